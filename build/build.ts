@@ -3,7 +3,14 @@ import { basename, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { gzipSync } from "node:zlib";
 import Table from "cli-table3";
-import { type BuildOptions, build, type Metafile, type Plugin, type TransformOptions, transform } from "esbuild";
+import {
+  type BuildOptions,
+  build,
+  type Metafile,
+  type Plugin,
+  type TransformOptions,
+  transform,
+} from "esbuild";
 import { buildPackage } from "./package.ts";
 import { writeSbom } from "./sbom.ts";
 
@@ -35,7 +42,10 @@ const BUNDLE = {
   logLevel: "warning",
 } as const satisfies BuildOptions;
 
-/** CommonJS starts 11 to 16 ms faster than ESM, and esbuild divides only ESM. So each file is turned into CommonJS after the division. */
+/**
+ * CommonJS starts 11 to 16 ms faster than ESM, and esbuild divides only ESM. So each file is turned
+ * into CommonJS after the division.
+ */
 const TO_COMMONJS = {
   format: "cjs",
   platform: "node",
@@ -43,27 +53,45 @@ const TO_COMMONJS = {
   minify: true,
   sourcemap: true,
   sourcesContent: false,
-  // `import()` of a CommonJS file by Node itself finds no names in a minified one; as `require()` it gives all of them.
+  // `import()` of a CommonJS file by Node itself finds no names in a minified one; as `require()`
+  // it gives all of them.
   supported: { "dynamic-import": false },
 } as const satisfies TransformOptions;
 
-const bundleFunction = async (name: FunctionName, outDir: string, inputs: Set<string>): Promise<readonly Bundle[]> => {
+const bundleFunction = async (
+  name: FunctionName,
+  outDir: string,
+  inputs: Set<string>,
+): Promise<readonly Bundle[]> => {
   const folder = join(outDir, name);
   const files = await bundleEntry(join(ROOT, "functions", `${name}.ts`), folder, inputs);
   return files.map(({ file, atStart }) => {
     const contents = readFileSync(join(folder, file));
-    return { function: name, file, atStart, bytes: contents.length, gzipBytes: gzipSync(contents).length };
+    return {
+      function: name,
+      file,
+      atStart,
+      bytes: contents.length,
+      gzipBytes: gzipSync(contents).length,
+    };
   });
 };
 
 /**
- * A package that is loaded by `import()` becomes a file of its own under its name. Most packages are CommonJS: in ESM, into which esbuild divides, only their default would be left of such a file.
+ * A package that is loaded by `import()` becomes a file of its own under its name. Most packages
+ * are CommonJS: in ESM, into which esbuild divides, only their default would be left of such a
+ * file.
  */
 const lazyPackages = (found: Map<string, string>): Plugin => ({
   name: "lazy-packages",
   setup: ({ onResolve }) => {
     onResolve({ filter: /^[^.]/ }, ({ kind, path, importer }) => {
-      if (kind !== "dynamic-import" || path.startsWith("node:") || importer.includes("node_modules")) return undefined;
+      if (
+        kind !== "dynamic-import" ||
+        path.startsWith("node:") ||
+        importer.includes("node_modules")
+      )
+        return undefined;
       const file = `${path.replaceAll(/[^a-z0-9]+/gi, "-").replace(/^-|-js$/g, "")}.js`;
       found.set(path, file);
       return { path: `./${file}`, external: true };
@@ -72,8 +100,11 @@ const lazyPackages = (found: Map<string, string>): Plugin => ({
 });
 
 /**
- * Bundles one file and all it imports into `index.js` of the folder and files beside it, as functions are bundled. Each `import()` begins a file that is loaded when that line first runs, so that what few clusters need (a
- * role of another account, the YAML parser) costs the others nothing at start. What two files of ours share is a file of its own: no module of ours exists twice, so `instanceof` holds. Returns the files of code, and adds the files that they hold to `inputs`.
+ * Bundles one file and all it imports into `index.js` of the folder and files beside it, as
+ * functions are bundled. Each `import()` begins a file that is loaded when that line first runs, so
+ * that what few clusters need (a role of another account, the YAML parser) costs the others nothing
+ * at start. What two files of ours share is a file of its own: no module of ours exists twice, so
+ * `instanceof` holds. Returns the files of code, and adds the files that they hold to `inputs`.
  */
 export const bundleEntry = async (
   entry: string,
@@ -126,33 +157,51 @@ const importsIn = ({ outputs }: Metafile): ReadonlyMap<string, readonly string[]
   new Map(
     Object.entries(outputs).map(([path, { imports }]) => [
       basename(path),
-      imports.filter(({ kind, external }) => kind === "import-statement" && !external).map((imported) => basename(imported.path)),
+      imports
+        .filter(({ kind, external }) => kind === "import-statement" && !external)
+        .map((imported) => basename(imported.path)),
     ]),
   );
 
 /** The files that Node loads with this one. */
-const loadedBy = (file: string, imports: ReadonlyMap<string, readonly string[]>, found: Set<string> = new Set()): ReadonlySet<string> => {
+const loadedBy = (
+  file: string,
+  imports: ReadonlyMap<string, readonly string[]>,
+  found: Set<string> = new Set(),
+): ReadonlySet<string> => {
   found.add(file);
   for (const next of imports.get(file) ?? []) if (!found.has(next)) loadedBy(next, imports, found);
   return found;
 };
 
-/** Bundles every function into `<outDir>/<function>/`, emptied first, and writes what they hold beside them. */
+/**
+ * Bundles every function into `<outDir>/<function>/`, emptied first, and writes what they hold
+ * beside them.
+ */
 export const bundleAll = async (outDir: string): Promise<readonly Bundle[]> => {
   rmSync(outDir, { recursive: true, force: true });
   const inputs = new Map(FUNCTIONS.map((name) => [name, new Set<string>()]));
-  const bundles = await Promise.all(FUNCTIONS.map((name) => bundleFunction(name, outDir, inputs.get(name) ?? new Set())));
+  const bundles = await Promise.all(
+    FUNCTIONS.map((name) => bundleFunction(name, outDir, inputs.get(name) ?? new Set())),
+  );
   writeSbom(outDir, inputs);
-  // An output of the stack: it names the version of what was packaged, also where the checkout has moved since.
-  const { version }: { readonly version: string } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8"));
+  // An output of the stack: it names the version of what was packaged, also where the checkout has
+  // moved since.
+  const { version }: { readonly version: string } = JSON.parse(
+    readFileSync(join(ROOT, "package.json"), "utf8"),
+  );
   writeFileSync(join(outDir, "version.json"), `${JSON.stringify({ version })}\n`);
   return bundles.flat();
 };
 
 /** What a function loads at start, of these bundles. */
-export const sizeAtStart = (bundles: readonly Bundle[], name: FunctionName): Pick<Bundle, "bytes" | "gzipBytes"> => {
+export const sizeAtStart = (
+  bundles: readonly Bundle[],
+  name: FunctionName,
+): Pick<Bundle, "bytes" | "gzipBytes"> => {
   const loaded = bundles.filter((bundle) => bundle.function === name && bundle.atStart);
-  const sum = (of: "bytes" | "gzipBytes"): number => loaded.reduce((total, bundle) => total + bundle[of], 0);
+  const sum = (of: "bytes" | "gzipBytes"): number =>
+    loaded.reduce((total, bundle) => total + bundle[of], 0);
   return { bytes: sum("bytes"), gzipBytes: sum("gzipBytes") };
 };
 

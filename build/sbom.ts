@@ -15,7 +15,10 @@ interface Shipped {
   readonly functions: readonly string[];
 }
 
-/** The folder of the package that a file belongs to, as npm lays them out; undefined for a file of ours. */
+/**
+ * The folder of the package that a file belongs to, as npm lays them out; undefined for a file of
+ * ours.
+ */
 const packageOf = (file: string): string | undefined => {
   const at = file.lastIndexOf(MODULES);
   if (at === -1) return undefined;
@@ -23,7 +26,10 @@ const packageOf = (file: string): string | undefined => {
   return `${file.slice(0, at + MODULES.length)}${first.startsWith("@") ? `${first}/${second}` : first}`;
 };
 
-/** The packages whose files the bundles of the functions hold, by the inputs that esbuild names of each function. */
+/**
+ * The packages whose files the bundles of the functions hold, by the inputs that esbuild names of
+ * each function.
+ */
 const shippedIn = (inputs: ReadonlyMap<string, Iterable<string>>): readonly Shipped[] => {
   const functionsOf = new Map<string, Set<string>>();
   for (const [name, files] of inputs)
@@ -31,19 +37,28 @@ const shippedIn = (inputs: ReadonlyMap<string, Iterable<string>>): readonly Ship
       const path = packageOf(file);
       if (path !== undefined) functionsOf.set(path, (functionsOf.get(path) ?? new Set()).add(name));
     }
-  return [...functionsOf].sort(([one], [other]) => (one < other ? -1 : 1)).map(([path, functions]) => readPackage(path, [...functions].sort()));
+  return [...functionsOf]
+    .sort(([one], [other]) => (one < other ? -1 : 1))
+    .map(([path, functions]) => readPackage(path, [...functions].sort()));
 };
 
 const readPackage = (path: string, functions: readonly string[]): Shipped => {
-  const { name, version, license } = JSON.parse(readFileSync(join(ROOT, path, "package.json"), "utf8"));
-  if (typeof license !== "string") throw new Error(`Cannot write the bill of materials: "${path}" names no licence; look at it before it is shipped`);
+  const { name, version, license } = JSON.parse(
+    readFileSync(join(ROOT, path, "package.json"), "utf8"),
+  );
+  if (typeof license !== "string")
+    throw new Error(
+      `Cannot write the bill of materials: "${path}" names no licence; look at it before it is shipped`,
+    );
   return { path, name, version, license, functions };
 };
 
 /** The SHA-512 of the archive that the lockfile pins, as hexadecimal digits. */
-const hashOf = (integrity: string): string => Buffer.from(integrity.replace(/^sha512-/, ""), "base64").toString("hex");
+const hashOf = (integrity: string): string =>
+  Buffer.from(integrity.replace(/^sha512-/, ""), "base64").toString("hex");
 
-const purlOf = ({ name, version }: Pick<Shipped, "name" | "version">): string => `pkg:npm/${name.replace("@", "%40")}@${version}`;
+const purlOf = ({ name, version }: Pick<Shipped, "name" | "version">): string =>
+  `pkg:npm/${name.replace("@", "%40")}@${version}`;
 
 /** CycloneDX 1.6 without a time or a serial number, so that one commit gives one file. */
 const billOf = (shipped: readonly Shipped[]): object => {
@@ -54,7 +69,16 @@ const billOf = (shipped: readonly Shipped[]): object => {
     bomFormat: "CycloneDX",
     specVersion: "1.6",
     version: 1,
-    metadata: { component: { type: "application", "bom-ref": own, name, version, purl: own, licenses: [{ expression: license }] } },
+    metadata: {
+      component: {
+        type: "application",
+        "bom-ref": own,
+        name,
+        version,
+        purl: own,
+        licenses: [{ expression: license }],
+      },
+    },
     components: shipped.map((each) => ({
       type: "library",
       "bom-ref": purlOf(each),
@@ -80,21 +104,34 @@ const textsOf = ({ path }: Shipped): readonly string[] =>
 
 /** Each text once, below the packages that it belongs to. */
 const noticesOf = (shipped: readonly Shipped[]): string => {
-  const byText = Map.groupBy(shipped, (each) => textsOf(each).join("\n\n") || `${each.license}; the package came without the text of its licence.`);
-  const parts = [...byText].map(
-    ([text, owners]) => `${owners.map(({ name, version, license }) => `${name} ${version} (${license})`).join("\n")}\n\n${text}\n`,
+  const byText = Map.groupBy(
+    shipped,
+    (each) =>
+      textsOf(each).join("\n\n") ||
+      `${each.license}; the package came without the text of its licence.`,
   );
-  return [`The bundles of the functions hold code of these packages.\n`, ...parts].join(`\n${"-".repeat(80)}\n\n`);
+  const parts = [...byText].map(
+    ([text, owners]) =>
+      `${owners.map(({ name, version, license }) => `${name} ${version} (${license})`).join("\n")}\n\n${text}\n`,
+  );
+  return [`The bundles of the functions hold code of these packages.\n`, ...parts].join(
+    `\n${"-".repeat(80)}\n\n`,
+  );
 };
 
 export const SBOM_FILE = "sbom.cdx.json";
 export const NOTICES_FILE = "THIRD-PARTY-NOTICES.txt";
 
-/** Writes beside the bundles what they hold: a bill of materials, and the licences and notices of others. */
+/**
+ * Writes beside the bundles what they hold: a bill of materials, and the licences and notices of
+ * others.
+ */
 export const writeSbom = (outDir: string, inputs: ReadonlyMap<string, Iterable<string>>): void => {
   const shipped = shippedIn(inputs);
   if (shipped.length === 0 || !existsSync(outDir))
-    throw new Error(`Cannot write the bill of materials of "${basename(outDir)}": no bundle holds a package`);
+    throw new Error(
+      `Cannot write the bill of materials of "${basename(outDir)}": no bundle holds a package`,
+    );
   writeFileSync(join(outDir, SBOM_FILE), `${JSON.stringify(billOf(shipped), null, 2)}\n`);
   writeFileSync(join(outDir, NOTICES_FILE), noticesOf(shipped));
 };

@@ -3,7 +3,10 @@ import { copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "no
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 
-/** What `osls package` leaves, and what this program makes of it: a template for any tool that deploys CloudFormation, beside the packages of its functions. */
+/**
+ * What `osls package` leaves, and what this program makes of it: a template for any tool that
+ * deploys CloudFormation, beside the packages of its functions.
+ */
 const COMPILED = ".serverless";
 const MADE = "dist/stack";
 const TEMPLATE = "cloudformation-template-update-stack.json";
@@ -13,13 +16,18 @@ const PREFIX = "tidemark-prod";
 type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
 type JsonObject = { readonly [key: string]: Json };
 interface Template {
-  readonly Resources: Readonly<Record<string, { readonly Type: string; readonly Properties: JsonObject }>>;
+  readonly Resources: Readonly<
+    Record<string, { readonly Type: string; readonly Properties: JsonObject }>
+  >;
   readonly Outputs: Readonly<Record<string, JsonObject>>;
   readonly Parameters: Readonly<Record<string, JsonObject>>;
   readonly [section: string]: unknown;
 }
 
-/** Where the packages will lie. `{region}` in the name of the bucket is the region of each stack, because Lambda reads a package in its own region only. */
+/**
+ * Where the packages will lie. `{region}` in the name of the bucket is the region of each stack,
+ * because Lambda reads a package in its own region only.
+ */
 export interface CodePlace {
   readonly bucket: string;
   /** Ends with a slash, or is empty. */
@@ -39,11 +47,18 @@ export const codePlaceOf = (uri: string): CodePlace => {
 };
 
 /** A text that has the prefix, with the parameter in its place. */
-const prefixed = (text: string): string => text.replaceAll(`--stack ${PREFIX}`, `--stack \${AWS::StackName}`).replaceAll(PREFIX, `\${NamePrefix}`);
+const prefixed = (text: string): string =>
+  text
+    .replaceAll(`--stack ${PREFIX}`, `--stack \${AWS::StackName}`)
+    .replaceAll(PREFIX, `\${NamePrefix}`);
 
-const isObject = (value: Json): value is JsonObject => typeof value === "object" && value !== null && !Array.isArray(value);
+const isObject = (value: Json): value is JsonObject =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
 
-const substituted = ([text, values]: readonly [string, JsonObject]): Json => [prefixed(text), withPrefix(values)];
+const substituted = ([text, values]: readonly [string, JsonObject]): Json => [
+  prefixed(text),
+  withPrefix(values),
+];
 
 /** Everything that has the name of the stage has the parameter `NamePrefix`. */
 const withPrefix = (value: Json): Json => {
@@ -56,13 +71,21 @@ const withPrefix = (value: Json): Json => {
   return Object.fromEntries(
     Object.entries(value).map(([key, each]) => {
       if (key !== "Fn::Sub") return [key, withPrefix(each)];
-      return [key, typeof each === "string" ? prefixed(each) : substituted(each as unknown as readonly [string, JsonObject])];
+      return [
+        key,
+        typeof each === "string"
+          ? prefixed(each)
+          : substituted(each as unknown as readonly [string, JsonObject]),
+      ];
     }),
   );
 };
 
 /** Resources that osls adds for its own deployments. */
-const OF_OSLS: readonly string[] = ["ServerlessDeploymentBucket", "ServerlessDeploymentBucketPolicy"];
+const OF_OSLS: readonly string[] = [
+  "ServerlessDeploymentBucket",
+  "ServerlessDeploymentBucketPolicy",
+];
 const OUTPUT_OF_OSLS = "ServerlessDeploymentBucketName";
 /** Each tool gives tags to the stack itself. */
 const TAGS = { parameter: "StackTags", condition: "UseTags", output: "Tags" } as const;
@@ -74,7 +97,8 @@ export const PLAIN_PARAMETERS: Readonly<Record<string, JsonObject>> = {
     Default: PREFIX,
     AllowedPattern: "[a-z][a-z0-9-]{1,30}",
     ConstraintDescription: "wanted 2 to 31 lower case letters, digits and -",
-    Description: "Names of functions, queues, alarms, log groups and policies begin with it, and the folder of secrets has this name",
+    Description:
+      "Names of functions, queues, alarms, log groups and policies begin with it, and the folder of secrets has this name",
   },
   CodeBucket: {
     Type: "String",
@@ -90,7 +114,9 @@ export const PLAIN_PARAMETERS: Readonly<Record<string, JsonObject>> = {
   },
 };
 
-const named = (parameter: string): Json => ({ "Fn::Not": [{ "Fn::Equals": [{ Ref: parameter }, ""] }] });
+const named = (parameter: string): Json => ({
+  "Fn::Not": [{ "Fn::Equals": [{ Ref: parameter }, ""] }],
+});
 const absent = (parameter: string): Json => ({ "Fn::Equals": [{ Ref: parameter }, ""] });
 const TABLES = ["ExistingStateTable", "ExistingHistoryTable"] as const;
 /** What `tidemark stack deploy` refuses, for tools that know nothing of it. */
@@ -106,7 +132,10 @@ const RULES = {
 };
 
 /** The parameters, with the place of the packages as the default where it is known. */
-const parametersOf = (own: Template["Parameters"], place: CodePlace | undefined): Readonly<Record<string, JsonObject>> => {
+const parametersOf = (
+  own: Template["Parameters"],
+  place: CodePlace | undefined,
+): Readonly<Record<string, JsonObject>> => {
   const { [TAGS.parameter]: _tags, SourceMaps = {}, ...others } = own;
   const { NamePrefix = {}, CodeBucket = {}, CodeFolder = {} } = PLAIN_PARAMETERS;
   const isOfRegion = place?.bucket.includes("{region}") === true;
@@ -120,25 +149,40 @@ const parametersOf = (own: Template["Parameters"], place: CodePlace | undefined)
   };
 };
 
-const without = <Value>(record: Readonly<Record<string, Value>>, names: readonly string[]): Readonly<Record<string, Value>> =>
+const without = <Value>(
+  record: Readonly<Record<string, Value>>,
+  names: readonly string[],
+): Readonly<Record<string, Value>> =>
   Object.fromEntries(Object.entries(record).filter(([name]) => !names.includes(name)));
 
-/** The template of osls as one for any tool. `fileOf` gives the name of a package by the name that osls gave it. */
-export const plainTemplate = (compiled: Template, fileOf: (zip: string) => string, place?: CodePlace): Template => {
+/**
+ * The template of osls as one for any tool. `fileOf` gives the name of a package by the name that
+ * osls gave it.
+ */
+export const plainTemplate = (
+  compiled: Template,
+  fileOf: (zip: string) => string,
+  place?: CodePlace,
+): Template => {
   const bucket: Json = place?.bucket.includes("{region}")
     ? { "Fn::Sub": place.bucket.replaceAll("{region}", `\${AWS::Region}`) }
     : { Ref: "CodeBucket" };
   const resources = Object.entries(without(compiled.Resources, OF_OSLS)).map(([name, resource]) => {
-    if (resource.Type !== "AWS::Lambda::Function") return [name, withPrefix(resource as unknown as Json)];
+    if (resource.Type !== "AWS::Lambda::Function")
+      return [name, withPrefix(resource as unknown as Json)];
     const { S3Key } = resource.Properties["Code"] as { readonly S3Key: string };
-    const code = { S3Bucket: bucket, S3Key: { "Fn::Sub": `\${CodeFolder}${fileOf(S3Key.slice(S3Key.lastIndexOf("/") + 1))}` } };
-    const { Properties, ...others } = withPrefix(resource as unknown as Json) as unknown as (typeof compiled.Resources)[string];
+    const code = {
+      S3Bucket: bucket,
+      S3Key: { "Fn::Sub": `\${CodeFolder}${fileOf(S3Key.slice(S3Key.lastIndexOf("/") + 1))}` },
+    };
+    const { Properties, ...others } = withPrefix(
+      resource as unknown as Json,
+    ) as unknown as (typeof compiled.Resources)[string];
     return [name, { ...others, Properties: { ...Properties, Code: code } }];
   });
-  const outputs = Object.entries(without(compiled.Outputs, [OUTPUT_OF_OSLS, TAGS.output])).map(([name, { Export: _export, ...output }]) => [
-    name,
-    withPrefix(output),
-  ]);
+  const outputs = Object.entries(without(compiled.Outputs, [OUTPUT_OF_OSLS, TAGS.output])).map(
+    ([name, { Export: _export, ...output }]) => [name, withPrefix(output)],
+  );
   return {
     ...compiled,
     Description: "Tidemark: scales Kubernetes workloads in many clusters",
@@ -150,7 +194,11 @@ export const plainTemplate = (compiled: Template, fileOf: (zip: string) => strin
   };
 };
 
-/** Makes the folder `dist/stack` in `root` from what `osls package` left there. Returns the names of its files. Packages are named by what they hold, so that a new one is a change of the template, and an equal one is none. */
+/**
+ * Makes the folder `dist/stack` in `root` from what `osls package` left there. Returns the names of
+ * its files. Packages are named by what they hold, so that a new one is a change of the template,
+ * and an equal one is none.
+ */
 export const buildTemplate = (root: string, place?: CodePlace): readonly string[] => {
   const folder = join(root, MADE);
   rmSync(folder, { recursive: true, force: true });
@@ -166,7 +214,11 @@ export const buildTemplate = (root: string, place?: CodePlace): readonly string[
     files.push(file);
     return file;
   };
-  const template = plainTemplate(JSON.parse(readFileSync(join(root, COMPILED, TEMPLATE), "utf8")), fileOf, place);
+  const template = plainTemplate(
+    JSON.parse(readFileSync(join(root, COMPILED, TEMPLATE), "utf8")),
+    fileOf,
+    place,
+  );
   writeFileSync(join(folder, "template.json"), `${JSON.stringify(template, null, 1)}\n`);
   return ["template.json", ...files];
 };

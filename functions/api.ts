@@ -23,13 +23,26 @@ export interface ApiDependencies {
   readonly edges?: Pick<ServiceContext, "checkConnection" | "checkSource" | "planNow">;
 }
 
-/** Handles edits and queries, each for its verified caller. `connectEndpoint` says whether this function also connects clusters. */
+/**
+ * Handles edits and queries, each for its verified caller. `connectEndpoint` says whether this
+ * function also connects clusters.
+ */
 export const apiHandler = (dependencies: ApiDependencies): FunctionUrlHandler => {
-  const { tables, insert, clock, newUid, reporter, connecting, deadLetters: count, edges } = dependencies;
+  const {
+    tables,
+    insert,
+    clock,
+    newUid,
+    reporter,
+    connecting,
+    deadLetters: count,
+    edges,
+  } = dependencies;
   return functionUrlHandler({
     ...openByRights({ tables, clock, ...(count && { deadLetters: count }) }),
     editing: {
-      for: (rights) => openCommands({ tables, insert, clock, by: rights.caller, rights, newUid, ...edges }),
+      for: (rights) =>
+        openCommands({ tables, insert, clock, by: rights.caller, rights, newUid, ...edges }),
       idempotency: { tables, insert, inProgressMs: IN_PROGRESS_MS },
       connectEndpoint: connecting,
     },
@@ -38,17 +51,28 @@ export const apiHandler = (dependencies: ApiDependencies): FunctionUrlHandler =>
   });
 };
 
-/** What `api` and `connect` are built of. `edges`: what their edits do outside the tables, beside planning. */
+/**
+ * What `api` and `connect` are built of. `edges`: what their edits do outside the tables, beside
+ * planning.
+ */
 export const editingParts = (
   names: Parameters<typeof answeringParts>[0] & { readonly TIDEMARK_SYNC_QUEUE_URL: string },
   edges?: Omit<NonNullable<ApiDependencies["edges"]>, "planNow">,
 ): Omit<ApiDependencies, "connecting"> => {
   const parts = answeringParts(names);
   const planNow = plansNow(syncQueue(names.TIDEMARK_SYNC_QUEUE_URL), parts.clock, parts.reporter);
-  return { ...parts, insert: insertByStatement(parts.tables), newUid: randomUUID, edges: { ...edges, planNow } };
+  return {
+    ...parts,
+    insert: insertByStatement(parts.tables),
+    newUid: randomUUID,
+    edges: { ...edges, planNow },
+  };
 };
 
 export const handler = builtByFirst(() => {
   const names = environmentOf(ENVIRONMENT.api);
-  return apiHandler({ ...editingParts(names), connecting: { kind: "elsewhere", url: names.TIDEMARK_CONNECT_URL } });
+  return apiHandler({
+    ...editingParts(names),
+    connecting: { kind: "elsewhere", url: names.TIDEMARK_CONNECT_URL },
+  });
 });

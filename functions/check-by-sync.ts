@@ -8,7 +8,10 @@ import { checkEvent, reportIn } from "./check-event.ts";
 import { type Signer, signedPost } from "./signed-post.ts";
 import { sourceEvent } from "./source-event.ts";
 
-/** A check takes 30 s at most (lib/cluster/request-limits.ts), and the function lives no longer; a cold start comes before. */
+/**
+ * A check takes 30 s at most (lib/cluster/request-limits.ts), and the function lives no longer; a
+ * cold start comes before.
+ */
 const INVOKE_MS = 35_000;
 const LIMITS = { timeoutMs: INVOKE_MS, maxBytes: 512 * 1024 };
 
@@ -22,7 +25,15 @@ interface Invoker extends Signer {
 /** Calls a function once and waits for its answer. */
 const invokeFunction = async (invoker: Invoker, body: string): Promise<Exchange> => {
   const path = `/2015-03-31/functions/${encodeURIComponent(invoker.functionName)}/invocations`;
-  return exchange({ ...(await signedPost(invoker, { service: "lambda", path, contentType: "application/json", body })), ...LIMITS });
+  return exchange({
+    ...(await signedPost(invoker, {
+      service: "lambda",
+      path,
+      contentType: "application/json",
+      body,
+    })),
+    ...LIMITS,
+  });
 };
 
 /** Has the function `sync` look at a cluster. Throws `service.busy` without an answer. */
@@ -39,16 +50,28 @@ export const checkSourceBySync =
 
 const reportOf = async (sync: Invoker, event: string, doing: string): Promise<ConnectionReport> => {
   const outcome = await invokeFunction(sync, event);
-  const report = outcome.kind === "answered" && outcome.status === 200 ? reportIn(decodeDocument(outcome.bytes)) : undefined;
+  const report =
+    outcome.kind === "answered" && outcome.status === 200
+      ? reportIn(decodeDocument(outcome.bytes))
+      : undefined;
   if (report) return report;
-  throw new TidemarkError("service.busy", `Cannot ${doing}: the function "${sync.functionName}" ${whyNot(outcome)}; try again`, {});
+  throw new TidemarkError(
+    "service.busy",
+    `Cannot ${doing}: the function "${sync.functionName}" ${whyNot(outcome)}; try again`,
+    {},
+  );
 };
 
-/** What the platform said. A failure inside the function is only named: its log has the rest, and a message could quote a secret. */
+/**
+ * What the platform said. A failure inside the function is only named: its log has the rest, and a
+ * message could quote a secret.
+ */
 const whyNot = (outcome: Exchange): string => {
-  if (outcome.kind === "broken") return `gave no answer within ${INVOKE_MS / 1000} s (${foreignText(outcome.error.code ?? outcome.error.message)})`;
+  if (outcome.kind === "broken")
+    return `gave no answer within ${INVOKE_MS / 1000} s (${foreignText(outcome.error.code ?? outcome.error.message)})`;
   const { status, headers, bytes } = outcome;
-  if (headers["x-amz-function-error"] !== undefined) return "failed or ran out of time; its log says why";
+  if (headers["x-amz-function-error"] !== undefined)
+    return "failed or ran out of time; its log says why";
   const { Message, message } = decodeDocument(bytes) ?? {};
   const words = foreignText(String(Message ?? message ?? ""));
   if (status === 403) return `may not be called: ${words} (${INVOKE_RIGHT} is needed)`;

@@ -5,12 +5,16 @@ import { SPEC_KIND_NAMES } from "../lib/model/spec.ts";
 import { connectionFields } from "../lib/store/records/schemas.ts";
 
 /**
- * The event with which `connect` has `sync` look at a cluster, and its answer. A check is true only for the function that it runs in: its role is the user of the cluster, and its network
- * leads there.
+ * The event with which `connect` has `sync` look at a cluster, and its answer. A check is true only
+ * for the function that it runs in: its role is the user of the cluster, and its network leads
+ * there.
  */
 const { eks, secret } = connectionFields({ text: z.string(), caData: z.string() });
 /** No kubeconfig: a function reads no file. */
-export const checkedBy = z.discriminatedUnion("kind", [z.strictObject(secret), z.strictObject(eks)]);
+export const checkedBy = z.discriminatedUnion("kind", [
+  z.strictObject(secret),
+  z.strictObject(eks),
+]);
 const event = z.strictObject({
   check: z.strictObject({
     name: z.string(),
@@ -18,7 +22,14 @@ const event = z.strictObject({
     namespaces: z.array(z.string()).exactOptional(),
     kinds: z.array(z.strictObject({ group: z.string(), plural: z.string() })).exactOptional(),
     targets: z.array(z.strictObject({ apiVersion: z.string(), kind: z.string() })).exactOptional(),
-    workload: z.strictObject({ apiVersion: z.string(), kind: z.string(), namespace: z.string(), name: z.string() }).exactOptional(),
+    workload: z
+      .strictObject({
+        apiVersion: z.string(),
+        kind: z.string(),
+        namespace: z.string(),
+        name: z.string(),
+      })
+      .exactOptional(),
     specsFromCluster: z.array(z.enum(SPEC_KIND_NAMES)).exactOptional(),
   }),
 });

@@ -3,10 +3,14 @@ import { apiHandler, editingParts } from "./api.ts";
 import { checkBySync, checkSourceBySync } from "./check-by-sync.ts";
 import { builtByFirst, ENVIRONMENT, environmentOf } from "./environment.ts";
 
-/** Like `api`, and it also connects clusters. It is the only function that takes a cluster's connection from a request, and it has `sync` look at the cluster before. */
+/**
+ * Like `api`, and it also connects clusters. It is the only function that takes a cluster's
+ * connection from a request, and it has `sync` look at the cluster before.
+ */
 export const handler = builtByFirst(() => {
   const names = environmentOf(ENVIRONMENT.connect);
-  // This client sends nothing. It has the credentials and the region that the SDK finds, and renews the former.
+  // This client sends nothing. It has the credentials and the region that the SDK finds, and renews
+  // the former.
   const { credentials, region } = new DynamoDBClient().config;
   const sync = { functionName: names.TIDEMARK_SYNC_FUNCTION, credentials, region, clock: Date.now };
   const edges = { checkConnection: checkBySync(sync), checkSource: checkSourceBySync(sync) };

@@ -2,14 +2,26 @@ import type { LambdaFunctionURLEvent, LambdaFunctionURLResult } from "aws-lambda
 import { type ApiContext, answerRequest } from "../lib/api/answer-request.ts";
 import type { ApiAnswer, ApiRequest } from "../lib/api/request-and-answer.ts";
 
-export type FunctionUrlHandler = (event: LambdaFunctionURLEvent) => Promise<LambdaFunctionURLResult>;
+export type FunctionUrlHandler = (
+  event: LambdaFunctionURLEvent,
+) => Promise<LambdaFunctionURLResult>;
 
-/** The identity that the platform verified. The types of `aws-lambda` have it only for other authorizers. */
+/**
+ * The identity that the platform verified. The types of `aws-lambda` have it only for other
+ * authorizers.
+ */
 interface Verified {
   readonly iam?: { readonly userArn?: string };
 }
 
-const requestOf = ({ rawPath, rawQueryString, headers, body, isBase64Encoded, requestContext }: LambdaFunctionURLEvent): ApiRequest => {
+const requestOf = ({
+  rawPath,
+  rawQueryString,
+  headers,
+  body,
+  isBase64Encoded,
+  requestContext,
+}: LambdaFunctionURLEvent): ApiRequest => {
   const { authorizer } = requestContext as { readonly authorizer?: Verified };
   const by = authorizer?.iam?.userArn;
   return {

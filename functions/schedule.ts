@@ -23,18 +23,35 @@ const tickSchema = z.object({ scheduledTime: z.iso.datetime({ offset: true }) })
 export type TickEvent = z.input<typeof tickSchema>;
 export type ScheduleHandler = (event: TickEvent, context: Context) => Promise<void>;
 
-/** Handles the target input of EventBridge Scheduler. Errors are thrown, so that they are counted. The next call plans what a failed one did not, and planning twice is harmless. */
-export const scheduleHandler = ({ tables, queue, reporter, owners }: ScheduleDependencies): ScheduleHandler => {
-  /** The minute is planned by now: a failure here must not look like one of the planning, and has an alarm of its own. */
+/**
+ * Handles the target input of EventBridge Scheduler. Errors are thrown, so that they are counted.
+ * The next call plans what a failed one did not, and planning twice is harmless.
+ */
+export const scheduleHandler = ({
+  tables,
+  queue,
+  reporter,
+  owners,
+}: ScheduleDependencies): ScheduleHandler => {
+  /**
+   * The minute is planned by now: a failure here must not look like one of the planning, and has an
+   * alarm of its own.
+   */
   const problemsOf = async (items: readonly ClusterItem[]): Promise<void> => {
     try {
-      await countProblems({ tables, owners, tell: async (found) => reporter.problems(found) }, items);
+      await countProblems(
+        { tables, owners, tell: async (found) => reporter.problems(found) },
+        items,
+      );
     } catch (error) {
       reporter.problemsNotCounted(error);
     }
   };
   return middy<TickEvent, void>({ timeoutEarlyInMillis: 0 }).handler(async (event) => {
-    const { items, ...report } = await schedule({ tables, queue }, { scheduledMs: Date.parse(tickSchema.parse(event).scheduledTime) });
+    const { items, ...report } = await schedule(
+      { tables, queue },
+      { scheduledMs: Date.parse(tickSchema.parse(event).scheduledTime) },
+    );
     reporter.planned(report);
     await problemsOf(items);
   }) as ScheduleHandler;

@@ -16,7 +16,10 @@ export interface SignedRequest {
   readonly body: string;
 }
 
-/** One signed POST to a service of AWS: the clients of the SDK would add more to a bundle than all of this. */
+/**
+ * One signed POST to a service of AWS: the clients of the SDK would add more to a bundle than all
+ * of this.
+ */
 export const signedPost = async (
   { credentials, region, clock }: Signer,
   { service, path, contentType, body }: SignedRequest,
@@ -24,12 +27,19 @@ export const signedPost = async (
   const inRegion = await region();
   const { protocol, hostname, port } = serviceUrl(service, inRegion);
   const signer = new SignatureV4({ service, region: inRegion, credentials, sha256: Sha256 });
-  const signedHeaders = { host: port === "" ? hostname : `${hostname}:${port}`, "content-type": contentType };
+  const signedHeaders = {
+    host: port === "" ? hostname : `${hostname}:${port}`,
+    "content-type": contentType,
+  };
   const { headers } = await signer.sign(
     { method: "POST", protocol, hostname, path, headers: signedHeaders, body },
     { signingDate: new Date(clock()) },
   );
-  return { secure: protocol === "https:", options: { method: "POST", hostname, path, headers, ...(port !== "" && { port }) }, body };
+  return {
+    secure: protocol === "https:",
+    options: { method: "POST", hostname, path, headers, ...(port !== "" && { port }) },
+    body,
+  };
 };
 
 /** The environment variables have the names of the AWS SDK's. */

@@ -4,7 +4,10 @@ import type { CheckedSource } from "../lib/source-client/check-source.ts";
 import { sourceSchema } from "../lib/store/records/metric-sources.ts";
 import { checkedBy } from "./check-event.ts";
 
-/** The event with which `connect` has `sync` ask a metric source: the answer is true only for the function that it runs in, with its role and its network. Its report is the one of a cluster. */
+/**
+ * The event with which `connect` has `sync` ask a metric source: the answer is true only for the
+ * function that it runs in, with its role and its network. Its report is the one of a cluster.
+ */
 const text = z.string().exactOptional();
 const event = z.strictObject({
   checkSource: z.strictObject({

@@ -6,15 +6,33 @@ import type { Reporter } from "../lib/report/reporter.ts";
 import type { ServiceContext } from "../lib/service/context.ts";
 import { type MessageQueue, planNow } from "../lib/plan/send-messages.ts";
 
-/** SQS answers within tens of milliseconds. A batch without an answer is sent again, because the claim refuses the second copy of a message. */
-const SEND = { maxAttempts: 3, requestHandler: boundedRequests({ connectMs: 1_000, wholeMs: 3_000 }) };
+/**
+ * SQS answers within tens of milliseconds. A batch without an answer is sent again, because the
+ * claim refuses the second copy of a message.
+ */
+const SEND = {
+  maxAttempts: 3,
+  requestHandler: boundedRequests({ connectMs: 1_000, wholeMs: 3_000 }),
+};
 
 /** The queue between `schedule` and `sync`. */
-export const syncQueue = (queueUrl: string): MessageQueue => ({ client: new SQSClient(SEND), queueUrl, wait, random: Math.random });
+export const syncQueue = (queueUrl: string): MessageQueue => ({
+  client: new SQSClient(SEND),
+  queueUrl,
+  wait,
+  random: Math.random,
+});
 
-/** Plans a cluster right after its edit. A failure is only logged: the edit is stored, and the scheduler plans the cluster within a minute. */
+/**
+ * Plans a cluster right after its edit. A failure is only logged: the edit is stored, and the
+ * scheduler plans the cluster within a minute.
+ */
 export const plansNow =
-  (queue: MessageQueue, clock: () => number, reporter: Pick<Reporter, "line">): NonNullable<ServiceContext["planNow"]> =>
+  (
+    queue: MessageQueue,
+    clock: () => number,
+    reporter: Pick<Reporter, "line">,
+  ): NonNullable<ServiceContext["planNow"]> =>
   async (cluster) => {
     try {
       await planNow({ queue, clock }, cluster);

@@ -24,31 +24,69 @@ export interface SyncDependencies {
 }
 
 export type SyncHandler = (event: SQSEvent, context: Context) => Promise<SQSBatchResponse>;
-/** Handles SQS events of any batch size, one message after the other. Only failed messages are delivered again. The early timeout of middy is off, because it would hide the real timeout of the function. */
+/**
+ * Handles SQS events of any batch size, one message after the other. Only failed messages are
+ * delivered again. The early timeout of middy is off, because it would hide the real timeout of the
+ * function.
+ */
 export const syncHandler = ({ ports, reporter }: SyncDependencies): SyncHandler => {
-  const syncMessage = async (body: string): Promise<void> => reporter.sync(await sync(ports, messageOf(body)));
+  const syncMessage = async (body: string): Promise<void> =>
+    reporter.sync(await sync(ports, messageOf(body)));
   // The middleware turns these outcomes into the batch response.
   return middy<SQSEvent, unknown>({ timeoutEarlyInMillis: 0 })
     .use(partialBatchFailure({ logger: reporter.failed }))
     .handler(async ({ Records }) => {
       const outcomes: PromiseSettledResult<void>[] = [];
-      for (const { body } of Records) outcomes.push(...(await Promise.allSettled([syncMessage(body)])));
+      for (const { body } of Records)
+        outcomes.push(...(await Promise.allSettled([syncMessage(body)])));
       return outcomes;
     }) as SyncHandler;
 };
 
 const fromEnvironment = (): SyncDependencies => {
   const names = environmentOf(ENVIRONMENT.sync);
-  const tables = realTables({ stateTable: names.TIDEMARK_STATE_TABLE, historyTable: names.TIDEMARK_HISTORY_TABLE });
+  const tables = realTables({
+    stateTable: names.TIDEMARK_STATE_TABLE,
+    historyTable: names.TIDEMARK_HISTORY_TABLE,
+  });
   const reporter = powertoolsReporter({ extent: metricExtentOf(names.TIDEMARK_CLUSTER_METRICS) });
-  const options = { clock: Date.now, notice: (message: string) => reporter.line(noticeLine(message)), ...externalIdIn(names) };
-  const connect = clusterClients(options, openStored(tables), clientsThatFit(Number(process.env["AWS_LAMBDA_FUNCTION_MEMORY_SIZE"]))).clientFor;
-  const kept = { cache: warmCache(), sources: sourcesWhenAsked({ clock: Date.now, ownAddresses: false }) };
-  return { ports: { tables, insert: insertByStatement(tables), connect, rules: PURE_PART, timing: DEFAULT_TIMING, ...kept }, reporter };
+  const options = {
+    clock: Date.now,
+    notice: (message: string) => reporter.line(noticeLine(message)),
+    ...externalIdIn(names),
+  };
+  const connect = clusterClients(
+    options,
+    openStored(tables),
+    clientsThatFit(Number(process.env["AWS_LAMBDA_FUNCTION_MEMORY_SIZE"])),
+  ).clientFor;
+  const kept = {
+    cache: warmCache(),
+    sources: sourcesWhenAsked({ clock: Date.now, ownAddresses: false }),
+  };
+  return {
+    ports: {
+      tables,
+      insert: insertByStatement(tables),
+      connect,
+      rules: PURE_PART,
+      timing: DEFAULT_TIMING,
+      ...kept,
+    },
+    reporter,
+  };
 };
 
 const syncs = builtByFirst(() => syncHandler(fromEnvironment()));
 
-/** The entry of the function: it is called with messages of the queue, or with a check. Hardly any environment looks at a cluster or a source, so the code for it is loaded then. */
-export const handler = async (event: SQSEvent | CheckEvent, context: Context): Promise<SQSBatchResponse | ConnectionReport> =>
-  "check" in event || "checkSource" in event ? (await import("./check-here.ts")).checkHere(event) : syncs(event, context);
+/**
+ * The entry of the function: it is called with messages of the queue, or with a check. Hardly any
+ * environment looks at a cluster or a source, so the code for it is loaded then.
+ */
+export const handler = async (
+  event: SQSEvent | CheckEvent,
+  context: Context,
+): Promise<SQSBatchResponse | ConnectionReport> =>
+  "check" in event || "checkSource" in event
+    ? (await import("./check-here.ts")).checkHere(event)
+    : syncs(event, context);

@@ -22,14 +22,24 @@ export default class PackageTime {
 const sourceTimeMs = (folder) => {
   const { SOURCE_DATE_EPOCH: seconds } = process.env;
   if (seconds === undefined || seconds === "") return commitTimeMs(folder);
-  if (!/^\d{1,10}$/.test(seconds)) throw new Error(`Cannot package: SOURCE_DATE_EPOCH is "${seconds}"; write seconds since 1970, or remove it`);
+  if (!/^\d{1,10}$/.test(seconds))
+    throw new Error(
+      `Cannot package: SOURCE_DATE_EPOCH is "${seconds}"; write seconds since 1970, or remove it`,
+    );
   return Number(seconds) * 1_000;
 };
 
 const commitTimeMs = (folder) => {
-  const git = (...args) => execFileSync("git", args, { cwd: folder, encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] }).trim();
+  const git = (...args) =>
+    execFileSync("git", args, {
+      cwd: folder,
+      encoding: "utf8",
+      stdio: ["ignore", "pipe", "ignore"],
+    }).trim();
   try {
-    return git("status", "--porcelain") === "" ? Number(git("log", "-1", "--format=%ct")) * 1_000 : undefined;
+    return git("status", "--porcelain") === ""
+      ? Number(git("log", "-1", "--format=%ct")) * 1_000
+      : undefined;
   } catch {
     // There is no git, or this is no work tree of it.
     return undefined;

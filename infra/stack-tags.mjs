@@ -8,7 +8,12 @@ export default class StackTags {
         const pairs = String(custom.tags ?? "")
           .split(",")
           .filter((pair) => pair !== "");
-        provider.stackTags = Object.fromEntries(pairs.map((pair) => [pair.slice(0, pair.indexOf("=")), pair.slice(pair.indexOf("=") + 1)]));
+        provider.stackTags = Object.fromEntries(
+          pairs.map((pair) => [
+            pair.slice(0, pair.indexOf("=")),
+            pair.slice(pair.indexOf("=") + 1),
+          ]),
+        );
       },
     };
   }

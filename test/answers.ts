@@ -1,12 +1,23 @@
 import type { LabelIndex } from "../lib/model/selector.ts";
-import type { Answer, Answers, MetricValue, PodMetrics, QuestionKey, Samples } from "../lib/model/observation.ts";
+import type {
+  Answer,
+  Answers,
+  MetricValue,
+  PodMetrics,
+  QuestionKey,
+  Samples,
+} from "../lib/model/observation.ts";
 import { queryKey, type Questions } from "../lib/model/query.ts";
 import { asObject } from "../lib/model/json.ts";
 import { customValue } from "../lib/sources/metric-identifier.ts";
 import { EXTERNAL, type ExternalQuery } from "../lib/sources/external.ts";
 import type { ObjectQuery } from "../lib/sources/object.ts";
 import type { PodsQuery } from "../lib/sources/pods.ts";
-import { podMetricsOf, RESOURCE_QUERY, readPodMetrics as readOne } from "../lib/sources/resource.ts";
+import {
+  podMetricsOf,
+  RESOURCE_QUERY,
+  readPodMetrics as readOne,
+} from "../lib/sources/resource.ts";
 import { readValues, valuesReader } from "../lib/sources/source.ts";
 
 /** The queries of custom.metrics.k8s.io. */
@@ -22,7 +33,11 @@ export interface AnswerParts {
 }
 
 /** All answers of a sync as one map. */
-export const answersOf = ({ resource, custom = new Map(), external = new Map() }: AnswerParts): Answers => {
+export const answersOf = ({
+  resource,
+  custom = new Map(),
+  external = new Map(),
+}: AnswerParts): Answers => {
   const answers = new Map<QuestionKey, Answer<Samples>>();
   if (resource) answers.set(queryKey(RESOURCE_QUERY), resource);
   for (const [key, answer] of [...custom, ...external]) answers.set(key, answer);
@@ -33,24 +48,36 @@ export const answersOf = ({ resource, custom = new Map(), external = new Map() }
 export const partsOf = (answers: Answers = new Map()): Required<AnswerParts> => {
   const values = (...names: readonly string[]): Values =>
     new Map(
-      [...answers].flatMap(([key, answer]) => (names.includes(JSON.parse(key)[0]) ? [[key, answer as Answer<readonly MetricValue[]>] as const] : [])),
+      [...answers].flatMap(([key, answer]) =>
+        names.includes(JSON.parse(key)[0])
+          ? [[key, answer as Answer<readonly MetricValue[]>] as const]
+          : [],
+      ),
     );
-  return { resource: podMetricsOf(answers), custom: values("pods", "object"), external: values("external") };
+  return {
+    resource: podMetricsOf(answers),
+    custom: values("pods", "object"),
+    external: values("external"),
+  };
 };
 
 /** The questions of a sync by the API that answers them. */
 export const askedOf = ({ pods, metrics }: Questions) => ({
   pods,
   podMetrics: metrics.some((query) => query.for === RESOURCE_QUERY.for),
-  custom: metrics.filter((query): query is CustomQuery => query.for === "pods" || query.for === "object"),
+  custom: metrics.filter(
+    (query): query is CustomQuery => query.for === "pods" || query.for === "object",
+  ),
   external: metrics.filter((query): query is ExternalQuery => query.for === "external"),
 });
 
 /** Items of a metrics.k8s.io PodMetricsList. */
-export const readPodMetrics = (items: unknown): readonly PodMetrics[] => (Array.isArray(items) ? items.map((item) => readOne(asObject(item))) : []);
+export const readPodMetrics = (items: unknown): readonly PodMetrics[] =>
+  Array.isArray(items) ? items.map((item) => readOne(asObject(item))) : [];
 
 /** Items of a custom.metrics.k8s.io MetricValueList. */
-export const readCustomValues = (items: unknown): Answer<readonly MetricValue[]> => readValues(valuesReader(customValue), items);
+export const readCustomValues = (items: unknown): Answer<readonly MetricValue[]> =>
+  readValues(valuesReader(customValue), items);
 
 /** Items of an external.metrics.k8s.io ExternalMetricValueList. */
 export const readExternalValues = (items: unknown): Answer<readonly MetricValue[]> => {

@@ -1,5 +1,13 @@
 import { labelIndex } from "../lib/model/selector.ts";
-import type { Answers, ApiFailure, MilliByResource, Observation, Pod, PodMetrics, ScaleRead } from "../lib/model/observation.ts";
+import type {
+  Answers,
+  ApiFailure,
+  MilliByResource,
+  Observation,
+  Pod,
+  PodMetrics,
+  ScaleRead,
+} from "../lib/model/observation.ts";
 import { type AnswerParts, answersOf } from "./answers.ts";
 
 /** The answer for a metric that cannot be read. */
@@ -19,7 +27,10 @@ export const scaleRead = (replicas: number, more: Partial<ScaleRead> = {}): Scal
   ...more,
 });
 
-/** A pod of "web" that has been running and ready since 1970. Its container requests as much CPU as memory. */
+/**
+ * A pod of "web" that has been running and ready since 1970. Its container requests as much CPU as
+ * memory.
+ */
 export const readyPod = (name: string, requestMilli = 100n, more: Partial<Pod> = {}): Pod => ({
   name,
   labels: { app: "web" },
@@ -28,7 +39,14 @@ export const readyPod = (name: string, requestMilli = 100n, more: Partial<Pod> =
   phase: "Running",
   startMs: 0,
   ready: { status: "True", transitionMs: 0 },
-  containers: [{ name: "app", requests: { cpu: requestMilli, memory: requestMilli }, limits: {}, restartable: false }],
+  containers: [
+    {
+      name: "app",
+      requests: { cpu: requestMilli, memory: requestMilli },
+      limits: {},
+      restartable: false,
+    },
+  ],
   initContainers: [],
   overhead: {},
   ...more,
@@ -39,7 +57,11 @@ export const readyPods = (count: number, requestMilli?: bigint): readonly Pod[] 
   Array.from({ length: count }, (_, at) => readyPod(`web-${at}`, requestMilli));
 
 /** What the container of a pod uses, as metrics.k8s.io answers. */
-export const podUsage = (name: string, usage: MilliByResource, more: Partial<PodMetrics> = {}): PodMetrics => ({
+export const podUsage = (
+  name: string,
+  usage: MilliByResource,
+  more: Partial<PodMetrics> = {},
+): PodMetrics => ({
   name,
   labels: { app: "web" },
   timestampMs: 0,

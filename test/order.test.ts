@@ -16,6 +16,8 @@ describe("the order of the files of tests", () => {
       { path: "/tidemark/test/real-server/parity.test.ts", isShared: false },
       { path: "/tidemark/test/simulation/first-seeds.test.ts", isShared: true },
     ];
-    expect(files.toSorted((one, other) => placeOf(one) - placeOf(other))).toEqual(files.toReversed());
+    expect(files.toSorted((one, other) => placeOf(one) - placeOf(other))).toEqual(
+      files.toReversed(),
+    );
   });
 });

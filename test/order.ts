@@ -1,8 +1,10 @@
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 
 /**
- * What begins first, as files and folders: the seeds, which keep both cores busy for minutes, and beside them what waits longest for a real API server or for limits; then files of more than 15 s on a
- * machine with nothing else to do, with those that wait between those that never do. A checkout without results of earlier runs would begin the largest files first, and end with these.
+ * What begins first, as files and folders: the seeds, which keep both cores busy for minutes, and
+ * beside them what waits longest for a real API server or for limits; then files of more than 15 s
+ * on a machine with nothing else to do, with those that wait between those that never do. A
+ * checkout without results of earlier runs would begin the largest files first, and end with these.
  */
 export const FIRST: readonly string[] = [
   "test/simulation/first-seeds.test.ts",
@@ -43,16 +45,25 @@ export interface Placed {
   readonly isShared: boolean;
 }
 
-/** The place of a file: as `FIRST` has it, then the files that share processes, one after the other so that a process goes on with the next, and then all others. */
+/**
+ * The place of a file: as `FIRST` has it, then the files that share processes, one after the other
+ * so that a process goes on with the next, and then all others.
+ */
 export const placeOf = ({ path, isShared }: Placed): number => {
   const at = FIRST.findIndex((first) => path.includes(`/${first}`));
   if (at !== -1) return at;
   return FIRST.length + (isShared ? 0 : 1);
 };
 
-const placedOf = ({ moduleId, project }: TestSpecification): Placed => ({ path: moduleId, isShared: !project.config.isolate });
+const placedOf = ({ moduleId, project }: TestSpecification): Placed => ({
+  path: moduleId,
+  isShared: !project.config.isolate,
+});
 
-/** Vitest would play project after project: all that wait, then all that keep the cores busy. The many small files of `npm test` stay in the order of Vitest. */
+/**
+ * Vitest would play project after project: all that wait, then all that keep the cores busy. The
+ * many small files of `npm test` stay in the order of Vitest.
+ */
 export class Order extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const sorted = await super.sort(files);

@@ -32,7 +32,10 @@ const typeText = (schema: Schema): string => {
   if (schema.const !== undefined) return `\`${String(schema.const)}\``;
   const forms = schema.anyOf ?? schema.oneOf;
   if (forms !== undefined) return [...new Set(forms.map(typeText))].join(" or ");
-  if (schema.type === "array") return schema.items?.$ref === undefined ? "list" : `list of ${anchor(nameIn(schema.items.$ref))}`;
+  if (schema.type === "array")
+    return schema.items?.$ref === undefined
+      ? "list"
+      : `list of ${anchor(nameIn(schema.items.$ref))}`;
   if (schema.format === "date-time") return "time";
   return schema.type === "string" ? "text" : (schema.type ?? "anything");
 };
@@ -55,12 +58,19 @@ const formsOf = (schema: Schema | undefined): readonly Schema[] =>
 const section = (name: string, schema: Schema): string => {
   const about = schema.description === undefined ? "" : `\n${schema.description}\n`;
   if (schema.enum !== undefined) return `## ${name}\n${about}\nOne of ${typeText(schema)}.\n`;
-  const tables = formsOf(schema).map((form) => `\n| field | type | meaning |\n|---|---|---|\n${rowsOf(form).join("\n")}\n`);
+  const tables = formsOf(schema).map(
+    (form) => `\n| field | type | meaning |\n|---|---|---|\n${rowsOf(form).join("\n")}\n`,
+  );
   return `## ${name}\n${about}${tables.join("\nor\n")}`;
 };
 
 /** docs/answers.md, made of the schemas of the API document. */
 export const answersPage = (): string => {
-  const { components } = openApiDocument("") as unknown as { readonly components: { readonly schemas: Readonly<Record<string, Schema>> } };
-  return [HEAD, ...Object.entries(components.schemas).map(([name, schema]) => section(name, schema))].join("\n");
+  const { components } = openApiDocument("") as unknown as {
+    readonly components: { readonly schemas: Readonly<Record<string, Schema>> };
+  };
+  return [
+    HEAD,
+    ...Object.entries(components.schemas).map(([name, schema]) => section(name, schema)),
+  ].join("\n");
 };

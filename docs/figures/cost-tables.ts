@@ -1,7 +1,8 @@
 import { type Bill, billOf, type Fleet, PARTS } from "../../lib/cost/bill.ts";
 
 /** Dollars with cents below ten, and whole dollars above. */
-export const dollars = (amount: number): string => (amount < 10 ? amount.toFixed(2) : Math.round(amount).toLocaleString("en"));
+export const dollars = (amount: number): string =>
+  amount < 10 ? amount.toFixed(2) : Math.round(amount).toLocaleString("en");
 
 const FLEETS: readonly (readonly [clusters: number, autoscalers: number])[] = [
   [1, 100],
@@ -14,7 +15,11 @@ const PERIODS_SECONDS = [15, 60] as const;
 const CHANGING = [0, 0.01, 0.1] as const;
 const SCALES_A_DAY = 10;
 
-export const fleetOf = (clusters: number, autoscalers: number, more: Partial<Fleet> = {}): Fleet => ({
+export const fleetOf = (
+  clusters: number,
+  autoscalers: number,
+  more: Partial<Fleet> = {},
+): Fleet => ({
   clusters,
   autoscalers,
   periodSeconds: 15,
@@ -27,7 +32,10 @@ export const fleetOf = (clusters: number, autoscalers: number, more: Partial<Fle
 
 const row = (cells: readonly string[]): string => `| ${cells.join(" | ")} |`;
 
-const billRow = ({ clusters, autoscalers, periodSeconds, changing }: Fleet, { parts, firstMonth, afterYear }: Bill): string =>
+const billRow = (
+  { clusters, autoscalers, periodSeconds, changing }: Fleet,
+  { parts, firstMonth, afterYear }: Bill,
+): string =>
   row([
     clusters.toLocaleString("en"),
     autoscalers.toLocaleString("en"),
@@ -40,15 +48,36 @@ const billRow = ({ clusters, autoscalers, periodSeconds, changing }: Fleet, { pa
 
 /** The table of docs/cost.md. */
 export const costTable = (): string => {
-  const head = ["clusters", "autoscalers", "period", "changing", ...PARTS, "first month", "with 13 months of history"];
+  const head = [
+    "clusters",
+    "autoscalers",
+    "period",
+    "changing",
+    ...PARTS,
+    "first month",
+    "with 13 months of history",
+  ];
   const fleets = FLEETS.flatMap(([clusters, autoscalers]) =>
-    PERIODS_SECONDS.flatMap((periodSeconds) => CHANGING.map((changing) => fleetOf(clusters, autoscalers, { periodSeconds, changing }))),
+    PERIODS_SECONDS.flatMap((periodSeconds) =>
+      CHANGING.map((changing) => fleetOf(clusters, autoscalers, { periodSeconds, changing })),
+    ),
   );
-  return [row(head), `|${head.map(() => "---:").join("|")}|`, ...fleets.map((fleet) => billRow(fleet, billOf(fleet)))].join("\n");
+  return [
+    row(head),
+    `|${head.map(() => "---:").join("|")}|`,
+    ...fleets.map((fleet) => billRow(fleet, billOf(fleet))),
+  ].join("\n");
 };
 
-/** What a month of a fleet at 15 s may cost with the history of 13 months, alarms, logs and metrics included. */
-export const TARGETS: readonly { readonly clusters: number; readonly autoscalers: number; readonly dollars: number }[] = [
+/**
+ * What a month of a fleet at 15 s may cost with the history of 13 months, alarms, logs and metrics
+ * included.
+ */
+export const TARGETS: readonly {
+  readonly clusters: number;
+  readonly autoscalers: number;
+  readonly dollars: number;
+}[] = [
   { clusters: 1, autoscalers: 100, dollars: 5 },
   { clusters: 10, autoscalers: 1_000, dollars: 16 },
   { clusters: 100, autoscalers: 10_000, dollars: 132 },
@@ -60,6 +89,12 @@ export const targetTable = (): string =>
     "|---:|---:|---:|---:|---:|",
     ...TARGETS.map(({ clusters, autoscalers, dollars: target }) => {
       const { firstMonth, afterYear } = billOf(fleetOf(clusters, autoscalers));
-      return row([autoscalers.toLocaleString("en"), String(clusters), `$${target}`, `$${firstMonth.toFixed(2)}`, `$${afterYear.toFixed(2)}`]);
+      return row([
+        autoscalers.toLocaleString("en"),
+        String(clusters),
+        `$${target}`,
+        `$${firstMonth.toFixed(2)}`,
+        `$${afterYear.toFixed(2)}`,
+      ]);
     }),
   ].join("\n");

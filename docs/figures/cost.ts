@@ -3,7 +3,10 @@ import { join } from "node:path";
 import { costTable, targetTable } from "./cost-tables.ts";
 import { withTable } from "./page-table.ts";
 
-/** `npm run docs -- cost`: writes the tables of docs/cost.md from the units and prices of lib/cost. A test compares them. */
+/**
+ * `npm run docs -- cost`: writes the tables of docs/cost.md from the units and prices of lib/cost.
+ * A test compares them.
+ */
 const PAGE = join(import.meta.dirname, "../cost.md");
 
 const page = readFileSync(PAGE, "utf8");

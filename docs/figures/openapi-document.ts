@@ -31,9 +31,15 @@ const PROBLEM = z.looseObject({
 /** The routes whose answer has the tag of one stored autoscaler. */
 const TAGGED: ReadonlySet<string> = new Set<Verb>(["get", "apply", "pause", "resume"]);
 
-/** A schema without the address of its dialect, which an OpenAPI document names once. A time is a text at the edge, so schemas of requests are those of the input. */
+/**
+ * A schema without the address of its dialect, which an OpenAPI document names once. A time is a
+ * text at the edge, so schemas of requests are those of the input.
+ */
 const inputSchema = (schema: z.ZodType): Json => {
-  const { $schema: _dialect, ...rest } = z.toJSONSchema(schema, { io: "input", unrepresentable: "any" });
+  const { $schema: _dialect, ...rest } = z.toJSONSchema(schema, {
+    io: "input",
+    unrepresentable: "any",
+  });
   return rest;
 };
 
@@ -41,37 +47,55 @@ const inputSchema = (schema: z.ZodType): Json => {
 const outputSchemas = (): Readonly<Record<string, Json>> => {
   const registry = z.registry<{ readonly id: string }>();
   const named = { ...VIEWS, Problem: PROBLEM };
-  for (const [id, schema] of Object.entries({ ...named, ...ANSWERS })) if (!registry.has(schema)) registry.add(schema, { id });
+  for (const [id, schema] of Object.entries({ ...named, ...ANSWERS }))
+    if (!registry.has(schema)) registry.add(schema, { id });
   const { schemas } = z.toJSONSchema(registry, {
     uri: (id) => `#/components/schemas/${id}`,
     io: "output",
     unrepresentable: "any",
     override: openObject,
   });
-  return Object.fromEntries(Object.entries(schemas).map(([id, { $schema: _dialect, $id: _id, ...schema }]) => [id, schema]));
+  return Object.fromEntries(
+    Object.entries(schemas).map(([id, { $schema: _dialect, $id: _id, ...schema }]) => [id, schema]),
+  );
 };
 
 /** Objects of answers are open, because fields are added between versions. */
-const openObject = ({ jsonSchema }: { readonly jsonSchema: z.core.JSONSchema.BaseSchema }): void => {
+const openObject = ({
+  jsonSchema,
+}: {
+  readonly jsonSchema: z.core.JSONSchema.BaseSchema;
+}): void => {
   if (jsonSchema.additionalProperties === false) jsonSchema.additionalProperties = {};
 };
 
 const SCHEMAS = outputSchemas();
-const NAMES: ReadonlyMap<z.ZodType, string> = new Map(Object.entries(VIEWS).map(([name, schema]) => [schema, name]));
+const NAMES: ReadonlyMap<z.ZodType, string> = new Map(
+  Object.entries(VIEWS).map(([name, schema]) => [schema, name]),
+);
 
 const answerSchema = (verb: Verb): Json => {
   const name = NAMES.get(ANSWERS[verb]);
   return name === undefined ? (SCHEMAS[verb] ?? {}) : { $ref: `#/components/schemas/${name}` };
 };
 
-const VERBS: ReadonlyMap<string, Verb> = new Map(Object.entries({ ...QUERY_PATHS, ...COMMAND_PATHS }).map(([verb, path]) => [path, verb as Verb]));
+const VERBS: ReadonlyMap<string, Verb> = new Map(
+  Object.entries({ ...QUERY_PATHS, ...COMMAND_PATHS }).map(([verb, path]) => [path, verb as Verb]),
+);
 
 const TAG_HEADERS = {
-  [TAG_HEADER]: { description: "the tag of the autoscaler that is stored, for If-Match; an apply of several has none", schema: { type: "string" } },
+  [TAG_HEADER]: {
+    description:
+      "the tag of the autoscaler that is stored, for If-Match; an apply of several has none",
+    schema: { type: "string" },
+  },
 };
 
 const WEAK_TAG_HEADERS = {
-  [TAG_HEADER]: { description: "a weak tag of all that the answer shows but the ages of syncs, for If-None-Match", schema: { type: "string" } },
+  [TAG_HEADER]: {
+    description: "a weak tag of all that the answer shows but the ages of syncs, for If-None-Match",
+    schema: { type: "string" },
+  },
 };
 
 const PROBLEM_CONTENT = { [PROBLEM_TYPE]: { schema: { $ref: "#/components/schemas/Problem" } } };
@@ -86,15 +110,30 @@ const answersOf = ({ kind, path, route: { conditional } }: FoundRoute): Json => 
   const headers = isWeak ? WEAK_TAG_HEADERS : TAGGED.has(verb ?? "") ? TAG_HEADERS : undefined;
   return {
     "200": { description: "done", ...(headers && { headers }), content },
-    ...(isWeak && { "304": { description: "the answer shows what it showed under a tag of If-None-Match" } }),
-    ...(conditional && { "412": { description: "If-Match does not hold, and nothing was changed", content: PROBLEM_CONTENT } }),
+    ...(isWeak && {
+      "304": { description: "the answer shows what it showed under a tag of If-None-Match" },
+    }),
+    ...(conditional && {
+      "412": {
+        description: "If-Match does not hold, and nothing was changed",
+        content: PROBLEM_CONTENT,
+      },
+    }),
     default: { description: "refused or failed", content: PROBLEM_CONTENT },
   };
 };
 
 const parametersOf = (schema: Json): readonly Json[] => {
-  const { properties = {}, required = [] } = schema as { readonly properties?: Json; readonly required?: readonly string[] };
-  return Object.entries(properties).map(([name, property]) => ({ name, in: "query", required: required.includes(name), schema: property }));
+  const { properties = {}, required = [] } = schema as {
+    readonly properties?: Json;
+    readonly required?: readonly string[];
+  };
+  return Object.entries(properties).map(([name, property]) => ({
+    name,
+    in: "query",
+    required: required.includes(name),
+    schema: property,
+  }));
 };
 
 const KEY_PARAMETER = {
@@ -109,7 +148,8 @@ const IF_MATCH_PARAMETER = {
   name: IF_MATCH_HEADER,
   in: "header",
   required: false,
-  description: "makes the edit only if the stored autoscaler has one of these tags, or exists (*); otherwise the answer is 412",
+  description:
+    "makes the edit only if the stored autoscaler has one of these tags, or exists (*); otherwise the answer is 412",
   schema: { type: "string" },
 };
 
@@ -117,7 +157,8 @@ const IF_NONE_MATCH_PARAMETER = {
   name: IF_NONE_MATCH_HEADER,
   in: "header",
   required: false,
-  description: "the tags of answers that the caller has: while one of them shows the same, the answer is 304 without a body",
+  description:
+    "the tags of answers that the caller has: while one of them shows the same, the answer is 304 without a body",
   schema: { type: "string" },
 };
 
@@ -127,7 +168,13 @@ const operationOf = (found: FoundRoute): Json => {
   const operationId = VERBS.get(path) ?? "metrics";
   const shared = { operationId, summary: route.summary, responses: answersOf(found) };
   return kind === "reading"
-    ? { ...shared, parameters: [...parametersOf(input), ...(operationId === "get" ? [] : [IF_NONE_MATCH_PARAMETER])] }
+    ? {
+        ...shared,
+        parameters: [
+          ...parametersOf(input),
+          ...(operationId === "get" ? [] : [IF_NONE_MATCH_PARAMETER]),
+        ],
+      }
     : {
         ...shared,
         parameters: [KEY_PARAMETER, ...(route.conditional ? [IF_MATCH_PARAMETER] : [])],
@@ -141,21 +188,34 @@ export const openApiDocument = (version: string): Json => ({
   info: {
     title: "Tidemark",
     version,
-    description: "The API of a deployed stack. Requests are signed by SigV4 for the service lambda; docs/api.md says which URL takes what.",
+    description:
+      "The API of a deployed stack. Requests are signed by SigV4 for the service lambda; docs/api.md says which URL takes what.",
     license: { name: "Apache-2.0", identifier: "Apache-2.0" },
   },
   servers: [
     {
       url: "https://{id}.lambda-url.{region}.on.aws",
-      variables: { id: { default: "abc123", description: "of the function URL" }, region: { default: "eu-central-1" } },
+      variables: {
+        id: { default: "abc123", description: "of the function URL" },
+        region: { default: "eu-central-1" },
+      },
     },
   ],
   security: [{ sigv4: [] }],
-  paths: Object.fromEntries(ALL_ROUTES.map((found) => [found.path, { [found.method.toLowerCase()]: operationOf(found) }])),
+  paths: Object.fromEntries(
+    ALL_ROUTES.map((found) => [found.path, { [found.method.toLowerCase()]: operationOf(found) }]),
+  ),
   components: {
     securitySchemes: {
-      sigv4: { type: "apiKey", in: "header", name: "Authorization", description: "AWS Signature Version 4, service lambda" },
+      sigv4: {
+        type: "apiKey",
+        in: "header",
+        name: "Authorization",
+        description: "AWS Signature Version 4, service lambda",
+      },
     },
-    schemas: Object.fromEntries([...Object.keys(VIEWS), "Problem"].map((name) => [name, SCHEMAS[name] ?? {}])),
+    schemas: Object.fromEntries(
+      [...Object.keys(VIEWS), "Problem"].map((name) => [name, SCHEMAS[name] ?? {}]),
+    ),
   },
 });

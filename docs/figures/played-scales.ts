@@ -33,28 +33,51 @@ const OPTIONS = ["--seed", "1", "--speed", "1000000"];
 /** How much of the run its timeline shows. */
 const TIMELINE_MS = 108 * 60_000;
 
-/** Plays so many virtual minutes of the demonstration with `npm start`, in a folder of its own, and returns what it stored. The same code gives the same scales and timeline. */
+/**
+ * Plays so many virtual minutes of the demonstration with `npm start`, in a folder of its own, and
+ * returns what it stored. The same code gives the same scales and timeline.
+ */
 export const playedRun = async (minutes: number): Promise<PlayedRun> => {
   const data = mkdtempSync(join(tmpdir(), "tidemark-picture-"));
   try {
     await play(data, minutes);
     const about = readIdentity(folderLayout(data));
-    if (about === undefined || about === "beginning") throw new Error("Cannot draw a run: its folder does not say when it began");
-    return { scales: await storedScales(data, about.startMs), timeline: await drawnTimeline(data, about.startMs) };
+    if (about === undefined || about === "beginning")
+      throw new Error("Cannot draw a run: its folder does not say when it began");
+    return {
+      scales: await storedScales(data, about.startMs),
+      timeline: await drawnTimeline(data, about.startMs),
+    };
   } finally {
     rmSync(data, { recursive: true, force: true });
   }
 };
 
 const play = async (data: string, minutes: number): Promise<void> => {
-  const child = spawn(process.execPath, [START, ...OPTIONS, "--for", `${minutes}m`, "--data", data], { stdio: ["ignore", "ignore", "inherit"] });
+  const child = spawn(
+    process.execPath,
+    [START, ...OPTIONS, "--for", `${minutes}m`, "--data", data],
+    { stdio: ["ignore", "ignore", "inherit"] },
+  );
   const [code, signal] = await once(child, "exit");
   if (code !== 0) throw new Error(`Cannot draw a run: it ended with ${code ?? signal}`);
 };
 
 const drawnTimeline = async (data: string, startMs: number): Promise<string> => {
   const [since, until] = [startMs, startMs + TIMELINE_MS].map((ms) => new Date(ms).toISOString());
-  const words = ["timeline", "steps", "--since", since ?? "", "--until", until ?? "", "--utc", "-o", "svg", "--data", data];
+  const words = [
+    "timeline",
+    "steps",
+    "--since",
+    since ?? "",
+    "--until",
+    until ?? "",
+    "--utc",
+    "-o",
+    "svg",
+    "--data",
+    data,
+  ];
   return (await promisify(execFile)(process.execPath, [TIDEMARK, ...words])).stdout;
 };
 

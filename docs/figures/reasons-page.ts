@@ -14,7 +14,9 @@ export const reasonsPage = (): string =>
       "",
       "| reason | means | what to do |",
       "|---|---|---|",
-      ...Object.entries(texts).map(([name, [means, todo]]) => `| \`${name}\` | ${means} | ${todo} |`),
+      ...Object.entries(texts).map(
+        ([name, [means, todo]]) => `| \`${name}\` | ${means} | ${todo} |`,
+      ),
     ]),
     "",
   ].join("\n");

@@ -4,11 +4,18 @@ import { parseHTML } from "linkedom";
 /** One workload of a run, on one clock: minutes since the run began. */
 export interface ChartedWorkload {
   readonly name: string;
-  /** Pods that the load of each instant needs at the autoscaler's target; absent where the metrics were missing. */
+  /**
+   * Pods that the load of each instant needs at the autoscaler's target; absent where the metrics
+   * were missing.
+   */
   readonly needed: readonly { readonly minute: number; readonly pods: number | undefined }[];
   readonly initialReplicas: number;
   /** Scales that took effect, in order of time. */
-  readonly scales: readonly { readonly minute: number; readonly from: number; readonly to: number }[];
+  readonly scales: readonly {
+    readonly minute: number;
+    readonly from: number;
+    readonly to: number;
+  }[];
   readonly title: string;
 }
 
@@ -21,12 +28,17 @@ const UP = "#1a8f4a";
 const DOWN = "#c2571a";
 const HOLE = "#f0d9c8";
 
-/** The chart of one run as SVG text: a row per workload, the load as pods needed, the replicas as they were, a dot per scale. */
+/**
+ * The chart of one run as SVG text: a row per workload, the load as pods needed, the replicas as
+ * they were, a dot per scale.
+ */
 export const runChart = (workloads: readonly ChartedWorkload[], minutes: number): string => {
   const { document } = parseHTML("<!doctype html><body></body>");
   const rows = workloads.map((workload) => rowOf(workload, minutes, document));
   const height = HEIGHT_EACH * rows.length;
-  const placed = rows.map((row, at) => `<g transform="translate(0,${at * HEIGHT_EACH})">${row}</g>`).join("\n");
+  const placed = rows
+    .map((row, at) => `<g transform="translate(0,${at * HEIGHT_EACH})">${row}</g>`)
+    .join("\n");
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" width="${WIDTH}" height="${height + 34}" viewBox="0 0 ${WIDTH} ${height + 34}" font-family="system-ui, sans-serif" font-size="12">`,
     "<title>Load, replicas and scale events of one run, per workload</title>",
@@ -37,7 +49,11 @@ export const runChart = (workloads: readonly ChartedWorkload[], minutes: number)
   ].join("\n");
 };
 
-const rowOf = (workload: ChartedWorkload, minutes: number, document: ReturnType<typeof parseHTML>["document"]): string => {
+const rowOf = (
+  workload: ChartedWorkload,
+  minutes: number,
+  document: ReturnType<typeof parseHTML>["document"],
+): string => {
   const { needed, scales, initialReplicas, name } = workload;
   const known = needed.map(({ minute, pods }) => ({ minute, pods: pods ?? Number.NaN }));
   const holes = holesOf(needed);
@@ -54,13 +70,29 @@ const rowOf = (workload: ChartedWorkload, minutes: number, document: ReturnType<
     marginTop: 34,
     marginBottom: 30,
     style: { color: INK, background: "none" },
-    x: { domain: [0, minutes], label: null, ticks: Math.round(minutes / 15), tickFormat: (minute: number) => clock(minute) },
+    x: {
+      domain: [0, minutes],
+      label: null,
+      ticks: Math.round(minutes / 15),
+      tickFormat: (minute: number) => clock(minute),
+    },
     y: { label: "pods", grid: true, zero: true },
     marks: [
       Plot.rectX(holes, { x1: "from", x2: "to", fill: HOLE }),
       Plot.areaY(known, { x: "minute", y: "pods", fill: LOAD, curve: "step-after" }),
-      Plot.line(steps, { x: "minute", y: "replicas", stroke: REPLICAS, strokeWidth: 2, curve: "step-after" }),
-      Plot.dot(scales, { x: "minute", y: "to", r: 3, fill: ({ from, to }: { from: number; to: number }) => (to > from ? UP : DOWN) }),
+      Plot.line(steps, {
+        x: "minute",
+        y: "replicas",
+        stroke: REPLICAS,
+        strokeWidth: 2,
+        curve: "step-after",
+      }),
+      Plot.dot(scales, {
+        x: "minute",
+        y: "to",
+        r: 3,
+        fill: ({ from, to }: { from: number; to: number }) => (to > from ? UP : DOWN),
+      }),
       Plot.ruleY([0]),
     ],
   });
@@ -68,9 +100,12 @@ const rowOf = (workload: ChartedWorkload, minutes: number, document: ReturnType<
   return `<text x="46" y="18" fill="${INK}">${heading}</text>${plot.outerHTML}`;
 };
 
-const clock = (minute: number): string => `${Math.floor(minute / 60)}:${String(Math.round(minute % 60)).padStart(2, "0")}`;
+const clock = (minute: number): string =>
+  `${Math.floor(minute / 60)}:${String(Math.round(minute % 60)).padStart(2, "0")}`;
 
-const holesOf = (needed: ChartedWorkload["needed"]): readonly { readonly from: number; readonly to: number }[] => {
+const holesOf = (
+  needed: ChartedWorkload["needed"],
+): readonly { readonly from: number; readonly to: number }[] => {
   const holes: { from: number; to: number }[] = [];
   for (const [at, { minute, pods }] of needed.entries()) {
     if (pods !== undefined) continue;

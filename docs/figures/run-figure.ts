@@ -14,7 +14,10 @@ const TITLES: Readonly<Record<string, string>> = {
   crowd: "requests per minute to NASA's web server around a launch",
 };
 
-/** The picture of the README as SVG text: the scales of a run over the recorded load of the demonstration. */
+/**
+ * The picture of the README as SVG text: the scales of a run over the recorded load of the
+ * demonstration.
+ */
 export const runFigure = async (scales: PlayedScales): Promise<string> => {
   const workloads = await demonstrationWorkloads();
   return runChart(
@@ -23,8 +26,20 @@ export const runFigure = async (scales: PlayedScales): Promise<string> => {
   );
 };
 
-const charted = (definition: WorkloadDefinition, scales: readonly PlayedScale[]): ChartedWorkload => {
-  const { name, trace, traceOffsetMs = 0, outages = [], requests, targetCpuPercent = 100, cpuMillicoresPerUnit, initialReplicas } = definition;
+const charted = (
+  definition: WorkloadDefinition,
+  scales: readonly PlayedScale[],
+): ChartedWorkload => {
+  const {
+    name,
+    trace,
+    traceOffsetMs = 0,
+    outages = [],
+    requests,
+    targetCpuPercent = 100,
+    cpuMillicoresPerUnit,
+    initialReplicas,
+  } = definition;
   const unitsPerPod = (requests.cpuMillicores * targetCpuPercent) / 100 / cpuMillicoresPerUnit;
   const needed = Array.from({ length: SHOWN_MINUTES + 1 }, (_, minute) => {
     const atMs = minute * MINUTE_MS;

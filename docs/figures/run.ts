@@ -1,9 +1,17 @@
 /** Pages, tables and pictures of docs that are written from the code. */
-const WRITERS: Readonly<Record<string, { readonly writes: string; readonly load: () => Promise<unknown> }>> = {
+const WRITERS: Readonly<
+  Record<string, { readonly writes: string; readonly load: () => Promise<unknown> }>
+> = {
   cost: { writes: "the tables of docs/cost.md", load: () => import("./cost.ts") },
-  crd: { writes: "docs/pod-autoscaler.crd.yaml and docs/pod-autoscaler.schema.json", load: () => import("./crd.ts") },
+  crd: {
+    writes: "docs/pod-autoscaler.crd.yaml and docs/pod-autoscaler.schema.json",
+    load: () => import("./crd.ts"),
+  },
   openapi: { writes: "docs/openapi.json and docs/answers.md", load: () => import("./openapi.ts") },
-  picture: { writes: "docs/images, from three virtual hours of the demonstration", load: () => import("./picture.ts") },
+  picture: {
+    writes: "docs/images, from three virtual hours of the demonstration",
+    load: () => import("./picture.ts"),
+  },
   reasons: { writes: "docs/reasons.md", load: () => import("./reasons.ts") },
   sizes: { writes: "the sizes of the functions in docs/api.md", load: () => import("./sizes.ts") },
 };
@@ -13,7 +21,9 @@ const name = process.argv[2] ?? "";
 const writer = Object.hasOwn(WRITERS, name) ? WRITERS[name] : undefined;
 if (writer) await writer.load();
 else {
-  const listed = Object.entries(WRITERS).map(([known, { writes }]) => `  ${known.padEnd(9)}${writes}\n`);
+  const listed = Object.entries(WRITERS).map(
+    ([known, { writes }]) => `  ${known.padEnd(9)}${writes}\n`,
+  );
   process.stderr.write(
     `${name === "" ? "Name what to write" : `Cannot write "${name}": there is no such page`}: npm run docs -- NAME\n${listed.join("")}`,
   );

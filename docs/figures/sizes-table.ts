@@ -33,4 +33,8 @@ export const sizeRows = async (): Promise<readonly SizeRow[]> => {
 };
 
 export const sizesMarkdown = (rows: readonly SizeRow[]): string =>
-  ["| function | KiB | packed |", "|---|---|---|", ...rows.map(({ name, kib, packedKib }) => `| ${name} | ${kib} | ${packedKib} |`)].join("\n");
+  [
+    "| function | KiB | packed |",
+    "|---|---|---|",
+    ...rows.map(({ name, kib, packedKib }) => `| ${name} | ${kib} | ${packedKib} |`),
+  ].join("\n");

@@ -1,7 +1,22 @@
 import type * as z from "zod";
-import { applied, autoscaler, autoscalerState, description, edited, explanation, rival } from "../../lib/views/autoscaler.ts";
+import {
+  applied,
+  autoscaler,
+  autoscalerState,
+  description,
+  edited,
+  explanation,
+  rival,
+} from "../../lib/views/autoscaler.ts";
 import { access, canI, change } from "../../lib/views/change.ts";
-import { cluster, clusterState, connectionReport, fleet, partition, reset } from "../../lib/views/cluster.ts";
+import {
+  cluster,
+  clusterState,
+  connectionReport,
+  fleet,
+  partition,
+  reset,
+} from "../../lib/views/cluster.ts";
 import { event, eventCount, metric, step } from "../../lib/views/event.ts";
 import { bounds, calendar, frozen, override, pause } from "../../lib/views/holds.ts";
 import { history, shadow } from "../../lib/views/over-time.ts";

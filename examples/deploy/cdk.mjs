@@ -2,7 +2,12 @@
 import { App, Stack, Tags } from "aws-cdk-lib";
 import { CfnInclude } from "aws-cdk-lib/cloudformation-include";
 
-const { TEMPLATE = "dist/stack/template.json", BUCKET = "artifacts", VERSION = "0.2.0", BOUNDARY = "" } = process.env;
+const {
+  TEMPLATE = "dist/stack/template.json",
+  BUCKET = "artifacts",
+  VERSION = "0.2.0",
+  BOUNDARY = "",
+} = process.env;
 
 const app = new App();
 const stack = new Stack(app, "tidemark-prod", { stackName: "tidemark-prod" });

@@ -1,8 +1,24 @@
 import * as z from "zod";
 import type { CommandService, QueryService } from "../service/service.ts";
-import { applied, autoscaler, description, edited, explanation, kindCount } from "../views/autoscaler.ts";
+import {
+  applied,
+  autoscaler,
+  description,
+  edited,
+  explanation,
+  kindCount,
+} from "../views/autoscaler.ts";
 import { access, accessEdited, canI, change } from "../views/change.ts";
-import { cluster, clusterStored, connectionReport, fleet, fleetAdopted, fleetEdited, partition, reset } from "../views/cluster.ts";
+import {
+  cluster,
+  clusterStored,
+  connectionReport,
+  fleet,
+  fleetAdopted,
+  fleetEdited,
+  partition,
+  reset,
+} from "../views/cluster.ts";
 import { event, eventCount } from "../views/event.ts";
 import { calendar, calendarEdited, override, overrideEdited } from "../views/holds.ts";
 import { history, shadow } from "../views/over-time.ts";
@@ -13,7 +29,10 @@ import { page, text } from "../views/view-of.ts";
 
 const named = z.object({ name: text });
 
-/** What each route answers. docs/openapi.json and docs/answers.md are made of it, and the client of a deployed stack checks answers by it. */
+/**
+ * What each route answers. docs/openapi.json and docs/answers.md are made of it, and the client of
+ * a deployed stack checks answers by it.
+ */
 export const ANSWERS = {
   autoscalers: page(autoscaler),
   rows: page(clusterRows),
@@ -38,7 +57,10 @@ export const ANSWERS = {
   canI,
   apply: z.object({
     applied: z.array(applied),
-    passedOver: z.array(kindCount).describe("objects of other kinds; absent where there are none").exactOptional(),
+    passedOver: z
+      .array(kindCount)
+      .describe("objects of other kinds; absent where there are none")
+      .exactOptional(),
   }),
   delete: edited,
   pause: edited,

@@ -2,13 +2,23 @@ import type { ApplyOptions, AutoscalerEdit, CommandService } from "../service/se
 import type { Applied, EditResult } from "../views/autoscaler.ts";
 import { present } from "../model/json.ts";
 import * as input from "./input-schemas.ts";
-import { type EditContext, invalid, postJson, postRoute, type Route, type RouteContext } from "./route.ts";
+import {
+  type EditContext,
+  invalid,
+  postJson,
+  postRoute,
+  type Route,
+  type RouteContext,
+} from "./route.ts";
 import { taggedJson } from "./request-and-answer.ts";
 import type * as z from "zod";
 
 /** A function takes requests of at most 6 MB, including what encloses the body. */
 export const APPLY_BODY_BYTES_MAX = 5_000_000;
-/** The change item of a cluster holds the record before and after the edit, and an item has at most 400 KB. */
+/**
+ * The change item of a cluster holds the record before and after the edit, and an item has at most
+ * 400 KB.
+ */
 const CLUSTER_BODY_BYTES_MAX = 128 * 1024;
 
 /** Patterns, headers and parameters at their limits have 60 KB. */
@@ -20,10 +30,15 @@ const RIVAL_BODY_BYTES_MAX = 256 * 1024;
 /** Refuses a pause whose end has passed. */
 const inFuture = (untilMs: number | undefined, { clock }: RouteContext): number | undefined => {
   if (untilMs === undefined || untilMs > clock()) return untilMs;
-  throw invalid([{ field: "until", message: `has passed: it is ${new Date(clock()).toISOString()}` }]);
+  throw invalid([
+    { field: "until", message: `has passed: it is ${new Date(clock()).toISOString()}` },
+  ]);
 };
 
-/** An edit of one autoscaler, under the condition of the request. Its answer has the tag of what is stored then. */
+/**
+ * An edit of one autoscaler, under the condition of the request. Its answer has the tag of what is
+ * stored then.
+ */
 const editRoute = <Input extends AutoscalerEdit>(
   summary: string,
   schema: z.ZodType<Input>,
@@ -37,8 +52,12 @@ const editRoute = <Input extends AutoscalerEdit>(
   return postRoute("visible", summary, schema, call, { ...options, conditional: true });
 };
 
-/** The tag belongs to one stored autoscaler, so an apply of several has none. Nor has a dry run, because what it answers is not stored. */
-const onlyOne = ([first, ...more]: readonly Applied[]): Partial<Applied> => (first && more.length === 0 ? first : {});
+/**
+ * The tag belongs to one stored autoscaler, so an apply of several has none. Nor has a dry run,
+ * because what it answers is not stored.
+ */
+const onlyOne = ([first, ...more]: readonly Applied[]): Partial<Applied> =>
+  first && more.length === 0 ? first : {};
 
 const CONNECTS = { connects: () => true };
 
@@ -54,13 +73,20 @@ export const COMMAND_ROUTES: Readonly<Record<keyof CommandService, Route<Command
         passedOver = counts;
       };
       const applied = await service.apply(sources, { ...options, ...condition, onPassedOver });
-      return taggedJson({ applied, ...(passedOver !== undefined && { passedOver }) }, options.dryRun ? {} : onlyOne(applied));
+      return taggedJson(
+        { applied, ...(passedOver !== undefined && { passedOver }) },
+        options.dryRun ? {} : onlyOne(applied),
+      );
     },
     { bodyBytesMax: APPLY_BODY_BYTES_MAX, conditional: true },
   ),
-  delete: editRoute("forgets an autoscaler", input.AUTOSCALER, (service, query) => service.delete(query)),
-  pause: editRoute("holds an autoscaler's workload where it is", input.AUTOSCALER_UNTIL, (service, { until, ...query }, context) =>
-    service.pause(query, inFuture(until, context)),
+  delete: editRoute("forgets an autoscaler", input.AUTOSCALER, (service, query) =>
+    service.delete(query),
+  ),
+  pause: editRoute(
+    "holds an autoscaler's workload where it is",
+    input.AUTOSCALER_UNTIL,
+    (service, { until, ...query }, context) => service.pause(query, inFuture(until, context)),
   ),
   resume: editRoute("ends a pause", input.AUTOSCALER, (service, query) => service.resume(query)),
   takeOver: editRoute(
@@ -82,10 +108,16 @@ export const COMMAND_ROUTES: Readonly<Record<keyof CommandService, Route<Command
     (service, check) => service.checkCluster(check),
     CONNECTS,
   ),
-  addCluster: postJson("cluster", "connects a cluster", input.NEW_CLUSTER, (service, cluster) => service.addCluster(cluster), {
-    ...CONNECTS,
-    bodyBytesMax: CLUSTER_BODY_BYTES_MAX,
-  }),
+  addCluster: postJson(
+    "cluster",
+    "connects a cluster",
+    input.NEW_CLUSTER,
+    (service, cluster) => service.addCluster(cluster),
+    {
+      ...CONNECTS,
+      bodyBytesMax: CLUSTER_BODY_BYTES_MAX,
+    },
+  ),
   replaceCluster: postJson(
     "cluster",
     "changes a cluster's connection, period, settings or partitions",
@@ -93,27 +125,52 @@ export const COMMAND_ROUTES: Readonly<Record<keyof CommandService, Route<Command
     (service, cluster) => service.replaceCluster(cluster),
     {
       bodyBytesMax: CLUSTER_BODY_BYTES_MAX,
-      connects: ({ connection, recommenderHosts }) => connection !== undefined || recommenderHosts !== undefined,
+      connects: ({ connection, recommenderHosts }) =>
+        connection !== undefined || recommenderHosts !== undefined,
     },
   ),
-  pauseCluster: postJson("cluster", "holds every workload of a cluster", input.CLUSTER_UNTIL, (service, { name, until }, context) =>
-    service.pauseCluster(name, inFuture(until, context)),
+  pauseCluster: postJson(
+    "cluster",
+    "holds every workload of a cluster",
+    input.CLUSTER_UNTIL,
+    (service, { name, until }, context) => service.pauseCluster(name, inFuture(until, context)),
   ),
-  resumeCluster: postJson("cluster", "ends a cluster's pause", input.CLUSTER, (service, { name }) => service.resumeCluster(name)),
-  removeCluster: postJson("cluster", "forgets a cluster that has no autoscalers", input.CLUSTER, async (service, { name }) => {
-    await service.removeCluster(name);
-    return { name };
-  }),
-  resetWindows: postJson("cluster", "replaces a windows page that cannot be read", input.PARTITION_PAGE, (service, { name, page }) =>
-    service.resetWindows(name, page),
+  resumeCluster: postJson("cluster", "ends a cluster's pause", input.CLUSTER, (service, { name }) =>
+    service.resumeCluster(name),
   ),
-  resetIntent: postJson("cluster", "settles an open intent that cannot be read", input.PARTITION_INTENT, (service, { name, intent }) =>
-    service.resetIntent(name, intent),
+  removeCluster: postJson(
+    "cluster",
+    "forgets a cluster that has no autoscalers",
+    input.CLUSTER,
+    async (service, { name }) => {
+      await service.removeCluster(name);
+      return { name };
+    },
   ),
-  resetTime: postJson("cluster", "repairs a partition with times that are ahead of the clock", input.PARTITION, (service, { name }) =>
-    service.resetTime(name),
+  resetWindows: postJson(
+    "cluster",
+    "replaces a windows page that cannot be read",
+    input.PARTITION_PAGE,
+    (service, { name, page }) => service.resetWindows(name, page),
   ),
-  freeze: postJson("fleet", "holds every workload of every cluster", input.FREEZE, (service, { reason, replace }) => service.freeze(reason, replace)),
+  resetIntent: postJson(
+    "cluster",
+    "settles an open intent that cannot be read",
+    input.PARTITION_INTENT,
+    (service, { name, intent }) => service.resetIntent(name, intent),
+  ),
+  resetTime: postJson(
+    "cluster",
+    "repairs a partition with times that are ahead of the clock",
+    input.PARTITION,
+    (service, { name }) => service.resetTime(name),
+  ),
+  freeze: postJson(
+    "fleet",
+    "holds every workload of every cluster",
+    input.FREEZE,
+    (service, { reason, replace }) => service.freeze(reason, replace),
+  ),
   thaw: postJson("fleet", "ends the freeze", input.NOTHING, (service) => service.thaw()),
   // A caller with the right to connect clusters may adopt tables.
   adopt: postJson(
@@ -127,12 +184,18 @@ export const COMMAND_ROUTES: Readonly<Record<keyof CommandService, Route<Command
     "visible",
     "sets bounds or a hold for some time, over schedule and manifest, for an autoscaler, a namespace, a cluster or the fleet",
     input.NEW_OVERRIDE,
-    (service, { from, until, ...wanted }) => service.setOverride({ ...wanted, ...present({ fromMs: from, untilMs: until }) }),
+    (service, { from, until, ...wanted }) =>
+      service.setOverride({ ...wanted, ...present({ fromMs: from, untilMs: until }) }),
   ),
-  extendOverride: postJson("visible", "gives an override another end", input.OVERRIDE_UNTIL, (service, { until, ...edit }) =>
-    service.extendOverride({ ...edit, untilMs: until }),
+  extendOverride: postJson(
+    "visible",
+    "gives an override another end",
+    input.OVERRIDE_UNTIL,
+    (service, { until, ...edit }) => service.extendOverride({ ...edit, untilMs: until }),
   ),
-  clearOverride: postJson("visible", "ends an override now", input.OVERRIDE, (service, edit) => service.clearOverride(edit)),
+  clearOverride: postJson("visible", "ends an override now", input.OVERRIDE, (service, edit) =>
+    service.clearOverride(edit),
+  ),
   putCalendar: postJson(
     "fleet",
     "stores a calendar of dates that schedules name, or replaces the one of its name",
@@ -148,8 +211,11 @@ export const COMMAND_ROUTES: Readonly<Record<keyof CommandService, Route<Command
       return { name };
     },
   ),
-  checkSource: postJson("connect", "asks a metric source from where the syncs ask it", input.SOURCE_CHECK, (service, check) =>
-    service.checkSource(check),
+  checkSource: postJson(
+    "connect",
+    "asks a metric source from where the syncs ask it",
+    input.SOURCE_CHECK,
+    (service, check) => service.checkSource(check),
   ),
   putSource: postJson(
     "connect",
@@ -158,15 +224,28 @@ export const COMMAND_ROUTES: Readonly<Record<keyof CommandService, Route<Command
     (service, source) => service.putSource(source),
     { bodyBytesMax: SOURCE_BODY_BYTES_MAX },
   ),
-  deleteSource: postJson("connect", "forgets a metric source; metrics that name it are then missing", input.SOURCE, async (service, { name }) => {
-    await service.deleteSource(name);
-    return { name };
-  }),
-  grantAccess: postJson("connect", "gives callers a right, which limits them to their grants", input.GRANT, (service, grant) =>
-    service.grantAccess(grant),
+  deleteSource: postJson(
+    "connect",
+    "forgets a metric source; metrics that name it are then missing",
+    input.SOURCE,
+    async (service, { name }) => {
+      await service.deleteSource(name);
+      return { name };
+    },
   ),
-  revokeAccess: postJson("connect", "takes a grant back", input.REVOKE, (service, { id }) => service.revokeAccess(id)),
-  requireAccess: postJson("connect", "refuses callers without a grant, or no longer", input.REQUIRE, (service, { required }) =>
-    service.requireAccess(required),
+  grantAccess: postJson(
+    "connect",
+    "gives callers a right, which limits them to their grants",
+    input.GRANT,
+    (service, grant) => service.grantAccess(grant),
+  ),
+  revokeAccess: postJson("connect", "takes a grant back", input.REVOKE, (service, { id }) =>
+    service.revokeAccess(id),
+  ),
+  requireAccess: postJson(
+    "connect",
+    "refuses callers without a grant, or no longer",
+    input.REQUIRE,
+    (service, { required }) => service.requireAccess(required),
   ),
 };

@@ -11,7 +11,9 @@ import { ROW_FIELDS } from "../service/views/row-view.ts";
 import { connectionFields } from "../store/records/schemas.ts";
 import { sourceFields } from "../store/records/metric-sources.ts";
 
-/** Names become parts of table keys, whose length is limited. The longest is CLUSTER/NAMESPACE/NAME. */
+/**
+ * Names become parts of table keys, whose length is limited. The longest is CLUSTER/NAMESPACE/NAME.
+ */
 const NAME_CHARACTERS_MAX = 400;
 const LABEL_CHARACTERS_MAX = 63;
 const TEXT_CHARACTERS_MAX = 4_000;
@@ -65,13 +67,21 @@ export const ROWS = z.strictObject({
   known: text(MARKS_CHARACTERS_MAX).exactOptional(),
   fields: text(TEXT_CHARACTERS_MAX)
     .transform((fields) => fields.split(","))
-    .pipe(z.array(z.enum(ROW_FIELDS, { error: `must be names of fields of a row, such as "state,reason"` })))
+    .pipe(
+      z.array(
+        z.enum(ROW_FIELDS, { error: `must be names of fields of a row, such as "state,reason"` }),
+      ),
+    )
     .exactOptional(),
   page: page.exactOptional(),
 });
 export const AUTOSCALER = z.strictObject(autoscaler);
 export const AUTOSCALER_AT = z.strictObject({ ...autoscaler, at: instant.exactOptional() });
-export const AUTOSCALER_SINCE = z.strictObject({ ...autoscaler, since: instant.exactOptional(), until: instant.exactOptional() });
+export const AUTOSCALER_SINCE = z.strictObject({
+  ...autoscaler,
+  since: instant.exactOptional(),
+  until: instant.exactOptional(),
+});
 const STEP_SECONDS_MAX = 86_400;
 /** A query parameter is a text. */
 const stepSeconds = z
@@ -90,13 +100,19 @@ export const EVENTS = z.strictObject({
 export const CHANGES = EVENTS.omit({ until: true });
 export const NOTHING = z.strictObject({});
 /** Label names, separated by blanks or commas. */
-export const SERIES = z.strictObject({ ...filter, labels: text(TEXT_CHARACTERS_MAX).exactOptional() });
+export const SERIES = z.strictObject({
+  ...filter,
+  labels: text(TEXT_CHARACTERS_MAX).exactOptional(),
+});
 export const CLUSTERS = z.strictObject({ page: page.exactOptional() });
 export const CLUSTER = z.strictObject({ name: label });
 /** A partition is named CLUSTER/PARTITION. */
 export const PARTITION = z.strictObject({ name: ascii(NAME_CHARACTERS_MAX) });
 
-const source: z.ZodType<ManifestSource> = z.strictObject({ file: text(FILE_CHARACTERS_MAX), text: z.string() });
+const source: z.ZodType<ManifestSource> = z.strictObject({
+  file: text(FILE_CHARACTERS_MAX),
+  text: z.string(),
+});
 export const APPLY = z.strictObject({
   sources: z.array(source).max(SOURCES_MAX, `must have at most ${SOURCES_MAX} items`),
   ...filter,
@@ -105,16 +121,29 @@ export const APPLY = z.strictObject({
 });
 export const AUTOSCALER_UNTIL = z.strictObject({ ...autoscaler, until: instant.exactOptional() });
 /** The service checks its size. */
-export const AUTOSCALER_RIVAL = z.strictObject({ ...autoscaler, rival: z.record(z.string(), z.unknown()) });
+export const AUTOSCALER_RIVAL = z.strictObject({
+  ...autoscaler,
+  rival: z.record(z.string(), z.unknown()),
+});
 export const TAKEOVER = AUTOSCALER_RIVAL.extend({ failed: z.boolean().exactOptional() });
 export const CLUSTER_UNTIL = z.strictObject({ name: label, until: instant.exactOptional() });
 const PAGES_MAX = 1_000_000;
 export const PARTITION_PAGE = z.strictObject({
   name: ascii(NAME_CHARACTERS_MAX),
-  page: z.number().int("must be a whole number").min(0, "must not be negative").max(PAGES_MAX, `must be at most ${PAGES_MAX}`),
+  page: z
+    .number()
+    .int("must be a whole number")
+    .min(0, "must not be negative")
+    .max(PAGES_MAX, `must be at most ${PAGES_MAX}`),
 });
-export const PARTITION_INTENT = z.strictObject({ name: ascii(NAME_CHARACTERS_MAX), intent: ascii(NAME_CHARACTERS_MAX) });
-export const FREEZE = z.strictObject({ reason: words.regex(/\S/, "must have a word"), replace: z.boolean().exactOptional() });
+export const PARTITION_INTENT = z.strictObject({
+  name: ascii(NAME_CHARACTERS_MAX),
+  intent: ascii(NAME_CHARACTERS_MAX),
+});
+export const FREEZE = z.strictObject({
+  reason: words.regex(/\S/, "must have a word"),
+  replace: z.boolean().exactOptional(),
+});
 
 export const OVERRIDES = z.strictObject({
   ...filter,
@@ -135,7 +164,11 @@ export const NEW_OVERRIDE = z.strictObject({
   hold: z.boolean().exactOptional(),
   min: count.exactOptional(),
   max: count.exactOptional(),
-  minFactor: z.number().positive("must be above 0").max(MIN_FACTOR_MAX, `must be at most ${MIN_FACTOR_MAX}`).exactOptional(),
+  minFactor: z
+    .number()
+    .positive("must be above 0")
+    .max(MIN_FACTOR_MAX, `must be at most ${MIN_FACTOR_MAX}`)
+    .exactOptional(),
   from: instant.exactOptional(),
   until: instant.exactOptional(),
   reason: text(REASON_CHARACTERS_MAX).regex(/\S/, "must have a word"),
@@ -150,7 +183,9 @@ const CALENDAR_RANGE_CHARACTERS_MAX = 21;
 /** The service checks the dates, so that each fault is named. */
 export const NEW_CALENDAR = z.strictObject({
   name: label,
-  dates: z.array(text(CALENDAR_RANGE_CHARACTERS_MAX)).max(ALL_CALENDAR_DATES_MAX, `must have at most ${ALL_CALENDAR_DATES_MAX} items`),
+  dates: z
+    .array(text(CALENDAR_RANGE_CHARACTERS_MAX))
+    .max(ALL_CALENDAR_DATES_MAX, `must have at most ${ALL_CALENDAR_DATES_MAX} items`),
 });
 export const CALENDAR = z.strictObject({ name: label, force: z.boolean().exactOptional() });
 
@@ -158,7 +193,12 @@ const PATTERN_CHARACTERS_MAX = 512;
 const pattern = ascii(PATTERN_CHARACTERS_MAX);
 const role = z.enum(ROLES, `must be one of ${ROLES.join(", ")}`);
 export const CAN_I = z.strictObject({ verb: role, ...filter });
-export const GRANT = z.strictObject({ arn: pattern, role, cluster: pattern, namespace: pattern.exactOptional() });
+export const GRANT = z.strictObject({
+  arn: pattern,
+  role,
+  cluster: pattern,
+  namespace: pattern.exactOptional(),
+});
 const sourceTexts = z.record(label, words);
 export const NEW_SOURCE: z.ZodType<NewSource> & { readonly shape: object } = z.strictObject({
   ...sourceFields,
@@ -191,22 +231,35 @@ const connection = z.discriminatedUnion(
   [z.strictObject(secret), z.strictObject(eks)],
   'must be "secret" or "eks": a deployed stack cannot read a kubeconfig file',
 );
-const durationMs = z.number().min(0, "must not be negative").max(DURATION_MS_MAX, `must be at most ${DURATION_MS_MAX}`);
+const durationMs = z
+  .number()
+  .min(0, "must not be negative")
+  .max(DURATION_MS_MAX, `must be at most ${DURATION_MS_MAX}`);
 const settings = z.strictObject({
-  tolerance: z.number().min(0, "must not be negative").max(RATIO_MAX, `must be at most ${RATIO_MAX}`).exactOptional(),
+  tolerance: z
+    .number()
+    .min(0, "must not be negative")
+    .max(RATIO_MAX, `must be at most ${RATIO_MAX}`)
+    .exactOptional(),
   downscaleStabilizationMs: durationMs.exactOptional(),
   cpuInitializationPeriodMs: durationMs.exactOptional(),
   initialReadinessDelayMs: durationMs.exactOptional(),
 });
 const partition = z.strictObject({
   name: label,
-  namespaces: z.array(label).max(NAMESPACES_MAX, `must have at most ${NAMESPACES_MAX} items`).exactOptional(),
+  namespaces: z
+    .array(label)
+    .max(NAMESPACES_MAX, `must have at most ${NAMESPACES_MAX} items`)
+    .exactOptional(),
 });
 
 const RECOMMENDER_HOSTS_MAX = 20;
 const optionalParts = {
   syncPeriodMs: durationMs.exactOptional(),
-  partitions: z.array(partition).max(PARTITIONS_MAX, `must have at most ${PARTITIONS_MAX} items`).exactOptional(),
+  partitions: z
+    .array(partition)
+    .max(PARTITIONS_MAX, `must have at most ${PARTITIONS_MAX} items`)
+    .exactOptional(),
   settings: settings.exactOptional(),
   specsFromCluster: z
     .array(z.enum(SPEC_KIND_NAMES, `must be one of ${SPEC_KIND_NAMES.join(", ")}`))
@@ -221,7 +274,10 @@ const optionalParts = {
 const KINDS_MAX = 20;
 export const CLUSTER_CHECK = z.strictObject({
   name: label,
-  kinds: z.array(ascii(NAME_CHARACTERS_MAX)).max(KINDS_MAX, `must have at most ${KINDS_MAX} items`).exactOptional(),
+  kinds: z
+    .array(ascii(NAME_CHARACTERS_MAX))
+    .max(KINDS_MAX, `must have at most ${KINDS_MAX} items`)
+    .exactOptional(),
   workload: z
     .strictObject({
       apiVersion: ascii(NAME_CHARACTERS_MAX),
@@ -231,9 +287,15 @@ export const CLUSTER_CHECK = z.strictObject({
     })
     .exactOptional(),
 });
-export const NEW_CLUSTER: z.ZodType<NewCluster> & { readonly shape: object } = z.strictObject({ name: label, connection, ...optionalParts });
-export const CLUSTER_CHANGE: z.ZodType<ClusterChange> & { readonly shape: object } = z.strictObject({
+export const NEW_CLUSTER: z.ZodType<NewCluster> & { readonly shape: object } = z.strictObject({
   name: label,
-  connection: connection.exactOptional(),
+  connection,
   ...optionalParts,
 });
+export const CLUSTER_CHANGE: z.ZodType<ClusterChange> & { readonly shape: object } = z.strictObject(
+  {
+    name: label,
+    connection: connection.exactOptional(),
+    ...optionalParts,
+  },
+);

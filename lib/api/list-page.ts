@@ -30,8 +30,14 @@ export class Page<Cursor extends object> {
     return this.#clock() >= this.#endMs;
   }
 
-  /** Adds items until the page is full or late. Returns the cursor of the last item seen, or undefined at the end of the list. */
-  async fill<Item>(items: AsyncIterable<Item>, cursorOf: (item: Item) => Cursor): Promise<Cursor | undefined> {
+  /**
+   * Adds items until the page is full or late. Returns the cursor of the last item seen, or
+   * undefined at the end of the list.
+   */
+  async fill<Item>(
+    items: AsyncIterable<Item>,
+    cursorOf: (item: Item) => Cursor,
+  ): Promise<Cursor | undefined> {
     for await (const item of items) {
       const text = JSON.stringify(item);
       this.#texts.push(text);
@@ -43,24 +49,43 @@ export class Page<Cursor extends object> {
 
   /** `{"items":[…],"next":"…"}`; `next` is absent at the end of the list. */
   reply(next: string | undefined): Reply {
-    return jsonText(`{"items":[${this.#texts.join(",")}]${next === undefined ? "" : `,"next":${JSON.stringify(next)}`}}`);
+    return jsonText(
+      `{"items":[${this.#texts.join(",")}]${next === undefined ? "" : `,"next":${JSON.stringify(next)}`}}`,
+    );
   }
 }
 
 /** Format of the tokens. A token of another version is refused. */
 const TOKEN_VERSION = 1;
 
-/** The token of a page: version, query and cursor, as base64url of JSON. It holds names and times only, and a caller can make one up. */
+/**
+ * The token of a page: version, query and cursor, as base64url of JSON. It holds names and times
+ * only, and a caller can make one up.
+ */
 export const pageToken = (question: object, cursor: object): string =>
-  Buffer.from(JSON.stringify([TOKEN_VERSION, questionText(question), cursor])).toString("base64url");
+  Buffer.from(JSON.stringify([TOKEN_VERSION, questionText(question), cursor])).toString(
+    "base64url",
+  );
 
-const questionText = (question: object): string => JSON.stringify(Object.entries(question).toSorted(([one], [other]) => (one < other ? -1 : 1)));
+const questionText = (question: object): string =>
+  JSON.stringify(Object.entries(question).toSorted(([one], [other]) => (one < other ? -1 : 1)));
 
-/** Reads the cursor in a page token. Throws `api.invalid` when the token is malformed or belongs to another query. */
-export const cursorIn = <Cursor>(schema: z.ZodType<Cursor>, question: object, token: string): Cursor => {
+/**
+ * Reads the cursor in a page token. Throws `api.invalid` when the token is malformed or belongs to
+ * another query.
+ */
+export const cursorIn = <Cursor>(
+  schema: z.ZodType<Cursor>,
+  question: object,
+  token: string,
+): Cursor => {
   const whole = z.tuple([z.literal(TOKEN_VERSION), z.literal(questionText(question)), schema]);
   const read = whole.safeParse(jsonIn(Buffer.from(token, "base64url").toString("utf8")));
   if (read.success) return read.data[2];
-  const message = 'is not a page of this list; use "next" of the previous answer with the same other parameters';
-  throw refusal("api.invalid", `Cannot read the request: "page" ${message}`, { status: 400, errors: [{ field: "page", message }] });
+  const message =
+    'is not a page of this list; use "next" of the previous answer with the same other parameters';
+  throw refusal("api.invalid", `Cannot read the request: "page" ${message}`, {
+    status: 400,
+    errors: [{ field: "page", message }],
+  });
 };

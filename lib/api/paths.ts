@@ -64,7 +64,10 @@ export const METRICS_PATH = "/metrics";
 /** The header that holds the idempotency key of an edit. */
 export const KEY_HEADER = "idempotency-key";
 
-/** The header that holds the tag of an autoscaler, and the header that names the tag which an edit is for. */
+/**
+ * The header that holds the tag of an autoscaler, and the header that names the tag which an edit
+ * is for.
+ */
 export const TAG_HEADER = "etag";
 export const IF_MATCH_HEADER = "if-match";
 /** The header that holds the tags of answers which the caller has. */

@@ -4,7 +4,8 @@ import { TidemarkError } from "../model/errors.ts";
 /**
  * What a route is about, and so what a grant must cover. A route without a scope does not compile:
  *
- * - `visible`: what the caller may look at. The service leaves out all else (lib/service/context.ts), and an edit is checked for each autoscaler before anything is stored.
+ * - `visible`: what the caller may look at. The service leaves out all else
+ *   (lib/service/context.ts), and an edit is checked for each autoscaler before anything is stored.
  * - `cluster`: all of the cluster that the field `name` begins with.
  * - `fleet`: all of the fleet.
  * - `caller`: the caller itself.
@@ -19,8 +20,9 @@ interface Asked {
 }
 
 /**
- * Checks the rights of a caller before the route runs. Throws `service.no-grant`, and `service.unknown` for a cluster of which the caller may see nothing: the same words whether there is
- * one of that name or not.
+ * Checks the rights of a caller before the route runs. Throws `service.no-grant`, and
+ * `service.unknown` for a cluster of which the caller may see nothing: the same words whether there
+ * is one of that name or not.
  */
 export const mustBeGranted = (rights: Rights, { scope, role, input }: Asked): void => {
   if (!rights.limited) return;
@@ -36,7 +38,8 @@ export const mustBeGranted = (rights: Rights, { scope, role, input }: Asked): vo
       return;
     case "visible":
       // A caller that may edit nothing learns from no edit whether there is something of that name.
-      if (!rights.grants.some((grant) => role === "view" || grant.role === "edit")) mustAllow(rights, role, {});
+      if (!rights.grants.some((grant) => role === "view" || grant.role === "edit"))
+        mustAllow(rights, role, {});
   }
 };
 
@@ -46,5 +49,9 @@ const mustAllowCluster = (rights: Rights, role: Role, input: object): void => {
   if (rights.allows(role, { cluster })) return;
   const isNew = "connection" in input && !rights.touches(cluster);
   if (rights.touches(cluster) || isNew) mustAllow(rights, role, { cluster });
-  throw new TidemarkError("service.unknown", `Cannot find cluster "${cluster}": no object has that name`, { name: cluster });
+  throw new TidemarkError(
+    "service.unknown",
+    `Cannot find cluster "${cluster}": no object has that name`,
+    { name: cluster },
+  );
 };

@@ -38,7 +38,11 @@ export interface Route<Part> {
   readonly read: (request: ApiRequest) => CheckedRequest<Part>;
 }
 
-type Call<Part, Input, Context, Answer> = (part: Part, input: Input, context: Context) => Promise<Answer>;
+type Call<Part, Input, Context, Answer> = (
+  part: Part,
+  input: Input,
+  context: Context,
+) => Promise<Answer>;
 
 /** A route that reads its input from the query string. */
 export const getRoute = <Part, Input extends object>(
@@ -82,7 +86,11 @@ export const postRoute = <Part, Input extends object>(
   summary: string,
   schema: z.ZodType<Input>,
   call: Call<Part, Input, EditContext, Reply>,
-  { bodyBytesMax: mostBytes = BODY_BYTES_MAX, connects = () => scope === "connect", conditional = false }: PostOptions<Input> = {},
+  {
+    bodyBytesMax: mostBytes = BODY_BYTES_MAX,
+    connects = () => scope === "connect",
+    conditional = false,
+  }: PostOptions<Input> = {},
 ): Route<Part> => ({
   scope,
   summary,
@@ -93,7 +101,11 @@ export const postRoute = <Part, Input extends object>(
     const onlyIf = conditional ? conditionIn(request) : undefined;
     const input = bodyInput(schema, request, mostBytes);
     const condition = onlyIf === undefined ? {} : { onlyIf };
-    return { call: (part, context) => call(part, input, { ...context, condition }), input, connects: connects(input) };
+    return {
+      call: (part, context) => call(part, input, { ...context, condition }),
+      input,
+      connects: connects(input),
+    };
   },
 });
 
@@ -104,59 +116,108 @@ export const postJson = <Part, Input extends object>(
   schema: z.ZodType<Input>,
   call: Call<Part, Input, EditContext, unknown>,
   options: PostOptions<Input> = {},
-): Route<Part> => postRoute(scope, summary, schema, async (...asked) => json(await call(...asked)), options);
+): Route<Part> =>
+  postRoute(scope, summary, schema, async (...asked) => json(await call(...asked)), options);
 
 const FIELD = "If-Match";
 
-/** A list of entity tags (RFC 9110, sections 5.6.1 and 8.8.3). An item may be empty, but not all of them. */
+/**
+ * A list of entity tags (RFC 9110, sections 5.6.1 and 8.8.3). An item may be empty, but not all of
+ * them.
+ */
 const TAG = String.raw`(?:W/)?"[!#-~\x80-\xff]*"`;
 const LIST = new RegExp(String.raw`^[ \t,]*${TAG}[ \t]*(?:,[ \t]*(?:${TAG}[ \t]*)?)*$`);
 const EACH_TAG = /(W\/)?"([^"]*)"/g;
 /** What `entityTag` writes. A leading zero makes another tag. */
 const VERSION = /^(.+)\.([1-9]\d{0,14})$/;
 
-/** The condition in the header If-Match; undefined without one. Throws `api.invalid` for a malformed header. */
+/**
+ * The condition in the header If-Match; undefined without one. Throws `api.invalid` for a malformed
+ * header.
+ */
 export const conditionIn = ({ headers }: ApiRequest): EditCondition | undefined => {
   const text = headers[IF_MATCH_HEADER]?.trim();
   if (text === undefined) return undefined;
   if (text === "*") return "exists";
-  if (LIST.test(text)) return [...text.matchAll(EACH_TAG)].flatMap(([, weak, tag = ""]) => (weak === undefined ? versionIn(tag) : []));
-  throw invalid([{ field: FIELD, message: 'must be *, or the ETag of an answer in its quotes, such as "UID.4"' }]);
+  if (LIST.test(text))
+    return [...text.matchAll(EACH_TAG)].flatMap(([, weak, tag = ""]) =>
+      weak === undefined ? versionIn(tag) : [],
+    );
+  throw invalid([
+    { field: FIELD, message: 'must be *, or the ETag of an answer in its quotes, such as "UID.4"' },
+  ]);
 };
 
-/** A tag in another form is well-formed, and belongs to no autoscaler. Weak tags match nothing either, because If-Match compares strongly (section 13.1.1). */
+/**
+ * A tag in another form is well-formed, and belongs to no autoscaler. Weak tags match nothing
+ * either, because If-Match compares strongly (section 13.1.1).
+ */
 const versionIn = (tag: string): readonly AutoscalerVersion[] => {
   const [, uid, generation] = VERSION.exec(tag) ?? [];
-  return uid === undefined || generation === undefined ? [] : [{ uid, generation: Number(generation) }];
+  return uid === undefined || generation === undefined
+    ? []
+    : [{ uid, generation: Number(generation) }];
 };
 
-/** Refuses a condition at a route that takes none. An edit whose condition is ignored could overwrite what its caller has not seen. */
+/**
+ * Refuses a condition at a route that takes none. An edit whose condition is ignored could
+ * overwrite what its caller has not seen.
+ */
 const mustBeUnconditional = ({ headers }: ApiRequest): void => {
   if (headers[IF_MATCH_HEADER] === undefined) return;
-  throw invalid([{ field: FIELD, message: "is not taken by this route, only by edits of one autoscaler; remove it" }]);
+  throw invalid([
+    {
+      field: FIELD,
+      message: "is not taken by this route, only by edits of one autoscaler; remove it",
+    },
+  ]);
 };
 
 type FieldProblem = NonNullable<Refusal["errors"]>[number];
 
 /** Characters of the input that a message repeats. */
 const SHOWN_CHARACTERS = 60;
-const shown = (text: string): string => JSON.stringify(text.length > SHOWN_CHARACTERS ? `${text.slice(0, SHOWN_CHARACTERS)}…` : text);
+const shown = (text: string): string =>
+  JSON.stringify(text.length > SHOWN_CHARACTERS ? `${text.slice(0, SHOWN_CHARACTERS)}…` : text);
 
 export const invalid = (errors: readonly FieldProblem[]): Error =>
-  refusal("api.invalid", errors.map(({ field, message }) => `Cannot read the request: ${shown(field)} ${message}`).join("\n"), {
-    status: 400,
-    errors,
-  });
+  refusal(
+    "api.invalid",
+    errors
+      .map(({ field, message }) => `Cannot read the request: ${shown(field)} ${message}`)
+      .join("\n"),
+    {
+      status: 400,
+      errors,
+    },
+  );
 
-const unreadable = (what: string): Error => refusal("api.invalid", `Cannot read the request: ${what}`, { status: 400 });
+const unreadable = (what: string): Error =>
+  refusal("api.invalid", `Cannot read the request: ${what}`, { status: 400 });
 
 const fieldOf = (path: readonly PropertyKey[]): string =>
-  path.reduce<string>((field, part) => (typeof part === "number" ? `${field}[${part}]` : `${field}${field === "" ? "" : "."}${String(part)}`), "");
+  path.reduce<string>(
+    (field, part) =>
+      typeof part === "number"
+        ? `${field}[${part}]`
+        : `${field}${field === "" ? "" : "."}${String(part)}`,
+    "",
+  );
 
 const problemsOf = (issue: z.core.$ZodIssue): readonly FieldProblem[] => {
   const field = fieldOf(issue.path) || "body";
-  if (issue.code === "unrecognized_keys") return issue.keys.map((key) => ({ field: fieldOf([...issue.path, key]), message: "is an unknown field" }));
-  if (issue.code === "invalid_type") return [{ field, message: issue.input === undefined ? "is missing" : `must be of type ${issue.expected}` }];
+  if (issue.code === "unrecognized_keys")
+    return issue.keys.map((key) => ({
+      field: fieldOf([...issue.path, key]),
+      message: "is an unknown field",
+    }));
+  if (issue.code === "invalid_type")
+    return [
+      {
+        field,
+        message: issue.input === undefined ? "is missing" : `must be of type ${issue.expected}`,
+      },
+    ];
   return [{ field, message: issue.message }];
 };
 
@@ -170,16 +231,25 @@ const checked = <Input>(schema: z.ZodType<Input>, input: unknown): Input => {
 const queryInput = <Input>(schema: z.ZodType<Input>, { query }: ApiRequest): Input => {
   const parameters = new Map<string, string>();
   for (const [name, value] of new URLSearchParams(query)) {
-    if (parameters.has(name)) throw invalid([{ field: name, message: "is given twice; give it once" }]);
+    if (parameters.has(name))
+      throw invalid([{ field: name, message: "is given twice; give it once" }]);
     parameters.set(name, value);
   }
   return checked(schema, Object.fromEntries(parameters));
 };
 
 /** Reads the JSON body. Throws `api.invalid`, `api.too-large`. */
-const bodyInput = <Input>(schema: z.ZodType<Input>, { body }: ApiRequest, bodyBytesMax: number): Input => {
+const bodyInput = <Input>(
+  schema: z.ZodType<Input>,
+  { body }: ApiRequest,
+  bodyBytesMax: number,
+): Input => {
   if (body.length > bodyBytesMax) {
-    throw refusal("api.too-large", `Cannot read the request: its body has ${body.length} bytes, and the limit is ${bodyBytesMax}`, { status: 413 });
+    throw refusal(
+      "api.too-large",
+      `Cannot read the request: its body has ${body.length} bytes, and the limit is ${bodyBytesMax}`,
+      { status: 413 },
+    );
   }
   return checked(schema, parsed(textOf(body)));
 };

@@ -32,9 +32,12 @@ export class Sha256 {
   }
 }
 
-const started = (secret: Data | undefined): Hash | Hmac => (secret === undefined ? createHash("sha256") : createHmac("sha256", bytesOf(secret)));
+const started = (secret: Data | undefined): Hash | Hmac =>
+  secret === undefined ? createHash("sha256") : createHmac("sha256", bytesOf(secret));
 
 const bytesOf = (data: Data): string | Uint8Array => {
   if (typeof data === "string") return data;
-  return ArrayBuffer.isView(data) ? new Uint8Array(data.buffer, data.byteOffset, data.byteLength) : new Uint8Array(data);
+  return ArrayBuffer.isView(data)
+    ? new Uint8Array(data.buffer, data.byteOffset, data.byteLength)
+    : new Uint8Array(data);
 };

@@ -2,7 +2,15 @@ import { once } from "node:events";
 import type { Readable, Writable } from "node:stream";
 import { setTimeout as wait } from "node:timers/promises";
 import { withLocalTimes } from "../report/instant-text.ts";
-import { block, errorLines, type Printed, text, type Word, line, styled } from "../report/printed.ts";
+import {
+  block,
+  errorLines,
+  type Printed,
+  text,
+  type Word,
+  line,
+  styled,
+} from "../report/printed.ts";
 import type { Service } from "../service/service.ts";
 import type { CommandTarget, TargetSettings } from "./select/command-target.ts";
 
@@ -23,13 +31,21 @@ export interface CommandIo extends TargetSettings {
   readonly columns?: number;
   /** True when standard output is a terminal, which `status --watch` draws over. */
   readonly screen?: boolean;
-  /** Runs work with a signal that the first Ctrl-C aborts. The second Ctrl-C ends the process at once. */
-  readonly interruptible?: <Result>(work: (signal: AbortSignal) => Promise<Result>) => Promise<Result>;
+  /**
+   * Runs work with a signal that the first Ctrl-C aborts. The second Ctrl-C ends the process at
+   * once.
+   */
+  readonly interruptible?: <Result>(
+    work: (signal: AbortSignal) => Promise<Result>,
+  ) => Promise<Result>;
   /** Opens a file in the editor of the person, until it is closed. Absent where there is none. */
   readonly editFile?: (file: string) => Promise<void>;
   /** Asks the person on the terminal. Absent where there is none. */
   readonly ask?: (question: string) => Promise<string>;
-  /** Runs the osls of the checkout, with these words and a profile of AWS, and resolves with its exit code. Absent where nothing is deployed from. */
+  /**
+   * Runs the osls of the checkout, with these words and a profile of AWS, and resolves with its
+   * exit code. Absent where nothing is deployed from.
+   */
   readonly runOsls?: (args: readonly string[], profile?: string) => Promise<number>;
   /** How long `--watch` waits between two looks, in place of five seconds. */
   readonly watchEveryMs?: number;
@@ -53,11 +69,15 @@ export interface Session {
   readonly place: string;
   /** True for a data folder on which no run is alive: its clock stands. */
   readonly ended?: true;
-  /** The clock of the folder, or of this machine for a stack. All ages and times are measured by it. */
+  /**
+   * The clock of the folder, or of this machine for a stack. All ages and times are measured by it.
+   */
   readonly nowMs: number;
   /** The same clock, for a command that watches. */
   readonly clock: () => number;
-  /** True when interrupted work ends in order. Absent for a stack, which finishes a request anyway. */
+  /**
+   * True when interrupted work ends in order. Absent for a stack, which finishes a request anyway.
+   */
   readonly endsInOrder?: true;
   close(): Promise<void>;
 }
@@ -66,16 +86,22 @@ export interface Session {
 export type Shows = "edit" | "sheet" | "table" | "document";
 
 /** What a command with this format prints. */
-export const showsOf = (output: string): Shows => (output === "text" ? "sheet" : output === "table" || output === "wide" ? "table" : "document");
+export const showsOf = (output: string): Shows =>
+  output === "text" ? "sheet" : output === "table" || output === "wide" ? "table" : "document";
 
 /** Prints to standard output, and stops when the reader has gone. */
 export interface Printer {
   readonly paint: Paint;
   /** Whether `paint` colours anything. */
   readonly colours: boolean;
-  /** Resolves to false when the reader has gone (`| head -1`), so that the rest need not be read. */
+  /**
+   * Resolves to false when the reader has gone (`| head -1`), so that the rest need not be read.
+   */
   print(text: Printed): Promise<boolean>;
-  /** Prints the line that says where an output was made: before a table on standard error, so that the first line stays the header, and else with the output. */
+  /**
+   * Prints the line that says where an output was made: before a table on standard error, so that
+   * the first line stays the header, and else with the output.
+   */
   head(place: string, shows: Shows): Promise<void>;
   /** Prints a line on standard error, which no program reads as a result. */
   report(line: Word): void;
@@ -85,7 +111,10 @@ export interface Printer {
   error(message: string): void;
   /** Prints the help of a command. */
   help(text: string): void;
-  /** Shows a line on standard error that the next one replaces, where that is a terminal. Without a text it only removes the line. */
+  /**
+   * Shows a line on standard error that the next one replaces, where that is a terminal. Without a
+   * text it only removes the line.
+   */
   progress(line?: Word): void;
 }
 
@@ -122,17 +151,28 @@ export const printerOn = (io: Pick<Io, "stdout" | "stderr" | "colours" | "termin
   };
 };
 
-/** Waits until the output takes more or is closed. It removes its listeners, because a long export waits thousands of times. */
+/**
+ * Waits until the output takes more or is closed. It removes its listeners, because a long export
+ * waits thousands of times.
+ */
 const drained = async (stdout: Writable): Promise<void> => {
   const over = new AbortController();
   const { signal } = over;
-  await Promise.race([once(stdout, "drain", { signal }), once(stdout, "close", { signal })]).catch(() => undefined);
+  await Promise.race([once(stdout, "drain", { signal }), once(stdout, "close", { signal })]).catch(
+    () => undefined,
+  );
   over.abort();
 };
 
 export type Style = "good" | "warn" | "bad" | "quiet" | "strong";
 
-const FORMATS = { good: "green", warn: "yellow", bad: "red", quiet: "dim", strong: "bold" } as const;
+const FORMATS = {
+  good: "green",
+  warn: "yellow",
+  bad: "red",
+  quiet: "dim",
+  strong: "bold",
+} as const;
 
 /** Colours a text. Without a terminal, or with NO_COLOR, the text stays as it is. */
 export type Paint = (style: Style, text: Word) => Printed;
@@ -145,10 +185,16 @@ export const painter =
 const WATCH_EVERY_MS = 5_000;
 
 /** Runs work with a signal that Ctrl-C aborts, where Ctrl-C can reach it. */
-export const interruptible = <Result>(io: Pick<CommandIo, "interruptible">, work: (signal: AbortSignal) => Promise<Result>): Promise<Result> =>
+export const interruptible = <Result>(
+  io: Pick<CommandIo, "interruptible">,
+  work: (signal: AbortSignal) => Promise<Result>,
+): Promise<Result> =>
   io.interruptible ? io.interruptible(work) : work(new AbortController().signal);
 
-/** Runs the work every five seconds, or as often as `everyMs` says, until Ctrl-C, or until it says that the reader of the output has gone. A failure ends it. */
+/**
+ * Runs the work every five seconds, or as often as `everyMs` says, until Ctrl-C, or until it says
+ * that the reader of the output has gone. A failure ends it.
+ */
 export const watch = async (
   io: Pick<CommandIo, Watching>,
   work: (isFirst: boolean) => Promise<boolean>,

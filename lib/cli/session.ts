@@ -14,7 +14,8 @@ import type { Service } from "../service/service.ts";
 export const openTarget = async (target: CommandTarget, by: string): Promise<Session> => {
   // Loaded on demand: a folder needs no signatures, a stack needs no tables.
   if (target.kind === "stack") return (await import("./stack-session.ts")).openStack(target);
-  if (target.kind === "named stack") return (await import("./stack-session.ts")).openNamedStack(target);
+  if (target.kind === "named stack")
+    return (await import("./stack-session.ts")).openNamedStack(target);
   return openDataFolder(target.from === "default" ? defaultFolder() : target.dir, by);
 };
 
@@ -23,10 +24,15 @@ const defaultFolder = (): string => {
   const search = findFolder();
   if (search.kind === "one") return search.dir;
   const names = search.dirs.map((dir) => `"${dir}"`).join(", ");
-  throw usage(`Cannot choose a data folder: ${search.alive ? "runs are alive in" : "no run is alive, and there are"} ${names}; name one with --data`);
+  throw usage(
+    `Cannot choose a data folder: ${search.alive ? "runs are alive in" : "no run is alive, and there are"} ${names}; name one with --data`,
+  );
 };
 
-/** Opens the data folder of a running or ended embedded run. Throws `local.no-data`, `local.folder-in-use`. */
+/**
+ * Opens the data folder of a running or ended embedded run. Throws `local.no-data`,
+ * `local.folder-in-use`.
+ */
 export const openDataFolder = async (dataDir: string, by: string): Promise<Session> => {
   const folder = await openFolder(dataDir);
   const client = folder.client();
@@ -37,7 +43,8 @@ export const openDataFolder = async (dataDir: string, by: string): Promise<Sessi
     wait: async (ms: number) => wait(ms),
     random: Math.random,
     token: randomUUID,
-    // No deadline, because an export may take long. Each call has a bounded number of retries (lib/store/table/repeat.ts).
+    // No deadline, because an export may take long. Each call has a bounded number of retries
+    // (lib/store/table/repeat.ts).
   };
   const deadLetters = async (): Promise<DeadLetters> => {
     const { deadLettersIn } = await import("../local/queue/sqs-server.ts");
@@ -57,7 +64,9 @@ export const openDataFolder = async (dataDir: string, by: string): Promise<Sessi
   const isAlive = folder.run !== undefined;
   const place = `folder ${dataDir}, ${isAlive ? "whose run is alive" : "no run is alive"}`;
   return {
-    service: isAlive ? service : { ...service, status: async () => statusWithoutRun(await service.status(), dataDir) },
+    service: isAlive
+      ? service
+      : { ...service, status: async () => statusWithoutRun(await service.status(), dataDir) },
     place,
     ...(isAlive ? {} : { ended: true }),
     nowMs: folder.clock(),
@@ -70,7 +79,10 @@ export const openDataFolder = async (dataDir: string, by: string): Promise<Sessi
   };
 };
 
-/** Where no run is alive, nothing is synced, and the clock of the folder stands: what was healthy when the run ended is not healthy now. */
+/**
+ * Where no run is alive, nothing is synced, and the clock of the folder stands: what was healthy
+ * when the run ended is not healthy now.
+ */
 const statusWithoutRun = (status: StatusView, dir: string): StatusView => ({
   ...status,
   healthy: false,
@@ -84,7 +96,10 @@ const statusWithoutRun = (status: StatusView, dir: string): StatusView => ({
   ],
 });
 
-/** The syncs of a data folder run on this machine, with its files and addresses. Loaded on demand: few commands look at a cluster. */
+/**
+ * The syncs of a data folder run on this machine, with its files and addresses. Loaded on demand:
+ * few commands look at a cluster.
+ */
 const checkHere: NonNullable<ServiceContext["checkConnection"]> = async (target) => {
   const [{ checkConnection }, { ON_THIS_MACHINE }] = await Promise.all([
     import("../cluster/check/check-connection.ts"),
@@ -111,15 +126,26 @@ const checkSourceHere =
     });
   };
 
-type Work<Verb extends keyof Service> = (context: ServiceContext, ...args: Parameters<Service[Verb]>) => ReturnType<Service[Verb]>;
+type Work<Verb extends keyof Service> = (
+  context: ServiceContext,
+  ...args: Parameters<Service[Verb]>
+) => ReturnType<Service[Verb]>;
 
 /** The verbs of a module of the service, each of which loads it. */
-const from = <Verb extends keyof Service>(load: () => Promise<{ readonly [Each in NoInfer<Verb>]: Work<Each> }>, ...verbs: readonly Verb[]) =>
-  Object.fromEntries(verbs.map((verb) => [verb, async () => (await load())[verb]])) as unknown as Pick<Code, Verb>;
+const from = <Verb extends keyof Service>(
+  load: () => Promise<{ readonly [Each in NoInfer<Verb>]: Work<Each> }>,
+  ...verbs: readonly Verb[]
+) =>
+  Object.fromEntries(
+    verbs.map((verb) => [verb, async () => (await load())[verb]]),
+  ) as unknown as Pick<Code, Verb>;
 
 type Code = { readonly [Verb in keyof Service]: () => Promise<Work<Verb>> };
 
-/** The code of each verb of the service, as `openService` has it (lib/service/open.ts). A process calls one or two of them, and the rest of the service is two thirds of what there is to load. */
+/**
+ * The code of each verb of the service, as `openService` has it (lib/service/open.ts). A process
+ * calls one or two of them, and the rest of the service is two thirds of what there is to load.
+ */
 const CODE: Code = {
   ...from(() => import("../service/autoscalers.ts"), "autoscalers", "get"),
   ...from(() => import("../service/rows/rows.ts"), "rows"),
@@ -130,7 +156,13 @@ const CODE: Code = {
   ...from(() => import("../service/events.ts"), "events", "eventCounts"),
   ...from(() => import("../service/changes.ts"), "changes"),
   ...from(() => import("../service/series/series.ts"), "series"),
-  ...from(() => import("../service/clusters/cluster-edits.ts"), "clusters", "cluster", "addCluster", "replaceCluster"),
+  ...from(
+    () => import("../service/clusters/cluster-edits.ts"),
+    "clusters",
+    "cluster",
+    "addCluster",
+    "replaceCluster",
+  ),
   ...from(() => import("../service/clusters/cluster-edits.ts"), "pauseCluster", "resumeCluster"),
   ...from(() => import("../service/clusters/connection-check.ts"), "checkCluster"),
   ...from(() => import("../service/clusters/fleet.ts"), "fleet", "freeze", "thaw", "adopt"),
@@ -139,20 +171,61 @@ const CODE: Code = {
   ...from(() => import("../service/partitions/reset-intent.ts"), "resetIntent"),
   ...from(() => import("../service/partitions/reset-time.ts"), "resetTime"),
   ...from(() => import("../service/overrides/override-places.ts"), "overrides"),
-  ...from(() => import("../service/overrides/override-edits.ts"), "setOverride", "extendOverride", "clearOverride"),
-  ...from(() => import("../service/calendars/calendars.ts"), "calendars", "putCalendar", "deleteCalendar"),
+  ...from(
+    () => import("../service/overrides/override-edits.ts"),
+    "setOverride",
+    "extendOverride",
+    "clearOverride",
+  ),
+  ...from(
+    () => import("../service/calendars/calendars.ts"),
+    "calendars",
+    "putCalendar",
+    "deleteCalendar",
+  ),
   ...from(() => import("../service/status/status.ts"), "status"),
-  ...from(() => import("../service/sources/sources.ts"), "sources", "checkSource", "putSource", "deleteSource"),
-  ...from(() => import("../service/access/access.ts"), "access", "canI", "grantAccess", "revokeAccess", "requireAccess"),
+  ...from(
+    () => import("../service/sources/sources.ts"),
+    "sources",
+    "checkSource",
+    "putSource",
+    "deleteSource",
+  ),
+  ...from(
+    () => import("../service/access/access.ts"),
+    "access",
+    "canI",
+    "grantAccess",
+    "revokeAccess",
+    "requireAccess",
+  ),
   ...from(() => import("../service/apply/apply.ts"), "apply"),
   delete: async () => (await import("../service/edits/autoscaler-edits.ts")).remove,
-  ...from(() => import("../service/edits/autoscaler-edits.ts"), "pause", "resume", "takeOver", "handBack"),
+  ...from(
+    () => import("../service/edits/autoscaler-edits.ts"),
+    "pause",
+    "resume",
+    "takeOver",
+    "handBack",
+  ),
   ...from(() => import("../service/edits/removal.ts"), "removeCluster"),
 };
 
-type Lists = { readonly [Verb in keyof Service as ReturnType<Service[Verb]> extends AsyncIterable<unknown> ? Verb : never]: true };
+type Lists = {
+  readonly [Verb in keyof Service as ReturnType<Service[Verb]> extends AsyncIterable<unknown>
+    ? Verb
+    : never]: true;
+};
 /** Verbs whose answer is read item by item. */
-const LISTS: Lists = { autoscalers: true, rows: true, events: true, eventCounts: true, changes: true, clusters: true, overrides: true };
+const LISTS: Lists = {
+  autoscalers: true,
+  rows: true,
+  events: true,
+  eventCounts: true,
+  changes: true,
+  clusters: true,
+  overrides: true,
+};
 
 /** The service on a pair of tables, of which each verb loads its code with its first call. */
 const lazyService = (context: ServiceContext): Service =>

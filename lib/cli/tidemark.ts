@@ -14,7 +14,9 @@ process.on("uncaughtException", (error) => {
 const INTERRUPTED = 130;
 const SIGNALS = ["SIGINT", "SIGTERM"] as const;
 
-const interruptible = async <Result>(work: (signal: AbortSignal) => Promise<Result>): Promise<Result> => {
+const interruptible = async <Result>(
+  work: (signal: AbortSignal) => Promise<Result>,
+): Promise<Result> => {
   const stop = new AbortController();
   const onSignal = (): void => {
     if (stop.signal.aborted) process.exit(INTERRUPTED);
@@ -28,13 +30,32 @@ const interruptible = async <Result>(work: (signal: AbortSignal) => Promise<Resu
   }
 };
 
-const { NO_COLOR: noColor, TERM: term, TIDEMARK_STACK: stackName, TIDEMARK_URL: stackUrl } = process.env;
+const {
+  NO_COLOR: noColor,
+  TERM: term,
+  TIDEMARK_STACK: stackName,
+  TIDEMARK_URL: stackUrl,
+} = process.env;
 
-/** What shows that stacks are worked on from here: credentials or a region of AWS in the environment, or what a deployment leaves in this folder. */
-const SIGNS = ["AWS_PROFILE", "AWS_ACCESS_KEY_ID", "AWS_WEB_IDENTITY_TOKEN_FILE", "AWS_REGION", "AWS_DEFAULT_REGION"] as const;
+/**
+ * What shows that stacks are worked on from here: credentials or a region of AWS in the
+ * environment, or what a deployment leaves in this folder.
+ */
+const SIGNS = [
+  "AWS_PROFILE",
+  "AWS_ACCESS_KEY_ID",
+  "AWS_WEB_IDENTITY_TOKEN_FILE",
+  "AWS_REGION",
+  "AWS_DEFAULT_REGION",
+] as const;
 const DEPLOYED = ".serverless";
 const sign = SIGNS.find((name) => process.env[name]);
-const stackSign = sign === undefined ? (existsSync(DEPLOYED) ? `there is a folder "${DEPLOYED}"` : undefined) : `${sign} is set`;
+const stackSign =
+  sign === undefined
+    ? existsSync(DEPLOYED)
+      ? `there is a folder "${DEPLOYED}"`
+      : undefined
+    : `${sign} is set`;
 
 process.exitCode = await main(process.argv.slice(2), {
   stdin: process.stdin,
@@ -48,7 +69,10 @@ process.exitCode = await main(process.argv.slice(2), {
   by: userName(),
   editFile: async (file) => (await import("./run-program.ts")).editFile(process.env, file),
   runOsls: async (args, profile) => (await import("./run-program.ts")).runOsls(args, profile),
-  ...(process.stdin.isTTY && process.stderr.isTTY && { ask: async (question: string) => (await import("./run-program.ts")).ask(question) }),
+  ...(process.stdin.isTTY &&
+    process.stderr.isTTY && {
+      ask: async (question: string) => (await import("./run-program.ts")).ask(question),
+    }),
   ...present({ stackName, stackUrl, stackSign }),
   // Loaded on demand, because help and usage errors need neither tables nor SDK.
   open: async (target, by) => (await import("./session.ts")).openTarget(target, by),

@@ -1,32 +1,61 @@
 import type { AutoscalerName, AutoscalerUid, Namespace } from "../model/ids.ts";
 import type { SourceService } from "../model/metric-source.ts";
-import type { Answer, ApiFailure, Observation, RecommenderReply, ScaleReading, Rival, RivalLook } from "../model/observation.ts";
+import type {
+  Answer,
+  ApiFailure,
+  Observation,
+  RecommenderReply,
+  ScaleReading,
+  Rival,
+  RivalLook,
+} from "../model/observation.ts";
 import type { Questions } from "../model/query.ts";
 import type { AutoscalerSpec, SpecKind } from "../model/spec.ts";
 import type { TargetRef } from "../model/spec-common.ts";
 import type { Recommender } from "../model/spec-watermark.ts";
 
 /**
- * Everything that a sync can do with one cluster. Authentication, connections and API paths are details of this room.
+ * Everything that a sync can do with one cluster. Authentication, connections and API paths are
+ * details of this room.
  */
 export interface ClusterClient {
   /**
-   * Reads what the watched autoscalers need. The number of LIST calls does not depend on the number of autoscalers. A call that fails or gets no answer is a failure value inside the
-   * observations, never an exception. No answer may come from a cache that is older than this call.
+   * Reads what the watched autoscalers need. The number of LIST calls does not depend on the number
+   * of autoscalers. A call that fails or gets no answer is a failure value inside the observations,
+   * never an exception. No answer may come from a cache that is older than this call.
    */
   observe(watched: readonly Watched[], limits: ObserveLimits): Promise<ObservedCluster>;
-  /** Lists the objects that hold specs. A LIST that fails is a failure value. No answer may come from a cache that is older than this call. */
+  /**
+   * Lists the objects that hold specs. A LIST that fails is a failure value. No answer may come
+   * from a cache that is older than this call.
+   */
   listSpecs(request: SpecRequest): Promise<ListedSpecs>;
   /** Sends one PUT, which the transport never repeats. */
   putScale(write: ScaleWrite, timeoutMs: number): Promise<ScaleAnswer>;
   readScale(namespace: Namespace, target: TargetRef, timeoutMs: number): Promise<ScaleReading>;
   /** Asks an external recommender once (watermark.md 2.16). Every error is a failure value. */
-  recommend(recommender: Recommender, request: unknown, timeoutMs: number): Promise<Answer<RecommenderReply>>;
-  /** Sends one GET to a service of the cluster, through the `proxy` subresource of its API server. It follows no redirect. Absent in a stand-in whose cluster has no services. */
-  getFromService?(request: ServiceRequest, limits: { readonly timeoutMs: number; readonly maxBytes: number }): Promise<ServiceAnswer>;
-  /** Writes statuses and Events back to the objects of autoscalers. A failure is only counted. Absent in a stand-in whose objects have no status. */
+  recommend(
+    recommender: Recommender,
+    request: unknown,
+    timeoutMs: number,
+  ): Promise<Answer<RecommenderReply>>;
+  /**
+   * Sends one GET to a service of the cluster, through the `proxy` subresource of its API server.
+   * It follows no redirect. Absent in a stand-in whose cluster has no services.
+   */
+  getFromService?(
+    request: ServiceRequest,
+    limits: { readonly timeoutMs: number; readonly maxBytes: number },
+  ): Promise<ServiceAnswer>;
+  /**
+   * Writes statuses and Events back to the objects of autoscalers. A failure is only counted.
+   * Absent in a stand-in whose objects have no status.
+   */
   writeBack?(updates: readonly ObjectUpdate[], limits: WriteBackLimits): Promise<WriteBackCounts>;
-  /** One call that reads nothing: its answer shows the clock of the API server to `onDated`. Never rejects. */
+  /**
+   * One call that reads nothing: its answer shows the clock of the API server to `onDated`. Never
+   * rejects.
+   */
   look?(timeoutMs: number): Promise<void>;
   close(): void;
 }
@@ -40,7 +69,10 @@ export interface ServiceRequest {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** `bytes` are the unpacked body. Any status is an answer: it may come from the API server or from the service. */
+/**
+ * `bytes` are the unpacked body. Any status is an answer: it may come from the API server or from
+ * the service.
+ */
 export type ServiceAnswer =
   | { readonly kind: "answered"; readonly status: number; readonly bytes: Buffer }
   | { readonly kind: "failed"; readonly failure: ApiFailure };
@@ -50,11 +82,20 @@ export interface ObserveLimits {
   readonly budgetMs: number;
   /** The whole cluster, or the namespaces of a partition. */
   readonly namespaces: readonly Namespace[] | "all";
-  /** True for a caller that decides what is read while the rest is still asked for (`later`). Otherwise everything is waited for. */
+  /**
+   * True for a caller that decides what is read while the rest is still asked for (`later`).
+   * Otherwise everything is waited for.
+   */
   readonly inRounds?: boolean;
-  /** Kinds whose objects are autoscalers of this cluster themselves, and so are no other controllers. */
+  /**
+   * Kinds whose objects are autoscalers of this cluster themselves, and so are no other
+   * controllers.
+   */
   readonly ownKinds?: readonly string[];
-  /** Kinds of other controllers whose LIST was answered before. One that is refused now is asked for again in every sync, so that a right that comes back ends the hold. */
+  /**
+   * Kinds of other controllers whose LIST was answered before. One that is refused now is asked for
+   * again in every sync, so that a right that comes back ends the hold.
+   */
   readonly knownRivalKinds?: ReadonlySet<string>;
 }
 
@@ -73,7 +114,10 @@ export interface Watched {
 
 export interface ObservedCluster {
   readonly observations: ReadonlyMap<AutoscalerUid, Observed>;
-  /** Waits for those that are missing in `observations`, because their namespace takes longer than the others; some of them at least. Absent where none is missing. */
+  /**
+   * Waits for those that are missing in `observations`, because their namespace takes longer than
+   * the others; some of them at least. Absent where none is missing.
+   */
   readonly later?: () => Promise<ObservedCluster>;
   /** Calls made and bytes received so far, for the log line and the bench. */
   readonly calls: number;
@@ -82,15 +126,30 @@ export interface ObservedCluster {
 
 export interface Observed {
   readonly observation: Observation;
-  /** Other controllers in the cluster that scale the same target: an HPA, a ScaledObject, a WatermarkPodAutoscaler. Tidemark holds beside them. */
+  /**
+   * Other controllers in the cluster that scale the same target: an HPA, a ScaledObject, a
+   * WatermarkPodAutoscaler. Tidemark holds beside them.
+   */
   readonly rivals: readonly Rival[];
-  /** How the looks for them ended, in this sync or in the last one whose answer still counts. Absent where nothing was looked for. */
+  /**
+   * How the looks for them ended, in this sync or in the last one whose answer still counts. Absent
+   * where nothing was looked for.
+   */
   readonly looks?: readonly RivalLook[];
-  /** Why there may be other controllers that were not found; the autoscaler then holds. Absent where all were looked for, or looking is not allowed. */
+  /**
+   * Why there may be other controllers that were not found; the autoscaler then holds. Absent where
+   * all were looked for, or looking is not allowed.
+   */
   readonly rivalsUnknown?: string;
-  /** Why something that its rules ask for was not asked for or not answered: its namespace has used its share of the sync. */
+  /**
+   * Why something that its rules ask for was not asked for or not answered: its namespace has used
+   * its share of the sync.
+   */
   readonly overShare?: string;
-  /** Another stack that has scaled the target since this one did, by its field manager and ours. Tidemark holds for some minutes. */
+  /**
+   * Another stack that has scaled the target since this one did, by its field manager and ours.
+   * Tidemark holds for some minutes.
+   */
   readonly otherStack?: { readonly manager: string; readonly own: string };
 }
 
@@ -103,8 +162,9 @@ export interface ScaleWrite {
 }
 
 /**
- * `conflict` is a 409. `refused` is any other 4xx: the request that was answered was not executed. `unsent` means that no request left this machine. `unclear` is a timeout, a reset, 408
- * or 5xx: the write may have taken effect, or may still do so.
+ * `conflict` is a 409. `refused` is any other 4xx: the request that was answered was not executed.
+ * `unsent` means that no request left this machine. `unclear` is a timeout, a reset, 408 or 5xx:
+ * the write may have taken effect, or may still do so.
  */
 export type ScaleAnswer =
   | { readonly kind: "applied"; readonly resourceVersion: string; readonly generation?: number }
@@ -121,15 +181,24 @@ export interface SpecRequest {
   readonly budgetMs: number;
 }
 
-/** The answer of one LIST. A failure says nothing of the objects: they may be there, changed or gone. */
+/**
+ * The answer of one LIST. A failure says nothing of the objects: they may be there, changed or
+ * gone.
+ */
 export interface SpecListing {
   readonly kind: SpecKind;
   /** Absent: the whole cluster. */
   readonly namespace?: Namespace;
-  /** The namespaces that a LIST of the whole cluster leaves out. It says nothing of their objects. */
+  /**
+   * The namespaces that a LIST of the whole cluster leaves out. It says nothing of their objects.
+   */
   readonly without?: ReadonlySet<string>;
   readonly outcome:
-    | { readonly kind: "listed"; readonly objects: readonly SpecObject[]; readonly unread?: readonly UnreadObject[] }
+    | {
+        readonly kind: "listed";
+        readonly objects: readonly SpecObject[];
+        readonly unread?: readonly UnreadObject[];
+      }
     | { readonly kind: "failed"; readonly failure: ApiFailure };
 }
 
@@ -157,11 +226,17 @@ export interface SpecObject extends SeenObject {
   readonly deleting: boolean;
   /** The field manager of the last change beside the status. */
   readonly changedBy?: string;
-  /** Of a PodAutoscaler: the last other program or person that wrote its status. No controller follows it. */
+  /**
+   * Of a PodAutoscaler: the last other program or person that wrote its status. No controller
+   * follows it.
+   */
   readonly statusEdit?: { readonly manager: string; readonly atMs: number };
   /** As the LIST has it; absent where the object has none. It is not remembered. */
   readonly status?: Readonly<Record<string, unknown>>;
-  /** The manifest as JSON text, without what the API server adds. Absent where the object has the resourceVersion that the caller knows. */
+  /**
+   * The manifest as JSON text, without what the API server adds. Absent where the object has the
+   * resourceVersion that the caller knows.
+   */
   readonly manifest?: string;
 }
 

@@ -1,7 +1,10 @@
 import { MAX_ANSWER_BYTES, PAGE_LIMIT, KEPT_ITEM_BYTES_MAX } from "./request-limits.ts";
 import type { Transport } from "./transport/transport.ts";
 
-/** Bytes that a page is to have at most. Half of what is allowed: its objects may be larger than the objects of the page before. */
+/**
+ * Bytes that a page is to have at most. Half of what is allowed: its objects may be larger than the
+ * objects of the page before.
+ */
 export const PAGE_BYTES = MAX_ANSWER_BYTES / 2;
 
 /** A page that was read: its objects, and the bytes of its answer. */
@@ -10,18 +13,27 @@ interface Size {
   readonly bytes: number;
 }
 
-/** How many objects the pages of one LIST may have, by what a warm client has seen in the last LIST: a page that is too large is read for nothing, and all tenants would wait for it in each sync. */
+/**
+ * How many objects the pages of one LIST may have, by what a warm client has seen in the last LIST:
+ * a page that is too large is read for nothing, and all tenants would wait for it in each sync.
+ */
 export interface PageSizes {
   /** The most objects that fit into the page that begins now. */
   readonly most: () => number;
   readonly read: (page: Size) => void;
-  /** Called where a page of so many objects was too large, and smaller ones follow. The next LIST begins with those, also where this one does not get so far in its time. */
+  /**
+   * Called where a page of so many objects was too large, and smaller ones follow. The next LIST
+   * begins with those, also where this one does not get so far in its time.
+   */
   readonly tooLarge: (objects: number) => void;
   /** Called where the LIST has reached its end. Only a LIST with large objects is remembered. */
   readonly end: () => void;
 }
 
-/** The pages of the last LIST of each path. A LIST is in the order of names, so that large objects stand about where they stood. */
+/**
+ * The pages of the last LIST of each path. A LIST is in the order of names, so that large objects
+ * stand about where they stood.
+ */
 const lastLists = new WeakMap<Pick<Transport, "get">, Map<string, readonly Size[]>>();
 
 export const pageSizes = (transport: Pick<Transport, "get">, path: string): PageSizes => {
@@ -40,7 +52,8 @@ export const pageSizes = (transport: Pick<Transport, "get">, path: string): Page
       paths.set(path, [...pages, { objects, bytes: MAX_ANSWER_BYTES }]);
     },
     end: () => {
-      if (pages.some(({ objects, bytes }) => bytes * PAGE_LIMIT > MAX_ANSWER_BYTES * objects)) paths.set(path, pages);
+      if (pages.some(({ objects, bytes }) => bytes * PAGE_LIMIT > MAX_ANSWER_BYTES * objects))
+        paths.set(path, pages);
       else paths.delete(path);
     },
   };
@@ -75,12 +88,18 @@ export interface UnchangedItems {
   readonly end: () => void;
 }
 
-/** The items of the last LIST of a path, so that the next one decodes only what has changed: at rest the pods and workloads of a cluster are byte for byte the same in each sync. */
+/**
+ * The items of the last LIST of a path, so that the next one decodes only what has changed: at rest
+ * the pods and workloads of a cluster are byte for byte the same in each sync.
+ */
 export interface KeptLists {
   readonly begin: (path: string) => UnchangedItems;
 }
 
-/** Bytes of the answers whose items the process keeps, of all clusters together. What is made of them takes less than half. */
+/**
+ * Bytes of the answers whose items the process keeps, of all clusters together. What is made of
+ * them takes less than half.
+ */
 const BYTES_MAX = 32_000_000;
 
 interface KeptItem {

@@ -11,15 +11,33 @@ import type { KnownItems, WireKind } from "./wire/message.ts";
 export interface ListOf<Item> {
   readonly path: string;
   readonly resource: string;
-  /** The list, where it may come as protobuf: `read` then gets the same objects, with only the fields of the kind's table. */
+  /**
+   * The list, where it may come as protobuf: `read` then gets the same objects, with only the
+   * fields of the kind's table.
+   */
   readonly protobuf?: WireKind;
-  /** Converts one raw object, or leaves it out. It must keep nothing: the page that it is of may turn out to be broken. */
+  /**
+   * Converts one raw object, or leaves it out. It must keep nothing: the page that it is of may
+   * turn out to be broken.
+   */
   readonly read: (raw: Json) => Item | undefined;
-  /** Keeps what `read` has made of each object for the next LIST (list-memory.ts). `isSame` is true where `read` would make the same of the same bytes now; otherwise they are read again. */
-  readonly unchanged?: { readonly begin: () => UnchangedItems; readonly isSame: (item: Item) => boolean };
-  /** Gets the items of each whole page, and how many objects it had. Then the LIST itself collects nothing. */
+  /**
+   * Keeps what `read` has made of each object for the next LIST (list-memory.ts). `isSame` is true
+   * where `read` would make the same of the same bytes now; otherwise they are read again.
+   */
+  readonly unchanged?: {
+    readonly begin: () => UnchangedItems;
+    readonly isSame: (item: Item) => boolean;
+  };
+  /**
+   * Gets the items of each whole page, and how many objects it had. Then the LIST itself collects
+   * nothing.
+   */
   readonly onPage?: (items: readonly Item[], objects: number) => void;
-  /** Called at the beginning and when the LIST starts again: it must drop what `onPage` has collected. */
+  /**
+   * Called at the beginning and when the LIST starts again: it must drop what `onPage` has
+   * collected.
+   */
   readonly begin?: () => void;
   /** What `read` keeps of an object is small, whatever the object holds. */
   readonly light?: boolean;
@@ -33,7 +51,10 @@ export interface ListOf<Item> {
   readonly without?: ReadonlySet<string> | undefined;
   /** The only namespace that needs the LIST (transport/budget.ts). */
   readonly flow?: string | undefined;
-  /** Called after each page; true stops the LIST early. `remaining` is the estimate of the server of the objects that follow. */
+  /**
+   * Called after each page; true stops the LIST early. `remaining` is the estimate of the server of
+   * the objects that follow.
+   */
   readonly enough?: (remaining: number | undefined) => boolean;
 }
 
@@ -45,7 +66,10 @@ export type Listed<Item> =
       readonly complete: boolean;
       /** Estimate of the server of the objects that follow. */
       readonly remaining: number | undefined;
-      /** Objects that are there and are too large to be read. What needs one of them holds; the others go on. */
+      /**
+       * Objects that are there and are too large to be read. What needs one of them holds; the
+       * others go on.
+       */
       readonly passedOver: readonly PassedOver[];
     }
   | { readonly kind: "failed"; readonly failure: ApiFailure };
@@ -55,8 +79,13 @@ export interface PassedOver {
   readonly name: string;
 }
 
-/** Why an object that was passed over could not be read, in the grammar of every other failed call. */
-export const passedOverFailure = (resource: string, { namespace, name }: PassedOver): ApiFailure => ({
+/**
+ * Why an object that was passed over could not be read, in the grammar of every other failed call.
+ */
+export const passedOverFailure = (
+  resource: string,
+  { namespace, name }: PassedOver,
+): ApiFailure => ({
   code: 0,
   reason: OBJECT_TOO_LARGE,
   message: `Cannot read ${resource} "${namespace}/${name}": it is larger than an answer may be; remove labels, annotations or containers that it does not need`,
@@ -64,17 +93,25 @@ export const passedOverFailure = (resource: string, { namespace, name }: PassedO
 
 const OBJECT_TOO_LARGE = "ObjectTooLarge";
 
-/** A page that was too large is followed by one of a quarter of its objects: an answer of 32 MiB is not worth many trials. */
+/**
+ * A page that was too large is followed by one of a quarter of its objects: an answer of 32 MiB is
+ * not worth many trials.
+ */
 const SHRINK_BY = 4;
 
 /**
- * Reads a collection page by page, without resourceVersion: each page shows the state of the first one, which is no older than this call. When the server has dropped that state
- * (410), the LIST starts again from the beginning.
+ * Reads a collection page by page, without resourceVersion: each page shows the state of the first
+ * one, which is no older than this call. When the server has dropped that state (410), the LIST
+ * starts again from the beginning.
  *
  *     500 objects: too large ── 125: too large ── 31: read ── 124: read ── 496 …
  *                                                  └── 7: too large ── 1: too large ── its name by a LIST of metadata, and on behind it
  */
-export const list = async <Item>(transport: Pick<Transport, "get">, what: ListOf<Item>, budget: CallBudget): Promise<Listed<Item>> => {
+export const list = async <Item>(
+  transport: Pick<Transport, "get">,
+  what: ListOf<Item>,
+  budget: CallBudget,
+): Promise<Listed<Item>> => {
   for (let restart = 0; ; restart++) {
     const listed = await listOnce(transport, what, budget);
     const expired = listed.kind === "failed" && listed.failure.code === 410;
@@ -82,7 +119,11 @@ export const list = async <Item>(transport: Pick<Transport, "get">, what: ListOf
   }
 };
 
-const listOnce = async <Item>(transport: Pick<Transport, "get">, what: ListOf<Item>, budget: CallBudget): Promise<Listed<Item>> => {
+const listOnce = async <Item>(
+  transport: Pick<Transport, "get">,
+  what: ListOf<Item>,
+  budget: CallBudget,
+): Promise<Listed<Item>> => {
   what.begin?.();
   const items: Item[] = [];
   const passedOver: PassedOver[] = [];
@@ -97,9 +138,18 @@ const listOnce = async <Item>(transport: Pick<Transport, "get">, what: ListOf<It
     unchanged?.end();
     return { kind: "listed", items, complete: true, remaining: 0, passedOver };
   };
-  let at: PageAt = { token: undefined, limit: Math.min(sizes.most(), what.firstLimit ?? PAGE_LIMIT), shrunk: false };
+  let at: PageAt = {
+    token: undefined,
+    limit: Math.min(sizes.most(), what.firstLimit ?? PAGE_LIMIT),
+    shrunk: false,
+  };
   for (let page = 0; page < MAX_PAGES; page++) {
-    const { answer, limit } = await readFitting(transport, what, { ...at, tooLarge: sizes.tooLarge, unchanged }, budget);
+    const { answer, limit } = await readFitting(
+      transport,
+      what,
+      { ...at, tooLarge: sizes.tooLarge, unchanged },
+      budget,
+    );
     if (answer.kind === "failed") return answer;
     passedOver.push(...answer.passedOver);
     onPage(answer.items, answer.objects);
@@ -107,29 +157,48 @@ const listOnce = async <Item>(transport: Pick<Transport, "get">, what: ListOf<It
     sizes.read(answer);
     const { next, remaining } = answer;
     if (next === undefined) return ended();
-    if (what.enough?.(remaining)) return { kind: "listed", items, complete: false, remaining, passedOver };
+    if (what.enough?.(remaining))
+      return { kind: "listed", items, complete: false, remaining, passedOver };
     const shrunk = at.shrunk || limit < at.limit;
-    at = { token: next, limit: Math.min(sizes.most(), nextLimit({ limit, shrunk }, answer)), shrunk };
+    at = {
+      token: next,
+      limit: Math.min(sizes.most(), nextLimit({ limit, shrunk }, answer)),
+      shrunk,
+    };
   }
   return failed(what, `the list does not end after ${MAX_PAGES} pages`);
 };
 
-/** Reads a page, with fewer objects each time that it is too large. Where even one object is too large, the last question is for its name. */
+/**
+ * Reads a page, with fewer objects each time that it is too large. Where even one object is too
+ * large, the last question is for its name.
+ */
 const readFitting = async <Item>(
   transport: Pick<Transport, "get">,
   what: ListOf<Item>,
-  at: PageAt & { readonly tooLarge: (objects: number) => void; readonly unchanged: UnchangedItems | undefined },
+  at: PageAt & {
+    readonly tooLarge: (objects: number) => void;
+    readonly unchanged: UnchangedItems | undefined;
+  },
   budget: CallBudget,
 ): Promise<{ readonly answer: PageAnswer<Item>; readonly limit: number }> => {
   for (let { limit } = at; ; limit = Math.floor(limit / SHRINK_BY)) {
-    const answer = await (limit === 0 ? readName : readPage)(transport, what, { ...at, limit }, budget);
+    const answer = await (limit === 0 ? readName : readPage)(
+      transport,
+      what,
+      { ...at, limit },
+      budget,
+    );
     const tooLarge = answer.kind === "failed" && isTooLarge(answer.failure);
     if (!tooLarge || what.paged === false || limit === 0) return { answer, limit };
     at.tooLarge(limit);
   }
 };
 
-/** Where a page begins, and how many objects it may have; 0 for the name of the one object that stands there. */
+/**
+ * Where a page begins, and how many objects it may have; 0 for the name of the one object that
+ * stands there.
+ */
 interface PageAt {
   readonly token: string | undefined;
   readonly limit: number;
@@ -138,10 +207,17 @@ interface PageAt {
 }
 
 /** True for the failure of an answer with more than may be read. Fewer objects may be readable. */
-export const isTooLarge = ({ code, reason }: ApiFailure): boolean => code === 0 && reason === ANSWER_TOO_LARGE;
+export const isTooLarge = ({ code, reason }: ApiFailure): boolean =>
+  code === 0 && reason === ANSWER_TOO_LARGE;
 
-/** As many objects as a full page, unless the objects of this page say that so many would have too many bytes. */
-const nextLimit = ({ limit, shrunk }: Omit<PageAt, "token">, { objects, bytes }: Page<unknown>): number => {
+/**
+ * As many objects as a full page, unless the objects of this page say that so many would have too
+ * many bytes.
+ */
+const nextLimit = (
+  { limit, shrunk }: Omit<PageAt, "token">,
+  { objects, bytes }: Page<unknown>,
+): number => {
   const fitting = bytes === 0 ? PAGE_LIMIT : Math.floor((PAGE_BYTES * objects) / bytes);
   return Math.max(1, Math.min(PAGE_LIMIT, fitting, shrunk ? limit * SHRINK_BY : PAGE_LIMIT));
 };
@@ -154,7 +230,9 @@ interface Page<Item> {
   readonly next: string | undefined;
   readonly remaining: number | undefined;
   readonly passedOver: readonly PassedOver[];
-  /** Of the unpacked answer; as many as an answer may have, where the object in it was passed over. */
+  /**
+   * Of the unpacked answer; as many as an answer may have, where the object in it was passed over.
+   */
   readonly bytes: number;
   /** The bytes of the objects of each namespace. */
   readonly weights: ReadonlyMap<string, number>;
@@ -162,7 +240,10 @@ interface Page<Item> {
 
 type PageAnswer<Item> = Page<Item> | Extract<Listed<never>, { kind: "failed" }>;
 
-/** Reads one page. Its objects are converted while it is decoded, so that they are not held all at once; of JSON they are. */
+/**
+ * Reads one page. Its objects are converted while it is decoded, so that they are not held all at
+ * once; of JSON they are.
+ */
 const readPage = async <Item>(
   transport: Pick<Transport, "get">,
   what: ListOf<Item>,
@@ -189,14 +270,26 @@ const readPage = async <Item>(
     count(asText(asObject(raw["metadata"])["namespace"]), bytes);
     passedOver.push(nameOf(raw));
   };
-  const known = at.unchanged && knownItems(at.unchanged, { what, count, items, newest: () => newest });
-  const answer = await transport.get({ ...requestOf(what, at), onItem, onPassedOver, ...(known && { unchanged: known }) }, budget);
+  const known =
+    at.unchanged && knownItems(at.unchanged, { what, count, items, newest: () => newest });
+  const answer = await transport.get(
+    { ...requestOf(what, at), onItem, onPassedOver, ...(known && { unchanged: known }) },
+    budget,
+  );
   if (answer.kind === "failed") return answer;
   const raws = answer.streamed ? [] : objectsOf(answer.body);
   // On doubt, the read has failed: an answer without its items would look like an empty cluster.
   if (raws === undefined) return failed(what, "the answer has no list of items");
   for (const raw of raws) onItem(raw, 0);
-  return { kind: "page", items, objects, passedOver, bytes: answer.bytes, weights, ...restOf(answer.body) };
+  return {
+    kind: "page",
+    items,
+    objects,
+    passedOver,
+    bytes: answer.bytes,
+    weights,
+    ...restOf(answer.body),
+  };
 };
 
 /** The items of the last LIST for the decoder. */
@@ -228,11 +321,25 @@ const knownItems = <Item>(
   },
 });
 
-/** Asks for the name of one object whose page cannot be read, and for the token of the one behind it. */
-const readName = async <Item>(transport: Pick<Transport, "get">, what: ListOf<Item>, at: PageAt, budget: CallBudget): Promise<PageAnswer<Item>> => {
+/**
+ * Asks for the name of one object whose page cannot be read, and for the token of the one behind
+ * it.
+ */
+const readName = async <Item>(
+  transport: Pick<Transport, "get">,
+  what: ListOf<Item>,
+  at: PageAt,
+  budget: CallBudget,
+): Promise<PageAnswer<Item>> => {
   const { path, resource } = what;
   const answer = await transport.get(
-    { path, resource, query: pageQuery(what, { ...at, limit: 1 }), metadataOnly: true, ...(what.flow !== undefined && { flow: what.flow }) },
+    {
+      path,
+      resource,
+      query: pageQuery(what, { ...at, limit: 1 }),
+      metadataOnly: true,
+      ...(what.flow !== undefined && { flow: what.flow }),
+    },
     budget,
   );
   if (answer.kind === "failed") return answer;
@@ -240,7 +347,15 @@ const readName = async <Item>(transport: Pick<Transport, "get">, what: ListOf<It
   if (raws === undefined) return failed(what, "the answer has no list of items");
   const passedOver = raws.map(nameOf);
   const weights = new Map(passedOver.map(({ namespace }) => [namespace, MAX_ANSWER_BYTES]));
-  return { kind: "page", items: [], objects: raws.length, passedOver, bytes: MAX_ANSWER_BYTES, weights, ...restOf(answer.body) };
+  return {
+    kind: "page",
+    items: [],
+    objects: raws.length,
+    passedOver,
+    bytes: MAX_ANSWER_BYTES,
+    weights,
+    ...restOf(answer.body),
+  };
 };
 
 const nameOf = (raw: Json): PassedOver => {
@@ -250,7 +365,10 @@ const nameOf = (raw: Json): PassedOver => {
 
 const restOf = (body: Json): Pick<Page<unknown>, "next" | "remaining"> => {
   const { continue: next, remainingItemCount: remaining } = asObject(body["metadata"]);
-  return { next: typeof next === "string" && next !== "" ? next : undefined, remaining: typeof remaining === "number" ? remaining : undefined };
+  return {
+    next: typeof next === "string" && next !== "" ? next : undefined,
+    remaining: typeof remaining === "number" ? remaining : undefined,
+  };
 };
 
 /** The objects of a list. A server in Go may write an empty list as null. */
@@ -259,7 +377,10 @@ const objectsOf = ({ items, kind }: Json): readonly Json[] | undefined => {
   return items === null && typeof kind === "string" && kind.endsWith("List") ? [] : undefined;
 };
 
-const requestOf = (what: Omit<ListOf<unknown>, "onPage" | "read" | "unchanged">, at: PageAt): ApiRequest => ({
+const requestOf = (
+  what: Omit<ListOf<unknown>, "onPage" | "read" | "unchanged">,
+  at: PageAt,
+): ApiRequest => ({
   path: what.path,
   resource: what.resource,
   query: pageQuery(what, at),
@@ -268,11 +389,17 @@ const requestOf = (what: Omit<ListOf<unknown>, "onPage" | "read" | "unchanged">,
   ...(what.flow !== undefined && { flow: what.flow }),
 });
 
-const pageQuery = (what: Pick<ListOf<unknown>, "paged" | "without">, { token, limit }: PageAt): Record<string, string> => {
+const pageQuery = (
+  what: Pick<ListOf<unknown>, "paged" | "without">,
+  { token, limit }: PageAt,
+): Record<string, string> => {
   const fields = fieldsOf(what);
   return {
     ...(fields !== "" && { fieldSelector: fields }),
-    ...(what.paged !== false && { limit: String(limit), ...(token !== undefined && { continue: token }) }),
+    ...(what.paged !== false && {
+      limit: String(limit),
+      ...(token !== undefined && { continue: token }),
+    }),
   };
 };
 
@@ -282,7 +409,14 @@ const fieldsOf = ({ without = NO_NAMESPACES }: Pick<ListOf<unknown>, "without">)
 
 const NO_NAMESPACES: ReadonlySet<string> = new Set();
 
-const failed = (what: { readonly resource: string }, state: string): Extract<Listed<never>, { kind: "failed" }> => ({
+const failed = (
+  what: { readonly resource: string },
+  state: string,
+): Extract<Listed<never>, { kind: "failed" }> => ({
   kind: "failed",
-  failure: { code: 0, reason: "MalformedAnswer", message: `Cannot list ${what.resource}: ${state}` },
+  failure: {
+    code: 0,
+    reason: "MalformedAnswer",
+    message: `Cannot list ${what.resource}: ${state}`,
+  },
 });

@@ -28,7 +28,12 @@ export interface ApiSession {
 const MAX_CALLS_PER_SCALE = 12;
 
 /** The scale of one target, or why it cannot be read (hpa.md 2.4 step 1). */
-export const readTargetScale = async (session: ApiSession, namespace: Namespace, target: TargetRef, budget: CallBudget): Promise<ScaleReading> => {
+export const readTargetScale = async (
+  session: ApiSession,
+  namespace: Namespace,
+  target: TargetRef,
+  budget: CallBudget,
+): Promise<ScaleReading> => {
   const kind = await session.discovery.kindPath(target, budget);
   if (kind.kind === "failed") return { kind: "failed", failure: kind.failure };
   return readScaleAt(session, { kind: kind.value, namespace, name: target.name, target }, budget);
@@ -42,8 +47,8 @@ export interface ScaleAddress {
 }
 
 /**
- * Reads the object itself where its kind is built in: unlike its scale it has a generation, which settles a write of unknown outcome precisely. Where only scales may be read, it reads
- * the scale.
+ * Reads the object itself where its kind is built in: unlike its scale it has a generation, which
+ * settles a write of unknown outcome precisely. Where only scales may be read, it reads the scale.
  */
 export const readScaleAt = async (
   session: ApiSession,
@@ -51,23 +56,46 @@ export const readScaleAt = async (
   budget: CallBudget,
 ): Promise<ScaleReading> => {
   if (isBuiltIn(target)) {
-    const object = await session.transport.get({ path: objectPath(kind, namespace, name), resource: kind.resource, flow: namespace }, budget);
+    const object = await session.transport.get(
+      { path: objectPath(kind, namespace, name), resource: kind.resource, flow: namespace },
+      budget,
+    );
     if (object.kind === "read") return readWorkloadScale(object.body);
     if (object.failure.code !== 403) return object;
   }
-  const scale = await session.transport.get({ path: scalePath(kind, namespace, name), resource: kind.resource, flow: namespace }, budget);
+  const scale = await session.transport.get(
+    { path: scalePath(kind, namespace, name), resource: kind.resource, flow: namespace },
+    budget,
+  );
   return scale.kind === "read" ? readScale(scale.body) : scale;
 };
 
 /** Like `readTargetScale`, with its own budget. */
-export const readScaleWithin = (session: ApiSession, namespace: Namespace, target: TargetRef, timeoutMs: number): Promise<ScaleReading> =>
+export const readScaleWithin = (
+  session: ApiSession,
+  namespace: Namespace,
+  target: TargetRef,
+  timeoutMs: number,
+): Promise<ScaleReading> =>
   readTargetScale(session, namespace, target, ownBudget(session, timeoutMs));
 
 const ownBudget = (session: ApiSession, timeoutMs: number): CallBudget =>
-  callBudget({ budgetMs: timeoutMs, maxCalls: MAX_CALLS_PER_SCALE, maxBytes: Number.POSITIVE_INFINITY, elapsed: session.elapsed });
+  callBudget({
+    budgetMs: timeoutMs,
+    maxCalls: MAX_CALLS_PER_SCALE,
+    maxBytes: Number.POSITIVE_INFINITY,
+    elapsed: session.elapsed,
+  });
 
-/** Sends one PUT of the scale subresource, conditional on uid and resourceVersion. Discovery of its path counts into the same `timeoutMs`. */
-export const putScaleWithin = async (session: ApiSession, write: ScaleWrite, timeoutMs: number): Promise<ScaleAnswer> => {
+/**
+ * Sends one PUT of the scale subresource, conditional on uid and resourceVersion. Discovery of its
+ * path counts into the same `timeoutMs`.
+ */
+export const putScaleWithin = async (
+  session: ApiSession,
+  write: ScaleWrite,
+  timeoutMs: number,
+): Promise<ScaleAnswer> => {
   const budget = ownBudget(session, timeoutMs);
   const kind = await session.discovery.kindPath(write.target, budget);
   if (kind.kind === "failed") return { kind: "unsent", failure: kind.failure };
@@ -83,31 +111,59 @@ export const putScaleWithin = async (session: ApiSession, write: ScaleWrite, tim
     };
   const path = scalePath(kind.value, write.namespace, write.target.name);
   const answer = await session.transport.put(
-    { path, resource: kind.value.resource, query: { fieldManager: session.fieldManager }, body: scaleBody(write) },
+    {
+      path,
+      resource: kind.value.resource,
+      query: { fieldManager: session.fieldManager },
+      body: scaleBody(write),
+    },
     leftMs,
   );
   return scaleAnswer(answer, session.cluster, write);
 };
 
-/** The body of the write. Its uid and resourceVersion are preconditions: a target that was deleted and created again, or written in between, answers 409. */
-export const scaleBody = ({ namespace, target, targetUid, resourceVersion, replicas }: ScaleWrite): Json => ({
+/**
+ * The body of the write. Its uid and resourceVersion are preconditions: a target that was deleted
+ * and created again, or written in between, answers 409.
+ */
+export const scaleBody = ({
+  namespace,
+  target,
+  targetUid,
+  resourceVersion,
+  replicas,
+}: ScaleWrite): Json => ({
   apiVersion: "autoscaling/v1",
   kind: "Scale",
   metadata: { name: target.name, namespace, uid: targetUid, resourceVersion },
   spec: { replicas },
 });
 
-/** What an answer proves about the write. Without proof it is `unclear`: the write may have taken effect, or may still do so. */
-export const scaleAnswer = (answer: WriteAnswer, cluster: string, write: ScaleWrite): ScaleAnswer => {
-  if (answer.kind === "failed") return { kind: kindOf(answer.failure, answer.sent), failure: inWords(answer.failure) };
-  const metadata = answer.body["metadata"] as { readonly resourceVersion?: unknown; readonly generation?: unknown } | undefined;
+/**
+ * What an answer proves about the write. Without proof it is `unclear`: the write may have taken
+ * effect, or may still do so.
+ */
+export const scaleAnswer = (
+  answer: WriteAnswer,
+  cluster: string,
+  write: ScaleWrite,
+): ScaleAnswer => {
+  if (answer.kind === "failed")
+    return { kind: kindOf(answer.failure, answer.sent), failure: inWords(answer.failure) };
+  const metadata = answer.body["metadata"] as
+    | { readonly resourceVersion?: unknown; readonly generation?: unknown }
+    | undefined;
   const resourceVersion = metadata?.resourceVersion;
   if (typeof resourceVersion !== "string" || resourceVersion === "") {
     // A proxy may have answered 2xx in place of the API server, so that nothing is proven.
     const message = `Cannot tell whether ${write.target.kind} "${write.target.name}" in cluster "${cluster}" was scaled to ${write.replicas}: the answer is no Scale`;
     return { kind: "unclear", failure: { code: 0, reason: "MalformedAnswer", message } };
   }
-  return { kind: "applied", resourceVersion, ...(typeof metadata?.generation === "number" && { generation: metadata.generation }) };
+  return {
+    kind: "applied",
+    resourceVersion,
+    ...(typeof metadata?.generation === "number" && { generation: metadata.generation }),
+  };
 };
 
 /** The server's own words about 429 do not say that nothing was scaled. */
@@ -119,18 +175,25 @@ const inWords = (failure: ApiFailure): ApiFailure =>
       }
     : failure;
 
-const kindOf = ({ code }: ApiFailure, sent: boolean): "conflict" | "refused" | "unsent" | "unclear" => {
+const kindOf = (
+  { code }: ApiFailure,
+  sent: boolean,
+): "conflict" | "refused" | "unsent" | "unclear" => {
   if (!sent) return "unsent";
   if (code === 409) return "conflict";
   return code >= 400 && code < 500 && code !== 408 ? "refused" : "unclear";
 };
 
-/** An autoscaling/v1 Scale, the answer to a GET of the scale subresource. Its spec may omit a count of zero. */
+/**
+ * An autoscaling/v1 Scale, the answer to a GET of the scale subresource. Its spec may omit a count
+ * of zero.
+ */
 export const readScale = (raw: unknown): ScaleReading => {
   const scale = asObject(raw);
   const status = asObject(scale["status"]);
   const selector = asText(status["selector"]);
-  if (selector.length > MAX_SELECTOR_CHARACTERS) return selectorTooLarge(`${selector.length} characters`);
+  if (selector.length > MAX_SELECTOR_CHARACTERS)
+    return selectorTooLarge(`${selector.length} characters`);
   return {
     kind: "read",
     ...identity(asObject(scale["metadata"])),
@@ -141,8 +204,9 @@ export const readScale = (raw: unknown): ScaleReading => {
 };
 
 /**
- * The scale of a workload, from the object itself: Deployment, ReplicaSet and StatefulSet (a label selector) or ReplicationController (a map of labels). It equals
- * the answer to a GET of the scale subresource; an absent count is 1.
+ * The scale of a workload, from the object itself: Deployment, ReplicaSet and StatefulSet (a label
+ * selector) or ReplicationController (a map of labels). It equals the answer to a GET of the scale
+ * subresource; an absent count is 1.
  */
 export const readWorkloadScale = (raw: unknown): ScaleReading => {
   const workload = asObject(raw);
@@ -163,12 +227,18 @@ export const readWorkloadScale = (raw: unknown): ScaleReading => {
 
 const identity = (metadata: Json): Pick<ScaleRead, "uid" | "resourceVersion" | "generation"> => {
   const generation = asCount(metadata["generation"]);
-  const identified = { uid: asText(metadata["uid"]), resourceVersion: asText(metadata["resourceVersion"]) };
+  const identified = {
+    uid: asText(metadata["uid"]),
+    resourceVersion: asText(metadata["resourceVersion"]),
+  };
   // JSON omits a zero, protobuf does not.
   return generation === undefined || generation === 0 ? identified : { ...identified, generation };
 };
 
-/** On doubt, this autoscaler holds: the time of all others would go into comparing its selector with pods. */
+/**
+ * On doubt, this autoscaler holds: the time of all others would go into comparing its selector with
+ * pods.
+ */
 const selectorTooLarge = (has: string): ScaleReading => ({
   kind: "failed",
   failure: {
@@ -185,7 +255,10 @@ const isTooLarge = (selector: Json): boolean => {
     characters += 1 + (typeof part === "string" ? part.length : 0);
     return characters > MAX_SELECTOR_CHARACTERS;
   };
-  const labels = "matchLabels" in selector || "matchExpressions" in selector ? asObject(selector["matchLabels"]) : selector;
+  const labels =
+    "matchLabels" in selector || "matchExpressions" in selector
+      ? asObject(selector["matchLabels"])
+      : selector;
   const expressions = asList(selector["matchExpressions"]).map(asObject);
   return (
     Object.entries(labels).some(([key, value]) => add(key) || add(value)) ||
@@ -199,7 +272,9 @@ const selectorText = (raw: Json): string => {
   return reading.kind === "selector" ? canonicalSelector(reading.selector) : "";
 };
 
-/** An expression of another shape has no operator, and makes the selector invalid: on doubt, hold. */
+/**
+ * An expression of another shape has no operator, and makes the selector invalid: on doubt, hold.
+ */
 const labelSelector = ({ matchLabels, matchExpressions }: Json): LabelSelector => ({
   matchLabels: asTexts(matchLabels),
   matchExpressions: asList(matchExpressions).map((raw) => {
@@ -220,18 +295,25 @@ const WITHOUT_UID = "tidemark";
 const SCALE = "scale";
 
 /**
- * The name under which the API server records the writes of one cluster record (`metadata.managedFields`). It never changes: the uid is made when the cluster is added, is stored with it, and
- * moves with the table. So two stacks have different names, and two records of one stack too. A table that was restored or copied gets another name when it is adopted.
+ * The name under which the API server records the writes of one cluster record
+ * (`metadata.managedFields`). It never changes: the uid is made when the cluster is added, is
+ * stored with it, and moves with the table. So two stacks have different names, and two records of
+ * one stack too. A table that was restored or copied gets another name when it is adopted.
  */
-export const fieldManagerOf = ({ uid, restoredAs }: Partial<Pick<ClusterRecord, "uid" | "restoredAs">>): string =>
+export const fieldManagerOf = ({
+  uid,
+  restoredAs,
+}: Partial<Pick<ClusterRecord, "uid" | "restoredAs">>): string =>
   [WITHOUT_UID, uid, restoredAs].filter((part) => part !== undefined).join("-");
 
 /** True of the name of any Tidemark, of this stack or another one. */
 export const isOfTidemark = (manager: string): boolean => manager.startsWith(`${WITHOUT_UID}-`);
 
 /**
- * The Tidemark that made the last change of the count, by the metadata of a workload; undefined where another program or a person made it, or the answer does not say so. The API server
- * removes the entry of a scale as soon as another writer changes the count. The entry of a scale has no time.
+ * The Tidemark that made the last change of the count, by the metadata of a workload; undefined
+ * where another program or a person made it, or the answer does not say so. The API server removes
+ * the entry of a scale as soon as another writer changes the count. The entry of a scale has no
+ * time.
  */
 export const lastScaledBy = (metadata: Json): string | undefined => {
   for (const raw of asList(metadata["managedFields"])) {

@@ -21,13 +21,29 @@ export interface Fleet {
   readonly scrapeSeconds?: number;
 }
 
-export const PARTS = ["Lambda", "SQS", "Scheduler", "DynamoDB", "logs", "metrics", "alarms", "secrets", "history"] as const;
+export const PARTS = [
+  "Lambda",
+  "SQS",
+  "Scheduler",
+  "DynamoDB",
+  "logs",
+  "metrics",
+  "alarms",
+  "secrets",
+  "history",
+] as const;
 export type Part = (typeof PARTS)[number];
 
 export interface Bill {
-  /** Dollars a month by part. `history` is what is stored of scale events after 13 months; it begins at zero. */
+  /**
+   * Dollars a month by part. `history` is what is stored of scale events after 13 months; it begins
+   * at zero.
+   */
   readonly parts: Readonly<Record<Part, number>>;
-  /** Of `readers` and `scrapeSeconds`, beside the parts; absent where there are none. Both sums have it. */
+  /**
+   * Of `readers` and `scrapeSeconds`, beside the parts; absent where there are none. Both sums have
+   * it.
+   */
   readonly readers?: number;
   /** In the first month: all parts but the history. */
   readonly firstMonth: number;
@@ -47,21 +63,39 @@ export const billOf = (fleet: Fleet): Bill => {
     SQS: (syncs * UNITS.SQS_REQUESTS + UNITS.IDLE_POLLS) * PRICES.sqsRequest,
     Scheduler: MINUTES * PRICES.schedulerCall,
     DynamoDB: dynamoDb(fleet, syncs, scales),
-    logs: (((syncs + MINUTES) * (UNITS.METRIC_LINE_BYTES + UNITS.PLATFORM_LINE_BYTES) + scales * UNITS.SCALE_LINES_BYTES) / GB) * PRICES.logGb,
-    metrics: (UNITS.FLEET_METRICS + UNITS.CLUSTER_METRICS[fleet.clusterMetrics] * fleet.clusters) * PRICES.customMetric,
+    logs:
+      (((syncs + MINUTES) * (UNITS.METRIC_LINE_BYTES + UNITS.PLATFORM_LINE_BYTES) +
+        scales * UNITS.SCALE_LINES_BYTES) /
+        GB) *
+      PRICES.logGb,
+    metrics:
+      (UNITS.FLEET_METRICS + UNITS.CLUSTER_METRICS[fleet.clusterMetrics] * fleet.clusters) *
+      PRICES.customMetric,
     alarms: UNITS.ALARM_METRICS * PRICES.alarmMetric,
-    secrets: fleet.secrets * (PRICES.secret + environmentsOf(fleet) * UNITS.SECRET_READS_A_MONTH * PRICES.secretCall),
-    history: ((scales * UNITS.EVENT_ITEMS * UNITS.EVENT_BYTES * UNITS.EVENT_MONTHS) / GB) * PRICES.storedGb,
+    secrets:
+      fleet.secrets *
+      (PRICES.secret + environmentsOf(fleet) * UNITS.SECRET_READS_A_MONTH * PRICES.secretCall),
+    history:
+      ((scales * UNITS.EVENT_ITEMS * UNITS.EVENT_BYTES * UNITS.EVENT_MONTHS) / GB) *
+      PRICES.storedGb,
   };
   const reading = readersOf(fleet);
   const afterYear = PARTS.reduce((sum, part) => sum + parts[part], reading);
-  return { parts, ...(reading > 0 && { readers: reading }), firstMonth: afterYear - parts.history, afterYear };
+  return {
+    parts,
+    ...(reading > 0 && { readers: reading }),
+    firstMonth: afterYear - parts.history,
+    afterYear,
+  };
 };
 
 /** A look and a scrape cost the heads of all partitions, and once a minute their summaries. */
 const readersOf = (fleet: Fleet): number => {
   const { clusters, autoscalers, readers = 0, scrapeSeconds } = fleet;
-  const everySeconds = Math.min(UNITS.LOOK_SECONDS.most, Math.max(UNITS.LOOK_SECONDS.least, clusters * UNITS.LOOK_SECONDS.cluster));
+  const everySeconds = Math.min(
+    UNITS.LOOK_SECONDS.most,
+    Math.max(UNITS.LOOK_SECONDS.least, clusters * UNITS.LOOK_SECONDS.cluster),
+  );
   const looks = (readers * MONTH_SECONDS) / everySeconds;
   const scrapes = scrapeSeconds === undefined ? 0 : MONTH_SECONDS / scrapeSeconds;
   const lookUnits = UNITS.LOOK_UNITS.answer + clusters * UNITS.LOOK_UNITS.head;
@@ -70,8 +104,14 @@ const readersOf = (fleet: Fleet): number => {
     readers * MINUTES * clusters * UNITS.LOOK_UNITS.summary +
     scrapes * (UNITS.LOOK_UNITS.answer + clusters * UNITS.SCRAPE_UNITS.head) +
     Math.min(scrapes, MINUTES) * clusters * UNITS.SCRAPE_UNITS.summary;
-  const seconds = looks * UNITS.LOOK_CPU_SECONDS + scrapes * (UNITS.LOOK_CPU_SECONDS + autoscalers * UNITS.SCRAPE_CPU_SECONDS);
-  return units * PRICES.readUnit + (looks + scrapes) * PRICES.lambdaRequest + seconds * UNITS.FULL_CPU_GB * PRICES.lambdaGbSecond;
+  const seconds =
+    looks * UNITS.LOOK_CPU_SECONDS +
+    scrapes * (UNITS.LOOK_CPU_SECONDS + autoscalers * UNITS.SCRAPE_CPU_SECONDS);
+  return (
+    units * PRICES.readUnit +
+    (looks + scrapes) * PRICES.lambdaRequest +
+    seconds * UNITS.FULL_CPU_GB * PRICES.lambdaGbSecond
+  );
 };
 
 const MS = 1_000;
@@ -84,21 +124,36 @@ const syncSeconds = (fleet: Fleet): number => {
 };
 
 /** Environments of `sync` that are warm at a time. */
-const environmentsOf = (fleet: Fleet): number => Math.max(1, Math.ceil((fleet.clusters * syncSeconds(fleet)) / fleet.periodSeconds));
+const environmentsOf = (fleet: Fleet): number =>
+  Math.max(1, Math.ceil((fleet.clusters * syncSeconds(fleet)) / fleet.periodSeconds));
 
 const lambda = (fleet: Fleet, syncs: number): number => {
   const messagesAMinute = syncs / MINUTES;
   const planSeconds = (UNITS.PLAN_MS + (messagesAMinute / 10) * UNITS.PLAN_BATCH_MS) / MS;
-  const gbSeconds = syncs * syncSeconds(fleet) * UNITS.SYNC_MEMORY_GB + MINUTES * planSeconds * UNITS.SCHEDULE_MEMORY_GB;
+  const gbSeconds =
+    syncs * syncSeconds(fleet) * UNITS.SYNC_MEMORY_GB +
+    MINUTES * planSeconds * UNITS.SCHEDULE_MEMORY_GB;
   return (syncs + MINUTES) * PRICES.lambdaRequest + gbSeconds * PRICES.lambdaGbSecond;
 };
 
 const dynamoDb = (fleet: Fleet, syncs: number, scales: number): number => {
-  const units = unitsFor({ ...fleet, autoscalers: inCluster(fleet), environments: environmentsOf(fleet) });
+  const units = unitsFor({
+    ...fleet,
+    autoscalers: inCluster(fleet),
+    environments: environmentsOf(fleet),
+  });
   const { stateWriteUnits, summaryWriteUnits, journalWriteUnits, journalBytes, readUnits } = units;
-  const writes = syncs * (stateWriteUnits + summaryWriteUnits + journalWriteUnits) + scales * (UNITS.EVENT_ITEMS * UNITS.EVENT_WRITE_UNITS + 1);
+  const writes =
+    syncs * (stateWriteUnits + summaryWriteUnits + journalWriteUnits) +
+    scales * (UNITS.EVENT_ITEMS * UNITS.EVENT_WRITE_UNITS + 1);
   const journalGb = (syncs * journalBytes * (UNITS.JOURNAL_DAYS / DAYS)) / GB;
   const planReads = UNITS.PLAN_UNITS.read + fleet.clusters * UNITS.PLAN_UNITS.headRead;
-  const planning = MINUTES * (UNITS.PLAN_UNITS.write * PRICES.writeUnit + planReads * PRICES.readUnit);
-  return writes * PRICES.writeUnit + syncs * readUnits * PRICES.readUnit + planning + journalGb * PRICES.storedGb;
+  const planning =
+    MINUTES * (UNITS.PLAN_UNITS.write * PRICES.writeUnit + planReads * PRICES.readUnit);
+  return (
+    writes * PRICES.writeUnit +
+    syncs * readUnits * PRICES.readUnit +
+    planning +
+    journalGb * PRICES.storedGb
+  );
 };

@@ -1,6 +1,9 @@
 /**
- * List prices of us-east-1 in dollars, without free tiers, from the AWS price lists of October 2026. Sources: aws.amazon.com/lambda/pricing (arm64), /sqs/pricing, /eventbridge/pricing, /dynamodb/pricing (on demand,
- * standard table class), /cloudwatch/pricing and /secrets-manager/pricing. A change of a price is a change of this file and of docs/cost.md (`npm run docs -- cost`).
+ * List prices of us-east-1 in dollars, without free tiers, from the AWS price lists of October
+ * 2026. Sources: aws.amazon.com/lambda/pricing (arm64), /sqs/pricing, /eventbridge/pricing,
+ * /dynamodb/pricing (on demand, standard table class), /cloudwatch/pricing and
+ * /secrets-manager/pricing. A change of a price is a change of this file and of docs/cost.md (`npm
+ * run docs -- cost`).
  */
 export const PRICES = {
   date: "October 2026",
@@ -11,7 +14,9 @@ export const PRICES = {
   schedulerCall: 1e-6,
   writeUnit: 0.625e-6,
   readUnit: 0.125e-6,
-  /** A month, in a table with point-in-time recovery: 0.25 for storage and 0.20 for the recovery. */
+  /**
+   * A month, in a table with point-in-time recovery: 0.25 for storage and 0.20 for the recovery.
+   */
   storedGb: 0.45,
   logGb: 0.5,
   /** A month. An alarm costs this for each metric that it looks at. */

@@ -21,8 +21,14 @@ interface UnitsOfSync {
   readonly journalBytes: number;
 }
 
-/** The line through measured points at one place. The last segment goes on beyond the points; before the first point its own value counts. */
-export const between = (points: readonly (readonly [at: number, value: number])[], at: number): number => {
+/**
+ * The line through measured points at one place. The last segment goes on beyond the points; before
+ * the first point its own value counts.
+ */
+export const between = (
+  points: readonly (readonly [at: number, value: number])[],
+  at: number,
+): number => {
   const after = points.findIndex(([x]) => x >= at);
   const end = after === -1 ? points.length - 1 : Math.max(1, after);
   const [fromAt = 0, fromValue = 0] = points[end - 1] ?? [];
@@ -48,7 +54,10 @@ const pagesOf = (autoscalers: number, perPage: number, changing: number) => {
   return { pages, inPage, changed: pages * (1 - (1 - changing) ** inPage) };
 };
 
-/** The units of a mean sync. A page of windows is written in a sync in which one of its autoscalers changes. */
+/**
+ * The units of a mean sync. A page of windows is written in a sync in which one of its autoscalers
+ * changes.
+ */
 export const unitsFor = (load: SyncLoad): UnitsOfSync => {
   const { autoscalers, changing, periodSeconds, environments } = load;
   const windows = pagesOf(autoscalers, UNITS.WINDOWS_PAGE.autoscalers, changing);
@@ -56,26 +65,45 @@ export const unitsFor = (load: SyncLoad): UnitsOfSync => {
   // A page that another environment has written is read again.
   const pageReads = windows.changed * (1 - 1 / environments);
   return {
-    readUnits: UNITS.STOP_READ_UNITS + reloads * ofSize(autoscalers, ({ reloadReadUnits }) => reloadReadUnits) + pageReads,
+    readUnits:
+      UNITS.STOP_READ_UNITS +
+      reloads * ofSize(autoscalers, ({ reloadReadUnits }) => reloadReadUnits) +
+      pageReads,
     stateWriteUnits: UNITS.HEAD_WRITE_UNITS + windows.changed * UNITS.WINDOWS_PAGE.writeUnits,
     summaryWriteUnits: summaryUnits(load),
     ...journalUnits(load),
   };
 };
 
-/** The first sync of a minute writes the summary of the partition. Within it changes go into the head, and the summary is written again where they have no room there. */
-const summaryUnits = ({ autoscalers, changing, periodSeconds }: Omit<SyncLoad, "environments">): number => {
+/**
+ * The first sync of a minute writes the summary of the partition. Within it changes go into the
+ * head, and the summary is written again where they have no room there.
+ */
+const summaryUnits = ({
+  autoscalers,
+  changing,
+  periodSeconds,
+}: Omit<SyncLoad, "environments">): number => {
   const opening = Math.min(1, periodSeconds / MINUTE_SECONDS);
   const room = Math.max(UNITS.SUMMARY_ROOM.autoscalers, autoscalers * UNITS.SUMMARY_ROOM.share);
-  const again = Math.min(1 - opening, Math.max(0, ((1 - opening) * autoscalers * changing) / room - opening));
+  const again = Math.min(
+    1 - opening,
+    Math.max(0, ((1 - opening) * autoscalers * changing) / room - opening),
+  );
   return (opening + again) * between(UNITS.SUMMARY_UNITS, autoscalers);
 };
 
 /**
- * The first sync of a minute writes all autoscalers, and with a period above a minute every sync does. The others write the autoscalers that changed. All are differences from a page that each environment inserts whole once
- * an hour.
+ * The first sync of a minute writes all autoscalers, and with a period above a minute every sync
+ * does. The others write the autoscalers that changed. All are differences from a page that each
+ * environment inserts whole once an hour.
  */
-const journalUnits = ({ autoscalers, changing, periodSeconds, environments }: SyncLoad): Pick<UnitsOfSync, "journalWriteUnits" | "journalBytes"> => {
+const journalUnits = ({
+  autoscalers,
+  changing,
+  periodSeconds,
+  environments,
+}: SyncLoad): Pick<UnitsOfSync, "journalWriteUnits" | "journalBytes"> => {
   const { pages, inPage, changed } = pagesOf(autoscalers, UNITS.JOURNAL_PAGE_AUTOSCALERS, changing);
   const ofPage = (value: (units: (typeof UNITS.JOURNAL_UNITS)[number]) => number): number =>
     between(
@@ -84,14 +112,21 @@ const journalUnits = ({ autoscalers, changing, periodSeconds, environments }: Sy
     );
   const [difference, whole] = [ofPage((units) => units.difference), ofPage((units) => units.whole)];
   const opening = Math.min(1, periodSeconds / MINUTE_SECONDS);
-  const wholePages = pages * Math.min(opening, (environments * periodSeconds) / UNITS.JOURNAL_WHOLE_SECONDS);
+  const wholePages =
+    pages * Math.min(opening, (environments * periodSeconds) / UNITS.JOURNAL_WHOLE_SECONDS);
   const openingPages = pages * opening - wholePages;
   const changedPages = (1 - opening) * changed;
   const { item, difference: differs, whole: inWhole } = UNITS.JOURNAL_BYTES;
   return {
-    // A page of changes takes one unit, or as much as a page of all where all change. Its bytes say which autoscalers it holds, too: some five times the bytes of one more.
-    journalWriteUnits: wholePages * whole + openingPages * difference + changedPages * (1 + changing * (difference - 1)),
+    // A page of changes takes one unit, or as much as a page of all where all change. Its bytes say
+    // which autoscalers it holds, too: some five times the bytes of one more.
+    journalWriteUnits:
+      wholePages * whole +
+      openingPages * difference +
+      changedPages * (1 + changing * (difference - 1)),
     journalBytes:
-      wholePages * (item + inWhole * inPage) + openingPages * (item + differs * inPage) + changedPages * (item + differs * (changing * inPage + 5)),
+      wholePages * (item + inWhole * inPage) +
+      openingPages * (item + differs * inPage) +
+      changedPages * (item + differs * (changing * inPage + 5)),
   };
 };

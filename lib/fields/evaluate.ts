@@ -1,10 +1,20 @@
 import { isObject } from "../model/json.ts";
 import { isWhole, milliOf, milliOfText, type Quantity } from "../model/quantity.ts";
 import type { Problem, ProblemType } from "./problem.ts";
-import { type Condition, isInOrder, type NamePart, type Rule, type Term, type ValueCondition } from "./rule.ts";
+import {
+  type Condition,
+  isInOrder,
+  type NamePart,
+  type Rule,
+  type Term,
+  type ValueCondition,
+} from "./rule.ts";
 import { filled, givenFields, type Texts } from "./rule-text.ts";
 
-/** An object of a manifest: as it was read, with its defaults, and as it was written. Only what is written is set. */
+/**
+ * An object of a manifest: as it was read, with its defaults, and as it was written. Only what is
+ * written is set.
+ */
 export interface Subject {
   readonly read: unknown;
   readonly written: unknown;
@@ -21,8 +31,16 @@ interface Fault {
   readonly texts?: Texts;
 }
 
-/** The problems of an object that breaks a rule, below the path of the object. `own` are what its words name in braces and no term can say. */
-export const ruleProblems = (rule: Rule, subject: Subject, path: string, own?: () => Texts): readonly Problem[] => {
+/**
+ * The problems of an object that breaks a rule, below the path of the object. `own` are what its
+ * words name in braces and no term can say.
+ */
+export const ruleProblems = (
+  rule: Rule,
+  subject: Subject,
+  path: string,
+  own?: () => Texts,
+): readonly Problem[] => {
   if (rule.parts) return rule.parts.flatMap((part) => ruleProblems(part, subject, path, own));
   if (rule.reportedElsewhere || (rule.when && !holds(rule.when, subject))) return [];
   const faults = faultsIn(rule.needs, subject);
@@ -31,12 +49,19 @@ export const ruleProblems = (rule: Rule, subject: Subject, path: string, own?: (
   const located = rule.at === undefined ? faults : [{ ...first, field: rule.at }];
   const given = givenFields(rule).find((field) => isSet(subject, field)) ?? "";
   return located.map(({ field, type, texts }) => {
-    const words = (text: string): string => filled(text, rule, { ...own?.(), ...texts, given, path }, (term) => termText(term, subject));
-    return { field: joined(path, field), type: rule.type ?? type, detail: words(rule.detail), fix: words(rule.fix) };
+    const words = (text: string): string =>
+      filled(text, rule, { ...own?.(), ...texts, given, path }, (term) => termText(term, subject));
+    return {
+      field: joined(path, field),
+      type: rule.type ?? type,
+      detail: words(rule.detail),
+      fix: words(rule.fix),
+    };
   });
 };
 
-const holds = (condition: Condition, subject: Subject): boolean => faultsIn(condition, subject).length === 0;
+const holds = (condition: Condition, subject: Subject): boolean =>
+  faultsIn(condition, subject).length === 0;
 
 const INVALID = "FieldValueInvalid";
 const OBJECT: readonly Fault[] = [{ field: "", type: INVALID }];
@@ -50,7 +75,9 @@ const faultsIn = (condition: Condition, subject: Subject): readonly Fault[] => {
     case "not":
       return holds(condition.of, subject) ? OBJECT : [];
     case "set":
-      return isSet(subject, condition.field) ? [] : [{ field: condition.field, type: "FieldValueRequired" }];
+      return isSet(subject, condition.field)
+        ? []
+        : [{ field: condition.field, type: "FieldValueRequired" }];
     case "unset":
       return forbidden(condition.fields.filter((field) => isSet(subject, field)));
     case "atMostOne": {
@@ -59,10 +86,15 @@ const faultsIn = (condition: Condition, subject: Subject): readonly Fault[] => {
     }
     case "each":
       return itemsOf(subject, condition.field).flatMap((item, index) =>
-        faultsIn(condition.item, item).map((fault) => ({ ...fault, field: joined(`${condition.field}[${index}]`, fault.field) })),
+        faultsIn(condition.item, item).map((fault) => ({
+          ...fault,
+          field: joined(`${condition.field}[${index}]`, fault.field),
+        })),
       );
     case "some":
-      return itemsOf(subject, condition.field).some((item) => holds(condition.item, item)) ? [] : [{ field: condition.field, type: INVALID }];
+      return itemsOf(subject, condition.field).some((item) => holds(condition.item, item))
+        ? []
+        : [{ field: condition.field, type: INVALID }];
     case "unique":
       return repeated(condition.field, condition.by, itemsOf(subject, condition.field));
     case "is":
@@ -110,18 +142,34 @@ const isMultiple = (value: unknown, of: number): boolean => {
 };
 
 /** Characters are code points, as JSON Schema and CEL count them. */
-const isLong = (value: unknown, { least, most = Number.POSITIVE_INFINITY }: { readonly least: number; readonly most?: number }): boolean => {
+const isLong = (
+  value: unknown,
+  { least, most = Number.POSITIVE_INFINITY }: { readonly least: number; readonly most?: number },
+): boolean => {
   const size = Array.isArray(value) ? value.length : [...String(value)].length;
   return size >= least && size <= most;
 };
 
-/** Where an item has the name of an earlier one. An item without a name is reported by the rule of what it lacks. */
-const repeated = (list: string, by: readonly NamePart[], items: readonly Subject[]): readonly Fault[] => {
+/**
+ * Where an item has the name of an earlier one. An item without a name is reported by the rule of
+ * what it lacks.
+ */
+const repeated = (
+  list: string,
+  by: readonly NamePart[],
+  items: readonly Subject[],
+): readonly Fault[] => {
   const names = items.map((item) => nameBy(by, item));
   const [field] = by;
   return names.flatMap((name, index) =>
     name !== "" && names.indexOf(name) !== index
-      ? [{ field: `${list}[${index}].${typeof field === "string" ? field : ""}`, type: INVALID, texts: { name: JSON.stringify(name) } }]
+      ? [
+          {
+            field: `${list}[${index}].${typeof field === "string" ? field : ""}`,
+            type: INVALID,
+            texts: { name: JSON.stringify(name) },
+          },
+        ]
       : [],
   );
 };
@@ -135,10 +183,12 @@ const nameBy = (by: readonly NamePart[], item: Subject): string => {
   return "";
 };
 
-export const memberOf = (value: unknown, name: string): unknown => (isObject(value) ? (value[name] ?? undefined) : undefined);
+export const memberOf = (value: unknown, name: string): unknown =>
+  isObject(value) ? (value[name] ?? undefined) : undefined;
 
 /** Most paths are one name, and a rule is evaluated for each metric of each manifest. */
-const at = (value: unknown, path: string): unknown => (path.includes(".") ? path.split(".").reduce(memberOf, value) : memberOf(value, path));
+const at = (value: unknown, path: string): unknown =>
+  path.includes(".") ? path.split(".").reduce(memberOf, value) : memberOf(value, path);
 
 const isSet = ({ written }: Subject, field: string): boolean => (at(written, field) ?? "") !== "";
 
@@ -147,14 +197,21 @@ const itemsOf = (subject: Subject, field: string): readonly Subject[] => {
   const read = at(subject.read, field);
   const written = at(subject.written, field);
   if (!Array.isArray(read)) return [];
-  return read.map((item: unknown, index) => ({ read: item, written: Array.isArray(written) ? written[index] : item, outer: subject }));
+  return read.map((item: unknown, index) => ({
+    read: item,
+    written: Array.isArray(written) ? written[index] : item,
+    outer: subject,
+  }));
 };
 
 const THOUSAND = 1_000n;
 
-const isQuantity = (value: unknown): value is Quantity => isObject(value) && typeof value["mantissa"] === "bigint";
+const isQuantity = (value: unknown): value is Quantity =>
+  isObject(value) && typeof value["mantissa"] === "bigint";
 
-/** In thousandths. A quantity is rounded up to them, as it is stored. A text is read as a quantity. */
+/**
+ * In thousandths. A quantity is rounded up to them, as it is stored. A text is read as a quantity.
+ */
 const numberOf = (value: unknown): bigint | undefined => {
   if (typeof value === "number") return BigInt(Math.round(value * Number(THOUSAND)));
   if (typeof value === "string") return milliOfText(value);
@@ -165,8 +222,13 @@ const termValue = (term: Term, subject: Subject): bigint | undefined => {
   if (typeof term === "number") return numberOf(term);
   if (typeof term === "string") return numberOf(at(subject.read, term));
   if (term.kind === "outer") return subject.outer && termValue(term.field, subject.outer);
-  if (term.kind === "times") return calculated([term.of], subject, (value) => value * BigInt(term.factor));
-  return calculated(term.of, subject, term.kind === "difference" ? (one, other = 0n) => one - other : largerOf);
+  if (term.kind === "times")
+    return calculated([term.of], subject, (value) => value * BigInt(term.factor));
+  return calculated(
+    term.of,
+    subject,
+    term.kind === "difference" ? (one, other = 0n) => one - other : largerOf,
+  );
 };
 
 const largerOf = (one: bigint, other = one): bigint => {
@@ -174,8 +236,14 @@ const largerOf = (one: bigint, other = one): bigint => {
   return one;
 };
 
-const calculated = (terms: readonly Term[], subject: Subject, calculate: (one: bigint, other?: bigint) => bigint): bigint | undefined => {
-  const values = terms.map((term) => termValue(term, subject)).filter((value) => value !== undefined);
+const calculated = (
+  terms: readonly Term[],
+  subject: Subject,
+  calculate: (one: bigint, other?: bigint) => bigint,
+): bigint | undefined => {
+  const values = terms
+    .map((term) => termValue(term, subject))
+    .filter((value) => value !== undefined);
   const [one, other] = values;
   return one === undefined || values.length < terms.length ? undefined : calculate(one, other);
 };

@@ -1,4 +1,7 @@
-/** The kinds of error that the Kubernetes API reports for a field (hpa.md 1.3), one for a wrong JSON type, and one for strict validation. */
+/**
+ * The kinds of error that the Kubernetes API reports for a field (hpa.md 1.3), one for a wrong JSON
+ * type, and one for strict validation.
+ */
 export type ProblemType =
   | "FieldValueRequired"
   | "FieldValueInvalid"
@@ -10,7 +13,10 @@ export type ProblemType =
 
 /** One problem of a manifest and its remedy. */
 export interface Problem {
-  /** Path in the terms of autoscaling/v2, as the Kubernetes API names it: "spec.metrics[0].resource.name". */
+  /**
+   * Path in the terms of autoscaling/v2, as the Kubernetes API names it:
+   * "spec.metrics[0].resource.name".
+   */
   readonly field: string;
   /** The path in the manifest, when its form has another name for the field. */
   readonly source?: string;
@@ -33,14 +39,33 @@ export interface Warning {
 }
 
 /** The warning where it applies. */
-export const warnIf = (applies: boolean, field: string, message: string, fix: string): readonly Warning[] =>
-  applies ? [{ field, message, fix }] : [];
+export const warnIf = (
+  applies: boolean,
+  field: string,
+  message: string,
+  fix: string,
+): readonly Warning[] => (applies ? [{ field, message, fix }] : []);
 
-export const required = (field: string, detail: string, fix: string): Problem => ({ field, type: "FieldValueRequired", detail, fix });
+export const required = (field: string, detail: string, fix: string): Problem => ({
+  field,
+  type: "FieldValueRequired",
+  detail,
+  fix,
+});
 
-export const invalid = (field: string, detail: string, fix: string): Problem => ({ field, type: "FieldValueInvalid", detail, fix });
+export const invalid = (field: string, detail: string, fix: string): Problem => ({
+  field,
+  type: "FieldValueInvalid",
+  detail,
+  fix,
+});
 
-export const forbidden = (field: string, detail: string, fix: string): Problem => ({ field, type: "FieldValueForbidden", detail, fix });
+export const forbidden = (field: string, detail: string, fix: string): Problem => ({
+  field,
+  type: "FieldValueForbidden",
+  detail,
+  fix,
+});
 
 /** How the API begins its message about a value outside a closed set. */
 const SUPPORTED_VALUES = "supported values: ";
@@ -54,7 +79,12 @@ export const notSupported = (field: string, supported: readonly string[]): Probl
 });
 
 /** A value of the wrong JSON type, which the API could not decode. */
-export const wrongType = (field: string, wanted: string, met: unknown, fix = `write ${wanted}`): Problem => ({
+export const wrongType = (
+  field: string,
+  wanted: string,
+  met: unknown,
+  fix = `write ${wanted}`,
+): Problem => ({
   field,
   type: "FieldValueTypeInvalid",
   detail: `must be ${wanted}, not ${shown(met)}`,
@@ -77,17 +107,31 @@ export const clauseOf = (problem: Problem): string => {
   const fieldText = `${field || "the manifest"}${source === undefined ? "" : ` (here ${source})`}`;
   if (type === "FieldValueRequired" && detail === "") return `${fieldText} is required`;
   if (detail.startsWith(SUPPORTED_VALUES)) return `${fieldText} is not one of the ${detail}`;
-  return detail.startsWith("must") || detail.startsWith("may") ? `${fieldText} ${detail}` : `${fieldText}: ${detail}`;
+  return detail.startsWith("must") || detail.startsWith("may")
+    ? `${fieldText} ${detail}`
+    : `${fieldText}: ${detail}`;
 };
 
 /** Problems of one manifest that are reported. More do not help its author. */
 export const MAX_REPORTED = 50;
 
-/** The problems to report. For a missing field only its absence is reported, and problems above the limit are counted. */
-export const reportedProblems = <Some extends Problem>(problems: readonly Some[]): { readonly reported: readonly Some[]; readonly more: number } => {
-  const missing = new Set(problems.filter(({ type }) => type === "FieldValueRequired").map(({ field }) => field));
-  const worthTelling = problems.filter(({ type, field }) => type === "FieldValueRequired" || !missing.has(field));
-  return { reported: worthTelling.slice(0, MAX_REPORTED), more: Math.max(0, worthTelling.length - MAX_REPORTED) };
+/**
+ * The problems to report. For a missing field only its absence is reported, and problems above the
+ * limit are counted.
+ */
+export const reportedProblems = <Some extends Problem>(
+  problems: readonly Some[],
+): { readonly reported: readonly Some[]; readonly more: number } => {
+  const missing = new Set(
+    problems.filter(({ type }) => type === "FieldValueRequired").map(({ field }) => field),
+  );
+  const worthTelling = problems.filter(
+    ({ type, field }) => type === "FieldValueRequired" || !missing.has(field),
+  );
+  return {
+    reported: worthTelling.slice(0, MAX_REPORTED),
+    more: Math.max(0, worthTelling.length - MAX_REPORTED),
+  };
 };
 
 /** One problem for each field: what comes first says more. */

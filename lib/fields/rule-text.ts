@@ -5,8 +5,16 @@ export type Texts = Readonly<Record<string, string>>;
 
 const BRACES = /\{(=?)([\w.]+)\}/g;
 
-/** The words of a rule with its texts, and with the values of its terms where they are known. A term that is no name of `terms` is a field. */
-export const filled = (words: string, { terms = {} }: Pick<Rule, "terms">, texts: Texts, valueFor: (term: Term) => string | undefined): string =>
+/**
+ * The words of a rule with its texts, and with the values of its terms where they are known. A term
+ * that is no name of `terms` is a field.
+ */
+export const filled = (
+  words: string,
+  { terms = {} }: Pick<Rule, "terms">,
+  texts: Texts,
+  valueFor: (term: Term) => string | undefined,
+): string =>
   words.replaceAll(BRACES, (_all, named: string, name: string) => {
     const text = texts[name];
     if (text !== undefined) return text;
@@ -16,14 +24,20 @@ export const filled = (words: string, { terms = {} }: Pick<Rule, "terms">, texts
     return named === "" ? value : `${termWords(term)}, which is ${value}`;
   });
 
-/** The rule as a sentence without values: the words of the API server, and of the table in docs/pod-autoscaler.md. */
+/**
+ * The rule as a sentence without values: the words of the API server, and of the table in
+ * docs/pod-autoscaler.md.
+ */
 export const ruleText = (rule: Rule): string => {
   if (rule.says !== undefined) return rule.says;
-  const fields = rule.at === undefined ? fieldsOfCondition(rule.needs) : rule.at === "" ? [] : [rule.at];
+  const fields =
+    rule.at === undefined ? fieldsOfCondition(rule.needs) : rule.at === "" ? [] : [rule.at];
   const named = listed(fields, "and");
   const texts = { ...GENERAL, given: listed(givenFields(rule), "or") };
   const words = (text: string): string => filled(text, rule, texts, () => undefined);
-  const detail = words(rule.detail === "" ? (fields.length === 0 ? "" : "must be set") : rule.detail);
+  const detail = words(
+    rule.detail === "" ? (fields.length === 0 ? "" : "must be set") : rule.detail,
+  );
   const premise = rule.when ? conditionWords(rule.when) : "";
   const begin = premise === "" || isSaid(premise, rule.detail) ? "" : `${premise}, `;
   const sentence = [named, detail].filter((part) => part !== "").join(" ");
@@ -32,14 +46,20 @@ export const ruleText = (rule: Rule): string => {
 
 /** True where the words of the problem say already what the rule is about. */
 const isSaid = (premise: string, detail: string): boolean =>
-  detail.includes("{given}") || detail.includes(" only be set ") || detail.includes(premise.replace(/^with(?:out)? (?:\w+\.)*/, ""));
+  detail.includes("{given}") ||
+  detail.includes(" only be set ") ||
+  detail.includes(premise.replace(/^with(?:out)? (?:\w+\.)*/, ""));
 
 /** What stands for a text that only a manifest has. */
 const GENERAL: Texts = { first: "another one of them", name: "it" };
 
 /** The fields of which one is set where the rule applies. */
 export const givenFields = ({ when }: Pick<Rule, "when">): readonly string[] =>
-  when === undefined ? [] : (when.kind === "any" ? when.of : [when]).flatMap((one) => (one.kind === "set" ? [one.field] : []));
+  when === undefined
+    ? []
+    : (when.kind === "any" ? when.of : [when]).flatMap((one) =>
+        one.kind === "set" ? [one.field] : [],
+      );
 
 /** The fields that a condition asks something of. */
 export const fieldsOfCondition = (condition: Condition): readonly string[] => {
@@ -92,14 +112,18 @@ const conditionWords = (condition: Condition): string => {
     case "some":
     case "each":
     case "unique":
-      throw new RangeError(`a rule that applies by "${condition.kind}" needs words of its own: write \`says\``);
+      throw new RangeError(
+        `a rule that applies by "${condition.kind}" needs words of its own: write \`says\``,
+      );
   }
 };
 
 const negatedWords = (condition: Condition): string => {
   if (condition.kind !== "is") return `not ${conditionWords(condition)}`;
   const { field, values } = condition;
-  return values.includes(true) ? `without ${field}` : `with ${field} other than ${listed(values.map(String), "and")}`;
+  return values.includes(true)
+    ? `without ${field}`
+    : `with ${field} other than ${listed(values.map(String), "and")}`;
 };
 
 const termWords = (term: Term): string => {

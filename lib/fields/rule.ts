@@ -1,24 +1,35 @@
 import type { ProblemType } from "./problem.ts";
 
 /**
- * What fields of one object ask of each other, as data. A rule is written once: evaluate.ts finds its problems, and it is printed as a condition of the JSON Schema (native/rule-schema.ts), as CEL
- * for the API server of a cluster (crd/cel.ts), and as a sentence (rule-text.ts). A field is a path such as "watermarks.low"; an empty text is absent.
+ * What fields of one object ask of each other, as data. A rule is written once: evaluate.ts finds
+ * its problems, and it is printed as a condition of the JSON Schema (native/rule-schema.ts), as CEL
+ * for the API server of a cluster (crd/cel.ts), and as a sentence (rule-text.ts). A field is a path
+ * such as "watermarks.low"; an empty text is absent.
  */
 export interface Rule {
   /** The rule is about objects for which this holds. */
   readonly when?: Condition;
   readonly needs: Condition;
-  /** The field of the problem, where the condition names none or another one; empty for the object itself. */
+  /**
+   * The field of the problem, where the condition names none or another one; empty for the object
+   * itself.
+   */
   readonly at?: string;
   /** Kind of the problem, where it does not follow from the condition. */
   readonly type?: ProblemType;
-  /** What is wrong and what to write. `{minReplicas}` stands for the value of a field, `{=room}` for a term of `terms` and its value, `{given}` for the field by which the rule applies. */
+  /**
+   * What is wrong and what to write. `{minReplicas}` stands for the value of a field, `{=room}` for
+   * a term of `terms` and its value, `{given}` for the field by which the rule applies.
+   */
   readonly detail: string;
   readonly fix: string;
   readonly terms?: Readonly<Record<string, Term>>;
   /** The whole rule as a sentence, where it is not made from its parts. */
   readonly says?: string;
-  /** The rules that report the problem in the words of another form's API, where its parts have different words. */
+  /**
+   * The rules that report the problem in the words of another form's API, where its parts have
+   * different words.
+   */
   readonly parts?: readonly Rule[];
   /** True where the code of another form reports the problem, in the words of its own API. */
   readonly reportedElsewhere?: true;
@@ -27,7 +38,11 @@ export interface Rule {
 type Value = string | number | boolean;
 export type Sign = "<" | "<=" | ">" | ">=";
 
-export const isInOrder = <Some extends bigint | number | string>(one: Some, sign: Sign, other: Some): boolean => {
+export const isInOrder = <Some extends bigint | number | string>(
+  one: Some,
+  sign: Sign,
+  other: Some,
+): boolean => {
   switch (sign) {
     case "<":
       return one < other;
@@ -57,28 +72,74 @@ export type Condition =
   | { readonly kind: "multiple"; readonly field: string; readonly of: number }
   | { readonly kind: "matches"; readonly field: string; readonly pattern: string }
   /** Characters of a text, or items of a list. */
-  | { readonly kind: "length"; readonly field: string; readonly least: number; readonly most?: number }
+  | {
+      readonly kind: "length";
+      readonly field: string;
+      readonly least: number;
+      readonly most?: number;
+    }
   | { readonly kind: "not"; readonly of: Condition }
   | { readonly kind: "all" | "any"; readonly of: readonly Condition[] }
   | { readonly kind: "some" | "each"; readonly field: string; readonly item: Condition }
-  /** The name of an item is the first of these fields that is set; `{ set }` names an item by the field itself. */
+  /**
+   * The name of an item is the first of these fields that is set; `{ set }` names an item by the
+   * field itself.
+   */
   | { readonly kind: "unique"; readonly field: string; readonly by: readonly NamePart[] };
 
 /** A condition on the value of one field. */
-export type ValueCondition = Extract<Condition, { readonly kind: "is" | "compared" | "multiple" | "matches" | "length" }>;
+export type ValueCondition = Extract<
+  Condition,
+  { readonly kind: "is" | "compared" | "multiple" | "matches" | "length" }
+>;
 
 export type NamePart = string | { readonly set: string };
 
 export const set = (field: string): Condition => ({ kind: "set", field });
 export const unset = (...fields: readonly string[]): Condition => ({ kind: "unset", fields });
-export const atMostOne = (...fields: readonly string[]): Condition => ({ kind: "atMostOne", fields });
-export const is = (field: string, ...values: readonly Value[]): Condition => ({ kind: "is", field, values });
-export const atLeast = (field: string, term: Term): Condition => ({ kind: "compared", field, sign: ">=", term });
-export const atMost = (field: string, term: Term): Condition => ({ kind: "compared", field, sign: "<=", term });
-export const above = (field: string, term: Term): Condition => ({ kind: "compared", field, sign: ">", term });
-export const below = (field: string, term: Term): Condition => ({ kind: "compared", field, sign: "<", term });
-export const multipleOf = (field: string, of: number): Condition => ({ kind: "multiple", field, of });
-export const matches = (field: string, pattern: string): Condition => ({ kind: "matches", field, pattern });
+export const atMostOne = (...fields: readonly string[]): Condition => ({
+  kind: "atMostOne",
+  fields,
+});
+export const is = (field: string, ...values: readonly Value[]): Condition => ({
+  kind: "is",
+  field,
+  values,
+});
+export const atLeast = (field: string, term: Term): Condition => ({
+  kind: "compared",
+  field,
+  sign: ">=",
+  term,
+});
+export const atMost = (field: string, term: Term): Condition => ({
+  kind: "compared",
+  field,
+  sign: "<=",
+  term,
+});
+export const above = (field: string, term: Term): Condition => ({
+  kind: "compared",
+  field,
+  sign: ">",
+  term,
+});
+export const below = (field: string, term: Term): Condition => ({
+  kind: "compared",
+  field,
+  sign: "<",
+  term,
+});
+export const multipleOf = (field: string, of: number): Condition => ({
+  kind: "multiple",
+  field,
+  of,
+});
+export const matches = (field: string, pattern: string): Condition => ({
+  kind: "matches",
+  field,
+  pattern,
+});
 export const length = (field: string, least: number, most?: number): Condition => ({
   kind: "length",
   field,
@@ -90,9 +151,16 @@ export const all = (...of: readonly Condition[]): Condition => ({ kind: "all", o
 export const any = (...of: readonly Condition[]): Condition => ({ kind: "any", of });
 export const some = (field: string, item: Condition): Condition => ({ kind: "some", field, item });
 export const each = (field: string, item: Condition): Condition => ({ kind: "each", field, item });
-export const unique = (field: string, ...by: readonly NamePart[]): Condition => ({ kind: "unique", field, by });
+export const unique = (field: string, ...by: readonly NamePart[]): Condition => ({
+  kind: "unique",
+  field,
+  by,
+});
 
 export const outer = (field: string): Term => ({ kind: "outer", field });
-export const difference = (one: Term, other: Term): Term => ({ kind: "difference", of: [one, other] });
+export const difference = (one: Term, other: Term): Term => ({
+  kind: "difference",
+  of: [one, other],
+});
 export const larger = (one: Term, other: Term): Term => ({ kind: "larger", of: [one, other] });
 export const times = (factor: number, of: Term): Term => ({ kind: "times", factor, of });

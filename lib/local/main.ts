@@ -14,13 +14,17 @@ const ECHO_MS = 1_000;
 /** How long a run that has crashed may take to close. */
 const CLOSING_MS = 5_000;
 
-/** The process of `npm start`: signals end the run in good order, errors are one line each and an exit code. */
+/**
+ * The process of `npm start`: signals end the run in good order, errors are one line each and an
+ * exit code.
+ */
 export const main = async (): Promise<void> => {
   const stop = new AbortController();
   let askedAt = Number.POSITIVE_INFINITY;
   for (const signal of ["SIGINT", "SIGTERM"] as const) {
     process.on(signal, () => {
-      // A second signal ends the process at once, which the folder survives as it survives a kill. Under npm one Ctrl-C arrives twice, from the terminal and from npm.
+      // A second signal ends the process at once, which the folder survives as it survives a kill.
+      // Under npm one Ctrl-C arrives twice, from the terminal and from npm.
       if (performance.now() - askedAt > ECHO_MS) process.exit(INTERRUPTED);
       askedAt = Math.min(askedAt, performance.now());
       stop.abort();
@@ -32,7 +36,8 @@ export const main = async (): Promise<void> => {
     stop.abort();
   });
   const closer = closing();
-  // The embedded tables throw errors of their files, such as a full disk, where no caller can catch them. The run then closes as far as it can.
+  // The embedded tables throw errors of their files, such as a full disk, where no caller can catch
+  // them. The run then closes as far as it can.
   process.on("uncaughtException", (error) => {
     say(error);
     setTimeout(() => process.exit(EXIT.failed), CLOSING_MS);
@@ -43,7 +48,10 @@ export const main = async (): Promise<void> => {
   });
   const args = process.argv.slice(2);
   try {
-    await startCommand((options) => run(options, terminalOf(process.stdout, process.env), stop, closer), args).parseAsync(args, { from: "user" });
+    await startCommand(
+      (options) => run(options, terminalOf(process.stdout, process.env), stop, closer),
+      args,
+    ).parseAsync(args, { from: "user" });
   } catch (error) {
     process.exitCode = error instanceof CommanderError ? misuse(error) : failure(error);
   }
@@ -51,7 +59,9 @@ export const main = async (): Promise<void> => {
 
 const misuse = ({ code, message }: CommanderError): number => {
   if (code === "commander.helpDisplayed") return EXIT.done;
-  process.stderr.write(text`error: ${usageMessage(message)}\n(--help shows all options)\n`.written());
+  process.stderr.write(
+    text`error: ${usageMessage(message)}\n(--help shows all options)\n`.written(),
+  );
   return EXIT.failed;
 };
 
@@ -62,5 +72,10 @@ const failure = (error: unknown): number => {
 
 /** A programmer's mistake is printed with its stack. */
 const say = (error: unknown): void => {
-  process.stderr.write(errorLines(failureText(error) ?? (error instanceof Error ? (error.stack ?? error.message) : String(error))).written());
+  process.stderr.write(
+    errorLines(
+      failureText(error) ??
+        (error instanceof Error ? (error.stack ?? error.message) : String(error)),
+    ).written(),
+  );
 };

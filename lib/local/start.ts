@@ -1,11 +1,13 @@
 import { enableCompileCache } from "node:module";
 import { setFlagsFromString } from "node:v8";
 
-// Compiling the modules takes half of the time until the first line, so Node keeps the compiled code beside its other temporary files.
+// Compiling the modules takes half of the time until the first line, so Node keeps the compiled
+// code beside its other temporary files.
 enableCompileCache();
 
-// A run lasts for days beside other programs. By default the heap grows to three times what is in use before it is collected; here it grows by three fifths.
-// The size of the young generation is fixed when Node starts: `npm start` sets it (package.json), which saves 100 MB.
+// A run lasts for days beside other programs. By default the heap grows to three times what is in
+// use before it is collected; here it grows by three fifths. The size of the young generation is
+// fixed when Node starts: `npm start` sets it (package.json), which saves 100 MB.
 setFlagsFromString("--heap-growing-percent=60");
 
 const { main } = await import("./main.ts");

@@ -1,11 +1,22 @@
 import { isDeepStrictEqual } from "node:util";
-import { type Problem, reportedProblems, required, type Warning, wrongType } from "../fields/problem.ts";
+import {
+  type Problem,
+  reportedProblems,
+  required,
+  type Warning,
+  wrongType,
+} from "../fields/problem.ts";
 import { newReadContext } from "../fields/shape.ts";
 import { asObject, isObject, type Json } from "../model/json.ts";
 import type { AutoscalerSpec, Validation } from "../model/spec.ts";
 import { FORMS, meantKind } from "./other-kinds.ts";
 import type { ManifestDocument } from "./documents.ts";
-import { manifestInvalid, manifestUnreadable, manifestUnsupported, type Refusal } from "./errors.ts";
+import {
+  manifestInvalid,
+  manifestUnreadable,
+  manifestUnsupported,
+  type Refusal,
+} from "./errors.ts";
 import { type Form, type FormOutcome, type Metadata, storedMetadata } from "./form.ts";
 
 export type Admission = Admitted | Refused;
@@ -13,26 +24,44 @@ export type Admission = Admitted | Refused;
 export interface Admitted {
   readonly ok: true;
   readonly metadata: Metadata;
-  /** The object as it reads back: with defaults, converted to autoscaling/v2 where that is possible, quantities in canonical text. */
+  /**
+   * The object as it reads back: with defaults, converted to autoscaling/v2 where that is possible,
+   * quantities in canonical text.
+   */
   readonly stored: Json;
   readonly spec: AutoscalerSpec;
   readonly warnings: readonly Warning[];
   /** False when this replaces a manifest with the same meaning. */
   readonly changed: boolean;
-  /** True when this replaces a manifest with other labels or annotations, which have no meaning for a decision. */
+  /**
+   * True when this replaces a manifest with other labels or annotations, which have no meaning for
+   * a decision.
+   */
   readonly relabelled: boolean;
 }
 
-/** The address of the recommender that a manifest names, and its field: in a PodAutoscaler it is in a block of its own. */
-export const recommenderIn = ({ spec, stored }: Admitted): { readonly url: string; readonly field: string } | undefined => {
+/**
+ * The address of the recommender that a manifest names, and its field: in a PodAutoscaler it is in
+ * a block of its own.
+ */
+export const recommenderIn = ({
+  spec,
+  stored,
+}: Admitted): { readonly url: string; readonly field: string } | undefined => {
   if (spec.dialect !== "watermark" || !spec.recommender) return undefined;
   const isBlock = isObject(stored["spec"]) && isObject(stored["spec"]["watermark"]);
-  return { url: spec.recommender.url, field: isBlock ? "spec.watermark.recommender.url" : "spec.recommender.url" };
+  return {
+    url: spec.recommender.url,
+    field: isBlock ? "spec.watermark.recommender.url" : "spec.recommender.url",
+  };
 };
 
 export interface Refused {
   readonly ok: false;
-  /** "unsupported": the kind is not accepted. "undecodable": a field has the wrong JSON type. "invalid": a rule is broken. */
+  /**
+   * "unsupported": the kind is not accepted. "undecodable": a field has the wrong JSON type.
+   * "invalid": a rule is broken.
+   */
   readonly because: "unsupported" | "undecodable" | "invalid";
   /** All problems at once. */
   readonly problems: readonly Problem[];
@@ -43,7 +72,10 @@ export interface AdmitOptions {
   /** The manifest that this one replaces, as it was given. */
   readonly old?: unknown;
   readonly oldGeneration?: number;
-  /** Sync period of the cluster, for warnings about shorter windows; 15 when the cluster is not known. */
+  /**
+   * Sync period of the cluster, for warnings about shorter windows; 15 when the cluster is not
+   * known.
+   */
   readonly syncPeriodSeconds?: number;
   /** Accepted forms; the default is all. */
   readonly forms?: readonly Form[];
@@ -51,7 +83,10 @@ export interface AdmitOptions {
   readonly validation?: Validation;
 }
 
-/** Validates, defaults and converts one document of any accepted form, as the Kubernetes API does (hpa.md 1). Never throws. */
+/**
+ * Validates, defaults and converts one document of any accepted form, as the Kubernetes API does
+ * (hpa.md 1). Never throws.
+ */
 export const admit = (document: unknown, options: AdmitOptions = {}): Admission => {
   const { forms = FORMS, oldGeneration = 1 } = options;
   const form = formOf(document, forms);
@@ -65,21 +100,40 @@ export const admit = (document: unknown, options: AdmitOptions = {}): Admission 
     { problems: [...context.problems, ...broken], warnings: context.warnings },
     options.validation ?? "warn",
   );
-  if (problems.length > 0) return { ok: false, because: context.problems.length > 0 ? "undecodable" : "invalid", problems, warnings };
+  if (problems.length > 0)
+    return {
+      ok: false,
+      because: context.problems.length > 0 ? "undecodable" : "invalid",
+      problems,
+      warnings,
+    };
   const changed = old === undefined || !isDeepStrictEqual(outcome.meaning, old.meaning);
   const generation = old === undefined ? 1 : oldGeneration + (changed ? 1 : 0);
   const { apiVersion, kind, spec } = outcome.stored;
   const stored = { apiVersion, kind, metadata: storedMetadata(outcome.metadata, generation), spec };
-  const relabelled = old !== undefined && !isDeepStrictEqual(labelsOf(outcome.metadata), labelsOf(old.metadata));
-  return { ok: true, metadata: outcome.metadata, stored, spec: outcome.spec, warnings, changed, relabelled };
+  const relabelled =
+    old !== undefined && !isDeepStrictEqual(labelsOf(outcome.metadata), labelsOf(old.metadata));
+  return {
+    ok: true,
+    metadata: outcome.metadata,
+    stored,
+    spec: outcome.spec,
+    warnings,
+    changed,
+    relabelled,
+  };
 };
 
 const labelsOf = ({ labels, annotations }: Metadata) => ({ labels, annotations });
 
 /** A manifest and its place. `readManifests` returns it, and `{ document, where }` is enough. */
-export type ManifestInput = Pick<ManifestDocument, "document" | "where"> & Partial<ManifestDocument>;
+export type ManifestInput = Pick<ManifestDocument, "document" | "where"> &
+  Partial<ManifestDocument>;
 
-/** Like `admit`, but throws a refusal as `manifest.unsupported` or `manifest.invalid`, with the file and the lines of the fields. */
+/**
+ * Like `admit`, but throws a refusal as `manifest.unsupported` or `manifest.invalid`, with the file
+ * and the lines of the fields.
+ */
 export const admitOrThrow = (manifest: ManifestInput, options: AdmitOptions = {}): Admitted => {
   const admission = admit(manifest.document, options);
   if (admission.ok) return admission;
@@ -89,7 +143,10 @@ export const admitOrThrow = (manifest: ManifestInput, options: AdmitOptions = {}
   throw manifestUnsupported(refusal, apiVersion, kind);
 };
 
-const refusalOf = ({ document, where, lineOf }: ManifestInput, problems: readonly Problem[]): Refusal => {
+const refusalOf = (
+  { document, where, lineOf }: ManifestInput,
+  problems: readonly Problem[],
+): Refusal => {
   const { name } = asObject(asObject(document)["metadata"]);
   return {
     where,
@@ -101,7 +158,10 @@ const refusalOf = ({ document, where, lineOf }: ManifestInput, problems: readonl
   };
 };
 
-/** The spec of a stored manifest in JSON. Throws `manifest.unreadable`, `manifest.unsupported` or `manifest.invalid`. */
+/**
+ * The spec of a stored manifest in JSON. Throws `manifest.unreadable`, `manifest.unsupported` or
+ * `manifest.invalid`.
+ */
 export const specOf = (manifest: string, where = "stored manifest"): AutoscalerSpec =>
   admitOrThrow({ document: parsed(manifest, where), where }).spec;
 
@@ -116,7 +176,10 @@ const parsed = (manifest: string, where: string): unknown => {
 const formOf = (document: unknown, forms: readonly Form[]): Form | Refused => {
   if (!isObject(document)) return refused("undecodable", [wrongType("", "an object", document)]);
   const { apiVersion, kind } = document;
-  const problems = [...typeMetaProblems("apiVersion", apiVersion), ...typeMetaProblems("kind", kind)];
+  const problems = [
+    ...typeMetaProblems("apiVersion", apiVersion),
+    ...typeMetaProblems("kind", kind),
+  ];
   if (problems.length > 0) return refused("undecodable", problems);
   return (
     forms.find((form) => form.apiVersion === apiVersion && form.kind === kind) ??
@@ -126,7 +189,15 @@ const formOf = (document: unknown, forms: readonly Form[]): Form | Refused => {
 
 const typeMetaProblems = (field: "apiVersion" | "kind", value: unknown): Problem[] => {
   if (value === undefined || value === null || value === "")
-    return [required(field, "", field === "kind" ? "write kind: HorizontalPodAutoscaler" : "write apiVersion: autoscaling/v2")];
+    return [
+      required(
+        field,
+        "",
+        field === "kind"
+          ? "write kind: HorizontalPodAutoscaler"
+          : "write apiVersion: autoscaling/v2",
+      ),
+    ];
   return typeof value === "string" ? [] : [wrongType(field, "a text", value)];
 };
 
@@ -138,10 +209,20 @@ const unsupported = (forms: readonly Form[], apiVersion: string, kind: string): 
     .join("; ");
   const field = meant === kind ? "apiVersion" : "kind";
   const written = field === "apiVersion" ? `"${apiVersion}"` : `"${kind}" of "${apiVersion}"`;
-  return { field, type: "FieldValueNotSupported", detail: `must be an accepted one, not ${written}`, fix: `write ${accepted}` };
+  return {
+    field,
+    type: "FieldValueNotSupported",
+    detail: `must be an accepted one, not ${written}`,
+    fix: `write ${accepted}`,
+  };
 };
 
-const refused = (because: Refused["because"], problems: readonly Problem[]): Refused => ({ ok: false, because, problems, warnings: [] });
+const refused = (because: Refused["because"], problems: readonly Problem[]): Refused => ({
+  ok: false,
+  because,
+  problems,
+  warnings: [],
+});
 
 /** An old manifest that is not accepted any more sets no limits for the new one. */
 const outcomeOfOld = (document: unknown, forms: readonly Form[]): FormOutcome | undefined => {
@@ -149,11 +230,15 @@ const outcomeOfOld = (document: unknown, forms: readonly Form[]): FormOutcome | 
   return "because" in form ? undefined : form.admit(document, newReadContext(), undefined);
 };
 
-/** Suppresses rules about an unreadable field or its neighbours, because they would check a value that the manifest does not have. */
+/**
+ * Suppresses rules about an unreadable field or its neighbours, because they would check a value
+ * that the manifest does not have.
+ */
 const dependsOnUnread = (unread: readonly Problem[]): ((field: string) => boolean) => {
   const fields = new Set(unread.map(({ field }) => field));
   const parents = new Set(unread.map(({ field }) => parentOf(field)));
-  const within = (field: string): boolean => fields.has(field) || (field !== "" && within(parentOf(field)));
+  const within = (field: string): boolean =>
+    fields.has(field) || (field !== "" && within(parentOf(field)));
   return (field) => parents.has(parentOf(field)) || within(field);
 };
 
@@ -166,17 +251,29 @@ interface Findings {
   readonly warnings: readonly Warning[];
 }
 
-/** Applies the validation level: a warning about an unknown field stays a warning under "warn", becomes a problem under "strict", and is dropped under "ignore". */
+/**
+ * Applies the validation level: a warning about an unknown field stays a warning under "warn",
+ * becomes a problem under "strict", and is dropped under "ignore".
+ */
 const applyValidation = (findings: Findings, validation: Validation): Findings => {
   const warnings = eachOnce(findings.warnings);
   const others = warnings.filter(({ refusal }) => refusal === undefined);
   switch (validation) {
     case "strict":
-      return { problems: [...refusalsOf(warnings), ...unexplained(findings.problems, warnings)], warnings: others };
+      return {
+        problems: [...refusalsOf(warnings), ...unexplained(findings.problems, warnings)],
+        warnings: others,
+      };
     case "warn":
-      return { problems: findings.problems.map((problem) => withMisspelling(problem, warnings)), warnings };
+      return {
+        problems: findings.problems.map((problem) => withMisspelling(problem, warnings)),
+        warnings,
+      };
     case "ignore":
-      return { problems: findings.problems.map((problem) => withMisspelling(problem, warnings)), warnings: others };
+      return {
+        problems: findings.problems.map((problem) => withMisspelling(problem, warnings)),
+        warnings: others,
+      };
   }
 };
 
@@ -189,19 +286,28 @@ const refusalsOf = (warnings: readonly Warning[]): readonly Problem[] =>
   warnings.flatMap(({ field, refusal }) => (refusal === undefined ? [] : [{ field, ...refusal }]));
 
 /** A misspelled field is reported once, at its misspelling, and not again as missing. */
-const unexplained = (problems: readonly Problem[], warnings: readonly Warning[]): readonly Problem[] => {
+const unexplained = (
+  problems: readonly Problem[],
+  warnings: readonly Warning[],
+): readonly Problem[] => {
   const meantFields = warnings.flatMap((warning) => warning.meant ?? []);
   const missing = problems.filter(
-    ({ type, field, source = field }) => type === "FieldValueRequired" && meantFields.some((path) => isWithin(source, path)),
+    ({ type, field, source = field }) =>
+      type === "FieldValueRequired" && meantFields.some((path) => isWithin(source, path)),
   );
   const explained = new Set(missing.map(({ field }) => field));
   return problems.filter(({ field }) => !explained.has(field));
 };
 
-const isWithin = (field: string, path: string): boolean => field === path || field.startsWith(`${path}.`) || field.startsWith(`${path}[`);
+const isWithin = (field: string, path: string): boolean =>
+  field === path || field.startsWith(`${path}.`) || field.startsWith(`${path}[`);
 
 const withMisspelling = (problem: Problem, warnings: readonly Warning[]): Problem => {
   if (problem.type !== "FieldValueRequired") return problem;
-  const mistyped = warnings.find(({ meant }) => meant !== undefined && meant === (problem.source ?? problem.field));
-  return mistyped ? { ...problem, fix: `rename "${mistyped.field}" to "${mistyped.meant}"` } : problem;
+  const mistyped = warnings.find(
+    ({ meant }) => meant !== undefined && meant === (problem.source ?? problem.field),
+  );
+  return mistyped
+    ? { ...problem, fix: `rename "${mistyped.field}" to "${mistyped.meant}"` }
+    : problem;
 };

@@ -20,8 +20,17 @@ export interface Refusal {
 }
 
 /** A text that is not YAML or JSON, or exceeds a limit. */
-export const manifestUnreadable = (at: SourcePosition, why: string, cause?: unknown): TidemarkError =>
-  new TidemarkError("manifest.unreadable", `Cannot read ${placeOf(at)}: ${why}`, { ...at, why }, { cause });
+export const manifestUnreadable = (
+  at: SourcePosition,
+  why: string,
+  cause?: unknown,
+): TidemarkError =>
+  new TidemarkError(
+    "manifest.unreadable",
+    `Cannot read ${placeOf(at)}: ${why}`,
+    { ...at, why },
+    { cause },
+  );
 
 /** A manifest that breaks rules. The message has the first problem, the details have all. */
 export const manifestInvalid = (refusal: Refusal): TidemarkError => {
@@ -29,11 +38,19 @@ export const manifestInvalid = (refusal: Refusal): TidemarkError => {
   const more = refusal.problems.length - 1;
   const rest = more > 0 ? ` (and ${more} further problem${more === 1 ? "" : "s"})` : "";
   const clause = first ? `${clauseOf(first)}; ${first.fix}` : "it breaks a rule";
-  return new TidemarkError("manifest.invalid", `Cannot accept ${subjectOf(refusal)}: ${clause}${rest}`, refusal);
+  return new TidemarkError(
+    "manifest.invalid",
+    `Cannot accept ${subjectOf(refusal)}: ${clause}${rest}`,
+    refusal,
+  );
 };
 
 /** A kind of object that is not accepted. */
-export const manifestUnsupported = (refusal: Refusal, apiVersion: string, kind: string): TidemarkError => {
+export const manifestUnsupported = (
+  refusal: Refusal,
+  apiVersion: string,
+  kind: string,
+): TidemarkError => {
   const message = `Cannot accept ${subjectOf(refusal)}: kind "${kind}" of "${apiVersion}" is not accepted; ${refusal.problems[0]?.fix ?? ""}`;
   return new TidemarkError("manifest.unsupported", message, { ...refusal, apiVersion, kind });
 };
@@ -53,7 +70,10 @@ const placeOf = ({ where, line, column, document }: SourcePosition): string =>
 
 /** A field in its file, for messages: `"hpa.yaml", line 12`. */
 export const placeOfField = (
-  { where, lineOf }: { readonly where: string; readonly lineOf: (field: string) => number | undefined },
+  {
+    where,
+    lineOf,
+  }: { readonly where: string; readonly lineOf: (field: string) => number | undefined },
   field: string,
 ): string => placeOf(present({ where, line: lineOf(field) }));
 
@@ -63,10 +83,15 @@ export interface KindCount {
   readonly count: number;
 }
 
-/** For example "passed over 12 objects of other kinds: 5 Deployment, 7 Service". A kind that another command takes names that command. */
+/**
+ * For example "passed over 12 objects of other kinds: 5 Deployment, 7 Service". A kind that another
+ * command takes names that command.
+ */
 export const passedOverText = (counts: readonly KindCount[]): string => {
   const all = counts.reduce((sum, { count }) => sum + count, 0);
   const listed = counts.map(({ kind, count }) => `${count} ${kind}`).join(", ");
-  const hint = counts.some(({ kind }) => kind === "ScaledObject") ? "; tidemark import carries the ScaledObjects of a cluster over" : "";
+  const hint = counts.some(({ kind }) => kind === "ScaledObject")
+    ? "; tidemark import carries the ScaledObjects of a cluster over"
+    : "";
   return `passed over ${all} object${all === 1 ? "" : "s"} of ${all === 1 ? "another kind" : "other kinds"}: ${listed}${hint}`;
 };

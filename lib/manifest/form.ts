@@ -1,10 +1,26 @@
 import { type Json, nonEmpty, present } from "../model/json.ts";
 import { invalid, type Problem, required } from "../fields/problem.ts";
-import { anything, listOf, objectOf, type ReadAs, text, textMap, type ReadContext } from "../fields/shape.ts";
-import { labelFaults, labelValueFaults, pathSegmentFaults, qualifiedNameFaults, subdomainFaults } from "./kubernetes-names.ts";
+import {
+  anything,
+  listOf,
+  objectOf,
+  type ReadAs,
+  text,
+  textMap,
+  type ReadContext,
+} from "../fields/shape.ts";
+import {
+  labelFaults,
+  labelValueFaults,
+  pathSegmentFaults,
+  qualifiedNameFaults,
+  subdomainFaults,
+} from "./kubernetes-names.ts";
 import type { AutoscalerSpec } from "../model/spec.ts";
 
-/** Fields that only an API server sets. They come with manifests that were read back from a cluster. */
+/**
+ * Fields that only an API server sets. They come with manifests that were read back from a cluster.
+ */
 const OF_SERVER = {
   uid: text,
   resourceVersion: text,
@@ -20,7 +36,14 @@ const OF_SERVER = {
 export const SERVER_FIELDS = Object.keys(OF_SERVER);
 
 /** Object metadata. Only names, labels and annotations have a meaning here. */
-export const METADATA = objectOf({ name: text, generateName: text, namespace: text, labels: textMap, annotations: textMap, ...OF_SERVER });
+export const METADATA = objectOf({
+  name: text,
+  generateName: text,
+  namespace: text,
+  labels: textMap,
+  annotations: textMap,
+  ...OF_SERVER,
+});
 
 export interface Metadata {
   readonly name: string;
@@ -42,16 +65,27 @@ export const metadataOf = (read: ReadAs<typeof METADATA> | undefined): Metadata 
 });
 
 /** Metadata as it reads back. */
-export const storedMetadata = ({ name, namespace, labels, annotations }: Metadata, generation: number): Json =>
-  present({ name, namespace, labels: nonEmpty(labels), annotations: nonEmpty(annotations), generation });
+export const storedMetadata = (
+  { name, namespace, labels, annotations }: Metadata,
+  generation: number,
+): Json =>
+  present({
+    name,
+    namespace,
+    labels: nonEmpty(labels),
+    annotations: nonEmpty(annotations),
+    generation,
+  });
 
 /**
- * Problems of names, labels and annotations (hpa.md 1.3). On an update the name and namespace must not change, and the shape of the name is checked less, because it is
- * the old name anyway.
+ * Problems of names, labels and annotations (hpa.md 1.3). On an update the name and namespace must
+ * not change, and the shape of the name is checked less, because it is the old name anyway.
  */
 export const metadataProblems = (metadata: Metadata, old: Metadata | undefined): Problem[] => [
   ...nameProblems(metadata.name, old ? pathSegmentFaults : subdomainFaults),
-  ...labelFaults(metadata.namespace).map((fault) => invalid("metadata.namespace", fault, "write the name of the namespace in the cluster")),
+  ...labelFaults(metadata.namespace).map((fault) =>
+    invalid("metadata.namespace", fault, "write the name of the namespace in the cluster"),
+  ),
   ...labelProblems(metadata.labels),
   ...annotationProblems(metadata.annotations),
   ...(old ? immutableProblems(metadata, old) : []),
@@ -59,32 +93,69 @@ export const metadataProblems = (metadata: Metadata, old: Metadata | undefined):
 
 const nameProblems = (name: string, faultsOf: (name: string) => string[]): Problem[] =>
   name === ""
-    ? [required("metadata.name", "name or generateName is required", "write metadata.name; Tidemark does not use generateName")]
-    : faultsOf(name).map((fault) => invalid("metadata.name", fault, "use small letters, digits, - and . only, at most 253 of them"));
+    ? [
+        required(
+          "metadata.name",
+          "name or generateName is required",
+          "write metadata.name; Tidemark does not use generateName",
+        ),
+      ]
+    : faultsOf(name).map((fault) =>
+        invalid(
+          "metadata.name",
+          fault,
+          "use small letters, digits, - and . only, at most 253 of them",
+        ),
+      );
 
 const labelProblems = (labels: Readonly<Record<string, string>>): Problem[] =>
   Object.entries(labels).flatMap(([key, value]) =>
     [...qualifiedNameFaults(key), ...labelValueFaults(value)].map((fault) =>
-      invalid("metadata.labels", fault, `write the label "${key}" with letters, digits, -, _ and . only`),
+      invalid(
+        "metadata.labels",
+        fault,
+        `write the label "${key}" with letters, digits, -, _ and . only`,
+      ),
     ),
   );
 
 const annotationProblems = (annotations: Readonly<Record<string, string>>): Problem[] => {
   const faults = Object.keys(annotations).flatMap((key) =>
     qualifiedNameFaults(key.toLowerCase()).map((fault) =>
-      invalid("metadata.annotations", fault, `write the annotation's name "${key}" with letters, digits, -, _ and . only`),
+      invalid(
+        "metadata.annotations",
+        fault,
+        `write the annotation's name "${key}" with letters, digits, -, _ and . only`,
+      ),
     ),
   );
-  const bytes = Object.entries(annotations).reduce((sum, [key, value]) => sum + Buffer.byteLength(key) + Buffer.byteLength(value), 0);
+  const bytes = Object.entries(annotations).reduce(
+    (sum, [key, value]) => sum + Buffer.byteLength(key) + Buffer.byteLength(value),
+    0,
+  );
   if (bytes <= MAX_ANNOTATION_BYTES) return faults;
   const detail = `may not be more than ${MAX_ANNOTATION_BYTES} bytes`;
-  return [...faults, { field: "metadata.annotations", type: "FieldValueTooLong", detail, fix: "store long texts elsewhere" }];
+  return [
+    ...faults,
+    {
+      field: "metadata.annotations",
+      type: "FieldValueTooLong",
+      detail,
+      fix: "store long texts elsewhere",
+    },
+  ];
 };
 
 const immutableProblems = (metadata: Metadata, old: Metadata): Problem[] =>
   (["name", "namespace"] as const)
     .filter((part) => metadata[part] !== old[part])
-    .map((part) => invalid(`metadata.${part}`, "field is immutable", `keep "${old[part]}", or apply this as another autoscaler`));
+    .map((part) =>
+      invalid(
+        `metadata.${part}`,
+        "field is immutable",
+        `keep "${old[part]}", or apply this as another autoscaler`,
+      ),
+    );
 
 /** One accepted kind of manifest; FORMS (other-kinds.ts) lists them all. */
 export interface Form {
@@ -94,16 +165,23 @@ export interface Form {
 }
 
 /**
- * Reads, defaults and checks one document. Unreadable fields go into the context; broken rules are in the outcome. `old` is the outcome of the manifest that this one
- * replaces. It never throws. The outcome counts only without problems.
+ * Reads, defaults and checks one document. Unreadable fields go into the context; broken rules are
+ * in the outcome. `old` is the outcome of the manifest that this one replaces. It never throws. The
+ * outcome counts only without problems.
  */
-export type AdmitForm = (document: unknown, context: ReadContext, old: FormOutcome | undefined) => FormOutcome;
+export type AdmitForm = (
+  document: unknown,
+  context: ReadContext,
+  old: FormOutcome | undefined,
+) => FormOutcome;
 
 export interface FormOutcome {
   readonly metadata: Metadata;
   readonly problems: readonly Problem[];
   readonly spec: AutoscalerSpec;
-  /** The spec as it reads back, complete and in canonical text. Admitting it again changes nothing. */
+  /**
+   * The spec as it reads back, complete and in canonical text. Admitting it again changes nothing.
+   */
   readonly stored: StoredForm;
   /** JSON that is deeply equal for two manifests with the same meaning. */
   readonly meaning: unknown;

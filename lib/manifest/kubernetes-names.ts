@@ -43,30 +43,43 @@ const faults = (value: string, most: number, shape: RegExp, words: string): stri
 ];
 
 /** Faults of a DNS-1123 label in the API's words. */
-export const labelFaults = (value: string): string[] => faults(value, MAX_LABEL, LABEL_SHAPE, NOT_A_LABEL);
+export const labelFaults = (value: string): string[] =>
+  faults(value, MAX_LABEL, LABEL_SHAPE, NOT_A_LABEL);
 
-export const subdomainFaults = (value: string): string[] => faults(value, MAX_SUBDOMAIN, SUBDOMAIN_SHAPE, NOT_A_SUBDOMAIN);
+export const subdomainFaults = (value: string): string[] =>
+  faults(value, MAX_SUBDOMAIN, SUBDOMAIN_SHAPE, NOT_A_SUBDOMAIN);
 
-export const labelValueFaults = (value: string): string[] => faults(value, MAX_LABEL, LABEL_VALUE_SHAPE, NOT_A_LABEL_VALUE);
+export const labelValueFaults = (value: string): string[] =>
+  faults(value, MAX_LABEL, LABEL_VALUE_SHAPE, NOT_A_LABEL_VALUE);
 
 /** Faults of `[prefix/]name`, the form of label keys, annotation keys and resource names. */
 export const qualifiedNameFaults = (value: string): string[] => {
   const parts = value.split("/");
-  if (parts.length > 2) return [`a qualified name ${NOT_QUALIFIED} with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')`];
+  if (parts.length > 2)
+    return [
+      `a qualified name ${NOT_QUALIFIED} with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')`,
+    ];
   const name = parts.at(-1) ?? "";
   return [...(parts.length === 2 ? prefixFaults(parts[0] ?? "") : []), ...namePartFaults(name)];
 };
 
 const prefixFaults = (prefix: string): string[] =>
-  (prefix === "" ? ["must be non-empty"] : subdomainFaults(prefix)).map((fault) => `prefix part ${fault}`);
+  (prefix === "" ? ["must be non-empty"] : subdomainFaults(prefix)).map(
+    (fault) => `prefix part ${fault}`,
+  );
 
 const namePartFaults = (name: string): string[] =>
-  [...(name === "" ? ["must be non-empty"] : []), ...faults(name, MAX_LABEL, QUALIFIED_SHAPE, NOT_QUALIFIED)].map((fault) => `name part ${fault}`);
+  [
+    ...(name === "" ? ["must be non-empty"] : []),
+    ...faults(name, MAX_LABEL, QUALIFIED_SHAPE, NOT_QUALIFIED),
+  ].map((fault) => `name part ${fault}`);
 
 /** Faults of a text as one segment of a URL path. */
 export const pathSegmentFaults = (value: string): string[] => {
   if (value === "." || value === "..") return [`may not be '${value}'`];
-  return ["/", "%"].filter((sign) => value.includes(sign)).map((sign) => `may not contain '${sign}'`);
+  return ["/", "%"]
+    .filter((sign) => value.includes(sign))
+    .map((sign) => `may not contain '${sign}'`);
 };
 
 /** Resources of containers without a prefix. */
@@ -75,7 +88,15 @@ const OF_CONTAINERS = new Set(["cpu", "memory", "ephemeral-storage"]);
 const STANDARD = new Set([
   ...OF_CONTAINERS,
   ...["requests", "limits"].flatMap((side) => [...OF_CONTAINERS].map((name) => `${side}.${name}`)),
-  ...["pods", "resourcequotas", "services", "replicationcontrollers", "secrets", "configmaps", "persistentvolumeclaims"],
+  ...[
+    "pods",
+    "resourcequotas",
+    "services",
+    "replicationcontrollers",
+    "secrets",
+    "configmaps",
+    "persistentvolumeclaims",
+  ],
   ...["storage", "requests.storage", "services.nodeports", "services.loadbalancers"],
 ]);
 const HUGE_PAGES = /^hugepages-/;
@@ -84,18 +105,27 @@ const QUOTA_PREFIX = "requests.";
 const NATIVE_DOMAIN = "kubernetes.io/";
 
 /** Faults of a name as a container's resource (hpa.md 1.3, containerResource). */
-export const resourceFaults = (name: string): string[] => [...shapeFaults(name), ...useFaults(name)];
+export const resourceFaults = (name: string): string[] => [
+  ...shapeFaults(name),
+  ...useFaults(name),
+];
 
 const shapeFaults = (name: string): string[] => {
   const ofName = qualifiedNameFaults(name);
   if (ofName.length > 0 || name.includes("/")) return ofName;
-  return STANDARD.has(name) || QUOTA_HUGE_PAGES.test(name) ? [] : ["must be a standard resource type or fully qualified"];
+  return STANDARD.has(name) || QUOTA_HUGE_PAGES.test(name)
+    ? []
+    : ["must be a standard resource type or fully qualified"];
 };
 
 const useFaults = (name: string): string[] => {
-  if (!name.includes("/")) return OF_CONTAINERS.has(name) || HUGE_PAGES.test(name) ? [] : ["must be a standard resource for containers"];
+  if (!name.includes("/"))
+    return OF_CONTAINERS.has(name) || HUGE_PAGES.test(name)
+      ? []
+      : ["must be a standard resource for containers"];
   if (name.includes(NATIVE_DOMAIN)) return [];
   // The name of an extended resource must leave room for the prefix of its quota.
-  const extended = !name.startsWith(QUOTA_PREFIX) && qualifiedNameFaults(QUOTA_PREFIX + name).length === 0;
+  const extended =
+    !name.startsWith(QUOTA_PREFIX) && qualifiedNameFaults(QUOTA_PREFIX + name).length === 0;
   return extended ? [] : ["doesn't follow extended resource name standard"];
 };

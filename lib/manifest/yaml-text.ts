@@ -1,24 +1,52 @@
-import { Composer, type Document, Lexer, type LineCounter, Parser, isAlias, isMap, isScalar, isSeq, type Pair, Scalar } from "yaml";
+import {
+  Composer,
+  type Document,
+  Lexer,
+  type LineCounter,
+  Parser,
+  isAlias,
+  isMap,
+  isScalar,
+  isSeq,
+  type Pair,
+  Scalar,
+} from "yaml";
 import { type Budget, MAX_DEPTH, MAX_ALIASES } from "./budget.ts";
 import type { SourcePosition } from "./errors.ts";
 
 type YamlPosition = number | readonly number[] | { readonly offset: number };
 
-/** The first fault of a text, with its offset. Reading stops there, because a hostile text has a fault at every character. */
+/**
+ * The first fault of a text, with its offset. Reading stops there, because a hostile text has a
+ * fault at every character.
+ */
 export class YamlFault extends Error {
   readonly offset: number;
 
   constructor(message: string, position: YamlPosition) {
     super(message);
-    this.offset = typeof position === "number" ? position : "offset" in position ? position.offset : (position[0] ?? 0);
+    this.offset =
+      typeof position === "number"
+        ? position
+        : "offset" in position
+          ? position.offset
+          : (position[0] ?? 0);
   }
 }
 
 /** Tokens between two checks of the processor time. */
 const LEXEMES_BETWEEN_LOOKS = 10_000;
 
-/** Yields the documents of a text, each when it is complete. Throws `YamlFault` at the first fault and `manifest.unreadable` at the first limit. */
-export function* yamlDocuments(text: string, counter: LineCounter, budget: Budget, at: SourcePosition): Generator<Document.Parsed> {
+/**
+ * Yields the documents of a text, each when it is complete. Throws `YamlFault` at the first fault
+ * and `manifest.unreadable` at the first limit.
+ */
+export function* yamlDocuments(
+  text: string,
+  counter: LineCounter,
+  budget: Budget,
+  at: SourcePosition,
+): Generator<Document.Parsed> {
   const parser = new Parser(counter.addNewLine);
   const composer = composerThatStops();
   counter.addNewLine(0);
@@ -27,7 +55,8 @@ export function* yamlDocuments(text: string, counter: LineCounter, budget: Budge
     budget.spend("lexemes", 1, at);
     if (++lexemes % LEXEMES_BETWEEN_LOOKS === 0) budget.checkTime(at);
     yield* composed(composer, parser.next(lexeme), budget, at);
-    if (parser.stack.length > MAX_DEPTH) throw new YamlFault(`it is nested more than ${MAX_DEPTH} levels deep`, parser.offset);
+    if (parser.stack.length > MAX_DEPTH)
+      throw new YamlFault(`it is nested more than ${MAX_DEPTH} levels deep`, parser.offset);
   }
   yield* composed(composer, parser.end(), budget, at);
   yield* composer.end();
@@ -35,7 +64,12 @@ export function* yamlDocuments(text: string, counter: LineCounter, budget: Budge
 
 type Tokens = ReturnType<Parser["end"]>;
 
-function* composed(composer: Composer, tokens: Tokens, budget: Budget, at: SourcePosition): Generator<Document.Parsed> {
+function* composed(
+  composer: Composer,
+  tokens: Tokens,
+  budget: Budget,
+  at: SourcePosition,
+): Generator<Document.Parsed> {
   for (const token of tokens) {
     if (token.type === "error") throw new YamlFault(token.message, token.offset);
     // The end mark of an empty document counts as a document.
@@ -48,19 +82,30 @@ function* composed(composer: Composer, tokens: Tokens, budget: Budget, at: Sourc
 }
 
 /**
- * YAML 1.2, which includes JSON, with merge keys, which are common in manifests. The parser's own search for duplicate keys takes quadratic time, so it is off.
- * The parser would collect every fault with its stack, which costs more than the rest. So the first fault stops it. A warning counts as a fault, because an unknown
- * tag changes the meaning of what follows.
+ * YAML 1.2, which includes JSON, with merge keys, which are common in manifests. The parser's own
+ * search for duplicate keys takes quadratic time, so it is off. The parser would collect every
+ * fault with its stack, which costs more than the rest. So the first fault stops it. A warning
+ * counts as a fault, because an unknown tag changes the meaning of what follows.
  */
 const composerThatStops = (): Composer => {
   let first: YamlFault | undefined;
-  return Object.assign(new Composer({ prettyErrors: false, uniqueKeys: false, merge: true, version: "1.2", logLevel: "error" }), {
-    onError: (position: YamlPosition, _code: string, message: string): never => {
-      // The parser catches an error inside a list or an object, and reports it again at the place of that list.
-      first ??= new YamlFault(message, position);
-      throw first;
+  return Object.assign(
+    new Composer({
+      prettyErrors: false,
+      uniqueKeys: false,
+      merge: true,
+      version: "1.2",
+      logLevel: "error",
+    }),
+    {
+      onError: (position: YamlPosition, _code: string, message: string): never => {
+        // The parser catches an error inside a list or an object, and reports it again at the place
+        // of that list.
+        first ??= new YamlFault(message, position);
+        throw first;
+      },
     },
-  });
+  );
 };
 
 export interface RepeatedKey {
@@ -78,10 +123,21 @@ interface Inspection {
 }
 
 /**
- * Visits every node once, before the document becomes values. Keys and values are counted, and what an alias repeats is counted again. Throws `YamlFault` for keys that are not texts, and for more aliases than the limit.
+ * Visits every node once, before the document becomes values. Keys and values are counted, and what
+ * an alias repeats is counted again. Throws `YamlFault` for keys that are not texts, and for more
+ * aliases than the limit.
  */
-export const inspectNodes = ({ contents }: Document.Parsed): Pick<Inspection, "repeatedKeys" | "ambiguous"> & { readonly nodes: number } => {
-  const inspection: Inspection = { anchors: new Map(), repeatedKeys: [], ambiguous: undefined, aliases: 0 };
+export const inspectNodes = ({
+  contents,
+}: Document.Parsed): Pick<Inspection, "repeatedKeys" | "ambiguous"> & {
+  readonly nodes: number;
+} => {
+  const inspection: Inspection = {
+    anchors: new Map(),
+    repeatedKeys: [],
+    ambiguous: undefined,
+    aliases: 0,
+  };
   const nodes = nodesOf(contents, inspection);
   return { nodes, ...inspection };
 };
@@ -97,7 +153,8 @@ const nodesOf = (node: unknown, inspection: Inspection): number => {
 
 const nodesBelow = (node: unknown, inspection: Inspection): number => {
   if (isScalar(node)) inspection.ambiguous ??= ambiguityOf(node);
-  if (isSeq(node)) return node.items.reduce((sum: number, item) => sum + nodesOf(item, inspection), 0);
+  if (isSeq(node))
+    return node.items.reduce((sum: number, item) => sum + nodesOf(item, inspection), 0);
   return isMap(node) ? nodesOfMap(node.items, inspection) : 0;
 };
 
@@ -120,10 +177,12 @@ const nameOf = (key: unknown): string => {
 };
 
 const nodesOfAlias = (source: string, start: number, inspection: Inspection): number => {
-  if (++inspection.aliases > MAX_ALIASES) throw new YamlFault(`it has more than ${MAX_ALIASES} aliases`, start);
+  if (++inspection.aliases > MAX_ALIASES)
+    throw new YamlFault(`it has more than ${MAX_ALIASES} aliases`, start);
   const nodes = inspection.anchors.get(source);
   if (nodes === "open") throw new YamlFault("an anchor contains itself", start);
-  if (nodes === undefined) throw new YamlFault(`the alias "${source}" has no anchor before it`, start);
+  if (nodes === undefined)
+    throw new YamlFault(`the alias "${source}" has no anchor before it`, start);
   return nodes;
 };
 
@@ -131,15 +190,25 @@ const nodesOfAlias = (source: string, start: number, inspection: Inspection): nu
 const FORMER_BOOLEAN = /^(?:y|yes|n|no|on|off)$/i;
 const LEADING_ZERO = /^[-+]?0\d/;
 
-/** The fault of a value that Kubernetes would read differently, because the meaning cannot be guessed. */
+/**
+ * The fault of a value that Kubernetes would read differently, because the meaning cannot be
+ * guessed.
+ */
 const ambiguityOf = (node: Scalar): YamlFault | undefined => {
   if (node.type !== Scalar.PLAIN) return undefined;
   const { value, source = "" } = node;
   if (typeof value === "string" && FORMER_BOOLEAN.test(value))
-    return new YamlFault(`the word ${value} without quotes is a boolean for Kubernetes: write "${value}" in quotes, or true or false`, startOf(node));
+    return new YamlFault(
+      `the word ${value} without quotes is a boolean for Kubernetes: write "${value}" in quotes, or true or false`,
+      startOf(node),
+    );
   if (typeof value === "number" && LEADING_ZERO.test(source))
-    return new YamlFault(`the number ${source} is octal for Kubernetes: write it without the leading 0, or in quotes`, startOf(node));
+    return new YamlFault(
+      `the number ${source} is octal for Kubernetes: write it without the leading 0, or in quotes`,
+      startOf(node),
+    );
   return undefined;
 };
 
-const startOf = (node: unknown): number => (node as { readonly range?: readonly number[] | null } | null)?.range?.[0] ?? 0;
+const startOf = (node: unknown): number =>
+  (node as { readonly range?: readonly number[] | null } | null)?.range?.[0] ?? 0;

@@ -1,4 +1,7 @@
-/** The regions of each AWS partition. Only a text of such a pattern may become a part of a host name. */
+/**
+ * The regions of each AWS partition. Only a text of such a pattern may become a part of a host
+ * name.
+ */
 const PARTITIONS: readonly (readonly [region: RegExp, suffix: string])[] = [
   [/^(?:us|eu|ap|sa|ca|me|af|il|mx)-[a-z]+-\d{1,2}$/, "amazonaws.com"],
   [/^us-gov-[a-z]+-\d{1,2}$/, "amazonaws.com"],
@@ -10,8 +13,12 @@ const PARTITIONS: readonly (readonly [region: RegExp, suffix: string])[] = [
   [/^eusc-[a-z]{2}-[a-z]+-\d{1,2}$/, "amazonaws.eu"],
 ];
 
-/** The domain of the AWS services in a region; undefined for a text that is not a region. An editor names the region, and signed requests go to this domain. */
-export const awsDomain = (region: string): string | undefined => PARTITIONS.find(([pattern]) => pattern.test(region))?.[1];
+/**
+ * The domain of the AWS services in a region; undefined for a text that is not a region. An editor
+ * names the region, and signed requests go to this domain.
+ */
+export const awsDomain = (region: string): string | undefined =>
+  PARTITIONS.find(([pattern]) => pattern.test(region))?.[1];
 
 /** The restriction of EKS on cluster names. */
 const EKS_NAME = /^[0-9A-Za-z][0-9A-Za-z_-]{0,99}$/;
@@ -25,21 +32,28 @@ export interface EksPlace {
 
 /** What is wrong with the address of an EKS cluster, in words; undefined when it is valid. */
 export const eksFault = ({ clusterId, region, roleArn }: EksPlace): string | undefined => {
-  if (!EKS_NAME.test(clusterId)) return "the name of an EKS cluster has letters, digits, - and _, at most 100";
+  if (!EKS_NAME.test(clusterId))
+    return "the name of an EKS cluster has letters, digits, - and _, at most 100";
   if (awsDomain(region) === undefined) return 'its region must be one of AWS, such as "eu-west-1"';
   if (roleArn !== undefined && !ROLE.test(roleArn))
     return 'its role must be an ARN, such as "arn:aws:iam::123456789012:role/tidemark-prod-cluster-eu-1"';
   return undefined;
 };
 
-/** Name and region in an ARN. Secrets Manager appends six characters to the name; an ARN without them is valid too. */
-const ARN = /^arn:aws[a-z-]*:secretsmanager:(?<region>[a-z0-9-]+):\d{12}:secret:(?<name>.+?)(?:-[A-Za-z0-9]{6})?$/;
+/**
+ * Name and region in an ARN. Secrets Manager appends six characters to the name; an ARN without
+ * them is valid too.
+ */
+const ARN =
+  /^arn:aws[a-z-]*:secretsmanager:(?<region>[a-z0-9-]+):\d{12}:secret:(?<name>.+?)(?:-[A-Za-z0-9]{6})?$/;
 /** A folder and a name, in the characters that Secrets Manager allows. */
 const SECRET_NAME = /^[\w+=.@-]+\/([\w+=.@-]+)$/;
 
 /**
- * True for the secret of this cluster: a folder and the name of the cluster, such as "tidemark-prod/eu-1". The role of the sync may read every secret of the folder. Without this rule
- * an editor could give one cluster the credentials of another. The region of an ARN becomes a part of a host name, so that only regions of AWS are allowed.
+ * True for the secret of this cluster: a folder and the name of the cluster, such as
+ * "tidemark-prod/eu-1". The role of the sync may read every secret of the folder. Without this rule
+ * an editor could give one cluster the credentials of another. The region of an ARN becomes a part
+ * of a host name, so that only regions of AWS are allowed.
  */
 export const isSecretOf = (secretId: string, cluster: string): boolean => {
   const name = secretId.startsWith("arn:") ? nameInArn(secretId) : secretId;
@@ -55,7 +69,10 @@ const nameInArn = (arn: string): string | undefined => {
 export const secretWords = (cluster: string): string =>
   `the secret of this cluster must be named FOLDER/${cluster}, such as "tidemark-prod/${cluster}"`;
 
-/** The name of the secret of a registered source. No cluster can have a name with a dot, so that no cluster can use it. */
+/**
+ * The name of the secret of a registered source. No cluster can have a name with a dot, so that no
+ * cluster can use it.
+ */
 export const sourceSecretName = (source: string): string => `source.${source}`;
 
 export const sourceSecretWords = (source: string): string =>

@@ -14,16 +14,33 @@ export interface ChangeRecord extends AutoscalerRef {
   readonly by: string;
   /** The grant that allowed it; absent where none was needed. */
   readonly grant?: string;
-  readonly verb: "apply" | "delete" | "handback" | "pause" | "resume" | "takeover" | "takeover-failed" | OverrideVerb;
-  /** The generation before the edit, 0 for a new autoscaler. The chain of these tells the edits that took effect from those that did not. */
+  readonly verb:
+    | "apply"
+    | "delete"
+    | "handback"
+    | "pause"
+    | "resume"
+    | "takeover"
+    | "takeover-failed"
+    | OverrideVerb;
+  /**
+   * The generation before the edit, 0 for a new autoscaler. The chain of these tells the edits that
+   * took effect from those that did not.
+   */
   readonly baseGeneration?: number;
   readonly before?: string;
   readonly after?: string;
-  /** Of a takeover or handback: the object of the other controller as JSON, so that it can be made again. */
+  /**
+   * Of a takeover or handback: the object of the other controller as JSON, so that it can be made
+   * again.
+   */
   readonly rival?: string;
 }
 
-/** An edit of a cluster, of the fleet or of what a partition stores. It is stored before it is made; it took effect if `before` of the next edit is its `after`. */
+/**
+ * An edit of a cluster, of the fleet or of what a partition stores. It is stored before it is made;
+ * it took effect if `before` of the next edit is its `after`.
+ */
 export interface ScopeChangeRecord {
   /** Calculated from the other fields. */
   readonly id: string;

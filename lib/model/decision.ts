@@ -2,7 +2,8 @@ import type { EffectiveBounds } from "./override.ts";
 import type { Condition, Windows } from "./windows.ts";
 
 /**
- * The decision of one sync for one autoscaler: what to do, and everything needed to explain it. Direction and delta follow from `from` and `to`.
+ * The decision of one sync for one autoscaler: what to do, and everything needed to explain it.
+ * Direction and delta follow from `from` and `to`.
  */
 export type Decision = Hold | Scale;
 
@@ -18,19 +19,30 @@ interface Decided {
   readonly bounds?: EffectiveBounds;
   /** Series of the dialect that this sync wrote. */
   readonly gauges?: readonly GaugeWrite[];
-  /** Seconds until the imitated controller would reconcile again; `null`: only after an edit. Tidemark decides at every sync of the cluster. */
+  /**
+   * Seconds until the imitated controller would reconcile again; `null`: only after an edit.
+   * Tidemark decides at every sync of the cluster.
+   */
   readonly dueAgainSeconds?: number | null;
   /** Events as the imitated controller would record them, in order. */
   readonly events: readonly ControllerEvent[];
-  /** The condition that the rules set last, for dialects whose status names it. A write sets one later (`afterWrite`). */
+  /**
+   * The condition that the rules set last, for dialects whose status names it. A write sets one
+   * later (`afterWrite`).
+   */
   readonly lastCondition?: Pick<Condition, "type" | "status">;
-  /** What to store if nothing is written. After a write, `afterWrite` gives the windows to store. */
+  /**
+   * What to store if nothing is written. After a write, `afterWrite` gives the windows to store.
+   */
   readonly windows: Windows;
 }
 
 export interface Hold extends Decided {
   readonly kind: "hold";
-  /** True when a metric, a selector or the scale could not be evaluated. The workload keeps its count. */
+  /**
+   * True when a metric, a selector or the scale could not be evaluated. The workload keeps its
+   * count.
+   */
   readonly failed: boolean;
 }
 
@@ -38,24 +50,40 @@ export interface Scale extends Decided {
   readonly kind: "scale";
   readonly from: number;
   readonly to: number;
-  /** The part of the scale that the rules wanted: the count between `from` and `to` up to which they would have gone. Absent where no bound of a schedule or an override moved the count. Windows record this much (docs/pod-autoscaler.md, "Schedules"). */
+  /**
+   * The part of the scale that the rules wanted: the count between `from` and `to` up to which they
+   * would have gone. Absent where no bound of a schedule or an override moved the count. Windows
+   * record this much (docs/pod-autoscaler.md, "Schedules").
+   */
   readonly ruled?: number;
-  /** The reason in the event of the imitated controller. For `hpa` it is set before windows and limits apply (hpa.md 2.4 step 5). */
+  /**
+   * The reason in the event of the imitated controller. For `hpa` it is set before windows and
+   * limits apply (hpa.md 2.4 step 5).
+   */
   readonly trigger: string;
 }
 
 export interface Because {
-  /** A stable word for programs, a condition reason where one fits: "ScaleUpLimit", "AllMetricsBelowTarget". */
+  /**
+   * A stable word for programs, a condition reason where one fits: "ScaleUpLimit",
+   * "AllMetricsBelowTarget".
+   */
   readonly reason: string;
   /** A sentence for people. */
   readonly message: string;
 }
 
 export type MetricOutcome = {
-  /** Name as the messages of the dialect print it: "cpu resource utilization (percentage of request)". */
+  /**
+   * Name as the messages of the dialect print it: "cpu resource utilization (percentage of
+   * request)".
+   */
   readonly name: string;
   readonly type: string;
-  /** Of a formula: what it was calculated from, in the order of its text. Absent in decisions of earlier versions. */
+  /**
+   * Of a formula: what it was calculated from, in the order of its text. Absent in decisions of
+   * earlier versions.
+   */
   readonly inputs?: readonly InputReading[];
 } & (
   | {
@@ -89,7 +117,9 @@ export interface StepOutcome {
   readonly limit?: Limit;
 }
 
-/** A bound, window or rate that changed the count: its reason, its value and, for a window, its end. */
+/**
+ * A bound, window or rate that changed the count: its reason, its value and, for a window, its end.
+ */
 export interface Limit {
   readonly reason: string;
   readonly value: number;
@@ -97,7 +127,10 @@ export interface Limit {
   readonly untilMs?: number;
 }
 
-/** One sample of a series, with its labels beside the labels of the autoscaler. The value `null` removes the series. A name that ends in `_total` is a counter, and the value is added. */
+/**
+ * One sample of a series, with its labels beside the labels of the autoscaler. The value `null`
+ * removes the series. A name that ends in `_total` is a counter, and the value is added.
+ */
 export interface GaugeWrite {
   readonly name: string;
   readonly labels: Readonly<Record<string, string>>;
@@ -111,11 +144,15 @@ export interface ControllerEvent {
 }
 
 /**
- * How a scale ended. "unknown" counts as applied for ever, because a limit counts every scale that may have happened.
+ * How a scale ended. "unknown" counts as applied for ever, because a limit counts every scale that
+ * may have happened.
  */
 export type WriteOutcome =
   | { readonly kind: "applied" }
-  /** `code` is the status of the API server. It is absent where the scale was not sent, and in what history holds. */
+  /**
+   * `code` is the status of the API server. It is absent where the scale was not sent, and in what
+   * history holds.
+   */
   | { readonly kind: "refused"; readonly message: string; readonly code?: number }
   | { readonly kind: "unknown"; readonly message: string };
 

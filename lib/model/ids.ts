@@ -1,15 +1,24 @@
-/** Names that are passed together are branded, so that the compiler tells them apart. At run time all are plain text. */
+/**
+ * Names that are passed together are branded, so that the compiler tells them apart. At run time
+ * all are plain text.
+ */
 declare const brand: unique symbol;
 type Branded<Name extends string> = string & { readonly [brand]: Name };
 
 /** Name of a cluster in Tidemark, a DNS-1123 label. */
 export type ClusterName = Branded<"ClusterName">;
-/** A partition of a cluster: the namespaces that one sync decides. An undivided cluster has the partition "default". */
+/**
+ * A partition of a cluster: the namespaces that one sync decides. An undivided cluster has the
+ * partition "default".
+ */
 export type PartitionName = Branded<"PartitionName">;
 export type Namespace = Branded<"Namespace">;
 /** Name of an autoscaler inside its namespace. */
 export type AutoscalerName = Branded<"AutoscalerName">;
-/** Identity of one autoscaler from its creation to its deletion. A new autoscaler of the same name gets another uid. */
+/**
+ * Identity of one autoscaler from its creation to its deletion. A new autoscaler of the same name
+ * gets another uid.
+ */
 export type AutoscalerUid = Branded<"AutoscalerUid">;
 /** Group, kind, namespace and name of a workload in one text. */
 export type WorkloadKey = Branded<"WorkloadKey">;
@@ -22,8 +31,12 @@ export const autoscalerUid = (text: string): AutoscalerUid => text as Autoscaler
 export const workloadKeyOf = (text: string): WorkloadKey => text as WorkloadKey;
 
 /** Uid of the autoscaler in the id of an intent or event, `<uid>:<epoch>`. */
-export const uidOfIntent = (id: string): AutoscalerUid => autoscalerUid(id.slice(0, id.lastIndexOf(":")));
-/** Epoch of the sync that decided it. Those of one autoscaler only grow, also where it moves to another partition. */
+export const uidOfIntent = (id: string): AutoscalerUid =>
+  autoscalerUid(id.slice(0, id.lastIndexOf(":")));
+/**
+ * Epoch of the sync that decided it. Those of one autoscaler only grow, also where it moves to
+ * another partition.
+ */
 export const epochOfIntent = (id: string): number => Number(id.slice(id.lastIndexOf(":") + 1));
 
 /** The only partition of a cluster that is not divided. */
@@ -35,7 +48,8 @@ export interface PartitionRef {
   readonly partition: PartitionName;
 }
 
-export const partitionPath = ({ cluster, partition }: PartitionRef): string => `${cluster}/${partition}`;
+export const partitionPath = ({ cluster, partition }: PartitionRef): string =>
+  `${cluster}/${partition}`;
 
 /** Names an autoscaler in commands and messages. */
 export interface AutoscalerRef {

@@ -1,13 +1,19 @@
 import { matchesName } from "./access.ts";
 
-/** A metric source outside the cluster, as an administrator registered it. A manifest only names it: it can hold neither an address nor a credential. */
+/**
+ * A metric source outside the cluster, as an administrator registered it. A manifest only names it:
+ * it can hold neither an address nor a credential.
+ */
 export interface RegisteredSource {
   readonly kind: SourceKind;
   /** Where its server is. Absent where it is a service of the cluster itself. */
   readonly url?: string;
   /** A service of each cluster, which is asked through the API server of that cluster. */
   readonly service?: SourceService;
-  /** The place in AWS, for the kinds that are services of AWS and for requests that are signed as theirs are. */
+  /**
+   * The place in AWS, for the kinds that are services of AWS and for requests that are signed as
+   * theirs are.
+   */
   readonly aws?: AwsPlace;
   readonly auth?: SourceAuth;
   /** Sent with each question, such as the tenant of Mimir or Thanos. */
@@ -36,21 +42,35 @@ export interface AwsPlace {
   readonly externalId: string;
   /** `amp`: the workspace, "ws-…". */
   readonly workspace?: string;
-  /** `amp`: samples that one question may process. The service refuses a dearer one, and does not charge for it. */
+  /**
+   * `amp`: samples that one question may process. The service refuses a dearer one, and does not
+   * charge for it.
+   */
   readonly maxSamples?: number;
-  /** `sqs`: patterns of queues, "orders-*" in the account of the role or "123456789012/orders-*". */
+  /**
+   * `sqs`: patterns of queues, "orders-*" in the account of the role or "123456789012/orders-*".
+   */
   readonly queues?: readonly string[];
   /** `cloudwatch`: patterns of the namespaces of CloudWatch whose metrics may be asked: "AWS/*". */
   readonly metricNamespaces?: readonly string[];
-  /** `cloudwatch`: accounts whose metrics may be asked beside the account of the role, which monitors them. */
+  /**
+   * `cloudwatch`: accounts whose metrics may be asked beside the account of the role, which
+   * monitors them.
+   */
   readonly accounts?: readonly string[];
-  /** `cloudwatch`: true where expressions may find their own series (SEARCH, SELECT), in any namespace and at any cost. */
+  /**
+   * `cloudwatch`: true where expressions may find their own series (SEARCH, SELECT), in any
+   * namespace and at any cost.
+   */
   readonly search?: boolean;
 }
 
 export const accountOf = (roleArn: string): string => roleArn.split(":")[4] ?? "";
 
-/** True where the source may count the messages of the queue. An empty account is the one of the role. */
+/**
+ * True where the source may count the messages of the queue. An empty account is the one of the
+ * role.
+ */
 export const mayCountQueue = (
   { aws }: Pick<RegisteredSource, "aws">,
   { queue, accountId }: { readonly queue: string; readonly accountId: string },
@@ -64,12 +84,21 @@ export const mayCountQueue = (
 };
 
 /** True where the source may read metrics of this namespace of CloudWatch. */
-export const mayReadNamespace = ({ aws }: Pick<RegisteredSource, "aws">, namespace: string): boolean =>
-  (aws?.metricNamespaces ?? []).some((pattern) => matchesName(pattern, namespace));
+export const mayReadNamespace = (
+  { aws }: Pick<RegisteredSource, "aws">,
+  namespace: string,
+): boolean => (aws?.metricNamespaces ?? []).some((pattern) => matchesName(pattern, namespace));
 
-/** True where the source may read metrics of this account. An empty account is the one of the role. */
-export const mayReadAccount = ({ aws }: Pick<RegisteredSource, "aws">, accountId: string): boolean =>
-  accountId === "" || accountId === accountOf(aws?.roleArn ?? "") || (aws?.accounts ?? []).includes(accountId);
+/**
+ * True where the source may read metrics of this account. An empty account is the one of the role.
+ */
+export const mayReadAccount = (
+  { aws }: Pick<RegisteredSource, "aws">,
+  accountId: string,
+): boolean =>
+  accountId === "" ||
+  accountId === accountOf(aws?.roleArn ?? "") ||
+  (aws?.accounts ?? []).includes(accountId);
 
 export interface SourceService {
   readonly namespace: string;
@@ -104,7 +133,10 @@ export interface SignedAuth {
   readonly service: SignedService;
 }
 
-/** What a session may do at most behind an address that this service guards. The role limits it further, by resource. */
+/**
+ * What a session may do at most behind an address that this service guards. The role limits it
+ * further, by resource.
+ */
 export const SIGNED_SERVICES = {
   "execute-api": ["execute-api:Invoke"],
   lambda: ["lambda:InvokeFunctionUrl", "lambda:InvokeFunction"],
@@ -115,7 +147,9 @@ export type SignedService = keyof typeof SIGNED_SERVICES;
 export const SIGNED_SERVICE_NAMES = Object.keys(SIGNED_SERVICES) as readonly SignedService[];
 
 /** The service of AWS as whose requests the ones to this address are signed. */
-export const signedServiceOf = ({ auth }: Pick<RegisteredSource, "auth">): SignedService | undefined =>
+export const signedServiceOf = ({
+  auth,
+}: Pick<RegisteredSource, "auth">): SignedService | undefined =>
   auth?.kind === "sigv4" ? auth.service : undefined;
 
 /** A registered source with its name and the number of its edits. */
@@ -143,7 +177,16 @@ export const SOURCE_LIMITS = {
 export const mayAsk = (
   { clusters, namespaces }: Pick<RegisteredSource, "clusters" | "namespaces">,
   place: { readonly cluster: string; readonly namespace: string },
-): boolean => clusters.some((pattern) => matchesName(pattern, place.cluster)) && namespaces.some((pattern) => matchesName(pattern, place.namespace));
+): boolean =>
+  clusters.some((pattern) => matchesName(pattern, place.cluster)) &&
+  namespaces.some((pattern) => matchesName(pattern, place.namespace));
 
-/** Segments of the path to a service through the API server, not yet encoded. A role names the last but one as its resource name. */
-export const proxyName = ({ scheme, name, port }: Pick<SourceService, "scheme" | "name" | "port">): string => `${scheme}:${name}:${port}`;
+/**
+ * Segments of the path to a service through the API server, not yet encoded. A role names the last
+ * but one as its resource name.
+ */
+export const proxyName = ({
+  scheme,
+  name,
+  port,
+}: Pick<SourceService, "scheme" | "name" | "port">): string => `${scheme}:${name}:${port}`;

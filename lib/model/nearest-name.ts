@@ -3,7 +3,10 @@ const LONGEST_NAME = 64;
 
 type Row = readonly number[];
 
-/** The number of edits between two texts: a letter removed, added, replaced, or swapped with its neighbour. */
+/**
+ * The number of edits between two texts: a letter removed, added, replaced, or swapped with its
+ * neighbour.
+ */
 const distance = (from: string, to: string): number => {
   let last: Row = Array.from({ length: to.length + 1 }, (_, column) => column);
   let beforeLast = last;
@@ -15,11 +18,18 @@ const distance = (from: string, to: string): number => {
   return last[to.length] ?? 0;
 };
 
-const nextRow = ({ from, to, row }: { readonly from: string; readonly to: string; readonly row: number }, last: Row, beforeLast: Row): Row => {
+const nextRow = (
+  { from, to, row }: { readonly from: string; readonly to: string; readonly row: number },
+  last: Row,
+  beforeLast: Row,
+): Row => {
   const next = [row];
   for (let column = 1; column <= to.length; column++) {
     const replaced = (last[column - 1] ?? 0) + (from[row - 1] === to[column - 1] ? 0 : 1);
-    const swapped = from[row - 2] === to[column - 1] && from[row - 1] === to[column - 2] ? (beforeLast[column - 2] ?? 0) + 1 : replaced;
+    const swapped =
+      from[row - 2] === to[column - 1] && from[row - 1] === to[column - 2]
+        ? (beforeLast[column - 2] ?? 0) + 1
+        : replaced;
     next.push(Math.min(replaced, swapped, (last[column] ?? 0) + 1, (next[column - 1] ?? 0) + 1));
   }
   return next;
@@ -28,7 +38,10 @@ const nextRow = ({ from, to, row }: { readonly from: string; readonly to: string
 /** Wrong letters of a name that is still near: a third of them, or one. */
 const mostEdits = ({ length }: string): number => Math.max(1, Math.floor(length / 3));
 
-/** Letters of a name that may be the beginning of a longer one: "stabilizationWindow" begins "stabilizationWindowSeconds". */
+/**
+ * Letters of a name that may be the beginning of a longer one: "stabilizationWindow" begins
+ * "stabilizationWindowSeconds".
+ */
 const FEWEST_LETTERS = 6;
 
 /** The one known name that begins as the written name does. */
@@ -39,10 +52,15 @@ const longerName = (lower: string, known: readonly string[]): string | undefined
 };
 
 /**
- * The known name that was probably meant: the nearest one without regard to case, if at most `most` of its letters are wrong (default: a third), or else, by default, the only one that begins with it. Undefined when no
- * name is near.
+ * The known name that was probably meant: the nearest one without regard to case, if at most `most`
+ * of its letters are wrong (default: a third), or else, by default, the only one that begins with
+ * it. Undefined when no name is near.
  */
-export const nearestName = (written: string, known: Iterable<string>, most?: number): string | undefined => {
+export const nearestName = (
+  written: string,
+  known: Iterable<string>,
+  most?: number,
+): string | undefined => {
   if (written.length > LONGEST_NAME) return undefined;
   const lower = written.toLowerCase();
   let best: { readonly name: string; readonly edits: number } | undefined;

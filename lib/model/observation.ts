@@ -3,8 +3,9 @@ import type { LabelIndex } from "./selector.ts";
 import type { Because } from "./decision.ts";
 
 /**
- * What one sync read from the cluster for one autoscaler. Everything is read before anything is decided. A failed call is a value here, never an exception.
- * Quantities are thousandths as BigInt; times are milliseconds since 1970.
+ * What one sync read from the cluster for one autoscaler. Everything is read before anything is
+ * decided. A failed call is a value here, never an exception. Quantities are thousandths as BigInt;
+ * times are milliseconds since 1970.
  */
 export interface Observation {
   readonly scale: ScaleReading;
@@ -17,8 +18,9 @@ export interface Observation {
   /** The monitor that may stop all scaling. It is only read where the spec names one. */
   readonly monitor?: MonitorReading;
   /**
-   * The autoscalers of the namespace with the selectors of their own last sync (hpa.md 2.5 step 3). The autoscaler that is decided may be among them; the rules skip it. So all
-   * observations of a namespace share one list, and its index is built once.
+   * The autoscalers of the namespace with the selectors of their own last sync (hpa.md 2.5 step 3).
+   * The autoscaler that is decided may be among them; the rules skip it. So all observations of a
+   * namespace share one list, and its index is built once.
    */
   readonly others: readonly Neighbour[];
 }
@@ -29,7 +31,10 @@ export interface Neighbour {
   readonly selector: string;
 }
 
-/** The Status object of a refused call, or the message of the transport (code 0) when there was no answer. */
+/**
+ * The Status object of a refused call, or the message of the transport (code 0) when there was no
+ * answer.
+ */
 export interface ApiFailure {
   readonly code: number;
   readonly reason: string;
@@ -48,16 +53,24 @@ export interface ScaleRead {
   readonly resourceVersion: string;
   /** Absent for kinds without generations. */
   readonly generation?: number;
-  /** The field manager of the last change of the count, where it was a Tidemark and the answer says so. */
+  /**
+   * The field manager of the last change of the count, where it was a Tidemark and the answer says
+   * so.
+   */
   readonly lastScaledBy?: string;
 }
 
-export type Answer<Item> = { readonly kind: "answered"; readonly items: Item } | { readonly kind: "failed"; readonly failure: ApiFailure };
+export type Answer<Item> =
+  | { readonly kind: "answered"; readonly items: Item }
+  | { readonly kind: "failed"; readonly failure: ApiFailure };
 
 /** Key of a question inside its namespace, as `queryKey` makes it (query.ts). */
 export type QuestionKey = string;
 
-/** Everything that metric sources answered in a sync. To look up a question that was never asked is a programmer's mistake. */
+/**
+ * Everything that metric sources answered in a sync. To look up a question that was never asked is
+ * a programmer's mistake.
+ */
 export type Answers = ReadonlyMap<QuestionKey, Answer<Samples>>;
 
 /** The values of a metric, or what the pods of the namespace use (metrics.k8s.io). */
@@ -66,27 +79,38 @@ export type Samples = readonly MetricValue[] | LabelIndex<PodMetrics>;
 export interface MetricValue {
   readonly milli: bigint;
   readonly timestampMs: number;
-  /** Name of the pod or object that the value describes; absent for a value from outside the cluster. */
+  /**
+   * Name of the pod or object that the value describes; absent for a value from outside the
+   * cluster.
+   */
   readonly describes?: string;
   readonly windowMs?: number;
 }
 
 /** The values that answer a question; `undefined` where it was not asked. */
-export const valuesIn = (answers: Answers, key: QuestionKey): Answer<readonly MetricValue[]> | undefined => {
+export const valuesIn = (
+  answers: Answers,
+  key: QuestionKey,
+): Answer<readonly MetricValue[]> | undefined => {
   const answer = answers.get(key);
   if (answer === undefined || isOfValues(answer)) return answer;
   throw new TypeError(`The answer to ${key} holds no values`);
 };
 
 /** The use of resources that answers a question; `undefined` where it was not asked. */
-export const podMetricsIn = (answers: Answers, key: QuestionKey): Answer<LabelIndex<PodMetrics>> | undefined => {
+export const podMetricsIn = (
+  answers: Answers,
+  key: QuestionKey,
+): Answer<LabelIndex<PodMetrics>> | undefined => {
   const answer = answers.get(key);
   if (answer === undefined || isOfPods(answer)) return answer;
   throw new TypeError(`The answer to ${key} holds no PodMetrics`);
 };
 
-const isOfValues = (answer: Answer<Samples>): answer is Answer<readonly MetricValue[]> => answer.kind === "failed" || Array.isArray(answer.items);
-const isOfPods = (answer: Answer<Samples>): answer is Answer<LabelIndex<PodMetrics>> => answer.kind === "failed" || !Array.isArray(answer.items);
+const isOfValues = (answer: Answer<Samples>): answer is Answer<readonly MetricValue[]> =>
+  answer.kind === "failed" || Array.isArray(answer.items);
+const isOfPods = (answer: Answer<Samples>): answer is Answer<LabelIndex<PodMetrics>> =>
+  answer.kind === "failed" || !Array.isArray(answer.items);
 
 /** The proposal of an external recommender (watermark.md 2.16). An absent bound is 0. */
 export interface RecommenderReply {
@@ -138,13 +162,22 @@ export interface PodMetrics {
   readonly containers: readonly { readonly name: string; readonly usage: MilliByResource }[];
 }
 
-/** Another controller of a workload: an HPA, a ScaledObject or a WatermarkPodAutoscaler, with what its status says. */
+/**
+ * Another controller of a workload: an HPA, a ScaledObject or a WatermarkPodAutoscaler, with what
+ * its status says.
+ */
 export interface Rival {
   readonly kind: string;
   readonly name: string;
-  /** The uid of the object; absent where only the HPA of a ScaledObject was listed, and in journals of earlier releases. */
+  /**
+   * The uid of the object; absent where only the HPA of a ScaledObject was listed, and in journals
+   * of earlier releases.
+   */
   readonly uid?: string;
-  /** The count that it wants; absent while it has not decided, or where the status is not of this sync. */
+  /**
+   * The count that it wants; absent while it has not decided, or where the status is not of this
+   * sync.
+   */
   readonly desiredReplicas?: number;
   readonly lastScaleMs?: number;
   /** The condition that says most about its count. */
@@ -155,18 +188,25 @@ export interface Rival {
 export type KnownRival = Pick<Rival, "kind" | "name" | "uid">;
 
 /**
- * What the looks for other controllers of one workload have shown so far. Without it a sync in a new process takes a 403 or 404 for "there is none", though an earlier sync has seen one.
+ * What the looks for other controllers of one workload have shown so far. Without it a sync in a
+ * new process takes a 403 or 404 for "there is none", though an earlier sync has seen one.
  */
 export interface KnownRivals {
-  /** The connection that was asked (ClusterRecord.connectionVersion). What an earlier connection showed counts no more. */
+  /**
+   * The connection that was asked (ClusterRecord.connectionVersion). What an earlier connection
+   * showed counts no more.
+   */
   readonly connection: number;
-  /** For each kind of which a LIST was answered, the controllers of the workload in the last one. */
+  /**
+   * For each kind of which a LIST was answered, the controllers of the workload in the last one.
+   */
   readonly looks: readonly (readonly [kind: string, rivals: readonly KnownRival[]])[];
 }
 
 /**
- * How one look for other controllers of a workload ended: a LIST of one kind. `refused` is a 403 or 404, or an API group that is not served: the kind may not exist, or Tidemark may no longer see it.
- * A look that failed in any other way is not here.
+ * How one look for other controllers of a workload ended: a LIST of one kind. `refused` is a 403 or
+ * 404, or an API group that is not served: the kind may not exist, or Tidemark may no longer see
+ * it. A look that failed in any other way is not here.
  */
 export type RivalLook =
   | { readonly kind: string; readonly outcome: "answered"; readonly rivals: readonly Rival[] }

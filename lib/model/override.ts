@@ -1,9 +1,15 @@
 import type { Calendar } from "./schedule.ts";
 
-/** Where an override holds: everywhere, in a cluster, in a namespace of a cluster, or for one autoscaler. */
+/**
+ * Where an override holds: everywhere, in a cluster, in a namespace of a cluster, or for one
+ * autoscaler.
+ */
 export type OverrideScope = "fleet" | "cluster" | "namespace" | "autoscaler";
 
-/** What a person sets for some time, over schedule and manifest. An expired one is as if it were not there. */
+/**
+ * What a person sets for some time, over schedule and manifest. An expired one is as if it were not
+ * there.
+ */
 export interface Override {
   readonly id: string;
   /** With `scope: namespace`, its namespace: the override is stored with its cluster. */
@@ -34,9 +40,15 @@ export interface ScopedOverride extends Override {
   readonly scope: OverrideScope;
 }
 
-/** Most overrides of one item of the table: the fleet, a cluster with its namespaces, or an autoscaler. */
+/**
+ * Most overrides of one item of the table: the fleet, a cluster with its namespaces, or an
+ * autoscaler.
+ */
 export const OVERRIDES_MAX = 50;
-/** Most overrides of one namespace, and of all namespaces of a cluster. The rest of the item is for overrides of the whole cluster: no tenant may use it up. */
+/**
+ * Most overrides of one namespace, and of all namespaces of a cluster. The rest of the item is for
+ * overrides of the whole cluster: no tenant may use it up.
+ */
 export const NAMESPACE_OVERRIDES_MAX = 10;
 export const NAMESPACES_OVERRIDES_MAX = 40;
 export const REASON_CHARACTERS_MAX = 500;
@@ -52,10 +64,18 @@ interface OverrideItems {
   readonly record: { readonly namespace: string; readonly overrides?: readonly Override[] };
 }
 
-/** All overrides of one autoscaler, from the three items that hold some. The fleet and the cluster have few, so that they are searched for each autoscaler. */
-export const overridesOf = ({ fleet, cluster, record }: OverrideItems): readonly ScopedOverride[] => {
+/**
+ * All overrides of one autoscaler, from the three items that hold some. The fleet and the cluster
+ * have few, so that they are searched for each autoscaler.
+ */
+export const overridesOf = ({
+  fleet,
+  cluster,
+  record,
+}: OverrideItems): readonly ScopedOverride[] => {
   if (!fleet.overrides && !cluster.overrides && !record.overrides) return NONE;
-  const ofCluster = (wanted: string | undefined) => cluster.overrides?.filter(({ namespace }) => namespace === wanted);
+  const ofCluster = (wanted: string | undefined) =>
+    cluster.overrides?.filter(({ namespace }) => namespace === wanted);
   return [
     ...scoped(fleet.overrides, "fleet"),
     ...scoped(ofCluster(undefined), "cluster"),
@@ -66,11 +86,16 @@ export const overridesOf = ({ fleet, cluster, record }: OverrideItems): readonly
 
 const NONE: readonly ScopedOverride[] = [];
 
-const scoped = (overrides: readonly Override[] | undefined, scope: OverrideScope): readonly ScopedOverride[] =>
-  (overrides ?? NONE).map((override) => ({ ...override, scope }));
+const scoped = (
+  overrides: readonly Override[] | undefined,
+  scope: OverrideScope,
+): readonly ScopedOverride[] => (overrides ?? NONE).map((override) => ({ ...override, scope }));
 
 /** The record without its expired overrides, as each edit stores it. */
-export const withoutExpired = <Holder extends { readonly overrides?: readonly Override[] }>(holder: Holder, nowMs: number): Holder => {
+export const withoutExpired = <Holder extends { readonly overrides?: readonly Override[] }>(
+  holder: Holder,
+  nowMs: number,
+): Holder => {
   if (!holder.overrides?.some((override) => isExpired(override, nowMs))) return holder;
   const { overrides: all, ...rest } = holder;
   const left = all.filter((override) => !isExpired(override, nowMs));
@@ -78,13 +103,20 @@ export const withoutExpired = <Holder extends { readonly overrides?: readonly Ov
 };
 
 /** True from its beginning to its end; the end itself is outside. */
-export const isActive = ({ fromMs, untilMs }: Pick<Override, "fromMs" | "untilMs">, nowMs: number): boolean =>
-  fromMs <= nowMs && !isExpired({ untilMs }, nowMs);
+export const isActive = (
+  { fromMs, untilMs }: Pick<Override, "fromMs" | "untilMs">,
+  nowMs: number,
+): boolean => fromMs <= nowMs && !isExpired({ untilMs }, nowMs);
 
-export const isExpired = ({ untilMs }: { readonly untilMs?: number | undefined }, nowMs: number): boolean =>
-  untilMs !== undefined && untilMs <= nowMs;
+export const isExpired = (
+  { untilMs }: { readonly untilMs?: number | undefined },
+  nowMs: number,
+): boolean => untilMs !== undefined && untilMs <= nowMs;
 
-/** What people have set beside the manifest: overrides that may meet the autoscaler, and the calendars of the fleet. */
+/**
+ * What people have set beside the manifest: overrides that may meet the autoscaler, and the
+ * calendars of the fleet.
+ */
 export interface SetByPeople {
   readonly overrides: readonly ScopedOverride[];
   readonly calendars: readonly Calendar[];
@@ -96,7 +128,12 @@ export const NOTHING_SET: SetByPeople = { overrides: [], calendars: [] };
 export type BoundSource =
   | { readonly kind: "manifest" }
   /** `ramp`: the bound is on its way to the value of the entry, or from it. */
-  | { readonly kind: "schedule"; readonly name: string; readonly untilMs: number; readonly ramp?: "in" | "out" }
+  | {
+      readonly kind: "schedule";
+      readonly name: string;
+      readonly untilMs: number;
+      readonly ramp?: "in" | "out";
+    }
   | {
       readonly kind: "override";
       readonly id: string;
@@ -122,7 +159,10 @@ export interface EffectiveBounds {
   readonly paused?: Extract<BoundSource, { readonly kind: "schedule" }>;
   /** What holds the autoscaler: nothing is written while there is one. */
   readonly holds: readonly Extract<BoundSource, { readonly kind: "override" }>[];
-  /** Present where the schedule names a calendar that the fleet does not have: min, max and pause are then a guess. */
+  /**
+   * Present where the schedule names a calendar that the fleet does not have: min, max and pause
+   * are then a guess.
+   */
   readonly unknownCalendar?: UnknownCalendar;
 }
 

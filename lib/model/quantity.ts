@@ -1,4 +1,10 @@
-import { BINARY_SUFFIXES, DECIMAL_SUFFIXES, MAX_I64, parseQuantity, type Quantity } from "./quantity-parse.ts";
+import {
+  BINARY_SUFFIXES,
+  DECIMAL_SUFFIXES,
+  MAX_I64,
+  parseQuantity,
+  type Quantity,
+} from "./quantity-parse.ts";
 
 export { MAX_QUANTITY_CHARACTERS, parseQuantity, type Quantity } from "./quantity-parse.ts";
 
@@ -6,23 +12,33 @@ export { MAX_QUANTITY_CHARACTERS, parseQuantity, type Quantity } from "./quantit
 const BIG_PLACES = 9;
 /** From this power of ten on, the lower 64 bits of every multiple are zero. */
 const NOTHING_LEFT_IN_64_BITS = 64;
-/** Powers of ten that the integer form multiplies in place. With other powers, a product beyond i64 becomes zero (hpa.md 0.4). */
+/**
+ * Powers of ten that the integer form multiplies in place. With other powers, a product beyond i64
+ * becomes zero (hpa.md 0.4).
+ */
 const WRAPPING_POWERS = new Set([1, 2, 3, 6, 9]);
 /** No double reaches this power of ten. */
 const BEYOND_DOUBLES = 400;
 
-/** Thousandths, rounded away from zero, as i64: huge numbers wrap as in the controller (hpa.md 0.4). */
+/**
+ * Thousandths, rounded away from zero, as i64: huge numbers wrap as in the controller (hpa.md 0.4).
+ */
 export const milliOf = (quantity: Quantity): bigint => scaled(quantity, 3);
 
 /** Whole units, rounded away from zero, as i64. */
 export const wholeOf = (quantity: Quantity): bigint => scaled(quantity, 0);
 
 /** True without any fraction, also without one that `milliOf` rounds away. */
-export const isWhole = ({ mantissa, exponent }: Quantity): boolean => exponent >= 0 || mantissa % tenTo(-exponent) === 0n;
+export const isWhole = ({ mantissa, exponent }: Quantity): boolean =>
+  exponent >= 0 || mantissa % tenTo(-exponent) === 0n;
 
-/** The double of a tolerance: unscaled integer × power of ten of the stored text, in one multiplication (hpa.md 3.1). */
+/**
+ * The double of a tolerance: unscaled integer × power of ten of the stored text, in one
+ * multiplication (hpa.md 3.1).
+ */
 export const floatOf = (quantity: Quantity): number => {
-  const stored = quantity.written === undefined ? (parseQuantity(canonicalOf(quantity)) ?? quantity) : quantity;
+  const stored =
+    quantity.written === undefined ? (parseQuantity(canonicalOf(quantity)) ?? quantity) : quantity;
   const { form, mantissa, exponent } = stored;
   if (mantissa === 0n) return 0;
   if (form === "integer") return Number(mantissa) * powerOfTen(exponent);
@@ -31,9 +47,13 @@ export const floatOf = (quantity: Quantity): number => {
 };
 
 /** -1, 0 or 1. */
-export const signOf = (quantity: Quantity): -1 | 0 | 1 => (quantity.mantissa === 0n ? 0 : quantity.mantissa < 0n ? -1 : 1);
+export const signOf = (quantity: Quantity): -1 | 0 | 1 =>
+  quantity.mantissa === 0n ? 0 : quantity.mantissa < 0n ? -1 : 1;
 
-/** Thousandths of a text; `undefined` where it is not a quantity. It is called for every container of every pod in a sync, so it tries the fast path first. */
+/**
+ * Thousandths of a text; `undefined` where it is not a quantity. It is called for every container
+ * of every pod in a sync, so it tries the fast path first.
+ */
 export const milliOfText = (text: string): bigint | undefined => {
   const ordinary = ordinaryMilli(text);
   if (ordinary !== undefined) return BigInt(ordinary);
@@ -55,7 +75,8 @@ const scaledInteger = ({ mantissa, exponent }: Quantity, places: number): bigint
 
 const scaledBig = ({ mantissa, exponent, family }: Quantity, places: number): bigint => {
   // A capped quantity has lost its decimal places. Every other big quantity has exactly nine.
-  if (family === "binary" && exponent === 0 && isCap(mantissa)) return BigInt.asIntN(64, mantissa * tenTo(places));
+  if (family === "binary" && exponent === 0 && isCap(mantissa))
+    return BigInt.asIntN(64, mantissa * tenTo(places));
   const dropped = BIG_PLACES - places;
   // Every bit of the result would be zero. This also bounds the work for a hostile exponent.
   if (exponent + places >= NOTHING_LEFT_IN_64_BITS) return 0n;
@@ -79,11 +100,16 @@ const awayFromZero = (value: bigint, divisor: bigint): bigint => {
 const TENS = Array.from({ length: NOTHING_LEFT_IN_64_BITS }, (_, power) => 10n ** BigInt(power));
 const tenTo = (power: number): bigint => TENS[power] ?? 10n ** BigInt(power);
 
-/** The double of a power of ten, multiplied from the same two factors as in the controller. Beyond 10^31 it differs from the nearest double. */
+/**
+ * The double of a power of ten, multiplied from the same two factors as in the controller. Beyond
+ * 10^31 it differs from the nearest double.
+ */
 const powerOfTen = (power: number): number => {
   const steps = Math.floor(Math.abs(power) / 32) * 32;
   const rest = Math.abs(power) - steps;
-  return power >= 0 ? Number(`1e${steps}`) * Number(`1e${rest}`) : Number(`1e-${steps}`) / Number(`1e${rest}`);
+  return power >= 0
+    ? Number(`1e${steps}`) * Number(`1e${rest}`)
+    : Number(`1e-${steps}`) / Number(`1e${rest}`);
 };
 
 const ZERO = 48;
@@ -103,7 +129,11 @@ const ORDINARY_FACTORS: ReadonlyMap<string, number> = new Map([
   ["Gi", 1_073_741_824_000],
 ]);
 
-/** Thousandths of a text of up to twelve digits with an ordinary suffix, calculated in doubles. Nearly all texts of pods and metrics are such. `undefined` means that the exact path must read the text. */
+/**
+ * Thousandths of a text of up to twelve digits with an ordinary suffix, calculated in doubles.
+ * Nearly all texts of pods and metrics are such. `undefined` means that the exact path must read
+ * the text.
+ */
 export const ordinaryMilli = (text: string): number | undefined => {
   let value = 0;
   let at = 0;
@@ -127,17 +157,27 @@ const dividedUp = (value: number, divisor: number): number => {
   return (value - rest) / divisor + (rest === 0 ? 0 : 1);
 };
 
-const SUFFIX_OF_POWER: ReadonlyMap<number, string> = new Map(Object.entries(DECIMAL_SUFFIXES).map(([suffix, power]) => [power, suffix]));
+const SUFFIX_OF_POWER: ReadonlyMap<number, string> = new Map(
+  Object.entries(DECIMAL_SUFFIXES).map(([suffix, power]) => [power, suffix]),
+);
 /** By how often 1024 divides. */
 const SUFFIX_OF_THOUSANDS = ["", ...Object.keys(BINARY_SUFFIXES)];
 
-/** The text that the API stores for a quantity (hpa.md 0.4): an integer with the largest suffix that loses nothing. Some texts are stored unchanged. */
-export const canonicalOf = (quantity: Quantity): string => quantity.written ?? (binaryCanonical(quantity) || decimalCanonical(quantity));
+/**
+ * The text that the API stores for a quantity (hpa.md 0.4): an integer with the largest suffix that
+ * loses nothing. Some texts are stored unchanged.
+ */
+export const canonicalOf = (quantity: Quantity): string =>
+  quantity.written ?? (binaryCanonical(quantity) || decimalCanonical(quantity));
 
 /** Thousandths as status shows them: "1500m", "10k" (hpa.md 2.9). */
-export const decimalText = (milli: bigint): string => decimalCanonical({ form: "integer", mantissa: milli, exponent: -3, family: "decimal" });
+export const decimalText = (milli: bigint): string =>
+  decimalCanonical({ form: "integer", mantissa: milli, exponent: -3, family: "decimal" });
 
-/** Thousandths of bytes as status shows memory: "1536Mi". A value below 1024, or one that 1024 does not divide, is printed in decimal form (hpa.md 2.9). */
+/**
+ * Thousandths of bytes as status shows memory: "1536Mi". A value below 1024, or one that 1024 does
+ * not divide, is printed in decimal form (hpa.md 2.9).
+ */
 export const binaryText = (milli: bigint): string => {
   const sent = canonicalOf({ form: "integer", mantissa: milli, exponent: -3, family: "binary" });
   const readBack = parseQuantity(sent);
@@ -156,11 +196,15 @@ const decimalCanonical = ({ mantissa, exponent, family }: Quantity): string => {
 
 const decimalSuffix = (power: number, family: Quantity["family"]): string => {
   const suffix = family === "exponent" ? undefined : SUFFIX_OF_POWER.get(power);
-  // There is no letter above E. Kubernetes 1.37 loses the power here ("1000E" is stored as "1"), and 1.38 writes an exponent. This code never changes an amount.
+  // There is no letter above E. Kubernetes 1.37 loses the power here ("1000E" is stored as "1"),
+  // and 1.38 writes an exponent. This code never changes an amount.
   return suffix ?? (power === 0 ? "" : `e${power}`);
 };
 
-/** The text with a binary suffix; empty where the quantity is of another family, below 1024 in size, or not a whole number. */
+/**
+ * The text with a binary suffix; empty where the quantity is of another family, below 1024 in size,
+ * or not a whole number.
+ */
 const binaryCanonical = ({ mantissa, exponent, family }: Quantity): string => {
   if (family !== "binary") return "";
   const divisor = 10n ** BigInt(-exponent);

@@ -4,8 +4,9 @@ import { parseSelector } from "./selector-text.ts";
 import type { Recommender } from "./spec-watermark.ts";
 
 /**
- * What one metric asks. `for` names the source that answers (lib/sources), and the other members are texts of that source. A source makes its queries in one place, so that equal questions
- * have equal members in the same order.
+ * What one metric asks. `for` names the source that answers (lib/sources), and the other members
+ * are texts of that source. A source makes its queries in one place, so that equal questions have
+ * equal members in the same order.
  */
 export interface MetricQuery {
   readonly for: string;
@@ -13,7 +14,10 @@ export interface MetricQuery {
 
 /** What a sync must ask before it can decide an autoscaler. */
 export interface Questions {
-  /** True when a metric needs the pods of the namespace. The search for overlapping selectors needs them too, where the namespace has another autoscaler. */
+  /**
+   * True when a metric needs the pods of the namespace. The search for overlapping selectors needs
+   * them too, where the namespace has another autoscaler.
+   */
   readonly pods: boolean;
   readonly metrics: readonly MetricQuery[];
 }
@@ -25,7 +29,8 @@ export interface RecommenderQuestion {
 }
 
 /** Key of a query inside its namespace. Equal queries are sent once. */
-export const queryKey = <Query extends MetricQuery>(query: Query): QuestionKey => JSON.stringify(Object.values(query));
+export const queryKey = <Query extends MetricQuery>(query: Query): QuestionKey =>
+  JSON.stringify(Object.values(query));
 
 /** Canonical text of the selector in a scale; `undefined` when it is empty or cannot be read. */
 export const podSelectorText = (scale: ScaleReading): string | undefined => {

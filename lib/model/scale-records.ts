@@ -1,10 +1,28 @@
-import type { Because, ControllerEvent, FailedRead, GaugeWrite, MetricOutcome, Refusal, StepOutcome, WriteOutcome } from "./decision.ts";
-import type { AutoscalerName, AutoscalerRef, AutoscalerUid, Namespace, PartitionName } from "./ids.ts";
+import type {
+  Because,
+  ControllerEvent,
+  FailedRead,
+  GaugeWrite,
+  MetricOutcome,
+  Refusal,
+  StepOutcome,
+  WriteOutcome,
+} from "./decision.ts";
+import type {
+  AutoscalerName,
+  AutoscalerRef,
+  AutoscalerUid,
+  Namespace,
+  PartitionName,
+} from "./ids.ts";
 import type { KnownRivals, Rival } from "./observation.ts";
 import type { TargetRef } from "./spec-common.ts";
 import type { InForce, SeenCount, Status, Windows } from "./windows.ts";
 
-/** A scale about to be made, stored in the head of its partition before any PUT (docs/architecture.md, "Exactly one effect"). */
+/**
+ * A scale about to be made, stored in the head of its partition before any PUT
+ * (docs/architecture.md, "Exactly one effect").
+ */
 export interface Intent {
   /** `<uid>:<epoch that stored it>`. Its scale event has the same id. */
   readonly id: string;
@@ -27,17 +45,25 @@ export interface Intent {
   readonly steps: readonly StepOutcome[];
   /** See Scale.ruled. */
   readonly ruled?: number;
-  /** The recommendation of the sync that decided it. A later sync that settles the intent adds it to the stabilization windows. */
+  /**
+   * The recommendation of the sync that decided it. A later sync that settles the intent adds it to
+   * the stabilization windows.
+   */
   readonly recommendation?: number;
-  /** The time of the first sync after the deadline that saw the workload unmoved. A later look must agree before the intent counts as refused. */
+  /**
+   * The time of the first sync after the deadline that saw the workload unmoved. A later look must
+   * agree before the intent counts as refused.
+   */
   readonly unmovedMs?: number;
 }
 
 /**
- * A settled scale that has its event, but is on no windows page yet. The head keeps this much of its intent until a release names a page that counts the scale. A sync that finds one
- * in the head counts it, because the sync that made it died in between.
+ * A settled scale that has its event, but is on no windows page yet. The head keeps this much of
+ * its intent until a release names a page that counts the scale. A sync that finds one in the head
+ * counts it, because the sync that made it died in between.
  */
-export interface UncountedScale extends Pick<Intent, "id" | "uid" | "from" | "to" | "decidedMs" | "recommendation" | "ruled"> {
+export interface UncountedScale
+  extends Pick<Intent, "id" | "uid" | "from" | "to" | "decidedMs" | "recommendation" | "ruled"> {
   readonly outcome: WriteOutcome["kind"];
   readonly settledMs: number;
 }
@@ -50,7 +76,10 @@ export interface ScaleEventRecord extends AutoscalerRef {
   readonly target: TargetRef;
   /** Time of the decision. */
   readonly atMs: number;
-  /** A clock reading after the answer, or the time of the later sync that settled it. Windows count the scale from here. */
+  /**
+   * A clock reading after the answer, or the time of the later sync that settled it. Windows count
+   * the scale from here.
+   */
   readonly settledMs: number;
   readonly from: number;
   readonly to: number;
@@ -80,18 +109,33 @@ export interface Evaluation extends InForce {
   readonly from?: number;
   readonly to?: number;
   readonly because: Because;
-  /** Present while the object of the autoscaler has a newer spec that is not stored yet, and the stored one is followed. */
+  /**
+   * Present while the object of the autoscaler has a newer spec that is not stored yet, and the
+   * stored one is followed.
+   */
   readonly waiting?: Because;
-  /** The decision without the hold in `because`: a freeze, a pause, a rival. Absent where no such hold applies. */
+  /**
+   * The decision without the hold in `because`: a freeze, a pause, a rival. Absent where no such
+   * hold applies.
+   */
   readonly withoutHold?: WithoutHold;
   readonly metrics: readonly MetricOutcome[];
   readonly steps: readonly StepOutcome[];
   readonly events: readonly ControllerEvent[];
-  /** The other controllers of the workload, as this sync found them. Absent where there is none, and in journals of earlier releases. */
+  /**
+   * The other controllers of the workload, as this sync found them. Absent where there is none, and
+   * in journals of earlier releases.
+   */
   readonly rivals?: readonly Rival[];
-  /** The failed read that stopped the evaluation. Absent where nothing failed, and in journals of earlier releases. */
+  /**
+   * The failed read that stopped the evaluation. Absent where nothing failed, and in journals of
+   * earlier releases.
+   */
   readonly failedRead?: FailedRead;
-  /** Why the scale of this evaluation was refused. Absent where it was not refused, and in journals of earlier releases. */
+  /**
+   * Why the scale of this evaluation was refused. Absent where it was not refused, and in journals
+   * of earlier releases.
+   */
   readonly refused?: Refusal;
   /** The status after this sync; absent where nothing was evaluated. */
   readonly status?: Status;
@@ -106,14 +150,23 @@ export interface JournalPage {
   readonly atMs: number;
   readonly epoch: number;
   readonly page: number;
-  /** Present when the page holds only the changes since it was last written whole, at most a minute of syncs before. */
+  /**
+   * Present when the page holds only the changes since it was last written whole, at most a minute
+   * of syncs before.
+   */
   readonly partial?: true;
-  /** The completed sync before this one, up to which what no page says stayed as it was. Absent in journals of earlier releases. */
+  /**
+   * The completed sync before this one, up to which what no page says stayed as it was. Absent in
+   * journals of earlier releases.
+   */
   readonly previousMs?: number;
   readonly evaluations: readonly Evaluation[];
 }
 
-/** What was scaled for one autoscaler so far. A scale with an unknown outcome counts as made, as everywhere; a refused one does not count. */
+/**
+ * What was scaled for one autoscaler so far. A scale with an unknown outcome counts as made, as
+ * everywhere; a refused one does not count.
+ */
 export interface ScaleTotals {
   /** Scales up, and the replicas that they added. */
   readonly ups: number;
@@ -121,7 +174,10 @@ export interface ScaleTotals {
   /** Scales down, and the replicas that they removed. */
   readonly downs: number;
   readonly removed: number;
-  /** Epoch of the last scale that is counted: a scale that is settled again by the next holder counts once. */
+  /**
+   * Epoch of the last scale that is counted: a scale that is settled again by the next holder
+   * counts once.
+   */
   readonly epoch: number;
 }
 
@@ -133,13 +189,19 @@ export interface StoredWindows {
   readonly seen?: SeenCount;
   /** What looks for other controllers have shown. Absent before the first that was answered. */
   readonly rivals?: KnownRivals;
-  /** True when the newest recommendation run goes on at every sync completed since: its end is then `evaluatedMs` of the head, where that is later. */
+  /**
+   * True when the newest recommendation run goes on at every sync completed since: its end is then
+   * `evaluatedMs` of the head, where that is later.
+   */
   readonly open: boolean;
   /** Absent before the first scale. */
   readonly totals?: ScaleTotals;
 }
 
-/** A change of the count that this stack did not make: no intent belongs to it. It happened about `atMs`, and was seen at `settledMs`. */
+/**
+ * A change of the count that this stack did not make: no intent belongs to it. It happened about
+ * `atMs`, and was seen at `settledMs`.
+ */
 export interface OutsideEventRecord extends Omit<ScaleEventRecord, "outcome"> {
   readonly outcome: "outside";
 }
@@ -147,8 +209,19 @@ export interface OutsideEventRecord extends Omit<ScaleEventRecord, "outcome"> {
 /** Every event that the history holds. */
 export type EventRecord = ScaleEventRecord | OutsideEventRecord;
 
-/** What held or cut a count, in one of few kinds. `LANES` of lib/report has their order and words. */
-export type Lane = "refused" | "missing" | "rival" | "pause" | "other" | "bounds" | "policy" | "cool-down" | "stabilization";
+/**
+ * What held or cut a count, in one of few kinds. `LANES` of lib/report has their order and words.
+ */
+export type Lane =
+  | "refused"
+  | "missing"
+  | "rival"
+  | "pause"
+  | "other"
+  | "bounds"
+  | "policy"
+  | "cool-down"
+  | "stabilization";
 
 /** What one evaluation says for a chart, or several of some time together. */
 export interface Sample {

@@ -1,8 +1,8 @@
 import { INTEGER, type Requirement, type SelectorReading } from "./selector.ts";
 
 /**
- * Reads the selector text of a scale: `app=web,tier in (front,back),!legacy`. A refusal has the message of the Kubernetes API, because the condition InvalidSelector
- * quotes it (hpa.md 2.5).
+ * Reads the selector text of a scale: `app=web,tier in (front,back),!legacy`. A refusal has the
+ * message of the Kubernetes API, because the condition InvalidSelector quotes it (hpa.md 2.5).
  */
 export const parseSelector = (text: string): SelectorReading => {
   const known = readings.get(text);
@@ -14,7 +14,10 @@ export const parseSelector = (text: string): SelectorReading => {
   return reading;
 };
 
-/** Readings of the texts that came last. Each sync needs the selector of a workload several times, and it is the same in every sync. */
+/**
+ * Readings of the texts that came last. Each sync needs the selector of a workload several times,
+ * and it is the same in every sync.
+ */
 const readings = new Map<string, SelectorReading>();
 /** Some 2 MB of readings. */
 const KEPT_MAX = 5_000;
@@ -35,7 +38,10 @@ class Unreadable extends Error {}
 
 const END = "";
 const SYMBOLS = new Set(["=", "==", "!=", "!", "(", ")", ",", ">", "<"]);
-/** A symbol of two letters comes before its first letter. All other text up to a symbol or a blank is a word. */
+/**
+ * A symbol of two letters comes before its first letter. All other text up to a symbol or a blank
+ * is a word.
+ */
 const TOKEN = /\s*(==|!=|[=!(),<>]|[^\s=!(),<>]+)/y;
 
 class Tokens {
@@ -45,7 +51,8 @@ class Tokens {
   constructor(text: string) {
     const tokens: string[] = [];
     TOKEN.lastIndex = 0;
-    for (let match = TOKEN.exec(text); match; match = TOKEN.exec(text)) tokens.push(match[1] ?? END);
+    for (let match = TOKEN.exec(text); match; match = TOKEN.exec(text))
+      tokens.push(match[1] ?? END);
     this.tokens = tokens;
   }
 
@@ -63,18 +70,21 @@ class Tokens {
 const isWord = (token: string): boolean => token !== END && !SYMBOLS.has(token);
 const expected = (met: string, wanted: string): string => `found '${met}', expected: ${wanted}`;
 /** A problem inside a requirement; any other is one between requirements. */
-const unparsable = (problem: string): Unreadable => new Unreadable(`unable to parse requirement: ${problem}`);
+const unparsable = (problem: string): Unreadable =>
+  new Unreadable(`unable to parse requirement: ${problem}`);
 
 const readRequirements = (tokens: Tokens): readonly Requirement[] => {
   const requirements: Requirement[] = [];
   if (tokens.peek() === END) return requirements;
-  if (!startsRequirement(tokens.peek())) throw new Unreadable(expected(tokens.peek(), "!, identifier, or 'end of string'"));
+  if (!startsRequirement(tokens.peek()))
+    throw new Unreadable(expected(tokens.peek(), "!, identifier, or 'end of string'"));
   for (;;) {
     requirements.push(readRequirement(tokens));
     const next = tokens.take();
     if (next === END) return requirements;
     if (next !== ",") throw new Unreadable(expected(next, "',' or 'end of string'"));
-    if (!startsRequirement(tokens.peek())) throw new Unreadable(expected(tokens.peek(), "identifier after ','"));
+    if (!startsRequirement(tokens.peek()))
+      throw new Unreadable(expected(tokens.peek(), "identifier after ','"));
   }
 };
 
@@ -86,9 +96,11 @@ const readRequirement = (tokens: Tokens): Requirement => {
   const key = tokens.take();
   if (!isWord(key)) throw unparsable(expected(key, "identifier"));
   if (negated) return { key, operator: "!", values: [] };
-  if (tokens.peek() === END || tokens.peek() === ",") return { key, operator: "exists", values: [] };
+  if (tokens.peek() === END || tokens.peek() === ",")
+    return { key, operator: "exists", values: [] };
   const operator = readOperator(tokens.take());
-  const values = operator === "in" || operator === "notin" ? readValues(tokens) : [readValue(tokens)];
+  const values =
+    operator === "in" || operator === "notin" ? readValues(tokens) : [readValue(tokens)];
   return checked({ key, operator, values });
 };
 
@@ -134,8 +146,12 @@ const checked = (requirement: Requirement): Requirement => {
   const { operator, values } = requirement;
   const value = values[0] ?? "";
   if ((operator === "in" || operator === "notin") && values.length === 0)
-    throw unparsable("values: Invalid value: []: for 'in', 'notin' operators, values set can't be empty");
+    throw unparsable(
+      "values: Invalid value: []: for 'in', 'notin' operators, values set can't be empty",
+    );
   if ((operator === "gt" || operator === "lt") && !INTEGER.test(value))
-    throw unparsable(`values[0]: Invalid value: "${value}": for 'Gt', 'Lt' operators, the value must be an integer`);
+    throw unparsable(
+      `values[0]: Invalid value: "${value}": for 'Gt', 'Lt' operators, the value must be an integer`,
+    );
   return requirement;
 };

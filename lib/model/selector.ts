@@ -11,20 +11,32 @@ export interface Requirement {
 /** The selector of a manifest, in the order of the manifest, because messages print it so. */
 export interface LabelSelector {
   readonly matchLabels?: Readonly<Record<string, string>>;
-  readonly matchExpressions?: readonly { readonly key: string; readonly operator: string; readonly values?: readonly string[] }[];
+  readonly matchExpressions?: readonly {
+    readonly key: string;
+    readonly operator: string;
+    readonly values?: readonly string[];
+  }[];
 }
 
 /** A selector, or the message of the API for an invalid one. */
-export type SelectorReading = { readonly kind: "selector"; readonly selector: Selector } | { readonly kind: "invalid"; readonly message: string };
+export type SelectorReading =
+  | { readonly kind: "selector"; readonly selector: Selector }
+  | { readonly kind: "invalid"; readonly message: string };
 
 export type Labels = Readonly<Record<string, string>>;
 
 /** True when every requirement holds. An absent label satisfies "!=", "notin" and "!". */
 export const matches = (selector: Selector, labels: Labels): boolean =>
-  selector.every((requirement) => holds(requirement, Object.hasOwn(labels, requirement.key) ? labels[requirement.key] : undefined));
+  selector.every((requirement) =>
+    holds(
+      requirement,
+      Object.hasOwn(labels, requirement.key) ? labels[requirement.key] : undefined,
+    ),
+  );
 
 /** True where a label must have one certain value. */
-export const wantsOneValue = ({ operator, values }: Requirement): boolean => values.length === 1 && (operator === "=" || operator === "in");
+export const wantsOneValue = ({ operator, values }: Requirement): boolean =>
+  values.length === 1 && (operator === "=" || operator === "in");
 
 /** A label that is absent has no value, and no list of values has that. */
 type Wanted = Pick<Requirement, "operator"> & { readonly values: readonly (string | undefined)[] };
@@ -48,7 +60,10 @@ const holds = ({ operator, values }: Wanted, value: string | undefined): boolean
   }
 };
 
-/** Lists of values that are longer than this are looked up. A tenant may write thousands, and each is compared with every pod of its namespace. */
+/**
+ * Lists of values that are longer than this are looked up. A tenant may write thousands, and each
+ * is compared with every pod of its namespace.
+ */
 const FEW_VALUES = 8;
 const lookups = new WeakMap<readonly (string | undefined)[], ReadonlySet<string | undefined>>();
 
@@ -62,10 +77,16 @@ const isAmong = (values: readonly (string | undefined)[], value: string | undefi
 export const INTEGER = /^[+-]?[0-9]+$/;
 
 /** The bound is an integer: no other is read (selector-text.ts). */
-const compares = (test: (label: bigint, bound: bigint) => boolean, label = "", bound = ""): boolean =>
-  INTEGER.test(label) && test(BigInt(label), BigInt(bound));
+const compares = (
+  test: (label: bigint, bound: bigint) => boolean,
+  label = "",
+  bound = "",
+): boolean => INTEGER.test(label) && test(BigInt(label), BigInt(bound));
 
-/** The same text for equal selectors, with sorted requirements and values. It is empty for a selector of everything. Label queries use it. */
+/**
+ * The same text for equal selectors, with sorted requirements and values. It is empty for a
+ * selector of everything. Label queries use it.
+ */
 export const canonicalSelector = (selector: Selector): string =>
   selector
     .toSorted((one, other) => (one.key < other.key ? -1 : Number(one.key > other.key)))
@@ -92,17 +113,27 @@ const requirementText = ({ key, operator, values }: Requirement): string => {
   }
 };
 
-const EXPRESSION_OPERATORS: Readonly<Record<string, Requirement["operator"]>> = { In: "in", NotIn: "notin", Exists: "exists", DoesNotExist: "!" };
+const EXPRESSION_OPERATORS: Readonly<Record<string, Requirement["operator"]>> = {
+  In: "in",
+  NotIn: "notin",
+  Exists: "exists",
+  DoesNotExist: "!",
+};
 
 /**
- * Parses the selector of a manifest. A metric selector is not validated when it is stored (hpa.md 1.3), so that an unknown operator is found here. An absent
- * selector matches everything.
+ * Parses the selector of a manifest. A metric selector is not validated when it is stored (hpa.md
+ * 1.3), so that an unknown operator is found here. An absent selector matches everything.
  */
 export const selectorOf = (manifest: LabelSelector | undefined): SelectorReading => {
-  const requirements: Requirement[] = Object.entries(manifest?.matchLabels ?? {}).map(([key, value]) => ({ key, operator: "=", values: [value] }));
+  const requirements: Requirement[] = Object.entries(manifest?.matchLabels ?? {}).map(
+    ([key, value]) => ({ key, operator: "=", values: [value] }),
+  );
   for (const { key, operator, values = [] } of manifest?.matchExpressions ?? []) {
-    const parsed = Object.hasOwn(EXPRESSION_OPERATORS, operator) ? EXPRESSION_OPERATORS[operator] : undefined;
-    if (parsed === undefined) return { kind: "invalid", message: `"${operator}" is not a valid label selector operator` };
+    const parsed = Object.hasOwn(EXPRESSION_OPERATORS, operator)
+      ? EXPRESSION_OPERATORS[operator]
+      : undefined;
+    if (parsed === undefined)
+      return { kind: "invalid", message: `"${operator}" is not a valid label selector operator` };
     const problem = valuesProblem(parsed, values);
     if (problem) return { kind: "invalid", message: problem };
     requirements.push({ key, operator: parsed, values });
@@ -110,17 +141,22 @@ export const selectorOf = (manifest: LabelSelector | undefined): SelectorReading
   return { kind: "selector", selector: requirements };
 };
 
-const valuesProblem = (operator: Requirement["operator"], values: readonly string[]): string | undefined => {
+const valuesProblem = (
+  operator: Requirement["operator"],
+  values: readonly string[],
+): string | undefined => {
   const wantsValues = operator === "in" || operator === "notin";
-  if (wantsValues && values.length === 0) return "values: Invalid value: []: for 'in', 'notin' operators, values set can't be empty";
+  if (wantsValues && values.length === 0)
+    return "values: Invalid value: []: for 'in', 'notin' operators, values set can't be empty";
   if (!wantsValues && values.length > 0)
     return `values: Invalid value: [${values.join(" ")}]: values set must be empty for exists and does not exist`;
   return undefined;
 };
 
 /**
- * A list of labelled objects that many autoscalers select from. The first requirement of a selector with a value narrows the search through an index. It is
- * built on first use, so that a thousand autoscalers in one namespace do not each read every pod.
+ * A list of labelled objects that many autoscalers select from. The first requirement of a selector
+ * with a value narrows the search through an index. It is built on first use, so that a thousand
+ * autoscalers in one namespace do not each read every pod.
  */
 export interface LabelIndex<Item> {
   readonly all: readonly Item[];
@@ -130,7 +166,9 @@ export interface LabelIndex<Item> {
   readonly looksAt: (selector: Selector) => number;
 }
 
-export const labelIndex = <Item extends { readonly labels: Readonly<Record<string, string>> }>(all: readonly Item[]): LabelIndex<Item> => {
+export const labelIndex = <Item extends { readonly labels: Readonly<Record<string, string>> }>(
+  all: readonly Item[],
+): LabelIndex<Item> => {
   const byKey = new Map<string, Map<string | undefined, Item[]>>();
   const bucketsOf = (key: string): Map<string | undefined, Item[]> => {
     const known = byKey.get(key);
@@ -144,12 +182,15 @@ export const labelIndex = <Item extends { readonly labels: Readonly<Record<strin
     const narrowing = selector.find(wantsOneValue);
     return narrowing ? (bucketsOf(narrowing.key).get(narrowing.values[0]) ?? []) : all;
   };
-  const isLabel = ([only, ...more]: Selector): boolean => only !== undefined && more.length === 0 && wantsOneValue(only);
+  const isLabel = ([only, ...more]: Selector): boolean =>
+    only !== undefined && more.length === 0 && wantsOneValue(only);
   return {
     all,
     select: (selector) => {
       const candidates = candidatesFor(selector);
-      return isLabel(selector) ? candidates : candidates.filter((item) => matches(selector, item.labels));
+      return isLabel(selector)
+        ? candidates
+        : candidates.filter((item) => matches(selector, item.labels));
     },
     looksAt: (selector) => candidatesFor(selector).length,
   };

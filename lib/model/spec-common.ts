@@ -19,14 +19,20 @@ export interface TargetRef {
   readonly name: string;
 }
 
-/** The group of an apiVersion: "apps/v1" → "apps", "v1" → "" (the core group); undefined for more than one slash. */
+/**
+ * The group of an apiVersion: "apps/v1" → "apps", "v1" → "" (the core group); undefined for more
+ * than one slash.
+ */
 export const groupOf = (apiVersion = ""): string | undefined => {
   const slash = apiVersion.indexOf("/");
-  return slash === apiVersion.lastIndexOf("/") ? apiVersion.slice(0, Math.max(0, slash)) : undefined;
+  return slash === apiVersion.lastIndexOf("/")
+    ? apiVersion.slice(0, Math.max(0, slash))
+    : undefined;
 };
 
 /**
- * The four settings of the HPA controller, per cluster (hpa.md 2.1). The names follow the flags of the kube-controller-manager.
+ * The four settings of the HPA controller, per cluster (hpa.md 2.1). The names follow the flags of
+ * the kube-controller-manager.
  */
 export interface ControllerSettings {
   /** Half-width of the band in which nothing changes, as a share; a double, default 0.1. */

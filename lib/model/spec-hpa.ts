@@ -4,7 +4,10 @@ import type { LimitFactor } from "./spec-watermark.ts";
 
 /** `autoscaling/v2` and every form that converts to it (hpa.md 1). */
 export interface HpaSpec extends CommonSpec {
-  /** "original" selects the rules of the first design (proposals.md §1), with one Resource metric of CPU utilization. "multi-threshold" has `thresholds` (proposals.md §5). */
+  /**
+   * "original" selects the rules of the first design (proposals.md §1), with one Resource metric of
+   * CPU utilization. "multi-threshold" has `thresholds` (proposals.md §5).
+   */
   readonly dialect: "hpa" | "original" | "multi-threshold";
   readonly target: TargetRef;
   readonly minReplicas: number;
@@ -12,14 +15,22 @@ export interface HpaSpec extends CommonSpec {
   readonly metrics: readonly HpaMetric[];
   /** An absent behavior follows the legacy path of hpa.md 2.6.1; an empty one does not. */
   readonly behavior?: Behavior;
-  /** All fields of the multi-threshold form; absent in the other dialects, whose manifests have none of them and no watermarks. */
+  /**
+   * All fields of the multi-threshold form; absent in the other dialects, whose manifests have none
+   * of them and no watermarks.
+   */
   readonly thresholds?: Thresholds;
 }
 
 export interface Thresholds {
-  /** True when a value is divided by the current count before it is compared with its watermarks. */
+  /**
+   * True when a value is divided by the current count before it is compared with its watermarks.
+   */
   readonly average: boolean;
-  /** Half-width of every band, as a share. A direction of `behavior` that has its own tolerance uses that. */
+  /**
+   * Half-width of every band, as a share. A direction of `behavior` that has its own tolerance uses
+   * that.
+   */
   readonly tolerance: number;
   readonly scaleUpLimit: LimitFactor;
   readonly scaleDownLimit: LimitFactor;
@@ -51,7 +62,8 @@ export interface ScalingRules {
 }
 
 /**
- * The changes of the count that a policy counts inside its period. With "Both", changes of its own direction use up the limit, and changes of the other direction give room back. With
+ * The changes of the count that a policy counts inside its period. With "Both", changes of its own
+ * direction use up the limit, and changes of the other direction give room back. With
  * "SameDirection", changes of the other direction do not count (proposals.md §3).
  */
 export type CountedChanges = "Both" | "SameDirection";
@@ -74,7 +86,9 @@ export interface DescribedObject {
   readonly name: string;
 }
 
-/** Quantities are thousandths. The members that are set decide more than `type` does (hpa.md 2.5). */
+/**
+ * Quantities are thousandths. The members that are set decide more than `type` does (hpa.md 2.5).
+ */
 export interface MetricTarget {
   readonly type: string;
   readonly valueMilli?: bigint;
@@ -85,14 +99,29 @@ export interface MetricTarget {
 
 export type HpaMetric = HpaSource & { readonly target: MetricTarget; readonly marks?: Marks };
 
-/** The source of a metric. The selector of a Resource selects pods beside the pods of the target; it is only valid with watermarks. */
+/**
+ * The source of a metric. The selector of a Resource selects pods beside the pods of the target; it
+ * is only valid with watermarks.
+ */
 export type HpaSource =
   | { readonly type: "Resource"; readonly name: string; readonly selector?: LabelSelector }
   | { readonly type: "ContainerResource"; readonly name: string; readonly container: string }
   | { readonly type: "Pods"; readonly metric: MetricIdentifier }
-  | { readonly type: "Object"; readonly describedObject: DescribedObject; readonly metric: MetricIdentifier }
+  | {
+      readonly type: "Object";
+      readonly describedObject: DescribedObject;
+      readonly metric: MetricIdentifier;
+    }
   | { readonly type: "External"; readonly metric: MetricIdentifier };
 
-/** False with watermarks only and no behavior: then forbidden windows replace stabilization, as in the watermark dialect. */
-export const isStabilized = ({ behavior, metrics }: Pick<HpaSpec, "behavior" | "metrics">): boolean =>
-  behavior !== undefined || metrics.length === 0 || metrics.some(({ marks }) => marks === undefined);
+/**
+ * False with watermarks only and no behavior: then forbidden windows replace stabilization, as in
+ * the watermark dialect.
+ */
+export const isStabilized = ({
+  behavior,
+  metrics,
+}: Pick<HpaSpec, "behavior" | "metrics">): boolean =>
+  behavior !== undefined ||
+  metrics.length === 0 ||
+  metrics.some(({ marks }) => marks === undefined);

@@ -1,12 +1,17 @@
 import type { LabelSelector } from "./selector.ts";
 import type { CommonSpec, TargetRef } from "./spec-common.ts";
 
-/** `datadoghq.com/v1alpha1 WatermarkPodAutoscaler`, defaulted (watermark.md 1). Quantities are thousandths, rounded away from zero. */
+/**
+ * `datadoghq.com/v1alpha1 WatermarkPodAutoscaler`, defaulted (watermark.md 1). Quantities are
+ * thousandths, rounded away from zero.
+ */
 export interface WatermarkSpec extends CommonSpec {
   readonly dialect: "watermark";
   /**
-   * The number that a value is divided by and that a new count is calculated from: the ready pods, as in the controller, or the current count, as in the multi-threshold proposal
-   * (proposals.md §5). The proposal reads no pods, widens the watermarks without rounding them to thousandths, and does not write an unchanged count.
+   * The number that a value is divided by and that a new count is calculated from: the ready pods,
+   * as in the controller, or the current count, as in the multi-threshold proposal (proposals.md
+   * §5). The proposal reads no pods, widens the watermarks without rounding them to thousandths,
+   * and does not write an unchanged count.
    */
   readonly counts: "ready" | "current";
   readonly target: TargetRef;
@@ -14,7 +19,9 @@ export interface WatermarkSpec extends CommonSpec {
   readonly maxReplicas: number;
   readonly metrics: readonly WatermarkMetric[];
   readonly recommender?: Recommender;
-  /** True for `average`, which divides the value by the ready pods. Any other text is `absolute`. */
+  /**
+   * True for `average`, which divides the value by the ready pods. Any other text is `absolute`.
+   */
   readonly average: boolean;
   /** Width added to each watermark, in thousandths of it. */
   readonly toleranceMilli: bigint;
@@ -38,7 +45,10 @@ export interface WatermarkSpec extends CommonSpec {
   readonly skipNotScalingEvents: boolean;
   /** Sent to the recommender. */
   readonly clusterName: string;
-  /** The message of the first rule of watermark.md 1.3 that the spec breaks. Such an autoscaler never scales. */
+  /**
+   * The message of the first rule of watermark.md 1.3 that the spec breaks. Such an autoscaler
+   * never scales.
+   */
   readonly invalid?: string;
 }
 
@@ -70,11 +80,17 @@ export interface RecommenderTls {
   readonly maxVersion?: string;
 }
 
-/** Percent of the current count. `whole` decides whether the direction is off, `milli` the size of a step (watermark.md 2.8). */
+/**
+ * Percent of the current count. `whole` decides whether the direction is off, `milli` the size of a
+ * step (watermark.md 2.8).
+ */
 export interface LimitFactor {
   readonly milli: bigint;
   readonly whole: bigint;
 }
 
 /** The annotation that lets a monitor of the same name stop all scaling (watermark.md 1.4). */
-export type LifecycleControl = { readonly kind: "off" } | { readonly kind: "on" } | { readonly kind: "unreadable"; readonly text: string };
+export type LifecycleControl =
+  | { readonly kind: "off" }
+  | { readonly kind: "on" }
+  | { readonly kind: "unreadable"; readonly text: string };

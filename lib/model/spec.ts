@@ -3,7 +3,8 @@ import type { NativeSpec } from "./spec-native.ts";
 import type { WatermarkSpec } from "./spec-watermark.ts";
 
 /**
- * The spec of an autoscaler, after its manifest was validated, defaulted and converted (lib/manifest). The dialect names the rules that decide it.
+ * The spec of an autoscaler, after its manifest was validated, defaulted and converted
+ * (lib/manifest). The dialect names the rules that decide it.
  */
 export type AutoscalerSpec = HpaSpec | WatermarkSpec | NativeSpec;
 
@@ -28,14 +29,23 @@ export const WATERMARK_ANNOTATIONS = {
 } as const;
 
 /** Annotations, of which code can only read those that are stored of objects too. */
-export type WatermarkAnnotations = { readonly [Name in (typeof WATERMARK_ANNOTATIONS)[keyof typeof WATERMARK_ANNOTATIONS]]?: string };
+export type WatermarkAnnotations = {
+  readonly [Name in (typeof WATERMARK_ANNOTATIONS)[keyof typeof WATERMARK_ANNOTATIONS]]?: string;
+};
 
 export const SPEC_KIND_NAMES = ["PodAutoscaler", "WatermarkPodAutoscaler"] as const;
 export type SpecKindName = (typeof SPEC_KIND_NAMES)[number];
 
 /** The versions are fixed, because a manifest of another version may mean something else. */
 export const SPEC_KINDS: readonly SpecKind[] = [
-  { kind: "PodAutoscaler", apiVersion: "tidemark.dev/v1", group: "tidemark.dev", version: "v1", plural: "podautoscalers", annotations: [] },
+  {
+    kind: "PodAutoscaler",
+    apiVersion: "tidemark.dev/v1",
+    group: "tidemark.dev",
+    version: "v1",
+    plural: "podautoscalers",
+    annotations: [],
+  },
   {
     kind: "WatermarkPodAutoscaler",
     apiVersion: "datadoghq.com/v1alpha1",
@@ -46,16 +56,26 @@ export const SPEC_KINDS: readonly SpecKind[] = [
   },
 ];
 
-/** The validation levels of `kubectl --validate`. Stored manifests are read with "warn", so that an accepted manifest stays accepted. */
+/**
+ * The validation levels of `kubectl --validate`. Stored manifests are read with "warn", so that an
+ * accepted manifest stays accepted.
+ */
 export const VALIDATIONS = ["strict", "warn", "ignore"] as const;
 
 /** "strict" refuses unknown and repeated fields. "warn" warns of them. "ignore" skips them. */
 export type Validation = (typeof VALIDATIONS)[number];
 
-const WORDS: Readonly<Record<string, Validation>> = { strict: "strict", true: "strict", warn: "warn", ignore: "ignore", false: "ignore" };
+const WORDS: Readonly<Record<string, Validation>> = {
+  strict: "strict",
+  true: "strict",
+  warn: "warn",
+  ignore: "ignore",
+  false: "ignore",
+};
 
 /** kubectl's words for the levels; `undefined` for any other word. */
-export const validationOf = (word: string): Validation | undefined => (Object.hasOwn(WORDS, word) ? WORDS[word] : undefined);
+export const validationOf = (word: string): Validation | undefined =>
+  Object.hasOwn(WORDS, word) ? WORDS[word] : undefined;
 
 /** All accepted words, for messages. */
 export const VALIDATION_WORDS = Object.keys(WORDS).join(", ");

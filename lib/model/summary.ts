@@ -3,7 +3,8 @@ import type { ScaleTotals } from "./scale-records.ts";
 import type { TargetRef } from "./spec-common.ts";
 
 /**
- * What a reader of many autoscalers needs of each: one row of a partition's summary. A summary follows from what a sync found. It decides nothing, so that it may be lost or late
+ * What a reader of many autoscalers needs of each: one row of a partition's summary. A summary
+ * follows from what a sync found. It decides nothing, so that it may be lost or late
  * (docs/protocol.md, "What only readers need").
  */
 export interface SummaryRow {
@@ -15,18 +16,25 @@ export interface SummaryRow {
   readonly heldBy?: string;
   /** The reason of the decision. */
   readonly reason: string;
-  /** The observed count; the last known one where it could not be read. Absent where none is known. */
+  /**
+   * The observed count; the last known one where it could not be read. Absent where none is known.
+   */
   readonly current?: number;
   /** Present where the count could not be read: since when, or 0 where that is not known. */
   readonly unreadMs?: number;
   /** The count that the rules want. */
   readonly desired?: number;
-  /** The bounds in force, each present where an override or a schedule sets it, and not the manifest. */
+  /**
+   * The bounds in force, each present where an override or a schedule sets it, and not the
+   * manifest.
+   */
   readonly min?: number;
   readonly max?: number;
   /** True where an override sets one of them, or holds. */
   readonly overridden?: true;
-  /** True where the condition `ScalingActive` is false without a failure: scaling is switched off. */
+  /**
+   * True where the condition `ScalingActive` is false without a failure: scaling is switched off.
+   */
   readonly switchedOff?: true;
   /** True where it has the series of the watermark rules, whose values are in the journal. */
   readonly hasBands?: true;
@@ -41,14 +49,18 @@ export interface SummaryRow {
   readonly since?: ProblemTimes;
 }
 
-/** What was scaled so far. The refused scales are counted by the summary itself: a summary that is lost begins them anew, as a restarted exporter does. */
+/**
+ * What was scaled so far. The refused scales are counted by the summary itself: a summary that is
+ * lost begins them anew, as a restarted exporter does.
+ */
 export interface SummaryTotals extends Omit<ScaleTotals, "epoch"> {
   readonly refusedUps: number;
   readonly refusedDowns: number;
 }
 
 /**
- * What a person must look at, where it lasts. `refused`: a scale was refused, and none was made since while one is wanted. `failing`: it could not be evaluated. `unmeasured`: a metric is
+ * What a person must look at, where it lasts. `refused`: a scale was refused, and none was made
+ * since while one is wanted. `failing`: it could not be evaluated. `unmeasured`: a metric is
  * missing. `atMax`: it wants more than its maxReplicas.
  */
 export const PROBLEM_KINDS = ["refused", "failing", "unmeasured", "atMax"] as const;
@@ -68,7 +80,10 @@ export type ProblemCounts = Readonly<Partial<Record<ProblemKind, ProblemCount>>>
 /** A problem of an autoscaler that a person need not be woken for may end by itself until then. */
 export const LASTING_MS = 15 * 60_000;
 
-export const problemCounts = (rows: Iterable<Pick<SummaryRow, "since">>, nowMs: number): ProblemCounts => {
+export const problemCounts = (
+  rows: Iterable<Pick<SummaryRow, "since">>,
+  nowMs: number,
+): ProblemCounts => {
   const counts: Partial<Record<ProblemKind, ProblemCount>> = {};
   for (const { since } of rows) {
     if (!since) continue;
@@ -77,7 +92,11 @@ export const problemCounts = (rows: Iterable<Pick<SummaryRow, "since">>, nowMs: 
       if (beganMs === undefined) continue;
       const { autoscalers = 0, lasting = 0, oldestMs = beganMs } = counts[kind] ?? {};
       const lasts = nowMs - beganMs >= LASTING_MS ? 1 : 0;
-      counts[kind] = { autoscalers: autoscalers + 1, lasting: lasting + lasts, oldestMs: Math.min(oldestMs, beganMs) };
+      counts[kind] = {
+        autoscalers: autoscalers + 1,
+        lasting: lasting + lasts,
+        oldestMs: Math.min(oldestMs, beganMs),
+      };
     }
   }
   return counts;
@@ -92,7 +111,10 @@ export interface SummaryBase {
   readonly indexHash: string;
 }
 
-/** What names one autoscaler to readers, and what lists choose by: a row of a partition's index. The index follows from the stored autoscalers, and is written by the sync after an edit. */
+/**
+ * What names one autoscaler to readers, and what lists choose by: a row of a partition's index. The
+ * index follows from the stored autoscalers, and is written by the sync after an edit.
+ */
 export interface IndexRow {
   readonly namespace: string;
   readonly name: string;
@@ -112,22 +134,37 @@ export interface IndexRow {
   readonly problem?: string;
 }
 
-/** The autoscalers of a partition, in order of namespace and name. It counts only while the head still has this spec version, and the cluster this incarnation. */
+/**
+ * The autoscalers of a partition, in order of namespace and name. It counts only while the head
+ * still has this spec version, and the cluster this incarnation.
+ */
 export interface PartitionIndex {
   readonly specVersion: number;
   readonly clusterIncarnation: string;
   readonly rows: readonly IndexRow[];
 }
 
-export const TROUBLE_STATES = ["failing", "forbidden", "ok", "partly failing", "unreachable"] as const;
+export const TROUBLE_STATES = [
+  "failing",
+  "forbidden",
+  "ok",
+  "partly failing",
+  "unreachable",
+] as const;
 
-/** The state of a partition by its evaluations. `silent`: there are none, or none of them asked the cluster. */
+/**
+ * The state of a partition by its evaluations. `silent`: there are none, or none of them asked the
+ * cluster.
+ */
 export interface PartitionTrouble {
   readonly state: (typeof TROUBLE_STATES)[number];
   readonly silent: boolean;
   readonly sinceMs?: number;
   readonly error?: string;
-  /** An autoscaler that holds because a stored item cannot be read, as NAMESPACE/NAME, and the reason. Absent when there is none. */
+  /**
+   * An autoscaler that holds because a stored item cannot be read, as NAMESPACE/NAME, and the
+   * reason. Absent when there is none.
+   */
   readonly unreadable?: { readonly autoscaler: string; readonly message: string };
   /** Holds that a person must end: for each reason its first autoscaler, and how many there are. */
   readonly holds: readonly TroublingHold[];

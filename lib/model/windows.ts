@@ -1,8 +1,9 @@
 import type { BoundSource, EffectiveBounds } from "./override.ts";
 
 /**
- * Everything that is stored for one autoscaler between two syncs. Only the table holds it (docs/architecture.md, "What is stored"). The imitated controllers keep the
- * first half in memory, where a restart loses it, and the second half in the status of their object.
+ * Everything that is stored for one autoscaler between two syncs. Only the table holds it
+ * (docs/architecture.md, "What is stored"). The imitated controllers keep the first half in memory,
+ * where a restart loses it, and the second half in the status of their object.
  */
 export interface Windows {
   readonly memory: Memory;
@@ -10,13 +11,22 @@ export interface Windows {
 }
 
 export interface Memory {
-  /** In the order of the controller's slots: a slot that has left every window is reused (hpa.md 3.8). `null` means that none was ever recorded, which differs from an empty list (hpa.md 2.4 step 3). */
+  /**
+   * In the order of the controller's slots: a slot that has left every window is reused (hpa.md
+   * 3.8). `null` means that none was ever recorded, which differs from an empty list (hpa.md 2.4
+   * step 3).
+   */
   readonly recommendations: readonly RecommendationRun[] | null;
   readonly scaleUps: readonly ScaleChange[];
   readonly scaleDowns: readonly ScaleChange[];
-  /** Selector text of the target's scale at the last sync; absent before the first. Other autoscalers check their selectors against it (hpa.md 2.5). */
+  /**
+   * Selector text of the target's scale at the last sync; absent before the first. Other
+   * autoscalers check their selectors against it (hpa.md 2.5).
+   */
   readonly selector?: string;
-  /** Last answers of registered sources to metrics that are not asked in each sync (`everySeconds`). */
+  /**
+   * Last answers of registered sources to metrics that are not asked in each sync (`everySeconds`).
+   */
   readonly answers?: readonly KeptAnswer[];
 }
 
@@ -31,8 +41,9 @@ export interface KeptAnswer {
 }
 
 /**
- * Equal recommendations of consecutive syncs, as one run: `replicas` was recommended at `firstMs`, at `lastMs`, and every `stepMs` between them.
- * A run decides exactly as the full list of its recommendations does, because a window that contains any of them contains the last.
+ * Equal recommendations of consecutive syncs, as one run: `replicas` was recommended at `firstMs`,
+ * at `lastMs`, and every `stepMs` between them. A run decides exactly as the full list of its
+ * recommendations does, because a window that contains any of them contains the last.
  */
 export interface RecommendationRun {
   readonly replicas: number;
@@ -40,16 +51,32 @@ export interface RecommendationRun {
   readonly lastMs: number;
   /** Time between the recommendations; absent where it is not known, or there is only one. */
   readonly stepMs?: number;
-  /** On the newest run: the longest stabilization window when it was recorded. Slots that had left this window may be reused (lib/policy/shared/recommendations.ts). */
+  /**
+   * On the newest run: the longest stabilization window when it was recorded. Slots that had left
+   * this window may be reused (lib/policy/shared/recommendations.ts).
+   */
   readonly windowMs?: number;
 }
 
-/** Index of the run that was recommended last; -1 in an empty list. It need not be the last of the list, because slots are reused. */
+/**
+ * Index of the run that was recommended last; -1 in an empty list. It need not be the last of the
+ * list, because slots are reused.
+ */
 export const newestRunAt = (runs: readonly RecommendationRun[]): number =>
-  runs.reduce((newest, { lastMs }, at) => (lastMs >= (runs[newest]?.lastMs ?? Number.NEGATIVE_INFINITY) ? at : newest), -1);
+  runs.reduce(
+    (newest, { lastMs }, at) =>
+      lastMs >= (runs[newest]?.lastMs ?? Number.NEGATIVE_INFINITY) ? at : newest,
+    -1,
+  );
 
-/** The list with its newest run extended to `untilMs`: a page is not written again while the recommendation stays the same. */
-export const extendedTo = (runs: readonly RecommendationRun[], untilMs: number): readonly RecommendationRun[] => {
+/**
+ * The list with its newest run extended to `untilMs`: a page is not written again while the
+ * recommendation stays the same.
+ */
+export const extendedTo = (
+  runs: readonly RecommendationRun[],
+  untilMs: number,
+): readonly RecommendationRun[] => {
   const at = newestRunAt(runs);
   const newest = runs[at];
   return newest && newest.lastMs < untilMs ? runs.with(at, { ...newest, lastMs: untilMs }) : runs;
@@ -62,22 +89,33 @@ export interface ScaleChange {
   /** A clock reading after the answer of the PUT. */
   readonly atMs: number;
   /**
-   * The earliest possible time of the change; 0 for one that may not have happened. Absent means `atMs`. Limits of the other direction, to which the change gives room, count it from
-   * here. So a change whose time is not exact counts longest where it limits, and shortest where it gives room.
+   * The earliest possible time of the change; 0 for one that may not have happened. Absent means
+   * `atMs`. Limits of the other direction, to which the change gives room, count it from here. So a
+   * change whose time is not exact counts longest where it limits, and shortest where it gives
+   * room.
    */
   readonly earliestMs?: number;
-  /** True once it is older than the longest period of its direction. It still counts until its slot is reused (hpa.md 3.9). */
+  /**
+   * True once it is older than the longest period of its direction. It still counts until its slot
+   * is reused (hpa.md 3.9).
+   */
   readonly outdated?: boolean;
   /** Id of the stored scale event. Recording the same id twice changes nothing. */
   readonly eventId?: string;
 }
 
-/** The count that a sync left of a workload. Another count in the next sync was set outside Tidemark. */
+/**
+ * The count that a sync left of a workload. Another count in the next sync was set outside
+ * Tidemark.
+ */
 export interface SeenCount {
   readonly replicas: number;
   /** The end of the workload's uid: another workload has a count of its own. */
   readonly of: string;
-  /** The last completed sync whose count this is, where later ones could not compare: a scale was under way. Absent where it is the newest one. */
+  /**
+   * The last completed sync whose count this is, where later ones could not compare: a scale was
+   * under way. Absent where it is the newest one.
+   */
   readonly sinceMs?: number;
 }
 
@@ -100,7 +138,10 @@ export interface Condition {
   readonly transitionMs: number;
 }
 
-/** JSON of one entry of `status.currentMetrics`, with quantities in canonical text; `{ "type": "" }` for a failed metric. */
+/**
+ * JSON of one entry of `status.currentMetrics`, with quantities in canonical text; `{ "type": "" }`
+ * for a failed metric.
+ */
 export type MetricStatus = { readonly type: string; readonly [source: string]: unknown };
 
 export const NEW_WINDOWS: Windows = {
@@ -108,7 +149,10 @@ export const NEW_WINDOWS: Windows = {
   status: { conditions: [], currentReplicas: 0, desiredReplicas: 0, currentMetrics: null },
 };
 
-/** Bounds with where they come from. A bound without a source is the manifest's, or from a journal of an earlier release. */
+/**
+ * Bounds with where they come from. A bound without a source is the manifest's, or from a journal
+ * of an earlier release.
+ */
 export interface BoundsInForce extends Partial<Pick<EffectiveBounds, "paused" | "holds">> {
   readonly min: number;
   readonly max: number;
@@ -116,7 +160,10 @@ export interface BoundsInForce extends Partial<Pick<EffectiveBounds, "paused" | 
   readonly maxBy?: BoundSource;
 }
 
-/** What was in force and seen in one sync, for charts. Absent where nothing was evaluated, and in journals of earlier releases. */
+/**
+ * What was in force and seen in one sync, for charts. Absent where nothing was evaluated, and in
+ * journals of earlier releases.
+ */
 export interface InForce {
   readonly bounds?: BoundsInForce;
   /** Pods that were ready. */

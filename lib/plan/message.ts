@@ -19,22 +19,30 @@ const schema = z.object({
 /** Body of the queue's message. */
 export const messageBody = (message: SyncMessage): string => JSON.stringify(message);
 
-/** The message in a body. Throws a ZodError or a SyntaxError, which sends it to the dead letters. */
+/**
+ * The message in a body. Throws a ZodError or a SyntaxError, which sends it to the dead letters.
+ */
 export const messageOf = (body: string): SyncMessage => schema.parse(JSON.parse(body));
 
 /**
- * True when the message is due later than a difference of clocks explains, because the queue delivers no message before it is due. A sync for it would set the due time done ahead:
- * every message that is due before would be refused.
+ * True when the message is due later than a difference of clocks explains, because the queue
+ * delivers no message before it is due. A sync for it would set the due time done ahead: every
+ * message that is due before would be refused.
  */
-export const isEarly = ({ dueMs }: SyncMessage, clockMs: number, { clockDifferenceMs }: Pick<Timing, "clockDifferenceMs">): boolean =>
-  dueMs > clockMs + clockDifferenceMs;
+export const isEarly = (
+  { dueMs }: SyncMessage,
+  clockMs: number,
+  { clockDifferenceMs }: Pick<Timing, "clockDifferenceMs">,
+): boolean => dueMs > clockMs + clockDifferenceMs;
 
 /** True when later messages do its work. */
-export const isStale = ({ dueMs, periodMs }: SyncMessage, clockMs: number): boolean => clockMs - dueMs > STALE_PERIODS * periodMs;
+export const isStale = ({ dueMs, periodMs }: SyncMessage, clockMs: number): boolean =>
+  clockMs - dueMs > STALE_PERIODS * periodMs;
 
 /**
- * How long a sync and its parts may take, and how many scales a wave has. The safety of the protocol rests on the order of these numbers (docs/protocol.md, "Time"). The template
- * states the same function timeout, and a test compares them.
+ * How long a sync and its parts may take, and how many scales a wave has. The safety of the
+ * protocol rests on the order of these numbers (docs/protocol.md, "Time"). The template states the
+ * same function timeout, and a test compares them.
  */
 export interface Timing {
   /** Longest life of one invocation. The platform or a watchdog ends it then. */
@@ -46,9 +54,16 @@ export interface Timing {
   /** Largest difference between the clocks of any two machines. */
   readonly clockDifferenceMs: number;
   readonly leaseMs: number;
-  /** Most scales of one wave, and so the most that a sync leaves open when it dies. More would be hardly faster. */
+  /**
+   * Most scales of one wave, and so the most that a sync leaves open when it dies. More would be
+   * hardly faster.
+   */
   readonly scalesPerWave: number;
-  /** After this time specs are read again, also under the same version: the editor may have died before it raised the version. Its edit then takes effect so late, unless it is repeated: a repeat raises the version. */
+  /**
+   * After this time specs are read again, also under the same version: the editor may have died
+   * before it raised the version. Its edit then takes effect so late, unless it is repeated: a
+   * repeat raises the version.
+   */
   readonly specsFreshMs: number;
   /** Wanted entries of a windows page (plan.ts). */
   readonly pageEntries: number;
@@ -62,20 +77,27 @@ export const DEFAULT_TIMING: Timing = {
   softDeadlineMs: 10_000,
   putTimeoutMs: 5_000,
   clockDifferenceMs,
-  // Longer than the life, so that no other sync claims while the holder may still work. Every sync that ends gives it back early.
+  // Longer than the life, so that no other sync claims while the holder may still work. Every sync
+  // that ends gives it back early.
   leaseMs: lifeMs + clockDifferenceMs,
   scalesPerWave: 500,
   specsFreshMs: 300_000,
   pageEntries: PAGE_ENTRIES,
 };
 
-/** A message that is older than this many periods is dropped, because later messages do its work. */
+/**
+ * A message that is older than this many periods is dropped, because later messages do its work.
+ */
 export const STALE_PERIODS = 3;
 
 /** From when on a PUT of an intent that was decided at `nowMs` cannot take effect, on any clock. */
-export const deadlineOf = (nowMs: number, { lifeMs: life, putTimeoutMs, clockDifferenceMs: difference }: Timing): number =>
-  nowMs + life + putTimeoutMs + difference;
+export const deadlineOf = (
+  nowMs: number,
+  { lifeMs: life, putTimeoutMs, clockDifferenceMs: difference }: Timing,
+): number => nowMs + life + putTimeoutMs + difference;
 
 /** A PUT under this deadline may be sent while the own clock is before this time. */
-export const sendUntil = (deadlineMs: number, { putTimeoutMs, clockDifferenceMs: difference }: Timing): number =>
-  deadlineMs - putTimeoutMs - difference;
+export const sendUntil = (
+  deadlineMs: number,
+  { putTimeoutMs, clockDifferenceMs: difference }: Timing,
+): number => deadlineMs - putTimeoutMs - difference;

@@ -17,11 +17,16 @@ interface SchedulePorts {
 }
 
 /**
- * Plans the syncs of the call's own minute, and of the two minutes before it where a call failed or never came, and sends each with the delay to its due time. So no repeat of a failed call is needed: the next
- * call does its work. What is due in the past is left out. A minute is marked once all of it was sent. Planning a minute twice is harmless, because a due time is done once.
- * The clusters that it read come with the report.
+ * Plans the syncs of the call's own minute, and of the two minutes before it where a call failed or
+ * never came, and sends each with the delay to its due time. So no repeat of a failed call is
+ * needed: the next call does its work. What is due in the past is left out. A minute is marked once
+ * all of it was sent. Planning a minute twice is harmless, because a due time is done once. The
+ * clusters that it read come with the report.
  */
-export const schedule = async (ports: SchedulePorts, tick: Tick): Promise<PlanReport & { readonly items: readonly ClusterItem[] }> => {
+export const schedule = async (
+  ports: SchedulePorts,
+  tick: Tick,
+): Promise<PlanReport & { readonly items: readonly ClusterItem[] }> => {
   const { tables, queue } = ports;
   mustBePresent(tick, tables.clock());
   const all = minutesOfCall(tick);
@@ -48,7 +53,18 @@ export const schedule = async (ports: SchedulePorts, tick: Tick): Promise<PlanRe
   const late = messages.filter(({ dueMs }) => dueMs >= ownMs && dueMs < nowMs);
   const sent = await sendPlanned({ queue, clock: tables.clock }, ahead, PARALLEL);
   // The marks of the calls that came after this one, where this one is late.
-  const later = [...marks].filter((minuteMs) => minuteMs > ownMs && minuteMs <= ownMs + LATER_MARKS_MS);
+  const later = [...marks].filter(
+    (minuteMs) => minuteMs > ownMs && minuteMs <= ownMs + LATER_MARKS_MS,
+  );
   await markPlanned(tables, [...all, ...later]);
-  return { fromMs: ownMs, untilMs: ownMs + MINUTE_MS, missed, clusters, sent, skipped: late.length + ahead.length - sent, unreadable, items };
+  return {
+    fromMs: ownMs,
+    untilMs: ownMs + MINUTE_MS,
+    missed,
+    clusters,
+    sent,
+    skipped: late.length + ahead.length - sent,
+    unreadable,
+    items,
+  };
 };

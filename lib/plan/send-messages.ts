@@ -1,4 +1,9 @@
-import { type BatchResultErrorEntry, SendMessageBatchCommand, type SendMessageBatchCommandInput, type SQSClient } from "@aws-sdk/client-sqs";
+import {
+  type BatchResultErrorEntry,
+  SendMessageBatchCommand,
+  type SendMessageBatchCommandInput,
+  type SQSClient,
+} from "@aws-sdk/client-sqs";
 import { TidemarkError } from "../model/errors.ts";
 import { messageBody, type SyncMessage } from "./message.ts";
 import type { ClusterRecord } from "../model/records.ts";
@@ -25,8 +30,14 @@ const BATCH_MAX = 10;
 const ATTEMPTS_MAX = 5;
 const FIRST_WAIT_MS = 100;
 
-/** The message group is the cluster. In a standard queue this makes waits fair between clusters; nothing relies on it. */
-export const sendParams = (queueUrl: string, batch: readonly DelayedMessage[]): SendMessageBatchCommandInput => ({
+/**
+ * The message group is the cluster. In a standard queue this makes waits fair between clusters;
+ * nothing relies on it.
+ */
+export const sendParams = (
+  queueUrl: string,
+  batch: readonly DelayedMessage[],
+): SendMessageBatchCommandInput => ({
   QueueUrl: queueUrl,
   Entries: batch.map(({ message, delaySeconds: delay }, at) => ({
     Id: String(at),
@@ -37,8 +48,10 @@ export const sendParams = (queueUrl: string, batch: readonly DelayedMessage[]): 
 });
 
 /**
- * Sends one batch, and sends the refused entries again. `delayOf` gives the delay of a message at each attempt, because waits between attempts take seconds; a message without one has become too old and is
- * left out. Returns how many were sent. Throws `plan.unsent` when some are refused at every attempt: then the minute is not marked, and the next call plans it.
+ * Sends one batch, and sends the refused entries again. `delayOf` gives the delay of a message at
+ * each attempt, because waits between attempts take seconds; a message without one has become too
+ * old and is left out. Returns how many were sent. Throws `plan.unsent` when some are refused at
+ * every attempt: then the minute is not marked, and the next call plans it.
  */
 export const sendBatch = async (
   queue: MessageQueue,
@@ -53,7 +66,9 @@ export const sendBatch = async (
       return delay === undefined ? [] : [{ message, delaySeconds: delay }];
     });
     if (delayed.length === 0) return sent;
-    const { Failed = [] } = await queue.client.send(new SendMessageBatchCommand(sendParams(queue.queueUrl, delayed)));
+    const { Failed = [] } = await queue.client.send(
+      new SendMessageBatchCommand(sendParams(queue.queueUrl, delayed)),
+    );
     const refused = new Set(Failed.map(({ Id }) => Id));
     left = delayed.flatMap(({ message }, at) => (refused.has(String(at)) ? [message] : []));
     sent += delayed.length - left.length;
@@ -64,12 +79,19 @@ export const sendBatch = async (
 };
 
 const unsent = (count: number, first: BatchResultErrorEntry | undefined): TidemarkError =>
-  new TidemarkError("plan.unsent", `Cannot send ${count} planned syncs: ${first?.Code}: ${first?.Message ?? "no reason was given"}`, {
-    unsent: count,
-    code: first?.Code,
-  });
+  new TidemarkError(
+    "plan.unsent",
+    `Cannot send ${count} planned syncs: ${first?.Code}: ${first?.Message ?? "no reason was given"}`,
+    {
+      unsent: count,
+      code: first?.Code,
+    },
+  );
 
-/** A batch that took longer than this was sent with delays that are wrong by as much. A queue that is merely slow answers sooner: its batches must not be doubled. */
+/**
+ * A batch that took longer than this was sent with delays that are wrong by as much. A queue that
+ * is merely slow answers sooner: its batches must not be doubled.
+ */
 const LATE_MS = 5_000;
 /** Two more copies: the function lives 30 s, and a third pause of seconds in it is rare. */
 const SENDS_MAX = 3;
@@ -79,10 +101,19 @@ export interface SendingPorts {
   readonly clock: () => number;
 }
 
-/** Sends each message with the delay to its due time, the soonest first, in parallel and bounded batches. Returns how many were sent; the others had become too old. */
-export const sendPlanned = async (ports: SendingPorts, messages: readonly SyncMessage[], parallel: number): Promise<number> => {
+/**
+ * Sends each message with the delay to its due time, the soonest first, in parallel and bounded
+ * batches. Returns how many were sent; the others had become too old.
+ */
+export const sendPlanned = async (
+  ports: SendingPorts,
+  messages: readonly SyncMessage[],
+  parallel: number,
+): Promise<number> => {
   const soonest = messages.toSorted((one, other) => one.dueMs - other.dueMs);
-  const batches = Array.from({ length: Math.ceil(soonest.length / BATCH_MAX) }, (_, at) => soonest.slice(at * BATCH_MAX, (at + 1) * BATCH_MAX));
+  const batches = Array.from({ length: Math.ceil(soonest.length / BATCH_MAX) }, (_, at) =>
+    soonest.slice(at * BATCH_MAX, (at + 1) * BATCH_MAX),
+  );
   let sent = 0;
   await mapWithLimit(batches, parallel, async (batch) => {
     const count = await sendOnTime(ports, batch);
@@ -92,10 +123,14 @@ export const sendPlanned = async (ports: SendingPorts, messages: readonly SyncMe
 };
 
 /**
- * Sends one batch. A delay is relative: where the function was frozen while it sent, the messages come as much later. They are sent again with the delays of now, and the claim refuses the late copies, because their
- * due times are done.
+ * Sends one batch. A delay is relative: where the function was frozen while it sent, the messages
+ * come as much later. They are sent again with the delays of now, and the claim refuses the late
+ * copies, because their due times are done.
  */
-const sendOnTime = async ({ queue, clock }: SendingPorts, batch: readonly SyncMessage[]): Promise<number> => {
+const sendOnTime = async (
+  { queue, clock }: SendingPorts,
+  batch: readonly SyncMessage[],
+): Promise<number> => {
   const delayOf = (message: SyncMessage): number | undefined => delaySeconds(message, clock());
   let ahead = batch;
   let sent = 0;
@@ -109,15 +144,26 @@ const sendOnTime = async ({ queue, clock }: SendingPorts, batch: readonly SyncMe
   return sent;
 };
 
-/** Until then the next call of the scheduler has planned this cluster: it comes within a minute, and up to a minute late. */
+/**
+ * Until then the next call of the scheduler has planned this cluster: it comes within a minute, and
+ * up to a minute late.
+ */
 const AHEAD_MS = 2 * MINUTE_MS;
 const PARALLEL = 4;
 
 /**
- * Plans the next two minutes of a cluster that was just added or divided, so that its first sync need not wait for the next call of the scheduler. That call plans the same minutes
- * again; the claim refuses a due time that is done.
+ * Plans the next two minutes of a cluster that was just added or divided, so that its first sync
+ * need not wait for the next call of the scheduler. That call plans the same minutes again; the
+ * claim refuses a due time that is done.
  */
-export const planNow = async (ports: SendingPorts, cluster: Pick<ClusterRecord, "name" | "partitions" | "syncPeriodMs">): Promise<void> => {
+export const planNow = async (
+  ports: SendingPorts,
+  cluster: Pick<ClusterRecord, "name" | "partitions" | "syncPeriodMs">,
+): Promise<void> => {
   const nowMs = ports.clock();
-  await sendPlanned(ports, planCluster(cluster, { fromMs: nowMs, untilMs: nowMs + AHEAD_MS }), PARALLEL);
+  await sendPlanned(
+    ports,
+    planCluster(cluster, { fromMs: nowMs, untilMs: nowMs + AHEAD_MS }),
+    PARALLEL,
+  );
 };

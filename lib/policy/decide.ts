@@ -14,7 +14,10 @@ export interface DecideInput extends RulesInput<AutoscalerSpec> {
   readonly setByPeople?: SetByPeople;
 }
 
-/** What to do with one workload now, and why. Pure; a metric that is missing or absurd is a reason to hold inside the decision, never an exception. */
+/**
+ * What to do with one workload now, and why. Pure; a metric that is missing or absurd is a reason
+ * to hold inside the decision, never an exception.
+ */
 export const decide = (input: DecideInput): Decision => {
   const { setByPeople = NOTHING_SET, spec, nowMs } = input;
   if (isByManifest(spec, setByPeople, nowMs)) return override(byRules(spec, input), spec, nowMs);
@@ -25,18 +28,32 @@ export const decide = (input: DecideInput): Decision => {
 const byRules = (rules: AutoscalerSpec, input: RulesInput<AutoscalerSpec>): Decision =>
   askDialect(rules, (dialect, spec) => {
     const windows = dialect.registered ? input.windows : withoutAnswers(input.windows);
-    const decision = dialect.decide({ ...input, spec, windows: withoutForeignTimers(windows, dialect) });
+    const decision = dialect.decide({
+      ...input,
+      spec,
+      windows: withoutForeignTimers(windows, dialect),
+    });
     return dialect.keeps(spec).recommendations ? decision : withoutRecommendations(decision);
   });
 
 const TIMING = DIALECTS.flatMap(({ name, timesBy }) => (timesBy ? [{ name, timesBy }] : []));
 
-/** On doubt, wait: conditions by which other rules measure time are dropped, so that a breach of long ago does not count as one that lasted. */
-export const withoutForeignTimers = (windows: Windows, { name }: Pick<Dialect<never>, "name">): Windows => {
+/**
+ * On doubt, wait: conditions by which other rules measure time are dropped, so that a breach of
+ * long ago does not count as one that lasted.
+ */
+export const withoutForeignTimers = (
+  windows: Windows,
+  { name }: Pick<Dialect<never>, "name">,
+): Windows => {
   const { conditions } = windows.status;
-  const isForeign = (type: string): boolean => TIMING.some((other) => other.name !== name && other.timesBy(type));
+  const isForeign = (type: string): boolean =>
+    TIMING.some((other) => other.name !== name && other.timesBy(type));
   if (!conditions.some(({ type }) => isForeign(type))) return windows;
-  return { ...windows, status: { ...windows.status, conditions: conditions.filter(({ type }) => !isForeign(type)) } };
+  return {
+    ...windows,
+    status: { ...windows.status, conditions: conditions.filter(({ type }) => !isForeign(type)) },
+  };
 };
 
 /** Rules that ask no registered source keep no answer of one. */
@@ -46,10 +63,16 @@ const withoutAnswers = (windows: Windows): Windows => {
   return { ...windows, memory };
 };
 
-/** Rules that record no recommendations leave none behind: after them a stabilization begins with the current count, where old ones would let the count fall at once. */
+/**
+ * Rules that record no recommendations leave none behind: after them a stabilization begins with
+ * the current count, where old ones would let the count fall at once.
+ */
 const withoutRecommendations = (decision: Decision): Decision => {
   const { windows } = decision;
   return windows.memory.recommendations === null
     ? decision
-    : { ...decision, windows: { ...windows, memory: { ...windows.memory, recommendations: null } } };
+    : {
+        ...decision,
+        windows: { ...windows, memory: { ...windows.memory, recommendations: null } },
+      };
 };

@@ -48,7 +48,10 @@ export type MetricBand =
       readonly kind: "watermarks";
       readonly up: number;
       readonly down: number;
-      /** The watermarks are widened by the shares; else they are taken as they are, and belong to the band. */
+      /**
+       * The watermarks are widened by the shares; else they are taken as they are, and belong to
+       * the band.
+       */
       readonly widened: boolean;
       /** Between the watermarks the count still moves, a step at a time. */
       readonly converges: boolean;
@@ -68,7 +71,10 @@ export interface StoppingMetric {
   readonly fallback?: { readonly afterSeconds: number; readonly replicas: number };
 }
 
-/** What holds for most rules: the largest proposal wins, no workload rests, and no single metric stops a decision. */
+/**
+ * What holds for most rules: the largest proposal wins, no workload rests, and no single metric
+ * stops a decision.
+ */
 export const LARGEST_WINS: Omit<Explanations<AutoscalerSpec>, "targets" | "band"> = {
   cpuPercent: () => undefined,
   behavior: () => undefined,

@@ -43,44 +43,75 @@ export const readAnswer = async (response: Response): Promise<HttpAnswer> => {
 export const problemIn = ({ type, text }: HttpAnswer): Problem | undefined => {
   if (type !== PROBLEM_TYPE) return undefined;
   const { status, code, detail, url, report } = asObject(jsonIn(text));
-  if (typeof status !== "number" || typeof code !== "string" || typeof detail !== "string") return undefined;
+  if (typeof status !== "number" || typeof code !== "string" || typeof detail !== "string")
+    return undefined;
   return present({ status, code, detail, url: typeof url === "string" ? url : undefined, report });
 };
 
-/** An error that Tidemark answered, with its own code and message: the same as from the embedded run. */
-export const problemError = ({ code, detail, ...details }: Problem): TidemarkError => new TidemarkError(code, detail, details);
+/**
+ * An error that Tidemark answered, with its own code and message: the same as from the embedded
+ * run.
+ */
+export const problemError = ({ code, detail, ...details }: Problem): TidemarkError =>
+  new TidemarkError(code, detail, details);
 
 /** An error that the platform answered before Tidemark ran, in words that a person can act on. */
-export const platformError = async (received: HttpAnswer, stack: StackUrl, caller: Caller, nowMs: number): Promise<TidemarkError> => {
+export const platformError = async (
+  received: HttpAnswer,
+  stack: StackUrl,
+  caller: Caller,
+  nowMs: number,
+): Promise<TidemarkError> => {
   const cannot = `Cannot use the stack at "${stack.origin}"`;
   const { status } = received;
   const error = (code: string, words: string): TidemarkError =>
-    new TidemarkError(`remote.${code}`, `${cannot}: ${words}`, { status, said: messageIn(received) });
+    new TidemarkError(`remote.${code}`, `${cannot}: ${words}`, {
+      status,
+      said: messageIn(received),
+    });
   switch (status) {
     case 401:
     case 403:
       return error("forbidden", await forbiddenWords(received, caller, nowMs));
     case 404:
-      return error("not-found", "no function answers at this URL; check that the stack still exists");
+      return error(
+        "not-found",
+        "no function answers at this URL; check that the stack still exists",
+      );
     case 413:
-      return error("too-large", "the request is larger than a function takes; apply the manifests in several steps");
+      return error(
+        "too-large",
+        "the request is larger than a function takes; apply the manifests in several steps",
+      );
     case 429:
       return error("busy", "it gets more requests than its account allows; try again later");
     case 502:
     case 503:
     case 504:
-      return error("failed", `no clear answer: its function failed or ran out of time (status ${status}); the log of the function says why`);
+      return error(
+        "failed",
+        `no clear answer: its function failed or ran out of time (status ${status}); the log of the function says why`,
+      );
     default:
-      return error("unreadable", `the answer is not from Tidemark (status ${status}, ${received.type || "no content type"}); check the URL`);
+      return error(
+        "unreadable",
+        `the answer is not from Tidemark (status ${status}, ${received.type || "no content type"}); check the URL`,
+      );
   }
 };
 
 const SIGNATURE_MINUTES = 5;
 
-const forbiddenWords = async (received: HttpAnswer, caller: Caller, nowMs: number): Promise<string> => {
+const forbiddenWords = async (
+  received: HttpAnswer,
+  caller: Caller,
+  nowMs: number,
+): Promise<string> => {
   const sentMessage = messageIn(received);
-  if (/signature expired|signature not yet current/i.test(sentMessage)) return skewWords(received, nowMs);
-  if (/token.*expired|expired.*token/i.test(sentMessage + received.errorType)) return "the AWS credentials have expired; sign in again";
+  if (/signature expired|signature not yet current/i.test(sentMessage))
+    return skewWords(received, nowMs);
+  if (/token.*expired|expired.*token/i.test(sentMessage + received.errorType))
+    return "the AWS credentials have expired; sign in again";
   if (/security token.*invalid|unrecognizedclient/i.test(sentMessage + received.errorType))
     return "AWS does not know these credentials; check the profile and sign in again";
   if (/signature.*does not match|invalidsignature/i.test(sentMessage + received.errorType)) {

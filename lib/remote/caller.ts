@@ -14,14 +14,21 @@ export interface Caller {
 const NAME_TIMEOUT_MS = 3_000;
 
 /**
- * The caller from the AWS SDK's default chain: environment, profile, single sign-on, container, instance; a named profile comes before the environment. The SDK is loaded at the first call, and it caches credentials
- * until they expire.
+ * The caller from the AWS SDK's default chain: environment, profile, single sign-on, container,
+ * instance; a named profile comes before the environment. The SDK is loaded at the first call, and
+ * it caches credentials until they expire.
  */
 export const defaultCaller = (region: string, profile?: string): Caller => {
-  const parentClientConfig = { region, requestHandler: boundedRequests({ connectMs: NAME_TIMEOUT_MS, wholeMs: NAME_TIMEOUT_MS }) };
+  const parentClientConfig = {
+    region,
+    requestHandler: boundedRequests({ connectMs: NAME_TIMEOUT_MS, wholeMs: NAME_TIMEOUT_MS }),
+  };
   // Without the client of STS, which most commands never call.
   const provider = lazy(async () =>
-    (await import("@aws-sdk/credential-provider-node")).defaultProvider({ ...(profile !== undefined && { profile }), parentClientConfig }),
+    (await import("@aws-sdk/credential-provider-node")).defaultProvider({
+      ...(profile !== undefined && { profile }),
+      parentClientConfig,
+    }),
   );
   const credentials = async (): Promise<AwsCredentials> => {
     const ask = await provider();
@@ -63,4 +70,5 @@ const lazy = <Value>(make: () => Promise<Value>): (() => Promise<Value>) => {
   };
 };
 
-const wordsOf = (cause: unknown): string => (cause instanceof Error ? cause.message : String(cause)).replace(/\s+/g, " ").replace(/\.$/, "");
+const wordsOf = (cause: unknown): string =>
+  (cause instanceof Error ? cause.message : String(cause)).replace(/\s+/g, " ").replace(/\.$/, "");

@@ -14,7 +14,10 @@ export interface NamedStack {
   readonly withinMs?: number;
 }
 
-/** Where requests to a stack go. Each policy for people allows the URL of `view`, so queries go there. */
+/**
+ * Where requests to a stack go. Each policy for people allows the URL of `view`, so queries go
+ * there.
+ */
 export interface StackUrls {
   readonly view: StackUrl;
   readonly api: StackUrl;
@@ -38,11 +41,14 @@ export interface StackFacts {
 }
 
 /**
- * Reads a stack with one call of CloudFormation. Throws `remote.stack.region`, `remote.stack.unknown`, `remote.stack.forbidden`, `remote.stack.unclear` and `remote.credentials`. The SDK is loaded here, because most
- * commands need no CloudFormation.
+ * Reads a stack with one call of CloudFormation. Throws `remote.stack.region`,
+ * `remote.stack.unknown`, `remote.stack.forbidden`, `remote.stack.unclear` and
+ * `remote.credentials`. The SDK is loaded here, because most commands need no CloudFormation.
  */
 export const readStack = async (stack: NamedStack): Promise<StackFacts> => {
-  const { CloudFormationClient, DescribeStacksCommand } = await import("@aws-sdk/client-cloudformation");
+  const { CloudFormationClient, DescribeStacksCommand } = await import(
+    "@aws-sdk/client-cloudformation"
+  );
   const { name, region: namedRegion, profile, withinMs } = stack;
   const limitMs = withinMs ?? TIMEOUT_MS;
   const client = new CloudFormationClient({
@@ -66,46 +72,96 @@ export const readStack = async (stack: NamedStack): Promise<StackFacts> => {
 
 const factsOf = (
   region: string,
-  { StackStatus, StackStatusReason, LastUpdatedTime, CreationTime, Parameters = [], Outputs = [] }: Partial<Stack>,
+  {
+    StackStatus,
+    StackStatusReason,
+    LastUpdatedTime,
+    CreationTime,
+    Parameters = [],
+    Outputs = [],
+  }: Partial<Stack>,
 ): StackFacts => {
   const changedAt = LastUpdatedTime ?? CreationTime;
   return {
     region,
     state: StackStatus ?? "",
     ...present({ stateReason: StackStatusReason, changedAt }),
-    parameters: Object.fromEntries(Parameters.map(({ ParameterKey = "", ParameterValue = "" }) => [ParameterKey, ParameterValue])),
-    outputs: Object.fromEntries(Outputs.map(({ OutputKey = "", OutputValue = "" }) => [OutputKey, OutputValue])),
+    parameters: Object.fromEntries(
+      Parameters.map(({ ParameterKey = "", ParameterValue = "" }) => [
+        ParameterKey,
+        ParameterValue,
+      ]),
+    ),
+    outputs: Object.fromEntries(
+      Outputs.map(({ OutputKey = "", OutputValue = "" }) => [OutputKey, OutputValue]),
+    ),
   };
 };
 
-/** Reads the URLs of a stack from its outputs. Throws the errors of `readStack`, and `remote.stack.outputs`. */
-export const findStack = async (stack: NamedStack): Promise<StackUrls> => urlsOf(stack.name, await readStack(stack));
+/**
+ * Reads the URLs of a stack from its outputs. Throws the errors of `readStack`, and
+ * `remote.stack.outputs`.
+ */
+export const findStack = async (stack: NamedStack): Promise<StackUrls> =>
+  urlsOf(stack.name, await readStack(stack));
 
-const failed = (code: string, { name }: NamedStack, words: string, cause?: unknown): TidemarkError =>
-  new TidemarkError(`remote.stack.${code}`, `Cannot find the URL of stack "${name}": ${words}`, { name }, cause === undefined ? {} : { cause });
+const failed = (
+  code: string,
+  { name }: NamedStack,
+  words: string,
+  cause?: unknown,
+): TidemarkError =>
+  new TidemarkError(
+    `remote.stack.${code}`,
+    `Cannot find the URL of stack "${name}": ${words}`,
+    { name },
+    cause === undefined ? {} : { cause },
+  );
 
 const regionOf = async ({ config }: CloudFormationClient, stack: NamedStack): Promise<string> => {
   try {
     return await config.region();
   } catch (cause) {
-    throw failed("region", stack, "no AWS region is set; give --region, or set AWS_REGION or the region of the profile", cause);
+    throw failed(
+      "region",
+      stack,
+      "no AWS region is set; give --region, or set AWS_REGION or the region of the profile",
+      cause,
+    );
   }
 };
 
-/** Asked for first, because the SDK's error for missing credentials does not differ by its name from others. */
-const credentialsOf = async ({ config }: CloudFormationClient, stack: NamedStack): Promise<void> => {
+/**
+ * Asked for first, because the SDK's error for missing credentials does not differ by its name from
+ * others.
+ */
+const credentialsOf = async (
+  { config }: CloudFormationClient,
+  stack: NamedStack,
+): Promise<void> => {
   try {
     await config.credentials();
   } catch (cause) {
     const words = `no AWS credentials were found; give --profile, set AWS_PROFILE or sign in (${wordsOf(cause)})`;
-    throw new TidemarkError("remote.credentials", `Cannot find the URL of stack "${stack.name}": ${words}`, {}, { cause });
+    throw new TidemarkError(
+      "remote.credentials",
+      `Cannot find the URL of stack "${stack.name}": ${words}`,
+      {},
+      { cause },
+    );
   }
 };
 
-const wordsOf = (cause: unknown): string => foreignText(cause instanceof Error ? cause.message : String(cause)).replace(/\.$/, "");
+const wordsOf = (cause: unknown): string =>
+  foreignText(cause instanceof Error ? cause.message : String(cause)).replace(/\.$/, "");
 
 const EXPIRED = new Set(["ExpiredToken", "ExpiredTokenException", "RequestExpired"]);
-const UNKNOWN_KEYS = new Set(["InvalidClientTokenId", "UnrecognizedClientException", "SignatureDoesNotMatch", "InvalidSignatureException"]);
+const UNKNOWN_KEYS = new Set([
+  "InvalidClientTokenId",
+  "UnrecognizedClientException",
+  "SignatureDoesNotMatch",
+  "InvalidSignatureException",
+]);
 const FORBIDDEN = new Set(["AccessDenied", "AccessDeniedException"]);
 
 const refusal = (stack: NamedStack, region: string, cause: unknown): TidemarkError => {
@@ -116,13 +172,29 @@ const refusal = (stack: NamedStack, region: string, cause: unknown): TidemarkErr
     return failed("unknown", stack, absent, cause);
   }
   if (FORBIDDEN.has(code)) {
-    return failed("forbidden", stack, `AWS refuses cloudformation:DescribeStacks (${words}); get that right, or give its URL with --stack`, cause);
+    return failed(
+      "forbidden",
+      stack,
+      `AWS refuses cloudformation:DescribeStacks (${words}); get that right, or give its URL with --stack`,
+      cause,
+    );
   }
-  if (EXPIRED.has(code)) return failed("forbidden", stack, "the AWS credentials have expired; sign in again", cause);
+  if (EXPIRED.has(code))
+    return failed("forbidden", stack, "the AWS credentials have expired; sign in again", cause);
   if (UNKNOWN_KEYS.has(code)) {
-    return failed("forbidden", stack, `AWS does not accept these credentials (${words}); check the profile and sign in again`, cause);
+    return failed(
+      "forbidden",
+      stack,
+      `AWS does not accept these credentials (${words}); check the profile and sign in again`,
+      cause,
+    );
   }
-  return failed("unclear", stack, `CloudFormation in region "${region}" gave no clear answer (${words}); check --region and the network`, cause);
+  return failed(
+    "unclear",
+    stack,
+    `CloudFormation in region "${region}" gave no clear answer (${words}); check --region and the network`,
+    cause,
+  );
 };
 
 const urlsOf = (name: string, { region, state: isNow, outputs }: StackFacts): StackUrls => {
@@ -164,7 +236,10 @@ const LOOPBACK = new Set(["127.0.0.1", "localhost", "[::1]"]);
 /** Region in signatures for servers on this machine. */
 const LOOPBACK_REGION = "local";
 
-/** Reads the URL of a stack. Only a function URL is accepted, because a signed request would let another host act as the caller. Throws `cli.usage`. */
+/**
+ * Reads the URL of a stack. Only a function URL is accepted, because a signed request would let
+ * another host act as the caller. Throws `cli.usage`.
+ */
 export const stackUrl = (text: string, from: string): StackUrl => {
   const stack = stackUrlIn(text, from);
   if (stack) return stack;
@@ -179,7 +254,15 @@ export const stackUrl = (text: string, from: string): StackUrl => {
 export const stackUrlIn = (text: string, from: string): StackUrl | undefined => {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   const region = url && regionOfHost(url);
-  if (!url || region === undefined || url.username !== "" || url.pathname !== "/" || url.search !== "" || url.hash !== "") return undefined;
+  if (
+    !url ||
+    region === undefined ||
+    url.username !== "" ||
+    url.pathname !== "/" ||
+    url.search !== "" ||
+    url.hash !== ""
+  )
+    return undefined;
   return { origin: url.origin, host: url.host, region, from };
 };
 

@@ -16,10 +16,15 @@ export interface NamesWanted {
 type Query = Readonly<Record<string, string>>;
 
 /**
- * The names in a stack, for the completion of a shell: each kind is one query, sent once. Answers are read as far as names go, whatever else another version answers. Their schemas are not loaded: they take longer to load
- * than the rest of a completion (lib/remote/service.ts has the whole service).
+ * The names in a stack, for the completion of a shell: each kind is one query, sent once. Answers
+ * are read as far as names go, whatever else another version answers. Their schemas are not loaded:
+ * they take longer to load than the rest of a completion (lib/remote/service.ts has the whole
+ * service).
  */
-export const namesOfStack = (stack: StackUrl, { cluster, namespace, profile, most, withinMs }: NamesWanted) => {
+export const namesOfStack = (
+  stack: StackUrl,
+  { cluster, namespace, profile, most, withinMs }: NamesWanted,
+) => {
   const ask = requestSender({
     stack,
     caller: defaultCaller(stack.region, profile),
@@ -28,8 +33,13 @@ export const namesOfStack = (stack: StackUrl, { cluster, namespace, profile, mos
     random: Math.random,
     deadlineMs: withinMs,
   });
-  const get = async (path: string, query: Query = {}): Promise<Json> => asObject(await ask({ method: "GET", path, query, headers: {} }));
-  const pages = async <Name>(path: string, query: Query, namesIn: (item: Json) => readonly Name[]): Promise<readonly Name[]> => {
+  const get = async (path: string, query: Query = {}): Promise<Json> =>
+    asObject(await ask({ method: "GET", path, query, headers: {} }));
+  const pages = async <Name>(
+    path: string,
+    query: Query,
+    namesIn: (item: Json) => readonly Name[],
+  ): Promise<readonly Name[]> => {
     const names: Name[] = [];
     for (let page = ""; ; ) {
       const answer = await get(path, { ...query, ...(page !== "" && { page }) });
@@ -42,7 +52,9 @@ export const namesOfStack = (stack: StackUrl, { cluster, namespace, profile, mos
   return {
     clusters: () => pages(QUERY_PATHS.clusters, {}, ({ name }) => [asText(name)]),
     partitions: () =>
-      pages(QUERY_PATHS.clusters, {}, ({ name, partitions }) => namesIn(partitions).map((partition) => `${asText(name)}/${partition}`)),
+      pages(QUERY_PATHS.clusters, {}, ({ name, partitions }) =>
+        namesIn(partitions).map((partition) => `${asText(name)}/${partition}`),
+      ),
     calendars: async () => namesIn((await get(QUERY_PATHS.calendars))["calendars"]),
     overrides: () => pages(QUERY_PATHS.overrides, { expired: "no" }, ({ id }) => [asText(id)]),
     autoscalers: () =>
@@ -50,9 +62,14 @@ export const namesOfStack = (stack: StackUrl, { cluster, namespace, profile, mos
       pages(QUERY_PATHS.rows, { ...filter, fields: "kind" }, ({ cluster: of, rows }) =>
         asList(rows)
           .map(asObject)
-          .map((row) => ({ cluster: asText(of), namespace: asText(row["namespace"]), name: asText(row["name"]) })),
+          .map((row) => ({
+            cluster: asText(of),
+            namespace: asText(row["namespace"]),
+            name: asText(row["name"]),
+          })),
       ),
   };
 };
 
-const namesIn = (list: unknown): readonly string[] => asList(list).map((each) => asText(asObject(each)["name"]));
+const namesIn = (list: unknown): readonly string[] =>
+  asList(list).map((each) => asText(asObject(each)["name"]));

@@ -3,7 +3,14 @@ import { type AwsCredentials, Sha256 } from "../aws/sha256.ts";
 import { isTidemarkError, TidemarkError } from "../model/errors.ts";
 import { percentEncoded } from "../model/foreign-text.ts";
 import { jsonIn } from "../model/json.ts";
-import { type HttpAnswer, type Problem, problemIn, readAnswer, platformError, problemError } from "./answer.ts";
+import {
+  type HttpAnswer,
+  type Problem,
+  problemIn,
+  readAnswer,
+  platformError,
+  problemError,
+} from "./answer.ts";
 import type { Caller } from "./caller.ts";
 import { type StackUrl, stackUrlIn } from "./find-stack.ts";
 
@@ -33,12 +40,18 @@ const RUNNING_WAIT_MS = 160_000;
 
 type Outcome = { readonly kind: "answered"; readonly value: unknown } | Failed;
 type Failed =
-  | { readonly kind: "again"; readonly error: TidemarkError; readonly waitMs?: number; readonly running?: true }
+  | {
+      readonly kind: "again";
+      readonly error: TidemarkError;
+      readonly waitMs?: number;
+      readonly running?: true;
+    }
   | { readonly kind: "refused"; readonly error: TidemarkError };
 
 /**
- * Sends requests to a stack. A GET can be retried, and so can a POST, because its idempotency key makes it one edit. Throws the stack's own errors, and `remote.*` where the stack
- * cannot be reached.
+ * Sends requests to a stack. A GET can be retried, and so can a POST, because its idempotency key
+ * makes it one edit. Throws the stack's own errors, and `remote.*` where the stack cannot be
+ * reached.
  */
 export const requestSender =
   (wire: SenderOptions): SendRequest =>
@@ -63,7 +76,10 @@ const sendWithRetries = async (wire: SenderOptions, request: UnsignedRequest): P
   }
 };
 
-/** The URL of the same stack that connects clusters. Only a function URL of the same region is followed, because the signed request carries credentials of the caller's account. */
+/**
+ * The URL of the same stack that connects clusters. Only a function URL of the same region is
+ * followed, because the signed request carries credentials of the caller's account.
+ */
 const connectStack = (error: unknown, { region, from }: StackUrl): StackUrl | undefined => {
   if (!isTidemarkError(error, "api.connects-elsewhere")) return undefined;
   const { url } = error.details as { readonly url?: string };
@@ -71,13 +87,19 @@ const connectStack = (error: unknown, { region, from }: StackUrl): StackUrl | un
   return stack?.region === region ? stack : undefined;
 };
 
-/** Waits for the first request of a key until it must have ended. Anything else is tried a few times. */
+/**
+ * Waits for the first request of a key until it must have ended. Anything else is tried a few
+ * times.
+ */
 const isFinal = (outcome: Failed, attempt: number, isLate: boolean): boolean =>
   outcome.kind === "refused" || (outcome.running === true ? isLate : attempt >= ATTEMPTS_MAX);
 
 const waitMsBefore = (outcome: Failed, attempt: number, random: number): number => {
   const requestedMs = outcome.kind === "again" ? (outcome.waitMs ?? 0) : 0;
-  return Math.max(requestedMs, random * Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** (attempt - 1)));
+  return Math.max(
+    requestedMs,
+    random * Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** (attempt - 1)),
+  );
 };
 
 const attemptOnce = async (wire: SenderOptions, request: UnsignedRequest): Promise<Outcome> => {
@@ -93,14 +115,22 @@ const attemptOnce = async (wire: SenderOptions, request: UnsignedRequest): Promi
     ...(body !== undefined && { body }),
   };
   try {
-    return await outcomeOf(wire, request, await readAnswer(await fetch(`${stack.origin}${path}${queryText(query)}`, options)));
+    return await outcomeOf(
+      wire,
+      request,
+      await readAnswer(await fetch(`${stack.origin}${path}${queryText(query)}`, options)),
+    );
   } catch (cause) {
     if (cause instanceof TidemarkError) throw cause;
     return unreachable(stack, cause);
   }
 };
 
-const outcomeOf = async (wire: SenderOptions, { method }: UnsignedRequest, received: HttpAnswer): Promise<Outcome> => {
+const outcomeOf = async (
+  wire: SenderOptions,
+  { method }: UnsignedRequest,
+  received: HttpAnswer,
+): Promise<Outcome> => {
   const { status, type, text, retryAfterMs } = received;
   if (status === 200 && type === "application/json") {
     const value = jsonIn(text);
@@ -110,30 +140,49 @@ const outcomeOf = async (wire: SenderOptions, { method }: UnsignedRequest, recei
   const problem = problemIn(received);
   if (problem) return problemOutcome(method, problem, waiting);
   const error = await platformError(received, wire.stack, wire.caller, wire.clock());
-  return RETRIED_STATUSES.has(status) ? { kind: "again", error, ...waiting } : { kind: "refused", error };
+  return RETRIED_STATUSES.has(status)
+    ? { kind: "again", error, ...waiting }
+    : { kind: "refused", error };
 };
 
 /** Status codes of the platform after which a retry is safe. */
 const RETRIED_STATUSES = new Set([429, 502, 503, 504]);
-/** Status codes of Tidemark after which a query may succeed later. The answer to an edit is stored under its key, so a retry would only get it again. */
+/**
+ * Status codes of Tidemark after which a query may succeed later. The answer to an edit is stored
+ * under its key, so a retry would only get it again.
+ */
 const RETRIED_PROBLEMS = new Set([429, 503]);
 
-const problemOutcome = (method: UnsignedRequest["method"], problem: Problem, waiting: { readonly waitMs?: number }): Outcome => {
+const problemOutcome = (
+  method: UnsignedRequest["method"],
+  problem: Problem,
+  waiting: { readonly waitMs?: number },
+): Outcome => {
   const error = problemError(problem);
   if (problem.code === "api.running") return { kind: "again", error, running: true, ...waiting };
-  return method === "GET" && RETRIED_PROBLEMS.has(problem.status) ? { kind: "again", error, ...waiting } : { kind: "refused", error };
+  return method === "GET" && RETRIED_PROBLEMS.has(problem.status)
+    ? { kind: "again", error, ...waiting }
+    : { kind: "refused", error };
 };
 
 /** No connection was made, and a retry will not find the host either. */
 const NO_HOST = new Set(["ENOTFOUND", "ERR_INVALID_URL"]);
-/** Error codes of a certificate that is not accepted: names of OpenSSL and ERR_TLS_… of Node. Nothing was sent, and a retry meets the same certificate. */
+/**
+ * Error codes of a certificate that is not accepted: names of OpenSSL and ERR_TLS_… of Node.
+ * Nothing was sent, and a retry meets the same certificate.
+ */
 const WRONG_CERTIFICATE = /^(UNABLE_TO_|SELF_SIGNED_|CERT_|DEPTH_ZERO_|ERR_TLS_CERT)/;
 
 const unreachable = ({ origin }: StackUrl, cause: unknown): Outcome => {
   const code = codeOf(cause);
   const refused = (words: string): Outcome => ({
     kind: "refused",
-    error: new TidemarkError("remote.unreachable", `Cannot reach the stack at "${origin}": ${words}`, {}, { cause }),
+    error: new TidemarkError(
+      "remote.unreachable",
+      `Cannot reach the stack at "${origin}": ${words}`,
+      {},
+      { cause },
+    ),
   });
   if (NO_HOST.has(code)) return refused("the host does not exist; check the URL");
   if (WRONG_CERTIFICATE.test(code)) {
@@ -171,7 +220,10 @@ interface UnsignedRequest {
 /** The service name that function URLs expect in signatures. */
 const SERVICE = "lambda";
 
-/** SigV4 headers. They prove the sender and protect the request from changes, and are valid for five minutes around `nowMs`. */
+/**
+ * SigV4 headers. They prove the sender and protect the request from changes, and are valid for five
+ * minutes around `nowMs`.
+ */
 export const signedHeaders = async (
   request: UnsignedRequest,
   { host, region }: Pick<StackUrl, "host" | "region">,
@@ -199,6 +251,8 @@ export const signedHeaders = async (
 
 /** The query string in the canonical form of the signature. */
 const queryText = (query: Readonly<Record<string, string>>): string => {
-  const pairs = Object.entries(query).map(([name, value]) => `${percentEncoded(name)}=${percentEncoded(value)}`);
+  const pairs = Object.entries(query).map(
+    ([name, value]) => `${percentEncoded(name)}=${percentEncoded(value)}`,
+  );
   return pairs.length === 0 ? "" : `?${pairs.join("&")}`;
 };

@@ -28,22 +28,40 @@ import { LATEST_DATE_MS, SECOND_MS } from "../model/time-text.ts";
 
 type Fields = Readonly<Record<string, string | undefined>>;
 
-/** The service of a deployed stack: one request per call, and lists page by page. `newKey` makes the idempotency key of each edit. */
-export const remoteService = (ask: SendRequest, newKey: () => string): Service => ({ ...queryService(ask), ...commandService(ask, newKey) });
+/**
+ * The service of a deployed stack: one request per call, and lists page by page. `newKey` makes the
+ * idempotency key of each edit.
+ */
+export const remoteService = (ask: SendRequest, newKey: () => string): Service => ({
+  ...queryService(ask),
+  ...commandService(ask, newKey),
+});
 
 const queryService = (ask: SendRequest): QueryService => {
   const look: Look = async (verb, fields = {}) => {
     const path = QUERY_PATHS[verb];
-    return checkAnswer(verb, path, await ask({ method: "GET", path, query: present(fields), headers: {} }));
+    return checkAnswer(
+      verb,
+      path,
+      await ask({ method: "GET", path, query: present(fields), headers: {} }),
+    );
   };
   return {
     autoscalers: (filter, after) =>
-      pagesOf((page) => look("autoscalers", { ...filterOf(filter), page }), after && pageToken(filterOf(filter), cursorOf(after))),
+      pagesOf(
+        (page) => look("autoscalers", { ...filterOf(filter), page }),
+        after && pageToken(filterOf(filter), cursorOf(after)),
+      ),
     rows: (query, after) => rows(look, query, after),
     get: (query) => look("get", queryFields(query)),
     describe: (query) => look("describe", queryFields(query)),
     explain: (query, atMs) => look("explain", { ...queryFields(query), at: timeField(atMs) }),
-    shadow: ({ sinceMs, untilMs, ...query }) => look("shadow", { ...queryFields(query), since: timeField(sinceMs), until: timeField(untilMs) }),
+    shadow: ({ sinceMs, untilMs, ...query }) =>
+      look("shadow", {
+        ...queryFields(query),
+        since: timeField(sinceMs),
+        until: timeField(untilMs),
+      }),
     history: ({ sinceMs, untilMs, stepMs, ...query }) =>
       look("history", {
         ...queryFields(query),
@@ -54,18 +72,33 @@ const queryService = (ask: SendRequest): QueryService => {
     events: (query) => events(look, query),
     eventCounts: (query, after) => {
       const { fields, question } = eventFields(query);
-      return pagesOf((page) => look("eventCounts", { ...fields, page }), after && pageToken(question, present({ ...after })));
+      return pagesOf(
+        (page) => look("eventCounts", { ...fields, page }),
+        after && pageToken(question, present({ ...after })),
+      );
     },
     changes: (query) => changes(look, query),
     series: async ({ labels = [], ...filter } = {}) =>
-      seriesOf(await look("series", { ...filterOf(filter), labels: labels.length > 0 ? labels.join(",") : undefined })),
-    clusters: (after) => pagesOf((page) => look("clusters", { page }), after === undefined ? undefined : pageToken({}, { name: after })),
+      seriesOf(
+        await look("series", {
+          ...filterOf(filter),
+          labels: labels.length > 0 ? labels.join(",") : undefined,
+        }),
+      ),
+    clusters: (after) =>
+      pagesOf(
+        (page) => look("clusters", { page }),
+        after === undefined ? undefined : pageToken({}, { name: after }),
+      ),
     cluster: (name) => look("cluster", { name }),
     partition: (name) => look("partition", { name }),
     fleet: () => look("fleet"),
     overrides: ({ name, expired, ...filter }, after) => {
       const fields = present({ ...filterOf(filter), name, expired });
-      return pagesOf((page) => look("overrides", { ...fields, page }), after && pageToken(fields, present(overrideCursor(after))));
+      return pagesOf(
+        (page) => look("overrides", { ...fields, page }),
+        after && pageToken(fields, present(overrideCursor(after))),
+      );
     },
     calendars: async () => (await look("calendars")).calendars,
     status: () => look("status"),
@@ -75,20 +108,39 @@ const queryService = (ask: SendRequest): QueryService => {
   };
 };
 
-const overrideCursor = ({ cluster, namespace, name, id }: OverrideCursor): Fields => ({ cluster, namespace, name, id });
-const cursorOf = ({ cluster, namespace, name }: AutoscalerCursor): AutoscalerCursor => ({ cluster, namespace, name });
+const overrideCursor = ({ cluster, namespace, name, id }: OverrideCursor): Fields => ({
+  cluster,
+  namespace,
+  name,
+  id,
+});
+const cursorOf = ({ cluster, namespace, name }: AutoscalerCursor): AutoscalerCursor => ({
+  cluster,
+  namespace,
+  name,
+});
 
-/** Keeps only the known fields, because the stack refuses unknown ones and callers may pass larger objects. */
-const filterOf = ({ cluster, namespace }: Filter): Readonly<Record<string, string>> => present({ cluster, namespace });
-const queryFields = ({ name, ...filter }: AutoscalerQuery): Readonly<Record<string, string>> => ({ name, ...filterOf(filter) });
+/**
+ * Keeps only the known fields, because the stack refuses unknown ones and callers may pass larger
+ * objects.
+ */
+const filterOf = ({ cluster, namespace }: Filter): Readonly<Record<string, string>> =>
+  present({ cluster, namespace });
+const queryFields = ({ name, ...filter }: AutoscalerQuery): Readonly<Record<string, string>> => ({
+  name,
+  ...filterOf(filter),
+});
 
-const timeField = (ms: number | undefined): string | undefined => (ms === undefined ? undefined : new Date(Math.max(0, ms)).toISOString());
+const timeField = (ms: number | undefined): string | undefined =>
+  ms === undefined ? undefined : new Date(Math.max(0, ms)).toISOString();
 
 type Query = keyof QueryService;
 type Look = <Of extends Query>(verb: Of, fields?: Fields) => Promise<Answer<Of>>;
 
 async function* pagesOf<Item>(
-  look: (page: string | undefined) => Promise<{ readonly items: readonly Item[]; readonly next?: string }>,
+  look: (
+    page: string | undefined,
+  ) => Promise<{ readonly items: readonly Item[]; readonly next?: string }>,
   first: string | undefined,
 ): AsyncGenerator<Item> {
   let page = first;
@@ -99,8 +151,17 @@ async function* pagesOf<Item>(
   } while (page !== undefined);
 }
 
-const rows = (look: Look, { name, kinds, selector, known, fields, ...filter }: RowQuery, after: string | undefined): AsyncIterable<ClusterRows> => {
-  const question = { ...filterOf(filter), ...present({ name, selector }), ...(kinds && { kinds }), ...(fields && { fields }) };
+const rows = (
+  look: Look,
+  { name, kinds, selector, known, fields, ...filter }: RowQuery,
+  after: string | undefined,
+): AsyncIterable<ClusterRows> => {
+  const question = {
+    ...filterOf(filter),
+    ...present({ name, selector }),
+    ...(kinds && { kinds }),
+    ...(fields && { fields }),
+  };
   const parameters = { ...question, kinds: kinds?.join(","), fields: fields?.join(","), known };
   // Whoever asked for some fields reads no others.
   return pagesOf(
@@ -110,11 +171,20 @@ const rows = (look: Look, { name, kinds, selector, known, fields, ...filter }: R
 };
 
 /** The parameters of a question about events, and the question as a page token holds it. */
-const eventFields = ({ sinceMs, untilMs, name, ...filter }: Pick<EventQuery, "sinceMs" | "untilMs" | "name" | "cluster" | "namespace">) => {
+const eventFields = ({
+  sinceMs,
+  untilMs,
+  name,
+  ...filter
+}: Pick<EventQuery, "sinceMs" | "untilMs" | "name" | "cluster" | "namespace">) => {
   const query = { ...present({ name }), ...filterOf(filter) };
   return {
     fields: { ...query, since: timeField(sinceMs), until: timeField(untilMs) },
-    question: present({ ...query, sinceMs: sinceMs === undefined ? undefined : Math.max(0, sinceMs), untilMs }),
+    question: present({
+      ...query,
+      sinceMs: sinceMs === undefined ? undefined : Math.max(0, sinceMs),
+      untilMs,
+    }),
   };
 };
 
@@ -122,10 +192,16 @@ const events = (look: Look, { after, ...query }: EventQuery): AsyncIterable<Even
   const { fields, question } = eventFields(query);
   // The stack caps the end of the list at its present time.
   const cursor = after && { untilMs: query.untilMs ?? LATEST_DATE_MS, fromMs: after.atMs, after };
-  return pagesOf((page) => look("events", { ...fields, page }), cursor && pageToken(question, cursor));
+  return pagesOf(
+    (page) => look("events", { ...fields, page }),
+    cursor && pageToken(question, cursor),
+  );
 };
 
-const changes = (look: Look, { sinceMs, after, name, ...filter }: ChangeQuery): AsyncIterable<ChangeView> => {
+const changes = (
+  look: Look,
+  { sinceMs, after, name, ...filter }: ChangeQuery,
+): AsyncIterable<ChangeView> => {
   const query = { ...present({ name }), ...filterOf(filter) };
   const question = { ...query, ...(sinceMs !== undefined && { sinceMs: Math.max(0, sinceMs) }) };
   return pagesOf(
@@ -140,16 +216,35 @@ const BODY_BYTES_MAX = 5_000_000;
 type Command = keyof CommandService;
 
 const commandService = (ask: SendRequest, newKey: () => string): CommandService => {
-  const send = async <Of extends Command>(verb: Of, fields: object, headers: Readonly<Record<string, string>>): Promise<Answer<Of>> => {
+  const send = async <Of extends Command>(
+    verb: Of,
+    fields: object,
+    headers: Readonly<Record<string, string>>,
+  ): Promise<Answer<Of>> => {
     const path = COMMAND_PATHS[verb];
     const body = JSON.stringify(fields);
     const bytes = Buffer.byteLength(body);
     if (bytes > BODY_BYTES_MAX) throw tooLarge(bytes);
-    return checkAnswer(verb, path, await ask({ method: "POST", path, query: {}, headers: { "content-type": "application/json", ...headers }, body }));
+    return checkAnswer(
+      verb,
+      path,
+      await ask({
+        method: "POST",
+        path,
+        query: {},
+        headers: { "content-type": "application/json", ...headers },
+        body,
+      }),
+    );
   };
-  const edit = <Of extends Command>(verb: Of, fields: object, onlyIf?: EditCondition): Promise<Answer<Of>> =>
+  const edit = <Of extends Command>(
+    verb: Of,
+    fields: object,
+    onlyIf?: EditCondition,
+  ): Promise<Answer<Of>> =>
     send(verb, fields, { [KEY_HEADER]: newKey(), ...conditionHeader(onlyIf) });
-  const until = (query: Fields, untilMs: number | undefined): object => present({ ...query, until: timeField(untilMs) });
+  const until = (query: Fields, untilMs: number | undefined): object =>
+    present({ ...query, until: timeField(untilMs) });
   return {
     apply: async (sources, { dryRun, validation = "strict", onlyIf, onPassedOver, ...filter }) => {
       const applying = {
@@ -159,7 +254,9 @@ const commandService = (ask: SendRequest, newKey: () => string): CommandService 
         ...(validation !== "strict" && { validation }),
       };
       // A dry run needs no key, because repeating it has no effect.
-      const { applied, passedOver } = await (dryRun ? send("apply", applying, conditionHeader(onlyIf)) : edit("apply", applying, onlyIf));
+      const { applied, passedOver } = await (dryRun
+        ? send("apply", applying, conditionHeader(onlyIf))
+        : edit("apply", applying, onlyIf));
       if (passedOver) onPassedOver?.(passedOver);
       return applied;
     },
@@ -167,10 +264,16 @@ const commandService = (ask: SendRequest, newKey: () => string): CommandService 
     pause: (query, untilMs) => edit("pause", until(queryFields(query), untilMs), query.onlyIf),
     resume: (query) => edit("resume", queryFields(query), query.onlyIf),
     takeOver: ({ rival, failed, ...query }) =>
-      edit("takeOver", { ...queryFields(query), rival, ...(failed !== undefined && { failed }) }, query.onlyIf),
-    handBack: ({ rival, ...query }) => edit("handBack", { ...queryFields(query), rival }, query.onlyIf),
+      edit(
+        "takeOver",
+        { ...queryFields(query), rival, ...(failed !== undefined && { failed }) },
+        query.onlyIf,
+      ),
+    handBack: ({ rival, ...query }) =>
+      edit("handBack", { ...queryFields(query), rival }, query.onlyIf),
     // It needs no key, because it changes nothing.
-    checkCluster: ({ name, kinds, workload }) => send("checkCluster", { name, ...(kinds && { kinds }), ...(workload && { workload }) }, {}),
+    checkCluster: ({ name, kinds, workload }) =>
+      send("checkCluster", { name, ...(kinds && { kinds }), ...(workload && { workload }) }, {}),
     addCluster: (cluster) => edit("addCluster", cluster),
     replaceCluster: (cluster) => edit("replaceCluster", cluster),
     pauseCluster: (name, untilMs) => edit("pauseCluster", until({ name }, untilMs)),
@@ -182,19 +285,49 @@ const commandService = (ask: SendRequest, newKey: () => string): CommandService 
     freeze: (reason, replace = false) => edit("freeze", { reason, ...(replace && { replace }) }),
     thaw: () => edit("thaw", {}),
     adopt: () => edit("adopt", {}),
-    setOverride: ({ cluster, namespace, name, fleet, hold, min, max, minFactor, fromMs, untilMs, reason, force, dryRun }) => {
+    setOverride: ({
+      cluster,
+      namespace,
+      name,
+      fleet,
+      hold,
+      min,
+      max,
+      minFactor,
+      fromMs,
+      untilMs,
+      reason,
+      force,
+      dryRun,
+    }) => {
       const times = { from: timeField(fromMs), until: timeField(untilMs) };
-      const fields = present({ cluster, namespace, name, fleet, hold, min, max, minFactor, ...times, reason, force, dryRun });
+      const fields = present({
+        cluster,
+        namespace,
+        name,
+        fleet,
+        hold,
+        min,
+        max,
+        minFactor,
+        ...times,
+        reason,
+        force,
+        dryRun,
+      });
       return dryRun ? send("setOverride", fields, {}) : edit("setOverride", fields);
     },
-    extendOverride: ({ id, cluster, untilMs }) => edit("extendOverride", present({ id, cluster, until: timeField(untilMs) })),
+    extendOverride: ({ id, cluster, untilMs }) =>
+      edit("extendOverride", present({ id, cluster, until: timeField(untilMs) })),
     clearOverride: ({ id, cluster }) => edit("clearOverride", present({ id, cluster })),
     putCalendar: ({ name, dates }) => edit("putCalendar", { name, dates }),
-    deleteCalendar: (name, force = false) => edit("deleteCalendar", { name, ...(force && { force }) }).then(nothing),
+    deleteCalendar: (name, force = false) =>
+      edit("deleteCalendar", { name, ...(force && { force }) }).then(nothing),
     checkSource: (check) => send("checkSource", check, {}),
     putSource: (source) => edit("putSource", source),
     deleteSource: (name) => edit("deleteSource", { name }).then(nothing),
-    grantAccess: ({ arn, role, cluster, namespace }) => edit("grantAccess", present({ arn, role, cluster, namespace })),
+    grantAccess: ({ arn, role, cluster, namespace }) =>
+      edit("grantAccess", present({ arn, role, cluster, namespace })),
     revokeAccess: (id) => edit("revokeAccess", { id }),
     requireAccess: (required) => edit("requireAccess", { required }),
   };
@@ -221,14 +354,22 @@ export type Answer<Of extends Verb> = ViewOf<(typeof ANSWERS)[Of]>;
 type Issue = z.core.$ZodIssue;
 
 /**
- * Checks an answer of a stack, which may run another version of Tidemark, by the schema of its view. A field that this version does not know stays, and so does a word that is new in a list of words, such as a state: they are
- * printed as they are. Throws `remote.unreadable` for a field that is missing or has another type.
+ * Checks an answer of a stack, which may run another version of Tidemark, by the schema of its
+ * view. A field that this version does not know stays, and so does a word that is new in a list of
+ * words, such as a state: they are printed as they are. Throws `remote.unreadable` for a field that
+ * is missing or has another type.
  */
-export const checkAnswer = <Of extends Verb>(verb: Of, path: string, answer: unknown): Answer<Of> => {
+export const checkAnswer = <Of extends Verb>(
+  verb: Of,
+  path: string,
+  answer: unknown,
+): Answer<Of> => {
   const { error } = ANSWERS[verb].safeParse(answer);
   const fault = error?.issues.find((issue) => !isNewWord(issue));
   if (!fault) return answer as Answer<Of>;
-  const field = fault.path.map((part) => (typeof part === "number" ? `[${part}]` : `.${foreignText(String(part))}`)).join("");
+  const field = fault.path
+    .map((part) => (typeof part === "number" ? `[${part}]` : `.${foreignText(String(part))}`))
+    .join("");
   throw new TidemarkError(
     "remote.unreadable",
     `Cannot read the answer to "${path}": ${field.replace(/^\./, "") || "the document"}: ${fault.message}; the stack may run another version of Tidemark`,
@@ -236,9 +377,13 @@ export const checkAnswer = <Of extends Verb>(verb: Of, path: string, answer: unk
   );
 };
 
-/** True for a word outside the known ones, also where it says which of several forms an object has. */
+/**
+ * True for a word outside the known ones, also where it says which of several forms an object has.
+ */
 const isNewWord = (issue: Issue): boolean => {
   if (issue.code === "invalid_value" || issue.code === "unrecognized_keys") return true;
   if (issue.code !== "invalid_union") return false;
-  return issue.discriminator !== undefined || issue.errors.some((issues) => issues.every(isNewWord));
+  return (
+    issue.discriminator !== undefined || issue.errors.some((issues) => issues.every(isNewWord))
+  );
 };

@@ -4,7 +4,10 @@ import type { LogLine } from "./log-lines.ts";
 export interface PlanReport {
   readonly fromMs: number;
   readonly untilMs: number;
-  /** The begins of earlier minutes that no call had planned, so that this call planned what was still ahead of them. At the first call of a stack these are two. */
+  /**
+   * The begins of earlier minutes that no call had planned, so that this call planned what was
+   * still ahead of them. At the first call of a stack these are two.
+   */
   readonly missed: readonly number[];
   readonly clusters: number;
   readonly sent: number;
@@ -21,7 +24,9 @@ export const planLine = (report: PlanReport): LogLine => ({
   fields: {
     from: new Date(report.fromMs).toISOString(),
     until: new Date(report.untilMs).toISOString(),
-    ...(report.missed.length > 0 && { missed: report.missed.map((minuteMs) => new Date(minuteMs).toISOString()) }),
+    ...(report.missed.length > 0 && {
+      missed: report.missed.map((minuteMs) => new Date(minuteMs).toISOString()),
+    }),
     sent: report.sent,
     skipped: report.skipped,
     ...(report.unreadable.length > 0 && { unreadable: report.unreadable }),
@@ -38,7 +43,8 @@ export const planNowFailedLine = (cluster: string, error: unknown): LogLine => (
 /** A status that does not know how many messages are in the dead-letter queues. */
 export const deadLettersUnknownLine = (error: unknown): LogLine => ({
   level: "warn",
-  message: "Cannot count the messages in the dead-letter queues: the status says that they are not known",
+  message:
+    "Cannot count the messages in the dead-letter queues: the status says that they are not known",
   fields: { why: error instanceof Error ? error.message : String(error) },
 });
 
@@ -60,9 +66,17 @@ const FIRST_FAILURE = 500;
 /** Limit for the path, because an unknown path may be anything. */
 const PATH_CHARACTERS_MAX = 100;
 
-/** The log line of one request: an error for our own failure, a warning for a refusal or for an answer that could not be stored for repeats. */
+/**
+ * The log line of one request: an error for our own failure, a warning for a refusal or for an
+ * answer that could not be stored for repeats.
+ */
 export const requestLine = ({ path, error, ...report }: RequestReport): LogLine => {
-  const level = report.status >= FIRST_FAILURE ? "error" : report.status >= FIRST_REFUSAL || error !== undefined ? "warn" : "info";
+  const level =
+    report.status >= FIRST_FAILURE
+      ? "error"
+      : report.status >= FIRST_REFUSAL || error !== undefined
+        ? "warn"
+        : "info";
   const shown = path.slice(0, PATH_CHARACTERS_MAX);
   return {
     level,

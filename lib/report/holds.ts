@@ -3,7 +3,10 @@ import { foreignText } from "../model/foreign-text.ts";
 import type { Intent } from "../model/scale-records.ts";
 import type { ClusterOrigin } from "../model/records.ts";
 
-/** Reasons for which a sync holds an autoscaler before its rules count: one constructor per reason, with its sentence. The rules' own reasons are in lib/policy. */
+/**
+ * Reasons for which a sync holds an autoscaler before its rules count: one constructor per reason,
+ * with its sentence. The rules' own reasons are in lib/policy.
+ */
 export const fleetFrozen = (frozen: { readonly by: string; readonly reason: string }): Because => ({
   reason: "FleetFrozen",
   message: `the fleet was frozen by ${frozen.by}: ${frozen.reason}`,
@@ -12,7 +15,8 @@ export const fleetFrozen = (frozen: { readonly by: string; readonly reason: stri
 const instantText = (ms: number): string => new Date(ms).toISOString();
 
 type Pause = { readonly by: string; readonly untilMs?: number };
-const until = ({ untilMs }: Pause): string => (untilMs === undefined ? "" : ` until ${instantText(untilMs)}`);
+const until = ({ untilMs }: Pause): string =>
+  untilMs === undefined ? "" : ` until ${instantText(untilMs)}`;
 
 export const clusterPaused = (pause: Pause): Because => ({
   reason: "ClusterPaused",
@@ -29,7 +33,10 @@ export const earlierCluster = (name: string): Because => ({
   message: `it was applied to an earlier cluster "${name}", which was removed since; apply it again to scale the workload in this one, or delete it`,
 });
 
-export const specInvalid = (words: string): Because => ({ reason: "InvalidSpec", message: `the stored manifest cannot be converted: ${words}` });
+export const specInvalid = (words: string): Because => ({
+  reason: "InvalidSpec",
+  message: `the stored manifest cannot be converted: ${words}`,
+});
 
 export const ruleFailed = ({ name, message }: Error): Because => ({
   reason: "RuleFailed",
@@ -61,7 +68,9 @@ export const intentSettled = (intent: Pick<Intent, "from" | "to">): Because => (
   message: `this sync settled the scale from ${intent.from} to ${intent.to} of an earlier sync, and the next one decides again`,
 });
 
-export const rivalControllers = (rivals: readonly { readonly kind: string; readonly name: string }[]): Because => ({
+export const rivalControllers = (
+  rivals: readonly { readonly kind: string; readonly name: string }[],
+): Because => ({
   reason: "RivalController",
   message: `the workload is also scaled by ${rivals.map(({ kind, name }) => `${kind} "${name}"`).join(", ")}`,
 });
@@ -72,12 +81,21 @@ export const rivalsUnknown = (words: string): Because => ({
 });
 
 /** The API server records the writers of a workload by their field managers. */
-export const otherStack = ({ manager, own }: { readonly manager: string; readonly own: string }): Because => ({
+export const otherStack = ({
+  manager,
+  own,
+}: {
+  readonly manager: string;
+  readonly own: string;
+}): Because => ({
   reason: "OtherStack",
   message: `another Tidemark was the last to scale the workload (field manager "${manager}", this one is "${own}"); delete the autoscaler in one of the two stacks; this one goes on when the count has stayed the same for five minutes`,
 });
 
-/** Another autoscaler of the same workload, with the kind of its object where it is read from the cluster. */
+/**
+ * Another autoscaler of the same workload, with the kind of its object where it is read from the
+ * cluster.
+ */
 export interface Sharer {
   readonly name: string;
   readonly of?: string;
@@ -102,14 +120,23 @@ export const scaleWaits = (made: number): Because => ({
 export const TENANT_OVER_SHARE = "TenantOverShare";
 
 /** `words` say which share was used, its limit, and what to do (lib/cluster/observe/flows.ts). */
-export const tenantOverShare = (words: string): Because => ({ reason: TENANT_OVER_SHARE, message: words });
+export const tenantOverShare = (words: string): Because => ({
+  reason: TENANT_OVER_SHARE,
+  message: words,
+});
 
-export const namespaceTooMuchWork = (namespace: string, { pods, limit }: Readonly<Record<"pods" | "limit", number>>): Because => ({
+export const namespaceTooMuchWork = (
+  namespace: string,
+  { pods, limit }: Readonly<Record<"pods" | "limit", number>>,
+): Because => ({
   reason: TENANT_OVER_SHARE,
   message: `the autoscalers of namespace "${namespace}" look at more than ${limit} pods in one sync, of ${pods} in the namespace; give each workload a label of its own in its selector, or spread them over namespaces`,
 });
 
-/** Reasons to hold an autoscaler that is read from its cluster: one constructor per reason, with its sentence. */
+/**
+ * Reasons to hold an autoscaler that is read from its cluster: one constructor per reason, with its
+ * sentence.
+ */
 
 type Kind = Pick<ClusterOrigin, "kind">;
 
@@ -142,7 +169,10 @@ export const manyGone = (
   message: `${gone} of ${all} objects of the kind ${kind} are gone at once, and this is one of them; if that was not wanted, look at the connection of the cluster and restore them; otherwise the autoscaler ends at ${instantText(untilMs)}`,
 });
 
-export const objectOlder = ({ kind, generation }: Pick<ClusterOrigin, "kind" | "generation">, listed: number): Because => ({
+export const objectOlder = (
+  { kind, generation }: Pick<ClusterOrigin, "kind" | "generation">,
+  listed: number,
+): Because => ({
   reason: "SpecOutdated",
   message: `the ${kind} was read with generation ${listed}, and with ${generation} before: the answer of the API server is old, or the cluster was restored`,
 });

@@ -14,7 +14,10 @@ export interface LogLine {
 const UNREADABLE_NAMED_MAX = 5;
 /** Autoscalers named in the line of changed conditions; the others are counted. */
 const CHANGED_NAMED_MAX = 10;
-/** Failed rules with a line of their own; the others are counted. One mistake in a rule may meet every autoscaler. */
+/**
+ * Failed rules with a line of their own; the others are counted. One mistake in a rule may meet
+ * every autoscaler.
+ */
 const RULE_FAILURES_MAX = 5;
 /** Some thirty frames. */
 const STACK_CHARACTERS_MAX = 4_000;
@@ -22,15 +25,27 @@ const STACK_CHARACTERS_MAX = 4_000;
 /** Namespaces over their share that the line of a sync names. */
 const OVER_SHARE_NAMED_MAX = 10;
 
-/** The log lines of one sync: one for the sync, one per scale, and one for all changed conditions. */
+/**
+ * The log lines of one sync: one for the sync, one per scale, and one for all changed conditions.
+ */
 export const logLines = (report: SyncReport): readonly LogLine[] =>
   report.kind === "dropped"
     ? [droppedLine(report)]
-    : [completedLine(report), ...ruleFailureLines(report), ...[...report.outside, ...report.events].map(eventLine), ...changedLines(report)];
+    : [
+        completedLine(report),
+        ...ruleFailureLines(report),
+        ...[...report.outside, ...report.events].map(eventLine),
+        ...changedLines(report),
+      ];
 
-const DROPPED: Readonly<Record<DropReason, { readonly level: LogLine["level"]; readonly words: string }>> = {
+const DROPPED: Readonly<
+  Record<DropReason, { readonly level: LogLine["level"]; readonly words: string }>
+> = {
   stale: { level: "warn", words: "the message is older than three periods" },
-  early: { level: "error", words: "it is due in the future: the clock of its sender or of this machine is wrong" },
+  early: {
+    level: "error",
+    words: "it is due in the future: the clock of its sender or of this machine is wrong",
+  },
   clock: { level: "error", words: "the clock of this machine is wrong by more than two seconds" },
   done: { level: "info", words: "a sync of this due time or a later one has completed" },
   held: { level: "warn", words: "another sync holds the lease" },
@@ -42,7 +57,8 @@ const DROPPED: Readonly<Record<DropReason, { readonly level: LogLine["level"]; r
   },
   newer: {
     level: "error",
-    words: "a later release has claimed the partition, and this release does not know its rules; deploy the later release again",
+    words:
+      "a later release has claimed the partition, and this release does not know its rules; deploy the later release again",
   },
   lost: { level: "warn", words: "another sync claimed the partition in the meantime" },
 };
@@ -52,7 +68,11 @@ const droppedLine = (report: DroppedSync): LogLine => {
   return {
     level,
     message: `Dropped a sync of "${report.cluster}/${report.partition}": ${words}`,
-    fields: { ...base(report), outcome: report.why, ...(report.wrongByMs !== undefined && { clockWrongByMs: report.wrongByMs }) },
+    fields: {
+      ...base(report),
+      outcome: report.why,
+      ...(report.wrongByMs !== undefined && { clockWrongByMs: report.wrongByMs }),
+    },
   };
 };
 
@@ -72,13 +92,32 @@ const completedLine = ({ specProblems = [], ...report }: CompletedSync): LogLine
     outcome: "completed",
     ...fieldsOf(report, "epoch", "autoscalers", "evaluated", "failed"),
     scales: report.events.length,
-    ...fieldsOf(report, "openIntents", "calls", "bytes", "pagesWritten", "journalPages", "summaryFailure", "rollupFailure", "phasesMs"),
-    ...(report.real && { realMs: tenths(report.real.tookMs), realPhasesMs: mapped(report.real.phasesMs, tenths) }),
-    ...(report.unreadable.length > 0 && { unreadable: report.unreadable.length, unreadableFirst: report.unreadable.slice(0, UNREADABLE_NAMED_MAX) }),
+    ...fieldsOf(
+      report,
+      "openIntents",
+      "calls",
+      "bytes",
+      "pagesWritten",
+      "journalPages",
+      "summaryFailure",
+      "rollupFailure",
+      "phasesMs",
+    ),
+    ...(report.real && {
+      realMs: tenths(report.real.tookMs),
+      realPhasesMs: mapped(report.real.phasesMs, tenths),
+    }),
+    ...(report.unreadable.length > 0 && {
+      unreadable: report.unreadable.length,
+      unreadableFirst: report.unreadable.slice(0, UNREADABLE_NAMED_MAX),
+    }),
     ...(specProblems.length > 0 && { specProblems }),
     ...((report.specsOverBudget ?? 0) > 0 && { specsOverBudget: report.specsOverBudget }),
     ...(isIncomplete(report.writtenBack) && { writtenBack: report.writtenBack }),
-    ...(report.overShare.length > 0 && { overShare: report.overShare.length, overShareNamespaces: namespacesOf(report.overShare) }),
+    ...(report.overShare.length > 0 && {
+      overShare: report.overShare.length,
+      overShareNamespaces: namespacesOf(report.overShare),
+    }),
     ...(report.heldBack > 0 && { heldBack: report.heldBack }),
     ...(report.stopped && { stopped: report.stopped.reason }),
     ...zoneFields(report),
@@ -91,10 +130,16 @@ const fieldsOf = <Report extends object>(report: Report, ...names: readonly (key
 
 const tenths = (ms: number): number => Math.round(ms * 10) / 10;
 
-const mapped = (record: Readonly<Record<string, number>>, of: (value: number) => number): Readonly<Record<string, number>> =>
+const mapped = (
+  record: Readonly<Record<string, number>>,
+  of: (value: number) => number,
+): Readonly<Record<string, number>> =>
   Object.fromEntries(Object.entries(record).map(([key, value]) => [key, of(value)]));
 
-/** The zone data that the tests of this release ran with. Other data may move a window by an hour, without any error. */
+/**
+ * The zone data that the tests of this release ran with. Other data may move a window by an hour,
+ * without any error.
+ */
 export const ZONE_DATA_TESTED = "2026c";
 
 const zoneFields = ({ zoneData }: CompletedSync) => {
@@ -107,9 +152,14 @@ const namespacesOf = (overShare: CompletedSync["overShare"]): readonly string[] 
   [...new Set(overShare.map(({ namespace }) => namespace))].slice(0, OVER_SHARE_NAMED_MAX);
 
 /** What was written back whole is in no line. */
-const isIncomplete = (writtenBack: CompletedSync["writtenBack"]): boolean => writtenBack !== undefined && writtenBack.failed + writtenBack.left > 0;
+const isIncomplete = (writtenBack: CompletedSync["writtenBack"]): boolean =>
+  writtenBack !== undefined && writtenBack.failed + writtenBack.left > 0;
 
-const ruleFailureLines = ({ cluster, partition, ruleFailures }: CompletedSync): readonly LogLine[] =>
+const ruleFailureLines = ({
+  cluster,
+  partition,
+  ruleFailures,
+}: CompletedSync): readonly LogLine[] =>
   ruleFailures.slice(0, RULE_FAILURES_MAX).map(({ namespace, name, error }) => ({
     level: "error",
     message: `A rule failed for "${namespace}/${name}" in cluster "${cluster}", which holds: ${foreignText(`${error.name}: ${error.message}`)}; this is a mistake in Tidemark, please report it`,
@@ -123,19 +173,36 @@ const ruleFailureLines = ({ cluster, partition, ruleFailures }: CompletedSync): 
     },
   }));
 
-/** A steady sync is at the level of debugging: CloudWatch charges for each byte, and its metrics say that it ran. */
+/**
+ * A steady sync is at the level of debugging: CloudWatch charges for each byte, and its metrics say
+ * that it ran.
+ */
 const levelOf = (report: CompletedSync): LogLine["level"] => {
   if (report.unreadable.length + report.ruleFailures.length > 0) return "error";
-  const isImpaired = [report.summaryFailure, report.rollupFailure].some((failure) => failure !== undefined);
-  if (report.failed > 0 || isImpaired || report.overShare.length > 0 || (report.specProblems ?? []).length > 0) return "warn";
-  const steady = report.events.length === 0 && report.changed.length === 0 && report.openIntents === 0 && !report.stopped;
+  const isImpaired = [report.summaryFailure, report.rollupFailure].some(
+    (failure) => failure !== undefined,
+  );
+  if (
+    report.failed > 0 ||
+    isImpaired ||
+    report.overShare.length > 0 ||
+    (report.specProblems ?? []).length > 0
+  )
+    return "warn";
+  const steady =
+    report.events.length === 0 &&
+    report.changed.length === 0 &&
+    report.openIntents === 0 &&
+    !report.stopped;
   return steady ? "debug" : "info";
 };
 
 const sentence = (report: CompletedSync): string => {
   const what = `Synced "${report.cluster}/${report.partition}"`;
   const counts = `${report.evaluated} of ${report.autoscalers} autoscalers evaluated, ${report.events.length} scales settled, ${report.failed} failed`;
-  return report.stopped ? `${what} without a scale, ${report.heldBack} held back: ${report.stopped.message}; ${counts}` : `${what}: ${counts}`;
+  return report.stopped
+    ? `${what} without a scale, ${report.heldBack} held back: ${report.stopped.message}; ${counts}`
+    : `${what}: ${counts}`;
 };
 
 const OUTCOME_WORDS: Readonly<Record<EventRecord["outcome"], string>> = {
@@ -160,20 +227,43 @@ const eventLine = (event: EventRecord): LogLine => ({
   },
 });
 
-/** One line however many autoscalers changed, so that an outage of a cluster does not log a line for each. `describe` shows every condition. */
+/**
+ * One line however many autoscalers changed, so that an outage of a cluster does not log a line for
+ * each. `describe` shows every condition.
+ */
 const changedLines = ({ cluster, partition, changed }: CompletedSync): readonly LogLine[] => {
   if (changed.length === 0) return [];
-  const first = changed.slice(0, CHANGED_NAMED_MAX).map(({ namespace, name, message }) => `"${namespace}/${name}": ${message}`);
+  const first = changed
+    .slice(0, CHANGED_NAMED_MAX)
+    .map(({ namespace, name, message }) => `"${namespace}/${name}": ${message}`);
   const rest = changed.length > first.length ? `; and ${changed.length - first.length} more` : "";
-  const reasons = Object.fromEntries([...Map.groupBy(changed, ({ reason }) => reason)].map(([reason, same]) => [reason, same.length]));
+  const reasons = Object.fromEntries(
+    [...Map.groupBy(changed, ({ reason }) => reason)].map(([reason, same]) => [
+      reason,
+      same.length,
+    ]),
+  );
   return [
     {
       level: "info",
       message: `Conditions of ${changed.length} ${changed.length === 1 ? "autoscaler" : "autoscalers"} of "${cluster}/${partition}" changed: ${first.join("; ")}${rest}`,
-      fields: { cluster, partition, changed: changed.length, changedFirst: changed.slice(0, CHANGED_NAMED_MAX), reasons },
+      fields: {
+        cluster,
+        partition,
+        changed: changed.length,
+        changedFirst: changed.slice(0, CHANGED_NAMED_MAX),
+        reasons,
+      },
     },
   ];
 };
 
-/** The log line for something that a cluster's client could not read. It is logged once per client. The sync goes on, but a rule misses this input. */
-export const noticeLine = (message: string): LogLine => ({ level: "warn", message, fields: { outcome: "not seen" } });
+/**
+ * The log line for something that a cluster's client could not read. It is logged once per client.
+ * The sync goes on, but a rule misses this input.
+ */
+export const noticeLine = (message: string): LogLine => ({
+  level: "warn",
+  message,
+  fields: { outcome: "not seen" },
+});

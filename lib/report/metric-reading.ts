@@ -5,12 +5,20 @@ export type MetricReading =
   /** `average`: for a percentage, the amount per pod behind it. */
   | (Exclude<MetricOutcome, { readonly kind: "failed" }> & { readonly average?: string })
   | (Extract<MetricOutcome, { readonly kind: "failed" }> & { readonly target?: string })
-  | { readonly kind: "unmeasured"; readonly name: string; readonly type: string; readonly target: string };
+  | {
+      readonly kind: "unmeasured";
+      readonly name: string;
+      readonly type: string;
+      readonly target: string;
+    };
 
 export const UNKNOWN = "<unknown>";
 
 /** For example "62% (310m)": a percentage and the amount per pod behind it. */
-export const valueText = ({ value, average }: Extract<MetricReading, { readonly kind: "measured" }>): string =>
+export const valueText = ({
+  value,
+  average,
+}: Extract<MetricReading, { readonly kind: "measured" }>): string =>
   average === undefined ? value : `${value} (${average})`;
 
 /** Current value and target of a metric: "62% (310m)/60%". */

@@ -6,13 +6,19 @@ import type { Evaluation } from "../model/scale-records.ts";
 import { NOT_FOUND } from "../model/http-status.ts";
 
 /**
- * How one evaluation ended. `fault`: the cluster answered, and the autoscaler could not be evaluated, or its scale was refused. `gone`: it has no such workload. `made`: it scaled. `unasked`: a stored item cannot be read, so the cluster
- * was not asked.
+ * How one evaluation ended. `fault`: the cluster answered, and the autoscaler could not be
+ * evaluated, or its scale was refused. `gone`: it has no such workload. `made`: it scaled.
+ * `unasked`: a stored item cannot be read, so the cluster was not asked.
  */
 type FailureKind = "fault" | "fine" | "forbidden" | "gone" | "made" | "unasked" | "unreachable";
 
 /** Reasons of lib/report/holds.ts for which the cluster is not read. */
-const UNASKED: ReadonlySet<string> = new Set(["InvalidSpec", "RuleFailed", "UnreadableAutoscaler", "UnreadableWindows"]);
+const UNASKED: ReadonlySet<string> = new Set([
+  "InvalidSpec",
+  "RuleFailed",
+  "UnreadableAutoscaler",
+  "UnreadableWindows",
+]);
 
 /** Codes of an API server that was too slow or too busy to answer. */
 const BUSY: ReadonlySet<number> = new Set([408, 429]);
@@ -25,7 +31,11 @@ const causeOf = (evaluation: Evaluation): Because => {
   const refusal = refusalOf(evaluation);
   if (refusal) return scaleRefused(evaluation, refusal);
   const failed = (status?.conditions ?? []).filter((condition) => condition.status === "False");
-  return [withoutHold?.because, because, ...failed].find((cause) => cause?.reason.startsWith("Failed")) ?? because;
+  return (
+    [withoutHold?.because, because, ...failed].find((cause) =>
+      cause?.reason.startsWith("Failed"),
+    ) ?? because
+  );
 };
 
 const failureKindOf = (evaluation: Evaluation): FailureKind => {
@@ -38,7 +48,8 @@ const failureKindOf = (evaluation: Evaluation): FailureKind => {
 const failedReadKind = ({ failedRead, from }: Evaluation): FailureKind => {
   if (failedRead && FORBIDDEN.has(failedRead.code)) return "forbidden";
   if (failedRead?.of === "scale" && failedRead.code === NOT_FOUND) return "gone";
-  // On doubt, "unreachable", which is shown first: a count that was not read, unless the server answered why.
+  // On doubt, "unreachable", which is shown first: a count that was not read, unless the server
+  // answered why.
   const unread = from === undefined && !(failedRead && hasAnswered(failedRead.code));
   return unread ? "unreachable" : "fault";
 };
@@ -46,24 +57,39 @@ const failedReadKind = ({ failedRead, from }: Evaluation): FailureKind => {
 /** When the failure began: the time of the condition's last transition. */
 const beganMs = (evaluation: Evaluation): number | undefined => {
   const { reason } = causeOf(evaluation);
-  return evaluation.status?.conditions.find((condition) => condition.status === "False" && condition.reason === reason)?.transitionMs;
+  return evaluation.status?.conditions.find(
+    (condition) => condition.status === "False" && condition.reason === reason,
+  )?.transitionMs;
 };
 
-/** The instant at which most failures began; of several the latest, so that no outage is said to be older than it is. One autoscaler that failed long before does not date an outage. */
+/**
+ * The instant at which most failures began; of several the latest, so that no outage is said to be
+ * older than it is. One autoscaler that failed long before does not date an outage.
+ */
 const sinceMsOf = (failed: readonly Evaluation[]): number | undefined => {
   const began = Map.groupBy(
     failed.map(beganMs).filter((ms) => ms !== undefined),
     (ms) => ms,
   );
-  const [first] = [...began].toSorted(([oneMs, one], [otherMs, other]) => other.length - one.length || otherMs - oneMs);
+  const [first] = [...began].toSorted(
+    ([oneMs, one], [otherMs, other]) => other.length - one.length || otherMs - oneMs,
+  );
   return first?.[0];
 };
 
 /** Which failure is shown when there are several kinds. */
-const SHOWN_FIRST: readonly FailureKind[] = ["unreachable", "forbidden", "fault", "gone", "unasked"];
+const SHOWN_FIRST: readonly FailureKind[] = [
+  "unreachable",
+  "forbidden",
+  "fault",
+  "gone",
+  "unasked",
+];
 
 /**
- * Autoscalers at rest say nothing about scales: where every scale was refused, the cluster is as bad as its scales are. One scale that was made, or one evaluation beside those that failed, makes it "partly failing".
+ * Autoscalers at rest say nothing about scales: where every scale was refused, the cluster is as
+ * bad as its scales are. One scale that was made, or one evaluation beside those that failed, makes
+ * it "partly failing".
  */
 const stateOf = (
   kinds: ReadonlySet<FailureKind>,
@@ -82,7 +108,9 @@ export const troubleOf = (evaluations: readonly Evaluation[]): PartitionTrouble 
   const byEnding = Map.groupBy(evaluations, failureKindOf);
   const kinds = new Set([...byEnding.keys()].filter((ending) => ending !== "unasked"));
   const failed = evaluations.filter((evaluation) => evaluation.failed);
-  const refused = evaluations.filter((evaluation) => !evaluation.failed && refusalOf(evaluation)).length;
+  const refused = evaluations.filter(
+    (evaluation) => !evaluation.failed && refusalOf(evaluation),
+  ).length;
   const state = stateOf(kinds, { failed: failed.length, refused });
   const [shown] = SHOWN_FIRST.flatMap((ending) => byEnding.get(ending) ?? []);
   const holds = holdsIn(evaluations);
@@ -90,8 +118,18 @@ export const troubleOf = (evaluations: readonly Evaluation[]): PartitionTrouble 
   const unreadable = unreadableIn(evaluations);
   const sinceMs = sinceMsOf(failed);
   const words = foreignText(causeOf(shown).message);
-  const error = state === "partly failing" || state === "failing" ? `autoscaler "${shown.namespace}/${shown.name}": ${words}` : words;
-  return { state, silent: kinds.size === 0, holds, ...(sinceMs !== undefined && { sinceMs }), error, ...(unreadable && { unreadable }) };
+  const error =
+    state === "partly failing" || state === "failing"
+      ? `autoscaler "${shown.namespace}/${shown.name}": ${words}`
+      : words;
+  return {
+    state,
+    silent: kinds.size === 0,
+    holds,
+    ...(sinceMs !== undefined && { sinceMs }),
+    error,
+    ...(unreadable && { unreadable }),
+  };
 };
 
 const holdsIn = (evaluations: readonly Evaluation[]): readonly TroublingHold[] => {
@@ -100,7 +138,9 @@ const holdsIn = (evaluations: readonly Evaluation[]): readonly TroublingHold[] =
     const causes = troubling.flatMap(({ namespace, name, because, withoutHold }) => {
       // A freeze or a pause may come before it.
       const cause = [because, withoutHold?.because].find((one) => one?.reason === reason);
-      return cause ? [{ autoscaler: `${namespace}/${name}`, message: foreignText(cause.message) }] : [];
+      return cause
+        ? [{ autoscaler: `${namespace}/${name}`, message: foreignText(cause.message) }]
+        : [];
     });
     const [first] = causes;
     return first ? [{ reason, ...first, autoscalers: causes.length }] : [];
@@ -109,16 +149,25 @@ const holdsIn = (evaluations: readonly Evaluation[]): readonly TroublingHold[] =
 
 const TROUBLING_REASONS: ReadonlySet<string> = new Set(TROUBLING);
 const isTroubling = ({ because, withoutHold }: Evaluation): boolean =>
-  TROUBLING_REASONS.has(because.reason) || (withoutHold !== undefined && TROUBLING_REASONS.has(withoutHold.because.reason));
+  TROUBLING_REASONS.has(because.reason) ||
+  (withoutHold !== undefined && TROUBLING_REASONS.has(withoutHold.because.reason));
 
 /** Reasons of lib/report/holds.ts for an item that cannot be read. */
-const UNREADABLE: ReadonlySet<string> = new Set(["InvalidSpec", "UnreadableAutoscaler", "UnreadableWindows", "UnreadableIntent"]);
+const UNREADABLE: ReadonlySet<string> = new Set([
+  "InvalidSpec",
+  "UnreadableAutoscaler",
+  "UnreadableWindows",
+  "UnreadableIntent",
+]);
 
 const unreadableIn = (evaluations: readonly Evaluation[]): PartitionTrouble["unreadable"] => {
   for (const evaluation of evaluations) {
     const { reason, message } = causeOf(evaluation);
     if (evaluation.failed && UNREADABLE.has(reason))
-      return { autoscaler: `${evaluation.namespace}/${evaluation.name}`, message: foreignText(message) };
+      return {
+        autoscaler: `${evaluation.namespace}/${evaluation.name}`,
+        message: foreignText(message),
+      };
   }
   return undefined;
 };

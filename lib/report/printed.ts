@@ -1,12 +1,16 @@
 import { stripVTControlCharacters, styleText } from "node:util";
 import { printable } from "../model/foreign-text.ts";
 
-/** A text that was made by this program, a number, or a text of another origin, which is escaped when it is printed. */
+/**
+ * A text that was made by this program, a number, or a text of another origin, which is escaped
+ * when it is printed.
+ */
 export type Word = string | number | Printed;
 
 /**
- * A text that a terminal may get. What prints takes only this type, and only this file makes one: each text of another origin (a manifest, a cluster, a stack, a file) is escaped on its way
- * in, so that none of them can move the cursor, change the colours, forge a line or hide a part of it.
+ * A text that a terminal may get. What prints takes only this type, and only this file makes one:
+ * each text of another origin (a manifest, a cluster, a stack, a file) is escaped on its way in, so
+ * that none of them can move the cursor, change the colours, forge a line or hide a part of it.
  */
 export class Printed {
   readonly #text: string;
@@ -15,7 +19,10 @@ export class Printed {
     this.#text = text;
   }
 
-  /** What the stream gets. The class has no `toString`, because a string made of it would be a foreign text again. */
+  /**
+   * What the stream gets. The class has no `toString`, because a string made of it would be a
+   * foreign text again.
+   */
   written(): string {
     return this.#text;
   }
@@ -31,7 +38,13 @@ export class Printed {
 
   /** The literal parts of a template are ours, and everything between them is escaped. */
   static template(literals: TemplateStringsArray, ...words: readonly Word[]): Printed {
-    return new Printed(literals.map((literal, index) => literal + (index < words.length ? escaped(words[index] ?? "") : "")).join(""));
+    return new Printed(
+      literals
+        .map(
+          (literal, index) => literal + (index < words.length ? escaped(words[index] ?? "") : ""),
+        )
+        .join(""),
+    );
   }
 
   /** Several lines: everything but line ends and tabs is escaped. */
@@ -48,7 +61,8 @@ export class Printed {
   }
 }
 
-const escaped = (word: Word): string => (word instanceof Printed ? word.written() : printable(String(word)));
+const escaped = (word: Word): string =>
+  word instanceof Printed ? word.written() : printable(String(word));
 
 /** `` text`${name} is at ${count}` ``: our own words, with foreign ones between them. */
 export const text = Printed.template;
@@ -67,13 +81,22 @@ export const joined = Printed.joined;
 /** Each with a line end. */
 export const lines = (all: readonly Word[]): Printed => joined(all.map((each) => text`${each}\n`));
 
-/** The lines of an error, each with `error: ` before it, so that no text of another origin looks like another kind of line. */
-export const errorLines = (message: string): Printed => lines(message.split("\n").map((each) => text`error: ${each}`));
+/**
+ * The lines of an error, each with `error: ` before it, so that no text of another origin looks
+ * like another kind of line.
+ */
+export const errorLines = (message: string): Printed =>
+  lines(message.split("\n").map((each) => text`error: ${each}`));
 
-/** Rewrites a message of commander in our grammar: one line, a capital, double quotes, no final period. */
+/**
+ * Rewrites a message of commander in our grammar: one line, a capital, double quotes, no final
+ * period.
+ */
 export const usageMessage = (message: string): string => {
   const [first = "", hint = ""] = message.replace(/^error: /, "").split("\n");
   const near = /\(Did you mean (?:one of )?(.+)\?\)/.exec(hint)?.[1];
-  const words = `${first.charAt(0).toUpperCase()}${first.slice(1)}`.replaceAll("'", '"').replace(/\.$/, "");
+  const words = `${first.charAt(0).toUpperCase()}${first.slice(1)}`
+    .replaceAll("'", '"')
+    .replace(/\.$/, "");
   return near === undefined ? words : `${words}, did you mean "${near.replaceAll(", ", '", "')}"?`;
 };

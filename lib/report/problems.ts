@@ -1,8 +1,20 @@
 import type { LogLine } from "./log-lines.ts";
 import type { Metric } from "./sync-report.ts";
 
-/** What a person should look at, in the order in which a person would. Each kind has an alarm (infra/alarms.yml). */
-export const PROBLEM_KINDS = ["unreadable", "late", "unreachable", "failing", "refused", "unmeasured", "overShare", "atMax"] as const;
+/**
+ * What a person should look at, in the order in which a person would. Each kind has an alarm
+ * (infra/alarms.yml).
+ */
+export const PROBLEM_KINDS = [
+  "unreadable",
+  "late",
+  "unreachable",
+  "failing",
+  "refused",
+  "unmeasured",
+  "overShare",
+  "atMax",
+] as const;
 export type ProblemKind = (typeof PROBLEM_KINDS)[number];
 
 export interface Problem {
@@ -19,15 +31,31 @@ export interface Problem {
 
 /** What a kind counts, in words, and the name of its metric. */
 const KINDS = {
-  unreadable: { metric: "ClustersUnreadable", one: "cluster has a record that cannot be read", many: "clusters have records that cannot be read" },
-  late: { metric: "PartitionsLate", one: "partition was not synced for three periods", many: "partitions were not synced for three periods" },
-  unreachable: { metric: "ClustersUnreachable", one: "cluster cannot be read for 5 minutes", many: "clusters cannot be read for 5 minutes" },
+  unreadable: {
+    metric: "ClustersUnreadable",
+    one: "cluster has a record that cannot be read",
+    many: "clusters have records that cannot be read",
+  },
+  late: {
+    metric: "PartitionsLate",
+    one: "partition was not synced for three periods",
+    many: "partitions were not synced for three periods",
+  },
+  unreachable: {
+    metric: "ClustersUnreachable",
+    one: "cluster cannot be read for 5 minutes",
+    many: "clusters cannot be read for 5 minutes",
+  },
   failing: {
     metric: "ClustersFailing",
     one: "cluster answers and nothing can be evaluated for 5 minutes",
     many: "clusters answer and nothing can be evaluated for 5 minutes",
   },
-  refused: { metric: "AutoscalersRefused", one: "autoscaler could not scale for 15 minutes", many: "autoscalers could not scale for 15 minutes" },
+  refused: {
+    metric: "AutoscalersRefused",
+    one: "autoscaler could not scale for 15 minutes",
+    many: "autoscalers could not scale for 15 minutes",
+  },
   unmeasured: {
     metric: "AutoscalersUnmeasured",
     one: "autoscaler missed a metric for 15 minutes",
@@ -43,7 +71,9 @@ const KINDS = {
     one: "autoscaler wants more than its maximum for 15 minutes",
     many: "autoscalers want more than their maximum for 15 minutes",
   },
-} as const satisfies Readonly<Record<ProblemKind, { readonly metric: string; readonly one: string; readonly many: string }>>;
+} as const satisfies Readonly<
+  Record<ProblemKind, { readonly metric: string; readonly one: string; readonly many: string }>
+>;
 
 /** Each alarm costs money, so kinds that a person looks at in the same way share one. */
 const ALARMS = {
@@ -67,22 +97,46 @@ export interface ProblemReport {
   readonly sent: ReadonlySet<ProblemKind>;
 }
 
-const total = (problems: readonly Problem[]): number => problems.reduce((sum, { count }) => sum + count, 0);
-const ofKind = (problems: readonly Problem[], kind: ProblemKind): readonly Problem[] => problems.filter((problem) => problem.kind === kind);
+const total = (problems: readonly Problem[]): number =>
+  problems.reduce((sum, { count }) => sum + count, 0);
+const ofKind = (problems: readonly Problem[], kind: ProblemKind): readonly Problem[] =>
+  problems.filter((problem) => problem.kind === kind);
 
-/** A few metrics, whatever the size of the fleet: nothing while there is no problem; else one for all, one for each kind that has some, and what is new for each alarm of these. */
-export const problemMetrics = ({ all, risen, sent }: ProblemReport): readonly Metric<ProblemMetric>[] => {
+/**
+ * A few metrics, whatever the size of the fleet: nothing while there is no problem; else one for
+ * all, one for each kind that has some, and what is new for each alarm of these.
+ */
+export const problemMetrics = ({
+  all,
+  risen,
+  sent,
+}: ProblemReport): readonly Metric<ProblemMetric>[] => {
   if (sent.size === 0) return [];
-  const alarms = Object.entries(ALARMS).filter(([, kinds]) => kinds.some((kind) => sent.has(kind))) as [AlarmMetric, readonly ProblemKind[]][];
+  const alarms = Object.entries(ALARMS).filter(([, kinds]) =>
+    kinds.some((kind) => sent.has(kind)),
+  ) as [AlarmMetric, readonly ProblemKind[]][];
   return [
     { name: "Problems", unit: "Count", value: total(all) },
-    ...[...sent].map((kind) => ({ name: KINDS[kind].metric, unit: "Count" as const, value: total(ofKind(all, kind)) })),
-    ...alarms.map(([name, kinds]) => ({ name, unit: "Count" as const, value: total(kinds.flatMap((kind) => ofKind(risen, kind))) })),
+    ...[...sent].map((kind) => ({
+      name: KINDS[kind].metric,
+      unit: "Count" as const,
+      value: total(ofKind(all, kind)),
+    })),
+    ...alarms.map(([name, kinds]) => ({
+      name,
+      unit: "Count" as const,
+      value: total(kinds.flatMap((kind) => ofKind(risen, kind))),
+    })),
   ];
 };
 
-/** What was not counted is a problem of each cluster: the alarm is on until a minute is counted again. */
-export const NOT_COUNTED: readonly Metric<ProblemMetric>[] = [{ name: "NewClusterProblems", unit: "Count", value: 1 }];
+/**
+ * What was not counted is a problem of each cluster: the alarm is on until a minute is counted
+ * again.
+ */
+export const NOT_COUNTED: readonly Metric<ProblemMetric>[] = [
+  { name: "NewClusterProblems", unit: "Count", value: 1 },
+];
 
 /** Places of one kind that a sentence names. */
 const NAMED_MAX = 10;
@@ -111,12 +165,23 @@ export const problemSentences = (problems: readonly Problem[]): readonly string[
 export const problemLines = ({ all, risen }: ProblemReport): readonly LogLine[] => {
   if (all.length === 0) return [];
   const news = problemSentences(risen);
-  const counts = Object.fromEntries(PROBLEM_KINDS.map((kind) => [kind, total(ofKind(all, kind))]).filter(([, count]) => count !== 0));
+  const counts = Object.fromEntries(
+    PROBLEM_KINDS.map((kind) => [kind, total(ofKind(all, kind))]).filter(
+      ([, count]) => count !== 0,
+    ),
+  );
   return [
     {
       level: risen.length > 0 ? "error" : "warn",
-      message: risen.length > 0 ? `New problems: ${news.join("; ")}` : `${total(all)} problems go on: ${problemSentences(all).join("; ")}`,
-      fields: { problems: problemSentences(all), counts, ...(risen.length > 0 && { newProblems: news }) },
+      message:
+        risen.length > 0
+          ? `New problems: ${news.join("; ")}`
+          : `${total(all)} problems go on: ${problemSentences(all).join("; ")}`,
+      fields: {
+        problems: problemSentences(all),
+        counts,
+        ...(risen.length > 0 && { newProblems: news }),
+      },
     },
   ];
 };

@@ -5,7 +5,13 @@ import { asObject, asText, jsonIn } from "../model/json.ts";
 import { type PlanReport, planLine } from "./function-lines.ts";
 import { type LogLine, logLines } from "./log-lines.ts";
 import { NOT_COUNTED, type ProblemReport, problemLines, problemMetrics } from "./problems.ts";
-import { CLUSTER_METRICS, type Metric, type MetricExtent, syncMetrics, type SyncReport } from "./sync-report.ts";
+import {
+  CLUSTER_METRICS,
+  type Metric,
+  type MetricExtent,
+  syncMetrics,
+  type SyncReport,
+} from "./sync-report.ts";
 import { LATEST_DATE_MS } from "../model/time-text.ts";
 
 /** Where a function reports what it did: log lines and metrics. */
@@ -19,9 +25,16 @@ export interface Reporter {
   readonly line: (line: LogLine) => void;
 }
 
-/** A logger whose lines have no unprintable character: JSON leaves C1 controls, bidirectional overrides and line separators as they are. Line ends of a stack stay. */
+/**
+ * A logger whose lines have no unprintable character: JSON leaves C1 controls, bidirectional
+ * overrides and line separators as they are. Line ends of a stack stay.
+ */
 export const newLogger = (options: ConstructorParameters<typeof Logger>[0] = {}): Logger =>
-  new Logger({ ...options, jsonReplacerFn: (_key, value: unknown) => (typeof value === "string" ? value.replace(/[^\n]+/g, printable) : value) });
+  new Logger({
+    ...options,
+    jsonReplacerFn: (_key, value: unknown) =>
+      typeof value === "string" ? value.replace(/[^\n]+/g, printable) : value,
+  });
 
 export interface ReporterOptions {
   readonly logger?: Logger;
@@ -30,8 +43,9 @@ export interface ReporterOptions {
 }
 
 /**
- * Structured log lines and embedded metrics on standard output, by Powertools. Neither makes a call. `POWERTOOLS_SERVICE_NAME` gives the service of both, and with it the dimension that
- * tells two stacks apart.
+ * Structured log lines and embedded metrics on standard output, by Powertools. Neither makes a
+ * call. `POWERTOOLS_SERVICE_NAME` gives the service of both, and with it the dimension that tells
+ * two stacks apart.
  */
 export const powertoolsReporter = ({
   logger = newLogger(),
@@ -42,7 +56,10 @@ export const powertoolsReporter = ({
   const add = (values: readonly Metric<string>[]): void => {
     for (const { name, unit, value } of values) metrics.addMetric(name, unit, value);
   };
-  /** For the fleet. The line also names the cluster, which makes no metric, so that Logs Insights can ask by cluster. */
+  /**
+   * For the fleet. The line also names the cluster, which makes no metric, so that Logs Insights
+   * can ask by cluster.
+   */
   const publish = (values: readonly Metric<string>[], cluster?: string): void => {
     metrics.addDimensions({});
     if (cluster !== undefined && extent === "all") metrics.addDimensions({ cluster });
@@ -79,7 +96,8 @@ export const powertoolsReporter = ({
     problemsNotCounted: (error) => {
       line({
         level: "error",
-        message: "Cannot count the problems of the fleet, or report them to an owner; the next minute counts again",
+        message:
+          "Cannot count the problems of the fleet, or report them to an owner; the next minute counts again",
         fields: { error: error instanceof Error ? error : new Error(String(error)) },
       });
       publish(NOT_COUNTED);
@@ -91,8 +109,8 @@ export const powertoolsReporter = ({
 const BODY_CHARACTERS_MAX = 256;
 
 /**
- * The log line of a sync that threw. SQS delivers its message again. The line names the partition. The error is under a key of its own, because the logger
- * drops a field called `message`.
+ * The log line of a sync that threw. SQS delivers its message again. The line names the partition.
+ * The error is under a key of its own, because the logger drops a field called `message`.
  */
 const failedLine = (error: unknown, body: string): LogLine => {
   const { cluster, partition, due } = partsOf(body);
@@ -101,7 +119,9 @@ const failedLine = (error: unknown, body: string): LogLine => {
     level: "error",
     message: `A sync ${named ? `of "${cluster}/${partition}" ` : ""}failed, and its message will be delivered again`,
     fields: {
-      ...(named ? { cluster, partition } : { body: JSON.stringify(body.slice(0, BODY_CHARACTERS_MAX)) }),
+      ...(named
+        ? { cluster, partition }
+        : { body: JSON.stringify(body.slice(0, BODY_CHARACTERS_MAX)) }),
       ...(due !== undefined && { due }),
       outcome: "failed",
       error: error instanceof Error ? error : new Error(String(error)),
@@ -115,7 +135,16 @@ const NAME = /^[!-~]{1,200}$/;
 const partsOf = (body: string) => {
   // A body that is no sync message has no parts: the line shows its beginning.
   const value = asObject(jsonIn(body));
-  const [cluster, partition] = [value["cluster"], value["partition"]].map((text) => (typeof text === "string" && NAME.test(text) ? text : undefined));
+  const [cluster, partition] = [value["cluster"], value["partition"]].map((text) =>
+    typeof text === "string" && NAME.test(text) ? text : undefined,
+  );
   const dueMs = value["dueMs"];
-  return { cluster, partition, due: typeof dueMs === "number" && Math.abs(dueMs) <= LATEST_DATE_MS ? new Date(dueMs).toISOString() : undefined };
+  return {
+    cluster,
+    partition,
+    due:
+      typeof dueMs === "number" && Math.abs(dueMs) <= LATEST_DATE_MS
+        ? new Date(dueMs).toISOString()
+        : undefined,
+  };
 };

@@ -19,8 +19,23 @@ export interface DroppedSync extends SyncOutcome {
   readonly wrongByMs?: number;
 }
 
-/** `stale`: later messages do its work. `early`: it is due in the future. `clock`: this machine's clock is wrong. `done`: this due time or a later one is done. `held`: another sync holds the lease. `removed`: the partition does not exist any more. `restored`: the tables were restored or are a copy, and no person has adopted them. `lost`: another sync claimed the partition halfway. `newer`: a later release works on the partition. */
-export type DropReason = "stale" | "early" | "clock" | "done" | "held" | "removed" | "restored" | "lost" | "newer";
+/**
+ * `stale`: later messages do its work. `early`: it is due in the future. `clock`: this machine's
+ * clock is wrong. `done`: this due time or a later one is done. `held`: another sync holds the
+ * lease. `removed`: the partition does not exist any more. `restored`: the tables were restored or
+ * are a copy, and no person has adopted them. `lost`: another sync claimed the partition halfway.
+ * `newer`: a later release works on the partition.
+ */
+export type DropReason =
+  | "stale"
+  | "early"
+  | "clock"
+  | "done"
+  | "held"
+  | "removed"
+  | "restored"
+  | "lost"
+  | "newer";
 
 export interface CompletedSync extends SyncOutcome {
   readonly kind: "completed";
@@ -39,15 +54,29 @@ export interface CompletedSync extends SyncOutcome {
   /** Autoscalers that cannot be decided, because a stored item cannot be read. */
   readonly unreadable: readonly AutoscalerReason[];
   /** Autoscalers for which a rule threw, with the error. They hold; the others do not. */
-  readonly ruleFailures: readonly { readonly namespace: string; readonly name: string; readonly error: Error }[];
+  readonly ruleFailures: readonly {
+    readonly namespace: string;
+    readonly name: string;
+    readonly error: Error;
+  }[];
   /** Autoscalers whose conditions changed. */
   readonly changed: readonly AutoscalerReason[];
   /** What could not be read of the objects that hold specs; absent where the cluster holds none. */
   readonly specProblems?: readonly string[];
-  /** Objects whose change is not stored, because their namespace has used its bytes; absent where the cluster holds none. */
+  /**
+   * Objects whose change is not stored, because their namespace has used its bytes; absent where
+   * the cluster holds none.
+   */
   readonly specsOverBudget?: number;
-  /** What became of the status and the Events that were written to the objects of the cluster. `left`: no time, no room, or no right. */
-  readonly writtenBack?: { readonly written: number; readonly failed: number; readonly left: number };
+  /**
+   * What became of the status and the Events that were written to the objects of the cluster.
+   * `left`: no time, no room, or no right.
+   */
+  readonly writtenBack?: {
+    readonly written: number;
+    readonly failed: number;
+    readonly left: number;
+  };
   readonly calls: number;
   readonly bytes: number;
   readonly pagesWritten: number;
@@ -69,7 +98,10 @@ export interface CompletedSync extends SyncOutcome {
   readonly real?: RealTime;
 }
 
-/** What a sync took after its claim. A virtual clock stands still during a sync, so that only real time says it. */
+/**
+ * What a sync took after its claim. A virtual clock stands still during a sync, so that only real
+ * time says it.
+ */
 export interface RealTime {
   readonly tookMs: number;
   readonly phasesMs: Readonly<Record<string, number>>;
@@ -80,7 +112,10 @@ export interface AutoscalerReason extends Because {
   readonly name: string;
 }
 
-/** One value of a CloudWatch metric. A metric per autoscaler would cost more than everything else together, so the finest dimension is the cluster. */
+/**
+ * One value of a CloudWatch metric. A metric per autoscaler would cost more than everything else
+ * together, so the finest dimension is the cluster.
+ */
 export interface Metric<Name extends string = MetricName> {
   readonly name: Name;
   readonly unit: "Count" | "Milliseconds" | "Bytes";
@@ -113,7 +148,8 @@ export type MetricName =
   | "WrongClocks";
 
 /**
- * How much is sent of each sync. CloudWatch charges for a metric in each hour in which it gets a value, so a steady sync sends two values for the fleet.
+ * How much is sent of each sync. CloudWatch charges for a metric in each hour in which it gets a
+ * value, so a steady sync sends two values for the fleet.
  *
  * - `none`: lag and completed syncs, and each count that is not zero; only for the fleet.
  * - `few`: the same, and two of them for the cluster.
@@ -127,22 +163,31 @@ export const CLUSTER_METRICS: ReadonlySet<string> = new Set(["EvaluationsFailed"
 /** The extent that an environment variable names. Throws a RangeError for any other text. */
 export const metricExtentOf = (text: string): MetricExtent => {
   if (text === "all" || text === "few" || text === "none") return text;
-  throw new RangeError(`Cannot send metrics: TIDEMARK_CLUSTER_METRICS is "${text}", and "all", "few" or "none" was wanted`);
+  throw new RangeError(
+    `Cannot send metrics: TIDEMARK_CLUSTER_METRICS is "${text}", and "all", "few" or "none" was wanted`,
+  );
 };
 
 const count = (name: MetricName, value: number): Metric => ({ name, unit: "Count", value });
 
 /** Metrics of one sync. The alarms of infra/alarms.yml take a count that is missing as zero. */
 export const syncMetrics = (report: SyncReport, extent: MetricExtent): readonly Metric[] => {
-  const lag: Metric = { name: "SyncLag", unit: "Milliseconds", value: Math.max(0, report.startMs - report.dueMs) };
+  const lag: Metric = {
+    name: "SyncLag",
+    unit: "Milliseconds",
+    value: Math.max(0, report.startMs - report.dueMs),
+  };
   const steady = report.kind === "completed" ? [lag, count("CompletedSyncs", 1)] : [lag];
   const counts = report.kind === "dropped" ? droppedCounts(report) : completedCounts(report);
-  return extent === "all" ? [...steady, ...counts, ...figuresOf(report)] : [...steady, ...counts.filter(({ value }) => value > 0)];
+  return extent === "all"
+    ? [...steady, ...counts, ...figuresOf(report)]
+    : [...steady, ...counts.filter(({ value }) => value > 0)];
 };
 
 /** A message counts under one name, by why it was dropped. */
 const droppedCounts = ({ why }: DroppedSync): readonly Metric[] => {
-  const countOf = (name: MetricName, reasons: readonly DropReason[]): Metric => count(name, reasons.includes(why) ? 1 : 0);
+  const countOf = (name: MetricName, reasons: readonly DropReason[]): Metric =>
+    count(name, reasons.includes(why) ? 1 : 0);
   return [
     countOf("RestoredTables", ["restored"]),
     countOf("StaleMessages", ["stale"]),

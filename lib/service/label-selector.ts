@@ -11,8 +11,9 @@ const OF_A_SET = /^(\S+)\s+(in|notin)\s*\(([^()]*)\)$/;
 const OF_A_VALUE = /^([^=!\s]+)\s*(==|=|!=)\s*([^=!\s]*)$/;
 
 /**
- * Reads a selector as `kubectl -l` does: "app=web,tier!=db,env in (a, b),env notin (c),owner,!old". All of its parts must hold; a label that is absent is different from
- * every value. Throws `service.invalid`.
+ * Reads a selector as `kubectl -l` does: "app=web,tier!=db,env in (a, b),env notin (c),owner,!old".
+ * All of its parts must hold; a label that is absent is different from every value. Throws
+ * `service.invalid`.
  */
 export const readSelector = (text: string): LabelTest => {
   const tests = text.split(BETWEEN).map((part) => readRequirement(part.trim(), text));
@@ -27,7 +28,8 @@ const readRequirement = (part: string, selector: string): LabelTest => {
     return memberTest(checkedKey(key, selector), values, operator === "in");
   }
   const value = OF_A_VALUE.exec(part);
-  if (value) return memberTest(checkedKey(value[1] ?? "", selector), [value[3] ?? ""], value[2] !== "!=");
+  if (value)
+    return memberTest(checkedKey(value[1] ?? "", selector), [value[3] ?? ""], value[2] !== "!=");
   const absent = part.startsWith("!");
   const key = checkedKey(absent ? part.slice(1).trim() : part, selector);
   return (labels) => Object.hasOwn(labels, key) !== absent;
@@ -42,5 +44,8 @@ const memberTest =
 
 const checkedKey = (key: string, selector: string): string => {
   if (qualifiedNameFaults(key).length === 0) return key;
-  throw invalid(`Cannot read the selector "${selector}": "${key}" is no name of a label; write for example app=web,tier!=db`, { selector });
+  throw invalid(
+    `Cannot read the selector "${selector}": "${key}" is no name of a label; write for example app=web,tier!=db`,
+    { selector },
+  );
 };

@@ -6,7 +6,14 @@ import { autoscalers, get } from "./autoscalers.ts";
 import { calendars, deleteCalendar, putCalendar } from "./calendars/calendars.ts";
 import { changes } from "./changes.ts";
 import { adopt, fleet, freeze, thaw } from "./clusters/fleet.ts";
-import { addCluster, cluster, clusters, pauseCluster, replaceCluster, resumeCluster } from "./clusters/cluster-edits.ts";
+import {
+  addCluster,
+  cluster,
+  clusters,
+  pauseCluster,
+  replaceCluster,
+  resumeCluster,
+} from "./clusters/cluster-edits.ts";
 import { checkCluster } from "./clusters/connection-check.ts";
 import type { QueryContext, ServiceContext } from "./context.ts";
 import { handBack, pause, remove, resume, takeOver } from "./edits/autoscaler-edits.ts";
@@ -29,12 +36,27 @@ import { checkSource, deleteSource, putSource, sources } from "./sources/sources
 import { status } from "./status/status.ts";
 
 /** Opens the service on a pair of tables. */
-export const openService = (context: ServiceContext): Service => ({ ...openQueries(context), ...openCommands(context) });
+export const openService = (context: ServiceContext): Service => ({
+  ...openQueries(context),
+  ...openCommands(context),
+});
 
 /** Opens the queries. They write nothing. */
 export const openQueries = (context: QueryContext): QueryService =>
   bound<QueryService, QueryContext>(context, {
-    ...{ autoscalers, rows, get, describe, explain, shadow, history, events, eventCounts, changes, series },
+    ...{
+      autoscalers,
+      rows,
+      get,
+      describe,
+      explain,
+      shadow,
+      history,
+      events,
+      eventCounts,
+      changes,
+      series,
+    },
     ...{ clusters, cluster, partition, fleet, overrides, calendars, status, sources, access, canI },
   });
 
@@ -44,20 +66,49 @@ export const openByRights = (context: Omit<QueryContext, "rights">) => ({
   reading: (rights: Rights): QueryService => openQueries({ ...context, rights }),
 });
 
-/** Opens the commands. Each edit is recorded with `context.by`. A function that only reads has none of their code, nor the rights that it takes. */
+/**
+ * Opens the commands. Each edit is recorded with `context.by`. A function that only reads has none
+ * of their code, nor the rights that it takes.
+ */
 export const openCommands = (context: ServiceContext): CommandService =>
   bound<CommandService, ServiceContext>(context, {
     ...{ apply, delete: remove, pause, resume, takeOver, handBack },
-    ...{ checkCluster, addCluster, replaceCluster, pauseCluster, resumeCluster, removeCluster, resetWindows, resetIntent, resetTime },
-    ...{ freeze, thaw, adopt, setOverride, extendOverride, clearOverride, putCalendar, deleteCalendar },
+    ...{
+      checkCluster,
+      addCluster,
+      replaceCluster,
+      pauseCluster,
+      resumeCluster,
+      removeCluster,
+      resetWindows,
+      resetIntent,
+      resetTime,
+    },
+    ...{
+      freeze,
+      thaw,
+      adopt,
+      setOverride,
+      extendOverride,
+      clearOverride,
+      putCalendar,
+      deleteCalendar,
+    },
     ...{ checkSource, putSource, deleteSource, grantAccess, revokeAccess, requireAccess },
   });
 
 /** The verbs of a service as functions of a context. */
 type Verbs<Part, Context> = {
-  readonly [Verb in keyof Part]: Part[Verb] extends (...args: infer Args) => infer Answer ? (context: Context, ...args: Args) => Answer : never;
+  readonly [Verb in keyof Part]: Part[Verb] extends (...args: infer Args) => infer Answer
+    ? (context: Context, ...args: Args) => Answer
+    : never;
 };
 type Work<Context> = (context: Context, ...args: never[]) => unknown;
 
 const bound = <Part extends object, Context>(context: Context, verbs: Verbs<Part, Context>): Part =>
-  Object.fromEntries(Object.entries<Work<Context>>(verbs).map(([verb, work]) => [verb, (...args: never[]) => work(context, ...args)])) as Part;
+  Object.fromEntries(
+    Object.entries<Work<Context>>(verbs).map(([verb, work]) => [
+      verb,
+      (...args: never[]) => work(context, ...args),
+    ]),
+  ) as Part;

@@ -2,7 +2,13 @@ import type { ConnectionReport } from "../cluster/check/report.ts";
 import type { MetricSourceRecord, RegisteredSource } from "../model/metric-source.ts";
 import type { SourceQuestion } from "../source-client/check-source.ts";
 import type { SourceEdited, SourceView, UnreadableSource } from "../views/source.ts";
-import type { OverrideEdited, OverrideSetView, OverrideView, CalendarEdited, CalendarView } from "../views/holds.ts";
+import type {
+  OverrideEdited,
+  OverrideSetView,
+  OverrideView,
+  CalendarEdited,
+  CalendarView,
+} from "../views/holds.ts";
 
 /** A source as it is registered. Absent limits get their defaults. */
 export type NewSource = Pick<MetricSourceRecord, "name"> &
@@ -10,27 +16,42 @@ export type NewSource = Pick<MetricSourceRecord, "name"> &
   Partial<Pick<RegisteredSource, "timeoutSeconds" | "maxMetrics" | "private">>;
 
 export interface SourceQueries {
-  /** The registered metric sources, in order of name. A record that cannot be read has a `problem` in place of its fields. */
+  /**
+   * The registered metric sources, in order of name. A record that cannot be read has a `problem`
+   * in place of its fields.
+   */
   sources(): Promise<readonly (SourceView | UnreadableSource)[]>;
 }
 
 /** A source to ask now. */
 export interface SourceCheck extends SourceQuestion {
   readonly name: string;
-  /** Asked for this cluster; without it, a service is asked in each cluster that may ask the source. */
+  /**
+   * Asked for this cluster; without it, a service is asked in each cluster that may ask the source.
+   */
   readonly cluster?: string;
 }
 
 export interface SourceCommands {
-  /** Asks a metric source from where the syncs ask it, and says what to do where it does not answer. It changes nothing. */
+  /**
+   * Asks a metric source from where the syncs ask it, and says what to do where it does not answer.
+   * It changes nothing.
+   */
   checkSource(check: SourceCheck): Promise<ConnectionReport>;
-  /** Registers a metric source, or replaces the one of its name. Throws `service.invalid` with every fault. */
+  /**
+   * Registers a metric source, or replaces the one of its name. Throws `service.invalid` with every
+   * fault.
+   */
   putSource(source: NewSource): Promise<SourceEdited>;
-  /** Forgets a source: the metrics that name it are missing from then on. Throws `service.unknown`. */
+  /**
+   * Forgets a source: the metrics that name it are missing from then on. Throws `service.unknown`.
+   */
   deleteSource(name: string): Promise<void>;
 }
 
-/** Which overrides: those that meet an autoscaler, a namespace, a cluster, or any part of the fleet. */
+/**
+ * Which overrides: those that meet an autoscaler, a namespace, a cluster, or any part of the fleet.
+ */
 export interface OverrideQuery {
   readonly cluster?: string;
   readonly namespace?: string;
@@ -39,7 +60,10 @@ export interface OverrideQuery {
 
 /** Which overrides of a place a list has. */
 export interface OverrideListQuery extends OverrideQuery {
-  /** "no": without those that have expired, so that only clusters are read whose syncs or edits say that an autoscaler has another one. */
+  /**
+   * "no": without those that have expired, so that only clusters are read whose syncs or edits say
+   * that an autoscaler has another one.
+   */
   readonly expired?: "no";
 }
 
@@ -69,12 +93,18 @@ export interface OverrideEdit {
 }
 
 export interface OverrideQueries {
-  /** The overrides that meet a part of the fleet, also overrides that are ahead or, unless the query leaves them out, expired: first the fleet's, then cluster by cluster. */
+  /**
+   * The overrides that meet a part of the fleet, also overrides that are ahead or, unless the query
+   * leaves them out, expired: first the fleet's, then cluster by cluster.
+   */
   overrides(query: OverrideListQuery, after?: OverrideCursor): AsyncIterable<OverrideView>;
 }
 
 export interface OverrideCommands {
-  /** Sets bounds or a hold for some time, over schedule and manifest. Throws `service.invalid` with every fault. */
+  /**
+   * Sets bounds or a hold for some time, over schedule and manifest. Throws `service.invalid` with
+   * every fault.
+   */
   setOverride(wanted: NewOverride): Promise<OverrideEdited>;
   /** Gives an override another end. */
   extendOverride(edit: OverrideEdit & { readonly untilMs: number }): Promise<OverrideEdited>;
@@ -88,8 +118,14 @@ export interface CalendarQueries {
 }
 
 export interface CalendarCommands {
-  /** Stores a calendar, or replaces the one of its name. Dates may be ranges, "2026-12-24/2026-12-31". Throws `service.invalid` with every fault. */
+  /**
+   * Stores a calendar, or replaces the one of its name. Dates may be ranges,
+   * "2026-12-24/2026-12-31". Throws `service.invalid` with every fault.
+   */
   putCalendar(calendar: CalendarView): Promise<CalendarEdited>;
-  /** Deletes a calendar. Throws `service.unknown`, and `service.in-use` where a schedule names it, unless `force` is true. */
+  /**
+   * Deletes a calendar. Throws `service.unknown`, and `service.in-use` where a schedule names it,
+   * unless `force` is true.
+   */
   deleteCalendar(name: string, force?: boolean): Promise<void>;
 }

@@ -5,21 +5,55 @@ import type { Grant, Place, Role } from "../model/access.ts";
 import type { Connection } from "../model/records.ts";
 import type { ControllerSettings } from "../model/spec-common.ts";
 import type { MetricFamily } from "../report/open-metrics.ts";
-import type { Applied, AutoscalerView, Description, EditResult, Explanation } from "../views/autoscaler.ts";
+import type {
+  Applied,
+  AutoscalerView,
+  Description,
+  EditResult,
+  Explanation,
+} from "../views/autoscaler.ts";
 import type { AccessEdited, AccessView, CanIView, ChangeView } from "../views/change.ts";
-import type { ClusterStored, ClusterView, FleetAdopted, FleetEdited, FleetView, PartitionView, ResetView } from "../views/cluster.ts";
+import type {
+  ClusterStored,
+  ClusterView,
+  FleetAdopted,
+  FleetEdited,
+  FleetView,
+  PartitionView,
+  ResetView,
+} from "../views/cluster.ts";
 import type { EventCount, EventView } from "../views/event.ts";
 import type { HistoryView, ShadowView } from "../views/over-time.ts";
 import type { ClusterRows } from "../views/row.ts";
 import type { StatusView } from "../views/status.ts";
-import type { CalendarCommands, CalendarQueries, OverrideCommands, OverrideQueries, SourceCommands, SourceQueries } from "./requests.ts";
+import type {
+  CalendarCommands,
+  CalendarQueries,
+  OverrideCommands,
+  OverrideQueries,
+  SourceCommands,
+  SourceQueries,
+} from "./requests.ts";
 import type { RowQuery } from "./views/row-view.ts";
 
-/** The queries, the same for the embedded run and a deployed stack. Lists are read page by page and can start after any item. An unknown name throws a TidemarkError. */
+/**
+ * The queries, the same for the embedded run and a deployed stack. Lists are read page by page and
+ * can start after any item. An unknown name throws a TidemarkError.
+ */
 export interface QueryService extends OverrideQueries, CalendarQueries, SourceQueries {
-  /** In order of cluster, namespace and name. A caller that takes only the first few says how many with `pageSize`, so that no more are read. */
-  autoscalers(filter: Filter & { readonly pageSize?: number }, after?: AutoscalerCursor): AsyncIterable<AutoscalerView>;
-  /** The same as tables show them, without manifests: cluster by cluster in order of name. A list that goes on says when its first page was made, so that heads read since then are not read again. */
+  /**
+   * In order of cluster, namespace and name. A caller that takes only the first few says how many
+   * with `pageSize`, so that no more are read.
+   */
+  autoscalers(
+    filter: Filter & { readonly pageSize?: number },
+    after?: AutoscalerCursor,
+  ): AsyncIterable<AutoscalerView>;
+  /**
+   * The same as tables show them, without manifests: cluster by cluster in order of name. A list
+   * that goes on says when its first page was made, so that heads read since then are not read
+   * again.
+   */
   rows(query: RowQuery, after?: string, firstMs?: number): AsyncIterable<ClusterRows>;
   get(query: AutoscalerQuery): Promise<AutoscalerView>;
   describe(query: AutoscalerQuery): Promise<Description>;
@@ -41,7 +75,10 @@ export interface QueryService extends OverrideQueries, CalendarQueries, SourceQu
   /** In order of name. */
   clusters(after?: string): AsyncIterable<ClusterView>;
   cluster(name: string): Promise<ClusterView>;
-  /** A partition by "CLUSTER/PARTITION", or by "CLUSTER" where it has only one: its pages, its intents, and which of them cannot be read. */
+  /**
+   * A partition by "CLUSTER/PARTITION", or by "CLUSTER" where it has only one: its pages, its
+   * intents, and which of them cannot be read.
+   */
   partition(path: string): Promise<PartitionView>;
   fleet(): Promise<FleetView>;
   /** Whether everything works, and what to look at. */
@@ -62,29 +99,56 @@ export interface CommandService extends OverrideCommands, CalendarCommands, Sour
 
   /** Keeps the object of another controller in the history, before a person takes it away. */
   takeOver(edit: TakeoverEdit): Promise<EditResult>;
-  /** Pauses an autoscaler and keeps the object of another controller, before a person makes it again. */
+  /**
+   * Pauses an autoscaler and keeps the object of another controller, before a person makes it
+   * again.
+   */
   handBack(edit: RivalEdit): Promise<EditResult>;
 
-  /** Looks at a stored cluster from where the syncs connect to it: credentials, TLS, rights, metrics APIs. It changes nothing. */
+  /**
+   * Looks at a stored cluster from where the syncs connect to it: credentials, TLS, rights, metrics
+   * APIs. It changes nothing.
+   */
   checkCluster(check: ClusterCheck): Promise<ConnectionReport>;
-  /** Looks at the cluster before it is stored. Throws `service.unusable` with the report where no sync could work, unless `force` is true. */
+  /**
+   * Looks at the cluster before it is stored. Throws `service.unusable` with the report where no
+   * sync could work, unless `force` is true.
+   */
   addCluster(cluster: NewCluster): Promise<ClusterStored>;
-  /** Changes a cluster's connection, period, settings or partitions. Absent fields stay as they are, and windows move with their namespaces. */
+  /**
+   * Changes a cluster's connection, period, settings or partitions. Absent fields stay as they are,
+   * and windows move with their namespaces.
+   */
   replaceCluster(change: ClusterChange): Promise<ClusterStored>;
   pauseCluster(name: string, untilMs?: number): Promise<ClusterView>;
   resumeCluster(name: string): Promise<ClusterView>;
   removeCluster(name: string): Promise<void>;
-  /** Replaces a windows page that cannot be read. Its autoscalers go on as if each had just been scaled as far as its rules allow. */
+  /**
+   * Replaces a windows page that cannot be read. Its autoscalers go on as if each had just been
+   * scaled as far as its rules allow.
+   */
   resetWindows(path: string, page: number): Promise<ResetView>;
-  /** Settles an open intent that cannot be read as unknown. It takes longer than the longest deadline, 39 s. */
+  /**
+   * Settles an open intent that cannot be read as unknown. It takes longer than the longest
+   * deadline, 39 s.
+   */
   resetIntent(path: string, id: string): Promise<ResetView>;
-  /** For times that are ahead of the clock, which stop windows until they have come. Takes 39 s where an open intent has one. */
+  /**
+   * For times that are ahead of the clock, which stop windows until they have come. Takes 39 s
+   * where an open intent has one.
+   */
   resetTime(path: string): Promise<ResetView>;
 
-  /** Freezes the fleet. A frozen fleet keeps its first reason, unless `replace` is true. Throws `service.invalid` for an empty reason. */
+  /**
+   * Freezes the fleet. A frozen fleet keeps its first reason, unless `replace` is true. Throws
+   * `service.invalid` for an empty reason.
+   */
   freeze(reason: string, replace?: boolean): Promise<FleetEdited>;
   thaw(): Promise<FleetEdited>;
-  /** Takes restored or copied tables as the tables of this stack, with an unknown past, and freezes the fleet. Throws `service.not-restored`. */
+  /**
+   * Takes restored or copied tables as the tables of this stack, with an unknown past, and freezes
+   * the fleet. Throws `service.not-restored`.
+   */
   adopt(): Promise<FleetAdopted>;
 
   /** Gives callers a right. From then on these callers have only their grants. */
@@ -106,7 +170,10 @@ export interface Service extends QueryService, CommandService {}
 
 export type Filter = Place;
 
-/** Names one autoscaler: "web", "shop/web" or "eu-1/shop/web". Namespace and cluster may be absent when the name is unique. */
+/**
+ * Names one autoscaler: "web", "shop/web" or "eu-1/shop/web". Namespace and cluster may be absent
+ * when the name is unique.
+ */
 export interface AutoscalerQuery extends Filter {
   readonly name: string;
 }
@@ -137,12 +204,18 @@ export type AutoscalerCursor = Required<AutoscalerQuery>;
 export interface EventQuery extends Filter, Past {
   readonly name?: string;
   readonly after?: EventCursor;
-  /** For a list of many autoscalers that is answered in parts. A stack does it by itself, and a list of one autoscaler is not long. */
+  /**
+   * For a list of many autoscalers that is answered in parts. A stack does it by itself, and a list
+   * of one autoscaler is not long.
+   */
   readonly part?: EventPart;
 }
 
 export interface EventCountQuery extends Omit<EventQuery, "after" | "part"> {
-  /** Called after each fifty clusters, with the last of them: the list ends where it returns true. A stack does it by itself. */
+  /**
+   * Called after each fifty clusters, with the last of them: the list ends where it returns true. A
+   * stack does it by itself.
+   */
   readonly onPart?: (after: EventCountCursor) => boolean;
 }
 
@@ -154,7 +227,10 @@ export interface EventCountCursor {
   readonly name?: string;
 }
 
-/** A part of a list of events ends before more requests of the tables where `stops` says so of how many were sent one after the other, and says where the list goes on. */
+/**
+ * A part of a list of events ends before more requests of the tables where `stops` says so of how
+ * many were sent one after the other, and says where the list goes on.
+ */
 export interface EventPart {
   readonly stops: (inRow: number) => boolean;
   readonly onStop: (next: { readonly fromMs: number; readonly after?: EventCursor }) => void;
@@ -180,13 +256,19 @@ export interface ChangeCursor {
   readonly id: string;
 }
 
-/** A stored state of an autoscaler. Each edit makes a new generation, and an autoscaler that is created again has a new uid. */
+/**
+ * A stored state of an autoscaler. Each edit makes a new generation, and an autoscaler that is
+ * created again has a new uid.
+ */
 export interface AutoscalerVersion {
   readonly uid: string;
   readonly generation: number;
 }
 
-/** What must be stored when an edit is made: any autoscaler of the name, or one of these versions. An empty list is never met. */
+/**
+ * What must be stored when an edit is made: any autoscaler of the name, or one of these versions.
+ * An empty list is never met.
+ */
 export type EditCondition = "exists" | readonly AutoscalerVersion[];
 
 export interface AutoscalerEdit extends AutoscalerQuery {
@@ -194,8 +276,13 @@ export interface AutoscalerEdit extends AutoscalerQuery {
   readonly onlyIf?: EditCondition;
 }
 
-/** An edit about another controller of the workload, with its object as the API of the cluster takes it. */
-/** `failed`: the other controller was not brought to rest, so that the takeover before was not made. */
+/**
+ * An edit about another controller of the workload, with its object as the API of the cluster takes
+ * it.
+ */
+/**
+ * `failed`: the other controller was not brought to rest, so that the takeover before was not made.
+ */
 export interface TakeoverEdit extends RivalEdit {
   readonly failed?: boolean;
 }
@@ -218,10 +305,19 @@ export interface ApplyOptions {
   readonly dryRun: boolean;
   /** How unknown and repeated fields are treated. The default is "strict". */
   readonly validation?: Validation;
-  /** Only for one document. Throws `service.changed` where it is not met, also in a dry run, and stores nothing. */
+  /**
+   * Only for one document. Throws `service.changed` where it is not met, also in a dry run, and
+   * stores nothing.
+   */
   readonly onlyIf?: EditCondition;
-  /** Called with documents when they are stored, or found unchanged. A deployed stack reports them only at the end. */
-  readonly onStored?: (applied: readonly Applied[], progress: { readonly done: number; readonly all: number }) => void;
+  /**
+   * Called with documents when they are stored, or found unchanged. A deployed stack reports them
+   * only at the end.
+   */
+  readonly onStored?: (
+    applied: readonly Applied[],
+    progress: { readonly done: number; readonly all: number },
+  ) => void;
   /** Called once, when objects of other kinds were passed over. */
   readonly onPassedOver?: (counts: readonly KindCount[]) => void;
   /** Aborting it ends the work between two groups of documents. A deployed stack does not stop. */
@@ -230,9 +326,15 @@ export interface ApplyOptions {
 
 export interface ClusterCheck {
   readonly name: string;
-  /** Custom resources that are scaled, beside the built-in kinds: "argoproj.io/rollouts". Those that stored autoscalers name are found without. */
+  /**
+   * Custom resources that are scaled, beside the built-in kinds: "argoproj.io/rollouts". Those that
+   * stored autoscalers name are found without.
+   */
   readonly kinds?: readonly string[];
-  /** A workload of a built-in kind that is looked for too: the point "workload" says whether it is there. */
+  /**
+   * A workload of a built-in kind that is looked for too: the point "workload" says whether it is
+   * there.
+   */
   readonly workload?: WantedWorkload;
 }
 
@@ -240,9 +342,14 @@ export interface NewCluster {
   readonly name: string;
   readonly connection: Connection;
   readonly syncPeriodMs?: number;
-  readonly partitions?: readonly { readonly name: string; readonly namespaces?: readonly string[] }[];
+  readonly partitions?: readonly {
+    readonly name: string;
+    readonly namespaces?: readonly string[];
+  }[];
   readonly settings?: Partial<ControllerSettings>;
-  /** The kinds of autoscalers that the syncs read from the cluster itself; an empty list is none. */
+  /**
+   * The kinds of autoscalers that the syncs read from the cluster itself; an empty list is none.
+   */
   readonly specsFromCluster?: readonly SpecKindName[];
   /** Hosts of the recommenders that autoscalers from objects may ask; an empty list allows none. */
   readonly recommenderHosts?: readonly string[];

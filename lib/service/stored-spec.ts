@@ -19,16 +19,22 @@ export const readableSpec = (record: AutoscalerRecord): AutoscalerSpec | undefin
   return stored.kind === "spec" ? stored.spec : undefined;
 };
 
-export type StoredSpec = { readonly kind: "spec"; readonly spec: AutoscalerSpec } | { readonly kind: "problem"; readonly message: string };
+export type StoredSpec =
+  | { readonly kind: "spec"; readonly spec: AutoscalerSpec }
+  | { readonly kind: "problem"; readonly message: string };
 
 /** Limit of the cache: the text of some thousand ordinary manifests. */
 const CACHED_CHARACTERS_MAX = 4_000_000;
 
 /**
- * Caches `specOf` by the text of the manifest, because applying one manifest reads all others of its namespace. Equal texts give equal specs, so an entry never
- * becomes stale. At the limit the cache is emptied. An error is not cached, because its message names the place.
+ * Caches `specOf` by the text of the manifest, because applying one manifest reads all others of
+ * its namespace. Equal texts give equal specs, so an entry never becomes stale. At the limit the
+ * cache is emptied. An error is not cached, because its message names the place.
  */
-export const specCache = (convert: typeof specOf = specOf, charactersMax = CACHED_CHARACTERS_MAX): typeof specOf => {
+export const specCache = (
+  convert: typeof specOf = specOf,
+  charactersMax = CACHED_CHARACTERS_MAX,
+): typeof specOf => {
   const known = new Map<string, AutoscalerSpec>();
   let characters = 0;
   return (manifest, where) => {

@@ -1,15 +1,25 @@
 import type { Answer, MetricValue } from "../model/observation.ts";
 import { queryKey } from "../model/query.ts";
-import type { BatchAsking, ForeignAnswer, RegisteredQuery, RegisteredRequest } from "../sources/source.ts";
+import type {
+  BatchAsking,
+  ForeignAnswer,
+  RegisteredQuery,
+  RegisteredRequest,
+} from "../sources/source.ts";
 
 type Answered = Answer<readonly MetricValue[]>;
 type Batch = BatchAsking<RegisteredQuery>;
 
 /** Sends one request; the failure is an answer to all of its questions. */
-export type SendBatch = (request: RegisteredRequest) => Promise<ForeignAnswer | Extract<Answered, { readonly kind: "failed" }>>;
+export type SendBatch = (
+  request: RegisteredRequest,
+) => Promise<ForeignAnswer | Extract<Answered, { readonly kind: "failed" }>>;
 
 /** The questions in the requests that they share: of one group, and within its weight. */
-export const chunksOf = (batch: Batch, queries: readonly RegisteredQuery[]): readonly (readonly RegisteredQuery[])[] =>
+export const chunksOf = (
+  batch: Batch,
+  queries: readonly RegisteredQuery[],
+): readonly (readonly RegisteredQuery[])[] =>
   [...Map.groupBy(queries, (query) => batch.groupOf(query)).values()].flatMap((group) => {
     const chunks: RegisteredQuery[][] = [];
     let left = 0;
@@ -26,10 +36,16 @@ export const chunksOf = (batch: Batch, queries: readonly RegisteredQuery[]): rea
   });
 
 const PAGES_MAX = 5;
-/** Requests for one chunk at most, while halves of it are asked again: as many as find four questions that are refused among fifty. */
+/**
+ * Requests for one chunk at most, while halves of it are asked again: as many as find four
+ * questions that are refused among fifty.
+ */
 const REQUESTS_MAX = 50;
 
-/** Asks one chunk. Where the service refuses all questions because of one, halves of them are asked again, so that the mistake of one autoscaler costs the others nothing. */
+/**
+ * Asks one chunk. Where the service refuses all questions because of one, halves of them are asked
+ * again, so that the mistake of one autoscaler costs the others nothing.
+ */
 export const askChunk = async (
   batch: Batch,
   queries: readonly RegisteredQuery[],
@@ -37,11 +53,19 @@ export const askChunk = async (
     send,
     clock,
     budget = { requests: REQUESTS_MAX },
-  }: { readonly send: SendBatch; readonly clock: () => number; readonly budget?: { requests: number } },
+  }: {
+    readonly send: SendBatch;
+    readonly clock: () => number;
+    readonly budget?: { requests: number };
+  },
 ): Promise<readonly (readonly [string, Answered])[]> => {
-  const toAll = (answers: readonly Answered[]) => queries.flatMap((query, at) => (answers[at] ? [[queryKey(query), answers[at]] as const] : []));
+  const toAll = (answers: readonly Answered[]) =>
+    queries.flatMap((query, at) => (answers[at] ? [[queryKey(query), answers[at]] as const] : []));
   const pages: ForeignAnswer[] = [];
-  for (let request: RegisteredRequest | undefined = batch.request(queries, { nowMs: clock() }); request && pages.length < PAGES_MAX; ) {
+  for (
+    let request: RegisteredRequest | undefined = batch.request(queries, { nowMs: clock() });
+    request && pages.length < PAGES_MAX;
+  ) {
     budget.requests -= 1;
     const sent = await send(request);
     if ("kind" in sent) return toAll(queries.map(() => sent));

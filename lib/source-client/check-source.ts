@@ -1,4 +1,12 @@
-import { type CheckedPoint, type ConnectionReport, failed, passed, reportOf, skipped, warning } from "../cluster/check/report.ts";
+import {
+  type CheckedPoint,
+  type ConnectionReport,
+  failed,
+  passed,
+  reportOf,
+  skipped,
+  warning,
+} from "../cluster/check/report.ts";
 import { connect, type ConnectOptions } from "../cluster/connect.ts";
 import { isTidemarkError } from "../model/errors.ts";
 import type { MetricSourceRecord, SourceKind, SourceService } from "../model/metric-source.ts";
@@ -11,7 +19,10 @@ import { questionTo, type SourceName } from "../sources/sources.ts";
 import type { OwnAccount } from "./aws.ts";
 import { sourceClient } from "./source-client.ts";
 
-/** What a source is asked in a check. Without it, a question that any server of its kind can answer, where there is one. */
+/**
+ * What a source is asked in a check. Without it, a question that any server of its kind can answer,
+ * where there is one.
+ */
 export interface SourceQuestion {
   /** PromQL. */
   readonly query?: string;
@@ -39,14 +50,20 @@ export interface CheckSourceOptions extends ConnectOptions {
 /** Time for credentials and the answer together. */
 const CHECK_MS = 20_000;
 
-/** Asks a source one question as a sync does, with new credentials and connections. It changes nothing, and never rejects for what the source, the cluster or AWS does. */
+/**
+ * Asks a source one question as a sync does, with new credentials and connections. It changes
+ * nothing, and never rejects for what the source, the cluster or AWS does.
+ */
 export const checkSource = async (
   { source, cluster, connection, question }: CheckedSource,
   options: CheckSourceOptions,
 ): Promise<ConnectionReport> => {
   const label = source.service ? `answer in ${cluster.name}` : "answer";
   const query = questionFor(source, question);
-  if (query === undefined) return reportOf(source.name, [skipped(label, `nothing was asked: ${WHAT_TO_ASK[source.kind]}`)]);
+  if (query === undefined)
+    return reportOf(source.name, [
+      skipped(label, `nothing was asked: ${WHAT_TO_ASK[source.kind]}`),
+    ]);
   const client = sourceClient({
     clock: options.clock,
     ownAddresses: options.ownAddresses,
@@ -54,7 +71,10 @@ export const checkSource = async (
   });
   const untilMs = options.clock() + CHECK_MS;
   try {
-    const reached = source.service && connection ? await connect({ name: cluster.name, connection }, options) : undefined;
+    const reached =
+      source.service && connection
+        ? await connect({ name: cluster.name, connection }, options)
+        : undefined;
     try {
       const context = {
         cluster: cluster.name,
@@ -63,13 +83,18 @@ export const checkSource = async (
       };
       const startedMs = options.clock();
       const answer = (await client.ask(source, [query], context)).get(queryKey(query));
-      return reportOf(source.name, pointsOf(source, label, { answer, tookMs: options.clock() - startedMs }));
+      return reportOf(
+        source.name,
+        pointsOf(source, label, { answer, tookMs: options.clock() - startedMs }),
+      );
     } finally {
       reached?.close();
     }
   } catch (error) {
     if (!isTidemarkError(error)) throw error;
-    return reportOf(source.name, [failed(label, error.message, `look at the cluster: tidemark cluster check ${cluster.name}`)]);
+    return reportOf(source.name, [
+      failed(label, error.message, `look at the cluster: tidemark cluster check ${cluster.name}`),
+    ]);
   } finally {
     client.close();
   }
@@ -84,24 +109,40 @@ const WHAT_TO_ASK: Readonly<Record<SourceKind, string>> = {
 };
 
 /** The question of a manifest, so that the check asks what a sync would ask. */
-const questionFor = (source: MetricSourceRecord, { query, path, pointer, queue }: SourceQuestion): RegisteredQuery | undefined => {
-  const ask = (name: SourceName, fields: object): RegisteredQuery | undefined => questionTo(name, { source: source.name, ...fields });
+const questionFor = (
+  source: MetricSourceRecord,
+  { query, path, pointer, queue }: SourceQuestion,
+): RegisteredQuery | undefined => {
+  const ask = (name: SourceName, fields: object): RegisteredQuery | undefined =>
+    questionTo(name, { source: source.name, ...fields });
   switch (source.kind) {
     case "prometheus":
     case "amp":
       return ask("prometheus", { query: query ?? "vector(1)" });
     case "http":
-      return path === undefined || pointer === undefined ? undefined : ask("http", { path, pointer });
+      return path === undefined || pointer === undefined
+        ? undefined
+        : ask("http", { path, pointer });
     case "sqs": {
-      const [accountId, name] = splitQueue(queue ?? source.aws?.queues?.find((pattern) => !pattern.includes("*")));
-      return name === undefined ? undefined : ask("sqs", { queue: name, accountId, count: ["Visible", "InFlight", "Delayed"] });
+      const [accountId, name] = splitQueue(
+        queue ?? source.aws?.queues?.find((pattern) => !pattern.includes("*")),
+      );
+      return name === undefined
+        ? undefined
+        : ask("sqs", { queue: name, accountId, count: ["Visible", "InFlight", "Delayed"] });
     }
     case "cloudwatch": {
       const [pattern] = source.aws?.metricNamespaces ?? [];
-      // A metric that does not exist has no values. Whoever may not read metrics gets an error in place of this answer.
+      // A metric that does not exist has no values. Whoever may not read metrics gets an error in
+      // place of this answer.
       return pattern === undefined
         ? undefined
-        : ask("cloudwatch", { namespace: pattern.replaceAll("*", "Tidemark"), metric: "Check", periodSeconds: 60, offsetSeconds: 0 });
+        : ask("cloudwatch", {
+            namespace: pattern.replaceAll("*", "Tidemark"),
+            metric: "Check",
+            periodSeconds: 60,
+            offsetSeconds: 0,
+          });
     }
   }
 };
@@ -117,13 +158,32 @@ interface Asked {
   readonly tookMs: number;
 }
 
-const pointsOf = (source: MetricSourceRecord, label: string, { answer, tookMs }: Asked): readonly CheckedPoint[] => {
+const pointsOf = (
+  source: MetricSourceRecord,
+  label: string,
+  { answer, tookMs }: Asked,
+): readonly CheckedPoint[] => {
   const credential = source.aws ? "role" : source.auth ? "secret" : undefined;
   const found =
-    credential === undefined ? [] : [passed(credential, source.aws ? "it was assumed" : "it was read, and is for the address of the source")];
-  if (answer?.kind === "answered") return [...found, answeredPoint(source, label, { items: answer.items, tookMs })];
-  const failure = answer?.failure ?? { code: 0, reason: "NoAnswer", message: "the question was not asked" };
-  if (failure.reason === "NoCredential") return [failed(credential ?? label, failure.message, CREDENTIAL_FIX[source.aws ? "role" : "secret"])];
+    credential === undefined
+      ? []
+      : [
+          passed(
+            credential,
+            source.aws ? "it was assumed" : "it was read, and is for the address of the source",
+          ),
+        ];
+  if (answer?.kind === "answered")
+    return [...found, answeredPoint(source, label, { items: answer.items, tookMs })];
+  const failure = answer?.failure ?? {
+    code: 0,
+    reason: "NoAnswer",
+    message: "the question was not asked",
+  };
+  if (failure.reason === "NoCredential")
+    return [
+      failed(credential ?? label, failure.message, CREDENTIAL_FIX[source.aws ? "role" : "secret"]),
+    ];
   return [...found, failed(label, failure.message, fixOf(source, failure))];
 };
 
@@ -136,7 +196,11 @@ const answeredPoint = (
   const time = `${Math.round(tookMs)} ms`;
   if (value !== undefined) return passed(label, `the value ${decimalText(value.milli)} in ${time}`);
   if (kind === "cloudwatch") return passed(label, `CloudWatch answers in ${time}`);
-  return warning(label, `no value in ${time}: the query found no series`, "correct the query, or say with whenEmpty what no series means");
+  return warning(
+    label,
+    `no value in ${time}: the query found no series`,
+    "correct the query, or say with whenEmpty what no series means",
+  );
 };
 
 const CREDENTIAL_FIX = {
@@ -144,25 +208,32 @@ const CREDENTIAL_FIX = {
   secret: "store the secret with the url of the source and its credential, as docs/sources.md says",
 } as const;
 
-const VPC = "the function sync must be in a VPC that leads there (docs/operations.md), and the source private";
+const VPC =
+  "the function sync must be in a VPC that leads there (docs/operations.md), and the source private";
 
 const BY_REASON: Readonly<Record<string, string>> = {
-  AddressRefused: "register an address outside of this machine; one in a private network needs --private and a VPC",
-  TlsVerificationFailed: "give the authority as caData in the secret of the source, or the server a certificate for its name",
+  AddressRefused:
+    "register an address outside of this machine; one in a private network needs --private and a VPC",
+  TlsVerificationFailed:
+    "give the authority as caData in the secret of the source, or the server a certificate for its name",
   UnknownHost: `correct the name in --url; for a private name ${VPC}`,
   ConnectionRefused: "correct the port, or start the server",
   Unreachable: `for a private address ${VPC}`,
   Timeout: `let the server answer faster, or raise --timeout-seconds (10 at most); for a private address ${VPC}`,
   NotAllowed: "name what the source allows, or register the source again with more",
   QueryRefused: "correct the query, or the limit that it exceeds",
-  RefusedByAws: "correct the Region, the queue or the workspace of the source, and what its role allows (docs/sources.md)",
+  RefusedByAws:
+    "correct the Region, the queue or the workspace of the source, and what its role allows (docs/sources.md)",
   Throttled: "ask less often, with everySeconds in the manifests, or ask AWS for a higher rate",
   SeveralSeries: "aggregate the query, as with sum(…)",
   NoService: "ask from the stack that syncs the cluster",
 };
 
 /** What to do about an answer of the API server, or of the service behind it. */
-const byServiceStatus = (name: string, service: SourceService): Readonly<Record<number, string>> => {
+const byServiceStatus = (
+  name: string,
+  service: SourceService,
+): Readonly<Record<number, string>> => {
   const allow = `let the cluster allow it: tidemark cluster rbac --source ${name} | kubectl apply -f -; if it does, the service itself wants a credential (--auth header)`;
   return {
     401: allow,
@@ -175,21 +246,37 @@ const byServiceStatus = (name: string, service: SourceService): Readonly<Record<
 const REDIRECT = "register the address to which the server redirects: no redirect is followed";
 
 /** What to do about an answer with this status. */
-const byStatus = ({ name, service, auth }: MetricSourceRecord, code: number): string | undefined => {
+const byStatus = (
+  { name, service, auth }: MetricSourceRecord,
+  code: number,
+): string | undefined => {
   const ofService = service && byServiceStatus(name, service)[code];
   if (ofService) return ofService;
   if (code === 401 || code === 403) {
-    if (auth?.kind === "sigv4") return "let the role call the address, and correct --auth-service and --aws-region (docs/sources.md)";
-    return auth ? "correct the credential in the secret, or its rights on the server" : "register it with --auth and --secret";
+    if (auth?.kind === "sigv4")
+      return "let the role call the address, and correct --auth-service and --aws-region (docs/sources.md)";
+    return auth
+      ? "correct the credential in the secret, or its rights on the server"
+      : "register it with --auth and --secret";
   }
-  if (code === 404) return "correct the path in --url: what a question adds begins with /api/v1 for a Prometheus";
+  if (code === 404)
+    return "correct the path in --url: what a question adds begins with /api/v1 for a Prometheus";
   if (code >= 500) return "look at the log of the server";
   return code >= 300 && code < 400 ? REDIRECT : undefined;
 };
 
-/** A service is asked through the API server of its cluster, so that these failures are of the connection of the cluster. */
-const OF_THE_CLUSTER: ReadonlySet<string> = new Set(["UnknownHost", "ConnectionRefused", "Unreachable", "TlsVerificationFailed"]);
-const CLUSTER_FIX = "the API server of the cluster cannot be reached: tidemark cluster check says what to do";
+/**
+ * A service is asked through the API server of its cluster, so that these failures are of the
+ * connection of the cluster.
+ */
+const OF_THE_CLUSTER: ReadonlySet<string> = new Set([
+  "UnknownHost",
+  "ConnectionRefused",
+  "Unreachable",
+  "TlsVerificationFailed",
+]);
+const CLUSTER_FIX =
+  "the API server of the cluster cannot be reached: tidemark cluster check says what to do";
 
 const fixOf = (source: MetricSourceRecord, { code, reason }: ApiFailure): string =>
   (source.service && OF_THE_CLUSTER.has(reason) ? CLUSTER_FIX : undefined) ??

@@ -6,20 +6,43 @@ import { jsonIn } from "../model/json.ts";
 import { type MetricSourceRecord, signedServiceOf } from "../model/metric-source.ts";
 import type { Answer, ApiFailure, MetricValue, QuestionKey } from "../model/observation.ts";
 import { queryKey } from "../model/query.ts";
-import { type ForeignAnswer, noAnswer, type RegisteredQuery, type RegisteredRequest } from "../sources/source.ts";
+import {
+  type ForeignAnswer,
+  noAnswer,
+  type RegisteredQuery,
+  type RegisteredRequest,
+} from "../sources/source.ts";
 import { askingOf, refusalOf, weightOf } from "../sources/sources.ts";
 import type { AwsSender, OwnAccount } from "./aws.ts";
 import { askChunk, chunksOf, type SendBatch } from "./batches.ts";
 import { type Credential, credentialReader } from "./credential.ts";
-import { directSender, type SendToSource, type SignRequest, type Circuit, circuitOf, MAX_SOURCE_BYTES, PARALLEL } from "./direct.ts";
+import {
+  directSender,
+  type SendToSource,
+  type SignRequest,
+  type Circuit,
+  circuitOf,
+  MAX_SOURCE_BYTES,
+  PARALLEL,
+} from "./direct.ts";
 import { SECOND_MS } from "../model/time-text.ts";
 
 export type SourceAnswers = ReadonlyMap<QuestionKey, Answer<readonly MetricValue[]>>;
 
-/** Asks registered sources. One is kept in a warm environment, so that connections, credentials and open circuits are kept. */
+/**
+ * Asks registered sources. One is kept in a warm environment, so that connections, credentials and
+ * open circuits are kept.
+ */
 export interface SourceClient {
-  /** Asks a source all questions of one sync, each different one once. A failed question is a failure value, never an exception. */
-  readonly ask: (source: MetricSourceRecord, queries: readonly RegisteredQuery[], context: AskContext) => Promise<SourceAnswers>;
+  /**
+   * Asks a source all questions of one sync, each different one once. A failed question is a
+   * failure value, never an exception.
+   */
+  readonly ask: (
+    source: MetricSourceRecord,
+    queries: readonly RegisteredQuery[],
+    context: AskContext,
+  ) => Promise<SourceAnswers>;
   readonly close: () => void;
 }
 
@@ -42,13 +65,19 @@ export interface SourceClientOptions {
 
 type Answered = Answer<readonly MetricValue[]>;
 
-export const sourceClient = ({ clock, ownAddresses, ownAccount }: SourceClientOptions): SourceClient => {
+export const sourceClient = ({
+  clock,
+  ownAddresses,
+  ownAccount,
+}: SourceClientOptions): SourceClient => {
   const direct = directSender({ ownAddresses });
   const credentials = credentialReader(clock);
   let awsLoaded: Promise<AwsSender> | undefined;
   // Most stacks have no source of AWS, and start without its code.
   const aws = (): Promise<AwsSender> => {
-    awsLoaded ??= import("./aws.ts").then(({ awsSender }) => awsSender({ clock, ...(ownAccount && { ownAccount }) }));
+    awsLoaded ??= import("./aws.ts").then(({ awsSender }) =>
+      awsSender({ clock, ...(ownAccount && { ownAccount }) }),
+    );
     return awsLoaded;
   };
   const ofAll = limited(PARALLEL.all);
@@ -64,8 +93,17 @@ export const sourceClient = ({ clock, ownAddresses, ownAccount }: SourceClientOp
       const distinct = [...new Map(queries.map((query) => [queryKey(query), query]))];
       const circuit = circuitFor(source, context.cluster);
       const open = circuit.begin();
-      if (open) return new Map(distinct.map(([key]) => [key, noAnswer(`source "${source.name}" ${open}`, "CircuitOpen")]));
-      const credential = await inTime(() => credentials(source), { leftMs: context.leftMs(), unable: (error) => noSecret(source, error) });
+      if (open)
+        return new Map(
+          distinct.map(([key]) => [
+            key,
+            noAnswer(`source "${source.name}" ${open}`, "CircuitOpen"),
+          ]),
+        );
+      const credential = await inTime(() => credentials(source), {
+        leftMs: context.leftMs(),
+        unable: (error) => noSecret(source, error),
+      });
       if (credential.kind === "failed") {
         circuit.end(credential.failure.message);
         return new Map(distinct.map(([key]) => [key, credential]));
@@ -79,7 +117,8 @@ export const sourceClient = ({ clock, ownAddresses, ownAccount }: SourceClientOp
         return new Map(distinct.map(([key]) => [key, send]));
       }
       const ofSource = limited(PARALLEL.ofSource);
-      const inTurn = <Result>(ask: () => Promise<Result>): Promise<Result> => ofSource(() => ofAll(ask));
+      const inTurn = <Result>(ask: () => Promise<Result>): Promise<Result> =>
+        ofSource(() => ofAll(ask));
       const found = await askAll(source, distinct, { ...context, send, clock, inTurn });
       circuit.end(brokenSource(found.map(([, answer]) => answer)));
       return new Map(found);
@@ -97,7 +136,10 @@ const overLimit = ({ name, maxMetrics }: MetricSourceRecord): Answered =>
     "TooManyMetrics",
   );
 
-/** The last error, where nothing was answered because of the source and not because of one question. A text of the server is left out: it may be about the query of one tenant, and all read this. */
+/**
+ * The last error, where nothing was answered because of the source and not because of one question.
+ * A text of the server is left out: it may be about the query of one tenant, and all read this.
+ */
 const brokenSource = (answers: readonly Answered[]): string | undefined => {
   let last: string | undefined;
   for (const answer of answers) {
@@ -118,14 +160,20 @@ interface Ways {
 
 type Failed = Extract<Answer<never>, { kind: "failed" }>;
 
-/** What is made within the time that is left, or the failure in its place. On doubt, a missing metric. */
+/**
+ * What is made within the time that is left, or the failure in its place. On doubt, a missing
+ * metric.
+ */
 const inTime = async <Made>(
   make: () => Made | Promise<Made>,
   { leftMs, unable }: { readonly leftMs: number; readonly unable: (error: unknown) => string },
 ): Promise<Made | Failed> => {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new TidemarkError("source.late", "it was not there in time", {})), Math.max(0, leftMs));
+    timer = setTimeout(
+      () => reject(new TidemarkError("source.late", "it was not there in time", {})),
+      Math.max(0, leftMs),
+    );
   });
   try {
     return await Promise.race([make(), late]);
@@ -159,30 +207,58 @@ const senderTo = (
     return (
       aws()
         .then(({ senderTo: toAws }) => toAws(source, place, cluster))
-        // The limits of a question come last: no fixed parameter replaces the samples that it may process.
-        .then((send) => (request, limits) => send({ ...request, parameters: { ...source.parameters, ...request.parameters } }, limits))
+        // The limits of a question come last: no fixed parameter replaces the samples that it may
+        // process.
+        .then(
+          (send) => (request, limits) =>
+            send(
+              { ...request, parameters: { ...source.parameters, ...request.parameters } },
+              limits,
+            ),
+        )
     );
   }
   const headers = { ...source.headers, ...credential.headers };
-  const parametersOf = (request: RegisteredRequest) => ({ ...request.parameters, ...source.parameters });
+  const parametersOf = (request: RegisteredRequest) => ({
+    ...request.parameters,
+    ...source.parameters,
+  });
   const { service, url } = source;
   if (service) {
     return async (request, limits) =>
       getFromService
-        ? getFromService({ service, path: request.path, parameters: parametersOf(request), headers }, limits)
-        : { kind: "failed", failure: { code: 0, reason: "NoService", message: "nothing leads to the services of this cluster" } };
+        ? getFromService(
+            { service, path: request.path, parameters: parametersOf(request), headers },
+            limits,
+          )
+        : {
+            kind: "failed",
+            failure: {
+              code: 0,
+              reason: "NoService",
+              message: "nothing leads to the services of this cluster",
+            },
+          };
   }
   const toAddress =
     (sign?: SignRequest): SendToSource =>
     (request, limits) =>
       direct.send(
         {
-          ...{ url: url ?? "", private: source.private, headers, ca: credential.ca, client: credential.client },
+          ...{
+            url: url ?? "",
+            private: source.private,
+            headers,
+            ca: credential.ca,
+            client: credential.client,
+          },
           ...{ path: request.path, parameters: parametersOf(request), ...(sign && { sign }) },
         },
         limits,
       );
-  return place ? aws().then(async ({ signerFor }) => toAddress(await signerFor(source, place, cluster))) : toAddress();
+  return place
+    ? aws().then(async ({ signerFor }) => toAddress(await signerFor(source, place, cluster)))
+    : toAddress();
 };
 
 interface Way extends AskContext {
@@ -204,8 +280,10 @@ const askAll = async (
   const allowed: RegisteredQuery[] = [];
   let left = source.maxMetrics;
   for (const [key, query] of distinct) {
-    const refusal = notAllowed(source, query) ?? (weightOf(query) > left ? overLimit(source) : undefined);
-    // A question that does not fit takes nothing of the limit, so that a large one costs the others nothing.
+    const refusal =
+      notAllowed(source, query) ?? (weightOf(query) > left ? overLimit(source) : undefined);
+    // A question that does not fit takes nothing of the limit, so that a large one costs the others
+    // nothing.
     if (refusal !== undefined) refused.push([key, refusal]);
     else {
       allowed.push(query);
@@ -215,9 +293,14 @@ const askAll = async (
   const answers = [...Map.groupBy(allowed, (query) => askingOf(query))].map(([asking, queries]) => {
     const { batch } = asking;
     if (batch === undefined)
-      return queries.map((query) => way.inTurn(async () => [[queryKey(query), await askOne(source, { query, asking }, way)] as const]));
+      return queries.map((query) =>
+        way.inTurn(async () => [
+          [queryKey(query), await askOne(source, { query, asking }, way)] as const,
+        ]),
+      );
     return chunksOf(batch, queries).map((chunk) => {
-      const sendBatch: SendBatch = (request) => way.inTurn(() => sendTo(source, () => request, way));
+      const sendBatch: SendBatch = (request) =>
+        way.inTurn(() => sendTo(source, () => request, way));
       return askChunk(batch, chunk, { send: sendBatch, clock: way.clock });
     });
   });
@@ -233,14 +316,27 @@ type Registered = ReturnType<typeof askingOf>;
 
 const askOne = async (
   source: MetricSourceRecord,
-  { query, asking }: { readonly query: RegisteredQuery; readonly asking: Extract<Registered, { readonly batch?: never }> },
+  {
+    query,
+    asking,
+  }: {
+    readonly query: RegisteredQuery;
+    readonly asking: Extract<Registered, { readonly batch?: never }>;
+  },
   way: Way,
 ): Promise<Answered> => {
-  const sent = await sendTo(source, (timeoutMs) => asking.request(query, { timeoutMs, aws: limitsOf(source) }), way);
+  const sent = await sendTo(
+    source,
+    (timeoutMs) => asking.request(query, { timeoutMs, aws: limitsOf(source) }),
+    way,
+  );
   return "kind" in sent ? sent : asking.read(sent, query);
 };
 
-/** The place whose limit of samples is sent with a question. Only Amazon Managed Prometheus knows it, also behind an address of one's own. */
+/**
+ * The place whose limit of samples is sent with a question. Only Amazon Managed Prometheus knows
+ * it, also behind an address of one's own.
+ */
 const limitsOf = (source: MetricSourceRecord): MetricSourceRecord["aws"] => {
   const guard = signedServiceOf(source);
   return guard === undefined || guard === "aps" ? source.aws : undefined;
@@ -262,7 +358,10 @@ const sendTo = async (
 };
 
 /** A body that is no JSON is no answer, and its text is never shown. */
-const answerOf = ({ status, bytes }: Extract<ServiceAnswer, { kind: "answered" }>): ForeignAnswer => ({
+const answerOf = ({
+  status,
+  bytes,
+}: Extract<ServiceAnswer, { kind: "answered" }>): ForeignAnswer => ({
   status,
   bytes: bytes.length,
   body: jsonIn(bytes.toString("utf8")),

@@ -1,20 +1,49 @@
 import { type Failure, failure, type Inputs } from "./source.ts";
 
-/** A formula as a tree. `at` is the place of the operator or the name in the text, from 1, so that a failure can name it. Types are checked when the text is read (read-expression.ts). */
+/**
+ * A formula as a tree. `at` is the place of the operator or the name in the text, from 1, so that a
+ * failure can name it. Types are checked when the text is read (read-expression.ts).
+ */
 export type Expression =
   | { readonly kind: "number"; readonly value: number }
   | { readonly kind: "name"; readonly name: string; readonly at: number }
   /** `#`, one item of the list of the predicate around it. */
   | { readonly kind: "item" }
   | { readonly kind: "minus" | "not"; readonly of: Expression }
-  | { readonly kind: "arithmetic"; readonly operator: Arithmetic; readonly left: Expression; readonly right: Expression; readonly at: number }
-  | { readonly kind: "comparison"; readonly operator: Comparison; readonly left: Expression; readonly right: Expression }
+  | {
+      readonly kind: "arithmetic";
+      readonly operator: Arithmetic;
+      readonly left: Expression;
+      readonly right: Expression;
+      readonly at: number;
+    }
+  | {
+      readonly kind: "comparison";
+      readonly operator: Comparison;
+      readonly left: Expression;
+      readonly right: Expression;
+    }
   | { readonly kind: "and" | "or"; readonly left: Expression; readonly right: Expression }
-  | { readonly kind: "choice"; readonly condition: Expression; readonly met: Expression; readonly unmet: Expression }
+  | {
+      readonly kind: "choice";
+      readonly condition: Expression;
+      readonly met: Expression;
+      readonly unmet: Expression;
+    }
   /** `of ?? instead` */
   | { readonly kind: "instead"; readonly of: Expression; readonly instead: Expression }
-  | { readonly kind: "call"; readonly name: FunctionName; readonly items: readonly Expression[]; readonly at: number }
-  | { readonly kind: "test"; readonly name: TestName; readonly items: readonly Expression[]; readonly predicate: Expression };
+  | {
+      readonly kind: "call";
+      readonly name: FunctionName;
+      readonly items: readonly Expression[];
+      readonly at: number;
+    }
+  | {
+      readonly kind: "test";
+      readonly name: TestName;
+      readonly items: readonly Expression[];
+      readonly predicate: Expression;
+    };
 
 type Operation<Result> = (left: number, right: number) => Result;
 
@@ -36,7 +65,8 @@ const COMPARISONS = {
   "!=": (left, right) => left !== right,
 } as const satisfies Readonly<Record<string, Operation<boolean>>>;
 
-const sum = (numbers: readonly number[]): number => numbers.reduce((total, number) => total + number, 0);
+const sum = (numbers: readonly number[]): number =>
+  numbers.reduce((total, number) => total + number, 0);
 
 const median = (numbers: readonly number[]): number => {
   const sorted = numbers.toSorted((one, other) => one - other);
@@ -56,8 +86,16 @@ export const FUNCTIONS = {
   ceil: { takes: "one", apply: ([number = Number.NaN]) => Math.ceil(number) },
   floor: { takes: "one", apply: ([number = Number.NaN]) => Math.floor(number) },
   // Half away from zero, as expr-lang and Go round.
-  round: { takes: "one", apply: ([number = Number.NaN]) => Math.sign(number) * Math.round(Math.abs(number)) },
-} as const satisfies Readonly<Record<string, { readonly takes: "one" | "many"; readonly apply: (numbers: readonly number[]) => number }>>;
+  round: {
+    takes: "one",
+    apply: ([number = Number.NaN]) => Math.sign(number) * Math.round(Math.abs(number)),
+  },
+} as const satisfies Readonly<
+  Record<
+    string,
+    { readonly takes: "one" | "many"; readonly apply: (numbers: readonly number[]) => number }
+  >
+>;
 
 /** How many items of a list meet a predicate, and whether one or all of them do. */
 export const TESTS = {
@@ -77,8 +115,9 @@ export const isFunction = (text: string): text is FunctionName => Object.hasOwn(
 export const isTest = (text: string): text is TestName => Object.hasOwn(TESTS, text);
 
 /**
- * The value of a formula. On doubt, a missing metric: an input that is missing and has no `??`, also in a branch that is not taken, makes the formula missing, and so does each result that is
- * no finite number, also inside a comparison.
+ * The value of a formula. On doubt, a missing metric: an input that is missing and has no `??`,
+ * also in a branch that is not taken, makes the formula missing, and so does each result that is no
+ * finite number, also inside a comparison.
  */
 export const formulaValue = (expression: Expression, inputs: Inputs): number | Failure => {
   for (const name of namesIn(expression, "needed").keys()) {
@@ -94,8 +133,14 @@ export const formulaValue = (expression: Expression, inputs: Inputs): number | F
   }
 };
 
-/** The names of a formula with the place of the first use: all, or only the ones that no `??` replaces. */
-export const namesIn = (expression: Expression, which: "all" | "needed"): ReadonlyMap<string, number> => {
+/**
+ * The names of a formula with the place of the first use: all, or only the ones that no `??`
+ * replaces.
+ */
+export const namesIn = (
+  expression: Expression,
+  which: "all" | "needed",
+): ReadonlyMap<string, number> => {
   const names = new Map<string, number>();
   const look = (of: Expression): void => {
     if (of.kind === "name" && !names.has(of.name)) names.set(of.name, of.at);
@@ -131,7 +176,10 @@ export const partsOf = (expression: Expression): readonly Expression[] => {
   }
 };
 
-/** Ends an evaluation. `??` replaces only what is missing: a division by zero is an error of the formula. */
+/**
+ * Ends an evaluation. `??` replaces only what is missing: a division by zero is an error of the
+ * formula.
+ */
 class NoValue extends Error {
   readonly missing: boolean;
   constructor(message: string, missing: boolean) {
@@ -159,30 +207,48 @@ const evaluate = (expression: Expression, scope: Scope): number | boolean => {
       return !evaluate(expression.of, scope);
     case "arithmetic":
       return finite(
-        ARITHMETIC[expression.operator](numberOf(expression.left, scope), numberOf(expression.right, scope)),
+        ARITHMETIC[expression.operator](
+          numberOf(expression.left, scope),
+          numberOf(expression.right, scope),
+        ),
         expression.operator,
         expression,
       );
     case "comparison":
-      return COMPARISONS[expression.operator](numberOf(expression.left, scope), numberOf(expression.right, scope));
+      return COMPARISONS[expression.operator](
+        numberOf(expression.left, scope),
+        numberOf(expression.right, scope),
+      );
     case "and":
       return evaluate(expression.left, scope) && evaluate(expression.right, scope);
     case "or":
       return evaluate(expression.left, scope) || evaluate(expression.right, scope);
     case "choice":
-      return evaluate(evaluate(expression.condition, scope) ? expression.met : expression.unmet, scope);
+      return evaluate(
+        evaluate(expression.condition, scope) ? expression.met : expression.unmet,
+        scope,
+      );
     case "instead":
       return orInstead(expression, scope);
     case "call":
-      return finite(FUNCTIONS[expression.name].apply(numbersOf(expression.items, scope)), expression.name, expression);
+      return finite(
+        FUNCTIONS[expression.name].apply(numbersOf(expression.items, scope)),
+        expression.name,
+        expression,
+      );
     case "test": {
       const { name, items, predicate } = expression;
-      return TESTS[name](numbersOf(items, scope).map((item) => evaluate(predicate, { ...scope, item }) === true));
+      return TESTS[name](
+        numbersOf(items, scope).map((item) => evaluate(predicate, { ...scope, item }) === true),
+      );
     }
   }
 };
 
-const orInstead = ({ of, instead }: Extract<Expression, { kind: "instead" }>, scope: Scope): number | boolean => {
+const orInstead = (
+  { of, instead }: Extract<Expression, { kind: "instead" }>,
+  scope: Scope,
+): number | boolean => {
   try {
     return evaluate(of, scope);
   } catch (error) {
@@ -196,10 +262,13 @@ const inputOf = (input: number | Failure): number => {
   return input;
 };
 
-const numberOf = (expression: Expression, scope: Scope): number => Number(evaluate(expression, scope));
-const numbersOf = (items: readonly Expression[], scope: Scope): readonly number[] => items.map((item) => numberOf(item, scope));
+const numberOf = (expression: Expression, scope: Scope): number =>
+  Number(evaluate(expression, scope));
+const numbersOf = (items: readonly Expression[], scope: Scope): readonly number[] =>
+  items.map((item) => numberOf(item, scope));
 
 const finite = (value: number, what: string, { at }: { readonly at: number }): number => {
-  if (!Number.isFinite(value)) throw new NoValue(`"${what}" at character ${at} of the formula gives no finite number`, false);
+  if (!Number.isFinite(value))
+    throw new NoValue(`"${what}" at character ${at} of the formula gives no finite number`, false);
   return value;
 };

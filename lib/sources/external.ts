@@ -31,11 +31,18 @@ export interface ExternalQuery {
 
 export const externalQuery = (metric: MetricIdentifier): ExternalQuery | undefined => {
   const metricSelector = metricSelectorText(metric);
-  return metricSelector === undefined ? undefined : { for: "external", metric: metric.name, metricSelector };
+  return metricSelector === undefined
+    ? undefined
+    : { for: "external", metric: metric.name, metricSelector };
 };
 
 /** A metric of something outside the cluster: the values of all its series (hpa.md 2.5). */
-export const EXTERNAL: MetricSource<IdentifierRead, NativeSourceOf<"External">, ExternalQuery, readonly bigint[]> = {
+export const EXTERNAL: MetricSource<
+  IdentifierRead,
+  NativeSourceOf<"External">,
+  ExternalQuery,
+  readonly bigint[]
+> = {
   type: "External",
   field: group("A metric of something outside the cluster.", IDENTIFIER_FIELDS),
   measures: ["Total", "Average"],
@@ -62,10 +69,18 @@ export const EXTERNAL: MetricSource<IdentifierRead, NativeSourceOf<"External">, 
     const query = externalQuery(metric);
     const answer = query && valuesIn(answers, queryKey(query));
     const unable = (cause: string) =>
-      failure(`unable to get external metric ${namespace}/${metric.name}/${printSelector(metric.selector)}: ${cause}`);
+      failure(
+        `unable to get external metric ${namespace}/${metric.name}/${printSelector(metric.selector)}: ${cause}`,
+      );
     if (answer === undefined) return unable(NOT_ASKED);
-    if (answer.kind === "failed") return unable(`unable to fetch metrics from external metrics API: ${answer.failure.message}`);
-    return answer.items.length === 0 ? unable("no metrics returned from external metrics API") : answer.items.map(({ milli }) => milli);
+    if (answer.kind === "failed")
+      return unable(`unable to fetch metrics from external metrics API: ${answer.failure.message}`);
+    return answer.items.length === 0
+      ? unable("no metrics returned from external metrics API")
+      : answer.items.map(({ milli }) => milli);
   },
-  statusOf: ({ metric }, current) => ({ type: "External", external: { metric: identifierStatus(metric), current } }),
+  statusOf: ({ metric }, current) => ({
+    type: "External",
+    external: { metric: identifierStatus(metric), current },
+  }),
 };

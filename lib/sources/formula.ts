@@ -13,21 +13,32 @@ declare module "../model/spec-native.ts" {
 }
 
 const FIELDS = {
-  expression: words("A calculation with the names of other metrics: queue + 2 * max(rate, 10). Docs: docs/sources.md.", {
-    required: true,
-    mostCharacters: EXPRESSION_LIMITS.characters,
-  }),
+  expression: words(
+    "A calculation with the names of other metrics: queue + 2 * max(rate, 10). Docs: docs/sources.md.",
+    {
+      required: true,
+      mostCharacters: EXPRESSION_LIMITS.characters,
+    },
+  ),
 };
 
 /** Only the reader of expressions says where one cannot be read. */
-const problems = ({ expression = "" }: { readonly expression?: string | undefined }, path: string): readonly Problem[] => {
+const problems = (
+  { expression = "" }: { readonly expression?: string | undefined },
+  path: string,
+): readonly Problem[] => {
   const reading = expression === "" ? undefined : readExpression(expression);
   if (reading?.kind !== "refused") return [];
   const detail = `cannot be read at character ${reading.at}: ${reading.message}`;
-  return [invalid(`${path}.expression`, detail, "docs/sources.md has the operators and the functions")];
+  return [
+    invalid(`${path}.expression`, detail, "docs/sources.md has the operators and the functions"),
+  ];
 };
 
-/** A formula that cannot be read is refused with its manifest. On doubt, a missing metric: no number is finite here. */
+/**
+ * A formula that cannot be read is refused with its manifest. On doubt, a missing metric: no number
+ * is finite here.
+ */
 const NO_NUMBER: Expression = { kind: "number", value: Number.NaN };
 
 const rootOf = (expression: string): Expression => {
@@ -35,8 +46,15 @@ const rootOf = (expression: string): Expression => {
   return reading.kind === "expression" ? reading.root : NO_NUMBER;
 };
 
-/** A calculation with the values of other metrics of the same autoscaler. It asks nothing itself. */
-export const FORMULA: MetricSource<ReadOf<typeof FIELDS>, NativeSourceOf<"Formula">, MetricQuery, readonly bigint[]> = {
+/**
+ * A calculation with the values of other metrics of the same autoscaler. It asks nothing itself.
+ */
+export const FORMULA: MetricSource<
+  ReadOf<typeof FIELDS>,
+  NativeSourceOf<"Formula">,
+  MetricQuery,
+  readonly bigint[]
+> = {
   type: "Formula",
   field: group("A calculation with the values of other metrics of this manifest.", FIELDS),
   problems,
@@ -52,7 +70,9 @@ export const FORMULA: MetricSource<ReadOf<typeof FIELDS>, NativeSourceOf<"Formul
     const value = formulaValue(root, inputs);
     if (typeof value !== "number") return value;
     const milli = roundedMilli(value);
-    return milli === undefined ? failure("the formula gives no number, or one that is too large") : [milli];
+    return milli === undefined
+      ? failure("the formula gives no number, or one that is too large")
+      : [milli];
   },
   statusOf: ({ expression }, current) => ({ type: "Formula", formula: { expression, current } }),
 };

@@ -4,7 +4,15 @@ import { isObject } from "../model/json.ts";
 import type { Answer, MetricValue } from "../model/observation.ts";
 import { floatOf, milliOf, parseQuantity } from "../model/quantity.ts";
 import type { NativeSourceOf } from "../model/spec-native.ts";
-import { type ForeignAnswer, failure, type MetricSource, type RegisteredQuery, registeredSamples, roundedMilli, unusable } from "./source.ts";
+import {
+  type ForeignAnswer,
+  failure,
+  type MetricSource,
+  type RegisteredQuery,
+  registeredSamples,
+  roundedMilli,
+  unusable,
+} from "./source.ts";
 import { OK } from "../model/http-status.ts";
 
 declare module "../model/spec-native.ts" {
@@ -20,31 +28,52 @@ export interface HttpQuery extends RegisteredQuery {
   readonly pointer: string;
 }
 
-/** Segments of letters, digits and -._~ only, and none that is . or ..: nothing that a server or a proxy could decode to another path. */
+/**
+ * Segments of letters, digits and -._~ only, and none that is . or ..: nothing that a server or a
+ * proxy could decode to another path.
+ */
 const PATH = {
   pattern: "^(/([.]{0,2}[a-zA-Z0-9_~-][a-zA-Z0-9_.~-]*|[.]{3}[a-zA-Z0-9_.~-]*))+$",
   detail: "must be /segments of letters, digits, -, ., _ and ~, without . and .. as a segment",
   fix: "write a path below the address of the source, such as /queues/orders",
 };
 const PATH_CHARACTERS_MAX = 512;
-const POINTER = { pattern: "^(/([^/~]|~[01])*)+$", detail: "must be a JSON Pointer", fix: "write a JSON Pointer, such as /queue/depth" };
+const POINTER = {
+  pattern: "^(/([^/~]|~[01])*)+$",
+  detail: "must be a JSON Pointer",
+  fix: "write a JSON Pointer, such as /queue/depth",
+};
 
 const FIELDS = {
-  source: words("Name of the registered source (docs/sources.md).", { required: true, segment: true }),
+  source: words("Name of the registered source (docs/sources.md).", {
+    required: true,
+    segment: true,
+  }),
   path: words("Path of a JSON document below the address of the source: /queues/orders.", {
     required: true,
     form: PATH,
     mostCharacters: PATH_CHARACTERS_MAX,
   }),
-  pointer: words("JSON Pointer (RFC 6901) to a number or a quantity in the document: /depth.", { required: true, form: POINTER }),
+  pointer: words("JSON Pointer (RFC 6901) to a number or a quantity in the document: /depth.", {
+    required: true,
+    form: POINTER,
+  }),
 };
 
-/** On doubt, a missing metric: only a number, or a text that is a quantity, at the place of the pointer is a value. */
+/**
+ * On doubt, a missing metric: only a number, or a text that is a quantity, at the place of the
+ * pointer is a value.
+ */
 const read = (answer: ForeignAnswer, { pointer }: HttpQuery): Answer<readonly MetricValue[]> => {
-  if (answer.status !== OK || answer.body === undefined) return unusable(answer, "InvalidAnswer", "the source did not answer with a JSON document");
+  if (answer.status !== OK || answer.body === undefined)
+    return unusable(answer, "InvalidAnswer", "the source did not answer with a JSON document");
   const milli = milliIn(at(answer.body, pointer));
   if (milli === undefined)
-    return unusable(answer, "NotANumber", `there is neither a number nor a quantity of ordinary size at ${foreignText(pointer)}`);
+    return unusable(
+      answer,
+      "NotANumber",
+      `there is neither a number nor a quantity of ordinary size at ${foreignText(pointer)}`,
+    );
   return { kind: "answered", items: [{ milli, timestampMs: 0 }] };
 };
 
@@ -52,10 +81,14 @@ const read = (answer: ForeignAnswer, { pointer }: HttpQuery): Answer<readonly Me
 const milliIn = (found: unknown): bigint | undefined => {
   if (typeof found === "number") return roundedMilli(found);
   const quantity = typeof found === "string" ? parseQuantity(found.trim()) : undefined;
-  return quantity && Math.abs(floatOf(quantity)) <= Number.MAX_SAFE_INTEGER ? milliOf(quantity) : undefined;
+  return quantity && Math.abs(floatOf(quantity)) <= Number.MAX_SAFE_INTEGER
+    ? milliOf(quantity)
+    : undefined;
 };
 
-/** What is at the place of a JSON Pointer (RFC 6901, section 4); undefined where there is nothing. */
+/**
+ * What is at the place of a JSON Pointer (RFC 6901, section 4); undefined where there is nothing.
+ */
 const at = (document: unknown, pointer: string): unknown => {
   let found = document;
   for (const token of pointer.split("/").slice(1)) {
@@ -68,10 +101,20 @@ const at = (document: unknown, pointer: string): unknown => {
 
 const INDEX = /^(?:0|[1-9]\d{0,5})$/;
 
-const questionOf = (source: string, path: string, pointer: string): HttpQuery => ({ for: "http", source, path, pointer });
+const questionOf = (source: string, path: string, pointer: string): HttpQuery => ({
+  for: "http",
+  source,
+  path,
+  pointer,
+});
 
 /** A number in a JSON document of an HTTP server that an administrator registered. */
-export const HTTP: MetricSource<ReadOf<typeof FIELDS>, NativeSourceOf<"Http">, HttpQuery, readonly bigint[]> = {
+export const HTTP: MetricSource<
+  ReadOf<typeof FIELDS>,
+  NativeSourceOf<"Http">,
+  HttpQuery,
+  readonly bigint[]
+> = {
   type: "Http",
   field: group("A number in a JSON document of a registered HTTP server.", FIELDS),
   measures: ["Total", "Average"],
@@ -80,7 +123,12 @@ export const HTTP: MetricSource<ReadOf<typeof FIELDS>, NativeSourceOf<"Http">, H
   namedBy: ["source"],
   nameOf: ({ source }) => `document of source ${source}`,
   queryOf: ({ source, path, pointer }) => questionOf(source, path, pointer),
-  asking: { way: "registered", kinds: ["http"], request: ({ path }) => ({ path, parameters: {} }), read },
+  asking: {
+    way: "registered",
+    kinds: ["http"],
+    request: ({ path }) => ({ path, parameters: {} }),
+    read,
+  },
   samples: ({ source, path, pointer }, { answers }) =>
     registeredSamples(answers, questionOf(source, path, pointer), {
       unable: (cause) => failure(`unable to get a document from source "${source}": ${cause}`),

@@ -19,11 +19,17 @@ import { failure, type MetricSource, NOT_ASKED } from "./source.ts";
 
 declare module "../model/spec-native.ts" {
   interface NativeSources {
-    readonly Object: { readonly describedObject: DescribedObject; readonly metric: MetricIdentifier };
+    readonly Object: {
+      readonly describedObject: DescribedObject;
+      readonly metric: MetricIdentifier;
+    };
   }
 }
 
-/** A question to custom.metrics.k8s.io about one object of the namespace. `group` is empty for the core group. */
+/**
+ * A question to custom.metrics.k8s.io about one object of the namespace. `group` is empty for the
+ * core group.
+ */
 export interface ObjectQuery {
   readonly for: "object";
   readonly metric: string;
@@ -38,18 +44,32 @@ const FIELDS = {
     "The object.",
     {
       apiVersion: words("Its API version.", {
-        form: { pattern: "^[^/]*(/[^/]*)?$", detail: "must be group/version", fix: "write group/version, such as networking.k8s.io/v1" },
+        form: {
+          pattern: "^[^/]*(/[^/]*)?$",
+          detail: "must be group/version",
+          fix: "write group/version, such as networking.k8s.io/v1",
+        },
       }),
       kind: words("Its kind.", { required: true, segment: true }),
-      name: words("Its name. The namespace of the autoscaler itself (kind: Namespace) needs none.", { segment: true }),
+      name: words(
+        "Its name. The namespace of the autoscaler itself (kind: Namespace) needs none.",
+        { segment: true },
+      ),
     },
     { required: true },
   ),
   ...IDENTIFIER_FIELDS,
 };
 
-/** A described Namespace of the core group is always the namespace of the autoscaler, whatever name the metric has (hpa.md 2.5). */
-export const objectQuery = (metric: MetricIdentifier, { apiVersion, kind, name }: DescribedObject, namespace: string): ObjectQuery | undefined => {
+/**
+ * A described Namespace of the core group is always the namespace of the autoscaler, whatever name
+ * the metric has (hpa.md 2.5).
+ */
+export const objectQuery = (
+  metric: MetricIdentifier,
+  { apiVersion, kind, name }: DescribedObject,
+  namespace: string,
+): ObjectQuery | undefined => {
   const metricSelector = metricSelectorText(metric);
   if (metricSelector === undefined) return undefined;
   const apiGroup = groupOf(apiVersion) ?? "";
@@ -68,7 +88,10 @@ const describedName: Rule = {
   when: set("object.describedObject"),
   needs: any(
     set("object.describedObject.name"),
-    all(is("object.describedObject.kind", "Namespace"), matches("object.describedObject.apiVersion", "^[^/]*$")),
+    all(
+      is("object.describedObject.kind", "Namespace"),
+      matches("object.describedObject.apiVersion", "^[^/]*$"),
+    ),
   ),
   at: "object.describedObject.name",
   type: "FieldValueRequired",
@@ -78,7 +101,12 @@ const describedName: Rule = {
 };
 
 /** A custom metric of one object of the namespace (hpa.md 2.5). */
-export const OBJECT: MetricSource<ReadOf<typeof FIELDS>, NativeSourceOf<"Object">, ObjectQuery, readonly [bigint]> = {
+export const OBJECT: MetricSource<
+  ReadOf<typeof FIELDS>,
+  NativeSourceOf<"Object">,
+  ObjectQuery,
+  readonly [bigint]
+> = {
   type: "Object",
   field: group("A custom metric of one object of the namespace.", FIELDS),
   rules: [describedName],
@@ -86,19 +114,38 @@ export const OBJECT: MetricSource<ReadOf<typeof FIELDS>, NativeSourceOf<"Object"
   samplesOf: "whole",
   specOf: (read) => {
     const { apiVersion, kind = "", name = "" } = read.describedObject ?? {};
-    return { type: "Object", describedObject: { ...(apiVersion && { apiVersion }), kind, name }, metric: identifierOf(read) };
+    return {
+      type: "Object",
+      describedObject: { ...(apiVersion && { apiVersion }), kind, name },
+      metric: identifierOf(read),
+    };
   },
   namedBy: ["metric"],
   nameOf: ({ describedObject, metric }) => `${describedObject.kind} metric ${metric.name}`,
-  queryOf: ({ metric, describedObject }, { namespace }) => objectQuery(metric, describedObject, namespace),
+  queryOf: ({ metric, describedObject }, { namespace }) =>
+    objectQuery(metric, describedObject, namespace),
   asking: {
     way: "each",
-    // A Namespace of the core group has its own path; every other object is in the namespace of the autoscaler (hpa.md 2.5).
+    // A Namespace of the core group has its own path; every other object is in the namespace of the
+    // autoscaler (hpa.md 2.5).
     request: ({ metric, metricSelector, group: apiGroup, kind, name }, namespace) => {
       const parameters = selectorParameter("metricLabelSelector", metricSelector);
       return kind === "Namespace" && apiGroup === ""
-        ? { ...CUSTOM_METRICS, namespace: name, path: ["metrics", metric], parameters, resource: "namespaces" }
-        : { ...CUSTOM_METRICS, namespace, kind: { group: apiGroup, kind }, path: [name, metric], parameters, resource: "" };
+        ? {
+            ...CUSTOM_METRICS,
+            namespace: name,
+            path: ["metrics", metric],
+            parameters,
+            resource: "namespaces",
+          }
+        : {
+            ...CUSTOM_METRICS,
+            namespace,
+            kind: { group: apiGroup, kind },
+            path: [name, metric],
+            parameters,
+            resource: "",
+          };
     },
     read: customValue,
   },
@@ -113,7 +160,9 @@ export const OBJECT: MetricSource<ReadOf<typeof FIELDS>, NativeSourceOf<"Object"
     if (answer.kind === "failed") return unable(answer.failure.message);
     const [only, ...more] = answer.items;
     if (only === undefined || more.length > 0)
-      return unable(`the custom metrics API server returned ${answer.items.length} results when we asked for exactly one`);
+      return unable(
+        `the custom metrics API server returned ${answer.items.length} results when we asked for exactly one`,
+      );
     return [only.milli];
   },
   statusOf: ({ metric, describedObject }, current) => ({
@@ -124,10 +173,22 @@ export const OBJECT: MetricSource<ReadOf<typeof FIELDS>, NativeSourceOf<"Object"
 
 const { rules: _ofTheObject, ...ofObject } = OBJECT;
 
-/** A custom metric of an object in the namespace of the autoscaler; the question fills in the name of the object. */
-export const NAMESPACE: MetricSource<IdentifierRead, NativeSourceOf<"Object">, ObjectQuery, readonly [bigint]> = {
+/**
+ * A custom metric of an object in the namespace of the autoscaler; the question fills in the name
+ * of the object.
+ */
+export const NAMESPACE: MetricSource<
+  IdentifierRead,
+  NativeSourceOf<"Object">,
+  ObjectQuery,
+  readonly [bigint]
+> = {
   ...ofObject,
   namedBy: ["metric"],
   field: group("A custom metric of the namespace itself.", IDENTIFIER_FIELDS),
-  specOf: (read) => ({ type: "Object", describedObject: { apiVersion: "v1", kind: "Namespace", name: "" }, metric: identifierOf(read) }),
+  specOf: (read) => ({
+    type: "Object",
+    describedObject: { apiVersion: "v1", kind: "Namespace", name: "" },
+    metric: identifierOf(read),
+  }),
 };

@@ -22,7 +22,10 @@ declare module "../model/spec-native.ts" {
   }
 }
 
-/** A question to custom.metrics.k8s.io about the pods that a selector matches. Selectors are canonical text. An empty selector matches everything. */
+/**
+ * A question to custom.metrics.k8s.io about the pods that a selector matches. Selectors are
+ * canonical text. An empty selector matches everything.
+ */
 export interface PodsQuery {
   readonly for: "pods";
   readonly metric: string;
@@ -32,7 +35,9 @@ export interface PodsQuery {
 
 export const podsQuery = (metric: MetricIdentifier, podSelector: string): PodsQuery | undefined => {
   const metricSelector = metricSelectorText(metric);
-  return metricSelector === undefined ? undefined : { for: "pods", metric: metric.name, metricSelector, podSelector };
+  return metricSelector === undefined
+    ? undefined
+    : { for: "pods", metric: metric.name, metricSelector, podSelector };
 };
 
 /** A custom metric of every pod of the workload (hpa.md 2.5). */
@@ -44,14 +49,18 @@ export const PODS: MetricSource<IdentifierRead, NativeSourceOf<"Pods">, PodsQuer
   specOf: (read) => ({ type: "Pods", metric: identifierOf(read) }),
   namedBy: ["metric"],
   nameOf: ({ metric }) => `pods metric ${metric.name}`,
-  queryOf: ({ metric }, { podSelector }) => (podSelector === undefined ? undefined : podsQuery(metric, podSelector)),
+  queryOf: ({ metric }, { podSelector }) =>
+    podSelector === undefined ? undefined : podsQuery(metric, podSelector),
   asking: {
     way: "each",
     request: ({ metric, metricSelector, podSelector }, namespace) => ({
       ...CUSTOM_METRICS,
       namespace,
       path: ["pods", "*", metric],
-      parameters: { ...selectorParameter("labelSelector", podSelector), ...selectorParameter("metricLabelSelector", metricSelector) },
+      parameters: {
+        ...selectorParameter("labelSelector", podSelector),
+        ...selectorParameter("metricLabelSelector", metricSelector),
+      },
       resource: "pods",
     }),
     read: customValue,
@@ -62,9 +71,18 @@ export const PODS: MetricSource<IdentifierRead, NativeSourceOf<"Pods">, PodsQuer
     const query = podsQuery(metric, canonicalSelector(podSelector));
     const answer = query && valuesIn(answers, queryKey(query));
     if (answer === undefined) return failure(NOT_ASKED);
-    if (answer.kind === "failed") return failure(`unable to fetch metrics from custom metrics API: ${answer.failure.message}`);
+    if (answer.kind === "failed")
+      return failure(`unable to fetch metrics from custom metrics API: ${answer.failure.message}`);
     if (answer.items.length === 0) return failure("no metrics returned from custom metrics API");
-    return new Map(answer.items.map(({ describes = "", milli, timestampMs, windowMs = 0 }) => [describes, { milli, timestampMs, windowMs }]));
+    return new Map(
+      answer.items.map(({ describes = "", milli, timestampMs, windowMs = 0 }) => [
+        describes,
+        { milli, timestampMs, windowMs },
+      ]),
+    );
   },
-  statusOf: ({ metric }, current) => ({ type: "Pods", pods: { metric: identifierStatus(metric), current } }),
+  statusOf: ({ metric }, current) => ({
+    type: "Pods",
+    pods: { metric: identifierStatus(metric), current },
+  }),
 };

@@ -12,12 +12,19 @@ import {
   type TestName,
 } from "./expression.ts";
 
-/** Each bound is checked when a manifest is read, so that no formula of a stored manifest can take long. */
+/**
+ * Each bound is checked when a manifest is read, so that no formula of a stored manifest can take
+ * long.
+ */
 export const EXPRESSION_LIMITS = { characters: 1_024, depth: 32, steps: 1_000 } as const;
 
 export type ReadExpression =
   /** `names` has the place of the first use of each. */
-  | { readonly kind: "expression"; readonly root: Expression; readonly names: ReadonlyMap<string, number> }
+  | {
+      readonly kind: "expression";
+      readonly root: Expression;
+      readonly names: ReadonlyMap<string, number>;
+    }
   /** `at` counts characters from 1. */
   | { readonly kind: "refused"; readonly at: number; readonly message: string };
 
@@ -43,8 +50,10 @@ class Refused extends Error {
 }
 
 /**
- * Reads a formula: numbers, names of metrics, operators and the functions of expression.ts. The order of the operators is the one of expr-lang, which KEDA uses, so that `??` binds closest:
- * `a + b ?? 0` is `a + (b ?? 0)`. A formula whose types do not fit is refused, so that evaluating one cannot fail by its types.
+ * Reads a formula: numbers, names of metrics, operators and the functions of expression.ts. The
+ * order of the operators is the one of expr-lang, which KEDA uses, so that `??` binds closest: `a +
+ * b ?? 0` is `a + (b ?? 0)`. A formula whose types do not fit is refused, so that evaluating one
+ * cannot fail by its types.
  */
 export const readExpression = (text: string): ReadExpression => {
   try {
@@ -57,7 +66,10 @@ export const readExpression = (text: string): ReadExpression => {
     const root = readWhole(tokensOf(text));
     const steps = stepsOf(root);
     if (steps > EXPRESSION_LIMITS.steps)
-      throw new Refused(1, `a formula takes at most ${EXPRESSION_LIMITS.steps} steps, and this one takes ${steps}`);
+      throw new Refused(
+        1,
+        `a formula takes at most ${EXPRESSION_LIMITS.steps} steps, and this one takes ${steps}`,
+      );
     return { kind: "expression", root, names: namesIn(root, "all") };
   } catch (error) {
     if (error instanceof Refused) return { kind: "refused", at: error.at, message: error.message };
@@ -72,7 +84,8 @@ const stepsOf = (expression: Expression): number => {
   return 1 + repeated + parts.reduce((total, steps) => total + steps, 0);
 };
 
-const TOKEN = /((?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?)|([A-Za-z_][A-Za-z0-9_]*)|(?:\*\*|\?\?|&&|\|\||[<>=!]=|[-+*/%^<>!?:,()[\]{}#])/y;
+const TOKEN =
+  /((?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?)|([A-Za-z_][A-Za-z0-9_]*)|(?:\*\*|\?\?|&&|\|\||[<>=!]=|[-+*/%^<>!?:,()[\]{}#])/y;
 const SPACE = /\s*/y;
 
 /** Other spellings of expr-lang. */
@@ -83,7 +96,11 @@ const tokensOf = (text: string): readonly Token[] => {
   for (let from = startOfToken(text, 0); from < text.length; ) {
     TOKEN.lastIndex = from;
     const found = TOKEN.exec(text);
-    if (!found) throw new Refused(from + 1, `${JSON.stringify([...text.slice(from)][0])} is no part of a formula`);
+    if (!found)
+      throw new Refused(
+        from + 1,
+        `${JSON.stringify([...text.slice(from)][0])} is no part of a formula`,
+      );
     tokens.push(tokenOf(found, from + 1));
     from = startOfToken(text, TOKEN.lastIndex);
   }
@@ -99,7 +116,11 @@ const startOfToken = (text: string, from: number): number => {
 const tokenOf = ([word, number, name]: RegExpExecArray, at: number): Token => {
   const same = Object.hasOwn(SAME, word) ? SAME[word] : undefined;
   if (same !== undefined) return { kind: "sign", text: same, at };
-  return { kind: number !== undefined ? "number" : name !== undefined ? "name" : "sign", text: word, at };
+  return {
+    kind: number !== undefined ? "number" : name !== undefined ? "name" : "sign",
+    text: word,
+    at,
+  };
 };
 
 /** How close an operator binds its operands; `^` is the only one that begins at the right. */
@@ -161,10 +182,12 @@ const readerOf = (tokens: readonly Token[]): Reader => {
     take,
     takes,
     needs: (sign) => {
-      if (!takes(sign)) throw new Refused(next().at, `expected "${sign}", and found ${shown(next())}`);
+      if (!takes(sign))
+        throw new Refused(next().at, `expected "${sign}", and found ${shown(next())}`);
     },
     deeper: (read) => {
-      if (++depth > EXPRESSION_LIMITS.depth) throw new Refused(next().at, `a formula is at most ${EXPRESSION_LIMITS.depth} levels deep`);
+      if (++depth > EXPRESSION_LIMITS.depth)
+        throw new Refused(next().at, `a formula is at most ${EXPRESSION_LIMITS.depth} levels deep`);
       const result = read();
       depth--;
       return result;
@@ -174,27 +197,36 @@ const readerOf = (tokens: readonly Token[]): Reader => {
 };
 
 const shown = ({ kind, text }: Token): string => (kind === "end" ? text : `"${text}"`);
-const unexpected = (token: Token): Refused => new Refused(token.at, `${shown(token)} is not expected here`);
+const unexpected = (token: Token): Refused =>
+  new Refused(token.at, `${shown(token)} is not expected here`);
 
 const typed = (of: Typed, wanted: Type, at: number): Expression => {
   if (of.type === wanted) return of.node;
   throw new Refused(
     at,
-    wanted === "number" ? "a number is needed here, and this is a comparison" : "a comparison is needed here, and this is a number",
+    wanted === "number"
+      ? "a number is needed here, and this is a comparison"
+      : "a comparison is needed here, and this is a number",
   );
 };
 
-/** `condition ? one : other`, or what it is made of. With a `wanted` type, another one is refused. */
+/**
+ * `condition ? one : other`, or what it is made of. With a `wanted` type, another one is refused.
+ */
 const readChoice = (reader: Reader, wanted?: Type): Typed =>
   reader.deeper(() => {
     const { at } = reader.next();
     const first = readOperators(reader, 0);
-    if (!reader.takes("?")) return wanted ? { node: typed(first, wanted, at), type: wanted } : first;
+    if (!reader.takes("?"))
+      return wanted ? { node: typed(first, wanted, at), type: wanted } : first;
     const condition = typed(first, "boolean", at);
     const met = readChoice(reader, wanted);
     reader.needs(":");
     const unmet = readChoice(reader, met.type);
-    return { node: { kind: "choice", condition, met: met.node, unmet: unmet.node }, type: met.type };
+    return {
+      node: { kind: "choice", condition, met: met.node, unmet: unmet.node },
+      type: met.type,
+    };
   });
 
 const readOperators = (reader: Reader, closest: number): Typed => {
@@ -206,7 +238,9 @@ const readOperators = (reader: Reader, closest: number): Typed => {
     if (closeness === undefined || closeness < closest) return left;
     reader.take();
     const rightAt = reader.next().at;
-    const right = reader.deeper(() => readOperators(reader, operator.text === "^" ? closeness : closeness + 1));
+    const right = reader.deeper(() =>
+      readOperators(reader, operator.text === "^" ? closeness : closeness + 1),
+    );
     left = combined(operator, { ...left, at }, { ...right, at: rightAt });
   }
 };
@@ -214,9 +248,14 @@ const readOperators = (reader: Reader, closest: number): Typed => {
 type Placed = Typed & { readonly at: number };
 
 const combined = ({ text, at }: Token, left: Placed, right: Placed): Typed => {
-  const both = (type: Type) => ({ left: typed(left, type, left.at), right: typed(right, type, right.at) });
-  if (isArithmetic(text)) return { node: { kind: "arithmetic", operator: text, ...both("number"), at }, type: "number" };
-  if (isComparison(text)) return { node: { kind: "comparison", operator: text, ...both("number") }, type: "boolean" };
+  const both = (type: Type) => ({
+    left: typed(left, type, left.at),
+    right: typed(right, type, right.at),
+  });
+  if (isArithmetic(text))
+    return { node: { kind: "arithmetic", operator: text, ...both("number"), at }, type: "number" };
+  if (isComparison(text))
+    return { node: { kind: "comparison", operator: text, ...both("number") }, type: "boolean" };
   if (text === "??") {
     const { left: of, right: instead } = both("number");
     return { node: { kind: "instead", of, instead }, type: "number" };
@@ -241,7 +280,11 @@ const readOperand = (reader: Reader): Typed => {
       return inside;
     }
     case "#":
-      if (!reader.inPredicate) throw new Refused(at, `"#" is an item of a list, and has a meaning inside ${Object.keys(TESTS).join(", ")} only`);
+      if (!reader.inPredicate)
+        throw new Refused(
+          at,
+          `"#" is an item of a list, and has a meaning inside ${Object.keys(TESTS).join(", ")} only`,
+        );
       return { node: { kind: "item" }, type: "number" };
     default:
       throw unexpected({ kind, text, at });
@@ -261,15 +304,23 @@ const readName = (reader: Reader, name: string, at: number): Typed => {
   if (!reader.takes("(")) return { node: { kind: "name", name, at }, type: "number" };
   if (isTest(name)) return readTest(reader, name, at);
   if (isFunction(name)) return readCall(reader, name, at);
-  throw new Refused(at, `"${name}" is no function of formulas: they have ${[...Object.keys(FUNCTIONS), ...Object.keys(TESTS)].join(", ")}`);
+  throw new Refused(
+    at,
+    `"${name}" is no function of formulas: they have ${[...Object.keys(FUNCTIONS), ...Object.keys(TESTS)].join(", ")}`,
+  );
 };
 
 const readCall = (reader: Reader, name: FunctionName, at: number): Typed => {
   const items = reader.takes("[") ? readItems(reader, "]") : undefined;
   if (items) reader.needs(")");
   const given = items ?? readItems(reader, ")");
-  const isRight = FUNCTIONS[name].takes === "many" ? given.length > 0 : given.length === 1 && items === undefined;
-  if (!isRight) throw new Refused(at, `"${name}" takes ${FUNCTIONS[name].takes === "many" ? "one or more numbers" : "one number"}`);
+  const isRight =
+    FUNCTIONS[name].takes === "many" ? given.length > 0 : given.length === 1 && items === undefined;
+  if (!isRight)
+    throw new Refused(
+      at,
+      `"${name}" takes ${FUNCTIONS[name].takes === "many" ? "one or more numbers" : "one number"}`,
+    );
   return { node: { kind: "call", name, items: given, at }, type: "number" };
 };
 
@@ -286,7 +337,10 @@ const readTest = (reader: Reader, name: TestName, at: number): Typed => {
   reader.inPredicate = false;
   if (braced) reader.needs("}");
   reader.needs(")");
-  return { node: { kind: "test", name, items, predicate }, type: name === "count" ? "number" : "boolean" };
+  return {
+    node: { kind: "test", name, items, predicate },
+    type: name === "count" ? "number" : "boolean",
+  };
 };
 
 const readItems = (reader: Reader, end: string): readonly Expression[] => {

@@ -13,7 +13,10 @@ import { CONTAINER_RESOURCE, RESOURCE } from "./resource.ts";
 import type { MetricSource, RegisteredQuery } from "./source.ts";
 import { SQS } from "./sqs.ts";
 
-/** Every source, by its field in a metric of a PodAutoscaler. Two with one type differ only in the manifest; the first of them answers for both. */
+/**
+ * Every source, by its field in a metric of a PodAutoscaler. Two with one type differ only in the
+ * manifest; the first of them answers for both.
+ */
 export const SOURCES = {
   resource: RESOURCE,
   containerResource: CONTAINER_RESOURCE,
@@ -40,17 +43,30 @@ export type AnySource = MetricSource<object, SourceSpec, MetricQuery>;
 /** The fields of a source that give its metric a name. */
 export const namedBy = (name: SourceName): readonly string[] => SOURCES[name].namedBy;
 
-/** The source with this field. The table is right by its own type; here its members get one type. */
+/**
+ * The source with this field. The table is right by its own type; here its members get one type.
+ */
 export const sourceNamed = (name: SourceName): AnySource => SOURCES[name] as unknown as AnySource;
 
-const ALL: readonly (readonly [SourceName, AnySource])[] = SOURCE_NAMES.map((name) => [name, sourceNamed(name)]);
+const ALL: readonly (readonly [SourceName, AnySource])[] = SOURCE_NAMES.map((name) => [
+  name,
+  sourceNamed(name),
+]);
 const BY_NAME: ReadonlyMap<string, AnySource> = new Map(ALL);
 const BY_TYPE = new Map(ALL.map(([, source]) => [source.type, source] as const).toReversed());
 
-/** The source that a spec names. Exhaustive: a caller does not compile while a type of a spec has no line in the table. */
-export const sourceOf = ({ type }: { readonly type: (typeof SOURCES)[SourceName]["type"] }): AnySource => {
+/**
+ * The source that a spec names. Exhaustive: a caller does not compile while a type of a spec has no
+ * line in the table.
+ */
+export const sourceOf = ({
+  type,
+}: {
+  readonly type: (typeof SOURCES)[SourceName]["type"];
+}): AnySource => {
   const source = BY_TYPE.get(type);
-  if (source === undefined) throw new RangeError(`Cannot measure a metric of type "${type}": no source has it`);
+  if (source === undefined)
+    throw new RangeError(`Cannot measure a metric of type "${type}": no source has it`);
   return source;
 };
 
@@ -62,10 +78,13 @@ export const answererOf = ({ for: name }: MetricQuery): AnySource => {
 };
 
 /** The questions whose answer is one LIST for many namespaces. */
-export const LISTED: readonly MetricQuery[] = [...new Set(ALL.flatMap(([, { asking }]) => (asking.way === "list" ? [asking.query] : [])))];
+export const LISTED: readonly MetricQuery[] = [
+  ...new Set(ALL.flatMap(([, { asking }]) => (asking.way === "list" ? [asking.query] : []))),
+];
 
 /** True for a question to a registered source, which the cluster is not asked. */
-export const isRegistered = (query: MetricQuery): query is RegisteredQuery => answererOf(query).asking.way === "registered";
+export const isRegistered = (query: MetricQuery): query is RegisteredQuery =>
+  answererOf(query).asking.way === "registered";
 
 /** True where an answer has the time of its sample. */
 export const isDated = (query: RegisteredQuery): boolean => {
@@ -73,8 +92,13 @@ export const isDated = (query: RegisteredQuery): boolean => {
   return asking.way === "registered" && asking.dated === true;
 };
 
-/** The question of a metric of a registered source; `undefined` for a metric that the cluster is asked for. It depends on no pod and no namespace. */
-export const registeredQueryOf = (spec: { readonly type: (typeof SOURCES)[SourceName]["type"] } & SourceSpec): RegisteredQuery | undefined => {
+/**
+ * The question of a metric of a registered source; `undefined` for a metric that the cluster is
+ * asked for. It depends on no pod and no namespace.
+ */
+export const registeredQueryOf = (
+  spec: { readonly type: (typeof SOURCES)[SourceName]["type"] } & SourceSpec,
+): RegisteredQuery | undefined => {
   const source = sourceOf(spec);
   if (source.asking.way !== "registered") return undefined;
   const query = source.queryOf(spec, { namespace: "", podSelector: undefined });
@@ -82,34 +106,57 @@ export const registeredQueryOf = (spec: { readonly type: (typeof SOURCES)[Source
 };
 
 /** The question of a metric with these fields of its source. */
-export const questionTo = (name: SourceName, fields: object): RegisteredQuery | undefined => registeredQueryOf(sourceNamed(name).specOf(fields));
+export const questionTo = (name: SourceName, fields: object): RegisteredQuery | undefined =>
+  registeredQueryOf(sourceNamed(name).specOf(fields));
 
 type Registered = Extract<AnySource["asking"], { readonly way: "registered" }>;
 
 /** How a question to a registered source is asked. */
 export const askingOf = (query: RegisteredQuery): Registered => {
   const { asking } = answererOf(query);
-  if (asking.way !== "registered") throw new TypeError(`The question "${query.for}" is not answered by a registered source`);
+  if (asking.way !== "registered")
+    throw new TypeError(`The question "${query.for}" is not answered by a registered source`);
   return asking;
 };
 
 /** How much of the `maxMetrics` of its source a question takes. */
-export const weightOf = (query: RegisteredQuery): number => askingOf(query).batch?.weightOf(query) ?? 1;
+export const weightOf = (query: RegisteredQuery): number =>
+  askingOf(query).batch?.weightOf(query) ?? 1;
 
 /** Why a source is not asked this question: it is of another kind, or does not allow it. */
-export const refusalOf = (query: RegisteredQuery, source: MetricSourceRecord): { readonly reason: string; readonly message: string } | undefined => {
+export const refusalOf = (
+  query: RegisteredQuery,
+  source: MetricSourceRecord,
+): { readonly reason: string; readonly message: string } | undefined => {
   const { kinds, refusal } = askingOf(query);
   if (!kinds.includes(source.kind))
-    return { reason: "WrongKind", message: `source "${source.name}" is of kind ${source.kind}, and this metric needs ${kinds.join(" or ")}` };
+    return {
+      reason: "WrongKind",
+      message: `source "${source.name}" is of kind ${source.kind}, and this metric needs ${kinds.join(" or ")}`,
+    };
   const refused = refusal?.(query, source);
   return refused === undefined ? undefined : { reason: "NotAllowed", message: refused };
 };
 
-/** A question each second costs so much a month (730 hours), by the list prices of us-east-1 of October 2026: of a metric of GetMetricData, of a request to SQS, of a sample of a workspace. */
+/**
+ * A question each second costs so much a month (730 hours), by the list prices of us-east-1 of
+ * October 2026: of a metric of GetMetricData, of a request to SQS, of a sample of a workspace.
+ */
 const DOLLARS_EACH_SECOND = { cloudwatch: 26.28, sqs: 1.0512, amp: 2.628e-4 } as const;
 
-/** What AWS takes in a month for a question that is asked once in a time; of a workspace at most, with all samples that its source allows. */
-export const monthlyDollars = (query: RegisteredQuery, { kind, aws }: Pick<MetricSourceRecord, "kind" | "aws">, everySeconds: number): number => {
-  if (kind === "cloudwatch" || kind === "sqs") return (DOLLARS_EACH_SECOND[kind] * weightOf(query)) / everySeconds;
-  return kind === "amp" ? (DOLLARS_EACH_SECOND.amp * (aws?.maxSamples ?? SOURCE_LIMITS.maxSamples.default)) / everySeconds : 0;
+/**
+ * What AWS takes in a month for a question that is asked once in a time; of a workspace at most,
+ * with all samples that its source allows.
+ */
+export const monthlyDollars = (
+  query: RegisteredQuery,
+  { kind, aws }: Pick<MetricSourceRecord, "kind" | "aws">,
+  everySeconds: number,
+): number => {
+  if (kind === "cloudwatch" || kind === "sqs")
+    return (DOLLARS_EACH_SECOND[kind] * weightOf(query)) / everySeconds;
+  return kind === "amp"
+    ? (DOLLARS_EACH_SECOND.amp * (aws?.maxSamples ?? SOURCE_LIMITS.maxSamples.default)) /
+        everySeconds
+    : 0;
 };

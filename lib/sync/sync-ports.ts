@@ -13,27 +13,45 @@ import type { RealTime } from "../report/sync-report.ts";
 export interface SyncPorts {
   readonly tables: Tables;
   readonly insert: InsertHistory;
-  /** Gives a client of the cluster; the caller keeps it warm. Throws when access fails: the sync then reports a cluster that cannot be observed. */
+  /**
+   * Gives a client of the cluster; the caller keeps it warm. Throws when access fails: the sync
+   * then reports a cluster that cannot be observed.
+   */
   readonly connect: (cluster: ClusterRecord) => Promise<ClusterClient>;
   readonly rules: PurePart;
   readonly timing: Timing;
   readonly cache: WarmCache;
-  /** Real time in milliseconds, where the clock of the tables is virtual: the report of a sync then says what it really took. */
+  /**
+   * Real time in milliseconds, where the clock of the tables is virtual: the report of a sync then
+   * says what it really took.
+   */
   readonly realClock?: () => number;
-  /** What asks registered sources, loaded when the first metric needs it. Absent where none are asked: their metrics are then missing. */
+  /**
+   * What asks registered sources, loaded when the first metric needs it. Absent where none are
+   * asked: their metrics are then missing.
+   */
   readonly sources?: () => Promise<SourceClient>;
 }
 
-/** Holds the lease of a running sync. Each write of the head replaces the lease, because a write raises the write number. */
+/**
+ * Holds the lease of a running sync. Each write of the head replaces the lease, because a write
+ * raises the write number.
+ */
 export interface LeaseHolder {
   lease: Lease;
 }
 
-export const leaseHolder = ({ cluster, partition }: SyncMessage, { epoch, writeNumber }: Head): LeaseHolder => ({
+export const leaseHolder = (
+  { cluster, partition }: SyncMessage,
+  { epoch, writeNumber }: Head,
+): LeaseHolder => ({
   lease: { partition: { cluster, partition }, epoch, writeNumber },
 });
 
-/** Milliseconds of each phase by name, on the injected clock. A phase that comes again adds to its sum. */
+/**
+ * Milliseconds of each phase by name, on the injected clock. A phase that comes again adds to its
+ * sum.
+ */
 export interface PhaseTimer {
   /** Ends a phase now. */
   readonly mark: (name: string) => void;

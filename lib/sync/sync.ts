@@ -25,18 +25,35 @@ import { windowsAfter } from "./keep/windows-after.ts";
 import { DAY_MS } from "../model/time-text.ts";
 
 /**
- * Runs one sync: one message, one partition of one cluster, one due time. Returns what happened. Throws when tables or history cannot be written, so that the queue delivers
- * the message again. A sync may die at any instant: the next holder of the lease continues its work (docs/protocol.md).
+ * Runs one sync: one message, one partition of one cluster, one due time. Returns what happened.
+ * Throws when tables or history cannot be written, so that the queue delivers the message again. A
+ * sync may die at any instant: the next holder of the lease continues its work (docs/protocol.md).
  */
 export const sync = async (unbounded: SyncPorts, message: SyncMessage): Promise<SyncReport> => {
   const startMs = unbounded.tables.clock();
-  const ports = { ...unbounded, tables: { ...unbounded.tables, untilMs: startMs + unbounded.timing.lifeMs - REPEATS_END_MS } };
+  const ports = {
+    ...unbounded,
+    tables: { ...unbounded.tables, untilMs: startMs + unbounded.timing.lifeMs - REPEATS_END_MS },
+  };
   const { cluster, partition, dueMs } = message;
-  const dropped = (why: DropReason): DroppedSync => ({ kind: "dropped", why, cluster, partition, dueMs, startMs, endMs: ports.tables.clock() });
+  const dropped = (why: DropReason): DroppedSync => ({
+    kind: "dropped",
+    why,
+    cluster,
+    partition,
+    dueMs,
+    startMs,
+    endMs: ports.tables.clock(),
+  });
   if (isStale(message, startMs)) return dropped("stale");
   if (isEarly(message, startMs, ports.timing)) return dropped("early");
   const clockMs = ports.tables.clock();
-  const claimed = await claim(ports.tables, { partition: { cluster, partition }, dueMs, clockMs, leaseUntilMs: clockMs + ports.timing.leaseMs });
+  const claimed = await claim(ports.tables, {
+    partition: { cluster, partition },
+    dueMs,
+    clockMs,
+    leaseUntilMs: clockMs + ports.timing.leaseMs,
+  });
   if (claimed.kind === "clock") return { ...dropped("clock"), wrongByMs: claimed.wrongByMs };
   if (claimed.kind !== "claimed") return dropped(claimed.kind);
   const holder = leaseHolder(message, claimed.head);
@@ -54,10 +71,16 @@ export const sync = async (unbounded: SyncPorts, message: SyncMessage): Promise<
   }
 };
 
-/** No call to the tables is repeated in the last part of an invocation's life, so that the invocation ends by itself. */
+/**
+ * No call to the tables is repeated in the last part of an invocation's life, so that the
+ * invocation ends by itself.
+ */
 const REPEATS_END_MS = 3_000;
 
-/** Runs the phases in the order of docs/protocol.md. Returns why it ended before it had read anything. */
+/**
+ * Runs the phases in the order of docs/protocol.md. Returns why it ended before it had read
+ * anything.
+ */
 const syncClaimed = async (
   ports: SyncPorts,
   message: SyncMessage,
@@ -68,11 +91,16 @@ const syncClaimed = async (
   const softUntilMs = startMs + Math.min(message.periodMs, ports.timing.softDeadlineMs);
   const fromTables = await timer.phase("load", load(ports, message, claimed.head));
   if (typeof fromTables === "string") return fromTables;
-  const loaded = fromTables.cluster.specsFromCluster ? await timer.phase("specs", readObjects(ports, message, fromTables)) : fromTables;
+  const loaded = fromTables.cluster.specsFromCluster
+    ? await timer.phase("specs", readObjects(ports, message, fromTables))
+    : fromTables;
   let seen = await timer.phase("observe", observe(ports, message, loaded));
   const decided = await decideAll(ports, loaded, seen);
   timer.mark("decide");
-  const earlier = await timer.phase("settle", settleEarlier(ports, message, { loaded, late: seen.late }));
+  const earlier = await timer.phase(
+    "settle",
+    settleEarlier(ports, message, { loaded, late: seen.late }),
+  );
   const later = async (): Promise<readonly Verdict[] | undefined> => {
     if (!seen.later) return undefined;
     const part = await timer.phase("observe", seen.later());
@@ -81,20 +109,64 @@ const syncClaimed = async (
     timer.mark("decide");
     return verdictsOfPart;
   };
-  const { settled, verdicts } = await makeWaves(ports, holder, { message, loaded, verdicts: decided, later, earlier, softUntilMs, timer });
+  const { settled, verdicts } = await makeWaves(ports, holder, {
+    message,
+    loaded,
+    verdicts: decided,
+    later,
+    earlier,
+    softUntilMs,
+    timer,
+  });
   const outside = await storeOutside(ports, message, { loaded, verdicts, settled });
-  const after = await windowsAfter(ports.rules, loaded, { verdicts, settled, outside, failures: seen.failures });
-  const stored = await timer.phase("pages", storePages(ports, holder.lease.partition, loaded, after.entries));
+  const after = await windowsAfter(ports.rules, loaded, {
+    verdicts,
+    settled,
+    outside,
+    failures: seen.failures,
+  });
+  const stored = await timer.phase(
+    "pages",
+    storePages(ports, holder.lease.partition, loaded, after.entries),
+  );
   const told = { loaded, verdicts, settled, stored, after, failures: seen.failures };
-  const [journal, summary] = await timer.phase("journal", both(writeJournal(ports, message, told), writeSummary(ports, message, told)));
+  const [journal, summary] = await timer.phase(
+    "journal",
+    both(writeJournal(ports, message, told), writeSummary(ports, message, told)),
+  );
   const troubles = troublesAfter(loaded, { seen, verdicts, after });
-  await timer.phase("release", releasePartition(ports, holder.lease, { message, loaded, settled, stored, journal, summary, troubles }));
+  await timer.phase(
+    "release",
+    releasePartition(ports, holder.lease, {
+      message,
+      loaded,
+      settled,
+      stored,
+      journal,
+      summary,
+      troubles,
+    }),
+  );
   await removeOldPages(ports, holder.lease.partition, loaded, stored);
   await closeEventDays(ports, message, loaded);
   const writtenBack =
     loaded.objects &&
-    (await timer.phase("write-back", writeBackObjects(ports, message, { loaded, seen, verdicts, settled, outside, after, softUntilMs })));
-  const rolledUp = await timer.phase("rollup", rollUp(ports, holder.lease.partition, { loaded, pages: stored.pages.length, startMs }));
+    (await timer.phase(
+      "write-back",
+      writeBackObjects(ports, message, {
+        loaded,
+        seen,
+        verdicts,
+        settled,
+        outside,
+        after,
+        softUntilMs,
+      }),
+    ));
+  const rolledUp = await timer.phase(
+    "rollup",
+    rollUp(ports, holder.lease.partition, { loaded, pages: stored.pages.length, startMs }),
+  );
   const endMs = ports.tables.clock();
   return completedReport(message, {
     rolledUp,
@@ -113,21 +185,31 @@ const syncClaimed = async (
   });
 };
 
-/** The first sync of a day closes days of its cluster for readers of events (event-calendar.ts). Of a divided cluster the first partition does it. Nothing rests on it: a day that nobody closed is asked for its events. */
+/**
+ * The first sync of a day closes days of its cluster for readers of events (event-calendar.ts). Of
+ * a divided cluster the first partition does it. Nothing rests on it: a day that nobody closed is
+ * asked for its events.
+ */
 const closeEventDays = async (
   ports: SyncPorts,
   { cluster, partition }: SyncMessage,
   { head, nowMs, cluster: { partitions } }: Loaded,
 ): Promise<void> => {
   const opensDay = head.nowMs > 0 && Math.floor(nowMs / DAY_MS) > Math.floor(head.nowMs / DAY_MS);
-  if (opensDay && partitions[0]?.name === partition) await closeDays(ports.tables, ports.insert, cluster, nowMs);
+  if (opensDay && partitions[0]?.name === partition)
+    await closeDays(ports.tables, ports.insert, cluster, nowMs);
 };
 
-/** Ends the lease of a failed sync. Where that fails too, the lease ends by its own time. The first failure stays the cause of the error. */
+/**
+ * Ends the lease of a failed sync. Where that fails too, the lease ends by its own time. The first
+ * failure stays the cause of the error.
+ */
 const endLease = async (tables: Tables, lease: Lease, failure: unknown): Promise<void> => {
   try {
     await giveBack(tables, lease);
   } catch (error) {
-    throw new AggregateError([failure, error], "Cannot end the lease of a failed sync", { cause: failure });
+    throw new AggregateError([failure, error], "Cannot end the lease of a failed sync", {
+      cause: failure,
+    });
   }
 };

@@ -3,7 +3,9 @@ import { type Grant, ROLES } from "../model/access.ts";
 import type { ChangeRecord, ScopeChangeRecord } from "../model/changes.ts";
 import { anything, count, flag, text, time, type ViewOf } from "./view-of.ts";
 
-/** The verbs of all edits. A verb of a record that is missing here does not compile in `changeView`. */
+/**
+ * The verbs of all edits. A verb of a record that is missing here does not compile in `changeView`.
+ */
 const VERBS = [
   "add",
   "adopt",
@@ -47,17 +49,27 @@ export const change = z.object({
   at: time,
   by: text,
   grant: text.describe("the grant that allowed it; absent where none was needed").exactOptional(),
-  scope: z.enum(["autoscaler", "access", "cluster", "fleet", "partition", "source"]).describe("what was edited"),
+  scope: z
+    .enum(["autoscaler", "access", "cluster", "fleet", "partition", "source"])
+    .describe("what was edited"),
   cluster: text.exactOptional(),
   namespace: text.exactOptional(),
   name: text.describe('of the autoscaler, cluster, partition or source, or "fleet"'),
   verb: z.enum(VERBS),
-  generation: count.describe("that the edit made of an autoscaler; of a cluster the version, of a partition the epoch"),
+  generation: count.describe(
+    "that the edit made of an autoscaler; of a cluster the version, of a partition the epoch",
+  ),
   made: flag.describe("whether the edit was made; absent when it is not known").exactOptional(),
-  fields: z.array(fieldChange).describe("the fields that differ; empty when there is only one side"),
+  fields: z
+    .array(fieldChange)
+    .describe("the fields that differ; empty when there is only one side"),
   before: anything.describe("the document as a whole").exactOptional(),
   after: anything.exactOptional(),
-  rival: anything.describe("of a takeover or handback: the object of the other controller, as it can be made again").exactOptional(),
+  rival: anything
+    .describe(
+      "of a takeover or handback: the object of the other controller, as it can be made again",
+    )
+    .exactOptional(),
 });
 export type ChangeView = ViewOf<typeof change>;
 
@@ -66,13 +78,18 @@ const grant = z.object({
   arn: text,
   role: z.enum(ROLES),
   cluster: text.describe("the names of clusters, where `*` means any letters"),
-  namespace: text.describe("in the same form; absent: all of the cluster, with its own settings").exactOptional(),
+  namespace: text
+    .describe("in the same form; absent: all of the cluster, with its own settings")
+    .exactOptional(),
   by: text,
   at: time,
 } satisfies Readonly<Record<Exclude<keyof Grant, "atMs"> | "at", z.ZodType>>);
 export type GrantView = ViewOf<typeof grant>;
 
-export const access = z.object({ required: flag.describe("true: a caller without a grant may do nothing"), grants: z.array(grant) });
+export const access = z.object({
+  required: flag.describe("true: a caller without a grant may do nothing"),
+  grants: z.array(grant),
+});
 export type AccessView = ViewOf<typeof access>;
 
 export const accessEdited = access.extend({
@@ -83,7 +100,9 @@ export type AccessEdited = ViewOf<typeof accessEdited>;
 
 export const canI = z.object({
   allowed: flag,
-  caller: text.describe("the verified ARN; absent in a data folder, which has no callers").exactOptional(),
+  caller: text
+    .describe("the verified ARN; absent in a data folder, which has no callers")
+    .exactOptional(),
   grant: text.describe("the grant that allows it; absent where none is needed").exactOptional(),
   grants: z.array(grant).describe("all grants that name the caller"),
 });

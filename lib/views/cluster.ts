@@ -6,18 +6,35 @@ import { frozen, pause } from "./holds.ts";
 import { count, type FieldsOf, flag, only, text, time, type ViewOf } from "./view-of.ts";
 
 /**
- * One word for a cluster or a partition. `never synced`: no sync has ended. `late`: none has ended for more than three periods. `unreachable`: no workload could be read, and
- * the cluster did not answer "not found" for any. `forbidden`: the cluster refuses our credentials or rights for every autoscaler, or for every scale. `failing`: it answers, and no autoscaler
- * could be evaluated, or no scale made. `partly failing`: some failed, or partitions that differ. `frozen` and `paused` only when nothing fails, so that a freeze hides no outage.
+ * One word for a cluster or a partition. `never synced`: no sync has ended. `late`: none has ended
+ * for more than three periods. `unreachable`: no workload could be read, and the cluster did not
+ * answer "not found" for any. `forbidden`: the cluster refuses our credentials or rights for every
+ * autoscaler, or for every scale. `failing`: it answers, and no autoscaler could be evaluated, or
+ * no scale made. `partly failing`: some failed, or partitions that differ. `frozen` and `paused`
+ * only when nothing fails, so that a freeze hides no outage.
  */
-export const CLUSTER_STATES = ["failing", "forbidden", "frozen", "late", "never synced", "ok", "partly failing", "paused", "unreachable"] as const;
+export const CLUSTER_STATES = [
+  "failing",
+  "forbidden",
+  "frozen",
+  "late",
+  "never synced",
+  "ok",
+  "partly failing",
+  "paused",
+  "unreachable",
+] as const;
 export const clusterState = z.enum(CLUSTER_STATES);
 export type ClusterState = z.infer<typeof clusterState>;
 
 const state = {
   state: clusterState,
   since: time.describe("when the state began; absent when it is not stored").exactOptional(),
-  error: text.describe("the error of the newest sync, at most about 400 characters; absent when nothing fails").exactOptional(),
+  error: text
+    .describe(
+      "the error of the newest sync, at most about 400 characters; absent when nothing fails",
+    )
+    .exactOptional(),
 } as const;
 export type StateView = ViewOf<z.ZodObject<typeof state>>;
 
@@ -32,8 +49,16 @@ const connection = z.discriminatedUnion("kind", [
     endpoint: text.exactOptional(),
     caData: text.exactOptional(),
   } satisfies FieldsOf<Kind<"eks">>),
-  z.object({ kind: z.literal("secret"), secretId: text, context: text.exactOptional() } satisfies FieldsOf<Kind<"secret">>),
-  z.object({ kind: z.literal("kubeconfig"), path: text, context: text.exactOptional() } satisfies FieldsOf<Kind<"kubeconfig">>),
+  z.object({
+    kind: z.literal("secret"),
+    secretId: text,
+    context: text.exactOptional(),
+  } satisfies FieldsOf<Kind<"secret">>),
+  z.object({
+    kind: z.literal("kubeconfig"),
+    path: text,
+    context: text.exactOptional(),
+  } satisfies FieldsOf<Kind<"kubeconfig">>),
 ]);
 
 const namespaces = z.union([z.array(text), z.literal("all others")]);
@@ -41,9 +66,19 @@ const namespaces = z.union([z.array(text), z.literal("all others")]);
 export const cluster = z.object({
   name: text,
   ...state,
-  connection: connection.describe("absent where none is stored for this cluster, and for callers that may not see it").exactOptional(),
+  connection: connection
+    .describe("absent where none is stored for this cluster, and for callers that may not see it")
+    .exactOptional(),
   syncPeriodSeconds: z.number(),
-  partitions: z.array(z.object({ name: text, namespaces, ...state, syncedAt: time.exactOptional(), ageSeconds: z.number().exactOptional() })),
+  partitions: z.array(
+    z.object({
+      name: text,
+      namespaces,
+      ...state,
+      syncedAt: time.exactOptional(),
+      ageSeconds: z.number().exactOptional(),
+    }),
+  ),
   paused: pause.exactOptional(),
   removing: z
     .object({ by: text, at: time })
@@ -51,9 +86,14 @@ export const cluster = z.object({
     .exactOptional(),
   specsFromCluster: z
     .array(z.enum(SPEC_KIND_NAMES))
-    .describe("the kinds of autoscalers that are read from the cluster; absent: people store all of them")
+    .describe(
+      "the kinds of autoscalers that are read from the cluster; absent: people store all of them",
+    )
     .exactOptional(),
-  recommenderHosts: z.array(text).describe("hosts of the recommenders that autoscalers from objects may ask; absent: none").exactOptional(),
+  recommenderHosts: z
+    .array(text)
+    .describe("hosts of the recommenders that autoscalers from objects may ask; absent: none")
+    .exactOptional(),
   settings: z.object({
     tolerance: z.number(),
     downscaleStabilizationSeconds: z.number(),
@@ -65,7 +105,12 @@ export const cluster = z.object({
 });
 export type ClusterView = ViewOf<typeof cluster>;
 
-const RESULTS = ["passed", "warning", "failed", "skipped"] as const satisfies readonly CheckResult[];
+const RESULTS = [
+  "passed",
+  "warning",
+  "failed",
+  "skipped",
+] as const satisfies readonly CheckResult[];
 
 /** What was found at one point of a connection. */
 const checkedPoint = z.object({
@@ -76,21 +121,32 @@ const checkedPoint = z.object({
 } satisfies FieldsOf<CheckedPoint>);
 
 export const clusterStored = cluster.extend({
-  checks: z.array(checkedPoint).describe("what was found before it was stored; absent where nothing was looked at").exactOptional(),
+  checks: z
+    .array(checkedPoint)
+    .describe("what was found before it was stored; absent where nothing was looked at")
+    .exactOptional(),
 });
 /** The cluster as it was stored, and what was found before. */
 export type ClusterStored = ViewOf<typeof clusterStored>;
 
 export const connectionReport = z.object({
   name: text,
-  usable: flag.describe("false where a necessary point failed: no sync could read and scale a workload, or no source be asked"),
+  usable: flag.describe(
+    "false where a necessary point failed: no sync could read and scale a workload, or no source be asked",
+  ),
   checks: z.array(checkedPoint),
-  kubeSystemUid: text.describe("the uid of the namespace kube-system; absent where it could not be read").exactOptional(),
+  kubeSystemUid: text
+    .describe("the uid of the namespace kube-system; absent where it could not be read")
+    .exactOptional(),
 });
 
 export const fleet = z.object({
   frozen: frozen.exactOptional(),
-  restored: only.describe("present where the tables were restored or are a copy: no sync does anything until they are adopted").exactOptional(),
+  restored: only
+    .describe(
+      "present where the tables were restored or are a copy: no sync does anything until they are adopted",
+    )
+    .exactOptional(),
 });
 export type FleetView = ViewOf<typeof fleet>;
 
@@ -99,7 +155,9 @@ export const fleetAdopted = fleet.extend({ clusters: count, autoscalers: count }
 export type FleetAdopted = ViewOf<typeof fleetAdopted>;
 
 /** The fleet after the edit. */
-export const fleetEdited = fleet.extend({ changed: flag.describe("false when the fleet was already frozen, and stays as it was") });
+export const fleetEdited = fleet.extend({
+  changed: flag.describe("false when the fleet was already frozen, and stays as it was"),
+});
 export type FleetEdited = ViewOf<typeof fleetEdited>;
 
 const storedPage = z.object({
@@ -107,7 +165,10 @@ const storedPage = z.object({
   autoscalers: count,
   bytes: count,
   problem: text.describe("why it cannot be read").exactOptional(),
-  held: z.array(text).describe("the autoscalers that hold because of it, as NAMESPACE/NAME").exactOptional(),
+  held: z
+    .array(text)
+    .describe("the autoscalers that hold because of it, as NAMESPACE/NAME")
+    .exactOptional(),
 });
 export type PageView = ViewOf<typeof storedPage>;
 
@@ -117,7 +178,9 @@ const intent = z.object({
   from: count.exactOptional(),
   to: count.exactOptional(),
   decidedAt: time.exactOptional(),
-  deadline: time.describe("after it a sync settles the intent by what the cluster shows").exactOptional(),
+  deadline: time
+    .describe("after it a sync settles the intent by what the cluster shows")
+    .exactOptional(),
   problem: text.describe("why it cannot be read").exactOptional(),
 });
 export type IntentView = ViewOf<typeof intent>;
@@ -137,7 +200,9 @@ export const partition = z.object({
     )
     .exactOptional(),
   epoch: count,
-  leasedUntil: time.describe("end of the lease while a sync or an edit of stored data holds it").exactOptional(),
+  leasedUntil: time
+    .describe("end of the lease while a sync or an edit of stored data holds it")
+    .exactOptional(),
   pages: z.array(storedPage),
   intents: z.array(intent).describe("scales whose outcome is not known"),
 });

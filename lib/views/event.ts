@@ -6,14 +6,22 @@ const input = z.object({
   name: text,
   value: text.describe("absent where it is missing, and `message` says why").exactOptional(),
   message: text.exactOptional(),
-  ageSeconds: z.number().describe("from its sample to the decision, where a registered source gave it").exactOptional(),
+  ageSeconds: z
+    .number()
+    .describe("from its sample to the decision, where a registered source gave it")
+    .exactOptional(),
 } satisfies FieldsOf<InputReading>);
 
 const named = {
-  name: text.describe('as the messages of the dialect print it: "cpu resource utilization (percentage of request)"'),
+  name: text.describe(
+    'as the messages of the dialect print it: "cpu resource utilization (percentage of request)"',
+  ),
   type: text,
 } as const;
-const inputs = z.array(input).describe("of a formula: what it was calculated from, in the order of its text").exactOptional();
+const inputs = z
+  .array(input)
+  .describe("of a formula: what it was calculated from, in the order of its text")
+  .exactOptional();
 
 type Outcome<Kind> = Extract<MetricOutcome, { readonly kind: Kind }>;
 
@@ -49,7 +57,12 @@ export const step = z.object({
   before: z.number(),
   after: z.number(),
   limit: z
-    .object({ reason: text, value: z.number(), message: text, until: time.exactOptional() } satisfies FieldsOf<ShownLimit>)
+    .object({
+      reason: text,
+      value: z.number(),
+      message: text,
+      until: time.exactOptional(),
+    } satisfies FieldsOf<ShownLimit>)
     .describe("the bound, window or rate that changed the count; absent when none did")
     .exactOptional(),
 } satisfies FieldsOf<StepOutcome>);
@@ -70,8 +83,12 @@ export const event = z.object({
   message: text,
   outcome: z
     .enum(["applied", "refused", "unknown", "outside"])
-    .describe("`unknown`: no answer came, and it counts as made. `outside`: a change of the count that Tidemark did not make"),
-  detail: text.describe("why it was refused, or is not known: what the server or the transport said").exactOptional(),
+    .describe(
+      "`unknown`: no answer came, and it counts as made. `outside`: a change of the count that Tidemark did not make",
+    ),
+  detail: text
+    .describe("why it was refused, or is not known: what the server or the transport said")
+    .exactOptional(),
   specGeneration: count.describe("of the manifest that decided"),
   metrics: z.array(metric),
   steps: z.array(step),

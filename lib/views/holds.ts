@@ -4,13 +4,22 @@ import { count, type FieldsOf, flag, only, ref, text, time, type ViewOf } from "
 
 /* What people set for some time: pauses, the freeze, overrides, and the bounds that follow. */
 
-export const pause = z.object({ by: text, at: time, until: time.describe("absent for a pause without an end").exactOptional() });
+export const pause = z.object({
+  by: text,
+  at: time,
+  until: time.describe("absent for a pause without an end").exactOptional(),
+});
 export type PauseView = ViewOf<typeof pause>;
 
 export const frozen = z.object({ by: text, at: time, reason: text });
 export type FrozenView = ViewOf<typeof frozen>;
 
-const SCOPES = ["fleet", "cluster", "namespace", "autoscaler"] as const satisfies readonly OverrideScope[];
+const SCOPES = [
+  "fleet",
+  "cluster",
+  "namespace",
+  "autoscaler",
+] as const satisfies readonly OverrideScope[];
 const scope = z.enum(SCOPES);
 
 const overrideSet = {
@@ -32,7 +41,9 @@ export const override = z.object({
   name: text.exactOptional(),
   state: z
     .enum(["active", "ahead", "expired"])
-    .describe("`ahead`: it begins later. An expired override is listed until the next edit of the same item"),
+    .describe(
+      "`ahead`: it begins later. An expired override is listed until the next edit of the same item",
+    ),
   ...overrideSet,
   from: time,
   until: time.describe("absent for a hold without an end").exactOptional(),
@@ -46,9 +57,23 @@ export type OverrideView = ViewOf<typeof override>;
 /** Where a bound comes from, and when that ends. */
 const boundSource = z.discriminatedUnion("kind", [
   z.object({ kind: z.literal("manifest") }),
-  z.object({ kind: z.literal("floor") }).describe("the ceiling was below the floor, and follows it"),
-  z.object({ kind: z.literal("schedule"), name: text, until: time, ramp: z.enum(["in", "out"]).exactOptional() }),
-  z.object({ kind: z.literal("override"), id: text, scope, by: text, reason: text, until: time.exactOptional() }),
+  z
+    .object({ kind: z.literal("floor") })
+    .describe("the ceiling was below the floor, and follows it"),
+  z.object({
+    kind: z.literal("schedule"),
+    name: text,
+    until: time,
+    ramp: z.enum(["in", "out"]).exactOptional(),
+  }),
+  z.object({
+    kind: z.literal("override"),
+    id: text,
+    scope,
+    by: text,
+    reason: text,
+    until: time.exactOptional(),
+  }),
 ]);
 export type BoundSourceView = ViewOf<typeof boundSource>;
 
@@ -59,10 +84,18 @@ export const bounds = z.object({
   min: bound,
   max: bound,
   paused: boundSource.describe("present while the schedule pauses the autoscaler").exactOptional(),
-  holds: z.array(boundSource).describe("the overrides that hold the autoscaler; absent where none does").exactOptional(),
+  holds: z
+    .array(boundSource)
+    .describe("the overrides that hold the autoscaler; absent where none does")
+    .exactOptional(),
   unknownCalendar: z
-    .object({ name: text, field: text.describe("path of the field that names it") } satisfies FieldsOf<UnknownCalendar>)
-    .describe("present where the schedule names a calendar that the fleet does not have: the autoscaler then holds")
+    .object({
+      name: text,
+      field: text.describe("path of the field that names it"),
+    } satisfies FieldsOf<UnknownCalendar>)
+    .describe(
+      "present where the schedule names a calendar that the fleet does not have: the autoscaler then holds",
+    )
     .exactOptional(),
 });
 export type BoundsView = ViewOf<typeof bounds>;
@@ -75,14 +108,19 @@ export const overrideEdited = z.object({
   changed: flag.describe("false when nothing had to change, and for a dry run"),
   meets: z
     .array(meeting)
-    .describe("the autoscalers that a new override meets, with their bounds when it begins, at most 1,000; empty for the other edits"),
+    .describe(
+      "the autoscalers that a new override meets, with their bounds when it begins, at most 1,000; empty for the other edits",
+    ),
   more: only.describe("present where more autoscalers are met than were looked at").exactOptional(),
   warnings: z.array(text),
 });
 export type OverrideEdited = ViewOf<typeof overrideEdited>;
 
 /** A calendar of dates that the fleet keeps. An entry of a schedule names it with `exceptFrom`. */
-export const calendar = z.object({ name: text, dates: z.array(text).describe('"2026-12-25", in order') });
+export const calendar = z.object({
+  name: text,
+  dates: z.array(text).describe('"2026-12-25", in order'),
+});
 export type CalendarView = ViewOf<typeof calendar>;
 
 export const calendarEdited = calendar.extend({

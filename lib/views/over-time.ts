@@ -15,14 +15,21 @@ export type HistoryMetric = ViewOf<typeof historyMetric>;
 /** Counts are of the last evaluation in the step; loads are the highest in the step. */
 const point = z.object({
   at: time.describe("the instant of the last evaluation in the step"),
-  current: count.describe("the count that there was; absent where it could not be read").exactOptional(),
-  wanted: count.describe("the count that the metrics asked for, before windows and limits").exactOptional(),
+  current: count
+    .describe("the count that there was; absent where it could not be read")
+    .exactOptional(),
+  wanted: count
+    .describe("the count that the metrics asked for, before windows and limits")
+    .exactOptional(),
   desired: count.describe("the count after windows and limits, and without a hold").exactOptional(),
   ready: count.describe("pods of the workload that were ready").exactOptional(),
   min: count.describe("the bounds that were in force").exactOptional(),
   max: count.exactOptional(),
   generation: count.exactOptional(),
-  load: z.number().describe("the highest value ÷ target of all metrics; of two watermarks the high one counts").exactOptional(),
+  load: z
+    .number()
+    .describe("the highest value ÷ target of all metrics; of two watermarks the high one counts")
+    .exactOptional(),
   metrics: z.array(historyMetric),
   reason: text,
   held: z
@@ -56,7 +63,9 @@ const stretch = z.object({
   until: time.describe("the first sync that differs"),
   syncs: count,
   current: count.describe("the observed count").exactOptional(),
-  own: count.describe("the count that Tidemark wanted; absent where it could not decide").exactOptional(),
+  own: count
+    .describe("the count that Tidemark wanted; absent where it could not decide")
+    .exactOptional(),
   rival: count.describe("the count that the other controller wanted").exactOptional(),
   difference: difference.exactOptional(),
   reason: text,
@@ -69,8 +78,13 @@ export type ShadowStretch = ViewOf<typeof stretch>;
 const reaction = z.object({
   at: time.describe("the last sync in which both agreed, on `from`"),
   from: count,
-  to: count.describe("the count on which they agreed again; absent where they have not yet").exactOptional(),
-  ownSeconds: z.number().describe("how long after `at` Tidemark wanted another count; absent where it did not").exactOptional(),
+  to: count
+    .describe("the count on which they agreed again; absent where they have not yet")
+    .exactOptional(),
+  ownSeconds: z
+    .number()
+    .describe("how long after `at` Tidemark wanted another count; absent where it did not")
+    .exactOptional(),
   rivalSeconds: z.number().exactOptional(),
 });
 export type ShadowReaction = ViewOf<typeof reaction>;
@@ -80,18 +94,26 @@ export const shadow = z.object({
   ...ref,
   since: time,
   until: time.describe("the end of what was compared"),
-  next: time.describe("where the comparison goes on, as the `since` of another request; absent where it is whole").exactOptional(),
+  next: time
+    .describe(
+      "where the comparison goes on, as the `since` of another request; absent where it is whole",
+    )
+    .exactOptional(),
   rivals: z.array(rival).describe("the controllers of the newest sync that found one"),
   syncs: count.describe("syncs in which both had decided"),
   agreed: count.describe("syncs in which both wanted the same count"),
-  agreedWithinPeriod: count.describe("syncs in which each wanted what the other wanted at most one sync before or after"),
+  agreedWithinPeriod: count.describe(
+    "syncs in which each wanted what the other wanted at most one sync before or after",
+  ),
   undecided: count.describe("syncs in which one of them could not decide"),
   replicaHours: z
     .object({ own: z.number(), rival: z.number() })
     .describe(
       "replicas times hours that each wanted, over the syncs in which both had decided. A time without a sync counts for five minutes at most",
     ),
-  stretches: z.array(stretch).describe("equal syncs in a row, oldest first, without a gap of more than five minutes"),
+  stretches: z
+    .array(stretch)
+    .describe("equal syncs in a row, oldest first, without a gap of more than five minutes"),
   reactions: z
     .array(reaction)
     .describe(

@@ -5,9 +5,16 @@ import { count, only, target, text, time, type ViewOf } from "./view-of.ts";
 
 const { currentReplicas, desiredReplicas, lastKnown } = autoscaler.shape;
 
-/** One autoscaler as tables show it: without its manifest, conditions and windows. The fields have the meaning that they have in an `AutoscalerView`. */
+/**
+ * One autoscaler as tables show it: without its manifest, conditions and windows. The fields have
+ * the meaning that they have in an `AutoscalerView`.
+ */
 export const row = z.object({
-  partition: text.describe("of its cluster; absent where none has its namespace, so that nothing is decided for it").exactOptional(),
+  partition: text
+    .describe(
+      "of its cluster; absent where none has its namespace, so that nothing is decided for it",
+    )
+    .exactOptional(),
   namespace: text,
   name: text,
   uid: text,
@@ -18,7 +25,11 @@ export const row = z.object({
   target: target.exactOptional(),
   minReplicas: count.exactOptional(),
   maxReplicas: count.exactOptional(),
-  minInForce: count.describe("the bound in force; present where an override or a schedule sets it, and not the manifest").exactOptional(),
+  minInForce: count
+    .describe(
+      "the bound in force; present where an override or a schedule sets it, and not the manifest",
+    )
+    .exactOptional(),
   maxInForce: count.exactOptional(),
   overridden: only.describe("present where an override sets one of them, or holds").exactOptional(),
   state: autoscalerState,
@@ -29,8 +40,14 @@ export const row = z.object({
   lastKnown,
   targets: z.array(text).describe('value and target of its first metrics: "62% (310m)/60%"'),
   moreTargets: count.describe("metrics that `targets` leaves out").exactOptional(),
-  missingMetrics: count.describe("metrics that could not be read; absent where none is missing").exactOptional(),
-  measuredAt: time.describe("when `targets` were measured, which may be up to a minute before the rest of the row").exactOptional(),
+  missingMetrics: count
+    .describe("metrics that could not be read; absent where none is missing")
+    .exactOptional(),
+  measuredAt: time
+    .describe(
+      "when `targets` were measured, which may be up to a minute before the rest of the row",
+    )
+    .exactOptional(),
   lastScaleAt: time.exactOptional(),
   paused: pause.describe("its own pause").exactOptional(),
   createdAt: time,
@@ -42,18 +59,31 @@ export type AutoscalerRow = ViewOf<typeof row>;
 const partitionRows = z.object({
   name: text,
   version: count.describe("rises with each sync and each edit: what has a lower version is older"),
-  mark: text.describe("changes with what the rows show (`known`); absent where it is not known").exactOptional(),
-  unchanged: only.describe("present where the caller has the rows already, by `known`: then they are not repeated").exactOptional(),
-  syncedAt: time.describe("when the sync ended that the rows are from; absent before the first").exactOptional(),
+  mark: text
+    .describe("changes with what the rows show (`known`); absent where it is not known")
+    .exactOptional(),
+  unchanged: only
+    .describe(
+      "present where the caller has the rows already, by `known`: then they are not repeated",
+    )
+    .exactOptional(),
+  syncedAt: time
+    .describe("when the sync ended that the rows are from; absent before the first")
+    .exactOptional(),
   ageSeconds: z.number().exactOptional(),
 });
 export type PartitionRows = ViewOf<typeof partitionRows>;
 
-/** The rows of one cluster, in order of namespace and name. A caller that chooses fields gets these beside those that are always there. */
+/**
+ * The rows of one cluster, in order of namespace and name. A caller that chooses fields gets these
+ * beside those that are always there.
+ */
 export const clusterRows = z.object({
   cluster: text,
   partitions: z.array(partitionRows),
-  rows: z.array(row.partial().required({ namespace: true, name: true, uid: true, generation: true })),
+  rows: z.array(
+    row.partial().required({ namespace: true, name: true, uid: true, generation: true }),
+  ),
 });
 
 /** The rows of one cluster with all their fields. */

@@ -28,7 +28,10 @@ const problem = z.object({
 });
 export type StatusProblem = ViewOf<typeof problem>;
 
-const deadLetters = z.object({ syncs: count, plans: count.describe("absent in the embedded run, which has no such queue").exactOptional() });
+const deadLetters = z.object({
+  syncs: count,
+  plans: count.describe("absent in the embedded run, which has no such queue").exactOptional(),
+});
 export type DeadLetters = ViewOf<typeof deadLetters>;
 
 /** Whether everything works, in one document. */
@@ -39,7 +42,9 @@ export const status = z.object({
   clusters: count,
   states: z
     .partialRecord(z.enum([...CLUSTER_STATES, "unreadable"]), count)
-    .describe("how many clusters are in each state, and `unreadable` those whose record cannot be read; states of no cluster are absent"),
+    .describe(
+      "how many clusters are in each state, and `unreadable` those whose record cannot be read; states of no cluster are absent",
+    ),
   partitions: count,
   syncs: z
     .object({
@@ -55,9 +60,13 @@ export const status = z.object({
   }),
   overrides: z
     .object({ active: z.array(override), more: count })
-    .describe("the first ten overrides that are active now, the wider ones first; absent where there are none, and in answers of earlier releases")
+    .describe(
+      "the first ten overrides that are active now, the wider ones first; absent where there are none, and in answers of earlier releases",
+    )
     .exactOptional(),
-  deadLetters: deadLetters.describe("messages in the two dead-letter queues; absent when it is not known").exactOptional(),
+  deadLetters: deadLetters
+    .describe("messages in the two dead-letter queues; absent when it is not known")
+    .exactOptional(),
   problems: z.array(problem).describe("the most severe first"),
   notices: z
     .array(problem)
@@ -66,7 +75,9 @@ export const status = z.object({
     )
     .exactOptional(),
   errors: z
-    .array(z.object({ cluster: text, state: clusterState, since: time.exactOptional(), error: text }))
+    .array(
+      z.object({ cluster: text, state: clusterState, since: time.exactOptional(), error: text }),
+    )
     .describe("the newest five errors of clusters"),
 });
 export type StatusView = ViewOf<typeof status>;

@@ -34,32 +34,56 @@ const stabilization = z.object({
   windowSeconds: z.number(),
   held: z
     .object({ replicas: count, until: time })
-    .describe("the recommendation that holds the count, and when it leaves the window; absent when none does")
+    .describe(
+      "the recommendation that holds the count, and when it leaves the window; absent when none does",
+    )
     .exactOptional(),
 });
 export type StabilizationView = ViewOf<typeof stabilization>;
 
-const POLICY_TYPES = ["Pods", "Percent", "Factor"] as const satisfies readonly NativePolicy["type"][];
+const POLICY_TYPES = [
+  "Pods",
+  "Percent",
+  "Factor",
+] as const satisfies readonly NativePolicy["type"][];
 
 const rate = z.object({
   direction,
   type: z.enum(POLICY_TYPES),
   value: z.number(),
   periodSeconds: z.number(),
-  countedChanges: z.literal("SameDirection").describe("present when only changes of the own direction of the rate count").exactOptional(),
+  countedChanges: z
+    .literal("SameDirection")
+    .describe("present when only changes of the own direction of the rate count")
+    .exactOptional(),
   added: count.describe("pods added inside the period, by `events`"),
   removed: count.describe("pods removed inside the period"),
-  events: z.array(z.object({ change: z.int(), at: time, leaves: time, eventId: text.exactOptional() })),
+  events: z.array(
+    z.object({ change: z.int(), at: time, leaves: time, eventId: text.exactOptional() }),
+  ),
 });
 export type RateView = ViewOf<typeof rate>;
 
 export const windows = z.object({
-  problem: text.describe("why the windows cannot be read; then the autoscaler holds, and the other fields are empty").exactOptional(),
-  notStored: text.describe("of an earlier instant: what is not stored any more, so that its fields are empty or absent").exactOptional(),
-  recommendations: z.array(z.object({ replicas: count, first: time, last: time })).describe("runs of equal recommendations, oldest first"),
+  problem: text
+    .describe(
+      "why the windows cannot be read; then the autoscaler holds, and the other fields are empty",
+    )
+    .exactOptional(),
+  notStored: text
+    .describe(
+      "of an earlier instant: what is not stored any more, so that its fields are empty or absent",
+    )
+    .exactOptional(),
+  recommendations: z
+    .array(z.object({ replicas: count, first: time, last: time }))
+    .describe("runs of equal recommendations, oldest first"),
   stabilization: z.array(stabilization),
   rates: z.array(rate),
-  forbidden: z.array(forbidden).describe("windows that any scale closes, for dialects that have them").exactOptional(),
+  forbidden: z
+    .array(forbidden)
+    .describe("windows that any scale closes, for dialects that have them")
+    .exactOptional(),
   timers: z.array(timer).describe("conditions that must last before they count").exactOptional(),
   flap: flap.exactOptional(),
   pausedUntil: time.describe("the pause of the manifest; absent when it has ended").exactOptional(),

@@ -29,32 +29,68 @@ beforeEach(() => {
 const get = (path: string, query = "") => ask(world.view, { path, query });
 const CONNECTING: readonly string[] = [COMMAND_PATHS.addCluster, COMMAND_PATHS.replaceCluster];
 const post = (path: string, body: unknown, by = ADA) =>
-  ask(CONNECTING.includes(path) ? world.connect : world.api, { path, body: JSON.stringify(body), by });
+  ask(CONNECTING.includes(path) ? world.connect : world.api, {
+    path,
+    body: JSON.stringify(body),
+    by,
+  });
 /** As JSON carries it. */
 const carried = (value: unknown): unknown => JSON.parse(JSON.stringify(value));
 
 describe("the routes that show", () => {
   it.each<readonly [path: string, query: string, wanted: () => Promise<unknown>]>([
     [QUERY_PATHS.get, "name=shop%2Fweb", () => service.get({ name: "shop/web" })],
-    [QUERY_PATHS.get, "name=web&namespace=shop&cluster=eu-1", () => service.get({ name: "web", namespace: "shop", cluster: "eu-1" })],
+    [
+      QUERY_PATHS.get,
+      "name=web&namespace=shop&cluster=eu-1",
+      () => service.get({ name: "web", namespace: "shop", cluster: "eu-1" }),
+    ],
     [QUERY_PATHS.describe, "name=shop%2Fweb", () => service.describe({ name: "shop/web" })],
     [QUERY_PATHS.explain, "name=shop%2Fweb", () => service.explain({ name: "shop/web" })],
-    [QUERY_PATHS.explain, "name=shop%2Fweb&at=2026-03-01T11:59:40Z", () => service.explain({ name: "shop/web" }, Date.parse("2026-03-01T11:59:40Z"))],
-    [QUERY_PATHS.autoscalers, "", async () => ({ items: await Array.fromAsync(service.autoscalers({})) })],
-    [QUERY_PATHS.autoscalers, "namespace=shop", async () => ({ items: await Array.fromAsync(service.autoscalers({ namespace: "shop" })) })],
+    [
+      QUERY_PATHS.explain,
+      "name=shop%2Fweb&at=2026-03-01T11:59:40Z",
+      () => service.explain({ name: "shop/web" }, Date.parse("2026-03-01T11:59:40Z")),
+    ],
+    [
+      QUERY_PATHS.autoscalers,
+      "",
+      async () => ({ items: await Array.fromAsync(service.autoscalers({})) }),
+    ],
+    [
+      QUERY_PATHS.autoscalers,
+      "namespace=shop",
+      async () => ({ items: await Array.fromAsync(service.autoscalers({ namespace: "shop" })) }),
+    ],
     [
       QUERY_PATHS.events,
       "since=2026-02-20T00:00:00Z",
-      async () => ({ items: await Array.fromAsync(service.events({ sinceMs: Date.parse("2026-02-20T00:00:00Z") })) }),
+      async () => ({
+        items: await Array.fromAsync(
+          service.events({ sinceMs: Date.parse("2026-02-20T00:00:00Z") }),
+        ),
+      }),
     ],
-    [QUERY_PATHS.events, "name=shop%2Fweb", async () => ({ items: await Array.fromAsync(service.events({ name: "shop/web" })) })],
+    [
+      QUERY_PATHS.events,
+      "name=shop%2Fweb",
+      async () => ({ items: await Array.fromAsync(service.events({ name: "shop/web" })) }),
+    ],
     [
       QUERY_PATHS.events,
       "since=2026-03-01T12:59:00%2B01:00",
-      async () => ({ items: await Array.fromAsync(service.events({ sinceMs: Date.parse("2026-03-01T11:59:00Z") })) }),
+      async () => ({
+        items: await Array.fromAsync(
+          service.events({ sinceMs: Date.parse("2026-03-01T11:59:00Z") }),
+        ),
+      }),
     ],
     [QUERY_PATHS.changes, "", async () => ({ items: await Array.fromAsync(service.changes({})) })],
-    [QUERY_PATHS.changes, "name=shop%2Fweb", async () => ({ items: await Array.fromAsync(service.changes({ name: "shop/web" })) })],
+    [
+      QUERY_PATHS.changes,
+      "name=shop%2Fweb",
+      async () => ({ items: await Array.fromAsync(service.changes({ name: "shop/web" })) }),
+    ],
     [QUERY_PATHS.clusters, "", async () => ({ items: await Array.fromAsync(service.clusters()) })],
     [QUERY_PATHS.cluster, "name=eu-1", () => service.cluster("eu-1")],
     [QUERY_PATHS.partition, "name=eu-1%2Fdefault", () => service.partition("eu-1/default")],
@@ -64,7 +100,11 @@ describe("the routes that show", () => {
     const said = carried(await wanted());
     for (const handler of [world.view, world.api]) {
       const { status, headers, json } = await ask(handler, { path, query });
-      expect([status, headers["content-type"], headers["cache-control"]]).toEqual([200, "application/json", "no-store"]);
+      expect([status, headers["content-type"], headers["cache-control"]]).toEqual([
+        200,
+        "application/json",
+        "no-store",
+      ]);
       expect(json).toEqual(said);
     }
   });
@@ -79,13 +119,20 @@ describe("the routes that show", () => {
   it("compress long answers for callers that accept gzip, and for no other caller", async () => {
     const asked = { path: QUERY_PATHS.autoscalers };
     const plain = await ask(world.view, asked);
-    const packed = await ask(world.view, { ...asked, headers: { "accept-encoding": "gzip, deflate, br" } });
+    const packed = await ask(world.view, {
+      ...asked,
+      headers: { "accept-encoding": "gzip, deflate, br" },
+    });
     expect(packed.headers).toMatchObject({ "content-encoding": "gzip", vary: "accept-encoding" });
     const result = await world.view(eventOf({ ...asked, headers: { "accept-encoding": "gzip" } }));
     const body = typeof result === "string" ? "" : (result.body ?? "");
     expect(gunzipSync(Buffer.from(body, "base64")).toString()).toBe(plain.text);
     for (const none of ["identity", "br", "gzip;q=0", ""]) {
-      expect((await ask(world.view, { ...asked, headers: { "accept-encoding": none } })).headers["content-encoding"]).toBeUndefined();
+      expect(
+        (await ask(world.view, { ...asked, headers: { "accept-encoding": none } })).headers[
+          "content-encoding"
+        ],
+      ).toBeUndefined();
     }
   });
 });
@@ -107,19 +154,30 @@ describe("times that lie elsewhere", () => {
     "since=2026-03-01T11:00:00Z&until=2026-03-01T10:00:00Z",
     "since=9999-12-31T23:59:59Z",
   ])("are refused where they can hold nothing, whatever is stored: %s", async (query) => {
-    expect((await get(QUERY_PATHS.events, query)).json).toMatchObject({ status: 400, code: "service.invalid" });
+    expect((await get(QUERY_PATHS.events, query)).json).toMatchObject({
+      status: 400,
+      code: "service.invalid",
+    });
   });
 
   it("are not explained when they have not come, nor when nothing was evaluated by then", async () => {
-    expect((await get(QUERY_PATHS.explain, "name=shop/web&at=9999-12-31T23:59:59Z")).json).toMatchObject({
+    expect(
+      (await get(QUERY_PATHS.explain, "name=shop/web&at=9999-12-31T23:59:59Z")).json,
+    ).toMatchObject({
       status: 400,
       code: "service.invalid",
-      detail: expect.stringMatching(/^Cannot explain "shop\/web" at 9999-12-31T23:59:59.000Z: that is a future time; /),
+      detail: expect.stringMatching(
+        /^Cannot explain "shop\/web" at 9999-12-31T23:59:59.000Z: that is a future time; /,
+      ),
     });
-    expect((await get(QUERY_PATHS.explain, "name=shop/web&at=2026-02-30T00:00:00Z")).json).toMatchObject({
+    expect(
+      (await get(QUERY_PATHS.explain, "name=shop/web&at=2026-02-30T00:00:00Z")).json,
+    ).toMatchObject({
       errors: [{ field: "at", message: "must be an RFC 3339 time such as 2026-03-01T12:00:00Z" }],
     });
-    expect((await get(QUERY_PATHS.explain, "name=shop/web&at=0001-01-01T00:00:00Z")).json).toMatchObject({
+    expect(
+      (await get(QUERY_PATHS.explain, "name=shop/web&at=0001-01-01T00:00:00Z")).json,
+    ).toMatchObject({
       status: 404,
       code: "service.not-evaluated",
     });
@@ -152,7 +210,9 @@ describe("the routes that edit", () => {
         ],
       },
     ]);
-    expect((await post(COMMAND_PATHS.pause, { name: "lab/edited", until: "2026-03-01T14:00:00Z" })).json).toMatchObject({ changed: true });
+    expect(
+      (await post(COMMAND_PATHS.pause, { name: "lab/edited", until: "2026-03-01T14:00:00Z" })).json,
+    ).toMatchObject({ changed: true });
     expect((await get(QUERY_PATHS.get, "name=lab/edited")).json).toMatchObject({
       updatedBy: ADA,
       paused: { by: ADA, until: "2026-03-01T14:00:00.000Z" },
@@ -163,33 +223,69 @@ describe("the routes that edit", () => {
       ["apply", GRACE],
       ["pause", ADA],
     ]);
-    expect((await post(COMMAND_PATHS.resume, { name: "edited" })).json).toMatchObject({ changed: true });
-    expect((await post(COMMAND_PATHS.delete, { name: "edited" })).json).toEqual({ cluster: "eu-1", namespace: "lab", name: "edited", changed: true });
+    expect((await post(COMMAND_PATHS.resume, { name: "edited" })).json).toMatchObject({
+      changed: true,
+    });
+    expect((await post(COMMAND_PATHS.delete, { name: "edited" })).json).toEqual({
+      cluster: "eu-1",
+      namespace: "lab",
+      name: "edited",
+      changed: true,
+    });
   });
 
   it("check without storing anything in a dry run", async () => {
-    const { json } = await post(COMMAND_PATHS.apply, { sources: [{ file: "a", text: hpa("dry") }], cluster: "eu-1", dryRun: true });
+    const { json } = await post(COMMAND_PATHS.apply, {
+      sources: [{ file: "a", text: hpa("dry") }],
+      cluster: "eu-1",
+      dryRun: true,
+    });
     expect(json).toMatchObject({ applied: [{ name: "dry", outcome: "created", generation: 0 }] });
     expect((await get(QUERY_PATHS.get, "name=dry")).status).toBe(404);
   });
 
   it("add, replace, pause, resume and remove a cluster", async () => {
-    const eks = { kind: "eks", clusterId: "c", endpoint: "https://c", caData: "Q0E=", region: "eu-central-1" };
+    const eks = {
+      kind: "eks",
+      clusterId: "c",
+      endpoint: "https://c",
+      caData: "Q0E=",
+      region: "eu-central-1",
+    };
     const secret = { kind: "secret", secretId: "tidemark-prod/new" };
-    expect((await post(COMMAND_PATHS.addCluster, { name: "new", connection: secret, partitions: [{ name: "rest" }] })).json).toMatchObject({
+    expect(
+      (
+        await post(COMMAND_PATHS.addCluster, {
+          name: "new",
+          connection: secret,
+          partitions: [{ name: "rest" }],
+        })
+      ).json,
+    ).toMatchObject({
       name: "new",
       connection: secret,
       partitions: [{ name: "rest", namespaces: "all others" }],
     });
-    const replaced = { name: "new", connection: eks, syncPeriodMs: 30_000, settings: { tolerance: 0.2 } };
+    const replaced = {
+      name: "new",
+      connection: eks,
+      syncPeriodMs: 30_000,
+      settings: { tolerance: 0.2 },
+    };
     expect((await post(COMMAND_PATHS.replaceCluster, replaced)).json).toMatchObject({
       connection: eks,
       syncPeriodSeconds: 30,
       settings: { tolerance: 0.2 },
     });
-    expect((await post(COMMAND_PATHS.pauseCluster, { name: "new" })).json).toMatchObject({ paused: { by: ADA } });
-    expect((await post(COMMAND_PATHS.resumeCluster, { name: "new" })).json).not.toHaveProperty("paused");
-    expect((await post(COMMAND_PATHS.removeCluster, { name: "new" })).json).toEqual({ name: "new" });
+    expect((await post(COMMAND_PATHS.pauseCluster, { name: "new" })).json).toMatchObject({
+      paused: { by: ADA },
+    });
+    expect((await post(COMMAND_PATHS.resumeCluster, { name: "new" })).json).not.toHaveProperty(
+      "paused",
+    );
+    expect((await post(COMMAND_PATHS.removeCluster, { name: "new" })).json).toEqual({
+      name: "new",
+    });
   });
 
   it.each([
@@ -205,15 +301,25 @@ describe("the routes that edit", () => {
       404,
       'Cannot reset intent "a:1" of "eu-1/default": no open intent has this id; see tidemark partition describe',
     ],
-    [COMMAND_PATHS.resetTime, { name: "eu-1" }, 409, 'Cannot reset the time of "eu-1/default": no time in it is more than 4 s ahead of this clock'],
+    [
+      COMMAND_PATHS.resetTime,
+      { name: "eu-1" },
+      409,
+      'Cannot reset the time of "eu-1/default": no time in it is more than 4 s ahead of this clock',
+    ],
     [COMMAND_PATHS.resetWindows, { name: "eu-1", page: -1 }, 400, expect.stringContaining("page")],
   ])("reset by %s only what needs it: %j is %i", async (path, body, status, detail) => {
     expect((await post(path, body)).json).toMatchObject({ status, detail });
   });
 
   it("freeze and thaw the fleet", async () => {
-    expect((await post(COMMAND_PATHS.freeze, { reason: "drill" }, GRACE)).json).toMatchObject({ frozen: { by: GRACE, reason: "drill" } });
-    expect((await post(COMMAND_PATHS.freeze, { reason: "another" })).json).toMatchObject({ changed: false, frozen: { by: GRACE, reason: "drill" } });
+    expect((await post(COMMAND_PATHS.freeze, { reason: "drill" }, GRACE)).json).toMatchObject({
+      frozen: { by: GRACE, reason: "drill" },
+    });
+    expect((await post(COMMAND_PATHS.freeze, { reason: "another" })).json).toMatchObject({
+      changed: false,
+      frozen: { by: GRACE, reason: "drill" },
+    });
     expect((await get(QUERY_PATHS.fleet)).json).toMatchObject({ frozen: { by: GRACE } });
     expect((await post(COMMAND_PATHS.freeze, { reason: " " })).json).toMatchObject({
       status: 400,
@@ -226,7 +332,10 @@ describe("the routes that edit", () => {
     const secret = { kind: "secret", secretId: "prod/other" };
     const asked: readonly (readonly [path: string, body: object])[] = [
       [COMMAND_PATHS.addCluster, { name: "other", connection: secret }],
-      [COMMAND_PATHS.replaceCluster, { name: "eu-1", connection: { ...secret, secretId: "prod/eu-1" } }],
+      [
+        COMMAND_PATHS.replaceCluster,
+        { name: "eu-1", connection: { ...secret, secretId: "prod/eu-1" } },
+      ],
       [COMMAND_PATHS.replaceCluster, { name: "eu-1", recommenderHosts: ["10.0.3.7"] }],
     ];
     for (const [path, body] of asked) {
@@ -243,18 +352,30 @@ describe("the routes that edit", () => {
       ]);
     }
     expect((await get(QUERY_PATHS.cluster, "name=other")).status).toBe(404);
-    expect((await get(QUERY_PATHS.cluster, "name=eu-1")).json).toMatchObject({ connection: { kind: "kubeconfig" } });
+    expect((await get(QUERY_PATHS.cluster, "name=eu-1")).json).toMatchObject({
+      connection: { kind: "kubeconfig" },
+    });
     // Period, settings and partitions are edits like any other.
-    const { json } = await ask(world.api, { path: COMMAND_PATHS.replaceCluster, body: JSON.stringify({ name: "eu-1", syncPeriodMs: 15_000 }) });
+    const { json } = await ask(world.api, {
+      path: COMMAND_PATHS.replaceCluster,
+      body: JSON.stringify({ name: "eu-1", syncPeriodMs: 15_000 }),
+    });
     expect(json).toMatchObject({ name: "eu-1", syncPeriodSeconds: 15 });
   });
 
   it("are not there at the URL that only shows", async () => {
     for (const { path } of ALL_ROUTES.filter(({ kind }) => kind === "editing")) {
-      const { status, json } = await ask(world.view, { path, body: JSON.stringify({ name: "shop/web", reason: "x" }) });
+      const { status, json } = await ask(world.view, {
+        path,
+        body: JSON.stringify({ name: "shop/web", reason: "x" }),
+      });
       expect([status, json]).toEqual([
         403,
-        { status: 403, code: "api.read-only", detail: `Cannot POST "${path}": this URL is read-only; edits go to the URL of the function api` },
+        {
+          status: 403,
+          code: "api.read-only",
+          detail: `Cannot POST "${path}": this URL is read-only; edits go to the URL of the function api`,
+        },
       ]);
     }
     expect(await service.get({ name: "shop/web" })).not.toHaveProperty("paused");
@@ -264,9 +385,32 @@ describe("the routes that edit", () => {
 describe("refusals", () => {
   const source = (text: string) => ({ sources: [{ file: "a.yaml", text }], cluster: "eu-1" });
 
-  it.each<readonly [what: string, path: string, body: unknown, status: number, code: string, detail: string | RegExp]>([
-    ["an unknown name", COMMAND_PATHS.pause, { name: "wbe", namespace: "shop" }, 404, "service.unknown", /: the nearest name is "web"$/],
-    ["a name in two places", COMMAND_PATHS.pause, { name: "web" }, 400, "service.ambiguous", /^Cannot choose autoscaler "web": /],
+  it.each<
+    readonly [
+      what: string,
+      path: string,
+      body: unknown,
+      status: number,
+      code: string,
+      detail: string | RegExp,
+    ]
+  >([
+    [
+      "an unknown name",
+      COMMAND_PATHS.pause,
+      { name: "wbe", namespace: "shop" },
+      404,
+      "service.unknown",
+      /: the nearest name is "web"$/,
+    ],
+    [
+      "a name in two places",
+      COMMAND_PATHS.pause,
+      { name: "web" },
+      400,
+      "service.ambiguous",
+      /^Cannot choose autoscaler "web": /,
+    ],
     [
       "a wrong manifest",
       COMMAND_PATHS.apply,
@@ -275,7 +419,14 @@ describe("refusals", () => {
       "manifest.invalid",
       /^Cannot accept "a\.yaml", line \d+: spec\.maxReplicas /,
     ],
-    ["no manifest", COMMAND_PATHS.apply, source("a: [1"), 400, "manifest.unreadable", /^Cannot read "a\.yaml", line 1/],
+    [
+      "no manifest",
+      COMMAND_PATHS.apply,
+      source("a: [1"),
+      400,
+      "manifest.unreadable",
+      /^Cannot read "a\.yaml", line 1/,
+    ],
     [
       "a cluster that is there",
       COMMAND_PATHS.addCluster,
@@ -300,28 +451,81 @@ describe("refusals", () => {
       "service.invalid",
       'Cannot add cluster "x": its sync period is 0.001 s, must be 5 s to 15 min',
     ],
-  ])("of %s have the status, code and sentence of their error", async (_what, path, body, status, code, detail) => {
-    const { json, headers, ...answered } = await post(path, body);
-    expect([answered.status, headers["content-type"]]).toEqual([status, "application/problem+json"]);
-    expect(json).toEqual({ status, code, detail: typeof detail === "string" ? detail : expect.stringMatching(detail) });
-  });
+  ])(
+    "of %s have the status, code and sentence of their error",
+    async (_what, path, body, status, code, detail) => {
+      const { json, headers, ...answered } = await post(path, body);
+      expect([answered.status, headers["content-type"]]).toEqual([
+        status,
+        "application/problem+json",
+      ]);
+      expect(json).toEqual({
+        status,
+        code,
+        detail: typeof detail === "string" ? detail : expect.stringMatching(detail),
+      });
+    },
+  );
 
-  it.each<readonly [path: string, body: unknown, errors: readonly (readonly [field: string, message: string])[]]>([
+  it.each<
+    readonly [
+      path: string,
+      body: unknown,
+      errors: readonly (readonly [field: string, message: string])[],
+    ]
+  >([
     [COMMAND_PATHS.pause, {}, [["name", "is missing"]]],
-    [COMMAND_PATHS.pause, { name: "" }, [["name", "must be printable ASCII without blanks, and not empty"]]],
-    [COMMAND_PATHS.pause, { name: "a b" }, [["name", "must be printable ASCII without blanks, and not empty"]]],
-    [COMMAND_PATHS.pause, { name: "a".repeat(401) }, [["name", "must have at most 400 characters"]]],
-    [COMMAND_PATHS.pause, { name: "web", cluster: "c".repeat(64) }, [["cluster", "must have at most 63 characters"]]],
-    [COMMAND_PATHS.pause, { name: "web", until: "tomorrow" }, [["until", "must be an RFC 3339 time such as 2026-03-01T12:00:00Z"]]],
-    [COMMAND_PATHS.pause, { name: "shop/web", until: "2026-03-01T12:00:00Z" }, [["until", "has passed: it is 2026-03-01T12:00:00.000Z"]]],
-    [COMMAND_PATHS.pauseCluster, { name: "eu-1", until: "2026-03-01T11:59:59Z" }, [["until", "has passed: it is 2026-03-01T12:00:00.000Z"]]],
+    [
+      COMMAND_PATHS.pause,
+      { name: "" },
+      [["name", "must be printable ASCII without blanks, and not empty"]],
+    ],
+    [
+      COMMAND_PATHS.pause,
+      { name: "a b" },
+      [["name", "must be printable ASCII without blanks, and not empty"]],
+    ],
+    [
+      COMMAND_PATHS.pause,
+      { name: "a".repeat(401) },
+      [["name", "must have at most 400 characters"]],
+    ],
+    [
+      COMMAND_PATHS.pause,
+      { name: "web", cluster: "c".repeat(64) },
+      [["cluster", "must have at most 63 characters"]],
+    ],
+    [
+      COMMAND_PATHS.pause,
+      { name: "web", until: "tomorrow" },
+      [["until", "must be an RFC 3339 time such as 2026-03-01T12:00:00Z"]],
+    ],
+    [
+      COMMAND_PATHS.pause,
+      { name: "shop/web", until: "2026-03-01T12:00:00Z" },
+      [["until", "has passed: it is 2026-03-01T12:00:00.000Z"]],
+    ],
+    [
+      COMMAND_PATHS.pauseCluster,
+      { name: "eu-1", until: "2026-03-01T11:59:59Z" },
+      [["until", "has passed: it is 2026-03-01T12:00:00.000Z"]],
+    ],
     [COMMAND_PATHS.pause, { name: "web", by: "root" }, [["by", "is an unknown field"]]],
     [COMMAND_PATHS.pause, [], [["body", "must be of type object"]]],
-    [COMMAND_PATHS.apply, { sources: [{ file: "a", text: 3 }] }, [["sources[0].text", "must be of type string"]]],
+    [
+      COMMAND_PATHS.apply,
+      { sources: [{ file: "a", text: 3 }] },
+      [["sources[0].text", "must be of type string"]],
+    ],
     [
       COMMAND_PATHS.addCluster,
       { name: "x", connection: { kind: "kubeconfig", path: "/etc/passwd" } },
-      [["connection.kind", 'must be "secret" or "eks": a deployed stack cannot read a kubeconfig file']],
+      [
+        [
+          "connection.kind",
+          'must be "secret" or "eks": a deployed stack cannot read a kubeconfig file',
+        ],
+      ],
     ],
     [
       COMMAND_PATHS.addCluster,
@@ -335,7 +539,9 @@ describe("refusals", () => {
     expect(json).toEqual({
       status: 400,
       code: "api.invalid",
-      detail: errors.map(([field, message]) => `Cannot read the request: "${field}" ${message}`).join("\n"),
+      detail: errors
+        .map(([field, message]) => `Cannot read the request: "${field}" ${message}`)
+        .join("\n"),
       errors: errors.map(([field, message]) => ({ field, message })),
     });
   });
@@ -359,8 +565,15 @@ describe("refusals", () => {
     ["nothing", "", "its body is not JSON"],
     ["no UTF-8", Buffer.from([0x22, 0xff, 0x22]), "its body is not UTF-8"],
   ])("of %s say so, and repeat nothing of it", async (_what, body, words) => {
-    const { status, json } = await ask(world.api, { path: COMMAND_PATHS.pause, method: "POST", body });
-    expect([status, json]).toEqual([400, { status: 400, code: "api.invalid", detail: `Cannot read the request: ${words}` }]);
+    const { status, json } = await ask(world.api, {
+      path: COMMAND_PATHS.pause,
+      method: "POST",
+      body,
+    });
+    expect([status, json]).toEqual([
+      400,
+      { status: 400, code: "api.invalid", detail: `Cannot read the request: ${words}` },
+    ]);
   });
 
   it.each([
@@ -373,12 +586,23 @@ describe("refusals", () => {
     const { status, json } = await ask(world.api, { path, body: " ".repeat(most + 1) });
     expect([status, json]).toEqual([
       413,
-      { status: 413, code: "api.too-large", detail: `Cannot read the request: its body has ${most + 1} bytes, and the limit is ${most}` },
+      {
+        status: 413,
+        code: "api.too-large",
+        detail: `Cannot read the request: its body has ${most + 1} bytes, and the limit is ${most}`,
+      },
     ]);
   });
 
   it("of an unknown path say what there is, of a wrong method which one", async () => {
-    for (const path of ["/", "/v1", "/v1/autoscalers/", "/v2/events", "//v1/events", "/metrics/x"]) {
+    for (const path of [
+      "/",
+      "/v1",
+      "/v1/autoscalers/",
+      "/v2/events",
+      "//v1/events",
+      "/metrics/x",
+    ]) {
       expect((await get(path)).json).toEqual({
         status: 404,
         code: "api.unknown-route",
@@ -386,10 +610,15 @@ describe("refusals", () => {
       });
     }
     for (const { path, method } of ALL_ROUTES) {
-      for (const wrong of ["GET", "POST", "DELETE", "HEAD", "OPTIONS"].filter((other) => other !== method)) {
+      for (const wrong of ["GET", "POST", "DELETE", "HEAD", "OPTIONS"].filter(
+        (other) => other !== method,
+      )) {
         const { status, headers, json } = await ask(world.api, { path, method: wrong, body: "{}" });
         expect([status, headers["allow"]]).toEqual([405, method]);
-        expect(json).toMatchObject({ code: "api.method", detail: `Cannot "${wrong}" "${path}": it takes ${method}` });
+        expect(json).toMatchObject({
+          code: "api.method",
+          detail: `Cannot "${wrong}" "${path}": it takes ${method}`,
+        });
       }
     }
   });
@@ -417,30 +646,50 @@ describe("failures", () => {
       connecting: { kind: "here" },
     });
   };
-  const rejecting = (error: Error): FunctionUrlHandler => failing((() => Promise.reject(error)) as never);
-  const named = (name: string, message: string): Error => Object.assign(new Error(message), { name });
-  const SECRET = "User: arn:aws:sts::123456789012:assumed-role/tidemark-prod-api is not authorized to perform dynamodb:Query";
+  const rejecting = (error: Error): FunctionUrlHandler =>
+    failing((() => Promise.reject(error)) as never);
+  const named = (name: string, message: string): Error =>
+    Object.assign(new Error(message), { name });
+  const SECRET =
+    "User: arn:aws:sts::123456789012:assumed-role/tidemark-prod-api is not authorized to perform dynamodb:Query";
 
   it("that the code did not expect tell the caller where to look, and tell the log everything", async () => {
-    const { status, text, json } = await ask(rejecting(named("AccessDeniedException", SECRET)), { path: QUERY_PATHS.clusters, requestId: "r-7" });
+    const { status, text, json } = await ask(rejecting(named("AccessDeniedException", SECRET)), {
+      path: QUERY_PATHS.clusters,
+      requestId: "r-7",
+    });
     expect(status).toBe(500);
     expect(json).toEqual({
       status: 500,
       code: "api.failed",
-      detail: 'Cannot answer request "r-7": an unexpected error happened; the log line of this request has it',
+      detail:
+        'Cannot answer request "r-7": an unexpected error happened; the log line of this request has it',
     });
     expect(text).not.toMatch(/arn:|\.ts|at /);
     expect(world.lines).toMatchObject([
-      { level: "error", message: "Answered GET /v1/clusters with 500", fields: { requestId: "r-7", by: ADA, error: { message: SECRET } } },
+      {
+        level: "error",
+        message: "Answered GET /v1/clusters with 500",
+        fields: { requestId: "r-7", by: ADA, error: { message: SECRET } },
+      },
     ]);
   });
 
   it("are told where an answer would be larger than it may be", async () => {
     const reading = {
       ...openQueries(world.context),
-      fleet: async () => ({ frozen: { by: "x", at: "x", reason: randomBytes(5_000_000).toString("base64") } }),
+      fleet: async () => ({
+        frozen: { by: "x", at: "x", reason: randomBytes(5_000_000).toString("base64") },
+      }),
     };
-    const request = { method: "GET", path: QUERY_PATHS.fleet, query: "", body: new Uint8Array(), by: ADA, id: "r" };
+    const request = {
+      method: "GET",
+      path: QUERY_PATHS.fleet,
+      query: "",
+      body: new Uint8Array(),
+      by: ADA,
+      id: "r",
+    };
     const answered = async (accepted: string) => {
       const { status, body } = await answerRequest(
         { ...openTo(reading), clock: () => NOON, log: () => {} },
@@ -451,11 +700,17 @@ describe("failures", () => {
     const size = "6.7 MB do not fit into the 6 MB of an answer";
     expect(await answered("identity")).toMatchObject([
       406,
-      { code: "api.too-long", detail: `Cannot answer "/v1/fleet": ${size}; send the header "accept-encoding: gzip", or ask for less` },
+      {
+        code: "api.too-long",
+        detail: `Cannot answer "/v1/fleet": ${size}; send the header "accept-encoding: gzip", or ask for less`,
+      },
     ]);
     expect(await answered("gzip")).toMatchObject([
       400,
-      { code: "api.too-long", detail: `Cannot answer "/v1/fleet": ${size}, even compressed; ask for less` },
+      {
+        code: "api.too-long",
+        detail: `Cannot answer "/v1/fleet": ${size}, even compressed; ask for less`,
+      },
     ]);
   });
 
@@ -468,11 +723,23 @@ describe("failures", () => {
     };
     const reading = {
       ...openQueries(world.context),
-      series: async (query?: SeriesQuery) => (query?.cluster === undefined ? [huge] : openQueries(world.context).series(query)),
+      series: async (query?: SeriesQuery) =>
+        query?.cluster === undefined ? [huge] : openQueries(world.context).series(query),
     };
     const scrape = async (query: string) => {
-      const request = { method: "GET", path: METRICS_PATH, query, headers: {}, body: new Uint8Array(), by: ADA, id: "r" };
-      const { status, body } = await answerRequest({ ...openTo(reading), clock: () => NOON, log: () => {} }, request);
+      const request = {
+        method: "GET",
+        path: METRICS_PATH,
+        query,
+        headers: {},
+        body: new Uint8Array(),
+        by: ADA,
+        id: "r",
+      };
+      const { status, body } = await answerRequest(
+        { ...openTo(reading), clock: () => NOON, log: () => {} },
+        request,
+      );
       return { status, text: String(body) };
     };
     const refused = await scrape("");
@@ -481,21 +748,41 @@ describe("failures", () => {
       'Cannot answer "/metrics": 7.0 MB do not fit into the 6 MB of an answer; send the header "accept-encoding: gzip", or ask for one cluster or one namespace at a time, with the parameters "cluster" and "namespace"',
     ]);
     const names = (text: string) =>
-      new Set([...text.matchAll(/current_replicas\{cluster="([^"]+)",namespace="([^"]+)",name="([^"]+)"/g)].map(([, ...path]) => path.join("/")));
-    expect(names((await scrape("cluster=eu-1")).text)).toEqual(new Set(["eu-1/shop/api", "eu-1/shop/web"]));
+      new Set(
+        [
+          ...text.matchAll(
+            /current_replicas\{cluster="([^"]+)",namespace="([^"]+)",name="([^"]+)"/g,
+          ),
+        ].map(([, ...path]) => path.join("/")),
+      );
+    expect(names((await scrape("cluster=eu-1")).text)).toEqual(
+      new Set(["eu-1/shop/api", "eu-1/shop/web"]),
+    );
     expect(names((await scrape("cluster=eu-1&namespace=infra")).text)).toEqual(new Set());
     expect((await scrape("cluster=nowhere")).status).toBe(404);
   });
 
   it("of the tables are 503 while they are unclear, 429 while they are asked too often, each with when to come again", async () => {
-    const unclear = await ask(rejecting(named("InternalServerError", "x")), { path: QUERY_PATHS.clusters });
+    const unclear = await ask(rejecting(named("InternalServerError", "x")), {
+      path: QUERY_PATHS.clusters,
+    });
     expect([unclear.status, unclear.headers["retry-after"], unclear.json]).toEqual([
       503,
       "2",
-      { status: 503, code: "store.unclear", detail: "Cannot read the grants: no clear answer after 8 attempts" },
+      {
+        status: 503,
+        code: "store.unclear",
+        detail: "Cannot read the grants: no clear answer after 8 attempts",
+      },
     ]);
-    const throttled = await ask(rejecting(named("ProvisionedThroughputExceededException", "x")), { path: QUERY_PATHS.clusters });
-    expect([throttled.status, throttled.headers["retry-after"], throttled.json]).toMatchObject([429, "2", { status: 429 }]);
+    const throttled = await ask(rejecting(named("ProvisionedThroughputExceededException", "x")), {
+      path: QUERY_PATHS.clusters,
+    });
+    expect([throttled.status, throttled.headers["retry-after"], throttled.json]).toMatchObject([
+      429,
+      "2",
+      { status: 429 },
+    ]);
   });
 });
 
@@ -508,9 +795,20 @@ describe("the log", () => {
       {
         level: "info",
         message: "Answered GET /v1/autoscaler with 200",
-        fields: { method: "GET", path: "/v1/autoscaler", status: 200, by: ADA, tookMs: expect.any(Number), bytes: expect.any(Number) },
+        fields: {
+          method: "GET",
+          path: "/v1/autoscaler",
+          status: 200,
+          by: ADA,
+          tookMs: expect.any(Number),
+          bytes: expect.any(Number),
+        },
       },
-      { level: "warn", message: "Answered GET /v1/autoscaler with 404", fields: { status: 404, refusal: expect.stringContaining('"wbe"') } },
+      {
+        level: "warn",
+        message: "Answered GET /v1/autoscaler with 404",
+        fields: { status: 404, refusal: expect.stringContaining('"wbe"') },
+      },
       { level: "warn", fields: { status: 404, path: `/${"x".repeat(99)}` } },
     ]);
     expect(JSON.stringify(world.lines[0])).not.toContain("shop/web");

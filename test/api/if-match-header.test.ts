@@ -3,11 +3,21 @@ import { describe, expect, it } from "vitest";
 import { ifMatchText } from "../../lib/api/request-and-answer.ts";
 import { conditionIn } from "../../lib/api/route.ts";
 
-const request = (ifMatch: string) => ({ method: "POST", path: "/", query: "", headers: { "if-match": ifMatch }, body: new Uint8Array(), id: "1" });
+const request = (ifMatch: string) => ({
+  method: "POST",
+  path: "/",
+  query: "",
+  headers: { "if-match": ifMatch },
+  body: new Uint8Array(),
+  id: "1",
+});
 
 describe("conditionIn()", () => {
   it("always reads the header that a condition is written as", () => {
-    const version = fc.record({ uid: fc.uuid(), generation: fc.integer({ min: 1, max: 999_999_999_999_999 }) });
+    const version = fc.record({
+      uid: fc.uuid(),
+      generation: fc.integer({ min: 1, max: 999_999_999_999_999 }),
+    });
     fc.assert(
       fc.property(fc.array(version), (condition) => {
         expect(conditionIn(request(ifMatchText(condition)))).toEqual(condition);
@@ -17,7 +27,10 @@ describe("conditionIn()", () => {
   });
 
   it("never fails otherwise than by refusing the header", () => {
-    const noise = fc.oneof(fc.string({ unit: "binary" }), fc.string({ unit: fc.constantFrom('"', ",", " ", "*", "W/", "a", ".", "1", "\t") }));
+    const noise = fc.oneof(
+      fc.string({ unit: "binary" }),
+      fc.string({ unit: fc.constantFrom('"', ",", " ", "*", "W/", "a", ".", "1", "\t") }),
+    );
     fc.assert(
       fc.property(noise, (text) => {
         try {

@@ -34,18 +34,33 @@ interface Sent {
   readonly key?: string;
   readonly api?: FunctionUrlHandler;
 }
-const edit = (path: string, body: unknown, { ifMatch, key, api = world.api }: Sent = {}): Promise<Answered> => {
-  const headers = { ...(ifMatch !== undefined && { "if-match": ifMatch }), ...(key !== undefined && { [KEY_HEADER]: key }) };
+const edit = (
+  path: string,
+  body: unknown,
+  { ifMatch, key, api = world.api }: Sent = {},
+): Promise<Answered> => {
+  const headers = {
+    ...(ifMatch !== undefined && { "if-match": ifMatch }),
+    ...(key !== undefined && { [KEY_HEADER]: key }),
+  };
   return ask(api, { path, body: JSON.stringify(body), headers });
 };
-const get = (): Promise<Answered> => ask(world.view, { path: QUERY_PATHS.get, query: `name=eu-1/lab/${name}` });
+const get = (): Promise<Answered> =>
+  ask(world.view, { path: QUERY_PATHS.get, query: `name=eu-1/lab/${name}` });
 const tag = async (): Promise<string> => String((await get()).headers["etag"]);
 const stored = () => recordOf(world.context, name, "lab");
-const changeCount = async (): Promise<number> => (await Array.fromAsync(changesOf(world.tables, await stored()))).length;
+const changeCount = async (): Promise<number> =>
+  (await Array.fromAsync(changesOf(world.tables, await stored()))).length;
 const bob = () => openService({ ...world.context, by: "bob" });
 
-/** The function whose first write of a record meets something: before it, or between it and its lost answer. */
-const apiWith = (happens: { readonly before?: () => Promise<unknown>; readonly after?: () => Promise<unknown> }): FunctionUrlHandler => {
+/**
+ * The function whose first write of a record meets something: before it, or between it and its lost
+ * answer.
+ */
+const apiWith = (happens: {
+  readonly before?: () => Promise<unknown>;
+  readonly after?: () => Promise<unknown>;
+}): FunctionUrlHandler => {
   let first = true;
   const client = around(world.tables.client, async (command, send) => {
     if (command !== "PutItemCommand" || !first) return send();
@@ -57,7 +72,14 @@ const apiWith = (happens: { readonly before?: () => Promise<unknown>; readonly a
     throw Object.assign(new Error("planted: lost answer"), { name: "TimeoutError" });
   });
   const { insert, clock, newUid } = world.context;
-  return apiHandler({ tables: { ...world.tables, client }, insert, clock, newUid, reporter: { line: () => {} }, connecting: { kind: "here" } });
+  return apiHandler({
+    tables: { ...world.tables, client },
+    insert,
+    clock,
+    newUid,
+    reporter: { line: () => {} },
+    connecting: { kind: "here" },
+  });
 };
 
 const EDITS: readonly (readonly [what: string, path: string, body: () => object])[] = [
@@ -75,10 +97,21 @@ describe("the tag of an autoscaler", () => {
   });
 
   it("is also in a compressed answer", async () => {
-    const packed = await world.view(eventOf({ path: QUERY_PATHS.get, query: "name=shop/web", headers: { "accept-encoding": "gzip" } }));
+    const packed = await world.view(
+      eventOf({
+        path: QUERY_PATHS.get,
+        query: "name=shop/web",
+        headers: { "accept-encoding": "gzip" },
+      }),
+    );
     if (typeof packed === "string") throw new Error("an answer has headers");
-    const { uid, generation } = JSON.parse(gunzipSync(Buffer.from(packed.body ?? "", "base64")).toString());
-    expect(packed.headers).toMatchObject({ "content-encoding": "gzip", etag: `"${uid}.${generation}"` });
+    const { uid, generation } = JSON.parse(
+      gunzipSync(Buffer.from(packed.body ?? "", "base64")).toString(),
+    );
+    expect(packed.headers).toMatchObject({
+      "content-encoding": "gzip",
+      etag: `"${uid}.${generation}"`,
+    });
   });
 
   it("is in the answer to each edit, and is the one that GET answers after it", async () => {
@@ -87,17 +120,30 @@ describe("the tag of an autoscaler", () => {
     const paused = await edit(COMMAND_PATHS.pause, named());
     expect(paused.headers["etag"]).toBe(await tag());
     const pausedAgain = await edit(COMMAND_PATHS.pause, named());
-    expect([pausedAgain.json, pausedAgain.headers["etag"]]).toMatchObject([{ changed: false }, await tag()]);
+    expect([pausedAgain.json, pausedAgain.headers["etag"]]).toMatchObject([
+      { changed: false },
+      await tag(),
+    ]);
     const resumed = await edit(COMMAND_PATHS.resume, named());
     expect(resumed.headers["etag"]).toBe(await tag());
     expect(new Set([applied, paused, resumed].map(({ headers }) => headers["etag"])).size).toBe(3);
-    expect((await edit(COMMAND_PATHS.apply, manifest(12))).headers["etag"]).toBe(resumed.headers["etag"]);
+    expect((await edit(COMMAND_PATHS.apply, manifest(12))).headers["etag"]).toBe(
+      resumed.headers["etag"],
+    );
   });
 
   it("is absent where no single autoscaler is stored: after a delete, several documents, or a dry run", async () => {
-    expect((await edit(COMMAND_PATHS.apply, manifest(14, { dryRun: true }))).headers).not.toHaveProperty("etag");
-    const both = documents(hpa(`${name}-a`, { namespace: "lab" }), hpa(`${name}-b`, { namespace: "lab" }));
-    expect((await edit(COMMAND_PATHS.apply, { ...manifest(10), sources: [{ file: "a", text: both }] })).headers).not.toHaveProperty("etag");
+    expect(
+      (await edit(COMMAND_PATHS.apply, manifest(14, { dryRun: true }))).headers,
+    ).not.toHaveProperty("etag");
+    const both = documents(
+      hpa(`${name}-a`, { namespace: "lab" }),
+      hpa(`${name}-b`, { namespace: "lab" }),
+    );
+    expect(
+      (await edit(COMMAND_PATHS.apply, { ...manifest(10), sources: [{ file: "a", text: both }] }))
+        .headers,
+    ).not.toHaveProperty("etag");
     expect((await edit(COMMAND_PATHS.delete, named())).headers).not.toHaveProperty("etag");
   });
 });
@@ -113,46 +159,58 @@ describe("an edit with If-Match", () => {
     expect((await get()).status).toBe(404);
   });
 
-  it.each(EDITS)("changes nothing when the tag is an older one: %s is 412 and names the stored generation", async (_what, path, body) => {
-    const ifMatch = await tag();
-    await edit(COMMAND_PATHS.pause, named());
-    const [before, changes] = [await stored(), await changeCount()];
-    const refused = await edit(path, body(), { ifMatch });
-    expect([refused.status, refused.headers["content-type"], refused.json]).toEqual([
-      412,
-      "application/problem+json",
-      {
-        status: 412,
-        code: "service.changed",
-        detail: `Cannot edit "lab/${name}" in cluster "eu-1": the edit is for generation 1, and generation 2 is stored; read the autoscaler again, and repeat the edit on it`,
-        uid: before.uid,
-        generation: 2,
-      },
-    ]);
-    expect([await stored(), await changeCount()]).toEqual([before, changes]);
-  });
+  it.each(EDITS)(
+    "changes nothing when the tag is an older one: %s is 412 and names the stored generation",
+    async (_what, path, body) => {
+      const ifMatch = await tag();
+      await edit(COMMAND_PATHS.pause, named());
+      const [before, changes] = [await stored(), await changeCount()];
+      const refused = await edit(path, body(), { ifMatch });
+      expect([refused.status, refused.headers["content-type"], refused.json]).toEqual([
+        412,
+        "application/problem+json",
+        {
+          status: 412,
+          code: "service.changed",
+          detail: `Cannot edit "lab/${name}" in cluster "eu-1": the edit is for generation 1, and generation 2 is stored; read the autoscaler again, and repeat the edit on it`,
+          uid: before.uid,
+          generation: 2,
+        },
+      ]);
+      expect([await stored(), await changeCount()]).toEqual([before, changes]);
+    },
+  );
 
-  it.each(EDITS)("changes nothing when the autoscaler was deleted and created again: %s is 412", async (_what, path, body) => {
-    const old = await stored();
-    await edit(COMMAND_PATHS.delete, named());
-    await edit(COMMAND_PATHS.apply, manifest(10));
-    const before = await stored();
-    expect(before.uid).not.toBe(old.uid);
-    const refused = await edit(path, body(), { ifMatch: `"${old.uid}.${before.generation}"` });
-    expect(refused.json).toMatchObject({
-      status: 412,
-      detail: expect.stringContaining("the edit is for another autoscaler of this name"),
-      uid: before.uid,
-      generation: before.generation,
-    });
-    expect(await stored()).toEqual(before);
-  });
+  it.each(EDITS)(
+    "changes nothing when the autoscaler was deleted and created again: %s is 412",
+    async (_what, path, body) => {
+      const old = await stored();
+      await edit(COMMAND_PATHS.delete, named());
+      await edit(COMMAND_PATHS.apply, manifest(10));
+      const before = await stored();
+      expect(before.uid).not.toBe(old.uid);
+      const refused = await edit(path, body(), { ifMatch: `"${old.uid}.${before.generation}"` });
+      expect(refused.json).toMatchObject({
+        status: 412,
+        detail: expect.stringContaining("the edit is for another autoscaler of this name"),
+        uid: before.uid,
+        generation: before.generation,
+      });
+      expect(await stored()).toEqual(before);
+    },
+  );
 
   it("is made when one tag of several matches, and when an autoscaler exists and the header is *", async () => {
     const ifMatch = `"other.1", W/"x" ,, ${await tag()}`;
-    expect((await edit(COMMAND_PATHS.pause, named(), { ifMatch })).json).toMatchObject({ changed: true });
-    expect((await edit(COMMAND_PATHS.resume, named(), { ifMatch: "*" })).json).toMatchObject({ changed: true });
-    expect((await edit(COMMAND_PATHS.apply, manifest(12), { ifMatch: " * " })).json).toMatchObject({ applied: [{ outcome: "configured" }] });
+    expect((await edit(COMMAND_PATHS.pause, named(), { ifMatch })).json).toMatchObject({
+      changed: true,
+    });
+    expect((await edit(COMMAND_PATHS.resume, named(), { ifMatch: "*" })).json).toMatchObject({
+      changed: true,
+    });
+    expect((await edit(COMMAND_PATHS.apply, manifest(12), { ifMatch: " * " })).json).toMatchObject({
+      applied: [{ outcome: "configured" }],
+    });
   });
 
   it("creates nothing: an apply of an autoscaler that does not exist is 412", async () => {
@@ -172,48 +230,90 @@ describe("an edit with If-Match", () => {
 
   it("is refused when a tag can match nothing: a weak tag, or the tag of another server", async () => {
     const own = await tag();
-    for (const ifMatch of [`W/${own}`, '"abc"', '""', `"${"9".repeat(40)}.1"`, own.replace(/\.1"$/, '.01"'), own.replace(/\.1"$/, ".1e0")]) {
+    for (const ifMatch of [
+      `W/${own}`,
+      '"abc"',
+      '""',
+      `"${"9".repeat(40)}.1"`,
+      own.replace(/\.1"$/, '.01"'),
+      own.replace(/\.1"$/, ".1e0"),
+    ]) {
       const wanted = ifMatch.endsWith('"') ? 412 : 400;
-      expect([ifMatch, (await edit(COMMAND_PATHS.pause, named(), { ifMatch })).status]).toEqual([ifMatch, wanted]);
+      expect([ifMatch, (await edit(COMMAND_PATHS.pause, named(), { ifMatch })).status]).toEqual([
+        ifMatch,
+        wanted,
+      ]);
     }
     expect((await stored()).generation).toBe(1);
   });
 
-  it.each(["", " ", "abc.1", '"abc', 'abc"', '*, "a.1"', '"a" "b"', "**", 'w/"a"', '"a\u007f"', ","])(
-    "is 400 when the header is %j",
-    async (ifMatch) => {
-      const { json } = await edit(COMMAND_PATHS.pause, named(), { ifMatch });
-      expect(json).toMatchObject({
-        status: 400,
-        code: "api.invalid",
-        errors: [{ field: "If-Match", message: 'must be *, or the ETag of an answer in its quotes, such as "UID.4"' }],
-      });
-      expect((await stored()).generation).toBe(1);
-    },
-  );
+  it.each([
+    "",
+    " ",
+    "abc.1",
+    '"abc',
+    'abc"',
+    '*, "a.1"',
+    '"a" "b"',
+    "**",
+    'w/"a"',
+    '"a\u007f"',
+    ",",
+  ])("is 400 when the header is %j", async (ifMatch) => {
+    const { json } = await edit(COMMAND_PATHS.pause, named(), { ifMatch });
+    expect(json).toMatchObject({
+      status: 400,
+      code: "api.invalid",
+      errors: [
+        {
+          field: "If-Match",
+          message: 'must be *, or the ETag of an answer in its quotes, such as "UID.4"',
+        },
+      ],
+    });
+    expect((await stored()).generation).toBe(1);
+  });
 
   it("is 400 when it applies several manifests, and nothing is stored", async () => {
-    const text = documents(hpa(name, { namespace: "lab", max: 12 }), hpa(`${name}-b`, { namespace: "lab" }));
-    const { json } = await edit(COMMAND_PATHS.apply, { ...manifest(12), sources: [{ file: "a", text }] }, { ifMatch: await tag() });
+    const text = documents(
+      hpa(name, { namespace: "lab", max: 12 }),
+      hpa(`${name}-b`, { namespace: "lab" }),
+    );
+    const { json } = await edit(
+      COMMAND_PATHS.apply,
+      { ...manifest(12), sources: [{ file: "a", text }] },
+      { ifMatch: await tag() },
+    );
     expect(json).toMatchObject({
       status: 400,
       code: "service.invalid",
-      detail: "Cannot apply under a condition: there are 2 documents, and the condition is for one; apply each alone",
+      detail:
+        "Cannot apply under a condition: there are 2 documents, and the condition is for one; apply each alone",
     });
     expect((await stored()).generation).toBe(1);
   });
 
   it("is checked in a dry run too", async () => {
     const ifMatch = await tag();
-    expect((await edit(COMMAND_PATHS.apply, manifest(12, { dryRun: true }), { ifMatch })).status).toBe(200);
+    expect(
+      (await edit(COMMAND_PATHS.apply, manifest(12, { dryRun: true }), { ifMatch })).status,
+    ).toBe(200);
     await edit(COMMAND_PATHS.pause, named());
-    expect((await edit(COMMAND_PATHS.apply, manifest(12, { dryRun: true }), { ifMatch })).status).toBe(412);
+    expect(
+      (await edit(COMMAND_PATHS.apply, manifest(12, { dryRun: true }), { ifMatch })).status,
+    ).toBe(412);
   });
 
   it("is 400 at a route that edits no single autoscaler, because a condition is never ignored", async () => {
     const { json } = await edit(COMMAND_PATHS.pauseCluster, { name: "eu-1" }, { ifMatch: "*" });
-    expect(json).toMatchObject({ status: 400, code: "api.invalid", errors: [{ field: "If-Match" }] });
-    expect((await ask(world.view, { path: QUERY_PATHS.cluster, query: "name=eu-1" })).json).not.toHaveProperty("paused");
+    expect(json).toMatchObject({
+      status: 400,
+      code: "api.invalid",
+      errors: [{ field: "If-Match" }],
+    });
+    expect(
+      (await ask(world.view, { path: QUERY_PATHS.cluster, query: "name=eu-1" })).json,
+    ).not.toHaveProperty("paused");
   });
 });
 
@@ -222,7 +322,9 @@ describe("an edit with If-Match beside another editor", () => {
     "is 412 when the other edit comes between its read and its write: %s",
     async (_what, path, body) => {
       const ifMatch = await tag();
-      const api = apiWith({ before: () => bob().apply(manifest(14).sources, { cluster: "eu-1", dryRun: false }) });
+      const api = apiWith({
+        before: () => bob().apply(manifest(14).sources, { cluster: "eu-1", dryRun: false }),
+      });
       const { json } = await edit(path, body(), { ifMatch, api });
       expect(json).toMatchObject({ status: 412, code: "service.changed", generation: 3 });
       const { paused, updatedBy, generation } = await stored();
@@ -236,25 +338,38 @@ describe("an edit with If-Match beside another editor", () => {
       await bob().delete(named());
       await bob().apply(manifest(14).sources, { cluster: "eu-1", dryRun: false });
     };
-    const { json } = await edit(COMMAND_PATHS.apply, manifest(12), { ifMatch, api: apiWith({ before: replace }) });
-    expect(json).toMatchObject({ status: 412, detail: expect.stringContaining("another autoscaler of this name") });
+    const { json } = await edit(COMMAND_PATHS.apply, manifest(12), {
+      ifMatch,
+      api: apiWith({ before: replace }),
+    });
+    expect(json).toMatchObject({
+      status: 412,
+      detail: expect.stringContaining("another autoscaler of this name"),
+    });
     expect((await stored()).updatedBy).toBe("bob");
   });
 
   it.each([
     ["pause", COMMAND_PATHS.pause],
     ["delete", COMMAND_PATHS.delete],
-  ])("is 409 when its autoscaler is replaced between its read and its write, and the new one stays as it is: %s", async (_what, path) => {
-    const ifMatch = await tag();
-    const replace = async () => {
-      await bob().delete(named());
-      await bob().apply(manifest(14).sources, { cluster: "eu-1", dryRun: false });
-    };
-    const { json } = await edit(path, named(), { ifMatch, api: apiWith({ before: replace }) });
-    expect(json).toMatchObject({ status: 409, code: "service.conflict", detail: expect.stringContaining("it was deleted and created again") });
-    const { paused, updatedBy } = await stored();
-    expect([paused, updatedBy]).toEqual([undefined, "bob"]);
-  });
+  ])(
+    "is 409 when its autoscaler is replaced between its read and its write, and the new one stays as it is: %s",
+    async (_what, path) => {
+      const ifMatch = await tag();
+      const replace = async () => {
+        await bob().delete(named());
+        await bob().apply(manifest(14).sources, { cluster: "eu-1", dryRun: false });
+      };
+      const { json } = await edit(path, named(), { ifMatch, api: apiWith({ before: replace }) });
+      expect(json).toMatchObject({
+        status: 409,
+        code: "service.conflict",
+        detail: expect.stringContaining("it was deleted and created again"),
+      });
+      const { paused, updatedBy } = await stored();
+      expect([paused, updatedBy]).toEqual([undefined, "bob"]);
+    },
+  );
 
   it("creates nothing when its autoscaler is deleted between its read and its write of a manifest", async () => {
     const api = apiWith({ before: () => bob().delete(named()) });
@@ -265,12 +380,18 @@ describe("an edit with If-Match beside another editor", () => {
   it("says that it was made when only its answer was lost, even though another editor has edited since", async () => {
     const ifMatch = await tag();
     const api = apiWith({ after: () => bob().resume(named()) });
-    expect((await edit(COMMAND_PATHS.pause, named(), { ifMatch, api })).json).toMatchObject({ changed: true });
+    expect((await edit(COMMAND_PATHS.pause, named(), { ifMatch, api })).json).toMatchObject({
+      changed: true,
+    });
   });
 
   it("is made once when six edits with the same tag come at once", async () => {
     const ifMatch = await tag();
-    const answers = await Promise.all(Array.from({ length: 6 }, (_, index) => edit(COMMAND_PATHS.apply, manifest(20 + index), { ifMatch })));
+    const answers = await Promise.all(
+      Array.from({ length: 6 }, (_, index) =>
+        edit(COMMAND_PATHS.apply, manifest(20 + index), { ifMatch }),
+      ),
+    );
     expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 412, 412, 412, 412, 412]);
     const winner = answers.find(({ status }) => status === 200);
     expect(winner?.headers["etag"]).toBe(await tag());
@@ -285,7 +406,11 @@ describe("an edit with If-Match and a key", () => {
     const first = await edit(COMMAND_PATHS.pause, named(), sent);
     await edit(COMMAND_PATHS.resume, named());
     const again = await edit(COMMAND_PATHS.pause, named(), sent);
-    expect([again.status, again.text, again.headers["etag"]]).toEqual([200, first.text, first.headers["etag"]]);
+    expect([again.status, again.text, again.headers["etag"]]).toEqual([
+      200,
+      first.text,
+      first.headers["etag"],
+    ]);
     expect((await stored()).paused).toBeUndefined();
   });
 
@@ -301,13 +426,18 @@ describe("an edit with If-Match and a key", () => {
     const key = newKey();
     await edit(COMMAND_PATHS.pause, named(), { ifMatch: '"other.1"', key });
     for (const sent of [{ ifMatch: await tag(), key }, { key }]) {
-      expect((await edit(COMMAND_PATHS.pause, named(), sent)).json).toMatchObject({ status: 409, code: "api.key-reused" });
+      expect((await edit(COMMAND_PATHS.pause, named(), sent)).json).toMatchObject({
+        status: 409,
+        code: "api.key-reused",
+      });
     }
   });
 
   it("takes no key when its header cannot be read", async () => {
     const key = newKey();
     expect((await edit(COMMAND_PATHS.pause, named(), { ifMatch: "x", key })).status).toBe(400);
-    expect((await edit(COMMAND_PATHS.pause, named(), { ifMatch: await tag(), key })).status).toBe(200);
+    expect((await edit(COMMAND_PATHS.pause, named(), { ifMatch: await tag(), key })).status).toBe(
+      200,
+    );
   });
 });

@@ -1,6 +1,12 @@
 import { UpdateItemCommand } from "@aws-sdk/client-dynamodb";
 import fc from "fast-check";
-import { autoscalerName, autoscalerUid, clusterName, namespace, partitionName } from "../../lib/model/ids.ts";
+import {
+  autoscalerName,
+  autoscalerUid,
+  clusterName,
+  namespace,
+  partitionName,
+} from "../../lib/model/ids.ts";
 import type { ChangeRecord, ScopeChangeRecord } from "../../lib/model/changes.ts";
 import type { Override, OverrideScope } from "../../lib/model/override.ts";
 import type { ServiceContext } from "../../lib/service/context.ts";
@@ -23,14 +29,22 @@ import { event } from "../store/records.ts";
 import type { Evaluation, ScaleEventRecord } from "../../lib/model/scale-records.ts";
 import { DAY_MS } from "../../lib/model/time-text.ts";
 
-/** The queries that answer with a list, page by page. A new one does not compile without its story below. */
-type PagedName = { [Name in keyof QueryService]: ReturnType<QueryService[Name]> extends AsyncIterable<unknown> ? Name : never }[keyof QueryService];
+/**
+ * The queries that answer with a list, page by page. A new one does not compile without its story
+ * below.
+ */
+type PagedName = {
+  [Name in keyof QueryService]: ReturnType<QueryService[Name]> extends AsyncIterable<unknown>
+    ? Name
+    : never;
+}[keyof QueryService];
 /** The queries that answer with a list at once, or with one that goes on at its `next`. */
 export type ListName = PagedName | "access" | "calendars" | "history" | "sources";
 
 /**
- * The other queries answer with one thing. These are the lists in it, which have no pages: of what is shown of the thing, and tested where it is made. A new query, or a new list in an answer, must be
- * named here or have a story.
+ * The other queries answer with one thing. These are the lists in it, which have no pages: of what
+ * is shown of the thing, and tested where it is made. A new query, or a new list in an answer, must
+ * be named here or have a story.
  */
 export const PARTS: Readonly<Record<Exclude<keyof QueryService, ListName>, readonly string[]>> = {
   get: ["rivals", "overrides", "metrics", "conditions", "currentMetrics"],
@@ -48,7 +62,10 @@ export const PARTS: Readonly<Record<Exclude<keyof QueryService, ListName>, reado
 export type Fields = Readonly<Record<string, string>>;
 export type Item = Readonly<Record<string, string>>;
 
-/** What is stored before a list is read, what comes in between its pages, and what is asked. Each item is known by its place in the list, a text that sorts as the list does. */
+/**
+ * What is stored before a list is read, what comes in between its pages, and what is asked. Each
+ * item is known by its place in the list, a text that sorts as the list does.
+ */
 export interface Story {
   readonly fields: Fields;
   readonly fill: (context: ServiceContext) => Promise<void>;
@@ -83,12 +100,17 @@ const padding = fc.constantFrom(0, 300, 5_000, 30_000).map((characters) => "x".r
 const timeText = (atMs: number): string => new Date(atMs).toISOString();
 const place = (...parts: readonly string[]): string => parts.join(" ");
 const present = (fields: Readonly<Record<string, string | undefined>>): Fields =>
-  Object.fromEntries(Object.entries(fields).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])));
+  Object.fromEntries(
+    Object.entries(fields).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
+  );
 const optional = <Value>(value: fc.Arbitrary<Value>) => fc.option(value, { nil: undefined });
 const cluster = (context: ServiceContext, name: string) =>
   openCommands(context).addCluster({ name, connection: { kind: "kubeconfig", path: "none" } });
 
-/** A dense or a thin run of things in time, from some instant of the last 130 days: all at one instant, or a millisecond to a day apart. */
+/**
+ * A dense or a thin run of things in time, from some instant of the last 130 days: all at one
+ * instant, or a millisecond to a day apart.
+ */
 const burst = (most: number) =>
   fc.record({
     agoMs: fc.oneof(fc.nat({ max: 130 * DAY_MS }), fc.nat({ max: 12 * DAY_MS })),
@@ -100,9 +122,15 @@ const burst = (most: number) =>
   });
 type Burst = Parameters<Parameters<ReturnType<typeof burst>["map"]>[0]>[0];
 const timesOf = ({ agoMs, count, spacingMs }: Burst): readonly number[] =>
-  Array.from({ length: count }, (_, index) => NOON - agoMs + index * spacingMs).filter((atMs) => atMs <= NOON);
+  Array.from({ length: count }, (_, index) => NOON - agoMs + index * spacingMs).filter(
+    (atMs) => atMs <= NOON,
+  );
 
-const EVENT_PLACE = (one: { readonly at: string; readonly cluster: string; readonly id: string }): string => place(one.at, one.cluster, one.id);
+const EVENT_PLACE = (one: {
+  readonly at: string;
+  readonly cluster: string;
+  readonly id: string;
+}): string => place(one.at, one.cluster, one.id);
 
 const eventInput: fc.Arbitrary<EventInput> = fc.record({
   first: fc.array(burst(70), { minLength: 1, maxLength: 6 }),
@@ -131,10 +159,20 @@ interface EventInput {
 }
 
 const closeAll = async ({ tables, insert }: ServiceContext): Promise<void> => {
-  for (const one of CLUSTERS) while ((await closeDays(tables, insert, clusterName(one), NOON)).length > 0);
+  for (const one of CLUSTERS)
+    while ((await closeDays(tables, insert, clusterName(one), NOON)).length > 0);
 };
 
-export const eventStoryOf = ({ first, later, name, since, until, stepMs: step, closes = false, ...filter }: EventInput) => {
+export const eventStoryOf = ({
+  first,
+  later,
+  name,
+  since,
+  until,
+  stepMs: step,
+  closes = false,
+  ...filter
+}: EventInput) => {
   let count = 0;
   const recordsOf = (one: Burst): readonly ScaleEventRecord[] =>
     timesOf(one).map((atMs) => {
@@ -155,7 +193,10 @@ export const eventStoryOf = ({ first, later, name, since, until, stepMs: step, c
   const after = later.map(recordsOf);
   const untilMs = NOON - (until ?? 0);
   const sinceMs = Math.min(NOON - (since ?? 135 * DAY_MS), untilMs);
-  const range = { ...(since !== undefined && { since: timeText(sinceMs) }), ...(until !== undefined && { until: timeText(untilMs) }) };
+  const range = {
+    ...(since !== undefined && { since: timeText(sinceMs) }),
+    ...(until !== undefined && { until: timeText(untilMs) }),
+  };
   const path = name?.includes("/") === true;
   const scope = path ? { cluster: undefined, namespace: undefined } : filter;
   const matches = (one: ScaleEventRecord): boolean =>
@@ -163,10 +204,16 @@ export const eventStoryOf = ({ first, later, name, since, until, stepMs: step, c
     one.atMs <= untilMs &&
     (scope.cluster ?? one.cluster) === one.cluster &&
     (scope.namespace ?? one.namespace) === one.namespace &&
-    (name === undefined || (path ? `${one.cluster}/${one.namespace}/${one.name}` : one.name) === name);
-  const placesOf = (all: readonly ScaleEventRecord[]) => all.filter(matches).map((one) => EVENT_PLACE({ ...one, at: timeText(one.atMs) }));
+    (name === undefined ||
+      (path ? `${one.cluster}/${one.namespace}/${one.name}` : one.name) === name);
+  const placesOf = (all: readonly ScaleEventRecord[]) =>
+    all.filter(matches).map((one) => EVENT_PLACE({ ...one, at: timeText(one.atMs) }));
   const given = present({ ...scope, name });
-  const query = { ...given, ...(since !== undefined && { sinceMs }), ...(until !== undefined && { untilMs }) };
+  const query = {
+    ...given,
+    ...(since !== undefined && { sinceMs }),
+    ...(until !== undefined && { untilMs }),
+  };
   const story: Story = {
     fields: { ...given, ...range },
     fill: async (context) => {
@@ -175,7 +222,8 @@ export const eventStoryOf = ({ first, later, name, since, until, stepMs: step, c
         await cluster(start, one);
         for (const inside of NAMESPACES) await apply(start, one, hpa("web", { namespace: inside }));
       }
-      for (const day of Map.groupBy(before, ({ atMs }) => Math.floor(atMs / DAY_MS)).values()) await insertEvents(context.insert, day);
+      for (const day of Map.groupBy(before, ({ atMs }) => Math.floor(atMs / DAY_MS)).values())
+        await insertEvents(context.insert, day);
       if (closes) await closeAll(context);
     },
     between: after.map(
@@ -185,11 +233,15 @@ export const eventStoryOf = ({ first, later, name, since, until, stepMs: step, c
     ),
     wanted: placesOf(before),
     possible: placesOf([...before, ...after.flat()]),
-    placeOf: (item) => EVENT_PLACE(item as { readonly at: string; readonly cluster: string; readonly id: string }),
+    placeOf: (item) =>
+      EVENT_PLACE(item as { readonly at: string; readonly cluster: string; readonly id: string }),
     throughClient: (service) => service.events(query),
     stepMs: step,
   };
-  return { story, all: { before: before.filter(matches), after: after.flat().filter(matches), query } };
+  return {
+    story,
+    all: { before: before.filter(matches), after: after.flat().filter(matches), query },
+  };
 };
 
 const MONTH_PLACE = ({
@@ -206,7 +258,11 @@ const MONTH_PLACE = ({
 const countStory: fc.Arbitrary<Story> = eventInput.map((input) => {
   const { all, story } = eventStoryOf(input);
   const linesOf = (events: readonly ScaleEventRecord[]) => [
-    ...new Set(events.map(({ atMs, ...one }) => MONTH_PLACE({ ...one, month: timeText(atMs).slice(0, "2026-03".length) }))),
+    ...new Set(
+      events.map(({ atMs, ...one }) =>
+        MONTH_PLACE({ ...one, month: timeText(atMs).slice(0, "2026-03".length) }),
+      ),
+    ),
   ];
   return {
     ...story,
@@ -223,7 +279,13 @@ const apply = (context: ServiceContext, inCluster: string, text: string) =>
 const autoscalerStory: fc.Arbitrary<Story> = fc
   .record({
     all: fc.uniqueArray(
-      fc.record({ cluster: clusterIn, inside: namespaceIn, name: fc.stringMatching(/^[a-c]{1,3}$/), pad: padding, later: fc.boolean() }),
+      fc.record({
+        cluster: clusterIn,
+        inside: namespaceIn,
+        name: fc.stringMatching(/^[a-c]{1,3}$/),
+        pad: padding,
+        later: fc.boolean(),
+      }),
       {
         selector: ({ cluster: inCluster, inside, name }) => place(inCluster, inside, name),
         minLength: 1,
@@ -236,10 +298,19 @@ const autoscalerStory: fc.Arbitrary<Story> = fc
   })
   .map(({ all, stepMs: step, ...filter }) => {
     const matches = (one: (typeof all)[number]): boolean =>
-      (filter.cluster === undefined || one.cluster === filter.cluster) && (filter.namespace === undefined || one.inside === filter.namespace);
-    const placesOf = (some: typeof all) => some.filter(matches).map((one) => place(one.cluster, one.inside, one.name));
+      (filter.cluster === undefined || one.cluster === filter.cluster) &&
+      (filter.namespace === undefined || one.inside === filter.namespace);
+    const placesOf = (some: typeof all) =>
+      some.filter(matches).map((one) => place(one.cluster, one.inside, one.name));
     const store = (context: ServiceContext, one: (typeof all)[number]) =>
-      apply(context, one.cluster, hpa(one.name, { namespace: one.inside }).replace("metadata:", `metadata:\n  annotations: { note: "${one.pad}" }`));
+      apply(
+        context,
+        one.cluster,
+        hpa(one.name, { namespace: one.inside }).replace(
+          "metadata:",
+          `metadata:\n  annotations: { note: "${one.pad}" }`,
+        ),
+      );
     const before = all.filter(({ later }) => !later);
     const given = present(filter);
     return {
@@ -248,7 +319,9 @@ const autoscalerStory: fc.Arbitrary<Story> = fc
         for (const one of CLUSTERS) await cluster(context, one);
         for (const one of before) await store(context, one);
       },
-      between: all.filter(({ later }) => later).map((one) => async (context: ServiceContext) => void (await store(context, one))),
+      between: all
+        .filter(({ later }) => later)
+        .map((one) => async (context: ServiceContext) => void (await store(context, one))),
       wanted: placesOf(before),
       possible: placesOf(all),
       placeOf: (item) => place(item["cluster"] ?? "", item["namespace"] ?? "", item["name"] ?? ""),
@@ -261,7 +334,10 @@ const autoscalerStory: fc.Arbitrary<Story> = fc
 const rowStory: fc.Arbitrary<Story> = autoscalerStory.map((story) => ({
   ...story,
   itemsIn: (entry) => {
-    const { cluster: inCluster, rows } = entry as { readonly cluster: string; readonly rows: readonly Item[] };
+    const { cluster: inCluster, rows } = entry as {
+      readonly cluster: string;
+      readonly rows: readonly Item[];
+    };
     return rows.map((row) => ({ ...row, cluster: inCluster }));
   },
   throughClient: (service) => service.rows(story.fields),
@@ -282,13 +358,39 @@ const changeStory: fc.Arbitrary<Story> = fc
     const recordsOf = (one: Burst): readonly (ChangeRecord | ScopeChangeRecord)[] =>
       timesOf(one).map((atMs) => {
         const by = { atMs, by: "ada", after: JSON.stringify(one.pad) };
-        if (++count % 5 === 0) return { ...by, id: `hash${count}`, scope: "fleet", name: "fleet", verb: "freeze", version: count };
-        if (count % 3 === 0) return { ...by, id: `hash${count}`, scope: "cluster", name: one.cluster, verb: "pause", version: count };
-        const ref = { cluster: clusterName(one.cluster), namespace: namespace(one.inside), name: autoscalerName("web") };
+        if (++count % 5 === 0)
+          return {
+            ...by,
+            id: `hash${count}`,
+            scope: "fleet",
+            name: "fleet",
+            verb: "freeze",
+            version: count,
+          };
+        if (count % 3 === 0)
+          return {
+            ...by,
+            id: `hash${count}`,
+            scope: "cluster",
+            name: one.cluster,
+            verb: "pause",
+            version: count,
+          };
+        const ref = {
+          cluster: clusterName(one.cluster),
+          namespace: namespace(one.inside),
+          name: autoscalerName("web"),
+        };
         return { ...by, ...ref, id: `uid-${one.cluster}-${one.inside}:${count}`, verb: "apply" };
       });
-    const insertAll = async ({ tables, insert }: ServiceContext, records: readonly (ChangeRecord | ScopeChangeRecord)[]): Promise<void> => {
-      for (const record of records) await ("scope" in record ? insertScopeChange(insert, record) : insertChange({ tables, insert }, record));
+    const insertAll = async (
+      { tables, insert }: ServiceContext,
+      records: readonly (ChangeRecord | ScopeChangeRecord)[],
+    ): Promise<void> => {
+      for (const record of records)
+        await ("scope" in record
+          ? insertScopeChange(insert, record)
+          : insertChange({ tables, insert }, record));
     };
     const before = first.flatMap(recordsOf);
     const after = later.map(recordsOf);
@@ -296,18 +398,24 @@ const changeStory: fc.Arbitrary<Story> = fc
     const scope = name === undefined ? filter : { cluster: undefined, namespace: undefined };
     const isOfAutoscaler = (one: ChangeRecord): boolean =>
       name === undefined
-        ? (scope.cluster ?? one.cluster) === one.cluster && (scope.namespace ?? one.namespace) === one.namespace
+        ? (scope.cluster ?? one.cluster) === one.cluster &&
+          (scope.namespace ?? one.namespace) === one.namespace
         : `${one.cluster}/${one.namespace}/${one.name}` === name;
     const isOfScope = (one: ScopeChangeRecord): boolean =>
-      name === undefined && scope.namespace === undefined && (scope.cluster === undefined || one.name === scope.cluster);
+      name === undefined &&
+      scope.namespace === undefined &&
+      (scope.cluster === undefined || one.name === scope.cluster);
     const matches = (one: ChangeRecord | ScopeChangeRecord): boolean =>
-      (since === undefined || one.atMs >= sinceMs) && ("scope" in one ? isOfScope(one) : isOfAutoscaler(one));
-    const placesOf = (all: readonly (ChangeRecord | ScopeChangeRecord)[]) => all.filter(matches).map(({ atMs, id }) => place(timeText(atMs), id));
+      (since === undefined || one.atMs >= sinceMs) &&
+      ("scope" in one ? isOfScope(one) : isOfAutoscaler(one));
+    const placesOf = (all: readonly (ChangeRecord | ScopeChangeRecord)[]) =>
+      all.filter(matches).map(({ atMs, id }) => place(timeText(atMs), id));
     const given = present({ ...scope, name });
     return {
       fields: { ...given, ...(since !== undefined && { since: timeText(sinceMs) }) },
       fill: async (context) => {
-        // The edits that add the clusters are older than every other one, and outside of the question.
+        // The edits that add the clusters are older than every other one, and outside of the
+        // question.
         const start = { ...context, clock: () => NOON - 136 * DAY_MS };
         for (const one of CLUSTERS) await cluster(start, one);
         await insertAll(context, before);
@@ -315,8 +423,10 @@ const changeStory: fc.Arbitrary<Story> = fc
       between: after.map((records) => (context: ServiceContext) => insertAll(context, records)),
       wanted: placesOf(before),
       possible: placesOf([...before, ...after.flat()]),
-      placeOf: (item) => (item["verb"] === "add" ? ADDING : place(item["at"] ?? "", item["id"] ?? "")),
-      throughClient: (service) => service.changes({ ...given, ...(since !== undefined && { sinceMs }) }),
+      placeOf: (item) =>
+        item["verb"] === "add" ? ADDING : place(item["at"] ?? "", item["id"] ?? ""),
+      throughClient: (service) =>
+        service.changes({ ...given, ...(since !== undefined && { sinceMs }) }),
       stepMs: step,
     } satisfies Story;
   });
@@ -324,7 +434,11 @@ const changeStory: fc.Arbitrary<Story> = fc
 export const ADDING = "";
 
 const clusterStory: fc.Arbitrary<Story> = fc
-  .record({ names: fc.uniqueArray(fc.stringMatching(/^[a-c]{1,3}$/), { minLength: 1, maxLength: 20 }), later: fc.nat({ max: 5 }), stepMs })
+  .record({
+    names: fc.uniqueArray(fc.stringMatching(/^[a-c]{1,3}$/), { minLength: 1, maxLength: 20 }),
+    later: fc.nat({ max: 5 }),
+    stepMs,
+  })
   .map(({ names, later, stepMs: step }) => {
     const before = names.slice(0, -later || undefined);
     return {
@@ -332,7 +446,9 @@ const clusterStory: fc.Arbitrary<Story> = fc
       fill: async (context) => {
         for (const one of before) await cluster(context, one);
       },
-      between: names.slice(before.length).map((one) => async (context: ServiceContext) => void (await cluster(context, one))),
+      between: names
+        .slice(before.length)
+        .map((one) => async (context: ServiceContext) => void (await cluster(context, one))),
       wanted: before,
       possible: names,
       placeOf: (item) => item["name"] ?? "",
@@ -350,14 +466,19 @@ interface PlacedOverride {
   readonly later: boolean;
 }
 
-const storeOverride = async ({ tables }: ServiceContext, { scope, cluster: at, inside, id, pad }: PlacedOverride): Promise<void> => {
+const storeOverride = async (
+  { tables }: ServiceContext,
+  { scope, cluster: at, inside, id, pad }: PlacedOverride,
+): Promise<void> => {
   const one: Override = {
     id,
     set: { hold: true },
     ...(scope === "namespace" && { namespace: inside }),
     ...{ fromMs: NOON, reason: `drill ${pad}`, by: "ada", atMs: NOON },
   };
-  const withOne = <Listed extends { readonly overrides?: readonly Override[] }>(item: Listed): Listed => ({
+  const withOne = <Listed extends { readonly overrides?: readonly Override[] }>(
+    item: Listed,
+  ): Listed => ({
     ...item,
     overrides: [...(item.overrides ?? []), one],
   });
@@ -365,11 +486,21 @@ const storeOverride = async ({ tables }: ServiceContext, { scope, cluster: at, i
     const { version, ...fleet } = await getFleet(tables);
     await putFleet(tables, withOne(fleet), version);
   } else if (scope === "autoscaler") {
-    const record = await getAutoscaler(tables, { cluster: clusterName(at), namespace: namespace(inside), name: autoscalerName("web") });
-    if (record) await putAutoscaler(tables, withOne({ ...record, generation: record.generation + 1 }), record.generation);
+    const record = await getAutoscaler(tables, {
+      cluster: clusterName(at),
+      namespace: namespace(inside),
+      name: autoscalerName("web"),
+    });
+    if (record)
+      await putAutoscaler(
+        tables,
+        withOne({ ...record, generation: record.generation + 1 }),
+        record.generation,
+      );
   } else {
     const record = await getCluster(tables, clusterName(at));
-    if (record) await putCluster(tables, withOne({ ...record, version: record.version + 1 }), record.version);
+    if (record)
+      await putCluster(tables, withOne({ ...record, version: record.version + 1 }), record.version);
   }
 };
 
@@ -379,7 +510,12 @@ const overrideStory: fc.Arbitrary<Story> = fc
   .record({
     all: fc.uniqueArray(
       fc.record({
-        ...{ scope: fc.constantFrom(...SCOPES), cluster: clusterIn, inside: namespaceIn, id: fc.stringMatching(/^[a-c]{1,3}$/) },
+        ...{
+          scope: fc.constantFrom(...SCOPES),
+          cluster: clusterIn,
+          inside: namespaceIn,
+          id: fc.stringMatching(/^[a-c]{1,3}$/),
+        },
         ...{ pad: padding, later: fc.boolean() },
       }),
       { selector: ({ id }) => id, minLength: 1, maxLength: 40 },
@@ -391,11 +527,17 @@ const overrideStory: fc.Arbitrary<Story> = fc
   .map(({ all, stepMs: step, ...filter }) => {
     const matches = (one: PlacedOverride): boolean =>
       one.scope === "fleet" ||
-      ((filter.cluster ?? one.cluster) === one.cluster && (one.scope === "cluster" || (filter.namespace ?? one.inside) === one.inside));
+      ((filter.cluster ?? one.cluster) === one.cluster &&
+        (one.scope === "cluster" || (filter.namespace ?? one.inside) === one.inside));
     const placesOf = (some: readonly PlacedOverride[]) =>
       some.filter(matches).map(({ scope, cluster: at, inside, id }) => {
         if (scope === "fleet") return place("", "", "", id);
-        return place(at, scope === "cluster" ? "" : inside, scope === "autoscaler" ? "web" : "", id);
+        return place(
+          at,
+          scope === "cluster" ? "" : inside,
+          scope === "autoscaler" ? "web" : "",
+          id,
+        );
       });
     const before = all.filter(({ later }) => !later);
     const given = present(filter);
@@ -404,14 +546,18 @@ const overrideStory: fc.Arbitrary<Story> = fc
       fill: async (context) => {
         for (const one of CLUSTERS) {
           await cluster(context, one);
-          for (const inside of NAMESPACES) await apply(context, one, hpa("web", { namespace: inside }));
+          for (const inside of NAMESPACES)
+            await apply(context, one, hpa("web", { namespace: inside }));
         }
         for (const one of before) await storeOverride(context, one);
       },
-      between: all.filter(({ later }) => later).map((one) => (context: ServiceContext) => storeOverride(context, one)),
+      between: all
+        .filter(({ later }) => later)
+        .map((one) => (context: ServiceContext) => storeOverride(context, one)),
       wanted: placesOf(before),
       possible: placesOf(all),
-      placeOf: (item) => place(item["cluster"] ?? "", item["namespace"] ?? "", item["name"] ?? "", item["id"] ?? ""),
+      placeOf: (item) =>
+        place(item["cluster"] ?? "", item["namespace"] ?? "", item["name"] ?? "", item["id"] ?? ""),
       throughClient: (service) => service.overrides(given),
       stepMs: step,
     } satisfies Story;
@@ -419,13 +565,34 @@ const overrideStory: fc.Arbitrary<Story> = fc
 
 const HOUR_MS = 3_600_000;
 
-/** Says of a cluster what its newest sync would: how many of its autoscalers have an override that has not ended. */
-const asSynced = async ({ tables }: ServiceContext, inCluster: string, overridden: number): Promise<void> => {
+/**
+ * Says of a cluster what its newest sync would: how many of its autoscalers have an override that
+ * has not ended.
+ */
+const asSynced = async (
+  { tables }: ServiceContext,
+  inCluster: string,
+  overridden: number,
+): Promise<void> => {
   const ref = { cluster: clusterName(inCluster), partition: partitionName("default") };
   const { specVersion = 0 } = (await readHead(tables, ref)) ?? {};
   const summary = encodeHeadSummary({
-    ...{ atMs: NOON, baseEpoch: 0, baseMs: NOON, changedEpoch: 1, index: { epoch: 0, hash: "" }, autoscalers: NAMESPACES.length, paused: 0 },
-    ...{ overridden, specVersion, problems: {}, trouble: { state: "ok", silent: false, holds: [] }, rows: [] },
+    ...{
+      atMs: NOON,
+      baseEpoch: 0,
+      baseMs: NOON,
+      changedEpoch: 1,
+      index: { epoch: 0, hash: "" },
+      autoscalers: NAMESPACES.length,
+      paused: 0,
+    },
+    ...{
+      overridden,
+      specVersion,
+      problems: {},
+      trouble: { state: "ok", silent: false, holds: [] },
+      rows: [],
+    },
   });
   await tables.client.send(
     new UpdateItemCommand({
@@ -442,8 +609,16 @@ const liveOverrideStory: fc.Arbitrary<Story> = fc
   .record({
     all: fc.uniqueArray(
       fc.record({
-        ...{ scope: fc.constantFrom(...SCOPES), cluster: clusterIn, inside: namespaceIn, id: fc.stringMatching(/^[a-c]{1,3}$/) },
-        ...{ ends: fc.constantFrom(undefined, NOON - HOUR_MS, NOON + HOUR_MS), later: fc.boolean() },
+        ...{
+          scope: fc.constantFrom(...SCOPES),
+          cluster: clusterIn,
+          inside: namespaceIn,
+          id: fc.stringMatching(/^[a-c]{1,3}$/),
+        },
+        ...{
+          ends: fc.constantFrom(undefined, NOON - HOUR_MS, NOON + HOUR_MS),
+          later: fc.boolean(),
+        },
       }),
       { selector: ({ id }) => id, minLength: 1, maxLength: 20 },
     ),
@@ -456,17 +631,31 @@ const liveOverrideStory: fc.Arbitrary<Story> = fc
       { scope, cluster: at, inside, id, ends }: (typeof all)[number],
       clock: () => number,
     ): Promise<void> => {
-      const byScope = { fleet: { fleet: true }, cluster: { cluster: at }, namespace: { cluster: at, namespace: inside } };
+      const byScope = {
+        fleet: { fleet: true },
+        cluster: { cluster: at },
+        namespace: { cluster: at, namespace: inside },
+      };
       const where = scope === "autoscaler" ? { name: `${at}/${inside}/web` } : byScope[scope];
       const commands = openCommands({ ...context, clock, newUid: () => id });
-      await commands.setOverride({ ...where, hold: true, reason: "drill", ...(ends !== undefined && { untilMs: ends }) });
+      await commands.setOverride({
+        ...where,
+        hold: true,
+        reason: "drill",
+        ...(ends !== undefined && { untilMs: ends }),
+      });
     };
     const isLive = ({ ends }: (typeof all)[number]): boolean => ends === undefined || ends > NOON;
     const placesOf = (some: typeof all) =>
       some.filter(isLive).map(({ scope, cluster: at, inside, id }) => {
         const whole = `${scope.slice(0, 1)}-${id}`;
         if (scope === "fleet") return place("", "", "", whole);
-        return place(at, scope === "cluster" ? "" : inside, scope === "autoscaler" ? "web" : "", whole);
+        return place(
+          at,
+          scope === "cluster" ? "" : inside,
+          scope === "autoscaler" ? "web" : "",
+          whole,
+        );
       });
     const before = all.filter(({ later }) => !later);
     const after = all.filter((one) => one.later && isLive(one));
@@ -475,16 +664,23 @@ const liveOverrideStory: fc.Arbitrary<Story> = fc
       fill: async (context) => {
         for (const one of CLUSTERS) {
           await cluster(context, one);
-          for (const inside of NAMESPACES) await apply(context, one, hpa("web", { namespace: inside }));
+          for (const inside of NAMESPACES)
+            await apply(context, one, hpa("web", { namespace: inside }));
         }
         for (const one of before) await set(context, one, () => NOON - 2 * HOUR_MS);
         for (const at of synced)
-          await asSynced(context, at, before.filter((one) => one.scope === "autoscaler" && one.cluster === at && isLive(one)).length);
+          await asSynced(
+            context,
+            at,
+            before.filter((one) => one.scope === "autoscaler" && one.cluster === at && isLive(one))
+              .length,
+          );
       },
       between: after.map((one) => (context: ServiceContext) => set(context, one, () => NOON)),
       wanted: placesOf(before),
       possible: placesOf([...before, ...after]),
-      placeOf: (item) => place(item["cluster"] ?? "", item["namespace"] ?? "", item["name"] ?? "", item["id"] ?? ""),
+      placeOf: (item) =>
+        place(item["cluster"] ?? "", item["namespace"] ?? "", item["name"] ?? "", item["id"] ?? ""),
       throughClient: (service) => service.overrides({ expired: "no" }),
       stepMs: step,
     } satisfies Story;
@@ -512,18 +708,22 @@ const wholeStory = (
   wanted: story.places ?? names,
   possible: story.places ?? names,
   placeOf: story.placeOf ?? (({ name = "" }) => name),
-  pageIn: (answer: Readonly<Record<string, readonly unknown[]>>) => ({ items: answer[story.field] ?? [] }),
+  pageIn: (answer: Readonly<Record<string, readonly unknown[]>>) => ({
+    items: answer[story.field] ?? [],
+  }),
   throughClient: story.throughClient,
   stepMs: 0,
 });
 
-const namesOf = (most: number) => fc.uniqueArray(fc.stringMatching(/^[a-c]{1,4}$/), { minLength: 1, maxLength: most });
+const namesOf = (most: number) =>
+  fc.uniqueArray(fc.stringMatching(/^[a-c]{1,4}$/), { minLength: 1, maxLength: most });
 
 /** At most 50 calendars are stored. */
 const calendarStory = namesOf(50).map((names) =>
   wholeStory(names, {
     field: "calendars",
-    store: (context, name) => openCommands(context).putCalendar({ name, dates: ["2026-12-24/2026-12-31"] }),
+    store: (context, name) =>
+      openCommands(context).putCalendar({ name, dates: ["2026-12-24/2026-12-31"] }),
     throughClient: (service) => each(service.calendars()),
   }),
 );
@@ -533,7 +733,13 @@ const sourceStory = fc.record({ names: namesOf(60), pad: padding }).map(({ names
     field: "sources",
     store: (context, name) =>
       openCommands(context).putSource({
-        ...{ name, kind: "prometheus", url: "https://prometheus.example", clusters: ["*"], namespaces: ["*"] },
+        ...{
+          name,
+          kind: "prometheus",
+          url: "https://prometheus.example",
+          clusters: ["*"],
+          namespaces: ["*"],
+        },
         ...(pad.length > 0 && { headers: { "x-scope": pad.slice(0, 200) } }),
       }),
     throughClient: (service) => each(service.sources()),
@@ -554,13 +760,23 @@ const accessStory = namesOf(60).map((names) =>
   }),
 );
 
-/** The points of a history at a step of a second: one for each evaluation. It goes on at `next` after a day. */
+/**
+ * The points of a history at a step of a second: one for each evaluation. It goes on at `next`
+ * after a day.
+ */
 const historyStory: fc.Arbitrary<Story> = fc
-  .record({ bursts: fc.array(burst(40), { minLength: 1, maxLength: 4 }), days: fc.integer({ min: 1, max: 13 }) })
+  .record({
+    bursts: fc.array(burst(40), { minLength: 1, maxLength: 4 }),
+    days: fc.integer({ min: 1, max: 13 }),
+  })
   .map(({ bursts, days }) => {
     const sinceMs = NOON - days * DAY_MS;
-    const seconds = bursts.flatMap((one) => timesOf({ ...one, agoMs: one.agoMs % (days * DAY_MS) })).map((atMs) => atMs - (atMs % 1_000));
-    const times = [...new Set(seconds)].toSorted((one, other) => one - other).filter((atMs) => atMs > sinceMs);
+    const seconds = bursts
+      .flatMap((one) => timesOf({ ...one, agoMs: one.agoMs % (days * DAY_MS) }))
+      .map((atMs) => atMs - (atMs % 1_000));
+    const times = [...new Set(seconds)]
+      .toSorted((one, other) => one - other)
+      .filter((atMs) => atMs > sinceMs);
     const query = { name: "eu-1/shop/web", sinceMs, stepMs: 1_000 };
     return {
       fields: { name: query.name, since: timeText(sinceMs), step: "1" },
@@ -580,14 +796,29 @@ const historyStory: fc.Arbitrary<Story> = fc
           steps: [],
           events: [],
         };
-        const pages = times.map((atMs) => ({ atMs, epoch: 1, page: 0, evaluations: [evaluation as Evaluation] }));
-        await insertJournal(context.insert, { cluster: clusterName("eu-1"), partition: partitionName("default") }, pages);
+        const pages = times.map((atMs) => ({
+          atMs,
+          epoch: 1,
+          page: 0,
+          evaluations: [evaluation as Evaluation],
+        }));
+        await insertJournal(
+          context.insert,
+          { cluster: clusterName("eu-1"), partition: partitionName("default") },
+          pages,
+        );
       },
       between: [],
       wanted: times.map(timeText),
       possible: times.map(timeText),
       placeOf: ({ at = "" }) => at,
-      pageIn: ({ points, next }: { readonly points: readonly unknown[]; readonly next?: string }) => ({
+      pageIn: ({
+        points,
+        next,
+      }: {
+        readonly points: readonly unknown[];
+        readonly next?: string;
+      }) => ({
         items: points,
         ...(next !== undefined && { next: { since: next } }),
       }),
@@ -596,7 +827,9 @@ const historyStory: fc.Arbitrary<Story> = fc
     } satisfies Story;
   });
 
-export const STORIES: Readonly<Record<ListName, { readonly story: fc.Arbitrary<Story>; readonly runs: number }>> = {
+export const STORIES: Readonly<
+  Record<ListName, { readonly story: fc.Arbitrary<Story>; readonly runs: number }>
+> = {
   autoscalers: { story: autoscalerStory, runs: 10 },
   rows: { story: rowStory, runs: 10 },
   events: { story: eventStory, runs: 18 },

@@ -18,7 +18,17 @@ import { type FunctionUrl, startFunctionUrl } from "../remote/stand-in/function-
 import { callerOf, IDENTITIES } from "../remote/world.ts";
 import { testTables } from "../sync/world.ts";
 import { ask } from "./world.ts";
-import { ADDING, type AnswerPage, eventStoryOf, type Fields, type Item, type ListName, PARTS, STORIES, type Story } from "./list-stories.ts";
+import {
+  ADDING,
+  type AnswerPage,
+  eventStoryOf,
+  type Fields,
+  type Item,
+  type ListName,
+  PARTS,
+  STORIES,
+  type Story,
+} from "./list-stories.ts";
 import { runs } from "../runs.ts";
 import { DAY_MS } from "../../lib/model/time-text.ts";
 
@@ -35,16 +45,28 @@ beforeAll(async () => {
 });
 afterAll(() => url.close());
 
-const usualPage = ({ items, next }: { readonly items: readonly unknown[]; readonly next?: string }): AnswerPage => ({
+const usualPage = ({
+  items,
+  next,
+}: {
+  readonly items: readonly unknown[];
+  readonly next?: string;
+}): AnswerPage => ({
   items,
   ...(next !== undefined && { next: { page: next } }),
 });
 
 /** Reads a list to its end through the handler, request by request. */
-const readByPages = async (path: string, { fields, pageIn = usualPage }: Story): Promise<readonly unknown[]> => {
+const readByPages = async (
+  path: string,
+  { fields, pageIn = usualPage }: Story,
+): Promise<readonly unknown[]> => {
   const items: unknown[] = [];
   for (let page: Fields | undefined = {}; page; ) {
-    const { status, json } = await ask(current, { path, query: new URLSearchParams({ ...fields, ...page }).toString() });
+    const { status, json } = await ask(current, {
+      path,
+      query: new URLSearchParams({ ...fields, ...page }).toString(),
+    });
     expect(status).toBe(200);
     const answer = pageIn(json as never);
     items.push(...answer.items);
@@ -65,23 +87,41 @@ const client = (): QueryService => {
   return remoteService(sender, () => "no edit is made");
 };
 
-const check = async (name: ListName, story: Story, through: "handler" | "client", start = startMemory): Promise<void> => {
+const check = async (
+  name: ListName,
+  story: Story,
+  through: "handler" | "client",
+  start = startMemory,
+): Promise<void> => {
   const engine = await start();
   try {
     let nowMs = NOON;
     let uids = 0;
     const tables = testTables(engine.client, engine.tables, () => nowMs);
-    const context: ServiceContext = { tables, insert: insertByStatement(tables), clock: () => NOON, by: "ada", newUid: () => `uid-${++uids}` };
+    const context: ServiceContext = {
+      tables,
+      insert: insertByStatement(tables),
+      clock: () => NOON,
+      by: "ada",
+      newUid: () => `uid-${++uids}`,
+    };
     await story.fill(context);
     const clock = (): number => (nowMs += story.stepMs);
-    const api = apiHandler({ ...context, clock, reporter: { line: () => {} }, connecting: { kind: "here" } });
+    const api = apiHandler({
+      ...context,
+      clock,
+      reporter: { line: () => {} },
+      connecting: { kind: "here" },
+    });
     const between = [...story.between];
     current = async (asked) => {
       const answer = await api(asked);
       await between.shift()?.(context);
       return answer;
     };
-    const items = await (through === "client" ? Array.fromAsync(story.throughClient(client())) : readByPages(QUERY_PATHS[name], story));
+    const items = await (through === "client"
+      ? Array.fromAsync(story.throughClient(client()))
+      : readByPages(QUERY_PATHS[name], story));
     const places = items
       .flatMap((item) => story.itemsIn?.(item) ?? [item as Item])
       .map((item) => story.placeOf(item))
@@ -107,32 +147,65 @@ describe("a list of the API", () => {
       "shape" in schema && Object.hasOwn(schema.shape as object, "page") ? [name] : [],
     );
     expect(Object.keys(STORIES)).toEqual(expect.arrayContaining(paged));
-    expect([...Object.keys(STORIES), ...Object.keys(PARTS)].toSorted()).toEqual(Object.keys(QUERY_ROUTES).toSorted());
+    expect([...Object.keys(STORIES), ...Object.keys(PARTS)].toSorted()).toEqual(
+      Object.keys(QUERY_ROUTES).toSorted(),
+    );
   });
 
   it("is named here where it is a part of an answer about one thing", () => {
     const listsIn = (verb: string): readonly string[] => {
-      const { properties = {} } = z.toJSONSchema(ANSWERS[verb as keyof typeof ANSWERS], { io: "output", unrepresentable: "any" });
-      return Object.entries(properties).flatMap(([field, schema]) => (typeof schema === "object" && schema.type === "array" ? [field] : []));
+      const { properties = {} } = z.toJSONSchema(ANSWERS[verb as keyof typeof ANSWERS], {
+        io: "output",
+        unrepresentable: "any",
+      });
+      return Object.entries(properties).flatMap(([field, schema]) =>
+        typeof schema === "object" && schema.type === "array" ? [field] : [],
+      );
     };
-    expect(Object.fromEntries(Object.keys(PARTS).map((verb) => [verb, listsIn(verb)]))).toEqual(PARTS);
+    expect(Object.fromEntries(Object.keys(PARTS).map((verb) => [verb, listsIn(verb)]))).toEqual(
+      PARTS,
+    );
   });
 
   it.each(Object.entries(STORIES) as [ListName, (typeof STORIES)[ListName]][])(
     "%s always returns what is stored, once and in order, at the shipped limits",
     async (name, { story, runs: times }) => {
-      const property = fc.asyncProperty(story, fc.constantFrom("handler", "client"), async (one, through) => {
-        fc.pre(one.wanted.length > 0);
-        await check(name, one, through);
-      });
+      const property = fc.asyncProperty(
+        story,
+        fc.constantFrom("handler", "client"),
+        async (one, through) => {
+          fc.pre(one.wanted.length > 0);
+          await check(name, one, through);
+        },
+      );
       await fc.assert(property, runs(times));
     },
     PATIENCE_MS,
   );
 
   it("of events goes on after its last event, also where a page spans more days than are searched first", async () => {
-    const thin = { agoMs: 20 * DAY_MS, count: 40, spacingMs: 10 * 3_600_000, cluster: "eu-1", inside: "shop", pad: "x".repeat(60_000) };
-    const asked = { later: [], name: undefined, cluster: undefined, namespace: undefined, since: 60 * DAY_MS, until: undefined, stepMs: 0 };
-    await check("events", eventStoryOf({ ...asked, first: [thin] }).story, "client", startInProcess);
+    const thin = {
+      agoMs: 20 * DAY_MS,
+      count: 40,
+      spacingMs: 10 * 3_600_000,
+      cluster: "eu-1",
+      inside: "shop",
+      pad: "x".repeat(60_000),
+    };
+    const asked = {
+      later: [],
+      name: undefined,
+      cluster: undefined,
+      namespace: undefined,
+      since: 60 * DAY_MS,
+      until: undefined,
+      stepMs: 0,
+    };
+    await check(
+      "events",
+      eventStoryOf({ ...asked, first: [thin] }).story,
+      "client",
+      startInProcess,
+    );
   });
 });

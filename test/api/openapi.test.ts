@@ -18,14 +18,18 @@ const read = (path: string) => JSON.parse(readFileSync(join(ROOT, path), "utf8")
 interface Operation {
   readonly parameters: readonly { readonly name: string; readonly in: string }[];
   readonly responses: {
-    readonly "200": { readonly content: Readonly<Record<string, { readonly schema: object }>>; readonly headers?: object };
+    readonly "200": {
+      readonly content: Readonly<Record<string, { readonly schema: object }>>;
+      readonly headers?: object;
+    };
   };
 }
 const document = openApiDocument(read("package.json").version) as unknown as {
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
 };
 
-const hasTag = (path: string, method: string): boolean => document.paths[path]?.[method]?.responses["200"].headers !== undefined;
+const hasTag = (path: string, method: string): boolean =>
+  document.paths[path]?.[method]?.responses["200"].headers !== undefined;
 
 let world: ApiWorld;
 beforeAll(async () => {
@@ -35,17 +39,28 @@ afterAll(() => world.close());
 
 const ajv = new Ajv2020({ strict: false, validateFormats: false });
 ajv.addSchema(document, "openapi");
-const faultsOf = (schema: object, value: unknown): unknown => (ajv.validate(schema, value) ? [] : ajv.errors);
-const pointer = (...parts: readonly string[]) => ({ $ref: `openapi#/${parts.map((part) => part.replaceAll("/", "~1")).join("/")}` });
+const faultsOf = (schema: object, value: unknown): unknown =>
+  ajv.validate(schema, value) ? [] : ajv.errors;
+const pointer = (...parts: readonly string[]) => ({
+  $ref: `openapi#/${parts.map((part) => part.replaceAll("/", "~1")).join("/")}`,
+});
 const answerSchema = (path: string, method: string): object =>
   pointer("paths", path, method, "responses", "200", "content", "application/json", "schema");
 const PROBLEM = pointer("components", "schemas", "Problem");
 
 /** The same schemas, but closed: a field that none of them describes is a fault. */
 const closed = new Ajv2020({ strict: false, validateFormats: false });
-const verbOf = (path: string) => Object.entries({ ...QUERY_PATHS, ...COMMAND_PATHS }).find(([, known]) => known === path)?.[0] as Verb;
+const verbOf = (path: string) =>
+  Object.entries({ ...QUERY_PATHS, ...COMMAND_PATHS }).find(
+    ([, known]) => known === path,
+  )?.[0] as Verb;
 const undescribed = (path: string, value: unknown): unknown =>
-  closed.validate(z.toJSONSchema(ANSWERS[verbOf(path)], { io: "output", unrepresentable: "any" }), value) ? [] : closed.errors;
+  closed.validate(
+    z.toJSONSchema(ANSWERS[verbOf(path)], { io: "output", unrepresentable: "any" }),
+    value,
+  )
+    ? []
+    : closed.errors;
 
 describe("docs/openapi.json", () => {
   it("is what npm run docs -- openapi writes from the routes", () => {
@@ -112,26 +127,54 @@ describe("docs/openapi.json", () => {
 
   it("describes the answer to an apply and to a delete, and which of them has a tag", async () => {
     const sources = [{ file: "web.yaml", text: hpa("described", { namespace: "lab" }) }];
-    const applied = await ask(world.api, { path: "/v1/apply", body: JSON.stringify({ sources, cluster: "eu-1" }) });
-    expect([faultsOf(answerSchema("/v1/apply", "post"), applied.json), hasTag("/v1/apply", "post")]).toEqual([[], "etag" in applied.headers]);
+    const applied = await ask(world.api, {
+      path: "/v1/apply",
+      body: JSON.stringify({ sources, cluster: "eu-1" }),
+    });
+    expect([
+      faultsOf(answerSchema("/v1/apply", "post"), applied.json),
+      hasTag("/v1/apply", "post"),
+    ]).toEqual([[], "etag" in applied.headers]);
     const path = "/v1/autoscaler/delete";
-    const deleted = await ask(world.api, { path, body: JSON.stringify({ name: "eu-1/lab/described" }) });
-    expect([faultsOf(answerSchema(path, "post"), deleted.json), hasTag(path, "post")]).toEqual([[], "etag" in deleted.headers]);
+    const deleted = await ask(world.api, {
+      path,
+      body: JSON.stringify({ name: "eu-1/lab/described" }),
+    });
+    expect([faultsOf(answerSchema(path, "post"), deleted.json), hasTag(path, "post")]).toEqual([
+      [],
+      "etag" in deleted.headers,
+    ]);
   });
 
   it("names If-Match at the routes that take it, and no other", async () => {
     for (const { method, path } of ALL_ROUTES.filter((route) => route.method === "POST")) {
-      const { status, json } = await ask(world.api, { method, path, body: "{}", headers: { "if-match": "malformed" } });
-      const { errors = [] } = json as { readonly errors?: readonly { readonly field: string; readonly message: string }[] };
-      const described = document.paths[path]?.["post"]?.parameters.some(({ name }) => name === "if-match");
-      const refused = errors.some(({ field, message }) => field === "If-Match" && message.includes("is not taken by this route"));
+      const { status, json } = await ask(world.api, {
+        method,
+        path,
+        body: "{}",
+        headers: { "if-match": "malformed" },
+      });
+      const { errors = [] } = json as {
+        readonly errors?: readonly { readonly field: string; readonly message: string }[];
+      };
+      const described = document.paths[path]?.["post"]?.parameters.some(
+        ({ name }) => name === "if-match",
+      );
+      const refused = errors.some(
+        ({ field, message }) =>
+          field === "If-Match" && message.includes("is not taken by this route"),
+      );
       expect([path, status, refused]).toEqual([path, 400, described !== true]);
     }
   });
 
   it("describes the refusal of an edit under If-Match", async () => {
     const path = "/v1/autoscaler/pause";
-    const { status, json } = await ask(world.api, { path, body: JSON.stringify({ name: "shop/web" }), headers: { "if-match": '"other.1"' } });
+    const { status, json } = await ask(world.api, {
+      path,
+      body: JSON.stringify({ name: "shop/web" }),
+      headers: { "if-match": '"other.1"' },
+    });
     expect(Object.keys(document.paths[path]?.["post"]?.responses ?? {})).toContain(String(status));
     expect([status, faultsOf(PROBLEM, json)]).toEqual([412, []]);
   });

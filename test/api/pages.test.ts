@@ -22,7 +22,10 @@ beforeAll(async () => {
   // Clusters have no events from before they were added.
   world.set(NOON - 8 * DAY_MS);
   for (const name of ["eu-8", "us-8"])
-    await openCommands(world.context).addCluster({ name, connection: { kind: "secret", secretId: `prod/${name}` } });
+    await openCommands(world.context).addCluster({
+      name,
+      connection: { kind: "secret", secretId: `prod/${name}` },
+    });
   world.set(NOON);
   const events = Array.from({ length: EVENTS }, (_, at) =>
     event({
@@ -52,16 +55,34 @@ interface PageJson {
 /** One page, under other limits than those of the function. */
 const page = async (path: string, query: string, limits: Limits, clock = () => NOON) => {
   const context: ApiContext = { ...openTo(reading), clock, log: () => {}, limits };
-  const request = { method: "GET", path, query, headers: {}, body: new Uint8Array(), by: ADA, id: "r" };
+  const request = {
+    method: "GET",
+    path,
+    query,
+    headers: {},
+    body: new Uint8Array(),
+    by: ADA,
+    id: "r",
+  };
   const { status, body } = await answerRequest(context, request);
   return { status, json: JSON.parse(String(body)) as PageJson, bytes: Buffer.byteLength(body) };
 };
 
 /** Every page of a list, in turn. */
-const pages = async (path: string, query: string, limits: Limits, clock?: () => number): Promise<readonly PageJson[]> => {
+const pages = async (
+  path: string,
+  query: string,
+  limits: Limits,
+  clock?: () => number,
+): Promise<readonly PageJson[]> => {
   const all: PageJson[] = [];
   for (let token: string | undefined = ""; token !== undefined; token = all.at(-1)?.next) {
-    const { status, json } = await page(path, `${query}${token === "" ? "" : `&page=${token}`}`, limits, clock);
+    const { status, json } = await page(
+      path,
+      `${query}${token === "" ? "" : `&page=${token}`}`,
+      limits,
+      clock,
+    );
     expect(status).toBe(200);
     all.push(json);
   }
@@ -74,14 +95,32 @@ const SINCE = `since=${new Date(NOON - 7 * DAY_MS).toISOString()}`;
 describe("a list", () => {
   it.each<readonly [path: string, query: string, wanted: () => Promise<readonly unknown[]>]>([
     [QUERY_PATHS.autoscalers, "", () => Array.fromAsync(reading.autoscalers({}))],
-    [QUERY_PATHS.autoscalers, "namespace=shop", () => Array.fromAsync(reading.autoscalers({ namespace: "shop" }))],
+    [
+      QUERY_PATHS.autoscalers,
+      "namespace=shop",
+      () => Array.fromAsync(reading.autoscalers({ namespace: "shop" })),
+    ],
     [QUERY_PATHS.clusters, "", () => Array.fromAsync(reading.clusters())],
-    [QUERY_PATHS.events, SINCE, () => Array.fromAsync(reading.events({ sinceMs: NOON - 7 * DAY_MS }))],
-    [QUERY_PATHS.events, `${SINCE}&namespace=lab`, () => Array.fromAsync(reading.events({ sinceMs: NOON - 7 * DAY_MS, namespace: "lab" }))],
-    [QUERY_PATHS.events, "name=lab/many&cluster=eu-8", () => Array.fromAsync(reading.events({ name: "lab/many", cluster: "eu-8" }))],
+    [
+      QUERY_PATHS.events,
+      SINCE,
+      () => Array.fromAsync(reading.events({ sinceMs: NOON - 7 * DAY_MS })),
+    ],
+    [
+      QUERY_PATHS.events,
+      `${SINCE}&namespace=lab`,
+      () => Array.fromAsync(reading.events({ sinceMs: NOON - 7 * DAY_MS, namespace: "lab" })),
+    ],
+    [
+      QUERY_PATHS.events,
+      "name=lab/many&cluster=eu-8",
+      () => Array.fromAsync(reading.events({ name: "lab/many", cluster: "eu-8" })),
+    ],
   ])("%s?%s is the same however it is cut", async (path, query, wanted) => {
     const whole = carried(await wanted());
-    expect(itemsOf(await pages(path, query, { bytes: Number.POSITIVE_INFINITY, ms: 60_000 }))).toEqual(whole);
+    expect(
+      itemsOf(await pages(path, query, { bytes: Number.POSITIVE_INFINITY, ms: 60_000 })),
+    ).toEqual(whole);
     const single = await pages(path, query, { bytes: 1, ms: 60_000 });
     expect(itemsOf(single)).toEqual(whole);
     expect(Math.max(...single.map(({ items }) => items.length))).toBe(1);
@@ -89,7 +128,11 @@ describe("a list", () => {
   });
 
   it("ends a page when its bytes are used up, at most one item later", async () => {
-    const longest = Math.max(...(await Array.fromAsync(reading.events({ sinceMs: NOON - 7 * DAY_MS }))).map((one) => JSON.stringify(one).length));
+    const longest = Math.max(
+      ...(await Array.fromAsync(reading.events({ sinceMs: NOON - 7 * DAY_MS }))).map(
+        (one) => JSON.stringify(one).length,
+      ),
+    );
     const { bytes, json } = await page(QUERY_PATHS.events, SINCE, { bytes: 3_000, ms: 60_000 });
     expect(json.items.length).toBeGreaterThan(1);
     expect(bytes).toBeLessThan(3_000 + longest + 600);
@@ -99,13 +142,25 @@ describe("a list", () => {
     // Each look at the clock takes a second.
     let nowMs = NOON;
     const clock = (): number => (nowMs += 1_000);
-    const slow = await pages(QUERY_PATHS.events, "since=2025-06-01T00:00:00Z", { bytes: 1_000_000, ms: 1 }, clock);
+    const slow = await pages(
+      QUERY_PATHS.events,
+      "since=2025-06-01T00:00:00Z",
+      { bytes: 1_000_000, ms: 1 },
+      clock,
+    );
     expect(slow.some(({ items, next }) => items.length === 0 && next !== undefined)).toBe(true);
-    expect(itemsOf(slow)).toEqual(carried(await Array.fromAsync(reading.events({ sinceMs: Date.parse("2025-06-01T00:00:00Z") }))));
+    expect(itemsOf(slow)).toEqual(
+      carried(
+        await Array.fromAsync(reading.events({ sinceMs: Date.parse("2025-06-01T00:00:00Z") })),
+      ),
+    );
   });
 
   it("ends a page where its time is over, though events were passed over and none was of the namespace", async () => {
-    const late = await pages(QUERY_PATHS.events, "since=2025-06-01T00:00:00Z&namespace=nowhere", { bytes: 1_000_000, ms: 0 });
+    const late = await pages(QUERY_PATHS.events, "since=2025-06-01T00:00:00Z&namespace=nowhere", {
+      bytes: 1_000_000,
+      ms: 0,
+    });
     expect(itemsOf(late)).toEqual([]);
     expect(late.length).toBeGreaterThan(1);
   });
@@ -113,8 +168,18 @@ describe("a list", () => {
   it("shows no event that came after its first page", async () => {
     const first = await page(QUERY_PATHS.events, SINCE, { bytes: 1, ms: 60_000 });
     world.set(NOON + 60_000);
-    await insertEvents(world.context.insert, [event({ id: "later:1", cluster: clusterName("eu-1"), atMs: NOON + 30_000, settledMs: NOON + 30_000 })]);
-    const rest = await pages(QUERY_PATHS.events, `${SINCE}&page=${first.json.next}`, { bytes: 1_000_000, ms: 60_000 });
+    await insertEvents(world.context.insert, [
+      event({
+        id: "later:1",
+        cluster: clusterName("eu-1"),
+        atMs: NOON + 30_000,
+        settledMs: NOON + 30_000,
+      }),
+    ]);
+    const rest = await pages(QUERY_PATHS.events, `${SINCE}&page=${first.json.next}`, {
+      bytes: 1_000_000,
+      ms: 60_000,
+    });
     expect(JSON.stringify(rest)).not.toContain("later:1");
     world.set(NOON);
   });
@@ -122,7 +187,8 @@ describe("a list", () => {
 
 describe("the token of a page", () => {
   const place = { cluster: "eu-1", namespace: "shop", name: "api" };
-  const detail = 'Cannot read the request: "page" is not a page of this list; use "next" of the previous answer with the same other parameters';
+  const detail =
+    'Cannot read the request: "page" is not a page of this list; use "next" of the previous answer with the same other parameters';
 
   it.each([
     ["made for another question", "namespace=shop", pageToken({}, place)],
@@ -132,13 +198,20 @@ describe("the token of a page", () => {
     ["that is empty", "", ""],
     ["of another version", "", Buffer.from(JSON.stringify([2, "[]", place])).toString("base64url")],
   ])("%s is refused", async (_what, query, token) => {
-    const { status, json } = await page(QUERY_PATHS.autoscalers, `${query}&page=${token}`, { bytes: 1, ms: 1 });
+    const { status, json } = await page(QUERY_PATHS.autoscalers, `${query}&page=${token}`, {
+      bytes: 1,
+      ms: 1,
+    });
     expect([status, json]).toMatchObject([400, { code: "api.invalid", detail }]);
   });
 
   it("is good for the same question in any order", async () => {
     const token = pageToken({ namespace: "shop", cluster: "eu-1" }, place);
-    const { json } = await page(QUERY_PATHS.autoscalers, `cluster=eu-1&page=${token}&namespace=shop`, { bytes: 1_000_000, ms: 60_000 });
+    const { json } = await page(
+      QUERY_PATHS.autoscalers,
+      `cluster=eu-1&page=${token}&namespace=shop`,
+      { bytes: 1_000_000, ms: 60_000 },
+    );
     expect(json.items).toMatchObject([{ name: "late" }, { name: "web" }]);
   });
 
@@ -161,47 +234,75 @@ describe("the token of a page", () => {
       by: ADA,
       id: "r",
     };
-    const { status } = await answerRequest({ ...openTo(empty), clock: () => NOON, log: () => {} }, request);
-    expect([status, asked[0]?.sinceMs, asked.at(-1)?.untilMs]).toEqual([200, NOON - EVENT_DAYS_KEPT * DAY_MS, NOON]);
+    const { status } = await answerRequest(
+      { ...openTo(empty), clock: () => NOON, log: () => {} },
+      request,
+    );
+    expect([status, asked[0]?.sinceMs, asked.at(-1)?.untilMs]).toEqual([
+      200,
+      NOON - EVENT_DAYS_KEPT * DAY_MS,
+      NOON,
+    ]);
     expect(asked).toHaveLength(1);
   });
 });
 
 describe("a range that holds nothing whatever is stored", () => {
   const later = new Date(NOON + 3_600_000).toISOString();
-  const [early, late] = [new Date(NOON - 2 * DAY_MS).toISOString(), new Date(NOON - DAY_MS).toISOString()];
+  const [early, late] = [
+    new Date(NOON - 2 * DAY_MS).toISOString(),
+    new Date(NOON - DAY_MS).toISOString(),
+  ];
   const taking = Object.entries(QUERY_ROUTES).flatMap(([name, { schema }]) =>
     "shape" in schema ? [{ name, fields: Object.keys(schema.shape as object) }] : [],
   );
-  const withSince = taking.filter(({ fields }) => fields.includes("since")).map(({ name }) => name as keyof typeof QUERY_PATHS);
-  const nameOf = (name: string): string => (["shadow", "history"].includes(name) ? "name=eu-1/shop/web&" : "");
+  const withSince = taking
+    .filter(({ fields }) => fields.includes("since"))
+    .map(({ name }) => name as keyof typeof QUERY_PATHS);
+  const nameOf = (name: string): string =>
+    ["shadow", "history"].includes(name) ? "name=eu-1/shop/web&" : "";
 
   it("can be asked of these routes", () => {
     expect(withSince).toEqual(["shadow", "history", "events", "eventCounts", "changes"]);
   });
 
   it.each(withSince)("is refused by %s where it begins in the future", async (name) => {
-    const { status, json } = await page(QUERY_PATHS[name], `${nameOf(name)}since=${later}`, PAGE_LIMITS);
+    const { status, json } = await page(
+      QUERY_PATHS[name],
+      `${nameOf(name)}since=${later}`,
+      PAGE_LIMITS,
+    );
     expect([status, json]).toMatchObject([
       400,
       {
         code: "service.invalid",
-        detail: expect.stringMatching(new RegExp(`^Cannot .* since ${later}: that is a future time; it is now ${new Date(NOON).toISOString()}$`)),
+        detail: expect.stringMatching(
+          new RegExp(
+            `^Cannot .* since ${later}: that is a future time; it is now ${new Date(NOON).toISOString()}$`,
+          ),
+        ),
       },
     ]);
   });
 
-  it.each(taking.filter(({ fields }) => fields.includes("until") && fields.includes("since")).map(({ name }) => name as keyof typeof QUERY_PATHS))(
-    "is refused by %s where it ends before it begins",
-    async (name) => {
-      const { status, json } = await page(QUERY_PATHS[name], `${nameOf(name)}since=${late}&until=${early}`, PAGE_LIMITS);
-      expect([status, json]).toMatchObject([
-        400,
-        {
-          code: "service.invalid",
-          detail: expect.stringMatching(new RegExp(`^Cannot .* since ${late}: it is after the end of the range, ${early}$`)),
-        },
-      ]);
-    },
-  );
+  it.each(
+    taking
+      .filter(({ fields }) => fields.includes("until") && fields.includes("since"))
+      .map(({ name }) => name as keyof typeof QUERY_PATHS),
+  )("is refused by %s where it ends before it begins", async (name) => {
+    const { status, json } = await page(
+      QUERY_PATHS[name],
+      `${nameOf(name)}since=${late}&until=${early}`,
+      PAGE_LIMITS,
+    );
+    expect([status, json]).toMatchObject([
+      400,
+      {
+        code: "service.invalid",
+        detail: expect.stringMatching(
+          new RegExp(`^Cannot .* since ${late}: it is after the end of the range, ${early}$`),
+        ),
+      },
+    ]);
+  });
 });

@@ -32,7 +32,12 @@ interface Rows {
   readonly next?: string;
 }
 const rows = async (query = "", headers: Readonly<Record<string, string>> = {}) => {
-  const { status, headers: answered, text, json } = await ask(api, { path: "/v1/rows", query, headers });
+  const {
+    status,
+    headers: answered,
+    text,
+    json,
+  } = await ask(api, { path: "/v1/rows", query, headers });
   return { status, tag: String(answered["etag"]), text, json: json as Rows };
 };
 
@@ -41,7 +46,11 @@ describe("GET /v1/rows", () => {
     const { status, tag, json } = await rows();
     expect([status, tag]).toEqual([200, expect.stringMatching(/^W\/"[\w-]{22}"$/)]);
     expect(json.items[0]?.rows.map(({ name }) => name)).toEqual(["api", "web"]);
-    expect(await rows("", { "if-none-match": `"other", ${tag}` })).toMatchObject({ status: 304, tag, text: "" });
+    expect(await rows("", { "if-none-match": `"other", ${tag}` })).toMatchObject({
+      status: 304,
+      tag,
+      text: "",
+    });
     world.nowMs += PERIOD_MS;
     await world.sync();
     const unchanged = await rows("", { "if-none-match": tag });
@@ -61,18 +70,34 @@ describe("GET /v1/rows", () => {
 
   it("gives no rows of a partition whose mark the caller has", async () => {
     const mark = (await rows()).json.items[0]?.partitions[0]?.mark ?? "none";
-    expect((await rows(`known=${mark}`)).json.items).toMatchObject([{ rows: [], partitions: [{ unchanged: true, mark }] }]);
+    expect((await rows(`known=${mark}`)).json.items).toMatchObject([
+      { rows: [], partitions: [{ unchanged: true, mark }] },
+    ]);
   });
 
   it("has the fields that are asked for beside the names, and refuses another field", async () => {
     const { json } = await rows("fields=state,targets&name=web");
     expect(json.items[0]?.rows).toEqual([
-      { partition: "default", namespace: "shop", name: "web", uid: "uid-web", generation: 1, state: "active", targets: [] },
+      {
+        partition: "default",
+        namespace: "shop",
+        name: "web",
+        uid: "uid-web",
+        generation: 1,
+        state: "active",
+        targets: [],
+      },
     ]);
-    expect(await rows("fields=manifest")).toMatchObject({ status: 400, json: { errors: [{ field: expect.stringContaining("fields") }] } });
+    expect(await rows("fields=manifest")).toMatchObject({
+      status: 400,
+      json: { errors: [{ field: expect.stringContaining("fields") }] },
+    });
   });
 
   it("refuses a selector that is none", async () => {
-    expect(await rows(`selector=${encodeURIComponent("a b")}`)).toMatchObject({ status: 400, json: { code: "service.invalid" } });
+    expect(await rows(`selector=${encodeURIComponent("a b")}`)).toMatchObject({
+      status: 400,
+      json: { code: "service.invalid" },
+    });
   });
 });

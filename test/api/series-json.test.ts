@@ -6,7 +6,10 @@ const family = fc.record({
   name: fc.constantFrom("a", "b"),
   type: fc.constantFrom("gauge" as const, "counter" as const),
   help: fc.string(),
-  samples: fc.array(fc.record({ labels: fc.dictionary(fc.string(), fc.string()), value: fc.double() }), { maxLength: 4 }),
+  samples: fc.array(
+    fc.record({ labels: fc.dictionary(fc.string(), fc.string()), value: fc.double() }),
+    { maxLength: 4 },
+  ),
 });
 
 describe("seriesJson()", () => {
@@ -15,7 +18,10 @@ describe("seriesJson()", () => {
       fc.property(fc.array(family), (families) => {
         const arrived = seriesOf(JSON.parse(JSON.stringify(seriesJson(families))));
         // JSON has one zero.
-        const withoutSign = families.map((one) => ({ ...one, samples: one.samples.map((sample) => ({ ...sample, value: sample.value + 0 })) }));
+        const withoutSign = families.map((one) => ({
+          ...one,
+          samples: one.samples.map((sample) => ({ ...sample, value: sample.value + 0 })),
+        }));
         expect(arrived).toEqual(withoutSign);
       }),
     );

@@ -24,8 +24,19 @@ export interface Asked {
 
 let requests = 0;
 
-/** An event as a function URL with IAM makes it (payload format 2.0): a body that is no text comes as base64, cookies and parameters are absent where there are none. */
-export const eventOf = ({ method, path, query = "", headers = {}, body, by = ADA, requestId }: Asked): LambdaFunctionURLEvent => {
+/**
+ * An event as a function URL with IAM makes it (payload format 2.0): a body that is no text comes
+ * as base64, cookies and parameters are absent where there are none.
+ */
+export const eventOf = ({
+  method,
+  path,
+  query = "",
+  headers = {},
+  body,
+  by = ADA,
+  requestId,
+}: Asked): LambdaFunctionURLEvent => {
   const domainPrefix = "abcdefghij";
   const domainName = `${domainPrefix}.lambda-url.eu-central-1.on.aws`;
   const verb = method ?? (body === undefined ? "GET" : "POST");
@@ -58,7 +69,9 @@ export const eventOf = ({ method, path, query = "", headers = {}, body, by = ADA
       time: "01/Mar/2026:12:00:00 +0000",
       timeEpoch: 1_772_366_400_000,
     },
-    ...(body !== undefined && { body: isBase64Encoded ? Buffer.from(body).toString("base64") : String(body) }),
+    ...(body !== undefined && {
+      body: isBase64Encoded ? Buffer.from(body).toString("base64") : String(body),
+    }),
     isBase64Encoded,
   };
 };
@@ -103,7 +116,10 @@ export const apiWorld = async (): Promise<ApiWorld> => {
   const { tables, insert, clock, newUid } = world.context;
   const lines: LogLine[] = [];
   const reporter = { line: (line: LogLine) => void lines.push(line) };
-  const elsewhere: ApiWorld["elsewhere"] = { kind: "elsewhere", url: "https://connect.lambda-url.eu-central-1.on.aws/" };
+  const elsewhere: ApiWorld["elsewhere"] = {
+    kind: "elsewhere",
+    url: "https://connect.lambda-url.eu-central-1.on.aws/",
+  };
   const parts = { tables, insert, clock, newUid, reporter };
   return {
     ...world,

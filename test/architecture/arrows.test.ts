@@ -6,10 +6,15 @@ import { PACKAGE_ROOMS, PURE_ROOMS, packageOf, ROOMS, roomOf } from "./rooms.ts"
 import { filesBelow, parsedFiles, ROOT } from "./source.ts";
 
 const files = parsedFiles(["lib", "functions"]);
-const imports = files.flatMap((file) => file.imports.map((found) => ({ ...found, from: file.path })));
+const imports = files.flatMap((file) =>
+  file.imports.map((found) => ({ ...found, from: file.path })),
+);
 const relative = imports.filter(({ specifier }) => specifier.startsWith("."));
-const packages = imports.filter(({ specifier }) => !specifier.startsWith(".") && !specifier.startsWith("node:"));
-const targetOf = ({ from, specifier }: { from: string; specifier: string }): string => posix.join(dirname(from), specifier);
+const packages = imports.filter(
+  ({ specifier }) => !specifier.startsWith(".") && !specifier.startsWith("node:"),
+);
+const targetOf = ({ from, specifier }: { from: string; specifier: string }): string =>
+  posix.join(dirname(from), specifier);
 
 describe("the rooms", () => {
   it("were seen: files, imports between files and imports of packages", () => {
@@ -19,7 +24,9 @@ describe("the rooms", () => {
   });
 
   it("are the ones on the list, every file in one of them", () => {
-    expect(files.filter(({ path }) => roomOf(path) === undefined).map(({ path }) => path)).toEqual([]);
+    expect(files.filter(({ path }) => roomOf(path) === undefined).map(({ path }) => path)).toEqual(
+      [],
+    );
     expect(
       readdirSync(join(ROOT, "lib"))
         .map((name) => `lib/${name}`)
@@ -36,7 +43,9 @@ describe("the rooms", () => {
   });
 
   it("have no circle of files within them, types included", () => {
-    expect(circleAmong(relative.map((found) => [found.from, targetOf(found)] as const))).toEqual([]);
+    expect(circleAmong(relative.map((found) => [found.from, targetOf(found)] as const))).toEqual(
+      [],
+    );
     expect(
       circleAmong([
         ["a", "b"],
@@ -47,25 +56,39 @@ describe("the rooms", () => {
   });
 
   it("import files by their full name", () => {
-    expect(relative.filter((found) => !existsSync(join(ROOT, targetOf(found)))).map((found) => `${found.from} -> ${found.specifier}`)).toEqual([]);
+    expect(
+      relative
+        .filter((found) => !existsSync(join(ROOT, targetOf(found))))
+        .map((found) => `${found.from} -> ${found.specifier}`),
+    ).toEqual([]);
   });
 
   it("name Node's modules with node:", () => {
-    expect(packages.filter(({ specifier }) => builtinModules.includes(specifier)).map(({ from, specifier }) => `${from} -> ${specifier}`)).toEqual(
-      [],
-    );
+    expect(
+      packages
+        .filter(({ specifier }) => builtinModules.includes(specifier))
+        .map(({ from, specifier }) => `${from} -> ${specifier}`),
+    ).toEqual([]);
   });
 
   it("that are pure load no package and no Node module", () => {
-    const impure = imports.filter(({ from, specifier }) => PURE_ROOMS.some((room) => from.startsWith(`${room}/`)) && !specifier.startsWith("."));
+    const impure = imports.filter(
+      ({ from, specifier }) =>
+        PURE_ROOMS.some((room) => from.startsWith(`${room}/`)) && !specifier.startsWith("."),
+    );
     expect(impure.map(({ from, specifier }) => `${from} -> ${specifier}`)).toEqual([]);
   });
 });
 
 describe("the packages", () => {
   it("that run are dependencies, not development dependencies", () => {
-    const declared: { dependencies: Record<string, string> } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8"));
-    const undeclared = packages.filter(({ kind, specifier }) => kind !== "type" && declared.dependencies[packageOf(specifier)] === undefined);
+    const declared: { dependencies: Record<string, string> } = JSON.parse(
+      readFileSync(join(ROOT, "package.json"), "utf8"),
+    );
+    const undeclared = packages.filter(
+      ({ kind, specifier }) =>
+        kind !== "type" && declared.dependencies[packageOf(specifier)] === undefined,
+    );
     expect(undeclared.map(({ from, specifier }) => `${from} -> ${specifier}`)).toEqual([]);
   });
 
@@ -78,18 +101,31 @@ describe("the packages", () => {
   });
 
   it("of the Kubernetes client are loaded lazily, so that EKS clusters never pay for them", () => {
-    const eager = packages.filter(({ kind, specifier }) => kind === "static" && packageOf(specifier) === "@kubernetes/client-node");
+    const eager = packages.filter(
+      ({ kind, specifier }) =>
+        kind === "static" && packageOf(specifier) === "@kubernetes/client-node",
+    );
     expect(eager.map(({ from }) => from)).toEqual([]);
   });
 
   it("zod is imported whole, because its named import bundles every locale", () => {
-    const named = imports.filter(({ names, specifier }) => packageOf(specifier) === "zod" && names.length > 0);
+    const named = imports.filter(
+      ({ names, specifier }) => packageOf(specifier) === "zod" && names.length > 0,
+    );
     expect(named.map(({ from }) => from)).toEqual([]);
   });
 });
 
-/** Files that import each other in a loop: what is left after all that import nothing of the rest, or are imported by nothing of it, were taken away. */
+/**
+ * Files that import each other in a loop: what is left after all that import nothing of the rest,
+ * or are imported by nothing of it, were taken away.
+ */
 const circleAmong = (arrows: readonly (readonly [from: string, to: string])[]): string[] => {
-  const inner = arrows.filter(([from, to]) => arrows.some((arrow) => arrow[0] === to) && arrows.some((arrow) => arrow[1] === from));
-  return inner.length < arrows.length ? circleAmong(inner) : [...new Set(inner.map(([from]) => from))].sort();
+  const inner = arrows.filter(
+    ([from, to]) =>
+      arrows.some((arrow) => arrow[0] === to) && arrows.some((arrow) => arrow[1] === from),
+  );
+  return inner.length < arrows.length
+    ? circleAmong(inner)
+    : [...new Set(inner.map(([from]) => from))].sort();
 };

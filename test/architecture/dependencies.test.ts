@@ -9,7 +9,9 @@ interface Declared {
   readonly devDependencies: Readonly<Record<string, string>>;
   readonly scripts: Readonly<Record<string, string>>;
 }
-const { dependencies, devDependencies, scripts }: Declared = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8"));
+const { dependencies, devDependencies, scripts }: Declared = JSON.parse(
+  readFileSync(join(ROOT, "package.json"), "utf8"),
+);
 
 /** Packages that no file imports: what uses each of them. */
 const USED_BY: Readonly<Record<string, string>> = {
@@ -24,8 +26,13 @@ const USED_BY: Readonly<Record<string, string>> = {
 };
 
 const named = (imports: readonly Import[]): ReadonlySet<string> =>
-  new Set(imports.filter(({ specifier }) => !/^(\.|node:)/.test(specifier)).map(({ specifier }) => packageOf(specifier)));
-const importsOf = (folders: readonly string[]): readonly Import[] => parsedFiles(folders).flatMap(({ imports }) => imports);
+  new Set(
+    imports
+      .filter(({ specifier }) => !/^(\.|node:)/.test(specifier))
+      .map(({ specifier }) => packageOf(specifier)),
+  );
+const importsOf = (folders: readonly string[]): readonly Import[] =>
+  parsedFiles(folders).flatMap(({ imports }) => imports);
 
 const shipped = named(importsOf(["lib", "functions"]).filter(({ kind }) => kind !== "type"));
 const atRoot = readdirSync(ROOT).filter((name) => name.endsWith(".ts"));
@@ -43,13 +50,19 @@ describe("the dependencies", () => {
   });
 
   it("for development are each imported by tests, figures or the build, or have a use of another kind", () => {
-    expect(Object.keys(devDependencies).filter((name) => !developed.has(name) && USED_BY[name] === undefined)).toEqual([]);
+    expect(
+      Object.keys(devDependencies).filter(
+        (name) => !developed.has(name) && USED_BY[name] === undefined,
+      ),
+    ).toEqual([]);
   });
 
   it("that no file imports are declared, and the scripts that use them exist", () => {
     const used = Object.entries(USED_BY);
     expect(used.filter(([name]) => devDependencies[name] === undefined)).toEqual([]);
-    const lost = used.filter(([, by]) => by.startsWith("npm run ") && scripts[by.slice("npm run ".length)] === undefined);
+    const lost = used.filter(
+      ([, by]) => by.startsWith("npm run ") && scripts[by.slice("npm run ".length)] === undefined,
+    );
     expect(lost).toEqual([]);
   });
 });

@@ -11,7 +11,10 @@ import {
 } from "typescript/unstable/ast";
 import { filesBelow, readProject } from "./source.ts";
 
-/** `fork`: a comparison, a switch or a table by what tells dialects apart. `read`: the name is read, and could be compared later. */
+/**
+ * `fork`: a comparison, a switch or a table by what tells dialects apart. `read`: the name is read,
+ * and could be compared later.
+ */
 export interface Found {
   readonly path: string;
   readonly line: number;
@@ -19,7 +22,10 @@ export interface Found {
   readonly text: string;
 }
 
-/** Fields that the specs of some dialects have and those of others lack: looking whether one is there is a fork as well. */
+/**
+ * Fields that the specs of some dialects have and those of others lack: looking whether one is
+ * there is a fork as well.
+ */
 const TELLING: ReadonlySet<string> = new Set([
   "dialect",
   "rules",
@@ -41,17 +47,21 @@ const COMPARING: ReadonlySet<SyntaxKind> = new Set([
 const isDialect = (node: Node): boolean =>
   (isPropertyAccessExpression(node) && node.name.text === "dialect") ||
   (isIdentifier(node) && node.text === "dialect") ||
-  (isElementAccessExpression(node) && isStringLiteral(node.argumentExpression) && node.argumentExpression.text === "dialect");
+  (isElementAccessExpression(node) &&
+    isStringLiteral(node.argumentExpression) &&
+    node.argumentExpression.text === "dialect");
 
 const isComparison = (node: Node): boolean => {
   if (!isBinaryExpression(node)) return false;
   const { left, right, operatorToken } = node;
-  if (operatorToken.kind === SyntaxKind.InKeyword) return isStringLiteral(left) && TELLING.has(left.text);
+  if (operatorToken.kind === SyntaxKind.InKeyword)
+    return isStringLiteral(left) && TELLING.has(left.text);
   return COMPARING.has(operatorToken.kind) && (isDialect(left) || isDialect(right));
 };
 
 const isChoice = (node: Node): boolean =>
-  (isSwitchStatement(node) && isDialect(node.expression)) || (isElementAccessExpression(node) && isDialect(node.argumentExpression));
+  (isSwitchStatement(node) && isDialect(node.expression)) ||
+  (isElementAccessExpression(node) && isDialect(node.argumentExpression));
 
 const isRead = (node: Node): boolean => {
   if (!isBindingElement(node)) return isPropertyAccessExpression(node) && isDialect(node);
@@ -64,9 +74,13 @@ const kindOf = (node: Node): Found["kind"] | undefined => {
   return isRead(node) ? "read" : undefined;
 };
 
-const textOf = (node: Node, text: string): string => (text.slice(node.pos, node.end).trim().split("\n")[0] ?? "").slice(0, 100);
+const textOf = (node: Node, text: string): string =>
+  (text.slice(node.pos, node.end).trim().split("\n")[0] ?? "").slice(0, 100);
 
-/** Every place below the folders where the compiler's own parser finds that dialects are told apart, or their name is read. */
+/**
+ * Every place below the folders where the compiler's own parser finds that dialects are told apart,
+ * or their name is read.
+ */
 export const forksIn = (folders: readonly string[]): readonly Found[] =>
   readProject((parsedFile) =>
     folders
@@ -76,7 +90,13 @@ export const forksIn = (folders: readonly string[]): readonly Found[] =>
         const all: Found[] = [];
         const visit = (node: Node): void => {
           const kind = kindOf(node);
-          if (kind) all.push({ path, kind, line: file.text.slice(0, node.pos).split("\n").length, text: textOf(node, file.text) });
+          if (kind)
+            all.push({
+              path,
+              kind,
+              line: file.text.slice(0, node.pos).split("\n").length,
+              text: textOf(node, file.text),
+            });
           node.forEachChild(visit);
         };
         if (/dialect|\bin\b/.test(file.text)) visit(file);

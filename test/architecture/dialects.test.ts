@@ -4,7 +4,10 @@ import { describe, expect, it } from "vitest";
 import { forksIn } from "./dialect-forks.ts";
 import { parsedFiles, ROOT } from "./source.ts";
 
-/** Rooms that may tell dialects apart: one decides by them, one makes their specs, and one declares them. */
+/**
+ * Rooms that may tell dialects apart: one decides by them, one makes their specs, and one declares
+ * them.
+ */
 const KNOWING = ["lib/policy/", "lib/manifest/", "lib/model/"];
 /** Views show the name that is stored in a spec; neither file compares it with anything. */
 const SHOWING = ["lib/service/views/autoscaler-view.ts", "lib/cli/output/describe-sheet.ts"];
@@ -20,23 +23,35 @@ describe("a dialect", () => {
 
   it("is never told apart outside of the rooms that decide and convert: the others ask it (lib/policy/dialect.ts)", () => {
     expect(
-      outside.filter(({ kind, path }) => kind === "fork" || !SHOWING.includes(path)).map(({ path, line, text }) => `${path}:${line}: ${text}`),
+      outside
+        .filter(({ kind, path }) => kind === "fork" || !SHOWING.includes(path))
+        .map(({ path, line, text }) => `${path}:${line}: ${text}`),
     ).toEqual([]);
   });
 
   it("is told apart in one place of the policy: the lookup in the table that lists all dialects", () => {
-    const forks = found.filter(({ kind, path }) => kind === "fork" && path.startsWith("lib/policy/"));
-    expect(forks.map(({ path, text }) => `${path}: ${text}`)).toEqual(["lib/policy/dialects.ts: DIALECT_OF[spec.dialect]"]);
+    const forks = found.filter(
+      ({ kind, path }) => kind === "fork" && path.startsWith("lib/policy/"),
+    );
+    expect(forks.map(({ path, text }) => `${path}: ${text}`)).toEqual([
+      "lib/policy/dialects.ts: DIALECT_OF[spec.dialect]",
+    ]);
   });
 
   it("has a line in that table, and the table lists no more: each folder, once", () => {
-    const table = /const DIALECT_OF[^{]*\{[^}]*\}[^{]*\{([^}]*)\}/.exec(readFileSync(join(ROOT, "lib/policy/dialects.ts"), "utf8"))?.[1] ?? "";
+    const table =
+      /const DIALECT_OF[^{]*\{[^}]*\}[^{]*\{([^}]*)\}/.exec(
+        readFileSync(join(ROOT, "lib/policy/dialects.ts"), "utf8"),
+      )?.[1] ?? "";
     const names = [...table.matchAll(/^ {2}"?([\w-]+)"?: \w+,$/gm)].map(([, name]) => name);
     expect(names.sort()).toEqual(Object.keys(USES).filter((folder) => !COMMON.includes(folder)));
   });
 });
 
-/** What a folder of the policy may use beside itself. The dialects of an HPA run its steps, with some put in their place. */
+/**
+ * What a folder of the policy may use beside itself. The dialects of an HPA run its steps, with
+ * some put in their place.
+ */
 const USES: Readonly<Record<string, readonly string[]>> = {
   bounds: [],
   hpa: ["shared"],
@@ -57,31 +72,53 @@ describe("the folders of lib/policy", () => {
   const arrows = files.flatMap(({ path, imports }) =>
     imports
       .filter(({ specifier }) => specifier.startsWith("."))
-      .map(({ specifier }) => ({ path, from: folderOf(path), target: posix.join(dirname(path), specifier) }))
+      .map(({ specifier }) => ({
+        path,
+        from: folderOf(path),
+        target: posix.join(dirname(path), specifier),
+      }))
       .map((arrow) => ({ ...arrow, to: folderOf(arrow.target) })),
   );
 
   it("are the ones on the list", () => {
-    expect([...new Set(files.map(({ path }) => folderOf(path)))].filter((folder) => folder !== "").sort()).toEqual(Object.keys(USES));
-    const dialects = files.filter(({ path }) => path.endsWith("/dialect.ts")).map(({ path }) => folderOf(path));
-    expect(dialects.filter((folder) => folder !== "").sort()).toEqual(Object.keys(USES).filter((folder) => !COMMON.includes(folder)));
+    expect(
+      [...new Set(files.map(({ path }) => folderOf(path)))]
+        .filter((folder) => folder !== "")
+        .sort(),
+    ).toEqual(Object.keys(USES));
+    const dialects = files
+      .filter(({ path }) => path.endsWith("/dialect.ts"))
+      .map(({ path }) => folderOf(path));
+    expect(dialects.filter((folder) => folder !== "").sort()).toEqual(
+      Object.keys(USES).filter((folder) => !COMMON.includes(folder)),
+    );
   });
 
   it("use no other dialect, but for the two that are an HPA's", () => {
-    const strays = arrows.filter(({ from, to }) => from !== "" && to !== "" && from !== to && !USES[from]?.includes(to));
+    const strays = arrows.filter(
+      ({ from, to }) => from !== "" && to !== "" && from !== to && !USES[from]?.includes(to),
+    );
     expect(strays.map(({ path, target }) => `${path} -> ${target}`)).toEqual([]);
   });
 
   it("are reached from dialects.ts alone, but for what they share", () => {
-    const strays = arrows.filter(({ path, from, to }) => from === "" && to !== "" && !COMMON.includes(to) && path !== "lib/policy/dialects.ts");
+    const strays = arrows.filter(
+      ({ path, from, to }) =>
+        from === "" && to !== "" && !COMMON.includes(to) && path !== "lib/policy/dialects.ts",
+    );
     expect(strays.map(({ path, target }) => `${path} -> ${target}`)).toEqual([]);
   });
 
   it("are reached by no other room, but for what they share", () => {
     const strays = all
       .filter(({ path }) => !path.startsWith("lib/policy/"))
-      .flatMap(({ path, imports }) => imports.map(({ specifier }) => ({ path, target: posix.join(dirname(path), specifier) })))
-      .filter(({ target }) => target.startsWith("lib/policy/") && !["", ...COMMON].includes(folderOf(target)));
+      .flatMap(({ path, imports }) =>
+        imports.map(({ specifier }) => ({ path, target: posix.join(dirname(path), specifier) })),
+      )
+      .filter(
+        ({ target }) =>
+          target.startsWith("lib/policy/") && !["", ...COMMON].includes(folderOf(target)),
+      );
     expect(strays.map(({ path, target }) => `${path} -> ${target}`)).toEqual([]);
   });
 });

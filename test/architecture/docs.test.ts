@@ -13,15 +13,22 @@ import { inside } from "../cli/inside.ts";
 import { filesBelow, ROOT } from "./source.ts";
 
 const read = (path: string): string => readFileSync(join(ROOT, path), "utf8");
-const pages = ["README.md", "CONTRIBUTING.md", "CHANGELOG.md", ...filesBelow("docs", ".md")].map((path) => ({ path, text: read(path) }));
-const { scripts }: { readonly scripts: Readonly<Record<string, string>> } = JSON.parse(read("package.json"));
+const pages = ["README.md", "CONTRIBUTING.md", "CHANGELOG.md", ...filesBelow("docs", ".md")].map(
+  (path) => ({ path, text: read(path) }),
+);
+const { scripts }: { readonly scripts: Readonly<Record<string, string>> } = JSON.parse(
+  read("package.json"),
+);
 
 const blocksOf = (language: string): readonly { readonly page: string; readonly code: string }[] =>
   pages.flatMap(({ path, text }) =>
-    [...text.matchAll(new RegExp(`^\`\`\`${language}\\n(.*?)^\`\`\``, "gms"))].map(([, code = ""]) => ({ page: path, code })),
+    [...text.matchAll(new RegExp(`^\`\`\`${language}\\n(.*?)^\`\`\``, "gms"))].map(
+      ([, code = ""]) => ({ page: path, code }),
+    ),
   );
 
-const headings = (text: string): readonly string[] => [...text.matchAll(/^#+ (.+)$/gm)].map(([, heading = ""]) => heading);
+const headings = (text: string): readonly string[] =>
+  [...text.matchAll(/^#+ (.+)$/gm)].map(([, heading = ""]) => heading);
 const anchors = (text: string): readonly string[] =>
   headings(text).map((heading) =>
     heading
@@ -33,7 +40,12 @@ const anchors = (text: string): readonly string[] =>
 describe("the pages", () => {
   it("were seen, with their code", () => {
     expect(pages.map(({ path }) => path)).toEqual(
-      expect.arrayContaining(["README.md", "docs/architecture.md", "docs/operations.md", "docs/security.md"]),
+      expect.arrayContaining([
+        "README.md",
+        "docs/architecture.md",
+        "docs/operations.md",
+        "docs/security.md",
+      ]),
     );
     expect(blocksOf("sh").length).toBeGreaterThan(4);
     expect(blocksOf("yaml").length).toBeGreaterThan(0);
@@ -41,30 +53,47 @@ describe("the pages", () => {
 
   it("link to what exists, sections included", () => {
     const broken = pages.flatMap(({ path, text }) =>
-      [...text.matchAll(/\]\((?!https?:)([^)#]*)(#[^)]*)?\)/g)].flatMap(([link, file = "", anchor]) => {
-        const target = file === "" ? path : posix.join(posix.dirname(path), file);
-        const found = existsSync(join(ROOT, target)) && (anchor === undefined || anchors(read(target)).includes(anchor.slice(1)));
-        return found ? [] : [`${path}: ${link}`];
-      }),
+      [...text.matchAll(/\]\((?!https?:)([^)#]*)(#[^)]*)?\)/g)].flatMap(
+        ([link, file = "", anchor]) => {
+          const target = file === "" ? path : posix.join(posix.dirname(path), file);
+          const found =
+            existsSync(join(ROOT, target)) &&
+            (anchor === undefined || anchors(read(target)).includes(anchor.slice(1)));
+          return found ? [] : [`${path}: ${link}`];
+        },
+      ),
     );
     expect(broken).toEqual([]);
   });
 
   it("name files and folders that exist", () => {
     const named = pages.flatMap(({ path, text }) =>
-      [...text.matchAll(/`((?:lib|functions|infra|test|docs)\/[\w./-]+)`/g)].map(([, file = ""]) => ({ path, file })),
+      [...text.matchAll(/`((?:lib|functions|infra|test|docs)\/[\w./-]+)`/g)].map(
+        ([, file = ""]) => ({ path, file }),
+      ),
     );
     expect(named.length).toBeGreaterThan(20);
-    expect(named.filter(({ file }) => !existsSync(join(ROOT, file))).map(({ path, file }) => `${path}: ${file}`)).toEqual([]);
+    expect(
+      named
+        .filter(({ file }) => !existsSync(join(ROOT, file)))
+        .map(({ path, file }) => `${path}: ${file}`),
+    ).toEqual([]);
   });
 
   it("show YAML that is a file of the repository, word for word, or that a test of the page takes from it", () => {
-    const files = ["examples", "infra"].flatMap((folder) => [...filesBelow(folder, ".yaml"), ...filesBelow(folder, ".yml")]);
+    const files = ["examples", "infra"].flatMap((folder) => [
+      ...filesBelow(folder, ".yaml"),
+      ...filesBelow(folder, ".yml"),
+    ]);
     const texts = new Set(files.map(read));
     expect(texts.size).toBeGreaterThan(4);
-    const tests = filesBelow("test", ".test.ts").filter((path) => !path.startsWith("test/architecture/"));
+    const tests = filesBelow("test", ".test.ts").filter(
+      (path) => !path.startsWith("test/architecture/"),
+    );
     const readByTest = (page: string): boolean => tests.some((path) => read(path).includes(page));
-    expect(blocksOf("yaml").filter(({ page, code }) => !texts.has(code) && !readByTest(page))).toEqual([]);
+    expect(
+      blocksOf("yaml").filter(({ page, code }) => !texts.has(code) && !readByTest(page)),
+    ).toEqual([]);
   });
 });
 
@@ -76,34 +105,51 @@ describe("the commands that the pages give", () => {
       .map((command) => ({ page, command })),
   );
   /** As a shell takes them apart: what stands in double quotes is one word. */
-  const wordsOf = (command: string): readonly string[] => [...command.matchAll(/"([^"]*)"|\S+/g)].map(([word, quoted]) => quoted ?? word);
+  const wordsOf = (command: string): readonly string[] =>
+    [...command.matchAll(/"([^"]*)"|\S+/g)].map(([word, quoted]) => quoted ?? word);
   const ofTool = (prefix: string): readonly string[] =>
-    commands.filter(({ command }) => command.startsWith(`${prefix} `)).map(({ command }) => command.slice(prefix.length + 1));
+    commands
+      .filter(({ command }) => command.startsWith(`${prefix} `))
+      .map(({ command }) => command.slice(prefix.length + 1));
 
   it("are of tools that are there, and of scripts that package.json has", () => {
     // What only an account or a cluster can answer is not run here.
     const elsewhere = ["export", "aws", "curl", "kubectl"];
     const ofNpm = (verb: string, name: string): boolean => {
       if (verb === "run") return scripts[name] !== undefined;
-      return verb === "ci" || (verb === "install" && name === "tidemark") || scripts[verb] !== undefined;
+      return (
+        verb === "ci" || (verb === "install" && name === "tidemark") || scripts[verb] !== undefined
+      );
     };
     const known = (command: string): boolean => {
       const [tool = "", verb = "", name = ""] = command.split(/\s+/);
       if (tool === "npx") return ["tidemark", "osls"].includes(verb);
       return elsewhere.includes(tool) || (tool === "npm" && ofNpm(verb, name));
     };
-    expect(commands.filter(({ command }) => !known(command)).map(({ page, command }) => `${page}: ${command}`)).toEqual([]);
+    expect(
+      commands
+        .filter(({ command }) => !known(command))
+        .map(({ page, command }) => `${page}: ${command}`),
+    ).toEqual([]);
   });
 
-  const onTables = ofTool("npx tidemark").filter((command) => !/^(start|explain-reason|stack)\b|^autoscale .*--dry-run -o yaml/.test(command));
+  const onTables = ofTool("npx tidemark").filter(
+    (command) => !/^(start|explain-reason|stack)\b|^autoscale .*--dry-run -o yaml/.test(command),
+  );
   const onFiles = ofTool("npx tidemark").filter((command) => /^stack\b/.test(command));
   const starts = [...ofTool("npm start --"), ...ofTool("npx tidemark start")];
 
   it.each(onTables)("tidemark understands: %s", async (command) => {
     const opened: string[] = [];
     const open = (place: CommandTarget): never => {
-      opened.push(place.kind === "folder" ? place.dir : place.kind === "stack" ? place.url : place.name);
-      throw new TidemarkError("docs.understood", "Cannot open the folder: this is only about the words", {});
+      opened.push(
+        place.kind === "folder" ? place.dir : place.kind === "stack" ? place.url : place.name,
+      );
+      throw new TidemarkError(
+        "docs.understood",
+        "Cannot open the folder: this is only about the words",
+        {},
+      );
     };
     const sink = (): Writable => new Writable({ write: (_chunk, _encoding, done) => done() });
     const io = {
@@ -120,7 +166,10 @@ describe("the commands that the pages give", () => {
 
   it.each(onFiles)("tidemark understands, up to its file: %s", async (command) => {
     const { code, err } = await inside(wordsOf(command));
-    expect([code, err]).toEqual([EXIT.failed, 'error: Cannot read "prod.yaml": there is no such file\n']);
+    expect([code, err]).toEqual([
+      EXIT.failed,
+      'error: Cannot read "prod.yaml": there is no such file\n',
+    ]);
   });
 
   it.each(starts)("a start understands: %s", async (words) => {
@@ -139,7 +188,13 @@ describe("the commands that the pages give", () => {
 
 describe("the metrics", () => {
   it("are all in the operations page, and no others", () => {
-    const base = { cluster: clusterName("eu-1"), partition: WHOLE_CLUSTER, dueMs: 0, startMs: 0, endMs: 0 };
+    const base = {
+      cluster: clusterName("eu-1"),
+      partition: WHOLE_CLUSTER,
+      dueMs: 0,
+      startMs: 0,
+      endMs: 0,
+    };
     const nothing = {
       autoscalers: 0,
       evaluated: 0,
@@ -166,11 +221,18 @@ describe("the metrics", () => {
       phasesMs: {},
     };
     const dropped = { ...base, kind: "dropped", why: "stale" } as const;
-    const problems = problemMetrics({ all: [], risen: [], sent: new Set(PROBLEM_KINDS) }).map(({ name }) => name);
+    const problems = problemMetrics({ all: [], risen: [], sent: new Set(PROBLEM_KINDS) }).map(
+      ({ name }) => name,
+    );
     const ofFunctions = ["FailedSyncs", ...problems];
-    const sent = [...ofFunctions, ...[...syncMetrics(completed, "all"), ...syncMetrics(dropped, "all")].map(({ name }) => name)];
+    const sent = [
+      ...ofFunctions,
+      ...[...syncMetrics(completed, "all"), ...syncMetrics(dropped, "all")].map(({ name }) => name),
+    ];
     const table = /\| metric \| says \|\n(.*?)\n\n/s.exec(read("docs/monitoring.md"))?.[1] ?? "";
-    const told = [...table.matchAll(/^\|([^|]*)\|/gm)].flatMap(([, cell = ""]) => [...cell.matchAll(/`(\w+)`/g)].map(([, name]) => name));
+    const told = [...table.matchAll(/^\|([^|]*)\|/gm)].flatMap(([, cell = ""]) =>
+      [...cell.matchAll(/`(\w+)`/g)].map(([, name]) => name),
+    );
     expect(told.toSorted()).toEqual([...new Set(sent)].sort());
   });
 });
@@ -180,12 +242,18 @@ describe("the comments", () => {
 
   it("that send the reader to a page name one that exists, and its section", () => {
     const sent = code.flatMap((path) =>
-      [...read(path).matchAll(/\b(docs\/[\w-]+\.md)(?:, "([^"]+)")?/g)].map(([, page = "", section]) => ({ path, page, section })),
+      [...read(path).matchAll(/\b(docs\/[\w-]+\.md)(?:, "([^"]+)")?/g)].map(
+        ([, page = "", section]) => ({ path, page, section }),
+      ),
     );
     expect(sent.length).toBeGreaterThan(0);
     const lost = sent.filter(
-      ({ page, section }) => !existsSync(join(ROOT, page)) || (section !== undefined && !headings(read(page)).includes(section)),
+      ({ page, section }) =>
+        !existsSync(join(ROOT, page)) ||
+        (section !== undefined && !headings(read(page)).includes(section)),
     );
-    expect(lost.map(({ path, page, section }) => `${path}: ${page}, "${section ?? ""}"`)).toEqual([]);
+    expect(lost.map(({ path, page, section }) => `${path}: ${page}, "${section ?? ""}"`)).toEqual(
+      [],
+    );
   });
 });

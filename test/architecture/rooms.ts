@@ -1,13 +1,25 @@
 /** Rooms that compute: no package, no Node module, nothing that could wait or look at a clock. */
 export const PURE_ROOMS = ["lib/model", "lib/fields", "lib/sources", "lib/policy"] as const;
 
-/** What a sync imports: the rules, the manifests that hold them, and the ways to tables, clusters and people. */
-const OF_SYNC = [...PURE_ROOMS, "lib/manifest", "lib/store", "lib/cluster", "lib/source-client", "lib/report", "lib/plan"];
+/**
+ * What a sync imports: the rules, the manifests that hold them, and the ways to tables, clusters
+ * and people.
+ */
+const OF_SYNC = [
+  ...PURE_ROOMS,
+  "lib/manifest",
+  "lib/store",
+  "lib/cluster",
+  "lib/source-client",
+  "lib/report",
+  "lib/plan",
+];
 const OF_SERVICE = [...OF_SYNC, "lib/views", "lib/sync"];
 const OF_RUN = [...OF_SERVICE, "lib/service"];
 
 /**
- * The rooms and the rooms that each may import, down the list of meaning (docs/architecture.md, "Rooms"). A room that is not listed may not exist.
+ * The rooms and the rooms that each may import, down the list of meaning (docs/architecture.md,
+ * "Rooms"). A room that is not listed may not exist.
  */
 export const ROOMS: Readonly<Record<string, readonly string[]>> = {
   "lib/model": [],
@@ -40,14 +52,22 @@ export const PACKAGE_ROOMS: Readonly<Record<string, readonly string[]>> = {
   "reflect-metadata": ["lib/local"],
   "csv-parse": ["lib/local"],
   commander: ["lib/cli", "lib/local"],
-  "@aws-sdk/client-dynamodb": ["lib/store", "lib/sync", "lib/service", "lib/local", "lib/cli", "functions"],
+  "@aws-sdk/client-dynamodb": [
+    "lib/store",
+    "lib/sync",
+    "lib/service",
+    "lib/local",
+    "lib/cli",
+    "functions",
+  ],
   "@smithy/node-http-handler": ["lib/aws"],
   "@middy/core": ["functions"],
   "@middy/sqs-partial-batch-failure": ["functions"],
 };
 
 /** Room of a path ("lib/store/table/keys.ts" → "lib/store"), undefined outside all of them. */
-export const roomOf = (path: string): string | undefined => Object.keys(ROOMS).find((room) => path.startsWith(`${room}/`));
+export const roomOf = (path: string): string | undefined =>
+  Object.keys(ROOMS).find((room) => path.startsWith(`${room}/`));
 
 /** Name of the package behind a bare specifier: "@aws-sdk/client-sqs/x" → "@aws-sdk/client-sqs". */
 export const packageOf = (specifier: string): string =>

@@ -31,15 +31,24 @@ export interface SourceFile {
   readonly imports: readonly Import[];
 }
 
-/** Opens the project of tsconfig.json, and gives what `read` makes of its files, as the compiler itself parsed them. Throws for a file that the project leaves out. */
-export const readProject = <Result>(read: (parsedFile: (path: string) => ParsedFile) => Result): Result => {
+/**
+ * Opens the project of tsconfig.json, and gives what `read` makes of its files, as the compiler
+ * itself parsed them. Throws for a file that the project leaves out.
+ */
+export const readProject = <Result>(
+  read: (parsedFile: (path: string) => ParsedFile) => Result,
+): Result => {
   const api = new API({ cwd: ROOT });
   try {
-    const [project] = api.updateSnapshot({ openProject: join(ROOT, "tsconfig.json") }).getProjects();
-    if (project === undefined) throw new Error("Cannot parse the sources: tsconfig.json opened no project");
+    const [project] = api
+      .updateSnapshot({ openProject: join(ROOT, "tsconfig.json") })
+      .getProjects();
+    if (project === undefined)
+      throw new Error("Cannot parse the sources: tsconfig.json opened no project");
     return read((path) => {
       const parsed = project.program.getSourceFile(join(ROOT, path));
-      if (parsed === undefined) throw new Error(`Cannot parse "${path}": tsconfig.json does not include it`);
+      if (parsed === undefined)
+        throw new Error(`Cannot parse "${path}": tsconfig.json does not include it`);
       return parsed;
     });
   } finally {
@@ -52,12 +61,22 @@ export const parsedFiles = (paths: readonly string[]): readonly SourceFile[] =>
   readProject((parsedFile) =>
     paths
       .flatMap((path) => (path.endsWith(".ts") ? [path] : filesBelow(path)))
-      .map((path) => ({ path, text: readFileSync(join(ROOT, path), "utf8"), imports: parsedFile(path).imports.map(toImport) })),
+      .map((path) => ({
+        path,
+        text: readFileSync(join(ROOT, path), "utf8"),
+        imports: parsedFile(path).imports.map(toImport),
+      })),
   );
 
-/** Paths of the files below a folder of the repository that end as asked, sorted; none when there is no such folder. */
+/**
+ * Paths of the files below a folder of the repository that end as asked, sorted; none when there is
+ * no such folder.
+ */
 export const filesBelow = (folder: string, ending = ".ts"): readonly string[] =>
-  (existsSync(join(ROOT, folder)) ? readdirSync(join(ROOT, folder), { recursive: true, withFileTypes: true }) : [])
+  (existsSync(join(ROOT, folder))
+    ? readdirSync(join(ROOT, folder), { recursive: true, withFileTypes: true })
+    : []
+  )
     .filter((entry) => entry.isFile() && entry.name.endsWith(ending))
     .map((entry) => relative(ROOT, join(entry.parentPath, entry.name)).replaceAll("\\", "/"))
     // Of installed packages: those of test/mutation/tools.
@@ -65,15 +84,23 @@ export const filesBelow = (folder: string, ending = ".ts"): readonly string[] =>
     .sort();
 
 const toImport = (literal: Node): Import => {
-  if (!isStringLiteral(literal)) throw new Error("Cannot read an import: its specifier is not a string");
+  if (!isStringLiteral(literal))
+    throw new Error("Cannot read an import: its specifier is not a string");
   const specifier = literal.text;
   const holder = literal.parent;
   if (isCallExpression(holder)) return { specifier, kind: "lazy", names: [] };
-  if (isExportDeclaration(holder)) return { specifier, kind: holder.isTypeOnly ? "type" : "static", names: [] };
+  if (isExportDeclaration(holder))
+    return { specifier, kind: holder.isTypeOnly ? "type" : "static", names: [] };
   if (!isImportDeclaration(holder)) return { specifier, kind: "type", names: [] }; // import("…").Name in a type
   const clause = holder.importClause;
   const bindings = clause?.namedBindings;
   const names =
-    bindings !== undefined && isNamedImports(bindings) ? bindings.elements.map((element) => (element.propertyName ?? element.name).text) : [];
-  return { specifier, kind: clause?.phaseModifier === SyntaxKind.TypeKeyword ? "type" : "static", names };
+    bindings !== undefined && isNamedImports(bindings)
+      ? bindings.elements.map((element) => (element.propertyName ?? element.name).text)
+      : [];
+  return {
+    specifier,
+    kind: clause?.phaseModifier === SyntaxKind.TypeKeyword ? "type" : "static",
+    names,
+  };
 };

@@ -1,13 +1,18 @@
 import { describe, expect, it } from "vitest";
 import { testNames } from "./test-names.ts";
 
-/** A sentence has a subject, a verb and mostly an object. A placeholder of a table may stand for the object, and for nothing else. */
+/**
+ * A sentence has a subject, a verb and mostly an object. A placeholder of a table may stand for the
+ * object, and for nothing else.
+ */
 const FEWEST_WORDS = 3;
 const PLACEHOLDER = /^[%$]/;
 
 const names = testNames("test");
 const wrong = (isWrong: (text: string) => boolean): readonly string[] =>
-  names.filter(({ text }) => isWrong(text)).map(({ path, line, text }) => `${path}:${line}: ${text}`);
+  names
+    .filter(({ text }) => isWrong(text))
+    .map(({ path, line, text }) => `${path}:${line}: ${text}`);
 
 describe("the names of the tests", () => {
   it("were found in every room, those of tables and of skipped blocks among them", () => {
@@ -18,7 +23,8 @@ describe("the names of the tests", () => {
 
   it("have as many words as a sentence needs, the title of their block included", () => {
     const isShort = (words: readonly string[]): boolean =>
-      words.length < FEWEST_WORDS || words.filter((word) => !PLACEHOLDER.test(word)).length < FEWEST_WORDS - 1;
+      words.length < FEWEST_WORDS ||
+      words.filter((word) => !PLACEHOLDER.test(word)).length < FEWEST_WORDS - 1;
     expect(wrong((text) => isShort(text.split(/\s+/)))).toEqual([]);
   });
 

@@ -19,7 +19,9 @@ export interface Attack {
 }
 
 /** Calls with a folder that is removed afterwards. */
-export const withFolder = async <Result>(use: (dir: string) => Promise<Result>): Promise<Result> => {
+export const withFolder = async <Result>(
+  use: (dir: string) => Promise<Result>,
+): Promise<Result> => {
   const dir = mkdtempSync(join(tmpdir(), "tidemark-attack-"));
   try {
     return await use(dir);
@@ -29,13 +31,24 @@ export const withFolder = async <Result>(use: (dir: string) => Promise<Result>):
 };
 
 export const commandOf = (folder: string, args: readonly string[], cwd: string): ChildProcess =>
-  spawn(process.execPath, [join(folder, "bin/tidemark.js"), ...args], { cwd, env: { ...process.env, NO_COLOR: "1" } });
+  spawn(process.execPath, [join(folder, "bin/tidemark.js"), ...args], {
+    cwd,
+    env: { ...process.env, NO_COLOR: "1" },
+  });
 
 /** Runs `tidemark ARGS` of a checkout to its end. */
-export const said = async (folder: string, args: readonly string[], cwd: string): Promise<{ readonly out: string; readonly code: number }> => {
+export const said = async (
+  folder: string,
+  args: readonly string[],
+  cwd: string,
+): Promise<{ readonly out: string; readonly code: number }> => {
   const child = commandOf(folder, args, cwd);
   child.stdin?.end();
   const ended = new Promise<number>((resolve) => child.once("close", (code) => resolve(code ?? 1)));
-  const [out, err, code] = await Promise.all([child.stdout && text(child.stdout), child.stderr && text(child.stderr), ended]);
+  const [out, err, code] = await Promise.all([
+    child.stdout && text(child.stdout),
+    child.stderr && text(child.stderr),
+    ended,
+  ]);
   return { out: `${out}${err}`, code };
 };

@@ -20,10 +20,15 @@ describe("the attacks of npm run prove -- attacks", () => {
 
   it("reach nothing: the list of recommender hosts, changed with the right to edit", async () => {
     const attack = ATTACKS.find(({ name }) => name.startsWith("the list of recommender hosts"));
-    expect(await attack?.play(ROOT)).toMatchObject({ held: true, saw: expect.stringContaining("the edit URL answered 403") });
+    expect(await attack?.play(ROOT)).toMatchObject({
+      held: true,
+      saw: expect.stringContaining("the edit URL answered 403"),
+    });
   });
 
-  it.each(ATTACKS.filter(({ name }) => name.includes("recommender") && !name.startsWith("the list")))("reach nothing: $name", async ({ play }) => {
+  it.each(
+    ATTACKS.filter(({ name }) => name.includes("recommender") && !name.startsWith("the list")),
+  )("reach nothing: $name", async ({ play }) => {
     expect(await play(ROOT)).toMatchObject({ held: true });
   });
 });

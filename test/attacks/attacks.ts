@@ -6,4 +6,11 @@ import { ATTACKS as RECOMMENDER } from "./recommender.ts";
 import { ATTACKS as TENANTS } from "./tenants.ts";
 import { ATTACKS as WORDS } from "./words.ts";
 
-export const ATTACKS: readonly Attack[] = [...TENANTS, ...OBJECTS, ...MEMORY, ...WORDS, ...RECOMMENDER, ...MACHINE];
+export const ATTACKS: readonly Attack[] = [
+  ...TENANTS,
+  ...OBJECTS,
+  ...MEMORY,
+  ...WORDS,
+  ...RECOMMENDER,
+  ...MACHINE,
+];

@@ -8,7 +8,10 @@ import { DEFAULT_TIMING } from "../../lib/plan/message.ts";
 import { warmCache } from "../../lib/sync/load/warm-cache.ts";
 import { exportsIn } from "../simulation/beside/build.ts";
 
-/** The code of this checkout. An earlier one beside it has the same parts in the same form. Each checkout stores its own records. */
+/**
+ * The code of this checkout. An earlier one beside it has the same parts in the same form. Each
+ * checkout stores its own records.
+ */
 export const HERE = {
   ...{ sync, rules: PURE_PART, timing: DEFAULT_TIMING, warmCache, clientFor },
   ...{ insertByStatement, putCluster, putAutoscaler, raiseSpecVersion },
@@ -47,6 +50,7 @@ export const checkoutOf = async (folder: string): Promise<Checkout> => {
   const code = (await exportsIn(folder, PARTS)) as unknown as Checkout;
   // Earlier checkouts have the connection in the record, and read no cluster without it.
   const connection = { kind: "kubeconfig", path: "not-used" };
-  const putting: typeof putCluster = (tables, record, expected) => code.putCluster(tables, { connection, ...record } as typeof record, expected);
+  const putting: typeof putCluster = (tables, record, expected) =>
+    code.putCluster(tables, { connection, ...record } as typeof record, expected);
   return { ...code, putCluster: putting };
 };

@@ -1,5 +1,15 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { cpSync, existsSync, readdirSync, readFileSync, readlinkSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  cpSync,
+  existsSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { setTimeout as wait } from "node:timers/promises";
@@ -10,7 +20,10 @@ const NOBODY = 65_534;
 const START_MS = 20_000;
 const POLL_MS = 100;
 
-/** The ports on which a process listens. Any user of the machine finds them in /proc/net/tcp, among those of other processes. */
+/**
+ * The ports on which a process listens. Any user of the machine finds them in /proc/net/tcp, among
+ * those of other processes.
+ */
 const portsOf = (pid: number): readonly number[] => {
   const sockets = new Set(
     readdirSync(`/proc/${pid}/fd`).flatMap((fd) => {
@@ -24,11 +37,16 @@ const portsOf = (pid: number): readonly number[] => {
   const rows = readFileSync("/proc/net/tcp", "utf8").trim().split("\n").slice(1);
   return rows.flatMap((row) => {
     const [, local = "", , state, , , , , , inode = ""] = row.trim().split(/\s+/);
-    return state === "0A" && sockets.has(inode) ? [Number.parseInt(local.split(":")[1] ?? "", 16)] : [];
+    return state === "0A" && sockets.has(inode)
+      ? [Number.parseInt(local.split(":")[1] ?? "", 16)]
+      : [];
   });
 };
 
-/** A program of another user. It asks each port for tables and queues, and puts each cluster that it finds again, with its kubeconfig. */
+/**
+ * A program of another user. It asks each port for tables and queues, and puts each cluster that it
+ * finds again, with its kubeconfig.
+ */
 const STRANGER = `
 const [ports, kubeconfig] = [JSON.parse(process.argv[1]), process.argv[2]];
 const call = async (port, target, type, body) => {
@@ -58,7 +76,8 @@ for (const port of ports) {
 console.log(JSON.stringify([process.getuid(), reached]));`;
 
 const until = async (holds: () => boolean, forMs: number): Promise<boolean> => {
-  for (const endMs = Date.now() + forMs; Date.now() < endMs; await wait(POLL_MS)) if (holds()) return true;
+  for (const endMs = Date.now() + forMs; Date.now() < endMs; await wait(POLL_MS))
+    if (holds()) return true;
   return holds();
 };
 
@@ -70,10 +89,16 @@ const stop = async (child: ChildProcess): Promise<void> => {
 
 const overLoopback = (folder: string): Promise<Seen> =>
   withFolder(async (dir) => {
-    if (process.getuid?.() !== 0) return { held: false, saw: "not played: only root can start a program of another user" };
+    if (process.getuid?.() !== 0)
+      return { held: false, saw: "not played: only root can start a program of another user" };
     const ran = join(dir, "ran-as");
     const kubeconfig = join(dir, "evil");
-    const exec = { apiVersion: "client.authentication.k8s.io/v1", command: "/bin/sh", args: ["-c", `id -u > ${ran}`], interactiveMode: "Never" };
+    const exec = {
+      apiVersion: "client.authentication.k8s.io/v1",
+      command: "/bin/sh",
+      args: ["-c", `id -u > ${ran}`],
+      interactiveMode: "Never",
+    };
     const config = {
       ...{ apiVersion: "v1", kind: "Config", "current-context": "x" },
       clusters: [{ name: "c", cluster: { server: "https://127.0.0.1:1" } }],
@@ -87,22 +112,42 @@ const overLoopback = (folder: string): Promise<Seen> =>
       words += String(chunk);
     });
     await until(() => words.includes("applied"), START_MS);
-    const stranger = spawn(process.execPath, ["--input-type=module", "-e", STRANGER, JSON.stringify(portsOf(run.pid ?? 0)), kubeconfig], {
-      ...{ uid: NOBODY, gid: NOBODY, cwd: "/", stdio: ["ignore", "pipe", "inherit"] },
-    });
-    const [uid, reached] = JSON.parse(await text(stranger.stdout)) as readonly [number, readonly string[]];
+    const stranger = spawn(
+      process.execPath,
+      ["--input-type=module", "-e", STRANGER, JSON.stringify(portsOf(run.pid ?? 0)), kubeconfig],
+      {
+        ...{ uid: NOBODY, gid: NOBODY, cwd: "/", stdio: ["ignore", "pipe", "inherit"] },
+      },
+    );
+    const [uid, reached] = JSON.parse(await text(stranger.stdout)) as readonly [
+      number,
+      readonly string[],
+    ];
     const isRun = reached.length > 0 && (await until(() => existsSync(ran), START_MS));
     await stop(run);
     const program = isRun ? `; its program ran as user ${readFileSync(ran, "utf8").trim()}` : "";
-    return { held: uid === NOBODY && reached.length === 0, saw: `user ${uid} reached ${[...new Set(reached)].join(", ") || "nothing"}${program}` };
+    return {
+      held: uid === NOBODY && reached.length === 0,
+      saw: `user ${uid} reached ${[...new Set(reached)].join(", ") || "nothing"}${program}`,
+    };
   });
 
 const PLACES = ["log.jsonl", "queue.jsonl", "clock.json", "tables", "cluster"] as const;
 
 const byLinks = (folder: string): Promise<Seen> =>
   withFolder(async (dir) => {
-    const [whole, data, elsewhere] = ["whole", "data", "elsewhere"].map((name) => join(dir, name)) as [string, string, string];
-    const args = (at: string): readonly string[] => ["start", "--data", at, "--for", "1m", "--speed", "100000"];
+    const [whole, data, elsewhere] = ["whole", "data", "elsewhere"].map((name) =>
+      join(dir, name),
+    ) as [string, string, string];
+    const args = (at: string): readonly string[] => [
+      "start",
+      "--data",
+      at,
+      "--for",
+      "1m",
+      "--speed",
+      "100000",
+    ];
     await said(folder, args(whole), dir);
     const changed: string[] = [];
     for (const place of PLACES) {
@@ -115,7 +160,10 @@ const byLinks = (folder: string): Promise<Seen> =>
       await said(folder, args(data), dir);
       if (JSON.stringify(treeOf(elsewhere)) !== before) changed.push(place);
     }
-    return { held: changed.length === 0, saw: `what ${changed.length} of ${PLACES.length} links lead to was changed: ${changed.join(", ")}` };
+    return {
+      held: changed.length === 0,
+      saw: `what ${changed.length} of ${PLACES.length} links lead to was changed: ${changed.join(", ")}`,
+    };
   });
 
 /** Point 2.6. */

@@ -11,8 +11,12 @@ const USAGE =
 
 /** Each attack has a process of its own: some end it. */
 const played = async (name: string, folder: string): Promise<Seen> => {
-  const child = fork(fileURLToPath(import.meta.url), ["--play", name, folder], { stdio: ["ignore", "ignore", "inherit", "ipc"] });
-  const ended = once(child, "exit").then(([code, signal]): Seen => ({ held: false, saw: `the process ended with ${code ?? signal}` }));
+  const child = fork(fileURLToPath(import.meta.url), ["--play", name, folder], {
+    stdio: ["ignore", "ignore", "inherit", "ipc"],
+  });
+  const ended = once(child, "exit").then(
+    ([code, signal]): Seen => ({ held: false, saw: `the process ended with ${code ?? signal}` }),
+  );
   return Promise.race([once(child, "message").then(([seen]) => seen as Seen), ended]);
 };
 

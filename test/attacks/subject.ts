@@ -1,5 +1,11 @@
 import type { ClusterClient } from "../../lib/cluster/cluster-client.ts";
-import { autoscalerName, autoscalerUid, clusterName, namespace, WHOLE_CLUSTER } from "../../lib/model/ids.ts";
+import {
+  autoscalerName,
+  autoscalerUid,
+  clusterName,
+  namespace,
+  WHOLE_CLUSTER,
+} from "../../lib/model/ids.ts";
 import type { ClusterRecord } from "../../lib/model/records.ts";
 import { DEFAULT_SETTINGS } from "../../lib/model/spec-common.ts";
 import type { CompletedSync } from "../../lib/report/sync-report.ts";
@@ -19,7 +25,10 @@ export interface Stored {
   historyBytes: number;
 }
 
-/** A cluster in the tables of its own, with a function that syncs it: the code of a checkout on a stand-in of an API server. */
+/**
+ * A cluster in the tables of its own, with a function that syncs it: the code of a checkout on a
+ * stand-in of an API server.
+ */
 export interface Subject {
   /** The next sync, fifteen seconds after the one before. */
   readonly next: () => Promise<CompletedSync>;
@@ -59,10 +68,20 @@ export const subjectOn = async (
   };
   await code.putCluster(tables, cluster, undefined);
   for (const manifest of manifests) {
-    const { metadata } = JSON.parse(manifest) as { readonly metadata: { readonly namespace: string; readonly name: string } };
-    const place = { cluster: cluster.name, namespace: namespace(metadata.namespace), name: autoscalerName(metadata.name) };
+    const { metadata } = JSON.parse(manifest) as {
+      readonly metadata: { readonly namespace: string; readonly name: string };
+    };
+    const place = {
+      cluster: cluster.name,
+      namespace: namespace(metadata.namespace),
+      name: autoscalerName(metadata.name),
+    };
     const times = { generation: 1, createdMs: 0, updatedMs: 0, updatedBy: "test" };
-    await code.putAutoscaler(tables, { ...place, uid: autoscalerUid(`uid-of-${metadata.name}`), manifest, ...times }, undefined);
+    await code.putAutoscaler(
+      tables,
+      { ...place, uid: autoscalerUid(`uid-of-${metadata.name}`), manifest, ...times },
+      undefined,
+    );
   }
   // As the address of another machine: the stand-ins are on this one.
   const trusted = { files: false, ownAddresses: true };
@@ -74,7 +93,12 @@ export const subjectOn = async (
   };
   const next = async (): Promise<CompletedSync> => {
     passedMs += PERIOD_MS;
-    const report = await code.sync(ports, { cluster: cluster.name, partition: WHOLE_CLUSTER, dueMs: clock(), periodMs: PERIOD_MS });
+    const report = await code.sync(ports, {
+      cluster: cluster.name,
+      partition: WHOLE_CLUSTER,
+      dueMs: clock(),
+      periodMs: PERIOD_MS,
+    });
     if (report.kind !== "completed") throw new Error(`the sync was dropped: ${report.why}`);
     return report;
   };
@@ -88,7 +112,8 @@ interface Input {
   readonly Statements?: readonly { readonly Parameters?: unknown }[];
 }
 
-const statementsOf = (input: unknown): readonly unknown[] => ((input as Input).Statements ?? []).map(({ Parameters }) => Parameters);
+const statementsOf = (input: unknown): readonly unknown[] =>
+  ((input as Input).Statements ?? []).map(({ Parameters }) => Parameters);
 
 /** What a request stores, item by item. */
 const itemsOf = (input: unknown): readonly unknown[] => {

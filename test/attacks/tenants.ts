@@ -7,7 +7,10 @@ import { checkoutOf } from "./checkout.ts";
 
 const OTHERS = othersOf(200);
 
-/** Point 1.1: one sync of 200 autoscalers over real HTTPS, alone and beside one tenant. Whether they are scaled in time is measured by `npm run bench -- tenants`. */
+/**
+ * Point 1.1: one sync of 200 autoscalers over real HTTPS, alone and beside one tenant. Whether they
+ * are scaled in time is measured by `npm run bench -- tenants`.
+ */
 export const ATTACKS: readonly Attack[] = TENANTS.map((tenant) => ({
   name: `a tenant with ${tenant.name}`,
   play: async (folder) => {
@@ -25,7 +28,9 @@ export const ATTACKS: readonly Attack[] = TENANTS.map((tenant) => ({
     await played();
     const [alone, beside] = [await played(), await played(tenant)];
     await engine.close();
-    const differing = [...alone.decisions].filter(([name, decision]) => beside.decisions.get(name) !== decision).length;
+    const differing = [...alone.decisions].filter(
+      ([name, decision]) => beside.decisions.get(name) !== decision,
+    ).length;
     return {
       held: differing === 0 && beside.scaled.size === OTHERS.length,
       saw: `${beside.scaled.size} of ${OTHERS.length} others scaled (alone ${alone.scaled.size}), ${differing} decided otherwise or not at all`,

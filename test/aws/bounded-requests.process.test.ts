@@ -9,7 +9,14 @@ import { closeServer, listenOnLoopback } from "../../lib/local/run/loopback.ts";
 import { realTables } from "../../lib/store/table/real-tables.ts";
 import { repeat } from "../../lib/store/table/repeat.ts";
 import { REQUESTS_AT_ONCE } from "../../lib/store/table/wait-for-all.ts";
-import { answering, type BrokenServer, brokenServer, silent, wholeAnswer, within } from "./broken-server.ts";
+import {
+  answering,
+  type BrokenServer,
+  brokenServer,
+  silent,
+  wholeAnswer,
+  within,
+} from "./broken-server.ts";
 
 const BODY = '{"Item":{"pk":{"S":"fleet"}}}';
 const WHOLE = wholeAnswer(BODY);
@@ -30,7 +37,10 @@ afterEach(async () => {
 });
 
 const tables = () => realTables({ stateTable: "state", historyTable: "history" });
-const getFleet = new GetItemCommand({ TableName: "state", Key: { pk: { S: "fleet" }, sk: { S: "fleet" } } });
+const getFleet = new GetItemCommand({
+  TableName: "state",
+  Key: { pk: { S: "fleet" }, sk: { S: "fleet" } },
+});
 
 describe("the client of the tables", () => {
   it("tells how far the machine's clock differs from the service's, by the Date header of the last answer", async () => {
@@ -49,13 +59,16 @@ describe("the client of the tables", () => {
     const crowd = createServer((_request, response) => {
       held.push(response);
       if (held.length < REQUESTS_AT_ONCE) return;
-      for (const one of held) one.writeHead(200, { "content-type": "application/x-amz-json-1.0" }).end(BODY);
+      for (const one of held)
+        one.writeHead(200, { "content-type": "application/x-amz-json-1.0" }).end(BODY);
     });
     vi.stubEnv("AWS_ENDPOINT_URL", await listenOnLoopback(crowd));
     const { client } = tables();
     try {
       // With fewer connections none is answered: each call ends at its limit.
-      const answers = await Promise.all(Array.from({ length: REQUESTS_AT_ONCE }, () => client.send(getFleet)));
+      const answers = await Promise.all(
+        Array.from({ length: REQUESTS_AT_ONCE }, () => client.send(getFleet)),
+      );
       expect(answers.every(({ Item }) => Item?.["pk"]?.S === "fleet")).toBe(true);
     } finally {
       await closeServer(crowd);
@@ -70,21 +83,35 @@ describe("the client of the tables", () => {
 });
 
 describe("boundedRequests()", () => {
-  const limits = { maxAttempts: 1, requestHandler: boundedRequests({ connectMs: 200, wholeMs: 300 }) };
+  const limits = {
+    maxAttempts: 1,
+    requestHandler: boundedRequests({ connectMs: 200, wholeMs: 300 }),
+  };
 
   it("names the host and the limit, and fails as a timeout", async () => {
     const sts = new STSClient(limits);
-    const call = sts.send(new AssumeRoleCommand({ RoleArn: "arn:aws:iam::1:role/x", RoleSessionName: randomUUID() }));
-    await expect(within(5_000, call)).rejects.toMatchObject({ name: "TimeoutError", message: "no answer from 127.0.0.1 within 300 ms" });
+    const call = sts.send(
+      new AssumeRoleCommand({ RoleArn: "arn:aws:iam::1:role/x", RoleSessionName: randomUUID() }),
+    );
+    await expect(within(5_000, call)).rejects.toMatchObject({
+      name: "TimeoutError",
+      message: "no answer from 127.0.0.1 within 300 ms",
+    });
   });
 
   it("lets the client of the queue send a batch again after a timeout", async () => {
-    const answer = '{"Successful":[{"Id":"0","MessageId":"m","MD5OfMessageBody":"900150983cd24fb0d6963f7d28e17f72"}],"Failed":[]}';
+    const answer =
+      '{"Successful":[{"Id":"0","MessageId":"m","MD5OfMessageBody":"900150983cd24fb0d6963f7d28e17f72"}],"Failed":[]}';
     server.behaviours = [silent, answering(wholeAnswer(answer))];
     const sqs = new SQSClient({ ...limits, maxAttempts: 2 });
     const sent = await within(
       10_000,
-      sqs.send(new SendMessageBatchCommand({ QueueUrl: `${server.endpoint}/1/q`, Entries: [{ Id: "0", MessageBody: "abc" }] })),
+      sqs.send(
+        new SendMessageBatchCommand({
+          QueueUrl: `${server.endpoint}/1/q`,
+          Entries: [{ Id: "0", MessageBody: "abc" }],
+        }),
+      ),
     );
     expect(sent.Successful).toHaveLength(1);
     expect(server.connections).toHaveLength(2);
@@ -97,20 +124,30 @@ describe("every client of an AWS service", () => {
     const { readFileSync } = await import("node:fs");
     const made = parsedFiles(["lib", "functions"]).flatMap(({ path }) =>
       [
-        ...readFileSync(`${ROOT}/${path}`, "utf8").matchAll(/new (?:DynamoDB|SQS|STS|SecretsManager|EKS|CloudFormation)Client\(([\s\S]{0,200}?)\);/g),
+        ...readFileSync(`${ROOT}/${path}`, "utf8").matchAll(
+          /new (?:DynamoDB|SQS|STS|SecretsManager|EKS|CloudFormation)Client\(([\s\S]{0,200}?)\);/g,
+        ),
       ].map(([text]) => ({ path, text })),
     );
     expect(made.length).toBeGreaterThan(4);
-    const isBounded = ({ path, text }: { readonly path: string; readonly text: string }): boolean => {
+    const isBounded = ({
+      path,
+      text,
+    }: {
+      readonly path: string;
+      readonly text: string;
+    }): boolean => {
       const options = /Client\((?:\{ \.\.\.)?(\w+)[,)]/.exec(text)?.[1];
       if (options === undefined) return /boundedRequests|AWS_CALLS|SEND|LOOPBACK_REGION/.test(text);
       return (
-        new RegExp(`const ${options} = .*(boundedRequests|LOOPBACK_REGION)`).test(readFileSync(`${ROOT}/${path}`, "utf8")) ||
-        /AWS_CALLS|SEND/.test(options)
+        new RegExp(`const ${options} = .*(boundedRequests|LOOPBACK_REGION)`).test(
+          readFileSync(`${ROOT}/${path}`, "utf8"),
+        ) || /AWS_CALLS|SEND/.test(options)
       );
     };
     // A client of which only the configuration is read sends nothing.
-    const sends = ({ text }: { readonly text: string }): boolean => !/Client\(\)\.config/.test(text);
+    const sends = ({ text }: { readonly text: string }): boolean =>
+      !/Client\(\)\.config/.test(text);
     expect(made.filter((client) => sends(client) && !isBounded(client))).toEqual([]);
   });
 });

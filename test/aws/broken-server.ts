@@ -19,7 +19,10 @@ export const answering =
     socket.on("data", () => socket.write(answers[Math.min(at++, answers.length - 1)] ?? ""));
   };
 
-/** Answers one request. The connection is dead from then on, as after a freeze of the client's machine: the server knows nothing of it, and no reset comes. */
+/**
+ * Answers one request. The connection is dead from then on, as after a freeze of the client's
+ * machine: the server knows nothing of it, and no reset comes.
+ */
 export const deadAfterOne =
   (answer: string): Behaviour =>
   (socket) =>
@@ -46,7 +49,10 @@ const dripping =
   };
 
 /** Every way in which a server takes a request and never gives a whole answer. */
-export const BROKEN: readonly (readonly [what: string, behaviour: (answer: string) => Behaviour])[] = [
+export const BROKEN: readonly (readonly [
+  what: string,
+  behaviour: (answer: string) => Behaviour,
+])[] = [
   ["accepts and never answers", () => silent],
   ["sends the head of an answer and no body", headOnly],
   ["stops in the middle of a body", halfBody],
@@ -88,8 +94,14 @@ export const brokenServer = async (...behaviours: readonly Behaviour[]): Promise
   return broken;
 };
 
-/** Fails the test when a call outlives its limit by far: a call without a limit never comes back at all. */
+/**
+ * Fails the test when a call outlives its limit by far: a call without a limit never comes back at
+ * all.
+ */
 export const within = async <Value>(ms: number, call: Promise<Value>): Promise<Value> => {
-  const late = new Promise<never>((_, reject) => void setTimeout(() => reject(new Error(`still waiting after ${ms} ms`)), ms).unref());
+  const late = new Promise<never>(
+    (_, reject) =>
+      void setTimeout(() => reject(new Error(`still waiting after ${ms} ms`)), ms).unref(),
+  );
   return Promise.race([call, late]);
 };

@@ -15,7 +15,10 @@ const XML = "text/xml";
 const CREDENTIALS = { accessKeyId: "local", secretAccessKey: "local" };
 const HOUR_MS = 3_600_000;
 
-/** One client as the functions make it. `call` may be made more than once, and each time reaches the service. */
+/**
+ * One client as the functions make it. `call` may be made more than once, and each time reaches the
+ * service.
+ */
 export interface Client {
   readonly name: string;
   /** An answer that it takes. */
@@ -30,7 +33,10 @@ export interface Client {
   readonly once?: true;
 }
 
-/** A clock that is far ahead each time that it is asked, so that nothing is kept from one call to the next. */
+/**
+ * A clock that is far ahead each time that it is asked, so that nothing is kept from one call to
+ * the next.
+ */
 const leapingClock = (): (() => number) => {
   let nowMs = Date.now();
   return () => {
@@ -47,7 +53,8 @@ const KUBECONFIG = {
   contexts: [{ name: "c", context: { cluster: "c", user: "u" } }],
   "current-context": "c",
 };
-const secretOf = (): string => JSON.stringify({ Name: "tidemark/eu-1", SecretString: JSON.stringify(KUBECONFIG) });
+const secretOf = (): string =>
+  JSON.stringify({ Name: "tidemark/eu-1", SecretString: JSON.stringify(KUBECONFIG) });
 
 const assumedRole = (): string =>
   `<AssumeRoleResponse xmlns="https://sts.amazonaws.com/doc/2011-06-15/"><AssumeRoleResult><Credentials><AccessKeyId>A</AccessKeyId><SecretAccessKey>s</SecretAccessKey><SessionToken>t</SessionToken><Expiration>${new Date(Date.now() + HOUR_MS).toISOString()}</Expiration></Credentials></AssumeRoleResult></AssumeRoleResponse>`;
@@ -57,9 +64,16 @@ export const CLIENTS: readonly Client[] = [
     name: "the tables",
     answer: () => wholeAnswer('{"Item":{"pk":{"S":"fleet"}}}'),
     newCall: () => {
-      const tables = { ...realTables({ stateTable: "state", historyTable: "history" }), untilMs: Date.now() + 6_000 };
-      const read = new GetItemCommand({ TableName: "state", Key: { pk: { S: "fleet" }, sk: { S: "fleet" } } });
-      return async () => (await repeat(tables, "read the fleet", () => tables.client.send(read))).Item;
+      const tables = {
+        ...realTables({ stateTable: "state", historyTable: "history" }),
+        untilMs: Date.now() + 6_000,
+      };
+      const read = new GetItemCommand({
+        TableName: "state",
+        Key: { pk: { S: "fleet" }, sk: { S: "fleet" } },
+      });
+      return async () =>
+        (await repeat(tables, "read the fleet", () => tables.client.send(read))).Item;
     },
     limitMs: 8_000,
   },
@@ -94,33 +108,58 @@ export const CLIENTS: readonly Client[] = [
     name: "Secrets Manager",
     answer: () => wholeAnswer(secretOf()),
     newCall: () => {
-      const access = secretAccess({ kind: "secret", secretId: "tidemark/eu-1" }, { cluster: "eu-1", clock: leapingClock(), ownAddresses: false });
+      const access = secretAccess(
+        { kind: "secret", secretId: "tidemark/eu-1" },
+        { cluster: "eu-1", clock: leapingClock(), ownAddresses: false },
+      );
       return async () => (await access).credentials();
     },
     limitMs: 2 * 3_000,
   },
   {
     name: "the queue",
-    answer: () => wholeAnswer('{"Successful":[{"Id":"0","MessageId":"m","MD5OfMessageBody":"900150983cd24fb0d6963f7d28e17f72"}],"Failed":[]}'),
+    answer: () =>
+      wholeAnswer(
+        '{"Successful":[{"Id":"0","MessageId":"m","MD5OfMessageBody":"900150983cd24fb0d6963f7d28e17f72"}],"Failed":[]}',
+      ),
     newCall: (endpoint) => {
       const { client, queueUrl } = syncQueue(`${endpoint}/1/q`);
-      const batch = new SendMessageBatchCommand({ QueueUrl: queueUrl, Entries: [{ Id: "0", MessageBody: "abc" }] });
+      const batch = new SendMessageBatchCommand({
+        QueueUrl: queueUrl,
+        Entries: [{ Id: "0", MessageBody: "abc" }],
+      });
       return async () => (await client.send(batch)).Successful;
     },
     limitMs: 3 * 3_000,
   },
   {
     name: "the queues of dead letters",
-    answer: () => wholeAnswer('{"Attributes":{"ApproximateNumberOfMessages":"0","ApproximateNumberOfMessagesNotVisible":"0"}}'),
-    newCall: (endpoint) => deadLetters({ syncs: `${endpoint}/1/syncs`, plans: `${endpoint}/1/plans` }, { line: () => undefined }),
+    answer: () =>
+      wholeAnswer(
+        '{"Attributes":{"ApproximateNumberOfMessages":"0","ApproximateNumberOfMessagesNotVisible":"0"}}',
+      ),
+    newCall: (endpoint) =>
+      deadLetters(
+        { syncs: `${endpoint}/1/syncs`, plans: `${endpoint}/1/plans` },
+        { line: () => undefined },
+      ),
     limitMs: 2 * 2_000,
     without: undefined,
   },
   {
     name: "EKS",
     answer: () =>
-      wholeAnswer('{"cluster":{"name":"prod","endpoint":"https://k8s.example","certificateAuthority":{"data":"YQ=="}}}', "application/json"),
-    newCall: () => () => describeEks({ credentials: CREDENTIALS, clusterId: "prod", region: "eu-west-1", nowMs: Date.now() }),
+      wholeAnswer(
+        '{"cluster":{"name":"prod","endpoint":"https://k8s.example","certificateAuthority":{"data":"YQ=="}}}',
+        "application/json",
+      ),
+    newCall: () => () =>
+      describeEks({
+        credentials: CREDENTIALS,
+        clusterId: "prod",
+        region: "eu-west-1",
+        nowMs: Date.now(),
+      }),
     limitMs: 2 * 3_000,
   },
 ];

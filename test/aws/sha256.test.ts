@@ -20,7 +20,9 @@ describe("Sha256", () => {
   it.each(FORMS)("makes an HMAC with %s as the secret", async (_, secret) => {
     const hash = new Sha256(secret);
     hash.update("20261121");
-    expect(hex(await hash.digest())).toBe(createHmac("sha256", TEXT).update("20261121").digest("hex"));
+    expect(hex(await hash.digest())).toBe(
+      createHmac("sha256", TEXT).update("20261121").digest("hex"),
+    );
   });
 
   it("begins again after a reset, with the same secret", async () => {
@@ -28,6 +30,8 @@ describe("Sha256", () => {
     hash.update("dropped");
     hash.reset();
     hash.update("20261121");
-    expect(hex(await hash.digest())).toBe(createHmac("sha256", TEXT).update("20261121").digest("hex"));
+    expect(hex(await hash.digest())).toBe(
+      createHmac("sha256", TEXT).update("20261121").digest("hex"),
+    );
   });
 });

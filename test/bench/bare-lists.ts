@@ -12,20 +12,33 @@ const DEPLOYMENTS = "deployments.apps";
 
 const LISTS = [
   { path: "/api/v1/pods", resource: "pods", protobuf: POD_LIST, read: readPod },
-  { path: "/apis/apps/v1/deployments", resource: DEPLOYMENTS, protobuf: WORKLOAD_LISTS[DEPLOYMENTS], read: readWorkloadScale },
+  {
+    path: "/apis/apps/v1/deployments",
+    resource: DEPLOYMENTS,
+    protobuf: WORKLOAD_LISTS[DEPLOYMENTS],
+    read: readWorkloadScale,
+  },
 ] as const;
 
-/** The LISTs of pods and of deployments with nothing around them, over protobuf and over JSON: wall, own CPU, CPU of the API server, bytes. */
+/**
+ * The LISTs of pods and of deployments with nothing around them, over protobuf and over JSON: wall,
+ * own CPU, CPU of the API server, bytes.
+ */
 export const bareLists = async (plane: ControlPlane): Promise<string> => {
   const texts: string[] = [];
   for (const { protobuf, ...what } of LISTS) {
-    texts.push(`${what.resource} ${await measured(plane, { ...what, ...(protobuf && { protobuf }) })}`);
+    texts.push(
+      `${what.resource} ${await measured(plane, { ...what, ...(protobuf && { protobuf }) })}`,
+    );
     texts.push(`${what.resource} as JSON ${await measured(plane, what)}`);
   }
   return texts.join("; ");
 };
 
-const measured = async (plane: ControlPlane, what: Parameters<typeof list<object>>[1]): Promise<string> => {
+const measured = async (
+  plane: ControlPlane,
+  what: Parameters<typeof list<object>>[1],
+): Promise<string> => {
   const access = {
     server: new URL(plane.url),
     ca: plane.ca,
@@ -34,12 +47,22 @@ const measured = async (plane: ControlPlane, what: Parameters<typeof list<object
     credentials: async () => ({ headers: { authorization: `Bearer ${plane.token}` } }),
     forget: () => undefined,
   };
-  const transport = apiTransport({ cluster: "bench", access, clock: Date.now, elapsed: () => performance.now() });
+  const transport = apiTransport({
+    cluster: "bench",
+    access,
+    clock: Date.now,
+    elapsed: () => performance.now(),
+  });
   const [walls, owns]: [number[], number[]] = [[], []];
   let bytes = 0;
   const serverS = plane.apiServer.cpuSeconds();
   for (let round = 0; round < ROUNDS; round++) {
-    const budget = callBudget({ budgetMs: 60_000, maxCalls: 1_000, maxBytes: 1e9, elapsed: () => performance.now() });
+    const budget = callBudget({
+      budgetMs: 60_000,
+      maxCalls: 1_000,
+      maxBytes: 1e9,
+      elapsed: () => performance.now(),
+    });
     const [cpu, startedMs] = [process.cpuUsage(), performance.now()];
     const listed = await list(transport, what, budget);
     if (listed.kind === "failed") throw new Error(listed.failure.message);

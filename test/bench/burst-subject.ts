@@ -1,5 +1,11 @@
 import type { ClusterClient } from "../../lib/cluster/cluster-client.ts";
-import { autoscalerName, autoscalerUid, clusterName, namespace, WHOLE_CLUSTER } from "../../lib/model/ids.ts";
+import {
+  autoscalerName,
+  autoscalerUid,
+  clusterName,
+  namespace,
+  WHOLE_CLUSTER,
+} from "../../lib/model/ids.ts";
 import type { AutoscalerRecord, ClusterRecord } from "../../lib/model/records.ts";
 import { DEFAULT_SETTINGS } from "../../lib/model/spec-common.ts";
 import type { CompletedSync } from "../../lib/report/sync-report.ts";
@@ -12,7 +18,9 @@ import type { App } from "../control-plane/fill.ts";
 import type { ControlPlane } from "../control-plane/start.ts";
 import { testTables } from "../sync/world.ts";
 
-/** Thousandths of a core that every pod uses; it asks for a hundred, and half of that is the target. */
+/**
+ * Thousandths of a core that every pod uses; it asks for a hundred, and half of that is the target.
+ */
 export const CPU = { calm: 50, up: 150, down: 20 } as const;
 export type Load = keyof typeof CPU;
 
@@ -29,7 +37,12 @@ const manifest = ({ namespace: ns, name }: App) => ({
     scaleTargetRef: { apiVersion: "apps/v1", kind: "Deployment", name },
     minReplicas: 1,
     maxReplicas: 10,
-    metrics: [{ type: "Resource", resource: { name: "cpu", target: { type: "Utilization", averageUtilization: 50 } } }],
+    metrics: [
+      {
+        type: "Resource",
+        resource: { name: "cpu", target: { type: "Utilization", averageUtilization: 50 } },
+      },
+    ],
     behavior: { scaleDown: { stabilizationWindowSeconds: 0 } },
   },
 });
@@ -51,7 +64,16 @@ export const subjectOf = async (
   engine: Pick<Engine, "client" | "tables">,
   apps: readonly App[],
 ): Promise<Subject> => {
-  const { sync, rules, timing, warmCache, clientFor, insertByStatement, putCluster, putAutoscaler } = await checkoutOf(folder);
+  const {
+    sync,
+    rules,
+    timing,
+    warmCache,
+    clientFor,
+    insertByStatement,
+    putCluster,
+    putAutoscaler,
+  } = await checkoutOf(folder);
   const tables: Tables = testTables(engine.client, engine.tables, Date.now);
   const cluster: ClusterRecord = {
     name: clusterName(name),
@@ -105,7 +127,12 @@ export interface Played {
 let dueMs = 0;
 
 /** Syncs until nothing is left to scale; a calm round is one sync. */
-export const play = async (subject: Subject, plane: ControlPlane, what: Load, workloads: number): Promise<Played> => {
+export const play = async (
+  subject: Subject,
+  plane: ControlPlane,
+  what: Load,
+  workloads: number,
+): Promise<Played> => {
   const cpu = process.cpuUsage();
   const server = plane.apiServer.cpuSeconds();
   const startedMs = performance.now();
@@ -113,13 +140,20 @@ export const play = async (subject: Subject, plane: ControlPlane, what: Load, wo
   let [syncs, scales, pages] = [0, 0, 0];
   for (; syncs < SYNCS_MAX; ) {
     dueMs = Math.max(dueMs + 1, Date.now());
-    const message = { cluster: subject.cluster.name, partition: WHOLE_CLUSTER, dueMs, periodMs: PERIOD_MS };
+    const message = {
+      cluster: subject.cluster.name,
+      partition: WHOLE_CLUSTER,
+      dueMs,
+      periodMs: PERIOD_MS,
+    };
     const report = await subject.sync(subject.ports, message);
-    if (report.kind !== "completed") throw new Error(`a sync of ${subject.name} was ${JSON.stringify(report)}`);
+    if (report.kind !== "completed")
+      throw new Error(`a sync of ${subject.name} was ${JSON.stringify(report)}`);
     syncs++;
     scales += report.events.filter(({ outcome }) => outcome === "applied").length;
     pages += report.pagesWritten + report.journalPages;
-    for (const [phase, ms] of Object.entries(report.phasesMs)) phasesMs[phase] = (phasesMs[phase] ?? 0) + ms;
+    for (const [phase, ms] of Object.entries(report.phasesMs))
+      phasesMs[phase] = (phasesMs[phase] ?? 0) + ms;
     if (what === "calm" || scales >= workloads) break;
   }
   const { user, system } = process.cpuUsage(cpu);

@@ -9,19 +9,36 @@ import { controlPlaneBinaries } from "../control-plane/binaries.ts";
 import { type App, appsOf, fillCluster } from "../control-plane/fill.ts";
 import { type MetricsAdapter, startMetricsAdapter } from "../control-plane/metrics-adapter.ts";
 import { type ControlPlane, startControlPlane } from "../control-plane/start.ts";
-import { CPU, type Load, type Played, play, recordOf, type Subject, subjectOf } from "./burst-subject.ts";
+import {
+  CPU,
+  type Load,
+  type Played,
+  play,
+  recordOf,
+  type Subject,
+  subjectOf,
+} from "./burst-subject.ts";
 
 /**
- * All workloads of a real API server want three times as many pods at once, and then a third: how many syncs that takes, and how long. `BURST_AGAINST=FOLDER` measures another checkout
- * of this project in the same run, turn by turn, because times of two runs on a machine with other work cannot be compared. `BURST_LOADS=calm BURST_ROUNDS=30` compares steady syncs only.
+ * All workloads of a real API server want three times as many pods at once, and then a third: how
+ * many syncs that takes, and how long. `BURST_AGAINST=FOLDER` measures another checkout of this
+ * project in the same run, turn by turn, because times of two runs on a machine with other work
+ * cannot be compared. `BURST_LOADS=calm BURST_ROUNDS=30` compares steady syncs only.
  */
 const WORKLOADS = Number(process.env["BURST_WORKLOADS"] ?? 1_000);
 const ROUNDS = Number(process.env["BURST_ROUNDS"] ?? 3);
-const LOADS = (process.env["BURST_LOADS"] ?? "calm,up,down").split(",").filter((load): load is Load => load in CPU);
+const LOADS = (process.env["BURST_LOADS"] ?? "calm,up,down")
+  .split(",")
+  .filter((load): load is Load => load in CPU);
 const WIDTHS = [1, 4, 8, 16, 32, 64] as const;
 
 /** As many writes as there are workloads, with nothing else around them, at one width. */
-const bare = async ({ client, cluster, ports }: Subject, apps: readonly App[], width: number, replicas: number): Promise<number> => {
+const bare = async (
+  { client, cluster, ports }: Subject,
+  apps: readonly App[],
+  width: number,
+  replicas: number,
+): Promise<number> => {
   const watched = apps.map((app) => {
     const { uid, namespace: ns, name, manifest: text } = recordOf(cluster, app);
     const reading = ports.rules.specOf(text);
@@ -33,14 +50,21 @@ const bare = async ({ client, cluster, ports }: Subject, apps: readonly App[], w
   await mapWithLimit(watched, width, async ({ uid, namespace: ns, spec }) => {
     const scale = seen.observations.get(uid)?.observation.scale;
     if (scale?.kind !== "read") throw new Error("a workload cannot be read");
-    const write = { namespace: ns, target: spec.target, targetUid: scale.uid, resourceVersion: scale.resourceVersion, replicas };
+    const write = {
+      namespace: ns,
+      target: spec.target,
+      targetUid: scale.uid,
+      resourceVersion: scale.resourceVersion,
+      replicas,
+    };
     const answer = await client.putScale(write, 5_000);
     if (answer.kind !== "applied") throw new Error(`a write was ${answer.kind}`);
   });
   return performance.now() - startedMs;
 };
 
-const median = (numbers: readonly number[]): number => numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length / 2)] ?? Number.NaN;
+const median = (numbers: readonly number[]): number =>
+  numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length / 2)] ?? Number.NaN;
 
 export const run = async (): Promise<void> => {
   const binaries = controlPlaneBinaries();
@@ -67,7 +91,10 @@ export const run = async (): Promise<void> => {
 /** The fast engine is a program of its own, so that its work is not counted as ours. */
 const startEngine = async (): Promise<Engine> => {
   const fast = ENGINES.find(({ name, missing }) => name === "dynoxide" && missing === undefined);
-  if (!fast) process.stdout.write("Without dynoxide the tables are in this process: settling takes longer, and counts as ours\n");
+  if (!fast)
+    process.stdout.write(
+      "Without dynoxide the tables are in this process: settling takes longer, and counts as ours\n",
+    );
   return fast ? fast.start() : startDynalite();
 };
 
@@ -81,36 +108,60 @@ const under = (subject: Subject, { plane, adapter }: Stage, load: Load): Promise
   return play(subject, plane, load, WORKLOADS);
 };
 
-/** One at rest, one up, one down, as far as they are wanted; at the end of all three the cluster is as it was. */
+/**
+ * One at rest, one up, one down, as far as they are wanted; at the end of all three the cluster is
+ * as it was.
+ */
 const oneRound = async (subject: Subject, stage: Stage): Promise<readonly Played[]> => {
   const played: Played[] = [];
   for (const load of LOADS) played.push(await under(subject, stage, load));
   return played;
 };
 
-const measure = async (plane: ControlPlane, engine: Engine, apps: readonly App[], adapter: MetricsAdapter): Promise<void> => {
+const measure = async (
+  plane: ControlPlane,
+  engine: Engine,
+  apps: readonly App[],
+  adapter: MetricsAdapter,
+): Promise<void> => {
   const stage = { plane, adapter };
   const here = await subjectOf("this", join(import.meta.dirname, "../.."), plane, engine, apps);
   const other = process.env["BURST_AGAINST"];
-  const subjects = other === undefined ? [here] : [await subjectOf("other", other, plane, engine, apps), here];
+  const subjects =
+    other === undefined ? [here] : [await subjectOf("other", other, plane, engine, apps), here];
   const played: Played[] = [];
   // The first sync reads everything and makes the pages.
   for (const subject of subjects) await under(subject, stage, "calm");
-  for (let round = 0; round < ROUNDS; round++) for (const subject of subjects) played.push(...(await oneRound(subject, stage)));
+  for (let round = 0; round < ROUNDS; round++)
+    for (const subject of subjects) played.push(...(await oneRound(subject, stage)));
   print(played);
-  // One that comes sooner after the last than any before writes its windows: that is not how syncs of one period are.
+  // One that comes sooner after the last than any before writes its windows: that is not how syncs
+  // of one period are.
   printSteady(played.filter(({ what, pages }) => what === "calm" && pages === 0));
   if (!LOADS.includes("down")) {
     for (const { client } of subjects) client.close();
     return;
   }
   const widths: string[] = [];
-  for (const [at, width] of WIDTHS.entries()) widths.push(`${width}: ${((await bare(here, apps, width, 4 + at)) / 1_000).toFixed(2)} s`);
-  process.stdout.write(`${WORKLOADS} writes of a scale and nothing else, by how many at once: ${widths.join(", ")}\n`);
+  for (const [at, width] of WIDTHS.entries())
+    widths.push(`${width}: ${((await bare(here, apps, width, 4 + at)) / 1_000).toFixed(2)} s`);
+  process.stdout.write(
+    `${WORKLOADS} writes of a scale and nothing else, by how many at once: ${widths.join(", ")}\n`,
+  );
   for (const { client } of subjects) client.close();
 };
 
-const PHASES = ["load", "observe", "decide", "settle", "intend", "act", "pages", "journal", "release"] as const;
+const PHASES = [
+  "load",
+  "observe",
+  "decide",
+  "settle",
+  "intend",
+  "act",
+  "pages",
+  "journal",
+  "release",
+] as const;
 
 const print = (played: readonly Played[]): void => {
   const table = new Table({
@@ -135,19 +186,29 @@ const print = (played: readonly Played[]): void => {
       ...PHASES.map((phase) => seconds(of(({ phasesMs }) => phasesMs[phase] ?? 0))),
     ]);
   }
-  process.stdout.write(`${table.toString()}\nMedians of ${ROUNDS} rounds, ${WORKLOADS} workloads of one pod with one CPU metric\n`);
+  process.stdout.write(
+    `${table.toString()}\nMedians of ${ROUNDS} rounds, ${WORKLOADS} workloads of one pod with one CPU metric\n`,
+  );
   for (const what of ["up", "down"]) {
     const [before, after] = [walls.get(`other ${what}`), walls.get(`this ${what}`)];
     if (before !== undefined && after !== undefined)
-      process.stdout.write(`${what}: ${(before / after).toFixed(1)} times as fast as the other checkout\n`);
+      process.stdout.write(
+        `${what}: ${(before / after).toFixed(1)} times as fast as the other checkout\n`,
+      );
   }
 };
 
-/** How much more CPU a steady sync takes than one of the other checkout, by the median and by the least of all rounds: other work on the machine only adds. */
+/**
+ * How much more CPU a steady sync takes than one of the other checkout, by the median and by the
+ * least of all rounds: other work on the machine only adds.
+ */
 const printSteady = (calm: readonly Played[]): void => {
-  const [other, here] = ["other", "this"].map((name) => calm.filter(({ subject }) => subject === name).map(({ ownMs }) => ownMs));
+  const [other, here] = ["other", "this"].map((name) =>
+    calm.filter(({ subject }) => subject === name).map(({ ownMs }) => ownMs),
+  );
   if (!other?.length || !here?.length) return;
-  const ratio = (of: (numbers: readonly number[]) => number): string => (of(here) / of(other)).toFixed(3);
+  const ratio = (of: (numbers: readonly number[]) => number): string =>
+    (of(here) / of(other)).toFixed(3);
   process.stdout.write(
     `calm, without pages (${here.length} and ${other.length} of the other checkout): ${ratio(median)} times its CPU by the median, ${ratio((numbers) => Math.min(...numbers))} by the least\n`,
   );

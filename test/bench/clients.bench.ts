@@ -31,7 +31,10 @@ const settledMemory = (): number => {
   return process.memoryUsage().rss;
 };
 
-/** Observes each cluster in turn, some rounds, as one environment does that gets the messages of all. The first round opens every client and does not count. */
+/**
+ * Observes each cluster in turn, some rounds, as one environment does that gets the messages of
+ * all. The first round opens every client and does not count.
+ */
 const play = async (servers: readonly Address[], most: number): Promise<Figures> => {
   let opened = 0;
   const clients = clusterClients(
@@ -46,7 +49,11 @@ const play = async (servers: readonly Address[], most: number): Promise<Figures>
   );
   const round = async (): Promise<void> => {
     for (const at of servers.keys()) {
-      const client = await clients.clientFor({ name: nameOf(at), uid: "uid-of-cluster", version: 1 });
+      const client = await clients.clientFor({
+        name: nameOf(at),
+        uid: "uid-of-cluster",
+        version: 1,
+      });
       await client.observe(WATCHED, WHOLE);
     }
   };
@@ -58,20 +65,45 @@ const play = async (servers: readonly Address[], most: number): Promise<Figures>
   for (let rounds = 0; rounds < ROUNDS; rounds++) await round();
   const { user, system } = process.cpuUsage(started);
   await clients.closeAll();
-  return { opened: opened / ROUNDS, cpuMs: (user + system) / 1_000 / ROUNDS / servers.length, clientKib };
+  return {
+    opened: opened / ROUNDS,
+    cpuMs: (user + system) / 1_000 / ROUNDS / servers.length,
+    clientKib,
+  };
 };
 
-/** What an environment takes that serves many clusters in turn, with room for all clients and with room for 64. Each opening reads a secret, or describes the cluster. */
+/**
+ * What an environment takes that serves many clusters in turn, with room for all clients and with
+ * room for 64. Each opening reads a secret, or describes the cluster.
+ */
 export const run = async (): Promise<void> => {
-  const head = ["clusters", "room", "opened a round", "CPU of an observation in ms", "ratio", "KiB of a client"];
-  const table = new Table({ head, style: { head: [], border: [] }, colAligns: head.map(() => "right") });
+  const head = [
+    "clusters",
+    "room",
+    "opened a round",
+    "CPU of an observation in ms",
+    "ratio",
+    "KiB of a client",
+  ];
+  const table = new Table({
+    head,
+    style: { head: [], border: [] },
+    colAligns: head.map(() => "right"),
+  });
   for (const clusters of SIZES) {
     const child = fork(join(import.meta.dirname, "stand-ins.ts"), [String(clusters), "0"]);
     const [servers] = (await once(child, "message")) as [readonly Address[]];
     const all = await play(servers, clusters);
     for (const most of [clusters, FEW]) {
       const figures = most === clusters ? all : await play(servers, most);
-      table.push([clusters, most, figures.opened, figures.cpuMs.toFixed(2), (figures.cpuMs / all.cpuMs).toFixed(2), figures.clientKib.toFixed(0)]);
+      table.push([
+        clusters,
+        most,
+        figures.opened,
+        figures.cpuMs.toFixed(2),
+        (figures.cpuMs / all.cpuMs).toFixed(2),
+        figures.clientKib.toFixed(0),
+      ]);
     }
     child.disconnect();
   }

@@ -62,7 +62,14 @@ const seconds = (ms: number, digits = 3): string => (ms / 1_000).toFixed(digits)
 const percent = (share: number): string => `${Math.round(share * 100)} %`;
 const count = (number: number): string => number.toLocaleString("en");
 
-const ownRow = ({ workloads, sync, serverMs, burst, reaction, others }: Figures): readonly string[] => [
+const ownRow = ({
+  workloads,
+  sync,
+  serverMs,
+  burst,
+  reaction,
+  others,
+}: Figures): readonly string[] => [
   count(workloads),
   seconds(sync.wallMs),
   seconds(sync.ownMs),
@@ -79,13 +86,23 @@ const ownRow = ({ workloads, sync, serverMs, burst, reaction, others }: Figures)
   percent(others),
 ];
 
-const reactionText = ({ medianS, lastS }: Reaction): string => `${medianS.toFixed(1)}, ${lastS.toFixed(1)}`;
+const reactionText = ({ medianS, lastS }: Reaction): string =>
+  `${medianS.toFixed(1)}, ${lastS.toFixed(1)}`;
 
 const hpaRows = ({ workloads, sync, serverMs, hpa }: Figures): readonly (readonly string[])[] =>
   Object.entries(hpa).map(([name, figures]) => {
-    const times = [(figures.ownS * 1_000) / sync.ownMs, (figures.serverS * 1_000) / serverMs].map((ratio) => ratio.toFixed(0));
+    const times = [(figures.ownS * 1_000) / sync.ownMs, (figures.serverS * 1_000) / serverMs].map(
+      (ratio) => ratio.toFixed(0),
+    );
     const took = [figures.roundS.toFixed(1), figures.ownS.toFixed(2), figures.serverS.toFixed(2)];
-    return [count(workloads), name, ...took, reactionText(figures), times.join(", "), percent(figures.others)];
+    return [
+      count(workloads),
+      name,
+      ...took,
+      reactionText(figures),
+      times.join(", "),
+      percent(figures.others),
+    ];
   });
 
 /** Writes the rows into docs/speed.md, in the place of earlier ones of the same sizes. */
@@ -98,14 +115,21 @@ export const printFigures = (all: readonly Figures[]): void => {
   printTable(OWN.head, all.map(ownRow));
   for (const { workloads, sync, lists } of all) {
     const phases = Object.entries(sync.phasesMs).map(([phase, ms]) => `${phase} ${ms.toFixed(0)}`);
-    process.stdout.write(`N = ${count(workloads)}: phases in ms: ${phases.join(", ")}; bare LISTs: ${lists}\n`);
+    process.stdout.write(
+      `N = ${count(workloads)}: phases in ms: ${phases.join(", ")}; bare LISTs: ${lists}\n`,
+    );
   }
   const rows = all.flatMap(hpaRows);
   if (rows.length > 0) printTable(HPA.head, rows);
 };
 
 const printTable = (head: readonly string[], rows: readonly (readonly string[])[]): void => {
-  const table = new Table({ head: [...head], style: { head: [], border: [] }, colAligns: head.map(() => "right"), wordWrap: true });
+  const table = new Table({
+    head: [...head],
+    style: { head: [], border: [] },
+    colAligns: head.map(() => "right"),
+    wordWrap: true,
+  });
   for (const row of rows) table.push([...row]);
   process.stdout.write(`${table.toString()}\n`);
 };

@@ -19,12 +19,22 @@ import { watchOthers } from "./busy.ts";
 import { type Figures, keepFigures, lastLine, printFigures } from "./cluster-figures.ts";
 import type { Measured } from "./function-process.ts";
 import { startFunction } from "./function-under-test.ts";
-import { HPA_FLAGS, hpaControllerMissing, makeHpas, measureHpa, median, reactionTo, type Stage } from "./hpa-controller.ts";
+import {
+  HPA_FLAGS,
+  hpaControllerMissing,
+  makeHpas,
+  measureHpa,
+  median,
+  reactionTo,
+  type Stage,
+} from "./hpa-controller.ts";
 
 /**
- * Whole syncs of the function against a real API server, each workload a deployment of one pod with one CPU metric; then the HPA controller of Kubernetes on the same server, for
- * the same workloads. `CLUSTER_SIZES=100,10000` chooses sizes, `CLUSTER_HPA=1000,3000` those with the controller (none where it is empty), `CLUSTER_CONTROLLER=default` or `tuned` one
- * of its two settings, and `CLUSTER_KEEP=yes` writes the rows into docs/speed.md. Fails where it cannot measure.
+ * Whole syncs of the function against a real API server, each workload a deployment of one pod with
+ * one CPU metric; then the HPA controller of Kubernetes on the same server, for the same workloads.
+ * `CLUSTER_SIZES=100,10000` chooses sizes, `CLUSTER_HPA=1000,3000` those with the controller (none
+ * where it is empty), `CLUSTER_CONTROLLER=default` or `tuned` one of its two settings, and
+ * `CLUSTER_KEEP=yes` writes the rows into docs/speed.md. Fails where it cannot measure.
  */
 const sizesIn = (variable: string, otherwise: readonly number[]): readonly number[] =>
   process.env[variable]
@@ -33,7 +43,9 @@ const sizesIn = (variable: string, otherwise: readonly number[]): readonly numbe
     .map(Number) ?? otherwise;
 const SIZES = sizesIn("CLUSTER_SIZES", [100, 300, 1_000, 3_000, 10_000]);
 const HPA_SIZES = new Set(sizesIn("CLUSTER_HPA", [1_000, 3_000]));
-const CONTROLLERS = Object.entries(HPA_FLAGS).filter(([name]) => (process.env["CLUSTER_CONTROLLER"] ?? name) === name);
+const CONTROLLERS = Object.entries(HPA_FLAGS).filter(
+  ([name]) => (process.env["CLUSTER_CONTROLLER"] ?? name) === name,
+);
 const IS_KEPT = process.env["CLUSTER_KEEP"] === "yes";
 const PROGRESS_EVERY = 1_000;
 const SYNCS = 12;
@@ -62,13 +74,19 @@ export const run = async (): Promise<void> => {
     if (IS_KEPT) keepFigures([figures]);
   }
   printFigures(all);
-  say(`Medians of ${SYNCS} steady syncs, and those that scale every workload; the function's bundle in a process of its own`);
+  say(
+    `Medians of ${SYNCS} steady syncs, and those that scale every workload; the function's bundle in a process of its own`,
+  );
   if (IS_KEPT) say("docs/speed.md is written");
   const thousand = all.find(({ workloads }) => workloads === 1_000);
   if (thousand) say(lastLine(thousand));
 };
 
-const measureSize = async (size: number, binaries: string, startEngine: (typeof ENGINES)[number]["start"]): Promise<Figures> => {
+const measureSize = async (
+  size: number,
+  binaries: string,
+  startEngine: (typeof ENGINES)[number]["start"],
+): Promise<Figures> => {
   const dir = mkdtempSync(join(tmpdir(), "tidemark-cluster-"));
   const [plane, engine] = [await startControlPlane(binaries), await startEngine()];
   try {
@@ -94,7 +112,10 @@ const measureSize = async (size: number, binaries: string, startEngine: (typeof 
 
 type RunningEngine = Awaited<ReturnType<(typeof ENGINES)[number]["start"]>>;
 
-const measureOwn = async (stage: Stage, engine: RunningEngine): Promise<Omit<Figures, "workloads" | "hpa">> => {
+const measureOwn = async (
+  stage: Stage,
+  engine: RunningEngine,
+): Promise<Omit<Figures, "workloads" | "hpa">> => {
   const { plane, adapter, apps, dir } = stage;
   const tables = testTables(engine.client, engine.tables, Date.now);
   const cluster = {
@@ -109,22 +130,41 @@ const measureOwn = async (stage: Stage, engine: RunningEngine): Promise<Omit<Fig
   await putCluster(tables, cluster, undefined);
   await mapWithLimit(apps, 8, (app) => putAutoscaler(tables, recordOf(cluster, app), undefined));
   const subject = await startFunction(plane, engine, dir);
-  const sync = (): Promise<Measured> => subject.sync({ cluster: cluster.name, partition: WHOLE_CLUSTER, dueMs: Date.now(), periodMs: PERIOD_MS });
+  const sync = (): Promise<Measured> =>
+    subject.sync({
+      cluster: cluster.name,
+      partition: WHOLE_CLUSTER,
+      dueMs: Date.now(),
+      periodMs: PERIOD_MS,
+    });
   adapter.cpuMilli = CPU.calm;
   say(`${WARM_UP + SYNCS} steady syncs of ${apps.length} workloads`);
-  const { steady, serverMs, others } = await steadySyncs(plane, sync, Math.max(PACE_MIN_MS, apps.length * PACE_PER_WORKLOAD_MS));
+  const { steady, serverMs, others } = await steadySyncs(
+    plane,
+    sync,
+    Math.max(PACE_MIN_MS, apps.length * PACE_PER_WORKLOAD_MS),
+  );
   const lists = await bareLists(plane);
   adapter.cpuMilli = CPU.up;
   const bursts: Figures["burst"][] = [];
-  const reaction = await reactionTo(stage, async () => bursts.push(await untilAllScaled(sync, apps.length)));
+  const reaction = await reactionTo(stage, async () =>
+    bursts.push(await untilAllScaled(sync, apps.length)),
+  );
   await subject.stop();
   const [burst] = bursts;
   if (!burst) throw new Error("nothing was scaled");
   return { sync: medians(steady), serverMs, others, burst, reaction, lists };
 };
 
-/** Syncs in even steps, as in life: at uneven ones the windows must be written. What the API server takes at rest is subtracted. */
-const steadySyncs = async (plane: Stage["plane"], sync: () => Promise<Measured>, paceMs: number) => {
+/**
+ * Syncs in even steps, as in life: at uneven ones the windows must be written. What the API server
+ * takes at rest is subtracted.
+ */
+const steadySyncs = async (
+  plane: Stage["plane"],
+  sync: () => Promise<Measured>,
+  paceMs: number,
+) => {
   let nextMs = performance.now();
   const next = async (): Promise<Measured> => {
     await wait(Math.max(0, nextMs - performance.now()));
@@ -141,19 +181,37 @@ const steadySyncs = async (plane: Stage["plane"], sync: () => Promise<Measured>,
   const busyS = plane.apiServer.cpuSeconds() - serverS;
   const { user, system } = process.cpuUsage(ownCpu);
   const syncMs = steady.reduce((sum, { ownMs }) => sum + ownMs, 0);
-  const share = others.share((busyS + plane.etcd.cpuSeconds() - etcdS) * 1_000 + (user + system) / 1_000 + syncMs);
+  const share = others.share(
+    (busyS + plane.etcd.cpuSeconds() - etcdS) * 1_000 + (user + system) / 1_000 + syncMs,
+  );
   await wait(REST_MS);
   const restS = plane.apiServer.cpuSeconds() - serverS - busyS;
-  return { steady, others: share, serverMs: Math.max(0, (busyS * 1_000) / SYNCS - (restS * 1_000 * paceMs) / REST_MS) };
+  return {
+    steady,
+    others: share,
+    serverMs: Math.max(0, (busyS * 1_000) / SYNCS - (restS * 1_000 * paceMs) / REST_MS),
+  };
 };
 
-/** One sync scales all of them, unless the machine is so busy that its time ends before: then the next goes on, and their times are added. */
-const untilAllScaled = async (sync: () => Promise<Measured>, workloads: number): Promise<Measured & { readonly syncs: number }> => {
+/**
+ * One sync scales all of them, unless the machine is so busy that its time ends before: then the
+ * next goes on, and their times are added.
+ */
+const untilAllScaled = async (
+  sync: () => Promise<Measured>,
+  workloads: number,
+): Promise<Measured & { readonly syncs: number }> => {
   let all = { ...(await sync()), syncs: 1 };
   while (all.scales < workloads) {
-    if (all.syncs >= BURST_SYNCS_MAX) throw new Error(`${all.syncs} syncs scaled ${all.scales} of ${workloads} workloads`);
+    if (all.syncs >= BURST_SYNCS_MAX)
+      throw new Error(`${all.syncs} syncs scaled ${all.scales} of ${workloads} workloads`);
     const next = await sync();
-    const sums = { wallMs: all.wallMs + next.wallMs, ownMs: all.ownMs + next.ownMs, scales: all.scales + next.scales, syncs: all.syncs + 1 };
+    const sums = {
+      wallMs: all.wallMs + next.wallMs,
+      ownMs: all.ownMs + next.ownMs,
+      scales: all.scales + next.scales,
+      syncs: all.syncs + 1,
+    };
     all = { ...next, ...sums, blockedMs: Math.max(all.blockedMs, next.blockedMs) };
   }
   return all;
@@ -171,12 +229,17 @@ const medians = (measured: readonly Measured[]): Measured => {
     bytes: of(({ bytes }) => bytes),
     scales: of(({ scales }) => scales),
     pages: of(({ pages }) => pages),
-    phasesMs: Object.fromEntries(phases.map((phase) => [phase, of(({ phasesMs }) => phasesMs[phase] ?? 0)])),
+    phasesMs: Object.fromEntries(
+      phases.map((phase) => [phase, of(({ phasesMs }) => phasesMs[phase] ?? 0)]),
+    ),
   };
 };
 
 const measureHpas = async (stage: Stage): Promise<Figures["hpa"]> => {
-  if (hpaControllerMissing(stage.binaries)) throw new Error(`there is no kube-controller-manager in "${stage.binaries}" (KUBEBUILDER_ASSETS)`);
+  if (hpaControllerMissing(stage.binaries))
+    throw new Error(
+      `there is no kube-controller-manager in "${stage.binaries}" (KUBEBUILDER_ASSETS)`,
+    );
   await makeHpas(stage.plane, stage.apps);
   const figures: Record<string, Figures["hpa"][string]> = {};
   for (const [name, flags] of CONTROLLERS) {

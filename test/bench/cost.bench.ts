@@ -1,7 +1,13 @@
 import { randomUUID } from "node:crypto";
 import Table from "cli-table3";
 import limited from "p-limit";
-import { autoscalerName, autoscalerUid, clusterName, namespace, WHOLE_CLUSTER } from "../../lib/model/ids.ts";
+import {
+  autoscalerName,
+  autoscalerUid,
+  clusterName,
+  namespace,
+  WHOLE_CLUSTER,
+} from "../../lib/model/ids.ts";
 import { DEFAULT_SETTINGS } from "../../lib/model/spec-common.ts";
 import { readHead } from "../../lib/store/head/head.ts";
 import { insertByStatement } from "../../lib/store/history/item.ts";
@@ -22,7 +28,10 @@ import { NOON } from "../noon.ts";
 import { testTables } from "../sync/world.ts";
 import { type LoadCluster, loadCluster, loadManifest } from "./load-cluster.ts";
 
-/** On-demand list prices of Amazon DynamoDB in us-east-1 (price list of October 2026), dollars for one request unit, without the free tier. */
+/**
+ * On-demand list prices of Amazon DynamoDB in us-east-1 (price list of October 2026), dollars for
+ * one request unit, without the free tier.
+ */
 const DOLLARS_PER_WRITE_UNIT = 0.625 / 1e6;
 const DOLLARS_PER_READ_UNIT = 0.125 / 1e6;
 const MONTH_SECONDS = 730 * 3_600;
@@ -46,26 +55,45 @@ interface Units {
   readonly read: number;
 }
 
-/** Which autoscalers recommend less in this sync: `share` of all change what they recommend, half of them down and half of them back. All hold, by stabilization. */
+/**
+ * Which autoscalers recommend less in this sync: `share` of all change what they recommend, half of
+ * them down and half of them back. All hold, by stabilization.
+ */
 const dips = (autoscalers: number, share: number, at: number): ReadonlySet<number> => {
   const dipping = share === 1 ? (at % 2) * autoscalers : Math.round((autoscalers * share) / 2);
-  // A step that shares no factor with the number of autoscalers visits all of them, and never the same in two syncs.
-  return new Set(Array.from({ length: dipping }, (_, one) => ((at * dipping + one) * 7_919) % autoscalers));
+  // A step that shares no factor with the number of autoscalers visits all of them, and never the
+  // same in two syncs.
+  return new Set(
+    Array.from({ length: dipping }, (_, one) => ((at * dipping + one) * 7_919) % autoscalers),
+  );
 };
 
 const dollars = (units: { readonly write: number; readonly read: number }): string => {
   const month = (MONTH_SECONDS * 1_000) / PERIOD_MS;
-  return (month * (units.write * DOLLARS_PER_WRITE_UNIT + units.read * DOLLARS_PER_READ_UNIT)).toFixed(2);
+  return (
+    month *
+    (units.write * DOLLARS_PER_WRITE_UNIT + units.read * DOLLARS_PER_READ_UNIT)
+  ).toFixed(2);
 };
 
-/** Units of a sync with one item per autoscaler: each is read in every sync, and written in every sync, or only when what it remembers changed. */
+/**
+ * Units of a sync with one item per autoscaler: each is read in every sync, and written in every
+ * sync, or only when what it remembers changed.
+ */
 const naive = (autoscalers: number, share: number, bytes: number) => {
   const [writeUnits, readUnits] = [Math.ceil(bytes / KB), Math.ceil(bytes / READ_BYTES)];
-  return { always: autoscalers * writeUnits, changed: autoscalers * share * writeUnits, read: autoscalers * readUnits };
+  return {
+    always: autoscalers * writeUnits,
+    changed: autoscalers * share * writeUnits,
+    read: autoscalers * readUnits,
+  };
 };
 
 /** Bytes of the largest autoscaler stored alone: one item of the design with one item each. */
-const largestAlone = async (tables: Tables, partition: Parameters<typeof readHead>[1]): Promise<number> => {
+const largestAlone = async (
+  tables: Tables,
+  partition: Parameters<typeof readHead>[1],
+): Promise<number> => {
   const head = await readHead(tables, partition);
   const generation = head?.pageGeneration ?? 0;
   const page = await readPage(tables, { partition, generation, index: 0 });
@@ -74,7 +102,10 @@ const largestAlone = async (tables: Tables, partition: Parameters<typeof readHea
   return Math.max(...entries.map((entry) => encodePage([entry]).length));
 };
 
-const play = async (autoscalers: number, share: number): Promise<{ readonly units: Units; readonly pages: number; readonly bytes: number }> => {
+const play = async (
+  autoscalers: number,
+  share: number,
+): Promise<{ readonly units: Units; readonly pages: number; readonly bytes: number }> => {
   const engine = await startDynalite();
   let nowMs = NOON;
   let consumed = nothingConsumed();
@@ -96,7 +127,8 @@ const play = async (autoscalers: number, share: number): Promise<{ readonly unit
     for (let at = from; at < from + SYNCS_A_MINUTE; at++) {
       setLoads(cluster, names, dips(autoscalers, share, at));
       const report = await sync(ports, { ...partition, dueMs: nowMs, periodMs: PERIOD_MS });
-      if (report.kind !== "completed" || report.events.length > 0) throw new Error(`the sync was to hold: ${JSON.stringify(report)}`);
+      if (report.kind !== "completed" || report.events.length > 0)
+        throw new Error(`the sync was to hold: ${JSON.stringify(report)}`);
       nowMs += PERIOD_MS;
     }
   };
@@ -110,11 +142,20 @@ const play = async (autoscalers: number, share: number): Promise<{ readonly unit
   return { units, pages, bytes };
 };
 
-const setLoads = ({ loads }: LoadCluster, names: readonly string[], low: ReadonlySet<number>): void => {
-  for (const [index, name] of names.entries()) loads.set(name, (low.has(index) ? REPLICAS - 2 : REPLICAS - 1) + 0.05 + 0.9 * Math.random());
+const setLoads = (
+  { loads }: LoadCluster,
+  names: readonly string[],
+  low: ReadonlySet<number>,
+): void => {
+  for (const [index, name] of names.entries())
+    loads.set(name, (low.has(index) ? REPLICAS - 2 : REPLICAS - 1) + 0.05 + 0.9 * Math.random());
 };
 
-const store = async (tables: Tables, cluster: ReturnType<typeof clusterName>, names: readonly string[]): Promise<void> => {
+const store = async (
+  tables: Tables,
+  cluster: ReturnType<typeof clusterName>,
+  names: readonly string[],
+): Promise<void> => {
   const record = {
     name: cluster,
     uid: "uid-of-cluster",
@@ -122,25 +163,46 @@ const store = async (tables: Tables, cluster: ReturnType<typeof clusterName>, na
     partitions: [{ name: WHOLE_CLUSTER }],
     version: 1,
   } as const;
-  await putCluster(tables, { ...record, syncPeriodMs: PERIOD_MS, settings: DEFAULT_SETTINGS }, undefined);
+  await putCluster(
+    tables,
+    { ...record, syncPeriodMs: PERIOD_MS, settings: DEFAULT_SETTINGS },
+    undefined,
+  );
   const limit = limited(16);
   const put = (name: string, at: number) => {
     const inside = `team-${Math.floor(at / 50)}`;
     const uid = autoscalerUid(randomUUID());
     const times = { createdMs: NOON, updatedMs: NOON, updatedBy: "bench", generation: 1 };
     const manifest = loadManifest(name, inside);
-    return putAutoscaler(tables, { cluster, namespace: namespace(inside), name: autoscalerName(name), uid, manifest, ...times }, undefined);
+    return putAutoscaler(
+      tables,
+      {
+        cluster,
+        namespace: namespace(inside),
+        name: autoscalerName(name),
+        uid,
+        manifest,
+        ...times,
+      },
+      undefined,
+    );
   };
   await waitForAll(names.map((name, at) => limit(put, name, at)));
 };
 
-const perSync = ({ writeUnits, readUnits }: Consumed, { stateTable, historyTable }: Pick<Tables, "stateTable" | "historyTable">): Units => ({
+const perSync = (
+  { writeUnits, readUnits }: Consumed,
+  { stateTable, historyTable }: Pick<Tables, "stateTable" | "historyTable">,
+): Units => ({
   state: (writeUnits.get(stateTable) ?? 0) / SYNCS_A_MINUTE,
   journal: (writeUnits.get(historyTable) ?? 0) / SYNCS_A_MINUTE,
   read: readUnits / SYNCS_A_MINUTE,
 });
 
-/** Capacity of a sync by how many autoscalers there are and how many change what they remember, as the embedded tables count it, beside one item per autoscaler. */
+/**
+ * Capacity of a sync by how many autoscalers there are and how many change what they remember, as
+ * the embedded tables count it, beside one item per autoscaler.
+ */
 export const run = async (): Promise<void> => {
   const head = [
     "autoscalers",
@@ -155,7 +217,11 @@ export const run = async (): Promise<void> => {
     "$ a month",
     "$ if only changed",
   ];
-  const table = new Table({ head, style: { head: [], border: [] }, colAligns: head.map(() => "right") });
+  const table = new Table({
+    head,
+    style: { head: [], border: [] },
+    colAligns: head.map(() => "right"),
+  });
   for (const autoscalers of SIZES) {
     for (const share of SHARES) {
       const { units, pages, bytes } = await play(autoscalers, share);
@@ -173,7 +239,8 @@ export const run = async (): Promise<void> => {
       ]);
     }
   }
-  const prices = "DynamoDB on demand, us-east-1 list of October 2026: $0.625 per million WRU, $0.125 per million RRU; storage apart";
+  const prices =
+    "DynamoDB on demand, us-east-1 list of October 2026: $0.625 per million WRU, $0.125 per million RRU; storage apart";
   process.stdout.write(
     `${table.toString()}\nper sync, mean of one minute; one partition, a sync every 15 s, 175,200 a month; warm function; the one item each has no journal\n${prices}\n`,
   );

@@ -1,14 +1,17 @@
 import { kubernetes, pod, podMetrics, workload } from "../cluster/stand-in/kubernetes.ts";
 
 /**
- * Clusters in a process of their own: `fork("fleet-servers.ts", [clusters, workloads, scaling])` sends `{ url, ca }` of each, and ends with its parent. Of the workloads of each, the first `scaling` want twice what
- * they have, the others what they have. Asked by any message, it answers with the ms of CPU that it took so far.
+ * Clusters in a process of their own: `fork("fleet-servers.ts", [clusters, workloads, scaling])`
+ * sends `{ url, ca }` of each, and ends with its parent. Of the workloads of each, the first
+ * `scaling` want twice what they have, the others what they have. Asked by any message, it answers
+ * with the ms of CPU that it took so far.
  */
 const [clusters = 0, workloads = 0, scaling = 0] = process.argv.slice(2).map(Number);
 const SHOP = "shop";
 const names = Array.from({ length: workloads }, (_, at) => `app-${at}`);
 /** The manifests want 50m of each pod. */
-const metricsOf = (name: string, at: number) => podMetrics(SHOP, name, 0, at < scaling ? "100m" : "50m");
+const metricsOf = (name: string, at: number) =>
+  podMetrics(SHOP, name, 0, at < scaling ? "100m" : "50m");
 
 const servers = [];
 for (let at = 0; at < clusters; at++) {

@@ -29,10 +29,14 @@ import { testTables } from "../sync/world.ts";
 import { projectionText } from "./fleet-projection.ts";
 
 /**
- * A whole fleet from the planned minute to settled syncs: the planning of `schedule`, the queue, the handler of `sync`, the tables, and API servers over TLS in another process. Delays are passed over, so that the
- * machine works as fast as it can. `FLEET_CLUSTERS=500 FLEET_AUTOSCALERS=200` is the fleet of docs/speed.md; `FLEET_SCALING` of each cluster's workloads want twice what they have, `FLEET_CONCURRENCY` syncs run at once.
+ * A whole fleet from the planned minute to settled syncs: the planning of `schedule`, the queue,
+ * the handler of `sync`, the tables, and API servers over TLS in another process. Delays are passed
+ * over, so that the machine works as fast as it can. `FLEET_CLUSTERS=500 FLEET_AUTOSCALERS=200` is
+ * the fleet of docs/speed.md; `FLEET_SCALING` of each cluster's workloads want twice what they
+ * have, `FLEET_CONCURRENCY` syncs run at once.
  */
-const numberOf = (variable: string, otherwise: number): number => Number(process.env[variable] ?? otherwise);
+const numberOf = (variable: string, otherwise: number): number =>
+  Number(process.env[variable] ?? otherwise);
 const CLUSTERS = numberOf("FLEET_CLUSTERS", 50);
 const AUTOSCALERS = numberOf("FLEET_AUTOSCALERS", 200);
 const SCALING = numberOf("FLEET_SCALING", 2);
@@ -50,12 +54,19 @@ interface Played {
   readonly reports: readonly CompletedSync[];
 }
 
-/** One partition a cluster, and a sync a minute, so that each minute of planning is one sync of everything. */
+/**
+ * One partition a cluster, and a sync a minute, so that each minute of planning is one sync of
+ * everything.
+ */
 const storeFleet = async (tables: Tables): Promise<void> => {
   for (let at = 0; at < CLUSTERS; at++) {
     const name = nameOf(at);
     const rest = { partitions: [{ name: WHOLE_CLUSTER }], settings: DEFAULT_SETTINGS, version: 1 };
-    await putCluster(tables, { name, uid: `uid-of-${name}`, syncPeriodMs: MINUTE_MS, ...rest }, undefined);
+    await putCluster(
+      tables,
+      { name, uid: `uid-of-${name}`, syncPeriodMs: MINUTE_MS, ...rest },
+      undefined,
+    );
     const times = { generation: 1, createdMs: 0, updatedMs: 0, updatedBy: "bench" };
     const names = Array.from({ length: AUTOSCALERS }, (_, app) => `app-${app}`);
     await mapWithLimit(names, 16, (app) =>
@@ -104,18 +115,36 @@ const play = async (
   clock: { ms: number },
 ) => {
   const queues = await startQueues(join(dir, "queue.jsonl"), () => clock.ms);
-  const client = new SQSClient({ endpoint: queues.endpoint, region: LOOPBACK_REGION, credentials: LOOPBACK_CREDENTIALS });
+  const client = new SQSClient({
+    endpoint: queues.endpoint,
+    region: LOOPBACK_REGION,
+    credentials: LOOPBACK_CREDENTIALS,
+  });
   const clients = new Map(servers.map((server, at) => [nameOf(at), clientTo(server)]));
   const reports: SyncReport[] = [];
   const failed = (error: unknown): never => {
     throw error;
   };
   const handler = syncHandler({
-    ports: { tables, insert: insertByStatement(tables), connect: connectedTo(clients), rules: PURE_PART, timing: DEFAULT_TIMING, cache: warmCache() },
+    ports: {
+      tables,
+      insert: insertByStatement(tables),
+      connect: connectedTo(clients),
+      rules: PURE_PART,
+      timing: DEFAULT_TIMING,
+      cache: warmCache(),
+    },
     reporter: { sync: (report) => void reports.push(report), failed },
   });
   const handle = async (body: string): Promise<void> => {
-    const record = { messageId: "1", receiptHandle: "1", body, attributes: {}, messageAttributes: {}, eventSource: "aws:sqs" };
+    const record = {
+      messageId: "1",
+      receiptHandle: "1",
+      body,
+      attributes: {},
+      messageAttributes: {},
+      eventSource: "aws:sqs",
+    };
     await handler({ Records: [record] } as unknown as Parameters<typeof handler>[0], CONTEXT);
   };
   const played: Played[] = [];
@@ -129,10 +158,21 @@ const play = async (
     clock.ms += 3 * MINUTE_MS;
     await drain(queues.sync, handle);
     const wallMs = performance.now() - startedMs;
-    const completed = reports.filter((report): report is CompletedSync => report.kind === "completed");
+    const completed = reports.filter(
+      (report): report is CompletedSync => report.kind === "completed",
+    );
     if (completed.length !== CLUSTERS)
-      throw new Error(`${completed.length} of ${CLUSTERS} syncs were completed: ${JSON.stringify(reports.find(({ kind }) => kind !== "completed"))}`);
-    played.push({ minute, planMs, wallMs, ownMs: ownCpuMs() - own, serversMs: (await cpuOf(child)) - ofServers, reports: completed });
+      throw new Error(
+        `${completed.length} of ${CLUSTERS} syncs were completed: ${JSON.stringify(reports.find(({ kind }) => kind !== "completed"))}`,
+      );
+    played.push({
+      minute,
+      planMs,
+      wallMs,
+      ownMs: ownCpuMs() - own,
+      serversMs: (await cpuOf(child)) - ofServers,
+      reports: completed,
+    });
   }
   for (const one of clients.values()) one.close();
   client.destroy();
@@ -152,11 +192,22 @@ const print = (played: readonly Played[], storedS: number): void => {
     "API servers' CPU, ms",
     "share of the machine",
   ];
-  const table = new Table({ head, style: { head: [], border: [] }, colAligns: head.map(() => "right") });
+  const table = new Table({
+    head,
+    style: { head: [], border: [] },
+    colAligns: head.map(() => "right"),
+  });
   for (const { minute, planMs, wallMs, ownMs, serversMs, reports } of played) {
     const seconds = wallMs / 1_000;
-    const scales = reports.reduce((sum, { events }) => sum + events.filter(({ outcome }) => outcome === "applied").length, 0);
-    const rates = [(CLUSTERS / seconds).toFixed(1), ((CLUSTERS * AUTOSCALERS) / seconds).toFixed(0), scales];
+    const scales = reports.reduce(
+      (sum, { events }) => sum + events.filter(({ outcome }) => outcome === "applied").length,
+      0,
+    );
+    const rates = [
+      (CLUSTERS / seconds).toFixed(1),
+      ((CLUSTERS * AUTOSCALERS) / seconds).toFixed(0),
+      scales,
+    ];
     const cpu = [
       (ownMs / CLUSTERS).toFixed(0),
       (serversMs / CLUSTERS).toFixed(0),
@@ -177,10 +228,15 @@ export const run = async (): Promise<void> => {
     return;
   }
   const dir = mkdtempSync(join(tmpdir(), "tidemark-fleet-"));
-  const child = fork(join(import.meta.dirname, "fleet-servers.ts"), [CLUSTERS, AUTOSCALERS, SCALING].map(String));
+  const child = fork(
+    join(import.meta.dirname, "fleet-servers.ts"),
+    [CLUSTERS, AUTOSCALERS, SCALING].map(String),
+  );
   const engine = await engineKind.start();
   try {
-    const [servers] = (await once(child, "message")) as [readonly { readonly url: string; readonly ca: string }[]];
+    const [servers] = (await once(child, "message")) as [
+      readonly { readonly url: string; readonly ca: string }[],
+    ];
     const clock = { ms: Date.now() };
     const tables = testTables(engine.client, engine.tables, () => clock.ms);
     const storingMs = performance.now();
@@ -189,7 +245,10 @@ export const run = async (): Promise<void> => {
     const played = await play(tables, child, servers, dir, clock);
     print(played, storedS);
     const warm = played.at(-1);
-    if (warm) process.stdout.write(`${projectionText({ clusters: CLUSTERS, autoscalers: AUTOSCALERS, syncCpuMs: warm.ownMs / CLUSTERS })}\n`);
+    if (warm)
+      process.stdout.write(
+        `${projectionText({ clusters: CLUSTERS, autoscalers: AUTOSCALERS, syncCpuMs: warm.ownMs / CLUSTERS })}\n`,
+      );
     process.stdout.write("AWS Instance Scheduler takes 8 minutes for a pass over 514 accounts\n");
   } finally {
     child.disconnect();

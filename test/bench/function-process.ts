@@ -12,8 +12,9 @@ import { DEFAULT_TIMING } from "../../lib/plan/message.ts";
 import { warmCache } from "../../lib/sync/load/warm-cache.ts";
 
 /**
- * The function `sync` in a process of its own, bundled as it is deployed, with one difference: it is given an API server on this machine, which the deployed one refuses. Its parent sends the
- * body of a message and is told what the sync took.
+ * The function `sync` in a process of its own, bundled as it is deployed, with one difference: it
+ * is given an API server on this machine, which the deployed one refuses. Its parent sends the body
+ * of a message and is told what the sync took.
  */
 export interface Measured {
   readonly wallMs: number;
@@ -36,7 +37,10 @@ const env = (name: string): string => process.env[name] ?? "";
 let last: SyncReport | undefined;
 
 const handlerHere = (): SyncHandler => {
-  const tables = realTables({ stateTable: env("BENCH_STATE_TABLE"), historyTable: env("BENCH_HISTORY_TABLE") });
+  const tables = realTables({
+    stateTable: env("BENCH_STATE_TABLE"),
+    historyTable: env("BENCH_HISTORY_TABLE"),
+  });
   const access = {
     server: new URL(env("BENCH_SERVER")),
     ca: env("BENCH_CA"),
@@ -45,10 +49,19 @@ const handlerHere = (): SyncHandler => {
     credentials: async () => ({ headers: { authorization: `Bearer ${env("BENCH_TOKEN")}` } }),
     forget: () => undefined,
   };
-  const clients = clusterClients({ clock: Date.now }, async (record, options) => clientFor(record, access, options));
+  const clients = clusterClients({ clock: Date.now }, async (record, options) =>
+    clientFor(record, access, options),
+  );
   const reporter = powertoolsReporter();
   return syncHandler({
-    ports: { tables, insert: insertByStatement(tables), connect: clients.clientFor, rules: PURE_PART, timing: DEFAULT_TIMING, cache: warmCache() },
+    ports: {
+      tables,
+      insert: insertByStatement(tables),
+      connect: clients.clientFor,
+      rules: PURE_PART,
+      timing: DEFAULT_TIMING,
+      cache: warmCache(),
+    },
     reporter: {
       ...reporter,
       sync: (report) => {
@@ -63,19 +76,27 @@ const handler = handlerHere();
 const delay = monitorEventLoopDelay({ resolution: 1 });
 delay.enable();
 
-/** The most memory of this process so far. The figure of `resourceUsage` begins with that of the parent, which bundled it; that of Linux begins with the program. */
-const peakKib = (): number => Number(/^VmHWM:\s+(\d+) kB$/m.exec(readFileSync("/proc/self/status", "utf8"))?.[1]);
+/**
+ * The most memory of this process so far. The figure of `resourceUsage` begins with that of the
+ * parent, which bundled it; that of Linux begins with the program.
+ */
+const peakKib = (): number =>
+  Number(/^VmHWM:\s+(\d+) kB$/m.exec(readFileSync("/proc/self/status", "utf8"))?.[1]);
 
 const measured = async (body: string): Promise<Measured> => {
   last = undefined;
   delay.reset();
   const cpu = process.cpuUsage();
   const startedMs = performance.now();
-  const { batchItemFailures } = await handler({ Records: [{ messageId: "1", body }] } as SQSEvent, {} as Context);
+  const { batchItemFailures } = await handler(
+    { Records: [{ messageId: "1", body }] } as SQSEvent,
+    {} as Context,
+  );
   const wallMs = performance.now() - startedMs;
   const { user, system } = process.cpuUsage(cpu);
   const report = last as SyncReport | undefined;
-  if (batchItemFailures.length > 0 || report?.kind !== "completed") throw new Error(`a sync was ${JSON.stringify(report)}`);
+  if (batchItemFailures.length > 0 || report?.kind !== "completed")
+    throw new Error(`a sync was ${JSON.stringify(report)}`);
   return {
     wallMs,
     ownMs: (user + system) / 1_000,

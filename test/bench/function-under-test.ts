@@ -20,17 +20,29 @@ export interface Started {
   readonly variables: Readonly<Record<string, string>>;
 }
 
-/** The heap that V8 gives itself on the 512 MB of the function, half of the memory; this machine has more. */
+/**
+ * The heap that V8 gives itself on the 512 MB of the function, half of the memory; this machine has
+ * more.
+ */
 export const AS_512_MB = "--max-heap-size=259";
 /** The options and variables that serverless.yml gives to `sync`. */
-export const AS_DEPLOYED: Started = { options: `${AS_512_MB} --max-semi-space-size=8`, variables: { MALLOC_ARENA_MAX: "1" } };
+export const AS_DEPLOYED: Started = {
+  options: `${AS_512_MB} --max-semi-space-size=8`,
+  variables: { MALLOC_ARENA_MAX: "1" },
+};
 
-/** Bundles and starts it with the plane as its cluster. BENCH_NODE_OPTIONS gives other options of Node, such as `--cpu-prof`. */
+/**
+ * Bundles and starts it with the plane as its cluster. BENCH_NODE_OPTIONS gives other options of
+ * Node, such as `--cpu-prof`.
+ */
 export const startFunction = async (
   plane: ControlPlane,
   engine: Engine,
   dir: string,
-  { options, variables }: Started = { ...AS_DEPLOYED, options: process.env["BENCH_NODE_OPTIONS"] ?? AS_DEPLOYED.options },
+  { options, variables }: Started = {
+    ...AS_DEPLOYED,
+    options: process.env["BENCH_NODE_OPTIONS"] ?? AS_DEPLOYED.options,
+  },
 ): Promise<FunctionUnderTest> => {
   const folder = join(dir, "function");
   await bundleEntry(join(import.meta.dirname, "function-process.ts"), folder);
@@ -56,7 +68,8 @@ export const startFunction = async (
   });
   // A waiting sync is told; afterwards the end is expected.
   ended.catch(() => undefined);
-  const answerOf = async (): Promise<unknown> => (await Promise.race([once(child, "message"), ended]))[0];
+  const answerOf = async (): Promise<unknown> =>
+    (await Promise.race([once(child, "message"), ended]))[0];
   await answerOf();
   return {
     sync: async (message) => {
@@ -74,8 +87,13 @@ export const startFunction = async (
 };
 
 const endpointOf = async ({ client }: Engine): Promise<string> => {
-  const { config } = client as unknown as { readonly config: { readonly endpoint?: () => Promise<{ hostname: string; port?: number }> } };
+  const { config } = client as unknown as {
+    readonly config: { readonly endpoint?: () => Promise<{ hostname: string; port?: number }> };
+  };
   const endpoint = await config.endpoint?.();
-  if (!endpoint) throw new Error("the tables are in this process; the bench needs dynoxide, which is for Linux on x64");
+  if (!endpoint)
+    throw new Error(
+      "the tables are in this process; the bench needs dynoxide, which is for Linux on x64",
+    );
   return `http://${endpoint.hostname}:${endpoint.port}`;
 };

@@ -10,7 +10,10 @@ import { type Program, startProgram } from "../control-plane/processes.ts";
 import type { ControlPlane } from "../control-plane/start.ts";
 import { watchOthers } from "./busy.ts";
 
-/** What the HPA controller of kube-controller-manager takes for the same work on the same API server. */
+/**
+ * What the HPA controller of kube-controller-manager takes for the same work on the same API
+ * server.
+ */
 export interface HpaFigures {
   /** Median time between two looks at one HPA. */
   readonly roundS: number;
@@ -26,7 +29,11 @@ export interface HpaFigures {
 
 export const HPA_FLAGS = {
   default: [],
-  tuned: ["--kube-api-qps=500", "--kube-api-burst=1000", "--concurrent-horizontal-pod-autoscaler-syncs=50"],
+  tuned: [
+    "--kube-api-qps=500",
+    "--kube-api-burst=1000",
+    "--concurrent-horizontal-pod-autoscaler-syncs=50",
+  ],
 } as const;
 
 const BINARY = "kube-controller-manager";
@@ -36,11 +43,15 @@ const REACTION_MIN_S = 400;
 const LOOKS_A_SECOND = 20;
 const WAIT_ROUNDS = 4;
 const WATCH_LAG_MAX_S = 30;
-/** Rounds that are waited for after the first, until half of the HPAs were looked at twice: a busy machine needs longer than the law says. */
+/**
+ * Rounds that are waited for after the first, until half of the HPAs were looked at twice: a busy
+ * machine needs longer than the law says.
+ */
 const ROUNDS_MAX = 6;
 const PERIOD_S = 15;
 
-export const hpaControllerMissing = (binaries: string): boolean => !existsSync(join(binaries, BINARY));
+export const hpaControllerMissing = (binaries: string): boolean =>
+  !existsSync(join(binaries, BINARY));
 
 export interface Stage {
   readonly plane: ControlPlane;
@@ -77,18 +88,30 @@ export const makeHpas = (plane: ControlPlane, apps: readonly App[]): Promise<unk
       scaleTargetRef: { apiVersion: "apps/v1", kind: "Deployment", name },
       minReplicas: 1,
       maxReplicas: 10,
-      metrics: [{ type: "Resource", resource: { name: "cpu", target: { type: "Utilization", averageUtilization: 50 } } }],
+      metrics: [
+        {
+          type: "Resource",
+          resource: { name: "cpu", target: { type: "Utilization", averageUtilization: 50 } },
+        },
+      ],
     };
-    const { status, body } = await plane.call("POST", `/apis/autoscaling/v2/namespaces/${namespace}/horizontalpodautoscalers`, {
-      metadata: { name },
-      spec,
-    });
+    const { status, body } = await plane.call(
+      "POST",
+      `/apis/autoscaling/v2/namespaces/${namespace}/horizontalpodautoscalers`,
+      {
+        metadata: { name },
+        spec,
+      },
+    );
     if (status >= 300) throw new Error(`an HPA was answered ${status}: ${body}`);
   });
 
 const startController = ({ plane, binaries, dir }: Stage, flags: readonly string[]): Program => {
   const kubeconfig = join(dir, "controller.kubeconfig");
-  const cluster = { server: plane.url, "certificate-authority-data": Buffer.from(plane.ca).toString("base64") };
+  const cluster = {
+    server: plane.url,
+    "certificate-authority-data": Buffer.from(plane.ca).toString("base64"),
+  };
   const config = {
     apiVersion: "v1",
     kind: "Config",
@@ -98,7 +121,12 @@ const startController = ({ plane, binaries, dir }: Stage, flags: readonly string
     "current-context": "here",
   };
   writeFileSync(kubeconfig, JSON.stringify(config), { mode: 0o600 });
-  const own = [`--kubeconfig=${kubeconfig}`, "--leader-elect=false", "--secure-port=0", "--controllers=horizontal-pod-autoscaler-controller"];
+  const own = [
+    `--kubeconfig=${kubeconfig}`,
+    "--leader-elect=false",
+    "--secure-port=0",
+    "--controllers=horizontal-pod-autoscaler-controller",
+  ];
   return startProgram(join(binaries, BINARY), [...own, ...flags], { dir, name: BINARY });
 };
 
@@ -106,16 +134,32 @@ const steadyRounds = async ({ plane, adapter, apps }: Stage, controller: Program
   const limitS = Math.max(PERIOD_S, apps.length / 20) * ROUNDS_MAX;
   const untilMs = performance.now() + limitS * 1_000;
   adapter.asked.clear();
-  const [own, server, startedMs] = [controller.cpuSeconds(), plane.apiServer.cpuSeconds(), performance.now()];
+  const [own, server, startedMs] = [
+    controller.cpuSeconds(),
+    plane.apiServer.cpuSeconds(),
+    performance.now(),
+  ];
   const others = watchOthers();
   const [etcd, bench] = [plane.etcd.cpuSeconds(), process.cpuUsage()];
-  const gaps = () => [...adapter.asked.values()].flatMap((times) => times.slice(1).map((time, at) => (time - (times[at] ?? time)) / 1_000));
+  const gaps = () =>
+    [...adapter.asked.values()].flatMap((times) =>
+      times.slice(1).map((time, at) => (time - (times[at] ?? time)) / 1_000),
+    );
   while (performance.now() < untilMs && gaps().length < apps.length / 2) await wait(1_000);
   const looks = [...adapter.asked.values()].reduce((sum, times) => sum + times.length, 0);
-  if (gaps().length === 0) throw new Error(`no HPA was looked at twice in ${((performance.now() - startedMs) / 1_000).toFixed(0)} s`);
+  if (gaps().length === 0)
+    throw new Error(
+      `no HPA was looked at twice in ${((performance.now() - startedMs) / 1_000).toFixed(0)} s`,
+    );
   const rounds = looks / apps.length;
   const { user, system } = process.cpuUsage(bench);
-  const measuredS = controller.cpuSeconds() - own + plane.apiServer.cpuSeconds() - server + plane.etcd.cpuSeconds() - etcd;
+  const measuredS =
+    controller.cpuSeconds() -
+    own +
+    plane.apiServer.cpuSeconds() -
+    server +
+    plane.etcd.cpuSeconds() -
+    etcd;
   return {
     others: others.share(measuredS * 1_000 + (user + system) / 1_000),
     roundS: median(gaps()),
@@ -134,7 +178,10 @@ const reaction = (stage: Stage, up: number): Promise<Reaction> =>
 export type Reaction = Pick<HpaFigures, "medianS" | "lastS">;
 
 /** Watches the deployments while something scales all of them up. */
-export const reactionTo = async ({ plane, apps }: Stage, scale: (allScaled: () => boolean) => Promise<unknown>): Promise<Reaction> => {
+export const reactionTo = async (
+  { plane, apps }: Stage,
+  scale: (allScaled: () => boolean) => Promise<unknown>,
+): Promise<Reaction> => {
   const changed = new Map<string, number>();
   const { ready, stop } = watchReplicas(plane, (key, replicas) => {
     if (replicas > 1 && !changed.has(key)) changed.set(key, performance.now());
@@ -153,18 +200,28 @@ export const reactionTo = async ({ plane, apps }: Stage, scale: (allScaled: () =
 };
 
 /** Calls back for each deployment that changes, as the API server tells it. */
-const watchReplicas = ({ url, ca, token }: ControlPlane, seen: (key: string, replicas: number) => void) => {
+const watchReplicas = (
+  { url, ca, token }: ControlPlane,
+  seen: (key: string, replicas: number) => void,
+) => {
   const path = "/apis/apps/v1/deployments?watch=true";
-  const request = https.get(new URL(path, url), { ca, headers: { authorization: `Bearer ${token}` }, agent: false });
+  const request = https.get(new URL(path, url), {
+    ca,
+    headers: { authorization: `Bearer ${token}` },
+    agent: false,
+  });
   const ready = new Promise<void>((resolve, reject) => {
     request.on("error", reject);
     request.on("response", (response) => {
       resolve();
       const lines = createInterface({ input: response });
-      // Where the watch breaks, the changes behind are missing, and the wait for them ends with an error; at the end we break it ourselves.
+      // Where the watch breaks, the changes behind are missing, and the wait for them ends with an
+      // error; at the end we break it ourselves.
       lines.on("error", () => undefined);
       lines.on("line", (line) => {
-        const { object } = JSON.parse(line) as { object: { metadata: { namespace: string; name: string }; spec: { replicas: number } } };
+        const { object } = JSON.parse(line) as {
+          object: { metadata: { namespace: string; name: string }; spec: { replicas: number } };
+        };
         seen(`${object.metadata.namespace}/${object.metadata.name}`, object.spec.replicas);
       });
     });
@@ -180,4 +237,5 @@ const untilTrue = async (isTrue: () => boolean, maxS: number, what: string): Pro
   }
 };
 
-export const median = (numbers: readonly number[]): number => numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length / 2)] ?? Number.NaN;
+export const median = (numbers: readonly number[]): number =>
+  numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length / 2)] ?? Number.NaN;

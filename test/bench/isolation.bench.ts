@@ -14,7 +14,14 @@ import { PURE_PART } from "../../lib/sync/decide/pure-part.ts";
 import { warmCache } from "../../lib/sync/load/warm-cache.ts";
 import { clientTo } from "../cluster/stand-in/watched.ts";
 import { startMemory } from "../contracts/engines.ts";
-import { CONTEXT, connectedTo, nameOf, sqsEvent, storeCluster, TROUBLES } from "../sync/stand-in-fleet.ts";
+import {
+  CONTEXT,
+  connectedTo,
+  nameOf,
+  sqsEvent,
+  storeCluster,
+  TROUBLES,
+} from "../sync/stand-in-fleet.ts";
 import { testTables } from "../sync/world.ts";
 
 const CLUSTERS = 100;
@@ -29,7 +36,10 @@ interface Server {
   readonly ca: string;
 }
 
-/** Lags, in ms after the due time, of the syncs of the clusters that are never in trouble; and how long the others' syncs took. */
+/**
+ * Lags, in ms after the due time, of the syncs of the clusters that are never in trouble; and how
+ * long the others' syncs took.
+ */
 interface Played {
   readonly lags: readonly number[];
   readonly badMs: readonly number[];
@@ -43,7 +53,9 @@ const play = async (bad: number): Promise<Played> => {
   const engine = await startMemory();
   const tables = testTables(engine.client, engine.tables, Date.now);
   const clients = new Map(servers.map((server, at) => [nameOf(at), clientTo(server)]));
-  const records = await Promise.all([...clients.keys()].map((name) => storeCluster(tables, name, PERIOD_MS)));
+  const records = await Promise.all(
+    [...clients.keys()].map((name) => storeCluster(tables, name, PERIOD_MS)),
+  );
   const reports: SyncReport[] = [];
   const ports = {
     tables,
@@ -56,11 +68,16 @@ const play = async (bad: number): Promise<Played> => {
   const failed = (error: unknown): never => {
     throw error;
   };
-  const handler = syncHandler({ ports, reporter: { sync: (report) => void reports.push(report), failed } });
+  const handler = syncHandler({
+    ports,
+    reporter: { sync: (report) => void reports.push(report), failed },
+  });
   const loop = monitorEventLoopDelay({ resolution: 10 });
   loop.enable();
   const fromMs = Date.now() + START_IN_MS;
-  const planned = records.flatMap((record) => planCluster(record, { fromMs, untilMs: fromMs + ROUNDS * PERIOD_MS }));
+  const planned = records.flatMap((record) =>
+    planCluster(record, { fromMs, untilMs: fromMs + ROUNDS * PERIOD_MS }),
+  );
   const limit = limited(CONCURRENCY);
   const one = async (message: SyncMessage): Promise<void> => {
     await wait(Math.max(0, message.dueMs - Date.now()));
@@ -74,20 +91,42 @@ const play = async (bad: number): Promise<Played> => {
   const measured = reports.filter(({ dueMs }) => dueMs >= fromMs + PERIOD_MS);
   const troubled = new Set<string>(TROUBLES.map((_, at) => nameOf(at)));
   return {
-    lags: measured.filter(({ cluster }) => !troubled.has(cluster)).map(({ endMs, dueMs }) => endMs - dueMs),
+    lags: measured
+      .filter(({ cluster }) => !troubled.has(cluster))
+      .map(({ endMs, dueMs }) => endMs - dueMs),
     stalledMs: loop.max / 1e6,
-    badMs: measured.filter(({ cluster }) => troubled.has(cluster)).map(({ startMs, endMs }) => endMs - startMs),
+    badMs: measured
+      .filter(({ cluster }) => troubled.has(cluster))
+      .map(({ startMs, endMs }) => endMs - startMs),
   };
 };
 
 const percentile = (numbers: readonly number[], share: number): number =>
-  numbers.toSorted((one, other) => one - other)[Math.min(numbers.length - 1, Math.floor(numbers.length * share))] ?? Number.NaN;
+  numbers.toSorted((one, other) => one - other)[
+    Math.min(numbers.length - 1, Math.floor(numbers.length * share))
+  ] ?? Number.NaN;
 
-/** Sync lag of 97 clusters, with and without three others that hang, answer 500 and reset connections: real HTTPS in another process, real time, the function's handler. */
+/**
+ * Sync lag of 97 clusters, with and without three others that hang, answer 500 and reset
+ * connections: real HTTPS in another process, real time, the function's handler.
+ */
 export const run = async (): Promise<void> => {
   const [well, troubled] = [await play(0), await play(TROUBLES.length)];
-  const head = ["the three others", "syncs", "lag p50 ms", "p95", "p99", "max", "their own syncs took, max ms", "process stood still, max ms"];
-  const table = new Table({ head, style: { head: [], border: [] }, colAligns: ["left", ...head.slice(1).map(() => "right" as const)] });
+  const head = [
+    "the three others",
+    "syncs",
+    "lag p50 ms",
+    "p95",
+    "p99",
+    "max",
+    "their own syncs took, max ms",
+    "process stood still, max ms",
+  ];
+  const table = new Table({
+    head,
+    style: { head: [], border: [] },
+    colAligns: ["left", ...head.slice(1).map(() => "right" as const)],
+  });
   const row = (name: string, { lags, badMs, stalledMs }: Played) => [
     name,
     lags.length,
@@ -96,7 +135,11 @@ export const run = async (): Promise<void> => {
     stalledMs.toFixed(0),
   ];
   table.push(row("are well", well), row("hang, answer 500, reset", troubled));
-  const ratio = [0.5, 0.95].map((share) => (percentile(troubled.lags, share) / percentile(well.lags, share)).toFixed(2));
+  const ratio = [0.5, 0.95].map((share) =>
+    (percentile(troubled.lags, share) / percentile(well.lags, share)).toFixed(2),
+  );
   const setting = `${CLUSTERS} clusters, a sync every ${PERIOD_MS / 1_000} s, ${CONCURRENCY} at once in one process`;
-  process.stdout.write(`${table.toString()}\nlag of the 97 others with trouble / without: ${ratio[0]} (p50), ${ratio[1]} (p95); ${setting}\n`);
+  process.stdout.write(
+    `${table.toString()}\nlag of the 97 others with trouble / without: ${ratio[0]} (p50), ${ratio[1]} (p95); ${setting}\n`,
+  );
 };

@@ -13,16 +13,28 @@ type Row = readonly string[];
 
 const line = (cells: Row): string => `| ${cells.join(" | ")} |`;
 
-/** The page with these rows in the table, in the place of earlier rows with the same keys. The other rows stay; all are in order of their first cell, a number. */
-export const withRows = (page: string, { name, head, keyCells }: KeptTable, rows: readonly Row[]): string => {
+/**
+ * The page with these rows in the table, in the place of earlier rows with the same keys. The other
+ * rows stay; all are in order of their first cell, a number.
+ */
+export const withRows = (
+  page: string,
+  { name, head, keyCells }: KeptTable,
+  rows: readonly Row[],
+): string => {
   const key = (row: Row): string => row.slice(0, keyCells).join(" | ");
   const all = new Map([...rowsIn(page, name), ...rows].map((row) => [key(row), row]));
   const sorted = [...all.values()].toSorted((a, b) => countIn(a[0]) - countIn(b[0]));
-  return withTable(page, name, [line(head), line(head.map(() => "---")), ...sorted.map(line)].join("\n"));
+  return withTable(
+    page,
+    name,
+    [line(head), line(head.map(() => "---")), ...sorted.map(line)].join("\n"),
+  );
 };
 
 const rowsIn = (page: string, name: string): readonly Row[] => {
-  const [, text = ""] = new RegExp(`<!-- ${name} -->\\n(.*?)\\n<!-- end of ${name} -->`, "s").exec(page) ?? [];
+  const [, text = ""] =
+    new RegExp(`<!-- ${name} -->\\n(.*?)\\n<!-- end of ${name} -->`, "s").exec(page) ?? [];
   return text
     .split("\n")
     .slice(2)

@@ -17,12 +17,15 @@ const ROUNDS = 7;
 const SEQUENTIAL_CALLS = 300;
 
 const serve = async (deployments: number): Promise<Server> => {
-  const process = fork(join(import.meta.dirname, "../cluster/stand-in/serve.ts"), [String(deployments)]);
+  const process = fork(join(import.meta.dirname, "../cluster/stand-in/serve.ts"), [
+    String(deployments),
+  ]);
   const [ready] = (await once(process, "message")) as [{ url: string; ca: string }];
   return { ...ready, process };
 };
 
-const median = (numbers: readonly number[]): number => numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length / 2)] ?? Number.NaN;
+const median = (numbers: readonly number[]): number =>
+  numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length / 2)] ?? Number.NaN;
 
 const timed = async <Result>(work: () => Promise<Result>): Promise<readonly [number, Result]> => {
   const started = performance.now();
@@ -54,10 +57,19 @@ const observing = async (client: ClusterClient, watched: readonly Watched[]): Pr
     last = observed;
   }
   clearInterval(sampler);
-  return { calls: last?.calls ?? 0, kib: (last?.bytes ?? 0) / 1024, coldMs, warmMs: median(warm), blockedMs };
+  return {
+    calls: last?.calls ?? 0,
+    kib: (last?.bytes ?? 0) / 1024,
+    coldMs,
+    warmMs: median(warm),
+    blockedMs,
+  };
 };
 
-/** What one sync asks of a cluster where every deployment is autoscaled on CPU, and what the pool saves over a connection per request. */
+/**
+ * What one sync asks of a cluster where every deployment is autoscaled on CPU, and what the pool
+ * saves over a connection per request.
+ */
 export const run = async (): Promise<void> => {
   const table = new Table({
     head: ["autoscalers", "calls", "KiB on the wire", "first ms", "warm ms", "longest block ms"],
@@ -67,13 +79,24 @@ export const run = async (): Promise<void> => {
   for (const size of [100, 1_000, 10_000]) {
     const server = await serve(size);
     const client = clientTo(server);
-    const watched = Array.from({ length: size }, (_, index) => watch(`team-${Math.floor(index / 50)}`, `app-${index}`));
+    const watched = Array.from({ length: size }, (_, index) =>
+      watch(`team-${Math.floor(index / 50)}`, `app-${index}`),
+    );
     const row = await observing(client, watched);
-    table.push([String(size), String(row.calls), row.kib.toFixed(0), row.coldMs.toFixed(0), row.warmMs.toFixed(0), row.blockedMs.toFixed(0)]);
+    table.push([
+      String(size),
+      String(row.calls),
+      row.kib.toFixed(0),
+      row.coldMs.toFixed(0),
+      row.warmMs.toFixed(0),
+      row.blockedMs.toFixed(0),
+    ]);
     client.close();
     server.process.disconnect();
   }
-  process.stdout.write(`${table.toString()}\none pod of 4 KB each, no compression, server in another process, median of ${ROUNDS}\n`);
+  process.stdout.write(
+    `${table.toString()}\none pod of 4 KB each, no compression, server in another process, median of ${ROUNDS}\n`,
+  );
   await comparePools();
 };
 
@@ -83,14 +106,20 @@ const comparePools = async (): Promise<void> => {
   const transport = transportTo(server);
   const budget = budgetOf(120_000, { maxCalls: Number.POSITIVE_INFINITY });
   const [pooledMs] = await timed(async () => {
-    for (let call = 0; call < SEQUENTIAL_CALLS; call++) await transport.get({ path, resource: "deployments.apps" }, budget);
+    for (let call = 0; call < SEQUENTIAL_CALLS; call++)
+      await transport.get({ path, resource: "deployments.apps" }, budget);
   });
   transport.close();
   const [singleMs] = await timed(async () => {
-    for (let call = 0; call < SEQUENTIAL_CALLS; call++) await single(`${server.url}${path}`, server.ca);
+    for (let call = 0; call < SEQUENTIAL_CALLS; call++)
+      await single(`${server.url}${path}`, server.ca);
   });
   server.process.disconnect();
-  const table = new Table({ head: ["GETs one after the other", "per second"], style: { head: [], border: [] }, colAligns: ["left", "right"] });
+  const table = new Table({
+    head: ["GETs one after the other", "per second"],
+    style: { head: [], border: [] },
+    colAligns: ["left", "right"],
+  });
   table.push(
     ["over the pool", (SEQUENTIAL_CALLS / (pooledMs / 1000)).toFixed(0)],
     ["a connection each", (SEQUENTIAL_CALLS / (singleMs / 1000)).toFixed(0)],

@@ -19,11 +19,16 @@ import { AS_512_MB, AS_DEPLOYED, type Started, startFunction } from "./function-
 import { median } from "./hpa-controller.ts";
 
 /**
- * What the options of Node and the variables that serverless.yml gives to the function `sync` do to the memory and CPU of a steady sync. The same workloads on a real API server are synced by one process for each setting, in
- * turns, so that other work on the machine slows all of them alike. `PROCESS_MEMORY_WORKLOADS=100` chooses another size.
+ * What the options of Node and the variables that serverless.yml gives to the function `sync` do to
+ * the memory and CPU of a steady sync. The same workloads on a real API server are synced by one
+ * process for each setting, in turns, so that other work on the machine slows all of them alike.
+ * `PROCESS_MEMORY_WORKLOADS=100` chooses another size.
  */
 const WORKLOADS = Number(process.env["PROCESS_MEMORY_WORKLOADS"] ?? "1000");
-const one = (options: string, variables: Started["variables"] = {}): Started => ({ options, variables });
+const one = (options: string, variables: Started["variables"] = {}): Started => ({
+  options,
+  variables,
+});
 const ONE_ARENA = { MALLOC_ARENA_MAX: "1" };
 const YOUNG_8 = `${AS_512_MB} --max-semi-space-size=8`;
 const SETTINGS: readonly Started[] = [
@@ -57,7 +62,10 @@ const storeCluster = async (engine: Engine, name: string, apps: readonly App[]):
 };
 
 /** Each round syncs once with each setting, in an order that turns. */
-const playRounds = async (syncs: readonly Sync[], rounds: number): Promise<readonly (readonly Measured[])[]> => {
+const playRounds = async (
+  syncs: readonly Sync[],
+  rounds: number,
+): Promise<readonly (readonly Measured[])[]> => {
   const measured: Measured[][] = syncs.map(() => []);
   for (let round = 0; round < rounds; round++) {
     for (const turn of syncs.keys()) {
@@ -70,13 +78,26 @@ const playRounds = async (syncs: readonly Sync[], rounds: number): Promise<reado
 };
 
 const wordsOf = (setting: Started | undefined): string => {
-  const variables = Object.entries(setting?.variables ?? {}).map(([name, value]) => `${name}=${value}`);
+  const variables = Object.entries(setting?.variables ?? {}).map(
+    ([name, value]) => `${name}=${value}`,
+  );
   return [...variables, setting?.options].filter((word) => word).join(" ") || "none";
 };
 
 const print = (measured: readonly (readonly Measured[])[]): void => {
-  const head = ["variables and NODE_OPTIONS", "own CPU of a sync, ms", "ratio", "least", "ratio", "peak MiB"];
-  const table = new Table({ head, style: { head: [], border: [] }, colAligns: ["left", ...head.slice(1).map(() => "right" as const)] });
+  const head = [
+    "variables and NODE_OPTIONS",
+    "own CPU of a sync, ms",
+    "ratio",
+    "least",
+    "ratio",
+    "peak MiB",
+  ];
+  const table = new Table({
+    head,
+    style: { head: [], border: [] },
+    colAligns: ["left", ...head.slice(1).map(() => "right" as const)],
+  });
   const figures = measured.map((syncs) => ({
     middle: median(syncs.map(({ ownMs }) => ownMs)),
     least: Math.min(...syncs.map(({ ownMs }) => ownMs)),
@@ -84,8 +105,17 @@ const print = (measured: readonly (readonly Measured[])[]): void => {
   }));
   const [plain] = figures;
   for (const [at, { middle, least, peak }] of figures.entries()) {
-    const ratios = [middle / (plain?.middle ?? 1), least / (plain?.least ?? 1)].map((ratio) => ratio.toFixed(3));
-    table.push([at === 0 ? "as deployed" : wordsOf(SETTINGS[at]), middle.toFixed(0), ratios[0], least.toFixed(0), ratios[1], peak.toFixed(0)]);
+    const ratios = [middle / (plain?.middle ?? 1), least / (plain?.least ?? 1)].map((ratio) =>
+      ratio.toFixed(3),
+    );
+    table.push([
+      at === 0 ? "as deployed" : wordsOf(SETTINGS[at]),
+      middle.toFixed(0),
+      ratios[0],
+      least.toFixed(0),
+      ratios[1],
+      peak.toFixed(0),
+    ]);
   }
   process.stdout.write(
     `${table.toString()}\n${WORKLOADS} workloads; ${ROUNDS} steady syncs of each setting in turns, after ${WARM_UP} that do not count\n`,
@@ -95,8 +125,14 @@ const print = (measured: readonly (readonly Measured[])[]): void => {
 export const run = async (): Promise<void> => {
   const binaries = controlPlaneBinaries();
   const engineKind = ENGINES.find(({ name }) => name === "dynoxide");
-  if (binaries.kind === "missing" || engineKind?.missing !== undefined || engineKind === undefined) {
-    process.stdout.write(`Not measured: ${binaries.kind === "missing" ? binaries.message : engineKind?.missing}\n`);
+  if (
+    binaries.kind === "missing" ||
+    engineKind?.missing !== undefined ||
+    engineKind === undefined
+  ) {
+    process.stdout.write(
+      `Not measured: ${binaries.kind === "missing" ? binaries.message : engineKind?.missing}\n`,
+    );
     process.exitCode = 1;
     return;
   }
@@ -114,7 +150,9 @@ export const run = async (): Promise<void> => {
       await storeCluster(engine, cluster, apps);
       const subject = await startFunction(plane, engine, join(dir, cluster), setting);
       stops.push(subject.stop);
-      syncs.push(() => subject.sync({ cluster, partition: WHOLE_CLUSTER, dueMs: Date.now(), periodMs: PERIOD_MS }));
+      syncs.push(() =>
+        subject.sync({ cluster, partition: WHOLE_CLUSTER, dueMs: Date.now(), periodMs: PERIOD_MS }),
+      );
     }
     await playRounds(syncs, WARM_UP);
     print(await playRounds(syncs, ROUNDS));

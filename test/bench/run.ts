@@ -2,8 +2,9 @@ import { readdirSync } from "node:fs";
 import { basename, join } from "node:path";
 
 /**
- * `npm run bench [-- name…]`: runs the benches of this folder one after the other, all of them or those named. Each exports `run()` and prints its figures as a table.
- * Figures are printed, never asserted: a slower machine is no failure.
+ * `npm run bench [-- name…]`: runs the benches of this folder one after the other, all of them or
+ * those named. Each exports `run()` and prints its figures as a table. Figures are printed, never
+ * asserted: a slower machine is no failure.
  */
 const FOLDER = import.meta.dirname;
 const ENDING = ".bench.ts";

@@ -3,8 +3,10 @@ import type { AddressInfo } from "node:net";
 import { kubernetes, workload } from "../cluster/stand-in/kubernetes.ts";
 
 /**
- * `fork("source-servers.ts", [AUTOSCALERS])`: a cluster with so many Deployments, an adapter of external metrics and a Prometheus behind its API server, and STS, SQS and CloudWatch on an
- * address of their own. It sends `{ url, ca, aws }`, and for each message the number of questions since the one before. It ends with its parent.
+ * `fork("source-servers.ts", [AUTOSCALERS])`: a cluster with so many Deployments, an adapter of
+ * external metrics and a Prometheus behind its API server, and STS, SQS and CloudWatch on an
+ * address of their own. It sends `{ url, ca, aws }`, and for each message the number of questions
+ * since the one before. It ends with its parent.
  */
 const [autoscalers = 0] = process.argv.slice(2).map(Number);
 const PODS = 3;
@@ -16,7 +18,9 @@ let questions = 0;
 const server = await kubernetes();
 server.collections.set(
   "/apis/apps/v1/deployments",
-  Array.from({ length: autoscalers }, (_, at) => workload(`team-${at % NAMESPACES}`, `app-${at}`, PODS)),
+  Array.from({ length: autoscalers }, (_, at) =>
+    workload(`team-${at % NAMESPACES}`, `app-${at}`, PODS),
+  ),
 );
 server.collections.set("/apis/autoscaling/v2/horizontalpodautoscalers", []);
 const answerOf = (body: object, path: RegExp): void => {
@@ -30,11 +34,17 @@ const answerOf = (body: object, path: RegExp): void => {
   });
 };
 answerOf(
-  { status: "success", data: { resultType: "vector", result: [{ metric: {}, value: [0, String(VALUE)] }] } },
+  {
+    status: "success",
+    data: { resultType: "vector", result: [{ metric: {}, value: [0, String(VALUE)] }] },
+  },
   /\/services\/[^/]+\/proxy\/api\/v1\/query$/,
 );
 answerOf(
-  { kind: "ExternalMetricValueList", items: [{ metricName: "load", timestamp: "2026-01-05T08:00:00Z", value: String(VALUE) }] },
+  {
+    kind: "ExternalMetricValueList",
+    items: [{ metricName: "load", timestamp: "2026-01-05T08:00:00Z", value: String(VALUE) }],
+  },
   /^\/apis\/external\.metrics\.k8s\.io\/v1beta1\/namespaces\//,
 );
 
@@ -48,10 +58,21 @@ interface DataRequest {
 
 const awsAnswer = (target: string, body: string): object => {
   if (target.startsWith("AmazonSQS"))
-    return { Attributes: { ApproximateNumberOfMessages: String(VALUE), ApproximateNumberOfMessagesNotVisible: "0" } };
+    return {
+      Attributes: {
+        ApproximateNumberOfMessages: String(VALUE),
+        ApproximateNumberOfMessagesNotVisible: "0",
+      },
+    };
   const { EndTime, MetricDataQueries } = JSON.parse(body) as DataRequest;
   return {
-    MetricDataResults: MetricDataQueries.map(({ Id, Label }) => ({ Id, Label, StatusCode: "Complete", Timestamps: [EndTime - 60], Values: [VALUE] })),
+    MetricDataResults: MetricDataQueries.map(({ Id, Label }) => ({
+      Id,
+      Label,
+      StatusCode: "Complete",
+      Timestamps: [EndTime - 60],
+      Values: [VALUE],
+    })),
   };
 };
 
@@ -63,7 +84,9 @@ const aws = createServer((request, response) => {
     const target = String(request.headers["x-amz-target"] ?? "");
     if (target === "") return response.writeHead(200, { "content-type": "text/xml" }).end(SESSION);
     questions += 1;
-    return response.writeHead(200, { "content-type": "application/x-amz-json-1.0" }).end(JSON.stringify(awsAnswer(target, body)));
+    return response
+      .writeHead(200, { "content-type": "application/x-amz-json-1.0" })
+      .end(JSON.stringify(awsAnswer(target, body)));
   });
 });
 await new Promise<void>((resolve) => aws.listen(0, "127.0.0.1", resolve));
@@ -73,4 +96,8 @@ process.on("message", () => {
   process.send?.(questions);
   questions = 0;
 });
-process.send?.({ url: server.url, ca: server.ca, aws: `http://127.0.0.1:${(aws.address() as AddressInfo).port}` });
+process.send?.({
+  url: server.url,
+  ca: server.ca,
+  aws: `http://127.0.0.1:${(aws.address() as AddressInfo).port}`,
+});

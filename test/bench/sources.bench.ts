@@ -3,7 +3,13 @@ import { once } from "node:events";
 import { join } from "node:path";
 import Table from "cli-table3";
 import { PRICES } from "../../lib/cost/prices.ts";
-import { autoscalerName, autoscalerUid, clusterName, namespace, WHOLE_CLUSTER } from "../../lib/model/ids.ts";
+import {
+  autoscalerName,
+  autoscalerUid,
+  clusterName,
+  namespace,
+  WHOLE_CLUSTER,
+} from "../../lib/model/ids.ts";
 import type { MetricSourceRecord } from "../../lib/model/metric-source.ts";
 import { DEFAULT_SETTINGS } from "../../lib/model/spec-common.ts";
 import { type SourceClient, sourceClient } from "../../lib/source-client/source-client.ts";
@@ -27,8 +33,18 @@ const PERIOD_MS = 15_000;
 const SYNCS = 20;
 const SECONDS_PER_MONTH = 2_628_000;
 
-const AWS = { region: "eu-central-1", roleArn: "arn:aws:iam::123456789012:role/tidemark-bench-source-x", externalId: "bench" };
-const SERVICE = { namespace: "monitoring", name: "prometheus", port: "9090", scheme: "http", path: "" } as const;
+const AWS = {
+  region: "eu-central-1",
+  roleArn: "arn:aws:iam::123456789012:role/tidemark-bench-source-x",
+  externalId: "bench",
+};
+const SERVICE = {
+  namespace: "monitoring",
+  name: "prometheus",
+  port: "9090",
+  scheme: "http",
+  path: "",
+} as const;
 
 interface Way {
   readonly name: string;
@@ -40,10 +56,16 @@ interface Way {
 
 /** The first is what an adapter in the cluster serves, for comparison. */
 const WAYS: readonly Way[] = [
-  { name: "external metrics of an adapter", metric: (at) => ({ external: { metric: `load-${at}` } }), dollars: {} },
+  {
+    name: "external metrics of an adapter",
+    metric: (at) => ({ external: { metric: `load-${at}` } }),
+    dollars: {},
+  },
   {
     name: "Prometheus through the API server",
-    metric: (at) => ({ prometheus: { source: "main", query: `sum(rate(requests_total{app="app-${at}"}[2m]))` } }),
+    metric: (at) => ({
+      prometheus: { source: "main", query: `sum(rate(requests_total{app="app-${at}"}[2m]))` },
+    }),
     source: { service: SERVICE },
     dollars: {},
   },
@@ -55,7 +77,14 @@ const WAYS: readonly Way[] = [
   },
   {
     name: "CloudWatch",
-    metric: (at) => ({ cloudwatch: { source: "main", namespace: "AWS/SQS", metric: "Age", dimensions: { QueueName: `queue-${at}` } } }),
+    metric: (at) => ({
+      cloudwatch: {
+        source: "main",
+        namespace: "AWS/SQS",
+        metric: "Age",
+        dimensions: { QueueName: `queue-${at}` },
+      },
+    }),
     source: { kind: "cloudwatch", aws: { ...AWS, metricNamespaces: ["AWS/*"] } },
     dollars: { perMetric: 0.01 / 1_000 },
   },
@@ -102,15 +131,30 @@ interface Figures {
 
 const MICRO = 1_000;
 
-/** Steady syncs of 1,000 autoscalers in one partition: calls to the source and CPU of this process, each of the five minutes after the first sync. */
-const play = async (engine: Engine, servers: Servers, { metric, source }: Way, at: number): Promise<Figures> => {
+/**
+ * Steady syncs of 1,000 autoscalers in one partition: calls to the source and CPU of this process,
+ * each of the five minutes after the first sync.
+ */
+const play = async (
+  engine: Engine,
+  servers: Servers,
+  { metric, source }: Way,
+  at: number,
+): Promise<Figures> => {
   let nowMs = Date.UTC(2026, 0, 5, 8);
   const clock = (): number => nowMs;
   const tables = testTables(engine.client, engine.tables, clock);
   const cluster = clusterName(`bench-${at}`);
   await putCluster(
     tables,
-    { name: cluster, uid: "uid-of-cluster", syncPeriodMs: PERIOD_MS, partitions: [{ name: WHOLE_CLUSTER }], settings: DEFAULT_SETTINGS, version: 1 },
+    {
+      name: cluster,
+      uid: "uid-of-cluster",
+      syncPeriodMs: PERIOD_MS,
+      partitions: [{ name: WHOLE_CLUSTER }],
+      settings: DEFAULT_SETTINGS,
+      version: 1,
+    },
     undefined,
   );
   for (let each = 0; each < AUTOSCALERS; each++) {
@@ -120,7 +164,13 @@ const play = async (engine: Engine, servers: Servers, { metric, source }: Way, a
       name: autoscalerName(`app-${each}`),
       uid: autoscalerUid(`uid-${at}-${each}`),
     };
-    const record = { ...place, manifest: JSON.stringify(manifest(each, metric(each))), generation: 1, createdMs: nowMs, updatedMs: nowMs };
+    const record = {
+      ...place,
+      manifest: JSON.stringify(manifest(each, metric(each))),
+      generation: 1,
+      createdMs: nowMs,
+      updatedMs: nowMs,
+    };
     await putAutoscaler(tables, { ...record, updatedBy: "bench" }, undefined);
   }
   const record = source && { ...sourceRecord({ ...source, timeoutSeconds: 10 }), version: at };
@@ -146,9 +196,15 @@ const play = async (engine: Engine, servers: Servers, { metric, source }: Way, a
   };
   let measured = 0;
   const oneSync = async (): Promise<void> => {
-    const report = await sync(ports, { cluster, partition: WHOLE_CLUSTER, dueMs: nowMs, periodMs: PERIOD_MS });
+    const report = await sync(ports, {
+      cluster,
+      partition: WHOLE_CLUSTER,
+      dueMs: nowMs,
+      periodMs: PERIOD_MS,
+    });
     if (report.kind !== "completed") throw new Error(`the sync was ${report.kind}`);
-    measured += AUTOSCALERS - report.changed.filter(({ reason }) => reason === "MetricMissing").length;
+    measured +=
+      AUTOSCALERS - report.changed.filter(({ reason }) => reason === "MetricMissing").length;
     nowMs += PERIOD_MS;
   };
   await oneSync();
@@ -160,20 +216,37 @@ const play = async (engine: Engine, servers: Servers, { metric, source }: Way, a
   const calls = await questionsSince(servers);
   client.close();
   asker.close();
-  return { calls: calls / SYNCS, metrics: metrics / SYNCS, cpuMs: (user + system) / MICRO / SYNCS, measured: measured / SYNCS };
+  return {
+    calls: calls / SYNCS,
+    metrics: metrics / SYNCS,
+    cpuMs: (user + system) / MICRO / SYNCS,
+    measured: measured / SYNCS,
+  };
 };
 
-const dollarsOf = ({ dollars: { perCall = 0, perMetric = 0 } }: Way, { calls, metrics }: Figures): number =>
-  ((calls * perCall + metrics * perMetric) * SECONDS_PER_MONTH) / (PERIOD_MS / 1_000);
+const dollarsOf = (
+  { dollars: { perCall = 0, perMetric = 0 } }: Way,
+  { calls, metrics }: Figures,
+): number => ((calls * perCall + metrics * perMetric) * SECONDS_PER_MONTH) / (PERIOD_MS / 1_000);
 
-/** 1,000 autoscalers with one metric each, all different, of each kind of source: calls, CPU of a sync beside the one with an adapter, and dollars of the source. */
+/**
+ * 1,000 autoscalers with one metric each, all different, of each kind of source: calls, CPU of a
+ * sync beside the one with an adapter, and dollars of the source.
+ */
 export const run = async (): Promise<void> => {
   const [engine, servers] = [await startMemory(), await serve()];
   process.env["AWS_ENDPOINT_URL"] = servers.aws;
   process.env["AWS_ACCESS_KEY_ID"] ??= "bench";
   process.env["AWS_SECRET_ACCESS_KEY"] ??= "bench";
   const table = new Table({
-    head: ["metrics", "calls per sync", "metrics per sync", "CPU of a sync", "measured per sync", "dollars a month"],
+    head: [
+      "metrics",
+      "calls per sync",
+      "metrics per sync",
+      "CPU of a sync",
+      "measured per sync",
+      "dollars a month",
+    ],
     style: { head: [], border: [] },
     colAligns: ["left", "right", "right", "right", "right", "right"],
   });

@@ -13,8 +13,11 @@ import { CPU } from "./burst-subject.ts";
 import type { SteadySample, SteadyStage } from "./steady-player.ts";
 
 /**
- * The CPU of a steady minute: syncs of a cluster in which nothing changes, on a clock of their own that goes on by one period from sync to sync, as in production. `STEADY_AGAINST=FOLDER` plays
- * another checkout of this project turn by turn, because times of two runs on a machine with other work cannot be compared. Each checkout, a real API server and the tables are processes of their own.
+ * The CPU of a steady minute: syncs of a cluster in which nothing changes, on a clock of their own
+ * that goes on by one period from sync to sync, as in production. `STEADY_AGAINST=FOLDER` plays
+ * another checkout of this project turn by turn, because times of two runs on a machine with other
+ * work cannot be compared. Each checkout, a real API server and the tables are processes of their
+ * own.
  */
 const AUTOSCALERS = Number(process.env["STEADY_AUTOSCALERS"] ?? 1_000);
 const MINUTES = Number(process.env["STEADY_MINUTES"] ?? 20);
@@ -44,7 +47,10 @@ export const run = async (): Promise<void> => {
   }
   const dir = mkdtempSync(join(tmpdir(), "tidemark-steady-"));
   const fast = ENGINES.find(({ name, missing }) => name === "dynoxide" && missing === undefined);
-  const [plane, engine] = [await startControlPlane(binaries.folder), await (fast ? fast.start() : startDynalite())];
+  const [plane, engine] = [
+    await startControlPlane(binaries.folder),
+    await (fast ? fast.start() : startDynalite()),
+  ];
   const apps = appsOf(AUTOSCALERS);
   await fillCluster(plane, apps);
   const adapter = await startMetricsAdapter(plane, apps, dir);
@@ -52,8 +58,14 @@ export const run = async (): Promise<void> => {
   const players: Player[] = [];
   try {
     const { url, ca, token } = plane;
-    const stage = { plane: { url, ca, token }, endpoint: engine.endpoint ?? "", tables: engine.tables, apps };
-    for (const [name, folder] of Object.entries(checkouts())) players.push(await startPlayer({ ...stage, name, folder }));
+    const stage = {
+      plane: { url, ca, token },
+      endpoint: engine.endpoint ?? "",
+      tables: engine.tables,
+      apps,
+    };
+    for (const [name, folder] of Object.entries(checkouts()))
+      players.push(await startPlayer({ ...stage, name, folder }));
     await play(players);
     print(players);
   } finally {
@@ -68,7 +80,10 @@ export const run = async (): Promise<void> => {
 /** The other checkout is played twice: how far it is from itself is the error of a comparison. */
 const checkouts = (): Readonly<Record<string, string>> => {
   const other = process.env["STEADY_AGAINST"];
-  return { ...(other !== undefined && { other, again: other }), this: join(import.meta.dirname, "../..") };
+  return {
+    ...(other !== undefined && { other, again: other }),
+    this: join(import.meta.dirname, "../.."),
+  };
 };
 
 /** Each checkout has a process of its own: two in one process share compiled code and garbage. */
@@ -77,14 +92,21 @@ const startPlayer = async (stage: SteadyStage): Promise<Player> => {
   const ask = async (message: SteadyStage | number): Promise<unknown> => {
     const answer = Promise.race([
       once(child, "message"),
-      once(child, "exit").then(([code]) => Promise.reject(new Error(`${stage.name} ended with ${code}`))),
+      once(child, "exit").then(([code]) =>
+        Promise.reject(new Error(`${stage.name} ended with ${code}`)),
+      ),
     ]);
     child.send(message);
     const [value]: readonly unknown[] = await answer;
     return value;
   };
   await ask(stage);
-  return { name: stage.name, samples: [], sync: async (dueMs) => (await ask(dueMs)) as Sample, close: () => void child.kill() };
+  return {
+    name: stage.name,
+    samples: [],
+    sync: async (dueMs) => (await ask(dueMs)) as Sample,
+    close: () => void child.kill(),
+  };
 };
 
 /** Turn by turn, and each goes first as often as the others. */
@@ -99,10 +121,16 @@ const play = async (players: readonly Player[]): Promise<void> => {
   }
 };
 
-const KINDS = { "within a minute": (pages: number) => pages === 0, "first of a minute": (pages: number) => pages > 0 } as const;
+const KINDS = {
+  "within a minute": (pages: number) => pages === 0,
+  "first of a minute": (pages: number) => pages > 0,
+} as const;
 
 const print = (players: readonly Player[]): void => {
-  const table = new Table({ head: ["checkout", "sync", "number", "CPU ms", "calls", "KB read"], style: { head: [], border: [] } });
+  const table = new Table({
+    head: ["checkout", "sync", "number", "CPU ms", "calls", "KB read"],
+    style: { head: [], border: [] },
+  });
   for (const { name, samples } of players) {
     for (const [kind, isOfKind] of Object.entries(KINDS)) {
       const rows = samples.filter(({ pages }) => isOfKind(pages));
@@ -116,15 +144,21 @@ const print = (players: readonly Player[]): void => {
       ]);
     }
   }
-  process.stdout.write(`${table.toString()}\nMedians of ${MINUTES} minutes, ${AUTOSCALERS} autoscalers with one CPU metric\n`);
+  process.stdout.write(
+    `${table.toString()}\nMedians of ${MINUTES} minutes, ${AUTOSCALERS} autoscalers with one CPU metric\n`,
+  );
   const [other, again, here] = players;
   if (!other || !again || !here) return;
-  process.stdout.write(`This checkout beside the other: ${ratios(other, here)}, beside the other again: ${ratios(again, here)}\n`);
+  process.stdout.write(
+    `This checkout beside the other: ${ratios(other, here)}, beside the other again: ${ratios(again, here)}\n`,
+  );
   process.stdout.write(`The error: the other beside itself: ${ratios(other, again)}\n`);
 };
 
 const ratios = (before: Player, after: Player): string => {
-  const byKind = Object.entries(KINDS).map(([kind, isOfKind]) => `${kind} ${ratioOf(before, after, isOfKind)}`);
+  const byKind = Object.entries(KINDS).map(
+    ([kind, isOfKind]) => `${kind} ${ratioOf(before, after, isOfKind)}`,
+  );
   return `${[...byKind, `whole minutes ${(cpuOf(after) / cpuOf(before)).toFixed(3)}`].join(", ")}`;
 };
 

@@ -16,7 +16,8 @@ const stream = (seed: number): (() => number) => {
   };
 };
 
-const hex = (next: () => number, digits: number): string => Array.from({ length: digits }, () => Math.floor(next() * 16).toString(16)).join("");
+const hex = (next: () => number, digits: number): string =>
+  Array.from({ length: digits }, () => Math.floor(next() * 16).toString(16)).join("");
 
 const entry = (next: () => number, runs: number, scales: number): StoredWindows => {
   const uid = `${hex(next, 8)}-${hex(next, 4)}-4${hex(next, 3)}-8${hex(next, 3)}-${hex(next, 12)}`;
@@ -24,7 +25,12 @@ const entry = (next: () => number, runs: number, scales: number): StoredWindows 
   const recommendations = Array.from({ length: runs }, () => {
     const firstMs = atMs;
     atMs += PERIOD_MS * Math.ceil(next() * 8);
-    return { replicas: 1 + Math.floor(next() * 30), firstMs, lastMs: atMs - PERIOD_MS, stepMs: PERIOD_MS };
+    return {
+      replicas: 1 + Math.floor(next() * 30),
+      firstMs,
+      lastMs: atMs - PERIOD_MS,
+      stepMs: PERIOD_MS,
+    };
   });
   const changes = Array.from({ length: scales }, (_, at) => ({
     change: 1 + Math.floor(next() * 9),
@@ -32,12 +38,23 @@ const entry = (next: () => number, runs: number, scales: number): StoredWindows 
     eventId: `${uid}:${1_000 + at}`,
   }));
   const transitionMs = NOON + Math.floor(next() * 1_000_000);
-  const condition = (type: string, reason: string, message: string) => ({ type, status: "True" as const, reason, message, transitionMs });
+  const condition = (type: string, reason: string, message: string) => ({
+    type,
+    status: "True" as const,
+    reason,
+    message,
+    transitionMs,
+  });
   return {
     uid: autoscalerUid(uid),
     open: true,
     windows: {
-      memory: { recommendations, scaleUps: changes, scaleDowns: [], selector: `app=app-${hex(next, 4)}` },
+      memory: {
+        recommendations,
+        scaleUps: changes,
+        scaleDowns: [],
+        selector: `app=app-${hex(next, 4)}`,
+      },
       status: {
         conditions: [
           condition("AbleToScale", "ReadyForNewScale", "recommended size matches current size"),
@@ -46,7 +63,11 @@ const entry = (next: () => number, runs: number, scales: number): StoredWindows 
             "ValidMetricFound",
             "the HPA was able to successfully calculate a replica count from cpu resource utilization (percentage of request)",
           ),
-          condition("ScalingLimited", "DesiredWithinRange", "the desired count is within the acceptable range"),
+          condition(
+            "ScalingLimited",
+            "DesiredWithinRange",
+            "the desired count is within the acceptable range",
+          ),
         ],
         currentReplicas: 3,
         desiredReplicas: 3,
@@ -54,7 +75,13 @@ const entry = (next: () => number, runs: number, scales: number): StoredWindows 
         currentMetrics: [
           {
             type: "Resource",
-            resource: { name: "cpu", current: { averageUtilization: Math.floor(next() * 100), averageValue: `${Math.floor(next() * 900)}m` } },
+            resource: {
+              name: "cpu",
+              current: {
+                averageUtilization: Math.floor(next() * 100),
+                averageValue: `${Math.floor(next() * 900)}m`,
+              },
+            },
           },
         ],
       },
@@ -62,10 +89,19 @@ const entry = (next: () => number, runs: number, scales: number): StoredWindows 
   };
 };
 
-/** Bytes of a windows page of 100 autoscalers, by how much each remembers. The write units of a page are its kilobytes, rounded up. */
+/**
+ * Bytes of a windows page of 100 autoscalers, by how much each remembers. The write units of a page
+ * are its kilobytes, rounded up.
+ */
 export const run = async (): Promise<void> => {
   const table = new Table({
-    head: ["each remembers", "page bytes", "bytes per autoscaler", "WRU per page write", "encode ms"],
+    head: [
+      "each remembers",
+      "page bytes",
+      "bytes per autoscaler",
+      "WRU per page write",
+      "encode ms",
+    ],
     style: { head: [], border: [] },
     colAligns: ["left", "right", "right", "right", "right"],
   });
@@ -88,5 +124,7 @@ export const run = async (): Promise<void> => {
       tookMs.toFixed(1),
     ]);
   }
-  process.stdout.write(`${table.toString()}\n${PAGE_ENTRIES} autoscalers with random uids, values and times; conditions and one metric each\n`);
+  process.stdout.write(
+    `${table.toString()}\n${PAGE_ENTRIES} autoscalers with random uids, values and times; conditions and one metric each\n`,
+  );
 };

@@ -2,7 +2,13 @@ import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
 import Table from "cli-table3";
-import { autoscalerName, autoscalerUid, clusterName, namespace, WHOLE_CLUSTER } from "../../lib/model/ids.ts";
+import {
+  autoscalerName,
+  autoscalerUid,
+  clusterName,
+  namespace,
+  WHOLE_CLUSTER,
+} from "../../lib/model/ids.ts";
 import type { AutoscalerRecord, ClusterRecord } from "../../lib/model/records.ts";
 import { DEFAULT_SETTINGS } from "../../lib/model/spec-common.ts";
 import type { SyncReport } from "../../lib/report/sync-report.ts";
@@ -35,7 +41,8 @@ interface Cost {
 
 /** Of both tables together. */
 const costOf = ({ writes, writeUnits, readUnits }: Consumed): Cost => {
-  const total = (by: ReadonlyMap<string, number>): number => [...by.values()].reduce((sum, one) => sum + one, 0);
+  const total = (by: ReadonlyMap<string, number>): number =>
+    [...by.values()].reduce((sum, one) => sum + one, 0);
   return { writes: total(writes), writeUnits: total(writeUnits), readUnits };
 };
 
@@ -56,7 +63,12 @@ const manifest = (name: string, ns: string) => ({
     scaleTargetRef: { apiVersion: "apps/v1", kind: "Deployment", name },
     minReplicas: 1,
     maxReplicas: 10,
-    metrics: [{ type: "Resource", resource: { name: "cpu", target: { type: "Utilization", averageUtilization: 50 } } }],
+    metrics: [
+      {
+        type: "Resource",
+        resource: { name: "cpu", target: { type: "Utilization", averageUtilization: 50 } },
+      },
+    ],
   },
 });
 
@@ -82,12 +94,15 @@ interface Server {
 }
 
 const serve = async (): Promise<Server> => {
-  const process = fork(join(import.meta.dirname, "../cluster/stand-in/serve.ts"), [String(AUTOSCALERS)]);
+  const process = fork(join(import.meta.dirname, "../cluster/stand-in/serve.ts"), [
+    String(AUTOSCALERS),
+  ]);
   const [ready] = (await once(process, "message")) as [{ url: string; ca: string }];
   return { ...ready, process };
 };
 
-const median = (numbers: readonly number[]): number => numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length / 2)] ?? Number.NaN;
+const median = (numbers: readonly number[]): number =>
+  numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length / 2)] ?? Number.NaN;
 
 interface Played {
   readonly report: SyncReport;
@@ -96,16 +111,23 @@ interface Played {
   readonly wallMs: number;
 }
 
-const bytesStored = async (tables: Tables): Promise<{ readonly pages: number; readonly perAutoscaler: number }> => {
+const bytesStored = async (
+  tables: Tables,
+): Promise<{ readonly pages: number; readonly perAutoscaler: number }> => {
   const partition = { cluster: CLUSTER.name, partition: WHOLE_CLUSTER };
   const head = await readHead(tables, partition);
   const generation = head?.pageGeneration ?? 0;
-  const pages = await Promise.all((head?.pages ?? []).map((_, index) => readPage(tables, { partition, generation, index })));
+  const pages = await Promise.all(
+    (head?.pages ?? []).map((_, index) => readPage(tables, { partition, generation, index })),
+  );
   const bytes = pages.reduce((sum, page) => sum + (page?.body.length ?? 0), 0);
   return { pages: pages.length, perAutoscaler: bytes / AUTOSCALERS };
 };
 
-/** What one sync of 100 autoscalers in one partition costs: real rules, a real HTTPS cluster in another process, the embedded tables, the journal included. */
+/**
+ * What one sync of 100 autoscalers in one partition costs: real rules, a real HTTPS cluster in
+ * another process, the embedded tables, the journal included.
+ */
 export const run = async (): Promise<void> => {
   const [engine, server] = [await startDynalite(), await serve()];
   const client = clientTo(server);
@@ -127,14 +149,26 @@ export const run = async (): Promise<void> => {
   const cache = warmCache();
   const portsFor = (own: Consumed): SyncPorts => {
     const metering = { ...tables, client: metered(engine.client, () => own) };
-    return { tables: metering, insert: insertByStatement(metering), connect: () => Promise.resolve(client), rules, timing: DEFAULT_TIMING, cache };
+    return {
+      tables: metering,
+      insert: insertByStatement(metering),
+      connect: () => Promise.resolve(client),
+      rules,
+      timing: DEFAULT_TIMING,
+      cache,
+    };
   };
   const played: Played[] = [];
   for (let at = 0; at < SYNCS; at++) {
     consumed = nothingConsumed();
     decideMs = 0;
     const started = performance.now();
-    const report = await sync(portsFor(consumed), { cluster: CLUSTER.name, partition: WHOLE_CLUSTER, dueMs: nowMs, periodMs: PERIOD_MS });
+    const report = await sync(portsFor(consumed), {
+      cluster: CLUSTER.name,
+      partition: WHOLE_CLUSTER,
+      dueMs: nowMs,
+      periodMs: PERIOD_MS,
+    });
     played.push({ report, cost: costOf(consumed), decideMs, wallMs: performance.now() - started });
     nowMs += PERIOD_MS;
   }
@@ -145,7 +179,10 @@ export const run = async (): Promise<void> => {
 };
 
 /** Rows by what the sync had to do; each figure is the median of its row. */
-const print = (played: readonly Played[], stored: { readonly pages: number; readonly perAutoscaler: number }): void => {
+const print = (
+  played: readonly Played[],
+  stored: { readonly pages: number; readonly perAutoscaler: number },
+): void => {
   const table = new Table({
     head: ["sync", "number", "cluster calls", "writes", "WRU", "RRU", "decide ms", "wall ms"],
     style: { head: [], border: [] },
@@ -160,7 +197,11 @@ const print = (played: readonly Played[], stored: { readonly pages: number; read
   for (const [kind, rows] of Map.groupBy(played, kindOf)) {
     const of = (figure: (row: Played) => number): number => median(rows.map(figure));
     const calls = of(({ report }) => (report.kind === "completed" ? report.calls : 0));
-    const units = [of(({ cost }) => cost.writes), of(({ cost }) => cost.writeUnits), of(({ cost }) => cost.readUnits)];
+    const units = [
+      of(({ cost }) => cost.writes),
+      of(({ cost }) => cost.writeUnits),
+      of(({ cost }) => cost.readUnits),
+    ];
     table.push([
       kind,
       String(rows.length),
@@ -171,5 +212,7 @@ const print = (played: readonly Played[], stored: { readonly pages: number; read
     ]);
   }
   const bytes = `${stored.perAutoscaler.toFixed(0)} bytes of windows per autoscaler on ${stored.pages} page(s)`;
-  process.stdout.write(`${table.toString()}\n${AUTOSCALERS} autoscalers in one partition, one pod each; ${bytes}; embedded tables\n`);
+  process.stdout.write(
+    `${table.toString()}\n${AUTOSCALERS} autoscalers in one partition, one pod each; ${bytes}; embedded tables\n`,
+  );
 };

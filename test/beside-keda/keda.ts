@@ -16,24 +16,39 @@ const PROGRAMS = ["operator", "adapter"] as const;
 const DEFINITIONS = "crd";
 
 /** The folder that `KEDA_PROGRAMS` names, or a folder of the user's cache. */
-export const kedaFolder = (): string => process.env["KEDA_PROGRAMS"] || join(homedir(), ".cache", "tidemark", `keda-${KEDA_VERSION}`);
+export const kedaFolder = (): string =>
+  process.env["KEDA_PROGRAMS"] || join(homedir(), ".cache", "tidemark", `keda-${KEDA_VERSION}`);
 
-export const hasKeda = (folder: string): boolean => [...PROGRAMS, DEFINITIONS].every((name) => existsSync(join(folder, name)));
+export const hasKeda = (folder: string): boolean =>
+  [...PROGRAMS, DEFINITIONS].every((name) => existsSync(join(folder, name)));
 
-/** Builds the operator and the metrics server of KEDA with Go, from the module proxy: some 20 minutes on two cores without a cache. */
+/**
+ * Builds the operator and the metrics server of KEDA with Go, from the module proxy: some 20
+ * minutes on two cores without a cache.
+ */
 export const buildKeda = (folder: string, say: (line: string) => void): void => {
   mkdirSync(join(folder, DEFINITIONS), { recursive: true });
-  const { Dir: source } = JSON.parse(execFileSync("go", ["mod", "download", "-json", MODULE], { cwd: folder, encoding: "utf8" })) as { Dir: string };
+  const { Dir: source } = JSON.parse(
+    execFileSync("go", ["mod", "download", "-json", MODULE], { cwd: folder, encoding: "utf8" }),
+  ) as { Dir: string };
   for (const name of PROGRAMS) {
     say(`building the ${name} of KEDA ${KEDA_VERSION}`);
     const env = { ...process.env, CGO_ENABLED: "0" };
-    execFileSync("go", ["build", "-trimpath", "-ldflags=-s -w", "-o", join(folder, name), `./cmd/${name}`], { cwd: source, env, stdio: "inherit" });
+    execFileSync(
+      "go",
+      ["build", "-trimpath", "-ldflags=-s -w", "-o", join(folder, name), `./cmd/${name}`],
+      { cwd: source, env, stdio: "inherit" },
+    );
   }
   const bases = join(source, "config/crd/bases");
-  for (const name of readdirSync(bases)) writeFileSync(join(folder, DEFINITIONS, name), readFileSync(join(bases, name)));
+  for (const name of readdirSync(bases))
+    writeFileSync(join(folder, DEFINITIONS, name), readFileSync(join(bases, name)));
 };
 
-/** A certificate for both ends: the operator and the metrics server ask each other for one, and the metrics server asks the API server. */
+/**
+ * A certificate for both ends: the operator and the metrics server ask each other for one, and the
+ * metrics server asks the API server.
+ */
 export interface Certificate {
   readonly dir: string;
   /** Flags with which the API server shows it to the metrics server. */
@@ -45,10 +60,35 @@ export const certificateIn = (dir: string): Certificate => {
   const at = (name: string): string => join(dir, name);
   const openssl = (...args: readonly string[]) => execFileSync("openssl", args, { stdio: "pipe" });
   const key = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes"];
-  openssl("req", "-x509", ...key, "-keyout", at("ca.key"), "-out", at("ca.crt"), "-days", "2", "-subj", "/CN=keda-test");
+  openssl(
+    "req",
+    "-x509",
+    ...key,
+    "-keyout",
+    at("ca.key"),
+    "-out",
+    at("ca.crt"),
+    "-days",
+    "2",
+    "-subj",
+    "/CN=keda-test",
+  );
   openssl("req", ...key, "-keyout", at("tls.key"), "-out", at("tls.csr"), "-subj", "/CN=localhost");
-  writeFileSync(at("extensions"), "subjectAltName=DNS:localhost,IP:127.0.0.1\nextendedKeyUsage=serverAuth,clientAuth\n");
-  const signed = ["-CA", at("ca.crt"), "-CAkey", at("ca.key"), "-CAcreateserial", "-days", "2", "-extfile", at("extensions")];
+  writeFileSync(
+    at("extensions"),
+    "subjectAltName=DNS:localhost,IP:127.0.0.1\nextendedKeyUsage=serverAuth,clientAuth\n",
+  );
+  const signed = [
+    "-CA",
+    at("ca.crt"),
+    "-CAkey",
+    at("ca.key"),
+    "-CAcreateserial",
+    "-days",
+    "2",
+    "-extfile",
+    at("extensions"),
+  ];
   openssl("x509", "-req", "-in", at("tls.csr"), "-out", at("tls.crt"), ...signed);
   return {
     dir,
@@ -73,13 +113,26 @@ export interface Keda {
   readonly stop: () => Promise<void>;
 }
 
-/** Starts the operator and the metrics server of KEDA beside the control plane, as processes with a kubeconfig, and waits until the API server has its metrics from there. */
-export const startKeda = async ({ plane, folder, certificate, awsUrl }: Starting): Promise<Keda> => {
+/**
+ * Starts the operator and the metrics server of KEDA beside the control plane, as processes with a
+ * kubeconfig, and waits until the API server has its metrics from there.
+ */
+export const startKeda = async ({
+  plane,
+  folder,
+  certificate,
+  awsUrl,
+}: Starting): Promise<Keda> => {
   await installDefinitions(plane, folder);
   await plane.call("POST", "/api/v1/namespaces", { metadata: { name: "keda" } });
   const kubeconfig = join(plane.dir, "keda.kubeconfig");
   writeFileSync(kubeconfig, kubeconfigText(plane, { token: plane.token }), { mode: 0o600 });
-  const [grpc, health, secure, metrics] = [await freePort(), await freePort(), await freePort(), await freePort()];
+  const [grpc, health, secure, metrics] = [
+    await freePort(),
+    await freePort(),
+    await freePort(),
+    await freePort(),
+  ];
   const env = {
     KUBECONFIG: kubeconfig,
     WATCH_NAMESPACE: "",
@@ -125,10 +178,20 @@ export const startKeda = async ({ plane, folder, certificate, awsUrl }: Starting
 
 const installDefinitions = async ({ call }: ControlPlane, folder: string): Promise<void> => {
   for (const name of readdirSync(join(folder, DEFINITIONS))) {
-    for (const document of parseAllDocuments(readFileSync(join(folder, DEFINITIONS, name), "utf8"))) {
-      const { status, body } = await call("POST", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", document.toJS());
-      if (status !== 201) throw new Error(`a definition of KEDA in ${name} was answered ${status}: ${body}`);
+    for (const document of parseAllDocuments(
+      readFileSync(join(folder, DEFINITIONS, name), "utf8"),
+    )) {
+      const { status, body } = await call(
+        "POST",
+        "/apis/apiextensions.k8s.io/v1/customresourcedefinitions",
+        document.toJS(),
+      );
+      if (status !== 201)
+        throw new Error(`a definition of KEDA in ${name} was answered ${status}: ${body}`);
     }
   }
-  await until("the kinds of KEDA are served", async () => (await call("GET", "/apis/keda.sh/v1alpha1/scaledobjects")).status === 200);
+  await until(
+    "the kinds of KEDA are served",
+    async () => (await call("GET", "/apis/keda.sh/v1alpha1/scaledobjects")).status === 200,
+  );
 };

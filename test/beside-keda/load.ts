@@ -1,5 +1,11 @@
 import { createServer } from "node:http";
-import { CreateQueueCommand, DeleteMessageBatchCommand, ReceiveMessageCommand, SendMessageBatchCommand, SQSClient } from "@aws-sdk/client-sqs";
+import {
+  CreateQueueCommand,
+  DeleteMessageBatchCommand,
+  ReceiveMessageCommand,
+  SendMessageBatchCommand,
+  SQSClient,
+} from "@aws-sdk/client-sqs";
 import { closeServer, listenOnLoopback } from "../../lib/local/run/loopback.ts";
 import { readShippedTrace } from "../../lib/local/traces/read-trace.ts";
 import { demandAt } from "../../lib/local/traces/trace.ts";
@@ -8,15 +14,28 @@ export const HOUR_SAMPLES = 240;
 const SAMPLE_MS = 15_000;
 /** Where the busiest hour of the recorded week begins. */
 const BUSIEST_MS = 4_820 * 60_000;
-/** After the hour: nothing for so many samples, longer than the 20 after which both let the workload rest, and load again. */
+/**
+ * After the hour: nothing for so many samples, longer than the 20 after which both let the workload
+ * rest, and load again.
+ */
 const QUIET_SAMPLES = 30;
 const AGAIN_SAMPLES = 10;
 
-/** The load of each sample of the run: the recorded hour or its beginning, then none, then some again. */
+/**
+ * The load of each sample of the run: the recorded hour or its beginning, then none, then some
+ * again.
+ */
 export const playedLoad = async (samples: number): Promise<readonly number[]> => {
   const trace = await readShippedTrace("nasa-http-launch-week-1m");
-  const hour = Array.from({ length: samples }, (_, at) => demandAt(trace, BUSIEST_MS + at * SAMPLE_MS).value);
-  return [...hour, ...Array.from({ length: QUIET_SAMPLES }, () => 0), ...Array.from({ length: AGAIN_SAMPLES }, () => 90)];
+  const hour = Array.from(
+    { length: samples },
+    (_, at) => demandAt(trace, BUSIEST_MS + at * SAMPLE_MS).value,
+  );
+  return [
+    ...hour,
+    ...Array.from({ length: QUIET_SAMPLES }, () => 0),
+    ...Array.from({ length: AGAIN_SAMPLES }, () => 90),
+  ];
 };
 
 /** What is asked before the first sample. */
@@ -37,7 +56,9 @@ export const QUERY = "sum(load)";
 export const exporter = async (): Promise<Loaded & { readonly host: string }> => {
   let load = LOAD_BEFORE;
   const server = createServer((_request, response) =>
-    response.writeHead(200, { "content-type": "text/plain" }).end(`# TYPE load gauge\nload ${load}\n`),
+    response
+      .writeHead(200, { "content-type": "text/plain" })
+      .end(`# TYPE load gauge\nload ${load}\n`),
   );
   const url = await listenOnLoopback(server);
   return {
@@ -57,16 +78,25 @@ const BATCH_MAX = 10;
 
 /** A queue of an emulated account that holds a fifth of the load. */
 export const queueAt = async (endpoint: string, region: string, name: string): Promise<Loaded> => {
-  const sqs = new SQSClient({ endpoint, region, credentials: { accessKeyId: "a", secretAccessKey: "b" } });
+  const sqs = new SQSClient({
+    endpoint,
+    region,
+    credentials: { accessKeyId: "a", secretAccessKey: "b" },
+  });
   const { QueueUrl } = await sqs.send(new CreateQueueCommand({ QueueName: name }));
   let held = 0;
   const send = async (count: number): Promise<void> => {
-    const Entries = Array.from({ length: count }, (_, at) => ({ Id: String(at), MessageBody: "order" }));
+    const Entries = Array.from({ length: count }, (_, at) => ({
+      Id: String(at),
+      MessageBody: "order",
+    }));
     await sqs.send(new SendMessageBatchCommand({ QueueUrl, Entries }));
     held += count;
   };
   const take = async (count: number): Promise<void> => {
-    const { Messages = [] } = await sqs.send(new ReceiveMessageCommand({ QueueUrl, MaxNumberOfMessages: count }));
+    const { Messages = [] } = await sqs.send(
+      new ReceiveMessageCommand({ QueueUrl, MaxNumberOfMessages: count }),
+    );
     if (Messages.length === 0) throw new Error(`the queue has no message, and should have ${held}`);
     const Entries = Messages.map(({ ReceiptHandle }, at) => ({ Id: String(at), ReceiptHandle }));
     await sqs.send(new DeleteMessageBatchCommand({ QueueUrl, Entries }));

@@ -9,7 +9,10 @@ export const PER_POD = 20;
 export const WORKLOADS = ["prometheus", "sqs"] as const;
 export type WorkloadName = (typeof WORKLOADS)[number];
 
-/** Of the defaults of KEDA and the HPA, in seconds of the hour; a run that plays it faster divides them. */
+/**
+ * Of the defaults of KEDA and the HPA, in seconds of the hour; a run that plays it faster divides
+ * them.
+ */
 const SAMPLE_SECONDS = 15;
 const STABILIZATION_SECONDS = 300;
 const COOLDOWN_SECONDS = 300;
@@ -18,7 +21,15 @@ const MAX_REPLICAS = 100;
 
 const triggerOf = (name: WorkloadName, prometheusUrl: string): object =>
   name === "prometheus"
-    ? { type: "prometheus", metadata: { serverAddress: prometheusUrl, query: QUERY, threshold: String(PER_POD), activationThreshold: "5" } }
+    ? {
+        type: "prometheus",
+        metadata: {
+          serverAddress: prometheusUrl,
+          query: QUERY,
+          threshold: String(PER_POD),
+          activationThreshold: "5",
+        },
+      }
     : {
         type: "aws-sqs-queue",
         metadata: {
@@ -30,12 +41,16 @@ const triggerOf = (name: WorkloadName, prometheusUrl: string): object =>
         },
       };
 
-/** The ScaledObject of a workload, with the behaviour that an HPA has by default and every time divided by the speed of the run. */
+/**
+ * The ScaledObject of a workload, with the behaviour that an HPA has by default and every time
+ * divided by the speed of the run.
+ */
 export const scaledObjectOf = (
   name: WorkloadName,
   { stepSeconds, prometheusUrl }: { readonly stepSeconds: number; readonly prometheusUrl: string },
 ) => {
-  const seconds = (ofTheHour: number): number => Math.max(1, Math.round((ofTheHour * stepSeconds) / SAMPLE_SECONDS));
+  const seconds = (ofTheHour: number): number =>
+    Math.max(1, Math.round((ofTheHour * stepSeconds) / SAMPLE_SECONDS));
   const periodSeconds = seconds(SAMPLE_SECONDS);
   return {
     apiVersion: "keda.sh/v1alpha1",
@@ -71,11 +86,21 @@ export const scaledObjectOf = (
 };
 
 /** The PodAutoscalers that `convert` makes of ScaledObjects. Throws where one is refused. */
-export const convertedOf = (scaledObjects: readonly object[], namespace: string): readonly object[] => {
-  const raw = scaledObjects.map((object) => ({ ...object, metadata: { ...(object as { readonly metadata: object }).metadata, namespace } }));
+export const convertedOf = (
+  scaledObjects: readonly object[],
+  namespace: string,
+): readonly object[] => {
+  const raw = scaledObjects.map((object) => ({
+    ...object,
+    metadata: { ...(object as { readonly metadata: object }).metadata, namespace },
+  }));
   const sources = { prometheus: "main", "aws-sqs-queue": "queues" };
-  const { manifests, ...rest } = importObjects({ hpas: [], watermarks: [], scaledObjects: raw, sources }, "native");
-  if (manifests.length !== scaledObjects.length) throw new Error(`a ScaledObject was refused: ${JSON.stringify(rest)}`);
+  const { manifests, ...rest } = importObjects(
+    { hpas: [], watermarks: [], scaledObjects: raw, sources },
+    "native",
+  );
+  if (manifests.length !== scaledObjects.length)
+    throw new Error(`a ScaledObject was refused: ${JSON.stringify(rest)}`);
   return manifests as readonly object[];
 };
 

@@ -10,7 +10,10 @@ export interface Row {
   readonly current: number | undefined;
   /** The count that the HPA of KEDA wants. */
   readonly keda: number | undefined;
-  /** The count that Tidemark wants; undefined where its metric was missing, because it then holds whatever count there is. */
+  /**
+   * The count that Tidemark wants; undefined where its metric was missing, because it then holds
+   * whatever count there is.
+   */
   readonly own: number | undefined;
   readonly state: string;
   readonly because: string | undefined;
@@ -38,7 +41,10 @@ const share = (rows: readonly Row[]): string => {
 };
 
 /** The figures of a run, and every sync in which the two differ with the syncs around it. */
-export const resultOf = (rows: readonly Row[], samples: number): { readonly text: string; readonly agreed: number } => {
+export const resultOf = (
+  rows: readonly Row[],
+  samples: number,
+): { readonly text: string; readonly agreed: number } => {
   const hour = rows.filter(({ sample }) => sample < samples);
   const lines = WORKLOADS.flatMap((name) => {
     const of = rows.filter(({ workload }) => workload === name);
@@ -67,7 +73,10 @@ const firstSample = (rows: readonly Row[], isIt: (row: Row) => boolean): string 
   return row === undefined ? "no sample" : `sample ${row.sample} (${row.current ?? "?"} run)`;
 };
 
-/** When each let the workload rest, and when each started it again: KEDA by the pods that it sets, as its HPA does not go to 0. */
+/**
+ * When each let the workload rest, and when each started it again: KEDA by the pods that it sets,
+ * as its HPA does not go to 0.
+ */
 const edgesOf = (rows: readonly Row[]): readonly string[] => {
   const from = rows.findIndex(({ load }) => load > 0);
   const [rest, start] = [rows.slice(0, from), rows.slice(from)];

@@ -6,13 +6,26 @@ export const AUDIT_POLICY = JSON.stringify({
   apiVersion: "audit.k8s.io/v1",
   kind: "Policy",
   omitStages: ["RequestReceived"],
-  rules: [{ level: "Metadata", verbs: ["get", "list"], resources: [{ group: "external.metrics.k8s.io" }] }, { level: "None" }],
+  rules: [
+    {
+      level: "Metadata",
+      verbs: ["get", "list"],
+      resources: [{ group: "external.metrics.k8s.io" }],
+    },
+    { level: "None" },
+  ],
 });
 
 /** Sees in the audit log when the HPA controller asks the metrics server of KEDA. */
 export interface HpaSyncs {
-  /** Waits until the HPA of this namespace has asked after `fromMs`; false where it has not by `untilMs`, as beside a workload at 0. */
-  readonly after: (namespace: string, times: { readonly fromMs: number; readonly untilMs: number }) => Promise<boolean>;
+  /**
+   * Waits until the HPA of this namespace has asked after `fromMs`; false where it has not by
+   * `untilMs`, as beside a workload at 0.
+   */
+  readonly after: (
+    namespace: string,
+    times: { readonly fromMs: number; readonly untilMs: number },
+  ) => Promise<boolean>;
 }
 
 const LOOK_AGAIN_MS = 50;
@@ -30,7 +43,8 @@ export const hpaSyncs = (auditLog: string): HpaSyncs => {
     rest = lines.pop() ?? "";
     for (const line of lines) {
       const { objectRef, requestReceivedTimestamp } = JSON.parse(line) as Audited;
-      if (objectRef?.namespace !== undefined) askedMs.set(objectRef.namespace, Date.parse(requestReceivedTimestamp));
+      if (objectRef?.namespace !== undefined)
+        askedMs.set(objectRef.namespace, Date.parse(requestReceivedTimestamp));
     }
   };
   return {

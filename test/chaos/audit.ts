@@ -6,7 +6,14 @@ export const AUDIT_POLICY = JSON.stringify({
   apiVersion: "audit.k8s.io/v1",
   kind: "Policy",
   omitStages: ["RequestReceived"],
-  rules: [{ level: "Request", verbs: ["update"], resources: [{ group: "apps", resources: ["deployments/scale"] }] }, { level: "None" }],
+  rules: [
+    {
+      level: "Request",
+      verbs: ["update"],
+      resources: [{ group: "apps", resources: ["deployments/scale"] }],
+    },
+    { level: "None" },
+  ],
 });
 
 /** A PUT of `scale` as the API server saw it. */
@@ -36,11 +43,13 @@ export const auditedPuts = (file: string): readonly AuditedPut[] =>
     .filter((text) => text !== "")
     .map((text) => line.parse(JSON.parse(text)))
     .filter(({ stage }) => stage === "ResponseComplete")
-    .map(({ objectRef, requestObject, responseStatus, requestReceivedTimestamp, stageTimestamp }) => ({
-      ...objectRef,
-      replicas: requestObject?.spec.replicas ?? 0,
-      status: responseStatus?.code ?? 0,
-      fromMs: Date.parse(requestReceivedTimestamp),
-      untilMs: Date.parse(stageTimestamp),
-    }))
+    .map(
+      ({ objectRef, requestObject, responseStatus, requestReceivedTimestamp, stageTimestamp }) => ({
+        ...objectRef,
+        replicas: requestObject?.spec.replicas ?? 0,
+        status: responseStatus?.code ?? 0,
+        fromMs: Date.parse(requestReceivedTimestamp),
+        untilMs: Date.parse(stageTimestamp),
+      }),
+    )
     .sort((one, other) => one.untilMs - other.untilMs);

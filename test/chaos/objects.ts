@@ -15,9 +15,16 @@ const SERVED_MAX_MS = 20_000;
 
 type Plane = Pick<ControlPlane, "call">;
 
-const pathOf = ({ namespace: inside }: App): string => `${GROUP}/namespaces/${inside}/podautoscalers`;
+const pathOf = ({ namespace: inside }: App): string =>
+  `${GROUP}/namespaces/${inside}/podautoscalers`;
 
-const must = async ({ call }: Plane, method: string, path: string, body: object, type?: string): Promise<void> => {
+const must = async (
+  { call }: Plane,
+  method: string,
+  path: string,
+  body: object,
+  type?: string,
+): Promise<void> => {
   const { status, body: answer } = await call(method, path, body, type);
   if (status >= 300) throw new Error(`${method} ${path} was answered ${status}: ${answer}`);
 };
@@ -27,28 +34,49 @@ export const makeObjects = async (plane: Plane, apps: readonly App[]): Promise<v
   await must(plane, "POST", DEFINITIONS, podAutoscalerDefinition());
   const untilMs = Date.now() + SERVED_MAX_MS;
   while ((await plane.call("GET", `${GROUP}/podautoscalers`)).status !== 200) {
-    if (Date.now() > untilMs) throw new Error(`the kind PodAutoscaler is not served after ${SERVED_MAX_MS / 1_000} s`);
+    if (Date.now() > untilMs)
+      throw new Error(`the kind PodAutoscaler is not served after ${SERVED_MAX_MS / 1_000} s`);
     await wait(LOOK_AGAIN_MS);
   }
   for (const app of apps) await must(plane, "POST", pathOf(app), podAutoscalerOf(app));
 };
 
-/** Edits a field of one object that no decision goes by: its generation rises, and its record is stored anew. */
+/**
+ * Edits a field of one object that no decision goes by: its generation rises, and its record is
+ * stored anew.
+ */
 export const editObject = async (plane: Plane, apps: readonly App[]): Promise<void> => {
   const app = apps[Math.floor(Math.random() * apps.length)];
-  if (app) await must(plane, "PATCH", `${pathOf(app)}/${app.name}`, { spec: { owner: `team-${Date.now() % 1_000}` } }, MERGE);
+  if (app)
+    await must(
+      plane,
+      "PATCH",
+      `${pathOf(app)}/${app.name}`,
+      { spec: { owner: `team-${Date.now() % 1_000}` } },
+      MERGE,
+    );
 };
 
 /** The objects whose record is not the copy of their last edit. */
-export const recordsBehind = async (plane: Plane, tables: Tables, apps: readonly App[]): Promise<readonly string[]> => {
+export const recordsBehind = async (
+  plane: Plane,
+  tables: Tables,
+  apps: readonly App[],
+): Promise<readonly string[]> => {
   const behind: string[] = [];
   for (const app of apps) {
     const { body } = await plane.call("GET", `${pathOf(app)}/${app.name}`);
     const { metadata } = JSON.parse(body) as { readonly metadata: { readonly generation: number } };
-    const ref = { cluster: clusterName(FROM_OBJECTS), namespace: namespace(app.namespace), name: autoscalerName(app.name) };
+    const ref = {
+      cluster: clusterName(FROM_OBJECTS),
+      namespace: namespace(app.namespace),
+      name: autoscalerName(app.name),
+    };
     const stored = (await getAutoscaler(tables, ref))?.origin?.generation;
     if (stored !== metadata.generation)
-      behind.push(`${app.namespace}/${app.name}: the record is of generation ${stored ?? "none"}, and the object has ${metadata.generation}`);
+      behind.push(
+        `${app.namespace}/${app.name}: the record is of generation ${stored ?? "none"}, and the object has ${metadata.generation}`,
+      );
   }
   return behind;
 };

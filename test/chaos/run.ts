@@ -22,18 +22,35 @@ import { breaches, type StoredEvent } from "./check.ts";
 import { editObject, makeObjects, recordsBehind } from "./objects.ts";
 import { print, printOutcome, printProgress } from "./outcome.ts";
 import { startProxy } from "./proxy.ts";
-import { APPS, CLUSTERS, FROM_OBJECTS, FROM_TABLE, hpaOf, LIMITS, NAMESPACES, partitionsOf } from "./setting.ts";
+import {
+  APPS,
+  CLUSTERS,
+  FROM_OBJECTS,
+  FROM_TABLE,
+  hpaOf,
+  LIMITS,
+  NAMESPACES,
+  partitionsOf,
+} from "./setting.ts";
 import { startChaosTables } from "./tables.ts";
 import { startWorkers } from "./workers.ts";
 
 /**
- * `npm run prove -- chaos [--minutes 60]`: a real kube-apiserver, DynamoDB Local or the embedded tables, worker processes that are killed and stopped, and proxies before both servers that delay,
- * cut, repeat and lose requests. At the end the API server's audit log is held against the stored events. Prints what was done; ends with 1 when something is wrong.
+ * `npm run prove -- chaos [--minutes 60]`: a real kube-apiserver, DynamoDB Local or the embedded
+ * tables, worker processes that are killed and stopped, and proxies before both servers that delay,
+ * cut, repeat and lose requests. At the end the API server's audit log is held against the stored
+ * events. Prints what was done; ends with 1 when something is wrong.
  */
-const { values } = parseArgs({ options: { minutes: { type: "string", default: "10" }, workers: { type: "string", default: "4" } } });
+const { values } = parseArgs({
+  options: {
+    minutes: { type: "string", default: "10" },
+    workers: { type: "string", default: "4" },
+  },
+});
 const chaosMs = Number(values.minutes) * 60_000;
 const workerCount = Number(values.workers);
-if (!(chaosMs > 0) || !(workerCount > 0)) throw new RangeError("Cannot run: --minutes and --workers must be above 0");
+if (!(chaosMs > 0) || !(workerCount > 0))
+  throw new RangeError("Cannot run: --minutes and --workers must be above 0");
 
 const PERIOD_MS = 5_000;
 const LOAD_EVERY_MS = 12_000;
@@ -50,10 +67,14 @@ const LATE_MAX_MS = 3_000;
 const CPU_MILLI = [40, 100, 250, 450, 700, 900];
 
 const PARTITIONS = CLUSTERS.flatMap((name) =>
-  NAMESPACES[name].map((partition) => ({ cluster: clusterName(name), partition: partitionName(partition) })),
+  NAMESPACES[name].map((partition) => ({
+    cluster: clusterName(name),
+    partition: partitionName(partition),
+  })),
 );
 
-const between = ([from, to]: readonly [number, number]): number => from + Math.random() * (to - from);
+const between = ([from, to]: readonly [number, number]): number =>
+  from + Math.random() * (to - from);
 
 const binaries = controlPlaneBinaries();
 if (binaries.kind === "missing") {
@@ -62,7 +83,9 @@ if (binaries.kind === "missing") {
 }
 
 const dir = mkdtempSync(join(tmpdir(), "tidemark-chaos-"));
-const closing: (() => Promise<void> | void)[] = [() => rmSync(dir, { recursive: true, force: true })];
+const closing: (() => Promise<void> | void)[] = [
+  () => rmSync(dir, { recursive: true, force: true }),
+];
 try {
   const plane = await startControlPlane(binaries.folder, { auditPolicy: AUDIT_POLICY });
   closing.unshift(plane.close);
@@ -77,12 +100,25 @@ try {
   let rate = 0;
   const credentials = await serverCredentials(dir, Date.now());
   const tls = { cert: credentials.certificatePem, key: credentials.keyPem };
-  const toCluster = await startProxy({ url: plane.url, ca: plane.ca, tls, lateMaxMs: LATE_MAX_MS, rate: () => rate });
-  const toTables = await startProxy({ url: engine.endpoint, lateMaxMs: LATE_MAX_MS, rate: () => rate });
+  const toCluster = await startProxy({
+    url: plane.url,
+    ca: plane.ca,
+    tls,
+    lateMaxMs: LATE_MAX_MS,
+    rate: () => rate,
+  });
+  const toTables = await startProxy({
+    url: engine.endpoint,
+    lateMaxMs: LATE_MAX_MS,
+    rate: () => rate,
+  });
   closing.unshift(toCluster.close, toTables.close);
 
   const kubeconfig = join(dir, "kubeconfig.json");
-  const cluster = { server: toCluster.url, "certificate-authority-data": Buffer.from(credentials.caPem).toString("base64") };
+  const cluster = {
+    server: toCluster.url,
+    "certificate-authority-data": Buffer.from(credentials.caPem).toString("base64"),
+  };
   writeFileSync(
     kubeconfig,
     JSON.stringify({
@@ -103,11 +139,23 @@ try {
     random: Math.random,
     token: randomUUID,
   };
-  const service = openService({ tables, insert: insertByStatement(tables), clock: Date.now, by: "chaos", newUid: randomUUID });
+  const service = openService({
+    tables,
+    insert: insertByStatement(tables),
+    clock: Date.now,
+    by: "chaos",
+    newUid: randomUUID,
+  });
   const connection = { kind: "kubeconfig", path: kubeconfig } as const;
   for (const name of CLUSTERS) {
     const specsFromCluster = name === FROM_OBJECTS ? (["PodAutoscaler"] as const) : [];
-    await service.addCluster({ name, connection, syncPeriodMs: PERIOD_MS, partitions: partitionsOf(NAMESPACES[name]), specsFromCluster });
+    await service.addCluster({
+      name,
+      connection,
+      syncPeriodMs: PERIOD_MS,
+      partitions: partitionsOf(NAMESPACES[name]),
+      specsFromCluster,
+    });
   }
   const text = APPS[FROM_TABLE].map((app) => JSON.stringify(hpaOf(app))).join("\n---\n");
   await service.apply([{ file: "chaos.yaml", text }], { cluster: FROM_TABLE, dryRun: false });
@@ -140,11 +188,18 @@ try {
   ];
   const editing = setInterval(() => {
     objectEdits++;
-    editObject(plane, APPS[FROM_OBJECTS]).catch((error: unknown) => problems.push(`an object could not be edited: ${String(error)}`));
+    editObject(plane, APPS[FROM_OBJECTS]).catch((error: unknown) =>
+      problems.push(`an object could not be edited: ${String(error)}`),
+    );
   }, EDIT_EVERY_MS);
-  print(`${apps.length} autoscalers, ${APPS[FROM_OBJECTS].length} of them objects of the cluster, in ${PARTITIONS.length} partitions`);
+  print(
+    `${apps.length} autoscalers, ${APPS[FROM_OBJECTS].length} of them objects of the cluster, in ${PARTITIONS.length} partitions`,
+  );
   print(`${workerCount} workers, ${engine.name}, for ${values.minutes} minutes`);
-  const progress = setInterval(() => printProgress(Date.now() - startMs, chaosMs, workers), PROGRESS_EVERY_MS);
+  const progress = setInterval(
+    () => printProgress(Date.now() - startMs, chaosMs, workers),
+    PROGRESS_EVERY_MS,
+  );
   rate = FAULT_RATE;
   while (Date.now() < endMs) {
     await wait(between(DISTURB_MS));
@@ -172,9 +227,9 @@ try {
     ...(await recordsBehind(plane, tables, APPS[FROM_OBJECTS])),
     ...breaches(puts, stored, { ...LIMITS, deadlineMs: deadlineOf(0, DEFAULT_TIMING) }),
     ...open.map(({ id }) => `the intent "${id}" is still open`),
-    ...CLUSTERS.filter((name) => !puts.some(({ namespace }) => NAMESPACES[name].includes(namespace))).map(
-      (name) => `no PUT was ever sent for "${name}"`,
-    ),
+    ...CLUSTERS.filter(
+      (name) => !puts.some(({ namespace }) => NAMESPACES[name].includes(namespace)),
+    ).map((name) => `no PUT was ever sent for "${name}"`),
   ];
   printOutcome({
     workers,

@@ -1,6 +1,9 @@
 import type { App } from "../control-plane/fill.ts";
 
-/** The two clusters of a run. Both are the same API server; the autoscalers of the second are its objects. */
+/**
+ * The two clusters of a run. Both are the same API server; the autoscalers of the second are its
+ * objects.
+ */
 export const FROM_TABLE = "eu-1";
 export const FROM_OBJECTS = "eu-2";
 export const CLUSTERS = [FROM_TABLE, FROM_OBJECTS] as const;
@@ -15,7 +18,9 @@ const APPS_EACH = 3;
 
 /** The workloads of each namespace. */
 const appsIn = (namespaces: readonly string[], prefix: string): readonly App[] =>
-  namespaces.flatMap((namespace, at) => Array.from({ length: APPS_EACH }, (_, app) => ({ namespace, name: `${prefix}-${at}-${app}` })));
+  namespaces.flatMap((namespace, at) =>
+    Array.from({ length: APPS_EACH }, (_, app) => ({ namespace, name: `${prefix}-${at}-${app}` })),
+  );
 
 /** A namespace is a partition. The first of a cluster also takes what no other partition names. */
 export const NAMESPACES: Readonly<Record<Name, readonly string[]>> = {
@@ -27,14 +32,24 @@ export const APPS: Readonly<Record<Name, readonly App[]>> = {
   [FROM_OBJECTS]: appsIn(NAMESPACES[FROM_OBJECTS], "own"),
 };
 
-export const partitionsOf = (namespaces: readonly string[]): readonly { readonly name: string; readonly namespaces?: readonly string[] }[] => {
+export const partitionsOf = (
+  namespaces: readonly string[],
+): readonly { readonly name: string; readonly namespaces?: readonly string[] }[] => {
   const [rest = "", ...divided] = namespaces;
   return [{ name: rest }, ...divided.map((name) => ({ name, namespaces: [name] }))];
 };
 
 const policies = [{ type: "Pods", value: POLICY.pods, periodSeconds: POLICY.periodMs / 1_000 }];
-const behavior = { scaleUp: { stabilizationWindowSeconds: 0, policies }, scaleDown: { stabilizationWindowSeconds: 0, policies } };
-const metrics = [{ type: "Resource", resource: { name: "cpu", target: { type: "Utilization", averageUtilization: 100 } } }];
+const behavior = {
+  scaleUp: { stabilizationWindowSeconds: 0, policies },
+  scaleDown: { stabilizationWindowSeconds: 0, policies },
+};
+const metrics = [
+  {
+    type: "Resource",
+    resource: { name: "cpu", target: { type: "Utilization", averageUtilization: 100 } },
+  },
+];
 
 const targetOf = ({ name }: App): object => ({ apiVersion: "apps/v1", kind: "Deployment", name });
 

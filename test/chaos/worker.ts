@@ -10,9 +10,15 @@ import { sync } from "../../lib/sync/sync.ts";
 import type { SyncPorts } from "../../lib/sync/sync-ports.ts";
 import { warmCache } from "../../lib/sync/load/warm-cache.ts";
 
-/** A process of its own that syncs what it is told, with the parts of the function: the AWS client, the cluster's transport, one memory for all its syncs. */
+/**
+ * A process of its own that syncs what it is told, with the parts of the function: the AWS client,
+ * the cluster's transport, one memory for all its syncs.
+ */
 const tables = realTables(TABLE_NAMES);
-const clients = clusterClients({ clock: Date.now, trusted: ON_THIS_MACHINE, notice: () => {} }, openStored(tables));
+const clients = clusterClients(
+  { clock: Date.now, trusted: ON_THIS_MACHINE, notice: () => {} },
+  openStored(tables),
+);
 const ports: SyncPorts = {
   tables,
   insert: insertByStatement(tables),
@@ -24,8 +30,17 @@ const ports: SyncPorts = {
 
 process.on("message", ({ id, message }: { readonly id: number; readonly message: SyncMessage }) => {
   sync(ports, message).then(
-    (report) => process.send?.({ id, how: report.kind === "completed" ? "completed" : `dropped: ${report.why}` }),
-    (error: unknown) => process.send?.({ id, how: "failed", why: error instanceof Error ? error.message : String(error) }),
+    (report) =>
+      process.send?.({
+        id,
+        how: report.kind === "completed" ? "completed" : `dropped: ${report.why}`,
+      }),
+    (error: unknown) =>
+      process.send?.({
+        id,
+        how: "failed",
+        why: error instanceof Error ? error.message : String(error),
+      }),
   );
 });
 process.on("disconnect", () => process.exit(0));

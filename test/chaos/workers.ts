@@ -3,7 +3,9 @@ import { type SyncMessage, DEFAULT_TIMING } from "../../lib/plan/message.ts";
 
 /** Worker processes, what is under way in each, and what was done to them. */
 export interface Workers {
-  /** Gives a message to some worker; it is delivered again when its sync fails or its process ends. */
+  /**
+   * Gives a message to some worker; it is delivered again when its sync fails or its process ends.
+   */
   readonly deliver: (message: SyncMessage) => void;
   /** Kills or stops some worker for a while. */
   readonly disturb: () => void;
@@ -34,12 +36,16 @@ const AGAIN_MS = 1_000;
 export const startWorkers = (count: number, env: NodeJS.ProcessEnv): Workers => {
   const done = new Map<string, number>();
   const failures = new Map<string, number>();
-  const raise = (counts: Map<string, number>, what: string): void => void counts.set(what, (counts.get(what) ?? 0) + 1);
+  const raise = (counts: Map<string, number>, what: string): void =>
+    void counts.set(what, (counts.get(what) ?? 0) + 1);
   const workers: Worker[] = [];
   let ids = 0;
   let closed = false;
   const start = (): Worker => {
-    const child = fork(new URL("./worker.ts", import.meta.url), { env, stdio: ["ignore", "ignore", "inherit", "ipc"] });
+    const child = fork(new URL("./worker.ts", import.meta.url), {
+      env,
+      stdio: ["ignore", "ignore", "inherit", "ipc"],
+    });
     const worker: Worker = { child, busy: new Map(), stopped: false };
     workers.push(worker);
     child.on("message", ({ id, how, why }: SyncEnd) => {
@@ -57,13 +63,15 @@ export const startWorkers = (count: number, env: NodeJS.ProcessEnv): Workers => 
     });
     return worker;
   };
-  const some = (from: readonly Worker[]): Worker | undefined => from[Math.floor(Math.random() * from.length)];
+  const some = (from: readonly Worker[]): Worker | undefined =>
+    from[Math.floor(Math.random() * from.length)];
   const deliver = (message: SyncMessage): void => {
     const worker = some(workers.filter(({ stopped }) => !stopped));
     if (!worker || closed) return;
     const id = ++ids;
     worker.busy.set(id, message);
-    // A worker that was just killed takes no message any more; its exit, which follows, delivers what it was busy with again.
+    // A worker that was just killed takes no message any more; its exit, which follows, delivers
+    // what it was busy with again.
     worker.child.send({ id, message }, (error) => {
       if (error) raise(failures, `a message to a killed worker: ${error.message}`);
     });
@@ -74,7 +82,8 @@ export const startWorkers = (count: number, env: NodeJS.ProcessEnv): Workers => 
       worker.child.kill("SIGKILL");
     }, DEFAULT_TIMING.lifeMs).unref();
   };
-  const again = (message: SyncMessage): void => void setTimeout(() => deliver(message), AGAIN_MS).unref();
+  const again = (message: SyncMessage): void =>
+    void setTimeout(() => deliver(message), AGAIN_MS).unref();
   for (let at = 0; at < count; at++) start();
   return {
     deliver,
@@ -82,7 +91,9 @@ export const startWorkers = (count: number, env: NodeJS.ProcessEnv): Workers => 
     failures,
     disturb: () => {
       // Most often one that is at work.
-      const worker = some(workers.filter(({ busy, stopped }) => !stopped && busy.size > 0)) ?? some(workers.filter(({ stopped }) => !stopped));
+      const worker =
+        some(workers.filter(({ busy, stopped }) => !stopped && busy.size > 0)) ??
+        some(workers.filter(({ stopped }) => !stopped));
       if (!worker) return;
       if (Math.random() < KILL_SHARE) {
         raise(done, "workers killed");

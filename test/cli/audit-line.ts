@@ -14,9 +14,21 @@ export interface AuditedWrite {
   readonly body?: object | null;
 }
 
-/** An event as kube-apiserver 1.37 writes it at the level Request; without a body (`null`) as at the level Metadata. */
+/**
+ * An event as kube-apiserver 1.37 writes it at the level Request; without a body (`null`) as at the
+ * level Metadata.
+ */
 export const auditLine = (write: AuditedWrite): string => {
-  const { atMs, by, name = "web", code = 200, query = "", verb = "update", subresource = "scale", body } = write;
+  const {
+    atMs,
+    by,
+    name = "web",
+    code = 200,
+    query = "",
+    verb = "update",
+    subresource = "scale",
+    body,
+  } = write;
   const at = new Date(atMs).toISOString().replace("Z", "000Z");
   const manager = by.startsWith("tidemark-") ? `fieldManager=${by}` : "";
   return JSON.stringify({
@@ -26,8 +38,18 @@ export const auditLine = (write: AuditedWrite): string => {
     stage: "ResponseComplete",
     requestURI: `/apis/apps/v1/namespaces/shop/deployments/${name}${subresource === null ? "" : "/scale"}?${[manager, query].filter(Boolean).join("&")}`,
     verb,
-    user: { username: by.startsWith("tidemark-") ? "tidemark" : by, groups: ["system:authenticated"] },
-    objectRef: { resource: "deployments", namespace: "shop", name, apiGroup: "apps", apiVersion: "v1", ...(subresource !== null && { subresource }) },
+    user: {
+      username: by.startsWith("tidemark-") ? "tidemark" : by,
+      groups: ["system:authenticated"],
+    },
+    objectRef: {
+      resource: "deployments",
+      namespace: "shop",
+      name,
+      apiGroup: "apps",
+      apiVersion: "v1",
+      ...(subresource !== null && { subresource }),
+    },
     responseStatus: { metadata: {}, code },
     ...(body !== null && { requestObject: body ?? { kind: "Scale", spec: { replicas: 4 } } }),
     requestReceivedTimestamp: at,

@@ -13,9 +13,15 @@ import { documents, hpa } from "../service/world/manifests.ts";
 import { type Folder, type Said, shopFolder } from "./folder.ts";
 import { inside } from "./inside.ts";
 
-/** The same autoscalers, clusters and events twice: in a data folder, and in the tables of a stack behind a function URL. */
+/**
+ * The same autoscalers, clusters and events twice: in a data folder, and in the tables of a stack
+ * behind a function URL.
+ */
 let folder: Folder;
-/** Open to the end, because the opening of a folder takes most commands longer than all that they do then. */
+/**
+ * Open to the end, because the opening of a folder takes most commands longer than all that they do
+ * then.
+ */
 let inFolder: Session;
 let world: RemoteWorld;
 let dir: string;
@@ -34,13 +40,19 @@ afterAll(async () => {
 
 const FILES = {
   "one.yaml": hpa("one", { namespace: "lab" }),
-  "more.yaml": documents(hpa("one", { namespace: "lab", max: 12 }), hpa("two", { namespace: "lab" })),
+  "more.yaml": documents(
+    hpa("one", { namespace: "lab", max: 12 }),
+    hpa("two", { namespace: "lab" }),
+  ),
   "bad.yaml": documents(hpa("three"), hpa("bad", { max: 1 })),
-  "mine.yaml": documents(hpa("mine", { namespace: "lab" }), hpa("yours", { namespace: "lab" })).replaceAll(
+  "mine.yaml": documents(
+    hpa("mine", { namespace: "lab" }),
+    hpa("yours", { namespace: "lab" }),
+  ).replaceAll("metadata:", "metadata:\n  labels: { team: red }"),
+  "less.yaml": hpa("mine", { namespace: "lab", max: 15 }).replace(
     "metadata:",
     "metadata:\n  labels: { team: red }",
   ),
-  "less.yaml": hpa("mine", { namespace: "lab", max: 15 }).replace("metadata:", "metadata:\n  labels: { team: red }"),
   "odd.yaml": hpa("odd", { namespace: "lab" }).replace("minReplicas", "minReplica"),
 };
 
@@ -57,15 +69,29 @@ const editFile = async (file: string): Promise<void> =>
   writeFileSync(file, readFileSync(file, "utf8").replace(/maxReplicas: (\d+)/, "maxReplicas: 2$1"));
 /** Ctrl-C comes with the first look. */
 const once: NonNullable<Io["interruptible"]> = (work) => work(AbortSignal.abort());
-const withHands = (args: readonly string[]) => ({ editFile, ...(args.includes("-w") && { interruptible: once }) });
+const withHands = (args: readonly string[]) => ({
+  editFile,
+  ...(args.includes("-w") && { interruptible: once }),
+});
 const ofFolder = (args: readonly string[]): Promise<Said> =>
-  inside([...args, "--data", folder.data], { open: async () => ({ ...inFolder, close: async () => {} }), by: "ada", ...withHands(args) });
-const ofStack = (args: readonly string[]): Promise<Said> => inside([...args, "--stack", world.url.url], { open, ...withHands(args) });
+  inside([...args, "--data", folder.data], {
+    open: async () => ({ ...inFolder, close: async () => {} }),
+    by: "ada",
+    ...withHands(args),
+  });
+const ofStack = (args: readonly string[]): Promise<Said> =>
+  inside([...args, "--stack", world.url.url], { open, ...withHands(args) });
 
 const NOTE = /^note: the stack at http:\/\/127\.0\.0\.1:\d+ answered \(from --stack\)\n/gm;
-/** Why the cluster could not be asked for the workload: a folder and a stack reach it in different ways, and here neither does. */
+/**
+ * Why the cluster could not be asked for the workload: a folder and a stack reach it in different
+ * ways, and here neither does.
+ */
 const NOT_ASKED = /(is not known: ).*/g;
-/** Without what differs between two of a kind: the caller's name, the uids that were made up, and how the cluster was asked. */
+/**
+ * Without what differs between two of a kind: the caller's name, the uids that were made up, and
+ * how the cluster was asked.
+ */
 const withoutNames = ({ code, out, err }: Said): Said => ({
   code,
   out: out
@@ -178,19 +204,31 @@ const NOTHING_ASKED: ReadonlySet<string> = new Set([
   "pause -l team=red",
 ]);
 /** Exit code 1 without an error. */
-const DIFFERS: ReadonlySet<string> = new Set(["diff -f one.yaml --cluster eu-1", "diff -f more.yaml --cluster eu-1"]);
+const DIFFERS: ReadonlySet<string> = new Set([
+  "diff -f one.yaml --cluster eu-1",
+  "diff -f more.yaml --cluster eu-1",
+]);
 
 describe("a command says and does the same on a data folder and on a deployed stack", () => {
-  it.each(COMMANDS.map((command, at) => [at, command] as const))("%i: tidemark %s", async (_at, command) => {
-    const args = command.split(" ").map((arg) => (arg.endsWith(".yaml") ? join(dir, arg) : arg));
-    const said = await ofFolder(args);
-    const remote = await ofStack(args);
-    // On a folder whose run has ended, get shows no age.
-    const ageless = { ...remote, out: args[0] === "get" ? remote.out.replace(/\d+s ago$/gm, "no run") : remote.out };
-    expect(withoutNames(ageless)).toEqual(withoutNames(said));
-    // Every refusal says where it comes from, unless the command was called wrongly or its files could not be read: then nothing was asked.
-    expect([...remote.err.matchAll(NOTE)].length).toBe(said.code === 1 && !DIFFERS.has(command) && !NOTHING_ASKED.has(command) ? 1 : 0);
-  });
+  it.each(COMMANDS.map((command, at) => [at, command] as const))(
+    "%i: tidemark %s",
+    async (_at, command) => {
+      const args = command.split(" ").map((arg) => (arg.endsWith(".yaml") ? join(dir, arg) : arg));
+      const said = await ofFolder(args);
+      const remote = await ofStack(args);
+      // On a folder whose run has ended, get shows no age.
+      const ageless = {
+        ...remote,
+        out: args[0] === "get" ? remote.out.replace(/\d+s ago$/gm, "no run") : remote.out,
+      };
+      expect(withoutNames(ageless)).toEqual(withoutNames(said));
+      // Every refusal says where it comes from, unless the command was called wrongly or its files
+      // could not be read: then nothing was asked.
+      expect([...remote.err.matchAll(NOTE)].length).toBe(
+        said.code === 1 && !DIFFERS.has(command) && !NOTHING_ASKED.has(command) ? 1 : 0,
+      );
+    },
+  );
 
   it("in a watch that sees what is new, changed and deleted", async () => {
     const place = { kind: "stack", url: world.url.url, from: "--stack" } as const;
@@ -216,11 +254,17 @@ describe("a command says and does the same on a data folder and on a deployed st
         },
       };
     };
-    const { code, out } = await inside(["get", "-w", "-l", "team=red", "--output-watch-events", "-o", "name"], {
-      open: watchedStack,
-      interruptible: (work) => work(stop.signal),
-    });
-    expect([code, out]).toEqual([0, "ADDED   us-1/lab/mine\nMODIFIED   us-1/lab/mine\nDELETED   us-1/lab/mine\n"]);
+    const { code, out } = await inside(
+      ["get", "-w", "-l", "team=red", "--output-watch-events", "-o", "name"],
+      {
+        open: watchedStack,
+        interruptible: (work) => work(stop.signal),
+      },
+    );
+    expect([code, out]).toEqual([
+      0,
+      "ADDED   us-1/lab/mine\nMODIFIED   us-1/lab/mine\nDELETED   us-1/lab/mine\n",
+    ]);
   });
 
   it("in commands of every kind and outcome", () => {
@@ -233,7 +277,9 @@ describe("what a command works on", () => {
   it("asks for names without the rest of their rows", async () => {
     const before = world.url.events.length;
     await ofStack(["get", "-o", "name"]);
-    const asked = world.url.events.slice(before).map(({ rawPath, rawQueryString }) => `${rawPath}?${rawQueryString}`);
+    const asked = world.url.events
+      .slice(before)
+      .map(({ rawPath, rawQueryString }) => `${rawPath}?${rawQueryString}`);
     expect(asked).toEqual([`${QUERY_PATHS.rows}?fields=kind`]);
   });
 
@@ -256,8 +302,13 @@ describe("what a command works on", () => {
       { kind: "stack", url: "http://127.0.0.1:1", from: "--stack" },
       { kind: "folder", dir: "here", from: "--data" },
     ]);
-    const both = await inside(["--data", "there", "get", "--stack", "http://127.0.0.1:1"], { open: openCounted });
-    expect([both.code, both.err]).toEqual([1, "error: Cannot use --data and --stack together: one names a folder, the other a deployed stack\n"]);
+    const both = await inside(["--data", "there", "get", "--stack", "http://127.0.0.1:1"], {
+      open: openCounted,
+    });
+    expect([both.code, both.err]).toEqual([
+      1,
+      "error: Cannot use --data and --stack together: one names a folder, the other a deployed stack\n",
+    ]);
   });
 
   it("is the folder that --data names, the stack that --stack, TIDEMARK_STACK or TIDEMARK_URL names, else the default folder", async () => {
@@ -267,7 +318,8 @@ describe("what a command works on", () => {
       throw new Error("opened");
     };
     const stackUrl = "https://abc.lambda-url.eu-central-1.on.aws";
-    const run = (args: readonly string[], more: object = {}) => inside(["get", ...args], { open: remember, ...more });
+    const run = (args: readonly string[], more: object = {}) =>
+      inside(["get", ...args], { open: remember, ...more });
     await run([]);
     await run(["--data", "there"], { stackUrl });
     await run(["--stack", "http://127.0.0.1:1"], { stackUrl });
@@ -313,11 +365,19 @@ describe("what a command works on", () => {
     expect((await inside(["get"], { open: noData })).err).toBe(
       'error: No data in ".tidemark": start a run first\nnote: this is the default data folder; choose another with --data, or a deployed stack with --stack or TIDEMARK_STACK\n',
     );
-    expect((await inside(["get", "--data", ".tidemark"], { open: noData })).err).toBe('error: No data in ".tidemark": start a run first\n');
+    expect((await inside(["get", "--data", ".tidemark"], { open: noData })).err).toBe(
+      'error: No data in ".tidemark": start a run first\n',
+    );
   });
 
   it("cannot be a kubeconfig file where a function would have to read it", async () => {
-    const { code, err } = await ofStack(["cluster", "add", "x", "--kubeconfig", import.meta.filename]);
+    const { code, err } = await ofStack([
+      "cluster",
+      "add",
+      "x",
+      "--kubeconfig",
+      import.meta.filename,
+    ]);
     expect([code, err.split("\n")[0]]).toEqual([
       1,
       'error: Cannot read the request: "connection.kind" must be "secret" or "eks": a deployed stack cannot read a kubeconfig file',

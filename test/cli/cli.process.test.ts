@@ -61,7 +61,11 @@ describe("the tidemark command as a process", () => {
   });
 
   it("exits with 1 for help on an unknown command, and prints the help without a command, as kubectl", async () => {
-    expect(await inside(["help", "gett"])).toEqual({ code: 1, out: "", err: 'error: Unknown command "gett", did you mean "get"?\n' });
+    expect(await inside(["help", "gett"])).toEqual({
+      code: 1,
+      out: "",
+      err: 'error: Unknown command "gett", did you mean "get"?\n',
+    });
     for (const [args, usage] of [
       [[], "Usage: tidemark [options] [command]"],
       [["cluster"], "Usage: tidemark cluster [options] [command]"],
@@ -72,8 +76,13 @@ describe("the tidemark command as a process", () => {
   });
 
   it("reads manifests from standard input, and records who applied them", async () => {
-    const { code, out } = await folder.tidemark(["apply", "-f", "-", "--cluster", "us-1"], { stdin: hpa("piped") });
-    expect([code, out]).toEqual([0, 'HorizontalPodAutoscaler "piped" in namespace "default" of cluster "us-1" created\n']);
+    const { code, out } = await folder.tidemark(["apply", "-f", "-", "--cluster", "us-1"], {
+      stdin: hpa("piped"),
+    });
+    expect([code, out]).toEqual([
+      0,
+      'HorizontalPodAutoscaler "piped" in namespace "default" of cluster "us-1" created\n',
+    ]);
     const { out: view } = await inside(["get", "piped", "-o", "json", "--data", folder.data]);
     expect(JSON.parse(view).status.updatedBy).not.toBe("ada");
     expect(JSON.parse(view).status.updatedBy).not.toBe("");
@@ -81,7 +90,9 @@ describe("the tidemark command as a process", () => {
 
   it("ends quietly when its reader goes away", async () => {
     const command = `"${process.execPath}" bin/tidemark.js events --all -o jsonl --data "${folder.data}"`;
-    const shell = spawn("sh", ["-c", `{ ${command}; echo "exit $?" >&2; } | head -c 1`], { cwd: ROOT });
+    const shell = spawn("sh", ["-c", `{ ${command}; echo "exit $?" >&2; } | head -c 1`], {
+      cwd: ROOT,
+    });
     const [out, err] = await Promise.all([text(shell.stdout), text(shell.stderr)]);
     expect({ out, err }).toEqual({ out: "{", err: "exit 0\n" });
   });
@@ -106,12 +117,27 @@ describe("npx tidemark", () => {
   it("needs no build step and no network, and runs on the pinned Node whatever Node npx runs on", async () => {
     const cache = mkdtempSync(join(tmpdir(), "tidemark-npx-"));
     // As a shell has it: without the folder that npm puts in front for its scripts.
-    const path = (process.env["PATH"] ?? "").split(":").filter((entry) => !entry.includes("node_modules"));
-    const env = { ...process.env, PATH: path.join(":"), npm_config_cache: cache, npm_config_offline: "true", NODE_OPTIONS: "--trace-uncaught" };
+    const path = (process.env["PATH"] ?? "")
+      .split(":")
+      .filter((entry) => !entry.includes("node_modules"));
+    const env = {
+      ...process.env,
+      PATH: path.join(":"),
+      npm_config_cache: cache,
+      npm_config_offline: "true",
+      NODE_OPTIONS: "--trace-uncaught",
+    };
     const child = spawn("npx", ["tidemark", "get", "--data", folder.data], { cwd: ROOT, env });
-    const [out, err, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, "close")]);
+    const [out, err, [code]] = await Promise.all([
+      text(child.stdout),
+      text(child.stderr),
+      once(child, "close"),
+    ]);
     rmSync(cache, { recursive: true, force: true });
-    expect({ code, err: err.split("\n").filter((line) => line !== "" && !line.startsWith("npm ")) }).toEqual({
+    expect({
+      code,
+      err: err.split("\n").filter((line) => line !== "" && !line.startsWith("npm ")),
+    }).toEqual({
       code: 0,
       err: [`In folder ${folder.data}, no run is alive:`],
     });
@@ -121,7 +147,10 @@ describe("npx tidemark", () => {
 
 describe("output whose reader has gone", () => {
   it("stops reading events: nothing more is asked of the tables", async () => {
-    const child = spawn(process.execPath, ["-e", "process.stdin.once('data', () => process.exit(0)).once('end', () => process.exit(0))"]);
+    const child = spawn(process.execPath, [
+      "-e",
+      "process.stdin.once('data', () => process.exit(0)).once('end', () => process.exit(0))",
+    ]);
     const ended = once(child, "close");
     const { main } = await import("../../lib/cli/main.ts");
     const { openTarget: openPlace } = await import("../../lib/cli/session.ts");
@@ -139,7 +168,8 @@ describe("output whose reader has gone", () => {
         const endless = async function* () {
           for (;;) {
             taken++;
-            // A reader that takes its time to go: real streams tell of it only between turns of the loop.
+            // A reader that takes its time to go: real streams tell of it only between turns of the
+            // loop.
             if (taken % 1_000 === 0) await new Promise(setImmediate);
             yield first;
           }

@@ -25,7 +25,13 @@ afterAll(async () => {
 
 describe("tidemark cluster add and check on a data folder", () => {
   it("look at the cluster from this machine, print a mark for each point, and store the connection", async () => {
-    const { code, out, err } = await run("cluster", "add", "sim", "--kubeconfig", cluster.kubeconfigPath);
+    const { code, out, err } = await run(
+      "cluster",
+      "add",
+      "sim",
+      "--kubeconfig",
+      cluster.kubeconfigPath,
+    );
     expect([code, err]).toEqual([0, ""]);
     expect(out).toMatch(/^✓ {3}credentials +the kubeconfig was read$/m);
     expect(out).toMatch(/^✓ {3}user +"tidemark", in tidemark$/m);
@@ -45,15 +51,32 @@ describe("tidemark cluster add and check on a data folder", () => {
       err: 'error: Cannot autoscale "nowhere": Deployment "nowhere" is not in namespace "shop" of cluster "sim"; create it first, give another -n, or store the autoscaler before its workload: autoscale with --dry-run -o yaml | tidemark apply -f -\n',
     });
     expect((await run("get", "shop/looked-for")).code).toBe(1);
-    expect(await run("autoscale", `deployment/${name}`, ...args, "--dry-run")).toMatchObject({ code: 0, err: "" });
+    expect(await run("autoscale", `deployment/${name}`, ...args, "--dry-run")).toMatchObject({
+      code: 0,
+      err: "",
+    });
   });
 
   it("give the report as a document, with the rights on a custom resource where one is named", async () => {
-    const { code, out } = await run("cluster", "check", "sim", "-o", "json", "--kind", "argoproj.io/rollouts");
+    const { code, out } = await run(
+      "cluster",
+      "check",
+      "sim",
+      "-o",
+      "json",
+      "--kind",
+      "argoproj.io/rollouts",
+    );
     const report = JSON.parse(out);
     expect([code, report.name, report.usable]).toEqual([0, "sim", true]);
-    expect(report.checks).toContainEqual({ check: "rollouts.argoproj.io", result: "passed", message: "can be read and scaled" });
-    expect((await run("cluster", "check", "sim", "-o", "yaml")).out).toMatch(/^name: sim\nkubeSystemUid: [\w-]{36}\nusable: true\nchecks:\n/);
+    expect(report.checks).toContainEqual({
+      check: "rollouts.argoproj.io",
+      result: "passed",
+      message: "can be read and scaled",
+    });
+    expect((await run("cluster", "check", "sim", "-o", "yaml")).out).toMatch(
+      /^name: sim\nkubeSystemUid: [\w-]{36}\nusable: true\nchecks:\n/,
+    );
   });
 
   it("find the custom kinds that the autoscalers of the cluster scale, without --kind", async () => {
@@ -68,13 +91,18 @@ spec:
     expect((await run("apply", "-f", file, "--cluster", "sim")).code).toBe(0);
     const { code, out } = await run("cluster", "check", "sim");
     expect(code).toBe(0);
-    expect(out).toMatch(/^! {3}Rollout\.argoproj\.io +not served: the autoscalers that name it hold$/m);
+    expect(out).toMatch(
+      /^! {3}Rollout\.argoproj\.io +not served: the autoscalers that name it hold$/m,
+    );
     expect((await run("delete", "hpa/fleet", "--cluster", "sim")).code).toBe(0);
     expect((await run("cluster", "check", "sim")).out).not.toContain("argoproj");
   });
 
   it("store nothing where no sync could work, say what to do, and end with 1; --force stores it all the same", async () => {
-    const broken = readFileSync(cluster.kubeconfigPath, "utf8").replace(/(https:\/\/127\.0\.0\.1):\d+/, "$1:1");
+    const broken = readFileSync(cluster.kubeconfigPath, "utf8").replace(
+      /(https:\/\/127\.0\.0\.1):\d+/,
+      "$1:1",
+    );
     const path = folder.write("broken.kubeconfig", broken);
     const { code, out, err } = await run("cluster", "add", "lost", "--kubeconfig", path);
     expect(out).toBe(
@@ -85,25 +113,46 @@ spec:
         "",
       ].join("\n"),
     );
-    const why = "reachable: nothing listens at the server's address (ECONNREFUSED) (to do: check the port and that the API server runs)";
-    expect([code, err]).toEqual([1, `error: Cannot add cluster "lost": ${why}; fix this, or store it anyway with force\n`]);
+    const why =
+      "reachable: nothing listens at the server's address (ECONNREFUSED) (to do: check the port and that the API server runs)";
+    expect([code, err]).toEqual([
+      1,
+      `error: Cannot add cluster "lost": ${why}; fix this, or store it anyway with force\n`,
+    ]);
     expect((await run("cluster", "describe", "lost")).code).toBe(1);
-    expect((await run("cluster", "add", "sim", "--replace", "--kubeconfig", path)).err).toContain('Cannot replace cluster "sim": reachable:');
-    expect(await run("cluster", "add", "lost", "--kubeconfig", path, "--force")).toEqual({ code: 0, out: 'Cluster "lost" added\n', err: "" });
+    expect((await run("cluster", "add", "sim", "--replace", "--kubeconfig", path)).err).toContain(
+      'Cannot replace cluster "sim": reachable:',
+    );
+    expect(await run("cluster", "add", "lost", "--kubeconfig", path, "--force")).toEqual({
+      code: 0,
+      out: 'Cluster "lost" added\n',
+      err: "",
+    });
     const checked = await run("cluster", "check", "lost");
-    expect([checked.code, checked.err]).toEqual([1, 'error: Cannot use cluster "lost": reachable failed, of 2 points\n']);
+    expect([checked.code, checked.err]).toEqual([
+      1,
+      'error: Cannot use cluster "lost": reachable failed, of 2 points\n',
+    ]);
   });
 
   it("tell a taken name before they look, and look at nothing where a connection stays", async () => {
-    expect((await run("cluster", "add", "sim", "--kubeconfig", cluster.kubeconfigPath)).out).toBe("");
-    expect((await run("cluster", "add", "sim", "--replace", "--period", "30s")).out).toBe('Cluster "sim" replaced\n');
+    expect((await run("cluster", "add", "sim", "--kubeconfig", cluster.kubeconfigPath)).out).toBe(
+      "",
+    );
+    expect((await run("cluster", "add", "sim", "--replace", "--period", "30s")).out).toBe(
+      'Cluster "sim" replaced\n',
+    );
   });
 });
 
 describe("a refusal with a report", () => {
   it("comes over the API with its report, and is printed as on a data folder", async () => {
-    const checks = [{ check: "tls", result: "failed", message: "another CA", fix: "give the CA" }] as const;
-    const refused = new TidemarkError("service.unusable", "Cannot add it", { report: { name: "x", usable: false, checks } });
+    const checks = [
+      { check: "tls", result: "failed", message: "another CA", fix: "give the CA" },
+    ] as const;
+    const refused = new TidemarkError("service.unusable", "Cannot add it", {
+      report: { name: "x", usable: false, checks },
+    });
     const { status, type = "", text } = problemOf(refused, "request-1");
     const problem = problemIn({ status, type, text: String(text), errorType: "" });
     if (!problem) throw new Error("it is a problem");
@@ -113,10 +162,18 @@ describe("a refusal with a report", () => {
       printed += more.written();
       return true;
     };
-    const asked = reported({ ...printerOn({ stdout: new PassThrough(), stderr: new PassThrough(), colours: false }), paint, print }, () =>
-      Promise.reject(problemError(problem)),
+    const asked = reported(
+      {
+        ...printerOn({ stdout: new PassThrough(), stderr: new PassThrough(), colours: false }),
+        paint,
+        print,
+      },
+      () => Promise.reject(problemError(problem)),
     );
-    await expect(asked).rejects.toMatchObject({ code: "service.unusable", message: "Cannot add it" });
+    await expect(asked).rejects.toMatchObject({
+      code: "service.unusable",
+      message: "Cannot add it",
+    });
     expect([status, printed]).toEqual([409, checksText(checks, { paint }).written()]);
   });
 });

@@ -95,9 +95,19 @@ describe("the words that can follow", () => {
 
   it("of names come from the fleet", async () => {
     expect(await complete(...data(), "get", "jo")).toEqual(["jobs", ":4"]);
-    expect(await complete("describe", ...data(), "shop/")).toEqual(["shop/api", "shop/late", "shop/web", ":4"]);
+    expect(await complete("describe", ...data(), "shop/")).toEqual([
+      "shop/api",
+      "shop/late",
+      "shop/web",
+      ":4",
+    ]);
     expect(await complete("pause", ...data(), "hpa/w")).toEqual(["hpa/web", ":4"]);
-    expect(await complete("pause", ...data(), "eu-1/s")).toEqual(["eu-1/shop/api", "eu-1/shop/late", "eu-1/shop/web", ":4"]);
+    expect(await complete("pause", ...data(), "eu-1/s")).toEqual([
+      "eu-1/shop/api",
+      "eu-1/shop/late",
+      "eu-1/shop/web",
+      ":4",
+    ]);
     expect(await complete("get", ...data(), "-n", "")).toEqual(["batch", "infra", "shop", ":4"]);
     expect(await complete("get", ...data(), "--cluster", "=", "u")).toEqual(["us-1", ":4"]);
     expect(await complete("cluster", "describe", ...data(), "e")).toEqual(["eu-1", ":4"]);
@@ -121,7 +131,9 @@ describe("the script of a shell", () => {
   it("completes in bash", () => {
     const words = `tidemark --data ${folder.data} describe shop/`;
     const script = `source <(tidemark completion bash); COMP_WORDS=(${words}); COMP_CWORD=4; _tidemark; echo "\${COMPREPLY[@]}"; complete -p tidemark`;
-    expect(run("bash", ["-c", script])).toBe("shop/api shop/late shop/web\ncomplete -F _tidemark tidemark\n");
+    expect(run("bash", ["-c", script])).toBe(
+      "shop/api shop/late shop/web\ncomplete -F _tidemark tidemark\n",
+    );
   });
 
   it.skipIf(!has("fish"))("completes in fish", () => {
@@ -134,18 +146,28 @@ describe("the script of a shell", () => {
   it.skipIf(!has("zsh"))("completes in zsh", () => {
     const stub = `compdef() { :; }; _describe() { print -l -- "\${(@P)2}"; }; source <(tidemark completion zsh);`;
     const at = `words=(tidemark --data ${folder.data} cluster describe ""); CURRENT=\${#words}; _tidemark; words=(tidemark cluster res); CURRENT=3; _tidemark`;
-    expect(run("zsh", ["-fc", `${stub} ${at}`])).toBe("eu-1\nus-1\nresume:resume a paused cluster\n");
+    expect(run("zsh", ["-fc", `${stub} ${at}`])).toBe(
+      "eu-1\nus-1\nresume:resume a paused cluster\n",
+    );
   });
 });
 
 describe("the plugin of kubectl", () => {
   it.skipIf(!has("kubectl"))("is found and run by kubectl, and completed by it", () => {
-    expect(run("kubectl", ["tidemark", "get", "-o", "name", "--data", folder.data])).toContain("eu-1/shop/web\n");
-    expect(run("kubectl", ["__complete", "tidemark", "cluster", "res"])).toContain("resume\tresume a paused cluster\n");
+    expect(run("kubectl", ["tidemark", "get", "-o", "name", "--data", folder.data])).toContain(
+      "eu-1/shop/web\n",
+    );
+    expect(run("kubectl", ["__complete", "tidemark", "cluster", "res"])).toContain(
+      "resume\tresume a paused cluster\n",
+    );
   });
 
   it("has its two files beside the command", () => {
-    expect(run("kubectl-tidemark", ["get", "jobs", "-o", "name", "--data", folder.data])).toBe("us-1/batch/jobs\n");
-    expect(run("kubectl_complete-tidemark", ["cluster", "res"])).toBe("resume\tresume a paused cluster\n:4\n");
+    expect(run("kubectl-tidemark", ["get", "jobs", "-o", "name", "--data", folder.data])).toBe(
+      "us-1/batch/jobs\n",
+    );
+    expect(run("kubectl_complete-tidemark", ["cluster", "res"])).toBe(
+      "resume\tresume a paused cluster\n:4\n",
+    );
   });
 });

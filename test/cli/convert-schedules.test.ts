@@ -27,13 +27,17 @@ const convertedWith = async (options: readonly string[], ...texts: readonly stri
   writeFileSync(file, texts.join("---\n"));
   const { out, err, code } = await inside(["convert", "-f", file, ...options, "-o", "json"]);
   return {
-    entries: code === 0 ? (JSON.parse(out).spec.schedule as readonly unknown[] | undefined) : undefined,
+    entries:
+      code === 0 ? (JSON.parse(out).spec.schedule as readonly unknown[] | undefined) : undefined,
     err,
     document: code === 0 ? JSON.parse(out) : undefined,
   };
 };
 
-const SCALED = (start: string, more = "- { type: cpu, metricType: Utilization, metadata: { value: '60' } }"): string => `apiVersion: keda.sh/v1alpha1
+const SCALED = (
+  start: string,
+  more = "- { type: cpu, metricType: Utilization, metadata: { value: '60' } }",
+): string => `apiVersion: keda.sh/v1alpha1
 kind: ScaledObject
 metadata: { name: web, namespace: shop }
 spec:
@@ -48,32 +52,59 @@ spec:
 describe("convert with objects that set counts by time", () => {
   it("makes a floor of a cron trigger of KEDA, which ends at the most replicas as in KEDA", async () => {
     const { entries, err, document } = await converted(SCALED("0 8 * * 1-5"));
-    expect(entries).toEqual([{ name: "cron-0", timeZone: "Europe/Berlin", days: ["Mon-Fri"], from: "08:00", to: "18:00", minReplicas: 20 }]);
-    expect(err).toContain('the entry "cron-0" of the schedule: a floor of 20, without KEDA; maxReplicaCount 20 counts instead of 30');
-    expect(document).toMatchObject({ kind: "PodAutoscaler", spec: { minReplicas: 2, maxReplicas: 20 } });
+    expect(entries).toEqual([
+      {
+        name: "cron-0",
+        timeZone: "Europe/Berlin",
+        days: ["Mon-Fri"],
+        from: "08:00",
+        to: "18:00",
+        minReplicas: 20,
+      },
+    ]);
+    expect(err).toContain(
+      'the entry "cron-0" of the schedule: a floor of 20, without KEDA; maxReplicaCount 20 counts instead of 30',
+    );
+    expect(document).toMatchObject({
+      kind: "PodAutoscaler",
+      spec: { minReplicas: 2, maxReplicas: 20 },
+    });
   });
 
   it("refuses a cron trigger that it cannot read by its name, and says what of it", async () => {
-    expect((await converted(SCALED("0 8 25 12 *"))).err).toContain('spec.triggers[0] (cron): "0 8 25 12 *" ');
+    expect((await converted(SCALED("0 8 25 12 *"))).err).toContain(
+      'spec.triggers[0] (cron): "0 8 25 12 *" ',
+    );
   });
 
   it("makes a schedule of a cron trigger without another one, and needs no source for it", async () => {
     const { entries, document } = await converted(SCALED("0 8 * * 1-5", ""));
     expect(entries).toMatchObject([{ name: "cron-0", minReplicas: 20 }]);
-    expect(document).toMatchObject({ spec: { minReplicas: 2, metrics: [{ name: "cron", formula: { expression: "0" } }] } });
+    expect(document).toMatchObject({
+      spec: { minReplicas: 2, metrics: [{ name: "cron", formula: { expression: "0" } }] },
+    });
   });
 
   it("makes metrics of registered sources of the other triggers, which --source names", async () => {
-    const more = "- { type: prometheus, metadata: { serverAddress: 'http://prometheus', query: up, threshold: '10' } }";
+    const more =
+      "- { type: prometheus, metadata: { serverAddress: 'http://prometheus', query: up, threshold: '10' } }";
     const { err } = await converted(SCALED("0 8 * * 1-5", more));
-    expect(err).toContain("spec.triggers[1] (prometheus): its address and its credentials belong to a registered source");
-    expect(err).toContain("--source prometheus-1=NAME");
-    const { entries, document } = await convertedWith(["--source", "prometheus=main"], SCALED("0 8 * * 1-5", more));
-    expect(entries).toMatchObject([{ name: "cron-0", minReplicas: 20 }]);
-    expect(document).toMatchObject({ kind: "PodAutoscaler", spec: { metrics: [{ prometheus: { source: "main", query: "up" }, target: 10 }] } });
-    expect((await convertedWith(["--source", "prometheus"], SCALED("0 8 * * 1-5", more))).err).toContain(
-      "give TRIGGER=NAME, such as prometheus=main",
+    expect(err).toContain(
+      "spec.triggers[1] (prometheus): its address and its credentials belong to a registered source",
     );
+    expect(err).toContain("--source prometheus-1=NAME");
+    const { entries, document } = await convertedWith(
+      ["--source", "prometheus=main"],
+      SCALED("0 8 * * 1-5", more),
+    );
+    expect(entries).toMatchObject([{ name: "cron-0", minReplicas: 20 }]);
+    expect(document).toMatchObject({
+      kind: "PodAutoscaler",
+      spec: { metrics: [{ prometheus: { source: "main", query: "up" }, target: 10 }] },
+    });
+    expect(
+      (await convertedWith(["--source", "prometheus"], SCALED("0 8 * * 1-5", more))).err,
+    ).toContain("give TRIGGER=NAME, such as prometheus=main");
   });
 
   it("makes windows of the rules of Karmada, each to the next one that sets the same bound", async () => {
@@ -89,18 +120,64 @@ spec:
 `;
     const { entries, err } = await converted(hpa(), karmada);
     expect(entries).toEqual([
-      { name: "up-min", timeZone: "Asia/Tokyo", days: ["Mon-Fri"], from: "08:00", to: "20:00", minReplicas: 10 },
-      { name: "down-min", timeZone: "Asia/Tokyo", days: ["Mon-Thu"], from: "20:00", to: "08:00", minReplicas: 3 },
-      { name: "down-min-2", timeZone: "Asia/Tokyo", days: ["Fri"], from: "20:00", to: "08:00", toDay: "Mon", minReplicas: 3 },
-      { name: "up-max", timeZone: "Asia/Tokyo", days: ["Mon-Fri"], from: "08:00", to: "20:00", maxReplicas: 10 },
-      { name: "down-max", timeZone: "Asia/Tokyo", days: ["Mon-Thu"], from: "20:00", to: "08:00", maxReplicas: 3 },
-      { name: "down-max-2", timeZone: "Asia/Tokyo", days: ["Fri"], from: "20:00", to: "08:00", toDay: "Mon", maxReplicas: 3 },
+      {
+        name: "up-min",
+        timeZone: "Asia/Tokyo",
+        days: ["Mon-Fri"],
+        from: "08:00",
+        to: "20:00",
+        minReplicas: 10,
+      },
+      {
+        name: "down-min",
+        timeZone: "Asia/Tokyo",
+        days: ["Mon-Thu"],
+        from: "20:00",
+        to: "08:00",
+        minReplicas: 3,
+      },
+      {
+        name: "down-min-2",
+        timeZone: "Asia/Tokyo",
+        days: ["Fri"],
+        from: "20:00",
+        to: "08:00",
+        toDay: "Mon",
+        minReplicas: 3,
+      },
+      {
+        name: "up-max",
+        timeZone: "Asia/Tokyo",
+        days: ["Mon-Fri"],
+        from: "08:00",
+        to: "20:00",
+        maxReplicas: 10,
+      },
+      {
+        name: "down-max",
+        timeZone: "Asia/Tokyo",
+        days: ["Mon-Thu"],
+        from: "20:00",
+        to: "08:00",
+        maxReplicas: 3,
+      },
+      {
+        name: "down-max-2",
+        timeZone: "Asia/Tokyo",
+        days: ["Fri"],
+        from: "20:00",
+        to: "08:00",
+        toDay: "Mon",
+        maxReplicas: 3,
+      },
     ]);
     expect(err).toContain("spec.rules[2]: it is suspended");
-    expect((await converted(hpa(), karmada.replace(", timeZone: Asia/Tokyo", ""))).err).toContain("spec.rules[0]: it has no timeZone");
-    expect((await converted(hpa(), karmada.replace("name: web }\n  rules", "name: api }\n  rules"))).err).toContain(
-      'no autoscaler of Deployment "shop/api" is among the files',
+    expect((await converted(hpa(), karmada.replace(", timeZone: Asia/Tokyo", ""))).err).toContain(
+      "spec.rules[0]: it has no timeZone",
     );
+    expect(
+      (await converted(hpa(), karmada.replace("name: web }\n  rules", "name: api }\n  rules"))).err,
+    ).toContain('no autoscaler of Deployment "shop/api" is among the files');
   });
 
   it("makes windows of scheduled actions of AWS, which name no workload of a cluster", async () => {
@@ -123,13 +200,40 @@ spec:
       ],
     });
     expect((await converted(hpa(), `${aws}\n`)).entries).toEqual([
-      { name: "morning-min", timeZone: "Europe/Paris", days: ["Mon-Fri"], from: "07:00", to: "19:00", minReplicas: 8 },
-      { name: "evening-min", timeZone: "Europe/Paris", days: ["Mon-Thu"], from: "19:00", to: "07:00", minReplicas: 2 },
-      { name: "evening-min-2", timeZone: "Europe/Paris", days: ["Fri"], from: "19:00", to: "07:00", toDay: "Mon", minReplicas: 2 },
+      {
+        name: "morning-min",
+        timeZone: "Europe/Paris",
+        days: ["Mon-Fri"],
+        from: "07:00",
+        to: "19:00",
+        minReplicas: 8,
+      },
+      {
+        name: "evening-min",
+        timeZone: "Europe/Paris",
+        days: ["Mon-Thu"],
+        from: "19:00",
+        to: "07:00",
+        minReplicas: 2,
+      },
+      {
+        name: "evening-min-2",
+        timeZone: "Europe/Paris",
+        days: ["Fri"],
+        from: "19:00",
+        to: "07:00",
+        toDay: "Mon",
+        minReplicas: 2,
+      },
     ]);
-    expect((await converted(hpa(), `${aws.replace("cron(0 7 ? * MON-FRI *)", "at(2026-11-27T08:00:00)")}\n`)).err).toContain(
-      '"at(2026-11-27T08:00:00)" is not read, only cron(…)',
-    );
+    expect(
+      (
+        await converted(
+          hpa(),
+          `${aws.replace("cron(0 7 ? * MON-FRI *)", "at(2026-11-27T08:00:00)")}\n`,
+        )
+      ).err,
+    ).toContain('"at(2026-11-27T08:00:00)" is not read, only cron(…)');
   });
 
   it("takes the metric of a ScalingSchedule out of an HPA, and writes its values as floors with ramps", async () => {
@@ -142,7 +246,8 @@ spec:
 `;
     const metric =
       "{ type: Object, object: { describedObject: { apiVersion: zalando.org/v1, kind: ScalingSchedule, name: busy }, metric: { name: busy }, target: { type: AverageValue, averageValue: '10' } } }";
-    const cpu = "{ type: Resource, resource: { name: cpu, target: { type: Utilization, averageUtilization: 60 } } }";
+    const cpu =
+      "{ type: Resource, resource: { name: cpu, target: { type: Utilization, averageUtilization: 60 } } }";
     const { entries, document } = await converted(hpa("", `[${cpu}, ${metric}]`), schedule);
     expect(entries).toEqual([
       {
@@ -156,9 +261,16 @@ spec:
       },
     ]);
     expect(JSON.stringify(document)).not.toContain("ScalingSchedule");
-    expect((await converted(hpa("", `[${metric}]`), schedule)).err).toContain("its only metric is a schedule");
-    const once = schedule.replace(/- \{ type.*\n/, '- { type: OneTime, date: "2026-11-27T08:00:00Z", durationMinutes: 60, value: 50 }\n');
-    expect((await converted(hpa("", `[${cpu}, ${metric}]`), once)).err).toContain("spec.schedules[0]: it is once, at 2026-11-27T08:00:00Z");
+    expect((await converted(hpa("", `[${metric}]`), schedule)).err).toContain(
+      "its only metric is a schedule",
+    );
+    const once = schedule.replace(
+      /- \{ type.*\n/,
+      '- { type: OneTime, date: "2026-11-27T08:00:00Z", durationMinutes: 60, value: 50 }\n',
+    );
+    expect((await converted(hpa("", `[${cpu}, ${metric}]`), once)).err).toContain(
+      "spec.schedules[0]: it is once, at 2026-11-27T08:00:00Z",
+    );
   });
 
   it("holds one pod while kube-downscaler and kube-green sleep, and says that it is not zero", async () => {
@@ -166,7 +278,14 @@ spec:
 kind: Deployment
 metadata: { name: web, namespace: shop, annotations: { downscaler/uptime: Mon-Fri 07:30-18:00 Europe/Berlin, downscaler/exclude-until: "2026-12-01" } }
 `;
-    const night = { name: "downtime", timeZone: "Europe/Berlin", from: "18:00", to: "07:30", minReplicas: 1, maxReplicas: 1 };
+    const night = {
+      name: "downtime",
+      timeZone: "Europe/Berlin",
+      from: "18:00",
+      to: "07:30",
+      minReplicas: 1,
+      maxReplicas: 1,
+    };
     const asleep = [
       { ...night, days: ["Mon-Thu"] },
       { ...night, name: "downtime-2", days: ["Fri"], toDay: "Mon" },
@@ -174,8 +293,16 @@ metadata: { name: web, namespace: shop, annotations: { downscaler/uptime: Mon-Fr
     const { entries, err } = await converted(hpa(), deployment);
     expect(entries).toEqual(asleep);
     expect(err).toContain("it keeps 1 pod, and not 0");
-    expect(err).toContain('metadata.annotations["downscaler/exclude-until"]: it is not carried over');
-    expect((await converted(hpa(", annotations: { downscaler/uptime: Mon-Fri 07:30-18:00 Europe/Berlin }"))).entries).toEqual(asleep);
+    expect(err).toContain(
+      'metadata.annotations["downscaler/exclude-until"]: it is not carried over',
+    );
+    expect(
+      (
+        await converted(
+          hpa(", annotations: { downscaler/uptime: Mon-Fri 07:30-18:00 Europe/Berlin }"),
+        )
+      ).entries,
+    ).toEqual(asleep);
 
     const green = `apiVersion: kube-green.com/v1alpha1
 kind: SleepInfo
@@ -183,9 +310,28 @@ metadata: { name: nights, namespace: shop }
 spec: { weekdays: "1-5", sleepAt: "20:00", wakeUpAt: "08:00", timeZone: Europe/Rome }
 `;
     expect((await converted(hpa(), green)).entries).toEqual([
-      { name: "nights", timeZone: "Europe/Rome", days: ["Mon-Thu"], from: "20:00", to: "08:00", minReplicas: 1, maxReplicas: 1 },
-      { name: "nights-2", timeZone: "Europe/Rome", days: ["Fri"], from: "20:00", to: "08:00", toDay: "Mon", minReplicas: 1, maxReplicas: 1 },
+      {
+        name: "nights",
+        timeZone: "Europe/Rome",
+        days: ["Mon-Thu"],
+        from: "20:00",
+        to: "08:00",
+        minReplicas: 1,
+        maxReplicas: 1,
+      },
+      {
+        name: "nights-2",
+        timeZone: "Europe/Rome",
+        days: ["Fri"],
+        from: "20:00",
+        to: "08:00",
+        toDay: "Mon",
+        minReplicas: 1,
+        maxReplicas: 1,
+      },
     ]);
-    expect((await converted(hpa(), green.replace(', wakeUpAt: "08:00"', ""))).err).toContain("it never wakes");
+    expect((await converted(hpa(), green.replace(', wakeUpAt: "08:00"', ""))).err).toContain(
+      "it never wakes",
+    );
   });
 });

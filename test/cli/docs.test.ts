@@ -12,10 +12,12 @@ import { inside } from "./inside.ts";
 const ROOT = join(import.meta.dirname, "../..");
 const page = readFileSync(join(ROOT, "docs/cli.md"), "utf8");
 /** Commands of one block, and the block of text that follows it. */
-const examples = [...page.matchAll(/^```sh\n(.*?)^```\n\n```text\n(.*?)^```/gms)].map(([, commands = "", output = ""]) => ({
-  commands: commands.trim().split("\n"),
-  output,
-}));
+const examples = [...page.matchAll(/^```sh\n(.*?)^```\n\n```text\n(.*?)^```/gms)].map(
+  ([, commands = "", output = ""]) => ({
+    commands: commands.trim().split("\n"),
+    output,
+  }),
+);
 
 const OPENS_NOTHING: ReadonlySet<string> = new Set(["explain-reason"]);
 
@@ -29,10 +31,18 @@ const BEFORE: Readonly<Record<string, () => Promise<void>>> = {
   // The HPA controller writes until shop/web is taken over, and Tidemark from then on.
   writers: async () => {
     const session = await openHere({ kind: "folder", dir: folder.data, from: "--data" }, "ada");
-    const rival = { apiVersion: "autoscaling/v2", kind: "HorizontalPodAutoscaler", metadata: { name: "web", namespace: "shop" }, spec: {} };
+    const rival = {
+      apiVersion: "autoscaling/v2",
+      kind: "HorizontalPodAutoscaler",
+      metadata: { name: "web", namespace: "shop" },
+      spec: {},
+    };
     await session.service.takeOver({ cluster: "eu-1", namespace: "shop", name: "web", rival });
     await session.close();
-    const writes = [-3_600, -1_200, -30].map((seconds) => ({ atMs: NOON + seconds * 1_000, by: HPA_CONTROLLER }));
+    const writes = [-3_600, -1_200, -30].map((seconds) => ({
+      atMs: NOON + seconds * 1_000,
+      by: HPA_CONTROLLER,
+    }));
     const own = [15, 300].map((seconds) => ({ atMs: NOON + seconds * 1_000, by: OURS }));
     writeFileSync(join(written, AUDIT_LOG), `${[...writes, ...own].map(auditLine).join("\n")}\n`);
   },
@@ -60,7 +70,9 @@ describe("docs/cli.md", () => {
       expect([npx, tidemark]).toEqual(["npx", "tidemark"]);
       await BEFORE[args[0] ?? ""]?.();
       const { code, out, err } = await inside([
-        ...args.map((arg) => (arg === "audit" || arg === AUDIT_LOG ? join(written, arg) : inRoot(arg))),
+        ...args.map((arg) =>
+          arg === "audit" || arg === AUDIT_LOG ? join(written, arg) : inRoot(arg),
+        ),
         ...(OPENS_NOTHING.has(args[0] ?? "") ? [] : ["--data", folder.data]),
       ]);
       expect({ code, err }).toEqual({ code: 0, err: "" });
@@ -70,8 +82,13 @@ describe("docs/cli.md", () => {
   });
 
   it("names every command and every option there is", () => {
-    const leaves = (command: Command, path: string): readonly { readonly path: string; readonly command: Command }[] =>
-      command.commands.length === 0 ? [{ path, command }] : command.commands.flatMap((sub) => leaves(sub, `${path} ${sub.name()}`.trim()));
+    const leaves = (
+      command: Command,
+      path: string,
+    ): readonly { readonly path: string; readonly command: Command }[] =>
+      command.commands.length === 0
+        ? [{ path, command }]
+        : command.commands.flatMap((sub) => leaves(sub, `${path} ${sub.name()}`.trim()));
     const all = leaves(
       program(async () => {}, inert()),
       "",
@@ -79,13 +96,26 @@ describe("docs/cli.md", () => {
     expect(all.length).toBeGreaterThan(10);
     // `__complete` is what the scripts of the shells call.
     expect(
-      all.filter(({ path }) => path !== "__complete" && !page.includes(`\`${path}`) && !page.includes(`${path} `)).map(({ path }) => path),
+      all
+        .filter(
+          ({ path }) =>
+            path !== "__complete" && !page.includes(`\`${path}`) && !page.includes(`${path} `),
+        )
+        .map(({ path }) => path),
     ).toEqual([]);
-    const options = new Set(all.flatMap(({ command }) => command.options.map(({ long }) => long ?? "")));
-    expect([...options].filter((option) => option !== "--filename" && !page.includes(option))).toEqual([]);
+    const options = new Set(
+      all.flatMap(({ command }) => command.options.map(({ long }) => long ?? "")),
+    );
+    expect(
+      [...options].filter((option) => option !== "--filename" && !page.includes(option)),
+    ).toEqual([]);
     const [, starting = ""] = /^### `start`$(.*?)^## /ms.exec(page) ?? [];
     const named = [...starting.matchAll(/`(--[\w-]+)`/g)].map(([, option]) => option);
-    expect(named.toSorted()).toEqual((all.find(({ path }) => path === "start")?.command.options ?? []).map(({ long }) => long ?? "").toSorted());
+    expect(named.toSorted()).toEqual(
+      (all.find(({ path }) => path === "start")?.command.options ?? [])
+        .map(({ long }) => long ?? "")
+        .toSorted(),
+    );
   });
 });
 

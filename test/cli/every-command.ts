@@ -6,11 +6,18 @@ import { withSubcommands } from "../../lib/cli/options/word-order.ts";
 export const OTHER = "OTHER";
 
 const root = program(async () => {}, {
-  ...{ stdin: process.stdin, stdout: process.stdout, stderr: process.stderr, colours: false, by: "ada" },
+  ...{
+    stdin: process.stdin,
+    stdout: process.stdout,
+    stderr: process.stderr,
+    colours: false,
+    by: "ada",
+  },
   open: () => Promise.reject(new Error("nothing is opened to list commands")),
 });
 const LEAVES = withSubcommands(root).filter(({ commands }) => commands.length === 0);
-const pathOf = (command: Command): readonly string[] => (command.parent ? [...pathOf(command.parent), command.name()] : []);
+const pathOf = (command: Command): readonly string[] =>
+  command.parent ? [...pathOf(command.parent), command.name()] : [];
 
 /** Stands for the kubeconfig of an API server of the test. */
 export const KUBECONFIG = "KUBECONFIG";
@@ -44,19 +51,33 @@ const wordsFor = (command: Command): readonly string[] => {
   const named = path[0] === "cluster" ? "eu-1" : "shop/web";
   const free = Object.hasOwn(NEEDED, path.join(" "));
   const args = command.registeredArguments.flatMap((argument) =>
-    free && !argument.required ? [] : (VALUES[argument.name()] ?? (/^names?$/.test(argument.name()) ? [named] : [OTHER])),
+    free && !argument.required
+      ? []
+      : (VALUES[argument.name()] ?? (/^names?$/.test(argument.name()) ? [named] : [OTHER])),
   );
   const options = command.options
     .filter((option) => option.mandatory || ["--yes", "--filename"].includes(option.long ?? ""))
-    .flatMap((option) => [option.long ?? "", ...(option.required ? (VALUES[option.long ?? ""] ?? [option.argChoices?.[0] ?? OTHER]) : [])]);
-  return [...path, ...(path.join(" ") === "delete" ? [] : args), ...options, ...(NEEDED[path.join(" ")] ?? [])];
+    .flatMap((option) => [
+      option.long ?? "",
+      ...(option.required ? (VALUES[option.long ?? ""] ?? [option.argChoices?.[0] ?? OTHER]) : []),
+    ]);
+  return [
+    ...path,
+    ...(path.join(" ") === "delete" ? [] : args),
+    ...options,
+    ...(NEEDED[path.join(" ")] ?? []),
+  ];
 };
 
-const takesTarget = (command: Command): boolean => command.options.some(({ long }) => long === "--data");
+const takesTarget = (command: Command): boolean =>
+  command.options.some(({ long }) => long === "--data");
 
 const formatsOf = (command: Command): readonly (readonly string[])[] => {
   const output = command.options.find(({ long }) => long === "--output");
-  const choices = (output ?? new Option("-o")).argChoices?.filter((each) => !/^(jsonpath|custom-columns)/.test(each)) ?? [];
+  const choices =
+    (output ?? new Option("-o")).argChoices?.filter(
+      (each) => !/^(jsonpath|custom-columns)/.test(each),
+    ) ?? [];
   const template = output?.argChoices?.includes("jsonpath=")
     ? [
         ["-o", "jsonpath={..*}"],
@@ -66,7 +87,10 @@ const formatsOf = (command: Command): readonly (readonly string[])[] => {
   return choices.length === 0 ? [[]] : [...choices.map((format) => ["-o", format]), ...template];
 };
 
-/** A call of every command of the program in each of its formats, made from what the program says of itself: a new command is covered. */
+/**
+ * A call of every command of the program in each of its formats, made from what the program says of
+ * itself: a new command is covered.
+ */
 export const CALLS = LEAVES.flatMap((command) =>
   formatsOf(command).map((format) => ({
     words: [...wordsFor(command), ...format],

@@ -13,7 +13,8 @@ afterAll(() => {
   else process.env["TZ"] = zone;
 });
 
-const iso = (ms: number | undefined): string | undefined => (ms === undefined ? undefined : new Date(ms).toISOString());
+const iso = (ms: number | undefined): string | undefined =>
+  ms === undefined ? undefined : new Date(ms).toISOString();
 
 // Noon is 12:00 UTC of Sunday, the first of March 2026: 13:00 in Berlin.
 describe("an everyday time", () => {
@@ -32,9 +33,12 @@ describe("an everyday time", () => {
     ["2025-07-05 18:30", "2025-07-05T16:30:00.000Z"],
     ["2026-01-05T18:30", "2026-01-05T17:30:00.000Z"],
     ["yesterday 18:30", "2026-02-28T17:30:00.000Z"],
-  ])("of the past reads %s in the time zone of the machine, as the newest that has come", (text, wanted) => {
-    expect(iso(readEverydayTime(text, NOON, "past"))).toBe(wanted);
-  });
+  ])(
+    "of the past reads %s in the time zone of the machine, as the newest that has come",
+    (text, wanted) => {
+      expect(iso(readEverydayTime(text, NOON, "past"))).toBe(wanted);
+    },
+  );
 
   it.each([
     ["tomorrow", "2026-03-01T23:00:00.000Z"],
@@ -48,7 +52,19 @@ describe("an everyday time", () => {
     expect(iso(readEverydayTime(text, NOON, "future"))).toBe(wanted);
   });
 
-  it.each(["", " ", "noon", "24:00", "9", "12:60", "2026-02-30", "2026-2-3", "monday 25:00", "09:00 monday", "constructor"])("is not %j", (text) => {
+  it.each([
+    "",
+    " ",
+    "noon",
+    "24:00",
+    "9",
+    "12:60",
+    "2026-02-30",
+    "2026-2-3",
+    "monday 25:00",
+    "09:00 monday",
+    "constructor",
+  ])("is not %j", (text) => {
     expect(readEverydayTime(text, NOON, "past")).toBeUndefined();
   });
 });
@@ -63,7 +79,17 @@ describe("a command with an everyday time", () => {
   it("says on standard error which instant it took, with the time zone, and prints the range", async () => {
     const env = { TZ: "America/New_York" };
     const { code, out, err } = await folder.tidemark(
-      ["events", "-n", "shop", "--since", "06:00", "--until", "06:30", "-o", "jsonpath={.items[*].reason}"],
+      [
+        "events",
+        "-n",
+        "shop",
+        "--since",
+        "06:00",
+        "--until",
+        "06:30",
+        "-o",
+        "jsonpath={.items[*].reason}",
+      ],
       {
         env,
       },
@@ -81,6 +107,10 @@ describe("a command with an everyday time", () => {
   });
 
   it("knows the time zones of this Node", () => {
-    expect(execFileSync(process.execPath, ["-p", "new Date(0).getTimezoneOffset()"], { env: { TZ: "Asia/Kolkata" } }).toString()).toBe("-330\n");
+    expect(
+      execFileSync(process.execPath, ["-p", "new Date(0).getTimezoneOffset()"], {
+        env: { TZ: "Asia/Kolkata" },
+      }).toString(),
+    ).toBe("-330\n");
   });
 });

@@ -30,7 +30,10 @@ const CLUSTERS = ["eu-1", "us-1"].map(clusterName);
 const DAYS = 20;
 /** Items of one BatchWriteItem, the service's limit. */
 const BATCH = 25;
-/** All events at once would be several times as much; the batches and pages that are held at a time measure under 2 MB. */
+/**
+ * All events at once would be several times as much; the batches and pages that are held at a time
+ * measure under 2 MB.
+ */
 const HEAP_GROWTH_MAX = 8 * 1_024 * 1_024;
 
 const eventAt = (at: number): ScaleEventRecord => {
@@ -53,9 +56,19 @@ const fill = async ({ client, historyTable }: Tables): Promise<void> => {
     const puts = Array.from({ length: BATCH }, (_, at) => {
       const one = eventAt(from + at);
       const key = dayEventKey(one.cluster, one);
-      return { PutRequest: { Item: { ...itemKey(key), ttl: { N: String(ttlOf(one.atMs, EVENT_DAYS_KEPT)) }, body: { B: eventBody(key, one) } } } };
+      return {
+        PutRequest: {
+          Item: {
+            ...itemKey(key),
+            ttl: { N: String(ttlOf(one.atMs, EVENT_DAYS_KEPT)) },
+            body: { B: eventBody(key, one) },
+          },
+        },
+      };
     });
-    const { UnprocessedItems = {} } = await client.send(new BatchWriteItemCommand({ RequestItems: { [historyTable]: puts } }));
+    const { UnprocessedItems = {} } = await client.send(
+      new BatchWriteItemCommand({ RequestItems: { [historyTable]: puts } }),
+    );
     expect(UnprocessedItems).toEqual({});
   }
 };
@@ -68,7 +81,10 @@ const heapNow = (): number => {
   return process.memoryUsage().heapUsed;
 };
 
-/** Runs `tidemark events --all` and reads what it prints as a pipe does; heap is looked at every so many writes. */
+/**
+ * Runs `tidemark events --all` and reads what it prints as a pipe does; heap is looked at every so
+ * many writes.
+ */
 const exported = async (service: Service, output: "jsonl" | "csv", since = "30d") => {
   let [printed, writes, lines, most] = ["", 0, 0, 0];
   const before = heapNow();
@@ -82,8 +98,16 @@ const exported = async (service: Service, output: "jsonl" | "csv", since = "30d"
       setImmediate(done);
     },
   });
-  const stderr = new Writable({ write: (chunk, _encoding, done) => done(new Error(String(chunk))) });
-  const open = async () => ({ place: "folder here", service, nowMs: NOON, clock: () => NOON, close: async () => undefined });
+  const stderr = new Writable({
+    write: (chunk, _encoding, done) => done(new Error(String(chunk))),
+  });
+  const open = async () => ({
+    place: "folder here",
+    service,
+    nowMs: NOON,
+    clock: () => NOON,
+    close: async () => undefined,
+  });
   const code = await main(["events", "--all", "--since", since, "-o", output], {
     stdin: process.stdin,
     stdout,
@@ -98,7 +122,14 @@ const exported = async (service: Service, output: "jsonl" | "csv", since = "30d"
 const warnings: string[] = [];
 process.on("warning", ({ name, message }) => void warnings.push(`${name}: ${message}`));
 
-const embedded = (): Service => openService({ tables, insert: insertByStatement(tables), clock: () => NOON, by: "ada", newUid: () => "uid" });
+const embedded = (): Service =>
+  openService({
+    tables,
+    insert: insertByStatement(tables),
+    clock: () => NOON,
+    by: "ada",
+    newUid: () => "uid",
+  });
 
 let engine: Engine;
 let tables: Tables;
@@ -106,8 +137,18 @@ beforeAll(async () => {
   engine = await startDynalite();
   tables = testTables(engine.client, engine.tables, () => NOON);
   // Clusters have no events from before they were added.
-  const context = { tables, insert: insertByStatement(tables), clock: () => NOON - 2 * DAYS * DAY_MS, by: "ada", newUid: () => "uid" };
-  for (const name of CLUSTERS) await openService(context).addCluster({ name, connection: { kind: "kubeconfig", path: "none" } });
+  const context = {
+    tables,
+    insert: insertByStatement(tables),
+    clock: () => NOON - 2 * DAYS * DAY_MS,
+    by: "ada",
+    newUid: () => "uid",
+  };
+  for (const name of CLUSTERS)
+    await openService(context).addCluster({
+      name,
+      connection: { kind: "kubeconfig", path: "none" },
+    });
   await fill(tables);
 });
 afterAll(() => engine.close());
@@ -119,7 +160,10 @@ describe("tidemark events --all --since 30d", () => {
     expect(writes).toBeGreaterThanOrEqual(EVENTS / 200);
     const rows = printed.split("\n").filter((line) => line.startsWith("{") && line.endsWith("}"));
     expect(JSON.parse(rows[0] ?? "")).toMatchObject({ cluster: "eu-1", id: eventAt(0).id });
-    expect(JSON.parse(rows.at(-1) ?? "")).toMatchObject({ cluster: "us-1", id: eventAt(EVENTS - 1).id });
+    expect(JSON.parse(rows.at(-1) ?? "")).toMatchObject({
+      cluster: "us-1",
+      id: eventAt(EVENTS - 1).id,
+    });
     expect(most).toBeLessThan(HEAP_GROWTH_MAX);
     expect(warnings).toEqual([]);
   });
@@ -127,14 +171,26 @@ describe("tidemark events --all --since 30d", () => {
   it("prints them as CSV, a header and a row each, in constant memory", async () => {
     const { code, lines, printed, most } = await exported(embedded(), "csv");
     expect([code, lines]).toEqual([0, EVENTS + 1]);
-    const [row] = parse(printed.split("\n").slice(0, 2).join("\n"), { columns: true }) as readonly Record<string, string>[];
+    const [row] = parse(printed.split("\n").slice(0, 2).join("\n"), {
+      columns: true,
+    }) as readonly Record<string, string>[];
     expect(row).toMatchObject({ cluster: "eu-1", from: "2", to: "5", outcome: "applied" });
     expect(most).toBeLessThan(HEAP_GROWTH_MAX);
   });
 
   it("prints 10,000 of them from a deployed stack, page by page, in constant memory", async () => {
-    const url = await startFunctionUrl(viewHandler({ tables, clock: () => NOON, reporter: { line: () => {} } }), IDENTITIES, () => NOON);
-    const wire = { stack: stackUrl(url.url, "--stack"), caller: callerOf("ADA"), clock: () => NOON, wait: async () => {}, random: Math.random };
+    const url = await startFunctionUrl(
+      viewHandler({ tables, clock: () => NOON, reporter: { line: () => {} } }),
+      IDENTITIES,
+      () => NOON,
+    );
+    const wire = {
+      stack: stackUrl(url.url, "--stack"),
+      caller: callerOf("ADA"),
+      clock: () => NOON,
+      wait: async () => {},
+      random: Math.random,
+    };
     const { code, lines, printed, most } = await exported(
       remoteService(requestSender(wire), () => "none"),
       "jsonl",
@@ -143,7 +199,10 @@ describe("tidemark events --all --since 30d", () => {
     await url.close();
     expect([code, lines]).toEqual([0, EVENTS / 2]);
     const rows = printed.split("\n").filter((line) => line.startsWith("{") && line.endsWith("}"));
-    expect(JSON.parse(rows[0] ?? "")).toMatchObject({ cluster: "eu-1", id: eventAt(EVENTS / 2).id });
+    expect(JSON.parse(rows[0] ?? "")).toMatchObject({
+      cluster: "eu-1",
+      id: eventAt(EVENTS / 2).id,
+    });
     // A page of a megabyte on either side, and what it was made of.
     expect(url.events.length).toBeGreaterThan(4);
     expect(most).toBeLessThan(HEAP_GROWTH_MAX);

@@ -34,7 +34,11 @@ export interface Folder {
   /** Runs the command in a process of its own; `--data` is added unless `bare`. */
   readonly tidemark: (
     args: readonly string[],
-    more?: { readonly stdin?: string; readonly env?: Readonly<Record<string, string>>; readonly bare?: true },
+    more?: {
+      readonly stdin?: string;
+      readonly env?: Readonly<Record<string, string>>;
+      readonly bare?: true;
+    },
   ) => Promise<Said>;
   readonly remove: () => void;
 }
@@ -52,7 +56,13 @@ const filledTables = async (): Promise<string> => {
   const tables = tablesOn(engine.endpoint);
   let nowMs = NOON;
   let uids = 0;
-  const context = { tables, insert: insertByStatement(tables), clock: () => nowMs, by: "ada", newUid: () => `uid-${++uids}` };
+  const context = {
+    tables,
+    insert: insertByStatement(tables),
+    clock: () => nowMs,
+    by: "ada",
+    newUid: () => `uid-${++uids}`,
+  };
   await fillShop({
     context,
     set: (ms) => {
@@ -68,7 +78,13 @@ export const shopFolder = async (): Promise<Folder> => {
   filled ??= filledTables();
   const folder = emptyFolder();
   const layout = folderLayout(folder.data);
-  saveClock(layout, { kind: "virtual", nowMs: NOON, wallMs: Date.now(), speed: 60, untilMs: NOON + 15_000 });
+  saveClock(layout, {
+    kind: "virtual",
+    nowMs: NOON,
+    wallMs: Date.now(),
+    speed: 60,
+    untilMs: NOON + 15_000,
+  });
   cpSync(await filled, layout.tables, { recursive: true });
   writeIdentity(layout, { kind: "simulated", seed: 1, startMs: NOON - 7_200_000, deployments: [] });
   return folder;
@@ -94,9 +110,13 @@ const emptyFolder = (): Folder => {
 const shops = new Map<string, (by: string) => Session>();
 
 /** Opens what a command line names: a shop in memory of this process, or the real target. */
-export const openHere: Io["open"] = async (target, by) => (target.kind === "folder" && shops.get(target.dir)?.(by)) || openTarget(target, by);
+export const openHere: Io["open"] = async (target, by) =>
+  (target.kind === "folder" && shops.get(target.dir)?.(by)) || openTarget(target, by);
 
-/** The same shop in memory, for commands of this process, which find it by `--data` as they find a folder: opening a folder takes most commands longer than all that they do then. */
+/**
+ * The same shop in memory, for commands of this process, which find it by `--data` as they find a
+ * folder: opening a folder takes most commands longer than all that they do then.
+ */
 export const shopInMemory = async (): Promise<Folder> => {
   const { context, set } = await serviceWorld();
   await fillShop({ context, set });
@@ -119,12 +139,19 @@ export const shopInMemory = async (): Promise<Folder> => {
 };
 
 /** Without the line that says where the output was made; head.test.ts looks at it. */
-export const withoutHead = ({ code, out, err }: Said): Said => ({ code, out: out.replace(HEAD, ""), err: err.replace(HEAD, "") });
+export const withoutHead = ({ code, out, err }: Said): Said => ({
+  code,
+  out: out.replace(HEAD, ""),
+  err: err.replace(HEAD, ""),
+});
 const HEAD = /^In (?:folder|stack|the stack) .*:\n/;
 
 const run = async (
   args: readonly string[],
-  { stdin = "", env = {} }: { readonly stdin?: string; readonly env?: Readonly<Record<string, string>> },
+  {
+    stdin = "",
+    env = {},
+  }: { readonly stdin?: string; readonly env?: Readonly<Record<string, string>> },
 ): Promise<Said> => {
   const child = spawn(process.execPath, [TIDEMARK, ...args], { env: { ...process.env, ...env } });
   child.stdin.end(stdin);

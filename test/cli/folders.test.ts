@@ -13,18 +13,24 @@ beforeAll(async () => {
 });
 afterAll(() => folder.remove());
 
-const other = (kind: string, name = "x", apiVersion = "v1"): string => `apiVersion: ${apiVersion}\nkind: ${kind}\nmetadata: { name: ${name} }\n`;
-const apply = (args: readonly string[], stdin = "") => inside(["apply", ...args, "--cluster", "us-1", "--data", folder.data], { stdin });
-const names = (out: string): readonly string[] => [...out.matchAll(/^HorizontalPodAutoscaler "(.*?)"/gm)].map(([, name = ""]) => name);
+const other = (kind: string, name = "x", apiVersion = "v1"): string =>
+  `apiVersion: ${apiVersion}\nkind: ${kind}\nmetadata: { name: ${name} }\n`;
+const apply = (args: readonly string[], stdin = "") =>
+  inside(["apply", ...args, "--cluster", "us-1", "--data", folder.data], { stdin });
+const names = (out: string): readonly string[] =>
+  [...out.matchAll(/^HorizontalPodAutoscaler "(.*?)"/gm)].map(([, name = ""]) => name);
 
 describe("-k of kubectl", () => {
-  it.each(["apply", "delete", "diff"])("is refused by %s with the words that do the same", async (command) => {
-    expect(await inside([command, "-k", "overlays/prod"])).toEqual({
-      code: command === "diff" ? 2 : 1,
-      out: "",
-      err: `error: Cannot read a kustomization: run kustomize build overlays/prod | tidemark ${command} -f -\n`,
-    });
-  });
+  it.each(["apply", "delete", "diff"])(
+    "is refused by %s with the words that do the same",
+    async (command) => {
+      expect(await inside([command, "-k", "overlays/prod"])).toEqual({
+        code: command === "diff" ? 2 : 1,
+        out: "",
+        err: `error: Cannot read a kustomization: run kustomize build overlays/prod | tidemark ${command} -f -\n`,
+      });
+    },
+  );
 });
 
 describe("tidemark apply -f FOLDER", () => {
@@ -37,9 +43,20 @@ describe("tidemark apply -f FOLDER", () => {
     writeFileSync(join(many, "deeper", "d.yaml"), hpa("deeper"));
     // A link that leads back to its own folder.
     symlinkSync(many, join(many, "deeper", "again.yaml"));
-    writeFileSync(join(many, "c.json"), JSON.stringify({ apiVersion: "v1", kind: "List", items: [{ apiVersion: "v1", kind: "Secret" }] }));
+    writeFileSync(
+      join(many, "c.json"),
+      JSON.stringify({
+        apiVersion: "v1",
+        kind: "List",
+        items: [{ apiVersion: "v1", kind: "Secret" }],
+      }),
+    );
     const flat = await apply(["-f", many, "--dry-run"]);
-    expect([flat.code, names(flat.out), flat.err]).toEqual([0, ["from-yaml", "from-yml"], "passed over 1 object of another kind: 1 Secret\n"]);
+    expect([flat.code, names(flat.out), flat.err]).toEqual([
+      0,
+      ["from-yaml", "from-yml"],
+      "passed over 1 object of another kind: 1 Secret\n",
+    ]);
     const deep = await apply(["-R", "-f", many, "-f", folder.write("more.yaml", hpa("more"))]);
     expect([deep.code, names(deep.out)]).toEqual([0, ["from-yaml", "from-yml", "deeper", "more"]]);
   });
@@ -52,13 +69,16 @@ describe("tidemark apply -f FOLDER", () => {
       out: "",
       err: `error: Cannot read "${empty}": the folder holds no .yaml, .yml or .json file; -R reads the folders in it too\n`,
     });
-    expect((await apply(["-R", "-f", empty])).err).toBe(`error: Cannot read "${empty}": the folder holds no .yaml, .yml or .json file\n`);
+    expect((await apply(["-R", "-f", empty])).err).toBe(
+      `error: Cannot read "${empty}": the folder holds no .yaml, .yml or .json file\n`,
+    );
   });
 
   it("stops reading at the limit of bytes, whatever the number of files", async () => {
     const large = join(dir, "large");
     mkdirSync(large);
-    for (const name of ["a", "b", "c", "d"]) writeFileSync(join(large, `${name}.yaml`), `# ${"x".repeat(1_900_000)}\n${hpa(name)}`);
+    for (const name of ["a", "b", "c", "d"])
+      writeFileSync(join(large, `${name}.yaml`), `# ${"x".repeat(1_900_000)}\n${hpa(name)}`);
     expect((await apply(["-f", large])).err).toBe(
       `error: Cannot read "${join(large, "c.yaml")}": the files of one step have more than 5000000 bytes; apply it in several steps\n`,
     );
@@ -91,13 +111,23 @@ describe("tidemark apply of objects of other kinds", () => {
   it("does not count them against the limit of manifests", async () => {
     const built = `${Array.from({ length: 1_200 }, (_, index) => other("ConfigMap", `c${index}`)).join("---\n")}---\n${hpa("among-many")}`;
     const { code, out, err } = await apply(["-f", "-", "--dry-run"], built);
-    expect([code, names(out), err]).toEqual([0, ["among-many"], "passed over 1200 objects of other kinds: 1200 ConfigMap\n"]);
+    expect([code, names(out), err]).toEqual([
+      0,
+      ["among-many"],
+      "passed over 1200 objects of other kinds: 1200 ConfigMap\n",
+    ]);
   });
 
   it("takes a large definition and a kind that ends in List for other kinds", async () => {
     const large = `${other("CustomResourceDefinition", "crd", "apiextensions.k8s.io/v1")}spec: ${"x".repeat(200_000)}\n`;
-    const { code, err } = await apply(["-f", "-", "--dry-run"], documents(large, other("AllowList", "a", "example.com/v1"), hpa("one")));
-    expect([code, err]).toEqual([0, "passed over 2 objects of other kinds: 1 AllowList, 1 CustomResourceDefinition\n"]);
+    const { code, err } = await apply(
+      ["-f", "-", "--dry-run"],
+      documents(large, other("AllowList", "a", "example.com/v1"), hpa("one")),
+    );
+    expect([code, err]).toEqual([
+      0,
+      "passed over 2 objects of other kinds: 1 AllowList, 1 CustomResourceDefinition\n",
+    ]);
   });
 
   it("still refuses a file without any object, beside others", async () => {
@@ -117,14 +147,19 @@ describe("tidemark apply of objects of other kinds", () => {
     });
   });
 
-  const LIST = "autoscaling/v2, autoscaling/v1, autoscaling/v2beta2, autoscaling/v2beta1, autoscaling/v2alpha1, extensions/v1beta1";
+  const LIST =
+    "autoscaling/v2, autoscaling/v1, autoscaling/v2beta2, autoscaling/v2beta1, autoscaling/v2alpha1, extensions/v1beta1";
   it.each([
     [
       "HorizontalPodAutoscalr",
       "autoscaling/v2",
       `line 2: kind must be an accepted one, not "HorizontalPodAutoscalr" of "autoscaling/v2"; write HorizontalPodAutoscaler of ${LIST}`,
     ],
-    ["hpa", "autoscaling/v2", `line 2: kind must be an accepted one, not "hpa" of "autoscaling/v2"; write HorizontalPodAutoscaler of ${LIST}`],
+    [
+      "hpa",
+      "autoscaling/v2",
+      `line 2: kind must be an accepted one, not "hpa" of "autoscaling/v2"; write HorizontalPodAutoscaler of ${LIST}`,
+    ],
     [
       "HorizontalPodAutoscaler",
       "autoscaling/v3",
@@ -135,10 +170,20 @@ describe("tidemark apply of objects of other kinds", () => {
       "tidemark.dev/v1",
       'line 2: kind must be an accepted one, not "PodAutoScaler" of "tidemark.dev/v1"; write PodAutoscaler of tidemark.dev/v1',
     ],
-  ])("refuses %s of %s, which looks mistyped, with the kind that was meant", async (kind, apiVersion, words) => {
-    const { code, out, err } = await apply(["-f", "-"], documents(other(kind, "web", apiVersion), hpa("fine")));
-    expect({ code, out, err }).toEqual({ code: 1, out: "", err: `error: Cannot accept "standard input, document 1", ${words}\n` });
-  });
+  ])(
+    "refuses %s of %s, which looks mistyped, with the kind that was meant",
+    async (kind, apiVersion, words) => {
+      const { code, out, err } = await apply(
+        ["-f", "-"],
+        documents(other(kind, "web", apiVersion), hpa("fine")),
+      );
+      expect({ code, out, err }).toEqual({
+        code: 1,
+        out: "",
+        err: `error: Cannot accept "standard input, document 1", ${words}\n`,
+      });
+    },
+  );
 });
 
 describe("an option that names one place", () => {
@@ -149,7 +194,9 @@ describe("an option that names one place", () => {
     ["get", "-n", "shop", "infra"],
   ])("of %s is refused when %s names two", async (command, option, first, second) => {
     const long = option === "-n" ? "--namespace" : option;
-    expect(await inside([command, "web", option, first, option, second, "--data", folder.data])).toEqual({
+    expect(
+      await inside([command, "web", option, first, option, second, "--data", folder.data]),
+    ).toEqual({
       code: 1,
       out: "",
       err: `error: Cannot use ${long} "${first}" and ${long} "${second}" together: give one of them\n`,

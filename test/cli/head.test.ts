@@ -43,10 +43,17 @@ describe("where an output was made", () => {
     };
     const head = `In folder ${folder.data}, no run is alive:\n`;
     const places = new Map<string, number>();
-    // What only reads files, prints words of its own or asks for more than the names says nothing of a place; `status` draws its head in each picture.
-    for (const call of CALLS.filter(({ takesTarget, path }) => takesTarget && path !== "status" && path !== "start")) {
+    // What only reads files, prints words of its own or asks for more than the names says nothing
+    // of a place; `status` draws its head in each picture.
+    for (const call of CALLS.filter(
+      ({ takesTarget, path }) => takesTarget && path !== "status" && path !== "start",
+    )) {
       const words = call.words.map((word) => (word === KUBECONFIG ? import.meta.filename : word));
-      const { out, err } = await inside([...words, "--data", folder.data], { open: refusing, stdin: MANIFEST, head: true });
+      const { out, err } = await inside([...words, "--data", folder.data], {
+        open: refusing,
+        stdin: MANIFEST,
+        head: true,
+      });
       const found = out.startsWith(head) ? "out" : err.startsWith(head) ? "err" : "none";
       expect({ words, found }).toEqual({ words, found: headOf(call) });
       places.set(found, (places.get(found) ?? 0) + 1);
@@ -57,13 +64,21 @@ describe("where an output was made", () => {
   }, 60_000);
 
   it("is a stack with its region, or a folder and whether its run is alive", async () => {
-    const caller = () => ({ region: "eu-central-1", credentials: async () => ({ accessKeyId: "a", secretAccessKey: "s" }) }) as never;
-    expect(openStack({ url: "https://abc.lambda-url.eu-central-1.on.aws", from: "--stack" }, caller).place).toBe(
-      "the stack at https://abc.lambda-url.eu-central-1.on.aws",
-    );
+    const caller = () =>
+      ({
+        region: "eu-central-1",
+        credentials: async () => ({ accessKeyId: "a", secretAccessKey: "s" }),
+      }) as never;
+    expect(
+      openStack({ url: "https://abc.lambda-url.eu-central-1.on.aws", from: "--stack" }, caller)
+        .place,
+    ).toBe("the stack at https://abc.lambda-url.eu-central-1.on.aws");
     expect(openNamedStack.length).toBeGreaterThan(0);
     const session = await openTarget({ kind: "folder", dir: folder.data, from: "--data" }, "ada");
-    expect([session.place, session.ended]).toEqual([`folder ${folder.data}, no run is alive`, true]);
+    expect([session.place, session.ended]).toEqual([
+      `folder ${folder.data}, no run is alive`,
+      true,
+    ]);
     await session.close();
   });
 });
@@ -72,7 +87,10 @@ const MANIFEST = JSON.stringify({
   apiVersion: "autoscaling/v2",
   kind: "HorizontalPodAutoscaler",
   metadata: { name: "web", namespace: "shop" },
-  spec: { scaleTargetRef: { apiVersion: "apps/v1", kind: "Deployment", name: "web" }, maxReplicas: 3 },
+  spec: {
+    scaleTargetRef: { apiVersion: "apps/v1", kind: "Deployment", name: "web" },
+    maxReplicas: 3,
+  },
 });
 
 describe("a folder whose run is dead", () => {
@@ -84,7 +102,9 @@ describe("a folder whose run is dead", () => {
       `Problems:\n  No run is alive on the data folder "${folder.data}": nothing is synced or scaled, and all else here is as of the end of the last run\n`,
     );
     expect(said.out).toContain(`  next: npm start -- --data ${folder.data}\n`);
-    const document = JSON.parse((await inside(["status", "-o", "json", "--data", folder.data])).out);
+    const document = JSON.parse(
+      (await inside(["status", "-o", "json", "--data", folder.data])).out,
+    );
     expect(document).toMatchObject({ healthy: false, problems: [{ kind: "no run" }, {}] });
   });
 
@@ -156,9 +176,12 @@ describe("docs/operations.md", () => {
 
   it("names the target again in each block that is copied by itself, and at the head of the runbooks", () => {
     const [, runbooks = ""] = /\n## Runbooks\n(.*?)\n## /s.exec(page) ?? [];
-    const blocks = (text: string): readonly string[] => [...text.matchAll(/```(?:sh|bash)\n(.*?)```/gs)].map(([, block = ""]) => block);
+    const blocks = (text: string): readonly string[] =>
+      [...text.matchAll(/```(?:sh|bash)\n(.*?)```/gs)].map(([, block = ""]) => block);
     expect(blocks(runbooks)[0]).toContain('export TIDEMARK_STACK="tidemark-$stage"');
-    const alone = blocks(page.replace(runbooks, "")).flatMap((block) => block.split("\n").filter((line) => /\btidemark [a-z]/.test(line)));
+    const alone = blocks(page.replace(runbooks, "")).flatMap((block) =>
+      block.split("\n").filter((line) => /\btidemark [a-z]/.test(line)),
+    );
     expect(alone.length).toBeGreaterThan(3);
     expect(alone.filter((line) => !TARGET.test(line))).toEqual([]);
   });

@@ -4,11 +4,19 @@ import { withSubcommands } from "../../lib/cli/options/word-order.ts";
 import { inside } from "./inside.ts";
 
 const root = program(async () => {}, {
-  ...{ stdin: process.stdin, stdout: process.stdout, stderr: process.stderr, colours: false, by: "ada" },
+  ...{
+    stdin: process.stdin,
+    stdout: process.stdout,
+    stderr: process.stderr,
+    colours: false,
+    by: "ada",
+  },
   open: () => Promise.reject(new Error("nothing is opened")),
 });
 const pathOf = (command: (typeof root)["commands"][number]): string =>
-  command.parent && command.parent !== root ? `${command.parent.name()} ${command.name()}` : command.name();
+  command.parent && command.parent !== root
+    ? `${command.parent.name()} ${command.name()}`
+    : command.name();
 const paths = withSubcommands(root)
   .filter((command) => command.commands.length === 0 && command.name() !== "__complete")
   .map(pathOf);
@@ -25,21 +33,39 @@ describe("the help of a command", () => {
     expect(examples.split("\n").some((line) => line.includes(`tidemark ${path}`))).toBe(true);
   });
 
-  it.each(paths)("gives no option twice and no example that the command does not know: tidemark %s", async (path) => {
-    const { out } = await inside([...path.split(" "), "--help"]);
-    const known = [...out.matchAll(/^ {2}(?:(-\w), )?(--[\w-]+)/gm)].flatMap(([, short, long]) => [short, long]);
-    const long = known.filter((flag) => flag?.startsWith("--"));
-    expect(new Set(long).size).toBe(long.length);
-    const own = [...out.matchAll(new RegExp(`^ {2}.*tidemark ${path}( .*)?$`, "gm"))].map(([, words = ""]) => words.split(" | ")[0] ?? "");
-    const used = own.flatMap((words) => [...words.replaceAll(/'[^']*'/g, "").matchAll(/ (--?[a-z][\w-]*)/gi)].map(([, flag]) => flag));
-    expect(used.filter((flag) => !known.includes(flag))).toEqual([]);
-  });
+  it.each(paths)(
+    "gives no option twice and no example that the command does not know: tidemark %s",
+    async (path) => {
+      const { out } = await inside([...path.split(" "), "--help"]);
+      const known = [...out.matchAll(/^ {2}(?:(-\w), )?(--[\w-]+)/gm)].flatMap(
+        ([, short, long]) => [short, long],
+      );
+      const long = known.filter((flag) => flag?.startsWith("--"));
+      expect(new Set(long).size).toBe(long.length);
+      const own = [...out.matchAll(new RegExp(`^ {2}.*tidemark ${path}( .*)?$`, "gm"))].map(
+        ([, words = ""]) => words.split(" | ")[0] ?? "",
+      );
+      const used = own.flatMap((words) =>
+        [...words.replaceAll(/'[^']*'/g, "").matchAll(/ (--?[a-z][\w-]*)/gi)].map(
+          ([, flag]) => flag,
+        ),
+      );
+      expect(used.filter((flag) => !known.includes(flag))).toEqual([]);
+    },
+  );
 
   it("lists every command in a group, what one looks at first", async () => {
     const { out } = await inside(["--help"]);
     const [, listed = ""] = out.split(/\n(?=Look:\n)/);
     const headings = [...listed.matchAll(/^(\S.*:)$/gm)].map(([, heading]) => heading);
-    expect(headings).toEqual(["Look:", "Edit:", "Migrate:", "Clusters and fleet:", "Deploy and run here:", "Reference:"]);
+    expect(headings).toEqual([
+      "Look:",
+      "Edit:",
+      "Migrate:",
+      "Clusters and fleet:",
+      "Deploy and run here:",
+      "Reference:",
+    ]);
     const named = [...listed.matchAll(/^ {2}([a-z][\w-]*)/gm)].map(([, name]) => name);
     expect(named.toSorted()).toEqual(
       root.commands
@@ -52,12 +78,24 @@ describe("the help of a command", () => {
 
 describe("words of kubectl", () => {
   it.each([
-    [["scale", "web", "--replicas", "3"], 'Unknown command "scale"', "tidemark override set NAME --pin COUNT"],
-    [["get", "-o", "go-template={{.metadata.name}}"], "Cannot use --output", "-o jsonpath='{range .items[*]}"],
+    [
+      ["scale", "web", "--replicas", "3"],
+      'Unknown command "scale"',
+      "tidemark override set NAME --pin COUNT",
+    ],
+    [
+      ["get", "-o", "go-template={{.metadata.name}}"],
+      "Cannot use --output",
+      "-o jsonpath='{range .items[*]}",
+    ],
     [["list"], 'Unknown command "list"\nnote:', "tidemark get lists autoscalers"],
     [["hpa", "web"], 'Unknown command "hpa"\nnote:', "tidemark get hpa"],
     [["why", "web"], 'Unknown command "why"', "tidemark explain NAME --at TIME"],
-    [["explain", "hpa.spec.behavior"], "Cannot explain the field", "kubectl explain hpa.spec.behavior"],
+    [
+      ["explain", "hpa.spec.behavior"],
+      "Cannot explain the field",
+      "kubectl explain hpa.spec.behavior",
+    ],
   ])("that are none here name what to call: %j", async (args, error, hint) => {
     const { code, err } = await inside(args);
     expect(code).toBe(1);
@@ -69,6 +107,8 @@ describe("words of kubectl", () => {
     const field = await inside(["explain-schema", "spec.scaleUp"]);
     expect(field.code).toBe(0);
     expect(await inside(["explain", "pa.spec.scaleUp"])).toEqual(field);
-    expect((await inside(["explain", "podautoscaler.spec.scaleUpp"])).err).toContain('did you mean "scaleUp"');
+    expect((await inside(["explain", "podautoscaler.spec.scaleUpp"])).err).toContain(
+      'did you mean "scaleUp"',
+    );
   });
 });

@@ -5,11 +5,18 @@ import type { ChangeView } from "../../lib/views/change.ts";
 
 const HPA: RivalView = { kind: "HorizontalPodAutoscaler", name: "web" };
 
-const isTaken = (verbs: readonly ChangeView["verb"][], view: Partial<AutoscalerView> = {}): Promise<boolean> => {
+const isTaken = (
+  verbs: readonly ChangeView["verb"][],
+  view: Partial<AutoscalerView> = {},
+): Promise<boolean> => {
   const changes = async function* () {
-    for (const [index, verb] of verbs.entries()) yield { verb, generation: index + 1 } as Partial<ChangeView> as ChangeView;
+    for (const [index, verb] of verbs.entries())
+      yield { verb, generation: index + 1 } as Partial<ChangeView> as ChangeView;
   };
-  return isTakenOver({ changes }, { cluster: "eu-1", namespace: "shop", name: "web", generation: verbs.length, ...view });
+  return isTakenOver(
+    { changes },
+    { cluster: "eu-1", namespace: "shop", name: "web", generation: verbs.length, ...view },
+  );
 };
 
 describe("handback -A hands back", () => {

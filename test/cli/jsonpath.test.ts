@@ -11,9 +11,18 @@ const DOCUMENT = {
     maxReplicas: 10,
     scaleTargetRef: { apiVersion: "apps/v1", kind: "Deployment", name: "web" },
     metrics: [
-      { type: "Resource", resource: { name: "cpu", target: { type: "Utilization", averageUtilization: 60 } } },
-      { type: "Resource", resource: { name: "memory", target: { type: "AverageValue", averageValue: "500Mi" } } },
-      { type: "Pods", pods: { metric: { name: "rps" }, target: { type: "AverageValue", averageValue: "1k" } } },
+      {
+        type: "Resource",
+        resource: { name: "cpu", target: { type: "Utilization", averageUtilization: 60 } },
+      },
+      {
+        type: "Resource",
+        resource: { name: "memory", target: { type: "AverageValue", averageValue: "500Mi" } },
+      },
+      {
+        type: "Pods",
+        pods: { metric: { name: "rps" }, target: { type: "AverageValue", averageValue: "1k" } },
+      },
     ],
   },
   status: {
@@ -60,10 +69,19 @@ describe("-o jsonpath", () => {
     ["{.spec..name}", "web cpu memory rps"],
     ["{..metric.name}", "rps"],
     ["{.spec.metrics[*].resource.name}", "cpu memory"],
-    [String.raw`{range .spec.metrics[*]}{.type}{"\t"}{.resource.name}{"\n"}{end}`, "Resource\tcpu\nResource\tmemory\nPods\t\n"],
+    [
+      String.raw`{range .spec.metrics[*]}{.type}{"\t"}{.resource.name}{"\n"}{end}`,
+      "Resource\tcpu\nResource\tmemory\nPods\t\n",
+    ],
     ["{range .spec.metrics[*]}{.type}", "ResourceResourcePods"],
-    ["{range .spec.metrics[*]}{range .resource.target.*}[{@}]{end}{end}", "[Utilization][60][AverageValue][500Mi]"],
-    ["{range .spec.metrics[*]}{.type}:{range .nothing[*]}x{end};{end}", "Resource:;Resource:;Pods:;"],
+    [
+      "{range .spec.metrics[*]}{range .resource.target.*}[{@}]{end}{end}",
+      "[Utilization][60][AverageValue][500Mi]",
+    ],
+    [
+      "{range .spec.metrics[*]}{.type}:{range .nothing[*]}x{end};{end}",
+      "Resource:;Resource:;Pods:;",
+    ],
     ["{range .nested.list[*]}{@},{end}", "1,2,3,"],
     ['{.spec.metrics[?(@.type=="Resource")].resource.name}', "cpu memory"],
     ["{.spec.metrics[?(@.type!='Resource')].type}", "Pods"],
@@ -75,7 +93,10 @@ describe("-o jsonpath", () => {
     ["{.spec.metrics[?(@.resource.target.averageUtilization==60)].type}", "Resource"],
     ['{.status.conditions[?(@.type=="ScalingActive")].status}', "False"],
     ["{.spec.scaleTargetRef}", '{"apiVersion":"apps/v1","kind":"Deployment","name":"web"}'],
-    ["{.spec.metrics[*].resource.target}", '{"averageUtilization":60,"type":"Utilization"} {"averageValue":"500Mi","type":"AverageValue"}'],
+    [
+      "{.spec.metrics[*].resource.target}",
+      '{"averageUtilization":60,"type":"Utilization"} {"averageValue":"500Mi","type":"AverageValue"}',
+    ],
     ["{.spec['minReplicas','maxReplicas']}", "2 10"],
     ["{.spec['minReplicas', 'maxReplicas']}", "2 10"],
     ["{.spec.minReplicas}-{.spec.maxReplicas}", "2-10"],
@@ -118,12 +139,17 @@ describe("-o jsonpath", () => {
     ["{end}", "{end} ends no {range}"],
     ["{range}x{end}", '"range" is no path: a path begins with a point'],
     ["{.spec.metrics[a].type}", '"[a]" is no index, slice, filter or name in single quotes'],
-    ['{.spec.metrics[?(@.type=="Resource" && @.x)].type}', "&& or ||, which the dialect of kubectl does not know"],
+    [
+      '{.spec.metrics[?(@.type=="Resource" && @.x)].type}',
+      "&& or ||, which the dialect of kubectl does not know",
+    ],
     ["{.spec.metrics[::0].type}", '"[::0]" has a step that is not above 0'],
     ["{.metadata.name()}", '"()" is no step of a path'],
     ["{.metadata.constructor.constructor('return process')()}", "is no step of a path"],
   ])("refuses %s before anything is opened", (template, problem) => {
-    expect(() => parseTemplate(template)).toThrow(expect.objectContaining({ code: "cli.usage", message: expect.stringContaining(problem) }));
+    expect(() => parseTemplate(template)).toThrow(
+      expect.objectContaining({ code: "cli.usage", message: expect.stringContaining(problem) }),
+    );
   });
 
   it.each([
@@ -133,7 +159,12 @@ describe("-o jsonpath", () => {
     ["{.nested[*]}", "[*] needs a list, and there is an object"],
     ["{.spec.metrics[?(@.type<3)].type}", '"Resource" < 3 compares different types'],
   ])("says what a value is that %s cannot take", (template, problem) => {
-    expect(() => print(template)).toThrow(expect.objectContaining({ code: "cli.jsonpath", message: `Cannot print -o jsonpath: ${problem}` }));
+    expect(() => print(template)).toThrow(
+      expect.objectContaining({
+        code: "cli.jsonpath",
+        message: `Cannot print -o jsonpath: ${problem}`,
+      }),
+    );
   });
 
   it("reads no member that an object inherits", () => {

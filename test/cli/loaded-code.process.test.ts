@@ -22,17 +22,28 @@ beforeAll(async () => {
 afterAll(() => rmSync(dir, { recursive: true, force: true }));
 
 const loadedBy = (...args: readonly string[]): readonly string[] => {
-  const traced = ["--import", `data:text/javascript,${encodeURIComponent(TRACE)}`, COMMAND, ...args, "--data", data];
+  const traced = [
+    "--import",
+    `data:text/javascript,${encodeURIComponent(TRACE)}`,
+    COMMAND,
+    ...args,
+    "--data",
+    data,
+  ];
   const { stderr, status } = spawnSync(process.execPath, traced, { encoding: "utf8" });
   if (status !== 0) throw new Error(`tidemark ${args.join(" ")} ended with ${status}: ${stderr}`);
   return stderr.split("\n").filter((line) => line.startsWith("file:"));
 };
 
-const own = (loaded: readonly string[]): readonly string[] => loaded.filter((url) => url.includes("/lib/") && !url.includes("/node_modules/"));
-const kib = (loaded: readonly string[]): number => Math.round(loaded.reduce((sum, url) => sum + statSync(fileURLToPath(url)).size, 0) / 1_024);
+const own = (loaded: readonly string[]): readonly string[] =>
+  loaded.filter((url) => url.includes("/lib/") && !url.includes("/node_modules/"));
+const kib = (loaded: readonly string[]): number =>
+  Math.round(loaded.reduce((sum, url) => sum + statSync(fileURLToPath(url)).size, 0) / 1_024);
 
 /**
- * What a command loads decides how long a person waits for it: a file takes a third of a millisecond. Times depend on the machine; files do not. The limits are a tenth above what there is.
+ * What a command loads decides how long a person waits for it: a file takes a third of a
+ * millisecond. Times depend on the machine; files do not. The limits are a tenth above what there
+ * is.
  */
 describe("the code that a command loads", () => {
   it.each<[string, { readonly files: number; readonly kib: number }, ...string[]]>([
@@ -52,12 +63,18 @@ describe("the code that a command loads", () => {
   });
 
   it("has no rule, no manifest and no YAML where a list or events are printed", () => {
-    for (const args of [["get"], ["get", "-o", "name"], ["events", "--all"], ["timeline", "shop/daily"]])
+    for (const args of [
+      ["get"],
+      ["get", "-o", "name"],
+      ["events", "--all"],
+      ["timeline", "shop/daily"],
+    ])
       expect([args, loadedBy(...args).filter((url) => FOR_OTHERS.test(url))]).toEqual([args, []]);
   });
 
   it("has no AWS SDK, no schema and no tables where a shell completes a word, so that it answers within a quarter of a second", () => {
-    // The names of a folder at rest are in its seal, and a run is asked for them without the SDK. WebSocket comes with every import of node:http.
+    // The names of a folder at rest are in its seal, and a run is asked for them without the SDK.
+    // WebSocket comes with every import of node:http.
     for (const words of [
       ["describe", ""],
       ["get", "-n", ""],
@@ -68,26 +85,42 @@ describe("the code that a command loads", () => {
       ["get", "--o"],
     ]) {
       const loaded = completing("--data", data, ...words);
-      expect([words, loaded.filter((url) => url.includes("/node_modules/") && !SMALL.test(url))]).toEqual([words, []]);
+      expect([
+        words,
+        loaded.filter((url) => url.includes("/node_modules/") && !SMALL.test(url)),
+      ]).toEqual([words, []]);
       expect([words, loaded.filter((url) => url === "node:http")]).toEqual([words, []]);
-      expect([words, own(loaded).length, kib(own(loaded))]).toEqual([words, expect.toSatisfy(atMost(90)), expect.toSatisfy(atMost(430))]);
+      expect([words, own(loaded).length, kib(own(loaded))]).toEqual([
+        words,
+        expect.toSatisfy(atMost(90)),
+        expect.toSatisfy(atMost(430)),
+      ]);
       expect(own(loaded).length).toBeGreaterThan(50);
     }
   });
 });
 
-const FOR_OTHERS = /lib\/policy\/(hpa|native|watermark)\/|lib\/manifest\/(hpa|native|watermark)\/|node_modules\/(yaml|csv-parse)\//;
+const FOR_OTHERS =
+  /lib\/policy\/(hpa|native|watermark)\/|lib\/manifest\/(hpa|native|watermark)\/|node_modules\/(yaml|csv-parse)\//;
 /** The parser of the command line, and what limits parallel calls. */
 const SMALL = /\/node_modules\/(?:commander|p-limit|yocto-queue)\//;
 const atMost = (limit: number) => (value: number) => value <= limit;
 
 /** What is loaded to complete the last word. */
 const completing = (...words: readonly string[]): readonly string[] => {
-  const traced = ["--import", `data:text/javascript,${encodeURIComponent(TRACE)}`, COMMAND, "__complete", ...words];
+  const traced = [
+    "--import",
+    `data:text/javascript,${encodeURIComponent(TRACE)}`,
+    COMMAND,
+    "__complete",
+    ...words,
+  ];
   const { stderr, stdout } = spawnSync(process.execPath, traced, { encoding: "utf8" });
   const wanted = WORDS[words.slice(2).join(" ")];
   if (wanted === undefined || !stdout.split(/\s/).includes(wanted))
-    throw new Error(`the completion of "${words.join(" ")}" has no "${wanted}": ${stdout}${stderr}`);
+    throw new Error(
+      `the completion of "${words.join(" ")}" has no "${wanted}": ${stdout}${stderr}`,
+    );
   return stderr.split("\n").filter((line) => line.startsWith("file:") || line.startsWith("node:"));
 };
 

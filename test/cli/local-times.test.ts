@@ -41,7 +41,8 @@ describe("times in texts", () => {
   ])("of %j are local, with the zone, and none is in UTC", async (args) => {
     const { out, err } = await run(...args);
     expect(out + err).not.toMatch(UTC);
-    if (args[1] !== "eu-1" && args[1] !== "freeze" && args[0] !== "cluster") expect(out).toMatch(LOCAL);
+    if (args[1] !== "eu-1" && args[1] !== "freeze" && args[0] !== "cluster")
+      expect(out).toMatch(LOCAL);
   });
 
   it("of documents, CSV and templates stay in UTC", async () => {
@@ -60,8 +61,12 @@ describe("times in texts", () => {
     ]) {
       expect((await run(...args)).out).not.toMatch(LOCAL);
     }
-    expect((await run("events", "shop/web", "--since", "11:59:15", "--utc")).out).toMatch(/^2026-03-01T11:59:15Z +45s /m);
-    expect((await run("events", "shop/web", "--since", "11:59:15", "--utc")).err).toContain("is 2026-03-01T11:59:15Z (UTC)");
+    expect((await run("events", "shop/web", "--since", "11:59:15", "--utc")).out).toMatch(
+      /^2026-03-01T11:59:15Z +45s /m,
+    );
+    expect((await run("events", "shop/web", "--since", "11:59:15", "--utc")).err).toContain(
+      "is 2026-03-01T11:59:15Z (UTC)",
+    );
     expect(process.env["TZ"]).toBe("Europe/Berlin");
   });
 
@@ -71,13 +76,17 @@ describe("times in texts", () => {
     expect(out.trimEnd().split("\n")).toHaveLength(2);
     const explained = (await run("explain", "shop/web")).out;
     const [evaluated = ""] = explained.match(LOCAL) ?? [];
-    expect((await run("explain", "shop/web", "--at", evaluated)).out).toMatch(/^Shown: +the nearest stored evaluation, 0s before$/m);
+    expect((await run("explain", "shop/web", "--at", evaluated)).out).toMatch(
+      /^Shown: +the nearest stored evaluation, 0s before$/m,
+    );
   });
 });
 
 describe("tidemark events", () => {
   it("--for is the name of the autoscaler, with its type", async () => {
-    expect(await run("events", "--for", "hpa/web", "-n", "shop", "-o", "jsonl")).toEqual(await run("events", "shop/web", "-o", "jsonl"));
+    expect(await run("events", "--for", "hpa/web", "-n", "shop", "-o", "jsonl")).toEqual(
+      await run("events", "shop/web", "-o", "jsonl"),
+    );
     expect((await run("events", "--for", "wpa/web", "-n", "shop")).err).toContain("error: ");
   });
 
@@ -85,7 +94,9 @@ describe("tidemark events", () => {
     const { out } = await run("events", "shop/web", "--why");
     expect(out.trimEnd().split("\n").length).toBeGreaterThan(4);
     expect(out).toMatch(/^ {4}\S/m);
-    expect((await run("events", "shop/web", "--why", "-o", "json")).err).toContain('Cannot use --why with --output "json"');
+    expect((await run("events", "shop/web", "--why", "-o", "json")).err).toContain(
+      'Cannot use --why with --output "json"',
+    );
   });
 });
 
@@ -107,7 +118,9 @@ describe("instantText()", () => {
 
   it("is in sentences and lists of a document too, and leaves what is printed, and what is no instant", () => {
     const printed = text`2026-01-05T13:00:00.000Z`;
-    expect(withLocalTimes({ a: ["until 2026-01-05T13:00:00.000Z, then 3"], b: 1, c: null, printed })).toEqual({
+    expect(
+      withLocalTimes({ a: ["until 2026-01-05T13:00:00.000Z, then 3"], b: 1, c: null, printed }),
+    ).toEqual({
       a: ["until 2026-01-05T14:00:00+01:00, then 3"],
       b: 1,
       c: null,

@@ -12,7 +12,15 @@ const run = (args: readonly string[], stdin = "") => inside(args, { stdin, open 
 
 describe("tidemark convert", () => {
   it("prints every manifest of every file as a PodAutoscaler that is admitted", async () => {
-    const { code, out, err } = await run(["convert", "-f", example("web"), "-f", example("watermark"), "-f", example("multi-threshold")]);
+    const { code, out, err } = await run([
+      "convert",
+      "-f",
+      example("web"),
+      "-f",
+      example("watermark"),
+      "-f",
+      example("multi-threshold"),
+    ]);
     expect({ code, err }).toEqual({ code: 0, err: "" });
     const documents = parseAllDocuments(out).map((document): unknown => document.toJS());
     expect(documents).toHaveLength(3);
@@ -26,8 +34,19 @@ describe("tidemark convert", () => {
   it("prints JSON: one manifest as it is, several as a List", async () => {
     const one = await run(["convert", "-f", example("web"), "-o", "json"]);
     expect(JSON.parse(one.out)).toMatchObject({ kind: "PodAutoscaler", metadata: { name: "web" } });
-    const two = await run(["convert", "-f", example("web"), "-f", example("watermark"), "-o", "json"]);
-    expect(JSON.parse(two.out)).toMatchObject({ kind: "List", items: [{ kind: "PodAutoscaler" }, { kind: "PodAutoscaler" }] });
+    const two = await run([
+      "convert",
+      "-f",
+      example("web"),
+      "-f",
+      example("watermark"),
+      "-o",
+      "json",
+    ]);
+    expect(JSON.parse(two.out)).toMatchObject({
+      kind: "List",
+      items: [{ kind: "PodAutoscaler" }, { kind: "PodAutoscaler" }],
+    });
   });
 
   it("leaves a PodAutoscaler what it is, from standard input too", async () => {
@@ -61,7 +80,10 @@ spec: { scaleTargetRef: { apiVersion: apps/v1, kind: Deployment, name: web }, ma
 
   it("reads a hostile text no further than apply does", async () => {
     const { code, err } = await run(["convert", "-f", "-"], "[]".repeat(1_000_000));
-    expect([code, err]).toEqual([1, 'error: Cannot read "standard input", line 1, column 3: unexpected flow-seq-start at node end\n']);
+    expect([code, err]).toEqual([
+      1,
+      'error: Cannot read "standard input", line 1, column 3: unexpected flow-seq-start at node end\n',
+    ]);
   });
 
   it("refuses what apply would refuse", async () => {
@@ -78,7 +100,9 @@ describe("tidemark crd", () => {
   it("prints the definition of a PodAutoscaler as the docs hold it: npm run docs -- crd", async () => {
     const { code, out, err } = await run(["crd"]);
     expect({ code, err }).toEqual({ code: 0, err: "" });
-    expect(out).toBe(readFileSync(join(import.meta.dirname, "../../docs/pod-autoscaler.crd.yaml"), "utf8"));
+    expect(out).toBe(
+      readFileSync(join(import.meta.dirname, "../../docs/pod-autoscaler.crd.yaml"), "utf8"),
+    );
   });
 
   it("prints the same in JSON, with a status of its own, the short name pa, and conditions by type", async () => {
@@ -128,17 +152,30 @@ describe("tidemark explain-schema", () => {
       enum: ["Max", "Min", "Mean", null],
       default: "Max",
     });
-    expect(JSON.parse((await run(["explain-schema", "-o", "json"])).out)).toMatchObject({ title: "tidemark.dev/v1 PodAutoscaler" });
+    expect(JSON.parse((await run(["explain-schema", "-o", "json"])).out)).toMatchObject({
+      title: "tidemark.dev/v1 PodAutoscaler",
+    });
   });
 
-  it.each(["__proto__", "constructor", "spec.scaleUp.toString"])("knows no field %s, which every object of the language has", async (field) => {
-    const { code, err } = await run(["explain-schema", field]);
-    const [path, name] = field.startsWith("spec.") ? ["spec.scaleUp", "toString"] : ["spec", field];
-    expect({ code, err }).toEqual({ code: 1, err: `error: Cannot explain "${field}": "${path}" has no field "${name}"\n` });
-  });
+  it.each(["__proto__", "constructor", "spec.scaleUp.toString"])(
+    "knows no field %s, which every object of the language has",
+    async (field) => {
+      const { code, err } = await run(["explain-schema", field]);
+      const [path, name] = field.startsWith("spec.")
+        ? ["spec.scaleUp", "toString"]
+        : ["spec", field];
+      expect({ code, err }).toEqual({
+        code: 1,
+        err: `error: Cannot explain "${field}": "${path}" has no field "${name}"\n`,
+      });
+    },
+  );
 
   it("says which field was probably meant", async () => {
     const { code, err } = await run(["explain-schema", "spec.combin"]);
-    expect({ code, err }).toEqual({ code: 1, err: 'error: Cannot explain "spec.combin": "spec" has no field "combin", did you mean "combine"?\n' });
+    expect({ code, err }).toEqual({
+      code: 1,
+      err: 'error: Cannot explain "spec.combin": "spec" has no field "combin", did you mean "combine"?\n',
+    });
   });
 });

@@ -1,7 +1,14 @@
 import { stripVTControlCharacters } from "node:util";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { ageText, untilText, csvLine, sheet, aligned, Table } from "../../lib/cli/output/text-table.ts";
+import {
+  ageText,
+  untilText,
+  csvLine,
+  sheet,
+  aligned,
+  Table,
+} from "../../lib/cli/output/text-table.ts";
 import { stateText } from "../../lib/cli/output/autoscaler-rows.ts";
 import { documentText } from "../../lib/cli/output/documents.ts";
 import { whyLines, windowLines } from "../../lib/cli/output/explain-sheet.ts";
@@ -41,7 +48,11 @@ describe("ageText()", () => {
   });
 
   it("untilText() counts down and then says now", () => {
-    expect([untilText(90 * S, 0), untilText(S, S), untilText(0, S)]).toEqual(["in 90s", "now", "now"]);
+    expect([untilText(90 * S, 0), untilText(S, S), untilText(0, S)]).toEqual([
+      "in 90s",
+      "now",
+      "now",
+    ]);
   });
 });
 
@@ -54,7 +65,9 @@ describe("stateText()", () => {
   it("says how many metrics a decision went without, and what holds", () => {
     expect(state({ state: "active" })).toBe("active");
     expect(state({ state: "active", ...lacking })).toBe("active, 2 of 4 metrics missing");
-    expect(state({ state: "held", heldBy: "monitor", ...lacking })).toBe("held: monitor, 2 of 4 metrics missing");
+    expect(state({ state: "held", heldBy: "monitor", ...lacking })).toBe(
+      "held: monitor, 2 of 4 metrics missing",
+    );
     expect(state({ state: "failing", ...lacking })).toBe("failing");
     expect(state({ state: "limited", overridden: true })).toBe("limited, overridden");
     expect(state({ state: "held", heldBy: "override", overridden: true })).toBe("held: override");
@@ -92,45 +105,65 @@ describe("Table", () => {
 
   it("never lets a cell run into the next", () => {
     fc.assert(
-      fc.property(fc.array(fc.tuple(fc.stringMatching(/^[a-z]{1,12}$/), fc.stringMatching(/^[a-z]{1,12}$/)), { minLength: 1 }), (rows) => {
-        expect(aligned(rows).map((row) => row.written().split(/ {3,}/))).toEqual(rows);
-      }),
+      fc.property(
+        fc.array(fc.tuple(fc.stringMatching(/^[a-z]{1,12}$/), fc.stringMatching(/^[a-z]{1,12}$/)), {
+          minLength: 1,
+        }),
+        (rows) => {
+          expect(aligned(rows).map((row) => row.written().split(/ {3,}/))).toEqual(rows);
+        },
+      ),
     );
   });
 });
 
 describe("csvLine()", () => {
   it("quotes only cells with a comma or a quote, and doubles quotes", () => {
-    expect(csvLine(["a", 3, undefined, "x,y", 'say "hi"', "two\nlines"]).written()).toBe('a,3,,"x,y","say ""hi""",two\\nlines');
+    expect(csvLine(["a", 3, undefined, "x,y", 'say "hi"', "two\nlines"]).written()).toBe(
+      'a,3,,"x,y","say ""hi""",two\\nlines',
+    );
   });
 });
 
 describe("a CSV of foreign texts", () => {
   it("never begins a cell as a formula", () => {
-    for (const text of ["=1+1", "+1+1", "-1+1", "@sum(a1)", "=cmd|' /C calc'!A0", "-", "=a,b"]) expect(csvLine([text]).written()).toMatch(/^"?'/);
-    expect(csvLine([-5, "-5", "-0.5", "a=b", "\t=1", "\r=1"]).written()).toBe("-5,-5,-0.5,a=b,\\t=1,\\r=1");
+    for (const text of ["=1+1", "+1+1", "-1+1", "@sum(a1)", "=cmd|' /C calc'!A0", "-", "=a,b"])
+      expect(csvLine([text]).written()).toMatch(/^"?'/);
+    expect(csvLine([-5, "-5", "-0.5", "a=b", "\t=1", "\r=1"]).written()).toBe(
+      "-5,-5,-0.5,a=b,\\t=1,\\r=1",
+    );
   });
 });
 
 describe("documentText()", () => {
   it("quotes what YAML 1.1 takes for a number, a date or a boolean, so that kubectl and every other reader take it for the text that it is", () => {
     const value = { from: "20:00", date: "2026-12-24", label: "on", plain: "20:00Z", cpu: "500m" };
-    expect(documentText(value, "yaml").written()).toBe('from: "20:00"\ndate: "2026-12-24"\nlabel: "on"\nplain: 20:00Z\ncpu: 500m\n');
+    expect(documentText(value, "yaml").written()).toBe(
+      'from: "20:00"\ndate: "2026-12-24"\nlabel: "on"\nplain: 20:00Z\ncpu: 500m\n',
+    );
   });
 
   it("leaves undefined members out in both formats, and writes no anchors for repeated objects", () => {
     const shared = { kind: "Deployment" };
     const value = { a: shared, b: shared, gone: undefined };
-    expect(documentText(value, "json").written()).toBe('{\n  "a": {\n    "kind": "Deployment"\n  },\n  "b": {\n    "kind": "Deployment"\n  }\n}\n');
-    expect(documentText(value, "yaml").written()).toBe("a:\n  kind: Deployment\nb:\n  kind: Deployment\n");
+    expect(documentText(value, "json").written()).toBe(
+      '{\n  "a": {\n    "kind": "Deployment"\n  },\n  "b": {\n    "kind": "Deployment"\n  }\n}\n',
+    );
+    expect(documentText(value, "yaml").written()).toBe(
+      "a:\n  kind: Deployment\nb:\n  kind: Deployment\n",
+    );
   });
 });
 
 describe("sheet()", () => {
   it("aligns labels and indents what is under a heading", () => {
-    expect(sheet([["Name", "web"], ["Min replicas", "2"], { heading: "Events", lines: ["<none>"] }]).written()).toBe(
-      "Name:          web\nMin replicas:  2\nEvents:\n  <none>\n",
-    );
+    expect(
+      sheet([
+        ["Name", "web"],
+        ["Min replicas", "2"],
+        { heading: "Events", lines: ["<none>"] },
+      ]).written(),
+    ).toBe("Name:          web\nMin replicas:  2\nEvents:\n  <none>\n");
   });
 });
 
@@ -140,7 +173,12 @@ describe("windowLines()", () => {
       { direction: "scaleUp", windowSeconds: 60 },
       { direction: "scaleDown", windowSeconds: 300, until: "2026-03-01T12:02:00.000Z" },
     ] as const;
-    expect(windowLines({ recommendations: [], stabilization: [], rates: [], forbidden }, Date.parse("2026-03-01T12:00:00Z"))).toEqual([
+    expect(
+      windowLines(
+        { recommendations: [], stabilization: [], rates: [], forbidden },
+        Date.parse("2026-03-01T12:00:00Z"),
+      ),
+    ).toEqual([
       "Scale up forbidden window 60s: open",
       "Scale down forbidden window 5m: closed until 2026-03-01T12:02:00.000Z (in 2m)",
     ]);
@@ -159,8 +197,22 @@ describe("explain of a formula", () => {
       { name: "queue", value: "30", ageSeconds: 45 },
       { name: "rate", message: "no answer within 3000 ms" },
     ];
-    const metrics = [{ name: "formula", type: "Formula", kind: "measured", value: "32", target: "10", ratio: 3.2, proposal: 4, inputs }] as const;
-    const rows = whyLines({ at: "2026-03-01T12:00:00.000Z", metrics, steps: [] }, painter(false)).map((line) => lines([line]).written());
+    const metrics = [
+      {
+        name: "formula",
+        type: "Formula",
+        kind: "measured",
+        value: "32",
+        target: "10",
+        ratio: 3.2,
+        proposal: 4,
+        inputs,
+      },
+    ] as const;
+    const rows = whyLines(
+      { at: "2026-03-01T12:00:00.000Z", metrics, steps: [] },
+      painter(false),
+    ).map((line) => lines([line]).written());
     expect(rows).toEqual([
       "    Metric    Value     Target   Ratio   Proposes\n",
       "    formula   32        10       3.200   4\n",

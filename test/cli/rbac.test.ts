@@ -43,7 +43,9 @@ const callsOfAws = (out: string): readonly (readonly string[])[] => {
     .map((call) => call.split("\0"));
 };
 const named = (documents: readonly Shown[]): readonly string[] =>
-  documents.map(({ kind, metadata: { name, namespace } }) => [kind, namespace, name].filter((part) => part !== undefined).join(" "));
+  documents.map(({ kind, metadata: { name, namespace } }) =>
+    [kind, namespace, name].filter((part) => part !== undefined).join(" "),
+  );
 
 describe("tidemark cluster rbac", () => {
   it("prints infra/cluster-rbac.yaml, and opens no data folder for it", async () => {
@@ -52,11 +54,17 @@ describe("tidemark cluster rbac", () => {
   });
 
   it("adds with --status a role that writes the status of autoscalers and Events, and can do nothing else", async () => {
-    const added = documentsIn(await printed("--status")).filter(({ metadata }) => metadata.name === "tidemark-status");
+    const added = documentsIn(await printed("--status")).filter(
+      ({ metadata }) => metadata.name === "tidemark-status",
+    );
     expect(added.map(({ kind }) => kind)).toEqual(["ClusterRole", "ClusterRoleBinding"]);
     expect(added[0]?.rules).toEqual([
       { apiGroups: ["tidemark.dev"], resources: ["podautoscalers/status"], verbs: ["patch"] },
-      { apiGroups: ["datadoghq.com"], resources: ["watermarkpodautoscalers/status"], verbs: ["patch"] },
+      {
+        apiGroups: ["datadoghq.com"],
+        resources: ["watermarkpodautoscalers/status"],
+        verbs: ["patch"],
+      },
       { apiGroups: ["events.k8s.io"], resources: ["events"], verbs: ["create", "patch"] },
     ]);
   });
@@ -65,28 +73,52 @@ describe("tidemark cluster rbac", () => {
     const out = await printed("--namespaces", "shop,cart,shop");
     expect(named(documentsIn(out))).toEqual(
       ["shop", "cart"].flatMap((namespace) =>
-        ["Role", "RoleBinding"].flatMap((kind) => ["observe", "scale"].map((name) => `${kind} ${namespace} tidemark-${name}`)),
+        ["Role", "RoleBinding"].flatMap((kind) =>
+          ["observe", "scale"].map((name) => `${kind} ${namespace} tidemark-${name}`),
+        ),
       ),
     );
-    expect(out).toContain("# What does not work then: a partition for all other namespaces, because it lists the whole cluster");
-    const rulesOf = (documents: readonly Shown[]) => documents.slice(0, 2).map(({ rules }) => rules);
+    expect(out).toContain(
+      "# What does not work then: a partition for all other namespaces, because it lists the whole cluster",
+    );
+    const rulesOf = (documents: readonly Shown[]) =>
+      documents.slice(0, 2).map(({ rules }) => rules);
     const [observe = [], scale = []] = rulesOf(documentsIn(DEFAULTS));
     // A role of one namespace cannot give the identity of the cluster.
-    expect(rulesOf(documentsIn(out))).toEqual([observe.filter(({ resourceNames }) => resourceNames === undefined), scale]);
+    expect(rulesOf(documentsIn(out))).toEqual([
+      observe.filter(({ resourceNames }) => resourceNames === undefined),
+      scale,
+    ]);
   });
 
   it("leaves out the right to scale with --read-only: every verb that is left reads", async () => {
     const documents = documentsIn(await printed("--read-only"));
-    expect(named(documents)).toEqual(["ClusterRole tidemark-observe", "ClusterRoleBinding tidemark-observe"]);
-    expect(new Set(documents.flatMap(({ rules = [] }) => rules.flatMap(({ verbs }) => verbs)))).toEqual(new Set(["get", "list"]));
+    expect(named(documents)).toEqual([
+      "ClusterRole tidemark-observe",
+      "ClusterRoleBinding tidemark-observe",
+    ]);
+    expect(
+      new Set(documents.flatMap(({ rules = [] }) => rules.flatMap(({ verbs }) => verbs))),
+    ).toEqual(new Set(["get", "list"]));
   });
 
   it("adds the scale of custom resources, and no other right on them", async () => {
-    const documents = documentsIn(await printed("--kind", "argoproj.io/rollouts", "--kind", "example.com/workers"));
-    const added = documents.map(({ rules = [] }) => rules.filter(({ apiGroups: [group = ""] }) => ["argoproj.io", "example.com"].includes(group)));
-    const rule = (group: string, resource: string, verb: string) => ({ apiGroups: [group], resources: [resource], verbs: [verb] });
+    const documents = documentsIn(
+      await printed("--kind", "argoproj.io/rollouts", "--kind", "example.com/workers"),
+    );
+    const added = documents.map(({ rules = [] }) =>
+      rules.filter(({ apiGroups: [group = ""] }) => ["argoproj.io", "example.com"].includes(group)),
+    );
+    const rule = (group: string, resource: string, verb: string) => ({
+      apiGroups: [group],
+      resources: [resource],
+      verbs: [verb],
+    });
     expect(added.slice(0, 2)).toEqual(
-      ["get", "update"].map((verb) => [rule("argoproj.io", "rollouts/scale", verb), rule("example.com", "workers/scale", verb)]),
+      ["get", "update"].map((verb) => [
+        rule("argoproj.io", "rollouts/scale", verb),
+        rule("example.com", "workers/scale", verb),
+      ]),
     );
   });
 
@@ -105,7 +137,16 @@ describe("tidemark cluster rbac", () => {
   });
 
   it("names the stack that the command was given", async () => {
-    const out = await printed("--eks", "prod", "--region", "eu-west-1", "--stack", "tidemark", "--stage", "test");
+    const out = await printed(
+      "--eks",
+      "prod",
+      "--region",
+      "eu-west-1",
+      "--stack",
+      "tidemark",
+      "--stage",
+      "test",
+    );
     expect(out).toContain("--stack-name tidemark-test --query");
     expect(out).not.toContain("tidemark-prod");
   });
@@ -138,12 +179,25 @@ describe("tidemark cluster rbac", () => {
     });
     expect(JSON.parse(optionOf("put-role-policy", "--policy-document"))).toEqual({
       Version: "2012-10-17",
-      Statement: [{ Effect: "Allow", Action: "eks:DescribeCluster", Resource: "arn:aws:eks:eu-west-1:123456789012:cluster/prod" }],
+      Statement: [
+        {
+          Effect: "Allow",
+          Action: "eks:DescribeCluster",
+          Resource: "arn:aws:eks:eu-west-1:123456789012:cluster/prod",
+        },
+      ],
     });
   });
 
   it("prints no command for a role that the function may not assume, and says which names it may", async () => {
-    const out = await printed("--eks", "prod", "--region", "eu-west-1", "--role-arn", "arn:aws:iam::123456789012:role/reader");
+    const out = await printed(
+      "--eks",
+      "prod",
+      "--region",
+      "eu-west-1",
+      "--role-arn",
+      "arn:aws:iam::123456789012:role/reader",
+    );
     expect(out).toContain(
       '# The function that syncs assumes only roles named tidemark-prod-cluster-*: "reader" is none of them. Put the name of yours in the place of tidemark-prod.',
     );
@@ -151,17 +205,33 @@ describe("tidemark cluster rbac", () => {
   });
 
   it.each([
-    [["--namespaces", "shop,Cart"], 'Cannot read --namespaces "shop,Cart": "Cart" is no name of a namespace; give NAMESPACE,NAMESPACE'],
-    [["--namespaces", ""], 'Cannot read --namespaces "": "" is no name of a namespace; give NAMESPACE,NAMESPACE'],
-    [["--kind", "Rollout"], 'Cannot read --kind "Rollout": give the API group and the plural of a custom resource, such as argoproj.io/rollouts'],
+    [
+      ["--namespaces", "shop,Cart"],
+      'Cannot read --namespaces "shop,Cart": "Cart" is no name of a namespace; give NAMESPACE,NAMESPACE',
+    ],
+    [
+      ["--namespaces", ""],
+      'Cannot read --namespaces "": "" is no name of a namespace; give NAMESPACE,NAMESPACE',
+    ],
+    [
+      ["--kind", "Rollout"],
+      'Cannot read --kind "Rollout": give the API group and the plural of a custom resource, such as argoproj.io/rollouts',
+    ],
     [["--eks", "prod"], "Cannot print an access entry: --eks needs --region"],
-    [["--region", "eu-west-1"], "Cannot print an access entry: --region and --role-arn need --eks, the name of the EKS cluster"],
+    [
+      ["--region", "eu-west-1"],
+      "Cannot print an access entry: --region and --role-arn need --eks, the name of the EKS cluster",
+    ],
     [
       ["--eks", "prod;reboot", "--region", "eu-west-1"],
       'Cannot print an access entry for "prod;reboot": the name of an EKS cluster has letters, digits, - and _, at most 100',
     ],
   ])("refuses %j, with what to give", async (args, message) => {
-    expect(await inside(["cluster", "rbac", ...args])).toEqual({ code: 1, out: "", err: `error: ${message}\n` });
+    expect(await inside(["cluster", "rbac", ...args])).toEqual({
+      code: 1,
+      out: "",
+      err: `error: ${message}\n`,
+    });
   });
 });
 
@@ -176,7 +246,12 @@ describe("tidemark cluster rbac NAME", () => {
     const run = (...args: readonly string[]) => inside([...args, "--data", folder.data]);
     expect(await run("cluster", "rbac", "eu-1")).toEqual({ code: 0, out: DEFAULTS, err: "" });
     await run("cluster", "add", "eks-1", "--eks", "prod", "--region", "eu-west-1", "--force");
-    expect((await run("cluster", "rbac", "eks-1")).out).toContain("--cluster-name prod --region eu-west-1");
-    expect(await run("cluster", "rbac", "eu-9")).toMatchObject({ code: 1, err: 'error: Cannot find cluster "eu-9": the nearest name is "eu-1"\n' });
+    expect((await run("cluster", "rbac", "eks-1")).out).toContain(
+      "--cluster-name prod --region eu-west-1",
+    );
+    expect(await run("cluster", "rbac", "eu-9")).toMatchObject({
+      code: 1,
+      err: 'error: Cannot find cluster "eu-9": the nearest name is "eu-1"\n',
+    });
   });
 });

@@ -37,25 +37,46 @@ describe("tidemark get", () => {
     expect((await run("get", "pods")).err).toBe(
       'error: Cannot find autoscaler "pods": no object has that name\nnote: Tidemark keeps autoscalers only: kubectl get pods\n',
     );
-    expect((await run("get", "scaledobjects")).err).toContain("note: tidemark import --kubeconfig FILE");
-    expect((await run("get", "metricsources")).err).toContain("note: tidemark source list shows the metric sources");
-    expect((await run("get", "clusters")).err).toContain("note: tidemark cluster list shows the clusters");
-    expect((await run("describe", "cluster", "eu-1")).err).toContain("note: tidemark cluster list shows the clusters");
-    expect((await run("get", "events")).err).toContain("note: tidemark events --all lists the scale events");
+    expect((await run("get", "scaledobjects")).err).toContain(
+      "note: tidemark import --kubeconfig FILE",
+    );
+    expect((await run("get", "metricsources")).err).toContain(
+      "note: tidemark source list shows the metric sources",
+    );
+    expect((await run("get", "clusters")).err).toContain(
+      "note: tidemark cluster list shows the clusters",
+    );
+    expect((await run("describe", "cluster", "eu-1")).err).toContain(
+      "note: tidemark cluster list shows the clusters",
+    );
+    expect((await run("get", "events")).err).toContain(
+      "note: tidemark events --all lists the scale events",
+    );
     expect((await run("get", "overrides")).err).toContain("note: tidemark override list");
     expect((await run("get", "hpas")).code).toBe(0);
   });
 
   it("prints one autoscaler, and a namespace without any", async () => {
     expect((await printed("get", "shop/web")).split("\n")).toHaveLength(3);
-    expect(await run("get", "-n", "nowhere")).toEqual({ code: 0, out: "", err: 'No autoscalers in namespace "nowhere"\n' });
+    expect(await run("get", "-n", "nowhere")).toEqual({
+      code: 0,
+      out: "",
+      err: 'No autoscalers in namespace "nowhere"\n',
+    });
   });
 
   it("prints the same as JSON and as YAML, a list as a List of objects", async () => {
-    const json: { readonly kind: string; readonly items: readonly { readonly metadata: { readonly name: string } }[] } = JSON.parse(
-      await printed("get", "-o", "json"),
-    );
-    expect(json.items.map(({ metadata }) => metadata.name)).toEqual(["web", "api", "late", "web", "jobs"]);
+    const json: {
+      readonly kind: string;
+      readonly items: readonly { readonly metadata: { readonly name: string } }[];
+    } = JSON.parse(await printed("get", "-o", "json"));
+    expect(json.items.map(({ metadata }) => metadata.name)).toEqual([
+      "web",
+      "api",
+      "late",
+      "web",
+      "jobs",
+    ]);
     expect(parseYaml(await printed("get", "-o", "yaml"))).toEqual(json);
     expect(JSON.parse(await printed("get", "api", "-o", "json"))).toEqual(json.items[1]);
   });
@@ -71,7 +92,10 @@ describe("colours", () => {
 
   it("never reach what programs read", async () => {
     for (const format of ["json", "yaml", "jsonl", "csv"]) {
-      const { out } = await inside(["events", "--all", "-o", format, "--since", "1h", "--data", folder.data], { colours: true });
+      const { out } = await inside(
+        ["events", "--all", "-o", format, "--since", "1h", "--data", folder.data],
+        { colours: true },
+      );
       expect(out).not.toContain("\u001b");
     }
   });
@@ -161,10 +185,16 @@ held by  ···································�
   });
 
   it("prints the same as JSON and as YAML", async () => {
-    const object: { readonly status: { readonly events: readonly object[] } } = JSON.parse(await printed("describe", "shop/web", "-o", "json"));
+    const object: { readonly status: { readonly events: readonly object[] } } = JSON.parse(
+      await printed("describe", "shop/web", "-o", "json"),
+    );
     expect(object).toMatchObject({
       metadata: { name: "web" },
-      status: { state: "limited", behavior: { scaleUp: { selectPolicy: "Max" } }, windows: { stabilization: [{}, { held: { replicas: 9 } }] } },
+      status: {
+        state: "limited",
+        behavior: { scaleUp: { selectPolicy: "Max" } },
+        windows: { stabilization: [{}, { held: { replicas: 9 } }] },
+      },
     });
     expect(object.status.events).toHaveLength(3);
     expect(parseYaml(await printed("describe", "shop/web", "-o", "yaml"))).toEqual(object);
@@ -205,7 +235,8 @@ For another outcome:
       expect(sheet).toContain(
         "Evaluated:  2026-03-01T11:59:00Z (60s ago)\nShown:      the nearest stored evaluation, 40s before\nOutcome:    hold at 9\nReason:     Earlier: an earlier sync\n",
       );
-      // Rates are counted from the scale events; what was recommended was kept by the page, which has moved on.
+      // Rates are counted from the scale events; what was recommended was kept by the page, which
+      // has moved on.
       expect(sheet).toContain(
         "Windows:\n  Scale up rate 4 pods in 60s: 0 added, 0 removed\n  Scale down rate 100 percent in 15s: 0 added, 0 removed\n  Not stored any more: recommendations, stabilization\nFor another",
       );
@@ -216,7 +247,9 @@ For another outcome:
     expect(JSON.parse(await printed("explain", "api", "-o", "json"))).toMatchObject({
       name: "api",
       decision: { kind: "hold", failed: true, reason: "FailedGetResourceMetric" },
-      otherwise: ["No decision is possible until a metric can be read: cpu resource utilization (percentage of request)"],
+      otherwise: [
+        "No decision is possible until a metric can be read: cpu resource utilization (percentage of request)",
+      ],
     });
   });
 });
@@ -252,7 +285,8 @@ describe("tidemark events", () => {
   });
 
   it("prints the same events in every format", async () => {
-    const all = async (format: string): Promise<string> => printed("events", "--all", "-o", format, "--since", "1h");
+    const all = async (format: string): Promise<string> =>
+      printed("events", "--all", "-o", format, "--since", "1h");
     const lines: readonly { readonly id: string; readonly to: number }[] = (await all("jsonl"))
       .trimEnd()
       .split("\n")
@@ -273,7 +307,10 @@ describe("tidemark events", () => {
     ["jsonl", ""],
     ["json", '{\n"apiVersion": "v1",\n"kind": "List",\n"items": []\n}\n'],
     ["yaml", "apiVersion: v1\nkind: List\nitems: []\n"],
-    ["csv", "id,at,settledAt,cluster,namespace,name,targetKind,targetName,from,to,reason,outcome,specGeneration,message,detail\n"],
+    [
+      "csv",
+      "id,at,settledAt,cluster,namespace,name,targetKind,targetName,from,to,reason,outcome,specGeneration,message,detail\n",
+    ],
   ])("prints no events as %s that can still be parsed", async (format, text) => {
     expect(await printed("events", "api", "-o", format)).toBe(text);
   });

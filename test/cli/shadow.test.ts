@@ -15,7 +15,17 @@ const SINCE = "2026-03-01T10:00:00.000Z";
 const UNTIL = "2026-03-01T12:00:00.000Z";
 const SYNCS = 480;
 const stretch = (more: Partial<ShadowStretch>): ShadowStretch => ({
-  ...{ at: SINCE, until: UNTIL, syncs: SYNCS, current: 4, own: 4, rival: 4, reason: "WithinTolerance", message: "m", ...more },
+  ...{
+    at: SINCE,
+    until: UNTIL,
+    syncs: SYNCS,
+    current: 4,
+    own: 4,
+    rival: 4,
+    reason: "WithinTolerance",
+    message: "m",
+    ...more,
+  },
 });
 
 /** What each of the three was found to do beside its HPA. */
@@ -30,11 +40,29 @@ const FOUND: Readonly<Record<string, readonly ShadowStretch[]>> = {
 
 const viewOf = ({ cluster = "eu-1", namespace = "shop", name }: ShadowQuery): ShadowView => {
   const stretches = FOUND[name] ?? [];
-  const agreed = stretches.filter(({ own, rival }) => own === rival).reduce((sum, { syncs }) => sum + syncs, 0);
+  const agreed = stretches
+    .filter(({ own, rival }) => own === rival)
+    .reduce((sum, { syncs }) => sum + syncs, 0);
   const syncs = stretches.reduce((sum, each) => sum + each.syncs, 0);
   const rivals = [{ kind: "HorizontalPodAutoscaler", name }];
-  const counted = { syncs, agreed, agreedWithinPeriod: agreed, undecided: 0, replicaHours: { own: 8, rival: 8 } };
-  return { cluster, namespace, name, since: SINCE, until: UNTIL, rivals, ...counted, stretches, reactions: [] };
+  const counted = {
+    syncs,
+    agreed,
+    agreedWithinPeriod: agreed,
+    undecided: 0,
+    replicaHours: { own: 8, rival: 8 },
+  };
+  return {
+    cluster,
+    namespace,
+    name,
+    since: SINCE,
+    until: UNTIL,
+    rivals,
+    ...counted,
+    stretches,
+    reactions: [],
+  };
 };
 
 /** The service of the folder with three autoscalers in the state shadow and one that is not. */
@@ -46,12 +74,22 @@ const withShadows: Io["open"] = async (target, by): Promise<Session> => {
       ...Object.fromEntries(Object.keys(FOUND).map((name) => [name, "shadow" as const])),
     };
     const rest = { generation: 1, kind: "HorizontalPodAutoscaler", targets: [], createdAt: SINCE };
-    const listed = Object.entries(states).map(([name, state]) => ({ namespace: "shop", name, uid: name, state, ...rest }));
+    const listed = Object.entries(states).map(([name, state]) => ({
+      namespace: "shop",
+      name,
+      uid: name,
+      state,
+      ...rest,
+    }));
     yield { cluster: "eu-1", partitions: [], rows: listed };
   };
-  return { ...session, service: { ...session.service, rows, shadow: async (query: ShadowQuery) => viewOf(query) } };
+  return {
+    ...session,
+    service: { ...session.service, rows, shadow: async (query: ShadowQuery) => viewOf(query) },
+  };
 };
-const run = (...args: readonly string[]) => inside([...args, "--data", folder.data], { open: withShadows });
+const run = (...args: readonly string[]) =>
+  inside([...args, "--data", folder.data], { open: withShadows });
 
 describe("tidemark shadow -A", () => {
   it("has a line with a verdict for each autoscaler beside another controller, and counts the verdicts below", async () => {
@@ -60,7 +98,9 @@ describe("tidemark shadow -A", () => {
     const [headers = "", ...lines] = out.trimEnd().split("\n");
     expect(headers).toMatch(/^CLUSTER +NAMESPACE +NAME +RIVAL +SYNCS +AGREE .* VERDICT$/);
     const rows = lines.slice(0, -2).map((line) => line.split(/ {2,}/));
-    expect(rows.map(([, , name, , syncs, agree, , , , verdict]) => [name, syncs, agree, verdict])).toEqual([
+    expect(
+      rows.map(([, , name, , syncs, agree, , , , verdict]) => [name, syncs, agree, verdict]),
+    ).toEqual([
       ["alike", "480", "100%", "ready"],
       ["other", "480", "50%", "look at: 240 of 480 syncs differ by a rule"],
       ["young", "40", "100%", "too early: less than an hour was compared"],
@@ -70,13 +110,31 @@ describe("tidemark shadow -A", () => {
 
   it("gives the verdicts as a document, and says so where nothing is beside another controller", async () => {
     const { items } = JSON.parse((await run("shadow", "-A", "-o", "json")).out);
-    expect(items.map(({ name, verdict }: { readonly name: string; readonly verdict: string }) => `${name} ${verdict}`)).toEqual([
-      "alike ready",
-      "other look at",
-      "young too early",
-    ]);
-    expect((await run("shadow", "-A", "-o", "jsonpath={.items[*].verdict}")).out).toBe("ready look at too early");
-    expect((await run("shadow", "other", "-n", "shop", "--cluster", "eu-1", "-o", "jsonpath={.name} {.verdict}")).out).toBe("other look at");
-    expect((await inside(["shadow", "-A", "--data", folder.data])).out).toBe("No autoscaler is in the state shadow\n");
+    expect(
+      items.map(
+        ({ name, verdict }: { readonly name: string; readonly verdict: string }) =>
+          `${name} ${verdict}`,
+      ),
+    ).toEqual(["alike ready", "other look at", "young too early"]);
+    expect((await run("shadow", "-A", "-o", "jsonpath={.items[*].verdict}")).out).toBe(
+      "ready look at too early",
+    );
+    expect(
+      (
+        await run(
+          "shadow",
+          "other",
+          "-n",
+          "shop",
+          "--cluster",
+          "eu-1",
+          "-o",
+          "jsonpath={.name} {.verdict}",
+        )
+      ).out,
+    ).toBe("other look at");
+    expect((await inside(["shadow", "-A", "--data", folder.data])).out).toBe(
+      "No autoscaler is in the state shadow\n",
+    );
   });
 });

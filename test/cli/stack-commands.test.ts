@@ -4,11 +4,20 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { readSettings } from "../../lib/cli/deploy/settings.ts";
 import { ROOT } from "../architecture/source.ts";
-import { type CloudFormation, errorAnswer, stackAnswer, startCloudFormation } from "../remote/stand-in/cloudformation.ts";
+import {
+  type CloudFormation,
+  errorAnswer,
+  stackAnswer,
+  startCloudFormation,
+} from "../remote/stand-in/cloudformation.ts";
 import { inside } from "./inside.ts";
 
 const SETTINGS = readSettings(ROOT);
-const OUTPUTS = { StateTableName: "state-1ABC", HistoryTableName: "history-2DEF", Version: "0.2.0" };
+const OUTPUTS = {
+  StateTableName: "state-1ABC",
+  HistoryTableName: "history-2DEF",
+  Version: "0.2.0",
+};
 const NO_STACK = errorAnswer(400, "ValidationError", "Stack with id tidemark-prod does not exist");
 
 let home = "";
@@ -36,16 +45,31 @@ afterEach(async () => {
 
 /** The stack has these values, and else the defaults of this checkout. */
 const deployed = (values: Readonly<Record<string, string>>, state = "UPDATE_COMPLETE"): void => {
-  service.answer = stackAnswer(OUTPUTS, state, Object.fromEntries(SETTINGS.map(({ name, key, fallback }) => [key, values[name] ?? fallback])));
+  service.answer = stackAnswer(
+    OUTPUTS,
+    state,
+    Object.fromEntries(SETTINGS.map(({ name, key, fallback }) => [key, values[name] ?? fallback])),
+  );
 };
 
 const write = (...parameters: readonly string[]): void =>
   writeFileSync(
     file,
-    ["# of the platform team", "stage: prod", "region: eu-west-3", "parameters:", ...parameters.map((line) => `  ${line}`), ""].join("\n"),
+    [
+      "# of the platform team",
+      "stage: prod",
+      "region: eu-west-3",
+      "parameters:",
+      ...parameters.map((line) => `  ${line}`),
+      "",
+    ].join("\n"),
   );
 
-const call = (verb: string, words: readonly string[] = [], more: Parameters<typeof inside>[1] = {}) =>
+const call = (
+  verb: string,
+  words: readonly string[] = [],
+  more: Parameters<typeof inside>[1] = {},
+) =>
   inside(["stack", verb, "--params", file, ...words], {
     runOsls: async (args) => {
       ran.push(args);
@@ -57,20 +81,35 @@ const call = (verb: string, words: readonly string[] = [], more: Parameters<type
 
 describe("the file of parameters", () => {
   it.each([
-    ["alarmAdress: ops@example.com", "parameters.alarmAdress: this version has no such parameter; did you mean alarmAddress?"],
-    ["maximumConcurrency: 1", 'parameters.maximumConcurrency is "1": it must be a number from 2 to 1000'],
+    [
+      "alarmAdress: ops@example.com",
+      "parameters.alarmAdress: this version has no such parameter; did you mean alarmAddress?",
+    ],
+    [
+      "maximumConcurrency: 1",
+      'parameters.maximumConcurrency is "1": it must be a number from 2 to 1000',
+    ],
     ["dashboard: true", 'parameters.dashboard is "true": it must be one of yes, no'],
-    ["alarmAddress: ops", 'parameters.alarmAddress is "ops": it must be a mail address, or nothing'],
+    [
+      "alarmAddress: ops",
+      'parameters.alarmAddress is "ops": it must be a mail address, or nothing',
+    ],
     [
       "stateTable: state-1",
       "parameters.historyTable is missing beside stateTable: a stack that makes one of its tables anew would meet the numbers of old events",
     ],
-    ["subnetIds: subnet-1", "parameters.securityGroupIds is missing beside subnetIds: sync runs in a VPC with both, and outside of one with neither"],
+    [
+      "subnetIds: subnet-1",
+      "parameters.securityGroupIds is missing beside subnetIds: sync runs in a VPC with both, and outside of one with neither",
+    ],
     [
       "reservedConcurrency: 20",
       "parameters.reservedConcurrency is 20: below maximumConcurrency, which is 50, Lambda refuses syncs; take a tenth more than 50",
     ],
-    ["alarmOwners: payments", "parameters.ownerTopics is missing beside alarmOwners: each owner has a topic, in the same order"],
+    [
+      "alarmOwners: payments",
+      "parameters.ownerTopics is missing beside alarmOwners: each owner has a topic, in the same order",
+    ],
     [
       "alarmOwners: payments,search\n  ownerTopics: arn:aws:sns:eu-west-3:1:payments",
       "parameters.alarmOwners has 2 owners and ownerTopics 1 topics: each owner has a topic, in the same order",
@@ -101,8 +140,20 @@ describe("tidemark stack deploy", () => {
     write("alarmAddress: ops@example.com", "logDays: 90");
     const { code, out } = await call("deploy");
     expect(code).toBe(0);
-    expect(out).toMatch(/^In stack tidemark-prod in eu-west-3:\nPARAMETER +STACK +FILE\nlogDays +30 +90 +changes\n$/);
-    expect(ran).toEqual([["deploy", "--stage", "prod", "--region", "eu-west-3", "--param=alarmAddress=ops@example.com", "--param=logDays=90"]]);
+    expect(out).toMatch(
+      /^In stack tidemark-prod in eu-west-3:\nPARAMETER +STACK +FILE\nlogDays +30 +90 +changes\n$/,
+    );
+    expect(ran).toEqual([
+      [
+        "deploy",
+        "--stage",
+        "prod",
+        "--region",
+        "eu-west-3",
+        "--param=alarmAddress=ops@example.com",
+        "--param=logDays=90",
+      ],
+    ]);
   });
 
   it("sends nothing where the stack would lose a value, and names it", async () => {
@@ -110,7 +161,9 @@ describe("tidemark stack deploy", () => {
     write("logDays: 90");
     const { code, err } = await call("deploy");
     expect(code).toBe(1);
-    expect(err).toContain("it would lose stateTable (state-1), historyTable (history-1), alarmAddress (ops@example.com)");
+    expect(err).toContain(
+      "it would lose stateTable (state-1), historyTable (history-1), alarmAddress (ops@example.com)",
+    );
     expect(err).toContain("--drop stateTable --drop historyTable --drop alarmAddress");
     expect(ran).toEqual([]);
   });
@@ -140,7 +193,10 @@ describe("tidemark stack deploy", () => {
 
   it("writes --set into the file, whose comments stay, so that the next deployment has it too", async () => {
     write("alarmAddress: ops@example.com");
-    expect((await call("deploy", ["--set", "stateTable=state-2", "--set", "historyTable=history-2"])).code).toBe(0);
+    expect(
+      (await call("deploy", ["--set", "stateTable=state-2", "--set", "historyTable=history-2"]))
+        .code,
+    ).toBe(0);
     const text = readFileSync(file, "utf8");
     expect(text).toContain("# of the platform team");
     expect(text).toContain("  stateTable: state-2\n  historyTable: history-2\n");
@@ -159,7 +215,10 @@ describe("tidemark stack deploy", () => {
     write("alarmAddress: ops@example.com");
     const before = readFileSync(file, "utf8");
     const { code, err } = await call("deploy", ["--set", "logDays=90"], { runOsls: async () => 1 });
-    expect([code, err]).toEqual([1, expect.stringContaining(`"${file}" is as it was: give --set logDays=90 again`)]);
+    expect([code, err]).toEqual([
+      1,
+      expect.stringContaining(`"${file}" is as it was: give --set logDays=90 again`),
+    ]);
     expect(readFileSync(file, "utf8")).toBe(before);
   });
 
@@ -192,7 +251,9 @@ describe("tidemark stack deploy", () => {
 
   it("refuses a file of another stack than TIDEMARK_STACK names, and a target before the command", async () => {
     write();
-    expect((await call("deploy", [], { stackName: "tidemark-dev" })).err).toContain("is for tidemark-prod, and TIDEMARK_STACK names tidemark-dev");
+    expect((await call("deploy", [], { stackName: "tidemark-dev" })).err).toContain(
+      "is for tidemark-prod, and TIDEMARK_STACK names tidemark-dev",
+    );
     const { err } = await inside(["--region", "eu-west-1", "stack", "status", "--params", file]);
     expect(err).toContain("Cannot use --region with stack commands");
     expect(service.asked).toEqual([]);
@@ -201,20 +262,32 @@ describe("tidemark stack deploy", () => {
   it("says that osls failed", async () => {
     write("alarmAddress: ops@example.com");
     const { code, err } = await call("deploy", [], { runOsls: async () => 1 });
-    expect([code, err]).toEqual([1, "error: Cannot deploy the stack: osls ended with 1; its message is above\n"]);
+    expect([code, err]).toEqual([
+      1,
+      "error: Cannot deploy the stack: osls ended with 1; its message is above\n",
+    ]);
   });
 });
 
 describe("tidemark stack diff, status and remove", () => {
   it("diff says by its exit code whether something differs, and gives each parameter to programs", async () => {
     write("alarmAddress: ops@example.com");
-    expect(await call("diff")).toEqual({ code: 0, out: "In stack tidemark-prod in eu-west-3:\nNo parameter changes\n", err: "" });
+    expect(await call("diff")).toEqual({
+      code: 0,
+      out: "In stack tidemark-prod in eu-west-3:\nNo parameter changes\n",
+      err: "",
+    });
     write("logDays: 90");
     const { code, out } = await call("diff", ["-o", "json"]);
     expect(code).toBe(1);
     const { parameters } = JSON.parse(out);
     expect(parameters).toHaveLength(SETTINGS.length);
-    expect(parameters).toContainEqual({ name: "alarmAddress", deployed: "ops@example.com", wanted: "", effect: "drops" });
+    expect(parameters).toContainEqual({
+      name: "alarmAddress",
+      deployed: "ops@example.com",
+      wanted: "",
+      effect: "drops",
+    });
   });
 
   it("says which values an earlier version does not show", async () => {
@@ -252,11 +325,14 @@ describe("tidemark stack diff, status and remove", () => {
     const { out } = await inside(["version", "--stack", "tidemark-prod", "--region", "eu-west-3"]);
     expect(out).toMatch(/^\d+\.\d+\.\d+\nstack tidemark-prod in eu-west-3: 0\.2\.0\n$/);
     service.answer = stackAnswer({});
-    expect((await inside(["version", "--stack", "tidemark-prod", "--region", "eu-west-3"])).out).toContain("in eu-west-3: before 0.2.0");
+    expect(
+      (await inside(["version", "--stack", "tidemark-prod", "--region", "eu-west-3"])).out,
+    ).toContain("in eu-west-3: before 0.2.0");
   });
 
   it("every parameter of serverless.yml is one of the template, with its bounds", () => {
     expect(SETTINGS.length).toBeGreaterThan(19);
-    for (const { name, key, fallback, accepts } of SETTINGS) expect([name, key === name, accepts(fallback)]).toEqual([name, false, true]);
+    for (const { name, key, fallback, accepts } of SETTINGS)
+      expect([name, key === name, accepts(fallback)]).toEqual([name, false, true]);
   });
 });

@@ -46,8 +46,15 @@ describe("tidemark apply -f -", () => {
     const tidemark = `"${process.execPath}" bin/tidemark.js`;
     const place = `--cluster us-1 --data "${folder.data}"`;
     const yaml = `{ ${tidemark} get ${place} > /dev/null; printf '%s' "$MANIFEST"; }`;
-    const shell = spawn("sh", ["-c", `${yaml} | ${tidemark} apply -f - ${place}`], { cwd: ROOT, env: { ...process.env, MANIFEST: hpa("piped") } });
-    const [out, err, [code]] = await Promise.all([text(shell.stdout), text(shell.stderr), once(shell, "close")]);
+    const shell = spawn("sh", ["-c", `${yaml} | ${tidemark} apply -f - ${place}`], {
+      cwd: ROOT,
+      env: { ...process.env, MANIFEST: hpa("piped") },
+    });
+    const [out, err, [code]] = await Promise.all([
+      text(shell.stdout),
+      text(shell.stderr),
+      once(shell, "close"),
+    ]);
     expect({ code, out, err }).toEqual({
       code: 0,
       out: `In folder ${folder.data}, no run is alive:\nHorizontalPodAutoscaler "piped" in namespace "default" of cluster "us-1" created\n`,
@@ -59,15 +66,18 @@ describe("tidemark apply -f -", () => {
 describe("readSources()", () => {
   it("keeps letters whole that come in two pieces", async () => {
     const bytes = Buffer.from("a: ö\n");
-    expect(await readSources({ filename: ["-"] }, Readable.from([bytes.subarray(0, 4), bytes.subarray(4)]))).toEqual([
-      { file: "standard input", text: "a: ö\n" },
-    ]);
+    expect(
+      await readSources(
+        { filename: ["-"] },
+        Readable.from([bytes.subarray(0, 4), bytes.subarray(4)]),
+      ),
+    ).toEqual([{ file: "standard input", text: "a: ö\n" }]);
   });
 
   it("refuses an input that is not UTF-8, and one without an end", async () => {
-    await expect(readSources({ filename: ["-"] }, Readable.from([Buffer.from("a: ö\n", "latin1")]))).rejects.toThrow(
-      'Cannot read "standard input": line 1 is not UTF-8; save the file as UTF-8',
-    );
+    await expect(
+      readSources({ filename: ["-"] }, Readable.from([Buffer.from("a: ö\n", "latin1")])),
+    ).rejects.toThrow('Cannot read "standard input": line 1 is not UTF-8; save the file as UTF-8');
     const endless = async function* () {
       for (;;) yield Buffer.alloc(65_536, "x");
     };

@@ -25,12 +25,19 @@ const PAGE = readFileSync(join(import.meta.dirname, "../../docs/cli.md"), "utf8"
 const CONNECTION = { kind: "secret", secretId: "tidemark-prod/eu-1" } as const;
 
 /** The example below the heading of the command. */
-const shown = (page: string): string => /^### `status`.*?^```text\n(.*?)^```/ms.exec(page)?.[1] ?? "";
+const shown = (page: string): string =>
+  /^### `status`.*?^```text\n(.*?)^```/ms.exec(page)?.[1] ?? "";
 
 let world: ServiceWorld;
 let deadLetters: DeadLetters | undefined;
 const serviceOf = () => openService({ ...world.context, deadLetters: async () => deadLetters });
-const session = async () => ({ place: "folder here", service: serviceOf(), nowMs: NOON, clock: () => NOON, close: async () => {} });
+const session = async () => ({
+  place: "folder here",
+  service: serviceOf(),
+  nowMs: NOON,
+  clock: () => NOON,
+  close: async () => {},
+});
 const status = (...args: readonly string[]) => inside(["status", ...args], { open: session });
 
 beforeEach(async () => {
@@ -41,18 +48,57 @@ beforeEach(async () => {
 afterEach(() => world.close());
 
 const add = async (name: string): Promise<void> =>
-  void (await serviceOf().addCluster({ name, connection: { ...CONNECTION, secretId: `tidemark-prod/${name}` } }));
-const syncedAgo = (name: string, seconds: number, outcomes: readonly Outcome[] = []): Promise<void> =>
-  storeSync(world.context, clusterName(name), NOON - seconds * 1_000, outcomes);
+  void (await serviceOf().addCluster({
+    name,
+    connection: { ...CONNECTION, secretId: `tidemark-prod/${name}` },
+  }));
+const syncedAgo = (
+  name: string,
+  seconds: number,
+  outcomes: readonly Outcome[] = [],
+): Promise<void> => storeSync(world.context, clusterName(name), NOON - seconds * 1_000, outcomes);
 
-const failing = async (cluster: string, reason: string, message: string, name = "web"): Promise<Outcome> => {
-  await serviceOf().apply([{ file: "a.yaml", text: hpa(name, { namespace: "shop" }) }], { cluster, dryRun: false });
+const failing = async (
+  cluster: string,
+  reason: string,
+  message: string,
+  name = "web",
+): Promise<Outcome> => {
+  await serviceOf().apply([{ file: "a.yaml", text: hpa(name, { namespace: "shop" }) }], {
+    cluster,
+    dryRun: false,
+  });
   const record = await recordOf(world.context, name, "shop", clusterName(cluster));
   const because = { reason, message };
-  const condition = { type: "AbleToScale", status: "False", ...because, transitionMs: NOON - 300_000 } as const;
-  const state = { conditions: [condition], currentReplicas: 3, desiredReplicas: 3, currentMetrics: null };
-  const windows = { memory: { recommendations: null, scaleUps: [], scaleDowns: [] }, status: state };
-  return { record, windows, evaluation: { kind: "hold", failed: true, because, metrics: [], steps: [], events: [], status: state } };
+  const condition = {
+    type: "AbleToScale",
+    status: "False",
+    ...because,
+    transitionMs: NOON - 300_000,
+  } as const;
+  const state = {
+    conditions: [condition],
+    currentReplicas: 3,
+    desiredReplicas: 3,
+    currentMetrics: null,
+  };
+  const windows = {
+    memory: { recommendations: null, scaleUps: [], scaleDowns: [] },
+    status: state,
+  };
+  return {
+    record,
+    windows,
+    evaluation: {
+      kind: "hold",
+      failed: true,
+      because,
+      metrics: [],
+      steps: [],
+      events: [],
+      status: state,
+    },
+  };
 };
 
 describe("tidemark status", () => {
@@ -79,7 +125,11 @@ describe("tidemark status", () => {
   it("tells each problem with the next step, and exits with 1; the page of the command shows it", async () => {
     for (const name of ["late", "out", "well"]) await add(name);
     await syncedAgo("out", 5, [
-      await failing("out", "FailedGetScale", `Cannot GET deployments.apps of cluster "out": nothing listens at the server's address (ECONNREFUSED)`),
+      await failing(
+        "out",
+        "FailedGetScale",
+        `Cannot GET deployments.apps of cluster "out": nothing listens at the server's address (ECONNREFUSED)`,
+      ),
     ]);
     await syncedAgo("late", 46);
     await syncedAgo("well", 5);
@@ -102,7 +152,9 @@ describe("tidemark status", () => {
     world.set(NOON);
     const { code, out } = await status();
     expect(code).toBe(1);
-    expect(out).toContain('Namespace "attack" of cluster "eu-1" has used its share, or its bytes for objects');
+    expect(out).toContain(
+      'Namespace "attack" of cluster "eu-1" has used its share, or its bytes for objects',
+    );
     expect(out).toContain("docs/operations.md, a tenant over its share");
   });
 
@@ -127,7 +179,9 @@ describe("tidemark status", () => {
     world.set(NOON);
     expect((await serviceOf().status()).healthy).toBe(true);
     world.set(NOON + 600_000);
-    expect((await serviceOf().status()).problems).toMatchObject([{ kind: "never synced", message: 'Partition "new/default" was never synced' }]);
+    expect((await serviceOf().status()).problems).toMatchObject([
+      { kind: "never synced", message: 'Partition "new/default" was never synced' },
+    ]);
   });
 
   it("counts a due time as done when it or a later one is done, and as late a period after it", async () => {
@@ -140,22 +194,41 @@ describe("tidemark status", () => {
 
   it("tells what cannot be read: an autoscaler's windows, and the record of a cluster, which hides no other", async () => {
     for (const name of ["bad", "eu-1"]) await add(name);
-    await syncedAgo("eu-1", 5, [await failing("eu-1", "UnreadableWindows", "the windows page cannot be read: version 9 is not known")]);
+    await syncedAgo("eu-1", 5, [
+      await failing(
+        "eu-1",
+        "UnreadableWindows",
+        "the windows page cannot be read: version 9 is not known",
+      ),
+    ]);
     const { stateTable, client } = world.tables;
-    const broken = { TableName: stateTable, Key: itemKey(clusterKey(clusterName("bad"))), UpdateExpression: "SET syncPeriodMs = :no" };
-    await client.send(new UpdateItemCommand({ ...broken, ExpressionAttributeValues: { ":no": { S: "soon" } } }));
+    const broken = {
+      TableName: stateTable,
+      Key: itemKey(clusterKey(clusterName("bad"))),
+      UpdateExpression: "SET syncPeriodMs = :no",
+    };
+    await client.send(
+      new UpdateItemCommand({ ...broken, ExpressionAttributeValues: { ":no": { S: "soon" } } }),
+    );
     world.set(NOON);
     const view = await serviceOf().status();
-    expect(view).toMatchObject({ healthy: false, clusters: 2, states: { "partly failing": 1, unreadable: 1 } });
+    expect(view).toMatchObject({
+      healthy: false,
+      clusters: 2,
+      states: { "partly failing": 1, unreadable: 1 },
+    });
     expect(view.problems).toEqual([
       {
         kind: "unreadable",
-        message: expect.stringMatching(/^Cluster "bad" is not synced, because its record cannot be read: syncPeriodMs: /),
+        message: expect.stringMatching(
+          /^Cluster "bad" is not synced, because its record cannot be read: syncPeriodMs: /,
+        ),
         next: expect.any(String),
       },
       {
         kind: "unreadable",
-        message: 'Autoscaler "eu-1/shop/web" holds: the windows page cannot be read: version 9 is not known',
+        message:
+          'Autoscaler "eu-1/shop/web" holds: the windows page cannot be read: version 9 is not known',
         next: "tidemark partition describe eu-1/default",
       },
     ]);
@@ -163,17 +236,33 @@ describe("tidemark status", () => {
 
   it("is unhealthy where no autoscaler of a cluster can be evaluated", async () => {
     await add("eu-1");
-    const outcome = await failing("eu-1", "FailedGetResourceMetric", "no metrics returned from resource metrics API");
+    const outcome = await failing(
+      "eu-1",
+      "FailedGetResourceMetric",
+      "no metrics returned from resource metrics API",
+    );
     await syncedAgo("eu-1", 5, [{ ...outcome, evaluation: { ...outcome.evaluation, from: 3 } }]);
     world.set(NOON);
-    expect(await serviceOf().status()).toMatchObject({ healthy: false, problems: [{ kind: "failing", next: "tidemark cluster check eu-1" }] });
+    expect(await serviceOf().status()).toMatchObject({
+      healthy: false,
+      problems: [{ kind: "failing", next: "tidemark cluster check eu-1" }],
+    });
     expect((await status()).code).toBe(1);
   });
 
   it("is healthy while a single autoscaler cannot be evaluated and another can, and shows the error", async () => {
     await add("eu-1");
-    const outcome = await failing("eu-1", "FailedGetResourceMetric", "no metrics returned from resource metrics API");
-    const other = await failing("eu-1", "ReadyForNewScale", "recommended size matches current size", "api");
+    const outcome = await failing(
+      "eu-1",
+      "FailedGetResourceMetric",
+      "no metrics returned from resource metrics API",
+    );
+    const other = await failing(
+      "eu-1",
+      "ReadyForNewScale",
+      "recommended size matches current size",
+      "api",
+    );
     const evaluations = [
       { ...outcome, evaluation: { ...outcome.evaluation, from: 3 } },
       { ...other, evaluation: { ...other.evaluation, failed: false, from: 3 } },
@@ -182,7 +271,13 @@ describe("tidemark status", () => {
     world.set(NOON);
     expect(await serviceOf().status()).toMatchObject({
       healthy: true,
-      errors: [{ cluster: "eu-1", state: "partly failing", error: 'autoscaler "shop/web": no metrics returned from resource metrics API' }],
+      errors: [
+        {
+          cluster: "eu-1",
+          state: "partly failing",
+          error: 'autoscaler "shop/web": no metrics returned from resource metrics API',
+        },
+      ],
     });
   });
 
@@ -204,9 +299,18 @@ describe("tidemark status", () => {
   it("counts messages of the run's dead-letter queue in a data folder", async () => {
     const folder = await shopFolder();
     try {
-      expect(JSON.parse((await inside(["status", "-o", "json", "--data", folder.data])).out).deadLetters).toEqual({ syncs: 0 });
+      expect(
+        JSON.parse((await inside(["status", "-o", "json", "--data", folder.data])).out).deadLetters,
+      ).toEqual({ syncs: 0 });
       const journal = openQueueJournal(folderLayout(folder.data).queue);
-      journal.put("sync-dead", { id: "1", sequence: 1, body: "{}", sentMs: 0, visibleAtMs: 0, receiveCount: 5 });
+      journal.put("sync-dead", {
+        id: "1",
+        sequence: 1,
+        body: "{}",
+        sentMs: 0,
+        visibleAtMs: 0,
+        receiveCount: 5,
+      });
       journal.close();
       expect(deadLettersIn(folderLayout(folder.data).queue)).toBe(1);
     } finally {
@@ -227,7 +331,9 @@ describe("tidemark status", () => {
     const { code, out } = await status("-o", "json");
     const view: StatusView = JSON.parse(out);
     expect([code, view.healthy, view.deadLetters]).toEqual([1, false, { syncs: 1 }]);
-    expect(view.problems).toMatchObject([{ kind: "dead letters", next: "docs/operations.md, alarm SyncDeadLettersFilled" }]);
+    expect(view.problems).toMatchObject([
+      { kind: "dead letters", next: "docs/operations.md, alarm SyncDeadLettersFilled" },
+    ]);
     expect((await status("-o", "yaml")).out).toContain("healthy: false\n");
   });
 
@@ -245,8 +351,19 @@ describe("tidemark status", () => {
       },
     };
     world.set(NOON);
-    const io = { stdin: process.stdin, stdout, stderr, colours: false, by: "ada", open: async () => ({ ...(await session()), service }) };
-    const code = await main(["status", "-w"], { ...io, screen: true, interruptible: (work) => work(stop.signal) });
+    const io = {
+      stdin: process.stdin,
+      stdout,
+      stderr,
+      colours: false,
+      by: "ada",
+      open: async () => ({ ...(await session()), service }),
+    };
+    const code = await main(["status", "-w"], {
+      ...io,
+      screen: true,
+      interruptible: (work) => work(stop.signal),
+    });
     stdout.end();
     expect([code, asked]).toEqual([0, 1]);
     expect((await printed).startsWith("\u001B[H\u001B[JIn folder here:\nStatus:")).toBe(true);

@@ -3,9 +3,11 @@ import { type ManySwitches, switchMany } from "../../lib/cli/takeover/switch-man
 import { TidemarkError } from "../../lib/model/errors.ts";
 import type { AutoscalerView } from "../../lib/views/autoscaler.ts";
 
-const viewOf = (name: string): AutoscalerView => ({ cluster: "eu-1", namespace: "shop", name }) as Partial<AutoscalerView> as AutoscalerView;
+const viewOf = (name: string): AutoscalerView =>
+  ({ cluster: "eu-1", namespace: "shop", name }) as Partial<AutoscalerView> as AutoscalerView;
 
-const fault = (kind: string): TidemarkError => new TidemarkError("cli.takeover", "Cannot take over: no", { kind });
+const fault = (kind: string): TidemarkError =>
+  new TidemarkError("cli.takeover", "Cannot take over: no", { kind });
 
 interface Drawn {
   readonly count: number;
@@ -47,8 +49,11 @@ const played = async ({ count, options = {}, readyAtMs = () => 0, faults = {} }:
       ...options,
     },
   );
-  const outcomes = Object.fromEntries(results.map(({ view: { name }, outcome }) => [name, outcome]));
-  const counted = (outcome: string): number => results.filter((result) => result.outcome === outcome).length;
+  const outcomes = Object.fromEntries(
+    results.map(({ view: { name }, outcome }) => [name, outcome]),
+  );
+  const counted = (outcome: string): number =>
+    results.filter((result) => result.outcome === outcome).length;
   return { results, outcomes, counted, sizes: batches.map(([, names]) => names.length), reported };
 };
 
@@ -62,7 +67,8 @@ describe("a switch of many", () => {
 
   it("takes 200 under a moving load in less than half an hour, each in one of the moments in which it is ready", async () => {
     // Ready for one minute of three, each at another time.
-    const isReady = (name: string, nowMs: number): boolean => (nowMs / 1_000 + 7 * Number(name.slice(1))) % 180 < 60;
+    const isReady = (name: string, nowMs: number): boolean =>
+      (nowMs / 1_000 + 7 * Number(name.slice(1))) % 180 < 60;
     let nowMs = 0;
     const { counted } = await played({
       count: 200,
@@ -85,25 +91,45 @@ describe("a switch of many", () => {
   });
 
   it("passes over one that is not ready in its time, with why, and waits for none with a wait of 0", async () => {
-    const readyAtMs = (name: string): number => (name === "a1" ? 2 * 600_000 : name === "a2" ? 300_000 : 0);
+    const readyAtMs = (name: string): number =>
+      name === "a1" ? 2 * 600_000 : name === "a2" ? 300_000 : 0;
     const { outcomes, results } = await played({ count: 4, readyAtMs });
     expect(outcomes).toEqual({ a0: "done", a1: "waiting", a2: "done", a3: "done" });
-    expect(results.find(({ outcome }) => outcome === "waiting")?.message).toBe("the count would move");
-    expect((await played({ count: 4, readyAtMs, options: { waitMs: 0 } })).outcomes).toMatchObject({ a1: "waiting", a2: "waiting", a3: "done" });
+    expect(results.find(({ outcome }) => outcome === "waiting")?.message).toBe(
+      "the count would move",
+    );
+    expect((await played({ count: 4, readyAtMs, options: { waitMs: 0 } })).outcomes).toMatchObject({
+      a1: "waiting",
+      a2: "waiting",
+      a3: "done",
+    });
   });
 
   it("says once when one begins to wait, and why", async () => {
     const waits: string[] = [];
-    const begunToWait = ({ name }: AutoscalerView, why: string): unknown => waits.push(`${name} ${why}`);
-    const { outcomes } = await played({ count: 4, readyAtMs: (name) => (name === "a1" ? 120_000 : 0), options: { begunToWait } });
+    const begunToWait = ({ name }: AutoscalerView, why: string): unknown =>
+      waits.push(`${name} ${why}`);
+    const { outcomes } = await played({
+      count: 4,
+      readyAtMs: (name) => (name === "a1" ? 120_000 : 0),
+      options: { begunToWait },
+    });
     expect(outcomes["a1"]).toBe("done");
     expect(waits).toEqual(["a1 the count would move"]);
-    await played({ count: 2, readyAtMs: (name) => (name === "a1" ? 120_000 : 0), options: { begunToWait, waitMs: 0 } });
+    await played({
+      count: 2,
+      readyAtMs: (name) => (name === "a1" ? 120_000 : 0),
+      options: { begunToWait, waitMs: 0 },
+    });
     expect(waits).toHaveLength(1);
   });
 
   it("gives the reason of a refusal by itself, without the words that stand before it", async () => {
-    const refusal = new TidemarkError("cli.takeover", 'Cannot take over "eu-1/shop/a0": its state is active', { kind: "refused" });
+    const refusal = new TidemarkError(
+      "cli.takeover",
+      'Cannot take over "eu-1/shop/a0": its state is active',
+      { kind: "refused" },
+    );
     const { results } = await played({ count: 1, faults: { a0: refusal } });
     expect(results.map(({ message }) => message)).toEqual(["its state is active"]);
     const words = 'HPA "web" of "eu-1/shop/a0": is at rest';
@@ -126,7 +152,8 @@ describe("a switch of many", () => {
   });
 
   it("waits for the sync that sees what an earlier call has switched, and says then that it is taken", async () => {
-    const stateOf = (nowMs: number): AutoscalerView["state"] => (nowMs < 60_000 ? "shadow" : "active");
+    const stateOf = (nowMs: number): AutoscalerView["state"] =>
+      nowMs < 60_000 ? "shadow" : "active";
     let calls = 0;
     let nowMs = 0;
     const { outcomes, results } = await played({
@@ -144,20 +171,35 @@ describe("a switch of many", () => {
         },
       },
     });
-    expect([outcomes, results[0]?.message, calls]).toEqual([{ a0: "done" }, "was taken over already", 2]);
-    const impatient = await played({ count: 1, faults: { a0: fault("unseen") }, options: { waitMs: 0 } });
+    expect([outcomes, results[0]?.message, calls]).toEqual([
+      { a0: "done" },
+      "was taken over already",
+      2,
+    ]);
+    const impatient = await played({
+      count: 1,
+      faults: { a0: fault("unseen") },
+      options: { waitMs: 0 },
+    });
     expect(impatient.outcomes).toEqual({ a0: "refused" });
   });
 
   it("takes an error that does not say that nothing was changed for a failure", async () => {
     const faults = { a0: new TidemarkError("service.unavailable", "Cannot reach the stack", {}) };
-    expect((await played({ count: 3, faults })).outcomes).toEqual({ a0: "failed", a1: "left", a2: "left" });
-    await expect(played({ count: 3, faults: { a0: new TypeError("a mistake") } })).rejects.toThrow("a mistake");
+    expect((await played({ count: 3, faults })).outcomes).toEqual({
+      a0: "failed",
+      a1: "left",
+      a2: "left",
+    });
+    await expect(played({ count: 3, faults: { a0: new TypeError("a mistake") } })).rejects.toThrow(
+      "a mistake",
+    );
   });
 
   it("ends after the batch that is under way when it is interrupted", async () => {
     const stop = new AbortController();
-    const report = async (_: unknown, left: number): Promise<void> => (left === 7 ? stop.abort() : undefined);
+    const report = async (_: unknown, left: number): Promise<void> =>
+      left === 7 ? stop.abort() : undefined;
     const { counted } = await played({ count: 10, options: { signal: stop.signal, report } });
     expect([counted("done"), counted("left")]).toEqual([3, 7]);
   });

@@ -52,7 +52,9 @@ describe("a time that is out of bounds", () => {
   });
 
   it("is refused in the future", () => {
-    expect(() => futureMs("--until", "99999999999d", NOON)).toThrow('Cannot use --until "99999999999d": the latest time is 9999-12-31T23:59:59Z');
+    expect(() => futureMs("--until", "99999999999d", NOON)).toThrow(
+      'Cannot use --until "99999999999d": the latest time is 9999-12-31T23:59:59Z',
+    );
     expect(() => futureMs("--until", "2026-02-30T00:00:00Z", NOON)).toThrow("Cannot read --until");
   });
 });
@@ -76,7 +78,11 @@ describe("lengthMs()", () => {
     expect(lengthMs("--period", "1s")).toBe(1000);
     expect(lengthMs("--period", "1m30s")).toBe(90_000);
     expect(lengthMs("--initial-readiness-delay", "0", 0)).toBe(0);
-    expect(() => lengthMs("--period", "999ms")).toThrow('Cannot read --period "999ms": give a duration of at least 1s, such as "15s" or "1m30s"');
-    expect(() => lengthMs("--x", "often", 0)).toThrow('Cannot read --x "often": give a duration, such as "15s" or "1m30s"');
+    expect(() => lengthMs("--period", "999ms")).toThrow(
+      'Cannot read --period "999ms": give a duration of at least 1s, such as "15s" or "1m30s"',
+    );
+    expect(() => lengthMs("--x", "often", 0)).toThrow(
+      'Cannot read --x "often": give a duration, such as "15s" or "1m30s"',
+    );
   });
 });

@@ -14,35 +14,62 @@ describe("tidemark timeline", () => {
     const { code, out, err } = await run("timeline", "shop/web", "--since", "70m");
     expect([code, err]).toEqual([0, ""]);
     expect(out).toMatch(/^eu-1\/shop\/web {2}2026-03-01T10:50:00Z to 2026-03-01T12:00:00Z\n/);
-    for (const part of ["held by", "marks", "Scales and edits:", "-> 9", "apply", "by ada"]) expect(out).toContain(part);
+    for (const part of ["held by", "marks", "Scales and edits:", "-> 9", "apply", "by ada"])
+      expect(out).toContain(part);
   });
 
-  it.each([80, 100, 200])("draws exactly %d characters wide in a terminal of that width", async (columns) => {
-    const { out } = await inside(["timeline", "shop/web", "--since", "70m", "--data", folder.data], { columns });
-    const [, ...drawing] = out.slice(0, out.indexOf("\n\n")).split("\n");
-    expect(drawing.length).toBeGreaterThan(10);
-    expect(Math.max(...drawing.map((each) => [...each].length))).toBe(columns);
-  });
+  it.each([80, 100, 200])(
+    "draws exactly %d characters wide in a terminal of that width",
+    async (columns) => {
+      const { out } = await inside(
+        ["timeline", "shop/web", "--since", "70m", "--data", folder.data],
+        { columns },
+      );
+      const [, ...drawing] = out.slice(0, out.indexOf("\n\n")).split("\n");
+      expect(drawing.length).toBeGreaterThan(10);
+      expect(Math.max(...drawing.map((each) => [...each].length))).toBe(columns);
+    },
+  );
 
   it("gives the same as a picture, a document and a table", async () => {
     const json = JSON.parse((await run("timeline", "shop/web", "-o", "json")).out);
-    expect(json).toMatchObject({ cluster: "eu-1", namespace: "shop", name: "web", stepSeconds: 15 });
+    expect(json).toMatchObject({
+      cluster: "eu-1",
+      namespace: "shop",
+      name: "web",
+      stepSeconds: 15,
+    });
     expect(json.events.at(-1)).toMatchObject({ to: 9 });
     expect((await run("timeline", "shop/web", "-o", "svg")).out).toMatch(/^<svg /);
     const csv = (await run("timeline", "shop/web", "-o", "csv")).out.trimEnd().split("\n");
-    expect(csv[0]).toMatch(/^at,current,wanted,desired,ready,min,max,generation,load,held,reason,cpu,cpu target,cpu ratio$/);
+    expect(csv[0]).toMatch(
+      /^at,current,wanted,desired,ready,min,max,generation,load,held,reason,cpu,cpu target,cpu ratio$/,
+    );
     expect(csv).toHaveLength(1 + json.points.length);
   });
 
   it("refuses --at with --since, and a future time", async () => {
-    expect((await run("timeline", "shop/web", "--at", "1h", "--since", "2h")).err).toContain("Cannot use --at together with --since or --until");
-    expect((await run("timeline", "shop/web", "--at", "2027-01-01")).err).toContain("that is a future time");
+    expect((await run("timeline", "shop/web", "--at", "1h", "--since", "2h")).err).toContain(
+      "Cannot use --at together with --since or --until",
+    );
+    expect((await run("timeline", "shop/web", "--at", "2027-01-01")).err).toContain(
+      "that is a future time",
+    );
   });
 });
 
 describe("tidemark history", () => {
   it("prints one line a step, with the numbers of each metric", async () => {
-    const { code, out } = await run("history", "shop/web", "--since", "1h", "--step", "5m", "-o", "json");
+    const { code, out } = await run(
+      "history",
+      "shop/web",
+      "--since",
+      "1h",
+      "--step",
+      "5m",
+      "-o",
+      "json",
+    );
     expect(code).toBe(0);
     const view = JSON.parse(out);
     expect(view.stepSeconds).toBe(300);

@@ -22,7 +22,10 @@ afterAll(() => folder.remove());
 
 type Edit = (service: Service) => Promise<unknown>;
 
-/** Runs a command that watches. Before each look after the first an edit is made; Ctrl-C comes during the last look. */
+/**
+ * Runs a command that watches. Before each look after the first an edit is made; Ctrl-C comes
+ * during the last look.
+ */
 const watched = async (args: readonly string[], edits: readonly Edit[]): Promise<Said> => {
   const stdout = new PassThrough();
   const stderr = new PassThrough();
@@ -71,10 +74,19 @@ describe("tidemark get -w", () => {
     const none: Edit = async () => {};
     const { code, out, err } = await watched(
       ["get", "-w", "--cluster", "us-1"],
-      [none, apply(hpa("fresh", { namespace: "lab" })), (service) => service.pause({ name: "fresh" }), none],
+      [
+        none,
+        apply(hpa("fresh", { namespace: "lab" })),
+        (service) => service.pause({ name: "fresh" }),
+        none,
+      ],
     );
     expect([code, err]).toEqual([0, `In folder ${folder.data}, no run is alive:\n`]);
-    expect(out.split("\n").map((line) => line.split(/ {3,}/).filter((_, column) => [2, 8].includes(column)))).toEqual([
+    expect(
+      out
+        .split("\n")
+        .map((line) => line.split(/ {3,}/).filter((_, column) => [2, 8].includes(column))),
+    ).toEqual([
       ["NAME", "STATE"],
       ["jobs", "waiting"],
       ["fresh", "waiting"],
@@ -85,26 +97,42 @@ describe("tidemark get -w", () => {
 
   it("prints an autoscaler once more when it was deleted, or has lost its labels, as kubectl does", async () => {
     const gone: Edit = (service) => service.delete({ name: "fresh" });
-    const { out } = await watched(["get", "-w", "--cluster", "us-1", "-n", "lab", "--no-headers"], [gone]);
-    expect(out.split("\n").map((line) => line.split(/ {3,}/).filter((_, column) => [2, 8].includes(column)))).toEqual([
-      ["fresh", "paused"],
-      ["fresh", "deleted"],
-      [],
-    ]);
-    const labelled = hpa("tagged", { namespace: "lab" }).replace("metadata:", "metadata:\n  labels: { team: red }");
+    const { out } = await watched(
+      ["get", "-w", "--cluster", "us-1", "-n", "lab", "--no-headers"],
+      [gone],
+    );
+    expect(
+      out
+        .split("\n")
+        .map((line) => line.split(/ {3,}/).filter((_, column) => [2, 8].includes(column))),
+    ).toEqual([["fresh", "paused"], ["fresh", "deleted"], []]);
+    const labelled = hpa("tagged", { namespace: "lab" }).replace(
+      "metadata:",
+      "metadata:\n  labels: { team: red }",
+    );
     const { out: names } = await watched(
       ["get", "-w", "-n", "lab", "-l", "team=red", "-o", "name"],
-      [apply(labelled), apply(hpa("tagged", { namespace: "lab" })), (service) => service.delete({ name: "tagged" })],
+      [
+        apply(labelled),
+        apply(hpa("tagged", { namespace: "lab" })),
+        (service) => service.delete({ name: "tagged" }),
+      ],
     );
     expect(names).toBe("us-1/lab/tagged\nus-1/lab/tagged\n");
   });
 
   it("goes on where a name was deleted and comes again, as another autoscaler", async () => {
-    const stored = await inside(["apply", "-f", "-", "--cluster", "us-1", "--data", folder.data], { stdin: hpa("again", { namespace: "lab" }) });
+    const stored = await inside(["apply", "-f", "-", "--cluster", "us-1", "--data", folder.data], {
+      stdin: hpa("again", { namespace: "lab" }),
+    });
     expect(stored).toMatchObject({ code: 0 });
     const { code, out } = await watched(
       ["get", "again", "-w", "--output-watch-events", "--no-headers"],
-      [(service) => service.delete({ name: "again" }), async () => {}, apply(hpa("again", { namespace: "lab" }))],
+      [
+        (service) => service.delete({ name: "again" }),
+        async () => {},
+        apply(hpa("again", { namespace: "lab" })),
+      ],
     );
     expect([code, out.match(/^[A-Z]+/gm)]).toEqual([0, ["ADDED", "DELETED", "ADDED"]]);
   });
@@ -112,7 +140,10 @@ describe("tidemark get -w", () => {
   it("says what happened with --output-watch-events, and leaves out the first list with --watch-only", async () => {
     const { out } = await watched(
       ["get", "--watch-only", "-n", "lab", "-o", "json", "--output-watch-events"],
-      [(service) => service.pause({ name: "again" }), (service) => service.delete({ name: "again" })],
+      [
+        (service) => service.pause({ name: "again" }),
+        (service) => service.delete({ name: "again" }),
+      ],
     );
     const told = out
       .split(/(?<=^\})\n/m)
@@ -128,15 +159,25 @@ describe("tidemark get -w", () => {
   });
 
   it("prints names and documents in the same way", async () => {
-    expect((await watched(["get", "-w", "-n", "shop", "-o", "name"], [apply(hpa("more", { namespace: "shop" }))])).out).toBe(
-      "eu-1/shop/api\neu-1/shop/late\neu-1/shop/web\nus-1/shop/more\n",
+    expect(
+      (
+        await watched(
+          ["get", "-w", "-n", "shop", "-o", "name"],
+          [apply(hpa("more", { namespace: "shop" }))],
+        )
+      ).out,
+    ).toBe("eu-1/shop/api\neu-1/shop/late\neu-1/shop/web\nus-1/shop/more\n");
+    const { out } = await watched(
+      ["get", "-w", "--cluster", "us-1", "-n", "shop", "-o", "json"],
+      [(service) => service.pause({ name: "more" })],
     );
-    const { out } = await watched(["get", "-w", "--cluster", "us-1", "-n", "shop", "-o", "json"], [(service) => service.pause({ name: "more" })]);
     expect(out.match(/"state": "\w+"/g)).toEqual(['"state": "waiting"', '"state": "paused"']);
   });
 
   it("is refused where it has no order", async () => {
-    expect(await inside(["get", "-w", "--sort-by", ".metadata.name", "--data", folder.data])).toEqual({
+    expect(
+      await inside(["get", "-w", "--sort-by", ".metadata.name", "--data", folder.data]),
+    ).toEqual({
       code: 1,
       out: "",
       err: 'error: Cannot use --watch and --sort-by ".metadata.name" together: rows are printed as they change\n',
@@ -145,7 +186,17 @@ describe("tidemark get -w", () => {
 });
 
 const eventAt = (id: string, atMs: number) => ({
-  ...{ id, at: new Date(atMs).toISOString(), cluster: "eu-1", namespace: "shop", name: "web", from: 2, to: 3, reason: "ScaleUp", message: "m" },
+  ...{
+    id,
+    at: new Date(atMs).toISOString(),
+    cluster: "eu-1",
+    namespace: "shop",
+    name: "web",
+    from: 2,
+    to: 3,
+    reason: "ScaleUp",
+    message: "m",
+  },
   ...{ target: { apiVersion: "apps/v1", kind: "Deployment", name: "web" }, outcome: "applied" },
 });
 
@@ -168,25 +219,54 @@ describe("tidemark events -w", () => {
       yield* lists[asked.length - 1] ?? [];
     }
     const code = await main(["events", "-n", "shop", "-w", "-o", "jsonl"], {
-      ...{ stdin: Readable.from([""]), stdout, stderr: new PassThrough(), colours: false, by: "ada", watchEveryMs: 1 },
-      open: async () => ({ place: "folder here", service: { events } as unknown as Service, nowMs: NOON, clock: () => NOON, close: async () => {} }),
+      ...{
+        stdin: Readable.from([""]),
+        stdout,
+        stderr: new PassThrough(),
+        colours: false,
+        by: "ada",
+        watchEveryMs: 1,
+      },
+      open: async () => ({
+        place: "folder here",
+        service: { events } as unknown as Service,
+        nowMs: NOON,
+        clock: () => NOON,
+        close: async () => {},
+      }),
       interruptible: (work) => work(stop.signal),
     });
     stdout.end();
-    expect([code, (await printed).match(/"id":"\w+"/g)]).toEqual([0, ['"id":"old"', '"id":"1"', '"id":"late"', '"id":"2"']]);
-    expect(asked.slice(0, 2)).toEqual([{ namespace: "shop" }, { namespace: "shop", sinceMs: NOON - 600_000 }]);
+    expect([code, (await printed).match(/"id":"\w+"/g)]).toEqual([
+      0,
+      ['"id":"old"', '"id":"1"', '"id":"late"', '"id":"2"'],
+    ]);
+    expect(asked.slice(0, 2)).toEqual([
+      { namespace: "shop" },
+      { namespace: "shop", sinceMs: NOON - 600_000 },
+    ]);
   });
 
   it("prints those of the folder once", async () => {
-    const { out } = await watched(["events", "-n", "shop", "-w", "--since", "1h", "--no-headers"], [async () => {}, async () => {}]);
+    const { out } = await watched(
+      ["events", "-n", "shop", "-w", "--since", "1h", "--no-headers"],
+      [async () => {}, async () => {}],
+    );
     expect(out.match(/ScaleUp/g)).toHaveLength(2);
   });
 
   it.each([
     [["--until", "1m"], 'Cannot use --watch and --until "1m" together: the list goes on'],
-    [["-o", "json"], 'Cannot use --watch with --output "json": the list has no end; give table, wide, jsonl or csv'],
+    [
+      ["-o", "json"],
+      'Cannot use --watch with --output "json": the list has no end; give table, wide, jsonl or csv',
+    ],
   ])("is refused with %j", async (more, words) => {
-    expect(await inside(["events", "--all", "-w", ...more, "--data", folder.data])).toEqual({ code: 1, out: "", err: `error: ${words}\n` });
+    expect(await inside(["events", "--all", "-w", ...more, "--data", folder.data])).toEqual({
+      code: 1,
+      out: "",
+      err: `error: ${words}\n`,
+    });
   });
 });
 
@@ -195,18 +275,35 @@ describe("tidemark get -w -o json of a fleet", () => {
     const engine = await startMemory();
     const workloads = { web: 3, jobs: 2 };
     const worlds = await Promise.all(
-      Array.from({ length: 3 }, () => newWorld(engine.client, engine.tables, workloads, { manifestOf: (name) => JSON.stringify(MANIFESTS[name]) })),
+      Array.from({ length: 3 }, () =>
+        newWorld(engine.client, engine.tables, workloads, {
+          manifestOf: (name) => JSON.stringify(MANIFESTS[name]),
+        }),
+      ),
     );
     const syncAll = async (): Promise<void> => {
       for (const world of worlds) {
         const rules = demandRules(world.cluster);
-        await world.sync(world.worker({ rules: { ...rules, specOf: (manifest) => rules.specOf(JSON.parse(manifest).metadata.name) } }));
+        await world.sync(
+          world.worker({
+            rules: {
+              ...rules,
+              specOf: (manifest) => rules.specOf(JSON.parse(manifest).metadata.name),
+            },
+          }),
+        );
       }
     };
     await syncAll();
     const [first] = worlds as [World, ...World[]];
     const { tables } = first;
-    const service = openService({ tables, insert: insertByStatement(tables), clock: () => first.nowMs, by: "ada", newUid: randomUUID });
+    const service = openService({
+      tables,
+      insert: insertByStatement(tables),
+      clock: () => first.nowMs,
+      by: "ada",
+      newUid: randomUUID,
+    });
     const session = await openHere({ kind: "folder", dir: folder.data, from: "--data" }, "ada");
     const stop = new AbortController();
     const asked: (string | undefined)[][] = [];
@@ -226,20 +323,42 @@ describe("tidemark get -w -o json of a fleet", () => {
     const stdout = new PassThrough();
     const printed = text(stdout);
     await main(["get", "-w", "-o", "json"], {
-      ...{ stdin: Readable.from([""]), stdout, stderr: new PassThrough(), colours: false, by: "ada", watchEveryMs: 1 },
+      ...{
+        stdin: Readable.from([""]),
+        stdout,
+        stderr: new PassThrough(),
+        colours: false,
+        by: "ada",
+        watchEveryMs: 1,
+      },
       open: async () => ({ ...session, service: counted }),
       interruptible: (work) => work(stop.signal),
     });
     stdout.end();
     // The list, and the one that was paused.
     expect((await printed).match(/^\}/gm)).toHaveLength(2);
-    expect(asked.slice(0, 3)).toEqual([[expect.anything(), expect.anything(), expect.anything()], [], [first.record.name]]);
+    expect(asked.slice(0, 3)).toEqual([
+      [expect.anything(), expect.anything(), expect.anything()],
+      [],
+      [first.record.name],
+    ]);
     await engine.close();
   });
 });
 
 const manifest = (name: string): object => ({
-  ...{ apiVersion: "autoscaling/v2", kind: "HorizontalPodAutoscaler", metadata: { name, namespace: "shop" } },
-  spec: { scaleTargetRef: { apiVersion: "apps/v1", kind: "Deployment", name }, minReplicas: 1, maxReplicas: 100 },
+  ...{
+    apiVersion: "autoscaling/v2",
+    kind: "HorizontalPodAutoscaler",
+    metadata: { name, namespace: "shop" },
+  },
+  spec: {
+    scaleTargetRef: { apiVersion: "apps/v1", kind: "Deployment", name },
+    minReplicas: 1,
+    maxReplicas: 100,
+  },
 });
-const MANIFESTS: Readonly<Record<string, object>> = { web: manifest("web"), jobs: manifest("jobs") };
+const MANIFESTS: Readonly<Record<string, object>> = {
+  web: manifest("web"),
+  jobs: manifest("jobs"),
+};

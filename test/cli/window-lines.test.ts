@@ -8,13 +8,20 @@ const rate = { value: 1.5, periodSeconds: 60, added: 2, removed: 0, events: [] }
 
 describe("windowLines()", () => {
   it("shows no recommendations of a dialect that keeps none", () =>
-    expect(windowLines({ ...NO_WINDOWS, forbidden: [{ direction: "scaleUp", windowSeconds: 60, until: at(30) }] }, NOON)).toEqual([
-      "Scale up forbidden window 60s: closed until 2026-03-01T12:00:30.000Z (in 30s)",
-    ]));
+    expect(
+      windowLines(
+        { ...NO_WINDOWS, forbidden: [{ direction: "scaleUp", windowSeconds: 60, until: at(30) }] },
+        NOON,
+      ),
+    ).toEqual(["Scale up forbidden window 60s: closed until 2026-03-01T12:00:30.000Z (in 30s)"]));
 
   it("shows what must last: not begun, lasting, and long enough", () => {
     const timer = { name: "Scale up sustain", seconds: 60 };
-    const timers = [timer, { ...timer, since: at(-20), until: at(40) }, { ...timer, since: at(-60), until: at(0) }];
+    const timers = [
+      timer,
+      { ...timer, since: at(-20), until: at(40) },
+      { ...timer, since: at(-60), until: at(0) },
+    ];
     expect(windowLines({ ...NO_WINDOWS, timers }, NOON)).toEqual([
       "Scale up sustain 60s: not begun",
       "Scale up sustain 60s: active since 2026-03-01T11:59:40.000Z (20s ago), which is long enough at 2026-03-01T12:00:40.000Z (in 40s)",
@@ -28,7 +35,9 @@ describe("windowLines()", () => {
       { ...own, direction: "scaleUp" },
       { ...own, direction: "scaleDown", added: 0, removed: 3 },
     ] as const;
-    expect(windowLines({ ...NO_WINDOWS, rates }, NOON).filter((line) => line.includes("rate"))).toEqual([
+    expect(
+      windowLines({ ...NO_WINDOWS, rates }, NOON).filter((line) => line.includes("rate")),
+    ).toEqual([
       "Scale up rate 1.5 pods in 60s: 2 added",
       "Scale down rate 1.5 pods in 60s: 3 removed",
     ]);
@@ -36,12 +45,15 @@ describe("windowLines()", () => {
 
   it("shows a flap budget and a pause of the manifest with their ends", () => {
     const flap = { reversals: 2, periodSeconds: 600, made: 1 };
-    const lines = (more: object) => windowLines({ ...NO_WINDOWS, flap: { ...flap, ...more } }, NOON);
+    const lines = (more: object) =>
+      windowLines({ ...NO_WINDOWS, flap: { ...flap, ...more } }, NOON);
     expect(lines({})).toEqual(["Flap budget 2 in 10m: 1 reversal made, a scale down fits"]);
     expect(lines({ made: 2, until: at(90) })).toEqual([
       "Flap budget 2 in 10m: 2 reversals made, no scale down until 2026-03-01T12:01:30.000Z (in 90s)",
     ]);
-    expect(windowLines({ ...NO_WINDOWS, pausedUntil: at(90) }, NOON)).toEqual(["Paused by the manifest until 2026-03-01T12:01:30.000Z (in 90s)"]);
+    expect(windowLines({ ...NO_WINDOWS, pausedUntil: at(90) }, NOON)).toEqual([
+      "Paused by the manifest until 2026-03-01T12:01:30.000Z (in 90s)",
+    ]);
   });
 
   it.each([
@@ -50,6 +62,8 @@ describe("windowLines()", () => {
     ["scaleUp", "Factor", "Scale up rate times 1.5 in 60s: 2 added, 0 removed"],
     ["scaleDown", "Factor", "Scale down rate divided by 1.5 in 60s: 2 added, 0 removed"],
   ] as const)("%s %s: says what a policy allows", (direction, type, line) =>
-    expect(windowLines({ ...NO_WINDOWS, rates: [{ direction, type, ...rate }] }, NOON)).toEqual([line]),
+    expect(windowLines({ ...NO_WINDOWS, rates: [{ direction, type, ...rate }] }, NOON)).toEqual([
+      line,
+    ]),
   );
 });

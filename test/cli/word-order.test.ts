@@ -5,7 +5,13 @@ import { inOrder, withSubcommands } from "../../lib/cli/options/word-order.ts";
 import { inside } from "./inside.ts";
 
 const root = program(async () => {}, {
-  ...{ stdin: process.stdin, stdout: process.stdout, stderr: process.stderr, colours: false, by: "ada" },
+  ...{
+    stdin: process.stdin,
+    stdout: process.stdout,
+    stderr: process.stderr,
+    colours: false,
+    by: "ada",
+  },
   open: () => Promise.reject(new Error("nothing is opened")),
 });
 
@@ -38,10 +44,16 @@ describe("the words of a command line", () => {
 
   it("take the same form of an option with every command, so that its value is known before the command is", () => {
     const options = withSubcommands(root).flatMap((command) => command.options);
-    const flags = options.flatMap(({ short, long, required }) => [short, long].flatMap((flag) => (flag ? [{ flag, required }] : [])));
+    const flags = options.flatMap(({ short, long, required }) =>
+      [short, long].flatMap((flag) => (flag ? [{ flag, required }] : [])),
+    );
     const forms = Map.groupBy(flags, ({ flag }) => flag);
     expect(forms.size).toBeGreaterThan(40);
-    expect([...forms].filter(([, uses]) => new Set(uses.map(({ required }) => required)).size > 1).map(([flag]) => flag)).toEqual([]);
+    expect(
+      [...forms]
+        .filter(([, uses]) => new Set(uses.map(({ required }) => required)).size > 1)
+        .map(([flag]) => flag),
+    ).toEqual([]);
   });
 
   it.each([
@@ -59,7 +71,9 @@ describe("the words of a command line", () => {
 
   it("name the command that was meant", async () => {
     expect(await inside(["-n", "shop", "gett"])).toMatchObject({ code: 1, out: "" });
-    expect((await inside(["gett"])).err).toBe('error: Unknown command "gett", did you mean "get"?\n');
+    expect((await inside(["gett"])).err).toBe(
+      'error: Unknown command "gett", did you mean "get"?\n',
+    );
     for (const [word, wanted] of [
       ["freeze", "tidemark fleet freeze"],
       ["thaw", "tidemark fleet thaw"],

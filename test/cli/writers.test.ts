@@ -18,8 +18,18 @@ beforeAll(async () => {
   await fillShop(world);
   dir = mkdtempSync(join(tmpdir(), "tidemark-audit-"));
   world.set(NOON - 30 * MINUTE_MS);
-  const rival = { apiVersion: "autoscaling/v2", kind: "HorizontalPodAutoscaler", metadata: { name: "web", namespace: "shop" }, spec: {} };
-  await openService(world.context).takeOver({ cluster: "eu-1", namespace: "shop", name: "web", rival });
+  const rival = {
+    apiVersion: "autoscaling/v2",
+    kind: "HorizontalPodAutoscaler",
+    metadata: { name: "web", namespace: "shop" },
+    spec: {},
+  };
+  await openService(world.context).takeOver({
+    cluster: "eu-1",
+    namespace: "shop",
+    name: "web",
+    rival,
+  });
   world.set(NOON);
 });
 afterAll(async () => {
@@ -29,9 +39,11 @@ afterAll(async () => {
 
 /** A write so many minutes before noon. */
 type Line = Omit<AuditedWrite, "atMs"> & { readonly minutesAgo: number };
-const event = ({ minutesAgo, ...line }: Line): string => auditLine({ ...line, atMs: NOON - minutesAgo * MINUTE_MS });
+const event = ({ minutesAgo, ...line }: Line): string =>
+  auditLine({ ...line, atMs: NOON - minutesAgo * MINUTE_MS });
 
-const run = (events: readonly Line[], ...more: readonly string[]) => runOn(`${events.map(event).join("\n")}\n`, ...more);
+const run = (events: readonly Line[], ...more: readonly string[]) =>
+  runOn(`${events.map(event).join("\n")}\n`, ...more);
 
 const runOn = (text: string, ...more: readonly string[]) => {
   const file = join(dir, "audit.log");
@@ -59,20 +71,36 @@ describe("tidemark writers", () => {
     expect(code).toBe(0);
     expect(out).toContain(`${HPA} -> ${OURS}`);
     expect(out).toMatch(/takeover by ada\n/);
-    expect(out).toMatch(/^1 workload, 4 writes from .*: no workload had a second writer outside of a takeover or handback$/m);
+    expect(out).toMatch(
+      /^1 workload, 4 writes from .*: no workload had a second writer outside of a takeover or handback$/m,
+    );
   });
 
   it("fails where another controller writes after the takeover, and names the workload", async () => {
-    const { code, out, err } = await run([...MOVED, { minutesAgo: 10, by: HPA }, { minutesAgo: 9, by: OURS }]);
+    const { code, out, err } = await run([
+      ...MOVED,
+      { minutesAgo: 10, by: HPA },
+      { minutesAgo: 9, by: OURS },
+    ]);
     expect(code).toBe(1);
     expect(out.match(/NOT EXPLAINED/g)).toHaveLength(2);
-    expect(err).toContain("1 of 1 workloads had a second writer without a takeover or handback: shop/web");
+    expect(err).toContain(
+      "1 of 1 workloads had a second writer without a takeover or handback: shop/web",
+    );
   });
 
   it("fails where a person or a pipeline patches the replicas of a workload", async () => {
-    const patch = { minutesAgo: 5, by: "ada@example.com", verb: "patch", subresource: null, body: { spec: { replicas: 9 } } };
+    const patch = {
+      minutesAgo: 5,
+      by: "ada@example.com",
+      verb: "patch",
+      subresource: null,
+      body: { spec: { replicas: 9 } },
+    };
     expect((await run([...MOVED, patch])).code).toBe(1);
-    expect((await run([...MOVED, { ...patch, body: { metadata: { labels: { a: "b" } } } }])).code).toBe(0);
+    expect(
+      (await run([...MOVED, { ...patch, body: { metadata: { labels: { a: "b" } } } }])).code,
+    ).toBe(0);
   });
 
   it("reads a log at the level Metadata, which has no bodies", async () => {
@@ -81,17 +109,35 @@ describe("tidemark writers", () => {
   });
 
   it("counts neither dry runs nor refusals", async () => {
-    const { code, out } = await run([...MOVED, { minutesAgo: 5, by: HPA, code: 409 }, { minutesAgo: 4, by: HPA, query: "dryRun=All" }], "-o", "json");
-    expect([code, JSON.parse(out).workloads[0].writes, JSON.parse(out).secondWriters]).toEqual([0, 4, 0]);
+    const { code, out } = await run(
+      [
+        ...MOVED,
+        { minutesAgo: 5, by: HPA, code: 409 },
+        { minutesAgo: 4, by: HPA, query: "dryRun=All" },
+      ],
+      "-o",
+      "json",
+    );
+    expect([code, JSON.parse(out).workloads[0].writes, JSON.parse(out).secondWriters]).toEqual([
+      0, 4, 0,
+    ]);
   });
 
   it("leaves out a last line that the API server is still writing, and refuses every other line that is no JSON", async () => {
     const half = '{"kind":"Event","apiVer';
     const unfinished = await runOn(`${MOVED.map(event).join("\n")}\n${half}`);
-    expect(unfinished).toMatchObject({ code: 0, err: expect.stringMatching(/note: the last line of ".*" is not whole yet, and was left out$/m) });
+    expect(unfinished).toMatchObject({
+      code: 0,
+      err: expect.stringMatching(
+        /note: the last line of ".*" is not whole yet, and was left out$/m,
+      ),
+    });
     expect(unfinished.out).toContain("1 workload, 4 writes");
     for (const text of [`${half}\n`, `${half}\n${MOVED.map(event).join("\n")}\n`])
-      expect(await runOn(text)).toMatchObject({ code: 1, err: expect.stringMatching(/^error: Cannot read audit log ".*", line 1: it is no JSON/m) });
+      expect(await runOn(text)).toMatchObject({
+        code: 1,
+        err: expect.stringMatching(/^error: Cannot read audit log ".*", line 1: it is no JSON/m),
+      });
   });
 
   it("needs a log", async () => {

@@ -11,8 +11,18 @@ type Deed =
   | { readonly kind: "late"; readonly afterMs: number };
 
 const deed: fc.Arbitrary<Deed> = fc.oneof(
-  fc.constantFrom<Deed>({ kind: "hang" }, { kind: "reset" }, { kind: "cut" }, { kind: "garbage" }, { kind: "gzip garbage" }, { kind: "close" }),
-  fc.record({ kind: fc.constant("status" as const), code: fc.constantFrom(200, 301, 401, 403, 404, 408, 409, 410, 429, 500, 503, 504) }),
+  fc.constantFrom<Deed>(
+    { kind: "hang" },
+    { kind: "reset" },
+    { kind: "cut" },
+    { kind: "garbage" },
+    { kind: "gzip garbage" },
+    { kind: "close" },
+  ),
+  fc.record({
+    kind: fc.constant("status" as const),
+    code: fc.constantFrom(200, 301, 401, 403, 404, 408, 409, 410, 429, 500, 503, 504),
+  }),
   fc.record({
     kind: fc.constant("status" as const),
     code: fc.constantFrom(429, 503),
@@ -24,15 +34,24 @@ const deed: fc.Arbitrary<Deed> = fc.oneof(
 const done: Record<Exclude<Deed["kind"], "status" | "late">, Answer> = {
   hang: () => undefined,
   reset: (_seen, _response, socket) => socket.destroy(),
-  cut: (_seen, response, socket) => void response.writeHead(200, { "content-length": "50" }).write('{"a":', () => socket.destroy()),
+  cut: (_seen, response, socket) =>
+    void response.writeHead(200, { "content-length": "50" }).write('{"a":', () => socket.destroy()),
   garbage: (_seen, response) => response.end("{]"),
-  "gzip garbage": (_seen, response) => void response.writeHead(200, { "content-encoding": "gzip" }).end("\u001f\u008bnope"),
+  "gzip garbage": (_seen, response) =>
+    void response.writeHead(200, { "content-encoding": "gzip" }).end("\u001f\u008bnope"),
   close: (_seen, response) => void response.writeHead(200, { connection: "close" }).end("{}"),
 };
 
 const answerOf = (what: Deed): Answer => {
-  if (what.kind === "status") return status(what.code, "Some", "words", what.retryAfter === undefined ? {} : { "retry-after": what.retryAfter });
-  if (what.kind === "late") return (...call) => setTimeout(() => json(200, {})(...call), what.afterMs);
+  if (what.kind === "status")
+    return status(
+      what.code,
+      "Some",
+      "words",
+      what.retryAfter === undefined ? {} : { "retry-after": what.retryAfter },
+    );
+  if (what.kind === "late")
+    return (...call) => setTimeout(() => json(200, {})(...call), what.afterMs);
   return done[what.kind];
 };
 
@@ -57,11 +76,17 @@ const playing = (deeds: readonly Deed[]): void => {
   server.answer = (...call) => answerOf(deeds[at++ % deeds.length] ?? { kind: "hang" })(...call);
 };
 
-/** On a busy machine the budget may end before the request has left: then it was refused, or its outcome is unknown. */
+/**
+ * On a busy machine the budget may end before the request has left: then it was refused, or its
+ * outcome is unknown.
+ */
 const expectHonest = (answer: WriteAnswer, seen: number, what: Deed): void => {
-  const good = (what.kind === "status" && what.code === 200) || what.kind === "close" || what.kind === "late";
+  const good =
+    (what.kind === "status" && what.code === 200) || what.kind === "close" || what.kind === "late";
   const outcome = answer.kind === "written" ? "written" : answer.sent ? "unclear" : "not sent";
-  expect(seen === 0 ? ["unclear", "not sent"] : good ? ["written", "unclear"] : ["unclear"]).toContain(outcome);
+  expect(
+    seen === 0 ? ["unclear", "not sent"] : good ? ["written", "unclear"] : ["unclear"],
+  ).toContain(outcome);
   expect(seen).toBeLessThanOrEqual(1);
 };
 
@@ -71,7 +96,10 @@ describe("whatever a server does", () => {
       fc.asyncProperty(fc.array(deed, { minLength: 1, maxLength: 6 }), async (deeds) => {
         playing(deeds);
         const before = performance.now();
-        const answer = await transport.get({ path: "/api/v1/pods", resource: "pods" }, budgetOf(BUDGET_MS));
+        const answer = await transport.get(
+          { path: "/api/v1/pods", resource: "pods" },
+          budgetOf(BUDGET_MS),
+        );
         expect(performance.now() - before).toBeLessThan(BUDGET_MS + SLACK_MS);
         if (answer.kind === "failed") expect(answer.failure.message).not.toBe("");
       }),
@@ -86,7 +114,10 @@ describe("whatever a server does", () => {
         if (warm) await transport.get({ path: "/api/v1/pods", resource: "pods" }, budgetOf());
         playing([what]);
         const before = performance.now();
-        const answer = await transport.put({ path: "/scale", resource: "deployments.apps", body: {} }, BUDGET_MS);
+        const answer = await transport.put(
+          { path: "/scale", resource: "deployments.apps", body: {} },
+          BUDGET_MS,
+        );
         expect(performance.now() - before).toBeLessThan(BUDGET_MS + SLACK_MS);
         expectHonest(answer, server.seen.length, what);
       }),

@@ -1,7 +1,11 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import { setTimeout as wait } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
-import { MAX_FLOW_CALLS, MAX_PARALLEL_CALLS, SLOW_CALL_MS } from "../../lib/cluster/request-limits.ts";
+import {
+  MAX_FLOW_CALLS,
+  MAX_PARALLEL_CALLS,
+  SLOW_CALL_MS,
+} from "../../lib/cluster/request-limits.ts";
 import { fairGate } from "../../lib/cluster/transport/budget.ts";
 
 /** Timers that the test lets pass. */
@@ -40,7 +44,9 @@ describe("the gate of the reads", () => {
     const caller = new AsyncLocalStorage<number>();
     const gate = fairGate(clock().after);
     const seen = await Promise.all(
-      Array.from({ length: MAX_PARALLEL_CALLS * 3 }, (_, one) => caller.run(one, () => gate.run("shop", async () => [one, caller.getStore()]))),
+      Array.from({ length: MAX_PARALLEL_CALLS * 3 }, (_, one) =>
+        caller.run(one, () => gate.run("shop", async () => [one, caller.getStore()])),
+      ),
     );
     expect(seen.map(([, store]) => store)).toEqual(seen.map(([one]) => one));
   });
@@ -100,7 +106,9 @@ describe("the gate of the reads", () => {
 
   it("passes on what a call throws, and goes on", async () => {
     const gate = fairGate(clock().after);
-    await expect(gate.run("shop", () => Promise.reject(new Error("broken")))).rejects.toThrow("broken");
+    await expect(gate.run("shop", () => Promise.reject(new Error("broken")))).rejects.toThrow(
+      "broken",
+    );
     expect(await gate.run("shop", async () => "next")).toBe("next");
   });
 });

@@ -15,12 +15,20 @@ const opened = () => {
   return { log, clients, failNext: () => (failures = 1) };
 };
 const record = (name: string, version = 1) =>
-  ({ name: clusterName(name), uid: `uid-of-${name}`, version, connection: { kind: "kubeconfig", path: "config" } }) as const;
+  ({
+    name: clusterName(name),
+    uid: `uid-of-${name}`,
+    version,
+    connection: { kind: "kubeconfig", path: "config" },
+  }) as const;
 
 describe("clusterClients()", () => {
   it("gives the same client for the same version, also to calls that come at once", async () => {
     const { clients, log } = opened();
-    const [one, two] = await Promise.all([clients.clientFor(record("eu-1")), clients.clientFor(record("eu-1"))]);
+    const [one, two] = await Promise.all([
+      clients.clientFor(record("eu-1")),
+      clients.clientFor(record("eu-1")),
+    ]);
     expect(one).toBe(two);
     expect(log).toEqual(["open eu-1 1"]);
   });
@@ -50,7 +58,8 @@ describe("clusterClients()", () => {
 
   it("keeps no more than it may: the one not used for longest goes", async () => {
     const { clients, log } = opened();
-    for (let index = 0; index < CLIENTS_LEAST; index++) await clients.clientFor(record(`c-${index}`));
+    for (let index = 0; index < CLIENTS_LEAST; index++)
+      await clients.clientFor(record(`c-${index}`));
     await clients.clientFor(record("c-0"));
     await clients.clientFor(record("one-more"));
     expect(log.filter((line) => line.startsWith("close"))).toEqual(["close c-1 1"]);
@@ -61,7 +70,10 @@ describe("clusterClients()", () => {
     await clients.clientFor(record("eu-1"));
     await clients.clientFor(record("us-1"));
     await clients.closeAll();
-    expect(log.filter((line) => line.startsWith("close"))).toEqual(["close eu-1 1", "close us-1 1"]);
+    expect(log.filter((line) => line.startsWith("close"))).toEqual([
+      "close eu-1 1",
+      "close us-1 1",
+    ]);
   });
 });
 
@@ -82,7 +94,8 @@ describe("clientsThatFit()", () => {
         return { close: () => undefined } as unknown as ClusterClient;
       };
       const { clientFor } = clusterClients({ clock: () => 0 }, open, most);
-      for (let round = 0; round < 3; round++) for (let at = 0; at < clusters; at++) await clientFor(record(`c-${at}`));
+      for (let round = 0; round < 3; round++)
+        for (let at = 0; at < clusters; at++) await clientFor(record(`c-${at}`));
       return count;
     };
     expect(await openedOf(100, clientsThatFit(512))).toBe(100);

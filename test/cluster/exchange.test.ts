@@ -36,7 +36,12 @@ describe("afterRead()", () => {
     ["a 503 with Retry-After", answered(503, "0"), {}, "retry-after after 0"],
     ["a 500 without", answered(500), {}, "done"],
     ["a 404 with Retry-After", answered(404, "1"), {}, "done"],
-    ["a Retry-After just inside the time left", answered(429, "1"), { waits: 2 }, "retry-after after 1000"],
+    [
+      "a Retry-After just inside the time left",
+      answered(429, "1"),
+      { waits: 2 },
+      "retry-after after 1000",
+    ],
     ["a Retry-After that would use up the time left", answered(429, "2"), {}, "done"],
     ["a fourth wait", answered(429, "0"), { waits: 3 }, "done"],
     ["a Retry-After that is a date", answered(429, "Fri, 01 May 2026 12:00:00 GMT"), {}, "done"],

@@ -1,7 +1,12 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type { ClusterClient, ObservedCluster } from "../../lib/cluster/cluster-client.ts";
 import { newFlows, slowNamespaces } from "../../lib/cluster/observe/flows.ts";
-import { FLOW_SHARE_MS, MAX_EARLY_QUESTIONS, MAX_FLOW_SHARE_BYTES, SLOW_BEGINS_MS } from "../../lib/cluster/request-limits.ts";
+import {
+  FLOW_SHARE_MS,
+  MAX_EARLY_QUESTIONS,
+  MAX_FLOW_SHARE_BYTES,
+  SLOW_BEGINS_MS,
+} from "../../lib/cluster/request-limits.ts";
 import { callBudget } from "../../lib/cluster/transport/budget.ts";
 import { namespace as namespaceOf } from "../../lib/model/ids.ts";
 import type { HpaMetric } from "../../lib/model/spec-hpa.ts";
@@ -22,17 +27,24 @@ afterEach(async () => {
   await server.close();
 });
 
-const queue = (name: string): HpaMetric => ({ type: "External", metric: { name }, target: { type: "AverageValue", averageValueMilli: 30_000n } });
+const queue = (name: string): HpaMetric => ({
+  type: "External",
+  metric: { name },
+  target: { type: "AverageValue", averageValueMilli: 30_000n },
+});
 const VALUE = { items: [{ metricName: "m", value: "12", timestamp: "2026-05-01T12:00:00Z" }] };
 const adapter = (namespace: string, delayMs: number, body: unknown = VALUE): void => {
   const answer = json(200, body);
   server.overrides.push({
-    match: ({ url }) => url.pathname.includes(`external.metrics.k8s.io/v1beta1/namespaces/${namespace}/`),
+    match: ({ url }) =>
+      url.pathname.includes(`external.metrics.k8s.io/v1beta1/namespaces/${namespace}/`),
     answer: (...call) => setTimeout(() => answer(...call), delayMs),
   });
 };
-const askedOf = (namespace: string): number => server.seen.filter(({ url }) => url.pathname.includes(`/namespaces/${namespace}/b`)).length;
-const names = (observed: ObservedCluster): readonly string[] => [...observed.observations.keys()].toSorted();
+const askedOf = (namespace: string): number =>
+  server.seen.filter(({ url }) => url.pathname.includes(`/namespaces/${namespace}/b`)).length;
+const names = (observed: ObservedCluster): readonly string[] =>
+  [...observed.observations.keys()].toSorted();
 
 describe("observe() in rounds", () => {
   const [cpu, quick, slow] = [
@@ -50,12 +62,15 @@ describe("observe() in rounds", () => {
     adapter("mill", 0);
     adapter("shop", 2_000);
     const rounds = [await client.observe([cpu, quick, slow], { ...WHOLE, inRounds: true })];
-    for (let { later } = rounds[0] ?? {}; later; { later } = rounds.at(-1) ?? {}) rounds.push(await later());
+    for (let { later } = rounds[0] ?? {}; later; { later } = rounds.at(-1) ?? {})
+      rounds.push(await later());
     // How many rounds there are until the slow one has come depends on the machine.
     const last = rounds.pop();
     expect(rounds.flatMap(names).toSorted()).toEqual(["bank/web", "mill/web"]);
     expect(last && names(last)).toEqual(["shop/web"]);
-    expect(last && partsOf(seen(last, slow).observation.answers).external.values().next().value).toMatchObject({ kind: "answered" });
+    expect(
+      last && partsOf(seen(last, slow).observation.answers).external.values().next().value,
+    ).toMatchObject({ kind: "answered" });
   });
 
   it("asks a namespace that was slow after the others were decided, in every sync but the first of a client", async () => {
@@ -78,7 +93,9 @@ describe("observe() in rounds", () => {
       const later = await first.later?.();
       expect(askedOf("shop")).toBe(1);
       expect(later && names(later)).toEqual(["shop/web"]);
-      expect(later && partsOf(seen(later, slow).observation.answers).external.values().next().value).toMatchObject({ kind: "answered" });
+      expect(
+        later && partsOf(seen(later, slow).observation.answers).external.values().next().value,
+      ).toMatchObject({ kind: "answered" });
       expect(later?.later).toBeUndefined();
     }
   });
@@ -103,24 +120,46 @@ describe("observe() in rounds", () => {
     const many = Array.from({ length: MAX_EARLY_QUESTIONS + 20 }, (_, index) => index);
     const begun: number[] = [];
     const none = (): void => undefined;
-    const budget = callBudget({ budgetMs: 60_000, maxCalls: 1_000, maxBytes: 1e9, elapsed: Date.now });
-    const flows = newFlows({ budget, slow: slowNamespaces(Date.now), elapsed: Date.now, after: () => none });
+    const budget = callBudget({
+      budgetMs: 60_000,
+      maxCalls: 1_000,
+      maxBytes: 1e9,
+      elapsed: Date.now,
+    });
+    const flows = newFlows({
+      budget,
+      slow: slowNamespaces(Date.now),
+      elapsed: Date.now,
+      after: () => none,
+    });
     for (const index of many) flows.start(namespaceOf("shop"), async () => void begun.push(index));
     flows.start(namespaceOf("bank"), async () => void begun.push(-1));
     expect(begun).toEqual([...many.slice(0, MAX_EARLY_QUESTIONS), -1]);
     expect(flows.areDone()).toBe(false);
     flows.beginLate();
     await flows.within(FLOW_SHARE_MS, FLOW_SHARE_MS);
-    expect(begun).toEqual([...many.slice(0, MAX_EARLY_QUESTIONS), -1, ...many.slice(MAX_EARLY_QUESTIONS)]);
+    expect(begun).toEqual([
+      ...many.slice(0, MAX_EARLY_QUESTIONS),
+      -1,
+      ...many.slice(MAX_EARLY_QUESTIONS),
+    ]);
     expect(flows.areDone()).toBe(true);
   });
 
   it("answers all questions of a namespace that has more than a hundred, where the caller decides once", async () => {
     fillWith(server, [["shop", "web"]]);
     adapter("shop", 0);
-    const many = watch("shop", "web", { metrics: Array.from({ length: MAX_EARLY_QUESTIONS + 20 }, (_, index) => queue(`b${index}`)) });
-    const answers = [...partsOf(seen(await client.observe([many], WHOLE), many).observation.answers).external.values()];
-    expect(answers.map(({ kind }) => kind)).toEqual(Array.from({ length: MAX_EARLY_QUESTIONS + 20 }, () => "answered"));
+    const many = watch("shop", "web", {
+      metrics: Array.from({ length: MAX_EARLY_QUESTIONS + 20 }, (_, index) => queue(`b${index}`)),
+    });
+    const answers = [
+      ...partsOf(
+        seen(await client.observe([many], WHOLE), many).observation.answers,
+      ).external.values(),
+    ];
+    expect(answers.map(({ kind }) => kind)).toEqual(
+      Array.from({ length: MAX_EARLY_QUESTIONS + 20 }, () => "answered"),
+    );
   });
 
   it("waits for all where the caller decides once", async () => {
@@ -133,12 +172,17 @@ describe("observe() in rounds", () => {
     const metrics = Array.from({ length: 40 }, (_, index) => queue(`m-${index}`));
     const large = watch("shop", "web", { metrics });
     fillWith(server, [["shop", "web"]]);
-    const items = Array.from({ length: 500 }, (_, index) => ({ ...VALUE.items[0], metricLabels: { label: `${index}${"x".repeat(2_000)}` } }));
+    const items = Array.from({ length: 500 }, (_, index) => ({
+      ...VALUE.items[0],
+      metricLabels: { label: `${index}${"x".repeat(2_000)}` },
+    }));
     adapter("shop", 0, { items });
     const answered = async (): Promise<readonly boolean[]> => {
       const observed = seen(await client.observe([large], { ...WHOLE, budgetMs: 60_000 }), large);
       expect(observed.overShare).toContain(`bytes of ${MAX_FLOW_SHARE_BYTES} for one namespace`);
-      return [...partsOf(observed.observation.answers).external.values()].map(({ kind }) => kind === "answered");
+      return [...partsOf(observed.observation.answers).external.values()].map(
+        ({ kind }) => kind === "answered",
+      );
     };
     const [one, other] = [await answered(), await answered()];
     expect(one[0]).toBe(true);

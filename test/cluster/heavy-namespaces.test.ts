@@ -4,7 +4,14 @@ import { heaviest } from "../../lib/cluster/observe/scopes.ts";
 import { HEAVY_BYTES, HEAVY_LOOKS } from "../../lib/cluster/request-limits.ts";
 import { namespace } from "../../lib/model/ids.ts";
 import { partsOf } from "../answers.ts";
-import { fillWith, type Kubernetes, kubernetes, pod, podMetrics, workload } from "./stand-in/kubernetes.ts";
+import {
+  fillWith,
+  type Kubernetes,
+  kubernetes,
+  pod,
+  podMetrics,
+  workload,
+} from "./stand-in/kubernetes.ts";
 import { status } from "./stand-in/server.ts";
 import { CPU, clientTo, seen, WHOLE, watch, watermarkWithMonitor } from "./stand-in/watched.ts";
 
@@ -31,14 +38,20 @@ afterEach(async () => {
 
 /** Adds three objects of half a MiB to namespace "shop", which none of the others has. */
 const makeLarge = (path: string): void => {
-  const large = (index: number) => ({ ...(path === PODS ? pod("shop", "large", index) : workload("shop", `large-${index}`)), filler: LARGE });
+  const large = (index: number) => ({
+    ...(path === PODS ? pod("shop", "large", index) : workload("shop", `large-${index}`)),
+    filler: LARGE,
+  });
   server.collections.get(path)?.push(...[0, 1, 2].map(large));
 };
-const observe = (watched: readonly Watched[]): Promise<ObservedCluster> => client.observe(watched, { ...WHOLE, inRounds: true });
-const names = ({ observations }: ObservedCluster): readonly string[] => [...observations.keys()].toSorted();
+const observe = (watched: readonly Watched[]): Promise<ObservedCluster> =>
+  client.observe(watched, { ...WHOLE, inRounds: true });
+const names = ({ observations }: ObservedCluster): readonly string[] =>
+  [...observations.keys()].toSorted();
 const listsOf = (path: string): readonly string[] =>
   server.seen.flatMap(({ url: { pathname, searchParams } }) =>
-    pathname.endsWith(path.slice(path.lastIndexOf("/"))) && pathname.startsWith(path.slice(0, path.lastIndexOf("/")))
+    pathname.endsWith(path.slice(path.lastIndexOf("/"))) &&
+    pathname.startsWith(path.slice(0, path.lastIndexOf("/")))
       ? [`${pathname} ${searchParams.get("fieldSelector") ?? ""}`]
       : [],
   );
@@ -49,28 +62,42 @@ const seenOf = (observed: ObservedCluster): unknown => {
 };
 
 describe("a namespace with more than a MiB and a tenth of a LIST", () => {
-  it.each([DEPLOYMENTS, PODS])("is read after the others were decided, in every sync but the first of a client: %s", async (path) => {
-    makeLarge(path);
-    const first = await observe([...TEAMS, SHOP]);
-    expect(names(first)).toHaveLength(5);
-    server.seen.splice(0);
-    const second = await observe([...TEAMS, SHOP]);
-    expect(names(second)).toEqual(["bank/web", "farm/web", "mill/web", "port/web"]);
-    expect(listsOf(path)).toEqual([`${path} metadata.namespace!=shop`]);
-    const later = await second.later?.();
-    expect(listsOf(path).slice(1)).toEqual([`${path.replace(/\/(?=[^/]*$)/, "/namespaces/shop/")} `]);
-    expect(later && seenOf(later)).toEqual(seenOf(first));
-    expect(later?.later).toBeUndefined();
-    // Whoever decides once gets all of them.
-    expect(names(await client.observe([...TEAMS, SHOP], WHOLE))).toHaveLength(5);
-  });
+  it.each([DEPLOYMENTS, PODS])(
+    "is read after the others were decided, in every sync but the first of a client: %s",
+    async (path) => {
+      makeLarge(path);
+      const first = await observe([...TEAMS, SHOP]);
+      expect(names(first)).toHaveLength(5);
+      server.seen.splice(0);
+      const second = await observe([...TEAMS, SHOP]);
+      expect(names(second)).toEqual(["bank/web", "farm/web", "mill/web", "port/web"]);
+      expect(listsOf(path)).toEqual([`${path} metadata.namespace!=shop`]);
+      const later = await second.later?.();
+      expect(listsOf(path).slice(1)).toEqual([
+        `${path.replace(/\/(?=[^/]*$)/, "/namespaces/shop/")} `,
+      ]);
+      expect(later && seenOf(later)).toEqual(seenOf(first));
+      expect(later?.later).toBeUndefined();
+      // Whoever decides once gets all of them.
+      expect(names(await client.observe([...TEAMS, SHOP], WHOLE))).toHaveLength(5);
+    },
+  );
 
   it("is left out after a LIST that it kept from ending", async () => {
     makeLarge(PODS);
-    server.collections.get(PODS)?.push(...Array.from({ length: 600 }, (_, index) => pod("zoo", "many", index)));
-    server.overrides.push({ match: ({ url }) => url.pathname === PODS && url.searchParams.has("continue"), answer: () => undefined });
+    server.collections
+      .get(PODS)
+      ?.push(...Array.from({ length: 600 }, (_, index) => pod("zoo", "many", index)));
+    server.overrides.push({
+      match: ({ url }) => url.pathname === PODS && url.searchParams.has("continue"),
+      answer: () => undefined,
+    });
     await client.observe([...TEAMS, SHOP], { ...WHOLE, budgetMs: 1_000 });
-    expect(server.seen.some(({ url: { pathname, searchParams } }) => pathname === PODS && searchParams.has("continue"))).toBe(true);
+    expect(
+      server.seen.some(
+        ({ url: { pathname, searchParams } }) => pathname === PODS && searchParams.has("continue"),
+      ),
+    ).toBe(true);
     server.overrides.splice(0);
     server.seen.splice(0);
     await observe([...TEAMS, SHOP]);
@@ -123,7 +150,13 @@ describe("a namespace whose other controllers have more than a MiB and a tenth o
     client = clientTo(server, { clock: () => nowMs });
     const hpa = (index: number) => ({
       metadata: { namespace: "shop", name: `hpa-${index}`, uid: `u-${index}` },
-      spec: { scaleTargetRef: { apiVersion: "apps/v1", kind: "Deployment", name: index === 2 ? "web" : `none-${index}` } },
+      spec: {
+        scaleTargetRef: {
+          apiVersion: "apps/v1",
+          kind: "Deployment",
+          name: index === 2 ? "web" : `none-${index}`,
+        },
+      },
       filler: LARGE,
     });
     server.collections.set(HPAS, [0, 1, 2].map(hpa));
@@ -138,43 +171,78 @@ describe("a namespace whose other controllers have more than a MiB and a tenth o
     expect(listsOf(HPAS)).toEqual([`${HPAS} metadata.namespace!=shop`]);
     const later = await second.later?.();
     expect(listsOf(HPAS)[1]).toBe("/apis/autoscaling/v2/namespaces/shop/horizontalpodautoscalers ");
-    expect(later?.observations.get(SHOP.uid)?.rivals).toMatchObject([{ kind: "HorizontalPodAutoscaler", name: "hpa-2" }]);
+    expect(later?.observations.get(SHOP.uid)?.rivals).toMatchObject([
+      { kind: "HorizontalPodAutoscaler", name: "hpa-2" },
+    ]);
     expect(later?.later).toBeUndefined();
     // The LIST of the others is believed for a minute, as one of all namespaces is.
     server.seen.splice(0);
     await (await observe([...TEAMS, SHOP])).later?.();
-    expect(listsOf(HPAS)).toEqual(["/apis/autoscaling/v2/namespaces/shop/horizontalpodautoscalers "]);
+    expect(listsOf(HPAS)).toEqual([
+      "/apis/autoscaling/v2/namespaces/shop/horizontalpodautoscalers ",
+    ]);
   });
 
   it("is not read where it has no autoscaler", async () => {
     const second = await observe(TEAMS);
-    expect([names(second).length, second.later, listsOf(HPAS)]).toEqual([4, undefined, [`${HPAS} metadata.namespace!=shop`]]);
+    expect([names(second).length, second.later, listsOf(HPAS)]).toEqual([
+      4,
+      undefined,
+      [`${HPAS} metadata.namespace!=shop`],
+    ]);
   });
 
   it("holds alone where its own LIST fails, also in the next sync, in which it is light again and the LIST of all fails", async () => {
-    server.overrides.push({ match: ({ url }) => url.pathname.includes("/namespaces/shop/horizontal"), answer: status(500, "InternalError", "no") });
+    server.overrides.push({
+      match: ({ url }) => url.pathname.includes("/namespaces/shop/horizontal"),
+      answer: status(500, "InternalError", "no"),
+    });
     const second = await observe([...TEAMS, SHOP]);
     const later = await second.later?.();
-    expect(later?.observations.get(SHOP.uid)?.rivalsUnknown).toMatch(/^no HorizontalPodAutoscaler could be looked for: /);
-    expect(TEAMS.map(({ uid }) => second.observations.get(uid)?.rivalsUnknown)).toEqual([undefined, undefined, undefined, undefined]);
+    expect(later?.observations.get(SHOP.uid)?.rivalsUnknown).toMatch(
+      /^no HorizontalPodAutoscaler could be looked for: /,
+    );
+    expect(TEAMS.map(({ uid }) => second.observations.get(uid)?.rivalsUnknown)).toEqual([
+      undefined,
+      undefined,
+      undefined,
+      undefined,
+    ]);
     server.collections.set(HPAS, []);
     server.overrides.splice(0);
     nowMs += MINUTE_MS;
     await (await observe([...TEAMS, SHOP])).later?.();
-    server.overrides.push({ match: ({ url }) => url.pathname.endsWith("/horizontalpodautoscalers"), answer: status(500, "InternalError", "no") });
+    server.overrides.push({
+      match: ({ url }) => url.pathname.endsWith("/horizontalpodautoscalers"),
+      answer: status(500, "InternalError", "no"),
+    });
     nowMs += MINUTE_MS;
     const light = await observe([...TEAMS, SHOP]);
-    expect(light.observations.get(SHOP.uid)?.rivalsUnknown).toMatch(/^no HorizontalPodAutoscaler could be looked for: /);
-    expect(TEAMS.map(({ uid }) => light.observations.get(uid)?.rivalsUnknown)).toEqual([undefined, undefined, undefined, undefined]);
+    expect(light.observations.get(SHOP.uid)?.rivalsUnknown).toMatch(
+      /^no HorizontalPodAutoscaler could be looked for: /,
+    );
+    expect(TEAMS.map(({ uid }) => light.observations.get(uid)?.rivalsUnknown)).toEqual([
+      undefined,
+      undefined,
+      undefined,
+      undefined,
+    ]);
   });
 });
 
 describe("a namespace whose Datadog monitors have more than a MiB and a tenth of their LIST", () => {
   const MONITORS = "/apis/datadoghq.com/v1alpha1/datadogmonitors";
-  const GATED = ["bank", "farm", "mill", "port", "shop"].map((name) => watermarkWithMonitor(name, "web"));
+  const GATED = ["bank", "farm", "mill", "port", "shop"].map((name) =>
+    watermarkWithMonitor(name, "web"),
+  );
   const [shop, teams] = [GATED.slice(-1)[0] as Watched, GATED.slice(0, -1)];
-  const monitorsIn = ({ observations }: ObservedCluster) => [...observations.values()].map(({ observation }) => observation.monitor);
-  const monitor = (of: string, name: string, filler = "") => ({ metadata: { namespace: of, name }, status: { monitorState: "OK" }, filler });
+  const monitorsIn = ({ observations }: ObservedCluster) =>
+    [...observations.values()].map(({ observation }) => observation.monitor);
+  const monitor = (of: string, name: string, filler = "") => ({
+    metadata: { namespace: of, name },
+    status: { monitorState: "OK" },
+    filler,
+  });
   beforeEach(async () => {
     server.collections.set(MONITORS, [
       ...GATED.map(({ namespace: of }) => monitor(of, "web")),
@@ -190,8 +258,13 @@ describe("a namespace whose Datadog monitors have more than a MiB and a tenth of
     expect(listsOf(MONITORS)).toEqual([`${MONITORS} metadata.namespace!=shop`]);
     expect(monitorsIn(second)).toEqual(teams.map(() => ({ kind: "found", state: "OK" })));
     const later = await second.later?.();
-    expect(listsOf(MONITORS)[1]).toBe("/apis/datadoghq.com/v1alpha1/namespaces/shop/datadogmonitors ");
-    expect(later?.observations.get(shop.uid)?.observation.monitor).toEqual({ kind: "found", state: "OK" });
+    expect(listsOf(MONITORS)[1]).toBe(
+      "/apis/datadoghq.com/v1alpha1/namespaces/shop/datadogmonitors ",
+    );
+    expect(later?.observations.get(shop.uid)?.observation.monitor).toEqual({
+      kind: "found",
+      state: "OK",
+    });
     expect(later?.later).toBeUndefined();
   });
 
@@ -203,19 +276,28 @@ describe("a namespace whose Datadog monitors have more than a MiB and a tenth of
   });
 
   it("holds alone where its own LIST fails", async () => {
-    server.overrides.push({ match: ({ url }) => url.pathname.includes("/namespaces/shop/datadog"), answer: status(500, "InternalError", "no") });
+    server.overrides.push({
+      match: ({ url }) => url.pathname.includes("/namespaces/shop/datadog"),
+      answer: status(500, "InternalError", "no"),
+    });
     const second = await observe(GATED);
     expect(monitorsIn(second)).toEqual(teams.map(() => ({ kind: "found", state: "OK" })));
-    expect((await second.later?.())?.observations.get(shop.uid)?.observation.monitor).toMatchObject({ kind: "failed", failure: { code: 500 } });
+    expect((await second.later?.())?.observations.get(shop.uid)?.observation.monitor).toMatchObject(
+      { kind: "failed", failure: { code: 500 } },
+    );
   });
 });
 
 describe("a namespace whose rules look at many more pods than those of the others", () => {
   it("is decided after the others", async () => {
     const numbers = Array.from({ length: 1_000 }, (_, index) => index);
-    const shop = watch("shop", "web", { metrics: Array.from({ length: HEAVY_LOOKS / numbers.length }, () => CPU) });
+    const shop = watch("shop", "web", {
+      metrics: Array.from({ length: HEAVY_LOOKS / numbers.length }, () => CPU),
+    });
     server.collections.get(PODS)?.push(...numbers.map((index) => pod("shop", "web", index + 2)));
-    server.collections.get("/apis/metrics.k8s.io/v1beta1/pods")?.push(...numbers.map((index) => podMetrics("shop", "web", index + 2)));
+    server.collections
+      .get("/apis/metrics.k8s.io/v1beta1/pods")
+      ?.push(...numbers.map((index) => podMetrics("shop", "web", index + 2)));
     const first = await observe([...TEAMS, shop]);
     expect(names(first)).toEqual(["bank/web", "farm/web", "mill/web", "port/web"]);
     const later = await first.later?.();
@@ -224,7 +306,9 @@ describe("a namespace whose rules look at many more pods than those of the other
 });
 
 describe("heaviest()", () => {
-  const of = (...weights: readonly number[]) => [...heaviest(new Map(weights.map((weight, at) => [namespace(`n${at}`), weight])), 100)];
+  const of = (...weights: readonly number[]) => [
+    ...heaviest(new Map(weights.map((weight, at) => [namespace(`n${at}`), weight])), 100),
+  ];
   it.each([
     ["none below the least", [100, 1], []],
     ["one above both", [101, 1], ["n0"]],

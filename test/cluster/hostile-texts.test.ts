@@ -19,7 +19,11 @@ describe("what a hostile server says", () => {
   };
 
   it("reaches a message cut and escaped, and its reason only where it is one word", async () => {
-    server.answer = status(403, "Forbidden\u001b[31m", `${"x".repeat(50)}\n\u001b[2Jlevel=error ${"y".repeat(1_000_000)}`);
+    server.answer = status(
+      403,
+      "Forbidden\u001b[31m",
+      `${"x".repeat(50)}\n\u001b[2Jlevel=error ${"y".repeat(1_000_000)}`,
+    );
     const { reason, message } = await failure();
     expect(reason).toBe("Forbidden");
     expect(message).toHaveLength(FOREIGN_CHARACTERS_MAX);
@@ -27,8 +31,13 @@ describe("what a hostile server says", () => {
   });
 
   it("is not repeated at all where it is a page of HTML", async () => {
-    server.answer = (_seen, response) => response.writeHead(500, { "content-type": "text/html" }).end("<html>secret page</html>");
-    expect(await failure()).toMatchObject({ code: 500, reason: "InternalError", message: expect.not.stringContaining("secret") });
+    server.answer = (_seen, response) =>
+      response.writeHead(500, { "content-type": "text/html" }).end("<html>secret page</html>");
+    expect(await failure()).toMatchObject({
+      code: 500,
+      reason: "InternalError",
+      message: expect.not.stringContaining("secret"),
+    });
   });
 });
 
@@ -40,9 +49,14 @@ describe("what a hostile cluster calls its objects", () => {
   };
 
   it("is read as a name that messages can repeat, the same for a pod and its metrics", () => {
-    const [pod] = readPods([{ metadata: { name: HOSTILE }, spec: { containers: [{ name: HOSTILE }] } }]);
-    const [metrics] = readPodMetrics([{ metadata: { name: HOSTILE }, containers: [{ name: HOSTILE }] }]);
-    for (const name of [pod?.name, pod?.containers[0]?.name, metrics?.containers[0]?.name]) shown(name);
+    const [pod] = readPods([
+      { metadata: { name: HOSTILE }, spec: { containers: [{ name: HOSTILE }] } },
+    ]);
+    const [metrics] = readPodMetrics([
+      { metadata: { name: HOSTILE }, containers: [{ name: HOSTILE }] },
+    ]);
+    for (const name of [pod?.name, pod?.containers[0]?.name, metrics?.containers[0]?.name])
+      shown(name);
     expect(metrics?.name).toBe(pod?.name);
     const longest = "a".repeat(253);
     expect(readPods([{ metadata: { name: longest } }])[0]?.name).toBe(longest);
@@ -50,7 +64,9 @@ describe("what a hostile cluster calls its objects", () => {
 
   it("is quoted cut and escaped where it stands for a metric value, in a Status, or in the reply of a recommender", () => {
     const values = readExternalValues([{ value: HOSTILE }]);
-    expect(values.kind === "failed" && values.failure.message.length).toBeLessThanOrEqual(FOREIGN_CHARACTERS_MAX + 60);
+    expect(values.kind === "failed" && values.failure.message.length).toBeLessThanOrEqual(
+      FOREIGN_CHARACTERS_MAX + 60,
+    );
     shown(readFailure({ code: 500, message: HOSTILE }).message);
     for (const reply of [{ [HOSTILE]: 1 }, { error: { code: 1, message: HOSTILE } }]) {
       const read = readRecommenderReply(reply);

@@ -16,7 +16,8 @@ afterEach(async () => {
   client.close();
   await server.close();
 });
-const fill = (apps: readonly (readonly [string, string])[], podsEach?: number): void => fillWith(server, apps, podsEach);
+const fill = (apps: readonly (readonly [string, string])[], podsEach?: number): void =>
+  fillWith(server, apps, podsEach);
 
 describe("observe() with answers that come too late", () => {
   it("keeps the metrics that need no pods when the pods of their namespace come too late", async () => {
@@ -24,22 +25,39 @@ describe("observe() with answers that come too late", () => {
       ["shop", "web"],
       ["shop", "worker"],
     ]);
-    server.documents.set("/apis/external.metrics.k8s.io/v1beta1/namespaces/shop/queue_depth", { items: [{ metricName: "queue_depth", value: "7" }] });
-    server.overrides.push({ match: ({ url }) => url.pathname === "/api/v1/namespaces/shop/pods", answer: () => undefined });
-    const [web, worker] = [watch("shop", "web", { selector: "app=web" }), watch("shop", "worker", { metrics: [QUEUE], selector: "app=worker" })];
+    server.documents.set("/apis/external.metrics.k8s.io/v1beta1/namespaces/shop/queue_depth", {
+      items: [{ metricName: "queue_depth", value: "7" }],
+    });
+    server.overrides.push({
+      match: ({ url }) => url.pathname === "/api/v1/namespaces/shop/pods",
+      answer: () => undefined,
+    });
+    const [web, worker] = [
+      watch("shop", "web", { selector: "app=web" }),
+      watch("shop", "worker", { metrics: [QUEUE], selector: "app=worker" }),
+    ];
     const observed = await client.observe([web, worker], { ...WHOLE, budgetMs: 1_500 });
-    expect(partsOf(seen(observed, web).observation.answers).resource).toMatchObject({ kind: "failed", failure: { code: 0 } });
-    expect([...partsOf(seen(observed, worker).observation.answers).external.values()]).toMatchObject([
-      { kind: "answered", items: [{ milli: 7_000n }] },
-    ]);
+    expect(partsOf(seen(observed, web).observation.answers).resource).toMatchObject({
+      kind: "failed",
+      failure: { code: 0 },
+    });
+    expect([
+      ...partsOf(seen(observed, worker).observation.answers).external.values(),
+    ]).toMatchObject([{ kind: "answered", items: [{ milli: 7_000n }] }]);
     expect(seen(observed, worker).observation.scale.kind).toBe("read");
   });
 
   it("measures while another list is late: only the rivals are unknown", async () => {
     fill([["shop", "web"]]);
-    server.overrides.push({ match: ({ url }) => url.pathname.endsWith("/horizontalpodautoscalers"), answer: () => undefined });
+    server.overrides.push({
+      match: ({ url }) => url.pathname.endsWith("/horizontalpodautoscalers"),
+      answer: () => undefined,
+    });
     const web = watch("shop", "web");
-    const { observation, rivalsUnknown } = seen(await client.observe([web], { ...WHOLE, budgetMs: 1_500 }), web);
+    const { observation, rivalsUnknown } = seen(
+      await client.observe([web], { ...WHOLE, budgetMs: 1_500 }),
+      web,
+    );
     expect(rivalsUnknown).toContain("no HorizontalPodAutoscaler could be looked for");
     expect(partsOf(observation.answers).resource).toMatchObject({ kind: "answered" });
     expect(observation.pods.all).toHaveLength(2);
@@ -53,10 +71,13 @@ describe("observe() with answers that come too late", () => {
         order.map((ns) => [ns, "web"] as const),
         300,
       );
-      const third = ({ url }: { readonly url: URL }) => url.pathname === "/api/v1/pods" && url.searchParams.get("continue") === "1000";
+      const third = ({ url }: { readonly url: URL }) =>
+        url.pathname === "/api/v1/pods" && url.searchParams.get("continue") === "1000";
       server.overrides.push({ match: third, answer: () => undefined });
       const observed = await client.observe(watched, { ...WHOLE, budgetMs: 2_000 });
-      return watched.map((one) => seen(observed, one).observation).map(({ pods, answers }) => [pods.all.length, partsOf(answers).resource?.kind]);
+      return watched
+        .map((one) => seen(observed, one).observation)
+        .map(({ pods, answers }) => [pods.all.length, partsOf(answers).resource?.kind]);
     };
 
     it("the namespaces that it has shown to their end are decided, and the others hold", async () => {
@@ -70,7 +91,9 @@ describe("observe() with answers that come too late", () => {
     });
 
     it("all hold where it comes back to a namespace, so that none is known to be whole", async () => {
-      expect(await broken(["a", "b", "a", "c", "d", "e"])).toEqual(namespaces.map(() => [0, "failed"]));
+      expect(await broken(["a", "b", "a", "c", "d", "e"])).toEqual(
+        namespaces.map(() => [0, "failed"]),
+      );
     });
   });
 
@@ -80,12 +103,20 @@ describe("observe() with answers that come too late", () => {
     const before = performance.now();
     const { observation } = seen(await client.observe([web], { ...WHOLE, budgetMs: 300 }), web);
     expect(performance.now() - before).toBeLessThan(1_500);
-    expect(observation.scale).toMatchObject({ kind: "failed", failure: { code: 0, reason: "Timeout" } });
+    expect(observation.scale).toMatchObject({
+      kind: "failed",
+      failure: { code: 0, reason: "Timeout" },
+    });
   });
 
   it("does not send calls that could no longer be answered in time", async () => {
-    server.documents.set("/apis/example.com", { preferredVersion: { version: "v1" }, versions: [{ version: "v1" }] });
-    server.documents.set("/apis/example.com/v1", { resources: [{ name: "rollouts", kind: "Rollout" }] });
+    server.documents.set("/apis/example.com", {
+      preferredVersion: { version: "v1" },
+      versions: [{ version: "v1" }],
+    });
+    server.documents.set("/apis/example.com/v1", {
+      resources: [{ name: "rollouts", kind: "Rollout" }],
+    });
     server.overrides.push({
       match: ({ url }) => url.pathname.endsWith("/scale"),
       answer: (...call) => setTimeout(() => json(200, {})(...call), 100),

@@ -17,9 +17,15 @@ beforeAll(async () => {
 afterAll(() => server.close());
 
 /** What an autoscaler observes where a path that ends like this has this answer. */
-const observing = async (path: string, body: unknown, metrics?: Parameters<typeof watch>[2]): Promise<Observation | undefined> => {
+const observing = async (
+  path: string,
+  body: unknown,
+  metrics?: Parameters<typeof watch>[2],
+): Promise<Observation | undefined> => {
   server.answer = ({ url }, response, socket) => {
-    const list = url.pathname.endsWith("/deployments") ? { items: [DEPLOYMENT] } : { kind: "List", items: [] };
+    const list = url.pathname.endsWith("/deployments")
+      ? { items: [DEPLOYMENT] }
+      : { kind: "List", items: [] };
     json(200, url.pathname.endsWith(path) ? body : list)({ url } as never, response, socket);
   };
   const client = clientTo(server);
@@ -46,7 +52,9 @@ describe("the answer to a LIST", () => {
       kind: "failed",
       failure: {
         reason: "MalformedAnswer",
-        message: expect.stringMatching(/the answer has no list of items|an object as the item of the list is expected/),
+        message: expect.stringMatching(
+          /the answer has no list of items|an object as the item of the list is expected/,
+        ),
       },
     };
     expect(partsOf((await observing("/pods", body))?.answers).resource).toMatchObject(failure);
@@ -54,7 +62,9 @@ describe("the answer to a LIST", () => {
   });
 
   it("is an empty list where a Go server writes null for its items", async () => {
-    expect((await observing("/deployments", { kind: "DeploymentList", items: null }))?.scale).toMatchObject({
+    expect(
+      (await observing("/deployments", { kind: "DeploymentList", items: null }))?.scale,
+    ).toMatchObject({
       kind: "failed",
       failure: { code: 404 },
     });
@@ -67,7 +77,13 @@ describe("the answer of a metrics API", () => {
       partsOf((await observing("/queue_depth", body, { metrics: [QUEUE] }))?.answers)
         .external.values()
         .next().value;
-    expect(await external({ kind: "ExternalMetricValueList" })).toMatchObject({ kind: "failed", failure: { reason: "InvalidAnswer" } });
-    expect(await external({ kind: "ExternalMetricValueList", items: null })).toMatchObject({ kind: "answered", items: [] });
+    expect(await external({ kind: "ExternalMetricValueList" })).toMatchObject({
+      kind: "failed",
+      failure: { reason: "InvalidAnswer" },
+    });
+    expect(await external({ kind: "ExternalMetricValueList", items: null })).toMatchObject({
+      kind: "answered",
+      items: [],
+    });
   });
 });

@@ -15,7 +15,9 @@ describe("mapYielding()", () => {
     );
     clearImmediate(timer);
     expect(turns.map(({ at }) => at)).toEqual(Array.from({ length: 1_050 }, (_, at) => at));
-    const itemsOfTurn = [...Map.groupBy(turns, (result) => result.turn).values()].map(({ length }) => length);
+    const itemsOfTurn = [...Map.groupBy(turns, (result) => result.turn).values()].map(
+      ({ length }) => length,
+    );
     expect(itemsOfTurn).toEqual([...Array.from({ length: 10 }, () => AUTOSCALERS_A_TURN), 50]);
   });
 
@@ -55,6 +57,8 @@ describe("inTurns()", () => {
     for await (const at of inTurns(answer(), 20)) seen.push({ at, turn });
     clearImmediate(timer);
     expect(seen.map(({ at }) => at)).toEqual(Array.from({ length: 45 }, (_, at) => at));
-    expect([...Map.groupBy(seen, (item) => item.turn).values()].map(({ length }) => length)).toEqual([20, 20, 5]);
+    expect(
+      [...Map.groupBy(seen, (item) => item.turn).values()].map(({ length }) => length),
+    ).toEqual([20, 20, 5]);
   });
 });

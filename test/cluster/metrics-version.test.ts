@@ -26,23 +26,42 @@ afterEach(async () => {
 /** Serves metrics.k8s.io in these versions alone. The group prefers the last of them. */
 const serve = (...versions: readonly string[]): void => {
   for (const version of ["v1", "v1beta1"]) {
-    if (versions.includes(version)) server.collections.set(`${GROUP}/${version}/pods`, [podMetrics("shop", "web")]);
+    if (versions.includes(version))
+      server.collections.set(`${GROUP}/${version}/pods`, [podMetrics("shop", "web")]);
     else server.collections.delete(`${GROUP}/${version}/pods`);
   }
   const preferred = versions.at(-1);
   if (preferred === undefined) server.documents.delete(GROUP);
-  else server.documents.set(GROUP, { versions: versions.map((version) => ({ version })), preferredVersion: { version: preferred } });
+  else
+    server.documents.set(GROUP, {
+      versions: versions.map((version) => ({ version })),
+      preferredVersion: { version: preferred },
+    });
 };
 
 /** Answers PodMetrics of this version as metrics-server does: protobuf where it is accepted. */
 const answerProtobuf = (version: string): void => {
   const answer: Answer = (seen, response) => {
     const accepts = String(seen.headers.accept).includes(PROTOBUF);
-    const json = { kind: "PodMetricsList", apiVersion: `metrics.k8s.io/${version}`, metadata: {}, items: [podMetrics("shop", "web")] };
-    const bytes = encode("k8s.io.metrics.pkg.apis.metrics.v1beta1.PodMetricsList", { metadata: {}, items: json.items }, json.apiVersion);
-    response.writeHead(200, { "content-type": accepts ? PROTOBUF : "application/json" }).end(accepts ? bytes : JSON.stringify(json));
+    const json = {
+      kind: "PodMetricsList",
+      apiVersion: `metrics.k8s.io/${version}`,
+      metadata: {},
+      items: [podMetrics("shop", "web")],
+    };
+    const bytes = encode(
+      "k8s.io.metrics.pkg.apis.metrics.v1beta1.PodMetricsList",
+      { metadata: {}, items: json.items },
+      json.apiVersion,
+    );
+    response
+      .writeHead(200, { "content-type": accepts ? PROTOBUF : "application/json" })
+      .end(accepts ? bytes : JSON.stringify(json));
   };
-  server.overrides.push({ match: ({ url }) => url.pathname.startsWith(`${GROUP}/${version}/`), answer });
+  server.overrides.push({
+    match: ({ url }) => url.pathname.startsWith(`${GROUP}/${version}/`),
+    answer,
+  });
 };
 
 const web = watch("shop", "web");
@@ -66,18 +85,29 @@ describe("the version of metrics.k8s.io", () => {
     [["v1"], "v1"],
     [["v1", "v1beta1"], "v1"],
     [["v2", "v1beta1"], "v1beta1"],
-  ])("is the newest that is served and known, also where the group prefers another one: of %j it is %s", async (versions, newest) => {
-    serve(...versions);
-    expect(await measured()).toEqual(["web-0"]);
-    expect(asked()).toEqual([DISCOVERY, LIST(newest)]);
-  });
+  ])(
+    "is the newest that is served and known, also where the group prefers another one: of %j it is %s",
+    async (versions, newest) => {
+      serve(...versions);
+      expect(await measured()).toEqual(["web-0"]);
+      expect(asked()).toEqual([DISCOVERY, LIST(newest)]);
+    },
+  );
 
-  it.each(["v1", "v1beta1"])("%s is read from protobuf where its server has it", async (version) => {
-    serve(version);
-    answerProtobuf(version);
-    expect(await measured()).toEqual(["web-0"]);
-    expect(server.seen.some(({ url, headers }) => url.pathname.includes(version) && String(headers.accept).startsWith(PROTOBUF))).toBe(true);
-  });
+  it.each(["v1", "v1beta1"])(
+    "%s is read from protobuf where its server has it",
+    async (version) => {
+      serve(version);
+      answerProtobuf(version);
+      expect(await measured()).toEqual(["web-0"]);
+      expect(
+        server.seen.some(
+          ({ url, headers }) =>
+            url.pathname.includes(version) && String(headers.accept).startsWith(PROTOBUF),
+        ),
+      ).toBe(true);
+    },
+  );
 
   it("is noticed once for a warm client", async () => {
     serve("v1");
@@ -99,14 +129,19 @@ describe("the version of metrics.k8s.io", () => {
   it("stays a failed metric where no version is served, without a storm of questions", async () => {
     serve();
     for (let sync = 0; sync < 2; sync++) {
-      expect(await measured()).toEqual(["404 the server could not find the requested resource (get pods.metrics.k8s.io)"]);
+      expect(await measured()).toEqual([
+        "404 the server could not find the requested resource (get pods.metrics.k8s.io)",
+      ]);
     }
     expect(asked()).toEqual([DISCOVERY, LIST("v1beta1"), LIST("v1beta1")]);
   });
 
   it("is the oldest one while discovery fails, so that metrics that are there are read", async () => {
     serve("v1beta1", "v1");
-    server.overrides.push({ match: ({ url }) => url.pathname === GROUP, answer: (_seen, response) => response.writeHead(503).end() });
+    server.overrides.push({
+      match: ({ url }) => url.pathname === GROUP,
+      answer: (_seen, response) => response.writeHead(503).end(),
+    });
     expect(await measured()).toEqual(["web-0"]);
     expect(asked()).toEqual([DISCOVERY, LIST("v1beta1")]);
   });

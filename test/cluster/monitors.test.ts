@@ -30,7 +30,11 @@ const monitor = (name: string, state?: string) => ({
 
 describe("observe() of a monitor that may stop an autoscaler", () => {
   it.each([
-    ["its state", [monitor("other", "Alert"), monitor("gated", "OK")], { kind: "found", state: "OK" }],
+    [
+      "its state",
+      [monitor("other", "Alert"), monitor("gated", "OK")],
+      { kind: "found", state: "OK" },
+    ],
     ["a monitor without a state yet", [monitor("gated")], { kind: "found" }],
     ["that there is none of its name", [monitor("other", "OK")], { kind: "missing" }],
   ])("finds %s", async (_, monitors, expected) => {
@@ -38,10 +42,14 @@ describe("observe() of a monitor that may stop an autoscaler", () => {
     expect(await monitorSeen()).toEqual(expected);
   });
 
-  it("takes a cluster without monitors for one that has none of the name", async () => expect(await monitorSeen()).toEqual({ kind: "missing" }));
+  it("takes a cluster without monitors for one that has none of the name", async () =>
+    expect(await monitorSeen()).toEqual({ kind: "missing" }));
 
   it("keeps a refusal apart from an absence", async () => {
-    server.overrides.push({ match: ({ url }) => url.pathname.includes("datadogmonitors"), answer: status(403, "Forbidden", "not for you") });
+    server.overrides.push({
+      match: ({ url }) => url.pathname.includes("datadogmonitors"),
+      answer: status(403, "Forbidden", "not for you"),
+    });
     expect(await monitorSeen()).toMatchObject({ kind: "failed", failure: { code: 403 } });
   });
 

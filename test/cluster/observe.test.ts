@@ -22,13 +22,25 @@ afterEach(async () => {
   await server.close();
 });
 
-const fill = (apps: readonly (readonly [string, string])[], podsEach?: number): void => fillWith(server, apps, podsEach);
+const fill = (apps: readonly (readonly [string, string])[], podsEach?: number): void =>
+  fillWith(server, apps, podsEach);
 const forbid = (path: string, failure: Partial<ApiFailure> = {}): void => {
   const { code = 403, reason = "Forbidden", message = "not for you" } = failure;
-  server.overrides.push({ match: ({ url }) => decodeURIComponent(url.pathname) === path, answer: status(code, reason, message) });
+  server.overrides.push({
+    match: ({ url }) => decodeURIComponent(url.pathname) === path,
+    answer: status(code, reason, message),
+  });
 };
-const LISTS = ["/apis/apps/v1/deployments", "/api/v1/pods", "/apis/metrics.k8s.io/v1beta1/pods", "/apis/autoscaling/v2/horizontalpodautoscalers"];
-const listCalls = () => server.paths().filter((path) => LISTS.some((list) => path.endsWith(`/${list.split("/").at(-1)}`)));
+const LISTS = [
+  "/apis/apps/v1/deployments",
+  "/api/v1/pods",
+  "/apis/metrics.k8s.io/v1beta1/pods",
+  "/apis/autoscaling/v2/horizontalpodautoscalers",
+];
+const listCalls = () =>
+  server
+    .paths()
+    .filter((path) => LISTS.some((list) => path.endsWith(`/${list.split("/").at(-1)}`)));
 
 describe("observe()", () => {
   it("gives scale, pods and metrics of one autoscaler", async () => {
@@ -46,23 +58,34 @@ describe("observe()", () => {
     });
     expect(observation.pods.all.map(({ name }) => name)).toEqual(["web-0", "web-1"]);
     expect(observation.podsUnread).toBeUndefined();
-    expect(observation.pods.all[0]).toMatchObject({ phase: "Running", ready: { status: "True" }, containers: [{ requests: { cpu: 100n } }] });
+    expect(observation.pods.all[0]).toMatchObject({
+      phase: "Running",
+      ready: { status: "True" },
+      containers: [{ requests: { cpu: 100n } }],
+    });
     const { resource } = partsOf(observation.answers);
     expect(resource).toMatchObject({ kind: "answered" });
-    expect(resource?.kind === "answered" && resource.items.all[0]?.containers[0]?.usage["cpu"]).toBe(80n);
+    expect(
+      resource?.kind === "answered" && resource.items.all[0]?.containers[0]?.usage["cpu"],
+    ).toBe(80n);
     expect(rivals).toEqual([]);
   });
 
   it("makes a number of LIST calls that does not depend on how many autoscalers there are", async () => {
     const counts: number[] = [];
     for (const size of [10, 100, 400]) {
-      const apps = Array.from({ length: size }, (_, index) => [`team-${index % 5}`, `app-${index}`] as const);
+      const apps = Array.from(
+        { length: size },
+        (_, index) => [`team-${index % 5}`, `app-${index}`] as const,
+      );
       fill(apps, 1);
       const before = listCalls().length;
       const watched = apps.map(([ns, app]) => watch(ns, app));
       const observed = await client.observe(watched, WHOLE);
       counts.push(listCalls().length - before);
-      expect(watched.filter((one) => seen(observed, one).observation.scale.kind === "read")).toHaveLength(size);
+      expect(
+        watched.filter((one) => seen(observed, one).observation.scale.kind === "read"),
+      ).toHaveLength(size);
     }
     expect(counts).toEqual([4, 4, 4]);
   });
@@ -73,7 +96,10 @@ describe("observe()", () => {
       ["bank", "web"],
       ["zoo", "web"],
     ]);
-    await client.observe([watch("shop", "web"), watch("bank", "web")], { budgetMs: 5_000, namespaces: [namespace("shop"), namespace("bank")] });
+    await client.observe([watch("shop", "web"), watch("bank", "web")], {
+      budgetMs: 5_000,
+      namespaces: [namespace("shop"), namespace("bank")],
+    });
     expect(
       server
         .paths()
@@ -101,7 +127,9 @@ describe("observe()", () => {
     fill(apps, 1);
     const watched = apps.map(([ns, app]) => watch(ns, app));
     const observed = await client.observe(watched, WHOLE);
-    expect(watched.filter((one) => seen(observed, one).observation.scale.kind === "failed")).toEqual([]);
+    expect(
+      watched.filter((one) => seen(observed, one).observation.scale.kind === "failed"),
+    ).toEqual([]);
     expect(seen(observed, watch("shop", "app-0")).observation.pods.all).toHaveLength(1_200);
     expect(server.seen.filter(({ url }) => url.pathname.endsWith("/deployments"))).toHaveLength(3);
   });
@@ -111,7 +139,10 @@ describe("observe()", () => {
     fill(apps, 1);
     let expired = 0;
     server.overrides.push({
-      match: ({ url }) => url.pathname.endsWith("/v1/namespaces/shop/pods") && url.searchParams.has("continue") && expired++ === 0,
+      match: ({ url }) =>
+        url.pathname.endsWith("/v1/namespaces/shop/pods") &&
+        url.searchParams.has("continue") &&
+        expired++ === 0,
       answer: status(410, "Expired", "The provided continue parameter is too old"),
     });
     const web = watch("shop", "app-0");
@@ -123,14 +154,25 @@ describe("observe()", () => {
       Array.from({ length: 300 }, (_, index) => ["shop", `app-${index}`] as const),
       0,
     );
-    const watched = [watch("shop", "app-7", { metrics: [] }), watch("shop", "app-250", { metrics: [] })];
+    const watched = [
+      watch("shop", "app-7", { metrics: [] }),
+      watch("shop", "app-250", { metrics: [] }),
+    ];
     const first = await client.observe(watched, WHOLE);
     const second = await client.observe(watched, WHOLE);
     for (const observed of [first, second])
-      for (const one of watched) expect(seen(observed, one).observation.scale).toMatchObject({ kind: "read", generation: 3 });
+      for (const one of watched)
+        expect(seen(observed, one).observation.scale).toMatchObject({
+          kind: "read",
+          generation: 3,
+        });
     const [list, ...rest] = server.seen.filter(({ url }) => url.pathname.includes("/deployments"));
     expect(list?.url.searchParams.get("limit")).toBe("16");
-    expect(rest.map(({ url }) => url.pathname.split("/").at(-1)).toSorted()).toEqual(["app-250", "app-250", "app-7"]);
+    expect(rest.map(({ url }) => url.pathname.split("/").at(-1)).toSorted()).toEqual([
+      "app-250",
+      "app-250",
+      "app-7",
+    ]);
   });
 
   it("stops a list that has shown all it was asked for", async () => {
@@ -138,10 +180,15 @@ describe("observe()", () => {
     fill(apps, 0);
     // Older servers do not say how much remains.
     const items = server.collections.get("/apis/apps/v1/deployments")?.slice(0, 500);
-    server.overrides.push({ match: ({ url }) => url.pathname.endsWith("/deployments"), answer: json(200, { metadata: { continue: "500" }, items }) });
+    server.overrides.push({
+      match: ({ url }) => url.pathname.endsWith("/deployments"),
+      answer: json(200, { metadata: { continue: "500" }, items }),
+    });
     const watched = apps.slice(0, 400).map(([ns, app]) => watch(ns, app, { metrics: [] }));
     const observed = await client.observe(watched, WHOLE);
-    expect(watched.filter((one) => seen(observed, one).observation.scale.kind === "failed")).toEqual([]);
+    expect(
+      watched.filter((one) => seen(observed, one).observation.scale.kind === "failed"),
+    ).toEqual([]);
     expect(server.paths().filter((path) => path.endsWith("/deployments"))).toHaveLength(1);
   });
 
@@ -149,7 +196,10 @@ describe("observe()", () => {
     fill([["shop", "web"]]);
     const gone = watch("shop", "gone");
     const { observation } = seen(await client.observe([watch("shop", "web"), gone], WHOLE), gone);
-    expect(observation.scale).toEqual({ kind: "failed", failure: { code: 404, reason: "NotFound", message: 'deployments.apps "gone" not found' } });
+    expect(observation.scale).toEqual({
+      kind: "failed",
+      failure: { code: 404, reason: "NotFound", message: 'deployments.apps "gone" not found' },
+    });
   });
 
   it("works with a role that may only read scales", async () => {
@@ -158,13 +208,20 @@ describe("observe()", () => {
     forbid("/apis/apps/v1/namespaces/shop/deployments/web");
     const web = watch("shop", "web");
     for (let sync = 0; sync < 2; sync++) {
-      expect(seen(await client.observe([web], WHOLE), web).observation.scale).toMatchObject({ kind: "read", specReplicas: 2, selector: "app=web" });
+      expect(seen(await client.observe([web], WHOLE), web).observation.scale).toMatchObject({
+        kind: "read",
+        specReplicas: 2,
+        selector: "app=web",
+      });
     }
     expect(server.paths().filter((path) => path.endsWith("/deployments"))).toHaveLength(1);
   });
 
   it("finds custom resources by discovery and reads their scale", async () => {
-    server.documents.set("/apis/example.com", { preferredVersion: { version: "v2" }, versions: [{ version: "v1" }, { version: "v2" }] });
+    server.documents.set("/apis/example.com", {
+      preferredVersion: { version: "v2" },
+      versions: [{ version: "v1" }, { version: "v2" }],
+    });
     server.documents.set("/apis/example.com/v2", {
       resources: [
         { name: "rollouts/scale", kind: "Scale" },
@@ -172,14 +229,19 @@ describe("observe()", () => {
       ],
     });
     server.collections.set("/apis/example.com/v2/rollouts", [workload("shop", "web", 5)]);
-    const web = watch("shop", "web", { metrics: [], target: { apiVersion: "example.com/v1", kind: "Rollout", name: "web" } });
+    const web = watch("shop", "web", {
+      metrics: [],
+      target: { apiVersion: "example.com/v1", kind: "Rollout", name: "web" },
+    });
     for (let sync = 0; sync < 2; sync++) {
-      expect(seen(await client.observe([web], WHOLE), web).observation.scale).toMatchObject({ kind: "read", specReplicas: 5 });
+      expect(seen(await client.observe([web], WHOLE), web).observation.scale).toMatchObject({
+        kind: "read",
+        specReplicas: 5,
+      });
     }
-    expect(server.paths().filter((path) => path.includes("example.com") && !path.includes("shop"))).toEqual([
-      "GET /apis/example.com",
-      "GET /apis/example.com/v2",
-    ]);
+    expect(
+      server.paths().filter((path) => path.includes("example.com") && !path.includes("shop")),
+    ).toEqual(["GET /apis/example.com", "GET /apis/example.com/v2"]);
   });
 
   it("finds a kind that a known group gets later: within a minute of its absence, and at once after the cluster says that it came", async () => {
@@ -188,14 +250,25 @@ describe("observe()", () => {
     client.close();
     client = clientTo(server, { clock: () => nowMs, newestKindMs: () => newestKindMs });
     const served = (...kinds: readonly string[]): void => {
-      server.documents.set("/apis/example.com/v1", { resources: kinds.map((kind) => ({ name: `${kind.toLowerCase()}s`, kind })) });
-      for (const kind of kinds) server.collections.set(`/apis/example.com/v1/${kind.toLowerCase()}s`, [workload("shop", "web", 5)]);
+      server.documents.set("/apis/example.com/v1", {
+        resources: kinds.map((kind) => ({ name: `${kind.toLowerCase()}s`, kind })),
+      });
+      for (const kind of kinds)
+        server.collections.set(`/apis/example.com/v1/${kind.toLowerCase()}s`, [
+          workload("shop", "web", 5),
+        ]);
     };
     const scaleOf = async (kind: string): Promise<string> => {
-      const web = watch("shop", "web", { metrics: [], target: { apiVersion: "example.com/v1", kind, name: "web" } });
+      const web = watch("shop", "web", {
+        metrics: [],
+        target: { apiVersion: "example.com/v1", kind, name: "web" },
+      });
       return seen(await client.observe([web], WHOLE), web).observation.scale.kind;
     };
-    server.documents.set("/apis/example.com", { preferredVersion: { version: "v1" }, versions: [{ version: "v1" }] });
+    server.documents.set("/apis/example.com", {
+      preferredVersion: { version: "v1" },
+      versions: [{ version: "v1" }],
+    });
     served("Rollout");
     expect([await scaleOf("Rollout"), await scaleOf("Canary")]).toEqual(["read", "failed"]);
     served("Rollout", "Canary");
@@ -217,25 +290,50 @@ describe("observe()", () => {
       { apiVersion: "nowhere.example/v1", kind: "Teapot", name: "pot" },
       'no matches for kind "Teapot" in group "nowhere.example"',
     ],
-    ["a kind that the core group has not", { apiVersion: "v1", kind: "Teapot", name: "pot" }, 'no matches for kind "Teapot" in group ""'],
-    ["a broken apiVersion", { apiVersion: "a/b/c", kind: "Teapot", name: "pot" }, "unexpected GroupVersion string: a/b/c"],
+    [
+      "a kind that the core group has not",
+      { apiVersion: "v1", kind: "Teapot", name: "pot" },
+      'no matches for kind "Teapot" in group ""',
+    ],
+    [
+      "a broken apiVersion",
+      { apiVersion: "a/b/c", kind: "Teapot", name: "pot" },
+      "unexpected GroupVersion string: a/b/c",
+    ],
   ])("says what the mapper says of %s", async (_name, target, message) => {
     server.documents.set("/api/v1", { resources: [{ name: "pods", kind: "Pod" }] });
     const pot = watch("shop", "pot", { target });
-    expect(seen(await client.observe([pot], WHOLE), pot).observation.scale).toMatchObject({ kind: "failed", failure: { message } });
+    expect(seen(await client.observe([pot], WHOLE), pot).observation.scale).toMatchObject({
+      kind: "failed",
+      failure: { message },
+    });
   });
 
   it("does not conclude that an API lacks the kind when it cannot be asked, and asks again next time", async () => {
-    server.documents.set("/apis/example.com", { preferredVersion: { version: "v1" }, versions: [{ version: "v1" }] });
-    forbid("/apis/example.com/v1", { code: 503, reason: "ServiceUnavailable", message: "the aggregated API is down" });
-    const web = watch("shop", "web", { metrics: [], target: { apiVersion: "example.com/v1", kind: "Rollout", name: "web" } });
+    server.documents.set("/apis/example.com", {
+      preferredVersion: { version: "v1" },
+      versions: [{ version: "v1" }],
+    });
+    forbid("/apis/example.com/v1", {
+      code: 503,
+      reason: "ServiceUnavailable",
+      message: "the aggregated API is down",
+    });
+    const web = watch("shop", "web", {
+      metrics: [],
+      target: { apiVersion: "example.com/v1", kind: "Rollout", name: "web" },
+    });
     expect(seen(await client.observe([web], WHOLE), web).observation.scale).toMatchObject({
       failure: { code: 503, message: "the aggregated API is down" },
     });
     server.overrides.length = 0;
-    server.documents.set("/apis/example.com/v1", { resources: [{ name: "rollouts", kind: "Rollout" }] });
+    server.documents.set("/apis/example.com/v1", {
+      resources: [{ name: "rollouts", kind: "Rollout" }],
+    });
     server.collections.set("/apis/example.com/v1/rollouts", [workload("shop", "web")]);
-    expect(seen(await client.observe([web], WHOLE), web).observation.scale).toMatchObject({ kind: "read" });
+    expect(seen(await client.observe([web], WHOLE), web).observation.scale).toMatchObject({
+      kind: "read",
+    });
   });
 
   it("asks nothing more when no scale could be read", async () => {
@@ -255,7 +353,9 @@ describe("observe()", () => {
     // No pods were read, which is not the same as that there are none.
     expect(observation).toMatchObject({ pods: { all: [] }, podsUnread: true });
     expect(partsOf(observation.answers).resource).toBeUndefined();
-    expect([...partsOf(observation.answers).external.values()]).toMatchObject([{ kind: "answered", items: [{ milli: 12_000n }] }]);
+    expect([...partsOf(observation.answers).external.values()]).toMatchObject([
+      { kind: "answered", items: [{ milli: 12_000n }] },
+    ]);
   });
 
   it("lists pods when another selector may overlap, and not when it cannot", async () => {
@@ -264,10 +364,24 @@ describe("observe()", () => {
       ["shop", "api"],
     ]);
     const metrics = [QUEUE];
-    await client.observe([watch("shop", "web", { metrics, selector: "app=web" }), watch("shop", "api", { metrics, selector: "app=api" })], WHOLE);
+    await client.observe(
+      [
+        watch("shop", "web", { metrics, selector: "app=web" }),
+        watch("shop", "api", { metrics, selector: "app=api" }),
+      ],
+      WHOLE,
+    );
     expect(server.paths().filter((path) => path.endsWith("/pods"))).toEqual([]);
-    await client.observe([watch("shop", "web", { metrics, selector: "app=web" }), watch("shop", "api", { metrics, selector: "tier=front" })], WHOLE);
-    expect(server.paths().filter((path) => path.endsWith("/pods"))).toEqual(["GET /api/v1/namespaces/shop/pods"]);
+    await client.observe(
+      [
+        watch("shop", "web", { metrics, selector: "app=web" }),
+        watch("shop", "api", { metrics, selector: "tier=front" }),
+      ],
+      WHOLE,
+    );
+    expect(server.paths().filter((path) => path.endsWith("/pods"))).toEqual([
+      "GET /api/v1/namespaces/shop/pods",
+    ]);
   });
 
   it("tells the neighbours and the selectors of their last sync", async () => {
@@ -276,9 +390,15 @@ describe("observe()", () => {
       ["shop", "api"],
       ["bank", "web"],
     ]);
-    const watched = [watch("shop", "web", { selector: "app=web" }), watch("shop", "api"), watch("bank", "web", { selector: "app=web" })];
+    const watched = [
+      watch("shop", "web", { selector: "app=web" }),
+      watch("shop", "api"),
+      watch("bank", "web", { selector: "app=web" }),
+    ];
     const observed = await client.observe(watched, WHOLE);
-    expect(seen(observed, watch("shop", "api")).observation.others).toEqual([{ name: "web", selector: "app=web" }]);
+    expect(seen(observed, watch("shop", "api")).observation.others).toEqual([
+      { name: "web", selector: "app=web" },
+    ]);
   });
 
   it("does not count a dry run among the neighbours, because it writes nothing", async () => {
@@ -287,7 +407,10 @@ describe("observe()", () => {
       ["shop", "api"],
     ]);
     const web = watch("shop", "web", { selector: "app=web" });
-    const dry = { ...watch("shop", "api", { selector: "app=web" }), spec: { ...web.spec, dryRun: true } };
+    const dry = {
+      ...watch("shop", "api", { selector: "app=web" }),
+      spec: { ...web.spec, dryRun: true },
+    };
     const observed = await client.observe([web, dry], WHOLE);
     expect(seen(observed, web).observation.others).toEqual([{ name: "web", selector: "app=web" }]);
   });
@@ -298,9 +421,19 @@ describe("observe()", () => {
       ["shop", "api"],
       ["bank", "web"],
     ]);
-    for (const ns of ["shop", "bank"]) server.documents.set(`/apis/external.metrics.k8s.io/v1beta1/namespaces/${ns}/queue_depth`, { items: [] });
+    for (const ns of ["shop", "bank"])
+      server.documents.set(`/apis/external.metrics.k8s.io/v1beta1/namespaces/${ns}/queue_depth`, {
+        items: [],
+      });
     const metrics = [QUEUE];
-    await client.observe([watch("shop", "web", { metrics }), watch("shop", "api", { metrics }), watch("bank", "web", { metrics })], WHOLE);
+    await client.observe(
+      [
+        watch("shop", "web", { metrics }),
+        watch("shop", "api", { metrics }),
+        watch("bank", "web", { metrics }),
+      ],
+      WHOLE,
+    );
     expect(server.paths().filter((path) => path.includes("external.metrics"))).toHaveLength(2);
   });
 
@@ -310,20 +443,46 @@ describe("observe()", () => {
       preferredVersion: { version: "v1beta1" },
       versions: [{ version: "v1beta1" }, { version: "v1beta2" }],
     });
-    server.documents.set("/apis/networking.k8s.io", { preferredVersion: { version: "v1" }, versions: [{ version: "v1" }] });
-    server.documents.set("/apis/networking.k8s.io/v1", { resources: [{ name: "ingresses", kind: "Ingress" }] });
+    server.documents.set("/apis/networking.k8s.io", {
+      preferredVersion: { version: "v1" },
+      versions: [{ version: "v1" }],
+    });
+    server.documents.set("/apis/networking.k8s.io/v1", {
+      resources: [{ name: "ingresses", kind: "Ingress" }],
+    });
     const base = "/apis/custom.metrics.k8s.io/v1beta2/namespaces/shop";
-    const value = (name: string) => ({ items: [{ describedObject: { name }, value: "3", timestamp: "2026-05-01T12:00:00Z" }] });
+    const value = (name: string) => ({
+      items: [{ describedObject: { name }, value: "3", timestamp: "2026-05-01T12:00:00Z" }],
+    });
     server.documents.set(`${base}/pods/*/rps`, value("web-0"));
     server.documents.set(`${base}/ingresses.networking.k8s.io/main/hits`, value("main"));
     server.documents.set(`${base}/metrics/jobs`, value("shop"));
     const target = { type: "AverageValue", averageValueMilli: 1_000n };
     const web = watch("shop", "web", {
       metrics: [
-        { type: "Pods", metric: { name: "rps", selector: { matchLabels: { verb: "GET" } } }, target },
-        { type: "Object", metric: { name: "hits" }, describedObject: { apiVersion: "networking.k8s.io/v1", kind: "Ingress", name: "main" }, target },
-        { type: "Object", metric: { name: "jobs" }, describedObject: { apiVersion: "v1", kind: "Namespace", name: "elsewhere" }, target },
-        { type: "Object", metric: { name: "steam" }, describedObject: { apiVersion: "kitchen.example/v1", kind: "Teapot", name: "pot" }, target },
+        {
+          type: "Pods",
+          metric: { name: "rps", selector: { matchLabels: { verb: "GET" } } },
+          target,
+        },
+        {
+          type: "Object",
+          metric: { name: "hits" },
+          describedObject: { apiVersion: "networking.k8s.io/v1", kind: "Ingress", name: "main" },
+          target,
+        },
+        {
+          type: "Object",
+          metric: { name: "jobs" },
+          describedObject: { apiVersion: "v1", kind: "Namespace", name: "elsewhere" },
+          target,
+        },
+        {
+          type: "Object",
+          metric: { name: "steam" },
+          describedObject: { apiVersion: "kitchen.example/v1", kind: "Teapot", name: "pot" },
+          target,
+        },
       ],
     });
     const { custom } = partsOf(seen(await client.observe([web], WHOLE), web).observation.answers);
@@ -333,37 +492,69 @@ describe("observe()", () => {
       { kind: "answered", items: [{ describes: "shop" }] },
       {
         kind: "failed",
-        failure: { message: 'unable to map kind Teapot.kitchen.example to resource: no matches for kind "Teapot" in group "kitchen.example"' },
+        failure: {
+          message:
+            'unable to map kind Teapot.kitchen.example to resource: no matches for kind "Teapot" in group "kitchen.example"',
+        },
       },
     ]);
-    expect(custom.has(queryKey({ for: "pods", metric: "rps", metricSelector: "verb=GET", podSelector: "app=web" }))).toBe(true);
+    expect(
+      custom.has(
+        queryKey({
+          for: "pods",
+          metric: "rps",
+          metricSelector: "verb=GET",
+          podSelector: "app=web",
+        }),
+      ),
+    ).toBe(true);
     const call = server.seen.find(({ url }) => url.pathname.endsWith("/rps"));
     expect(call?.url.searchParams.get("labelSelector")).toBe("app=web");
     expect(call?.url.searchParams.get("metricLabelSelector")).toBe("verb=GET");
   });
 
-  it.each([["NaN"], ["12 apples"], [""], [null]])("takes a metric that reads %j for failed, never for a number", async (value) => {
-    fill([["shop", "web"]]);
-    server.documents.set("/apis/external.metrics.k8s.io/v1beta1/namespaces/shop/queue_depth", {
-      items: [{ value, timestamp: "2026-05-01T12:00:00Z" }],
-    });
-    const web = watch("shop", "web", { metrics: [QUEUE] });
-    expect([...partsOf(seen(await client.observe([web], WHOLE), web).observation.answers).external.values()]).toMatchObject([{ kind: "failed" }]);
-  });
+  it.each([["NaN"], ["12 apples"], [""], [null]])(
+    "takes a metric that reads %j for failed, never for a number",
+    async (value) => {
+      fill([["shop", "web"]]);
+      server.documents.set("/apis/external.metrics.k8s.io/v1beta1/namespaces/shop/queue_depth", {
+        items: [{ value, timestamp: "2026-05-01T12:00:00Z" }],
+      });
+      const web = watch("shop", "web", { metrics: [QUEUE] });
+      expect([
+        ...partsOf(
+          seen(await client.observe([web], WHOLE), web).observation.answers,
+        ).external.values(),
+      ]).toMatchObject([{ kind: "failed" }]);
+    },
+  );
 
   it("says that no metrics API is there", async () => {
     fill([["shop", "web"]]);
     server.collections.delete("/apis/metrics.k8s.io/v1beta1/pods");
-    const metric = { type: "Pods", metric: { name: "rps" }, target: { type: "AverageValue", averageValueMilli: 1n } } as const;
+    const metric = {
+      type: "Pods",
+      metric: { name: "rps" },
+      target: { type: "AverageValue", averageValueMilli: 1n },
+    } as const;
     const web = watch("shop", "web", { metrics: [CPU, metric, QUEUE] });
     const answers = partsOf(seen(await client.observe([web], WHOLE), web).observation.answers);
     const words = "the server could not find the requested resource";
-    expect(answers.resource).toMatchObject({ kind: "failed", failure: { code: 404, message: `${words} (get pods.metrics.k8s.io)` } });
+    expect(answers.resource).toMatchObject({
+      kind: "failed",
+      failure: { code: 404, message: `${words} (get pods.metrics.k8s.io)` },
+    });
     expect([...answers.custom.values()]).toMatchObject([
-      { kind: "failed", failure: { message: "no custom metrics API (custom.metrics.k8s.io) registered" } },
+      {
+        kind: "failed",
+        failure: { message: "no custom metrics API (custom.metrics.k8s.io) registered" },
+      },
     ]);
     expect([...answers.external.values()]).toMatchObject([
-      { kind: "failed", failure: { message: `${words} (get queue_depth.external.metrics.k8s.io)` } },
+      {
+        kind: "failed",
+        failure: { message: `${words} (get queue_depth.external.metrics.k8s.io)` },
+      },
     ]);
   });
 
@@ -373,7 +564,10 @@ describe("observe()", () => {
     const web = watch("shop", "web", { metrics: [CPU, QUEUE] });
     const { observation } = seen(await client.observe([web], WHOLE), web);
     expect(observation.scale.kind).toBe("read");
-    expect([partsOf(observation.answers).resource, ...partsOf(observation.answers).external.values()]).toMatchObject([
+    expect([
+      partsOf(observation.answers).resource,
+      ...partsOf(observation.answers).external.values(),
+    ]).toMatchObject([
       { kind: "failed", failure: { code: 403, message: "not for you" } },
       { kind: "failed", failure: { code: 403, message: "not for you" } },
     ]);
@@ -387,7 +581,11 @@ describe("observe()", () => {
   });
 
   it("observes nothing without a call", async () => {
-    expect(await client.observe([], WHOLE)).toEqual({ observations: new Map(), calls: 0, bytes: 0 });
+    expect(await client.observe([], WHOLE)).toEqual({
+      observations: new Map(),
+      calls: 0,
+      bytes: 0,
+    });
   });
 });
 
@@ -396,13 +594,23 @@ describe("observe() looks for rivals", () => {
     metadata: { namespace: "shop", name, ...more },
     spec: { scaleTargetRef: { apiVersion: "apps/v1beta1", kind: "Deployment", name: "web" } },
   });
-  const install = (group: string, version: string, plural: string, items: readonly Record<string, unknown>[]) => {
-    server.documents.set(`/apis/${group}`, { versions: [{ version }], preferredVersion: { version } });
+  const install = (
+    group: string,
+    version: string,
+    plural: string,
+    items: readonly Record<string, unknown>[],
+  ) => {
+    server.documents.set(`/apis/${group}`, {
+      versions: [{ version }],
+      preferredVersion: { version },
+    });
     server.collections.set(`/apis/${group}/${version}/${plural}`, [...items]);
   };
   const rivalsOf = async (): Promise<readonly string[]> => {
     const web = watch("shop", "web");
-    return seen(await client.observe([web, watch("shop", "api")], WHOLE), web).rivals.map(({ kind, name }) => `${kind} ${name}`);
+    return seen(await client.observe([web, watch("shop", "api")], WHOLE), web).rivals.map(
+      ({ kind, name }) => `${kind} ${name}`,
+    );
   };
   beforeEach(() =>
     fill([
@@ -416,15 +624,31 @@ describe("observe() looks for rivals", () => {
       hpa("web"),
       hpa("keda-hpa-web", { ownerReferences: [{ kind: "ScaledObject", name: "queue" }] }),
     ]);
-    install("keda.sh", "v1alpha1", "scaledobjects", [{ metadata: { namespace: "shop", name: "queue" }, spec: { scaleTargetRef: { name: "web" } } }]);
-    const wpa = (name: string, dryRun: boolean) => ({ ...hpa(name), spec: { ...hpa(name).spec, dryRun } });
-    install("datadoghq.com", "v1alpha1", "watermarkpodautoscalers", [wpa("tide", false), wpa("rehearsal", true)]);
-    expect(await rivalsOf()).toEqual(["HorizontalPodAutoscaler web", "ScaledObject queue", "WatermarkPodAutoscaler tide"]);
-    expect(seen(await client.observe([watch("shop", "api")], WHOLE), watch("shop", "api")).rivals).toEqual([]);
+    install("keda.sh", "v1alpha1", "scaledobjects", [
+      { metadata: { namespace: "shop", name: "queue" }, spec: { scaleTargetRef: { name: "web" } } },
+    ]);
+    const wpa = (name: string, dryRun: boolean) => ({
+      ...hpa(name),
+      spec: { ...hpa(name).spec, dryRun },
+    });
+    install("datadoghq.com", "v1alpha1", "watermarkpodautoscalers", [
+      wpa("tide", false),
+      wpa("rehearsal", true),
+    ]);
+    expect(await rivalsOf()).toEqual([
+      "HorizontalPodAutoscaler web",
+      "ScaledObject queue",
+      "WatermarkPodAutoscaler tide",
+    ]);
+    expect(
+      seen(await client.observe([watch("shop", "api")], WHOLE), watch("shop", "api")).rivals,
+    ).toEqual([]);
   });
 
   describe("and a ScaledObject that KEDA has paused", () => {
-    const owned = hpa("keda-hpa-queue", { ownerReferences: [{ kind: "ScaledObject", name: "queue" }] });
+    const owned = hpa("keda-hpa-queue", {
+      ownerReferences: [{ kind: "ScaledObject", name: "queue" }],
+    });
     const PAUSED = { "autoscaling.keda.sh/paused": "true" };
     const STOPPED = [{ type: "Paused", status: "True" }];
     const queue = (annotations: object, conditions: readonly object[]) => ({
@@ -434,8 +658,18 @@ describe("observe() looks for rivals", () => {
     });
 
     it.each([
-      ["stands for the HPA that it still owns", [owned], queue(PAUSED, STOPPED), ["ScaledObject queue"]],
-      ["is a rival until KEDA says that it has stopped", [], queue(PAUSED, []), ["ScaledObject queue"]],
+      [
+        "stands for the HPA that it still owns",
+        [owned],
+        queue(PAUSED, STOPPED),
+        ["ScaledObject queue"],
+      ],
+      [
+        "is a rival until KEDA says that it has stopped",
+        [],
+        queue(PAUSED, []),
+        ["ScaledObject queue"],
+      ],
       ["is a rival again without the annotation", [], queue({}, STOPPED), ["ScaledObject queue"]],
       [
         "is a rival while it is brought to a count",
@@ -466,8 +700,12 @@ describe("observe() looks for rivals", () => {
     forbid("/apis/autoscaling/v2/namespaces/shop/horizontalpodautoscalers");
     expect(await rivalsOf()).toEqual([]);
     expect(await rivalsOf()).toEqual([]);
-    expect(server.paths().filter((path) => path.endsWith("horizontalpodautoscalers"))).toHaveLength(1);
-    expect(notices).toEqual(['Cannot look for a HorizontalPodAutoscaler on the same targets in cluster "eu-1": not for you']);
+    expect(server.paths().filter((path) => path.endsWith("horizontalpodautoscalers"))).toHaveLength(
+      1,
+    );
+    expect(notices).toEqual([
+      'Cannot look for a HorizontalPodAutoscaler on the same targets in cluster "eu-1": not for you',
+    ]);
   });
 
   describe("and is not answered", () => {
@@ -480,7 +718,9 @@ describe("observe() looks for rivals", () => {
 
     it("knows of none in a new client, which is not the same as that there is none", async () => {
       forbid(HPAS, FAILURE);
-      expect(await unknownOf("web")).toBe("no HorizontalPodAutoscaler could be looked for: not for you");
+      expect(await unknownOf("web")).toBe(
+        "no HorizontalPodAutoscaler could be looked for: not for you",
+      );
       server.overrides.length = 0;
       expect(await unknownOf("web")).toBeUndefined();
       forbid(HPAS, FAILURE);
@@ -490,7 +730,10 @@ describe("observe() looks for rivals", () => {
     it("knows nothing of a target that no answer was ever about", async () => {
       expect(await unknownOf("web")).toBeUndefined();
       forbid(HPAS, FAILURE);
-      expect([await unknownOf("web"), typeof (await unknownOf("api"))]).toEqual([undefined, "string"]);
+      expect([await unknownOf("web"), typeof (await unknownOf("api"))]).toEqual([
+        undefined,
+        "string",
+      ]);
     });
 
     it("takes a group whose versions cannot be read for one that may be installed, until it was read once", async () => {
@@ -500,17 +743,23 @@ describe("observe() looks for rivals", () => {
       expect(await unknownOf("web")).toBeUndefined();
     });
 
-    it.each([403, 404])("goes on after %i, as documented: there is no right or nothing to look", async (code) => {
-      forbid(HPAS, { code, reason: "No" });
-      forbid("/apis/keda.sh", { code, reason: "No" });
-      expect(await unknownOf("web")).toBeUndefined();
-    });
+    it.each([403, 404])(
+      "goes on after %i, as documented: there is no right or nothing to look",
+      async (code) => {
+        forbid(HPAS, { code, reason: "No" });
+        forbid("/apis/keda.sh", { code, reason: "No" });
+        expect(await unknownOf("web")).toBeUndefined();
+      },
+    );
   });
 
   it("remembers rivals over a passing failure", async () => {
     server.collections.set("/apis/autoscaling/v2/horizontalpodautoscalers", [hpa("web")]);
     expect(await rivalsOf()).toEqual(["HorizontalPodAutoscaler web"]);
-    forbid("/apis/autoscaling/v2/namespaces/shop/horizontalpodautoscalers", { code: 500, reason: "InternalError" });
+    forbid("/apis/autoscaling/v2/namespaces/shop/horizontalpodautoscalers", {
+      code: 500,
+      reason: "InternalError",
+    });
     expect(await rivalsOf()).toEqual(["HorizontalPodAutoscaler web"]);
   });
 });
@@ -518,9 +767,15 @@ describe("observe() looks for rivals", () => {
 it("autoscalers of one target share one reading", async () => {
   fill([["shop", "web"]]);
   const observed = await client.observe(
-    [watch("shop", "one", { target: deployment("web") }), watch("shop", "two", { target: deployment("web") })],
+    [
+      watch("shop", "one", { target: deployment("web") }),
+      watch("shop", "two", { target: deployment("web") }),
+    ],
     WHOLE,
   );
-  expect([...observed.observations.keys()]).toEqual([autoscalerUid("shop/one"), autoscalerUid("shop/two")]);
+  expect([...observed.observations.keys()]).toEqual([
+    autoscalerUid("shop/one"),
+    autoscalerUid("shop/two"),
+  ]);
   expect(server.paths().filter((path) => path.includes("deployments"))).toHaveLength(1);
 });

@@ -29,8 +29,16 @@ beforeAll(async () => {
       resourceVersion: "1",
       managedFields: [entry("kubectl"), ...writers, entry("kubelet", "status")],
     };
-    const deployment = { metadata, spec: { replicas, selector: { matchLabels: { app: "web" } } }, status: { replicas } };
-    json(200, { kind: "List", items: url.pathname.endsWith("/deployments") ? [deployment] : [] })({ url } as never, response, socket);
+    const deployment = {
+      metadata,
+      spec: { replicas, selector: { matchLabels: { app: "web" } } },
+      status: { replicas },
+    };
+    json(200, { kind: "List", items: url.pathname.endsWith("/deployments") ? [deployment] : [] })(
+      { url } as never,
+      response,
+      socket,
+    );
   };
 });
 afterAll(() => server.close());

@@ -9,7 +9,15 @@ import type { HpaMetric } from "../../lib/model/spec-hpa.ts";
 import { SPEC_KINDS } from "../../lib/model/spec.ts";
 import { type Kubernetes, kubernetes, pod, podMetrics, workload } from "./stand-in/kubernetes.ts";
 import { type Asked, askedText, requestInfo } from "./stand-in/request-info.ts";
-import { CPU, clientTo, deployment, QUEUE, WHOLE, watch, watermarkWithMonitor } from "./stand-in/watched.ts";
+import {
+  CPU,
+  clientTo,
+  deployment,
+  QUEUE,
+  WHOLE,
+  watch,
+  watermarkWithMonitor,
+} from "./stand-in/watched.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
 const yaml = readFileSync(join(ROOT, "infra/cluster-rbac.yaml"), "utf8");
@@ -26,7 +34,11 @@ const role = z.strictObject({
   metadata: z.strictObject({ name: z.string() }),
   rules: z.array(rule),
 });
-const named = z.strictObject({ apiGroup: z.literal("rbac.authorization.k8s.io"), kind: z.string(), name: z.string() });
+const named = z.strictObject({
+  apiGroup: z.literal("rbac.authorization.k8s.io"),
+  kind: z.string(),
+  name: z.string(),
+});
 const binding = z.strictObject({
   apiVersion: z.literal("rbac.authorization.k8s.io/v1"),
   kind: z.literal("ClusterRoleBinding"),
@@ -43,7 +55,9 @@ const roles = documents.filter((document) => document.kind === "ClusterRole");
 const permissions = roles.flatMap(({ metadata, rules }) =>
   rules.flatMap(({ apiGroups, resources, resourceNames, verbs }) =>
     apiGroups.flatMap((group) =>
-      resources.flatMap((resource) => verbs.map((verb) => ({ role: metadata.name, group, resource, resourceNames, verb }))),
+      resources.flatMap((resource) =>
+        verbs.map((verb) => ({ role: metadata.name, group, resource, resourceNames, verb })),
+      ),
     ),
   ),
 );
@@ -54,7 +68,8 @@ const allows = (permission: (typeof permissions)[number], asked: Asked): boolean
   (permission.resourceNames === undefined || permission.resourceNames.includes(asked.name ?? "")) &&
   (permission.resource === "*" || permission.resource === asked.resource);
 /** Discovery is open to every authenticated user by the role system:discovery. */
-const isDiscovery = (asked: Asked): boolean => asked.kind === "path" && asked.verb === "get" && /^\/apis?(\/|$)/.test(asked.path);
+const isDiscovery = (asked: Asked): boolean =>
+  asked.kind === "path" && asked.verb === "get" && /^\/apis?(\/|$)/.test(asked.path);
 
 const TARGETS = [
   { apiVersion: "apps/v1", kind: "Deployment", plural: "/apis/apps/v1/deployments" },
@@ -67,8 +82,18 @@ const METRICS: readonly HpaMetric[] = [
   CPU,
   QUEUE,
   { type: "Pods", metric: { name: "rps" }, target },
-  { type: "Object", metric: { name: "hits" }, describedObject: { apiVersion: "apps/v1", kind: "Deployment", name: "web" }, target },
-  { type: "Object", metric: { name: "jobs" }, describedObject: { kind: "Namespace", name: "shop" }, target },
+  {
+    type: "Object",
+    metric: { name: "hits" },
+    describedObject: { apiVersion: "apps/v1", kind: "Deployment", name: "web" },
+    target,
+  },
+  {
+    type: "Object",
+    metric: { name: "jobs" },
+    describedObject: { kind: "Namespace", name: "shop" },
+    target,
+  },
 ];
 
 let server: Kubernetes;
@@ -84,21 +109,38 @@ beforeAll(async () => {
     ["keda.sh", "v1alpha1"],
     ["datadoghq.com", "v1alpha1"],
   ]) {
-    server.documents.set(`/apis/${group}`, { versions: [{ version }], preferredVersion: { version } });
+    server.documents.set(`/apis/${group}`, {
+      versions: [{ version }],
+      preferredVersion: { version },
+    });
   }
   const watched = TARGETS.map(({ apiVersion, kind }) =>
-    watch("shop", `web-${kind.toLowerCase()}`, { target: { apiVersion, kind, name: "web" }, metrics: METRICS }),
+    watch("shop", `web-${kind.toLowerCase()}`, {
+      target: { apiVersion, kind, name: "web" },
+      metrics: METRICS,
+    }),
   );
   await client.observe([...watched, watermarkWithMonitor("shop", "gated")], WHOLE);
   await client.observe(
     ["a", "b", "c", "d", "e"].map((ns) => watch(ns, "web")),
     WHOLE,
   );
-  await client.listSpecs({ kinds: SPEC_KINDS, namespaces: "all", knownVersion: () => undefined, budgetMs: 1_000 });
+  await client.listSpecs({
+    kinds: SPEC_KINDS,
+    namespaces: "all",
+    knownVersion: () => undefined,
+    budgetMs: 1_000,
+  });
   for (const { apiVersion, kind } of TARGETS) {
     await client.readScale(namespace("shop"), { apiVersion, kind, name: "web" }, 1_000);
     await client.putScale(
-      { namespace: namespace("shop"), target: { apiVersion, kind, name: "web" }, targetUid: "uid-shop-web", resourceVersion: "7", replicas: 3 },
+      {
+        namespace: namespace("shop"),
+        target: { apiVersion, kind, name: "web" },
+        targetUid: "uid-shop-web",
+        resourceVersion: "7",
+        replicas: 3,
+      },
       1_000,
     );
   }
@@ -117,26 +159,40 @@ describe("the roles of infra/cluster-rbac.yaml", () => {
   });
 
   it("allow every call that is made", () => {
-    const refused = asked.filter((call) => !isDiscovery(call) && !permissions.some((permission) => allows(permission, call)));
+    const refused = asked.filter(
+      (call) => !isDiscovery(call) && !permissions.some((permission) => allows(permission, call)),
+    );
     expect(refused.map(askedText)).toEqual([]);
   });
 
   it("allow nothing that is never asked for", () => {
-    expect(permissions.filter((permission) => !asked.some((call) => allows(permission, call)))).toEqual([]);
+    expect(
+      permissions.filter((permission) => !asked.some((call) => allows(permission, call))),
+    ).toEqual([]);
   });
 
   it("keep writing in a role of its own, which names the scale subresource and nothing else", () => {
     const writing = permissions.filter(({ verb }) => !["get", "list"].includes(verb));
     expect(writing.length).toBeGreaterThan(0);
     expect(
-      writing.filter(({ role: name, resource, verb }) => name !== "tidemark-scale" || !resource.endsWith("/scale") || verb !== "update"),
+      writing.filter(
+        ({ role: name, resource, verb }) =>
+          name !== "tidemark-scale" || !resource.endsWith("/scale") || verb !== "update",
+      ),
     ).toEqual([]);
-    expect(permissions.filter(({ role: name, verb }) => name === "tidemark-scale" && verb !== "update")).toEqual([]);
+    expect(
+      permissions.filter(({ role: name, verb }) => name === "tidemark-scale" && verb !== "update"),
+    ).toEqual([]);
   });
 
   it("are bound to the group tidemark, each by a binding of its own", () => {
     const bindings = documents.filter((document) => document.kind === "ClusterRoleBinding");
-    expect(bindings.map(({ roleRef, subjects }) => [roleRef.name, subjects.map(({ kind, name }) => `${kind} ${name}`)])).toEqual([
+    expect(
+      bindings.map(({ roleRef, subjects }) => [
+        roleRef.name,
+        subjects.map(({ kind, name }) => `${kind} ${name}`),
+      ]),
+    ).toEqual([
       ["tidemark-observe", ["Group tidemark"]],
       ["tidemark-scale", ["Group tidemark"]],
     ]);
@@ -155,13 +211,27 @@ describe("the roles of infra/cluster-rbac.yaml", () => {
 
 it("a custom resource needs get and update of its scale, as docs/clusters.md says", async () => {
   const client = clientTo(server);
-  server.documents.set("/apis/argoproj.io", { versions: [{ version: "v1alpha1" }], preferredVersion: { version: "v1alpha1" } });
-  server.documents.set("/apis/argoproj.io/v1alpha1", { resources: [{ name: "rollouts", kind: "Rollout" }] });
+  server.documents.set("/apis/argoproj.io", {
+    versions: [{ version: "v1alpha1" }],
+    preferredVersion: { version: "v1alpha1" },
+  });
+  server.documents.set("/apis/argoproj.io/v1alpha1", {
+    resources: [{ name: "rollouts", kind: "Rollout" }],
+  });
   server.collections.set("/apis/argoproj.io/v1alpha1/rollouts", [workload("shop", "web")]);
   const before = server.seen.length;
   const rollout = { ...deployment("web"), apiVersion: "argoproj.io/v1alpha1", kind: "Rollout" };
   await client.observe([watch("shop", "rollout", { target: rollout, metrics: [] })], WHOLE);
-  await client.putScale({ namespace: namespace("shop"), target: rollout, targetUid: "uid-shop-web", resourceVersion: "7", replicas: 3 }, 1_000);
+  await client.putScale(
+    {
+      namespace: namespace("shop"),
+      target: rollout,
+      targetUid: "uid-shop-web",
+      resourceVersion: "7",
+      replicas: 3,
+    },
+    1_000,
+  );
   client.close();
   const calls = server.seen.slice(before).map(requestInfo);
   expect(calls.map(askedText).filter((text) => text.includes("rollouts"))).toEqual([

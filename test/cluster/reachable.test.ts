@@ -43,7 +43,9 @@ describe("serverUrl()", () => {
     ["localhost with a dot behind", "https://LOCALHOST."],
     ["a name below localhost", "https://api.localhost:6443"],
   ])("refuses %s: %s", (_name, text) => {
-    expect(() => url(text)).toThrow("is an address of this machine, of its network link or of a metadata service");
+    expect(() => url(text)).toThrow(
+      "is an address of this machine, of its network link or of a metadata service",
+    );
   });
 
   it.each([
@@ -76,9 +78,17 @@ describe("serverUrl()", () => {
 
 describe("isOwnAddress()", () => {
   it("is always true of an own IPv4 address that is carried inside IPv6", () => {
-    const own = fc.constantFrom("127.0.0.1", "169.254.169.254", "169.254.170.2", "0.0.0.0", "127.255.255.254");
+    const own = fc.constantFrom(
+      "127.0.0.1",
+      "169.254.169.254",
+      "169.254.170.2",
+      "0.0.0.0",
+      "127.255.255.254",
+    );
     const inside = fc.constantFrom("::ffff:", "::ffff:0:", "::", "64:ff9b::", "64:ff9b:1::");
-    fc.assert(fc.property(own, inside, (address, prefix) => isOwnAddress(prefix + address) === true));
+    fc.assert(
+      fc.property(own, inside, (address, prefix) => isOwnAddress(prefix + address) === true),
+    );
   });
 
   it("is never true of a public or private IPv4 address that is carried inside IPv6", () => {
@@ -88,7 +98,9 @@ describe("isOwnAddress()", () => {
       .map((parts) => parts.join("."))
       .filter((text) => text !== "192.0.0.192");
     const inside = fc.constantFrom("::ffff:", "64:ff9b::", "");
-    fc.assert(fc.property(foreign, inside, (address, prefix) => isOwnAddress(prefix + address) === false));
+    fc.assert(
+      fc.property(foreign, inside, (address, prefix) => isOwnAddress(prefix + address) === false),
+    );
   });
 });
 
@@ -101,13 +113,25 @@ describe("a connection", () => {
 
   it("is never made to a name that leads to this machine, whatever the name said when the cluster was added", async () => {
     const named = { url: server.url.replace("127.0.0.1", "localhost"), ca: server.ca };
-    const refused = await transportTo(named, { ownAddresses: false }).get({ path: "/version", resource: "version" }, budgetOf());
+    const refused = await transportTo(named, { ownAddresses: false }).get(
+      { path: "/version", resource: "version" },
+      budgetOf(),
+    );
     expect(refused).toMatchObject({
       kind: "failed",
-      failure: { code: 0, reason: "AddressRefused", message: expect.stringContaining("resolves to") },
+      failure: {
+        code: 0,
+        reason: "AddressRefused",
+        message: expect.stringContaining("resolves to"),
+      },
     });
     expect(server.connections()).toBe(0);
-    expect(await transportTo(named, { ownAddresses: true }).get({ path: "/version", resource: "version" }, budgetOf())).toMatchObject({
+    expect(
+      await transportTo(named, { ownAddresses: true }).get(
+        { path: "/version", resource: "version" },
+        budgetOf(),
+      ),
+    ).toMatchObject({
       kind: "read",
     });
   });

@@ -1,5 +1,10 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { createServer as createPlain, type IncomingMessage, type RequestListener, type Server } from "node:http";
+import {
+  createServer as createPlain,
+  type IncomingMessage,
+  type RequestListener,
+  type Server,
+} from "node:http";
 import { createServer as createTls } from "node:https";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
@@ -19,7 +24,13 @@ const REPLY = {
   reason: "night time",
   observedTargets: [{ type: "cpu", targetValue: 0.75 }],
 };
-const READ = { replicas: 6, lowerBoundReplicas: 4, upperBoundReplicas: 8, observedValue: 0.75, reason: "night time" };
+const READ = {
+  replicas: 6,
+  lowerBoundReplicas: 4,
+  upperBoundReplicas: 8,
+  observedValue: 0.75,
+  reason: "night time",
+};
 const REQUEST = { targetRef: { name: "web" } };
 
 let ca: Authority;
@@ -46,8 +57,12 @@ const listening = async (server: Server, scheme: string): Promise<string> => {
   await new Promise<void>((ready) => server.listen(0, "127.0.0.1", ready));
   return `${scheme}://127.0.0.1:${(server.address() as AddressInfo).port}/v1?x=1`;
 };
-const plain = (handler: RequestListener): Promise<string> => listening(createPlain(handler), "http");
-const secure = async (handler: RequestListener, options: Record<string, unknown> = {}): Promise<string> =>
+const plain = (handler: RequestListener): Promise<string> =>
+  listening(createPlain(handler), "http");
+const secure = async (
+  handler: RequestListener,
+  options: Record<string, unknown> = {},
+): Promise<string> =>
   listening(createTls({ ...(await ca.issue("recommender")), ...options }, handler), "https");
 
 const recommender = (url: string, tls: Recommender["tls"] = {}): Recommender => ({
@@ -59,7 +74,8 @@ const recommender = (url: string, tls: Recommender["tls"] = {}): Recommender => 
   tls,
 });
 const replying: RequestListener = (_, response) => response.end(JSON.stringify(REPLY));
-const bodyOf = async (request: IncomingMessage): Promise<unknown> => JSON.parse(Buffer.concat(await request.toArray()).toString());
+const bodyOf = async (request: IncomingMessage): Promise<unknown> =>
+  JSON.parse(Buffer.concat(await request.toArray()).toString());
 const messageOf = async (asked: Recommender, timeoutMs = 2_000): Promise<string> => {
   const answer = await askRecommender(ON_THIS_MACHINE, asked, REQUEST, timeoutMs);
   return answer.kind === "failed" ? answer.failure.message : "it was answered";
@@ -74,18 +90,25 @@ describe("askRecommender()", () => {
         replying(request, response);
       });
     });
-    expect(await askRecommender(ON_THIS_MACHINE, recommender(url), REQUEST, 2_000)).toEqual({ kind: "answered", items: READ });
+    expect(await askRecommender(ON_THIS_MACHINE, recommender(url), REQUEST, 2_000)).toEqual({
+      kind: "answered",
+      items: READ,
+    });
     expect(seen).toEqual([["POST", "/v1?x=1", "application/json", REQUEST]]);
   });
 
   it("trusts the authority of its caFile, and none without it", async () => {
     const url = await secure(replying);
-    expect(await askRecommender(ON_THIS_MACHINE, recommender(url, { caFile }), REQUEST, 2_000)).toEqual({ kind: "answered", items: READ });
+    expect(
+      await askRecommender(ON_THIS_MACHINE, recommender(url, { caFile }), REQUEST, 2_000),
+    ).toEqual({ kind: "answered", items: READ });
     expect(await messageOf(recommender(url))).toContain("certificate");
   });
 
   it("fails with a caFile that cannot be read", async () =>
-    expect(await messageOf(recommender(await secure(replying), { caFile: join(folder, "none.pem") }))).toContain("ENOENT"));
+    expect(
+      await messageOf(recommender(await secure(replying), { caFile: join(folder, "none.pem") })),
+    ).toContain("ENOENT"));
 
   it("shows its own certificate where the recommender asks for one", async () => {
     const url = await secure(replying, { ca: ca.ca, requestCert: true, rejectUnauthorized: true });
@@ -93,7 +116,14 @@ describe("askRecommender()", () => {
     const [certFile, keyFile] = [join(folder, "cert.pem"), join(folder, "key.pem")];
     await writeFile(certFile, cert);
     await writeFile(keyFile, key);
-    expect(await askRecommender(ON_THIS_MACHINE, recommender(url, { caFile, certFile, keyFile }), REQUEST, 2_000)).toEqual({
+    expect(
+      await askRecommender(
+        ON_THIS_MACHINE,
+        recommender(url, { caFile, certFile, keyFile }),
+        REQUEST,
+        2_000,
+      ),
+    ).toEqual({
       kind: "answered",
       items: READ,
     });
@@ -102,19 +132,45 @@ describe("askRecommender()", () => {
 
   it("keeps to the protocol versions that it is given", async () => {
     const url = await secure(replying, { maxVersion: "TLSv1.2" });
-    expect(await messageOf(recommender(url, { caFile, minVersion: "TLS13" }))).not.toBe("it was answered");
-    expect(await messageOf(recommender(url, { caFile, minVersion: "TLS12" }))).toBe("it was answered");
+    expect(await messageOf(recommender(url, { caFile, minVersion: "TLS13" }))).not.toBe(
+      "it was answered",
+    );
+    expect(await messageOf(recommender(url, { caFile, minVersion: "TLS12" }))).toBe(
+      "it was answered",
+    );
   });
 
   it.each([
     ["another status", 500, "oh no", "unexpected response code: 500 (5 bytes)"],
     ["a redirect, which is not followed", 303, "", "unexpected response code: 303 (0 bytes)"],
-    ["a body that is no JSON", 200, "<html>", "error unmarshaling response: the body is not a JSON object"],
-    ["a field that it does not know", 200, '{"targetReplicas":1,"shards":2}', "error unmarshaling response: it has a field that no reply has"],
-    ["an error of the recommender", 200, '{"error":{"code":3,"message":"no data"}}', "error from recommender: 3"],
-    ["a count that is no count", 200, '{"targetReplicas":1.5}', "error unmarshaling response: a count is not a 32-bit integer"],
+    [
+      "a body that is no JSON",
+      200,
+      "<html>",
+      "error unmarshaling response: the body is not a JSON object",
+    ],
+    [
+      "a field that it does not know",
+      200,
+      '{"targetReplicas":1,"shards":2}',
+      "error unmarshaling response: it has a field that no reply has",
+    ],
+    [
+      "an error of the recommender",
+      200,
+      '{"error":{"code":3,"message":"no data"}}',
+      "error from recommender: 3",
+    ],
+    [
+      "a count that is no count",
+      200,
+      '{"targetReplicas":1.5}',
+      "error unmarshaling response: a count is not a 32-bit integer",
+    ],
   ])("fails at %s", async (_, status, text, message) => {
-    const url = await plain((_request, response) => response.writeHead(status, { location: "http://127.0.0.1:1/" }).end(text));
+    const url = await plain((_request, response) =>
+      response.writeHead(status, { location: "http://127.0.0.1:1/" }).end(text),
+    );
     expect(await messageOf(recommender(url))).toBe(message);
   });
 
@@ -132,15 +188,20 @@ describe("askRecommender()", () => {
 
   it("gives up at its deadline", async () => {
     const url = await plain(() => undefined);
-    expect(await messageOf(recommender(url), 100)).toContain(`Cannot ask the recommender at ${url.replace("?x=1", "")}`);
+    expect(await messageOf(recommender(url), 100)).toContain(
+      `Cannot ask the recommender at ${url.replace("?x=1", "")}`,
+    );
   });
 
   it("gives up on an answer without end", async () => {
     const url = await plain((_, response) => response.end("x".repeat(MAX_RECOMMENDER_BYTES + 1)));
-    expect(await messageOf(recommender(url))).toContain(`the answer is larger than ${MAX_RECOMMENDER_BYTES} bytes`);
+    expect(await messageOf(recommender(url))).toContain(
+      `the answer is larger than ${MAX_RECOMMENDER_BYTES} bytes`,
+    );
   });
 
-  it("fails where no server listens", async () => expect(await messageOf(recommender("http://127.0.0.1:1/"))).toContain("ECONNREFUSED"));
+  it("fails where no server listens", async () =>
+    expect(await messageOf(recommender("http://127.0.0.1:1/"))).toContain("ECONNREFUSED"));
 
   it.each([
     ["http://127.0.0.1:9001/", "127.0.0.1 is an address of this machine"],
@@ -162,6 +223,8 @@ describe("askRecommender()", () => {
       REQUEST,
       2_000,
     );
-    expect(answer.kind === "failed" && answer.failure.message).toContain('names the file "/proc/self/environ"');
+    expect(answer.kind === "failed" && answer.failure.message).toContain(
+      'names the file "/proc/self/environ"',
+    );
   });
 });

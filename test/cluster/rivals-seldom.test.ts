@@ -19,7 +19,8 @@ beforeEach(async () => {
   nowMs = Date.now();
   client = clientTo(server, { clock: () => nowMs });
   server.collections.set(DEPLOYMENTS, [workload("shop", "web"), workload("shop", "api")]);
-  for (const empty of ["/api/v1/pods", "/apis/metrics.k8s.io/v1beta1/pods", HPAS]) server.collections.set(empty, []);
+  for (const empty of ["/api/v1/pods", "/apis/metrics.k8s.io/v1beta1/pods", HPAS])
+    server.collections.set(empty, []);
 });
 afterEach(async () => {
   client.close();
@@ -30,23 +31,38 @@ afterEach(async () => {
 const look = async (watched = [WEB]): Promise<readonly string[]> => {
   const before = server.seen.length;
   const { observations } = await client.observe(watched, WHOLE);
-  const asked = server.seen.slice(before).some(({ url }) => url.pathname.endsWith("horizontalpodautoscalers"));
-  return [asked ? "asked" : "spared", ...(observations.get(WEB.uid)?.rivals ?? []).map(({ name }) => name)];
+  const asked = server.seen
+    .slice(before)
+    .some(({ url }) => url.pathname.endsWith("horizontalpodautoscalers"));
+  return [
+    asked ? "asked" : "spared",
+    ...(observations.get(WEB.uid)?.rivals ?? []).map(({ name }) => name),
+  ];
 };
 const create = (): void => void server.collections.set(HPAS, [hpa]);
-const change = (path: "metadata" | "spec", value: Raw): void => void Object.assign(server.collections.get(DEPLOYMENTS)?.[0]?.[path] as Raw, value);
+const change = (path: "metadata" | "spec", value: Raw): void =>
+  void Object.assign(server.collections.get(DEPLOYMENTS)?.[0]?.[path] as Raw, value);
 
 describe("rivals are looked for in no more syncs than needed:", () => {
   it("one that was just made and has written nothing is noticed in the fourth sync", async () => {
     expect(await look()).toEqual(["asked"]);
     create();
-    expect([await look(), await look(), await look(), await look()]).toEqual([["spared"], ["spared"], ["spared"], ["asked", "other"]]);
+    expect([await look(), await look(), await look(), await look()]).toEqual([
+      ["spared"],
+      ["spared"],
+      ["spared"],
+      ["asked", "other"],
+    ]);
   });
 
   it("a LIST that is not repeated is no answer: what another environment has seen meanwhile goes on to count", async () => {
     const looks = async () =>
-      (await client.observe([WEB], WHOLE)).observations.get(WEB.uid)?.looks?.filter(({ kind }) => kind === "HorizontalPodAutoscaler");
-    expect(await looks()).toEqual([{ kind: "HorizontalPodAutoscaler", outcome: "answered", rivals: [] }]);
+      (await client.observe([WEB], WHOLE)).observations
+        .get(WEB.uid)
+        ?.looks?.filter(({ kind }) => kind === "HorizontalPodAutoscaler");
+    expect(await looks()).toEqual([
+      { kind: "HorizontalPodAutoscaler", outcome: "answered", rivals: [] },
+    ]);
     expect(await looks()).toEqual([]);
   });
 

@@ -18,10 +18,21 @@ beforeEach(async () => {
 });
 afterEach(() => server.close());
 
-const isA = (uid: string): void => void server.documents.set(IDENTITY, { kind: "Namespace", metadata: { name: "kube-system", uid } });
-const clientOf = (kubeSystemUid: string | undefined = OWN) => clientTo(server, { kubeSystemUid, clock: () => nowMs });
+const isA = (uid: string): void =>
+  void server.documents.set(IDENTITY, {
+    kind: "Namespace",
+    metadata: { name: "kube-system", uid },
+  });
+const clientOf = (kubeSystemUid: string | undefined = OWN) =>
+  clientTo(server, { kubeSystemUid, clock: () => nowMs });
 const web = watch("shop", "web");
-const write = { namespace: namespace("shop"), target: deployment("web"), targetUid: "uid-shop-web", resourceVersion: "7", replicas: 3 };
+const write = {
+  namespace: namespace("shop"),
+  target: deployment("web"),
+  targetUid: "uid-shop-web",
+  resourceVersion: "7",
+  replicas: 3,
+};
 const paths = (): readonly string[] => server.seen.map(({ url }) => url.pathname);
 
 describe("a client of a cluster whose identity is stored", () => {
@@ -43,11 +54,23 @@ describe("a client of a cluster whose identity is stored", () => {
     isA(ANOTHER);
     const client = clientOf();
     const { scale } = seen(await client.observe([web], WHOLE), web).observation;
-    expect(scale).toMatchObject({ kind: "failed", failure: { code: 0, reason: "OtherCluster", message: expect.stringContaining(ANOTHER) } });
-    const specs = await client.listSpecs({ kinds: SPEC_KINDS, namespaces: "all", knownVersion: () => undefined, budgetMs: 1_000 });
-    expect(JSON.stringify(specs, (_key, value: unknown) => (value instanceof Map ? [...value] : value))).toContain("OtherCluster");
+    expect(scale).toMatchObject({
+      kind: "failed",
+      failure: { code: 0, reason: "OtherCluster", message: expect.stringContaining(ANOTHER) },
+    });
+    const specs = await client.listSpecs({
+      kinds: SPEC_KINDS,
+      namespaces: "all",
+      knownVersion: () => undefined,
+      budgetMs: 1_000,
+    });
+    expect(
+      JSON.stringify(specs, (_key, value: unknown) => (value instanceof Map ? [...value] : value)),
+    ).toContain("OtherCluster");
     expect(await client.putScale(write, 1_000)).toMatchObject({ kind: "unsent" });
-    expect((await client.readScale(namespace("shop"), deployment("web"), 1_000)).kind).toBe("failed");
+    expect((await client.readScale(namespace("shop"), deployment("web"), 1_000)).kind).toBe(
+      "failed",
+    );
     expect(new Set(paths())).toEqual(new Set([IDENTITY]));
     client.close();
   });
@@ -86,7 +109,10 @@ describe("a client of a cluster whose identity is stored", () => {
   it("holds where it cannot be read for another reason, and asks again a second later", async () => {
     let broken = true;
     isA(OWN);
-    server.overrides.push({ match: ({ url }) => broken && url.pathname === IDENTITY, answer: json(500, { kind: "Status", code: 500 }) });
+    server.overrides.push({
+      match: ({ url }) => broken && url.pathname === IDENTITY,
+      answer: json(500, { kind: "Status", code: 500 }),
+    });
     const client = clientOf();
     expect(seen(await client.observe([web], WHOLE), web).observation.scale.kind).toBe("failed");
     expect(await client.putScale(write, 1_000)).toMatchObject({ kind: "unsent" });

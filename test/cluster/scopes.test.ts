@@ -2,9 +2,12 @@ import { describe, expect, it } from "vitest";
 import { scopesFor } from "../../lib/cluster/observe/scopes.ts";
 import { namespace } from "../../lib/model/ids.ts";
 
-const spaces = (count: number) => new Set(Array.from({ length: count }, (_, index) => namespace(`n${index}`)));
+const spaces = (count: number) =>
+  new Set(Array.from({ length: count }, (_, index) => namespace(`n${index}`)));
 const listed = (count: number, namespaces: "all" | readonly string[]) =>
-  scopesFor(spaces(count), { namespaces: namespaces === "all" ? "all" : namespaces.map(namespace) }).map((scope) => scope.namespace ?? "*");
+  scopesFor(spaces(count), {
+    namespaces: namespaces === "all" ? "all" : namespaces.map(namespace),
+  }).map((scope) => scope.namespace ?? "*");
 
 describe("scopesFor()", () => {
   it.each([

@@ -10,7 +10,10 @@ const HEAP_MIB = 96;
 const WHOLE_BYTES = 32 * 1024 * 1024 - 1_000;
 
 interface Seen {
-  readonly pods: { readonly kind: string; readonly failure?: { readonly reason: string; readonly message: string } };
+  readonly pods: {
+    readonly kind: string;
+    readonly failure?: { readonly reason: string; readonly message: string };
+  };
   readonly queue: Seen["pods"];
   readonly rollout: Seen["pods"];
 }
@@ -27,9 +30,13 @@ beforeEach(() => {
     ["shop", "worker"],
   ]);
   server.collections.set("/apis/autoscaling/v2/horizontalpodautoscalers", []);
-  server.documents.set("/apis/external.metrics.k8s.io/v1beta1/namespaces/shop/queue_depth", { items: [{ metricName: "queue_depth", value: "7" }] });
+  server.documents.set("/apis/external.metrics.k8s.io/v1beta1/namespaces/shop/queue_depth", {
+    items: [{ metricName: "queue_depth", value: "7" }],
+  });
   server.documents.set("/apis/example.com", { versions: [{ version: "v1" }] });
-  server.documents.set("/apis/example.com/v1", { resources: [{ name: "rollouts", kind: "Rollout" }] });
+  server.documents.set("/apis/example.com/v1", {
+    resources: [{ name: "rollouts", kind: "Rollout" }],
+  });
   server.documents.set("/apis/example.com/v1/namespaces/shop/rollouts/roll/scale", {
     metadata: {},
     spec: { replicas: 2 },
@@ -38,28 +45,56 @@ beforeEach(() => {
 });
 
 const filled = (begin: string, unit: string, end = ""): Buffer =>
-  Buffer.concat([Buffer.from(begin), Buffer.alloc(WHOLE_BYTES - (WHOLE_BYTES % unit.length), unit), Buffer.from(end)]);
+  Buffer.concat([
+    Buffer.from(begin),
+    Buffer.alloc(WHOLE_BYTES - (WHOLE_BYTES % unit.length), unit),
+    Buffer.from(end),
+  ]);
 
 /** What a few kilobytes of gzip unpack to. */
 const BODIES: Readonly<Record<string, Buffer>> = {
   "empty objects": filled('{"kind":"List","metadata":{},"items":[', "{},", "{}]}"),
-  "objects in the namespace": filled('{"kind":"List","metadata":{},"items":[', '{"metadata":{"namespace":"shop"}},', "{}]}"),
-  "values of zero": filled('{"kind":"List","metadata":{},"items":[', '{"value":"0"},', '{"value":"0"}]}'),
+  "objects in the namespace": filled(
+    '{"kind":"List","metadata":{},"items":[',
+    '{"metadata":{"namespace":"shop"}},',
+    "{}]}",
+  ),
+  "values of zero": filled(
+    '{"kind":"List","metadata":{},"items":[',
+    '{"value":"0"},',
+    '{"value":"0"}]}',
+  ),
   "objects in the metadata": filled('{"items":[],"metadata":{"a":[', "{},", "{}]}}"),
-  "objects in an unknown field": filled('{"versions":[],"resources":[],"items":[],"metadata":{},"more":[', "{},", "{}]}"),
-  "containers of one pod": filled('{"kind":"List","metadata":{},"items":[{"metadata":{"namespace":"shop"},"spec":{"containers":[', "{},", "{}]}}]}"),
+  "objects in an unknown field": filled(
+    '{"versions":[],"resources":[],"items":[],"metadata":{},"more":[',
+    "{},",
+    "{}]}",
+  ),
+  "containers of one pod": filled(
+    '{"kind":"List","metadata":{},"items":[{"metadata":{"namespace":"shop"},"spec":{"containers":[',
+    "{},",
+    "{}]}}]}",
+  ),
   "versions and kinds": filled('{"versions":[', '{"version":"a"},', '{"version":"v1"}]}'),
   "lists in lists": filled('{"items":[{"a":', "["),
   "objects in objects": filled("", '{"metadata":'),
   "one text": filled('{"items":[{"metadata":{"namespace":"', "x", '"}}]}'),
-  "different keys": Buffer.from(`{"items":[{"a":{${Array.from({ length: 2_000_000 }, (_, at) => `"k${at}":1`).join(",")}}}]}`),
+  "different keys": Buffer.from(
+    `{"items":[{"a":{${Array.from({ length: 2_000_000 }, (_, at) => `"k${at}":1`).join(",")}}}]}`,
+  ),
   "one key": filled('{"items":[{"', "x", '":1}]}'),
 };
 
 /** Behind a limit of 2 MiB nothing is read of any of them. */
 const SOME = Object.entries(BODIES).filter((_body, at) => at % 5 === 0);
 
-const PASSED = ["objects in an unknown field", "containers of one pod", "one text", "different keys", "one key"];
+const PASSED = [
+  "objects in an unknown field",
+  "containers of one pod",
+  "one text",
+  "different keys",
+  "one key",
+];
 const NOT_READ =
   /^Cannot GET pods of cluster "eu-1": the server answered 200 without a JSON object that can be read: |^Cannot list pods: the answer has no list of items$|^Cannot call the cluster: /;
 
@@ -71,11 +106,17 @@ const PATHS = {
 
 const packed = (body: Buffer): Answer => {
   const bytes = gzipSync(body, { level: 1 });
-  return (_seen, response) => void response.writeHead(200, { "content-type": "application/json", "content-encoding": "gzip" }).end(bytes);
+  return (_seen, response) =>
+    void response
+      .writeHead(200, { "content-type": "application/json", "content-encoding": "gzip" })
+      .end(bytes);
 };
 
 const playing = (point: keyof typeof PATHS, body: Buffer): void => {
-  server.overrides.push({ match: ({ url }) => url.pathname === PATHS[point], answer: packed(body) });
+  server.overrides.push({
+    match: ({ url }) => url.pathname === PATHS[point],
+    answer: packed(body),
+  });
 };
 
 /** What a process with a small heap observes. Rejects where the process ends before it says so. */
@@ -101,34 +142,45 @@ describe("a process with a small heap", () => {
     expect([pods.kind, queue.kind, rollout.kind]).toEqual(["answered", "answered", "read"]);
   });
 
-  it.each(SOME)("goes on where discovery answers with 32 MiB of %s, and only the kinds of that group are not found", async (_what, body) => {
-    playing("rollout", body);
-    const { pods, queue, rollout } = await observed();
-    expect([pods.kind, queue.kind]).toEqual(["answered", "answered"]);
-    expect(rollout.failure).toMatchObject({
-      reason: "AnswerTooLarge",
-      message: 'Cannot GET /apis/example.com of cluster "eu-1": answer is larger than 2097152 bytes',
-    });
-  });
+  it.each(SOME)(
+    "goes on where discovery answers with 32 MiB of %s, and only the kinds of that group are not found",
+    async (_what, body) => {
+      playing("rollout", body);
+      const { pods, queue, rollout } = await observed();
+      expect([pods.kind, queue.kind]).toEqual(["answered", "answered"]);
+      expect(rollout.failure).toMatchObject({
+        reason: "AnswerTooLarge",
+        message:
+          'Cannot GET /apis/example.com of cluster "eu-1": answer is larger than 2097152 bytes',
+      });
+    },
+  );
 
-  it.each(SOME)("goes on where a metrics adapter answers with 32 MiB of %s, and only that metric fails", async (_what, body) => {
-    playing("queue", body);
-    const { pods, queue, rollout } = await observed();
-    expect([pods.kind, rollout.kind]).toEqual(["answered", "read"]);
-    expect(queue.failure).toMatchObject({
-      reason: "AnswerTooLarge",
-      message: expect.stringContaining("Cannot GET queue_depth.external.metrics.k8s.io"),
-    });
-  });
+  it.each(SOME)(
+    "goes on where a metrics adapter answers with 32 MiB of %s, and only that metric fails",
+    async (_what, body) => {
+      playing("queue", body);
+      const { pods, queue, rollout } = await observed();
+      expect([pods.kind, rollout.kind]).toEqual(["answered", "read"]);
+      expect(queue.failure).toMatchObject({
+        reason: "AnswerTooLarge",
+        message: expect.stringContaining("Cannot GET queue_depth.external.metrics.k8s.io"),
+      });
+    },
+  );
 
-  it.each(Object.entries(BODIES))("goes on where the pods are 32 MiB of %s, and only that answer fails", async (what, body) => {
-    playing("pods", body);
-    const { pods, queue, rollout } = await observed();
-    expect([queue.kind, rollout.kind]).toEqual(["answered", "read"]);
-    // What no rule reads is skipped, and one object that is too large is passed over.
-    if (PASSED.includes(what)) expect(["answered", "ObjectTooLarge"]).toContain(pods.failure?.reason ?? pods.kind);
-    else expect(pods.failure?.message).toMatch(NOT_READ);
-  });
+  it.each(Object.entries(BODIES))(
+    "goes on where the pods are 32 MiB of %s, and only that answer fails",
+    async (what, body) => {
+      playing("pods", body);
+      const { pods, queue, rollout } = await observed();
+      expect([queue.kind, rollout.kind]).toEqual(["answered", "read"]);
+      // What no rule reads is skipped, and one object that is too large is passed over.
+      if (PASSED.includes(what))
+        expect(["answered", "ObjectTooLarge"]).toContain(pods.failure?.reason ?? pods.kind);
+      else expect(pods.failure?.message).toMatch(NOT_READ);
+    },
+  );
 
   it("goes on where every LIST of a hostile server is as large as one may be", async () => {
     server.overrides.push({

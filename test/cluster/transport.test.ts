@@ -2,7 +2,12 @@ import type { ServerResponse } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
 import { gzipSync } from "node:zlib";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { MAX_ANSWER_BYTES, MAX_FLOW_CALLS, MAX_IDLE_SOCKETS, MAX_SOCKETS } from "../../lib/cluster/request-limits.ts";
+import {
+  MAX_ANSWER_BYTES,
+  MAX_FLOW_CALLS,
+  MAX_IDLE_SOCKETS,
+  MAX_SOCKETS,
+} from "../../lib/cluster/request-limits.ts";
 import type { Transport } from "../../lib/cluster/transport/transport.ts";
 import { budgetOf, transportTo } from "./stand-in/connected.ts";
 import { inTurn, json, type StandIn, standIn, status } from "./stand-in/server.ts";
@@ -19,13 +24,19 @@ afterEach(async () => {
 });
 
 const pods = { path: "/api/v1/pods", resource: "pods" };
-const scale = { path: "/apis/apps/v1/namespaces/shop/deployments/web/scale", resource: "deployments.apps", body: { spec: { replicas: 3 } } };
+const scale = {
+  path: "/apis/apps/v1/namespaces/shop/deployments/web/scale",
+  resource: "deployments.apps",
+  body: { spec: { replicas: 3 } },
+};
 const get = (budget = budgetOf()) => transport.get(pods, budget);
 
 describe("get()", () => {
   it("sends token, deadline and accepted encodings, and gives the object", async () => {
     server.answer = json(200, { items: [] });
-    expect(await transport.get({ ...pods, query: { labelSelector: "app in (a,b)" } }, budgetOf(2_000))).toMatchObject({
+    expect(
+      await transport.get({ ...pods, query: { labelSelector: "app in (a,b)" } }, budgetOf(2_000)),
+    ).toMatchObject({
       kind: "read",
       body: { items: [] },
     });
@@ -84,7 +95,10 @@ describe("get()", () => {
     [503, "ServiceUnavailable"],
   ])("gives the Status object of a %i as it came", async (code, reason) => {
     server.answer = status(code, reason, `words of the server for ${code}`);
-    expect(await get()).toEqual({ kind: "failed", failure: { code, reason, message: `words of the server for ${code}` } });
+    expect(await get()).toEqual({
+      kind: "failed",
+      failure: { code, reason, message: `words of the server for ${code}` },
+    });
   });
 
   it.each([
@@ -105,7 +119,10 @@ describe("get()", () => {
     };
     const message =
       'Cannot GET pods of cluster "eu-1": the server answered 200 without a JSON object that can be read: an object is expected at byte 0';
-    expect(await get()).toEqual({ kind: "failed", failure: { code: 0, reason: "MalformedAnswer", message } });
+    expect(await get()).toEqual({
+      kind: "failed",
+      failure: { code: 0, reason: "MalformedAnswer", message },
+    });
   });
 
   it("gives up on a server that does not answer, at its deadline", async () => {
@@ -115,7 +132,13 @@ describe("get()", () => {
     expect(performance.now() - before).toBeLessThan(1_000);
     expect(answer).toMatchObject({
       kind: "failed",
-      failure: { code: 0, reason: "Timeout", message: expect.stringMatching(/^Cannot GET pods of cluster "eu-1": no answer within \d+ ms$/) },
+      failure: {
+        code: 0,
+        reason: "Timeout",
+        message: expect.stringMatching(
+          /^Cannot GET pods of cluster "eu-1": no answer within \d+ ms$/,
+        ),
+      },
     });
   });
 
@@ -126,7 +149,10 @@ describe("get()", () => {
       response.on("close", () => clearInterval(drip));
     };
     const message = expect.stringContaining("the answer was not complete within");
-    expect(await get(budgetOf(200))).toMatchObject({ kind: "failed", failure: { reason: "Timeout", message } });
+    expect(await get(budgetOf(200))).toMatchObject({
+      kind: "failed",
+      failure: { reason: "Timeout", message },
+    });
   });
 
   it("reports a connection that broke inside the answer, and does not repeat the call", async () => {
@@ -135,7 +161,10 @@ describe("get()", () => {
       response.write("{");
       setTimeout(() => socket.destroy(), 10);
     };
-    expect(await get()).toMatchObject({ kind: "failed", failure: { code: 0, reason: "ConnectionReset" } });
+    expect(await get()).toMatchObject({
+      kind: "failed",
+      failure: { code: 0, reason: "ConnectionReset" },
+    });
     expect(server.seen).toHaveLength(1);
   });
 
@@ -157,25 +186,34 @@ describe("get()", () => {
     expect(await get()).toMatchObject({ kind: "read", body: { items } });
   });
 
-  it.each([0, 100, 0xff_ff_ff_ff])("reports a gzip body that tells a wrong size: %d", async (wrongBytes) => {
-    const packed = gzipSync(JSON.stringify({ items: Array.from({ length: 10_000 }, () => "web") }));
-    packed.writeUInt32LE(wrongBytes, packed.length - 4);
-    server.answer = (_seen, response) => {
-      response.writeHead(200, { "content-encoding": "gzip" }).end(packed);
-    };
-    expect(await get()).toMatchObject({ kind: "failed", failure: { code: 0 } });
-  });
+  it.each([0, 100, 0xff_ff_ff_ff])(
+    "reports a gzip body that tells a wrong size: %d",
+    async (wrongBytes) => {
+      const packed = gzipSync(
+        JSON.stringify({ items: Array.from({ length: 10_000 }, () => "web") }),
+      );
+      packed.writeUInt32LE(wrongBytes, packed.length - 4);
+      server.answer = (_seen, response) => {
+        response.writeHead(200, { "content-encoding": "gzip" }).end(packed);
+      };
+      expect(await get()).toMatchObject({ kind: "failed", failure: { code: 0 } });
+    },
+  );
 
   it("stops reading an answer that unpacks to more than the limit", async () => {
     const bomb = gzipSync(Buffer.alloc(MAX_ANSWER_BYTES + 1));
     server.answer = (_seen, response) => {
       response.writeHead(200, { "content-encoding": "gzip" }).end(bomb);
     };
-    expect(await get()).toMatchObject({ kind: "failed", failure: { code: 0, reason: "AnswerTooLarge" } });
+    expect(await get()).toMatchObject({
+      kind: "failed",
+      failure: { code: 0, reason: "AnswerTooLarge" },
+    });
   });
 
   it("leaves no timer behind: a frozen function would wake up to it", async () => {
-    const timers = () => process.getActiveResourcesInfo().filter((resource) => resource === "Timeout").length;
+    const timers = () =>
+      process.getActiveResourcesInfo().filter((resource) => resource === "Timeout").length;
     await get();
     const before = timers();
     await Promise.all(Array.from({ length: 200 }, () => get(budgetOf(60_000))));
@@ -197,7 +235,10 @@ describe("get()", () => {
       response.writeHead(200).on("drain", more);
       more();
     };
-    expect(await get(budgetOf(20_000))).toMatchObject({ kind: "failed", failure: { code: 0, reason: "AnswerTooLarge" } });
+    expect(await get(budgetOf(20_000))).toMatchObject({
+      kind: "failed",
+      failure: { code: 0, reason: "AnswerTooLarge" },
+    });
     await closed;
     server.answer = json(200, { items: [] });
     expect(await get()).toMatchObject({ kind: "read", body: { items: [] } });
@@ -206,7 +247,10 @@ describe("get()", () => {
   it("refuses a server whose certificate another CA has signed", async () => {
     const other = await standIn();
     transport = transportTo({ url: server.url, ca: other.ca });
-    expect(await get()).toMatchObject({ kind: "failed", failure: { code: 0, reason: "TlsVerificationFailed" } });
+    expect(await get()).toMatchObject({
+      kind: "failed",
+      failure: { code: 0, reason: "TlsVerificationFailed" },
+    });
     expect(server.seen).toHaveLength(0);
     await other.close();
   });
@@ -214,7 +258,10 @@ describe("get()", () => {
   it("refuses a certificate made for another host, unless that name is the one expected", async () => {
     const elsewhere = await standIn({ host: "kubernetes.example" });
     transport = transportTo(elsewhere);
-    expect(await get()).toMatchObject({ kind: "failed", failure: { reason: "TlsVerificationFailed" } });
+    expect(await get()).toMatchObject({
+      kind: "failed",
+      failure: { reason: "TlsVerificationFailed" },
+    });
     transport = transportTo(elsewhere, { servername: "kubernetes.example" });
     expect(await get()).toMatchObject({ kind: "read" });
     await elsewhere.close();
@@ -222,34 +269,57 @@ describe("get()", () => {
 
   it("says that no server listens", async () => {
     await server.close();
-    expect(await get()).toMatchObject({ kind: "failed", failure: { code: 0, reason: "ConnectionRefused" } });
+    expect(await get()).toMatchObject({
+      kind: "failed",
+      failure: { code: 0, reason: "ConnectionRefused" },
+    });
   });
 
   it("says that a name does not resolve", async () => {
     transport = transportTo(server, { server: new URL("https://no-such-cluster.invalid") });
-    expect(await get()).toMatchObject({ kind: "failed", failure: { code: 0, reason: "UnknownHost" } });
+    expect(await get()).toMatchObject({
+      kind: "failed",
+      failure: { code: 0, reason: "UnknownHost" },
+    });
   });
 
   it("shows a client certificate, and the new one after rotation", async () => {
-    const identities = [await server.authority.issue("tidemark-1"), await server.authority.issue("tidemark-2")];
-    transport = transportTo(server, { credentials: async () => ({ headers: {}, ...(server.seen.length === 0 ? identities[0] : identities[1]) }) });
+    const identities = [
+      await server.authority.issue("tidemark-1"),
+      await server.authority.issue("tidemark-2"),
+    ];
+    transport = transportTo(server, {
+      credentials: async () => ({
+        headers: {},
+        ...(server.seen.length === 0 ? identities[0] : identities[1]),
+      }),
+    });
     await get();
     await get();
     expect(server.seen.map(({ clientName }) => clientName)).toEqual(["tidemark-1", "tidemark-2"]);
   });
 
   it("waits as Retry-After asks and then reads", async () => {
-    server.answer = inTurn(status(429, "TooManyRequests", "slow down", { "retry-after": "1" }), json(200, { items: [] }));
+    server.answer = inTurn(
+      status(429, "TooManyRequests", "slow down", { "retry-after": "1" }),
+      json(200, { items: [] }),
+    );
     const before = performance.now();
     expect(await get()).toMatchObject({ kind: "read" });
     expect(performance.now() - before).toBeGreaterThan(900);
   });
 
-  it.each([429, 503])("gives up at once when a %i asks for more time than is left", async (code) => {
-    server.answer = status(code, "Busy", "come back later", { "retry-after": "10" });
-    expect(await get(budgetOf(2_000))).toMatchObject({ kind: "failed", failure: { code, message: "come back later" } });
-    expect(server.seen).toHaveLength(1);
-  });
+  it.each([429, 503])(
+    "gives up at once when a %i asks for more time than is left",
+    async (code) => {
+      server.answer = status(code, "Busy", "come back later", { "retry-after": "10" });
+      expect(await get(budgetOf(2_000))).toMatchObject({
+        kind: "failed",
+        failure: { code, message: "come back later" },
+      });
+      expect(server.seen).toHaveLength(1);
+    },
+  );
 
   it("waits at most three times", async () => {
     server.answer = status(429, "TooManyRequests", "slow down", { "retry-after": "0" });
@@ -265,9 +335,14 @@ describe("get()", () => {
 
   it("asks for a fresh token after a 401, once", async () => {
     let token = 1;
-    transport = transportTo(server, { credentials: async () => ({ headers: { authorization: `Bearer ${token}` } }), forget: () => void token++ });
+    transport = transportTo(server, {
+      credentials: async () => ({ headers: { authorization: `Bearer ${token}` } }),
+      forget: () => void token++,
+    });
     server.answer = (seen, response, socket) =>
-      (seen.headers.authorization === "Bearer 2" ? json(200, {}) : status(401, "Unauthorized", "Unauthorized"))(seen, response, socket);
+      (seen.headers.authorization === "Bearer 2"
+        ? json(200, {})
+        : status(401, "Unauthorized", "Unauthorized"))(seen, response, socket);
     expect(await get()).toMatchObject({ kind: "read" });
     server.answer = status(401, "Unauthorized", "Unauthorized");
     expect(await get()).toMatchObject({ kind: "failed", failure: { code: 401 } });
@@ -276,7 +351,8 @@ describe("get()", () => {
 
   it("repeats on a new connection when the idle one was closed by the server", async () => {
     await get();
-    // The server reads the second request and hangs up without a word: what a client sees whose request crossed the server's close.
+    // The server reads the second request and hangs up without a word: what a client sees whose
+    // request crossed the server's close.
     let hangUps = 0;
     server.answer = (seen, response, socket) => {
       if (hangUps++ === 0) socket.destroy();
@@ -330,10 +406,16 @@ describe("get()", () => {
     const calls = budgetOf(5_000, { maxCalls: 1 });
     await get(calls);
     const message = "Cannot call the cluster: the calls for this sync are spent, 1";
-    expect(await get(calls)).toEqual({ kind: "failed", failure: { code: 0, reason: "BudgetExhausted", message } });
+    expect(await get(calls)).toEqual({
+      kind: "failed",
+      failure: { code: 0, reason: "BudgetExhausted", message },
+    });
     const bytes = budgetOf(5_000, { maxBytes: 1 });
     await get(bytes);
-    expect(await get(bytes)).toMatchObject({ kind: "failed", failure: { reason: "BudgetExhausted", message: expect.stringContaining("bytes") } });
+    expect(await get(bytes)).toMatchObject({
+      kind: "failed",
+      failure: { reason: "BudgetExhausted", message: expect.stringContaining("bytes") },
+    });
     expect(await get(budgetOf(0))).toMatchObject({
       kind: "failed",
       failure: { reason: "BudgetExhausted", message: expect.stringContaining("time") },
@@ -345,7 +427,10 @@ describe("get()", () => {
 describe("put()", () => {
   it("sends the body once and gives the object that came back", async () => {
     server.answer = json(200, { metadata: { resourceVersion: "8" } });
-    expect(await transport.put(scale, 1_000)).toEqual({ kind: "written", body: { metadata: { resourceVersion: "8" } } });
+    expect(await transport.put(scale, 1_000)).toEqual({
+      kind: "written",
+      body: { metadata: { resourceVersion: "8" } },
+    });
     expect(server.seen[0]).toMatchObject({ method: "PUT", body: '{"spec":{"replicas":3}}' });
     expect(server.seen[0]?.headers["content-type"]).toBe("application/json");
   });
@@ -375,7 +460,11 @@ describe("put()", () => {
   it("does not repeat when its keep-alive connection is reset", async () => {
     await get();
     server.answer = (_seen, _response, socket) => socket.destroy();
-    expect(await transport.put(scale, 1_000)).toMatchObject({ kind: "failed", sent: true, failure: { code: 0, reason: "ConnectionReset" } });
+    expect(await transport.put(scale, 1_000)).toMatchObject({
+      kind: "failed",
+      sent: true,
+      failure: { code: 0, reason: "ConnectionReset" },
+    });
     expect(server.seen).toHaveLength(2);
     expect(server.connections()).toBe(1);
   });
@@ -416,7 +505,9 @@ describe("put()", () => {
     };
     transport = transportTo(server, { credentials });
     await transport.put(scale, 400);
-    expect(Number.parseInt(server.seen[0]?.url.searchParams.get("timeout") ?? "", 10)).toBeLessThan(260);
+    expect(Number.parseInt(server.seen[0]?.url.searchParams.get("timeout") ?? "", 10)).toBeLessThan(
+      260,
+    );
   });
 
   it("notices that the server closed the idle connection and takes a new one", async () => {
@@ -429,16 +520,29 @@ describe("put()", () => {
 
   it("tells a timeout after sending from one before", async () => {
     server.answer = () => undefined;
-    expect(await transport.put(scale, 100)).toMatchObject({ kind: "failed", sent: true, failure: { reason: "Timeout" } });
+    expect(await transport.put(scale, 100)).toMatchObject({
+      kind: "failed",
+      sent: true,
+      failure: { reason: "Timeout" },
+    });
     transport = transportTo(server, { credentials: () => new Promise(() => undefined) });
-    expect(await transport.put(scale, 100)).toMatchObject({ kind: "failed", sent: false, failure: { reason: "AccessFailed" } });
+    expect(await transport.put(scale, 100)).toMatchObject({
+      kind: "failed",
+      sent: false,
+      failure: { reason: "AccessFailed" },
+    });
   });
 
   it("proves that nothing was sent when nothing listens or the certificate is wrong", async () => {
     const other = await standIn();
-    expect(await transportTo({ url: server.url, ca: other.ca }).put(scale, 1_000)).toMatchObject({ sent: false });
+    expect(await transportTo({ url: server.url, ca: other.ca }).put(scale, 1_000)).toMatchObject({
+      sent: false,
+    });
     await other.close();
-    expect(await transportTo(other).put(scale, 1_000)).toMatchObject({ sent: false, failure: { reason: "ConnectionRefused" } });
+    expect(await transportTo(other).put(scale, 1_000)).toMatchObject({
+      sent: false,
+      failure: { reason: "ConnectionRefused" },
+    });
     expect(server.seen).toHaveLength(0);
   });
 });

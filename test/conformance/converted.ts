@@ -11,11 +11,21 @@ import { type DecideInput, decide } from "../../lib/policy/decide.ts";
 import { afterWrite } from "../../lib/policy/dialects.ts";
 import type { Difference } from "./differences.ts";
 import { runSequence as runHpaSequence } from "./hpa/sync-sequence.ts";
-import { filesBelow, isPassedOver, readVectorFile, type VectorCase, type VectorFile, type VectorHead } from "./vector-file.ts";
+import {
+  filesBelow,
+  isPassedOver,
+  readVectorFile,
+  type VectorCase,
+  type VectorFile,
+  type VectorHead,
+} from "./vector-file.ts";
 import { specFrom } from "./watermark/raw.ts";
 import { type Manifest, observationOf, type RawScale, type Step } from "./watermark/world.ts";
 
-/** Whether a sequence decides the same once its manifests are PodAutoscalers; or the rule that one of them breaks. */
+/**
+ * Whether a sequence decides the same once its manifests are PodAutoscalers; or the rule that one
+ * of them breaks.
+ */
 export type Outcome =
   | { readonly kind: "same" }
   | { readonly kind: "refused"; readonly rule: string }
@@ -28,31 +38,49 @@ export const sequenceFiles = (folder: string): readonly VectorFile[] =>
     .map(readVectorFile)
     .filter((file): file is VectorFile => !isPassedOver(file));
 
-export const isSafe = (vector: VectorCase): boolean => vector["unsafeFrom"] === undefined && vector["unsafe"] === undefined;
+export const isSafe = (vector: VectorCase): boolean =>
+  vector["unsafeFrom"] === undefined && vector["unsafe"] === undefined;
 
-type Converted = { readonly kind: "converted"; readonly document: Readonly<Record<string, unknown>>; readonly spec: AutoscalerSpec } | Refusal;
+type Converted =
+  | {
+      readonly kind: "converted";
+      readonly document: Readonly<Record<string, unknown>>;
+      readonly spec: AutoscalerSpec;
+    }
+  | Refusal;
 type Refusal = { readonly kind: "refused"; readonly rule: string };
 
 /** The converted manifest, admitted again as a person would apply it. */
 const convertedOf = (document: unknown): Converted => {
   const admission = admit(document);
-  if (!admission.ok) return { kind: "refused", rule: `not admitted: ${admission.problems[0]?.field}` };
+  if (!admission.ok)
+    return { kind: "refused", rule: `not admitted: ${admission.problems[0]?.field}` };
   const conversion = convert(admission);
   if (conversion.kind === "refused") return conversion;
   const again = admit(conversion.document);
-  if (!again.ok) throw new Error(`the converted manifest is refused: ${JSON.stringify(again.problems)}`);
+  if (!again.ok)
+    throw new Error(`the converted manifest is refused: ${JSON.stringify(again.problems)}`);
   return { ...conversion, spec: again.spec };
 };
 
-/** The whole vector with every manifest converted runs as it is, and must give what the vector expects. */
+/**
+ * The whole vector with every manifest converted runs as it is, and must give what the vector
+ * expects.
+ */
 export const runConvertedHpa = (vector: VectorCase, head: VectorHead): Outcome => {
   const steps = vector["steps"] as readonly Readonly<Record<string, unknown>>[];
   const given = [vector["autoscaler"], ...steps.map((step) => step["autoscaler"])];
-  const documents = given.map((manifest) => (manifest === undefined ? undefined : convertedOf(manifest)));
+  const documents = given.map((manifest) =>
+    manifest === undefined ? undefined : convertedOf(manifest),
+  );
   const refused = documents.find((one) => one?.kind === "refused");
   if (refused?.kind === "refused") return refused;
-  const [autoscaler, ...edits] = documents.map((one) => (one?.kind === "converted" ? one.document : undefined));
-  const replaced = steps.map((step, index) => (edits[index] === undefined ? step : { ...step, autoscaler: edits[index] }));
+  const [autoscaler, ...edits] = documents.map((one) =>
+    one?.kind === "converted" ? one.document : undefined,
+  );
+  const replaced = steps.map((step, index) =>
+    edits[index] === undefined ? step : { ...step, autoscaler: edits[index] },
+  );
   const differences = runHpaSequence({ ...vector, autoscaler, steps: replaced }, head);
   return differences.length === 0 ? { kind: "same" } : { kind: "different", differences };
 };
@@ -76,7 +104,8 @@ const syncsOf = (vector: VectorCase): readonly WatermarkSync[] => {
       ...(step.pods && { pods: step.pods }),
     };
     const { manifest, scale, pods } = state;
-    if (!manifest || !scale || !pods) throw new RangeError(`${vector.id} has a step without a scale`);
+    if (!manifest || !scale || !pods)
+      throw new RangeError(`${vector.id} has a step without a scale`);
     syncs.push({ manifest, scale, pods, step });
   }
   return syncs;
@@ -84,25 +113,42 @@ const syncsOf = (vector: VectorCase): readonly WatermarkSync[] => {
 
 /** Decisions of every step by the manifest as it is and by the converted one, side by side. */
 export const runConvertedWatermark = (vector: VectorCase): Outcome => {
-  const config = vector["config"] as { readonly skipNotScalingEvents?: boolean; readonly clusterName?: string };
-  const options = { skipNotScalingEvents: config.skipNotScalingEvents ?? false, clusterName: config.clusterName ?? "" };
+  const config = vector["config"] as {
+    readonly skipNotScalingEvents?: boolean;
+    readonly clusterName?: string;
+  };
+  const options = {
+    skipNotScalingEvents: config.skipNotScalingEvents ?? false,
+    clusterName: config.clusterName ?? "",
+  };
   let windows = NEW_WINDOWS;
   const differences: Difference[] = [];
   for (const [index, sync] of syncsOf(vector).entries()) {
-    const converted = convertedOf({ apiVersion: "datadoghq.com/v1alpha1", kind: "WatermarkPodAutoscaler", ...sync.manifest });
+    const converted = convertedOf({
+      apiVersion: "datadoghq.com/v1alpha1",
+      kind: "WatermarkPodAutoscaler",
+      ...sync.manifest,
+    });
     if (converted.kind === "refused") return converted;
     const { spec: raw, metadata } = sync.manifest;
     const spec = watermarkSpecOf(specFrom(raw), metadata.annotations ?? {}, options);
     // What the original's controller is told beside the manifest is no part of either.
     const expected = decide(inputOf(sync, spec, windows));
-    const actual = decide(inputOf(sync, { ...converted.spec, ...options } as AutoscalerSpec, windows));
-    if (!isDeepStrictEqual(actual, expected)) differences.push({ field: `steps.${index}`, expected, actual });
+    const actual = decide(
+      inputOf(sync, { ...converted.spec, ...options } as AutoscalerSpec, windows),
+    );
+    if (!isDeepStrictEqual(actual, expected))
+      differences.push({ field: `steps.${index}`, expected, actual });
     windows = windowsAfter(expected, spec, Date.parse(sync.step.now));
   }
   return differences.length === 0 ? { kind: "same" } : { kind: "different", differences };
 };
 
-const inputOf = ({ manifest: { metadata }, scale, pods, step }: WatermarkSync, spec: AutoscalerSpec, windows: Windows): DecideInput => ({
+const inputOf = (
+  { manifest: { metadata }, scale, pods, step }: WatermarkSync,
+  spec: AutoscalerSpec,
+  windows: Windows,
+): DecideInput => ({
   namespace: namespace(metadata.namespace),
   name: autoscalerName(metadata.name),
   spec,
@@ -113,28 +159,44 @@ const inputOf = ({ manifest: { metadata }, scale, pods, step }: WatermarkSync, s
 });
 
 const windowsAfter = (decision: Decision, spec: AutoscalerSpec, atMs: number): Windows =>
-  decision.kind === "scale" ? afterWrite({ spec, decision, outcome: { kind: "applied" }, atMs }).windows : decision.windows;
+  decision.kind === "scale"
+    ? afterWrite({ spec, decision, outcome: { kind: "applied" }, atMs }).windows
+    : decision.windows;
 
 export interface Share {
   readonly sequences: number;
   readonly same: number;
   /** Sequences by the rule that refused them. */
   readonly refused: ReadonlyMap<string, number>;
-  readonly different: readonly { readonly id: string; readonly differences: readonly Difference[] }[];
+  readonly different: readonly {
+    readonly id: string;
+    readonly differences: readonly Difference[];
+  }[];
 }
 
 /** Every safe sequence below the vectors, or every so many-th, converted and run. */
 export const shareOf = (dialect: "hpa" | "watermark", every = 1): Share => {
-  const outcomes = sequenceFiles(new URL(`vectors/${dialect}`, import.meta.url).pathname).flatMap(({ cases, head }) =>
-    cases
-      .filter((vector, at) => at % every === 0 && isSafe(vector))
-      .map((vector) => ({ id: vector.id, outcome: dialect === "hpa" ? runConvertedHpa(vector, head) : runConvertedWatermark(vector) })),
+  const outcomes = sequenceFiles(new URL(`vectors/${dialect}`, import.meta.url).pathname).flatMap(
+    ({ cases, head }) =>
+      cases
+        .filter((vector, at) => at % every === 0 && isSafe(vector))
+        .map((vector) => ({
+          id: vector.id,
+          outcome:
+            dialect === "hpa" ? runConvertedHpa(vector, head) : runConvertedWatermark(vector),
+        })),
   );
-  const rules = outcomes.flatMap(({ outcome }) => (outcome.kind === "refused" ? [outcome.rule] : []));
+  const rules = outcomes.flatMap(({ outcome }) =>
+    outcome.kind === "refused" ? [outcome.rule] : [],
+  );
   return {
     sequences: outcomes.length,
     same: outcomes.filter(({ outcome }) => outcome.kind === "same").length,
-    refused: new Map([...Map.groupBy(rules, (rule) => rule)].map(([rule, same]) => [rule, same.length])),
-    different: outcomes.flatMap(({ id, outcome }) => (outcome.kind === "different" ? [{ id, differences: outcome.differences }] : [])),
+    refused: new Map(
+      [...Map.groupBy(rules, (rule) => rule)].map(([rule, same]) => [rule, same.length]),
+    ),
+    different: outcomes.flatMap(({ id, outcome }) =>
+      outcome.kind === "different" ? [{ id, differences: outcome.differences }] : [],
+    ),
   };
 };

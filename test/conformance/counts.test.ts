@@ -17,12 +17,17 @@ const converted = (file: VectorFile): VectorFile => ({
   cases: file.cases.map((vector) => {
     const admission = admit(readCase(vector).manifest);
     const conversion = admission.ok ? convert(admission) : undefined;
-    return { ...vector, manifest: conversion?.kind === "converted" ? conversion.document : undefined };
+    return {
+      ...vector,
+      manifest: conversion?.kind === "converted" ? conversion.document : undefined,
+    };
   }),
 });
 
 describe("counts that were worked out by hand from the rules of each form", () => {
-  it.each(paths)("are those that the code gives: %s", (path) => expect(firstFailure(recordedFile(path))).toBeUndefined());
+  it.each(paths)("are those that the code gives: %s", (path) =>
+    expect(firstFailure(recordedFile(path))).toBeUndefined(),
+  );
 
   it.each(paths)("are the same for the manifest as a PodAutoscaler: %s", (path) =>
     expect(firstFailure(converted(recordedFile(path)))).toBeUndefined(),
@@ -54,29 +59,51 @@ describe("the settings of a case", () => {
       { "--horizontal-pod-autoscaler-tolerance": "0.3", "--period": "30s" },
       { tolerance: 0.3, syncPeriodMs: 30_000 },
     ],
-    [{ tolerance: null, downscaleStabilizationWindowSeconds: 5 }, { downscaleStabilizationMs: 5_000 }],
+    [
+      { tolerance: null, downscaleStabilizationWindowSeconds: 5 },
+      { downscaleStabilizationMs: 5_000 },
+    ],
   ])("are read by every name that they have: %j", (given, read) =>
     expect(readSettings(given)).toEqual({ ...DEFAULT_SETTINGS, syncPeriodMs: 15_000, ...read }),
   );
 
   it.each([
-    [{ scaleUpFactor: 8 }, 'Unknown setting "scaleUpFactor": known are tolerance, downscaleStabilizationMs'],
+    [
+      { scaleUpFactor: 8 },
+      'Unknown setting "scaleUpFactor": known are tolerance, downscaleStabilizationMs',
+    ],
     [{ tolerance: "wide" }, 'The setting "tolerance" must be a number of at least 0, not "wide"'],
-  ])("are refused where they would have no effect: %j", (given, message) => expect(() => readSettings(given)).toThrow(message));
+  ])("are refused where they would have no effect: %j", (given, message) =>
+    expect(() => readSettings(given)).toThrow(message),
+  );
 });
 
 describe("the manifest of a case", () => {
-  const read = (manifest: unknown) => readCase({ id: "case", manifest, steps: [{ at: 0 }] }).manifest["metadata"];
+  const read = (manifest: unknown) =>
+    readCase({ id: "case", manifest, steps: [{ at: 0 }] }).manifest["metadata"];
 
   it("gets a name and a namespace where it has none", () => {
-    expect(read({ kind: "HorizontalPodAutoscaler" })).toEqual({ name: "case", namespace: "default" });
-    expect(read("kind: HorizontalPodAutoscaler\nmetadata: { name: web }")).toEqual({ name: "web", namespace: "default" });
-    expect(read({ spec: { scaleRef: { name: "web", namespace: "shop" } } })).toEqual({ name: "case", namespace: "shop" });
+    expect(read({ kind: "HorizontalPodAutoscaler" })).toEqual({
+      name: "case",
+      namespace: "default",
+    });
+    expect(read("kind: HorizontalPodAutoscaler\nmetadata: { name: web }")).toEqual({
+      name: "web",
+      namespace: "default",
+    });
+    expect(read({ spec: { scaleRef: { name: "web", namespace: "shop" } } })).toEqual({
+      name: "case",
+      namespace: "shop",
+    });
   });
 
   it("may be the one item of a list, and not one of several", () => {
     const item = { metadata: { name: "web", namespace: "shop" } };
-    expect(read({ apiVersion: "autoscaling/v2", kind: "HorizontalPodAutoscalerList", items: [item] })).toEqual(item.metadata);
-    expect(() => read({ apiVersion: "v1", kind: "List", items: [item, item] })).toThrow("the case needs one manifest, not 2");
+    expect(
+      read({ apiVersion: "autoscaling/v2", kind: "HorizontalPodAutoscalerList", items: [item] }),
+    ).toEqual(item.metadata);
+    expect(() => read({ apiVersion: "v1", kind: "List", items: [item, item] })).toThrow(
+      "the case needs one manifest, not 2",
+    );
   });
 });

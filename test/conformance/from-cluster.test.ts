@@ -11,7 +11,9 @@ import type { VectorCase } from "./vector-file.ts";
 const KIND = {
   apiVersion: "datadoghq.com/v1alpha1",
   kind: "WatermarkPodAutoscaler",
-  annotations: SPEC_KINDS.flatMap(({ kind, annotations }) => (kind === "WatermarkPodAutoscaler" ? annotations : [])),
+  annotations: SPEC_KINDS.flatMap(({ kind, annotations }) =>
+    kind === "WatermarkPodAutoscaler" ? annotations : [],
+  ),
 };
 
 interface Manifest {
@@ -21,13 +23,18 @@ interface Manifest {
 
 let objects = 0;
 
-/** A manifest as a LIST of the cluster has it, with all that an API server and `kubectl apply` add. */
+/**
+ * A manifest as a LIST of the cluster has it, with all that an API server and `kubectl apply` add.
+ */
 const asObject = ({ metadata, spec }: Manifest): Readonly<Record<string, unknown>> => ({
   apiVersion: KIND.apiVersion,
   kind: KIND.kind,
   metadata: {
     ...metadata,
-    annotations: { ...(metadata["annotations"] as object), "kubectl.kubernetes.io/last-applied-configuration": "{}" },
+    annotations: {
+      ...(metadata["annotations"] as object),
+      "kubectl.kubernetes.io/last-applied-configuration": "{}",
+    },
     uid: `object-${++objects}`,
     resourceVersion: "7",
     generation: 1,
@@ -40,12 +47,17 @@ const asObject = ({ metadata, spec }: Manifest): Readonly<Record<string, unknown
 
 /** The manifest that the sync stores of the object. */
 const stored = (manifest: Manifest): string => {
-  const text = specObject(asObject(manifest), { ...KIND, cluster: {}, knownVersion: () => undefined })?.manifest;
+  const text = specObject(asObject(manifest), {
+    ...KIND,
+    cluster: {},
+    knownVersion: () => undefined,
+  })?.manifest;
   if (text === undefined) throw new Error("the object was not read");
   return text;
 };
 
-const isManifest = (value: unknown): value is Manifest => isObject(value) && isObject(value["metadata"]);
+const isManifest = (value: unknown): value is Manifest =>
+  isObject(value) && isObject(value["metadata"]);
 
 /** The vector with every manifest as it is read back from the cluster. */
 const throughCluster = (vector: VectorCase): VectorCase => {
@@ -58,12 +70,15 @@ const throughCluster = (vector: VectorCase): VectorCase => {
 
 const sequences = recordedPaths("watermark")
   .map(recordedFile)
-  .filter(({ cases }) => cases.some((vector) => Array.isArray(vector["steps"]) && isManifest(vector["autoscaler"])));
+  .filter(({ cases }) =>
+    cases.some((vector) => Array.isArray(vector["steps"]) && isManifest(vector["autoscaler"])),
+  );
 
 describe("the recorded syncs of the Watermark Pod Autoscaler, each manifest an object in the cluster", () => {
   it("always decide what the original decided", () => {
     expect(sequences.flatMap(({ cases }) => cases).length).toBeGreaterThan(100);
-    for (const file of sequences) expect(firstFailure({ ...file, cases: file.cases.map(throughCluster) })).toBeUndefined();
+    for (const file of sequences)
+      expect(firstFailure({ ...file, cases: file.cases.map(throughCluster) })).toBeUndefined();
   });
 
   it("always have the spec that apply gives the manifest, or its refusal", () => {
@@ -80,11 +95,21 @@ describe("the recorded syncs of the Watermark Pod Autoscaler, each manifest an o
   });
 
   it("have the annotations that the rules read, and no other", () => {
-    const [manifest] = sequences.flatMap(({ cases }) => cases).map((vector) => vector["autoscaler"] as Manifest);
-    const read = { "wpa.datadoghq.com/skip-owner-check": "true", "wpa.datadoghq.com/lifecycle-control.enabled": "true" };
-    const annotated = { spec: manifest?.spec, metadata: { ...manifest?.metadata, annotations: { ...read, "example.com/note": "n" } } };
+    const [manifest] = sequences
+      .flatMap(({ cases }) => cases)
+      .map((vector) => vector["autoscaler"] as Manifest);
+    const read = {
+      "wpa.datadoghq.com/skip-owner-check": "true",
+      "wpa.datadoghq.com/lifecycle-control.enabled": "true",
+    };
+    const annotated = {
+      spec: manifest?.spec,
+      metadata: { ...manifest?.metadata, annotations: { ...read, "example.com/note": "n" } },
+    };
     expect(JSON.parse(stored(annotated))).toMatchObject({ metadata: { annotations: read } });
     expect(stored(annotated)).not.toContain("example.com/note");
-    expect(PURE_PART.specOf(stored(annotated))).toMatchObject({ spec: { skipOwnerCheck: true, lifecycleControl: { kind: "on" } } });
+    expect(PURE_PART.specOf(stored(annotated))).toMatchObject({
+      spec: { skipOwnerCheck: true, lifecycleControl: { kind: "on" } },
+    });
   });
 });

@@ -10,10 +10,15 @@ describe("decisions of kube-controller-manager v1.37.1", () => {
   });
 
   it("are present for every kind of vector", () => {
-    const counts = Object.entries(Object.groupBy(paths.map(recordedFile), ({ kind }) => kind)).map(([kind, group = []]) => [
-      kind,
-      group.reduce((sum, { cases }) => sum + cases.length, 0),
-    ]);
-    expect(Object.fromEntries(counts)).toEqual({ "sync-sequence": 1232, replicas: 986, normalize: 835, admission: 420, quantity: 330 });
+    const counts = Object.entries(Object.groupBy(paths.map(recordedFile), ({ kind }) => kind)).map(
+      ([kind, group = []]) => [kind, group.reduce((sum, { cases }) => sum + cases.length, 0)],
+    );
+    expect(Object.fromEntries(counts)).toEqual({
+      "sync-sequence": 1232,
+      replicas: 986,
+      normalize: 835,
+      admission: 420,
+      quantity: 330,
+    });
   });
 });

@@ -19,29 +19,46 @@ export interface CaseResult {
   readonly differences: readonly Difference[];
 }
 
-/** Every case of a file. Of an unknown kind every case fails: silence would pass for success. A case is called by its id, its name or its place. */
+/**
+ * Every case of a file. Of an unknown kind every case fails: silence would pass for success. A case
+ * is called by its id, its name or its place.
+ */
 export const runFile = ({ dialect, kind, head, cases }: VectorFile): readonly CaseResult[] => {
   const runner = KINDS[dialect]?.[kind];
   return cases.map((vector, index) => ({
     id: String(vector.id ?? vector["name"] ?? `cases[${index}]`),
-    differences: runner ? runCase(runner, vector, head) : [{ field: "kind", expected: "a known kind", actual: `${dialect}/${kind}` }],
+    differences: runner
+      ? runCase(runner, vector, head)
+      : [{ field: "kind", expected: "a known kind", actual: `${dialect}/${kind}` }],
   }));
 };
 
 /** The first case of a file that differs; those after it are not run. */
 export const firstFailure = (file: VectorFile): CaseResult | undefined => {
   for (const vector of file.cases) {
-    const [failed] = runFile({ ...file, cases: [vector] }).filter(({ differences }) => differences.length > 0);
+    const [failed] = runFile({ ...file, cases: [vector] }).filter(
+      ({ differences }) => differences.length > 0,
+    );
     if (failed) return failed;
   }
   return undefined;
 };
 
 /** An exception is a difference too, so that one case never hides the others. */
-const runCase = (runner: CaseRunner, vector: VectorCase, head: VectorHead): readonly Difference[] => {
+const runCase = (
+  runner: CaseRunner,
+  vector: VectorCase,
+  head: VectorHead,
+): readonly Difference[] => {
   try {
     return runner(vector, head);
   } catch (error) {
-    return [{ field: "exception", expected: undefined, actual: error instanceof Error ? (error.stack ?? error.message) : error }];
+    return [
+      {
+        field: "exception",
+        expected: undefined,
+        actual: error instanceof Error ? (error.stack ?? error.message) : error,
+      },
+    ];
   }
 };

@@ -44,16 +44,20 @@ export const readVectorFile = (path: string): VectorFile | PassedOver => {
   if (document === undefined) return { path, why: "not JSON" };
   const { cases, ...head } = document;
   if (!Array.isArray(cases)) return { path, why: "no cases" };
-  if (head["format"] === "tidemark-conformance/1") return { path, dialect: String(head["dialect"]), kind: String(head["kind"]), head, cases };
+  if (head["format"] === "tidemark-conformance/1")
+    return { path, dialect: String(head["dialect"]), kind: String(head["kind"]), head, cases };
   // The older format belongs to the one autoscaler that it was made for.
-  if (head["format"] === "wpa-vectors/1") return { path, dialect: "watermark", kind: String(head["kind"]), head, cases };
+  if (head["format"] === "wpa-vectors/1")
+    return { path, dialect: "watermark", kind: String(head["kind"]), head, cases };
   return { path, why: `format ${JSON.stringify(head["format"])}` };
 };
 
 const parsed = (path: string): Record<string, unknown> | undefined => {
   try {
     const document: unknown = JSON.parse(readFileSync(path, "utf8"));
-    return typeof document === "object" && document !== null && !Array.isArray(document) ? { ...document } : {};
+    return typeof document === "object" && document !== null && !Array.isArray(document)
+      ? { ...document }
+      : {};
   } catch (error) {
     if (error instanceof SyntaxError) return undefined;
     throw error;

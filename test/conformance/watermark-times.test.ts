@@ -18,12 +18,20 @@ const vector = (lastScaleTime: string, ableToScale: object | null, scale: boolea
 });
 
 describe("times of the watermark vectors", () => {
-  it("keep their microseconds", () => expect(timeOf("2024-01-01T00:00:00.000500Z") - timeOf("2024-01-01T00:00:00Z")).toBe(0.5));
+  it("keep their microseconds", () =>
+    expect(timeOf("2024-01-01T00:00:00.000500Z") - timeOf("2024-01-01T00:00:00Z")).toBe(0.5));
 
   it.each([
     ["2024-01-01T00:00:00.000010Z", { reason: "BackoffBoth", status: "False" }, false],
     ["2024-01-01T00:00:00.000000Z", { reason: "BackoffDownscale", status: "False" }, true],
-  ])("hold both windows while a microsecond of each is left: last scale at %s", (lastScaleTime, ableToScale, scale) =>
-    expect(shouldScaleKind(vector(lastScaleTime, ableToScale, scale), { format: "wpa-vectors/1", kind: "should-scale" })).toEqual([]),
+  ])(
+    "hold both windows while a microsecond of each is left: last scale at %s",
+    (lastScaleTime, ableToScale, scale) =>
+      expect(
+        shouldScaleKind(vector(lastScaleTime, ableToScale, scale), {
+          format: "wpa-vectors/1",
+          kind: "should-scale",
+        }),
+      ).toEqual([]),
   );
 });

@@ -7,7 +7,12 @@ import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { DynamoDBClient, ListTablesCommand } from "@aws-sdk/client-dynamodb";
 import { withoutLogger } from "../../lib/aws/bounded-requests.ts";
-import { closeServer, LOOPBACK_CREDENTIALS, LOOPBACK_REGION, listenOnLoopback } from "../../lib/local/run/loopback.ts";
+import {
+  closeServer,
+  LOOPBACK_CREDENTIALS,
+  LOOPBACK_REGION,
+  listenOnLoopback,
+} from "../../lib/local/run/loopback.ts";
 import { ensureTables, startTables } from "../../lib/local/tables/embedded-tables.ts";
 import { type Tables, tableDefinitions } from "../../lib/store/table/tables.ts";
 import type { TableClient } from "./faults.ts";
@@ -34,7 +39,14 @@ const START_MAX_MS = 30_000;
 const POLL_MS = 20;
 
 export const clientAt = (endpoint: string): DynamoDBClient =>
-  withoutLogger(new DynamoDBClient({ endpoint, region: LOOPBACK_REGION, credentials: LOOPBACK_CREDENTIALS, maxAttempts: 1 }));
+  withoutLogger(
+    new DynamoDBClient({
+      endpoint,
+      region: LOOPBACK_REGION,
+      credentials: LOOPBACK_CREDENTIALS,
+      maxAttempts: 1,
+    }),
+  );
 
 const engineAt = async (endpoint: string, stop: () => Promise<void>): Promise<Engine> => {
   const client = clientAt(endpoint);
@@ -88,7 +100,11 @@ const freePort = async (): Promise<number> => {
   return port;
 };
 
-const startProcess = async (command: string, args: (port: number) => readonly string[], cwd?: string): Promise<Engine> => {
+const startProcess = async (
+  command: string,
+  args: (port: number) => readonly string[],
+  cwd?: string,
+): Promise<Engine> => {
   const port = await freePort();
   const child = spawn(command, args(port), { stdio: "ignore", ...(cwd !== undefined && { cwd }) });
   const stop = async (): Promise<void> => {
@@ -101,13 +117,20 @@ const startProcess = async (command: string, args: (port: number) => readonly st
 
 const dynoxideBinary = (): string | undefined => {
   try {
-    return join(createRequire(import.meta.url).resolve("@dynoxide/linux-x64/package.json"), "..", "dynoxide");
+    return join(
+      createRequire(import.meta.url).resolve("@dynoxide/linux-x64/package.json"),
+      "..",
+      "dynoxide",
+    );
   } catch {
     return undefined;
   }
 };
 
-/** Folder with the jars of DynamoDB Local and its native library, as `mvn dependency:copy-dependencies` leaves them. */
+/**
+ * Folder with the jars of DynamoDB Local and its native library, as `mvn
+ * dependency:copy-dependencies` leaves them.
+ */
 const LOCAL_VARIABLE = "DYNAMODB_LOCAL_LIB";
 const localFolder = process.env[LOCAL_VARIABLE];
 
@@ -116,9 +139,20 @@ export const isLocalThere = localFolder !== undefined && existsSync(localFolder)
 /** AWS's own engine, in memory. */
 export const startLocal = (): Promise<Engine> => {
   const folder = localFolder ?? "";
-  const jvm = ["-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", `-Djava.library.path=${folder}`, "-cp", `${folder}/*`];
+  const jvm = [
+    "-Xmx256m",
+    "-XX:+UseSerialGC",
+    "-XX:TieredStopAtLevel=1",
+    `-Djava.library.path=${folder}`,
+    "-cp",
+    `${folder}/*`,
+  ];
   const main = "com.amazonaws.services.dynamodbv2.local.main.ServerRunner";
-  return startProcess("java", (port) => [...jvm, main, "-port", String(port), "-inMemory", "-sharedDb", "-disableTelemetry"], folder);
+  return startProcess(
+    "java",
+    (port) => [...jvm, main, "-port", String(port), "-inMemory", "-sharedDb", "-disableTelemetry"],
+    folder,
+  );
 };
 
 const binary = dynoxideBinary();
@@ -136,6 +170,8 @@ export const ENGINES: readonly EngineChoice[] = [
   {
     name: "DynamoDB Local",
     start: startLocal,
-    missing: isLocalThere ? undefined : `needs Java and ${LOCAL_VARIABLE}, the folder of its jars (docs/proofs.md, "Real parts")`,
+    missing: isLocalThere
+      ? undefined
+      : `needs Java and ${LOCAL_VARIABLE}, the folder of its jars (docs/proofs.md, "Real parts")`,
   },
 ];

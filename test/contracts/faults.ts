@@ -5,7 +5,9 @@ export type TableFault = "lost request" | "lost answer" | "throttled" | "server 
 
 export type TableClient = Pick<DynamoDBClient, "send">;
 
-const ERRORS: Readonly<Record<TableFault, { readonly name: string; readonly httpStatusCode: number }>> = {
+const ERRORS: Readonly<
+  Record<TableFault, { readonly name: string; readonly httpStatusCode: number }>
+> = {
   "lost request": { name: "TimeoutError", httpStatusCode: 0 },
   "lost answer": { name: "TimeoutError", httpStatusCode: 0 },
   throttled: { name: "ProvisionedThroughputExceededException", httpStatusCode: 400 },
@@ -22,16 +24,26 @@ export const around = (
   client: TableClient,
   call: (command: string, send: () => Promise<unknown>, input: unknown) => Promise<unknown>,
 ): TableClient => {
-  const send = client.send.bind(client) as (command: { readonly input: unknown }) => Promise<unknown>;
-  const sendAround = (command: { readonly input: unknown }) => call(command.constructor.name, () => send(command), command.input);
+  const send = client.send.bind(client) as (command: {
+    readonly input: unknown;
+  }) => Promise<unknown>;
+  const sendAround = (command: { readonly input: unknown }) =>
+    call(command.constructor.name, () => send(command), command.input);
   return { send: sendAround as DynamoDBClient["send"] };
 };
 
 /** True for the write that deletes a record: the put of its tombstone. */
-export const isDeletion = (input: unknown): boolean => JSON.stringify(input).includes('"deletedMs":');
+export const isDeletion = (input: unknown): boolean =>
+  JSON.stringify(input).includes('"deletedMs":');
 
-/** Makes calls of a client fail: `next` is asked before each. A lost answer is lost after the call took effect. */
-export const withFaults = (client: TableClient, next: (command: string) => TableFault | undefined): TableClient =>
+/**
+ * Makes calls of a client fail: `next` is asked before each. A lost answer is lost after the call
+ * took effect.
+ */
+export const withFaults = (
+  client: TableClient,
+  next: (command: string) => TableFault | undefined,
+): TableClient =>
   around(client, async (command, send) => {
     const fault = next(command);
     if (fault === undefined) return send();
@@ -45,7 +57,9 @@ export interface Planted {
 }
 
 /** Faults for the given commands, once each and in order; everything else goes through. */
-export const once = (...planted: readonly Planted[]): ((command: string) => TableFault | undefined) => {
+export const once = (
+  ...planted: readonly Planted[]
+): ((command: string) => TableFault | undefined) => {
   const left = [...planted];
   return (command) => (left[0]?.command === command ? left.shift()?.fault : undefined);
 };

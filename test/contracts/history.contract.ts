@@ -2,8 +2,18 @@ import { BatchExecuteStatementCommand } from "@aws-sdk/client-dynamodb";
 import { beforeEach, describe, expect, it } from "vitest";
 import type { ChangeRecord } from "../../lib/model/changes.ts";
 import { autoscalerName, autoscalerUid, clusterName } from "../../lib/model/ids.ts";
-import { changeBaseOf, changesOf, changesOfCluster, insertChange, isBaseOfChange } from "../../lib/store/history/changes.ts";
-import { EVENT_DAYS_KEPT, eventsOfAutoscaler, insertEvents } from "../../lib/store/history/events.ts";
+import {
+  changeBaseOf,
+  changesOf,
+  changesOfCluster,
+  insertChange,
+  isBaseOfChange,
+} from "../../lib/store/history/changes.ts";
+import {
+  EVENT_DAYS_KEPT,
+  eventsOfAutoscaler,
+  insertEvents,
+} from "../../lib/store/history/events.ts";
 import { eventsOfFleet } from "../../lib/store/history/fleet-events.ts";
 import { insertByStatement, type HistoryItem } from "../../lib/store/history/item.ts";
 import { journalOfPage } from "../../lib/store/history/journal.ts";
@@ -27,11 +37,22 @@ export const historyContract = (engine: () => Engine): void => {
     let tables: Tables;
     let cluster: ScaleEventRecord["cluster"];
     const insert = (items: readonly HistoryItem[], by = tables) => insertByStatement(by)(items);
-    const item = (sk: string, body: HistoryItem["body"] = sk): HistoryItem => ({ pk: `test#${cluster}`, sk, body, ttlSeconds: 4_000_000_000 });
+    const item = (sk: string, body: HistoryItem["body"] = sk): HistoryItem => ({
+      pk: `test#${cluster}`,
+      sk,
+      body,
+      ttlSeconds: 4_000_000_000,
+    });
     const at = (ms: number, parts: Partial<ScaleEventRecord> = {}): ScaleEventRecord =>
       event({ cluster, atMs: ms, settledMs: ms, id: `uid-web:${ms - NOON}`, ...parts });
     const failing = (fault: TableFault): Tables => {
-      return { ...tables, client: withFaults(engine().client, once({ command: "BatchExecuteStatementCommand", fault })) };
+      return {
+        ...tables,
+        client: withFaults(
+          engine().client,
+          once({ command: "BatchExecuteStatementCommand", fault }),
+        ),
+      };
     };
 
     beforeEach(() => {
@@ -41,39 +62,65 @@ export const historyContract = (engine: () => Engine): void => {
 
     it("gives the item that was first to every later insert of its key", async () => {
       expect(await insert([item("a", "first")])).toEqual([{ kind: "inserted" }]);
-      expect(await insert([item("a", "second"), item("b")])).toEqual([{ kind: "duplicate", stored: item("a", "first") }, { kind: "inserted" }]);
+      expect(await insert([item("a", "second"), item("b")])).toEqual([
+        { kind: "duplicate", stored: item("a", "first") },
+        { kind: "inserted" },
+      ]);
       expect(await insert([item("a", "third")])).toMatchObject([{ stored: { body: "first" } }]);
     });
 
     it("takes many items at once and answers for each, in order", async () => {
       await insert([item("007"), item("042")]);
-      const outcomes = await insert(Array.from({ length: 60 }, (_, index) => item(String(index).padStart(3, "0"), `new ${index}`)));
-      expect(outcomes.flatMap(({ kind }, index) => (kind === "duplicate" ? [index] : []))).toEqual([7, 42]);
+      const outcomes = await insert(
+        Array.from({ length: 60 }, (_, index) =>
+          item(String(index).padStart(3, "0"), `new ${index}`),
+        ),
+      );
+      expect(outcomes.flatMap(({ kind }, index) => (kind === "duplicate" ? [index] : []))).toEqual([
+        7, 42,
+      ]);
     });
 
     it("keeps bytes as they are", async () => {
       const bytes = new Uint8Array(100_000).map((_, index) => index % 251);
       await insert([item("bytes", bytes)]);
       const [outcome] = await insert([item("bytes", "other")]);
-      expect(outcome?.kind === "duplicate" && Buffer.compare(Buffer.from(outcome.stored.body), Buffer.from(bytes))).toBe(0);
+      expect(
+        outcome?.kind === "duplicate" &&
+          Buffer.compare(Buffer.from(outcome.stored.body), Buffer.from(bytes)),
+      ).toBe(0);
     });
 
-    it.each(["lost answer", "lost request", "throttled", "server error"] as const)("counts an item once after a call with %s", async (fault) => {
-      const [outcome] = await insert([item("a", "mine")], failing(fault));
-      const counts = outcome?.kind === "duplicate" ? outcome.stored.body : "mine";
-      expect(counts).toBe("mine");
-      expect(await insert([item("a", "other")])).toMatchObject([{ kind: "duplicate", stored: { body: "mine" } }]);
-    });
+    it.each(["lost answer", "lost request", "throttled", "server error"] as const)(
+      "counts an item once after a call with %s",
+      async (fault) => {
+        const [outcome] = await insert([item("a", "mine")], failing(fault));
+        const counts = outcome?.kind === "duplicate" ? outcome.stored.body : "mine";
+        expect(counts).toBe("mine");
+        expect(await insert([item("a", "other")])).toMatchObject([
+          { kind: "duplicate", stored: { body: "mine" } },
+        ]);
+      },
+    );
 
     it("gives up with an error that can be named when it cannot be written", async () => {
-      const client = withFaults(engine().client, (command) => (command === "GetItemCommand" ? undefined : "throttled"));
-      await expect(insert([item("a")], { ...tables, client })).rejects.toMatchObject({ name: "TidemarkError", code: "store.unclear" });
+      const client = withFaults(engine().client, (command) =>
+        command === "GetItemCommand" ? undefined : "throttled",
+      );
+      await expect(insert([item("a")], { ...tables, client })).rejects.toMatchObject({
+        name: "TidemarkError",
+        code: "store.unclear",
+      });
     });
 
     it("holds each event twice, and lets the first outcome stand", async () => {
       const first = at(NOON);
       expect(await insertEvents(insertByStatement(tables), [first])).toEqual([first]);
-      expect(await insertEvents(insertByStatement(tables), [at(NOON, { outcome: "unknown", settledMs: NOON + 60_000 })])).toEqual([first]);
+      expect(
+        await insertEvents(insertByStatement(tables), [
+          at(NOON, { outcome: "unknown", settledMs: NOON + 60_000 }),
+        ]),
+      ).toEqual([first]);
       const stretch = { sinceMs: NOON, untilMs: NOON };
       expect(await collected(eventsOfAutoscaler(tables, first, stretch))).toEqual([first]);
       expect(await collected(eventsOfFleet(tables, [cluster], stretch))).toEqual([first]);
@@ -83,11 +130,16 @@ export const historyContract = (engine: () => Engine): void => {
       const half = at(NOON);
       const insertOnce = insertByStatement(tables);
       let calls = 0;
-      const dying = (items: readonly HistoryItem[]) => (++calls === 1 ? insertOnce(items) : Promise.reject(new Error("died")));
+      const dying = (items: readonly HistoryItem[]) =>
+        ++calls === 1 ? insertOnce(items) : Promise.reject(new Error("died"));
       await expect(insertEvents(dying, [half])).rejects.toThrow("died");
-      expect(await collected(eventsOfFleet(tables, [cluster], { sinceMs: 0, untilMs: NOON }))).toEqual([]);
+      expect(
+        await collected(eventsOfFleet(tables, [cluster], { sinceMs: 0, untilMs: NOON })),
+      ).toEqual([]);
       await insertEvents(insertOnce, [at(NOON, { outcome: "unknown" })]);
-      expect(await collected(eventsOfFleet(tables, [cluster], { sinceMs: 0, untilMs: NOON }))).toEqual([half]);
+      expect(
+        await collected(eventsOfFleet(tables, [cluster], { sinceMs: 0, untilMs: NOON })),
+      ).toEqual([half]);
     });
 
     it("gives events in order of time, page by page, across days, from and until inclusive", async () => {
@@ -98,37 +150,82 @@ export const historyContract = (engine: () => Engine): void => {
       );
       const found = async (stretch: Parameters<typeof eventsOfFleet>[2]) =>
         (await collected(eventsOfFleet(tables, [cluster], stretch))).map(({ atMs }) => atMs - NOON);
-      expect(await found({ sinceMs: NOON - DAY_MS, untilMs: NOON + DAY_MS, pageSize: 1 })).toEqual([-DAY_MS, -1, 0, 1, 2, DAY_MS]);
+      expect(await found({ sinceMs: NOON - DAY_MS, untilMs: NOON + DAY_MS, pageSize: 1 })).toEqual([
+        -DAY_MS,
+        -1,
+        0,
+        1,
+        2,
+        DAY_MS,
+      ]);
       expect(await found({ sinceMs: NOON, untilMs: NOON + 1 })).toEqual([0, 1]);
-      const own = await collected(eventsOfAutoscaler(tables, { ...REF, cluster }, { sinceMs: NOON, untilMs: NOON + DAY_MS, pageSize: 2 }));
+      const own = await collected(
+        eventsOfAutoscaler(
+          tables,
+          { ...REF, cluster },
+          { sinceMs: NOON, untilMs: NOON + DAY_MS, pageSize: 2 },
+        ),
+      );
       expect(own.map(({ atMs }) => atMs - NOON)).toEqual([0, 1, 2, DAY_MS]);
     });
 
     it("gives the events of several clusters as one stretch in order of time", async () => {
       const others = [clusterName(`${cluster}-b`), clusterName(`${cluster}-c`)];
-      const events = Array.from({ length: 90 }, (_, index) => at(NOON + index, { cluster: [cluster, ...others][(index * 7) % 3] ?? cluster }));
+      const events = Array.from({ length: 90 }, (_, index) =>
+        at(NOON + index, { cluster: [cluster, ...others][(index * 7) % 3] ?? cluster }),
+      );
       await insertEvents(insertByStatement(tables), events);
-      const merged = await collected(eventsOfFleet(tables, [...others, cluster], { sinceMs: NOON, untilMs: NOON + DAY_MS }));
+      const merged = await collected(
+        eventsOfFleet(tables, [...others, cluster], { sinceMs: NOON, untilMs: NOON + DAY_MS }),
+      );
       expect(merged).toEqual(events);
     });
 
     it("leaves out what has expired, whether it was deleted yet or not", async () => {
       await insertEvents(insertByStatement(tables), [at(NOON)]);
       const kept = { sinceMs: NOON, untilMs: NOON + EVENT_DAYS_KEPT * DAY_MS - 1_000 };
-      expect(await collected(eventsOfAutoscaler(tables, { ...REF, cluster }, kept))).toHaveLength(1);
-      expect(await collected(eventsOfAutoscaler(tables, { ...REF, cluster }, { ...kept, untilMs: kept.untilMs + 1_000 }))).toEqual([]);
+      expect(await collected(eventsOfAutoscaler(tables, { ...REF, cluster }, kept))).toHaveLength(
+        1,
+      );
+      expect(
+        await collected(
+          eventsOfAutoscaler(
+            tables,
+            { ...REF, cluster },
+            { ...kept, untilMs: kept.untilMs + 1_000 },
+          ),
+        ),
+      ).toEqual([]);
     });
 
     it("keeps the first of two changes that claim the same generation", async () => {
-      const change = { ...REF, cluster, id: "uid-web:2", atMs: NOON, by: "ann", verb: "apply", after: "{}" } as const;
+      const change = {
+        ...REF,
+        cluster,
+        id: "uid-web:2",
+        atMs: NOON,
+        by: "ann",
+        verb: "apply",
+        after: "{}",
+      } as const;
       const context = { tables, insert: insertByStatement(tables) };
       expect(await insertChange(context, change)).toEqual({ stored: change, isWhole: true });
-      expect(await insertChange(context, { ...change, by: "bob" })).toMatchObject({ stored: change });
+      expect(await insertChange(context, { ...change, by: "bob" })).toMatchObject({
+        stored: change,
+      });
       expect(await collected(changesOf(tables, change))).toEqual([change]);
     });
 
     it("stores the copy under the cluster of a change whose first insert an earlier attempt has made, and none for that of another editor", async () => {
-      const change = { ...REF, cluster, id: "uid-web:2", atMs: NOON, by: "ann", verb: "apply", after: "{}" } as const;
+      const change = {
+        ...REF,
+        cluster,
+        id: "uid-web:2",
+        atMs: NOON,
+        by: "ann",
+        verb: "apply",
+        after: "{}",
+      } as const;
       const insertOnce = insertByStatement(tables);
       const died = new Error("it died between the two");
       const dying: typeof insertOnce = async (items) => {
@@ -144,34 +241,69 @@ export const historyContract = (engine: () => Engine): void => {
 
     it("stores changes as differences from a whole one, and gives each of them whole: of one autoscaler, and of a cluster since any instant", async () => {
       const context = { tables, insert: insertByStatement(tables) };
-      const manifest = (max: number) => JSON.stringify({ max, note: Array.from({ length: 500 }, (_, index) => index * index) });
+      const manifest = (max: number) =>
+        JSON.stringify({ max, note: Array.from({ length: 500 }, (_, index) => index * index) });
       const change = (generation: number): ChangeRecord => ({
-        ...{ ...REF, cluster, id: `uid-web:${generation}`, atMs: NOON + generation, by: "ann", verb: "apply", after: manifest(generation) },
+        ...{
+          ...REF,
+          cluster,
+          id: `uid-web:${generation}`,
+          atMs: NOON + generation,
+          by: "ann",
+          verb: "apply",
+          after: manifest(generation),
+        },
         ...(generation > 1 && { baseGeneration: generation - 1, before: manifest(generation - 1) }),
       });
       const all = [1, 2, 3, 4].map(change);
       for (const each of all) {
-        const base = await changeBaseOf(tables, each, { uid: autoscalerUid("uid-web"), wholeChange: { generation: 1, atMs: NOON } });
-        expect(await insertChange(context, each, base)).toEqual({ stored: each, isWhole: each === all[0] });
-        expect(await insertChange(context, { ...each, by: "bob" }, base)).toMatchObject({ stored: each });
+        const base = await changeBaseOf(tables, each, {
+          uid: autoscalerUid("uid-web"),
+          wholeChange: { generation: 1, atMs: NOON },
+        });
+        expect(await insertChange(context, each, base)).toEqual({
+          stored: each,
+          isWhole: each === all[0],
+        });
+        expect(await insertChange(context, { ...each, by: "bob" }, base)).toMatchObject({
+          stored: each,
+        });
       }
       expect(await collected(changesOf(tables, { ...REF, cluster }))).toEqual(all);
       expect(await collected(changesOfCluster(tables, cluster, NOON + 3))).toEqual(all.slice(2));
-      expect(await isBaseOfChange(tables, { ...REF, cluster }, autoscalerUid("uid-web"), 3)).toBe(true);
+      expect(await isBaseOfChange(tables, { ...REF, cluster }, autoscalerUid("uid-web"), 3)).toBe(
+        true,
+      );
     });
 
     it("reads the bases of many changes at once", async () => {
       const context = { tables, insert: insertByStatement(tables) };
       const names = Array.from({ length: 12 }, (_, number) => autoscalerName(`web-${number}`));
-      const manifest = (max: number) => JSON.stringify({ max, note: Array.from({ length: 500 }, (_, number) => number * number) });
+      const manifest = (max: number) =>
+        JSON.stringify({ max, note: Array.from({ length: 500 }, (_, number) => number * number) });
       for (const [index, name] of names.entries()) {
         const of = { ...REF, cluster, name, by: "ann", verb: "apply" } as const;
         const uid = autoscalerUid(`uid-${name}`);
-        await insertChange(context, { ...of, id: `${uid}:1`, atMs: NOON + index, after: manifest(1) });
-        const base = await changeBaseOf(tables, of, { uid, wholeChange: { generation: 1, atMs: NOON } });
+        await insertChange(context, {
+          ...of,
+          id: `${uid}:1`,
+          atMs: NOON + index,
+          after: manifest(1),
+        });
+        const base = await changeBaseOf(tables, of, {
+          uid,
+          wholeChange: { generation: 1, atMs: NOON },
+        });
         await insertChange(
           context,
-          { ...of, id: `${uid}:2`, atMs: NOON + 100 + index, baseGeneration: 1, before: manifest(1), after: manifest(2) },
+          {
+            ...of,
+            id: `${uid}:2`,
+            atMs: NOON + 100 + index,
+            baseGeneration: 1,
+            before: manifest(1),
+            after: manifest(2),
+          },
           base,
         );
       }
@@ -184,25 +316,42 @@ export const historyContract = (engine: () => Engine): void => {
         underWay -= command === "GetItemCommand" ? 1 : 0;
         return answer;
       });
-      const read = await collected(changesOfCluster({ ...tables, client: client as Tables["client"] }, cluster, NOON + 100));
+      const read = await collected(
+        changesOfCluster({ ...tables, client: client as Tables["client"] }, cluster, NOON + 100),
+      );
       expect(read.map(({ name }) => name)).toEqual(names);
       expect(most).toBe(names.length);
     });
 
     it("finds the newest journal page, and a stretch of them", async () => {
       const partition = { ...PARTITION, cluster };
-      const page = (atMs: number, index: number) => ({ atMs, epoch: 1, page: index, evaluations: [] });
-      await insertJournal(insertByStatement(tables), partition, [page(NOON, 0), page(NOON + 1, 0), page(NOON + 2, 1)]);
+      const page = (atMs: number, index: number) => ({
+        atMs,
+        epoch: 1,
+        page: index,
+        evaluations: [],
+      });
+      await insertJournal(insertByStatement(tables), partition, [
+        page(NOON, 0),
+        page(NOON + 1, 0),
+        page(NOON + 2, 1),
+      ]);
       expect(await newestJournalPage(tables, partition, 0, NOON + 10)).toEqual(page(NOON + 1, 0));
       expect(await newestJournalPage(tables, partition, 2, NOON + 10)).toBeUndefined();
-      expect(await collected(journalOfPage(tables, partition, { page: 0, sinceMs: NOON, untilMs: NOON }))).toEqual([page(NOON, 0)]);
+      expect(
+        await collected(
+          journalOfPage(tables, partition, { page: 0, sinceMs: NOON, untilMs: NOON }),
+        ),
+      ).toEqual([page(NOON, 0)]);
     });
 
     it("inserts by a statement that refuses an existing key without any condition", async () => {
       await insert([item("a", "first")]);
       const Statement = `INSERT INTO "${tables.historyTable}" VALUE {'pk': ?, 'sk': ?, 'body': ?}`;
       const Parameters = [{ S: `test#${cluster}` }, { S: "a" }, { S: "second" }];
-      const { Responses } = await engine().client.send(new BatchExecuteStatementCommand({ Statements: [{ Statement, Parameters }] }));
+      const { Responses } = await engine().client.send(
+        new BatchExecuteStatementCommand({ Statements: [{ Statement, Parameters }] }),
+      );
       expect(Responses?.[0]?.Error?.Code).toMatch(/^DuplicateItem/);
     });
   });

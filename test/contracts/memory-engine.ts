@@ -15,7 +15,10 @@ import { cached, conditionOf, type Item, type Terms, updateOf } from "./memory-e
 const PAGE_MAX = 50;
 const ITEM_BYTES_MAX = 409_600;
 
-/** Items by partition key, then by sort key. What is stored is never changed in place, so that requests, items and answers may share their parts. */
+/**
+ * Items by partition key, then by sort key. What is stored is never changed in place, so that
+ * requests, items and answers may share their parts.
+ */
 export interface Table {
   readonly name: string;
   readonly partitions: Map<string, Map<string, Item>>;
@@ -26,11 +29,15 @@ type Client = Pick<DynamoDBClient, "send">;
 export type OnWrite = (table: string, before: Item | undefined, after: Item | undefined) => void;
 
 const named = (name: string): Error => Object.assign(new Error(name), { name });
-/** The refusal of a condition: an answer like others, many a second, so that it tells no stack of its own. */
+/**
+ * The refusal of a condition: an answer like others, many a second, so that it tells no stack of
+ * its own.
+ */
 const REFUSAL = named("ConditionalCheckFailedException");
 const pkOf = (item: Item): string => item["pk"]?.S ?? "";
 const skOf = (item: Item): string => item["sk"]?.S ?? "";
-const found = ({ partitions }: Table, key: Item): Item | undefined => partitions.get(pkOf(key))?.get(skOf(key));
+const found = ({ partitions }: Table, key: Item): Item | undefined =>
+  partitions.get(pkOf(key))?.get(skOf(key));
 /** Names and values, as the service counts an item; numbers count as their digits. */
 const sizeOf = (item: Item): number => {
   let sum = 0;
@@ -50,7 +57,10 @@ interface Expressed {
   readonly ExpressionAttributeNames?: Record<string, string> | undefined;
   readonly ExpressionAttributeValues?: Item | undefined;
 }
-const termsOf = (input: Expressed): Terms => ({ names: input.ExpressionAttributeNames ?? {}, values: input.ExpressionAttributeValues ?? {} });
+const termsOf = (input: Expressed): Terms => ({
+  names: input.ExpressionAttributeNames ?? {},
+  values: input.ExpressionAttributeValues ?? {},
+});
 
 interface Tables {
   readonly table: (name: string | undefined) => Table;
@@ -99,7 +109,11 @@ const update = (tables: Tables, { input }: UpdateItemCommand): object => {
   store(tables, into, after);
   if (input.ReturnValues === "UPDATED_NEW")
     return {
-      Attributes: Object.fromEntries(Object.entries(after).filter(([name, value]) => !isDeepStrictEqual((before ?? input.Key)?.[name], value))),
+      Attributes: Object.fromEntries(
+        Object.entries(after).filter(
+          ([name, value]) => !isDeepStrictEqual((before ?? input.Key)?.[name], value),
+        ),
+      ),
     };
   return input.ReturnValues === "ALL_NEW" ? { Attributes: after } : {};
 };
@@ -121,13 +135,15 @@ const answer = (tables: Tables, command: unknown): object => {
   if (command instanceof UpdateItemCommand) return update(tables, command);
   if (command instanceof DeleteItemCommand) return remove(tables, command);
   if (command instanceof QueryCommand) return query(tables.table(command.input.TableName), command);
-  if (command instanceof BatchExecuteStatementCommand) return { Responses: (command.input.Statements ?? []).map((one) => insert(tables, one)) };
+  if (command instanceof BatchExecuteStatementCommand)
+    return { Responses: (command.input.Statements ?? []).map((one) => insert(tables, one)) };
   throw new TypeError("the engine in memory does not know this command");
 };
 
 /**
- * The tables in memory, for tests that play many thousand syncs: the requests of this project, the conditions of DynamoDB, one after the other. It passes the same contract
- * suite as the engines that it stands for.
+ * The tables in memory, for tests that play many thousand syncs: the requests of this project, the
+ * conditions of DynamoDB, one after the other. It passes the same contract suite as the engines
+ * that it stands for.
  */
 export const memoryEngine = (): { readonly client: Client } => {
   const { execute } = memoryTables();
@@ -139,8 +155,13 @@ export const memoryEngine = (): { readonly client: Client } => {
   return { client: { send: send as DynamoDBClient["send"] } };
 };
 
-/** The same, one command after the other: answers at once or throws, for a caller that decides itself when a request takes effect. */
-export const memoryTables = (onWrite: OnWrite = () => {}): { readonly execute: (command: unknown) => object; readonly table: Tables["table"] } => {
+/**
+ * The same, one command after the other: answers at once or throws, for a caller that decides
+ * itself when a request takes effect.
+ */
+export const memoryTables = (
+  onWrite: OnWrite = () => {},
+): { readonly execute: (command: unknown) => object; readonly table: Tables["table"] } => {
   const byName = new Map<string, Table>();
   const table: Tables["table"] = (name = "") => {
     const known = byName.get(name) ?? { name, partitions: new Map<string, Map<string, Item>>() };
@@ -155,38 +176,51 @@ const query = ({ partitions }: Table, { input }: QueryCommand): object => {
   const wanted = conditionOf(input.KeyConditionExpression ?? "");
   // Every query of this project names its partition key so.
   const partition = partitions.get(terms.values[":pk"]?.S ?? "") ?? new Map<string, Item>();
-  const matching = [...partition.values()].filter((item) => wanted(item, terms)).sort((one, other) => (skOf(one) < skOf(other) ? -1 : 1));
+  const matching = [...partition.values()]
+    .filter((item) => wanted(item, terms))
+    .sort((one, other) => (skOf(one) < skOf(other) ? -1 : 1));
   if (input.ScanIndexForward === false) matching.reverse();
   const from = input.ExclusiveStartKey;
   // The item that a page ended with may be gone by now.
   const passed = (item: Item): boolean =>
-    from !== undefined && (input.ScanIndexForward === false ? skOf(item) >= skOf(from) : skOf(item) <= skOf(from));
+    from !== undefined &&
+    (input.ScanIndexForward === false ? skOf(item) >= skOf(from) : skOf(item) <= skOf(from));
   const after = matching.filter(passed).length;
   const page = matching.slice(after, after + (input.Limit ?? PAGE_MAX));
   const last = page.at(-1);
   const more = last !== undefined && after + page.length < matching.length;
-  const kept = input.FilterExpression === undefined ? page : page.filter((item) => conditionOf(input.FilterExpression ?? "")(item, terms));
+  const kept =
+    input.FilterExpression === undefined
+      ? page
+      : page.filter((item) => conditionOf(input.FilterExpression ?? "")(item, terms));
   return { Items: kept, ...(more && { LastEvaluatedKey: { pk: last["pk"], sk: last["sk"] } }) };
 };
 
 const INSERT = /^INSERT INTO "([^"]+)" VALUE \{(.*)\}$/;
 
 /** Table and attributes of a statement; read once for all that say the same. */
-const insertionOf = cached((statement: string): { readonly name: string; readonly attributes: readonly string[] } => {
-  const [, name = "", fields = ""] = INSERT.exec(statement) ?? [];
-  return { name, attributes: fields.split(", ").map((field) => field.split("'")[1] ?? "") };
-});
+const insertionOf = cached(
+  (statement: string): { readonly name: string; readonly attributes: readonly string[] } => {
+    const [, name = "", fields = ""] = INSERT.exec(statement) ?? [];
+    return { name, attributes: fields.split(", ").map((field) => field.split("'")[1] ?? "") };
+  },
+);
 
 /** One `INSERT INTO "table" VALUE {'name': ?, …}`; a key that is there is a duplicate. */
 const insert = (
   tables: Tables,
-  { Statement = "", Parameters = [] }: { Statement?: string | undefined; Parameters?: Item[string][] | undefined },
+  {
+    Statement = "",
+    Parameters = [],
+  }: { Statement?: string | undefined; Parameters?: Item[string][] | undefined },
 ): object => {
   const { name, attributes } = insertionOf(Statement);
   const into = tables.table(name);
   const item: Item = {};
-  for (const [at, attribute] of attributes.entries()) item[attribute] = Parameters[at] ?? { NULL: true };
-  if (found(into, item)) return { Error: { Code: "DuplicateItem", Message: "Duplicate primary key exists in table" } };
+  for (const [at, attribute] of attributes.entries())
+    item[attribute] = Parameters[at] ?? { NULL: true };
+  if (found(into, item))
+    return { Error: { Code: "DuplicateItem", Message: "Duplicate primary key exists in table" } };
   store(tables, into, item);
   return {};
 };

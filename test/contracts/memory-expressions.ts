@@ -26,18 +26,26 @@ const tokensOf = (text: string): readonly string[] => {
   return tokens;
 };
 
-/** Plain text or number of a value, for comparisons: the engine compares keys and counters, nothing else. */
-const plain = (value: Value): string | number | undefined => (value?.N === undefined ? value?.S : Number(value.N));
+/**
+ * Plain text or number of a value, for comparisons: the engine compares keys and counters, nothing
+ * else.
+ */
+const plain = (value: Value): string | number | undefined =>
+  value?.N === undefined ? value?.S : Number(value.N);
 
-const COMPARE: Readonly<Record<string, (one: string | number, other: string | number) => boolean>> = {
-  "=": (one, other) => one === other,
-  "<": (one, other) => one < other,
-  "<=": (one, other) => one <= other,
-  ">": (one, other) => one > other,
-  ">=": (one, other) => one >= other,
-};
+const COMPARE: Readonly<Record<string, (one: string | number, other: string | number) => boolean>> =
+  {
+    "=": (one, other) => one === other,
+    "<": (one, other) => one < other,
+    "<=": (one, other) => one <= other,
+    ">": (one, other) => one > other,
+    ">=": (one, other) => one >= other,
+  };
 
-/** A reader of the expressions that this project writes: recursive descent over their tokens, the part of the language that is used and no more. */
+/**
+ * A reader of the expressions that this project writes: recursive descent over their tokens, the
+ * part of the language that is used and no more.
+ */
 class Parser {
   private at = 0;
   private readonly tokens: readonly string[];
@@ -56,7 +64,8 @@ class Parser {
 
   take(expected?: string): string {
     const token = this.peek();
-    if (expected !== undefined && token !== expected) throw new SyntaxError(`"${expected}" was expected, not "${token}"`);
+    if (expected !== undefined && token !== expected)
+      throw new SyntaxError(`"${expected}" was expected, not "${token}"`);
     this.at++;
     return token;
   }
@@ -95,7 +104,9 @@ class Parser {
     const first = this.operand();
     if (!this.maybe("+")) return first;
     const second = this.operand();
-    return (item, terms) => ({ N: String(Number(plain(first(item, terms))) + Number(plain(second(item, terms)))) });
+    return (item, terms) => ({
+      N: String(Number(plain(first(item, terms))) + Number(plain(second(item, terms)))),
+    });
   }
 
   or(): Condition {
@@ -138,27 +149,36 @@ class Parser {
       this.take("(");
       const [path, , prefix] = [this.path(), this.take(","), this.operand()];
       this.take(")");
-      return (item, terms) => String(plain(read(item, path, terms)) ?? "").startsWith(String(plain(prefix(item, terms))));
+      return (item, terms) =>
+        String(plain(read(item, path, terms)) ?? "").startsWith(String(plain(prefix(item, terms))));
     }
     const left = this.operand();
     if (this.maybe("BETWEEN")) {
       const [low, , high] = [this.operand(), this.take("AND"), this.operand()];
-      return (item, terms) => compare(">=", left(item, terms), low(item, terms)) && compare("<=", left(item, terms), high(item, terms));
+      return (item, terms) =>
+        compare(">=", left(item, terms), low(item, terms)) &&
+        compare("<=", left(item, terms), high(item, terms));
     }
     const [operator, right] = [this.take(), this.operand()];
     return (item, terms) => compare(operator, left(item, terms), right(item, terms));
   }
 }
 
-/** A comparison with something absent, or of a number with text, is false: never an error, as in the service. */
+/**
+ * A comparison with something absent, or of a number with text, is false: never an error, as in the
+ * service.
+ */
 const compare = (operator: string, left: Value, right: Value): boolean => {
   const [one, other] = [plain(left), plain(right)];
   const holds = COMPARE[operator];
   if (!holds) throw new SyntaxError(`the operator "${operator}" is not known`);
-  return one !== undefined && other !== undefined && typeof one === typeof other && holds(one, other);
+  return (
+    one !== undefined && other !== undefined && typeof one === typeof other && holds(one, other)
+  );
 };
 
-const nameOf = (name: string, { names }: Terms): string => (name.startsWith("#") ? (names[name] ?? "") : name);
+const nameOf = (name: string, { names }: Terms): string =>
+  name.startsWith("#") ? (names[name] ?? "") : name;
 
 const read = (item: Item, [first = "", ...deeper]: readonly string[], terms: Terms): Value => {
   let value: Value = item[nameOf(first, terms)];
@@ -184,10 +204,14 @@ export const conditionOf = cached((text: string): Condition => {
   return condition;
 });
 
-/** The item after an expression of SET and REMOVE. Every value is worked out on the item as it was; a path into a map that is not there is refused, as by the service. */
+/**
+ * The item after an expression of SET and REMOVE. Every value is worked out on the item as it was;
+ * a path into a map that is not there is refused, as by the service.
+ */
 export const updateOf = cached((text: string): ((item: Item, terms: Terms) => Item) => {
   const parser = new Parser(text);
-  const assignments: { readonly path: readonly string[]; readonly value: Reader | undefined }[] = [];
+  const assignments: { readonly path: readonly string[]; readonly value: Reader | undefined }[] =
+    [];
   if (parser.maybe("SET")) {
     do {
       const path = parser.path();
@@ -205,15 +229,25 @@ export const updateOf = cached((text: string): ((item: Item, terms: Terms) => It
     for (const { path, value } of assignments) {
       const found = value?.(item, terms);
       if ((value && !found) || !assign(after, path, found, terms)) {
-        throw Object.assign(new Error(`the path "${path.join(".")}" is not valid for update`), { name: "ValidationException" });
+        throw Object.assign(new Error(`the path "${path.join(".")}" is not valid for update`), {
+          name: "ValidationException",
+        });
       }
     }
     return after;
   };
 });
 
-/** Sets one value of a new item, or removes it where there is none, in copies of the maps on its path; false where the path leads through a map that is not there. */
-const assign = (item: Item, [first = "", ...deeper]: readonly string[], value: Value, terms: Terms): boolean => {
+/**
+ * Sets one value of a new item, or removes it where there is none, in copies of the maps on its
+ * path; false where the path leads through a map that is not there.
+ */
+const assign = (
+  item: Item,
+  [first = "", ...deeper]: readonly string[],
+  value: Value,
+  terms: Terms,
+): boolean => {
   const name = nameOf(first, terms);
   if (deeper.length === 0) {
     if (value === undefined) delete item[name];

@@ -11,10 +11,21 @@ const READY_MAX_MS = 60_000;
 const LOOK_AGAIN_MS = 100;
 const NAMESPACE = "kube-system";
 
-/** Tells the API server that the groups are answered at this port of localhost, and waits until it asks there. */
-export const registerGroups = async ({ call }: Pick<ControlPlane, "call">, port: number, groups: readonly AggregatedGroup[]): Promise<void> => {
+/**
+ * Tells the API server that the groups are answered at this port of localhost, and waits until it
+ * asks there.
+ */
+export const registerGroups = async (
+  { call }: Pick<ControlPlane, "call">,
+  port: number,
+  groups: readonly AggregatedGroup[],
+): Promise<void> => {
   const service = { name: "metrics-adapter", namespace: NAMESPACE, port };
-  await call("POST", "/api/v1/namespaces", { apiVersion: "v1", kind: "Namespace", metadata: { name: NAMESPACE } });
+  await call("POST", "/api/v1/namespaces", {
+    apiVersion: "v1",
+    kind: "Namespace",
+    metadata: { name: NAMESPACE },
+  });
   await call("POST", `/api/v1/namespaces/${NAMESPACE}/services`, {
     apiVersion: "v1",
     kind: "Service",
@@ -26,7 +37,14 @@ export const registerGroups = async ({ call }: Pick<ControlPlane, "call">, port:
       apiVersion: "apiregistration.k8s.io/v1",
       kind: "APIService",
       metadata: { name: `${version}.${group}` },
-      spec: { group, version, groupPriorityMinimum: 100, versionPriority: 100, insecureSkipTLSVerify: true, service },
+      spec: {
+        group,
+        version,
+        groupPriorityMinimum: 100,
+        versionPriority: 100,
+        insecureSkipTLSVerify: true,
+        service,
+      },
     });
   }
   for (const { group, version } of groups) await untilAnswering(call, `/apis/${group}/${version}`);
@@ -37,7 +55,8 @@ const untilAnswering = async (call: ControlPlane["call"], path: string): Promise
   for (;;) {
     const { status, body } = await call("GET", path);
     if (status === 200) return;
-    if (performance.now() > untilMs) throw new Error(`the API server does not reach the adapter of ${path}: ${status} ${body}`);
+    if (performance.now() > untilMs)
+      throw new Error(`the API server does not reach the adapter of ${path}: ${status} ${body}`);
     await wait(LOOK_AGAIN_MS);
   }
 };

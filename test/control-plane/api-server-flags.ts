@@ -28,7 +28,11 @@ interface Serving {
   readonly users: readonly User[];
 }
 
-export const apiServerArgs = (file: FileIn, credentials: ServerCredentials, { etcdUrl, securePort, users }: Serving): readonly string[] => {
+export const apiServerArgs = (
+  file: FileIn,
+  credentials: ServerCredentials,
+  { etcdUrl, securePort, users }: Serving,
+): readonly string[] => {
   const accounts = generateKeyPairSync("rsa", {
     modulusLength: 2_048,
     privateKeyEncoding: { type: "pkcs8", format: "pem" },
@@ -37,7 +41,9 @@ export const apiServerArgs = (file: FileIn, credentials: ServerCredentials, { et
   const certificate = file("server.crt", credentials.certificatePem);
   const key = file("server.key", credentials.keyPem);
   const all = [{ name: "admin", group: "system:masters", token: credentials.token }, ...users];
-  const tokens = all.map(({ name, group, token }) => `${token},${name},${name},${group}\n`).join("");
+  const tokens = all
+    .map(({ name, group, token }) => `${token},${name},${name},${group}\n`)
+    .join("");
   return [
     `--etcd-servers=${etcdUrl}`,
     "--bind-address=127.0.0.1",

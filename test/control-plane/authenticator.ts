@@ -5,7 +5,10 @@ import { serverCredentials } from "../../lib/local/run/certificates.ts";
 import type { FileIn } from "./api-server-flags.ts";
 import { kubeconfigText } from "./kubeconfig.ts";
 
-/** A stand-in for the token authenticator of EKS. The API server shows it each bearer token that it does not know itself. */
+/**
+ * A stand-in for the token authenticator of EKS. The API server shows it each bearer token that it
+ * does not know itself.
+ */
 export interface Authenticator {
   /** Flags with which the API server asks it. */
   readonly flags: (file: FileIn) => readonly string[];
@@ -29,7 +32,13 @@ export const startAuthenticator = async (dir: string): Promise<Authenticator> =>
       (review) => {
         const { token } = (review as { readonly spec: { readonly token: string } }).spec;
         response.writeHead(200, { "content-type": "application/json" });
-        response.end(JSON.stringify({ apiVersion: "authentication.k8s.io/v1", kind: "TokenReview", status: statusOf(token) }));
+        response.end(
+          JSON.stringify({
+            apiVersion: "authentication.k8s.io/v1",
+            kind: "TokenReview",
+            status: statusOf(token),
+          }),
+        );
       },
       () => response.destroy(),
     );
@@ -58,10 +67,19 @@ const statusOf = (token: string): object => {
   const text = Buffer.from(token.slice(PREFIX.length), "base64url").toString("utf8");
   if (!URL.canParse(text)) return refused("the token holds no URL");
   const url = new URL(text);
-  if (!/^sts\.[\w-]+\.amazonaws\.com$/.test(url.hostname) || url.searchParams.get("Action") !== "GetCallerIdentity")
+  if (
+    !/^sts\.[\w-]+\.amazonaws\.com$/.test(url.hostname) ||
+    url.searchParams.get("Action") !== "GetCallerIdentity"
+  )
     return refused("the URL asks STS for no identity");
-  if (!(url.searchParams.get("X-Amz-SignedHeaders") ?? "").split(";").includes("x-k8s-aws-id")) return refused("the cluster is not signed");
-  const signedMs = Date.parse((url.searchParams.get("X-Amz-Date") ?? "").replace(/^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z$/, "$1-$2-$3T$4:$5:$6Z"));
+  if (!(url.searchParams.get("X-Amz-SignedHeaders") ?? "").split(";").includes("x-k8s-aws-id"))
+    return refused("the cluster is not signed");
+  const signedMs = Date.parse(
+    (url.searchParams.get("X-Amz-Date") ?? "").replace(
+      /^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z$/,
+      "$1-$2-$3T$4:$5:$6Z",
+    ),
+  );
   if (!(Math.abs(Date.now() - signedMs) < TOKEN_LIFE_MS)) return refused("the token has expired");
   return { authenticated: true, user: { username: ROLE_USER, groups: [GROUP] } };
 };

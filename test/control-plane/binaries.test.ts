@@ -15,7 +15,9 @@ afterAll(() => rmSync(dir, { recursive: true, force: true }));
 describe("the programs of a control plane", () => {
   it("are in the folder that KUBEBUILDER_ASSETS names, else in a folder of the user's cache that names their version", () => {
     const name = `kube-${KUBERNETES_VERSION}`;
-    expect(binariesFolder({ KUBEBUILDER_ASSETS: "assets", XDG_CACHE_HOME: "cache" })).toBe("assets");
+    expect(binariesFolder({ KUBEBUILDER_ASSETS: "assets", XDG_CACHE_HOME: "cache" })).toBe(
+      "assets",
+    );
     expect(binariesFolder({ XDG_CACHE_HOME: "cache" })).toBe(join("cache", "tidemark", name));
     expect(binariesFolder({})).toBe(join(homedir(), ".cache", "tidemark", name));
   });
@@ -34,7 +36,10 @@ describe("the programs of a control plane", () => {
 describe("npm run prove -- control-plane", () => {
   it("says in one line that there is no Go", () => {
     const env = { PATH: join(dir, "nothing"), KUBEBUILDER_ASSETS: join(dir, "absent") };
-    const { status, stdout, stderr } = spawnSync(process.execPath, [RUN, "--build"], { env, encoding: "utf8" });
+    const { status, stdout, stderr } = spawnSync(process.execPath, [RUN, "--build"], {
+      env,
+      encoding: "utf8",
+    });
     expect([status, stdout]).toEqual([1, ""]);
     expect(stderr).toBe(
       "Cannot build the control plane: there is no go; install Go 1.26 or newer, or set KUBEBUILDER_ASSETS to a folder that has the programs\n",
@@ -42,6 +47,8 @@ describe("npm run prove -- control-plane", () => {
   });
 
   it("asks for the modules of the version that it names", () => {
-    expect(readFileSync(join(import.meta.dirname, "kube/go.mod"), "utf8")).toContain(`k8s.io/kubernetes v${KUBERNETES_VERSION} `);
+    expect(readFileSync(join(import.meta.dirname, "kube/go.mod"), "utf8")).toContain(
+      `k8s.io/kubernetes v${KUBERNETES_VERSION} `,
+    );
   });
 });

@@ -12,25 +12,36 @@ const [MAJOR, MINOR] = KUBERNETES_VERSION.split(".");
 const VERSION_PACKAGE = "k8s.io/component-base/version";
 /** Without these, `/version` tells another one. */
 const KUBERNETES_FLAGS = `-s -w -X ${VERSION_PACKAGE}.gitVersion=v${KUBERNETES_VERSION} -X ${VERSION_PACKAGE}.gitMajor=${MAJOR} -X ${VERSION_PACKAGE}.gitMinor=${MINOR}`;
-const SOURCES: Readonly<Record<ProgramName, { readonly path: string; readonly linkerFlags: string }>> = {
+const SOURCES: Readonly<
+  Record<ProgramName, { readonly path: string; readonly linkerFlags: string }>
+> = {
   etcd: { path: "go.etcd.io/etcd/server/v3", linkerFlags: "-s -w" },
   "kube-apiserver": { path: "k8s.io/kubernetes/cmd/kube-apiserver", linkerFlags: KUBERNETES_FLAGS },
-  "kube-controller-manager": { path: "k8s.io/kubernetes/cmd/kube-controller-manager", linkerFlags: KUBERNETES_FLAGS },
+  "kube-controller-manager": {
+    path: "k8s.io/kubernetes/cmd/kube-controller-manager",
+    linkerFlags: KUBERNETES_FLAGS,
+  },
 };
 
 const PROGRESS_MS = 10_000;
 const ERROR_LINES_MAX = 20;
-const NO_GO = "Cannot build the control plane: there is no go; install Go 1.26 or newer, or set KUBEBUILDER_ASSETS to a folder that has the programs";
+const NO_GO =
+  "Cannot build the control plane: there is no go; install Go 1.26 or newer, or set KUBEBUILDER_ASSETS to a folder that has the programs";
 
 /** Says one line of progress. */
 export type Say = (line: string) => void;
 
-/** Builds the programs that the folder lacks. Throws an Error with the last lines of the compiler, or one line where there is no Go. */
+/**
+ * Builds the programs that the folder lacks. Throws an Error with the last lines of the compiler,
+ * or one line where there is no Go.
+ */
 export const buildControlPlane = async (folder: string, say: Say): Promise<void> => {
   const absent = absentPrograms(folder);
   if (absent.length === 0) return;
   if (spawnSync("go", ["version"]).error !== undefined) throw new Error(NO_GO);
-  say(`Building ${absent.join(", ")} into "${folder}": about 10 minutes on two cores, one minute where Go's cache has the parts`);
+  say(
+    `Building ${absent.join(", ")} into "${folder}": about 10 minutes on two cores, one minute where Go's cache has the parts`,
+  );
   mkdirSync(folder, { recursive: true });
   for (const name of absent) await build(name, folder, say);
 };
@@ -40,17 +51,30 @@ const build = async (name: ProgramName, folder: string, say: Say): Promise<void>
   const { path, linkerFlags } = SOURCES[name];
   const partial = join(folder, `.${name}.${process.pid}`);
   const startedMs = performance.now();
-  const child = spawn("go", ["build", "-v", "-mod=readonly", "-trimpath", "-ldflags", linkerFlags, "-o", partial, path], {
-    cwd: MODULE,
-    env: { ...process.env, CGO_ENABLED: "0", GOWORK: "off" },
-    stdio: ["ignore", "ignore", "pipe"],
-  });
+  const child = spawn(
+    "go",
+    ["build", "-v", "-mod=readonly", "-trimpath", "-ldflags", linkerFlags, "-o", partial, path],
+    {
+      cwd: MODULE,
+      env: { ...process.env, CGO_ENABLED: "0", GOWORK: "off" },
+      stdio: ["ignore", "ignore", "pipe"],
+    },
+  );
   const seconds = (): string => `${((performance.now() - startedMs) / 1_000).toFixed(0)} s`;
   const output = readOutput(child);
-  const timer = setInterval(() => say(`  ${name}: ${output.packages} packages compiled, ${output.downloads} downloaded, ${seconds()}`), PROGRESS_MS);
+  const timer = setInterval(
+    () =>
+      say(
+        `  ${name}: ${output.packages} packages compiled, ${output.downloads} downloaded, ${seconds()}`,
+      ),
+    PROGRESS_MS,
+  );
   try {
     const code = await ended(child);
-    if (code !== 0) throw new Error(`Cannot build ${name}: go build ended with ${code}\n${output.others.slice(-ERROR_LINES_MAX).join("\n")}`);
+    if (code !== 0)
+      throw new Error(
+        `Cannot build ${name}: go build ended with ${code}\n${output.others.slice(-ERROR_LINES_MAX).join("\n")}`,
+      );
     renameSync(partial, join(folder, name));
     say(`  ${name}: built in ${seconds()}`);
   } finally {

@@ -9,7 +9,10 @@ import { startKubelet } from "./kubelet.ts";
 import { startScriptedMetrics } from "./metrics-script.ts";
 import { type ControlPlane, startControlPlane } from "./start.ts";
 
-/** A whole cluster on this machine: the real control plane with its controllers, stand-ins for kubelets, metrics and the token authenticator, and the roles of Tidemark. */
+/**
+ * A whole cluster on this machine: the real control plane with its controllers, stand-ins for
+ * kubelets, metrics and the token authenticator, and the roles of Tidemark.
+ */
 export interface WholeCluster {
   readonly plane: ControlPlane;
   /** Where its metrics are set. */
@@ -33,7 +36,10 @@ export interface WholeClusterOptions {
 const ROLES = join(import.meta.dirname, "../../infra/cluster-rbac.yaml");
 const GROUP = "tidemark";
 const RBAC = "/apis/rbac.authorization.k8s.io/v1";
-const PATHS: Readonly<Record<string, string>> = { ClusterRole: "clusterroles", ClusterRoleBinding: "clusterrolebindings" };
+const PATHS: Readonly<Record<string, string>> = {
+  ClusterRole: "clusterroles",
+  ClusterRoleBinding: "clusterrolebindings",
+};
 
 export const startWholeCluster = async (
   binaries: string,
@@ -59,7 +65,10 @@ export const startWholeCluster = async (
     closing.unshift(plane.close);
     const metrics = await startScriptedMetrics(plane, dir);
     closing.unshift(metrics.close);
-    const [workloads, hpa] = [startWorkloadControllers(plane, binaries), startHpaController(plane, binaries, hpaPeriodSeconds)];
+    const [workloads, hpa] = [
+      startWorkloadControllers(plane, binaries),
+      startHpaController(plane, binaries, hpaPeriodSeconds),
+    ];
     closing.unshift(workloads.stop, hpa.stop);
     const kubelet = startKubelet(plane);
     closing.unshift(kubelet.stop);
@@ -78,6 +87,7 @@ export const applyRoles = async ({ call }: Pick<ControlPlane, "call">): Promise<
   for (const document of parseAllDocuments(readFileSync(ROLES, "utf8"))) {
     const object: { readonly kind: string } = document.toJS();
     const { status, body } = await call("POST", `${RBAC}/${PATHS[object.kind]}`, object);
-    if (status !== 201) throw new Error(`a ${object.kind} of ${ROLES} was answered ${status}: ${body}`);
+    if (status !== 201)
+      throw new Error(`a ${object.kind} of ${ROLES} was answered ${status}: ${body}`);
   }
 };

@@ -11,14 +11,20 @@ const PER_NAMESPACE = 50;
 const PARALLEL = 16;
 
 export const appsOf = (count: number): readonly App[] =>
-  Array.from({ length: count }, (_, at) => ({ namespace: `team-${Math.floor(at / PER_NAMESPACE)}`, name: `app-${String(at).padStart(5, "0")}` }));
+  Array.from({ length: count }, (_, at) => ({
+    namespace: `team-${Math.floor(at / PER_NAMESPACE)}`,
+    name: `app-${String(at).padStart(5, "0")}`,
+  }));
 
 const template = (name: string) => ({
   metadata: { labels: { app: name } },
   spec: { containers: [{ name: "app", image: "none", resources: { requests: { cpu: "100m" } } }] },
 });
 
-/** Makes namespaces, and for each workload a deployment of one pod and that pod, Running and Ready: no controller runs that would. */
+/**
+ * Makes namespaces, and for each workload a deployment of one pod and that pod, Running and Ready:
+ * no controller runs that would.
+ */
 export const fillCluster = async (
   plane: Pick<ControlPlane, "call">,
   apps: readonly App[],
@@ -35,19 +41,42 @@ export const fillCluster = async (
   const condition = (type: string) => ({ type, status: "True", lastTransitionTime: sinceText });
   let made = 0;
   await mapWithLimit(apps, PARALLEL, async ({ namespace, name }) => {
-    const spec = { replicas: 1, selector: { matchLabels: { app: name } }, template: template(name) };
+    const spec = {
+      replicas: 1,
+      selector: { matchLabels: { app: name } },
+      template: template(name),
+    };
     await make("POST", `/apis/apps/v1/namespaces/${namespace}/deployments`, {
       apiVersion: "apps/v1",
       kind: "Deployment",
       metadata: { name, labels: { app: name } },
       spec,
     });
-    const pod = { apiVersion: "v1", kind: "Pod", metadata: { name: `${name}-0`, labels: { app: name } }, spec: template(name).spec };
+    const pod = {
+      apiVersion: "v1",
+      kind: "Pod",
+      metadata: { name: `${name}-0`, labels: { app: name } },
+      spec: template(name).spec,
+    };
     await make("POST", `/api/v1/namespaces/${namespace}/pods`, pod);
-    const status = { phase: "Running", startTime: sinceText, conditions: ["Ready", "ContainersReady", "Initialized", "PodScheduled"].map(condition) };
-    await make("PATCH", `/api/v1/namespaces/${namespace}/pods/${name}-0/status`, { status }, "application/merge-patch+json");
+    const status = {
+      phase: "Running",
+      startTime: sinceText,
+      conditions: ["Ready", "ContainersReady", "Initialized", "PodScheduled"].map(condition),
+    };
+    await make(
+      "PATCH",
+      `/api/v1/namespaces/${namespace}/pods/${name}-0/status`,
+      { status },
+      "application/merge-patch+json",
+    );
     const replicas = { status: { replicas: 1, readyReplicas: 1, observedGeneration: 1 } };
-    await make("PATCH", `/apis/apps/v1/namespaces/${namespace}/deployments/${name}/status`, replicas, "application/merge-patch+json");
+    await make(
+      "PATCH",
+      `/apis/apps/v1/namespaces/${namespace}/deployments/${name}/status`,
+      replicas,
+      "application/merge-patch+json",
+    );
     onProgress(++made);
   });
 };

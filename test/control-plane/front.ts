@@ -10,7 +10,10 @@ export interface Instead {
   readonly body: object;
 }
 
-/** Stands in front of an API server and passes everything on, but for what the real one cannot be made to do surely. */
+/**
+ * Stands in front of an API server and passes everything on, but for what the real one cannot be
+ * made to do surely.
+ */
 export interface Front {
   readonly url: string;
   readonly ca: string;
@@ -21,10 +24,16 @@ export interface Front {
   readonly close: () => Promise<void>;
 }
 
-export const startFront = async ({ url, ca }: { readonly url: string; readonly ca: string }, dir: string): Promise<Front> => {
+export const startFront = async (
+  { url, ca }: { readonly url: string; readonly ca: string },
+  dir: string,
+): Promise<Front> => {
   const { certificatePem, keyPem, caPem } = await serverCredentials(dir, Date.now());
   const agent = new https.Agent({ keepAlive: true, ca });
-  const front: Pick<Front, "intercept" | "answered"> = { intercept: async () => undefined, answered: [] };
+  const front: Pick<Front, "intercept" | "answered"> = {
+    intercept: async () => undefined,
+    answered: [],
+  };
   const server = https.createServer({ cert: certificatePem, key: keyPem }, (request, response) => {
     front.intercept(request).then(
       (instead) => {
@@ -36,7 +45,9 @@ export const startFront = async ({ url, ca }: { readonly url: string; readonly c
   });
   const answer = (response: ServerResponse, { status, headers = {}, body }: Instead): void => {
     front.answered.push(status);
-    response.writeHead(status, { "content-type": "application/json", ...headers }).end(JSON.stringify(body));
+    response
+      .writeHead(status, { "content-type": "application/json", ...headers })
+      .end(JSON.stringify(body));
   };
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   return Object.assign(front, {
@@ -61,11 +72,15 @@ interface Passing {
 
 const pass = ({ request, response, agent, url, answered }: Passing): void => {
   const { method, headers } = request;
-  const onward = https.request(new URL(request.url ?? "", url), { method, headers, agent }, (answer) => {
-    answered.push(answer.statusCode ?? 0);
-    response.writeHead(answer.statusCode ?? 0, answer.headers);
-    answer.pipe(response);
-  });
+  const onward = https.request(
+    new URL(request.url ?? "", url),
+    { method, headers, agent },
+    (answer) => {
+      answered.push(answer.statusCode ?? 0);
+      response.writeHead(answer.statusCode ?? 0, answer.headers);
+      answer.pipe(response);
+    },
+  );
   onward.on("error", () => response.destroy());
   request.pipe(onward);
 };

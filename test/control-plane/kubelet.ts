@@ -17,10 +17,15 @@ const PENDING = `/api/v1/pods?fieldSelector=status.phase%3DPending&labelSelector
 /** Until the next watch, where the API server is stopped for a while. */
 const WATCH_AGAIN_MS = 100;
 const PARALLEL = 8;
-/** Pods look as if they had run for so long: what the HPA makes of a young pod is no part of most tests. */
+/**
+ * Pods look as if they had run for so long: what the HPA makes of a young pod is no part of most
+ * tests.
+ */
 const AGE_MS = 600_000;
 
-export const startKubelet = (plane: Pick<ControlPlane, "url" | "ca" | "token" | "call">): Kubelet => {
+export const startKubelet = (
+  plane: Pick<ControlPlane, "url" | "ca" | "token" | "call">,
+): Kubelet => {
   const atMost = limited(PARALLEL);
   let isStopped = false;
   let watch: Watch | undefined;
@@ -46,12 +51,21 @@ export const startKubelet = (plane: Pick<ControlPlane, "url" | "ca" | "token" | 
   };
 };
 
-const startPod = (call: ControlPlane["call"], { metadata: { namespace, name, labels } }: WatchedObject): Promise<unknown> => {
+const startPod = (
+  call: ControlPlane["call"],
+  { metadata: { namespace, name, labels } }: WatchedObject,
+): Promise<unknown> => {
   const path = `/api/v1/namespaces/${namespace}/pods/${name}/status`;
-  return call("PATCH", path, { status: statusOf(isUnready(labels)) }, "application/merge-patch+json");
+  return call(
+    "PATCH",
+    path,
+    { status: statusOf(isUnready(labels)) },
+    "application/merge-patch+json",
+  );
 };
 
-const isUnready = (labels: Readonly<Record<string, string>> = {}): boolean => Object.entries(UNREADY).some(([name, value]) => labels[name] === value);
+const isUnready = (labels: Readonly<Record<string, string>> = {}): boolean =>
+  Object.entries(UNREADY).some(([name, value]) => labels[name] === value);
 
 const statusOf = (unready: boolean): object => {
   const since = new Date(Date.now() - AGE_MS).toISOString().replace(/\.\d+Z$/, "Z");

@@ -6,7 +6,10 @@ import { registerGroups } from "./aggregated.ts";
 import type { App } from "./fill.ts";
 import type { ControlPlane } from "./start.ts";
 
-/** A metrics.k8s.io behind the API server's aggregation: every pod of every workload uses as much CPU as is set, one thousandth more or less. Protobuf where it is asked for, as metrics-server. */
+/**
+ * A metrics.k8s.io behind the API server's aggregation: every pod of every workload uses as much
+ * CPU as is set, one thousandth more or less. Protobuf where it is asked for, as metrics-server.
+ */
 export interface MetricsAdapter {
   /** In thousandths of a core, of each pod. */
   cpuMilli: number;
@@ -23,21 +26,34 @@ const PROTOBUF = "application/vnd.kubernetes.protobuf";
 const POD_METRICS = "k8s.io.metrics.pkg.apis.metrics.v1beta1.PodMetricsList";
 
 /** Serves the group on loopback and tells the API server where. `dir` holds the certificate. */
-export const startMetricsAdapter = async (plane: Pick<ControlPlane, "call">, apps: readonly App[], dir: string): Promise<MetricsAdapter> => {
+export const startMetricsAdapter = async (
+  plane: Pick<ControlPlane, "call">,
+  apps: readonly App[],
+  dir: string,
+): Promise<MetricsAdapter> => {
   const { certificatePem, keyPem } = await serverCredentials(dir, Date.now());
   const adapter = { cpuMilli: 0, asked: new Map<string, number[]>() };
   const answers = keptAnswers(apps);
   const server = createServer({ cert: certificatePem, key: keyPem }, (request, response) => {
     const url = new URL(request.url ?? "", "https://adapter");
     const selector = url.searchParams.get("labelSelector");
-    if (selector !== null) adapter.asked.set(url.pathname + selector, [...(adapter.asked.get(url.pathname + selector) ?? []), performance.now()]);
-    const binary = (request.headers.accept ?? "").includes(PROTOBUF) && url.pathname.endsWith("/pods");
+    if (selector !== null)
+      adapter.asked.set(url.pathname + selector, [
+        ...(adapter.asked.get(url.pathname + selector) ?? []),
+        performance.now(),
+      ]);
+    const binary =
+      (request.headers.accept ?? "").includes(PROTOBUF) && url.pathname.endsWith("/pods");
     const bytes = answers(url, adapter.cpuMilli, binary);
-    response.writeHead(bytes === undefined ? 404 : 200, { "content-type": binary ? PROTOBUF : "application/json" });
+    response.writeHead(bytes === undefined ? 404 : 200, {
+      "content-type": binary ? PROTOBUF : "application/json",
+    });
     response.end(bytes ?? "{}");
   });
   await new Promise<void>((resolve) => server.listen(0, "localhost", resolve));
-  await registerGroups(plane, (server.address() as AddressInfo).port, [{ group: GROUP, version: VERSION }]);
+  await registerGroups(plane, (server.address() as AddressInfo).port, [
+    { group: GROUP, version: VERSION },
+  ]);
   return Object.assign(adapter, {
     close: () =>
       new Promise<void>((resolve) => {
@@ -47,8 +63,13 @@ export const startMetricsAdapter = async (plane: Pick<ControlPlane, "call">, app
   });
 };
 
-/** Answers are kept for as long as metrics-server would give the same, so that their making is not what a bench measures. */
-const keptAnswers = (apps: readonly App[]): ((url: URL, cpuMilli: number, binary: boolean) => Buffer | undefined) => {
+/**
+ * Answers are kept for as long as metrics-server would give the same, so that their making is not
+ * what a bench measures.
+ */
+const keptAnswers = (
+  apps: readonly App[],
+): ((url: URL, cpuMilli: number, binary: boolean) => Buffer | undefined) => {
   const { encode } = published();
   const kept = new Map<string, { readonly bytes: Buffer; readonly untilMs: number }>();
   return (url, cpuMilli, binary) => {
@@ -57,30 +78,61 @@ const keptAnswers = (apps: readonly App[]): ((url: URL, cpuMilli: number, binary
     if (known && performance.now() < known.untilMs) return known.bytes;
     const answer = answerOf(url, apps, cpuMilli);
     if (answer === undefined) return undefined;
-    const bytes = binary ? encode(POD_METRICS, { metadata: {}, items: answer["items"] }, `${GROUP}/${VERSION}`) : Buffer.from(JSON.stringify(answer));
+    const bytes = binary
+      ? encode(POD_METRICS, { metadata: {}, items: answer["items"] }, `${GROUP}/${VERSION}`)
+      : Buffer.from(JSON.stringify(answer));
     kept.set(key, { bytes, untilMs: performance.now() + KEPT_MS });
     return bytes;
   };
 };
 
-const answerOf = (url: URL, apps: readonly App[], cpuMilli: number): Record<string, unknown> | undefined => {
+const answerOf = (
+  url: URL,
+  apps: readonly App[],
+  cpuMilli: number,
+): Record<string, unknown> | undefined => {
   const path = url.pathname;
   const wanted = url.searchParams.get("labelSelector")?.replace(/^app=/, "");
   const root = `/apis/${GROUP}/${VERSION}`;
   if (path === root) {
-    const resources = [{ name: "pods", singularName: "", namespaced: true, kind: "PodMetrics", verbs: ["get", "list"] }];
-    return { kind: "APIResourceList", apiVersion: "v1", groupVersion: `${GROUP}/${VERSION}`, resources };
+    const resources = [
+      {
+        name: "pods",
+        singularName: "",
+        namespaced: true,
+        kind: "PodMetrics",
+        verbs: ["get", "list"],
+      },
+    ];
+    return {
+      kind: "APIResourceList",
+      apiVersion: "v1",
+      groupVersion: `${GROUP}/${VERSION}`,
+      resources,
+    };
   }
   const match = new RegExp(`^${root}(?:/namespaces/([^/]+))?/pods$`).exec(path);
   if (!match) return undefined;
   const timestamp = new Date().toISOString().replace(/\.\d+Z$/, "Z");
   const items = apps
-    .filter(({ namespace, name }) => (match[1] === undefined || match[1] === namespace) && (wanted === undefined || wanted === name))
+    .filter(
+      ({ namespace, name }) =>
+        (match[1] === undefined || match[1] === namespace) &&
+        (wanted === undefined || wanted === name),
+    )
     .map(({ namespace, name }, at) => ({
       metadata: { name: `${name}-0`, namespace, labels: { app: name } },
       timestamp,
       window: "15s",
-      containers: [{ name: "app", usage: { cpu: `${cpuMilli + ((at + Math.floor(Date.now() / KEPT_MS)) % 3) - 1}m`, memory: "64Mi" } }],
+      containers: [
+        {
+          name: "app",
+          usage: {
+            cpu: `${cpuMilli + ((at + Math.floor(Date.now() / KEPT_MS)) % 3) - 1}m`,
+            memory: "64Mi",
+          },
+        },
+      ],
     }));
   return { kind: "PodMetricsList", apiVersion: `${GROUP}/${VERSION}`, metadata: {}, items };
 };

@@ -13,16 +13,30 @@ interface Answer {
 
 type Script = ReadonlyMap<string, number>;
 
-/** The answer of one of the three groups to one request. Pods are those that the API server has at this moment. */
-export const metricsAnswer = async (call: ControlPlane["call"], script: Script, url: URL): Promise<Answer> => {
+/**
+ * The answer of one of the three groups to one request. Pods are those that the API server has at
+ * this moment.
+ */
+export const metricsAnswer = async (
+  call: ControlPlane["call"],
+  script: Script,
+  url: URL,
+): Promise<Answer> => {
   const [, apis, group = "", version, ...rest] = url.pathname.split("/").map(decodeURIComponent);
-  if (apis !== "apis" || !METRIC_GROUPS.some((known) => known.group === group && known.version === version)) return failure(404, "NotFound");
+  if (
+    apis !== "apis" ||
+    !METRIC_GROUPS.some((known) => known.group === group && known.version === version)
+  )
+    return failure(404, "NotFound");
   if (rest.length === 0) return resourceList(group, version ?? "");
   if (script.has(`down ${group}`)) return failure(503, "ServiceUnavailable");
   const selector = url.searchParams.get("labelSelector") ?? "";
   switch (group) {
     case "metrics.k8s.io":
-      return podMetrics(script, await podsOf(call, rest[0] === "namespaces" ? rest[1] : undefined, selector));
+      return podMetrics(
+        script,
+        await podsOf(call, rest[0] === "namespaces" ? rest[1] : undefined, selector),
+      );
     case "custom.metrics.k8s.io":
       return customMetrics(call, script, rest, selector);
     default:
@@ -32,13 +46,34 @@ export const metricsAnswer = async (call: ControlPlane["call"], script: Script, 
 
 const failure = (code: number, reason: string): Answer => ({
   status: code,
-  body: { kind: "Status", apiVersion: "v1", status: "Failure", reason, code, message: `the metrics stand-in has none: ${reason}` },
+  body: {
+    kind: "Status",
+    apiVersion: "v1",
+    status: "Failure",
+    reason,
+    code,
+    message: `the metrics stand-in has none: ${reason}`,
+  },
 });
 
 const resourceList = (group: string, version: string): Answer => {
-  const pods = { name: "pods", singularName: "", namespaced: true, kind: "PodMetrics", verbs: ["get", "list"] };
+  const pods = {
+    name: "pods",
+    singularName: "",
+    namespaced: true,
+    kind: "PodMetrics",
+    verbs: ["get", "list"],
+  };
   const resources = group === "metrics.k8s.io" ? [pods] : [];
-  return { status: 200, body: { kind: "APIResourceList", apiVersion: "v1", groupVersion: `${group}/${version}`, resources } };
+  return {
+    status: 200,
+    body: {
+      kind: "APIResourceList",
+      apiVersion: "v1",
+      groupVersion: `${group}/${version}`,
+      resources,
+    },
+  };
 };
 
 interface RunningPod {
@@ -60,7 +95,11 @@ interface ListedPod {
   readonly spec: { readonly containers: readonly { readonly name: string }[] };
 }
 
-const podsOf = async (call: ControlPlane["call"], namespace: string | undefined, selector: string): Promise<readonly RunningPod[]> => {
+const podsOf = async (
+  call: ControlPlane["call"],
+  namespace: string | undefined,
+  selector: string,
+): Promise<readonly RunningPod[]> => {
   const where = namespace === undefined ? "" : `/namespaces/${namespace}`;
   const query = `fieldSelector=status.phase%3DRunning&labelSelector=${encodeURIComponent(selector)}`;
   const { status, body } = await call("GET", `/api/v1${where}/pods?${query}`);
@@ -68,7 +107,8 @@ const podsOf = async (call: ControlPlane["call"], namespace: string | undefined,
   const items = (JSON.parse(body) as { readonly items: readonly ListedPod[] }).items.filter(
     ({ metadata }) => metadata.deletionTimestamp === undefined,
   );
-  const app = ({ metadata }: ListedPod): string => `${metadata.namespace}/${metadata.labels?.["app"]}`;
+  const app = ({ metadata }: ListedPod): string =>
+    `${metadata.namespace}/${metadata.labels?.["app"]}`;
   const counts = Map.groupBy(items, app);
   return items.map((item) => ({
     namespace: item.metadata.namespace,
@@ -89,18 +129,36 @@ const podMetrics = (script: Script, pods: readonly RunningPod[]): Answer => {
     .flatMap((pod) => {
       const { namespace, name, labels } = pod;
       const usages = containerUsages(script, pod);
-      return usages.length === 0 ? [] : [{ metadata: { name, namespace, labels }, timestamp: now(), window: "1s", containers: usages }];
+      return usages.length === 0
+        ? []
+        : [
+            {
+              metadata: { name, namespace, labels },
+              timestamp: now(),
+              window: "1s",
+              containers: usages,
+            },
+          ];
     });
-  return { status: 200, body: { kind: "PodMetricsList", apiVersion: "metrics.k8s.io/v1beta1", metadata: {}, items } };
+  return {
+    status: 200,
+    body: { kind: "PodMetricsList", apiVersion: "metrics.k8s.io/v1beta1", metadata: {}, items },
+  };
 };
 
 /** A container without a value has no sample. */
-const containerUsages = (script: Script, { namespace, labels, containers, together }: RunningPod): readonly object[] => {
+const containerUsages = (
+  script: Script,
+  { namespace, labels, containers, together }: RunningPod,
+): readonly object[] => {
   const app = `cpu ${namespace}/${labels["app"]}`;
   const whole = script.get(app);
   return containers.flatMap((name) => {
-    const total = script.get(`${app}/${name}`) ?? (whole === undefined ? undefined : whole / containers.length);
-    return total === undefined ? [] : [{ name, usage: { cpu: `${Math.floor(total / together)}m`, memory: "64Mi" } }];
+    const total =
+      script.get(`${app}/${name}`) ?? (whole === undefined ? undefined : whole / containers.length);
+    return total === undefined
+      ? []
+      : [{ name, usage: { cpu: `${Math.floor(total / together)}m`, memory: "64Mi" } }];
   });
 };
 
@@ -108,26 +166,50 @@ const containerUsages = (script: Script, { namespace, labels, containers, togeth
 const unmeasuredPods = (script: Script, pods: readonly RunningPod[]): ReadonlySet<RunningPod> => {
   const apps = Map.groupBy(pods, ({ namespace, labels }) => `${namespace}/${labels["app"]}`);
   const first = [...apps].flatMap(([app, own]) =>
-    own.toSorted((one, other) => one.name.localeCompare(other.name)).slice(0, script.get(`unmeasured ${app}`) ?? 0),
+    own
+      .toSorted((one, other) => one.name.localeCompare(other.name))
+      .slice(0, script.get(`unmeasured ${app}`) ?? 0),
   );
   return new Set(first);
 };
 
-const customMetrics = async (call: ControlPlane["call"], script: Script, rest: readonly string[], selector: string): Promise<Answer> => {
+const customMetrics = async (
+  call: ControlPlane["call"],
+  script: Script,
+  rest: readonly string[],
+  selector: string,
+): Promise<Answer> => {
   const [, namespace = "", resource = "", name = "", metric = ""] = rest;
   if (rest.length === 4)
     return customValues([
-      { kind: "Namespace", name: namespace, metric: name, total: script.get(`object ${namespace}/namespaces/${namespace}/${name}`) },
+      {
+        kind: "Namespace",
+        name: namespace,
+        metric: name,
+        total: script.get(`object ${namespace}/namespaces/${namespace}/${name}`),
+      },
     ]);
   if (resource !== "pods" || name !== "*") {
     const [plural = ""] = resource.split(".");
-    return customValues([{ kind: "Object", name, metric, total: script.get(`object ${namespace}/${plural}/${name}/${metric}`) }]);
+    return customValues([
+      {
+        kind: "Object",
+        name,
+        metric,
+        total: script.get(`object ${namespace}/${plural}/${name}/${metric}`),
+      },
+    ]);
   }
   const pods = await podsOf(call, namespace, selector);
   return customValues(
     pods.map((pod) => {
       const total = script.get(`pods ${namespace}/${pod.labels["app"]}/${metric}`);
-      return { kind: "Pod", name: pod.name, metric, total: total === undefined ? undefined : total / pod.together };
+      return {
+        kind: "Pod",
+        name: pod.name,
+        metric,
+        total: total === undefined ? undefined : total / pod.together,
+      };
     }),
   );
 };
@@ -143,14 +225,41 @@ const customValues = (values: readonly Value[]): Answer => {
   const items = values.flatMap(({ kind, name, metric, total }) =>
     total === undefined
       ? []
-      : [{ describedObject: { kind, name, apiVersion: "v1" }, metric: { name: metric }, timestamp: now(), windowSeconds: 1, value: milli(total) }],
+      : [
+          {
+            describedObject: { kind, name, apiVersion: "v1" },
+            metric: { name: metric },
+            timestamp: now(),
+            windowSeconds: 1,
+            value: milli(total),
+          },
+        ],
   );
   if (items.length === 0) return failure(404, "NotFound");
-  return { status: 200, body: { kind: "MetricValueList", apiVersion: "custom.metrics.k8s.io/v1beta2", metadata: {}, items } };
+  return {
+    status: 200,
+    body: {
+      kind: "MetricValueList",
+      apiVersion: "custom.metrics.k8s.io/v1beta2",
+      metadata: {},
+      items,
+    },
+  };
 };
 
 const externalMetrics = (script: Script, [, namespace, metric]: readonly string[]): Answer => {
   const value = script.get(`external ${namespace}/${metric}`);
-  const items = value === undefined ? [] : [{ metricName: metric, metricLabels: {}, timestamp: now(), value: milli(value) }];
-  return { status: 200, body: { kind: "ExternalMetricValueList", apiVersion: "external.metrics.k8s.io/v1beta1", metadata: {}, items } };
+  const items =
+    value === undefined
+      ? []
+      : [{ metricName: metric, metricLabels: {}, timestamp: now(), value: milli(value) }];
+  return {
+    status: 200,
+    body: {
+      kind: "ExternalMetricValueList",
+      apiVersion: "external.metrics.k8s.io/v1beta1",
+      metadata: {},
+      items,
+    },
+  };
 };

@@ -10,24 +10,36 @@ import type { ControlPlane } from "./start.ts";
 
 /**
  * What the metrics APIs say, by key; a key that is absent has no metric.
- * - `cpu NAMESPACE/APP`: thousandths of a core that the running pods with the label `app` = APP use together.
- * - `cpu NAMESPACE/APP/CONTAINER`: what the containers of this name in those pods use together. The key without a container is divided among the others.
+ * - `cpu NAMESPACE/APP`: thousandths of a core that the running pods with the label `app` = APP use
+ *   together.
+ * - `cpu NAMESPACE/APP/CONTAINER`: what the containers of this name in those pods use together. The
+ *   key without a container is divided among the others.
  * - `unmeasured NAMESPACE/APP`: so many of those pods have no sample of CPU.
  * - `pods NAMESPACE/APP/METRIC`: a custom metric that those pods have together.
- * - `object NAMESPACE/RESOURCE/NAME/METRIC`: a custom metric of an object; RESOURCE is `namespaces` for the namespace itself.
+ * - `object NAMESPACE/RESOURCE/NAME/METRIC`: a custom metric of an object; RESOURCE is `namespaces`
+ *   for the namespace itself.
  * - `external NAMESPACE/METRIC`: an external metric.
  * - `down GROUP`: any number; the whole group answers 503.
  */
 export type MetricsScript = Readonly<Record<string, number | null>>;
 
 export interface ScriptedMetrics {
-  /** `PUT` of a script sets its keys, and `null` takes a key away. `GET` tells how often each path and selector was asked for. */
+  /**
+   * `PUT` of a script sets its keys, and `null` takes a key away. `GET` tells how often each path
+   * and selector was asked for.
+   */
   readonly controlUrl: string;
   readonly close: () => Promise<void>;
 }
 
-/** Serves metrics.k8s.io, custom.metrics.k8s.io and external.metrics.k8s.io behind the API server's aggregation. */
-export const startScriptedMetrics = async (plane: Pick<ControlPlane, "call">, dir: string): Promise<ScriptedMetrics> => {
+/**
+ * Serves metrics.k8s.io, custom.metrics.k8s.io and external.metrics.k8s.io behind the API server's
+ * aggregation.
+ */
+export const startScriptedMetrics = async (
+  plane: Pick<ControlPlane, "call">,
+  dir: string,
+): Promise<ScriptedMetrics> => {
   const { certificatePem, keyPem } = await serverCredentials(dir, Date.now());
   const script = new Map<string, number>();
   const asked = new Map<string, number>();

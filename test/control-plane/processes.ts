@@ -13,11 +13,17 @@ export interface Program {
 }
 
 const TICKS_PER_SECOND = 100;
-/** Fields of /proc/PID/stat after the name in brackets: state is the first of them, user time the twelfth, system time the thirteenth. */
+/**
+ * Fields of /proc/PID/stat after the name in brackets: state is the first of them, user time the
+ * twelfth, system time the thirteenth.
+ */
 const USER_TIME = 11;
 const STOP_MAX_MS = 5_000;
 
-/** A signal would end this process without its programs: as an exit it takes them with it. A process that listens to signals itself closes its parts. */
+/**
+ * A signal would end this process without its programs: as an exit it takes them with it. A process
+ * that listens to signals itself closes its parts.
+ */
 let heedsSignals = false;
 const heedSignals = (): void => {
   if (heedsSignals) return;
@@ -35,7 +41,11 @@ interface Started {
 }
 
 /** Starts a program that logs into its folder. It ends with this process. */
-export const startProgram = (path: string, args: readonly string[], { dir, name, env }: Started): Program => {
+export const startProgram = (
+  path: string,
+  args: readonly string[],
+  { dir, name, env }: Started,
+): Program => {
   const log = openSync(join(dir, `${name}.log`), "a");
   const child = spawn(path, args, { stdio: ["ignore", log, log], env: { ...process.env, ...env } });
   const kill = () => child.kill("SIGKILL");
@@ -44,7 +54,8 @@ export const startProgram = (path: string, args: readonly string[], { dir, name,
   return {
     process: child,
     cpuSeconds: () => {
-      const fields = readFileSync(`/proc/${child.pid}/stat`, "utf8").split(") ").at(-1)?.split(" ") ?? [];
+      const fields =
+        readFileSync(`/proc/${child.pid}/stat`, "utf8").split(") ").at(-1)?.split(" ") ?? [];
       return (Number(fields[USER_TIME]) + Number(fields[USER_TIME + 1])) / TICKS_PER_SECOND;
     },
     stop: async () => {

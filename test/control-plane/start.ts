@@ -28,7 +28,9 @@ export interface ControlPlane {
 
 export interface ControlPlaneOptions {
   readonly auditPolicy?: string;
-  /** More flags of the API server; `file` writes a text into the plane's folder and gives its path. */
+  /**
+   * More flags of the API server; `file` writes a text into the plane's folder and gives its path.
+   */
   readonly flags?: (file: FileIn) => readonly string[];
   readonly users?: readonly User[];
 }
@@ -36,14 +38,24 @@ export interface ControlPlaneOptions {
 const READY_MAX_MS = 120_000;
 const LOOK_AGAIN_MS = 100;
 
-/** Starts both on free ports with a data folder of their own, and waits until the API server is ready. */
-export const startControlPlane = async (binaries: string, options: ControlPlaneOptions = {}): Promise<ControlPlane> => {
+/**
+ * Starts both on free ports with a data folder of their own, and waits until the API server is
+ * ready.
+ */
+export const startControlPlane = async (
+  binaries: string,
+  options: ControlPlaneOptions = {},
+): Promise<ControlPlane> => {
   const { auditPolicy, flags, users = [] } = options;
   const dir = mkdtempSync(join(tmpdir(), "tidemark-control-plane-"));
   const credentials = await serverCredentials(dir, Date.now());
   const [clientPort, peerPort, securePort] = [await freePort(), await freePort(), await freePort()];
   const [etcdUrl, url] = [`http://127.0.0.1:${clientPort}`, `https://127.0.0.1:${securePort}`];
-  const etcd = startProgram(join(binaries, "etcd"), etcdArgs(dir, etcdUrl, `http://127.0.0.1:${peerPort}`), { dir, name: "etcd" });
+  const etcd = startProgram(
+    join(binaries, "etcd"),
+    etcdArgs(dir, etcdUrl, `http://127.0.0.1:${peerPort}`),
+    { dir, name: "etcd" },
+  );
   const auditLog = join(dir, "audit.log");
   const file = fileIn(dir);
   const args = [
@@ -51,7 +63,8 @@ export const startControlPlane = async (binaries: string, options: ControlPlaneO
     ...(auditPolicy === undefined ? [] : auditArgs(file, auditPolicy, auditLog)),
     ...(flags?.(file) ?? []),
   ];
-  const start = (): Program => startProgram(join(binaries, "kube-apiserver"), args, { dir, name: "kube-apiserver" });
+  const start = (): Program =>
+    startProgram(join(binaries, "kube-apiserver"), args, { dir, name: "kube-apiserver" });
   let apiServer = start();
   const calls = apiCalls({ url, ca: credentials.caPem, token: credentials.token });
   const close = async (): Promise<void> => {
@@ -110,7 +123,10 @@ const untilReady = async ({ call }: ApiCalls, dir: string): Promise<void> => {
       () => 0,
     );
     if (status === 200) return;
-    if (performance.now() > untilMs) throw new Error(`the API server was not ready in ${READY_MAX_MS / 1_000} s: see the logs in "${dir}"`);
+    if (performance.now() > untilMs)
+      throw new Error(
+        `the API server was not ready in ${READY_MAX_MS / 1_000} s: see the logs in "${dir}"`,
+      );
     await wait(LOOK_AGAIN_MS);
   }
 };

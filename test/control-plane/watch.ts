@@ -9,7 +9,11 @@ interface Server {
 }
 
 export interface WatchedObject {
-  readonly metadata: { readonly namespace: string; readonly name: string; readonly labels?: Readonly<Record<string, string>> };
+  readonly metadata: {
+    readonly namespace: string;
+    readonly name: string;
+    readonly labels?: Readonly<Record<string, string>>;
+  };
   readonly spec?: { readonly replicas?: number };
 }
 
@@ -21,17 +25,30 @@ export interface Watch {
   readonly stop: () => void;
 }
 
-/** Calls back for each object of a list as the API server reports its changes, from the present state on. */
-export const watchObjects = ({ url, ca, token }: Server, path: string, seen: (type: string, object: WatchedObject) => void): Watch => {
+/**
+ * Calls back for each object of a list as the API server reports its changes, from the present
+ * state on.
+ */
+export const watchObjects = (
+  { url, ca, token }: Server,
+  path: string,
+  seen: (type: string, object: WatchedObject) => void,
+): Watch => {
   const place = new URL(path, url);
   place.searchParams.set("watch", "true");
-  const request = https.get(place, { ca, headers: { authorization: `Bearer ${token}` }, agent: false });
+  const request = https.get(place, {
+    ca,
+    headers: { authorization: `Bearer ${token}` },
+    agent: false,
+  });
   const ended = once(request, "close").catch(() => undefined);
   const ready = new Promise<void>((resolve, reject) => {
     request.on("error", reject);
     request.on("response", (response) => {
       if (response.statusCode !== 200) {
-        request.destroy(new Error(`Cannot watch ${path}: the API server answered ${response.statusCode}`));
+        request.destroy(
+          new Error(`Cannot watch ${path}: the API server answered ${response.statusCode}`),
+        );
         return;
       }
       resolve();
@@ -39,7 +56,8 @@ export const watchObjects = ({ url, ca, token }: Server, path: string, seen: (ty
       // The end of the watch is ours.
       lines.on("error", () => undefined);
       lines.on("line", (line) => {
-        const { type, object }: { readonly type: string; readonly object: WatchedObject } = JSON.parse(line);
+        const { type, object }: { readonly type: string; readonly object: WatchedObject } =
+          JSON.parse(line);
         // What ends a watch from outside has no object.
         if (type !== "ERROR") seen(type, object);
       });
@@ -49,7 +67,11 @@ export const watchObjects = ({ url, ca, token }: Server, path: string, seen: (ty
 };
 
 /** Calls back for each deployment below a path with its count. */
-export const watchReplicas = (server: Server, path: string, seen: (name: string, replicas: number) => void): Watch =>
+export const watchReplicas = (
+  server: Server,
+  path: string,
+  seen: (name: string, replicas: number) => void,
+): Watch =>
   watchObjects(server, path, (_type, { metadata, spec }) => {
     if (spec?.replicas !== undefined) seen(metadata.name, spec.replicas);
   });

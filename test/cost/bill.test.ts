@@ -20,19 +20,29 @@ describe("billOf()", () => {
 
   it("has what readers cost beside its parts, only where there are some: 20 that watch 10,000 autoscalers all day take at most $35", () => {
     const fleet = fleetOf(100, 10_000);
-    const [without, watched, scraped] = [billOf(fleet), billOf({ ...fleet, readers: 20 }), billOf({ ...fleet, scrapeSeconds: 15 })];
+    const [without, watched, scraped] = [
+      billOf(fleet),
+      billOf({ ...fleet, readers: 20 }),
+      billOf({ ...fleet, scrapeSeconds: 15 }),
+    ];
     expect(without).not.toHaveProperty("readers");
     expect(watched.readers).toBeGreaterThan(20);
     expect(watched.readers).toBeLessThanOrEqual(35);
     expect(watched.firstMonth).toBeCloseTo(without.firstMonth + (watched.readers ?? 0));
     expect(scraped.afterYear).toBeCloseTo(without.afterYear + (scraped.readers ?? 0));
-    expect(billOf({ ...fleet, scrapeSeconds: 60 }).readers).toBeLessThan((scraped.readers ?? 0) / 3);
+    expect(billOf({ ...fleet, scrapeSeconds: 60 }).readers).toBeLessThan(
+      (scraped.readers ?? 0) / 3,
+    );
     const both = billOf({ ...fleet, readers: 20, scrapeSeconds: 15 });
     expect(both.readers).toBeCloseTo((watched.readers ?? 0) + (scraped.readers ?? 0));
     expect(both.readers).toBeLessThanOrEqual(40);
-    const [watching, scraping, together] = [watched, scraped, both].map(({ readers = 0 }) => `$${Math.round(readers)}`);
+    const [watching, scraping, together] = [watched, scraped, both].map(
+      ({ readers = 0 }) => `$${Math.round(readers)}`,
+    );
     expect(PAGE).toContain(`with \`get -w\` cost ${watching} a month`);
-    expect(PAGE).toContain(`each 15 s costs ${scraping}, so that both together cost ${together}, and at most $40`);
+    expect(PAGE).toContain(
+      `each 15 s costs ${scraping}, so that both together cost ${together}, and at most $40`,
+    );
     expect(SPEED).toContain(`for $40 a month | ${together} |`);
   });
 
@@ -44,7 +54,12 @@ describe("billOf()", () => {
 
   it("charges at most $11 for the summaries of 10,000 autoscalers in 100 clusters, where 1 % change in a sync", () => {
     const ofSummary =
-      unitsFor({ autoscalers: 100, changing: 0.01, periodSeconds: 15, environments: 1 }).summaryWriteUnits * 4 * 43_800 * 100 * PRICES.writeUnit;
+      unitsFor({ autoscalers: 100, changing: 0.01, periodSeconds: 15, environments: 1 })
+        .summaryWriteUnits *
+      4 *
+      43_800 *
+      100 *
+      PRICES.writeUnit;
     expect(ofSummary).toBeGreaterThan(5);
     expect(ofSummary).toBeLessThanOrEqual(11);
   });
@@ -59,7 +74,9 @@ describe("billOf()", () => {
 
   it("charges a secret for each cluster that has one, and a metric for each cluster that sends one", () => {
     const without = billOf(fleetOf(10, 100)).parts;
-    const { secrets, metrics } = billOf(fleetOf(10, 100, { secrets: 10, clusterMetrics: "few" })).parts;
+    const { secrets, metrics } = billOf(
+      fleetOf(10, 100, { secrets: 10, clusterMetrics: "few" }),
+    ).parts;
     expect(secrets).toBeGreaterThan(without.secrets + 10 * PRICES.secret);
     expect(metrics - without.metrics).toBeCloseTo(10 * PRICES.customMetric);
   });
@@ -73,8 +90,10 @@ describe("billOf()", () => {
     });
     fc.assert(
       fc.property(fleet, ({ clusters, autoscalers, periodSeconds, changing }) => {
-        const total = (more: object = {}): number => billOf(fleetOf(clusters, autoscalers, { periodSeconds, changing, ...more })).afterYear;
-        // The page units step where a page is divided, so a total may fall by less than a cent in a thousand.
+        const total = (more: object = {}): number =>
+          billOf(fleetOf(clusters, autoscalers, { periodSeconds, changing, ...more })).afterYear;
+        // The page units step where a page is divided, so a total may fall by less than a cent in a
+        // thousand.
         const most = total() * 1.0001 + 0.01;
         expect(total({ changing: 0 })).toBeLessThanOrEqual(most);
         expect(total({ periodSeconds: periodSeconds + 60 })).toBeLessThanOrEqual(most);

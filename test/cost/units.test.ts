@@ -2,10 +2,20 @@ import { Logger } from "@aws-lambda-powertools/logger";
 import { Metrics } from "@aws-lambda-powertools/metrics";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { unitsFor } from "../../lib/cost/sync-units.ts";
-import { CLUSTER_METRICS, EVENT_BYTES, FLEET_METRICS, METRIC_LINE_BYTES, SCALE_LINES_BYTES } from "../../lib/cost/units.ts";
+import {
+  CLUSTER_METRICS,
+  EVENT_BYTES,
+  FLEET_METRICS,
+  METRIC_LINE_BYTES,
+  SCALE_LINES_BYTES,
+} from "../../lib/cost/units.ts";
 import { autoscalerUid } from "../../lib/model/ids.ts";
 import { powertoolsReporter } from "../../lib/report/reporter.ts";
-import { CLUSTER_METRICS as FEW, syncMetrics, type SyncReport } from "../../lib/report/sync-report.ts";
+import {
+  CLUSTER_METRICS as FEW,
+  syncMetrics,
+  type SyncReport,
+} from "../../lib/report/sync-report.ts";
 import { eventBody } from "../../lib/store/history/events.ts";
 import { dayEventKey, eventKey } from "../../lib/store/table/keys.ts";
 import { completed } from "../report/reports.ts";
@@ -18,7 +28,17 @@ const EVENT = event({
   id: "0b0cf6ee-57de-4a07-8d6e-4f1d1a9c2b73:81234",
   uid: autoscalerUid("0b0cf6ee-57de-4a07-8d6e-4f1d1a9c2b73"),
   message: "cpu resource utilization (percentage of request) above target",
-  metrics: [{ kind: "measured", name: "cpu", type: "Resource", value: "83%", target: "60%", ratio: 1.383, proposal: 7 } as never],
+  metrics: [
+    {
+      kind: "measured",
+      name: "cpu",
+      type: "Resource",
+      value: "83%",
+      target: "60%",
+      ratio: 1.383,
+      proposal: 7,
+    } as never,
+  ],
   steps: [
     { step: "metrics", before: 5, after: 7 },
     { step: "scaleUpRate", before: 7, after: 7 },
@@ -37,7 +57,10 @@ const printedBytes = (report: SyncReport): number => {
   vi.spyOn(process.stdout, "write").mockImplementation(keep);
   const logger = new Logger({ serviceName: "tidemark-prod" });
   Object.assign(logger, { console: { info: keep, warn: keep, debug: keep, error: keep } });
-  powertoolsReporter({ logger, metrics: new Metrics({ namespace: "Tidemark", serviceName: "tidemark-prod" }) }).sync(report);
+  powertoolsReporter({
+    logger,
+    metrics: new Metrics({ namespace: "Tidemark", serviceName: "tidemark-prod" }),
+  }).sync(report);
   vi.restoreAllMocks();
   return printed.join("").length;
 };
@@ -49,12 +72,21 @@ const isNear = (measured: number, unit: number, share: number): void => {
 describe("the units of a bill", () => {
   it("count the bytes of a steady sync and of one with a scale as they are printed", () => {
     isNear(printedBytes(completed()), METRIC_LINE_BYTES, 0.1);
-    isNear(printedBytes(completed({ events: [EVENT] })) - printedBytes(completed()), SCALE_LINES_BYTES, 0.1);
+    isNear(
+      printedBytes(completed({ events: [EVENT] })) - printedBytes(completed()),
+      SCALE_LINES_BYTES,
+      0.1,
+    );
   });
 
   it("count the bytes of both items of a scale event, with their keys and what DynamoDB adds to an item", () => {
     for (const key of [eventKey(EVENT, EVENT), dayEventKey(EVENT.cluster, EVENT)]) {
-      const attributes = "pkskttlbody".length + key.pk.length + key.sk.length + TTL_BYTES + eventBody(key, EVENT).length;
+      const attributes =
+        "pkskttlbody".length +
+        key.pk.length +
+        key.sk.length +
+        TTL_BYTES +
+        eventBody(key, EVENT).length;
       isNear(attributes + STORED_ITEM_BYTES, EVENT_BYTES, 0.2);
     }
   });
@@ -62,11 +94,17 @@ describe("the units of a bill", () => {
   it("count the metrics that a sync sends for the fleet and for a cluster", () => {
     // In a month every fleet has a scale in each hour.
     expect(syncMetrics(completed({ events: [EVENT] }), "none")).toHaveLength(FLEET_METRICS);
-    expect(syncMetrics(completed(), "few").filter(({ name }) => FEW.has(name))).toHaveLength(CLUSTER_METRICS.few);
+    expect(syncMetrics(completed(), "few").filter(({ name }) => FEW.has(name))).toHaveLength(
+      CLUSTER_METRICS.few,
+    );
     expect(syncMetrics(completed(), "all")).toHaveLength(CLUSTER_METRICS.all);
   });
 
-  /** `npm run bench -- cost`, rounded; it changes a whole number of autoscalers in every sync, so small shares of small partitions are left out. Its reads are those of a minute with the manifests. */
+  /**
+   * `npm run bench -- cost`, rounded; it changes a whole number of autoscalers in every sync, so
+   * small shares of small partitions are left out. Its reads are those of a minute with the
+   * manifests.
+   */
   it.each([
     [10, 0, 2, 0.25],
     [10, 1, 3, 1],
@@ -77,15 +115,19 @@ describe("the units of a bill", () => {
     [1_000, 0.01, 11, 9.5],
     [1_000, 0.1, 62.25, 11],
     [1_000, 1, 87, 19],
-  ])("give what the bench measured: %d autoscalers of which %d change", (autoscalers, changing, state, journal) => {
-    const units = unitsFor({ autoscalers, changing, periodSeconds: 15, environments: 1 });
-    isNear(units.stateWriteUnits, state, 0.1);
-    // The bench counts one minute, in which no page is inserted whole.
-    isNear(units.journalWriteUnits, journal, 0.2);
-  });
+  ])(
+    "give what the bench measured: %d autoscalers of which %d change",
+    (autoscalers, changing, state, journal) => {
+      const units = unitsFor({ autoscalers, changing, periodSeconds: 15, environments: 1 });
+      isNear(units.stateWriteUnits, state, 0.1);
+      // The bench counts one minute, in which no page is inserted whole.
+      isNear(units.journalWriteUnits, journal, 0.2);
+    },
+  );
 
   it("count the manifests, which are read again every five minutes by each environment", () => {
-    const reads = (environments: number): number => unitsFor({ autoscalers: 1_000, changing: 0, periodSeconds: 15, environments }).readUnits;
+    const reads = (environments: number): number =>
+      unitsFor({ autoscalers: 1_000, changing: 0, periodSeconds: 15, environments }).readUnits;
     isNear(reads(1), 2 + 135 / 20, 0.02);
     isNear(reads(2), 2 + 135 / 10, 0.02);
   });

@@ -3,7 +3,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type SimulatedCluster, startSimulatedCluster } from "../../lib/local/cluster/simulated-cluster.ts";
+import {
+  type SimulatedCluster,
+  startSimulatedCluster,
+} from "../../lib/local/cluster/simulated-cluster.ts";
 import { demonstrationWorkloads } from "../../lib/local/run/world.ts";
 import { startRunIn, tidemarkIn } from "./start-process.ts";
 
@@ -16,7 +19,12 @@ let cluster: SimulatedCluster;
 beforeAll(async () => {
   dir = mkdtempSync(join(tmpdir(), "tidemark-default-"));
   here = mkdtempSync(join(dir, "here-"));
-  cluster = await startSimulatedCluster({ dataDir: join(dir, "cluster"), clock: Date.now, seed: 1, workloads: await demonstrationWorkloads() });
+  cluster = await startSimulatedCluster({
+    dataDir: join(dir, "cluster"),
+    clock: Date.now,
+    seed: 1,
+    workloads: await demonstrationWorkloads(),
+  });
 });
 afterAll(async () => {
   await cluster.close();
@@ -41,16 +49,23 @@ describe("without --data", { timeout: 180_000 }, () => {
     }
     const real = await start("--kubeconfig", cluster.kubeconfigPath, "--for", "1s").ended;
     expect([real.code, real.err]).toEqual([0, ""]);
-    const [folder = ""] = readdirSync(here).filter((name) => name.startsWith(".tidemark-") && !commands.some(([known]) => known === name));
+    const [folder = ""] = readdirSync(here).filter(
+      (name) => name.startsWith(".tidemark-") && !commands.some(([known]) => known === name),
+    );
     expect(real.out).toContain(`npx tidemark apply -f FILE --data ${folder}\n`);
     const again = await start("--trace", "load.csv", "--manifest", CHECKOUT, ...SOON).ended;
-    expect([again.code, again.out]).toEqual([0, expect.stringMatching(/^Resumed at .*, in ".*\/\.tidemark-load-checkout"$/m)]);
+    expect([again.code, again.out]).toEqual([
+      0,
+      expect.stringMatching(/^Resumed at .*, in ".*\/\.tidemark-load-checkout"$/m),
+    ]);
   });
 
   it("a command chooses the run that is alive, and asks for --data where it would have to guess", async () => {
     expect(await get()).toMatchObject({
       code: 1,
-      err: expect.stringMatching(/^error: Cannot choose a data folder: no run is alive, and there are "\.tidemark", /),
+      err: expect.stringMatching(
+        /^error: Cannot choose a data folder: no run is alive, and there are "\.tidemark", /,
+      ),
     });
     const run = start("--seed", "8");
     await new Promise((resolve) => run.child.stdout?.once("data", resolve));
@@ -61,8 +76,16 @@ describe("without --data", { timeout: 180_000 }, () => {
 
   it("a context that is not the one of the folder's first start is refused: its autoscalers are of another cluster", async () => {
     const data = ["--data", join(dir, "real")];
-    expect((await start("--kubeconfig", cluster.kubeconfigPath, ...data, "--for", "1s").ended).code).toBe(0);
-    const { code, err } = await start("--kubeconfig", cluster.kubeconfigPath, "--context", "none", ...data).ended;
+    expect(
+      (await start("--kubeconfig", cluster.kubeconfigPath, ...data, "--for", "1s").ended).code,
+    ).toBe(0);
+    const { code, err } = await start(
+      "--kubeconfig",
+      cluster.kubeconfigPath,
+      "--context",
+      "none",
+      ...data,
+    ).ended;
     expect([code, err]).toEqual([
       1,
       expect.stringMatching(
@@ -74,7 +97,10 @@ describe("without --data", { timeout: 180_000 }, () => {
   it("an empty working directory is no data folder", async () => {
     const empty = mkdtempSync(join(dir, "empty-"));
     const { code, err } = await startRunIn(empty, ["--data", "."]).ended;
-    expect([code, err]).toEqual([1, `error: Cannot use "${empty}": it is the working directory; name a new folder with --data\n`]);
+    expect([code, err]).toEqual([
+      1,
+      `error: Cannot use "${empty}": it is the working directory; name a new folder with --data\n`,
+    ]);
     expect(existsSync(join(empty, "about.json"))).toBe(false);
     expect((await tidemarkIn(empty, ["get", "--data", ""])).code).toBe(1);
   });

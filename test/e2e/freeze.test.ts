@@ -21,9 +21,15 @@ afterAll(async () => {
 
 const FREEZE = ["fleet", "freeze", "--reason", "incident 4711"];
 
-describe("the freeze of the runbook, in a checkout in which npm start has run", { timeout: 180_000 }, () => {
+describe("the freeze of the runbook, in a checkout in which npm start has run", {
+  timeout: 180_000,
+}, () => {
   it("stops production by signed requests over TLS, and leaves the demonstration as it is; without a named target, or with a certificate that nobody trusts, it is refused", async () => {
-    const [world, cloudFormation, root] = await Promise.all([remoteWorld(), startCloudFormation(), authority()]);
+    const [world, cloudFormation, root] = await Promise.all([
+      remoteWorld(),
+      startCloudFormation(),
+      authority(),
+    ]);
     closing.push(world.close, cloudFormation.close);
     world.url.nowMs = Date.now;
     world.viewUrl.nowMs = Date.now;
@@ -32,7 +38,11 @@ describe("the freeze of the runbook, in a checkout in which npm start has run", 
       closing.push(front.close);
       return front.url;
     };
-    const [account, view, api] = [await secured(cloudFormation.url), await secured(world.viewUrl.url), await secured(world.url.url)];
+    const [account, view, api] = [
+      await secured(cloudFormation.url),
+      await secured(world.viewUrl.url),
+      await secured(world.url.url),
+    ];
     const outputs = { ViewLambdaFunctionUrl: `${view}/`, ApiLambdaFunctionUrl: `${api}/` };
     cloudFormation.answer = stackAnswer(outputs);
     expect((await startRunIn(here, ["--for", "1m", "--speed", "100000"]).ended).code).toBe(0);
@@ -52,10 +62,15 @@ describe("the freeze of the runbook, in a checkout in which npm start has run", 
     // The line that every runbook begins with.
     vi.stubEnv("TIDEMARK_STACK", "tidemark-prod");
     for (const wrong of [{ expired: true }, { host: "another.example" }] as const) {
-      cloudFormation.answer = stackAnswer({ ...outputs, ApiLambdaFunctionUrl: `${await secured(world.url.url, wrong)}/` });
+      cloudFormation.answer = stackAnswer({
+        ...outputs,
+        ApiLambdaFunctionUrl: `${await secured(world.url.url, wrong)}/`,
+      });
       const untrusted = await tidemarkIn(here, FREEZE);
       expect([untrusted.code, untrusted.out]).toEqual([1, expect.not.stringContaining("frozen")]);
-      expect(untrusted.err).toMatch(/its certificate is not accepted \((CERT_HAS_EXPIRED|ERR_TLS_CERT_ALTNAME_INVALID)\), and nothing was sent/);
+      expect(untrusted.err).toMatch(
+        /its certificate is not accepted \((CERT_HAS_EXPIRED|ERR_TLS_CERT_ALTNAME_INVALID)\), and nothing was sent/,
+      );
     }
     expect([world.url.requests(), world.viewUrl.requests()]).toEqual([0, 0]);
     cloudFormation.answer = stackAnswer(outputs);
@@ -64,7 +79,9 @@ describe("the freeze of the runbook, in a checkout in which npm start has run", 
     expect([frozen.code, frozen.out]).toEqual([0, expect.stringContaining("Fleet frozen")]);
     expect(`${frozen.out}${frozen.err}`).toContain("tidemark-prod");
     expect((await tidemarkIn(here, ["fleet", "describe"])).out).toContain("incident 4711");
-    expect((await tidemarkIn(here, ["fleet", "describe", "--data", ".tidemark"])).out).toContain("not frozen");
+    expect((await tidemarkIn(here, ["fleet", "describe", "--data", ".tidemark"])).out).toContain(
+      "not frozen",
+    );
     expect(world.url.events[0]?.headers["host"]).toBe(new URL(api).host);
   });
 });

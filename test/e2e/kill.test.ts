@@ -23,10 +23,19 @@ beforeAll(() => {
 afterAll(() => rmSync(dir, { recursive: true, force: true }));
 
 describe("a run that is killed again and again", () => {
-  it("has the same events and replicas as one that was not disturbed, and says that it went on", { timeout: 180_000 }, async () => {
+  it("has the same events and replicas as one that was not disturbed, and says that it went on", {
+    timeout: 180_000,
+  }, async () => {
     const [calm, killed] = [join(dir, "calm"), join(dir, "killed")];
-    expect((await startRun(["--data", calm, "--for", `${TOTAL_MS}ms`, ...ARGS]).ended).code).toBe(0);
-    const { killedAtMs, said } = await killedRun({ data: killed, args: ARGS, totalMs: TOTAL_MS, kills: KILLS });
+    expect((await startRun(["--data", calm, "--for", `${TOTAL_MS}ms`, ...ARGS]).ended).code).toBe(
+      0,
+    );
+    const { killedAtMs, said } = await killedRun({
+      data: killed,
+      args: ARGS,
+      totalMs: TOTAL_MS,
+      kills: KILLS,
+    });
     expect(killedAtMs.length).toBeGreaterThan(1);
     expect(said.join("")).toMatch(/^Resumed at .* virtual time/m);
     expect(story(await exportedEvents(killed))).toEqual(story(await exportedEvents(calm)));
@@ -34,8 +43,16 @@ describe("a run that is killed again and again", () => {
   });
 
   it("is not taken for killed when it was over before", { timeout: 60_000 }, async () => {
-    const kills = [{ since: "greeting", ms: 60_000 } as const, { since: "greeting", ms: 0 } as const];
-    const { killedAtMs, said } = await killedRun({ data: join(dir, "short"), args: ARGS, totalMs: 60_000, kills });
+    const kills = [
+      { since: "greeting", ms: 60_000 } as const,
+      { since: "greeting", ms: 0 } as const,
+    ];
+    const { killedAtMs, said } = await killedRun({
+      data: join(dir, "short"),
+      args: ARGS,
+      totalMs: 60_000,
+      kills,
+    });
     expect([killedAtMs, said.length]).toEqual([[], 1]);
   });
 });

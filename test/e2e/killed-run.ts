@@ -5,8 +5,14 @@ import { readSavedClock } from "../../lib/local/engine/clock.ts";
 import { VIRTUAL_START_MS } from "../../lib/local/run/setup.ts";
 import { type Started, startRun } from "./start-process.ts";
 
-/** When a run is killed: `ms` after it was spawned, after it said its first word, or after its virtual time reached a point of the whole run. */
-export type Kill = { readonly ms: number } & ({ readonly since: "spawn" | "greeting" } | { readonly since: "virtual"; readonly atMs: number });
+/**
+ * When a run is killed: `ms` after it was spawned, after it said its first word, or after its
+ * virtual time reached a point of the whole run.
+ */
+export type Kill = { readonly ms: number } & (
+  | { readonly since: "spawn" | "greeting" }
+  | { readonly since: "virtual"; readonly atMs: number }
+);
 
 export interface KillPlan {
   readonly data: string;
@@ -23,12 +29,21 @@ export interface Killed {
   readonly said: readonly string[];
 }
 
-/** Starts a run again and again, killing it each time with SIGKILL, and lets it come to its end at last. A run that ended before its kill ends the plan. */
+/**
+ * Starts a run again and again, killing it each time with SIGKILL, and lets it come to its end at
+ * last. A run that ended before its kill ends the plan.
+ */
 export const killedRun = async ({ data, args, totalMs, kills }: KillPlan): Promise<Killed> => {
   const said: string[] = [];
   const killedAtMs: number[] = [];
   for (const kill of [...kills, undefined]) {
-    const run = startRun(["--data", data, "--for", `${Math.max(1, totalMs - playedMs(data))}ms`, ...args]);
+    const run = startRun([
+      "--data",
+      data,
+      "--for",
+      `${Math.max(1, totalMs - playedMs(data))}ms`,
+      ...args,
+    ]);
     if (kill) await killAfter(run, data, kill);
     const { code, signal, out, err } = await run.ended;
     said.push(out);
@@ -40,14 +55,17 @@ export const killedRun = async ({ data, args, totalMs, kills }: KillPlan): Promi
 };
 
 /** Virtual time that a folder's runs have played so far. */
-const playedMs = (data: string): number => (readSavedClock(folderLayout(data))?.nowMs ?? VIRTUAL_START_MS) - VIRTUAL_START_MS;
+const playedMs = (data: string): number =>
+  (readSavedClock(folderLayout(data))?.nowMs ?? VIRTUAL_START_MS) - VIRTUAL_START_MS;
 
 /** Between two looks at a living run's clock: less than one of its syncs takes. */
 const LOOK_MS = 2;
 
 const killAfter = async ({ child, ended }: Started, data: string, kill: Kill): Promise<void> => {
-  if (kill.since === "greeting" && child.stdout) await Promise.race([once(child.stdout, "data"), ended]);
-  if (kill.since === "virtual") while (child.exitCode === null && playedMs(data) < kill.atMs) await wait(LOOK_MS);
+  if (kill.since === "greeting" && child.stdout)
+    await Promise.race([once(child.stdout, "data"), ended]);
+  if (kill.since === "virtual")
+    while (child.exitCode === null && playedMs(data) < kill.atMs) await wait(LOOK_MS);
   await Promise.race([wait(kill.ms), ended]);
   child.kill("SIGKILL");
 };

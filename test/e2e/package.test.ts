@@ -1,5 +1,15 @@
 import { execFile, execFileSync } from "node:child_process";
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
@@ -10,35 +20,71 @@ import { ROOT } from "../architecture/source.ts";
 const run = promisify(execFile);
 
 /** npm as a file that Node runs: the one that started the tests, or the one of the machine. */
-const npmFile = (): string => process.env["npm_execpath"] ?? realpathSync(execFileSync("sh", ["-c", "command -v npm"], { encoding: "utf8" }).trim());
+const npmFile = (): string =>
+  process.env["npm_execpath"] ??
+  realpathSync(execFileSync("sh", ["-c", "command -v npm"], { encoding: "utf8" }).trim());
 
 let folder: string;
 let installed: string;
 /** Only Node 24 and a shell: an installation that needs a compiler fails here. */
 let env: NodeJS.ProcessEnv;
-const npm = (cwd: string, ...args: readonly string[]) => run(process.execPath, [npmFile(), ...args], { cwd, env });
-const tidemark = (...args: readonly string[]) => run(join(installed, "node_modules/.bin/tidemark"), args, { cwd: installed, env, timeout: 120_000 });
+const npm = (cwd: string, ...args: readonly string[]) =>
+  run(process.execPath, [npmFile(), ...args], { cwd, env });
+const tidemark = (...args: readonly string[]) =>
+  run(join(installed, "node_modules/.bin/tidemark"), args, {
+    cwd: installed,
+    env,
+    timeout: 120_000,
+  });
 
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), "tidemark-package-"));
   installed = join(folder, "installed");
   const bin = join(folder, "bin");
   for (const made of [installed, bin]) mkdirSync(made);
-  for (const tool of ["sh", "env"]) symlinkSync(execFileSync("sh", ["-c", `command -v ${tool}`], { encoding: "utf8" }).trim(), join(bin, tool));
+  for (const tool of ["sh", "env"])
+    symlinkSync(
+      execFileSync("sh", ["-c", `command -v ${tool}`], { encoding: "utf8" }).trim(),
+      join(bin, tool),
+    );
   symlinkSync(process.execPath, join(bin, "node"));
   env = { ...process.env, PATH: bin };
   await buildPackage(join(folder, "package"));
   await npm(join(folder, "package"), "pack", "--silent", "--pack-destination", folder);
   const archive = readdirSync(folder).find((name) => name.endsWith(".tgz"));
-  await npm(installed, "install", "--prefer-offline", "--no-audit", "--no-fund", join(folder, archive ?? "none"));
+  await npm(
+    installed,
+    "install",
+    "--prefer-offline",
+    "--no-audit",
+    "--no-fund",
+    join(folder, archive ?? "none"),
+  );
 }, 400_000);
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 describe("the package in an empty folder without a compiler", { timeout: 200_000 }, () => {
   it("holds JavaScript, types of the pure rooms, traces, examples and licences, and no TypeScript to run", () => {
-    const files = readdirSync(join(installed, "node_modules/tidemark"), { recursive: true, encoding: "utf8" });
-    expect(files).toEqual(expect.arrayContaining(["LICENSE", "NOTICE", "README.md", "bin/tidemark.js", "examples/web.yaml"]));
-    expect(files).toEqual(expect.arrayContaining(["lib/local/traces/NOTICE", "lib/policy/decide.js", "lib/policy/decide.d.ts"]));
+    const files = readdirSync(join(installed, "node_modules/tidemark"), {
+      recursive: true,
+      encoding: "utf8",
+    });
+    expect(files).toEqual(
+      expect.arrayContaining([
+        "LICENSE",
+        "NOTICE",
+        "README.md",
+        "bin/tidemark.js",
+        "examples/web.yaml",
+      ]),
+    );
+    expect(files).toEqual(
+      expect.arrayContaining([
+        "lib/local/traces/NOTICE",
+        "lib/policy/decide.js",
+        "lib/policy/decide.d.ts",
+      ]),
+    );
     expect(files.filter((name) => name.endsWith(".ts") && !name.endsWith(".d.ts"))).toEqual([]);
     expect(files.filter((name) => name.startsWith("test"))).toEqual([]);
   });
@@ -46,7 +92,11 @@ describe("the package in an empty folder without a compiler", { timeout: 200_000
   it("brings no Node of its own and no package for development", () => {
     const packages = readdirSync(join(installed, "node_modules"));
     expect(packages).toContain("zod");
-    expect(packages.filter((name) => /^node-(linux|darwin|win)|^(vitest|typescript|esbuild|cli-table3)$/.test(name))).toEqual([]);
+    expect(
+      packages.filter((name) =>
+        /^node-(linux|darwin|win)|^(vitest|typescript|esbuild|cli-table3)$/.test(name),
+      ),
+    ).toEqual([]);
   });
 
   it("runs the command", async () => {
@@ -60,7 +110,10 @@ describe("the package in an empty folder without a compiler", { timeout: 200_000
     expect(stdout).toContain("shop/daily created");
     expect((await tidemark("get")).stdout).toContain("daily");
     expect((await tidemark("events", "--all")).stdout).toContain("shop");
-    expect((await tidemark("apply", "-f", "node_modules/tidemark/examples/web.yaml", "--dry-run")).stdout).toContain("web");
+    expect(
+      (await tidemark("apply", "-f", "node_modules/tidemark/examples/web.yaml", "--dry-run"))
+        .stdout,
+    ).toContain("web");
     expect(existsSync(join(installed, ".tidemark"))).toBe(true);
   });
 
@@ -69,14 +122,34 @@ describe("the package in an empty folder without a compiler", { timeout: 200_000
     writeFileSync(join(installed, "program.mts"), program);
     writeFileSync(join(installed, "package.json"), '{ "type": "module" }\n');
     const types = join(ROOT, "node_modules/@types");
-    const options = ["--noEmit", "--strict", "--skipLibCheck", "--module", "nodenext", "--target", "es2024", "--types", "node", "--typeRoots", types];
-    await run(process.execPath, [join(ROOT, "node_modules/typescript/bin/tsc"), ...options, "program.mts"], { cwd: installed });
+    const options = [
+      "--noEmit",
+      "--strict",
+      "--skipLibCheck",
+      "--module",
+      "nodenext",
+      "--target",
+      "es2024",
+      "--types",
+      "node",
+      "--typeRoots",
+      types,
+    ];
+    await run(
+      process.execPath,
+      [join(ROOT, "node_modules/typescript/bin/tsc"), ...options, "program.mts"],
+      { cwd: installed },
+    );
     expect((await run(process.execPath, ["program.mts"], { cwd: installed })).stdout).toBe("90000");
   });
 
   it("asks for the same Node in its package.json as in its command", () => {
-    const { engines } = JSON.parse(readFileSync(join(installed, "node_modules/tidemark/package.json"), "utf8"));
+    const { engines } = JSON.parse(
+      readFileSync(join(installed, "node_modules/tidemark/package.json"), "utf8"),
+    );
     expect(engines).toEqual({ node: ">=24" });
-    expect(readFileSync(join(installed, "node_modules/tidemark/bin/tidemark.js"), "utf8")).toContain("WANTED_MAJOR = 24;");
+    expect(
+      readFileSync(join(installed, "node_modules/tidemark/bin/tidemark.js"), "utf8"),
+    ).toContain("WANTED_MAJOR = 24;");
   });
 });

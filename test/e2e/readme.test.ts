@@ -4,10 +4,14 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { startRun, tidemark } from "./start-process.ts";
 
-const read = (path: string): string => readFileSync(new URL(`../../${path}`, import.meta.url), "utf8");
+const read = (path: string): string =>
+  readFileSync(new URL(`../../${path}`, import.meta.url), "utf8");
 const page = read("docs/embedded-run.md");
 const firstRun = page.slice(page.indexOf("## The first run"), page.indexOf("## Your own cluster"));
-/** Lines of the shell blocks that call the command: those of README.md, and those of the first run in docs/embedded-run.md. */
+/**
+ * Lines of the shell blocks that call the command: those of README.md, and those of the first run
+ * in docs/embedded-run.md.
+ */
 const commands = [...`${read("README.md")}\n${firstRun}`.matchAll(/```sh\n([\s\S]*?)```/g)]
   .flatMap(([, block = ""]) => block.trim().split("\n"))
   .filter((line) => line.startsWith("npx tidemark "))

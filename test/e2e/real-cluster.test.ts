@@ -4,7 +4,10 @@ import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type SimulatedCluster, startSimulatedCluster } from "../../lib/local/cluster/simulated-cluster.ts";
+import {
+  type SimulatedCluster,
+  startSimulatedCluster,
+} from "../../lib/local/cluster/simulated-cluster.ts";
 import { CLUSTER_WRITES } from "../../lib/local/folder/layout.ts";
 import { demonstrationWorkloads } from "../../lib/local/run/world.ts";
 import { exportedEvents, startRun, tidemark } from "./start-process.ts";
@@ -15,21 +18,35 @@ let cluster: SimulatedCluster;
 
 beforeAll(async () => {
   dir = mkdtempSync(join(tmpdir(), "tidemark-real-"));
-  cluster = await startSimulatedCluster({ dataDir: join(dir, "cluster"), clock: Date.now, seed: 1, workloads: await demonstrationWorkloads() });
+  cluster = await startSimulatedCluster({
+    dataDir: join(dir, "cluster"),
+    clock: Date.now,
+    seed: 1,
+    workloads: await demonstrationWorkloads(),
+  });
 });
 afterAll(async () => {
   await cluster.close();
   rmSync(dir, { recursive: true, force: true });
 });
 
-const replicas = () => Object.fromEntries(cluster.each(({ model, state }) => [model.name, state.replicas]));
+const replicas = () =>
+  Object.fromEntries(cluster.each(({ model, state }) => [model.name, state.replicas]));
 
 describe("npm start -- --kubeconfig", { timeout: 120_000 }, () => {
   it("scales a cluster that it did not make in real time, for the manifests applied and nothing else", async () => {
     const before = replicas();
     const data = join(dir, "data");
-    const run = startRun(["--kubeconfig", cluster.kubeconfigPath, "--manifest", CROWD, "--data", data]);
-    for (let attempt = 0; attempt < 400 && replicas()["crowd"] === before["crowd"]; attempt++) await wait(100);
+    const run = startRun([
+      "--kubeconfig",
+      cluster.kubeconfigPath,
+      "--manifest",
+      CROWD,
+      "--data",
+      data,
+    ]);
+    for (let attempt = 0; attempt < 400 && replicas()["crowd"] === before["crowd"]; attempt++)
+      await wait(100);
     run.child.kill("SIGTERM");
     const { code, out, err } = await run.ended;
     expect([code, err]).toEqual([0, ""]);
@@ -42,19 +59,36 @@ describe("npm start -- --kubeconfig", { timeout: 120_000 }, () => {
 
   it("gives its cluster no second name", async () => {
     const data = join(dir, "data");
-    const { code, err } = await tidemark(["cluster", "add", "again", "--kubeconfig", cluster.kubeconfigPath, "--data", data]);
+    const { code, err } = await tidemark([
+      "cluster",
+      "add",
+      "again",
+      "--kubeconfig",
+      cluster.kubeconfigPath,
+      "--data",
+      data,
+    ]);
     expect(code).toBe(1);
-    expect(err).toMatch(/Cannot add cluster "again": it is cluster "[a-z0-9-]+" under a second name: both would scale its workloads/);
+    expect(err).toMatch(
+      /Cannot add cluster "again": it is cluster "[a-z0-9-]+" under a second name: both would scale its workloads/,
+    );
   });
 
   it("holds where another cluster answers by the same kubeconfig", async () => {
     const data = join(dir, "data");
-    const other = await startSimulatedCluster({ dataDir: join(dir, "other"), clock: Date.now, seed: 2, workloads: await demonstrationWorkloads() });
+    const other = await startSimulatedCluster({
+      dataDir: join(dir, "other"),
+      clock: Date.now,
+      seed: 2,
+      workloads: await demonstrationWorkloads(),
+    });
     const own = readFileSync(cluster.kubeconfigPath);
     copyFileSync(other.kubeconfigPath, cluster.kubeconfigPath);
     const run = startRun(["--kubeconfig", cluster.kubeconfigPath, "--data", data]);
     const status = async (): Promise<string> => (await tidemark(["status", "--data", data])).out;
-    await expect.poll(status, { timeout: 60_000, interval: 2_000 }).toContain("another cluster answers, whose kube-system has the uid");
+    await expect
+      .poll(status, { timeout: 60_000, interval: 2_000 })
+      .toContain("another cluster answers, whose kube-system has the uid");
     run.child.kill("SIGTERM");
     await run.ended;
     writeFileSync(cluster.kubeconfigPath, own);
@@ -77,7 +111,14 @@ describe("npm start -- --kubeconfig", { timeout: 120_000 }, () => {
 
   it("begins with no autoscaler at all when none was named", async () => {
     const data = join(dir, "empty");
-    const { code, out } = await startRun(["--kubeconfig", cluster.kubeconfigPath, "--data", data, "--for", "1s"]).ended;
+    const { code, out } = await startRun([
+      "--kubeconfig",
+      cluster.kubeconfigPath,
+      "--data",
+      data,
+      "--for",
+      "1s",
+    ]).ended;
     expect(code).toBe(0);
     expect(out).toContain("it scales nothing until you apply a manifest");
     expect((await tidemark(["get", "--data", data])).err).toContain("No autoscalers");
@@ -95,6 +136,8 @@ describe("npm start -- --kubeconfig", { timeout: 120_000 }, () => {
       "1s",
     ]).ended;
     expect([code, out]).toEqual([1, ""]);
-    expect(err).toMatch(/^error: Cannot use kubeconfig ".*": context "none" is not in it, there are ".+"$/m);
+    expect(err).toMatch(
+      /^error: Cannot use kubeconfig ".*": context "none" is not in it, there are ".+"$/m,
+    );
   });
 });

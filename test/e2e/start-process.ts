@@ -19,8 +19,17 @@ export interface Started {
   readonly ended: Promise<Ended>;
 }
 
-const started = (file: string, args: readonly string[], env: Readonly<Record<string, string>> = {}, cwd?: string): Started => {
-  const child = spawn(process.execPath, [file, ...args], { stdio: ["ignore", "pipe", "pipe"], env: { ...process.env, ...env }, cwd });
+const started = (
+  file: string,
+  args: readonly string[],
+  env: Readonly<Record<string, string>> = {},
+  cwd?: string,
+): Started => {
+  const child = spawn(process.execPath, [file, ...args], {
+    stdio: ["ignore", "pipe", "pipe"],
+    env: { ...process.env, ...env },
+    cwd,
+  });
   const [out, err] = [text(child.stdout), text(child.stderr)];
   const ended = (async () => {
     const [code, signal] = (await once(child, "exit")) as [number | null, NodeJS.Signals | null];
@@ -30,13 +39,18 @@ const started = (file: string, args: readonly string[], env: Readonly<Record<str
 };
 
 /** `npm start` as a process of its own, its output in a pipe. */
-export const startRun = (args: readonly string[], env?: Readonly<Record<string, string>>): Started => started(START, args, env);
+export const startRun = (
+  args: readonly string[],
+  env?: Readonly<Record<string, string>>,
+): Started => started(START, args, env);
 
 /** `npm start` in a folder of its own, for what depends on the working directory. */
-export const startRunIn = (cwd: string, args: readonly string[]): Started => started(START, args, {}, cwd);
+export const startRunIn = (cwd: string, args: readonly string[]): Started =>
+  started(START, args, {}, cwd);
 
 /** The command of people in a folder of its own. */
-export const tidemarkIn = (cwd: string, args: readonly string[]): Promise<Ended> => started(TIDEMARK, args, {}, cwd).ended;
+export const tidemarkIn = (cwd: string, args: readonly string[]): Promise<Ended> =>
+  started(TIDEMARK, args, {}, cwd).ended;
 
 /** The command of people, as a process of its own. */
 export const tidemark = (args: readonly string[]): Promise<Ended> => started(TIDEMARK, args).ended;
@@ -57,7 +71,13 @@ export const replicasNow = async (data: string): Promise<Readonly<Record<string,
   if (code !== 0) throw new Error(`tidemark get ended with ${code}: ${err}`);
   const {
     items,
-  }: { readonly items: readonly { readonly metadata: { readonly name: string }; readonly status: { readonly currentReplicas: number } }[] } =
-    JSON.parse(out);
-  return Object.fromEntries(items.map(({ metadata, status }) => [metadata.name, status.currentReplicas]));
+  }: {
+    readonly items: readonly {
+      readonly metadata: { readonly name: string };
+      readonly status: { readonly currentReplicas: number };
+    }[];
+  } = JSON.parse(out);
+  return Object.fromEntries(
+    items.map(({ metadata, status }) => [metadata.name, status.currentReplicas]),
+  );
 };

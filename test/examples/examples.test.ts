@@ -14,19 +14,35 @@ describe("examples/", () => {
   it("has manifests and traces", () => expect(files.length).toBeGreaterThanOrEqual(10));
 
   it.each(files)("are admitted without a warning: %s", (file) => {
-    for (const { document } of readManifests(textOf(file), file)) expect(admit(document)).toMatchObject({ ok: true, warnings: [] });
+    for (const { document } of readManifests(textOf(file), file))
+      expect(admit(document)).toMatchObject({ ok: true, warnings: [] });
   });
 
   it("are read for the simulated cluster as strictly, and no further, than they are for apply", () => {
     const deployments = (text: string) => deploymentsOf([{ file: "x.yaml", text }]);
-    expect(() => deployments("{} ".repeat(600_000))).toThrow('Cannot read "x.yaml", line 1, column 4: ');
-    expect(() => deployments(textOf("noisy.yaml").replace("maxReplicas", "maxReplica"))).toThrow("unknown field");
+    expect(() => deployments("{} ".repeat(600_000))).toThrow(
+      'Cannot read "x.yaml", line 1, column 4: ',
+    );
+    expect(() => deployments(textOf("noisy.yaml").replace("maxReplicas", "maxReplica"))).toThrow(
+      "unknown field",
+    );
   });
 
   it("name the recorded workload that the simulated cluster plays", () =>
     expect(deploymentsOf([{ file: "noisy.yaml", text: textOf("noisy.yaml") }])).toEqual([
-      { namespace: "documents", name: "noisy-hpa", targetCpuPercent: 50, trace: "nab-ec2-cpu-noisy-5m", replicas: 13 },
-      { namespace: "documents", name: "noisy-watermark", trace: "nab-ec2-cpu-noisy-5m", replicas: 13 },
+      {
+        namespace: "documents",
+        name: "noisy-hpa",
+        targetCpuPercent: 50,
+        trace: "nab-ec2-cpu-noisy-5m",
+        replicas: 13,
+      },
+      {
+        namespace: "documents",
+        name: "noisy-watermark",
+        trace: "nab-ec2-cpu-noisy-5m",
+        replicas: 13,
+      },
       { namespace: "documents", name: "noisy-native", trace: "nab-ec2-cpu-noisy-5m", replicas: 13 },
     ]));
 

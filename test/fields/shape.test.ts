@@ -20,13 +20,19 @@ describe("a text in the place of a number", () => {
     [{ target: "1,500" }, "write 1500"],
     [{ target: "10" }, undefined],
     ...["$MIN", `$${"{MIN}"}`, "{{ .Values.min }}"].map(
-      (text) => [{ maxReplicas: text }, expect.stringMatching(/^put the value in the place of the variable before it is applied/)] as const,
+      (text) =>
+        [
+          { maxReplicas: text },
+          expect.stringMatching(/^put the value in the place of the variable before it is applied/),
+        ] as const,
     ),
   ])("of %j is refused with what to write", (document, fix) => {
     expect(fixOf(document)).toEqual(fix);
   });
 
   it("is told from a field whose name lacks its unit", () => {
-    expect(fixOf({ stabilizationWindow: 300 })).toBe('write "stabilizationWindowSeconds" if that is meant');
+    expect(fixOf({ stabilizationWindow: 300 })).toBe(
+      'write "stabilizationWindowSeconds" if that is meant',
+    );
   });
 });

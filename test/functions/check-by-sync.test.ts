@@ -16,16 +16,24 @@ interface Answer {
 
 let server: Server;
 let answer: Answer;
-let asked: { readonly request: string; readonly authorization: string; readonly body: string } | undefined;
+let asked:
+  | { readonly request: string; readonly authorization: string; readonly body: string }
+  | undefined;
 
 const answerTo = async (request: IncomingMessage): Promise<Answer> => {
-  asked = { request: `${request.method} ${request.url}`, authorization: String(request.headers.authorization), body: await text(request) };
+  asked = {
+    request: `${request.method} ${request.url}`,
+    authorization: String(request.headers.authorization),
+    body: await text(request),
+  };
   return answer;
 };
 
 beforeEach(async () => {
   server = createServer((request, response) => {
-    void answerTo(request).then(({ status, body, headers = {} }) => response.writeHead(status, headers).end(body));
+    void answerTo(request).then(({ status, body, headers = {} }) =>
+      response.writeHead(status, headers).end(body),
+    );
   });
   vi.stubEnv("AWS_ENDPOINT_URL_LAMBDA", await listenOnLoopback(server));
 });
@@ -49,20 +57,31 @@ const SYNC = {
   clock: Date.now,
 };
 const look = () => checkBySync(SYNC)(TARGET);
-const REPORT = { name: "eu-1", usable: false, checks: [{ check: "tls", result: "failed", message: "another CA", fix: "give the CA" }] };
+const REPORT = {
+  name: "eu-1",
+  usable: false,
+  checks: [{ check: "tls", result: "failed", message: "another CA", fix: "give the CA" }],
+};
 
 describe("the look of connect through sync", () => {
   it("is one signed call of the function, and its answer is the report", async () => {
     answer = { status: 200, body: JSON.stringify(REPORT) };
     expect(await look()).toEqual(REPORT);
     expect(asked?.request).toBe("POST /2015-03-31/functions/tidemark-prod-sync/invocations");
-    expect(asked?.authorization).toMatch(/^AWS4-HMAC-SHA256 Credential=AKIDEXAMPLE\/\d{8}\/eu-west-1\/lambda\/aws4_request/);
+    expect(asked?.authorization).toMatch(
+      /^AWS4-HMAC-SHA256 Credential=AKIDEXAMPLE\/\d{8}\/eu-west-1\/lambda\/aws4_request/,
+    );
     expect(checkIn(JSON.parse(asked?.body ?? ""))).toEqual(TARGET);
   });
 
   it("asks a source by one call of the function, too", async () => {
     answer = { status: 200, body: JSON.stringify(REPORT) };
-    const aws = { region: "eu-west-1", roleArn: "arn:aws:iam::123456789012:role/tidemark-source-a", externalId: "e1", queues: ["orders"] };
+    const aws = {
+      region: "eu-west-1",
+      roleArn: "arn:aws:iam::123456789012:role/tidemark-source-a",
+      externalId: "e1",
+      queues: ["orders"],
+    };
     const asking = {
       source: sourceRecord({ kind: "sqs", aws }),
       cluster: { name: clusterName("eu-1") },
@@ -72,7 +91,11 @@ describe("the look of connect through sync", () => {
     expect(await checkSourceBySync(SYNC)(asking)).toEqual(REPORT);
     const sent: unknown = JSON.parse(asked?.body ?? "");
     expect(checkedSourceIn(sent)).toEqual(asking);
-    expect(() => checkedSourceIn({ checkSource: { ...asking, connection: { kind: "kubeconfig", path: "/etc/passwd" } } })).toThrow();
+    expect(() =>
+      checkedSourceIn({
+        checkSource: { ...asking, connection: { kind: "kubeconfig", path: "/etc/passwd" } },
+      }),
+    ).toThrow();
     answer = { status: 429, body: "{}" };
     await expect(checkSourceBySync(SYNC)(asking)).rejects.toMatchObject({
       message: expect.stringMatching(/^Cannot ask source "main": .* busy with syncs/),
@@ -80,7 +103,11 @@ describe("the look of connect through sync", () => {
   });
 
   it.each<readonly [string, Answer, string]>([
-    ["is throttled", { status: 429, body: '{"Message":"Rate Exceeded."}' }, "is busy with syncs (429)"],
+    [
+      "is throttled",
+      { status: 429, body: '{"Message":"Rate Exceeded."}' },
+      "is busy with syncs (429)",
+    ],
     [
       "is not allowed",
       { status: 403, body: '{"Message":"not authorized\\n"}' },
@@ -88,18 +115,29 @@ describe("the look of connect through sync", () => {
     ],
     [
       "fails inside",
-      { status: 200, body: '{"errorMessage":"the token is abc"}', headers: { "x-amz-function-error": "Unhandled" } },
+      {
+        status: 200,
+        body: '{"errorMessage":"the token is abc"}',
+        headers: { "x-amz-function-error": "Unhandled" },
+      },
       "failed or ran out of time; its log says why",
     ],
-    ["answers without a report", { status: 200, body: '{"batchItemFailures":[]}' }, "was answered 200: "],
+    [
+      "answers without a report",
+      { status: 200, body: '{"batchItemFailures":[]}' },
+      "was answered 200: ",
+    ],
     ["answers no JSON", { status: 502, body: "<html>" }, "was answered 502: "],
-  ])("says what the platform answered where it %s, so that nothing is stored", async (_name, given, words) => {
-    answer = given;
-    await expect(look()).rejects.toMatchObject({
-      code: "service.busy",
-      message: `Cannot look at cluster "eu-1": the function "tidemark-prod-sync" ${words}; try again`,
-    });
-  });
+  ])(
+    "says what the platform answered where it %s, so that nothing is stored",
+    async (_name, given, words) => {
+      answer = given;
+      await expect(look()).rejects.toMatchObject({
+        code: "service.busy",
+        message: `Cannot look at cluster "eu-1": the function "tidemark-prod-sync" ${words}; try again`,
+      });
+    },
+  );
 });
 
 describe("the event of a look", () => {

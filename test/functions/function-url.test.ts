@@ -24,28 +24,49 @@ describe("the handlers behind a URL", () => {
     const variables = ENVIRONMENT[name];
     for (const variable of variables) vi.stubEnv(variable, "");
     const start = async (): Promise<unknown> => handler(FLEET);
-    await expect(start()).rejects.toThrow(new RangeError(`Cannot start: ${variables.join(", ")} must be set in the environment`));
+    await expect(start()).rejects.toThrow(
+      new RangeError(`Cannot start: ${variables.join(", ")} must be set in the environment`),
+    );
   });
 
   it("answer in the shape of payload format 2.0", async () => {
     const lines: LogLine[] = [];
-    const handler = functionUrlHandler({ ...openTo(reading), clock: () => 0, log: (line) => void lines.push(line) });
+    const handler = functionUrlHandler({
+      ...openTo(reading),
+      clock: () => 0,
+      log: (line) => void lines.push(line),
+    });
     expect(await handler(FLEET)).toEqual({
       statusCode: 200,
-      headers: { "content-type": "application/json", "cache-control": "no-store", etag: expect.stringMatching(/^W\/"[\w-]{22}"$/) },
+      headers: {
+        "content-type": "application/json",
+        "cache-control": "no-store",
+        etag: expect.stringMatching(/^W\/"[\w-]{22}"$/),
+      },
       body: "{}",
     });
-    expect(lines).toMatchObject([{ fields: { by: ADA, path: "/v1/fleet", requestId: FLEET.requestContext.requestId } }]);
+    expect(lines).toMatchObject([
+      { fields: { by: ADA, path: "/v1/fleet", requestId: FLEET.requestContext.requestId } },
+    ]);
   });
 
   it("read a body that came as base64, and know no caller where the platform names none", async () => {
     const handler = functionUrlHandler({ ...openTo(reading), clock: () => 0, log: () => {} });
     const posted = await handler(eventOf({ path: "/v1/fleet/thaw", body: Buffer.from("{}") }));
-    expect(posted).toMatchObject({ statusCode: 403, body: expect.stringContaining("api.read-only") });
+    expect(posted).toMatchObject({
+      statusCode: 403,
+      body: expect.stringContaining("api.read-only"),
+    });
     const { requestContext, ...event } = eventOf({ path: "/v1/fleet" });
     for (const authorizer of [undefined, {}, { iam: {} }, { jwt: { claims: { userArn: ADA } } }]) {
-      const unverified = { ...event, requestContext: { ...requestContext, authorizer } } as unknown as LambdaFunctionURLEvent;
-      expect(await handler(unverified)).toMatchObject({ statusCode: 403, body: expect.stringContaining("api.no-identity") });
+      const unverified = {
+        ...event,
+        requestContext: { ...requestContext, authorizer },
+      } as unknown as LambdaFunctionURLEvent;
+      expect(await handler(unverified)).toMatchObject({
+        statusCode: 403,
+        body: expect.stringContaining("api.no-identity"),
+      });
     }
   });
 });

@@ -17,8 +17,13 @@ beforeEach(async () => {
   [statuses, asked] = [[], []];
   server = createServer((request, response) => {
     void text(request).then((body) => {
-      asked.push({ authorization: String(request.headers.authorization), form: Object.fromEntries(new URLSearchParams(body)) });
-      response.writeHead(statuses.shift() ?? 200).end("<ErrorResponse><Message>Topic does not exist</Message></ErrorResponse>");
+      asked.push({
+        authorization: String(request.headers.authorization),
+        form: Object.fromEntries(new URLSearchParams(body)),
+      });
+      response
+        .writeHead(statuses.shift() ?? 200)
+        .end("<ErrorResponse><Message>Topic does not exist</Message></ErrorResponse>");
     });
   });
   vi.stubEnv("AWS_ENDPOINT_URL_SNS", await listenOnLoopback(server));
@@ -35,16 +40,27 @@ const refused = (count: number, owners: Readonly<Record<string, number>>): Probl
   first: "search/index",
   owners,
 });
-const SIGNER = { credentials: async () => ({ accessKeyId: "a", secretAccessKey: "b" }), region: async () => "eu-central-1", clock: () => NOON };
-const tell = (news: readonly Problem[]): Promise<void> => tellOwner(SIGNER, "tidemark-prod", "payments", TOPIC, news);
+const SIGNER = {
+  credentials: async () => ({ accessKeyId: "a", secretAccessKey: "b" }),
+  region: async () => "eu-central-1",
+  clock: () => NOON,
+};
+const tell = (news: readonly Problem[]): Promise<void> =>
+  tellOwner(SIGNER, "tidemark-prod", "payments", TOPIC, news);
 
 describe("the topic of an owner", () => {
   it("gets what is new of the owner's autoscalers, and names no autoscaler of another owner", async () => {
     await tell([refused(2, { payments: 2 })]);
     expect(asked).toHaveLength(1);
     expect(asked[0]?.authorization).toContain("/eu-west-3/sns/aws4_request");
-    expect(asked[0]?.form).toMatchObject({ Action: "Publish", TopicArn: TOPIC, Subject: "tidemark-prod: 2 autoscalers need a look" });
-    expect(asked[0]?.form["Message"]).toContain("2 autoscalers could not scale for 15 minutes: eu-1/default\n");
+    expect(asked[0]?.form).toMatchObject({
+      Action: "Publish",
+      TopicArn: TOPIC,
+      Subject: "tidemark-prod: 2 autoscalers need a look",
+    });
+    expect(asked[0]?.form["Message"]).toContain(
+      "2 autoscalers could not scale for 15 minutes: eu-1/default\n",
+    );
     expect(asked[0]?.form["Message"]).not.toContain("search/index");
   });
 
@@ -72,7 +88,12 @@ describe("what an owner is told of", () => {
   it("is each problem once, and again when more of the owner's autoscalers have it", () => {
     let told = {};
     const counts = [1, 1, 3, 2, 3, 0, 1].map((count) => {
-      const found = ownerNews(told, [refused(9, { payments: count, search: 6 })], ["payments"], NOON);
+      const found = ownerNews(
+        told,
+        [refused(9, { payments: count, search: 6 })],
+        ["payments"],
+        NOON,
+      );
       told = reportedToOwners(found);
       return found.flatMap(({ news }) => news.map((problem) => problem.count));
     });

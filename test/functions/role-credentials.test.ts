@@ -8,7 +8,11 @@ describe("the credentials of a function", () => {
     vi.stubEnv("AWS_ACCESS_KEY_ID", "key");
     vi.stubEnv("AWS_SECRET_ACCESS_KEY", "secret");
     vi.stubEnv("AWS_SESSION_TOKEN", "token");
-    expect(await defaultProvider()()).toEqual({ accessKeyId: "key", secretAccessKey: "secret", sessionToken: "token" });
+    expect(await defaultProvider()()).toEqual({
+      accessKeyId: "key",
+      secretAccessKey: "secret",
+      sessionToken: "token",
+    });
   });
 
   it("are missed in words where the environment has none", async () => {

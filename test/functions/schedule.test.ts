@@ -7,7 +7,11 @@ import { messageOf } from "../../lib/plan/message.ts";
 import { startMemory } from "../contracts/engines.ts";
 import { newWorld } from "../sync/world.ts";
 
-const CONTEXT = { functionName: "tidemark-schedule", awsRequestId: "1", getRemainingTimeInMillis: () => 30_000 } as Context;
+const CONTEXT = {
+  functionName: "tidemark-schedule",
+  awsRequestId: "1",
+  getRemainingTimeInMillis: () => 30_000,
+} as Context;
 
 const handled = async () => {
   const engine = await startMemory();
@@ -18,7 +22,12 @@ const handled = async () => {
     return {};
   };
   const plans: PlanReport[] = [];
-  const queue = { client: { send: send as never }, queueUrl: "https://queue", wait: async () => {}, random: () => 0 };
+  const queue = {
+    client: { send: send as never },
+    queueUrl: "https://queue",
+    wait: async () => {},
+    random: () => 0,
+  };
   return {
     bodies,
     plans,
@@ -47,7 +56,12 @@ describe("the handler of schedule", () => {
     expect(Math.min(...due)).toBeGreaterThanOrEqual(Date.UTC(2026, 2, 1, 12, 3));
     expect(Math.max(...due)).toBeLessThan(Date.UTC(2026, 2, 1, 12, 4));
     expect(plans).toMatchObject([
-      { fromMs: Date.UTC(2026, 2, 1, 12, 2), missed: [Date.UTC(2026, 2, 1, 12), Date.UTC(2026, 2, 1, 12, 1)], sent: 12, clusters: 1 },
+      {
+        fromMs: Date.UTC(2026, 2, 1, 12, 2),
+        missed: [Date.UTC(2026, 2, 1, 12), Date.UTC(2026, 2, 1, 12, 1)],
+        sent: 12,
+        clusters: 1,
+      },
       { fromMs: Date.UTC(2026, 2, 1, 12, 3), missed: [], sent: 4, clusters: 1 },
     ]);
   });

@@ -6,7 +6,11 @@ import type { SyncReport } from "../../lib/report/sync-report.ts";
 import { startMemory } from "../contracts/engines.ts";
 import { newWorld, PERIOD_MS, type World, workloadOf } from "../sync/world.ts";
 
-const CONTEXT = { functionName: "tidemark-sync", awsRequestId: "1", getRemainingTimeInMillis: () => 30_000 } as Context;
+const CONTEXT = {
+  functionName: "tidemark-sync",
+  awsRequestId: "1",
+  getRemainingTimeInMillis: () => 30_000,
+} as Context;
 
 /** An event as the queue's event source mapping makes it. */
 const eventOf = (...bodies: readonly string[]): SQSEvent => ({
@@ -14,7 +18,13 @@ const eventOf = (...bodies: readonly string[]): SQSEvent => ({
     messageId: `m${at}`,
     receiptHandle: randomUUID(),
     body,
-    attributes: { ApproximateReceiveCount: "1", SentTimestamp: "0", SenderId: "A", ApproximateFirstReceiveTimestamp: "0", MessageGroupId: "eu-1" },
+    attributes: {
+      ApproximateReceiveCount: "1",
+      SentTimestamp: "0",
+      SenderId: "A",
+      ApproximateFirstReceiveTimestamp: "0",
+      MessageGroupId: "eu-1",
+    },
     messageAttributes: {},
     md5OfBody: "",
     eventSource: "aws:sqs",
@@ -29,11 +39,20 @@ const handled = async () => {
   workloadOf(world, "web").demand = 5;
   const reports: SyncReport[] = [];
   const failures: unknown[] = [];
-  const reporter = { sync: (report: SyncReport) => void reports.push(report), failed: (error: unknown) => void failures.push(error) };
-  return { world, reports, failures, handler: (ports = world.worker()) => syncHandler({ ports, reporter }) };
+  const reporter = {
+    sync: (report: SyncReport) => void reports.push(report),
+    failed: (error: unknown) => void failures.push(error),
+  };
+  return {
+    world,
+    reports,
+    failures,
+    handler: (ports = world.worker()) => syncHandler({ ports, reporter }),
+  };
 };
 
-const body = (world: World, dueMs = world.nowMs): string => JSON.stringify({ ...world.partition, dueMs, periodMs: PERIOD_MS });
+const body = (world: World, dueMs = world.nowMs): string =>
+  JSON.stringify({ ...world.partition, dueMs, periodMs: PERIOD_MS });
 
 describe("the handler of sync", () => {
   it("syncs the partition of its message and has nothing to deliver again", async () => {
@@ -45,22 +64,31 @@ describe("the handler of sync", () => {
 
   it("returns the messages that failed, and those alone", async () => {
     const { world, reports, failures, handler } = await handled();
-    const answer = await handler()(eventOf("no JSON", body(world), JSON.stringify({ cluster: "" })), CONTEXT);
-    expect(answer).toEqual({ batchItemFailures: [{ itemIdentifier: "m0" }, { itemIdentifier: "m2" }] });
+    const answer = await handler()(
+      eventOf("no JSON", body(world), JSON.stringify({ cluster: "" })),
+      CONTEXT,
+    );
+    expect(answer).toEqual({
+      batchItemFailures: [{ itemIdentifier: "m0" }, { itemIdentifier: "m2" }],
+    });
     expect(reports).toHaveLength(1);
     expect(failures).toHaveLength(2);
   });
 
   it("returns its message when the tables cannot be written", async () => {
     const { world, failures, handler } = await handled();
-    const answer = await handler(world.worker({ insert: () => Promise.reject(new Error("history is full")) }))(eventOf(body(world)), CONTEXT);
+    const answer = await handler(
+      world.worker({ insert: () => Promise.reject(new Error("history is full")) }),
+    )(eventOf(body(world)), CONTEXT);
     expect(answer).toEqual({ batchItemFailures: [{ itemIdentifier: "m0" }] });
     expect(failures).toMatchObject([{ message: "history is full" }]);
   });
 
   it("drops a message that has no work left, and does not ask for it again", async () => {
     const { world, reports, handler } = await handled();
-    expect(await handler()(eventOf(body(world), body(world)), CONTEXT)).toEqual({ batchItemFailures: [] });
+    expect(await handler()(eventOf(body(world), body(world)), CONTEXT)).toEqual({
+      batchItemFailures: [],
+    });
     expect(reports).toMatchObject([{ kind: "completed" }, { kind: "dropped", why: "done" }]);
   });
 });

@@ -19,13 +19,23 @@ beforeAll(async () => {
   const client = tablesClient(dynoxide.endpoint);
   closing.push(async () => client.destroy());
   await ensureTables(client, tableDefinitions(TABLES));
-  day = await openDay({ folder: stack.folder, stack, dynamodb: dynoxide.endpoint, client, tables: TABLES, parameters: OWNERS });
+  day = await openDay({
+    folder: stack.folder,
+    stack,
+    dynamodb: dynoxide.endpoint,
+    client,
+    tables: TABLES,
+    parameters: OWNERS,
+  });
   closing.push(day.close);
 });
 afterAll(async () => {
   for (const close of closing.reverse()) await close();
 });
 
-describe.skipIf(!HAS_DYNOXIDE)("a day of the fleet, which needs the table engine @dynoxide/linux-x64", () => {
-  it.each(Object.entries(SCENES))("%s", (_, scene) => scene(day), 120_000);
-});
+describe.skipIf(!HAS_DYNOXIDE)(
+  "a day of the fleet, which needs the table engine @dynoxide/linux-x64",
+  () => {
+    it.each(Object.entries(SCENES))("%s", (_, scene) => scene(day), 120_000);
+  },
+);

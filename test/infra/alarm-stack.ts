@@ -15,7 +15,10 @@ import { CLUSTER_ADDRESS, type LoadBalancer, startLoadBalancer } from "./load-ba
 import { type Json, type Resource, resourcesOf, type Stack } from "./packaged.ts";
 import type { ParameterValues } from "./settle-conditions.ts";
 
-/** The packaged functions `schedule` and `sync` behind the rights of their roles, with real tables, a queue and clusters, and what their alarms look at. */
+/**
+ * The packaged functions `schedule` and `sync` behind the rights of their roles, with real tables,
+ * a queue and clusters, and what their alarms look at.
+ */
 export const TABLES = { stateTable: "tidemark-prod-state", historyTable: "tidemark-prod-history" };
 export interface TableNames {
   readonly stateTable: string;
@@ -37,7 +40,12 @@ export const hpaOf = (maxReplicas: number, labels: Readonly<Record<string, strin
       scaleTargetRef: { apiVersion: "apps/v1", kind: "Deployment", name: "web" },
       minReplicas: 1,
       maxReplicas,
-      metrics: [{ type: "Resource", resource: { name: "cpu", target: { type: "Utilization", averageUtilization: 60 } } }],
+      metrics: [
+        {
+          type: "Resource",
+          resource: { name: "cpu", target: { type: "Utilization", averageUtilization: 60 } },
+        },
+      ],
     },
   });
 /** Four pods would be right, and it has two. */
@@ -59,10 +67,21 @@ export interface ReachedCluster {
   readonly close: () => Promise<void>;
 }
 
-/** A simulated cluster with the workload `web`, which has run for ten minutes, behind a load balancer that functions reach. */
-export const startReachedCluster = async (folder: string, clock: () => number): Promise<ReachedCluster> => {
+/**
+ * A simulated cluster with the workload `web`, which has run for ten minutes, behind a load
+ * balancer that functions reach.
+ */
+export const startReachedCluster = async (
+  folder: string,
+  clock: () => number,
+): Promise<ReachedCluster> => {
   let aheadMs = -10 * MINUTE_MS;
-  const cluster = await startFaultyCluster({ dataDir: folder, clock: () => clock() + aheadMs, seed: 1, workloads: [WEB] });
+  const cluster = await startFaultyCluster({
+    dataDir: folder,
+    clock: () => clock() + aheadMs,
+    seed: 1,
+    workloads: [WEB],
+  });
   aheadMs = 0;
   const balancer = await startLoadBalancer(cluster.kubeconfigPath);
   const close = async (): Promise<void> => {
@@ -73,22 +92,49 @@ export const startReachedCluster = async (folder: string, clock: () => number): 
 };
 
 /** People's side of the same tables. */
-export const serviceOn = (client: DynamoDBClient, clock: () => number = Date.now, names: TableNames = TABLES): Service => {
-  const tables = withIds({ client, ...names, clock, wait: async () => undefined, random: Math.random, token: randomUUID });
-  return openService({ tables, insert: insertByStatement(tables), clock, by: "test", newUid: randomUUID });
+export const serviceOn = (
+  client: DynamoDBClient,
+  clock: () => number = Date.now,
+  names: TableNames = TABLES,
+): Service => {
+  const tables = withIds({
+    client,
+    ...names,
+    clock,
+    wait: async () => undefined,
+    random: Math.random,
+    token: randomUUID,
+  });
+  return openService({
+    tables,
+    insert: insertByStatement(tables),
+    clock,
+    by: "test",
+    newUid: randomUUID,
+  });
 };
 
-export const propertiesIn = (stack: StackOf, name: string): Resource["Properties"] => stack.packaged.resources[name]?.Properties ?? {};
+export const propertiesIn = (stack: StackOf, name: string): Resource["Properties"] =>
+  stack.packaged.resources[name]?.Properties ?? {};
 
 type Resources = Stack["packaged"]["resources"];
-const propertiesOf = (resources: Resources, name: string): Resource["Properties"] => resources[name]?.Properties ?? {};
+const propertiesOf = (resources: Resources, name: string): Resource["Properties"] =>
+  resources[name]?.Properties ?? {};
 const textVariablesOf = (resources: Resources, name: string): Readonly<Record<string, string>> => {
-  const { Variables } = propertiesOf(resources, name)["Environment"] as { readonly Variables: Readonly<Record<string, Json>> };
-  return Object.fromEntries(Object.entries(Variables).filter((entry): entry is [string, string] => typeof entry[1] === "string"));
+  const { Variables } = propertiesOf(resources, name)["Environment"] as {
+    readonly Variables: Readonly<Record<string, Json>>;
+  };
+  return Object.fromEntries(
+    Object.entries(Variables).filter(
+      (entry): entry is [string, string] => typeof entry[1] === "string",
+    ),
+  );
 };
 const statementsOf = (resources: Resources, role: string): readonly Statement[] => {
   const { Policies } = propertiesOf(resources, role) as unknown as {
-    readonly Policies: readonly { readonly PolicyDocument: { readonly Statement: readonly Statement[] } }[];
+    readonly Policies: readonly {
+      readonly PolicyDocument: { readonly Statement: readonly Statement[] };
+    }[];
   };
   return Policies.flatMap(({ PolicyDocument }) => PolicyDocument.Statement);
 };
@@ -112,7 +158,10 @@ export interface Functions {
   readonly close: () => Promise<void>;
 }
 
-/** An account with the roles of the stack; `start` begins an execution environment of a function in it. `close` ends them all. */
+/**
+ * An account with the roles of the stack; `start` begins an execution environment of a function in
+ * it. `close` ends them all.
+ */
 export const openFunctions = async ({
   stack,
   tables = TABLES,
@@ -123,14 +172,19 @@ export const openFunctions = async ({
   deafTopic,
   aheadMs = () => 0,
 }: FunctionsOf): Promise<Functions> => {
-  const resources = parameters ? resourcesOf(stack.packaged.text, parameters) : stack.packaged.resources;
+  const resources = parameters
+    ? resourcesOf(stack.packaged.text, parameters)
+    : stack.packaged.resources;
   const account = await openAccount({
     dynamodb,
     sqs: queues.endpoint,
     eks: {},
     secrets,
     invoke: async () => undefined,
-    roles: { schedule: statementsOf(resources, "ScheduleRole"), sync: statementsOf(resources, "SyncRole") },
+    roles: {
+      schedule: statementsOf(resources, "ScheduleRole"),
+      sync: statementsOf(resources, "SyncRole"),
+    },
     names: {
       StateTable: tables.stateTable,
       HistoryTable: tables.historyTable,
@@ -143,7 +197,9 @@ export const openFunctions = async ({
   });
   const started: Environment[] = [];
   const own = {
-    schedule: { TIDEMARK_SYNC_QUEUE_URL: queues.syncUrl.replace(queues.endpoint, account.endpoint) },
+    schedule: {
+      TIDEMARK_SYNC_QUEUE_URL: queues.syncUrl.replace(queues.endpoint, account.endpoint),
+    },
     sync: { TIDEMARK_HISTORY_TABLE: tables.historyTable },
   };
   const start = async (name: "schedule" | "sync"): Promise<Environment> => {
@@ -153,7 +209,10 @@ export const openFunctions = async ({
       timeoutMs: 30_000,
       aheadMs,
       environment: {
-        ...textVariablesOf(resources, name === "sync" ? "SyncLambdaFunction" : "ScheduleLambdaFunction"),
+        ...textVariablesOf(
+          resources,
+          name === "sync" ? "SyncLambdaFunction" : "ScheduleLambdaFunction",
+        ),
         TIDEMARK_CLUSTER_METRICS: "none",
         TIDEMARK_STATE_TABLE: tables.stateTable,
         STAND_IN_ROUTE: `${CLUSTER_ADDRESS}=127.0.0.1`,
@@ -172,7 +231,8 @@ export const openFunctions = async ({
   return { start, published: account.published, close };
 };
 
-export const clusterFolder = (folder: string, name: string): string => join(folder, `cluster-${name}`);
+export const clusterFolder = (folder: string, name: string): string =>
+  join(folder, `cluster-${name}`);
 
 const counted = (namespace: string, name: string, dimensions: Json, value: number): Sample => ({
   key: keyOf({ namespace, name, dimensions }),
@@ -184,19 +244,37 @@ export const ofQueue = (name: string, logicalId: string, value: number): Sample 
   counted("AWS/SQS", name, { QueueName: { "Fn::GetAtt": [logicalId, "QueueName"] } }, value);
 
 /** One call of a function: the samples that it sent, and those that Lambda sends of every call. */
-export const called = async (environment: Environment, logicalId: string, event: unknown): Promise<readonly Sample[]> => {
+export const called = async (
+  environment: Environment,
+  logicalId: string,
+  event: unknown,
+): Promise<readonly Sample[]> => {
   const before = environment.log().length;
   const { kind } = await environment.invoke(event);
-  const ofLambda = [ofFunction("Invocations", logicalId, 1), ofFunction("Errors", logicalId, kind === "error" ? 1 : 0)];
+  const ofLambda = [
+    ofFunction("Invocations", logicalId, 1),
+    ofFunction("Errors", logicalId, kind === "error" ? 1 : 0),
+  ];
   return [...samplesIn(environment.log().slice(before)), ...ofLambda];
 };
 
 export const eventOfMessage = (body: string) => ({
-  Records: [{ messageId: "m", receiptHandle: "r", body, attributes: {}, messageAttributes: {}, eventSource: "aws:sqs" }],
+  Records: [
+    {
+      messageId: "m",
+      receiptHandle: "r",
+      body,
+      attributes: {},
+      messageAttributes: {},
+      eventSource: "aws:sqs",
+    },
+  ],
 });
 
 /** Every alarm of the template, by its logical id. */
-export const alarmsIn = (stack: StackOf): readonly (readonly [name: string, properties: Resource["Properties"]])[] =>
+export const alarmsIn = (
+  stack: StackOf,
+): readonly (readonly [name: string, properties: Resource["Properties"]])[] =>
   Object.entries(stack.packaged.resources)
     .filter(([, { Type }]) => Type === "AWS::CloudWatch::Alarm")
     .map(([name, { Properties }]) => [name, Properties]);

@@ -16,7 +16,9 @@ let stack: Stack;
 let alarms: Readonly<Record<string, Resource["Properties"]>>;
 beforeAll(async () => {
   stack = await sharedStack();
-  const resources = Object.entries(stack.packaged.resources).filter(([, { Type }]) => Type === "AWS::CloudWatch::Alarm");
+  const resources = Object.entries(stack.packaged.resources).filter(
+    ([, { Type }]) => Type === "AWS::CloudWatch::Alarm",
+  );
   alarms = Object.fromEntries(resources.map(([name, { Properties }]) => [name, Properties]));
 });
 afterAll(() => stack.done());
@@ -28,42 +30,95 @@ interface Watched {
   readonly statistic: string;
 }
 const dimensionsOf = (listed: Json | undefined): Readonly<Record<string, Json>> =>
-  Object.fromEntries((listed as unknown as readonly { readonly Name: string; readonly Value: Json }[]).map(({ Name, Value }) => [Name, Value]));
+  Object.fromEntries(
+    (listed as unknown as readonly { readonly Name: string; readonly Value: Json }[]).map(
+      ({ Name, Value }) => [Name, Value],
+    ),
+  );
 
 /** Every metric that an alarm looks at, its own or those of its expression. */
 const watchedBy = (alarm: Resource["Properties"]): readonly Watched[] => {
   const { Metrics: queries } = alarm;
   if (!Array.isArray(queries)) {
     const statistic = String(alarm["Statistic"] ?? alarm["ExtendedStatistic"]);
-    return [{ namespace: String(alarm["Namespace"]), name: String(alarm["MetricName"]), dimensions: dimensionsOf(alarm["Dimensions"]), statistic }];
+    return [
+      {
+        namespace: String(alarm["Namespace"]),
+        name: String(alarm["MetricName"]),
+        dimensions: dimensionsOf(alarm["Dimensions"]),
+        statistic,
+      },
+    ];
   }
   return queries.flatMap((query) => {
-    const { MetricStat } = query as { readonly MetricStat?: { readonly Stat: string; readonly Metric: { readonly [key: string]: Json } } };
+    const { MetricStat } = query as {
+      readonly MetricStat?: {
+        readonly Stat: string;
+        readonly Metric: { readonly [key: string]: Json };
+      };
+    };
     if (!MetricStat) return [];
     const { Namespace, MetricName, Dimensions } = MetricStat.Metric;
-    return [{ namespace: String(Namespace), name: String(MetricName), dimensions: dimensionsOf(Dimensions), statistic: MetricStat.Stat }];
+    return [
+      {
+        namespace: String(Namespace),
+        name: String(MetricName),
+        dimensions: dimensionsOf(Dimensions),
+        statistic: MetricStat.Stat,
+      },
+    ];
   });
 };
 
-/** What the functions of this stack send in the course of a day on which everything happens once: name → the sets of dimensions it is sent with. */
+/**
+ * What the functions of this stack send in the course of a day on which everything happens once:
+ * name → the sets of dimensions it is sent with.
+ */
 const sentMetrics = (): ReadonlyMap<string, readonly (readonly string[])[]> => {
   const printed: string[] = [];
-  const write = vi.spyOn(process.stdout, "write").mockImplementation((text) => printed.push(String(text)) > 0);
+  const write = vi
+    .spyOn(process.stdout, "write")
+    .mockImplementation((text) => printed.push(String(text)) > 0);
   const logger = new Logger({ serviceName: "tidemark-prod", logLevel: "SILENT" });
-  const reporter = powertoolsReporter({ logger, metrics: new Metrics({ namespace: "Tidemark", serviceName: "tidemark-prod" }), extent: "none" });
-  const outcomes = (["applied", "refused", "unknown"] as const).map((outcome) => event({ outcome }));
+  const reporter = powertoolsReporter({
+    logger,
+    metrics: new Metrics({ namespace: "Tidemark", serviceName: "tidemark-prod" }),
+    extent: "none",
+  });
+  const outcomes = (["applied", "refused", "unknown"] as const).map((outcome) =>
+    event({ outcome }),
+  );
   const unreadable = [{ namespace: "shop", name: "web", reason: "UnreadableWindows", message: "" }];
   const ruleFailures = [{ namespace: "shop", name: "web", error: new RangeError("no number") }];
-  reporter.sync(completed({ failed: 1, unreachable: true, events: outcomes, unreadable, specsOverBudget: 1, ruleFailures }));
+  reporter.sync(
+    completed({
+      failed: 1,
+      unreachable: true,
+      events: outcomes,
+      unreadable,
+      specsOverBudget: 1,
+      ruleFailures,
+    }),
+  );
   for (const why of ["stale", "clock", "held"] as const) reporter.sync(dropped(why));
   reporter.failed(new Error("no answer"), { body: "{}" });
   const problems = PROBLEM_KINDS.map((kind) => ({ kind, key: "eu-1", count: 1 }));
   reporter.problems({ all: problems, risen: problems, sent: new Set(PROBLEM_KINDS) });
   write.mockRestore();
   const sent = printed.flatMap((text) => {
-    const { _aws }: { readonly _aws: { readonly CloudWatchMetrics: readonly { Dimensions: string[][]; Metrics: { Name: string }[] }[] } } =
-      JSON.parse(text);
-    return _aws.CloudWatchMetrics.flatMap(({ Dimensions, Metrics: named }) => named.map(({ Name }) => [Name, Dimensions] as const));
+    const {
+      _aws,
+    }: {
+      readonly _aws: {
+        readonly CloudWatchMetrics: readonly {
+          Dimensions: string[][];
+          Metrics: { Name: string }[];
+        }[];
+      };
+    } = JSON.parse(text);
+    return _aws.CloudWatchMetrics.flatMap(({ Dimensions, Metrics: named }) =>
+      named.map(({ Name }) => [Name, Dimensions] as const),
+    );
   });
   return new Map(sent);
 };
@@ -86,23 +141,44 @@ describe("the alarms", () => {
     const others = Object.values(alarms)
       .flatMap(watchedBy)
       .filter(({ namespace }) => namespace !== "Tidemark");
-    const key = { "AWS/SQS": "QueueName", "AWS/Lambda": "FunctionName", "AWS/DynamoDB": "TableName" } as const;
+    const key = {
+      "AWS/SQS": "QueueName",
+      "AWS/Lambda": "FunctionName",
+      "AWS/DynamoDB": "TableName",
+    } as const;
     expect(new Set(others.map(({ namespace }) => namespace))).toEqual(new Set(Object.keys(key)));
     for (const { namespace, dimensions } of others) {
       const [[dimension = "", value] = []] = Object.entries(dimensions);
       expect(dimension).toBe(key[namespace as keyof typeof key]);
-      const { Ref, "Fn::GetAtt": [name] = [] } = value as { readonly Ref?: string; readonly "Fn::GetAtt"?: readonly string[] };
+      const { Ref, "Fn::GetAtt": [name] = [] } = value as {
+        readonly Ref?: string;
+        readonly "Fn::GetAtt"?: readonly string[];
+      };
       expect(resources).toContain(Ref ?? name);
     }
   });
 
   it("fire when nothing reports at all, by the one that takes missing data as a breach", () => {
-    const breaching = Object.entries(alarms).filter(([, { TreatMissingData }]) => TreatMissingData === "breaching");
+    const breaching = Object.entries(alarms).filter(
+      ([, { TreatMissingData }]) => TreatMissingData === "breaching",
+    );
     expect(breaching.map(([name]) => name)).toEqual(["PlanningStopped"]);
-    expect(alarms["PlanningStopped"]).toMatchObject({ EvaluationPeriods: 2, ComparisonOperator: "LessThanThreshold", Threshold: 1 });
+    expect(alarms["PlanningStopped"]).toMatchObject({
+      EvaluationPeriods: 2,
+      ComparisonOperator: "LessThanThreshold",
+      Threshold: 1,
+    });
     expect(alarms["PlanningStopped"] && watchedBy(alarms["PlanningStopped"])).toMatchObject([
-      { namespace: "AWS/Lambda", name: "Invocations", dimensions: { FunctionName: { Ref: "ScheduleLambdaFunction" } } },
-      { namespace: "AWS/Lambda", name: "Errors", dimensions: { FunctionName: { Ref: "ScheduleLambdaFunction" } } },
+      {
+        namespace: "AWS/Lambda",
+        name: "Invocations",
+        dimensions: { FunctionName: { Ref: "ScheduleLambdaFunction" } },
+      },
+      {
+        namespace: "AWS/Lambda",
+        name: "Errors",
+        dimensions: { FunctionName: { Ref: "ScheduleLambdaFunction" } },
+      },
     ]);
   });
 
@@ -127,7 +203,9 @@ describe("the alarms", () => {
     const listed = [...section.matchAll(/^\| `(\w+)` \|/gm)].map(([, name]) => name);
     expect(listed.toSorted()).toEqual(Object.keys(alarms).toSorted());
     for (const [name, { AlarmDescription, AlarmName }] of Object.entries(alarms)) {
-      expect(AlarmDescription).toMatch(new RegExp(`^[A-Z].{20,}\\. docs/operations\\.md, Alarms, ${name}$`));
+      expect(AlarmDescription).toMatch(
+        new RegExp(`^[A-Z].{20,}\\. docs/operations\\.md, Alarms, ${name}$`),
+      );
       expect(AlarmName).toBe(`tidemark-prod-${name}`);
     }
   });
@@ -136,16 +214,26 @@ describe("the alarms", () => {
 describe("the dashboard", () => {
   it("is JSON that shows metrics which are sent, of this stack", () => {
     const { DashboardBody } = stack.packaged.resources["Dashboard"]?.Properties ?? {};
-    const { "Fn::Sub": sub } = DashboardBody as unknown as { readonly "Fn::Sub": readonly [string, Readonly<Record<string, Json>>] };
+    const { "Fn::Sub": sub } = DashboardBody as unknown as {
+      readonly "Fn::Sub": readonly [string, Readonly<Record<string, Json>>];
+    };
     const [body, values] = sub;
-    const { widgets }: { readonly widgets: readonly { readonly properties: { readonly metrics: readonly Json[][] } }[] } = JSON.parse(body);
+    const {
+      widgets,
+    }: {
+      readonly widgets: readonly { readonly properties: { readonly metrics: readonly Json[][] } }[];
+    } = JSON.parse(body);
     expect(widgets.length).toBe(7);
     const placeholders = [...body.matchAll(/\$\{(\w+)\}/g)].map(([, name = ""]) => name);
     expect(new Set(placeholders)).toEqual(new Set(Object.keys(values)));
     const sent = sentMetrics();
     // A row names its namespace, or "." for that of the row before it.
-    const own = widgets.map(({ properties }) => properties.metrics).filter(([first]) => first?.[0] === "Tidemark");
-    const names = own.flatMap((rows) => rows.map(([, name]) => String(name))).filter((name) => /^[A-Z]/.test(name));
+    const own = widgets
+      .map(({ properties }) => properties.metrics)
+      .filter(([first]) => first?.[0] === "Tidemark");
+    const names = own
+      .flatMap((rows) => rows.map(([, name]) => String(name)))
+      .filter((name) => /^[A-Z]/.test(name));
     expect(names.length).toBeGreaterThan(7);
     for (const name of names) expect([...sent.keys()]).toContain(name);
   });

@@ -1,6 +1,10 @@
 import { deepEqual, ok } from "node:assert/strict";
 import { join } from "node:path";
-import { type AttributeValue, type DynamoDBClient, UpdateItemCommand } from "@aws-sdk/client-dynamodb";
+import {
+  type AttributeValue,
+  type DynamoDBClient,
+  UpdateItemCommand,
+} from "@aws-sdk/client-dynamodb";
 import { type Queues, startQueues } from "../../lib/local/queue/sqs-server.ts";
 import type { Service } from "../../lib/service/service.ts";
 import { OWNER_LABEL } from "../../lib/sync/keep/troubles.ts";
@@ -29,7 +33,12 @@ const MINUTE_MS = 60_000;
 const STEP_MS = 10_000;
 export const CLUSTERS = ["dev", "eu-1", "eu-2", "slow"] as const;
 type Name = (typeof CLUSTERS)[number];
-const PERIOD_MS: Readonly<Record<Name, number>> = { dev: MINUTE_MS, "eu-1": MINUTE_MS, "eu-2": MINUTE_MS, slow: 5 * MINUTE_MS };
+const PERIOD_MS: Readonly<Record<Name, number>> = {
+  dev: MINUTE_MS,
+  "eu-1": MINUTE_MS,
+  "eu-2": MINUTE_MS,
+  slow: 5 * MINUTE_MS,
+};
 
 const PAYMENTS = "arn:aws:sns:eu-central-1:123456789012:payments";
 /** A topic that a person has deleted. */
@@ -81,7 +90,8 @@ export interface Day {
 const NEW = /New problems: ([^"]*)/g;
 
 /**
- * Minutes of a fleet: the packaged functions plan and sync it through a real queue, on clocks that are moved ahead, and every alarm of the template is evaluated at the end of each minute.
+ * Minutes of a fleet: the packaged functions plan and sync it through a real queue, on clocks that
+ * are moved ahead, and every alarm of the template is evaluated at the end of each minute.
  */
 export const openDay = async ({ folder, dynamodb, client, ...first }: DayOptions): Promise<Day> => {
   let [aheadMs, fleet]: [number, DeployedFleet] = [0, first];
@@ -101,16 +111,31 @@ export const openDay = async ({ folder, dynamodb, client, ...first }: DayOptions
   const deploy = async (next: DeployedFleet): Promise<void> => {
     await functions?.close();
     fleet = next;
-    // The time that a deployment takes here is no time of the fleet, whose functions go on meanwhile.
+    // The time that a deployment takes here is no time of the fleet, whose functions go on
+    // meanwhile.
     aheadMs -= Date.now() - playedMs;
     playedMs = Date.now();
-    functions = await openFunctions({ ...next, dynamodb, queues, secrets, deafTopic: GONE, aheadMs: () => aheadMs });
+    functions = await openFunctions({
+      ...next,
+      dynamodb,
+      queues,
+      secrets,
+      deafTopic: GONE,
+      aheadMs: () => aheadMs,
+    });
     [schedule, sync] = [await functions.start("schedule"), await functions.start("sync")];
   };
   await deploy(first);
   for (const name of CLUSTERS) {
-    await service().addCluster({ name, connection: { kind: "secret", secretId: `tidemark-prod/${name}` }, syncPeriodMs: PERIOD_MS[name] });
-    await service().apply([{ file: "web.json", text: hpaOf(10) }], { dryRun: false, cluster: name });
+    await service().addCluster({
+      name,
+      connection: { kind: "secret", secretId: `tidemark-prod/${name}` },
+      syncPeriodMs: PERIOD_MS[name],
+    });
+    await service().apply([{ file: "web.json", text: hpaOf(10) }], {
+      dryRun: false,
+      cluster: name,
+    });
   }
 
   const unserved = new Set<Name>();
@@ -136,15 +161,22 @@ export const openDay = async ({ folder, dynamodb, client, ...first }: DayOptions
     const samples: Sample[] = [];
     for (const { body, inFlight } of queues.sync.receive(1_000)) {
       const { cluster }: { readonly cluster: Name } = JSON.parse(body);
-      if (sync && !unserved.has(cluster)) samples.push(...(await called(sync, "SyncLambdaFunction", eventOfMessage(body))));
+      if (sync && !unserved.has(cluster))
+        samples.push(...(await called(sync, "SyncLambdaFunction", eventOfMessage(body))));
       queues.sync.remove(inFlight?.receipt ?? "");
     }
     return samples;
   };
-  /** One minute of the clock: a call of the scheduler, the syncs that are due, and then every alarm. */
+  /**
+   * One minute of the clock: a call of the scheduler, the syncs that are due, and then every alarm.
+   */
   const playMinute = async (planning: Environment): Promise<readonly string[]> => {
     const logged = planning.log().length;
-    const minute = [...(await called(planning, "ScheduleLambdaFunction", { scheduledTime: new Date(clock()).toISOString() }))];
+    const minute = [
+      ...(await called(planning, "ScheduleLambdaFunction", {
+        scheduledTime: new Date(clock()).toISOString(),
+      })),
+    ];
     const startedMs = Date.now();
     for (let passedMs = 0; passedMs < MINUTE_MS; passedMs += STEP_MS) {
       minute.push(...(await serveDue()));
@@ -153,8 +185,12 @@ export const openDay = async ({ folder, dynamodb, client, ...first }: DayOptions
     // The time that playing took is a part of the minute.
     aheadMs -= Math.min(Date.now() - startedMs, STEP_MS);
     received.push(minute);
-    const line = [...planning.log().slice(logged).matchAll(NEW)].map(([, text = ""]) => text).join(" ");
-    const firing = alarmsIn(fleet.stack).flatMap(([alarm, properties]) => (fires(properties, received) ? [alarm] : []));
+    const line = [...planning.log().slice(logged).matchAll(NEW)]
+      .map(([, text = ""]) => text)
+      .join(" ");
+    const firing = alarmsIn(fleet.stack).flatMap(([alarm, properties]) =>
+      fires(properties, received) ? [alarm] : [],
+    );
     const begun = firing.filter((alarm) => !on.has(alarm));
     on.clear();
     for (const alarm of firing) on.add(alarm);
@@ -166,18 +202,42 @@ export const openDay = async ({ folder, dynamodb, client, ...first }: DayOptions
     deploy,
     play: async (minutes) => {
       const from = fired.length;
-      for (let minute = 0; schedule && minute < minutes; minute++) fired.push(...(await playMinute(schedule)));
+      for (let minute = 0; schedule && minute < minutes; minute++)
+        fired.push(...(await playMinute(schedule)));
       playedMs = Date.now();
       return fired.slice(from);
     },
     heal: (name) => faultsOf(name).clear(),
-    down: (name) => void faultsOf(name).add({ kind: "status", code: 500, reason: "InternalError", message: "etcd is gone", path: "/" }),
+    down: (name) =>
+      void faultsOf(name).add({
+        kind: "status",
+        code: 500,
+        reason: "InternalError",
+        message: "etcd is gone",
+        path: "/",
+      }),
     withoutMetrics: (name) =>
-      void faultsOf(name).add({ kind: "status", code: 503, reason: "ServiceUnavailable", message: "no endpoints", path: "/apis/metrics.k8s.io" }),
+      void faultsOf(name).add({
+        kind: "status",
+        code: 503,
+        reason: "ServiceUnavailable",
+        message: "no endpoints",
+        path: "/apis/metrics.k8s.io",
+      }),
     withoutRight: (name) =>
-      void faultsOf(name).add({ kind: "status", code: 403, reason: "Forbidden", message: "no right", path: SCALE_OF_WEB, method: "PUT" }),
+      void faultsOf(name).add({
+        kind: "status",
+        code: 403,
+        reason: "Forbidden",
+        message: "no right",
+        path: SCALE_OF_WEB,
+        method: "PUT",
+      }),
     mostReplicas: (name, maxReplicas, owner = "payments") =>
-      service().apply([{ file: "web.json", text: hpaOf(maxReplicas, { [OWNER_LABEL]: owner }) }], { dryRun: false, cluster: name }),
+      service().apply([{ file: "web.json", text: hpaOf(maxReplicas, { [OWNER_LABEL]: owner }) }], {
+        dryRun: false,
+        cluster: name,
+      }),
     damage: (name) => setPeriod(name, { S: "often" }),
     mend: (name) => setPeriod(name, { N: String(PERIOD_MS[name]) }),
     unserved,
@@ -194,12 +254,21 @@ export const openDay = async ({ folder, dynamodb, client, ...first }: DayOptions
 };
 
 /** Minutes in which exactly these alarms fire. */
-const fire = async ({ play }: Day, minutes: number, alarms: readonly string[] = []): Promise<void> => deepEqual(await play(minutes), alarms);
+const fire = async (
+  { play }: Day,
+  minutes: number,
+  alarms: readonly string[] = [],
+): Promise<void> => deepEqual(await play(minutes), alarms);
 
-/** A part of the day, which goes on from the one before. Throws where another alarm fires, or none. */
+/**
+ * A part of the day, which goes on from the one before. Throws where another alarm fires, or none.
+ */
 export type Scene = (day: Day) => Promise<void>;
 
-/** Each failure is alarmed once, with the name of its cluster in the line of that minute; what goes on, is paused or is slow is silent. */
+/**
+ * Each failure is alarmed once, with the name of its cluster in the line of that minute; what goes
+ * on, is paused or is slow is silent.
+ */
 export const SCENES: Readonly<Record<string, Scene>> = {
   "is silent while all is well, with a cluster whose period is five minutes": async (day) => {
     // Alarms look back; before the first minute nothing was planned.
@@ -213,7 +282,9 @@ export const SCENES: Readonly<Record<string, Scene>> = {
     await fire(day, 12, ["ClusterProblems: 1 cluster cannot be read for 5 minutes: dev"]);
   },
 
-  "has another alarm when a second cluster goes down, which names the second one only": async (day) => {
+  "has another alarm when a second cluster goes down, which names the second one only": async (
+    day,
+  ) => {
     day.down("eu-2");
     await fire(day, 8, ["ClusterProblems: 1 cluster cannot be read for 5 minutes: eu-2"]);
     day.heal("eu-2");
@@ -222,19 +293,22 @@ export const SCENES: Readonly<Record<string, Scene>> = {
 
   "has an alarm for a cluster whose metrics-server is gone": async (day) => {
     day.withoutMetrics("eu-1");
-    await fire(day, 8, ["ClusterProblems: 1 cluster answers and nothing can be evaluated for 5 minutes: eu-1"]);
+    await fire(day, 8, [
+      "ClusterProblems: 1 cluster answers and nothing can be evaluated for 5 minutes: eu-1",
+    ]);
     day.heal("eu-1");
     await fire(day, 3);
   },
 
-  "is silent where another cluster fails for one sync after the other, each for less than five minutes": async (day) => {
-    for (const name of ["eu-1", "eu-2", "eu-1"] as const) {
-      day.down(name);
-      await fire(day, 3);
-      day.heal(name);
-      await fire(day, 2);
-    }
-  },
+  "is silent where another cluster fails for one sync after the other, each for less than five minutes":
+    async (day) => {
+      for (const name of ["eu-1", "eu-2", "eu-1"] as const) {
+        day.down(name);
+        await fire(day, 3);
+        day.heal(name);
+        await fire(day, 2);
+      }
+    },
 
   "is silent while a cluster that is down is paused": async (day) => {
     await day.service().pauseCluster("eu-1");
@@ -246,53 +320,75 @@ export const SCENES: Readonly<Record<string, Scene>> = {
     await fire(day, 3);
   },
 
-  "has an alarm where every scale of an autoscaler is refused for 15 minutes, and its owner a message": async (day) => {
-    await day.mostReplicas("eu-2", 2);
-    await day.play(2);
-    day.withoutRight("eu-2");
-    await day.mostReplicas("eu-2", 10);
-    await fire(day, 14);
-    await fire(day, 5, ["AutoscalerProblems: 1 autoscaler could not scale for 15 minutes: eu-2/default (shop/web)"]);
-    const published = day.published();
-    deepEqual(
-      published.map(({ TopicArn, Subject }) => [TopicArn, Subject]),
-      [[PAYMENTS, "tidemark-prod: 1 autoscaler needs a look"]],
-    );
-    ok(published[0]?.["Message"]?.includes("Of payments:\n1 autoscaler could not scale for 15 minutes: eu-2/default\n"));
-    day.heal("eu-2");
-    await fire(day, 3);
-    deepEqual(published.length, 1);
-  },
+  "has an alarm where every scale of an autoscaler is refused for 15 minutes, and its owner a message":
+    async (day) => {
+      await day.mostReplicas("eu-2", 2);
+      await day.play(2);
+      day.withoutRight("eu-2");
+      await day.mostReplicas("eu-2", 10);
+      await fire(day, 14);
+      await fire(day, 5, [
+        "AutoscalerProblems: 1 autoscaler could not scale for 15 minutes: eu-2/default (shop/web)",
+      ]);
+      const published = day.published();
+      deepEqual(
+        published.map(({ TopicArn, Subject }) => [TopicArn, Subject]),
+        [[PAYMENTS, "tidemark-prod: 1 autoscaler needs a look"]],
+      );
+      ok(
+        published[0]?.["Message"]?.includes(
+          "Of payments:\n1 autoscaler could not scale for 15 minutes: eu-2/default\n",
+        ),
+      );
+      day.heal("eu-2");
+      await fire(day, 3);
+      deepEqual(published.length, 1);
+    },
 
   "has an alarm where an autoscaler wants more than its maximum for 15 minutes": async (day) => {
     await day.mostReplicas("eu-1", 1, "search");
     const alarms = await day.play(19);
-    ok(alarms.includes("AutoscalerProblems: 1 autoscaler wants more than its maximum for 15 minutes: eu-1/default (shop/web)"), String(alarms));
-    // Its owner has a topic that is gone: this wakes the people of the fleet once, in this minute or the next, and keeps no problem from them.
-    deepEqual(alarms.map((words) => words.split(":")[0]).toSorted(), ["AutoscalerProblems", "ClusterProblems"]);
+    ok(
+      alarms.includes(
+        "AutoscalerProblems: 1 autoscaler wants more than its maximum for 15 minutes: eu-1/default (shop/web)",
+      ),
+      String(alarms),
+    );
+    // Its owner has a topic that is gone: this wakes the people of the fleet once, in this minute
+    // or the next, and keeps no problem from them.
+    deepEqual(alarms.map((words) => words.split(":")[0]).toSorted(), [
+      "AutoscalerProblems",
+      "ClusterProblems",
+    ]);
     ok(day.planningLog().includes('Cannot send to the owner \\"search\\"'));
     deepEqual(day.published().length, 1);
     await day.mostReplicas("eu-1", 10);
     await fire(day, 3);
   },
 
-  "has an alarm where the syncs of one partition of four are lost, also while the fleet is frozen": async (day) => {
-    await day.service().freeze("a drill");
-    day.unserved.add("eu-2");
-    day.down("eu-1");
-    await fire(day, 8, ["SyncsStopped: 1 partition was not synced for three periods: eu-2/default"]);
-    day.unserved.delete("eu-2");
-    day.heal("eu-1");
-    await day.play(2);
-    await day.service().thaw();
-    await fire(day, 6, ["ClusterProblems: 1 cluster cannot be read for 5 minutes: dev"]);
-  },
+  "has an alarm where the syncs of one partition of four are lost, also while the fleet is frozen":
+    async (day) => {
+      await day.service().freeze("a drill");
+      day.unserved.add("eu-2");
+      day.down("eu-1");
+      await fire(day, 8, [
+        "SyncsStopped: 1 partition was not synced for three periods: eu-2/default",
+      ]);
+      day.unserved.delete("eu-2");
+      day.heal("eu-1");
+      await day.play(2);
+      await day.service().thaw();
+      await fire(day, 6, ["ClusterProblems: 1 cluster cannot be read for 5 minutes: dev"]);
+    },
 
-  "has an alarm for a record of a cluster that cannot be read, and one for the partition that is not synced for it": async (day) => {
-    await day.damage("eu-2");
-    await fire(day, 3, ["ClusterProblems: 1 cluster has a record that cannot be read: eu-2"]);
-    await day.mend("eu-2");
-    // Nothing was planned for it meanwhile, and the next syncs are planned two minutes ahead.
-    await fire(day, 5, ["SyncsStopped: 1 partition was not synced for three periods: eu-2/default"]);
-  },
+  "has an alarm for a record of a cluster that cannot be read, and one for the partition that is not synced for it":
+    async (day) => {
+      await day.damage("eu-2");
+      await fire(day, 3, ["ClusterProblems: 1 cluster has a record that cannot be read: eu-2"]);
+      await day.mend("eu-2");
+      // Nothing was planned for it meanwhile, and the next syncs are planned two minutes ahead.
+      await fire(day, 5, [
+        "SyncsStopped: 1 partition was not synced for three periods: eu-2/default",
+      ]);
+    },
 };

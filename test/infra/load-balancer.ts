@@ -6,17 +6,26 @@ import { standIn, status } from "../cluster/stand-in/server.ts";
 
 interface Kubeconfig {
   readonly clusters: readonly [
-    { readonly name: string; readonly cluster: { readonly server: string; readonly "certificate-authority-data": string } },
+    {
+      readonly name: string;
+      readonly cluster: { readonly server: string; readonly "certificate-authority-data": string };
+    },
   ];
   readonly users: readonly [{ readonly name: string; readonly user: { readonly token: string } }];
 }
 
-/** Address of the cluster in the network of the test; connections to it lead to loopback (bootstrap.ts). */
+/**
+ * Address of the cluster in the network of the test; connections to it lead to loopback
+ * (bootstrap.ts).
+ */
 export const CLUSTER_ADDRESS = "10.99.0.1";
 const TLS_NAME = "localhost";
 
 export interface LoadBalancer {
-  /** For clients in the network: server, CA and name of the load balancer, and the user of the cluster. */
+  /**
+   * For clients in the network: server, CA and name of the load balancer, and the user of the
+   * cluster.
+   */
   readonly kubeconfig: string;
   readonly port: string;
   readonly ca: string;
@@ -28,8 +37,9 @@ export interface LoadBalancer {
 }
 
 /**
- * A TLS load balancer in front of a simulated cluster. Functions never connect to loopback, where the cluster listens, and the cluster answers no request that names it otherwise; so it has a private
- * address here, as in a VPC.
+ * A TLS load balancer in front of a simulated cluster. Functions never connect to loopback, where
+ * the cluster listens, and the cluster answers no request that names it otherwise; so it has a
+ * private address here, as in a VPC.
  */
 export const startLoadBalancer = async (kubeconfigPath: string): Promise<LoadBalancer> => {
   const config: Kubeconfig = parse(await readFile(kubeconfigPath, "utf8"));
@@ -49,7 +59,11 @@ export const startLoadBalancer = async (kubeconfigPath: string): Promise<LoadBal
     const target = new URL(`${url.pathname}${url.search}`, cluster.server);
     const request = https.request(
       target,
-      { method, ca, headers: { ...headers, host: target.host, authorization: `Bearer ${user.token}` } },
+      {
+        method,
+        ca,
+        headers: { ...headers, host: target.host, authorization: `Bearer ${user.token}` },
+      },
       (answer) => {
         response.writeHead(answer.statusCode ?? 502, answer.headers);
         answer.pipe(response);
@@ -64,10 +78,22 @@ export const startLoadBalancer = async (kubeconfigPath: string): Promise<LoadBal
     "tls-server-name": TLS_NAME,
     "certificate-authority-data": Buffer.from(front.ca).toString("base64"),
   };
-  const kubeconfig = (): string => stringify({ ...config, clusters: [{ name, cluster: server }], users: [{ name: userName, user: { token } }] });
+  const kubeconfig = (): string =>
+    stringify({
+      ...config,
+      clusters: [{ name, cluster: server }],
+      users: [{ name: userName, user: { token } }],
+    });
   const rotate = (): string => {
     token = randomUUID();
     return kubeconfig();
   };
-  return { kubeconfig: kubeconfig(), port, ca: front.ca, rotate, refused: () => refused, close: front.close };
+  return {
+    kubeconfig: kubeconfig(),
+    port,
+    ca: front.ca,
+    rotate,
+    refused: () => refused,
+    close: front.close,
+  };
 };

@@ -7,7 +7,13 @@ import { type Bundle, bundleAll } from "../../build/build.ts";
 import { ROOT } from "../architecture/source.ts";
 import { type ParameterValues, settleConditions } from "./settle-conditions.ts";
 
-export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
+export type Json =
+  | null
+  | boolean
+  | number
+  | string
+  | readonly Json[]
+  | { readonly [key: string]: Json };
 
 export interface Resource {
   readonly Type: string;
@@ -39,7 +45,9 @@ export interface Stack {
 
 /** The resources of a template for these values of its parameters. */
 export const resourcesOf = (text: string, values: ParameterValues): Packaged["resources"] => {
-  const { Resources } = settleConditions(JSON.parse(text), values) as unknown as { readonly Resources: Packaged["resources"] };
+  const { Resources } = settleConditions(JSON.parse(text), values) as unknown as {
+    readonly Resources: Packaged["resources"];
+  };
   return Resources;
 };
 
@@ -47,13 +55,26 @@ export const resourcesOf = (text: string, values: ParameterValues): Packaged["re
 const sentParameters = async (folder: string): Promise<ParameterValues> => {
   const state: {
     readonly service: {
-      readonly provider: { readonly stackParameters: readonly { readonly ParameterKey: string; readonly ParameterValue: string }[] };
+      readonly provider: {
+        readonly stackParameters: readonly {
+          readonly ParameterKey: string;
+          readonly ParameterValue: string;
+        }[];
+      };
     };
   } = JSON.parse(await readFile(join(folder, ".serverless/serverless-state.json"), "utf8"));
-  return Object.fromEntries(state.service.provider.stackParameters.map(({ ParameterKey, ParameterValue }) => [ParameterKey, String(ParameterValue)]));
+  return Object.fromEntries(
+    state.service.provider.stackParameters.map(({ ParameterKey, ParameterValue }) => [
+      ParameterKey,
+      String(ParameterValue),
+    ]),
+  );
 };
 
-/** Runs `osls package` with an empty home and no AWS settings, so that a question to the machine or to AWS fails here. */
+/**
+ * Runs `osls package` with an empty home and no AWS settings, so that a question to the machine or
+ * to AWS fails here.
+ */
 const compileIn = async (folder: string, parameters: Parameters): Promise<Compiled> => {
   const env = {
     PATH: `${dirname(process.execPath)}:/usr/bin:/bin`,
@@ -67,7 +88,10 @@ const compileIn = async (folder: string, parameters: Parameters): Promise<Compil
   const osls = join(ROOT, "node_modules/osls/bin/serverless.js");
   const values = Object.entries(parameters).map(([name, value]) => `--param=${name}=${value}`);
   await promisify(execFile)(process.execPath, [osls, "package", ...values], { cwd: folder, env });
-  const text = await readFile(join(folder, ".serverless/cloudformation-template-update-stack.json"), "utf8");
+  const text = await readFile(
+    join(folder, ".serverless/cloudformation-template-update-stack.json"),
+    "utf8",
+  );
   return { resources: resourcesOf(text, await sentParameters(folder)), text };
 };
 
@@ -79,12 +103,19 @@ export const stackIn = (folder: string, packaged: Packaged): Stack => ({
   done: () => rm(folder, { recursive: true, force: true }),
 });
 
-/** Packages the stack in a folder of its own as `npm run package` does. The folder holds the bundles afterwards. */
+/**
+ * Packages the stack in a folder of its own as `npm run package` does. The folder holds the bundles
+ * afterwards.
+ */
 export const packageStack = async (): Promise<Stack> => {
   const folder = await mkdtemp(join(tmpdir(), "tidemark-stack-"));
   try {
     const bundles = await bundleAll(join(folder, "dist"));
-    await Promise.all(["serverless.yml", "infra"].map((path) => cp(join(ROOT, path), join(folder, path), { recursive: true })));
+    await Promise.all(
+      ["serverless.yml", "infra"].map((path) =>
+        cp(join(ROOT, path), join(folder, path), { recursive: true }),
+      ),
+    );
     const compiled = await compileIn(folder, {});
     return stackIn(folder, { bundles, ...compiled });
   } catch (error) {

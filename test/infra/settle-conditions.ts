@@ -3,17 +3,20 @@ import type { Json } from "./packaged.ts";
 type JsonObject = { readonly [key: string]: Json };
 const NO_VALUE = Symbol("AWS::NoValue");
 
-const isObject = (value: Json | undefined): value is JsonObject => typeof value === "object" && value !== null && !Array.isArray(value);
+const isObject = (value: Json | undefined): value is JsonObject =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
 
 /** Values of the parameters of a template, by name. */
 export type ParameterValues = Readonly<Record<string, string>>;
 
 /**
- * The template as CloudFormation reads it once its parameters are known: each reference to a parameter is its value, each `Fn::If` its branch, and a property or resource whose condition is false is gone.
- * A parameter that is not given has its default.
+ * The template as CloudFormation reads it once its parameters are known: each reference to a
+ * parameter is its value, each `Fn::If` its branch, and a property or resource whose condition is
+ * false is gone. A parameter that is not given has its default.
  */
 export const settleConditions = (template: Json, given: ParameterValues): Json => {
-  if (!isObject(template)) throw new RangeError("Cannot settle the conditions of a template that is no object");
+  if (!isObject(template))
+    throw new RangeError("Cannot settle the conditions of a template that is no object");
   const parameters = isObject(template["Parameters"]) ? template["Parameters"] : {};
   const conditions = isObject(template["Conditions"]) ? template["Conditions"] : {};
 
@@ -24,7 +27,10 @@ export const settleConditions = (template: Json, given: ParameterValues): Json =
     return parameter["Type"] === "CommaDelimitedList" ? text.split(",") : text;
   };
 
-  /** By the rules of CloudFormation for `Fn::Equals` and `Fn::Not`; this stack uses no other function. */
+  /**
+   * By the rules of CloudFormation for `Fn::Equals` and `Fn::Not`; this stack uses no other
+   * function.
+   */
   const truth = (condition: Json | undefined): boolean => {
     if (isObject(condition)) {
       const { "Fn::Equals": equal, "Fn::Not": not } = condition;
@@ -50,15 +56,20 @@ export const settleConditions = (template: Json, given: ParameterValues): Json =
     const settled = called(value) ?? referenced(value);
     if (settled !== undefined) return settled;
     const entries = Object.entries(value).map(([key, member]) => [key, settle(member)] as const);
-    return Object.fromEntries(entries.filter((entry): entry is readonly [string, Json] => entry[1] !== NO_VALUE));
+    return Object.fromEntries(
+      entries.filter((entry): entry is readonly [string, Json] => entry[1] !== NO_VALUE),
+    );
   };
   const settle = (value: Json): Json | typeof NO_VALUE => {
     if (Array.isArray(value)) return value.map(settle).filter((item) => item !== NO_VALUE);
     return isObject(value) ? settleObject(value) : value;
   };
 
-  const resources = Object.entries(isObject(template["Resources"]) ? template["Resources"] : {}).filter(
-    ([, resource]) => !isObject(resource) || resource["Condition"] === undefined || holds(resource["Condition"]),
+  const resources = Object.entries(
+    isObject(template["Resources"]) ? template["Resources"] : {},
+  ).filter(
+    ([, resource]) =>
+      !isObject(resource) || resource["Condition"] === undefined || holds(resource["Condition"]),
   );
   const settled = settle(Object.fromEntries(resources));
   if (settled === NO_VALUE) throw new RangeError("Cannot settle a template without a value");

@@ -10,18 +10,30 @@ import { type Packaged, packageStack, type Stack, stackIn } from "./packaged.ts"
 const LOOK_MS = 100;
 const PATIENCE_MS = 100_000;
 
-/** What the first file packaged, once it is whole. Throws where the first file could not package the stack, or took too long. */
+/**
+ * What the first file packaged, once it is whole. Throws where the first file could not package the
+ * stack, or took too long.
+ */
 const packagedIn = async (shared: string): Promise<Packaged> => {
-  for (const untilMs = performance.now() + PATIENCE_MS; performance.now() < untilMs; await wait(LOOK_MS)) {
+  for (
+    const untilMs = performance.now() + PATIENCE_MS;
+    performance.now() < untilMs;
+    await wait(LOOK_MS)
+  ) {
     try {
-      const { failed, ...packaged }: Packaged & { readonly failed?: string } = JSON.parse(await readFile(join(shared, "packaged.json"), "utf8"));
-      if (failed !== undefined) throw new Error(`Cannot package the stack, as another test file found: ${failed}`);
+      const { failed, ...packaged }: Packaged & { readonly failed?: string } = JSON.parse(
+        await readFile(join(shared, "packaged.json"), "utf8"),
+      );
+      if (failed !== undefined)
+        throw new Error(`Cannot package the stack, as another test file found: ${failed}`);
       return packaged;
     } catch (error) {
       if (!isMissing(error)) throw error;
     }
   }
-  throw new Error(`Cannot use the packaged stack in "${shared}": another test file did not package it within ${PATIENCE_MS / 1_000} s`);
+  throw new Error(
+    `Cannot use the packaged stack in "${shared}": another test file did not package it within ${PATIENCE_MS / 1_000} s`,
+  );
 };
 
 /** A file is whole as soon as it is there. */
@@ -32,7 +44,9 @@ const leave = async (shared: string, answer: object): Promise<void> => {
 };
 
 /**
- * The packaged stack in a folder of its own, which the caller may change. Packaging takes seven seconds of CPU and gives the same bytes for the same sources (stack.test.ts), so the first file of a run packages it and all take copies.
+ * The packaged stack in a folder of its own, which the caller may change. Packaging takes seven
+ * seconds of CPU and gives the same bytes for the same sources (stack.test.ts), so the first file
+ * of a run packages it and all take copies.
  */
 export const sharedStack = async (): Promise<Stack> => {
   const shared = join(inject("stackFolder"), "stack");

@@ -11,11 +11,13 @@ describe("docs/api.md", () => {
   it("says the sizes of the functions as they are, written by npm run docs -- sizes", async () => {
     const page = readFileSync(join(import.meta.dirname, "../../docs/api.md"), "utf8");
     const table = /<!-- sizes -->\n(.*?)<!-- end of sizes -->/s.exec(page)?.[1] ?? "";
-    const written = [...table.matchAll(/^\| (\w+) \| (\d+) \| (\d+) \|$/gm)].map(([, name, kib, packed]) => ({
-      name,
-      kib: Number(kib),
-      packed: Number(packed),
-    }));
+    const written = [...table.matchAll(/^\| (\w+) \| (\d+) \| (\d+) \|$/gm)].map(
+      ([, name, kib, packed]) => ({
+        name,
+        kib: Number(kib),
+        packed: Number(packed),
+      }),
+    );
     const stack = await sharedStack();
     const rows = sizeRowsOf(stack.packaged.bundles);
     await stack.done();

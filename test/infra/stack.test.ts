@@ -12,7 +12,13 @@ import { PAGE_LIMITS } from "../../lib/api/list-page.ts";
 import { clusterName } from "../../lib/model/ids.ts";
 import { URL_OUTPUTS } from "../../lib/remote/find-stack.ts";
 import { raiseClusterVersionParams } from "../../lib/store/records/clusters.ts";
-import { ACCESS_PK, autoscalersPk, CONNECTIONS_PK, FLEET_PK, SOURCES_PK } from "../../lib/store/table/keys.ts";
+import {
+  ACCESS_PK,
+  autoscalersPk,
+  CONNECTIONS_PK,
+  FLEET_PK,
+  SOURCES_PK,
+} from "../../lib/store/table/keys.ts";
 import { TTL_ATTRIBUTE, tableDefinitions } from "../../lib/store/table/tables.ts";
 import { DEFAULT_TIMING } from "../../lib/plan/message.ts";
 import { actionsCalledBy } from "./calls.ts";
@@ -30,16 +36,25 @@ afterAll(() => stack.done());
 
 const resource = (name: string): Resource => {
   const found = packaged.resources[name];
-  if (found === undefined) throw new Error(`Cannot find "${name}" in the template: there are ${Object.keys(packaged.resources).join(", ")}`);
+  if (found === undefined)
+    throw new Error(
+      `Cannot find "${name}" in the template: there are ${Object.keys(packaged.resources).join(", ")}`,
+    );
   return found;
 };
 /** Alarms that fire again whenever their number rises. */
 const RISING: readonly string[] = ["SyncsStopped", "ClusterProblems", "AutoscalerProblems"];
 
-const ofType = (type: string): readonly string[] => Object.keys(packaged.resources).filter((name) => packaged.resources[name]?.Type === type);
-const lambdaOf = (name: FunctionName): Resource => resource(`${name[0]?.toUpperCase()}${name.slice(1)}LambdaFunction`);
-const variablesOf = ({ resources }: Compiled, name: FunctionName): Readonly<Record<string, Json>> => {
-  const { Environment } = resources[`${name[0]?.toUpperCase()}${name.slice(1)}LambdaFunction`]?.Properties ?? {};
+const ofType = (type: string): readonly string[] =>
+  Object.keys(packaged.resources).filter((name) => packaged.resources[name]?.Type === type);
+const lambdaOf = (name: FunctionName): Resource =>
+  resource(`${name[0]?.toUpperCase()}${name.slice(1)}LambdaFunction`);
+const variablesOf = (
+  { resources }: Compiled,
+  name: FunctionName,
+): Readonly<Record<string, Json>> => {
+  const { Environment } =
+    resources[`${name[0]?.toUpperCase()}${name.slice(1)}LambdaFunction`]?.Properties ?? {};
   return (Environment as { readonly Variables: Readonly<Record<string, Json>> }).Variables;
 };
 const arnOf = (name: string): Json => ({ "Fn::GetAtt": [name, "Arn"] });
@@ -54,24 +69,48 @@ interface Statement {
 interface LeadingKeys {
   readonly "ForAllValues:StringLike": { readonly "dynamodb:LeadingKeys": readonly string[] };
 }
-const statementsOf = (role: string, resources = packaged.resources): Readonly<Record<string, Statement>> => {
+const statementsOf = (
+  role: string,
+  resources = packaged.resources,
+): Readonly<Record<string, Statement>> => {
   const { Policies } = { ...resources[role]?.Properties } as unknown as {
-    readonly Policies: readonly { readonly PolicyDocument: { readonly Statement: readonly Statement[] } }[];
+    readonly Policies: readonly {
+      readonly PolicyDocument: { readonly Statement: readonly Statement[] };
+    }[];
   };
-  return Object.fromEntries(Policies.flatMap(({ PolicyDocument }) => PolicyDocument.Statement).map((statement) => [statement.Sid, statement]));
+  return Object.fromEntries(
+    Policies.flatMap(({ PolicyDocument }) => PolicyDocument.Statement).map((statement) => [
+      statement.Sid,
+      statement,
+    ]),
+  );
 };
 /** With every right that a parameter gives. */
 const actionsOf = (role: string): readonly string[] => {
   const given = { AlarmOwners: "payments", OwnerTopics: "arn:aws:sns:eu-central-1:1:payments" };
-  return [...new Set(Object.values(statementsOf(role, resourcesOf(packaged.text, given))).flatMap(({ Action }) => Action))].sort();
+  return [
+    ...new Set(
+      Object.values(statementsOf(role, resourcesOf(packaged.text, given))).flatMap(
+        ({ Action }) => Action,
+      ),
+    ),
+  ].sort();
 };
-/** What the platform does in the role's name: the event source mapping takes messages, the runtime writes logs. */
+/**
+ * What the platform does in the role's name: the event source mapping takes messages, the runtime
+ * writes logs.
+ */
 const LOGS = ["logs:CreateLogStream", "logs:PutLogEvents"];
 const QUEUE_CONSUMER = ["sqs:DeleteMessage", "sqs:GetQueueAttributes", "sqs:ReceiveMessage"];
 
 /** The names of the files in the zip of a function, as it was packaged last. */
 const packagedFiles = async (name: FunctionName): Promise<readonly string[]> => {
-  const { stdout } = await promisify(execFile)("python3", ["-m", "zipfile", "-l", join(stack.folder, `.serverless/${name}.zip`)]);
+  const { stdout } = await promisify(execFile)("python3", [
+    "-m",
+    "zipfile",
+    "-l",
+    join(stack.folder, `.serverless/${name}.zip`),
+  ]);
   return stdout.split("\n").map((line) => line.split(" ")[0] ?? "");
 };
 
@@ -83,7 +122,10 @@ describe("the template", () => {
   });
 
   it("comes with packages of at most 0.6 MB each", async () => {
-    for (const name of FUNCTIONS) expect((await stat(join(stack.folder, `.serverless/${name}.zip`))).size, name).toBeLessThan(600_000);
+    for (const name of FUNCTIONS)
+      expect((await stat(join(stack.folder, `.serverless/${name}.zip`))).size, name).toBeLessThan(
+        600_000,
+      );
   });
 });
 
@@ -91,14 +133,20 @@ describe("the functions", () => {
   it("are exactly the bundled ones, on Node 24 and arm64", () => {
     expect(ofType("AWS::Lambda::Function").length).toBe(FUNCTIONS.length);
     for (const name of FUNCTIONS) {
-      expect(lambdaOf(name).Properties).toMatchObject({ FunctionName: `tidemark-prod-${name}`, Runtime: "nodejs24.x", Architectures: ["arm64"] });
+      expect(lambdaOf(name).Properties).toMatchObject({
+        FunctionName: `tidemark-prod-${name}`,
+        Runtime: "nodejs24.x",
+        Architectures: ["arm64"],
+      });
     }
   });
 
   it("have handlers that exist in their bundles and load without AWS", () => {
     const require = createRequire(join(stack.folder, "require.cjs"));
     for (const name of FUNCTIONS) {
-      const [file = "", member = ""] = String(lambdaOf(name).Properties["Handler"]).split(/\.(?=\w+$)/);
+      const [file = "", member = ""] = String(lambdaOf(name).Properties["Handler"]).split(
+        /\.(?=\w+$)/,
+      );
       expect(existsSync(join(stack.folder, `${file}.js`))).toBe(true);
       expect(require(join(stack.folder, `${file}.js`))[member]).toBeTypeOf("function");
     }
@@ -119,15 +167,27 @@ describe("the functions", () => {
       TIDEMARK_CONNECT_URL: { "Fn::GetAtt": ["ConnectLambdaFunctionUrl", "FunctionUrl"] },
     };
     for (const name of FUNCTIONS) {
-      const { NODE_OPTIONS, MALLOC_ARENA_MAX, POWERTOOLS_SERVICE_NAME, POWERTOOLS_LOG_LEVEL, ...variables } = (
-        lambdaOf(name).Properties["Environment"] as { readonly Variables: Readonly<Record<string, Json>> }
+      const {
+        NODE_OPTIONS,
+        MALLOC_ARENA_MAX,
+        POWERTOOLS_SERVICE_NAME,
+        POWERTOOLS_LOG_LEVEL,
+        ...variables
+      } = (
+        lambdaOf(name).Properties["Environment"] as {
+          readonly Variables: Readonly<Record<string, Json>>;
+        }
       ).Variables;
-      expect(variables).toEqual(Object.fromEntries(ENVIRONMENT[name].map((variable) => [variable, values[variable]])));
-      // Read by Node itself: where the machine is small, V8 gives the young space too little for large lists.
+      expect(variables).toEqual(
+        Object.fromEntries(ENVIRONMENT[name].map((variable) => [variable, values[variable]])),
+      );
+      // Read by Node itself: where the machine is small, V8 gives the young space too little for
+      // large lists.
       expect(NODE_OPTIONS).toBe(name === "sync" ? "--max-semi-space-size=8" : "");
       // Read by the C library.
       expect(MALLOC_ARENA_MAX).toBe(name === "sync" ? "1" : undefined);
-      // Read by powertools: the service of every log line, and the dimension that tells two stages apart.
+      // Read by powertools: the service of every log line, and the dimension that tells two stages
+      // apart.
       expect([POWERTOOLS_SERVICE_NAME, POWERTOOLS_LOG_LEVEL]).toEqual(["tidemark-prod", "INFO"]);
     }
   });
@@ -135,20 +195,27 @@ describe("the functions", () => {
   it("keep their logs for 30 days, those that answer people for 90, each in a group of its own", () => {
     const days = { schedule: 30, sync: 30, api: 90, connect: 90, view: 90 };
     expect(ofType("AWS::Logs::LogGroup").map((name) => resource(name).Properties)).toEqual(
-      FUNCTIONS.map((name) => ({ LogGroupName: `/aws/lambda/tidemark-prod-${name}`, RetentionInDays: String(days[name]) })),
+      FUNCTIONS.map((name) => ({
+        LogGroupName: `/aws/lambda/tidemark-prod-${name}`,
+        RetentionInDays: String(days[name]),
+      })),
     );
   });
 
   it("start small: what is loaded at start stays within its budget", () => {
-    // The functions that answer people hold the rules of every dialect, and the edits of overrides and metric sources: they explain with the functions that decide.
-    // The sync holds the code that stores an edit, for specs that are read from clusters, and writes the summaries that readers read.
-    // It tells what others did to counts, keeps what it has decoded, and compares who a cluster is.
-    // All of them read formulas and the fields of metric sources: some 9 KiB, and 12 KiB for the fields, the metric math and the answers of CloudWatch.
-    // The sync keeps 13 months of history in steps of five minutes and closes days of events; the functions that answer people read both, and say what sources cost: some 15 KiB.
-    // The schedule counts the problems of the fleet beside planning it.
-    // The rules of manifests are one tree that is evaluated and printed, with a sentence each: some 15 KiB.
+    // The functions that answer people hold the rules of every dialect, and the edits of overrides
+    // and metric sources: they explain with the functions that decide. The sync holds the code that
+    // stores an edit, for specs that are read from clusters, and writes the summaries that readers
+    // read. It tells what others did to counts, keeps what it has decoded, and compares who a
+    // cluster is. All of them read formulas and the fields of metric sources: some 9 KiB, and 12
+    // KiB for the fields, the metric math and the answers of CloudWatch. The sync keeps 13 months
+    // of history in steps of five minutes and closes days of events; the functions that answer
+    // people read both, and say what sources cost: some 15 KiB. The schedule counts the problems of
+    // the fleet beside planning it. The rules of manifests are one tree that is evaluated and
+    // printed, with a sentence each: some 15 KiB.
     const budgetKib = { schedule: 380, sync: 880, api: 1025, connect: 1035, view: 920 };
-    for (const name of FUNCTIONS) expect(sizeAtStart(packaged.bundles, name).bytes / 1024, name).toBeLessThan(budgetKib[name]);
+    for (const name of FUNCTIONS)
+      expect(sizeAtStart(packaged.bundles, name).bytes / 1024, name).toBeLessThan(budgetKib[name]);
   });
 
   it("are small: all that is packed stays within its budget", () => {
@@ -161,15 +228,25 @@ describe("the functions", () => {
   });
 
   it("load what few clusters need from files of their own, when it is needed first", () => {
-    const lazy = packaged.bundles.filter((bundle) => bundle.function === "sync" && !bundle.atStart).map(({ file }) => file);
-    const parts = ["assume-role-", "check-here-", "eks-", "protobufjs-minimal.js", "secret-", "yaml.js"];
+    const lazy = packaged.bundles
+      .filter((bundle) => bundle.function === "sync" && !bundle.atStart)
+      .map(({ file }) => file);
+    const parts = [
+      "assume-role-",
+      "check-here-",
+      "eks-",
+      "protobufjs-minimal.js",
+      "secret-",
+      "yaml.js",
+    ];
     expect(parts.filter((part) => !lazy.some((file) => file.startsWith(part)))).toEqual([]);
   });
 
   it("hold nothing of the Kubernetes library: it runs programs and reads files that a kubeconfig names", async () => {
     for (const { function: name, file } of packaged.bundles) {
       const code = await readFile(join(stack.folder, "dist", name, file), "utf8");
-      // Words of that library alone: a setting of a provider that runs a program, and the file of a service account.
+      // Words of that library alone: a setting of a provider that runs a program, and the file of a
+      // service account.
       expect(/expiry-key|kubernetes\.io\/serviceaccount/.test(code), name).toBe(false);
     }
   });
@@ -178,16 +255,26 @@ describe("the functions", () => {
 describe("the URLs", () => {
   it("are three, of the functions that answer people, and refuse a caller that IAM does not know", () => {
     expect(ofType("AWS::Lambda::Url").map((name) => resource(name).Properties)).toEqual(
-      ["ApiLambdaFunction", "ConnectLambdaFunction", "ViewLambdaFunction"].map((name) => ({ AuthType: "AWS_IAM", TargetFunctionArn: arnOf(name) })),
+      ["ApiLambdaFunction", "ConnectLambdaFunction", "ViewLambdaFunction"].map((name) => ({
+        AuthType: "AWS_IAM",
+        TargetFunctionArn: arnOf(name),
+      })),
     );
-    // Rights to call them are given to people by their own policies, never to all callers by the function's.
+    // Rights to call them are given to people by their own policies, never to all callers by the
+    // function's.
     expect(ofType("AWS::Lambda::Permission")).toEqual([]);
   });
 
   it("are called by people whom an administrator gives one of three policies, and never around the URL", () => {
     const documentOf = (name: string): { readonly Statement: readonly Json[] } =>
-      resource(name).Properties["PolicyDocument"] as unknown as { readonly Statement: readonly Json[] };
-    const [api, connect, view] = [arnOf("ApiLambdaFunction"), arnOf("ConnectLambdaFunction"), arnOf("ViewLambdaFunction")];
+      resource(name).Properties["PolicyDocument"] as unknown as {
+        readonly Statement: readonly Json[];
+      };
+    const [api, connect, view] = [
+      arnOf("ApiLambdaFunction"),
+      arnOf("ConnectLambdaFunction"),
+      arnOf("ViewLambdaFunction"),
+    ];
     const statements = (on: Json): readonly Json[] => [
       {
         Sid: expect.any(String),
@@ -196,7 +283,8 @@ describe("the URLs", () => {
         Resource: on,
         Condition: { StringEquals: { "lambda:FunctionUrlAuthType": "AWS_IAM" } },
       },
-      // A caller of the function itself could write the event, and with it the name that edits are recorded for.
+      // A caller of the function itself could write the event, and with it the name that edits are
+      // recorded for.
       {
         Sid: "ThroughTheUrlAlone",
         Effect: "Allow",
@@ -214,24 +302,36 @@ describe("the URLs", () => {
         },
       },
     ];
-    expect(ofType("AWS::IAM::ManagedPolicy")).toEqual(["ConnectPolicy", "EditPolicy", "ViewPolicy"]);
+    expect(ofType("AWS::IAM::ManagedPolicy")).toEqual([
+      "ConnectPolicy",
+      "EditPolicy",
+      "ViewPolicy",
+    ]);
     expect(documentOf("ConnectPolicy").Statement).toEqual(statements([connect, api, view]));
     expect(documentOf("EditPolicy").Statement).toEqual(statements([api, view]));
     expect(documentOf("ViewPolicy").Statement).toEqual(statements(view));
   });
 
   it("are outputs of the stack by the names that tidemark --stack NAME reads, and for `npx osls info`", () => {
-    const { Outputs }: { readonly Outputs: Readonly<Record<string, { readonly Value: Json }>> } = JSON.parse(packaged.text);
+    const { Outputs }: { readonly Outputs: Readonly<Record<string, { readonly Value: Json }>> } =
+      JSON.parse(packaged.text);
     expect(Object.values(Outputs).map(({ Value }) => JSON.stringify(Value))).toEqual(
-      expect.arrayContaining(ofType("AWS::Lambda::Url").map((name) => JSON.stringify({ "Fn::GetAtt": [name, "FunctionUrl"] }))),
+      expect.arrayContaining(
+        ofType("AWS::Lambda::Url").map((name) =>
+          JSON.stringify({ "Fn::GetAtt": [name, "FunctionUrl"] }),
+        ),
+      ),
     );
     expect(Object.keys(Outputs)).toEqual(expect.arrayContaining(Object.values(URL_OUTPUTS)));
   });
 
   it("live as long as the code counts on, an edit longer than it may wait for partitions", () => {
-    for (const name of ["api", "connect"] as const) expect(Number(lambdaOf(name).Properties["Timeout"]) * 1000).toBe(FUNCTION_TIMEOUT_MS);
+    for (const name of ["api", "connect"] as const)
+      expect(Number(lambdaOf(name).Properties["Timeout"]) * 1000).toBe(FUNCTION_TIMEOUT_MS);
     expect(IN_PROGRESS_MS).toBeGreaterThan(FUNCTION_TIMEOUT_MS);
-    expect(Number(lambdaOf("view").Properties["Timeout"]) * 1000).toBeGreaterThan(2 * PAGE_LIMITS.ms);
+    expect(Number(lambdaOf("view").Properties["Timeout"]) * 1000).toBeGreaterThan(
+      2 * PAGE_LIMITS.ms,
+    );
   });
 });
 
@@ -259,15 +359,26 @@ describe("the tables", () => {
   });
 
   it("have the keys that the code writes, and no index", () => {
-    const definitions = tableDefinitions({ stateTable: "StateTable", historyTable: "HistoryTable" });
+    const definitions = tableDefinitions({
+      stateTable: "StateTable",
+      historyTable: "HistoryTable",
+    });
     expect(definitions.map(({ TableName }) => TableName)).toEqual(tables);
-    for (const { TableName = "", ...definition } of definitions) expect(resource(TableName).Properties).toMatchObject(definition);
-    for (const name of tables) expect(resource(name).Properties).not.toHaveProperty("GlobalSecondaryIndexes");
+    for (const { TableName = "", ...definition } of definitions)
+      expect(resource(TableName).Properties).toMatchObject(definition);
+    for (const name of tables)
+      expect(resource(name).Properties).not.toHaveProperty("GlobalSecondaryIndexes");
   });
 
-  it.each(["StateTable", "HistoryTable"])("delete an item of %s when its time to live is over", (table) => {
-    expect(resource(table).Properties["TimeToLiveSpecification"]).toEqual({ AttributeName: TTL_ATTRIBUTE, Enabled: true });
-  });
+  it.each(["StateTable", "HistoryTable"])(
+    "delete an item of %s when its time to live is over",
+    (table) => {
+      expect(resource(table).Properties["TimeToLiveSpecification"]).toEqual({
+        AttributeName: TTL_ATTRIBUTE,
+        Enabled: true,
+      });
+    },
+  );
 });
 
 describe("the queue", () => {
@@ -277,8 +388,13 @@ describe("the queue", () => {
 
   it("hides a message for six timeouts of the sync and gives up on it after five tries", () => {
     const { VisibilityTimeout, RedrivePolicy } = resource("SyncQueue").Properties;
-    expect(Number(VisibilityTimeout)).toBeGreaterThanOrEqual(6 * Number(lambdaOf("sync").Properties["Timeout"]));
-    expect(RedrivePolicy).toEqual({ deadLetterTargetArn: arnOf("SyncDeadLetters"), maxReceiveCount: 5 });
+    expect(Number(VisibilityTimeout)).toBeGreaterThanOrEqual(
+      6 * Number(lambdaOf("sync").Properties["Timeout"]),
+    );
+    expect(RedrivePolicy).toEqual({
+      deadLetterTargetArn: arnOf("SyncDeadLetters"),
+      maxReceiveCount: 5,
+    });
   });
 
   it("is standard, so that one message can be delayed, and encrypted as the others are", () => {
@@ -296,12 +412,19 @@ describe("the queue", () => {
     };
     expect(Queues).toEqual(ofType("AWS::SQS::Queue").map((name) => ({ Ref: name })));
     expect(PolicyDocument.Statement).toMatchObject([
-      { Effect: "Deny", Principal: "*", Action: "sqs:*", Condition: { Bool: { "aws:SecureTransport": "false" } } },
+      {
+        Effect: "Deny",
+        Principal: "*",
+        Action: "sqs:*",
+        Condition: { Bool: { "aws:SecureTransport": "false" } },
+      },
     ]);
   });
 
   it("feeds the sync one message at a time, with a bound on how many run, and hears of each failure by its id", () => {
-    expect(ofType("AWS::Lambda::EventSourceMapping").map((name) => resource(name).Properties)).toEqual([
+    expect(
+      ofType("AWS::Lambda::EventSourceMapping").map((name) => resource(name).Properties),
+    ).toEqual([
       {
         EventSourceArn: arnOf("SyncQueue"),
         FunctionName: arnOf("SyncLambdaFunction"),
@@ -315,7 +438,8 @@ describe("the queue", () => {
 });
 
 describe("the schedule", () => {
-  const target = (): { readonly [key: string]: Json } => resource("Tick").Properties["Target"] as { readonly [key: string]: Json };
+  const target = (): { readonly [key: string]: Json } =>
+    resource("Tick").Properties["Target"] as { readonly [key: string]: Json };
 
   it("fires every minute without a window and keeps what could not be delivered", () => {
     expect(ofType("AWS::Scheduler::Schedule")).toEqual(["Tick"]);
@@ -340,13 +464,24 @@ describe("the schedule", () => {
       MaximumRetryAttempts: 1,
       DestinationConfig: { OnFailure: { Destination: arnOf("TickDeadLetters") } },
     });
-    expect(statementsOf("ScheduleRole")["KeepFailedStarts"]).toMatchObject({ Action: ["sqs:SendMessage"], Resource: arnOf("TickDeadLetters") });
+    expect(statementsOf("ScheduleRole")["KeepFailedStarts"]).toMatchObject({
+      Action: ["sqs:SendMessage"],
+      Resource: arnOf("TickDeadLetters"),
+    });
   });
 
   it("may start the planning and nothing else", () => {
     expect(statementsOf("TickRole")).toMatchObject({
-      StartPlanning: { Effect: "Allow", Action: ["lambda:InvokeFunction"], Resource: arnOf("ScheduleLambdaFunction") },
-      KeepUndelivered: { Effect: "Allow", Action: ["sqs:SendMessage"], Resource: arnOf("TickDeadLetters") },
+      StartPlanning: {
+        Effect: "Allow",
+        Action: ["lambda:InvokeFunction"],
+        Resource: arnOf("ScheduleLambdaFunction"),
+      },
+      KeepUndelivered: {
+        Effect: "Allow",
+        Action: ["sqs:SendMessage"],
+        Resource: arnOf("TickDeadLetters"),
+      },
     });
     expect(actionsOf("TickRole")).toEqual(["lambda:InvokeFunction", "sqs:SendMessage"]);
   });
@@ -359,7 +494,12 @@ describe("the schedule", () => {
         {
           Principal: { Service: "scheduler.amazonaws.com" },
           Action: "sts:AssumeRole",
-          Condition: { StringEquals: { "aws:SourceAccount": { Ref: "AWS::AccountId" }, "aws:SourceArn": arnOf("TickGroup") } },
+          Condition: {
+            StringEquals: {
+              "aws:SourceAccount": { Ref: "AWS::AccountId" },
+              "aws:SourceArn": arnOf("TickGroup"),
+            },
+          },
         },
       ],
     });
@@ -368,7 +508,14 @@ describe("the schedule", () => {
 
 describe("the roles", () => {
   it("are one per function and one for the schedule, none shared", () => {
-    expect(ofType("AWS::IAM::Role")).toEqual(["ScheduleRole", "SyncRole", "ApiRole", "ConnectRole", "ViewRole", "TickRole"]);
+    expect(ofType("AWS::IAM::Role")).toEqual([
+      "ScheduleRole",
+      "SyncRole",
+      "ApiRole",
+      "ConnectRole",
+      "ViewRole",
+      "TickRole",
+    ]);
     expect(FUNCTIONS.map((name) => lambdaOf(name).Properties["Role"])).toEqual(
       ["ScheduleRole", "SyncRole", "ApiRole", "ConnectRole", "ViewRole"].map(arnOf),
     );
@@ -380,16 +527,23 @@ describe("the roles", () => {
     ["api", "ApiRole", LOGS],
     ["connect", "ConnectRole", LOGS],
     ["view", "ViewRole", LOGS],
-  ] as const)("of %s allows exactly what its code calls and the platform does for it", async (name, role, byPlatform) => {
-    const called = await actionsCalledBy(name);
-    expect(called.length).toBeGreaterThan(0);
-    expect(actionsOf(role)).toEqual([...called, ...byPlatform].sort());
-    for (const { Effect } of Object.values(statementsOf(role))) expect(Effect).toBe("Allow");
-  });
+  ] as const)(
+    "of %s allows exactly what its code calls and the platform does for it",
+    async (name, role, byPlatform) => {
+      const called = await actionsCalledBy(name);
+      expect(called.length).toBeGreaterThan(0);
+      expect(actionsOf(role)).toEqual([...called, ...byPlatform].sort());
+      for (const { Effect } of Object.values(statementsOf(role))) expect(Effect).toBe("Allow");
+    },
+  );
 
   /** Every attribute that the sync's one write of a cluster names. */
   const versionAttributes = (): readonly string[] => {
-    const { Key, UpdateExpression, ConditionExpression } = raiseClusterVersionParams("state", clusterName("eu-1"), 7);
+    const { Key, UpdateExpression, ConditionExpression } = raiseClusterVersionParams(
+      "state",
+      clusterName("eu-1"),
+      7,
+    );
     const named = `${UpdateExpression} ${ConditionExpression}`.match(/(?<![:#\w])[a-z]\w*/g) ?? [];
     return [...new Set([...Object.keys(Key ?? {}), ...named])];
   };
@@ -400,8 +554,16 @@ describe("the roles", () => {
     );
 
   it("let functions insert into history and look at what is there, never change or delete it", () => {
-    expect(onHistory("SyncRole")).toEqual(["dynamodb:PartiQLInsert", "dynamodb:GetItem", "dynamodb:Query"]);
-    expect(onHistory("ApiRole")).toEqual(["dynamodb:PartiQLInsert", "dynamodb:GetItem", "dynamodb:Query"]);
+    expect(onHistory("SyncRole")).toEqual([
+      "dynamodb:PartiQLInsert",
+      "dynamodb:GetItem",
+      "dynamodb:Query",
+    ]);
+    expect(onHistory("ApiRole")).toEqual([
+      "dynamodb:PartiQLInsert",
+      "dynamodb:GetItem",
+      "dynamodb:Query",
+    ]);
     expect(onHistory("ConnectRole")).toEqual(onHistory("ApiRole"));
     expect(onHistory("ViewRole")).toEqual(["dynamodb:Query"]);
     expect(JSON.stringify(statementsOf("ScheduleRole"))).not.toContain("HistoryTable");
@@ -414,7 +576,10 @@ describe("the roles", () => {
     expect(writing).toMatchObject([
       {
         Resource: arnOf("StateTable"),
-        Condition: { "ForAllValues:StringLike": { "dynamodb:LeadingKeys": ["partition#*"] }, Null: { "dynamodb:LeadingKeys": "false" } },
+        Condition: {
+          "ForAllValues:StringLike": { "dynamodb:LeadingKeys": ["partition#*"] },
+          Null: { "dynamodb:LeadingKeys": "false" },
+        },
       },
       {
         Action: ["dynamodb:PutItem", "dynamodb:UpdateItem"],
@@ -428,7 +593,10 @@ describe("the roles", () => {
         Action: ["dynamodb:UpdateItem"],
         Resource: arnOf("StateTable"),
         Condition: {
-          "ForAllValues:StringEquals": { "dynamodb:LeadingKeys": [FLEET_PK], "dynamodb:Attributes": versionAttributes() },
+          "ForAllValues:StringEquals": {
+            "dynamodb:LeadingKeys": [FLEET_PK],
+            "dynamodb:Attributes": versionAttributes(),
+          },
           StringEqualsIfExists: { "dynamodb:ReturnValues": ["NONE", "UPDATED_OLD", "UPDATED_NEW"] },
           Null: { "dynamodb:LeadingKeys": "false", "dynamodb:Attributes": "false" },
         },
@@ -439,14 +607,23 @@ describe("the roles", () => {
   it("let editors write no connection and no grant: only the function that connects clusters may", () => {
     const keysOf = (role: string): readonly string[] =>
       Object.values(statementsOf(role))
-        .filter(({ Action }) => Action.some((action) => /^dynamodb:(Put|Update|Delete|BatchWrite)/.test(action)))
-        .flatMap(({ Condition }) => (Condition as unknown as LeadingKeys)["ForAllValues:StringLike"]["dynamodb:LeadingKeys"]);
+        .filter(({ Action }) =>
+          Action.some((action) => /^dynamodb:(Put|Update|Delete|BatchWrite)/.test(action)),
+        )
+        .flatMap(
+          ({ Condition }) =>
+            (Condition as unknown as LeadingKeys)["ForAllValues:StringLike"][
+              "dynamodb:LeadingKeys"
+            ],
+        );
     const edited = [FLEET_PK, autoscalersPk(clusterName("*")), "partition#*"];
     expect(keysOf("ApiRole")).toEqual(edited);
     expect(keysOf("ConnectRole")).toEqual([...edited, CONNECTIONS_PK, ACCESS_PK, SOURCES_PK]);
     // ForAllValues holds for a request without a key.
     for (const role of ["ApiRole", "ConnectRole"]) {
-      expect(statementsOf(role)["EditState"]?.Condition).toMatchObject({ Null: { "dynamodb:LeadingKeys": "false" } });
+      expect(statementsOf(role)["EditState"]?.Condition).toMatchObject({
+        Null: { "dynamodb:LeadingKeys": "false" },
+      });
     }
   });
 
@@ -459,14 +636,19 @@ describe("the roles", () => {
       "dynamodb:Query",
       "sqs:GetQueueAttributes",
     ]);
-    expect(actionsOf("ApiRole").filter((action) => !/^(dynamodb|logs):/.test(action))).toEqual(["sqs:GetQueueAttributes", "sqs:SendMessage"]);
+    expect(actionsOf("ApiRole").filter((action) => !/^(dynamodb|logs):/.test(action))).toEqual([
+      "sqs:GetQueueAttributes",
+      "sqs:SendMessage",
+    ]);
     // To have the sync look at a cluster.
     expect(actionsOf("ConnectRole").filter((action) => !/^(dynamodb|logs):/.test(action))).toEqual([
       "lambda:InvokeFunction",
       "sqs:GetQueueAttributes",
       "sqs:SendMessage",
     ]);
-    expect(statementsOf("ConnectRole")["LookAtClusters"]).toMatchObject({ Resource: arnOf("SyncLambdaFunction") });
+    expect(statementsOf("ConnectRole")["LookAtClusters"]).toMatchObject({
+      Resource: arnOf("SyncLambdaFunction"),
+    });
   });
 
   it("name what they may touch: no action and no resource is a star, no account is named", () => {
@@ -483,7 +665,9 @@ describe("the roles", () => {
 describe("a parameter", () => {
   const KEY = "arn:aws:kms:eu-central-1:000000000000:key/own";
   // As CloudFormation substitutes it: the name of a parameter in braces.
-  const [STATE_TABLE_ARN, HISTORY_TABLE_ARN] = ["ExistingStateTable", "ExistingHistoryTable"].map((name) => `table/\${${name}}`);
+  const [STATE_TABLE_ARN, HISTORY_TABLE_ARN] = ["ExistingStateTable", "ExistingHistoryTable"].map(
+    (name) => `table/\${${name}}`,
+  );
   const TOPIC = "arn:aws:sns:eu-central-1:000000000000:ops";
   let compiled: Compiled;
   let encrypted: Compiled;
@@ -503,28 +687,41 @@ describe("a parameter", () => {
       urlConcurrency: "none",
     });
     const { text } = packaged;
-    encrypted = { text, resources: resourcesOf(text, { KeyArn: KEY, AlarmAddress: "ops@example.com" }) };
+    encrypted = {
+      text,
+      resources: resourcesOf(text, { KeyArn: KEY, AlarmAddress: "ops@example.com" }),
+    };
   });
-  const arnsOn = (role: string): string => JSON.stringify(compiled.resources[role]?.Properties["Policies"]);
+  const arnsOn = (role: string): string =>
+    JSON.stringify(compiled.resources[role]?.Properties["Policies"]);
 
   it("stateTable and historyTable make the stack use those tables and create none", () => {
     const types = Object.values(compiled.resources).map(({ Type }) => Type);
     expect(types).toContain("AWS::Lambda::Function");
     expect(types).not.toContain("AWS::DynamoDB::Table");
     const variables = FUNCTIONS.map((name) => variablesOf(compiled, name));
-    expect(new Set(variables.map(({ TIDEMARK_STATE_TABLE }) => TIDEMARK_STATE_TABLE))).toEqual(new Set(["restored-state"]));
+    expect(new Set(variables.map(({ TIDEMARK_STATE_TABLE }) => TIDEMARK_STATE_TABLE))).toEqual(
+      new Set(["restored-state"]),
+    );
     expect(variablesOf(compiled, "sync")["TIDEMARK_HISTORY_TABLE"]).toBe("kept-history");
-    for (const role of ["ScheduleRole", "SyncRole", "ApiRole", "ConnectRole", "ViewRole"]) expect(arnsOn(role)).toContain(STATE_TABLE_ARN);
-    for (const role of ["SyncRole", "ApiRole", "ConnectRole", "ViewRole"]) expect(arnsOn(role)).toContain(HISTORY_TABLE_ARN);
+    for (const role of ["ScheduleRole", "SyncRole", "ApiRole", "ConnectRole", "ViewRole"])
+      expect(arnsOn(role)).toContain(STATE_TABLE_ARN);
+    for (const role of ["SyncRole", "ApiRole", "ConnectRole", "ViewRole"])
+      expect(arnsOn(role)).toContain(HISTORY_TABLE_ARN);
     expect(JSON.stringify(compiled.resources)).not.toContain('"StateTable"');
   });
 
   it("kmsKey encrypts tables, queues, logs and variables, and gives the roles that key alone", () => {
     const { resources } = encrypted;
     for (const name of ["StateTable", "HistoryTable"]) {
-      expect(resources[name]?.Properties["SSESpecification"]).toEqual({ SSEEnabled: true, SSEType: "KMS", KMSMasterKeyId: KEY });
+      expect(resources[name]?.Properties["SSESpecification"]).toEqual({
+        SSEEnabled: true,
+        SSEType: "KMS",
+        KMSMasterKeyId: KEY,
+      });
     }
-    for (const name of ["SyncQueue", "SyncDeadLetters", "TickDeadLetters"]) expect(resources[name]?.Properties["KmsMasterKeyId"]).toBe(KEY);
+    for (const name of ["SyncQueue", "SyncDeadLetters", "TickDeadLetters"])
+      expect(resources[name]?.Properties["KmsMasterKeyId"]).toBe(KEY);
     for (const { Type, Properties } of Object.values(resources)) {
       if (Type === "AWS::Lambda::Function") expect(Properties["KmsKeyArn"]).toBe(KEY);
       if (Type === "AWS::Logs::LogGroup") expect(Properties["KmsKeyId"]).toBe(KEY);
@@ -536,10 +733,16 @@ describe("a parameter", () => {
 
   it("subnetIds and securityGroupIds put the function that reaches clusters into the VPC, and no other", () => {
     const { resources } = compiled;
-    expect(resources["SyncLambdaFunction"]?.Properties["VpcConfig"]).toEqual({ SubnetIds: ["subnet-1", "subnet-2"], SecurityGroupIds: ["sg-1"] });
-    expect(JSON.stringify(resources["SyncRole"]?.Properties["ManagedPolicyArns"])).toContain("AWSLambdaVPCAccessExecutionRole");
+    expect(resources["SyncLambdaFunction"]?.Properties["VpcConfig"]).toEqual({
+      SubnetIds: ["subnet-1", "subnet-2"],
+      SecurityGroupIds: ["sg-1"],
+    });
+    expect(JSON.stringify(resources["SyncRole"]?.Properties["ManagedPolicyArns"])).toContain(
+      "AWSLambdaVPCAccessExecutionRole",
+    );
     expect(resource("SyncRole").Properties).not.toHaveProperty("ManagedPolicyArns");
-    for (const name of ["Schedule", "Api", "Connect", "View"]) expect(resources[`${name}LambdaFunction`]?.Properties).not.toHaveProperty("VpcConfig");
+    for (const name of ["Schedule", "Api", "Connect", "View"])
+      expect(resources[`${name}LambdaFunction`]?.Properties).not.toHaveProperty("VpcConfig");
   });
 
   it("alarmAddress and alarmTopic name the receivers of alarms; without them no alarm is sent", () => {
@@ -547,25 +750,37 @@ describe("a parameter", () => {
     expect(alarms.length).toBeGreaterThan(10);
     for (const name of alarms) {
       expect(resource(name).Properties).not.toHaveProperty("AlarmActions");
-      expect(encrypted.resources[name]?.Properties["AlarmActions"]).toEqual([{ Ref: "AlarmTopic" }]);
+      expect(encrypted.resources[name]?.Properties["AlarmActions"]).toEqual([
+        { Ref: "AlarmTopic" },
+      ]);
       // An alarm of a rise ends by itself a minute later: its end is no news.
-      expect(compiled.resources[name]?.Properties["OKActions"], name).toEqual(RISING.includes(name) ? undefined : [TOPIC]);
+      expect(compiled.resources[name]?.Properties["OKActions"], name).toEqual(
+        RISING.includes(name) ? undefined : [TOPIC],
+      );
     }
     // A key whose policy does not name CloudWatch would keep every alarm back.
     expect(encrypted.resources["AlarmTopic"]?.Properties).not.toHaveProperty("KmsMasterKeyId");
-    expect(encrypted.resources["AlarmTopic"]?.Properties["Subscription"]).toEqual([{ Protocol: "email", Endpoint: "ops@example.com" }]);
-    expect([packaged.resources, compiled.resources].map((resources) => "AlarmTopic" in resources)).toEqual([false, false]);
+    expect(encrypted.resources["AlarmTopic"]?.Properties["Subscription"]).toEqual([
+      { Protocol: "email", Endpoint: "ops@example.com" },
+    ]);
+    expect(
+      [packaged.resources, compiled.resources].map((resources) => "AlarmTopic" in resources),
+    ).toEqual([false, false]);
   });
 
   it("sourceMaps puts the source maps into the packages, and makes Node use them", async () => {
     expect(await packagedFiles("sync")).toContain("dist/sync/index.js.map");
-    expect(variablesOf(compiled, "sync")).toMatchObject({ NODE_OPTIONS: "--max-semi-space-size=8 --enable-source-maps" });
+    expect(variablesOf(compiled, "sync")).toMatchObject({
+      NODE_OPTIONS: "--max-semi-space-size=8 --enable-source-maps",
+    });
     expect(variablesOf(compiled, "api")).toMatchObject({ NODE_OPTIONS: "--enable-source-maps" });
   });
 
   it("scheduleConcurrency keeps some for the planning, and urlConcurrency bounds each function with a URL", () => {
     const reserved = ({ resources }: Compiled) =>
-      ["Schedule", "Api", "Connect", "View"].map((name) => resources[`${name}LambdaFunction`]?.Properties["ReservedConcurrentExecutions"]);
+      ["Schedule", "Api", "Connect", "View"].map(
+        (name) => resources[`${name}LambdaFunction`]?.Properties["ReservedConcurrentExecutions"],
+      );
     expect(reserved(packaged)).toEqual(["2", "10", "10", "10"]);
     expect(reserved(compiled)).toEqual([undefined, undefined, undefined, undefined]);
   });
@@ -577,33 +792,51 @@ describe("a parameter", () => {
     };
     const [OrganizationId, ExternalId] = ["o-abc1234567", "tidemark-prod-7f3a"];
     expect(conditionFor({})).toBeUndefined();
-    expect(conditionFor({ OrganizationId })).toEqual({ StringEquals: { "aws:ResourceOrgID": OrganizationId } });
-    expect(conditionFor({ ExternalId })).toEqual({ StringEquals: { "sts:ExternalId": ExternalId } });
+    expect(conditionFor({ OrganizationId })).toEqual({
+      StringEquals: { "aws:ResourceOrgID": OrganizationId },
+    });
+    expect(conditionFor({ ExternalId })).toEqual({
+      StringEquals: { "sts:ExternalId": ExternalId },
+    });
     expect(conditionFor({ OrganizationId, ExternalId })).toEqual({
       StringEquals: { "aws:ResourceOrgID": OrganizationId, "sts:ExternalId": ExternalId },
     });
-    const variables = resourcesOf(text, { ExternalId })["SyncLambdaFunction"]?.Properties["Environment"];
+    const variables = resourcesOf(text, { ExternalId })["SyncLambdaFunction"]?.Properties[
+      "Environment"
+    ];
     expect(variables).toMatchObject({ Variables: { TIDEMARK_EXTERNAL_ID: ExternalId } });
   });
 
   it("alarmOwners and ownerTopics let the planning publish to those topics, and to none without them", () => {
     expect(statementsOf("ScheduleRole")["TellOwners"]).toBeUndefined();
     const topics = "arn:aws:sns:eu-central-1:1:payments,arn:aws:sns:eu-central-1:1:search";
-    const given = resourcesOf(packaged.text, { AlarmOwners: "payments,search", OwnerTopics: topics });
-    expect(statementsOf("ScheduleRole", given)["TellOwners"]).toMatchObject({ Action: ["sns:Publish"], Resource: topics.split(",") });
+    const given = resourcesOf(packaged.text, {
+      AlarmOwners: "payments,search",
+      OwnerTopics: topics,
+    });
+    expect(statementsOf("ScheduleRole", given)["TellOwners"]).toMatchObject({
+      Action: ["sns:Publish"],
+      Resource: topics.split(","),
+    });
     const { Environment } = given["ScheduleLambdaFunction"]?.Properties ?? {};
     expect(JSON.stringify(Environment)).toContain("search");
   });
 
   it("dashboard leaves the dashboard out", () => {
-    expect([packaged.resources, compiled.resources].map((resources) => "Dashboard" in resources)).toEqual([true, false]);
+    expect(
+      [packaged.resources, compiled.resources].map((resources) => "Dashboard" in resources),
+    ).toEqual([true, false]);
   });
 
   it("maximumConcurrency, reservedConcurrency and logDays set what they name", () => {
     const { resources } = compiled;
-    const [mapping] = Object.values(resources).filter(({ Type }) => Type === "AWS::Lambda::EventSourceMapping");
+    const [mapping] = Object.values(resources).filter(
+      ({ Type }) => Type === "AWS::Lambda::EventSourceMapping",
+    );
     expect(JSON.stringify(mapping?.Properties["ScalingConfig"])).toContain("400");
-    expect(Number(resources["SyncLambdaFunction"]?.Properties["ReservedConcurrentExecutions"])).toBe(420);
+    expect(
+      Number(resources["SyncLambdaFunction"]?.Properties["ReservedConcurrentExecutions"]),
+    ).toBe(420);
     expect(Number(resources["SyncLogGroup"]?.Properties["RetentionInDays"])).toBe(7);
     expect(lambdaOf("sync").Properties).not.toHaveProperty("ReservedConcurrentExecutions");
   });
@@ -611,10 +844,25 @@ describe("a parameter", () => {
 
 describe("the outputs", () => {
   it("tell URLs, roles, tables and queues", () => {
-    const { Outputs }: { readonly Outputs: Readonly<Record<string, Json>> } = JSON.parse(packaged.text);
-    const names = ["Version", "SyncRoleArn", "StateTableName", "HistoryTableName", "SyncQueueUrl", "SyncDeadLettersUrl", "TickDeadLettersUrl"];
+    const { Outputs }: { readonly Outputs: Readonly<Record<string, Json>> } = JSON.parse(
+      packaged.text,
+    );
+    const names = [
+      "Version",
+      "SyncRoleArn",
+      "StateTableName",
+      "HistoryTableName",
+      "SyncQueueUrl",
+      "SyncDeadLettersUrl",
+      "TickDeadLettersUrl",
+    ];
     expect(Object.keys(Outputs)).toEqual(
-      expect.arrayContaining([...names, "ApiLambdaFunctionUrl", "ConnectLambdaFunctionUrl", "ViewLambdaFunctionUrl"]),
+      expect.arrayContaining([
+        ...names,
+        "ApiLambdaFunctionUrl",
+        "ConnectLambdaFunctionUrl",
+        "ViewLambdaFunctionUrl",
+      ]),
     );
   });
 });

@@ -54,7 +54,10 @@ describe("serverCredentials()", () => {
   });
 
   it("is trusted with its own CA alone", async () => {
-    const server = createServer({ cert: credentials.certificatePem, key: credentials.keyPem }).listen(0, "127.0.0.1");
+    const server = createServer({
+      cert: credentials.certificatePem,
+      key: credentials.keyPem,
+    }).listen(0, "127.0.0.1");
     await once(server, "listening");
     const address = server.address();
     if (address === null || typeof address === "string") throw new TypeError("No port");
@@ -70,7 +73,9 @@ describe("serverCredentials()", () => {
     const other = await serverCredentials(await folder(), NOW_MS);
     try {
       expect(await handshake(credentials.caPem, "127.0.0.1")).toBe(true);
-      await expect(handshake(other.caPem, "127.0.0.1")).rejects.toMatchObject({ code: expect.stringMatching(/CERT|SIGNATURE|ISSUER/) });
+      await expect(handshake(other.caPem, "127.0.0.1")).rejects.toMatchObject({
+        code: expect.stringMatching(/CERT|SIGNATURE|ISSUER/),
+      });
     } finally {
       server.close();
       await once(server, "close");

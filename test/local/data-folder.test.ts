@@ -39,7 +39,9 @@ const makeTables = async () => {
 
 /** A process that lives until it is killed. */
 const livingProcess = async () => {
-  const child = spawn(process.execPath, ["-e", "console.log(1); setInterval(() => {}, 1e6)"], { stdio: ["ignore", "pipe", "ignore"] });
+  const child = spawn(process.execPath, ["-e", "console.log(1); setInterval(() => {}, 1e6)"], {
+    stdio: ["ignore", "pipe", "ignore"],
+  });
   await once(child.stdout, "data");
   const pid = child.pid ?? 0;
   return {
@@ -97,7 +99,9 @@ describe("holdFolder()", () => {
 
   it("refuses a second holder in the same process", async () => {
     const held = await holdFolder(layout, "run", 0);
-    await expect(holdFolder(layout, "run", 0)).rejects.toMatchObject({ code: "local.folder-in-use" });
+    await expect(holdFolder(layout, "run", 0)).rejects.toMatchObject({
+      code: "local.folder-in-use",
+    });
     held.release();
   });
 
@@ -124,7 +128,10 @@ describe("holdFolder()", () => {
 
 describe("openFolder()", () => {
   it("says that nothing is there before the first run", async () => {
-    await expect(openFolder(layout.dir)).rejects.toMatchObject({ code: "local.no-data", message: `No data in "${layout.dir}": start a run first` });
+    await expect(openFolder(layout.dir)).rejects.toMatchObject({
+      code: "local.no-data",
+      message: `No data in "${layout.dir}": start a run first`,
+    });
   });
 
   it("serves the tables itself after the run has ended, at the time where it stopped", async () => {
@@ -135,7 +142,9 @@ describe("openFolder()", () => {
     writeIdentity(layout, { kind: "simulated", seed: 1, startMs: 0, deployments: [] });
     const folder = await openFolder(layout.dir);
     const client = tablesClient(folder.endpoint);
-    expect((await client.send(new ListTablesCommand({}))).TableNames).toEqual(Object.values(TABLE_NAMES).toSorted());
+    expect((await client.send(new ListTablesCommand({}))).TableNames).toEqual(
+      Object.values(TABLE_NAMES).toSorted(),
+    );
     expect(folder.clock()).toBe(1000);
     expect(folder.run).toBeUndefined();
     client.destroy();
@@ -147,7 +156,10 @@ describe("openFolder()", () => {
     await makeTables();
     saveClock(layout, { kind: "virtual", nowMs: 1000, wallMs: 5, speed: 60, untilMs: 9000 });
     writeIdentity(layout, { kind: "simulated", seed: 1, startMs: 0, deployments: [] });
-    writeFileSync(layout.identity, JSON.stringify({ kind: "simulated", seed: 1, startMs: 0, deployments: [] }));
+    writeFileSync(
+      layout.identity,
+      JSON.stringify({ kind: "simulated", seed: 1, startMs: 0, deployments: [] }),
+    );
     await expect(openFolder(layout.dir)).rejects.toThrow("about.json");
   });
 
@@ -155,7 +167,13 @@ describe("openFolder()", () => {
     const held = await holdFolder(layout, "run", 0);
     writeMark(layout);
     const tables = await startTables(layout.tables);
-    saveClock(layout, { kind: "virtual", nowMs: 1000, wallMs: Date.now() - 3_600_000, speed: 1, untilMs: 9000 });
+    saveClock(layout, {
+      kind: "virtual",
+      nowMs: 1000,
+      wallMs: Date.now() - 3_600_000,
+      speed: 1,
+      untilMs: 9000,
+    });
     setTimeout(() => held.publish({ tablesEndpoint: tables.endpoint }), 80);
     const folder = await openFolder(layout.dir);
     expect(folder).toMatchObject({ endpoint: tables.endpoint, run: { pid: process.pid } });
@@ -174,5 +192,7 @@ describe("flowingNowMs()", () => {
     ["just at the next thing", 117, 2000],
     ["past it, because the run is late", 900, 2000],
     ["when the wall clock was set back", 50, 1000],
-  ])("tells the time %s", (_, wallMs, expected) => expect(flowingNowMs(clock, wallMs)).toBe(expected));
+  ])("tells the time %s", (_, wallMs, expected) =>
+    expect(flowingNowMs(clock, wallMs)).toBe(expected),
+  );
 });

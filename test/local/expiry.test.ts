@@ -30,19 +30,38 @@ const put = async (TableName: string, sk: string, ttl?: number, body = ""): Prom
   void (await client.send(
     new PutItemCommand({
       TableName,
-      Item: { pk: { S: "journal" }, sk: { S: sk }, body: { S: body }, ...(ttl !== undefined && { ttl: { N: String(ttl) } }) },
+      Item: {
+        pk: { S: "journal" },
+        sk: { S: sk },
+        body: { S: body },
+        ...(ttl !== undefined && { ttl: { N: String(ttl) } }),
+      },
     }),
   ));
 const stored = async (TableName: string): Promise<readonly unknown[]> => {
   const names: unknown[] = [];
-  for await (const { Items = [] } of paginateScan({ client }, { TableName, ProjectionExpression: "sk" })) names.push(...Items.map(({ sk }) => sk?.S));
+  for await (const { Items = [] } of paginateScan(
+    { client },
+    { TableName, ProjectionExpression: "sk" },
+  ))
+    names.push(...Items.map(({ sk }) => sk?.S));
   return names.toSorted();
 };
-const activity = () => expiry({ client, tables: [stateTable, historyTable], clock: () => nowMs, onFailure: (error) => failures.push(error) });
+const activity = () =>
+  expiry({
+    client,
+    tables: [stateTable, historyTable],
+    clock: () => nowMs,
+    onFailure: (error) => failures.push(error),
+  });
 /** Plays what is due until `untilMs`, and counts the looks. */
 const playing = async (played: ReturnType<typeof activity>, untilMs: number): Promise<number> => {
   let looks = 0;
-  for (let dueMs = played.nextMs(); dueMs !== undefined && dueMs <= untilMs; dueMs = played.nextMs()) {
+  for (
+    let dueMs = played.nextMs();
+    dueMs !== undefined && dueMs <= untilMs;
+    dueMs = played.nextMs()
+  ) {
     nowMs = Math.max(nowMs, dueMs);
     await played.happen();
     looks++;
@@ -78,7 +97,8 @@ describe("expiry of the embedded tables", () => {
 
   it("reads tables of any size, a megabyte at a time", async () => {
     const body = "x".repeat(300_000);
-    for (let item = 0; item < 12; item++) await put(historyTable, `item ${item}`, item % 2 === 0 ? START_S : START_S + DAY_S, body);
+    for (let item = 0; item < 12; item++)
+      await put(historyTable, `item ${item}`, item % 2 === 0 ? START_S : START_S + DAY_S, body);
     expect(await playing(activity(), START_MS + 600_000)).toBeGreaterThan(4);
     expect(await stored(historyTable)).toHaveLength(6);
   });
@@ -87,7 +107,8 @@ describe("expiry of the embedded tables", () => {
     await put(historyTable, "again", START_S - 1);
     client.middlewareStack.add(
       (next, context) => async (args) => {
-        if (context.commandName === "DeleteItemCommand") await put(historyTable, "again", START_S + DAY_S);
+        if (context.commandName === "DeleteItemCommand")
+          await put(historyTable, "again", START_S + DAY_S);
         return next(args);
       },
       { step: "initialize", name: "write-again" },
@@ -109,7 +130,10 @@ describe("expiry of the embedded tables", () => {
     const played = activity();
     await playing(played, START_MS + 600_000);
     broken = false;
-    expect([await stored(historyTable), failures]).toEqual([["expired"], [new Error("the disk is full")]]);
+    expect([await stored(historyTable), failures]).toEqual([
+      ["expired"],
+      [new Error("the disk is full")],
+    ]);
     await playing(played, START_MS + 600_000 + DAY_S * 1_000);
     expect(await stored(historyTable)).toEqual([]);
   });

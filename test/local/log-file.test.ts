@@ -13,7 +13,9 @@ afterEach(() => rmSync(dir, { recursive: true }));
 
 const written = async (file: Writable, lines: readonly string[]): Promise<void> => {
   for (const line of lines) file.write(`${line}\n`);
-  await new Promise<void>((resolve, reject) => file.end((error?: Error | null) => (error ? reject(error) : resolve())));
+  await new Promise<void>((resolve, reject) =>
+    file.end((error?: Error | null) => (error ? reject(error) : resolve())),
+  );
 };
 
 const text = (name: string): string => readFileSync(join(dir, name), "utf8");
@@ -30,6 +32,9 @@ describe("rotatingFile()", () => {
   it("goes on in a file that is there, and begins a new one where that is full", async () => {
     await written(rotatingFile(join(dir, "log.jsonl"), 30), ["before"]);
     await written(rotatingFile(join(dir, "log.jsonl"), 30), ["after", "a line that does not fit"]);
-    expect([text("log.jsonl.1"), text("log.jsonl")]).toEqual(["before\nafter\n", "a line that does not fit\n"]);
+    expect([text("log.jsonl.1"), text("log.jsonl")]).toEqual([
+      "before\nafter\n",
+      "a line that does not fit\n",
+    ]);
   });
 });

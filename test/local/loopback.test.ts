@@ -13,11 +13,19 @@ import { startSeriesServer } from "../../lib/local/run/series-server.ts";
 import { startTables } from "../../lib/local/tables/embedded-tables.ts";
 import { runCluster } from "./cluster/running-cluster.ts";
 
-/** Status and text of a request that comes with this Host header; a certificate is not looked at. */
+/**
+ * Status and text of a request that comes with this Host header; a certificate is not looked at.
+ */
 const asked = async (url: string, host: string | undefined): Promise<readonly [number, string]> => {
   const request = url.startsWith("https:") ? secureRequest : plainRequest;
-  const options = { rejectUnauthorized: false, setHost: false, ...(host !== undefined && { headers: { host } }) };
-  const response = await new Promise<Parameters<NonNullable<Parameters<typeof plainRequest>[2]>>[0]>((resolve, reject) => {
+  const options = {
+    rejectUnauthorized: false,
+    setHost: false,
+    ...(host !== undefined && { headers: { host } }),
+  };
+  const response = await new Promise<
+    Parameters<NonNullable<Parameters<typeof plainRequest>[2]>>[0]
+  >((resolve, reject) => {
     request(url, options, resolve).on("error", reject).end();
   });
   return [response.statusCode ?? 0, await text(response)];
@@ -35,7 +43,12 @@ beforeAll(async () => {
   const series = await startSeriesServer(async () => "# EOF\n", 0);
   const cluster = await runCluster();
   closing.push(tables.close, queues.close, series.close, cluster.remove);
-  Object.assign(urls, { tables: tables.endpoint, queue: queues.endpoint, series: series.url, cluster: `${cluster.url}/readyz` });
+  Object.assign(urls, {
+    tables: tables.endpoint,
+    queue: queues.endpoint,
+    series: series.url,
+    cluster: `${cluster.url}/readyz`,
+  });
 });
 afterAll(async () => {
   for (const close of closing) await close();
@@ -50,7 +63,15 @@ describe("a server on loopback", () => {
       const { host, port } = new URL(url);
       for (const own of [host, `localhost:${port}`, "localhost", "127.0.0.1:9999", `[::1]:${port}`])
         expect((await asked(url, own))[0], own).not.toBe(421);
-      for (const foreign of [`evil.example:${port}`, "127.0.0.1.evil.example", "localhost.evil.example", "0.0.0.0", "a b", "", "@127.0.0.1/"]) {
+      for (const foreign of [
+        `evil.example:${port}`,
+        "127.0.0.1.evil.example",
+        "localhost.evil.example",
+        "0.0.0.0",
+        "a b",
+        "",
+        "@127.0.0.1/",
+      ]) {
         const [status, words] = await asked(url, foreign);
         // What no URL can hold never reaches the guard, or is refused by it.
         if (status !== 400) expect([status, words], foreign).toEqual(REFUSED);
@@ -74,21 +95,41 @@ const sent = request(process.argv[1], { method: "POST", headers }, ({ statusCode
 sent.end("{}");`;
 
 describe("the tables and the queue of a run", () => {
-  it.each(["tables", "queue"])("answer no request without the secret of the run: the %s", async (name) => {
-    const url = new URL(urls[name] ?? "");
-    expect(url.pathname).toMatch(SECRET);
-    expect((await asked(url.href, url.host))[0]).not.toBe(403);
-    const other = `${url.pathname.slice(0, -1)}${url.pathname.endsWith("A") ? "B" : "A"}`;
-    for (const path of ["/", "", "/x", other, url.pathname.slice(0, -1), `/x${url.pathname}`, `//${url.pathname}`, encodeURI(`/%2e${url.pathname}`)])
-      expect(await asked(`${url.origin}${path}`, url.host), path).toEqual([403, "Cannot answer: the address lacks the secret of this run\n"]);
-  });
+  it.each(["tables", "queue"])(
+    "answer no request without the secret of the run: the %s",
+    async (name) => {
+      const url = new URL(urls[name] ?? "");
+      expect(url.pathname).toMatch(SECRET);
+      expect((await asked(url.href, url.host))[0]).not.toBe(403);
+      const other = `${url.pathname.slice(0, -1)}${url.pathname.endsWith("A") ? "B" : "A"}`;
+      for (const path of [
+        "/",
+        "",
+        "/x",
+        other,
+        url.pathname.slice(0, -1),
+        `/x${url.pathname}`,
+        `//${url.pathname}`,
+        encodeURI(`/%2e${url.pathname}`),
+      ])
+        expect(await asked(`${url.origin}${path}`, url.host), path).toEqual([
+          403,
+          "Cannot answer: the address lacks the secret of this run\n",
+        ]);
+    },
+  );
 
   it("are no use to another user of the machine, who can neither read the address nor write an item without it", async (test) => {
-    if (process.getuid?.() !== 0) test.skip("needs root: only root can start a process of another user");
+    if (process.getuid?.() !== 0)
+      test.skip("needs root: only root can start a process of another user");
     const held = await holdFolder({ ...folderLayout(dir), locks: join(dir, "locks") }, "run", 0);
     held.publish({ tablesEndpoint: urls["tables"] ?? "" });
     const { origin } = new URL(urls["tables"] ?? "");
-    const child = spawn(process.execPath, ["-e", PUT_BY_ANOTHER, origin, join(dir, "locks")], { uid: NOBODY, gid: NOBODY, cwd: "/" });
+    const child = spawn(process.execPath, ["-e", PUT_BY_ANOTHER, origin, join(dir, "locks")], {
+      uid: NOBODY,
+      gid: NOBODY,
+      cwd: "/",
+    });
     expect(JSON.parse(await text(child.stdout))).toEqual([NOBODY, "EACCES", 403]);
     held.release();
   });

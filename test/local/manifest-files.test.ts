@@ -20,24 +20,38 @@ describe("the workloads of manifests", () => {
     const text = [hpa("web", PODS), SERVICE, hpa("worker", QUEUE), hpa("api", CPU)].join("---\n");
     expect(deploymentsOf([{ file: "all.yaml", text }])).toEqual([
       { namespace: "shop", name: "web", metrics: [{ name: "requests", selector: "" }] },
-      { namespace: "shop", name: "worker", metrics: [{ name: "messages", selector: "queue=orders" }] },
+      {
+        namespace: "shop",
+        name: "worker",
+        metrics: [{ name: "messages", selector: "queue=orders" }],
+      },
       { namespace: "shop", name: "api", targetCpuPercent: 60 },
     ]);
   });
 
   it("may be of a kind that only the manifest names, and a Deployment of the first versions is a Deployment", () => {
-    const of = (target: string): string => hpa("web", CPU).replace("apiVersion: apps/v1, kind: Deployment", target);
-    expect(deploymentsOf([{ file: "a.yaml", text: of("apiVersion: argoproj.io/v1alpha1, kind: Rollout") }])).toMatchObject([
+    const of = (target: string): string =>
+      hpa("web", CPU).replace("apiVersion: apps/v1, kind: Deployment", target);
+    expect(
+      deploymentsOf([
+        { file: "a.yaml", text: of("apiVersion: argoproj.io/v1alpha1, kind: Rollout") },
+      ]),
+    ).toMatchObject([
       { namespace: "shop", name: "web", apiVersion: "argoproj.io/v1alpha1", kind: "Rollout" },
     ]);
-    const early = deploymentsOf([{ file: "a.yaml", text: of("apiVersion: extensions/v1beta1, kind: Deployment") }]);
+    const early = deploymentsOf([
+      { file: "a.yaml", text: of("apiVersion: extensions/v1beta1, kind: Deployment") },
+    ]);
     expect(early).toEqual([{ namespace: "shop", name: "web", targetCpuPercent: 60 }]);
   });
 
   it("may be of any kind that the cluster has, and of no other one of its groups", () => {
-    const of = (kind: string): string => hpa("web", CPU).replace("kind: Deployment", `kind: ${kind}`);
+    const of = (kind: string): string =>
+      hpa("web", CPU).replace("kind: Deployment", `kind: ${kind}`);
     for (const kind of ["StatefulSet", "ReplicaSet", "ReplicationController"])
-      expect(deploymentsOf([{ file: "a.yaml", text: of(kind) }])).toMatchObject([{ name: "web", kind }]);
+      expect(deploymentsOf([{ file: "a.yaml", text: of(kind) }])).toMatchObject([
+        { name: "web", kind },
+      ]);
     expect(() => deploymentsOf([{ file: "a.yaml", text: of("Rollout") }])).toThrow(
       /^Cannot simulate the target of "a.yaml": its kind is Rollout, and the simulated cluster has Deployment, StatefulSet/,
     );

@@ -1,4 +1,12 @@
-import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, truncateSync } from "node:fs";
+import {
+  copyFileSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  truncateSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type DynamoDBClient, GetItemCommand, PutItemCommand } from "@aws-sdk/client-dynamodb";
@@ -18,23 +26,40 @@ const DEFINITION = {
 };
 
 const put = (client: DynamoDBClient, key: string, value: number): Promise<unknown> =>
-  client.send(new PutItemCommand({ TableName: TABLE, Item: { pk: { S: key }, value: { N: String(value) }, filler: { S: "x".repeat(500) } } }));
+  client.send(
+    new PutItemCommand({
+      TableName: TABLE,
+      Item: { pk: { S: key }, value: { N: String(value) }, filler: { S: "x".repeat(500) } },
+    }),
+  );
 
 const countIn = async (client: DynamoDBClient, key: string): Promise<number> => {
-  const { Item } = await client.send(new GetItemCommand({ TableName: TABLE, Key: { pk: { S: key } }, ConsistentRead: true }));
+  const { Item } = await client.send(
+    new GetItemCommand({ TableName: TABLE, Key: { pk: { S: key } }, ConsistentRead: true }),
+  );
   return Number(Item?.["value"]?.N ?? 0);
 };
 
-const sizesOf = (path: string): ReadonlyMap<string, number> => new Map(readdirSync(path).map((name) => [name, statSync(join(path, name)).size]));
+const sizesOf = (path: string): ReadonlyMap<string, number> =>
+  new Map(readdirSync(path).map((name) => [name, statSync(join(path, name)).size]));
 
-/** What the disk has after a loss of power: each file as it is, and of a log every byte that was made durable, and any number of those after it. */
-const diskAfterCut = (path: string, durable: ReadonlyMap<string, number>, into: string, share: number): void => {
+/**
+ * What the disk has after a loss of power: each file as it is, and of a log every byte that was
+ * made durable, and any number of those after it.
+ */
+const diskAfterCut = (
+  path: string,
+  durable: ReadonlyMap<string, number>,
+  into: string,
+  share: number,
+): void => {
   mkdirSync(into);
   for (const [name, bytes] of sizesOf(path)) {
     if (name === "LOCK") continue;
     copyFileSync(join(path, name), join(into, name));
     const kept = durable.get(name) ?? 0;
-    if (name.endsWith(".log")) truncateSync(join(into, name), kept + Math.floor((bytes - kept) * share));
+    if (name.endsWith(".log"))
+      truncateSync(join(into, name), kept + Math.floor((bytes - kept) * share));
   }
 };
 
@@ -42,7 +67,9 @@ const WRITERS = 6;
 const CUTS = 12;
 
 describe("a loss of power", () => {
-  it("takes no write that was answered, wherever it cuts off the log, and the tables open", { timeout: 120_000 }, async () => {
+  it("takes no write that was answered, wherever it cuts off the log, and the tables open", {
+    timeout: 120_000,
+  }, async () => {
     const random = randomOf(27, "accidents");
     const path = join(folder, "tables");
     let durable = sizesOf(folder);
@@ -57,7 +84,8 @@ describe("a loss of power", () => {
     });
     const client = tables.client();
     await ensureTables(client, [DEFINITION]);
-    // A table that the power was cut off from while it was made is another matter: nothing is in it.
+    // A table that the power was cut off from while it was made is another matter: nothing is in
+    // it.
     await put(client, "first", 1);
     const answered = new Map<string, number>();
     const cuts: { readonly disk: string; readonly answered: ReadonlyMap<string, number> }[] = [];
@@ -83,7 +111,8 @@ describe("a loss of power", () => {
     for (const { disk, answered: known } of cuts) {
       const again = await startTables(disk);
       const reader = again.client();
-      for (const [key, value] of known) expect(await countIn(reader, key), `${key} in ${disk}`).toBeGreaterThanOrEqual(value);
+      for (const [key, value] of known)
+        expect(await countIn(reader, key), `${key} in ${disk}`).toBeGreaterThanOrEqual(value);
       await again.close();
     }
   });

@@ -6,15 +6,28 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { ON_THIS_MACHINE } from "../../lib/cluster/access/kubeconfig-file.ts";
 import type { ClusterClient } from "../../lib/cluster/cluster-client.ts";
 import { connect } from "../../lib/cluster/connect.ts";
-import { type SimulatedCluster, startSimulatedCluster } from "../../lib/local/cluster/simulated-cluster.ts";
+import {
+  type SimulatedCluster,
+  startSimulatedCluster,
+} from "../../lib/local/cluster/simulated-cluster.ts";
 import { TABLE_NAMES } from "../../lib/local/folder/layout.ts";
 import { ensureCluster } from "../../lib/local/run/ensure-cluster.ts";
 import { endDeadLeases } from "../../lib/local/run/recover.ts";
 import { localTables } from "../../lib/local/run/stack.ts";
 import { demonstrationWorkloads } from "../../lib/local/run/world.ts";
-import { type Tables as Embedded, ensureTables, startTables } from "../../lib/local/tables/embedded-tables.ts";
+import {
+  type Tables as Embedded,
+  ensureTables,
+  startTables,
+} from "../../lib/local/tables/embedded-tables.ts";
 import { tablesClient } from "../../lib/local/tables/tables-client.ts";
-import { autoscalerName, autoscalerUid, clusterName, namespace, WHOLE_CLUSTER } from "../../lib/model/ids.ts";
+import {
+  autoscalerName,
+  autoscalerUid,
+  clusterName,
+  namespace,
+  WHOLE_CLUSTER,
+} from "../../lib/model/ids.ts";
 import type { ClusterRecord } from "../../lib/model/records.ts";
 import { claim } from "../../lib/store/head/claim.ts";
 import { readHead } from "../../lib/store/head/head.ts";
@@ -40,7 +53,12 @@ beforeEach(async () => {
   dynamo = tablesClient(embedded.endpoint);
   await ensureTables(dynamo, tableDefinitions(TABLE_NAMES));
   tables = localTables(dynamo, () => NOW_MS);
-  simulated = await startSimulatedCluster({ dataDir: join(dir, "cluster"), clock: () => NOW_MS, seed: 1, workloads: await demonstrationWorkloads() });
+  simulated = await startSimulatedCluster({
+    dataDir: join(dir, "cluster"),
+    clock: () => NOW_MS,
+    seed: 1,
+    workloads: await demonstrationWorkloads(),
+  });
   cluster = await ensureCluster(
     { tables, insert: insertByStatement(tables), clock: () => NOW_MS, by: "ada", newUid: () => "" },
     {
@@ -62,14 +80,16 @@ afterEach(async () => {
 });
 
 const partition = () => ({ cluster: cluster.name, partition: WHOLE_CLUSTER });
-const claimAt = (dueMs: number) => claim(tables, { partition: partition(), dueMs, clockMs: NOW_MS, leaseUntilMs: NOW_MS + 34_000 });
+const claimAt = (dueMs: number) =>
+  claim(tables, { partition: partition(), dueMs, clockMs: NOW_MS, leaseUntilMs: NOW_MS + 34_000 });
 const target = (name: string) => ({ apiVersion: "apps/v1", kind: "Deployment", name });
 
 /** A holder that stored the intent to scale a workload by one, and died; `sent`: after its PUT. */
 const dyingHolder = async (name: string, sent: boolean) => {
   const claimed = await claimAt(NOW_MS);
   const reading = await client.readScale(SHOP, target(name), 5_000);
-  if (claimed.kind !== "claimed" || reading.kind !== "read") throw new Error("The partition is free and the workload is there");
+  if (claimed.kind !== "claimed" || reading.kind !== "read")
+    throw new Error("The partition is free and the workload is there");
   const { epoch, writeNumber } = claimed.head;
   const intent: Intent = {
     id: `uid-1:${epoch}`,
@@ -89,19 +109,34 @@ const dyingHolder = async (name: string, sent: boolean) => {
     metrics: [],
     steps: [],
   };
-  await storeIntents(tables, { partition: partition(), epoch, writeNumber }, bodiesOf(intent), NOW_MS);
-  const write = { namespace: SHOP, target: intent.target, targetUid: intent.targetUid, resourceVersion: intent.resourceVersion, replicas: intent.to };
+  await storeIntents(
+    tables,
+    { partition: partition(), epoch, writeNumber },
+    bodiesOf(intent),
+    NOW_MS,
+  );
+  const write = {
+    namespace: SHOP,
+    target: intent.target,
+    targetUid: intent.targetUid,
+    resourceVersion: intent.resourceVersion,
+    replicas: intent.to,
+  };
   if (sent) expect((await client.putScale(write, 5_000)).kind).toBe("applied");
   return intent;
 };
-const recovered = () => endDeadLeases({ tables, clusters: [cluster], connect: async () => client, nowMs: NOW_MS });
+const recovered = () =>
+  endDeadLeases({ tables, clusters: [cluster], connect: async () => client, nowMs: NOW_MS });
 
 describe("endDeadLeases()", () => {
   it("lets the interrupted sync begin again at once", async () => {
     await claimAt(NOW_MS);
     expect(await claimAt(NOW_MS)).toMatchObject({ kind: "held" });
     expect(await recovered()).toEqual({ leases: 1, reached: 0, withdrawn: 0 });
-    expect(await claimAt(NOW_MS)).toMatchObject({ kind: "claimed", head: { epoch: 2, releasedEpoch: 0 } });
+    expect(await claimAt(NOW_MS)).toMatchObject({
+      kind: "claimed",
+      head: { epoch: 2, releasedEpoch: 0 },
+    });
   });
 
   it("withdraws an intent whose PUT never reached the cluster", async () => {
@@ -113,7 +148,9 @@ describe("endDeadLeases()", () => {
   it("leaves an intent that the cluster has carried out, due to be settled now", async () => {
     const intent = await dyingHolder("daily", true);
     expect(await recovered()).toEqual({ leases: 1, reached: 1, withdrawn: 0 });
-    expect((await readHead(tables, partition()))?.intents).toEqual([{ ...intent, deadlineMs: NOW_MS - 1 }]);
+    expect((await readHead(tables, partition()))?.intents).toEqual([
+      { ...intent, deadlineMs: NOW_MS - 1 },
+    ]);
   });
 
   it("changes nothing where no holder died, and nothing the second time", async () => {

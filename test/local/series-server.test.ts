@@ -7,7 +7,10 @@ afterEach(async () => {
   server = undefined;
 });
 
-const started = async (read: Parameters<typeof startSeriesServer>[0], port = 0): Promise<string> => {
+const started = async (
+  read: Parameters<typeof startSeriesServer>[0],
+  port = 0,
+): Promise<string> => {
   server = await startSeriesServer(read, port);
   return server.url;
 };
@@ -18,7 +21,10 @@ describe("startSeriesServer()", () => {
     const url = await started(async () => `# scrape ${++scrapes}\n# EOF\n`);
     expect(url).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/metrics$/);
     const first = await fetch(url);
-    expect([first.status, first.headers.get("content-type")]).toEqual([200, "application/openmetrics-text; version=1.0.0; charset=utf-8"]);
+    expect([first.status, first.headers.get("content-type")]).toEqual([
+      200,
+      "application/openmetrics-text; version=1.0.0; charset=utf-8",
+    ]);
     expect(await first.text()).toBe("# scrape 1\n# EOF\n");
     expect(await (await fetch(`${url}?name[]=x`)).text()).toBe("# scrape 2\n# EOF\n");
   });
@@ -38,14 +44,23 @@ describe("startSeriesServer()", () => {
     expect([status, headers.get("content-length"), body]).toEqual([200, "11", null]);
   });
 
-  it.each(["/", "/metrics/", "/metricsx", "/metrics2?a=/metrics"])("has nothing at %s", async (path) => {
-    const url = await started(async () => "# EOF\n");
-    const response = await fetch(new URL(path, url));
-    expect([response.status, await response.text()]).toEqual([404, "Not found: the series are at /metrics\n"]);
-  });
+  it.each(["/", "/metrics/", "/metricsx", "/metrics2?a=/metrics"])(
+    "has nothing at %s",
+    async (path) => {
+      const url = await started(async () => "# EOF\n");
+      const response = await fetch(new URL(path, url));
+      expect([response.status, await response.text()]).toEqual([
+        404,
+        "Not found: the series are at /metrics\n",
+      ]);
+    },
+  );
 
   it("refuses every method that writes", async () => {
-    const response = await fetch(await started(async () => "# EOF\n"), { method: "POST", body: "x" });
+    const response = await fetch(await started(async () => "# EOF\n"), {
+      method: "POST",
+      body: "x",
+    });
     expect([response.status, response.headers.get("allow")]).toEqual([405, "GET, HEAD"]);
   });
 
@@ -56,7 +71,10 @@ describe("startSeriesServer()", () => {
       return "# EOF\n";
     });
     const failed = await fetch(url);
-    expect([failed.status, await failed.text()]).toEqual([500, "Cannot read the series: the tables are closed\n"]);
+    expect([failed.status, await failed.text()]).toEqual([
+      500,
+      "Cannot read the series: the tables are closed\n",
+    ]);
     broken = false;
     expect((await fetch(url)).status).toBe(200);
   });

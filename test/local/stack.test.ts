@@ -35,7 +35,14 @@ const programOf = (command: string): string =>
     users: [
       {
         name: "u",
-        user: { exec: { apiVersion: "client.authentication.k8s.io/v1", command: "sh", args: ["-c", command], interactiveMode: "Never" } },
+        user: {
+          exec: {
+            apiVersion: "client.authentication.k8s.io/v1",
+            command: "sh",
+            args: ["-c", command],
+            interactiveMode: "Never",
+          },
+        },
       },
     ],
     contexts: [{ name: "c", context: { cluster: "c", user: "u" } }],
@@ -80,12 +87,18 @@ it("a stack uses only the kubeconfig of its start, whatever the tables name, and
     reporter,
   });
   closing.push(stack.close);
-  const record = { name: clusterName("local"), uid: "uid-of-cluster", version: 1 } as Parameters<typeof stack.connect>[0];
+  const record = { name: clusterName("local"), uid: "uid-of-cluster", version: 1 } as Parameters<
+    typeof stack.connect
+  >[0];
   await expect(stack.connect(record)).rejects.toMatchObject({ code: "cluster.access.none" });
   const tables = localTables(client, Date.now);
   const evil = { kind: "kubeconfig", path: join(dir, "evil") } as const;
   writeFileSync(evil.path, programOf(`touch ${join(dir, "ran")}`));
-  await putConnection(tables, { cluster: record.name, uid: record.uid, connection: evil, version: 1 }, undefined);
+  await putConnection(
+    tables,
+    { cluster: record.name, uid: record.uid, connection: evil, version: 1 },
+    undefined,
+  );
   await expect(stack.connect(record)).rejects.toMatchObject({
     code: "cluster.access.kubeconfig",
     message: expect.stringContaining("this run was started with another one"),
@@ -101,7 +114,9 @@ it("a stack uses only the kubeconfig of its start, whatever the tables name, and
   expect(lines).toEqual([
     {
       level: "warn",
-      message: expect.stringMatching(/^Cannot look for a HorizontalPodAutoscaler on the same targets in cluster "local": .*not for you/),
+      message: expect.stringMatching(
+        /^Cannot look for a HorizontalPodAutoscaler on the same targets in cluster "local": .*not for you/,
+      ),
       fields: { outcome: "not seen" },
     },
   ]);
@@ -144,8 +159,19 @@ it("a run on a real cluster compares its clock with the API server: a clock that
   const tables = localTables(client, Date.now);
   const name = clusterName("real");
   const partitions = [{ name: WHOLE_CLUSTER }];
-  const record: ClusterRecord = { name, uid: "uid-of-cluster", syncPeriodMs: PERIOD_MS, partitions, settings: DEFAULT_SETTINGS, version: 1 };
-  await putConnection(tables, { cluster: name, uid: record.uid, connection, version: 1 }, undefined);
+  const record: ClusterRecord = {
+    name,
+    uid: "uid-of-cluster",
+    syncPeriodMs: PERIOD_MS,
+    partitions,
+    settings: DEFAULT_SETTINGS,
+    version: 1,
+  };
+  await putConnection(
+    tables,
+    { cluster: name, uid: record.uid, connection, version: 1 },
+    undefined,
+  );
   await putCluster(tables, record, undefined);
   await stack.connect(record);
   const partition = { cluster: name, partition: WHOLE_CLUSTER };
@@ -155,7 +181,11 @@ it("a run on a real cluster compares its clock with the API server: a clock that
   };
   const real = Date.now;
   vi.spyOn(Date, "now").mockImplementation(() => real() + 3_600_000);
-  expect(await synced()).toMatchObject({ kind: "dropped", why: "clock", wrongByMs: expect.closeTo(3_600_000, -5) });
+  expect(await synced()).toMatchObject({
+    kind: "dropped",
+    why: "clock",
+    wrongByMs: expect.closeTo(3_600_000, -5),
+  });
   expect(await readHead(tables, partition)).toBeUndefined();
   vi.restoreAllMocks();
   expect(await synced()).toMatchObject({ kind: "completed" });

@@ -3,7 +3,13 @@ import { randomBytes } from "node:crypto";
 import { cpSync, mkdtempSync, readdirSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { BatchExecuteStatementCommand, DynamoDBClient, GetItemCommand, PutItemCommand, QueryCommand } from "@aws-sdk/client-dynamodb";
+import {
+  BatchExecuteStatementCommand,
+  DynamoDBClient,
+  GetItemCommand,
+  PutItemCommand,
+  QueryCommand,
+} from "@aws-sdk/client-dynamodb";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { withoutLogger } from "../../lib/aws/bounded-requests.ts";
 import { LOOPBACK_CREDENTIALS, LOOPBACK_REGION } from "../../lib/local/run/loopback.ts";
@@ -16,7 +22,8 @@ import { tableDefinitions } from "../../lib/store/table/tables.ts";
 
 const ITEM_BYTES = 100_000;
 const OVERWRITES = 200;
-const bytesOf = (folder: string): number => readdirSync(folder).reduce((sum, name) => sum + statSync(join(folder, name)).size, 0);
+const bytesOf = (folder: string): number =>
+  readdirSync(folder).reduce((sum, name) => sum + statSync(join(folder, name)).size, 0);
 
 const { stateTable, historyTable } = TABLE_NAMES;
 const Key = { pk: { S: "p" }, sk: { S: "s" } };
@@ -47,11 +54,16 @@ describe.each([
     for (const client of clients) {
       await client.send(new GetItemCommand({ TableName: stateTable, Key }));
       await client.send(
-        new QueryCommand({ TableName: stateTable, KeyConditionExpression: "pk = :p", ExpressionAttributeValues: { ":p": { S: "p" } } }),
+        new QueryCommand({
+          TableName: stateTable,
+          KeyConditionExpression: "pk = :p",
+          ExpressionAttributeValues: { ":p": { S: "p" } },
+        }),
       );
     }
     expect(tables.writes()).toBe(before);
-    for (const client of clients) await client.send(new PutItemCommand({ TableName: stateTable, Item: Key }));
+    for (const client of clients)
+      await client.send(new PutItemCommand({ TableName: stateTable, Item: Key }));
     // An answer over loopback may be here before the thread of the tables has counted it.
     await expect.poll(() => tables.writes()).toBe(before + clients.length);
   });
@@ -64,7 +76,9 @@ describe.each([
       const [own, other] = clients;
       await own?.send(new PutItemCommand({ TableName: stateTable, Item: Key }));
       expect(requests).toHaveLength(0);
-      expect(await other?.send(new GetItemCommand({ TableName: stateTable, Key }))).toMatchObject({ Item: Key });
+      expect(await other?.send(new GetItemCommand({ TableName: stateTable, Key }))).toMatchObject({
+        Item: Key,
+      });
       expect(requests).toHaveLength(1);
     } finally {
       diagnostics.unsubscribe("http.client.request.start", note);
@@ -75,12 +89,21 @@ describe.each([
     const [client] = clients;
     // The engine reads the whole item, and need not send it.
     const query = {
-      ...{ TableName: stateTable, KeyConditionExpression: "pk = :p", ExpressionAttributeValues: { ":p": { S: "p" } } },
+      ...{
+        TableName: stateTable,
+        KeyConditionExpression: "pk = :p",
+        ExpressionAttributeValues: { ":p": { S: "p" } },
+      },
       ProjectionExpression: "pk",
     };
     const overwrite = async (times: number): Promise<void> => {
       for (let at = 0; at < times; at++) {
-        await client?.send(new PutItemCommand({ TableName: stateTable, Item: { ...Key, body: { B: randomBytes(ITEM_BYTES) } } }));
+        await client?.send(
+          new PutItemCommand({
+            TableName: stateTable,
+            Item: { ...Key, body: { B: randomBytes(ITEM_BYTES) } },
+          }),
+        );
         await client?.send(new QueryCommand(query));
       }
     };
@@ -95,7 +118,9 @@ describe.each([
 
   it("refuse in the same words with and without a socket", async () => {
     const refusals = clients.map((client) =>
-      client.send(new PutItemCommand({ TableName: "another", Item: Key })).catch((error: Error) => [error.name, error.message]),
+      client
+        .send(new PutItemCommand({ TableName: "another", Item: Key }))
+        .catch((error: Error) => [error.name, error.message]),
     );
     const [own, other] = await Promise.all(refusals);
     expect(own).toEqual(["ResourceNotFoundException", "Requested resource not found"]);
@@ -129,22 +154,46 @@ describe.each([
 
   it("refuse a batch of more statements than DynamoDB takes", async () => {
     const Statement = `INSERT INTO "${historyTable}" VALUE {'pk': ?, 'sk': ?}`;
-    const Statements = Array.from({ length: 26 }, (_, at) => ({ Statement, Parameters: [{ S: "p" }, { S: String(at) }] }));
-    await expect(clients[0]?.send(new BatchExecuteStatementCommand({ Statements }))).rejects.toMatchObject({ name: "ValidationException" });
+    const Statements = Array.from({ length: 26 }, (_, at) => ({
+      Statement,
+      Parameters: [{ S: "p" }, { S: String(at) }],
+    }));
+    await expect(
+      clients[0]?.send(new BatchExecuteStatementCommand({ Statements })),
+    ).rejects.toMatchObject({ name: "ValidationException" });
   });
 
   it("take many requests at once, give each its own answer, and keep what was answered", async () => {
     const client = tables.client();
     const numbered = (at: number) => ({ ...Key, sk: { S: String(at) } });
     const all = Array.from({ length: 60 }, (_item, at) => at);
-    await Promise.all(all.map((at) => client.send(new PutItemCommand({ TableName: stateTable, Item: { ...numbered(at), at: { N: String(at) } } }))));
-    const read = await Promise.all(all.map((at) => client.send(new GetItemCommand({ TableName: stateTable, Key: numbered(at) }))));
+    await Promise.all(
+      all.map((at) =>
+        client.send(
+          new PutItemCommand({
+            TableName: stateTable,
+            Item: { ...numbered(at), at: { N: String(at) } },
+          }),
+        ),
+      ),
+    );
+    const read = await Promise.all(
+      all.map((at) =>
+        client.send(new GetItemCommand({ TableName: stateTable, Key: numbered(at) })),
+      ),
+    );
     expect(read.map((answer) => answer.Item?.["at"]?.N)).toEqual(all.map(String));
     client.destroy();
     await tables.close();
     tables = await startTables(join(dir, "tables"));
     const again = tables.client();
-    expect((await again.send(new GetItemCommand({ TableName: stateTable, Key: { ...Key, sk: { S: "59" } } }))).Item?.["at"]?.N).toBe("59");
+    expect(
+      (
+        await again.send(
+          new GetItemCommand({ TableName: stateTable, Key: { ...Key, sk: { S: "59" } } }),
+        )
+      ).Item?.["at"]?.N,
+    ).toBe("59");
     again.destroy();
   });
 
@@ -152,7 +201,12 @@ describe.each([
     const lines: unknown[] = [];
     const note = (line: unknown) => void lines.push(line);
     const logger = { debug: () => {}, info: note, warn: note, error: note };
-    const plain = new DynamoDBClient({ endpoint: tables.endpoint, region: LOOPBACK_REGION, credentials: LOOPBACK_CREDENTIALS, logger });
+    const plain = new DynamoDBClient({
+      endpoint: tables.endpoint,
+      region: LOOPBACK_REGION,
+      credentials: LOOPBACK_CREDENTIALS,
+      logger,
+    });
     await plain.send(new GetItemCommand({ TableName: stateTable, Key }));
     const logged = lines.length;
     expect(logged).toBeGreaterThan(0);
@@ -173,7 +227,9 @@ describe("The durable tables of a run on a real cluster", () => {
     for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
   });
   const put = (client: DynamoDBClient, sk: string) =>
-    client.send(new PutItemCommand({ TableName: stateTable, Item: { pk: { S: "p" }, sk: { S: sk } } }));
+    client.send(
+      new PutItemCommand({ TableName: stateTable, Item: { pk: { S: "p" }, sk: { S: sk } } }),
+    );
 
   it("answer no write before the disk has it: what was answered is in the copy of the last commit", async () => {
     const path = join(newFolder(), "tables");
@@ -197,16 +253,26 @@ describe("The durable tables of a run on a real cluster", () => {
     expect(commits - before).toBeLessThanOrEqual(3);
     await put(client, "last");
     cut = commits;
-    await expect(put(client, "lost")).rejects.toThrow("the tables cannot be kept on the disk: the power is cut");
-    await expect(put(client, "after it"), "every later write").rejects.toThrow("cannot be kept on the disk");
+    await expect(put(client, "lost")).rejects.toThrow(
+      "the tables cannot be kept on the disk: the power is cut",
+    );
+    await expect(put(client, "after it"), "every later write").rejects.toThrow(
+      "cannot be kept on the disk",
+    );
     client.destroy();
     await tables.close();
     const again = await startTables(after);
     const reader = again.client();
     const { Items = [] } = await reader.send(
-      new QueryCommand({ TableName: stateTable, KeyConditionExpression: "pk = :p", ExpressionAttributeValues: { ":p": { S: "p" } } }),
+      new QueryCommand({
+        TableName: stateTable,
+        KeyConditionExpression: "pk = :p",
+        ExpressionAttributeValues: { ":p": { S: "p" } },
+      }),
     );
-    expect(Items.map(({ sk }) => sk?.S).toSorted()).toEqual([...Array.from({ length: 40 }, (_, at) => `together-${at}`), "last"].toSorted());
+    expect(Items.map(({ sk }) => sk?.S).toSorted()).toEqual(
+      [...Array.from({ length: 40 }, (_, at) => `together-${at}`), "last"].toSorted(),
+    );
     reader.destroy();
     await again.close();
   });

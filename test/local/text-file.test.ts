@@ -19,7 +19,10 @@ const file = (content: string | Uint8Array): string => {
 
 describe("textOfFile()", () => {
   it("reads UTF-8, with or without its mark", () =>
-    expect([textOfFile(file("größe: 1\n"), MOST_BYTES), textOfFile(file("\ufeffa: 1\n"), MOST_BYTES)]).toEqual(["größe: 1\n", "a: 1\n"]));
+    expect([
+      textOfFile(file("größe: 1\n"), MOST_BYTES),
+      textOfFile(file("\ufeffa: 1\n"), MOST_BYTES),
+    ]).toEqual(["größe: 1\n", "a: 1\n"]));
 
   it.each([
     ["Latin-1", Buffer.from("a: 1\nb: größe\n", "latin1"), 2],
@@ -27,7 +30,9 @@ describe("textOfFile()", () => {
     ["a text that is cut in the middle of a letter", Buffer.from("a: ö").subarray(0, 4), 1],
   ])("refuses %s with its line: the letters would be replaced silently", (_, bytes, line) => {
     const path = file(bytes);
-    expect(() => textOfFile(path, MOST_BYTES)).toThrow(`Cannot read "${path}": line ${line} is not UTF-8; save the file as UTF-8`);
+    expect(() => textOfFile(path, MOST_BYTES)).toThrow(
+      `Cannot read "${path}": line ${line} is not UTF-8; save the file as UTF-8`,
+    );
   });
 
   it("reads a file at the limit, and refuses a larger one without reading it to its end", () => {
@@ -36,14 +41,21 @@ describe("textOfFile()", () => {
     // Sparse: it takes no room on the disk.
     truncateSync(path, 1_100_000_000);
     const before = process.memoryUsage().arrayBuffers;
-    expect(() => textOfFile(path, MOST_BYTES)).toThrow(`Cannot read "${path}": it has more than ${MOST_BYTES} bytes; cut it into several files`);
+    expect(() => textOfFile(path, MOST_BYTES)).toThrow(
+      `Cannot read "${path}": it has more than ${MOST_BYTES} bytes; cut it into several files`,
+    );
     expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(10_000_000);
   });
 
-  it("refuses a device without an end", () => expect(() => textOfFile("/dev/zero", MOST_BYTES)).toThrow('Cannot read "/dev/zero": it has more than'));
+  it("refuses a device without an end", () =>
+    expect(() => textOfFile("/dev/zero", MOST_BYTES)).toThrow(
+      'Cannot read "/dev/zero": it has more than',
+    ));
 
   it.each([
     ["there is no such file", () => join(dir, "none.yaml")],
     ["it is a folder", () => dir],
-  ])("says that %s", (why, path) => expect(() => textOfFile(path(), MOST_BYTES)).toThrow(`Cannot read "${path()}": ${why}`));
+  ])("says that %s", (why, path) =>
+    expect(() => textOfFile(path(), MOST_BYTES)).toThrow(`Cannot read "${path()}": ${why}`),
+  );
 });

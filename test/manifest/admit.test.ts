@@ -14,30 +14,82 @@ const thrownBy = (act: () => unknown): TidemarkError => {
   throw new Error("nothing was thrown");
 };
 
-const resource = (target: Readonly<Record<string, unknown>>) => [{ type: "Resource", resource: { name: "cpu", target } }];
+const resource = (target: Readonly<Record<string, unknown>>) => [
+  { type: "Resource", resource: { name: "cpu", target } },
+];
 const scaleUp = (rules: Readonly<Record<string, unknown>>) => v2({ behavior: { scaleUp: rules } });
-const policy = (members: Readonly<Record<string, unknown>>) => scaleUp({ policies: [{ type: "Pods", value: 1, periodSeconds: 1, ...members }] });
+const policy = (members: Readonly<Record<string, unknown>>) =>
+  scaleUp({ policies: [{ type: "Pods", value: 1, periodSeconds: 1, ...members }] });
 
 describe("admit() at its limits (hpa.md 1.3)", () => {
   it.each([
-    ["minReplicas", 1, [], 0, ["spec.metrics Forbidden must specify at least one Object or External metric to support scaling to zero replicas"]],
-    ["maxReplicas", 1, [], 0, ["spec.maxReplicas Invalid must be greater than or equal to `minReplicas`", "spec.maxReplicas Required"]],
-    ["maxReplicas", 2_147_483_647, [], 2_147_483_648, ["spec.maxReplicas TypeInvalid must be a whole number below 2147483648, not 2147483648"]],
-    ["minReplicas", 10, [], 11, ["spec.maxReplicas Invalid must be greater than or equal to `minReplicas`"]],
+    [
+      "minReplicas",
+      1,
+      [],
+      0,
+      [
+        "spec.metrics Forbidden must specify at least one Object or External metric to support scaling to zero replicas",
+      ],
+    ],
+    [
+      "maxReplicas",
+      1,
+      [],
+      0,
+      [
+        "spec.maxReplicas Invalid must be greater than or equal to `minReplicas`",
+        "spec.maxReplicas Required",
+      ],
+    ],
+    [
+      "maxReplicas",
+      2_147_483_647,
+      [],
+      2_147_483_648,
+      ["spec.maxReplicas TypeInvalid must be a whole number below 2147483648, not 2147483648"],
+    ],
+    [
+      "minReplicas",
+      10,
+      [],
+      11,
+      ["spec.maxReplicas Invalid must be greater than or equal to `minReplicas`"],
+    ],
   ])("%s: %d gives %j, %d gives %j", (name, inside, none, outside, wanted) => {
     expect(faultsOf(v2({ [name]: inside }))).toEqual(none);
     expect(faultsOf(v2({ [name]: outside }))).toEqual(wanted);
   });
 
   it.each([
-    ["window", (value: number) => scaleUp({ stabilizationWindowSeconds: value }), 0, 3600, "zero", "3600"],
+    [
+      "window",
+      (value: number) => scaleUp({ stabilizationWindowSeconds: value }),
+      0,
+      3600,
+      "zero",
+      "3600",
+    ],
     ["period", (value: number) => policy({ periodSeconds: value }), 1, 1800, "zero", "1800"],
     ["value", (value: number) => policy({ value }), 1, 2_147_483_647, "zero", ""],
-    ["utilization", (value: number) => v2({ metrics: resource({ type: "Utilization", averageUtilization: value }) }), 1, 2_147_483_647, "0", ""],
+    [
+      "utilization",
+      (value: number) =>
+        v2({ metrics: resource({ type: "Utilization", averageUtilization: value }) }),
+      1,
+      2_147_483_647,
+      "0",
+      "",
+    ],
   ])("%s: below, at and above", (_, at, least, most, floor, ceiling) => {
     expect([faultsOf(at(least)), faultsOf(at(most))]).toEqual([[], []]);
-    expect(faultsOf(at(least - 1)).join()).toMatch(new RegExp(`Invalid must be greater than (or equal to )?${floor}$`));
-    if (ceiling !== "") expect(faultsOf(at(most + 1)).join()).toMatch(new RegExp(`Invalid must be less than or equal to ${ceiling}$`));
+    expect(faultsOf(at(least - 1)).join()).toMatch(
+      new RegExp(`Invalid must be greater than (or equal to )?${floor}$`),
+    );
+    if (ceiling !== "")
+      expect(faultsOf(at(most + 1)).join()).toMatch(
+        new RegExp(`Invalid must be less than or equal to ${ceiling}$`),
+      );
   });
 
   it.each([
@@ -45,7 +97,9 @@ describe("admit() at its limits (hpa.md 1.3)", () => {
     ["0", []],
     ["1n", []],
     ["1e9", []],
-  ])("tolerance %s gives %j", (tolerance, wanted) => expect(faultsOf(scaleUp({ tolerance }))).toEqual(wanted));
+  ])("tolerance %s gives %j", (tolerance, wanted) =>
+    expect(faultsOf(scaleUp({ tolerance }))).toEqual(wanted),
+  );
 
   it.each([
     ["0", ["spec.metrics[0].resource.target.averageValue Invalid must be positive"]],
@@ -54,7 +108,12 @@ describe("admit() at its limits (hpa.md 1.3)", () => {
     [" 250m ", []],
     ["9223372036854775", []],
     // The API takes it, and the controller cuts it to 64 bits of thousandths.
-    ["9".repeat(256), ["spec.metrics[0].resource.target.averageValue Invalid must be at most 9223372036854775807 thousandths"]],
+    [
+      "9".repeat(256),
+      [
+        "spec.metrics[0].resource.target.averageValue Invalid must be at most 9223372036854775807 thousandths",
+      ],
+    ],
     [250, []],
     [9_007_199_254_740_991, []],
     [
@@ -63,30 +122,69 @@ describe("admit() at its limits (hpa.md 1.3)", () => {
         "spec.metrics[0].resource.target.averageValue TypeInvalid must be at most 9007199254740991 without quotes, because a larger number is rounded when it is read, not 9007199254740992",
       ],
     ],
-    ["250M i", ['spec.metrics[0].resource.target.averageValue TypeInvalid must be a quantity such as 80, "250m" or "1500Mi", not "250M i"']],
-    [true, ['spec.metrics[0].resource.target.averageValue TypeInvalid must be a quantity such as 80, "250m" or "1500Mi", not true']],
+    [
+      "250M i",
+      [
+        'spec.metrics[0].resource.target.averageValue TypeInvalid must be a quantity such as 80, "250m" or "1500Mi", not "250M i"',
+      ],
+    ],
+    [
+      true,
+      [
+        'spec.metrics[0].resource.target.averageValue TypeInvalid must be a quantity such as 80, "250m" or "1500Mi", not true',
+      ],
+    ],
   ])("averageValue %j gives %j", (averageValue, wanted) =>
-    expect(faultsOf(v2({ metrics: resource({ type: "AverageValue", averageValue }) }))).toEqual(wanted),
+    expect(faultsOf(v2({ metrics: resource({ type: "AverageValue", averageValue }) }))).toEqual(
+      wanted,
+    ),
   );
 
-  it.each(["9".repeat(257), `${"9".repeat(254)}e5`])("refuses a quantity of more than 256 characters, written or stored: %s", (averageValue) =>
-    expect(faults(v2({ metrics: resource({ type: "AverageValue", averageValue }) }))[0]).toMatch(/averageValue TypeInvalid must be a quantity/),
+  it.each(["9".repeat(257), `${"9".repeat(254)}e5`])(
+    "refuses a quantity of more than 256 characters, written or stored: %s",
+    (averageValue) =>
+      expect(faults(v2({ metrics: resource({ type: "AverageValue", averageValue }) }))[0]).toMatch(
+        /averageValue TypeInvalid must be a quantity/,
+      ),
   );
 
   it.each([
     ["63 letters of a label's value", { labels: { app: "x".repeat(63) } }, []],
-    ["64 letters of a label's value", { labels: { app: "x".repeat(64) } }, ["metadata.labels Invalid must be no more than 63 characters"]],
+    [
+      "64 letters of a label's value",
+      { labels: { app: "x".repeat(64) } },
+      ["metadata.labels Invalid must be no more than 63 characters"],
+    ],
     ["63 letters of a label's name", { labels: { [`a.b/${"x".repeat(63)}`]: "" } }, []],
-    ["64 letters of a label's name", { labels: { ["x".repeat(64)]: "" } }, ["metadata.labels Invalid name part must be no more than 63 characters"]],
-    ["an empty prefix", { labels: { "/a": "" } }, ["metadata.labels Invalid prefix part must be non-empty"]],
+    [
+      "64 letters of a label's name",
+      { labels: { ["x".repeat(64)]: "" } },
+      ["metadata.labels Invalid name part must be no more than 63 characters"],
+    ],
+    [
+      "an empty prefix",
+      { labels: { "/a": "" } },
+      ["metadata.labels Invalid prefix part must be non-empty"],
+    ],
     ["253 letters of a name", { name: "x".repeat(253) }, []],
-    ["254 letters of a name", { name: "x".repeat(254) }, ["metadata.name Invalid must be no more than 253 characters"]],
+    [
+      "254 letters of a name",
+      { name: "x".repeat(254) },
+      ["metadata.name Invalid must be no more than 253 characters"],
+    ],
     ["256 KiB of annotations", { annotations: { a: "x".repeat(262_143) } }, []],
-    ["a byte more of annotations", { annotations: { a: "ü".repeat(131_072) } }, ["metadata.annotations TooLong may not be more than 262144 bytes"]],
+    [
+      "a byte more of annotations",
+      { annotations: { a: "ü".repeat(131_072) } },
+      ["metadata.annotations TooLong may not be more than 262144 bytes"],
+    ],
   ])("%s", (_, metadata, wanted) => expect(faultsOf(v2({}, metadata))).toEqual(wanted));
 
   it("refuses a name with two slashes and an empty name part, in the API's words", () => {
-    const [twice, empty] = [faults(v2({}, { labels: { "a/b/c": "" } })), faults(v2({}, { annotations: { "a/": "" } }))];
+    const [twice, empty] = [
+      faults(v2({}, { labels: { "a/b/c": "" } })),
+      faults(v2({}, { annotations: { "a/": "" } })),
+    ];
     expect(twice[0]).toMatch(
       /^metadata.labels Invalid a qualified name must consist of .* with an optional DNS subdomain prefix and '\/' \(e\.g\. 'example\.com\/MyName'\)$/,
     );
@@ -100,13 +198,28 @@ describe("admit() at its limits (hpa.md 1.3)", () => {
     ["kubernetes.io/batch", []],
     ["requests.cpu", ["must be a standard resource for containers"]],
     ["requests.hugepages-2Mi", ["must be a standard resource for containers"]],
-    ["gpu", ["must be a standard resource for containers", "must be a standard resource type or fully qualified"]],
+    [
+      "gpu",
+      [
+        "must be a standard resource for containers",
+        "must be a standard resource type or fully qualified",
+      ],
+    ],
     ["requests.example.com/gpu", ["doesn't follow extended resource name standard"]],
   ])("a container's resource %s gives %j", (name, details) => {
     const metrics = [
-      { type: "ContainerResource", containerResource: { name, container: "app", target: { type: "Utilization", averageUtilization: 1 } } },
+      {
+        type: "ContainerResource",
+        containerResource: {
+          name,
+          container: "app",
+          target: { type: "Utilization", averageUtilization: 1 },
+        },
+      },
     ];
-    const problems = faultsOf(v2({ metrics })).map((fault) => fault.replace("spec.metrics[0].containerResource.name Invalid ", ""));
+    const problems = faultsOf(v2({ metrics })).map((fault) =>
+      fault.replace("spec.metrics[0].containerResource.name Invalid ", ""),
+    );
     expect(problems).toEqual(details);
   });
 });
@@ -114,7 +227,15 @@ describe("admit() at its limits (hpa.md 1.3)", () => {
 describe("admit()", () => {
   it("reports all problems of a manifest at once, each with what to write instead", () => {
     const { because, problems } = refused(
-      v2({ minReplicas: 5, maxReplicas: 2, scaleTargetRef: { kind: "Deployment" }, metrics: [{ type: "Pods", pods: {} }] }, { name: "Web" }),
+      v2(
+        {
+          minReplicas: 5,
+          maxReplicas: 2,
+          scaleTargetRef: { kind: "Deployment" },
+          metrics: [{ type: "Pods", pods: {} }],
+        },
+        { name: "Web" },
+      ),
     );
     expect(because).toBe("invalid");
     expect(new Set(problems.map(({ field }) => field))).toEqual(
@@ -132,7 +253,9 @@ describe("admit()", () => {
   });
 
   it("reports what cannot be read together with the rules that other fields break", () => {
-    const { because, problems } = refused(v2({ maxReplicas: "5", metrics: [{ type: "Pods", pods: { target: "fast" } }] }));
+    const { because, problems } = refused(
+      v2({ maxReplicas: "5", metrics: [{ type: "Pods", pods: { target: "fast" } }] }),
+    );
     expect(because).toBe("undecodable");
     expect(problems.map(({ field, detail }) => `${field} ${detail}`)).toEqual([
       'spec.maxReplicas must be a whole number below 2147483648, not "5"',
@@ -142,7 +265,12 @@ describe("admit()", () => {
   });
 
   it("does not blame a rule's field when its neighbour could not be read", () => {
-    const metrics = [{ type: "External", external: { metric: { name: "lag" }, target: { type: "Value", value: "x" } } }];
+    const metrics = [
+      {
+        type: "External",
+        external: { metric: { name: "lag" }, target: { type: "Value", value: "x" } },
+      },
+    ];
     expect(faults(v2({ metrics }))).toEqual([
       'spec.metrics[0].external.target.value TypeInvalid must be a quantity such as 80, "250m" or "1500Mi", not "x"',
     ]);
@@ -157,7 +285,12 @@ describe("admit()", () => {
 
   it("warns of unknown fields with their path and the nearest known name", () => {
     const { warnings } = admitted(
-      v2({ minReplica: 2, behaviour: {}, surprise: {}, metrics: resource({ type: "Utilization", averageutilization: 3, averageUtilization: 4 }) }),
+      v2({
+        minReplica: 2,
+        behaviour: {},
+        surprise: {},
+        metrics: resource({ type: "Utilization", averageutilization: 3, averageUtilization: 4 }),
+      }),
     );
     expect(warnings.map(({ refusal: _strict, ...warning }) => warning)).toEqual([
       {
@@ -172,7 +305,11 @@ describe("admit()", () => {
         fix: 'write "behavior" if that is meant',
         meant: "spec.behavior",
       },
-      { field: "spec.surprise", message: 'unknown field "spec.surprise" is ignored', fix: "remove it" },
+      {
+        field: "spec.surprise",
+        message: 'unknown field "spec.surprise" is ignored',
+        fix: "remove it",
+      },
       {
         field: "spec.metrics[0].resource.target.averageutilization",
         message: 'unknown field "spec.metrics[0].resource.target.averageutilization" is ignored',
@@ -184,11 +321,17 @@ describe("admit()", () => {
 
   it("takes minus zero for zero", () =>
     expect(
-      Object.is(admitted(v2({ behavior: { scaleUp: { stabilizationWindowSeconds: -0 } } })).spec.behavior?.scaleUp.stabilizationWindowSeconds, 0),
+      Object.is(
+        admitted(v2({ behavior: { scaleUp: { stabilizationWindowSeconds: -0 } } })).spec.behavior
+          ?.scaleUp.stabilizationWindowSeconds,
+        0,
+      ),
     ).toBe(true));
 
   it("keeps the number of warnings small", () => {
-    const many = Object.fromEntries(Array.from({ length: 1_000 }, (_, index) => [`field${index}`, 1]));
+    const many = Object.fromEntries(
+      Array.from({ length: 1_000 }, (_, index) => [`field${index}`, 1]),
+    );
     expect(admitted(v2(many)).warnings).toHaveLength(50);
   });
 
@@ -212,7 +355,10 @@ describe("admit()", () => {
     ["a list", [], "the manifest must be an object, not a list"],
   ])("refuses %s", (_, document, clause) => {
     const error = thrownBy(() => admitOrThrow({ document, where: "hpa.yaml" }));
-    expect([error.code, error.message]).toEqual(["manifest.invalid", `Cannot accept "hpa.yaml": ${clause}; write an object`]);
+    expect([error.code, error.message]).toEqual([
+      "manifest.invalid",
+      `Cannot accept "hpa.yaml": ${clause}; write an object`,
+    ]);
   });
 
   it("needs apiVersion and kind as texts", () => {
@@ -229,12 +375,18 @@ describe("admit() of an update", () => {
 
   it("raises the generation when the spec changes", () => {
     const { stored, changed } = admitted(v2({ maxReplicas: 11 }), { old, oldGeneration: 4 });
-    expect([stored["metadata"], changed]).toEqual([{ name: "web", namespace: "shop", generation: 5 }, true]);
+    expect([stored["metadata"], changed]).toEqual([
+      { name: "web", namespace: "shop", generation: 5 },
+      true,
+    ]);
   });
 
   it.each([
     ["the same", v2()],
-    ["defaults written out", v2({ minReplicas: 1, metrics: resource({ type: "Utilization", averageUtilization: 80 }) })],
+    [
+      "defaults written out",
+      v2({ minReplicas: 1, metrics: resource({ type: "Utilization", averageUtilization: 80 }) }),
+    ],
     ["labels", v2({}, { labels: { team: "a" } })],
     ["another form", { ...v2(), apiVersion: "autoscaling/v2beta2" }],
   ])("keeps the generation for %s", (_, document) => {
@@ -244,7 +396,8 @@ describe("admit() of an update", () => {
   });
 
   it("takes quantities of the same amount for the same", () => {
-    const at = (averageValue: string) => v2({ metrics: resource({ type: "AverageValue", averageValue }) });
+    const at = (averageValue: string) =>
+      v2({ metrics: resource({ type: "AverageValue", averageValue }) });
     expect(admitted(at("1e3"), { old: at("1k") }).changed).toBe(false);
     expect(admitted(at("1n"), { old: at("2n") }).changed).toBe(true);
   });
@@ -300,7 +453,9 @@ describe("admitOrThrow()", () => {
   });
 
   it("leaves patterns out of the sentence and keeps them in the details", () => {
-    const error = thrownBy(() => admitOrThrow({ document: v2({}, { name: "Web" }), where: "hpa.yaml" }));
+    const error = thrownBy(() =>
+      admitOrThrow({ document: v2({}, { name: "Web" }), where: "hpa.yaml" }),
+    );
     expect(error.message).toBe(
       "Cannot accept \"Web\" of \"hpa.yaml\": metadata.name: a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character; use small letters, digits, - and . only, at most 253 of them",
     );
@@ -312,7 +467,9 @@ describe("admitOrThrow()", () => {
     ["HorizontalPodAutoscaler", "autoscaling/v3"],
     ["Deployment", "apps/v1"],
   ])("refuses kind %s of %s and names what is accepted", (kind, apiVersion) => {
-    const error = thrownBy(() => admitOrThrow({ document: { ...v2(), kind, apiVersion }, where: "hpa.yaml" }));
+    const error = thrownBy(() =>
+      admitOrThrow({ document: { ...v2(), kind, apiVersion }, where: "hpa.yaml" }),
+    );
     expect(error.code).toBe("manifest.unsupported");
     expect(error.message).toMatch(
       new RegExp(
@@ -329,7 +486,8 @@ describe("admitOrThrow()", () => {
 });
 
 describe("specOf()", () => {
-  it("converts a stored manifest", () => expect(specOf(JSON.stringify(v2()))).toEqual(admitted(v2()).spec));
+  it("converts a stored manifest", () =>
+    expect(specOf(JSON.stringify(v2()))).toEqual(admitted(v2()).spec));
 
   it.each([
     ["{", "manifest.unreadable", /^Cannot read "stored manifest": it is not JSON$/],
@@ -338,7 +496,11 @@ describe("specOf()", () => {
       "manifest.invalid",
       /^Cannot accept "stored manifest": apiVersion is required; write apiVersion: autoscaling\/v2 \(and 1 further problem\)$/,
     ],
-    ['{"apiVersion": "v1", "kind": "Pod"}', "manifest.unsupported", /^Cannot accept "stored manifest": kind "Pod" of "v1" is not accepted; /],
+    [
+      '{"apiVersion": "v1", "kind": "Pod"}',
+      "manifest.unsupported",
+      /^Cannot accept "stored manifest": kind "Pod" of "v1" is not accepted; /,
+    ],
   ])("refuses %s", (manifest, code, words) => {
     const error = thrownBy(() => specOf(manifest));
     expect(error.code).toBe(code);
@@ -361,7 +523,13 @@ describe("specOf()", () => {
         v2({
           metrics: [
             { type: "External", external: { metric, target: { type: "Value", value: "1500u" } } },
-            { type: "Pods", pods: { metric: { name: "rps", selector: {} }, target: { type: "AverageValue", averageValue: "2k" } } },
+            {
+              type: "Pods",
+              pods: {
+                metric: { name: "rps", selector: {} },
+                target: { type: "AverageValue", averageValue: "2k" },
+              },
+            },
             {
               type: "Object",
               object: {
@@ -372,7 +540,11 @@ describe("specOf()", () => {
             },
             {
               type: "ContainerResource",
-              containerResource: { name: "memory", container: "app", target: { type: "AverageValue", averageValue: "1Gi" } },
+              containerResource: {
+                name: "memory",
+                container: "app",
+                target: { type: "AverageValue", averageValue: "1Gi" },
+              },
             },
           ],
         }),
@@ -380,22 +552,35 @@ describe("specOf()", () => {
     );
     expect(metrics).toEqual([
       { type: "External", metric, target: { type: "Value", valueMilli: 2n } },
-      { type: "Pods", metric: { name: "rps", selector: {} }, target: { type: "AverageValue", averageValueMilli: 2_000_000n } },
+      {
+        type: "Pods",
+        metric: { name: "rps", selector: {} },
+        target: { type: "AverageValue", averageValueMilli: 2_000_000n },
+      },
       {
         type: "Object",
         describedObject: { apiVersion: "v1", kind: "Service", name: "web" },
         metric: { name: "hits" },
         target: { type: "Value", valueMilli: 3_000n, averageValueMilli: 1_024_000n },
       },
-      { type: "ContainerResource", name: "memory", container: "app", target: { type: "AverageValue", averageValueMilli: 1_073_741_824_000n } },
+      {
+        type: "ContainerResource",
+        name: "memory",
+        container: "app",
+        target: { type: "AverageValue", averageValueMilli: 1_073_741_824_000n },
+      },
     ]);
   });
 
   it("gives tolerances as the doubles of hpa.md 3.1", () => {
     const behavior = { scaleUp: { tolerance: "0.061" }, scaleDown: { tolerance: "0.0001" } };
     const { behavior: read } = hpaSpec(specOf(JSON.stringify(v2({ behavior }))));
-    expect([read?.scaleUp.tolerance, read?.scaleDown.tolerance]).toEqual([61 * 0.001, 100 * 0.000001]);
+    expect([read?.scaleUp.tolerance, read?.scaleDown.tolerance]).toEqual([
+      61 * 0.001,
+      100 * 0.000001,
+    ]);
   });
 });
 
-it("admit() keeps the forms it was asked for", () => expect(admit({ ...v2(), apiVersion: "autoscaling/v2beta2" }, { forms: [] }).ok).toBe(false));
+it("admit() keeps the forms it was asked for", () =>
+  expect(admit({ ...v2(), apiVersion: "autoscaling/v2beta2" }, { forms: [] }).ok).toBe(false));

@@ -1,15 +1,23 @@
 import { describe, expect, it } from "vitest";
 import { admitted, faults, faultsOf, manifest, v2 } from "./manifests.ts";
 
-const constrained = (constraints: unknown, spec: Readonly<Record<string, unknown>> = {}) => v2({ maxReplicas: 1000, constraints, ...spec });
+const constrained = (constraints: unknown, spec: Readonly<Record<string, unknown>> = {}) =>
+  v2({ maxReplicas: 1000, constraints, ...spec });
 const behaviorOf = (constraints: unknown) => admitted(constrained(constraints)).spec.behavior;
 const warningsOf = (constraints: unknown, spec: Readonly<Record<string, unknown>> = {}) =>
-  admitted(constrained(constraints, spec)).warnings.map(({ field, message, fix }) => `${field}: ${message}; ${fix}`);
+  admitted(constrained(constraints, spec)).warnings.map(
+    ({ field, message, fix }) => `${field}: ${message}; ${fix}`,
+  );
 
 const pods = (value: number, periodSeconds = 60) => ({ type: "Pods", value, periodSeconds });
 const percent = (value: number, periodSeconds = 60) => ({ type: "Percent", value, periodSeconds });
 const OWN = { countedChanges: "SameDirection" };
-const DEFAULT_UP = { ...OWN, stabilizationWindowSeconds: 0, selectPolicy: "Max", policies: [pods(4), percent(100)] };
+const DEFAULT_UP = {
+  ...OWN,
+  stabilizationWindowSeconds: 0,
+  selectPolicy: "Max",
+  policies: [pods(4), percent(100)],
+};
 const UNLIMITED_DOWN = { ...OWN, selectPolicy: "Min", policies: [] };
 
 describe("constraints (proposals.md §3)", () => {
@@ -22,16 +30,24 @@ describe("constraints (proposals.md §3)", () => {
     expect(behaviorOf({})).toEqual({ scaleUp: DEFAULT_UP, scaleDown: UNLIMITED_DOWN }));
 
   it("story 1 scales up as fast as possible", () =>
-    expect(behaviorOf({ scaleUp: { percent: 900 } })?.scaleUp.policies).toEqual([pods(4), percent(900)]));
+    expect(behaviorOf({ scaleUp: { percent: 900 } })?.scaleUp.policies).toEqual([
+      pods(4),
+      percent(900),
+    ]));
 
   it("story 2 scales up fast and down gradually", () =>
-    expect(behaviorOf({ scaleUp: { percent: 900 }, scaleDown: { pods: 1, periodSeconds: 600 } })).toEqual({
+    expect(
+      behaviorOf({ scaleUp: { percent: 900 }, scaleDown: { pods: 1, periodSeconds: 600 } }),
+    ).toEqual({
       scaleUp: { ...DEFAULT_UP, policies: [pods(4), percent(900)] },
       scaleDown: { ...OWN, selectPolicy: "Min", policies: [pods(1, 600)] },
     }));
 
   it("story 3 scales up gradually", () => {
-    expect(behaviorOf({ scaleUp: { pods: 1, percent: 0 } })?.scaleUp).toEqual({ ...DEFAULT_UP, policies: [pods(1)] });
+    expect(behaviorOf({ scaleUp: { pods: 1, percent: 0 } })?.scaleUp).toEqual({
+      ...DEFAULT_UP,
+      policies: [pods(1)],
+    });
     expect(warningsOf({ scaleUp: { pods: 1, percent: 0 } })).toEqual([]);
   });
 
@@ -43,7 +59,11 @@ describe("constraints (proposals.md §3)", () => {
   });
 
   it("story 4 never scales down", () =>
-    expect(behaviorOf({ scaleDown: { percent: 0, pods: 0 } })?.scaleDown).toEqual({ ...OWN, selectPolicy: "Disabled", policies: [] }));
+    expect(behaviorOf({ scaleDown: { percent: 0, pods: 0 } })?.scaleDown).toEqual({
+      ...OWN,
+      selectPolicy: "Disabled",
+      policies: [],
+    }));
 
   it("story 5 waits before it scales down", () =>
     expect(behaviorOf({ scaleDown: { pods: 5, delaySeconds: 600 } })?.scaleDown).toEqual({
@@ -63,24 +83,50 @@ describe("constraints (proposals.md §3)", () => {
       scaleUp: { rate: { percent: 50, pods: 3, periodSeconds: 120 }, delaySeconds: 30 },
       scaleDown: { rate: { pods: 2 }, delaySeconds: 90 },
     };
-    const short = { scaleUp: { percent: 50, pods: 3, periodSeconds: 120, delaySeconds: 30 }, scaleDown: { pods: 2 }, delaySeconds: 90 };
+    const short = {
+      scaleUp: { percent: 50, pods: 3, periodSeconds: 120, delaySeconds: 30 },
+      scaleDown: { pods: 2 },
+      delaySeconds: 90,
+    };
     expect(behaviorOf(nested)).toEqual({
-      scaleUp: { ...OWN, stabilizationWindowSeconds: 30, selectPolicy: "Max", policies: [pods(3, 120), percent(50, 120)] },
-      scaleDown: { ...OWN, stabilizationWindowSeconds: 90, selectPolicy: "Min", policies: [pods(2)] },
+      scaleUp: {
+        ...OWN,
+        stabilizationWindowSeconds: 30,
+        selectPolicy: "Max",
+        policies: [pods(3, 120), percent(50, 120)],
+      },
+      scaleDown: {
+        ...OWN,
+        stabilizationWindowSeconds: 90,
+        selectPolicy: "Min",
+        policies: [pods(2)],
+      },
     });
     expect(behaviorOf(short)).toEqual(behaviorOf(nested));
   });
 
   it("take the same value from two places, and refuse two values, naming both places", () => {
-    expect(behaviorOf({ scaleUp: { pods: 5, percent: 0, rate: { pods: 5 } } })?.scaleUp.policies).toEqual([pods(5)]);
-    expect(faults(constrained({ scaleUp: { pods: 5, rate: { pods: 4 } }, delaySeconds: 60, scaleDown: { delaySeconds: 90 } }))).toEqual([
+    expect(
+      behaviorOf({ scaleUp: { pods: 5, percent: 0, rate: { pods: 5 } } })?.scaleUp.policies,
+    ).toEqual([pods(5)]);
+    expect(
+      faults(
+        constrained({
+          scaleUp: { pods: 5, rate: { pods: 4 } },
+          delaySeconds: 60,
+          scaleDown: { delaySeconds: 90 },
+        }),
+      ),
+    ).toEqual([
       "spec.constraints.delaySeconds Invalid may not be 60 while spec.constraints.scaleDown.delaySeconds is 90",
       "spec.constraints.scaleUp.pods Invalid may not be 5 while spec.constraints.scaleUp.rate.pods is 4",
     ]);
   });
 
   it("refuse a behavior beside them", () =>
-    expect(faults(constrained({}, { behavior: {} }))).toEqual(["spec.constraints Forbidden may not be set together with spec.behavior"]));
+    expect(faults(constrained({}, { behavior: {} }))).toEqual([
+      "spec.constraints Forbidden may not be set together with spec.behavior",
+    ]));
 
   it.each([
     ["both 0: disabled", { pods: 0, percent: 0 }, "Disabled", []],
@@ -137,7 +183,10 @@ describe("constraints (proposals.md §3)", () => {
   });
 
   it("warn of a percentage alone that would have to scale up from 0", () => {
-    const external = { type: "External", external: { metric: { name: "load" }, target: { type: "AverageValue", averageValue: "1" } } };
+    const external = {
+      type: "External",
+      external: { metric: { name: "load" }, target: { type: "AverageValue", averageValue: "1" } },
+    };
     const zero = { minReplicas: 0, metrics: [external] };
     expect(warningsOf({ scaleUp: { pods: 0, percent: 100 } }, zero)).toEqual([
       "spec.constraints.scaleUp.pods: with minReplicas: 0 a percentage without pods never scales up from 0: a percentage of 0 pods is 0; write pods: 1 or more, or minReplicas: 1",
@@ -167,24 +216,34 @@ describe("constraints (proposals.md §3)", () => {
     ["extensions/v1beta1", { scaleRef: target, maxReplicas: 10 }],
   ])("are read in %s", (apiVersion, spec) => {
     const document = manifest(apiVersion, { ...spec, constraints: { scaleDown: { pods: 1 } } });
-    expect(admitted(document).spec.behavior).toEqual({ scaleUp: DEFAULT_UP, scaleDown: { ...OWN, selectPolicy: "Min", policies: [pods(1)] } });
+    expect(admitted(document).spec.behavior).toEqual({
+      scaleUp: DEFAULT_UP,
+      scaleDown: { ...OWN, selectPolicy: "Min", policies: [pods(1)] },
+    });
   });
 
   it("take an object of the original design out of its rules, and say so", () => {
-    const document = manifest("extensions/v1beta1", { scaleRef: target, maxReplicas: 10, constraints: {} });
+    const document = manifest("extensions/v1beta1", {
+      scaleRef: target,
+      maxReplicas: 10,
+      constraints: {},
+    });
     const { spec, stored, warnings } = admitted(document);
     expect([spec.dialect, stored["apiVersion"]]).toEqual(["hpa", "autoscaling/v2"]);
     expect(warnings).toEqual([
       {
         field: "spec.constraints",
-        message: "with constraints this is decided by the rules of autoscaling/v2, not by the original ones with their pauses of 3 and 5 minutes",
+        message:
+          "with constraints this is decided by the rules of autoscaling/v2, not by the original ones with their pauses of 3 and 5 minutes",
         fix: "remove constraints to keep the original rules",
       },
     ]);
   });
 
   it("are stored complete, in the nested words of today's fields", () =>
-    expect(admitted(constrained({ scaleDown: { rate: { pods: 1 } }, delaySeconds: 60 })).stored).toMatchObject({
+    expect(
+      admitted(constrained({ scaleDown: { rate: { pods: 1 } }, delaySeconds: 60 })).stored,
+    ).toMatchObject({
       spec: {
         constraints: {
           scaleUp: { percent: 100, pods: 4, periodSeconds: 60, delaySeconds: 0 },
@@ -195,11 +254,17 @@ describe("constraints (proposals.md §3)", () => {
 
   it.each([
     ["a text", "fast", 'spec.constraints TypeInvalid must be an object, not "fast"'],
-    ["a direction that is a number", { scaleUp: 5 }, "spec.constraints.scaleUp TypeInvalid must be an object, not 5"],
+    [
+      "a direction that is a number",
+      { scaleUp: 5 },
+      "spec.constraints.scaleUp TypeInvalid must be an object, not 5",
+    ],
     [
       "pods as text",
       { scaleUp: { rate: { pods: "4" } } },
       'spec.constraints.scaleUp.rate.pods TypeInvalid must be a whole number below 2147483648, not "4"',
     ],
-  ])("refuse %s", (_, constraints, fault) => expect(faults(constrained(constraints))).toEqual([fault]));
+  ])("refuse %s", (_, constraints, fault) =>
+    expect(faults(constrained(constraints))).toEqual([fault]),
+  );
 });

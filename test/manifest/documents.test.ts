@@ -4,7 +4,8 @@ import { readManifests } from "../../lib/manifest/documents.ts";
 import { TidemarkError } from "../../lib/model/errors.ts";
 
 const FILE = "hpa.yaml";
-const places = (text: string) => readManifests(text, FILE).map(({ where, document }) => [where, document]);
+const places = (text: string) =>
+  readManifests(text, FILE).map(({ where, document }) => [where, document]);
 
 const refusal = (text: string): TidemarkError => {
   try {
@@ -17,10 +18,13 @@ const refusal = (text: string): TidemarkError => {
 };
 
 describe("readManifests()", () => {
-  it("reads one document", () => expect(places("kind: A\n")).toEqual([["hpa.yaml", { kind: "A" }]]));
+  it("reads one document", () =>
+    expect(places("kind: A\n")).toEqual([["hpa.yaml", { kind: "A" }]]));
 
   it("reads JSON", () =>
-    expect(places('{"kind": "A", "spec": {"maxReplicas": 3}}')).toEqual([["hpa.yaml", { kind: "A", spec: { maxReplicas: 3 } }]]));
+    expect(places('{"kind": "A", "spec": {"maxReplicas": 3}}')).toEqual([
+      ["hpa.yaml", { kind: "A", spec: { maxReplicas: 3 } }],
+    ]));
 
   it("reads several documents and passes over empty ones", () =>
     expect(places("---\nkind: A\n---\n# nothing\n---\nkind: B\n")).toEqual([
@@ -35,30 +39,52 @@ describe("readManifests()", () => {
     ]));
 
   it("reads a HorizontalPodAutoscalerList, whose items leave their kind to it", () =>
-    expect(places("apiVersion: autoscaling/v1\nkind: HorizontalPodAutoscalerList\nitems:\n- spec: {maxReplicas: 3}\n")).toEqual([
-      ["hpa.yaml, items[0]", { apiVersion: "autoscaling/v1", kind: "HorizontalPodAutoscaler", spec: { maxReplicas: 3 } }],
+    expect(
+      places(
+        "apiVersion: autoscaling/v1\nkind: HorizontalPodAutoscalerList\nitems:\n- spec: {maxReplicas: 3}\n",
+      ),
+    ).toEqual([
+      [
+        "hpa.yaml, items[0]",
+        { apiVersion: "autoscaling/v1", kind: "HorizontalPodAutoscaler", spec: { maxReplicas: 3 } },
+      ],
     ]));
 
   it("keeps the kind that an item of a typed list says itself", () =>
-    expect(places("apiVersion: autoscaling/v1\nkind: HorizontalPodAutoscalerList\nitems:\n- apiVersion: autoscaling/v2\n")).toEqual([
+    expect(
+      places(
+        "apiVersion: autoscaling/v1\nkind: HorizontalPodAutoscalerList\nitems:\n- apiVersion: autoscaling/v2\n",
+      ),
+    ).toEqual([
       ["hpa.yaml, items[0]", { apiVersion: "autoscaling/v2", kind: "HorizontalPodAutoscaler" }],
     ]));
 
   it("reads a List of Lists, among documents", () =>
-    expect(places("kind: A\n---\nkind: List\nitems:\n- kind: List\n  items: [{kind: B}]\n")).toEqual([
+    expect(
+      places("kind: A\n---\nkind: List\nitems:\n- kind: List\n  items: [{kind: B}]\n"),
+    ).toEqual([
       ["hpa.yaml, document 1", { kind: "A" }],
       ["hpa.yaml, document 2, items[0], items[0]", { kind: "B" }],
     ]));
 
   it("reads anchors and merge keys", () =>
-    expect(places("base: &base {a: 1, b: 2}\nother: {<<: *base, b: 3}\n")).toEqual([["hpa.yaml", { base: { a: 1, b: 2 }, other: { a: 1, b: 3 } }]]));
+    expect(places("base: &base {a: 1, b: 2}\nother: {<<: *base, b: 3}\n")).toEqual([
+      ["hpa.yaml", { base: { a: 1, b: 2 }, other: { a: 1, b: 3 } }],
+    ]));
 
   it("knows the line of a field, and of what encloses an absent one", () => {
-    const [, second] = readManifests("kind: A\n---\nkind: List\nitems:\n- kind: B\n  spec:\n    metrics:\n    - type: V\n    - type: W\n", FILE).map(
-      ({ lineOf }) => lineOf,
-    );
+    const [, second] = readManifests(
+      "kind: A\n---\nkind: List\nitems:\n- kind: B\n  spec:\n    metrics:\n    - type: V\n    - type: W\n",
+      FILE,
+    ).map(({ lineOf }) => lineOf);
     expect(
-      ["kind", "spec.metrics[1].type", "spec.metrics[1].resource.name", "spec.maxReplicas", "metadata.name"].map((field) => second?.(field)),
+      [
+        "kind",
+        "spec.metrics[1].type",
+        "spec.metrics[1].resource.name",
+        "spec.maxReplicas",
+        "metadata.name",
+      ].map((field) => second?.(field)),
     ).toEqual([5, 9, 9, 6, 5]);
   });
 
@@ -68,19 +94,59 @@ describe("readManifests()", () => {
   });
 
   it.each([
-    ["a duplicate key", "a: 1\nb:\n  c: 1\n  c: 2\n", 'Cannot read "hpa.yaml", line 4, column 3: the key "c" is written twice'],
-    ["a duplicate key in JSON", '{"a": 1,\n "a": 2}', 'Cannot read "hpa.yaml", line 2, column 2: the key "a" is written twice'],
-    ["two keys that are one name in JSON", '1: a\n"1": b\n', 'Cannot read "hpa.yaml", line 2, column 1: the key "1" is written twice'],
-    ["broken YAML", "a: b: c\n", 'Cannot read "hpa.yaml", line 1, column 4: nested mappings are not allowed in compact mappings'],
-    ["a tab", "a:\n\tb: 1\n", 'Cannot read "hpa.yaml", line 2, column 1: tabs are not allowed as indentation'],
-    ["an unknown tag", "a: !secret b\n", 'Cannot read "hpa.yaml", line 1, column 4: unresolved tag: !secret'],
-    ["an anchor that holds itself", "a: &a [*a]\n", 'Cannot read "hpa.yaml", line 1, column 8: an anchor contains itself'],
-    ["an alias of nothing", "a: *nothing\n", 'Cannot read "hpa.yaml", line 1, column 4: the alias "nothing" has no anchor before it'],
+    [
+      "a duplicate key",
+      "a: 1\nb:\n  c: 1\n  c: 2\n",
+      'Cannot read "hpa.yaml", line 4, column 3: the key "c" is written twice',
+    ],
+    [
+      "a duplicate key in JSON",
+      '{"a": 1,\n "a": 2}',
+      'Cannot read "hpa.yaml", line 2, column 2: the key "a" is written twice',
+    ],
+    [
+      "two keys that are one name in JSON",
+      '1: a\n"1": b\n',
+      'Cannot read "hpa.yaml", line 2, column 1: the key "1" is written twice',
+    ],
+    [
+      "broken YAML",
+      "a: b: c\n",
+      'Cannot read "hpa.yaml", line 1, column 4: nested mappings are not allowed in compact mappings',
+    ],
+    [
+      "a tab",
+      "a:\n\tb: 1\n",
+      'Cannot read "hpa.yaml", line 2, column 1: tabs are not allowed as indentation',
+    ],
+    [
+      "an unknown tag",
+      "a: !secret b\n",
+      'Cannot read "hpa.yaml", line 1, column 4: unresolved tag: !secret',
+    ],
+    [
+      "an anchor that holds itself",
+      "a: &a [*a]\n",
+      'Cannot read "hpa.yaml", line 1, column 8: an anchor contains itself',
+    ],
+    [
+      "an alias of nothing",
+      "a: *nothing\n",
+      'Cannot read "hpa.yaml", line 1, column 4: the alias "nothing" has no anchor before it',
+    ],
     ["no text", "", 'Cannot read "hpa.yaml": it contains no manifest'],
     ["comments only", "---\n# nothing\n---\n", 'Cannot read "hpa.yaml": it contains no manifest'],
     ["an empty List", "kind: List\nitems: []\n", 'Cannot read "hpa.yaml": it contains no manifest'],
-    ["a List without items, whose name was mistyped", "kind: List\nitem: []\n", 'Cannot read "hpa.yaml": a List needs "items"'],
-    ["a List of no list", "kind: List\nitems: 5\n", 'Cannot read "hpa.yaml": "items" of a List must be a list'],
+    [
+      "a List without items, whose name was mistyped",
+      "kind: List\nitem: []\n",
+      'Cannot read "hpa.yaml": a List needs "items"',
+    ],
+    [
+      "a List of no list",
+      "kind: List\nitems: 5\n",
+      'Cannot read "hpa.yaml": "items" of a List must be a list',
+    ],
     [
       "Lists in Lists in Lists in Lists",
       "{kind: List, items: [{kind: List, items: [{kind: List, items: [{kind: List, items: []}]}]}]}",
@@ -98,7 +164,9 @@ describe("readManifests()", () => {
       "c: &c [*b, *b, *b, *b, *b, *b]",
       "d: [*c, *c, *c, *c, *c, *c]",
     ].join("\n");
-    expect(refusal(text).message).toBe('Cannot read "hpa.yaml": excessive alias count indicates a resource exhaustion attack');
+    expect(refusal(text).message).toBe(
+      'Cannot read "hpa.yaml": excessive alias count indicates a resource exhaustion attack',
+    );
   });
 
   it.each([
@@ -112,9 +180,19 @@ describe("readManifests()", () => {
       "labels: {No: a}\n",
       'line 1, column 10: the word No without quotes is a boolean for Kubernetes: write "No" in quotes, or true or false',
     ],
-    ["y", "- y\n", 'line 1, column 3: the word y without quotes is a boolean for Kubernetes: write "y" in quotes, or true or false'],
-    ["an octal number", "a: 010\n", "line 1, column 4: the number 010 is octal for Kubernetes: write it without the leading 0, or in quotes"],
-  ])("refuses %s, which Kubernetes reads as something else", (_, text, why) => expect(refusal(text).message).toBe(`Cannot read "hpa.yaml", ${why}`));
+    [
+      "y",
+      "- y\n",
+      'line 1, column 3: the word y without quotes is a boolean for Kubernetes: write "y" in quotes, or true or false',
+    ],
+    [
+      "an octal number",
+      "a: 010\n",
+      "line 1, column 4: the number 010 is octal for Kubernetes: write it without the leading 0, or in quotes",
+    ],
+  ])("refuses %s, which Kubernetes reads as something else", (_, text, why) =>
+    expect(refusal(text).message).toBe(`Cannot read "hpa.yaml", ${why}`),
+  );
 
   it("takes the same words and numbers in quotes, and as part of others", () =>
     expect(places(`a: ["yes", 'no', "010", yesterday, on-call, 0, 0.5, 10]\n`)).toEqual([
@@ -122,7 +200,10 @@ describe("readManifests()", () => {
     ]));
 
   it.each([
-    ["spec:\n  maxReplicas: {{ .Values.max }}\n", "line 2, column 17: a key must be a text, not a list, an object or an alias"],
+    [
+      "spec:\n  maxReplicas: {{ .Values.max }}\n",
+      "line 2, column 17: a key must be a text, not a list, an object or an alias",
+    ],
     ["{{- if .Values.on }}\nkind: A\n{{- end }}\n", "line 1, column 3: "],
     ["kind: A\n{{ include this }}\n", "line 2, column 1: "],
   ])("says of a template that it must be rendered, and nothing else is printed", (text, why) => {
@@ -137,7 +218,11 @@ describe("readManifests()", () => {
   });
 
   it("keeps repeated keys where it is asked to: the last one counts, and each is told with its line", () => {
-    const [first, second] = readManifests("kind: List\nitems:\n- {a: 1, a: 2}\n- b: 1\n  b: 2\n", FILE, { repeatedKeys: "keep" });
+    const [first, second] = readManifests(
+      "kind: List\nitems:\n- {a: 1, a: 2}\n- b: 1\n  b: 2\n",
+      FILE,
+      { repeatedKeys: "keep" },
+    );
     expect([first?.document, second?.document]).toEqual([{ a: 2 }, { b: 2 }]);
     expect([first?.repeatedKeys, second?.repeatedKeys]).toEqual([
       [
@@ -150,7 +235,9 @@ describe("readManifests()", () => {
 
   it("finds the duplicate among thirty thousand keys in no more time than it takes to read them", () => {
     const keys = Array.from({ length: 30_000 }, (_, index) => `k${index}: 1`).join("\n");
-    expect(refusal(`${keys}\nk7: 2\n`).message).toBe('Cannot read "hpa.yaml", line 30001, column 1: the key "k7" is written twice');
+    expect(refusal(`${keys}\nk7: 2\n`).message).toBe(
+      'Cannot read "hpa.yaml", line 30001, column 1: the key "k7" is written twice',
+    );
   });
 
   it("reads a text at the limit and refuses one above it", () => {

@@ -29,6 +29,7 @@ it("ownPart() leaves out the status and what only an API server sets in the meta
   expect(JSON.stringify(ownPart(readBack))).toBe(JSON.stringify(own));
 });
 
-it.each([[null], ["text"], [[1]], [{ metadata: "text" }], [{ spec: {} }]])("ownPart() leaves %j as it is", (document) =>
-  expect(ownPart(document)).toEqual(document),
+it.each([[null], ["text"], [[1]], [{ metadata: "text" }], [{ spec: {} }]])(
+  "ownPart() leaves %j as it is",
+  (document) => expect(ownPart(document)).toEqual(document),
 );

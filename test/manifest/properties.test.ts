@@ -44,16 +44,32 @@ const word = fc.constantFrom(
   "apps/v1",
   "a/b/c",
 );
-const number = fc.oneof(fc.integer({ min: -2, max: 4_000 }), fc.constantFrom(2 ** 31, 1.5, Number.NaN, "5"));
+const number = fc.oneof(
+  fc.integer({ min: -2, max: 4_000 }),
+  fc.constantFrom(2 ** 31, 1.5, Number.NaN, "5"),
+);
 const leaf = fc.oneof(quantity, word, number, fc.constantFrom(null, undefined, true, {}, []));
 const record = (names: readonly string[], value: fc.Arbitrary<unknown>) =>
   fc.record(Object.fromEntries(names.map((name) => [name, value])), { requiredKeys: [] });
 
-const target = fc.oneof(record(["type", "value", "averageValue", "averageUtilization"], leaf), leaf);
+const target = fc.oneof(
+  record(["type", "value", "averageValue", "averageUtilization"], leaf),
+  leaf,
+);
 const identifier = fc.oneof(record(["name", "selector"], leaf), leaf);
 const source = fc.oneof(
   record(
-    ["name", "container", "metric", "target", "describedObject", "metricName", "targetValue", "targetAverageValue", "surprise"],
+    [
+      "name",
+      "container",
+      "metric",
+      "target",
+      "describedObject",
+      "metricName",
+      "targetValue",
+      "targetAverageValue",
+      "surprise",
+    ],
     fc.oneof(leaf, target, identifier),
   ),
   leaf,
@@ -81,7 +97,10 @@ const rules = fc.oneof(
 );
 const sides = fc.oneof(record(["scaleUp", "scaleDown"], rules), leaf);
 const direction = fc.oneof(
-  record(["percent", "pods", "periodSeconds", "delaySeconds", "rate"], fc.oneof(leaf, record(["percent", "pods"], leaf))),
+  record(
+    ["percent", "pods", "periodSeconds", "delaySeconds", "rate"],
+    fc.oneof(leaf, record(["percent", "pods"], leaf)),
+  ),
   leaf,
 );
 
@@ -106,7 +125,10 @@ const nearlyRight = fc
       fc.record(
         {
           scaleTargetRef: fc.oneof(record(["kind", "name", "apiVersion"], word), leaf),
-          scaleRef: fc.oneof(record(["kind", "name", "apiVersion", "namespace", "subresource"], word), leaf),
+          scaleRef: fc.oneof(
+            record(["kind", "name", "apiVersion", "namespace", "subresource"], word),
+            leaf,
+          ),
           minReplicas: number,
           maxReplicas: number,
           metrics: fc.oneof(fc.array(metric, { maxLength: 4 }), leaf),
@@ -159,7 +181,19 @@ describe("any JSON value", () => {
   });
 });
 
-const amount = fc.constantFrom("1", "250m", "0.5", "1500Mi", "1e3", "1n", "12345678901234567890", "7.9Ei", "08", "1.500", "5E-1");
+const amount = fc.constantFrom(
+  "1",
+  "250m",
+  "0.5",
+  "1500Mi",
+  "1e3",
+  "1n",
+  "12345678901234567890",
+  "7.9Ei",
+  "08",
+  "1.500",
+  "5E-1",
+);
 const selector = fc.constantFrom(
   undefined,
   {},
@@ -169,22 +203,51 @@ const selector = fc.constantFrom(
 const named = fc.record({ name: fc.constantFrom("rps", "Hits", "queue.depth"), selector });
 const perPod = fc.record({ type: fc.constant("AverageValue"), averageValue: amount });
 const whole = fc.record({ type: fc.constant("Value"), value: amount });
-const usage = fc.oneof(perPod, fc.record({ type: fc.constant("Utilization"), averageUtilization: fc.integer({ min: 1, max: 300 }) }));
-const described = fc.constantFrom({ kind: "Service", name: "web" }, { kind: "Namespace", name: "other", apiVersion: "v1" });
+const usage = fc.oneof(
+  perPod,
+  fc.record({
+    type: fc.constant("Utilization"),
+    averageUtilization: fc.integer({ min: 1, max: 300 }),
+  }),
+);
+const described = fc.constantFrom(
+  { kind: "Service", name: "web" },
+  { kind: "Namespace", name: "other", apiVersion: "v1" },
+);
 const goodMetric = fc.oneof(
-  fc.record({ type: fc.constant("Resource"), resource: fc.record({ name: fc.constantFrom("cpu", "memory"), target: usage }) }),
+  fc.record({
+    type: fc.constant("Resource"),
+    resource: fc.record({ name: fc.constantFrom("cpu", "memory"), target: usage }),
+  }),
   fc.record({
     type: fc.constant("ContainerResource"),
-    containerResource: fc.record({ name: fc.constant("cpu"), container: fc.constant("app"), target: usage }),
+    containerResource: fc.record({
+      name: fc.constant("cpu"),
+      container: fc.constant("app"),
+      target: usage,
+    }),
   }),
   fc.record({ type: fc.constant("Pods"), pods: fc.record({ metric: named, target: perPod }) }),
-  fc.record({ type: fc.constant("Object"), object: fc.record({ describedObject: described, metric: named, target: fc.oneof(whole, perPod) }) }),
-  fc.record({ type: fc.constant("External"), external: fc.record({ metric: named, target: fc.oneof(whole, perPod) }) }),
+  fc.record({
+    type: fc.constant("Object"),
+    object: fc.record({
+      describedObject: described,
+      metric: named,
+      target: fc.oneof(whole, perPod),
+    }),
+  }),
+  fc.record({
+    type: fc.constant("External"),
+    external: fc.record({ metric: named, target: fc.oneof(whole, perPod) }),
+  }),
 );
 /** Bounds go one step beyond what is allowed, so that about half of these are refused. */
 const goodRules = fc.record(
   {
-    stabilizationWindowSeconds: fc.oneof(fc.integer({ min: 0, max: 3_600 }), fc.constantFrom(-1, 3_601)),
+    stabilizationWindowSeconds: fc.oneof(
+      fc.integer({ min: 0, max: 3_600 }),
+      fc.constantFrom(-1, 3_601),
+    ),
     selectPolicy: fc.constantFrom("Max", "Min", "Disabled"),
     tolerance: amount,
     policies: fc.array(
@@ -211,7 +274,9 @@ const good = fc
   .map((spec) => v2(spec));
 
 /** Most of what is generated must get in, or the property says nothing. */
-const countingAdmitted = (check: (document: unknown, admission: Admitted & { readonly spec: HpaSpec }) => void): number => {
+const countingAdmitted = (
+  check: (document: unknown, admission: Admitted & { readonly spec: HpaSpec }) => void,
+): number => {
   let count = 0;
   fc.assert(
     fc.property(good, (document) => {
@@ -236,28 +301,43 @@ describe("an admitted manifest", () => {
   });
 
   it("never has a bound, a window or a policy outside the API's limits", () => {
-    const count = countingAdmitted((_, { spec: { minReplicas, maxReplicas, behavior, metrics } }) => {
-      expect(minReplicas).toBeLessThanOrEqual(maxReplicas);
-      expect(metrics.length).toBeGreaterThan(0);
-      for (const side of behavior ? [behavior.scaleUp, behavior.scaleDown] : []) {
-        expect(side.stabilizationWindowSeconds ?? 0).toBeGreaterThanOrEqual(0);
-        expect(side.stabilizationWindowSeconds ?? 0).toBeLessThanOrEqual(3_600);
-        expect(side.policies.every(({ value, periodSeconds }) => value > 0 && periodSeconds > 0 && periodSeconds <= 1_800)).toBe(true);
-        expect(side.policies.length).toBeGreaterThan(0);
-      }
-    });
+    const count = countingAdmitted(
+      (_, { spec: { minReplicas, maxReplicas, behavior, metrics } }) => {
+        expect(minReplicas).toBeLessThanOrEqual(maxReplicas);
+        expect(metrics.length).toBeGreaterThan(0);
+        for (const side of behavior ? [behavior.scaleUp, behavior.scaleDown] : []) {
+          expect(side.stabilizationWindowSeconds ?? 0).toBeGreaterThanOrEqual(0);
+          expect(side.stabilizationWindowSeconds ?? 0).toBeLessThanOrEqual(3_600);
+          expect(
+            side.policies.every(
+              ({ value, periodSeconds }) =>
+                value > 0 && periodSeconds > 0 && periodSeconds <= 1_800,
+            ),
+          ).toBe(true);
+          expect(side.policies.length).toBeGreaterThan(0);
+        }
+      },
+    );
     expect(count).toBeGreaterThan(RUNS.numRuns / 8);
   });
 
   it("never decides by other numbers than the stored texts say", () => {
     const milli = (text: unknown) => (typeof text === "string" ? milliOfText(text) : undefined);
     countingAdmitted((_, { spec, stored }) => {
-      const metrics = (stored["spec"] as { metrics: readonly { readonly external?: { readonly target: Readonly<Record<string, unknown>> } }[] })
-        .metrics;
+      const metrics = (
+        stored["spec"] as {
+          metrics: readonly {
+            readonly external?: { readonly target: Readonly<Record<string, unknown>> };
+          }[];
+        }
+      ).metrics;
       for (const [index, own] of spec.metrics.entries()) {
         if (own.type !== "External") continue;
         const wanted = metrics[index]?.external?.target;
-        expect([own.target.valueMilli, own.target.averageValueMilli]).toEqual([milli(wanted?.["value"]), milli(wanted?.["averageValue"])]);
+        expect([own.target.valueMilli, own.target.averageValueMilli]).toEqual([
+          milli(wanted?.["value"]),
+          milli(wanted?.["averageValue"]),
+        ]);
       }
     });
   });

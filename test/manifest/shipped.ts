@@ -9,7 +9,9 @@ export const SHIPPED: readonly ManifestDocument[] = ["docs", "examples"].flatMap
     .filter((file) => /\.(md|yaml)$/.test(file) && !file.endsWith(".crd.yaml"))
     .flatMap((file) => {
       const text = readFileSync(new URL(`${folder}/${file}`, ROOT), "utf8");
-      const parts = file.endsWith(".md") ? [...text.matchAll(/```yaml\n([\s\S]*?)```/g)].map(([, yaml = ""]) => yaml) : [text];
+      const parts = file.endsWith(".md")
+        ? [...text.matchAll(/```yaml\n([\s\S]*?)```/g)].map(([, yaml = ""]) => yaml)
+        : [text];
       return parts.flatMap((part, index) => readManifests(part, `${folder}/${file} ${index + 1}`));
     }),
 );

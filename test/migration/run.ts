@@ -17,8 +17,10 @@ import { AUDIT_POLICY, auditedRequests } from "./audit.ts";
 import { writersOf } from "./writers.ts";
 
 /**
- * `npm run prove -- takeover [--autoscalers 200] [--kills 3]`: HPAs on a real control plane under a load that moves are imported and taken over by one command, which is killed and called again.
- * The audit log of the API server then has to show one writer of each count at any time. Prints what was done; ends with 1 when something is wrong.
+ * `npm run prove -- takeover [--autoscalers 200] [--kills 3]`: HPAs on a real control plane under a
+ * load that moves are imported and taken over by one command, which is killed and called again. The
+ * audit log of the API server then has to show one writer of each count at any time. Prints what
+ * was done; ends with 1 when something is wrong.
  */
 const { values } = parseArgs({
   options: {
@@ -28,9 +30,15 @@ const { values } = parseArgs({
     shadow: { type: "string", default: "3" },
   },
 });
-const [count, kills, shadowMinutes] = [Number(values.autoscalers), Number(values.kills), Number(values.shadow)];
+const [count, kills, shadowMinutes] = [
+  Number(values.autoscalers),
+  Number(values.kills),
+  Number(values.shadow),
+];
 if (!(count >= 1) || !(kills >= 0) || !(shadowMinutes >= 0))
-  throw new RangeError("Cannot run: --autoscalers must be from 1 on, --kills and --shadow from 0 on");
+  throw new RangeError(
+    "Cannot run: --autoscalers must be from 1 on, --kills and --shadow from 0 on",
+  );
 
 const PERIOD_MS = 15_000;
 const LOAD_EVERY_MS = 5_000;
@@ -45,7 +53,8 @@ const PARALLEL = 8;
 
 const began = performance.now();
 const minutes = (): string => `${((performance.now() - began) / 60_000).toFixed(1)} min`;
-const print = (line: string): void => void process.stdout.write(`${minutes().padStart(9)}  ${line}\n`);
+const print = (line: string): void =>
+  void process.stdout.write(`${minutes().padStart(9)}  ${line}\n`);
 
 const deploymentOf = ({ name }: App): object => ({
   apiVersion: "apps/v1",
@@ -56,7 +65,9 @@ const deploymentOf = ({ name }: App): object => ({
     selector: { matchLabels: { app: name } },
     template: {
       metadata: { labels: { app: name } },
-      spec: { containers: [{ name: "app", image: "none", resources: { requests: { cpu: "100m" } } }] },
+      spec: {
+        containers: [{ name: "app", image: "none", resources: { requests: { cpu: "100m" } } }],
+      },
     },
   },
 });
@@ -66,7 +77,12 @@ const hpaOf = ({ name }: App): object => ({
   spec: {
     scaleTargetRef: { apiVersion: "apps/v1", kind: "Deployment", name },
     ...{ minReplicas: 1, maxReplicas: 10 },
-    metrics: [{ type: "Resource", resource: { name: "cpu", target: { type: "Utilization", averageUtilization: 100 } } }],
+    metrics: [
+      {
+        type: "Resource",
+        resource: { name: "cpu", target: { type: "Utilization", averageUtilization: 100 } },
+      },
+    ],
     behavior: { scaleDown: { stabilizationWindowSeconds: 60 } },
   },
 });
@@ -76,10 +92,14 @@ const fill = async ({ call }: ControlPlane, apps: readonly App[]): Promise<void>
     const { status, body: answer } = await call("POST", path, body);
     if (status >= 300) throw new Error(`POST ${path} was answered ${status}: ${answer}`);
   };
-  for (const name of new Set(apps.map(({ namespace }) => namespace))) await make("/api/v1/namespaces", { metadata: { name } });
+  for (const name of new Set(apps.map(({ namespace }) => namespace)))
+    await make("/api/v1/namespaces", { metadata: { name } });
   await mapWithLimit(apps, PARALLEL, async (app) => {
     await make(`/apis/apps/v1/namespaces/${app.namespace}/deployments`, deploymentOf(app));
-    await make(`/apis/autoscaling/v2/namespaces/${app.namespace}/horizontalpodautoscalers`, hpaOf(app));
+    await make(
+      `/apis/autoscaling/v2/namespaces/${app.namespace}/horizontalpodautoscalers`,
+      hpaOf(app),
+    );
   });
 };
 
@@ -103,7 +123,9 @@ const states = async (data: string): Promise<Readonly<Record<string, number>>> =
   const { items } = JSON.parse(await done(["get", "-A", "-o", "json", "--data", data])) as {
     readonly items: readonly { readonly status: { readonly state: string } }[];
   };
-  return Object.fromEntries([...Map.groupBy(items, ({ status }) => status.state)].map(([state, of]) => [state, of.length]));
+  return Object.fromEntries(
+    [...Map.groupBy(items, ({ status }) => status.state)].map(([state, of]) => [state, of.length]),
+  );
 };
 
 interface Called {
@@ -115,7 +137,10 @@ interface Called {
 const TIDEMARK = join(import.meta.dirname, "../../bin/tidemark.js");
 
 /** Calls takeover, and kills it after so long; undefined lets it end. */
-const takeOver = async (args: readonly string[], killAfterMs: number | undefined): Promise<Called> => {
+const takeOver = async (
+  args: readonly string[],
+  killAfterMs: number | undefined,
+): Promise<Called> => {
   const child = spawn(process.execPath, [TIDEMARK, ...args], { stdio: ["ignore", "pipe", "pipe"] });
   const said = { out: "", err: "" };
   child.stdout.on("data", (text) => {
@@ -125,13 +150,15 @@ const takeOver = async (args: readonly string[], killAfterMs: number | undefined
     said.err += text;
   });
   const closed = once(child, "close");
-  const timer = killAfterMs === undefined ? undefined : setTimeout(() => child.kill("SIGKILL"), killAfterMs);
+  const timer =
+    killAfterMs === undefined ? undefined : setTimeout(() => child.kill("SIGKILL"), killAfterMs);
   const [code] = (await closed) as [number | null];
   clearTimeout(timer);
   return { code, ...said };
 };
 
-const linesWith = (text: string, words: string): number => text.split("\n").filter((line) => line.includes(words)).length;
+const linesWith = (text: string, words: string): number =>
+  text.split("\n").filter((line) => line.includes(words)).length;
 
 const binaries = controlPlaneBinaries();
 if (binaries.kind === "missing") {
@@ -141,11 +168,18 @@ if (binaries.kind === "missing") {
 const dir = mkdtempSync(join(tmpdir(), "tidemark-migration-"));
 const closing: (() => unknown)[] = [() => rmSync(dir, { recursive: true, force: true })];
 try {
-  const { plane, metricsUrl, tidemarkToken, close } = await startWholeCluster(binaries.folder, { auditPolicy: AUDIT_POLICY, hpaPeriodSeconds: 15 });
+  const { plane, metricsUrl, tidemarkToken, close } = await startWholeCluster(binaries.folder, {
+    auditPolicy: AUDIT_POLICY,
+    hpaPeriodSeconds: 15,
+  });
   closing.unshift(close);
   const apps = appsOf(count);
   await setMetrics(metricsUrl, loadOf(apps, Date.now()));
-  const load = setInterval(() => void setMetrics(metricsUrl, loadOf(apps, Date.now())).catch((error) => print(String(error))), LOAD_EVERY_MS);
+  const load = setInterval(
+    () =>
+      void setMetrics(metricsUrl, loadOf(apps, Date.now())).catch((error) => print(String(error))),
+    LOAD_EVERY_MS,
+  );
   closing.unshift(() => clearInterval(load));
   await fill(plane, apps);
   print(`${count} Deployments, each with an HPA, under a load that moves`);
@@ -164,12 +198,16 @@ try {
   const untilMs = performance.now() + IN_SHADOW_MAX_MS;
   while (((await states(data))["shadow"] ?? 0) < count) {
     if (performance.now() > untilMs)
-      throw new Error(`after ${IN_SHADOW_MAX_MS / 1_000} s not all are in the shadow: ${JSON.stringify(await states(data))}`);
+      throw new Error(
+        `after ${IN_SHADOW_MAX_MS / 1_000} s not all are in the shadow: ${JSON.stringify(await states(data))}`,
+      );
     await wait(PERIOD_MS / 3);
   }
   print(`all ${count} are in the state shadow; ${shadowMinutes} min beside the HPA controller`);
   await wait(shadowMinutes * 60_000);
-  print(`shadow: ${(await done(["shadow", "-A", "--since", "1h", "--data", data])).trim().split("\n").at(-1)}`);
+  print(
+    `shadow: ${(await done(["shadow", "-A", "--since", "1h", "--data", data])).trim().split("\n").at(-1)}`,
+  );
 
   const args = ["takeover", "-A", "--wait", values.wait, "--kubeconfig", person, "--data", data];
   const beganMs = performance.now();
@@ -184,13 +222,19 @@ try {
     );
   }
   const tookMs = performance.now() - beganMs;
-  print(`takeover: ${(tookMs / 60_000).toFixed(1)} min in ${kills + 1} calls; states ${JSON.stringify(await states(data))}`);
+  print(
+    `takeover: ${(tookMs / 60_000).toFixed(1)} min in ${kills + 1} calls; states ${JSON.stringify(await states(data))}`,
+  );
   for (const line of last.err.trim().split("\n").slice(-5)) print(`  ${line}`);
   // Tidemark goes on for a while by itself: a second writer would show now.
   await wait(4 * PERIOD_MS);
 
   const requests = auditedRequests(plane.auditLog);
-  const writers = writersOf(requests, { own: "tidemark", gapMs: 2 * PERIOD_MS, underWayMs: UNDER_WAY_MS });
+  const writers = writersOf(requests, {
+    own: "tidemark",
+    gapMs: 2 * PERIOD_MS,
+    underWayMs: UNDER_WAY_MS,
+  });
   const said = linesWith(outs.join("\n"), "the next 2 syncs are watched");
   print(
     `audit log: ${writers.switched} HPAs deleted, ${said} of them printed; ${writers.before} counts written by the HPA controller, ${writers.after} by Tidemark`,
@@ -198,20 +242,40 @@ try {
   print(
     `audit log: the next sync came after ${writers.longestGapMs} ms at most; the last write of the HPA controller ${writers.latestMs} ms after a deletion`,
   );
-  const missing = writers.switched - said > kills ? [`${writers.switched - said} deletions were not printed, and ${kills} calls were killed`] : [];
-  const unfinished = writers.switched < count ? [`${count - writers.switched} of ${count} were not taken over`] : [];
+  const missing =
+    writers.switched - said > kills
+      ? [`${writers.switched - said} deletions were not printed, and ${kills} calls were killed`]
+      : [];
+  const unfinished =
+    writers.switched < count ? [`${count - writers.switched} of ${count} were not taken over`] : [];
   // What a person shows who must approve the migration: the command reads the same log.
-  const evidence = await tidemark(["writers", "--audit-log", plane.auditLog, "--cluster", CLUSTER, "--data", data]);
+  const evidence = await tidemark([
+    "writers",
+    "--audit-log",
+    plane.auditLog,
+    "--cluster",
+    CLUSTER,
+    "--data",
+    data,
+  ]);
   const verdict = evidence.out.trim().split("\n").at(-1) ?? "";
   print(`tidemark writers: ${verdict}`);
   const found = Number(/^\d+ workloads?, (\d+) writes? /.exec(verdict)?.[1] ?? 0);
   const refused = [
-    ...(evidence.code === 0 ? [] : [`tidemark writers ended with ${evidence.code}: ${evidence.err.trim()}`]),
-    ...(found >= writers.before + writers.after ? [] : [`tidemark writers found ${found} writes of ${writers.before + writers.after}`]),
+    ...(evidence.code === 0
+      ? []
+      : [`tidemark writers ended with ${evidence.code}: ${evidence.err.trim()}`]),
+    ...(found >= writers.before + writers.after
+      ? []
+      : [`tidemark writers found ${found} writes of ${writers.before + writers.after}`]),
   ];
   const faults = [...writers.faults, ...missing, ...refused];
   for (const fault of [...faults, ...unfinished]) print(`WRONG  ${fault}`);
-  print(faults.length === 0 ? "one writer of each count at any time, and no gap" : `${faults.length} faults`);
+  print(
+    faults.length === 0
+      ? "one writer of each count at any time, and no gap"
+      : `${faults.length} faults`,
+  );
   process.exitCode = faults.length === 0 && unfinished.length === 0 ? 0 : 1;
 } finally {
   for (const close of closing) await close();

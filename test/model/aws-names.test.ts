@@ -13,7 +13,8 @@ describe("the secret of a cluster", () => {
     ARN.replace("arn:aws:", "arn:aws-cn:").replace("eu-west-1", "cn-north-1"),
   ])("may be %s for eu-1", (secretId) => expect(isSecretOf(secretId, "eu-1")).toBe(true));
 
-  it("may have every character that Secrets Manager allows in a name", () => expect(isSecretOf("f/a.b+c=d@e_f-g", "a.b+c=d@e_f-g")).toBe(true));
+  it("may have every character that Secrets Manager allows in a name", () =>
+    expect(isSecretOf("f/a.b+c=d@e_f-g", "a.b+c=d@e_f-g")).toBe(true));
 
   it.each([
     ["another cluster's name", "tidemark-prod/eu-2"],
@@ -43,5 +44,7 @@ describe("the secret of a cluster", () => {
   ])("is not one with %s", (_, secretId) => expect(isSecretOf(secretId, "eu-1")).toBe(false));
 
   it("is named in the refusal as it must be", () =>
-    expect(secretWords("eu-1")).toBe('the secret of this cluster must be named FOLDER/eu-1, such as "tidemark-prod/eu-1"'));
+    expect(secretWords("eu-1")).toBe(
+      'the secret of this cluster must be named FOLDER/eu-1, such as "tidemark-prod/eu-1"',
+    ));
 });

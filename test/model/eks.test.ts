@@ -39,24 +39,36 @@ describe("the domain of AWS in a region", () => {
     "eusc-de-east-1",
   ];
 
-  it.each(regions)("is unknown for every text around %s, because it becomes a part of a host name", (region) => {
-    const changed = [
-      `x${region}`,
-      `${region}x`,
-      `${region}.evil.net`,
-      `evil.net/${region}`,
-      `${region}\n`,
-      `${region}23`,
-      region.slice(0, -1),
-      region.toUpperCase(),
-    ];
-    expect(changed.filter((text) => awsDomain(text) !== undefined)).toEqual([]);
-  });
-
-  it.each(["", "eu", "eu-1", "eu--1", "eu-we5t-1", "xx-west-1", "eusc-d-east-1", "eusc-deu-east-1", "eusc-d3-east-1", "cn-1", "us-iso--1"])(
-    'is unknown for "%s"',
-    (text) => expect(awsDomain(text)).toBeUndefined(),
+  it.each(regions)(
+    "is unknown for every text around %s, because it becomes a part of a host name",
+    (region) => {
+      const changed = [
+        `x${region}`,
+        `${region}x`,
+        `${region}.evil.net`,
+        `evil.net/${region}`,
+        `${region}\n`,
+        `${region}23`,
+        region.slice(0, -1),
+        region.toUpperCase(),
+      ];
+      expect(changed.filter((text) => awsDomain(text) !== undefined)).toEqual([]);
+    },
   );
+
+  it.each([
+    "",
+    "eu",
+    "eu-1",
+    "eu--1",
+    "eu-we5t-1",
+    "xx-west-1",
+    "eusc-d-east-1",
+    "eusc-deu-east-1",
+    "eusc-d3-east-1",
+    "cn-1",
+    "us-iso--1",
+  ])('is unknown for "%s"', (text) => expect(awsDomain(text)).toBeUndefined());
 });
 
 describe("the address of an EKS cluster", () => {
@@ -69,16 +81,28 @@ describe("the address of an EKS cluster", () => {
     ["a name of 100 characters", { ...place, clusterId: `A${"9".repeat(99)}` }],
     ["every character of a name", { ...place, clusterId: "0Aa_-z" }],
     ["a role", { ...place, roleArn: role }],
-    ["a role with a path", { ...place, roleArn: "arn:aws-us-gov:iam::123456789012:role/a/b+c=d,e.f@g_h-i" }],
-    ["a role of 512 characters", { ...place, roleArn: `arn:aws-cn:iam::123456789012:role/${"r".repeat(512)}` }],
+    [
+      "a role with a path",
+      { ...place, roleArn: "arn:aws-us-gov:iam::123456789012:role/a/b+c=d,e.f@g_h-i" },
+    ],
+    [
+      "a role of 512 characters",
+      { ...place, roleArn: `arn:aws-cn:iam::123456789012:role/${"r".repeat(512)}` },
+    ],
   ])("is valid with %s", (_, given) => expect(eksFault(given)).toBeUndefined());
 
-  it.each(["", "-a", "_a", "a b", "a/b", "a.b", "a\n", "\na", `a${"b".repeat(100)}`])('refuses the name "%s"', (clusterId) =>
-    expect(eksFault({ ...place, clusterId })).toBe("the name of an EKS cluster has letters, digits, - and _, at most 100"),
+  it.each(["", "-a", "_a", "a b", "a/b", "a.b", "a\n", "\na", `a${"b".repeat(100)}`])(
+    'refuses the name "%s"',
+    (clusterId) =>
+      expect(eksFault({ ...place, clusterId })).toBe(
+        "the name of an EKS cluster has letters, digits, - and _, at most 100",
+      ),
   );
 
   it("refuses a text that is not a region", () =>
-    expect(eksFault({ ...place, region: "evil.net/" })).toBe('its region must be one of AWS, such as "eu-west-1"'));
+    expect(eksFault({ ...place, region: "evil.net/" })).toBe(
+      'its region must be one of AWS, such as "eu-west-1"',
+    ));
 
   it.each([
     "",
@@ -94,6 +118,8 @@ describe("the address of an EKS cluster", () => {
     "arn:aws:iam::123456789012:role/a b",
     `arn:aws:iam::123456789012:role/${"r".repeat(513)}`,
   ])('refuses the role "%s"', (roleArn) =>
-    expect(eksFault({ ...place, roleArn })).toBe('its role must be an ARN, such as "arn:aws:iam::123456789012:role/tidemark-prod-cluster-eu-1"'),
+    expect(eksFault({ ...place, roleArn })).toBe(
+      'its role must be an ARN, such as "arn:aws:iam::123456789012:role/tidemark-prod-cluster-eu-1"',
+    ),
   );
 });

@@ -1,11 +1,17 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { FOREIGN_CHARACTERS_MAX, foreignReason, foreignText } from "../../lib/model/foreign-text.ts";
+import {
+  FOREIGN_CHARACTERS_MAX,
+  foreignReason,
+  foreignText,
+} from "../../lib/model/foreign-text.ts";
 import { runs } from "../runs.ts";
 
 describe("foreignText()", () => {
   it("shows what a terminal would obey", () => {
-    expect(foreignText("a\nb\r\tc\u001b[2J\u0000\u202e\u2028\u2029d")).toBe("a\\nb\\r\\tc\\u{1b}[2J\\u{0}\\u{202e}\\u{2028}\\u{2029}d");
+    expect(foreignText("a\nb\r\tc\u001b[2J\u0000\u202e\u2028\u2029d")).toBe(
+      "a\\nb\\r\\tc\\u{1b}[2J\\u{0}\\u{202e}\\u{2028}\\u{2029}d",
+    );
   });
 
   it("shows half of a surrogate pair, and leaves a whole one as it is", () => {
@@ -43,12 +49,24 @@ describe("foreignText()", () => {
 });
 
 describe("foreignReason()", () => {
-  it.each(["Forbidden", "a", "Http2Error", "A".repeat(64)])("takes one word of letters and digits that begins with a letter: %s", (text) => {
-    expect(foreignReason(text)).toBe(text);
-  });
+  it.each(["Forbidden", "a", "Http2Error", "A".repeat(64)])(
+    "takes one word of letters and digits that begins with a letter: %s",
+    (text) => {
+      expect(foreignReason(text)).toBe(text);
+    },
+  );
 
-  it.each(["", "2Late", "Not Found", "Not-Found", "Forbidden\u001b", "Forbidden\n", "\nForbidden", " Forbidden", "A".repeat(65)])(
-    "takes any other text for no reason: %j",
-    (text) => expect(foreignReason(text)).toBeUndefined(),
+  it.each([
+    "",
+    "2Late",
+    "Not Found",
+    "Not-Found",
+    "Forbidden\u001b",
+    "Forbidden\n",
+    "\nForbidden",
+    " Forbidden",
+    "A".repeat(65),
+  ])("takes any other text for no reason: %j", (text) =>
+    expect(foreignReason(text)).toBeUndefined(),
   );
 });

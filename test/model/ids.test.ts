@@ -12,7 +12,14 @@ import {
 import { incarnationOf } from "../../lib/model/records.ts";
 
 it("names are the texts that they were made of", () => {
-  const names = [clusterName, partitionName, namespace, autoscalerName, autoscalerUid, workloadKeyOf].map((name) => name("web"));
+  const names = [
+    clusterName,
+    partitionName,
+    namespace,
+    autoscalerName,
+    autoscalerUid,
+    workloadKeyOf,
+  ].map((name) => name("web"));
   expect([...names, WHOLE_CLUSTER]).toEqual(["web", "web", "web", "web", "web", "web", "default"]);
 });
 

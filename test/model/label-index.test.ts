@@ -50,14 +50,17 @@ describe("labelIndex()", () => {
     ).toBe(names),
   );
 
-  it.each(["app=web", "app in (web)"])("reads the labels of all items once for %j, then none", (text) => {
-    const { index, reads } = counted();
-    index.select(selectorOf(text));
-    const first = reads();
-    index.select(selectorOf(text));
-    index.select(selectorOf("app=api"));
-    expect([first > 0, reads()]).toEqual([true, first]);
-  });
+  it.each(["app=web", "app in (web)"])(
+    "reads the labels of all items once for %j, then none",
+    (text) => {
+      const { index, reads } = counted();
+      index.select(selectorOf(text));
+      const first = reads();
+      index.select(selectorOf(text));
+      index.select(selectorOf("app=api"));
+      expect([first > 0, reads()]).toEqual([true, first]);
+    },
+  );
 
   it.each(["app=web,tier=back", "tier in (back,front),app=web", "app in (web),tier!=front"])(
     "reads the labels of the candidates alone for %j",

@@ -8,9 +8,20 @@ const editsByDefinition = (one: string, other: string): number => {
   if (one === "" || other === "") return one.length + other.length;
   const [shorter, rest] = [one.slice(0, -1), other.slice(0, -1)];
   const replaced = editsByDefinition(shorter, rest) + (one.at(-1) === other.at(-1) ? 0 : 1);
-  const changed = [editsByDefinition(shorter, other) + 1, editsByDefinition(one, rest) + 1, replaced];
-  const isSwapped = one.length > 1 && other.length > 1 && one.at(-1) === other.at(-2) && one.at(-2) === other.at(-1);
-  return Math.min(...changed, ...(isSwapped ? [editsByDefinition(one.slice(0, -2), other.slice(0, -2)) + 1] : []));
+  const changed = [
+    editsByDefinition(shorter, other) + 1,
+    editsByDefinition(one, rest) + 1,
+    replaced,
+  ];
+  const isSwapped =
+    one.length > 1 &&
+    other.length > 1 &&
+    one.at(-1) === other.at(-2) &&
+    one.at(-2) === other.at(-1);
+  return Math.min(
+    ...changed,
+    ...(isSwapped ? [editsByDefinition(one.slice(0, -2), other.slice(0, -2)) + 1] : []),
+  );
 };
 
 describe("nearestName()", () => {
@@ -26,7 +37,11 @@ describe("nearestName()", () => {
     ["we", ["wet", "web"], "wet"],
     ["web", ["WEB"], "WEB"],
     ["WEB", ["web"], "web"],
-    ["stabilizationWindow", ["policies", "stabilizationWindowSeconds"], "stabilizationWindowSeconds"],
+    [
+      "stabilizationWindow",
+      ["policies", "stabilizationWindowSeconds"],
+      "stabilizationWindowSeconds",
+    ],
     ["metric", ["metricsA", "metricsOfAnother"], "metricsA"],
     ["checkout", ["checkout-service-one", "checkout-service-two"], undefined],
     ["check", ["checkout-service"], undefined],
@@ -52,20 +67,26 @@ describe("nearestName()", () => {
     ["kitten", "sitting", 3],
     ["intention", "execution", 5],
     ["abcdef", "ghijkl", 6],
-  ])("counts letters that are removed, added, replaced, or swapped with their neighbour: from %j to %j are %i", (written, name, edits) => {
-    expect(nearestName(written, [name], edits)).toBe(name);
-    expect(nearestName(written, [name], edits - 1)).toBeUndefined();
-  });
+  ])(
+    "counts letters that are removed, added, replaced, or swapped with their neighbour: from %j to %j are %i",
+    (written, name, edits) => {
+      expect(nearestName(written, [name], edits)).toBe(name);
+      expect(nearestName(written, [name], edits - 1)).toBeUndefined();
+    },
+  );
 
   it.each([
     ["a", "b", "bc"],
     ["abcde", "abcdX", "abcXX"],
     ["abcdef", "abcdXX", "abcXXX"],
     ["abcdefgh", "abcdefXX", "abcdeXXX"],
-  ])("takes a third of the letters of a name for wrong at most, and at least one: for %s it takes %s, not %s", (written, near, far) => {
-    expect(nearestName(written, [near])).toBe(near);
-    expect(nearestName(written, [far])).toBeUndefined();
-  });
+  ])(
+    "takes a third of the letters of a name for wrong at most, and at least one: for %s it takes %s, not %s",
+    (written, near, far) => {
+      expect(nearestName(written, [near])).toBe(near);
+      expect(nearestName(written, [far])).toBeUndefined();
+    },
+  );
 
   it("always counts as the definition by the last letters does", () => {
     const few = fc.string({ unit: fc.constantFrom("a", "b", "c"), maxLength: 6 });

@@ -1,7 +1,12 @@
 import { expect, it } from "vitest";
 import { kindsReadFrom, originIn, type ClusterOrigin } from "../../lib/model/records.ts";
 
-const origin: ClusterOrigin = { apiVersion: "tidemark.dev/v1", kind: "PodAutoscaler", uid: "object-1", generation: 3 };
+const origin: ClusterOrigin = {
+  apiVersion: "tidemark.dev/v1",
+  kind: "PodAutoscaler",
+  uid: "object-1",
+  generation: 3,
+};
 
 it("a cluster reads the kinds that its record names, and none by default", () => {
   expect(kindsReadFrom({})).toEqual([]);
@@ -13,10 +18,16 @@ it("a cluster reads the kinds that its record names, and none by default", () =>
       group: "datadoghq.com",
       version: "v1alpha1",
       plural: "watermarkpodautoscalers",
-      annotations: ["wpa.datadoghq.com/skip-owner-check", "wpa.datadoghq.com/lifecycle-control.enabled", "wpa.datadoghq.com/logs-attributes"],
+      annotations: [
+        "wpa.datadoghq.com/skip-owner-check",
+        "wpa.datadoghq.com/lifecycle-control.enabled",
+        "wpa.datadoghq.com/logs-attributes",
+      ],
     },
   ]);
-  expect(kindsReadFrom({ specsFromCluster: ["WatermarkPodAutoscaler", "PodAutoscaler"] })[0]).toEqual({
+  expect(
+    kindsReadFrom({ specsFromCluster: ["WatermarkPodAutoscaler", "PodAutoscaler"] })[0],
+  ).toEqual({
     kind: "PodAutoscaler",
     apiVersion: "tidemark.dev/v1",
     group: "tidemark.dev",

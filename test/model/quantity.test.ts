@@ -18,10 +18,19 @@ import { RUNS } from "../runs.ts";
 interface QuantityCase {
   readonly id: string;
   readonly text: string;
-  readonly expect: { readonly error: true } | { readonly milli: string; readonly value: string; readonly canonical: string; readonly float: number };
+  readonly expect:
+    | { readonly error: true }
+    | {
+        readonly milli: string;
+        readonly value: string;
+        readonly canonical: string;
+        readonly float: number;
+      };
 }
 
-const vectors = JSON.parse(readFileSync(new URL("../conformance/vectors/hpa/quantity.json", import.meta.url), "utf8")) as { cases: QuantityCase[] };
+const vectors = JSON.parse(
+  readFileSync(new URL("../conformance/vectors/hpa/quantity.json", import.meta.url), "utf8"),
+) as { cases: QuantityCase[] };
 
 const parsed = (text: string) => {
   const quantity = parseQuantity(text);
@@ -40,20 +49,36 @@ describe("quantities of the recorded controller", () => {
       return;
     }
     expect(
-      quantity && { milli: `${milliOf(quantity)}`, value: `${wholeOf(quantity)}`, canonical: canonicalOf(quantity), float: floatOf(quantity) },
+      quantity && {
+        milli: `${milliOf(quantity)}`,
+        value: `${wholeOf(quantity)}`,
+        canonical: canonicalOf(quantity),
+        float: floatOf(quantity),
+      },
     ).toEqual(wanted);
     expect(`${milliOfText(text)}`).toBe(wanted.milli);
   });
 });
 
 describe("parseQuantity()", () => {
-  it.each(["", " 1", "1 ", "1e", "e-10", "-e-10", ".e-10", "1e9223372036854775808", "1\n", "1.2.3", "1xe5", "1e5x", "9".repeat(1_001)])(
-    "refuses %j",
-    (text) => {
-      expect(parseQuantity(text)).toBeUndefined();
-      expect(milliOfText(text)).toBeUndefined();
-    },
-  );
+  it.each([
+    "",
+    " 1",
+    "1 ",
+    "1e",
+    "e-10",
+    "-e-10",
+    ".e-10",
+    "1e9223372036854775808",
+    "1\n",
+    "1.2.3",
+    "1xe5",
+    "1e5x",
+    "9".repeat(1_001),
+  ])("refuses %j", (text) => {
+    expect(parseQuantity(text)).toBeUndefined();
+    expect(milliOfText(text)).toBeUndefined();
+  });
 
   it.each([
     ["18 digits and nine places are an integer", "999999999.999999999", "integer"],
@@ -66,7 +91,8 @@ describe("parseQuantity()", () => {
     ["twelve digits of Ki are big", "100000000000Ki", "big"],
   ])("knows that %s: %s", (_, text, form) => expect(parseQuantity(text)?.form).toBe(form));
 
-  it("takes a thousand characters", () => expect(parseQuantity("9".repeat(1_000))?.form).toBe("big"));
+  it("takes a thousand characters", () =>
+    expect(parseQuantity("9".repeat(1_000))?.form).toBe("big"));
 
   const nines = "9".repeat(30);
   it.each([
@@ -78,31 +104,81 @@ describe("parseQuantity()", () => {
     [`-${nines}e2147483646`, 0n, -Infinity],
   ])("ends at once on a hostile exponent: %s", (text, milli, float) => {
     const quantity = parsed(text);
-    expect([milliOf(quantity), wholeOf(quantity), floatOf(quantity)]).toEqual([milli, milli, float]);
+    expect([milliOf(quantity), wholeOf(quantity), floatOf(quantity)]).toEqual([
+      milli,
+      milli,
+      float,
+    ]);
     expect(canonicalOf(quantity).length).toBeLessThan(50);
   });
 });
 
 const digits = (maxLength: number) => fc.stringMatching(new RegExp(`^[0-9]{1,${maxLength}}$`));
-const suffix = fc.constantFrom("", "n", "u", "m", "k", "M", "G", "T", "P", "E", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei", "e3", "E-2", "e+4", "e-12");
+const suffix = fc.constantFrom(
+  "",
+  "n",
+  "u",
+  "m",
+  "k",
+  "M",
+  "G",
+  "T",
+  "P",
+  "E",
+  "Ki",
+  "Mi",
+  "Gi",
+  "Ti",
+  "Pi",
+  "Ei",
+  "e3",
+  "E-2",
+  "e+4",
+  "e-12",
+);
 const quantityText = fc
-  .tuple(fc.constantFrom("", "-", "+"), digits(22), fc.option(digits(12), { nil: undefined }), suffix)
-  .map(([sign, whole, fraction, unit]) => `${sign}${whole}${fraction === undefined ? "" : `.${fraction}`}${unit}`);
+  .tuple(
+    fc.constantFrom("", "-", "+"),
+    digits(22),
+    fc.option(digits(12), { nil: undefined }),
+    suffix,
+  )
+  .map(
+    ([sign, whole, fraction, unit]) =>
+      `${sign}${whole}${fraction === undefined ? "" : `.${fraction}`}${unit}`,
+  );
 
-const TENS: Readonly<Record<string, number>> = { n: -9, u: -6, m: -3, "": 0, k: 3, M: 6, G: 9, T: 12, P: 15, E: 18 };
+const TENS: Readonly<Record<string, number>> = {
+  n: -9,
+  u: -6,
+  m: -3,
+  "": 0,
+  k: 3,
+  M: 6,
+  G: 9,
+  T: 12,
+  P: 15,
+  E: 18,
+};
 const TWOS: Readonly<Record<string, number>> = { Ki: 10, Mi: 20, Gi: 30, Ti: 40, Pi: 50, Ei: 60 };
 
-/** Billionths, away from zero: the plain mathematics of a quantity, by another way than the code's. */
+/**
+ * Billionths, away from zero: the plain mathematics of a quantity, by another way than the code's.
+ */
 const nanoByFractions = (text: string): bigint => {
-  const [, sign, whole = "", fraction = "", unit = ""] = /^([+-]?)([0-9]+)\.?([0-9]*)(.*)$/.exec(text) ?? [];
-  const tens = (TENS[unit] ?? (TWOS[unit] === undefined ? Number(unit.slice(1)) : 0)) - fraction.length + 9;
-  const numerator = BigInt(whole + fraction) * 2n ** BigInt(TWOS[unit] ?? 0) * 10n ** BigInt(Math.max(tens, 0));
+  const [, sign, whole = "", fraction = "", unit = ""] =
+    /^([+-]?)([0-9]+)\.?([0-9]*)(.*)$/.exec(text) ?? [];
+  const tens =
+    (TENS[unit] ?? (TWOS[unit] === undefined ? Number(unit.slice(1)) : 0)) - fraction.length + 9;
+  const numerator =
+    BigInt(whole + fraction) * 2n ** BigInt(TWOS[unit] ?? 0) * 10n ** BigInt(Math.max(tens, 0));
   const denominator = 10n ** BigInt(Math.max(-tens, 0));
   const size = (numerator + denominator - 1n) / denominator;
   return sign === "-" ? -size : size;
 };
 
-const awayFromZero = (value: bigint, divisor: bigint) => (value < 0n ? -((-value + divisor - 1n) / divisor) : (value + divisor - 1n) / divisor);
+const awayFromZero = (value: bigint, divisor: bigint) =>
+  value < 0n ? -((-value + divisor - 1n) / divisor) : (value + divisor - 1n) / divisor;
 
 describe("milliOf() and wholeOf()", () => {
   it("always equal the exact fraction, rounded away from zero, where it is far from 64 bits", () => {
@@ -111,10 +187,14 @@ describe("milliOf() and wholeOf()", () => {
         const nano = nanoByFractions(text);
         const size = nano < 0n ? -nano : nano;
         // Negative big numbers are rounded the other way by the controller; the vectors cover them.
-        fc.pre(size < 2n ** 62n || (nano > 0n && size < 2n ** 62n * 1_000_000n && !/[0-9][KMGTPE]i$/.test(text)));
+        fc.pre(
+          size < 2n ** 62n ||
+            (nano > 0n && size < 2n ** 62n * 1_000_000n && !/[0-9][KMGTPE]i$/.test(text)),
+        );
         fc.pre(nano > 0n || parsed(text).form === "integer");
         expect(milliOf(parsed(text))).toBe(awayFromZero(nano, 1_000_000n));
-        if (size < 2n ** 62n) expect(wholeOf(parsed(text))).toBe(awayFromZero(nano, 1_000_000_000n));
+        if (size < 2n ** 62n)
+          expect(wholeOf(parsed(text))).toBe(awayFromZero(nano, 1_000_000_000n));
       }),
       RUNS,
     );
@@ -124,7 +204,8 @@ describe("milliOf() and wholeOf()", () => {
     fc.assert(
       fc.property(quantityText, (text) => {
         const quantity = parsed(text);
-        for (const value of [milliOf(quantity), wholeOf(quantity)]) expect(BigInt.asIntN(64, value)).toBe(value);
+        for (const value of [milliOf(quantity), wholeOf(quantity)])
+          expect(BigInt.asIntN(64, value)).toBe(value);
       }),
       RUNS,
     );
@@ -151,7 +232,9 @@ describe("floatOf()", () => {
     ["-12345678901234567890e400", -Infinity],
     ["0.05", 50 * 0.001],
     ["0e999", 0],
-  ])("of %s is %d, by one multiplication with a power of ten", (text, float) => expect(floatOf(parsed(text))).toBe(float));
+  ])("of %s is %d, by one multiplication with a power of ten", (text, float) =>
+    expect(floatOf(parsed(text))).toBe(float),
+  );
 });
 
 describe("signOf()", () => {
@@ -165,7 +248,10 @@ describe("signOf()", () => {
 describe("milliOfText()", () => {
   it("always equals the exact path, for the texts that metrics and requests really have", () => {
     const ordinary = fc
-      .tuple(fc.oneof(fc.nat(2_000).map(String), digits(14)), fc.constantFrom("", "m", "u", "n", "k", "M", "G", "Ki", "Mi", "Gi"))
+      .tuple(
+        fc.oneof(fc.nat(2_000).map(String), digits(14)),
+        fc.constantFrom("", "m", "u", "n", "k", "M", "G", "Ki", "Mi", "Gi"),
+      )
       .map((parts) => parts.join(""));
     fc.assert(
       fc.property(ordinary, (text) => {
@@ -184,9 +270,18 @@ describe("milliOfText()", () => {
     );
   });
 
-  it.each(["999999999999", "1000000000000", "999999999999n", "999999999999Ki", "8388607Gi", "8388608Gi", "9007199G", "9008G", "000000000001m"])(
-    "equals the exact path at its limits: %s",
-    (text) => expect(milliOfText(text)).toBe(milliOf(parsed(text))),
+  it.each([
+    "999999999999",
+    "1000000000000",
+    "999999999999n",
+    "999999999999Ki",
+    "8388607Gi",
+    "8388608Gi",
+    "9007199G",
+    "9008G",
+    "000000000001m",
+  ])("equals the exact path at its limits: %s", (text) =>
+    expect(milliOfText(text)).toBe(milliOf(parsed(text))),
   );
 
   it("never throws, whatever text it is given", () => {
@@ -207,9 +302,15 @@ describe("canonicalOf()", () => {
         const quantity = parsed(text);
         const again = parsed(canonicalOf(quantity));
         expect([signOf(again), floatOf(again)]).toEqual([signOf(quantity), floatOf(quantity)]);
-        fc.pre(quantity.form === "integer" && again.form === "integer" && -(2n ** 62n) < quantity.mantissa && quantity.mantissa < 2n ** 62n);
+        fc.pre(
+          quantity.form === "integer" &&
+            again.form === "integer" &&
+            -(2n ** 62n) < quantity.mantissa &&
+            quantity.mantissa < 2n ** 62n,
+        );
         const places = Math.max(0, -quantity.exponent, -again.exponent);
-        const atPlaces = ({ mantissa, exponent }: typeof quantity) => mantissa * 10n ** BigInt(exponent + places);
+        const atPlaces = ({ mantissa, exponent }: typeof quantity) =>
+          mantissa * 10n ** BigInt(exponent + places);
         expect(atPlaces(again)).toBe(atPlaces(quantity));
       }),
       RUNS,
@@ -226,7 +327,8 @@ describe("canonicalOf()", () => {
     ["1.0Ki", "1Ki"],
     ["-1.0Ki", "-1Ki"],
     ["0.5Ki", "512"],
-    // As in Go: a text that has lost its suffix of 1024 is read as a decimal quantity the next time.
+    // As in Go: a text that has lost its suffix of 1024 is read as a decimal quantity the next
+    // time.
     ["187.5Ki", "192000"],
     ["192000", "192k"],
     ["-0.5Ki", "-512"],

@@ -12,7 +12,10 @@ import { podsQuery } from "../../lib/sources/pods.ts";
 import { askedOf } from "../answers.ts";
 
 const scale = (selector: string): ScaleReading => scaleRead(1, { selector });
-const FAILED: ScaleReading = { kind: "failed", failure: { code: 404, reason: "NotFound", message: "not found" } };
+const FAILED: ScaleReading = {
+  kind: "failed",
+  failure: { code: 404, reason: "NotFound", message: "not found" },
+};
 
 const spec = (...metrics: readonly HpaMetric[]): HpaSpec => ({
   dialect: "hpa",
@@ -57,28 +60,59 @@ const value = { type: "Value", valueMilli: 1n } as const;
 const marks = { highMilli: 2n, lowMilli: 1n };
 const queue = { name: "depth", selector: { matchLabels: { queue: "b", app: "a" } } };
 const service = { apiVersion: "v1", kind: "Service", name: "front" };
-const unreadable = { name: "depth", selector: { matchExpressions: [{ key: "a", operator: "Sort" }] } };
+const unreadable = {
+  name: "depth",
+  selector: { matchExpressions: [{ key: "a", operator: "Sort" }] },
+};
 
 describe("questions()", () => {
   it.each<[string, HpaMetric, boolean, boolean]>([
     ["Resource", { type: "Resource", name: "cpu", target: average }, true, true],
-    ["ContainerResource", { type: "ContainerResource", name: "cpu", container: "app", target: average }, true, true],
+    [
+      "ContainerResource",
+      { type: "ContainerResource", name: "cpu", container: "app", target: average },
+      true,
+      true,
+    ],
     ["Pods", { type: "Pods", metric: queue, target: average }, false, true],
-    ["Object by value", { type: "Object", metric: queue, describedObject: service, target: value }, false, true],
+    [
+      "Object by value",
+      { type: "Object", metric: queue, describedObject: service, target: value },
+      false,
+      true,
+    ],
     [
       "Object by value, with an average that does not count",
       { type: "Object", metric: queue, describedObject: service, target: { ...average, ...value } },
       false,
       true,
     ],
-    ["Object by average", { type: "Object", metric: queue, describedObject: service, target: average }, false, false],
+    [
+      "Object by average",
+      { type: "Object", metric: queue, describedObject: service, target: average },
+      false,
+      false,
+    ],
     ["External by value", { type: "External", metric: queue, target: value }, false, true],
-    ["Object with watermarks", { type: "Object", metric: queue, describedObject: service, target: value, marks }, false, false],
-    ["External with watermarks", { type: "External", metric: queue, target: value, marks }, false, false],
+    [
+      "Object with watermarks",
+      { type: "Object", metric: queue, describedObject: service, target: value, marks },
+      false,
+      false,
+    ],
+    [
+      "External with watermarks",
+      { type: "External", metric: queue, target: value, marks },
+      false,
+      false,
+    ],
     ["Pods with watermarks", { type: "Pods", metric: queue, target: average, marks }, false, true],
     ["External by average", { type: "External", metric: queue, target: average }, false, false],
   ])("asks the queries of a %s metric", (_, metric, podMetrics, pods) => {
-    expect(askedOf(questions(spec(metric), "shop", scale("app=web")))).toMatchObject({ podMetrics, pods });
+    expect(askedOf(questions(spec(metric), "shop", scale("app=web")))).toMatchObject({
+      podMetrics,
+      pods,
+    });
   });
 
   it("names each custom and external query once per metric, selectors in canonical text", () => {
@@ -93,7 +127,14 @@ describe("questions()", () => {
       pods: true,
       external: [{ for: "external", metric: "depth", metricSelector: "app=a,queue=b" }],
       custom: [
-        { for: "object", metric: "rps", metricSelector: "", group: "", kind: "Service", name: "front" },
+        {
+          for: "object",
+          metric: "rps",
+          metricSelector: "",
+          group: "",
+          kind: "Service",
+          name: "front",
+        },
         { for: "pods", metric: "connections", metricSelector: "", podSelector: "app=web,tier=x" },
       ],
     });
@@ -102,7 +143,13 @@ describe("questions()", () => {
   it.each<[string, Partial<WatermarkSpec>, boolean, boolean, readonly string[]]>([
     ["nothing", {}, false, false, []],
     ["a resource", { metrics: [{ source: "Resource", name: "cpu", ...MARKS }] }, true, true, []],
-    ["a metric from outside", { metrics: [{ source: "External", name: "lag", ...MARKS }] }, true, false, ["lag"]],
+    [
+      "a metric from outside",
+      { metrics: [{ source: "External", name: "lag", ...MARKS }] },
+      true,
+      false,
+      ["lag"],
+    ],
     [
       "both",
       {
@@ -116,10 +163,21 @@ describe("questions()", () => {
       ["lag"],
     ],
     ["a recommender", { recommender }, true, false, []],
-    ["a metric that counts no pod", { counts: "current", metrics: [{ source: "External", name: "lag", ...MARKS }] }, false, false, ["lag"]],
+    [
+      "a metric that counts no pod",
+      { counts: "current", metrics: [{ source: "External", name: "lag", ...MARKS }] },
+      false,
+      false,
+      ["lag"],
+    ],
   ])("asks the queries of a watermark spec on %s", (_, changed, pods, podMetrics, external) => {
     const asked = askedOf(questions(watermark(changed), "shop", scale("app=web")));
-    expect({ ...asked, external: asked.external.map(({ metric }) => metric) }).toEqual({ pods, podMetrics, custom: [], external });
+    expect({ ...asked, external: asked.external.map(({ metric }) => metric) }).toEqual({
+      pods,
+      podMetrics,
+      custom: [],
+      external,
+    });
   });
 
   it("asks nothing for a metric whose selector cannot be read", () => {
@@ -128,7 +186,10 @@ describe("questions()", () => {
       { type: "Object", metric: unreadable, describedObject: service, target: average },
       { type: "Pods", metric: unreadable, target: average },
     ];
-    expect(askedOf(questions(spec(...metrics), "shop", scale("app=web")))).toMatchObject({ custom: [], external: [] });
+    expect(askedOf(questions(spec(...metrics), "shop", scale("app=web")))).toMatchObject({
+      custom: [],
+      external: [],
+    });
   });
 
   it.each([
@@ -136,30 +197,51 @@ describe("questions()", () => {
     ["the scale has no selector", scale("")],
     ["the selector cannot be read", scale("app in")],
   ])("asks nothing about pods when %s", (_, reading) => {
-    expect(askedOf(questions(spec({ type: "Pods", metric: queue, target: average }), "shop", reading)).custom).toEqual([]);
+    expect(
+      askedOf(questions(spec({ type: "Pods", metric: queue, target: average }), "shop", reading))
+        .custom,
+    ).toEqual([]);
     expect(podSelectorText(reading)).toBeUndefined();
   });
 });
 
 describe("asksOf()", () => {
   it("puts the same questions as the rules, for the namespace of the autoscaler", () => {
-    const own = spec({ type: "Object", metric: queue, describedObject: { kind: "Namespace", name: "any" }, target: average });
-    expect(asksOf(own, "shop").questions(scale("app=web"))).toEqual(questions(own, "shop", scale("app=web")));
-    expect(asksOf(own, "shop").questions(scale("app=web")).metrics).toMatchObject([{ kind: "Namespace", name: "shop" }]);
+    const own = spec({
+      type: "Object",
+      metric: queue,
+      describedObject: { kind: "Namespace", name: "any" },
+      target: average,
+    });
+    expect(asksOf(own, "shop").questions(scale("app=web"))).toEqual(
+      questions(own, "shop", scale("app=web")),
+    );
+    expect(asksOf(own, "shop").questions(scale("app=web")).metrics).toMatchObject([
+      { kind: "Namespace", name: "shop" },
+    ]);
   });
 
   it("asks for a monitor only where the manifest lets one stop all scaling (watermark.md 1.4)", () => {
     expect(asksOf(watermark({ lifecycleControl: { kind: "on" } }), "shop").asksMonitor).toBe(true);
     expect(asksOf(watermark({}), "shop").asksMonitor).toBe(false);
-    expect(asksOf(spec({ type: "External", metric: queue, target: average }), "shop").asksMonitor).toBe(false);
+    expect(
+      asksOf(spec({ type: "External", metric: queue, target: average }), "shop").asksMonitor,
+    ).toBe(false);
   });
 });
 
 describe("objectQuery()", () => {
   it("asks a Namespace of the core group by the autoscaler's own, whatever its name", () => {
-    expect(objectQuery(queue, { apiVersion: "v1", kind: "Namespace", name: "ignored" }, "shop")).toMatchObject({ name: "shop", group: "" });
-    expect(objectQuery(queue, { kind: "Namespace", name: "ignored" }, "shop")).toMatchObject({ name: "shop", group: "" });
-    expect(objectQuery(queue, { apiVersion: "x.io/v1", kind: "Namespace", name: "kept" }, "shop")).toMatchObject({ name: "kept", group: "x.io" });
+    expect(
+      objectQuery(queue, { apiVersion: "v1", kind: "Namespace", name: "ignored" }, "shop"),
+    ).toMatchObject({ name: "shop", group: "" });
+    expect(objectQuery(queue, { kind: "Namespace", name: "ignored" }, "shop")).toMatchObject({
+      name: "shop",
+      group: "",
+    });
+    expect(
+      objectQuery(queue, { apiVersion: "x.io/v1", kind: "Namespace", name: "kept" }, "shop"),
+    ).toMatchObject({ name: "kept", group: "x.io" });
     expect(objectQuery(queue, service, "shop")).toMatchObject({ name: "front" });
   });
 });

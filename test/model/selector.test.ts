@@ -1,5 +1,12 @@
 import { describe, expect, it } from "vitest";
-import { labelIndex, canonicalSelector, matches, type Requirement, type Selector, selectorOf } from "../../lib/model/selector.ts";
+import {
+  labelIndex,
+  canonicalSelector,
+  matches,
+  type Requirement,
+  type Selector,
+  selectorOf,
+} from "../../lib/model/selector.ts";
 import { parseSelector } from "../../lib/model/selector-text.ts";
 
 const parsed = (text: string): Selector => {
@@ -43,7 +50,10 @@ describe("parseSelector()", () => {
     ["n>5", [{ key: "n", operator: "gt", values: ["5"] }]],
     ["n<5", [{ key: "n", operator: "lt", values: ["5"] }]],
     ["in=notin", [{ key: "in", operator: "=", values: ["notin"] }]],
-    ["example.com/app-name=a_b.c", [{ key: "example.com/app-name", operator: "=", values: ["a_b.c"] }]],
+    [
+      "example.com/app-name=a_b.c",
+      [{ key: "example.com/app-name", operator: "=", values: ["a_b.c"] }],
+    ],
   ])("reads %j", (text, selector) => {
     expect(parseSelector(text)).toEqual({ kind: "selector", selector });
   });
@@ -59,22 +69,53 @@ describe("parseSelector()", () => {
     ["a=(", "unable to parse requirement: found '(', expected: identifier"],
     ["a in (b", "unable to parse requirement: found '', expected: ',' or ')'"],
     ["a in (b c)", "unable to parse requirement: found 'c', expected: ',' or ')'"],
-    ["a in ()", "unable to parse requirement: values: Invalid value: []: for 'in', 'notin' operators, values set can't be empty"],
-    ["a notin ()", "unable to parse requirement: values: Invalid value: []: for 'in', 'notin' operators, values set can't be empty"],
-    ["a>v1", "unable to parse requirement: values[0]: Invalid value: \"v1\": for 'Gt', 'Lt' operators, the value must be an integer"],
-    ["a>1v", "unable to parse requirement: values[0]: Invalid value: \"1v\": for 'Gt', 'Lt' operators, the value must be an integer"],
+    [
+      "a in ()",
+      "unable to parse requirement: values: Invalid value: []: for 'in', 'notin' operators, values set can't be empty",
+    ],
+    [
+      "a notin ()",
+      "unable to parse requirement: values: Invalid value: []: for 'in', 'notin' operators, values set can't be empty",
+    ],
+    [
+      "a>v1",
+      "unable to parse requirement: values[0]: Invalid value: \"v1\": for 'Gt', 'Lt' operators, the value must be an integer",
+    ],
+    [
+      "a>1v",
+      "unable to parse requirement: values[0]: Invalid value: \"1v\": for 'Gt', 'Lt' operators, the value must be an integer",
+    ],
     ...["==", "!=", "!", ")", ">", "<"].map(
-      (symbol) => [`a!=${symbol}`, `unable to parse requirement: found '${symbol}', expected: identifier`] as const,
+      (symbol) =>
+        [
+          `a!=${symbol}`,
+          `unable to parse requirement: found '${symbol}', expected: identifier`,
+        ] as const,
     ),
-    ["a>b", "unable to parse requirement: values[0]: Invalid value: \"b\": for 'Gt', 'Lt' operators, the value must be an integer"],
-    ["a<", "unable to parse requirement: values[0]: Invalid value: \"\": for 'Gt', 'Lt' operators, the value must be an integer"],
+    [
+      "a>b",
+      "unable to parse requirement: values[0]: Invalid value: \"b\": for 'Gt', 'Lt' operators, the value must be an integer",
+    ],
+    [
+      "a<",
+      "unable to parse requirement: values[0]: Invalid value: \"\": for 'Gt', 'Lt' operators, the value must be an integer",
+    ],
   ])("refuses %j in the words of the API", (text, message) => {
     expect(refusal(text)).toBe(message);
   });
 });
 
 describe("matches()", () => {
-  const labels = { app: "web", tier: "front", n: "7", v: "v7", w: "7v", below: "-7", above: "+7", empty: "" };
+  const labels = {
+    app: "web",
+    tier: "front",
+    n: "7",
+    v: "v7",
+    w: "7v",
+    below: "-7",
+    above: "+7",
+    empty: "",
+  };
 
   it.each([
     ["", true],
@@ -137,8 +178,9 @@ describe("canonicalSelector()", () => {
 });
 
 describe("selectorOf()", () => {
-  const expressions = (...matchExpressions: readonly { key: string; operator: string; values?: readonly string[] }[]) =>
-    selectorOf({ matchExpressions });
+  const expressions = (
+    ...matchExpressions: readonly { key: string; operator: string; values?: readonly string[] }[]
+  ) => selectorOf({ matchExpressions });
 
   it("filters nothing when the manifest gives none", () => {
     expect(selectorOf(undefined)).toEqual({ kind: "selector", selector: [] });
@@ -166,9 +208,21 @@ describe("selectorOf()", () => {
   });
 
   it.each([
-    ["an unknown operator", { key: "a", operator: "Sort" }, '"Sort" is not a valid label selector operator'],
-    ["an operator that only objects have", { key: "a", operator: "toString" }, '"toString" is not a valid label selector operator'],
-    ["In without values", { key: "a", operator: "In" }, "values: Invalid value: []: for 'in', 'notin' operators, values set can't be empty"],
+    [
+      "an unknown operator",
+      { key: "a", operator: "Sort" },
+      '"Sort" is not a valid label selector operator',
+    ],
+    [
+      "an operator that only objects have",
+      { key: "a", operator: "toString" },
+      '"toString" is not a valid label selector operator',
+    ],
+    [
+      "In without values",
+      { key: "a", operator: "In" },
+      "values: Invalid value: []: for 'in', 'notin' operators, values set can't be empty",
+    ],
     [
       "NotIn without values",
       { key: "a", operator: "NotIn", values: [] },
@@ -191,7 +245,9 @@ describe("labelIndex()", () => {
     { name: "three", labels: { app: "web" } },
     { name: "four", labels: {} },
   ];
-  const index = labelIndex<(typeof items)[number] & { readonly labels: Readonly<Record<string, string>> }>(items);
+  const index = labelIndex<
+    (typeof items)[number] & { readonly labels: Readonly<Record<string, string>> }
+  >(items);
   const names = (text: string) => index.select(parsed(text)).map(({ name }) => name);
 
   it.each([

@@ -1,9 +1,16 @@
 import { describe, expect, it } from "vitest";
 import { type Behavior, type HpaMetric, isStabilized } from "../../lib/model/spec-hpa.ts";
 
-const target: HpaMetric = { type: "External", metric: { name: "load" }, target: { type: "Value", valueMilli: 1_000n } };
+const target: HpaMetric = {
+  type: "External",
+  metric: { name: "load" },
+  target: { type: "Value", valueMilli: 1_000n },
+};
 const marked: HpaMetric = { ...target, marks: { highMilli: 2_000n, lowMilli: 1_000n } };
-const behavior: Behavior = { scaleUp: { selectPolicy: "Max", policies: [] }, scaleDown: { selectPolicy: "Max", policies: [] } };
+const behavior: Behavior = {
+  scaleUp: { selectPolicy: "Max", policies: [] },
+  scaleDown: { selectPolicy: "Max", policies: [] },
+};
 
 describe("isStabilized()", () => {
   it.each<[string, boolean, Parameters<typeof isStabilized>[0]]>([
@@ -14,5 +21,7 @@ describe("isStabilized()", () => {
     ["watermarks beside a target", true, { metrics: [marked, target] }],
     ["watermarks and behavior", true, { metrics: [marked], behavior }],
     ["no metric", true, { metrics: [] }],
-  ])("of a spec with %s is %s", (_, stabilized, spec) => expect(isStabilized(spec)).toBe(stabilized));
+  ])("of a spec with %s is %s", (_, stabilized, spec) =>
+    expect(isStabilized(spec)).toBe(stabilized),
+  );
 });

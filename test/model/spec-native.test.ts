@@ -13,12 +13,19 @@ const RULES: NativeSpec["scaleUp"] = {
 };
 
 describe("longestPeriodSeconds()", () => {
-  const policy = (periodSeconds: number) => ({ ...RULES, policies: [{ type: "Pods", valueMilli: 1_000, periodSeconds } as const] });
+  const policy = (periodSeconds: number) => ({
+    ...RULES,
+    policies: [{ type: "Pods", valueMilli: 1_000, periodSeconds } as const],
+  });
   it.each([
     ["no policy and no budget", {}, 0],
     ["the way up", { scaleUp: policy(600), scaleDown: policy(60) }, 600],
     ["the way down", { scaleUp: policy(60), scaleDown: policy(900) }, 900],
-    ["the flap budget", { scaleUp: policy(60), flapBudget: { reversals: 2, periodSeconds: 1_800 } }, 1_800],
+    [
+      "the flap budget",
+      { scaleUp: policy(60), flapBudget: { reversals: 2, periodSeconds: 1_800 } },
+      1_800,
+    ],
   ])("is of %s", (_, changed, seconds) => {
     const spec: NativeSpec = {
       dialect: "native",

@@ -1,12 +1,20 @@
 import { describe, expect, it } from "vitest";
 import { readDay, DAY_MS } from "../../lib/model/time-text.ts";
-import { firstInstantAt, localDay, localText, offsetAt, zoneProblem } from "../../lib/model/time-zone.ts";
+import {
+  firstInstantAt,
+  localDay,
+  localText,
+  offsetAt,
+  zoneProblem,
+} from "../../lib/model/time-zone.ts";
 import { DAY_MINUTES, firstDayOf, scanned, SWEPT, SWEPT_DAYS } from "./wall-scan.ts";
 
 const day = (text: string): number => readDay(text) ?? Number.NaN;
 const at = (zone: string, date: string, clock: string): string => {
   const [hours = 0, minutes = 0] = clock.split(":").map(Number);
-  return new Date(firstInstantAt(zone, day(date), hours * 60 + minutes)).toISOString().replace(":00.000Z", "Z");
+  return new Date(firstInstantAt(zone, day(date), hours * 60 + minutes))
+    .toISOString()
+    .replace(":00.000Z", "Z");
 };
 
 /** Days with a change of the clock, and those beside them. */
@@ -23,7 +31,9 @@ describe("firstInstantAt()", () => {
     expect(at("Europe/Berlin", "2026-10-25", "03:00")).toBe("2026-10-25T02:00Z");
     expect(at("America/New_York", "2026-03-08", "02:30")).toBe("2026-03-08T07:00Z");
     expect(at("Asia/Kathmandu", "2026-11-24", "08:00")).toBe("2026-11-24T02:15Z");
-    expect(at("Europe/Berlin", "2026-11-24", "24:00")).toBe(at("Europe/Berlin", "2026-11-25", "00:00"));
+    expect(at("Europe/Berlin", "2026-11-24", "24:00")).toBe(
+      at("Europe/Berlin", "2026-11-25", "00:00"),
+    );
   });
 
   it("is midnight of the day after for every time of a day that a zone left out", () => {
@@ -32,32 +42,42 @@ describe("firstInstantAt()", () => {
     expect(at("Pacific/Apia", "2011-12-31", "00:00")).toBe("2011-12-30T10:00Z");
   });
 
-  it.each(SWEPT)("in %s never moves back for a later wall time, in steps of 15 minutes over 17 months", (zone, first) => {
-    const from = firstDayOf(first);
-    let before = Number.NEGATIVE_INFINITY;
-    let seen = 0;
-    for (let each = from; each < from + SWEPT_DAYS; each++) {
-      for (let minutes = 0; minutes < DAY_MINUTES; minutes += 15) {
-        const instant = firstInstantAt(zone, each, minutes);
-        if (instant < before) throw new Error(`${zone}: day ${each}, minute ${minutes} is before the wall time before it`);
-        before = instant;
-        seen++;
+  it.each(SWEPT)(
+    "in %s never moves back for a later wall time, in steps of 15 minutes over 17 months",
+    (zone, first) => {
+      const from = firstDayOf(first);
+      let before = Number.NEGATIVE_INFINITY;
+      let seen = 0;
+      for (let each = from; each < from + SWEPT_DAYS; each++) {
+        for (let minutes = 0; minutes < DAY_MINUTES; minutes += 15) {
+          const instant = firstInstantAt(zone, each, minutes);
+          if (instant < before)
+            throw new Error(
+              `${zone}: day ${each}, minute ${minutes} is before the wall time before it`,
+            );
+          before = instant;
+          seen++;
+        }
       }
-    }
-    expect(seen).toBe(SWEPT_DAYS * 96);
-  });
+      expect(seen).toBe(SWEPT_DAYS * 96);
+    },
+  );
 
-  it.each(SWEPT)("in %s equals a look at every minute around each change of the clock", (zone, first) => {
-    const days = changed(zone, firstDayOf(first));
-    expect(days.length > 0).toBe(!["Asia/Kathmandu", "Etc/UTC"].includes(zone));
-    for (const each of days) {
-      for (const [wall, minute] of scanned(zone, { from: each, days: 1, stepMinutes: 15 })) {
-        expect(firstInstantAt(zone, each, wall - each * DAY_MINUTES), `${zone}, day ${each}, minute ${wall - each * DAY_MINUTES}`).toBe(
-          minute * 60_000,
-        );
+  it.each(SWEPT)(
+    "in %s equals a look at every minute around each change of the clock",
+    (zone, first) => {
+      const days = changed(zone, firstDayOf(first));
+      expect(days.length > 0).toBe(!["Asia/Kathmandu", "Etc/UTC"].includes(zone));
+      for (const each of days) {
+        for (const [wall, minute] of scanned(zone, { from: each, days: 1, stepMinutes: 15 })) {
+          expect(
+            firstInstantAt(zone, each, wall - each * DAY_MINUTES),
+            `${zone}, day ${each}, minute ${wall - each * DAY_MINUTES}`,
+          ).toBe(minute * 60_000);
+        }
       }
-    }
-  });
+    },
+  );
 });
 
 describe("the local clock", () => {
@@ -70,7 +90,14 @@ describe("the local clock", () => {
 });
 
 describe("zoneProblem()", () => {
-  it.each(["Europe/Berlin", "Asia/Kolkata", "America/Argentina/Salta", "Etc/UTC", "US/Pacific", "America/Port-au-Prince"])("accepts %s", (name) => {
+  it.each([
+    "Europe/Berlin",
+    "Asia/Kolkata",
+    "America/Argentina/Salta",
+    "Etc/UTC",
+    "US/Pacific",
+    "America/Port-au-Prince",
+  ])("accepts %s", (name) => {
     expect(zoneProblem(name)).toBeUndefined();
   });
 

@@ -1,7 +1,13 @@
 import { dayOf } from "../../lib/model/time-text.ts";
 
-/** Zones with every kind of change: half an hour, around Ramadan, two hours, a day that is missing, none, offsets of 45 minutes. With the first day of the sweep. */
-export const SWEPT: readonly (readonly [zone: string, first: readonly [year: number, month: number, day: number]])[] = [
+/**
+ * Zones with every kind of change: half an hour, around Ramadan, two hours, a day that is missing,
+ * none, offsets of 45 minutes. With the first day of the sweep.
+ */
+export const SWEPT: readonly (readonly [
+  zone: string,
+  first: readonly [year: number, month: number, day: number],
+])[] = [
   ["Australia/Lord_Howe", [2026, 1, 1]],
   ["Pacific/Apia", [2011, 1, 1]],
   ["Africa/Casablanca", [2026, 1, 1]],
@@ -33,7 +39,9 @@ export const firstDayOf = ([year, month, day]: readonly [number, number, number]
   return found;
 };
 
-/** The local date and clock, in minutes, read with another format than the code under test reads. */
+/**
+ * The local date and clock, in minutes, read with another format than the code under test reads.
+ */
 const localMinutes = (zone: string): ((utcMinute: number) => number) => {
   const format = new Intl.DateTimeFormat("en-US", {
     timeZone: zone,
@@ -45,18 +53,24 @@ const localMinutes = (zone: string): ((utcMinute: number) => number) => {
     minute: "2-digit",
   });
   return (utcMinute) => {
-    const [month = 0, day = 0, year = 0, hour = 0, minute = 0] = (format.format(utcMinute * 60_000).match(/\d+/g) ?? []).map(Number);
+    const [month = 0, day = 0, year = 0, hour = 0, minute = 0] = (
+      format.format(utcMinute * 60_000).match(/\d+/g) ?? []
+    ).map(Number);
     return Date.UTC(year, month - 1, day, hour, minute) / 60_000;
   };
 };
 
 /**
- * The first minute of UTC at which the local date and clock are at each wall time of these days or past it, by looking at every minute in turn. `stepMinutes` is the distance of the wall
- * times.
+ * The first minute of UTC at which the local date and clock are at each wall time of these days or
+ * past it, by looking at every minute in turn. `stepMinutes` is the distance of the wall times.
  */
 export const scanned = (
   zone: string,
-  { from, days, stepMinutes }: { readonly from: number; readonly days: number; readonly stepMinutes: number },
+  {
+    from,
+    days,
+    stepMinutes,
+  }: { readonly from: number; readonly days: number; readonly stepMinutes: number },
 ) => {
   const local = localMinutes(zone);
   const first = new Map<number, number>();

@@ -18,13 +18,19 @@ const newThread = ({ distPath, env, execArgv }: PoolOptions): Kept => {
   return { thread, starts: 0 };
 };
 
-/** What is computed when a file is loaded must be loaded under its mutant, and must not be loaded again. */
+/**
+ * What is computed when a file is loaded must be loaded under its mutant, and must not be loaded
+ * again.
+ */
 const isStatic = ({ project }: PoolOptions): boolean =>
-  Object.entries(project.getProvidedContext()).some(([key, value]) => key === "mutantActivation" && value === "static");
+  Object.entries(project.getProvidedContext()).some(
+    ([key, value]) => key === "mutantActivation" && value === "static",
+  );
 
 /**
- * A thread that outlives the run of one mutant, so that the next finds the rooms loaded: loading them takes longer than the tests that most mutants need. Test files are
- * loaded anew each time. Who is stopped without being asked first (an endless loop) is ended.
+ * A thread that outlives the run of one mutant, so that the next finds the rooms loaded: loading
+ * them takes longer than the tests that most mutants need. Test files are loaded anew each time.
+ * Who is stopped without being asked first (an endless loop) is ended.
  */
 export const keptThread = (options: PoolOptions): PoolWorker => {
   const alone = isStatic(options);

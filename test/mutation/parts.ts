@@ -1,14 +1,24 @@
-/** What a mutation test changes, in parts that are measured one after the other, each in some minutes. */
+/**
+ * What a mutation test changes, in parts that are measured one after the other, each in some
+ * minutes.
+ */
 export const PARTS: Readonly<Record<string, readonly string[]>> = {
   "policy/watermark": ["lib/policy/watermark/**/*.ts"],
   "policy/native": ["lib/policy/native/**/*.ts"],
-  "policy/hpa": ["lib/policy/hpa/**/*.ts", "lib/policy/multi-threshold/**/*.ts", "lib/policy/shared/metrics/**/*.ts"],
+  "policy/hpa": [
+    "lib/policy/hpa/**/*.ts",
+    "lib/policy/multi-threshold/**/*.ts",
+    "lib/policy/shared/metrics/**/*.ts",
+  ],
   "policy/original": ["lib/policy/original/**/*.ts"],
   "policy/shared": ["lib/policy/*.ts", "lib/policy/shared/*.ts", "lib/policy/bounds/**/*.ts"],
   model: ["lib/model/**/*.ts"],
 };
 
-/** A part whose tests play whole syncs and edits, so that it takes hours: one of them a night. Its tests are named, and it is in no table of the report. */
+/**
+ * A part whose tests play whole syncs and edits, so that it takes hours: one of them a night. Its
+ * tests are named, and it is in no table of the report.
+ */
 export interface RoomPart {
   readonly mutate: readonly string[];
   readonly tests: readonly string[];
@@ -16,16 +26,26 @@ export interface RoomPart {
 
 export const ROOMS: Readonly<Record<string, RoomPart>> = {
   sync: { mutate: ["lib/sync/**/*.ts"], tests: ["test/sync/**/*.test.ts"] },
-  store: { mutate: ["lib/store/**/*.ts"], tests: ["test/store/**/*.test.ts", "test/contracts/tables.test.ts"] },
+  store: {
+    mutate: ["lib/store/**/*.ts"],
+    tests: ["test/store/**/*.test.ts", "test/contracts/tables.test.ts"],
+  },
   service: { mutate: ["lib/service/**/*.ts"], tests: ["test/service/**/*.test.ts"] },
   local: { mutate: ["lib/local/**/*.ts"], tests: ["test/local/**/*.test.ts"] },
   takeover: {
     mutate: ["lib/cli/takeover/**/*.ts"],
-    tests: ["test/service/takeovers.test.ts", "test/cli/is-taken-over.test.ts", "test/cli/switch-many.test.ts"],
+    tests: [
+      "test/service/takeovers.test.ts",
+      "test/cli/is-taken-over.test.ts",
+      "test/cli/switch-many.test.ts",
+    ],
   },
 };
 
-/** Night after night another one, by the seconds since 1970. What is known of a part is kept (reports/mutation), so that a later night measures what has changed. */
+/**
+ * Night after night another one, by the seconds since 1970. What is known of a part is kept
+ * (reports/mutation), so that a later night measures what has changed.
+ */
 export const roomOfNight = (seconds: number): string => {
   const names = Object.keys(ROOMS);
   return names[Math.floor(seconds / DAY_SECONDS) % names.length] ?? "";

@@ -5,7 +5,10 @@ import { ROOT } from "../architecture/source.ts";
 import { isApplicable, MUTANTS } from "./promised-mutants.ts";
 
 describe("a change of the code that breaks a promise", () => {
-  it.each(MUTANTS.map((mutant) => [mutant.breaks, mutant] as const))("can still be made: %s", (_, mutant) => {
-    expect(isApplicable(readFileSync(join(ROOT, mutant.file), "utf8"), mutant)).toBe(true);
-  });
+  it.each(MUTANTS.map((mutant) => [mutant.breaks, mutant] as const))(
+    "can still be made: %s",
+    (_, mutant) => {
+      expect(isApplicable(readFileSync(join(ROOT, mutant.file), "utf8"), mutant)).toBe(true);
+    },
+  );
 });

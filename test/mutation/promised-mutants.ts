@@ -63,7 +63,7 @@ export const MUTANTS: readonly PromisedMutant[] = [
   {
     breaks: "an autoscaler whose changed object is not stored does not act by its old record",
     file: "lib/sync/specs/compare.ts",
-    from: "comparison.notStored.get(record.uid) ?? ",
+    from: "comparison.notStored.get(record.uid) ??\n",
     to: "",
     test: "test/sync/specs/tenants.test.ts",
     noticedBy: "that use the bytes of their namespace",
@@ -74,7 +74,8 @@ export const MUTANTS: readonly PromisedMutant[] = [
     from: "if (isDeepStrictEqual(stored, change))",
     to: 'if (outcome?.kind !== "duplicate")',
     test: "test/contracts/tables.test.ts",
-    noticedBy: "stores the copy under the cluster of a change whose first insert an earlier attempt has made",
+    noticedBy:
+      "stores the copy under the cluster of a change whose first insert an earlier attempt has made",
   },
   {
     breaks: "a division waits for scales that no windows count yet",
@@ -87,8 +88,8 @@ export const MUTANTS: readonly PromisedMutant[] = [
   {
     breaks: "a removal looks for autoscalers before it takes their scales out of the heads",
     file: "lib/service/edits/removal.ts",
-    from: "      await mustBeEmpty(context, before);\n      await settleForRemoval(context, leases);",
-    to: "      await settleForRemoval(context, leases);\n      await mustBeEmpty(context, before);",
+    from: "        await mustBeEmpty(context, before);\n        await settleForRemoval(context, leases);",
+    to: "        await settleForRemoval(context, leases);\n        await mustBeEmpty(context, before);",
     test: "test/service/removal-settles.test.ts",
     noticedBy: "keeps the scale in the head where an autoscaler came meanwhile",
   },
@@ -135,4 +136,5 @@ export const MUTANTS: readonly PromisedMutant[] = [
 ];
 
 /** True where the code still has the changed place once. */
-export const isApplicable = (code: string, { from }: PromisedMutant): boolean => code.split(from).length === 2;
+export const isApplicable = (code: string, { from }: PromisedMutant): boolean =>
+  code.split(from).length === 2;

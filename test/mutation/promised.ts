@@ -5,11 +5,24 @@ import { join } from "node:path";
 import { isApplicable, MUTANTS, type PromisedMutant } from "./promised-mutants.ts";
 
 /**
- * `npm run nightly -- --only promised`: small changes of the code around the rules, each of which breaks a promise of docs/protocol.md. For each there is one test that must notice it. They are
- * played in a copy of the repository. Exit code 1 where a test passes in spite of its change, or fails without it.
+ * `npm run nightly -- --only promised`: small changes of the code around the rules, each of which
+ * breaks a promise of docs/protocol.md. For each there is one test that must notice it. They are
+ * played in a copy of the repository. Exit code 1 where a test passes in spite of its change, or
+ * fails without it.
  */
 const ROOT = join(import.meta.dirname, "../..");
-const COPIED = ["bin", "docs", "examples", "functions", "infra", "lib", "test", "package.json", "tsconfig.json", "vitest.config.ts"];
+const COPIED = [
+  "bin",
+  "docs",
+  "examples",
+  "functions",
+  "infra",
+  "lib",
+  "test",
+  "package.json",
+  "tsconfig.json",
+  "vitest.config.ts",
+];
 
 const copyOfRepository = (): string => {
   const copy = mkdtempSync(join(tmpdir(), "tidemark-promised-"));
@@ -21,9 +34,22 @@ const copyOfRepository = (): string => {
 const plain = (text: string): string => text.replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`);
 
 const passes = (copy: string, { test, noticedBy }: PromisedMutant): boolean => {
-  const args = [join(ROOT, "node_modules/vitest/vitest.mjs"), "run", test, "-t", plain(noticedBy), "--retry", "0"];
-  const { status, stdout } = spawnSync(process.execPath, args, { cwd: copy, encoding: "utf8", env: { ...process.env, NO_COLOR: "1" } });
-  if (!/Tests .*(?:passed|failed)/.test(stdout)) throw new Error(`no test "${noticedBy}" ran in ${test}:\n${stdout}`);
+  const args = [
+    join(ROOT, "node_modules/vitest/vitest.mjs"),
+    "run",
+    test,
+    "-t",
+    plain(noticedBy),
+    "--retry",
+    "0",
+  ];
+  const { status, stdout } = spawnSync(process.execPath, args, {
+    cwd: copy,
+    encoding: "utf8",
+    env: { ...process.env, NO_COLOR: "1" },
+  });
+  if (!/Tests .*(?:passed|failed)/.test(stdout))
+    throw new Error(`no test "${noticedBy}" ran in ${test}:\n${stdout}`);
   return status === 0;
 };
 
@@ -37,7 +63,9 @@ const problemWith = (copy: string, mutant: PromisedMutant): string | undefined =
     whole.replace(mutant.from, () => mutant.to),
   );
   try {
-    return passes(copy, mutant) ? `nothing notices the change: ${mutant.test} "${mutant.noticedBy}" passes` : undefined;
+    return passes(copy, mutant)
+      ? `nothing notices the change: ${mutant.test} "${mutant.noticedBy}" passes`
+      : undefined;
   } finally {
     writeFileSync(path, whole);
   }
@@ -49,7 +77,9 @@ try {
   for (const mutant of MUTANTS) {
     const problem = problemWith(copy, mutant);
     if (problem !== undefined) failed++;
-    process.stdout.write(`${problem === undefined ? "✓" : "✗"} ${mutant.breaks}${problem === undefined ? "" : `: ${problem}`}\n`);
+    process.stdout.write(
+      `${problem === undefined ? "✓" : "✗"} ${mutant.breaks}${problem === undefined ? "" : `: ${problem}`}\n`,
+    );
   }
   process.stdout.write(`${MUTANTS.length - failed} passed, ${failed} failed\n`);
   process.exitCode = failed === 0 ? 0 : 1;

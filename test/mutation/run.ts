@@ -8,9 +8,11 @@ import { PARTS, ROOMS } from "./parts.ts";
 import { leftOver, type PartSummary, scoreOf, summaryOf, totalOf } from "./summary.ts";
 
 /**
- * `npm run prove -- mutation [PART…]`: changes lib/policy and lib/model (a part that is named: another room too) in small ways, one part after the other, and runs their tests against each change. Each part's result is
- * left in reports/mutation; last come what was not killed and a table of all parts measured so far. Once all are, the table of docs/proofs-report.md is written. Exit code 1 if a part
- * cannot be measured.
+ * `npm run prove -- mutation [PART…]`: changes lib/policy and lib/model (a part that is named:
+ * another room too) in small ways, one part after the other, and runs their tests against each
+ * change. Each part's result is left in reports/mutation; last come what was not killed and a table
+ * of all parts measured so far. Once all are, the table of docs/proofs-report.md is written. Exit
+ * code 1 if a part cannot be measured.
  */
 const say = (text: string): void => void process.stdout.write(`${text}\n`);
 
@@ -29,15 +31,33 @@ const measuredParts = (): readonly MeasuredPart[] =>
 
 const row = ({ part, summary }: MeasuredPart): string[] => {
   const { mutants, killed, endless, slow, survived, uncovered, broken, ignored } = summary;
-  return [part, ...[mutants, killed, endless, slow, survived, uncovered, broken, ignored].map(String), scoreOf(summary)?.toFixed(1) ?? "none"];
+  return [
+    part,
+    ...[mutants, killed, endless, slow, survived, uncovered, broken, ignored].map(String),
+    scoreOf(summary)?.toFixed(1) ?? "none",
+  ];
 };
 
 const printTable = (measured: readonly MeasuredPart[]): void => {
   const table = new Table({
-    head: ["part", "mutants", "killed", "endless", "timed out", "survived", "not reached", "broken", "not tried", "score"],
+    head: [
+      "part",
+      "mutants",
+      "killed",
+      "endless",
+      "timed out",
+      "survived",
+      "not reached",
+      "broken",
+      "not tried",
+      "score",
+    ],
     style: { head: [], border: [] },
   });
-  table.push(...measured.map(row), row({ part: "all", summary: totalOf(measured.map(({ summary }) => summary)) }));
+  table.push(
+    ...measured.map(row),
+    row({ part: "all", summary: totalOf(measured.map(({ summary }) => summary)) }),
+  );
   say(table.toString());
 };
 
@@ -50,7 +70,9 @@ const writePage = (measured: readonly MeasuredPart[]): void => {
 const main = async (wanted: readonly string[]): Promise<void> => {
   const unknown = wanted.filter((part) => !(part in PARTS) && !(part in ROOMS));
   if (unknown.length > 0) {
-    process.stderr.write(`Cannot measure "${unknown.join('", "')}": the parts are ${[...Object.keys(PARTS), ...Object.keys(ROOMS)].join(", ")}\n`);
+    process.stderr.write(
+      `Cannot measure "${unknown.join('", "')}": the parts are ${[...Object.keys(PARTS), ...Object.keys(ROOMS)].join(", ")}\n`,
+    );
     process.exitCode = 1;
     return;
   }

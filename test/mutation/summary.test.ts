@@ -2,7 +2,17 @@ import { globSync, readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { mutationTable } from "./mutation-table.ts";
 import { PARTS } from "./parts.ts";
-import { atLoad, kept, leftOver, type MutantRecord, type MutationReport, scoreOf, summaryOf, totalOf, withResults } from "./summary.ts";
+import {
+  atLoad,
+  kept,
+  leftOver,
+  type MutantRecord,
+  type MutationReport,
+  scoreOf,
+  summaryOf,
+  totalOf,
+  withResults,
+} from "./summary.ts";
 
 const mutant = (status: string, line: number, statusReason?: string): MutantRecord => ({
   status,
@@ -14,8 +24,22 @@ const mutant = (status: string, line: number, statusReason?: string): MutantReco
 
 const report: MutationReport = {
   files: {
-    "lib/one.ts": { mutants: [mutant("Killed", 1), mutant("Killed", 2), mutant("Survived", 3), mutant("Timeout", 4, "Hit limit reached (501/500)")] },
-    "lib/other.ts": { mutants: [mutant("Timeout", 5), mutant("NoCoverage", 6), mutant("RuntimeError", 7), mutant("Ignored", 8)] },
+    "lib/one.ts": {
+      mutants: [
+        mutant("Killed", 1),
+        mutant("Killed", 2),
+        mutant("Survived", 3),
+        mutant("Timeout", 4, "Hit limit reached (501/500)"),
+      ],
+    },
+    "lib/other.ts": {
+      mutants: [
+        mutant("Timeout", 5),
+        mutant("NoCoverage", 6),
+        mutant("RuntimeError", 7),
+        mutant("Ignored", 8),
+      ],
+    },
   },
 };
 
@@ -30,7 +54,9 @@ describe("the parts of the mutation test", () => {
 
 describe("the table of docs/proofs-report.md", () => {
   const rows = [
-    ...readFileSync("docs/proofs-report.md", "utf8").matchAll(/^\| (?:`([\w/]+)`.*?|all) \| ([\d,]+) \| ([\d,]+) \|.* ([\d.]+) % \|$/gm),
+    ...readFileSync("docs/proofs-report.md", "utf8").matchAll(
+      /^\| (?:`([\w/]+)`.*?|all) \| ([\d,]+) \| ([\d,]+) \|.* ([\d.]+) % \|$/gm,
+    ),
   ].map(([, part = "all", mutants = "", killed = "", score = ""]) => ({
     part,
     mutants: Number(mutants.replaceAll(",", "")),
@@ -39,10 +65,13 @@ describe("the table of docs/proofs-report.md", () => {
   }));
   const parts = rows.filter(({ part }) => part !== "all");
 
-  it("has a row for each part", () => expect(parts.map(({ part }) => part)).toEqual(Object.keys(PARTS)));
+  it("has a row for each part", () =>
+    expect(parts.map(({ part }) => part)).toEqual(Object.keys(PARTS)));
 
   it("has the form that the command writes, which is a row for each part and their sum", () => {
-    const head = /<!-- mutation -->\n(.*\n.*)\n/.exec(readFileSync("docs/proofs-report.md", "utf8"))?.[1];
+    const head = /<!-- mutation -->\n(.*\n.*)\n/.exec(
+      readFileSync("docs/proofs-report.md", "utf8"),
+    )?.[1];
     expect(mutationTable([{ part: "model", summary: summaryOf(report) }]).split("\n")).toEqual([
       ...(head ?? "").split("\n"),
       "| `model` | 8 | 2 | 1 | 1 | 1 | 1 | 1 | 66.7 % |",
@@ -59,7 +88,16 @@ describe("the table of docs/proofs-report.md", () => {
 
 describe("summaryOf()", () => {
   it("tells endless loops from mutants that the clock ended", () =>
-    expect(summaryOf(report)).toEqual({ mutants: 8, killed: 2, endless: 1, slow: 1, survived: 1, uncovered: 1, broken: 1, ignored: 1 }));
+    expect(summaryOf(report)).toEqual({
+      mutants: 8,
+      killed: 2,
+      endless: 1,
+      slow: 1,
+      survived: 1,
+      uncovered: 1,
+      broken: 1,
+      ignored: 1,
+    }));
 
   it("is added up over the parts", () =>
     expect(totalOf([summaryOf(report), summaryOf(report)])).toEqual({
@@ -85,17 +123,37 @@ describe("what runs only when a file is loaded", () => {
   it("is asked for by its place", () => expect(atLoad(report)).toEqual(["lib/other.ts:8:4-9:8"]));
 
   it("gets the result of the second run, and nothing else does", () => {
-    const second = { files: { "lib/other.ts": { mutants: [mutant("Survived", 8), mutant("Survived", 5)] } } };
-    expect(summaryOf(withResults(report, second))).toEqual({ ...summaryOf(report), ignored: 0, survived: 2 });
+    const second = {
+      files: { "lib/other.ts": { mutants: [mutant("Survived", 8), mutant("Survived", 5)] } },
+    };
+    expect(summaryOf(withResults(report, second))).toEqual({
+      ...summaryOf(report),
+      ignored: 0,
+      survived: 2,
+    });
     expect(withResults(report, { files: {} })).toEqual(report);
   });
 
   it("is tried again, unless it was killed; so is what the clock ended", () => {
-    const loaded = (status: string, line: number): MutantRecord => ({ ...mutant(status, line), static: true });
+    const loaded = (status: string, line: number): MutantRecord => ({
+      ...mutant(status, line),
+      static: true,
+    });
     const before = {
-      files: { "lib/one.ts": { mutants: [loaded("Killed", 1), loaded("Survived", 2), mutant("Survived", 3), mutant("Timeout", 4)] } },
+      files: {
+        "lib/one.ts": {
+          mutants: [
+            loaded("Killed", 1),
+            loaded("Survived", 2),
+            mutant("Survived", 3),
+            mutant("Timeout", 4),
+          ],
+        },
+      },
     };
-    expect(kept(before)).toEqual({ files: { "lib/one.ts": { mutants: [loaded("Killed", 1), mutant("Survived", 3)] } } });
+    expect(kept(before)).toEqual({
+      files: { "lib/one.ts": { mutants: [loaded("Killed", 1), mutant("Survived", 3)] } },
+    });
   });
 });
 

@@ -20,7 +20,11 @@ export interface NightlyOptions {
 
 /** One command of the night, or why it cannot run here. */
 export type Part =
-  | { readonly command: string; readonly args: readonly string[]; readonly env?: Readonly<Record<string, string>> }
+  | {
+      readonly command: string;
+      readonly args: readonly string[];
+      readonly env?: Readonly<Record<string, string>>;
+    }
   | { readonly missing: string };
 
 /** Seeds beside an earlier build are fewer: most of what they play is that of the other seeds. */
@@ -32,20 +36,32 @@ const earlierCommit = (): string => olderCommit(newestTag() ?? `HEAD~${COMMITS_A
 
 const PROPERTY_TIMEOUT_MS = 1_800_000;
 
-const npm = (...args: readonly string[]): Part => ({ command: "npm", args: ["run", "--silent", ...args] });
+const npm = (...args: readonly string[]): Part => ({
+  command: "npm",
+  args: ["run", "--silent", ...args],
+});
 
 /** The parts in their order: the cheap ones first. */
 export const PARTS: Readonly<Record<string, (options: NightlyOptions) => Part>> = {
-  answers: ({ answers, firstSeed }) => ({ command: process.execPath, args: [FUZZ, String(answers), String(firstSeed)] }),
+  answers: ({ answers, firstSeed }) => ({
+    command: process.execPath,
+    args: [FUZZ, String(answers), String(firstSeed)],
+  }),
   properties: ({ properties }) => ({
     command: "npm",
     args: ["run", "--silent", "test", "--", "--testTimeout", String(PROPERTY_TIMEOUT_MS)],
     env: { PROPERTY_RUNS: String(properties) },
   }),
-  simulation: ({ seeds, firstSeed }) => npm("simulate", "--", "--seeds", String(seeds), "--first-seed", String(firstSeed)),
+  simulation: ({ seeds, firstSeed }) =>
+    npm("simulate", "--", "--seeds", String(seeds), "--first-seed", String(firstSeed)),
   beside: ({ seeds, firstSeed }) => {
     try {
-      const numbers = ["--seeds", String(Math.ceil(seeds / BESIDE_SHARE)), "--first-seed", String(firstSeed)];
+      const numbers = [
+        "--seeds",
+        String(Math.ceil(seeds / BESIDE_SHARE)),
+        "--first-seed",
+        String(firstSeed),
+      ];
       return npm("simulate", "--", ...numbers, "--beside", earlierCommit());
     } catch (error) {
       if (!(error instanceof RangeError)) throw error;
@@ -54,7 +70,9 @@ export const PARTS: Readonly<Record<string, (options: NightlyOptions) => Part>> 
   },
   chaos: ({ minutes }) => {
     const binaries = controlPlaneBinaries();
-    return binaries.kind === "missing" ? { missing: binaries.message } : npm("prove", "--", "chaos", "--minutes", String(minutes));
+    return binaries.kind === "missing"
+      ? { missing: binaries.message }
+      : npm("prove", "--", "chaos", "--minutes", String(minutes));
   },
   promised: () => ({ command: process.execPath, args: [PROMISED] }),
   mutation: () => npm("prove", "--", "mutation"),

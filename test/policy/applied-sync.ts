@@ -19,7 +19,14 @@ export interface SyncParts {
 }
 
 /** What the autoscaler "web" in "shop" decides from. */
-export const decideInput = ({ spec, observation, windows = NEW_WINDOWS, settings, nowMs = NOON, setByPeople }: SyncParts): DecideInput => ({
+export const decideInput = ({
+  spec,
+  observation,
+  windows = NEW_WINDOWS,
+  settings,
+  nowMs = NOON,
+  setByPeople,
+}: SyncParts): DecideInput => ({
   namespace: namespace("shop"),
   name: autoscalerName("web"),
   spec,
@@ -43,6 +50,12 @@ export const appliedSync = (replicas: number, parts: SyncParts): AppliedSync => 
   const decision = decide(input);
   if (decision.kind === "hold") return { decision, count: replicas, windows: decision.windows };
   const { spec, nowMs } = input;
-  const { windows } = afterWrite({ spec, decision, outcome: { kind: "applied" }, atMs: nowMs, eventId: `e${nowMs}` });
+  const { windows } = afterWrite({
+    spec,
+    decision,
+    outcome: { kind: "applied" },
+    atMs: nowMs,
+    eventId: `e${nowMs}`,
+  });
   return { decision, count: decision.to, windows };
 };

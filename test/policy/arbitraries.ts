@@ -1,9 +1,21 @@
 import fc from "fast-check";
 import { labelIndex } from "../../lib/model/selector.ts";
-import type { Answer, MetricValue, Pod, PodMetrics, QuestionKey } from "../../lib/model/observation.ts";
+import type {
+  Answer,
+  MetricValue,
+  Pod,
+  PodMetrics,
+  QuestionKey,
+} from "../../lib/model/observation.ts";
 import { queryKey } from "../../lib/model/query.ts";
 import type { ControllerSettings } from "../../lib/model/spec-common.ts";
-import type { Behavior, HpaMetric, HpaSpec, MetricTarget, ScalingRules } from "../../lib/model/spec-hpa.ts";
+import type {
+  Behavior,
+  HpaMetric,
+  HpaSpec,
+  MetricTarget,
+  ScalingRules,
+} from "../../lib/model/spec-hpa.ts";
 import type { Condition, Memory, Windows } from "../../lib/model/windows.ts";
 import type { DecideInput } from "../../lib/policy/decide.ts";
 import { NOON } from "../noon.ts";
@@ -12,13 +24,19 @@ import { decideInput } from "./applied-sync.ts";
 import type { ExternalQuery } from "../../lib/sources/external.ts";
 import type { AnswerParts } from "../answers.ts";
 
-/** Objects as code makes them: the null prototypes that fast-check mixes in come from no store and no parser. */
+/**
+ * Objects as code makes them: the null prototypes that fast-check mixes in come from no store and
+ * no parser.
+ */
 const PLAIN = { noNullPrototype: true } as const;
 
 /** Thousandths: ordinary ones, and now and then some at the ends of 64 bits. */
 const milli = fc.oneof(
   { weight: 9, arbitrary: fc.bigInt({ min: 0n, max: 100_000n }) },
-  { weight: 1, arbitrary: fc.constantFrom(0n, 1n, -5n, 2n ** 53n + 1n, 2n ** 63n - 1n, -(2n ** 63n)) },
+  {
+    weight: 1,
+    arbitrary: fc.constantFrom(0n, 1n, -5n, 2n ** 53n + 1n, 2n ** 63n - 1n, -(2n ** 63n)),
+  },
 );
 const positiveMilli = fc.oneof(
   { weight: 9, arbitrary: fc.bigInt({ min: 1n, max: 50_000n }) },
@@ -46,19 +64,30 @@ export const behavior: fc.Arbitrary<Behavior> = fc.record({ scaleUp: rules, scal
 
 const amountTarget = fc.oneof(
   positiveMilli.map((valueMilli): MetricTarget => ({ type: "Value", valueMilli })),
-  positiveMilli.map((averageValueMilli): MetricTarget => ({ type: "AverageValue", averageValueMilli })),
+  positiveMilli.map(
+    (averageValueMilli): MetricTarget => ({ type: "AverageValue", averageValueMilli }),
+  ),
 );
-const percentTarget = fc.integer({ min: 1, max: 200 }).map((averageUtilization): MetricTarget => ({ type: "Utilization", averageUtilization }));
-const averageTarget = positiveMilli.map((averageValueMilli): MetricTarget => ({ type: "AverageValue", averageValueMilli }));
+const percentTarget = fc
+  .integer({ min: 1, max: 200 })
+  .map((averageUtilization): MetricTarget => ({ type: "Utilization", averageUtilization }));
+const averageTarget = positiveMilli.map(
+  (averageValueMilli): MetricTarget => ({ type: "AverageValue", averageValueMilli }),
+);
 
 const metric: fc.Arbitrary<HpaMetric> = fc.oneof(
   amountTarget.map((target): HpaMetric => ({ type: "External", metric: { name: "load" }, target })),
   fc
     .tuple(fc.constantFrom("cpu", "memory"), fc.oneof(percentTarget, averageTarget))
     .map(([name, target]): HpaMetric => ({ type: "Resource", name, target })),
-  fc
-    .tuple(fc.constantFrom("cpu", "memory"), fc.oneof(percentTarget, averageTarget))
-    .map(([name, target]): HpaMetric => ({ type: "ContainerResource", name, container: "app", target })),
+  fc.tuple(fc.constantFrom("cpu", "memory"), fc.oneof(percentTarget, averageTarget)).map(
+    ([name, target]): HpaMetric => ({
+      type: "ContainerResource",
+      name,
+      container: "app",
+      target,
+    }),
+  ),
 );
 
 const spec: fc.Arbitrary<HpaSpec> = fc
@@ -95,16 +124,25 @@ interface PodPlan {
 }
 
 const podPlan: fc.Arbitrary<PodPlan> = fc.record({
-  phase: fc.oneof({ weight: 8, arbitrary: fc.constant("Running") }, { weight: 1, arbitrary: fc.constantFrom("Pending", "Failed", "Succeeded") }),
+  phase: fc.oneof(
+    { weight: 8, arbitrary: fc.constant("Running") },
+    { weight: 1, arbitrary: fc.constantFrom("Pending", "Failed", "Succeeded") },
+  ),
   deleting: fc.constantFrom(false, false, false, false, false, false, false, true),
   startAgeMs: ageMs,
   readyAgeMs: ageMs,
-  readyStatus: fc.oneof({ weight: 8, arbitrary: fc.constant("True") }, { weight: 2, arbitrary: fc.constantFrom("False", "Unknown") }),
+  readyStatus: fc.oneof(
+    { weight: 8, arbitrary: fc.constant("True") },
+    { weight: 2, arbitrary: fc.constantFrom("False", "Unknown") },
+  ),
   requestMilli: positiveMilli,
   usedMilli: fc.option(milli, { nil: undefined, freq: 6 }),
 });
 
-const podOf = ({ phase, deleting, startAgeMs, readyAgeMs, readyStatus, requestMilli }: PodPlan, at: number): Pod =>
+const podOf = (
+  { phase, deleting, startAgeMs, readyAgeMs, readyStatus, requestMilli }: PodPlan,
+  at: number,
+): Pod =>
   readyPod(`web-${at}`, requestMilli, {
     phase,
     deleting,
@@ -113,28 +151,59 @@ const podOf = ({ phase, deleting, startAgeMs, readyAgeMs, readyStatus, requestMi
   });
 
 const usageOf = ({ usedMilli, readyAgeMs }: PodPlan, at: number): readonly PodMetrics[] =>
-  usedMilli === undefined ? [] : [podUsage(`web-${at}`, { cpu: usedMilli, memory: usedMilli }, { timestampMs: NOON - Math.min(readyAgeMs, 30_000) })];
+  usedMilli === undefined
+    ? []
+    : [
+        podUsage(
+          `web-${at}`,
+          { cpu: usedMilli, memory: usedMilli },
+          { timestampMs: NOON - Math.min(readyAgeMs, 30_000) },
+        ),
+      ];
 
 const LOAD: ExternalQuery = { for: "external", metric: "load", metricSelector: "" };
 
 const answers = (plans: readonly PodPlan[]): fc.Arbitrary<AnswerParts> =>
   fc
-    .record({ load: fc.option(fc.array(milli, { maxLength: 3 }), { freq: 5 }), resourceFails: fc.constantFrom(false, false, false, true) })
+    .record({
+      load: fc.option(fc.array(milli, { maxLength: 3 }), { freq: 5 }),
+      resourceFails: fc.constantFrom(false, false, false, true),
+    })
     .map((drawn) => ({
       external: new Map<QuestionKey, Answer<readonly MetricValue[]>>([
-        [queryKey(LOAD), drawn.load ? { kind: "answered", items: drawn.load.map((value) => ({ milli: value, timestampMs: NOON })) } : NO_METRICS],
+        [
+          queryKey(LOAD),
+          drawn.load
+            ? {
+                kind: "answered",
+                items: drawn.load.map((value) => ({ milli: value, timestampMs: NOON })),
+              }
+            : NO_METRICS,
+        ],
       ]),
-      resource: drawn.resourceFails ? NO_METRICS : { kind: "answered", items: labelIndex(plans.flatMap(usageOf)) },
+      resource: drawn.resourceFails
+        ? NO_METRICS
+        : { kind: "answered", items: labelIndex(plans.flatMap(usageOf)) },
     }));
 
-const change = fc.record({ change: fc.integer({ min: 0, max: 20 }), ageMs }).map((drawn) => ({ change: drawn.change, atMs: NOON - drawn.ageMs }));
-const run = fc.record({ replicas: fc.integer({ min: 0, max: 60 }), ageMs, lengthMs: fc.integer({ min: 0, max: 100_000 }) });
+const change = fc
+  .record({ change: fc.integer({ min: 0, max: 20 }), ageMs })
+  .map((drawn) => ({ change: drawn.change, atMs: NOON - drawn.ageMs }));
+const run = fc.record({
+  replicas: fc.integer({ min: 0, max: 60 }),
+  ageMs,
+  lengthMs: fc.integer({ min: 0, max: 100_000 }),
+});
 
 const memory: fc.Arbitrary<Memory> = fc.record(
   {
     recommendations: fc.option(
       fc.array(
-        run.map((drawn) => ({ replicas: drawn.replicas, firstMs: NOON - drawn.ageMs - drawn.lengthMs, lastMs: NOON - drawn.ageMs })),
+        run.map((drawn) => ({
+          replicas: drawn.replicas,
+          firstMs: NOON - drawn.ageMs - drawn.lengthMs,
+          lastMs: NOON - drawn.ageMs,
+        })),
         { maxLength: 4 },
       ),
     ),
@@ -172,27 +241,32 @@ export const windows: fc.Arbitrary<Windows> = fc.record(
   PLAIN,
 );
 
-/** Any sync of an hpa autoscaler: specs, counts, pods, answers and windows of every kind, absurd numbers included. */
-export const anyDecideInput: fc.Arbitrary<DecideInput> = fc.array(podPlan, { maxLength: 8 }).chain((plans) =>
-  fc
-    .record({
-      spec,
-      settings,
-      windows,
-      answers: answers(plans),
-      specReplicas: fc.integer({ min: 0, max: 50 }),
-      statusReplicas: fc.integer({ min: 0, max: 50 }),
-    })
-    .map((drawn) =>
-      decideInput({
-        spec: drawn.spec,
-        settings: drawn.settings,
-        windows: drawn.windows,
-        observation: observationOf({
-          scale: scaleRead(drawn.specReplicas, { statusReplicas: drawn.statusReplicas }),
-          pods: plans.map(podOf),
-          answers: drawn.answers,
+/**
+ * Any sync of an hpa autoscaler: specs, counts, pods, answers and windows of every kind, absurd
+ * numbers included.
+ */
+export const anyDecideInput: fc.Arbitrary<DecideInput> = fc
+  .array(podPlan, { maxLength: 8 })
+  .chain((plans) =>
+    fc
+      .record({
+        spec,
+        settings,
+        windows,
+        answers: answers(plans),
+        specReplicas: fc.integer({ min: 0, max: 50 }),
+        statusReplicas: fc.integer({ min: 0, max: 50 }),
+      })
+      .map((drawn) =>
+        decideInput({
+          spec: drawn.spec,
+          settings: drawn.settings,
+          windows: drawn.windows,
+          observation: observationOf({
+            scale: scaleRead(drawn.specReplicas, { statusReplicas: drawn.statusReplicas }),
+            pods: plans.map(podOf),
+            answers: drawn.answers,
+          }),
         }),
-      }),
-    ),
-);
+      ),
+  );

@@ -8,8 +8,10 @@ import { LOAD, native } from "./native/world.ts";
 import { specOf } from "./spec-of.ts";
 
 /** Asks the dialect of a spec. */
-const ask = <Answer>(spec: AutoscalerSpec, question: <Spec extends AutoscalerSpec>(explains: Explanations<Spec>, spec: Spec) => Answer): Answer =>
-  askDialect(spec, ({ explains }, own) => question(explains, own));
+const ask = <Answer>(
+  spec: AutoscalerSpec,
+  question: <Spec extends AutoscalerSpec>(explains: Explanations<Spec>, spec: Spec) => Answer,
+): Answer => askDialect(spec, ({ explains }, own) => question(explains, own));
 const targets = (spec: AutoscalerSpec) => ask(spec, (explains, own) => explains.targets(own));
 const cpuPercent = (spec: AutoscalerSpec) => ask(spec, (explains, own) => explains.cpuPercent(own));
 const band = (spec: AutoscalerSpec, name = "load", target = "10") =>
@@ -18,17 +20,28 @@ const stoppedBy = (spec: AutoscalerSpec, message: string) =>
   ask(spec, (explains, own) => explains.stoppedBy(own, { reason: "MetricMissing", message }));
 const takesPart = (spec: AutoscalerSpec, name: string, proposal: number) =>
   ask(spec, (explains, own) => explains.takesPart(own, { name, target: "10", proposal }, 5));
-const rest = (spec: AutoscalerSpec, from: number) => ask(spec, (explains, own) => explains.rest(own, from));
+const rest = (spec: AutoscalerSpec, from: number) =>
+  ask(spec, (explains, own) => explains.rest(own, from));
 
-const resource = (name: string, target: object) => ({ type: "Resource", resource: { name, target } });
+const resource = (name: string, target: object) => ({
+  type: "Resource",
+  resource: { name, target },
+});
 const CPU_60 = resource("cpu", { type: "Utilization", averageUtilization: 60 });
 const CPU_OF_APP = {
   type: "ContainerResource",
-  containerResource: { name: "cpu", container: "app", target: { type: "Utilization", averageUtilization: 7 } },
+  containerResource: {
+    name: "cpu",
+    container: "app",
+    target: { type: "Utilization", averageUtilization: 7 },
+  },
 };
 const MARKS = { highWatermark: "10", lowWatermark: "5" };
 const MARKED = { type: "External", external: { metricName: "load", ...MARKS } };
-const EXTERNAL = { type: "External", external: { metric: { name: "load" }, target: { type: "AverageValue", averageValue: "1500m" } } };
+const EXTERNAL = {
+  type: "External",
+  external: { metric: { name: "load" }, target: { type: "AverageValue", averageValue: "1500m" } },
+};
 const watermark = (more: object = {}) =>
   specOf({
     apiVersion: "datadoghq.com/v1alpha1",
@@ -39,7 +52,12 @@ const watermark = (more: object = {}) =>
       minReplicas: 1,
       maxReplicas: 9,
       tolerance: "0.05",
-      metrics: [{ type: "External", external: { metricName: "load", metricSelector: { matchLabels: { a: "b" } }, ...MARKS } }],
+      metrics: [
+        {
+          type: "External",
+          external: { metricName: "load", metricSelector: { matchLabels: { a: "b" } }, ...MARKS },
+        },
+      ],
       ...more,
     },
   });
@@ -54,7 +72,13 @@ describe("what an HPA says of its targets", () => {
       "memory resource",
       "100Mi",
     ],
-    ["an amount of CPU, in decimal units", resource("cpu", { type: "AverageValue", averageValue: "2500m" }), "Resource", "cpu resource", "2500m"],
+    [
+      "an amount of CPU, in decimal units",
+      resource("cpu", { type: "AverageValue", averageValue: "2500m" }),
+      "Resource",
+      "cpu resource",
+      "2500m",
+    ],
     [
       "an amount of CPU that 1024 divides, in decimal units too",
       resource("cpu", { type: "AverageValue", averageValue: "2048" }),
@@ -62,10 +86,19 @@ describe("what an HPA says of its targets", () => {
       "cpu resource",
       "2048",
     ],
-    ["a share of one container", CPU_OF_APP, "ContainerResource", "cpu resource of container app", "7%"],
+    [
+      "a share of one container",
+      CPU_OF_APP,
+      "ContainerResource",
+      "cpu resource of container app",
+      "7%",
+    ],
     [
       "an average over pods",
-      { type: "Pods", pods: { metric: { name: "rps" }, target: { type: "AverageValue", averageValue: "3" } } },
+      {
+        type: "Pods",
+        pods: { metric: { name: "rps" }, target: { type: "AverageValue", averageValue: "3" } },
+      },
       "Pods",
       "pods metric rps",
       "3",
@@ -74,7 +107,11 @@ describe("what an HPA says of its targets", () => {
       "a whole value of an object",
       {
         type: "Object",
-        object: { describedObject: { kind: "Service", name: "front" }, metric: { name: "hits" }, target: { type: "Value", value: "9" } },
+        object: {
+          describedObject: { kind: "Service", name: "front" },
+          metric: { name: "hits" },
+          target: { type: "Value", value: "9" },
+        },
       },
       "Object",
       "Service metric hits",
@@ -88,28 +125,51 @@ describe("what an HPA says of its targets", () => {
   });
 
   it("none for a metric whose type asks for a value that it does not have: its syncs fail (hpa.md 2.5)", () => {
-    const spec = { ...specOf(hpa({ metrics: [EXTERNAL] })), metrics: [{ type: "External", metric: { name: "load" }, target: { type: "Value" } }] };
-    expect(targets(spec as AutoscalerSpec)).toEqual([{ type: "External", name: "external metric load", target: "none" }]);
+    const spec = {
+      ...specOf(hpa({ metrics: [EXTERNAL] })),
+      metrics: [{ type: "External", metric: { name: "load" }, target: { type: "Value" } }],
+    };
+    expect(targets(spec as AutoscalerSpec)).toEqual([
+      { type: "External", name: "external metric load", target: "none" },
+    ]);
   });
 
   it.each([
     ["of the request, where one metric has it", [EXTERNAL, CPU_60], 60],
-    ["none for memory", [resource("memory", { type: "Utilization", averageUtilization: 70 })], undefined],
-    ["none for an amount", [resource("cpu", { type: "AverageValue", averageValue: "1" })], undefined],
+    [
+      "none for memory",
+      [resource("memory", { type: "Utilization", averageUtilization: 70 })],
+      undefined,
+    ],
+    [
+      "none for an amount",
+      [resource("cpu", { type: "AverageValue", averageValue: "1" })],
+      undefined,
+    ],
     ["none for one container, which is not the request of the pod", [CPU_OF_APP], undefined],
     ["none without CPU", [EXTERNAL], undefined],
-  ])("the percentage of CPU that it aims at: %s", (_, metrics, percent) => expect(cpuPercent(specOf(hpa({ metrics })))).toBe(percent));
+  ])("the percentage of CPU that it aims at: %s", (_, metrics, percent) =>
+    expect(cpuPercent(specOf(hpa({ metrics })))).toBe(percent),
+  );
 
   it("its behavior, its tolerance on both sides, and that the largest proposal wins", () => {
     const spec = specOf(hpa({ metrics: [EXTERNAL], behavior: { scaleUp: { tolerance: "0.2" } } }));
-    expect(ask(spec, (explains, own) => explains.behavior(own))).toMatchObject({ scaleUp: { tolerance: 0.2 } });
+    expect(ask(spec, (explains, own) => explains.behavior(own))).toMatchObject({
+      scaleUp: { tolerance: 0.2 },
+    });
     expect(band(spec)).toEqual({ kind: "target", up: 0.2, down: 0.1 });
-    expect(ask(spec, (explains, own) => [explains.combination(own), explains.combined(own, [3, 8, 5]), explains.publishesBands])).toEqual([
-      "Max",
-      8,
-      false,
-    ]);
-    expect([takesPart(spec, "load", 1), rest(spec, 0), stoppedBy(spec, "load is missing: x")]).toEqual([true, undefined, undefined]);
+    expect(
+      ask(spec, (explains, own) => [
+        explains.combination(own),
+        explains.combined(own, [3, 8, 5]),
+        explains.publishesBands,
+      ]),
+    ).toEqual(["Max", 8, false]);
+    expect([
+      takesPart(spec, "load", 1),
+      rest(spec, 0),
+      stoppedBy(spec, "load is missing: x"),
+    ]).toEqual([true, undefined, undefined]);
   });
 });
 
@@ -119,13 +179,27 @@ describe("what other rules say of themselves", () => {
       apiVersion: "extensions/v1beta1",
       kind: "HorizontalPodAutoscaler",
       metadata: { name: "web", namespace: "shop" },
-      spec: { scaleRef: { kind: "Deployment", name: "web" }, minReplicas: 1, maxReplicas: 9, cpuUtilization: { targetPercentage: 60 } },
+      spec: {
+        scaleRef: { kind: "Deployment", name: "web" },
+        minReplicas: 1,
+        maxReplicas: 9,
+        cpuUtilization: { targetPercentage: 60 },
+      },
     });
     expect(band(spec)).toEqual({ kind: "target", up: 0.1, down: 0.1 });
     expect(band(spec)).toEqual(
-      ask(spec, (explains, own) => explains.band(own, { name: "cpu", target: "60%", proposal: 1 }, { ...DEFAULT_SETTINGS, tolerance: 0.4 })),
+      ask(spec, (explains, own) =>
+        explains.band(
+          own,
+          { name: "cpu", target: "60%", proposal: 1 },
+          { ...DEFAULT_SETTINGS, tolerance: 0.4 },
+        ),
+      ),
     );
-    expect([targets(spec), cpuPercent(spec)]).toEqual([[{ type: "Resource", name: "cpu resource", target: "60%" }], 60]);
+    expect([targets(spec), cpuPercent(spec)]).toEqual([
+      [{ type: "Resource", name: "cpu resource", target: "60%" }],
+      60,
+    ]);
   });
 
   it("the multi-threshold form has a band of marks beside a target, and publishes both", () => {
@@ -144,27 +218,49 @@ describe("what other rules say of themselves", () => {
   });
 
   it.each([
-    ["widened by its tolerance, and a value of 0 is not acted upon", watermark(), { converges: false, ignoresZero: true }],
+    [
+      "widened by its tolerance, and a value of 0 is not acted upon",
+      watermark(),
+      { converges: false, ignoresZero: true },
+    ],
     [
       "between the marks it moves when it converges",
       watermark({ convergeTowardsWatermark: "highwatermark" }),
       { converges: true, ignoresZero: true },
     ],
-    ["a value of 0 counts where the manifest says so", watermark({ tolerateZero: true }), { converges: false, ignoresZero: false }],
+    [
+      "a value of 0 counts where the manifest says so",
+      watermark({ tolerateZero: true }),
+      { converges: false, ignoresZero: false },
+    ],
     [
       "a value of 0 counts for an HPA with marks alone",
       specOf(hpa({ metrics: [MARKED], tolerance: 0.05 })),
       { converges: false, ignoresZero: false },
     ],
   ])("a watermark band: %s", (_, spec, wanted) => {
-    expect(band(spec)).toMatchObject({ kind: "watermarks", up: 0.05, down: 0.05, widened: true, needsEverySample: false, ...wanted });
-    expect(targets(spec)).toEqual([{ type: "External", name: expect.stringContaining("load"), target: "5..10" }]);
+    expect(band(spec)).toMatchObject({
+      kind: "watermarks",
+      up: 0.05,
+      down: 0.05,
+      widened: true,
+      needsEverySample: false,
+      ...wanted,
+    });
+    expect(targets(spec)).toEqual([
+      { type: "External", name: expect.stringContaining("load"), target: "5..10" },
+    ]);
     expect(ask(spec, ({ publishesBands }) => publishesBands)).toBe(true);
   });
 });
 
 describe("what the native rules say of themselves", () => {
-  const marks = { name: "queue", external: { metric: "queue" }, measure: "Average", watermarks: { low: 8, high: 12 } };
+  const marks = {
+    name: "queue",
+    external: { metric: "queue" },
+    measure: "Average",
+    watermarks: { low: 8, high: 12 },
+  };
   const percent = { name: "cpu", resource: { name: "cpu" }, measure: "Percent", target: 62 };
 
   it("their targets and marks, in their measure", () => {
@@ -173,8 +269,15 @@ describe("what the native rules say of themselves", () => {
       { type: "External", name: "queue", target: "8..12" },
       { type: "Resource", name: "cpu", target: "62%" },
     ]);
-    const memory = { name: "memory", resource: { name: "memory" }, measure: "Percent", watermarks: { low: 40, high: 70 } };
-    expect(targets(native({ metrics: [memory] }))).toEqual([{ type: "Resource", name: "memory", target: "40%..70%" }]);
+    const memory = {
+      name: "memory",
+      resource: { name: "memory" },
+      measure: "Percent",
+      watermarks: { low: 40, high: 70 },
+    };
+    expect(targets(native({ metrics: [memory] }))).toEqual([
+      { type: "Resource", name: "memory", target: "40%..70%" },
+    ]);
   });
 
   it.each([
@@ -182,17 +285,36 @@ describe("what the native rules say of themselves", () => {
     ["not of the limit", [{ ...percent, resource: { name: "cpu", of: "limit" } }], undefined],
     ["not of memory", [{ ...percent, name: "memory", resource: { name: "memory" } }], undefined],
     ["not an amount", [{ ...percent, measure: "Average", target: "100m" }], undefined],
-    ["not two marks", [{ name: "cpu", resource: { name: "cpu" }, measure: "Percent", watermarks: { low: 40, high: 70 } }], undefined],
+    [
+      "not two marks",
+      [
+        {
+          name: "cpu",
+          resource: { name: "cpu" },
+          measure: "Percent",
+          watermarks: { low: 40, high: 70 },
+        },
+      ],
+      undefined,
+    ],
     ["not a metric from outside", [LOAD], undefined],
-  ])("the percentage of CPU: %s", (_, metrics, wanted) => expect(cpuPercent(native({ metrics }))).toBe(wanted));
+  ])("the percentage of CPU: %s", (_, metrics, wanted) =>
+    expect(cpuPercent(native({ metrics }))).toBe(wanted),
+  );
 
   it("the band of a target is its tolerance, or the cluster's, and two marks are taken as they are", () => {
     const own = { ...LOAD, name: "load", tolerance: { up: "0.3", down: "0.2" } };
     const { tolerance: _tolerance, ...plain } = LOAD;
-    const spec = native({ metrics: [own, marks, { ...plain, name: "plain", external: { metric: "plain" } }] });
+    const spec = native({
+      metrics: [own, marks, { ...plain, name: "plain", external: { metric: "plain" } }],
+    });
     expect(band(spec, "load")).toEqual({ kind: "target", up: 0.3, down: 0.2 });
     expect(band(spec, "plain")).toEqual({ kind: "target", up: 0.1, down: 0.1 });
-    expect(band(spec, "a metric of an earlier spec")).toEqual({ kind: "target", up: 0.1, down: 0.1 });
+    expect(band(spec, "a metric of an earlier spec")).toEqual({
+      kind: "target",
+      up: 0.1,
+      down: 0.1,
+    });
     expect(band(spec, "queue", "8..12")).toEqual({
       kind: "watermarks",
       up: 0,
@@ -210,8 +332,12 @@ describe("what the native rules say of themselves", () => {
     ["Mean", 6],
   ])("how several proposals become one: %s", (combine, count) => {
     const spec = native({ combine });
-    expect(ask(spec, (explains, own) => [explains.combination(own), explains.combined(own, [3, 8, 5])])).toEqual([combine, count]);
-    expect(ask(spec, (explains, own) => [explains.publishesBands, explains.behavior(own)])).toEqual([false, undefined]);
+    expect(
+      ask(spec, (explains, own) => [explains.combination(own), explains.combined(own, [3, 8, 5])]),
+    ).toEqual([combine, count]);
+    expect(ask(spec, (explains, own) => [explains.publishesBands, explains.behavior(own)])).toEqual(
+      [false, undefined],
+    );
   });
 
   it("a metric that may only scale up has a say only when it asks for more", () => {
@@ -221,13 +347,23 @@ describe("what the native rules say of themselves", () => {
         { ...marks, scaleUpOnly: true },
       ],
     });
-    expect([6, 5, 4].map((proposal) => takesPart(spec, "queue", proposal))).toEqual([true, false, false]);
-    expect([takesPart(spec, "load", 1), takesPart(spec, "a metric of an earlier spec", 1)]).toEqual([true, true]);
+    expect([6, 5, 4].map((proposal) => takesPart(spec, "queue", proposal))).toEqual([
+      true,
+      false,
+      false,
+    ]);
+    expect([takesPart(spec, "load", 1), takesPart(spec, "a metric of an earlier spec", 1)]).toEqual(
+      [true, true],
+    );
   });
 
   it("what wakes a workload at rest: each metric with an activation", () => {
     const idle = { replicas: 0, afterSeconds: 60 };
-    const spec = native({ minReplicas: 2, idle, metrics: [{ ...LOAD, name: "load", activation: 5 }, percent] });
+    const spec = native({
+      minReplicas: 2,
+      idle,
+      metrics: [{ ...LOAD, name: "load", activation: 5 }, percent],
+    });
     expect(rest(spec, 1)).toEqual({ wakesTo: 2, levels: [{ name: "load", aboveMilli: 5_000n }] });
     expect([rest(spec, 2), rest(spec, 3)]).toEqual([undefined, undefined]);
   });
@@ -241,7 +377,10 @@ describe("what the native rules say of themselves", () => {
       ],
     });
     expect(stoppedBy(spec, "load is missing: no answer")).toEqual({ name: "load" });
-    expect(stoppedBy(spec, "queue is missing: no answer")).toEqual({ name: "queue", fallback: onMissing });
+    expect(stoppedBy(spec, "queue is missing: no answer")).toEqual({
+      name: "queue",
+      fallback: onMissing,
+    });
     expect(stoppedBy(spec, "the pods cannot be read")).toBeUndefined();
   });
 });

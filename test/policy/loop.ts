@@ -30,13 +30,28 @@ export interface LoopOptions {
   readonly see: (sync: number, replicas: number, nowMs: number) => Seen;
 }
 
-/** One autoscaler under a manifest, sync after sync; every write succeeds. Gives the count after each sync. */
+/**
+ * One autoscaler under a manifest, sync after sync; every write succeeds. Gives the count after
+ * each sync.
+ */
 export const loop = (manifest: unknown, syncs: number, options: LoopOptions): readonly number[] =>
-  decisions(manifest, syncs, options).map(({ kind, ...decision }) => (kind === "scale" ? (decision as { to: number }).to : (decision.from ?? 0)));
+  decisions(manifest, syncs, options).map(({ kind, ...decision }) =>
+    kind === "scale" ? (decision as { to: number }).to : (decision.from ?? 0),
+  );
 
-export const decisions = (manifest: unknown, syncs: number, options: LoopOptions): readonly Decision[] => {
+export const decisions = (
+  manifest: unknown,
+  syncs: number,
+  options: LoopOptions,
+): readonly Decision[] => {
   const spec = specOf(manifest);
-  const { periodMs = MINUTE_MS, atMs = (sync: number) => sync * periodMs, settings = {}, killed, see } = options;
+  const {
+    periodMs = MINUTE_MS,
+    atMs = (sync: number) => sync * periodMs,
+    settings = {},
+    killed,
+    see,
+  } = options;
   let windows: Windows = NEW_WINDOWS;
   let { replicas } = options;
   return Array.from({ length: syncs }, (_, sync) => {
@@ -52,10 +67,18 @@ export const decisions = (manifest: unknown, syncs: number, options: LoopOptions
 
 const LOAD: ExternalQuery = { for: "external", metric: "load", metricSelector: "" };
 
-/** Answers under which the metric `load` with a target of 1 per replica proposes exactly this count, when nothing is tolerated. */
+/**
+ * Answers under which the metric `load` with a target of 1 per replica proposes exactly this count,
+ * when nothing is tolerated.
+ */
 export const loadFor = (replicas: number): Seen => ({
   answers: {
-    external: new Map([[queryKey(LOAD), { kind: "answered", items: [{ milli: BigInt(replicas) * 1000n, timestampMs: 0 }] }]]),
+    external: new Map([
+      [
+        queryKey(LOAD),
+        { kind: "answered", items: [{ milli: BigInt(replicas) * 1000n, timestampMs: 0 }] },
+      ],
+    ]),
   },
 });
 
@@ -68,7 +91,12 @@ export const loadManifest = (spec: object): unknown => ({
     scaleTargetRef: { apiVersion: "apps/v1", kind: "Deployment", name: "web" },
     minReplicas: 1,
     maxReplicas: 1000,
-    metrics: [{ type: "External", external: { metric: { name: "load" }, target: { type: "AverageValue", averageValue: "1" } } }],
+    metrics: [
+      {
+        type: "External",
+        external: { metric: { name: "load" }, target: { type: "AverageValue", averageValue: "1" } },
+      },
+    ],
     ...spec,
   },
 });

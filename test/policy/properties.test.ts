@@ -19,14 +19,20 @@ import { readyPods } from "../observation.ts";
 import { anyDecideInput, windows } from "./arbitraries.ts";
 import { RUNS } from "../runs.ts";
 
-const currentOf = ({ observation: { scale } }: DecideInput): number => (scale.kind === "read" ? scale.specReplicas : 0);
+const currentOf = ({ observation: { scale } }: DecideInput): number =>
+  scale.kind === "read" ? scale.specReplicas : 0;
 
 describe("any decision of the hpa dialect", () => {
   it("never leaves [min, max] once inside", () => {
     const stays = (input: DecideInput): boolean => {
       const { minReplicas, maxReplicas } = input.spec;
       const decision = decide(input);
-      if (currentOf(input) < minReplicas || currentOf(input) > maxReplicas || decision.kind === "hold") return true;
+      if (
+        currentOf(input) < minReplicas ||
+        currentOf(input) > maxReplicas ||
+        decision.kind === "hold"
+      )
+        return true;
       return decision.to >= minReplicas && decision.to <= maxReplicas;
     };
     fc.assert(fc.property(anyDecideInput, stays), RUNS);
@@ -35,7 +41,9 @@ describe("any decision of the hpa dialect", () => {
   it("is always the same for equal inputs, and changes none of them", () => {
     const repeats = (input: DecideInput): boolean => {
       const before = structuredClone(input.windows);
-      return isDeepStrictEqual(decide(input), decide(input)) && isDeepStrictEqual(input.windows, before);
+      return (
+        isDeepStrictEqual(decide(input), decide(input)) && isDeepStrictEqual(input.windows, before)
+      );
     };
     fc.assert(fc.property(anyDecideInput, repeats), RUNS);
   });
@@ -52,7 +60,8 @@ describe("any decision of the hpa dialect", () => {
     const keeps = (input: DecideInput): boolean => {
       const decision = decide(input);
       const failed = decision.metrics.some(({ kind }) => kind === "failed");
-      // What was recommended before may still take effect; the failed sync itself proposes nothing smaller.
+      // What was recommended before may still take effect; the failed sync itself proposes nothing
+      // smaller.
       const proposed = decision.steps.find(({ step }) => step === "propose");
       return !failed || proposed === undefined || proposed.after >= proposed.before;
     };
@@ -76,7 +85,10 @@ it("windows always come back from the store as they went in", () => {
 });
 
 const windowsAfter = (input: DecideInput, decision: Decision) =>
-  decision.kind === "scale" ? afterWrite({ spec: input.spec, decision, outcome: { kind: "applied" }, atMs: NOON + 40 }).windows : decision.windows;
+  decision.kind === "scale"
+    ? afterWrite({ spec: input.spec, decision, outcome: { kind: "applied" }, atMs: NOON + 40 })
+        .windows
+    : decision.windows;
 
 const holdsNaN = (value: unknown): boolean => {
   if (typeof value === "number") return Number.isNaN(value);
@@ -84,11 +96,19 @@ const holdsNaN = (value: unknown): boolean => {
 };
 
 const amount = fc.bigInt({ min: 0n, max: 10_000n });
-const tolerance = fc.record({ down: fc.constantFrom(0, 0.05, 0.1), up: fc.constantFrom(0, 0.1, 0.3) });
+const tolerance = fc.record({
+  down: fc.constantFrom(0, 0.05, 0.1),
+  up: fc.constantFrom(0, 0.1, 0.3),
+});
 const sample = (milli: bigint): Sample => ({ milli, timestampMs: NOON, windowMs: 30_000 });
 const REQUEST = 1000n;
 
-const perPodInput = (used: readonly bigint[], listed: number, currentReplicas: number, band: PerPodInput["tolerance"]): PerPodInput => ({
+const perPodInput = (
+  used: readonly bigint[],
+  listed: number,
+  currentReplicas: number,
+  band: PerPodInput["tolerance"],
+): PerPodInput => ({
   currentReplicas,
   tolerance: band,
   pods: readyPods(listed, REQUEST),
@@ -97,7 +117,8 @@ const perPodInput = (used: readonly bigint[], listed: number, currentReplicas: n
   readiness: { nowMs: NOON, cpuInitializationPeriodMs: 0, initialReadinessDelayMs: 0 },
 });
 
-const replicasOf = (outcome: ReturnType<typeof averageReplicas>): number => (outcome.kind === "proposal" ? outcome.replicas : Number.NaN);
+const replicasOf = (outcome: ReturnType<typeof averageReplicas>): number =>
+  outcome.kind === "proposal" ? outcome.replicas : Number.NaN;
 
 describe("what is assumed for missing pods", () => {
   const drawn = fc.record({
@@ -109,7 +130,13 @@ describe("what is assumed for missing pods", () => {
   });
 
   it("never moves a proposal across the current count", () => {
-    const stays = ({ used, missing, current, target, tolerance: band }: typeof drawn extends fc.Arbitrary<infer Drawn> ? Drawn : never): boolean => {
+    const stays = ({
+      used,
+      missing,
+      current,
+      target,
+      tolerance: band,
+    }: typeof drawn extends fc.Arbitrary<infer Drawn> ? Drawn : never): boolean => {
       const listed = used.length + missing;
       const outcomes = [
         utilizationReplicas(perPodInput(used, listed, current, band), target, undefined),
@@ -133,7 +160,12 @@ describe("with ready pods = current count and outside overflow", () => {
   });
 
   it("raising a metric never lowers the proposal", () => {
-    const grows = ({ used, more, target, tolerance: band }: typeof drawn extends fc.Arbitrary<infer Drawn> ? Drawn : never): boolean => {
+    const grows = ({
+      used,
+      more,
+      target,
+      tolerance: band,
+    }: typeof drawn extends fc.Arbitrary<infer Drawn> ? Drawn : never): boolean => {
       const count = used.length;
       const raised = used.with(0, (used[0] ?? 0n) + more);
       const pods = readyPods(count, REQUEST);
@@ -142,12 +174,30 @@ describe("with ready pods = current count and outside overflow", () => {
       const proposals = (all: readonly bigint[]): readonly number[] => [
         replicasOf(utilizationReplicas(perPodInput(all, count, count, band), target, undefined)),
         replicasOf(averageReplicas(perPodInput(all, count, count, band), goal)),
-        replicasOf(totalReplicas(sum(all), goal, { currentReplicas: count, tolerance: band, pods })),
-        replicasOf(perReplicaReplicas(sum(all), goal, { statusReplicas: count, tolerance: band }, "saturated")),
-        replicasOf(perReplicaReplicas(sum(all), goal, { statusReplicas: count, tolerance: band }, "wrapping")),
+        replicasOf(
+          totalReplicas(sum(all), goal, { currentReplicas: count, tolerance: band, pods }),
+        ),
+        replicasOf(
+          perReplicaReplicas(
+            sum(all),
+            goal,
+            { statusReplicas: count, tolerance: band },
+            "saturated",
+          ),
+        ),
+        replicasOf(
+          perReplicaReplicas(
+            sum(all),
+            goal,
+            { statusReplicas: count, tolerance: band },
+            "wrapping",
+          ),
+        ),
       ];
       const [low, high] = [proposals(used), proposals(raised)];
-      return low.every((replicas, at) => replicas >= 0 && replicas <= MAX_I32 && replicas <= (high[at] ?? -1));
+      return low.every(
+        (replicas, at) => replicas >= 0 && replicas <= MAX_I32 && replicas <= (high[at] ?? -1),
+      );
     };
     fc.assert(fc.property(drawn, grows), RUNS);
   });

@@ -2,4 +2,5 @@ import { admitOrThrow } from "../../lib/manifest/admit.ts";
 import type { AutoscalerSpec } from "../../lib/model/spec.ts";
 
 /** The spec by which a manifest is decided; throws where the manifest is refused. */
-export const specOf = (document: unknown): AutoscalerSpec => admitOrThrow({ document, where: "the manifest" }).spec;
+export const specOf = (document: unknown): AutoscalerSpec =>
+  admitOrThrow({ document, where: "the manifest" }).spec;

@@ -24,9 +24,15 @@ export interface Question {
   readonly holds: boolean;
   /** So few states that making the search fast takes longer than the search. */
   readonly small?: true;
-  /** What the search takes in the reverse order, because it then finds the break sooner: the processes, and what each of them may do next. */
+  /**
+   * What the search takes in the reverse order, because it then finds the break sooner: the
+   * processes, and what each of them may do next.
+   */
   readonly reversed?: readonly (keyof typeof REVERSED)[];
-  /** States are told apart by hashes (`-DBITSTATE`): a search that finds nothing may have missed some states. */
+  /**
+   * States are told apart by hashes (`-DBITSTATE`): a search that finds nothing may have missed
+   * some states.
+   */
   readonly hashed?: true;
 }
 
@@ -40,7 +46,10 @@ export interface Verdict {
   readonly violated?: string;
 }
 
-/** How many move the namespace at once, syncs of the old partition at once, and syncs of the new one in a row. */
+/**
+ * How many move the namespace at once, syncs of the old partition at once, and syncs of the new one
+ * in a row.
+ */
 const bounds = (movers: number, syncsBefore: number, syncsAfter: number): readonly string[] => [
   `MOVERS=${movers}`,
   `A_SYNCS=${syncsBefore}`,
@@ -57,9 +66,25 @@ const move = (name: string, macro: string, macros = bounds(1, 1, 1)): Question =
 
 /** Dividing a cluster anew. */
 export const MOVES: readonly Question[] = [
-  { name: "a move between partitions", model: "partition-move", macros: bounds(1, 1, 2), holds: true, small: true },
-  { name: "a move, two syncs of the old partition at once", model: "partition-move", macros: bounds(1, 2, 1), holds: true },
-  { name: "a move, by two people at once", model: "partition-move", macros: bounds(2, 1, 1), holds: true },
+  {
+    name: "a move between partitions",
+    model: "partition-move",
+    macros: bounds(1, 1, 2),
+    holds: true,
+    small: true,
+  },
+  {
+    name: "a move, two syncs of the old partition at once",
+    model: "partition-move",
+    macros: bounds(1, 2, 1),
+    holds: true,
+  },
+  {
+    name: "a move, by two people at once",
+    model: "partition-move",
+    macros: bounds(2, 1, 1),
+    holds: true,
+  },
   move("without a mark", "MARK"),
   move("with a mark on the partition that gives alone", "MARK_OF_TARGET"),
   move("of which the next sync does not look at the mark", "LOOK_AT_MARK"),
@@ -67,13 +92,27 @@ export const MOVES: readonly Question[] = [
   move("that raises no epoch", "EPOCH_RAISE"),
   move("that does not wait for open intents", "SETTLED_FIRST"),
   move("that copies no windows", "COPY"),
-  move("that does not look at the cluster again under its leases", "LOOK_UNDER_LEASE", bounds(2, 1, 2)),
+  move(
+    "that does not look at the cluster again under its leases",
+    "LOOK_UNDER_LEASE",
+    bounds(2, 1, 2),
+  ),
 ];
 
 /** The deeper searches: moves among more syncs, 10 and 21 million states. */
 export const DEEPER_MOVES: readonly Question[] = [
-  { name: "a move, two syncs of each partition", model: "partition-move", macros: bounds(1, 2, 2), holds: true },
-  { name: "a move, by two people, two syncs after", model: "partition-move", macros: bounds(2, 1, 2), holds: true },
+  {
+    name: "a move, two syncs of each partition",
+    model: "partition-move",
+    macros: bounds(1, 2, 2),
+    holds: true,
+  },
+  {
+    name: "a move, by two people, two syncs after",
+    model: "partition-move",
+    macros: bounds(2, 1, 2),
+    holds: true,
+  },
 ];
 
 /** Tells what is missing on this machine, or undefined when the model can be checked. */
@@ -85,7 +124,8 @@ export const missingTool = async (): Promise<string | undefined> => {
     try {
       await run(tool, args);
     } catch (cause) {
-      if ((cause as NodeJS.ErrnoException).code === "ENOENT") return `"${tool}" is not installed (Debian: apt-get install spin gcc)`;
+      if ((cause as NodeJS.ErrnoException).code === "ENOENT")
+        return `"${tool}" is not installed (Debian: apt-get install spin gcc)`;
       throw cause;
     }
   }
@@ -97,14 +137,24 @@ export const check = async (asked: Question): Promise<Verdict> => {
   const folder = await mkdtemp(join(tmpdir(), "tidemark-model-"));
   try {
     await copyFile(join(import.meta.dirname, `${asked.model}.pml`), join(folder, "model.pml"));
-    await run("spin", [...asked.macros.map((macro) => `-D${macro}`), "-a", "model.pml"], { cwd: folder });
+    await run("spin", [...asked.macros.map((macro) => `-D${macro}`), "-a", "model.pml"], {
+      cwd: folder,
+    });
     const kept = asked.hashed ? ["-DBITSTATE"] : ["-DCOLLAPSE", `-DMEMLIM=${MEMORY_MB}`];
     const order = (asked.reversed ?? []).map((part) => REVERSED[part]);
-    await run("gcc", [asked.small ? "-O0" : "-Og", "-w", "-DSAFETY", ...kept, ...order, "-o", "pan", "pan.c"], { cwd: folder });
-    const { stdout } = await run("./pan", asked.hashed ? [`-m${HASHED_DEPTH}`, `-w${HASH_BITS}`] : [`-m${DEPTH}`], {
-      cwd: folder,
-      maxBuffer: 16 * 1024 * 1024,
-    });
+    await run(
+      "gcc",
+      [asked.small ? "-O0" : "-Og", "-w", "-DSAFETY", ...kept, ...order, "-o", "pan", "pan.c"],
+      { cwd: folder },
+    );
+    const { stdout } = await run(
+      "./pan",
+      asked.hashed ? [`-m${HASHED_DEPTH}`, `-w${HASH_BITS}`] : [`-m${DEPTH}`],
+      {
+        cwd: folder,
+        maxBuffer: 16 * 1024 * 1024,
+      },
+    );
     return verdictOf(asked, stdout);
   } finally {
     await rm(folder, { recursive: true, force: true });
@@ -115,7 +165,9 @@ const verdictOf = (asked: Question, output: string): Verdict => {
   const number = (pattern: RegExp): number => {
     const found = pattern.exec(output)?.[1];
     if (found === undefined)
-      throw new Error(`Cannot read the answer of the search for "${asked.name}": it lacks ${pattern.source}\n${output.slice(-2000)}`);
+      throw new Error(
+        `Cannot read the answer of the search for "${asked.name}": it lacks ${pattern.source}\n${output.slice(-2000)}`,
+      );
     return Number(found);
   };
   const errors = number(/errors: (\d+)/);
@@ -123,7 +175,8 @@ const verdictOf = (asked: Question, output: string): Verdict => {
   return {
     asked,
     held: errors === 0,
-    complete: errors > 0 || !/max search depth too small|Search not completed|out of memory/.test(output),
+    complete:
+      errors > 0 || !/max search depth too small|Search not completed|out of memory/.test(output),
     states: number(/^\s*([\d.e+]+) states, stored/m),
     seconds: number(/elapsed time ([\d.]+) seconds/),
     ...(violated === undefined ? {} : { violated: promiseIn(violated) }),
@@ -131,4 +184,5 @@ const verdictOf = (asked: Question, output: string): Verdict => {
 };
 
 /** Right when the search ran to its end and found what the question says. */
-export const isRight = (verdict: Verdict): boolean => verdict.complete && verdict.held === verdict.asked.holds;
+export const isRight = (verdict: Verdict): boolean =>
+  verdict.complete && verdict.held === verdict.asked.holds;

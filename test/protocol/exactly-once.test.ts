@@ -21,7 +21,14 @@ it("the table of docs/proofs-report.md has each question, and for each rule that
   }
 });
 
-/** Skipped where spin is not installed, because it comes from the system's packages; `npm run prove -- model` says how to get it and fails without it. */
-it.skipIf(missing !== undefined).each(broken)("the model breaks $name", { timeout: 120_000 }, async (question) => {
-  expect(await check(question)).toSatisfy(isRight);
-});
+/**
+ * Skipped where spin is not installed, because it comes from the system's packages; `npm run prove
+ * -- model` says how to get it and fails without it.
+ */
+it.skipIf(missing !== undefined).each(broken)(
+  "the model breaks $name",
+  { timeout: 120_000 },
+  async (question) => {
+    expect(await check(question)).toSatisfy(isRight);
+  },
+);

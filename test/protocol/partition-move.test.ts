@@ -10,7 +10,10 @@ it("has a question for each rule of a move", () => {
   expect(broken.length).toBeGreaterThanOrEqual(8);
 });
 
-/** The smallest search that holds, and every rule that is left out; the larger ones are `npm run prove -- model`. Skipped where spin is not installed. */
+/**
+ * The smallest search that holds, and every rule that is left out; the larger ones are `npm run
+ * prove -- model`. Skipped where spin is not installed.
+ */
 it.skipIf(missing !== undefined).each([...(whole ? [whole] : []), ...broken])(
   "the model says of $name that it holds: $holds",
   { timeout: 120_000 },

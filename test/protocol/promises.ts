@@ -17,4 +17,5 @@ const PROMISES: Readonly<Record<number, string>> = {
 export const promiseOf = (number: number): string => PROMISES[number] ?? `promise ${number}`;
 
 /** The promise behind the text of a failed assertion; the text itself where it has no number. */
-export const promiseIn = (assertion: string): string => PROMISES[Number(/promise==(\d+)/.exec(assertion)?.[1])] ?? `\`${assertion}\``;
+export const promiseIn = (assertion: string): string =>
+  PROMISES[Number(/promise==(\d+)/.exec(assertion)?.[1])] ?? `\`${assertion}\``;

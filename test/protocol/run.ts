@@ -6,11 +6,16 @@ import { check, DEEPER_MOVES, isRight, MOVES, missingTool, type Verdict } from "
 import { DEEPER, QUESTIONS } from "./questions.ts";
 
 /**
- * `npm run prove -- model [--deep] [--only TEXT] [--write]`: asks spin every question, prints a table and a last line `N passed, N failed`; exit 1 on any wrong answer. With --write it writes
+ * `npm run prove -- model [--deep] [--only TEXT] [--write]`: asks spin every question, prints a
+ * table and a last line `N passed, N failed`; exit 1 on any wrong answer. With --write it writes
  * what was asked of the first model into docs/proofs-report.md.
  */
 const { values } = parseArgs({
-  options: { deep: { type: "boolean", default: false }, only: { type: "string", default: "" }, write: { type: "boolean", default: false } },
+  options: {
+    deep: { type: "boolean", default: false },
+    only: { type: "string", default: "" },
+    write: { type: "boolean", default: false },
+  },
 });
 const missing = await missingTool();
 if (missing !== undefined) {
@@ -25,7 +30,10 @@ for (const question of all.filter(({ name, model }) => `${model}: ${name}`.inclu
   verdicts.push(await check(question));
 }
 
-const table = new Table({ head: ["question", "must", "does", "states", "seconds", "first violation"], style: { head: [], border: [] } });
+const table = new Table({
+  head: ["question", "must", "does", "states", "seconds", "first violation"],
+  style: { head: [], border: [] },
+});
 for (const verdict of verdicts) {
   const { asked, held, complete, states, seconds, violated } = verdict;
   table.push([
@@ -42,7 +50,8 @@ if (values.write) {
   const rows = verdicts
     .filter(({ asked, complete }) => asked.model === "exactly-once" && complete)
     .map(
-      ({ asked, held, states, violated }) => `| ${asked.name} | ${held ? "every promise is kept" : violated} | ${states.toLocaleString("en-US")} |`,
+      ({ asked, held, states, violated }) =>
+        `| ${asked.name} | ${held ? "every promise is kept" : violated} | ${states.toLocaleString("en-US")} |`,
     );
   const printed = ["| asked | answer | states |", "|---|---|---|", ...rows].join("\n");
   writeFileSync(PAGE, withTable(readFileSync(PAGE, "utf8"), "model", printed));

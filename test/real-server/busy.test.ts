@@ -44,14 +44,32 @@ onServer("an API server that is too busy", (newScene) => {
 
   it("refuses reads with 429 by priority and fairness: they wait as told, and the decision is right", async () => {
     const front = await fronted();
-    const scene = await newScene("busy", { url: front.url, ca: front.ca, token: inject("cluster").busyToken });
+    const scene = await newScene("busy", {
+      url: front.url,
+      ca: front.ca,
+      token: inject("cluster").busyToken,
+    });
     const { admin } = scene;
     const workload = await threeWanted(scene);
-    const limited = { nominalConcurrencyShares: 0, lendablePercent: 0, borrowingLimitPercent: 0, limitResponse: { type: "Reject" } };
-    await admin("POST", `${FLOW}/prioritylevelconfigurations`, { metadata: { name: "one-seat" }, spec: { type: "Limited", limited } });
+    const limited = {
+      nominalConcurrencyShares: 0,
+      lendablePercent: 0,
+      borrowingLimitPercent: 0,
+      limitResponse: { type: "Reject" },
+    };
+    await admin("POST", `${FLOW}/prioritylevelconfigurations`, {
+      metadata: { name: "one-seat" },
+      spec: { type: "Limited", limited },
+    });
     const subjects = [{ kind: "User", user: { name: "busy" } }];
-    const resourceRules = [{ verbs: ["*"], apiGroups: ["*"], resources: ["*"], clusterScope: true, namespaces: ["*"] }];
-    const spec = { priorityLevelConfiguration: { name: "one-seat" }, matchingPrecedence: 100, rules: [{ subjects, resourceRules }] };
+    const resourceRules = [
+      { verbs: ["*"], apiGroups: ["*"], resources: ["*"], clusterScope: true, namespaces: ["*"] },
+    ];
+    const spec = {
+      priorityLevelConfiguration: { name: "one-seat" },
+      matchingPrecedence: 100,
+      rules: [{ subjects, resourceRules }],
+    };
     await admin("POST", `${FLOW}/flowschemas`, { metadata: { name: "busy" }, spec });
     const { url, ca, busyToken } = inject("cluster");
     const hog = apiCalls({ url, ca, token: busyToken });
@@ -60,7 +78,8 @@ onServer("an API server that is too busy", (newScene) => {
       while (!isOver) await hog.call("GET", "/api/v1/pods");
     });
     try {
-      // What the last repetition of a read could not get fails for this sync alone, and nothing shrinks.
+      // What the last repetition of a read could not get fails for this sync alone, and nothing
+      // shrinks.
       for (let syncs = 0; syncs < SYNCS_MAX && !front.answered.includes(429); syncs++) {
         await scene.sync();
         expect([2, 3]).toContain(await scene.replicas(workload));
@@ -87,7 +106,9 @@ onServer("an API server that is too busy", (newScene) => {
       refused.add(pathname);
       return { status: 429, headers: { "retry-after": "1" }, body: TOO_MANY };
     };
-    expect((await scene.sync()).events.map(({ to, outcome }) => [to, outcome])).toEqual([[3, "applied"]]);
+    expect((await scene.sync()).events.map(({ to, outcome }) => [to, outcome])).toEqual([
+      [3, "applied"],
+    ]);
     expect(await scene.replicas(workload)).toBe(3);
     expect(refused.size).toBeGreaterThan(3);
   });
@@ -101,10 +122,16 @@ onServer("an API server that is too busy", (newScene) => {
       if (method !== "PUT" || ++puts > 1) return undefined;
       return { status: 429, headers: { "retry-after": "1" }, body: TOO_MANY };
     };
-    expect((await scene.sync()).events.map(({ to, outcome }) => [to, outcome])).toEqual([[3, "refused"]]);
-    expect((await scene.service.describe({ name: "web" })).events[0]?.detail).toContain("the API server was too busy (429)");
+    expect((await scene.sync()).events.map(({ to, outcome }) => [to, outcome])).toEqual([
+      [3, "refused"],
+    ]);
+    expect((await scene.service.describe({ name: "web" })).events[0]?.detail).toContain(
+      "the API server was too busy (429)",
+    );
     expect([puts, await scene.replicas(workload)]).toEqual([1, 2]);
-    expect((await scene.sync()).events.map(({ to, outcome }) => [to, outcome])).toEqual([[3, "applied"]]);
+    expect((await scene.sync()).events.map(({ to, outcome }) => [to, outcome])).toEqual([
+      [3, "applied"],
+    ]);
     expect(await scene.replicas(workload)).toBe(3);
   });
 });

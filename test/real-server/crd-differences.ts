@@ -2,7 +2,10 @@ import { readFileSync } from "node:fs";
 import { COMPLETE } from "../manifest/native/altered.ts";
 import { document, METRIC, metric } from "../manifest/native/contradictions.ts";
 
-/** A manifest on which `tidemark apply` and the API server differ, by the row of docs/specs-in-cluster.md that says so. */
+/**
+ * A manifest on which `tidemark apply` and the API server differ, by the row of
+ * docs/specs-in-cluster.md that says so.
+ */
 export interface Difference {
   readonly row: string;
   readonly refusedBy: "apply" | "server";
@@ -12,23 +15,39 @@ export interface Difference {
 }
 
 const everyValue = (value: unknown): readonly unknown[] =>
-  typeof value === "object" && value !== null ? [value, ...Object.values(value).flatMap(everyValue)] : [value];
+  typeof value === "object" && value !== null
+    ? [value, ...Object.values(value).flatMap(everyValue)]
+    : [value];
 
-const hasNullItem = (manifest: unknown): boolean => everyValue(manifest).some((value) => Array.isArray(value) && value.includes(null));
+const hasNullItem = (manifest: unknown): boolean =>
+  everyValue(manifest).some((value) => Array.isArray(value) && value.includes(null));
 
 const withSlash = (manifest: unknown): boolean => {
   const { spec } = manifest as {
-    readonly spec?: { readonly rules?: unknown; readonly scaleTargetRef?: { readonly kind?: unknown; readonly name?: unknown } };
+    readonly spec?: {
+      readonly rules?: unknown;
+      readonly scaleTargetRef?: { readonly kind?: unknown; readonly name?: unknown };
+    };
   };
-  return spec?.rules === "watermark" && [spec.scaleTargetRef?.kind, spec.scaleTargetRef?.name].some((name) => /[/%]/.test(String(name)));
+  return (
+    spec?.rules === "watermark" &&
+    [spec.scaleTargetRef?.kind, spec.scaleTargetRef?.name].some((name) => /[/%]/.test(String(name)))
+  );
 };
 
 const hasNoSuchTime = (manifest: unknown): boolean => {
   const { spec } = manifest as { readonly spec?: { readonly schedule?: unknown } };
   return everyValue(spec?.schedule).some((value) => {
     if (typeof value !== "object" || value === null) return false;
-    const { timeZone, dates, except } = value as { readonly timeZone?: unknown; readonly dates?: unknown; readonly except?: unknown };
-    return (timeZone !== undefined && !isZone(timeZone)) || [dates, except].some((given) => Array.isArray(given) && !given.every(areDates));
+    const { timeZone, dates, except } = value as {
+      readonly timeZone?: unknown;
+      readonly dates?: unknown;
+      readonly except?: unknown;
+    };
+    return (
+      (timeZone !== undefined && !isZone(timeZone)) ||
+      [dates, except].some((given) => Array.isArray(given) && !given.every(areDates))
+    );
   });
 };
 
@@ -45,17 +64,26 @@ const isZone = (zone: unknown): boolean => {
 const areDates = (given: unknown): boolean => {
   const days = String(given).split("/");
   if (!days.every((day) => /^\d{4}-\d\d-\d\d$/.test(day))) return true;
-  const exist = days.every((day) => new Date(`${day}T00:00:00Z`).toJSON()?.startsWith(day) === true);
+  const exist = days.every(
+    (day) => new Date(`${day}T00:00:00Z`).toJSON()?.startsWith(day) === true,
+  );
   return exist && days.join() === days.toSorted().join();
 };
 
-/** True for a manifest with a text in a language that no condition can read, or with names that such a text uses. */
+/**
+ * True for a manifest with a text in a language that no condition can read, or with names that such
+ * a text uses.
+ */
 const hasLanguage = (manifest: unknown): boolean =>
   everyValue(manifest).some(
-    (value) => typeof value === "object" && value !== null && ["expression", "input", "dimensions"].some((name) => name in value),
+    (value) =>
+      typeof value === "object" &&
+      value !== null &&
+      ["expression", "input", "dimensions"].some((name) => name in value),
   );
 
-const scheduled = (entry: object): object => document({ schedule: [{ name: "office", timeZone: "Europe/Berlin", minReplicas: 3, ...entry }] });
+const scheduled = (entry: object): object =>
+  document({ schedule: [{ name: "office", timeZone: "Europe/Berlin", minReplicas: 3, ...entry }] });
 
 const [, , , , watermark = {}] = COMPLETE as readonly { readonly spec?: object }[];
 const ITEMS_ABOVE = 51;
@@ -63,12 +91,20 @@ const MEMBERS_ABOVE = 101;
 const CHARACTERS_ABOVE = 513;
 const QUANTITY_ABOVE = 65;
 const NEVER = (): boolean => false;
-const labels = Object.fromEntries(Array.from({ length: MEMBERS_ABOVE }, (_, at) => [`a${at}`, "b"]));
+const labels = Object.fromEntries(
+  Array.from({ length: MEMBERS_ABOVE }, (_, at) => [`a${at}`, "b"]),
+);
 const values = Array.from({ length: ITEMS_ABOVE }, (_, at) => `v${at}`);
-const selected = (selector: object): object => document(metric({ external: { metric: "lag", selector } }));
+const selected = (selector: object): object =>
+  document(metric({ external: { metric: "lag", selector } }));
 
 export const DIFFERENCES: readonly Difference[] = [
-  { row: "A fraction without quotes", refusedBy: "server", examples: [document(metric({ target: 0.5 }))], covers: NEVER },
+  {
+    row: "A fraction without quotes",
+    refusedBy: "server",
+    examples: [document(metric({ target: 0.5 }))],
+    covers: NEVER,
+  },
   {
     row: "A null inside a list",
     refusedBy: "server",
@@ -78,19 +114,27 @@ export const DIFFERENCES: readonly Difference[] = [
   {
     row: "With `rules: watermark`, a / or % in the kind or name of the target",
     refusedBy: "server",
-    examples: [{ ...watermark, spec: { ...watermark.spec, scaleTargetRef: { kind: "a/b", name: "web" } } }],
+    examples: [
+      { ...watermark, spec: { ...watermark.spec, scaleTargetRef: { kind: "a/b", name: "web" } } },
+    ],
     covers: withSlash,
   },
   {
     row: "More than 50 items in a list, or 100 members of a map",
     refusedBy: "server",
-    examples: [selected({ matchExpressions: [{ key: "a", operator: "In", values }] }), selected({ matchLabels: labels })],
+    examples: [
+      selected({ matchExpressions: [{ key: "a", operator: "In", values }] }),
+      selected({ matchLabels: labels }),
+    ],
     covers: NEVER,
   },
   {
     row: "A text of more than 512 characters, or a quantity of more than 64",
     refusedBy: "server",
-    examples: [document({ owner: "a".repeat(CHARACTERS_ABOVE) }), document(metric({ target: `${"0".repeat(QUANTITY_ABOVE)}1` }))],
+    examples: [
+      document({ owner: "a".repeat(CHARACTERS_ABOVE) }),
+      document(metric({ target: `${"0".repeat(QUANTITY_ABOVE)}1` })),
+    ],
     covers: NEVER,
   },
   {
@@ -102,7 +146,11 @@ export const DIFFERENCES: readonly Difference[] = [
   {
     row: "In `schedule`, a zone that the zone data of this runtime does not have, a date that does not exist, or dates that end before they begin",
     refusedBy: "apply",
-    examples: [scheduled({ timeZone: "Europe/Berln" }), scheduled({ dates: ["2030-02-30"] }), scheduled({ except: ["2030-02-03/2030-02-01"] })],
+    examples: [
+      scheduled({ timeZone: "Europe/Berln" }),
+      scheduled({ dates: ["2030-02-30"] }),
+      scheduled({ except: ["2030-02-03/2030-02-01"] }),
+    ],
     covers: hasNoSuchTime,
   },
   {
@@ -112,12 +160,26 @@ export const DIFFERENCES: readonly Difference[] = [
       document({ metrics: [{ formula: { expression: "2 *" }, target: 1 }] }),
       document({ metrics: [{ formula: { expression: "2 * queue" }, target: 1 }] }),
       document({ metrics: [METRIC, { external: { metric: "users" }, input: true }] }),
-      document({ metrics: [{ cloudwatch: { source: "aws", expression: "errors / requests" }, target: 1 }] }),
-      document({ metrics: [{ cloudwatch: { source: "aws", namespace: "A", metric: "b", dimensions: { ":c": "d" } }, target: 1 }] }),
+      document({
+        metrics: [{ cloudwatch: { source: "aws", expression: "errors / requests" }, target: 1 }],
+      }),
+      document({
+        metrics: [
+          {
+            cloudwatch: { source: "aws", namespace: "A", metric: "b", dimensions: { ":c": "d" } },
+            target: 1,
+          },
+        ],
+      }),
     ],
     covers: hasLanguage,
   },
-  { row: "An unknown field inside `status`", refusedBy: "server", examples: [{ ...document(), status: { unknown: 1 } }], covers: NEVER },
+  {
+    row: "An unknown field inside `status`",
+    refusedBy: "server",
+    examples: [{ ...document(), status: { unknown: 1 } }],
+    covers: NEVER,
+  },
 ];
 
 /** The first cells of the table of the page, and the side that refuses. */

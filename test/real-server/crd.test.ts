@@ -25,15 +25,22 @@ const quoted = (value: unknown): unknown => {
   return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, quoted(member)]));
 };
 
-/** The server asks for a namespace that exists; names of namespaces are not a matter of the definition. */
+/**
+ * The server asks for a namespace that exists; names of namespaces are not a matter of the
+ * definition.
+ */
 const inDefault = (manifest: unknown): object => {
   const { metadata, ...rest } = manifest as { readonly metadata?: unknown };
-  const named = typeof metadata === "object" && metadata !== null && !Array.isArray(metadata) ? { ...metadata, namespace: "default" } : metadata;
+  const named =
+    typeof metadata === "object" && metadata !== null && !Array.isArray(metadata)
+      ? { ...metadata, namespace: "default" }
+      : metadata;
   return { ...rest, ...(named !== undefined && { metadata: named }) };
 };
 
 /** A cell of the table of the page. */
-const sideOf = (cell: string): "accepts" | "refuses" => (cell.startsWith("refused") ? "refuses" : "accepts");
+const sideOf = (cell: string): "accepts" | "refuses" =>
+  cell.startsWith("refused") ? "refuses" : "accepts";
 
 interface Both {
   readonly apply: "accepts" | "refuses";
@@ -58,12 +65,19 @@ onServer("the definition that tidemark crd prints, on a real API server", () => 
     const path = `${POD_AUTOSCALERS}/namespaces/default/podautoscalers?dryRun=All&fieldValidation=Strict`;
     const { status, body } = await calls.call("POST", path, manifest);
     const words = `apply: ${admission.ok ? "" : JSON.stringify(admission.problems)} server: ${status === CREATED ? "" : body}`;
-    return { apply: admission.ok ? "accepts" : "refuses", server: status === CREATED ? "accepts" : "refuses", words };
+    return {
+      apply: admission.ok ? "accepts" : "refuses",
+      server: status === CREATED ? "accepts" : "refuses",
+      words,
+    };
   };
 
   it("leaves room in what the server estimates a rule to cost: bounds eight times as large are still accepted", async () => {
     const text = JSON.stringify(podAutoscalerDefinition()).replaceAll("tidemark.dev", "room.dev");
-    const larger = text.replaceAll(/"(max(?:Items|Length|Properties))":(\d+)/g, (_, name, bound) => `"${name}":${Number(bound) * 8}`);
+    const larger = text.replaceAll(
+      /"(max(?:Items|Length|Properties))":(\d+)/g,
+      (_, name, bound) => `"${name}":${Number(bound) * 8}`,
+    );
     expect(larger).not.toBe(text);
     const path = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions?dryRun=All";
     const { status, body } = await calls.call("POST", path, JSON.parse(larger));
@@ -78,13 +92,17 @@ onServer("the definition that tidemark crd prints, on a real API server", () => 
   });
 
   it("accepts manifests that use every field, and refuses every contradiction between fields", async () => {
-    for (const manifest of COMPLETE) expect(await judged(quoted(manifest))).toMatchObject({ apply: "accepts", server: "accepts" });
+    for (const manifest of COMPLETE)
+      expect(await judged(quoted(manifest))).toMatchObject({ apply: "accepts", server: "accepts" });
     const others: unknown[] = [];
     for (const [what, spec] of CONTRADICTIONS) {
       const manifest = quoted(document(spec));
-      const isKnown = DIFFERENCES.some(({ refusedBy, covers }) => refusedBy === "apply" && covers(manifest));
+      const isKnown = DIFFERENCES.some(
+        ({ refusedBy, covers }) => refusedBy === "apply" && covers(manifest),
+      );
       const { apply, server } = await judged(manifest);
-      if (apply !== "refuses" || (server !== "refuses" && !isKnown)) others.push([what, apply, server]);
+      if (apply !== "refuses" || (server !== "refuses" && !isKnown))
+        others.push([what, apply, server]);
     }
     expect(others).toEqual([]);
   });
@@ -106,7 +124,11 @@ onServer("the definition that tidemark crd prints, on a real API server", () => 
 
   it("always accepts and refuses the same objects as tidemark apply, for each rule between fields", async () => {
     const seen = { accepted: 0, refused: 0 };
-    const base = document({ ...entry({}), scaleUp: { policies: [{ type: "Pods", value: 4, periodSeconds: 60 }] }, scaleDown: {} });
+    const base = document({
+      ...entry({}),
+      scaleUp: { policies: [{ type: "Pods", value: 4, periodSeconds: 60 }] },
+      scaleDown: {},
+    });
     for (const placed of OWN_RULES) {
       const property = fc.asyncProperty(objectsFor(placed), async (object) => {
         const manifest = quoted({ ...base, spec: specWith(base.spec, placed, object) });
@@ -124,9 +146,13 @@ onServer("the definition that tidemark crd prints, on a real API server", () => 
     expect(ROWS.map(([row]) => row)).toEqual(DIFFERENCES.map(({ row }) => row));
     for (const [row, apply, server] of ROWS) {
       const wanted = { apply: sideOf(apply), server: sideOf(server) };
-      const { refusedBy, examples } = DIFFERENCES.find((one) => one.row === row) ?? { refusedBy: "", examples: [] };
+      const { refusedBy, examples } = DIFFERENCES.find((one) => one.row === row) ?? {
+        refusedBy: "",
+        examples: [],
+      };
       expect([row, wanted[refusedBy as keyof typeof wanted]]).toEqual([row, "refuses"]);
-      for (const example of examples) expect([row, await judged(example)]).toMatchObject([row, wanted]);
+      for (const example of examples)
+        expect([row, await judged(example)]).toMatchObject([row, wanted]);
     }
   });
 });

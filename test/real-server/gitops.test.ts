@@ -11,7 +11,13 @@ const applyAs = (scene: Scene, manager: string, path: string, object: object) =>
 
 /** The manifest of a Deployment in Git, with or without its count. */
 const inGit = (name: string, replicas?: number): object => {
-  const object = workloadObject({ kind: "Deployment", apiVersion: "apps/v1", plural: "deployments", name, replicas: replicas ?? 1 }) as {
+  const object = workloadObject({
+    kind: "Deployment",
+    apiVersion: "apps/v1",
+    plural: "deployments",
+    name,
+    replicas: replicas ?? 1,
+  }) as {
     readonly spec: { readonly replicas: number };
   };
   const { replicas: _count, ...spec } = object.spec;
@@ -46,11 +52,19 @@ onServer("a Deployment that GitOps applies", (newScene) => {
     await scene.sync();
     const owners = async (): Promise<readonly string[]> => {
       const { metadata } = (await admin("GET", path)) as {
-        readonly metadata: { readonly managedFields: readonly { readonly manager: string; readonly fieldsV1: { readonly "f:spec"?: object } }[] };
+        readonly metadata: {
+          readonly managedFields: readonly {
+            readonly manager: string;
+            readonly fieldsV1: { readonly "f:spec"?: object };
+          }[];
+        };
       };
-      return metadata.managedFields.filter(({ fieldsV1 }) => Object.hasOwn(fieldsV1["f:spec"] ?? {}, "f:replicas")).map(({ manager }) => manager);
+      return metadata.managedFields
+        .filter(({ fieldsV1 }) => Object.hasOwn(fieldsV1["f:spec"] ?? {}, "f:replicas"))
+        .map(({ manager }) => manager);
     };
-    // The tool sets another count, and the load is already that of this count: Tidemark writes nothing.
+    // The tool sets another count, and the load is already that of this count: Tidemark writes
+    // nothing.
     await applyAs(scene, "gitops", path, inGit("web", 3));
     await scene.metrics({ [`cpu ${namespace}/web`]: 300 });
     await scene.running(web, 3);
@@ -64,7 +78,12 @@ onServer("a Deployment that GitOps applies", (newScene) => {
     // The same with the step of docs/migrating.md before.
     await applyAs(scene, "gitops", path, inGit("web", 3));
     const { apiVersion, kind } = web;
-    await applyAs(scene, "handover", path, { apiVersion, kind, metadata: { name: "web" }, spec: { replicas: 3 } });
+    await applyAs(scene, "handover", path, {
+      apiVersion,
+      kind,
+      metadata: { name: "web" },
+      spec: { replicas: 3 },
+    });
     expect((await owners()).toSorted()).toEqual(["gitops", "handover"]);
     await applyAs(scene, "gitops", path, inGit("web"));
     expect([await scene.replicas(web), await owners()]).toEqual([3, ["handover"]]);

@@ -14,14 +14,24 @@ const fill = async ({ admin, namespace, make }: Scene) => {
   const hpas = `/apis/autoscaling/v2/namespaces/${namespace}/horizontalpodautoscalers`;
   await admin("POST", hpas, MANIFESTS.hpa(web, "cpu"));
   const jobs = { kind: "Deployment", apiVersion: "apps/v1", name: "jobs" } as const;
-  const scaled = await admin("POST", `/apis/keda.sh/v1alpha1/namespaces/${namespace}/scaledobjects`, {
-    apiVersion: "keda.sh/v1alpha1",
-    kind: "ScaledObject",
-    metadata: { name: "jobs" },
-    spec: { scaleTargetRef: { name: "jobs" }, minReplicaCount: 1, triggers: [{ type: "kafka", metadata: { topic: "orders", lagThreshold: "5" } }] },
-  });
+  const scaled = await admin(
+    "POST",
+    `/apis/keda.sh/v1alpha1/namespaces/${namespace}/scaledobjects`,
+    {
+      apiVersion: "keda.sh/v1alpha1",
+      kind: "ScaledObject",
+      metadata: { name: "jobs" },
+      spec: {
+        scaleTargetRef: { name: "jobs" },
+        minReplicaCount: 1,
+        triggers: [{ type: "kafka", metadata: { topic: "orders", lagThreshold: "5" } }],
+      },
+    },
+  );
   const { uid } = scaled["metadata"] as { readonly uid: string };
-  const ownerReferences = [{ apiVersion: "keda.sh/v1alpha1", kind: "ScaledObject", name: "jobs", uid }];
+  const ownerReferences = [
+    { apiVersion: "keda.sh/v1alpha1", kind: "ScaledObject", name: "jobs", uid },
+  ];
   await admin("POST", hpas, {
     apiVersion: "autoscaling/v2",
     kind: "HorizontalPodAutoscaler",
@@ -30,11 +40,23 @@ const fill = async ({ admin, namespace, make }: Scene) => {
       scaleTargetRef: jobs,
       minReplicas: 1,
       maxReplicas: 100,
-      metrics: [{ type: "External", external: { metric: { name: "s0-kafka-orders" }, target: { type: "AverageValue", averageValue: "5" } } }],
+      metrics: [
+        {
+          type: "External",
+          external: {
+            metric: { name: "s0-kafka-orders" },
+            target: { type: "AverageValue", averageValue: "5" },
+          },
+        },
+      ],
     },
   });
   const watermark = MANIFESTS.watermark({ ...web, name: "api" }, "external");
-  await admin("POST", `/apis/datadoghq.com/v1alpha1/namespaces/${namespace}/watermarkpodautoscalers`, watermark);
+  await admin(
+    "POST",
+    `/apis/datadoghq.com/v1alpha1/namespaces/${namespace}/watermarkpodautoscalers`,
+    watermark,
+  );
 };
 
 onServer("tidemark import", (newScene) => {
@@ -50,32 +72,68 @@ onServer("tidemark import", (newScene) => {
       "HorizontalPodAutoscaler jobs",
       "HorizontalPodAutoscaler web",
     ]);
-    for (const { metadata, status } of documents) expect([Object.keys(metadata), status]).toEqual([["name", "namespace"], undefined]);
+    for (const { metadata, status } of documents)
+      expect([Object.keys(metadata), status]).toEqual([["name", "namespace"], undefined]);
     expect(printed.err).toContain('note: ScaledObject "jobs" in namespace');
     expect(printed.code).toBe(0);
     // What is printed can be applied as it is, and --apply does both at once.
     const open = sessionOn(scene);
-    const dry = await inside(["apply", "-f", "-", "--cluster", "real", "--dry-run"], { stdin: printed.out, open });
+    const dry = await inside(["apply", "-f", "-", "--cluster", "real", "--dry-run"], {
+      stdin: printed.out,
+      open,
+    });
     expect([dry.code, dry.err]).toEqual([0, ""]);
-    const stored = await inside(["import", "--kubeconfig", person, "-n", namespace, "--cluster", "real", "--apply", "--as", "native"], { open });
+    const stored = await inside(
+      [
+        "import",
+        "--kubeconfig",
+        person,
+        "-n",
+        namespace,
+        "--cluster",
+        "real",
+        "--apply",
+        "--as",
+        "native",
+      ],
+      { open },
+    );
     expect(stored.out.trim().split("\n").sort()).toEqual(
-      ["api", "jobs", "web"].map((name) => `PodAutoscaler "${name}" in namespace "${namespace}" of cluster "real" created`),
+      ["api", "jobs", "web"].map(
+        (name) => `PodAutoscaler "${name}" in namespace "${namespace}" of cluster "real" created`,
+      ),
     );
   });
 
   it("carries the hours of kube-downscaler over as a schedule, which the annotated HPA becomes a PodAutoscaler for", async () => {
     const scene = await newScene("import");
     const { namespace, admin } = scene;
-    const hpa = MANIFESTS.hpa(await scene.make("Deployment", "web"), "cpu") as { readonly metadata: object };
+    const hpa = MANIFESTS.hpa(await scene.make("Deployment", "web"), "cpu") as {
+      readonly metadata: object;
+    };
     const annotations = { "downscaler/uptime": "Mon-Fri 08:00-18:00 Europe/Berlin" };
     await admin("POST", `/apis/autoscaling/v2/namespaces/${namespace}/horizontalpodautoscalers`, {
       ...hpa,
       metadata: { ...hpa.metadata, annotations },
     });
-    const printed = await inside(["import", "--kubeconfig", personKubeconfig(scene), "-n", namespace, "-o", "json"]);
+    const printed = await inside([
+      "import",
+      "--kubeconfig",
+      personKubeconfig(scene),
+      "-n",
+      namespace,
+      "-o",
+      "json",
+    ]);
     const [document] = JSON.parse(printed.out).items;
     expect(document).toMatchObject({ kind: "PodAutoscaler", spec: { rules: "hpa" } });
-    expect(document.spec.schedule[0]).toMatchObject({ name: "downtime", timeZone: "Europe/Berlin", from: "18:00", to: "08:00", minReplicas: 1 });
+    expect(document.spec.schedule[0]).toMatchObject({
+      name: "downtime",
+      timeZone: "Europe/Berlin",
+      from: "18:00",
+      to: "08:00",
+      minReplicas: 1,
+    });
     expect(printed.err).toContain("it keeps 1 pod, and not 0");
     expect(printed.code).toBe(0);
   });
@@ -95,7 +153,13 @@ onServer("tidemark import", (newScene) => {
     const refused = await inside(["import", "--kubeconfig", stranger, "-n", namespace]);
     expect([refused.code, refused.out]).toEqual([1, ""]);
     expect(refused.err).toContain("error: Cannot list horizontalpodautoscalers.autoscaling: ");
-    const own = await inside(["import", "--cluster", "real", "-n", namespace, "-o", "json"], { open: sessionOn(scene) });
-    expect(JSON.parse(own.out)).toMatchObject({ kind: "List", items: [{ metadata: { name: "web" } }], findings: [] });
+    const own = await inside(["import", "--cluster", "real", "-n", namespace, "-o", "json"], {
+      open: sessionOn(scene),
+    });
+    expect(JSON.parse(own.out)).toMatchObject({
+      kind: "List",
+      items: [{ metadata: { name: "web" } }],
+      findings: [],
+    });
   });
 });

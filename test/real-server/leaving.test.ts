@@ -27,7 +27,9 @@ const commandsFor = (kubeconfig: string, folder: string): readonly (readonly str
     );
 
 onServer("leaving, as the page says", (newScene) => {
-  it("gives every workload another controller or holds it, never moves a count, and forgets the cluster", { timeout: 120_000 }, async () => {
+  it("gives every workload another controller or holds it, never moves a count, and forgets the cluster", {
+    timeout: 120_000,
+  }, async () => {
     const scene = await newScene("leaving");
     const { namespace, admin } = scene;
     const hpas = `/apis/autoscaling/v2/namespaces/${namespace}/horizontalpodautoscalers`;
@@ -57,7 +59,14 @@ onServer("leaving, as the page says", (newScene) => {
       expect(taken).toMatchObject({ code: 0, err: "" });
       const said: Record<string, string> = {};
       const commands = commandsFor(person, folder);
-      expect(commands.map(([name]) => name)).toEqual(["handback", "pause", "get", "export", "delete", "cluster"]);
+      expect(commands.map(([name]) => name)).toEqual([
+        "handback",
+        "pause",
+        "get",
+        "export",
+        "delete",
+        "cluster",
+      ]);
       for (const words of commands) {
         if (words[0] === "delete") {
           // No sync decides beside what is deleted, as between two syncs.
@@ -68,12 +77,24 @@ onServer("leaving, as the page says", (newScene) => {
         expect([words, code, err]).toEqual([words, 0, expect.not.stringContaining("error")]);
         said[words[0] ?? ""] = out;
       }
-      const kept = parse(said["get"] ?? "") as { readonly items: readonly { readonly metadata: { readonly name: string }; readonly spec: object }[] };
+      const kept = parse(said["get"] ?? "") as {
+        readonly items: readonly {
+          readonly metadata: { readonly name: string };
+          readonly spec: object;
+        }[];
+      };
       expect(kept.items.map(({ metadata }) => metadata.name).toSorted()).toEqual(["api", "web"]);
       // The API server takes the HPA of the file.
       const own = kept.items.find(({ metadata }) => metadata.name === "api");
-      await admin("POST", hpas, { apiVersion: "autoscaling/v2", kind: "HorizontalPodAutoscaler", metadata: { name: "api" }, spec: own?.spec ?? {} });
-      const { items } = (await admin("GET", hpas)) as { readonly items?: readonly { readonly metadata: { readonly name: string } }[] };
+      await admin("POST", hpas, {
+        apiVersion: "autoscaling/v2",
+        kind: "HorizontalPodAutoscaler",
+        metadata: { name: "api" },
+        spec: own?.spec ?? {},
+      });
+      const { items } = (await admin("GET", hpas)) as {
+        readonly items?: readonly { readonly metadata: { readonly name: string } }[];
+      };
       expect(items?.map(({ metadata }) => metadata.name).toSorted()).toEqual(["api", "web"]);
       expect(readFileSync(join(folder, "audit", "changes.csv"), "utf8")).toContain("handback");
       expect([await scene.replicas(web), await scene.replicas(api)]).toEqual([2, 2]);

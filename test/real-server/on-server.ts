@@ -3,7 +3,10 @@ import { newScene, type Scene, type SceneOptions } from "./scene.ts";
 
 type MakeScene = (name: string, options?: SceneOptions) => Promise<Scene>;
 
-/** A group of tests that need the real API server. Without its programs they are skipped, with the reason. */
+/**
+ * A group of tests that need the real API server. Without its programs they are skipped, with the
+ * reason.
+ */
 export const onServer = (name: string, tests: (scene: MakeScene) => void): void => {
   const { missing } = inject("cluster");
   describe(name, () => {

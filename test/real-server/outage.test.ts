@@ -39,7 +39,13 @@ onServer("an API server of its own", (newScene) => {
 
   const sceneHere = async (options: SceneOptions = {}): Promise<Scene> => {
     const { plane, metricsUrl, tidemarkToken } = cluster;
-    const own = { url: plane.url, ca: plane.ca, adminToken: plane.token, tidemarkToken, metricsUrl };
+    const own = {
+      url: plane.url,
+      ca: plane.ca,
+      adminToken: plane.token,
+      tidemarkToken,
+      metricsUrl,
+    };
     return newScene("outage", { cluster: own, ...options });
   };
   const threeWanted = async (options: SceneOptions = {}) => {
@@ -50,14 +56,17 @@ onServer("an API server of its own", (newScene) => {
     await scene.apply(MANIFESTS.hpa(workload, "cpu"));
     return { scene, workload };
   };
-  const outcomes = async (scene: Scene) => (await scene.sync()).events.map(({ from, to, outcome }) => [from, to, outcome]);
+  const outcomes = async (scene: Scene) =>
+    (await scene.sync()).events.map(({ from, to, outcome }) => [from, to, outcome]);
 
   it("that is stopped between two syncs: the sync says so and holds, and the first sync after its return scales", async () => {
     const { scene, workload } = await threeWanted();
     const start = await cluster.plane.interrupt();
     const report = await scene.sync();
     expect([report.unreachable, report.events]).toEqual([true, []]);
-    expect(JSON.stringify((await scene.service.get({ name: "web" })).conditions)).toContain("ECONNREFUSED");
+    expect(JSON.stringify((await scene.service.get({ name: "web" })).conditions)).toContain(
+      "ECONNREFUSED",
+    );
     await start();
     expect(await outcomes(scene)).toEqual([[2, 3, "applied"]]);
     expect(await scene.replicas(workload)).toBe(3);
@@ -85,7 +94,12 @@ onServer("an API server of its own", (newScene) => {
     const { namespace, admin } = scene;
     const { metadata, spec } = podTemplate("crowd", UNSCHEDULED);
     const pods = Array.from({ length: PODS }, (_, at) => `crowd-${at}`);
-    await mapWithLimit(pods, 16, (name) => admin("POST", `/api/v1/namespaces/${namespace}/pods`, { metadata: { ...metadata, name }, spec }));
+    await mapWithLimit(pods, 16, (name) =>
+      admin("POST", `/api/v1/namespaces/${namespace}/pods`, {
+        metadata: { ...metadata, name },
+        spec,
+      }),
+    );
     let expired = 0;
     front.intercept = async ({ url = "" }) => {
       if (expired === 0 && url.includes("continue=")) {
@@ -106,19 +120,27 @@ onServer("an API server of its own", (newScene) => {
     await installDefinitions(cluster.plane);
     const scene = await sceneHere();
     const { namespace, admin, service } = scene;
-    await service.replaceCluster({ name: "real", partitions: [{ name: "default", namespaces: [namespace] }], specsFromCluster: ["PodAutoscaler"] });
+    await service.replaceCluster({
+      name: "real",
+      partitions: [{ name: "default", namespaces: [namespace] }],
+      specsFromCluster: ["PodAutoscaler"],
+    });
     const path = `${POD_AUTOSCALERS}/namespaces/${namespace}/podautoscalers`;
     const web = await scene.make("Deployment", "web", 2);
     await scene.running(web, 2);
     await scene.metrics({ [`cpu ${namespace}/web`]: 300 });
     await admin("POST", path, MANIFESTS.native(web, "cpu"));
     expect(await outcomes(scene)).toEqual([[2, 3, "applied"]]);
-    const status = async (): Promise<string> => (await inside(["status"], { open: sessionOn(scene) })).out;
+    const status = async (): Promise<string> =>
+      (await inside(["status"], { open: sessionOn(scene) })).out;
     expect(await status()).not.toContain("holds");
 
     const definitions = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
     await admin("DELETE", `${definitions}/podautoscalers.tidemark.dev`);
-    await until("the kind is served no more", async () => (await cluster.plane.call("GET", path)).status === 404);
+    await until(
+      "the kind is served no more",
+      async () => (await cluster.plane.call("GET", path)).status === 404,
+    );
     await scene.metrics({ [`cpu ${namespace}/web`]: 600 });
     for (let syncs = 0; syncs < 3; syncs++) {
       scene.later(60_000);
@@ -127,11 +149,16 @@ onServer("an API server of its own", (newScene) => {
     expect(await scene.replicas(web)).toBe(3);
     expect((await service.get({ name: "web" })).decision?.reason).toBe("SpecUnknown");
     const said = await status();
-    expect(said).toContain(`Autoscaler "real/${namespace}/web" holds: the PodAutoscaler could not be read from the cluster in this sync`);
+    expect(said).toContain(
+      `Autoscaler "real/${namespace}/web" holds: the PodAutoscaler could not be read from the cluster in this sync`,
+    );
     expect(said).toContain("next: tidemark cluster check real");
 
     await admin("POST", definitions, podAutoscalerDefinition());
-    await until("the kind is served again", async () => (await cluster.plane.call("GET", path)).status === 200);
+    await until(
+      "the kind is served again",
+      async () => (await cluster.plane.call("GET", path)).status === 200,
+    );
     await admin("POST", path, MANIFESTS.native(web, "cpu"));
     await until("it scales again", async () => {
       scene.later(60_000);
@@ -143,7 +170,9 @@ onServer("an API server of its own", (newScene) => {
 
   /** Makes every state before this moment unreadable. */
   const compact = async (admin: Scene["admin"], namespace: string): Promise<void> => {
-    const { metadata } = await admin("POST", `/api/v1/namespaces/${namespace}/configmaps`, { metadata: { name: "later" } });
+    const { metadata } = await admin("POST", `/api/v1/namespaces/${namespace}/configmaps`, {
+      metadata: { name: "later" },
+    });
     const revision = (metadata as { readonly resourceVersion: string }).resourceVersion;
     const { status } = await fetch(`${cluster.plane.etcdUrl}/v3/kv/compaction`, {
       method: "POST",

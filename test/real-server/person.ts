@@ -16,4 +16,10 @@ export const personKubeconfig = (scene: Scene): string => {
 /** Runs commands on the service of a scene. */
 export const sessionOn =
   ({ service }: Scene): Io["open"] =>
-  async () => ({ place: "folder here", service, nowMs: Date.now(), clock: Date.now, close: async () => {} });
+  async () => ({
+    place: "folder here",
+    service,
+    nowMs: Date.now(),
+    clock: Date.now,
+    close: async () => {},
+  });

@@ -6,7 +6,10 @@ import { MANIFESTS } from "./objects.ts";
 import { onServer } from "./on-server.ts";
 import { until } from "./scene.ts";
 
-/** The period of the rates that an HPA has by default: for so long the scale of the HPA before the first sync, of which only the time is known, counts as all that the rules allow. */
+/**
+ * The period of the rates that an HPA has by default: for so long the scale of the HPA before the
+ * first sync, of which only the time is known, counts as all that the rules allow.
+ */
 const RATE_PERIOD_MS = 15_000;
 /** A new HPA that has written nothing is noticed in the fourth sync after it (docs/clusters.md). */
 const SYNCS_UNTIL_NOTICED = 4;
@@ -16,7 +19,8 @@ const recording = (client: ClusterClient, seen: Map<string, readonly Rival[]>): 
   ...client,
   observe: async (watched, limits) => {
     const observed = await client.observe(watched, limits);
-    for (const { uid, name } of watched) seen.set(name, observed.observations.get(uid)?.rivals ?? []);
+    for (const { uid, name } of watched)
+      seen.set(name, observed.observations.get(uid)?.rivals ?? []);
     return observed;
   },
 });
@@ -45,7 +49,9 @@ onServer("beside an HPA of the real controller", (newScene) => {
     await scene.metrics({ [`cpu ${namespace}/web`]: 700 });
     await wait(RATE_PERIOD_MS);
     expect(await scene.replicas(workload)).toBe(6);
-    expect((await scene.sync()).events.map(({ from, to, outcome }) => [from, to, outcome])).toEqual([[6, 7, "applied"]]);
+    expect((await scene.sync()).events.map(({ from, to, outcome }) => [from, to, outcome])).toEqual(
+      [[6, 7, "applied"]],
+    );
     expect((await scene.service.get({ name: "web" })).heldBy).toBeUndefined();
   });
 
@@ -54,7 +60,10 @@ onServer("beside an HPA of the real controller", (newScene) => {
     const scene = await newScene("rivals", { wrap: (client) => recording(client, seen) });
     const { namespace, admin } = scene;
     const hpas = `/apis/autoscaling/v2/namespaces/${namespace}/horizontalpodautoscalers`;
-    const [quiet, busy] = [await scene.make("Deployment", "quiet", 2), await scene.make("Deployment", "busy", 2)];
+    const [quiet, busy] = [
+      await scene.make("Deployment", "quiet", 2),
+      await scene.make("Deployment", "busy", 2),
+    ];
     for (const workload of [quiet, busy]) await scene.running(workload, 2);
     await scene.metrics({ [`cpu ${namespace}/quiet`]: 200, [`cpu ${namespace}/busy`]: 200 });
     await scene.apply(MANIFESTS.hpa(quiet, "cpu"), MANIFESTS.hpa(busy, "cpu"));

@@ -23,7 +23,14 @@ import { startMemory } from "../contracts/engines.ts";
 import { type ApiCalls, apiCalls } from "../control-plane/api-calls.ts";
 import { kubeconfigText } from "../control-plane/kubeconfig.ts";
 import { type MetricsScript, setMetrics } from "../control-plane/metrics-script.ts";
-import { basePath, KINDS, type KindName, podTemplate, type Workload, workloadObject } from "./objects.ts";
+import {
+  basePath,
+  KINDS,
+  type KindName,
+  podTemplate,
+  type Workload,
+  workloadObject,
+} from "./objects.ts";
 
 const PERIOD_MS = 15_000;
 const CLUSTER = "real";
@@ -55,7 +62,10 @@ export interface SceneOptions {
   readonly wrap?: (client: ClusterClient) => ClusterClient;
 }
 
-/** A namespace of its own in the real cluster, and a Tidemark that scales it: real service, real sync, tables in memory. */
+/**
+ * A namespace of its own in the real cluster, and a Tidemark that scales it: real service, real
+ * sync, tables in memory.
+ */
 export interface Scene {
   readonly namespace: string;
   /** The path of a kubeconfig with the credentials of Tidemark. */
@@ -63,8 +73,18 @@ export interface Scene {
   readonly service: Service;
   readonly notices: readonly string[];
   /** A request of the administrator; throws where it is refused. */
-  readonly admin: (method: string, path: string, body?: object, type?: string) => Promise<Readonly<Record<string, unknown>>>;
-  readonly make: (kind: KindName, name: string, replicas?: number, labels?: Readonly<Record<string, string>>) => Promise<Workload>;
+  readonly admin: (
+    method: string,
+    path: string,
+    body?: object,
+    type?: string,
+  ) => Promise<Readonly<Record<string, unknown>>>;
+  readonly make: (
+    kind: KindName,
+    name: string,
+    replicas?: number,
+    labels?: Readonly<Record<string, string>>,
+  ) => Promise<Workload>;
   readonly replicas: (workload: Workload) => Promise<number>;
   /** Waits until so many pods of the workload are running. */
   readonly running: (workload: Workload, pods: number) => Promise<void>;
@@ -87,9 +107,14 @@ export const newScene = async (name: string, options: SceneOptions = {}): Promis
   const { url = shared.url, ca = shared.ca, token = shared.tidemarkToken } = options;
   writeFileSync(path, kubeconfigText({ url, ca }, { token }), { mode: 0o600 });
   const admin = adminOf(calls);
-  if (options.namespace === undefined) await admin("POST", "/api/v1/namespaces", { metadata: { name: namespace } });
+  if (options.namespace === undefined)
+    await admin("POST", "/api/v1/namespaces", { metadata: { name: namespace } });
   const { ports, service, notices, later, closeClients } = await tidemark(options);
-  await service.addCluster({ name: CLUSTER, connection: options.connection ?? { kind: "kubeconfig", path }, syncPeriodMs: PERIOD_MS });
+  await service.addCluster({
+    name: CLUSTER,
+    connection: options.connection ?? { kind: "kubeconfig", path },
+    syncPeriodMs: PERIOD_MS,
+  });
   return {
     namespace,
     kubeconfig: path,
@@ -112,12 +137,19 @@ export const newScene = async (name: string, options: SceneOptions = {}): Promis
         const selected = `labelSelector=app%3D${workload.name}&fieldSelector=status.phase%3DRunning`;
         const { items } = await admin("GET", `/api/v1/namespaces/${namespace}/pods?${selected}`);
         const { status } = await admin("GET", objectPath(namespace, workload));
-        return (items as readonly object[]).length === pods && ((status as { readonly replicas?: number }).replicas ?? 0) === pods;
+        return (
+          (items as readonly object[]).length === pods &&
+          ((status as { readonly replicas?: number }).replicas ?? 0) === pods
+        );
       }),
     metrics: (script) => setMetrics(shared.metricsUrl, script),
     apply: async (...manifests) => {
       const text = manifests.map((manifest) => JSON.stringify(manifest)).join("\n---\n");
-      await service.apply([{ file: "scene.yaml", text }], { cluster: CLUSTER, namespace, dryRun: false });
+      await service.apply([{ file: "scene.yaml", text }], {
+        cluster: CLUSTER,
+        namespace,
+        dryRun: false,
+      });
     },
     sync: () => completed(ports),
     later,
@@ -125,7 +157,10 @@ export const newScene = async (name: string, options: SceneOptions = {}): Promis
       closeClients();
       // The HPA controller would look at them each second until the last file is over.
       if (!options.cluster && options.namespace === undefined)
-        await admin("DELETE", `/apis/autoscaling/v2/namespaces/${namespace}/horizontalpodautoscalers`);
+        await admin(
+          "DELETE",
+          `/apis/autoscaling/v2/namespaces/${namespace}/horizontalpodautoscalers`,
+        );
       calls.close();
       rmSync(dir, { recursive: true, force: true });
     },
@@ -139,7 +174,8 @@ export const objectPath = (namespace: string, { apiVersion, plural, name }: Work
 export const until = async (what: string, isTrue: () => Promise<boolean>): Promise<void> => {
   const untilMs = performance.now() + WAIT_MAX_MS;
   while (!(await isTrue())) {
-    if (performance.now() > untilMs) throw new Error(`it took longer than ${WAIT_MAX_MS / 1_000} s until ${what}`);
+    if (performance.now() > untilMs)
+      throw new Error(`it took longer than ${WAIT_MAX_MS / 1_000} s until ${what}`);
     await wait(LOOK_AGAIN_MS);
   }
 };
@@ -153,16 +189,29 @@ const adminOf =
   };
 
 /** Plays the operator of a custom resource, once: its pods, and what its scale tells of them. */
-const operate = async (admin: Scene["admin"], namespace: string, fleet: Workload, object: Readonly<Record<string, unknown>>): Promise<void> => {
+const operate = async (
+  admin: Scene["admin"],
+  namespace: string,
+  fleet: Workload,
+  object: Readonly<Record<string, unknown>>,
+): Promise<void> => {
   const { apiVersion, kind, name, replicas } = fleet;
   const { uid } = object["metadata"] as { readonly uid: string };
   for (let at = 0; at < replicas; at++) {
     const { metadata, spec } = podTemplate(name);
     const ownerReferences = [{ apiVersion, kind, name, uid, controller: true }];
-    await admin("POST", `/api/v1/namespaces/${namespace}/pods`, { metadata: { ...metadata, name: `${name}-${at}`, ownerReferences }, spec });
+    await admin("POST", `/api/v1/namespaces/${namespace}/pods`, {
+      metadata: { ...metadata, name: `${name}-${at}`, ownerReferences },
+      spec,
+    });
   }
   const status = { replicas, selector: `app=${name}` };
-  await admin("PATCH", `${objectPath(namespace, fleet)}/status`, { status }, "application/merge-patch+json");
+  await admin(
+    "PATCH",
+    `${objectPath(namespace, fleet)}/status`,
+    { status },
+    "application/merge-patch+json",
+  );
 };
 
 const tidemark = async ({ wrap = (client) => client, clock = Date.now, sources }: SceneOptions) => {
@@ -184,7 +233,11 @@ const tidemark = async ({ wrap = (client) => client, clock = Date.now, sources }
     tables,
     insert,
     connect: (record) => {
-      client ??= openStored(tables)(record, { clock, trusted: ON_THIS_MACHINE, notice: (message) => void notices.push(message) }).then((opened) => {
+      client ??= openStored(tables)(record, {
+        clock,
+        trusted: ON_THIS_MACHINE,
+        notice: (message) => void notices.push(message),
+      }).then((opened) => {
         clients.push(opened);
         return wrap(opened);
       });
@@ -198,7 +251,13 @@ const tidemark = async ({ wrap = (client) => client, clock = Date.now, sources }
     cache: warmCache(),
     ...(sources && { sources }),
   };
-  const service = openService({ tables, insert, clock: tables.clock, by: "test", newUid: randomUUID });
+  const service = openService({
+    tables,
+    insert,
+    clock: tables.clock,
+    by: "test",
+    newUid: randomUUID,
+  });
   const closeClients = (): void => {
     for (const opened of clients) opened.close();
   };
@@ -211,7 +270,12 @@ const tidemark = async ({ wrap = (client) => client, clock = Date.now, sources }
 /** Due times are whole milliseconds, each later than the one before. */
 const completed = async (ports: SyncPorts): Promise<CompletedSync> => {
   await wait(2);
-  const report = await sync(ports, { cluster: clusterName(CLUSTER), partition: WHOLE_CLUSTER, dueMs: ports.tables.clock(), periodMs: PERIOD_MS });
+  const report = await sync(ports, {
+    cluster: clusterName(CLUSTER),
+    partition: WHOLE_CLUSTER,
+    dueMs: ports.tables.clock(),
+    periodMs: PERIOD_MS,
+  });
   if (report.kind !== "completed") throw new Error(`a sync was dropped: ${report.why}`);
   return report;
 };

@@ -28,7 +28,17 @@ declare module "vitest" {
   }
 }
 
-const NONE = { binaries: "", url: "", etcdUrl: "", ca: "", adminToken: "", tidemarkToken: "", busyToken: "", metricsUrl: "", auditLog: "" };
+const NONE = {
+  binaries: "",
+  url: "",
+  etcdUrl: "",
+  ca: "",
+  adminToken: "",
+  tidemarkToken: "",
+  busyToken: "",
+  metricsUrl: "",
+  auditLog: "",
+};
 
 /** The audit policy that the page of `tidemark writers` gives. */
 const pagePolicy = (): string => {
@@ -48,10 +58,23 @@ export const setup = async (project: TestProject): Promise<() => Promise<void>> 
   }
   // The programs collect garbage seldom, also in the files that start their own: a fourth less CPU.
   process.env["GOGC"] ??= "400";
-  const { plane, metricsUrl, tidemarkToken, busyToken, close } = await startWholeCluster(binaries.folder, { auditPolicy: pagePolicy() });
+  const { plane, metricsUrl, tidemarkToken, busyToken, close } = await startWholeCluster(
+    binaries.folder,
+    { auditPolicy: pagePolicy() },
+  );
   await installFleets(plane);
   await installDefinitions(plane);
   const { url, etcdUrl, ca, token: adminToken, auditLog } = plane;
-  project.provide("cluster", { binaries: binaries.folder, url, etcdUrl, ca, adminToken, tidemarkToken, busyToken, metricsUrl, auditLog });
+  project.provide("cluster", {
+    binaries: binaries.folder,
+    url,
+    etcdUrl,
+    ca,
+    adminToken,
+    tidemarkToken,
+    busyToken,
+    metricsUrl,
+    auditLog,
+  });
   return close;
 };

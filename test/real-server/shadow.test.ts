@@ -18,14 +18,24 @@ onServer("in the shadow of an HPA of the real controller", (newScene) => {
     await scene.apply(manifest);
     await scene.running(workload, 4);
     const desired = async (): Promise<unknown> =>
-      ((await admin("GET", `${hpas}/web`))["status"] as { readonly desiredReplicas?: number }).desiredReplicas;
+      ((await admin("GET", `${hpas}/web`))["status"] as { readonly desiredReplicas?: number })
+        .desiredReplicas;
     await until("the HPA wants four", async () => (await desired()) === 4);
     expect((await scene.sync()).events).toEqual([]);
     const view = await scene.service.get({ name: "web" });
     const { uid } = made["metadata"] as { readonly uid: string };
     expect(view).toMatchObject({ state: "shadow", heldBy: "rival", desiredReplicas: 4 });
-    expect(view.rivals).toMatchObject([{ kind: "HorizontalPodAutoscaler", name: "web", uid, desiredReplicas: 4, reason: "ValidMetricFound" }]);
-    // Tidemark sees the new load first, as its sync comes before that of the HPA or with it; both end at the same count.
+    expect(view.rivals).toMatchObject([
+      {
+        kind: "HorizontalPodAutoscaler",
+        name: "web",
+        uid,
+        desiredReplicas: 4,
+        reason: "ValidMetricFound",
+      },
+    ]);
+    // Tidemark sees the new load first, as its sync comes before that of the HPA or with it; both
+    // end at the same count.
     await scene.metrics({ [`cpu ${namespace}/web`]: 600 });
     await scene.sync();
     await scene.running(workload, 6);
@@ -35,7 +45,9 @@ onServer("in the shadow of an HPA of the real controller", (newScene) => {
     expect(compared.syncs).toBe(3);
     expect(compared.agreed).toBeGreaterThanOrEqual(2);
     expect(compared.stretches.at(-1)).toMatchObject({ own: 6, rival: 6, current: 6 });
-    const { code, out } = await inside(["shadow", "web", "--since", "1h"], { open: sessionOn(scene) });
+    const { code, out } = await inside(["shadow", "web", "--since", "1h"], {
+      open: sessionOn(scene),
+    });
     expect(code).toBe(0);
     expect(out).toContain("Beside:             HorizontalPodAutoscaler/web");
     const all = await inside(["shadow", "-n", namespace], { open: sessionOn(scene) });

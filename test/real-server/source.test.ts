@@ -20,10 +20,24 @@ describe.skipIf(address === undefined)("a Prometheus behind the real API server"
       const { url, ca, adminToken, tidemarkToken } = inject("cluster");
       calls = apiCalls({ url, ca, token: adminToken });
       prometheus = await prometheusServer(address);
-      const scene = await newScene("source", { sources: sourcesWhenAsked({ clock: Date.now, ownAddresses: false }) });
-      const service = { namespace: `${scene.namespace}-monitoring`, name: "prometheus", port: "9090", scheme: "http", path: "" } as const;
+      const scene = await newScene("source", {
+        sources: sourcesWhenAsked({ clock: Date.now, ownAddresses: false }),
+      });
+      const service = {
+        namespace: `${scene.namespace}-monitoring`,
+        name: "prometheus",
+        port: "9090",
+        scheme: "http",
+        path: "",
+      } as const;
       await makeService(calls, service, new URL(prometheus.url));
-      await scene.service.putSource({ name: "main", kind: "prometheus", service, clusters: ["*"], namespaces: [scene.namespace] });
+      await scene.service.putSource({
+        name: "main",
+        kind: "prometheus",
+        service,
+        clusters: ["*"],
+        namespaces: [scene.namespace],
+      });
       const workload = await scene.make("Deployment", "web", 2);
       await scene.running(workload, 2);
       prometheus.answer = oneSeries("50");
@@ -34,7 +48,14 @@ describe.skipIf(address === undefined)("a Prometheus behind the real API server"
         spec: {
           scaleTargetRef: { apiVersion: "apps/v1", kind: "Deployment", name: "web" },
           maxReplicas: 9,
-          metrics: [{ name: "load", prometheus: { source: "main", query: 'sum(rate(x{app=~"web|a+b"}[2m]))' }, measure: "Average", target: 10 }],
+          metrics: [
+            {
+              name: "load",
+              prometheus: { source: "main", query: 'sum(rate(x{app=~"web|a+b"}[2m]))' },
+              measure: "Average",
+              target: 10,
+            },
+          ],
         },
       });
       // Without the rule the API server refuses, the metric is missing, and nothing shrinks.
@@ -50,12 +71,22 @@ describe.skipIf(address === undefined)("a Prometheus behind the real API server"
       };
       await expect.poll(synced, { timeout: 20_000, interval: 500 }).toBe(5);
       const [asked] = prometheus.seen;
-      expect([asked?.url.pathname, asked?.url.searchParams.get("query")]).toEqual(["/api/v1/query", 'sum(rate(x{app=~"web|a+b"}[2m]))']);
+      expect([asked?.url.pathname, asked?.url.searchParams.get("query")]).toEqual([
+        "/api/v1/query",
+        'sum(rate(x{app=~"web|a+b"}[2m]))',
+      ]);
       expect(JSON.stringify(asked?.headers)).not.toContain(tidemarkToken);
       // The rule is for this Service only.
       const other = apiCalls({ url, ca, token: tidemarkToken });
-      const elsewhere = await other.call("GET", `/api/v1/namespaces/${service.namespace}/services/http:grafana:9090/proxy/api/v1/query`);
-      const written = await other.call("POST", `/api/v1/namespaces/${service.namespace}/services/http:prometheus:9090/proxy/api/v1/query`, {});
+      const elsewhere = await other.call(
+        "GET",
+        `/api/v1/namespaces/${service.namespace}/services/http:grafana:9090/proxy/api/v1/query`,
+      );
+      const written = await other.call(
+        "POST",
+        `/api/v1/namespaces/${service.namespace}/services/http:prometheus:9090/proxy/api/v1/query`,
+        {},
+      );
       other.close();
       expect([elsewhere.status, written.status]).toEqual([403, 403]);
     });

@@ -7,7 +7,10 @@ import { giveStatusRole } from "./status-role.ts";
 const MINUTE_MS = 60_000;
 
 const MERGE = "application/merge-patch+json";
-const pathOf = (scene: Scene, kind: "tidemark.dev/v1/podautoscalers" | "datadoghq.com/v1alpha1/watermarkpodautoscalers"): string => {
+const pathOf = (
+  scene: Scene,
+  kind: "tidemark.dev/v1/podautoscalers" | "datadoghq.com/v1alpha1/watermarkpodautoscalers",
+): string => {
   const [group, version, plural] = kind.split("/");
   return `/apis/${group}/${version}/namespaces/${scene.namespace}/${plural}`;
 };
@@ -31,16 +34,27 @@ onServer("autoscalers that are objects of a real API server", (makeScene) => {
     const web = await scene.make("Deployment", "web", 2);
     await scene.running(web, 2);
     await scene.metrics({ [`cpu ${namespace}/web`]: 400 });
-    const made = await admin("POST", `${path}?fieldManager=argocd-controller`, MANIFESTS.native(web, "cpu"));
+    const made = await admin(
+      "POST",
+      `${path}?fieldManager=argocd-controller`,
+      MANIFESTS.native(web, "cpu"),
+    );
     const { uid } = made["metadata"] as { readonly uid: string };
-    expect((await scene.sync()).events).toMatchObject([{ from: 2, to: 4, outcome: "applied", uid, specGeneration: 1 }]);
+    expect((await scene.sync()).events).toMatchObject([
+      { from: 2, to: 4, outcome: "applied", uid, specGeneration: 1 },
+    ]);
     expect(await service.get({ name: "web" })).toMatchObject({
       uid,
       updatedBy: 'field manager "argocd-controller"',
       origin: { kind: "PodAutoscaler", generation: 1 },
     });
 
-    await admin("PATCH", `${path}/web?fieldManager=kubectl-edit`, { spec: { minReplicas: 6 } }, MERGE);
+    await admin(
+      "PATCH",
+      `${path}/web?fieldManager=kubectl-edit`,
+      { spec: { minReplicas: 6 } },
+      MERGE,
+    );
     // An object is stored once a minute at most.
     scene.later(MINUTE_MS);
     expect((await scene.sync()).events).toMatchObject([{ from: 4, to: 6, specGeneration: 2 }]);
@@ -49,7 +63,9 @@ onServer("autoscalers that are objects of a real API server", (makeScene) => {
     await admin("PATCH", `${path}/web`, { metadata: { labels: { team: "shop" } } }, MERGE);
     scene.later(MINUTE_MS);
     await scene.sync();
-    expect((await service.get({ name: "web" })).manifest).toMatchObject({ metadata: { labels: { team: "shop" } } });
+    expect((await service.get({ name: "web" })).manifest).toMatchObject({
+      metadata: { labels: { team: "shop" } },
+    });
 
     await admin("DELETE", `${path}/web`);
     await scene.sync();
@@ -61,7 +77,9 @@ onServer("autoscalers that are objects of a real API server", (makeScene) => {
 
     const again = await admin("POST", path, MANIFESTS.native(web, "cpu"));
     await scene.sync();
-    expect((await service.get({ name: "web" })).uid).toBe((again["metadata"] as { readonly uid: string }).uid);
+    expect((await service.get({ name: "web" })).uid).toBe(
+      (again["metadata"] as { readonly uid: string }).uid,
+    );
   });
 
   it("are being deleted while a finalizer keeps them: they hold with their windows, and end when the object is gone", async () => {
@@ -78,7 +96,8 @@ onServer("autoscalers that are objects of a real API server", (makeScene) => {
       spec: { ...manifest.spec, scaleDown: { stabilizationWindowSeconds: 300 } },
     });
     expect((await scene.sync()).events).toMatchObject([{ from: 2, to: 4 }]);
-    const oldest = async (): Promise<string | undefined> => (await service.explain({ name: "web" })).windows.recommendations[0]?.first;
+    const oldest = async (): Promise<string | undefined> =>
+      (await service.explain({ name: "web" })).windows.recommendations[0]?.first;
     const before = await oldest();
     expect(before).toBeDefined();
 
@@ -90,7 +109,11 @@ onServer("autoscalers that are objects of a real API server", (makeScene) => {
       expect((await scene.sync()).events).toEqual([]);
     }
     const held = await service.get({ name: "web" });
-    expect([held.heldBy, held.decision?.reason, held.origin?.goneAt]).toEqual(["being deleted", "ObjectDeleting", undefined]);
+    expect([held.heldBy, held.decision?.reason, held.origin?.goneAt]).toEqual([
+      "being deleted",
+      "ObjectDeleting",
+      undefined,
+    ]);
     expect(held.decision?.message).toContain("metadata.finalizers");
     expect([await oldest(), await scene.replicas(web)]).toEqual([before, 4]);
 
@@ -115,7 +138,12 @@ onServer("autoscalers that are objects of a real API server", (makeScene) => {
     await scene.sync();
     await scene.running(web, 4);
     await scene.sync();
-    await admin("PATCH", `${path}/web/status?fieldManager=kubectl-edit`, { status: { currentReplicas: 99 } }, MERGE);
+    await admin(
+      "PATCH",
+      `${path}/web/status?fieldManager=kubectl-edit`,
+      { status: { currentReplicas: 99 } },
+      MERGE,
+    );
     await scene.sync();
     expect((await admin("GET", `${path}/web`))["status"]).toMatchObject({ currentReplicas: 4 });
     expect((await service.get({ name: "web" })).state).toBe("active");
@@ -134,16 +162,30 @@ onServer("autoscalers that are objects of a real API server", (makeScene) => {
     const scene = await specsScene();
     const { namespace, admin, service } = scene;
     const path = pathOf(scene, "datadoghq.com/v1alpha1/watermarkpodautoscalers");
-    const [web, api] = [await scene.make("Deployment", "web", 2), await scene.make("Deployment", "api", 2)];
+    const [web, api] = [
+      await scene.make("Deployment", "web", 2),
+      await scene.make("Deployment", "api", 2),
+    ];
     for (const workload of [web, api]) await scene.running(workload, 2);
-    await scene.metrics({ [`external ${namespace}/load-web`]: 40, [`external ${namespace}/load-api`]: 40 });
+    await scene.metrics({
+      [`external ${namespace}/load-web`]: 40,
+      [`external ${namespace}/load-api`]: 40,
+    });
     await admin("POST", path, MANIFESTS.watermark(web, "external"));
     await admin("POST", path, MANIFESTS.watermark(api, "external"));
-    await admin("PATCH", `${path}/api/status?fieldManager=wpa-controller`, { status: { currentReplicas: 2 } }, MERGE);
+    await admin(
+      "PATCH",
+      `${path}/api/status?fieldManager=wpa-controller`,
+      { status: { currentReplicas: 2 } },
+      MERGE,
+    );
     const { events } = await scene.sync();
     expect(events.map(({ name, from, to }) => [name, from, to])).toEqual([["web", 2, 4]]);
     const held = await service.get({ name: "api" });
-    expect([held.heldBy, held.decision?.message]).toEqual(["rival", expect.stringContaining('"wpa-controller"')]);
+    expect([held.heldBy, held.decision?.message]).toEqual([
+      "rival",
+      expect.stringContaining('"wpa-controller"'),
+    ]);
   });
 
   it("that are the second of their target hold with the first, from the table or of the other kind", async () => {
@@ -153,9 +195,16 @@ onServer("autoscalers that are objects of a real API server", (makeScene) => {
     await scene.running(web, 2);
     await scene.metrics({ [`cpu ${namespace}/web`]: 400 });
     await scene.apply({ ...MANIFESTS.hpa(web, "cpu"), metadata: { name: "stored" } });
-    await admin("POST", pathOf(scene, "tidemark.dev/v1/podautoscalers"), MANIFESTS.native(web, "cpu"));
+    await admin(
+      "POST",
+      pathOf(scene, "tidemark.dev/v1/podautoscalers"),
+      MANIFESTS.native(web, "cpu"),
+    );
     expect((await scene.sync()).events).toEqual([]);
-    for (const name of ["stored", "web"]) expect((await service.get({ name })).heldBy).toBe("shared target");
-    expect((await service.get({ name: "stored" })).decision?.message).toContain('autoscaler "web" (a PodAutoscaler in the cluster)');
+    for (const name of ["stored", "web"])
+      expect((await service.get({ name })).heldBy).toBe("shared target");
+    expect((await service.get({ name: "stored" })).decision?.message).toContain(
+      'autoscaler "web" (a PodAutoscaler in the cluster)',
+    );
   });
 });

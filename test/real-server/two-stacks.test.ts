@@ -8,7 +8,10 @@ import type { Workload } from "./objects.ts";
 import { onServer } from "./on-server.ts";
 import { objectPath, type Scene, until } from "./scene.ts";
 
-/** Without the programs of Kubernetes there is no real API server; test/cluster/other-stacks.test.ts then shows the same of answers as one gives them. */
+/**
+ * Without the programs of Kubernetes there is no real API server; test/cluster/other-stacks.test.ts
+ * then shows the same of answers as one gives them.
+ */
 onServer("two stacks that scale one workload of a real API server", (newScene) => {
   let scene: Scene;
   let workload: Workload;
@@ -21,7 +24,9 @@ onServer("two stacks that scale one workload of a real API server", (newScene) =
     scene = await newScene("stacks");
     workload = await scene.make("Deployment", "web");
     const stack = (uid: string): ClusterClient => {
-      const access = accessTo(shared, { credentials: async () => ({ headers: { authorization: `Bearer ${shared.tidemarkToken}` } }) });
+      const access = accessTo(shared, {
+        credentials: async () => ({ headers: { authorization: `Bearer ${shared.tidemarkToken}` } }),
+      });
       return clientFor({ name: clusterName("eu-1"), uid }, access, { clock: Date.now });
     };
     [one, other] = [stack("one"), stack("other")];
@@ -32,7 +37,8 @@ onServer("two stacks that scale one workload of a real API server", (newScene) =
   });
 
   const seenBy = async (client: ClusterClient): Promise<Observed | undefined> =>
-    (await client.observe([watch(scene.namespace, "web")], WHOLE)).observations.values().next().value;
+    (await client.observe([watch(scene.namespace, "web")], WHOLE)).observations.values().next()
+      .value;
 
   /** The deployment controller may write its status between the LIST and the PUT. */
   const scaleBy = (client: ClusterClient, replicas: number): Promise<void> =>
@@ -40,7 +46,13 @@ onServer("two stacks that scale one workload of a real API server", (newScene) =
       const scale = (await seenBy(client))?.observation.scale;
       if (scale?.kind !== "read") throw new Error("the scale was not read");
       const { namespace } = watch(scene.namespace, "web");
-      const write = { namespace, target: deployment("web"), targetUid: scale.uid, resourceVersion: scale.resourceVersion, replicas };
+      const write = {
+        namespace,
+        target: deployment("web"),
+        targetUid: scale.uid,
+        resourceVersion: scale.resourceVersion,
+        replicas,
+      };
       return (await client.putScale(write, 5_000)).kind === "applied";
     });
 
@@ -48,12 +60,25 @@ onServer("two stacks that scale one workload of a real API server", (newScene) =
     expect((await seenBy(one))?.otherStack).toBeUndefined();
     await scaleBy(one, 3);
     expect((await seenBy(one))?.otherStack).toBeUndefined();
-    expect((await seenBy(other))?.otherStack).toEqual({ manager: "tidemark-one", own: "tidemark-other" });
-    expect(await other.readScale(watch(scene.namespace, "web").namespace, deployment("web"), 5_000)).toMatchObject({ lastScaledBy: "tidemark-one" });
+    expect((await seenBy(other))?.otherStack).toEqual({
+      manager: "tidemark-one",
+      own: "tidemark-other",
+    });
+    expect(
+      await other.readScale(watch(scene.namespace, "web").namespace, deployment("web"), 5_000),
+    ).toMatchObject({ lastScaledBy: "tidemark-one" });
     await scaleBy(other, 5);
     expect((await seenBy(other))?.otherStack).toBeUndefined();
-    expect((await seenBy(one))?.otherStack).toEqual({ manager: "tidemark-other", own: "tidemark-one" });
-    await scene.admin("PATCH", objectPath(scene.namespace, workload), { spec: { replicas: 2 } }, "application/merge-patch+json");
+    expect((await seenBy(one))?.otherStack).toEqual({
+      manager: "tidemark-other",
+      own: "tidemark-one",
+    });
+    await scene.admin(
+      "PATCH",
+      objectPath(scene.namespace, workload),
+      { spec: { replicas: 2 } },
+      "application/merge-patch+json",
+    );
     expect((await seenBy(one))?.otherStack).toBeUndefined();
   });
 });

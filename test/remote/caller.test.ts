@@ -9,7 +9,14 @@ import { defaultCaller } from "../../lib/remote/caller.ts";
 
 let home = "";
 let server: Server | undefined;
-const SETTINGS = ["AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", "AWS_PROFILE", "AWS_ENDPOINT_URL", "AWS_ENDPOINT_URL_STS"];
+const SETTINGS = [
+  "AWS_ACCESS_KEY_ID",
+  "AWS_SECRET_ACCESS_KEY",
+  "AWS_SESSION_TOKEN",
+  "AWS_PROFILE",
+  "AWS_ENDPOINT_URL",
+  "AWS_ENDPOINT_URL_STS",
+];
 
 /** A machine without any AWS settings but those of the test. */
 beforeEach(() => {
@@ -41,19 +48,31 @@ const IDENTITY =
 
 describe("defaultCaller()", () => {
   it("takes credentials of the environment, and of a profile where there are none", async () => {
-    writeFileSync(join(home, "credentials"), "[ops]\naws_access_key_id = OPS\naws_secret_access_key = of-ops\naws_session_token = token\n");
+    writeFileSync(
+      join(home, "credentials"),
+      "[ops]\naws_access_key_id = OPS\naws_secret_access_key = of-ops\naws_session_token = token\n",
+    );
     vi.stubEnv("AWS_PROFILE", "ops");
-    expect(await defaultCaller("eu-central-1").credentials()).toMatchObject({ accessKeyId: "OPS", secretAccessKey: "of-ops", sessionToken: "token" });
+    expect(await defaultCaller("eu-central-1").credentials()).toMatchObject({
+      accessKeyId: "OPS",
+      secretAccessKey: "of-ops",
+      sessionToken: "token",
+    });
     vi.stubEnv("AWS_PROFILE", undefined);
     vi.stubEnv("AWS_ACCESS_KEY_ID", "ENV");
     vi.stubEnv("AWS_SECRET_ACCESS_KEY", "of-env");
-    expect(await defaultCaller("eu-central-1").credentials()).toMatchObject({ accessKeyId: "ENV", secretAccessKey: "of-env" });
+    expect(await defaultCaller("eu-central-1").credentials()).toMatchObject({
+      accessKeyId: "ENV",
+      secretAccessKey: "of-env",
+    });
   });
 
   it("says that no credentials were found", async () => {
     await expect(defaultCaller("eu-central-1").credentials()).rejects.toMatchObject({
       code: "remote.credentials",
-      message: expect.stringMatching(/^Cannot sign requests: no AWS credentials were found; set AWS_PROFILE or sign in \(.+\)$/),
+      message: expect.stringMatching(
+        /^Cannot sign requests: no AWS credentials were found; set AWS_PROFILE or sign in \(.+\)$/,
+      ),
     });
   });
 
@@ -68,7 +87,10 @@ describe("defaultCaller()", () => {
   it("is known by its access key where STS does not say", async () => {
     vi.stubEnv("AWS_ACCESS_KEY_ID", "ENV");
     vi.stubEnv("AWS_SECRET_ACCESS_KEY", "of-env");
-    const asked = await startSts(403, "<ErrorResponse><Error><Code>AccessDenied</Code></Error></ErrorResponse>");
+    const asked = await startSts(
+      403,
+      "<ErrorResponse><Error><Code>AccessDenied</Code></Error></ErrorResponse>",
+    );
     expect(await defaultCaller("eu-west-3").name()).toBe("access key ENV");
     expect(asked.length).toBe(1);
   });

@@ -3,7 +3,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { findStack } from "../../lib/remote/find-stack.ts";
-import { type CloudFormation, errorAnswer, stackAnswer, startCloudFormation } from "./stand-in/cloudformation.ts";
+import {
+  type CloudFormation,
+  errorAnswer,
+  stackAnswer,
+  startCloudFormation,
+} from "./stand-in/cloudformation.ts";
 
 let home = "";
 let service: CloudFormation;
@@ -18,7 +23,11 @@ const SETTINGS = [
 ];
 const VIEW = "https://view1.lambda-url.eu-west-3.on.aws/";
 const API = "https://api1.lambda-url.eu-west-3.on.aws/";
-const OUTPUTS = { SyncQueueUrl: "https://queue", ViewLambdaFunctionUrl: VIEW, ApiLambdaFunctionUrl: API };
+const OUTPUTS = {
+  SyncQueueUrl: "https://queue",
+  ViewLambdaFunctionUrl: VIEW,
+  ApiLambdaFunctionUrl: API,
+};
 
 /** A machine without any AWS settings but those of the test. */
 beforeEach(async () => {
@@ -43,13 +52,21 @@ const STACK = { name: "tidemark-prod", region: "eu-west-3" };
 
 describe("findStack()", () => {
   it("reads the URLs of view and api from the outputs, with one signed request in the stack's region", async () => {
-    expect(await findStack(STACK)).toMatchObject({ view: { origin: VIEW.slice(0, -1), region: "eu-west-3" }, api: { origin: API.slice(0, -1) } });
-    expect(service.asked).toEqual([expect.stringMatching(/^eu-west-3 ENV .*Action=DescribeStacks.*StackName=tidemark-prod/)]);
+    expect(await findStack(STACK)).toMatchObject({
+      view: { origin: VIEW.slice(0, -1), region: "eu-west-3" },
+      api: { origin: API.slice(0, -1) },
+    });
+    expect(service.asked).toEqual([
+      expect.stringMatching(/^eu-west-3 ENV .*Action=DescribeStacks.*StackName=tidemark-prod/),
+    ]);
   });
 
   it("takes region and credentials of a named profile, before those of the environment", async () => {
     writeFileSync(join(home, "config"), "[profile ops]\nregion = us-east-2\n");
-    writeFileSync(join(home, "credentials"), "[ops]\naws_access_key_id = OPS\naws_secret_access_key = of-ops\n");
+    writeFileSync(
+      join(home, "credentials"),
+      "[ops]\naws_access_key_id = OPS\naws_secret_access_key = of-ops\n",
+    );
     await findStack({ name: "tidemark-prod", profile: "ops" });
     vi.stubEnv("AWS_REGION", "ap-south-1");
     await findStack({ name: "tidemark-prod" });
@@ -62,7 +79,8 @@ describe("findStack()", () => {
   it("says that no region is set", async () => {
     await expect(findStack({ name: "tidemark-prod" })).rejects.toMatchObject({
       code: "remote.stack.region",
-      message: 'Cannot find the URL of stack "tidemark-prod": no AWS region is set; give --region, or set AWS_REGION or the region of the profile',
+      message:
+        'Cannot find the URL of stack "tidemark-prod": no AWS region is set; give --region, or set AWS_REGION or the region of the profile',
     });
     expect(service.asked).toEqual([]);
   });
@@ -75,7 +93,9 @@ describe("findStack()", () => {
         /^Cannot find the URL of stack "tidemark-prod": no AWS credentials were found; give --profile, set AWS_PROFILE or sign in \(.+\)$/,
       ),
     });
-    await expect(findStack({ ...STACK, profile: "none" })).rejects.toMatchObject({ code: "remote.credentials" });
+    await expect(findStack({ ...STACK, profile: "none" })).rejects.toMatchObject({
+      code: "remote.credentials",
+    });
   });
 
   it.each([
@@ -85,7 +105,11 @@ describe("findStack()", () => {
       'there is no such stack in region "eu-west-3" of this account; check --stack, --stage, --region and --profile',
     ],
     [
-      errorAnswer(403, "AccessDenied", "User: ada is not authorized to perform: cloudformation:DescribeStacks"),
+      errorAnswer(
+        403,
+        "AccessDenied",
+        "User: ada is not authorized to perform: cloudformation:DescribeStacks",
+      ),
       "remote.stack.forbidden",
       "AWS refuses cloudformation:DescribeStacks (User: ada is not authorized to perform: cloudformation:DescribeStacks); get that right, or give its URL with --stack",
     ],
@@ -95,7 +119,11 @@ describe("findStack()", () => {
       "the AWS credentials have expired; sign in again",
     ],
     [
-      errorAnswer(403, "InvalidClientTokenId", "The security token included in the request is invalid."),
+      errorAnswer(
+        403,
+        "InvalidClientTokenId",
+        "The security token included in the request is invalid.",
+      ),
       "remote.stack.forbidden",
       "AWS does not accept these credentials (The security token included in the request is invalid); check the profile and sign in again",
     ],
@@ -111,7 +139,10 @@ describe("findStack()", () => {
     ],
   ])("says what to do about %j", async (answer, code, words) => {
     service.answer = answer;
-    await expect(findStack(STACK)).rejects.toMatchObject({ code, message: `Cannot find the URL of stack "tidemark-prod": ${words}` });
+    await expect(findStack(STACK)).rejects.toMatchObject({
+      code,
+      message: `Cannot find the URL of stack "tidemark-prod": ${words}`,
+    });
   });
 
   it("says what to do where CloudFormation cannot be reached", async () => {
@@ -128,7 +159,9 @@ describe("findStack()", () => {
   it("asks once where a person waits at the keyboard, and again where none does", async () => {
     service.answer = errorAnswer(500, "InternalFailure", "try again");
     const named = { name: "tidemark-prod", region: "eu-west-3" };
-    await expect(findStack({ ...named, withinMs: 2_000 })).rejects.toMatchObject({ code: "remote.stack.unclear" });
+    await expect(findStack({ ...named, withinMs: 2_000 })).rejects.toMatchObject({
+      code: "remote.stack.unclear",
+    });
     expect(service.asked).toHaveLength(1);
     await expect(findStack(named)).rejects.toMatchObject({ code: "remote.stack.unclear" });
     expect(service.asked).toHaveLength(4);

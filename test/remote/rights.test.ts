@@ -14,7 +14,10 @@ import { NOON } from "../noon.ts";
 import { hpa } from "../service/world/manifests.ts";
 import { ADA, callerOf, type RemoteWorld, remoteWorld } from "./world.ts";
 
-/** Every request is signed, verified, and answered by the handler of a function; ada has no limits, and grants. */
+/**
+ * Every request is signed, verified, and answered by the handler of a function; ada has no limits,
+ * and grants.
+ */
 const GRACE = "arn:aws:sts::123456789012:assumed-role/Ops/grace";
 const OPS = "arn:aws:sts::123456789012:assumed-role/Ops/*";
 let world: RemoteWorld;
@@ -30,7 +33,8 @@ afterAll(() => world.close());
 const having = async (grants: readonly Partial<NewGrant>[], required = false): Promise<void> => {
   const { version } = await getAccess(world.tables);
   await putAccess(world.tables, { required: false, grants: [] }, version);
-  for (const grant of grants) await ada.grantAccess({ arn: OPS, role: "view", cluster: "eu-1", ...grant });
+  for (const grant of grants)
+    await ada.grantAccess({ arn: OPS, role: "view", cluster: "eu-1", ...grant });
   if (!required) return;
   await ada.grantAccess({ arn: ADA, role: "edit", cluster: "*" });
   await ada.requireAccess(true);
@@ -39,9 +43,16 @@ const having = async (grants: readonly Partial<NewGrant>[], required = false): P
 const WEB = { name: "eu-1/shop/web" };
 /** Met by nothing that is stored: the edit is refused at its last check, and changes nothing. */
 const NEVER = { ...WEB, onlyIf: [] };
-const RIVAL = { apiVersion: "autoscaling/v2", kind: "HorizontalPodAutoscaler", metadata: { name: "web", namespace: "shop" } };
+const RIVAL = {
+  apiVersion: "autoscaling/v2",
+  kind: "HorizontalPodAutoscaler",
+  metadata: { name: "web", namespace: "shop" },
+};
 
-/** One request for each verb, about the namespace "shop" of the cluster "eu-1". A verb without one does not compile. */
+/**
+ * One request for each verb, about the namespace "shop" of the cluster "eu-1". A verb without one
+ * does not compile.
+ */
 const REQUESTS: Readonly<Record<keyof Service, (service: Service) => Promise<unknown>>> = {
   autoscalers: (service) => Array.fromAsync(service.autoscalers({})),
   rows: (service) => Array.fromAsync(service.rows({})),
@@ -64,14 +75,22 @@ const REQUESTS: Readonly<Record<keyof Service, (service: Service) => Promise<unk
   sources: (service) => service.sources(),
   access: (service) => service.access(),
   canI: (service) => service.canI({ verb: "view" }),
-  apply: (service) => service.apply([{ file: "a", text: hpa("web", { namespace: "shop" }) }], { cluster: "eu-1", dryRun: true }),
+  apply: (service) =>
+    service.apply([{ file: "a", text: hpa("web", { namespace: "shop" }) }], {
+      cluster: "eu-1",
+      dryRun: true,
+    }),
   delete: (service) => service.delete(NEVER),
   pause: (service) => service.pause(NEVER),
   resume: (service) => service.resume(NEVER),
   takeOver: (service) => service.takeOver({ ...NEVER, rival: RIVAL }),
   handBack: (service) => service.handBack({ ...NEVER, rival: RIVAL }),
   checkCluster: (service) => service.checkCluster({ name: "eu-1" }),
-  addCluster: (service) => service.addCluster({ name: "eu-1", connection: { kind: "secret", secretId: "tidemark-prod/eu-1" } }),
+  addCluster: (service) =>
+    service.addCluster({
+      name: "eu-1",
+      connection: { kind: "secret", secretId: "tidemark-prod/eu-1" },
+    }),
   replaceCluster: (service) => service.replaceCluster({ name: "eu-1", syncPeriodMs: 15_000 }),
   pauseCluster: (service) => service.pauseCluster("eu-1"),
   resumeCluster: (service) => service.resumeCluster("eu-1"),
@@ -82,13 +101,22 @@ const REQUESTS: Readonly<Record<keyof Service, (service: Service) => Promise<unk
   freeze: (service) => service.freeze("drill"),
   thaw: (service) => service.thaw(),
   adopt: (service) => service.adopt(),
-  setOverride: (service) => service.setOverride({ ...WEB, hold: true, reason: "drill", dryRun: true }),
-  extendOverride: (service) => service.extendOverride({ id: "a-none", cluster: "eu-1", untilMs: NOON + 3_600_000 }),
+  setOverride: (service) =>
+    service.setOverride({ ...WEB, hold: true, reason: "drill", dryRun: true }),
+  extendOverride: (service) =>
+    service.extendOverride({ id: "a-none", cluster: "eu-1", untilMs: NOON + 3_600_000 }),
   clearOverride: (service) => service.clearOverride({ id: "a-none", cluster: "eu-1" }),
   putCalendar: (service) => service.putCalendar({ name: "none", dates: ["never"] }),
   deleteCalendar: (service) => service.deleteCalendar("none"),
   checkSource: (service) => service.checkSource({ name: "none" }),
-  putSource: (service) => service.putSource({ name: "main", kind: "prometheus", url: "https://p.example.com", clusters: ["*"], namespaces: ["*"] }),
+  putSource: (service) =>
+    service.putSource({
+      name: "main",
+      kind: "prometheus",
+      url: "https://p.example.com",
+      clusters: ["*"],
+      namespaces: ["*"],
+    }),
   deleteSource: (service) => service.deleteSource("none"),
   grantAccess: (service) => service.grantAccess({ arn: ADA, role: "edit", cluster: "*" }),
   revokeAccess: (service) => service.revokeAccess("none"),
@@ -106,15 +134,31 @@ const CLUSTER_EDITS = [
   ...["removeCluster", "resetWindows", "resetIntent", "resetTime"],
 ];
 const FLEET = ["sources", "access", "freeze", "thaw", "adopt", "putCalendar", "deleteCalendar"];
-const EDITS = [...OWN_EDITS, ...OVERRIDE_EDITS, ...CLUSTER_EDITS, "freeze", "thaw", "adopt", "putCalendar", "deleteCalendar"];
+const EDITS = [
+  ...OWN_EDITS,
+  ...OVERRIDE_EDITS,
+  ...CLUSTER_EDITS,
+  "freeze",
+  "thaw",
+  "adopt",
+  "putCalendar",
+  "deleteCalendar",
+];
 
-/** How the rights answered: let through, without a right, or as if there were nothing. What the service says after that does not count. */
+/**
+ * How the rights answered: let through, without a right, or as if there were nothing. What the
+ * service says after that does not count.
+ */
 const verdictOn = async (verb: keyof Service): Promise<"allowed" | "no grant" | "unknown"> => {
   try {
     await REQUESTS[verb](grace);
   } catch (error) {
     if (isTidemarkError(error, "service.no-grant")) return "no grant";
-    if (isTidemarkError(error, "service.unknown") && /^Cannot find (cluster|autoscaler) /.test(error.message)) return "unknown";
+    if (
+      isTidemarkError(error, "service.unknown") &&
+      /^Cannot find (cluster|autoscaler) /.test(error.message)
+    )
+      return "unknown";
     if (!isTidemarkError(error)) throw error;
     expect(error.code, `${verb}: ${error.message}`).not.toMatch(/^remote|api\.failed/);
   }
@@ -122,18 +166,44 @@ const verdictOn = async (verb: keyof Service): Promise<"allowed" | "no grant" | 
 };
 
 describe("each route, by the grants of its caller", () => {
-  it.each<readonly [grants: string, given: readonly Partial<NewGrant>[], required: boolean, noGrant: readonly string[], unknown: readonly string[]]>([
+  it.each<
+    readonly [
+      grants: string,
+      given: readonly Partial<NewGrant>[],
+      required: boolean,
+      noGrant: readonly string[],
+      unknown: readonly string[],
+    ]
+  >([
     ["none, where none is required", [], false, [], []],
     [
       "none, where grants are required",
       [],
       true,
-      [...FLEET, ...OWN_EDITS, ...OVERRIDE_EDITS, "addCluster", ...VERBS.filter((verb) => isSeen(verb))],
+      [
+        ...FLEET,
+        ...OWN_EDITS,
+        ...OVERRIDE_EDITS,
+        "addCluster",
+        ...VERBS.filter((verb) => isSeen(verb)),
+      ],
       [...CLUSTER_EDITS, "partition"],
     ],
-    ["view of the namespace", [{ namespace: "shop" }], false, [...FLEET, ...EDITS, "partition"], []],
+    [
+      "view of the namespace",
+      [{ namespace: "shop" }],
+      false,
+      [...FLEET, ...EDITS, "partition"],
+      [],
+    ],
     ["view of the cluster", [{}], true, [...FLEET, ...EDITS], []],
-    ["edit of the namespace", [{ role: "edit", namespace: "shop" }], true, [...FLEET, ...CLUSTER_EDITS, "partition"], []],
+    [
+      "edit of the namespace",
+      [{ role: "edit", namespace: "shop" }],
+      true,
+      [...FLEET, ...CLUSTER_EDITS, "partition"],
+      [],
+    ],
     ["edit of the cluster", [{ role: "edit" }], false, FLEET, []],
     ["edit of the fleet", [{ role: "edit", cluster: "*" }], true, [], []],
     [
@@ -155,7 +225,15 @@ describe("each route, by the grants of its caller", () => {
       [{ role: "edit", cluster: "us-*" }],
       true,
       [...FLEET, "addCluster"],
-      [...READS_OF_ONE, ...OWN_EDITS, ...OVERRIDE_EDITS, ...CLUSTER_EDITS, "cluster", "partition", "overrides"],
+      [
+        ...READS_OF_ONE,
+        ...OWN_EDITS,
+        ...OVERRIDE_EDITS,
+        ...CLUSTER_EDITS,
+        "cluster",
+        "partition",
+        "overrides",
+      ],
     ],
   ])("%s", { timeout: 120_000 }, async (_grants, given, required, noGrant, unknown) => {
     // No verb below gives or takes a grant.
@@ -163,7 +241,11 @@ describe("each route, by the grants of its caller", () => {
     const stored = await getAccess(world.tables);
     for (const verb of VERBS) {
       if (ROUTES[verb].scope === "connect") continue;
-      const expected = noGrant.includes(verb) ? "no grant" : unknown.includes(verb) ? "unknown" : "allowed";
+      const expected = noGrant.includes(verb)
+        ? "no grant"
+        : unknown.includes(verb)
+          ? "unknown"
+          : "allowed";
       expect(`${verb}: ${await verdictOn(verb)}`).toBe(`${verb}: ${expected}`);
     }
     expect(await getAccess(world.tables)).toEqual(stored);
@@ -190,14 +272,25 @@ describe("a caller with a right on one namespace", () => {
     await ada.pause({ name: "eu-1/infra/web" });
     const answers = new Map<string, string>();
     for (const [verb, path] of Object.entries({ ...QUERY_PATHS, metrics: METRICS_PATH })) {
-      answers.set(verb, (await ask(world.view, { path, query: QUERIES[verb] ?? "", by: GRACE })).text);
+      answers.set(
+        verb,
+        (await ask(world.view, { path, query: QUERIES[verb] ?? "", by: GRACE })).text,
+      );
     }
     await ada.resume({ name: "eu-1/infra/web" });
     expect(answers.get("get")).toContain('"namespace":"shop"');
-    for (const [verb, text] of answers) expect(text, verb).not.toMatch(/infra|us-1|batch|jobs|kube\/config/);
-    expect(await grace.status()).toMatchObject({ clusters: 1, paused: { autoscalers: [], more: 0 } });
-    expect((await Array.fromAsync(grace.autoscalers({}))).map(({ namespace }) => namespace)).toEqual(["shop", "shop", "shop"]);
-    expect((await Array.fromAsync(grace.clusters())).map(({ name, connection }) => [name, connection])).toEqual([["eu-1", undefined]]);
+    for (const [verb, text] of answers)
+      expect(text, verb).not.toMatch(/infra|us-1|batch|jobs|kube\/config/);
+    expect(await grace.status()).toMatchObject({
+      clusters: 1,
+      paused: { autoscalers: [], more: 0 },
+    });
+    expect(
+      (await Array.fromAsync(grace.autoscalers({}))).map(({ namespace }) => namespace),
+    ).toEqual(["shop", "shop", "shop"]);
+    expect(
+      (await Array.fromAsync(grace.clusters())).map(({ name, connection }) => [name, connection]),
+    ).toEqual([["eu-1", undefined]]);
   });
 
   it("is told the same of what another tenant has as of what nobody has", async () => {
@@ -208,7 +301,11 @@ describe("a caller with a right on one namespace", () => {
         return isTidemarkError(error) ? `${error.code} ${error.message}` : error;
       }
     };
-    const same = async (stored: string, absent: string, work: (name: string) => Promise<unknown>): Promise<void> => {
+    const same = async (
+      stored: string,
+      absent: string,
+      work: (name: string) => Promise<unknown>,
+    ): Promise<void> => {
       const [one, other] = [await told(() => work(stored)), await told(() => work(absent))];
       expect(String(one).replaceAll(stored, "X")).toBe(String(other).replaceAll(absent, "X"));
     };
@@ -218,18 +315,35 @@ describe("a caller with a right on one namespace", () => {
     await same("us-1", "zz-9", (cluster) => Array.fromAsync(grace.events({ cluster })));
     await same("us-1", "zz-9", (cluster) => Array.fromAsync(grace.changes({ cluster })));
     await same("us-1", "zz-9", (cluster) => grace.get({ name: "jobs", cluster }));
-    await same("infra", "nowhere", (namespace) => grace.get({ name: "web", namespace, cluster: "eu-1" }));
-    await same("infra", "nowhere", (namespace) => grace.delete({ name: "web", namespace, cluster: "eu-1" }));
-    await same("infra", "nowhere", (namespace) => Array.fromAsync(grace.changes({ name: "web", namespace, cluster: "eu-1" })));
-    await same("infra", "nowhere", (namespace) => Array.fromAsync(grace.events({ name: "web", namespace, cluster: "eu-1" })));
-    await same("infra", "nowhere", (namespace) => grace.apply([{ file: "a", text: hpa("web", { namespace }) }], { cluster: "eu-1", dryRun: true }));
+    await same("infra", "nowhere", (namespace) =>
+      grace.get({ name: "web", namespace, cluster: "eu-1" }),
+    );
+    await same("infra", "nowhere", (namespace) =>
+      grace.delete({ name: "web", namespace, cluster: "eu-1" }),
+    );
+    await same("infra", "nowhere", (namespace) =>
+      Array.fromAsync(grace.changes({ name: "web", namespace, cluster: "eu-1" })),
+    );
+    await same("infra", "nowhere", (namespace) =>
+      Array.fromAsync(grace.events({ name: "web", namespace, cluster: "eu-1" })),
+    );
+    await same("infra", "nowhere", (namespace) =>
+      grace.apply([{ file: "a", text: hpa("web", { namespace }) }], {
+        cluster: "eu-1",
+        dryRun: true,
+      }),
+    );
   });
 
   it("stores no document of an apply that has one for another namespace", async () => {
     const texts = [hpa("own", { namespace: "shop" }), hpa("other", { namespace: "infra" })];
     const sources = texts.map((text, at) => ({ file: `${at}.yaml`, text }));
-    await expect(grace.apply(sources, { cluster: "eu-1", dryRun: false })).rejects.toMatchObject({ code: "service.no-grant" });
-    await expect(ada.get({ name: "eu-1/shop/own" })).rejects.toMatchObject({ code: "service.unknown" });
+    await expect(grace.apply(sources, { cluster: "eu-1", dryRun: false })).rejects.toMatchObject({
+      code: "service.no-grant",
+    });
+    await expect(ada.get({ name: "eu-1/shop/own" })).rejects.toMatchObject({
+      code: "service.unknown",
+    });
   });
 
   it("has each edit recorded with the grant that allowed it", async () => {
@@ -244,19 +358,38 @@ describe("a caller with a right on one namespace", () => {
     await ada.pause(WEB);
     await ada.resume(WEB);
     expect((await Array.fromAsync(ada.changes(WEB))).at(-1)).not.toHaveProperty("grant");
-    expect((await Array.fromAsync(ada.changes({}))).filter(({ scope }) => scope === "access")).toContainEqual(
-      expect.objectContaining({ verb: "grant", by: ADA }),
-    );
+    expect(
+      (await Array.fromAsync(ada.changes({}))).filter(({ scope }) => scope === "access"),
+    ).toContainEqual(expect.objectContaining({ verb: "grant", by: ADA }));
   });
 
   it("asks what it may do", async () => {
     const [grant] = (await ada.access()).grants;
     const inShop = { cluster: "eu-1", namespace: "shop" };
-    expect(await grace.canI({ verb: "edit", ...inShop })).toMatchObject({ allowed: true, caller: GRACE, grant: grant?.id });
-    for (const place of [{}, { cluster: "eu-1" }, { cluster: "eu-1", namespace: "infra" }, { cluster: "us-1" }])
-      expect(await grace.canI({ verb: "view", ...place })).toMatchObject({ allowed: false, grants: [{ id: grant?.id }] });
-    expect(await ada.canI({ verb: "edit" })).toMatchObject({ allowed: true, caller: ADA, grants: [] });
-    expect(await openService(world.context).canI({ verb: "edit" })).toEqual({ allowed: true, grants: [] });
+    expect(await grace.canI({ verb: "edit", ...inShop })).toMatchObject({
+      allowed: true,
+      caller: GRACE,
+      grant: grant?.id,
+    });
+    for (const place of [
+      {},
+      { cluster: "eu-1" },
+      { cluster: "eu-1", namespace: "infra" },
+      { cluster: "us-1" },
+    ])
+      expect(await grace.canI({ verb: "view", ...place })).toMatchObject({
+        allowed: false,
+        grants: [{ id: grant?.id }],
+      });
+    expect(await ada.canI({ verb: "edit" })).toMatchObject({
+      allowed: true,
+      caller: ADA,
+      grants: [],
+    });
+    expect(await openService(world.context).canI({ verb: "edit" })).toEqual({
+      allowed: true,
+      grants: [],
+    });
   });
 });
 
@@ -266,38 +399,72 @@ describe("grants", () => {
   it("are given and taken by callers of the URL that connects clusters, and by no other", async () => {
     const body = JSON.stringify({ arn: OPS, role: "view", cluster: "*" });
     for (const path of ["/v1/access/grant", "/v1/access/revoke", "/v1/access/require"]) {
-      const asked = path.endsWith("grant") ? body : path.endsWith("revoke") ? '{"id":"x"}' : '{"required":false}';
-      expect(await ask(world.api, { path, body: asked, by: GRACE })).toMatchObject({ status: 403, json: { code: "api.connects-elsewhere" } });
-      expect(await ask(world.view, { path, body: asked, by: GRACE })).toMatchObject({ status: 403, json: { code: "api.read-only" } });
+      const asked = path.endsWith("grant")
+        ? body
+        : path.endsWith("revoke")
+          ? '{"id":"x"}'
+          : '{"required":false}';
+      expect(await ask(world.api, { path, body: asked, by: GRACE })).toMatchObject({
+        status: 403,
+        json: { code: "api.connects-elsewhere" },
+      });
+      expect(await ask(world.view, { path, body: asked, by: GRACE })).toMatchObject({
+        status: 403,
+        json: { code: "api.read-only" },
+      });
     }
-    const { id, changed } = await ada.grantAccess({ arn: OPS, role: "view", cluster: "*", namespace: "*" });
-    expect([changed, (await ada.grantAccess({ arn: OPS, role: "view", cluster: "*" })).changed]).toEqual([true, false]);
+    const { id, changed } = await ada.grantAccess({
+      arn: OPS,
+      role: "view",
+      cluster: "*",
+      namespace: "*",
+    });
+    expect([
+      changed,
+      (await ada.grantAccess({ arn: OPS, role: "view", cluster: "*" })).changed,
+    ]).toEqual([true, false]);
     expect(await ada.revokeAccess(id ?? "")).toMatchObject({ changed: true, grants: [] });
     await expect(ada.revokeAccess(id ?? "")).rejects.toMatchObject({ code: "service.unknown" });
   });
 
   it("are not required before the caller itself has one on the fleet", async () => {
-    await expect(ada.requireAccess(true)).rejects.toMatchObject({ code: "service.invalid", message: expect.stringContaining("could not freeze it") });
+    await expect(ada.requireAccess(true)).rejects.toMatchObject({
+      code: "service.invalid",
+      message: expect.stringContaining("could not freeze it"),
+    });
     await ada.grantAccess({ arn: ADA, role: "edit", cluster: "*" });
     expect(await ada.requireAccess(true)).toMatchObject({ required: true, changed: true });
   });
 
   it("refuse an edit before its key is stored: the same request goes through once it is granted", async () => {
     await having([{}]);
-    const asked = { path: "/v1/autoscaler/pause", body: JSON.stringify(WEB), headers: { "idempotency-key": "one-key-of-grace" }, by: GRACE };
-    expect(await ask(world.api, asked)).toMatchObject({ status: 403, json: { code: "service.no-grant" } });
+    const asked = {
+      path: "/v1/autoscaler/pause",
+      body: JSON.stringify(WEB),
+      headers: { "idempotency-key": "one-key-of-grace" },
+      by: GRACE,
+    };
+    expect(await ask(world.api, asked)).toMatchObject({
+      status: 403,
+      json: { code: "service.no-grant" },
+    });
     await having([{ role: "edit" }]);
     expect(await ask(world.api, asked)).toMatchObject({ status: 200 });
     await having([{ cluster: "us-1" }]);
     expect(await ask(world.api, asked)).toMatchObject({ status: 403 });
-    expect(await ask(world.api, { ...asked, by: ADA, path: "/v1/autoscaler/resume" })).toMatchObject({ status: 200, json: { changed: true } });
+    expect(
+      await ask(world.api, { ...asked, by: ADA, path: "/v1/autoscaler/resume" }),
+    ).toMatchObject({ status: 200, json: { changed: true } });
   });
 
   it("let nobody in while they cannot be read", async () => {
     await having([{}]);
     const { version, ...access } = await getAccess(world.tables);
     await putAccess(world.tables, { ...access, onlyOnMondays: true } as typeof access, version);
-    expect(await ask(world.view, { path: QUERY_PATHS.fleet, by: ADA })).toMatchObject({ status: 500, json: { code: "store.unreadable" } });
+    expect(await ask(world.view, { path: QUERY_PATHS.fleet, by: ADA })).toMatchObject({
+      status: 500,
+      json: { code: "store.unreadable" },
+    });
     await putAccess(world.tables, access, version + 1);
   });
 });
@@ -318,9 +485,23 @@ describe("tidemark access and tidemark auth", () => {
   it("give, show and take grants, and say what a caller may do", async () => {
     await having([]);
     expect(await cli("ADA", "access", "list")).toMatchObject({ code: 0, out: "No grants\n" });
-    const granted = await cli("ADA", "access", "grant", OPS, "--role", "edit", "--cluster", "eu-*", "-n", "shop");
+    const granted = await cli(
+      "ADA",
+      "access",
+      "grant",
+      OPS,
+      "--role",
+      "edit",
+      "--cluster",
+      "eu-*",
+      "-n",
+      "shop",
+    );
     const id = /^Granted (\S+)\n$/.exec(granted.out)?.[1] ?? "";
-    expect([granted.code, granted.err]).toEqual([0, expect.stringContaining("note: grants are not required")]);
+    expect([granted.code, granted.err]).toEqual([
+      0,
+      expect.stringContaining("note: grants are not required"),
+    ]);
     const listed = await cli("ADA", "access", "list");
     expect(listed.out.split("\n").map((line) => line.split(/ {3,}/))).toMatchObject([
       ["ID", "ROLE", "CLUSTER", "NAMESPACE", "ARN"],
@@ -332,11 +513,27 @@ describe("tidemark access and tidemark auth", () => {
       out: `yes, by grant ${id}\n`,
       err: "",
     });
-    expect(await cli("GRACE", "auth", "can-i", "edit", "--cluster", "eu-1")).toEqual({ code: 1, out: "no\n", err: "" });
-    expect(await cli("GRACE", "auth", "can-i", "connect")).toMatchObject({ code: 1, err: expect.stringContaining("give view or edit") });
-    expect(await cli("GRACE", "access", "list")).toMatchObject({ code: 1, err: expect.stringContaining("Cannot view the fleet") });
-    expect(await cli("ADA", "access", "require", "on")).toMatchObject({ code: 1, err: expect.stringContaining("could not freeze it") });
-    expect(await cli("ADA", "access", "revoke", id)).toMatchObject({ code: 0, out: `Grant ${id} revoked\n` });
+    expect(await cli("GRACE", "auth", "can-i", "edit", "--cluster", "eu-1")).toEqual({
+      code: 1,
+      out: "no\n",
+      err: "",
+    });
+    expect(await cli("GRACE", "auth", "can-i", "connect")).toMatchObject({
+      code: 1,
+      err: expect.stringContaining("give view or edit"),
+    });
+    expect(await cli("GRACE", "access", "list")).toMatchObject({
+      code: 1,
+      err: expect.stringContaining("Cannot view the fleet"),
+    });
+    expect(await cli("ADA", "access", "require", "on")).toMatchObject({
+      code: 1,
+      err: expect.stringContaining("could not freeze it"),
+    });
+    expect(await cli("ADA", "access", "revoke", id)).toMatchObject({
+      code: 0,
+      out: `Grant ${id} revoked\n`,
+    });
     expect(await cli("GRACE", "auth", "can-i", "edit")).toEqual({ code: 0, out: "yes\n", err: "" });
   });
 });

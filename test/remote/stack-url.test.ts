@@ -7,11 +7,24 @@ import { credentialsOf, IDENTITIES } from "./world.ts";
 
 describe("stackUrl()", () => {
   it.each([
-    ["https://abc123.lambda-url.eu-central-1.on.aws", "abc123.lambda-url.eu-central-1.on.aws", "eu-central-1"],
-    ["https://abc123.lambda-url.us-gov-west-1.on.aws/", "abc123.lambda-url.us-gov-west-1.on.aws", "us-gov-west-1"],
+    [
+      "https://abc123.lambda-url.eu-central-1.on.aws",
+      "abc123.lambda-url.eu-central-1.on.aws",
+      "eu-central-1",
+    ],
+    [
+      "https://abc123.lambda-url.us-gov-west-1.on.aws/",
+      "abc123.lambda-url.us-gov-west-1.on.aws",
+      "us-gov-west-1",
+    ],
     ["http://127.0.0.1:4000", "127.0.0.1:4000", "local"],
   ])("takes the region of %s from its host", (text, host, region) => {
-    expect(stackUrl(text, "--stack")).toEqual({ origin: text.replace(/\/$/, ""), host, region, from: "--stack" });
+    expect(stackUrl(text, "--stack")).toEqual({
+      origin: text.replace(/\/$/, ""),
+      host,
+      region,
+      from: "--stack",
+    });
   });
 
   it.each([
@@ -39,17 +52,31 @@ describe("signedHeaders()", () => {
   const place = { host: "abc123.lambda-url.eu-central-1.on.aws", region: "eu-central-1" };
   const signedBy = async (key: string, body: string): Promise<SignedRequest> => {
     const headers = await signedHeaders(
-      { method: "POST", path: "/v1/apply", query: { a: "b c" }, headers: { "idempotency-key": "k" }, body },
+      {
+        method: "POST",
+        path: "/v1/apply",
+        query: { a: "b c" },
+        headers: { "idempotency-key": "k" },
+        body,
+      },
       place,
       credentialsOf(key),
       NOW,
     );
-    return { method: "POST", url: "/v1/apply?a=b%20c", headers: { ...headers, host: place.host }, body: Buffer.from(body) };
+    return {
+      method: "POST",
+      url: "/v1/apply?a=b%20c",
+      headers: { ...headers, host: place.host },
+      body: Buffer.from(body),
+    };
   };
 
   it("never lets anything pass that was changed on its way", async () => {
     const good = await signedBy("GRACE", "{}");
-    expect(await verdictOn(good, IDENTITIES, NOW)).toMatchObject({ kind: "known", accessKey: "GRACE" });
+    expect(await verdictOn(good, IDENTITIES, NOW)).toMatchObject({
+      kind: "known",
+      accessKey: "GRACE",
+    });
     const changes: readonly Partial<SignedRequest>[] = [
       { method: "GET" },
       { url: "/v1/apply?a=b%20d" },
@@ -61,13 +88,16 @@ describe("signedHeaders()", () => {
       { headers: { ...good.headers, "x-amz-date": "20260301T120001Z" } },
       { headers: { host: place.host } },
     ];
-    for (const change of changes) expect((await verdictOn({ ...good, ...change }, IDENTITIES, NOW)).kind).toBe("refused");
+    for (const change of changes)
+      expect((await verdictOn({ ...good, ...change }, IDENTITIES, NOW)).kind).toBe("refused");
   });
 
   it("always signs what comes, whatever the body", async () => {
     await fc.assert(
       fc.asyncProperty(fc.string({ unit: "grapheme" }), async (body) => {
-        expect(await verdictOn(await signedBy("ADA", body), IDENTITIES, NOW)).toMatchObject({ kind: "known" });
+        expect(await verdictOn(await signedBy("ADA", body), IDENTITIES, NOW)).toMatchObject({
+          kind: "known",
+        });
       }),
       { numRuns: 50 },
     );

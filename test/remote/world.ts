@@ -20,7 +20,11 @@ export const IDENTITIES: Identities = {
     arn: "arn:aws:sts::123456789012:assumed-role/Ops/grace",
     isAllowed: true,
   },
-  MALLORY: { secretAccessKey: "mallory's secret", arn: "arn:aws:iam::123456789012:user/mallory", isAllowed: false },
+  MALLORY: {
+    secretAccessKey: "mallory's secret",
+    arn: "arn:aws:iam::123456789012:user/mallory",
+    isAllowed: false,
+  },
 };
 
 export const credentialsOf = (key: string): AwsCredentials => {
@@ -43,7 +47,10 @@ export interface RemoteWorld extends ApiWorld {
   readonly remote: (key?: string, more?: Partial<SenderOptions>, url?: FunctionUrl) => Service;
 }
 
-/** The functions of a stack behind URLs that verify signatures, and clients for them; all clocks show noon. */
+/**
+ * The functions of a stack behind URLs that verify signatures, and clients for them; all clocks
+ * show noon.
+ */
 export const remoteWorld = async (): Promise<RemoteWorld> => {
   const api = await apiWorld();
   const waits: number[] = [];
@@ -60,7 +67,14 @@ export const remoteWorld = async (): Promise<RemoteWorld> => {
     waits,
     remote: (key = "ADA", more = {}, at = url) => {
       const wait = async (ms: number): Promise<void> => void waits.push(ms);
-      const wire: SenderOptions = { stack: stackUrl(at.url, "--stack"), caller: callerOf(key), clock: () => NOON, wait, random: () => 0.5, ...more };
+      const wire: SenderOptions = {
+        stack: stackUrl(at.url, "--stack"),
+        caller: callerOf(key),
+        clock: () => NOON,
+        wait,
+        random: () => 0.5,
+        ...more,
+      };
       return remoteService(requestSender(wire), () => `test-key-of-an-edit-${++keys}`);
     },
     close: async () => {

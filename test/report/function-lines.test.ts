@@ -24,7 +24,15 @@ describe("requestLine()", () => {
     expect(requestLine(report(status))).toEqual({
       level,
       message: `Answered GET /v1/events with ${status}`,
-      fields: { method: "GET", path: "/v1/events", status, tookMs: 12, bytes: 34, requestId: "r-1", by: "arn:aws:iam::1:user/ada" },
+      fields: {
+        method: "GET",
+        path: "/v1/events",
+        status,
+        tookMs: 12,
+        bytes: 34,
+        requestId: "r-1",
+        by: "arn:aws:iam::1:user/ada",
+      },
     });
   });
 
@@ -36,7 +44,10 @@ describe("requestLine()", () => {
   });
 
   it("warns of an answer that repeats will not be told", () => {
-    expect(requestLine(report(200, { error: new Error("history is full") }))).toMatchObject({ level: "warn", fields: { unkept: "history is full" } });
+    expect(requestLine(report(200, { error: new Error("history is full") }))).toMatchObject({
+      level: "warn",
+      fields: { unkept: "history is full" },
+    });
   });
 
   it("cuts an unknown path short", () => {

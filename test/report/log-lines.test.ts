@@ -5,7 +5,8 @@ import { newLogger, powertoolsReporter } from "../../lib/report/reporter.ts";
 import { event } from "../store/records.ts";
 import { completed, dropped, NOON } from "./reports.ts";
 
-const words = (report: Parameters<typeof logLines>[0]): readonly string[] => logLines(report).map(({ level, message }) => `${level}: ${message}`);
+const words = (report: Parameters<typeof logLines>[0]): readonly string[] =>
+  logLines(report).map(({ level, message }) => `${level}: ${message}`);
 
 describe("logLines()", () => {
   it("says a steady sync in one line at the level of debugging, whatever the number of autoscalers", () => {
@@ -37,8 +38,14 @@ describe("logLines()", () => {
   });
 
   it("shows real milliseconds beside virtual ones, where the clock of a sync stands still", () => {
-    const [line] = logLines(completed({ phasesMs: { load: 0 }, real: { tookMs: 12.34, phasesMs: { load: 2.06 } } }));
-    expect(line?.fields).toMatchObject({ phasesMs: { load: 0 }, realMs: 12.3, realPhasesMs: { load: 2.1 } });
+    const [line] = logLines(
+      completed({ phasesMs: { load: 0 }, real: { tookMs: 12.34, phasesMs: { load: 2.06 } } }),
+    );
+    expect(line?.fields).toMatchObject({
+      phasesMs: { load: 0 },
+      realMs: 12.3,
+      realPhasesMs: { load: 2.1 },
+    });
   });
 
   it("adds a line per scale, and one line for all changed conditions", () => {
@@ -47,7 +54,14 @@ describe("logLines()", () => {
       event({ outcome: "refused", detail: "the object has been modified" }),
       event({ outcome: "unknown", detail: "the workload is gone" }),
     ];
-    const changed = [{ namespace: "shop", name: "web", reason: "ScaleUpLimit", message: "the desired count is above the limit" }];
+    const changed = [
+      {
+        namespace: "shop",
+        name: "web",
+        reason: "ScaleUpLimit",
+        message: "the desired count is above the limit",
+      },
+    ];
     expect(words(completed({ events, changed })).slice(1)).toEqual([
       'info: Scaled "shop/web" in cluster "eu-1" from 2 to 5: cpu resource utilization above target',
       'warn: Could not scale "shop/web" in cluster "eu-1" from 2 to 5: the object has been modified',
@@ -68,14 +82,26 @@ describe("logLines()", () => {
     expect(line?.message).toMatch(
       /^Conditions of 1000 autoscalers of "eu-1\/default" changed: "shop\/web-0": .*"shop\/web-9": the server is not reachable; and 990 more$/,
     );
-    expect(line?.fields).toMatchObject({ changed: 1_000, changedFirst: changed.slice(0, 10), reasons: { FailedGetScale: 990, ScaleUpLimit: 10 } });
+    expect(line?.fields).toMatchObject({
+      changed: 1_000,
+      changedFirst: changed.slice(0, 10),
+      reasons: { FailedGetScale: 990, ScaleUpLimit: 10 },
+    });
   });
 
   it("warns of failed evaluations, and calls what cannot be read an error, naming the first five", () => {
     expect(words(completed({ failed: 1 }))[0]).toMatch(/^warn: /);
-    const unreadable = Array.from({ length: 7 }, (_, at) => ({ namespace: "shop", name: `web-${at}`, reason: "InvalidSpec", message: "" }));
+    const unreadable = Array.from({ length: 7 }, (_, at) => ({
+      namespace: "shop",
+      name: `web-${at}`,
+      reason: "InvalidSpec",
+      message: "",
+    }));
     const [line] = logLines(completed({ unreadable }));
-    expect(line).toMatchObject({ level: "error", fields: { unreadable: 7, unreadableFirst: unreadable.slice(0, 5) } });
+    expect(line).toMatchObject({
+      level: "error",
+      fields: { unreadable: 7, unreadableFirst: unreadable.slice(0, 5) },
+    });
   });
 
   it("says why nothing was scaled, and how many would have been", () => {
@@ -92,8 +118,12 @@ describe("logLines()", () => {
   it("counts what was not told to the objects of the cluster, and nothing where all was", () => {
     const whole = { written: 4, failed: 0, left: 0 };
     const partly = { written: 0, failed: 1, left: 3 };
-    expect(logLines(completed({ writtenBack: whole }))[0]?.fields).not.toHaveProperty("writtenBack");
-    expect(logLines(completed({ writtenBack: partly }))[0]?.fields).toMatchObject({ writtenBack: partly });
+    expect(logLines(completed({ writtenBack: whole }))[0]?.fields).not.toHaveProperty(
+      "writtenBack",
+    );
+    expect(logLines(completed({ writtenBack: partly }))[0]?.fields).toMatchObject({
+      writtenBack: partly,
+    });
   });
 
   it.each([
@@ -101,9 +131,17 @@ describe("logLines()", () => {
     ["done", "info", "a sync of this due time or a later one has completed"],
     ["held", "warn", "another sync holds the lease"],
     ["removed", "info", "the partition does not exist any more"],
-    ["early", "error", "it is due in the future: the clock of its sender or of this machine is wrong"],
+    [
+      "early",
+      "error",
+      "it is due in the future: the clock of its sender or of this machine is wrong",
+    ],
     ["clock", "error", "the clock of this machine is wrong by more than two seconds"],
-    ["newer", "error", "a later release has claimed the partition, and this release does not know its rules; deploy the later release again"],
+    [
+      "newer",
+      "error",
+      "a later release has claimed the partition, and this release does not know its rules; deploy the later release again",
+    ],
     ["lost", "warn", "another sync claimed the partition in the meantime"],
   ] as const)("says why a message was dropped: %s", (why, level, reason) => {
     expect(words(dropped(why))).toEqual([`${level}: Dropped a sync of "eu-1/default": ${reason}`]);
@@ -111,17 +149,31 @@ describe("logLines()", () => {
 });
 
 describe("planLine()", () => {
-  const report = { fromMs: NOON, untilMs: NOON + 60_000, missed: [], clusters: 2, sent: 8, skipped: 0, unreadable: [] };
+  const report = {
+    fromMs: NOON,
+    untilMs: NOON + 60_000,
+    missed: [],
+    clusters: 2,
+    sent: 8,
+    skipped: 0,
+    unreadable: [],
+  };
   it.each([
     [report, "info"],
     [{ ...report, skipped: 1 }, "warn"],
     [{ ...report, unreadable: [{ name: "eu-2", message: "x" }] }, "error"],
   ])("tells what was planned, and how bad it is", (given, level) => {
-    expect(planLine(given)).toMatchObject({ level, message: "Planned 8 syncs of 2 clusters", fields: { from: "2026-03-01T12:00:00.000Z", sent: 8 } });
+    expect(planLine(given)).toMatchObject({
+      level,
+      message: "Planned 8 syncs of 2 clusters",
+      fields: { from: "2026-03-01T12:00:00.000Z", sent: 8 },
+    });
   });
 
   it("names the minutes that no call had planned", () => {
-    expect(planLine({ ...report, missed: [NOON - 60_000] }).fields).toMatchObject({ missed: ["2026-03-01T11:59:00.000Z"] });
+    expect(planLine({ ...report, missed: [NOON - 60_000] }).fields).toMatchObject({
+      missed: ["2026-03-01T11:59:00.000Z"],
+    });
     expect(planLine(report).fields).not.toHaveProperty("missed");
   });
 });
@@ -136,11 +188,40 @@ describe("a printed log line", () => {
     const print = (text: string): number => printed.push(text);
     Object.assign(logger, { console: { debug: print, info: print, warn: print, error: print } });
     const reporter = powertoolsReporter({ logger });
-    const scaled = { ...event({ detail: HOSTILE }), outcome: "refused", message: HOSTILE, reason: HOSTILE } as const;
+    const scaled = {
+      ...event({ detail: HOSTILE }),
+      outcome: "refused",
+      message: HOSTILE,
+      reason: HOSTILE,
+    } as const;
     for (const line of [
-      ...logLines(completed({ events: [scaled], unreachable: true, error: HOSTILE, unreadable: [HOSTILE] } as object)),
-      planLine({ fromMs: 0, untilMs: 60_000, clusters: 1, sent: 0, skipped: 0, missed: [], unreadable: [{ name: HOSTILE, message: HOSTILE }] }),
-      requestLine({ method: HOSTILE, path: `/${HOSTILE}`, status: 400, tookMs: 1, bytes: 1, requestId: "r", by: HOSTILE, error: new Error(HOSTILE) }),
+      ...logLines(
+        completed({
+          events: [scaled],
+          unreachable: true,
+          error: HOSTILE,
+          unreadable: [HOSTILE],
+        } as object),
+      ),
+      planLine({
+        fromMs: 0,
+        untilMs: 60_000,
+        clusters: 1,
+        sent: 0,
+        skipped: 0,
+        missed: [],
+        unreadable: [{ name: HOSTILE, message: HOSTILE }],
+      }),
+      requestLine({
+        method: HOSTILE,
+        path: `/${HOSTILE}`,
+        status: 400,
+        tookMs: 1,
+        bytes: 1,
+        requestId: "r",
+        by: HOSTILE,
+        error: new Error(HOSTILE),
+      }),
     ])
       reporter.line(line);
     vi.spyOn(process.stdout, "write").mockImplementationOnce(() => true);

@@ -13,7 +13,9 @@ export interface ParsedFamily {
 }
 
 const NAME = "[a-zA-Z_:][a-zA-Z0-9_:]*";
-const TYPE = new RegExp(`^# TYPE (${NAME}) (counter|gauge|histogram|gaugehistogram|stateset|info|summary|unknown)$`);
+const TYPE = new RegExp(
+  `^# TYPE (${NAME}) (counter|gauge|histogram|gaugehistogram|stateset|info|summary|unknown)$`,
+);
 const HELP = new RegExp(`^# HELP (${NAME}) (.*)$`);
 const SAMPLE = new RegExp(`^(${NAME})(?:\\{(.*)\\})? (\\S+)$`);
 const LABEL = /([a-zA-Z_][a-zA-Z0-9_]*)="((?:[^"\\\n]|\\["\\n])*)"(,|$)/y;
@@ -51,22 +53,39 @@ const readInto = (family: Reading | undefined, line: string): void => {
   if (!family) throw new Error(`before any # TYPE: ${line}`);
   const help = HELP.exec(line);
   if (help) {
-    must(help[1] === family.name && family.help === "" && family.samples.length === 0, "not its place", line);
+    must(
+      help[1] === family.name && family.help === "" && family.samples.length === 0,
+      "not its place",
+      line,
+    );
     family.help = unescaped(help[2] ?? "");
     return;
   }
   const sample = sampleOf(line);
   const counts = family.type === "counter";
-  must(sample.name === family.name + (counts ? "_total" : ""), `not of the ${family.type} ${family.name}`, line);
+  must(
+    sample.name === family.name + (counts ? "_total" : ""),
+    `not of the ${family.type} ${family.name}`,
+    line,
+  );
   must(!counts || sample.value >= 0, "no value of a counter", line);
-  must(!family.samples.some(({ labels }) => sameLabels(labels, sample.labels)), "its labels come twice", line);
+  must(
+    !family.samples.some(({ labels }) => sameLabels(labels, sample.labels)),
+    "its labels come twice",
+    line,
+  );
   family.samples.push(sample);
 };
 
 const sampleOf = (line: string): ParsedSample => {
   const [, name, labels, value] = SAMPLE.exec(line) ?? [];
-  if (name === undefined || value === undefined || !NUMBER.test(value)) throw new Error(`not a sample: ${line}`);
-  return { name, labels: labels === undefined ? {} : labelsOf(labels, line), value: Number(value.replace("Inf", "Infinity")) };
+  if (name === undefined || value === undefined || !NUMBER.test(value))
+    throw new Error(`not a sample: ${line}`);
+  return {
+    name,
+    labels: labels === undefined ? {} : labelsOf(labels, line),
+    value: Number(value.replace("Inf", "Infinity")),
+  };
 };
 
 const labelsOf = (text: string, line: string): Record<string, string> => {
@@ -75,7 +94,8 @@ const labelsOf = (text: string, line: string): Record<string, string> => {
   while (at < text.length) {
     LABEL.lastIndex = at;
     const [whole, name, value, comma] = LABEL.exec(text) ?? [];
-    if (whole === undefined || name === undefined || value === undefined || labels.has(name)) throw new Error(`labels at ${at}: ${line}`);
+    if (whole === undefined || name === undefined || value === undefined || labels.has(name))
+      throw new Error(`labels at ${at}: ${line}`);
     at += whole.length;
     must(comma !== "," || at < text.length, "a comma too many", line);
     labels.set(name, unescaped(value));
@@ -83,7 +103,12 @@ const labelsOf = (text: string, line: string): Record<string, string> => {
   return Object.fromEntries(labels);
 };
 
-const unescaped = (text: string): string => text.replace(/\\[\\n"]/g, (pair) => UNESCAPED[pair] ?? pair);
+const unescaped = (text: string): string =>
+  text.replace(/\\[\\n"]/g, (pair) => UNESCAPED[pair] ?? pair);
 
-const sameLabels = (one: Readonly<Record<string, string>>, other: Readonly<Record<string, string>>): boolean =>
-  Object.keys(one).length === Object.keys(other).length && Object.entries(one).every(([name, value]) => other[name] === value);
+const sameLabels = (
+  one: Readonly<Record<string, string>>,
+  other: Readonly<Record<string, string>>,
+): boolean =>
+  Object.keys(one).length === Object.keys(other).length &&
+  Object.entries(one).every(([name, value]) => other[name] === value);

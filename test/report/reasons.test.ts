@@ -6,9 +6,17 @@ import { reasonText, reasonTexts } from "../../lib/report/reasons/reasons.ts";
 import { filesBelow, ROOT } from "../architecture/source.ts";
 
 /** Where reasons are made. */
-const SOURCES = [...filesBelow("lib/policy"), ...filesBelow("lib/sync"), ...filesBelow("lib/report/objects"), "lib/report/holds.ts"];
+const SOURCES = [
+  ...filesBelow("lib/policy"),
+  ...filesBelow("lib/sync"),
+  ...filesBelow("lib/report/objects"),
+  "lib/report/holds.ts",
+];
 
-/** Words of the same look that are no reasons: types of conditions and metrics, kinds, and values of fields. */
+/**
+ * Words of the same look that are no reasons: types of conditions and metrics, kinds, and values of
+ * fields.
+ */
 const OTHER_WORDS = new Set(
   `AbleToScale ScalingActive ScalingLimited ScalingBlocked AboveHighWatermark BelowLowWatermark BreachAbove BreachBelow ConvergeToWatermark SpecStored Ready ReadyReason
    Resource ContainerResource Pods Object External Prometheus Http Sqs CloudWatch Formula ReplicaSet PodAutoscaler WatermarkPodAutoscaler HorizontalPodAutoscaler Value Average AverageValue Utilization Total Percent Factor
@@ -25,25 +33,38 @@ const known = reasonTexts().map(({ name }) => name);
 
 describe("the list of reasons", () => {
   it("has every reason of the code, once", () => {
-    const words = new Set(texts.flatMap((text) => [...text.matchAll(WORD)].map(([, word = ""]) => word)));
+    const words = new Set(
+      texts.flatMap((text) => [...text.matchAll(WORD)].map(([, word = ""]) => word)),
+    );
     expect(words.size).toBeGreaterThan(90);
-    expect([...words].filter((word) => !known.includes(word) && !OTHER_WORDS.has(word))).toEqual([]);
+    expect([...words].filter((word) => !known.includes(word) && !OTHER_WORDS.has(word))).toEqual(
+      [],
+    );
     expect(new Set(known).size).toBe(known.length);
   });
 
   it("has every reason that is put together", () => {
-    const templates = texts.flatMap((text) => [...text.matchAll(TEMPLATE)].map(([, head = "", tail = ""]) => ({ head, tail })));
+    const templates = texts.flatMap((text) =>
+      [...text.matchAll(TEMPLATE)].map(([, head = "", tail = ""]) => ({ head, tail })),
+    );
     expect(templates.length).toBeGreaterThan(2);
-    for (const { head, tail } of templates) expect(known.some((name) => name.startsWith(head) && name.endsWith(tail))).toBe(true);
+    for (const { head, tail } of templates)
+      expect(known.some((name) => name.startsWith(head) && name.endsWith(tail))).toBe(true);
   });
 
   it("has no reason that nothing gives", () => {
-    const everything = [...filesBelow("lib").filter((path) => !path.startsWith("lib/report/reasons/"))]
+    const everything = [
+      ...filesBelow("lib").filter((path) => !path.startsWith("lib/report/reasons/")),
+    ]
       .map((path) => readFileSync(join(ROOT, path), "utf8"))
       .join("\n");
     const made = (name: string): boolean =>
       everything.includes(`"${name}"`) ||
-      texts.some((text) => [...text.matchAll(TEMPLATE)].some(([, head = "", tail = ""]) => name.startsWith(head) && name.endsWith(tail)));
+      texts.some((text) =>
+        [...text.matchAll(TEMPLATE)].some(
+          ([, head = "", tail = ""]) => name.startsWith(head) && name.endsWith(tail),
+        ),
+      );
     expect(known.filter((name) => !made(name))).toEqual([]);
   });
 
@@ -61,8 +82,14 @@ describe("the list of reasons", () => {
 
 describe("reasonText()", () => {
   it("finds a reason whatever its case, and names the nearest one", () => {
-    expect(reasonText("scaledownstabilized")).toMatchObject({ kind: "known", reason: { name: "ScaleDownStabilized", group: "What limits" } });
-    expect(reasonText("ScaleDownStabilised")).toEqual({ kind: "unknown", nearest: "ScaleDownStabilized" });
+    expect(reasonText("scaledownstabilized")).toMatchObject({
+      kind: "known",
+      reason: { name: "ScaleDownStabilized", group: "What limits" },
+    });
+    expect(reasonText("ScaleDownStabilised")).toEqual({
+      kind: "unknown",
+      nearest: "ScaleDownStabilized",
+    });
     expect(reasonText("nothing of the kind")).toEqual({ kind: "unknown" });
   });
 });

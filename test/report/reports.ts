@@ -4,7 +4,13 @@ import { NOON } from "../noon.ts";
 
 export { NOON };
 
-const told = { cluster: clusterName("eu-1"), partition: WHOLE_CLUSTER, dueMs: NOON, startMs: NOON + 300, endMs: NOON + 1_300 };
+const told = {
+  cluster: clusterName("eu-1"),
+  partition: WHOLE_CLUSTER,
+  dueMs: NOON,
+  startMs: NOON + 300,
+  endMs: NOON + 1_300,
+};
 
 export const completed = (parts: Partial<CompletedSync> = {}): CompletedSync => ({
   ...told,

@@ -3,11 +3,19 @@ import { scaleObjectEvent } from "../../lib/report/objects/object-events.ts";
 import type { ScaleEventRecord } from "../../lib/model/scale-records.ts";
 
 const noteOf = (change: Partial<ScaleEventRecord>): string =>
-  scaleObjectEvent({ id: "uid-web:1", outcome: "applied", from: 2, to: 4, message: "cpu above target", settledMs: 0, ...change } as ScaleEventRecord)
-    .note;
+  scaleObjectEvent({
+    id: "uid-web:1",
+    outcome: "applied",
+    from: 2,
+    to: 4,
+    message: "cpu above target",
+    settledMs: 0,
+    ...change,
+  } as ScaleEventRecord).note;
 
 describe("the Event of a scale", () => {
-  it("says from which count to which, and why", () => expect(noteOf({})).toBe("Scaled from 2 to 4: cpu above target"));
+  it("says from which count to which, and why", () =>
+    expect(noteOf({})).toBe("Scaled from 2 to 4: cpu above target"));
 
   it("says what the API server answered where it was not applied", () =>
     expect(noteOf({ outcome: "refused", detail: "the object has been modified" })).toBe(

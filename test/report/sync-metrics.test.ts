@@ -18,7 +18,11 @@ describe("syncMetrics()", () => {
   });
 
   it("sends each count that is not zero", () => {
-    const report = completed({ events: [event(), event({ outcome: "unknown" })], failed: 2, unreachable: true });
+    const report = completed({
+      events: [event(), event({ outcome: "unknown" })],
+      failed: 2,
+      unreachable: true,
+    });
     expect(values(report, "few")).toEqual({
       SyncLag: 300,
       CompletedSyncs: 1,
@@ -30,14 +34,29 @@ describe("syncMetrics()", () => {
   });
 
   it("counts the namespaces that used their share, however many of their autoscalers hold", () => {
-    const over = (namespace: string, name: string) => ({ namespace, name, reason: "TenantOverShare", message: "m" });
-    expect(values(completed({ overShare: [over("shop", "a"), over("shop", "b"), over("bank", "a")] }), "none")).toMatchObject({
+    const over = (namespace: string, name: string) => ({
+      namespace,
+      name,
+      reason: "TenantOverShare",
+      message: "m",
+    });
+    expect(
+      values(
+        completed({ overShare: [over("shop", "a"), over("shop", "b"), over("bank", "a")] }),
+        "none",
+      ),
+    ).toMatchObject({
       TenantsOverShare: 2,
     });
   });
 
   it("sends every figure, zeros included, where all are asked for", () => {
-    expect(values(completed({ events: [event(), event({ outcome: "unknown" })], openIntents: 2 }), "all")).toEqual({
+    expect(
+      values(
+        completed({ events: [event(), event({ outcome: "unknown" })], openIntents: 2 }),
+        "all",
+      ),
+    ).toEqual({
       SyncLag: 300,
       SyncDuration: 1_000,
       CompletedSyncs: 1,
@@ -75,23 +94,35 @@ describe("metricExtentOf()", () => {
   it("reads the three extents and refuses any other text with what was wanted", () => {
     expect(["all", "few", "none"].map(metricExtentOf)).toEqual(["all", "few", "none"]);
     expect(() => metricExtentOf("some")).toThrow(
-      new RangeError('Cannot send metrics: TIDEMARK_CLUSTER_METRICS is "some", and "all", "few" or "none" was wanted'),
+      new RangeError(
+        'Cannot send metrics: TIDEMARK_CLUSTER_METRICS is "some", and "all", "few" or "none" was wanted',
+      ),
     );
   });
 });
 
 /** What the teller prints as metrics while `act` runs. */
-const printedBy = (extent: "all" | "few" | "none", act: (reporter: Reporter) => void): readonly Record<string, unknown>[] => {
+const printedBy = (
+  extent: "all" | "few" | "none",
+  act: (reporter: Reporter) => void,
+): readonly Record<string, unknown>[] => {
   const printed: string[] = [];
   vi.spyOn(process.stdout, "write").mockImplementation((text) => printed.push(String(text)) > 0);
   const logger = { debug: vi.fn(), info: vi.fn(), warn: vi.fn(), error: vi.fn() };
-  act(powertoolsReporter({ logger: logger as never, metrics: new Metrics({ namespace: "Tidemark", serviceName: "tidemark-prod" }), extent }));
+  act(
+    powertoolsReporter({
+      logger: logger as never,
+      metrics: new Metrics({ namespace: "Tidemark", serviceName: "tidemark-prod" }),
+      extent,
+    }),
+  );
   return printed.map((text) => JSON.parse(text));
 };
 interface Blob {
   readonly _aws: { readonly CloudWatchMetrics: readonly { readonly Dimensions: unknown }[] };
 }
-const dimensionsOf = (blob: unknown): unknown => (blob as Blob)._aws.CloudWatchMetrics.map(({ Dimensions }) => Dimensions);
+const dimensionsOf = (blob: unknown): unknown =>
+  (blob as Blob)._aws.CloudWatchMetrics.map(({ Dimensions }) => Dimensions);
 
 describe("powertoolsReporter()", () => {
   it("prints one line of metrics per sync for the fleet alone, which names the cluster for Logs Insights", () => {
@@ -107,10 +138,17 @@ describe("powertoolsReporter()", () => {
   });
 
   it("prints two metrics for the cluster where few are asked for", () => {
-    const blobs = printedBy("few", (reporter) => reporter.sync(completed({ failed: 2, events: [event()] })));
+    const blobs = printedBy("few", (reporter) =>
+      reporter.sync(completed({ failed: 2, events: [event()] })),
+    );
     expect(blobs.map(dimensionsOf)).toEqual([[[["service"]]], [[["service", "cluster"]]]]);
     const { _aws, ...numbers } = blobs[1] ?? {};
-    expect(numbers).toEqual({ service: "tidemark-prod", cluster: "eu-1", SyncLag: 300, EvaluationsFailed: 2 });
+    expect(numbers).toEqual({
+      service: "tidemark-prod",
+      cluster: "eu-1",
+      SyncLag: 300,
+      EvaluationsFailed: 2,
+    });
   });
 
   it("prints every metric for the fleet and for the cluster where all are asked for", () => {
@@ -120,8 +158,18 @@ describe("powertoolsReporter()", () => {
 
   it("counts failed syncs for the fleet, and sends nothing of a plan, because SQS counts its messages", () => {
     const blobs = printedBy("all", (reporter) => {
-      reporter.planned({ fromMs: 0, untilMs: 60_000, missed: [], clusters: 0, sent: 0, skipped: 0, unreadable: [] });
-      reporter.failed(new Error("no answer"), { body: JSON.stringify({ cluster: "eu-1", partition: "all" }) });
+      reporter.planned({
+        fromMs: 0,
+        untilMs: 60_000,
+        missed: [],
+        clusters: 0,
+        sent: 0,
+        skipped: 0,
+        unreadable: [],
+      });
+      reporter.failed(new Error("no answer"), {
+        body: JSON.stringify({ cluster: "eu-1", partition: "all" }),
+      });
     });
     expect(blobs).toMatchObject([{ FailedSyncs: 1 }]);
     expect(blobs.map(dimensionsOf)).toEqual([[[["service"]]]]);
@@ -138,7 +186,12 @@ describe("powertoolsReporter()", () => {
   };
 
   it("names cluster, partition and due time in the line of a sync that failed", () => {
-    const body = JSON.stringify({ cluster: "eu-1", partition: "shops", dueMs: NOON, periodMs: 15_000 });
+    const body = JSON.stringify({
+      cluster: "eu-1",
+      partition: "shops",
+      dueMs: NOON,
+      periodMs: 15_000,
+    });
     expect(printedFor(body)).toMatchObject({
       level: "ERROR",
       message: 'A sync of "eu-1/shops" failed, and its message will be delivered again',
@@ -149,11 +202,17 @@ describe("powertoolsReporter()", () => {
     });
   });
 
-  it.each(["no message", "{}", '{"cluster":7}', `{"cluster":"a b","partition":"c"}`, `\u001b[2J${"x".repeat(10_000)}`])(
-    "shows the beginning of a body that is no message of ours, escaped: %j",
-    (body) => {
-      const line = printedFor(body);
-      expect(line).toMatchObject({ message: "A sync failed, and its message will be delivered again", body: JSON.stringify(body.slice(0, 256)) });
-    },
-  );
+  it.each([
+    "no message",
+    "{}",
+    '{"cluster":7}',
+    `{"cluster":"a b","partition":"c"}`,
+    `\u001b[2J${"x".repeat(10_000)}`,
+  ])("shows the beginning of a body that is no message of ours, escaped: %j", (body) => {
+    const line = printedFor(body);
+    expect(line).toMatchObject({
+      message: "A sync failed, and its message will be delivered again",
+      body: JSON.stringify(body.slice(0, 256)),
+    });
+  });
 });

@@ -2,7 +2,14 @@ import { describe, expect, it } from "vitest";
 import { line } from "../../lib/report/printed.ts";
 import { timelineLines } from "../../lib/report/timeline/drawing.ts";
 import { timelineSvg } from "../../lib/report/timeline/svg.ts";
-import { cellsOf, outsideMarks, type Timeline, type TimelineMark, type TimelinePoint, ticksOf } from "../../lib/report/timeline/timeline.ts";
+import {
+  cellsOf,
+  outsideMarks,
+  type Timeline,
+  type TimelineMark,
+  type TimelinePoint,
+  ticksOf,
+} from "../../lib/report/timeline/timeline.ts";
 import { NOON } from "../noon.ts";
 
 const MINUTE = 60_000;
@@ -33,28 +40,37 @@ const timeline: Timeline = {
   ],
 };
 const drawn = (columns: number, of = timeline): readonly string[] =>
-  timelineLines(of, { columns, loadRows: 4, podRows: 6, colours: false, clock }).map((each) => line(each).written());
+  timelineLines(of, { columns, loadRows: 4, podRows: 6, colours: false, clock }).map((each) =>
+    line(each).written(),
+  );
 
 const WIDTHS = [80, 100, 200];
 /** In characters, not in bytes. */
 const lengthOf = (words: string): number => [...words].length;
 
 describe("a timeline in the terminal", () => {
-  it.each(WIDTHS)("fits %d columns exactly, in characters, with every row on one axis", (columns) => {
-    const all = drawn(columns);
-    expect(Math.max(...all.map(lengthOf))).toBe(columns);
-    for (const full of ["└", "held by"]) expect(lengthOf(all.find((each) => each.includes(full)) ?? "")).toBe(columns);
-    const axisAt = all.findIndex((each) => each.includes("└"));
-    expect(all[axisAt]?.indexOf("└")).toBe(all.find((each) => each.includes("┤"))?.indexOf("┤"));
-  });
+  it.each(WIDTHS)(
+    "fits %d columns exactly, in characters, with every row on one axis",
+    (columns) => {
+      const all = drawn(columns);
+      expect(Math.max(...all.map(lengthOf))).toBe(columns);
+      for (const full of ["└", "held by"])
+        expect(lengthOf(all.find((each) => each.includes(full)) ?? "")).toBe(columns);
+      const axisAt = all.findIndex((each) => each.includes("└"));
+      expect(all[axisAt]?.indexOf("└")).toBe(all.find((each) => each.includes("┤"))?.indexOf("┤"));
+    },
+  );
 
-  it.each(WIDTHS)("fits %d columns also where its metric has a long name, which is cut", (columns) => {
-    const loadName = `sqs_messages_visible{queue=${"ö".repeat(180)}} of 30`;
-    const all = drawn(columns, { ...timeline, loadName });
-    expect(Math.max(...all.map(lengthOf))).toBe(columns);
-    expect(all[0]).toMatch(/^ +load {2}sqs_messages_visible\{queue=ö+…$/);
-    expect(all[1]).toMatch(/^ +highest 1\.5 times the target, which is the dashed line$/);
-  });
+  it.each(WIDTHS)(
+    "fits %d columns also where its metric has a long name, which is cut",
+    (columns) => {
+      const loadName = `sqs_messages_visible{queue=${"ö".repeat(180)}} of 30`;
+      const all = drawn(columns, { ...timeline, loadName });
+      expect(Math.max(...all.map(lengthOf))).toBe(columns);
+      expect(all[0]).toMatch(/^ +load {2}sqs_messages_visible\{queue=ö+…$/);
+      expect(all[1]).toMatch(/^ +highest 1\.5 times the target, which is the dashed line$/);
+    },
+  );
 
   it("shows what held, what happened and what the letters mean, and no others", () => {
     const text = drawn(80).join("\n");
@@ -68,7 +84,9 @@ describe("a timeline in the terminal", () => {
   });
 
   it("says so where nothing is stored", () => {
-    expect(drawn(80, { ...timeline, points: [], marks: [] })).toEqual(["nothing is stored of this time"]);
+    expect(drawn(80, { ...timeline, points: [], marks: [] })).toEqual([
+      "nothing is stored of this time",
+    ]);
   });
 });
 
@@ -81,20 +99,29 @@ describe("the columns of a timeline", () => {
   });
 
   it("name whole steps of the clock", () => {
-    expect(ticksOf({ sinceMs: NOON + MINUTE, untilMs: NOON + 121 * MINUTE }, 6).map(clock)).toEqual(["12:30", "13:00", "13:30", "14:00"]);
+    expect(ticksOf({ sinceMs: NOON + MINUTE, untilMs: NOON + 121 * MINUTE }, 6).map(clock)).toEqual(
+      ["12:30", "13:00", "13:30", "14:00"],
+    );
   });
 });
 
 describe("what nobody told", () => {
-  const at = (minute: number, current: number): TimelinePoint => ({ atMs: NOON + minute * MINUTE, current });
+  const at = (minute: number, current: number): TimelinePoint => ({
+    atMs: NOON + minute * MINUTE,
+    current,
+  });
 
   it("is a count that changed without a scale of this autoscaler", () => {
-    expect(outsideMarks([at(0, 4), at(1, 7)], [])).toEqual([{ atMs: NOON + MINUTE, kind: "by hand" }]);
+    expect(outsideMarks([at(0, 4), at(1, 7)], [])).toEqual([
+      { atMs: NOON + MINUTE, kind: "by hand" },
+    ]);
     expect(outsideMarks([at(0, 4), at(1, 7)], [{ atMs: NOON + 30_000, to: 7 }])).toEqual([]);
   });
 
   it("is a record that began anew after a silence", () => {
-    expect(outsideMarks([at(0, 4), at(9, 4)], [])).toEqual([{ atMs: NOON + 9 * MINUTE, kind: "restart" }]);
+    expect(outsideMarks([at(0, 4), at(9, 4)], [])).toEqual([
+      { atMs: NOON + 9 * MINUTE, kind: "restart" },
+    ]);
     // A step of 21 minutes, or a sync period of 15, leaves as much between its points.
     expect(
       outsideMarks(
@@ -121,21 +148,28 @@ describe("a timeline as a picture", () => {
   });
 
   it("has a line for each kind of mark, each mark at its instant, counts those that would cover each other, and says what they mean", () => {
-    const at = (minute: number, kind: TimelineMark["kind"]): TimelineMark => ({ atMs: NOON + minute * MINUTE, kind });
+    const at = (minute: number, kind: TimelineMark["kind"]): TimelineMark => ({
+      atMs: NOON + minute * MINUTE,
+      kind,
+    });
     const crowded = [at(40, "up"), at(40.5, "up"), at(41, "down"), at(41, "up"), at(60, "edit")];
     const svg = timelineSvg("web", { ...timeline, marks: crowded }, clock);
-    const labels = [...svg.matchAll(/<text x="([\d.]+)" y="(\d+)" font-size="10">([^<]*)<\/text>/g)].map(([, x, y, words]) => [
-      Number(x),
-      Number(y),
-      words,
-    ]);
+    const labels = [
+      ...svg.matchAll(/<text x="([\d.]+)" y="(\d+)" font-size="10">([^<]*)<\/text>/g),
+    ].map(([, x, y, words]) => [Number(x), Number(y), words]);
     expect(labels).toEqual([
       [496, 386, "E"],
       [349.3, 397, "▲3"],
       [356.7, 408, "▼"],
     ]);
-    expect(svg).toContain("E an edit by a person;  ▲ scaled up;  ▼ scaled down;  a number: so many of them");
-    const lonely = timelineSvg("web", { ...timeline, marks: Array.from({ length: 200 }, (_, minute) => at(minute / 2, "down")) }, clock);
+    expect(svg).toContain(
+      "E an edit by a person;  ▲ scaled up;  ▼ scaled down;  a number: so many of them",
+    );
+    const lonely = timelineSvg(
+      "web",
+      { ...timeline, marks: Array.from({ length: 200 }, (_, minute) => at(minute / 2, "down")) },
+      clock,
+    );
     const places = [...lonely.matchAll(/<text x="([\d.]+)" y="386"/g)].map(([, x]) => Number(x));
     expect(places.slice(1).every((x, index) => x - (places[index] ?? 0) >= 23.9)).toBe(true);
   });

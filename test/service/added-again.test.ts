@@ -3,7 +3,11 @@ import { beforeEach, describe, expect, it } from "vitest";
 import { autoscalerUid, clusterName, type PartitionName } from "../../lib/model/ids.ts";
 import { openService } from "../../lib/service/open.ts";
 import type { NewCluster } from "../../lib/service/service.ts";
-import { deleteAutoscaler, getAutoscaler, putAutoscaler } from "../../lib/store/records/autoscalers.ts";
+import {
+  deleteAutoscaler,
+  getAutoscaler,
+  putAutoscaler,
+} from "../../lib/store/records/autoscalers.ts";
 import { deleteCluster, getCluster } from "../../lib/store/records/clusters.ts";
 import { headKey, itemKey, pageKey } from "../../lib/store/table/keys.ts";
 import { around, type TableClient } from "../contracts/faults.ts";
@@ -19,20 +23,25 @@ const begin = async (): Promise<void> => {
   damaged = await newDamaged();
   await damaged.sync();
   await damaged.damagePage(FOREIGN);
-  for (const name of ["api", "web"]) await deleteAutoscaler(damaged.world.tables, damaged.world.autoscaler(name), 1);
+  for (const name of ["api", "web"])
+    await deleteAutoscaler(damaged.world.tables, damaged.world.autoscaler(name), 1);
 };
 beforeEach(begin);
 
 const serviceOf = (client?: TableClient) => openService(damaged.context(client));
 const remove = () => serviceOf().removeCluster(damaged.world.record.name);
-const addElsewhere = () => serviceOf().addCluster({ name: damaged.world.record.name, connection: CONNECTION });
+const addElsewhere = () =>
+  serviceOf().addCluster({ name: damaged.world.record.name, connection: CONNECTION });
 
 const pagesOf = async (cluster: string, partition: PartitionName): Promise<readonly string[]> => {
   const { Items = [] } = await (damaged.world.tables.client as DynamoDBClient).send(
     new QueryCommand({
       TableName: "state",
       KeyConditionExpression: "pk = :pk AND begins_with(sk, :page)",
-      ExpressionAttributeValues: { ":pk": { S: headKey({ cluster: clusterName(cluster), partition }).pk }, ":page": { S: "page#" } },
+      ExpressionAttributeValues: {
+        ":pk": { S: headKey({ cluster: clusterName(cluster), partition }).pk },
+        ":page": { S: "page#" },
+      },
     }),
   );
   return Items.map(({ sk }) => sk?.S ?? "");
@@ -44,7 +53,11 @@ const applyAgain = async (): Promise<void> => {
   for (const name of ["api", "web"]) {
     const deleted = world.autoscaler(name);
     const manifest = JSON.stringify({ metadata: { name } });
-    await putAutoscaler(world.tables, { ...deleted, uid: autoscalerUid(`uid-${name}-again`), generation: 3, manifest }, undefined);
+    await putAutoscaler(
+      world.tables,
+      { ...deleted, uid: autoscalerUid(`uid-${name}-again`), generation: 3, manifest },
+      undefined,
+    );
     workloadOf(world, name).demand = 5;
   }
   expect(await getAutoscaler(world.tables, world.autoscaler("web"))).toBeDefined();
@@ -103,11 +116,15 @@ describe("a cluster that is added again under the name of a removed one", () => 
   });
 });
 
-/** Removes and adds a cluster in a process that dies at its first call, at its second, and so on. Each time it is done again, and the cluster scales. The number of deaths. */
+/**
+ * Removes and adds a cluster in a process that dies at its first call, at its second, and so on.
+ * Each time it is done again, and the cluster scales. The number of deaths.
+ */
 const deathsUntilDone = async (after: boolean): Promise<number> => {
   for (let dieAt = 1; ; dieAt++) {
     await begin();
-    if ((await removedAndAdded(diesAt(damaged.world.tables.client, dieAt, after))) === "done") return dieAt - 1;
+    if ((await removedAndAdded(diesAt(damaged.world.tables.client, dieAt, after))) === "done")
+      return dieAt - 1;
     const left = await getCluster(damaged.world.tables, damaged.world.record.name);
     const isFirst = left?.uid === damaged.world.record.uid;
     if (isFirst) await remove();
@@ -135,7 +152,10 @@ describe("a partition that is added again under the name of one that was divided
     await moving.syncAll();
     const { record, tables } = moving.world;
     const divide = (partitions: NewCluster["partitions"], client?: TableClient) =>
-      openService(moving.context(client)).replaceCluster({ name: record.name, ...(partitions && { partitions }) });
+      openService(moving.context(client)).replaceCluster({
+        name: record.name,
+        ...(partitions && { partitions }),
+      });
     const divided = [{ name: SHOPS, namespaces: [SHOP] }, { name: REST }];
     await divide(divided);
     await moving.syncAll();

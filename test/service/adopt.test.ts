@@ -1,4 +1,10 @@
-import { type AttributeValue, DeleteItemCommand, type DynamoDBClient, PutItemCommand, QueryCommand } from "@aws-sdk/client-dynamodb";
+import {
+  type AttributeValue,
+  DeleteItemCommand,
+  type DynamoDBClient,
+  PutItemCommand,
+  QueryCommand,
+} from "@aws-sdk/client-dynamodb";
 import { describe, expect, it } from "vitest";
 import { fieldManagerOf } from "../../lib/cluster/scale.ts";
 import type { TableIds } from "../../lib/model/records.ts";
@@ -19,7 +25,10 @@ type Item = Record<string, AttributeValue>;
 const FORMER: TableIds = { state: "state-1", history: "history-1" };
 const RESTORED: TableIds = { state: "state-2", history: "history-2" };
 
-/** A stack whose tables can be restored: the state as it was, under other ids. The history keeps what it has, as where it was copied a moment later. */
+/**
+ * A stack whose tables can be restored: the state as it was, under other ids. The history keeps
+ * what it has, as where it was copied a moment later.
+ */
 const newStack = async (ids: TableIds | "none" = FORMER) => {
   const damaged = await newDamaged();
   const { world } = damaged;
@@ -31,13 +40,23 @@ const newStack = async (ids: TableIds | "none" = FORMER) => {
   });
   const tables = withTables();
   await rememberTables(tables);
-  const keys = [FLEET_PK, autoscalersPk(world.record.name), `partition#${world.record.name}#default`];
+  const keys = [
+    FLEET_PK,
+    autoscalersPk(world.record.name),
+    `partition#${world.record.name}#default`,
+  ];
   const itemsOf = async (pk: string): Promise<readonly Item[]> => {
     const found: Item[] = [];
     let from: Item | undefined;
     do {
-      const ask = { TableName: "state", KeyConditionExpression: "pk = :pk", ExpressionAttributeValues: { ":pk": { S: pk } } };
-      const { Items = [], LastEvaluatedKey } = await client.send(new QueryCommand({ ...ask, ...(from && { ExclusiveStartKey: from }) }));
+      const ask = {
+        TableName: "state",
+        KeyConditionExpression: "pk = :pk",
+        ExpressionAttributeValues: { ":pk": { S: pk } },
+      };
+      const { Items = [], LastEvaluatedKey } = await client.send(
+        new QueryCommand({ ...ask, ...(from && { ExclusiveStartKey: from }) }),
+      );
       found.push(...Items);
       from = LastEvaluatedKey;
     } while (from);
@@ -50,13 +69,17 @@ const newStack = async (ids: TableIds | "none" = FORMER) => {
     tables,
     withTables,
     environment,
-    context: (through?: TableClient) => ({ ...damaged.context(through), tables: withTables(through) }),
+    context: (through?: TableClient) => ({
+      ...damaged.context(through),
+      tables: withTables(through),
+    }),
     service: () => openService({ ...damaged.context(), tables }),
     backup: allItems,
     restore: async (items: readonly Item[]) => {
       for (const { pk = { S: "" }, sk = { S: "" } } of await allItems())
         await client.send(new DeleteItemCommand({ TableName: "state", Key: { pk, sk } }));
-      for (const item of items) await client.send(new PutItemCommand({ TableName: "state", Item: item }));
+      for (const item of items)
+        await client.send(new PutItemCommand({ TableName: "state", Item: item }));
       present = RESTORED;
     },
     wants: (demand: number) => {
@@ -67,7 +90,10 @@ const newStack = async (ids: TableIds | "none" = FORMER) => {
 };
 type Stack = Awaited<ReturnType<typeof newStack>>;
 
-/** Scaled from 2 to 5 after the instant of the restore; a period later both workloads are in need of 9. */
+/**
+ * Scaled from 2 to 5 after the instant of the restore; a period later both workloads are in need of
+ * 9.
+ */
 const lostScale = async (ids?: "none"): Promise<Stack> => {
   const stack = await newStack(ids);
   await stack.sync();
@@ -98,7 +124,8 @@ describe("restored tables", () => {
 
   it("are not written by a sync, which drops its message and gives its lease back", async () => {
     const stack = await lostScale();
-    for (let syncs = 0; syncs < 6; syncs++) expect(await stack.sync()).toMatchObject({ kind: "dropped", why: "restored" });
+    for (let syncs = 0; syncs < 6; syncs++)
+      expect(await stack.sync()).toMatchObject({ kind: "dropped", why: "restored" });
     expect(stack.damaged.replicas()).toEqual([5, 5]);
     expect(await stack.damaged.world.head()).toMatchObject({ leaseUntilMs: 0 });
   });
@@ -107,14 +134,19 @@ describe("restored tables", () => {
     const stack = await lostScale();
     const { problems, healthy } = await stack.service().status();
     expect(healthy).toBe(false);
-    expect(problems[0]).toMatchObject({ kind: "restored", next: expect.stringContaining("tidemark fleet adopt") });
+    expect(problems[0]).toMatchObject({
+      kind: "restored",
+      next: expect.stringContaining("tidemark fleet adopt"),
+    });
     expect(await stack.service().fleet()).toEqual({ restored: true });
   });
 
   it("hold also where only the history is another one", async () => {
     const stack = await newStack();
     await stack.sync();
-    const ports = stack.damaged.worker({ tables: { ...stack.tables, ids: async () => ({ ...FORMER, history: "another" }) } });
+    const ports = stack.damaged.worker({
+      tables: { ...stack.tables, ids: async () => ({ ...FORMER, history: "another" }) },
+    });
     expect(await stack.sync(ports)).toMatchObject({ why: "restored" });
   });
 });
@@ -122,9 +154,16 @@ describe("restored tables", () => {
 describe("adopt()", () => {
   it("freezes the fleet; after a thaw every autoscaler goes on as if it had just been scaled as far as its rules allow", async () => {
     const stack = await lostScale();
-    expect(await stack.service().adopt()).toMatchObject({ clusters: 1, autoscalers: 2, frozen: { by: "ada" } });
+    expect(await stack.service().adopt()).toMatchObject({
+      clusters: 1,
+      autoscalers: 2,
+      frozen: { by: "ada" },
+    });
     const adoptedMs = stack.damaged.world.nowMs;
-    expect(await stack.sync()).toMatchObject({ kind: "completed", stopped: { reason: "FleetFrozen" } });
+    expect(await stack.sync()).toMatchObject({
+      kind: "completed",
+      stopped: { reason: "FleetFrozen" },
+    });
     expect(stack.damaged.replicas()).toEqual([5, 5]);
     await stack.service().thaw();
     expect(await heldFor(stack, adoptedMs)).toBe(RATE_MS);
@@ -136,14 +175,22 @@ describe("adopt()", () => {
     await stack.service().freeze("incident-12");
     await stack.restore(await stack.backup());
     expect(await stack.service().adopt()).toMatchObject({ frozen: { reason: "incident-12" } });
-    expect(await getFleet(stack.tables)).toMatchObject({ tables: RESTORED, restores: 1, frozen: { reason: "incident-12" } });
+    expect(await getFleet(stack.tables)).toMatchObject({
+      tables: RESTORED,
+      restores: 1,
+      frozen: { reason: "incident-12" },
+    });
   });
 
   it("lets no freeze, pause or deletion that the restore took back act before a person thaws", async () => {
     const stack = await newStack();
     await stack.sync();
     const before = await stack.backup();
-    const named = (name: string) => ({ cluster: stack.damaged.world.record.name, namespace: "shop", name });
+    const named = (name: string) => ({
+      cluster: stack.damaged.world.record.name,
+      namespace: "shop",
+      name,
+    });
     await stack.service().freeze("incident-12");
     await stack.service().delete(named("web"));
     await stack.service().pause(named("api"));
@@ -194,7 +241,9 @@ describe("adopt()", () => {
     const former = await getCluster(stack.tables, name);
     await stack.service().adopt();
     const adopted = await getCluster(stack.tables, name);
-    expect(fieldManagerOf({ uid: "uid-1", ...adopted })).not.toBe(fieldManagerOf({ uid: "uid-1", ...former }));
+    expect(fieldManagerOf({ uid: "uid-1", ...adopted })).not.toBe(
+      fieldManagerOf({ uid: "uid-1", ...former }),
+    );
     expect(adopted?.restoredAs).toMatch(/^r1-/);
   });
 

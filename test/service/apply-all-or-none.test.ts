@@ -11,11 +11,16 @@ let service: Service;
 beforeAll(async () => {
   world = await serviceWorld();
   service = openService(world.context);
-  await service.addCluster({ name: "eu-1", connection: { kind: "kubeconfig", path: "/kube/config" } });
+  await service.addCluster({
+    name: "eu-1",
+    connection: { kind: "kubeconfig", path: "/kube/config" },
+  });
 });
 afterAll(() => world.close());
 
-const good = fc.tuple(fc.constantFrom("a", "b", "c", "d"), fc.integer({ min: 2, max: 50 })).map(([name, max]) => hpa(name, { max }));
+const good = fc
+  .tuple(fc.constantFrom("a", "b", "c", "d"), fc.integer({ min: 2, max: 50 }))
+  .map(([name, max]) => hpa(name, { max }));
 const bad = fc.constantFrom(
   hpa("e", { max: 1 }),
   hpa("Not_A_Name"),
@@ -24,20 +29,33 @@ const bad = fc.constantFrom(
   "- a list\n",
 );
 const stored = async (): Promise<string> =>
-  JSON.stringify((await Array.fromAsync(service.autoscalers({}))).map(({ name, generation, manifest }) => [name, generation, manifest]));
+  JSON.stringify(
+    (await Array.fromAsync(service.autoscalers({}))).map(({ name, generation, manifest }) => [
+      name,
+      generation,
+      manifest,
+    ]),
+  );
 
 describe("apply() of any mixture", () => {
   it("never stores anything when one document is bad, wherever it stands", async () => {
     await fc.assert(
-      fc.asyncProperty(fc.uniqueArray(good, { selector: (text) => text.slice(0, 90), maxLength: 3 }), bad, fc.nat(), async (goods, wrong, place) => {
-        const before = await stored();
-        const text = documents(...goods.toSpliced(place % (goods.length + 1), 0, wrong));
-        await expect(service.apply([{ file: "a.yaml", text }], { dryRun: false })).rejects.toMatchObject({
-          name: "TidemarkError",
-          message: /^Cannot /,
-        });
-        expect(await stored()).toBe(before);
-      }),
+      fc.asyncProperty(
+        fc.uniqueArray(good, { selector: (text) => text.slice(0, 90), maxLength: 3 }),
+        bad,
+        fc.nat(),
+        async (goods, wrong, place) => {
+          const before = await stored();
+          const text = documents(...goods.toSpliced(place % (goods.length + 1), 0, wrong));
+          await expect(
+            service.apply([{ file: "a.yaml", text }], { dryRun: false }),
+          ).rejects.toMatchObject({
+            name: "TidemarkError",
+            message: /^Cannot /,
+          });
+          expect(await stored()).toBe(before);
+        },
+      ),
       runs(10),
     );
   });

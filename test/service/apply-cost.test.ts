@@ -7,7 +7,10 @@ let world: ServiceWorld;
 beforeAll(async () => {
   // Pages end where those of a deployed stack do.
   world = await serviceWorld("ada", tablesOnDisk);
-  await openService(world.context).addCluster({ name: "eu-1", connection: { kind: "kubeconfig", path: "/kube/config" } });
+  await openService(world.context).addCluster({
+    name: "eu-1",
+    connection: { kind: "kubeconfig", path: "/kube/config" },
+  });
 });
 afterAll(() => world.close());
 
@@ -19,7 +22,10 @@ const requests = async (text: string): Promise<string> => {
   const counting = new Proxy(client, {
     get: (target, property) => {
       if (property !== "send") return Reflect.get(target, property);
-      return (command: { readonly constructor: { readonly name: string } }, ...rest: readonly unknown[]) => {
+      return (
+        command: { readonly constructor: { readonly name: string } },
+        ...rest: readonly unknown[]
+      ) => {
         const kind = command.constructor.name.replace("Command", "");
         counts.set(kind, (counts.get(kind) ?? 0) + 1);
         return Reflect.apply(send, target, [command, ...rest]);
@@ -34,7 +40,8 @@ const requests = async (text: string): Promise<string> => {
     .join(", ");
 };
 
-const hundred = (max: number): string => documents(...Array.from({ length: 100 }, (_, index) => hpa(`web-${index}`, { max })));
+const hundred = (max: number): string =>
+  documents(...Array.from({ length: 100 }, (_, index) => hpa(`web-${index}`, { max })));
 
 describe("the requests of apply(), as docs/api.md counts them (the inserts go by another client here)", () => {
   it.each([
@@ -43,5 +50,7 @@ describe("the requests of apply(), as docs/api.md counts them (the inserts go by
     ["a change", hpa("web", { max: 20 }), "4 GetItem, 1 PutItem, 1 Query, 2 UpdateItem"],
     ["a hundred new ones", hundred(10), "3 GetItem, 100 PutItem, 1 Query, 2 UpdateItem"],
     ["a hundred without a change", hundred(10), "3 GetItem, 1 Query, 2 UpdateItem"],
-  ])("are so many for %s", async (_, text, expected) => expect(await requests(text)).toBe(expected));
+  ])("are so many for %s", async (_, text, expected) =>
+    expect(await requests(text)).toBe(expected),
+  );
 });

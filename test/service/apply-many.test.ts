@@ -18,17 +18,23 @@ beforeAll(async () => {
 afterAll(() => world.close());
 beforeEach(async () => {
   cluster = `c${++count}`;
-  await service.addCluster({ name: cluster, connection: { kind: "kubeconfig", path: "/kube/config" } });
+  await service.addCluster({
+    name: cluster,
+    connection: { kind: "kubeconfig", path: "/kube/config" },
+  });
 });
 
 const MANY = 240;
 /** Documents that are stored side by side. */
 const GROUP = 100;
 const name = (index: number): string => `web-${String(index).padStart(3, "0")}`;
-const many = (max = 10): string => documents(...Array.from({ length: MANY }, (_, index) => hpa(name(index), { max })));
+const many = (max = 10): string =>
+  documents(...Array.from({ length: MANY }, (_, index) => hpa(name(index), { max })));
 const source = (text: string) => [{ file: "many.yaml", text }];
 const storedNames = async (): Promise<readonly string[]> =>
-  (await Array.fromAsync(service.autoscalers({ cluster }))).map((view) => `${view.name}@${view.generation}`);
+  (await Array.fromAsync(service.autoscalers({ cluster }))).map(
+    (view) => `${view.name}@${view.generation}`,
+  );
 
 describe("apply() of many documents", () => {
   it("tells of them as they are stored, in their order, and answers with all", async () => {
@@ -42,8 +48,13 @@ describe("apply() of many documents", () => {
         progress.push(`${done} of ${all}`);
       },
     });
-    expect(applied.map((one) => one.name)).toEqual(Array.from({ length: MANY }, (_, index) => name(index)));
-    expect([told, progress]).toEqual([applied.map((one) => one.name), ["100 of 240", "200 of 240", "240 of 240"]]);
+    expect(applied.map((one) => one.name)).toEqual(
+      Array.from({ length: MANY }, (_, index) => name(index)),
+    );
+    expect([told, progress]).toEqual([
+      applied.map((one) => one.name),
+      ["100 of 240", "200 of 240", "240 of 240"],
+    ]);
     expect(await storedNames()).toHaveLength(MANY);
   });
 
@@ -67,15 +78,20 @@ describe("apply() of many documents", () => {
     const options = { cluster, dryRun: false, signal: stop.signal, onStored: () => stop.abort() };
     await expect(service.apply(source(many()), options)).rejects.toMatchObject({
       code: "service.interrupted",
-      message: "Cannot finish: the command was interrupted; 100 of 240 documents are stored; apply the same files again to store the rest",
+      message:
+        "Cannot finish: the command was interrupted; 100 of 240 documents are stored; apply the same files again to store the rest",
     });
-    expect(await storedNames()).toEqual(Array.from({ length: GROUP }, (_, index) => `${name(index)}@1`));
+    expect(await storedNames()).toEqual(
+      Array.from({ length: GROUP }, (_, index) => `${name(index)}@1`),
+    );
     const again = await service.apply(source(many()), { cluster, dryRun: false });
     expect(again.map(({ outcome }) => outcome)).toEqual([
       ...Array.from({ length: GROUP }, () => "unchanged"),
       ...Array.from({ length: MANY - GROUP }, () => "created"),
     ]);
-    expect(await storedNames()).toEqual(Array.from({ length: MANY }, (_, index) => `${name(index)}@1`));
+    expect(await storedNames()).toEqual(
+      Array.from({ length: MANY }, (_, index) => `${name(index)}@1`),
+    );
   });
 
   it("says how many are applied when the tables fail in the middle, tells the partition of those, and keeps the failure's code and cause", async () => {
@@ -84,13 +100,20 @@ describe("apply() of many documents", () => {
     const failing = openService({
       ...world.context,
       insert: (items) => {
-        if (++inserts > 2) throw new TidemarkError("store.unclear", "Cannot insert into history: no clear answer", {}, { cause: "why" });
+        if (++inserts > 2)
+          throw new TidemarkError(
+            "store.unclear",
+            "Cannot insert into history: no clear answer",
+            {},
+            { cause: "why" },
+          );
         return world.context.insert(items);
       },
     });
     await expect(failing.apply(source(many()), { cluster, dryRun: false })).rejects.toMatchObject({
       code: "store.unclear",
-      message: "Cannot insert into history: no clear answer; 100 of 240 documents are stored; apply the same files again to store the rest",
+      message:
+        "Cannot insert into history: no clear answer; 100 of 240 documents are stored; apply the same files again to store the rest",
       cause: "why",
     });
     expect(await storedNames()).toHaveLength(GROUP);
@@ -98,7 +121,9 @@ describe("apply() of many documents", () => {
   });
 
   it("stores nothing when one of them is wrong", async () => {
-    await expect(service.apply(source(`${many()}---\n${hpa("bad", { max: 1 })}`), { cluster, dryRun: false })).rejects.toMatchObject({
+    await expect(
+      service.apply(source(`${many()}---\n${hpa("bad", { max: 1 })}`), { cluster, dryRun: false }),
+    ).rejects.toMatchObject({
       code: "manifest.invalid",
     });
     expect(await storedNames()).toEqual([]);

@@ -9,12 +9,41 @@ let service: Service;
 let count = 0;
 let cluster = "";
 
-const AWS = { region: "eu-central-1", roleArn: "arn:aws:iam::123456789012:role/tidemark-prod-source-cw", externalId: "of-shop" };
+const AWS = {
+  region: "eu-central-1",
+  roleArn: "arn:aws:iam::123456789012:role/tidemark-prod-source-cw",
+  externalId: "of-shop",
+};
 const SOURCES: readonly NewSource[] = [
-  { name: "main", kind: "prometheus", url: "https://p.example.com", clusters: ["*"], namespaces: ["shop"], maxMetrics: 2 },
-  { name: "cw", kind: "cloudwatch", aws: { ...AWS, metricNamespaces: ["AWS/*"] }, clusters: ["*"], namespaces: ["*"] },
-  { name: "queues", kind: "sqs", aws: { ...AWS, queues: ["orders"] }, clusters: ["*"], namespaces: ["*"] },
-  { name: "amp", kind: "amp", aws: { ...AWS, workspace: "ws-1a2b" }, clusters: ["*"], namespaces: ["*"] },
+  {
+    name: "main",
+    kind: "prometheus",
+    url: "https://p.example.com",
+    clusters: ["*"],
+    namespaces: ["shop"],
+    maxMetrics: 2,
+  },
+  {
+    name: "cw",
+    kind: "cloudwatch",
+    aws: { ...AWS, metricNamespaces: ["AWS/*"] },
+    clusters: ["*"],
+    namespaces: ["*"],
+  },
+  {
+    name: "queues",
+    kind: "sqs",
+    aws: { ...AWS, queues: ["orders"] },
+    clusters: ["*"],
+    namespaces: ["*"],
+  },
+  {
+    name: "amp",
+    kind: "amp",
+    aws: { ...AWS, workspace: "ws-1a2b" },
+    clusters: ["*"],
+    namespaces: ["*"],
+  },
 ];
 
 beforeAll(async () => {
@@ -25,7 +54,11 @@ beforeAll(async () => {
 afterAll(() => world.close());
 beforeEach(async () => {
   cluster = `c${++count}`;
-  await service.addCluster({ name: cluster, syncPeriodMs: 15_000, connection: { kind: "kubeconfig", path: "/kube/config" } });
+  await service.addCluster({
+    name: cluster,
+    syncPeriodMs: 15_000,
+    connection: { kind: "kubeconfig", path: "/kube/config" },
+  });
 });
 
 const manifest = (name: string, metrics: readonly object[], namespace = "shop"): string =>
@@ -45,10 +78,15 @@ const apply = (...texts: readonly string[]) =>
     texts.map((text, at) => ({ file: `${at}.yaml`, text })),
     { cluster, dryRun: false },
   );
-const warningsOf = async (metrics: readonly object[], namespace?: string): Promise<readonly string[]> =>
+const warningsOf = async (
+  metrics: readonly object[],
+  namespace?: string,
+): Promise<readonly string[]> =>
   (await apply(manifest("web", metrics, namespace)))[0]?.warnings ?? [];
 const prometheus = (query: string) => ({ prometheus: { source: "main", query } });
-const stat = (more: object = {}) => ({ cloudwatch: { source: "cw", namespace: "AWS/SQS", metric: "Age", ...more } });
+const stat = (more: object = {}) => ({
+  cloudwatch: { source: "cw", namespace: "AWS/SQS", metric: "Age", ...more },
+});
 
 describe("apply of a metric of a source", () => {
   it.each<readonly [string, object, RegExp]>([
@@ -57,19 +95,31 @@ describe("apply of a metric of a source", () => {
       stat(),
       /AWS takes some \$0\.44 a month for "m0", asked every 60 s \(list prices; everySeconds asks less often\)/,
     ],
-    ["a metric of CloudWatch each sync", { ...stat(), everySeconds: 5 }, /\$1\.75 a month for "m0", asked every 15 s/],
+    [
+      "a metric of CloudWatch each sync",
+      { ...stat(), everySeconds: 5 },
+      /\$1\.75 a month for "m0", asked every 15 s/,
+    ],
     [
       "the inputs of an expression",
       {
         cloudwatch: {
           source: "cw",
           expression: "a / b",
-          inputs: [stat().cloudwatch, stat().cloudwatch].map(({ namespace, metric }, at) => ({ id: "ab"[at], namespace, metric })),
+          inputs: [stat().cloudwatch, stat().cloudwatch].map(({ namespace, metric }, at) => ({
+            id: "ab"[at],
+            namespace,
+            metric,
+          })),
         },
       },
       /\$1\.31 a month/,
     ],
-    ["a queue", { sqs: { source: "queues", queue: "orders" } }, /\$0\.07 a month for "m0", asked every 15 s/],
+    [
+      "a queue",
+      { sqs: { source: "queues", queue: "orders" } },
+      /\$0\.07 a month for "m0", asked every 15 s/,
+    ],
     ["a workspace", { prometheus: { source: "amp", query: "up" } }, /at most \$17\.52 a month/],
   ])("says the dollars of %s", async (_what, metric, words) => {
     expect(await warningsOf([metric])).toEqual([expect.stringMatching(words)]);
@@ -84,7 +134,9 @@ describe("apply of a metric of a source", () => {
     const words = (source: string): string =>
       `"0.yaml", line 1: spec.metrics[0]: no source "${source}" is registered for namespace "bank" of cluster "${cluster}", so that the metric is missing; an administrator registers it with tidemark source put`;
     expect(await warningsOf([prometheus("up")], "bank")).toEqual([words("main")]);
-    expect(await warningsOf([{ prometheus: { source: "none", query: "up" } }], "bank")).toEqual([words("none")]);
+    expect(await warningsOf([{ prometheus: { source: "none", query: "up" } }], "bank")).toEqual([
+      words("none"),
+    ]);
   });
 
   it.each<readonly [object, RegExp]>([
@@ -92,25 +144,40 @@ describe("apply of a metric of a source", () => {
       { prometheus: { source: "cw", query: "up" } },
       /the metric is missing: source "cw" is of kind cloudwatch, and this metric needs prometheus or amp/,
     ],
-    [{ sqs: { source: "queues", queue: "mail" } }, /the metric is missing: source "queues" does not allow queue "mail"/],
-    [{ cloudwatch: { source: "cw", expression: "SUM(SEARCH('{AWS/SQS}', 'Sum', 60))" } }, /allows neither SEARCH nor SELECT/],
-  ])("warns of what the source does not allow, and counts no dollars for it: %j", async (metric, words) => {
-    expect(await warningsOf([metric])).toEqual([expect.stringMatching(words)]);
-  });
+    [
+      { sqs: { source: "queues", queue: "mail" } },
+      /the metric is missing: source "queues" does not allow queue "mail"/,
+    ],
+    [
+      { cloudwatch: { source: "cw", expression: "SUM(SEARCH('{AWS/SQS}', 'Sum', 60))" } },
+      /allows neither SEARCH nor SELECT/,
+    ],
+  ])(
+    "warns of what the source does not allow, and counts no dollars for it: %j",
+    async (metric, words) => {
+      expect(await warningsOf([metric])).toEqual([expect.stringMatching(words)]);
+    },
+  );
 
   it("is refused above maxMetrics of the source, by different questions of the whole partition", async () => {
     await apply(manifest("web", [prometheus("a")]), manifest("api", [prometheus("a")]));
     await apply(manifest("jobs", [prometheus("b")]));
-    await expect(apply(manifest("more", [prometheus("a"), prometheus("c")]))).rejects.toMatchObject({
-      code: "manifest.invalid",
-      message: expect.stringMatching(
-        /^Cannot accept "0.yaml", line 1: spec\.metrics\[0\]: a sync of partition "default" would ask source "main" 3 different questions, and it allows 2 \(maxMetrics\); ask what others ask already, or/,
-      ),
+    await expect(apply(manifest("more", [prometheus("a"), prometheus("c")]))).rejects.toMatchObject(
+      {
+        code: "manifest.invalid",
+        message: expect.stringMatching(
+          /^Cannot accept "0.yaml", line 1: spec\.metrics\[0\]: a sync of partition "default" would ask source "main" 3 different questions, and it allows 2 \(maxMetrics\); ask what others ask already, or/,
+        ),
+      },
+    );
+    await expect(apply(manifest("web", [prometheus("c")]))).rejects.toMatchObject({
+      message: expect.stringContaining("3 different questions"),
     });
-    await expect(apply(manifest("web", [prometheus("c")]))).rejects.toMatchObject({ message: expect.stringContaining("3 different questions") });
     // What replaces a question of its own needs no room.
     await apply(manifest("jobs", [prometheus("c")]));
-    expect((await apply(manifest("more", [prometheus("a"), prometheus("c")])))[0]?.outcome).toBe("created");
+    expect((await apply(manifest("more", [prometheus("a"), prometheus("c")])))[0]?.outcome).toBe(
+      "created",
+    );
   });
 
   it("is checked in a dry run against the sources of the same files, and otherwise against what is registered", async () => {
@@ -119,31 +186,70 @@ describe("apply of a metric of a source", () => {
         apiVersion: "tidemark.dev/v1",
         kind: "MetricSource",
         metadata: { name },
-        spec: { kind: "prometheus", url: "https://p.example.com", clusters: ["*"], namespaces: ["*"], maxMetrics },
+        spec: {
+          kind: "prometheus",
+          url: "https://p.example.com",
+          clusters: ["*"],
+          namespaces: ["*"],
+          maxMetrics,
+        },
       });
     const metrics = ["a", "b", "c"].map((query) => ({ prometheus: { source: "raised", query } }));
     const files = (maxMetrics: number, name = "raised") => [
       { file: "source.yaml", text: limited(maxMetrics, name) },
       { file: "web.yaml", text: manifest("web", metrics) },
     ];
-    await service.putSource({ name: "raised", kind: "prometheus", url: "https://p.example.com", clusters: ["*"], namespaces: ["*"], maxMetrics: 2 });
-    expect(await service.apply(files(3), { cluster, dryRun: true })).toMatchObject([{ outcome: "created", warnings: [] }]);
+    await service.putSource({
+      name: "raised",
+      kind: "prometheus",
+      url: "https://p.example.com",
+      clusters: ["*"],
+      namespaces: ["*"],
+      maxMetrics: 2,
+    });
+    expect(await service.apply(files(3), { cluster, dryRun: true })).toMatchObject([
+      { outcome: "created", warnings: [] },
+    ]);
     await expect(service.apply(files(3), { cluster, dryRun: false })).rejects.toMatchObject({
       message: expect.stringContaining("it allows 2 (maxMetrics)"),
     });
-    // Lowered in the same files, or by a file for another source: refused before anything is registered.
-    await service.putSource({ name: "raised", kind: "prometheus", url: "https://p.example.com", clusters: ["*"], namespaces: ["*"], maxMetrics: 5 });
+    // Lowered in the same files, or by a file for another source: refused before anything is
+    // registered.
+    await service.putSource({
+      name: "raised",
+      kind: "prometheus",
+      url: "https://p.example.com",
+      clusters: ["*"],
+      namespaces: ["*"],
+      maxMetrics: 5,
+    });
     await expect(service.apply(files(1), { cluster, dryRun: true })).rejects.toMatchObject({
       message: expect.stringContaining("it allows 1 (maxMetrics)"),
     });
-    expect(await service.apply(files(1, "other"), { cluster, dryRun: true })).toMatchObject([{ outcome: "created" }]);
+    expect(await service.apply(files(1, "other"), { cluster, dryRun: true })).toMatchObject([
+      { outcome: "created" },
+    ]);
   });
 
   it("is accepted again where the limit was lowered below what is stored", async () => {
-    await service.putSource({ ...SOURCES[0], name: "lowered", kind: "prometheus", clusters: ["*"], namespaces: ["*"], maxMetrics: 5 });
+    await service.putSource({
+      ...SOURCES[0],
+      name: "lowered",
+      kind: "prometheus",
+      clusters: ["*"],
+      namespaces: ["*"],
+      maxMetrics: 5,
+    });
     const metrics = ["a", "b", "c"].map((query) => ({ prometheus: { source: "lowered", query } }));
     await apply(manifest("web", metrics));
-    await service.putSource({ ...SOURCES[0], name: "lowered", kind: "prometheus", clusters: ["*"], namespaces: ["*"], maxMetrics: 2 });
+    await service.putSource({
+      ...SOURCES[0],
+      name: "lowered",
+      kind: "prometheus",
+      clusters: ["*"],
+      namespaces: ["*"],
+      maxMetrics: 2,
+    });
     expect((await apply(manifest("web", metrics)))[0]?.outcome).toBe("unchanged");
     expect((await apply(manifest("web", metrics.slice(1))))[0]?.outcome).toBe("configured");
   });

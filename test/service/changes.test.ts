@@ -21,11 +21,15 @@ const next = (): void => {
 };
 const apply = async (name: string, change: Parameters<typeof hpa>[1] = {}): Promise<void> => {
   next();
-  await service.apply([{ file: "a.yaml", text: hpa(name, { namespace: "shop", ...change }) }], { cluster: "eu-1", dryRun: false });
+  await service.apply([{ file: "a.yaml", text: hpa(name, { namespace: "shop", ...change }) }], {
+    cluster: "eu-1",
+    dryRun: false,
+  });
 };
 const told = async (query: ChangeQuery): Promise<readonly string[]> =>
   (await Array.fromAsync(service.changes(query))).map(
-    ({ scope, name, verb, generation, made }) => `${scope} ${name} ${verb} ${generation}${made === undefined ? "" : ` ${made}`}`,
+    ({ scope, name, verb, generation, made }) =>
+      `${scope} ${name} ${verb} ${generation}${made === undefined ? "" : ` ${made}`}`,
   );
 
 beforeAll(async () => {
@@ -53,7 +57,11 @@ describe("changes()", () => {
       let items = 0;
       const client = around(world.tables.client, async (command, send) => {
         const answer = await send();
-        const listed = command === "QueryCommand" ? (answer as { readonly Items?: readonly { readonly pk?: { readonly S?: string } }[] }).Items : [];
+        const listed =
+          command === "QueryCommand"
+            ? (answer as { readonly Items?: readonly { readonly pk?: { readonly S?: string } }[] })
+                .Items
+            : [];
         items += listed?.filter(({ pk }) => pk?.S?.startsWith("changes#")).length ?? 0;
         return answer;
       });
@@ -69,21 +77,47 @@ describe("changes()", () => {
 
   it("shows who changed what of one autoscaler, from what to what, and that it came about", async () => {
     const [created, changed, paused] = await Array.fromAsync(service.changes({ name: "web" }));
-    expect(created).toMatchObject({ by: "ada", at: new Date(NOON + 1_000).toISOString(), verb: "apply", generation: 1, made: true, fields: [] });
-    expect(changed).toMatchObject({ cluster: "eu-1", namespace: "shop", name: "web", generation: 2, made: true });
+    expect(created).toMatchObject({
+      by: "ada",
+      at: new Date(NOON + 1_000).toISOString(),
+      verb: "apply",
+      generation: 1,
+      made: true,
+      fields: [],
+    });
+    expect(changed).toMatchObject({
+      cluster: "eu-1",
+      namespace: "shop",
+      name: "web",
+      generation: 2,
+      made: true,
+    });
     expect(changed?.fields).toEqual([
       { path: "spec.maxReplicas", before: 10, after: 12 },
       { path: "spec.behavior", after: expect.objectContaining({ scaleUp: expect.anything() }) },
     ]);
-    expect(paused?.fields).toEqual([{ path: "paused", after: { by: "ada", at: new Date(NOON + 3_000).toISOString() } }]);
+    expect(paused?.fields).toEqual([
+      { path: "paused", after: { by: "ada", at: new Date(NOON + 3_000).toISOString() } },
+    ]);
     expect(paused?.after).toMatchObject({ kind: "HorizontalPodAutoscaler", paused: { by: "ada" } });
   });
 
   it("tells an edit that did not come about from those that did", async () => {
     const [{ uid = "" } = {}] = [await service.get({ name: "web" })];
-    const ref = { cluster: clusterName("eu-1"), namespace: namespace("shop"), name: "web" as never };
+    const ref = {
+      cluster: clusterName("eu-1"),
+      namespace: namespace("shop"),
+      name: "web" as never,
+    };
     // Its editor died before he stored the record; the next edit takes the number after it.
-    await insertChange(world.context, { ...ref, id: `${uid}:4`, atMs: secondMs, by: "bob", verb: "resume", baseGeneration: 3 });
+    await insertChange(world.context, {
+      ...ref,
+      id: `${uid}:4`,
+      atMs: secondMs,
+      by: "bob",
+      verb: "resume",
+      baseGeneration: 3,
+    });
     next();
     await service.resume({ name: "web" });
     expect((await told({ name: "web" })).slice(2)).toEqual([
@@ -94,7 +128,10 @@ describe("changes()", () => {
   });
 
   it("finds the edits of an autoscaler that is gone, by its full name", async () => {
-    expect(await told({ name: "shop/gone" })).toEqual(["autoscaler gone apply 1 true", "autoscaler gone delete 2 true"]);
+    expect(await told({ name: "shop/gone" })).toEqual([
+      "autoscaler gone apply 1 true",
+      "autoscaler gone delete 2 true",
+    ]);
     await expect(told({ name: "gone" })).rejects.toMatchObject({ code: "service.unknown" });
     await expect(told({ name: "shop/never" })).rejects.toMatchObject({ code: "service.unknown" });
   });
@@ -114,15 +151,22 @@ describe("changes()", () => {
 
   it("narrows to a cluster, a namespace and a time", async () => {
     expect(await told({ cluster: "eu-1" })).not.toContain("fleet fleet freeze 1");
-    expect((await told({ namespace: "shop" })).every((line) => line.startsWith("autoscaler "))).toBe(true);
+    expect(
+      (await told({ namespace: "shop" })).every((line) => line.startsWith("autoscaler ")),
+    ).toBe(true);
     expect(await told({ namespace: "other" })).toEqual([]);
-    expect((await told({ sinceMs: NOON + 6_000 })).slice(0, 2)).toEqual(["cluster eu-1 pause 2", "fleet fleet freeze 1"]);
+    expect((await told({ sinceMs: NOON + 6_000 })).slice(0, 2)).toEqual([
+      "cluster eu-1 pause 2",
+      "fleet fleet freeze 1",
+    ]);
   });
 
   it("goes on after any of its items", async () => {
     const all = await Array.fromAsync(service.changes({}));
     for (const [at, { id, at: time }] of all.entries()) {
-      expect(await Array.fromAsync(service.changes({ after: { atMs: Date.parse(time), id } }))).toEqual(all.slice(at + 1));
+      expect(
+        await Array.fromAsync(service.changes({ after: { atMs: Date.parse(time), id } })),
+      ).toEqual(all.slice(at + 1));
     }
   });
 
@@ -157,10 +201,14 @@ describe("fieldChanges()", () => {
   it("is always empty for equal documents, and never for others", () => {
     fc.assert(
       fc.property(fc.jsonValue(), fc.jsonValue(), (one, other) => {
-        const [before, after] = [JSON.parse(JSON.stringify(one)), JSON.parse(JSON.stringify(other))];
+        const [before, after] = [
+          JSON.parse(JSON.stringify(one)),
+          JSON.parse(JSON.stringify(other)),
+        ];
         expect(fieldChanges(before, before)).toEqual([]);
         expect(fieldChanges(before, after).length === 0).toBe(
-          JSON.stringify(before) === JSON.stringify(after) || fieldChanges(after, before).length === 0,
+          JSON.stringify(before) === JSON.stringify(after) ||
+            fieldChanges(after, before).length === 0,
         );
       }),
     );

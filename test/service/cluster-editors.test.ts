@@ -15,7 +15,10 @@ let bob: Service;
 let name = "";
 let count = 0;
 
-/** A service of ada. Something happens between its first write of the cluster, after so many others, and the lost answer to it. */
+/**
+ * A service of ada. Something happens between its first write of the cluster, after so many others,
+ * and the lost answer to it.
+ */
 const adaWith = (happens: () => Promise<unknown>, putsBefore = 0): Service => {
   let puts = 0;
   const client = around(world.tables.client, async (command, send) => {
@@ -51,7 +54,8 @@ it("a resume whose answer was lost does not undo the pause that another person h
 });
 
 it("a replace whose answer was lost does not undo the settings that another person has replaced since", async () => {
-  const replace = (service: Service, tolerance: number) => service.replaceCluster({ name, settings: { tolerance } });
+  const replace = (service: Service, tolerance: number) =>
+    service.replaceCluster({ name, settings: { tolerance } });
   await replace(
     adaWith(() => replace(bob, 0.3)),
     0.2,
@@ -72,7 +76,9 @@ it("an add whose answer was lost says that it added the cluster, though another 
   name = `${name}-new`;
   // The connection is written before the cluster.
   const ada = adaWith(() => bob.pauseCluster(name), 1);
-  expect(await ada.addCluster({ name, connection: { kind: "kubeconfig", path: "/kube/config" } })).toMatchObject({ name });
+  expect(
+    await ada.addCluster({ name, connection: { kind: "kubeconfig", path: "/kube/config" } }),
+  ).toMatchObject({ name });
   expect((await stored())?.paused).toMatchObject({ by: "bob" });
 });
 
@@ -84,6 +90,9 @@ it("an edit that another editor was first with is made again upon that of the ot
     await bob.pauseCluster(name);
     return send();
   });
-  await openService({ ...world.context, tables: { ...world.tables, client } }).replaceCluster({ name, settings: { tolerance: 0.2 } });
+  await openService({ ...world.context, tables: { ...world.tables, client } }).replaceCluster({
+    name,
+    settings: { tolerance: 0.2 },
+  });
   expect(await stored()).toMatchObject({ paused: { by: "bob" }, settings: { tolerance: 0.2 } });
 });

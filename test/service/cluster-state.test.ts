@@ -9,7 +9,13 @@ import { PURE_PART } from "../../lib/sync/decide/pure-part.ts";
 import { sync } from "../../lib/sync/sync.ts";
 import { DEFAULT_TIMING } from "../../lib/plan/message.ts";
 import { warmCache } from "../../lib/sync/load/warm-cache.ts";
-import { type Kubernetes, kubernetes, pod, podMetrics, workload } from "../cluster/stand-in/kubernetes.ts";
+import {
+  type Kubernetes,
+  kubernetes,
+  pod,
+  podMetrics,
+  workload,
+} from "../cluster/stand-in/kubernetes.ts";
 import { status } from "../cluster/stand-in/server.ts";
 import { clientTo } from "../cluster/stand-in/watched.ts";
 import { around } from "../contracts/faults.ts";
@@ -17,7 +23,10 @@ import { NOON } from "../noon.ts";
 import { type ServiceWorld, serviceWorld } from "./world/context.ts";
 import { documents, hpa } from "./world/manifests.ts";
 
-/** A real HTTPS cluster that real syncs read, the tables of the embedded engine, and what people are shown of it. */
+/**
+ * A real HTTPS cluster that real syncs read, the tables of the embedded engine, and what people are
+ * shown of it.
+ */
 let world: ServiceWorld;
 let service: Service;
 let server: Kubernetes;
@@ -71,19 +80,39 @@ beforeEach(async () => {
 });
 
 const applyAll = (): Promise<unknown> =>
-  service.apply([{ file: "a.yaml", text: documents(...WORKLOADS.map(([namespace, app]) => hpa(app, { namespace }))) }], {
-    cluster: name,
-    dryRun: false,
-  });
+  service.apply(
+    [
+      {
+        file: "a.yaml",
+        text: documents(...WORKLOADS.map(([namespace, app]) => hpa(app, { namespace }))),
+      },
+    ],
+    {
+      cluster: name,
+      dryRun: false,
+    },
+  );
 
 /** A sync of each partition, one period later. */
 const syncAll = async (partitions: readonly string[] = ["default"]): Promise<void> => {
   nowMs += PERIOD_MS;
   world.set(nowMs);
   const tables = { ...world.tables, clock: () => nowMs };
-  const ports = { tables, insert: world.context.insert, connect: async () => client, rules: PURE_PART, timing: TIMING, cache: warmCache() };
+  const ports = {
+    tables,
+    insert: world.context.insert,
+    connect: async () => client,
+    rules: PURE_PART,
+    timing: TIMING,
+    cache: warmCache(),
+  };
   for (const partition of partitions) {
-    const report = await sync(ports, { cluster: name, partition: partitionName(partition), dueMs: nowMs, periodMs: PERIOD_MS });
+    const report = await sync(ports, {
+      cluster: name,
+      partition: partitionName(partition),
+      dueMs: nowMs,
+      periodMs: PERIOD_MS,
+    });
     expect(report.kind).toBe("completed");
   }
 };
@@ -101,7 +130,11 @@ const divide = (): Promise<unknown> =>
 const refuseIn = (path: string): void => {
   server.overrides.push({
     match: ({ url }) => url.pathname.includes(path),
-    answer: status(403, "Forbidden", 'deployments.apps is forbidden: User "tidemark" cannot list resource'),
+    answer: status(
+      403,
+      "Forbidden",
+      'deployments.apps is forbidden: User "tidemark" cannot list resource',
+    ),
   });
 };
 
@@ -118,7 +151,10 @@ describe("the state of a cluster", () => {
   });
 
   it("is never synced before the first sync has ended", async () => {
-    expect(await shown()).toMatchObject({ state: "never synced", partitions: [{ state: "never synced" }] });
+    expect(await shown()).toMatchObject({
+      state: "never synced",
+      partitions: [{ state: "never synced" }],
+    });
   });
 
   it("is unreachable from the sync on that found nothing listening, with the words of the connection", async () => {
@@ -128,9 +164,15 @@ describe("the state of a cluster", () => {
     await syncAll();
     await syncAll();
     const view = await shown();
-    expect(view).toMatchObject({ state: "unreachable", since: at(30), partitions: [{ state: "unreachable", since: at(30) }] });
+    expect(view).toMatchObject({
+      state: "unreachable",
+      since: at(30),
+      partitions: [{ state: "unreachable", since: at(30) }],
+    });
     expect(view.error).toContain("nothing listens at the server's address (ECONNREFUSED)");
-    expect((await Array.fromAsync(service.clusters())).find((one) => one.name === name)).toEqual(view);
+    expect((await Array.fromAsync(service.clusters())).find((one) => one.name === name)).toEqual(
+      view,
+    );
   });
 
   it("stays unreachable while the cluster is paused or the fleet is frozen, and else tells of those", async () => {
@@ -149,15 +191,29 @@ describe("the state of a cluster", () => {
     await applyAll();
     refuseIn("/apis/apps/v1");
     await syncAll();
-    expect(await shown()).toMatchObject({ state: "forbidden", since: at(15), error: expect.stringContaining('is forbidden: User "tidemark"') });
+    expect(await shown()).toMatchObject({
+      state: "forbidden",
+      since: at(15),
+      error: expect.stringContaining('is forbidden: User "tidemark"'),
+    });
     server.overrides.length = 0;
-    server.overrides.push({ match: () => true, answer: status(401, "Unauthorized", "Unauthorized") });
+    server.overrides.push({
+      match: () => true,
+      answer: status(401, "Unauthorized", "Unauthorized"),
+    });
     await syncAll();
-    expect(await shown()).toMatchObject({ state: "forbidden", since: at(15), error: expect.stringContaining("Unauthorized") });
+    expect(await shown()).toMatchObject({
+      state: "forbidden",
+      since: at(15),
+      error: expect.stringContaining("Unauthorized"),
+    });
   });
 
   it("is partly failing where the cluster answers and a workload is not there, and names the autoscaler", async () => {
-    await service.apply([{ file: "a.yaml", text: hpa("gone", { namespace: "shop" }) }], { cluster: name, dryRun: false });
+    await service.apply([{ file: "a.yaml", text: hpa("gone", { namespace: "shop" }) }], {
+      cluster: name,
+      dryRun: false,
+    });
     await syncAll();
     const view = await shown();
     expect(view).toMatchObject({ state: "partly failing", since: at(15) });
@@ -174,12 +230,19 @@ describe("the state of a cluster", () => {
       ["shop", "ok"],
       ["cart", "forbidden"],
     ]);
-    expect(view).toMatchObject({ state: "partly failing", since: at(15), error: expect.stringMatching(/^partition "cart": /) });
+    expect(view).toMatchObject({
+      state: "partly failing",
+      since: at(15),
+      error: expect.stringMatching(/^partition "cart": /),
+    });
   });
 
   it("is unreachable though one of its partitions has no autoscaler that could tell", async () => {
     await divide();
-    await service.apply([{ file: "a.yaml", text: hpa("web", { namespace: "shop" }) }], { cluster: name, dryRun: false });
+    await service.apply([{ file: "a.yaml", text: hpa("web", { namespace: "shop" }) }], {
+      cluster: name,
+      dryRun: false,
+    });
     await server.close();
     await syncAll(["shop", "cart"]);
     expect((await shown()).state).toBe("unreachable");
@@ -189,11 +252,19 @@ describe("the state of a cluster", () => {
     const text = readFileSync(join(import.meta.dirname, "../../examples/watermark.yaml"), "utf8");
     await service.apply([{ file: "watermark.yaml", text }], { cluster: name, dryRun: false });
     await syncAll();
-    expect(await shown()).toMatchObject({ state: "partly failing", since: at(15), error: expect.stringContaining('"watermark" not found') });
+    expect(await shown()).toMatchObject({
+      state: "partly failing",
+      since: at(15),
+      error: expect.stringContaining('"watermark" not found'),
+    });
     await server.close();
-    // Its conditions say the same of both failures: the next sync that tells its page whole has the new words.
+    // Its conditions say the same of both failures: the next sync that tells its page whole has the
+    // new words.
     for (let syncs = 0; syncs < 4; syncs++) await syncAll();
-    expect(await shown()).toMatchObject({ state: "unreachable", error: expect.stringContaining("ECONNREFUSED") });
+    expect(await shown()).toMatchObject({
+      state: "unreachable",
+      error: expect.stringContaining("ECONNREFUSED"),
+    });
   });
 
   it("is late once more than three periods have passed without a sync, since the last one", async () => {
@@ -217,7 +288,11 @@ describe("the state of a cluster", () => {
   const refuseScales = (): void => {
     server.overrides.push({
       match: ({ method, url }) => method === "PUT" && url.pathname.endsWith("/scale"),
-      answer: status(403, "Forbidden", 'deployments.apps "web" is forbidden: User "tidemark" cannot update resource "deployments/scale"'),
+      answer: status(
+        403,
+        "Forbidden",
+        'deployments.apps "web" is forbidden: User "tidemark" cannot update resource "deployments/scale"',
+      ),
     });
   };
 
@@ -227,7 +302,10 @@ describe("the state of a cluster", () => {
     busy();
     refuseScales();
     await syncAll();
-    expect(await shown()).toMatchObject({ state: "forbidden", error: expect.stringContaining('cannot update resource "deployments/scale"') });
+    expect(await shown()).toMatchObject({
+      state: "forbidden",
+      error: expect.stringContaining('cannot update resource "deployments/scale"'),
+    });
     const [view] = await Array.fromAsync(service.autoscalers({ cluster: name }));
     expect(view).toMatchObject({
       state: "forbidden",
@@ -243,7 +321,9 @@ describe("the state of a cluster", () => {
     server.overrides.pop();
     await syncAll();
     expect((await shown()).state).toBe("ok");
-    expect((await service.status()).problems.filter(({ message }) => message.includes(`"${name}`))).toEqual([]);
+    expect(
+      (await service.status()).problems.filter(({ message }) => message.includes(`"${name}`)),
+    ).toEqual([]);
   });
 
   it("is failing where the metrics API is gone, and the status is unhealthy", async () => {
@@ -254,9 +334,9 @@ describe("the state of a cluster", () => {
     expect(await shown()).toMatchObject({ state: "failing" });
     const [view] = await Array.fromAsync(service.autoscalers({ cluster: name }));
     expect(view).toMatchObject({ state: "failing" });
-    expect((await service.status()).problems.filter(({ message }) => message.includes(`"${name}`))).toMatchObject([
-      { kind: "failing", next: `tidemark cluster check ${name}` },
-    ]);
+    expect(
+      (await service.status()).problems.filter(({ message }) => message.includes(`"${name}`)),
+    ).toMatchObject([{ kind: "failing", next: `tidemark cluster check ${name}` }]);
   });
 
   it("is ok where autoscalers are at their maximum, and after 15 minutes the status says which", async () => {
@@ -268,7 +348,9 @@ describe("the state of a cluster", () => {
     expect(notices?.filter(({ message }) => message.includes(`"${name}`))).toMatchObject([
       {
         kind: "at max",
-        message: expect.stringMatching(/^3 autoscalers of ".*", first "\w+\/\w+", have wanted more than maxReplicas for 15 minutes$/),
+        message: expect.stringMatching(
+          /^3 autoscalers of ".*", first "\w+\/\w+", have wanted more than maxReplicas for 15 minutes$/,
+        ),
       },
     ]);
   });
@@ -282,9 +364,14 @@ describe("the state of a cluster", () => {
       asked.push(command);
       return send();
     });
-    await openQueries({ tables: { ...world.tables, client: counting }, clock: () => nowMs }).cluster(name);
+    await openQueries({
+      tables: { ...world.tables, client: counting },
+      clock: () => nowMs,
+    }).cluster(name);
     // The cluster, its connection and the fleet; both heads.
-    const counts = Object.fromEntries([...Map.groupBy(asked, (one) => one)].map(([one, all]) => [one, all.length]));
+    const counts = Object.fromEntries(
+      [...Map.groupBy(asked, (one) => one)].map(([one, all]) => [one, all.length]),
+    );
     expect(counts).toEqual({ GetItemCommand: 3, BatchGetItemCommand: 1 });
   });
 });

@@ -19,7 +19,10 @@ afterAll(async () => {
 
 let cluster: string;
 let nowMs: number;
-/** Its eventual reads of heads give what was stored at the last `settle`, as a replica of DynamoDB that lags. */
+/**
+ * Its eventual reads of heads give what was stored at the last `settle`, as a replica of DynamoDB
+ * that lags.
+ */
 let service: Service;
 let settle: () => void;
 beforeEach(async () => {
@@ -31,7 +34,8 @@ beforeEach(async () => {
   settle = () => lagging.clear();
   const client = around(fleet.tables.client, async (command, send, input) => {
     const isEventual =
-      command === BatchGetItemCommand.name && Object.values((input as BatchInput).RequestItems).every((one) => one.ConsistentRead !== true);
+      command === BatchGetItemCommand.name &&
+      Object.values((input as BatchInput).RequestItems).every((one) => one.ConsistentRead !== true);
     if (!isEventual) return send();
     const asked = JSON.stringify(input);
     if (!lagging.has(asked)) lagging.set(asked, await send());
@@ -39,14 +43,22 @@ beforeEach(async () => {
   });
   const clock = (): number => nowMs;
   const tables = { ...fleet.tables, client, clock };
-  service = openService({ tables, insert: insertByStatement(tables), clock, by: "ada", newUid: () => "uid-new" });
+  service = openService({
+    tables,
+    insert: insertByStatement(tables),
+    clock,
+    by: "ada",
+    newUid: () => "uid-new",
+  });
 });
 
 const ONE = "checkout-worker-0";
 const OTHER = "checkout-worker-1";
 
 const names = async (): Promise<readonly string[]> =>
-  (await Array.fromAsync(service.rows({}))).flatMap(({ rows }) => rows.map(({ name, paused }) => (paused ? `${name} paused` : name)));
+  (await Array.fromAsync(service.rows({}))).flatMap(({ rows }) =>
+    rows.map(({ name, paused }) => (paused ? `${name} paused` : name)),
+  );
 
 /** What readers see before an edit. A replica that lags goes on saying so. */
 const lookedAt = async (): Promise<void> => {
@@ -69,7 +81,9 @@ describe("an edit", () => {
   it("of an override shows at once in the list without expired ones", async () => {
     await lookedAt();
     await service.setOverride({ name: OTHER, hold: true, reason: "drill" });
-    expect(await Array.fromAsync(service.overrides({ expired: "no" }))).toMatchObject([{ name: OTHER }]);
+    expect(await Array.fromAsync(service.overrides({ expired: "no" }))).toMatchObject([
+      { name: OTHER },
+    ]);
   });
 
   it("that makes an autoscaler makes its name known at once, also without namespace and cluster", async () => {

@@ -25,7 +25,13 @@ const contexts = async () => {
   });
   const at = (nowMs: number): ServiceContext => {
     const tables = testTables(client, engine.tables, () => nowMs);
-    return { tables, insert: insertByStatement(tables), clock: () => nowMs, by: "ada", newUid: () => `uid-${nowMs}` };
+    return {
+      tables,
+      insert: insertByStatement(tables),
+      clock: () => nowMs,
+      by: "ada",
+      newUid: () => `uid-${nowMs}`,
+    };
   };
   return {
     at,
@@ -40,11 +46,15 @@ const contexts = async () => {
 const added = async (context: ServiceContext): Promise<void> => {
   const service = openService(context);
   await service.addCluster({ name: "eu-1", connection: CONNECTION });
-  await service.apply([{ file: "a.yaml", text: hpa("web", { namespace: "shop" }) }], { cluster: "eu-1", dryRun: false });
+  await service.apply([{ file: "a.yaml", text: hpa("web", { namespace: "shop" }) }], {
+    cluster: "eu-1",
+    dryRun: false,
+  });
   await storeEvents(context.insert, await recordOf(context, "web"), context.clock(), [[0, 2, 4]]);
 };
 
-const all = (context: ServiceContext, sinceMs?: number) => Array.fromAsync(openService(context).events(sinceMs === undefined ? {} : { sinceMs }));
+const all = (context: ServiceContext, sinceMs?: number) =>
+  Array.fromAsync(openService(context).events(sinceMs === undefined ? {} : { sinceMs }));
 
 describe("events of all that is kept", () => {
   it("ask no day before a cluster was added", async () => {
@@ -80,9 +90,22 @@ describe("events of all that is kept", () => {
     workloadOf(world, "web").demand = 5;
     const warm = world.worker();
     await world.sync(warm);
-    await insertScopeChange(warm.insert, { id: "h", scope: "cluster", name: world.record.name, verb: "add", version: 1, atMs: NOON, by: "ada" });
+    await insertScopeChange(warm.insert, {
+      id: "h",
+      scope: "cluster",
+      name: world.record.name,
+      verb: "add",
+      version: 1,
+      atMs: NOON,
+      by: "ada",
+    });
     const closed = async (): Promise<readonly (readonly [string, number])[]> =>
-      [...(await closedDays(world.tables, world.record.name, { sinceMs: 0, untilMs: world.nowMs }))].map(([day, counts]) => [day, counts.size]);
+      [
+        ...(await closedDays(world.tables, world.record.name, {
+          sinceMs: 0,
+          untilMs: world.nowMs,
+        })),
+      ].map(([day, counts]) => [day, counts.size]);
     world.nowMs = NOON + 2.6 * DAY_MS;
     await world.sync(warm);
     expect(await closed()).toEqual([["2026-03-01", 1]]);

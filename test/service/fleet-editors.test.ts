@@ -7,7 +7,10 @@ import { type ServiceWorld, serviceWorld } from "./world/context.ts";
 let world: ServiceWorld;
 let bob: Service;
 
-/** A service of ada. Something happens between its first write of the fleet and the lost answer to it. */
+/**
+ * A service of ada. Something happens between its first write of the fleet and the lost answer to
+ * it.
+ */
 const adaWith = (happens: () => Promise<unknown>): Service => {
   let first = true;
   const client = around(world.tables.client, async (command, send) => {

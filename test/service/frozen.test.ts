@@ -49,7 +49,12 @@ describe.each([
   it("is shown with its state, its metrics and the count that it would have", async () => {
     const { service } = await stopped(stop);
     const view = await service.get(asked);
-    expect(view).toMatchObject({ state, currentReplicas: 4, desiredReplicas: 7, decision: { kind: "hold", from: 4, reason, withoutHold: without } });
+    expect(view).toMatchObject({
+      state,
+      currentReplicas: 4,
+      desiredReplicas: 7,
+      decision: { kind: "hold", from: 4, reason, withoutHold: without },
+    });
     expect(view.metrics).toMatchObject([{ kind: "measured", proposal: 7 }]);
     expect(
       autoscalerRow(tableRowOf(view), 0, plain)
@@ -61,7 +66,9 @@ describe.each([
 
   it("is described and explained with what would happen", async () => {
     const { service, nowMs } = await stopped(stop);
-    expect(describeSheet(await service.describe(asked), nowMs, plain).written()).toMatch(/^Without hold: +scale 4 -> 7: MetricAboveTarget: /m);
+    expect(describeSheet(await service.describe(asked), nowMs, plain).written()).toMatch(
+      /^Without hold: +scale 4 -> 7: MetricAboveTarget: /m,
+    );
     const explanation = await service.explain(asked);
     expect(explanation.otherwise[0]).toMatch(/; without this hold the count would be 7$/);
     expect(explainSheet(explanation, nowMs, plain).written()).toMatch(

@@ -40,14 +40,19 @@ beforeAll(async () => {
 afterAll(() => world.close());
 beforeEach(async () => {
   cluster = `half-${++count}`;
-  await service.addCluster({ name: cluster, connection: { kind: "kubeconfig", path: "/kube/config" } });
+  await service.addCluster({
+    name: cluster,
+    connection: { kind: "kubeconfig", path: "/kube/config" },
+  });
 });
 
 it("apply tells each partition once of what it finds unchanged", async () => {
   const manifests = source(documents(hpa("web"), hpa("api")));
   await expect(dying.apply(manifests, { cluster, dryRun: false })).rejects.toThrow("died");
   expect(await version()).toBe(0);
-  expect((await service.apply(source(hpa("web")), { cluster, dryRun: false }))[0]?.outcome).toBe("unchanged");
+  expect((await service.apply(source(hpa("web")), { cluster, dryRun: false }))[0]?.outcome).toBe(
+    "unchanged",
+  );
   expect(await version()).toBe(1);
   // The one that died had stored both, side by side.
   await service.apply(manifests, { cluster, dryRun: false });
@@ -86,11 +91,17 @@ it("an edit whose condition an edit that died has changed is refused, and tells 
   const onlyIf = [{ uid: applied?.uid ?? "", generation: 1 }];
   await expect(dying.pause({ ...web(), onlyIf })).rejects.toThrow("died");
   expect(await version()).toBe(1);
-  await expect(service.pause({ ...web(), onlyIf })).rejects.toMatchObject({ code: "service.changed" });
+  await expect(service.pause({ ...web(), onlyIf })).rejects.toMatchObject({
+    code: "service.changed",
+  });
   expect(await version()).toBe(2);
-  await expect(service.apply(source(hpa("web")), { cluster, dryRun: true, onlyIf })).rejects.toMatchObject({ code: "service.changed" });
+  await expect(
+    service.apply(source(hpa("web")), { cluster, dryRun: true, onlyIf }),
+  ).rejects.toMatchObject({ code: "service.changed" });
   expect(await version()).toBe(2);
-  await expect(service.apply(source(hpa("web")), { cluster, dryRun: false, onlyIf })).rejects.toMatchObject({ code: "service.changed" });
+  await expect(
+    service.apply(source(hpa("web")), { cluster, dryRun: false, onlyIf }),
+  ).rejects.toMatchObject({ code: "service.changed" });
   expect(await version()).toBe(3);
 });
 
@@ -100,6 +111,8 @@ it("delete says that there is no autoscaler, and tells the partition of the path
   expect(await version()).toBe(1);
   await expect(service.delete(web())).rejects.toMatchObject({ code: "service.unknown" });
   expect(await version()).toBe(2);
-  await expect(service.delete({ cluster, name: "web" })).rejects.toMatchObject({ code: "service.unknown" });
+  await expect(service.delete({ cluster, name: "web" })).rejects.toMatchObject({
+    code: "service.unknown",
+  });
   expect(await version()).toBe(2);
 });

@@ -24,7 +24,11 @@ describe("knownSpecs()", () => {
   it("converts equal texts once, to what specOf() says", () => {
     const { converted, known } = counted();
     const specs = [known(manifest("web")), known(manifest("api")), known(manifest("web"))];
-    expect(specs).toEqual([specOf(manifest("web")), specOf(manifest("api")), specOf(manifest("web"))]);
+    expect(specs).toEqual([
+      specOf(manifest("web")),
+      specOf(manifest("api")),
+      specOf(manifest("web")),
+    ]);
     expect(converted).toEqual([manifest("web"), manifest("api")]);
   });
 
@@ -45,6 +49,8 @@ describe("knownSpecs()", () => {
       }
       return "";
     };
-    expect([refusal("shop/web"), refusal("shop/api")].map((words) => words.includes("shop/web"))).toEqual([true, false]);
+    expect(
+      [refusal("shop/web"), refusal("shop/api")].map((words) => words.includes("shop/web")),
+    ).toEqual([true, false]);
   });
 });

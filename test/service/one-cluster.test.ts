@@ -16,16 +16,25 @@ beforeAll(async () => {
   world = await serviceWorld();
   server = await askedServer();
   service = openService({ ...world.context, checkConnection: () => look(server) });
-  await service.addCluster({ name: "first", connection: { kind: "secret", secretId: "prod/first" } });
+  await service.addCluster({
+    name: "first",
+    connection: { kind: "secret", secretId: "prod/first" },
+  });
 });
 afterAll(async () => {
   await server.close();
   await world.close();
 });
 
-const isA = (uid: string): void => void server.documents.set(IDENTITY, { kind: "Namespace", metadata: { name: "kube-system", uid } });
-const identityOf = async (name: string) => (await getConnection(world.tables, clusterName(name)))?.kubeSystemUid;
-const secret = (name: string) => ({ name, connection: { kind: "secret", secretId: `prod/${name}` } }) as const;
+const isA = (uid: string): void =>
+  void server.documents.set(IDENTITY, {
+    kind: "Namespace",
+    metadata: { name: "kube-system", uid },
+  });
+const identityOf = async (name: string) =>
+  (await getConnection(world.tables, clusterName(name)))?.kubeSystemUid;
+const secret = (name: string) =>
+  ({ name, connection: { kind: "secret", secretId: `prod/${name}` } }) as const;
 
 describe("one cluster has one name", () => {
   it("keeps the identity that the look has found with the connection", async () => {
@@ -35,7 +44,9 @@ describe("one cluster has one name", () => {
   it("refuses a second name, names the first, and stores nothing", async () => {
     await expect(service.addCluster(secret("second"))).rejects.toMatchObject({
       code: "service.unusable",
-      message: expect.stringContaining('Cannot add cluster "second": it is cluster "first" under a second name'),
+      message: expect.stringContaining(
+        'Cannot add cluster "second": it is cluster "first" under a second name',
+      ),
     });
     expect(await getCluster(world.tables, clusterName("second"))).toBeUndefined();
   });

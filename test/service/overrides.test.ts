@@ -27,28 +27,54 @@ beforeAll(async () => {
   ada = openService(world.context);
   bob = openService({ ...world.context, by: "bob" });
   await ada.addCluster({ name: "eu-1", connection: { kind: "kubeconfig", path: "/kube/config" } });
-  const manifests = documents(hpa("web", { namespace: "shop" }), hpa("api", { namespace: "shop", max: 5 }), hpa("web", { namespace: "lab" }));
+  const manifests = documents(
+    hpa("web", { namespace: "shop" }),
+    hpa("api", { namespace: "shop", max: 5 }),
+    hpa("web", { namespace: "lab" }),
+  );
   await ada.apply([{ file: "a.yaml", text: manifests }], { cluster: "eu-1", dryRun: false });
 });
 afterAll(() => world.close());
 
 beforeEach(async () => {
   world.set(NOON);
-  for (const { id, state } of await Array.fromAsync(ada.overrides({}))) if (state !== "expired") await ada.clearOverride({ id });
+  for (const { id, state } of await Array.fromAsync(ada.overrides({})))
+    if (state !== "expired") await ada.clearOverride({ id });
 });
 
-const set = (wanted: Partial<NewOverride>, by = ada) => by.setOverride({ ...IN_AN_HOUR, ...wanted });
+const set = (wanted: Partial<NewOverride>, by = ada) =>
+  by.setOverride({ ...IN_AN_HOUR, ...wanted });
 const WEB = { name: "eu-1/shop/web" };
 const SHOP = { cluster: "eu-1", namespace: "shop" };
 const listed = async (query = {}) =>
-  (await Array.fromAsync(ada.overrides(query))).filter(({ state }) => state !== "expired").map(({ scope, state }) => `${scope} ${state}`);
+  (await Array.fromAsync(ada.overrides(query)))
+    .filter(({ state }) => state !== "expired")
+    .map(({ scope, state }) => `${scope} ${state}`);
 
 describe("setOverride()", () => {
   it("says whom it meets with which bounds, and stores nothing in a dry run", async () => {
-    const { override, changed, meets, warnings } = await set({ ...SHOP, minFactor: 1.5, dryRun: true });
-    expect(override).toMatchObject({ scope: "namespace", cluster: "eu-1", namespace: "shop", minFactor: 1.5, state: "active", by: "ada" });
+    const { override, changed, meets, warnings } = await set({
+      ...SHOP,
+      minFactor: 1.5,
+      dryRun: true,
+    });
+    expect(override).toMatchObject({
+      scope: "namespace",
+      cluster: "eu-1",
+      namespace: "shop",
+      minFactor: 1.5,
+      state: "active",
+      by: "ada",
+    });
     expect({ changed, warnings }).toEqual({ changed: false, warnings: [] });
-    expect(meets.map(({ name, before, after }) => [name, before.min.replicas, after.min.replicas, after.min.by.kind])).toEqual([
+    expect(
+      meets.map(({ name, before, after }) => [
+        name,
+        before.min.replicas,
+        after.min.replicas,
+        after.min.by.kind,
+      ]),
+    ).toEqual([
       ["api", 2, 3, "override"],
       ["web", 2, 3, "override"],
     ]);
@@ -58,8 +84,16 @@ describe("setOverride()", () => {
   it.each<[string, Partial<NewOverride>, string]>([
     ["nothing to set", {}, "it sets nothing"],
     ["bounds without an end", { min: 3, untilMs: undefined as never }, "it has no end: give until"],
-    ["an end that has passed", { min: 3, untilMs: NOON }, "its end 2026-03-01T12:00:00.000Z has passed"],
-    ["bounds for more than 30 days", { min: 3, untilMs: NOON + 31 * 24 * HOUR_MS }, "bounds last at most 30 days"],
+    [
+      "an end that has passed",
+      { min: 3, untilMs: NOON },
+      "its end 2026-03-01T12:00:00.000Z has passed",
+    ],
+    [
+      "bounds for more than 30 days",
+      { min: 3, untilMs: NOON + 31 * 24 * HOUR_MS },
+      "bounds last at most 30 days",
+    ],
     ["an end before its beginning", { min: 3, fromMs: NOON + 2 * HOUR_MS }, "not after it begins"],
     ["no reason", { min: 3, reason: " " }, "the reason is empty"],
     ["a reason of several lines", { min: 3, reason: "a\nb" }, "write it in one line"],
@@ -92,9 +126,14 @@ describe("setOverride()", () => {
       [4, 4],
       [4, 4],
     ]);
-    expect(cap.warnings).toEqual(['minReplicas of 2 autoscalers is above the new maxReplicas and follows it, as for "eu-1/shop/api": 7 becomes 4']);
+    expect(cap.warnings).toEqual([
+      'minReplicas of 2 autoscalers is above the new maxReplicas and follows it, as for "eu-1/shop/api": 7 becomes 4',
+    ]);
     expect(await listed({ ...SHOP })).toEqual(["fleet active", "fleet active", "namespace active"]);
-    expect(await listed({ cluster: "eu-1", namespace: "lab" })).toEqual(["fleet active", "fleet active"]);
+    expect(await listed({ cluster: "eu-1", namespace: "lab" })).toEqual([
+      "fleet active",
+      "fleet active",
+    ]);
   });
 
   it("refuses a minimum of one autoscaler above a forced cap, which it would raise when the cap ends; with a maximum it is accepted", async () => {
@@ -103,18 +142,26 @@ describe("setOverride()", () => {
     await expect(refused).rejects.toThrow(
       /minReplicas would be 6, above maxReplicas, which is 4 by the override "f-\w+" of ada: TV spot; give a max too/,
     );
-    expect((await set({ ...WEB, min: 6, max: 8 })).warnings[0]).toContain("it does not set minReplicas of 1 autoscaler");
+    expect((await set({ ...WEB, min: 6, max: 8 })).warnings[0]).toContain(
+      "it does not set minReplicas of 1 autoscaler",
+    );
   });
 
   it("warns of a hold without an end, and of an override that meets nobody", async () => {
     const { untilMs: _none, ...open } = IN_AN_HOUR;
-    expect((await ada.setOverride({ ...open, cluster: "eu-1", hold: true })).warnings[0]).toContain("it has no end");
-    expect((await set({ cluster: "eu-1", namespace: "none", max: 3 })).warnings[0]).toContain("it meets no autoscaler now");
+    expect((await ada.setOverride({ ...open, cluster: "eu-1", hold: true })).warnings[0]).toContain(
+      "it has no end",
+    );
+    expect((await set({ cluster: "eu-1", namespace: "none", max: 3 })).warnings[0]).toContain(
+      "it meets no autoscaler now",
+    );
   });
 
   it("keeps room for the cluster beside overrides of its namespaces", async () => {
     for (let at = 0; at < 10; at++) await set({ ...SHOP, hold: true });
-    await expect(set({ ...SHOP, hold: true })).rejects.toMatchObject({ message: expect.stringContaining('namespace "shop" has 10 overrides') });
+    await expect(set({ ...SHOP, hold: true })).rejects.toMatchObject({
+      message: expect.stringContaining('namespace "shop" has 10 overrides'),
+    });
     await set({ cluster: "eu-1", hold: true });
     world.set(NOON + HOUR_MS);
     await set({ ...SHOP, hold: true, untilMs: NOON + 2 * HOUR_MS });
@@ -128,9 +175,22 @@ describe("describe() and explain()", () => {
     const { override } = await set({ ...SHOP, min: 4 }, bob);
     await set({ ...WEB, max: 7, fromMs: NOON + 1 });
     const view = await ada.describe(WEB);
-    const by = { kind: "override", id: override.id, scope: "namespace", by: "bob", reason: "TV spot", until: "2026-03-01T13:00:00.000Z" };
-    expect(view.bounds).toEqual({ min: { replicas: 4, by }, max: { replicas: 10, by: { kind: "manifest" } } });
-    expect(view.overrides?.map(({ scope, state }) => `${scope} ${state}`)).toEqual(["namespace active", "autoscaler ahead"]);
+    const by = {
+      kind: "override",
+      id: override.id,
+      scope: "namespace",
+      by: "bob",
+      reason: "TV spot",
+      until: "2026-03-01T13:00:00.000Z",
+    };
+    expect(view.bounds).toEqual({
+      min: { replicas: 4, by },
+      max: { replicas: 10, by: { kind: "manifest" } },
+    });
+    expect(view.overrides?.map(({ scope, state }) => `${scope} ${state}`)).toEqual([
+      "namespace active",
+      "autoscaler ahead",
+    ]);
     const shown = describeSheet(view, NOON, plain).written();
     expect(shown).toContain(
       `minReplicas   4    by the override ${override.id} of bob, for the namespace: TV spot   until 2026-03-01T13:00:00.000Z (in 60m)`,
@@ -142,7 +202,14 @@ describe("describe() and explain()", () => {
   });
 
   it("name the override behind the bounds of an evaluation, and nothing for one of an earlier release", () => {
-    const minBy = { kind: "override", id: "a-1", scope: "autoscaler", by: "bob", reason: "TV spot", untilMs: NOON } as const;
+    const minBy = {
+      kind: "override",
+      id: "a-1",
+      scope: "autoscaler",
+      by: "bob",
+      reason: "TV spot",
+      untilMs: NOON,
+    } as const;
     expect(boundsThen({ min: 4, max: 9, minBy, holds: [minBy] })).toMatchObject({
       min: { replicas: 4, by: { id: "a-1" } },
       max: { by: { kind: "manifest" } },
@@ -155,11 +222,15 @@ describe("describe() and explain()", () => {
 describe("an override", () => {
   it("is extended and cleared by its id, and each edit is in the changes with its editor", async () => {
     const { override } = await set({ ...WEB, min: 4 });
-    expect(await bob.extendOverride({ id: override.id, untilMs: NOON + 2 * HOUR_MS })).toMatchObject({
+    expect(
+      await bob.extendOverride({ id: override.id, untilMs: NOON + 2 * HOUR_MS }),
+    ).toMatchObject({
       changed: true,
       override: { until: "2026-03-01T14:00:00.000Z" },
     });
-    expect(await bob.extendOverride({ id: override.id, untilMs: NOON + 2 * HOUR_MS })).toMatchObject({ changed: false });
+    expect(
+      await bob.extendOverride({ id: override.id, untilMs: NOON + 2 * HOUR_MS }),
+    ).toMatchObject({ changed: false });
     expect(await bob.clearOverride({ id: override.id })).toMatchObject({ changed: true });
     await expect(bob.clearOverride({ id: override.id })).rejects.toMatchObject({
       code: "service.unknown",
@@ -167,7 +238,12 @@ describe("an override", () => {
     });
     const edits = (await Array.fromAsync(ada.changes(WEB)))
       .slice(-3)
-      .map(({ verb, by, made, fields }) => ({ verb, by, made, paths: fields.map(({ path }) => path) }));
+      .map(({ verb, by, made, fields }) => ({
+        verb,
+        by,
+        made,
+        paths: fields.map(({ path }) => path),
+      }));
     expect(edits).toEqual([
       { verb: "override", by: "ada", made: true, paths: [`overrides.${override.id}`] },
       { verb: "extend", by: "bob", made: true, paths: [`overrides.${override.id}.until`] },
@@ -184,18 +260,32 @@ describe("an override", () => {
       await ada.clearOverride({ id: override.id });
       world.set(sinceMs + 2 * at + 2);
     }
-    const edits = (await Array.fromAsync(ada.changes({ sinceMs }))).slice(0, 6).map(({ scope, verb, fields }) => `${scope} ${verb} ${fields.length}`);
-    expect(edits).toEqual(["fleet override 1", "fleet clear 1", "cluster override 1", "cluster clear 1", "cluster override 1", "cluster clear 1"]);
+    const edits = (await Array.fromAsync(ada.changes({ sinceMs })))
+      .slice(0, 6)
+      .map(({ scope, verb, fields }) => `${scope} ${verb} ${fields.length}`);
+    expect(edits).toEqual([
+      "fleet override 1",
+      "fleet clear 1",
+      "cluster override 1",
+      "cluster clear 1",
+      "cluster override 1",
+      "cluster clear 1",
+    ]);
   });
 
   it("that has expired is not brought back, clearing it changes nothing, and the next edit of its item drops it", async () => {
     const { override } = await set({ fleet: true, max: 9 });
     world.set(NOON + HOUR_MS);
     expect(await listed()).toEqual([]);
-    await expect(ada.extendOverride({ id: override.id, untilMs: NOON + 3 * HOUR_MS })).rejects.toMatchObject({
+    await expect(
+      ada.extendOverride({ id: override.id, untilMs: NOON + 3 * HOUR_MS }),
+    ).rejects.toMatchObject({
       message: expect.stringContaining("it expired at 2026-03-01T13:00:00.000Z"),
     });
-    expect(await ada.clearOverride({ id: override.id })).toMatchObject({ changed: false, override: { state: "expired" } });
+    expect(await ada.clearOverride({ id: override.id })).toMatchObject({
+      changed: false,
+      override: { state: "expired" },
+    });
     expect((await getFleet(world.tables)).overrides).toHaveLength(1);
     await ada.freeze("drill");
     await ada.thaw();
@@ -205,7 +295,10 @@ describe("an override", () => {
   it("stays through an apply, a pause and an edit of its cluster", async () => {
     await set({ ...WEB, min: 4 });
     await set({ cluster: "eu-1", max: 9 });
-    await ada.apply([{ file: "a.yaml", text: hpa("web", { namespace: "shop", max: 12 }) }], { cluster: "eu-1", dryRun: false });
+    await ada.apply([{ file: "a.yaml", text: hpa("web", { namespace: "shop", max: 12 }) }], {
+      cluster: "eu-1",
+      dryRun: false,
+    });
     await ada.pause(WEB);
     await ada.resume(WEB);
     await ada.replaceCluster({ name: "eu-1", syncPeriodMs: 30_000 });
@@ -221,8 +314,13 @@ describe("an override", () => {
       await set({ fleet: true, max: 8, reason: "bob's" }, bob);
       throw Object.assign(new Error("planted: lost answer"), { name: "TimeoutError" });
     });
-    await set({ fleet: true, max: 9, reason: "ada's" }, openService({ ...world.context, tables: { ...world.tables, client } }));
-    expect((await Array.fromAsync(ada.overrides({}))).map(({ reason }) => reason).toSorted()).toEqual(["ada's", "bob's"]);
+    await set(
+      { fleet: true, max: 9, reason: "ada's" },
+      openService({ ...world.context, tables: { ...world.tables, client } }),
+    );
+    expect(
+      (await Array.fromAsync(ada.overrides({}))).map(({ reason }) => reason).toSorted(),
+    ).toEqual(["ada's", "bob's"]);
   });
 });
 
@@ -233,11 +331,21 @@ describe("overrides() without expired ones", () => {
     const name = `${synced.record.name}/shop/web`;
     let queries = 0;
     const client = around(synced.tables.client, (command, send, input) => {
-      if (command === "QueryCommand" && JSON.stringify(input).includes(`autoscalers#${synced.record.name}`)) queries++;
+      if (
+        command === "QueryCommand" &&
+        JSON.stringify(input).includes(`autoscalers#${synced.record.name}`)
+      )
+        queries++;
       return send();
     });
-    const people = openService({ ...world.context, tables: { ...synced.tables, client }, clock: () => synced.nowMs });
-    const found = async (query: OverrideListQuery): Promise<readonly [states: readonly string[], queries: number]> => {
+    const people = openService({
+      ...world.context,
+      tables: { ...synced.tables, client },
+      clock: () => synced.nowMs,
+    });
+    const found = async (
+      query: OverrideListQuery,
+    ): Promise<readonly [states: readonly string[], queries: number]> => {
       queries = 0;
       return [(await Array.fromAsync(people.overrides(query))).map(({ state }) => state), queries];
     };
@@ -288,7 +396,9 @@ describe("status()", () => {
       more: 0,
     });
     const sheet = statusSheet(await ada.status(), plain).written();
-    expect(sheet).toContain("the fleet: max 20, forced, until 2026-03-01T13:00:00.000Z (in 60m), by ada: TV spot (f-");
+    expect(sheet).toContain(
+      "the fleet: max 20, forced, until 2026-03-01T13:00:00.000Z (in 60m), by ada: TV spot (f-",
+    );
     world.set(NOON + HOUR_MS);
     expect((await ada.status()).overrides).toBeUndefined();
   });
@@ -299,8 +409,12 @@ describe("the limits of overrides", () => {
     const MONTH_MS = 30 * 24 * HOUR_MS;
     await set({ ...WEB, min: 3, untilMs: NOON + MONTH_MS, reason: "r".repeat(500) });
     await set({ ...WEB, min: 3, reason: "r" });
-    await expect(set({ ...WEB, min: 3, untilMs: NOON + MONTH_MS + 1 })).rejects.toThrow("bounds last at most 30 days");
-    await expect(set({ ...WEB, min: 3, reason: "r".repeat(501) })).rejects.toThrow("the reason has 501 characters: give at most 500");
+    await expect(set({ ...WEB, min: 3, untilMs: NOON + MONTH_MS + 1 })).rejects.toThrow(
+      "bounds last at most 30 days",
+    );
+    await expect(set({ ...WEB, min: 3, reason: "r".repeat(501) })).rejects.toThrow(
+      "the reason has 501 characters: give at most 500",
+    );
     expect(await listed()).toHaveLength(2);
   });
 
@@ -308,11 +422,16 @@ describe("the limits of overrides", () => {
     ["the fleet", { fleet: true }],
     ["a cluster", { cluster: "eu-1" }],
     ["an autoscaler", WEB],
-  ])("stores fifty of %s, and refuses one more until one of them has ended", async (_what, place) => {
-    for (let at = 0; at < 50; at++) await set({ ...place, hold: true });
-    await expect(set({ ...place, hold: true })).rejects.toThrow("it has 50 overrides, the most that are stored; clear one that is not needed");
-    world.set(NOON + HOUR_MS);
-    await set({ ...place, hold: true, untilMs: NOON + 2 * HOUR_MS });
-    expect(await listed()).toHaveLength(1);
-  });
+  ])(
+    "stores fifty of %s, and refuses one more until one of them has ended",
+    async (_what, place) => {
+      for (let at = 0; at < 50; at++) await set({ ...place, hold: true });
+      await expect(set({ ...place, hold: true })).rejects.toThrow(
+        "it has 50 overrides, the most that are stored; clear one that is not needed",
+      );
+      world.set(NOON + HOUR_MS);
+      await set({ ...place, hold: true, untilMs: NOON + 2 * HOUR_MS });
+      expect(await listed()).toHaveLength(1);
+    },
+  );
 });

@@ -12,7 +12,10 @@ const NAMES = NAMESPACES.flatMap((inside) => [`${inside}-1`, `${inside}-2`]);
 
 const stepArbitrary = fc.record({
   /** The partition of each namespace, or none of its own: "default" holds all others. */
-  places: fc.array(fc.constantFrom("a", "b", "default"), { minLength: NAMESPACES.length, maxLength: NAMESPACES.length }),
+  places: fc.array(fc.constantFrom("a", "b", "default"), {
+    minLength: NAMESPACES.length,
+    maxLength: NAMESPACES.length,
+  }),
   /** Call to the tables at which the mover dies; 60 is hardly reached. */
   dieAt: fc.integer({ min: 1, max: 60 }),
   after: fc.boolean(),
@@ -20,7 +23,9 @@ const stepArbitrary = fc.record({
   stallMs: fc.constantFrom(0, 0, 40_000),
   scaled: fc.constantFrom(...NAMES),
   demand: fc.integer({ min: 1, max: 9 }),
-  fault: fc.option(fc.constantFrom<PutFault>("lost answer", "lost request", "server error"), { freq: 2 }),
+  fault: fc.option(fc.constantFrom<PutFault>("lost answer", "lost request", "server error"), {
+    freq: 2,
+  }),
 });
 type Step = typeof stepArbitrary extends fc.Arbitrary<infer Value> ? Value : never;
 
@@ -61,7 +66,9 @@ const play = async (moving: Moving, step: Step): Promise<void> => {
   await moving.syncAll();
   moving.world.cluster.faults.length = 0;
   try {
-    await openService(moving.context(troubled(moving, step))).replaceCluster(wantedOf(moving, step));
+    await openService(moving.context(troubled(moving, step))).replaceCluster(
+      wantedOf(moving, step),
+    );
   } catch (error) {
     if (!(error instanceof Died)) throw error;
   }
@@ -71,7 +78,10 @@ const play = async (moving: Moving, step: Step): Promise<void> => {
 /** By uid, the events that windows count. */
 const counted = async (moving: Moving) =>
   Object.fromEntries(
-    [...(await moving.windows())].map(([uid, { memory }]) => [uid, [...memory.scaleUps, ...memory.scaleDowns].map(({ eventId }) => eventId).sort()]),
+    [...(await moving.windows())].map(([uid, { memory }]) => [
+      uid,
+      [...memory.scaleUps, ...memory.scaleDowns].map(({ eventId }) => eventId).sort(),
+    ]),
   );
 
 describe("a cluster that is divided anew again and again", () => {
@@ -85,11 +95,21 @@ describe("a cluster that is divided anew again and again", () => {
         for (let at = 0; at < 6; at++) await moving.syncAll();
         const events = (await moving.world.events()).filter(({ outcome }) => outcome !== "refused");
         const byUid = Map.groupBy(events, ({ uid }) => uid as string);
-        const told = Object.fromEntries(NAMES.map((name) => [`uid-${name}`, (byUid.get(`uid-${name}`) ?? []).map(({ id }) => id).sort()]));
+        const told = Object.fromEntries(
+          NAMES.map((name) => [
+            `uid-${name}`,
+            (byUid.get(`uid-${name}`) ?? []).map(({ id }) => id).sort(),
+          ]),
+        );
         expect(await counted(moving)).toEqual(told);
         for (const name of NAMES) {
-          const effects = moving.world.cluster.puts.filter(({ key, effect }) => key === name && effect).length;
-          expect(told[`uid-${name}`]?.length, `${name}: every effect has its event`).toBeGreaterThanOrEqual(effects);
+          const effects = moving.world.cluster.puts.filter(
+            ({ key, effect }) => key === name && effect,
+          ).length;
+          expect(
+            told[`uid-${name}`]?.length,
+            `${name}: every effect has its event`,
+          ).toBeGreaterThanOrEqual(effects);
           scales += effects;
         }
       }),

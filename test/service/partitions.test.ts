@@ -22,11 +22,17 @@ const wantedOf = (moving: Moving, partitions: NewCluster["partitions"]): NewClus
 });
 const DIVIDED = [{ name: SHOPS, namespaces: [SHOP, CART] }, { name: REST }];
 const WHOLE = [{ name: REST }];
-const UIDS = ["cart-1", "cart-2", "infra-1", "infra-2", "shop-1", "shop-2"].map((name) => `uid-${name}`);
+const UIDS = ["cart-1", "cart-2", "infra-1", "infra-2", "shop-1", "shop-2"].map(
+  (name) => `uid-${name}`,
+);
 
 /** First recommendation of each autoscaler: lost windows would begin anew. */
 const firstSeen = async (moving: Moving) =>
-  Object.fromEntries([...(await moving.windows())].map(([uid, { memory }]) => [uid, memory.recommendations?.[0]?.firstMs]).sort());
+  Object.fromEntries(
+    [...(await moving.windows())]
+      .map(([uid, { memory }]) => [uid, memory.recommendations?.[0]?.firstMs])
+      .sort(),
+  );
 const ALL_FROM_THE_START = Object.fromEntries(UIDS.map((uid) => [uid, NOON + PERIOD_MS]));
 
 const synced = async (times = 3): Promise<Moving> => {
@@ -79,7 +85,10 @@ describe("replacing the partitions of a cluster", () => {
   it("carries the windows of the namespaces that pass, there and back", async () => {
     const moving = await synced();
     const service = openService(moving.context());
-    expect((await service.replaceCluster(wantedOf(moving, DIVIDED))).partitions).toMatchObject([{ name: SHOPS }, { name: REST }]);
+    expect((await service.replaceCluster(wantedOf(moving, DIVIDED))).partitions).toMatchObject([
+      { name: SHOPS },
+      { name: REST },
+    ]);
     expect(await firstSeen(moving)).toEqual(ALL_FROM_THE_START);
     expect(await moving.syncAll()).toMatchObject([
       { kind: "completed", autoscalers: 4 },
@@ -99,7 +108,11 @@ describe("replacing the partitions of a cluster", () => {
     await service.replaceCluster(wantedOf(moving, WHOLE));
     const shops = await moving.head(SHOPS);
     expect([shops.pages, shops.epoch > 3]).toEqual([[], true]);
-    const place = { partition: { cluster: moving.world.record.name, partition: SHOPS }, generation: shops.pageGeneration - 1, index: 0 };
+    const place = {
+      partition: { cluster: moving.world.record.name, partition: SHOPS },
+      generation: shops.pageGeneration - 1,
+      index: 0,
+    };
     expect(await readPage(moving.world.tables, place)).toBeUndefined();
     // Divided the same way again, it begins from there.
     await service.replaceCluster(wantedOf(moving, DIVIDED));
@@ -128,19 +141,33 @@ describe("replacing the partitions of a cluster", () => {
     expect((await moving.head(REST)).intents).toHaveLength(1);
     await openService(moving.context()).replaceCluster(wantedOf(moving, DIVIDED));
     expect((await moving.head(REST)).intents).toEqual([]);
-    expect((await moving.windows()).get("uid-shop-1")?.memory.scaleUps).toMatchObject([{ change: 4, eventId: "uid-shop-1:4" }]);
+    expect((await moving.windows()).get("uid-shop-1")?.memory.scaleUps).toMatchObject([
+      { change: 4, eventId: "uid-shop-1:4" },
+    ]);
   });
 
   it("waits for a settled scale that no windows count yet, so that it counts where the autoscaler goes", async () => {
     const moving = await synced();
     const { world } = moving;
-    const scale = { id: "uid-shop-1:4", uid: autoscalerUid("uid-shop-1"), from: 3, to: 7, outcome: "applied" } as const;
+    const scale = {
+      id: "uid-shop-1:4",
+      uid: autoscalerUid("uid-shop-1"),
+      from: 3,
+      to: 7,
+      outcome: "applied",
+    } as const;
     const partition = { cluster: world.record.name, partition: REST };
-    await leaveUncounted(world.tables, partition, { ...scale, decidedMs: world.nowMs, settledMs: world.nowMs });
+    await leaveUncounted(world.tables, partition, {
+      ...scale,
+      decidedMs: world.nowMs,
+      settledMs: world.nowMs,
+    });
     expect((await moving.head(REST)).uncounted).toHaveLength(1);
     await openService(moving.context()).replaceCluster(wantedOf(moving, DIVIDED));
     expect((await moving.head(REST)).uncounted).toEqual([]);
-    expect((await moving.windows()).get("uid-shop-1")?.memory.scaleUps).toMatchObject([{ change: 4, eventId: "uid-shop-1:4" }]);
+    expect((await moving.windows()).get("uid-shop-1")?.memory.scaleUps).toMatchObject([
+      { change: 4, eventId: "uid-shop-1:4" },
+    ]);
   });
 
   it("is planned from its write on, not from where its wait for open intents began", async () => {
@@ -185,7 +212,9 @@ describe("replacing the partitions of a cluster", () => {
     const context = moving.context();
     const still = { ...context, tables: { ...context.tables, wait: async () => undefined } };
     const [before, { epoch }] = [await moving.cluster(), await moving.head(REST)];
-    await expect(openService(still).replaceCluster(wantedOf(moving, DIVIDED))).rejects.toMatchObject({
+    await expect(
+      openService(still).replaceCluster(wantedOf(moving, DIVIDED)),
+    ).rejects.toMatchObject({
       name: "TidemarkError",
       code: "service.busy",
       message: `Cannot move namespaces of cluster "${before.name}": partition "default" has an open intent; try again later`,
@@ -196,9 +225,14 @@ describe("replacing the partitions of a cluster", () => {
 
   it("is refused where a namespace with autoscalers would be in no partition", async () => {
     const moving = await synced();
-    await expect(openService(moving.context()).replaceCluster(wantedOf(moving, [{ name: REST, namespaces: [SHOP] }]))).rejects.toMatchObject({
+    await expect(
+      openService(moving.context()).replaceCluster(
+        wantedOf(moving, [{ name: REST, namespaces: [SHOP] }]),
+      ),
+    ).rejects.toMatchObject({
       code: "service.unmovable",
-      message: 'Cannot move namespace "cart": it has autoscalers, "cart-1" first, and no partition would hold it',
+      message:
+        'Cannot move namespace "cart": it has autoscalers, "cart-1" first, and no partition would hold it',
     });
     expect((await moving.cluster()).version).toBe(1);
   });
@@ -216,7 +250,11 @@ describe("replacing the partitions of a cluster", () => {
     let stalled = 0;
     const client = around(moving.world.tables.client, async (command, send) => {
       // The put of the cluster: every other put of the mover is a page or an item of history.
-      if (command === "PutItemCommand" && stalled === 0 && (await moving.head(SHOPS).catch(() => undefined))?.pages.length === 1) {
+      if (
+        command === "PutItemCommand" &&
+        stalled === 0 &&
+        (await moving.head(SHOPS).catch(() => undefined))?.pages.length === 1
+      ) {
         stalled++;
         moving.world.nowMs += 40_000;
         workloadOf(moving.world, "shop-1").demand = 9;
@@ -228,9 +266,15 @@ describe("replacing the partitions of a cluster", () => {
     expect(stalled).toBe(1);
     // Version 2 is the sync's, which decided the race; 3 the flip that came after it.
     expect((await moving.cluster()).version).toBe(3);
-    expect((await moving.windows()).get("uid-shop-1")?.memory.scaleUps).toMatchObject([{ change: 6 }]);
+    expect((await moving.windows()).get("uid-shop-1")?.memory.scaleUps).toMatchObject([
+      { change: 6 },
+    ]);
     await moving.syncAll();
-    expect(await firstSeen(moving)).toMatchObject(Object.fromEntries(Object.entries(ALL_FROM_THE_START).filter(([uid]) => uid !== "uid-shop-1")));
+    expect(await firstSeen(moving)).toMatchObject(
+      Object.fromEntries(
+        Object.entries(ALL_FROM_THE_START).filter(([uid]) => uid !== "uid-shop-1"),
+      ),
+    );
   });
 
   it("copies nothing when it stalled while another edit moved the same namespaces, and they were scaled there", async () => {
@@ -243,7 +287,12 @@ describe("replacing the partitions of a cluster", () => {
         workloadOf(moving.world, "shop-1").demand = 9;
         moving.world.nowMs += PERIOD_MS;
         expect(
-          await sync(moving.world.worker(), { cluster: moving.world.record.name, partition: SHOPS, dueMs: moving.world.nowMs, periodMs: PERIOD_MS }),
+          await sync(moving.world.worker(), {
+            cluster: moving.world.record.name,
+            partition: SHOPS,
+            dueMs: moving.world.nowMs,
+            periodMs: PERIOD_MS,
+          }),
         ).toMatchObject({
           events: [{ name: "shop-1", to: 9 }],
         });
@@ -251,7 +300,9 @@ describe("replacing the partitions of a cluster", () => {
       return send();
     });
     await openService(moving.context(client)).replaceCluster(wantedOf(moving, DIVIDED));
-    expect((await moving.windows()).get("uid-shop-1")?.memory.scaleUps).toMatchObject([{ change: 6 }]);
+    expect((await moving.windows()).get("uid-shop-1")?.memory.scaleUps).toMatchObject([
+      { change: 6 },
+    ]);
   });
 
   it("loses nothing when two people do it at once", async () => {
@@ -259,7 +310,13 @@ describe("replacing the partitions of a cluster", () => {
     const service = openService(moving.context());
     await Promise.all([
       service.replaceCluster(wantedOf(moving, DIVIDED)),
-      service.replaceCluster(wantedOf(moving, [{ name: SHOPS, namespaces: [SHOP] }, { name: "carts", namespaces: [CART] }, { name: REST }])),
+      service.replaceCluster(
+        wantedOf(moving, [
+          { name: SHOPS, namespaces: [SHOP] },
+          { name: "carts", namespaces: [CART] },
+          { name: REST },
+        ]),
+      ),
     ]);
     expect((await moving.cluster()).version).toBeGreaterThanOrEqual(3);
     await moving.syncAll();
@@ -271,21 +328,41 @@ describe("handovers()", () => {
   const names = ["shop", "cart", "infra", "team", "base"].map(namespace);
   /** Some of the namespaces in two partitions, all others in a third or in none. */
   const divided = fc
-    .record({ places: fc.array(fc.constantFrom("a", "b", "rest"), { minLength: names.length, maxLength: names.length }), rest: fc.boolean() })
+    .record({
+      places: fc.array(fc.constantFrom("a", "b", "rest"), {
+        minLength: names.length,
+        maxLength: names.length,
+      }),
+      rest: fc.boolean(),
+    })
     .map(({ places, rest }): ClusterRecord["partitions"] => [
-      ...["a", "b"].map((name) => ({ name: partitionName(name), namespaces: names.filter((_, at) => places[at] === name) })),
+      ...["a", "b"].map((name) => ({
+        name: partitionName(name),
+        namespaces: names.filter((_, at) => places[at] === name),
+      })),
       ...(rest ? [{ name: partitionName("rest") }] : []),
     ]);
 
   it("always leases what a namespace leaves and what it enters, named or not, and nothing for namespaces that stay", () => {
     fc.assert(
-      fc.property(divided, divided, fc.constantFrom(...names, namespace("unnamed")), (one, other, inside) => {
-        const [before, after] = [one, other].map((partitions) => ({ name: clusterName("eu-1"), partitions })) as [Divided, Divided];
-        const [from, to] = [partitionOf(before, inside), partitionOf(after, inside)];
-        const leased = leasedPartitions(handovers(before, after));
-        if (from !== to) expect(leased).toEqual(expect.arrayContaining([from, to].filter((name) => name !== undefined)));
-        expect(handovers(before, before)).toEqual([]);
-      }),
+      fc.property(
+        divided,
+        divided,
+        fc.constantFrom(...names, namespace("unnamed")),
+        (one, other, inside) => {
+          const [before, after] = [one, other].map((partitions) => ({
+            name: clusterName("eu-1"),
+            partitions,
+          })) as [Divided, Divided];
+          const [from, to] = [partitionOf(before, inside), partitionOf(after, inside)];
+          const leased = leasedPartitions(handovers(before, after));
+          if (from !== to)
+            expect(leased).toEqual(
+              expect.arrayContaining([from, to].filter((name) => name !== undefined)),
+            );
+          expect(handovers(before, before)).toEqual([]);
+        },
+      ),
     );
   });
 });

@@ -16,7 +16,13 @@ let service: Service;
 
 /** Ids that languages and bytes sort differently, in two clusters, at one instant and around it. */
 const IDS = ["uid-1:2", "uid-10:1", "uid-1:10", "B:1", "a:1"];
-const at = (cluster: string, inside: string, name: string, agoMs: number, id: string): ScaleEventRecord =>
+const at = (
+  cluster: string,
+  inside: string,
+  name: string,
+  agoMs: number,
+  id: string,
+): ScaleEventRecord =>
   event({
     id,
     uid: autoscalerUid(id.split(":")[0] ?? ""),
@@ -32,16 +38,30 @@ beforeAll(async () => {
   service = openService(world.context);
   await fillShop(world);
   const { insert } = world.context;
-  const together = IDS.flatMap((id) => ["eu-1", "us-1"].map((cluster) => at(cluster, "lab", `w-${id.replace(/\W/g, "").toLowerCase()}`, 30_000, id)));
+  const together = IDS.flatMap((id) =>
+    ["eu-1", "us-1"].map((cluster) =>
+      at(cluster, "lab", `w-${id.replace(/\W/g, "").toLowerCase()}`, 30_000, id),
+    ),
+  );
   // Gone since, in namespaces that still have autoscalers, each with its own order of time.
   const gone = ["shop", "infra"].flatMap((inside) =>
-    [1, 2, 3].map((number) => at("eu-1", inside, "gone", number * 7_000, `gone-${inside}:${number}`)),
+    [1, 2, 3].map((number) =>
+      at("eu-1", inside, "gone", number * 7_000, `gone-${inside}:${number}`),
+    ),
   );
-  await insertEvents(insert, [...together, ...gone, at("us-1", "batch", "gone", 9_000, "gone-batch:1")]);
+  await insertEvents(insert, [
+    ...together,
+    ...gone,
+    at("us-1", "batch", "gone", 9_000, "gone-batch:1"),
+  ]);
 });
 afterAll(() => world.close());
 
-const placeOf = ({ cluster, at: time, id }: EventView): EventCursor => ({ cluster, atMs: Date.parse(time), id });
+const placeOf = ({ cluster, at: time, id }: EventView): EventCursor => ({
+  cluster,
+  atMs: Date.parse(time),
+  id,
+});
 
 const restsOf = async (query: EventQuery): Promise<void> => {
   const all = await Array.fromAsync(service.events(query));
@@ -53,29 +73,45 @@ const restsOf = async (query: EventQuery): Promise<void> => {
 };
 
 describe("events() after a place", () => {
-  it("go on after any event of every cluster, those of one instant included", () => restsOf({ sinceMs: NOON - 3_600_000 }));
+  it("go on after any event of every cluster, those of one instant included", () =>
+    restsOf({ sinceMs: NOON - 3_600_000 }));
 
-  it("go on in a namespace of every cluster", () => restsOf({ sinceMs: NOON - 3_600_000, namespace: "lab" }));
+  it("go on in a namespace of every cluster", () =>
+    restsOf({ sinceMs: NOON - 3_600_000, namespace: "lab" }));
 
   it("go on for a name that is gone, in order of time across its namespaces, to nothing at last", async () => {
     await restsOf({ name: "gone" });
-    const times = (await Array.fromAsync(service.events({ name: "gone" }))).map(({ at: time }) => time);
+    const times = (await Array.fromAsync(service.events({ name: "gone" }))).map(
+      ({ at: time }) => time,
+    );
     expect(times).toEqual(times.toSorted());
-    await expect(Array.fromAsync(service.events({ name: "never" }))).rejects.toMatchObject({ code: "service.unknown" });
+    await expect(Array.fromAsync(service.events({ name: "never" }))).rejects.toMatchObject({
+      code: "service.unknown",
+    });
   });
 
   it("go on for one autoscaler", async () => {
     const [first, ...more] = await Array.fromAsync(service.events({ name: "shop/web" }));
-    expect(first && (await Array.fromAsync(service.events({ name: "shop/web", after: placeOf(first) })))).toEqual(more);
+    expect(
+      first && (await Array.fromAsync(service.events({ name: "shop/web", after: placeOf(first) }))),
+    ).toEqual(more);
   });
 
   it("end where they are told to, and never begin before what is kept", async () => {
-    const until = await Array.fromAsync(service.events({ sinceMs: NOON - 60_000, untilMs: NOON - 30_000 }));
-    expect(new Set(until.map(({ at: time }) => Date.parse(time)))).toEqual(new Set([NOON - 60_000, NOON - 45_000, NOON - 30_000]));
+    const until = await Array.fromAsync(
+      service.events({ sinceMs: NOON - 60_000, untilMs: NOON - 30_000 }),
+    );
+    expect(new Set(until.map(({ at: time }) => Date.parse(time)))).toEqual(
+      new Set([NOON - 60_000, NOON - 45_000, NOON - 30_000]),
+    );
     // Not deleted yet, since the engine of this test knows no time to live.
     const atMs = NOON - EVENT_DAYS_KEPT * DAY_MS - 1;
     await insertEvents(world.context.insert, [{ ...at("eu-1", "shop", "web", 0, "old:1"), atMs }]);
-    expect(await Array.fromAsync(service.events({ sinceMs: 0, untilMs: NOON - EVENT_DAYS_KEPT * DAY_MS + 1_000 }))).toEqual([]);
+    expect(
+      await Array.fromAsync(
+        service.events({ sinceMs: 0, untilMs: NOON - EVENT_DAYS_KEPT * DAY_MS + 1_000 }),
+      ),
+    ).toEqual([]);
   });
 });
 
@@ -83,18 +119,29 @@ describe("autoscalers() and clusters() after a place", () => {
   it("go on after any autoscaler, also one that is not there", async () => {
     const all = await Array.fromAsync(service.autoscalers({}));
     for (const [index, left] of all.entries()) {
-      expect((await Array.fromAsync(service.autoscalers({}, left))).map(({ uid }) => uid)).toEqual(all.slice(index + 1).map(({ uid }) => uid));
+      expect((await Array.fromAsync(service.autoscalers({}, left))).map(({ uid }) => uid)).toEqual(
+        all.slice(index + 1).map(({ uid }) => uid),
+      );
     }
     const names = async (...asked: Parameters<Service["autoscalers"]>) =>
       (await Array.fromAsync(service.autoscalers(...asked))).map(({ name }) => name);
-    expect(await names({ namespace: "shop" }, { cluster: "eu-1", namespace: "shop", name: "b" })).toEqual(["late", "web"]);
-    expect(await names({ cluster: "us-1" }, { cluster: "us-1", namespace: "zoo", name: "z" })).toEqual([]);
+    expect(
+      await names({ namespace: "shop" }, { cluster: "eu-1", namespace: "shop", name: "b" }),
+    ).toEqual(["late", "web"]);
+    expect(
+      await names({ cluster: "us-1" }, { cluster: "us-1", namespace: "zoo", name: "z" }),
+    ).toEqual([]);
     expect(await names({}, { cluster: "eu-2", namespace: "a", name: "a" })).toEqual(["jobs"]);
   });
 
   it("go on after any cluster", async () => {
-    expect((await Array.fromAsync(service.clusters())).map(({ name }) => name)).toEqual(["eu-1", "us-1"]);
-    expect((await Array.fromAsync(service.clusters("eu-1"))).map(({ name }) => name)).toEqual(["us-1"]);
+    expect((await Array.fromAsync(service.clusters())).map(({ name }) => name)).toEqual([
+      "eu-1",
+      "us-1",
+    ]);
+    expect((await Array.fromAsync(service.clusters("eu-1"))).map(({ name }) => name)).toEqual([
+      "us-1",
+    ]);
     expect(await Array.fromAsync(service.clusters("us-1"))).toEqual([]);
   });
 });

@@ -16,12 +16,16 @@ it("A list of autoscalers asks for each page of the journal once, although the c
   const asked: string[] = [];
   const { client } = world.tables;
   interface Sent {
-    readonly input: { readonly ExpressionAttributeValues?: Readonly<Record<string, { readonly S?: string }>>; readonly ExclusiveStartKey?: object };
+    readonly input: {
+      readonly ExpressionAttributeValues?: Readonly<Record<string, { readonly S?: string }>>;
+      readonly ExclusiveStartKey?: object;
+    };
   }
   const send = (command: Sent): unknown => {
     const { ":pk": pk, ":since": since } = command.input.ExpressionAttributeValues ?? {};
     // One that goes on further back is another question.
-    if (pk?.S?.startsWith("journal#") && !command.input.ExclusiveStartKey) asked.push(`${pk.S} ${since?.S}`);
+    if (pk?.S?.startsWith("journal#") && !command.input.ExclusiveStartKey)
+      asked.push(`${pk.S} ${since?.S}`);
     return client.send(command as never);
   };
   const tables: Tables = { ...world.tables, client: { send: send as never } };
@@ -44,10 +48,14 @@ it("A list of autoscalers reads windows pages only where the journal does not te
   const send = async (command: Sent): Promise<unknown> => {
     if (command.input.Key?.["sk"]?.S?.startsWith("page#")) read.windowsPages++;
     const answer = (await client.send(command as never)) as { readonly Items?: readonly unknown[] };
-    if (command.input.ExpressionAttributeValues?.[":pk"]?.S?.startsWith("autoscalers#")) read.autoscalers += answer.Items?.length ?? 0;
+    if (command.input.ExpressionAttributeValues?.[":pk"]?.S?.startsWith("autoscalers#"))
+      read.autoscalers += answer.Items?.length ?? 0;
     return answer;
   };
-  const service = openQueries({ tables: { ...world.tables, client: { send: send as never } }, clock: () => NOON });
+  const service = openQueries({
+    tables: { ...world.tables, client: { send: send as never } },
+    clock: () => NOON,
+  });
   const all = await Array.fromAsync(service.autoscalers({}));
   const waiting = all.filter(({ decision }) => decision === undefined).length;
   expect(read.autoscalers).toBe(all.length);

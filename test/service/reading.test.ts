@@ -27,7 +27,9 @@ afterAll(() => world.close());
 describe("autoscalers()", () => {
   it("lists every cluster in order of cluster, namespace and name, with a state for each", async () => {
     const all = await Array.fromAsync(service.autoscalers({}));
-    expect(all.map(({ cluster, namespace: inside, name, state }) => [cluster, inside, name, state])).toEqual([
+    expect(
+      all.map(({ cluster, namespace: inside, name, state }) => [cluster, inside, name, state]),
+    ).toEqual([
       ["eu-1", "infra", "web", "waiting"],
       ["eu-1", "shop", "api", "failing"],
       ["eu-1", "shop", "late", "waiting"],
@@ -60,8 +62,16 @@ describe("get()", () => {
       currentReplicas: 9,
       desiredReplicas: 9,
       metrics: [{ name: CPU, value: "40%", target: "60%", proposal: 6 }],
-      conditions: [{ type: "AbleToScale", status: "True", reason: "ScaleDownStabilized", since: at(-900) }],
-      decision: { at: at(-15), kind: "hold", from: 9, reason: "ScaleDownStabilized", failed: false },
+      conditions: [
+        { type: "AbleToScale", status: "True", reason: "ScaleDownStabilized", since: at(-900) },
+      ],
+      decision: {
+        at: at(-15),
+        kind: "hold",
+        from: 9,
+        reason: "ScaleDownStabilized",
+        failed: false,
+      },
       lastScaleAt: at(-45),
       syncedAt: at(-15),
       ageSeconds: 15,
@@ -77,12 +87,24 @@ describe("get()", () => {
       metrics: [{ kind: "unmeasured", type: "Resource", name: "cpu resource", target: "60%" }],
       conditions: [],
     });
-    for (const member of ["currentReplicas", "decision", "syncedAt", "ageSeconds", "lastScaleAt", "paused"]) expect(view).not.toHaveProperty(member);
+    for (const member of [
+      "currentReplicas",
+      "decision",
+      "syncedAt",
+      "ageSeconds",
+      "lastScaleAt",
+      "paused",
+    ])
+      expect(view).not.toHaveProperty(member);
   });
 
   it("says of a manifest that is no longer understood why, and that nothing is decided", async () => {
     const record = await recordOf(world.context, "late");
-    await putAutoscaler(world.tables, { ...record, generation: 2, manifest: '{"kind":"Pod","apiVersion":"v1"}' }, 1);
+    await putAutoscaler(
+      world.tables,
+      { ...record, generation: 2, manifest: '{"kind":"Pod","apiVersion":"v1"}' },
+      1,
+    );
     const view = await service.get({ name: "late" });
     expect(view).toMatchObject({
       state: "invalid",
@@ -98,20 +120,34 @@ describe("finding an autoscaler", () => {
   it("refuses a name that is in two places, and names them", async () => {
     await expect(service.get({ name: "web" })).rejects.toMatchObject({
       code: "service.ambiguous",
-      message: 'Cannot choose autoscaler "web": it is one of "eu-1/infra/web", "eu-1/shop/web"; give its namespace or cluster',
+      message:
+        'Cannot choose autoscaler "web": it is one of "eu-1/infra/web", "eu-1/shop/web"; give its namespace or cluster',
     });
     expect((await service.get({ name: "eu-1/infra/web" })).namespace).toBe("infra");
     expect((await service.get({ name: "web", namespace: "infra" })).namespace).toBe("infra");
   });
 
   it.each([
-    [{ name: "wbe", namespace: "shop" }, 'Cannot find autoscaler "wbe" in namespace "shop": the nearest name is "web"'],
+    [
+      { name: "wbe", namespace: "shop" },
+      'Cannot find autoscaler "wbe" in namespace "shop": the nearest name is "web"',
+    ],
     [{ name: "jbos" }, 'Cannot find autoscaler "jbos": the nearest name is "jobs"'],
-    [{ name: "nothing-like-it" }, 'Cannot find autoscaler "nothing-like-it": no object has that name'],
-    [{ name: "us-1/batch/job" }, 'Cannot find autoscaler "job" in namespace "batch" of cluster "us-1": the nearest name is "jobs"'],
+    [
+      { name: "nothing-like-it" },
+      'Cannot find autoscaler "nothing-like-it": no object has that name',
+    ],
+    [
+      { name: "us-1/batch/job" },
+      'Cannot find autoscaler "job" in namespace "batch" of cluster "us-1": the nearest name is "jobs"',
+    ],
     [{ name: "jobs", cluster: "eu-2" }, 'Cannot find cluster "eu-2": the nearest name is "eu-1"'],
   ])("suggests the nearest name for %j", async (asked, message) => {
-    await expect(service.get(asked)).rejects.toMatchObject({ name: "TidemarkError", code: "service.unknown", message });
+    await expect(service.get(asked)).rejects.toMatchObject({
+      name: "TidemarkError",
+      code: "service.unknown",
+      message,
+    });
   });
 
   it.each(["a/b/c/d", "/web", "shop/"])("refuses %s as a name", async (name) => {
@@ -125,7 +161,10 @@ describe("finding an autoscaler", () => {
 describe("describe()", () => {
   it("adds behavior, windows and the newest events; the open run reaches the last sync", async () => {
     const view = await service.describe({ name: "shop/web" });
-    expect(view.behavior).toMatchObject({ scaleUp: { stabilizationWindowSeconds: 0 }, scaleDown: { stabilizationWindowSeconds: 300 } });
+    expect(view.behavior).toMatchObject({
+      scaleUp: { stabilizationWindowSeconds: 0 },
+      scaleDown: { stabilizationWindowSeconds: 300 },
+    });
     expect(view.windows.recommendations).toEqual([
       { replicas: 9, first: at(-400), last: at(-200) },
       { replicas: 6, first: at(-185), last: at(-15) },
@@ -134,7 +173,13 @@ describe("describe()", () => {
       { direction: "scaleUp", windowSeconds: 0 },
       { direction: "scaleDown", windowSeconds: 300, held: { replicas: 9, until: at(100) } },
     ]);
-    expect(view.windows.rates[0]).toMatchObject({ direction: "scaleUp", type: "Pods", value: 4, added: 3, events: [{ change: 3, leaves: at(15) }] });
+    expect(view.windows.rates[0]).toMatchObject({
+      direction: "scaleUp",
+      type: "Pods",
+      value: 4,
+      added: 3,
+      events: [{ change: 3, leaves: at(15) }],
+    });
     expect(view.events.map(({ from, to, outcome }) => [from, to, outcome])).toEqual([
       [2, 4, "applied"],
       [4, 6, "refused"],
@@ -146,14 +191,22 @@ describe("describe()", () => {
 describe("explain()", () => {
   it("tells each metric, each step with its limit, and what would lead elsewhere", async () => {
     const explanation = await service.explain({ name: "shop/web" });
-    expect(explanation).toMatchObject({ decision: { at: at(-15), kind: "hold", from: 9 }, ageSeconds: 15 });
+    expect(explanation).toMatchObject({
+      decision: { at: at(-15), kind: "hold", from: 9 },
+      ageSeconds: 15,
+    });
     expect(explanation.steps).toEqual([
       { step: "propose", before: 9, after: 6 },
       {
         step: "stabilize",
         before: 6,
         after: 9,
-        limit: { reason: "ScaleDownStabilized", value: 9, message: "9 was recommended within 300 s", until: at(100) },
+        limit: {
+          reason: "ScaleDownStabilized",
+          value: 9,
+          message: "9 was recommended within 300 s",
+          until: at(100),
+        },
       },
     ]);
     expect(explanation.otherwise).toEqual([
@@ -163,7 +216,10 @@ describe("explain()", () => {
   });
 
   it("goes back to the newest evaluation at or before the time asked for", async () => {
-    expect((await service.explain({ name: "shop/web" }, ago(16))).decision).toMatchObject({ at: at(-60), reason: "Earlier" });
+    expect((await service.explain({ name: "shop/web" }, ago(16))).decision).toMatchObject({
+      at: at(-60),
+      reason: "Earlier",
+    });
     expect((await service.explain({ name: "shop/web" }, ago(15))).decision.at).toBe(at(-15));
     await expect(service.explain({ name: "shop/web" }, ago(-3_600))).rejects.toMatchObject({
       code: "service.invalid",
@@ -176,7 +232,9 @@ describe("explain()", () => {
   });
 
   it("says that a failed metric stops every decision", async () => {
-    expect((await service.explain({ name: "api" })).otherwise).toEqual([`No decision is possible until a metric can be read: ${CPU}`]);
+    expect((await service.explain({ name: "api" })).otherwise).toEqual([
+      `No decision is possible until a metric can be read: ${CPU}`,
+    ]);
   });
 
   it("says that no sync has evaluated it yet", async () => {
@@ -189,16 +247,27 @@ describe("explain()", () => {
 
 describe("events()", () => {
   const listed = async (query: Parameters<Service["events"]>[0]) =>
-    (await Array.fromAsync(service.events(query))).map(({ name, from, to }) => `${name} ${from}>${to}`);
+    (await Array.fromAsync(service.events(query))).map(
+      ({ name, from, to }) => `${name} ${from}>${to}`,
+    );
 
   it("gives those of one autoscaler, oldest first", async () => {
     expect(await listed({ name: "shop/web" })).toEqual(["web 2>4", "web 4>6", "web 6>9"]);
   });
 
   it("gives those of all clusters in one order of time", async () => {
-    expect(await listed({ sinceMs: ago(7200) })).toEqual(["web 2>4", "web 4>6", "jobs 1>2", "web 6>9"]);
+    expect(await listed({ sinceMs: ago(7200) })).toEqual([
+      "web 2>4",
+      "web 4>6",
+      "jobs 1>2",
+      "web 6>9",
+    ]);
     expect(await listed({ sinceMs: ago(7200), cluster: "us-1" })).toEqual(["jobs 1>2"]);
-    expect(await listed({ sinceMs: ago(7200), namespace: "shop" })).toEqual(["web 2>4", "web 4>6", "web 6>9"]);
+    expect(await listed({ sinceMs: ago(7200), namespace: "shop" })).toEqual([
+      "web 2>4",
+      "web 4>6",
+      "web 6>9",
+    ]);
   });
 
   it.each([
@@ -233,8 +302,13 @@ describe("events()", () => {
   });
 
   it("outlive their autoscaler", async () => {
-    await service.apply([{ file: "a.yaml", text: hpa("gone", { namespace: "shop" }) }], { cluster: "eu-1", dryRun: false });
-    await storeEvents(world.context.insert, await recordOf(world.context, "gone"), NOON, [[10, 2, 3]]);
+    await service.apply([{ file: "a.yaml", text: hpa("gone", { namespace: "shop" }) }], {
+      cluster: "eu-1",
+      dryRun: false,
+    });
+    await storeEvents(world.context.insert, await recordOf(world.context, "gone"), NOON, [
+      [10, 2, 3],
+    ]);
     await service.delete({ name: "gone" });
     expect(await listed({ name: "gone" })).toEqual(["gone 2>3"]);
     expect(await listed({ name: "shop/gone" })).toEqual(["gone 2>3"]);
@@ -257,7 +331,9 @@ describe("the state of an autoscaler", () => {
     } as const;
     syncs += 10;
     world.set(NOON + syncs * 1000);
-    await storeSync(world.context, record.cluster, NOON + (syncs - syncedAgo) * 1000, [{ record, windows: NEW_WINDOWS, evaluation }]);
+    await storeSync(world.context, record.cluster, NOON + (syncs - syncedAgo) * 1000, [
+      { record, windows: NEW_WINDOWS, evaluation },
+    ]);
     return service.get({ name: "late" });
   };
   let syncs = 0;
@@ -265,8 +341,26 @@ describe("the state of an autoscaler", () => {
 
   it.each<[Partial<Evaluation>, string]>([
     [{ steps: [{ step: "propose", before: 4, after: 4 }] }, "active"],
-    [{ steps: [{ step: "limit", before: 9, after: 4, limit: { reason: "TooManyReplicas", value: 4, message: "x" } }] }, "limited"],
-    [{ steps: [{ step: "propose", before: 4, after: 6 }], because: { reason: "RivalController", message: "x" } }, "shadow"],
+    [
+      {
+        steps: [
+          {
+            step: "limit",
+            before: 9,
+            after: 4,
+            limit: { reason: "TooManyReplicas", value: 4, message: "x" },
+          },
+        ],
+      },
+      "limited",
+    ],
+    [
+      {
+        steps: [{ step: "propose", before: 4, after: 6 }],
+        because: { reason: "RivalController", message: "x" },
+      },
+      "shadow",
+    ],
     [{ failed: true, because: { reason: "UnreadableWindows", message: "x" } }, "failing"],
     [{ failed: true, because: { reason: "AutoscalerPaused", message: "x" } }, "waiting"],
   ])("after %j is %s", async (evaluation, state) => {
@@ -274,8 +368,14 @@ describe("the state of an autoscaler", () => {
   });
 
   it("shows the count of the newest evaluation, whatever the page kept", async () => {
-    expect(await evaluated({ status: { ...status, desiredReplicas: 4 } })).toMatchObject({ currentReplicas: 4, desiredReplicas: 4 });
-    expect(await evaluated({ kind: "scale", to: 7, status })).toMatchObject({ currentReplicas: 4, desiredReplicas: 7 });
+    expect(await evaluated({ status: { ...status, desiredReplicas: 4 } })).toMatchObject({
+      currentReplicas: 4,
+      desiredReplicas: 4,
+    });
+    expect(await evaluated({ kind: "scale", to: 7, status })).toMatchObject({
+      currentReplicas: 4,
+      desiredReplicas: 7,
+    });
   });
 
   it("says of a held one what holds it, first", async () => {

@@ -10,7 +10,10 @@ let service: Service;
 beforeAll(async () => {
   world = await serviceWorld();
   service = openService(world.context);
-  await service.addCluster({ name: "eu-1", connection: { kind: "kubeconfig", path: "/kube/config" } });
+  await service.addCluster({
+    name: "eu-1",
+    connection: { kind: "kubeconfig", path: "/kube/config" },
+  });
 });
 afterAll(() => world.close());
 
@@ -39,13 +42,19 @@ describe("what apply() says of a manifest that it refuses", () => {
 
   it("is a bounded answer for many broken manifests: the rest is not looked at", async () => {
     const policies = `  behavior: { scaleUp: { policies: [${"{},".repeat(60)}] } }\n`;
-    const lines = await linesOf(documents(...Array.from({ length: 30 }, (_, index) => hpa(`web-${index}`, { more: policies }))));
+    const lines = await linesOf(
+      documents(
+        ...Array.from({ length: 30 }, (_, index) => hpa(`web-${index}`, { more: policies })),
+      ),
+    );
     expect(lines).toHaveLength(511);
     expect(lines.at(-1)).toBe("Cannot check the other 20 documents; correct these first");
   });
 
   it("is a warning of bounded length where hundreds scale one workload", async () => {
-    const shared = Array.from({ length: 300 }, (_, index) => hpa(`web-${index}`).replace("    name: web-", "    name: one # web-"));
+    const shared = Array.from({ length: 300 }, (_, index) =>
+      hpa(`web-${index}`).replace("    name: web-", "    name: one # web-"),
+    );
     const applied = await checked(documents(...shared));
     expect(applied[7]?.warnings).toEqual([
       'Deployment "one" is also the target of "default/web-0", "default/web-1", "default/web-2", "default/web-3", "default/web-4", 294 more: "default/web-7" and they hold until only one of them has this target',
@@ -53,10 +62,15 @@ describe("what apply() says of a manifest that it refuses", () => {
   });
 
   it("is refused as a whole where the texts of one step are more than it may have", async () => {
-    const sources = Array.from({ length: 6 }, (_, index) => ({ file: `${index}.yaml`, text: `# ${"x".repeat(999_990)}\n${hpa(`web-${index}`)}` }));
+    const sources = Array.from({ length: 6 }, (_, index) => ({
+      file: `${index}.yaml`,
+      text: `# ${"x".repeat(999_990)}\n${hpa(`web-${index}`)}`,
+    }));
     await expect(service.apply(sources, { dryRun: true })).rejects.toMatchObject({
       code: "manifest.unreadable",
-      message: expect.stringContaining('Cannot read "4.yaml": the files of one step have more than 5000000 bytes; apply it in several steps'),
+      message: expect.stringContaining(
+        'Cannot read "4.yaml": the files of one step have more than 5000000 bytes; apply it in several steps',
+      ),
     });
   });
 });

@@ -17,13 +17,22 @@ beforeAll(async () => {
 afterAll(() => engine.close());
 
 /** A context whose waits move the clock of the world, with `meanwhile` done at each of them. */
-const contextOf = (world: World, meanwhile: () => Promise<unknown> = () => Promise.resolve()): ServiceContext => {
+const contextOf = (
+  world: World,
+  meanwhile: () => Promise<unknown> = () => Promise.resolve(),
+): ServiceContext => {
   const wait = async (ms: number): Promise<void> => {
     world.nowMs += ms;
     await meanwhile();
   };
   const tables = { ...world.tables, wait };
-  return { tables, insert: insertByStatement(tables), clock: () => world.nowMs, by: "ada", newUid: () => "new" };
+  return {
+    tables,
+    insert: insertByStatement(tables),
+    clock: () => world.nowMs,
+    by: "ada",
+    newUid: () => "new",
+  };
 };
 
 /** A cluster whose only autoscaler scaled 2 to 5, met a fault, and was then deleted. */
@@ -49,7 +58,9 @@ describe("a cluster with a scale whose answer was lost", () => {
       if (world.nowMs % PERIOD_MS < 2_000) await world.sync();
     });
     await removed(world, context);
-    expect(await world.events()).toMatchObject([{ id: "uid-web:1", from: 2, to: 5, outcome: "applied" }]);
+    expect(await world.events()).toMatchObject([
+      { id: "uid-web:1", from: 2, to: 5, outcome: "applied" },
+    ]);
   });
 
   it("is removed after the deadline with the event of an unknown outcome, when no sync could settle it", async () => {
@@ -58,7 +69,9 @@ describe("a cluster with a scale whose answer was lost", () => {
     await removed(world);
     expect(world.nowMs - begunMs).toBeGreaterThan(39_000);
     const detail = "the cluster was removed before a sync could look at the workload";
-    expect(await world.events()).toMatchObject([{ id: "uid-web:1", from: 2, to: 5, outcome: "unknown", detail, settledMs: world.nowMs }]);
+    expect(await world.events()).toMatchObject([
+      { id: "uid-web:1", from: 2, to: 5, outcome: "unknown", detail, settledMs: world.nowMs },
+    ]);
     expect(await world.head()).toMatchObject({ intents: [], leaseUntilMs: 0 });
   });
 
@@ -69,8 +82,18 @@ describe("a cluster with a scale whose answer was lost", () => {
       await world.sync();
     }
     expect((await world.head()).intents).toEqual([]);
-    const scale = { id: "uid-web:9", uid: autoscalerUid("uid-web"), from: 5, to: 2, outcome: "applied" } as const;
-    await leaveUncounted(world.tables, world.partition, { ...scale, decidedMs: world.nowMs, settledMs: world.nowMs });
+    const scale = {
+      id: "uid-web:9",
+      uid: autoscalerUid("uid-web"),
+      from: 5,
+      to: 2,
+      outcome: "applied",
+    } as const;
+    await leaveUncounted(world.tables, world.partition, {
+      ...scale,
+      decidedMs: world.nowMs,
+      settledMs: world.nowMs,
+    });
     expect((await world.head()).uncounted).toHaveLength(1);
     await removed(world);
     expect(await world.head()).toMatchObject({ intents: [], uncounted: [] });
@@ -82,9 +105,13 @@ describe("a cluster with a scale whose answer was lost", () => {
     const context = contextOf(world, async () => {
       if (isBack) return;
       isBack = true;
-      expect(await putAutoscaler(world.tables, world.autoscaler("web", 3), undefined)).toMatchObject({ kind: "stored" });
+      expect(
+        await putAutoscaler(world.tables, world.autoscaler("web", 3), undefined),
+      ).toMatchObject({ kind: "stored" });
     });
-    await expect(openService(context).removeCluster(world.record.name)).rejects.toMatchObject({ code: "service.in-use" });
+    await expect(openService(context).removeCluster(world.record.name)).rejects.toMatchObject({
+      code: "service.in-use",
+    });
     expect(isBack).toBe(true);
     expect((await world.head()).intents).toMatchObject([{ id: "uid-web:1" }]);
     expect(await world.events()).toEqual([]);
@@ -97,7 +124,9 @@ describe("a cluster with a scale whose answer was lost", () => {
       if (items.some(({ sk }) => sk.includes("event#"))) throw new Error("history is read-only");
       return context.insert(items);
     };
-    await expect(openService({ ...context, insert }).removeCluster(world.record.name)).rejects.toThrow("history is read-only");
+    await expect(
+      openService({ ...context, insert }).removeCluster(world.record.name),
+    ).rejects.toThrow("history is read-only");
     const left = await getCluster(world.tables, world.record.name);
     expect(left).toMatchObject({ version: 3 });
     expect(left?.removing).toBeUndefined();

@@ -4,7 +4,11 @@ import { autoscalerName, clusterName, namespace } from "../../lib/model/ids.ts";
 import type { ServiceContext } from "../../lib/service/context.ts";
 import { openService } from "../../lib/service/open.ts";
 import { insertByStatement } from "../../lib/store/history/item.ts";
-import { getAutoscaler, lastGeneration, putAutoscaler } from "../../lib/store/records/autoscalers.ts";
+import {
+  getAutoscaler,
+  lastGeneration,
+  putAutoscaler,
+} from "../../lib/store/records/autoscalers.ts";
 import { getCluster } from "../../lib/store/records/clusters.ts";
 import { startMemory } from "../contracts/engines.ts";
 import { around, isDeletion, type TableClient } from "../contracts/faults.ts";
@@ -15,7 +19,11 @@ import { runs } from "../runs.ts";
 const NAME = "eu-1";
 const CONNECTION = { kind: "kubeconfig", path: "none" } as const;
 const SOURCE = { file: "web.yaml", text: hpa("web", { namespace: "shop" }) };
-const REF = { cluster: clusterName(NAME), namespace: namespace("shop"), name: autoscalerName("web") };
+const REF = {
+  cluster: clusterName(NAME),
+  namespace: namespace("shop"),
+  name: autoscalerName("web"),
+};
 
 class Died extends Error {}
 
@@ -24,7 +32,13 @@ const newContexts = async () => {
   let uids = 0;
   const context = (client: TableClient, by: string): ServiceContext => {
     const tables = testTables(client, engine.tables, () => 0);
-    return { tables, insert: insertByStatement(tables), clock: () => 0, by, newUid: () => `uid-${++uids}` };
+    return {
+      tables,
+      insert: insertByStatement(tables),
+      clock: () => 0,
+      by,
+      newUid: () => `uid-${++uids}`,
+    };
   };
   const plain = context(engine.client, "eve");
   await openService(plain).addCluster({ name: NAME, connection: CONNECTION });
@@ -38,7 +52,10 @@ const scheduled = (client: TableClient, scheduler: fc.Scheduler, who: string): T
     return send();
   });
 
-/** Tables of a process that dies when it is about to delete a record: no later call of it arrives either. */
+/**
+ * Tables of a process that dies when it is about to delete a record: no later call of it arrives
+ * either.
+ */
 const diesAtDeletion = (client: TableClient): TableClient => {
   let died = false;
   return around(client, async (_command, send, input) => {
@@ -48,7 +65,8 @@ const diesAtDeletion = (client: TableClient): TableClient => {
   });
 };
 
-const applied = (context: ServiceContext) => openService(context).apply([SOURCE], { cluster: NAME, dryRun: false });
+const applied = (context: ServiceContext) =>
+  openService(context).apply([SOURCE], { cluster: NAME, dryRun: false });
 
 const outcomeOf = async (work: Promise<unknown>): Promise<string> =>
   work.then(
@@ -68,10 +86,17 @@ describe("a cluster that is removed while something is applied to it", () => {
         Promise.all([
           outcomeOf(applied(context(scheduled(client, scheduler, "apply"), "ada"))),
           outcomeOf(applied(context(scheduled(client, scheduler, "apply too"), "bob"))),
-          outcomeOf(openService(context(scheduled(client, scheduler, "remove"), "grace")).removeCluster(NAME)),
+          outcomeOf(
+            openService(context(scheduled(client, scheduler, "remove"), "grace")).removeCluster(
+              NAME,
+            ),
+          ),
         ]),
       );
-      const [cluster, record] = [await getCluster(plain.tables, REF.cluster), await getAutoscaler(plain.tables, REF)];
+      const [cluster, record] = [
+        await getCluster(plain.tables, REF.cluster),
+        await getAutoscaler(plain.tables, REF),
+      ];
       const succeeded = outcomes[0] === "done" || outcomes[1] === "done";
       expect(cluster === undefined, String(outcomes)).toBe(outcomes[2] === "done");
       if (succeeded || !cluster) expect(record !== undefined, String(outcomes)).toBe(succeeded);
@@ -85,7 +110,10 @@ describe("a cluster that is removed while something is applied to it", () => {
     expect([...seen]).toEqual(expect.arrayContaining(["applied, service.in-use", "refused, done"]));
   });
 
-  /** A removal that died at its nth call, before or after it took effect; false once there is no such call. */
+  /**
+   * A removal that died at its nth call, before or after it took effect; false once there is no
+   * such call.
+   */
   const diesAt = async (dieAt: number, after: boolean): Promise<boolean> => {
     const { client, context, plain } = await newContexts();
     let calls = 0;
@@ -104,11 +132,17 @@ describe("a cluster that is removed while something is applied to it", () => {
     return !ended;
   };
 
-  /** Whatever a dead removal left: nothing is half there, and it ends by an edit or by being done again. */
+  /**
+   * Whatever a dead removal left: nothing is half there, and it ends by an edit or by being done
+   * again.
+   */
   const goesOn = async (plain: ServiceContext, words: string): Promise<void> => {
     const service = openService(plain);
     const left = await getCluster(plain.tables, REF.cluster);
-    if (!left) return expect(await outcomeOf(applied(plain)), words).toMatch(/^service\.(unknown|invalid)$/) as undefined;
+    if (!left)
+      return expect(await outcomeOf(applied(plain)), words).toMatch(
+        /^service\.(unknown|invalid)$/,
+      ) as undefined;
     if (left.removing) {
       expect(await outcomeOf(applied(plain)), words).toBe("service.conflict");
       await service.resumeCluster(NAME);
@@ -119,11 +153,14 @@ describe("a cluster that is removed while something is applied to it", () => {
     expect(await getCluster(plain.tables, REF.cluster), words).toBeUndefined();
   };
 
-  it.each([false, true])("is never half removed, wherever the removal dies, after the call took effect: %s", async (after) => {
-    let died = 0;
-    while (await diesAt(died + 1, after)) died++;
-    expect(died).toBeGreaterThan(5);
-  });
+  it.each([false, true])(
+    "is never half removed, wherever the removal dies, after the call took effect: %s",
+    async (after) => {
+      let died = 0;
+      while (await diesAt(died + 1, after)) died++;
+      expect(died).toBeGreaterThan(5);
+    },
+  );
 
   it("is removed by a repeated call where the first one died", async () => {
     const { client, context, plain } = await newContexts();
@@ -137,11 +174,15 @@ describe("a cluster that is removed while something is applied to it", () => {
     const { client, context, plain } = await newContexts();
     const stalled = diesAtDeletion(client);
     await expect(openService(context(stalled, "grace")).removeCluster(NAME)).rejects.toThrow(Died);
-    expect((await openService(plain).cluster(NAME)).removing).toEqual({ by: "grace", at: "1970-01-01T00:00:00.000Z" });
+    expect((await openService(plain).cluster(NAME)).removing).toEqual({
+      by: "grace",
+      at: "1970-01-01T00:00:00.000Z",
+    });
     await expect(applied(plain)).rejects.toMatchObject({
       name: "TidemarkError",
       code: "service.conflict",
-      message: 'Cannot apply: cluster "eu-1" is being removed by grace; run tidemark cluster remove again to finish, or cluster resume to keep it',
+      message:
+        'Cannot apply: cluster "eu-1" is being removed by grace; run tidemark cluster remove again to finish, or cluster resume to keep it',
     });
   });
 
@@ -164,24 +205,31 @@ describe("a cluster that is removed while something is applied to it", () => {
   it.each([
     ["another manifest", other, '"maxReplicas":7'],
     ["the same manifest", SOURCE, '"maxReplicas":10'],
-  ])("keeps what others applied since the cluster was added again, %s, though an older apply takes back its own", async (_, source, kept) => {
-    const { client, context, plain } = await newContexts();
-    let looks = 0;
-    const late = around(client, async (command, send) => {
-      const there = await getCluster(plain.tables, REF.cluster);
-      const record = await getAutoscaler(plain.tables, REF);
-      if (command === "PutItemCommand" && there && !record && looks === 0) await openService(plain).removeCluster(NAME);
-      const answer = await send();
-      // To raise its spec version, and to see whether it stayed: now it knows that the cluster is gone, and stands still.
-      if (command === "GetItemCommand" && !there && record && ++looks === 2) {
-        await openService(plain).addCluster({ name: NAME, connection: CONNECTION });
-        await openService(plain).apply([source], { cluster: NAME, dryRun: false });
-      }
-      return answer;
-    });
-    await expect(applied(context(late, "ada"))).rejects.toMatchObject({ code: "service.unknown" });
-    expect((await getAutoscaler(plain.tables, REF))?.manifest).toContain(kept);
-  });
+  ])(
+    "keeps what others applied since the cluster was added again, %s, though an older apply takes back its own",
+    async (_, source, kept) => {
+      const { client, context, plain } = await newContexts();
+      let looks = 0;
+      const late = around(client, async (command, send) => {
+        const there = await getCluster(plain.tables, REF.cluster);
+        const record = await getAutoscaler(plain.tables, REF);
+        if (command === "PutItemCommand" && there && !record && looks === 0)
+          await openService(plain).removeCluster(NAME);
+        const answer = await send();
+        // To raise its spec version, and to see whether it stayed: now it knows that the cluster is
+        // gone, and stands still.
+        if (command === "GetItemCommand" && !there && record && ++looks === 2) {
+          await openService(plain).addCluster({ name: NAME, connection: CONNECTION });
+          await openService(plain).apply([source], { cluster: NAME, dryRun: false });
+        }
+        return answer;
+      });
+      await expect(applied(context(late, "ada"))).rejects.toMatchObject({
+        code: "service.unknown",
+      });
+      expect((await getAutoscaler(plain.tables, REF))?.manifest).toContain(kept);
+    },
+  );
 
   it("refuses an apply during which the cluster was removed and added again, and one more apply is of the new cluster", async () => {
     const { client, context, plain } = await newContexts();
@@ -194,7 +242,8 @@ describe("a cluster that is removed while something is applied to it", () => {
     });
     await expect(applied(context(late, "ada"))).rejects.toMatchObject({
       code: "service.conflict",
-      message: 'Cannot apply: cluster "eu-1" was removed and added again in the meantime; check that it is the one that you mean, and apply again',
+      message:
+        'Cannot apply: cluster "eu-1" was removed and added again in the meantime; check that it is the one that you mean, and apply again',
     });
     const now = await getCluster(plain.tables, REF.cluster);
     const left = await getAutoscaler(plain.tables, REF);
@@ -223,7 +272,11 @@ describe("a cluster that is removed while something is applied to it", () => {
     });
     await expect(applied(context(late, "ada"))).rejects.toMatchObject({ code: "service.conflict" });
     const now = await getCluster(plain.tables, REF.cluster);
-    const stays = { generation: 1, clusterUid: now?.uid, manifest: expect.stringContaining('"maxReplicas":7') };
+    const stays = {
+      generation: 1,
+      clusterUid: now?.uid,
+      manifest: expect.stringContaining('"maxReplicas":7'),
+    };
     expect(await getAutoscaler(plain.tables, REF)).toMatchObject(stays);
   });
 
@@ -235,9 +288,14 @@ describe("a cluster that is removed while something is applied to it", () => {
     const slow = around(client, (command, send) => {
       nowMs += 1_000;
       // The first put is that of the connection, the second that of the cluster.
-      return command === "PutItemCommand" && ++puts === 2 ? send().finally(() => (nowMs += 60_000)) : send();
+      return command === "PutItemCommand" && ++puts === 2
+        ? send().finally(() => (nowMs += 60_000))
+        : send();
     });
-    await openService({ ...context(slow, "ada"), clock: () => nowMs }).addCluster({ name: NAME, connection: CONNECTION });
+    await openService({ ...context(slow, "ada"), clock: () => nowMs }).addCluster({
+      name: NAME,
+      connection: CONNECTION,
+    });
     const { plannedFromMs = 0 } = (await getCluster(plain.tables, REF.cluster)) ?? {};
     expect(plannedFromMs).toBeGreaterThan(2_000);
     expect(plannedFromMs).toBeLessThan(60_000);
@@ -247,17 +305,24 @@ describe("a cluster that is removed while something is applied to it", () => {
     const { client, context, plain } = await newContexts();
     await applied(plain);
     const late = around(client, async (command, send) => {
-      if (command !== "PutItemCommand" || !(await getCluster(plain.tables, REF.cluster))) return send();
+      if (command !== "PutItemCommand" || !(await getCluster(plain.tables, REF.cluster)))
+        return send();
       // As a removal leaves it that listed the autoscalers before the first apply stored its own.
       const record = await getAutoscaler(plain.tables, REF);
       if (record) {
         await openService(plain).delete({ name: "web" });
         await openService(plain).removeCluster(NAME);
-        await putAutoscaler(plain.tables, { ...record, generation: (await lastGeneration(plain.tables, REF)) + 1 }, undefined);
+        await putAutoscaler(
+          plain.tables,
+          { ...record, generation: (await lastGeneration(plain.tables, REF)) + 1 },
+          undefined,
+        );
       }
       return send();
     });
-    await expect(openService(context(late, "ada")).apply([other], { cluster: NAME, dryRun: false })).rejects.toMatchObject({
+    await expect(
+      openService(context(late, "ada")).apply([other], { cluster: NAME, dryRun: false }),
+    ).rejects.toMatchObject({
       code: "service.unknown",
     });
     expect(await getAutoscaler(plain.tables, REF)).toBeUndefined();

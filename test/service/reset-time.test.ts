@@ -111,12 +111,28 @@ describe("resetTime()", () => {
     const { world } = damaged;
     const { tables, partition } = world;
     const dueMs = Number.MAX_SAFE_INTEGER;
-    const claimed = await claim(tables, { partition, dueMs, clockMs: world.nowMs, leaseUntilMs: world.nowMs + 1 });
+    const claimed = await claim(tables, {
+      partition,
+      dueMs,
+      clockMs: world.nowMs,
+      leaseUntilMs: world.nowMs + 1,
+    });
     if (claimed.kind !== "claimed") throw new Error(`it is ${claimed.kind}`);
     const { epoch, writeNumber } = claimed.head;
-    await giveBack(tables, await markMoving(tables, { partition, epoch, writeNumber }, { clusterVersion: world.record.version, epoch: epoch + 1 }));
+    await giveBack(
+      tables,
+      await markMoving(
+        tables,
+        { partition, epoch, writeNumber },
+        { clusterVersion: world.record.version, epoch: epoch + 1 },
+      ),
+    );
     await openService(damaged.context()).resetTime(damaged.path);
-    const moved = { ...world.record, partitions: [{ name: partitionName("other") }], version: world.record.version + 1 };
+    const moved = {
+      ...world.record,
+      partitions: [{ name: partitionName("other") }],
+      version: world.record.version + 1,
+    };
     expect(await putCluster(tables, moved, world.record.version)).toEqual({ kind: "conflict" });
   });
 
@@ -154,7 +170,9 @@ describe("resetTime()", () => {
       let died = 0;
       for (;;) {
         const damaged = await anHourAhead();
-        const dying = openService(damaged.context(dyingAt(damaged.world.tables.client, died + 1, after)));
+        const dying = openService(
+          damaged.context(dyingAt(damaged.world.tables.client, died + 1, after)),
+        );
         if (await succeeds(dying.resetTime(damaged.path))) break;
         died++;
         await goesOnAfterADeath(damaged, died);
@@ -169,7 +187,12 @@ describe("a lease that no right clock could have taken", () => {
     const { world, sync } = await newDamaged();
     const clockMs = world.nowMs + HOUR_MS;
     expect(
-      await claim(world.tables, { partition: world.partition, dueMs: 1, clockMs, leaseUntilMs: clockMs + DEFAULT_TIMING.leaseMs }),
+      await claim(world.tables, {
+        partition: world.partition,
+        dueMs: 1,
+        clockMs,
+        leaseUntilMs: clockMs + DEFAULT_TIMING.leaseMs,
+      }),
     ).toMatchObject({
       kind: "claimed",
     });
@@ -179,7 +202,12 @@ describe("a lease that no right clock could have taken", () => {
   it("is told from one whose clock is as far ahead as a clock may be", async () => {
     const { world, sync } = await newDamaged();
     const clockMs = world.nowMs + PERIOD_MS + DEFAULT_TIMING.clockDifferenceMs;
-    await claim(world.tables, { partition: world.partition, dueMs: 1, clockMs, leaseUntilMs: clockMs + DEFAULT_TIMING.leaseMs });
+    await claim(world.tables, {
+      partition: world.partition,
+      dueMs: 1,
+      clockMs,
+      leaseUntilMs: clockMs + DEFAULT_TIMING.leaseMs,
+    });
     expect(await sync()).toMatchObject({ kind: "dropped", why: "held" });
   });
 });

@@ -39,7 +39,12 @@ const succeeds = async (work: Promise<unknown>): Promise<boolean> => {
 };
 
 /** Does something before the nth call of a command. */
-const ahead = (client: TableClient, command: string, nth: number, act: () => Promise<unknown>): TableClient => {
+const ahead = (
+  client: TableClient,
+  command: string,
+  nth: number,
+  act: () => Promise<unknown>,
+): TableClient => {
   let seen = 0;
   return around(client, async (name, send) => {
     if (name === command && ++seen === nth) await act();
@@ -57,7 +62,10 @@ const lostWindows = async (body: Uint8Array | undefined = FOREIGN): Promise<Dama
   await damaged.sync();
   await damaged.damagePage(body);
   wants(damaged, 9);
-  expect(await damaged.sync()).toMatchObject({ evaluated: 0, unreadable: [{ reason: "UnreadableWindows" }, { reason: "UnreadableWindows" }] });
+  expect(await damaged.sync()).toMatchObject({
+    evaluated: 0,
+    unreadable: [{ reason: "UnreadableWindows" }, { reason: "UnreadableWindows" }],
+  });
   return damaged;
 };
 
@@ -76,21 +84,44 @@ describe("resetWindows()", () => {
     ["is of a later version", FOREIGN],
     ["is damaged", Buffer.of(2, 1, 2, 3)],
     ["is none of ours", undefined],
-  ])("lets the autoscalers of a page that %s go on once their windows are over, as if they had just been scaled", async (_what, body) => {
-    const damaged = await lostWindows(body);
-    const reset = await openService(damaged.context()).resetWindows(damaged.path, 0);
-    expect(reset).toMatchObject({ partition: "default", autoscalers: ["shop/api", "shop/web"], kept: { bytes: expect.any(Number) } });
-    expect(await heldFor(damaged, damaged.world.nowMs)).toBe(RATE_MS);
-  });
+  ])(
+    "lets the autoscalers of a page that %s go on once their windows are over, as if they had just been scaled",
+    async (_what, body) => {
+      const damaged = await lostWindows(body);
+      const reset = await openService(damaged.context()).resetWindows(damaged.path, 0);
+      expect(reset).toMatchObject({
+        partition: "default",
+        autoscalers: ["shop/api", "shop/web"],
+        kept: { bytes: expect.any(Number) },
+      });
+      expect(await heldFor(damaged, damaged.world.nowMs)).toBe(RATE_MS);
+    },
+  );
 
   it("keeps the bytes and the editor's name in the history", async () => {
     const damaged = await lostWindows();
     const { kept } = await openService(damaged.context()).resetWindows(damaged.path, 0);
     expect(await damaged.kept()).toEqual([Buffer.from(FOREIGN)]);
     const [change, ...more] = await damaged.changes();
-    expect([change, more]).toMatchObject([{ scope: "partition", verb: "reset-windows", by: "ada", atMs: damaged.world.nowMs, version: 3 }, []]);
-    expect(JSON.parse(change?.before ?? "")).toEqual({ page: 0, problem: "RangeError: version 77 is not known", kept });
-    expect(JSON.parse(change?.after ?? "")).toEqual({ page: 0, autoscalers: ["shop/api", "shop/web"] });
+    expect([change, more]).toMatchObject([
+      {
+        scope: "partition",
+        verb: "reset-windows",
+        by: "ada",
+        atMs: damaged.world.nowMs,
+        version: 3,
+      },
+      [],
+    ]);
+    expect(JSON.parse(change?.before ?? "")).toEqual({
+      page: 0,
+      problem: "RangeError: version 77 is not known",
+      kept,
+    });
+    expect(JSON.parse(change?.after ?? "")).toEqual({
+      page: 0,
+      autoscalers: ["shop/api", "shop/web"],
+    });
   });
 
   it("lets a scale that is still open settle, and counts it", async () => {
@@ -103,7 +134,10 @@ describe("resetWindows()", () => {
     for (let syncs = 0; syncs < 4; syncs++) await damaged.sync();
     expect((await damaged.world.head()).intents).toHaveLength(2);
     await openService(damaged.context()).resetWindows(damaged.path, 0);
-    expect(await damaged.sync()).toMatchObject({ openIntents: 0, events: [{ outcome: "applied" }, { outcome: "applied" }] });
+    expect(await damaged.sync()).toMatchObject({
+      openIntents: 0,
+      events: [{ outcome: "applied" }, { outcome: "applied" }],
+    });
   });
 
   it.each([
@@ -113,7 +147,9 @@ describe("resetWindows()", () => {
     const damaged = await newDamaged();
     await damaged.sync();
     const message = `Cannot reset windows page ${page} of "${damaged.path}": ${why}`;
-    await expect(openService(damaged.context()).resetWindows(damaged.path, page)).rejects.toMatchObject({ name: "TidemarkError", code, message });
+    await expect(
+      openService(damaged.context()).resetWindows(damaged.path, page),
+    ).rejects.toMatchObject({ name: "TidemarkError", code, message });
     expect((await damaged.world.head()).epoch).toBe(1);
   });
 
@@ -122,7 +158,11 @@ describe("resetWindows()", () => {
     for (const after of [false, true]) {
       for (let dieAt = 1, done = false; !done; dieAt++) {
         const damaged = await lostWindows();
-        done = await succeeds(openService(damaged.context(dyingAt(damaged.world.tables.client, dieAt, after))).resetWindows(damaged.path, 0));
+        done = await succeeds(
+          openService(
+            damaged.context(dyingAt(damaged.world.tables.client, dieAt, after)),
+          ).resetWindows(damaged.path, 0),
+        );
         if (done) break;
         died++;
         // The dead one's lease runs out: all autoscalers hold, or go by windows that err to safety.
@@ -132,7 +172,10 @@ describe("resetWindows()", () => {
         await openService(damaged.context())
           .resetWindows(damaged.path, 0)
           .catch((error) => expect(error).toMatchObject({ code: "service.readable" }));
-        expect(await heldFor(damaged, damaged.world.nowMs), `died at call ${dieAt}`).toBeLessThanOrEqual(RATE_MS);
+        expect(
+          await heldFor(damaged, damaged.world.nowMs),
+          `died at call ${dieAt}`,
+        ).toBeLessThanOrEqual(RATE_MS);
         expect(await damaged.kept()).not.toHaveLength(0);
       }
     }
@@ -145,7 +188,9 @@ describe("resetWindows()", () => {
       damaged.world.nowMs += 40_000;
       expect(await damaged.sync()).toMatchObject({ kind: "completed", evaluated: 0 });
     });
-    await expect(openService(damaged.context(stalled)).resetWindows(damaged.path, 0)).rejects.toMatchObject({
+    await expect(
+      openService(damaged.context(stalled)).resetWindows(damaged.path, 0),
+    ).rejects.toMatchObject({
       code: "service.conflict",
       message: `Cannot reset windows page 0 of "${damaged.path}": another sync or edit changed the partition in the meantime; check it and try again`,
     });
@@ -157,16 +202,26 @@ describe("resetWindows()", () => {
     const { pageGeneration: generation, pages } = await damaged.world.head();
     const pageId = { partition: damaged.world.partition, generation, index: 0 };
     const late = ahead(damaged.world.tables.client, "PutItemCommand", 1, () =>
-      writePage(damaged.world.tables, { id: pageId, epoch: 2, readEpoch: pages[0] ?? 0, body: encodePage([]) }),
+      writePage(damaged.world.tables, {
+        id: pageId,
+        epoch: 2,
+        readEpoch: pages[0] ?? 0,
+        body: encodePage([]),
+      }),
     );
-    await expect(openService(damaged.context(late)).resetWindows(damaged.path, 0)).rejects.toMatchObject({ code: "service.conflict" });
+    await expect(
+      openService(damaged.context(late)).resetWindows(damaged.path, 0),
+    ).rejects.toMatchObject({ code: "service.conflict" });
     expect(await readPage(damaged.world.tables, pageId)).toMatchObject({ epoch: 2 });
   });
 
   it("lets one of two people do it", async () => {
     const damaged = await lostWindows();
     const service = openService(damaged.context());
-    const ended = await Promise.allSettled([service.resetWindows(damaged.path, 0), service.resetWindows(damaged.path, 0)]);
+    const ended = await Promise.allSettled([
+      service.resetWindows(damaged.path, 0),
+      service.resetWindows(damaged.path, 0),
+    ]);
     expect(ended.map(({ status }) => status).sort()).toEqual(["fulfilled", "rejected"]);
     expect(await damaged.changes()).toHaveLength(1);
   });
@@ -180,7 +235,10 @@ const lostIntent = async (syncs = 1, body?: Uint8Array): Promise<Damaged> => {
   for (let at = 0; at < syncs; at++) await damaged.sync();
   await damaged.damageIntent(ID, body);
   workloadOf(damaged.world, "web").demand = 9;
-  expect(await damaged.sync()).toMatchObject({ openIntents: 1, unreadable: [{ name: "web", reason: "UnreadableIntent" }] });
+  expect(await damaged.sync()).toMatchObject({
+    openIntents: 1,
+    unreadable: [{ name: "web", reason: "UnreadableIntent" }],
+  });
   return damaged;
 };
 
@@ -188,15 +246,30 @@ describe("resetIntent()", () => {
   it("settles it as unknown after every deadline, and its autoscaler goes on once its windows are over", async () => {
     const damaged = await lostIntent();
     const seenMs = damaged.world.nowMs;
-    const { kept, autoscalers } = await openService(damaged.context()).resetIntent(damaged.path, ID);
+    const { kept, autoscalers } = await openService(damaged.context()).resetIntent(
+      damaged.path,
+      ID,
+    );
     expect([damaged.world.nowMs - seenMs, autoscalers]).toEqual([39_000, ["shop/web"]]);
     expect(await damaged.world.head()).toMatchObject({ intents: [], unreadable: [] });
     expect(await damaged.world.events()).toMatchObject([
-      { id: ID, name: "web", outcome: "unknown", reason: "UnreadableIntent", from: 2, to: 2, detail: "settled by ada" },
+      {
+        id: ID,
+        name: "web",
+        outcome: "unknown",
+        reason: "UnreadableIntent",
+        from: 2,
+        to: 2,
+        detail: "settled by ada",
+      },
     ]);
     expect(await damaged.kept()).toEqual([Buffer.from(FOREIGN)]);
     expect(await damaged.changes()).toMatchObject([{ verb: "reset-intent", by: "ada" }]);
-    expect(JSON.parse((await damaged.changes())[0]?.before ?? "")).toEqual({ intent: ID, problem: "version 77 is not known", kept });
+    expect(JSON.parse((await damaged.changes())[0]?.before ?? "")).toEqual({
+      intent: ID,
+      problem: "version 77 is not known",
+      kept,
+    });
     const resetMs = damaged.world.nowMs;
     while (damaged.replicas()[1] === 2) await damaged.sync();
     expect(damaged.world.nowMs - resetMs).toBeGreaterThanOrEqual(RATE_MS);
@@ -208,18 +281,33 @@ describe("resetIntent()", () => {
     const damaged = await lostIntent(1, compress(1, rest));
     await openService(damaged.context()).resetIntent(damaged.path, ID);
     expect(await damaged.world.head()).toMatchObject({ intents: [], unreadable: [] });
-    expect(await damaged.world.events()).toMatchObject([{ id: ID, outcome: "unknown", reason: "UnreadableIntent" }]);
+    expect(await damaged.world.events()).toMatchObject([
+      { id: ID, outcome: "unknown", reason: "UnreadableIntent" },
+    ]);
   });
 
   it("leaves the windows of the others as they are, and counts everything for its own", async () => {
     const damaged = await lostIntent();
     await openService(damaged.context()).resetIntent(damaged.path, ID);
     const { pageGeneration: generation } = await damaged.world.head();
-    const item = await readPage(damaged.world.tables, { partition: damaged.world.partition, generation, index: 0 });
+    const item = await readPage(damaged.world.tables, {
+      partition: damaged.world.partition,
+      generation,
+      index: 0,
+    });
     const page = decodePage(item?.body ?? Buffer.of());
     if (page.kind !== "read") throw new Error("the page cannot be read");
-    const used = { change: MAX_ASSUMED_CHANGE, atMs: damaged.world.nowMs, earliestMs: 0, eventId: ID };
-    expect(page.entries.get(autoscalerUid("uid-web"))?.windows.memory).toEqual({ recommendations: null, scaleUps: [used], scaleDowns: [used] });
+    const used = {
+      change: MAX_ASSUMED_CHANGE,
+      atMs: damaged.world.nowMs,
+      earliestMs: 0,
+      eventId: ID,
+    };
+    expect(page.entries.get(autoscalerUid("uid-web"))?.windows.memory).toEqual({
+      recommendations: null,
+      scaleUps: [used],
+      scaleDowns: [used],
+    });
     expect(page.entries.get(autoscalerUid("uid-api"))?.windows.memory).toMatchObject({
       scaleUps: [],
       scaleDowns: [],
@@ -229,7 +317,12 @@ describe("resetIntent()", () => {
 
   const scaledTo = (damaged: Damaged, name: string, replicas: number): void => {
     const workload = workloadOf(damaged.world, name);
-    Object.assign(workload, { replicas, demand: replicas, generation: workload.generation + 1, resourceVersion: workload.resourceVersion + 1 });
+    Object.assign(workload, {
+      replicas,
+      demand: replicas,
+      generation: workload.generation + 1,
+      resourceVersion: workload.resourceVersion + 1,
+    });
   };
 
   it("reports no change from outside that may be the lost scale of a deleted autoscaler", async () => {
@@ -250,7 +343,10 @@ describe("resetIntent()", () => {
     const damaged = await newDamaged();
     await damaged.sync();
     const { deadlineMs: _deadline, ...rest } = intent({ id: "uid-gone:1" });
-    await damaged.damageIntent("uid-gone:1", compress(1, { ...rest, namespace: "shop", target: { ...rest.target, name: "web" } }));
+    await damaged.damageIntent(
+      "uid-gone:1",
+      compress(1, { ...rest, namespace: "shop", target: { ...rest.target, name: "web" } }),
+    );
     scaledTo(damaged, "web", 3);
     scaledTo(damaged, "api", 4);
     await damaged.sync();
@@ -261,11 +357,17 @@ describe("resetIntent()", () => {
 
   it("does so before the first completed sync too", async () => {
     const damaged = await newDamaged();
-    const dying = damaged.worker({ rules: { ...damaged.worker().rules, decide: () => Promise.reject(new Died()) as never } });
+    const dying = damaged.worker({
+      rules: { ...damaged.worker().rules, decide: () => Promise.reject(new Died()) as never },
+    });
     await damaged.sync(dying).catch(() => undefined);
     await damaged.damageIntent(ID);
     await openService(damaged.context()).resetIntent(damaged.path, ID);
-    expect(await damaged.world.head()).toMatchObject({ unreadable: [], pages: [expect.any(Number)], pageGeneration: 1 });
+    expect(await damaged.world.head()).toMatchObject({
+      unreadable: [],
+      pages: [expect.any(Number)],
+      pageGeneration: 1,
+    });
     expect(await damaged.sync()).toMatchObject({ kind: "completed", evaluated: 2 });
   });
 
@@ -275,7 +377,9 @@ describe("resetIntent()", () => {
       damaged.world.nowMs += 40_000;
       await damaged.sync();
     });
-    await expect(openService(damaged.context(stalled)).resetIntent(damaged.path, ID)).rejects.toMatchObject({ code: "service.conflict" });
+    await expect(
+      openService(damaged.context(stalled)).resetIntent(damaged.path, ID),
+    ).rejects.toMatchObject({ code: "service.conflict" });
     expect((await damaged.world.head()).unreadable).toHaveLength(1);
   });
 
@@ -297,14 +401,20 @@ describe("resetIntent()", () => {
     for (const after of [false, true]) {
       for (let dieAt = 1, done = false; !done; dieAt++) {
         const damaged = await lostIntent();
-        done = await succeeds(openService(damaged.context(dyingAt(damaged.world.tables.client, dieAt, after))).resetIntent(damaged.path, ID));
+        done = await succeeds(
+          openService(
+            damaged.context(dyingAt(damaged.world.tables.client, dieAt, after)),
+          ).resetIntent(damaged.path, ID),
+        );
         if (done) break;
         died++;
         damaged.world.nowMs += LEASE_MS - PERIOD_MS + 1_000;
         await damaged.sync();
         // Still open, or with its event and counted.
         const [{ unreadable }, events] = [await damaged.world.head(), await damaged.world.events()];
-        expect([unreadable.length, events.length], `died at call ${dieAt}`).toSatisfy(([open, told]) => open === 1 || told === 1);
+        expect([unreadable.length, events.length], `died at call ${dieAt}`).toSatisfy(
+          ([open, told]) => open === 1 || told === 1,
+        );
         expect(damaged.replicas(), `died at call ${dieAt}`).toEqual([2, 2]);
       }
     }
@@ -321,7 +431,9 @@ describe("resetIntent()", () => {
     damaged.world.cluster.faults.push("lost answer");
     await damaged.sync();
     const message = `Cannot reset intent "${id}" of "${damaged.path}": ${why}`;
-    await expect(openService(damaged.context()).resetIntent(damaged.path, id)).rejects.toMatchObject({ code, message });
+    await expect(
+      openService(damaged.context()).resetIntent(damaged.path, id),
+    ).rejects.toMatchObject({ code, message });
   });
 
   it("asks for the page first where its windows cannot be read either", async () => {
@@ -341,7 +453,9 @@ describe("resetIntent()", () => {
     const damaged = await newDamaged();
     await damaged.sync();
     await damaged.damageIntent("uid-gone:1");
-    expect(await openService(damaged.context()).resetIntent(damaged.path, "uid-gone:1")).toMatchObject({ autoscalers: [] });
+    expect(
+      await openService(damaged.context()).resetIntent(damaged.path, "uid-gone:1"),
+    ).toMatchObject({ autoscalers: [] });
     expect([await damaged.world.events(), (await damaged.changes()).length]).toEqual([[], 1]);
   });
 });
@@ -355,7 +469,15 @@ describe("partition()", () => {
       partition: "default",
       namespaces: "all others",
       autoscalers: 2,
-      pages: [{ page: 0, autoscalers: 2, bytes: FOREIGN.length, problem: "RangeError: version 77 is not known", held: ["shop/api", "shop/web"] }],
+      pages: [
+        {
+          page: 0,
+          autoscalers: 2,
+          bytes: FOREIGN.length,
+          problem: "RangeError: version 77 is not known",
+          held: ["shop/api", "shop/web"],
+        },
+      ],
       intents: [{ id: ID, autoscaler: "shop/web", problem: "version 77 is not known" }],
     });
     expect(NEW_WINDOWS.memory.scaleUps).toEqual([]);
@@ -366,11 +488,16 @@ describe("partition()", () => {
     [
       "eu-0/defualt",
       "service.unknown",
-      expect.stringMatching(/^Cannot find partition "defualt" of cluster "eu-\d+": the nearest name is "default"$/),
+      expect.stringMatching(
+        /^Cannot find partition "defualt" of cluster "eu-\d+": the nearest name is "default"$/,
+      ),
     ],
   ])("refuses %s with %s", async (path, code, message) => {
     const damaged = await newDamaged();
     const asked = path.replace("eu-0", damaged.world.record.name);
-    await expect(openService(damaged.context()).partition(asked)).rejects.toMatchObject({ code, message });
+    await expect(openService(damaged.context()).partition(asked)).rejects.toMatchObject({
+      code,
+      message,
+    });
   });
 });

@@ -29,15 +29,27 @@ describe("the history beyond the journal", () => {
     world.milli = 3_000_000n;
     await world.play(44);
     const since = world.nowMs - 84 * PERIOD_MS;
-    const before = await wholeHistory(world.service, { name: "web", sinceMs: since, stepMs: BIN_MS });
+    const before = await wholeHistory(world.service, {
+      name: "web",
+      sinceMs: since,
+      stepMs: BIN_MS,
+    });
     expect(before.points.length).toBeGreaterThan(3);
-    // Two days without a sync: the call that rolls up comes late, and the first minutes of syncs do all of it.
+    // Two days without a sync: the call that rolls up comes late, and the first minutes of syncs do
+    // all of it.
     world.wait(2 * DAY_MS);
     await world.play(60);
     world.wait(20 * DAY_MS);
-    const after = await wholeHistory(world.service, { name: "web", sinceMs: since, untilMs: Date.parse(before.until), stepMs: BIN_MS });
+    const after = await wholeHistory(world.service, {
+      name: "web",
+      sinceMs: since,
+      untilMs: Date.parse(before.until),
+      stepMs: BIN_MS,
+    });
     expect(after.points).toEqual(before.points);
-    expect(after.points.some(({ held, load }) => held !== undefined && load !== undefined && load > 1)).toBe(true);
+    expect(
+      after.points.some(({ held, load }) => held !== undefined && load !== undefined && load > 1),
+    ).toBe(true);
   });
 
   it("is the same after calls that died and repeats", { timeout: 60_000 }, async () => {
@@ -45,7 +57,11 @@ describe("the history beyond the journal", () => {
     world.milli = 900_000n;
     await world.play(30);
     const since = world.nowMs - 30 * PERIOD_MS;
-    const before = await wholeHistory(world.service, { name: "web", sinceMs: since, stepMs: BIN_MS });
+    const before = await wholeHistory(world.service, {
+      name: "web",
+      sinceMs: since,
+      stepMs: BIN_MS,
+    });
     world.wait(ROLLUP_MS + 10 * MINUTE_MS);
     world.failRollups = 1;
     const failures = await world.reports(8);
@@ -54,7 +70,12 @@ describe("the history beyond the journal", () => {
     world.forget();
     await world.play(8);
     world.wait(20 * DAY_MS);
-    const after = await wholeHistory(world.service, { name: "web", sinceMs: since, untilMs: Date.parse(before.until), stepMs: BIN_MS });
+    const after = await wholeHistory(world.service, {
+      name: "web",
+      sinceMs: since,
+      untilMs: Date.parse(before.until),
+      stepMs: BIN_MS,
+    });
     expect(after.points).toEqual(before.points);
   });
 });

@@ -39,10 +39,16 @@ const manifestOf = (name: string): string =>
     },
   });
 
-const byDemand = ({ cluster }: World): PurePart => ({ ...demandRules(cluster), specOf: PURE_PART.specOf });
+const byDemand = ({ cluster }: World): PurePart => ({
+  ...demandRules(cluster),
+  specOf: PURE_PART.specOf,
+});
 
 /** A cluster of real manifests, synced so often that it has a summary. */
-const readWorld = async (workloads: Readonly<Record<string, number>> = { api: 4, web: 4 }, rulesOf: (world: World) => PurePart = byDemand) => {
+const readWorld = async (
+  workloads: Readonly<Record<string, number>> = { api: 4, web: 4 },
+  rulesOf: (world: World) => PurePart = byDemand,
+) => {
   const world = await newWorld(engine.client, engine.tables, workloads, { manifestOf });
   const rules = rulesOf(world);
   const worker = world.worker({ rules });
@@ -55,17 +61,29 @@ const readWorld = async (workloads: Readonly<Record<string, number>> = { api: 4,
   return { world, sync };
 };
 
-const contextOf = (world: World, more: Partial<QueryContext> = {}): QueryContext => ({ tables: world.tables, clock: () => world.nowMs, ...more });
+const contextOf = (world: World, more: Partial<QueryContext> = {}): QueryContext => ({
+  tables: world.tables,
+  clock: () => world.nowMs,
+  ...more,
+});
 
-const rowsOf = async (world: World, query: RowQuery = {}, more: Partial<QueryContext> = {}): Promise<ClusterRows> => {
-  const [first] = await Array.fromAsync(openQueries(contextOf(world, more)).rows({ cluster: world.record.name, ...query }));
+const rowsOf = async (
+  world: World,
+  query: RowQuery = {},
+  more: Partial<QueryContext> = {},
+): Promise<ClusterRows> => {
+  const [first] = await Array.fromAsync(
+    openQueries(contextOf(world, more)).rows({ cluster: world.record.name, ...query }),
+  );
   if (!first) throw new Error("there is no cluster");
   return first;
 };
 
 /** The row of an autoscaler as the list of whole autoscalers has it. */
 const viewedRows = async (world: World): Promise<readonly AutoscalerRow[]> =>
-  (await Array.fromAsync(openQueries(contextOf(world)).autoscalers({ cluster: world.record.name }))).map((view) => rowOfView(view, "default"));
+  (
+    await Array.fromAsync(openQueries(contextOf(world)).autoscalers({ cluster: world.record.name }))
+  ).map((view) => rowOfView(view, "default"));
 
 /** Times are seconds in a summary, and its metrics are of its minute. */
 const withoutTimes = ({ lastScaleAt, measuredAt: _measured, ...row }: AutoscalerRow): object => ({
@@ -104,8 +122,19 @@ describe("rows of autoscalers", () => {
     expect(requests).toEqual({ GetItemCommand: 3, QueryCommand: 1, BatchGetItemCommand: 1 });
     expect(rows.map(withoutTimes)).toEqual((await viewedRows(world)).map(withoutTimes));
     expect(rows.map(({ name }) => name)).toEqual(["api", "many", "web"]);
-    expect(rows[2]).toMatchObject({ currentReplicas: 4, desiredReplicas: 6, labels: { app: "web" }, moreTargets: 1 });
-    expect(partitions).toEqual([expect.objectContaining({ name: "default", syncedAt: new Date(world.nowMs).toISOString(), ageSeconds: 0 })]);
+    expect(rows[2]).toMatchObject({
+      currentReplicas: 4,
+      desiredReplicas: 6,
+      labels: { app: "web" },
+      moreTargets: 1,
+    });
+    expect(partitions).toEqual([
+      expect.objectContaining({
+        name: "default",
+        syncedAt: new Date(world.nowMs).toISOString(),
+        ageSeconds: 0,
+      }),
+    ]);
   });
 
   it("are of the newest sync, also where the summary is of the minute before, and say since when their metrics are", async () => {
@@ -115,14 +144,29 @@ describe("rows of autoscalers", () => {
     workloadOf(world, "web").demand = 9;
     await sync();
     const { rows, partitions } = await rowsOf(world);
-    expect(rows[1]).toMatchObject({ name: "web", desiredReplicas: 9, measuredAt: partitions[0]?.syncedAt });
+    expect(rows[1]).toMatchObject({
+      name: "web",
+      desiredReplicas: 9,
+      measuredAt: partitions[0]?.syncedAt,
+    });
     expect(rows[0]).toMatchObject({ name: "api", measuredAt: measured });
   });
 
   it("have the bounds in force beside those of the manifest, where an override sets them", async () => {
     const { world, sync } = await readWorld({ api: 4, web: 4 }, () => PURE_PART);
-    const by = { id: "o1", fromMs: world.nowMs, untilMs: world.nowMs + MINUTE_MS, reason: "sale", by: "ada", atMs: world.nowMs };
-    await putCluster(world.tables, { ...world.record, version: 2, overrides: [{ ...by, set: { min: 5 } }] }, 1);
+    const by = {
+      id: "o1",
+      fromMs: world.nowMs,
+      untilMs: world.nowMs + MINUTE_MS,
+      reason: "sale",
+      by: "ada",
+      atMs: world.nowMs,
+    };
+    await putCluster(
+      world.tables,
+      { ...world.record, version: 2, overrides: [{ ...by, set: { min: 5 } }] },
+      1,
+    );
     await sync();
     const { rows } = await rowsOf(world);
     expect(rows).toMatchObject([
@@ -141,7 +185,10 @@ describe("rows of autoscalers", () => {
   it("are never from before an edit, although no sync has seen it yet", async () => {
     const { world } = await readWorld();
     const commands = commandsOf(world);
-    await commands.apply([{ file: "a", text: manifestOf("new") }], { cluster: world.record.name, dryRun: false });
+    await commands.apply([{ file: "a", text: manifestOf("new") }], {
+      cluster: world.record.name,
+      dryRun: false,
+    });
     await commands.delete({ cluster: world.record.name, namespace: "shop", name: "api" });
     await commands.pause({ cluster: world.record.name, namespace: "shop", name: "web" });
     const { rows, partitions } = await rowsOf(world);
@@ -156,7 +203,10 @@ describe("rows of autoscalers", () => {
   it("say of a freeze and of a paused cluster at once, and no longer when a pause has ended by itself", async () => {
     const { world, sync } = await readWorld();
     const commands = commandsOf(world);
-    await commands.pause({ cluster: world.record.name, namespace: "shop", name: "web" }, world.nowMs + MINUTE_MS);
+    await commands.pause(
+      { cluster: world.record.name, namespace: "shop", name: "web" },
+      world.nowMs + MINUTE_MS,
+    );
     await sync();
     const { rows: paused, partitions } = await rowsOf(world);
     expect(paused.map(({ state }) => state)).toEqual(["active", "paused"]);
@@ -166,7 +216,9 @@ describe("rows of autoscalers", () => {
     expect(ended.map(({ state }) => state)).toEqual(["active", "waiting"]);
     expect(after[0]).not.toHaveProperty("unchanged");
     await commands.freeze("drill");
-    expect((await rowsOf(world, { known: after[0]?.mark ?? "" })).rows.map(({ state }) => state)).toEqual(["frozen", "frozen"]);
+    expect(
+      (await rowsOf(world, { known: after[0]?.mark ?? "" })).rows.map(({ state }) => state),
+    ).toEqual(["frozen", "frozen"]);
     await commands.thaw();
   });
 
@@ -179,11 +231,17 @@ describe("rows of autoscalers", () => {
     const { tables, requests } = counting(world.tables);
     const next = await rowsOf(world, { known }, { tables });
     expect(requests).toEqual(HEAD_AND_CLUSTER);
-    expect(next).toMatchObject({ rows: [], partitions: [{ unchanged: true, mark: known, syncedAt: new Date(world.nowMs).toISOString() }] });
+    expect(next).toMatchObject({
+      rows: [],
+      partitions: [{ unchanged: true, mark: known, syncedAt: new Date(world.nowMs).toISOString() }],
+    });
     expect(next.partitions[0]?.version).toBeGreaterThan(first.partitions[0]?.version ?? 0);
     workloadOf(world, "web").demand = 9;
     await sync();
-    expect((await rowsOf(world, { known })).rows).toMatchObject([{ name: "api" }, { name: "web", desiredReplicas: 9 }]);
+    expect((await rowsOf(world, { known })).rows).toMatchObject([
+      { name: "api" },
+      { name: "web", desiredReplicas: 9 },
+    ]);
   });
 
   it("read no summary where the fields are all of the manifest, nor where a selector or a name has no row", async () => {
@@ -192,23 +250,33 @@ describe("rows of autoscalers", () => {
     const watched = () => {
       const client = around(world.tables.client as never, async (_command, send, input) => {
         const { RequestItems, ExpressionAttributeValues } = input as {
-          readonly RequestItems?: Readonly<Record<string, { readonly Keys: readonly { readonly sk: { readonly S: string } }[] }>>;
+          readonly RequestItems?: Readonly<
+            Record<string, { readonly Keys: readonly { readonly sk: { readonly S: string } }[] }>
+          >;
           readonly ExpressionAttributeValues?: Readonly<Record<string, { readonly S: string }>>;
         };
-        const [first, last] = [ExpressionAttributeValues?.[":head"], ExpressionAttributeValues?.[":index"]];
+        const [first, last] = [
+          ExpressionAttributeValues?.[":head"],
+          ExpressionAttributeValues?.[":index"],
+        ];
         if (first && last) read.push(first.S, last.S);
-        for (const { Keys } of Object.values(RequestItems ?? {})) read.push(...Keys.map(({ sk }) => sk.S));
+        for (const { Keys } of Object.values(RequestItems ?? {}))
+          read.push(...Keys.map(({ sk }) => sk.S));
         return send();
       });
       return { tables: { ...world.tables, client } };
     };
     const { rows } = await rowsOf(world, { fields: ["kind", "labels"] }, watched());
-    expect(rows.map(({ name, kind }) => [name, kind])).toEqual((await rowsOf(world)).rows.map(({ name, kind }) => [name, kind]));
+    expect(rows.map(({ name, kind }) => [name, kind])).toEqual(
+      (await rowsOf(world)).rows.map(({ name, kind }) => [name, kind]),
+    );
     expect((await rowsOf(world, { selector: "app=none" }, watched())).rows).toEqual([]);
     expect((await rowsOf(world, { name: "none" }, watched())).rows).toEqual([]);
     expect((await rowsOf(world, { kinds: ["None"] }, watched())).rows).toEqual([]);
     expect(new Set(read)).toEqual(new Set(["head", "index"]));
-    expect((await rowsOf(world, { name: "api" }, watched())).rows).toEqual((await rowsOf(world)).rows.filter(({ name }) => name === "api"));
+    expect((await rowsOf(world, { name: "api" }, watched())).rows).toEqual(
+      (await rowsOf(world)).rows.filter(({ name }) => name === "api"),
+    );
     expect(read).toContain("summary");
   });
 
@@ -217,7 +285,9 @@ describe("rows of autoscalers", () => {
     const { tables, requests } = counting(world.tables);
     const firstMs = world.nowMs;
     const page = async (since?: number): Promise<string | undefined> => {
-      const [shown] = await Array.fromAsync(openQueries(contextOf(world, { tables })).rows({ cluster: world.record.name }, "", since));
+      const [shown] = await Array.fromAsync(
+        openQueries(contextOf(world, { tables })).rows({ cluster: world.record.name }, "", since),
+      );
       return shown?.partitions[0]?.syncedAt;
     };
     const before = await page();
@@ -233,20 +303,42 @@ describe("rows of autoscalers", () => {
   });
 
   it("say how many metrics are missing, also those that a table leaves out", async () => {
-    const failed = (name: string) => ({ kind: "failed" as const, name, reason: "No", message: "not now", type: "Resource", target: "60%" });
+    const failed = (name: string) => ({
+      kind: "failed" as const,
+      name,
+      reason: "No",
+      message: "not now",
+      type: "Resource",
+      target: "60%",
+    });
     const lacking = (world: World): PurePart => {
       const rules = byDemand(world);
-      return { ...rules, decide: (input) => ({ ...rules.decide(input), metrics: ["cpu", "memory", "disk"].map(failed) }) };
+      return {
+        ...rules,
+        decide: (input) => ({
+          ...rules.decide(input),
+          metrics: ["cpu", "memory", "disk"].map(failed),
+        }),
+      };
     };
     const { world } = await readWorld({ many: 4 }, lacking);
-    expect((await rowsOf(world)).rows).toMatchObject([{ name: "many", moreTargets: 1, missingMetrics: 3 }]);
+    expect((await rowsOf(world)).rows).toMatchObject([
+      { name: "many", moreTargets: 1, missingMetrics: 3 },
+    ]);
     expect(await viewedRows(world)).toMatchObject([{ name: "many", missingMetrics: 3 }]);
   });
 
   it("are read from the autoscalers where the newest sync wrote no summary, and have no mark", async () => {
     const world = await newWorld(engine.client, engine.tables, { web: 4 }, { manifestOf });
     const { rows, partitions } = await rowsOf(world);
-    expect(rows).toMatchObject([{ name: "web", state: "waiting", targets: ["<unknown>/60%", "<unknown>/60%"], moreTargets: 1 }]);
+    expect(rows).toMatchObject([
+      {
+        name: "web",
+        state: "waiting",
+        targets: ["<unknown>/60%", "<unknown>/60%"],
+        moreTargets: 1,
+      },
+    ]);
     expect(partitions).toEqual([{ name: "default", version: 0 }]);
   });
 
@@ -258,7 +350,11 @@ describe("rows of autoscalers", () => {
     workloadOf(world, "web").demand = 9;
     world.nowMs += MINUTE_MS;
     await sync();
-    const { rows, partitions } = await rowsOf(world, {}, { tables: withOld(tables, "head", before) });
+    const { rows, partitions } = await rowsOf(
+      world,
+      {},
+      { tables: withOld(tables, "head", before) },
+    );
     expect(partitions).toMatchObject([{ syncedAt: new Date(world.nowMs).toISOString() }]);
     expect(rows[1]).toMatchObject({ desiredReplicas: 9 });
     expect(partitions[0]).not.toHaveProperty("mark");
@@ -267,7 +363,10 @@ describe("rows of autoscalers", () => {
   it("are never of an index that is older than the head which was read with it", async () => {
     const { world, sync } = await readWorld();
     const before = await itemOf(world, "index");
-    await commandsOf(world).apply([{ file: "a", text: manifestOf("new") }], { cluster: world.record.name, dryRun: false });
+    await commandsOf(world).apply([{ file: "a", text: manifestOf("new") }], {
+      cluster: world.record.name,
+      dryRun: false,
+    });
     await sync();
     const { tables, requests } = counting(withOld(world.tables, "index", before));
     const { rows } = await rowsOf(world, { fields: ["kind"] }, { tables });
@@ -278,7 +377,10 @@ describe("rows of autoscalers", () => {
   it("of an environment that knows the index are not made of an older one that another question has read", async () => {
     const { world, sync } = await readWorld();
     const before = await itemOf(world, "index");
-    await commandsOf(world).apply([{ file: "a", text: manifestOf("new") }], { cluster: world.record.name, dryRun: false });
+    await commandsOf(world).apply([{ file: "a", text: manifestOf("new") }], {
+      cluster: world.record.name,
+      dryRun: false,
+    });
     await sync();
     // Both questions find that nothing is known, and the one whose answer is old comes last.
     let answerOld: (() => void) | undefined;
@@ -290,11 +392,18 @@ describe("rows of autoscalers", () => {
       const answer = (await send()) as { readonly Items?: readonly StoredItem[] };
       if (command !== "QueryCommand" || ++queries !== 1) return answer;
       await isRead;
-      return { ...answer, Items: answer.Items?.map((item) => (item["sk"]?.S === "index" ? before : item)) };
+      return {
+        ...answer,
+        Items: answer.Items?.map((item) => (item["sk"]?.S === "index" ? before : item)),
+      };
     });
     const counted = counting({ ...world.tables, client });
-    const { tables, requests } = { tables: { ...world.tables, client: counted.tables.client }, requests: counted.requests };
-    const names = async () => (await rowsOf(world, { fields: ["kind"] }, { tables })).rows.map(({ name }) => name);
+    const { tables, requests } = {
+      tables: { ...world.tables, client: counted.tables.client },
+      requests: counted.requests,
+    };
+    const names = async () =>
+      (await rowsOf(world, { fields: ["kind"] }, { tables })).rows.map(({ name }) => name);
     const late = names();
     await expect.poll(() => queries).toBe(1);
     expect(await names()).toEqual(["api", "new", "web"]);
@@ -305,24 +414,41 @@ describe("rows of autoscalers", () => {
 
   it("are those that labels, kinds, a namespace or a name choose", async () => {
     const { world } = await readWorld();
-    const names = async (query: RowQuery) => (await rowsOf(world, query)).rows.map(({ name }) => name);
+    const names = async (query: RowQuery) =>
+      (await rowsOf(world, query)).rows.map(({ name }) => name);
     expect(await names({ selector: "app=web" })).toEqual(["web"]);
     expect(await names({ selector: "tier in (front),app!=web" })).toEqual(["api"]);
     expect(await names({ kinds: ["PodAutoscaler"] })).toEqual([]);
     expect(await names({ kinds: ["HorizontalPodAutoscaler"], name: "api" })).toEqual(["api"]);
     expect(await names({ namespace: "lab" })).toEqual([]);
-    await expect(rowsOf(world, { selector: "a b" })).rejects.toMatchObject({ code: "service.invalid" });
+    await expect(rowsOf(world, { selector: "a b" })).rejects.toMatchObject({
+      code: "service.invalid",
+    });
   });
 
   it("of namespaces that the caller may not look at are left out", async () => {
     const { world } = await readWorld();
-    const rights = { limited: true, caller: "ops", grants: [], touches: () => true, allows: () => undefined } as unknown as Rights;
+    const rights = {
+      limited: true,
+      caller: "ops",
+      grants: [],
+      touches: () => true,
+      allows: () => undefined,
+    } as unknown as Rights;
     expect((await rowsOf(world, {}, { rights })).rows).toEqual([]);
   });
 
   it("of a namespace that no partition has are there, although nothing scales them", async () => {
     const { world } = await readWorld();
-    await putCluster(world.tables, { ...world.record, version: 2, partitions: [{ name: partitionName("lab"), namespaces: [namespace("lab")] }] }, 1);
+    await putCluster(
+      world.tables,
+      {
+        ...world.record,
+        version: 2,
+        partitions: [{ name: partitionName("lab"), namespaces: [namespace("lab")] }],
+      },
+      1,
+    );
     const { rows, partitions } = await rowsOf(world);
     expect(rows.map(({ name, partition }) => [name, partition])).toEqual([
       ["api", undefined],
@@ -337,7 +463,9 @@ type StoredItem = Readonly<Record<string, AttributeValue>>;
 
 const itemOf = async (world: World, sk: string): Promise<StoredItem> => {
   const Key = { pk: { S: `partition#${world.record.name}#default` }, sk: { S: sk } };
-  const { Item = {} } = await world.tables.client.send(new GetItemCommand({ TableName: world.tables.stateTable, Key }));
+  const { Item = {} } = await world.tables.client.send(
+    new GetItemCommand({ TableName: world.tables.stateTable, Key }),
+  );
   return Item;
 };
 
@@ -346,7 +474,10 @@ const withOld = (tables: Tables, sk: string, before: StoredItem): Tables => {
   const client = around(tables.client as never, async (command, send) => {
     const answer = (await send()) as { readonly Items?: readonly StoredItem[] };
     if (command !== "QueryCommand") return answer;
-    return { ...answer, Items: answer.Items?.map((item) => (item["sk"]?.S === sk ? before : item)) };
+    return {
+      ...answer,
+      Items: answer.Items?.map((item) => (item["sk"]?.S === sk ? before : item)),
+    };
   });
   return { ...tables, client };
 };

@@ -6,9 +6,14 @@ import { openService } from "../../lib/service/open.ts";
 import { type AwsEndpoint, awsEndpoint } from "../cluster/stand-in/aws.ts";
 import { newDamaged } from "./world/damaged.ts";
 
-/** A sync whose cluster has a secret that cannot be used: everything that it leaves behind is looked through for the token. */
+/**
+ * A sync whose cluster has a secret that cannot be used: everything that it leaves behind is looked
+ * through for the token.
+ */
 const TOKEN = "Zq7Zq7Zq7Zq7Zq7";
-const CA = Buffer.from("-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n").toString("base64");
+const CA = Buffer.from("-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n").toString(
+  "base64",
+);
 
 let aws: AwsEndpoint;
 beforeAll(async () => {
@@ -28,7 +33,11 @@ const syncWith = async (content: string) => {
   const damaged = await newDamaged();
   const { name } = damaged.world.record;
   const secretId = `prod/${name}`;
-  aws.answer = () => ({ status: 200, type: "application/x-amz-json-1.1", body: JSON.stringify({ Name: secretId, SecretString: content }) });
+  aws.answer = () => ({
+    status: 200,
+    type: "application/x-amz-json-1.1",
+    body: JSON.stringify({ Name: secretId, SecretString: content }),
+  });
   const lines: string[] = [];
   const logger = newLogger({ serviceName: "tidemark" });
   const told = (text: string): number => lines.push(text);
@@ -36,7 +45,10 @@ const syncWith = async (content: string) => {
   const trusted = { ...NOTHING_TRUSTED, ownAddresses: true };
   const before = damaged.replicas();
   const report = await damaged.sync(
-    damaged.worker({ connect: () => connect({ name, connection: { kind: "secret", secretId } }, { clock: Date.now, trusted }) }),
+    damaged.worker({
+      connect: () =>
+        connect({ name, connection: { kind: "secret", secretId } }, { clock: Date.now, trusted }),
+    }),
   );
   vi.spyOn(process.stdout, "write").mockImplementationOnce((text) => told(String(text)) > 0);
   powertoolsReporter({ logger }).sync(report);
@@ -49,20 +61,39 @@ const syncWith = async (content: string) => {
     await Array.fromAsync(service.autoscalers({})),
     await service.series(),
   ];
-  return { report, output: lines.join("\n") + JSON.stringify(views), described, before, after: damaged.replicas() };
+  return {
+    report,
+    output: lines.join("\n") + JSON.stringify(views),
+    described,
+    before,
+    after: damaged.replicas(),
+  };
 };
 
-const short = (more: object): string => JSON.stringify({ server: "https://127.0.0.1:1", caData: CA, token: TOKEN, ...more }, undefined, 2);
+const short = (more: object): string =>
+  JSON.stringify(
+    { server: "https://127.0.0.1:1", caData: CA, token: TOKEN, ...more },
+    undefined,
+    2,
+  );
 
 describe("a sync whose secret", () => {
   it.each([
     ["lacks a brace", short({}).slice(0, -1), "line 5, column"],
     ["has an open quote", short({}).replace(`${TOKEN}"`, TOKEN), "is neither JSON nor YAML"],
     ["is YAML with a tab", `users:\n- name: me\n  user:\n\t token: ${TOKEN}\n`, "line 4, column"],
-    ["has a token over two lines", short({ token: `${TOKEN}\n${TOKEN}` }), "token must be printable ASCII"],
+    [
+      "has a token over two lines",
+      short({ token: `${TOKEN}\n${TOKEN}` }),
+      "token must be printable ASCII",
+    ],
     [
       "has a key that is none",
-      short({ token: undefined, clientCertData: CA, clientKeyData: Buffer.from(TOKEN).toString("base64") }),
+      short({
+        token: undefined,
+        clientCertData: CA,
+        clientKeyData: Buffer.from(TOKEN).toString("base64"),
+      }),
       "its CA is no certificate in PEM",
     ],
     [
@@ -70,12 +101,15 @@ describe("a sync whose secret", () => {
       `clusters: []\ncontexts: []\nusers:\n- name: me\n  user: { exec: { command: ${TOKEN} } }\n`,
       'users[0].user has "exec", which would run a program',
     ],
-  ])("%s holds with a reason that people see, and quotes nothing of it in log, views and history", async (_name, content, words) => {
-    const { report, output, described, before, after } = await syncWith(content);
-    expect(report).toMatchObject({ kind: "completed", failed: 2 });
-    expect(after).toEqual(before);
-    expect(JSON.stringify(described)).toContain(JSON.stringify(words).slice(1, -1));
-    expect(output).not.toContain("Zq7");
-    expect(output).not.toContain(Buffer.from(TOKEN).toString("base64"));
-  });
+  ])(
+    "%s holds with a reason that people see, and quotes nothing of it in log, views and history",
+    async (_name, content, words) => {
+      const { report, output, described, before, after } = await syncWith(content);
+      expect(report).toMatchObject({ kind: "completed", failed: 2 });
+      expect(after).toEqual(before);
+      expect(JSON.stringify(described)).toContain(JSON.stringify(words).slice(1, -1));
+      expect(output).not.toContain("Zq7");
+      expect(output).not.toContain(Buffer.from(TOKEN).toString("base64"));
+    },
+  );
 });

@@ -1,7 +1,13 @@
 import { PutItemCommand, type QueryCommandInput } from "@aws-sdk/client-dynamodb";
 import { type ClusterName, clusterName, WHOLE_CLUSTER } from "../../lib/model/ids.ts";
 import { labelIndex } from "../../lib/model/selector.ts";
-import type { Answer, Observation, Pod, Samples, ScaleReading } from "../../lib/model/observation.ts";
+import type {
+  Answer,
+  Observation,
+  Pod,
+  Samples,
+  ScaleReading,
+} from "../../lib/model/observation.ts";
 import { queryKey } from "../../lib/model/query.ts";
 import { questions } from "../../lib/policy/dialects.ts";
 import type { CompletedSync } from "../../lib/report/sync-report.ts";
@@ -44,7 +50,9 @@ export interface SeriesWorld {
   readonly forget: () => void;
   /** What a scrape tells. */
   readonly scrape: () => Promise<readonly ParsedFamily[]>;
-  /** The first words of the partition keys that the scrapes have queried: "journal", "autoscalers". */
+  /**
+   * The first words of the partition keys that the scrapes have queried: "journal", "autoscalers".
+   */
   readonly queried: ReadonlySet<string>;
   /** Stores an item of the state table that cannot be read. */
   readonly damage: (key: { readonly pk: string; readonly sk: string }) => Promise<void>;
@@ -66,7 +74,13 @@ export const seriesWorld = async (
         const observed = seen.observations.get(uid);
         if (!observed) throw new Error(`"${uid}" was not observed`);
         const { external } = askedOf(questions(spec, namespace, observed.observation.scale));
-        return [uid, { ...observed, observation: withMetric(observed.observation, external.map(queryKey), world.milli) }] as const;
+        return [
+          uid,
+          {
+            ...observed,
+            observation: withMetric(observed.observation, external.map(queryKey), world.milli),
+          },
+        ] as const;
       });
       return { ...seen, observations: new Map(observations) };
     },
@@ -74,7 +88,13 @@ export const seriesWorld = async (
   const service = openService(context);
   const queried = new Set<string>();
   const watching = around(tables.client, async (command, send, input) => {
-    if (command === "QueryCommand") queried.add(String((input as QueryCommandInput).ExpressionAttributeValues?.[":pk"]?.S).replace(/#.*/, ""));
+    if (command === "QueryCommand")
+      queried.add(
+        String((input as QueryCommandInput).ExpressionAttributeValues?.[":pk"]?.S).replace(
+          /#.*/,
+          "",
+        ),
+      );
     return send();
   });
   const watched = openQueries({ ...context, tables: { ...tables, client: watching } });
@@ -82,7 +102,8 @@ export const seriesWorld = async (
   const ports = {
     tables: syncTables,
     insert: async (items: readonly HistoryItem[]) => {
-      if (!items[0]?.sk.startsWith("rollup#") || world.failRollups === 0) return context.insert(items);
+      if (!items[0]?.sk.startsWith("rollup#") || world.failRollups === 0)
+        return context.insert(items);
       world.failRollups -= 1;
       await context.insert(items.slice(1));
       throw new Error("the call died");
@@ -111,7 +132,12 @@ export const seriesWorld = async (
       const reports: CompletedSync[] = [];
       for (let at = 0; at < periods; at++) {
         move(PERIOD_MS);
-        const report = await sync(ports, { cluster: CLUSTER, partition: WHOLE_CLUSTER, dueMs: world.nowMs, periodMs: PERIOD_MS });
+        const report = await sync(ports, {
+          cluster: CLUSTER,
+          partition: WHOLE_CLUSTER,
+          dueMs: world.nowMs,
+          periodMs: PERIOD_MS,
+        });
         if (report.kind !== "completed") throw new Error(`a sync was dropped: ${report.why}`);
         reports.push(report);
       }
@@ -125,7 +151,12 @@ export const seriesWorld = async (
     scrape: async () => parseOpenMetrics(openMetricsText(await watched.series())),
     queried,
     damage: async ({ pk, sk }) => {
-      await tables.client.send(new PutItemCommand({ TableName: tables.stateTable, Item: { pk: { S: pk }, sk: { S: sk }, record: { S: "{" } } }));
+      await tables.client.send(
+        new PutItemCommand({
+          TableName: tables.stateTable,
+          Item: { pk: { S: pk }, sk: { S: sk }, record: { S: "{" } },
+        }),
+      );
     },
     close,
   };
@@ -133,8 +164,15 @@ export const seriesWorld = async (
   return world;
 };
 
-const withMetric = (observation: Observation, keys: readonly string[], milli: bigint | undefined): Observation => {
-  const answer = milli === undefined ? NO_METRICS : ({ kind: "answered", items: [{ milli, timestampMs: NOON }] } as const);
+const withMetric = (
+  observation: Observation,
+  keys: readonly string[],
+  milli: bigint | undefined,
+): Observation => {
+  const answer =
+    milli === undefined
+      ? NO_METRICS
+      : ({ kind: "answered", items: [{ milli, timestampMs: NOON }] } as const);
   const external = keys.map((key) => [key, answer] as const);
   return {
     ...observation,
@@ -147,11 +185,17 @@ const podsOf = (scale: ScaleReading): readonly Pod[] => {
   if (scale.kind === "failed") return [];
   const app = scale.selector.replace("app=", "");
   const more = { labels: { app }, owners: [{ kind: "ReplicaSet", name: `${app}-1` }] };
-  return Array.from({ length: scale.specReplicas }, (_, at) => readyPod(`${app}-1-${at}`, undefined, more));
+  return Array.from({ length: scale.specReplicas }, (_, at) =>
+    readyPod(`${app}-1-${at}`, undefined, more),
+  );
 };
 
 /** The one value of a family whose labels include those given; undefined where it is absent. */
-export const valueIn = (families: readonly ParsedFamily[], name: string, labels: Readonly<Record<string, string>> = {}): number | undefined => {
+export const valueIn = (
+  families: readonly ParsedFamily[],
+  name: string,
+  labels: Readonly<Record<string, string>> = {},
+): number | undefined => {
   const found = (families.find((family) => family.name === name)?.samples ?? []).filter((sample) =>
     Object.entries(labels).every(([label, value]) => sample.labels[label] === value),
   );

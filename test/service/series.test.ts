@@ -35,20 +35,32 @@ spec:
 let world: SeriesWorld;
 afterEach(() => world.close());
 
-const begin = async (workloads: Readonly<Record<string, number>>, ...manifests: readonly string[]): Promise<void> => {
+const begin = async (
+  workloads: Readonly<Record<string, number>>,
+  ...manifests: readonly string[]
+): Promise<void> => {
   world = await seriesWorld(workloads, manifests.join("---\n"));
 };
 
-const wpaValue = (families: readonly ParsedFamily[], name: string, labels: Readonly<Record<string, string>> = {}): number | undefined =>
-  valueIn(families, `wpa_controller_${name}`, labels);
+const wpaValue = (
+  families: readonly ParsedFamily[],
+  name: string,
+  labels: Readonly<Record<string, string>> = {},
+): number | undefined => valueIn(families, `wpa_controller_${name}`, labels);
 
 const UP = { transition: "upscale" };
 const DOWN = { transition: "downscale" };
 
 const sumsOfEvents = async (): Promise<{ readonly up: number; readonly down: number }> => {
-  const made = (await Array.fromAsync(world.service.events({}))).filter(({ outcome }) => outcome !== "refused");
-  const sum = (changes: readonly number[]): number => changes.reduce((all, change) => all + Math.max(0, change), 0);
-  return { up: sum(made.map(({ from, to }) => to - from)), down: sum(made.map(({ from, to }) => from - to)) };
+  const made = (await Array.fromAsync(world.service.events({}))).filter(
+    ({ outcome }) => outcome !== "refused",
+  );
+  const sum = (changes: readonly number[]): number =>
+    changes.reduce((all, change) => all + Math.max(0, change), 0);
+  return {
+    up: sum(made.map(({ from, to }) => to - from)),
+    down: sum(made.map(({ from, to }) => from - to)),
+  };
 };
 
 describe("series()", () => {
@@ -57,7 +69,11 @@ describe("series()", () => {
     world.milli = 2_000_000n;
     await world.play(2);
     const families = await world.scrape();
-    expect(families.filter(({ name }) => name.startsWith("wpa_controller_")).map(({ name, type }) => `${name} ${type}`)).toEqual([
+    expect(
+      families
+        .filter(({ name }) => name.startsWith("wpa_controller_"))
+        .map(({ name, type }) => `${name} ${type}`),
+    ).toEqual([
       "wpa_controller_conditions gauge",
       "wpa_controller_downscale_replicas counter",
       "wpa_controller_dry_run gauge",
@@ -93,21 +109,40 @@ describe("series()", () => {
         value: 2_000_000,
       },
     ]);
-    for (const name of ["high_watermark", "high_watermak"]) expect(wpaValue(families, name, { metric_name: "lag" })).toBe(400_000);
-    for (const name of ["low_watermark", "low_watermak"]) expect(wpaValue(families, name, { metric_name: "lag" })).toBe(150_000);
+    for (const name of ["high_watermark", "high_watermak"])
+      expect(wpaValue(families, name, { metric_name: "lag" })).toBe(400_000);
+    for (const name of ["low_watermark", "low_watermak"])
+      expect(wpaValue(families, name, { metric_name: "lag" })).toBe(150_000);
     expect(families.every(({ help }) => help.length > 10)).toBe(true);
   });
 
   it("tells the chosen labels to join on: empty where they are not carried, left out where no series can have them", async () => {
-    await begin({ web: 4 }, wpa("web").replace("namespace: shop", 'namespace: shop, labels: { team: checkout, "app.kubernetes.io/name": web }'));
+    await begin(
+      { web: 4 },
+      wpa("web").replace(
+        "namespace: shop",
+        'namespace: shop, labels: { team: checkout, "app.kubernetes.io/name": web }',
+      ),
+    );
     world.milli = 2_000_000n;
     await world.play(1);
-    const infoOf = (families: readonly ParsedFamily[]) => families.find(({ name }) => name === "wpa_controller_labels_info")?.samples;
-    const base = { cluster: "eu-1", wpa_name: "web", wpa_namespace: "shop", resource_namespace: "shop", namespace: "shop" };
-    const sample = (labels: object) => [{ name: "wpa_controller_labels_info", labels: { ...base, ...labels }, value: 1 }];
+    const infoOf = (families: readonly ParsedFamily[]) =>
+      families.find(({ name }) => name === "wpa_controller_labels_info")?.samples;
+    const base = {
+      cluster: "eu-1",
+      wpa_name: "web",
+      wpa_namespace: "shop",
+      resource_namespace: "shop",
+      namespace: "shop",
+    };
+    const sample = (labels: object) => [
+      { name: "wpa_controller_labels_info", labels: { ...base, ...labels }, value: 1 },
+    ];
     expect(infoOf(await world.scrape())).toEqual(sample({}));
     const chosen = ["team", "tier", "app.kubernetes.io/name", "namespace"];
-    expect(infoOf(parseOpenMetrics(openMetricsText(await world.service.series({ labels: chosen }))))).toEqual(sample({ team: "checkout", tier: "" }));
+    expect(
+      infoOf(parseOpenMetrics(openMetricsText(await world.service.series({ labels: chosen })))),
+    ).toEqual(sample({ team: "checkout", tier: "" }));
   });
 
   it("tells what the newest sync found, and counts what was scaled", async () => {
@@ -122,23 +157,35 @@ describe("series()", () => {
     expect(wpaValue(first, "scaling_active")).toBe(1);
     expect(wpaValue(first, "conditions", { condition: "able_to_scale" })).toBe(1);
     expect(wpaValue(first, "conditions", { condition: "scaling_limited" })).toBe(1);
-    expect([wpaValue(first, "min_replicas"), wpaValue(first, "max_replicas"), wpaValue(first, "dry_run")]).toEqual([2, 20, 0]);
-    expect([wpaValue(first, "upscale_replicas"), wpaValue(first, "downscale_replicas")]).toEqual([2, 0]);
+    expect([
+      wpaValue(first, "min_replicas"),
+      wpaValue(first, "max_replicas"),
+      wpaValue(first, "dry_run"),
+    ]).toEqual([2, 20, 0]);
+    expect([wpaValue(first, "upscale_replicas"), wpaValue(first, "downscale_replicas")]).toEqual([
+      2, 0,
+    ]);
 
     await world.play(4);
     const second = await world.scrape();
     expect(wpaValue(second, "replicas_scaling_effective")).toBe(9);
-    expect([wpaValue(second, "upscale_replicas"), wpaValue(second, "downscale_replicas")]).toEqual([5, 0]);
+    expect([wpaValue(second, "upscale_replicas"), wpaValue(second, "downscale_replicas")]).toEqual([
+      5, 0,
+    ]);
 
     world.milli = 60_000n;
     await world.play(4);
     const third = await world.scrape();
     expect(wpaValue(third, "value", { metric_name: "lag" })).toBe(60_000);
-    expect([wpaValue(third, "upscale_replicas"), wpaValue(third, "downscale_replicas")]).toEqual([5, 4]);
-    // Minutes without a scale open with a page in the journal, which tells how long each window still lasts.
+    expect([wpaValue(third, "upscale_replicas"), wpaValue(third, "downscale_replicas")]).toEqual([
+      5, 4,
+    ]);
+    // Minutes without a scale open with a page in the journal, which tells how long each window
+    // still lasts.
     await world.play(3);
     const fourth = await world.scrape();
-    for (const labels of [UP, DOWN]) expect([15, 30, 45]).toContain(wpaValue(fourth, "transition_countdown", labels));
+    for (const labels of [UP, DOWN])
+      expect([15, 30, 45]).toContain(wpaValue(fourth, "transition_countdown", labels));
     expect(wpaValue(fourth, "replicas_scaling_effective")).toBe(5);
   });
 
@@ -149,36 +196,52 @@ describe("series()", () => {
     ["on the widened low mark", 135_000n, 1],
     ["just below it", 134_999n, 0],
     ["a zero that is not tolerated, which says nothing", 0n, 0],
-  ])("tells by within_bounds whether the value is between the marks: %s", async (_, milli, within) => {
-    await begin({ web: 4 }, wpa("web"));
-    world.milli = milli;
-    await world.play(1);
-    expect(wpaValue(await world.scrape(), "restricted_scaling", { reason: "within_bounds" })).toBe(within);
-  });
+  ])(
+    "tells by within_bounds whether the value is between the marks: %s",
+    async (_, milli, within) => {
+      await begin({ web: 4 }, wpa("web"));
+      world.milli = milli;
+      await world.play(1);
+      expect(
+        wpaValue(await world.scrape(), "restricted_scaling", { reason: "within_bounds" }),
+      ).toBe(within);
+    },
+  );
 
   it("tells the band of marks beside behavior in an HPA, until its metric cannot be read", async () => {
-    const marks = '[{ type: External, external: { metricName: lag, highWatermark: "400", lowWatermark: "150" } }]';
-    await begin({ web: 4 }, `${hpa("web").replace(/metrics: .*/, `metrics: ${marks}`)}  behavior: {}\n  scaleUpLimitFactor: 25\n`);
+    const marks =
+      '[{ type: External, external: { metricName: lag, highWatermark: "400", lowWatermark: "150" } }]';
+    await begin(
+      { web: 4 },
+      `${hpa("web").replace(/metrics: .*/, `metrics: ${marks}`)}  behavior: {}\n  scaleUpLimitFactor: 25\n`,
+    );
     world.milli = 440_000n;
     await world.play(1);
     const inside = await world.scrape();
     expect(
-      ["value", "high_watermark", "low_watermak", "replicas_scaling_proposal"].map((name) => wpaValue(inside, name, { metric_name: "lag" })),
+      ["value", "high_watermark", "low_watermak", "replicas_scaling_proposal"].map((name) =>
+        wpaValue(inside, name, { metric_name: "lag" }),
+      ),
     ).toEqual([440_000, 400_000, 150_000, 4]);
     expect(wpaValue(inside, "restricted_scaling", { reason: "within_bounds" })).toBe(1);
     world.milli = 2_000_000n;
     await world.play(1);
     const above = await world.scrape();
-    expect(["within_bounds", "upscale_capping", "downscale_capping"].map((reason) => wpaValue(above, "restricted_scaling", { reason }))).toEqual([
-      0, 1, 0,
-    ]);
+    expect(
+      ["within_bounds", "upscale_capping", "downscale_capping"].map((reason) =>
+        wpaValue(above, "restricted_scaling", { reason }),
+      ),
+    ).toEqual([0, 1, 0]);
     expect(wpaValue(above, "upscale_replicas")).toBe(1);
     await world.play(1);
     expect(wpaValue(await world.scrape(), "transition_countdown", UP)).toBe(45);
     world.milli = undefined;
     await world.play(4);
     const blind = await world.scrape();
-    expect([wpaValue(blind, "value"), wpaValue(blind, "restricted_scaling", { reason: "within_bounds" })]).toEqual([undefined, undefined]);
+    expect([
+      wpaValue(blind, "value"),
+      wpaValue(blind, "restricted_scaling", { reason: "within_bounds" }),
+    ]).toEqual([undefined, undefined]);
     expect(wpaValue(blind, "high_watermark", { metric_name: "lag" })).toBe(400_000);
   });
 
@@ -190,21 +253,28 @@ describe("series()", () => {
     world.milli = undefined;
     await world.play(4);
     const families = await world.scrape();
-    for (const name of ["value", "replicas_scaling_proposal", "restricted_scaling"]) expect(wpaValue(families, name)).toBeUndefined();
+    for (const name of ["value", "replicas_scaling_proposal", "restricted_scaling"])
+      expect(wpaValue(families, name)).toBeUndefined();
     expect(wpaValue(families, "scaling_active")).toBe(0);
     expect(wpaValue(families, "high_watermark")).toBe(400_000);
     expect(valueIn(families, "tidemark_scaling_active", { name: "web" })).toBe(0);
   });
 
   it("counts no dry run and no refusal, and one attempt without an answer", async () => {
-    await begin({ web: 4, dry: 4, touched: 4 }, wpa("web"), wpa("dry", "  dryRun: true\n"), wpa("touched"));
+    await begin(
+      { web: 4, dry: 4, touched: 4 },
+      wpa("web"),
+      wpa("dry", "  dryRun: true\n"),
+      wpa("touched"),
+    );
     world.milli = 2_000_000n;
     world.cluster.beforePut = (name) => {
       const touched = world.cluster.workloads.get("touched");
       if (name === "touched" && touched) touched.resourceVersion++;
     };
     world.cluster.faults.push("lost answer");
-    // The attempt without an answer is settled minutes later, under the time of its decision: scrapes in between must not have passed that by.
+    // The attempt without an answer is settled minutes later, under the time of its decision:
+    // scrapes in between must not have passed that by.
     for (let at = 0; at < 3; at++) {
       await world.play(1);
       await world.scrape();
@@ -213,7 +283,8 @@ describe("series()", () => {
     world.wait(120_000);
     await world.play(1);
     const families = await world.scrape();
-    const total = (name: string): number | undefined => wpaValue(families, "upscale_replicas", { wpa_name: name });
+    const total = (name: string): number | undefined =>
+      wpaValue(families, "upscale_replicas", { wpa_name: name });
     expect(wpaValue(families, "dry_run", { wpa_name: "dry" })).toBe(1);
     expect(total("dry")).toBe(0);
     const events = new Map<string, number>();
@@ -233,10 +304,14 @@ describe("series()", () => {
       await world.play(5);
       sums = await sumsOfEvents();
       const families = await world.scrape();
-      expect([wpaValue(families, "upscale_replicas"), wpaValue(families, "downscale_replicas")]).toEqual([sums.up, sums.down]);
+      expect([
+        wpaValue(families, "upscale_replicas"),
+        wpaValue(families, "downscale_replicas"),
+      ]).toEqual([sums.up, sums.down]);
     }
     expect(Math.min(sums.up, sums.down)).toBeGreaterThan(5);
-    // The journal has the values of watermark rules, the partition its head and index; the autoscalers themselves are not read.
+    // The journal has the values of watermark rules, the partition its head and index; the
+    // autoscalers themselves are not read.
     expect([...world.queried].toSorted()).toEqual(["fleet", "journal", "partition"]);
   });
 
@@ -273,7 +348,10 @@ describe("series()", () => {
     );
     await begin({ web: 4 }, monitored);
     await world.play(1);
-    expect((await world.scrape()).find(({ name }) => name === "wpa_controller_lifecycle_control_status")?.samples).toEqual([
+    expect(
+      (await world.scrape()).find(({ name }) => name === "wpa_controller_lifecycle_control_status")
+        ?.samples,
+    ).toEqual([
       {
         name: "wpa_controller_lifecycle_control_status",
         labels: {
@@ -322,7 +400,10 @@ describe("series()", () => {
     await world.play(1);
     const blind = await world.scrape();
     const web = { name: "web" };
-    expect([valueIn(blind, "tidemark_current_replicas", web), valueIn(blind, "tidemark_scaling_active", web)]).toEqual([4, 0]);
+    expect([
+      valueIn(blind, "tidemark_current_replicas", web),
+      valueIn(blind, "tidemark_scaling_active", web),
+    ]).toEqual([4, 0]);
     expect(valueIn(blind, "tidemark_desired_replicas", web)).toBeUndefined();
     world.milli = 1_200_000n;
     await world.play(1);
@@ -334,9 +415,20 @@ describe("series()", () => {
     world.milli = 1_200_000n;
     await world.play(1);
     const families = await world.scrape();
-    const api = { cluster: "eu-1", namespace: "shop", name: "api", resource_kind: "Deployment", resource_name: "api" };
-    const generic = (name: string): number | undefined => valueIn(families, `tidemark_${name}`, api);
-    expect([generic("current_replicas"), generic("desired_replicas"), generic("scaling_active")]).toEqual([3, 6, 1]);
+    const api = {
+      cluster: "eu-1",
+      namespace: "shop",
+      name: "api",
+      resource_kind: "Deployment",
+      resource_name: "api",
+    };
+    const generic = (name: string): number | undefined =>
+      valueIn(families, `tidemark_${name}`, api);
+    expect([
+      generic("current_replicas"),
+      generic("desired_replicas"),
+      generic("scaling_active"),
+    ]).toEqual([3, 6, 1]);
     await world.play(1);
     expect(valueIn(await world.scrape(), "tidemark_current_replicas", api)).toBe(6);
     expect(valueIn(families, "tidemark_desired_replicas", { name: "web" })).toBe(6);
@@ -346,7 +438,10 @@ describe("series()", () => {
 });
 
 describe("a scrape over HTTP", () => {
-  /** The series of a real sync of both kinds, of so many autoscalers with names, clusters and values of their own. */
+  /**
+   * The series of a real sync of both kinds, of so many autoscalers with names, clusters and values
+   * of their own.
+   */
   const fleetOf = async (autoscalers: number): Promise<readonly MetricFamily[]> => {
     const families = await world.service.series();
     const copies = Array.from({ length: autoscalers / 2 }, (_, at) => at);
@@ -360,14 +455,25 @@ describe("a scrape over HTTP", () => {
     return families.map((family) => ({
       ...family,
       samples: copies.flatMap((at) =>
-        family.samples.map(({ labels, value }) => ({ labels: renamed(labels, at), value: value + ((at * 7_919) % 10_007) / 8 })),
+        family.samples.map(({ labels, value }) => ({
+          labels: renamed(labels, at),
+          value: value + ((at * 7_919) % 10_007) / 8,
+        })),
       ),
     }));
   };
   const scraped = async (families: readonly MetricFamily[], accepted?: string) => {
     const reading = { ...openQueries(world.context), series: async () => families };
     const headers = accepted === undefined ? {} : { "accept-encoding": accepted };
-    const request = { method: "GET", path: METRICS_PATH, query: "", headers, body: new Uint8Array(), by: ADA, id: "r" };
+    const request = {
+      method: "GET",
+      path: METRICS_PATH,
+      query: "",
+      headers,
+      body: new Uint8Array(),
+      by: ADA,
+      id: "r",
+    };
     return answerRequest({ ...openTo(reading), clock: () => world.nowMs, log: () => {} }, request);
   };
 
@@ -382,12 +488,13 @@ describe("a scrape over HTTP", () => {
       expect([status, headers["content-encoding"]]).toEqual([200, "gzip"]);
       expect(body.length).toBeLessThan(2_000_000);
       const text = gunzipSync(body as Uint8Array).toString();
-      const samplesOf = (family: string): number => text.split("\n").filter((line) => line.startsWith(`${family}{`)).length;
-      expect([samplesOf("tidemark_current_replicas"), samplesOf("wpa_controller_value"), text.endsWith("# EOF\n")]).toEqual([
-        autoscalers,
-        autoscalers / 2,
-        true,
-      ]);
+      const samplesOf = (family: string): number =>
+        text.split("\n").filter((line) => line.startsWith(`${family}{`)).length;
+      expect([
+        samplesOf("tidemark_current_replicas"),
+        samplesOf("wpa_controller_value"),
+        text.endsWith("# EOF\n"),
+      ]).toEqual([autoscalers, autoscalers / 2, true]);
       // What the page on monitoring says of a scraper that takes no gzip.
       const plain = await scraped(families);
       expect([plain.status, JSON.parse(String(plain.body)).detail]).toEqual([

@@ -22,8 +22,14 @@ beforeAll(async () => {
   world = await serviceWorld();
   service = openService(world.context);
   world.set(BEFORE_MS);
-  await service.addCluster({ name: CLUSTER, connection: { kind: "kubeconfig", path: "/kube/config" } });
-  await service.apply([{ file: "a.yaml", text: hpa("web", { namespace: "shop" }) }], { cluster: CLUSTER, dryRun: false });
+  await service.addCluster({
+    name: CLUSTER,
+    connection: { kind: "kubeconfig", path: "/kube/config" },
+  });
+  await service.apply([{ file: "a.yaml", text: hpa("web", { namespace: "shop" }) }], {
+    cluster: CLUSTER,
+    dryRun: false,
+  });
   uid = autoscalerUid((await service.get({ cluster: CLUSTER, name: "web" })).uid);
 });
 afterAll(() => world.close());
@@ -43,12 +49,22 @@ const evaluation = (of: typeof uid, desiredReplicas: number): Evaluation => ({
 });
 
 /** A sync each minute, in a partition with so many pages of windows. */
-const journal = async (partition: string, pages: number, minutes: readonly [from: number, to: number], of = uid): Promise<void> => {
+const journal = async (
+  partition: string,
+  pages: number,
+  minutes: readonly [from: number, to: number],
+  of = uid,
+): Promise<void> => {
   const ref = { cluster: clusterName(CLUSTER), partition: partitionName(partition) };
   for (let minute = minutes[0]; minute < minutes[1]; minute++) {
     const atMs = BEFORE_MS + minute * MINUTE_MS;
     await insertJournal(world.context.insert, ref, [
-      { atMs, epoch: 1, page: journalPageOf(uid, pages), evaluations: [evaluation(of, 4 + (minute % 2))] },
+      {
+        atMs,
+        epoch: 1,
+        page: journalPageOf(uid, pages),
+        evaluations: [evaluation(of, 4 + (minute % 2))],
+      },
     ]);
   }
 };
@@ -67,15 +83,23 @@ describe("shadow()", () => {
     world.set(NOON);
     const compared = await service.shadow({ cluster: CLUSTER, name: "web", sinceMs: BEFORE_MS });
     expect([compared.syncs, compared.stretches.length]).toEqual([59, 59]);
-    expect(compared.stretches.map(({ at }) => at)).toEqual(compared.stretches.map(({ at }) => at).toSorted());
+    expect(compared.stretches.map(({ at }) => at)).toEqual(
+      compared.stretches.map(({ at }) => at).toSorted(),
+    );
   });
 
   it("comes in parts where the time is long, and the whole is what one comparison of all syncs gives", async () => {
     const cluster = "long";
     const startMs = NOON - 3 * 24 * 60 * MINUTE_MS;
     world.set(startMs);
-    await service.addCluster({ name: cluster, connection: { kind: "kubeconfig", path: "/kube/config" } });
-    await service.apply([{ file: "a.yaml", text: hpa("web", { namespace: "shop" }) }], { cluster, dryRun: false });
+    await service.addCluster({
+      name: cluster,
+      connection: { kind: "kubeconfig", path: "/kube/config" },
+    });
+    await service.apply([{ file: "a.yaml", text: hpa("web", { namespace: "shop" }) }], {
+      cluster,
+      dryRun: false,
+    });
     const own = autoscalerUid((await service.get({ cluster, name: "web" })).uid);
     const ref = { cluster: clusterName(cluster), partition: partitionName("default") };
     // Each 4 minutes: mostly both want 4, and each of them leaves it at times, for some syncs.
@@ -83,28 +107,49 @@ describe("shadow()", () => {
       const rival = 4 + Number(at % 37 > 30);
       return {
         atMs: startMs + at * 4 * MINUTE_MS,
-        evaluation: { ...evaluation(own, rival), from: 4, withoutHold: { to: 4 + Number(at % 23 > 19), because: { reason: "R", message: "m" } } },
+        evaluation: {
+          ...evaluation(own, rival),
+          from: 4,
+          withoutHold: { to: 4 + Number(at % 23 > 19), because: { reason: "R", message: "m" } },
+        },
       };
     });
     await insertJournal(
       world.context.insert,
       ref,
-      syncs.map(({ atMs, evaluation: one }) => ({ atMs, epoch: 1, page: journalPageOf(own, 0), evaluations: [one] })),
+      syncs.map(({ atMs, evaluation: one }) => ({
+        atMs,
+        epoch: 1,
+        page: journalPageOf(own, 0),
+        evaluations: [one],
+      })),
     );
     world.set(NOON);
     const query = { cluster, name: "web", sinceMs: startMs };
     const [first, whole] = [await service.shadow(query), await wholeShadow(service, query)];
     expect(first.next).toBeDefined();
     const samples = syncs.flatMap(({ atMs, evaluation: one }) => sampleOf(atMs, one) ?? []);
-    const { replicaHours, ...wanted } = compareShadow(samples, NOON, { periodMs: 15_000, fullMs: startMs + 60 * MINUTE_MS });
-    expect(whole).toMatchObject({ ...wanted, since: new Date(startMs).toISOString(), until: new Date(NOON).toISOString() });
+    const { replicaHours, ...wanted } = compareShadow(samples, NOON, {
+      periodMs: 15_000,
+      fullMs: startMs + 60 * MINUTE_MS,
+    });
+    expect(whole).toMatchObject({
+      ...wanted,
+      since: new Date(startMs).toISOString(),
+      until: new Date(NOON).toISOString(),
+    });
     expect(whole).not.toHaveProperty("next");
     expect(whole.replicaHours.own).toBeCloseTo(replicaHours.own, 1);
     expect(whole.replicaHours.rival).toBeCloseTo(replicaHours.rival, 1);
   });
 
   it("knows what another partition had, also while the new one has made no sync yet", async () => {
-    const compared = await service.shadow({ cluster: CLUSTER, name: "web", sinceMs: BEFORE_MS, untilMs: BEFORE_MS + 39 * MINUTE_MS });
+    const compared = await service.shadow({
+      cluster: CLUSTER,
+      name: "web",
+      sinceMs: BEFORE_MS,
+      untilMs: BEFORE_MS + 39 * MINUTE_MS,
+    });
     expect(compared.syncs).toBe(39);
   });
 });
@@ -122,6 +167,8 @@ describe("explain() of an earlier time", () => {
   });
 
   it("says that there is none from before the first sync", async () => {
-    await expect(service.explain({ cluster: CLUSTER, name: "web" }, at(0))).rejects.toMatchObject({ code: "service.not-evaluated" });
+    await expect(service.explain({ cluster: CLUSTER, name: "web" }, at(0))).rejects.toMatchObject({
+      code: "service.not-evaluated",
+    });
   });
 });

@@ -24,11 +24,16 @@ const play = (...syncs: readonly Sync[]): readonly ShadowSample[] =>
     ...(rival !== undefined && { rival, current: rival }),
     ...(scaledMs !== undefined && { rivalScaledMs: NOON + scaledMs }),
   }));
-const compared = (...syncs: readonly Sync[]) => compareShadow(play(...syncs), NOON + syncs.length * PERIOD_MS, PACE);
+const compared = (...syncs: readonly Sync[]) =>
+  compareShadow(play(...syncs), NOON + syncs.length * PERIOD_MS, PACE);
 
 describe("compareShadow()", () => {
   it("counts the syncs in which both want the same, and leaves those out in which one did not decide", () => {
-    expect(compared([4, 4], [6, 4], [6, 6], [undefined, 6], [6, undefined])).toMatchObject({ syncs: 3, agreed: 2, undecided: 2 });
+    expect(compared([4, 4], [6, 4], [6, 6], [undefined, 6], [6, undefined])).toMatchObject({
+      syncs: 3,
+      agreed: 2,
+      undecided: 2,
+    });
   });
 
   it("sums the replica hours of both over the syncs in which both decided", () => {
@@ -43,7 +48,12 @@ describe("compareShadow()", () => {
       [6, 4, 1],
       [6, 6, 1],
     ]);
-    expect(stretches[1]).toMatchObject({ reason: "ScaleUp", message: "own words", rivalReason: "ValidMetricFound", rivalMessage: "other words" });
+    expect(stretches[1]).toMatchObject({
+      reason: "ScaleUp",
+      message: "own words",
+      rivalReason: "ValidMetricFound",
+      rivalMessage: "other words",
+    });
   });
 
   it("measures how long each took to react from the last sync in which both agreed, and takes the other's own time of its last scale", () => {
@@ -60,14 +70,33 @@ describe("compareShadow()", () => {
   });
 
   it("measures no reaction of one that went the other way", () => {
-    expect(compared([4, 4], [6, 3], [6, 6]).reactions).toMatchObject([{ from: 4, to: 6, ownSeconds: 15, rivalSeconds: 30 }]);
-    expect(compared([4, 4], [6, 3], [4, 4]).reactions).toEqual([{ at: "2026-03-01T12:00:00.000Z", from: 4, to: 4, ownSeconds: 15 }]);
+    expect(compared([4, 4], [6, 3], [6, 6]).reactions).toMatchObject([
+      { from: 4, to: 6, ownSeconds: 15, rivalSeconds: 30 },
+    ]);
+    expect(compared([4, 4], [6, 3], [4, 4]).reactions).toEqual([
+      { at: "2026-03-01T12:00:00.000Z", from: 4, to: 4, ownSeconds: 15 },
+    ]);
   });
 
   it("classes each difference: of one sync earlier or later, of young windows, and of a rule", () => {
     const even: readonly Sync[] = Array.from({ length: 12 }, () => [4, 4]);
-    const { stretches, agreedWithinPeriod, agreed } = compared([4, 4], [6, 4], [6, 6], [8, 6], [9, 6], [8, 6], [6, 6], ...even, [9, 6], [7, 7]);
-    expect(stretches.map(({ own, rival, difference }) => [own, rival, difference]).filter(([own, rival]) => own !== rival)).toEqual([
+    const { stretches, agreedWithinPeriod, agreed } = compared(
+      [4, 4],
+      [6, 4],
+      [6, 6],
+      [8, 6],
+      [9, 6],
+      [8, 6],
+      [6, 6],
+      ...even,
+      [9, 6],
+      [7, 7],
+    );
+    expect(
+      stretches
+        .map(({ own, rival, difference }) => [own, rival, difference])
+        .filter(([own, rival]) => own !== rival),
+    ).toEqual([
       [6, 4, "phase"],
       [8, 6, "phase"],
       [9, 6, "young"],
@@ -80,13 +109,17 @@ describe("compareShadow()", () => {
   it("takes the windows of an object that was made anew for young, for an hour from its first sync", () => {
     const until = (uid: string) => [{ ...HPA, uid, desiredReplicas: 6 }];
     const hour = 240;
-    const samples = play(...Array.from({ length: 10 }, (): Sync => [9, 6]), ...Array.from({ length: hour + 10 }, (): Sync => [9, 6])).map(
-      (sample, at) => ({
-        ...sample,
-        rivals: until(at < 10 ? "u-1" : "u-2"),
-      }),
-    );
-    const { stretches } = compareShadow(samples, NOON + (hour + 20) * PERIOD_MS, { periodMs: PERIOD_MS, fullMs: 0 });
+    const samples = play(
+      ...Array.from({ length: 10 }, (): Sync => [9, 6]),
+      ...Array.from({ length: hour + 10 }, (): Sync => [9, 6]),
+    ).map((sample, at) => ({
+      ...sample,
+      rivals: until(at < 10 ? "u-1" : "u-2"),
+    }));
+    const { stretches } = compareShadow(samples, NOON + (hour + 20) * PERIOD_MS, {
+      periodMs: PERIOD_MS,
+      fullMs: 0,
+    });
     expect(stretches.map(({ syncs, difference }) => [syncs, difference])).toEqual([
       [10, "rule"],
       [hour, "young"],
@@ -108,7 +141,13 @@ describe("compareShadow()", () => {
   });
 
   it("knows nothing where no sync found another controller", () => {
-    expect(compareShadow([], NOON, PACE)).toMatchObject({ syncs: 0, agreed: 0, stretches: [], reactions: [], rivals: [] });
+    expect(compareShadow([], NOON, PACE)).toMatchObject({
+      syncs: 0,
+      agreed: 0,
+      stretches: [],
+      reactions: [],
+      rivals: [],
+    });
   });
 });
 
@@ -124,15 +163,21 @@ describe("verdictOf()", () => {
   });
 
   it("asks a person to look where more differ, and where one of them often did not decide", () => {
-    expect(verdict(...same(HOUR), [9, 6], [9, 6], [9, 6])).toEqual({ verdict: "look at", why: "3 of 243 syncs differ by a rule" });
-    expect(verdict(...same(HOUR), ...Array.from({ length: 13 }, (): Sync => [undefined, 4]))).toEqual({
+    expect(verdict(...same(HOUR), [9, 6], [9, 6], [9, 6])).toEqual({
+      verdict: "look at",
+      why: "3 of 243 syncs differ by a rule",
+    });
+    expect(
+      verdict(...same(HOUR), ...Array.from({ length: 13 }, (): Sync => [undefined, 4])),
+    ).toEqual({
       verdict: "look at",
       why: "in 13 of 253 syncs one of them did not decide",
     });
   });
 
   it("waits for an hour before it asks a person to look at syncs in which one of them did not decide", () => {
-    const undecided = (count: number): readonly Sync[] => Array.from({ length: count }, () => [undefined, 4]);
+    const undecided = (count: number): readonly Sync[] =>
+      Array.from({ length: count }, () => [undefined, 4]);
     expect(verdict(...undecided(1))).toMatchObject({ verdict: "too early" });
     expect(verdict(...undecided(HOUR - 1))).toMatchObject({ verdict: "too early" });
     expect(verdict(...undecided(HOUR))).toMatchObject({ verdict: "look at" });
@@ -140,7 +185,14 @@ describe("verdictOf()", () => {
 
   it("counts differences of one sync earlier or later, and of young windows, for nothing", () => {
     expect(
-      verdict([9, 6], [9, 6], ...Array.from({ length: HOUR }, (_, at): Sync => (at % 3 === 0 ? [6, 4] : at % 3 === 1 ? [6, 6] : [4, 4]))),
+      verdict(
+        [9, 6],
+        [9, 6],
+        ...Array.from(
+          { length: HOUR },
+          (_, at): Sync => (at % 3 === 0 ? [6, 4] : at % 3 === 1 ? [6, 6] : [4, 4]),
+        ),
+      ),
     ).toEqual({
       verdict: "ready",
     });
@@ -164,13 +216,18 @@ describe("sampleOf()", () => {
   it("takes the count that the rules want without the hold, and the observed one where they want no other", () => {
     const rivals = [{ ...HPA, desiredReplicas: 5 }];
     const to = { reason: "ScaleUp", message: "more" };
-    expect(sampleOf(NOON, { ...EVALUATION, rivals, withoutHold: { to: 6, because: to } })).toMatchObject({
+    expect(
+      sampleOf(NOON, { ...EVALUATION, rivals, withoutHold: { to: 6, because: to } }),
+    ).toMatchObject({
       own: 6,
       rival: 5,
       current: 4,
       because: to,
     });
-    expect(sampleOf(NOON, { ...EVALUATION, rivals, withoutHold: { because: to } })).toMatchObject({ own: 4, rival: 5 });
+    expect(sampleOf(NOON, { ...EVALUATION, rivals, withoutHold: { because: to } })).toMatchObject({
+      own: 4,
+      rival: 5,
+    });
     expect(sampleOf(NOON, { ...EVALUATION, rivals, failed: true })).not.toHaveProperty("own");
   });
 
@@ -208,12 +265,26 @@ describe("shadowSheet()", () => {
   });
 
   it("leaves the plot empty where no sync compared the two, from the first comparison on, and fits 80 columns", () => {
-    const [first, second] = [play([4, 4]), play([4, 4]).map((sample) => ({ ...sample, atMs: sample.atMs + 40 * MINUTE_MS }))];
-    const view = { cluster: "eu-1", namespace: "shop", name: "web", since: "2026-02-28T12:00:00.000Z", until: "2026-03-01T13:00:00.000Z" };
-    const lines = shadowSheet({ ...view, ...compareShadow([...first, ...second], NOON + 50 * MINUTE_MS, PACE) })
+    const [first, second] = [
+      play([4, 4]),
+      play([4, 4]).map((sample) => ({ ...sample, atMs: sample.atMs + 40 * MINUTE_MS })),
+    ];
+    const view = {
+      cluster: "eu-1",
+      namespace: "shop",
+      name: "web",
+      since: "2026-02-28T12:00:00.000Z",
+      until: "2026-03-01T13:00:00.000Z",
+    };
+    const lines = shadowSheet({
+      ...view,
+      ...compareShadow([...first, ...second], NOON + 50 * MINUTE_MS, PACE),
+    })
       .written()
       .split("\n");
-    const [title = "", own = "", , times = ""] = lines.slice(lines.findIndex((line) => line.startsWith("Wanted")));
+    const [title = "", own = "", , times = ""] = lines.slice(
+      lines.findIndex((line) => line.startsWith("Wanted")),
+    );
     expect(title).toBe("Wanted replicas, 0 to 4; empty where a count is not known:");
     // Five minutes of 45, then none for 35 minutes, then five again.
     expect(own).toMatch(/^ {2}Tidemark {4}█{7} {50}█{7}$/);

@@ -15,7 +15,9 @@ describe("a source that is registered in a deployed stack", () => {
     "https://[64:ff9b::a9fe:a9fe]",
   ])("may not lead to %s, private or not", (url) => {
     for (const isPrivate of [true, false])
-      expect(faults({ url, private: isPrivate })).toContain("an address of this machine, of its network link or of a metadata service");
+      expect(faults({ url, private: isPrivate })).toContain(
+        "an address of this machine, of its network link or of a metadata service",
+      );
   });
 
   it.each(["https://10.1.2.3", "https://192.168.0.1", "https://100.64.1.1", "https://[fd00::1]"])(

@@ -8,14 +8,21 @@ import { type ServiceWorld, serviceWorld } from "./world/context.ts";
 let world: ServiceWorld;
 let ada: Service;
 const prometheus = (name: string) =>
-  ({ name, kind: "prometheus", url: "https://prometheus.example.com", clusters: ["*"], namespaces: ["*"] }) as const;
+  ({
+    name,
+    kind: "prometheus",
+    url: "https://prometheus.example.com",
+    clusters: ["*"],
+    namespaces: ["*"],
+  }) as const;
 
 beforeEach(async () => {
   world = await serviceWorld();
   ada = openService(world.context);
   await ada.putSource(prometheus("main"));
   await ada.putSource(prometheus("other"));
-  // A field of a later version may be a limit that this version does not know, so that the record is not used.
+  // A field of a later version may be a limit that this version does not know, so that the record
+  // is not used.
   await world.tables.client.send(
     new UpdateItemCommand({
       TableName: world.tables.stateTable,
@@ -29,14 +36,22 @@ afterEach(() => world.close());
 
 it("a source whose record cannot be read is listed beside the others, with what to do", async () => {
   expect(await ada.sources()).toEqual([
-    { name: "main", problem: expect.stringMatching(/^its record cannot be read: .*later.*; register it again, or delete it$/) },
+    {
+      name: "main",
+      problem: expect.stringMatching(
+        /^its record cannot be read: .*later.*; register it again, or delete it$/,
+      ),
+    },
     expect.objectContaining({ name: "other", kind: "prometheus" }),
   ]);
 });
 
 it("a source whose record cannot be read is replaced by registering it again", async () => {
   expect(await ada.putSource(prometheus("main"))).toMatchObject({ name: "main", changed: true });
-  expect(await ada.sources()).toMatchObject([{ name: "main", kind: "prometheus" }, { name: "other" }]);
+  expect(await ada.sources()).toMatchObject([
+    { name: "main", kind: "prometheus" },
+    { name: "other" },
+  ]);
 });
 
 it("a source whose record cannot be read can be deleted", async () => {

@@ -9,7 +9,12 @@ import { NOON } from "../noon.ts";
 import { type ServiceWorld, serviceWorld } from "./world/context.ts";
 import { hpa } from "./world/manifests.ts";
 
-const ORIGIN: ClusterOrigin = { apiVersion: "tidemark.dev/v1", kind: "PodAutoscaler", uid: "object-web", generation: 4 };
+const ORIGIN: ClusterOrigin = {
+  apiVersion: "tidemark.dev/v1",
+  kind: "PodAutoscaler",
+  uid: "object-web",
+  generation: 4,
+};
 const PA = (max: number) => ({
   apiVersion: "tidemark.dev/v1",
   kind: "PodAutoscaler",
@@ -26,9 +31,17 @@ let service: Service;
 let count = 0;
 let cluster = "";
 const web = { name: "web", namespace: "shop" };
-const stored = () => getAutoscaler(world.tables, { cluster: clusterName(cluster), namespace: namespace("shop"), name: autoscalerName("web") });
+const stored = () =>
+  getAutoscaler(world.tables, {
+    cluster: clusterName(cluster),
+    namespace: namespace("shop"),
+    name: autoscalerName("web"),
+  });
 const apply = (manifest: object | string, dryRun = false) =>
-  service.apply([{ file: "a.yaml", text: typeof manifest === "string" ? manifest : JSON.stringify(manifest) }], { cluster, dryRun });
+  service.apply(
+    [{ file: "a.yaml", text: typeof manifest === "string" ? manifest : JSON.stringify(manifest) }],
+    { cluster, dryRun },
+  );
 
 /** As a sync has stored it. */
 const copy = (origin: ClusterOrigin = ORIGIN, manifest: object = PA(9)) =>
@@ -67,10 +80,22 @@ beforeEach(async () => {
 describe("an autoscaler that is read from its cluster", () => {
   it("is never pruned by an apply of other manifests with its labels, also while its object is gone", async () => {
     const labels = { team: "shop" };
-    const open = async () => ({ place: "folder here", service, nowMs: NOON, clock: () => NOON, close: async () => {} });
-    const other = hpa("other", { namespace: "shop" }).replace("metadata:\n", "metadata:\n  labels: { team: shop }\n");
+    const open = async () => ({
+      place: "folder here",
+      service,
+      nowMs: NOON,
+      clock: () => NOON,
+      close: async () => {},
+    });
+    const other = hpa("other", { namespace: "shop" }).replace(
+      "metadata:\n",
+      "metadata:\n  labels: { team: shop }\n",
+    );
     await copy({ ...ORIGIN, goneMs: NOON }, { ...PA(9), metadata: { ...PA(9).metadata, labels } });
-    const { code, out, err } = await inside(["apply", "-f", "-", "--cluster", cluster, "--prune", "-l", "team=shop"], { stdin: other, open });
+    const { code, out, err } = await inside(
+      ["apply", "-f", "-", "--cluster", cluster, "--prune", "-l", "team=shop"],
+      { stdin: other, open },
+    );
     expect({ code, err }).toEqual({ code: 0, err: "" });
     expect(out).not.toContain("pruned");
     expect(await stored()).toMatchObject({ uid: "object-web" });
@@ -80,9 +105,18 @@ describe("an autoscaler that is read from its cluster", () => {
     await copy({ ...ORIGIN, goneMs: NOON });
     expect(await service.get({ cluster, ...web })).toMatchObject({
       uid: "object-web",
-      origin: { apiVersion: "tidemark.dev/v1", kind: "PodAutoscaler", uid: "object-web", generation: 4, goneAt: new Date(NOON).toISOString() },
+      origin: {
+        apiVersion: "tidemark.dev/v1",
+        kind: "PodAutoscaler",
+        uid: "object-web",
+        generation: 4,
+        goneAt: new Date(NOON).toISOString(),
+      },
     });
-    expect((await service.cluster(cluster)).specsFromCluster).toEqual(["PodAutoscaler", "WatermarkPodAutoscaler"]);
+    expect((await service.cluster(cluster)).specsFromCluster).toEqual([
+      "PodAutoscaler",
+      "WatermarkPodAutoscaler",
+    ]);
   });
 
   it("is paused and resumed as any other, and keeps its object", async () => {

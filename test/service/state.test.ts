@@ -47,7 +47,9 @@ const SPEC = {
   target: { apiVersion: "apps/v1", kind: "Deployment", name: "web" },
   minReplicas: 1,
   maxReplicas: 10,
-  metrics: [{ type: "Resource", name: "cpu", target: { type: "Utilization", averageUtilization: 60 } }],
+  metrics: [
+    { type: "Resource", name: "cpu", target: { type: "Utilization", averageUtilization: 60 } },
+  ],
 } as const;
 
 const evaluated = (more: Partial<Evaluation>): Evaluation => ({
@@ -74,7 +76,8 @@ const known = (evaluation: Evaluation): AutoscalerSnapshot => ({
   nowMs: NOON,
 });
 const viewOf = (more: Partial<Evaluation>) => autoscalerView(known(evaluated(more)));
-const rowOf = (view: AutoscalerView) => autoscalerRow(tableRowOf(view), NOON, plain).map((cell) => line(cell).written());
+const rowOf = (view: AutoscalerView) =>
+  autoscalerRow(tableRowOf(view), NOON, plain).map((cell) => line(cell).written());
 const stateCell = (more: Partial<Evaluation>) => rowOf(viewOf(more))[9];
 const because = (reason: string) => ({ because: { reason, message: "m" } });
 
@@ -110,7 +113,13 @@ const unread = (status: Partial<Status>): Partial<Evaluation> => {
   return rest;
 };
 const FAILED_SINCE = [
-  { type: "AbleToScale", status: "False", reason: "FailedGetScale", message: "no answer", transitionMs: NOON - 300_000 },
+  {
+    type: "AbleToScale",
+    status: "False",
+    reason: "FailedGetScale",
+    message: "no answer",
+    transitionMs: NOON - 300_000,
+  },
 ] as const;
 
 describe("a count that the newest sync could not read", () => {
@@ -130,21 +139,52 @@ describe("a count that the newest sync could not read", () => {
     const view = viewOfUnread({ currentReplicas: 9, desiredReplicas: 9, conditions: FAILED_SINCE });
     expect(view.lastKnown).toEqual({ replicas: 9, at: "2026-03-01T11:55:00.000Z" });
     expect(rowOf(view).slice(7, 10)).toEqual(["9 (5m ago)", "<unknown>", "failing"]);
-    const sheet = describeSheet({ ...view, windows: NO_WINDOWS, events: [] }, NOON, plain).written();
+    const sheet = describeSheet(
+      { ...view, windows: NO_WINDOWS, events: [] },
+      NOON,
+      plain,
+    ).written();
     expect(sheet).toContain("Deployment replicas:  cannot be read; last known: 9 (5m ago)\n");
   });
 });
 
 describe("a percentage", () => {
-  const metric = { name: "cpu", type: "Resource", kind: "measured", value: "40%", target: "60%", proposal: 3 } as const;
-  const slot = { type: "Resource", resource: { name: "cpu", current: { averageUtilization: 40, averageValue: "200m" } } };
-  const view = viewOf({ metrics: [metric], status: { ...NEW_WINDOWS.status, currentReplicas: 4, desiredReplicas: 4, currentMetrics: [slot] } });
+  const metric = {
+    name: "cpu",
+    type: "Resource",
+    kind: "measured",
+    value: "40%",
+    target: "60%",
+    proposal: 3,
+  } as const;
+  const slot = {
+    type: "Resource",
+    resource: { name: "cpu", current: { averageUtilization: 40, averageValue: "200m" } },
+  };
+  const view = viewOf({
+    metrics: [metric],
+    status: {
+      ...NEW_WINDOWS.status,
+      currentReplicas: 4,
+      desiredReplicas: 4,
+      currentMetrics: [slot],
+    },
+  });
 
   it("is shown with the amount per pod that it was made of: in get, describe, explain and the live view", () => {
     expect(view.metrics).toMatchObject([{ value: "40%", average: "200m" }]);
     expect(rowOf(view)[4]).toBe("40% (200m)/60%");
-    expect(describeSheet({ ...view, windows: NO_WINDOWS, events: [] }, NOON, plain).written()).toMatch(/cpu: +40% \(200m\) \/ 60%\n/);
-    const decision = { at: "2026-03-01T11:59:45.000Z", kind: "hold", from: 4, reason: "r", message: "m", failed: false } as const;
+    expect(
+      describeSheet({ ...view, windows: NO_WINDOWS, events: [] }, NOON, plain).written(),
+    ).toMatch(/cpu: +40% \(200m\) \/ 60%\n/);
+    const decision = {
+      at: "2026-03-01T11:59:45.000Z",
+      kind: "hold",
+      from: 4,
+      reason: "r",
+      message: "m",
+      failed: false,
+    } as const;
     const place = { cluster: "eu-1", namespace: "shop", name: "web", ageSeconds: 15 };
     const explanation = {
       ...place,
@@ -167,9 +207,12 @@ describe("a percentage", () => {
 
 describe("every hold beside the rules", () => {
   it("has its words for the state", () => {
-    const reasons = [...readFileSync(HOLDS, "utf8").matchAll(/reason: "(\w+)"/g)].map(([, reason = ""]) => reason);
+    const reasons = [...readFileSync(HOLDS, "utf8").matchAll(/reason: "(\w+)"/g)].map(
+      ([, reason = ""]) => reason,
+    );
     expect(reasons.length).toBeGreaterThan(10);
-    // Those of a switch have a state of their own; behind the others nothing is evaluated, so that it is failing.
+    // Those of a switch have a state of their own; behind the others nothing is evaluated, so that
+    // it is failing.
     const others = new Set([
       "FleetFrozen",
       "ClusterPaused",
@@ -179,6 +222,10 @@ describe("every hold beside the rules", () => {
       "UnreadableAutoscaler",
       "UnreadableWindows",
     ]);
-    expect(reasons.filter((reason) => !others.has(reason) && heldBy(evaluated(because(reason))) === undefined)).toEqual([]);
+    expect(
+      reasons.filter(
+        (reason) => !others.has(reason) && heldBy(evaluated(because(reason))) === undefined,
+      ),
+    ).toEqual([]);
   });
 });

@@ -12,7 +12,10 @@ let service: Service;
 beforeAll(async () => {
   world = await serviceWorld();
   service = openService(world.context);
-  await service.addCluster({ name: "eu-1", connection: { kind: "kubeconfig", path: "/kube/config" } });
+  await service.addCluster({
+    name: "eu-1",
+    connection: { kind: "kubeconfig", path: "/kube/config" },
+  });
 });
 afterAll(() => world.close());
 
@@ -35,8 +38,14 @@ const hpaOf = (name: string) => ({
 });
 
 /** A takeover after which no sync comes. */
-const taken = async (name: string, { remove, create, live = hpaOf(name), liveAgain = live }: Played): Promise<string> => {
-  await service.apply([{ file: "a.yaml", text: hpa(name, { namespace: "shop" }) }], { cluster: "eu-1", dryRun: false });
+const taken = async (
+  name: string,
+  { remove, create, live = hpaOf(name), liveAgain = live }: Played,
+): Promise<string> => {
+  await service.apply([{ file: "a.yaml", text: hpa(name, { namespace: "shop" }) }], {
+    cluster: "eu-1",
+    dryRun: false,
+  });
   let reads = 0;
   const api = {
     get: async () => ({ kind: "done", value: reads++ === 0 ? live : liveAgain }),
@@ -68,7 +77,9 @@ const answered =
   async () => ({ kind: "failed", failure: { code, reason: "No", message: "not now" } });
 
 const made = async (name: string) =>
-  (await Array.fromAsync(service.changes({ ...QUERY, name }))).slice(1).map((change) => [change.verb, change.made]);
+  (await Array.fromAsync(service.changes({ ...QUERY, name })))
+    .slice(1)
+    .map((change) => [change.verb, change.made]);
 
 it("a takeover that the API server refuses is recorded, and not as made", async () => {
   expect(await taken("web", { remove: answered(403) })).toContain("could not be deleted: not now");
@@ -87,20 +98,30 @@ it("a takeover without a clear answer stays as made, so that handback finds the 
 const removesOnly =
   (resourceVersion: string): KubeconfigApi["remove"] =>
   async (_kind, _ref, version) =>
-    version.resourceVersion === resourceVersion ? { kind: "done", value: {} } : answered(409)(_kind, _ref, version);
-const newer = (name: string, changed: object) => ({ ...hpaOf(name), metadata: { ...hpaOf(name).metadata, resourceVersion: "8" }, ...changed });
+    version.resourceVersion === resourceVersion
+      ? { kind: "done", value: {} }
+      : answered(409)(_kind, _ref, version);
+const newer = (name: string, changed: object) => ({
+  ...hpaOf(name),
+  metadata: { ...hpaOf(name).metadata, resourceVersion: "8" },
+  ...changed,
+});
 
 it("a status that the other controller has written meanwhile is no other object: the takeover is kept once, and made", async () => {
   const create: KubeconfigApi["create"] = async () => ({ kind: "done", value: {} });
   const liveAgain = newer("cart", { status: { currentReplicas: 3 } });
-  expect(await taken("cart", { remove: removesOnly("8"), create, liveAgain })).toContain("no 2 syncs came in time");
+  expect(await taken("cart", { remove: removesOnly("8"), create, liveAgain })).toContain(
+    "no 2 syncs came in time",
+  );
   expect((await made("cart")).map(([verb]) => verb)).toEqual(["takeover", "handback"]);
 });
 
 it("a spec that a person has edited meanwhile is kept anew before it is deleted", async () => {
   const create: KubeconfigApi["create"] = async () => ({ kind: "done", value: {} });
   const liveAgain = newer("sums", { spec: { maxReplicas: 7 } });
-  expect(await taken("sums", { remove: removesOnly("8"), create, liveAgain })).toContain("no 2 syncs came in time");
+  expect(await taken("sums", { remove: removesOnly("8"), create, liveAgain })).toContain(
+    "no 2 syncs came in time",
+  );
   const changes = await Array.fromAsync(service.changes({ ...QUERY, name: "sums" }));
   expect(changes.slice(1).map(({ verb, made: isMade, rival }) => [verb, isMade, rival])).toEqual([
     ["takeover", false, expect.objectContaining({ spec: {} })],
@@ -113,9 +134,16 @@ it("a spec that a person has edited meanwhile is kept anew before it is deleted"
 it("an attempt after one without an answer keeps nothing: what it would keep is at rest, and could not go on again", async () => {
   const live = {
     kind: "ScaledObject",
-    metadata: { namespace: "shop", name: "queue", uid: "u-1", annotations: { "autoscaling.keda.sh/paused": "true" } },
+    metadata: {
+      namespace: "shop",
+      name: "queue",
+      uid: "u-1",
+      annotations: { "autoscaling.keda.sh/paused": "true" },
+    },
   };
-  expect(await taken("queue", { live, remove: answered(500) })).toContain('ScaledObject "queue" was paused already');
+  expect(await taken("queue", { live, remove: answered(500) })).toContain(
+    'ScaledObject "queue" was paused already',
+  );
   expect(await made("queue")).toEqual([]);
 });
 
@@ -130,7 +158,9 @@ it("keeps the other controller before it is deleted, and pauses the autoscaler b
     order.push(["made again", object["metadata"], paused !== undefined]);
     return { kind: "done", value: object };
   };
-  expect(await taken("jobs", { remove, create })).toContain('the autoscaler was paused, and HorizontalPodAutoscaler "jobs" was made again');
+  expect(await taken("jobs", { remove, create })).toContain(
+    'the autoscaler was paused, and HorizontalPodAutoscaler "jobs" was made again',
+  );
   expect(order).toEqual([
     ["deleted", [["takeover", true]]],
     ["made again", { namespace: "shop", name: "jobs" }, true],

@@ -5,7 +5,12 @@ import type { HistoryView } from "../../lib/views/over-time.ts";
 import { NOON } from "../noon.ts";
 
 const at = (seconds: number): string => new Date(NOON + seconds * 1_000).toISOString();
-const point = (seconds: number, current: number) => ({ at: at(seconds), current, metrics: [], reason: "WithinTolerance" });
+const point = (seconds: number, current: number) => ({
+  at: at(seconds),
+  current,
+  metrics: [],
+  reason: "WithinTolerance",
+});
 const history: HistoryView = {
   cluster: "eu-1",
   namespace: "shop",
@@ -16,12 +21,20 @@ const history: HistoryView = {
   stepSeconds: 15,
   points: [point(0, 10), point(15, 4), point(30, 6)],
 };
-const event = (seconds: number, from: number, to: number, outcome: EventView["outcome"]): EventView =>
-  ({ at: at(seconds), from, to, outcome }) as EventView;
+const event = (
+  seconds: number,
+  from: number,
+  to: number,
+  outcome: EventView["outcome"],
+): EventView => ({ at: at(seconds), from, to, outcome }) as EventView;
 
 describe("timelineOf()", () => {
   it("marks a change outside Tidemark as one by hand, once, and never as a scale", () => {
-    const { marks } = timelineOf(history, [event(15, 10, 4, "outside"), event(20, 4, 6, "applied"), event(40, 6, 8, "refused")], []);
+    const { marks } = timelineOf(
+      history,
+      [event(15, 10, 4, "outside"), event(20, 4, 6, "applied"), event(40, 6, 8, "refused")],
+      [],
+    );
     expect(marks).toEqual([
       { atMs: NOON + 15_000, kind: "by hand" },
       { atMs: NOON + 20_000, kind: "up" },

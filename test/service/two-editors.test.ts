@@ -15,11 +15,18 @@ let cluster = "";
 let count = 0;
 
 const web = () => ({ cluster, namespace: "default", name: "web" });
-const apply = (service: Service, max: number) => service.apply([{ file: "a.yaml", text: hpa("web", { max }) }], { cluster, dryRun: false });
+const apply = (service: Service, max: number) =>
+  service.apply([{ file: "a.yaml", text: hpa("web", { max }) }], { cluster, dryRun: false });
 const TIMEOUT = Object.assign(new Error("planted: lost answer"), { name: "TimeoutError" });
 
-/** A service of ada. Something happens at its first write of a record: before it, or between it and its lost answer. */
-const adaWith = (happens: { readonly before?: () => Promise<unknown>; readonly after?: () => Promise<unknown> }): Service => {
+/**
+ * A service of ada. Something happens at its first write of a record: before it, or between it and
+ * its lost answer.
+ */
+const adaWith = (happens: {
+  readonly before?: () => Promise<unknown>;
+  readonly after?: () => Promise<unknown>;
+}): Service => {
   let first = true;
   const client = around(world.tables.client, async (command, send) => {
     if (command !== "PutItemCommand" || !first) return send();

@@ -16,7 +16,10 @@ const OF_FRESH: Readonly<Record<number, Accident>> = {
   16: "one machine",
 };
 
-/** By the seed, so that nothing else that is drawn depends on it: none of these seeds has objects, schedules, sources or connections in memory. */
+/**
+ * By the seed, so that nothing else that is drawn depends on it: none of these seeds has objects,
+ * schedules, sources or connections in memory.
+ */
 export const accidentOf = (seed: number): Accident | undefined => {
   if (seed >= FRESH) return OF_FRESH[seed % SEEDS];
   return seed % SEEDS === FIRST ? ALL[Math.floor(seed / SEEDS) % ALL.length] : undefined;

@@ -1,4 +1,10 @@
-import { BatchExecuteStatementCommand, GetItemCommand, PutItemCommand, QueryCommand, UpdateItemCommand } from "@aws-sdk/client-dynamodb";
+import {
+  BatchExecuteStatementCommand,
+  GetItemCommand,
+  PutItemCommand,
+  QueryCommand,
+  UpdateItemCommand,
+} from "@aws-sdk/client-dynamodb";
 import { writeOf } from "./planted/clauses.ts";
 
 /** The item that a read is about. */
@@ -28,7 +34,8 @@ export const callName = (command: object): string => {
     const pk = command.input.Statements?.[0]?.Parameters?.[0]?.S ?? "";
     return pk.startsWith("journal#") ? "insert journal" : "insert history";
   }
-  if (command instanceof PutItemCommand && command.input.Item?.["pk"]?.S === "plan") return "mark minutes";
+  if (command instanceof PutItemCommand && command.input.Item?.["pk"]?.S === "plan")
+    return "mark minutes";
   const write = writeOf(command);
   if (write !== undefined) return write;
   return command instanceof UpdateItemCommand ? "raise spec version" : command.constructor.name;

@@ -5,18 +5,27 @@ export const SKEW_MAX_MS = 2_000;
 /** Chance that a clock is wrong beyond what any clock may be, and by how much. */
 const WRONG_CHANCE = 0.03;
 const WRONG_MS = [3_100, 20_000, 3_600_000];
-/** Chance that a clock is right: between such clocks runs of recommendations go on, and pages need no write. */
+/**
+ * Chance that a clock is right: between such clocks runs of recommendations go on, and pages need
+ * no write.
+ */
 const RIGHT_CHANCE = 0.3;
 
 /** The same of a clock that steps while it is looked at: what such a step does is hard to hit. */
 const STEP_WRONG_CHANCE = 0.3;
 
 /** How far a clock is ahead once it has stepped inside the life of a sync. */
-export const drawStep = (random: Random, extreme: number): number => drawSkew(random, extreme, STEP_WRONG_CHANCE);
+export const drawStep = (random: Random, extreme: number): number =>
+  drawSkew(random, extreme, STEP_WRONG_CHANCE);
 
-/** How far a clock is ahead once it was set anew. `extreme`: the share of clocks that are as wrong as a clock may be. */
+/**
+ * How far a clock is ahead once it was set anew. `extreme`: the share of clocks that are as wrong
+ * as a clock may be.
+ */
 export const drawSkew = (random: Random, extreme: number, wrong = WRONG_CHANCE): number => {
   if (random.chance(wrong)) return random.pick([-1, 1]) * random.pick(WRONG_MS);
   if (extreme < 1 && random.chance(RIGHT_CHANCE)) return 0;
-  return random.chance(extreme) ? random.pick([-SKEW_MAX_MS, SKEW_MAX_MS]) : random.int(-SKEW_MAX_MS, SKEW_MAX_MS);
+  return random.chance(extreme)
+    ? random.pick([-SKEW_MAX_MS, SKEW_MAX_MS])
+    : random.int(-SKEW_MAX_MS, SKEW_MAX_MS);
 };

@@ -1,4 +1,10 @@
-import type { ClusterClient, Observed, ServiceAnswer, ServiceRequest, Watched } from "../../lib/cluster/cluster-client.ts";
+import type {
+  ClusterClient,
+  Observed,
+  ServiceAnswer,
+  ServiceRequest,
+  Watched,
+} from "../../lib/cluster/cluster-client.ts";
 import type { Answer, ApiFailure, RecommenderReply } from "../../lib/model/observation.ts";
 import type { TargetRef } from "../../lib/model/spec-common.ts";
 import type { Effect, SimulatedCluster, Workload } from "./cluster.ts";
@@ -9,7 +15,11 @@ import { type Failing, observeNow, recommendationOf } from "./observe.ts";
 import type { Network, Process } from "./process.ts";
 
 const SILENT: ApiFailure = { code: 0, reason: "Timeout", message: "no answer in time" };
-export const BROKEN: ApiFailure = { code: 500, reason: "InternalError", message: "the server failed" };
+export const BROKEN: ApiFailure = {
+  code: 500,
+  reason: "InternalError",
+  message: "the server failed",
+};
 
 const DENIALS: readonly ApiFailure[] = [
   { code: 403, reason: "Forbidden", message: "the user cannot update scale" },
@@ -17,10 +27,18 @@ const DENIALS: readonly ApiFailure[] = [
 ];
 
 /** One of the refusals, by a number below 1. */
-export const denialOf = (share: number): ApiFailure => DENIALS[Math.floor(share * (DENIALS.length + 1))] ?? BUSY;
-export const BUSY: ApiFailure = { code: 429, reason: "TooManyRequests", message: "the server is busy" };
+export const denialOf = (share: number): ApiFailure =>
+  DENIALS[Math.floor(share * (DENIALS.length + 1))] ?? BUSY;
+export const BUSY: ApiFailure = {
+  code: 429,
+  reason: "TooManyRequests",
+  message: "the server is busy",
+};
 
-/** A client of one cluster, for one process. `effect` is called for every PUT that moved a count, as only the cluster knows it. */
+/**
+ * A client of one cluster, for one process. `effect` is called for every PUT that moved a count, as
+ * only the cluster knows it.
+ */
 export const clusterClient = (
   network: Network,
   caller: Process,
@@ -118,9 +136,14 @@ export const clusterClient = (
       lateMs: 0,
       execute: () => {
         const workload = askedFor(cluster, request);
-        return workload ? { kind: "answered", items: recommendationOf(workload) } : { kind: "failed", failure: BROKEN };
+        return workload
+          ? { kind: "answered", items: recommendationOf(workload) }
+          : { kind: "failed", failure: BROKEN };
       },
-      unclear: ({ fault }) => ({ kind: "failed", failure: fault === "failed before" ? BROKEN : SILENT }),
+      unclear: ({ fault }) => ({
+        kind: "failed",
+        failure: fault === "failed before" ? BROKEN : SILENT,
+      }),
     }),
   getFromService: (request, { timeoutMs }) =>
     network.call<ServiceAnswer>(caller, {
@@ -131,14 +154,19 @@ export const clusterClient = (
       timeoutMs,
       lateMs: 0,
       execute: () => now.serve(request),
-      unclear: ({ fault }) => ({ kind: "failed", failure: fault === "failed before" ? BROKEN : SILENT }),
+      unclear: ({ fault }) => ({
+        kind: "failed",
+        failure: fault === "failed before" ? BROKEN : SILENT,
+      }),
     }),
   close: () => {},
 });
 
 /** The workload that a question names, unless it is gone since. */
 const askedFor = (cluster: SimulatedCluster, request: unknown): Workload | undefined => {
-  const { namespace, ...target } = (request as { readonly targetRef: TargetRef & { readonly namespace: string } }).targetRef;
+  const { namespace, ...target } = (
+    request as { readonly targetRef: TargetRef & { readonly namespace: string } }
+  ).targetRef;
   return cluster.at(namespace, target);
 };
 

@@ -22,16 +22,22 @@ export interface Workload {
   load: number;
   /** Another controller scales it as well, since this instant. */
   rivalSinceMs: number | undefined;
-  /** The object of that controller, where a person moves the workload between the two; else a ScaledObject without a uid. */
+  /**
+   * The object of that controller, where a person moves the workload between the two; else a
+   * ScaledObject without a uid.
+   */
   other?: { readonly kind: RivalKind; readonly uid: string; readonly isBack: boolean };
   /** Deleted, and not made anew yet. */
   gone: boolean;
   /** The stack that was the last to set its count, where there are two. */
-  scaledBy?: { readonly stack: "former" | "restored"; readonly manager: string; readonly atMs: number } | undefined;
+  scaledBy?:
+    | { readonly stack: "former" | "restored"; readonly manager: string; readonly atMs: number }
+    | undefined;
 }
 
 /** A workload as it was from an instant on. */
-export interface PastWorkload extends Pick<Workload, "uid" | "replicas" | "resourceVersion" | "generation" | "load" | "gone"> {
+export interface PastWorkload
+  extends Pick<Workload, "uid" | "replicas" | "resourceVersion" | "generation" | "load" | "gone"> {
   readonly atMs: number;
 }
 
@@ -45,7 +51,10 @@ export interface Effect {
   readonly atMs: number;
 }
 
-/** A cluster's API server: it executes one request after the other, under the versions that they carry. */
+/**
+ * A cluster's API server: it executes one request after the other, under the versions that they
+ * carry.
+ */
 export interface SimulatedCluster {
   readonly name: string;
   readonly workloads: ReadonlyMap<string, Workload>;
@@ -54,7 +63,10 @@ export interface SimulatedCluster {
   readonly at: (namespace: string, target: TargetRef) => Workload | undefined;
   readonly read: (namespace: string, target: TargetRef) => ScaleReading;
   readonly put: (write: ScaleWrite, effect: (effect: Effect) => void) => ScaleAnswer;
-  /** A person or another controller: sets the count, or with `undefined` touches the object so that only its version moves. */
+  /**
+   * A person or another controller: sets the count, or with `undefined` touches the object so that
+   * only its version moves.
+   */
   readonly edit: (workload: Workload, replicas: number | undefined) => void;
   /** Makes a workload that was deleted, or replaces one: another object of the same name. */
   readonly make: (workload: Workload, replicas: number) => void;
@@ -70,15 +82,22 @@ const failure = (code: number, reason: string, message: string) => ({ code, reas
 
 export const simulatedCluster = (
   name: string,
-  { workloads: all, objects }: { readonly workloads: readonly Workload[]; readonly objects: ObjectStore },
+  {
+    workloads: all,
+    objects,
+  }: { readonly workloads: readonly Workload[]; readonly objects: ObjectStore },
   nowMs: () => number,
 ): SimulatedCluster => {
-  const workloads = new Map(all.map((workload) => [workloadKey(workload.namespace, workload.target), workload]));
+  const workloads = new Map(
+    all.map((workload) => [workloadKey(workload.namespace, workload.target), workload]),
+  );
   const at = (namespace: string, target: TargetRef): Workload | undefined => {
     const found = workloads.get(workloadKey(namespaceOf(namespace), target));
     return found?.gone ? undefined : found;
   };
-  const pasts = new Map(all.map((workload) => [workload, [{ ...workload, atMs: Number.NEGATIVE_INFINITY }]]));
+  const pasts = new Map(
+    all.map((workload) => [workload, [{ ...workload, atMs: Number.NEGATIVE_INFINITY }]]),
+  );
   const changed = (workload: Workload): void => {
     pasts.get(workload)?.push({ ...workload, atMs: nowMs() });
   };
@@ -95,14 +114,27 @@ export const simulatedCluster = (
     at,
     read: (namespace, target) => {
       const found = at(namespace, target);
-      return found ? readingOf(found) : { kind: "failed", failure: failure(404, "NotFound", `"${target.name}" not found`) };
+      return found
+        ? readingOf(found)
+        : { kind: "failed", failure: failure(404, "NotFound", `"${target.name}" not found`) };
     },
     put: (write, effect) => {
       const found = at(write.namespace, write.target);
-      if (!found) return { kind: "refused", failure: failure(404, "NotFound", `"${write.target.name}" not found`) };
-      if (found.uid !== write.targetUid) return { kind: "conflict", failure: failure(409, "Conflict", "Precondition failed: UID in precondition") };
+      if (!found)
+        return {
+          kind: "refused",
+          failure: failure(404, "NotFound", `"${write.target.name}" not found`),
+        };
+      if (found.uid !== write.targetUid)
+        return {
+          kind: "conflict",
+          failure: failure(409, "Conflict", "Precondition failed: UID in precondition"),
+        };
       if (String(found.resourceVersion) !== write.resourceVersion) {
-        return { kind: "conflict", failure: failure(409, "Conflict", "the object has been modified") };
+        return {
+          kind: "conflict",
+          failure: failure(409, "Conflict", "the object has been modified"),
+        };
       }
       const from = found.replicas;
       if (from !== write.replicas) {
@@ -111,7 +143,11 @@ export const simulatedCluster = (
         effect({ workload: found, from, to: write.replicas, atMs: nowMs() });
       }
       const { resourceVersion, generation } = found;
-      return { kind: "applied", resourceVersion: String(resourceVersion), ...(generation !== undefined && { generation }) };
+      return {
+        kind: "applied",
+        resourceVersion: String(resourceVersion),
+        ...(generation !== undefined && { generation }),
+      };
     },
     edit: (workload, replicas) => {
       if (replicas === undefined) workload.resourceVersion++;
@@ -134,7 +170,14 @@ export const simulatedCluster = (
   };
 };
 
-const readingOf = ({ uid, replicas, resourceVersion, generation, target, scaledBy }: Workload): ScaleReading => ({
+const readingOf = ({
+  uid,
+  replicas,
+  resourceVersion,
+  generation,
+  target,
+  scaledBy,
+}: Workload): ScaleReading => ({
   kind: "read",
   specReplicas: replicas,
   statusReplicas: replicas,

@@ -14,7 +14,9 @@ const OF_A_SYNC = [
   "release | release",
 ];
 
-it("counts which fault met which call in which phase, and tells what none met", { timeout: PATIENCE_MS }, async () => {
+it("counts which fault met which call in which phase, and tells what none met", {
+  timeout: PATIENCE_MS,
+}, async () => {
   const { coverage } = await play(3, { faults: true, told: false });
   const rows = coverageRows(joinedCoverage([coverage, coverage]));
   const places = rows.map(({ phase, call }) => `${phase} | ${call}`);

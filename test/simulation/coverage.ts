@@ -45,7 +45,8 @@ const BEGINS: Readonly<Record<string, string>> = {
 
 const phaseAfter = (phase: string, call: string): string => {
   if (call === "insert history" && phase === "observe") return "settle";
-  // Events of a wave are inserted while its PUTs go on; a sync without PUTs has stored intents that time did not suffice for.
+  // Events of a wave are inserted while its PUTs go on; a sync without PUTs has stored intents that
+  // time did not suffice for.
   if (call === "insert history" && phase === "intend") return "act";
   // A PUT may need a connection and the path of its kind first.
   if ((call === "connect" || call === "discover") && phase === "intend") return "act";
@@ -101,7 +102,8 @@ const kindOf = (call: string): CallKind => {
   if (call === "observe" || call === "recommend" || call === "put" || call === "queue") return call;
   const own = KINDS[call];
   if (own !== undefined) return own;
-  if (call.startsWith("LIST ") || call === "GET a metric" || call === "GET a watched scale") return "list";
+  if (call.startsWith("LIST ") || call === "GET a metric" || call === "GET a watched scale")
+    return "list";
   if (call.startsWith("PATCH ") || call.startsWith("POST ")) return "update";
   return call === "write a page" ? "page" : "table";
 };
@@ -129,9 +131,15 @@ const plus = (one: Coverage, other: Coverage): Coverage => {
 
 export const joinedCoverage = (all: readonly Coverage[]): Coverage => all.reduce(plus, {});
 
-/** One row for each call in each phase that was seen: how many of the faults that may meet it did, and which did not. */
+/**
+ * One row for each call in each phase that was seen: how many of the faults that may meet it did,
+ * and which did not.
+ */
 export const coverageRows = (coverage: Coverage): readonly CoverageRow[] => {
-  const places = new Map<string, { phase: string; call: string; calls: number; seen: Set<string> }>();
+  const places = new Map<
+    string,
+    { phase: string; call: string; calls: number; seen: Set<string> }
+  >();
   for (const [key, count] of Object.entries(coverage)) {
     const [phase = "", call = "", fault = ""] = key.split(" | ");
     const place = places.get(`${phase} | ${call}`) ?? { phase, call, calls: 0, seen: new Set() };
@@ -143,12 +151,35 @@ export const coverageRows = (coverage: Coverage): readonly CoverageRow[] => {
   return [...places.values()]
     .map(({ phase, call, calls, seen }): CoverageRow => {
       const all = possible(phase, call);
-      return { phase, call, calls, reached: all.filter((fault) => seen.has(fault)).length, missed: all.filter((fault) => !seen.has(fault)) };
+      return {
+        phase,
+        call,
+        calls,
+        reached: all.filter((fault) => seen.has(fault)).length,
+        missed: all.filter((fault) => !seen.has(fault)),
+      };
     })
-    .toSorted((one, other) => ORDER.indexOf(one.phase) - ORDER.indexOf(other.phase) || one.call.localeCompare(other.call));
+    .toSorted(
+      (one, other) =>
+        ORDER.indexOf(one.phase) - ORDER.indexOf(other.phase) || one.call.localeCompare(other.call),
+    );
 };
 
-const ORDER = ["claim", "load", "specs", "observe", "settle", "intend", "act", "pages", "journal", "release", "tell", "give back", "edit"];
+const ORDER = [
+  "claim",
+  "load",
+  "specs",
+  "observe",
+  "settle",
+  "intend",
+  "act",
+  "pages",
+  "journal",
+  "release",
+  "tell",
+  "give back",
+  "edit",
+];
 
 /** For people: a line for each call, then what no seed reached. */
 export const coverageText = (coverage: Coverage): string => {
@@ -157,6 +188,9 @@ export const coverageText = (coverage: Coverage): string => {
     const all = reached + missed.length;
     return `${phase.padEnd(10)} ${call.padEnd(26)} ${String(calls).padStart(9)} calls  ${String(reached).padStart(2)} of ${all} faults${missed.length > 0 ? `; never: ${missed.join(", ")}` : ""}`;
   });
-  const [reached, all] = rows.reduce(([sum, total], row) => [sum + row.reached, total + row.reached + row.missed.length], [0, 0]);
+  const [reached, all] = rows.reduce(
+    ([sum, total], row) => [sum + row.reached, total + row.reached + row.missed.length],
+    [0, 0],
+  );
   return [...lines, `${reached} of ${all} faults of ${rows.length} calls were met`].join("\n");
 };

@@ -25,7 +25,10 @@ interface Stored {
   readonly replace: (before: Item, after: Item) => void;
 }
 
-/** In a third of the seeds one stored item is damaged, at an instant of the seed, and a person mends it. */
+/**
+ * In a third of the seeds one stored item is damaged, at an instant of the seed, and a person mends
+ * it.
+ */
 export const planDamage = (
   scheduler: Pick<Scheduler, "at" | "nowMs">,
   random: Random,
@@ -40,8 +43,13 @@ export const planDamage = (
     const struck = strike(kind, share, [...world.stored.items()]);
     if (struck) {
       world.stored.replace(struck.before, struck.after);
-      world.damaged(struck.damage, () => world.stored.replace(struck.after, struck.before), scheduler.nowMs() + noticedMs);
-    } else if (scheduler.nowMs() < atMs + PATIENCE_MS) scheduler.at(scheduler.nowMs() + LOOK_MS, attempt);
+      world.damaged(
+        struck.damage,
+        () => world.stored.replace(struck.after, struck.before),
+        scheduler.nowMs() + noticedMs,
+      );
+    } else if (scheduler.nowMs() < atMs + PATIENCE_MS)
+      scheduler.at(scheduler.nowMs() + LOOK_MS, attempt);
   };
   scheduler.at(atMs, attempt);
 };
@@ -60,7 +68,11 @@ const strike = (kind: DamageKind, share: number, items: readonly Item[]): Struck
   const path = `${cluster}/${partition}`;
   switch (kind) {
     case "page": {
-      const damage = { kind, partition: path, page: Number((item["sk"]?.S ?? "").split("#").at(-1)) };
+      const damage = {
+        kind,
+        partition: path,
+        page: Number((item["sk"]?.S ?? "").split("#").at(-1)),
+      };
       return { damage, before: item, after: { ...item, body: { B: halfOf(item["body"]?.B) } } };
     }
     case "intent": {
@@ -74,13 +86,18 @@ const strike = (kind: DamageKind, share: number, items: readonly Item[]): Struck
     }
     case "record": {
       const { uid: _uid, manifest: _manifest, ...rest } = item;
-      return { damage: { kind, name: (item["sk"]?.S ?? "").split("#")[1] ?? "" }, before: item, after: rest };
+      return {
+        damage: { kind, name: (item["sk"]?.S ?? "").split("#")[1] ?? "" },
+        before: item,
+        after: rest,
+      };
     }
   }
 };
 
 /** The form stays that of its first byte, and the rest does not fit it. */
-const halfOf = (body: Uint8Array = new Uint8Array()): Uint8Array => body.slice(0, Math.max(1, body.length >> 1));
+const halfOf = (body: Uint8Array = new Uint8Array()): Uint8Array =>
+  body.slice(0, Math.max(1, body.length >> 1));
 
 const isOf = (kind: DamageKind, item: Item): boolean => {
   const [pk, sk] = [item["pk"]?.S ?? "", item["sk"]?.S ?? ""];
@@ -90,6 +107,10 @@ const isOf = (kind: DamageKind, item: Item): boolean => {
     case "intent":
       return sk === "head" && Object.keys(item["intents"]?.M ?? {}).length > 0;
     case "record":
-      return pk.startsWith("autoscalers#") && item["deletedMs"] === undefined && item["uid"] !== undefined;
+      return (
+        pk.startsWith("autoscalers#") &&
+        item["deletedMs"] === undefined &&
+        item["uid"] !== undefined
+      );
   }
 };

@@ -8,7 +8,10 @@ const DEPUTY_CHANCE = 1 / 3;
 const BESIDE_MAX = 3;
 const NEAR_MS = 400;
 const FAR_MS = 5_000;
-/** The last of them is asked for so long before the faults end: the owner's last words come after it. */
+/**
+ * The last of them is asked for so long before the faults end: the owner's last words come after
+ * it.
+ */
 const LAST_BEFORE_MS = 60_000;
 
 /** A second person edits the same autoscalers as the owner, most often at the same moment. */
@@ -20,9 +23,17 @@ export const deputyEdits = (
   if (!random.chance(DEPUTY_CHANCE)) return [];
   return owned.flatMap(({ atMs, workload }) =>
     Array.from({ length: random.int(1, BESIDE_MAX) }, (): Happening => {
-      const offMs = random.chance(2 / 3) ? random.int(-NEAR_MS, NEAR_MS) : random.int(-FAR_MS, FAR_MS);
+      const offMs = random.chance(2 / 3)
+        ? random.int(-NEAR_MS, NEAR_MS)
+        : random.int(-FAR_MS, FAR_MS);
       const when = Math.max(0, Math.min(seed.faultsMs - LAST_BEFORE_MS, atMs + offMs));
-      return { atMs: when, workload, kind: "edit", by: "deputy", edit: someEdit(random, seed.autoscalers[workload]) };
+      return {
+        atMs: when,
+        workload,
+        kind: "edit",
+        by: "deputy",
+        edit: someEdit(random, seed.autoscalers[workload]),
+      };
     }),
   );
 };

@@ -1,5 +1,9 @@
 /** Those of several states that held at some instant between two, both included. */
-export const during = <State extends { readonly atMs: number }>(states: readonly State[], fromMs: number, toMs: number): readonly State[] =>
+export const during = <State extends { readonly atMs: number }>(
+  states: readonly State[],
+  fromMs: number,
+  toMs: number,
+): readonly State[] =>
   states
     .slice(
       Math.max(

@@ -10,7 +10,10 @@ export interface Environments {
   readonly all: readonly Process[];
 }
 
-/** Chance that work goes to a new environment though a warm one is free, and that a clock is set anew before it works. */
+/**
+ * Chance that work goes to a new environment though a warm one is free, and that a clock is set
+ * anew before it works.
+ */
 const NEW_CHANCE = 0.05;
 /** Share of the environments that work by an older build, where there is one. */
 const OLDER = 1 / 2;
@@ -19,7 +22,10 @@ const putRight = (process: Process): void => {
   if (Math.abs(process.skewMs) > SKEW_MAX_MS) process.skewMs = 0;
 };
 
-/** The places where syncs run: each with a memory and a clock of its own, kept warm between invocations, as many as the platform likes. */
+/**
+ * The places where syncs run: each with a memory and a clock of its own, kept warm between
+ * invocations, as many as the platform likes.
+ */
 export const environments = (
   network: Network,
   faults: { readonly random: Random; readonly rate: () => number; readonly extreme: number },
@@ -37,7 +43,8 @@ export const environments = (
   const skew = (): number => (rate() === 0 ? 0 : drawSkew(random, extreme));
   /** The update is over when the faults end. */
   const isOver = ({ build }: Process): boolean => build !== THIS_BUILD && rate() === 0;
-  const isFree = (process: Process): boolean => process.alive && process.busy < options.parallel && !isOver(process);
+  const isFree = (process: Process): boolean =>
+    process.alive && process.busy < options.parallel && !isOver(process);
   const newProcess = (): Process => {
     const { beside } = options;
     const build = beside && rate() > 0 && random.chance(OLDER) ? beside : THIS_BUILD;
@@ -58,7 +65,8 @@ export const environments = (
     return process;
   };
   const endSurplus = (warm: readonly Process[]): void => {
-    // After the faults environments live on, as the platform keeps them for hours: what one counts in minutes comes to its end.
+    // After the faults environments live on, as the platform keeps them for hours: what one counts
+    // in minutes comes to its end.
     if (warm.length <= options.warmMax || rate() === 0) return;
     const surplus = warm.find(({ busy }) => busy === 0);
     if (surplus) network.end(surplus, "no longer needed");
@@ -68,7 +76,8 @@ export const environments = (
     take: () => {
       endSurplus(all.filter(isFree));
       const free = all.filter(isFree);
-      const process = free.length === 0 || random.chance(NEW_CHANCE) ? newProcess() : random.pick(free);
+      const process =
+        free.length === 0 || random.chance(NEW_CHANCE) ? newProcess() : random.pick(free);
       if (random.chance(rate())) process.skewMs = skew();
       if (rate() === 0) putRight(process);
       return process;

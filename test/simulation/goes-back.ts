@@ -6,7 +6,10 @@ import { FAULTS_MS } from "./timetable.ts";
 import type { Ledger } from "./watch/ledger.ts";
 import { noteOutside } from "./watch/outside.ts";
 
-/** The etcd of a cluster is restored: everything in it is as it was some seconds before. Offsets from the start. */
+/**
+ * The etcd of a cluster is restored: everything in it is as it was some seconds before. Offsets
+ * from the start.
+ */
 export interface PlannedReturn {
   readonly cluster: string;
   readonly atMs: number;
@@ -28,15 +31,25 @@ export const playReturns = (stage: Stage, startMs: number): void => {
     stage.scheduler.at(startMs + atMs, () => {
       const site = siteOf(stage, cluster);
       stage.story.tell(cluster, `its etcd is restored to ${backMs} ms ago`);
-      for (const workload of site.workloads.values()) goBack(stage, site, workload, stage.nowMs() - backMs);
+      for (const workload of site.workloads.values())
+        goBack(stage, site, workload, stage.nowMs() - backMs);
     });
   }
 };
 
-/** Uid, versions and count are those of the earlier instant. Its load and other controllers are no matter of etcd here. */
-const goBack = ({ ledger }: Stage, site: SimulatedCluster, workload: Workload, toMs: number): void => {
+/**
+ * Uid, versions and count are those of the earlier instant. Its load and other controllers are no
+ * matter of etcd here.
+ */
+const goBack = (
+  { ledger }: Stage,
+  site: SimulatedCluster,
+  workload: Workload,
+  toMs: number,
+): void => {
   const [then] = site.past(workload, toMs, toMs);
-  if (!then) throw new TypeError(`nothing is known of "${workload.target.name}" at an earlier instant`);
+  if (!then)
+    throw new TypeError(`nothing is known of "${workload.target.name}" at an earlier instant`);
   const { uid, replicas, resourceVersion, generation, gone } = then;
   // Where it was gone then, a person makes it anew at once, as it was.
   if (gone) return;
@@ -46,10 +59,18 @@ const goBack = ({ ledger }: Stage, site: SimulatedCluster, workload: Workload, t
   takeBack(ledger, workload, toMs);
 };
 
-/** What took effect after the earlier instant was never made, as the cluster has it now: no limit asks for it, and an event may say that it was refused. */
+/**
+ * What took effect after the earlier instant was never made, as the cluster has it now: no limit
+ * asks for it, and an event may say that it was refused.
+ */
 const takeBack = (ledger: Ledger, { target, namespace, cluster }: Workload, toMs: number): void => {
   for (const { intent, partition, effects } of ledger.intents.values()) {
-    if (intent.target.name !== target.name || intent.namespace !== namespace || !partition.includes(`#${cluster}#`)) continue;
+    if (
+      intent.target.name !== target.name ||
+      intent.namespace !== namespace ||
+      !partition.includes(`#${cluster}#`)
+    )
+      continue;
     for (const effect of effects.filter(({ atMs }) => atMs > toMs)) {
       effects.splice(effects.indexOf(effect), 1);
       const made = ledger.effects.get(effect.uid) ?? [];

@@ -16,11 +16,19 @@ interface Editors {
 const LOOK_MS = 1_000;
 
 /** The owner's last words come when the others have none left. */
-const edited = (stage: Stage, editors: Editors, autoscaler: PlannedAutoscaler, { atMs, by, edit }: PlannedEditing): void => {
+const edited = (
+  stage: Stage,
+  editors: Editors,
+  autoscaler: PlannedAutoscaler,
+  { atMs, by, edit }: PlannedEditing,
+): void => {
   const { owner, deputy, operator } = editors;
   if (by === "deputy") deputy.edit(autoscaler, edit);
   else if (atMs < LAST_MS || (deputy.idle() && operator.idle())) owner.edit(autoscaler, edit);
-  else stage.scheduler.at(stage.nowMs() + LOOK_MS, () => edited(stage, editors, autoscaler, { atMs, edit }));
+  else
+    stage.scheduler.at(stage.nowMs() + LOOK_MS, () =>
+      edited(stage, editors, autoscaler, { atMs, edit }),
+    );
 };
 
 type PlannedEditing = Pick<Extract<Happening, { kind: "edit" }>, "atMs" | "by" | "edit">;
@@ -45,17 +53,29 @@ export const happen = (stage: Stage, editors: Editors, happening: Happening): vo
 const isOfObject = ({ home }: PlannedAutoscaler, { edit }: PlannedEditing): boolean =>
   home !== undefined && (edit.verb === "apply" || edit.verb === "delete");
 
-const setCount = ({ ledger, stack }: Stage, cluster: SimulatedCluster, workload: Workload, replicas: number | undefined): void => {
+const setCount = (
+  { ledger, stack }: Stage,
+  cluster: SimulatedCluster,
+  workload: Workload,
+  replicas: number | undefined,
+): void => {
   const ledgers = [ledger, ...(stack?.other ? [stack.other.ledger] : [])];
-  if (replicas !== undefined && replicas !== workload.replicas) for (const one of ledgers) noteOutside(one, workload, replicas);
+  if (replicas !== undefined && replicas !== workload.replicas)
+    for (const one of ledgers) noteOutside(one, workload, replicas);
   cluster.edit(workload, replicas);
 };
 
-const happenAt = (stage: Stage, cluster: SimulatedCluster, autoscaler: PlannedAutoscaler, happening: Happening): void => {
+const happenAt = (
+  stage: Stage,
+  cluster: SimulatedCluster,
+  autoscaler: PlannedAutoscaler,
+  happening: Happening,
+): void => {
   const { story, nowMs } = stage;
   const workload = cluster.workloads.get(workloadKey(autoscaler.namespace, autoscaler.target));
   if (!workload) throw new RangeError("something happens to an unknown workload");
-  const tell = (words: string): void => story.tell(cluster.name, `"${autoscaler.target.name}" ${words}`);
+  const tell = (words: string): void =>
+    story.tell(cluster.name, `"${autoscaler.target.name}" ${words}`);
   switch (happening.kind) {
     case "load":
       tell(`has a load of ${happening.load}`);
@@ -74,7 +94,11 @@ const happenAt = (stage: Stage, cluster: SimulatedCluster, autoscaler: PlannedAu
       cluster.make(workload, happening.replicas);
       break;
     case "count":
-      tell(happening.replicas === undefined ? "is touched from outside" : `is set to ${happening.replicas} from outside`);
+      tell(
+        happening.replicas === undefined
+          ? "is touched from outside"
+          : `is set to ${happening.replicas} from outside`,
+      );
       if (!workload.gone) setCount(stage, cluster, workload, happening.replicas);
       break;
     case "edit":

@@ -7,10 +7,16 @@ import { FAULTS_MS } from "./timetable.ts";
 /** What is done to the one machine of an embedded run. Offsets from the start. */
 export interface PlannedStop {
   readonly atMs: number;
-  /** `suspend`: everything stands still and goes on. `cut`: the power goes, and after a while the run is started again. */
+  /**
+   * `suspend`: everything stands still and goes on. `cut`: the power goes, and after a while the
+   * run is started again.
+   */
   readonly kind: "suspend" | "cut";
   readonly forMs: number;
-  /** It waits for the next PUT: the moment before a request goes out is the one that deadlines are for. */
+  /**
+   * It waits for the next PUT: the moment before a request goes out is the one that deadlines are
+   * for.
+   */
   readonly atPut: boolean;
 }
 
@@ -25,13 +31,19 @@ export const planStops = (random: Random): readonly PlannedStop[] =>
     atPut: random.chance(2 / 3),
   }));
 
-/** The machine on which everything of an embedded run is: its syncs, its tables, its queue and the commands of people. Clusters are elsewhere. */
+/**
+ * The machine on which everything of an embedded run is: its syncs, its tables, its queue and the
+ * commands of people. Clusters are elsewhere.
+ */
 export interface Machine {
   /** A process of this machine. */
   readonly began: (process: Process) => void;
   /** Before a PUT leaves. */
   readonly beforePut: () => void;
-  /** A request to the tables of a process that a cut has ended is never executed: the tables were on the same machine, and their log ends before it. */
+  /**
+   * A request to the tables of a process that a cut has ended is never executed: the tables were on
+   * the same machine, and their log ends before it.
+   */
   readonly mustBeThere: (process: string) => void;
   /** Called at a cut, with the instant: for a planted mistake. */
   readonly onCut: Set<() => void>;
@@ -51,7 +63,12 @@ export const newMachine = (
     network,
     story,
     startMs,
-  }: { readonly scheduler: Scheduler; readonly network: Network; readonly story: Story; readonly startMs: number },
+  }: {
+    readonly scheduler: Scheduler;
+    readonly network: Network;
+    readonly story: Story;
+    readonly startMs: number;
+  },
 ): Machine => {
   const processes = new Set<Process>();
   const cut = new Set<string>();
@@ -60,7 +77,10 @@ export const newMachine = (
   const waiting: PlannedStop[] = [];
   let stillUntilMs = startMs;
   const stop = ({ kind, forMs }: PlannedStop): void => {
-    story.tell("machine", kind === "cut" ? `loses its power for ${forMs} ms` : `is suspended for ${forMs} ms`);
+    story.tell(
+      "machine",
+      kind === "cut" ? `loses its power for ${forMs} ms` : `is suspended for ${forMs} ms`,
+    );
     stillUntilMs = Math.max(stillUntilMs, scheduler.nowMs() + forMs);
     for (const process of [...processes].filter(({ alive }) => alive)) {
       if (kind === "suspend") hold(process);
@@ -72,7 +92,11 @@ export const newMachine = (
     if (kind === "cut") for (const happen of onCut) happen();
   };
   const hold = (process: Process): void => {
-    stood.set(process, (stood.get(process) ?? 0) + Math.max(0, stillUntilMs - Math.max(process.pausedUntilMs, scheduler.nowMs())));
+    stood.set(
+      process,
+      (stood.get(process) ?? 0) +
+        Math.max(0, stillUntilMs - Math.max(process.pausedUntilMs, scheduler.nowMs())),
+    );
     process.pausedUntilMs = Math.max(process.pausedUntilMs, stillUntilMs);
   };
   for (const planned of stops)
@@ -92,7 +116,8 @@ export const newMachine = (
       if (planned && scheduler.nowMs() < startMs + FAULTS_MS - AWAKE_MS) stop(planned);
     },
     mustBeThere: (process) => {
-      if (cut.has(process)) throw Object.assign(new Error("the machine is off"), { name: "TimeoutError" });
+      if (cut.has(process))
+        throw Object.assign(new Error("the machine is off"), { name: "TimeoutError" });
     },
     onCut,
     stillUntilMs: () => stillUntilMs,

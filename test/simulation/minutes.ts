@@ -14,7 +14,10 @@ const NEVER = 2;
 const AHEAD_MIN = 2;
 const AHEAD_MAX = 90;
 
-/** The scheduler's call of every minute, to the real planning: on time, up to a minute late, twice, again after a failure as far as the template lets Lambda do it, or never. */
+/**
+ * The scheduler's call of every minute, to the real planning: on time, up to a minute late, twice,
+ * again after a failure as far as the template lets Lambda do it, or never.
+ */
 export const planMinutes = (
   stage: Stage,
   { fromMs = 0, untilMs }: { readonly fromMs?: number; readonly untilMs: number },
@@ -35,7 +38,12 @@ export const planMinutes = (
     scheduler.at(nowMs() + TEMPLATE.scheduleLifeMs, () => {
       if (!isDone) stage.network.end(process, "its life is over");
     });
-    const messages = { client: queue.clientFor(process), queueUrl: "queue", wait: tables.wait, random: random.real };
+    const messages = {
+      client: queue.clientFor(process),
+      queueUrl: "queue",
+      wait: tables.wait,
+      random: random.real,
+    };
     const tick = { scheduledMs: START_MS + minute * MINUTE_MS };
     const done = (): void => {
       isDone = true;
@@ -51,7 +59,8 @@ export const planMinutes = (
     if (random.chance(rate() * NEVER)) return;
     const lateMs = random.chance(rate() * 5) ? random.int(0, MINUTE_MS) : 0;
     scheduler.at(nowMs() + lateMs, () => plan(minute));
-    if (random.chance(rate())) scheduler.at(nowMs() + lateMs + random.int(0, MINUTE_MS), () => plan(minute));
+    if (random.chance(rate()))
+      scheduler.at(nowMs() + lateMs + random.int(0, MINUTE_MS), () => plan(minute));
     // A call that says that it is scheduled for a time to come.
     if (random.chance(rate())) plan(minute + random.int(AHEAD_MIN, AHEAD_MAX), ATTEMPTS_MAX);
   };

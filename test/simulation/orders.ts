@@ -6,8 +6,17 @@ export type PlannedOrder = { readonly atMs: number; readonly by?: "operator" | "
 
 export type Order =
   | { readonly verb: "freeze" | "thaw" }
-  /** Bounds or a hold of an autoscaler, of a namespace, of a cluster or of the fleet, that end by themselves, or when a person clears them before. */
-  | { readonly verb: "override"; readonly place: OverriddenPlace; readonly set: PlannedSet; readonly forMs: number; readonly inMs?: number }
+  /**
+   * Bounds or a hold of an autoscaler, of a namespace, of a cluster or of the fleet, that end by
+   * themselves, or when a person clears them before.
+   */
+  | {
+      readonly verb: "override";
+      readonly place: OverriddenPlace;
+      readonly set: PlannedSet;
+      readonly forMs: number;
+      readonly inMs?: number;
+    }
   /** Another end for what is active or ahead. */
   | { readonly verb: "extend overrides"; readonly forMs: number }
   | { readonly verb: "clear overrides" }
@@ -18,7 +27,10 @@ export type Order =
   | { readonly verb: "reset intent"; readonly partition: string; readonly id: string }
   /** The kinds of autoscalers that the syncs read from the cluster from now on. */
   | { readonly verb: "specs"; readonly cluster: string; readonly kinds: readonly SpecKindName[] }
-  /** All autoscalers are deleted and the cluster is removed; it is added again elsewhere, with the same manifests. */
+  /**
+   * All autoscalers are deleted and the cluster is removed; it is added again elsewhere, with the
+   * same manifests.
+   */
   | { readonly verb: "remove" | "add elsewhere"; readonly cluster: string };
 
 interface OverriddenPlace {
@@ -28,19 +40,33 @@ interface OverriddenPlace {
   readonly force?: boolean;
 }
 
-type PlannedSet = { readonly hold: true } | { readonly min?: number; readonly max?: number; readonly minFactor?: number };
+type PlannedSet =
+  | { readonly hold: true }
+  | { readonly min?: number; readonly max?: number; readonly minFactor?: number };
 
 type Partitions = readonly { readonly name: string; readonly namespaces?: readonly string[] }[];
 
 export const REST: Partitions[number] = { name: "default" };
-/** As the cluster was divided at first, and as it may be meanwhile: as a whole, the other way round, or with a partition of another name. */
+/**
+ * As the cluster was divided at first, and as it may be meanwhile: as a whole, the other way round,
+ * or with a partition of another name.
+ */
 export const DIVIDED: Partitions = [REST, { name: "pay", namespaces: ["pay"] }];
-const MEANWHILE: readonly Partitions[] = [[REST], [REST, { name: "pay", namespaces: ["shop"] }], [REST, { name: "other", namespaces: ["pay"] }]];
+const MEANWHILE: readonly Partitions[] = [
+  [REST],
+  [REST, { name: "pay", namespaces: ["shop"] }],
+  [REST, { name: "other", namespaces: ["pay"] }],
+];
 
-/** The orders of a seed: each kind of them in some seeds, and everything is as it was before the faults end. */
+/**
+ * The orders of a seed: each kind of them in some seeds, and everything is as it was before the
+ * faults end.
+ */
 export const plannedOrders = (random: Random, faultsMs: number): readonly PlannedOrder[] => {
   const orders = [
-    ...(random.chance(1 / 3) ? forAWhile(random, faultsMs, { verb: "freeze" }, { verb: "thaw" }) : []),
+    ...(random.chance(1 / 3)
+      ? forAWhile(random, faultsMs, { verb: "freeze" }, { verb: "thaw" })
+      : []),
     ...(random.chance(1 / 3) ? pausedCluster(random, faultsMs) : []),
     ...(random.chance(1 / 3) ? dividedAnew(random, faultsMs) : []),
     ...(random.chance(1 / 3) ? movedElsewhere(random) : []),
@@ -50,7 +76,12 @@ export const plannedOrders = (random: Random, faultsMs: number): readonly Planne
   return orders.sort((one, other) => one.atMs - other.atMs);
 };
 
-export const forAWhile = (random: Random, faultsMs: number, begin: Order, end: Order): readonly PlannedOrder[] => {
+export const forAWhile = (
+  random: Random,
+  faultsMs: number,
+  begin: Order,
+  end: Order,
+): readonly PlannedOrder[] => {
   const atMs = random.int(20_000, faultsMs - 120_000);
   return [
     { atMs, ...begin },
@@ -60,23 +91,49 @@ export const forAWhile = (random: Random, faultsMs: number, begin: Order, end: O
 
 const pausedCluster = (random: Random, faultsMs: number): readonly PlannedOrder[] => {
   const cluster = random.pick(["eu-1", "eu-2", "us-1"]);
-  return forAWhile(random, faultsMs, { verb: "pause cluster", cluster }, { verb: "resume cluster", cluster });
+  return forAWhile(
+    random,
+    faultsMs,
+    { verb: "pause cluster", cluster },
+    { verb: "resume cluster", cluster },
+  );
 };
 
-/** One at a time, so that it is plain which one holds. Some end by themselves before they are cleared. */
+/**
+ * One at a time, so that it is plain which one holds. Some end by themselves before they are
+ * cleared.
+ */
 const overridden = (random: Random, faultsMs: number): readonly PlannedOrder[] => {
   const count = random.int(2, 6);
-  const set = random.pick<PlannedSet>([{ hold: true }, { min: count }, { max: count }, { min: count, max: count }]);
+  const set = random.pick<PlannedSet>([
+    { hold: true },
+    { min: count },
+    { max: count },
+    { min: count, max: count },
+  ]);
   const cluster = random.pick(["", "eu-1", "eu-2", "us-1"]);
   const forMs = random.int(10_000, 60_000);
-  const namespace = cluster !== "" && random.chance(1 / 2) ? (cluster === "us-1" ? random.pick(["shop", "pay"]) : "shop") : undefined;
-  const place = { ...(cluster !== "" && { cluster }), ...(namespace !== undefined && { namespace }) };
+  const namespace =
+    cluster !== "" && random.chance(1 / 2)
+      ? cluster === "us-1"
+        ? random.pick(["shop", "pay"])
+        : "shop"
+      : undefined;
+  const place = {
+    ...(cluster !== "" && { cluster }),
+    ...(namespace !== undefined && { namespace }),
+  };
   const order = { verb: "override", place, set, forMs } as const;
   const [begin, end] = forAWhile(random, faultsMs, order, { verb: "clear overrides" });
-  if (!begin || !end || random.chance(1 / 2)) return [begin, end].filter((one) => one !== undefined);
+  if (!begin || !end || random.chance(1 / 2))
+    return [begin, end].filter((one) => one !== undefined);
   // Before the end, or when it has passed: then the extension is refused.
   const extendMs = begin.atMs + random.int(1, Math.max(2, end.atMs - begin.atMs - 1));
-  return [begin, { atMs: extendMs, verb: "extend overrides", forMs: random.int(5_000, 60_000) }, end];
+  return [
+    begin,
+    { atMs: extendMs, verb: "extend overrides", forMs: random.int(5_000, 60_000) },
+    end,
+  ];
 };
 
 /** A removal waits for the deadlines of open intents, so it begins early enough. */
@@ -94,6 +151,11 @@ const dividedAnew = (random: Random, faultsMs: number): readonly PlannedOrder[] 
   const atMs = random.int(30_000, faultsMs / 3);
   return [
     { atMs, verb: "divide", cluster: "us-1", partitions: random.pick(MEANWHILE) },
-    { atMs: atMs + random.int(20_000, faultsMs / 4), verb: "divide", cluster: "us-1", partitions: DIVIDED },
+    {
+      atMs: atMs + random.int(20_000, faultsMs / 4),
+      verb: "divide",
+      cluster: "us-1",
+      partitions: DIVIDED,
+    },
   ];
 };

@@ -17,7 +17,10 @@ import { clusterAdded, ELSEWHERE } from "./world.ts";
 export interface Person {
   readonly edit: (autoscaler: PlannedAutoscaler, edit: PlannedEdit) => void;
   readonly order: (order: Order) => void;
-  readonly does: (words: string, perform: (service: Service, tables: Tables, process: Process) => Promise<unknown>) => void;
+  readonly does: (
+    words: string,
+    perform: (service: Service, tables: Tables, process: Process) => Promise<unknown>,
+  ) => void;
   /** True when everything that was asked for is done. */
   readonly idle: () => boolean;
 }
@@ -44,7 +47,10 @@ interface Deed {
   readonly perform: (service: Service, tables: Tables, process: Process) => Promise<unknown>;
 }
 
-/** A person does one thing after the other, each again until it is done, in a new process where the last one died. */
+/**
+ * A person does one thing after the other, each again until it is done, in a new process where the
+ * last one died.
+ */
 export const newPerson = (world: World, name: string): Person => {
   const { scheduler, story, edits, stops } = world;
   const waiting: Deed[] = [];
@@ -63,7 +69,8 @@ export const newPerson = (world: World, name: string): Person => {
     });
     process.onEnd.add(again);
     if (deed.wanted) edits.began(process.name, deed.wanted);
-    if (deed.clearsAfterMs !== undefined) edits.clears(process.name, tables.clock() + deed.clearsAfterMs);
+    if (deed.clearsAfterMs !== undefined)
+      edits.clears(process.name, tables.clock() + deed.clearsAfterMs);
     try {
       const answer = await deed.perform(service, tables, process).then(answerOf, isGone);
       story.tell(process.name, `${deed.words}: ${answer}`);
@@ -73,7 +80,10 @@ export const newPerson = (world: World, name: string): Person => {
       process.onEnd.clear();
       next();
     } catch (error) {
-      story.tell(process.name, `${deed.words}: ${error instanceof Error ? error.message : String(error)}`);
+      story.tell(
+        process.name,
+        `${deed.words}: ${error instanceof Error ? error.message : String(error)}`,
+      );
       edits.answered(process.name, "unclear");
       process.onEnd.clear();
       if (!isTidemarkError(error)) throw error;
@@ -103,7 +113,8 @@ export const newPerson = (world: World, name: string): Person => {
         words: wordsOf(order),
         ...(order.verb === "clear overrides" && { clearsAfterMs: 0 }),
         ...(order.verb === "extend overrides" && { clearsAfterMs: order.forMs }),
-        perform: (service, { clock }) => performOrder(service, order, { timetable: world.timetable, clock }),
+        perform: (service, { clock }) =>
+          performOrder(service, order, { timetable: world.timetable, clock }),
       }),
     does: (words, perform) => ask({ words, perform }),
     idle: () => waiting.length === 0,
@@ -112,16 +123,32 @@ export const newPerson = (world: World, name: string): Person => {
 
 const editDeed = ({ cluster, namespace, name }: PlannedAutoscaler, edit: PlannedEdit): Deed => {
   const asked = { cluster, namespace, name };
-  const wanted: WantedEdit = { name, cluster, verb: edit.verb, ...(edit.verb === "apply" && { manifest: JSON.stringify(edit.manifest) }) };
-  return { words: `${edit.verb} ${name}`, wanted, perform: (service, { clock }) => performEdit(service, asked, { edit, nowMs: clock() }) };
+  const wanted: WantedEdit = {
+    name,
+    cluster,
+    verb: edit.verb,
+    ...(edit.verb === "apply" && { manifest: JSON.stringify(edit.manifest) }),
+  };
+  return {
+    words: `${edit.verb} ${name}`,
+    wanted,
+    perform: (service, { clock }) => performEdit(service, asked, { edit, nowMs: clock() }),
+  };
 };
 
 type Asked = Pick<PlannedAutoscaler, "cluster" | "namespace" | "name">;
 
-const performEdit = (service: Service, asked: Asked, { edit, nowMs }: { readonly edit: PlannedEdit; readonly nowMs: number }): Promise<unknown> => {
+const performEdit = (
+  service: Service,
+  asked: Asked,
+  { edit, nowMs }: { readonly edit: PlannedEdit; readonly nowMs: number },
+): Promise<unknown> => {
   switch (edit.verb) {
     case "apply":
-      return service.apply([{ file: "-", text: JSON.stringify(edit.manifest) }], { cluster: asked.cluster, dryRun: false });
+      return service.apply([{ file: "-", text: JSON.stringify(edit.manifest) }], {
+        cluster: asked.cluster,
+        dryRun: false,
+      });
     case "pause":
       return service.pause(asked, nowMs + edit.forMs);
     case "resume":
@@ -139,19 +166,32 @@ const answerOf = (answer: unknown): EditAnswer => {
 };
 
 const wordsOf = (order: Order): string =>
-  "place" in order ? `override ${JSON.stringify(order.place)}` : "cluster" in order ? `${order.verb} ${order.cluster}` : order.verb;
+  "place" in order
+    ? `override ${JSON.stringify(order.place)}`
+    : "cluster" in order
+      ? `${order.verb} ${order.cluster}`
+      : order.verb;
 
 interface Around {
   readonly timetable: Timetable;
   readonly clock: () => number;
 }
 
-const performOrder = (service: Service, order: Order, { timetable, clock }: Around): Promise<unknown> => {
+const performOrder = (
+  service: Service,
+  order: Order,
+  { timetable, clock }: Around,
+): Promise<unknown> => {
   switch (order.verb) {
     case "override": {
       const { set, forMs, inMs = 0, place } = order;
       const fromMs = clock() + inMs;
-      const wanted = { ...set, ...(place.cluster === undefined ? { ...place, fleet: true } : place), fromMs, untilMs: fromMs + forMs };
+      const wanted = {
+        ...set,
+        ...(place.cluster === undefined ? { ...place, fleet: true } : place),
+        fromMs,
+        untilMs: fromMs + forMs,
+      };
       return service.setOverride({ ...wanted, reason: "to see what happens" }).catch(isRefused);
     }
     case "extend overrides":
@@ -188,37 +228,54 @@ const isReadable = (error: unknown): void => {
 
 /** An attempt that died may have cleared some. */
 const clearAll = async (service: Service): Promise<void> => {
-  for await (const { id, state } of service.overrides({})) if (state !== "expired") await service.clearOverride({ id }).catch(isGone);
+  for await (const { id, state } of service.overrides({}))
+    if (state !== "expired") await service.clearOverride({ id }).catch(isGone);
 };
 
 /** One may end, or be cleared, between the list and its extension. */
 const extendAll = async (service: Service, untilMs: number): Promise<void> => {
-  for await (const { id, state } of service.overrides({})) if (state !== "expired") await service.extendOverride({ id, untilMs }).catch(isRefused);
+  for await (const { id, state } of service.overrides({}))
+    if (state !== "expired") await service.extendOverride({ id, untilMs }).catch(isRefused);
 };
 
 /** A minimum above the maximum of one autoscaler is refused, and an end that has passed. */
-const isRefused = (error: unknown): EditAnswer => (isTidemarkError(error, "service.invalid") ? "unchanged" : isGone(error));
+const isRefused = (error: unknown): EditAnswer =>
+  isTidemarkError(error, "service.invalid") ? "unchanged" : isGone(error);
 
-/** What a person does for a cluster that goes. One that another editor creates meanwhile makes the removal fail, and all of it is done again. */
+/**
+ * What a person does for a cluster that goes. One that another editor creates meanwhile makes the
+ * removal fail, and all of it is done again.
+ */
 const removeAll = async (service: Service, cluster: string): Promise<unknown> => {
   await service.replaceCluster({ name: cluster, specsFromCluster: [] }).catch(isGone);
-  for await (const { namespace, name } of service.autoscalers({ cluster })) await service.delete({ cluster, namespace, name }).catch(isGone);
+  for await (const { namespace, name } of service.autoscalers({ cluster }))
+    await service.delete({ cluster, namespace, name }).catch(isGone);
   return service.removeCluster(cluster);
 };
 
-const addElsewhere = async (service: Service, timetable: Timetable, name: string): Promise<unknown> => {
+const addElsewhere = async (
+  service: Service,
+  timetable: Timetable,
+  name: string,
+): Promise<unknown> => {
   const planned = timetable.clusters.find((one) => one.name === name);
   if (!planned) throw new RangeError(`there is no cluster "${name}"`);
-  await service.addCluster({ ...clusterAdded(planned), connection: ELSEWHERE, force: true }).catch((error: unknown) => {
-    // An attempt that died may have added it.
-    if (!isTidemarkError(error, "service.exists")) throw error;
-  });
-  const stored = timetable.autoscalers.filter(({ cluster, home }) => cluster === name && home === undefined);
+  await service
+    .addCluster({ ...clusterAdded(planned), connection: ELSEWHERE, force: true })
+    .catch((error: unknown) => {
+      // An attempt that died may have added it.
+      if (!isTidemarkError(error, "service.exists")) throw error;
+    });
+  const stored = timetable.autoscalers.filter(
+    ({ cluster, home }) => cluster === name && home === undefined,
+  );
   const texts = stored.map(({ manifest }) => ({ file: "-", text: JSON.stringify(manifest) }));
   return service.apply(texts, { cluster: name, dryRun: false });
 };
 
-/** Another person may have deleted it before, or this one in an attempt that died after its effect. */
+/**
+ * Another person may have deleted it before, or this one in an attempt that died after its effect.
+ */
 const isGone = (error: unknown): EditAnswer => {
   if (!isTidemarkError(error, "service.unknown")) throw error;
   return "gone";

@@ -5,24 +5,37 @@ import type { PlantedBug } from "./planted/planted.ts";
 import { play } from "./play.ts";
 import { STEP } from "./watch/model-steps.ts";
 
-/** More than any of them needs, so that a change of the code, which moves all draws, does not move it out of reach. */
+/**
+ * More than any of them needs, so that a change of the code, which moves all draws, does not move
+ * it out of reach.
+ */
 const SEEDS_MAX = 250;
 const PATIENCE_MS = 300_000;
 
 /** The first violation of a seed with a mistake in the code. */
 const caughtIn = async (seed: number, planted: PlantedBug) => {
-  // The model may be the first to tell of a mistake: it is silent where another invariant must catch it as well.
+  // The model may be the first to tell of a mistake: it is silent where another invariant must
+  // catch it as well.
   const unwatched = planted.caughtBy.includes(STEP) ? {} : { unwatched: STEP };
   return (await play(seed, { faults: true, told: false, planted, ...unwatched })).violation;
 };
 
-/** What the seed that is known for it shows; where a change of the code moved all draws, the first that shows it: the log says then which, because a search takes as long as many rows. */
+/**
+ * What the seed that is known for it shows; where a change of the code moved all draws, the first
+ * that shows it: the log says then which, because a search takes as long as many rows.
+ */
 const caughtFirst = async (planted: PlantedBug) => {
   let last = await caughtIn(planted.seed, planted);
-  for (let seed = 0; seed < SEEDS_MAX && !(last && planted.caughtBy.includes(last.invariant)); seed++) {
+  for (
+    let seed = 0;
+    seed < SEEDS_MAX && !(last && planted.caughtBy.includes(last.invariant));
+    seed++
+  ) {
     last = await caughtIn(seed, planted);
     if (last && planted.caughtBy.includes(last.invariant))
-      process.stderr.write(`The row "${planted.leftOut}" has seed ${planted.seed}, which does not show it any more: seed ${seed} does\n`);
+      process.stderr.write(
+        `The row "${planted.leftOut}" has seed ${planted.seed}, which does not show it any more: seed ${seed} does\n`,
+      );
   }
   return last;
 };
@@ -35,7 +48,11 @@ describe("a planted mistake is caught by the faults that every seed has", () => 
   });
 
   it("or by a test that the page names, and that is there", () => {
-    const named = [...readFileSync("docs/proofs-report.md", "utf8").matchAll(/^\| [^|]+ \| `(test\/[^`]+)`, "([^|]+)" \|$/gm)];
+    const named = [
+      ...readFileSync("docs/proofs-report.md", "utf8").matchAll(
+        /^\| [^|]+ \| `(test\/[^`]+)`, "([^|]+)" \|$/gm,
+      ),
+    ];
     expect(named.length).toBeGreaterThan(8);
     for (const [, file = "", test] of named) expect(readFileSync(file, "utf8")).toContain(test);
   });
@@ -51,7 +68,10 @@ describe("a planted mistake is caught by the faults that every seed has", () => 
 
 describe("without a mistake", () => {
   it("a seed gives the same story twice, so that it replays alone", async () => {
-    const [one, other] = [await play(7, { faults: true, told: true }), await play(7, { faults: true, told: true })];
+    const [one, other] = [
+      await play(7, { faults: true, told: true }),
+      await play(7, { faults: true, told: true }),
+    ];
     expect(one.story.length).toBeGreaterThan(100);
     expect(other).toEqual(one);
   });

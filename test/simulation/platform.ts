@@ -11,7 +11,10 @@ import type { Scheduler } from "./scheduler.ts";
 import type { Story } from "./story.ts";
 import { TEMPLATE } from "./template.ts";
 
-/** A standard queue may deliver a message at any time, also while it is hidden: a share of the failed ones comes again as early as this. */
+/**
+ * A standard queue may deliver a message at any time, also while it is hidden: a share of the
+ * failed ones comes again as early as this.
+ */
 const EARLY = 1 / 2;
 const EARLY_MS = 20_000;
 const BUSY_RETRY_MS = 500;
@@ -37,7 +40,10 @@ interface Begun {
   readonly ended: () => void;
 }
 
-/** Runs one sync per message in some environment, ends what outlives its life, and delivers again what failed. */
+/**
+ * Runs one sync per message in some environment, ends what outlives its life, and delivers again
+ * what failed.
+ */
 export const newPlatform = (world: {
   readonly scheduler: Scheduler;
   readonly network: Network;
@@ -59,7 +65,14 @@ export const newPlatform = (world: {
   let made = 0;
   const again = (queued: QueuedMessage): void => {
     if (queued.received >= TEMPLATE.receivesMax) return;
-    world.queue().redeliver(queued, world.random.chance(EARLY) ? EARLY_MS + world.random.int(0, EARLY_MS) : TEMPLATE.visibilityMs);
+    world
+      .queue()
+      .redeliver(
+        queued,
+        world.random.chance(EARLY)
+          ? EARLY_MS + world.random.int(0, EARLY_MS)
+          : TEMPLATE.visibilityMs,
+      );
   };
   const begun = (queued: QueuedMessage, process: Process): Begun => {
     const { message } = queued;
@@ -80,7 +93,10 @@ export const newPlatform = (world: {
       shown: new Map(),
       decided: new Map(),
     };
-    process.endsMs = Math.min(process.busy > 0 ? process.endsMs : Number.POSITIVE_INFINITY, invocation.startMs + world.lifeMs);
+    process.endsMs = Math.min(
+      process.busy > 0 ? process.endsMs : Number.POSITIVE_INFINITY,
+      invocation.startMs + world.lifeMs,
+    );
     process.busy++;
     const ended = (): void => {
       if (invocation.over) return;
@@ -89,7 +105,8 @@ export const newPlatform = (world: {
       again(queued);
     };
     process.onEnd.add(ended);
-    if (world.endsStalled) scheduler.at(invocation.startMs + world.lifeMs, () => endOfLife(invocation));
+    if (world.endsStalled)
+      scheduler.at(invocation.startMs + world.lifeMs, () => endOfLife(invocation));
     return { invocation, ended };
   };
   let lastEndMs = 0;
@@ -119,12 +136,17 @@ export const newPlatform = (world: {
     lastEndMs: () => lastEndMs,
     deliver: (queued) => {
       const process = world.environments.take();
-      if (process.pausedUntilMs > scheduler.nowMs()) return world.queue().redeliver(queued, BUSY_RETRY_MS);
+      if (process.pausedUntilMs > scheduler.nowMs())
+        return world.queue().redeliver(queued, BUSY_RETRY_MS);
       queued.received++;
       const started = begun(queued, process);
       const { invocation } = started;
       const { cluster, partition, dueMs } = queued.message;
-      story.tell(process.name, () => `${invocation.name} begins ${cluster}/${partition} due ${new Date(dueMs).toISOString().slice(14, 23)}`);
+      story.tell(
+        process.name,
+        () =>
+          `${invocation.name} begins ${cluster}/${partition} due ${new Date(dueMs).toISOString().slice(14, 23)}`,
+      );
       process.build.sync(world.portsOf(invocation), queued.message).then(
         (report) => {
           over(started);
@@ -134,7 +156,10 @@ export const newPlatform = (world: {
         (error: unknown) => {
           over(started);
           played.failed++;
-          story.tell(process.name, `${invocation.name} fails: ${error instanceof Error ? error.message : String(error)}`);
+          story.tell(
+            process.name,
+            `${invocation.name} fails: ${error instanceof Error ? error.message : String(error)}`,
+          );
           if (isMistake(error)) world.broke(error, invocation);
           again(queued);
         },
@@ -144,10 +169,13 @@ export const newPlatform = (world: {
   };
 };
 
-const isMistake = (error: unknown): boolean => error instanceof TypeError || error instanceof RangeError || error instanceof SyntaxError;
+const isMistake = (error: unknown): boolean =>
+  error instanceof TypeError || error instanceof RangeError || error instanceof SyntaxError;
 
 const wordsOf = (report: SyncReport): string => {
   if (report.kind === "dropped") return `drops its message: ${report.why}`;
-  const events = report.events.map(({ id, from, to, outcome }) => `${id} ${from} to ${to} ${outcome}`).join(", ");
+  const events = report.events
+    .map(({ id, from, to, outcome }) => `${id} ${from} to ${to} ${outcome}`)
+    .join(", ");
   return `completes epoch ${report.epoch}${events && `: ${events}`}${report.openIntents > 0 ? `, ${report.openIntents} open` : ""}`;
 };

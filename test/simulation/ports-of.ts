@@ -1,4 +1,8 @@
-import type { ClusterClient, ObservedCluster, ServiceRequest } from "../../lib/cluster/cluster-client.ts";
+import type {
+  ClusterClient,
+  ObservedCluster,
+  ServiceRequest,
+} from "../../lib/cluster/cluster-client.ts";
 import { fieldManagerOf } from "../../lib/cluster/scale.ts";
 import type { ClusterRecord } from "../../lib/model/records.ts";
 import { SPEC_KIND_NAMES } from "../../lib/model/spec.ts";
@@ -26,7 +30,10 @@ import { OTHER_STACK_MS, watchStack, watchStackEffect } from "./watch/restored.t
 import { sentIntent } from "./watch/sent-intent.ts";
 import { watchSent } from "./watch/stops.ts";
 
-/** What one invocation reaches: everything through the network, and all that it decides and does looked at. */
+/**
+ * What one invocation reaches: everything through the network, and all that it decides and does
+ * looked at.
+ */
 export const portsOf = (stage: Stage, by: Invocation, planted: Planted | undefined): SyncPorts => {
   const { story, ledger, nowMs, network } = stage;
   const unwatchedTables = stage.tablesFor(by.process, by);
@@ -39,7 +46,10 @@ export const portsOf = (stage: Stage, by: Invocation, planted: Planted | undefin
     (site: SimulatedCluster) =>
     (made: Effect): void => {
       watchSite(stage, by, site, `moves "${made.workload.target.name}"`);
-      story.tell(made.workload.cluster, `"${made.workload.target.name}" goes from ${made.from} to ${made.to} by a PUT of ${by.name}`);
+      story.tell(
+        made.workload.cluster,
+        `"${made.workload.target.name}" goes from ${made.from} to ${made.to} by a PUT of ${by.name}`,
+      );
       const known = sentIntent(ledger, by, { targetUid: made.workload.uid, replicas: made.to });
       if (known) watchEffectStep(ledger, known, stage.read);
       watchEffect(ledger, by, made);
@@ -55,13 +65,23 @@ export const portsOf = (stage: Stage, by: Invocation, planted: Planted | undefin
       serve: (request: ServiceRequest) => serveSource(stage, site, request),
     };
     const client = clusterClient(network, by.process, site, { nowMs, ...asked });
-    return stage.clustersOverSockets ? { ...client, ...clusterOverSockets(stage, site, asked) } : client;
+    return stage.clustersOverSockets
+      ? { ...client, ...clusterOverSockets(stage, site, asked) }
+      : client;
   };
-  const observe = async (site: SimulatedCluster, client: ClusterClient, ...[watched, limits]: Parameters<ClusterClient["observe"]>) => {
+  const observe = async (
+    site: SimulatedCluster,
+    client: ClusterClient,
+    ...[watched, limits]: Parameters<ClusterClient["observe"]>
+  ) => {
     for (const { uid, namespace, name: own } of watched) by.uids.set(`${namespace}/${own}`, uid);
     const asked = { by, site, sinceMs: nowMs() };
     const before = rivalsThere(site, watched);
-    const seen = besideStack(by.process, { nowMs: nowMs(), own: manager() }, await client.observe(watched, limits));
+    const seen = besideStack(
+      by.process,
+      { nowMs: nowMs(), own: manager() },
+      await client.observe(watched, limits),
+    );
     noteLooks(by, { site, before, overSockets: stage.clustersOverSockets }, watched, seen);
     watchReadings(ledger, asked, watched, seen);
     for (const { uid, spec } of watched) {
@@ -118,19 +138,30 @@ export const portsOf = (stage: Stage, by: Invocation, planted: Planted | undefin
 /** Since when each environment has seen that another stack was the last to scale a workload. */
 const seenSince = new WeakMap<Process, Map<string, number>>();
 
-/** Holds beside another stack as the client of production does (lib/cluster/observe/memory.ts), for a shorter time. */
-const besideStack = (process: Process, { nowMs, own }: { readonly nowMs: number; readonly own: string }, seen: ObservedCluster): ObservedCluster => {
+/**
+ * Holds beside another stack as the client of production does (lib/cluster/observe/memory.ts), for
+ * a shorter time.
+ */
+const besideStack = (
+  process: Process,
+  { nowMs, own }: { readonly nowMs: number; readonly own: string },
+  seen: ObservedCluster,
+): ObservedCluster => {
   const since = seenSince.get(process) ?? new Map<string, number>();
   seenSince.set(process, since);
   const observations = new Map(
     [...seen.observations].map(([uid, observed]) => {
       const { scale } = observed.observation;
-      if (scale.kind !== "read" || scale.lastScaledBy === undefined || scale.lastScaledBy === own) return [uid, observed] as const;
+      if (scale.kind !== "read" || scale.lastScaledBy === undefined || scale.lastScaledBy === own)
+        return [uid, observed] as const;
       const mark = `${uid} ${scale.lastScaledBy} ${scale.uid} ${scale.specReplicas}`;
       const sinceMs = since.get(mark) ?? nowMs;
       since.set(mark, sinceMs);
       const isHeld = nowMs - sinceMs < OTHER_STACK_MS;
-      return [uid, { ...observed, ...(isHeld && { otherStack: { manager: scale.lastScaledBy, own } }) }] as const;
+      return [
+        uid,
+        { ...observed, ...(isHeld && { otherStack: { manager: scale.lastScaledBy, own } }) },
+      ] as const;
     }),
   );
   return { ...seen, observations };
@@ -139,13 +170,29 @@ const besideStack = (process: Process, { nowMs, own }: { readonly nowMs: number;
 const listingNow = ({ random, temper, rate }: Stage): Listing => {
   if (rate() === 0) return { failing: new Set(), staleMs: 0 };
   const failing = new Set(SPEC_KIND_NAMES.filter(() => random.chance(temper.metricRate)));
-  return { failing, staleMs: random.chance(temper.metricRate * 2) ? random.int(1, STALE_MAX_MS) : 0 };
+  return {
+    failing,
+    staleMs: random.chance(temper.metricRate * 2) ? random.int(1, STALE_MAX_MS) : 0,
+  };
 };
 
-const failingNow = ({ timetable, random, temper, rate, hidings, nowMs }: Stage, by: Invocation): Failing => {
+const failingNow = (
+  { timetable, random, temper, rate, hidings, nowMs }: Stage,
+  by: Invocation,
+): Failing => {
   if (rate() === 0) return { metrics: new Set(), scales: new Set(), rivals: "answered" };
-  const scales = new Set(timetable.autoscalers.filter(() => random.chance(temper.metricRate / 4)).map(({ name }) => name));
-  const metrics = new Set(timetable.autoscalers.filter(() => random.chance(temper.metricRate)).map(({ name }) => name));
+  const scales = new Set(
+    timetable.autoscalers
+      .filter(() => random.chance(temper.metricRate / 4))
+      .map(({ name }) => name),
+  );
+  const metrics = new Set(
+    timetable.autoscalers.filter(() => random.chance(temper.metricRate)).map(({ name }) => name),
+  );
   const isFailed = random.chance(temper.metricRate);
-  return { scales, metrics, rivals: isFailed ? "failed" : answersAt(hidings, by.message.cluster, nowMs() - START_MS) };
+  return {
+    scales,
+    metrics,
+    rivals: isFailed ? "failed" : answersAt(hidings, by.message.cluster, nowMs() - START_MS),
+  };
 };

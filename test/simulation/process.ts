@@ -5,7 +5,10 @@ import type { CallKind, Fate, Fates, Fault, Stall } from "./fates.ts";
 import type { Scheduler } from "./scheduler.ts";
 import type { Story } from "./story.ts";
 
-/** A machine's process: a function environment, a container, or a person's command. It has a clock of its own, may stand still, and may end at any instant. */
+/**
+ * A machine's process: a function environment, a container, or a person's command. It has a clock
+ * of its own, may stand still, and may end at any instant.
+ */
 export interface Process {
   readonly name: string;
   /** Its clock is ahead by this much. */
@@ -23,7 +26,10 @@ export interface Process {
   readonly onEnd: Set<() => void>;
 }
 
-/** One call over a network. `execute` is what the other side does; `unclear` is what the caller gets when no clear answer reaches it. */
+/**
+ * One call over a network. `execute` is what the other side does; `unclear` is what the caller gets
+ * when no clear answer reaches it.
+ */
 export interface Call<Answer> {
   readonly kind: CallKind;
   /** What it is for, in the words of the coverage. */
@@ -31,7 +37,10 @@ export interface Call<Answer> {
   readonly by?: PlacedCall["by"];
   readonly what: string;
   readonly execute: () => Answer;
-  /** Own patience of the caller, and how long after it the other side may still execute a late request. */
+  /**
+   * Own patience of the caller, and how long after it the other side may still execute a late
+   * request.
+   */
   readonly timeoutMs: number;
   readonly lateMs: number;
   /** What the caller gets in place of an answer: a value, or an error thrown. */
@@ -46,7 +55,10 @@ export interface Network {
 
 type Deliver = (process: Process, happen: () => void) => void;
 
-/** Carries calls between processes and the rest of the world, as the seed's fates say. Promises of a process that ended are never resolved. */
+/**
+ * Carries calls between processes and the rest of the world, as the seed's fates say. Promises of a
+ * process that ended are never resolved.
+ */
 export const newNetwork = (
   scheduler: Scheduler,
   fates: Fates,
@@ -61,23 +73,39 @@ export const newNetwork = (
   };
   const deliver: Deliver = (process, happen) => {
     if (!process.alive) return;
-    if (process.pausedUntilMs > scheduler.nowMs()) scheduler.at(process.pausedUntilMs, () => deliver(process, happen));
+    if (process.pausedUntilMs > scheduler.nowMs())
+      scheduler.at(process.pausedUntilMs, () => deliver(process, happen));
     else happen();
   };
   const stalled = (process: Process, stall: Stall, what: string): void => {
     if (stall.kind === "crash") end(process, `crashed at ${what}`);
-    const ms = stall.kind === "pause" ? stall.ms : stall.kind === "brink" ? process.endsMs - stall.leftMs - scheduler.nowMs() : 0;
+    const ms =
+      stall.kind === "pause"
+        ? stall.ms
+        : stall.kind === "brink"
+          ? process.endsMs - stall.leftMs - scheduler.nowMs()
+          : 0;
     if (ms <= 0 || ms === Number.POSITIVE_INFINITY) return;
     process.pausedUntilMs = Math.max(process.pausedUntilMs, scheduler.nowMs() + ms);
     story.tell(process.name, `stands still for ${ms} ms at ${what}`);
   };
-  /** The clocks of environments step; those of people and of the scheduler write no time that a window counts. */
+  /**
+   * The clocks of environments step; those of people and of the scheduler write no time that a
+   * window counts.
+   */
   const stepped = (process: Process, { skewMs }: Fate, what: string): void => {
     if (skewMs === undefined || process.busy === 0) return;
     process.skewMs = skewMs;
     story.tell(process.name, `its clock is ${skewMs} ms ahead from ${what} on`);
   };
-  const settleAt = <Answer>(caller: Process, ms: number, fate: Fate, what: string, answer: () => Answer, settle: Settle<Answer>): void =>
+  const settleAt = <Answer>(
+    caller: Process,
+    ms: number,
+    fate: Fate,
+    what: string,
+    answer: () => Answer,
+    settle: Settle<Answer>,
+  ): void =>
     scheduler.at(ms, () => {
       if (!caller.alive) return;
       stalled(caller, fate.after, `the answer to ${what}`);
@@ -107,13 +135,20 @@ export const newNetwork = (
       }),
   };
 
-  function travel<Answer>(caller: Process, call: Call<Answer>, fate: Fate, settle: Settle<Answer>): void {
+  function travel<Answer>(
+    caller: Process,
+    call: Call<Answer>,
+    fate: Fate,
+    settle: Settle<Answer>,
+  ): void {
     const sentMs = scheduler.nowMs();
     const { fault, outMs, backMs } = fate;
     const { what, execute } = call;
     if (fault !== "none") story.tell(caller.name, `${what}: ${fault}`);
-    const unclearAt = (ms: number): void => settleAt(caller, ms, fate, what, () => call.unclear(fate), settle);
-    const answered = (answer: () => Answer): void => settleAt(caller, scheduler.nowMs() + backMs, fate, what, answer, settle);
+    const unclearAt = (ms: number): void =>
+      settleAt(caller, ms, fate, what, () => call.unclear(fate), settle);
+    const answered = (answer: () => Answer): void =>
+      settleAt(caller, scheduler.nowMs() + backMs, fate, what, answer, settle);
     const lateMs = sentMs + Math.floor(fate.lateness * call.lateMs);
     const silent = (): void => unclearAt(sentMs + call.timeoutMs);
     const unheard = (): void => {};
@@ -123,7 +158,8 @@ export const newNetwork = (
       throttled: () => unclearAt(sentMs + outMs + backMs),
       "failed before": () => unclearAt(sentMs + outMs + backMs),
       copied: () => executeAt(sentMs + outMs, execute, () => unclearAt(scheduler.nowMs() + backMs)),
-      "failed after": () => executeAt(sentMs + outMs, execute, () => unclearAt(scheduler.nowMs() + backMs)),
+      "failed after": () =>
+        executeAt(sentMs + outMs, execute, () => unclearAt(scheduler.nowMs() + backMs)),
       "lost request": silent,
       "lost answer": () => {
         executeAt(sentMs + outMs, execute, unheard);
@@ -145,7 +181,11 @@ export const newNetwork = (
     happen[fault]();
   }
 
-  function executeAt<Answer>(ms: number, execute: () => Answer, then: (answer: () => Answer) => void): void {
+  function executeAt<Answer>(
+    ms: number,
+    execute: () => Answer,
+    then: (answer: () => Answer) => void,
+  ): void {
     scheduler.at(ms, () => then(outcomeOf(execute)));
   }
 };

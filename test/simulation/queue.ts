@@ -26,7 +26,10 @@ export interface SimulatedQueue {
 const LATE_MAX_MS = 60_000;
 const SECOND_MS = 1_000;
 
-/** Aims messages at their instants, as SQS does with DelaySeconds; the seed drops, doubles and delays some. */
+/**
+ * Aims messages at their instants, as SQS does with DelaySeconds; the seed drops, doubles and
+ * delays some.
+ */
 export const simulatedQueue = (
   scheduler: Scheduler,
   network: Network,
@@ -42,8 +45,12 @@ export const simulatedQueue = (
     const rate = faults.rate(message.dueMs);
     if (random.chance(rate)) return;
     const queued = { message, received: 0, deleted: false };
-    deliverAt(queued, visibleMs + random.int(0, 50) + (random.chance(rate * 2) ? random.int(0, LATE_MAX_MS) : 0));
-    if (random.chance(rate * 3)) deliverAt({ ...queued }, visibleMs + random.int(0, random.chance(1 / 2) ? 500 : LATE_MAX_MS));
+    deliverAt(
+      queued,
+      visibleMs + random.int(0, 50) + (random.chance(rate * 2) ? random.int(0, LATE_MAX_MS) : 0),
+    );
+    if (random.chance(rate * 3))
+      deliverAt({ ...queued }, visibleMs + random.int(0, random.chance(1 / 2) ? 500 : LATE_MAX_MS));
   };
   const take = ({ input }: SendMessageBatchCommand): object => {
     for (const { MessageBody = "", DelaySeconds = 0 } of input.Entries ?? []) {
@@ -61,7 +68,8 @@ export const simulatedQueue = (
           timeoutMs: 3_000,
           lateMs: 0,
           execute: () => {
-            if (!(command instanceof SendMessageBatchCommand)) throw new TypeError("the queue only knows SendMessageBatch");
+            if (!(command instanceof SendMessageBatchCommand))
+              throw new TypeError("the queue only knows SendMessageBatch");
             return take(command);
           },
           unclear: () => {

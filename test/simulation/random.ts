@@ -1,6 +1,9 @@
 import { xoroshiro128plus } from "pure-rand/generator/xoroshiro128plus";
 
-/** Draws of one stream of a seed. Streams are independent: what people do is the same whether faults are drawn or not. */
+/**
+ * Draws of one stream of a seed. Streams are independent: what people do is the same whether faults
+ * are drawn or not.
+ */
 export interface Random {
   /** Uniform in [0, 1). */
   readonly real: () => number;
@@ -40,7 +43,9 @@ const SPREAD = 0x9e3779b1;
 const TWO_32 = 2 ** 32;
 
 export const randomOf = (seed: number, stream: Stream): Random => {
-  const generator = xoroshiro128plus((Math.imul(seed + 1, SPREAD) ^ Math.imul(STREAMS[stream], 0x85ebca6b)) | 0);
+  const generator = xoroshiro128plus(
+    (Math.imul(seed + 1, SPREAD) ^ Math.imul(STREAMS[stream], 0x85ebca6b)) | 0,
+  );
   for (let warm = 0; warm < 8; warm++) generator.next();
   const real = (): number => (generator.next() >>> 0) / TWO_32;
   const int = (from: number, to: number): number => from + Math.floor(real() * (to - from + 1));

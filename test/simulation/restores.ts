@@ -6,7 +6,10 @@ import type { Stage } from "./stage.ts";
 import type { Happening } from "./timetable.ts";
 import { noteAdopted, type Stack } from "./watch/restored.ts";
 
-/** Both tables are restored to an earlier instant, and the stack is deployed with them. Offsets from the start. */
+/**
+ * Both tables are restored to an earlier instant, and the stack is deployed with them. Offsets from
+ * the start.
+ */
 export interface PlannedRestore {
   /** The instant to which they are restored. */
   readonly thenMs: number;
@@ -14,13 +17,23 @@ export interface PlannedRestore {
   readonly atMs: number;
   /** Until when the former tables have functions too: two stacks with copies of one table. */
   readonly formerUntilMs: number;
-  /** Whether people froze the former stack before, as the runbook says; the restored tables do not know of it. */
+  /**
+   * Whether people froze the former stack before, as the runbook says; the restored tables do not
+   * know of it.
+   */
   readonly freezeMs: number | undefined;
   /** The tables have the names of the former ones, so that warm functions go on with them. */
   readonly sameName: boolean;
   readonly adoptMs: number;
-  /** Loads just before the deployment and just after the adoption, so that there is something to scale on both sides. */
-  readonly loads: readonly { readonly atMs: number; readonly share: number; readonly load: number }[];
+  /**
+   * Loads just before the deployment and just after the adoption, so that there is something to
+   * scale on both sides.
+   */
+  readonly loads: readonly {
+    readonly atMs: number;
+    readonly share: number;
+    readonly load: number;
+  }[];
 }
 
 export const FORMER_IDS: TableIds = { state: "state-1", history: "history-1" };
@@ -41,7 +54,10 @@ export const planRestore = (random: Random): PlannedRestore => {
     sameName: !isCopy && random.chance(1 / 2),
     adoptMs,
     loads: Array.from({ length: LOADS }, (_, at) => ({
-      atMs: at % 2 === 0 ? random.int(Math.max(thenMs, atMs - 20_000), atMs) : adoptMs + random.int(0, 10_000),
+      atMs:
+        at % 2 === 0
+          ? random.int(Math.max(thenMs, atMs - 20_000), atMs)
+          : adoptMs + random.int(0, 10_000),
       share: random.real(),
       load: random.int(5, 110),
     })),
@@ -50,7 +66,9 @@ export const planRestore = (random: Random): PlannedRestore => {
 
 /** Loads of the plan, at their instants. */
 export const playLoads = (stage: Stage, { loads }: PlannedRestore, startMs: number): void => {
-  const all = [...stage.clusters.values()].flatMap((site) => [...site.workloads.values()].map((workload) => ({ site, workload })));
+  const all = [...stage.clusters.values()].flatMap((site) =>
+    [...site.workloads.values()].map((workload) => ({ site, workload })),
+  );
   for (const { atMs, share, load } of loads) {
     stage.scheduler.at(startMs + atMs, () => {
       const { site, workload } = all[Math.floor(share * all.length)] ?? {};
@@ -64,7 +82,10 @@ export const playLoads = (stage: Stage, { loads }: PlannedRestore, startMs: numb
 
 type Edit = Extract<Happening, { kind: "edit" }>;
 
-/** What a person does with the restored stack: adopts its tables, does again what was edited since, and thaws. */
+/**
+ * What a person does with the restored stack: adopts its tables, does again what was edited since,
+ * and thaws.
+ */
 export const adoptRestored = (
   stage: Stage,
   restored: Stack,

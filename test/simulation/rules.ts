@@ -12,7 +12,9 @@ import { noteSeen, quietIntents } from "./watch/outside.ts";
 import { watchRecommendations } from "./watch/recommendations.ts";
 
 const SPECS_MAX = 10_000;
-/** Manifests convert to the same spec every time: one conversion serves all workers of all seeds. */
+/**
+ * Manifests convert to the same spec every time: one conversion serves all workers of all seeds.
+ */
 const sharing = (rules: PurePart): PurePart => {
   const specs = new Map<string, SpecReading>();
   const specOf = (manifest: string): SpecReading => {
@@ -37,13 +39,25 @@ export const sharedRules = (build: Build): PurePart => {
 };
 
 /** The rules of one invocation, with everything that they decide noted. */
-export const watchedRules = (rules: PurePart, by: Invocation, ledger: Ledger, nowMs: () => number): PurePart => ({
+export const watchedRules = (
+  rules: PurePart,
+  by: Invocation,
+  ledger: Ledger,
+  nowMs: () => number,
+): PurePart => ({
   ...rules,
   decide: (input) => {
     const decision = rules.decide(input);
     const uid = by.uids.get(`${input.namespace}/${input.name}`);
     if (uid === undefined) throw new TypeError("decided on what was not observed");
-    const decided = { by, uid, input, decision, atMs: nowMs(), intents: quietIntents(ledger, by, { input }) };
+    const decided = {
+      by,
+      uid,
+      input,
+      decision,
+      atMs: nowMs(),
+      intents: quietIntents(ledger, by, { input }),
+    };
     by.decided.set(uid, decided);
     watchRecommendations(ledger, decided);
     noteBreach(ledger, decided);
@@ -55,7 +69,8 @@ export const watchedRules = (rules: PurePart, by: Invocation, ledger: Ledger, no
     noteSeen(ledger, uid, change.atMs);
     const after = rules.withOutsideChange(windows, spec, change);
     // The settings change no period for which scales are kept.
-    if (after.memory !== windows.memory) markForgettable(ledger, { uid, ...change }, { spec, settings: DEFAULT_SETTINGS });
+    if (after.memory !== windows.memory)
+      markForgettable(ledger, { uid, ...change }, { spec, settings: DEFAULT_SETTINGS });
     return after;
   },
 });

@@ -7,12 +7,18 @@ import { type Coverage, coverageText, joinedCoverage } from "./coverage.ts";
 import type { SeedOutcome } from "./seed.ts";
 
 /**
- * `npm run simulate -- --seeds N [--first-seed K] [--coverage] [--beside [COMMIT]]`: plays seeds K … K+N−1, prints the story of each that fails, and ends with 1 if one did. With --coverage it also tells
- * which faults met which calls. With --beside a part of the environments work by the build of another commit, by default the newest tag, over the same table.
+ * `npm run simulate -- --seeds N [--first-seed K] [--coverage] [--beside [COMMIT]]`: plays seeds K
+ * … K+N−1, prints the story of each that fails, and ends with 1 if one did. With --coverage it also
+ * tells which faults met which calls. With --beside a part of the environments work by the build of
+ * another commit, by default the newest tag, over the same table.
  */
 const { values } = parseArgs({
   // "--beside" alone means the newest tag.
-  args: process.argv.slice(2).flatMap((arg, at, all) => (arg === "--beside" && (all[at + 1] ?? "--").startsWith("--") ? ["--beside="] : [arg])),
+  args: process.argv
+    .slice(2)
+    .flatMap((arg, at, all) =>
+      arg === "--beside" && (all[at + 1] ?? "--").startsWith("--") ? ["--beside="] : [arg],
+    ),
   options: {
     seeds: { type: "string", default: "100" },
     "first-seed": { type: "string", default: "0" },
@@ -24,7 +30,9 @@ const besideFolder = besideFolderOf(values.beside);
 const seeds = Number(values.seeds);
 const first = Number(values["first-seed"]);
 if (!Number.isInteger(seeds) || seeds < 1 || !Number.isInteger(first) || first < 0) {
-  process.stderr.write("Cannot simulate: --seeds must be a whole number above 0, --first-seed one not below 0\n");
+  process.stderr.write(
+    "Cannot simulate: --seeds must be a whole number above 0, --first-seed one not below 0\n",
+  );
   process.exit(2);
 }
 
@@ -42,7 +50,9 @@ const coverages: Coverage[] = [];
 
 const progress = (): void => {
   const played = passed + failed;
-  const due = stdout.isTTY ? performance.now() - toldMs >= PROGRESS_MS : played % SEEDS_PER_LINE === 0;
+  const due = stdout.isTTY
+    ? performance.now() - toldMs >= PROGRESS_MS
+    : played % SEEDS_PER_LINE === 0;
   if (!due) return;
   toldMs = performance.now();
   const rate = played / ((toldMs - startedMs) / SECOND_MS);
@@ -58,14 +68,18 @@ const told = ({ seed, violation, story, coverage }: SeedOutcome): void => {
   }
   failed++;
   if (stdout.isTTY) stdout.write("\r\u001b[K");
-  stdout.write(`Seed ${seed} failed: ${violation.invariant}\n${story.map((line) => `  ${line}\n`).join("")}  ${violation.message}\n`);
+  stdout.write(
+    `Seed ${seed} failed: ${violation.invariant}\n${story.map((line) => `  ${line}\n`).join("")}  ${violation.message}\n`,
+  );
   stdout.write(`  Play it alone: npm run simulate -- --seeds 1 --first-seed ${seed}\n`);
 };
 
 /** One thread that plays seed after seed until none is left. */
 const playAll = (): Promise<void> =>
   new Promise((resolve, reject) => {
-    const worker = new Worker(new URL("./seeds-worker.ts", import.meta.url), { workerData: { besideFolder } });
+    const worker = new Worker(new URL("./seeds-worker.ts", import.meta.url), {
+      workerData: { besideFolder },
+    });
     const go = (): void => {
       if (next < first + seeds) worker.postMessage(next++);
       else void worker.terminate().then(() => resolve());
@@ -83,10 +97,15 @@ await Promise.all(Array.from({ length: Math.min(availableParallelism(), seeds) }
 if (stdout.isTTY) stdout.write("\r\u001b[K");
 if (values.coverage) stdout.write(`${coverageText(joinedCoverage(coverages))}\n`);
 const took = (performance.now() - startedMs) / SECOND_MS;
-stdout.write(`${seeds} seeds in ${took.toFixed(1)} s, ${(seeds / took).toFixed(1)} a second\n${passed} passed, ${failed} failed\n`);
+stdout.write(
+  `${seeds} seeds in ${took.toFixed(1)} s, ${(seeds / took).toFixed(1)} a second\n${passed} passed, ${failed} failed\n`,
+);
 process.exitCode = failed > 0 ? 1 : 0;
 
-/** The sources of the older build, or undefined where none is wanted. The folder is removed when this process ends. */
+/**
+ * The sources of the older build, or undefined where none is wanted. The folder is removed when
+ * this process ends.
+ */
 function besideFolderOf(name: string | undefined): string | undefined {
   if (name === undefined) return undefined;
   try {

@@ -1,9 +1,15 @@
-/** Virtual time: things happen at instants, in order of time and then of planning. Nothing waits for a real clock. */
+/**
+ * Virtual time: things happen at instants, in order of time and then of planning. Nothing waits for
+ * a real clock.
+ */
 export interface Scheduler {
   readonly nowMs: () => number;
   /** Plans something; an instant that is past counts as now. */
   readonly at: (ms: number, happen: () => void) => void;
-  /** To be called by whatever resolves a promise: what awaits it then runs before the next thing happens. */
+  /**
+   * To be called by whatever resolves a promise: what awaits it then runs before the next thing
+   * happens.
+   */
   readonly resumed: () => void;
   /** Lets everything until an instant happen; ends early once `over` says so. */
   readonly run: (untilMs: number, over: () => boolean) => Promise<void>;
@@ -15,9 +21,13 @@ interface Planned {
   readonly happen: () => void;
 }
 
-const before = (one: Planned, other: Planned): boolean => one.ms < other.ms || (one.ms === other.ms && one.order < other.order);
+const before = (one: Planned, other: Planned): boolean =>
+  one.ms < other.ms || (one.ms === other.ms && one.order < other.order);
 
-/** Every microtask that is ready runs before this resolves: no timer is involved, and nothing here does real I/O. */
+/**
+ * Every microtask that is ready runs before this resolves: no timer is involved, and nothing here
+ * does real I/O.
+ */
 const microtasks = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 export const newScheduler = (startMs: number): Scheduler => {

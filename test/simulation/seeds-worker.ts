@@ -2,7 +2,10 @@ import { parentPort, workerData } from "node:worker_threads";
 import { buildIn } from "./beside/build.ts";
 import { playSeed } from "./seed.ts";
 
-/** Plays the seeds that it is given, one after the other, and tells how each ended: with its story when it failed. */
+/**
+ * Plays the seeds that it is given, one after the other, and tells how each ended: with its story
+ * when it failed.
+ */
 const port = parentPort;
 if (!port) throw new TypeError("this file runs in a worker thread");
 
@@ -12,9 +15,18 @@ const options = besideFolder === undefined ? {} : { beside: await buildIn(beside
 
 port.on("message", (seed: number) => {
   playSeed(seed, { ...options, told: false })
-    .then(async (outcome) => port.postMessage(outcome.violation ? await playSeed(seed, { ...options, told: true }) : outcome))
+    .then(async (outcome) =>
+      port.postMessage(
+        outcome.violation ? await playSeed(seed, { ...options, told: true }) : outcome,
+      ),
+    )
     .catch((error: unknown) => {
       const message = error instanceof Error ? (error.stack ?? error.message) : String(error);
-      port.postMessage({ seed, violation: { invariant: "nothing breaks", message }, story: [], coverage: {} });
+      port.postMessage({
+        seed,
+        violation: { invariant: "nothing breaks", message },
+        story: [],
+        coverage: {},
+      });
     });
 });

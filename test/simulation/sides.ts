@@ -20,7 +20,12 @@ export interface Side {
 
 /** Where tables go back, the stack before that has a name, so that two can be told apart. */
 export const firstStack = (stage: Stage): Stage =>
-  stage.restore ? { ...stage, stack: { name: "former", ledger: stage.ledger, other: undefined, mayScale: true } } : stage;
+  stage.restore
+    ? {
+        ...stage,
+        stack: { name: "former", ledger: stage.ledger, other: undefined, mayScale: true },
+      }
+    : stage;
 
 export const sideOf = (stage: Stage, players: Players, suffix: string): Side => {
   const { scheduler, ledger, timetable } = stage;
@@ -38,39 +43,69 @@ export const sideOf = (stage: Stage, players: Players, suffix: string): Side => 
   return {
     stage,
     platform,
-    people: { owner: named("owner"), deputy: named("deputy"), operator: named("operator"), mender: named("mender"), mover: named("mover") },
+    people: {
+      owner: named("owner"),
+      deputy: named("deputy"),
+      operator: named("operator"),
+      mender: named("mender"),
+      mover: named("mover"),
+    },
   };
 };
 
-/** The tables are copied at the instant of the restore; the stack with the copies works from the end of its deployment on. Returns that stack, once it is there. */
-export const playRestore = (first: Side, plan: PlannedRestore, players: Players): (() => Side | undefined) => {
+/**
+ * The tables are copied at the instant of the restore; the stack with the copies works from the end
+ * of its deployment on. Returns that stack, once it is there.
+ */
+export const playRestore = (
+  first: Side,
+  plan: PlannedRestore,
+  players: Players,
+): (() => Side | undefined) => {
   const { stage } = first;
   const { scheduler } = stage;
   let second: Side | undefined;
   let copies: Stage | undefined;
   scheduler.at(START_MS + plan.thenMs, () => {
     const copy = stage.copy();
-    const stack: Stack = { name: "restored", ledger: copy.ledger, other: stage.stack, mayScale: false };
+    const stack: Stack = {
+      name: "restored",
+      ledger: copy.ledger,
+      other: stage.stack,
+      mayScale: false,
+    };
     if (stage.stack) stage.stack.other = stack;
     copies = { ...stage, ...copy, stack };
   });
   playLoads(stage, plan, START_MS);
-  if (plan.freezeMs !== undefined) scheduler.at(START_MS + plan.freezeMs, () => first.people.operator.order({ verb: "freeze" }));
+  if (plan.freezeMs !== undefined)
+    scheduler.at(START_MS + plan.freezeMs, () => first.people.operator.order({ verb: "freeze" }));
   scheduler.at(START_MS + plan.atMs, () => {
     if (!copies) throw new TypeError("the tables were not copied");
-    stage.story.tell("tables", `are restored to ${plan.thenMs} ms${plan.sameName ? ", under their names" : ""}`);
-    second = sideOf(copies, { ...players, fromMs: plan.atMs, warm: plan.sameName ? first.platform.warm() : [] }, "2");
+    stage.story.tell(
+      "tables",
+      `are restored to ${plan.thenMs} ms${plan.sameName ? ", under their names" : ""}`,
+    );
+    second = sideOf(
+      copies,
+      { ...players, fromMs: plan.atMs, warm: plan.sameName ? first.platform.warm() : [] },
+      "2",
+    );
   });
   scheduler.at(START_MS + plan.adoptMs, () => {
-    if (second?.stage.stack) adoptRestored(second.stage, second.stage.stack, { restorer: second.people.operator, plan });
+    if (second?.stage.stack)
+      adoptRestored(second.stage, second.stage.stack, { restorer: second.people.operator, plan });
   });
-  players.heirs.set(stage, () => (scheduler.nowMs() >= START_MS + plan.formerUntilMs ? second?.platform : undefined));
+  players.heirs.set(stage, () =>
+    scheduler.nowMs() >= START_MS + plan.formerUntilMs ? second?.platform : undefined,
+  );
   return () => second;
 };
 
 export const joined = (all: readonly Played[]): Played => {
   const sum: Played = { completed: 0, dropped: 0, failed: 0, ended: 0 };
-  for (const one of all) for (const how of ["completed", "dropped", "failed", "ended"] as const) sum[how] += one[how];
+  for (const one of all)
+    for (const how of ["completed", "dropped", "failed", "ended"] as const) sum[how] += one[how];
   return sum;
 };
 
@@ -80,7 +115,9 @@ export interface Players {
   readonly newProcess: (name: string) => Process;
   /** By stage: the platform that takes over its messages, once it does. */
   readonly heirs: Map<Stage, () => Platform | undefined>;
-  /** Of a stack that begins later: when, after the start, and the environments that it takes over. */
+  /**
+   * Of a stack that begins later: when, after the start, and the environments that it takes over.
+   */
   readonly fromMs?: number;
   readonly warm?: readonly Process[];
   /** Until when, after the start, calls of the scheduler come. */
@@ -92,7 +129,10 @@ interface Warm {
   readonly warm: () => readonly Process[];
 }
 
-const platformOf = (stage: Stage, { planted, beside, newProcess, heirs, fromMs, warm, untilMs }: Players): Platform & Warm => {
+const platformOf = (
+  stage: Stage,
+  { planted, beside, newProcess, heirs, fromMs, warm, untilMs }: Players,
+): Platform & Warm => {
   const { scheduler, network, story, random, rate, ledger } = stage;
   const places = environments(
     network,
@@ -111,13 +151,26 @@ const platformOf = (stage: Stage, { planted, beside, newProcess, heirs, fromMs, 
     portsOf: (by) => portsOf(stage, by, planted),
     endsStalled: planted?.platformEndsStalled ?? true,
     broke: (error, by) => {
-      // A planted mistake may well lead to others, and an older build need not read what a later one stores: what counts is what they do to the world.
+      // A planted mistake may well lead to others, and an older build need not read what a later
+      // one stores: what counts is what they do to the world.
       if (!planted && by.process.build === THIS_BUILD)
-        ledger.violate("nothing breaks", error instanceof Error ? (error.stack ?? error.message) : String(error));
+        ledger.violate(
+          "nothing breaks",
+          error instanceof Error ? (error.stack ?? error.message) : String(error),
+        );
     },
   });
-  const queue = simulatedQueue(scheduler, network, { rate, random }, (queued) => (heirs.get(stage)?.() ?? platform).deliver(queued));
-  planMinutes(stage, fromMs === undefined ? { untilMs: stage.restore?.formerUntilMs ?? untilMs } : { fromMs, untilMs }, queue, newProcess);
+  const queue = simulatedQueue(scheduler, network, { rate, random }, (queued) =>
+    (heirs.get(stage)?.() ?? platform).deliver(queued),
+  );
+  planMinutes(
+    stage,
+    fromMs === undefined
+      ? { untilMs: stage.restore?.formerUntilMs ?? untilMs }
+      : { fromMs, untilMs },
+    queue,
+    newProcess,
+  );
   return { ...platform, warm: () => places.all.filter(({ alive }) => alive) };
 };
 

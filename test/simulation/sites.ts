@@ -10,14 +10,22 @@ import { ELSEWHERE } from "./world.ts";
 
 type Places = Pick<Stage, "clusters" | "elsewhere" | "connectedTo">;
 
-const siteAt = ({ clusters, elsewhere }: Places, name: string, path: string | undefined): SimulatedCluster => {
+const siteAt = (
+  { clusters, elsewhere }: Places,
+  name: string,
+  path: string | undefined,
+): SimulatedCluster => {
   const site = (path === ELSEWHERE.path ? elsewhere : clusters).get(name);
   if (!site) throw new RangeError(`there is no cluster "${name}"`);
   return site;
 };
 
-/** The API server that the stored record of a cluster leads to; the first one while there is no record. */
-export const siteOf = (places: Places, name: string): SimulatedCluster => siteAt(places, name, places.connectedTo(name));
+/**
+ * The API server that the stored record of a cluster leads to; the first one while there is no
+ * record.
+ */
+export const siteOf = (places: Places, name: string): SimulatedCluster =>
+  siteAt(places, name, places.connectedTo(name));
 
 interface Kept {
   readonly clients: ClusterClients<ClusterRecord>;
@@ -34,7 +42,11 @@ const keptOf = (places: Places, process: Process): Kept => {
     const client = { ...NEVER_ASKED };
     const path = places.connectedTo(name);
     if (path === undefined)
-      throw new TidemarkError("cluster.access.none", `Cannot connect cluster "${name}": no connection is stored for it`, { name });
+      throw new TidemarkError(
+        "cluster.access.none",
+        `Cannot connect cluster "${name}": no connection is stored for it`,
+        { name },
+      );
     sites.set(client, siteAt(places, name, path));
     return client;
   };
@@ -46,17 +58,34 @@ const keptOf = (places: Places, process: Process): Kept => {
 const never = (): never => {
   throw new TypeError("only its place is asked for");
 };
-const NEVER_ASKED: ClusterClient = { observe: never, putScale: never, readScale: never, recommend: never, listSpecs: never, close: () => {} };
+const NEVER_ASKED: ClusterClient = {
+  observe: never,
+  putScale: never,
+  readScale: never,
+  recommend: never,
+  listSpecs: never,
+  close: () => {},
+};
 
-/** The API server that a process reaches for a record, by the real clients that a warm environment keeps: by what it was opened for, not by what is stored now. */
-export const siteFor = async (places: Places, process: Process, record: ClusterRecord): Promise<SimulatedCluster> => {
+/**
+ * The API server that a process reaches for a record, by the real clients that a warm environment
+ * keeps: by what it was opened for, not by what is stored now.
+ */
+export const siteFor = async (
+  places: Places,
+  process: Process,
+  record: ClusterRecord,
+): Promise<SimulatedCluster> => {
   const { clients, sites } = keptOf(places, process);
   const site = sites.get(await clients.clientFor(record));
   if (!site) throw new TypeError("a client of no place");
   return site;
 };
 
-/** A removed cluster gets no PUT any more, and after it was added again elsewhere the API server of before gets none. */
+/**
+ * A removed cluster gets no PUT any more, and after it was added again elsewhere the API server of
+ * before gets none.
+ */
 export const watchSite = (
   stage: Places & Pick<Stage, "ledger">,
   { name, message: { cluster } }: Invocation,

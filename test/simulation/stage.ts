@@ -43,14 +43,19 @@ export interface Stage {
   readonly timetable: Timetable;
   readonly timing: Timing;
   readonly temper: Temper;
-  /** Chance of a fault per call now, or of what is done at another instant; 0 once faults are over. */
+  /**
+   * Chance of a fault per call now, or of what is done at another instant; 0 once faults are over.
+   */
   readonly rate: (atMs?: number) => number;
   readonly clusters: ReadonlyMap<string, SimulatedCluster>;
   /** Syncs that one process may run at once. */
   readonly parallel: number;
   /** Environments that are kept warm. */
   readonly warmMax: number;
-  /** Wanted entries of a windows page now. It changes with time, so that pages divide and merge, as they do when autoscalers come and go by the hundred. */
+  /**
+   * Wanted entries of a windows page now. It changes with time, so that pages divide and merge, as
+   * they do when autoscalers come and go by the hundred.
+   */
   readonly pageEntries: () => number;
   /** Where clusters that are removed are added again: other API servers, under the same names. */
   readonly elsewhere: ReadonlyMap<string, SimulatedCluster>;
@@ -79,24 +84,44 @@ export interface Stage {
   /** Which of two stacks this is. */
   readonly stack: Stack | undefined;
   /** Copies of the tables as they are now, and of what is known of them. */
-  readonly copy: () => Pick<Stage, "ledger" | "tablesFor" | "read" | "stored" | "onWrite" | "connectedTo">;
+  readonly copy: () => Pick<
+    Stage,
+    "ledger" | "tablesFor" | "read" | "stored" | "onWrite" | "connectedTo"
+  >;
   readonly tablesFor: (process: Process, by: Invocation | undefined) => ReturnType<typeof tablesOf>;
 }
 
-/** By the seed, so that nothing else that is drawn depends on it. Of twenty autoscalers few scale at once: these make several waves of them. */
+/**
+ * By the seed, so that nothing else that is drawn depends on it. Of twenty autoscalers few scale at
+ * once: these make several waves of them.
+ */
 const SCALES_PER_WAVE = [1, 2, DEFAULT_TIMING.scalesPerWave];
 
-/** The order of these times is what safety rests on, not their size: shorter ones bring the same edges closer. In some the lease is shorter than a life, so that nothing but the fence keeps order. */
+/**
+ * The order of these times is what safety rests on, not their size: shorter ones bring the same
+ * edges closer. In some the lease is shorter than a life, so that nothing but the fence keeps
+ * order.
+ */
 const timingOf = (seed: number, random: Random): Timing => {
-  const usual = { ...DEFAULT_TIMING, scalesPerWave: SCALES_PER_WAVE[seed % SCALES_PER_WAVE.length] ?? DEFAULT_TIMING.scalesPerWave };
+  const usual = {
+    ...DEFAULT_TIMING,
+    scalesPerWave: SCALES_PER_WAVE[seed % SCALES_PER_WAVE.length] ?? DEFAULT_TIMING.scalesPerWave,
+  };
   if (random.chance(1 / 3)) return usual;
   const lifeMs = random.pick([20_000, 30_000]);
-  return { ...usual, lifeMs, leaseMs: random.pick([5_000, 10_000, lifeMs + DEFAULT_TIMING.clockDifferenceMs]) };
+  return {
+    ...usual,
+    lifeMs,
+    leaseMs: random.pick([5_000, 10_000, lifeMs + DEFAULT_TIMING.clockDifferenceMs]),
+  };
 };
 
 /** By the seed: each part of a stream of its own. */
 const timetableOf = (seed: number): Timetable => {
-  const drawn = newTimetable(randomOf(seed, "timetable"), hasSources(seed) ? askingShapes : shapesOf);
+  const drawn = newTimetable(
+    randomOf(seed, "timetable"),
+    hasSources(seed) ? askingShapes : shapesOf,
+  );
   const planned = hasBounds(seed) ? withBounds(drawn, randomOf(seed, "bounds"), START_MS) : drawn;
   const asking = hasSources(seed) ? withSources(planned, randomOf(seed, "sources")) : planned;
   const all = hasObjects(seed) ? withObjects(asking, randomOf(seed, "objects")) : asking;
@@ -107,13 +132,20 @@ const timetableOf = (seed: number): Timetable => {
 type Accidents = Pick<Stage, "accident" | "returns" | "machine" | "restore">;
 
 /** What befalls a whole cluster, machine or table; nothing in the run without faults. */
-const accidentsOf = (seed: number, faults: boolean, world: Omit<Parameters<typeof newMachine>[1], "startMs">): Accidents => {
+const accidentsOf = (
+  seed: number,
+  faults: boolean,
+  world: Omit<Parameters<typeof newMachine>[1], "startMs">,
+): Accidents => {
   const accident = faults ? accidentOf(seed) : undefined;
   const random = randomOf(seed, "accidents");
   return {
     accident,
     returns: accident === "a cluster goes back" ? planReturns(random) : [],
-    machine: accident === "one machine" ? newMachine(planStops(random), { ...world, startMs: START_MS }) : undefined,
+    machine:
+      accident === "one machine"
+        ? newMachine(planStops(random), { ...world, startMs: START_MS })
+        : undefined,
     restore: accident === "tables go back" ? planRestore(random) : undefined,
   };
 };
@@ -141,7 +173,11 @@ export const newStage = (
   const ledger = newLedger(story.tell, nowMs, options.unwatched);
   const calm = (atMs = nowMs()): boolean => !options.faults || atMs >= START_MS + FAULTS_MS;
   const coverage = countCoverage();
-  const network = newNetwork(scheduler, options.faults ? faultyFates(random, temper, calm) : calmFates(random), { story, note: coverage.note });
+  const network = newNetwork(
+    scheduler,
+    options.faults ? faultyFates(random, temper, calm) : calmFates(random),
+    { story, note: coverage.note },
+  );
   const tables = watchedTables(ledger);
   const tablesThrough =
     (into: WatchedTables, ids: TableIds | undefined): Stage["tablesFor"] =>
@@ -181,7 +217,10 @@ export const newStage = (
     pageEntries: pageEntriesOf(settings, nowMs),
     elsewhere: elsewhereOf(timetable, nowMs),
     hidings: options.faults ? planHidings(randomOf(seed, "rivals"), timetable) : [],
-    takeover: isClusterOverSockets(seed) || goesBack ? undefined : planTakeover(randomOf(seed, "takeovers"), timetable),
+    takeover:
+      isClusterOverSockets(seed) || goesBack
+        ? undefined
+        : planTakeover(randomOf(seed, "takeovers"), timetable),
     ...accidents,
     clustersOverSockets: options.faults && isClusterOverSockets(seed),
     damages: randomOf(seed, "damages"),
@@ -199,13 +238,21 @@ export const newStage = (
   };
 };
 
-/** In a share of the seeds requests to the tables pass the real client of the SDK and HTTP, in the run with faults: they cost several times as much, and without faults only the counts at the end matter. */
+/**
+ * In a share of the seeds requests to the tables pass the real client of the SDK and HTTP, in the
+ * run with faults: they cost several times as much, and without faults only the counts at the end
+ * matter.
+ */
 const SOCKET_SEEDS = 20;
 export const isOverSockets = (seed: number): boolean => seed % SOCKET_SEEDS === SOCKET_SEEDS - 1;
 
-/** In a share of the seeds clusters are reached by their real client, over HTTP too; in half of these some clusters hold their autoscalers themselves. */
+/**
+ * In a share of the seeds clusters are reached by their real client, over HTTP too; in half of
+ * these some clusters hold their autoscalers themselves.
+ */
 const CLUSTER_SOCKET_SEEDS: ReadonlySet<number> = new Set([9, 10]);
-export const isClusterOverSockets = (seed: number): boolean => CLUSTER_SOCKET_SEEDS.has(seed % SOCKET_SEEDS);
+export const isClusterOverSockets = (seed: number): boolean =>
+  CLUSTER_SOCKET_SEEDS.has(seed % SOCKET_SEEDS);
 
 /** Changes of the wanted entries, while there are faults and while there are none. */
 const PAGES_CHANGE_MS = 70_000;
@@ -217,13 +264,20 @@ const pageEntriesOf = (settings: Random, nowMs: () => number): (() => number) =>
   return () => (Math.floor((nowMs() - START_MS) / PAGES_CHANGE_MS) % 2 === 0 ? few : PAGE_ENTRIES);
 };
 
-const placesIn = ({ read, stored, onWrite }: WatchedTables): Pick<Stage, "read" | "stored" | "onWrite" | "connectedTo"> => ({
+const placesIn = ({
   read,
   stored,
   onWrite,
-  connectedTo: (cluster) => pathOf(read(FLEET_PK, `${CLUSTER_SK_PREFIX}${cluster}`), read(CONNECTIONS_PK, cluster)),
+}: WatchedTables): Pick<Stage, "read" | "stored" | "onWrite" | "connectedTo"> => ({
+  read,
+  stored,
+  onWrite,
+  connectedTo: (cluster) =>
+    pathOf(read(FLEET_PK, `${CLUSTER_SK_PREFIX}${cluster}`), read(CONNECTIONS_PK, cluster)),
 });
 
 /** The path of a connection that was stored for this very cluster. */
 const pathOf = (record: Item | undefined, connection: Item | undefined): string | undefined =>
-  record && record["deletedMs"] === undefined && record["uid"]?.S === connection?.["uid"]?.S ? connection?.["connection"]?.M?.["path"]?.S : undefined;
+  record && record["deletedMs"] === undefined && record["uid"]?.S === connection?.["uid"]?.S
+    ? connection?.["connection"]?.M?.["path"]?.S
+    : undefined;

@@ -14,7 +14,9 @@ export const newStory = (nowMs: () => number, startMs: number, kept: boolean): S
     tell: (who, what) => {
       if (!kept) return;
       const words = typeof what === "string" ? what : what();
-      lines.push(`${((nowMs() - startMs) / SECOND_MS).toFixed(3).padStart(9)} s  ${who.padEnd(12)} ${words}`);
+      lines.push(
+        `${((nowMs() - startMs) / SECOND_MS).toFixed(3).padStart(9)} s  ${who.padEnd(12)} ${words}`,
+      );
     },
   };
 };

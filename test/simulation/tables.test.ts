@@ -28,14 +28,31 @@ const someRequest = (random: Random): PutItemCommand | UpdateItemCommand => {
   const epoch = random.int(1, 6);
   const read = random.chance(1 / 2) ? { readEpoch: random.int(1, 5) } : {};
   const body = new Uint8Array([random.int(0, 9)]);
-  const released = { dueMs: 1, nowMs: 2, evaluatedMs: 3, pageGeneration: 1, pages: [epoch], intents: new Map(), troubles: NO_TROUBLES };
+  const released = {
+    dueMs: 1,
+    nowMs: 2,
+    evaluatedMs: 3,
+    pageGeneration: 1,
+    pages: [epoch],
+    intents: new Map(),
+    troubles: NO_TROUBLES,
+  };
   const someIntent = { ...intent(), id: `${autoscalerUid("uid")}:${held.epoch}` };
   return random.pick([
     () =>
       new UpdateItemCommand(
-        claimParams("state", { partition, dueMs: random.int(0, 3), clockMs: random.int(0, 50), leaseUntilMs: random.int(0, 50), token }),
+        claimParams("state", {
+          partition,
+          dueMs: random.int(0, 3),
+          clockMs: random.int(0, 50),
+          leaseUntilMs: random.int(0, 50),
+          token,
+        }),
       ),
-    () => new UpdateItemCommand(intendParams("state", held, { intents: bodiesOf(someIntent), nowMs: 5, token })),
+    () =>
+      new UpdateItemCommand(
+        intendParams("state", held, { intents: bodiesOf(someIntent), nowMs: 5, token }),
+      ),
     () => new UpdateItemCommand(releaseParams("state", held, released, token)),
     () => new UpdateItemCommand(giveBackParams("state", held, token)),
     () => new UpdateItemCommand(raiseSpecVersionParams("state", partition)),
@@ -43,15 +60,23 @@ const someRequest = (random: Random): PutItemCommand | UpdateItemCommand => {
     () =>
       new PutItemCommand({
         TableName: "history",
-        Item: { ...itemKey({ pk: "p", sk: `s${random.int(1, 30)}` }), ttl: { N: "1" }, body: { S: "text" } },
+        Item: {
+          ...itemKey({ pk: "p", sk: `s${random.int(1, 30)}` }),
+          ttl: { N: "1" },
+          body: { S: "text" },
+        },
         ConditionExpression: "attribute_not_exists(pk)",
       }),
   ])();
 };
 
-const outcomeOf = async ({ client }: Engine, command: PutItemCommand | UpdateItemCommand): Promise<unknown> => {
+const outcomeOf = async (
+  { client }: Engine,
+  command: PutItemCommand | UpdateItemCommand,
+): Promise<unknown> => {
   try {
-    const { Attributes } = command instanceof PutItemCommand ? await client.send(command) : await client.send(command);
+    const { Attributes } =
+      command instanceof PutItemCommand ? await client.send(command) : await client.send(command);
     return { Attributes };
   } catch (error) {
     return error instanceof Error ? error.name : error;
@@ -64,13 +89,21 @@ describe("the tables of the simulation", () => {
     let refused = 0;
     for (let at = 0; at < 400; at++) {
       const command = someRequest(random);
-      const [real, simulated] = await Promise.all(engines.map((engine) => outcomeOf(engine, command)));
+      const [real, simulated] = await Promise.all(
+        engines.map((engine) => outcomeOf(engine, command)),
+      );
       expect(simulated).toEqual(real);
       if (real === "ConditionalCheckFailedException") refused++;
     }
     expect(refused).toBeGreaterThan(50);
-    const read = new GetItemCommand({ TableName: "state", Key: itemKey(headKey(partition)), ConsistentRead: true });
-    const [real, simulated] = await Promise.all(engines.map(async ({ client }) => (await client.send(read)).Item));
+    const read = new GetItemCommand({
+      TableName: "state",
+      Key: itemKey(headKey(partition)),
+      ConsistentRead: true,
+    });
+    const [real, simulated] = await Promise.all(
+      engines.map(async ({ client }) => (await client.send(read)).Item),
+    );
     expect(simulated).toEqual(real);
   });
 });

@@ -13,11 +13,14 @@ export const REQUEST_TIMEOUT_MS = 2_000;
 /** A request that was given up may still be executed this long after it was sent. */
 export const LATE_MS = 20_000;
 
-const named = (name: string, httpStatusCode: number): Error => Object.assign(new Error(name), { name, $metadata: { httpStatusCode } });
+const named = (name: string, httpStatusCode: number): Error =>
+  Object.assign(new Error(name), { name, $metadata: { httpStatusCode } });
 
 const errorOf = ({ fault }: Fate): Error => {
   if (fault === "throttled") return named("ProvisionedThroughputExceededException", 400);
-  return fault === "failed before" || fault === "failed after" ? named("InternalServerError", 500) : named("TimeoutError", 0);
+  return fault === "failed before" || fault === "failed after"
+    ? named("InternalServerError", 500)
+    : named("TimeoutError", 0);
 };
 
 export const isPageWrite = (command: object): boolean =>
@@ -35,11 +38,17 @@ export interface TableWorld {
 }
 
 /** The tables as one process reaches them. The clock is the process's own. */
-export const tablesOf = (network: Network, process: Process, world: TableWorld, clientOf: typeof simulatedClient = simulatedClient): Tables => ({
+export const tablesOf = (
+  network: Network,
+  process: Process,
+  world: TableWorld,
+  clientOf: typeof simulatedClient = simulatedClient,
+): Tables => ({
   client: clientOf(network, process, world),
   ...TABLE_NAMES,
   ...idsOf(world),
-  // Whole milliseconds, as the clock of a machine tells them: a key of history sorts by their digits.
+  // Whole milliseconds, as the clock of a machine tells them: a key of history sorts by their
+  // digits.
   clock: () => Math.floor(world.nowMs()) + process.skewMs,
   // Known to a second, as a Date header tells it.
   serverClock: () => ({ leastMs: process.skewMs - 1_000, mostMs: process.skewMs + 1_000 }),
@@ -48,10 +57,15 @@ export const tablesOf = (network: Network, process: Process, world: TableWorld, 
   token: world.token,
 });
 
-const idsOf = ({ ids }: TableWorld): Pick<Tables, "ids"> => (ids ? { ids: () => Promise.resolve(ids) } : {});
+const idsOf = ({ ids }: TableWorld): Pick<Tables, "ids"> =>
+  ids ? { ids: () => Promise.resolve(ids) } : {};
 
 /** A client of the SDK without the SDK: its calls are those of the network. */
-const simulatedClient = (network: Network, process: Process, world: TableWorld): Tables["client"] => {
+const simulatedClient = (
+  network: Network,
+  process: Process,
+  world: TableWorld,
+): Tables["client"] => {
   const send = (command: object): Promise<object> =>
     network.call<object>(process, {
       kind: isPageWrite(command) ? "page" : "table",

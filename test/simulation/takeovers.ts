@@ -1,5 +1,9 @@
 import { handBackOne } from "../../lib/cli/takeover/hand-back-one.ts";
-import { isTakenOver, type TakeoverPorts, takeOverOne } from "../../lib/cli/takeover/take-over-one.ts";
+import {
+  isTakenOver,
+  type TakeoverPorts,
+  takeOverOne,
+} from "../../lib/cli/takeover/take-over-one.ts";
 import type { ApiAnswer, KubeconfigApi } from "../../lib/cluster/kubeconfig-api.ts";
 import type { Json } from "../../lib/model/json.ts";
 import { TidemarkError } from "../../lib/model/errors.ts";
@@ -17,7 +21,10 @@ import { LAST_MS, type PlannedAutoscaler, type Timetable } from "./timetable.ts"
 import type { Ledger } from "./watch/ledger.ts";
 import { noteOutside } from "./watch/outside.ts";
 
-/** A workload that another controller scales, until a person takes it over; later it may be handed back. Offsets from the start. */
+/**
+ * A workload that another controller scales, until a person takes it over; later it may be handed
+ * back. Offsets from the start.
+ */
 export interface PlannedTakeover {
   readonly workload: number;
   readonly kind: RivalKind;
@@ -34,16 +41,30 @@ export interface PlannedTakeover {
 
 export type RivalKind = "HorizontalPodAutoscaler" | "ScaledObject";
 
-/** An attempt lasts for four periods and a minute at most, and all of them end before the faults do. */
+/**
+ * An attempt lasts for four periods and a minute at most, and all of them end before the faults do.
+ */
 const ATTEMPT_MS = 120_000;
 const LAST_ATTEMPT_MS = LAST_MS - ATTEMPT_MS;
 
-/** Drawn in a quarter of the seeds, for an autoscaler to which nothing else happens but loads and counts. */
-export const planTakeover = (random: Random, { autoscalers, happenings, orders }: Timetable): PlannedTakeover | undefined => {
+/**
+ * Drawn in a quarter of the seeds, for an autoscaler to which nothing else happens but loads and
+ * counts.
+ */
+export const planTakeover = (
+  random: Random,
+  { autoscalers, happenings, orders }: Timetable,
+): PlannedTakeover | undefined => {
   if (!random.chance(1 / 4)) return undefined;
   const left = new Set(orders.flatMap((order) => (order.verb === "remove" ? [order.cluster] : [])));
-  const busy = new Set(happenings.flatMap(({ kind, workload }) => (kind === "load" || kind === "count" ? [] : [workload])));
-  const free = autoscalers.flatMap(({ cluster, home }, at) => (home === undefined && !left.has(cluster) && !busy.has(at) ? [at] : []));
+  const busy = new Set(
+    happenings.flatMap(({ kind, workload }) =>
+      kind === "load" || kind === "count" ? [] : [workload],
+    ),
+  );
+  const free = autoscalers.flatMap(({ cluster, home }, at) =>
+    home === undefined && !left.has(cluster) && !busy.has(at) ? [at] : [],
+  );
   if (free.length === 0) return undefined;
   const comesMs = random.int(5_000, 40_000);
   const takeoverMs = comesMs + random.int(5_000, 60_000);
@@ -53,15 +74,24 @@ export const planTakeover = (random: Random, { autoscalers, happenings, orders }
     workload: random.pick(free),
     kind: random.pick(["HorizontalPodAutoscaler", "ScaledObject"]),
     comesMs,
-    counts: Array.from({ length: 3 }, () => ({ atMs: comesMs + random.int(1_000, 150_000), replicas: random.int(1, PODS_MAX) })),
-    loads: switches.map((atMs) => ({ atMs: atMs + random.int(-20_000, 10_000), load: random.int(5, 110) })),
+    counts: Array.from({ length: 3 }, () => ({
+      atMs: comesMs + random.int(1_000, 150_000),
+      replicas: random.int(1, PODS_MAX),
+    })),
+    loads: switches.map((atMs) => ({
+      atMs: atMs + random.int(-20_000, 10_000),
+      load: random.int(5, 110),
+    })),
     takeoverMs,
     handbackMs,
     atClaim: random.chance(1 / 2),
   };
 };
 
-/** The object of another controller in its cluster. While it exists and is not at rest, its controller scales the workload. */
+/**
+ * The object of another controller in its cluster. While it exists and is not at rest, its
+ * controller scales the workload.
+ */
 interface Other {
   readonly kind: RivalKind;
   uid: string;
@@ -74,7 +104,10 @@ interface Other {
 
 const PAUSED = "autoscaling.keda.sh/paused";
 const SILENT: ApiFailure = { code: 0, reason: "Timeout", message: "no answer in time" };
-const failed = (code: number, reason: string): ApiAnswer<never> => ({ kind: "failed", failure: { code, reason, message: reason } });
+const failed = (code: number, reason: string): ApiAnswer<never> => ({
+  kind: "failed",
+  failure: { code, reason, message: reason },
+});
 
 interface Place {
   readonly stage: Stage;
@@ -84,10 +117,19 @@ interface Place {
   readonly other: Other;
 }
 
-const objectOf = ({ autoscaler: { namespace, target }, other: { kind, uid, version, paused } }: Place): Json => ({
+const objectOf = ({
+  autoscaler: { namespace, target },
+  other: { kind, uid, version, paused },
+}: Place): Json => ({
   apiVersion: kind === "ScaledObject" ? "keda.sh/v1alpha1" : "autoscaling/v2",
   kind,
-  metadata: { name: "another", namespace, uid, resourceVersion: String(version), annotations: paused ? { [PAUSED]: "true" } : {} },
+  metadata: {
+    name: "another",
+    namespace,
+    uid,
+    resourceVersion: String(version),
+    annotations: paused ? { [PAUSED]: "true" } : {},
+  },
   spec: { scaleTargetRef: target },
 });
 
@@ -112,12 +154,18 @@ const apiOf = (place: Place, process: Process): KubeconfigApi => {
     settle(place);
     return { kind: "done", value: objectOf(place) };
   };
-  const ask = <Value>(kind: "read" | "update", what: string, execute: () => ApiAnswer<Value>): Promise<ApiAnswer<Value>> =>
+  const ask = <Value>(
+    kind: "read" | "update",
+    what: string,
+    execute: () => ApiAnswer<Value>,
+  ): Promise<ApiAnswer<Value>> =>
     asked(network, process, { kind, what: `${what} of ${place.workload.target.name}`, execute });
   return {
     list: () => Promise.reject(new TypeError("a takeover lists nothing")),
     get: () =>
-      ask<Json>("read", "get the other controller", () => (other.exists ? { kind: "done", value: objectOf(place) } : failed(404, "NotFound"))),
+      ask<Json>("read", "get the other controller", () =>
+        other.exists ? { kind: "done", value: objectOf(place) } : failed(404, "NotFound"),
+      ),
     may: () => ask("read", "ask for a right", () => ({ kind: "done", value: true })),
     create: () =>
       ask<Json>("update", "make the other controller", () => {
@@ -129,7 +177,10 @@ const apiOf = (place: Place, process: Process): KubeconfigApi => {
       }),
     replace: (_kind, _ref, object) =>
       ask<Json>("update", "replace the other controller", () => {
-        const { resourceVersion, annotations } = object["metadata"] as { readonly resourceVersion: string; readonly annotations?: Json };
+        const { resourceVersion, annotations } = object["metadata"] as {
+          readonly resourceVersion: string;
+          readonly annotations?: Json;
+        };
         if (!other.exists) return failed(404, "NotFound");
         if (resourceVersion !== String(other.version)) return failed(409, "Conflict");
         other.paused = annotations?.[PAUSED] === "true";
@@ -139,7 +190,8 @@ const apiOf = (place: Place, process: Process): KubeconfigApi => {
     remove: (_kind, _ref, version) =>
       ask<Json>("update", "delete the other controller", () => {
         if (!other.exists) return failed(404, "NotFound");
-        if (version.uid !== other.uid || version.resourceVersion !== String(other.version)) return failed(409, "Conflict");
+        if (version.uid !== other.uid || version.resourceVersion !== String(other.version))
+          return failed(409, "Conflict");
         other.exists = false;
         return changed();
       }),
@@ -150,7 +202,15 @@ const apiOf = (place: Place, process: Process): KubeconfigApi => {
 const asked = <Value>(
   network: Network,
   process: Process,
-  { kind, what, execute }: { readonly kind: "read" | "update"; readonly what: string; readonly execute: () => ApiAnswer<Value> },
+  {
+    kind,
+    what,
+    execute,
+  }: {
+    readonly kind: "read" | "update";
+    readonly what: string;
+    readonly execute: () => ApiAnswer<Value>;
+  },
 ): Promise<ApiAnswer<Value>> =>
   network.call<ApiAnswer<Value>>(process, {
     kind,
@@ -162,7 +222,11 @@ const asked = <Value>(
     unclear: ({ fault }) => {
       if (fault === "throttled") return { kind: "failed", failure: BUSY };
       if (fault === "denied") return failed(403, "Forbidden");
-      return { kind: "failed", failure: fault === "lost request" || fault === "lost answer" || fault === "late" ? SILENT : BROKEN };
+      return {
+        kind: "failed",
+        failure:
+          fault === "lost request" || fault === "lost answer" || fault === "late" ? SILENT : BROKEN,
+      };
     },
   });
 
@@ -175,14 +239,22 @@ interface Moving {
 
 type Deed = Parameters<Person["does"]>[1];
 
-/** Plays it: the other controller comes, a person takes over and may hand back, and in the end the other controller is gone, so that the run ends as if it had never been there. */
-export const playTakeover = (stage: Stage, mover: Person, options: Pick<Moving, "startMs" | "movesBy">): void => {
+/**
+ * Plays it: the other controller comes, a person takes over and may hand back, and in the end the
+ * other controller is gone, so that the run ends as if it had never been there.
+ */
+export const playTakeover = (
+  stage: Stage,
+  mover: Person,
+  options: Pick<Moving, "startMs" | "movesBy">,
+): void => {
   const { takeover: planned, scheduler } = stage;
   if (!planned) return;
   const place = placeOf(stage, planned);
   const moving: Moving = { place, planned, ...options };
   const { name } = place.autoscaler;
-  const at = (ms: number, words: string, deed: Deed): void => scheduler.at(options.startMs + ms, () => mover.does(`${words} ${name}`, deed));
+  const at = (ms: number, words: string, deed: Deed): void =>
+    scheduler.at(options.startMs + ms, () => mover.does(`${words} ${name}`, deed));
   playOther(moving);
   at(
     planned.takeoverMs,
@@ -208,7 +280,14 @@ const placeOf = (stage: Stage, { workload: at, kind }: PlannedTakeover): Place =
   const site = siteOf(stage, autoscaler.cluster);
   const workload = site.workloads.get(workloadKey(autoscaler.namespace, autoscaler.target));
   if (!workload) throw new RangeError("an unknown workload is taken over");
-  const other: Other = { kind, uid: `other-${autoscaler.name}`, version: 1, exists: false, paused: false, isBack: false };
+  const other: Other = {
+    kind,
+    uid: `other-${autoscaler.name}`,
+    version: 1,
+    exists: false,
+    paused: false,
+    isBack: false,
+  };
   workload.other = other;
   return { stage, autoscaler, site, workload, other };
 };
@@ -238,7 +317,11 @@ const playOther = ({ place, planned, startMs }: Moving): void => {
   }
 };
 
-const queryOf = ({ autoscaler: { cluster, namespace, name } }: Place) => ({ cluster, namespace, name });
+const queryOf = ({ autoscaler: { cluster, namespace, name } }: Place) => ({
+  cluster,
+  namespace,
+  name,
+});
 
 /** A deed with the ports of a person's process; nothing once too little time is left for it. */
 const whileTime =
@@ -260,7 +343,8 @@ const takeOverFor = async (place: Place, ports: TakeoverPorts): Promise<void> =>
     return;
   }
   if (view.paused) await service.resume(queryOf(place));
-  if (view.state !== "shadow") throw new TidemarkError("cli.takeover", `"${view.name}" is ${view.state}`, {});
+  if (view.state !== "shadow")
+    throw new TidemarkError("cli.takeover", `"${view.name}" is ${view.state}`, {});
   await takeOverOne(ports, view, { force: true });
   watchOne(place, "Tidemark");
 };
@@ -268,7 +352,8 @@ const takeOverFor = async (place: Place, ports: TakeoverPorts): Promise<void> =>
 const handBackFor = async ({ place, planned }: Moving, ports: TakeoverPorts): Promise<void> => {
   if (planned.atClaim) await untilClaim(place, ports);
   const view = await ports.service.get(queryOf(place));
-  // What a person knows who looks at the cluster: the view may be a minute old, and then the handback is refused and tried again.
+  // What a person knows who looks at the cluster: the view may be a minute old, and then the
+  // handback is refused and tried again.
   if (place.workload.rivalSinceMs !== undefined) return;
   await handBackOne(ports, view);
   watchOne(place, "other");
@@ -278,14 +363,22 @@ const LOOK_MS = 10;
 const LOOKS = 2_000;
 
 /** Until a sync claims a partition of the cluster; twenty seconds at most. */
-const untilClaim = async ({ stage: { ledger }, autoscaler: { cluster } }: Place, { wait }: TakeoverPorts): Promise<void> => {
-  const holders = (): readonly unknown[] => [...ledger.holders].flatMap(([key, holder]) => (key.includes(`#${cluster}#`) ? [holder] : []));
+const untilClaim = async (
+  { stage: { ledger }, autoscaler: { cluster } }: Place,
+  { wait }: TakeoverPorts,
+): Promise<void> => {
+  const holders = (): readonly unknown[] =>
+    [...ledger.holders].flatMap(([key, holder]) => (key.includes(`#${cluster}#`) ? [holder] : []));
   const before = holders();
-  for (let look = 0; look < LOOKS && holders().every((holder, at) => holder === before[at]); look++) await wait(LOOK_MS);
+  for (let look = 0; look < LOOKS && holders().every((holder, at) => holder === before[at]); look++)
+    await wait(LOOK_MS);
 };
 
 /** What a switch has left, as it says that it is done. */
-const watchOne = ({ stage: { ledger }, workload, autoscaler }: Place, scales: "Tidemark" | "other"): void => {
+const watchOne = (
+  { stage: { ledger }, workload, autoscaler }: Place,
+  scales: "Tidemark" | "other",
+): void => {
   const isThere = workload.rivalSinceMs !== undefined;
   if (isThere !== (scales === "other"))
     ledger.violate(
@@ -299,5 +392,8 @@ const ONE = "a workload that is taken over or handed back has one controller";
 /** A PUT that takes effect after a person has let the other controller go on makes two of them. */
 export const watchMoved = (ledger: Ledger, { workload, from, to }: Effect): void => {
   if (workload.other?.isBack && workload.rivalSinceMs !== undefined)
-    ledger.violate(ONE, `"${workload.target.name}" goes from ${from} to ${to} by a PUT, and it was handed back`);
+    ledger.violate(
+      ONE,
+      `"${workload.target.name}" goes from ${from} to ${to} by a PUT, and it was handed back`,
+    );
 };

@@ -40,7 +40,10 @@ export interface PlannedAutoscaler {
   readonly load: number;
   readonly shape: Shape;
   readonly manifest: object;
-  /** Where its manifest is at the start: an object of its cluster, or that beside a stored autoscaler of people. Absent: people have stored it. */
+  /**
+   * Where its manifest is at the start: an object of its cluster, or that beside a stored
+   * autoscaler of people. Absent: people have stored it.
+   */
   readonly home?: "object" | "both";
 }
 
@@ -72,16 +75,22 @@ const EDITS = 5;
 const RIVALS_MAX = 2;
 const REMADE_MAX = 3;
 
-export const newTimetable = (random: Random, drawShapes: (random: Random) => readonly Shape[] = shapesOf): Timetable => {
+export const newTimetable = (
+  random: Random,
+  drawShapes: (random: Random) => readonly Shape[] = shapesOf,
+): Timetable => {
   const clusters = [
     { name: "eu-1", periodMs: 10_000, namespaces: ["shop"], divided: false },
     { name: "eu-2", periodMs: 15_000, namespaces: ["shop"], divided: false },
     { name: "us-1", periodMs: 12_000, namespaces: ["shop", "pay"], divided: true },
   ];
   const shapes = drawShapes(random);
-  // Watermarks keep no recommendations: where a partition has nothing else, its page is not written while nothing happens.
+  // Watermarks keep no recommendations: where a partition has nothing else, its page is not written
+  // while nothing happens.
   const payShape = random.chance(1 / 2) ? "watermark" : undefined;
-  const autoscalers = Array.from({ length: AUTOSCALERS }, (_, at) => plannedAutoscaler(random, at, { clusters, shapes, payShape }));
+  const autoscalers = Array.from({ length: AUTOSCALERS }, (_, at) =>
+    plannedAutoscaler(random, at, { clusters, shapes, payShape }),
+  );
   const edits = Array.from({ length: EDITS }, () => edit(random, autoscalers)).flat();
   const happenings = [
     ...edits,
@@ -91,36 +100,68 @@ export const newTimetable = (random: Random, drawShapes: (random: Random) => rea
     ...Array.from({ length: random.int(0, RIVALS_MAX) }, () => rival(random)).flat(),
     ...Array.from({ length: random.int(0, REMADE_MAX) }, () => remade(random)).flat(),
     ...autoscalers.map((planned, workload) => lastLoad(random, planned, workload)),
-    ...[...new Set(edits.map(({ workload }) => workload))].flatMap((workload) => lastWords(autoscalers, workload)),
+    ...[...new Set(edits.map(({ workload }) => workload))].flatMap((workload) =>
+      lastWords(autoscalers, workload),
+    ),
   ];
   const orders = plannedOrders(random, FAULTS_MS);
-  return { clusters, autoscalers, happenings: happenings.sort((one, other) => one.atMs - other.atMs), orders };
+  return {
+    clusters,
+    autoscalers,
+    happenings: happenings.sort((one, other) => one.atMs - other.atMs),
+    orders,
+  };
 };
 
 const plannedAutoscaler = (
   random: Random,
   at: number,
-  seed: { readonly clusters: readonly PlannedCluster[]; readonly shapes: readonly Shape[]; readonly payShape: Shape | undefined },
+  seed: {
+    readonly clusters: readonly PlannedCluster[];
+    readonly shapes: readonly Shape[];
+    readonly payShape: Shape | undefined;
+  },
 ): PlannedAutoscaler => {
-  const { name: cluster, namespaces } = seed.clusters[at % seed.clusters.length] ?? { name: "", namespaces: [""] };
+  const { name: cluster, namespaces } = seed.clusters[at % seed.clusters.length] ?? {
+    name: "",
+    namespaces: [""],
+  };
   const namespace = random.pick(namespaces);
   const name = `app-${at}`;
   const counted = !random.chance(1 / 5);
-  const target = counted ? { apiVersion: "apps/v1", kind: "Deployment", name } : { apiVersion: "games.example/v1", kind: "Fleet", name };
+  const target = counted
+    ? { apiVersion: "apps/v1", kind: "Deployment", name }
+    : { apiVersion: "games.example/v1", kind: "Fleet", name };
   const own = seed.shapes[at % seed.shapes.length] ?? "legacy";
   const shape = namespace === "pay" ? (seed.payShape ?? own) : own;
   const manifest = newManifest(random, shape, { namespace, name, target });
-  return { cluster, namespace, name, target, counted, replicas: random.int(1, PODS_MAX), load: someLoad(random, shape), shape, manifest };
+  return {
+    cluster,
+    namespace,
+    name,
+    target,
+    counted,
+    replicas: random.int(1, PODS_MAX),
+    load: someLoad(random, shape),
+    shape,
+    manifest,
+  };
 };
 
 /** Of nothing at all, where the autoscaler can do with no pods. */
-const someLoad = (random: Random, shape: Shape): number => (rests(shape) && random.chance(1 / 3) ? 0 : random.int(5, 110));
+const someLoad = (random: Random, shape: Shape): number =>
+  rests(shape) && random.chance(1 / 3) ? 0 : random.int(5, 110);
 const someTime = (random: Random): number => random.int(0, FAULTS_MS - 60_000);
 const someWorkload = (random: Random): number => random.int(0, AUTOSCALERS - 1);
 
 const loadChange = (random: Random, autoscalers: readonly PlannedAutoscaler[]): Happening => {
   const workload = someWorkload(random);
-  return { atMs: someTime(random), workload, kind: "load", load: someLoad(random, autoscalers[workload]?.shape ?? "legacy") };
+  return {
+    atMs: someTime(random),
+    workload,
+    kind: "load",
+    load: someLoad(random, autoscalers[workload]?.shape ?? "legacy"),
+  };
 };
 
 const countChange = (random: Random): Happening => ({
@@ -149,7 +190,12 @@ const remade = (random: Random): readonly Happening[] => {
   const againMs = atMs + (random.chance(1 / 2) ? random.int(0, 50) : random.int(1_000, 60_000));
   return [
     { atMs, workload, kind: "gone" },
-    { atMs: Math.min(FAULTS_MS - 30_000, againMs), workload, kind: "made", replicas: random.int(1, PODS_MAX) },
+    {
+      atMs: Math.min(FAULTS_MS - 30_000, againMs),
+      workload,
+      kind: "made",
+      replicas: random.int(1, PODS_MAX),
+    },
   ];
 };
 
@@ -159,7 +205,12 @@ const edit = (random: Random, autoscalers: readonly PlannedAutoscaler[]): readon
   const { manifest = {}, shape = "legacy" } = autoscalers[workload] ?? {};
   const atMs = someTime(random);
   const backMs = Math.min(FAULTS_MS - 30_000, atMs + random.int(10_000, 120_000));
-  const one = (at: number, planned: PlannedEdit): Happening => ({ atMs: at, workload, kind: "edit", edit: planned });
+  const one = (at: number, planned: PlannedEdit): Happening => ({
+    atMs: at,
+    workload,
+    kind: "edit",
+    edit: planned,
+  });
   switch (random.pick(["apply", "apply", "pause", "pause for", "delete"] as const)) {
     case "apply":
       return [one(atMs, { verb: "apply", manifest: editedManifest(random, shape, manifest) })];
@@ -169,7 +220,9 @@ const edit = (random: Random, autoscalers: readonly PlannedAutoscaler[]): readon
       return [one(atMs, { verb: "pause", forMs: random.int(15_000, 60_000) })];
     case "delete":
       // A new autoscaler does not wake what another has put to rest (hpa.md 2.4 step 4).
-      return shape === "zero" ? [] : [one(atMs, { verb: "delete" }), one(backMs, { verb: "apply", manifest })];
+      return shape === "zero"
+        ? []
+        : [one(atMs, { verb: "delete" }), one(backMs, { verb: "apply", manifest })];
   }
 };
 
@@ -183,7 +236,15 @@ const lastLoad = (random: Random, { shape }: PlannedAutoscaler, workload: number
 };
 
 /** What was edited is there, awake, and as it was. */
-const lastWords = (autoscalers: readonly PlannedAutoscaler[], workload: number): readonly Happening[] => [
-  { atMs: LAST_MS, workload, kind: "edit", edit: { verb: "apply", manifest: autoscalers[workload]?.manifest ?? {} } },
+const lastWords = (
+  autoscalers: readonly PlannedAutoscaler[],
+  workload: number,
+): readonly Happening[] => [
+  {
+    atMs: LAST_MS,
+    workload,
+    kind: "edit",
+    edit: { verb: "apply", manifest: autoscalers[workload]?.manifest ?? {} },
+  },
   { atMs: LAST_MS + 1, workload, kind: "edit", edit: { verb: "resume" } },
 ];

@@ -27,7 +27,10 @@ export interface WatchedTables {
   readonly execute: (command: unknown, sender: Sender) => object;
   readonly read: (pk: string, sk: string) => Item | undefined;
   /** Past every request: for damage. */
-  readonly stored: { readonly items: () => Iterable<Item>; readonly replace: (before: Item, after: Item) => void };
+  readonly stored: {
+    readonly items: () => Iterable<Item>;
+    readonly replace: (before: Item, after: Item) => void;
+  };
 }
 
 /** Tables of which every write that takes effect is looked at, together with who sent it. */
@@ -48,18 +51,23 @@ export const watchedTables = (ledger: Ledger): WatchedTables => {
   const watchState = (before: Item | undefined, after: Item | undefined): void => {
     const { pk, sk } = keyOf(after);
     if (after && pk === FLEET_PK) fleetWritten(ledger, sk, after);
-    else if (after && sk === "head") watchHead(ledger, { before, after, by: writer.by, read: readItem });
+    else if (after && sk === "head")
+      watchHead(ledger, { before, after, by: writer.by, read: readItem });
     else if (pk.startsWith(AUTOSCALERS)) {
       ledger.edits.written(writer.process, before, after);
       watchOverrides(ledger, writer.process, before, after);
       watchRecord(ledger, writer, before, after);
     } else if (sk.startsWith(PAGES) && !writer.by && after) watchReset(ledger, after);
   };
-  const readItem = (pk: string, sk: string) => memory.table(TABLE_NAMES.stateTable).partitions.get(pk)?.get(sk);
+  const readItem = (pk: string, sk: string) =>
+    memory.table(TABLE_NAMES.stateTable).partitions.get(pk)?.get(sk);
   return {
     contents: () =>
       new Map(
-        Object.values(TABLE_NAMES).map((name) => [name, [...memory.table(name).partitions.values()].flatMap((inside) => [...inside.values()])]),
+        Object.values(TABLE_NAMES).map((name) => [
+          name,
+          [...memory.table(name).partitions.values()].flatMap((inside) => [...inside.values()]),
+        ]),
       ),
     fill: (contents) => {
       for (const [name, items] of contents) {
@@ -75,7 +83,10 @@ export const watchedTables = (ledger: Ledger): WatchedTables => {
     onWrite,
     read: readItem,
     stored: {
-      items: () => [...memory.table(TABLE_NAMES.stateTable).partitions.values()].flatMap((inside) => [...inside.values()]),
+      items: () =>
+        [...memory.table(TABLE_NAMES.stateTable).partitions.values()].flatMap((inside) => [
+          ...inside.values(),
+        ]),
       replace: (before, after) => {
         const { pk, sk } = keyOf(before);
         const inside = memory.table(TABLE_NAMES.stateTable).partitions.get(pk);
@@ -85,12 +96,20 @@ export const watchedTables = (ledger: Ledger): WatchedTables => {
     execute: (command, sender) => {
       writer = sender;
       if (sender.by && command instanceof GetItemCommand) pageRead(ledger, sender.by, command);
-      return sender.by ? watchWrite(ledger, command, { by: sender.by, read: readItem }, () => memory.execute(command)) : memory.execute(command);
+      return sender.by
+        ? watchWrite(ledger, command, { by: sender.by, read: readItem }, () =>
+            memory.execute(command),
+          )
+        : memory.execute(command);
     },
   };
 };
 
-const pageRead = (ledger: Ledger, by: Invocation, { input: { Key = {} } }: GetItemCommand): void => {
+const pageRead = (
+  ledger: Ledger,
+  by: Invocation,
+  { input: { Key = {} } }: GetItemCommand,
+): void => {
   const { pk, sk } = keyOf(Key);
   if (sk.startsWith(PAGES)) watchPageRead(ledger, by, pk, sk);
 };
@@ -104,8 +123,16 @@ const fleetWritten = (ledger: Ledger, sk: string, after: Item): void => {
   ledger.edits.clusterWritten(name, after);
 };
 
-/** Only `override clear`, and an `override extend` to an end that passes before it is stored, take an override of an autoscaler away before its end. */
-const watchOverrides = (ledger: Ledger, process: string, before: Item | undefined, after: Item | undefined): void => {
+/**
+ * Only `override clear`, and an `override extend` to an end that passes before it is stored, take
+ * an override of an autoscaler away before its end.
+ */
+const watchOverrides = (
+  ledger: Ledger,
+  process: string,
+  before: Item | undefined,
+  after: Item | undefined,
+): void => {
   const dropped = ledger.stops.autoscalerWritten(process, before, after);
   if (dropped.length > 0 && !ledger.edits.isClearing(process))
     ledger.violate(
@@ -116,4 +143,7 @@ const watchOverrides = (ledger: Ledger, process: string, before: Item | undefine
 
 const PAGES = "page#";
 const AUTOSCALERS = "autoscalers#";
-const keyOf = (item: Item | undefined): { readonly pk: string; readonly sk: string } => ({ pk: item?.["pk"]?.S ?? "", sk: item?.["sk"]?.S ?? "" });
+const keyOf = (item: Item | undefined): { readonly pk: string; readonly sk: string } => ({
+  pk: item?.["pk"]?.S ?? "",
+  sk: item?.["sk"]?.S ?? "",
+});

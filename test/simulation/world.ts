@@ -1,9 +1,26 @@
 import { PutItemCommand } from "@aws-sdk/client-dynamodb";
-import { autoscalerName, autoscalerUid, clusterName, namespace, partitionName } from "../../lib/model/ids.ts";
-import { ANY_HOST, type AutoscalerRecord, type ClusterRecord, type TableIds } from "../../lib/model/records.ts";
+import {
+  autoscalerName,
+  autoscalerUid,
+  clusterName,
+  namespace,
+  partitionName,
+} from "../../lib/model/ids.ts";
+import {
+  ANY_HOST,
+  type AutoscalerRecord,
+  type ClusterRecord,
+  type TableIds,
+} from "../../lib/model/records.ts";
 import { DEFAULT_SETTINGS } from "../../lib/model/spec-common.ts";
 import { putRecordParams } from "../../lib/store/records/write.ts";
-import { autoscalerKey, clusterKey, connectionKey, fleetKey, sourceKey } from "../../lib/store/table/keys.ts";
+import {
+  autoscalerKey,
+  clusterKey,
+  connectionKey,
+  fleetKey,
+  sourceKey,
+} from "../../lib/store/table/keys.ts";
 import { type SimulatedCluster, simulatedCluster, type Workload } from "./cluster.ts";
 import { PODS_MAX } from "./manifests/bounds.ts";
 import { newObjectStore, type ObjectStore } from "./objects/object-store.ts";
@@ -12,20 +29,36 @@ import { sourceRecords } from "./sources/plan-sources.ts";
 import { TABLE_NAMES } from "./tables.ts";
 import type { PlannedAutoscaler, PlannedCluster, Timetable } from "./timetable.ts";
 
-/** Downscale stabilization of every cluster: the controller's five minutes, shortened so that a seed sees several windows end. */
+/**
+ * Downscale stabilization of every cluster: the controller's five minutes, shortened so that a seed
+ * sees several windows end.
+ */
 export const DOWNSCALE_STABILIZATION_MS = 120_000;
 
 /** The clusters of a seed as they stand before anything happens. */
-export const clustersOf = ({ clusters, autoscalers }: Timetable, nowMs: () => number): ReadonlyMap<string, SimulatedCluster> =>
+export const clustersOf = (
+  { clusters, autoscalers }: Timetable,
+  nowMs: () => number,
+): ReadonlyMap<string, SimulatedCluster> =>
   new Map(
     clusters.map(({ name }) => {
       const inside = autoscalers.filter(({ cluster }) => cluster === name);
-      return [name, simulatedCluster(name, { workloads: inside.map(workloadOf), objects: objectsOf(name, inside, nowMs) }, nowMs)];
+      return [
+        name,
+        simulatedCluster(
+          name,
+          { workloads: inside.map(workloadOf), objects: objectsOf(name, inside, nowMs) },
+          nowMs,
+        ),
+      ];
     }),
   );
 
 /** The same workloads on other API servers, with counts of their own. */
-export const elsewhereOf = ({ clusters, autoscalers }: Timetable, nowMs: () => number): ReadonlyMap<string, SimulatedCluster> =>
+export const elsewhereOf = (
+  { clusters, autoscalers }: Timetable,
+  nowMs: () => number,
+): ReadonlyMap<string, SimulatedCluster> =>
   new Map(
     clusters.map(({ name }) => {
       const inside = autoscalers.filter(({ cluster }) => cluster === name);
@@ -34,11 +67,22 @@ export const elsewhereOf = ({ clusters, autoscalers }: Timetable, nowMs: () => n
         uid: `elsewhere-${planned.target.name}e`,
         replicas: countElsewhere(planned),
       }));
-      return [name, simulatedCluster(name, { workloads, objects: objectsOf(`${name}-elsewhere`, inside, nowMs) }, nowMs)];
+      return [
+        name,
+        simulatedCluster(
+          name,
+          { workloads, objects: objectsOf(`${name}-elsewhere`, inside, nowMs) },
+          nowMs,
+        ),
+      ];
     }),
   );
 
-const objectsOf = (site: string, autoscalers: readonly PlannedAutoscaler[], nowMs: () => number): ObjectStore => {
+const objectsOf = (
+  site: string,
+  autoscalers: readonly PlannedAutoscaler[],
+  nowMs: () => number,
+): ObjectStore => {
   const objects = newObjectStore(site, nowMs);
   for (const { home, manifest } of autoscalers) if (home !== undefined) objects.apply(manifest);
   return objects;
@@ -46,7 +90,14 @@ const objectsOf = (site: string, autoscalers: readonly PlannedAutoscaler[], nowM
 
 const countElsewhere = ({ replicas }: PlannedAutoscaler): number => (replicas % PODS_MAX) + 1;
 
-const workloadOf = ({ cluster, namespace: inside, target, counted, replicas, load }: PlannedAutoscaler): Workload => ({
+const workloadOf = ({
+  cluster,
+  namespace: inside,
+  target,
+  counted,
+  replicas,
+  load,
+}: PlannedAutoscaler): Workload => ({
   cluster,
   namespace: inside,
   target,
@@ -65,17 +116,35 @@ export const fillTables = (
   { startMs, ids }: { readonly startMs: number; readonly ids?: TableIds | undefined },
   execute: (command: unknown) => object,
 ): void => {
-  const stored = (key: { pk: string; sk: string }, record: object, counter: "generation" | "version"): void => {
-    execute(new PutItemCommand(putRecordParams(TABLE_NAMES.stateTable, { key, record, expected: { counter }, token: "first" })));
+  const stored = (
+    key: { pk: string; sk: string },
+    record: object,
+    counter: "generation" | "version",
+  ): void => {
+    execute(
+      new PutItemCommand(
+        putRecordParams(TABLE_NAMES.stateTable, {
+          key,
+          record,
+          expected: { counter },
+          token: "first",
+        }),
+      ),
+    );
   };
   if (ids) stored(fleetKey, { tables: ids, version: 1 }, "version");
   for (const cluster of clusters) {
     const record = clusterRecord(cluster);
     stored(clusterKey(record.name), record, "version");
     const { name, uid } = record;
-    stored(connectionKey(name), { cluster: name, connection: SIMULATED_CONNECTION, version: 1, uid }, "version");
+    stored(
+      connectionKey(name),
+      { cluster: name, connection: SIMULATED_CONNECTION, version: 1, uid },
+      "version",
+    );
   }
-  if (outages) for (const source of sourceRecords()) stored(sourceKey(source.name), source, "version");
+  if (outages)
+    for (const source of sourceRecords()) stored(sourceKey(source.name), source, "version");
   for (const autoscaler of autoscalers.filter(({ home }) => home !== "object")) {
     const record = autoscalerRecord(autoscaler, startMs);
     stored(autoscalerKey(record), record, "generation");
@@ -95,7 +164,10 @@ const clusterRecord = (planned: PlannedCluster): ClusterRecord => {
     name: clusterName(name),
     uid: uidOfCluster(name),
     syncPeriodMs,
-    partitions: partitions.map((one) => ({ name: partitionName(one.name), ...(one.namespaces && { namespaces: one.namespaces.map(namespace) }) })),
+    partitions: partitions.map((one) => ({
+      name: partitionName(one.name),
+      ...(one.namespaces && { namespaces: one.namespaces.map(namespace) }),
+    })),
     settings: { ...DEFAULT_SETTINGS, ...settings },
     ...(specsFromCluster && { specsFromCluster }),
     recommenderHosts: [ANY_HOST],
@@ -104,7 +176,12 @@ const clusterRecord = (planned: PlannedCluster): ClusterRecord => {
 };
 
 /** What a person gives who adds the cluster, wherever it is. */
-export const clusterAdded = ({ name, periodMs, divided, specs }: Omit<PlannedCluster, "namespaces">) => ({
+export const clusterAdded = ({
+  name,
+  periodMs,
+  divided,
+  specs,
+}: Omit<PlannedCluster, "namespaces">) => ({
   name,
   syncPeriodMs: periodMs,
   partitions: divided ? DIVIDED : [REST],
@@ -113,7 +190,10 @@ export const clusterAdded = ({ name, periodMs, divided, specs }: Omit<PlannedClu
   recommenderHosts: [ANY_HOST],
 });
 
-const autoscalerRecord = ({ cluster, namespace: inside, name, manifest }: PlannedAutoscaler, startMs: number): AutoscalerRecord => ({
+const autoscalerRecord = (
+  { cluster, namespace: inside, name, manifest }: PlannedAutoscaler,
+  startMs: number,
+): AutoscalerRecord => ({
   cluster: clusterName(cluster),
   namespace: namespace(inside),
   name: autoscalerName(name),

@@ -23,22 +23,41 @@ export interface AwsServer {
   readonly close: () => Promise<void>;
 }
 
-const SESSION = { accessKeyId: "ASIASESSION", secret: "session-secret", token: "session/token+of==" };
+const SESSION = {
+  accessKeyId: "ASIASESSION",
+  secret: "session-secret",
+  token: "session/token+of==",
+};
 
-const hmac = (key: string | Buffer, text: string): Buffer => createHmac("sha256", key).update(text).digest();
-const encoded = (text: string): string => encodeURIComponent(text).replace(/[!'()*]/g, (one) => `%${one.charCodeAt(0).toString(16).toUpperCase()}`);
+const hmac = (key: string | Buffer, text: string): Buffer =>
+  createHmac("sha256", key).update(text).digest();
+const encoded = (text: string): string =>
+  encodeURIComponent(text).replace(
+    /[!'()*]/g,
+    (one) => `%${one.charCodeAt(0).toString(16).toUpperCase()}`,
+  );
 
-/** Signature Version 4 as its documentation describes it, written anew from what came over the wire. */
-const isRight = ({ method = "", url = "/", headers }: IncomingMessage, body: string, secret: string): boolean => {
+/**
+ * Signature Version 4 as its documentation describes it, written anew from what came over the wire.
+ */
+const isRight = (
+  { method = "", url = "/", headers }: IncomingMessage,
+  body: string,
+  secret: string,
+): boolean => {
   const [, scope = "", signed = "", signature = ""] =
-    /Credential=[^/]+\/(\S+), SignedHeaders=(\S+), Signature=(\w+)/.exec(headers.authorization ?? "") ?? [];
+    /Credential=[^/]+\/(\S+), SignedHeaders=(\S+), Signature=(\w+)/.exec(
+      headers.authorization ?? "",
+    ) ?? [];
   const [date = "", region = "", service = ""] = scope.split("/");
   const { pathname, searchParams } = new URL(url, "http://aws");
   const path = pathname
     .split("/")
     .map((segment) => encoded(decodeURIComponent(segment)))
     .join("/");
-  const query = [...searchParams].map(([name, value]) => `${encoded(name)}=${encoded(value)}`).toSorted();
+  const query = [...searchParams]
+    .map(([name, value]) => `${encoded(name)}=${encoded(value)}`)
+    .toSorted();
   const names = signed.split(";");
   const canonical = [
     method,
@@ -49,10 +68,21 @@ const isRight = ({ method = "", url = "/", headers }: IncomingMessage, body: str
     signed,
     createHash("sha256").update(body).digest("hex"),
   ].join("\n");
-  const text = ["AWS4-HMAC-SHA256", headers["x-amz-date"], scope, createHash("sha256").update(canonical).digest("hex")].join("\n");
+  const text = [
+    "AWS4-HMAC-SHA256",
+    headers["x-amz-date"],
+    scope,
+    createHash("sha256").update(canonical).digest("hex"),
+  ].join("\n");
   const key = hmac(hmac(hmac(hmac(`AWS4${secret}`, date), region), service), "aws4_request");
-  const needed = ["host", "x-amz-date", "x-amz-security-token"].every((name) => names.includes(name));
-  return needed && headers["x-amz-security-token"] === SESSION.token && hmac(key, text).toString("hex") === signature;
+  const needed = ["host", "x-amz-date", "x-amz-security-token"].every((name) =>
+    names.includes(name),
+  );
+  return (
+    needed &&
+    headers["x-amz-security-token"] === SESSION.token &&
+    hmac(key, text).toString("hex") === signature
+  );
 };
 
 const textOf = async (request: IncomingMessage): Promise<string> => {
@@ -65,7 +95,10 @@ const ASSUMED = `<AssumeRoleResponse xmlns="https://sts.amazonaws.com/doc/2011-0
 <AccessKeyId>${SESSION.accessKeyId}</AccessKeyId><SecretAccessKey>${SESSION.secret}</SecretAccessKey><SessionToken>${SESSION.token}</SessionToken>
 <Expiration>2099-01-01T00:00:00Z</Expiration></Credentials></AssumeRoleResult></AssumeRoleResponse>`;
 
-/** STS and the services behind it, on loopback: it gives a session, and checks the signature of each call by recomputing it. */
+/**
+ * STS and the services behind it, on loopback: it gives a session, and checks the signature of each
+ * call by recomputing it.
+ */
 export const awsServer = async (): Promise<AwsServer> => {
   const calls: SignedCall[] = [];
   const assumed: URLSearchParams[] = [];
@@ -76,7 +109,8 @@ export const awsServer = async (): Promise<AwsServer> => {
         assumed.push(new URLSearchParams(body));
         return response.writeHead(200, { "content-type": "text/xml" }).end(ASSUMED);
       }
-      const [, accessKeyId = "", scope = ""] = /Credential=([^/]+)\/(\S+),/.exec(request.headers.authorization ?? "") ?? [];
+      const [, accessKeyId = "", scope = ""] =
+        /Credential=([^/]+)\/(\S+),/.exec(request.headers.authorization ?? "") ?? [];
       const call = {
         service: scope.split("/")[2] ?? "",
         accessKeyId,
@@ -88,7 +122,9 @@ export const awsServer = async (): Promise<AwsServer> => {
       };
       calls.push(call);
       const [status, answer] = state.answer(call);
-      return response.writeHead(status, { "content-type": "application/x-amz-json-1.0" }).end(JSON.stringify(answer));
+      return response
+        .writeHead(status, { "content-type": "application/x-amz-json-1.0" })
+        .end(JSON.stringify(answer));
     });
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));

@@ -14,7 +14,14 @@ import { serverCredentials } from "../../lib/local/run/certificates.ts";
 import type { MetricSourceRecord } from "../../lib/model/metric-source.ts";
 import { sourceClient, type SourceClient } from "../../lib/source-client/source-client.ts";
 import { authority } from "../cluster/stand-in/certificates.ts";
-import { ask, keyOf, oneSeries, type PrometheusServer, prometheusServer, sourceRecord } from "./scene.ts";
+import {
+  ask,
+  keyOf,
+  oneSeries,
+  type PrometheusServer,
+  prometheusServer,
+  sourceRecord,
+} from "./scene.ts";
 import { runs } from "../runs.ts";
 
 const LEFT = { cluster: "eu-1", leftMs: () => 3_000 };
@@ -22,14 +29,20 @@ let version = 0;
 /** A new version each time: a source that failed often is asked less. */
 const one = async (client: SourceClient, more: Partial<MetricSourceRecord>) => {
   version += 1;
-  const answer = (await client.ask(sourceRecord({ ...more, version }), [ask("up")], LEFT)).get(keyOf("up"));
+  const answer = (await client.ask(sourceRecord({ ...more, version }), [ask("up")], LEFT)).get(
+    keyOf("up"),
+  );
   return answer?.kind === "failed" ? answer.failure.message : `it was ${answer?.kind}`;
 };
 
 /** Names resolve to these addresses, one list after the other; the last one stays. */
 const resolveTo = (...lists: readonly (readonly string[])[]): readonly string[] => {
   const asked: string[] = [];
-  const lookup = (name: string, _options: object, callback: (error: null, found: readonly LookupAddress[]) => void): void => {
+  const lookup = (
+    name: string,
+    _options: object,
+    callback: (error: null, found: readonly LookupAddress[]) => void,
+  ): void => {
     const addresses = lists[Math.min(asked.length, lists.length - 1)] ?? [];
     asked.push(name);
     callback(
@@ -56,7 +69,8 @@ describe("a name that a foreign server resolves", () => {
     await server.close();
   });
 
-  const own = /its name resolves to an address of this machine, of its network link or of a metadata service/;
+  const own =
+    /its name resolves to an address of this machine, of its network link or of a metadata service/;
 
   it.each([
     ["this machine", ["127.0.0.1"]],
@@ -67,7 +81,9 @@ describe("a name that a foreign server resolves", () => {
   ])("to %s is refused, also where it is private", async (_to, addresses) => {
     const asked = resolveTo(addresses);
     const { port } = new URL(server.url);
-    expect(await one(client, { url: `http://metrics.example.com:${port}`, private: true })).toMatch(own);
+    expect(await one(client, { url: `http://metrics.example.com:${port}`, private: true })).toMatch(
+      own,
+    );
     expect(await one(client, { url: `https://metrics.example.com:${port}` })).toMatch(own);
     expect(asked).toEqual(["metrics.example.com", "metrics.example.com"]);
     expect(server.seen).toEqual([]);
@@ -76,7 +92,9 @@ describe("a name that a foreign server resolves", () => {
   it("to a private network is refused where the source does not say private", async () => {
     for (const address of ["10.0.0.5", "192.168.1.1", "fd12::1", "64:ff9b::a00:5"]) {
       resolveTo([address]);
-      expect(await one(client, { url: "https://metrics.example.com:1" })).toContain("in a private network, and the source does not say private");
+      expect(await one(client, { url: "https://metrics.example.com:1" })).toContain(
+        "in a private network, and the source does not say private",
+      );
     }
   });
 
@@ -104,9 +122,15 @@ const SPELLINGS: readonly ((octets: readonly [number, number, number, number]) =
   ([a, b, c, d]) => `${a}.${b}.0x${((c << 8) | d).toString(16)}`,
   (octets) => `[::ffff:${octets.join(".")}]`,
   (octets) => `[64:ff9b::${octets.join(".")}]`,
-  ([a, b, c, d]) => `[0:0:0:0:0:FFFF:${((a << 8) | b).toString(16)}:${((c << 8) | d).toString(16)}]`,
+  ([a, b, c, d]) =>
+    `[0:0:0:0:0:FFFF:${((a << 8) | b).toString(16)}:${((c << 8) | d).toString(16)}]`,
   ([a, b, c, d]) => `[2002:${((a << 8) | b).toString(16)}:${((c << 8) | d).toString(16)}::1]`,
-  (octets) => [...octets.join(".")].map((character) => (character === "." ? "。" : String.fromCodePoint(0xff10 + Number(character)))).join(""),
+  (octets) =>
+    [...octets.join(".")]
+      .map((character) =>
+        character === "." ? "。" : String.fromCodePoint(0xff10 + Number(character)),
+      )
+      .join(""),
   (octets) => octets.join(".").replaceAll("1", "%31"),
 ];
 
@@ -123,10 +147,17 @@ const ownOctets = fc.oneof(
 describe("an address of this machine, of its link, of a metadata service, or of many hosts", () => {
   it("is never asked, whatever its spelling", async () => {
     const client = sourceClient({ clock: Date.now, ownAddresses: false });
-    const property = fc.asyncProperty(ownOctets, fc.constantFrom(...SPELLINGS), fc.boolean(), async (octets, spelling, plain) => {
-      const url = `${plain ? "http" : "https"}://${spelling(octets)}:9/`;
-      expect(await one(client, { url, private: true })).toMatch(/its address is one of this machine|is no URL/);
-    });
+    const property = fc.asyncProperty(
+      ownOctets,
+      fc.constantFrom(...SPELLINGS),
+      fc.boolean(),
+      async (octets, spelling, plain) => {
+        const url = `${plain ? "http" : "https"}://${spelling(octets)}:9/`;
+        expect(await one(client, { url, private: true })).toMatch(
+          /its address is one of this machine|is no URL/,
+        );
+      },
+    );
     await fc.assert(property, runs(200));
     client.close();
   });
@@ -154,7 +185,10 @@ describe("the certificate of a source", () => {
   };
 
   const DAY_MS = 86_400_000;
-  /** A server with a certificate for 127.0.0.1 and localhost, by an authority of its own, which was issued at this time. */
+  /**
+   * A server with a certificate for 127.0.0.1 and localhost, by an authority of its own, which was
+   * issued at this time.
+   */
   const secure = async (issuedMs = Date.now(), host?: string) => {
     const folder = mkdtempSync(join(tmpdir(), "tidemark-certificate-"));
     closing.push(async () => rmSync(folder, { recursive: true, force: true }));
@@ -175,7 +209,9 @@ describe("the certificate of a source", () => {
     const server = createHttp((request, response) => {
       void text(request).then(() => {
         const body = { Name: "tidemark-test/source.main", SecretString: JSON.stringify(secret) };
-        response.writeHead(200, { "content-type": "application/x-amz-json-1.1" }).end(JSON.stringify(body));
+        response
+          .writeHead(200, { "content-type": "application/x-amz-json-1.1" })
+          .end(JSON.stringify(body));
       });
     });
     vi.stubEnv("AWS_ENDPOINT_URL_SECRETS_MANAGER", `http://127.0.0.1:${await listening(server)}`);
@@ -185,7 +221,11 @@ describe("the certificate of a source", () => {
   };
   const AUTH = { kind: "bearer", secretId: "tidemark-test/source.main" } as const;
   const asked = async (url: string, ca?: string, of = url): Promise<string> => {
-    await secrets({ url: of, token: "t0ken-of-the-source", ...(ca !== undefined && { caData: Buffer.from(ca).toString("base64") }) });
+    await secrets({
+      url: of,
+      token: "t0ken-of-the-source",
+      ...(ca !== undefined && { caData: Buffer.from(ca).toString("base64") }),
+    });
     const message = await one(client, { url, auth: AUTH });
     expect(message).not.toContain("t0ken");
     return message;
@@ -199,7 +239,11 @@ describe("the certificate of a source", () => {
   });
 
   it("is refused by another authority, without an authority, for another name, and after its end; and no credential is sent", async () => {
-    const [good, old, elsewhere] = [await secure(), await secure(Date.now() - 500 * DAY_MS), await secure(Date.now(), "127.0.0.2")];
+    const [good, old, elsewhere] = [
+      await secure(),
+      await secure(Date.now() - 500 * DAY_MS),
+      await secure(Date.now(), "127.0.0.2"),
+    ];
     expect(await asked(`https://127.0.0.1:${good.port}`, old.caPem)).toMatch(WRONG);
     expect(await asked(`https://127.0.0.1:${good.port}`)).toMatch(WRONG);
     expect(await asked(`https://127.0.0.2:${elsewhere.port}`, elsewhere.caPem)).toMatch(WRONG);
@@ -209,30 +253,46 @@ describe("the certificate of a source", () => {
 
   it("is answered with our own, where the source asks for one; the key of another certificate is refused and not shown", async () => {
     const [ca, seen] = [await authority(), [] as boolean[]];
-    const server = createServer({ ...(await ca.issue("127.0.0.1")), ca: ca.ca, requestCert: true, rejectUnauthorized: true }, (request, response) => {
-      seen.push((request.socket as TLSSocket).authorized);
-      oneSeries("1")("", response);
-    });
+    const server = createServer(
+      { ...(await ca.issue("127.0.0.1")), ca: ca.ca, requestCert: true, rejectUnauthorized: true },
+      (request, response) => {
+        seen.push((request.socket as TLSSocket).authorized);
+        oneSeries("1")("", response);
+      },
+    );
     const url = `https://127.0.0.1:${await listening(server)}`;
     const [own, other] = [await ca.issue("tidemark"), await ca.issue("other")];
     const base64 = (pem: string): string => Buffer.from(pem).toString("base64");
-    const answered = async (cert: string, key: string, kind: "mtls" | "bearer" = "mtls"): Promise<string> => {
-      const held = kind === "mtls" ? { clientCertData: base64(cert), clientKeyData: base64(key) } : { token: "t0ken" };
+    const answered = async (
+      cert: string,
+      key: string,
+      kind: "mtls" | "bearer" = "mtls",
+    ): Promise<string> => {
+      const held =
+        kind === "mtls"
+          ? { clientCertData: base64(cert), clientKeyData: base64(key) }
+          : { token: "t0ken" };
       await secrets({ url, caData: base64(ca.ca), ...held });
       const fresh = sourceClient({ clock: Date.now, ownAddresses: true });
       closing.push(async () => fresh.close());
       return one(fresh, { url, auth: { ...AUTH, kind } });
     };
     expect(await answered(own.cert, own.key)).toBe("it was answered");
-    expect(await answered(own.cert, other.key)).toContain("its clientKeyData cannot be read, or is not the key of its clientCertData");
-    expect(await answered("no certificate", own.key)).toContain("its clientCertData is no certificate in PEM");
+    expect(await answered(own.cert, other.key)).toContain(
+      "its clientKeyData cannot be read, or is not the key of its clientCertData",
+    );
+    expect(await answered("no certificate", own.key)).toContain(
+      "its clientCertData is no certificate in PEM",
+    );
     expect(await answered(own.cert, own.key, "bearer")).toMatch(/^(?!it was answered)/);
     expect(seen).toEqual([true]);
   });
 
   it("is not looked at where the secret is for another address: the credential stays here", async () => {
     const { port, caPem, seen } = await secure();
-    expect(await asked(`https://127.0.0.1:${port}`, caPem, "https://mimir.example.com")).toContain("its url is not the address of the source");
+    expect(await asked(`https://127.0.0.1:${port}`, caPem, "https://mimir.example.com")).toContain(
+      "its url is not the address of the source",
+    );
     expect(seen).toEqual([]);
   });
 

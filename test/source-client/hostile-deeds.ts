@@ -13,8 +13,13 @@ const pour = (response: ServerResponse): void => {
   more();
 };
 
-/** What a source may do instead of an answer, and what people read of it, of a source with a limit of one second. */
-export const HOSTILE: Readonly<Record<string, readonly [(response: ServerResponse) => unknown, RegExp]>> = {
+/**
+ * What a source may do instead of an answer, and what people read of it, of a source with a limit
+ * of one second.
+ */
+export const HOSTILE: Readonly<
+  Record<string, readonly [(response: ServerResponse) => unknown, RegExp]>
+> = {
   hangs: [() => undefined, /no answer within 1000 ms/],
   drips: [
     (response) => {
@@ -24,11 +29,29 @@ export const HOSTILE: Readonly<Record<string, readonly [(response: ServerRespons
     /not complete within 1000 ms/,
   ],
   "never ends": [pour, /larger than 262144 bytes/],
-  "sends a bomb": [(response) => response.writeHead(200, { "content-encoding": "gzip" }).end(BOMB), /larger than 262144 bytes/],
+  "sends a bomb": [
+    (response) => response.writeHead(200, { "content-encoding": "gzip" }).end(BOMB),
+    /larger than 262144 bytes/,
+  ],
   "breaks the connection": [(response) => response.destroy(), /the connection broke/],
-  "redirects to its own secrets": [(response) => response.writeHead(302, { location: `/${SECRET}` }).end(SECRET), /status 302/],
-  "redirects to the metadata service": [(response) => response.writeHead(307, { location: "http://169.254.169.254/latest" }).end(), /status 307/],
-  "answers with a page": [(response) => response.writeHead(200).end(`<html>${SECRET}</html>`), /not one of a Prometheus \(status 200/],
-  "answers with deep JSON": [(response) => response.writeHead(200).end("[".repeat(200_000)), /not one of a Prometheus/],
-  "lies about its status": [(response) => response.writeHead(200).end(JSON.stringify({ status: "error", token: SECRET })), /not one of a Prometheus/],
+  "redirects to its own secrets": [
+    (response) => response.writeHead(302, { location: `/${SECRET}` }).end(SECRET),
+    /status 302/,
+  ],
+  "redirects to the metadata service": [
+    (response) => response.writeHead(307, { location: "http://169.254.169.254/latest" }).end(),
+    /status 307/,
+  ],
+  "answers with a page": [
+    (response) => response.writeHead(200).end(`<html>${SECRET}</html>`),
+    /not one of a Prometheus \(status 200/,
+  ],
+  "answers with deep JSON": [
+    (response) => response.writeHead(200).end("[".repeat(200_000)),
+    /not one of a Prometheus/,
+  ],
+  "lies about its status": [
+    (response) => response.writeHead(200).end(JSON.stringify({ status: "error", token: SECRET })),
+    /not one of a Prometheus/,
+  ],
 };

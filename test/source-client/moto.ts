@@ -21,7 +21,9 @@ export interface Moto {
 export const motoServer = async (): Promise<Moto> => {
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
-  const emulator = spawn("moto_server", ["-H", "127.0.0.1", "-p", String(port)], { stdio: "ignore" });
+  const emulator = spawn("moto_server", ["-H", "127.0.0.1", "-p", String(port)], {
+    stdio: "ignore",
+  });
   const answers = (): Promise<boolean> =>
     fetch(`${url}/moto-api/`).then(
       ({ ok }) => ok,

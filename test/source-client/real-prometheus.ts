@@ -5,9 +5,14 @@ import { homedir, tmpdir } from "node:os";
 import { join } from "node:path";
 import { execFileSync } from "node:child_process";
 
-/** The programs of a real Prometheus: of the system, or unpacked by hand (`apt-get download prometheus`, `dpkg -x`). */
+/**
+ * The programs of a real Prometheus: of the system, or unpacked by hand (`apt-get download
+ * prometheus`, `dpkg -x`).
+ */
 const found = (program: string): string | undefined =>
-  [join(homedir(), ".cache/tidemark/prometheus", program), join("/usr/bin", program)].find((path) => existsSync(path));
+  [join(homedir(), ".cache/tidemark/prometheus", program), join("/usr/bin", program)].find((path) =>
+    existsSync(path),
+  );
 
 export const HAS_PROMETHEUS = found("prometheus") !== undefined && found("promtool") !== undefined;
 
@@ -26,14 +31,21 @@ const freePort = (): Promise<number> =>
 
 const READY_MS = 20_000;
 
-/** Starts a Prometheus with these series: OpenMetrics text with times in seconds, without `# EOF`. It scrapes nothing. */
+/**
+ * Starts a Prometheus with these series: OpenMetrics text with times in seconds, without `# EOF`.
+ * It scrapes nothing.
+ */
 export const realPrometheus = async (openMetrics: string): Promise<RealPrometheus> => {
   const folder = mkdtempSync(join(tmpdir(), "tidemark-prometheus-"));
   writeFileSync(join(folder, "series.txt"), `${openMetrics}\n# EOF\n`);
   writeFileSync(join(folder, "prometheus.yml"), "scrape_configs: []\n");
-  execFileSync(found("promtool") ?? "", ["tsdb", "create-blocks-from", "openmetrics", join(folder, "series.txt"), join(folder, "data")], {
-    stdio: "pipe",
-  });
+  execFileSync(
+    found("promtool") ?? "",
+    ["tsdb", "create-blocks-from", "openmetrics", join(folder, "series.txt"), join(folder, "data")],
+    {
+      stdio: "pipe",
+    },
+  );
   return started(folder, "127.0.0.1");
 };
 
@@ -46,9 +58,18 @@ interface Scraping {
 }
 
 /** Starts a Prometheus that scrapes one target. */
-export const scrapingPrometheus = async ({ target, everyMs, host }: Scraping): Promise<RealPrometheus> => {
+export const scrapingPrometheus = async ({
+  target,
+  everyMs,
+  host,
+}: Scraping): Promise<RealPrometheus> => {
   const folder = mkdtempSync(join(tmpdir(), "tidemark-prometheus-"));
-  const job = { job_name: "load", scrape_interval: `${everyMs}ms`, scrape_timeout: `${everyMs}ms`, static_configs: [{ targets: [target] }] };
+  const job = {
+    job_name: "load",
+    scrape_interval: `${everyMs}ms`,
+    scrape_timeout: `${everyMs}ms`,
+    static_configs: [{ targets: [target] }],
+  };
   writeFileSync(join(folder, "prometheus.yml"), JSON.stringify({ scrape_configs: [job] }));
   return started(folder, host);
 };

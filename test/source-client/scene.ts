@@ -14,11 +14,17 @@ export interface PrometheusServer {
 
 /** Answers an instant query with one series, as Prometheus does. */
 export const oneSeries = (value: string) => (_query: string, response: ServerResponse) =>
-  void response
-    .writeHead(200, { "content-type": "application/json" })
-    .end(JSON.stringify({ status: "success", data: { resultType: "vector", result: [{ metric: {}, value: [Date.now() / 1000, value] }] } }));
+  void response.writeHead(200, { "content-type": "application/json" }).end(
+    JSON.stringify({
+      status: "success",
+      data: { resultType: "vector", result: [{ metric: {}, value: [Date.now() / 1000, value] }] },
+    }),
+  );
 
-/** A real HTTP server, on loopback unless another address is given. Only what it answers is up to the test. */
+/**
+ * A real HTTP server, on loopback unless another address is given. Only what it answers is up to
+ * the test.
+ */
 export const prometheusServer = async (host = "127.0.0.1"): Promise<PrometheusServer> => {
   const seen: PrometheusServer["seen"] = [];
   const state: Pick<PrometheusServer, "answer"> = { answer: oneSeries("1") };
@@ -53,5 +59,9 @@ export const sourceRecord = (more: Partial<MetricSourceRecord> = {}): MetricSour
   ...more,
 });
 
-export const ask = (query: string, source = "main"): PrometheusQuery => ({ for: "prometheus", source, query });
+export const ask = (query: string, source = "main"): PrometheusQuery => ({
+  for: "prometheus",
+  source,
+  query,
+});
 export const keyOf = (query: string, source = "main"): string => queryKey(ask(query, source));

@@ -4,7 +4,10 @@ import { sourceClient } from "../../lib/source-client/source-client.ts";
 import { HAS_MOTO, type Moto, motoServer } from "./moto.ts";
 import { ask, keyOf, type PrometheusServer, prometheusServer, sourceRecord } from "./scene.ts";
 
-/** The secrets of sources in Secrets Manager of an emulated account, and a real server that gets them. */
+/**
+ * The secrets of sources in Secrets Manager of an emulated account, and a real server that gets
+ * them.
+ */
 describe.skipIf(!HAS_MOTO)("the secret of a source", () => {
   let emulator: Moto;
   let server: PrometheusServer;
@@ -13,7 +16,9 @@ describe.skipIf(!HAS_MOTO)("the secret of a source", () => {
 
   beforeAll(async () => {
     emulator = await motoServer();
-    const { CreateSecretCommand, PutSecretValueCommand, SecretsManagerClient } = await import("@aws-sdk/client-secrets-manager");
+    const { CreateSecretCommand, PutSecretValueCommand, SecretsManagerClient } = await import(
+      "@aws-sdk/client-secrets-manager"
+    );
     const client = new SecretsManagerClient({
       endpoint: emulator.url,
       region: "eu-central-1",
@@ -21,7 +26,8 @@ describe.skipIf(!HAS_MOTO)("the secret of a source", () => {
     });
     for (const name of ["tidemark/source.main", "tidemark/source.other", "tidemark/eu-1"]) {
       await client.send(new CreateSecretCommand({ Name: name, SecretString: "{}" }));
-      secrets[name] = async (text): Promise<unknown> => client.send(new PutSecretValueCommand({ SecretId: name, SecretString: text }));
+      secrets[name] = async (text): Promise<unknown> =>
+        client.send(new PutSecretValueCommand({ SecretId: name, SecretString: text }));
     }
   }, 60_000);
   afterAll(() => emulator.close());
@@ -37,13 +43,17 @@ describe.skipIf(!HAS_MOTO)("the secret of a source", () => {
     await server.close();
   });
 
-  const stored = (content: object, name = "tidemark/source.main") => secrets[name]?.(JSON.stringify(content));
+  const stored = (content: object, name = "tidemark/source.main") =>
+    secrets[name]?.(JSON.stringify(content));
   const source = (auth: MetricSourceRecord["auth"]): MetricSourceRecord =>
     sourceRecord({ url: server.url, timeoutSeconds: 3, ...(auth && { auth }) });
   const bearer = source.bind(undefined, { kind: "bearer", secretId: "tidemark/source.main" });
   const asked = async (of: MetricSourceRecord) => {
     const client = sourceClient({ clock: () => nowMs, ownAddresses: true });
-    const once = async () => (await client.ask(of, [ask("up")], { cluster: "eu-1", leftMs: () => 10_000 })).get(keyOf("up"));
+    const once = async () =>
+      (await client.ask(of, [ask("up")], { cluster: "eu-1", leftMs: () => 10_000 })).get(
+        keyOf("up"),
+      );
     return { once, close: client.close };
   };
   const answerOf = async (of: MetricSourceRecord) => {
@@ -53,10 +63,24 @@ describe.skipIf(!HAS_MOTO)("the secret of a source", () => {
     return answer;
   };
 
-  it.each<readonly [NonNullable<MetricSourceRecord["auth"]>, object, Readonly<Record<string, string>>]>([
-    [{ kind: "bearer", secretId: "tidemark/source.main" }, { token: "abc" }, { authorization: "Bearer abc" }],
-    [{ kind: "basic", secretId: "tidemark/source.main" }, { username: "u", password: "p" }, { authorization: `Basic ${btoa("u:p")}` }],
-    [{ kind: "header", secretId: "tidemark/source.main", header: "x-api-key" }, { value: "k-1" }, { "x-api-key": "k-1" }],
+  it.each<
+    readonly [NonNullable<MetricSourceRecord["auth"]>, object, Readonly<Record<string, string>>]
+  >([
+    [
+      { kind: "bearer", secretId: "tidemark/source.main" },
+      { token: "abc" },
+      { authorization: "Bearer abc" },
+    ],
+    [
+      { kind: "basic", secretId: "tidemark/source.main" },
+      { username: "u", password: "p" },
+      { authorization: `Basic ${btoa("u:p")}` },
+    ],
+    [
+      { kind: "header", secretId: "tidemark/source.main", header: "x-api-key" },
+      { value: "k-1" },
+      { "x-api-key": "k-1" },
+    ],
   ])("is sent as %j says", async (auth, credential, headers) => {
     await stored({ url: server.url, ...credential });
     expect(await answerOf(source(auth))).toMatchObject({ kind: "answered" });
@@ -85,15 +109,36 @@ describe.skipIf(!HAS_MOTO)("the secret of a source", () => {
       "its url is not the address of the source",
     ],
     ["lacks its address", { token: "hush" }, "tidemark/source.main", "url must be text"],
-    ["has a field of another kind", { url: "x", token: "hush", password: "hush" }, "tidemark/source.main", "it has a field that is not allowed"],
-    ["belongs to another source", { url: "x", token: "hush" }, "tidemark/source.other", "source.main"],
+    [
+      "has a field of another kind",
+      { url: "x", token: "hush", password: "hush" },
+      "tidemark/source.main",
+      "it has a field that is not allowed",
+    ],
+    [
+      "belongs to another source",
+      { url: "x", token: "hush" },
+      "tidemark/source.other",
+      "source.main",
+    ],
     ["belongs to a cluster", { url: "x", token: "hush" }, "tidemark/eu-1", "source.main"],
-    ["does not exist", undefined, "none/source.main", "Secrets Manager answered ResourceNotFoundException"],
-  ])("that %s is not sent: its metric is missing, and nothing of it is shown", async (_what, content, secretId, words) => {
-    if (content) await stored(content, secretId);
-    const answer = await answerOf(source({ kind: "bearer", secretId }));
-    expect(answer).toMatchObject({ kind: "failed", failure: { reason: "NoCredential", message: expect.stringContaining(words) } });
-    expect(JSON.stringify(answer)).not.toContain("hush");
-    expect(server.seen).toEqual([]);
-  });
+    [
+      "does not exist",
+      undefined,
+      "none/source.main",
+      "Secrets Manager answered ResourceNotFoundException",
+    ],
+  ])(
+    "that %s is not sent: its metric is missing, and nothing of it is shown",
+    async (_what, content, secretId, words) => {
+      if (content) await stored(content, secretId);
+      const answer = await answerOf(source({ kind: "bearer", secretId }));
+      expect(answer).toMatchObject({
+        kind: "failed",
+        failure: { reason: "NoCredential", message: expect.stringContaining(words) },
+      });
+      expect(JSON.stringify(answer)).not.toContain("hush");
+      expect(server.seen).toEqual([]);
+    },
+  );
 });

@@ -2,7 +2,14 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { MetricSourceRecord } from "../../lib/model/metric-source.ts";
 import { sourceClient, type SourceClient } from "../../lib/source-client/source-client.ts";
 import { HOSTILE, SECRET } from "./hostile-deeds.ts";
-import { ask, keyOf, oneSeries, type PrometheusServer, prometheusServer, sourceRecord } from "./scene.ts";
+import {
+  ask,
+  keyOf,
+  oneSeries,
+  type PrometheusServer,
+  prometheusServer,
+  sourceRecord,
+} from "./scene.ts";
 
 let server: PrometheusServer;
 let client: SourceClient;
@@ -28,9 +35,16 @@ describe("a source client", () => {
       parameters: { tenant: "shop", timeout: "1s" },
       headers: { "x-scope-orgid": "shop" },
     });
-    const answers = await client.ask(source, [ask("up"), ask("up"), ask("sum(x)&tenant=bank")], LEFT);
+    const answers = await client.ask(
+      source,
+      [ask("up"), ask("up"), ask("sum(x)&tenant=bank")],
+      LEFT,
+    );
     expect([...answers.keys()]).toEqual([keyOf("up"), keyOf("sum(x)&tenant=bank")]);
-    expect(server.seen.map(({ url }) => url.pathname)).toEqual(["/prometheus/api/v1/query", "/prometheus/api/v1/query"]);
+    expect(server.seen.map(({ url }) => url.pathname)).toEqual([
+      "/prometheus/api/v1/query",
+      "/prometheus/api/v1/query",
+    ]);
     for (const { url, headers } of server.seen) {
       expect(url.searchParams.getAll("tenant")).toEqual(["shop"]);
       expect(url.searchParams.get("timeout")).toBe("1s");
@@ -56,15 +70,26 @@ describe("a source client", () => {
   });
 
   it("asks no more than maxMetrics questions", async () => {
-    const answers = await client.ask(sourceRecord({ url: server.url, maxMetrics: 1 }), [ask("a"), ask("b")], LEFT);
+    const answers = await client.ask(
+      sourceRecord({ url: server.url, maxMetrics: 1 }),
+      [ask("a"), ask("b")],
+      LEFT,
+    );
     expect(answers.get(keyOf("a"))?.kind).toBe("answered");
-    expect(messageOf(answers.get(keyOf("b")))).toContain("1 different questions in a sync at most (maxMetrics)");
+    expect(messageOf(answers.get(keyOf("b")))).toContain(
+      "1 different questions in a sync at most (maxMetrics)",
+    );
     expect(server.seen).toHaveLength(1);
   });
 
   it("asks nothing where no time is left", async () => {
-    const answers = await client.ask(sourceRecord({ url: server.url }), [ask("a")], { ...LEFT, leftMs: () => 0 });
-    expect(messageOf(answers.get(keyOf("a")))).toContain("the time for reading in this sync is spent");
+    const answers = await client.ask(sourceRecord({ url: server.url }), [ask("a")], {
+      ...LEFT,
+      leftMs: () => 0,
+    });
+    expect(messageOf(answers.get(keyOf("a")))).toContain(
+      "the time for reading in this sync is spent",
+    );
     expect(server.seen).toEqual([]);
   });
 
@@ -103,23 +128,31 @@ describe("a source client", () => {
 
   it("keeps asking a source that refuses one query: the query is at fault, not the source", async () => {
     server.answer = (_query, response) =>
-      void response.writeHead(400).end(JSON.stringify({ status: "error", errorType: "bad_data", error: "parse error" }));
-    for (let sync = 0; sync < 6; sync++) expect(messageOf(await one(sourceRecord({ url: server.url })))).toContain("bad_data: parse error");
+      void response
+        .writeHead(400)
+        .end(JSON.stringify({ status: "error", errorType: "bad_data", error: "parse error" }));
+    for (let sync = 0; sync < 6; sync++)
+      expect(messageOf(await one(sourceRecord({ url: server.url })))).toContain(
+        "bad_data: parse error",
+      );
     expect(server.seen).toHaveLength(6);
   });
 });
 
 describe("a hostile source", () => {
-  it.each(Object.entries(HOSTILE))("that %s gives no value, in time, and its content is not shown", async (_deed, [answer, words]) => {
-    server.answer = (_query, response) => void answer(response);
-    const startMs = performance.now();
-    const message = messageOf(await one(sourceRecord({ url: server.url })));
-    expect(message).toMatch(words);
-    expect(message).not.toContain(SECRET);
-    expect(message).not.toContain("127.0.0.1");
-    expect(performance.now() - startMs).toBeLessThan(6_000);
-    expect(server.seen.filter(({ url }) => url.pathname !== "/api/v1/query")).toEqual([]);
-  });
+  it.each(Object.entries(HOSTILE))(
+    "that %s gives no value, in time, and its content is not shown",
+    async (_deed, [answer, words]) => {
+      server.answer = (_query, response) => void answer(response);
+      const startMs = performance.now();
+      const message = messageOf(await one(sourceRecord({ url: server.url })));
+      expect(message).toMatch(words);
+      expect(message).not.toContain(SECRET);
+      expect(message).not.toContain("127.0.0.1");
+      expect(performance.now() - startMs).toBeLessThan(6_000);
+      expect(server.seen.filter(({ url }) => url.pathname !== "/api/v1/query")).toEqual([]);
+    },
+  );
 });
 
 describe("the address of a source", () => {
@@ -147,7 +180,9 @@ describe("the address of a source", () => {
     "https://[fe80::1]",
     "https://api.localhost",
   ])("%s is one of this machine, and refused also where it is private", async (url) => {
-    expect(messageOf(await one(sourceRecord({ url, private: true }), inFunction))).toMatch(/its address is one of this machine/);
+    expect(messageOf(await one(sourceRecord({ url, private: true }), inFunction))).toMatch(
+      /its address is one of this machine/,
+    );
   });
 
   it.each([
@@ -160,15 +195,22 @@ describe("the address of a source", () => {
     "https://[64:ff9b::a00:5]",
     "https://167772165",
   ])("%s is in a private network, and refused unless the source says private", async (url) => {
-    expect(messageOf(await one(sourceRecord({ url }), inFunction))).toContain("in a private network, and the source does not say private");
+    expect(messageOf(await one(sourceRecord({ url }), inFunction))).toContain(
+      "in a private network, and the source does not say private",
+    );
   });
 
   it("is checked after its name is resolved, on each connection", async () => {
     const port = new URL(server.url).port;
-    // The name resolves to this machine by /etc/hosts or the resolver, and has no dot-localhost in it.
+    // The name resolves to this machine by /etc/hosts or the resolver, and has no dot-localhost in
+    // it.
     const { hostname } = await import("node:os");
-    const message = messageOf(await one(sourceRecord({ url: `https://${hostname()}:${port}`, private: false }), inFunction));
-    expect(message).toMatch(/resolves to an address of this machine|private network|does not resolve/);
+    const message = messageOf(
+      await one(sourceRecord({ url: `https://${hostname()}:${port}`, private: false }), inFunction),
+    );
+    expect(message).toMatch(
+      /resolves to an address of this machine|private network|does not resolve/,
+    );
     expect(server.seen).toEqual([]);
   });
 

@@ -19,19 +19,34 @@ interface Given {
   readonly active: boolean;
   readonly error?: string;
 }
-type Recorded = Readonly<Record<Kind, readonly [status: number, body: unknown]>> & { readonly keda: Readonly<Record<Kind, Given>> };
+type Recorded = Readonly<Record<Kind, readonly [status: number, body: unknown]>> & {
+  readonly keda: Readonly<Record<Kind, Given>>;
+};
 
 /** What test/sources/keda/record.ts has written: 240 answers of an hour, then others. */
-const recorded: readonly Recorded[] = JSON.parse(readFileSync(new URL("./keda/recorded.json", import.meta.url), "utf8"));
+const recorded: readonly Recorded[] = JSON.parse(
+  readFileSync(new URL("./keda/recorded.json", import.meta.url), "utf8"),
+);
 const HOUR = 240;
 const THRESHOLD = 20;
 const MAX = 100;
 
 const TRIGGERS: Readonly<Record<Kind, object>> = {
-  prometheus: { type: "prometheus", metadata: { serverAddress: "http://prometheus:9090", query: "load", threshold: String(THRESHOLD) } },
+  prometheus: {
+    type: "prometheus",
+    metadata: {
+      serverAddress: "http://prometheus:9090",
+      query: "load",
+      threshold: String(THRESHOLD),
+    },
+  },
   sqs: {
     type: "aws-sqs-queue",
-    metadata: { queueURL: "https://sqs.eu-central-1.amazonaws.com/123456789012/orders", queueLength: String(THRESHOLD), awsRegion: "eu-central-1" },
+    metadata: {
+      queueURL: "https://sqs.eu-central-1.amazonaws.com/123456789012/orders",
+      queueLength: String(THRESHOLD),
+      awsRegion: "eu-central-1",
+    },
   },
 };
 
@@ -41,13 +56,24 @@ const ours = (kind: Kind): AutoscalerSpec => {
     apiVersion: "keda.sh/v1alpha1",
     kind: "ScaledObject",
     metadata: { name: "web", namespace: "shop" },
-    spec: { scaleTargetRef: { name: "web" }, minReplicaCount: 1, maxReplicaCount: MAX, triggers: [{ ...TRIGGERS[kind], name: "load" }] },
+    spec: {
+      scaleTargetRef: { name: "web" },
+      minReplicaCount: 1,
+      maxReplicaCount: MAX,
+      triggers: [{ ...TRIGGERS[kind], name: "load" }],
+    },
   };
-  const [manifest] = importObjects({ hpas: [], watermarks: [], scaledObjects: [raw], sources: { load: "main" } }, "native").manifests;
+  const [manifest] = importObjects(
+    { hpas: [], watermarks: [], scaledObjects: [raw], sources: { load: "main" } },
+    "native",
+  ).manifests;
   return specOf(manifest);
 };
 
-/** The HPA that KEDA makes of the ScaledObject. The `hpa` dialect decides as the controller does (test/conformance). */
+/**
+ * The HPA that KEDA makes of the ScaledObject. The `hpa` dialect decides as the controller does
+ * (test/conformance).
+ */
 const hpa = specOf({
   apiVersion: "autoscaling/v2",
   kind: "HorizontalPodAutoscaler",
@@ -56,7 +82,15 @@ const hpa = specOf({
     scaleTargetRef: { apiVersion: "apps/v1", kind: "Deployment", name: "web" },
     minReplicas: 1,
     maxReplicas: MAX,
-    metrics: [{ type: "External", external: { metric: { name: "s0" }, target: { type: "AverageValue", averageValue: String(THRESHOLD) } } }],
+    metrics: [
+      {
+        type: "External",
+        external: {
+          metric: { name: "s0" },
+          target: { type: "AverageValue", averageValue: String(THRESHOLD) },
+        },
+      },
+    ],
     behavior: {},
   },
 });
@@ -67,7 +101,12 @@ const keyed = (spec: AutoscalerSpec, answer: Answer<readonly MetricValue[]>): An
 /** What the HPA gets of KEDA. */
 const byKeda = ({ keda }: Recorded, kind: Kind): Answers => {
   const { error, milli } = keda[kind];
-  return keyed(hpa, error === undefined ? { kind: "answered", items: [{ milli: BigInt(milli), timestampMs: NOON }] } : NO_METRICS);
+  return keyed(
+    hpa,
+    error === undefined
+      ? { kind: "answered", items: [{ milli: BigInt(milli), timestampMs: NOON }] }
+      : NO_METRICS,
+  );
 };
 
 /** What Tidemark reads of the same bytes. */
@@ -75,7 +114,8 @@ const byUs = (spec: AutoscalerSpec, one: Recorded, kind: Kind): Answers => {
   const [query] = registeredQuestions(spec, { kept: undefined, nowMs: NOON });
   if (query === undefined) throw new Error("a registered source is asked");
   const { asking } = answererOf(query);
-  if (asking.way !== "registered" || asking.batch) throw new Error("each question is asked by itself");
+  if (asking.way !== "registered" || asking.batch)
+    throw new Error("each question is asked by itself");
   const [status, body] = one[kind];
   const text = JSON.stringify(body);
   const parsed: unknown = typeof body === "string" ? undefined : JSON.parse(text);
@@ -86,7 +126,11 @@ const SYNC_MS = 15_000;
 const played = (spec: AutoscalerSpec, answersOf: (one: Recorded) => Answers): readonly number[] => {
   let state: AppliedSync | undefined;
   return recorded.slice(0, HOUR).map((one, at) => {
-    const seen = { replicas: state?.count ?? 3, nowMs: NOON + at * SYNC_MS, windows: state?.windows ?? NEW_WINDOWS };
+    const seen = {
+      replicas: state?.count ?? 3,
+      nowMs: NOON + at * SYNC_MS,
+      windows: state?.windows ?? NEW_WINDOWS,
+    };
     state = sync(spec, { ...seen, observed: { answers: answersOf(one) } });
     return state.count;
   });
@@ -95,20 +139,28 @@ const played = (spec: AutoscalerSpec, answersOf: (one: Recorded) => Answers): re
 describe("beside the scalers of KEDA 2.21, over a recorded hour", () => {
   it.each(["prometheus", "sqs"] as const)("the count after each sync is the same: %s", (kind) => {
     const spec = ours(kind);
-    const [theirs, own] = [played(hpa, (one) => byKeda(one, kind)), played(spec, (one) => byUs(spec, one, kind))];
+    const [theirs, own] = [
+      played(hpa, (one) => byKeda(one, kind)),
+      played(spec, (one) => byUs(spec, one, kind)),
+    ];
     expect(new Set(theirs).size).toBeGreaterThan(5);
     expect(own).toEqual(theirs);
   });
 });
 
-/** What a sync makes of one answer with nine replicas: the count that it wants, or that the metric is missing. */
+/**
+ * What a sync makes of one answer with nine replicas: the count that it wants, or that the metric
+ * is missing.
+ */
 const wanted = (spec: AutoscalerSpec, answers: Answers): number | "missing" => {
   const { count, decision } = sync(spec, { replicas: 9, observed: { answers }, unstored: true });
   return decision.metrics.some(({ kind }) => kind === "failed") ? "missing" : count;
 };
 
 describe("beside the scalers of KEDA 2.21, an answer that is no ordinary measurement", () => {
-  it.each<readonly [string, Kind, place: number, keda: number | "missing", own: number | "missing"]>([
+  it.each<
+    readonly [string, Kind, place: number, keda: number | "missing", own: number | "missing"]
+  >([
     ["a value of 0 is a value", "prometheus", 0, 9, 9],
     ["a value below a thousandth is one", "prometheus", 1, 9, 9],
     ["a value at the threshold is one", "prometheus", 2, 9, 9],
@@ -133,6 +185,9 @@ describe("beside the scalers of KEDA 2.21, an answer that is no ordinary measure
     const one = recorded[HOUR + place];
     if (one === undefined) throw new Error("it was recorded");
     const spec = ours(kind);
-    expect([wanted(hpa, byKeda(one, kind)), wanted(spec, byUs(spec, one, kind))]).toEqual([keda, own]);
+    expect([wanted(hpa, byKeda(one, kind)), wanted(spec, byUs(spec, one, kind))]).toEqual([
+      keda,
+      own,
+    ]);
   });
 });

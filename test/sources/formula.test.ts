@@ -93,7 +93,10 @@ describe("a formula", () => {
     ["a > 1 ? 1 : b > 1", "13: a number is needed here, and this is a comparison"],
     ["!a > 1 ? 1 : 2", "2: a comparison is needed here, and this is a number"],
     ["#", '1: "#" is an item of a list, and has a meaning inside count, any, all only'],
-    ["len([a])", '1: "len" is no function of formulas: they have min, max, sum, mean, median, abs, ceil, floor, round, count, any, all'],
+    [
+      "len([a])",
+      '1: "len" is no function of formulas: they have min, max, sum, mean, median, abs, ceil, floor, round, count, any, all',
+    ],
     [
       "constructor(a)",
       '1: "constructor" is no function of formulas: they have min, max, sum, mean, median, abs, ceil, floor, round, count, any, all',
@@ -108,7 +111,10 @@ describe("a formula", () => {
     [`${"(".repeat(40)}a${")".repeat(40)}`, "33: a formula is at most 32 levels deep"],
     [`${"-".repeat(40)}a`, "33: a formula is at most 32 levels deep"],
     ["a+".repeat(600), "1025: a formula has at most 1024 characters, and this one has 1200"],
-    [`count([${"a,".repeat(100)}a], #+#+#+#+#+#>1)`, "1: a formula takes at most 1000 steps, and this one takes 1428"],
+    [
+      `count([${"a,".repeat(100)}a], #+#+#+#+#+#>1)`,
+      "1: a formula takes at most 1000 steps, and this one takes 1428",
+    ],
   ])("is refused at its place: %s", (text, why) => {
     expect(calculated(text)).toBe(why);
   });
@@ -147,23 +153,44 @@ const WORDS = [
   "{",
   "}",
 ];
-const FUNCTION_WORDS = ["min(", "max(", "sum([", "mean(", "median(", "abs(", "round(", "count([a,b],", "any([a],", "all([gone],"];
+const FUNCTION_WORDS = [
+  "min(",
+  "max(",
+  "sum([",
+  "mean(",
+  "median(",
+  "abs(",
+  "round(",
+  "count([a,b],",
+  "any([a],",
+  "all([gone],",
+];
 
 /** Whole formulas: every one can be read. */
 const { number } = fc.letrec<{ number: string; truth: string }>((tie) => ({
   number: fc.oneof(
     { maxDepth: 4, withCrossShrink: true },
     fc.constantFrom("a", "b", "c", "zero", "gone", "1", "0", "2.5"),
-    fc.tuple(tie("number"), fc.constantFrom("+", "-", "*", "/", "%", "^", "??"), tie("number")).map(([l, o, r]) => `(${l} ${o} ${r})`),
+    fc
+      .tuple(tie("number"), fc.constantFrom("+", "-", "*", "/", "%", "^", "??"), tie("number"))
+      .map(([l, o, r]) => `(${l} ${o} ${r})`),
     fc.tuple(tie("truth"), tie("number"), tie("number")).map(([t, l, r]) => `(${t} ? ${l} : ${r})`),
-    fc.tuple(fc.constantFrom("min", "max", "sum", "mean", "median"), tie("number"), tie("number")).map(([f, l, r]) => `${f}(${l}, ${r})`),
-    fc.tuple(fc.constantFrom("abs", "ceil", "floor", "round", "-"), tie("number")).map(([f, of]) => `${f}(${of})`),
+    fc
+      .tuple(fc.constantFrom("min", "max", "sum", "mean", "median"), tie("number"), tie("number"))
+      .map(([f, l, r]) => `${f}(${l}, ${r})`),
+    fc
+      .tuple(fc.constantFrom("abs", "ceil", "floor", "round", "-"), tie("number"))
+      .map(([f, of]) => `${f}(${of})`),
     fc.tuple(tie("number"), tie("number")).map(([l, r]) => `count([${l}, ${r}], # > 1)`),
   ),
   truth: fc.oneof(
     { maxDepth: 3 },
-    fc.tuple(tie("number"), fc.constantFrom("<", "<=", ">", ">=", "==", "!="), tie("number")).map(([l, o, r]) => `(${l} ${o} ${r})`),
-    fc.tuple(tie("truth"), fc.constantFrom("&&", "||"), tie("truth")).map(([l, o, r]) => `(${l} ${o} ${r})`),
+    fc
+      .tuple(tie("number"), fc.constantFrom("<", "<=", ">", ">=", "==", "!="), tie("number"))
+      .map(([l, o, r]) => `(${l} ${o} ${r})`),
+    fc
+      .tuple(tie("truth"), fc.constantFrom("&&", "||"), tie("truth"))
+      .map(([l, o, r]) => `(${l} ${o} ${r})`),
     tie("truth").map((of) => `!(${of})`),
   ),
 }));
@@ -171,7 +198,9 @@ const { number } = fc.letrec<{ number: string; truth: string }>((tie) => ({
 describe("any formula", () => {
   it("is always read or refused with a place inside it, and is always a finite number or missing", () => {
     const text = fc.oneof(
-      fc.array(fc.constantFrom(...WORDS, ...FUNCTION_WORDS), { maxLength: 30 }).map((words) => words.join(" ")),
+      fc
+        .array(fc.constantFrom(...WORDS, ...FUNCTION_WORDS), { maxLength: 30 })
+        .map((words) => words.join(" ")),
       fc.string({ unit: "binary", maxLength: 60 }),
       number,
     );
@@ -180,7 +209,9 @@ describe("any formula", () => {
         const reading = readExpression(formula);
         if (reading.kind === "refused") {
           expect(reading.at).toBeGreaterThanOrEqual(1);
-          expect(reading.at).toBeLessThanOrEqual(Math.min(formula.length, EXPRESSION_LIMITS.characters) + 1);
+          expect(reading.at).toBeLessThanOrEqual(
+            Math.min(formula.length, EXPRESSION_LIMITS.characters) + 1,
+          );
           return;
         }
         const value = formulaValue(reading.root, inputs(VALUES));
@@ -204,15 +235,25 @@ describe("any formula", () => {
 });
 
 const input = (name: string) => ({ external: { metric: name }, input: true });
-const METRICS = [input("queue"), input("rate"), { formula: { expression: "queue + 2 * rate" }, measure: "Average", target: 10 }];
-const spec = (metrics: readonly object[] = METRICS, more: object = {}) => native({ metrics, ...more });
+const METRICS = [
+  input("queue"),
+  input("rate"),
+  { formula: { expression: "queue + 2 * rate" }, measure: "Average", target: 10 },
+];
+const spec = (metrics: readonly object[] = METRICS, more: object = {}) =>
+  native({ metrics, ...more });
 
 describe("a metric with a formula", () => {
   it("is admitted as docs/sources.md shows it, as every metric there", () => {
     const page = readFileSync(new URL("../../docs/sources.md", import.meta.url), "utf8");
-    const blocks = [...page.matchAll(/```yaml\n(metrics:[\s\S]*?)```/g)].map(([, yaml = ""]): unknown => parse(yaml));
+    const blocks = [...page.matchAll(/```yaml\n(metrics:[\s\S]*?)```/g)].map(
+      ([, yaml = ""]): unknown => parse(yaml),
+    );
     expect(blocks).toHaveLength(3);
-    for (const block of blocks) expect(admit(manifest(block as Readonly<Record<string, unknown>>))).toMatchObject({ ok: true });
+    for (const block of blocks)
+      expect(admit(manifest(block as Readonly<Record<string, unknown>>))).toMatchObject({
+        ok: true,
+      });
   });
 
   it("scales on the value of the formula, and its inputs ask for nothing", () => {
@@ -222,17 +263,33 @@ describe("a metric with a formula", () => {
       { name: "queue", value: "30" },
       { name: "rate", value: "10" },
     ];
-    const formula = { name: "formula", type: "Formula", kind: "measured", value: "25", target: "10", ratio: 2.5, proposal: 5, inputs: shown };
+    const formula = {
+      name: "formula",
+      type: "Formula",
+      kind: "measured",
+      value: "25",
+      target: "10",
+      ratio: 2.5,
+      proposal: 5,
+      inputs: shown,
+    };
     expect(decision.metrics).toEqual([formula]);
     expect(decision.windows.status.currentMetrics).toEqual([
-      { type: "Formula", formula: { expression: "queue + 2 * rate", current: { averageValue: "25" } } },
+      {
+        type: "Formula",
+        formula: { expression: "queue + 2 * rate", current: { averageValue: "25" } },
+      },
     ]);
   });
 
   it("never shrinks without one of its inputs, and says which", () => {
     const { decision, count } = sync(spec(), { replicas: 4, values: { queue: 0 } });
     expect(count).toBe(4);
-    expect(decision).toMatchObject({ kind: "hold", failed: true, because: { reason: "MetricMissing" } });
+    expect(decision).toMatchObject({
+      kind: "hold",
+      failed: true,
+      because: { reason: "MetricMissing" },
+    });
     expect(decision.because.message).toContain("its input rate is missing");
     expect(decision.metrics).toMatchObject([
       {
@@ -246,13 +303,20 @@ describe("a metric with a formula", () => {
   });
 
   it("goes on where ?? stands in for an input that is missing", () => {
-    const metrics = [input("queue"), input("rate"), { formula: { expression: "queue + (rate ?? 5)" }, measure: "Average", target: 10 }];
+    const metrics = [
+      input("queue"),
+      input("rate"),
+      { formula: { expression: "queue + (rate ?? 5)" }, measure: "Average", target: 10 },
+    ];
     expect(sync(spec(metrics), { replicas: 4, values: { queue: 5 } }).count).toBe(1);
   });
 
   it("wakes an idle workload, and puts it to rest", () => {
     const [queue, rate, formula] = METRICS;
-    const idle = spec([{ ...queue }, { ...rate }, { ...formula, activation: 1 }], { minReplicas: 2, idle: { afterSeconds: 0 } });
+    const idle = spec([{ ...queue }, { ...rate }, { ...formula, activation: 1 }], {
+      minReplicas: 2,
+      idle: { afterSeconds: 0 },
+    });
     expect(sync(idle, { replicas: 0, values: { queue: 2, rate: 0 } }).count).toBe(2);
     expect(sync(idle, { replicas: 2, values: { queue: 0, rate: 0 } }).count).toBe(0);
     expect(sync(idle, { replicas: 2, values: { queue: 0 } }).count).toBe(2);
@@ -283,7 +347,11 @@ describe("a metric with a formula", () => {
       "spec.metrics[1].formula.expression",
       'cannot be read at character 1: "cpu" is a formula, or a metric of pods',
     ],
-    [[input("queue"), { external: { metric: "rate" }, target: 1 }], "spec.metrics[0].input", 'no formula names "queue"'],
+    [
+      [input("queue"), { external: { metric: "rate" }, target: 1 }],
+      "spec.metrics[0].input",
+      'no formula names "queue"',
+    ],
     [[input("queue")], "spec.metrics", "every metric is an input"],
     [
       [
@@ -303,11 +371,15 @@ describe("a metric with a formula", () => {
     ],
     [[{ formula: { expression: "1" } }], "spec.metrics[0].target", ""],
   ])("is refused with the field: %j", (metrics, field, detail) => {
-    expect(refused(manifest({ metrics })).problems).toContainEqual(expect.objectContaining({ field, detail }));
+    expect(refused(manifest({ metrics })).problems).toContainEqual(
+      expect.objectContaining({ field, detail }),
+    );
   });
 
   it("that cannot be read is the only problem: its inputs are not called unused", () => {
-    const { problems } = refused(manifest({ metrics: [input("queue"), { formula: { expression: "queue +" }, target: 1 }] }));
+    const { problems } = refused(
+      manifest({ metrics: [input("queue"), { formula: { expression: "queue +" }, target: 1 }] }),
+    );
     expect(problems.map(({ field }) => field)).toEqual(["spec.metrics[1].formula.expression"]);
   });
 });

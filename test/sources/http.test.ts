@@ -3,9 +3,15 @@ import { queryKey } from "../../lib/model/query.ts";
 import { HTTP, type HttpQuery } from "../../lib/sources/http.ts";
 import { native, sync } from "../policy/native/world.ts";
 
-const query = (pointer: string): HttpQuery => ({ for: "http", source: "jobs", path: "/queues", pointer });
+const query = (pointer: string): HttpQuery => ({
+  for: "http",
+  source: "jobs",
+  path: "/queues",
+  pointer,
+});
 const read = (body: unknown, pointer: string, status = 200) => {
-  if (HTTP.asking.way !== "registered" || HTTP.asking.batch) throw new Error("an HTTP server is registered");
+  if (HTTP.asking.way !== "registered" || HTTP.asking.batch)
+    throw new Error("an HTTP server is registered");
   return HTTP.asking.read({ status, bytes: 10, body }, query(pointer));
 };
 
@@ -50,15 +56,28 @@ describe("a number in a document", () => {
     "/constructor/length",
     "/text/length",
   ])("is not at %s, and the metric is missing", (pointer) => {
-    expect(read(DOCUMENT, pointer)).toMatchObject({ kind: "failed", failure: { reason: "NotANumber" } });
+    expect(read(DOCUMENT, pointer)).toMatchObject({
+      kind: "failed",
+      failure: { reason: "NotANumber" },
+    });
   });
 
-  it.each([1e19, 9e18, 1e300, "1e30", "9e18", "1e999", "-1e999", "99999999999999999999", "99999Ei"])(
-    "is missing, and not 0, where 64 bits cannot hold it: %s",
-    (depth) => {
-      expect(read({ depth }, "/depth")).toMatchObject({ kind: "failed", failure: { reason: "NotANumber" } });
-    },
-  );
+  it.each([
+    1e19,
+    9e18,
+    1e300,
+    "1e30",
+    "9e18",
+    "1e999",
+    "-1e999",
+    "99999999999999999999",
+    "99999Ei",
+  ])("is missing, and not 0, where 64 bits cannot hold it: %s", (depth) => {
+    expect(read({ depth }, "/depth")).toMatchObject({
+      kind: "failed",
+      failure: { reason: "NotANumber" },
+    });
+  });
 
   it.each([
     [undefined, 200],
@@ -66,13 +85,24 @@ describe("a number in a document", () => {
     [DOCUMENT, 404],
     [DOCUMENT, 302],
   ])("is not in %j with status %d", (body, status) => {
-    expect(read(body, "/depth", status)).toMatchObject({ kind: "failed", failure: { code: status, reason: "InvalidAnswer" } });
+    expect(read(body, "/depth", status)).toMatchObject({
+      kind: "failed",
+      failure: { code: status, reason: "InvalidAnswer" },
+    });
   });
 });
 
 describe("a metric of an HTTP server", () => {
   const spec = (more: object = {}) =>
-    native({ metrics: [{ http: { source: "jobs", path: "/queues", pointer: "/depth", ...more }, measure: "Total", target: 10 }] });
+    native({
+      metrics: [
+        {
+          http: { source: "jobs", path: "/queues", pointer: "/depth", ...more },
+          measure: "Total",
+          target: 10,
+        },
+      ],
+    });
 
   it("is decided as an external metric is", () => {
     const answers = new Map([[queryKey(query("/depth")), read({ depth: 20 }, "/depth")]]);
@@ -94,7 +124,9 @@ describe("a metric of an HTTP server", () => {
     "/a\\b",
     `/${"x".repeat(600)}`,
   ])("with the path %s is refused at its field", (path) => {
-    expect(() => spec({ path })).toThrow(/http.path must (be \/segments|have at most 512 characters)/);
+    expect(() => spec({ path })).toThrow(
+      /http.path must (be \/segments|have at most 512 characters)/,
+    );
   });
 
   it.each(["depth", "/a~2", "/~"])("with the pointer %s is refused at its field", (pointer) => {

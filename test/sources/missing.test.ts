@@ -8,12 +8,17 @@ import { SOURCE_NAMES, type SourceName, sourceNamed } from "../../lib/sources/so
 import { NO_METRICS, scaleRead } from "../observation.ts";
 import { native, sync } from "../policy/native/world.ts";
 
-/** What a manifest writes for the required fields of a block: texts and amounts that every field accepts. */
+/**
+ * What a manifest writes for the required fields of a block: texts and amounts that every field
+ * accepts.
+ */
 const filled = ({ type, fields = {}, choices, least = 1 }: FieldDescription): unknown => {
   if (type === "integer" || type === "quantity") return least;
   if (type !== "object") return choices?.[0] ?? "cpu";
   const required = Object.entries(fields).filter(([, field]) => field.required);
-  return Object.fromEntries(required.map(([name, field]) => [name, PLACES.has(name) ? "/cpu" : filled(field)]));
+  return Object.fromEntries(
+    required.map(([name, field]) => [name, PLACES.has(name) ? "/cpu" : filled(field)]),
+  );
 };
 
 /** Fields whose texts begin with a slash. */
@@ -28,7 +33,14 @@ const specWith = (name: SourceName) =>
           { formula: { expression: "max(load, 1)" }, target: 10 },
         ],
       })
-    : native({ metrics: [{ [name]: { ...(filled(sourceNamed(name).field.about) as object), ...ALTERNATIVES[name] }, target: 10 }] });
+    : native({
+        metrics: [
+          {
+            [name]: { ...(filled(sourceNamed(name).field.about) as object), ...ALTERNATIVES[name] },
+            target: 10,
+          },
+        ],
+      });
 
 /** Fields of which a manifest writes one form or the other, so that none is required by itself. */
 const ALTERNATIVES: Partial<Record<SourceName, object>> = {
@@ -36,7 +48,10 @@ const ALTERNATIVES: Partial<Record<SourceName, object>> = {
   object: { describedObject: { kind: "Service", name: "web" } },
 };
 
-const answer: fc.Arbitrary<Answer<Samples> | undefined> = fc.constantFrom(undefined, NO_METRICS, { kind: "answered" as const, items: [] });
+const answer: fc.Arbitrary<Answer<Samples> | undefined> = fc.constantFrom(undefined, NO_METRICS, {
+  kind: "answered" as const,
+  items: [],
+});
 
 describe("the table of sources", () => {
   it.each(SOURCE_NAMES)("asks a question for a metric of %s", (name) => {
@@ -49,8 +64,11 @@ describe("the table of sources", () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 100 }), answer, (replicas, missing) => {
         // PodMetrics are an index: where none are answered, the answer has no values of a pod.
-        const found = missing?.kind === "answered" && asked[0]?.for === "resource" ? NO_METRICS : missing;
-        const answers = new Map(found === undefined ? [] : asked.map((query) => [queryKey(query), found] as const));
+        const found =
+          missing?.kind === "answered" && asked[0]?.for === "resource" ? NO_METRICS : missing;
+        const answers = new Map(
+          found === undefined ? [] : asked.map((query) => [queryKey(query), found] as const),
+        );
         const { decision, count } = sync(spec, { replicas, observed: { answers }, unstored: true });
         expect(count).toBe(replicas);
         expect(decision).toMatchObject({ kind: "hold", failed: true });

@@ -9,10 +9,17 @@ import { runs } from "../runs.ts";
 const AT = 1_795_000_000.123;
 
 const read = (body: unknown, status = 200) => {
-  if (PROMETHEUS.asking.way !== "registered" || PROMETHEUS.asking.batch) throw new Error("a Prometheus is registered");
-  return PROMETHEUS.asking.read({ status, bytes: 100, body }, { for: "prometheus", source: "main", query: "up" });
+  if (PROMETHEUS.asking.way !== "registered" || PROMETHEUS.asking.batch)
+    throw new Error("a Prometheus is registered");
+  return PROMETHEUS.asking.read(
+    { status, bytes: 100, body },
+    { for: "prometheus", source: "main", query: "up" },
+  );
 };
-const success = (resultType: string, result: unknown) => ({ status: "success", data: { resultType, result } });
+const success = (resultType: string, result: unknown) => ({
+  status: "success",
+  data: { resultType, result },
+});
 const series = (...values: readonly string[]) =>
   success(
     "vector",
@@ -31,12 +38,17 @@ describe("the answer of a Prometheus", () => {
     ["0", 0n],
   ])("with one series of %s is a value in thousandths, rounded away from zero", (text, milli) => {
     expect(read(series(text))).toMatchObject(
-      milli === undefined ? { kind: "failed" } : { kind: "answered", items: [{ milli, timestampMs: 1_795_000_000_123 }] },
+      milli === undefined
+        ? { kind: "failed" }
+        : { kind: "answered", items: [{ milli, timestampMs: 1_795_000_000_123 }] },
     );
   });
 
   it("with a number and no series is a value", () => {
-    expect(read(success("scalar", [AT, "42"]))).toMatchObject({ kind: "answered", items: [{ milli: 42_000n }] });
+    expect(read(success("scalar", [AT, "42"]))).toMatchObject({
+      kind: "answered",
+      items: [{ milli: 42_000n }],
+    });
   });
 
   it("without a series has no value", () => {
@@ -48,9 +60,21 @@ describe("the answer of a Prometheus", () => {
     ["NaN", series("NaN"), 200, "NotANumber", "the value is NaN"],
     ["+Inf", series("+Inf"), 200, "NotANumber", "the value is +Inf"],
     ["an empty text", series(""), 200, "InvalidAnswer", "cannot be read"],
-    ["a range", success("matrix", [{ metric: {}, values: [[AT, "1"]] }]), 200, "WrongResult", "neither one series nor a number"],
+    [
+      "a range",
+      success("matrix", [{ metric: {}, values: [[AT, "1"]] }]),
+      200,
+      "WrongResult",
+      "neither one series nor a number",
+    ],
     ["a text", success("string", [AT, "1"]), 200, "WrongResult", "neither one series nor a number"],
-    ["warnings of Thanos", { ...series("1"), warnings: ["no store"] }, 200, "PartialAnswer", "has warnings"],
+    [
+      "warnings of Thanos",
+      { ...series("1"), warnings: ["no store"] },
+      200,
+      "PartialAnswer",
+      "has warnings",
+    ],
     [
       "a parse error",
       { status: "error", errorType: "bad_data", error: "1:3: parse error: unexpected end" },
@@ -63,23 +87,35 @@ describe("the answer of a Prometheus", () => {
     ["a redirect", undefined, 302, "InvalidAnswer", "status 302"],
     ["a list", [1], 200, "InvalidAnswer", "not one of a Prometheus"],
   ])("with %s has no value", (_what, body, status, reason, words) => {
-    expect(read(body, status)).toMatchObject({ kind: "failed", failure: { code: status, reason, message: expect.stringContaining(words) } });
+    expect(read(body, status)).toMatchObject({
+      kind: "failed",
+      failure: { code: status, reason, message: expect.stringContaining(words) },
+    });
   });
 
   it("quotes at most 200 characters of an error, without what is not printable", () => {
-    const answer = read({ status: "error", errorType: "execution", error: `\u001b[31m${"x".repeat(10_000)}` }, 422);
+    const answer = read(
+      { status: "error", errorType: "execution", error: `\u001b[31m${"x".repeat(10_000)}` },
+      422,
+    );
     const { message } = answer.kind === "failed" ? answer.failure : { message: "" };
     expect(message.length).toBeLessThan(300);
     expect(message).not.toContain("\u001b");
   });
 
   it("is never a value and a failure at once, whatever it holds: nothing is thrown, and nothing but a finite number is a value", () => {
-    const part = fc.anything({ maxDepth: 3, values: [fc.constant("NaN"), fc.constant("vector"), fc.double(), fc.string()] });
+    const part = fc.anything({
+      maxDepth: 3,
+      values: [fc.constant("NaN"), fc.constant("vector"), fc.double(), fc.string()],
+    });
     const answers: fc.Arbitrary<unknown> = fc.oneof(
       fc.anything({ maxDepth: 4 }),
       fc.record({
         status: fc.constantFrom("success", "error"),
-        data: fc.record({ resultType: fc.constantFrom("vector", "scalar", "matrix"), result: part }),
+        data: fc.record({
+          resultType: fc.constantFrom("vector", "scalar", "matrix"),
+          result: part,
+        }),
       }),
       fc.array(fc.tuple(fc.double(), fc.string()), { maxLength: 2 }).map((pairs) =>
         success(
@@ -103,10 +139,21 @@ describe("the answer of a Prometheus", () => {
 
 describe("a metric of a Prometheus", () => {
   const QUERY = 'sum(rate(http_requests_total{app="web"}[2m]))';
-  const spec = (more: object = {}) => native({ metrics: [{ prometheus: { source: "main", query: QUERY, ...more }, measure: "Total", target: 10 }] });
-  const key = queryKey({ for: "prometheus", source: "main", query: QUERY } as { readonly for: string });
+  const spec = (more: object = {}) =>
+    native({
+      metrics: [
+        { prometheus: { source: "main", query: QUERY, ...more }, measure: "Total", target: 10 },
+      ],
+    });
+  const key = queryKey({ for: "prometheus", source: "main", query: QUERY } as {
+    readonly for: string;
+  });
   const decided = (answer: ForeignAnswer["body"] | undefined, more: object = {}) =>
-    sync(spec(more), { replicas: 4, observed: { answers: new Map(answer === undefined ? [] : [[key, read(answer)]]) }, unstored: true });
+    sync(spec(more), {
+      replicas: 4,
+      observed: { answers: new Map(answer === undefined ? [] : [[key, read(answer)]]) },
+      unstored: true,
+    });
 
   it("is decided as an external metric is", () => {
     expect(decided(series("20")).count).toBe(8);
@@ -114,7 +161,12 @@ describe("a metric of a Prometheus", () => {
 
   it("is shown as an input of a formula with its value, or why it is missing, and the age of its sample", () => {
     const metrics = [
-      { name: "requests", prometheus: { source: "main", query: QUERY }, everySeconds: 120, input: true },
+      {
+        name: "requests",
+        prometheus: { source: "main", query: QUERY },
+        everySeconds: 120,
+        input: true,
+      },
       { name: "load", formula: { expression: "(requests ?? 5) + absent ?? 1" }, target: 10 },
       { name: "absent", prometheus: { source: "main", query: "absent" }, input: true },
     ];
@@ -126,7 +178,11 @@ describe("a metric of a Prometheus", () => {
         value: "21",
         inputs: [
           { name: "requests", value: "20", ageSeconds: 0 },
-          { name: "absent", message: 'unable to get the value of a query from source "main": the metric was not asked for in this sync' },
+          {
+            name: "absent",
+            message:
+              'unable to get the value of a query from source "main": the metric was not asked for in this sync',
+          },
         ],
       },
     ]);
@@ -144,13 +200,20 @@ describe("a metric of a Prometheus", () => {
   });
 
   it("that fails keeps the count also where whenEmpty is 0: a failure is not an empty answer", () => {
-    expect(decided({ status: "error", errorType: "timeout", error: "query timed out" }, { whenEmpty: 0 }).count).toBe(4);
+    expect(
+      decided({ status: "error", errorType: "timeout", error: "query timed out" }, { whenEmpty: 0 })
+        .count,
+    ).toBe(4);
   });
 
   it("with a query that is too long is refused at its field", () => {
-    expect(() => spec({ query: "x".repeat(4_097) })).toThrow(/query must have at most 4096 characters, and has 4097/);
+    expect(() => spec({ query: "x".repeat(4_097) })).toThrow(
+      /query must have at most 4096 characters, and has 4097/,
+    );
     // Characters, and not their code units.
     expect(() => spec({ query: "𝔵".repeat(4_096) })).not.toThrow(/characters/);
-    expect(() => spec({ query: "𝔵".repeat(4_097) })).toThrow(/query must have at most 4096 characters, and has 4097/);
+    expect(() => spec({ query: "𝔵".repeat(4_097) })).toThrow(
+      /query must have at most 4096 characters, and has 4097/,
+    );
   });
 });

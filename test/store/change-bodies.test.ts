@@ -2,7 +2,12 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { ChangeRecord } from "../../lib/model/changes.ts";
 import { autoscalerName, clusterName, namespace } from "../../lib/model/ids.ts";
-import { baseKeyOf, type ChangeBase, changeBody, changeText } from "../../lib/store/history/changes.ts";
+import {
+  baseKeyOf,
+  type ChangeBase,
+  changeBody,
+  changeText,
+} from "../../lib/store/history/changes.ts";
 import type { HistoryItem } from "../../lib/store/history/item.ts";
 import { changeKey, clusterChangeKey } from "../../lib/store/table/keys.ts";
 import { NOON } from "../noon.ts";
@@ -20,8 +25,13 @@ const change = (generation: number, parts: Partial<ChangeRecord>): ChangeRecord 
   ...parts,
 });
 
-const itemOf = (one: ChangeRecord, body: HistoryItem["body"]): HistoryItem => ({ ...changeKey(one, one.id), body, ttlSeconds: 0 });
-const read = (item: HistoryItem, base?: ChangeBase): unknown => JSON.parse(Buffer.from(changeText(item, base?.text)).toString());
+const itemOf = (one: ChangeRecord, body: HistoryItem["body"]): HistoryItem => ({
+  ...changeKey(one, one.id),
+  body,
+  ttlSeconds: 0,
+});
+const read = (item: HistoryItem, base?: ChangeBase): unknown =>
+  JSON.parse(Buffer.from(changeText(item, base?.text)).toString());
 
 const baseOf = (one: ChangeRecord): ChangeBase => {
   const { body, isWhole } = changeBody(one, undefined);
@@ -31,9 +41,12 @@ const baseOf = (one: ChangeRecord): ChangeBase => {
 
 /** 80 KB that do not shrink. */
 const LARGE = Array.from({ length: 2_000 }, (_, at) =>
-  Buffer.from(Array.from({ length: 20 }, (_byte, of) => (at * 7919 + of * 104_729) % 251)).toString("hex"),
+  Buffer.from(Array.from({ length: 20 }, (_byte, of) => (at * 7919 + of * 104_729) % 251)).toString(
+    "hex",
+  ),
 ).join();
-const manifest = (max: number, note = LARGE): string => JSON.stringify({ kind: "PodAutoscaler", spec: { maxReplicas: max, note } });
+const manifest = (max: number, note = LARGE): string =>
+  JSON.stringify({ kind: "PodAutoscaler", spec: { maxReplicas: max, note } });
 
 describe("the body of a change", () => {
   it("is some hundred bytes for an edit of one field of 80 KB, because it says only what differs from an earlier change", () => {
@@ -44,27 +57,38 @@ describe("the body of a change", () => {
     expect(body.length).toBeLessThan(400);
     const item = itemOf(edit, body);
     expect(baseKeyOf(item, CLUSTER)).toEqual(changeKey(edit, base.id));
-    expect(baseKeyOf({ ...item, ...clusterChangeKey(CLUSTER, edit) }, CLUSTER)).toEqual(changeKey(edit, base.id));
+    expect(baseKeyOf({ ...item, ...clusterChangeKey(CLUSTER, edit) }, CLUSTER)).toEqual(
+      changeKey(edit, base.id),
+    );
     expect(read(item, base)).toEqual(edit);
   });
 
   it("is always read back whole, whatever the manifests before and after hold", () => {
     const texts = fc.string({ unit: "binary", maxLength: 2_000 });
     fc.assert(
-      fc.property(texts, texts, texts, fc.option(texts, { nil: undefined }), (first, before, after, rival) => {
-        const base = baseOf(change(1, { after: first }));
-        const edit = change(2, { before, after, ...(rival !== undefined && { rival }) });
-        for (const of of [undefined, base]) {
-          const { body, isWhole } = changeBody(edit, of);
-          expect(read(itemOf(edit, body), isWhole ? undefined : base)).toEqual(edit);
-        }
-      }),
+      fc.property(
+        texts,
+        texts,
+        texts,
+        fc.option(texts, { nil: undefined }),
+        (first, before, after, rival) => {
+          const base = baseOf(change(1, { after: first }));
+          const edit = change(2, { before, after, ...(rival !== undefined && { rival }) });
+          for (const of of [undefined, base]) {
+            const { body, isWhole } = changeBody(edit, of);
+            expect(read(itemOf(edit, body), isWhole ? undefined : base)).toEqual(edit);
+          }
+        },
+      ),
     );
   });
 
   it("is whole again where almost nothing is as in the earlier change", () => {
     const base = baseOf(change(1, { after: manifest(10) }));
-    expect(changeBody(change(2, { after: manifest(10, [...LARGE].toReversed().join("")) }), base).isWhole).toBe(true);
+    expect(
+      changeBody(change(2, { after: manifest(10, [...LARGE].toReversed().join("")) }), base)
+        .isWhole,
+    ).toBe(true);
   });
 
   it("cannot be read with damage, with another base or without its base, and the error names the change", () => {
@@ -73,7 +97,14 @@ describe("the body of a change", () => {
     const item = itemOf(edit, changeBody(edit, base).body);
     const other = baseOf(change(1, { after: manifest(99, "other") }));
     const damaged = itemOf(edit, Buffer.from(item.body).fill(7, item.body.length - 20));
-    for (const attempt of [() => read(item), () => read(item, other), () => read(damaged, base), () => read(itemOf(edit, Buffer.of(9)), base)])
-      expect(attempt).toThrow(/^Cannot read the change "change#0b0cf6ee-57de-4a07-8d6e-4f1d1a9c2b73:2": /);
+    for (const attempt of [
+      () => read(item),
+      () => read(item, other),
+      () => read(damaged, base),
+      () => read(itemOf(edit, Buffer.of(9)), base),
+    ])
+      expect(attempt).toThrow(
+        /^Cannot read the change "change#0b0cf6ee-57de-4a07-8d6e-4f1d1a9c2b73:2": /,
+      );
   });
 });

@@ -16,8 +16,20 @@ const ENTRY = [
   [],
   "app=web",
   [
-    ["AbleToScale", "True", "ReadyForNewScale", "recommended size matches current size", 1_795_262_402_000],
-    ["ScalingLimited", "False", "DesiredWithinRange", "the desired count is within the acceptable range", 1_795_262_402_000],
+    [
+      "AbleToScale",
+      "True",
+      "ReadyForNewScale",
+      "recommended size matches current size",
+      1_795_262_402_000,
+    ],
+    [
+      "ScalingLimited",
+      "False",
+      "DesiredWithinRange",
+      "the desired count is within the acceptable range",
+      1_795_262_402_000,
+    ],
   ],
 ];
 
@@ -25,7 +37,10 @@ describe("a compressed body", () => {
   it("gives back its version and any value", () => {
     fc.assert(
       fc.property(fc.integer({ min: 0, max: 127 }), fc.jsonValue(), (version, value) => {
-        expect(decompress(compress(version, value))).toEqual({ version, value: JSON.parse(JSON.stringify(value)) });
+        expect(decompress(compress(version, value))).toEqual({
+          version,
+          value: JSON.parse(JSON.stringify(value)),
+        });
       }),
     );
   });
@@ -39,7 +54,9 @@ describe("a compressed body", () => {
   });
 
   it("needs the very dictionary that it was written with: what is stored could not be read with another", () => {
-    expect(createHash("sha256").update(DICTIONARY).digest("hex")).toBe("b4c89d6aa8b9c8ca22404599fc6b3fcd12cbeaf3c827cea0ba5fcad4778c1e51");
+    expect(createHash("sha256").update(DICTIONARY).digest("hex")).toBe(
+      "b4c89d6aa8b9c8ca22404599fc6b3fcd12cbeaf3c827cea0ba5fcad4778c1e51",
+    );
   });
 
   it.each([

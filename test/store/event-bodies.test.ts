@@ -34,12 +34,20 @@ const TYPICAL = event({
   ],
 });
 
-const keysOf = (one: ScaleEventRecord): readonly Key[] => [eventKey(one, one), dayEventKey(one.cluster, one)];
-const itemAt = (key: Key, body: HistoryItem["body"]): HistoryItem => ({ ...key, body, ttlSeconds: 0 });
+const keysOf = (one: ScaleEventRecord): readonly Key[] => [
+  eventKey(one, one),
+  dayEventKey(one.cluster, one),
+];
+const itemAt = (key: Key, body: HistoryItem["body"]): HistoryItem => ({
+  ...key,
+  body,
+  ttlSeconds: 0,
+});
 
 describe("the body of a scale event", () => {
   it("takes a fifth of its JSON text, because its key says the rest", () => {
-    for (const key of keysOf(TYPICAL)) expect(eventBody(key, TYPICAL).length).toBeLessThan(JSON.stringify(TYPICAL).length / 5);
+    for (const key of keysOf(TYPICAL))
+      expect(eventBody(key, TYPICAL).length).toBeLessThan(JSON.stringify(TYPICAL).length / 5);
   });
 
   it("is read back whole under both keys, whatever the event holds", () => {
@@ -55,20 +63,26 @@ describe("the body of a scale event", () => {
     fc.assert(
       fc.property(parts, (some) => {
         const one = event(some);
-        for (const key of keysOf(one)) expect(eventOf(itemAt(key, eventBody(key, one)))).toEqual(one);
+        for (const key of keysOf(one))
+          expect(eventOf(itemAt(key, eventBody(key, one)))).toEqual(one);
       }),
       runs(10),
     );
   });
 
   it("is refused where it is text, as no release stored it", () => {
-    for (const key of keysOf(TYPICAL)) expect(() => eventOf(itemAt(key, JSON.stringify(TYPICAL)))).toThrow("its body is text");
+    for (const key of keysOf(TYPICAL))
+      expect(() => eventOf(itemAt(key, JSON.stringify(TYPICAL)))).toThrow("its body is text");
   });
 
   it("is refused where a later release stored it, or its bytes are damaged", () => {
     const [key] = keysOf(TYPICAL);
     if (!key) throw new Error("an event has keys");
-    expect(() => eventOf(itemAt(key, compress(2, {})))).toThrow(/Cannot read the scale event "autoscaler#.*": its version is 2, and 1 is known/);
-    expect(() => eventOf(itemAt(key, eventBody(key, TYPICAL).subarray(0, 20)))).toThrow(/its bytes are damaged/);
+    expect(() => eventOf(itemAt(key, compress(2, {})))).toThrow(
+      /Cannot read the scale event "autoscaler#.*": its version is 2, and 1 is known/,
+    );
+    expect(() => eventOf(itemAt(key, eventBody(key, TYPICAL).subarray(0, 20)))).toThrow(
+      /its bytes are damaged/,
+    );
   });
 });

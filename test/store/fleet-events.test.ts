@@ -52,11 +52,20 @@ const newFleet = async (bursts: readonly Burst[], closes: boolean) => {
     Array.from({ length: count }, (_, at) => NOON - agoMs + at * spacingMs)
       .filter((atMs) => atMs <= NOON)
       .map((atMs) =>
-        event({ cluster: clusters[of] ?? clusterName("none"), id: `uid-web:${++id}`, uid: autoscalerUid("uid-web"), atMs, settledMs: atMs }),
+        event({
+          cluster: clusters[of] ?? clusterName("none"),
+          id: `uid-web:${++id}`,
+          uid: autoscalerUid("uid-web"),
+          atMs,
+          settledMs: atMs,
+        }),
       ),
   );
-  for (const day of Map.groupBy(stored, ({ atMs }) => Math.floor(atMs / DAY_MS)).values()) await insertEvents(insert, day);
-  if (closes) for (const cluster of clusters) while ((await closeDays(tables, insert, cluster, NOON)).length > 0);
+  for (const day of Map.groupBy(stored, ({ atMs }) => Math.floor(atMs / DAY_MS)).values())
+    await insertEvents(insert, day);
+  if (closes)
+    for (const cluster of clusters)
+      while ((await closeDays(tables, insert, cluster, NOON)).length > 0);
   return { tables, clusters, stored, seen };
 };
 
@@ -81,7 +90,8 @@ describe("the events of a fleet", () => {
         const { tables, clusters, stored, seen } = await newFleet(bursts, closes);
         const listed: EventRecord[] = [];
         let parts = 0;
-        let next: { readonly fromMs: number; readonly after: EventRecord | undefined } | undefined = { fromMs: SINCE, after: undefined };
+        let next: { readonly fromMs: number; readonly after: EventRecord | undefined } | undefined =
+          { fromMs: SINCE, after: undefined };
         while (next) {
           expect(++parts, "parts of a list").toBeLessThan(5_000);
           const { fromMs, after }: NonNullable<typeof next> = next;
@@ -93,7 +103,13 @@ describe("the events of a fleet", () => {
               next = { fromMs: atMs, after: last };
             },
           };
-          for await (const one of eventsOfFleet(tables, clusters, { sinceMs: fromMs, untilMs: NOON }, search)) listed.push(one);
+          for await (const one of eventsOfFleet(
+            tables,
+            clusters,
+            { sinceMs: fromMs, untilMs: NOON },
+            search,
+          ))
+            listed.push(one);
         }
         expect(listed.map(({ id }) => id)).toEqual(
           stored

@@ -4,11 +4,20 @@ import { METRICS_CHARS_MAX, SELECTOR_CHARS_MAX } from "../../lib/store/pages/cod
 import { NOON } from "../noon.ts";
 import type { StoredWindows } from "../../lib/model/scale-records.ts";
 
-/** The shortest sync period; a partition has one sync in it, and an autoscaler one recommendation and one scale. */
+/**
+ * The shortest sync period; a partition has one sync in it, and an autoscaler one recommendation
+ * and one scale.
+ */
 const PERIOD_SECONDS = 5;
-/** Slots of a window of an hour, and the two that it may hold at its ends; under longer windows no more are kept (lib/policy/shared/recommendations.ts). */
+/**
+ * Slots of a window of an hour, and the two that it may hold at its ends; under longer windows no
+ * more are kept (lib/policy/shared/recommendations.ts).
+ */
 const RUNS = MAX_STABILIZATION_SECONDS / PERIOD_SECONDS + 2;
-/** A flap budget looks at every scale of an hour; of longer periods the rest is kept in 241 parts at most (lib/policy/shared/recorded-scales.ts). */
+/**
+ * A flap budget looks at every scale of an hour; of longer periods the rest is kept in 241 parts at
+ * most (lib/policy/shared/recorded-scales.ts).
+ */
 const CHANGES = RUNS + 241;
 const CONDITIONS = 6;
 const REPLICAS = 2 ** 31 - 1;
@@ -23,13 +32,18 @@ const stream = (seed: number): (() => number) => {
   };
 };
 
-/** Windows with every field at its legal maximum and as random as it can be, so that compression gains little. */
+/**
+ * Windows with every field at its legal maximum and as random as it can be, so that compression
+ * gains little.
+ */
 export const fullWindows = (seed: number, uid: string): Windows => {
   const next = stream(seed);
-  const text = (chars: number): string => Array.from({ length: chars }, () => ALPHABET[Math.floor(next() * ALPHABET.length)]).join("");
+  const text = (chars: number): string =>
+    Array.from({ length: chars }, () => ALPHABET[Math.floor(next() * ALPHABET.length)]).join("");
   const ms = (): number => NOON + next() * MAX_STABILIZATION_SECONDS * 1_000;
   const replicas = (): number => Math.ceil(next() * REPLICAS);
-  // Slots that were divided out of a run have times between milliseconds, and each the spacing of its run.
+  // Slots that were divided out of a run have times between milliseconds, and each the spacing of
+  // its run.
   const runs = Array.from({ length: RUNS }, () => {
     const firstMs = ms();
     return {
@@ -47,9 +61,20 @@ export const fullWindows = (seed: number, uid: string): Windows => {
       outdated: true,
       eventId: `${uid}:${Math.floor(next() * 1e10)}`,
     }));
-  const condition = (): Condition => ({ type: text(63), status: "Unknown", reason: text(63), message: text(500), transitionMs: Math.floor(ms()) });
+  const condition = (): Condition => ({
+    type: text(63),
+    status: "Unknown",
+    reason: text(63),
+    message: text(500),
+    transitionMs: Math.floor(ms()),
+  });
   return {
-    memory: { recommendations: runs, scaleUps: changes(), scaleDowns: changes(), selector: text(SELECTOR_CHARS_MAX) },
+    memory: {
+      recommendations: runs,
+      scaleUps: changes(),
+      scaleDowns: changes(),
+      selector: text(SELECTOR_CHARS_MAX),
+    },
     status: {
       conditions: Array.from({ length: CONDITIONS }, condition),
       currentReplicas: replicas(),
@@ -60,4 +85,8 @@ export const fullWindows = (seed: number, uid: string): Windows => {
   };
 };
 
-export const fullEntry = (seed: number, uid: StoredWindows["uid"]): StoredWindows => ({ uid, open: true, windows: fullWindows(seed, uid) });
+export const fullEntry = (seed: number, uid: StoredWindows["uid"]): StoredWindows => ({
+  uid,
+  open: true,
+  windows: fullWindows(seed, uid),
+});

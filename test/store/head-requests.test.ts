@@ -7,7 +7,13 @@ import { adoptPagesParams, markMovingParams } from "../../lib/store/head/moving.
 import { giveBackParams, releaseParams } from "../../lib/store/head/release.ts";
 import { intendParams, withdrawParams } from "../../lib/store/head/store-intents.ts";
 import { raiseSpecVersionParams } from "../../lib/store/records/autoscalers.ts";
-import { headKey, indexKey, pageKey, storedBytesKey, summaryKey } from "../../lib/store/table/keys.ts";
+import {
+  headKey,
+  indexKey,
+  pageKey,
+  storedBytesKey,
+  summaryKey,
+} from "../../lib/store/table/keys.ts";
 import { bodiesOf, intent, PARTITION } from "./records.ts";
 import { NO_TROUBLES } from "../../lib/store/head/troubles.ts";
 
@@ -16,7 +22,15 @@ const HELD = { partition: PARTITION, epoch: 5, writeNumber: 12 };
 
 describe("the requests that write a head", () => {
   it("claimParams() raises the epoch unless the lease is held or the due time is done", () => {
-    expect(claimParams("state", { partition: PARTITION, dueMs: 900, clockMs: 1_000, leaseUntilMs: 35_000, token: "t1" })).toEqual({
+    expect(
+      claimParams("state", {
+        partition: PARTITION,
+        dueMs: 900,
+        clockMs: 1_000,
+        leaseUntilMs: 35_000,
+        token: "t1",
+      }),
+    ).toEqual({
       TableName: "state",
       Key: KEY,
       UpdateExpression:
@@ -43,10 +57,13 @@ describe("the requests that write a head", () => {
 
   it("intendParams() stores the whole map of intents, under the holder's epoch and last write", () => {
     const [one, other] = [intent(), intent({ id: "uid-api:5" })];
-    expect(intendParams("state", HELD, { intents: bodiesOf(one, other), nowMs: 1_000, token: "t2" })).toEqual({
+    expect(
+      intendParams("state", HELD, { intents: bodiesOf(one, other), nowMs: 1_000, token: "t2" }),
+    ).toEqual({
       TableName: "state",
       Key: KEY,
-      UpdateExpression: "SET writeNumber = writeNumber + :one, #token = :token, nowMs = :now, intents = :intents",
+      UpdateExpression:
+        "SET writeNumber = writeNumber + :one, #token = :token, nowMs = :now, intents = :intents",
       ConditionExpression: "epoch = :epoch AND writeNumber = :seen",
       ExpressionAttributeNames: { "#token": "token" },
       ExpressionAttributeValues: {
@@ -55,7 +72,9 @@ describe("the requests that write a head", () => {
         ":one": { N: "1" },
         ":token": { S: "t2" },
         ":now": { N: "1000" },
-        ":intents": { M: { "uid-web:5": { B: encodeIntent(one) }, "uid-api:5": { B: encodeIntent(other) } } },
+        ":intents": {
+          M: { "uid-web:5": { B: encodeIntent(one) }, "uid-api:5": { B: encodeIntent(other) } },
+        },
       },
     });
   });
@@ -64,7 +83,8 @@ describe("the requests that write a head", () => {
     expect(markMovingParams("state", HELD, { clusterVersion: 7, epoch: 30 }, "t6")).toEqual({
       TableName: "state",
       Key: KEY,
-      UpdateExpression: "SET writeNumber = writeNumber + :one, #token = :token, epoch = :raised, movingVersion = :version",
+      UpdateExpression:
+        "SET writeNumber = writeNumber + :one, #token = :token, epoch = :raised, movingVersion = :version",
       ConditionExpression: "epoch = :epoch AND writeNumber = :seen",
       ExpressionAttributeNames: { "#token": "token" },
       ExpressionAttributeValues: {
@@ -79,10 +99,13 @@ describe("the requests that write a head", () => {
   });
 
   it("adoptPagesParams() names the pages of a new generation and keeps the lease", () => {
-    expect(adoptPagesParams("state", HELD, { generation: 3, pages: [30, 30], nowMs: 950 }, "t7")).toEqual({
+    expect(
+      adoptPagesParams("state", HELD, { generation: 3, pages: [30, 30], nowMs: 950 }, "t7"),
+    ).toEqual({
       TableName: "state",
       Key: KEY,
-      UpdateExpression: "SET writeNumber = writeNumber + :one, #token = :token, nowMs = :now, pageGeneration = :generation, pages = :pages",
+      UpdateExpression:
+        "SET writeNumber = writeNumber + :one, #token = :token, nowMs = :now, pageGeneration = :generation, pages = :pages",
       ConditionExpression: "epoch = :epoch AND writeNumber = :seen",
       ExpressionAttributeNames: { "#token": "token" },
       ExpressionAttributeValues: {
@@ -98,11 +121,18 @@ describe("the requests that write a head", () => {
   });
 
   it("lowerTimesParams() sets the times of a head that syncs take over, under the holder's epoch and last write", () => {
-    expect(lowerTimesParams("state", HELD, { nowMs: 3, evaluatedMs: 2, dueDoneMs: 1 }, "t2")).toMatchObject({
+    expect(
+      lowerTimesParams("state", HELD, { nowMs: 3, evaluatedMs: 2, dueDoneMs: 1 }, "t2"),
+    ).toMatchObject({
       Key: KEY,
-      UpdateExpression: "SET writeNumber = writeNumber + :one, #token = :token, nowMs = :now, evaluatedMs = :evaluated, dueDoneMs = :due",
+      UpdateExpression:
+        "SET writeNumber = writeNumber + :one, #token = :token, nowMs = :now, evaluatedMs = :evaluated, dueDoneMs = :due",
       ConditionExpression: "epoch = :epoch AND writeNumber = :seen",
-      ExpressionAttributeValues: { ":now": { N: "3" }, ":evaluated": { N: "2" }, ":due": { N: "1" } },
+      ExpressionAttributeValues: {
+        ":now": { N: "3" },
+        ":evaluated": { N: "2" },
+        ":due": { N: "1" },
+      },
     });
   });
 
@@ -145,10 +175,17 @@ describe("the requests that write a head", () => {
     expect(giveBackParams("state", HELD, "t4")).toEqual({
       TableName: "state",
       Key: KEY,
-      UpdateExpression: "SET writeNumber = writeNumber + :one, #token = :token, leaseUntilMs = :zero",
+      UpdateExpression:
+        "SET writeNumber = writeNumber + :one, #token = :token, leaseUntilMs = :zero",
       ConditionExpression: "epoch = :epoch AND writeNumber = :seen",
       ExpressionAttributeNames: { "#token": "token" },
-      ExpressionAttributeValues: { ":epoch": { N: "5" }, ":seen": { N: "12" }, ":one": { N: "1" }, ":token": { S: "t4" }, ":zero": { N: "0" } },
+      ExpressionAttributeValues: {
+        ":epoch": { N: "5" },
+        ":seen": { N: "12" },
+        ":one": { N: "1" },
+        ":token": { S: "t4" },
+        ":zero": { N: "0" },
+      },
     });
   });
 
@@ -163,7 +200,11 @@ describe("the requests that write a head", () => {
   });
 
   it("readHeadParams() reads strongly", () => {
-    expect(readHeadParams("state", PARTITION)).toEqual({ TableName: "state", Key: KEY, ConsistentRead: true });
+    expect(readHeadParams("state", PARTITION)).toEqual({
+      TableName: "state",
+      Key: KEY,
+      ConsistentRead: true,
+    });
   });
 
   it("headToIndexParams() asks for head and index in one query, which nothing else stands between", () => {
@@ -171,17 +212,35 @@ describe("the requests that write a head", () => {
       expect(headToIndexParams("state", PARTITION, consistent)).toEqual({
         TableName: "state",
         KeyConditionExpression: "pk = :pk AND sk BETWEEN :head AND :index",
-        ExpressionAttributeValues: { ":pk": { S: "partition#eu-1#default" }, ":head": { S: "head" }, ":index": { S: "index" } },
+        ExpressionAttributeValues: {
+          ":pk": { S: "partition#eu-1#default" },
+          ":head": { S: "head" },
+          ":index": { S: "index" },
+        },
         ConsistentRead: consistent,
       });
     }
-    const others = [pageKey(PARTITION, 1, 0), summaryKey(PARTITION), storedBytesKey(PARTITION, "a")].map(({ sk }) => sk);
-    expect(others.filter((sk) => sk >= headKey(PARTITION).sk && sk <= indexKey(PARTITION).sk)).toEqual([]);
+    const others = [
+      pageKey(PARTITION, 1, 0),
+      summaryKey(PARTITION),
+      storedBytesKey(PARTITION, "a"),
+    ].map(({ sk }) => sk);
+    expect(
+      others.filter((sk) => sk >= headKey(PARTITION).sk && sk <= indexKey(PARTITION).sk),
+    ).toEqual([]);
   });
 
   it("withdrawParams() stays inside the service's limits with as many intents as one update may remove", () => {
-    const ids = Array.from({ length: 100 }, (_, at) => `0b0cf6ee-57de-4a07-8d6e-7d3f5ff3c3c${at}:1234567`);
-    const { UpdateExpression = "", ExpressionAttributeNames = {} } = withdrawParams("state", HELD, ids, "t");
+    const ids = Array.from(
+      { length: 100 },
+      (_, at) => `0b0cf6ee-57de-4a07-8d6e-7d3f5ff3c3c${at}:1234567`,
+    );
+    const { UpdateExpression = "", ExpressionAttributeNames = {} } = withdrawParams(
+      "state",
+      HELD,
+      ids,
+      "t",
+    );
     expect(UpdateExpression.length).toBeLessThan(4_096);
     expect(Object.keys(ExpressionAttributeNames)).toHaveLength(101);
   });

@@ -1,4 +1,8 @@
-import { type BatchExecuteStatementCommand, type DynamoDBClient, GetItemCommand } from "@aws-sdk/client-dynamodb";
+import {
+  type BatchExecuteStatementCommand,
+  type DynamoDBClient,
+  GetItemCommand,
+} from "@aws-sdk/client-dynamodb";
 import { describe, expect, it } from "vitest";
 import { insertByStatement, type HistoryItem } from "../../lib/store/history/item.ts";
 import type { Tables } from "../../lib/store/table/tables.ts";
@@ -6,12 +10,22 @@ import type { Tables } from "../../lib/store/table/tables.ts";
 const item = (sk: string): HistoryItem => ({ pk: "p", sk, body: sk, ttlSeconds: 9 });
 const failed = (Code: string) => ({ Error: { Code, Message: `planted ${Code}` } });
 
-/** Answers of the service to one batch after the other: no engine here ever throttles a part of a batch. */
+/**
+ * Answers of the service to one batch after the other: no engine here ever throttles a part of a
+ * batch.
+ */
 const answering = (...answers: readonly (readonly object[])[]) => {
   const sent: string[][] = [];
   const send = async (command: GetItemCommand | BatchExecuteStatementCommand): Promise<object> => {
     if (command instanceof GetItemCommand) {
-      return { Item: { pk: { S: "p" }, sk: command.input.Key?.["sk"], ttl: { N: "9" }, body: { S: "stored" } } };
+      return {
+        Item: {
+          pk: { S: "p" },
+          sk: command.input.Key?.["sk"],
+          ttl: { N: "9" },
+          body: { S: "stored" },
+        },
+      };
     }
     sent.push((command.input.Statements ?? []).map(({ Parameters }) => Parameters?.[1]?.S ?? ""));
     return { Responses: answers[sent.length - 1] ?? [] };
@@ -30,9 +44,17 @@ const answering = (...answers: readonly (readonly object[])[]) => {
 
 describe("insertByStatement()", () => {
   it("sends again what was throttled inside a batch, alone, and answers in order", async () => {
-    const { insert, sent } = answering([{}, failed("ThrottlingError"), failed("DuplicateItem")], [failed("InternalServerError")], [{}]);
+    const { insert, sent } = answering(
+      [{}, failed("ThrottlingError"), failed("DuplicateItem")],
+      [failed("InternalServerError")],
+      [{}],
+    );
     const stored = { ...item("c"), body: "stored" };
-    expect(await insert(["a", "b", "c"].map(item))).toEqual([{ kind: "inserted" }, { kind: "inserted" }, { kind: "duplicate", stored }]);
+    expect(await insert(["a", "b", "c"].map(item))).toEqual([
+      { kind: "inserted" },
+      { kind: "inserted" },
+      { kind: "duplicate", stored },
+    ]);
     expect(sent).toEqual([["a", "b", "c"], ["b"], ["b"]]);
   });
 
@@ -50,17 +72,22 @@ describe("insertByStatement()", () => {
     await expect(insert([item("a")])).rejects.toMatchObject({
       name: "TidemarkError",
       code: "store.insert-refused",
-      message: 'Cannot insert the history item "a": AccessDeniedException: planted AccessDeniedException',
+      message:
+        'Cannot insert the history item "a": AccessDeniedException: planted AccessDeniedException',
     });
   });
 
   it("never takes an answer without a word about an item for its insertion", async () => {
     const { insert } = answering([{}]);
-    await expect(insert([item("a"), item("b")])).rejects.toThrow(new TypeError("2 statements were answered by 1 responses"));
+    await expect(insert([item("a"), item("b")])).rejects.toThrow(
+      new TypeError("2 statements were answered by 1 responses"),
+    );
   });
 
   it("gives up when a part stays throttled", async () => {
-    const { insert, sent } = answering(...Array.from({ length: 20 }, () => [failed("ThrottlingError")]));
+    const { insert, sent } = answering(
+      ...Array.from({ length: 20 }, () => [failed("ThrottlingError")]),
+    );
     await expect(insert([item("a")])).rejects.toMatchObject({
       code: "store.unclear",
       message: "Cannot insert into history: no clear answer after 8 attempts",

@@ -7,7 +7,12 @@ import { journalParams } from "../../lib/store/history/journal.ts";
 import { dayEventKey, eventKey } from "../../lib/store/table/keys.ts";
 import { event, PARTITION, REF } from "./records.ts";
 
-const item = { pk: "autoscaler#eu-1#shop#web", sk: "event#001795262400000#uid-web:5", body: "{}", ttlSeconds: 100 };
+const item = {
+  pk: "autoscaler#eu-1#shop#web",
+  sk: "event#001795262400000#uid-web:5",
+  body: "{}",
+  ttlSeconds: 100,
+};
 const stretch = { sinceMs: Date.UTC(2026, 10, 20, 23), untilMs: Date.UTC(2026, 10, 21, 1) };
 
 describe("the requests of history", () => {
@@ -43,8 +48,16 @@ describe("the requests of history", () => {
   });
 
   it("dayEventsParams() reads one day of a cluster, newest first when asked", () => {
-    const params = dayEventsParams("history", REF.cluster, "2026-11-21", { ...stretch, newestFirst: true, pageSize: 25 });
-    expect(params).toMatchObject({ ExpressionAttributeValues: { ":pk": { S: "day#eu-1#2026-11-21" } }, ScanIndexForward: false, Limit: 25 });
+    const params = dayEventsParams("history", REF.cluster, "2026-11-21", {
+      ...stretch,
+      newestFirst: true,
+      pageSize: 25,
+    });
+    expect(params).toMatchObject({
+      ExpressionAttributeValues: { ":pk": { S: "day#eu-1#2026-11-21" } },
+      ScanIndexForward: false,
+      Limit: 25,
+    });
   });
 
   it("daysOf() names the days that a stretch touches, and none before the oldest event that is kept", () => {
@@ -55,13 +68,27 @@ describe("the requests of history", () => {
 
   it("changesParams() and journalParams() read one autoscaler's changes and one page's journal", () => {
     expect(changesParams("history", REF)).toMatchObject({
-      ExpressionAttributeValues: { ":pk": { S: "autoscaler#eu-1#shop#web" }, ":prefix": { S: "change#" } },
+      ExpressionAttributeValues: {
+        ":pk": { S: "autoscaler#eu-1#shop#web" },
+        ":prefix": { S: "change#" },
+      },
     });
     expect(changesOfUidParams("history", REF, autoscalerUid("uid-1"))).toMatchObject({
       ConsistentRead: true,
-      ExpressionAttributeValues: { ":pk": { S: "autoscaler#eu-1#shop#web" }, ":prefix": { S: "change#uid-1:" } },
+      ExpressionAttributeValues: {
+        ":pk": { S: "autoscaler#eu-1#shop#web" },
+        ":prefix": { S: "change#uid-1:" },
+      },
     });
-    expect(journalParams("history", PARTITION, { page: 3, sinceMs: 5, untilMs: 2_000, newestFirst: true, pageSize: 1 })).toEqual({
+    expect(
+      journalParams("history", PARTITION, {
+        page: 3,
+        sinceMs: 5,
+        untilMs: 2_000,
+        newestFirst: true,
+        pageSize: 1,
+      }),
+    ).toEqual({
       TableName: "history",
       KeyConditionExpression: "pk = :pk AND sk BETWEEN :since AND :until",
       FilterExpression: "#ttl > :now",
@@ -79,6 +106,10 @@ describe("the requests of history", () => {
 
   it("keys of an event follow from its intent alone", () => {
     const settled = [event(), event({ outcome: "unknown", settledMs: event().settledMs + 60_000 })];
-    expect(new Set(settled.map((one) => JSON.stringify([eventKey(one, one), dayEventKey(one.cluster, one)]))).size).toBe(1);
+    expect(
+      new Set(
+        settled.map((one) => JSON.stringify([eventKey(one, one), dayEventKey(one.cluster, one)])),
+      ).size,
+    ).toBe(1);
   });
 });

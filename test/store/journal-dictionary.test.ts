@@ -2,8 +2,20 @@ import { createHash } from "node:crypto";
 import { zstdCompressSync, zstdDecompressSync } from "node:zlib";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { type AutoscalerUid, autoscalerName, autoscalerUid, namespace } from "../../lib/model/ids.ts";
-import { journalItem, baseOf, baseText, differenceBody, pageOfBody, wholeBody } from "../../lib/store/history/journal.ts";
+import {
+  type AutoscalerUid,
+  autoscalerName,
+  autoscalerUid,
+  namespace,
+} from "../../lib/model/ids.ts";
+import {
+  journalItem,
+  baseOf,
+  baseText,
+  differenceBody,
+  pageOfBody,
+  wholeBody,
+} from "../../lib/store/history/journal.ts";
 import { usesDictionaries, type Zstd, compress } from "../../lib/store/table/compressed.ts";
 import { PARTITION } from "./records.ts";
 import type { Evaluation } from "../../lib/model/scale-records.ts";
@@ -19,7 +31,10 @@ const EVALUATIONS = Array.from(
     kind: "hold",
     failed: false,
     from: 3,
-    because: { reason: "DesiredWithinRange", message: createHash("sha256").update(String(at)).digest("base64") },
+    because: {
+      reason: "DesiredWithinRange",
+      message: createHash("sha256").update(String(at)).digest("base64"),
+    },
     metrics: [],
     steps: [],
     events: [],
@@ -27,7 +42,10 @@ const EVALUATIONS = Array.from(
 );
 
 /** The zstd of Node before 24.6: it takes the option and does nothing with it. */
-const WITHOUT: Zstd = { compress: (text) => zstdCompressSync(text), decompress: (body) => zstdDecompressSync(body) };
+const WITHOUT: Zstd = {
+  compress: (text) => zstdCompressSync(text),
+  decompress: (body) => zstdDecompressSync(body),
+};
 
 describe("usesDictionaries()", () => {
   it("is true for the Node that runs the tests", () => {
@@ -39,8 +57,12 @@ describe("usesDictionaries()", () => {
   });
 
   it("is false where zstd writes with a dictionary and cannot read with it, or there is no zstd", () => {
-    expect(usesDictionaries({ compress: zstdCompressSync, decompress: WITHOUT.decompress })).toBe(false);
-    expect(usesDictionaries({ compress: undefined, decompress: undefined } as unknown as Zstd)).toBe(false);
+    expect(usesDictionaries({ compress: zstdCompressSync, decompress: WITHOUT.decompress })).toBe(
+      false,
+    );
+    expect(
+      usesDictionaries({ compress: undefined, decompress: undefined } as unknown as Zstd),
+    ).toBe(false);
   });
 });
 
@@ -66,35 +88,57 @@ describe("one evaluation of a journal page", () => {
   const uids = ["uid-1", "uid-2", 'uid-"3"', "uid-4\\"].map(autoscalerUid);
   const hostile = fc.oneof(
     fc.string({ unit: "grapheme" }),
-    fc.constantFrom('{"uid":"uid-1",', '"evaluations":[{"uid":"uid-2",', "\\", '\\"}', '"}]}', "{{{", "}}}", '\\\\"'),
+    fc.constantFrom(
+      '{"uid":"uid-1",',
+      '"evaluations":[{"uid":"uid-2",',
+      "\\",
+      '\\"}',
+      '"}]}',
+      "{{{",
+      "}}}",
+      '\\\\"',
+    ),
   );
   const evaluation = (uid: AutoscalerUid): fc.Arbitrary<Evaluation> =>
-    fc.record({ reason: hostile, message: hostile, detail: hostile }).map(({ reason, message, detail }) => ({
-      uid,
-      namespace: namespace("shop"),
-      name: autoscalerName("web"),
-      kind: "hold",
-      failed: false,
-      because: { reason, message },
-      metrics: [],
-      steps: [],
-      events: [{ type: "Normal", reason: detail, message }],
-      rivals: [{ kind: detail, name: message, uid: "uid-1" }],
-    }));
+    fc
+      .record({ reason: hostile, message: hostile, detail: hostile })
+      .map(({ reason, message, detail }) => ({
+        uid,
+        namespace: namespace("shop"),
+        name: autoscalerName("web"),
+        kind: "hold",
+        failed: false,
+        because: { reason, message },
+        metrics: [],
+        steps: [],
+        events: [{ type: "Normal", reason: detail, message }],
+        rivals: [{ kind: detail, name: message, uid: "uid-1" }],
+      }));
   const page = fc
     .tuple(
       fc.subarray(uids).chain((some) => fc.tuple(...some.map(evaluation))),
       fc.boolean(),
     )
-    .map(([evaluations, partial]) => ({ atMs: 60_000, epoch: 1, page: 0, ...(partial && { partial: true as const }), evaluations }));
+    .map(([evaluations, partial]) => ({
+      atMs: 60_000,
+      epoch: 1,
+      page: 0,
+      ...(partial && { partial: true as const }),
+      evaluations,
+    }));
 
   it("is always the one that the whole page has, whatever its texts say, also of a difference", () => {
     fc.assert(
       fc.property(page, page, fc.constantFrom(...uids), (first, second, uid) => {
         const base = { atMs: first.atMs, epoch: first.epoch, body: wholeBody(first) };
-        const only = (whole: typeof first) => ({ ...whole, evaluations: whole.evaluations.filter((one) => one.uid === uid) });
+        const only = (whole: typeof first) => ({
+          ...whole,
+          evaluations: whole.evaluations.filter((one) => one.uid === uid),
+        });
         expect(pageOfBody(base.body, undefined, uid)).toEqual(only(first));
-        expect(pageOfBody(differenceBody(second, base), baseText(base.body), uid)).toEqual(only(second));
+        expect(pageOfBody(differenceBody(second, base), baseText(base.body), uid)).toEqual(
+          only(second),
+        );
       }),
       runs(50),
     );
@@ -102,7 +146,9 @@ describe("one evaluation of a journal page", () => {
 
   it("is nothing of a page that is damaged", () => {
     const body = wholeBody({ atMs: 1, epoch: 1, page: 0, evaluations: [] });
-    expect(pageOfBody(body.subarray(0, body.length - 3), undefined, autoscalerUid("uid-1"))).toBeUndefined();
+    expect(
+      pageOfBody(body.subarray(0, body.length - 3), undefined, autoscalerUid("uid-1")),
+    ).toBeUndefined();
     expect(pageOfBody(compress(1, "text"), undefined, autoscalerUid("uid-1"))).toBeUndefined();
   });
 });

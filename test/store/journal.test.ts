@@ -8,7 +8,10 @@ import type { Evaluation } from "../../lib/model/scale-records.ts";
 
 /** Text that hardly compresses, the same every time. */
 const scattered = (chars: number, seed: number): string =>
-  createHash("shake256", { outputLength: chars }).update(String(seed)).digest("base64").slice(0, chars);
+  createHash("shake256", { outputLength: chars })
+    .update(String(seed))
+    .digest("base64")
+    .slice(0, chars);
 
 const evaluation = (at: number, chars: number): Evaluation => ({
   uid: autoscalerUid(`uid-${at}`),
@@ -18,12 +21,22 @@ const evaluation = (at: number, chars: number): Evaluation => ({
   failed: false,
   from: 3,
   because: { reason: "DesiredWithinRange", message: scattered(chars, at * 3) },
-  metrics: [{ name: scattered(chars, at * 3 + 1), type: "Resource", kind: "measured", value: "1", target: "2", proposal: 3 }],
+  metrics: [
+    {
+      name: scattered(chars, at * 3 + 1),
+      type: "Resource",
+      kind: "measured",
+      value: "1",
+      target: "2",
+      proposal: 3,
+    },
+  ],
   steps: [{ step: scattered(chars, at * 3 + 2), before: 3, after: 3 }],
   events: [],
 });
 
-const stored = (chars: number) => storedOf(Array.from({ length: 150 }, (_, at) => evaluation(at, chars)));
+const stored = (chars: number) =>
+  storedOf(Array.from({ length: 150 }, (_, at) => evaluation(at, chars)));
 
 const storedOf = (given: readonly Evaluation[]) => {
   const { body } = journalItem(PARTITION, { atMs: 1, epoch: 2, page: 0, evaluations: given });
@@ -34,12 +47,19 @@ const storedOf = (given: readonly Evaluation[]) => {
 
 describe("a journal page", () => {
   it("that grew too large gives up its series first, and nothing else", () => {
-    const gauges = Array.from({ length: 20 }, (_, at) => ({ name: "value", labels: { metric_name: scattered(120, at) }, value: at }));
+    const gauges = Array.from({ length: 20 }, (_, at) => ({
+      name: "value",
+      labels: { metric_name: scattered(120, at) },
+      value: at,
+    }));
     const whole = { ...evaluation(1, 100), gauges };
     expect(storedOf([whole]).evaluations).toEqual([whole]);
     const many = Array.from({ length: 150 }, (_, at) => ({
       ...evaluation(at, 100),
-      gauges: gauges.map((gauge, index) => ({ ...gauge, labels: { metric_name: scattered(200, at * 100 + index) } })),
+      gauges: gauges.map((gauge, index) => ({
+        ...gauge,
+        labels: { metric_name: scattered(200, at * 100 + index) },
+      })),
     }));
     const { bytes, evaluations } = storedOf(many);
     expect(bytes).toBeLessThanOrEqual(JOURNAL_BYTES_MAX);
@@ -53,10 +73,13 @@ describe("a journal page", () => {
   it.each([
     [1_200, (one: Evaluation) => one.steps.length === 0 && one.metrics.length === 1],
     [5_000, (one: Evaluation) => one.metrics.length === 0 && one.because.message.length === 200],
-  ])("of evaluations with texts of %d characters tells less, and stays below the limit", (chars, isLighter) => {
-    const { bytes, evaluations } = stored(chars);
-    expect(bytes).toBeLessThanOrEqual(JOURNAL_BYTES_MAX);
-    expect(evaluations).toHaveLength(150);
-    expect(evaluations.every(isLighter)).toBe(true);
-  });
+  ])(
+    "of evaluations with texts of %d characters tells less, and stays below the limit",
+    (chars, isLighter) => {
+      const { bytes, evaluations } = stored(chars);
+      expect(bytes).toBeLessThanOrEqual(JOURNAL_BYTES_MAX);
+      expect(evaluations).toHaveLength(150);
+      expect(evaluations.every(isLighter)).toBe(true);
+    },
+  );
 });

@@ -15,7 +15,8 @@ it("a lease by a right clock is kept, though the claim of another right clock wa
   const { client, tables: names } = await startMemory();
   const tables = testTables(client, names, () => NOON);
   const partition = { cluster: clusterName("eu-1"), partition: WHOLE_CLUSTER };
-  const claimBy = (clockMs: number) => claim(tables, { partition, dueMs: NOON, clockMs, leaseUntilMs: clockMs + LEASE_MS });
+  const claimBy = (clockMs: number) =>
+    claim(tables, { partition, dueMs: NOON, clockMs, leaseUntilMs: clockMs + LEASE_MS });
   const [first, second] = [await claimBy(NOON + LARGEST_MS + 1), await claimBy(NOON)];
   expect([first.kind, second.kind]).toEqual(["claimed", "held"]);
 });
@@ -24,14 +25,24 @@ it("a copy of a claim that lands half a minute late may take the lease of a late
   const { client, tables: names } = await startMemory();
   const tables = testTables(client, names, () => NOON);
   const partition = { cluster: clusterName("eu-1"), partition: WHOLE_CLUSTER };
-  const at = (clockMs: number) => ({ partition, dueMs: clockMs, clockMs, leaseUntilMs: clockMs + LEASE_MS });
+  const at = (clockMs: number) => ({
+    partition,
+    dueMs: clockMs,
+    clockMs,
+    leaseUntilMs: clockMs + LEASE_MS,
+  });
   const early = { ...at(NOON), token: "early" };
   const send = () => client.send(new UpdateItemCommand(claimParams(names.stateTable, early)));
   await send();
   const later = await claim(tables, at(NOON + LEASE_MS + 1));
   expect(later).toMatchObject({ kind: "claimed", head: { epoch: 2 } });
   await send();
-  const next = (epoch: number) => storeIntents(tables, { partition, epoch, writeNumber: epoch }, bodiesOf(intent()), NOON);
-  for (const epoch of [1, 2]) await expect(next(epoch)).rejects.toMatchObject({ code: "store.lease-lost" });
-  expect(await claim(tables, at(NOON + 2 * LEASE_MS))).toMatchObject({ kind: "claimed", head: { epoch: 4, intents: [] } });
+  const next = (epoch: number) =>
+    storeIntents(tables, { partition, epoch, writeNumber: epoch }, bodiesOf(intent()), NOON);
+  for (const epoch of [1, 2])
+    await expect(next(epoch)).rejects.toMatchObject({ code: "store.lease-lost" });
+  expect(await claim(tables, at(NOON + 2 * LEASE_MS))).toMatchObject({
+    kind: "claimed",
+    head: { epoch: 4, intents: [] },
+  });
 });

@@ -1,7 +1,12 @@
 import { type AttributeValue, PutItemCommand } from "@aws-sdk/client-dynamodb";
 import { describe, expect, it } from "vitest";
 import { autoscalerUid } from "../../lib/model/ids.ts";
-import { decodePage, encodePage, METRICS_CHARS_MAX, SELECTOR_CHARS_MAX } from "../../lib/store/pages/codec.ts";
+import {
+  decodePage,
+  encodePage,
+  METRICS_CHARS_MAX,
+  SELECTOR_CHARS_MAX,
+} from "../../lib/store/pages/codec.ts";
 import { readPage } from "../../lib/store/pages/pages.ts";
 import { PAGE_BYTES_MAX, PAGE_BYTES_NEVER_ABOVE } from "../../lib/store/pages/plan.ts";
 import { startDynalite } from "../contracts/engines.ts";
@@ -16,7 +21,10 @@ const AUTOSCALERS = 16;
 const FULL = autoscalerUid("0b0cf6ee-57de-4a07-8d6e-000000000000");
 
 const weight = (item: Readonly<Record<string, AttributeValue>>): number =>
-  Object.entries(item).reduce((sum, [name, { S, N, B }]) => sum + name.length + (S?.length ?? N?.length ?? B?.length ?? 0), 0);
+  Object.entries(item).reduce(
+    (sum, [name, { S, N, B }]) => sum + name.length + (S?.length ?? N?.length ?? B?.length ?? 0),
+    0,
+  );
 
 /** Notes the weight of every item that is put. */
 const weighing = (client: TableClient) => {
@@ -42,7 +50,11 @@ describe("a windows page with every field at its legal maximum", () => {
   it("is divided by the sync that fills it, so that each item stays below 400 KB and nothing is lost", async () => {
     const engine = await startDynalite();
     const names = Array.from({ length: AUTOSCALERS }, (_, at) => `app-${at}`);
-    const world = await newWorld(engine.client, engine.tables, Object.fromEntries(names.map((name) => [name, 3])));
+    const world = await newWorld(
+      engine.client,
+      engine.tables,
+      Object.fromEntries(names.map((name) => [name, 3])),
+    );
     const { weights, client } = weighing(engine.client);
     const tables = { ...world.tables, client };
     const full = new Map(names.map((name, at) => [name, fullWindows(at, `uid-${name}`)]));
@@ -53,18 +65,24 @@ describe("a windows page with every field at its legal maximum", () => {
       failed: false,
       windows: full.get(input.name) ?? input.windows,
     });
-    expect(await world.sync(world.worker({ tables, rules: { ...rules, decide } }))).toMatchObject({ kind: "completed", evaluated: AUTOSCALERS });
+    expect(await world.sync(world.worker({ tables, rules: { ...rules, decide } }))).toMatchObject({
+      kind: "completed",
+      evaluated: AUTOSCALERS,
+    });
     expect(Math.max(...weights)).toBeLessThan(ITEM_BYTES_MAX);
     const { pages, pageGeneration } = await world.head();
     const stored = await Promise.all(
-      pages.map((_, index) => readPage(world.tables, { partition: world.partition, generation: pageGeneration, index })),
+      pages.map((_, index) =>
+        readPage(world.tables, { partition: world.partition, generation: pageGeneration, index }),
+      ),
     );
     const entries = stored.flatMap((page) => {
       const decoded = page && decodePage(page.body);
       return decoded?.kind === "read" ? [...decoded.entries.values()] : [];
     });
     expect(entries).toHaveLength(AUTOSCALERS);
-    for (const { uid, windows } of entries) expect(windows).toEqual(full.get(uid.slice("uid-".length)));
+    for (const { uid, windows } of entries)
+      expect(windows).toEqual(full.get(uid.slice("uid-".length)));
     // On one page they would weigh a megabyte.
     expect(pages.length).toBeGreaterThan(AUTOSCALERS / 4);
     await engine.close();
@@ -75,7 +93,16 @@ describe("what a cluster or a manifest makes longer than fits", () => {
   const windows = fullWindows(1, FULL);
   const stored = (memory: object, status: object) => {
     const decoded = decodePage(
-      encodePage([{ uid: FULL, open: true, windows: { memory: { ...windows.memory, ...memory }, status: { ...windows.status, ...status } } }]),
+      encodePage([
+        {
+          uid: FULL,
+          open: true,
+          windows: {
+            memory: { ...windows.memory, ...memory },
+            status: { ...windows.status, ...status },
+          },
+        },
+      ]),
     );
     return decoded.kind === "read" ? decoded.entries.get(FULL)?.windows : undefined;
   };
@@ -94,6 +121,8 @@ describe("what a cluster or a manifest makes longer than fits", () => {
     [METRICS_CHARS_MAX + 1, false],
   ])("metrics of %d characters are kept: %s", (chars, kept) => {
     const currentMetrics = metrics(chars);
-    expect(stored({}, { currentMetrics })?.status.currentMetrics).toEqual(kept ? currentMetrics : null);
+    expect(stored({}, { currentMetrics })?.status.currentMetrics).toEqual(
+      kept ? currentMetrics : null,
+    );
   });
 });

@@ -27,7 +27,12 @@ const run = fc
     ...(windowMs !== null && { windowMs }),
   }));
 const change = fc
-  .record({ change: count, atMs: ms, outdated: fc.boolean(), eventId: fc.string({ maxLength: 50 }) })
+  .record({
+    change: count,
+    atMs: ms,
+    outdated: fc.boolean(),
+    eventId: fc.string({ maxLength: 50 }),
+  })
   .map(({ change: by, atMs, outdated, eventId }) => ({
     change: by,
     atMs,
@@ -43,8 +48,16 @@ const condition = fc.record({
   transitionMs: ms,
 });
 const answer = fc
-  .record({ id: fc.maxSafeNat(), askedMs: ms, value: fc.option(fc.record({ milli: fc.bigInt(), agedMs: fc.nat(3_600_000) })) })
-  .map(({ id, askedMs, value }) => ({ id, askedMs, ...(value !== null && { milli: value.milli.toString(), sampleMs: askedMs - value.agedMs }) }));
+  .record({
+    id: fc.maxSafeNat(),
+    askedMs: ms,
+    value: fc.option(fc.record({ milli: fc.bigInt(), agedMs: fc.nat(3_600_000) })),
+  })
+  .map(({ id, askedMs, value }) => ({
+    id,
+    askedMs,
+    ...(value !== null && { milli: value.milli.toString(), sampleMs: askedMs - value.agedMs }),
+  }));
 const windows: fc.Arbitrary<Windows> = fc
   .record({
     recommendations: fc.option(fc.array(run, { maxLength: 8 })),
@@ -70,7 +83,13 @@ const windows: fc.Arbitrary<Windows> = fc
     ),
   })
   .map(({ recommendations, scaleUps, scaleDowns, selector, answers, lastScaleMs, ...status }) => ({
-    memory: { recommendations, scaleUps, scaleDowns, ...(selector !== null && { selector }), ...(answers.length > 0 && { answers }) },
+    memory: {
+      recommendations,
+      scaleUps,
+      scaleDowns,
+      ...(selector !== null && { selector }),
+      ...(answers.length > 0 && { answers }),
+    },
     status: { ...status, ...(lastScaleMs !== null && { lastScaleMs }) },
   }));
 const other: fc.Arbitrary<KnownRival> = fc.record(
@@ -98,7 +117,13 @@ const ONE: StoredWindows = {
     },
     status: {
       conditions: [
-        { type: "AbleToScale", status: "True", reason: "ReadyForNewScale", message: "recommended size matches current size", transitionMs: 7 },
+        {
+          type: "AbleToScale",
+          status: "True",
+          reason: "ReadyForNewScale",
+          message: "recommended size matches current size",
+          transitionMs: 7,
+        },
       ],
       currentReplicas: 3,
       desiredReplicas: 3,
@@ -111,23 +136,34 @@ const ONE: StoredWindows = {
 describe("a windows page", () => {
   it("always gives back what was stored", () => {
     fc.assert(
-      fc.property(fc.uniqueArray(entry, { selector: ({ uid }) => uid, maxLength: 6 }), (entries) => {
-        expect(decodePage(encodePage(entries))).toEqual({ kind: "read", entries: new Map(entries.map((one) => [one.uid, one])) });
-      }),
+      fc.property(
+        fc.uniqueArray(entry, { selector: ({ uid }) => uid, maxLength: 6 }),
+        (entries) => {
+          expect(decodePage(encodePage(entries))).toEqual({
+            kind: "read",
+            entries: new Map(entries.map((one) => [one.uid, one])),
+          });
+        },
+      ),
       runs(50),
     );
   });
 
   it("of the version before is read", () => {
     expect(PAGE_VERSION).toBe(2);
-    expect(decodePage(compress(1, [ONE]))).toEqual({ kind: "read", entries: new Map([["uid-web", ONE]]) });
+    expect(decodePage(compress(1, [ONE]))).toEqual({
+      kind: "read",
+      entries: new Map([["uid-web", ONE]]),
+    });
   });
 
   it.each([
     ["a later version", compress(3, []), "RangeError: version 3 is not known"],
     [
       "parts that would be lost when it is written again",
-      compress(2, [["u", 0, [], [], [], null, [], [1, 1], null, null, null, [1, 2, 0, 0, 3], [], "more"]]),
+      compress(2, [
+        ["u", 0, [], [], [], null, [], [1, 1], null, null, null, [1, 2, 0, 0, 3], [], "more"],
+      ]),
       "RangeError: an entry has 14 parts, and 13 are known",
     ],
     [
@@ -137,7 +173,9 @@ describe("a windows page", () => {
     ],
     [
       "an answer with parts that would be lost",
-      compress(2, [["u", 0, [], [], [], null, [], [1, 1], null, null, null, null, [[1, 2, "3", 4, 5]]]]),
+      compress(2, [
+        ["u", 0, [], [], [], null, [], [1, 1], null, null, null, null, [[1, 2, "3", 4, 5]]],
+      ]),
       "RangeError: an entry has 5 parts, and 4 are known",
     ],
     [
@@ -180,26 +218,40 @@ describe("wantedPages()", () => {
     [49, 2, PAGE_BYTES_MAX / 2, 2],
     [49, 2, HUNDRED_KB - 1, 1],
     [5_000, 0, 0, 50],
-  ])("of %d autoscalers on %d pages with %d bytes is %d where a page is to have 100", (autoscalers, now, bytes, wanted) => {
-    expect(wantedPages(autoscalers, now, bytes, 100)).toBe(wanted);
-  });
+  ])(
+    "of %d autoscalers on %d pages with %d bytes is %d where a page is to have 100",
+    (autoscalers, now, bytes, wanted) => {
+      expect(wantedPages(autoscalers, now, bytes, 100)).toBe(wanted);
+    },
+  );
 
   it("divides the pages of earlier releases, which had 100 autoscalers, and leaves its own", () => {
     expect(wantedPages(100, 1, 5_000)).toBe(Math.ceil(100 / PAGE_ENTRIES));
-    expect(wantedPages(100, Math.ceil(100 / PAGE_ENTRIES), 5_000)).toBe(Math.ceil(100 / PAGE_ENTRIES));
+    expect(wantedPages(100, Math.ceil(100 / PAGE_ENTRIES), 5_000)).toBe(
+      Math.ceil(100 / PAGE_ENTRIES),
+    );
   });
 
   it("always keeps a number that it wanted a moment ago", () => {
     fc.assert(
-      fc.property(fc.integer({ min: 1, max: 20_000 }), fc.nat(300), fc.nat(1_000_000), (autoscalers, now, bytes) => {
-        const wanted = wantedPages(autoscalers, now, bytes);
-        expect(wantedPages(autoscalers, wanted, bytes)).toBe(wanted);
-      }),
+      fc.property(
+        fc.integer({ min: 1, max: 20_000 }),
+        fc.nat(300),
+        fc.nat(1_000_000),
+        (autoscalers, now, bytes) => {
+          const wanted = wantedPages(autoscalers, now, bytes);
+          expect(wantedPages(autoscalers, wanted, bytes)).toBe(wanted);
+        },
+      ),
     );
   });
 
   it("spreads autoscalers evenly enough for a page's size to be bounded", () => {
-    const pages = Array.from({ length: 5_000 }, (_, at) => pageOf(autoscalerUid(`0b0cf6ee-57de-4a07-${at}`), 50));
-    expect(Math.max(...[...Map.groupBy(pages, (page) => page).values()].map(({ length }) => length))).toBeLessThan(150);
+    const pages = Array.from({ length: 5_000 }, (_, at) =>
+      pageOf(autoscalerUid(`0b0cf6ee-57de-4a07-${at}`), 50),
+    );
+    expect(
+      Math.max(...[...Map.groupBy(pages, (page) => page).values()].map(({ length }) => length)),
+    ).toBeLessThan(150);
   });
 });

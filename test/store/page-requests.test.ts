@@ -1,5 +1,10 @@
 import { describe, expect, it } from "vitest";
-import { deleteLeftoverParams, leftoverParams, readPageParams, writePageParams } from "../../lib/store/pages/pages.ts";
+import {
+  deleteLeftoverParams,
+  leftoverParams,
+  readPageParams,
+  writePageParams,
+} from "../../lib/store/pages/pages.ts";
 import { PARTITION } from "./records.ts";
 
 const PLACE = { partition: PARTITION, generation: 2, index: 13 };
@@ -26,7 +31,11 @@ describe("the requests of a windows page", () => {
   });
 
   it("readPageParams() reads strongly", () => {
-    expect(readPageParams("state", PLACE)).toEqual({ TableName: "state", Key: KEY, ConsistentRead: true });
+    expect(readPageParams("state", PLACE)).toEqual({
+      TableName: "state",
+      Key: KEY,
+      ConsistentRead: true,
+    });
   });
 
   it("leftoverParams() reads on either side of the pages that are named, and deleteLeftoverParams() deletes those of an earlier epoch alone", () => {
@@ -38,7 +47,10 @@ describe("the requests of a windows page", () => {
       ConsistentRead: true,
       Limit: 100,
     });
-    expect(ranges).toEqual([between("page#000000", "page#000002"), between("page#000002#000004", "page#~")]);
+    expect(ranges).toEqual([
+      between("page#000000", "page#000002"),
+      between("page#000002#000004", "page#~"),
+    ]);
     expect(deleteLeftoverParams("state", { pk: KEY.pk.S, sk: KEY.sk.S }, 6)).toEqual({
       TableName: "state",
       Key: KEY,

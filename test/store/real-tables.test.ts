@@ -13,11 +13,14 @@ const newService = () => {
   const service = { nowMs: NOON, suffix: 1, fails: false, asked };
   const send = async ({ input }: { readonly input: { readonly TableName: string } }) => {
     asked.push(input.TableName);
-    if (service.fails) throw Object.assign(new Error("no such table"), { name: "ResourceNotFoundException" });
+    if (service.fails)
+      throw Object.assign(new Error("no such table"), { name: "ResourceNotFoundException" });
     return { Table: { TableId: `${input.TableName}-${service.suffix}` } };
   };
   const client = { send: send as unknown as DynamoDBClient["send"] };
-  const tables = withIds(testTables(client, { stateTable: "state", historyTable: "history" }, () => service.nowMs));
+  const tables = withIds(
+    testTables(client, { stateTable: "state", historyTable: "history" }, () => service.nowMs),
+  );
   return { service, ids: () => tables.ids?.() };
 };
 
@@ -43,7 +46,8 @@ describe("withIds()", () => {
 
   it("tells two tables of the embedded engine apart, and gives one table the same id each time", async () => {
     const [one, other] = [await startDynalite(), await startDynalite()];
-    const idsOf = (engine: typeof one) => withIds(testTables(engine.client, engine.tables, Date.now)).ids?.();
+    const idsOf = (engine: typeof one) =>
+      withIds(testTables(engine.client, engine.tables, Date.now)).ids?.();
     const [first, again, elsewhere] = [await idsOf(one), await idsOf(one), await idsOf(other)];
     expect(again).toEqual(first);
     expect(areRestored(first, elsewhere)).toBe(true);

@@ -10,30 +10,61 @@ const key = { pk: "fleet", sk: "cluster#eu-1" };
 describe("the requests of records that people edit", () => {
   it("putRecordParams() stores a new record only where there is none, or over an older tombstone", () => {
     expect(
-      putRecordParams("state", { key, record: { name: "eu-1", version: 1, paused: undefined }, expected: { counter: "version" }, token: "t" }),
+      putRecordParams("state", {
+        key,
+        record: { name: "eu-1", version: 1, paused: undefined },
+        expected: { counter: "version" },
+        token: "t",
+      }),
     ).toEqual({
       TableName: "state",
-      Item: { name: { S: "eu-1" }, version: { N: "1" }, pk: { S: "fleet" }, sk: { S: "cluster#eu-1" }, token: { S: "t" } },
-      ConditionExpression: "attribute_exists(deletedMs) AND #counter < :new OR attribute_not_exists(pk)",
+      Item: {
+        name: { S: "eu-1" },
+        version: { N: "1" },
+        pk: { S: "fleet" },
+        sk: { S: "cluster#eu-1" },
+        token: { S: "t" },
+      },
+      ConditionExpression:
+        "attribute_exists(deletedMs) AND #counter < :new OR attribute_not_exists(pk)",
       ExpressionAttributeNames: { "#counter": "version" },
       ExpressionAttributeValues: { ":new": { N: "1" } },
     });
   });
 
   it("putRecordParams() stores an edit only over the record that was read", () => {
-    expect(putRecordParams("state", { key, record: { version: 5 }, expected: { counter: "version", value: 4 }, token: "t" })).toEqual({
+    expect(
+      putRecordParams("state", {
+        key,
+        record: { version: 5 },
+        expected: { counter: "version", value: 4 },
+        token: "t",
+      }),
+    ).toEqual({
       TableName: "state",
-      Item: { version: { N: "5" }, pk: { S: "fleet" }, sk: { S: "cluster#eu-1" }, token: { S: "t" } },
-      ConditionExpression: "#counter = :expected AND attribute_not_exists(uid) AND attribute_not_exists(deletedMs)",
+      Item: {
+        version: { N: "5" },
+        pk: { S: "fleet" },
+        sk: { S: "cluster#eu-1" },
+        token: { S: "t" },
+      },
+      ConditionExpression:
+        "#counter = :expected AND attribute_not_exists(uid) AND attribute_not_exists(deletedMs)",
       ExpressionAttributeNames: { "#counter": "version" },
       ExpressionAttributeValues: { ":expected": { N: "4" } },
     });
-    expect(putRecordParams("state", { key, record: { version: 5 }, expected: { counter: "version", value: 4, uid: "a" }, token: "t" })).toMatchObject(
-      {
-        ConditionExpression: "#counter = :expected AND uid = :uid AND attribute_not_exists(deletedMs)",
-        ExpressionAttributeValues: { ":expected": { N: "4" }, ":uid": { S: "a" } },
-      },
-    );
+    expect(
+      putRecordParams("state", {
+        key,
+        record: { version: 5 },
+        expected: { counter: "version", value: 4, uid: "a" },
+        token: "t",
+      }),
+    ).toMatchObject({
+      ConditionExpression:
+        "#counter = :expected AND uid = :uid AND attribute_not_exists(deletedMs)",
+      ExpressionAttributeValues: { ":expected": { N: "4" }, ":uid": { S: "a" } },
+    });
   });
 
   it("listAutoscalersParams() reads a cluster, or one namespace of it, strongly", () => {
@@ -64,11 +95,23 @@ describe("the requests of records that people edit", () => {
     const asked = (first: string) => ({
       TableName: "state",
       KeyConditionExpression: "pk = :pk AND sk BETWEEN :first AND :fleet",
-      ExpressionAttributeValues: { ":pk": { S: "fleet" }, ":first": { S: first }, ":fleet": { S: "fleet" } },
+      ExpressionAttributeValues: {
+        ":pk": { S: "fleet" },
+        ":first": { S: first },
+        ":fleet": { S: "fleet" },
+      },
       ConsistentRead: true,
     });
-    expect([readFleetParams("state"), readFleetParams("state", "eu-1")]).toEqual([asked("cluster#"), asked("cluster#eu-1")]);
-    const keys = [clusterKey(clusterName("a")), clusterKey(clusterName("z-9")), editsKey, fleetKey].map(({ sk }) => sk);
+    expect([readFleetParams("state"), readFleetParams("state", "eu-1")]).toEqual([
+      asked("cluster#"),
+      asked("cluster#eu-1"),
+    ]);
+    const keys = [
+      clusterKey(clusterName("a")),
+      clusterKey(clusterName("z-9")),
+      editsKey,
+      fleetKey,
+    ].map(({ sk }) => sk);
     expect(keys.filter((sk) => sk < "cluster#" || sk > "fleet")).toEqual([]);
   });
 });

@@ -1,10 +1,20 @@
-import { autoscalerName, autoscalerUid, clusterName, namespace, WHOLE_CLUSTER } from "../../lib/model/ids.ts";
+import {
+  autoscalerName,
+  autoscalerUid,
+  clusterName,
+  namespace,
+  WHOLE_CLUSTER,
+} from "../../lib/model/ids.ts";
 import { type IntentBodies, intentBodies } from "../../lib/store/head/intent-codec.ts";
 import { NOON } from "../noon.ts";
 import type { Intent, ScaleEventRecord } from "../../lib/model/scale-records.ts";
 
 export const PARTITION = { cluster: clusterName("eu-1"), partition: WHOLE_CLUSTER };
-export const REF = { cluster: clusterName("eu-1"), namespace: namespace("shop"), name: autoscalerName("web") };
+export const REF = {
+  cluster: clusterName("eu-1"),
+  namespace: namespace("shop"),
+  name: autoscalerName("web"),
+};
 
 export const intent = (parts: Partial<Intent> = {}): Intent => ({
   id: "uid-web:5",
@@ -27,7 +37,8 @@ export const intent = (parts: Partial<Intent> = {}): Intent => ({
 });
 
 /** The entries of a head with nothing but these open intents. */
-export const bodiesOf = (...intents: readonly Intent[]): IntentBodies => intentBodies({ intents, uncounted: [], unreadable: [] });
+export const bodiesOf = (...intents: readonly Intent[]): IntentBodies =>
+  intentBodies({ intents, uncounted: [], unreadable: [] });
 
 export const event = (parts: Partial<ScaleEventRecord> = {}): ScaleEventRecord => ({
   ...REF,

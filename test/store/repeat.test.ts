@@ -2,7 +2,8 @@ import { describe, expect, it } from "vitest";
 import { isRefusal, isTransient, repeat } from "../../lib/store/table/repeat.ts";
 import type { Tables } from "../../lib/store/table/tables.ts";
 
-const failing = (name: string, httpStatusCode = 400): Error => Object.assign(new Error(name), { name, $metadata: { httpStatusCode } });
+const failing = (name: string, httpStatusCode = 400): Error =>
+  Object.assign(new Error(name), { name, $metadata: { httpStatusCode } });
 
 const clocked = (untilMs?: number) => {
   const waits: number[] = [];
@@ -41,7 +42,9 @@ describe("repeat()", () => {
 
   it("waits longer each time, with jitter, up to a second", async () => {
     const { tables, waits } = clocked();
-    expect(await repeat(tables, "do it", failingFirst(7, failing("ThrottlingException")))).toBe("answered at call 8");
+    expect(await repeat(tables, "do it", failingFirst(7, failing("ThrottlingException")))).toBe(
+      "answered at call 8",
+    );
     expect(waits).toEqual([12.5, 25, 50, 100, 200, 400, 500]);
   });
 
@@ -61,7 +64,9 @@ describe("repeat()", () => {
     [37.5, 2],
   ])("starts no wait that would end after %d ms", async (untilMs, waited) => {
     const { tables, waits } = clocked(untilMs);
-    await expect(repeat(tables, "do it", failingFirst(9, failing("TimeoutError")))).rejects.toMatchObject({ code: "store.unclear" });
+    await expect(
+      repeat(tables, "do it", failingFirst(9, failing("TimeoutError"))),
+    ).rejects.toMatchObject({ code: "store.unclear" });
     expect(waits).toHaveLength(waited);
   });
 
@@ -87,10 +92,10 @@ describe("isTransient()", () => {
   });
 
   it("leaves a refused condition to isRefusal()", () => {
-    expect([isRefusal(failing("ConditionalCheckFailedException")), isRefusal(failing("ValidationException")), isRefusal(undefined)]).toEqual([
-      true,
-      false,
-      false,
-    ]);
+    expect([
+      isRefusal(failing("ConditionalCheckFailedException")),
+      isRefusal(failing("ValidationException")),
+      isRefusal(undefined),
+    ]).toEqual([true, false, false]);
   });
 });

@@ -1,7 +1,16 @@
 import { randomBytes } from "node:crypto";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { insertByStatement, type HistoryItem, type InsertHistory } from "../../lib/store/history/item.ts";
-import { insertAnswer, insertBegun, type RequestName, readAnswer } from "../../lib/store/history/requests.ts";
+import {
+  insertByStatement,
+  type HistoryItem,
+  type InsertHistory,
+} from "../../lib/store/history/item.ts";
+import {
+  insertAnswer,
+  insertBegun,
+  type RequestName,
+  readAnswer,
+} from "../../lib/store/history/requests.ts";
 import type { Tables } from "../../lib/store/table/tables.ts";
 import { type Engine, startMemory } from "../contracts/engines.ts";
 import { NOON } from "../noon.ts";
@@ -41,7 +50,9 @@ describe("a request that is made once", () => {
 
   it("was begun by the first that came, and has the first answer", async () => {
     await insertBegun(insert, NAME, BEGUN);
-    expect(await insertBegun(insert, NAME, { ...BEGUN, requestId: "r-2", atMs: NOON + 1 })).toEqual(BEGUN);
+    expect(await insertBegun(insert, NAME, { ...BEGUN, requestId: "r-2", atMs: NOON + 1 })).toEqual(
+      BEGUN,
+    );
     expect(await readAnswer(tables, NAME)).toBeUndefined();
     await insertAnswer(insert, NAME, ANSWER, NOON);
     await insertAnswer(insert, NAME, { ...ANSWER, status: 500 }, NOON);
@@ -60,13 +71,24 @@ describe("a request that is made once", () => {
   });
 
   it("keeps no answer that fits no item, and says so of one that it cannot read", async () => {
-    await insertAnswer(insert, NAME, { ...ANSWER, body: randomBytes(400_000).toString("base64") }, NOON);
+    await insertAnswer(
+      insert,
+      NAME,
+      { ...ANSWER, body: randomBytes(400_000).toString("base64") },
+      NOON,
+    );
     expect(inserted).toEqual([]);
     // An answer of a version that is not known yet.
     await insertAnswer(insert, NAME, ANSWER, NOON);
     const other = { ...NAME, key: "a-key-of-another-version" };
     await insertAnswer(
-      (items) => insert(items.map((item) => ({ ...item, body: Uint8Array.of(0x80 + 9, ...(item.body as Uint8Array).subarray(1)) }))),
+      (items) =>
+        insert(
+          items.map((item) => ({
+            ...item,
+            body: Uint8Array.of(0x80 + 9, ...(item.body as Uint8Array).subarray(1)),
+          })),
+        ),
       other,
       ANSWER,
       NOON,

@@ -1,8 +1,19 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { type AutoscalerUid, autoscalerName, clusterName, namespace, partitionName } from "../../lib/model/ids.ts";
+import {
+  type AutoscalerUid,
+  autoscalerName,
+  clusterName,
+  namespace,
+  partitionName,
+} from "../../lib/model/ids.ts";
 import type { Sample } from "../../lib/model/scale-records.ts";
-import { BIN_MS, ROLLUP_BODY_BYTES_MAX, ROLLUP_MS, rollupItem } from "../../lib/store/history/rollups.ts";
+import {
+  BIN_MS,
+  ROLLUP_BODY_BYTES_MAX,
+  ROLLUP_MS,
+  rollupItem,
+} from "../../lib/store/history/rollups.ts";
 
 describe("rollupItem()", () => {
   it("takes one write unit for six hours of an autoscaler, whatever it does", () => {
@@ -17,20 +28,41 @@ describe("rollupItem()", () => {
       generation: count,
       load: fc.option(fc.double({ min: 0, max: 20, noNaN: true }), { nil: undefined }),
       metrics: fc.array(
-        fc.record({ name: fc.string({ maxLength: 60 }), value: fc.string({ maxLength: 20 }), target: fc.string({ maxLength: 20 }) }),
+        fc.record({
+          name: fc.string({ maxLength: 60 }),
+          value: fc.string({ maxLength: 20 }),
+          target: fc.string({ maxLength: 20 }),
+        }),
         { maxLength: 4 },
       ),
       reason: fc.constantFrom("ScaleDownStabilized", "DesiredWithinRange", "ScaleUpLimit"),
       held: fc.option(fc.constantFrom("stabilization", "policy"), { nil: undefined }),
     });
     const uid = "0d2f6f3e-9a1c-4c36-8f3a-6b1f2f9e5a10" as AutoscalerUid;
-    const of = { cluster: clusterName("production-eu-central-1"), namespace: namespace("checkout"), name: autoscalerName("payment-gateway"), uid };
-    const source = { partition: { cluster: of.cluster, partition: partitionName("default") }, page: 12, fromMs: 0 };
+    const of = {
+      cluster: clusterName("production-eu-central-1"),
+      namespace: namespace("checkout"),
+      name: autoscalerName("payment-gateway"),
+      uid,
+    };
+    const source = {
+      partition: { cluster: of.cluster, partition: partitionName("default") },
+      page: 12,
+      fromMs: 0,
+    };
     fc.assert(
-      fc.property(fc.array(sample, { minLength: ROLLUP_MS / BIN_MS, maxLength: ROLLUP_MS / BIN_MS }), (samples) => {
-        const timed = samples.map((one, at) => ({ ...one, atMs: at * BIN_MS })) as unknown as readonly Sample[];
-        expect(rollupItem(source, of, timed).body.length).toBeLessThanOrEqual(ROLLUP_BODY_BYTES_MAX);
-      }),
+      fc.property(
+        fc.array(sample, { minLength: ROLLUP_MS / BIN_MS, maxLength: ROLLUP_MS / BIN_MS }),
+        (samples) => {
+          const timed = samples.map((one, at) => ({
+            ...one,
+            atMs: at * BIN_MS,
+          })) as unknown as readonly Sample[];
+          expect(rollupItem(source, of, timed).body.length).toBeLessThanOrEqual(
+            ROLLUP_BODY_BYTES_MAX,
+          );
+        },
+      ),
     );
   });
 });

@@ -37,7 +37,11 @@ describe("the changes of clusters and of the fleet", () => {
     expect(scopeChangesParams("history", { scope: "fleet", name: "fleet" })).toEqual({
       TableName: "history",
       KeyConditionExpression: "pk = :pk AND sk BETWEEN :since AND :last",
-      ExpressionAttributeValues: { ":pk": { S: "changes#fleet#fleet" }, ":since": { S: "change#000000000000000" }, ":last": { S: "change#~" } },
+      ExpressionAttributeValues: {
+        ":pk": { S: "changes#fleet#fleet" },
+        ":since": { S: "change#000000000000000" },
+        ":last": { S: "change#~" },
+      },
       ConsistentRead: true,
     });
   });

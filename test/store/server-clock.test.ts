@@ -1,15 +1,28 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { CLOCK_WRONG_MAX_MS, clockDifference, clockWrongBy, serverClockOf } from "../../lib/store/table/server-clock.ts";
+import {
+  CLOCK_WRONG_MAX_MS,
+  clockDifference,
+  clockWrongBy,
+  serverClockOf,
+} from "../../lib/store/table/server-clock.ts";
 import { NOON } from "../noon.ts";
 
-/** What a call tells that is answered by a service whose clock is right, to a machine whose clock is ahead by so much. */
+/**
+ * What a call tells that is answered by a service whose clock is right, to a machine whose clock is
+ * ahead by so much.
+ */
 const called = (aheadMs: number, startMs: number, outMs: number, backMs: number) => {
   const answeredMs = startMs + outMs;
   const date = new Date(answeredMs).toUTCString();
-  return clockDifference({ date, sentMs: startMs + aheadMs, receivedMs: answeredMs + backMs + aheadMs });
+  return clockDifference({
+    date,
+    sentMs: startMs + aheadMs,
+    receivedMs: answeredMs + backMs + aheadMs,
+  });
 };
-const wrongBy = (difference: ReturnType<typeof clockDifference>) => clockWrongBy({ serverClock: () => difference });
+const wrongBy = (difference: ReturnType<typeof clockDifference>) =>
+  clockWrongBy({ serverClock: () => difference });
 
 const start = fc.integer({ min: NOON, max: NOON + 10_000 });
 const travel = fc.integer({ min: 0, max: 2_000 });
@@ -18,20 +31,33 @@ describe("the clock of the service", () => {
   it("always names a clock that is wrong by more than two seconds and the time of the call", () => {
     const off = fc.integer({ min: 1, max: 7_200_000 });
     fc.assert(
-      fc.property(start, travel, travel, off, fc.boolean(), (startMs, outMs, backMs, more, ahead) => {
-        const byMs = (CLOCK_WRONG_MAX_MS + outMs + backMs + more) * (ahead ? 1 : -1);
-        const found = wrongBy(called(byMs, startMs, outMs, backMs)) ?? 0;
-        expect(Math.sign(found)).toBe(ahead ? 1 : -1);
-        expect(Math.abs(found)).toBeLessThanOrEqual(Math.abs(byMs));
-      }),
+      fc.property(
+        start,
+        travel,
+        travel,
+        off,
+        fc.boolean(),
+        (startMs, outMs, backMs, more, ahead) => {
+          const byMs = (CLOCK_WRONG_MAX_MS + outMs + backMs + more) * (ahead ? 1 : -1);
+          const found = wrongBy(called(byMs, startMs, outMs, backMs)) ?? 0;
+          expect(Math.sign(found)).toBe(ahead ? 1 : -1);
+          expect(Math.abs(found)).toBeLessThanOrEqual(Math.abs(byMs));
+        },
+      ),
     );
   });
 
   it("never names a clock that is wrong by no more than a second, however long the call took", () => {
     fc.assert(
-      fc.property(start, travel, travel, fc.integer({ min: -1_000, max: 1_000 }), (startMs, outMs, backMs, byMs) => {
-        expect(wrongBy(called(byMs, startMs, outMs, backMs))).toBeUndefined();
-      }),
+      fc.property(
+        start,
+        travel,
+        travel,
+        fc.integer({ min: -1_000, max: 1_000 }),
+        (startMs, outMs, backMs, byMs) => {
+          expect(wrongBy(called(byMs, startMs, outMs, backMs))).toBeUndefined();
+        },
+      ),
     );
   });
 

@@ -2,9 +2,25 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import * as z from "zod";
 import { autoscalerUid } from "../../lib/model/ids.ts";
-import { TROUBLE_STATES, LASTING_MS, PROBLEM_KINDS, problemCounts, type SummaryRow } from "../../lib/model/summary.ts";
-import { decodeHeadSummary, encodeHeadSummary, type HeadSummary, decodeIndex, encodeIndex } from "../../lib/store/summary/summary-items.ts";
-import { decodeSummary, encodeSummary, summaryKeyOf } from "../../lib/store/summary/summary-codec.ts";
+import {
+  TROUBLE_STATES,
+  LASTING_MS,
+  PROBLEM_KINDS,
+  problemCounts,
+  type SummaryRow,
+} from "../../lib/model/summary.ts";
+import {
+  decodeHeadSummary,
+  encodeHeadSummary,
+  type HeadSummary,
+  decodeIndex,
+  encodeIndex,
+} from "../../lib/store/summary/summary-items.ts";
+import {
+  decodeSummary,
+  encodeSummary,
+  summaryKeyOf,
+} from "../../lib/store/summary/summary-codec.ts";
 import { compress, decompress } from "../../lib/store/table/compressed.ts";
 import { NOON } from "../noon.ts";
 
@@ -14,11 +30,32 @@ const optional = <Value>(value: fc.Arbitrary<Value>) => fc.option(value, { nil: 
 const time = fc.nat({ max: 40_000_000 }).map((seconds) => NOON - seconds * 1_000);
 const present = <Fields extends object>(fields: Fields): Fields =>
   Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Fields;
-const word = fc.constantFrom("active", "limited", "ReadyForNewScale", "unsettled scale", "__proto__", "");
+const word = fc.constantFrom(
+  "active",
+  "limited",
+  "ReadyForNewScale",
+  "unsettled scale",
+  "__proto__",
+  "",
+);
 const totals = fc
-  .record({ ups: fc.integer({ min: 1, max: 9 }), added: count, downs: count, removed: count, refusedUps: count, refusedDowns: count })
+  .record({
+    ups: fc.integer({ min: 1, max: 9 }),
+    added: count,
+    downs: count,
+    removed: count,
+    refusedUps: count,
+    refusedDowns: count,
+  })
   .map((all) => all);
-const since = fc.record({ refused: optional(time), failing: optional(time), unmeasured: optional(time), atMax: time }).map((times) => present(times));
+const since = fc
+  .record({
+    refused: optional(time),
+    failing: optional(time),
+    unmeasured: optional(time),
+    atMax: time,
+  })
+  .map((times) => present(times));
 
 const row: fc.Arbitrary<SummaryRow> = fc
   .record({
@@ -41,7 +78,9 @@ const row: fc.Arbitrary<SummaryRow> = fc
     totals: optional(totals),
     since: optional(since),
   })
-  .map(({ uid, ...rest }) => present({ key: summaryKeyOf(autoscalerUid(uid)), ...rest }) as SummaryRow);
+  .map(
+    ({ uid, ...rest }) => present({ key: summaryKeyOf(autoscalerUid(uid)), ...rest }) as SummaryRow,
+  );
 
 const head: HeadSummary = {
   atMs: NOON,
@@ -60,7 +99,11 @@ const head: HeadSummary = {
 
 describe("a summary", () => {
   it("in a head says each state that a partition can have", () => {
-    const said = TROUBLE_STATES.map((state) => decodeHeadSummary(encodeHeadSummary({ ...head, trouble: { state, silent: false, holds: [] } })));
+    const said = TROUBLE_STATES.map((state) =>
+      decodeHeadSummary(
+        encodeHeadSummary({ ...head, trouble: { state, silent: false, holds: [] } }),
+      ),
+    );
     expect(said.map((summary) => summary?.trouble.state)).toEqual([...TROUBLE_STATES]);
   });
 
@@ -77,22 +120,26 @@ describe("a summary", () => {
   it("that is damaged, of a later version or absent is none", () => {
     const body = encodeSummary([], NOON) ?? new Uint8Array();
     const later = Buffer.concat([Buffer.of(0x82), body.subarray(1)]);
-    expect([decodeSummary(body.subarray(0, -2)), decodeSummary(later), decodeHeadSummary(undefined), decodeHeadSummary(Buffer.of(1))]).toEqual([
-      undefined,
-      undefined,
-      undefined,
-      undefined,
-    ]);
+    expect([
+      decodeSummary(body.subarray(0, -2)),
+      decodeSummary(later),
+      decodeHeadSummary(undefined),
+      decodeHeadSummary(Buffer.of(1)),
+    ]).toEqual([undefined, undefined, undefined, undefined]);
     expect([decodeIndex(Buffer.of(9, 9)), decodeHeadSummary(body)]).toEqual([undefined, undefined]);
   });
 
   it("of which a row, a column, a key or a word is cut off is none, and never shows the number of another autoscaler", () => {
-    const kept = z.tuple([z.number(), z.tuple([z.string(), z.array(z.string()), z.record(z.string(), z.array(z.unknown()))])]);
+    const kept = z.tuple([
+      z.number(),
+      z.tuple([z.string(), z.array(z.string()), z.record(z.string(), z.array(z.unknown()))]),
+    ]);
     fc.assert(
       fc.property(fc.array(row, { minLength: 1, maxLength: 20 }), fc.nat(), (rows, choice) => {
         const body = encodeSummary(rows, NOON) ?? new Uint8Array();
         const [atMs, [keys, words, columns]] = kept.parse(decompress(body).value);
-        const [name = "", column = []] = Object.entries(columns)[choice % Object.keys(columns).length] ?? [];
+        const [name = "", column = []] =
+          Object.entries(columns)[choice % Object.keys(columns).length] ?? [];
         const damaged: readonly unknown[] = [
           [keys, words, { ...columns, [name]: column.toSpliced(choice % column.length, 1) }],
           [keys, words, { ...columns, [name]: [...column, column[0]] }],
@@ -100,9 +147,13 @@ describe("a summary", () => {
           [keys.slice(0, -8), words, columns],
           [keys, words.slice(0, -1), columns],
         ];
-        for (const value of damaged) expect(decodeSummary(compress(1, [atMs, value]))).toBeUndefined();
+        for (const value of damaged)
+          expect(decodeSummary(compress(1, [atMs, value]))).toBeUndefined();
         expect(decodeSummary(compress(2, [atMs, [keys, words, columns]]))).toBeUndefined();
-        expect(decodeSummary(compress(1, [atMs, [keys, words, columns]]))).toEqual({ atMs: NOON, rows });
+        expect(decodeSummary(compress(1, [atMs, [keys, words, columns]]))).toEqual({
+          atMs: NOON,
+          rows,
+        });
       }),
     );
   });
@@ -110,7 +161,11 @@ describe("a summary", () => {
   it("of foreign bytes is none", () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 200 }), (bytes) => {
-        expect([decodeSummary(bytes), decodeHeadSummary(bytes), decodeIndex(bytes)]).toEqual([undefined, undefined, undefined]);
+        expect([decodeSummary(bytes), decodeHeadSummary(bytes), decodeIndex(bytes)]).toEqual([
+          undefined,
+          undefined,
+          undefined,
+        ]);
       }),
     );
   });
@@ -133,7 +188,14 @@ describe("a summary", () => {
         desired: current,
         targets: [`${20 + random(80)}% (${100 + random(800)}m)/60%`],
         lastScaleMs: NOON - random(86_400) * 1_000,
-        totals: { ups, added: ups + random(5_000), downs, removed: downs + random(5_000), refusedUps: 0, refusedDowns: 0 },
+        totals: {
+          ups,
+          added: ups + random(5_000),
+          downs,
+          removed: downs + random(5_000),
+          refusedUps: 0,
+          refusedDowns: 0,
+        },
       };
     });
     expect(encodeSummary(rows, NOON)?.length).toBeLessThan(3 * 1_024 - 70);
@@ -152,11 +214,17 @@ describe("a summary", () => {
       }),
     );
     const body = encodeSummary(rows, NOON);
-    expect(body && decodeSummary(body)?.rows.every(({ targets }) => targets.length === 0)).toBe(true);
+    expect(body && decodeSummary(body)?.rows.every(({ targets }) => targets.length === 0)).toBe(
+      true,
+    );
   });
 
   it("counts problems, and those that last", () => {
-    const rows = [{ since: { refused: NOON - LASTING_MS } }, { since: { refused: NOON - 1, atMax: NOON } }, {}];
+    const rows = [
+      { since: { refused: NOON - LASTING_MS } },
+      { since: { refused: NOON - 1, atMax: NOON } },
+      {},
+    ];
     expect(problemCounts(rows, NOON)).toEqual({
       refused: { autoscalers: 2, lasting: 1, oldestMs: NOON - LASTING_MS },
       atMax: { autoscalers: 1, lasting: 0, oldestMs: NOON },
@@ -167,18 +235,42 @@ describe("a summary", () => {
 
 describe("an index", () => {
   it("always says the same after it was stored, with one hash for one content", () => {
-    const common = { labels: { app: "web" }, createdMs: NOON, generation: 3, kind: "HorizontalPodAutoscaler" };
+    const common = {
+      labels: { app: "web" },
+      createdMs: NOON,
+      generation: 3,
+      kind: "HorizontalPodAutoscaler",
+    };
     const target = { apiVersion: "apps/v1", kind: "Deployment", name: "web" };
     const index = {
       specVersion: 4,
       clusterIncarnation: "uid:2",
       rows: [
-        { ...common, namespace: "shop", name: "web", uid: "u1", target, minReplicas: 1, maxReplicas: 9, owner: "ada" },
-        { ...common, namespace: "shop", name: "old", uid: "u2", problem: "no", paused: { by: "ada", atMs: NOON, untilMs: NOON } },
+        {
+          ...common,
+          namespace: "shop",
+          name: "web",
+          uid: "u1",
+          target,
+          minReplicas: 1,
+          maxReplicas: 9,
+          owner: "ada",
+        },
+        {
+          ...common,
+          namespace: "shop",
+          name: "old",
+          uid: "u2",
+          problem: "no",
+          paused: { by: "ada", atMs: NOON, untilMs: NOON },
+        },
       ],
     };
     const { body, hash } = encodeIndex(index);
     expect(decodeIndex(body)).toEqual(index);
-    expect([encodeIndex({ ...index }).hash === hash, encodeIndex({ ...index, specVersion: 5 }).hash === hash]).toEqual([true, false]);
+    expect([
+      encodeIndex({ ...index }).hash === hash,
+      encodeIndex({ ...index, specVersion: 5 }).hash === hash,
+    ]).toEqual([true, false]);
   });
 });

@@ -6,12 +6,24 @@ const cut = (before: number, after: number) => ({ step: "set bounds", before, af
 
 describe("isAtMax()", () => {
   it.each([
-    ["at the maximum of the manifest, with more wanted", { bounds: { min: 2, max: 5 }, from: 5, steps: [cut(9, 5)] }, true],
+    [
+      "at the maximum of the manifest, with more wanted",
+      { bounds: { min: 2, max: 5 }, from: 5, steps: [cut(9, 5)] },
+      true,
+    ],
     ["below it", { bounds: { min: 2, max: 5 }, from: 4, steps: [cut(9, 5)] }, false],
-    ["at it, with no more wanted", { bounds: { min: 2, max: 5 }, from: 5, steps: [cut(5, 5)] }, false],
+    [
+      "at it, with no more wanted",
+      { bounds: { min: 2, max: 5 }, from: 5, steps: [cut(5, 5)] },
+      false,
+    ],
     [
       "at the old maximum, while a schedule allows more",
-      { bounds: { min: 2, max: 50 }, from: 20, steps: [{ step: "rate", before: 40, after: 30, limit }] },
+      {
+        bounds: { min: 2, max: 50 },
+        from: 20,
+        steps: [{ step: "rate", before: 40, after: 30, limit }],
+      },
       false,
     ],
     ["at a raised maximum", { bounds: { min: 2, max: 50 }, from: 50, steps: [cut(60, 50)] }, true],

@@ -16,7 +16,11 @@ afterAll(() => engine.close());
 
 /** A world of which each sync tells what it consumed. */
 const costed = async (autoscalers: number) => {
-  const world = await newWorld(engine.client, engine.tables, Object.fromEntries(Array.from({ length: autoscalers }, (_, at) => [`app-${at}`, 3])));
+  const world = await newWorld(
+    engine.client,
+    engine.tables,
+    Object.fromEntries(Array.from({ length: autoscalers }, (_, at) => [`app-${at}`, 3])),
+  );
   let consumed = nothingConsumed();
   const client = metered(engine.client, () => consumed);
   const warm = world.worker({ tables: { ...world.tables, client } });
@@ -31,7 +35,10 @@ const costed = async (autoscalers: number) => {
 
 const FIVE_MINUTES = 300_000;
 
-const syncs = async (next: () => Promise<Consumed>, count: number): Promise<readonly Consumed[]> => {
+const syncs = async (
+  next: () => Promise<Consumed>,
+  count: number,
+): Promise<readonly Consumed[]> => {
   const all: Consumed[] = [];
   for (let at = 0; at < count; at++) all.push(await next());
   return all;
@@ -50,35 +57,58 @@ describe("the cost of a sync in steady state", () => {
       // The first minute makes the pages and fills the journal once.
       await syncs(next, 5);
       const measured = await syncs(next, 8);
-      const summaries = measured.map((consumed) => inState(world, consumed)).filter(({ writes }) => writes !== 2);
+      const summaries = measured
+        .map((consumed) => inState(world, consumed))
+        .filter(({ writes }) => writes !== 2);
       expect(summaries.map(({ writes }) => writes)).toEqual([3, 3]);
       // Some 12 bytes for each of autoscalers that were never scaled.
-      for (const { units = 0 } of summaries) expect(units - 2).toBeLessThanOrEqual(Math.ceil((autoscalers * 12 + 200) / 1_024));
-      const steady = measured.map((consumed) => inState(world, consumed)).filter(({ writes }) => writes === 2);
+      for (const { units = 0 } of summaries)
+        expect(units - 2).toBeLessThanOrEqual(Math.ceil((autoscalers * 12 + 200) / 1_024));
+      const steady = measured
+        .map((consumed) => inState(world, consumed))
+        .filter(({ writes }) => writes === 2);
       expect(steady.map(({ units }) => units)).toEqual(Array.from({ length: 6 }, () => 2));
       const journal = measured.flatMap(({ writes }) => writes.get(world.tables.historyTable) ?? []);
       const pages = journalPages((await world.head()).pages.length).length;
       expect(journal).toEqual([pages, pages]);
-      // The kill switch and the cluster; every five minutes the manifests as well, because specs are trusted for no longer.
+      // The kill switch and the cluster; every five minutes the manifests as well, because specs
+      // are trusted for no longer.
       expect(Math.min(...measured.map(({ readUnits }) => readUnits))).toBe(2);
-      const fiveMinutes = [...measured, ...(await syncs(next, FIVE_MINUTES / PERIOD_MS))].slice(-FIVE_MINUTES / PERIOD_MS);
+      const fiveMinutes = [...measured, ...(await syncs(next, FIVE_MINUTES / PERIOD_MS))].slice(
+        -FIVE_MINUTES / PERIOD_MS,
+      );
       expect(fiveMinutes.filter(({ readUnits }) => readUnits > 2)).toHaveLength(1);
     },
   );
 
   it("has the same reads and writes with overrides of the fleet, the cluster, a namespace and single autoscalers", async () => {
     const { world, next } = await costed(20);
-    const { scope: _of, ...one } = override("fleet", { max: 50 }, { untilMs: Number.MAX_SAFE_INTEGER });
+    const { scope: _of, ...one } = override(
+      "fleet",
+      { max: 50 },
+      { untilMs: Number.MAX_SAFE_INTEGER },
+    );
     const several = [1, 2, 3, 4, 5].map((at) => ({ ...one, id: `o-${at}` }));
     const { version } = await getFleet(world.tables);
     await putFleet(world.tables, { overrides: several }, version);
-    await putCluster(world.tables, { ...world.record, version: 2, overrides: [...several, { ...one, id: "o-6", namespace: "shop" }] }, 1);
-    for (const name of ["app-1", "app-2"]) await putAutoscaler(world.tables, { ...world.autoscaler(name, 2), overrides: several }, 1);
+    await putCluster(
+      world.tables,
+      {
+        ...world.record,
+        version: 2,
+        overrides: [...several, { ...one, id: "o-6", namespace: "shop" }],
+      },
+      1,
+    );
+    for (const name of ["app-1", "app-2"])
+      await putAutoscaler(world.tables, { ...world.autoscaler(name, 2), overrides: several }, 1);
     await raiseSpecVersion(world.tables, world.partition);
     await syncs(next, 5);
     const measured = await syncs(next, 8);
     expect(measured.filter((consumed) => inState(world, consumed).writes === 2)).toHaveLength(6);
-    expect(new Set(measured.map((consumed) => inState(world, consumed).writes))).toEqual(new Set([2, 3]));
+    expect(new Set(measured.map((consumed) => inState(world, consumed).writes))).toEqual(
+      new Set([2, 3]),
+    );
     expect(Math.min(...measured.map(({ readUnits }) => readUnits))).toBe(2);
     await putFleet(world.tables, {}, version + 1);
   });

@@ -9,7 +9,10 @@ import type { PutFault } from "./memory-cluster.ts";
 import { newWorld, PERIOD_MS, type World, workloadOf } from "./world.ts";
 import type { ScaleEventRecord, ScaleTotals } from "../../lib/model/scale-records.ts";
 
-/** Per-period limit of the rules: one scale of a workload in it. Longer than an intent may stay open, so that what was settled late must count. */
+/**
+ * Per-period limit of the rules: one scale of a workload in it. Longer than an intent may stay
+ * open, so that what was settled late must count.
+ */
 const RATE_WINDOW_MS = 6 * PERIOD_MS;
 const NAMES = ["web", "api", "db"] as const;
 /** Largest difference of two clocks that the protocol allows for. */
@@ -21,8 +24,15 @@ const stepArbitrary = fc.record({
   dieAt: fc.integer({ min: 0, max: 60 }),
   /** Whether that call still takes effect. */
   dieAfter: fc.boolean(),
-  putFaults: fc.array(fc.constantFrom<PutFault>("lost answer", "lost request", "late", "server error"), { maxLength: 2 }),
-  demand: fc.record({ web: fc.integer({ min: 1, max: 9 }), api: fc.integer({ min: 1, max: 9 }), db: fc.integer({ min: 1, max: 9 }) }),
+  putFaults: fc.array(
+    fc.constantFrom<PutFault>("lost answer", "lost request", "late", "server error"),
+    { maxLength: 2 },
+  ),
+  demand: fc.record({
+    web: fc.integer({ min: 1, max: 9 }),
+    api: fc.integer({ min: 1, max: 9 }),
+    db: fc.integer({ min: 1, max: 9 }),
+  }),
   /** A person changes a count between two syncs. */
   edit: fc.option(fc.constantFrom(...NAMES), { freq: 4 }),
   skewMs: fc.integer({ min: -2_000, max: 2_000 }),
@@ -33,7 +43,10 @@ type Step = typeof stepArbitrary extends fc.Arbitrary<infer Value> ? Value : nev
 
 class Died extends Error {}
 
-/** A worker that dies at its nth call: the call may take effect, but nothing is heard of it, and nothing is called any more. */
+/**
+ * A worker that dies at its nth call: the call may take effect, but nothing is heard of it, and
+ * nothing is called any more.
+ */
 const mortal = (world: World, ports: SyncPorts, { dieAt, dieAfter, skewMs }: Step): SyncPorts => {
   let calls = 0;
   const through = async <Result>(call: () => Promise<Result>): Promise<Result> => {
@@ -44,7 +57,11 @@ const mortal = (world: World, ports: SyncPorts, { dieAt, dieAfter, skewMs }: Ste
     throw new Died();
   };
   const { client } = world.cluster;
-  const tables = { ...ports.tables, clock: () => world.nowMs + skewMs, client: around(ports.tables.client, (_command, send) => through(send)) };
+  const tables = {
+    ...ports.tables,
+    clock: () => world.nowMs + skewMs,
+    client: around(ports.tables.client, (_command, send) => through(send)),
+  };
   return {
     ...world.worker({ tables }),
     rules: ports.rules,
@@ -53,9 +70,11 @@ const mortal = (world: World, ports: SyncPorts, { dieAt, dieAfter, skewMs }: Ste
       Promise.resolve({
         observe: (watched, limits) => through(() => client.observe(watched, limits)),
         putScale: (write, timeoutMs) => through(() => client.putScale(write, timeoutMs)),
-        readScale: (namespace, target, timeoutMs) => through(() => client.readScale(namespace, target, timeoutMs)),
+        readScale: (namespace, target, timeoutMs) =>
+          through(() => client.readScale(namespace, target, timeoutMs)),
         listSpecs: (request) => through(() => client.listSpecs(request)),
-        recommend: (recommender, request, timeoutMs) => through(() => client.recommend(recommender, request, timeoutMs)),
+        recommend: (recommender, request, timeoutMs) =>
+          through(() => client.recommend(recommender, request, timeoutMs)),
         close: () => {},
       }),
   };
@@ -91,12 +110,20 @@ const settleDown = async (world: World): Promise<void> => {
   }
 };
 
-const effectsOf = (world: World, name: string) => world.cluster.puts.filter(({ key, effect }) => key === name && effect);
-const eventsOf = (events: readonly ScaleEventRecord[], name: string) => events.filter((event) => event.name === name);
+const effectsOf = (world: World, name: string) =>
+  world.cluster.puts.filter(({ key, effect }) => key === name && effect);
+const eventsOf = (events: readonly ScaleEventRecord[], name: string) =>
+  events.filter((event) => event.name === name);
 
-const storedTotals = async ({ tables, partition, ...world }: World): Promise<ReadonlyMap<string, ScaleTotals>> => {
+const storedTotals = async ({
+  tables,
+  partition,
+  ...world
+}: World): Promise<ReadonlyMap<string, ScaleTotals>> => {
   const { pages, pageGeneration: generation } = await world.head();
-  const read = await Promise.all(pages.map((_epoch, index) => readPage(tables, { partition, generation, index })));
+  const read = await Promise.all(
+    pages.map((_epoch, index) => readPage(tables, { partition, generation, index })),
+  );
   const entries = read.flatMap((item) => {
     const page = item && decodePage(item.body);
     return page?.kind === "read" ? [...page.entries.values()] : [];
@@ -112,15 +139,37 @@ const checkStory = async (world: World): Promise<void> => {
   for (const name of NAMES) {
     const effects = effectsOf(world, name);
     const counted = eventsOf(events, name).filter(({ outcome }) => outcome !== "refused");
-    expect(counted.length, "every PUT that took effect has its event").toBeGreaterThanOrEqual(effects.length);
-    const sum = (some: readonly ScaleEventRecord[]): number => some.reduce((all, { from, to }) => all + Math.abs(to - from), 0);
-    const [ups, downs] = [counted.filter(({ from, to }) => to > from), counted.filter(({ from, to }) => to < from)];
-    const { epoch: _epoch, ...stored } = totals.get(`uid-${name}`) ?? { ups: 0, added: 0, downs: 0, removed: 0, epoch: 0 };
-    expect(stored, "the totals count each event once").toEqual({ ups: ups.length, added: sum(ups), downs: downs.length, removed: sum(downs) });
-    expect(workloadOf(world, name).replicas, "the count follows the demand in the end").toBe(workloadOf(world, name).demand);
+    expect(counted.length, "every PUT that took effect has its event").toBeGreaterThanOrEqual(
+      effects.length,
+    );
+    const sum = (some: readonly ScaleEventRecord[]): number =>
+      some.reduce((all, { from, to }) => all + Math.abs(to - from), 0);
+    const [ups, downs] = [
+      counted.filter(({ from, to }) => to > from),
+      counted.filter(({ from, to }) => to < from),
+    ];
+    const { epoch: _epoch, ...stored } = totals.get(`uid-${name}`) ?? {
+      ups: 0,
+      added: 0,
+      downs: 0,
+      removed: 0,
+      epoch: 0,
+    };
+    expect(stored, "the totals count each event once").toEqual({
+      ups: ups.length,
+      added: sum(ups),
+      downs: downs.length,
+      removed: sum(downs),
+    });
+    expect(workloadOf(world, name).replicas, "the count follows the demand in the end").toBe(
+      workloadOf(world, name).demand,
+    );
     const times = effects.map(({ atMs }) => atMs);
     for (const [at, atMs] of times.slice(1).entries()) {
-      expect(atMs - (times[at] ?? 0), "no limit is exceeded as seen from the cluster").toBeGreaterThanOrEqual(RATE_WINDOW_MS - CLOCK_DIFFERENCE_MS);
+      expect(
+        atMs - (times[at] ?? 0),
+        "no limit is exceeded as seen from the cluster",
+      ).toBeGreaterThanOrEqual(RATE_WINDOW_MS - CLOCK_DIFFERENCE_MS);
     }
   }
 };
@@ -129,15 +178,25 @@ describe("a sync that dies", () => {
   it("never loses an outcome, an event or a limit, wherever it dies, in whichever wave, and whatever becomes of its PUTs", async () => {
     const wave = fc.constantFrom(1, 2, 500);
     await fc.assert(
-      fc.asyncProperty(fc.array(stepArbitrary, { minLength: 1, maxLength: 10 }), fc.boolean(), wave, async (steps, generations, scalesPerWave) => {
-        const engine = await startMemory();
-        const options = { generations, rateWindowMs: RATE_WINDOW_MS, timing: { scalesPerWave } };
-        const world = await newWorld(engine.client, engine.tables, { web: 2, api: 3, db: 4 }, options);
-        const warm = world.worker();
-        for (const step of steps) await play(world, warm, step);
-        await settleDown(world);
-        await checkStory(world);
-      }),
+      fc.asyncProperty(
+        fc.array(stepArbitrary, { minLength: 1, maxLength: 10 }),
+        fc.boolean(),
+        wave,
+        async (steps, generations, scalesPerWave) => {
+          const engine = await startMemory();
+          const options = { generations, rateWindowMs: RATE_WINDOW_MS, timing: { scalesPerWave } };
+          const world = await newWorld(
+            engine.client,
+            engine.tables,
+            { web: 2, api: 3, db: 4 },
+            options,
+          );
+          const warm = world.worker();
+          for (const step of steps) await play(world, warm, step);
+          await settleDown(world);
+          await checkStory(world);
+        },
+      ),
       { numRuns: 200 },
     );
   });

@@ -8,8 +8,15 @@ beforeAll(async () => {
 });
 afterAll(() => engine.close());
 
-/** A world whose only workload wants 5 replicas instead of 2, and whose first PUT is answered with this code. */
-const denying = async (denial: number, fault: "denied" | "repeated, then denied", options: Parameters<typeof newWorld>[3] = {}): Promise<World> => {
+/**
+ * A world whose only workload wants 5 replicas instead of 2, and whose first PUT is answered with
+ * this code.
+ */
+const denying = async (
+  denial: number,
+  fault: "denied" | "repeated, then denied",
+  options: Parameters<typeof newWorld>[3] = {},
+): Promise<World> => {
   const world = await newWorld(engine.client, engine.tables, { web: 2 }, options);
   workloadOf(world, "web").demand = 5;
   Object.assign(world.cluster, { denial });
@@ -20,25 +27,37 @@ const denying = async (denial: number, fault: "denied" | "repeated, then denied"
 const CODES = [403, 404, 422, 429];
 
 describe("a scale that the API server refuses", () => {
-  it.each(CODES)("with %i is refused where the workload has not moved since it was decided, and is decided again in the next sync", async (code) => {
-    const world = await denying(code, "denied");
-    expect(await world.sync()).toMatchObject({ events: [{ outcome: "refused", detail: "the server denied it" }] });
-    world.nowMs += PERIOD_MS;
-    expect(await world.sync()).toMatchObject({ events: [{ outcome: "applied", to: 5 }] });
-  });
+  it.each(CODES)(
+    "with %i is refused where the workload has not moved since it was decided, and is decided again in the next sync",
+    async (code) => {
+      const world = await denying(code, "denied");
+      expect(await world.sync()).toMatchObject({
+        events: [{ outcome: "refused", detail: "the server denied it" }],
+      });
+      world.nowMs += PERIOD_MS;
+      expect(await world.sync()).toMatchObject({ events: [{ outcome: "applied", to: 5 }] });
+    },
+  );
 
-  it.each(CODES)("with %i counts as unknown where a proxy had sent the write before, and that copy took effect", async (code) => {
-    for (const generations of [true, false]) {
-      const world = await denying(code, "repeated, then denied", { generations });
-      expect(await world.sync()).toMatchObject({ events: [{ outcome: "unknown", detail: "the workload changed, and has 5 replicas" }] });
-      expect(workloadOf(world, "web").replicas).toBe(5);
-    }
-  });
+  it.each(CODES)(
+    "with %i counts as unknown where a proxy had sent the write before, and that copy took effect",
+    async (code) => {
+      for (const generations of [true, false]) {
+        const world = await denying(code, "repeated, then denied", { generations });
+        expect(await world.sync()).toMatchObject({
+          events: [{ outcome: "unknown", detail: "the workload changed, and has 5 replicas" }],
+        });
+        expect(workloadOf(world, "web").replicas).toBe(5);
+      }
+    },
+  );
 
   it("counts as unknown where the workload is gone by then", async () => {
     const world = await denying(404, "denied");
     world.cluster.beforePut = () => world.cluster.workloads.delete("web");
-    expect(await world.sync()).toMatchObject({ events: [{ outcome: "unknown", detail: "the workload is gone" }] });
+    expect(await world.sync()).toMatchObject({
+      events: [{ outcome: "unknown", detail: "the workload is gone" }],
+    });
   });
 
   it("stays open where the workload cannot be read again, and a later sync settles it", async () => {

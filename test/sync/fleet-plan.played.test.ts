@@ -33,7 +33,14 @@ const keptQueue = () => {
       throw sqsFailure("ServiceUnavailable", "try again");
     }
     kept.push(draft);
-    return { ...draft, id: randomUUID(), sequence: kept.length, sentMs: NOON, visibleAtMs: NOON + draft.delayMs, receiveCount: 0 };
+    return {
+      ...draft,
+      id: randomUUID(),
+      sequence: kept.length,
+      sentMs: NOON,
+      visibleAtMs: NOON + draft.delayMs,
+      receiveCount: 0,
+    };
   };
   const never = (): never => {
     throw new TypeError("planning only sends");
@@ -56,7 +63,12 @@ let client: SQSClient;
 const { queue, kept, refused } = keptQueue();
 beforeAll(async () => {
   server = await startSqsServer([queue]);
-  client = new SQSClient({ endpoint: server.endpoint, region: LOOPBACK_REGION, credentials: LOOPBACK_CREDENTIALS, maxAttempts: 1 });
+  client = new SQSClient({
+    endpoint: server.endpoint,
+    region: LOOPBACK_REGION,
+    credentials: LOOPBACK_CREDENTIALS,
+    maxAttempts: 1,
+  });
 });
 afterAll(async () => {
   client.destroy();
@@ -68,23 +80,44 @@ describe("schedule() of a fleet", () => {
     const engine = await startMemory();
     const clock = () => NOON + 20_000;
     const tables = testTables(engine.client, engine.tables, clock);
-    const partitions = Array.from({ length: PARTITIONS }, (_, at) => ({ name: partitionName(`p${at}`), namespaces: [namespace(`team-${at}`)] }));
-    const rest = { connection: { kind: "secret", secretId: "x" }, syncPeriodMs: PERIOD_MS, settings: DEFAULT_SETTINGS, version: 1 } as const;
+    const partitions = Array.from({ length: PARTITIONS }, (_, at) => ({
+      name: partitionName(`p${at}`),
+      namespaces: [namespace(`team-${at}`)],
+    }));
+    const rest = {
+      connection: { kind: "secret", secretId: "x" },
+      syncPeriodMs: PERIOD_MS,
+      settings: DEFAULT_SETTINGS,
+      version: 1,
+    } as const;
     for (let at = 0; at < CLUSTERS; at++)
-      await putCluster(tables, { name: clusterName(`cluster-${at}`), uid: `uid-${at}`, partitions, ...rest }, undefined);
+      await putCluster(
+        tables,
+        { name: clusterName(`cluster-${at}`), uid: `uid-${at}`, partitions, ...rest },
+        undefined,
+      );
     await markPlanned(tables, [NOON, NOON + MINUTE_MS]);
     let requests = 0;
     client.middlewareStack.add((next) => (args) => {
       requests++;
       return next(args);
     });
-    const to = { client, queueUrl: server.urlOf(queue), wait: async () => undefined, random: () => 0 };
+    const to = {
+      client,
+      queueUrl: server.urlOf(queue),
+      wait: async () => undefined,
+      random: () => 0,
+    };
     const report = await schedule({ tables, queue: to }, { scheduledMs: NOON });
     await engine.close();
 
     const wanted = CLUSTERS * PARTITIONS * (MINUTE_MS / PERIOD_MS);
     expect(report).toMatchObject({ clusters: CLUSTERS, sent: wanted, skipped: 0, unreadable: [] });
-    const messages = kept.map(({ body, delayMs, groupId }) => ({ ...messageOf(body), delayMs, groupId }));
+    const messages = kept.map(({ body, delayMs, groupId }) => ({
+      ...messageOf(body),
+      delayMs,
+      groupId,
+    }));
     expect(new Set(kept.map(({ body }) => body)).size).toBe(wanted);
     expect(kept).toHaveLength(wanted);
     for (const { dueMs, delayMs, cluster, groupId } of messages) {

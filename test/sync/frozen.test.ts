@@ -27,7 +27,11 @@ interface Stop {
 
 const setFrozen = async ({ tables }: World, frozen: boolean): Promise<void> => {
   const { version } = await getFleet(tables);
-  await putFleet(tables, frozen ? { frozen: { by: "ann", atMs: 1, reason: "game day" } } : {}, version);
+  await putFleet(
+    tables,
+    frozen ? { frozen: { by: "ann", atMs: 1, reason: "game day" } } : {},
+    version,
+  );
 };
 
 const FREEZE: Stop = {
@@ -37,14 +41,19 @@ const FREEZE: Stop = {
 };
 
 const PAUSED_CLUSTER: Stop = {
-  stop: ({ tables, record }) => putCluster(tables, { ...record, version: 2, paused: { by: "bob", atMs: 1 } }, 1),
+  stop: ({ tables, record }) =>
+    putCluster(tables, { ...record, version: 2, paused: { by: "bob", atMs: 1 } }, 1),
   goOn: ({ tables, record }) => putCluster(tables, { ...record, version: 3 }, 2),
   because: { reason: "ClusterPaused", message: "the cluster was paused by bob" },
 };
 
 const PAUSED_AUTOSCALER: Stop = {
   stop: async (world) => {
-    await putAutoscaler(world.tables, { ...world.autoscaler("web", 2), paused: { by: "cem", atMs: 1 } }, 1);
+    await putAutoscaler(
+      world.tables,
+      { ...world.autoscaler("web", 2), paused: { by: "cem", atMs: 1 } },
+      1,
+    );
     await raiseSpecVersion(world.tables, world.partition);
   },
   goOn: async (world) => {
@@ -56,11 +65,18 @@ const PAUSED_AUTOSCALER: Stop = {
 
 const EARLIER_CLUSTER: Stop = {
   stop: async (world) => {
-    await putAutoscaler(world.tables, { ...world.autoscaler("web", 2), clusterUid: "uid-of-another" }, 1);
+    await putAutoscaler(
+      world.tables,
+      { ...world.autoscaler("web", 2), clusterUid: "uid-of-another" },
+      1,
+    );
     await raiseSpecVersion(world.tables, world.partition);
   },
   goOn: PAUSED_AUTOSCALER.goOn,
-  because: { reason: "EarlierCluster", message: expect.stringContaining("which was removed since; apply it again") },
+  because: {
+    reason: "EarlierCluster",
+    message: expect.stringContaining("which was removed since; apply it again"),
+  },
 };
 
 const STOPS: readonly (readonly [string, Stop])[] = [
@@ -85,12 +101,20 @@ const next = async (world: World, demand: number) => {
 };
 
 const told = async (world: World): Promise<Evaluation | undefined> =>
-  (await newestJournalPage(world.tables, world.partition, 0, world.nowMs))?.evaluations.find(({ name }) => name === "web");
+  (await newestJournalPage(world.tables, world.partition, 0, world.nowMs))?.evaluations.find(
+    ({ name }) => name === "web",
+  );
 
 const windowsOf = async (world: World): Promise<Windows | undefined> => {
   const { pageGeneration } = await world.head();
   const page = decodePage(
-    (await readPage(world.tables, { partition: world.partition, generation: pageGeneration, index: 0 }))?.body ?? new Uint8Array(),
+    (
+      await readPage(world.tables, {
+        partition: world.partition,
+        generation: pageGeneration,
+        index: 0,
+      })
+    )?.body ?? new Uint8Array(),
   );
   return page.kind === "read" ? page.entries.get(autoscalerUid("uid-web"))?.windows : undefined;
 };
@@ -100,7 +124,12 @@ const replicas = (world: World): number => workloadOf(world, "web").replicas;
 describe.each(STOPS)("while an autoscaler is %s", (_name, stop) => {
   it("it is measured and journaled with what would happen, and nothing is written to the cluster", async () => {
     const world = await stopped(stop);
-    expect(await next(world, 9)).toMatchObject({ kind: "completed", evaluated: 1, heldBack: 1, events: [] });
+    expect(await next(world, 9)).toMatchObject({
+      kind: "completed",
+      evaluated: 1,
+      heldBack: 1,
+      events: [],
+    });
     expect(await told(world)).toMatchObject({
       kind: "hold",
       failed: false,
@@ -143,8 +172,12 @@ describe.each(STOPS)("while an autoscaler is %s", (_name, stop) => {
   it("an unchanged recommendation needs no page, as in every other sync", async () => {
     const world = await stopped(stop);
     await next(world, 5);
-    for (let periods = 0; periods < 3; periods++) expect(await next(world, 5)).toMatchObject({ pagesWritten: 0 });
-    expect(await world.head()).toMatchObject({ evaluatedMs: NOON + 4 * PERIOD_MS, nowMs: NOON + 4 * PERIOD_MS });
+    for (let periods = 0; periods < 3; periods++)
+      expect(await next(world, 5)).toMatchObject({ pagesWritten: 0 });
+    expect(await world.head()).toMatchObject({
+      evaluatedMs: NOON + 4 * PERIOD_MS,
+      nowMs: NOON + 4 * PERIOD_MS,
+    });
   });
 
   it("what is open is settled all the same", async () => {
@@ -153,9 +186,15 @@ describe.each(STOPS)("while an autoscaler is %s", (_name, stop) => {
     world.cluster.faults.push("lost answer");
     await world.sync();
     await stop.stop(world);
-    for (let periods = 0; periods < 2; periods++) expect(await next(world, 7)).toMatchObject({ openIntents: 1 });
-    expect(await next(world, 7)).toMatchObject({ openIntents: 0, events: [{ outcome: "applied", from: 5, to: 7 }] });
-    expect(await windowsOf(world)).toMatchObject({ memory: { scaleUps: [{ change: 2, eventId: "uid-web:1" }] } });
+    for (let periods = 0; periods < 2; periods++)
+      expect(await next(world, 7)).toMatchObject({ openIntents: 1 });
+    expect(await next(world, 7)).toMatchObject({
+      openIntents: 0,
+      events: [{ outcome: "applied", from: 5, to: 7 }],
+    });
+    expect(await windowsOf(world)).toMatchObject({
+      memory: { scaleUps: [{ change: 2, eventId: "uid-web:1" }] },
+    });
   });
 
   it("what else would hold it is told as well", async () => {
@@ -163,7 +202,10 @@ describe.each(STOPS)("while an autoscaler is %s", (_name, stop) => {
     world.cluster.rivals.set("web", [{ kind: "HorizontalPodAutoscaler", name: "web" }]);
     expect(await next(world, 9)).toMatchObject({ heldBack: 0 });
     expect((await told(world))?.withoutHold).toEqual({
-      because: { reason: "RivalController", message: 'the workload is also scaled by HorizontalPodAutoscaler "web"' },
+      because: {
+        reason: "RivalController",
+        message: 'the workload is also scaled by HorizontalPodAutoscaler "web"',
+      },
     });
   });
 });
@@ -173,24 +215,37 @@ describe("a sync that may write nothing", () => {
     const world = await stopped(FREEZE);
     expect(await next(world, 9)).toMatchObject({ stopped: FREEZE.because });
     world.nowMs += PERIOD_MS;
-    expect(await world.sync(world.worker({ connect: () => Promise.reject(new Error("no such secret")) }))).toMatchObject({
+    expect(
+      await world.sync(
+        world.worker({ connect: () => Promise.reject(new Error("no such secret")) }),
+      ),
+    ).toMatchObject({
       stopped: FREEZE.because,
       evaluated: 1,
       failed: 1,
     });
-    expect((await told(world))?.withoutHold).toEqual({ because: { reason: "FailedGetScale", message: "no such secret" } });
+    expect((await told(world))?.withoutHold).toEqual({
+      because: { reason: "FailedGetScale", message: "no such secret" },
+    });
   });
 
   it("still tells what cannot be read: a freeze hides no damage", async () => {
     const world = await stopped(FREEZE);
     await putAutoscaler(world.tables, { ...world.autoscaler("web", 2), manifest: "broken" }, 1);
-    expect(await next(world, 9)).toMatchObject({ stopped: FREEZE.because, unreadable: [{ name: "web", reason: "InvalidSpec" }] });
+    expect(await next(world, 9)).toMatchObject({
+      stopped: FREEZE.because,
+      unreadable: [{ name: "web", reason: "InvalidSpec" }],
+    });
   });
 
   it("goes on by itself when the pause of its cluster ends", async () => {
     const world = await newWorld(engine.client, engine.tables, { web: 5 });
     workloadOf(world, "web").demand = 7;
-    await putCluster(world.tables, { ...world.record, version: 2, paused: { by: "bob", atMs: 1, untilMs: world.nowMs + 1 } }, 1);
+    await putCluster(
+      world.tables,
+      { ...world.record, version: 2, paused: { by: "bob", atMs: 1, untilMs: world.nowMs + 1 } },
+      1,
+    );
     const message = "the cluster was paused by bob until 2026-03-01T12:00:00.001Z";
     expect(await world.sync()).toMatchObject({ stopped: { reason: "ClusterPaused", message } });
     expect(replicas(world)).toBe(5);

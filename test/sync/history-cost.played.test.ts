@@ -5,7 +5,14 @@ import { labelIndex } from "../../lib/model/selector.ts";
 import type { PartitionRef } from "../../lib/model/ids.ts";
 import type { Evaluation, JournalPage } from "../../lib/model/scale-records.ts";
 import { type HistoryItem, insertByStatement } from "../../lib/store/history/item.ts";
-import { baseOf, basesAfter, baseText, type JournalBases, journalItem, pageOfBody } from "../../lib/store/history/journal.ts";
+import {
+  baseOf,
+  basesAfter,
+  baseText,
+  type JournalBases,
+  journalItem,
+  pageOfBody,
+} from "../../lib/store/history/journal.ts";
 import { ROLLUP_MS } from "../../lib/store/history/rollups.ts";
 import { PURE_PART } from "../../lib/sync/decide/pure-part.ts";
 import { loadCluster, loadManifest } from "../bench/load-cluster.ts";
@@ -25,16 +32,31 @@ const WARM_SYNCS = 24;
 const REPLICAS = 6;
 const UNIT_BYTES = 1_024;
 
-/** What a chart needs of an evaluation beside what explains it: the pods that were ready, the generation, and the bounds in force. */
-const withoutChart = ({ ready: _ready, generation: _generation, bounds: _bounds, ...evaluation }: Evaluation): Evaluation => evaluation;
+/**
+ * What a chart needs of an evaluation beside what explains it: the pods that were ready, the
+ * generation, and the bounds in force.
+ */
+const withoutChart = ({
+  ready: _ready,
+  generation: _generation,
+  bounds: _bounds,
+  ...evaluation
+}: Evaluation): Evaluation => evaluation;
 
-const hasChart = ({ ready, generation, bounds }: Evaluation): boolean => ready !== undefined && generation !== undefined && bounds !== undefined;
+const hasChart = ({ ready, generation, bounds }: Evaluation): boolean =>
+  ready !== undefined && generation !== undefined && bounds !== undefined;
 
-const bytesOf = ({ pk, sk, body }: HistoryItem): number => pk.length + sk.length + Buffer.byteLength(body as Uint8Array) + 30;
-const sum = (numbers: readonly number[]): number => numbers.reduce((total, each) => total + each, 0);
-const unitsOf = (items: readonly HistoryItem[]): number => sum(items.map((item) => Math.ceil(bytesOf(item) / UNIT_BYTES)));
+const bytesOf = ({ pk, sk, body }: HistoryItem): number =>
+  pk.length + sk.length + Buffer.byteLength(body as Uint8Array) + 30;
+const sum = (numbers: readonly number[]): number =>
+  numbers.reduce((total, each) => total + each, 0);
+const unitsOf = (items: readonly HistoryItem[]): number =>
+  sum(items.map((item) => Math.ceil(bytesOf(item) / UNIT_BYTES)));
 
-/** Stores each journal page that was inserted a second time without the numbers of charts, as a release without them would have, and counts both. */
+/**
+ * Stores each journal page that was inserted a second time without the numbers of charts, as a
+ * release without them would have, and counts both.
+ */
 const journalTwice = () => {
   const texts = new Map<string, Uint8Array>();
   let bases: JournalBases = new Map();
@@ -56,7 +78,9 @@ const journalTwice = () => {
       return { page, item: journalItem(ref, page, bases.get(page.page)) };
     });
     bases = basesAfter(bases, stripped);
-    counted.numbered += journal.map(pageOf).flatMap(({ evaluations }) => evaluations.filter(hasChart)).length;
+    counted.numbered += journal
+      .map(pageOf)
+      .flatMap(({ evaluations }) => evaluations.filter(hasChart)).length;
     counted.withChart += unitsOf(journal);
     counted.without += unitsOf(stripped.map(({ item }) => item));
     counted.rollups += unitsOf(items.filter(({ sk }) => sk.startsWith("rollup#")));
@@ -65,12 +89,18 @@ const journalTwice = () => {
   return { counted, count };
 };
 
-/** An hour of syncs in which one in a hundred changes what it recommends, and the rollup of its six hours. */
+/**
+ * An hour of syncs in which one in a hundred changes what it recommends, and the rollup of its six
+ * hours.
+ */
 const played = async (autoscalers: number) => {
   const names = Array.from({ length: autoscalers }, (_, at) => `app-${at}`);
   const { client, loads } = loadCluster(names, REPLICAS);
   const workloads = Object.fromEntries(names.map((name) => [name, REPLICAS]));
-  const world = await newWorld(engine.client, engine.tables, workloads, { manifestOf: (name) => loadManifest(name, "shop"), newUid: randomUUID });
+  const world = await newWorld(engine.client, engine.tables, workloads, {
+    manifestOf: (name) => loadManifest(name, "shop"),
+    newUid: randomUUID,
+  });
   let consumed = nothingConsumed();
   const tables = { ...world.tables, client: metered(engine.client, () => consumed) };
   const insert = insertByStatement(tables);
@@ -86,7 +116,11 @@ const played = async (autoscalers: number) => {
   });
   const syncs = async (number: number): Promise<void> => {
     for (let at = 0; at < number; at++) {
-      for (const name of names) loads.set(name, (Math.random() < 0.01 ? REPLICAS - 2 : REPLICAS - 1) + 0.05 + 0.9 * Math.random());
+      for (const name of names)
+        loads.set(
+          name,
+          (Math.random() < 0.01 ? REPLICAS - 2 : REPLICAS - 1) + 0.05 + 0.9 * Math.random(),
+        );
       world.nowMs += PERIOD_MS;
       const report = await world.sync(worker);
       if (report.kind !== "completed") throw new Error(`a sync was dropped: ${report.why}`);
@@ -108,29 +142,45 @@ const withPods = (client: ClusterClient): ClusterClient => ({
   observe: async (watched, limits) => {
     const seen = await client.observe(watched, limits);
     const pods = (app: string) =>
-      Array.from({ length: REPLICAS - (Math.random() < 0.1 ? 1 : 0) }, (_, at) => readyPod(`${app}-${at}`, undefined, { labels: { app } }));
+      Array.from({ length: REPLICAS - (Math.random() < 0.1 ? 1 : 0) }, (_, at) =>
+        readyPod(`${app}-${at}`, undefined, { labels: { app } }),
+      );
     const observations = watched.flatMap(({ uid, spec }) => {
       const found = seen.observations.get(uid);
-      return found ? [[uid, { ...found, observation: { ...found.observation, pods: labelIndex(pods(spec.target.name)) } }] as const] : [];
+      return found
+        ? [
+            [
+              uid,
+              {
+                ...found,
+                observation: { ...found.observation, pods: labelIndex(pods(spec.target.name)) },
+              },
+            ] as const,
+          ]
+        : [];
     });
     return { ...seen, observations: new Map(observations) };
   },
 });
 
 describe("the history that charts need", () => {
-  it.each([10, 100])("takes at most 12 % more write units, of %d autoscalers at a period of 15 s", { timeout: 300_000 }, async (autoscalers) => {
-    const { all, journal, rolledUp } = await played(autoscalers);
-    // Each six hours of each journal page: an item of one unit for each autoscaler, and a mark.
-    expect(rolledUp.units % autoscalers).toBe(0);
-    expect(rolledUp.units).toBeGreaterThanOrEqual(autoscalers);
-    const aRollup = autoscalers + 1;
-    // Each autoscaler once a minute.
-    expect(journal.numbered).toBeGreaterThanOrEqual(60 * autoscalers);
-    const without = all - journal.withChart + journal.without;
-    const more = (journal.withChart - journal.without + aRollup / 6) / without;
-    process.stdout.write(
-      `${autoscalers} autoscalers, an hour: ${without.toFixed(0)} write units without the history of charts, ${journal.withChart - journal.without} more for the journal, ${(aRollup / 6).toFixed(1)} for the rollup: +${(more * 100).toFixed(1)} %\n`,
-    );
-    expect(more).toBeLessThanOrEqual(0.12);
-  });
+  it.each([10, 100])(
+    "takes at most 12 % more write units, of %d autoscalers at a period of 15 s",
+    { timeout: 300_000 },
+    async (autoscalers) => {
+      const { all, journal, rolledUp } = await played(autoscalers);
+      // Each six hours of each journal page: an item of one unit for each autoscaler, and a mark.
+      expect(rolledUp.units % autoscalers).toBe(0);
+      expect(rolledUp.units).toBeGreaterThanOrEqual(autoscalers);
+      const aRollup = autoscalers + 1;
+      // Each autoscaler once a minute.
+      expect(journal.numbered).toBeGreaterThanOrEqual(60 * autoscalers);
+      const without = all - journal.withChart + journal.without;
+      const more = (journal.withChart - journal.without + aRollup / 6) / without;
+      process.stdout.write(
+        `${autoscalers} autoscalers, an hour: ${without.toFixed(0)} write units without the history of charts, ${journal.withChart - journal.without} more for the journal, ${(aRollup / 6).toFixed(1)} for the rollup: +${(more * 100).toFixed(1)} %\n`,
+      );
+      expect(more).toBeLessThanOrEqual(0.12);
+    },
+  );
 });

@@ -4,7 +4,11 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { autoscalerUid } from "../../lib/model/ids.ts";
 import { storeIntents } from "../../lib/store/head/store-intents.ts";
 import { deletePage, readPage } from "../../lib/store/pages/pages.ts";
-import { deleteAutoscaler, putAutoscaler, raiseSpecVersion } from "../../lib/store/records/autoscalers.ts";
+import {
+  deleteAutoscaler,
+  putAutoscaler,
+  raiseSpecVersion,
+} from "../../lib/store/records/autoscalers.ts";
 import { compress } from "../../lib/store/table/compressed.ts";
 import { headKey, itemKey, pageKey } from "../../lib/store/table/keys.ts";
 import type { SyncPorts } from "../../lib/sync/sync-ports.ts";
@@ -20,7 +24,10 @@ beforeAll(async () => {
 });
 afterAll(() => engine.close());
 
-/** A sync may know specs that are 60 s old, and its PUT lands within 39 s of its decision; clocks differ by 4 s. */
+/**
+ * A sync may know specs that are 60 s old, and its PUT lands within 39 s of its decision; clocks
+ * differ by 4 s.
+ */
 const LONG_AFTER_EDIT_MS = 300_000 + 39_000 + 4_000 + PERIOD_MS;
 
 const world2 = async (): Promise<World> => {
@@ -35,18 +42,26 @@ const next = async (world: World) => {
   return world.sync();
 };
 
-const replicas = (world: World): readonly number[] => ["web", "api"].map((name) => workloadOf(world, name).replicas);
+const replicas = (world: World): readonly number[] =>
+  ["web", "api"].map((name) => workloadOf(world, name).replicas);
 
 /** What the newest journal page says of an autoscaler. */
 const told = async (world: World, name: string): Promise<Evaluation | undefined> =>
-  (await newestJournalPage(world.tables, world.partition, 0, world.nowMs))?.evaluations.find((one) => one.name === name);
+  (await newestJournalPage(world.tables, world.partition, 0, world.nowMs))?.evaluations.find(
+    (one) => one.name === name,
+  );
 
 describe("everything holds, and says why,", () => {
   it("while the cluster cannot be reached, without failing the sync", async () => {
     const world = await world2();
-    const report = await world.sync(world.worker({ connect: () => Promise.reject(new Error("no such secret")) }));
+    const report = await world.sync(
+      world.worker({ connect: () => Promise.reject(new Error("no such secret")) }),
+    );
     expect(report).toMatchObject({ kind: "completed", evaluated: 2, failed: 2, events: [] });
-    expect(await told(world, "web")).toMatchObject({ failed: true, because: { reason: "FailedGetScale", message: "no such secret" } });
+    expect(await told(world, "web")).toMatchObject({
+      failed: true,
+      because: { reason: "FailedGetScale", message: "no such secret" },
+    });
   });
 });
 
@@ -56,27 +71,55 @@ describe("one autoscaler holds, and the others do not,", () => {
     await putAutoscaler(world.tables, { ...world.autoscaler("web", 2), manifest: "broken" }, 1);
     const report = await world.sync();
     expect(report).toMatchObject({
-      unreadable: [{ name: "web", reason: "InvalidSpec", message: "the stored manifest cannot be converted: it is broken" }],
+      unreadable: [
+        {
+          name: "web",
+          reason: "InvalidSpec",
+          message: "the stored manifest cannot be converted: it is broken",
+        },
+      ],
     });
     expect(replicas(world)).toEqual([2, 5]);
   });
 
   it("while its item cannot be read", async () => {
     const world = await world2();
-    const Item = { ...itemKey({ pk: `autoscalers#${world.record.name}`, sk: "shop#web" }), uid: { S: "uid-web" } };
+    const Item = {
+      ...itemKey({ pk: `autoscalers#${world.record.name}`, sk: "shop#web" }),
+      uid: { S: "uid-web" },
+    };
     await engine.client.send(new PutItemCommand({ TableName: "state", Item }));
-    expect(await world.sync()).toMatchObject({ autoscalers: 2, unreadable: [{ namespace: "shop", name: "web", reason: "UnreadableAutoscaler" }] });
+    expect(await world.sync()).toMatchObject({
+      autoscalers: 2,
+      unreadable: [{ namespace: "shop", name: "web", reason: "UnreadableAutoscaler" }],
+    });
     expect(replicas(world)).toEqual([2, 5]);
   });
 
   it("while its item cannot be read, not even its uid, and no windows are dropped: its limits count when it can be read again", async () => {
-    const world = await newWorld(engine.client, engine.tables, { web: 2, api: 2 }, { rateWindowMs: 10 * PERIOD_MS });
+    const world = await newWorld(
+      engine.client,
+      engine.tables,
+      { web: 2, api: 2 },
+      { rateWindowMs: 10 * PERIOD_MS },
+    );
     workloadOf(world, "web").demand = 5;
     await world.sync();
-    const Item = { ...itemKey({ pk: `autoscalers#${world.record.name}`, sk: "shop#web" }), name: { S: "web" } };
+    const Item = {
+      ...itemKey({ pk: `autoscalers#${world.record.name}`, sk: "shop#web" }),
+      name: { S: "web" },
+    };
     await engine.client.send(new PutItemCommand({ TableName: "state", Item }));
-    expect(await next(world)).toMatchObject({ autoscalers: 2, unreadable: [{ namespace: "shop", name: "web", reason: "UnreadableAutoscaler" }] });
-    await engine.client.send(new DeleteItemCommand({ TableName: "state", Key: itemKey({ pk: `autoscalers#${world.record.name}`, sk: "shop#web" }) }));
+    expect(await next(world)).toMatchObject({
+      autoscalers: 2,
+      unreadable: [{ namespace: "shop", name: "web", reason: "UnreadableAutoscaler" }],
+    });
+    await engine.client.send(
+      new DeleteItemCommand({
+        TableName: "state",
+        Key: itemKey({ pk: `autoscalers#${world.record.name}`, sk: "shop#web" }),
+      }),
+    );
     await putAutoscaler(world.tables, world.autoscaler("web"), undefined);
     workloadOf(world, "web").demand = 9;
     expect(await next(world)).toMatchObject({ evaluated: 2, events: [] });
@@ -92,7 +135,10 @@ describe("one autoscaler holds, and the others do not,", () => {
     await world.sync();
     expect(replicas(world)).toEqual([2, 5]);
     expect(await told(world, "web")).toMatchObject({
-      because: { reason: "RivalController", message: 'the workload is also scaled by HorizontalPodAutoscaler "web"' },
+      because: {
+        reason: "RivalController",
+        message: 'the workload is also scaled by HorizontalPodAutoscaler "web"',
+      },
     });
   });
 
@@ -104,7 +150,8 @@ describe("one autoscaler holds, and the others do not,", () => {
     expect(await told(world, "web")).toMatchObject({
       because: {
         reason: "RivalsUnknown",
-        message: "it is not known whether another controller scales the workload: no HorizontalPodAutoscaler could be looked for: Timeout",
+        message:
+          "it is not known whether another controller scales the workload: no HorizontalPodAutoscaler could be looked for: Timeout",
       },
       withoutHold: { to: 5 },
     });
@@ -120,7 +167,12 @@ describe("one autoscaler holds, and the others do not,", () => {
     expect(replicas(world)).toEqual([2, 2]);
     expect(await told(world, "web")).toMatchObject({
       kind: "hold",
-      because: { reason: "OtherStack", message: expect.stringContaining('(field manager "tidemark-other", this one is "tidemark-one")') },
+      because: {
+        reason: "OtherStack",
+        message: expect.stringContaining(
+          '(field manager "tidemark-other", this one is "tidemark-one")',
+        ),
+      },
       withoutHold: { to: 5 },
     });
     delete world.cluster.otherStack;
@@ -132,7 +184,10 @@ describe("one autoscaler holds, and the others do not,", () => {
     const world = await world2();
     world.nowMs += LONG_AFTER_EDIT_MS;
     await openIntents(world, { "uid-web:1": compress(99, {}) });
-    expect(await next(world)).toMatchObject({ openIntents: 1, unreadable: [{ name: "web", reason: "UnreadableIntent" }] });
+    expect(await next(world)).toMatchObject({
+      openIntents: 1,
+      unreadable: [{ name: "web", reason: "UnreadableIntent" }],
+    });
     expect(replicas(world)).toEqual([2, 5]);
     expect((await world.head()).unreadable).toMatchObject([{ id: "uid-web:1" }]);
   });
@@ -140,24 +195,40 @@ describe("one autoscaler holds, and the others do not,", () => {
   it("while its intent is larger than any head has room for", async () => {
     const world = await world2();
     const { rules } = world.worker();
-    const noise = (at: number): string => createHash("sha512").update(`noise ${at}`).digest("base64url");
+    const noise = (at: number): string =>
+      createHash("sha512").update(`noise ${at}`).digest("base64url");
     const apiVersion = `apps/${Array.from({ length: 20 }, (_, at) => noise(at)).join("")}`;
     const specOf: typeof rules.specOf = (manifest) => {
       const reading = rules.specOf(manifest);
       return manifest === "web" && reading.kind === "spec"
-        ? { kind: "spec", spec: { ...reading.spec, target: { ...reading.spec.target, apiVersion } } }
+        ? {
+            kind: "spec",
+            spec: { ...reading.spec, target: { ...reading.spec.target, apiVersion } },
+          }
         : reading;
     };
-    expect(await world.sync(world.worker({ rules: { ...rules, specOf } }))).toMatchObject({ kind: "completed", heldBack: 1 });
+    expect(await world.sync(world.worker({ rules: { ...rules, specOf } }))).toMatchObject({
+      kind: "completed",
+      heldBack: 1,
+    });
     expect(replicas(world)).toEqual([2, 5]);
-    expect(await told(world, "web")).toMatchObject({ kind: "hold", because: { reason: "IntentTooLarge" }, withoutHold: { to: 5 } });
+    expect(await told(world, "web")).toMatchObject({
+      kind: "hold",
+      because: { reason: "IntentTooLarge" },
+      withoutHold: { to: 5 },
+    });
   });
 
   it("while an open intent of it lacks its target, which is kept as it is", async () => {
     const world = await world2();
     world.nowMs += LONG_AFTER_EDIT_MS;
-    await openIntents(world, { "uid-web:1": compress(1, { ...intent(), id: "uid-web:1", target: undefined }) });
-    expect(await next(world)).toMatchObject({ openIntents: 1, unreadable: [{ name: "web", reason: "UnreadableIntent" }] });
+    await openIntents(world, {
+      "uid-web:1": compress(1, { ...intent(), id: "uid-web:1", target: undefined }),
+    });
+    expect(await next(world)).toMatchObject({
+      openIntents: 1,
+      unreadable: [{ name: "web", reason: "UnreadableIntent" }],
+    });
     expect(replicas(world)).toEqual([2, 5]);
     expect((await world.head()).unreadable).toMatchObject([{ id: "uid-web:1" }]);
   });
@@ -165,8 +236,13 @@ describe("one autoscaler holds, and the others do not,", () => {
   it("while an intent of another autoscaler for the same workload cannot be read, also one that was deleted", async () => {
     const world = await world2();
     const target = { apiVersion: "apps/v1", kind: "Deployment", name: "web" };
-    await openIntents(world, { "uid-old:1": compress(99, { ...intent(), id: "uid-old:1", target }) });
-    expect(await next(world)).toMatchObject({ openIntents: 1, unreadable: [{ name: "web", reason: "UnreadableIntent" }] });
+    await openIntents(world, {
+      "uid-old:1": compress(99, { ...intent(), id: "uid-old:1", target }),
+    });
+    expect(await next(world)).toMatchObject({
+      openIntents: 1,
+      unreadable: [{ name: "web", reason: "UnreadableIntent" }],
+    });
     expect(replicas(world)).toEqual([2, 5]);
   });
 
@@ -175,10 +251,17 @@ describe("one autoscaler holds, and the others do not,", () => {
     world.nowMs += LONG_AFTER_EDIT_MS;
     await openIntents(world, { "uid-old:1": Buffer.from("damaged") });
     await deleteAutoscaler(world.tables, world.autoscaler("web"), 1);
-    const renewed = { ...world.autoscaler("web", 3), uid: autoscalerUid("uid-renewed"), updatedMs: world.nowMs };
+    const renewed = {
+      ...world.autoscaler("web", 3),
+      uid: autoscalerUid("uid-renewed"),
+      updatedMs: world.nowMs,
+    };
     await putAutoscaler(world.tables, renewed, undefined);
     await next(world);
-    expect(await told(world, "web")).toMatchObject({ because: { reason: "UnreadableIntent" }, withoutHold: { to: 5 } });
+    expect(await told(world, "web")).toMatchObject({
+      because: { reason: "UnreadableIntent" },
+      withoutHold: { to: 5 },
+    });
     expect(replicas(world)).toEqual([2, 5]);
     world.nowMs += LONG_AFTER_EDIT_MS;
     await next(world);
@@ -187,11 +270,18 @@ describe("one autoscaler holds, and the others do not,", () => {
 
   it("and the other autoscaler of the same workload too: neither fights", async () => {
     const world = await world2();
-    await putAutoscaler(world.tables, { ...world.autoscaler("web-too"), manifest: "web" }, undefined);
+    await putAutoscaler(
+      world.tables,
+      { ...world.autoscaler("web-too"), manifest: "web" },
+      undefined,
+    );
     await world.sync();
     expect(replicas(world)).toEqual([2, 5]);
     expect(await told(world, "web")).toMatchObject({
-      because: { reason: "TargetShared", message: 'the workload is also the target of autoscaler "web-too"' },
+      because: {
+        reason: "TargetShared",
+        message: 'the workload is also the target of autoscaler "web-too"',
+      },
     });
   });
 
@@ -202,8 +292,20 @@ describe("one autoscaler holds, and the others do not,", () => {
     );
     if (claimed.kind !== "claimed") throw new Error("it was not claimed");
     const target = { apiVersion: "apps/v1beta2", kind: "Deployment", name: "web" };
-    const open = intent({ id: "uid-old:1", target, deadlineMs: world.nowMs + 1, targetUid: "uid-of-web", resourceVersion: "1", targetGeneration: 1 });
-    await storeIntents(world.tables, { partition: world.partition, epoch: 1, writeNumber: 1 }, bodiesOf(open), 1);
+    const open = intent({
+      id: "uid-old:1",
+      target,
+      deadlineMs: world.nowMs + 1,
+      targetUid: "uid-of-web",
+      resourceVersion: "1",
+      targetGeneration: 1,
+    });
+    await storeIntents(
+      world.tables,
+      { partition: world.partition, epoch: 1, writeNumber: 1 },
+      bodiesOf(open),
+      1,
+    );
     await world.sync();
     expect(replicas(world)).toEqual([2, 5]);
     expect(await told(world, "web")).toMatchObject({ because: { reason: "ScaleUnsettled" } });
@@ -213,15 +315,39 @@ describe("one autoscaler holds, and the others do not,", () => {
 });
 
 /** A head after one sync that scaled nothing, with these intents open. */
-const openIntents = async (world: World, bodies: Readonly<Record<string, Uint8Array>>): Promise<void> => {
-  await world.sync(world.worker({ rules: { ...world.worker().rules, decide: (input) => ({ ...hold, windows: input.windows }) } }));
+const openIntents = async (
+  world: World,
+  bodies: Readonly<Record<string, Uint8Array>>,
+): Promise<void> => {
+  await world.sync(
+    world.worker({
+      rules: { ...world.worker().rules, decide: (input) => ({ ...hold, windows: input.windows }) },
+    }),
+  );
   const head = await world.head();
   const intents = { M: Object.fromEntries(Object.entries(bodies).map(([id, B]) => [id, { B }])) };
-  const fields = { epoch: { N: String(head.epoch) }, releasedEpoch: { N: String(head.epoch) }, writeNumber: { N: "9" }, intents };
-  await engine.client.send(new PutItemCommand({ TableName: "state", Item: { ...itemKey(headKey(world.partition)), ...fields } }));
+  const fields = {
+    epoch: { N: String(head.epoch) },
+    releasedEpoch: { N: String(head.epoch) },
+    writeNumber: { N: "9" },
+    intents,
+  };
+  await engine.client.send(
+    new PutItemCommand({
+      TableName: "state",
+      Item: { ...itemKey(headKey(world.partition)), ...fields },
+    }),
+  );
 };
 
-const hold = { kind: "hold", failed: false, because: { reason: "Test", message: "" }, metrics: [], steps: [], events: [] } as const;
+const hold = {
+  kind: "hold",
+  failed: false,
+  because: { reason: "Test", message: "" },
+  metrics: [],
+  steps: [],
+  events: [],
+} as const;
 
 describe("windows that cannot be read", () => {
   it("hold the autoscalers of their page, and are kept as they are", async () => {
@@ -229,10 +355,17 @@ describe("windows that cannot be read", () => {
     await world.sync();
     const { pageGeneration, pages } = await world.head();
     const body = { B: compress(77, ["from a later version"]) };
-    const Item = { ...itemKey(pageKey(world.partition, pageGeneration, 0)), epoch: { N: String(pages[0]) }, body };
+    const Item = {
+      ...itemKey(pageKey(world.partition, pageGeneration, 0)),
+      epoch: { N: String(pages[0]) },
+      body,
+    };
     await engine.client.send(new PutItemCommand({ TableName: "state", Item }));
     for (const name of ["web", "api"]) workloadOf(world, name).demand = 9;
-    expect(await next(world)).toMatchObject({ evaluated: 0, unreadable: [{ reason: "UnreadableWindows" }, { reason: "UnreadableWindows" }] });
+    expect(await next(world)).toMatchObject({
+      evaluated: 0,
+      unreadable: [{ reason: "UnreadableWindows" }, { reason: "UnreadableWindows" }],
+    });
     expect(replicas(world)).toEqual([5, 5]);
     expect((await world.head()).pages).toEqual(pages);
   });
@@ -251,15 +384,25 @@ describe("windows that cannot be read", () => {
     expect((await world.head()).intents).toMatchObject([{ id: "uid-api:1" }]);
     const mended = { ...damaged, body: { B: whole?.body ?? new Uint8Array() } };
     await engine.client.send(new PutItemCommand({ TableName: "state", Item: mended }));
-    expect(await next(world)).toMatchObject({ openIntents: 0, events: [{ id: "uid-api:1", outcome: "applied" }] });
+    expect(await next(world)).toMatchObject({
+      openIntents: 0,
+      events: [{ id: "uid-api:1", outcome: "applied" }],
+    });
   });
 
   it("hold them too when the page is gone", async () => {
     const world = await world2();
     await world.sync();
-    await deletePage(world.tables, { partition: world.partition, generation: (await world.head()).pageGeneration, index: 0 });
+    await deletePage(world.tables, {
+      partition: world.partition,
+      generation: (await world.head()).pageGeneration,
+      index: 0,
+    });
     for (const name of ["web", "api"]) workloadOf(world, name).demand = 9;
-    expect(await next(world)).toMatchObject({ evaluated: 0, unreadable: [{ message: expect.stringContaining("the item is not there") }, {}] });
+    expect(await next(world)).toMatchObject({
+      evaluated: 0,
+      unreadable: [{ message: expect.stringContaining("the item is not there") }, {}],
+    });
     expect(replicas(world)).toEqual([5, 5]);
   });
 });
@@ -269,7 +412,11 @@ describe("specs", () => {
     const world = await world2();
     const warm = world.worker();
     await world.sync(warm);
-    await putAutoscaler(world.tables, { ...world.autoscaler("web", 2), paused: { by: "ann", atMs: 1 } }, 1);
+    await putAutoscaler(
+      world.tables,
+      { ...world.autoscaler("web", 2), paused: { by: "ann", atMs: 1 } },
+      1,
+    );
     await raiseSpecVersion(world.tables, world.partition);
     for (const name of ["web", "api"]) workloadOf(world, name).demand = 9;
     world.nowMs += PERIOD_MS;
@@ -300,7 +447,8 @@ describe("specs", () => {
       const report = await world.sync(ports);
       return report.kind === "completed" ? report.evaluated : 0;
     };
-    // Deleted by an edit that died before it raised the version: the other worker starts cold, and drops the windows.
+    // Deleted by an edit that died before it raised the version: the other worker starts cold, and
+    // drops the windows.
     await deleteAutoscaler(world.tables, world.autoscaler("web"), 1);
     expect(await uidsSeen(other)).toBe(1);
     expect(await uidsSeen(warm)).toBe(1);

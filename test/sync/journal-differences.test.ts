@@ -1,6 +1,11 @@
 import { QueryCommand } from "@aws-sdk/client-dynamodb";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { BASE_MS_MAX, journalItem, journalOfPage, baseOf } from "../../lib/store/history/journal.ts";
+import {
+  BASE_MS_MAX,
+  journalItem,
+  journalOfPage,
+  baseOf,
+} from "../../lib/store/history/journal.ts";
 import { journalPk } from "../../lib/store/table/keys.ts";
 import { type Engine, startMemory } from "../contracts/engines.ts";
 import { newWorld, PERIOD_MS, type World } from "./world.ts";
@@ -16,7 +21,11 @@ const MINUTE_MS = 60_000;
 const AUTOSCALERS = Object.fromEntries(Array.from({ length: 10 }, (_, at) => [`app-${at}`, 3]));
 
 /** Syncs once a minute in one environment. */
-const minutes = async (world: World, worker: ReturnType<World["worker"]>, count: number): Promise<void> => {
+const minutes = async (
+  world: World,
+  worker: ReturnType<World["worker"]>,
+  count: number,
+): Promise<void> => {
   for (let minute = 0; minute < count; minute++) {
     world.nowMs += MINUTE_MS;
     await world.sync(worker);
@@ -35,9 +44,18 @@ const storedBodies = async ({ tables, partition }: World): Promise<readonly Uint
   return Items.map(({ body }) => body?.B ?? new Uint8Array());
 };
 
-const readBack = async ({ tables, partition, nowMs }: World, newestFirst: boolean): Promise<readonly JournalPage[]> => {
+const readBack = async (
+  { tables, partition, nowMs }: World,
+  newestFirst: boolean,
+): Promise<readonly JournalPage[]> => {
   const pages: JournalPage[] = [];
-  for await (const page of journalOfPage(tables, partition, { page: 0, sinceMs: 0, untilMs: nowMs, newestFirst })) pages.push(page);
+  for await (const page of journalOfPage(tables, partition, {
+    page: 0,
+    sinceMs: 0,
+    untilMs: nowMs,
+    newestFirst,
+  }))
+    pages.push(page);
   return pages;
 };
 
@@ -46,12 +64,24 @@ describe("the journal of one environment", () => {
     const world = await newWorld(engine.client, engine.tables, AUTOSCALERS);
     await minutes(world, world.worker(), 6);
     const bodies = await storedBodies(world);
-    expect(bodies.map((body) => baseOf(body) !== undefined)).toEqual([false, true, true, true, true, true]);
+    expect(bodies.map((body) => baseOf(body) !== undefined)).toEqual([
+      false,
+      true,
+      true,
+      true,
+      true,
+      true,
+    ]);
     const [whole, ...differences] = bodies.map(({ length }) => length);
     for (const bytes of differences) expect(bytes).toBeLessThan((whole ?? 0) / 3);
     const pages = await readBack(world, false);
-    expect(pages.map(({ atMs }) => atMs)).toEqual(Array.from({ length: 6 }, (_, at) => world.nowMs - (5 - at) * MINUTE_MS));
-    for (const { evaluations } of pages) expect(evaluations.map(({ name }) => name).toSorted()).toEqual(Object.keys(AUTOSCALERS).toSorted());
+    expect(pages.map(({ atMs }) => atMs)).toEqual(
+      Array.from({ length: 6 }, (_, at) => world.nowMs - (5 - at) * MINUTE_MS),
+    );
+    for (const { evaluations } of pages)
+      expect(evaluations.map(({ name }) => name).toSorted()).toEqual(
+        Object.keys(AUTOSCALERS).toSorted(),
+      );
     expect((await readBack(world, true)).toReversed()).toEqual(pages);
   });
 
@@ -62,7 +92,15 @@ describe("the journal of one environment", () => {
     world.nowMs += BASE_MS_MAX;
     await minutes(world, first, 2);
     await minutes(world, world.worker(), 2);
-    expect((await storedBodies(world)).map((body) => baseOf(body) !== undefined)).toEqual([false, true, true, false, true, false, true]);
+    expect((await storedBodies(world)).map((body) => baseOf(body) !== undefined)).toEqual([
+      false,
+      true,
+      true,
+      false,
+      true,
+      false,
+      true,
+    ]);
     expect(await readBack(world, true)).toHaveLength(7);
   });
 
@@ -75,7 +113,10 @@ describe("the journal of one environment", () => {
     world.nowMs += PERIOD_MS;
     await world.sync(worker);
     const newest = (await readBack(world, true))[0];
-    expect([newest?.partial, newest?.evaluations.map(({ name, to }) => [name, to])]).toEqual([true, [["app-3", 9]]]);
+    expect([newest?.partial, newest?.evaluations.map(({ name, to }) => [name, to])]).toEqual([
+      true,
+      [["app-3", 9]],
+    ]);
     expect((await storedBodies(world)).at(-1)?.length).toBeLessThan(300);
   });
 });
@@ -89,7 +130,9 @@ describe("a reader of the journal", () => {
     if (!page || !body) throw new Error("the sync has stored a page");
     const later = { ...page, atMs: page.atMs + MINUTE_MS };
     const insert = world.worker().insert;
-    await insert([journalItem(world.partition, later, { atMs: page.atMs - 1, epoch: page.epoch, body })]);
+    await insert([
+      journalItem(world.partition, later, { atMs: page.atMs - 1, epoch: page.epoch, body }),
+    ]);
     world.nowMs += MINUTE_MS;
     expect(await readBack(world, true)).toEqual([page]);
   });

@@ -49,10 +49,17 @@ describe("the journal", () => {
         namespace: namespace("shop"),
         name: autoscalerName(name),
       });
-      const data = await partitionData({ tables: world.tables, clock: () => world.nowMs }, world.partition);
+      const data = await partitionData(
+        { tables: world.tables, clock: () => world.nowMs },
+        world.partition,
+      );
       return record && (await data.evaluation(record, atMs))?.atMs;
     };
-    expect([await at("web", world.nowMs), await at("api", world.nowMs), await at("web", world.nowMs - 1)]).toEqual([world.nowMs, wholeMs, wholeMs]);
+    expect([
+      await at("web", world.nowMs),
+      await at("api", world.nowMs),
+      await at("web", world.nowMs - 1),
+    ]).toEqual([world.nowMs, wholeMs, wholeMs]);
   });
 
   it("is not read back to before an autoscaler was created", async () => {
@@ -63,9 +70,16 @@ describe("the journal", () => {
       if (command === "QueryCommand") queries++;
       return send();
     });
-    const web = await getAutoscaler(world.tables, { cluster: world.partition.cluster, namespace: namespace("shop"), name: autoscalerName("web") });
+    const web = await getAutoscaler(world.tables, {
+      cluster: world.partition.cluster,
+      namespace: namespace("shop"),
+      name: autoscalerName("web"),
+    });
     if (!web) throw new Error("it is there");
-    const data = await partitionData({ tables: { ...world.tables, client }, clock: () => world.nowMs }, world.partition);
+    const data = await partitionData(
+      { tables: { ...world.tables, client }, clock: () => world.nowMs },
+      world.partition,
+    );
     const created = { ...web, uid: autoscalerUid("uid-new"), createdMs: world.nowMs };
     expect([await data.evaluation(created, world.nowMs), queries]).toEqual([undefined, 1]);
   });

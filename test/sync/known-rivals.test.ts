@@ -17,13 +17,26 @@ afterAll(() => engine.close());
 
 const KIND = "HorizontalPodAutoscaler";
 const HPA: Rival = { kind: KIND, name: "web", uid: "u-1", desiredReplicas: 4 };
-const REFUSED = { kind: KIND, outcome: "refused", message: "it is forbidden", everywhere: true, lost: false } as const;
-const answered = (rivals: readonly Rival[] = []): RivalLook => ({ kind: KIND, outcome: "answered", rivals });
+const REFUSED = {
+  kind: KIND,
+  outcome: "refused",
+  message: "it is forbidden",
+  everywhere: true,
+  lost: false,
+} as const;
+const answered = (rivals: readonly Rival[] = []): RivalLook => ({
+  kind: KIND,
+  outcome: "answered",
+  rivals,
+});
 
 /** The other controllers that the cluster shows, or why it shows none. */
 const show = ({ cluster }: World, look: RivalLook): void => {
   cluster.looks = () => [look];
-  cluster.rivals.set("web", look.outcome === "answered" ? look.rivals.map(({ kind, name }) => ({ kind, name })) : []);
+  cluster.rivals.set(
+    "web",
+    look.outcome === "answered" ? look.rivals.map(({ kind, name }) => ({ kind, name })) : [],
+  );
 };
 
 const worldOf = async (): Promise<World> => {
@@ -36,7 +49,9 @@ const worldOf = async (): Promise<World> => {
 const next = async (world: World, ports = world.worker()): Promise<Evaluation | undefined> => {
   world.nowMs += PERIOD_MS;
   await world.sync(ports);
-  return (await newestJournalPage(world.tables, world.partition, 0, world.nowMs))?.evaluations.find(({ name }) => name === "web");
+  return (await newestJournalPage(world.tables, world.partition, 0, world.nowMs))?.evaluations.find(
+    ({ name }) => name === "web",
+  );
 };
 
 const state = async (world: World): Promise<Record<string, unknown>> => {
@@ -47,7 +62,11 @@ const state = async (world: World): Promise<Record<string, unknown>> => {
 /** The reason of an autoscaler in its first sync. */
 const added = async (world: World, inside: string): Promise<string | undefined> => {
   world.cluster.workloads.set("api", { ...workloadOf(world, "web"), uid: "uid-of-api", demand: 3 });
-  await putAutoscaler(world.tables, { ...world.autoscaler("api"), namespace: namespace(inside) }, undefined);
+  await putAutoscaler(
+    world.tables,
+    { ...world.autoscaler("api"), namespace: namespace(inside) },
+    undefined,
+  );
   await raiseSpecVersion(world.tables, world.partition);
   world.nowMs += PERIOD_MS;
   await world.sync(world.worker());
@@ -61,7 +80,11 @@ describe("a 403 or 404 of the LIST of other controllers", () => {
     show(world, answered([HPA]));
     expect(await state(world)).toMatchObject({ reason: "RivalController" });
     show(world, REFUSED);
-    const seen = { reason: "RivalController", rivals: [{ kind: KIND, name: "web", uid: "u-1" }], replicas: 2 };
+    const seen = {
+      reason: "RivalController",
+      rivals: [{ kind: KIND, name: "web", uid: "u-1" }],
+      replicas: 2,
+    };
     expect([await state(world), await state(world)]).toEqual([seen, seen]);
     show(world, answered());
     expect(await state(world)).toMatchObject({ rivals: undefined, replicas: 5 });
@@ -103,7 +126,11 @@ describe("a 403 or 404 of the LIST of other controllers", () => {
     await next(world);
     const record = await getCluster(world.tables, world.record.name);
     if (!record) throw new TypeError("there is no cluster");
-    await putCluster(world.tables, { ...record, connectionVersion: record.version + 1, version: record.version + 1 }, record.version);
+    await putCluster(
+      world.tables,
+      { ...record, connectionVersion: record.version + 1, version: record.version + 1 },
+      record.version,
+    );
     show(world, REFUSED);
     expect(await state(world)).toMatchObject({ rivals: undefined, replicas: 5 });
   });
@@ -113,7 +140,11 @@ describe("a 403 or 404 of the LIST of other controllers", () => {
     const read = async (...kinds: readonly SpecKindName[]): Promise<void> => {
       const record = await getCluster(world.tables, world.record.name);
       if (!record) throw new TypeError("there is no cluster");
-      await putCluster(world.tables, { ...record, specsFromCluster: kinds, version: record.version + 1 }, record.version);
+      await putCluster(
+        world.tables,
+        { ...record, specsFromCluster: kinds, version: record.version + 1 },
+        record.version,
+      );
     };
     const WPA = { kind: "WatermarkPodAutoscaler", name: "web" } as const;
     world.cluster.looks = () => [{ kind: WPA.kind, outcome: "answered", rivals: [WPA] }];

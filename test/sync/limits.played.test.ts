@@ -14,7 +14,10 @@ beforeAll(async () => {
 });
 afterAll(() => engine.close());
 
-const many = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, at) => [`app-${String(at).padStart(3, "0")}`, 4]));
+const many = (count: number) =>
+  Object.fromEntries(
+    Array.from({ length: count }, (_, at) => [`app-${String(at).padStart(3, "0")}`, 4]),
+  );
 
 const next = async (world: World) => {
   world.nowMs += PERIOD_MS;
@@ -24,9 +27,15 @@ const next = async (world: World) => {
 /** Values that compress badly: the same everywhere, different at every place. */
 const scattered = (at: number): number => (Math.imul(at + 1, 2_654_435_761) >>> 0) % 2_147_483_648;
 const letters = (length: number, seed: number): string =>
-  createHash("shake256", { outputLength: length }).update(String(seed)).digest("base64").slice(0, length);
+  createHash("shake256", { outputLength: length })
+    .update(String(seed))
+    .digest("base64")
+    .slice(0, length);
 
-/** Windows with every field at its legal maximum: an hour of other recommendations every 5 s, half an hour of scales both ways, every condition with the longest text. */
+/**
+ * Windows with every field at its legal maximum: an hour of other recommendations every 5 s, half
+ * an hour of scales both ways, every condition with the longest text.
+ */
 const fullest = (seed: number): Windows => {
   const startMs = 1_795_262_400_000;
   const changes = (way: number) =>
@@ -36,13 +45,15 @@ const fullest = (seed: number): Windows => {
       outdated: true,
       eventId: `${letters(36, seed + at * way)}:${at}`,
     }));
-  const conditions = ["AbleToScale", "ScalingActive", "ScalingLimited", "ScaledToZero"].map((type, at) => ({
-    type,
-    status: "Unknown" as const,
-    reason: letters(60, seed + at),
-    message: letters(4_000, seed + at),
-    transitionMs: startMs + at,
-  }));
+  const conditions = ["AbleToScale", "ScalingActive", "ScalingLimited", "ScaledToZero"].map(
+    (type, at) => ({
+      type,
+      status: "Unknown" as const,
+      reason: letters(60, seed + at),
+      message: letters(4_000, seed + at),
+      transitionMs: startMs + at,
+    }),
+  );
   return {
     memory: {
       recommendations: Array.from({ length: 720 }, (_, at) => ({
@@ -72,13 +83,28 @@ describe("windows at their legal maximum", () => {
     const rules = world.worker().rules;
     let seed = 0;
     const full = world.worker({
-      rules: { ...rules, decide: (input) => ({ ...rules.decide(input), kind: "hold", failed: false, windows: fullest(++seed) }) },
+      rules: {
+        ...rules,
+        decide: (input) => ({
+          ...rules.decide(input),
+          kind: "hold",
+          failed: false,
+          windows: fullest(++seed),
+        }),
+      },
     });
     await world.sync(full);
     const { pages, pageGeneration } = await world.head();
     const sizes = await Promise.all(
       pages.map(
-        async (_, index) => (await readPage(world.tables, { partition: world.partition, generation: pageGeneration, index }))?.body.length ?? 0,
+        async (_, index) =>
+          (
+            await readPage(world.tables, {
+              partition: world.partition,
+              generation: pageGeneration,
+              index,
+            })
+          )?.body.length ?? 0,
       ),
     );
     expect(pages.length).toBeGreaterThan(1);
@@ -111,9 +137,20 @@ describe("the memory of an environment", () => {
     for (const name of ["a", "b"]) cache.set(partition(name), remembered);
     cache.set(partition("a"), remembered);
     cache.set(partition("c"), remembered);
-    expect(["a", "b", "c"].map((name) => cache.get(partition(name)) !== undefined)).toEqual([true, false, true]);
-    cache.set(partition("d"), { ...remembered, specs: { ...remembered.specs, all: [...all, ...all, ...all] } });
-    expect(["a", "c", "d"].map((name) => cache.get(partition(name)) !== undefined)).toEqual([false, false, true]);
+    expect(["a", "b", "c"].map((name) => cache.get(partition(name)) !== undefined)).toEqual([
+      true,
+      false,
+      true,
+    ]);
+    cache.set(partition("d"), {
+      ...remembered,
+      specs: { ...remembered.specs, all: [...all, ...all, ...all] },
+    });
+    expect(["a", "c", "d"].map((name) => cache.get(partition(name)) !== undefined)).toEqual([
+      false,
+      false,
+      true,
+    ]);
     cache.forget(partition("d"));
     expect(cache.get(partition("d"))).toBeUndefined();
   });

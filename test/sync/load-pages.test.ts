@@ -35,7 +35,11 @@ const headOf = (named: number, epoch: number, releasedEpoch = epoch - 1): Head =
 });
 
 const written = (epoch: number) =>
-  writePage(world.tables, { id: { partition: world.partition, generation: 1, index: 0 }, epoch, body: encodePage([]) });
+  writePage(world.tables, {
+    id: { partition: world.partition, generation: 1, index: 0 },
+    epoch,
+    body: encodePage([]),
+  });
 
 describe("loadPages()", () => {
   it.each([
@@ -43,11 +47,17 @@ describe("loadPages()", () => {
     ["as the head names it, after an unclean one", 4, 6, 4, true],
     ["written by a holder that died before its release", 5, 6, 5, true],
     ["written under this very epoch", 6, 6, 5, true],
-  ])("reads a page %s, and says whether it must be written", async (_what, found, epoch, released, rewriteAll) => {
-    await written(found);
-    const loaded = await loadPages(world.tables, world.partition, headOf(4, epoch, released), []);
-    expect(loaded).toMatchObject({ rewriteAll, pages: [{ kind: "read", epoch: found, index: 0, generation: 1 }] });
-  });
+  ])(
+    "reads a page %s, and says whether it must be written",
+    async (_what, found, epoch, released, rewriteAll) => {
+      await written(found);
+      const loaded = await loadPages(world.tables, world.partition, headOf(4, epoch, released), []);
+      expect(loaded).toMatchObject({
+        rewriteAll,
+        pages: [{ kind: "read", epoch: found, index: 0, generation: 1 }],
+      });
+    },
+  );
 
   it("ends at a page of a later epoch: another holder claimed since", async () => {
     await written(7);
@@ -72,7 +82,9 @@ describe("loadPages()", () => {
     expect(reads).toEqual([]);
     await loadPages(tables, world.partition, headOf(4, 6, 4), pages);
     await loadPages(tables, world.partition, headOf(3, 6), pages);
-    await loadPages(tables, world.partition, headOf(4, 6), [{ ...pages[0], generation: 0 } as (typeof pages)[number]]);
+    await loadPages(tables, world.partition, headOf(4, 6), [
+      { ...pages[0], generation: 0 } as (typeof pages)[number],
+    ]);
     expect(reads).toEqual(["GetItemCommand", "GetItemCommand", "GetItemCommand"]);
   });
 });
@@ -81,18 +93,29 @@ describe("a sync that is overtaken before it has read its pages", () => {
   it("is dropped as lost, and what the other did stands", async () => {
     await world.sync();
     let overtaken = false;
-    // Past its lease while the page is on its way: another sync is done in between, whose page is of a later epoch.
+    // Past its lease while the page is on its way: another sync is done in between, whose page is
+    // of a later epoch.
     const client = around(world.tables.client, async (command, send) => {
-      if (command === "GetItemCommand" && !overtaken && (await world.head()).leaseUntilMs > world.nowMs) {
+      if (
+        command === "GetItemCommand" &&
+        !overtaken &&
+        (await world.head()).leaseUntilMs > world.nowMs
+      ) {
         overtaken = true;
         world.nowMs += 3 * PERIOD_MS;
         workloadOf(world, "web").demand = 4;
-        expect(await world.sync()).toMatchObject({ kind: "completed", events: [{ to: 4, outcome: "applied" }] });
+        expect(await world.sync()).toMatchObject({
+          kind: "completed",
+          events: [{ to: 4, outcome: "applied" }],
+        });
       }
       return send();
     });
     world.nowMs += PERIOD_MS;
-    expect(await world.sync(world.worker({ tables: { ...world.tables, client } }))).toMatchObject({ kind: "dropped", why: "lost" });
+    expect(await world.sync(world.worker({ tables: { ...world.tables, client } }))).toMatchObject({
+      kind: "dropped",
+      why: "lost",
+    });
     expect([overtaken, workloadOf(world, "web").replicas]).toEqual([true, 4]);
     expect(await world.events()).toHaveLength(1);
   });

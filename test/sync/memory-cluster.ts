@@ -1,4 +1,11 @@
-import type { ClusterClient, Observed, ScaleAnswer, Watched, SpecListing, SpecRequest } from "../../lib/cluster/cluster-client.ts";
+import type {
+  ClusterClient,
+  Observed,
+  ScaleAnswer,
+  Watched,
+  SpecListing,
+  SpecRequest,
+} from "../../lib/cluster/cluster-client.ts";
 import { specObject } from "../../lib/cluster/specs/list-specs.ts";
 import type { Namespace } from "../../lib/model/ids.ts";
 import type { ApiFailure, ScaleReading, RivalLook } from "../../lib/model/observation.ts";
@@ -17,13 +24,31 @@ export interface Workload {
   demand: number;
 }
 
-/** `repeated`: something on the way sends the request twice, and gives the answer to the second. The server refuses a write that is `denied`; of two copies it may refuse the second alone. */
-export type PutFault = "repeated" | "denied" | "repeated, then denied" | "lost answer" | "lost request" | "late" | "server error";
+/**
+ * `repeated`: something on the way sends the request twice, and gives the answer to the second. The
+ * server refuses a write that is `denied`; of two copies it may refuse the second alone.
+ */
+export type PutFault =
+  | "repeated"
+  | "denied"
+  | "repeated, then denied"
+  | "lost answer"
+  | "lost request"
+  | "late"
+  | "server error";
 
-/** A cluster behind the same port as the real one. PUTs that are late wait in `pending` until the test lands them. */
+/**
+ * A cluster behind the same port as the real one. PUTs that are late wait in `pending` until the
+ * test lands them.
+ */
 export interface MemoryCluster {
   readonly workloads: Map<string, Workload>;
-  readonly puts: { readonly key: string; readonly replicas: number; readonly effect: boolean; readonly atMs: number }[];
+  readonly puts: {
+    readonly key: string;
+    readonly replicas: number;
+    readonly effect: boolean;
+    readonly atMs: number;
+  }[];
   clock: () => number;
   readonly pending: (() => void)[];
   /** What becomes of the next PUTs, first come first served. */
@@ -43,7 +68,10 @@ export interface MemoryCluster {
   otherStack?: NonNullable<Observed["otherStack"]>;
   /** Objects that hold specs, by kind, namespace and name, as the API has them. */
   readonly objects: Map<string, Record<string, unknown>>;
-  /** Why the LIST of a kind fails; or, by the key of an object, why that object alone cannot be read. */
+  /**
+   * Why the LIST of a kind fails; or, by the key of an object, why that object alone cannot be
+   * read.
+   */
   readonly specFailures: Map<string, ApiFailure>;
   specLists: number;
   readonly client: ClusterClient;
@@ -52,14 +80,19 @@ export interface MemoryCluster {
 const listingOf = (
   { objects, specFailures }: MemoryCluster,
   kind: SpecKind,
-  { namespace, knownVersion }: Pick<SpecRequest, "knownVersion"> & { readonly namespace: Namespace | undefined },
+  {
+    namespace,
+    knownVersion,
+  }: Pick<SpecRequest, "knownVersion"> & { readonly namespace: Namespace | undefined },
 ): SpecListing => {
   const scope = { kind, ...(namespace !== undefined && { namespace }) };
   const failure = specFailures.get(kind.kind);
   if (failure) return { ...scope, outcome: { kind: "failed", failure } };
   const prefix = `${kind.kind}/${namespace === undefined ? "" : `${namespace}/`}`;
   const there = [...objects].filter(([key]) => key.startsWith(prefix));
-  const read = there.filter(([key]) => !specFailures.has(key)).flatMap(([, raw]) => specObject(raw, { ...kind, cluster: {}, knownVersion }) ?? []);
+  const read = there
+    .filter(([key]) => !specFailures.has(key))
+    .flatMap(([, raw]) => specObject(raw, { ...kind, cluster: {}, knownVersion }) ?? []);
   const unread = there.flatMap(([key]) => {
     const [, of = "", name = ""] = key.split("/");
     const { message } = specFailures.get(key) ?? {};
@@ -69,18 +102,39 @@ const listingOf = (
 };
 
 /** The faults of a PUT that was executed at once. */
-const TAKES_EFFECT: ReadonlySet<PutFault> = new Set(["repeated", "repeated, then denied", "lost answer", "server error"]);
+const TAKES_EFFECT: ReadonlySet<PutFault> = new Set([
+  "repeated",
+  "repeated, then denied",
+  "lost answer",
+  "server error",
+]);
 
-const workload = (uid: string, replicas: number): Workload => ({ uid, replicas, resourceVersion: 1, generation: 1, demand: replicas });
+const workload = (uid: string, replicas: number): Workload => ({
+  uid,
+  replicas,
+  resourceVersion: 1,
+  generation: 1,
+  demand: replicas,
+});
 
 const failure = (code: number, reason: string, message: string) => ({ code, reason, message });
 
-export const memoryCluster = (names: Readonly<Record<string, number>>, options: { readonly generations?: boolean } = {}): MemoryCluster => {
-  const workloads = new Map(Object.entries(names).map(([name, replicas]) => [name, workload(`uid-of-${name}`, replicas)]));
+export const memoryCluster = (
+  names: Readonly<Record<string, number>>,
+  options: { readonly generations?: boolean } = {},
+): MemoryCluster => {
+  const workloads = new Map(
+    Object.entries(names).map(([name, replicas]) => [name, workload(`uid-of-${name}`, replicas)]),
+  );
   const reading = (name: string): ScaleReading => {
-    if (world.broken) return { kind: "failed", failure: failure(0, "Timeout", "connection timed out") };
+    if (world.broken)
+      return { kind: "failed", failure: failure(0, "Timeout", "connection timed out") };
     const found = workloads.get(name);
-    if (!found) return { kind: "failed", failure: failure(404, "NotFound", `deployments.apps "${name}" not found`) };
+    if (!found)
+      return {
+        kind: "failed",
+        failure: failure(404, "NotFound", `deployments.apps "${name}" not found`),
+      };
     const { uid, replicas, resourceVersion, generation, lastScaledBy } = found;
     return scaleRead(replicas, {
       selector: `app=${name}`,
@@ -92,9 +146,16 @@ export const memoryCluster = (names: Readonly<Record<string, number>>, options: 
   };
   const execute = (name: string, resourceVersion: string, replicas: number): ScaleAnswer => {
     const found = workloads.get(name);
-    if (!found) return { kind: "refused", failure: failure(404, "NotFound", `deployments.apps "${name}" not found`) };
+    if (!found)
+      return {
+        kind: "refused",
+        failure: failure(404, "NotFound", `deployments.apps "${name}" not found`),
+      };
     if (String(found.resourceVersion) !== resourceVersion) {
-      return { kind: "conflict", failure: failure(409, "Conflict", "the object has been modified") };
+      return {
+        kind: "conflict",
+        failure: failure(409, "Conflict", "the object has been modified"),
+      };
     }
     const effect = found.replicas !== replicas;
     world.puts.push({ key: name, replicas, effect, atMs: world.clock() });
@@ -103,9 +164,16 @@ export const memoryCluster = (names: Readonly<Record<string, number>>, options: 
       found.resourceVersion++;
       found.generation++;
     }
-    return { kind: "applied", resourceVersion: String(found.resourceVersion), generation: found.generation };
+    return {
+      kind: "applied",
+      resourceVersion: String(found.resourceVersion),
+      generation: found.generation,
+    };
   };
-  const UNCLEAR: ScaleAnswer = { kind: "unclear", failure: failure(0, "Timeout", "no answer in time") };
+  const UNCLEAR: ScaleAnswer = {
+    kind: "unclear",
+    failure: failure(0, "Timeout", "no answer in time"),
+  };
   const world: MemoryCluster = {
     workloads,
     puts: [],
@@ -146,7 +214,9 @@ export const memoryCluster = (names: Readonly<Record<string, number>>, options: 
         if (fault === "late") world.pending.push(() => void executed());
         if (TAKES_EFFECT.has(fault)) executed();
         if (fault === "repeated") return executed();
-        return fault.endsWith("denied") ? { kind: "refused", failure: failure(world.denial, "Denied", "the server denied it") } : UNCLEAR;
+        return fault.endsWith("denied")
+          ? { kind: "refused", failure: failure(world.denial, "Denied", "the server denied it") }
+          : UNCLEAR;
       },
       readScale: async (_namespace, target) => {
         world.calls++;
@@ -155,10 +225,15 @@ export const memoryCluster = (names: Readonly<Record<string, number>>, options: 
       listSpecs: async ({ kinds, namespaces, knownVersion }) => {
         world.specLists++;
         const scopes = namespaces === "all" ? [undefined] : namespaces;
-        const listings = kinds.flatMap((kind) => scopes.map((namespace) => listingOf(world, kind, { namespace, knownVersion })));
+        const listings = kinds.flatMap((kind) =>
+          scopes.map((namespace) => listingOf(world, kind, { namespace, knownVersion })),
+        );
         return { listings, calls: listings.length, bytes: 100 };
       },
-      recommend: async () => ({ kind: "failed", failure: failure(0, "RecommenderUnreachable", "there is none") }),
+      recommend: async () => ({
+        kind: "failed",
+        failure: failure(0, "RecommenderUnreachable", "there is none"),
+      }),
       close: () => {},
     },
   };

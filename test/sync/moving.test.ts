@@ -15,13 +15,21 @@ afterAll(() => engine.close());
 
 const LEASE_MS = 34_000;
 
-/** A partition that an edit has marked, to take the namespace "shop" away from it, and whose lease has run out since. The workload wants another count. */
+/**
+ * A partition that an edit has marked, to take the namespace "shop" away from it, and whose lease
+ * has run out since. The workload wants another count.
+ */
 const marked = async (): Promise<World> => {
   const world = await newWorld(engine.client, engine.tables, { web: 2 });
   await world.sync();
   world.nowMs += PERIOD_MS;
   const { tables, partition, nowMs } = world;
-  const claimed = await claim(tables, { partition, dueMs: nowMs, clockMs: nowMs, leaseUntilMs: nowMs + LEASE_MS });
+  const claimed = await claim(tables, {
+    partition,
+    dueMs: nowMs,
+    clockMs: nowMs,
+    leaseUntilMs: nowMs + LEASE_MS,
+  });
   if (claimed.kind !== "claimed") throw new Error("it was not claimed");
   const { epoch, writeNumber } = claimed.head;
   await markMoving(tables, { partition, epoch, writeNumber }, { clusterVersion: 1, epoch });
@@ -31,7 +39,10 @@ const marked = async (): Promise<World> => {
 };
 
 const flip = async ({ tables, record }: World): Promise<string> => {
-  const partitions = [{ name: partitionName("shops"), namespaces: [namespace("shop")] }, ...record.partitions];
+  const partitions = [
+    { name: partitionName("shops"), namespaces: [namespace("shop")] },
+    ...record.partitions,
+  ];
   return (await putCluster(tables, { ...record, partitions, version: 2 }, 1)).kind;
 };
 
@@ -43,14 +54,21 @@ describe("a sync of a partition that an edit has marked", () => {
       if (JSON.stringify(input).includes("SET version = :next")) flipped = await flip(world);
       return send();
     });
-    expect(await world.sync(world.worker({ tables: { ...world.tables, client } }))).toMatchObject({ kind: "completed", autoscalers: 0 });
+    expect(await world.sync(world.worker({ tables: { ...world.tables, client } }))).toMatchObject({
+      kind: "completed",
+      autoscalers: 0,
+    });
     expect(flipped).toBe("stored");
     expect(world.cluster.puts).toEqual([]);
   });
 
   it("raises the version before it decides, so that the edit is refused afterwards", async () => {
     const world = await marked();
-    expect(await world.sync()).toMatchObject({ kind: "completed", autoscalers: 1, events: [{ to: 5 }] });
+    expect(await world.sync()).toMatchObject({
+      kind: "completed",
+      autoscalers: 1,
+      events: [{ to: 5 }],
+    });
     expect(await flip(world)).toBe("conflict");
     expect(await getCluster(world.tables, world.record.name)).toMatchObject({ version: 2 });
   });

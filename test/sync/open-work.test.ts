@@ -27,7 +27,11 @@ describe("work that an earlier sync has left", () => {
     world.cluster.faults.push("lost request");
     await world.sync();
     expect((await world.head()).intents).toMatchObject([{ target: { name: "web" } }]);
-    world.cluster.workloads.set("api", { ...workloadOf(world, "web"), uid: "uid-of-api", demand: 9 });
+    world.cluster.workloads.set("api", {
+      ...workloadOf(world, "web"),
+      uid: "uid-of-api",
+      demand: 9,
+    });
     await putAutoscaler(world.tables, { ...world.autoscaler("web", 2), manifest: "api" }, 1);
     await raiseSpecVersion(world.tables, world.partition);
     await later(world);
@@ -38,11 +42,18 @@ describe("work that an earlier sync has left", () => {
   });
 
   it("is found whatever version of the API a target names, and belongs to no other group, kind or namespace", () => {
-    const key = (apiVersion: string, kind = "Deployment", namespace = "shop") => workloadKey(namespace, { apiVersion, kind, name: "web" });
+    const key = (apiVersion: string, kind = "Deployment", namespace = "shop") =>
+      workloadKey(namespace, { apiVersion, kind, name: "web" });
     expect(key("apps/v1beta2")).toBe(key("apps/v1"));
-    expect(new Set([key("apps/v1"), key("v1"), key("extensions/v1"), key("apps/v1", "StatefulSet"), key("apps/v1", "Deployment", "pay")]).size).toBe(
-      5,
-    );
+    expect(
+      new Set([
+        key("apps/v1"),
+        key("v1"),
+        key("extensions/v1"),
+        key("apps/v1", "StatefulSet"),
+        key("apps/v1", "Deployment", "pay"),
+      ]).size,
+    ).toBe(5);
   });
 
   it("is repeated after a conflict only before the deadline: none of its requests is sent later", async () => {
@@ -57,6 +68,8 @@ describe("work that an earlier sync has left", () => {
     };
     await world.sync();
     expect([seen.length, world.cluster.puts]).toEqual([1, []]);
-    expect(await world.events()).toMatchObject([{ outcome: "refused", detail: "not sent: the sync ran out of time" }]);
+    expect(await world.events()).toMatchObject([
+      { outcome: "refused", detail: "not sent: the sync ran out of time" },
+    ]);
   });
 });

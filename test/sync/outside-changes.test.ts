@@ -15,7 +15,8 @@ afterAll(() => engine.close());
 const RATE_WINDOW_MS = 300_000;
 const HPA: Rival = { kind: "HorizontalPodAutoscaler", name: "web" };
 
-const worldOf = (replicas: number): Promise<World> => newWorld(engine.client, engine.tables, { web: replicas }, { rateWindowMs: RATE_WINDOW_MS });
+const worldOf = (replicas: number): Promise<World> =>
+  newWorld(engine.client, engine.tables, { web: replicas }, { rateWindowMs: RATE_WINDOW_MS });
 
 const next = async (world: World, ports = world.worker()): Promise<void> => {
   world.nowMs += PERIOD_MS;
@@ -46,7 +47,10 @@ describe("a change of the count from outside", () => {
     const world = await newWorld(engine.client, engine.tables, { "web-1a2b": 2, "api-1a2b": 2 });
     workloadOf(world, "web-1a2b").demand = 10;
     for (let count = 0; count < 3; count++) await next(world);
-    expect([workloadOf(world, "web-1a2b").replicas, workloadOf(world, "api-1a2b").replicas]).toEqual([10, 2]);
+    expect([
+      workloadOf(world, "web-1a2b").replicas,
+      workloadOf(world, "api-1a2b").replicas,
+    ]).toEqual([10, 2]);
     expect(await told(world)).toEqual([]);
   });
 
@@ -56,7 +60,9 @@ describe("a change of the count from outside", () => {
     await next(world);
     set(world, 4);
     await next(world);
-    expect(await told(world)).toEqual([{ from: 2, to: 4, reason: "ChangedBeside", outcome: "outside" }]);
+    expect(await told(world)).toEqual([
+      { from: 2, to: 4, reason: "ChangedBeside", outcome: "outside" },
+    ]);
     show(world, []);
     workloadOf(world, "web").demand = 10;
     await next(world);
@@ -75,7 +81,10 @@ describe("a change of the count from outside", () => {
     show(world, []);
     workloadOf(world, "web").demand = 10;
     await next(world);
-    expect([workloadOf(world, "web").replicas, ...(await told(world))]).toEqual([4, { from: 2, to: 4, reason: "ChangedBeside", outcome: "outside" }]);
+    expect([workloadOf(world, "web").replicas, ...(await told(world))]).toEqual([
+      4,
+      { from: 2, to: 4, reason: "ChangedBeside", outcome: "outside" },
+    ]);
   });
 
   it("by a person is an event, once, and rules that imitate a controller go on as the controller would", async () => {
@@ -88,7 +97,13 @@ describe("a change of the count from outside", () => {
     await next(world, ports);
     const [event, ...rest] = await world.outside();
     expect(rest).toEqual([]);
-    expect(event).toMatchObject({ from: 25, to: 10, reason: "ChangedOutside", message: "changed outside Tidemark, 25 → 10", name: "web" });
+    expect(event).toMatchObject({
+      from: 25,
+      to: 10,
+      reason: "ChangedOutside",
+      message: "changed outside Tidemark, 25 → 10",
+      name: "web",
+    });
     expect(uidOfIntent(event?.id ?? "")).toBe("uid-web");
     expect(workloadOf(world, "web").replicas).toBe(25);
     expect(await world.events()).toMatchObject([{ from: 10, to: 25, outcome: "applied" }]);
@@ -100,10 +115,16 @@ describe("a change of the count from outside", () => {
     show(world, [HPA]);
     await next(world);
     set(world, 7);
-    const client = around(engine.client, (command, send) => (command === "PutItemCommand" ? Promise.reject(new Error("the process died")) : send()));
-    await expect(next(world, world.worker({ tables: { ...world.tables, client } }))).rejects.toThrow("died");
+    const client = around(engine.client, (command, send) =>
+      command === "PutItemCommand" ? Promise.reject(new Error("the process died")) : send(),
+    );
+    await expect(
+      next(world, world.worker({ tables: { ...world.tables, client } })),
+    ).rejects.toThrow("died");
     await next(world);
-    expect(await told(world)).toEqual([{ from: 5, to: 7, reason: "ChangedBeside", outcome: "outside" }]);
+    expect(await told(world)).toEqual([
+      { from: 5, to: 7, reason: "ChangedBeside", outcome: "outside" },
+    ]);
   });
 
   it("is not what Tidemark has set, however late it learns of it", async () => {
@@ -113,7 +134,11 @@ describe("a change of the count from outside", () => {
     world.cluster.faults.push("lost answer");
     await next(world);
     for (let at = 0; at < 6; at++) await next(world);
-    expect([workloadOf(world, "web").replicas, (await world.events()).length, await told(world)]).toEqual([5, 1, []]);
+    expect([
+      workloadOf(world, "web").replicas,
+      (await world.events()).length,
+      await told(world),
+    ]).toEqual([5, 1, []]);
   });
 
   it("is not the scale of another autoscaler of the workload, made while this one could not be read", async () => {
@@ -135,11 +160,20 @@ describe("a change of the count from outside", () => {
   it("is an event where a sync could not read its cluster, and settled the first scale of an autoscaler that is deleted", async () => {
     const world = await newWorld(engine.client, engine.tables, { web: 5 });
     await next(world);
-    world.cluster.workloads.set("api", { ...workloadOf(world, "web"), uid: "uid-of-api", replicas: 2, demand: 5 });
+    world.cluster.workloads.set("api", {
+      ...workloadOf(world, "web"),
+      uid: "uid-of-api",
+      replicas: 2,
+      demand: 5,
+    });
     const api = world.autoscaler("api");
     await putAutoscaler(world.tables, api, undefined);
-    const client = around(engine.client, (command, send) => (command === "PutItemCommand" ? Promise.reject(new Error("the process died")) : send()));
-    await expect(next(world, world.worker({ tables: { ...world.tables, client } }))).rejects.toThrow("died");
+    const client = around(engine.client, (command, send) =>
+      command === "PutItemCommand" ? Promise.reject(new Error("the process died")) : send(),
+    );
+    await expect(
+      next(world, world.worker({ tables: { ...world.tables, client } })),
+    ).rejects.toThrow("died");
     expect(workloadOf(world, "api").replicas).toBe(5);
     set(world, 7);
     const { client: whole } = world.cluster;
@@ -151,7 +185,8 @@ describe("a change of the count from outside", () => {
         world.cluster.broken = false;
       });
     };
-    for (let periods = 0; periods < 4; periods++) await next(world, world.worker({ connect: () => Promise.resolve({ ...whole, observe }) }));
+    for (let periods = 0; periods < 4; periods++)
+      await next(world, world.worker({ connect: () => Promise.resolve({ ...whole, observe }) }));
     expect((await world.head()).intents).toEqual([]);
     workloadOf(world, "web").demand = 7;
     await next(world);
@@ -164,7 +199,11 @@ describe("a change of the count from outside", () => {
   it("is not the count of another workload of the same name", async () => {
     const world = await worldOf(5);
     await next(world);
-    world.cluster.workloads.set("web", { ...workloadOf(world, "web"), uid: "uid-made-anew", replicas: 1 });
+    world.cluster.workloads.set("web", {
+      ...workloadOf(world, "web"),
+      uid: "uid-made-anew",
+      replicas: 1,
+    });
     await next(world);
     expect(await told(world)).toEqual([]);
   });

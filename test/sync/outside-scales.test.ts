@@ -29,8 +29,14 @@ const beside = (spec: AutoscalerSpec, kind: string, status: object): Windows =>
 const HPA = specOf(
   loadManifest({
     behavior: {
-      scaleUp: { stabilizationWindowSeconds: 0, policies: [{ type: "Pods", value: 1000, periodSeconds: 60 }] },
-      scaleDown: { stabilizationWindowSeconds: 0, policies: [{ type: "Pods", value: 1000, periodSeconds: 60 }] },
+      scaleUp: {
+        stabilizationWindowSeconds: 0,
+        policies: [{ type: "Pods", value: 1000, periodSeconds: 60 }],
+      },
+      scaleDown: {
+        stabilizationWindowSeconds: 0,
+        policies: [{ type: "Pods", value: 1000, periodSeconds: 60 }],
+      },
     },
   }),
 );
@@ -40,14 +46,33 @@ const WPA = specOf({
   metadata: { name: "web", namespace: "shop" },
   spec: {
     scaleTargetRef: { apiVersion: "apps/v1", kind: "Deployment", name: "web" },
-    ...{ minReplicas: 1, maxReplicas: 100, algorithm: "average", scaleUpLimitFactor: 100, scaleDownLimitFactor: 90 },
+    ...{
+      minReplicas: 1,
+      maxReplicas: 100,
+      algorithm: "average",
+      scaleUpLimitFactor: 100,
+      scaleDownLimitFactor: 90,
+    },
     ...{ upscaleForbiddenWindowSeconds: 60, downscaleForbiddenWindowSeconds: 120 },
-    metrics: [{ type: "External", external: { metricName: "load", highWatermark: "1", lowWatermark: "1", metricSelector: {} } }],
+    metrics: [
+      {
+        type: "External",
+        external: { metricName: "load", highWatermark: "1", lowWatermark: "1", metricSelector: {} },
+      },
+    ],
   },
 });
 
-/** The count that is wanted of 5 at so many seconds after noon, when the load asks for so many all the time. */
-const countAt = (spec: AutoscalerSpec, windows: Windows, second: number, wanted: number): number => {
+/**
+ * The count that is wanted of 5 at so many seconds after noon, when the load asks for so many all
+ * the time.
+ */
+const countAt = (
+  spec: AutoscalerSpec,
+  windows: Windows,
+  second: number,
+  wanted: number,
+): number => {
   const seen = { replicas: 5, windows, nowMs: NOON + second * 1000 };
   return spec.dialect === "watermark"
     ? syncWatermark(spec, { ...seen, milli: BigInt(wanted) * 1000n }).count
@@ -77,5 +102,8 @@ describe("the first windows beside another controller", () => {
   });
 
   it("take a scale that a clock ahead of this one has stamped for one of now", () =>
-    expect(beside(HPA, "HorizontalPodAutoscaler", { lastScaleTime: "2026-03-01T12:05:00Z" }).status.lastScaleMs).toBe(NOON));
+    expect(
+      beside(HPA, "HorizontalPodAutoscaler", { lastScaleTime: "2026-03-01T12:05:00Z" }).status
+        .lastScaleMs,
+    ).toBe(NOON));
 });

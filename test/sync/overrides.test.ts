@@ -31,10 +31,18 @@ interface Place {
 
 const FLEET: Place = {
   scope: "the fleet",
-  put: async ({ tables }, one) => putFleet(tables, { overrides: [one] }, (await getFleet(tables)).version),
+  put: async ({ tables }, one) =>
+    putFleet(tables, { overrides: [one] }, (await getFleet(tables)).version),
 };
-const CLUSTER: Place = { scope: "its cluster", put: ({ tables, record }, one) => putCluster(tables, { ...record, version: 2, overrides: [one] }, 1) };
-const NAMESPACE: Place = { scope: "its namespace", put: (world, one) => CLUSTER.put(world, { ...one, namespace: "shop" }) };
+const CLUSTER: Place = {
+  scope: "its cluster",
+  put: ({ tables, record }, one) =>
+    putCluster(tables, { ...record, version: 2, overrides: [one] }, 1),
+};
+const NAMESPACE: Place = {
+  scope: "its namespace",
+  put: (world, one) => CLUSTER.put(world, { ...one, namespace: "shop" }),
+};
 const AUTOSCALER: Place = {
   scope: "itself",
   put: async (world, one) => {
@@ -42,7 +50,9 @@ const AUTOSCALER: Place = {
     await raiseSpecVersion(world.tables, world.partition);
   },
 };
-const PLACES = [FLEET, CLUSTER, NAMESPACE, AUTOSCALER].map((place) => [place.scope, place] as const);
+const PLACES = [FLEET, CLUSTER, NAMESPACE, AUTOSCALER].map(
+  (place) => [place.scope, place] as const,
+);
 
 /** A sync by the real rules, one period later. No metric is read: only bounds move the count. */
 const synced = async (world: World): Promise<number> => {
@@ -58,38 +68,51 @@ const newest = async (world: World) => {
 };
 
 describe("a sync with overrides", () => {
-  it.each(PLACES)("pins the count by an override of %s, says whose it is in event and journal, and ends it by the clock", async (_scope, place) => {
-    const world = await newWorld(engine.client, engine.tables, { web: 5 });
-    await place.put(world, stored({ min: 8, max: 8 }, { id: "o-1", by: "ann", reason: "sale" }));
-    expect(await synced(world)).toBe(8);
-    expect((await world.events())[0]).toMatchObject({
-      from: 5,
-      to: 8,
-      reason: "SetMinimum",
-      message: expect.stringContaining('minReplicas is 8 by the override "o-1" of ann: sale'),
-    });
-    expect(await newest(world)).toMatchObject({
-      bounds: { min: 8, max: 8, minBy: { kind: "override", id: "o-1", untilMs: UNTIL_MS }, maxBy: { by: "ann" } },
-    });
-    workloadOf(world, "web").replicas = 3;
-    expect(await synced(world)).toBe(8);
-    workloadOf(world, "web").replicas = 3;
-    expect(await synced(world)).toBe(3);
-    expect((await newest(world))?.bounds).toEqual({ min: 1, max: 100 });
-  });
+  it.each(PLACES)(
+    "pins the count by an override of %s, says whose it is in event and journal, and ends it by the clock",
+    async (_scope, place) => {
+      const world = await newWorld(engine.client, engine.tables, { web: 5 });
+      await place.put(world, stored({ min: 8, max: 8 }, { id: "o-1", by: "ann", reason: "sale" }));
+      expect(await synced(world)).toBe(8);
+      expect((await world.events())[0]).toMatchObject({
+        from: 5,
+        to: 8,
+        reason: "SetMinimum",
+        message: expect.stringContaining('minReplicas is 8 by the override "o-1" of ann: sale'),
+      });
+      expect(await newest(world)).toMatchObject({
+        bounds: {
+          min: 8,
+          max: 8,
+          minBy: { kind: "override", id: "o-1", untilMs: UNTIL_MS },
+          maxBy: { by: "ann" },
+        },
+      });
+      workloadOf(world, "web").replicas = 3;
+      expect(await synced(world)).toBe(8);
+      workloadOf(world, "web").replicas = 3;
+      expect(await synced(world)).toBe(3);
+      expect((await newest(world))?.bounds).toEqual({ min: 1, max: 100 });
+    },
+  );
 
-  it.each(PLACES)("holds by an override of %s, and says what would be done", async (_scope, place) => {
-    const world = await newWorld(engine.client, engine.tables, { web: 0 });
-    workloadOf(world, "web").replicas = 200;
-    await place.put(world, stored({ hold: true }, { id: "o-2", by: "bob", reason: "incident" }));
-    expect(await synced(world)).toBe(200);
-    expect((await newest(world))?.because).toMatchObject({
-      reason: "HeldByOverride",
-      message: expect.stringContaining('held by the override "o-2" of bob: incident, the count would be 100'),
-    });
-    expect(await synced(world)).toBe(200);
-    expect(await synced(world)).toBe(100);
-  });
+  it.each(PLACES)(
+    "holds by an override of %s, and says what would be done",
+    async (_scope, place) => {
+      const world = await newWorld(engine.client, engine.tables, { web: 0 });
+      workloadOf(world, "web").replicas = 200;
+      await place.put(world, stored({ hold: true }, { id: "o-2", by: "bob", reason: "incident" }));
+      expect(await synced(world)).toBe(200);
+      expect((await newest(world))?.because).toMatchObject({
+        reason: "HeldByOverride",
+        message: expect.stringContaining(
+          'held by the override "o-2" of bob: incident, the count would be 100',
+        ),
+      });
+      expect(await synced(world)).toBe(200);
+      expect(await synced(world)).toBe(100);
+    },
+  );
 
   it("counts the autoscalers with an override of their own in the head, so that a status that finds none makes no further read", async () => {
     const world = await newWorld(engine.client, engine.tables, { web: 5 });

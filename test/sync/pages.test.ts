@@ -3,7 +3,11 @@ import { describe, expect, it } from "vitest";
 import { decodePage } from "../../lib/store/pages/codec.ts";
 import { readPage, writePage } from "../../lib/store/pages/pages.ts";
 import { PAGE_ENTRIES } from "../../lib/store/pages/plan.ts";
-import { deleteAutoscaler, putAutoscaler, raiseSpecVersion } from "../../lib/store/records/autoscalers.ts";
+import {
+  deleteAutoscaler,
+  putAutoscaler,
+  raiseSpecVersion,
+} from "../../lib/store/records/autoscalers.ts";
 import { headKey, pageKey } from "../../lib/store/table/keys.ts";
 import { readAll } from "../../lib/store/table/read-many.ts";
 import { startMemory } from "../contracts/engines.ts";
@@ -19,7 +23,8 @@ const firstSeen = async (world: World): Promise<ReadonlyMap<string, number | und
     const item = await readPage(world.tables, { partition: world.partition, generation, index });
     const page = item && decodePage(item.body);
     if (page?.kind !== "read") throw new Error(`page ${index} cannot be read`);
-    for (const [uid, { windows }] of page.entries) seen.set(uid, windows.memory.recommendations?.[0]?.firstMs);
+    for (const [uid, { windows }] of page.entries)
+      seen.set(uid, windows.memory.recommendations?.[0]?.firstMs);
   }
   return seen;
 };
@@ -27,9 +32,14 @@ const firstSeen = async (world: World): Promise<ReadonlyMap<string, number | und
 /** Keys of every page item of the partition, named or not. */
 const pageKeys = async (world: World): Promise<readonly string[]> => {
   const { pk } = headKey(world.partition);
-  const params = { TableName: "state", KeyConditionExpression: "pk = :pk AND begins_with(sk, :page)" };
+  const params = {
+    TableName: "state",
+    KeyConditionExpression: "pk = :pk AND begins_with(sk, :page)",
+  };
   const values = { ":pk": { S: pk }, ":page": { S: "page#" } };
-  const items = await collected(readAll(world.tables, "look", { ...params, ExpressionAttributeValues: values }));
+  const items = await collected(
+    readAll(world.tables, "look", { ...params, ExpressionAttributeValues: values }),
+  );
   return items.map(({ sk }) => sk?.S ?? "");
 };
 
@@ -63,7 +73,11 @@ const stepArbitrary = fc.record({
 type Step = typeof stepArbitrary extends fc.Arbitrary<infer Value> ? Value : never;
 
 /** Lets autoscalers go, the oldest first, and others come; returns the names of those. */
-const change = async (world: World, since: Map<string, number>, { more }: Step): Promise<readonly string[]> => {
+const change = async (
+  world: World,
+  since: Map<string, number>,
+  { more }: Step,
+): Promise<readonly string[]> => {
   const gone = [...since.keys()].slice(0, Math.max(0, -more));
   const come = Array.from({ length: Math.max(0, more) }, (_, at) => `app-${world.nowMs}-${at}`);
   for (const name of gone) {
@@ -71,7 +85,13 @@ const change = async (world: World, since: Map<string, number>, { more }: Step):
     await deleteAutoscaler(world.tables, world.autoscaler(name), 1);
   }
   for (const name of come) {
-    world.cluster.workloads.set(name, { uid: `uid-of-${name}`, replicas: 3, resourceVersion: 1, generation: 1, demand: 3 });
+    world.cluster.workloads.set(name, {
+      uid: `uid-of-${name}`,
+      replicas: 3,
+      resourceVersion: 1,
+      generation: 1,
+      demand: 3,
+    });
     await putAutoscaler(world.tables, world.autoscaler(name), undefined);
   }
   await raiseSpecVersion(world.tables, world.partition);
@@ -103,7 +123,9 @@ describe("the pages of a partition", () => {
         await world.sync(warm);
         const seen = await firstSeen(world);
         for (const name of come) since.set(name, seen.get(`uid-${name}`) ?? -1);
-        expect(seen).toEqual(new Map([...since].map(([name, firstMs]) => [`uid-${name}`, firstMs])));
+        expect(seen).toEqual(
+          new Map([...since].map(([name, firstMs]) => [`uid-${name}`, firstMs])),
+        );
         expect(come.every((name) => (since.get(name) ?? -1) > 0)).toBe(true);
         // Whatever the dead left behind is gone.
         expect(await pageKeys(world)).toEqual(await namedKeys(world));
@@ -111,13 +133,22 @@ describe("the pages of a partition", () => {
         world.nowMs += PERIOD_MS;
       }
     };
-    await fc.assert(fc.asyncProperty(fc.array(stepArbitrary, { minLength: 3, maxLength: 6 }), play), runs(4));
+    await fc.assert(
+      fc.asyncProperty(fc.array(stepArbitrary, { minLength: 3, maxLength: 6 }), play),
+      runs(4),
+    );
     // The story is told of several numbers of pages, or it says nothing.
     expect(counts.size).toBeGreaterThanOrEqual(3);
   });
 
-  /** A partition whose pages have just been divided, by a sync that died before it deleted the old ones. */
-  const leftOver = async (): Promise<{ readonly world: World; readonly others: readonly string[] }> => {
+  /**
+   * A partition whose pages have just been divided, by a sync that died before it deleted the old
+   * ones.
+   */
+  const leftOver = async (): Promise<{
+    readonly world: World;
+    readonly others: readonly string[];
+  }> => {
     const engine = await startMemory();
     const world = await newWorld(engine.client, engine.tables, {});
     await change(world, new Map(), { more: 100, dieAt: 0, after: false });
@@ -129,7 +160,9 @@ describe("the pages of a partition", () => {
       if (command === "DeleteItemCommand") throw new Died();
       return send();
     });
-    await expect(world.sync(world.worker({ tables: { ...world.tables, client: deletes } }))).rejects.toThrow();
+    await expect(
+      world.sync(world.worker({ tables: { ...world.tables, client: deletes } })),
+    ).rejects.toThrow();
     expect(await pageKeys(world)).toEqual([...others, ...(await namedKeys(world))]);
     return { world, others };
   };
@@ -146,16 +179,24 @@ describe("the pages of a partition", () => {
     const { world } = await leftOver();
     const { epoch, pageGeneration: generation } = await world.head();
     const unnamed = (index: number, of: number) =>
-      writePage(world.tables, { id: { partition: world.partition, generation: generation + 1, index }, epoch: of, body: Buffer.of(2) });
+      writePage(world.tables, {
+        id: { partition: world.partition, generation: generation + 1, index },
+        epoch: of,
+        body: Buffer.of(2),
+      });
     await unnamed(0, epoch - 1);
     world.nowMs += PERIOD_MS;
     // A later holder writes its own page while this one, which has released, is about to look.
     const overtaken = around(world.tables.client, async (command, send) => {
       const answer = await send();
-      if (command === "UpdateItemCommand" && (await world.head()).releasedEpoch === epoch + 1) await unnamed(1, epoch + 2);
+      if (command === "UpdateItemCommand" && (await world.head()).releasedEpoch === epoch + 1)
+        await unnamed(1, epoch + 2);
       return answer;
     });
     await world.sync(world.worker({ tables: { ...world.tables, client: overtaken } }));
-    expect(await pageKeys(world)).toEqual([...(await namedKeys(world)), pageKey(world.partition, generation + 1, 1).sk]);
+    expect(await pageKeys(world)).toEqual([
+      ...(await namedKeys(world)),
+      pageKey(world.partition, generation + 1, 1).sk,
+    ]);
   });
 });

@@ -10,7 +10,12 @@ import type { Tables } from "../../lib/store/table/tables.ts";
 import { type SyncMessage, messageOf } from "../../lib/plan/message.ts";
 import { delaySeconds, dueTimes, minutesOfCall, planCluster } from "../../lib/plan/plan.ts";
 import { schedule } from "../../lib/plan/schedule.ts";
-import { type DelayedMessage, sendBatch, sendParams, planNow } from "../../lib/plan/send-messages.ts";
+import {
+  type DelayedMessage,
+  sendBatch,
+  sendParams,
+  planNow,
+} from "../../lib/plan/send-messages.ts";
 import { startMemory } from "../contracts/engines.ts";
 import { NOON } from "../noon.ts";
 import { testTables } from "./world.ts";
@@ -18,12 +23,24 @@ import { runs } from "../runs.ts";
 import { MINUTE_MS } from "../../lib/model/time-text.ts";
 
 const [EU, MAIN] = [clusterName("eu-1"), partitionName("default")];
-const message = (dueMs: number, periodMs = 15_000) => ({ cluster: EU, partition: MAIN, dueMs, periodMs });
+const message = (dueMs: number, periodMs = 15_000) => ({
+  cluster: EU,
+  partition: MAIN,
+  dueMs,
+  periodMs,
+});
 
 describe("minutesOfCall()", () => {
-  it.each([0, 1, 30_000, 59_999])("are the scheduled minute, the next, and last its own, %d ms into the scheduled one", (late) => {
-    expect(minutesOfCall({ scheduledMs: NOON + late })).toEqual([NOON, NOON + MINUTE_MS, NOON + 2 * MINUTE_MS]);
-  });
+  it.each([0, 1, 30_000, 59_999])(
+    "are the scheduled minute, the next, and last its own, %d ms into the scheduled one",
+    (late) => {
+      expect(minutesOfCall({ scheduledMs: NOON + late })).toEqual([
+        NOON,
+        NOON + MINUTE_MS,
+        NOON + 2 * MINUTE_MS,
+      ]);
+    },
+  );
 });
 
 describe("dueTimes()", () => {
@@ -31,15 +48,31 @@ describe("dueTimes()", () => {
 
   it("always plans each instant of a partition in exactly one minute, and a period apart", () => {
     fc.assert(
-      fc.property(fc.string({ minLength: 1, maxLength: 12 }), periods, fc.integer({ min: 0, max: 100_000 }), (name, periodMs, minute) => {
-        const fromMs = NOON + minute * MINUTE_MS;
-        const minutes = Array.from({ length: 30 }, (_, at) => ({ fromMs: fromMs + at * MINUTE_MS, untilMs: fromMs + (at + 1) * MINUTE_MS }));
-        const due = minutes.flatMap((planned) => dueTimes(clusterName(name), MAIN, periodMs, planned));
-        expect(due).toEqual(dueTimes(clusterName(name), MAIN, periodMs, { fromMs, untilMs: fromMs + 30 * MINUTE_MS }));
-        for (const [at, dueMs] of due.slice(1).entries()) expect(dueMs - (due[at] ?? 0)).toBe(periodMs);
-        expect(due.every((dueMs) => dueMs % 1_000 === 0)).toBe(true);
-        expect(due.length).toBeGreaterThanOrEqual(Math.floor((30 * MINUTE_MS) / periodMs));
-      }),
+      fc.property(
+        fc.string({ minLength: 1, maxLength: 12 }),
+        periods,
+        fc.integer({ min: 0, max: 100_000 }),
+        (name, periodMs, minute) => {
+          const fromMs = NOON + minute * MINUTE_MS;
+          const minutes = Array.from({ length: 30 }, (_, at) => ({
+            fromMs: fromMs + at * MINUTE_MS,
+            untilMs: fromMs + (at + 1) * MINUTE_MS,
+          }));
+          const due = minutes.flatMap((planned) =>
+            dueTimes(clusterName(name), MAIN, periodMs, planned),
+          );
+          expect(due).toEqual(
+            dueTimes(clusterName(name), MAIN, periodMs, {
+              fromMs,
+              untilMs: fromMs + 30 * MINUTE_MS,
+            }),
+          );
+          for (const [at, dueMs] of due.slice(1).entries())
+            expect(dueMs - (due[at] ?? 0)).toBe(periodMs);
+          expect(due.every((dueMs) => dueMs % 1_000 === 0)).toBe(true);
+          expect(due.length).toBeGreaterThanOrEqual(Math.floor((30 * MINUTE_MS) / periodMs));
+        },
+      ),
       runs(50),
     );
   });
@@ -48,9 +81,17 @@ describe("dueTimes()", () => {
     const planned = { fromMs: NOON, untilMs: NOON + 15_000 };
     const seconds = Array.from(
       { length: 2_000 },
-      (_, at) => dueTimes(clusterName(`c-${at % 500}`), partitionName(`p-${at % 4}-${at}`), 15_000, planned)[0] ?? 0,
+      (_, at) =>
+        dueTimes(
+          clusterName(`c-${at % 500}`),
+          partitionName(`p-${at % 4}-${at}`),
+          15_000,
+          planned,
+        )[0] ?? 0,
     );
-    const counts = [...Map.groupBy(seconds, (dueMs) => dueMs % 15_000).values()].map(({ length }) => length);
+    const counts = [...Map.groupBy(seconds, (dueMs) => dueMs % 15_000).values()].map(
+      ({ length }) => length,
+    );
     expect(counts).toHaveLength(15);
     expect(Math.max(...counts)).toBeLessThan(1.5 * (2_000 / 15));
   });
@@ -72,11 +113,19 @@ describe("delaySeconds()", () => {
 
 describe("planCluster()", () => {
   it("plans every partition of a cluster, under its own period", () => {
-    const cluster = { name: EU, syncPeriodMs: 30_000, partitions: [{ name: MAIN }, { name: partitionName("shops"), namespaces: [] }] };
+    const cluster = {
+      name: EU,
+      syncPeriodMs: 30_000,
+      partitions: [{ name: MAIN }, { name: partitionName("shops"), namespaces: [] }],
+    };
     const planned = planCluster(cluster, { fromMs: NOON, untilMs: NOON + MINUTE_MS });
     expect(planned).toHaveLength(4);
-    expect(planned.every(({ cluster: name, periodMs }) => name === EU && periodMs === 30_000)).toBe(true);
-    expect(new Set(planned.map(({ partition }) => partition))).toEqual(new Set(["default", "shops"]));
+    expect(planned.every(({ cluster: name, periodMs }) => name === EU && periodMs === 30_000)).toBe(
+      true,
+    );
+    expect(new Set(planned.map(({ partition }) => partition))).toEqual(
+      new Set(["default", "shops"]),
+    );
   });
 });
 
@@ -92,20 +141,27 @@ const fakeQueue = (refuses: (body: string, attempt: number) => boolean = () => f
     const Failed = entries.flatMap(({ Id, MessageBody = "", DelaySeconds = 0 }) => {
       const attempt = (attempts.get(MessageBody) ?? 0) + 1;
       attempts.set(MessageBody, attempt);
-      if (refuses(MessageBody, attempt)) return [{ Id, Code: "ServiceUnavailable", SenderFault: false }];
+      if (refuses(MessageBody, attempt))
+        return [{ Id, Code: "ServiceUnavailable", SenderFault: false }];
       taken.push({ body: MessageBody, delaySeconds: DelaySeconds });
       return [];
     });
     return { Failed };
   };
-  const queue = { client: { send: send as never }, queueUrl: "https://queue", wait: async (ms: number) => void waits.push(ms), random: () => 1 };
+  const queue = {
+    client: { send: send as never },
+    queueUrl: "https://queue",
+    wait: async (ms: number) => void waits.push(ms),
+    random: () => 1,
+  };
   return { queue, taken, attempts, waits };
 };
 
 const delayed = (count: number): readonly DelayedMessage[] =>
   Array.from({ length: count }, (_, at) => ({ message: message(NOON + at), delaySeconds: at }));
 
-const messages = (count: number): readonly SyncMessage[] => delayed(count).map(({ message: one }) => one);
+const messages = (count: number): readonly SyncMessage[] =>
+  delayed(count).map(({ message: one }) => one);
 
 describe("sendBatch()", () => {
   it("groups by cluster and delays each message by itself", () => {
@@ -121,7 +177,9 @@ describe("sendBatch()", () => {
   });
 
   it("sends again what was not taken, alone, after growing waits", async () => {
-    const { queue, taken, attempts, waits } = fakeQueue((body, attempt) => body.includes(String(NOON + 1)) && attempt < 3);
+    const { queue, taken, attempts, waits } = fakeQueue(
+      (body, attempt) => body.includes(String(NOON + 1)) && attempt < 3,
+    );
     await sendBatch(queue, messages(3), () => 0);
     expect(taken).toHaveLength(3);
     expect([...attempts.values()]).toEqual([1, 3, 1]);
@@ -142,15 +200,21 @@ describe("planNow()", () => {
   it("plans every partition for two minutes from now on, the first sync within one period", async () => {
     const { queue, taken } = fakeQueue();
     const partitions = ["a", "b", "c"].map((name) => ({ name: partitionName(name) }));
-    await planNow({ queue, clock: () => NOON + 700 }, { name: clusterName("new"), partitions, syncPeriodMs: 15_000 });
+    await planNow(
+      { queue, clock: () => NOON + 700 },
+      { name: clusterName("new"), partitions, syncPeriodMs: 15_000 },
+    );
     const due = taken.map(({ body, delaySeconds: delay }) => ({ ...messageOf(body), delay }));
     expect(due).toHaveLength(3 * 8);
     for (const { name } of partitions) {
-      const own = due.filter(({ partition }) => partition === name).map(({ dueMs }) => dueMs - NOON);
+      const own = due
+        .filter(({ partition }) => partition === name)
+        .map(({ dueMs }) => dueMs - NOON);
       expect(Math.min(...own)).toBeLessThanOrEqual(15_700);
       expect(Math.max(...own)).toBeGreaterThan(105_000);
     }
-    for (const { dueMs, delay } of due) expect(NOON + 700 + delay * 1_000 - dueMs).toBeGreaterThanOrEqual(0);
+    for (const { dueMs, delay } of due)
+      expect(NOON + 700 + delay * 1_000 - dueMs).toBeGreaterThanOrEqual(0);
   });
 });
 
@@ -159,7 +223,10 @@ describe("schedule()", () => {
     name: clusterName(name),
     uid: `uid-of-${name}`,
     syncPeriodMs: 15_000,
-    partitions: Array.from({ length: partitions }, (_, at) => ({ name: partitionName(`p${at}`), namespaces: [] })),
+    partitions: Array.from({ length: partitions }, (_, at) => ({
+      name: partitionName(`p${at}`),
+      namespaces: [],
+    })),
     settings: DEFAULT_SETTINGS,
     version: 1,
   });
@@ -184,7 +251,8 @@ describe("schedule()", () => {
       unreadable: [],
     });
     expect(new Set(taken.map(({ body }) => body)).size).toBe(8_000);
-    for (const { body, delaySeconds: delay } of taken) expect(messageOf(body).dueMs).toBe(NOON + 20_000 + delay * 1_000);
+    for (const { body, delaySeconds: delay } of taken)
+      expect(messageOf(body).dueMs).toBe(NOON + 20_000 + delay * 1_000);
   });
 
   it.each([2 * MINUTE_MS, 365 * 24 * 60 * MINUTE_MS])(
@@ -194,9 +262,13 @@ describe("schedule()", () => {
       const tables = testTables(engine.client, engine.tables, () => NOON);
       await putCluster(tables, cluster("good", 1), undefined);
       const { queue, taken } = fakeQueue();
-      await expect(schedule({ tables, queue }, { scheduledMs: NOON + aheadMs })).rejects.toMatchObject({
+      await expect(
+        schedule({ tables, queue }, { scheduledMs: NOON + aheadMs }),
+      ).rejects.toMatchObject({
         code: "plan.ahead",
-        message: expect.stringMatching(/^Cannot plan the minute after .*: it is 2026-03-01T12:00:00.000Z, and no call is scheduled for the future$/),
+        message: expect.stringMatching(
+          /^Cannot plan the minute after .*: it is 2026-03-01T12:00:00.000Z, and no call is scheduled for the future$/,
+        ),
       });
       expect(taken).toEqual([]);
     },
@@ -220,11 +292,18 @@ describe("schedule()", () => {
     const engine = await startMemory();
     const tables = testTables(engine.client, engine.tables, () => NOON + 20_000);
     await putCluster(tables, { ...cluster("new", 1), plannedFromMs: NOON + 5_000 }, undefined);
-    await putCluster(tables, { ...cluster("old", 1), plannedFromMs: NOON - 10 * MINUTE_MS }, undefined);
+    await putCluster(
+      tables,
+      { ...cluster("old", 1), plannedFromMs: NOON - 10 * MINUTE_MS },
+      undefined,
+    );
     await planned(tables);
     const { queue, taken } = fakeQueue();
     await schedule({ tables, queue }, { scheduledMs: NOON });
-    const due = (name: string) => taken.map(({ body }) => messageOf(body)).flatMap((one) => (one.cluster === name ? [one.dueMs - NOON] : []));
+    const due = (name: string) =>
+      taken
+        .map(({ body }) => messageOf(body))
+        .flatMap((one) => (one.cluster === name ? [one.dueMs - NOON] : []));
     expect(Math.min(...due("new"))).toBeGreaterThanOrEqual(20_000);
     expect(Math.min(...due("new"))).toBeLessThan(20_000 + 15_000);
     expect(Math.max(...due("new"))).toBeGreaterThanOrEqual(3 * MINUTE_MS - 15_000);
@@ -246,9 +325,13 @@ describe("schedule()", () => {
     };
     await schedule({ tables, queue: { ...queue, client } }, { scheduledMs: NOON });
     expect(taken).toHaveLength(160);
-    const early = taken.filter(({ body, delaySeconds: delay }) => messageOf(body).dueMs - NOON < delay * 1_000);
+    const early = taken.filter(
+      ({ body, delaySeconds: delay }) => messageOf(body).dueMs - NOON < delay * 1_000,
+    );
     expect(early).toEqual([]);
-    expect(taken.some(({ body, delaySeconds: delay }) => messageOf(body).dueMs - NOON > delay * 1_000)).toBe(true);
+    expect(
+      taken.some(({ body, delaySeconds: delay }) => messageOf(body).dueMs - NOON > delay * 1_000),
+    ).toBe(true);
   });
 
   it("leaves out what is due in the past when it was called late", async () => {
@@ -256,8 +339,15 @@ describe("schedule()", () => {
     const tables = testTables(engine.client, engine.tables, () => NOON + 2 * MINUTE_MS + 30_000);
     await putCluster(tables, cluster("late", 1), undefined);
     const { queue, taken } = fakeQueue();
-    expect(await schedule({ tables, queue }, { scheduledMs: NOON })).toMatchObject({ sent: 2, skipped: 2 });
-    expect(taken.map(({ body }) => messageOf(body).dueMs).every((dueMs) => dueMs >= NOON + 2 * MINUTE_MS + 30_000)).toBe(true);
+    expect(await schedule({ tables, queue }, { scheduledMs: NOON })).toMatchObject({
+      sent: 2,
+      skipped: 2,
+    });
+    expect(
+      taken
+        .map(({ body }) => messageOf(body).dueMs)
+        .every((dueMs) => dueMs >= NOON + 2 * MINUTE_MS + 30_000),
+    ).toBe(true);
   });
 
   it("plans the minute of a call that failed before it had sent all, and marks no minute before", async () => {
@@ -268,12 +358,20 @@ describe("schedule()", () => {
     await planned(tables);
     let fails = true;
     const { queue, taken } = fakeQueue((body) => fails && body.includes('"p3"'));
-    await expect(schedule({ tables, queue }, { scheduledMs: NOON })).rejects.toMatchObject({ code: "plan.unsent" });
+    await expect(schedule({ tables, queue }, { scheduledMs: NOON })).rejects.toMatchObject({
+      code: "plan.unsent",
+    });
     [nowMs, fails] = [NOON + MINUTE_MS, false];
     taken.length = 0;
-    expect(await schedule({ tables, queue }, { scheduledMs: nowMs })).toMatchObject({ missed: [NOON + 2 * MINUTE_MS], sent: 32 });
+    expect(await schedule({ tables, queue }, { scheduledMs: nowMs })).toMatchObject({
+      missed: [NOON + 2 * MINUTE_MS],
+      sent: 32,
+    });
     nowMs += MINUTE_MS;
-    expect(await schedule({ tables, queue }, { scheduledMs: nowMs })).toMatchObject({ missed: [], sent: 16 });
+    expect(await schedule({ tables, queue }, { scheduledMs: nowMs })).toMatchObject({
+      missed: [],
+      sent: 16,
+    });
   });
 
   it("always plans every due time that is ahead of the next call that succeeds, whichever calls fail, never come, are late or come twice", async () => {
@@ -281,7 +379,10 @@ describe("schedule()", () => {
       fc.asyncProperty(fc.array(CALL, { minLength: 4, maxLength: 10 }), async (calls) => {
         const { made, sent } = await playCalls(calls);
         const wanted = made.flatMap(({ atMs, minuteMs }) =>
-          dueTimes(clusterName("eu-1"), partitionName("p0"), 15_000, { fromMs: Math.max(minuteMs, atMs), untilMs: minuteMs + 3 * MINUTE_MS }),
+          dueTimes(clusterName("eu-1"), partitionName("p0"), 15_000, {
+            fromMs: Math.max(minuteMs, atMs),
+            untilMs: minuteMs + 3 * MINUTE_MS,
+          }),
         );
         expect(wanted.filter((dueMs) => !sent.has(dueMs))).toEqual([]);
       }),
@@ -289,10 +390,18 @@ describe("schedule()", () => {
     );
   });
 
-  const CALL = fc.record({ fate: fc.constantFrom("fails", "never", "comes", "twice"), lateMs: fc.integer({ min: 0, max: MINUTE_MS - 1 }) });
+  const CALL = fc.record({
+    fate: fc.constantFrom("fails", "never", "comes", "twice"),
+    lateMs: fc.integer({ min: 0, max: MINUTE_MS - 1 }),
+  });
 
-  /** One call for each minute from noon on: when each that succeeded was made, and the due times that were sent. */
-  const playCalls = async (calls: readonly { readonly fate: string; readonly lateMs: number }[]) => {
+  /**
+   * One call for each minute from noon on: when each that succeeded was made, and the due times
+   * that were sent.
+   */
+  const playCalls = async (
+    calls: readonly { readonly fate: string; readonly lateMs: number }[],
+  ) => {
     const engine = await startMemory();
     let nowMs = NOON;
     let fails = false;

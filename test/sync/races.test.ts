@@ -12,22 +12,34 @@ beforeAll(async () => {
 });
 afterAll(() => engine.close());
 
-const wanting = async (replicas = 5, options: Parameters<typeof newWorld>[3] = {}): Promise<World> => {
+const wanting = async (
+  replicas = 5,
+  options: Parameters<typeof newWorld>[3] = {},
+): Promise<World> => {
   const world = await newWorld(engine.client, engine.tables, { web: 2 }, options);
   workloadOf(world, "web").demand = replicas;
   return world;
 };
 
 /** A worker whose calls to the tables of the given command fail once each. */
-const workerWith = (world: World, ...planted: readonly { command: string; fault: TableFault }[]): SyncPorts =>
-  world.worker({ tables: { ...world.tables, client: withFaults(engine.client, once(...planted)) } });
+const workerWith = (
+  world: World,
+  ...planted: readonly { command: string; fault: TableFault }[]
+): SyncPorts =>
+  world.worker({
+    tables: { ...world.tables, client: withFaults(engine.client, once(...planted)) },
+  });
 
 describe("messages", () => {
   it("delivered twice at once have one effect", async () => {
     const world = await wanting();
     const reports = await Promise.all([world.sync(), world.sync(), world.sync()]);
     expect(reports.filter(({ kind }) => kind === "completed")).toHaveLength(1);
-    expect(reports.filter((report) => report.kind === "dropped" && ["held", "done"].includes(report.why))).toHaveLength(2);
+    expect(
+      reports.filter(
+        (report) => report.kind === "dropped" && ["held", "done"].includes(report.why),
+      ),
+    ).toHaveLength(2);
     expect(world.cluster.puts).toHaveLength(1);
     expect(await world.events()).toHaveLength(1);
   });
@@ -52,7 +64,13 @@ describe("messages", () => {
     [3 * PERIOD_MS + 1, "dropped"],
   ])("that are %d ms old are %s", async (ageMs, kind) => {
     const world = await wanting();
-    expect(await sync(world.worker(), { ...world.partition, dueMs: world.nowMs - ageMs, periodMs: PERIOD_MS })).toMatchObject({ kind });
+    expect(
+      await sync(world.worker(), {
+        ...world.partition,
+        dueMs: world.nowMs - ageMs,
+        periodMs: PERIOD_MS,
+      }),
+    ).toMatchObject({ kind });
   });
 
   it("of a partition that was removed are dropped", async () => {
@@ -71,25 +89,39 @@ describe("messages", () => {
 });
 
 describe("an answer that was lost", () => {
-  it.each(["claim", "intend", "release"] as const)("of %s is known by its token: the sync goes on, once", async (write) => {
-    const world = await wanting();
-    const order = ["claim", "intend", "release"];
-    let seen = 0;
-    const client = withFaults(engine.client, (command) => {
-      if (command !== "UpdateItemCommand") return undefined;
-      return order[seen++] === write ? "lost answer" : undefined;
-    });
-    const report = await world.sync(world.worker({ tables: { ...world.tables, client } }));
-    expect(report).toMatchObject({ kind: "completed", epoch: 1, events: [{ id: "uid-web:1", outcome: "applied" }] });
-    expect(world.cluster.puts).toHaveLength(1);
-    expect(await world.head()).toMatchObject({ epoch: 1, releasedEpoch: 1, writeNumber: 3, intents: [] });
-  });
+  it.each(["claim", "intend", "release"] as const)(
+    "of %s is known by its token: the sync goes on, once",
+    async (write) => {
+      const world = await wanting();
+      const order = ["claim", "intend", "release"];
+      let seen = 0;
+      const client = withFaults(engine.client, (command) => {
+        if (command !== "UpdateItemCommand") return undefined;
+        return order[seen++] === write ? "lost answer" : undefined;
+      });
+      const report = await world.sync(world.worker({ tables: { ...world.tables, client } }));
+      expect(report).toMatchObject({
+        kind: "completed",
+        epoch: 1,
+        events: [{ id: "uid-web:1", outcome: "applied" }],
+      });
+      expect(world.cluster.puts).toHaveLength(1);
+      expect(await world.head()).toMatchObject({
+        epoch: 1,
+        releasedEpoch: 1,
+        writeNumber: 3,
+        intents: [],
+      });
+    },
+  );
 
   it.each(["lost answer", "lost request", "throttled", "server error"] as const)(
     "or a call that failed (%s) of an event or a page changes nothing",
     async (fault) => {
       const world = await wanting();
-      const planted = ["BatchExecuteStatementCommand", "PutItemCommand"].flatMap((command) => Array.from({ length: 4 }, () => ({ command, fault })));
+      const planted = ["BatchExecuteStatementCommand", "PutItemCommand"].flatMap((command) =>
+        Array.from({ length: 4 }, () => ({ command, fault })),
+      );
       expect(await world.sync(workerWith(world, ...planted))).toMatchObject({ kind: "completed" });
       expect(await world.events()).toHaveLength(1);
     },
@@ -108,7 +140,11 @@ describe("a worker that is overtaken", () => {
       }
       return send();
     });
-    return { ports: world.worker({ tables: { ...world.tables, client } }), arrived: arrived.promise, release: gate.resolve };
+    return {
+      ports: world.worker({ tables: { ...world.tables, client } }),
+      arrived: arrived.promise,
+      release: gate.resolve,
+    };
   };
 
   it("before it stored its intent makes no PUT", async () => {
@@ -117,7 +153,11 @@ describe("a worker that is overtaken", () => {
     const running = world.sync(ports);
     await arrived;
     world.nowMs += 3 * PERIOD_MS;
-    expect(await world.sync()).toMatchObject({ kind: "completed", epoch: 2, events: [{ id: "uid-web:2" }] });
+    expect(await world.sync()).toMatchObject({
+      kind: "completed",
+      epoch: 2,
+      events: [{ id: "uid-web:2" }],
+    });
     release();
     expect(await running).toMatchObject({ kind: "dropped", why: "lost" });
     expect(world.cluster.puts).toHaveLength(1);
@@ -131,7 +171,11 @@ describe("a worker that is overtaken", () => {
     await arrived;
     expect(world.cluster.puts).toHaveLength(1);
     world.nowMs += 3 * PERIOD_MS;
-    expect(await world.sync()).toMatchObject({ kind: "completed", epoch: 2, events: [{ id: "uid-web:1", outcome: "applied" }] });
+    expect(await world.sync()).toMatchObject({
+      kind: "completed",
+      epoch: 2,
+      events: [{ id: "uid-web:1", outcome: "applied" }],
+    });
     const settledMs = world.nowMs;
     release();
     expect(await running).toMatchObject({ kind: "dropped", why: "lost" });
@@ -162,7 +206,11 @@ describe("history that cannot be written", () => {
     const broken = world.worker({ insert: () => Promise.reject(new Error("history is full")) });
     await expect(world.sync(broken)).rejects.toThrow("history is full");
     expect(workloadOf(world, "web").replicas).toBe(5);
-    expect(await world.head()).toMatchObject({ releasedEpoch: 0, leaseUntilMs: 0, intents: [{ id: "uid-web:1" }] });
+    expect(await world.head()).toMatchObject({
+      releasedEpoch: 0,
+      leaseUntilMs: 0,
+      intents: [{ id: "uid-web:1" }],
+    });
     workloadOf(world, "web").demand = 9;
     for (const periods of [1, 1, 1, 1]) {
       world.nowMs += periods * PERIOD_MS;

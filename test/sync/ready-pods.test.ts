@@ -6,12 +6,20 @@ import { evaluationOf } from "../../lib/sync/decide/evaluation.ts";
 import type { After } from "../../lib/sync/keep/windows-after.ts";
 import { observationOf, readyPods, scaleRead } from "../observation.ts";
 
-const AFTER: After = { entries: new Map(), eventsOf: () => undefined, gaugesOf: () => undefined, refused: new Map() };
+const AFTER: After = {
+  entries: new Map(),
+  eventsOf: () => undefined,
+  gaugesOf: () => undefined,
+  refused: new Map(),
+};
 
 const readyIn = (observation: Observation): number | undefined => {
   const verdict = {
     kind: "hold",
-    autoscaler: { kind: "ready", record: { uid: autoscalerUid("u-1"), namespace: "shop", name: "web", generation: 1 } },
+    autoscaler: {
+      kind: "ready",
+      record: { uid: autoscalerUid("u-1"), namespace: "shop", name: "web", generation: 1 },
+    },
     because: { reason: "WithinTarget", message: "" },
     decision: { metrics: [], steps: [] },
     input: { observation, spec: { minReplicas: 1, maxReplicas: 9 } },

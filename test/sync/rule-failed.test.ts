@@ -15,7 +15,12 @@ afterAll(() => engine.close());
 
 /** Two workloads that want 5 instead of 2. */
 const worldOf = async (): Promise<World> => {
-  const world = await newWorld(engine.client, engine.tables, { web: 2, api: 2 }, { rateWindowMs: 4 * PERIOD_MS });
+  const world = await newWorld(
+    engine.client,
+    engine.tables,
+    { web: 2, api: 2 },
+    { rateWindowMs: 4 * PERIOD_MS },
+  );
   for (const name of ["web", "api"]) workloadOf(world, name).demand = 5;
   return world;
 };
@@ -25,29 +30,41 @@ const mistake = (): never => {
 };
 
 /** A sync whose rules make a mistake about "web". */
-const syncWith = async (world: World, broken: (rules: PurePart) => Partial<PurePart>): Promise<CompletedSync> => {
+const syncWith = async (
+  world: World,
+  broken: (rules: PurePart) => Partial<PurePart>,
+): Promise<CompletedSync> => {
   const { rules } = world.worker();
   const report = await world.sync(world.worker({ rules: { ...rules, ...broken(rules) } }));
   if (report.kind !== "completed") throw new Error(`the sync was dropped: ${report.why}`);
   return report;
 };
 
-const replicas = (world: World): readonly number[] => ["web", "api"].map((name) => workloadOf(world, name).replicas);
+const replicas = (world: World): readonly number[] =>
+  ["web", "api"].map((name) => workloadOf(world, name).replicas);
 
-const decisionFails = ({ decide }: PurePart): Partial<PurePart> => ({ decide: (input) => (input.name === "web" ? mistake() : decide(input)) });
+const decisionFails = ({ decide }: PurePart): Partial<PurePart> => ({
+  decide: (input) => (input.name === "web" ? mistake() : decide(input)),
+});
 
 describe("a rule that throws for one autoscaler", () => {
   it("holds that autoscaler with a reason that says to report it, and the others scale", async () => {
     const world = await worldOf();
     const report = await syncWith(world, decisionFails);
     expect(replicas(world)).toEqual([2, 5]);
-    expect(report).toMatchObject({ evaluated: 1, unreadable: [], ruleFailures: [{ namespace: "shop", name: "web", error: expect.any(TypeError) }] });
+    expect(report).toMatchObject({
+      evaluated: 1,
+      unreadable: [],
+      ruleFailures: [{ namespace: "shop", name: "web", error: expect.any(TypeError) }],
+    });
     const page = await newestJournalPage(world.tables, world.partition, 0, world.nowMs);
     expect(page?.evaluations.find(({ name }) => name === "web")).toMatchObject({
       failed: true,
       because: {
         reason: "RuleFailed",
-        message: expect.stringMatching(/^a rule of Tidemark failed for it \(TypeError: undefined has no length\): .* please report it/),
+        message: expect.stringMatching(
+          /^a rule of Tidemark failed for it \(TypeError: undefined has no length\): .* please report it/,
+        ),
       },
     });
   });
@@ -60,9 +77,13 @@ describe("a rule that throws for one autoscaler", () => {
       "error",
       expect.stringMatching(/^A rule failed for "shop\/web" in cluster .*please report it$/),
     ]);
-    expect(String(line?.fields["stack"])).toMatch(/^TypeError: undefined has no length\n +at mistake /);
+    expect(String(line?.fields["stack"])).toMatch(
+      /^TypeError: undefined has no length\n +at mistake /,
+    );
     expect(syncMetrics(report, "few")).toEqual(
-      expect.arrayContaining(["RuleFailures", "Unreadable"].map((name) => ({ name, unit: "Count", value: 1 }))),
+      expect.arrayContaining(
+        ["RuleFailures", "Unreadable"].map((name) => ({ name, unit: "Count", value: 1 })),
+      ),
     );
   });
 
@@ -73,17 +94,23 @@ describe("a rule that throws for one autoscaler", () => {
       ...report,
       events: [],
       changed: [],
-      ruleFailures: Array.from({ length: 1_000 }, (_, at) => ({ namespace: "shop", name: `web-${at}`, error })),
+      ruleFailures: Array.from({ length: 1_000 }, (_, at) => ({
+        namespace: "shop",
+        name: `web-${at}`,
+        error,
+      })),
     });
     expect(lines).toHaveLength(6);
-    expect(lines.slice(1).map(({ fields }) => [String(fields["stack"]).length, fields["ruleFailures"]])).toEqual(
-      Array.from({ length: 5 }, () => [4_000, 1_000]),
-    );
+    expect(
+      lines.slice(1).map(({ fields }) => [String(fields["stack"]).length, fields["ruleFailures"]]),
+    ).toEqual(Array.from({ length: 5 }, () => [4_000, 1_000]));
   });
 
   it("holds it where the conversion of its manifest throws", async () => {
     const world = await worldOf();
-    const report = await syncWith(world, ({ specOf }) => ({ specOf: (manifest) => (manifest === "web" ? mistake() : specOf(manifest)) }));
+    const report = await syncWith(world, ({ specOf }) => ({
+      specOf: (manifest) => (manifest === "web" ? mistake() : specOf(manifest)),
+    }));
     expect(replicas(world)).toEqual([2, 5]);
     expect(report.ruleFailures).toMatchObject([{ name: "web" }]);
   });
@@ -122,8 +149,11 @@ describe("a rule that throws for one autoscaler", () => {
       maxReplicas: 9,
       metrics: null,
     };
-    const specOf: PurePart["specOf"] = (manifest) => (manifest === "web" ? { kind: "spec", spec: hpa as never } : rules.specOf(manifest));
-    const report = await world.sync(world.worker({ connect: () => Promise.resolve(asking), rules: { ...rules, specOf } }));
+    const specOf: PurePart["specOf"] = (manifest) =>
+      manifest === "web" ? { kind: "spec", spec: hpa as never } : rules.specOf(manifest);
+    const report = await world.sync(
+      world.worker({ connect: () => Promise.resolve(asking), rules: { ...rules, specOf } }),
+    );
     expect(report).toMatchObject({ kind: "completed", ruleFailures: [{ name: "web" }] });
     expect(replicas(world)).toEqual([2, 5]);
     world.nowMs += PERIOD_MS;

@@ -12,17 +12,26 @@ const due = (seconds: number): SyncMessage => ({
   periodMs: 15_000,
 });
 
-/** A queue whose answers take this many seconds each, one after the other, and what it received: seconds of the due time, and the delay. */
+/**
+ * A queue whose answers take this many seconds each, one after the other, and what it received:
+ * seconds of the due time, and the delay.
+ */
 const slowQueue = (tookSeconds: readonly number[]) => {
   let nowMs = NOON;
   let sends = 0;
   const received: (readonly [number, number])[] = [];
   const send = async ({ input: { Entries = [] } }: SendMessageBatchCommand) => {
-    for (const { MessageBody = "", DelaySeconds = 0 } of Entries) received.push([(messageOf(MessageBody).dueMs - NOON) / 1_000, DelaySeconds]);
+    for (const { MessageBody = "", DelaySeconds = 0 } of Entries)
+      received.push([(messageOf(MessageBody).dueMs - NOON) / 1_000, DelaySeconds]);
     nowMs += (tookSeconds[sends++] ?? 0) * 1_000;
     return {};
   };
-  const queue = { client: { send: send as never }, queueUrl: "https://queue", wait: async () => {}, random: () => 0 };
+  const queue = {
+    client: { send: send as never },
+    queueUrl: "https://queue",
+    wait: async () => {},
+    random: () => 0,
+  };
   return { received, ports: { queue, clock: () => nowMs } };
 };
 
@@ -58,12 +67,19 @@ describe("sendPlanned()", () => {
     const delays: (number | undefined)[] = [];
     const send = async ({ input: { Entries = [] } }: SendMessageBatchCommand) => {
       delays.push(...Entries.map(({ DelaySeconds }) => DelaySeconds));
-      return delays.length < 3 ? { Failed: [{ Id: "0", Code: "RequestThrottled", SenderFault: false }] } : {};
+      return delays.length < 3
+        ? { Failed: [{ Id: "0", Code: "RequestThrottled", SenderFault: false }] }
+        : {};
     };
     const wait = async (): Promise<void> => {
       nowMs += 2_000;
     };
-    const queue = { client: { send: send as never }, queueUrl: "https://queue", wait, random: () => 1 };
+    const queue = {
+      client: { send: send as never },
+      queueUrl: "https://queue",
+      wait,
+      random: () => 1,
+    };
     expect(await sendPlanned({ queue, clock: () => nowMs }, [due(60), due(70)], 1)).toBe(2);
     expect(delays).toEqual([60, 70, 58]);
   });

@@ -12,7 +12,10 @@ beforeAll(async () => {
 afterAll(() => engine.close());
 
 /** A world whose only workload wants 5 replicas instead of 2, and whose first PUT meets a fault. */
-const faulty = async (fault: PutFault, options: Parameters<typeof newWorld>[3] = {}): Promise<World> => {
+const faulty = async (
+  fault: PutFault,
+  options: Parameters<typeof newWorld>[3] = {},
+): Promise<World> => {
   const world = await newWorld(engine.client, engine.tables, { web: 2 }, options);
   workloadOf(world, "web").demand = 5;
   world.cluster.faults.push(fault);
@@ -38,10 +41,16 @@ describe("an intent whose PUT was not clearly answered", () => {
   it("is refused when its generation did not move, and only then the workload may scale again", async () => {
     const world = await faulty("lost request");
     expect(await next(world, 3)).toMatchObject({ openIntents: 1, events: [] });
-    expect(await next(world)).toMatchObject({ openIntents: 0, events: [{ id: "uid-web:1", outcome: "refused", settledMs: world.nowMs }] });
+    expect(await next(world)).toMatchObject({
+      openIntents: 0,
+      events: [{ id: "uid-web:1", outcome: "refused", settledMs: world.nowMs }],
+    });
     expect(world.cluster.puts).toEqual([]);
     await next(world);
-    expect(await world.events()).toMatchObject([{ id: "uid-web:1" }, { id: "uid-web:4", outcome: "applied" }]);
+    expect(await world.events()).toMatchObject([
+      { id: "uid-web:1" },
+      { id: "uid-web:4", outcome: "applied" },
+    ]);
     expect(workloadOf(world, "web").replicas).toBe(5);
   });
 
@@ -50,7 +59,10 @@ describe("an intent whose PUT was not clearly answered", () => {
     expect(await next(world, 3)).toMatchObject({ openIntents: 1, events: [] });
     world.cluster.pending.shift()?.();
     workloadOf(world, "web").demand = 7;
-    expect(await next(world)).toMatchObject({ openIntents: 0, events: [{ id: "uid-web:1", outcome: "applied" }] });
+    expect(await next(world)).toMatchObject({
+      openIntents: 0,
+      events: [{ id: "uid-web:1", outcome: "applied" }],
+    });
     expect(await next(world)).toMatchObject({ events: [] });
     expect(await next(world)).toMatchObject({ events: [{ from: 5, to: 7 }] });
   });
@@ -64,18 +76,25 @@ describe("an intent whose PUT was not clearly answered", () => {
     expect(await next(world)).toMatchObject({ openIntents: 0, events: [{ outcome: "refused" }] });
   });
 
-  it.each(["lost answer", "server error"] as const)("is applied when its generation moved and the count is its own (%s)", async (fault) => {
-    const world = await faulty(fault);
-    await next(world, 3);
-    expect(await world.events()).toMatchObject([{ id: "uid-web:1", from: 2, to: 5, outcome: "applied", settledMs: world.nowMs }]);
-    expect((await world.head()).intents).toEqual([]);
-  });
+  it.each(["lost answer", "server error"] as const)(
+    "is applied when its generation moved and the count is its own (%s)",
+    async (fault) => {
+      const world = await faulty(fault);
+      await next(world, 3);
+      expect(await world.events()).toMatchObject([
+        { id: "uid-web:1", from: 2, to: 5, outcome: "applied", settledMs: world.nowMs },
+      ]);
+      expect((await world.head()).intents).toEqual([]);
+    },
+  );
 
   it("is unknown, and counts, when the workload is neither as it was nor as it should be", async () => {
     const world = await faulty("lost answer", { rateWindowMs: 2 * PERIOD_MS });
     Object.assign(workloadOf(world, "web"), { replicas: 4, generation: 3, resourceVersion: 9 });
     await next(world, 3);
-    expect(await world.events()).toMatchObject([{ outcome: "unknown", detail: "the workload changed, and has 4 replicas" }]);
+    expect(await world.events()).toMatchObject([
+      { outcome: "unknown", detail: "the workload changed, and has 4 replicas" },
+    ]);
     expect(await next(world)).toMatchObject({ events: [] });
     expect(await next(world)).toMatchObject({ events: [{ id: "uid-web:4", from: 4, to: 5 }] });
   });
@@ -84,11 +103,15 @@ describe("an intent whose PUT was not clearly answered", () => {
     const replaced = await faulty("lost request");
     workloadOf(replaced, "web").uid = "another";
     await next(replaced, 3);
-    expect(await replaced.events()).toMatchObject([{ outcome: "unknown", detail: "the workload was replaced by another of the same name" }]);
+    expect(await replaced.events()).toMatchObject([
+      { outcome: "unknown", detail: "the workload was replaced by another of the same name" },
+    ]);
     const gone = await faulty("lost request");
     gone.cluster.workloads.delete("web");
     await next(gone, 3);
-    expect(await gone.events()).toMatchObject([{ outcome: "unknown", detail: "the workload is gone" }]);
+    expect(await gone.events()).toMatchObject([
+      { outcome: "unknown", detail: "the workload is gone" },
+    ]);
   });
 
   it("stays open while the cluster cannot be seen, however late", async () => {
@@ -126,7 +149,10 @@ describe("an intent whose PUT was not clearly answered", () => {
         return observed;
       },
     };
-    expect(await world.sync(world.worker({ connect: () => Promise.resolve(slow) }))).toMatchObject({ openIntents: 1, events: [] });
+    expect(await world.sync(world.worker({ connect: () => Promise.resolve(slow) }))).toMatchObject({
+      openIntents: 1,
+      events: [],
+    });
   });
 
   it.each([
@@ -159,16 +185,27 @@ describe("an intent whose PUT was not clearly answered", () => {
 
   it("is settled when its autoscaler was deleted, by looking at the workload alone", async () => {
     const world = await faulty("lost answer");
-    const { deleteAutoscaler, raiseSpecVersion } = await import("../../lib/store/records/autoscalers.ts");
+    const { deleteAutoscaler, raiseSpecVersion } = await import(
+      "../../lib/store/records/autoscalers.ts"
+    );
     await deleteAutoscaler(world.tables, world.autoscaler("web"), 1);
     await raiseSpecVersion(world.tables, world.partition);
-    expect(await next(world, 3)).toMatchObject({ autoscalers: 0, openIntents: 0, events: [{ outcome: "applied" }] });
+    expect(await next(world, 3)).toMatchObject({
+      autoscalers: 0,
+      openIntents: 0,
+      events: [{ outcome: "applied" }],
+    });
   });
 });
 
 describe("a scale that was answered", () => {
   it("counts in the windows from a clock reading after its answer, not from when it was decided", async () => {
-    const world = await newWorld(engine.client, engine.tables, { web: 2 }, { rateWindowMs: PERIOD_MS });
+    const world = await newWorld(
+      engine.client,
+      engine.tables,
+      { web: 2 },
+      { rateWindowMs: PERIOD_MS },
+    );
     const decidedMs = world.nowMs;
     workloadOf(world, "web").demand = 5;
     world.cluster.beforePut = () => {
@@ -211,16 +248,21 @@ describe("a conflict", () => {
     expect(waits).toEqual([10, 10, 10]);
   });
 
-  it.each([1, 4])("met %s times is written again with the same count, under the same intent", async (times) => {
-    const world = await conflicting(times);
-    expect(world.cluster.puts).toMatchObject([{ replicas: 5 }]);
-    expect(await world.events()).toMatchObject([{ id: "uid-web:1", outcome: "applied" }]);
-  });
+  it.each([1, 4])(
+    "met %s times is written again with the same count, under the same intent",
+    async (times) => {
+      const world = await conflicting(times);
+      expect(world.cluster.puts).toMatchObject([{ replicas: 5 }]);
+      expect(await world.events()).toMatchObject([{ id: "uid-web:1", outcome: "applied" }]);
+    },
+  );
 
   it("met five times is a refusal", async () => {
     const world = await conflicting(5);
     expect(world.cluster.puts).toEqual([]);
-    expect(await world.events()).toMatchObject([{ outcome: "refused", detail: "the object has been modified" }]);
+    expect(await world.events()).toMatchObject([
+      { outcome: "refused", detail: "the object has been modified" },
+    ]);
   });
 
   it("with another object of the same name is never written again, and counts as unknown: a copy of the write may have changed the object before", async () => {
@@ -228,12 +270,20 @@ describe("a conflict", () => {
       workloadOf(of, "web").uid = "another";
     });
     expect(world.cluster.puts).toEqual([]);
-    expect(await world.events()).toMatchObject([{ outcome: "unknown", detail: "the workload was replaced by another of the same name" }]);
+    expect(await world.events()).toMatchObject([
+      { outcome: "unknown", detail: "the workload was replaced by another of the same name" },
+    ]);
   });
 
   it.each([
-    ["is replaced", (web: Workload) => Object.assign(web, { uid: "another", replicas: 3, generation: 1 })],
-    ["is set to another count", (web: Workload) => Object.assign(web, { replicas: 3, generation: web.generation + 1 })],
+    [
+      "is replaced",
+      (web: Workload) => Object.assign(web, { uid: "another", replicas: 3, generation: 1 }),
+    ],
+    [
+      "is set to another count",
+      (web: Workload) => Object.assign(web, { replicas: 3, generation: web.generation + 1 }),
+    ],
   ])(
     "that answers the repeat of a write which took effect counts as unknown, also where the workload %s before it is read again",
     async (_what, change) => {
@@ -263,11 +313,18 @@ describe("a conflict", () => {
   it("is not written again over the count of another stack", async () => {
     const world = await conflicting(1, (of) => {
       const web = workloadOf(of, "web");
-      Object.assign(web, { replicas: 9, generation: web.generation + 1, lastScaledBy: "tidemark-other" });
+      Object.assign(web, {
+        replicas: 9,
+        generation: web.generation + 1,
+        lastScaledBy: "tidemark-other",
+      });
     });
     expect(workloadOf(world, "web").replicas).toBe(9);
     expect(await world.events()).toMatchObject([
-      { outcome: "refused", detail: expect.stringContaining('the field manager "tidemark-other" has scaled it') },
+      {
+        outcome: "refused",
+        detail: expect.stringContaining('the field manager "tidemark-other" has scaled it'),
+      },
     ]);
   });
 
@@ -279,7 +336,9 @@ describe("a conflict", () => {
       world.cluster.faults.push("repeated");
       await world.sync();
       expect(workloadOf(world, "web").replicas).toBe(5);
-      expect(await world.events()).toMatchObject([{ id: "uid-web:1", outcome: "unknown", detail: expect.stringContaining("has 5 replicas") }]);
+      expect(await world.events()).toMatchObject([
+        { id: "uid-web:1", outcome: "unknown", detail: expect.stringContaining("has 5 replicas") },
+      ]);
     },
   );
 
@@ -296,7 +355,10 @@ describe("a conflict", () => {
     };
     expect(await world.sync()).toMatchObject({ openIntents: 1, events: [] });
     world.nowMs += 3 * PERIOD_MS;
-    expect(await world.sync()).toMatchObject({ openIntents: 0, events: [{ id: "uid-web:1", outcome: "applied" }] });
+    expect(await world.sync()).toMatchObject({
+      openIntents: 0,
+      events: [{ id: "uid-web:1", outcome: "applied" }],
+    });
   });
 });
 
@@ -315,6 +377,8 @@ describe("a scale that was clearly answered", () => {
       return rules.afterWrite(report);
     };
     await world.sync(world.worker({ rules: { ...rules, afterWrite } }));
-    expect(reports).toMatchObject([{ atMs: decidedMs + 5_000, earliestMs: decidedMs, eventId: "uid-web:1" }]);
+    expect(reports).toMatchObject([
+      { atMs: decidedMs + 5_000, earliestMs: decidedMs, eventId: "uid-web:1" },
+    ]);
   });
 });

@@ -1,6 +1,12 @@
 import { request as httpRequest } from "node:http";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
-import { autoscalerName, autoscalerUid, clusterName, namespace, WHOLE_CLUSTER } from "../../lib/model/ids.ts";
+import {
+  autoscalerName,
+  autoscalerUid,
+  clusterName,
+  namespace,
+  WHOLE_CLUSTER,
+} from "../../lib/model/ids.ts";
 import type { MetricSourceRecord } from "../../lib/model/metric-source.ts";
 import { DEFAULT_SETTINGS } from "../../lib/model/spec-common.ts";
 import type { CompletedSync } from "../../lib/report/sync-report.ts";
@@ -20,11 +26,23 @@ import { clientTo } from "../cluster/stand-in/watched.ts";
 import { type Engine, startMemory } from "../contracts/engines.ts";
 import { awsServer } from "../source-client/aws-server.ts";
 import { HOSTILE, SECRET } from "../source-client/hostile-deeds.ts";
-import { HAS_PROMETHEUS, type RealPrometheus, realPrometheus } from "../source-client/real-prometheus.ts";
-import { oneSeries, type PrometheusServer, prometheusServer, sourceRecord } from "../source-client/scene.ts";
+import {
+  HAS_PROMETHEUS,
+  type RealPrometheus,
+  realPrometheus,
+} from "../source-client/real-prometheus.ts";
+import {
+  oneSeries,
+  type PrometheusServer,
+  prometheusServer,
+  sourceRecord,
+} from "../source-client/scene.ts";
 import { testTables } from "./world.ts";
 
-/** Whole syncs over a real HTTPS API server and real HTTP sources. Nothing delays a scale down: whatever is misread as less shows as a scale. */
+/**
+ * Whole syncs over a real HTTPS API server and real HTTP sources. Nothing delays a scale down:
+ * whatever is misread as less shows as a scale.
+ */
 const PODS = 6;
 const NAMES = ["web", "api", "idle"] as const;
 
@@ -38,7 +56,10 @@ const manifest = (name: string, metric: object, more: object = {}): string =>
       minReplicas: 1,
       maxReplicas: 20,
       metrics: [{ prometheus: metric, measure: "Average", target: 10, ...more }],
-      scaleDown: { stabilizationWindowSeconds: 0, policies: [{ type: "Percent", value: 100, periodSeconds: 15 }] },
+      scaleDown: {
+        stabilizationWindowSeconds: 0,
+        policies: [{ type: "Percent", value: 100, periodSeconds: 15 }],
+      },
       scaleUp: { policies: [{ type: "Percent", value: 900, periodSeconds: 15 }] },
     },
   });
@@ -60,14 +81,31 @@ const syncsOf = async (
   const cluster = clusterName(`sources-${++clusters}`);
   await putCluster(
     tables,
-    { name: cluster, uid: "uid-of-cluster", syncPeriodMs: 5_000, partitions: [{ name: WHOLE_CLUSTER }], settings: DEFAULT_SETTINGS, version: 1 },
+    {
+      name: cluster,
+      uid: "uid-of-cluster",
+      syncPeriodMs: 5_000,
+      partitions: [{ name: WHOLE_CLUSTER }],
+      settings: DEFAULT_SETTINGS,
+      version: 1,
+    },
     undefined,
   );
   for (const [name, text] of Object.entries(manifests)) {
-    const place = { cluster, namespace: namespace("shop"), name: autoscalerName(name), uid: autoscalerUid(`uid-${cluster}-${name}`) };
-    await putAutoscaler(tables, { ...place, manifest: text, generation: 1, createdMs: 0, updatedMs: 0, updatedBy: "test" }, undefined);
+    const place = {
+      cluster,
+      namespace: namespace("shop"),
+      name: autoscalerName(name),
+      uid: autoscalerUid(`uid-${cluster}-${name}`),
+    };
+    await putAutoscaler(
+      tables,
+      { ...place, manifest: text, generation: 1, createdMs: 0, updatedMs: 0, updatedBy: "test" },
+      undefined,
+    );
   }
-  for (const source of sources) await putMetricSource(tables, { ...source, name: `${source.name}-${cluster}` }, undefined);
+  for (const source of sources)
+    await putMetricSource(tables, { ...source, name: `${source.name}-${cluster}` }, undefined);
   const client = clientTo(server);
   const asker = sourceClient({ clock: Date.now, ownAddresses: true });
   const ports: SyncPorts = {
@@ -87,7 +125,12 @@ const syncsOf = async (
     },
     sync: async (): Promise<CompletedSync> => {
       dueMs = Math.max(dueMs + 1, clock() - 1_000);
-      const report = await sync(ports, { cluster, partition: WHOLE_CLUSTER, dueMs, periodMs: 5_000 });
+      const report = await sync(ports, {
+        cluster,
+        partition: WHOLE_CLUSTER,
+        dueMs,
+        periodMs: 5_000,
+      });
       if (report.kind !== "completed") throw new Error(`the sync was ${JSON.stringify(report)}`);
       return report;
     },
@@ -98,9 +141,14 @@ const syncsOf = async (
 const own = (name: string): string => `${name}-sources-${clusters + 1}`;
 
 const countsOf = (server: Kubernetes): readonly number[] =>
-  (server.collections.get("/apis/apps/v1/deployments") ?? []).map(({ spec }) => (spec as { readonly replicas: number }).replicas);
+  (server.collections.get("/apis/apps/v1/deployments") ?? []).map(
+    ({ spec }) => (spec as { readonly replicas: number }).replicas,
+  );
 
-/** What the API server does with GET …/services/http:prometheus:9090/proxy/…: it sends the rest to a pod of the service. */
+/**
+ * What the API server does with GET …/services/http:prometheus:9090/proxy/…: it sends the rest to a
+ * pod of the service.
+ */
 const proxied =
   (to: string): Answer =>
   ({ url }, response) => {
@@ -111,7 +159,13 @@ const proxied =
     }).end();
   };
 
-const SERVICE = { namespace: "monitoring", name: "prometheus", port: "9090", scheme: "http", path: "" } as const;
+const SERVICE = {
+  namespace: "monitoring",
+  name: "prometheus",
+  port: "9090",
+  scheme: "http",
+  path: "",
+} as const;
 const PROXY = /^\/api\/v1\/namespaces\/monitoring\/services\/http:prometheus:9090\/proxy\//;
 
 let server: Kubernetes;
@@ -134,11 +188,19 @@ afterEach(async () => {
 describe("a sync with registered sources", () => {
   it("asks a service of the cluster through its API server, once for two autoscalers with the same query, and scales both", async () => {
     prometheus.answer = oneSeries("90");
-    server.overrides.push({ match: ({ url }) => PROXY.test(decodeURIComponent(url.pathname)), answer: proxied(prometheus.url) });
+    server.overrides.push({
+      match: ({ url }) => PROXY.test(decodeURIComponent(url.pathname)),
+      answer: proxied(prometheus.url),
+    });
     const query = 'sum(rate(x{app=~"web|api"}[2m]))';
-    environment = await syncsOf(server, { web: manifest("web", { source: own("in"), query }), api: manifest("api", { source: own("in"), query }) }, [
-      sourceRecord({ name: "in", service: SERVICE }),
-    ]);
+    environment = await syncsOf(
+      server,
+      {
+        web: manifest("web", { source: own("in"), query }),
+        api: manifest("api", { source: own("in"), query }),
+      },
+      [sourceRecord({ name: "in", service: SERVICE })],
+    );
     await environment.sync();
     expect(countsOf(server)).toEqual([9, 9, PODS]);
     expect(prometheus.seen.map(({ url }) => url.searchParams.get("query"))).toEqual([query]);
@@ -151,8 +213,14 @@ describe("a sync with registered sources", () => {
     prometheus.answer = oneSeries("120");
     environment = await syncsOf(
       server,
-      { web: manifest("web", { source: own("good"), query: "a" }), api: manifest("api", { source: own("slow"), query: "b", whenEmpty: 0 }) },
-      [sourceRecord({ name: "good", url: prometheus.url }), sourceRecord({ name: "slow", url: hanging.url, timeoutSeconds: 2 })],
+      {
+        web: manifest("web", { source: own("good"), query: "a" }),
+        api: manifest("api", { source: own("slow"), query: "b", whenEmpty: 0 }),
+      },
+      [
+        sourceRecord({ name: "good", url: prometheus.url }),
+        sourceRecord({ name: "slow", url: hanging.url, timeoutSeconds: 2 }),
+      ],
     );
     const startMs = performance.now();
     let scaledMs = 0;
@@ -167,7 +235,11 @@ describe("a sync with registered sources", () => {
     expect(scaledMs).toBeGreaterThan(0);
     expect(scaledMs).toBeLessThan(1_900);
     expect(report.changed).toContainEqual(
-      expect.objectContaining({ name: "api", reason: "MetricMissing", message: expect.stringContaining("no answer within 2000 ms") }),
+      expect.objectContaining({
+        name: "api",
+        reason: "MetricMissing",
+        message: expect.stringContaining("no answer within 2000 ms"),
+      }),
     );
   });
 
@@ -179,10 +251,18 @@ describe("a sync with registered sources", () => {
       prometheus.answer = oneSeries("120");
       environment = await syncsOf(
         server,
-        { web: manifest("web", { source: own("bad"), query: "a", whenEmpty: 0 }), api: manifest("api", { source: own("good"), query: "b" }) },
-        [sourceRecord({ name: "bad", url: hostile.url }), sourceRecord({ name: "good", url: prometheus.url })],
+        {
+          web: manifest("web", { source: own("bad"), query: "a", whenEmpty: 0 }),
+          api: manifest("api", { source: own("good"), query: "b" }),
+        },
+        [
+          sourceRecord({ name: "bad", url: hostile.url }),
+          sourceRecord({ name: "good", url: prometheus.url }),
+        ],
       );
-      const report = JSON.stringify(await environment.sync(), (_name, value: unknown) => (typeof value === "bigint" ? String(value) : value));
+      const report = JSON.stringify(await environment.sync(), (_name, value: unknown) =>
+        typeof value === "bigint" ? String(value) : value,
+      );
       await hostile.close();
       expect(countsOf(server)).toEqual([PODS, 12, PODS]);
       expect(report).toContain("MetricMissing");
@@ -193,9 +273,11 @@ describe("a sync with registered sources", () => {
   it("asks a source with everySeconds once, and decides the next syncs on the answer that the page of the windows keeps", async () => {
     prometheus.answer = oneSeries("120");
     const metric = { source: own("main"), query: "a" };
-    environment = await syncsOf(server, { web: manifest("web", metric, { everySeconds: 60 }), api: manifest("api", metric) }, [
-      sourceRecord({ name: "main", url: prometheus.url }),
-    ]);
+    environment = await syncsOf(
+      server,
+      { web: manifest("web", metric, { everySeconds: 60 }), api: manifest("api", metric) },
+      [sourceRecord({ name: "main", url: prometheus.url })],
+    );
     await environment.sync();
     expect(countsOf(server)).toEqual([12, 12, PODS]);
     prometheus.answer = oneSeries("20");
@@ -230,10 +312,17 @@ describe("a sync with registered sources", () => {
     vi.stubEnv("AWS_ACCESS_KEY_ID", "AKIAFUNCTION");
     vi.stubEnv("AWS_SECRET_ACCESS_KEY", "secret-of-the-function");
     try {
-      const numbers = { ApproximateNumberOfMessages: "80", ApproximateNumberOfMessagesNotVisible: "40" };
+      const numbers = {
+        ApproximateNumberOfMessages: "80",
+        ApproximateNumberOfMessagesNotVisible: "40",
+      };
       aws.answer = () => [200, { Attributes: numbers }];
       const sqs = { prometheus: null, sqs: { source: own("queues"), queue: "orders" } };
-      const place = { region: "eu-central-1", roleArn: "arn:aws:iam::123456789012:role/tidemark-prod-source-queues", externalId: "shop" };
+      const place = {
+        region: "eu-central-1",
+        roleArn: "arn:aws:iam::123456789012:role/tidemark-prod-source-queues",
+        externalId: "shop",
+      };
       environment = await syncsOf(server, { web: manifest("web", {}, sqs) }, [
         sourceRecord({ name: "queues", kind: "sqs", aws: { ...place, queues: ["orders"] } }),
       ]);
@@ -248,7 +337,15 @@ describe("a sync with registered sources", () => {
         await environment.sync();
         expect(countsOf(server)).toEqual([12, PODS, PODS]);
       }
-      aws.answer = () => [200, { Attributes: { ApproximateNumberOfMessages: "0", ApproximateNumberOfMessagesNotVisible: "0" } }];
+      aws.answer = () => [
+        200,
+        {
+          Attributes: {
+            ApproximateNumberOfMessages: "0",
+            ApproximateNumberOfMessagesNotVisible: "0",
+          },
+        },
+      ];
       await environment.sync();
       expect(countsOf(server)).toEqual([1, PODS, PODS]);
       expect(aws.calls.every(({ signatureIsRight }) => signatureIsRight)).toBe(true);
@@ -268,7 +365,11 @@ describe("a sync with registered sources", () => {
       const name = own("main");
       const cluster = `sources-${clusters + 1}`;
       environment?.close();
-      environment = await syncsOf(server, { web: manifest("web", { source: name, query: "a", whenEmpty: 0 }) }, sources);
+      environment = await syncsOf(
+        server,
+        { web: manifest("web", { source: name, query: "a", whenEmpty: 0 }) },
+        sources,
+      );
       const report = JSON.stringify((await environment.sync()).changed);
       expect(report).toContain(`no source \\"${name}\\" is registered for namespace \\"shop\\"`);
       words.push(report.replaceAll(cluster, "CLUSTER"));
@@ -279,8 +380,15 @@ describe("a sync with registered sources", () => {
   });
 
   it("asks no source for a cluster that cannot be reached: what is read could not be used", async () => {
-    environment = await syncsOf(server, { web: manifest("web", { source: own("main"), query: "a" }) }, [sourceRecord({ url: prometheus.url })]);
-    server.overrides.push({ match: () => true, answer: (_seen, _response, socket) => void socket.destroy() });
+    environment = await syncsOf(
+      server,
+      { web: manifest("web", { source: own("main"), query: "a" }) },
+      [sourceRecord({ url: prometheus.url })],
+    );
+    server.overrides.push({
+      match: () => true,
+      answer: (_seen, _response, socket) => void socket.destroy(),
+    });
     await environment.sync();
     expect(countsOf(server)).toEqual([PODS, PODS, PODS]);
   });
@@ -293,7 +401,9 @@ describe.skipIf(!HAS_PROMETHEUS)("a sync with a real Prometheus behind the API s
     const samples = Array.from({ length: 40 }, (_, at) => now - 300 + at * 15);
     const lines = (labels: string, value: (at: number) => number): string =>
       samples.map((time, at) => `queue_length${labels} ${value(at)} ${time}`).join("\n");
-    real = await realPrometheus(`# TYPE queue_length gauge\n${lines('{queue="orders"}', () => 45)}\n${lines('{queue="mail"}', () => 75)}`);
+    real = await realPrometheus(
+      `# TYPE queue_length gauge\n${lines('{queue="orders"}', () => 45)}\n${lines('{queue="mail"}', () => 75)}`,
+    );
   });
   afterAll(() => real.close());
 
@@ -310,8 +420,15 @@ describe.skipIf(!HAS_PROMETHEUS)("a sync with a real Prometheus behind the API s
     ["a query that cannot be parsed", { query: "sum(queue_length", whenEmpty: 0 }, PODS],
     ["a match that is refused", { query: "queue_length * on() queue_length", whenEmpty: 0 }, PODS],
   ])("counts on %s", async (_what, metric, count) => {
-    server.overrides.push({ match: ({ url }) => PROXY.test(decodeURIComponent(url.pathname)), answer: proxied(real.url) });
-    environment = await syncsOf(server, { web: manifest("web", { source: own("in"), ...metric }) }, [sourceRecord({ name: "in", service: SERVICE })]);
+    server.overrides.push({
+      match: ({ url }) => PROXY.test(decodeURIComponent(url.pathname)),
+      answer: proxied(real.url),
+    });
+    environment = await syncsOf(
+      server,
+      { web: manifest("web", { source: own("in"), ...metric }) },
+      [sourceRecord({ name: "in", service: SERVICE })],
+    );
     await environment.sync();
     expect(countsOf(server)).toEqual([count, PODS, PODS]);
   });

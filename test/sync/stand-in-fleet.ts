@@ -1,7 +1,14 @@
 import { randomUUID } from "node:crypto";
 import type { Context, SQSEvent } from "aws-lambda";
 import type { ClusterClient } from "../../lib/cluster/cluster-client.ts";
-import { autoscalerName, autoscalerUid, type ClusterName, clusterName, namespace, WHOLE_CLUSTER } from "../../lib/model/ids.ts";
+import {
+  autoscalerName,
+  autoscalerUid,
+  type ClusterName,
+  clusterName,
+  namespace,
+  WHOLE_CLUSTER,
+} from "../../lib/model/ids.ts";
 import type { ClusterRecord } from "../../lib/model/records.ts";
 import { DEFAULT_SETTINGS } from "../../lib/model/spec-common.ts";
 import { putAutoscaler } from "../../lib/store/records/autoscalers.ts";
@@ -24,7 +31,10 @@ const BAD: Readonly<Record<Trouble, Answer>> = {
 const APPS = ["web", "api", "jobs"] as const;
 const SHOP = "shop";
 
-/** A real HTTPS server with three small workloads that want one replica more than they have, or with one trouble. */
+/**
+ * A real HTTPS server with three small workloads that want one replica more than they have, or with
+ * one trouble.
+ */
 export const standInCluster = async (trouble?: Trouble): Promise<StandIn> => {
   const server = await kubernetes();
   server.collections.set(
@@ -56,7 +66,12 @@ export const manifestOf = (name: string): string =>
       scaleTargetRef: { apiVersion: "apps/v1", kind: "Deployment", name },
       minReplicas: 1,
       maxReplicas: 10,
-      metrics: [{ type: "Resource", resource: { name: "cpu", target: { type: "Utilization", averageUtilization: 50 } } }],
+      metrics: [
+        {
+          type: "Resource",
+          resource: { name: "cpu", target: { type: "Utilization", averageUtilization: 50 } },
+        },
+      ],
     },
   });
 
@@ -88,7 +103,11 @@ export const connectedTo =
     return client;
   };
 
-export const CONTEXT = { functionName: "tidemark-sync", awsRequestId: "1", getRemainingTimeInMillis: () => 30_000 } as Context;
+export const CONTEXT = {
+  functionName: "tidemark-sync",
+  awsRequestId: "1",
+  getRemainingTimeInMillis: () => 30_000,
+} as Context;
 
 /** An event as the queue's event source mapping makes it of one message. */
 export const sqsEvent = (message: SyncMessage): SQSEvent => ({
@@ -97,7 +116,12 @@ export const sqsEvent = (message: SyncMessage): SQSEvent => ({
       messageId: randomUUID(),
       receiptHandle: randomUUID(),
       body: messageBody(message),
-      attributes: { ApproximateReceiveCount: "1", SentTimestamp: "0", SenderId: "A", ApproximateFirstReceiveTimestamp: "0" },
+      attributes: {
+        ApproximateReceiveCount: "1",
+        SentTimestamp: "0",
+        SenderId: "A",
+        ApproximateFirstReceiveTimestamp: "0",
+      },
       messageAttributes: {},
       md5OfBody: "",
       eventSource: "aws:sqs",

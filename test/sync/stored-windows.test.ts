@@ -7,17 +7,38 @@ import { native, sync } from "../policy/native/world.ts";
 import { podsOf } from "../policy/watermark/world.ts";
 import type { StoredWindows } from "../../lib/model/scale-records.ts";
 
-const stored = (windows: Windows): StoredWindows => ({ uid: autoscalerUid("u"), windows, open: false });
+const stored = (windows: Windows): StoredWindows => ({
+  uid: autoscalerUid("u"),
+  windows,
+  open: false,
+});
 
-const marks = { metrics: [{ type: "External", external: { metricName: "load", metricSelector: {}, highWatermark: 40, lowWatermark: 20 } }] };
-const watermark = (more: object = {}) => native({ rules: "watermark", watermark: { ...marks, ...more } });
+const marks = {
+  metrics: [
+    {
+      type: "External",
+      external: { metricName: "load", metricSelector: {}, highWatermark: 40, lowWatermark: 20 },
+    },
+  ],
+};
+const watermark = (more: object = {}) =>
+  native({ rules: "watermark", watermark: { ...marks, ...more } });
 
-/** Syncs of a watermark on four ready pods, 15 s apart; the first one writes its count, whatever it is. */
+/**
+ * Syncs of a watermark on four ready pods, 15 s apart; the first one writes its count, whatever it
+ * is.
+ */
 const play = (spec: ReturnType<typeof native>, loads: readonly number[]): readonly Windows[] => {
   let windows: Windows = NEW_WINDOWS;
   let replicas = 4;
   return loads.map((load, at) => {
-    ({ windows, count: replicas } = sync(spec, { replicas, pods: podsOf(4).all, values: { load }, nowMs: NOON + at * 15_000, windows }));
+    ({ windows, count: replicas } = sync(spec, {
+      replicas,
+      pods: podsOf(4).all,
+      values: { load },
+      nowMs: NOON + at * 15_000,
+      windows,
+    }));
     return windows;
   });
 };
@@ -28,7 +49,8 @@ const written = (all: readonly Windows[]): readonly boolean[] =>
 describe("needsNoWrite()", () => {
   it("writes no page for a watermark that stays as it is, though two of its conditions are set anew in every sync", () => {
     const all = play(watermark(), [30, 30, 30, 30, 30, 30]);
-    const since = (windows: Windows | undefined) => windows?.status.conditions.find(({ type }) => type === "ScalingActive")?.transitionMs;
+    const since = (windows: Windows | undefined) =>
+      windows?.status.conditions.find(({ type }) => type === "ScalingActive")?.transitionMs;
     expect(since(all[4])).not.toBe(since(all[5]));
     // The back-off of the first write begins, and the upscale forbidden window ends after a minute.
     expect(written(all)).toEqual([true, false, false, true, false]);
@@ -38,16 +60,32 @@ describe("needsNoWrite()", () => {
     expect(
       written(
         play(
-          watermark({ upscaleDelayAboveWatermarkSeconds: 600, upscaleForbiddenWindowSeconds: 1, downscaleForbiddenWindowSeconds: 1 }),
+          watermark({
+            upscaleDelayAboveWatermarkSeconds: 600,
+            upscaleForbiddenWindowSeconds: 1,
+            downscaleForbiddenWindowSeconds: 1,
+          }),
           [30, 30, 50, 50, 30, 30],
         ),
       ),
     ).toEqual([true, true, false, true, false]));
 
   it("writes one for a breach that begins anew under the same status", () => {
-    const condition = { type: "BreachAbove", status: "True", reason: "Breached", message: "", transitionMs: NOON } as const;
+    const condition = {
+      type: "BreachAbove",
+      status: "True",
+      reason: "Breached",
+      message: "",
+      transitionMs: NOON,
+    } as const;
     const at = (transitionMs: number): StoredWindows =>
-      stored({ ...NEW_WINDOWS, status: { ...NEW_WINDOWS.status, conditions: [{ ...condition, transitionMs }] } });
-    expect([needsNoWrite(at(NOON), at(NOON)), needsNoWrite(at(NOON), at(NOON + 1))]).toEqual([true, false]);
+      stored({
+        ...NEW_WINDOWS,
+        status: { ...NEW_WINDOWS.status, conditions: [{ ...condition, transitionMs }] },
+      });
+    expect([needsNoWrite(at(NOON), at(NOON)), needsNoWrite(at(NOON), at(NOON + 1))]).toEqual([
+      true,
+      false,
+    ]);
   });
 });

@@ -3,7 +3,13 @@ import { autoscalerUid, clusterName } from "../../lib/model/ids.ts";
 import type { AutoscalerRecord } from "../../lib/model/records.ts";
 import type { SummaryRow } from "../../lib/model/summary.ts";
 import { putAutoscaler, raiseSpecVersion } from "../../lib/store/records/autoscalers.ts";
-import { decodeHeadSummary, type HeadSummary, decodeIndex, derivedItemOf, readSummary } from "../../lib/store/summary/summary-items.ts";
+import {
+  decodeHeadSummary,
+  type HeadSummary,
+  decodeIndex,
+  derivedItemOf,
+  readSummary,
+} from "../../lib/store/summary/summary-items.ts";
 import { decodeSummary, summaryKeyOf } from "../../lib/store/summary/summary-codec.ts";
 import { batchGet } from "../../lib/store/table/read-many.ts";
 import { indexKey } from "../../lib/store/table/keys.ts";
@@ -39,7 +45,9 @@ const rowOf = async (world: World, name: string): Promise<SummaryRow | undefined
 };
 
 const indexOf = async (world: World) => {
-  const [item] = await batchGet(world.tables, "look", [indexKey(world.partition)], { consistent: true });
+  const [item] = await batchGet(world.tables, "look", [indexKey(world.partition)], {
+    consistent: true,
+  });
   const derived = derivedItemOf(item);
   return derived && { epoch: derived.epoch, ...decodeIndex(derived.body) };
 };
@@ -62,7 +70,11 @@ describe("the summary of a partition", () => {
     const changed = await stated(world);
     expect(changed).toMatchObject({ baseEpoch: 4, changedEpoch: 6 });
     expect(changed.rows.map(({ key }) => key)).toEqual([summaryKeyOf(autoscalerUid("uid-web"))]);
-    expect(await rowOf(world, "web")).toMatchObject({ current: 4, desired: 6, totals: { ups: 1, added: 2 } });
+    expect(await rowOf(world, "web")).toMatchObject({
+      current: 4,
+      desired: 6,
+      totals: { ups: 1, added: 2 },
+    });
     await next(world, warm);
     expect(await rowOf(world, "web")).toMatchObject({ current: 6, desired: 6 });
     expect(await rowOf(world, "api")).toMatchObject({ current: 4, state: "active" });
@@ -76,10 +88,18 @@ describe("the summary of a partition", () => {
     workloadOf(world, "web").demand = 6;
     await next(world);
     const refusedMs = world.nowMs;
-    expect(await rowOf(world, "web")).toMatchObject({ since: { refused: refusedMs }, totals: { refusedUps: 1, ups: 0 } });
+    expect(await rowOf(world, "web")).toMatchObject({
+      since: { refused: refusedMs },
+      totals: { refusedUps: 1, ups: 0 },
+    });
     for (let syncs = 0; syncs < 6; syncs++) await next(world);
-    expect(await rowOf(world, "web")).toMatchObject({ since: { refused: refusedMs }, totals: { refusedUps: 7 } });
-    expect((await stated(world)).problems).toEqual({ refused: { autoscalers: 1, lasting: 0, oldestMs: refusedMs } });
+    expect(await rowOf(world, "web")).toMatchObject({
+      since: { refused: refusedMs },
+      totals: { refusedUps: 7 },
+    });
+    expect((await stated(world)).problems).toEqual({
+      refused: { autoscalers: 1, lasting: 0, oldestMs: refusedMs },
+    });
     await next(world);
     expect((await rowOf(world, "web"))?.since).toBeUndefined();
     expect(await rowOf(world, "web")).toMatchObject({ totals: { refusedUps: 7, ups: 1 } });
@@ -90,14 +110,21 @@ describe("the summary of a partition", () => {
     await next(world);
     let failing = true;
     const client = around(engine.client, async (command, send, input) => {
-      if (failing && command === "PutItemCommand" && (input as { Item?: { sk?: { S?: string } } }).Item?.sk?.S === "summary")
+      if (
+        failing &&
+        command === "PutItemCommand" &&
+        (input as { Item?: { sk?: { S?: string } } }).Item?.sk?.S === "summary"
+      )
         throw Object.assign(new Error("throttled"), { name: "ThrottlingException" });
       return send();
     });
     const ports = world.worker({ tables: { ...world.tables, client } });
     world.nowMs += 60_000;
     const report = await next(world, ports);
-    expect(report).toMatchObject({ kind: "completed", summaryFailure: expect.stringContaining("write the summary") });
+    expect(report).toMatchObject({
+      kind: "completed",
+      summaryFailure: expect.stringContaining("write the summary"),
+    });
     expect(await stated(world)).toMatchObject({ baseEpoch: 1 });
     failing = false;
     await next(world, ports);
@@ -108,20 +135,33 @@ describe("the summary of a partition", () => {
     const world = await newWorld(engine.client, engine.tables, { web: 4 });
     const warm = world.worker();
     await next(world, warm);
-    expect(await indexOf(world)).toMatchObject({ epoch: 1, specVersion: 0, rows: [{ namespace: "shop", name: "web", uid: "uid-web" }] });
+    expect(await indexOf(world)).toMatchObject({
+      epoch: 1,
+      specVersion: 0,
+      rows: [{ namespace: "shop", name: "web", uid: "uid-web" }],
+    });
     await next(world, warm);
     await next(world);
     expect(await indexOf(world)).toMatchObject({ epoch: 1 });
     await putAutoscaler(world.tables, world.autoscaler("api"), undefined);
     await raiseSpecVersion(world.tables, world.partition);
     await next(world, warm);
-    expect(await indexOf(world)).toMatchObject({ epoch: 4, specVersion: 1, rows: [{ name: "api" }, { name: "web" }] });
+    expect(await indexOf(world)).toMatchObject({
+      epoch: 4,
+      specVersion: 1,
+      rows: [{ name: "api" }, { name: "web" }],
+    });
     expect((await stated(world)).index.epoch).toBe(4);
   });
 });
 
 describe("the names of two loads of specs", () => {
-  const loaded = (...all: readonly LoadedSpec[]): LoadedSpecs => ({ specVersion: 1, clusterIncarnation: "a", readMs: 0, all });
+  const loaded = (...all: readonly LoadedSpec[]): LoadedSpecs => ({
+    specVersion: 1,
+    clusterIncarnation: "a",
+    readMs: 0,
+    all,
+  });
   const record = {
     ...autoscalerRecord(clusterName("eu-1"), "web"),
     manifest: '{"kind":"HorizontalPodAutoscaler","metadata":{"labels":{"app":"web"}}}',
@@ -133,10 +173,16 @@ describe("the names of two loads of specs", () => {
     maxReplicas: 2,
     metrics: [],
   } as const;
-  const ready = (parts: Partial<AutoscalerRecord> = {}): LoadedSpec => ({ kind: "ready", spec, record: { ...record, ...parts } });
+  const ready = (parts: Partial<AutoscalerRecord> = {}): LoadedSpec => ({
+    kind: "ready",
+    spec,
+    record: { ...record, ...parts },
+  });
 
   it("are surely the same where nothing that a reader sees of them has changed, and never where one of it has", () => {
-    expect(hasSameIndex(loaded(ready()), { ...loaded(ready({ updatedMs: 7 })), readMs: 60_000 })).toBe(true);
+    expect(
+      hasSameIndex(loaded(ready()), { ...loaded(ready({ updatedMs: 7 })), readMs: 60_000 }),
+    ).toBe(true);
     const others: readonly LoadedSpecs[] = [
       loaded(),
       loaded(ready(), ready()),
@@ -149,6 +195,10 @@ describe("the names of two loads of specs", () => {
       loaded({ kind: "invalid", record, message: "m" }),
       loaded({ kind: "ready", record, spec: { ...spec, maxReplicas: 3 } }),
     ];
-    for (const other of others) expect([hasSameIndex(loaded(ready()), other), hasSameIndex(other, loaded(ready()))]).toEqual([false, false]);
+    for (const other of others)
+      expect([hasSameIndex(loaded(ready()), other), hasSameIndex(other, loaded(ready()))]).toEqual([
+        false,
+        false,
+      ]);
   });
 });

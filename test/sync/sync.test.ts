@@ -14,11 +14,40 @@ describe("sync()", () => {
     const web = world.cluster.workloads.get("web");
     if (web) web.demand = 5;
     const report = await world.sync();
-    expect(report).toMatchObject({ kind: "completed", autoscalers: 2, evaluated: 2, failed: 0, openIntents: 0, pagesWritten: 1, journalPages: 1 });
+    expect(report).toMatchObject({
+      kind: "completed",
+      autoscalers: 2,
+      evaluated: 2,
+      failed: 0,
+      openIntents: 0,
+      pagesWritten: 1,
+      journalPages: 1,
+    });
     expect(web?.replicas).toBe(5);
-    expect(await world.events()).toMatchObject([{ id: "uid-web:1", from: 2, to: 5, outcome: "applied", reason: "Demand", settledMs: world.nowMs }]);
-    expect(await world.head()).toMatchObject({ epoch: 1, releasedEpoch: 1, leaseUntilMs: 0, dueDoneMs: world.nowMs, intents: [], pages: [1] });
+    expect(await world.events()).toMatchObject([
+      {
+        id: "uid-web:1",
+        from: 2,
+        to: 5,
+        outcome: "applied",
+        reason: "Demand",
+        settledMs: world.nowMs,
+      },
+    ]);
+    expect(await world.head()).toMatchObject({
+      epoch: 1,
+      releasedEpoch: 1,
+      leaseUntilMs: 0,
+      dueDoneMs: world.nowMs,
+      intents: [],
+      pages: [1],
+    });
     world.nowMs += PERIOD_MS;
-    expect(await world.sync()).toMatchObject({ kind: "completed", events: [], pagesWritten: 0, journalPages: 0 });
+    expect(await world.sync()).toMatchObject({
+      kind: "completed",
+      events: [],
+      pagesWritten: 0,
+      journalPages: 0,
+    });
   });
 });

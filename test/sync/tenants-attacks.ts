@@ -1,4 +1,10 @@
-import { type Kubernetes, pod, podMetrics, type Raw, workload } from "../cluster/stand-in/kubernetes.ts";
+import {
+  type Kubernetes,
+  pod,
+  podMetrics,
+  type Raw,
+  workload,
+} from "../cluster/stand-in/kubernetes.ts";
 import { json, status } from "../cluster/stand-in/server.ts";
 
 /** Comes first in every LIST, which is in order of namespaces. */
@@ -32,12 +38,16 @@ export interface Attack {
   readonly make: (server: Kubernetes) => readonly Manifest[];
 }
 
-export const CPU = { type: "Resource", resource: { name: "cpu", target: { type: "Utilization", averageUtilization: 50 } } };
+export const CPU = {
+  type: "Resource",
+  resource: { name: "cpu", target: { type: "Utilization", averageUtilization: 50 } },
+};
 const external = (name: string): object => ({
   type: "External",
   external: { metric: { name }, target: { type: "AverageValue", averageValue: "10" } },
 });
-const times = <Item>(count: number, item: (index: number) => Item): readonly Item[] => Array.from({ length: count }, (_, index) => item(index));
+const times = <Item>(count: number, item: (index: number) => Item): readonly Item[] =>
+  Array.from({ length: count }, (_, index) => item(index));
 
 /** Puts objects before all others. */
 const first = ({ collections }: Kubernetes, path: string, objects: readonly Raw[]): void => {
@@ -46,19 +56,32 @@ const first = ({ collections }: Kubernetes, path: string, objects: readonly Raw[
 const large = (bytes: number, object: Raw): Raw => ({ ...object, filler: "x".repeat(bytes) });
 
 /** An adapter that answers the queries of the tenant like this; those of others at once. */
-const adapter = ({ overrides }: Kubernetes, answer: Kubernetes["overrides"][number]["answer"]): void => {
-  overrides.push({ match: ({ url }) => url.pathname.startsWith(`${EXTERNAL}v1beta1/namespaces/${TENANT}/`), answer });
+const adapter = (
+  { overrides }: Kubernetes,
+  answer: Kubernetes["overrides"][number]["answer"],
+): void => {
+  overrides.push({
+    match: ({ url }) => url.pathname.startsWith(`${EXTERNAL}v1beta1/namespaces/${TENANT}/`),
+    answer,
+  });
 };
 const VALUE = { items: [{ metricName: "m", value: "12", timestamp: "2026-05-01T12:00:00Z" }] };
 
-const withExternal = (server: Kubernetes, autoscalers: number, metricsEach: number): readonly Manifest[] => {
+const withExternal = (
+  server: Kubernetes,
+  autoscalers: number,
+  metricsEach: number,
+): readonly Manifest[] => {
   const apps = times(autoscalers, (index) => ({ namespace: TENANT, name: `app-${index}` }));
   first(
     server,
     DEPLOYMENTS,
     apps.map(({ namespace, name }) => workload(namespace, name)),
   );
-  return apps.map((app, at) => ({ ...app, metrics: times(metricsEach, (index) => external(`m-${at}-${index}`)) }));
+  return apps.map((app, at) => ({
+    ...app,
+    metrics: times(metricsEach, (index) => external(`m-${at}-${index}`)),
+  }));
 };
 
 export const ATTACKS: readonly Attack[] = [
@@ -95,8 +118,15 @@ export const ATTACKS: readonly Attack[] = [
     name: "140 HPAs with annotations of 250 KB",
     make: (server) => {
       const annotated = (index: number): Raw => ({
-        metadata: { namespace: TENANT, name: `hpa-${index}`, uid: `u-${index}`, annotations: { note: "n".repeat(250_000) } },
-        spec: { scaleTargetRef: { apiVersion: "apps/v1", kind: "Deployment", name: `none-${index}` } },
+        metadata: {
+          namespace: TENANT,
+          name: `hpa-${index}`,
+          uid: `u-${index}`,
+          annotations: { note: "n".repeat(250_000) },
+        },
+        spec: {
+          scaleTargetRef: { apiVersion: "apps/v1", kind: "Deployment", name: `none-${index}` },
+        },
       });
       first(server, HPAS, times(140, annotated));
       return [];
@@ -110,7 +140,15 @@ export const ATTACKS: readonly Attack[] = [
         ...workload(TENANT, app),
         spec: {
           replicas: 2,
-          selector: { matchExpressions: [{ key: "app", operator: "In", values: [app, ...times(20_000, (at) => `${app}${at}`)] }] },
+          selector: {
+            matchExpressions: [
+              {
+                key: "app",
+                operator: "In",
+                values: [app, ...times(20_000, (at) => `${app}${at}`)],
+              },
+            ],
+          },
         },
       });
       first(server, DEPLOYMENTS, apps.map(selecting));
@@ -134,7 +172,12 @@ export const ATTACKS: readonly Attack[] = [
       const apps = times(500, (index) => `all-${index}`);
       const selecting = (app: string): Raw => ({
         ...workload(TENANT, app),
-        spec: { replicas: 2, selector: { matchExpressions: [{ key: "app", operator: "NotIn", values: [app, "none"] }] } },
+        spec: {
+          replicas: 2,
+          selector: {
+            matchExpressions: [{ key: "app", operator: "NotIn", values: [app, "none"] }],
+          },
+        },
       });
       first(server, DEPLOYMENTS, apps.map(selecting));
       first(
@@ -177,7 +220,12 @@ export const ATTACKS: readonly Attack[] = [
     name: "1 MB in each of 100 answers",
     isOver: true,
     make: (server) => {
-      const body = { items: times(10_000, (index) => ({ ...VALUE.items[0], metricLabels: { label: `${index}-${"x".repeat(60)}` } })) };
+      const body = {
+        items: times(10_000, (index) => ({
+          ...VALUE.items[0],
+          metricLabels: { label: `${index}-${"x".repeat(60)}` },
+        })),
+      };
       adapter(server, json(200, body));
       return withExternal(server, 10, 10);
     },
@@ -194,7 +242,12 @@ export const ATTACKS: readonly Attack[] = [
     make: (server) => {
       const many = (index: number): Raw => ({
         ...pod(TENANT, "wide", index),
-        spec: { containers: times(10_000, (at) => ({ name: `c-${at}`, resources: { requests: { cpu: "1m" } } })) },
+        spec: {
+          containers: times(10_000, (at) => ({
+            name: `c-${at}`,
+            resources: { requests: { cpu: "1m" } },
+          })),
+        },
       });
       first(server, PODS, times(20, many));
       first(server, DEPLOYMENTS, [workload(TENANT, "wide")]);
@@ -208,7 +261,12 @@ export const ATTACKS: readonly Attack[] = [
       const apps = times(1_000, (index) => `all-${index}`);
       const selecting = (app: string): Raw => ({
         ...workload(TENANT, app),
-        spec: { replicas: 2, selector: { matchExpressions: [{ key: "app", operator: "NotIn", values: [app, "none"] }] } },
+        spec: {
+          replicas: 2,
+          selector: {
+            matchExpressions: [{ key: "app", operator: "NotIn", values: [app, "none"] }],
+          },
+        },
       });
       first(server, DEPLOYMENTS, apps.map(selecting));
       first(
@@ -234,10 +292,16 @@ export const ATTACKS: readonly Attack[] = [
   {
     name: "20 custom resources whose scale takes 5 s",
     make: (server) => {
-      server.documents.set("/apis/example.com", { versions: [{ version: "v1" }], preferredVersion: { version: "v1" } });
-      server.documents.set("/apis/example.com/v1", { resources: [{ name: "rollouts", kind: "Rollout" }] });
+      server.documents.set("/apis/example.com", {
+        versions: [{ version: "v1" }],
+        preferredVersion: { version: "v1" },
+      });
+      server.documents.set("/apis/example.com/v1", {
+        resources: [{ name: "rollouts", kind: "Rollout" }],
+      });
       server.overrides.push({
-        match: ({ url }) => url.pathname.startsWith(`/apis/example.com/v1/namespaces/${TENANT}/rollouts/`),
+        match: ({ url }) =>
+          url.pathname.startsWith(`/apis/example.com/v1/namespaces/${TENANT}/rollouts/`),
         answer: (...call) => setTimeout(() => json(200, {})(...call), 5_000),
       });
       return times(20, (index) => ({
@@ -268,5 +332,8 @@ export const fillOthers = (server: Kubernetes, others: readonly App[]): void => 
     others.map(({ namespace, name }) => podMetrics(namespace, name)),
   );
   server.collections.set(HPAS, []);
-  server.documents.set("/apis/metrics.k8s.io", { versions: [{ version: "v1beta1" }], preferredVersion: { version: "v1beta1" } });
+  server.documents.set("/apis/metrics.k8s.io", {
+    versions: [{ version: "v1beta1" }],
+    preferredVersion: { version: "v1beta1" },
+  });
 };

@@ -1,5 +1,10 @@
 import type { ClusterClient } from "../../lib/cluster/cluster-client.ts";
-import { autoscalerName, autoscalerUid, namespace as namespaceOf, WHOLE_CLUSTER } from "../../lib/model/ids.ts";
+import {
+  autoscalerName,
+  autoscalerUid,
+  namespace as namespaceOf,
+  WHOLE_CLUSTER,
+} from "../../lib/model/ids.ts";
 import { DEFAULT_SETTINGS } from "../../lib/model/spec-common.ts";
 import type { CompletedSync } from "../../lib/report/sync-report.ts";
 import { type Checkout, HERE } from "../attacks/checkout.ts";
@@ -27,7 +32,10 @@ const DECIDED_MS = 1_800_000_000_000;
 
 let clusters = 0;
 
-/** One sync of the others and the tenant's autoscalers, by a function that has read the cluster before. */
+/**
+ * One sync of the others and the tenant's autoscalers, by a function that has read the cluster
+ * before.
+ */
 export const play = async (
   engine: Engine,
   server: { readonly url: string; readonly ca: string },
@@ -46,10 +54,17 @@ export const play = async (
     version: 1,
   };
   await putCluster(tables, record, undefined);
-  const manifests: readonly Manifest[] = [...autoscalers.others.map((app) => ({ ...app, metrics: [CPU] })), ...autoscalers.tenant];
+  const manifests: readonly Manifest[] = [
+    ...autoscalers.others.map((app) => ({ ...app, metrics: [CPU] })),
+    ...autoscalers.tenant,
+  ];
   for (const manifest of manifests) {
     const times = { generation: 1, createdMs: 0, updatedMs: 0, updatedBy: "test" };
-    const place = { cluster: name, namespace: namespaceOf(manifest.namespace), name: autoscalerName(manifest.name) };
+    const place = {
+      cluster: name,
+      namespace: namespaceOf(manifest.namespace),
+      name: autoscalerName(manifest.name),
+    };
     const uid = autoscalerUid(`uid-${manifest.namespace}-${manifest.name}`);
     await putAutoscaler(tables, { ...place, uid, manifest: textOf(manifest), ...times }, undefined);
   }
@@ -72,8 +87,13 @@ export const play = async (
     },
   };
   const decide: Checkout["rules"]["decide"] = (input) => {
-    const decision = code.rules.decide({ ...input, nowMs: DECIDED_MS, ...(input.answeredMs !== undefined && { answeredMs: DECIDED_MS }) });
-    if (input.namespace !== TENANT) decisions.set(`${input.namespace}/${input.name}`, JSON.stringify(decision, bigints));
+    const decision = code.rules.decide({
+      ...input,
+      nowMs: DECIDED_MS,
+      ...(input.answeredMs !== undefined && { answeredMs: DECIDED_MS }),
+    });
+    if (input.namespace !== TENANT)
+      decisions.set(`${input.namespace}/${input.name}`, JSON.stringify(decision, bigints));
     return decision;
   };
   const ports = {
@@ -104,7 +124,13 @@ const textOf = ({ namespace, name, metrics, target }: Manifest): string =>
     apiVersion: "autoscaling/v2",
     kind: "HorizontalPodAutoscaler",
     metadata: { name, namespace },
-    spec: { scaleTargetRef: target ?? { apiVersion: "apps/v1", kind: "Deployment", name }, minReplicas: 1, maxReplicas: 10, metrics },
+    spec: {
+      scaleTargetRef: target ?? { apiVersion: "apps/v1", kind: "Deployment", name },
+      minReplicas: 1,
+      maxReplicas: 10,
+      metrics,
+    },
   });
 
-const bigints = (_key: string, value: unknown): unknown => (typeof value === "bigint" ? `${value}n` : value);
+const bigints = (_key: string, value: unknown): unknown =>
+  typeof value === "bigint" ? `${value}n` : value;

@@ -6,7 +6,10 @@ import { kubernetes } from "../cluster/stand-in/kubernetes.ts";
 import type { StandIn } from "../cluster/stand-in/server.ts";
 import { ATTACKS, type Attack, fillOthers, type Manifest, othersOf } from "./tenants-attacks.ts";
 
-/** A cluster in a process of its own, so that what it costs to answer is not taken for what it costs to ask. */
+/**
+ * A cluster in a process of its own, so that what it costs to answer is not taken for what it costs
+ * to ask.
+ */
 export interface TenantsServer {
   readonly url: string;
   readonly ca: string;
@@ -14,7 +17,10 @@ export interface TenantsServer {
   readonly close: () => void;
 }
 
-/** Makes each page of a LIST once, until a write: a real API server has its objects as bytes, and packs them faster than this one. */
+/**
+ * Makes each page of a LIST once, until a write: a real API server has its objects as bytes, and
+ * packs them faster than this one.
+ */
 const keepPages = (server: StandIn): void => {
   const inner = server.answer;
   const kept = new Map<string, { readonly headers: OutgoingHttpHeaders; readonly body: Buffer }>();
@@ -22,7 +28,11 @@ const keepPages = (server: StandIn): void => {
     if (seen.method !== "GET") kept.clear();
     const { searchParams, pathname } = seen.url;
     if (seen.method !== "GET" || !searchParams.has("limit")) return inner(seen, response, socket);
-    const key = [pathname, ...["limit", "continue", "fieldSelector"].map((name) => searchParams.get(name)), seen.headers.accept].join(" ");
+    const key = [
+      pathname,
+      ...["limit", "continue", "fieldSelector"].map((name) => searchParams.get(name)),
+      seen.headers.accept,
+    ].join(" ");
     const known = kept.get(key);
     if (known) return void response.writeHead(200, known.headers).end(known.body);
     let headers: OutgoingHttpHeaders = {};
@@ -44,7 +54,10 @@ const keepPages = (server: StandIn): void => {
 
 /** Starts the cluster of this many others, beside an attack or alone. It ends with its parent. */
 export const tenantsServer = async (others: number, attack?: Attack): Promise<TenantsServer> => {
-  const child: ChildProcess = fork(fileURLToPath(import.meta.url), [String(others), attack?.name ?? ""]);
+  const child: ChildProcess = fork(fileURLToPath(import.meta.url), [
+    String(others),
+    attack?.name ?? "",
+  ]);
   const [made] = (await once(child, "message")) as [Omit<TenantsServer, "close">];
   return { ...made, close: () => void child.disconnect() };
 };

@@ -5,7 +5,10 @@ import { type Played, play } from "./tenants-played.ts";
 import { tenantsServer } from "./tenants-server.ts";
 
 const OTHERS = othersOf(200);
-/** What the others wait for at most, on a machine that does other things as well. A sync that waits for the tenant takes six seconds; `npm run bench -- tenants` has the figures. */
+/**
+ * What the others wait for at most, on a machine that does other things as well. A sync that waits
+ * for the tenant takes six seconds; `npm run bench -- tenants` has the figures.
+ */
 const SLACK_MS = 4_000;
 
 let engine: Engine;
@@ -36,7 +39,9 @@ describe("the other tenants of a cluster", () => {
     "are decided byte for byte as without it, and scaled in time, beside %s",
     async (_name, attack) => {
       const beside = await played(attack);
-      expect([...beside.decisions].filter(([name, decision]) => decision !== alone.decisions.get(name))).toEqual([]);
+      expect(
+        [...beside.decisions].filter(([name, decision]) => decision !== alone.decisions.get(name)),
+      ).toEqual([]);
       expect(beside.decisions.size).toBe(OTHERS.length);
       expect(beside.scaled.size).toBe(OTHERS.length);
       expect(beside.scaledMs).toBeLessThan(1.1 * alone.scaledMs + SLACK_MS);

@@ -1,5 +1,13 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { countOf, LASTING_MS, lasting, NO_TROUBLES, REMEMBERED_MAX, troublesOf, troublesText } from "../../lib/store/head/troubles.ts";
+import {
+  countOf,
+  LASTING_MS,
+  lasting,
+  NO_TROUBLES,
+  REMEMBERED_MAX,
+  troublesOf,
+  troublesText,
+} from "../../lib/store/head/troubles.ts";
 import { type Engine, startMemory } from "../contracts/engines.ts";
 import { newWorld, PERIOD_MS, type World, workloadOf } from "./world.ts";
 
@@ -39,7 +47,9 @@ describe("the troubles in the head", () => {
     await syncs(world, 4);
     const { refused } = (await world.head()).troubles.of;
     expect(refused).toMatchObject({ first: "shop/web" });
-    expect([...(refused?.since.values() ?? [])]).toEqual([Math.ceil(sinceMs / MINUTE_MS) * MINUTE_MS]);
+    expect([...(refused?.since.values() ?? [])]).toEqual([
+      Math.ceil(sinceMs / MINUTE_MS) * MINUTE_MS,
+    ]);
     world.cluster.faults.length = 0;
     await syncs(world, 1);
     expect((await world.head()).troubles).toEqual(NO_TROUBLES);
@@ -87,18 +97,30 @@ describe("the text of troubles", () => {
   });
 
   it("keeps everything, and takes a kilobyte for 200 autoscalers that began together", () => {
-    const since = new Map(Array.from({ length: 200 }, (_, at) => [`${at}`.padStart(4, "k"), 600_000] as const));
+    const since = new Map(
+      Array.from({ length: 200 }, (_, at) => [`${at}`.padStart(4, "k"), 600_000] as const),
+    );
     const troubles = {
       unreachableMs: 5,
       failingMs: 7,
-      of: { refused: { since, first: "shop/web", more: { count: 3, sinceMs: 60_000 }, owners: { shop: 4 } } },
+      of: {
+        refused: {
+          since,
+          first: "shop/web",
+          more: { count: 3, sinceMs: 60_000 },
+          owners: { shop: 4 },
+        },
+      },
     };
     const text = troublesText(troubles) ?? "";
     expect(troublesOf(text)).toEqual(troubles);
     expect(text.length).toBeLessThan(1_024);
   });
 
-  it.each(["", "{", "[]", '{"of":{"refused":3}}'])("counts as none where it cannot be read: %s", (text) => {
-    expect(troublesOf(text)).toEqual(NO_TROUBLES);
-  });
+  it.each(["", "{", "[]", '{"of":{"refused":3}}'])(
+    "counts as none where it cannot be read: %s",
+    (text) => {
+      expect(troublesOf(text)).toEqual(NO_TROUBLES);
+    },
+  );
 });

@@ -43,7 +43,9 @@ describe("the times of a decision", () => {
       decided.push(input);
       return rules.decide(input);
     };
-    await world.sync(world.worker({ rules: { ...rules, decide }, connect: () => Promise.resolve(slow) }));
+    await world.sync(
+      world.worker({ rules: { ...rules, decide }, connect: () => Promise.resolve(slow) }),
+    );
     expect(decided).toMatchObject([{ nowMs: startMs, answeredMs: startMs + 6_000 }]);
   });
 });
@@ -52,7 +54,11 @@ describe("a scale that rules decide on a cluster that cannot be reached", () => 
   it("is a hold in the journal, has no intent and no event, and leaves the sync whole", async () => {
     const rules = { ...demandRules(world.cluster), decide: () => SCALE };
     const ports = world.worker({ rules, connect: () => Promise.reject(new Error("no route")) });
-    const report = await sync(ports, { ...world.partition, dueMs: world.nowMs, periodMs: PERIOD_MS });
+    const report = await sync(ports, {
+      ...world.partition,
+      dueMs: world.nowMs,
+      periodMs: PERIOD_MS,
+    });
     expect(report).toMatchObject({ kind: "completed", evaluated: 1, openIntents: 0, events: [] });
     const page = await newestJournalPage(world.tables, world.partition, 0, world.nowMs);
     expect(page?.evaluations).toMatchObject([{ kind: "hold", because: { reason: "Wrong" } }]);

@@ -1,6 +1,10 @@
 import { PutItemCommand } from "@aws-sdk/client-dynamodb";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { bytesOf, HEAD_ENTRIES_BYTES_MAX, intentBodies } from "../../lib/store/head/intent-codec.ts";
+import {
+  bytesOf,
+  HEAD_ENTRIES_BYTES_MAX,
+  intentBodies,
+} from "../../lib/store/head/intent-codec.ts";
 import { insertByStatement } from "../../lib/store/history/item.ts";
 import { readPage } from "../../lib/store/pages/pages.ts";
 import { compress } from "../../lib/store/table/compressed.ts";
@@ -16,18 +20,29 @@ beforeAll(async () => {
 });
 afterAll(() => engine.close());
 
-const named = (count: number) => Array.from({ length: count }, (_, at) => `app-${String(at).padStart(4, "0")}`);
+const named = (count: number) =>
+  Array.from({ length: count }, (_, at) => `app-${String(at).padStart(4, "0")}`);
 
 /** As many workloads, all of which want another count. */
 const burst = async (count: number, scalesPerWave: number, rateWindowMs = 0): Promise<World> => {
   const names = Object.fromEntries(named(count).map((name) => [name, 4]));
-  const world = await newWorld(engine.client, engine.tables, names, { timing: { scalesPerWave }, rateWindowMs });
+  const world = await newWorld(engine.client, engine.tables, names, {
+    timing: { scalesPerWave },
+    rateWindowMs,
+  });
   for (const name of named(count)) workloadOf(world, name).demand = 9;
   return world;
 };
 
 /** Ports whose head is looked at after each of its updates. */
-const watched = (world: World, onHead: (size: { readonly open: number; readonly uncounted: number; readonly bytes: number }) => void) =>
+const watched = (
+  world: World,
+  onHead: (size: {
+    readonly open: number;
+    readonly uncounted: number;
+    readonly bytes: number;
+  }) => void,
+) =>
   world.worker({
     tables: {
       ...world.tables,
@@ -35,7 +50,11 @@ const watched = (world: World, onHead: (size: { readonly open: number; readonly 
         const answer = await send();
         if (command !== "UpdateItemCommand") return answer;
         const head = await world.head();
-        onHead({ open: head.intents.length, uncounted: head.uncounted.length, bytes: bytesOf(intentBodies(head)) });
+        onHead({
+          open: head.intents.length,
+          uncounted: head.uncounted.length,
+          bytes: bytesOf(intentBodies(head)),
+        });
         return answer;
       }),
     },
@@ -50,7 +69,9 @@ describe("a burst", () => {
   it("is made in one sync, in as many waves as it takes", async () => {
     const world = await burst(1_200, 500);
     const updates: (readonly [open: number, uncounted: number])[] = [];
-    const report = await world.sync(watched(world, ({ open, uncounted }) => updates.push([open, uncounted])));
+    const report = await world.sync(
+      watched(world, ({ open, uncounted }) => updates.push([open, uncounted])),
+    );
     expect(report).toMatchObject({ kind: "completed", openIntents: 0 });
     expect(world.cluster.puts).toHaveLength(1_200);
     expect(await world.events()).toHaveLength(1_200);
@@ -90,11 +111,23 @@ describe("a burst", () => {
     const made = world.cluster.puts.length;
     expect(made).toBeGreaterThan(150);
     expect(made).toBeLessThanOrEqual(200);
-    expect(report).toMatchObject({ kind: "completed", openIntents: 0, events: expect.toSatisfy((all) => all.length === made) });
-    const pages = await Promise.all((await world.head()).pages.map((_, page) => newestJournalPage(world.tables, world.partition, page, world.nowMs)));
-    const waiting = pages.flatMap((page) => page?.evaluations ?? []).filter(({ because }) => because.reason === "TooManyScales");
+    expect(report).toMatchObject({
+      kind: "completed",
+      openIntents: 0,
+      events: expect.toSatisfy((all) => all.length === made),
+    });
+    const pages = await Promise.all(
+      (await world.head()).pages.map((_, page) =>
+        newestJournalPage(world.tables, world.partition, page, world.nowMs),
+      ),
+    );
+    const waiting = pages
+      .flatMap((page) => page?.evaluations ?? [])
+      .filter(({ because }) => because.reason === "TooManyScales");
     expect(waiting).toHaveLength(400 - made);
-    expect(waiting[0]?.because.message).toBe(`this sync had time for ${made} scales of the partition; this scale waits for the next sync`);
+    expect(waiting[0]?.because.message).toBe(
+      `this sync had time for ${made} scales of the partition; this scale waits for the next sync`,
+    );
     world.cluster.beforePut = () => {};
     world.nowMs -= world.nowMs % PERIOD_MS;
     await next(world);
@@ -105,7 +138,9 @@ describe("a burst", () => {
     const world = await burst(30, 10);
     for (const name of named(30).slice(0, 20)) workloadOf(world, name).demand = 1;
     await world.sync();
-    expect(world.cluster.puts.slice(0, 10).map(({ replicas }) => replicas)).toEqual(Array.from({ length: 10 }, () => 9));
+    expect(world.cluster.puts.slice(0, 10).map(({ replicas }) => replicas)).toEqual(
+      Array.from({ length: 10 }, () => 9),
+    );
   });
 });
 
@@ -151,12 +186,18 @@ describe("a sync that fails between two waves", () => {
     const report = await next(world);
     expect(report).toMatchObject({ kind: "completed", openIntents: 2 });
     const told = report.kind === "completed" ? report.events.map(({ id }) => id) : [];
-    expect(told.toSorted()).toEqual(["uid-app-0000:1", "uid-app-0001:1", "uid-app-0004:2", "uid-app-0005:2"]);
+    expect(told.toSorted()).toEqual([
+      "uid-app-0000:1",
+      "uid-app-0001:1",
+      "uid-app-0004:2",
+      "uid-app-0005:2",
+    ]);
     expect((await world.head()).uncounted).toEqual([]);
     const page = await newestJournalPage(world.tables, world.partition, 0, world.nowMs);
     expect(page?.evaluations.find(({ name }) => name === "app-0000")?.because).toEqual({
       reason: "ScaleSettled",
-      message: "this sync settled the scale from 4 to 9 of an earlier sync, and the next one decides again",
+      message:
+        "this sync settled the scale from 4 to 9 of an earlier sync, and the next one decides again",
     });
   });
 
@@ -178,7 +219,9 @@ describe("a sync that fails between two waves", () => {
     expect(world.cluster.puts).toHaveLength(before);
     // What was open was settled in the sync before, and counts from there.
     for (let periods = 0; periods < 2; periods++) await next(world, 6);
-    expect(named(6).map((name) => workloadOf(world, name).replicas)).toEqual([12, 12, 12, 12, 12, 12]);
+    expect(named(6).map((name) => workloadOf(world, name).replicas)).toEqual([
+      12, 12, 12, 12, 12, 12,
+    ]);
     const events = await world.events();
     expect(new Set(events.map(({ id }) => id)).size).toBe(events.length);
   });
@@ -187,15 +230,27 @@ describe("a sync that fails between two waves", () => {
     const world = await failed({ restFirst: true });
     const { pages, pageGeneration } = await world.head();
     const place = { partition: world.partition, generation: pageGeneration, index: 0 };
-    const key = { ...itemKey(pageKey(world.partition, pageGeneration, 0)), epoch: { N: String(pages[0]) } };
+    const key = {
+      ...itemKey(pageKey(world.partition, pageGeneration, 0)),
+      epoch: { N: String(pages[0]) },
+    };
     const whole = await readPage(world.tables, place);
-    await engine.client.send(new PutItemCommand({ TableName: "state", Item: { ...key, body: { B: compress(77, []) } } }));
+    await engine.client.send(
+      new PutItemCommand({ TableName: "state", Item: { ...key, body: { B: compress(77, []) } } }),
+    );
     expect(await next(world)).toMatchObject({ openIntents: 4, events: [] });
     expect((await world.head()).uncounted).toHaveLength(2);
     const epoch = { N: String((await world.head()).pages[0]) };
-    await engine.client.send(new PutItemCommand({ TableName: "state", Item: { ...key, epoch, body: { B: whole?.body ?? new Uint8Array() } } }));
+    await engine.client.send(
+      new PutItemCommand({
+        TableName: "state",
+        Item: { ...key, epoch, body: { B: whole?.body ?? new Uint8Array() } },
+      }),
+    );
     expect(await next(world)).toMatchObject({
-      events: expect.toSatisfy((all: readonly { id: string }[]) => all.some(({ id }) => id === "uid-app-0000:2")),
+      events: expect.toSatisfy((all: readonly { id: string }[]) =>
+        all.some(({ id }) => id === "uid-app-0000:2"),
+      ),
     });
     expect((await world.head()).uncounted).toEqual([]);
   });

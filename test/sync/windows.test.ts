@@ -24,7 +24,11 @@ const next = async (world: World, ports?: SyncPorts) => {
 const entryOf = async (world: World, uid: string): Promise<StoredWindows | undefined> => {
   const { pages, pageGeneration } = await world.head();
   for (const index of pages.keys()) {
-    const item = await readPage(world.tables, { partition: world.partition, generation: pageGeneration, index });
+    const item = await readPage(world.tables, {
+      partition: world.partition,
+      generation: pageGeneration,
+      index,
+    });
     const page = item && decodePage(item.body);
     const entry = page?.kind === "read" ? page.entries.get(autoscalerUid(uid)) : undefined;
     if (entry) return entry;
@@ -33,11 +37,9 @@ const entryOf = async (world: World, uid: string): Promise<StoredWindows | undef
 };
 
 const runs = async (world: World) =>
-  (await entryOf(world, "uid-web"))?.windows.memory.recommendations?.map(({ replicas, firstMs, lastMs }) => [
-    replicas,
-    firstMs - NOON,
-    lastMs - NOON,
-  ]);
+  (await entryOf(world, "uid-web"))?.windows.memory.recommendations?.map(
+    ({ replicas, firstMs, lastMs }) => [replicas, firstMs - NOON, lastMs - NOON],
+  );
 
 /** Counts the calls to the tables by command. */
 const counting = (world: World) => {
@@ -50,25 +52,38 @@ const counting = (world: World) => {
 };
 
 describe("steady state", () => {
-  it.each([1, 40, 250])("of %d autoscalers costs two writes a sync, and one batch of journal pages and a summary a minute", async (autoscalers) => {
-    const world = await newWorld(engine.client, engine.tables, Object.fromEntries(Array.from({ length: autoscalers }, (_, at) => [`app-${at}`, 3])));
-    const { calls, tables } = counting(world);
-    const warm = world.worker({ tables });
-    for (let periods = 0; periods < 8; periods++) await next(world, warm);
-    for (const command of Object.keys(calls)) calls[command] = 0;
-    for (let periods = 0; periods < 8; periods++) await next(world, warm);
-    // 8 syncs are two minutes: 16 updates of the head, and one batch of inserts a minute for all journal pages, and one summary. Reads: fleet and cluster per sync.
-    expect(calls).toMatchObject({ UpdateItemCommand: 16, BatchExecuteStatementCommand: 2, GetItemCommand: 16 });
-    expect(calls["PutItemCommand"]).toBe(2);
-    expect(calls["QueryCommand"] ?? 0).toBeLessThanOrEqual(2 * Math.ceil(autoscalers / 50));
-  });
+  it.each([1, 40, 250])(
+    "of %d autoscalers costs two writes a sync, and one batch of journal pages and a summary a minute",
+    async (autoscalers) => {
+      const world = await newWorld(
+        engine.client,
+        engine.tables,
+        Object.fromEntries(Array.from({ length: autoscalers }, (_, at) => [`app-${at}`, 3])),
+      );
+      const { calls, tables } = counting(world);
+      const warm = world.worker({ tables });
+      for (let periods = 0; periods < 8; periods++) await next(world, warm);
+      for (const command of Object.keys(calls)) calls[command] = 0;
+      for (let periods = 0; periods < 8; periods++) await next(world, warm);
+      // 8 syncs are two minutes: 16 updates of the head, and one batch of inserts a minute for all
+      // journal pages, and one summary. Reads: fleet and cluster per sync.
+      expect(calls).toMatchObject({
+        UpdateItemCommand: 16,
+        BatchExecuteStatementCommand: 2,
+        GetItemCommand: 16,
+      });
+      expect(calls["PutItemCommand"]).toBe(2);
+      expect(calls["QueryCommand"] ?? 0).toBeLessThanOrEqual(2 * Math.ceil(autoscalers / 50));
+    },
+  );
 });
 
 describe("a recommendation run", () => {
   it("goes on without a write, and reaches to the last completed sync", async () => {
     const world = await newWorld(engine.client, engine.tables, { web: 2 });
     await world.sync();
-    for (let periods = 0; periods < 3; periods++) expect(await next(world)).toMatchObject({ pagesWritten: 0 });
+    for (let periods = 0; periods < 3; periods++)
+      expect(await next(world)).toMatchObject({ pagesWritten: 0 });
     expect(await runs(world)).toEqual([[2, 0, 0]]);
     expect(await entryOf(world, "uid-web")).toMatchObject({ open: true });
     workloadOf(world, "web").demand = 4;
@@ -134,13 +149,20 @@ describe("windows of a scale that is settled late", () => {
     await putAutoscaler(world.tables, { ...world.autoscaler("web", 2), manifest: "broken" }, 1);
     await raiseSpecVersion(world.tables, world.partition);
     await next(world);
-    expect(await next(world)).toMatchObject({ evaluated: 0, events: [{ outcome: "applied" }], pagesWritten: 1 });
+    expect(await next(world)).toMatchObject({
+      evaluated: 0,
+      events: [{ outcome: "applied" }],
+      pagesWritten: 1,
+    });
     expect(await runs(world)).toEqual([
       [2, 0, 0],
       [5, PERIOD_MS, PERIOD_MS],
       [6, 2 * PERIOD_MS, 2 * PERIOD_MS],
     ]);
-    expect(await entryOf(world, "uid-web")).toMatchObject({ open: false, windows: { memory: { scaleUps: [{ change: 3, eventId: "uid-web:2" }] } } });
+    expect(await entryOf(world, "uid-web")).toMatchObject({
+      open: false,
+      windows: { memory: { scaleUps: [{ change: 3, eventId: "uid-web:2" }] } },
+    });
   });
 });
 
@@ -152,37 +174,57 @@ describe("time", () => {
     workloadOf(world, "web").demand = 5;
     const slow = { ...world.tables, clock: () => NOON - 2_000 };
     const { sync } = await import("../../lib/sync/sync.ts");
-    await sync(world.worker({ tables: slow }), { ...world.partition, dueMs: NOON + 1_000, periodMs: PERIOD_MS });
+    await sync(world.worker({ tables: slow }), {
+      ...world.partition,
+      dueMs: NOON + 1_000,
+      periodMs: PERIOD_MS,
+    });
     expect(await world.head()).toMatchObject({ nowMs, evaluatedMs: nowMs });
     expect(await world.events()).toMatchObject([{ atMs: nowMs, settledMs: nowMs }]);
   });
 });
 
 describe("pages", () => {
-  const many = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, at) => [`app-${at}`, 3]));
+  const many = (count: number) =>
+    Object.fromEntries(Array.from({ length: count }, (_, at) => [`app-${at}`, 3]));
 
   it("divide when autoscalers come, join when they go, and lose no window on the way", async () => {
-    const world = await newWorld(engine.client, engine.tables, many(100), { timing: { pageEntries: 100 } });
+    const world = await newWorld(engine.client, engine.tables, many(100), {
+      timing: { pageEntries: 100 },
+    });
     workloadOf(world, "app-7").demand = 8;
     await world.sync();
     expect(await world.head()).toMatchObject({ pageGeneration: 1, pages: [1] });
     const seven = (await entryOf(world, "uid-app-7"))?.windows;
     for (let at = 100; at < 260; at++) {
-      world.cluster.workloads.set(`app-${at}`, { uid: `u${at}`, replicas: 3, demand: 3, resourceVersion: 1, generation: 1 });
+      world.cluster.workloads.set(`app-${at}`, {
+        uid: `u${at}`,
+        replicas: 3,
+        demand: 3,
+        resourceVersion: 1,
+        generation: 1,
+      });
       await putAutoscaler(world.tables, world.autoscaler(`app-${at}`), undefined);
     }
     await raiseSpecVersion(world.tables, world.partition);
     workloadOf(world, "app-7").demand = 3;
     expect(await next(world)).toMatchObject({ autoscalers: 260, pagesWritten: 3 });
     expect(await world.head()).toMatchObject({ pageGeneration: 2, pages: [2, 2, 2] });
-    expect((await entryOf(world, "uid-app-7"))?.windows.memory.scaleUps).toEqual(seven?.memory.scaleUps);
-    expect(await readPage(world.tables, { partition: world.partition, generation: 1, index: 0 })).toBeUndefined();
+    expect((await entryOf(world, "uid-app-7"))?.windows.memory.scaleUps).toEqual(
+      seven?.memory.scaleUps,
+    );
+    expect(
+      await readPage(world.tables, { partition: world.partition, generation: 1, index: 0 }),
+    ).toBeUndefined();
     const { deleteAutoscaler } = await import("../../lib/store/records/autoscalers.ts");
-    for (let at = 30; at < 260; at++) await deleteAutoscaler(world.tables, world.autoscaler(`app-${at}`), 1);
+    for (let at = 30; at < 260; at++)
+      await deleteAutoscaler(world.tables, world.autoscaler(`app-${at}`), 1);
     await raiseSpecVersion(world.tables, world.partition);
     expect(await next(world)).toMatchObject({ autoscalers: 30, pagesWritten: 1 });
     expect(await world.head()).toMatchObject({ pageGeneration: 3, pages: [3] });
-    expect((await entryOf(world, "uid-app-7"))?.windows.memory.scaleUps).toEqual(seven?.memory.scaleUps);
+    expect((await entryOf(world, "uid-app-7"))?.windows.memory.scaleUps).toEqual(
+      seven?.memory.scaleUps,
+    );
     expect(await entryOf(world, "uid-app-100")).toBeUndefined();
   });
 
@@ -196,16 +238,24 @@ describe("pages", () => {
       tables: {
         ...world.tables,
         client: around(engine.client, (command, send) =>
-          command === "UpdateItemCommand" && ++updates > 2 ? Promise.reject(new Error("died")) : send(),
+          command === "UpdateItemCommand" && ++updates > 2
+            ? Promise.reject(new Error("died"))
+            : send(),
         ),
       },
     });
     let updates = 0;
     await expect(world.sync(release)).rejects.toThrow();
     world.nowMs += 2 * PERIOD_MS;
-    expect(await next(world, warm)).toMatchObject({ epoch: 3, pagesWritten: 1, events: [{ id: "uid-web:2" }] });
+    expect(await next(world, warm)).toMatchObject({
+      epoch: 3,
+      pagesWritten: 1,
+      events: [{ id: "uid-web:2" }],
+    });
     expect(await world.head()).toMatchObject({ pages: [3], releasedEpoch: 3 });
-    expect((await entryOf(world, "uid-web"))?.windows.memory.scaleUps).toMatchObject([{ change: 3, eventId: "uid-web:2" }]);
+    expect((await entryOf(world, "uid-web"))?.windows.memory.scaleUps).toMatchObject([
+      { change: 3, eventId: "uid-web:2" },
+    ]);
   });
 
   it("are read, not written, by an environment that starts cold after a clean release", async () => {
@@ -229,7 +279,13 @@ describe("the same inputs", () => {
         }
         const { pages, pageGeneration, token, ...head } = await world.head();
         const bodies = await Promise.all(
-          pages.map((_, index) => readPage(world.tables, { partition: world.partition, generation: pageGeneration, index })),
+          pages.map((_, index) =>
+            readPage(world.tables, {
+              partition: world.partition,
+              generation: pageGeneration,
+              index,
+            }),
+          ),
         );
         const events = (await world.events()).map(({ cluster, ...event }) => event);
         return JSON.stringify([head, pages, bodies, events]);

@@ -1,4 +1,11 @@
-import { autoscalerName, autoscalerUid, clusterName, namespace, type PartitionRef, WHOLE_CLUSTER } from "../../lib/model/ids.ts";
+import {
+  autoscalerName,
+  autoscalerUid,
+  clusterName,
+  namespace,
+  type PartitionRef,
+  WHOLE_CLUSTER,
+} from "../../lib/model/ids.ts";
 import type { AutoscalerRecord, ClusterRecord } from "../../lib/model/records.ts";
 import { DEFAULT_SETTINGS } from "../../lib/model/spec-common.ts";
 import type { SyncReport } from "../../lib/report/sync-report.ts";
@@ -27,7 +34,10 @@ const EDITED_AGO_MS = 3_600_000;
 let clusters = 0;
 let tokens = 0;
 
-/** A cluster of its own in shared tables: its clock, its workloads, and workers with a warm cache each. */
+/**
+ * A cluster of its own in shared tables: its clock, its workloads, and workers with a warm cache
+ * each.
+ */
 export interface World {
   readonly cluster: MemoryCluster;
   readonly record: ClusterRecord;
@@ -45,7 +55,11 @@ export interface World {
   autoscaler(name: string, generation?: number): AutoscalerRecord;
 }
 
-export const autoscalerRecord = (cluster: ClusterRecord["name"], name: string, generation = 1): AutoscalerRecord => ({
+export const autoscalerRecord = (
+  cluster: ClusterRecord["name"],
+  name: string,
+  generation = 1,
+): AutoscalerRecord => ({
   cluster,
   namespace: NAMESPACE,
   name: autoscalerName(name),
@@ -57,7 +71,11 @@ export const autoscalerRecord = (cluster: ClusterRecord["name"], name: string, g
   updatedBy: "test",
 });
 
-export const testTables = (client: TableClient, names: Pick<Tables, "stateTable" | "historyTable">, clock: () => number): Tables => ({
+export const testTables = (
+  client: TableClient,
+  names: Pick<Tables, "stateTable" | "historyTable">,
+  clock: () => number,
+): Tables => ({
   client,
   ...names,
   clock,
@@ -125,17 +143,24 @@ export const newWorld = async (
     tables,
     nowMs: NOON,
     worker,
-    sync: (ports = worker()) => sync(ports, { ...partition, dueMs: world.nowMs - (world.nowMs % PERIOD_MS), periodMs: PERIOD_MS }),
+    sync: (ports = worker()) =>
+      sync(ports, {
+        ...partition,
+        dueMs: world.nowMs - (world.nowMs % PERIOD_MS),
+        periodMs: PERIOD_MS,
+      }),
     head: async () => {
       const head = await readHead(tables, partition);
       if (!head) throw new Error("there is no head");
       return head;
     },
-    events: async () => (await all()).filter((event): event is ScaleEventRecord => event.outcome !== "outside"),
+    events: async () =>
+      (await all()).filter((event): event is ScaleEventRecord => event.outcome !== "outside"),
     outside: async () => (await all()).filter(({ outcome }) => outcome === "outside"),
     autoscaler: (workload, generation) => autoscalerRecord(name, workload, generation),
   };
-  const all = (): Promise<readonly EventRecord[]> => collected(eventsOfFleet(tables, [name], { sinceMs: 0, untilMs: world.nowMs + 86_400_000 }));
+  const all = (): Promise<readonly EventRecord[]> =>
+    collected(eventsOfFleet(tables, [name], { sinceMs: 0, untilMs: world.nowMs + 86_400_000 }));
   cluster.clock = () => world.nowMs;
   return world;
 };

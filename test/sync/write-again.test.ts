@@ -6,9 +6,14 @@ import { scaleRead } from "../observation.ts";
 import type { Intent } from "../../lib/model/scale-records.ts";
 
 const intent = { from: 5, to: 9, targetUid: "u", resourceVersion: "1" } as unknown as Intent;
-const read = (replicas: number, uid = "u", resourceVersion = "2"): ScaleRead => scaleRead(replicas, { uid, resourceVersion });
-const specOf = (dialect: AutoscalerSpec["dialect"]): AutoscalerSpec => ({ dialect }) as AutoscalerSpec;
-const failing = (code: number): ScaleReading => ({ kind: "failed", failure: { code, reason: "Whatever", message: "words of the server" } });
+const read = (replicas: number, uid = "u", resourceVersion = "2"): ScaleRead =>
+  scaleRead(replicas, { uid, resourceVersion });
+const specOf = (dialect: AutoscalerSpec["dialect"]): AutoscalerSpec =>
+  ({ dialect }) as AutoscalerSpec;
+const failing = (code: number): ScaleReading => ({
+  kind: "failed",
+  failure: { code, reason: "Whatever", message: "words of the server" },
+});
 
 describe("mayWriteAgain() after a conflict", () => {
   it.each([
@@ -18,7 +23,9 @@ describe("mayWriteAgain() after a conflict", () => {
     ["native", read(5), "yes"],
     ["native", read(6), "no"],
     ["watermark", read(5), "no"],
-  ] as const)("%s, %o: %s", (dialect, reading, kind) => expect(mayWriteAgain(specOf(dialect), intent, reading).kind).toBe(kind));
+  ] as const)("%s, %o: %s", (dialect, reading, kind) =>
+    expect(mayWriteAgain(specOf(dialect), intent, reading).kind).toBe(kind),
+  );
 
   it("names the version that was read in the next write", () =>
     expect(mayWriteAgain(specOf("hpa"), intent, { ...read(6), generation: 8 })).toEqual({
@@ -27,7 +34,10 @@ describe("mayWriteAgain() after a conflict", () => {
     }));
 
   it("says which count the native rules met, and which one they had decided on", () =>
-    expect(mayWriteAgain(specOf("native"), intent, read(6))).toEqual({ kind: "no", message: "the count is 6 by now, it was decided on 5" }));
+    expect(mayWriteAgain(specOf("native"), intent, read(6))).toEqual({
+      kind: "no",
+      message: "the count is 6 by now, it was decided on 5",
+    }));
 });
 
 it("afterConflictMs() is 10 ms and up to a tenth more (hpa.md 2.4 step 6)", () =>
@@ -35,13 +45,23 @@ it("afterConflictMs() is 10 ms and up to a tenth more (hpa.md 2.4 step 6)", () =
 
 describe("landedBefore() after a conflict or another refusal", () => {
   it.each([
-    ["moved and has the wanted count: a copy of the write may have taken effect", read(9), "unknown"],
+    [
+      "moved and has the wanted count: a copy of the write may have taken effect",
+      read(9),
+      "unknown",
+    ],
     ["moved and has another count: a change after the copy may have set it", read(5), "unknown"],
     ["has the wanted count and has not moved", read(9, "u", "1"), undefined],
-    ["is another object of the same name: the copy may have changed the one before", read(5, "another"), "unknown"],
+    [
+      "is another object of the same name: the copy may have changed the one before",
+      read(5, "another"),
+      "unknown",
+    ],
     ["is gone: the copy may have changed it before", failing(404), "unknown"],
     ["cannot be read: it is settled after the deadline", failing(500), "open"],
-  ] as const)("the workload %s", (_what, reading, kind) => expect(landedBefore(intent, reading)?.kind).toBe(kind));
+  ] as const)("the workload %s", (_what, reading, kind) =>
+    expect(landedBefore(intent, reading)?.kind).toBe(kind),
+  );
 
   it("goes by generations where there are any", () => {
     const counted = { ...intent, targetGeneration: 7 };

@@ -11,7 +11,10 @@ interface Server {
 }
 
 /** Plays `answers` writes against a server, and returns the widths in their order. */
-const widths = ({ handshakeMs, answerMs, mostPerMs }: Server, answers: number): readonly number[] => {
+const widths = (
+  { handshakeMs, answerMs, mostPerMs }: Server,
+  answers: number,
+): readonly number[] => {
   let nowMs = 0;
   let connections = 0;
   const width = writeWidth(() => nowMs);

@@ -28,14 +28,23 @@ export const changes = async (
     ...(resource === undefined ? filterOf(options) : await queryForPast(service, resource)),
     ...present({ sinceMs }),
   };
-  const clusters = options.clusters === undefined ? undefined : await clustersMatching(service, options.clusters);
-  const textOf = (batch: readonly ChangeView[]) => lines(batch.flatMap((change) => changeLines(withLocalTimes(change), nowMs)));
+  const clusters =
+    options.clusters === undefined ? undefined : await clustersMatching(service, options.clusters);
+  const textOf = (batch: readonly ChangeView[]) =>
+    lines(batch.flatMap((change) => changeLines(withLocalTimes(change), nowMs)));
   const write = options.output === "text" ? { batch: textOf } : listWriter(options.output);
-  const isEmpty = await printList(printer, chosenOf(service.changes(query), clusters, untilMs), write);
+  const isEmpty = await printList(
+    printer,
+    chosenOf(service.changes(query), clusters, untilMs),
+    write,
+  );
   if (isEmpty && options.output === "text") printer.report("No changes");
 };
 
-/** Changes are listed oldest first, so that nothing is read after the end of the range. A change of the fleet belongs to no cluster. */
+/**
+ * Changes are listed oldest first, so that nothing is read after the end of the range. A change of
+ * the fleet belongs to no cluster.
+ */
 export async function* chosenOf(
   all: AsyncIterable<ChangeView>,
   clusters: ReadonlySet<string> | undefined,
@@ -43,7 +52,8 @@ export async function* chosenOf(
 ): AsyncGenerator<ChangeView> {
   for await (const change of all) {
     if (Date.parse(change.at) > untilMs) return;
-    if (clusters === undefined || (change.cluster !== undefined && clusters.has(change.cluster))) yield change;
+    if (clusters === undefined || (change.cluster !== undefined && clusters.has(change.cluster)))
+      yield change;
   }
 }
 
@@ -65,7 +75,10 @@ const HOLDS: readonly string[] = ["paused", "frozen"];
 /** The path of an override ends with its id. */
 const OVERRIDE = "overrides.";
 
-/** A pause, a freeze or an override: what it sets, by whom, until when, and why. The line of the edit has its time already. */
+/**
+ * A pause, a freeze or an override: what it sets, by whom, until when, and why. The line of the
+ * edit has its time already.
+ */
 const holdText = (value: unknown): string => {
   if (!isObject(value) || typeof value["by"] !== "string") return valueText(value);
   const until = typeof value["until"] === "string" ? ` until ${value["until"]}` : "";
@@ -84,5 +97,8 @@ const changeLines = (change: ChangeView, nowMs: number): readonly string[] => {
   const { at, by, verb, scope, generation, made, fields } = change;
   const number = scope === "autoscaler" ? `, generation ${generation}` : "";
   const failed = made === false ? ", which was not made" : "";
-  return [`${at} (${ageText(nowMs - Date.parse(at))} ago) ${by}: ${verb} ${objectText(change)}${number}${failed}`, ...fields.map(fieldLine)];
+  return [
+    `${at} (${ageText(nowMs - Date.parse(at))} ago) ${by}: ${verb} ${objectText(change)}${number}${failed}`,
+    ...fields.map(fieldLine),
+  ];
 };

@@ -9,19 +9,40 @@ import { pausedText } from "../output/describe-sheet.ts";
 import { type DocumentFormat, documentText, listOf } from "../output/documents.ts";
 import { futureMs } from "../options/time-options.ts";
 
-const CLUSTER_HEADERS = ["NAME", "CONNECTION", "PERIOD", "PARTITIONS", "PAUSED", "STATE", "SYNCED"] as const;
+const CLUSTER_HEADERS = [
+  "NAME",
+  "CONNECTION",
+  "PERIOD",
+  "PARTITIONS",
+  "PAUSED",
+  "STATE",
+  "SYNCED",
+] as const;
 
-export const list = async ({ service }: Session, printer: Printer, output: "table" | DocumentFormat): Promise<void> => {
+export const list = async (
+  { service }: Session,
+  printer: Printer,
+  output: "table" | DocumentFormat,
+): Promise<void> => {
   const all = await Array.fromAsync(service.clusters());
   if (output !== "table") await printer.print(documentText(listOf(all), output));
   else if (all.length === 0) await printer.print(text`No clusters\n`);
-  else await printer.print(lines(new Table(CLUSTER_HEADERS).lines(withLocalTimes(all).map((cluster) => row(cluster, printer.paint)))));
+  else
+    await printer.print(
+      lines(
+        new Table(CLUSTER_HEADERS).lines(
+          withLocalTimes(all).map((cluster) => row(cluster, printer.paint)),
+        ),
+      ),
+    );
 };
 
 /** The age of a cluster is the age of its oldest partition. */
 const syncedText = ({ partitions }: ClusterView): string => {
   const ages = partitions.map(({ ageSeconds }) => ageSeconds);
-  return ages.some((age) => age === undefined) ? "never" : `${ageText(Math.max(0, ...ages.map((age) => age ?? 0)) * 1000)} ago`;
+  return ages.some((age) => age === undefined)
+    ? "never"
+    : `${ageText(Math.max(0, ...ages.map((age) => age ?? 0)) * 1000)} ago`;
 };
 
 const STATE_STYLES: Readonly<Record<ClusterState, Style>> = {
@@ -37,7 +58,8 @@ const STATE_STYLES: Readonly<Record<ClusterState, Style>> = {
 };
 
 /** A stack of an earlier version has no state. */
-const stateText = ({ state }: Partial<StateView>, paint: Paint): Word => (state === undefined ? "<unknown>" : paint(STATE_STYLES[state], state));
+const stateText = ({ state }: Partial<StateView>, paint: Paint): Word =>
+  state === undefined ? "<unknown>" : paint(STATE_STYLES[state], state);
 
 const row = (cluster: ClusterView, paint: Paint): readonly Word[] => [
   cluster.name,
@@ -49,14 +71,31 @@ const row = (cluster: ClusterView, paint: Paint): readonly Word[] => [
   syncedText(cluster),
 ];
 
-export const describe = async ({ service }: Session, printer: Printer, name: string, output: "text" | DocumentFormat): Promise<void> => {
+export const describe = async (
+  { service }: Session,
+  printer: Printer,
+  name: string,
+  output: "text" | DocumentFormat,
+): Promise<void> => {
   const cluster = await service.cluster(name);
-  await printer.print(output === "text" ? clusterSheet(withLocalTimes(cluster), printer.paint) : documentText(cluster, output));
+  await printer.print(
+    output === "text"
+      ? clusterSheet(withLocalTimes(cluster), printer.paint)
+      : documentText(cluster, output),
+  );
 };
 
 const clusterSheet = (cluster: ClusterView, paint: Paint): Printed => {
   const { kind = "none", ...connection } = cluster.connection ?? {};
-  const { settings, paused, removing, since, error, specsFromCluster = [], recommenderHosts = [] } = cluster;
+  const {
+    settings,
+    paused,
+    removing,
+    since,
+    error,
+    specsFromCluster = [],
+    recommenderHosts = [],
+  } = cluster;
   return sheet([
     ["Name", cluster.name],
     ["State", text`${stateText(cluster, paint)}${since === undefined ? "" : ` since ${since}`}`],
@@ -65,8 +104,12 @@ const clusterSheet = (cluster: ClusterView, paint: Paint): Printed => {
     ["Connection", kind],
     ...Object.entries(connection).map(([key, value]) => [`  ${key}`, String(value)] as const),
     ["Sync period", ageText(cluster.syncPeriodSeconds * 1000)],
-    ...(specsFromCluster.length > 0 ? [["Specs from the cluster", specsFromCluster.join(", ")] as const] : []),
-    ...(recommenderHosts.length > 0 ? [["Recommender hosts", recommenderHosts.join(", ")] as const] : []),
+    ...(specsFromCluster.length > 0
+      ? [["Specs from the cluster", specsFromCluster.join(", ")] as const]
+      : []),
+    ...(recommenderHosts.length > 0
+      ? [["Recommender hosts", recommenderHosts.join(", ")] as const]
+      : []),
     ["Paused", paused ? pausedText(paused) : "no"],
     ...(removing ? [["Removal", `begun at ${removing.at} by ${removing.by}`] as const] : []),
     {
@@ -92,28 +135,51 @@ const clusterSheet = (cluster: ClusterView, paint: Paint): Printed => {
   ]);
 };
 
-export const add = async ({ service }: Session, printer: Printer, cluster: NewCluster): Promise<void> => {
+export const add = async (
+  { service }: Session,
+  printer: Printer,
+  cluster: NewCluster,
+): Promise<void> => {
   const { name, checks } = await reported(printer, () => service.addCluster(cluster));
   await printer.print(text`${checksText(checks, printer)}Cluster "${name}" added\n`);
 };
 
-export const replace = async ({ service }: Session, printer: Printer, change: ClusterChange): Promise<void> => {
+export const replace = async (
+  { service }: Session,
+  printer: Printer,
+  change: ClusterChange,
+): Promise<void> => {
   const { name, checks } = await reported(printer, () => service.replaceCluster(change));
   await printer.print(text`${checksText(checks, printer)}Cluster "${name}" replaced\n`);
 };
 
-export const pause = async ({ service, nowMs }: Session, printer: Printer, name: string, until: string | undefined): Promise<void> => {
+export const pause = async (
+  { service, nowMs }: Session,
+  printer: Printer,
+  name: string,
+  until: string | undefined,
+): Promise<void> => {
   const untilMs = until === undefined ? undefined : futureMs("--until", until, nowMs, printer.note);
   await service.pauseCluster(name, untilMs);
-  await printer.print(text`Cluster "${name}" paused${untilMs === undefined ? "" : ` until ${instantText(untilMs)}`}\n`);
+  await printer.print(
+    text`Cluster "${name}" paused${untilMs === undefined ? "" : ` until ${instantText(untilMs)}`}\n`,
+  );
 };
 
-export const resume = async ({ service }: Session, printer: Printer, name: string): Promise<void> => {
+export const resume = async (
+  { service }: Session,
+  printer: Printer,
+  name: string,
+): Promise<void> => {
   await service.resumeCluster(name);
   await printer.print(text`Cluster "${name}" resumed\n`);
 };
 
-export const remove = async ({ service }: Session, printer: Printer, name: string): Promise<void> => {
+export const remove = async (
+  { service }: Session,
+  printer: Printer,
+  name: string,
+): Promise<void> => {
   await service.removeCluster(name);
   await printer.print(text`Cluster "${name}" removed\n`);
 };
@@ -123,7 +189,17 @@ export interface CheckOptions {
   readonly output: "table" | DocumentFormat;
 }
 
-export const check = async ({ service }: Session, printer: Printer, name: string, { kind, output }: CheckOptions): Promise<void> => {
+export const check = async (
+  { service }: Session,
+  printer: Printer,
+  name: string,
+  { kind, output }: CheckOptions,
+): Promise<void> => {
   const report = await service.checkCluster({ name, ...(kind && { kinds: kind }) });
-  await printReport(printer, report, output, (failed) => `Cannot use cluster "${name}": ${failed} failed, of ${report.checks.length} points`);
+  await printReport(
+    printer,
+    report,
+    output,
+    (failed) => `Cannot use cluster "${name}": ${failed} failed, of ${report.checks.length} points`,
+  );
 };

@@ -3,7 +3,13 @@ import { newBudget } from "../../manifest/budget.ts";
 import { type ManifestDocument, readManifests } from "../../manifest/documents.ts";
 import { importObjects } from "../../manifest/import/import-objects.ts";
 import { hasDowntime } from "../../manifest/import/schedules/downtimes.ts";
-import { type Attached, type Converted, isTimed, withoutScheduleMetrics, withSchedules } from "../../manifest/import/schedules/with-schedules.ts";
+import {
+  type Attached,
+  type Converted,
+  isTimed,
+  withoutScheduleMetrics,
+  withSchedules,
+} from "../../manifest/import/schedules/with-schedules.ts";
 import { convert as conversionOf } from "../../manifest/native/convert.ts";
 import type { TriggerSources } from "../../manifest/import/keda/native-scaled-object.ts";
 import type { Validation } from "../../model/spec.ts";
@@ -22,8 +28,10 @@ export interface ConvertOptions extends FileOptions {
 }
 
 /**
- * Prints every manifest of the files as a PodAutoscaler with the same decisions, and with the schedules that other objects of the files are for it; all of them, or none. Throws
- * `manifest.not-convertible` with the rule, the trigger or the field that a PodAutoscaler cannot express.
+ * Prints every manifest of the files as a PodAutoscaler with the same decisions, and with the
+ * schedules that other objects of the files are for it; all of them, or none. Throws
+ * `manifest.not-convertible` with the rule, the trigger or the field that a PodAutoscaler cannot
+ * express.
  */
 export const convert = async (
   printer: Printer,
@@ -34,12 +42,19 @@ export const convert = async (
   const triggers = triggerSources(source);
   const budget = newBudget();
   const inputs = sources.flatMap(({ file, text: manifests }) =>
-    readManifests(manifests, file, { budget, repeatedKeys: validate === "strict" ? "refuse" : "keep" }),
+    readManifests(manifests, file, {
+      budget,
+      repeatedKeys: validate === "strict" ? "refuse" : "keep",
+    }),
   );
   const timed = inputs.filter((input) => isTimed(rawOf(input)));
   const others = inputs.filter((input) => !timed.includes(input));
-  const converted = others.map((input) => convertedInput(printer, input, { validate, timed: timed.map(rawOf), triggers }));
-  const annotated = others.filter((input) => rawOf(input)["kind"] === "HorizontalPodAutoscaler" && hasDowntime(rawOf(input)));
+  const converted = others.map((input) =>
+    convertedInput(printer, input, { validate, timed: timed.map(rawOf), triggers }),
+  );
+  const annotated = others.filter(
+    (input) => rawOf(input)["kind"] === "HorizontalPodAutoscaler" && hasDowntime(rawOf(input)),
+  );
   const { documents, findings } = withSchedules(
     converted,
     [...timed, ...annotated].map((input) => ({ raw: rawOf(input), words: input.where })),
@@ -47,7 +62,11 @@ export const convert = async (
   tellOrThrow(printer, findings);
   for (const document of documents) mustBeAdmitted(document);
   const [only, ...more] = documents;
-  await printer.print(output === "yaml" ? yamlDocuments(documents) : documentText(only && more.length === 0 ? only : listOf(documents), output));
+  await printer.print(
+    output === "yaml"
+      ? yamlDocuments(documents)
+      : documentText(only && more.length === 0 ? only : listOf(documents), output),
+  );
 };
 
 const rawOf = ({ document }: ManifestDocument): Json => (isObject(document) ? document : {});
@@ -59,36 +78,60 @@ interface ConvertStep {
 }
 
 /** One autoscaler, with the schedule that its own triggers and metrics are. */
-const convertedInput = (printer: Printer, input: ManifestDocument, { validate, timed, triggers }: ConvertStep): Converted => {
+const convertedInput = (
+  printer: Printer,
+  input: ManifestDocument,
+  { validate, timed, triggers }: ConvertStep,
+): Converted => {
   const raw = rawOf(input);
-  if (raw["kind"] === "ScaledObject") return convertedScaledObject(printer, raw, { where: input.where, triggers });
+  if (raw["kind"] === "ScaledObject")
+    return convertedScaledObject(printer, raw, { where: input.where, triggers });
   const { document, entries, details } = withoutScheduleMetrics(raw, timed);
   const findings = details.map((detail) => ({ words: input.where, detail }));
   tellOrThrow(printer, findings);
-  const { warnings, ...admitted } = admitOrThrow(details.length + entries.length === 0 ? input : { ...input, document }, { validation: validate });
-  for (const { field, message } of warnings) printer.report(text`warning: "${admitted.metadata.name}" of "${input.where}": ${field}: ${message}`);
+  const { warnings, ...admitted } = admitOrThrow(
+    details.length + entries.length === 0 ? input : { ...input, document },
+    { validation: validate },
+  );
+  for (const { field, message } of warnings)
+    printer.report(
+      text`warning: "${admitted.metadata.name}" of "${input.where}": ${field}: ${message}`,
+    );
   return { document: convertedOrThrow(admitted, input.where), entries };
 };
 
-/** KEDA's HPA is not in a file, so that a trigger which is neither a resource nor a time needs a registered source. */
+/**
+ * KEDA's HPA is not in a file, so that a trigger which is neither a resource nor a time needs a
+ * registered source.
+ */
 const convertedScaledObject = (
   printer: Printer,
   raw: Json,
   { where, triggers }: { readonly where: string; readonly triggers: TriggerSources | undefined },
 ): Converted => {
-  const imported = importObjects({ hpas: [], watermarks: [], scaledObjects: [raw], sources: triggers ?? {} }, "native");
+  const imported = importObjects(
+    { hpas: [], watermarks: [], scaledObjects: [raw], sources: triggers ?? {} },
+    "native",
+  );
   const findings = imported.findings.map((detail) => ({ words: where, detail }));
   tellOrThrow(printer, findings);
   return { document: imported.manifests[0] ?? {}, entries: [] };
 };
 
-/** Says what is carried over in another way. Throws `manifest.not-convertible` with everything that is not carried over. */
+/**
+ * Says what is carried over in another way. Throws `manifest.not-convertible` with everything that
+ * is not carried over.
+ */
 const tellOrThrow = (printer: Printer, findings: Attached["findings"]): void => {
   const faults = findings
     .filter(({ detail }) => detail.severity === "lost")
-    .map(({ words, detail: { of, message } }) => `Cannot convert "${words}": ${of ?? ""}: ${message}`);
-  if (faults.length > 0) throw new TidemarkError("manifest.not-convertible", faults.join("\n"), { faults });
-  for (const { words, detail } of findings) printer.report(text`note: "${words}": ${detail.of ?? ""}: ${detail.message}`);
+    .map(
+      ({ words, detail: { of, message } }) => `Cannot convert "${words}": ${of ?? ""}: ${message}`,
+    );
+  if (faults.length > 0)
+    throw new TidemarkError("manifest.not-convertible", faults.join("\n"), { faults });
+  for (const { words, detail } of findings)
+    printer.report(text`note: "${words}": ${detail.of ?? ""}: ${detail.message}`);
 };
 
 /** A schedule of several sources must be one that apply takes. */
@@ -96,12 +139,16 @@ const mustBeAdmitted = (document: Json): void => {
   const admission = admit(document, { validation: "strict" });
   if (admission.ok) return;
   const faults = admission.problems.map(
-    ({ field, detail }) => `Cannot convert "${String(isObject(document["metadata"]) ? document["metadata"]["name"] : "")}": ${field}: ${detail}`,
+    ({ field, detail }) =>
+      `Cannot convert "${String(isObject(document["metadata"]) ? document["metadata"]["name"] : "")}": ${field}: ${detail}`,
   );
   throw new TidemarkError("manifest.not-convertible", faults.join("\n"), { faults });
 };
 
-const convertedOrThrow = (admitted: Parameters<typeof conversionOf>[0] & { readonly metadata: { readonly name: string } }, where: string): Json => {
+const convertedOrThrow = (
+  admitted: Parameters<typeof conversionOf>[0] & { readonly metadata: { readonly name: string } },
+  where: string,
+): Json => {
   const conversion = conversionOf(admitted);
   if (conversion.kind === "converted") return conversion.document;
   const { rule, message } = conversion;

@@ -13,7 +13,8 @@ import { DAY_MS } from "../../model/time-text.ts";
 type Count = "clusters" | "autoscalers" | "scales" | "secrets" | "readers";
 type Length = "period" | "scrape";
 
-export interface CostOptions extends Readonly<Partial<Record<Count | Length | "changing", string>>> {
+export interface CostOptions
+  extends Readonly<Partial<Record<Count | Length | "changing", string>>> {
   readonly clusterMetrics: Fleet["clusterMetrics"];
   readonly output: "text" | DocumentFormat;
 }
@@ -21,13 +22,22 @@ export interface CostOptions extends Readonly<Partial<Record<Count | Length | "c
 type GivenFleet = Partial<Fleet> & Pick<Fleet, "clusterMetrics">;
 
 /** What counts where no option and no data say otherwise. */
-const OTHERWISE: Omit<Fleet, "clusterMetrics"> = { clusters: 0, autoscalers: 0, periodSeconds: 15, changing: 0.01, scalesADay: 10, secrets: 0 };
+const OTHERWISE: Omit<Fleet, "clusterMetrics"> = {
+  clusters: 0,
+  autoscalers: 0,
+  periodSeconds: 15,
+  changing: 0.01,
+  scalesADay: 10,
+  secrets: 0,
+};
 const COUNT_MAX = 1_000_000;
 
 /** Reads the options. Throws a usage error. */
 export const givenFleet = ({ clusterMetrics, changing, ...options }: CostOptions): GivenFleet => {
-  const count = (name: Count) => (options[name] === undefined ? undefined : numberIn(`--${name}`, options[name], COUNT_MAX));
-  const seconds = (name: Length) => (options[name] === undefined ? undefined : lengthMs(`--${name}`, options[name]) / 1_000);
+  const count = (name: Count) =>
+    options[name] === undefined ? undefined : numberIn(`--${name}`, options[name], COUNT_MAX);
+  const seconds = (name: Length) =>
+    options[name] === undefined ? undefined : lengthMs(`--${name}`, options[name]) / 1_000;
   return {
     ...present({
       clusters: count("clusters"),
@@ -53,19 +63,31 @@ const PERCENT = 100;
 
 /** "1%" or "0.01". */
 const shareIn = (text: string): number => {
-  const value = text.endsWith("%") ? numberIn("--changing", text.slice(0, -1), PERCENT) / PERCENT : numberIn("--changing", text, PERCENT);
+  const value = text.endsWith("%")
+    ? numberIn("--changing", text.slice(0, -1), PERCENT) / PERCENT
+    : numberIn("--changing", text, PERCENT);
   if (value <= 1) return value;
   throw usage(`Cannot read --changing "${text}": give a share from 0 to 1, such as "0.01" or "1%"`);
 };
 
-export const cost = async (printer: Printer, wanted: GivenFleet, output: CostOptions["output"], session?: Session): Promise<void> => {
+export const cost = async (
+  printer: Printer,
+  wanted: GivenFleet,
+  output: CostOptions["output"],
+  session?: Session,
+): Promise<void> => {
   const fleet: Fleet = { ...OTHERWISE, ...(session && (await realFleet(session))), ...wanted };
   const bill = billOf(fleet);
   const prices = { date: PRICES.date, region: PRICES.region };
-  await printer.print(output === "text" ? costSheet(fleet, bill) : documentText({ fleet, ...bill, prices }, output));
+  await printer.print(
+    output === "text" ? costSheet(fleet, bill) : documentText({ fleet, ...bill, prices }, output),
+  );
 };
 
-/** The numbers of a stack or a data folder. A partition counts as a cluster, because each has syncs of its own. */
+/**
+ * The numbers of a stack or a data folder. A partition counts as a cluster, because each has syncs
+ * of its own.
+ */
 const realFleet = async ({ service, nowMs }: Session): Promise<Partial<Fleet>> => {
   let partitions = 0;
   let syncsASecond = 0;

@@ -12,7 +12,10 @@ export interface DeleteOptions {
   readonly dryRun?: boolean;
 }
 
-/** Deletes each autoscaler. One that does not exist is reported at the end, and the others are deleted all the same. */
+/**
+ * Deletes each autoscaler. One that does not exist is reported at the end, and the others are
+ * deleted all the same.
+ */
 export const remove = async (
   { service }: Session,
   printer: Printer,
@@ -20,10 +23,16 @@ export const remove = async (
   { ignoreNotFound, dryRun }: DeleteOptions,
 ): Promise<void> => {
   // A mistyped cluster is an error in any case: nothing of it would be found.
-  if (ignoreNotFound) for (const cluster of new Set(resources.flatMap((resource) => resource.cluster ?? []))) await service.cluster(cluster);
+  if (ignoreNotFound)
+    for (const cluster of new Set(resources.flatMap((resource) => resource.cluster ?? [])))
+      await service.cluster(cluster);
   await forEachResource(resources, async ({ version, ...resource }) => {
     // What was found by its labels is deleted only in the version that had them.
-    const deletion = async () => service.delete({ ...(await queryFor(service, resource)), ...(version && { onlyIf: [version] }) });
+    const deletion = async () =>
+      service.delete({
+        ...(await queryFor(service, resource)),
+        ...(version && { onlyIf: [version] }),
+      });
     const deleted = await unlessFailed<EditResult | AutoscalerView>(
       dryRun ? viewOf(service, resource) : deletion(),
       ...(ignoreNotFound ? ABSENT : []),

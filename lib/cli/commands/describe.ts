@@ -10,7 +10,10 @@ import { mustHaveKind } from "../select/selected-names.ts";
 import type { SheetOptions } from "../options/command-options.ts";
 import { recentLines } from "./timeline.ts";
 
-/** Prints a sheet for each autoscaler, with an empty line between two; or one document, a `List` unless there is one name. The sheet of a single one ends with its last 30 minutes. */
+/**
+ * Prints a sheet for each autoscaler, with an empty line between two; or one document, a `List`
+ * unless there is one name. The sheet of a single one ends with its last 30 minutes.
+ */
 export const describe = async (
   session: Session,
   { printer, io }: Surroundings<"columns">,
@@ -23,14 +26,22 @@ export const describe = async (
   const views: Description[] = [];
   await forEachResource(chosen, async ({ kind, version: _version, ...query }) => {
     const view = mustHaveKind(await service.describe(query), kind);
-    if (output === "text") await printer.print(text`${views.length > 0 ? text`\n` : ""}${describeSheet(withLocalTimes(view), nowMs, printer.paint)}`);
+    if (output === "text")
+      await printer.print(
+        text`${views.length > 0 ? text`\n` : ""}${describeSheet(withLocalTimes(view), nowMs, printer.paint)}`,
+      );
     views.push(view);
     if (output !== "text" || chosen.length > 1) return;
-    const recent = await recentLines(session, query, { columns: io.columns, colours: printer.colours });
+    const recent = await recentLines(session, query, {
+      columns: io.columns,
+      colours: printer.colours,
+    });
     if (recent.length > 0) await printer.print(lines(recent));
   });
   if (output === "text") return;
   const [first] = views;
   const isOneName = choice.resources.length === 1 && chosen.length === 1;
-  await printer.print(documentText(first && isOneName ? kubernetesObject(first) : kubernetesList(views), output));
+  await printer.print(
+    documentText(first && isOneName ? kubernetesObject(first) : kubernetesList(views), output),
+  );
 };

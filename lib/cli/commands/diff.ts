@@ -21,7 +21,10 @@ export interface DiffOptions extends FileOptions {
   readonly validate: Validation;
 }
 
-/** Prints what an apply of the manifests would change, as a unified diff with defaults filled in. Stores nothing. Throws `cli.differs`, which prints nothing, so that the exit code says it. */
+/**
+ * Prints what an apply of the manifests would change, as a unified diff with defaults filled in.
+ * Stores nothing. Throws `cli.differs`, which prints nothing, so that the exit code says it.
+ */
 export const diff = async (
   session: Session,
   printer: Printer,
@@ -40,49 +43,91 @@ export const diff = async (
     const others = withoutSources(counts);
     if (others.length > 0) printer.report(passedOverText(others));
   };
-  const planned = await service.apply(sources, { ...present({ cluster, namespace }), dryRun: true, validation: validate, onPassedOver });
-  const documents = readInputs(sources, validate).inputs.map((input) => inNamespace(input, namespace).document);
-  const changed = planned.flatMap((plan, index) => (plan.outcome === "unchanged" ? [] : [{ plan, document: documents[index] }]));
-  for (const { plan, document } of changed) await printer.print(await differenceText(service, plan, document));
+  const planned = await service.apply(sources, {
+    ...present({ cluster, namespace }),
+    dryRun: true,
+    validation: validate,
+    onPassedOver,
+  });
+  const documents = readInputs(sources, validate).inputs.map(
+    (input) => inNamespace(input, namespace).document,
+  );
+  const changed = planned.flatMap((plan, index) =>
+    plan.outcome === "unchanged" ? [] : [{ plan, document: documents[index] }],
+  );
+  for (const { plan, document } of changed)
+    await printer.print(await differenceText(service, plan, document));
   if (changed.length + differing === 0) return;
-  const ofSources = differing === 0 ? "" : `, and ${differing} of ${registered.sources.length} sources`;
+  const ofSources =
+    differing === 0 ? "" : `, and ${differing} of ${registered.sources.length} sources`;
   throw differ(`${changed.length} of ${planned.length} autoscalers${ofSources} differ`);
 };
 
-const differenceText = async (service: Service, { outcome, cluster, namespace, name }: Applied, document: unknown): Promise<Printed> => {
+const differenceText = async (
+  service: Service,
+  { outcome, cluster, namespace, name }: Applied,
+  document: unknown,
+): Promise<Printed> => {
   const path = `${cluster}/${namespace}/${name}`;
-  const live = outcome === "created" ? undefined : (await service.get({ cluster, namespace, name })).manifest;
+  const live =
+    outcome === "created" ? undefined : (await service.get({ cluster, namespace, name })).manifest;
   const [before, after] = [live === undefined ? "" : storedText(live), storedText(document)];
   return differenceBlock(path, live !== undefined, [before, after]);
 };
 
 /** Prints what registering the sources of documents would change, and gives how many differ. */
-const diffSources = async (session: Session, printer: Printer, wanted: readonly NewSource[]): Promise<number> => {
+const diffSources = async (
+  session: Session,
+  printer: Printer,
+  wanted: readonly NewSource[],
+): Promise<number> => {
   if (wanted.length === 0) return 0;
-  const differing = (await outcomesOf(session, wanted)).filter(([, outcome]) => outcome !== "unchanged");
+  const differing = (await outcomesOf(session, wanted)).filter(
+    ([, outcome]) => outcome !== "unchanged",
+  );
   for (const [source, , stored] of differing) {
     const [before = "", after = ""] = [stored, source].map((each) =>
       each === undefined ? "" : yamlText(documentOf(each), { sortMapEntries: true }),
     );
-    await printer.print(differenceBlock(`metricsource/${source.name}`, stored !== undefined, [before, after]));
+    await printer.print(
+      differenceBlock(`metricsource/${source.name}`, stored !== undefined, [before, after]),
+    );
   }
   return differing.length;
 };
 
 /** A unified diff of what is stored and what is applied. */
-const differenceBlock = (path: string, isStored: boolean, [before, after]: readonly [string, string]): Printed =>
+const differenceBlock = (
+  path: string,
+  isStored: boolean,
+  [before, after]: readonly [string, string],
+): Printed =>
   block(
-    createTwoFilesPatch(isStored ? `stored/${path}` : "/dev/null", `applied/${path}`, before, after, undefined, undefined, {
-      headerOptions: { includeIndex: false, includeUnderline: false, includeFileHeaders: true },
-    }),
+    createTwoFilesPatch(
+      isStored ? `stored/${path}` : "/dev/null",
+      `applied/${path}`,
+      before,
+      after,
+      undefined,
+      undefined,
+      {
+        headerOptions: { includeIndex: false, includeUnderline: false, includeFileHeaders: true },
+      },
+    ),
   );
 
-/** The form in which both sides are compared: with defaults, and without the generation, which every change raises. */
+/**
+ * The form in which both sides are compared: with defaults, and without the generation, which every
+ * change raises.
+ */
 const storedText = (document: unknown): string => {
   const admission = admit(document);
   // What this release cannot read is shown as it is.
   if (!admission.ok) return yamlText(document);
   const { metadata, ...rest } = admission.stored;
   const { generation: _generation, ...kept } = Object(metadata);
-  return yamlText({ ...rest, metadata: kept }, { aliasDuplicateObjects: false, sortMapEntries: true });
+  return yamlText(
+    { ...rest, metadata: kept },
+    { aliasDuplicateObjects: false, sortMapEntries: true },
+  );
 };

@@ -20,21 +20,33 @@ const INTRODUCTION = [
 ];
 
 /**
- * Opens the manifest of an autoscaler in an editor and applies what was saved, under the version that was opened: the edit of another person is never undone.
- * A refused manifest is opened again with the problem at its top. Where the edit cannot be made, the text is kept in a file that the message names.
+ * Opens the manifest of an autoscaler in an editor and applies what was saved, under the version
+ * that was opened: the edit of another person is never undone. A refused manifest is opened again
+ * with the problem at its top. Where the edit cannot be made, the text is kept in a file that the
+ * message names.
  */
-export const editInEditor = async ({ service }: Session, { printer, io }: Surroundings<"editFile">, resource: Resource): Promise<void> => {
+export const editInEditor = async (
+  { service }: Session,
+  { printer, io }: Surroundings<"editFile">,
+  resource: Resource,
+): Promise<void> => {
   const view = await viewOf(service, resource);
   const { editFile } = io;
   if (!editFile)
-    throw new TidemarkError("cli.editor", `Cannot edit "${view.name}": there is no editor here; use tidemark get -o yaml and tidemark apply`, {});
+    throw new TidemarkError(
+      "cli.editor",
+      `Cannot edit "${view.name}": there is no editor here; use tidemark get -o yaml and tidemark apply`,
+      {},
+    );
   const folder = mkdtempSync(join(tmpdir(), "tidemark-edit-"));
   const file = join(folder, `${view.name}.yaml`);
   let isKept = false;
   try {
     const saved = await editUntilValid(service, view, { file, editFile });
     const isEdited = saved !== undefined && saved.outcome !== "unchanged";
-    await printer.print(isEdited ? appliedText(saved, "edited") : text`Edit cancelled, no changes made\n`);
+    await printer.print(
+      isEdited ? appliedText(saved, "edited") : text`Edit cancelled, no changes made\n`,
+    );
   } catch (error) {
     isKept = true;
     printer.note(`your changes are kept in ${file}`);
@@ -50,17 +62,29 @@ interface Editing {
 }
 
 /** Undefined where the text was saved as it was opened, or empty. */
-const editUntilValid = async (service: Service, view: AutoscalerView, { file, editFile }: Editing): Promise<Applied | undefined> => {
+const editUntilValid = async (
+  service: Service,
+  view: AutoscalerView,
+  { file, editFile }: Editing,
+): Promise<Applied | undefined> => {
   let opened = yamlText(view.manifest, { aliasDuplicateObjects: false });
   let problems: readonly string[] = [];
   for (;;) {
-    writeFileSync(file, `${[...INTRODUCTION, ...problems.map((problem) => `# ${printable(problem)}`)].join("\n")}\n${opened}`, { mode: 0o600 });
+    writeFileSync(
+      file,
+      `${[...INTRODUCTION, ...problems.map((problem) => `# ${printable(problem)}`)].join("\n")}\n${opened}`,
+      { mode: 0o600 },
+    );
     await editFile(file);
     const saved = withoutComments(readFileSync(file, "utf8"));
     if (saved.trim() === "") return undefined;
     if (saved === opened) {
       if (problems.length === 0) return undefined;
-      throw new TidemarkError("cli.edit", `Cannot edit "${view.name}": no valid changes were saved\n${problems.join("\n")}`, {});
+      throw new TidemarkError(
+        "cli.edit",
+        `Cannot edit "${view.name}": no valid changes were saved\n${problems.join("\n")}`,
+        {},
+      );
     }
     opened = saved;
     const outcome = await applyEdited(service, view, opened);
@@ -78,7 +102,11 @@ const withoutComments = (manifest: string): string =>
 type Outcome = { readonly applied: Applied } | { readonly problems: readonly string[] };
 
 /** A refused manifest is an outcome, which the editor shows. Another failure is thrown. */
-const applyEdited = async (service: Service, view: AutoscalerView, manifest: string): Promise<Outcome> => {
+const applyEdited = async (
+  service: Service,
+  view: AutoscalerView,
+  manifest: string,
+): Promise<Outcome> => {
   const { cluster, namespace, uid, generation } = view;
   const sources = [{ file: "edit", text: manifest }];
   try {
@@ -100,7 +128,13 @@ const mustBeSame = (view: AutoscalerView, sources: Parameters<typeof readInputs>
   const [document] = inputs.map((input) => input.document);
   const { kind, metadata } = isObject(document) ? document : {};
   const { name, namespace = view.namespace } = isObject(metadata) ? metadata : {};
-  if (inputs.length === 1 && name === view.name && namespace === view.namespace && kind === kindOf(view)) return;
+  if (
+    inputs.length === 1 &&
+    name === view.name &&
+    namespace === view.namespace &&
+    kind === kindOf(view)
+  )
+    return;
   throw new TidemarkError(
     "manifest.invalid",
     `Cannot edit "${view.name}": the file must hold this one ${kindOf(view)}, with the name "${view.name}" and the namespace "${view.namespace}"`,

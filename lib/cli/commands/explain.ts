@@ -10,8 +10,20 @@ export interface ExplainOptions extends SheetOptions {
   readonly at?: string;
 }
 
-export const explain = async ({ service, nowMs }: Session, printer: Printer, resource: Resource, { output, at }: ExplainOptions): Promise<void> => {
+export const explain = async (
+  { service, nowMs }: Session,
+  printer: Printer,
+  resource: Resource,
+  { output, at }: ExplainOptions,
+): Promise<void> => {
   const query = await queryFor(service, resource);
-  const explanation = await service.explain(query, at === undefined ? undefined : pastEndMs("--at", at, nowMs, printer.note));
-  await printer.print(output === "text" ? explainSheet(withLocalTimes(explanation), nowMs, printer.paint) : documentText(explanation, output));
+  const explanation = await service.explain(
+    query,
+    at === undefined ? undefined : pastEndMs("--at", at, nowMs, printer.note),
+  );
+  await printer.print(
+    output === "text"
+      ? explainSheet(withLocalTimes(explanation), nowMs, printer.paint)
+      : documentText(explanation, output),
+  );
 };

@@ -33,7 +33,8 @@ export interface ExportOptions extends ScopeOptions {
 export const exportedOf = ({ only }: Pick<ExportOptions, "only">): readonly Exported[] => {
   const names = only?.split(",").map((name) => name.trim());
   const unknown = names?.find((name) => !EXPORTED.some((known) => known === name));
-  if (unknown !== undefined) throw usage(`Cannot export "${unknown}": give some of ${EXPORTED.join(", ")}`);
+  if (unknown !== undefined)
+    throw usage(`Cannot export "${unknown}": give some of ${EXPORTED.join(", ")}`);
   return EXPORTED.filter((known) => names === undefined || names.includes(known));
 };
 
@@ -44,10 +45,17 @@ interface Rows {
 }
 
 /**
- * Writes events, edits and history into files of a folder, one file each, batch by batch, so that memory stays constant. A file gets its name when it is whole: one that was cut off has the
- * ending `.part`, and is written anew by the next call. A file that exists is refused, and nothing is overwritten.
+ * Writes events, edits and history into files of a folder, one file each, batch by batch, so that
+ * memory stays constant. A file gets its name when it is whole: one that was cut off has the ending
+ * `.part`, and is written anew by the next call. A file that exists is refused, and nothing is
+ * overwritten.
  */
-export const exportAll = async (session: Session, printer: Printer, filter: Filter, options: ExportOptions): Promise<void> => {
+export const exportAll = async (
+  session: Session,
+  printer: Printer,
+  filter: Filter,
+  options: ExportOptions,
+): Promise<void> => {
   const { nowMs } = session;
   const range = rangeMs(options, nowMs, printer.note);
   const stretch = { sinceMs: range.sinceMs ?? 0, untilMs: range.untilMs ?? nowMs };
@@ -55,8 +63,11 @@ export const exportAll = async (session: Session, printer: Printer, filter: Filt
   await mkdir(options.output, { recursive: true });
   for (const name of exportedOf(options)) {
     const file = join(options.output, `${name}.${options.format}`);
-    const written = await writeRows(file, rowsOf(name, session, { filter, stretch, stepMs }), options.format, (count) =>
-      printer.progress(text`${name}: ${count}`),
+    const written = await writeRows(
+      file,
+      rowsOf(name, session, { filter, stretch, stepMs }),
+      options.format,
+      (count) => printer.progress(text`${name}: ${count}`),
     );
     printer.progress();
     await printer.print(text`${file}: ${written} ${name === "history" ? "points" : name}\n`);
@@ -69,12 +80,22 @@ interface Wanted {
   readonly stepMs: number;
 }
 
-const writeRows = async (file: string, { header, rows, csv }: Rows, format: "csv" | "jsonl", report: (count: number) => void): Promise<number> => {
+const writeRows = async (
+  file: string,
+  { header, rows, csv }: Rows,
+  format: "csv" | "jsonl",
+  report: (count: number) => void,
+): Promise<number> => {
   let count = 0;
   const part = `${file}.part`;
-  // The file is made first and exclusively, so that two exports never write one, and none overwrites what a person has.
+  // The file is made first and exclusively, so that two exports never write one, and none
+  // overwrites what a person has.
   await writeFile(file, "", { flag: "wx" }).catch((cause: NodeJS.ErrnoException) => {
-    throw cause.code === "EEXIST" ? usage(`Cannot write "${file}": it exists already; give another folder, or move the file away`) : cause;
+    throw cause.code === "EEXIST"
+      ? usage(
+          `Cannot write "${file}": it exists already; give another folder, or move the file away`,
+        )
+      : cause;
   });
   try {
     await pipeline(async function* () {
@@ -82,7 +103,9 @@ const writeRows = async (file: string, { header, rows, csv }: Rows, format: "csv
       for await (const batch of batches(rows)) {
         count += batch.length;
         report(count);
-        yield lines(batch.map((row) => (format === "csv" ? csv(row as never) : jsonText(row)))).written();
+        yield lines(
+          batch.map((row) => (format === "csv" ? csv(row as never) : jsonText(row))),
+        ).written();
       }
     }, createWriteStream(part));
     await rename(part, file);
@@ -103,28 +126,68 @@ const rowsOf = (name: Exported, session: Session, wanted: Wanted): Rows => {
     case "changes":
       return {
         header: csvLine(CHANGE_COLUMNS),
-        rows: chosenOf(service.changes({ ...filter, sinceMs: stretch.sinceMs }), undefined, stretch.untilMs),
+        rows: chosenOf(
+          service.changes({ ...filter, sinceMs: stretch.sinceMs }),
+          undefined,
+          stretch.untilMs,
+        ),
         csv: csvOf(CHANGE_COLUMNS),
       };
     case "history":
-      return { header: csvLine(POINT_COLUMNS), rows: points(session, wanted), csv: csvOf(POINT_COLUMNS) };
+      return {
+        header: csvLine(POINT_COLUMNS),
+        rows: points(session, wanted),
+        csv: csvOf(POINT_COLUMNS),
+      };
   }
 };
 
-const CHANGE_COLUMNS = ["id", "at", "by", "scope", "cluster", "namespace", "name", "verb", "generation", "fields"];
+const CHANGE_COLUMNS = [
+  "id",
+  "at",
+  "by",
+  "scope",
+  "cluster",
+  "namespace",
+  "name",
+  "verb",
+  "generation",
+  "fields",
+];
 const POINT_COLUMNS = [
   ...["cluster", "namespace", "name", "at"],
-  ...["current", "wanted", "desired", "ready", "min", "max", "generation", "load", "held", "reason", "metrics"],
+  ...[
+    "current",
+    "wanted",
+    "desired",
+    "ready",
+    "min",
+    "max",
+    "generation",
+    "load",
+    "held",
+    "reason",
+    "metrics",
+  ],
 ];
 
 /** Lists are JSON in their cell. */
 const csvOf =
   (columns: readonly string[]) =>
   (row: Readonly<Record<string, string | number | readonly unknown[] | undefined>>): Printed =>
-    csvLine(columns.map((column) => (Array.isArray(row[column]) ? JSON.stringify(row[column]) : (row[column] as string | number | undefined))));
+    csvLine(
+      columns.map((column) =>
+        Array.isArray(row[column])
+          ? JSON.stringify(row[column])
+          : (row[column] as string | number | undefined),
+      ),
+    );
 
 /** The points of every autoscaler, one after the other. */
-async function* points({ service }: Session, { filter, stretch, stepMs }: Wanted): AsyncGenerator<unknown> {
+async function* points(
+  { service }: Session,
+  { filter, stretch, stepMs }: Wanted,
+): AsyncGenerator<unknown> {
   for await (const { cluster, namespace, name } of listedRows(service, undefined, filter)) {
     const history = await wholeHistory(service, { cluster, namespace, name, ...stretch, stepMs });
     for (const point of history.points) yield { cluster, namespace, name, ...point };
@@ -137,6 +200,16 @@ export interface SeriesOptions extends ScopeOptions {
 }
 
 /** Prints every series as OpenMetrics text, the same that a scraper reads. */
-export const series = async ({ service }: Session, printer: Printer, options: SeriesOptions): Promise<void> => {
-  await printer.print(block(openMetricsText(await service.series({ ...filterOf(options), labels: labelNames(options.labels) }))));
+export const series = async (
+  { service }: Session,
+  printer: Printer,
+  options: SeriesOptions,
+): Promise<void> => {
+  await printer.print(
+    block(
+      openMetricsText(
+        await service.series({ ...filterOf(options), labels: labelNames(options.labels) }),
+      ),
+    ),
+  );
 };

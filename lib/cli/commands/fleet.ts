@@ -13,11 +13,19 @@ export interface FreezeOptions {
 
 /** Checked before the folder or stack is opened. */
 export const reasonOf = ({ reason }: FreezeOptions): string => {
-  if (reason.trim() === "") throw usage("Cannot freeze the fleet: --reason is empty; give the reason that describe and the log show");
+  if (reason.trim() === "")
+    throw usage(
+      "Cannot freeze the fleet: --reason is empty; give the reason that describe and the log show",
+    );
   return reason;
 };
 
-export const freeze = async ({ service }: Session, printer: Printer, reason: string, replace: boolean): Promise<void> => {
+export const freeze = async (
+  { service }: Session,
+  printer: Printer,
+  reason: string,
+  replace: boolean,
+): Promise<void> => {
   const { changed, frozen } = await service.freeze(reason, replace);
   const already = frozen
     ? text`The fleet is already frozen ${frozenText(withLocalTimes(frozen))}\nNothing was changed; use --replace to replace this reason with yours\n`
@@ -41,13 +49,23 @@ export const confirmed = ({ yes }: { readonly yes?: true }): void => {
 export const adopt = async ({ service }: Session, printer: Printer): Promise<void> => {
   const { clusters, autoscalers, frozen } = await service.adopt();
   const counts = text`${autoscalers} autoscalers of ${clusters} clusters`;
-  await printer.print(text`Tables adopted; ${counts} go on as if each had just been scaled as far as its rules allow\n`);
+  await printer.print(
+    text`Tables adopted; ${counts} go on as if each had just been scaled as far as its rules allow\n`,
+  );
   if (frozen) await printer.print(text`Fleet frozen ${frozenText(withLocalTimes(frozen))}\n`);
 };
 
-export const describe = async ({ service }: Session, printer: Printer, { output }: SheetOptions): Promise<void> => {
+export const describe = async (
+  { service }: Session,
+  printer: Printer,
+  { output }: SheetOptions,
+): Promise<void> => {
   const fleet = await service.fleet();
-  const restored = fleet.restored ? text`The tables were restored or are a copy: nothing is scaled until "tidemark fleet adopt"\n` : text``;
-  const words = fleet.frozen ? text`${restored}Fleet frozen ${frozenText(withLocalTimes(fleet.frozen))}\n` : text`${restored}Fleet not frozen\n`;
+  const restored = fleet.restored
+    ? text`The tables were restored or are a copy: nothing is scaled until "tidemark fleet adopt"\n`
+    : text``;
+  const words = fleet.frozen
+    ? text`${restored}Fleet frozen ${frozenText(withLocalTimes(fleet.frozen))}\n`
+    : text`${restored}Fleet not frozen\n`;
   await printer.print(output === "text" ? words : documentText(fleet, output));
 };

@@ -1,6 +1,11 @@
 import { nearestName } from "../../model/nearest-name.ts";
 import { lines } from "../../report/printed.ts";
-import { ROW_FIELDS, type RowField, type TableRow, withFields } from "../../service/views/row-view.ts";
+import {
+  ROW_FIELDS,
+  type RowField,
+  type TableRow,
+  withFields,
+} from "../../service/views/row-view.ts";
 import type { Printer, Session } from "../io.ts";
 import { isDocument, rowWriter, type RowOptions } from "../output/autoscaler-rows.ts";
 import { listWriter, type Writer } from "../output/documents.ts";
@@ -20,26 +25,39 @@ export interface GetOptions extends ScopeOptions, RowOptions {
   readonly watchOnly?: true;
 }
 
-/** The fields of `--fields`; undefined without it. Throws a usage error for a name that no row has. */
+/**
+ * The fields of `--fields`; undefined without it. Throws a usage error for a name that no row has.
+ */
 export const fieldsOf = ({ fields }: Pick<GetOptions, "fields">): readonly RowField[] | undefined =>
-  fields?.split(",").map((name) => ROW_FIELDS.find((field) => field === name.trim()) ?? unknownField(name));
+  fields
+    ?.split(",")
+    .map((name) => ROW_FIELDS.find((field) => field === name.trim()) ?? unknownField(name));
 
 const unknownField = (name: string): never => {
   const nearest = nearestName(name, ROW_FIELDS);
-  throw usage(`Cannot use --fields "${name}": ${nearest === undefined ? `give some of ${ROW_FIELDS.join(", ")}` : `did you mean "${nearest}"?`}`);
+  throw usage(
+    `Cannot use --fields "${name}": ${nearest === undefined ? `give some of ${ROW_FIELDS.join(", ")}` : `did you mean "${nearest}"?`}`,
+  );
 };
 
 /** Refuses `--fields` beside an option that it would contradict. */
 export const checkFields = (options: GetOptions): void => {
   if (fieldsOf(options) === undefined) return;
   const { watch, watchOnly, showLabels, output } = options;
-  if (watch || watchOnly) throw usage("Cannot use --fields and --watch together: a watch prints whole rows");
-  if (showLabels) throw usage('Cannot use --fields and --show-labels together: give "labels" as a field');
-  if (output === "wide" || output === "name") throw usage(`Cannot use --fields and -o ${output} together: give -o table, json or yaml`);
+  if (watch || watchOnly)
+    throw usage("Cannot use --fields and --watch together: a watch prints whole rows");
+  if (showLabels)
+    throw usage('Cannot use --fields and --show-labels together: give "labels" as a field');
+  if (output === "wide" || output === "name")
+    throw usage(`Cannot use --fields and -o ${output} together: give -o table, json or yaml`);
 };
 
 /** Formats rows as a table, or their chosen fields. */
-export const rowsWriter = (session: Session, printer: Printer, options: GetOptions): Writer<TableRow> => {
+export const rowsWriter = (
+  session: Session,
+  printer: Printer,
+  options: GetOptions,
+): Writer<TableRow> => {
   const { output, headers } = options;
   const fields = fieldsOf(options);
   if (fields && isDocument(output)) {
@@ -52,7 +70,10 @@ export const rowsWriter = (session: Session, printer: Printer, options: GetOptio
   return { batch: (rows) => batch(rows.map((view) => ({ view }))) };
 };
 
-/** A row as `GET /v1/rows` has it, with its cluster first. The ages of its sync are of its partition, and are no fields. */
+/**
+ * A row as `GET /v1/rows` has it, with its cluster first. The ages of its sync are of its
+ * partition, and are no fields.
+ */
 const documentOf = (row: TableRow, fields: readonly RowField[]): object => {
   const { cluster, syncedAt: _synced, ageSeconds: _age, ...rest } = withFields(row, fields);
   return { cluster, ...rest };
@@ -62,8 +83,15 @@ const NAMES = ["cluster", "namespace", "name"] as const;
 
 const fieldsTable = (fields: readonly RowField[], headers?: boolean): Writer<TableRow> => {
   const columns = [...NAMES, ...fields];
-  const table = new Table(headers === false ? undefined : columns.map((name) => name.replace(/[A-Z]/g, "_$&").toUpperCase()));
-  return { batch: (rows) => lines(table.lines(rows.map((row) => columns.map((name) => cellText(row[name]))))) };
+  const table = new Table(
+    headers === false
+      ? undefined
+      : columns.map((name) => name.replace(/[A-Z]/g, "_$&").toUpperCase()),
+  );
+  return {
+    batch: (rows) =>
+      lines(table.lines(rows.map((row) => columns.map((name) => cellText(row[name]))))),
+  };
 };
 
 const cellText = (value: unknown): string => {

@@ -9,29 +9,55 @@ import { unlessFailed } from "../usage-error.ts";
 /** Autoscalers that are listed for a page; the others are counted. */
 const NAMED_MAX = 20;
 
-export const describe = async ({ service }: Session, printer: Printer, path: string, output: "text" | DocumentFormat): Promise<void> => {
+export const describe = async (
+  { service }: Session,
+  printer: Printer,
+  path: string,
+  output: "text" | DocumentFormat,
+): Promise<void> => {
   const view = await service.partition(path);
-  await printer.print(output === "text" ? partitionSheet(withLocalTimes(view)) : documentText(view, output));
+  await printer.print(
+    output === "text" ? partitionSheet(withLocalTimes(view)) : documentText(view, output),
+  );
 };
 
 const partitionSheet = (view: PartitionView): Printed => {
-  const { cluster, partition, namespaces, autoscalers, ageSeconds, aheadSeconds, epoch, leasedUntil, pages, intents } = view;
+  const {
+    cluster,
+    partition,
+    namespaces,
+    autoscalers,
+    ageSeconds,
+    aheadSeconds,
+    epoch,
+    leasedUntil,
+    pages,
+    intents,
+  } = view;
   return sheet([
     ["Partition", `${cluster}/${partition}`],
     ["Namespaces", typeof namespaces === "string" ? namespaces : namespaces.join(", ")],
     ["Autoscalers", String(autoscalers)],
     ["Synced", ageSeconds === undefined ? "never" : `${ageText(ageSeconds * 1000)} ago`],
-    ...(aheadSeconds === undefined ? [] : [["Time ahead", `${aheadSeconds} s: windows stand still; see partition reset`] as const]),
+    ...(aheadSeconds === undefined
+      ? []
+      : [["Time ahead", `${aheadSeconds} s: windows stand still; see partition reset`] as const]),
     ["Epoch", String(epoch)],
     ...(leasedUntil === undefined ? [] : [["Leased until", leasedUntil] as const]),
     {
       heading: "Windows pages",
-      lines: pages.length === 0 ? ["<none>"] : new Table(["Page", "Autoscalers", "Bytes", "State"]).lines(pages.map(pageRow)),
+      lines:
+        pages.length === 0
+          ? ["<none>"]
+          : new Table(["Page", "Autoscalers", "Bytes", "State"]).lines(pages.map(pageRow)),
     },
     ...pages.flatMap(holdingAutoscalers),
     {
       heading: "Open intents",
-      lines: intents.length === 0 ? ["<none>"] : new Table(["Id", "Autoscaler", "From", "To", "State"]).lines(intents.map(intentRow)),
+      lines:
+        intents.length === 0
+          ? ["<none>"]
+          : new Table(["Id", "Autoscaler", "From", "To", "State"]).lines(intents.map(intentRow)),
     },
   ]);
 };
@@ -46,15 +72,29 @@ const pageRow = ({ page, autoscalers, bytes, problem }: PageView): readonly stri
 const holdingAutoscalers = ({ page, problem, held = [] }: PageView) => {
   if (problem === undefined) return [];
   const more = held.length > NAMED_MAX ? [`and ${held.length - NAMED_MAX} more`] : [];
-  return [{ heading: `Holding because of page ${page}`, lines: held.length === 0 ? ["<none>"] : [...held.slice(0, NAMED_MAX), ...more] }];
+  return [
+    {
+      heading: `Holding because of page ${page}`,
+      lines: held.length === 0 ? ["<none>"] : [...held.slice(0, NAMED_MAX), ...more],
+    },
+  ];
 };
 
-const intentRow = ({ id, autoscaler, from, to, deadline, problem }: IntentView): readonly string[] => [
+const intentRow = ({
+  id,
+  autoscaler,
+  from,
+  to,
+  deadline,
+  problem,
+}: IntentView): readonly string[] => [
   id,
   autoscaler ?? "<deleted>",
   from === undefined ? "<unknown>" : String(from),
   to === undefined ? "<unknown>" : String(to),
-  problem === undefined ? `settled after ${deadline ?? "its deadline"} at the latest` : `unreadable: ${problem}`,
+  problem === undefined
+    ? `settled after ${deadline ?? "its deadline"} at the latest`
+    : `unreadable: ${problem}`,
 ];
 
 export interface ResetOptions {
@@ -62,16 +102,25 @@ export interface ResetOptions {
 }
 
 /**
- * Shows what of a partition a reset would replace; with `--yes` replaces it: pages first, because an intent needs the page of its autoscaler, then intents, and last times that are
- * ahead of the clock. Each is reported when it is done, so that what was reset before an error is known; the same command goes on from there.
+ * Shows what of a partition a reset would replace; with `--yes` replaces it: pages first, because
+ * an intent needs the page of its autoscaler, then intents, and last times that are ahead of the
+ * clock. Each is reported when it is done, so that what was reset before an error is known; the
+ * same command goes on from there.
  */
-export const reset = async ({ service }: Session, printer: Printer, path: string, { yes }: ResetOptions): Promise<void> => {
+export const reset = async (
+  { service }: Session,
+  printer: Printer,
+  path: string,
+  { yes }: ResetOptions,
+): Promise<void> => {
   const view = await service.partition(path);
   const pages = view.pages.filter(({ problem }) => problem !== undefined);
   const intents = view.intents.filter(({ problem }) => problem !== undefined);
   if (!yes) return void (await printer.print(planText(view, { pages, intents })));
-  for (const { page } of pages) await printer.print(resetText(await service.resetWindows(path, page), `Windows page ${page}`));
-  for (const { id } of intents) await printer.print(resetText(await service.resetIntent(path, id), `Intent "${id}"`));
+  for (const { page } of pages)
+    await printer.print(resetText(await service.resetWindows(path, page), `Windows page ${page}`));
+  for (const { id } of intents)
+    await printer.print(resetText(await service.resetIntent(path, id), `Intent "${id}"`));
   // Windows may have a time that is ahead where the head, which the view shows, has none.
   const time = await unlessFailed(service.resetTime(path), "service.in-time");
   if (time) await printer.print(lines(resetLines(time, "The time")));
@@ -85,12 +134,21 @@ interface Damages {
 
 const planText = (view: PartitionView, { pages, intents }: Damages): Printed => {
   const { cluster, partition, aheadSeconds } = view;
-  if (pages.length + intents.length === 0 && aheadSeconds === undefined) return lines([nothingText(view)]);
+  if (pages.length + intents.length === 0 && aheadSeconds === undefined)
+    return lines([nothingText(view)]);
   return lines([
     `A reset of "${cluster}/${partition}" replaces:`,
-    ...pages.map(({ page, held = [], problem }) => `  windows page ${page}, for which ${held.length} autoscalers hold: ${problem}`),
-    ...intents.map(({ id, autoscaler, problem }) => `  intent "${id}" of ${autoscaler ?? "a deleted autoscaler"}: ${problem}`),
-    ...(aheadSeconds === undefined ? [] : [`  times that are ${aheadSeconds} s ahead of the clock`]),
+    ...pages.map(
+      ({ page, held = [], problem }) =>
+        `  windows page ${page}, for which ${held.length} autoscalers hold: ${problem}`,
+    ),
+    ...intents.map(
+      ({ id, autoscaler, problem }) =>
+        `  intent "${id}" of ${autoscaler ?? "a deleted autoscaler"}: ${problem}`,
+    ),
+    ...(aheadSeconds === undefined
+      ? []
+      : [`  times that are ${aheadSeconds} s ahead of the clock`]),
     "What they say is lost. The autoscalers then go on as if each had just been scaled as far as its rules allow.",
     `Nothing was changed: tidemark partition reset ${cluster}/${partition} --yes replaces it`,
   ]);
@@ -99,7 +157,10 @@ const planText = (view: PartitionView, { pages, intents }: Damages): Printed => 
 const nothingText = ({ cluster, partition }: PartitionView): string =>
   `Nothing to reset in "${cluster}/${partition}": its pages and intents can be read, and no time is ahead of the clock`;
 
-const resetLines = ({ cluster, partition, autoscalers }: ResetView, what: string): readonly string[] => [
+const resetLines = (
+  { cluster, partition, autoscalers }: ResetView,
+  what: string,
+): readonly string[] => [
   `${what} of "${cluster}/${partition}" reset: ${autoscalers.length} autoscalers go on as if each had just been scaled as far as its rules allow`,
   ...autoscalers.map((path) => `  ${path}`),
 ];

@@ -15,11 +15,17 @@ export const pause = async (
   const end = untilMs === undefined ? "" : ` until ${instantText(untilMs)}`;
   await forEachResource(resources, async ({ version: _version, ...resource }) => {
     const edited = await service.pause(await queryFor(service, resource), untilMs);
-    await printer.print(resultText(edited, edited.changed ? `paused${end}` : `was paused${end} already`));
+    await printer.print(
+      resultText(edited, edited.changed ? `paused${end}` : `was paused${end} already`),
+    );
   });
 };
 
-export const resume = async ({ service }: Session, printer: Printer, resources: readonly Chosen[]): Promise<void> =>
+export const resume = async (
+  { service }: Session,
+  printer: Printer,
+  resources: readonly Chosen[],
+): Promise<void> =>
   forEachResource(resources, async ({ version: _version, ...resource }) => {
     const edited = await service.resume(await queryFor(service, resource));
     await printer.print(resultText(edited, edited.changed ? "resumed" : "was not paused"));

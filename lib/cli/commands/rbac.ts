@@ -1,4 +1,10 @@
-import { type AccessEntry, accessEntryText, type RbacOptions, rbacText, sourceRbacText } from "../../cluster/rights/rbac-text.ts";
+import {
+  type AccessEntry,
+  accessEntryText,
+  type RbacOptions,
+  rbacText,
+  sourceRbacText,
+} from "../../cluster/rights/rbac-text.ts";
 import { readScalableKind } from "../../cluster/rights/rules.ts";
 import { eksFault } from "../../model/aws-names.ts";
 import { present } from "../../model/json.ts";
@@ -19,17 +25,35 @@ export interface RbacCommandOptions extends Pick<TargetOptions, "stack" | "stage
   readonly source?: string;
 }
 
-/** Prints the roles, and for an EKS cluster the command for its access entry: of the options, or of the stored cluster. */
-export const rbac = async (printer: Printer, request: RbacRequest, cluster?: { readonly session: Session; readonly name: string }): Promise<void> => {
+/**
+ * Prints the roles, and for an EKS cluster the command for its access entry: of the options, or of
+ * the stored cluster.
+ */
+export const rbac = async (
+  printer: Printer,
+  request: RbacRequest,
+  cluster?: { readonly session: Session; readonly name: string },
+): Promise<void> => {
   const entry = request.entry ?? (cluster && (await storedEntry(cluster.session, cluster.name)));
-  const access = entry === undefined ? "" : accessEntryText({ ...entry, ...present({ stack: request.stack }) });
+  const access =
+    entry === undefined ? "" : accessEntryText({ ...entry, ...present({ stack: request.stack }) });
   await printer.print(block(rbacText(request.roles) + access));
 };
 
-/** Prints the role for a registered source that is a service of the cluster. Throws `service.unknown`. */
-export const sourceRbac = async (session: Session, printer: Printer, name: string): Promise<void> => {
+/**
+ * Prints the role for a registered source that is a service of the cluster. Throws
+ * `service.unknown`.
+ */
+export const sourceRbac = async (
+  session: Session,
+  printer: Printer,
+  name: string,
+): Promise<void> => {
   const { service } = await sourceNamed(session, name);
-  if (!service) throw usage(`Cannot print a role for source "${name}": it is reached outside of the clusters, so that none must allow it`);
+  if (!service)
+    throw usage(
+      `Cannot print a role for source "${name}": it is reached outside of the clusters, so that none must allow it`,
+    );
   await printer.print(block(sourceRbacText(name, service)));
 };
 
@@ -41,7 +65,13 @@ interface RbacRequest {
 }
 
 /** Reads the options. Throws usage errors that name the option. */
-export const rbacRequest = ({ namespaces, readOnly, status, kind = [], ...target }: RbacCommandOptions): RbacRequest => ({
+export const rbacRequest = ({
+  namespaces,
+  readOnly,
+  status,
+  kind = [],
+  ...target
+}: RbacCommandOptions): RbacRequest => ({
   ...present({ entry: entryOf(target), stack: stackName(target) }),
   roles: {
     readOnly: readOnly === true,
@@ -51,8 +81,12 @@ export const rbacRequest = ({ namespaces, readOnly, status, kind = [], ...target
   },
 });
 
-const stackName = ({ stack, stage }: Pick<TargetOptions, "stack" | "stage">): string | undefined => {
-  const target = stack === undefined ? undefined : chooseTarget({ stack, ...present({ stage }) }, {});
+const stackName = ({
+  stack,
+  stage,
+}: Pick<TargetOptions, "stack" | "stage">): string | undefined => {
+  const target =
+    stack === undefined ? undefined : chooseTarget({ stack, ...present({ stage }) }, {});
   return target?.kind === "named stack" ? target.name : undefined;
 };
 
@@ -61,13 +95,23 @@ const LABEL = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
 const namespacesIn = (text: string): readonly string[] => {
   const names = text.split(",");
   const wrong = names.find((name) => !LABEL.test(name));
-  if (wrong !== undefined) throw usage(`Cannot read --namespaces "${text}": "${wrong}" is no name of a namespace; give NAMESPACE,NAMESPACE`);
+  if (wrong !== undefined)
+    throw usage(
+      `Cannot read --namespaces "${text}": "${wrong}" is no name of a namespace; give NAMESPACE,NAMESPACE`,
+    );
   return [...new Set(names)];
 };
 
-const entryOf = ({ eks, region, roleArn }: Pick<RbacCommandOptions, "eks" | "region" | "roleArn">): AccessEntry | undefined => {
+const entryOf = ({
+  eks,
+  region,
+  roleArn,
+}: Pick<RbacCommandOptions, "eks" | "region" | "roleArn">): AccessEntry | undefined => {
   if (eks === undefined && region === undefined && roleArn === undefined) return undefined;
-  if (eks === undefined) throw usage("Cannot print an access entry: --region and --role-arn need --eks, the name of the EKS cluster");
+  if (eks === undefined)
+    throw usage(
+      "Cannot print an access entry: --region and --role-arn need --eks, the name of the EKS cluster",
+    );
   if (region === undefined) throw usage("Cannot print an access entry: --eks needs --region");
   const entry: AccessEntry = { clusterId: eks, region, ...(roleArn !== undefined && { roleArn }) };
   const fault = eksFault(entry);
@@ -75,8 +119,14 @@ const entryOf = ({ eks, region, roleArn }: Pick<RbacCommandOptions, "eks" | "reg
   return entry;
 };
 
-/** A stored connection that is no address of EKS gets no command, because its values would become a part of it. */
-const storedEntry = async ({ service }: Session, name: string): Promise<AccessEntry | undefined> => {
+/**
+ * A stored connection that is no address of EKS gets no command, because its values would become a
+ * part of it.
+ */
+const storedEntry = async (
+  { service }: Session,
+  name: string,
+): Promise<AccessEntry | undefined> => {
   const { connection } = await service.cluster(name);
   if (connection?.kind !== "eks" || eksFault(connection) !== undefined) return undefined;
   const { clusterId, region, roleArn } = connection;

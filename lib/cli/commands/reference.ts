@@ -1,7 +1,13 @@
 import type { FieldDescription } from "../../fields/field-types.ts";
 import { ruleText } from "../../fields/rule-text.ts";
 import { podAutoscalerDefinition } from "../../manifest/crd/definition.ts";
-import { boundsText, defaultText, explainField, fieldsOf, typeText } from "../../manifest/native/explain-field.ts";
+import {
+  boundsText,
+  defaultText,
+  explainField,
+  fieldsOf,
+  typeText,
+} from "../../manifest/native/explain-field.ts";
 import { podAutoscalerSchema, schemaOf } from "../../manifest/native/json-schema.ts";
 import { rulesAt } from "../../manifest/native/rule-table.ts";
 import { TidemarkError } from "../../model/errors.ts";
@@ -11,16 +17,33 @@ import { type DocumentFormat, documentText } from "../output/documents.ts";
 import { type ReasonText, reasonText, reasonTexts } from "../../report/reasons/reasons.ts";
 import { aligned } from "../output/text-table.ts";
 
-/** Prints the meaning and bounds of a field of a PodAutoscaler; without a field of the spec, or in JSON the whole schema. Throws `manifest.unknown-field`. */
-export const explainSchema = async (printer: Printer, field: string | undefined, output: "text" | DocumentFormat): Promise<void> => {
+/**
+ * Prints the meaning and bounds of a field of a PodAutoscaler; without a field of the spec, or in
+ * JSON the whole schema. Throws `manifest.unknown-field`.
+ */
+export const explainSchema = async (
+  printer: Printer,
+  field: string | undefined,
+  output: "text" | DocumentFormat,
+): Promise<void> => {
   const explanation = explainField(field ?? "spec");
   if (explanation.kind === "unknown") {
     const { path, name, nearest } = explanation;
     const hint = nearest === undefined ? "" : `, did you mean "${nearest}"?`;
-    throw new TidemarkError("manifest.unknown-field", `Cannot explain "${field}": "${path}" has no field "${name}"${hint}`, { path, name });
+    throw new TidemarkError(
+      "manifest.unknown-field",
+      `Cannot explain "${field}": "${path}" has no field "${name}"${hint}`,
+      { path, name },
+    );
   }
   if (output === "text") await printer.print(fieldSheet(explanation.path, explanation.about));
-  else await printer.print(documentText(field === undefined ? podAutoscalerSchema() : schemaOf(explanation.path, explanation.about), output));
+  else
+    await printer.print(
+      documentText(
+        field === undefined ? podAutoscalerSchema() : schemaOf(explanation.path, explanation.about),
+        output,
+      ),
+    );
 };
 
 const fieldSheet = (path: string, about: FieldDescription): Printed => {
@@ -37,28 +60,54 @@ const fieldSheet = (path: string, about: FieldDescription): Printed => {
     `  ${about.meaning}`,
     ...rows.map(([name = "", value = ""]) => `  ${`${name}:`.padEnd(9)}${value}`),
     ...(rules.length > 0 ? ["  Rules:", ...rules.map((rule) => `    ${ruleText(rule)}`)] : []),
-    ...(members.length > 0 ? ["  Fields:", ...members.map(([name, { meaning }]) => `    ${name.padEnd(width)}  ${meaning}`)] : []),
+    ...(members.length > 0
+      ? [
+          "  Fields:",
+          ...members.map(([name, { meaning }]) => `    ${name.padEnd(width)}  ${meaning}`),
+        ]
+      : []),
   ]);
 };
 
-/** Prints the CustomResourceDefinition `podautoscalers.tidemark.dev`, ready for `kubectl apply --server-side -f -`. */
+/**
+ * Prints the CustomResourceDefinition `podautoscalers.tidemark.dev`, ready for `kubectl apply
+ * --server-side -f -`.
+ */
 export const crd = async (printer: Printer, output: DocumentFormat): Promise<void> => {
   await printer.print(documentText(podAutoscalerDefinition(), output));
 };
 
-/** Prints what a reason means and what to do; without a name every reason with its meaning. Throws `report.unknown-reason`. */
-export const explainReason = async (printer: Printer, name: string | undefined, output: "text" | DocumentFormat): Promise<void> => {
+/**
+ * Prints what a reason means and what to do; without a name every reason with its meaning. Throws
+ * `report.unknown-reason`.
+ */
+export const explainReason = async (
+  printer: Printer,
+  name: string | undefined,
+  output: "text" | DocumentFormat,
+): Promise<void> => {
   const shown = name === undefined ? reasonTexts() : knownReason(name);
   if (output !== "text") await printer.print(documentText(shown, output));
-  else if (Array.isArray(shown)) await printer.print(lines(aligned(shown.map((reason: ReasonText) => [reason.name, reason.means]))));
+  else if (Array.isArray(shown))
+    await printer.print(
+      lines(aligned(shown.map((reason: ReasonText) => [reason.name, reason.means]))),
+    );
   else await printer.print(sheetOf(shown as ReasonText));
 };
 
 const knownReason = (name: string): ReasonText => {
   const found = reasonText(name);
   if (found.kind === "known") return found.reason;
-  const hint = found.nearest === undefined ? ": tidemark explain-reason lists all of them" : `, did you mean "${found.nearest}"?`;
-  throw new TidemarkError("report.unknown-reason", `Cannot explain "${name}": there is no such reason${hint}`, { name });
+  const hint =
+    found.nearest === undefined
+      ? ": tidemark explain-reason lists all of them"
+      : `, did you mean "${found.nearest}"?`;
+  throw new TidemarkError(
+    "report.unknown-reason",
+    `Cannot explain "${name}": there is no such reason${hint}`,
+    { name },
+  );
 };
 
-const sheetOf = ({ name, group, means, todo }: ReasonText) => lines([`${name} (${group.toLowerCase()})`, `  ${means}`, `  What to do: ${todo}`]);
+const sheetOf = ({ name, group, means, todo }: ReasonText) =>
+  lines([`${name} (${group.toLowerCase()})`, `  ${means}`, `  What to do: ${todo}`]);

@@ -33,16 +33,37 @@ export const changesWanted = ({ next }: Pick<ScheduleOptions, "next">): number =
   throw usage(`Cannot use --next "${next}": give a whole number from 1 to ${NEXT_MAX}`);
 };
 
-/** Prints the bounds of an autoscaler at an instant, and the changes that its schedule makes after it. */
-export const schedule = async ({ service, nowMs }: Session, printer: Printer, resource: Resource, options: ScheduleOptions): Promise<void> => {
-  const { cluster, namespace, name, manifest, overrides } = await service.get(await queryFor(service, resource));
+/**
+ * Prints the bounds of an autoscaler at an instant, and the changes that its schedule makes after
+ * it.
+ */
+export const schedule = async (
+  { service, nowMs }: Session,
+  printer: Printer,
+  resource: Resource,
+  options: ScheduleOptions,
+): Promise<void> => {
+  const { cluster, namespace, name, manifest, overrides } = await service.get(
+    await queryFor(service, resource),
+  );
   const spec = specOf(JSON.stringify(manifest), `${namespace}/${name}`);
-  const people: SetByPeople = { overrides: (overrides ?? []).map(overrideOf), calendars: await calendarsFor(service, spec, printer) };
-  const fromMs = options.at === undefined ? nowMs : futureMs("--at", options.at, nowMs, printer.note);
+  const people: SetByPeople = {
+    overrides: (overrides ?? []).map(overrideOf),
+    calendars: await calendarsFor(service, spec, printer),
+  };
+  const fromMs =
+    options.at === undefined ? nowMs : futureMs("--at", options.at, nowMs, printer.note);
   const now = effectiveBounds(spec, people, fromMs);
   const changes = changesAhead(spec, people, { fromMs, most: changesWanted(options) });
   if (options.output !== "table") {
-    const view = { cluster, namespace, name, at: rfc3339(fromMs), ...boundsView(now), changes: changes.map(changeView) };
+    const view = {
+      cluster,
+      namespace,
+      name,
+      at: rfc3339(fromMs),
+      ...boundsView(now),
+      changes: changes.map(changeView),
+    };
     await printer.print(documentText(view, options.output));
     return;
   }
@@ -50,7 +71,10 @@ export const schedule = async ({ service, nowMs }: Session, printer: Printer, re
   const held = holds.map((hold) => `, held ${sourceText(hold)}`).join("");
   const head = text`At ${instantText(fromMs)}: minReplicas ${min.replicas} ${sourceText(min.source)}, maxReplicas ${max.replicas} ${sourceText(max.source)}${paused ? `, paused ${sourceText(paused)}` : ""}${held}`;
   const rows = changes.map(rowOf);
-  const table = rows.length === 0 ? [text`No change within 400 days`] : aligned([["LOCAL TIME", "TIME", "MIN", "MAX", "WHAT"], ...rows]);
+  const table =
+    rows.length === 0
+      ? [text`No change within 400 days`]
+      : aligned([["LOCAL TIME", "TIME", "MIN", "MAX", "WHAT"], ...rows]);
   await printer.print(lines([head, ...table]));
 };
 
@@ -60,9 +84,14 @@ const calendarsFor = async (
   { schedule: entries = [] }: Pick<AutoscalerSpec, "schedule">,
   { report }: Printer,
 ): Promise<readonly Calendar[]> => {
-  const named = new Set(entries.flatMap(({ exceptFrom, suspended }) => (suspended ? [] : (exceptFrom ?? []))));
+  const named = new Set(
+    entries.flatMap(({ exceptFrom, suspended }) => (suspended ? [] : (exceptFrom ?? []))),
+  );
   if (named.size === 0) return [];
-  const calendars = (await service.calendars()).map((view) => ({ name: view.name, days: view.dates.flatMap((date) => readDay(date) ?? []) }));
+  const calendars = (await service.calendars()).map((view) => ({
+    name: view.name,
+    days: view.dates.flatMap((date) => readDay(date) ?? []),
+  }));
   for (const name of named)
     if (!calendars.some((calendar) => calendar.name === name))
       report(
@@ -76,7 +105,9 @@ const rowOf = ({ atMs, timeZone, bounds, climb }: BoundsChange): readonly string
   instantText(atMs),
   String(bounds.min.replicas),
   String(bounds.max.replicas),
-  climb ? `the floor climbs to ${climb.to} until ${localText(timeZone, climb.untilMs)}` : whatOf(bounds),
+  climb
+    ? `the floor climbs to ${climb.to} until ${localText(timeZone, climb.untilMs)}`
+    : whatOf(bounds),
 ];
 
 /** The entries and overrides behind the bounds; the manifest only where there is none. */

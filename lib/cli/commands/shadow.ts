@@ -2,7 +2,12 @@ import { withLocalTimes, instantText } from "../../report/instant-text.ts";
 import { lines, type Printed, text, type Word } from "../../report/printed.ts";
 import type { Filter } from "../../service/service.ts";
 import { wholeShadow, verdictOf, VERDICTS } from "../../service/shadow/join-shadow.ts";
-import type { ShadowStretch, ShadowView, ShadowDifference, ShadowReaction } from "../../views/over-time.ts";
+import type {
+  ShadowStretch,
+  ShadowView,
+  ShadowDifference,
+  ShadowReaction,
+} from "../../views/over-time.ts";
 import type { Printer, Session } from "../io.ts";
 import { listedRows } from "../select/listed-autoscalers.ts";
 import { csvLine, Table, aligned } from "../output/text-table.ts";
@@ -17,25 +22,47 @@ export interface ShadowOptions {
 }
 
 /** Prints the comparison of one autoscaler, or a line for each that is in the state shadow. */
-export const shadow = async (session: Session, printer: Printer, of: Resource | Filter, options: ShadowOptions): Promise<void> => {
+export const shadow = async (
+  session: Session,
+  printer: Printer,
+  of: Resource | Filter,
+  options: ShadowOptions,
+): Promise<void> => {
   const { service, nowMs } = session;
   const stretch = rangeMs(options, nowMs, printer.note);
   if ("name" in of) {
     const view = await wholeShadow(service, { ...(await queryFor(service, of)), ...stretch });
-    await printer.print(textOf([view], judged(view), options.output, () => shadowSheet(withLocalTimes(view))));
+    await printer.print(
+      textOf([view], judged(view), options.output, () => shadowSheet(withLocalTimes(view))),
+    );
     return;
   }
   const views: ShadowView[] = [];
-  for await (const { cluster, namespace, name: each, state } of listedRows(service, undefined, of)) {
-    if (state === "shadow") views.push(await wholeShadow(service, { cluster, namespace, name: each, ...stretch }));
+  for await (const { cluster, namespace, name: each, state } of listedRows(
+    service,
+    undefined,
+    of,
+  )) {
+    if (state === "shadow")
+      views.push(await wholeShadow(service, { cluster, namespace, name: each, ...stretch }));
   }
-  await printer.print(textOf(views, listOf(views.map(judged)), options.output, () => tableOf(views)));
+  await printer.print(
+    textOf(views, listOf(views.map(judged)), options.output, () => tableOf(views)),
+  );
 };
 
-const textOf = (views: readonly ShadowView[], document: object, format: ShadowOptions["output"], sheet: () => Printed): Printed => {
+const textOf = (
+  views: readonly ShadowView[],
+  document: object,
+  format: ShadowOptions["output"],
+  sheet: () => Printed,
+): Printed => {
   if (format === "text") return sheet();
   if (format !== "csv") return documentText(document, format);
-  return lines([CSV_HEADER, ...views.flatMap((view) => view.stretches.map((stretch) => csvRow(view, stretch)))]);
+  return lines([
+    CSV_HEADER,
+    ...views.flatMap((view) => view.stretches.map((stretch) => csvRow(view, stretch))),
+  ]);
 };
 
 const judged = (view: ShadowView) => ({ ...view, ...verdictOf(view) });
@@ -45,13 +72,41 @@ const tableOf = (views: readonly ShadowView[]): Printed =>
     ? text`No autoscaler is in the state shadow\n`
     : lines([...new Table(SHADOW_HEADERS).lines(views.map(shadowRow)), "", verdictsLine(views)]);
 
-const CSV_COLUMNS = ["at", "until", "syncs", "current", "own", "rival", "difference", "reason", "message", "rivalReason", "rivalMessage"] as const;
+const CSV_COLUMNS = [
+  "at",
+  "until",
+  "syncs",
+  "current",
+  "own",
+  "rival",
+  "difference",
+  "reason",
+  "message",
+  "rivalReason",
+  "rivalMessage",
+] as const;
 const CSV_HEADER = ["cluster", "namespace", "name", ...CSV_COLUMNS].join(",");
 
 const csvRow = ({ cluster, namespace, name }: ShadowView, stretch: ShadowStretch): Printed =>
-  csvLine([cluster, namespace, name, ...CSV_COLUMNS.map((column) => String(stretch[column] ?? ""))]);
+  csvLine([
+    cluster,
+    namespace,
+    name,
+    ...CSV_COLUMNS.map((column) => String(stretch[column] ?? "")),
+  ]);
 
-const SHADOW_HEADERS = ["CLUSTER", "NAMESPACE", "NAME", "RIVAL", "SYNCS", "AGREE", "±1 SYNC", "REPLICA HOURS", "RIVAL'S HOURS", "VERDICT"];
+const SHADOW_HEADERS = [
+  "CLUSTER",
+  "NAMESPACE",
+  "NAME",
+  "RIVAL",
+  "SYNCS",
+  "AGREE",
+  "±1 SYNC",
+  "REPLICA HOURS",
+  "RIVAL'S HOURS",
+  "VERDICT",
+];
 
 const shadowRow = (view: ShadowView): readonly string[] => [
   view.cluster,
@@ -74,27 +129,49 @@ const verdictText = (view: ShadowView): string => {
 /** How many are ready, in one line below the table. */
 const verdictsLine = (views: readonly ShadowView[]): string => {
   const verdicts = views.map((view) => verdictOf(view).verdict);
-  const counted = VERDICTS.map((each) => [each, verdicts.filter((verdict) => verdict === each).length] as const);
+  const counted = VERDICTS.map(
+    (each) => [each, verdicts.filter((verdict) => verdict === each).length] as const,
+  );
   return counted
     .filter(([verdict, count]) => count > 0 || verdict !== "too early")
     .map(([verdict, count]) => `${verdict}: ${count}`)
     .join(", ");
 };
 
-const rivalText = ({ rivals }: ShadowView): string => rivals.map(({ kind, name }) => `${kind}/${name}`).join(", ") || "<none>";
+const rivalText = ({ rivals }: ShadowView): string =>
+  rivals.map(({ kind, name }) => `${kind}/${name}`).join(", ") || "<none>";
 
-const shareText = (agreed: number, syncs: number): string => (syncs === 0 ? "<none>" : `${Math.floor((agreed / syncs) * 1_000) / 10}%`);
+const shareText = (agreed: number, syncs: number): string =>
+  syncs === 0 ? "<none>" : `${Math.floor((agreed / syncs) * 1_000) / 10}%`;
 
 /** With the words before it, a plot fits a terminal of 80 columns. */
 const PLOT_COLUMNS = 64;
 const SHOWN = 20;
 
-/** The comparison of one autoscaler on one screen: the share of agreement, a plot of both counts, every difference with both reasons, and how long each took to react. */
+/**
+ * The comparison of one autoscaler on one screen: the share of agreement, a plot of both counts,
+ * every difference with both reasons, and how long each took to react.
+ */
 export const shadowSheet = (view: ShadowView): Printed => {
-  const { cluster, namespace, name, since, until, syncs, agreed, agreedWithinPeriod, undecided, replicaHours, stretches, reactions } = view;
+  const {
+    cluster,
+    namespace,
+    name,
+    since,
+    until,
+    syncs,
+    agreed,
+    agreedWithinPeriod,
+    undecided,
+    replicaHours,
+    stretches,
+    reactions,
+  } = view;
   if (stretches.length === 0)
     return text`No sync between ${since} and ${until} found another controller of "${namespace}/${name}" in cluster "${cluster}"\n`;
-  const differences = stretches.filter(({ own, rival }) => own !== undefined && rival !== undefined && own !== rival);
+  const differences = stretches.filter(
+    ({ own, rival }) => own !== undefined && rival !== undefined && own !== rival,
+  );
   const head = aligned([
     ["Name:", `${cluster}/${namespace}/${name}`],
     ["Beside:", rivalText(view)],
@@ -116,14 +193,20 @@ export const shadowSheet = (view: ShadowView): Printed => {
 
 /** Both counts over time, with one scale, from the first sync that is compared to the last. */
 const plot = ({ stretches }: ShadowView): readonly string[] => {
-  const [fromMs, toMs] = [Date.parse(stretches[0]?.at ?? ""), Date.parse(stretches.at(-1)?.until ?? "")];
+  const [fromMs, toMs] = [
+    Date.parse(stretches[0]?.at ?? ""),
+    Date.parse(stretches.at(-1)?.until ?? ""),
+  ];
   // The stretch in the middle of each column.
   const shown = Array.from({ length: PLOT_COLUMNS }, (_, column) => {
     const atMs = fromMs + ((column + 0.5) / PLOT_COLUMNS) * (toMs - fromMs);
     const stretch = stretches.findLast(({ at }) => Date.parse(at) <= atMs);
     return stretch && Date.parse(stretch.until) > atMs ? stretch : undefined;
   });
-  const [own, rival] = [shown.map((stretch) => stretch?.own), shown.map((stretch) => stretch?.rival)];
+  const [own, rival] = [
+    shown.map((stretch) => stretch?.own),
+    shown.map((stretch) => stretch?.rival),
+  ];
   const counts = [...own, ...rival];
   const top = Math.max(1, ...counts.filter((count) => count !== undefined));
   const [first, last] = [instantText(fromMs), instantText(toMs)];
@@ -141,16 +224,40 @@ const PLOT_INDENT = "  the other   ".length;
 const BARS = ["▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"] as const;
 
 const barsOf = (counts: readonly (number | undefined)[], top: number): string =>
-  counts.map((count) => (count === undefined ? " " : BARS[Math.min(BARS.length - 1, Math.floor((count / top) * BARS.length))])).join("");
+  counts
+    .map((count) =>
+      count === undefined
+        ? " "
+        : BARS[Math.min(BARS.length - 1, Math.floor((count / top) * BARS.length))],
+    )
+    .join("");
 
-const listed = <Item>(title: string, items: readonly Item[], linesOf: (items: readonly Item[]) => readonly Word[]): readonly Word[] => {
+const listed = <Item>(
+  title: string,
+  items: readonly Item[],
+  linesOf: (items: readonly Item[]) => readonly Word[],
+): readonly Word[] => {
   if (items.length === 0) return [`${title} none`];
   const more = items.length - SHOWN;
-  return [title, ...linesOf(items.slice(-SHOWN)), ...(more > 0 ? [`  and ${more} earlier ones: -o json has them all`] : [])];
+  return [
+    title,
+    ...linesOf(items.slice(-SHOWN)),
+    ...(more > 0 ? [`  and ${more} earlier ones: -o json has them all`] : []),
+  ];
 };
 
 /** Sentences have lines of their own, because a terminal has room for one beside nothing else. */
-const differenceLines = ({ at, syncs, own, rival, difference, reason, message, rivalReason, rivalMessage }: ShadowStretch): readonly string[] => [
+const differenceLines = ({
+  at,
+  syncs,
+  own,
+  rival,
+  difference,
+  reason,
+  message,
+  rivalReason,
+  rivalMessage,
+}: ShadowStretch): readonly string[] => [
   `  ${at}   ${syncs} sync${syncs === 1 ? "" : "s"}   ${difference === undefined ? "" : DIFFERENCES[difference]}`.trimEnd(),
   `    Tidemark ${own}: ${reason}: ${message}`,
   `    the other ${rival}: ${rivalReason ?? "no reason"}: ${rivalMessage ?? ""}`,
@@ -162,11 +269,18 @@ const DIFFERENCES: Readonly<Record<ShadowDifference, string>> = {
   rule: "rule",
 };
 
-const reactionRow = ({ at, from, to, ownSeconds, rivalSeconds }: ShadowReaction): readonly string[] => [
+const reactionRow = ({
+  at,
+  from,
+  to,
+  ownSeconds,
+  rivalSeconds,
+}: ShadowReaction): readonly string[] => [
   `  ${at}`,
   `${from} -> ${to ?? "?"}`,
   `Tidemark ${secondsText(ownSeconds)}`,
   `the other ${secondsText(rivalSeconds)}`,
 ];
 
-const secondsText = (seconds: number | undefined): string => (seconds === undefined ? "did not react" : `after ${Math.round(seconds)} s`);
+const secondsText = (seconds: number | undefined): string =>
+  seconds === undefined ? "did not react" : `after ${Math.round(seconds)} s`;

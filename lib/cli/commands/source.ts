@@ -10,21 +10,46 @@ import { type DocumentFormat, documentText } from "../output/documents.ts";
 import { Table } from "../output/text-table.ts";
 import { documentOf } from "../../service/sources/source-documents.ts";
 
-export const put = async ({ service }: Session, printer: Printer, source: NewSource): Promise<void> => {
+export const put = async (
+  { service }: Session,
+  printer: Printer,
+  source: NewSource,
+): Promise<void> => {
   const { name, changed, service: of } = await service.putSource(source);
-  await printer.print(changed ? text`Source ${name} registered\n` : text`Source ${name} is registered so already\n`);
-  if (changed && of) printer.note(`the clusters must allow it: tidemark cluster rbac --source ${name} | kubectl apply -f -`);
+  await printer.print(
+    changed ? text`Source ${name} registered\n` : text`Source ${name} is registered so already\n`,
+  );
+  if (changed && of)
+    printer.note(
+      `the clusters must allow it: tidemark cluster rbac --source ${name} | kubectl apply -f -`,
+    );
 };
 
-export const remove = async ({ service }: Session, printer: Printer, name: string): Promise<void> => {
+export const remove = async (
+  { service }: Session,
+  printer: Printer,
+  name: string,
+): Promise<void> => {
   await service.deleteSource(name);
-  await printer.print(text`Source ${name} deleted: metrics that name it are missing from now on, and their workloads keep their count\n`);
+  await printer.print(
+    text`Source ${name} deleted: metrics that name it are missing from now on, and their workloads keep their count\n`,
+  );
 };
 
 /** Asks a source from where the syncs ask it. */
-export const check = async ({ service }: Session, printer: Printer, wanted: SourceCheck, output: "table" | DocumentFormat): Promise<void> => {
+export const check = async (
+  { service }: Session,
+  printer: Printer,
+  wanted: SourceCheck,
+  output: "table" | DocumentFormat,
+): Promise<void> => {
   const report = await service.checkSource(wanted);
-  await printReport(printer, report, output, (failed) => `Cannot ask source "${wanted.name}": ${failed} failed`);
+  await printReport(
+    printer,
+    report,
+    output,
+    (failed) => `Cannot ask source "${wanted.name}": ${failed} failed`,
+  );
 };
 
 type Outcome = "created" | "configured" | "unchanged";
@@ -39,17 +64,25 @@ export const outcomesOf = async (
     const stored = known.get(source.name);
     if (stored === undefined) return [source, "created", undefined];
     const readable = "problem" in stored ? undefined : stored;
-    const same = readable !== undefined && isDeepStrictEqual(documentOf(readable), documentOf(source));
+    const same =
+      readable !== undefined && isDeepStrictEqual(documentOf(readable), documentOf(source));
     return [source, same ? "unchanged" : "configured", readable];
   });
 };
 
 /** Registers the sources of documents, before the autoscalers that name them. */
-export const applySources = async (session: Session, printer: Printer, wanted: readonly NewSource[], dryRun: boolean): Promise<void> => {
+export const applySources = async (
+  session: Session,
+  printer: Printer,
+  wanted: readonly NewSource[],
+  dryRun: boolean,
+): Promise<void> => {
   if (wanted.length === 0) return;
   for (const [source, outcome] of await outcomesOf(session, wanted)) {
     if (!dryRun && outcome !== "unchanged") await session.service.putSource(source);
-    await printer.print(text`MetricSource "${source.name}" ${outcome}${dryRun ? " (dry run)" : ""}\n`);
+    await printer.print(
+      text`MetricSource "${source.name}" ${outcome}${dryRun ? " (dry run)" : ""}\n`,
+    );
   }
 };
 
@@ -76,36 +109,70 @@ const HEADERS = ["NAME", "KIND", "REACHES", "CLUSTERS", "NAMESPACES", "AUTH"] as
 const reaches = ({ url, service, aws }: SourceView): string => {
   if (aws && url === undefined)
     return `${aws.workspace ?? (aws.queues ?? aws.metricNamespaces ?? []).join(",")} in ${aws.region} of account ${accountOf(aws.roleArn)}`;
-  return url ?? (service ? `service ${service.namespace}/${proxyName(service)}${service.path}` : "nothing");
+  return (
+    url ??
+    (service ? `service ${service.namespace}/${proxyName(service)}${service.path}` : "nothing")
+  );
 };
 
 const row = (source: SourceView | UnreadableSource) => {
   if ("problem" in source) return [source.name, "", source.problem, "", "", ""];
   const { name, kind, clusters, namespaces, auth, aws } = source;
-  return [name, kind, reaches(source), clusters.join(","), namespaces.join(","), auth?.kind ?? (aws ? "role" : "none")];
+  return [
+    name,
+    kind,
+    reaches(source),
+    clusters.join(","),
+    namespaces.join(","),
+    auth?.kind ?? (aws ? "role" : "none"),
+  ];
 };
 
-export const list = async ({ service }: Session, printer: Printer, output: "table" | DocumentFormat): Promise<void> => {
+export const list = async (
+  { service }: Session,
+  printer: Printer,
+  output: "table" | DocumentFormat,
+): Promise<void> => {
   const sources = await service.sources();
   if (output !== "table") await printer.print(documentText(sources, output));
   else if (sources.length === 0) await printer.print(text`No sources\n`);
   else await printer.print(lines(new Table(HEADERS).lines(sources.map(row))));
 };
 
-/** One source with all of its fields, as a document that `apply` takes. Throws `service.unknown`, `store.unreadable`. */
-export const describe = async (session: Session, printer: Printer, name: string, output: DocumentFormat): Promise<void> => {
+/**
+ * One source with all of its fields, as a document that `apply` takes. Throws `service.unknown`,
+ * `store.unreadable`.
+ */
+export const describe = async (
+  session: Session,
+  printer: Printer,
+  name: string,
+  output: DocumentFormat,
+): Promise<void> => {
   await printer.print(documentText(documentOf(await sourceNamed(session, name)), output));
 };
 
-const anySource = async ({ service }: Session, name: string): Promise<SourceView | UnreadableSource> => {
+const anySource = async (
+  { service }: Session,
+  name: string,
+): Promise<SourceView | UnreadableSource> => {
   const found = (await service.sources()).find((source) => source.name === name);
   if (found) return found;
-  throw new TidemarkError("service.unknown", `Cannot find source "${name}": run tidemark source list`, { name });
+  throw new TidemarkError(
+    "service.unknown",
+    `Cannot find source "${name}": run tidemark source list`,
+    { name },
+  );
 };
 
-/** The source of this name. Throws `service.unknown`, and `store.unreadable` for a record that cannot be read. */
+/**
+ * The source of this name. Throws `service.unknown`, and `store.unreadable` for a record that
+ * cannot be read.
+ */
 export const sourceNamed = async (session: Session, name: string): Promise<SourceView> => {
   const found = await anySource(session, name);
   if (!("problem" in found)) return found;
-  throw new TidemarkError("store.unreadable", `Cannot read source "${name}": ${found.problem}`, { name });
+  throw new TidemarkError("store.unreadable", `Cannot read source "${name}": ${found.problem}`, {
+    name,
+  });
 };

@@ -17,7 +17,10 @@ export interface StatusOptions {
 /** Moves to the first column of the first line, and clears the screen below. */
 const CLEAR = text`\u001B[H\u001B[J`;
 
-/** Prints the status, with `--watch` again every five seconds until Ctrl-C. Throws `cli.unhealthy`, which prints nothing, so that the exit code says it. */
+/**
+ * Prints the status, with `--watch` again every five seconds until Ctrl-C. Throws `cli.unhealthy`,
+ * which prints nothing, so that the exit code says it.
+ */
 export const status = async (
   { service, place }: Session,
   printer: Printer,
@@ -40,11 +43,18 @@ interface Shown {
   readonly read: boolean;
 }
 
-const printed = async (service: Service, printer: Printer, output: StatusOptions["output"], before: Printed): Promise<Shown> => {
+const printed = async (
+  service: Service,
+  printer: Printer,
+  output: StatusOptions["output"],
+  before: Printed,
+): Promise<Shown> => {
   const view = await service.status();
   return {
     view,
-    read: await printer.print(text`${before}${output === "text" ? statusSheet(withLocalTimes(view), printer.paint) : documentText(view, output)}`),
+    read: await printer.print(
+      text`${before}${output === "text" ? statusSheet(withLocalTimes(view), printer.paint) : documentText(view, output)}`,
+    ),
   };
 };
 
@@ -72,7 +82,8 @@ const clustersText = ({ clusters, states }: StatusView): string => {
   return clusters === 0 ? "0" : `${clusters} (${counts.join(", ")})`;
 };
 
-const syncsText = ({ syncs: { planned, done, late } }: StatusView): string => `${planned} due in the last minute, ${done} done, ${late} late`;
+const syncsText = ({ syncs: { planned, done, late } }: StatusView): string =>
+  `${planned} due in the last minute, ${done} done, ${late} late`;
 
 const deadLettersText = (counts: DeadLetters | undefined): string => {
   if (!counts) return "not known";
@@ -80,10 +91,15 @@ const deadLettersText = (counts: DeadLetters | undefined): string => {
   return plans === undefined ? `${syncs} of syncs` : `${syncs} of syncs, ${plans} of plans`;
 };
 
-const pauseRows = ({ paused: { clusters, autoscalers, more } }: StatusView): readonly SheetRow[] => {
+const pauseRows = ({
+  paused: { clusters, autoscalers, more },
+}: StatusView): readonly SheetRow[] => {
   const lines = [
     ...clusters.map(({ name, ...pause }) => `cluster ${name} ${pausedText(pause)}`),
-    ...autoscalers.map(({ cluster, namespace, name, ...pause }) => `${cluster}/${namespace}/${name} ${pausedText(pause)}`),
+    ...autoscalers.map(
+      ({ cluster, namespace, name, ...pause }) =>
+        `${cluster}/${namespace}/${name} ${pausedText(pause)}`,
+    ),
     ...(more > 0 ? [`and ${more} more autoscalers`] : []),
   ];
   return lines.length === 0 ? [["Paused", "nothing"]] : [{ heading: "Paused", lines }];
@@ -92,24 +108,48 @@ const pauseRows = ({ paused: { clusters, autoscalers, more } }: StatusView): rea
 const overrideRows = ({ at, overrides }: StatusView): readonly SheetRow[] => {
   if (!overrides) return [];
   const lines = overrides.active.map((override) => overrideText(override, Date.parse(at)));
-  return [{ heading: "Overrides", lines: [...lines, ...(overrides.more > 0 ? [`and ${overrides.more} more: tidemark override list`] : [])] }];
+  return [
+    {
+      heading: "Overrides",
+      lines: [
+        ...lines,
+        ...(overrides.more > 0 ? [`and ${overrides.more} more: tidemark override list`] : []),
+      ],
+    },
+  ];
 };
 
-const problemRows = (heading: string, problems: StatusView["problems"], painted: (words: string) => Word): readonly SheetRow[] => {
+const problemRows = (
+  heading: string,
+  problems: StatusView["problems"],
+  painted: (words: string) => Word,
+): readonly SheetRow[] => {
   if (problems.length === 0) return [];
   const more = problems.length - PROBLEMS_SHOWN;
-  const lines = problems.slice(0, PROBLEMS_SHOWN).flatMap(({ message, next }) => [painted(message), `  next: ${next}`]);
-  return [{ heading, lines: [...lines, ...(more > 0 ? [`and ${more} more: tidemark status -o json`] : [])] }];
+  const lines = problems
+    .slice(0, PROBLEMS_SHOWN)
+    .flatMap(({ message, next }) => [painted(message), `  next: ${next}`]);
+  return [
+    {
+      heading,
+      lines: [...lines, ...(more > 0 ? [`and ${more} more: tidemark status -o json`] : [])],
+    },
+  ];
 };
 
 /** Without the errors that a problem above them has reported. */
 const errorRows = ({ errors: all, problems }: StatusView): readonly SheetRow[] => {
-  const errors = all.filter(({ error }) => !problems.some(({ message }) => message.endsWith(error)));
+  const errors = all.filter(
+    ({ error }) => !problems.some(({ message }) => message.endsWith(error)),
+  );
   if (errors.length === 0) return [];
   return [
     {
       heading: "Last errors",
-      lines: errors.map(({ cluster, since, error }) => `${cluster}${since === undefined ? "" : ` since ${since}`}: ${error}`),
+      lines: errors.map(
+        ({ cluster, since, error }) =>
+          `${cluster}${since === undefined ? "" : ` since ${since}`}: ${error}`,
+      ),
     },
   ];
 };

@@ -50,7 +50,9 @@ export const timeline = async (
   const { service, nowMs } = session;
   const stretch = stretchOf(options, nowMs, printer);
   const all = await readAll(service, await queryFor(service, resource), stretch);
-  await printer.print(printed(all, options.output, { columns: io.columns ?? COLUMNS, colours: printer.colours }));
+  await printer.print(
+    printed(all, options.output, { columns: io.columns ?? COLUMNS, colours: printer.colours }),
+  );
 };
 
 const stretchOf = (options: TimelineOptions, nowMs: number, printer: Printer): Stretch => {
@@ -59,22 +61,35 @@ const stretchOf = (options: TimelineOptions, nowMs: number, printer: Printer): S
     const { sinceMs, untilMs = nowMs } = rangeMs(options, nowMs, printer.note);
     return { sinceMs: sinceMs ?? untilMs - DEFAULT_MS, untilMs };
   }
-  if (options.since !== undefined || options.until !== undefined) throw usage("Cannot use --at together with --since or --until: give one of them");
+  if (options.since !== undefined || options.until !== undefined)
+    throw usage("Cannot use --at together with --since or --until: give one of them");
   const [middle, half] = [pastMs("--at", at, nowMs, printer.note), lengthMs("--around", around)];
   return { sinceMs: middle - half, untilMs: Math.min(nowMs, middle + half) };
 };
 
-/** The last half hour of an autoscaler as a drawing, without the list of what happened; nothing where no sync has evaluated it then. */
+/**
+ * The last half hour of an autoscaler as a drawing, without the list of what happened; nothing
+ * where no sync has evaluated it then.
+ */
 export const recentLines = async (
   { service, nowMs }: Session,
   query: AutoscalerQuery,
-  { columns = COLUMNS, colours }: { readonly columns: number | undefined; readonly colours: boolean },
+  {
+    columns = COLUMNS,
+    colours,
+  }: { readonly columns: number | undefined; readonly colours: boolean },
 ): Promise<readonly Word[]> => {
-  const { history, events, changes } = await readAll(service, query, { sinceMs: nowMs - RECENT_MS, untilMs: nowMs });
+  const { history, events, changes } = await readAll(service, query, {
+    sinceMs: nowMs - RECENT_MS,
+    untilMs: nowMs,
+  });
   if (history.points.length === 0) return [];
   const drawn = timelineOf(history, events, changes);
   const rows = { loadRows: RECENT_ROWS, podRows: RECENT_ROWS };
-  return ["Last 30 minutes:", ...timelineLines(drawn, { columns, colours, ...rows, clock: clockOf(drawn) })];
+  return [
+    "Last 30 minutes:",
+    ...timelineLines(drawn, { columns, colours, ...rows, clock: clockOf(drawn) }),
+  ];
 };
 
 interface Read {
@@ -83,11 +98,19 @@ interface Read {
   readonly changes: readonly ChangeView[];
 }
 
-const readAll = async (service: Service, query: AutoscalerQuery, stretch: Stretch): Promise<Read> => {
+const readAll = async (
+  service: Service,
+  query: AutoscalerQuery,
+  stretch: Stretch,
+): Promise<Read> => {
   const history = await wholeHistory(service, { ...query, ...stretch });
   const events = await Array.fromAsync(service.events({ ...query, ...stretch }));
   const changes = await Array.fromAsync(service.changes({ ...query, sinceMs: stretch.sinceMs }));
-  return { history, events, changes: changes.filter(({ at, made }) => made !== false && Date.parse(at) <= stretch.untilMs) };
+  return {
+    history,
+    events,
+    changes: changes.filter(({ at, made }) => made !== false && Date.parse(at) <= stretch.untilMs),
+  };
 };
 
 const printed = (all: Read, output: TimelineOptions["output"], paper: Paper): Printed => {
@@ -103,15 +126,26 @@ const titleOf = ({ cluster, namespace, name, since, until }: HistoryView): strin
   `${cluster}/${namespace}/${name}  ${withLocalTimes(since)} to ${withLocalTimes(until)}`;
 
 const sheetOf = (drawn: Timeline, { events, changes }: Read, paper: Paper): readonly Word[] => {
-  const happened = [...withLocalTimes(events).map(eventRow), ...withLocalTimes(changes).map(changeRow)].toSorted(
-    ([one = ""], [other = ""]) => Date.parse(one) - Date.parse(other),
-  );
+  const happened = [
+    ...withLocalTimes(events).map(eventRow),
+    ...withLocalTimes(changes).map(changeRow),
+  ].toSorted(([one = ""], [other = ""]) => Date.parse(one) - Date.parse(other));
   const hidden = happened.length - LISTED;
   return [
-    ...timelineLines(drawn, { ...paper, loadRows: LOAD_ROWS, podRows: POD_ROWS, clock: clockOf(drawn) }),
+    ...timelineLines(drawn, {
+      ...paper,
+      loadRows: LOAD_ROWS,
+      podRows: POD_ROWS,
+      clock: clockOf(drawn),
+    }),
     ...(happened.length === 0
       ? []
-      : ["", hidden > 0 ? `Scales and edits (${hidden} older: tidemark events, tidemark changes):` : "Scales and edits:"]),
+      : [
+          "",
+          hidden > 0
+            ? `Scales and edits (${hidden} older: tidemark events, tidemark changes):`
+            : "Scales and edits:",
+        ]),
     ...aligned(happened.slice(-LISTED)).map((row) => text`  ${row}`),
   ];
 };
@@ -134,12 +168,27 @@ const clockOf =
   (ms) =>
     axisText(ms, { withDay: untilMs - sinceMs > DAY_MS });
 
-const COLUMN_NAMES = ["at", "current", "wanted", "desired", "ready", "min", "max", "generation", "load", "held", "reason"] as const;
+const COLUMN_NAMES = [
+  "at",
+  "current",
+  "wanted",
+  "desired",
+  "ready",
+  "min",
+  "max",
+  "generation",
+  "load",
+  "held",
+  "reason",
+] as const;
 
 /** One line a point; of each metric its value, target and ratio follow. */
 const historyCsv = ({ points }: HistoryView): Printed => {
   const names = [...new Set(points.flatMap(({ metrics }) => metrics.map(({ name }) => name)))];
-  const header = csvLine([...COLUMN_NAMES, ...names.flatMap((name) => [name, `${name} target`, `${name} ratio`])]);
+  const header = csvLine([
+    ...COLUMN_NAMES,
+    ...names.flatMap((name) => [name, `${name} target`, `${name} ratio`]),
+  ]);
   const rows = points.map((point) =>
     csvLine([
       ...COLUMN_NAMES.map((column) => point[column]),
@@ -160,9 +209,17 @@ export interface HistoryOptions {
 }
 
 /** What an autoscaler measured and decided, for charts of one's own. */
-export const history = async (session: Session, printer: Printer, resource: Resource, { step, output, ...range }: HistoryOptions): Promise<void> => {
+export const history = async (
+  session: Session,
+  printer: Printer,
+  resource: Resource,
+  { step, output, ...range }: HistoryOptions,
+): Promise<void> => {
   const { service, nowMs } = session;
   const query = { ...(await queryFor(service, resource)), ...rangeMs(range, nowMs, printer.note) };
-  const view = await wholeHistory(service, { ...query, ...(step !== undefined && { stepMs: lengthMs("--step", step) }) });
+  const view = await wholeHistory(service, {
+    ...query,
+    ...(step !== undefined && { stepMs: lengthMs("--step", step) }),
+  });
   await printer.print(output === "csv" ? historyCsv(view) : documentText(view, output));
 };

@@ -42,10 +42,16 @@ interface Workload {
 }
 
 /**
- * Reads audit logs of an API server (audit.k8s.io/v1, a line each) and says who wrote the count of each workload. A workload changes its writer only by a takeover or handback that the history of
- * Tidemark has; any other change is a second writer. Throws where there is one, so that a script sees it. Memory grows with changes of writers, not with lines.
+ * Reads audit logs of an API server (audit.k8s.io/v1, a line each) and says who wrote the count of
+ * each workload. A workload changes its writer only by a takeover or handback that the history of
+ * Tidemark has; any other change is a second writer. Throws where there is one, so that a script
+ * sees it. Memory grows with changes of writers, not with lines.
  */
-export const writers = async ({ service }: Session, printer: Printer, { auditLog, cluster, namespace, output }: WritersOptions): Promise<void> => {
+export const writers = async (
+  { service }: Session,
+  printer: Printer,
+  { auditLog, cluster, namespace, output }: WritersOptions,
+): Promise<void> => {
   const turns = new Map<string, Turn[]>();
   const span = { firstMs: Number.POSITIVE_INFINITY, lastMs: Number.NEGATIVE_INFINITY };
   for (const file of auditLog) await readLog(file, { turns, span, namespace }, printer);
@@ -60,8 +66,17 @@ export const writers = async ({ service }: Session, printer: Printer, { auditLog
     .map(([workload, own]) => workloadOf(workload, own, known.get(workload) ?? []))
     .toSorted((one, other) => one.workload.localeCompare(other.workload));
   const second = workloads.filter(({ switches }) => switches.some(({ by }) => by === undefined));
-  const summary: Summary = { since: rfc3339(span.firstMs), until: rfc3339(span.lastMs), workloads, secondWriters: second.length };
-  await printer.print(output === "table" ? lines([...tableOf(workloads), sentenceOf(summary)]) : documentText(summary, output));
+  const summary: Summary = {
+    since: rfc3339(span.firstMs),
+    until: rfc3339(span.lastMs),
+    workloads,
+    secondWriters: second.length,
+  };
+  await printer.print(
+    output === "table"
+      ? lines([...tableOf(workloads), sentenceOf(summary)])
+      : documentText(summary, output),
+  );
   if (second.length === 0) return;
   const names = second.map(({ workload }) => workload);
   throw new TidemarkError(
@@ -90,11 +105,18 @@ const tableOf = (workloads: readonly Workload[]) =>
 
 const sentenceOf = ({ since, until, workloads, secondWriters }: Summary): string => {
   const writes = workloads.reduce((sum, one) => sum + one.writes, 0);
-  const verdict = secondWriters === 0 ? "no workload had a second writer outside of a takeover or handback" : `${secondWriters} had a second writer`;
+  const verdict =
+    secondWriters === 0
+      ? "no workload had a second writer outside of a takeover or handback"
+      : `${secondWriters} had a second writer`;
   return `${workloads.length} ${workloads.length === 1 ? "workload" : "workloads"}, ${writes} ${writes === 1 ? "write" : "writes"} from ${since} to ${until}: ${verdict}`;
 };
 
-const workloadOf = (workload: string, turns: readonly Turn[], known: readonly Known[]): Workload => ({
+const workloadOf = (
+  workload: string,
+  turns: readonly Turn[],
+  known: readonly Known[],
+): Workload => ({
   workload,
   writes: turns.reduce((sum, turn) => sum + turn.writes, 0),
   writers: turns.map(({ writer }) => writer),
@@ -105,8 +127,15 @@ const workloadOf = (workload: string, turns: readonly Turn[], known: readonly Kn
 const CLOCKS_MS = 5_000;
 
 const switchOf = (before: Turn, after: Turn, known: readonly Known[]): Switch => {
-  const explained = known.find(({ atMs }) => atMs >= before.lastMs - CLOCKS_MS && atMs <= after.firstMs + CLOCKS_MS);
-  return { at: rfc3339(after.firstMs), from: before.writer, to: after.writer, ...(explained && { by: explained.by }) };
+  const explained = known.find(
+    ({ atMs }) => atMs >= before.lastMs - CLOCKS_MS && atMs <= after.firstMs + CLOCKS_MS,
+  );
+  return {
+    at: rfc3339(after.firstMs),
+    from: before.writer,
+    to: after.writer,
+    ...(explained && { by: explained.by }),
+  };
 };
 
 interface Known {
@@ -114,14 +143,25 @@ interface Known {
   readonly by: string;
 }
 
-/** The takeovers and handbacks of each workload, as NAMESPACE/NAME of it. An autoscaler that was deleted counts for the workload of its name. */
-const knownSwitches = async (service: Session["service"], cluster: string | undefined): Promise<ReadonlyMap<string, readonly Known[]>> => {
+/**
+ * The takeovers and handbacks of each workload, as NAMESPACE/NAME of it. An autoscaler that was
+ * deleted counts for the workload of its name.
+ */
+const knownSwitches = async (
+  service: Session["service"],
+  cluster: string | undefined,
+): Promise<ReadonlyMap<string, readonly Known[]>> => {
   const filter = present({ cluster });
   const targets = new Map<string, string>();
-  for await (const { namespace, name, target } of service.autoscalers(filter)) if (target) targets.set(`${namespace}/${name}`, target.name);
+  for await (const { namespace, name, target } of service.autoscalers(filter))
+    if (target) targets.set(`${namespace}/${name}`, target.name);
   const known = new Map<string, Known[]>();
-  for await (const { verb, at, by, namespace, name, made } of service.changes({ ...filter, sinceMs: 0 })) {
-    if ((verb !== "takeover" && verb !== "handback") || made === false || namespace === undefined) continue;
+  for await (const { verb, at, by, namespace, name, made } of service.changes({
+    ...filter,
+    sinceMs: 0,
+  })) {
+    if ((verb !== "takeover" && verb !== "handback") || made === false || namespace === undefined)
+      continue;
     const workload = `${namespace}/${targets.get(`${namespace}/${name}`) ?? name}`;
     const entry = { atMs: Date.parse(at), by: `${verb} by ${by}` };
     known.set(workload, [...(known.get(workload) ?? []), entry]);
@@ -135,11 +175,17 @@ interface Reading {
   readonly namespace: string | undefined;
 }
 
-/** The API server may be in the middle of a line, so a last line that is not whole is left out, and a note says so. */
+/**
+ * The API server may be in the middle of a line, so a last line that is not whole is left out, and
+ * a note says so.
+ */
 const readLog = async (file: string, reading: Reading, printer: Printer): Promise<void> => {
   let number = 0;
   let broken: TidemarkError | undefined;
-  for await (const line of createInterface({ input: createReadStream(file), crlfDelay: Number.POSITIVE_INFINITY })) {
+  for await (const line of createInterface({
+    input: createReadStream(file),
+    crlfDelay: Number.POSITIVE_INFINITY,
+  })) {
     if (broken) throw broken;
     number += 1;
     const event = line.trim() === "" ? undefined : parsed(line);
@@ -183,7 +229,10 @@ interface ScaleWrite {
   readonly atMs: number;
 }
 
-const note = ({ turns, span, namespace }: Reading, { workload, writer, atMs }: ScaleWrite): void => {
+const note = (
+  { turns, span, namespace }: Reading,
+  { workload, writer, atMs }: ScaleWrite,
+): void => {
   if (namespace !== undefined && !workload.startsWith(`${namespace}/`)) return;
   span.firstMs = Math.min(span.firstMs, atMs);
   span.lastMs = Math.max(span.lastMs, atMs);
@@ -200,7 +249,11 @@ const note = ({ turns, span, namespace }: Reading, { workload, writer, atMs }: S
 const auditEvent = z.object({
   stage: z.literal("ResponseComplete"),
   verb: z.enum(["update", "patch"]),
-  objectRef: z.object({ namespace: z.string(), name: z.string(), subresource: z.string().exactOptional() }),
+  objectRef: z.object({
+    namespace: z.string(),
+    name: z.string(),
+    subresource: z.string().exactOptional(),
+  }),
   responseStatus: z.object({ code: z.int().min(200).max(299) }),
   requestURI: z.string(),
   user: z.object({ username: z.string() }),
@@ -208,20 +261,33 @@ const auditEvent = z.object({
   stageTimestamp: z.iso.datetime(),
 });
 
-/** A count that was written: an update or patch of a scale, or a patch of the workload that names its replicas. A dry run and a refusal wrote nothing. */
+/**
+ * A count that was written: an update or patch of a scale, or a patch of the workload that names
+ * its replicas. A dry run and a refusal wrote nothing.
+ */
 const writeIn = (event: unknown): ScaleWrite | undefined => {
   const { success, data } = auditEvent.safeParse(event);
   if (!success) return undefined;
   const { verb, objectRef, requestURI, user, requestObject, stageTimestamp } = data;
   const { namespace, name, subresource } = objectRef;
-  const isPatchOfWorkload = subresource === undefined && verb === "patch" && namesReplicas(requestObject);
+  const isPatchOfWorkload =
+    subresource === undefined && verb === "patch" && namesReplicas(requestObject);
   if (subresource !== "scale" && !isPatchOfWorkload) return undefined;
   const query = new URLSearchParams(requestURI.split("?")[1] ?? "");
   if (query.has("dryRun")) return undefined;
-  return { workload: `${namespace}/${name}`, writer: writerOf(query.get("fieldManager"), user.username), atMs: Date.parse(stageTimestamp) };
+  return {
+    workload: `${namespace}/${name}`,
+    writer: writerOf(query.get("fieldManager"), user.username),
+    atMs: Date.parse(stageTimestamp),
+  };
 };
 
-const namesReplicas = (body: unknown): boolean => isObject(body) && isObject(body["spec"]) && "replicas" in body["spec"];
+const namesReplicas = (body: unknown): boolean =>
+  isObject(body) && isObject(body["spec"]) && "replicas" in body["spec"];
 
-/** Tidemark by its field manager, of which each cluster of a stack has one; everything else by its user. */
-const writerOf = (manager: string | null, username: string): string => (manager !== null && isOfTidemark(manager) ? manager : username);
+/**
+ * Tidemark by its field manager, of which each cluster of a stack has one; everything else by its
+ * user.
+ */
+const writerOf = (manager: string | null, username: string): string =>
+  manager !== null && isOfTidemark(manager) ? manager : username;

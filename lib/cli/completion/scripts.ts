@@ -1,6 +1,9 @@
 export type Shell = "bash" | "zsh" | "fish";
 
-/** In each script the command itself answers which words can follow: one a line with its meaning after a tab, and ":4" or ":0" at the end, where 0 also allows files. */
+/**
+ * In each script the command itself answers which words can follow: one a line with its meaning
+ * after a tab, and ":4" or ":0" at the end, where 0 also allows files.
+ */
 export const SCRIPTS: Readonly<Record<Shell, string>> = {
   bash: `# source <(tidemark completion bash)
 _tidemark() {

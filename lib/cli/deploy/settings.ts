@@ -6,7 +6,10 @@ import { textOfFile } from "../../local/run/text-file.ts";
 import { TidemarkError } from "../../model/errors.ts";
 import { nearestName } from "../../model/nearest-name.ts";
 
-/** One parameter of a deployment, as the checkout defines it: its name and default in serverless.yml, its bounds in infra/parameters.yml. */
+/**
+ * One parameter of a deployment, as the checkout defines it: its name and default in
+ * serverless.yml, its bounds in infra/parameters.yml.
+ */
 export interface Setting {
   readonly name: string;
   /** What holds where a deployment names no value; an empty text means absent. */
@@ -24,7 +27,9 @@ const BOUNDS = "infra/parameters.yml";
 
 const serverless = z.object({
   params: z.object({ default: z.record(z.string(), z.union([z.string(), z.number()])) }),
-  provider: z.object({ stackParameters: z.array(z.object({ ParameterKey: z.string(), ParameterValue: z.string() })) }),
+  provider: z.object({
+    stackParameters: z.array(z.object({ ParameterKey: z.string(), ParameterValue: z.string() })),
+  }),
 });
 const bounds = z.object({
   Parameters: z.record(
@@ -41,7 +46,10 @@ const bounds = z.object({
 });
 type Bounds = z.infer<typeof bounds>["Parameters"][string];
 
-/** Reads the parameters that the checkout in this folder has. Throws `stack.checkout` where the folder holds no checkout. */
+/**
+ * Reads the parameters that the checkout in this folder has. Throws `stack.checkout` where the
+ * folder holds no checkout.
+ */
 export const readSettings = (folder: string): readonly Setting[] => {
   if (!existsSync(join(folder, TEMPLATE)) || !existsSync(join(folder, BOUNDS))) {
     const message = `Cannot deploy from "${folder}": it has no ${TEMPLATE}; go to the checkout of the version that you deploy`;
@@ -50,43 +58,79 @@ export const readSettings = (folder: string): readonly Setting[] => {
   const { params, provider } = serverless.parse(yamlOf(join(folder, TEMPLATE)));
   const { Parameters } = bounds.parse(yamlOf(join(folder, BOUNDS)));
   const keys = new Map(
-    provider.stackParameters.map(({ ParameterKey, ParameterValue }) => [/^\$\{param:(\w+)\}$/.exec(ParameterValue)?.[1], ParameterKey]),
+    provider.stackParameters.map(({ ParameterKey, ParameterValue }) => [
+      /^\$\{param:(\w+)\}$/.exec(ParameterValue)?.[1],
+      ParameterKey,
+    ]),
   );
   return Object.entries(params.default).flatMap(([name, fallback]) => {
     const key = keys.get(name);
     const bound = key === undefined ? undefined : Parameters[key];
-    // An earlier version has parameters that its template does not carry: they are given to osls, and the stack does not show them.
-    return [{ name, fallback: String(fallback), key: key ?? name, ...(bound ? rule(bound) : { accepts: () => true, wanted: "a value" }) }];
+    // An earlier version has parameters that its template does not carry: they are given to osls,
+    // and the stack does not show them.
+    return [
+      {
+        name,
+        fallback: String(fallback),
+        key: key ?? name,
+        ...(bound ? rule(bound) : { accepts: () => true, wanted: "a value" }),
+      },
+    ];
   });
 };
 
 /** Tags of CloudFormation, such as !If, need no meaning here. */
-const yamlOf = (file: string): unknown => parse(textOfFile(file, YAML_MAX_BYTES), { logLevel: "error" });
+const yamlOf = (file: string): unknown =>
+  parse(textOfFile(file, YAML_MAX_BYTES), { logLevel: "error" });
 
-const rule = ({ Type, AllowedPattern, AllowedValues, MinValue, MaxValue, ConstraintDescription }: Bounds): Pick<Setting, "accepts" | "wanted"> => {
-  if (AllowedValues) return { accepts: (value) => AllowedValues.map(String).includes(value), wanted: `one of ${AllowedValues.join(", ")}` };
+const rule = ({
+  Type,
+  AllowedPattern,
+  AllowedValues,
+  MinValue,
+  MaxValue,
+  ConstraintDescription,
+}: Bounds): Pick<Setting, "accepts" | "wanted"> => {
+  if (AllowedValues)
+    return {
+      accepts: (value) => AllowedValues.map(String).includes(value),
+      wanted: `one of ${AllowedValues.join(", ")}`,
+    };
   if (Type === "Number") {
     const [least, most] = [MinValue ?? 0, MaxValue ?? Number.MAX_SAFE_INTEGER];
     return {
-      accepts: (value) => /^\d{1,15}$/.test(value) && Number(value) >= least && Number(value) <= most,
+      accepts: (value) =>
+        /^\d{1,15}$/.test(value) && Number(value) >= least && Number(value) <= most,
       wanted: `a number from ${least} to ${most}`,
     };
   }
   const pattern = AllowedPattern === undefined ? undefined : new RegExp(`^(?:${AllowedPattern})$`);
-  return { accepts: (value) => pattern?.test(value) ?? true, wanted: (ConstraintDescription ?? "wanted a text").replace(/^wanted /, "") };
+  return {
+    accepts: (value) => pattern?.test(value) ?? true,
+    wanted: (ConstraintDescription ?? "wanted a text").replace(/^wanted /, ""),
+  };
 };
 
 /** One parameter whose value a deployment changes, or that differs from its default. */
 export interface ParameterRow {
   readonly name: string;
-  /** Absent where the stack does not say it: there is no stack, or an earlier version did not carry this parameter. */
+  /**
+   * Absent where the stack does not say it: there is no stack, or an earlier version did not carry
+   * this parameter.
+   */
   readonly deployed?: string;
   readonly wanted: string;
-  /** `drops` a value that the stack has and the file does not name; `unknown` where the stack does not say its value, and the file names none. */
+  /**
+   * `drops` a value that the stack has and the file does not name; `unknown` where the stack does
+   * not say its value, and the file names none.
+   */
   readonly effect: "same" | "sets" | "drops" | "unknown";
 }
 
-/** Compares the values of a file with those that the stack has, by name, in the order of serverless.yml. */
+/**
+ * Compares the values of a file with those that the stack has, by name, in the order of
+ * serverless.yml.
+ */
 export const parameterRows = (
   settings: readonly Setting[],
   values: Readonly<Record<string, string>>,
@@ -95,9 +139,19 @@ export const parameterRows = (
   settings.map(({ name, key, fallback }) => {
     const wanted = values[name] ?? fallback;
     const present = deployed?.[key];
-    if (present === undefined) return { name, wanted, effect: deployed === undefined || Object.hasOwn(values, name) ? "sets" : "unknown" };
+    if (present === undefined)
+      return {
+        name,
+        wanted,
+        effect: deployed === undefined || Object.hasOwn(values, name) ? "sets" : "unknown",
+      };
     if (present === wanted) return { name, deployed: present, wanted, effect: "same" };
-    return { name, deployed: present, wanted, effect: Object.hasOwn(values, name) ? "sets" : "drops" };
+    return {
+      name,
+      deployed: present,
+      wanted,
+      effect: Object.hasOwn(values, name) ? "sets" : "drops",
+    };
   });
 
 /** What a file of parameters says of one stack. */
@@ -117,40 +171,66 @@ const FIELDS = ["stage", "region", "parameters"];
 const EDITS_PER_NAME = 3;
 
 /**
- * Reads a file of parameters, with values that are to be written into it. Throws `stack.params` with a line for each problem: a field or parameter that the checkout does not have, a value outside its bounds, and values
- * that do not go together. Nothing is sent before.
+ * Reads a file of parameters, with values that are to be written into it. Throws `stack.params`
+ * with a line for each problem: a field or parameter that the checkout does not have, a value
+ * outside its bounds, and values that do not go together. Nothing is sent before.
  */
-export const readParams = (file: string, given: Readonly<Record<string, string>>, settings: readonly Setting[]): Params => {
+export const readParams = (
+  file: string,
+  given: Readonly<Record<string, string>>,
+  settings: readonly Setting[],
+): Params => {
   const document = documentOf(file);
   const before = document.toString();
-  if (Object.keys(given).length > 0 && !isMap(document.get("parameters"))) document.set("parameters", document.createNode({}));
+  if (Object.keys(given).length > 0 && !isMap(document.get("parameters")))
+    document.set("parameters", document.createNode({}));
   for (const [name, value] of Object.entries(given)) document.setIn(["parameters", name], value);
   const { stage, region, parameters, ...others } = fieldsOf(file, document);
   const values = valuesOf(parameters);
   const problems = [
-    ...Object.keys(others).map((field) => `${field} is no field of it; it has ${FIELDS.join(", ")}`),
-    ...wrongText(stage, STAGE, "stage: write the stage, such as prod: lower case letters, digits and -"),
+    ...Object.keys(others).map(
+      (field) => `${field} is no field of it; it has ${FIELDS.join(", ")}`,
+    ),
+    ...wrongText(
+      stage,
+      STAGE,
+      "stage: write the stage, such as prod: lower case letters, digits and -",
+    ),
     ...wrongText(region, REGION, "region: write the AWS region, such as eu-central-1"),
-    ...(values === undefined ? ["parameters: write a map of names and values"] : problemsOf(values, settings)),
+    ...(values === undefined
+      ? ["parameters: write a map of names and values"]
+      : problemsOf(values, settings)),
   ];
   if (problems.length > 0) throw refused(file, problems);
   const rewritten = document.toString();
-  return { stage: String(stage), region: String(region), values: values ?? {}, ...(rewritten !== before && { rewritten }) };
+  return {
+    stage: String(stage),
+    region: String(region),
+    values: values ?? {},
+    ...(rewritten !== before && { rewritten }),
+  };
 };
 
 /** Each scalar is its text: a name of digits keeps its zeros, and yes stays yes. */
 const documentOf = (file: string): Document => {
-  const document = parseDocument(textOfFile(file, FILE_MAX_BYTES), { schema: "failsafe", logLevel: "silent" });
+  const document = parseDocument(textOfFile(file, FILE_MAX_BYTES), {
+    schema: "failsafe",
+    logLevel: "silent",
+  });
   const [mistake] = document.errors;
   if (mistake) throw refused(file, [mistake.message.split("\n")[0] ?? "it is no YAML"]);
-  if (!isMap(document.contents)) throw refused(file, [`it has no fields; write ${FIELDS.join(", ")}`]);
+  if (!isMap(document.contents))
+    throw refused(file, [`it has no fields; write ${FIELDS.join(", ")}`]);
   return document;
 };
 
 const wrongText = (value: unknown, form: RegExp, problem: string): readonly string[] =>
   typeof value === "string" && form.test(value) ? [] : [problem];
 
-/** Aliases are refused: a file of parameters needs none, and a few lines of them can name a billion values. */
+/**
+ * Aliases are refused: a file of parameters needs none, and a few lines of them can name a billion
+ * values.
+ */
 const fieldsOf = (file: string, document: Document): { readonly [field: string]: unknown } => {
   try {
     return document.toJS({ maxAliasCount: 0 });
@@ -160,7 +240,11 @@ const fieldsOf = (file: string, document: Document): { readonly [field: string]:
 };
 
 const refused = (file: string, problems: readonly string[]): TidemarkError<"stack.params"> =>
-  new TidemarkError("stack.params", problems.map((problem) => `Cannot deploy with "${file}": ${problem}`).join("\n"), { file });
+  new TidemarkError(
+    "stack.params",
+    problems.map((problem) => `Cannot deploy with "${file}": ${problem}`).join("\n"),
+    { file },
+  );
 
 /** Undefined for anything but a map of names and texts. */
 const valuesOf = (parameters: unknown): Readonly<Record<string, string>> | undefined => {
@@ -169,23 +253,41 @@ const valuesOf = (parameters: unknown): Readonly<Record<string, string>> | undef
   return read.success ? read.data : undefined;
 };
 
-const problemsOf = (values: Readonly<Record<string, string>>, settings: readonly Setting[]): readonly string[] => {
+const problemsOf = (
+  values: Readonly<Record<string, string>>,
+  settings: readonly Setting[],
+): readonly string[] => {
   const known = new Map(settings.map((setting) => [setting.name, setting]));
   const single = Object.entries(values).flatMap(([name, value]) => {
     const setting = known.get(name);
     if (setting === undefined) {
       const nearest = nearestName(name, [...known.keys()], EDITS_PER_NAME);
-      const hint = nearest === undefined ? `it has ${[...known.keys()].join(", ")}` : `did you mean ${nearest}?`;
+      const hint =
+        nearest === undefined
+          ? `it has ${[...known.keys()].join(", ")}`
+          : `did you mean ${nearest}?`;
       return [`parameters.${name}: this version has no such parameter; ${hint}`];
     }
-    return setting.accepts(value) ? [] : [`parameters.${name} is "${value}": it must be ${setting.wanted}`];
+    return setting.accepts(value)
+      ? []
+      : [`parameters.${name} is "${value}": it must be ${setting.wanted}`];
   });
-  return single.length > 0 ? single : together((name) => values[name] ?? known.get(name)?.fallback ?? "");
+  return single.length > 0
+    ? single
+    : together((name) => values[name] ?? known.get(name)?.fallback ?? "");
 };
 
 const PAIRS = [
-  ["stateTable", "historyTable", "a stack that makes one of its tables anew would meet the numbers of old events"],
-  ["subnetIds", "securityGroupIds", "sync runs in a VPC with both, and outside of one with neither"],
+  [
+    "stateTable",
+    "historyTable",
+    "a stack that makes one of its tables anew would meet the numbers of old events",
+  ],
+  [
+    "subnetIds",
+    "securityGroupIds",
+    "sync runs in a VPC with both, and outside of one with neither",
+  ],
   ["alarmOwners", "ownerTopics", "each owner has a topic, in the same order"],
 ] as const;
 
@@ -193,9 +295,13 @@ const PAIRS = [
 const together = (value: (name: string) => string): readonly string[] => {
   const halves = PAIRS.flatMap(([one, other, why]) => {
     const [missing, present] = value(one) === "" ? [one, other] : [other, one];
-    return value(missing) === "" && value(present) !== "" ? [`parameters.${missing} is missing beside ${present}: ${why}`] : [];
+    return value(missing) === "" && value(present) !== ""
+      ? [`parameters.${missing} is missing beside ${present}: ${why}`]
+      : [];
   });
-  const [owners, topics] = [value("alarmOwners"), value("ownerTopics")].map((text) => text.split(",").length);
+  const [owners, topics] = [value("alarmOwners"), value("ownerTopics")].map(
+    (text) => text.split(",").length,
+  );
   const unequal = `parameters.alarmOwners has ${owners} owners and ownerTopics ${topics} topics: each owner has a topic, in the same order`;
   const [reserved, most] = [value("reservedConcurrency"), value("maximumConcurrency")];
   const short = `parameters.reservedConcurrency is ${reserved}: below maximumConcurrency, which is ${most}, Lambda refuses syncs; take a tenth more than ${most}`;

@@ -2,11 +2,26 @@ import { type Command, Option } from "commander";
 import { validateOption } from "../../local/run/options.ts";
 import { passedOverText } from "../../manifest/errors.ts";
 import type { ChoiceOptions, Chosen } from "../select/chosen-autoscalers.ts";
-import { example, dryRun, withFiles, withOptionalFiles, type Run, output } from "../options/command-options.ts";
+import {
+  example,
+  dryRun,
+  withFiles,
+  withOptionalFiles,
+  type Run,
+  output,
+} from "../options/command-options.ts";
 import type { ApplyCommandOptions } from "../commands/apply.ts";
 import type { DeleteOptions } from "../commands/delete.ts";
 import type { CommandIo, Printer, Session } from "../io.ts";
-import { filterOf, NAMES, type ScopeOptions, withEditScopes, withScope, withSelector, ONE_NAME } from "../options/scope-options.ts";
+import {
+  filterOf,
+  NAMES,
+  type ScopeOptions,
+  withEditScopes,
+  withScope,
+  withSelector,
+  ONE_NAME,
+} from "../options/scope-options.ts";
 import { usage } from "../usage-error.ts";
 import type { AutoscaleOptions } from "../commands/autoscale.ts";
 import type { DiffOptions } from "../commands/diff.ts";
@@ -25,25 +40,53 @@ const code = {
 /** Commands that edit autoscalers. */
 export const editingCommands = (root: Command, run: Run, io: CommandIo): void => {
   withFiles(withScope(root.command("apply")))
-    .description("create or update autoscalers; nothing is stored unless all documents are valid, and objects of other kinds are passed over")
-    .addHelpText("after", example("tidemark apply -R -f manifests/ --cluster eu-1", "kustomize build | tidemark apply -f - --cluster eu-1"))
+    .description(
+      "create or update autoscalers; nothing is stored unless all documents are valid, and objects of other kinds are passed over",
+    )
+    .addHelpText(
+      "after",
+      example(
+        "tidemark apply -R -f manifests/ --cluster eu-1",
+        "kustomize build | tidemark apply -f - --cluster eu-1",
+      ),
+    )
     .addOption(dryRun())
     .addOption(validateOption())
-    .option("--prune", "then delete what has the labels of -l and is in no document, in the namespaces of the documents")
-    .option("-l, --selector <selector>", "with --prune: the labels of what these documents own, which each of them must have")
+    .option(
+      "--prune",
+      "then delete what has the labels of -l and is in no document, in the namespaces of the documents",
+    )
+    .option(
+      "-l, --selector <selector>",
+      "with --prune: the labels of what these documents own, which each of them must have",
+    )
     .action(async (options: ApplyCommandOptions & ScopeOptions) => {
       const { readSources } = await code.sources();
       const sources = await readSources(options, io.stdin);
       const { sources: registered, others } = (await code.documents()).sourcesIn(sources);
-      const plan = options.prune || options.selector !== undefined ? (await code.apply()).prunePlan(options, sources) : undefined;
+      const plan =
+        options.prune || options.selector !== undefined
+          ? (await code.apply()).prunePlan(options, sources)
+          : undefined;
       await run.edit(options, async (session, printer) => {
         const isDry = options.dryRun === true;
-        // A refused autoscaler must leave no source registered, so that all of them are checked before.
-        if (others && registered.length > 0 && !isDry) await (await code.apply()).check(session, sources, options);
+        // A refused autoscaler must leave no source registered, so that all of them are checked
+        // before.
+        if (others && registered.length > 0 && !isDry)
+          await (await code.apply()).check(session, sources, options);
         await (await code.source()).applySources(session, printer, registered, isDry);
         if (!others) return;
-        const applied = await (await code.apply()).apply(session, { printer, io }, sources, options);
-        if (plan) await (await code.apply()).prune(session.service, printer, applied, { ...plan, dryRun: isDry });
+        const applied = await (await code.apply()).apply(
+          session,
+          { printer, io },
+          sources,
+          options,
+        );
+        if (plan)
+          await (await code.apply()).prune(session.service, printer, applied, {
+            ...plan,
+            dryRun: isDry,
+          });
       });
     });
   for (const [verb, about] of STRICT)
@@ -56,19 +99,30 @@ export const editingCommands = (root: Command, run: Run, io: CommandIo): void =>
         const sources = await (await code.sources()).readSources(options, io.stdin);
         await run.edit(
           options,
-          async (session, printer) => void (await (await code.apply()).apply(session, { printer, io }, sources, { ...options, only: verb })),
+          async (session, printer) =>
+            void (await (
+              await code.apply()
+            ).apply(session, { printer, io }, sources, { ...options, only: verb })),
         );
       });
   withOptionalFiles(withLabels(root.command("delete")))
-    .description("delete autoscalers by name, by labels, or those that manifests name; a workload keeps its count, and the history stays")
+    .description(
+      "delete autoscalers by name, by labels, or those that manifests name; a workload keeps its count, and the history stays",
+    )
     .argument("[names...]", NAMES)
     .addOption(dryRun())
     .option("--ignore-not-found", "what does not exist is no error")
     .addHelpText(
       "after",
-      example("tidemark delete shop/web", "tidemark delete -l app=old -n shop --dry-run", "tidemark delete -f manifests/ --ignore-not-found"),
+      example(
+        "tidemark delete shop/web",
+        "tidemark delete -l app=old -n shop --dry-run",
+        "tidemark delete -f manifests/ --ignore-not-found",
+      ),
     )
-    .action((names: readonly string[], options: ChoiceOptions & DeleteOptions) => deleteCommand(names, options, run, io));
+    .action((names: readonly string[], options: ChoiceOptions & DeleteOptions) =>
+      deleteCommand(names, options, run, io),
+    );
   withLabels(root.command("pause"))
     .description("pause autoscalers; their workloads keep their counts")
     .argument("[names...]", NAMES)
@@ -91,7 +145,9 @@ export const editingCommands = (root: Command, run: Run, io: CommandIo): void =>
     .argument("[names...]", NAMES)
     .addHelpText("after", example("tidemark resume shop/web"))
     .action((names: readonly string[], options: ChoiceOptions) =>
-      onChosen(run, "resume", { names, options }, async (session, printer, chosen) => (await code.pause()).resume(session, printer, chosen)),
+      onChosen(run, "resume", { names, options }, async (session, printer, chosen) =>
+        (await code.pause()).resume(session, printer, chosen),
+      ),
     );
 };
 
@@ -102,7 +158,10 @@ const STRICT = [
 ] as const;
 
 const withLabels = (command: Command): Command =>
-  withSelector(withEditScopes(command)).option("--all", "all autoscalers of the namespace, or with -A of every namespace");
+  withSelector(withEditScopes(command)).option(
+    "--all",
+    "all autoscalers of the namespace, or with -A of every namespace",
+  );
 
 /** The names and options are read before anything is opened. */
 const onChosen = async (
@@ -115,25 +174,37 @@ const onChosen = async (
   const choice = choiceOfEdit(command, names, options);
   return run.edit(options, async (session, printer) => {
     const chosen = await chosenForEdit(session.service, choice);
-    if (chosen.length === 0) printer.report((await import("../select/listed-autoscalers.ts")).nothingListed(options));
+    if (chosen.length === 0)
+      printer.report((await import("../select/listed-autoscalers.ts")).nothingListed(options));
     await work(session, printer, chosen);
   });
 };
 
 /** The names are read before anything is opened, and all manifests before anything is deleted. */
-const deleteCommand = async (names: readonly string[], options: ChoiceOptions & DeleteOptions, run: Run, io: CommandIo): Promise<void> => {
+const deleteCommand = async (
+  names: readonly string[],
+  options: ChoiceOptions & DeleteOptions,
+  run: Run,
+  io: CommandIo,
+): Promise<void> => {
   if (options.filename === undefined)
     return onChosen(run, "delete", { names, options }, async (session, printer, chosen) =>
       (await code.delete()).remove(session, printer, chosen, options),
     );
   const filter = filterOf(options);
-  const other = names[0] ?? (["selector", "all", "clusters"] as const).find((name) => options[name] !== undefined);
+  const other =
+    names[0] ??
+    (["selector", "all", "clusters"] as const).find((name) => options[name] !== undefined);
   if (other !== undefined)
-    throw usage(`Cannot delete ${names[0] === undefined ? `by --${other}` : `"${other}"`} and the manifests of -f together: give one of them`);
+    throw usage(
+      `Cannot delete ${names[0] === undefined ? `by --${other}` : `"${other}"`} and the manifests of -f together: give one of them`,
+    );
   const { readSources, resourcesIn } = await code.sources();
   const files = await readSources({ ...options, filename: options.filename }, io.stdin);
   const { sources, others } = (await code.documents()).sourcesIn(files);
-  const { resources, passedOver } = others ? resourcesIn(files, filter) : { resources: [], passedOver: [] };
+  const { resources, passedOver } = others
+    ? resourcesIn(files, filter)
+    : { resources: [], passedOver: [] };
   return run.edit(options, async (session, printer) => {
     await (await code.source()).removeSources(session, printer, sources, options);
     const unread = passedOver.filter(({ kind }) => kind !== "MetricSource");
@@ -142,33 +213,56 @@ const deleteCommand = async (names: readonly string[], options: ChoiceOptions & 
   });
 };
 
-/** Commands that make, compare or edit one manifest: diff, edit and autoscale, as kubectl has them. */
+/**
+ * Commands that make, compare or edit one manifest: diff, edit and autoscale, as kubectl has them.
+ */
 export const manifestEdits = (root: Command, run: Run, io: CommandIo, printer: Printer): void => {
   withFiles(withScope(root.command("diff")))
-    .description("show what an apply would change; exit code 0 without a difference, 1 with one, 2 when it is not known")
+    .description(
+      "show what an apply would change; exit code 0 without a difference, 1 with one, 2 when it is not known",
+    )
     .addOption(validateOption())
-    .addHelpText("after", example("tidemark diff -f manifests/ -R --cluster eu-1", "kustomize build | tidemark diff -f - --cluster eu-1"))
+    .addHelpText(
+      "after",
+      example(
+        "tidemark diff -f manifests/ -R --cluster eu-1",
+        "kustomize build | tidemark diff -f - --cluster eu-1",
+      ),
+    )
     .action(async (options: DiffOptions & ScopeOptions) => {
       const { readSources } = await code.sources();
       const sources = await readSources(options, io.stdin);
-      await run(options, "table", async (...opened) => (await import("../commands/diff.ts")).diff(...opened, sources, options));
+      await run(options, "table", async (...opened) =>
+        (await import("../commands/diff.ts")).diff(...opened, sources, options),
+      );
     });
   withScope(root.command("edit"))
     .description("edit the manifest of an autoscaler in the editor of KUBE_EDITOR or EDITOR")
     .argument("<name...>", ONE_NAME)
-    .addHelpText("after", example("tidemark edit hpa/web -n shop", 'KUBE_EDITOR="code --wait" tidemark edit shop/web'))
+    .addHelpText(
+      "after",
+      example("tidemark edit hpa/web -n shop", 'KUBE_EDITOR="code --wait" tidemark edit shop/web'),
+    )
     .action((names: readonly string[], options: ScopeOptions) => {
       const resource = oneResource("edit", names, filterOf(options));
-      return run.edit(options, async (session, out) => (await import("../commands/edit.ts")).editInEditor(session, { printer: out, io }, resource));
+      return run.edit(options, async (session, out) =>
+        (await import("../commands/edit.ts")).editInEditor(session, { printer: out, io }, resource),
+      );
     });
   withScope(root.command("autoscale"))
     .description("create a HorizontalPodAutoscaler for a workload")
     .argument("<workload...>", "TYPE/NAME or TYPE NAME of the workload, such as deployment/web")
     .option("--min <replicas>", "fewest replicas (default: 1)")
     .requiredOption("--max <replicas>", "most replicas")
-    .option("--cpu <target>", "CPU target: 80% of the requests, or an amount per pod such as 500m (default: 80%)")
+    .option(
+      "--cpu <target>",
+      "CPU target: 80% of the requests, or an amount per pod such as 500m (default: 80%)",
+    )
     .addOption(new Option("--cpu-percent <percent>", "older form of --cpu").conflicts("cpu"))
-    .option("--memory <target>", "memory target: 80% of the requests, or an amount per pod such as 500Mi")
+    .option(
+      "--memory <target>",
+      "memory target: 80% of the requests, or an amount per pod such as 500Mi",
+    )
     .option("--name <name>", "name of the autoscaler (default: the name of the workload)")
     .addOption(dryRun())
     .addOption(output(["yaml", "json"]).default(undefined))
@@ -185,8 +279,13 @@ export const manifestEdits = (root: Command, run: Run, io: CommandIo, printer: P
         import("../output/documents.ts"),
       ]);
       const manifest = autoscaleManifest(words, options);
-      // A manifest that is only printed is checked when it is applied, so that no data folder and no stack is needed.
-      if (options.dryRun && options.output !== undefined) await printer.print(documentText(manifest, options.output));
-      else await run(options, options.output === undefined ? "edit" : "document", (session, out) => autoscale(session, out, manifest, options));
+      // A manifest that is only printed is checked when it is applied, so that no data folder and
+      // no stack is needed.
+      if (options.dryRun && options.output !== undefined)
+        await printer.print(documentText(manifest, options.output));
+      else
+        await run(options, options.output === undefined ? "edit" : "document", (session, out) =>
+          autoscale(session, out, manifest, options),
+        );
     });
 };

@@ -2,7 +2,15 @@ import type { Command } from "commander";
 import type { OverrideQuery } from "../../service/requests.ts";
 import { example, dryRun, withTarget, type Run, output } from "../options/command-options.ts";
 import type { ListOptionsOfOverrides, SetOptions } from "../commands/override.ts";
-import { filterOf, NAMES, ONE_NAME, type ScopeOptions, withEditScopes, withScope, withSelector } from "../options/scope-options.ts";
+import {
+  filterOf,
+  NAMES,
+  ONE_NAME,
+  type ScopeOptions,
+  withEditScopes,
+  withScope,
+  withSelector,
+} from "../options/scope-options.ts";
 import { oneResource } from "../select/selected-names.ts";
 
 const code = () => import("../commands/override.ts");
@@ -20,11 +28,17 @@ export const overrideCommands = (parent: Command, run: Run): void => {
     .addOption(output(["table", "json", "yaml"]))
     .addHelpText(
       "after",
-      example("tidemark override list", "tidemark override list shop/web", "tidemark override list -n shop --cluster eu-1 -o json"),
+      example(
+        "tidemark override list",
+        "tidemark override list shop/web",
+        "tidemark override list -n shop --cluster eu-1 -o json",
+      ),
     )
     .action((names: readonly string[], options: ListOptionsOfOverrides) => {
       const query: OverrideQuery =
-        names.length === 0 ? filterOf(options) : withoutKind(oneResource("list the overrides of", names, filterOf(options)));
+        names.length === 0
+          ? filterOf(options)
+          : withoutKind(oneResource("list the overrides of", names, filterOf(options)));
       return run.show(options, async (...opened) => (await code()).list(...opened, query, options));
     });
   withTarget(parent.command("extend"))
@@ -41,10 +55,13 @@ export const overrideCommands = (parent: Command, run: Run): void => {
     .argument("<id...>", "ids of the overrides, as override list shows them")
     .option("--cluster <cluster>", "look only in this cluster")
     .addHelpText("after", example("tidemark override clear a-3f9c21d07e"))
-    .action((ids: readonly string[], options: ScopeOptions) => run.edit(options, async (...opened) => (await code()).clear(...opened, ids, options)));
+    .action((ids: readonly string[], options: ScopeOptions) =>
+      run.edit(options, async (...opened) => (await code()).clear(...opened, ids, options)),
+    );
 };
 
-const withoutKind = ({ kind: _kind, ...query }: ReturnType<typeof oneResource>): OverrideQuery => query;
+const withoutKind = ({ kind: _kind, ...query }: ReturnType<typeof oneResource>): OverrideQuery =>
+  query;
 
 const setCommand = (parent: Command, run: Run): void => {
   withSelector(withEditScopes(parent.command("set")))
@@ -56,7 +73,10 @@ const setCommand = (parent: Command, run: Run): void => {
     .option("--min <replicas>", "fewest replicas")
     .option("--max <replicas>", "most replicas")
     .option("--pin <replicas>", "exactly so many: --min and --max in one")
-    .option("--min-factor <factor>", "so many times the own minimum of each autoscaler, rounded up: 1.5")
+    .option(
+      "--min-factor <factor>",
+      "so many times the own minimum of each autoscaler, rounded up: 1.5",
+    )
     .option("--hold", "no count is written")
     .option("--until <time>", `its end, which only --hold may do without: ${UNTIL}`)
     .option("--from <time>", `its beginning (default: now): ${UNTIL}`)
@@ -76,8 +96,10 @@ const setCommand = (parent: Command, run: Run): void => {
       const { placesOf, setOf, set } = await code();
       const places = placesOf(names, options);
       const wanted = setOf(options);
-      return run(options, options.output === "text" ? "edit" : "document", async (session, printer) =>
-        set(session, printer, { places, wanted, options }),
+      return run(
+        options,
+        options.output === "text" ? "edit" : "document",
+        async (session, printer) => set(session, printer, { places, wanted, options }),
       );
     });
 };

@@ -10,9 +10,15 @@ export type Step =
   | { readonly kind: "below" }
   | { readonly kind: "slice"; readonly from?: number; readonly to?: number; readonly every: number }
   | { readonly kind: "union"; readonly members: readonly Step[] }
-  | { readonly kind: "filter"; readonly left: Operand; readonly test?: { readonly operator: Operator; readonly right: Operand } };
+  | {
+      readonly kind: "filter";
+      readonly left: Operand;
+      readonly test?: { readonly operator: Operator; readonly right: Operand };
+    };
 
-export type Operand = { readonly steps: readonly Step[] } | { readonly value: string | number | boolean };
+export type Operand =
+  | { readonly steps: readonly Step[] }
+  | { readonly value: string | number | boolean };
 
 const OPERATORS = ["==", "!=", "<=", ">=", "<", ">"] as const;
 export type Operator = (typeof OPERATORS)[number];
@@ -28,7 +34,8 @@ const BRACKETS = /^\[((?:'(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*"|\[[^\]]*\]|[^\][])*
 export const parsePath = (text: string, problem: Problem): readonly Step[] => {
   const steps: Step[] = [];
   let rest = text.trim().replace(START, "");
-  if (rest !== "" && !rest.startsWith(".") && !rest.startsWith("[")) throw problem(`"${text}" is no path: a path begins with a point`);
+  if (rest !== "" && !rest.startsWith(".") && !rest.startsWith("["))
+    throw problem(`"${text}" is no path: a path begins with a point`);
   while (rest !== "") {
     const read = nextStep(rest, problem);
     steps.push(read.step);
@@ -37,12 +44,17 @@ export const parsePath = (text: string, problem: Problem): readonly Step[] => {
   return steps;
 };
 
-const nextStep = (rest: string, problem: Problem): { readonly step: Step; readonly length: number } => {
+const nextStep = (
+  rest: string,
+  problem: Problem,
+): { readonly step: Step; readonly length: number } => {
   // The name that follows the two points is a step of its own.
-  if (rest.startsWith("..")) return { step: { kind: "below" }, length: /^\.\.(?=[.[])/.test(rest) ? 2 : 1 };
+  if (rest.startsWith(".."))
+    return { step: { kind: "below" }, length: /^\.\.(?=[.[])/.test(rest) ? 2 : 1 };
   if (rest.startsWith(".*")) return { step: { kind: "all", of: "object" }, length: 2 };
   const brackets = BRACKETS.exec(rest);
-  if (brackets) return { step: inBrackets((brackets[1] ?? "").trim(), problem), length: brackets[0].length };
+  if (brackets)
+    return { step: inBrackets((brackets[1] ?? "").trim(), problem), length: brackets[0].length };
   const field = rest.startsWith(".") ? FIELD.exec(rest) : undefined;
   if (!field) throw problem(`"${rest}" is no step of a path`);
   return { step: { kind: "field", name: bare(field[1] ?? "") }, length: field[0].length };
@@ -70,21 +82,36 @@ const memberOf = (text: string, all: string, problem: Problem): Step => {
   const slice = SLICE.exec(text);
   if (!slice) throw problem(`"[${all}]" is no index, slice, filter or name in single quotes`);
   if (!text.includes(":")) return indexOf(Number(text || "0"));
-  const [from, to, every] = slice.slice(1).map((number: string | undefined) => (number === undefined ? undefined : Number(number)));
+  const [from, to, every] = slice
+    .slice(1)
+    .map((number: string | undefined) => (number === undefined ? undefined : Number(number)));
   if (every !== undefined && every <= 0) throw problem(`"[${all}]" has a step that is not above 0`);
   return { kind: "slice", ...present({ from, to }), every: every ?? 1 };
 };
 
-const indexOf = (at: number): Step => ({ kind: "slice", from: at, ...(at !== -1 && { to: at + 1 }), every: 1 });
+const indexOf = (at: number): Step => ({
+  kind: "slice",
+  from: at,
+  ...(at !== -1 && { to: at + 1 }),
+  every: 1,
+});
 
-const COMPARISON = /^((?:'(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*"|[^'"=<>!])+?)\s*(==|!=|<=|>=|<|>)\s*(.+)$/s;
-const isOperator = (text: string | undefined): text is Operator => OPERATORS.some((operator) => operator === text);
+const COMPARISON =
+  /^((?:'(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*"|[^'"=<>!])+?)\s*(==|!=|<=|>=|<|>)\s*(.+)$/s;
+const isOperator = (text: string | undefined): text is Operator =>
+  OPERATORS.some((operator) => operator === text);
 
 const filterOf = (text: string, problem: Problem): Step => {
-  if (/&&|\|\|/.test(text)) throw problem(`"[?(${text})]" has && or ||, which the dialect of kubectl does not know`);
+  if (/&&|\|\|/.test(text))
+    throw problem(`"[?(${text})]" has && or ||, which the dialect of kubectl does not know`);
   const [, left, operator, right] = COMPARISON.exec(text.trim()) ?? [];
-  if (left === undefined || right === undefined || !isOperator(operator)) return { kind: "filter", left: operandOf(text.trim(), problem) };
-  return { kind: "filter", left: operandOf(left, problem), test: { operator, right: operandOf(right.trim(), problem) } };
+  if (left === undefined || right === undefined || !isOperator(operator))
+    return { kind: "filter", left: operandOf(text.trim(), problem) };
+  return {
+    kind: "filter",
+    left: operandOf(left, problem),
+    test: { operator, right: operandOf(right.trim(), problem) },
+  };
 };
 
 const QUOTED_NAME = /^(?:'((?:\\.|[^'\\])*)'|"((?:\\.|[^"\\])*)")$/s;
@@ -97,7 +124,10 @@ const operandOf = (text: string, problem: Problem): Operand => {
   return { steps: parsePath(text, problem) };
 };
 
-/** One part of a template: text that is printed as it is, a path, or what is repeated for each result of a path. */
+/**
+ * One part of a template: text that is printed as it is, a path, or what is repeated for each
+ * result of a path.
+ */
 export type Part =
   | { readonly kind: "text"; readonly text: string }
   | { readonly kind: "path"; readonly steps: readonly Step[] }
@@ -107,11 +137,13 @@ const ACTION = /\{((?:"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'|[^}"'])*)\}/y;
 const QUOTED_TEXT = /^(?:"(.*)"|'(.*)')$/s;
 const ESCAPES: Readonly<Record<string, string>> = { n: "\n", t: "\t", r: "\r" };
 
-const unescaped = (text: string): string => text.replaceAll(/\\(.)/gs, (_, letter: string) => ESCAPES[letter] ?? letter);
+const unescaped = (text: string): string =>
+  text.replaceAll(/\\(.)/gs, (_, letter: string) => ESCAPES[letter] ?? letter);
 
 /**
- * Reads a template of `-o jsonpath=`, in the dialect of kubectl: paths in braces, `{range …}` to `{end}`, quoted text such as `{"\n"}`, and other text between them.
- * Nothing of it is run as code. Throws a usage error with the part that cannot be read.
+ * Reads a template of `-o jsonpath=`, in the dialect of kubectl: paths in braces, `{range …}` to
+ * `{end}`, quoted text such as `{"\n"}`, and other text between them. Nothing of it is run as code.
+ * Throws a usage error with the part that cannot be read.
  */
 export const parseTemplate = (template: string): readonly Part[] => {
   const words = actionsOf(template);
@@ -121,7 +153,9 @@ export const parseTemplate = (template: string): readonly Part[] => {
 };
 
 const unreadable = (template: string, problem: string) =>
-  usage(`Cannot read -o jsonpath="${template}": ${problem}; write for example -o jsonpath='{.items[*].metadata.name}'`);
+  usage(
+    `Cannot read -o jsonpath="${template}": ${problem}; write for example -o jsonpath='{.items[*].metadata.name}'`,
+  );
 
 type Word = { readonly text: string } | { readonly action: string };
 
@@ -144,7 +178,10 @@ const actionsOf = (template: string): Word[] => {
 
 const RANGE = /^range\s+(.+)$/s;
 
-/** Takes words up to the `{end}` of the range that contains them. As with kubectl, the last ranges may lack theirs. */
+/**
+ * Takes words up to the `{end}` of the range that contains them. As with kubectl, the last ranges
+ * may lack theirs.
+ */
 const partsUntilEnd = (words: Word[], template: string): readonly Part[] => {
   const parts: Part[] = [];
   for (;;) {

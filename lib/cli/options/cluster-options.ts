@@ -22,22 +22,34 @@ const CONNECTING = {
 type Connecting = (typeof CONNECTING)[keyof typeof CONNECTING];
 type Length = "downscaleStabilization" | "cpuInitializationPeriod" | "initialReadinessDelay";
 
-export interface AddOptions extends Readonly<Partial<Record<Connecting | Length | "period" | "tolerance" | "specs", string>>> {
+export interface AddOptions
+  extends Readonly<
+    Partial<Record<Connecting | Length | "period" | "tolerance" | "specs", string>>
+  > {
   readonly partition?: readonly string[];
   readonly recommenderHost?: readonly string[];
   readonly force?: true;
 }
 
 /** Reads the options of `cluster add`. Throws usage errors that name the option. */
-export const newCluster = (name: string, options: AddOptions): NewCluster => ({ ...scope(name, options), connection: connection(name, options) });
+export const newCluster = (name: string, options: AddOptions): NewCluster => ({
+  ...scope(name, options),
+  connection: connection(name, options),
+});
 
-/** Reads the options of `cluster add --replace`. Without connection options the cluster keeps its connection. */
+/**
+ * Reads the options of `cluster add --replace`. Without connection options the cluster keeps its
+ * connection.
+ */
 export const clusterChange = (name: string, options: AddOptions): ClusterChange => {
   const connects = Object.values(CONNECTING).some((option) => options[option] !== undefined);
   return { ...scope(name, options), ...(connects && { connection: connection(name, options) }) };
 };
 
-const scope = (name: string, { force, period, partition, specs, recommenderHost, tolerance, ...lengths }: AddOptions) => ({
+const scope = (
+  name: string,
+  { force, period, partition, specs, recommenderHost, tolerance, ...lengths }: AddOptions,
+) => ({
   name,
   ...present({
     force,
@@ -49,7 +61,10 @@ const scope = (name: string, { force, period, partition, specs, recommenderHost,
   settings: present({
     tolerance: tolerance === undefined ? undefined : ratio("--tolerance", tolerance),
     downscaleStabilizationMs: setting("--downscale-stabilization", lengths.downscaleStabilization),
-    cpuInitializationPeriodMs: setting("--cpu-initialization-period", lengths.cpuInitializationPeriod),
+    cpuInitializationPeriodMs: setting(
+      "--cpu-initialization-period",
+      lengths.cpuInitializationPeriod,
+    ),
     initialReadinessDelayMs: setting("--initial-readiness-delay", lengths.initialReadinessDelay),
   }),
 });
@@ -57,13 +72,25 @@ const scope = (name: string, { force, period, partition, specs, recommenderHost,
 const connection = (name: string, options: AddOptions): Connection => {
   // An empty option is usually an unset variable of a script.
   for (const [option, value] of Object.entries(CONNECTING))
-    if (options[value] === "") throw usage(`Cannot connect to cluster "${name}": ${option} is empty; give a value or leave it out`);
+    if (options[value] === "")
+      throw usage(
+        `Cannot connect to cluster "${name}": ${option} is empty; give a value or leave it out`,
+      );
   const { kubeconfig, secret, eks, context, endpoint, caData, region, roleArn } = options;
   const ways = [kubeconfig, secret, eks].filter((way) => way !== undefined);
-  if (ways.length !== 1) throw usage(`Cannot connect to cluster "${name}": give one of --kubeconfig, --secret and --eks`);
-  if (kubeconfig !== undefined) return { kind: "kubeconfig", path: readable(name, resolve(kubeconfig)), ...present({ context }) };
+  if (ways.length !== 1)
+    throw usage(
+      `Cannot connect to cluster "${name}": give one of --kubeconfig, --secret and --eks`,
+    );
+  if (kubeconfig !== undefined)
+    return {
+      kind: "kubeconfig",
+      path: readable(name, resolve(kubeconfig)),
+      ...present({ context }),
+    };
   if (secret !== undefined) return { kind: "secret", secretId: secret, ...present({ context }) };
-  if (region === undefined) throw usage(`Cannot connect to cluster "${name}": --eks needs --region`);
+  if (region === undefined)
+    throw usage(`Cannot connect to cluster "${name}": --eks needs --region`);
   return { kind: "eks", clusterId: eks ?? "", region, ...present({ endpoint, caData, roleArn }) };
 };
 
@@ -75,7 +102,9 @@ const readable = (name: string, path: string): string => {
     return path;
   } catch (error) {
     const { code = "" } = error as NodeJS.ErrnoException;
-    throw usage(`Cannot connect to cluster "${name}": --kubeconfig "${path}" ${UNREADABLE[code] ?? `cannot be read (${code})`}`);
+    throw usage(
+      `Cannot connect to cluster "${name}": --kubeconfig "${path}" ${UNREADABLE[code] ?? `cannot be read (${code})`}`,
+    );
   }
 };
 
@@ -87,14 +116,21 @@ const UNREADABLE: Readonly<Record<string, string>> = {
 };
 
 /** "shop=web,api" is a partition of two namespaces; "rest" without namespaces holds all others. */
-const partitionIn = (text: string): { readonly name: string; readonly namespaces?: readonly string[] } => {
+const partitionIn = (
+  text: string,
+): { readonly name: string; readonly namespaces?: readonly string[] } => {
   const [name = "", list, ...more] = text.split("=");
   if (name === "" || list === "" || more.length > 0)
-    throw usage(`Cannot read --partition "${text}": give NAME=NAMESPACE,NAMESPACE, or NAME alone for all other namespaces`);
+    throw usage(
+      `Cannot read --partition "${text}": give NAME=NAMESPACE,NAMESPACE, or NAME alone for all other namespaces`,
+    );
   return list === undefined ? { name } : { name, namespaces: list.split(",") };
 };
 
-/** "table", "cluster", or the source of single kinds: "PodAutoscaler=cluster". A kind that is not named is stored by people. */
+/**
+ * "table", "cluster", or the source of single kinds: "PodAutoscaler=cluster". A kind that is not
+ * named is stored by people.
+ */
 const specKinds = (text: string): readonly SpecKindName[] => {
   if (text === "table") return [];
   if (text === "cluster") return SPEC_KIND_NAMES;
@@ -102,15 +138,19 @@ const specKinds = (text: string): readonly SpecKindName[] => {
     const [kind, source, ...more] = part.split("=");
     const known = SPEC_KIND_NAMES.find((name) => name === kind);
     if (known === undefined || !(source === "table" || source === "cluster") || more.length > 0)
-      throw usage(`Cannot read --specs "${text}": give table, cluster, or KIND=cluster for one of ${SPEC_KIND_NAMES.join(" and ")}`);
+      throw usage(
+        `Cannot read --specs "${text}": give table, cluster, or KIND=cluster for one of ${SPEC_KIND_NAMES.join(" and ")}`,
+      );
     return source === "cluster" ? [known] : [];
   });
 };
 
 const ratio = (option: string, text: string): number => {
   const value = text.trim() === "" ? Number.NaN : Number(text);
-  if (!(value >= 0 && value < Number.POSITIVE_INFINITY)) throw usage(`Cannot read ${option} "${text}": give a number of at least 0, such as 0.1`);
+  if (!(value >= 0 && value < Number.POSITIVE_INFINITY))
+    throw usage(`Cannot read ${option} "${text}": give a number of at least 0, such as 0.1`);
   return value;
 };
 
-const setting = (option: string, text: string | undefined) => (text === undefined ? undefined : lengthMs(option, text, 0));
+const setting = (option: string, text: string | undefined) =>
+  text === undefined ? undefined : lengthMs(option, text, 0);

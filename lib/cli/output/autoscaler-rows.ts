@@ -21,27 +21,42 @@ const STATE_STYLES: Readonly<Record<AutoscalerState, Style>> = {
   waiting: "quiet",
 };
 
-/** For example "held: monitor", with the cause of the hold, "active, overridden", or "active, 2 of 4 metrics missing": what was decided by the others may change when they are back. */
+/**
+ * For example "held: monitor", with the cause of the hold, "active, overridden", or "active, 2 of 4
+ * metrics missing": what was decided by the others may change when they are back.
+ */
 export const stateText = (
-  view: Parameters<typeof stateWords>[0] & Pick<TableRow, "targets"> & Partial<Pick<TableRow, "moreTargets" | "missingMetrics">>,
+  view: Parameters<typeof stateWords>[0] &
+    Pick<TableRow, "targets"> &
+    Partial<Pick<TableRow, "moreTargets" | "missingMetrics">>,
   paint: Paint,
 ): Printed => {
   const { state, targets, moreTargets = 0, missingMetrics: missing = 0 } = view;
   const isPartly = DECIDED_STATES.has(state) && missing > 0;
   const words = stateWords(view);
-  return paint(isPartly ? "warn" : STATE_STYLES[state], isPartly ? `${words}, ${missing} of ${targets.length + moreTargets} metrics missing` : words);
+  return paint(
+    isPartly ? "warn" : STATE_STYLES[state],
+    isPartly ? `${words}, ${missing} of ${targets.length + moreTargets} metrics missing` : words,
+  );
 };
 
 const DECIDED_STATES: ReadonlySet<string> = new Set(["active", "limited", "held", "shadow"]);
 
-export const referenceText = ({ target }: Pick<AutoscalerView, "target">): string => (target ? `${target.kind}/${target.name}` : UNKNOWN);
+export const referenceText = ({ target }: Pick<AutoscalerView, "target">): string =>
+  target ? `${target.kind}/${target.name}` : UNKNOWN;
 
-export const countText = (count: number | undefined): string => (count === undefined ? UNKNOWN : String(count));
+export const countText = (count: number | undefined): string =>
+  count === undefined ? UNKNOWN : String(count);
 
 /** For example "9 (5m ago)": the last known count is marked with its age. */
-export const currentText = ({ currentReplicas, lastKnown }: Pick<AutoscalerView, "currentReplicas" | "lastKnown">, nowMs: number): string => {
+export const currentText = (
+  { currentReplicas, lastKnown }: Pick<AutoscalerView, "currentReplicas" | "lastKnown">,
+  nowMs: number,
+): string => {
   if (!lastKnown) return countText(currentReplicas);
-  return lastKnown.at === undefined ? `${lastKnown.replicas}?` : `${lastKnown.replicas} (${ageText(nowMs - Date.parse(lastKnown.at))} ago)`;
+  return lastKnown.at === undefined
+    ? `${lastKnown.replicas}?`
+    : `${lastKnown.replicas} (${ageText(nowMs - Date.parse(lastKnown.at))} ago)`;
 };
 
 const targetsText = ({ targets, moreTargets }: TableRow): string => {
@@ -63,7 +78,11 @@ const agoText = (ageMs: number | undefined, { ended }: RowForm): string =>
   ageMs === undefined ? "never" : ended ? "no run" : `${ageText(ageMs)} ago`;
 
 /** The columns of `get`. Those that only the wide table has make the other one fit 120 columns. */
-const COLUMNS: readonly { readonly header: string; readonly wide?: true; readonly cell: (row: TableRow, form: RowForm) => Word }[] = [
+const COLUMNS: readonly {
+  readonly header: string;
+  readonly wide?: true;
+  readonly cell: (row: TableRow, form: RowForm) => Word;
+}[] = [
   { header: "CLUSTER", cell: ({ cluster }) => cluster },
   { header: "NAMESPACE", cell: ({ namespace }) => namespace },
   { header: "NAME", cell: ({ name }) => name },
@@ -73,15 +92,31 @@ const COLUMNS: readonly { readonly header: string; readonly wide?: true; readonl
   { header: "MAX", cell: ({ maxInForce, maxReplicas }) => countText(maxInForce ?? maxReplicas) },
   { header: "CURRENT", cell: (row, { nowMs }) => currentText(row, nowMs) },
   { header: "DESIRED", cell: ({ desiredReplicas }) => countText(desiredReplicas) },
-  { header: "STATE", cell: (row, { isDeleted, paint }) => (isDeleted ? paint("quiet", "deleted") : stateText(row, paint)) },
+  {
+    header: "STATE",
+    cell: (row, { isDeleted, paint }) =>
+      isDeleted ? paint("quiet", "deleted") : stateText(row, paint),
+  },
   { header: "REASON", wide: true, cell: ({ reason }) => reason ?? NONE },
-  { header: "SYNCED", cell: ({ ageSeconds }, form) => agoText(ageSeconds === undefined ? undefined : ageSeconds * 1000, form) },
+  {
+    header: "SYNCED",
+    cell: ({ ageSeconds }, form) =>
+      agoText(ageSeconds === undefined ? undefined : ageSeconds * 1000, form),
+  },
   {
     header: "MEASURED",
     wide: true,
-    cell: ({ measuredAt }, form) => agoText(measuredAt === undefined ? undefined : Math.max(0, form.nowMs - Date.parse(measuredAt)), form),
+    cell: ({ measuredAt }, form) =>
+      agoText(
+        measuredAt === undefined ? undefined : Math.max(0, form.nowMs - Date.parse(measuredAt)),
+        form,
+      ),
   },
-  { header: "AGE", wide: true, cell: ({ createdAt }, { nowMs }) => ageText(nowMs - Date.parse(createdAt)) },
+  {
+    header: "AGE",
+    wide: true,
+    cell: ({ createdAt }, { nowMs }) => ageText(nowMs - Date.parse(createdAt)),
+  },
 ];
 
 const columnsOf = (wide: boolean) => (wide ? COLUMNS : COLUMNS.filter((column) => !column.wide));
@@ -105,7 +140,10 @@ export interface RowOptions {
   readonly headers?: boolean;
 }
 
-/** An autoscaler, and while it is watched what happened to it, in the words of the Kubernetes API. A document needs the whole autoscaler, a table its row. */
+/**
+ * An autoscaler, and while it is watched what happened to it, in the words of the Kubernetes API. A
+ * document needs the whole autoscaler, a table its row.
+ */
 export interface Shown<Form> {
   readonly view: Form;
   readonly event?: "ADDED" | "MODIFIED" | "DELETED";
@@ -114,23 +152,39 @@ export interface Shown<Form> {
 export const isDocument = (format: RowFormat | DocumentFormat): format is DocumentFormat =>
   format !== "table" && format !== "wide" && format !== "name";
 
-/** Formats rows batch by batch, as one table. With `-o name` it is the path of each, which every command takes as a name. */
+/**
+ * Formats rows batch by batch, as one table. With `-o name` it is the path of each, which every
+ * command takes as a name.
+ */
 export const rowWriter = (
   { clock, ended }: Session,
   { paint }: Printer,
   { output, headers, showLabels, outputWatchEvents }: RowOptions & { readonly output: RowFormat },
 ): Writer<Shown<TableRow>> => {
-  const eventCell = ({ event }: Shown<TableRow>): readonly string[] => (outputWatchEvents && event !== undefined ? [event] : []);
+  const eventCell = ({ event }: Shown<TableRow>): readonly string[] =>
+    outputWatchEvents && event !== undefined ? [event] : [];
   if (output === "name") {
-    const pathOf = ({ cluster, namespace, name }: TableRow): string => `${cluster}/${namespace}/${name}`;
-    return { batch: (batch) => lines(batch.map((shown) => joined([...eventCell(shown), pathOf(shown.view)], "   "))) };
+    const pathOf = ({ cluster, namespace, name }: TableRow): string =>
+      `${cluster}/${namespace}/${name}`;
+    return {
+      batch: (batch) =>
+        lines(batch.map((shown) => joined([...eventCell(shown), pathOf(shown.view)], "   "))),
+    };
   }
   const wide = output === "wide";
-  const header = [...(outputWatchEvents ? ["EVENT"] : []), ...columnsOf(wide).map((column) => column.header), ...(showLabels ? ["LABELS"] : [])];
+  const header = [
+    ...(outputWatchEvents ? ["EVENT"] : []),
+    ...columnsOf(wide).map((column) => column.header),
+    ...(showLabels ? ["LABELS"] : []),
+  ];
   const table = new Table(headers === false ? undefined : header);
   const rowOf = (shown: Shown<TableRow>, nowMs: number): readonly Word[] => [
     ...eventCell(shown),
-    ...autoscalerRow(shown.view, nowMs, paint, { wide, isDeleted: shown.event === "DELETED", ended: ended === true }),
+    ...autoscalerRow(shown.view, nowMs, paint, {
+      wide,
+      isDeleted: shown.event === "DELETED",
+      ended: ended === true,
+    }),
     ...(showLabels ? [labelsText(shown.view)] : []),
   ];
   return {
@@ -142,7 +196,11 @@ export const rowWriter = (
 };
 
 /** Formats each autoscaler as a document of its own, with its event around it. */
-export const documentsText = (batch: readonly Shown<AutoscalerView>[], format: DocumentFormat, withEvent: boolean): Printed =>
+export const documentsText = (
+  batch: readonly Shown<AutoscalerView>[],
+  format: DocumentFormat,
+  withEvent: boolean,
+): Printed =>
   joined(
     batch.map(({ view, event }) => {
       const object = kubernetesObject(view);

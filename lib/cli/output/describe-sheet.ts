@@ -14,23 +14,37 @@ import type { Paint } from "../io.ts";
 
 const NONE = "<none>";
 
-/** Describes one autoscaler in the layout of `kubectl describe hpa`, then with its windows, last decision and data age. */
+/**
+ * Describes one autoscaler in the layout of `kubectl describe hpa`, then with its windows, last
+ * decision and data age.
+ */
 export const describeSheet = (view: Description, nowMs: number, paint: Paint): Printed =>
   sheet([
     ...identity(view, nowMs, paint),
     ...metricLines(view, nowMs),
-    { heading: "Conditions", lines: view.conditions.length === 0 ? [NONE] : conditionLines(view, nowMs, paint) },
+    {
+      heading: "Conditions",
+      lines: view.conditions.length === 0 ? [NONE] : conditionLines(view, nowMs, paint),
+    },
     {
       heading: "Events",
-      lines: view.events.length === 0 ? [NONE] : new Table(OWN_EVENT_HEADERS).lines(view.events.map((event) => ownEventRow(event, nowMs, paint))),
+      lines:
+        view.events.length === 0
+          ? [NONE]
+          : new Table(OWN_EVENT_HEADERS).lines(
+              view.events.map((event) => ownEventRow(event, nowMs, paint)),
+            ),
     },
   ]);
 
-export const pausedText = ({ at, by, until }: PauseView): string => `since ${at} by ${by}${until === undefined ? "" : `, until ${until}`}`;
+export const pausedText = ({ at, by, until }: PauseView): string =>
+  `since ${at} by ${by}${until === undefined ? "" : `, until ${until}`}`;
 
-export const frozenText = ({ at, by, reason }: FrozenView): string => `since ${at} by ${by}: ${reason}`;
+export const frozenText = ({ at, by, reason }: FrozenView): string =>
+  `since ${at} by ${by}: ${reason}`;
 
-const ago = (time: string, nowMs: number): string => `${time} (${ageText(nowMs - Date.parse(time))} ago)`;
+const ago = (time: string, nowMs: number): string =>
+  `${time} (${ageText(nowMs - Date.parse(time))} ago)`;
 
 const originText = ({ apiVersion, kind, generation, goneAt }: OriginView): string =>
   `${kind} of ${apiVersion} in the cluster, generation ${generation}${goneAt === undefined ? "" : `, gone since ${goneAt}`}`;
@@ -63,24 +77,46 @@ const replicas = (view: Description, nowMs: number): string => {
 const metricLines = (view: Description, nowMs: number): readonly SheetRow[] => [
   {
     heading: "Metrics (current / target)",
-    lines: view.metrics.length === 0 ? [NONE] : aligned(view.metrics.map((metric) => [`${metric.name}:`, metricText(metric).replace("/", " / ")])),
+    lines:
+      view.metrics.length === 0
+        ? [NONE]
+        : aligned(
+            view.metrics.map((metric) => [
+              `${metric.name}:`,
+              metricText(metric).replace("/", " / "),
+            ]),
+          ),
   },
   ["Min replicas", boundText(boundsInForce(view).min, view.minReplicas)],
   ["Max replicas", boundText(boundsInForce(view).max, view.maxReplicas)],
   ...(view.bounds ? [{ heading: "Bounds", lines: boundsLines(view.bounds, nowMs) }] : []),
   ...aheadRows(view, nowMs),
-  ...(view.behavior === undefined ? [] : [{ heading: "Behavior", lines: yamlText(view.behavior, { lineWidth: 80 }).trimEnd().split("\n") }]),
+  ...(view.behavior === undefined
+    ? []
+    : [
+        {
+          heading: "Behavior",
+          lines: yamlText(view.behavior, { lineWidth: 80 }).trimEnd().split("\n"),
+        },
+      ]),
   [`${view.target?.kind ?? "Target"} replicas`, replicas(view, nowMs)],
   ["Last scale", view.lastScaleAt === undefined ? "never" : ago(view.lastScaleAt, nowMs)],
   ["Last decision", decision(view, nowMs)],
-  ...(view.decision?.withoutHold ? [["Without hold", withoutHoldText(view.decision.withoutHold, view.decision.from)] as const] : []),
-  ["Data as of", view.syncedAt === undefined ? "no sync has completed yet" : ago(view.syncedAt, nowMs)],
+  ...(view.decision?.withoutHold
+    ? [["Without hold", withoutHoldText(view.decision.withoutHold, view.decision.from)] as const]
+    : []),
+  [
+    "Data as of",
+    view.syncedAt === undefined ? "no sync has completed yet" : ago(view.syncedAt, nowMs),
+  ],
   { heading: "Windows", lines: windowLines(view.windows, nowMs) },
 ];
 
 /** The bound in force, and what the manifest says where that is another one. */
 const boundText = (inForce: number | undefined, byManifest: number | undefined): string =>
-  inForce === byManifest ? countText(inForce) : `${countText(inForce)} (${countText(byManifest)} by the manifest)`;
+  inForce === byManifest
+    ? countText(inForce)
+    : `${countText(inForce)} (${countText(byManifest)} by the manifest)`;
 
 /** Overrides that have not begun. */
 const aheadRows = ({ overrides = [] }: Description, nowMs: number): readonly SheetRow[] => {
@@ -97,12 +133,19 @@ const aheadRows = ({ overrides = [] }: Description, nowMs: number): readonly She
 
 const decision = ({ decision: last }: Description, nowMs: number): string => {
   if (!last) return "none yet";
-  const count = last.kind === "scale" ? `scale ${last.from} -> ${last.to}` : `hold${last.from === undefined ? "" : ` at ${last.from}`}`;
+  const count =
+    last.kind === "scale"
+      ? `scale ${last.from} -> ${last.to}`
+      : `hold${last.from === undefined ? "" : ` at ${last.from}`}`;
   const refused = last.refused === undefined ? "" : `; the scale was refused: ${last.refused}`;
   return `${count}: ${last.reason}: ${last.message}${refused} (${ageText(nowMs - Date.parse(last.at))} ago)`;
 };
 
-const conditionLines = ({ conditions }: Description, nowMs: number, paint: Paint): readonly Printed[] =>
+const conditionLines = (
+  { conditions }: Description,
+  nowMs: number,
+  paint: Paint,
+): readonly Printed[] =>
   new Table(["Type", "Status", "Since", "Reason", "Message"]).lines(
     conditions.map(({ type, status, since, reason, message }) => [
       type,

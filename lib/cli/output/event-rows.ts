@@ -4,13 +4,39 @@ import type { EventCount, EventView } from "../../views/event.ts";
 import { ageText, csvLine } from "./text-table.ts";
 import type { Paint, Style } from "../io.ts";
 
-export const EVENT_HEADERS = ["TIME", "AGE", "CLUSTER", "NAMESPACE", "NAME", "FROM", "TO", "REASON", "OUTCOME", "MESSAGE"] as const;
+export const EVENT_HEADERS = [
+  "TIME",
+  "AGE",
+  "CLUSTER",
+  "NAMESPACE",
+  "NAME",
+  "FROM",
+  "TO",
+  "REASON",
+  "OUTCOME",
+  "MESSAGE",
+] as const;
 /** The columns that `-o wide` has beside them, before the message. */
-export const WIDE_EVENT_HEADERS = [...EVENT_HEADERS.slice(0, -1), "REFERENCE", "GENERATION", "KNOWN AFTER", "ID", "MESSAGE"] as const;
+export const WIDE_EVENT_HEADERS = [
+  ...EVENT_HEADERS.slice(0, -1),
+  "REFERENCE",
+  "GENERATION",
+  "KNOWN AFTER",
+  "ID",
+  "MESSAGE",
+] as const;
 
-const OUTCOME_STYLES: Readonly<Record<EventView["outcome"], Style>> = { applied: "good", refused: "bad", unknown: "warn", outside: "warn" };
+const OUTCOME_STYLES: Readonly<Record<EventView["outcome"], Style>> = {
+  applied: "good",
+  refused: "bad",
+  unknown: "warn",
+  outside: "warn",
+};
 
-export const eventRow = (event: EventView, nowMs: number, paint: Paint): readonly Word[] => [...leadingCells(event, nowMs, paint), messageOf(event)];
+export const eventRow = (event: EventView, nowMs: number, paint: Paint): readonly Word[] => [
+  ...leadingCells(event, nowMs, paint),
+  messageOf(event),
+];
 
 export const wideEventRow = (event: EventView, nowMs: number, paint: Paint): readonly Word[] => [
   ...leadingCells(event, nowMs, paint),
@@ -28,7 +54,15 @@ export const ownEventRow = (event: EventView, nowMs: number, paint: Paint): read
   ...changeCells(event, paint),
   messageOf(event),
 ];
-export const OWN_EVENT_HEADERS = ["Time", "Age", "From", "To", "Reason", "Outcome", "Message"] as const;
+export const OWN_EVENT_HEADERS = [
+  "Time",
+  "Age",
+  "From",
+  "To",
+  "Reason",
+  "Outcome",
+  "Message",
+] as const;
 
 const leadingCells = (event: EventView, nowMs: number, paint: Paint): readonly Word[] => [
   instantText(Date.parse(event.at)),
@@ -46,17 +80,28 @@ const changeCells = ({ from, to, reason, outcome }: EventView, paint: Paint): re
   paint(OUTCOME_STYLES[outcome], outcome),
 ];
 
-const messageOf = ({ message, detail }: EventView): string => withLocalTimes(detail === undefined ? message : `${message}; ${detail}`);
+const messageOf = ({ message, detail }: EventView): string =>
+  withLocalTimes(detail === undefined ? message : `${message}; ${detail}`);
 
 /** The fields of a line of counts, which are the columns of its table and of its CSV. */
 export const COUNT_FIELDS = [
   ...(["month", "cluster", "namespace", "name"] as const),
   ...(["ups", "added", "downs", "removed", "refused", "outside"] as const),
 ] as const satisfies readonly (keyof EventCount)[];
-export const countCells = (count: EventCount): readonly string[] => COUNT_FIELDS.map((field) => String(count[field]));
+export const countCells = (count: EventCount): readonly string[] =>
+  COUNT_FIELDS.map((field) => String(count[field]));
 
 const CSV_COLUMNS = [
-  ...(["id", "at", "settledAt", "cluster", "namespace", "name", "targetKind", "targetName"] as const),
+  ...([
+    "id",
+    "at",
+    "settledAt",
+    "cluster",
+    "namespace",
+    "name",
+    "targetKind",
+    "targetName",
+  ] as const),
   ...(["from", "to", "reason", "outcome", "specGeneration", "message", "detail"] as const),
 ] as const;
 export const CSV_HEADER = csvLine(CSV_COLUMNS);

@@ -8,7 +8,10 @@ import { boundsLines } from "./bounds-lines.ts";
 import type { Paint } from "../io.ts";
 import type { Direction, RateView, WindowsView } from "../../views/windows.ts";
 
-/** Explains a count: the metrics, each step of the pipeline, the windows, and what would change the outcome. */
+/**
+ * Explains a count: the metrics, each step of the pipeline, the windows, and what would change the
+ * outcome.
+ */
 export const explainSheet = (explanation: Explanation, nowMs: number, paint: Paint): Printed => {
   const { decision, outside } = explanation;
   const atMs = Date.parse(decision.at);
@@ -17,14 +20,33 @@ export const explainSheet = (explanation: Explanation, nowMs: number, paint: Pai
     ["Namespace", explanation.namespace],
     ["Cluster", explanation.cluster],
     ["Evaluated", `${decision.at} (${ageText(nowMs - atMs)} ago)`],
-    ...(explanation.beforeSeconds === undefined ? [] : [["Shown", shownText(explanation.stored, explanation.beforeSeconds)] as const]),
+    ...(explanation.beforeSeconds === undefined
+      ? []
+      : [["Shown", shownText(explanation.stored, explanation.beforeSeconds)] as const]),
     ["Outcome", paint("strong", outcomeText(explanation))],
     ["Reason", `${decision.reason}: ${decision.message}`],
-    ...(outside ? [["Outside", `${outside.message} (seen ${ageText(nowMs - Date.parse(outside.settledAt))} ago)`] as const] : []),
-    ...(decision.withoutHold ? [["Without hold", withoutHoldText(decision.withoutHold, decision.from)] as const] : []),
+    ...(outside
+      ? [
+          [
+            "Outside",
+            `${outside.message} (seen ${ageText(nowMs - Date.parse(outside.settledAt))} ago)`,
+          ] as const,
+        ]
+      : []),
+    ...(decision.withoutHold
+      ? [["Without hold", withoutHoldText(decision.withoutHold, decision.from)] as const]
+      : []),
     { heading: "Metrics", lines: metricLines(explanation.metrics, paint) },
-    { heading: "Steps", lines: explanation.steps.length === 0 ? ["<none>"] : aligned(explanation.steps.map((step) => stepRow(step, atMs))) },
-    ...(explanation.bounds ? [{ heading: "Bounds", lines: boundsLines(explanation.bounds, atMs) }] : []),
+    {
+      heading: "Steps",
+      lines:
+        explanation.steps.length === 0
+          ? ["<none>"]
+          : aligned(explanation.steps.map((step) => stepRow(step, atMs))),
+    },
+    ...(explanation.bounds
+      ? [{ heading: "Bounds", lines: boundsLines(explanation.bounds, atMs) }]
+      : []),
     { heading: "Windows", lines: windowLines(explanation.windows, atMs) },
     { heading: "For another outcome", lines: explanation.otherwise },
   ] satisfies readonly SheetRow[]);
@@ -32,7 +54,10 @@ export const explainSheet = (explanation: Explanation, nowMs: number, paint: Pai
 
 /** Which of the stored decisions is shown for an instant. */
 const shownText = (stored: Explanation["stored"], beforeSeconds: number): string => {
-  const what = stored === "evaluation" ? "the nearest stored evaluation" : "the nearest scale event, because no evaluation is stored any more";
+  const what =
+    stored === "evaluation"
+      ? "the nearest stored evaluation"
+      : "the nearest scale event, because no evaluation is stored any more";
   return `${what}, ${ageText(beforeSeconds * 1000)} before`;
 };
 
@@ -43,14 +68,24 @@ const outcomeText = ({ decision }: Explanation): string => {
 };
 
 /** For example "scale 2 -> 5: AboveTarget: …", or why the rules would hold too. */
-export const withoutHoldText = ({ to, reason, message }: NonNullable<DecisionView["withoutHold"]>, from: number | undefined): string =>
-  `${to === undefined ? "hold" : `scale ${from} -> ${to}`}: ${reason}: ${message}`;
+export const withoutHoldText = (
+  { to, reason, message }: NonNullable<DecisionView["withoutHold"]>,
+  from: number | undefined,
+): string => `${to === undefined ? "hold" : `scale ${from} -> ${to}`}: ${reason}: ${message}`;
 
 /** The metrics and steps of a scale, indented to stand below its row. */
-export const whyLines = (event: Pick<EventView, "at" | "metrics" | "steps">, paint: Paint): readonly Word[] => {
+export const whyLines = (
+  event: Pick<EventView, "at" | "metrics" | "steps">,
+  paint: Paint,
+): readonly Word[] => {
   const { metrics, steps } = withLocalTimes(event);
-  const rows = [...(metrics.length === 0 ? [] : metricLines(metrics, paint)), ...aligned(steps.map((step) => stepRow(step, Date.parse(event.at))))];
-  return rows.length === 0 ? ["    nothing else is stored of it"] : rows.map((row) => text`    ${row}`);
+  const rows = [
+    ...(metrics.length === 0 ? [] : metricLines(metrics, paint)),
+    ...aligned(steps.map((step) => stepRow(step, Date.parse(event.at)))),
+  ];
+  return rows.length === 0
+    ? ["    nothing else is stored of it"]
+    : rows.map((row) => text`    ${row}`);
 };
 
 const metricLines = (all: readonly MetricView[], paint: Paint): readonly Word[] =>
@@ -65,16 +100,30 @@ const inputRows = (metric: MetricView, paint: Paint): readonly (readonly Word[])
   const inputs = metric.kind === "unmeasured" ? [] : (metric.inputs ?? []);
   return inputs.map(({ name, value, message, ageSeconds }) => {
     const time = ageSeconds === undefined ? "" : `measured ${ageText(ageSeconds * 1000)} before`;
-    return value === undefined ? [`  ${name}`, paint("bad", "missing"), "", "", message ?? ""] : [`  ${name}`, value, "", "", time];
+    return value === undefined
+      ? [`  ${name}`, paint("bad", "missing"), "", "", message ?? ""]
+      : [`  ${name}`, value, "", "", time];
   });
 };
 
 const metricRow = (metric: MetricView, paint: Paint): readonly Word[] => {
   switch (metric.kind) {
     case "measured":
-      return [metric.name, valueText(metric), metric.target, metric.ratio === undefined ? "-" : metric.ratio.toFixed(3), String(metric.proposal)];
+      return [
+        metric.name,
+        valueText(metric),
+        metric.target,
+        metric.ratio === undefined ? "-" : metric.ratio.toFixed(3),
+        String(metric.proposal),
+      ];
     case "failed":
-      return [metric.name, paint("bad", "failed"), metric.target ?? "-", "-", `nothing: ${metric.reason}: ${metric.message}`];
+      return [
+        metric.name,
+        paint("bad", "failed"),
+        metric.target ?? "-",
+        "-",
+        `nothing: ${metric.reason}: ${metric.message}`,
+      ];
     case "unmeasured":
       return [metric.name, "not measured", metric.target, "-", "nothing"];
   }
@@ -83,7 +132,10 @@ const metricRow = (metric: MetricView, paint: Paint): readonly Word[] => {
 const stepRow = ({ step, before, after, limit }: StepView, atMs: number): readonly string[] => {
   const count = before === after ? `${before}` : `${before} -> ${after}`;
   if (!limit) return [step, count, before === after ? "unchanged" : ""];
-  const end = limit.until === undefined ? "" : `, until ${limit.until} (${untilText(Date.parse(limit.until), atMs)})`;
+  const end =
+    limit.until === undefined
+      ? ""
+      : `, until ${limit.until} (${untilText(Date.parse(limit.until), atMs)})`;
   return [step, count, `${limit.reason} ${limit.value}: ${limit.message}${end}`];
 };
 
@@ -92,12 +144,25 @@ const SHOWN_RUNS = 5;
 
 const NAMES = { scaleUp: "Scale up", scaleDown: "Scale down" } as const;
 
-/** Formats the windows: the recommendations, what stabilization holds and until when, and which scale events count for which rate. */
+/**
+ * Formats the windows: the recommendations, what stabilization holds and until when, and which
+ * scale events count for which rate.
+ */
 export const windowLines = (windows: WindowsView, nowMs: number): readonly string[] =>
-  windows.problem === undefined ? known(windows, nowMs) : [`${windows.problem}; see tidemark partition describe`];
+  windows.problem === undefined
+    ? known(windows, nowMs)
+    : [`${windows.problem}; see tidemark partition describe`];
 
 const known = (windows: WindowsView, nowMs: number): readonly string[] => {
-  const { recommendations: runs, stabilization, rates, forbidden = [], timers = [], flap, pausedUntil } = windows;
+  const {
+    recommendations: runs,
+    stabilization,
+    rates,
+    forbidden = [],
+    timers = [],
+    flap,
+    pausedUntil,
+  } = windows;
   const end = (until: string): string => `${until} (${untilText(Date.parse(until), nowMs)})`;
   return [
     // Rules without stabilization keep no recommendations.
@@ -118,19 +183,32 @@ const known = (windows: WindowsView, nowMs: number): readonly string[] => {
   ];
 };
 
-const timerLine = ({ name, seconds, since, until }: NonNullable<WindowsView["timers"]>[number], nowMs: number): string => {
-  if (since === undefined || until === undefined) return `${name} ${ageText(seconds * 1000)}: not begun`;
+const timerLine = (
+  { name, seconds, since, until }: NonNullable<WindowsView["timers"]>[number],
+  nowMs: number,
+): string => {
+  if (since === undefined || until === undefined)
+    return `${name} ${ageText(seconds * 1000)}: not begun`;
   const [sinceMs, untilMs] = [Date.parse(since), Date.parse(until)];
-  const end = untilMs <= nowMs ? "which is long enough" : `which is long enough at ${until} (${untilText(untilMs, nowMs)})`;
+  const end =
+    untilMs <= nowMs
+      ? "which is long enough"
+      : `which is long enough at ${until} (${untilText(untilMs, nowMs)})`;
   return `${name} ${ageText(seconds * 1000)}: active since ${since} (${ageText(nowMs - sinceMs)} ago), ${end}`;
 };
 
-const flapLine = ({ reversals, periodSeconds, made, until }: NonNullable<WindowsView["flap"]>, end: (until: string) => string): string => {
+const flapLine = (
+  { reversals, periodSeconds, made, until }: NonNullable<WindowsView["flap"]>,
+  end: (until: string) => string,
+): string => {
   const state = until === undefined ? "a scale down fits" : `no scale down until ${end(until)}`;
   return `Flap budget ${reversals} in ${ageText(periodSeconds * 1000)}: ${made} reversal${made === 1 ? "" : "s"} made, ${state}`;
 };
 
-const rateLines = ({ direction, type, value, periodSeconds, events, ...counted }: WindowsView["rates"][number], nowMs: number): readonly string[] => [
+const rateLines = (
+  { direction, type, value, periodSeconds, events, ...counted }: WindowsView["rates"][number],
+  nowMs: number,
+): readonly string[] => [
   `${NAMES[direction]} rate ${amountText(direction, type, value)} in ${ageText(periodSeconds * 1000)}: ${countedText(direction, counted)}`,
   ...events.map(
     ({ change, at, leaves }) =>
@@ -139,7 +217,10 @@ const rateLines = ({ direction, type, value, periodSeconds, events, ...counted }
 ];
 
 /** A rate that counts only its own direction shows only that one. */
-const countedText = (direction: Direction, { added, removed, countedChanges }: Pick<RateView, "added" | "removed" | "countedChanges">): string => {
+const countedText = (
+  direction: Direction,
+  { added, removed, countedChanges }: Pick<RateView, "added" | "removed" | "countedChanges">,
+): string => {
   if (countedChanges === undefined) return `${added} added, ${removed} removed`;
   return direction === "scaleUp" ? `${added} added` : `${removed} removed`;
 };
@@ -155,7 +236,10 @@ const amountText = (direction: Direction, type: RateView["type"], value: number)
   }
 };
 
-const recommendations = ({ recommendations: runs }: WindowsView, nowMs: number): readonly string[] => {
+const recommendations = (
+  { recommendations: runs }: WindowsView,
+  nowMs: number,
+): readonly string[] => {
   if (runs.length === 0) return ["Recommendations: none"];
   const shown = runs.slice(-SHOWN_RUNS).map(({ replicas, first, last }) => {
     const [from, to] = [ageText(nowMs - Date.parse(first)), ageText(nowMs - Date.parse(last))];

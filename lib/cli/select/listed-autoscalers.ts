@@ -20,13 +20,24 @@ type Lists = Pick<Service, "autoscalers" | "clusters" | "rows">;
 /** Clusters that are asked at the same time. */
 const CLUSTERS_AT_ONCE = 16;
 
-/** The autoscalers of the clusters and the namespace that are of one of these kinds and have the labels. Without kinds, every kind is meant. */
-export async function* listedAutoscalers(service: Lists, kinds: readonly string[] | undefined, options: ListOptions): AsyncGenerator<AutoscalerView> {
+/**
+ * The autoscalers of the clusters and the namespace that are of one of these kinds and have the
+ * labels. Without kinds, every kind is meant.
+ */
+export async function* listedAutoscalers(
+  service: Lists,
+  kinds: readonly string[] | undefined,
+  options: ListOptions,
+): AsyncGenerator<AutoscalerView> {
   const isChosen = testOf(kinds, options.selector);
-  for (const filter of await filtersOf(service, options)) for await (const view of service.autoscalers(filter)) if (isChosen(view)) yield view;
+  for (const filter of await filtersOf(service, options))
+    for await (const view of service.autoscalers(filter)) if (isChosen(view)) yield view;
 }
 
-/** The same as tables show them. Kinds and labels are chosen by the service, which reads no manifest for it. */
+/**
+ * The same as tables show them. Kinds and labels are chosen by the service, which reads no manifest
+ * for it.
+ */
 export async function* listedRows(
   service: Lists,
   kinds: readonly string[] | undefined,
@@ -35,7 +46,10 @@ export async function* listedRows(
   for await (const cluster of listedClusters(service, kinds, options)) yield* tableRows(cluster);
 }
 
-/** The same, cluster by cluster. `known`: marks of the partitions whose rows are known and need not come again. */
+/**
+ * The same, cluster by cluster. `known`: marks of the partitions whose rows are known and need not
+ * come again.
+ */
 export async function* listedClusters(
   service: Lists,
   kinds: readonly string[] | undefined,
@@ -44,29 +58,47 @@ export async function* listedClusters(
   const more = present({ kinds, selector: options.selector, known, fields });
   const filters = await filtersOf(service, options);
   if (filters.length === 1) yield* service.rows({ ...filters[0], ...more });
-  else yield* (await mapWithLimit(filters, CLUSTERS_AT_ONCE, (filter) => Array.fromAsync(service.rows({ ...filter, ...more })))).flat();
+  else
+    yield* (
+      await mapWithLimit(filters, CLUSTERS_AT_ONCE, (filter) =>
+        Array.fromAsync(service.rows({ ...filter, ...more })),
+      )
+    ).flat();
 }
 
 /** One filter for each cluster of the patterns, in order of name; without patterns one for all. */
 const filtersOf = async (service: Lists, { cluster, clusters, namespace }: ListOptions) => {
-  const names = clusters === undefined ? [cluster] : [...(await clustersMatching(service, clusters))];
+  const names =
+    clusters === undefined ? [cluster] : [...(await clustersMatching(service, clusters))];
   return names.map((name) => present({ cluster: name, namespace }));
 };
 
-const testOf = (kinds: readonly string[] | undefined, selector: string | undefined): ((view: AutoscalerView) => boolean) => {
+const testOf = (
+  kinds: readonly string[] | undefined,
+  selector: string | undefined,
+): ((view: AutoscalerView) => boolean) => {
   const hasLabels = selector === undefined ? undefined : readSelector(selector);
   return ({ manifest }) => {
     const { kind, labels } = namesIn(manifest);
-    return (kinds === undefined || kinds.includes(kind)) && (hasLabels === undefined || hasLabels(labels));
+    return (
+      (kinds === undefined || kinds.includes(kind)) &&
+      (hasLabels === undefined || hasLabels(labels))
+    );
   };
 };
 
-/** The line on standard error about an empty list. Standard output then has no line, so that counting lines gives zero. */
+/**
+ * The line on standard error about an empty list. Standard output then has no line, so that
+ * counting lines gives zero.
+ */
 export const nothingListed = ({ namespace, selector }: ListOptions): string =>
   `No autoscalers${namespace === undefined ? "" : ` in namespace "${namespace}"`}${selector === undefined ? "" : " with these labels"}`;
 
 /** The autoscalers that exist. An error at the end names the others. */
-export async function* namedAutoscalers(service: Pick<Service, "get">, resources: readonly Resource[]): AsyncGenerator<AutoscalerView> {
+export async function* namedAutoscalers(
+  service: Pick<Service, "get">,
+  resources: readonly Resource[],
+): AsyncGenerator<AutoscalerView> {
   const views: AutoscalerView[] = [];
   let failure: unknown;
   await forEachResource(resources, async (resource) => {
@@ -79,15 +111,24 @@ export async function* namedAutoscalers(service: Pick<Service, "get">, resources
 }
 
 /** Those that exist now. An absent one is no error. */
-export async function* namedIfThere(service: Pick<Service, "get">, resources: readonly Resource[]): AsyncGenerator<AutoscalerView> {
+export async function* namedIfThere(
+  service: Pick<Service, "get">,
+  resources: readonly Resource[],
+): AsyncGenerator<AutoscalerView> {
   for (const resource of resources) {
     const view = await unlessFailed(viewOf(service, resource), ...ABSENT);
     if (view) yield view;
   }
 }
 
-/** Does the work for each item in turn. A failure does not stop it, as with kubectl: the others are done, and all failures are thrown together at the end. */
-export const forEachResource = async <Item>(items: readonly Item[], work: (item: Item) => Promise<void>): Promise<void> => {
+/**
+ * Does the work for each item in turn. A failure does not stop it, as with kubectl: the others are
+ * done, and all failures are thrown together at the end.
+ */
+export const forEachResource = async <Item>(
+  items: readonly Item[],
+  work: (item: Item) => Promise<void>,
+): Promise<void> => {
   const failures: TidemarkError[] = [];
   for (const item of items) {
     try {
@@ -106,5 +147,7 @@ export const forEachResource = async <Item>(items: readonly Item[], work: (item:
 };
 
 /** The line of an edit: what became of one autoscaler. */
-export const resultText = ({ cluster, namespace, name }: Pick<EditResult, "cluster" | "namespace" | "name">, words: string): Printed =>
-  text`"${name}" in namespace "${namespace}" of cluster "${cluster}" ${words}\n`;
+export const resultText = (
+  { cluster, namespace, name }: Pick<EditResult, "cluster" | "namespace" | "name">,
+  words: string,
+): Printed => text`"${name}" in namespace "${namespace}" of cluster "${cluster}" ${words}\n`;

@@ -23,14 +23,22 @@ export interface FileOptions {
 }
 
 /**
- * Reads the files and folders of `-f` in order, standard input for "-". It runs before the data folder is opened: the writer of the pipe may be a command on the same folder,
- * and both would wait for each other. Throws `local.unreadable`, and `manifest.unreadable` as soon as they have more bytes than one step may have.
+ * Reads the files and folders of `-f` in order, standard input for "-". It runs before the data
+ * folder is opened: the writer of the pipe may be a command on the same folder, and both would wait
+ * for each other. Throws `local.unreadable`, and `manifest.unreadable` as soon as they have more
+ * bytes than one step may have.
  */
-export const readSources = async ({ filename, recursive }: FileOptions, stdin: Io["stdin"]): Promise<readonly ManifestSource[]> => {
-  if (filename.filter((file) => file === STDIN).length > 1) throw usage("Cannot read standard input twice: give -f - only once");
+export const readSources = async (
+  { filename, recursive }: FileOptions,
+  stdin: Io["stdin"],
+): Promise<readonly ManifestSource[]> => {
+  if (filename.filter((file) => file === STDIN).length > 1)
+    throw usage("Cannot read standard input twice: give -f - only once");
   const budget = newBudget();
   const sources: ManifestSource[] = [];
-  for (const file of filename.flatMap((path) => (path === STDIN ? [STDIN] : filesOf(path, recursive === true)))) {
+  for (const file of filename.flatMap((path) =>
+    path === STDIN ? [STDIN] : filesOf(path, recursive === true),
+  )) {
     const source =
       file === STDIN
         ? { file: STANDARD_INPUT, text: await textOfStream(STANDARD_INPUT, stdin, MAX_TEXT_BYTES) }
@@ -43,23 +51,33 @@ export const readSources = async ({ filename, recursive }: FileOptions, stdin: I
 
 const EXTENSIONS: ReadonlySet<string> = new Set([".json", ".yaml", ".yml"]);
 
-/** Files of one folder. A step has no more manifests either, and a deployed stack takes no more files. */
+/**
+ * Files of one folder. A step has no more manifests either, and a deployed stack takes no more
+ * files.
+ */
 const MAX_FILES = MAX_MANIFESTS;
 
-/** The path itself, or the manifest files of a folder in order of name, as kubectl takes them. Throws `local.unreadable`. */
+/**
+ * The path itself, or the manifest files of a folder in order of name, as kubectl takes them.
+ * Throws `local.unreadable`.
+ */
 const filesOf = (path: string, recursive: boolean): readonly string[] => {
   if (!isFolder(path)) return [path];
   const files: string[] = [];
   for (const file of filesIn(path, recursive))
     if (files.push(file) > MAX_FILES)
-      throw unreadable(path, `the folder holds more than ${MAX_FILES} .yaml, .yml and .json files; give its folders one by one`);
+      throw unreadable(
+        path,
+        `the folder holds more than ${MAX_FILES} .yaml, .yml and .json files; give its folders one by one`,
+      );
   if (files.length > 0) return files;
   const within = recursive ? "" : "; -R reads the folders in it too";
   throw unreadable(path, `the folder holds no .yaml, .yml or .json file${within}`);
 };
 
 /** What cannot be looked at is taken for a file, so that reading it says what is wrong. */
-const isFolder = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
+const isFolder = (path: string): boolean =>
+  statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
 
 /** A link to a folder is not followed, because it can lead back to where it came from. */
 function* filesIn(folder: string, recursive: boolean): Generator<string> {
@@ -73,7 +91,9 @@ function* filesIn(folder: string, recursive: boolean): Generator<string> {
 
 const entriesOf = (folder: string) => {
   try {
-    return readdirSync(folder, { withFileTypes: true }).sort((left, right) => (left.name < right.name ? -1 : 1));
+    return readdirSync(folder, { withFileTypes: true }).sort((left, right) =>
+      left.name < right.name ? -1 : 1,
+    );
   } catch (cause) {
     throw unreadable(folder, "the folder may not be read", cause);
   }
@@ -85,15 +105,25 @@ const unreadable = (path: string, why: string, cause?: unknown): TidemarkError =
 /** Namespace of a manifest that names none, as `apply` takes it. */
 const DEFAULT_NAMESPACE = "default";
 
-/** The autoscalers that manifests name. Only kind, name and namespace count: what breaks another rule can be deleted too. Throws `manifest.*` before anything is done. */
+/**
+ * The autoscalers that manifests name. Only kind, name and namespace count: what breaks another
+ * rule can be deleted too. Throws `manifest.*` before anything is done.
+ */
 export const resourcesIn = (
   sources: readonly ManifestSource[],
   filter: Filter,
 ): { readonly resources: readonly Resource[]; readonly passedOver: readonly KindCount[] } => {
   const { inputs, passedOver } = readInputs(sources, "warn");
   const clashes = inputs.flatMap((input) => namespaceClash(input, filter.namespace) ?? []);
-  if (clashes.length > 0) throw new TidemarkError("manifest.invalid", clashes.join("\n"), { lines: clashes });
-  return { resources: inputs.map((input) => ({ ...filter, ...resourceIn(inNamespace(input, filter.namespace)) })), passedOver };
+  if (clashes.length > 0)
+    throw new TidemarkError("manifest.invalid", clashes.join("\n"), { lines: clashes });
+  return {
+    resources: inputs.map((input) => ({
+      ...filter,
+      ...resourceIn(inNamespace(input, filter.namespace)),
+    })),
+    passedOver,
+  };
 };
 
 const resourceIn = (input: ManifestDocument): Resource & { readonly namespace: string } => {
@@ -102,7 +132,13 @@ const resourceIn = (input: ManifestDocument): Resource & { readonly namespace: s
   const { kind, metadata } = isObject(input.document) ? input.document : {};
   const { name, namespace } = isObject(metadata) ? metadata : {};
   const inside = namespace ?? DEFAULT_NAMESPACE;
-  if (typeof kind !== "string" || typeof name !== "string" || name === "" || typeof inside !== "string" || inside === "")
+  if (
+    typeof kind !== "string" ||
+    typeof name !== "string" ||
+    name === "" ||
+    typeof inside !== "string" ||
+    inside === ""
+  )
     throw new TidemarkError(
       "manifest.invalid",
       `Cannot read "${input.where}": it needs kind and metadata.name, and metadata.namespace must be text where it is given`,

@@ -17,7 +17,8 @@ export const triggerSources = (texts: readonly string[] | undefined): TriggerSou
   Object.fromEntries(
     texts.map((text) => {
       const [, trigger, name] = PAIR.exec(text) ?? [];
-      if (trigger === undefined || name === undefined) throw usage(`Cannot read --source "${text}": give TRIGGER=NAME, such as prometheus=main`);
+      if (trigger === undefined || name === undefined)
+        throw usage(`Cannot read --source "${text}": give TRIGGER=NAME, such as prometheus=main`);
       return [trigger, name];
     }),
   );

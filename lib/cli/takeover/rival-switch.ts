@@ -23,27 +23,49 @@ export interface RivalSwitch {
 }
 
 const metadataOf = (raw: Json): Json => asObject(raw["metadata"]);
-export const refOf = (raw: Json): ObjectRef => ({ namespace: String(metadataOf(raw)["namespace"]), name: String(metadataOf(raw)["name"]) });
+export const refOf = (raw: Json): ObjectRef => ({
+  namespace: String(metadataOf(raw)["namespace"]),
+  name: String(metadataOf(raw)["name"]),
+});
 export const uidOf = (raw: Json): string => String(metadataOf(raw)["uid"]);
 
-/** The object as it can be made again: with its labels, annotations and owners, without what the server adds. */
+/**
+ * The object as it can be made again: with its labels, annotations and owners, without what the
+ * server adds.
+ */
 export const restorable = ({ apiVersion, kind, metadata, spec }: Json): Json => {
   const { name, namespace, labels, annotations, ownerReferences, finalizers } = asObject(metadata);
-  return JSON.parse(JSON.stringify({ apiVersion, kind, metadata: { name, namespace, labels, annotations, ownerReferences, finalizers }, spec }));
+  return JSON.parse(
+    JSON.stringify({
+      apiVersion,
+      kind,
+      metadata: { name, namespace, labels, annotations, ownerReferences, finalizers },
+      spec,
+    }),
+  );
 };
 
-/** The status that a controller writes changes the version of its object; each attempt reads it again. */
+/**
+ * The status that a controller writes changes the version of its object; each attempt reads it
+ * again.
+ */
 export const ATTEMPTS_MAX = 5;
 const { hpas, watermarks, scaledObjects } = RIVAL_PATHS;
 
 const HPA: RivalSwitch = {
   get: (api, ref) => api.get(hpas, ref),
   isAtRest: () => false,
-  rest: (api, live) => api.remove(hpas, refOf(live), { uid: uidOf(live), resourceVersion: String(metadataOf(live)["resourceVersion"]) }),
+  rest: (api, live) =>
+    api.remove(hpas, refOf(live), {
+      uid: uidOf(live),
+      resourceVersion: String(metadataOf(live)["resourceVersion"]),
+    }),
   goOn: async (api, kept) => {
     const made = await api.create(hpas, refOf(kept).namespace, kept);
     // What applies it from Git was faster.
-    return made.kind === "failed" && made.failure.code === CONFLICT ? api.get(hpas, refOf(kept)) : made;
+    return made.kind === "failed" && made.failure.code === CONFLICT
+      ? api.get(hpas, refOf(kept))
+      : made;
   },
   path: hpas,
   verbs: ["delete", "create"],
@@ -51,11 +73,18 @@ const HPA: RivalSwitch = {
   wentOn: "made again",
 };
 
-/** The Datadog Cluster Agent fetches a metric only while an HPA or a WatermarkPodAutoscaler asks for it: in a dry run it still does. */
+/**
+ * The Datadog Cluster Agent fetches a metric only while an HPA or a WatermarkPodAutoscaler asks for
+ * it: in a dry run it still does.
+ */
 const WATERMARK: RivalSwitch = {
   get: (api, ref) => api.get(watermarks, ref),
   isAtRest: (live) => asObject(live["spec"])["dryRun"] === true,
-  rest: (api, live) => api.replace(watermarks, refOf(live), { ...live, spec: { ...asObject(live["spec"]), dryRun: true } }),
+  rest: (api, live) =>
+    api.replace(watermarks, refOf(live), {
+      ...live,
+      spec: { ...asObject(live["spec"]), dryRun: true },
+    }),
   goOn: (api, kept) =>
     replaceLive(api, { path: watermarks, kept }, (live) => ({
       ...live,
@@ -69,7 +98,10 @@ const WATERMARK: RivalSwitch = {
 
 const PAUSED = "autoscaling.keda.sh/paused";
 
-/** KEDA serves the external metrics of a ScaledObject as long as it exists. A deleted one may also set the count back. */
+/**
+ * KEDA serves the external metrics of a ScaledObject as long as it exists. A deleted one may also
+ * set the count back.
+ */
 const SCALED_OBJECT: RivalSwitch = {
   get: (api, ref) => api.get(scaledObjects, ref),
   isAtRest: (live) => asObject(metadataOf(live)["annotations"])[PAUSED] === "true",
@@ -94,12 +126,22 @@ const SWITCHES: Readonly<Record<string, RivalSwitch>> = {
 export const switchOf = (kind: string): RivalSwitch => {
   const known = SWITCHES[kind];
   if (known) return known;
-  throw new TidemarkError("cli.takeover", `Cannot switch a ${kind}: it is none of ${Object.keys(SWITCHES).join(", ")}`, { kind });
+  throw new TidemarkError(
+    "cli.takeover",
+    `Cannot switch a ${kind}: it is none of ${Object.keys(SWITCHES).join(", ")}`,
+    { kind },
+  );
 };
 
 const withAnnotation = (live: Json, value: unknown): Json => {
   const { [PAUSED]: _before, ...others } = asObject(metadataOf(live)["annotations"]);
-  return { ...live, metadata: { ...metadataOf(live), annotations: { ...others, ...(value !== undefined && { [PAUSED]: value }) } } };
+  return {
+    ...live,
+    metadata: {
+      ...metadataOf(live),
+      annotations: { ...others, ...(value !== undefined && { [PAUSED]: value }) },
+    },
+  };
 };
 
 /** Changes the object as it is now, also where another writes it meanwhile. */
@@ -110,7 +152,9 @@ const replaceLive = async (
 ): Promise<ApiAnswer<Json>> => {
   for (let attempt = 1; ; attempt++) {
     const live = await api.get(path, refOf(kept));
-    const made = live.kind === "done" ? await api.replace(path, refOf(kept), change(live.value)) : live;
-    if (made.kind !== "failed" || made.failure.code !== CONFLICT || attempt === ATTEMPTS_MAX) return made;
+    const made =
+      live.kind === "done" ? await api.replace(path, refOf(kept), change(live.value)) : live;
+    if (made.kind !== "failed" || made.failure.code !== CONFLICT || attempt === ATTEMPTS_MAX)
+      return made;
   }
 };

@@ -6,7 +6,8 @@ import type { AutoscalerView } from "../../views/autoscaler.ts";
 import { pathOf } from "./take-over-one.ts";
 
 /**
- * What became of one autoscaler. `waiting`: it was not ready in its time. `refused`: it cannot be switched as it is. `failed`: its switch was begun, and did not work. `left`: its turn did not
+ * What became of one autoscaler. `waiting`: it was not ready in its time. `refused`: it cannot be
+ * switched as it is. `failed`: its switch was begun, and did not work. `left`: its turn did not
  * come. Only after `done` and `failed` has something changed.
  */
 export interface SwitchResult {
@@ -46,7 +47,9 @@ interface Pending {
   readonly unready?: { readonly sinceMs: number; readonly why: string };
   /** True in the round in which it was first seen unready. */
   readonly isNew?: boolean;
-  /** True where no sync has seen yet that an earlier call has switched it: its state is of before. */
+  /**
+   * True where no sync has seen yet that an earlier call has switched it: its state is of before.
+   */
   readonly unseen?: boolean;
 }
 
@@ -63,10 +66,15 @@ const LOOKS_AT_ONCE = 16;
  */
 
 /**
- * Switches many autoscalers, each as soon as it is ready: one first, then twice as many in each batch, up to `size`. What is not ready or cannot be switched is passed over; what was begun and
- * failed ends the work once there are more than `failuresMax`. Resolves with a result for each, in the order in which they came.
+ * Switches many autoscalers, each as soon as it is ready: one first, then twice as many in each
+ * batch, up to `size`. What is not ready or cannot be switched is passed over; what was begun and
+ * failed ends the work once there are more than `failuresMax`. Resolves with a result for each, in
+ * the order in which they came.
  */
-export const switchMany = async (views: readonly AutoscalerView[], many: ManySwitches): Promise<readonly SwitchResult[]> => {
+export const switchMany = async (
+  views: readonly AutoscalerView[],
+  many: ManySwitches,
+): Promise<readonly SwitchResult[]> => {
   const { wait, signal, size, pauseMs, failuresMax, report } = many;
   const results: SwitchResult[] = [];
   const note = async (result: SwitchResult): Promise<void> => {
@@ -75,7 +83,10 @@ export const switchMany = async (views: readonly AutoscalerView[], many: ManySwi
   };
   let queue: readonly Pending[] = views.map((view) => ({ view }));
   let batch = 1;
-  const goesOn = (): boolean => queue.length > 0 && !signal.aborted && results.filter(({ outcome }) => outcome === "failed").length <= failuresMax;
+  const goesOn = (): boolean =>
+    queue.length > 0 &&
+    !signal.aborted &&
+    results.filter(({ outcome }) => outcome === "failed").length <= failuresMax;
   while (goesOn()) {
     const { ready, waiting, over } = await look(queue, many, batch);
     sayNewlyWaiting(waiting, many);
@@ -85,12 +96,14 @@ export const switchMany = async (views: readonly AutoscalerView[], many: ManySwi
     if (goesOn()) await wait(ready.length > 0 ? pauseMs : LOOK_AGAIN_MS);
     batch = Math.min(size, batch * (ready.length > 0 ? 2 : 1));
   }
-  for (const { view, unready } of queue) await note({ view, outcome: "left", message: unready?.why ?? "its turn did not come" });
+  for (const { view, unready } of queue)
+    await note({ view, outcome: "left", message: unready?.why ?? "its turn did not come" });
   return results;
 };
 
 const sayNewlyWaiting = (waiting: readonly Pending[], { begunToWait }: ManySwitches): void => {
-  for (const { view, unready, isNew } of waiting) if (unready && isNew) begunToWait?.(view, unready.why);
+  for (const { view, unready, isNew } of waiting)
+    if (unready && isNew) begunToWait?.(view, unready.why);
 };
 
 interface Looked {
@@ -100,35 +113,63 @@ interface Looked {
   readonly over: readonly SwitchResult[];
 }
 
-const look = async (queue: readonly Pending[], { service, elapsed, waitMs, waitsFor }: ManySwitches, batch: number): Promise<Looked> => {
+const look = async (
+  queue: readonly Pending[],
+  { service, elapsed, waitMs, waitsFor }: ManySwitches,
+  batch: number,
+): Promise<Looked> => {
   const lookAt = async ({ view: before, unready, unseen = false }: Pending): Promise<Pending> => {
     const { cluster, namespace, name } = before;
     const view = await service.get({ cluster, namespace, name });
     const why = unseen && isSameShadow(before, view) ? unready?.why : waitsFor(view);
-    return why === undefined ? { view } : { view, unready: { sinceMs: unready?.sinceMs ?? elapsed(), why }, isNew: unready === undefined, unseen };
+    return why === undefined
+      ? { view }
+      : {
+          view,
+          unready: { sinceMs: unready?.sinceMs ?? elapsed(), why },
+          isNew: unready === undefined,
+          unseen,
+        };
   };
   const seen = await mapWithLimit(queue.slice(0, LOOKS_MAX), LOOKS_AT_ONCE, lookAt);
   const ready = seen.filter(({ unready }) => unready === undefined);
-  const overdue = seen.filter(({ unready }) => unready !== undefined && elapsed() - unready.sinceMs >= waitMs);
-  const waiting = seen.filter((pending) => !overdue.includes(pending) && !ready.slice(0, batch).includes(pending));
+  const overdue = seen.filter(
+    ({ unready }) => unready !== undefined && elapsed() - unready.sinceMs >= waitMs,
+  );
+  const waiting = seen.filter(
+    (pending) => !overdue.includes(pending) && !ready.slice(0, batch).includes(pending),
+  );
   return {
     ready: ready.slice(0, batch),
     waiting: [...queue.slice(LOOKS_MAX), ...waiting],
-    over: overdue.map(({ view, unready }) => ({ view, outcome: "waiting", message: unready?.why ?? "" })),
+    over: overdue.map(({ view, unready }) => ({
+      view,
+      outcome: "waiting",
+      message: unready?.why ?? "",
+    })),
   };
 };
 
-/** True while the syncs see what they saw before: beside an object that was made anew it has to be taken over again. */
+/**
+ * True while the syncs see what they saw before: beside an object that was made anew it has to be
+ * taken over again.
+ */
 const isSameShadow = (before: AutoscalerView, { state, rivals }: AutoscalerView): boolean =>
   state === "shadow" && rivals?.[0]?.uid === before.rivals?.[0]?.uid;
 
-/** The reason without `Cannot take over "eu-1/shop/web": `, which stands before it where it is printed. */
+/**
+ * The reason without `Cannot take over "eu-1/shop/web": `, which stands before it where it is
+ * printed.
+ */
 const withoutHead = (message: string, path: string): string => {
   const end = message.startsWith("Cannot ") ? message.indexOf(`"${path}": `) : -1;
   return end === -1 ? message : message.slice(end + `"${path}": `.length);
 };
 
-/** Switches one and notes the result; or gives it back, where a sync has to see it first and there is time to wait. */
+/**
+ * Switches one and notes the result; or gives it back, where a sync has to see it first and there
+ * is time to wait.
+ */
 const switchOne = async (
   { view, unready }: Pending,
   { work, elapsed, waitMs, begunToWait }: ManySwitches,
@@ -145,7 +186,11 @@ const switchOne = async (
       return [{ view, unready: { sinceMs: unready?.sinceMs ?? elapsed(), why }, unseen: true }];
     }
     // On doubt, failed: an error that does not say that nothing was changed ends the work.
-    await note({ view, outcome: kind === "refused" || kind === "unseen" ? "refused" : "failed", message: why });
+    await note({
+      view,
+      outcome: kind === "refused" || kind === "unseen" ? "refused" : "failed",
+      message: why,
+    });
   }
   return [];
 };

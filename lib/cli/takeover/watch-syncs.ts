@@ -10,7 +10,11 @@ export interface SyncWatch {
 
 export type Watched =
   | { readonly kind: "good"; readonly view: AutoscalerView }
-  | { readonly kind: "bad"; readonly why: string /** Another controller scales it already. */; readonly beside: boolean };
+  | {
+      readonly kind: "bad";
+      readonly why: string /** Another controller scales it already. */;
+      readonly beside: boolean;
+    };
 
 const LOOK_AGAIN_MS = 500;
 /** Syncs without a fault after which a switch has worked. */
@@ -27,10 +31,15 @@ interface Switched {
 }
 
 /**
- * Watches the first syncs after a switch. Good: two of them found no other controller, and could read and scale. Bad: one could not, or they did not come in time.
- * `since` is the newest sync before the switch, by the clock of the syncs.
+ * Watches the first syncs after a switch. Good: two of them found no other controller, and could
+ * read and scale. Bad: one could not, or they did not come in time. `since` is the newest sync
+ * before the switch, by the clock of the syncs.
  */
-export const watchSyncs = async (ports: SyncWatch, query: AutoscalerQuery, { since, periodSeconds, rested }: Switched): Promise<Watched> => {
+export const watchSyncs = async (
+  ports: SyncWatch,
+  query: AutoscalerQuery,
+  { since, periodSeconds, rested }: Switched,
+): Promise<Watched> => {
   let [last, good] = [since, 0];
   for await (const view of looks(ports, query, periodSeconds)) {
     if (view.syncedAt === undefined || view.syncedAt === last) continue;
@@ -41,11 +50,21 @@ export const watchSyncs = async (ports: SyncWatch, query: AutoscalerQuery, { sin
     good += isFree(view) ? 1 : 0;
     if (good >= SYNCS_NEEDED) return { kind: "good", view };
   }
-  return { kind: "bad", why: `no ${SYNCS_NEEDED} syncs came in time that found it without another controller`, beside: false };
+  return {
+    kind: "bad",
+    why: `no ${SYNCS_NEEDED} syncs came in time that found it without another controller`,
+    beside: false,
+  };
 };
 
-/** Looks at an autoscaler for four periods and a minute: what a sync has begun has ended by then. */
-async function* looks({ service, elapsed, wait }: SyncWatch, query: AutoscalerQuery, periodSeconds: number): AsyncGenerator<AutoscalerView> {
+/**
+ * Looks at an autoscaler for four periods and a minute: what a sync has begun has ended by then.
+ */
+async function* looks(
+  { service, elapsed, wait }: SyncWatch,
+  query: AutoscalerQuery,
+  periodSeconds: number,
+): AsyncGenerator<AutoscalerView> {
   const untilMs = elapsed() + PERIODS * periodSeconds * 1_000 + SLACK_MS;
   while (elapsed() < untilMs) {
     await wait(LOOK_AGAIN_MS);
@@ -64,31 +83,51 @@ export const until = async (
   return false;
 };
 
-/** True once a sync has held it because of its pause: those that began before the pause send nothing any more. */
-export const isHeld = ({ state, decision }: AutoscalerView): boolean => state === "paused" && decision?.reason === "AutoscalerPaused";
+/**
+ * True once a sync has held it because of its pause: those that began before the pause send nothing
+ * any more.
+ */
+export const isHeld = ({ state, decision }: AutoscalerView): boolean =>
+  state === "paused" && decision?.reason === "AutoscalerPaused";
 
 /** Neither beside another controller nor held by something that a next sync ends. */
-const isFree = ({ state, rivals }: AutoscalerView): boolean => rivals === undefined && (state === "active" || state === "limited");
+const isFree = ({ state, rivals }: AutoscalerView): boolean =>
+  rivals === undefined && (state === "active" || state === "limited");
 
-const successorOf = ({ uid }: Pick<RivalView, "uid">, { rivals = [] }: AutoscalerView): string | undefined => {
+const successorOf = (
+  { uid }: Pick<RivalView, "uid">,
+  { rivals = [] }: AutoscalerView,
+): string | undefined => {
   const successor = rivals.find((rival) => rival.uid !== undefined && rival.uid !== uid);
   return (
-    successor && `something made ${successor.kind} "${successor.name}" anew, as Flux and Argo CD do: suspend the application before the takeover`
+    successor &&
+    `something made ${successor.kind} "${successor.name}" anew, as Flux and Argo CD do: suspend the application before the takeover`
   );
 };
 
 /** A metric that is missing now may be one that only the other controller had asked for. */
 const faultOf = ({ state, metrics, decision }: AutoscalerView): string | undefined => {
   if (decision?.refused !== undefined) return `its scale was refused: ${decision.refused}`;
-  if (state === "failing" || state === "forbidden") return `the sync could not evaluate it: ${decision?.message ?? "no reason"}`;
+  if (state === "failing" || state === "forbidden")
+    return `the sync could not evaluate it: ${decision?.message ?? "no reason"}`;
   if (state === "paused" || state === "frozen" || state === "invalid") return `it is ${state}`;
   const missing = metrics.find((metric) => metric.kind === "failed");
-  return missing?.kind === "failed" ? `its metric "${missing.name}" cannot be read: ${missing.message}` : undefined;
+  return missing?.kind === "failed"
+    ? `its metric "${missing.name}" cannot be read: ${missing.message}`
+    : undefined;
 };
 
-const refusal = async (service: SyncWatch["service"], query: AutoscalerQuery, since: string | undefined): Promise<string | undefined> => {
-  for await (const { outcome, detail, at } of service.events({ ...query, ...(since !== undefined && { sinceMs: Date.parse(since) }) })) {
-    if (outcome === "refused" && at !== since) return `its scale was refused: ${detail ?? "no reason"}`;
+const refusal = async (
+  service: SyncWatch["service"],
+  query: AutoscalerQuery,
+  since: string | undefined,
+): Promise<string | undefined> => {
+  for await (const { outcome, detail, at } of service.events({
+    ...query,
+    ...(since !== undefined && { sinceMs: Date.parse(since) }),
+  })) {
+    if (outcome === "refused" && at !== since)
+      return `its scale was refused: ${detail ?? "no reason"}`;
   }
   return undefined;
 };

@@ -1,4 +1,7 @@
-/** How to reach one cluster: address, trusted CA and credentials. It is made once for each client. Credentials are requested before each call, so that they can rotate. */
+/**
+ * How to reach one cluster: address, trusted CA and credentials. It is made once for each client.
+ * Credentials are requested before each call, so that they can rotate.
+ */
 export interface Access {
   /** https://host:port, with a path where the API server is behind a proxy such as Rancher's. */
   readonly server: URL;
@@ -8,9 +11,15 @@ export interface Access {
   readonly servername?: string;
   /** False only in the embedded run, for a kubeconfig with insecure-skip-tls-verify. */
   readonly rejectUnauthorized: boolean;
-  /** True only in the embedded run: the server may be this machine. Otherwise a connection to a name that resolves to this machine is refused. */
+  /**
+   * True only in the embedded run: the server may be this machine. Otherwise a connection to a name
+   * that resolves to this machine is refused.
+   */
   readonly ownAddresses: boolean;
-  /** Gives the credentials, cached while they are valid. Throws a TidemarkError `cluster.access.…` when there are none. */
+  /**
+   * Gives the credentials, cached while they are valid. Throws a TidemarkError `cluster.access.…`
+   * when there are none.
+   */
   readonly credentials: () => Promise<Credentials>;
   /** Drops the cached credentials, after the server refused them (401). */
   readonly forget: () => void;
@@ -38,36 +47,56 @@ export interface Trusted {
   readonly files: boolean;
   /** True where connections to loopback and other addresses of this machine are allowed. */
   readonly ownAddresses: boolean;
-  /** Uses a kubeconfig file, with the programs and files that it names. It is absent in functions, whose bundles do not contain the code. */
+  /**
+   * Uses a kubeconfig file, with the programs and files that it names. It is absent in functions,
+   * whose bundles do not contain the code.
+   */
   readonly kubeconfigFile?: (file: KubeconfigFile) => Promise<Access>;
 }
 
-/** For functions, where records and manifests come from people without rights on the function itself. */
+/**
+ * For functions, where records and manifests come from people without rights on the function
+ * itself.
+ */
 export const NOTHING_TRUSTED: Trusted = { files: false, ownAddresses: false };
 
-/** A value that is made once and kept until it expires. Concurrent callers share one call of `make`. A failure is not kept. */
+/**
+ * A value that is made once and kept until it expires. Concurrent callers share one call of `make`.
+ * A failure is not kept.
+ */
 export interface Cached<Value> {
   readonly get: () => Promise<Value>;
-  /** Drops a value that the server refused. Several callers may do so at the same time: a value that was made since stays. */
+  /**
+   * Drops a value that the server refused. Several callers may do so at the same time: a value that
+   * was made since stays.
+   */
   readonly forget: () => void;
 }
 
-/** A value younger than this stays: it was made after the refused one, or making it again would give the same. */
+/**
+ * A value younger than this stays: it was made after the refused one, or making it again would give
+ * the same.
+ */
 const TOO_YOUNG_TO_FORGET_MS = 1_000;
 
-/** `ttlMs` counts from before `make` began, so that a slow answer does not outlive its credentials. */
+/**
+ * `ttlMs` counts from before `make` began, so that a slow answer does not outlive its credentials.
+ */
 export const cached = <Value>(
   make: (nowMs: number) => Promise<Value>,
   options: { readonly ttlMs: number | ((value: Value) => number); readonly clock: () => number },
 ): Cached<Value> => {
-  let kept: { readonly value: Promise<Value>; readonly sinceMs: number; untilMs: number } | undefined;
+  let kept:
+    | { readonly value: Promise<Value>; readonly sinceMs: number; untilMs: number }
+    | undefined;
   const begin = (nowMs: number): Promise<Value> => {
     const value = make(nowMs);
     const entry = { value, sinceMs: nowMs, untilMs: Number.POSITIVE_INFINITY };
     kept = entry;
     value.then(
       (made) => {
-        entry.untilMs = nowMs + (typeof options.ttlMs === "number" ? options.ttlMs : options.ttlMs(made));
+        entry.untilMs =
+          nowMs + (typeof options.ttlMs === "number" ? options.ttlMs : options.ttlMs(made));
       },
       () => {
         if (kept === entry) kept = undefined;

@@ -12,12 +12,19 @@ export interface CheckedOptions {
   readonly ownAddresses: boolean;
 }
 
-/** Makes an access and checks its parts: a CA, certificate or key that TLS cannot use is refused here by name, and not by the first call. No part is quoted. */
-export const checkedAccess = ({ server, ca, servername, credentials }: AccessParts, { refuse, ownAddresses }: CheckedOptions): Access => {
+/**
+ * Makes an access and checks its parts: a CA, certificate or key that TLS cannot use is refused
+ * here by name, and not by the first call. No part is quoted.
+ */
+export const checkedAccess = (
+  { server, ca, servername, credentials }: AccessParts,
+  { refuse, ownAddresses }: CheckedOptions,
+): Access => {
   const url = serverUrl(server, { ownAddresses, refuse: (why) => refuse(`its server ${why}`) });
   if (ca !== undefined && !isCertificates(ca)) throw refuse("its CA is no certificate in PEM");
   const { cert, key } = credentials;
-  if (cert !== undefined && !isCertificates(cert)) throw refuse("its client certificate is no certificate in PEM");
+  if (cert !== undefined && !isCertificates(cert))
+    throw refuse("its client certificate is no certificate in PEM");
   if (cert !== undefined && key !== undefined && !fits(cert, key))
     throw refuse("its client key cannot be read, or is not the key of its client certificate");
   return {
@@ -33,7 +40,10 @@ export const checkedAccess = ({ server, ca, servername, credentials }: AccessPar
 
 const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g;
 
-/** True for one or more certificates that can all be read. TLS ignores an unreadable one without an error, and would then trust fewer than intended. */
+/**
+ * True for one or more certificates that can all be read. TLS ignores an unreadable one without an
+ * error, and would then trust fewer than intended.
+ */
 export const isCertificates = (pem: string): boolean => {
   const blocks = pem.match(CERTIFICATE) ?? [];
   return (
@@ -44,7 +54,8 @@ export const isCertificates = (pem: string): boolean => {
 };
 
 /** True where the key is the key of the certificate. */
-export const fits = (cert: string, key: string): boolean => succeeds(() => createSecureContext({ cert, key }));
+export const fits = (cert: string, key: string): boolean =>
+  succeeds(() => createSecureContext({ cert, key }));
 
 /** The error of the library is dropped, because it may quote its input. */
 const succeeds = (attempt: () => unknown): boolean => {
@@ -71,14 +82,20 @@ interface AccessParts {
 }
 
 /**
- * Access by a kubeconfig in a secret. The Kubernetes library does not read it, because it runs programs (exec, cmd-path) and reads files (token-file) that a kubeconfig names. A field
- * that is not allowed is refused before anything else is used.
+ * Access by a kubeconfig in a secret. The Kubernetes library does not read it, because it runs
+ * programs (exec, cmd-path) and reads files (token-file) that a kubeconfig names. A field that is
+ * not allowed is refused before anything else is used.
  */
-export const kubeconfigTextAccess = (value: unknown, wanted: string | undefined, { refuse, access }: SecretParts): Access => {
+export const kubeconfigTextAccess = (
+  value: unknown,
+  wanted: string | undefined,
+  { refuse, access }: SecretParts,
+): Access => {
   const parsed = kubeconfigShape.safeParse(value);
   if (!parsed.success) throw refuse(faultText(parsed.error));
   const { cluster, user } = chosen(parsed.data, wanted, refuse);
-  if (cluster["insecure-skip-tls-verify"] === true) throw refuse("insecure-skip-tls-verify is not followed here: give certificate-authority-data");
+  if (cluster["insecure-skip-tls-verify"] === true)
+    throw refuse("insecure-skip-tls-verify is not followed here: give certificate-authority-data");
   const { server, "certificate-authority-data": ca, "tls-server-name": servername } = cluster;
   return access({
     server,
@@ -88,8 +105,15 @@ export const kubeconfigTextAccess = (value: unknown, wanted: string | undefined,
   });
 };
 
-/** The refusals quote no names of the content, because a broken content may have a token in their place. */
-const chosen = ({ contexts, clusters, users, ...config }: KubeconfigText, wanted: string | undefined, refuse: SecretParts["refuse"]) => {
+/**
+ * The refusals quote no names of the content, because a broken content may have a token in their
+ * place.
+ */
+const chosen = (
+  { contexts, clusters, users, ...config }: KubeconfigText,
+  wanted: string | undefined,
+  refuse: SecretParts["refuse"],
+) => {
   const name = wanted ?? config["current-context"];
   const context = contexts.find((entry) => entry.name === name)?.context;
   if (context === undefined) {
@@ -105,7 +129,8 @@ const chosen = ({ contexts, clusters, users, ...config }: KubeconfigText, wanted
 
 const credentialsOf = (user: KubeconfigUser, refuse: SecretParts["refuse"]): Credentials => {
   const { "client-certificate-data": cert, "client-key-data": key } = user;
-  if ((cert === undefined) !== (key === undefined)) throw refuse("client-certificate-data and client-key-data must be given together");
+  if ((cert === undefined) !== (key === undefined))
+    throw refuse("client-certificate-data and client-key-data must be given together");
   return {
     headers: { ...authorization(user), ...impersonation(user, refuse) },
     ...(cert !== undefined && { cert }),
@@ -113,15 +138,25 @@ const credentialsOf = (user: KubeconfigUser, refuse: SecretParts["refuse"]): Cre
   };
 };
 
-const authorization = ({ token, username, password = "" }: KubeconfigUser): Credentials["headers"] => {
+const authorization = ({
+  token,
+  username,
+  password = "",
+}: KubeconfigUser): Credentials["headers"] => {
   if (token !== undefined) return { authorization: `Bearer ${token}` };
   return username === undefined ? {} : { authorization: basic(username, password) };
 };
 
-const impersonation = (user: KubeconfigUser, refuse: SecretParts["refuse"]): Credentials["headers"] => {
+const impersonation = (
+  user: KubeconfigUser,
+  refuse: SecretParts["refuse"],
+): Credentials["headers"] => {
   const { as, "as-uid": uid, "as-groups": groups = [], "as-user-extra": extra = {} } = user;
-  const extras = Object.entries(extra).map(([key, values]) => [`impersonate-extra-${headerKey(key)}`, values] as const);
-  if (as === undefined && (uid !== undefined || groups.length > 0 || extras.length > 0)) throw refuse("as-uid, as-groups and as-user-extra need as");
+  const extras = Object.entries(extra).map(
+    ([key, values]) => [`impersonate-extra-${headerKey(key)}`, values] as const,
+  );
+  if (as === undefined && (uid !== undefined || groups.length > 0 || extras.length > 0))
+    throw refuse("as-uid, as-groups and as-user-extra need as");
   if (as === undefined) return {};
   return {
     "impersonate-user": as,
@@ -147,7 +182,10 @@ const cluster = z.strictObject({
   extensions,
 });
 
-/** The allowed fields of a user, with values that are used directly. Every other field is refused: programs, providers and files. */
+/**
+ * The allowed fields of a user, with values that are used directly. Every other field is refused:
+ * programs, providers and files.
+ */
 const user = z.strictObject({
   token: bearerToken.exactOptional(),
   "client-certificate-data": pemData.exactOptional(),
@@ -161,11 +199,17 @@ const user = z.strictObject({
   extensions,
 });
 
-const context = z.strictObject({ cluster: z.string(), user: z.string(), namespace: z.string().exactOptional(), extensions });
+const context = z.strictObject({
+  cluster: z.string(),
+  user: z.string(),
+  namespace: z.string().exactOptional(),
+  extensions,
+});
 
 /**
- * The allowed form of a kubeconfig in a secret. It lists the allowed fields at every level and in every entry, also in entries that the context does not select: a field of a later
- * version of the format is refused until it is added here.
+ * The allowed form of a kubeconfig in a secret. It lists the allowed fields at every level and in
+ * every entry, also in entries that the context does not select: a field of a later version of the
+ * format is refused until it is added here.
  */
 const kubeconfigShape = z.strictObject({
   apiVersion: z.string().exactOptional(),

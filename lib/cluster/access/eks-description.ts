@@ -22,16 +22,24 @@ export interface EksDescription {
 
 const ATTEMPTS = 2;
 
-/** Asks AWS by one signed GET. The client of the SDK would add 52 KiB to what every sync loads at start. Throws an Error with a message for people. */
+/**
+ * Asks AWS by one signed GET. The client of the SDK would add 52 KiB to what every sync loads at
+ * start. Throws an Error with a message for people.
+ */
 export const describeEks = async (input: SignedForEks): Promise<EksDescription> => {
   for (let attempt = 1; ; attempt++) {
-    const outcome = await exchange({ ...(await signedGet(input)), timeoutMs: DESCRIBE_TIMEOUT_MS, maxBytes: MAX_DESCRIPTION_BYTES });
+    const outcome = await exchange({
+      ...(await signedGet(input)),
+      timeoutMs: DESCRIBE_TIMEOUT_MS,
+      maxBytes: MAX_DESCRIPTION_BYTES,
+    });
     if (attempt === ATTEMPTS || !isPassing(outcome)) return descriptionIn(outcome, input);
   }
 };
 
 /** True without an answer, or where AWS throttles or fails. */
-const isPassing = (outcome: Exchange): boolean => outcome.kind === "broken" || outcome.status === 429 || outcome.status >= 500;
+const isPassing = (outcome: Exchange): boolean =>
+  outcome.kind === "broken" || outcome.status === 429 || outcome.status >= 500;
 
 const signedGet = async ({ credentials, clusterId, region, nowMs }: SignedForEks) => {
   const { protocol, hostname, port } = eksUrl(region);
@@ -42,20 +50,36 @@ const signedGet = async ({ credentials, clusterId, region, nowMs }: SignedForEks
     { method: "GET", protocol, hostname, path, headers: { host, accept: "application/json" } },
     { signingDate: new Date(nowMs) },
   );
-  return { secure: protocol === "https:", options: { method: "GET", hostname, path, headers, ...(port !== "" && { port }) } };
+  return {
+    secure: protocol === "https:",
+    options: { method: "GET", hostname, path, headers, ...(port !== "" && { port }) },
+  };
 };
 
-/** The endpoint of EKS. The environment variables have the names of the AWS SDK's; an endpoint of a VPC without private DNS needs them. */
+/**
+ * The endpoint of EKS. The environment variables have the names of the AWS SDK's; an endpoint of a
+ * VPC without private DNS needs them.
+ */
 const eksUrl = (region: string): URL => {
   const domain = awsDomain(region);
   if (domain === undefined) throw new Error(`"${region}" is no region of AWS`);
-  return new URL(process.env["AWS_ENDPOINT_URL_EKS"] || process.env["AWS_ENDPOINT_URL"] || `https://eks.${region}.${domain}`);
+  return new URL(
+    process.env["AWS_ENDPOINT_URL_EKS"] ||
+      process.env["AWS_ENDPOINT_URL"] ||
+      `https://eks.${region}.${domain}`,
+  );
 };
 
 const descriptionIn = (outcome: Exchange, { clusterId }: SignedForEks): EksDescription => {
-  if (outcome.kind === "broken") throw new Error(`EKS gave no answer (${foreignText(outcome.error.code ?? outcome.error.message)})`);
+  if (outcome.kind === "broken")
+    throw new Error(
+      `EKS gave no answer (${foreignText(outcome.error.code ?? outcome.error.message)})`,
+    );
   const body = decodeDocument(outcome.bytes);
-  if (outcome.status !== 200) throw new Error(refusalWords(outcome.status, String(body?.["message"] ?? body?.["Message"] ?? "")));
+  if (outcome.status !== 200)
+    throw new Error(
+      refusalWords(outcome.status, String(body?.["message"] ?? body?.["Message"] ?? "")),
+    );
   const { name, id, endpoint, certificateAuthority, status } = asObject(body?.["cluster"]);
   const { data } = asObject(certificateAuthority);
   if (name !== clusterId) throw new Error("EKS answered for another cluster");

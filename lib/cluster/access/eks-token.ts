@@ -6,7 +6,10 @@ import { percentEncoded } from "../../model/foreign-text.ts";
 /** What a request to AWS about one EKS cluster is signed for. */
 export interface SignedForEks {
   readonly credentials: AwsCredentials;
-  /** Name of the EKS cluster, or its id on Outposts. It is signed, so that the token is only valid for this cluster. */
+  /**
+   * Name of the EKS cluster, or its id on Outposts. It is signed, so that the token is only valid
+   * for this cluster.
+   */
   readonly clusterId: string;
   readonly region: string;
   readonly nowMs: number;
@@ -18,7 +21,8 @@ const CLUSTER_HEADER = "x-k8s-aws-id";
 const URL_EXPIRES_SECONDS = 60;
 
 /**
- * A bearer token for an EKS cluster: a presigned STS GetCallerIdentity call in base64url without padding. It is made without a call; the control plane sends the presigned call to learn the
+ * A bearer token for an EKS cluster: a presigned STS GetCallerIdentity call in base64url without
+ * padding. It is made without a call; the control plane sends the presigned call to learn the
  * identity.
  */
 export const eksToken = async (input: SignedForEks): Promise<string> => {
@@ -26,7 +30,12 @@ export const eksToken = async (input: SignedForEks): Promise<string> => {
   return `${PREFIX}${Buffer.from(url).toString("base64url")}`;
 };
 
-const presignedIdentityUrl = async ({ credentials, clusterId, region, nowMs }: SignedForEks): Promise<string> => {
+const presignedIdentityUrl = async ({
+  credentials,
+  clusterId,
+  region,
+  nowMs,
+}: SignedForEks): Promise<string> => {
   const hostname = `sts.${region}.${awsDomain(region)}`;
   const signer = new SignatureV4({ service: "sts", region, credentials, sha256: Sha256 });
   const signed = await signer.presign(
@@ -38,7 +47,8 @@ const presignedIdentityUrl = async ({ credentials, clusterId, region, nowMs }: S
       query: { Action: "GetCallerIdentity", Version: "2011-06-15" },
       headers: { host: hostname, [CLUSTER_HEADER]: clusterId },
     },
-    // The header must not move into the query: the control plane sends it with the call, and the signature binds the token to this cluster.
+    // The header must not move into the query: the control plane sends it with the call, and the
+    // signature binds the token to this cluster.
     {
       signingDate: new Date(nowMs),
       expiresIn: URL_EXPIRES_SECONDS,
@@ -46,6 +56,8 @@ const presignedIdentityUrl = async ({ credentials, clusterId, region, nowMs }: S
       signableHeaders: new Set(["host", CLUSTER_HEADER]),
     },
   );
-  const query = Object.entries(signed.query ?? {}).map(([key, value]) => `${percentEncoded(key)}=${percentEncoded(String(value))}`);
+  const query = Object.entries(signed.query ?? {}).map(
+    ([key, value]) => `${percentEncoded(key)}=${percentEncoded(String(value))}`,
+  );
   return `https://${hostname}/?${query.join("&")}`;
 };

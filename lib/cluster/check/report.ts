@@ -4,7 +4,9 @@ import type { Target } from "../discovery.ts";
 import type { ScalableKind } from "../rights/rules.ts";
 
 /** The cluster to look at, which need not be stored. */
-export interface CheckedConnection extends Pick<ClusterRecord, "name">, Pick<ConnectionRecord, "connection"> {
+export interface CheckedConnection
+  extends Pick<ClusterRecord, "name">,
+    Pick<ConnectionRecord, "connection"> {
   /** The namespaces of its partitions, where all of them name theirs. Absent: the whole cluster. */
   readonly namespaces?: readonly string[];
   /** Custom resources that are scaled, beside the built-in kinds. */
@@ -25,10 +27,15 @@ export interface WantedWorkload {
   readonly name: string;
 }
 
-/** `skipped` is a point that nothing needs here, such as the rights of an API that is not installed. */
+/**
+ * `skipped` is a point that nothing needs here, such as the rights of an API that is not installed.
+ */
 export type CheckResult = "passed" | "warning" | "failed" | "skipped";
 
-/** What was found at one point of a connection. Words of the cluster in it are cut and escaped; it never holds an address or a credential. */
+/**
+ * What was found at one point of a connection. Words of the cluster in it are cut and escaped; it
+ * never holds an address or a credential.
+ */
 export interface CheckedPoint {
   /** What was looked at: "reachable", "deployments.apps". */
   readonly check: string;
@@ -48,12 +55,34 @@ export interface ConnectionReport {
   readonly kubeSystemUid?: string;
 }
 
-export const passed = (check: string, message: string): CheckedPoint => ({ check, result: "passed", message });
-export const skipped = (check: string, message: string): CheckedPoint => ({ check, result: "skipped", message });
-export const warning = (check: string, message: string, fix: string): CheckedPoint => ({ check, result: "warning", message, fix });
-export const failed = (check: string, message: string, fix: string): CheckedPoint => ({ check, result: "failed", message, fix });
+export const passed = (check: string, message: string): CheckedPoint => ({
+  check,
+  result: "passed",
+  message,
+});
+export const skipped = (check: string, message: string): CheckedPoint => ({
+  check,
+  result: "skipped",
+  message,
+});
+export const warning = (check: string, message: string, fix: string): CheckedPoint => ({
+  check,
+  result: "warning",
+  message,
+  fix,
+});
+export const failed = (check: string, message: string, fix: string): CheckedPoint => ({
+  check,
+  result: "failed",
+  message,
+  fix,
+});
 
-export const reportOf = (name: string, checks: readonly CheckedPoint[], kubeSystemUid?: string): ConnectionReport => ({
+export const reportOf = (
+  name: string,
+  checks: readonly CheckedPoint[],
+  kubeSystemUid?: string,
+): ConnectionReport => ({
   name,
   ...(kubeSystemUid !== undefined && { kubeSystemUid }),
   usable: checks.every(({ result }) => result !== "failed"),

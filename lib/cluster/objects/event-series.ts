@@ -8,7 +8,12 @@ export type Correlated =
   | { readonly kind: "limited" }
   | { readonly kind: "create"; readonly key: string; readonly event: NewEvent }
   /** It repeats an Event that is there: `count` times so far, this one included. */
-  | { readonly kind: "repeat"; readonly key: string; readonly event: NewEvent; readonly count: number };
+  | {
+      readonly kind: "repeat";
+      readonly key: string;
+      readonly event: NewEvent;
+      readonly count: number;
+    };
 
 interface Series {
   /** The id of the Event that is there. */
@@ -40,8 +45,10 @@ const REMEMBERED_MAX = 10_000;
 const COMBINED = "(combined from similar events): ";
 
 /**
- * Joins and limits the Events of objects as the recorder of client-go does (tools/record/events_cache.go), with its numbers: a repeat of the same text raises the count of the Event that is there
- * (`series`), many similar texts become one Event, and each object has a burst and a rate. All of it is in memory: after a cold start counts begin anew.
+ * Joins and limits the Events of objects as the recorder of client-go does
+ * (tools/record/events_cache.go), with its numbers: a repeat of the same text raises the count of
+ * the Event that is there (`series`), many similar texts become one Event, and each object has a
+ * burst and a rate. All of it is in memory: after a cold start counts begin anew.
  */
 export class EventSeries {
   readonly #series = new Map<string, Series>();
@@ -56,13 +63,20 @@ export class EventSeries {
     const isRepeat = series !== undefined && nowMs - series.lastMs < SERIES_MS;
     if (isRepeat && series.occurrence === event.occurrence) return { kind: "written" };
     if (!takeToken(lately, nowMs)) return { kind: "limited" };
-    return isRepeat ? { kind: "repeat", key, event: { ...event, id: series.id }, count: series.count + 1 } : { kind: "create", key, event };
+    return isRepeat
+      ? { kind: "repeat", key, event: { ...event, id: series.id }, count: series.count + 1 }
+      : { kind: "create", key, event };
   }
 
   /** The API server has the Event. */
   wrote({ key, event, ...rest }: Extract<Correlated, { kind: "create" | "repeat" }>): void {
     this.#series.delete(key);
-    this.#series.set(key, { id: event.id, occurrence: event.occurrence, count: rest.kind === "repeat" ? rest.count : 1, lastMs: event.atMs });
+    this.#series.set(key, {
+      id: event.id,
+      occurrence: event.occurrence,
+      count: rest.kind === "repeat" ? rest.count : 1,
+      lastMs: event.atMs,
+    });
     dropOld(this.#series, event.atMs);
   }
 
@@ -72,7 +86,12 @@ export class EventSeries {
   }
 
   #latelyOf(uid: string, nowMs: number): Lately {
-    const lately = this.#lately.get(uid) ?? { notes: new Map(), tokens: BURST, filledMs: nowMs, lastMs: nowMs };
+    const lately = this.#lately.get(uid) ?? {
+      notes: new Map(),
+      tokens: BURST,
+      filledMs: nowMs,
+      lastMs: nowMs,
+    };
     lately.lastMs = nowMs;
     this.#lately.delete(uid);
     this.#lately.set(uid, lately);
@@ -82,7 +101,11 @@ export class EventSeries {
 }
 
 /** The event itself, or the one that stands for all that are similar. */
-const combined = (uid: string, { notes }: Lately, event: NewEvent): NewEvent & { readonly isCombined: boolean } => {
+const combined = (
+  uid: string,
+  { notes }: Lately,
+  event: NewEvent,
+): NewEvent & { readonly isCombined: boolean } => {
   const kind = `${event.type} ${event.reason}`;
   const ofKind = notes.get(kind) ?? new Map<string, number>();
   for (const [note, atMs] of ofKind) if (event.atMs - atMs >= SIMILAR_MS) ofKind.delete(note);
@@ -90,7 +113,12 @@ const combined = (uid: string, { notes }: Lately, event: NewEvent): NewEvent & {
   notes.set(kind, ofKind);
   if (ofKind.has(event.note)) return { ...event, isCombined: false };
   const hour = Math.floor(event.atMs / SERIES_MS);
-  return { ...event, id: `${uid}:${kind}:${hour}`, note: `${COMBINED}${event.note}`, isCombined: true };
+  return {
+    ...event,
+    id: `${uid}:${kind}:${hour}`,
+    note: `${COMBINED}${event.note}`,
+    isCombined: true,
+  };
 };
 
 const takeToken = (lately: Lately, nowMs: number): boolean => {

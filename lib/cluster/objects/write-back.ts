@@ -2,7 +2,13 @@ import pLimit from "p-limit";
 import type { ApiSession } from "../scale.ts";
 import type { WriteAnswer } from "../transport/transport.ts";
 import { type Correlated, EventSeries } from "./event-series.ts";
-import type { ObjectUpdate, WriteBackCounts, WriteBackLimits, NewEvent, UpdatedObject } from "../cluster-client.ts";
+import type {
+  ObjectUpdate,
+  WriteBackCounts,
+  WriteBackLimits,
+  NewEvent,
+  UpdatedObject,
+} from "../cluster-client.ts";
 import { createHash } from "node:crypto";
 import { objectPath } from "../discovery.ts";
 import type { ApiRequest } from "../transport/send.ts";
@@ -11,10 +17,16 @@ import { NOT_FOUND, CONFLICT, FORBIDDEN, TOO_MANY_REQUESTS } from "../../model/h
 const PARALLEL = 4;
 /** One slow answer must not take the time of all others. */
 const CALL_MS_MAX = 1_000;
-/** How long a client sends no such update after a refusal that would come again. The role for it is optional. */
+/**
+ * How long a client sends no such update after a refusal that would come again. The role for it is
+ * optional.
+ */
 const QUIET_MS = 10 * 60_000;
 
-export type WriteBack = (updates: readonly ObjectUpdate[], limits: WriteBackLimits) => Promise<WriteBackCounts>;
+export type WriteBack = (
+  updates: readonly ObjectUpdate[],
+  limits: WriteBackLimits,
+) => Promise<WriteBackCounts>;
 
 /** What one client remembers between syncs. */
 interface Memory {
@@ -26,7 +38,8 @@ interface Memory {
 }
 
 /**
- * Writes statuses and Events to a cluster. No decision depends on them, so a failure is only counted. An update that the API server refuses (no right, or a kind without status) is not sent
+ * Writes statuses and Events to a cluster. No decision depends on them, so a failure is only
+ * counted. An update that the API server refuses (no right, or a kind without status) is not sent
  * again for ten minutes. A busy API server ends the write-back of this sync.
  */
 export const objectWriter = (session: ApiSession, clock: () => number): WriteBack => {
@@ -44,8 +57,11 @@ export const objectWriter = (session: ApiSession, clock: () => number): WriteBac
       isBusy ||= isBusyAnswer(answer);
       return answer;
     };
-    const outcomes = await Promise.all(updates.map((update) => limit(() => writeOne(memory, update, ask))));
-    const count = (wanted: keyof WriteBackCounts): number => outcomes.filter((outcome) => outcome === wanted).length;
+    const outcomes = await Promise.all(
+      updates.map((update) => limit(() => writeOne(memory, update, ask))),
+    );
+    const count = (wanted: keyof WriteBackCounts): number =>
+      outcomes.filter((outcome) => outcome === wanted).length;
     return { written: count("written"), failed: count("failed"), left: count("left") };
   };
 };
@@ -53,34 +69,64 @@ export const objectWriter = (session: ApiSession, clock: () => number): WriteBac
 /** Sends a request, or gives undefined where there is no time and no room for it. */
 type Ask = (request: UpdateRequest) => Promise<WriteAnswer | undefined>;
 
-const writeOne = async (memory: Memory, update: ObjectUpdate, ask: Ask): Promise<keyof WriteBackCounts> => {
+const writeOne = async (
+  memory: Memory,
+  update: ObjectUpdate,
+  ask: Ask,
+): Promise<keyof WriteBackCounts> => {
   if (isQuiet(memory, subjectOf(update))) return "left";
-  return update.kind === "event" ? writeEvent(memory, update, ask) : writeStatus(memory, update, ask);
+  return update.kind === "event"
+    ? writeEvent(memory, update, ask)
+    : writeStatus(memory, update, ask);
 };
 
-/** A server-side apply with a field that the definition in the cluster does not have is refused whole. So it is sent again without the newer fields, and they are tried again after ten minutes. */
-const writeStatus = async (memory: Memory, update: Extract<ObjectUpdate, { kind: "status" }>, ask: Ask): Promise<keyof WriteBackCounts> => {
+/**
+ * A server-side apply with a field that the definition in the cluster does not have is refused
+ * whole. So it is sent again without the newer fields, and they are tried again after ten minutes.
+ */
+const writeStatus = async (
+  memory: Memory,
+  update: Extract<ObjectUpdate, { kind: "status" }>,
+  ask: Ask,
+): Promise<keyof WriteBackCounts> => {
   const { status, newer = [], about } = update;
   const subject = `newer fields of ${about.of.plural}`;
   const { fieldManager } = memory.session;
-  const older = { ...update, status: Object.fromEntries(Object.entries(status).filter(([field]) => !newer.includes(field))) };
+  const older = {
+    ...update,
+    status: Object.fromEntries(Object.entries(status).filter(([field]) => !newer.includes(field))),
+  };
   const isOlder = newer.length === 0 || isQuiet(memory, subject);
   const answer = await ask(updateRequest(isOlder ? older : update, fieldManager));
-  if (isOlder || answer?.kind !== "failed" || !answer.failure.message.includes(UNKNOWN_FIELD)) return outcomeOf(memory, subjectOf(update), answer);
+  if (isOlder || answer?.kind !== "failed" || !answer.failure.message.includes(UNKNOWN_FIELD))
+    return outcomeOf(memory, subjectOf(update), answer);
   memory.quietUntilMs.set(subject, memory.clock() + QUIET_MS);
   return outcomeOf(memory, subjectOf(update), await ask(updateRequest(older, fieldManager)));
 };
 /** The words of structured-merge-diff in the refusal of an API server. */
 const UNKNOWN_FIELD = "field not declared in schema";
 
-/** Creates the Event, or raises the count of the one that says the same. Where the API server has deleted that one, it creates a new Event. */
-const writeEvent = async (memory: Memory, update: Extract<ObjectUpdate, { kind: "event" }>, ask: Ask): Promise<keyof WriteBackCounts> => {
+/**
+ * Creates the Event, or raises the count of the one that says the same. Where the API server has
+ * deleted that one, it creates a new Event.
+ */
+const writeEvent = async (
+  memory: Memory,
+  update: Extract<ObjectUpdate, { kind: "event" }>,
+  ask: Ask,
+): Promise<keyof WriteBackCounts> => {
   const { series, session } = memory;
   const correlated = series.correlate(update.about, update.event);
   if (correlated.kind === "written") return "written";
   if (correlated.kind === "limited") return "left";
   const written = { ...update, event: correlated.event };
-  if (correlated.kind === "create") return settledEvent(memory, update, correlated, await ask(updateRequest(written, session.fieldManager)));
+  if (correlated.kind === "create")
+    return settledEvent(
+      memory,
+      update,
+      correlated,
+      await ask(updateRequest(written, session.fieldManager)),
+    );
   const subject = `series ${update.about.namespace}`;
   if (isQuiet(memory, subject)) return "left";
   const answer = await ask(repeatRequest(written, correlated.count, session.fieldManager));
@@ -109,21 +155,30 @@ const settledEvent = (
   return isThere ? "written" : outcomeOf(memory, subjectOf(update), answer);
 };
 
-const isQuiet = ({ quietUntilMs, clock }: Memory, subject: string): boolean => (quietUntilMs.get(subject) ?? 0) > clock();
+const isQuiet = ({ quietUntilMs, clock }: Memory, subject: string): boolean =>
+  (quietUntilMs.get(subject) ?? 0) > clock();
 
 const subjectOf = (update: ObjectUpdate): string =>
-  update.kind === "event" ? `${EVENTS} ${update.about.namespace}` : `status ${update.about.of.plural} ${update.about.namespace}`;
+  update.kind === "event"
+    ? `${EVENTS} ${update.about.namespace}`
+    : `status ${update.about.of.plural} ${update.about.namespace}`;
 const EVENTS = "events";
 
 const isBusyAnswer = (answer: WriteAnswer): boolean =>
-  answer.kind === "failed" && (answer.failure.code === TOO_MANY_REQUESTS || answer.failure.code === 0);
+  answer.kind === "failed" &&
+  (answer.failure.code === TOO_MANY_REQUESTS || answer.failure.code === 0);
 
-const outcomeOf = ({ quietUntilMs, clock }: Memory, subject: string, answer: WriteAnswer | undefined): keyof WriteBackCounts => {
+const outcomeOf = (
+  { quietUntilMs, clock }: Memory,
+  subject: string,
+  answer: WriteAnswer | undefined,
+): keyof WriteBackCounts => {
   if (answer === undefined) return "left";
   if (answer.kind === "written") return "written";
   const { code } = answer.failure;
   // A server without events.k8s.io/v1 answers 404 to a new Event.
-  if (code === FORBIDDEN || (subject.startsWith(EVENTS) && code === NOT_FOUND)) quietUntilMs.set(subject, clock() + QUIET_MS);
+  if (code === FORBIDDEN || (subject.startsWith(EVENTS) && code === NOT_FOUND))
+    quietUntilMs.set(subject, clock() + QUIET_MS);
   return "failed";
 };
 
@@ -139,10 +194,16 @@ const NAME_CHARACTERS_MAX = 220;
 const HASH_CHARACTERS = 16;
 
 const updateRequest = (update: ObjectUpdate, fieldManager: string): UpdateRequest =>
-  update.kind === "status" ? statusRequest(update, fieldManager) : eventRequest(update, fieldManager);
+  update.kind === "status"
+    ? statusRequest(update, fieldManager)
+    : eventRequest(update, fieldManager);
 
 /** Raises the count of an Event that is there. */
-const repeatRequest = ({ about, event }: Extract<ObjectUpdate, { kind: "event" }>, count: number, fieldManager: string): UpdateRequest => ({
+const repeatRequest = (
+  { about, event }: Extract<ObjectUpdate, { kind: "event" }>,
+  count: number,
+  fieldManager: string,
+): UpdateRequest => ({
   method: "PATCH",
   path: `${eventsPath(about)}/${encodeURIComponent(eventNameOf(about, event))}`,
   resource: EVENTS_RESOURCE,
@@ -152,10 +213,14 @@ const repeatRequest = ({ about, event }: Extract<ObjectUpdate, { kind: "event" }
 });
 
 /**
- * A server-side apply. Its resourceVersion is a precondition, because an apply of a status does not compare uids: an object that was edited, or deleted and made anew, since the LIST is left
- * to the next sync. It takes fields from an earlier manager, which is no controller any more.
+ * A server-side apply. Its resourceVersion is a precondition, because an apply of a status does not
+ * compare uids: an object that was edited, or deleted and made anew, since the LIST is left to the
+ * next sync. It takes fields from an earlier manager, which is no controller any more.
  */
-const statusRequest = ({ about, status }: Extract<ObjectUpdate, { kind: "status" }>, fieldManager: string): UpdateRequest => {
+const statusRequest = (
+  { about, status }: Extract<ObjectUpdate, { kind: "status" }>,
+  fieldManager: string,
+): UpdateRequest => {
   const { of, namespace, name, uid, resourceVersion } = about;
   const { group, version, plural, apiVersion, kind } = of;
   const resource = `${plural}.${group}`;
@@ -170,7 +235,10 @@ const statusRequest = ({ about, status }: Extract<ObjectUpdate, { kind: "status"
 };
 
 /** The name is made from the id, so that a repeat meets the Event that is there already. */
-const eventRequest = ({ about, event }: Extract<ObjectUpdate, { kind: "event" }>, fieldManager: string): UpdateRequest => {
+const eventRequest = (
+  { about, event }: Extract<ObjectUpdate, { kind: "event" }>,
+  fieldManager: string,
+): UpdateRequest => {
   const { namespace } = about;
   return {
     method: "POST",
@@ -193,7 +261,8 @@ const eventRequest = ({ about, event }: Extract<ObjectUpdate, { kind: "event" }>
   };
 };
 
-const eventsPath = ({ namespace }: UpdatedObject): string => `/apis/events.k8s.io/v1/namespaces/${encodeURIComponent(namespace)}/events`;
+const eventsPath = ({ namespace }: UpdatedObject): string =>
+  `/apis/events.k8s.io/v1/namespaces/${encodeURIComponent(namespace)}/events`;
 
 const eventNameOf = ({ name }: UpdatedObject, { id }: NewEvent): string =>
   `${name.slice(0, NAME_CHARACTERS_MAX)}.${createHash("sha256").update(id).digest("hex").slice(0, HASH_CHARACTERS)}`;
@@ -201,7 +270,13 @@ const eventNameOf = ({ name }: UpdatedObject, { id }: NewEvent): string =>
 /** RFC 3339 in microseconds. */
 const microTime = (atMs: number): string => `${new Date(atMs).toISOString().slice(0, -1)}000Z`;
 
-const regarding = ({ of, namespace, name, uid }: UpdatedObject) => ({ apiVersion: of.apiVersion, kind: of.kind, namespace, name, uid });
+const regarding = ({ of, namespace, name, uid }: UpdatedObject) => ({
+  apiVersion: of.apiVersion,
+  kind: of.kind,
+  namespace,
+  name,
+  uid,
+});
 
 /** Cut between characters, and never inside one. */
 const cut = (note: string): string => {

@@ -16,13 +16,21 @@ type Failed = { readonly kind: "failed"; readonly failure: ApiFailure };
 export const isListed = (query: MetricQuery): boolean => answererOf(query).asking.way === "list";
 
 /** Asks a question for these namespaces by LISTs. */
-export const askList = (observing: Observing, query: MetricQuery, namespaces: ReadonlySet<Namespace>): Promise<ByNamespace<PodMetrics>> => {
+export const askList = (
+  observing: Observing,
+  query: MetricQuery,
+  namespaces: ReadonlySet<Namespace>,
+): Promise<ByNamespace<PodMetrics>> => {
   const { asking } = answererOf(query);
-  if (asking.way !== "list") throw new TypeError(`The question "${query.for}" is not answered by a LIST`);
+  if (asking.way !== "list")
+    throw new TypeError(`The question "${query.for}" is not answered by a LIST`);
   return podMetricsIn(observing, asking, namespaces);
 };
 
-/** Asks one question of a namespace, within the share of the namespace. A refused call is a failure value. */
+/**
+ * Asks one question of a namespace, within the share of the namespace. A refused call is a failure
+ * value.
+ */
 export const askEach = async (
   observing: Observing,
   namespace: Namespace,
@@ -30,7 +38,8 @@ export const askEach = async (
   budget: CallBudget,
 ): Promise<Answer<readonly MetricValue[]>> => {
   const { asking } = answererOf(query);
-  if (asking.way !== "each") throw new TypeError(`The question "${query.for}" is not answered by a GET`);
+  if (asking.way !== "each")
+    throw new TypeError(`The question "${query.for}" is not answered by a GET`);
   const request = asking.request(query, namespace);
   const base = await baseOf(observing, request);
   if (base.kind === "failed") return base;
@@ -52,7 +61,9 @@ export const askEach = async (
   return answer.streamed ? values.answer() : readValues(values, answer.body["items"]);
 };
 
-/** The newest version that both sides know. Of a request with one version discovery is not asked. */
+/**
+ * The newest version that both sides know. Of a request with one version discovery is not asked.
+ */
 const baseOf = async (
   { session, budget }: Observing,
   { group, versions, absent }: MetricRequest,
@@ -63,16 +74,36 @@ const baseOf = async (
   if (served.kind === "failed") return served;
   const version = versions.find((known) => served.value.includes(known));
   if (version !== undefined) return { kind: "found", path: `/apis/${group}/${version}` };
-  return { kind: "failed", failure: { code: 404, reason: "NotFound", message: absent ?? `the API group "${group}" is not served` } };
+  return {
+    kind: "failed",
+    failure: {
+      code: 404,
+      reason: "NotFound",
+      message: absent ?? `the API group "${group}" is not served`,
+    },
+  };
 };
 
 /** The segments below the namespace. A kind becomes its plural, which discovery knows. */
 const segmentsOf = async (
   { session, budget }: Observing,
   { kind: of, path, resource }: MetricRequest,
-): Promise<Failed | { readonly kind: "found"; readonly segments: readonly string[]; readonly resource: string }> => {
+): Promise<
+  | Failed
+  | { readonly kind: "found"; readonly segments: readonly string[]; readonly resource: string }
+> => {
   if (of === undefined) return { kind: "found", segments: path, resource };
-  const found = await session.discovery.kindPath({ apiVersion: of.group === "" ? "v1" : `${of.group}/`, kind: of.kind }, budget);
-  if (found.kind === "failed") return found.failure.code === 404 ? { kind: "failed", failure: unknownKind(of.kind, of.group) } : found;
-  return { kind: "found", segments: [found.value.resource, ...path], resource: found.value.resource };
+  const found = await session.discovery.kindPath(
+    { apiVersion: of.group === "" ? "v1" : `${of.group}/`, kind: of.kind },
+    budget,
+  );
+  if (found.kind === "failed")
+    return found.failure.code === 404
+      ? { kind: "failed", failure: unknownKind(of.kind, of.group) }
+      : found;
+  return {
+    kind: "found",
+    segments: [found.value.resource, ...path],
+    resource: found.value.resource,
+  };
 };

@@ -1,11 +1,21 @@
 import { type KeptLists, keptLists } from "../list-memory.ts";
-import { ABSENCE_TTL_MS, DISCOVERY_TTL_MS, MAX_OTHER_STACKS, OTHER_STACK_MS, MAX_RIVAL_LOOKS_SPARED, RIVALS_TTL_MS } from "../request-limits.ts";
+import {
+  ABSENCE_TTL_MS,
+  DISCOVERY_TTL_MS,
+  MAX_OTHER_STACKS,
+  OTHER_STACK_MS,
+  MAX_RIVAL_LOOKS_SPARED,
+  RIVALS_TTL_MS,
+} from "../request-limits.ts";
 import { type SlowNamespaces, slowNamespaces } from "./flows.ts";
 import { type HeavyNamespaces, heavyNamespaces } from "./scopes.ts";
 import type { ScaleReading, Rival } from "../../model/observation.ts";
 import type { Observed } from "../cluster-client.ts";
 
-/** What a warm client remembers of earlier observations: the size of lists, missing rights, and the rivals of the last LIST. */
+/**
+ * What a warm client remembers of earlier observations: the size of lists, missing rights, and the
+ * rivals of the last LIST.
+ */
 export interface Memory {
   readonly listedBefore: (path: string) => number | undefined;
   readonly remember: (path: string, objects: number) => void;
@@ -19,9 +29,14 @@ export interface Memory {
   readonly otherStacks: OtherStacks;
   /** For each API group, the version that was served last; "" where the group was not installed. */
   readonly rivalVersions: Map<string, string>;
-  /** For each group of metrics that is listed, the version that is asked; absent while it is not known. */
+  /**
+   * For each group of metrics that is listed, the version that is asked; absent while it is not
+   * known.
+   */
   readonly metricVersions: Map<string, string>;
-  /** Where the next sync begins to ask for a namespace whose questions had no room in the last one. */
+  /**
+   * Where the next sync begins to ask for a namespace whose questions had no room in the last one.
+   */
   readonly turns: Map<string, number>;
   /** Reports a message once in the life of the client. */
   readonly once: (message: string) => void;
@@ -63,14 +78,22 @@ export const newMemory = (clock: () => number, notice: (message: string) => void
 };
 
 /**
- * The targets that another stack has scaled last. The API server does not say when that was, so the time counts from the first sync of this client that saw it.
+ * The targets that another stack has scaled last. The API server does not say when that was, so the
+ * time counts from the first sync of this client that saw it.
  *
  *     other   6 → 8                                  4 → 5
  *     own     sees 8 ├── holds for five minutes ──┤  sees 5 ├── holds again …      8 → 4 by us: the target is ours
  */
 interface OtherStacks {
-  /** What holds the target now; undefined where its count is ours, or has been the same for five minutes. */
-  readonly holds: (target: string, scale: ScaleReading | undefined, own: string) => Observed["otherStack"];
+  /**
+   * What holds the target now; undefined where its count is ours, or has been the same for five
+   * minutes.
+   */
+  readonly holds: (
+    target: string,
+    scale: ScaleReading | undefined,
+    own: string,
+  ) => Observed["otherStack"];
 }
 
 const otherStacks = (clock: () => number): OtherStacks => {
@@ -113,8 +136,10 @@ interface RivalMemory {
   /** The last LIST. It replaces a LIST that fails; without one, the rivals are not known. */
   readonly last: (path: string) => LookedFor | undefined;
   /**
-   * The last LIST, where it need not be repeated in this sync. While all marks are the same, a new rival has written to no target and done no harm; a rival that wrote has changed a mark,
-   * so that the same sync looks for it. The LIST is always repeated after a minute, in every fourth sync, and in each sync while a rival is known, so that Tidemark continues when it is gone.
+   * The last LIST, where it need not be repeated in this sync. While all marks are the same, a new
+   * rival has written to no target and done no harm; a rival that wrote has changed a mark, so that
+   * the same sync looks for it. The LIST is always repeated after a minute, in every fourth sync,
+   * and in each sync while a rival is known, so that Tidemark continues when it is gone.
    */
   readonly stillTrue: (path: string, marks: Marks) => LookedFor | undefined;
   readonly keep: (path: string, looked: LookedFor, marks: Marks) => void;
@@ -138,7 +163,8 @@ const rivalMemory = (clock: () => number): RivalMemory => {
     last: (path) => kept.get(path)?.looked,
     stillTrue: (path, marks) => {
       const known = kept.get(path);
-      if (!known || known.looked.rivals.size > 0 || !isFresh(known) || !areSame(known.marks, marks)) return undefined;
+      if (!known || known.looked.rivals.size > 0 || !isFresh(known) || !areSame(known.marks, marks))
+        return undefined;
       known.spared++;
       return known.looked;
     },

@@ -9,7 +9,11 @@ import { lateLists, listScope, covers, type Scope, scopesFor } from "./scopes.ts
 import type { Observing } from "./workloads.ts";
 import { NOT_FOUND } from "../../model/http-status.ts";
 
-const MONITORS: KindPath = { base: "/apis/datadoghq.com/v1alpha1", plural: "datadogmonitors", resource: "datadogmonitors.datadoghq.com" };
+const MONITORS: KindPath = {
+  base: "/apis/datadoghq.com/v1alpha1",
+  plural: "datadogmonitors",
+  resource: "datadogmonitors.datadoghq.com",
+};
 
 export interface Monitors {
   /** The monitor of an autoscaler that names one (watermark.md 2.2). */
@@ -19,11 +23,17 @@ export interface Monitors {
 }
 
 /**
- * Sends one LIST for each scope with an autoscaler that names a monitor. On doubt, hold: a monitor that cannot be read stops its autoscaler, as one does that is not OK. Monitors belong to the
+ * Sends one LIST for each scope with an autoscaler that names a monitor. On doubt, hold: a monitor
+ * that cannot be read stops its autoscaler, as one does that is not OK. Monitors belong to the
  * tenants, so a heavy namespace is read after all others were decided.
  */
-export const observeMonitors = async (observing: Observing, watched: readonly Watched[]): Promise<Monitors> => {
-  const namespaces = new Set(watched.flatMap(({ asksMonitor, namespace }) => (asksMonitor ? [namespace] : [])));
+export const observeMonitors = async (
+  observing: Observing,
+  watched: readonly Watched[],
+): Promise<Monitors> => {
+  const namespaces = new Set(
+    watched.flatMap(({ asksMonitor, namespace }) => (asksMonitor ? [namespace] : [])),
+  );
   const late = lateLists(observing.flows);
   const monitors = new Map<string, MonitorReading>();
   const failed: { readonly scope: Scope; readonly failure: ApiFailure }[] = [];
@@ -32,20 +42,28 @@ export const observeMonitors = async (observing: Observing, watched: readonly Wa
     if (listed.kind === "listed") {
       for (const [key, reading] of listed.items) monitors.set(key, reading);
       for (const object of listed.passedOver)
-        monitors.set(keyOf(object.namespace as Namespace, object.name), { kind: "failed", failure: passedOverFailure(MONITORS.resource, object) });
-      // On 404 the cluster has no API of monitors: none exists. After any other failure the monitors are unknown.
+        monitors.set(keyOf(object.namespace as Namespace, object.name), {
+          kind: "failed",
+          failure: passedOverFailure(MONITORS.resource, object),
+        });
+      // On 404 the cluster has no API of monitors: none exists. After any other failure the
+      // monitors are unknown.
     } else if (listed.failure.code !== NOT_FOUND) failed.push({ scope, failure: listed.failure });
   };
   await Promise.all(
-    scopesFor(namespaces, observing.limits, observing.memory.heavy.of(listPath(MONITORS))).map(async (scope) => {
-      if (!scope.isHeavy || scope.namespace === undefined) return read(scope, observing.budget);
-      late.add(scope.namespace, (budget) => read(scope, budget));
-    }),
+    scopesFor(namespaces, observing.limits, observing.memory.heavy.of(listPath(MONITORS))).map(
+      async (scope) => {
+        if (!scope.isHeavy || scope.namespace === undefined) return read(scope, observing.budget);
+        late.add(scope.namespace, (budget) => read(scope, budget));
+      },
+    ),
   );
   const of: Monitors["of"] = ({ asksMonitor, namespace, name }) => {
     if (!asksMonitor) return undefined;
     const failure = failed.find(({ scope }) => covers(scope, namespace))?.failure;
-    return failure ? { kind: "failed", failure } : (monitors.get(keyOf(namespace, name)) ?? { kind: "missing" });
+    return failure
+      ? { kind: "failed", failure }
+      : (monitors.get(keyOf(namespace, name)) ?? { kind: "missing" });
   };
   return { of, areRead: late.areRead };
 };
@@ -60,12 +78,18 @@ const listMonitors = (observing: Observing, scope: Scope, budget: CallBudget) =>
       light: true,
       read: (raw) => {
         const { name, namespace } = asObject(raw["metadata"]);
-        return [keyOf(asText(namespace) as Namespace, asText(name)), readingOf(asName(asObject(raw["status"])["monitorState"]))];
+        return [
+          keyOf(asText(namespace) as Namespace, asText(name)),
+          readingOf(asName(asObject(raw["status"])["monitorState"])),
+        ];
       },
     },
     budget,
   );
 
-const readingOf = (state: string): MonitorReading => ({ kind: "found", ...(state !== "" && { state }) });
+const readingOf = (state: string): MonitorReading => ({
+  kind: "found",
+  ...(state !== "" && { state }),
+});
 
 const keyOf = (namespace: Namespace, name: string): string => `${namespace}/${name}`;

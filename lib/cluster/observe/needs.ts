@@ -21,30 +21,45 @@ export interface NamespaceNeeds {
   readonly queries: ReadonlyMap<QuestionKey, MetricQuery>;
   /** The keys of its own among `queries`, for each autoscaler that has some. */
   readonly own: ReadonlyMap<AutoscalerUid, readonly QuestionKey[]>;
-  /** The autoscalers of the namespace with a selector of their last sync. Those in a dry run are left out, because they write nothing. */
+  /**
+   * The autoscalers of the namespace with a selector of their last sync. Those in a dry run are
+   * left out, because they write nothing.
+   */
   readonly neighbours: readonly Neighbour[];
 }
 
-/** With more neighbours than this the pods are listed without a check whether selectors can overlap. */
+/**
+ * With more neighbours than this the pods are listed without a check whether selectors can overlap.
+ */
 const MAX_NEIGHBOURS_COMPARED = 50;
 
-const EVERY_LIST: ReadonlyMap<QuestionKey, MetricQuery> = new Map(LISTED.map((query) => [queryKey(query), query]));
+const EVERY_LIST: ReadonlyMap<QuestionKey, MetricQuery> = new Map(
+  LISTED.map((query) => [queryKey(query), query]),
+);
 
 /** Namespaces that are looked at in one turn of the event loop. Most have a few autoscalers. */
 const NAMESPACES_A_TURN = 20;
 
 /**
- * The queries of each namespace that has an autoscaler. An autoscaler whose scale could not be read has none, because its decision ends there (hpa.md 2.4 step 1). While a scale is still
- * being read, the LISTs of its namespace are needed, because its rules may ask for them.
+ * The queries of each namespace that has an autoscaler. An autoscaler whose scale could not be read
+ * has none, because its decision ends there (hpa.md 2.4 step 1). While a scale is still being read,
+ * the LISTs of its namespace are needed, because its rules may ask for them.
  */
-export const needsOf = async (watched: readonly Watched[], scales: Scales): Promise<readonly NamespaceNeeds[]> => {
+export const needsOf = async (
+  watched: readonly Watched[],
+  scales: Scales,
+): Promise<readonly NamespaceNeeds[]> => {
   const overlaps = overlapTest();
   const keyOf = keysOnce();
   const unread = new Set<Namespace>();
   const asking = await mapYielding(watched, (autoscaler) => {
-    const scale = scales.get(targetKey({ namespace: autoscaler.namespace, target: autoscaler.spec.target }));
+    const scale = scales.get(
+      targetKey({ namespace: autoscaler.namespace, target: autoscaler.spec.target }),
+    );
     if (scale === undefined) unread.add(autoscaler.namespace);
-    return scale?.kind === "read" ? { autoscaler, scale, asks: autoscaler.questions(scale) } : undefined;
+    return scale?.kind === "read"
+      ? { autoscaler, scale, asks: autoscaler.questions(scale) }
+      : undefined;
   });
   const askingByNamespace = Map.groupBy(
     asking.filter((question) => question !== undefined),
@@ -54,7 +69,11 @@ export const needsOf = async (watched: readonly Watched[], scales: Scales): Prom
   return mapYielding(
     groups,
     ([namespace, group]) => {
-      const needs = needsOfNamespace(namespace, group, { asking: askingByNamespace.get(namespace) ?? [], overlaps, keyOf });
+      const needs = needsOfNamespace(namespace, group, {
+        asking: askingByNamespace.get(namespace) ?? [],
+        overlaps,
+        keyOf,
+      });
       return unread.has(namespace) ? { ...needs, pods: true, listed: EVERY_LIST } : needs;
     },
     NAMESPACES_A_TURN,
@@ -70,17 +89,31 @@ interface Asking {
 const needsOfNamespace = (
   namespace: Namespace,
   group: readonly Watched[],
-  { asking, overlaps, keyOf }: { readonly asking: readonly Asking[]; readonly overlaps: OverlapTest; readonly keyOf: typeof queryKey },
+  {
+    asking,
+    overlaps,
+    keyOf,
+  }: {
+    readonly asking: readonly Asking[];
+    readonly overlaps: OverlapTest;
+    readonly keyOf: typeof queryKey;
+  },
 ): NamespaceNeeds => {
-  const neighbours = group.flatMap(({ name, selector, spec }) => (selector === undefined || spec.dryRun ? [] : [{ name, selector }]));
-  const needPods = asking.filter(({ autoscaler, scale, asks }) => asks.pods || (asksAnything(asks) && overlaps(autoscaler, scale, neighbours)));
+  const neighbours = group.flatMap(({ name, selector, spec }) =>
+    selector === undefined || spec.dryRun ? [] : [{ name, selector }],
+  );
+  const needPods = asking.filter(
+    ({ autoscaler, scale, asks }) =>
+      asks.pods || (asksAnything(asks) && overlaps(autoscaler, scale, neighbours)),
+  );
   const own = new Map<AutoscalerUid, readonly QuestionKey[]>();
   const listed = new Map<QuestionKey, MetricQuery>();
   const queries = new Map<QuestionKey, MetricQuery>();
   for (const { autoscaler, asks } of asking) {
     const keys: QuestionKey[] = [];
     for (const query of new Set(asks.metrics)) {
-      // The sync asks the registered sources, beside this observation (lib/sync/observe/ask-sources.ts).
+      // The sync asks the registered sources, beside this observation
+      // (lib/sync/observe/ask-sources.ts).
       if (isRegistered(query)) continue;
       const key = keyOf(query);
       if (isListed(query)) listed.set(key, query);
@@ -95,7 +128,9 @@ const needsOfNamespace = (
   return {
     namespace,
     neighbours,
-    withoutPods: new Set(asking.flatMap(({ autoscaler }) => (needing.has(autoscaler.uid) ? [] : [autoscaler.uid]))),
+    withoutPods: new Set(
+      asking.flatMap(({ autoscaler }) => (needing.has(autoscaler.uid) ? [] : [autoscaler.uid])),
+    ),
     pods: needPods.length > 0,
     listed,
     queries,
@@ -115,8 +150,15 @@ const keysOnce = (): typeof queryKey => {
 
 const asksAnything = ({ pods, metrics }: Questions): boolean => pods || metrics.length > 0;
 
-/** False only where no pod can match both selectors. Then the check of overlap (hpa.md 2.5 step 3) has the same result without pods. */
-type OverlapTest = (autoscaler: Pick<Watched, "name">, scale: Pick<ScaleRead, "selector">, neighbours: readonly Neighbour[]) => boolean;
+/**
+ * False only where no pod can match both selectors. Then the check of overlap (hpa.md 2.5 step 3)
+ * has the same result without pods.
+ */
+type OverlapTest = (
+  autoscaler: Pick<Watched, "name">,
+  scale: Pick<ScaleRead, "selector">,
+  neighbours: readonly Neighbour[],
+) => boolean;
 
 /** Each selector is parsed once, however many neighbours it is compared with. */
 const overlapTest = (): OverlapTest => {
@@ -141,7 +183,11 @@ type Pinned = ReadonlyMap<string, string | undefined>;
 const pinnedIn = (text: string): Pinned => {
   const reading = parseSelector(text);
   const selector: Selector = reading.kind === "selector" ? reading.selector : [];
-  return new Map(selector.flatMap(({ key, operator, values }) => (operator === "=" ? [[key, values[0]] as const] : [])));
+  return new Map(
+    selector.flatMap(({ key, operator, values }) =>
+      operator === "=" ? [[key, values[0]] as const] : [],
+    ),
+  );
 };
 
 /** True when both selectors require a value of the same label, and the values differ. */

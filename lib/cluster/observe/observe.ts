@@ -1,9 +1,24 @@
 import type { AutoscalerUid, Namespace } from "../../model/ids.ts";
 import { labelIndex } from "../../model/selector.ts";
-import type { Answer, Answers, Observation, Pod, PodMetrics, QuestionKey, Samples, ScaleReading } from "../../model/observation.ts";
+import type {
+  Answer,
+  Answers,
+  Observation,
+  Pod,
+  PodMetrics,
+  QuestionKey,
+  Samples,
+  ScaleReading,
+} from "../../model/observation.ts";
 import type { Observed, ObservedCluster, ObserveLimits, Watched } from "../cluster-client.ts";
 import { mapYielding } from "../map-yielding.ts";
-import { FLOW_SHARE_MS, FLOWS_PATIENCE_MS, HEAVY_LOOKS, MAX_OBSERVE_BYTES, MAX_OBSERVE_CALLS } from "../request-limits.ts";
+import {
+  FLOW_SHARE_MS,
+  FLOWS_PATIENCE_MS,
+  HEAVY_LOOKS,
+  MAX_OBSERVE_BYTES,
+  MAX_OBSERVE_CALLS,
+} from "../request-limits.ts";
 import type { ApiSession } from "../scale.ts";
 import { callBudget } from "../transport/budget.ts";
 import { askList } from "./ask.ts";
@@ -18,22 +33,41 @@ import { observeRivals, type Rivals } from "./rivals.ts";
 import { type Observing, observeScales, type Scales, targetKey } from "./workloads.ts";
 
 /**
- * Reads what the watched autoscalers need. LISTs of all namespaces come first: scales, then pods, PodMetrics and rivals; monitors are read meanwhile. What is asked for only one namespace (metrics of
- * its adapters, single scales) goes on beside them. An answer that is too late is missing only for the autoscalers that need it.
+ * Reads what the watched autoscalers need. LISTs of all namespaces come first: scales, then pods,
+ * PodMetrics and rivals; monitors are read meanwhile. What is asked for only one namespace (metrics
+ * of its adapters, single scales) goes on beside them. An answer that is too late is missing only
+ * for the autoscalers that need it.
  *
  *     LISTs          ── scales ──┬── pods, PodMetrics, rivals ──┬ decided first
  *     shop, bank …      scales   │   metrics ───────────────────┘
  *     slow              scales ──┴── metrics ─────────────────────── … ────┬ a later round
  */
-export const observe = async (session: ApiSession, memory: Memory, watched: readonly Watched[], limits: ObserveLimits): Promise<ObservedCluster> => {
-  const budget = callBudget({ budgetMs: limits.budgetMs, maxCalls: MAX_OBSERVE_CALLS, maxBytes: MAX_OBSERVE_BYTES, elapsed: session.elapsed });
-  const flows = newFlows({ budget, slow: memory.slow, elapsed: session.elapsed, after: session.after });
+export const observe = async (
+  session: ApiSession,
+  memory: Memory,
+  watched: readonly Watched[],
+  limits: ObserveLimits,
+): Promise<ObservedCluster> => {
+  const budget = callBudget({
+    budgetMs: limits.budgetMs,
+    maxCalls: MAX_OBSERVE_CALLS,
+    maxBytes: MAX_OBSERVE_BYTES,
+    elapsed: session.elapsed,
+  });
+  const flows = newFlows({
+    budget,
+    slow: memory.slow,
+    elapsed: session.elapsed,
+    after: session.after,
+  });
   const observing: Observing = { session, budget, flows, limits, memory };
   const observingMonitors = observeMonitors(observing, watched);
   const scales = new Map<string, ScaleReading>();
   await observeScales(observing, watched, scales);
   await flows.within(FLOW_SHARE_MS, FLOWS_PATIENCE_MS);
-  const unread = watched.filter(({ namespace, spec }) => !scales.has(targetKey({ namespace, target: spec.target })));
+  const unread = watched.filter(
+    ({ namespace, spec }) => !scales.has(targetKey({ namespace, target: spec.target })),
+  );
   const needs = await needsOf(watched, scales);
   const questions = askingOf(observing, needs, unread);
   const [pods, listed, rivals, monitors] = await Promise.all([
@@ -54,7 +88,10 @@ export const observe = async (session: ApiSession, memory: Memory, watched: read
     pods,
     listed,
   };
-  const first = await observedNow(reading, watched, { shareMs: FLOW_SHARE_MS, late: heavyWork(reading, watched) });
+  const first = await observedNow(reading, watched, {
+    shareMs: FLOW_SHARE_MS,
+    late: heavyWork(reading, watched),
+  });
   return limits.inRounds ? first : allOf(first);
 };
 
@@ -74,7 +111,10 @@ interface Reading {
 const observedNow = async (
   reading: Reading,
   watched: readonly Watched[],
-  { shareMs, late = NONE_LATE }: { readonly shareMs: number; readonly late?: ReadonlySet<Namespace> },
+  {
+    shareMs,
+    late = NONE_LATE,
+  }: { readonly shareMs: number; readonly late?: ReadonlySet<Namespace> },
 ): Promise<ObservedCluster> => {
   const { observing, questions } = reading;
   const views = new Map<Namespace, (uid: AutoscalerUid) => View>();
@@ -93,20 +133,34 @@ const observedNow = async (
   });
   const part = { observations, ...observing.budget.spent() };
   if (missing.length === 0) questions.end();
-  return missing.length === 0 ? part : { ...part, later: () => observedLater(reading, missing, 2 * shareMs) };
+  return missing.length === 0
+    ? part
+    : { ...part, later: () => observedLater(reading, missing, 2 * shareMs) };
 };
 
 const NONE_LATE: ReadonlySet<Namespace> = new Set();
 
-/** True where the LISTs that it needs are read. Those of a heavy namespace are read after the first round. */
-const isRead = ({ needs, pods, listed, rivals, monitors }: Reading, { namespace, asksMonitor }: Watched): boolean => {
+/**
+ * True where the LISTs that it needs are read. Those of a heavy namespace are read after the first
+ * round.
+ */
+const isRead = (
+  { needs, pods, listed, rivals, monitors }: Reading,
+  { namespace, asksMonitor }: Watched,
+): boolean => {
   if (!rivals.areRead(namespace) || (asksMonitor && !monitors.areRead(namespace))) return false;
   const need = needs.get(namespace);
   if (need === undefined) return true;
-  return (!need.pods || pods.has(namespace)) && [...need.listed.keys()].every((key) => listed.get(key)?.has(namespace) === true);
+  return (
+    (!need.pods || pods.has(namespace)) &&
+    [...need.listed.keys()].every((key) => listed.get(key)?.has(namespace) === true)
+  );
 };
 
-/** The namespaces whose rules look at many more pods than the rules of the others. They are decided after them. */
+/**
+ * The namespaces whose rules look at many more pods than the rules of the others. They are decided
+ * after them.
+ */
 const heavyWork = ({ pods }: Reading, watched: readonly Watched[]): ReadonlySet<Namespace> => {
   const looks = new Map<Namespace, number>();
   for (const { namespace, spec } of watched) {
@@ -117,17 +171,28 @@ const heavyWork = ({ pods }: Reading, watched: readonly Watched[]): ReadonlySet<
   return heaviest(looks, HEAVY_LOOKS);
 };
 
-/** Waits for at least one of the autoscalers that are missing, for twice as long as in the round before. */
-const observedLater = async (reading: Reading, missing: readonly Watched[], shareMs: number): Promise<ObservedCluster> => {
+/**
+ * Waits for at least one of the autoscalers that are missing, for twice as long as in the round
+ * before.
+ */
+const observedLater = async (
+  reading: Reading,
+  missing: readonly Watched[],
+  shareMs: number,
+): Promise<ObservedCluster> => {
   const { flows, limits } = reading.observing;
   flows.beginLate();
   await flows.within(shareMs, limits.budgetMs);
-  // The scale of some may have come just now: their questions are asked before it counts that none is open.
+  // The scale of some may have come just now: their questions are asked before it counts that none
+  // is open.
   await reading.questions.askLate(reading.scales);
   flows.beginLate();
   const isOver = flows.areDone();
   const part = await observedNow(reading, missing, { shareMs });
-  if (isOver && part.later) throw new TypeError(`${missing.length - part.observations.size} autoscalers wait for answers, and no question is open`);
+  if (isOver && part.later)
+    throw new TypeError(
+      `${missing.length - part.observations.size} autoscalers wait for answers, and no question is open`,
+    );
   return part.observations.size === 0 && part.later ? part.later() : part;
 };
 
@@ -142,19 +207,29 @@ const allOf = async (first: ObservedCluster): Promise<ObservedCluster> => {
   return { ...part, observations };
 };
 
-const observedOf = ({ observing: { memory, session }, scales, questions, rivals, monitors }: Reading, autoscaler: Watched, view: View): Observed => {
+const observedOf = (
+  { observing: { memory, session }, scales, questions, rivals, monitors }: Reading,
+  autoscaler: Watched,
+  view: View,
+): Observed => {
   const { uid, namespace, spec } = autoscaler;
   const monitor = monitors.of(autoscaler);
   const key = targetKey({ namespace, target: spec.target });
   const scale = scales.get(key) ?? NOT_OBSERVED;
   const otherStack = memory.otherStacks.holds(key, scale, session.fieldManager);
-  const overShare = scale.kind === "failed" ? overShareOf(scale) : questions.overShare(uid, namespace);
-  // One of each autoscaler is made in every sync, and most have nothing beside the scale and the LISTs: V8 copies fastest what comes first.
+  const overShare =
+    scale.kind === "failed" ? overShareOf(scale) : questions.overShare(uid, namespace);
+  // One of each autoscaler is made in every sync, and most have nothing beside the scale and the
+  // LISTs: V8 copies fastest what comes first.
   const observation: Observation = monitor ? { ...view, scale, monitor } : { ...view, scale };
   const observed: Observed = { ...rivals.of(namespace, spec.target), observation };
   return overShare === undefined && !otherStack
     ? observed
-    : { ...observed, ...(overShare !== undefined && { overShare }), ...(otherStack && { otherStack }) };
+    : {
+        ...observed,
+        ...(overShare !== undefined && { overShare }),
+        ...(otherStack && { otherStack }),
+      };
 };
 
 /** The observation of an autoscaler without its scale. */
@@ -169,19 +244,27 @@ const NOT_OBSERVED: ScaleReading = {
 
 type Listed = ReadonlyMap<QuestionKey, ByNamespace<PodMetrics>>;
 
-const askLists = async (observing: Observing, needs: readonly NamespaceNeeds[]): Promise<Listed> => {
+const askLists = async (
+  observing: Observing,
+  needs: readonly NamespaceNeeds[],
+): Promise<Listed> => {
   const queries = new Map(needs.flatMap(({ listed }) => [...listed]));
   return new Map(
     await Promise.all(
       [...queries].map(async ([key, query]) => {
-        const namespaces = new Set(needs.flatMap(({ listed, namespace }) => (listed.has(key) ? [namespace] : [])));
+        const namespaces = new Set(
+          needs.flatMap(({ listed, namespace }) => (listed.has(key) ? [namespace] : [])),
+        );
         return [key, await askList(observing, query, namespaces)] as const;
       }),
     ),
   );
 };
 
-/** The answers that an autoscaler of the namespace may use: the answers of LISTs, and of the namespace itself. */
+/**
+ * The answers that an autoscaler of the namespace may use: the answers of LISTs, and of the
+ * namespace itself.
+ */
 const answersOf = (namespace: Namespace, { needs, questions, listed }: Reading): Answers => {
   const wanted = needs.get(namespace)?.listed;
   const own = questions.answersOf(namespace);
@@ -195,17 +278,27 @@ const answersOf = (namespace: Namespace, { needs, questions, listed }: Reading):
   return answers;
 };
 
-/** The observation of each autoscaler of a namespace. It is the same for all, except where the pods could not be read. */
+/**
+ * The observation of each autoscaler of a namespace. It is the same for all, except where the pods
+ * could not be read.
+ */
 const viewsOf = (namespace: Namespace, reading: Reading): ((uid: AutoscalerUid) => View) => {
   const need = reading.needs.get(namespace);
   const pods = reading.pods.get(namespace);
   const answers = answersOf(namespace, reading);
   const others = need?.neighbours ?? [];
-  const whole: View = pods?.kind === "answered" ? { pods: pods.items, answers, others } : { ...EMPTY_VIEW, answers, others };
+  const whole: View =
+    pods?.kind === "answered"
+      ? { pods: pods.items, answers, others }
+      : { ...EMPTY_VIEW, answers, others };
   if (pods?.kind !== "failed") return () => whole;
-  // On doubt, a missing metric: pods that could not be read are not "no pods", so that no metric is usable and no overlap is excluded. Metrics stay only where the decision does not
-  // depend on pods.
+  // On doubt, a missing metric: pods that could not be read are not "no pods", so that no metric is
+  // usable and no overlap is excluded. Metrics stay only where the decision does not depend on
+  // pods.
   const failed: Answer<never> = { kind: "failed", failure: pods.failure };
-  const blind: View = { ...whole, answers: new Map([...answers.keys()].map((key) => [key, failed])) };
+  const blind: View = {
+    ...whole,
+    answers: new Map([...answers.keys()].map((key) => [key, failed])),
+  };
   return (uid) => (need?.withoutPods.has(uid) ? whole : blind);
 };

@@ -12,11 +12,20 @@ import type { WireKind } from "../wire/message.ts";
 import { listScope, covers, type Scope, scopesFor } from "./scopes.ts";
 import type { Observing } from "./workloads.ts";
 
-/** The answers by namespace. A namespace that was not requested is absent, and a heavy one until it is read. */
+/**
+ * The answers by namespace. A namespace that was not requested is absent, and a heavy one until it
+ * is read.
+ */
 export type ByNamespace<Item> = ReadonlyMap<Namespace, Answer<LabelIndex<Item>>>;
 
-/** Reads the pods of these namespaces, with the fields that rules use. It ends when those are read that all namespaces share. Heavy ones are added as they come. */
-export const observePods = (observing: Observing, namespaces: ReadonlySet<Namespace>): Promise<ByNamespace<Pod>> =>
+/**
+ * Reads the pods of these namespaces, with the fields that rules use. It ends when those are read
+ * that all namespaces share. Heavy ones are added as they come.
+ */
+export const observePods = (
+  observing: Observing,
+  namespaces: ReadonlySet<Namespace>,
+): Promise<ByNamespace<Pod>> =>
   byNamespace(observing, namespaces, ({ namespace }) => ({
     path: `/api/v1${inNamespace(namespace)}/pods`,
     resource: "pods",
@@ -27,7 +36,10 @@ export const observePods = (observing: Observing, namespaces: ReadonlySet<Namesp
 
 type PodMetricsAsking = Extract<Asking<MetricQuery>, { readonly way: "list" }>;
 
-/** Reads the PodMetrics of these namespaces. metrics-server ignores the limit and answers in one piece. */
+/**
+ * Reads the PodMetrics of these namespaces. metrics-server ignores the limit and answers in one
+ * piece.
+ */
 export const podMetricsIn = async (
   observing: Observing,
   asking: PodMetricsAsking,
@@ -40,7 +52,8 @@ export const podMetricsIn = async (
   if (!isAbsent(answers)) return answers;
   forgetVersion(observing, group);
   const other = await listBase(observing, group, versions);
-  // Asked again only where discovery names another version. Otherwise the 404 stands, and a metric that is missing lets nothing shrink.
+  // Asked again only where discovery names another version. Otherwise the 404 stands, and a metric
+  // that is missing lets nothing shrink.
   return other === base ? answers : podMetricsAt(observing, asking, { namespaces, base: other });
 };
 
@@ -82,9 +95,20 @@ const byNamespace = async <Item extends Labelled>(
     const podList = source(scope);
     const covered = new Set([...namespaces].filter((namespace) => covers(scope, namespace)));
     const gathering: Gathering<Item> = { gathered: new Map(), shown: shownInOrder() };
-    const listed = await listInto({ ...observing, budget }, { podList, whole: source({}).path, scope }, covered, gathering);
-    // One tenant's objects may be more than an answer may have, and no page can be smaller. Each namespace is then read, or fails, by itself.
-    if (listed.kind === "failed" && isTooLarge(listed.failure) && podList.paged === false && scope.namespace === undefined) {
+    const listed = await listInto(
+      { ...observing, budget },
+      { podList, whole: source({}).path, scope },
+      covered,
+      gathering,
+    );
+    // One tenant's objects may be more than an answer may have, and no page can be smaller. Each
+    // namespace is then read, or fails, by itself.
+    if (
+      listed.kind === "failed" &&
+      isTooLarge(listed.failure) &&
+      podList.paged === false &&
+      scope.namespace === undefined
+    ) {
       await Promise.all([...covered].map((namespace) => read({ namespace }, budget)));
       return;
     }
@@ -93,24 +117,37 @@ const byNamespace = async <Item extends Labelled>(
       const failure = failureOf(namespace);
       answers.set(
         namespace,
-        failure ? { kind: "failed", failure } : { kind: "answered", items: labelIndex(gathering.gathered.get(namespace) ?? []) },
+        failure
+          ? { kind: "failed", failure }
+          : { kind: "answered", items: labelIndex(gathering.gathered.get(namespace) ?? []) },
       );
     }
   };
-  const scopes = scopesFor(namespaces, observing.limits, observing.memory.heavy.of(source({}).path));
+  const scopes = scopesFor(
+    namespaces,
+    observing.limits,
+    observing.memory.heavy.of(source({}).path),
+  );
   for (const scope of scopes)
-    if (scope.isHeavy && scope.namespace !== undefined) observing.flows.startLate(scope.namespace, (budget) => read(scope, budget), "lists");
-  await Promise.all(scopes.filter(({ isHeavy }) => !isHeavy).map((scope) => read(scope, observing.budget)));
+    if (scope.isHeavy && scope.namespace !== undefined)
+      observing.flows.startLate(scope.namespace, (budget) => read(scope, budget), "lists");
+  await Promise.all(
+    scopes.filter(({ isHeavy }) => !isHeavy).map((scope) => read(scope, observing.budget)),
+  );
   return answers;
 };
 
-/** Why the objects of a namespace are not all read. On doubt, the metric is missing: a pod that was passed over may be one of any autoscaler of its namespace. The other namespaces are whole. */
+/**
+ * Why the objects of a namespace are not all read. On doubt, the metric is missing: a pod that was
+ * passed over may be one of any autoscaler of its namespace. The other namespaces are whole.
+ */
 const failures = (
   resource: string,
   listed: Listed<unknown>,
   { shown }: Pick<Gathering<unknown>, "shown">,
 ): ((namespace: Namespace) => ApiFailure | undefined) => {
-  if (listed.kind === "failed") return (namespace) => (shown.whole(namespace) ? undefined : listed.failure);
+  if (listed.kind === "failed")
+    return (namespace) => (shown.whole(namespace) ? undefined : listed.failure);
   const passedOver = new Map(listed.passedOver.map((object) => [object.namespace, object]));
   return (namespace) => {
     const unread = passedOver.get(namespace);
@@ -119,8 +156,9 @@ const failures = (
 };
 
 /**
- * The namespaces that a LIST has shown completely when it fails between two pages. Pages are in order of namespace and name: after an object of the next namespace, the one before is
- * complete. A LIST that returns to a namespace has another order, so that none counts as complete.
+ * The namespaces that a LIST has shown completely when it fails between two pages. Pages are in
+ * order of namespace and name: after an object of the next namespace, the one before is complete. A
+ * LIST that returns to a namespace has another order, so that none counts as complete.
  */
 const shownInOrder = (): {
   readonly begin: () => void;
@@ -157,10 +195,16 @@ interface Placed<Item> {
   readonly item?: Item;
 }
 
-/** Adds each object to the list of its namespace when its page arrives. Objects of other namespaces are not converted. */
+/**
+ * Adds each object to the list of its namespace when its page arrives. Objects of other namespaces
+ * are not converted.
+ */
 const listInto = <Item>(
   observing: Observing,
-  { podList, ...of }: { readonly podList: PodList<Item>; readonly whole: string; readonly scope: Scope },
+  {
+    podList,
+    ...of
+  }: { readonly podList: PodList<Item>; readonly whole: string; readonly scope: Scope },
   namespaces: ReadonlySet<string>,
   { gathered, shown }: Gathering<Item>,
 ): Promise<Listed<Placed<Item>>> => {
@@ -207,10 +251,15 @@ export const newestOf = (known: readonly string[], served: readonly string[]): s
   known.find((version) => served.includes(version));
 
 /**
- * The path of the newest served version of a group whose objects are listed. Discovery is asked once for a warm client. While discovery fails or shows no such group the oldest version is
- * asked, so that a missing API fails with the answer of its server.
+ * The path of the newest served version of a group whose objects are listed. Discovery is asked
+ * once for a warm client. While discovery fails or shows no such group the oldest version is asked,
+ * so that a missing API fails with the answer of its server.
  */
-const listBase = async ({ session, budget, memory }: Observing, group: string, versions: readonly string[]): Promise<string> => {
+const listBase = async (
+  { session, budget, memory }: Observing,
+  group: string,
+  versions: readonly string[],
+): Promise<string> => {
   const known = memory.metricVersions.get(group);
   if (known !== undefined) return `/apis/${group}/${known}`;
   const served = await session.discovery.groupVersions(group, budget);
@@ -219,7 +268,10 @@ const listBase = async ({ session, budget, memory }: Observing, group: string, v
   return `/apis/${group}/${newest ?? versions.at(-1)}`;
 };
 
-/** Forgets the version after a 404: its server was replaced by one of another version. Discovery is asked again. */
+/**
+ * Forgets the version after a 404: its server was replaced by one of another version. Discovery is
+ * asked again.
+ */
 const forgetVersion = ({ session, memory }: Observing, group: string): void => {
   if (memory.metricVersions.delete(group)) session.discovery.forget(group);
 };

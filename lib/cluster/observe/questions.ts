@@ -8,7 +8,10 @@ import { QUESTIONS } from "./scopes.ts";
 import { type NamespaceNeeds, needsOf } from "./needs.ts";
 import { type Observing, type Scales, targetKey } from "./workloads.ts";
 
-/** The queries that are asked for single namespaces in one observation. Each different query of a namespace is asked once, in the flow of the namespace. */
+/**
+ * The queries that are asked for single namespaces in one observation. Each different query of a
+ * namespace is asked once, in the flow of the namespace.
+ */
 export interface AskedQuestions {
   /** Asks what the rules of autoscalers ask whose scale was read since. */
   readonly askLate: (scales: Scales) => Promise<void>;
@@ -27,8 +30,14 @@ interface Asked {
   readonly questions: Set<QuestionKey>;
 }
 
-/** Asks the queries of the first needs. `unread` are the autoscalers whose scale had not come then. */
-export const askingOf = (observing: Observing, first: readonly NamespaceNeeds[], unread: readonly Watched[]): AskedQuestions => {
+/**
+ * Asks the queries of the first needs. `unread` are the autoscalers whose scale had not come then.
+ */
+export const askingOf = (
+  observing: Observing,
+  first: readonly NamespaceNeeds[],
+  unread: readonly Watched[],
+): AskedQuestions => {
   const { memory } = observing;
   const asked = new Map<Namespace, Asked>();
   /** The keys of the queries of each autoscaler that has some. */
@@ -48,15 +57,19 @@ export const askingOf = (observing: Observing, first: readonly NamespaceNeeds[],
   };
   for (const need of first) ask(need);
   const keysOf = (uid: AutoscalerUid): readonly QuestionKey[] => own.get(uid) ?? NONE;
-  const answerOf = (namespace: Namespace, key: QuestionKey): Answer<Samples> | undefined => asked.get(namespace)?.answers.get(key);
+  const answerOf = (namespace: Namespace, key: QuestionKey): Answer<Samples> | undefined =>
+    asked.get(namespace)?.answers.get(key);
   const waiting = new Map(unread.map((autoscaler) => [autoscaler.uid, autoscaler]));
   return {
     askLate: async (scales) => {
-      const late = [...waiting.values()].filter(({ namespace, spec }) => scales.has(targetKey({ namespace, target: spec.target })));
+      const late = [...waiting.values()].filter(({ namespace, spec }) =>
+        scales.has(targetKey({ namespace, target: spec.target })),
+      );
       for (const need of await needsOf(late, scales)) ask(need);
       for (const { uid } of late) waiting.delete(uid);
     },
-    areAnswered: ({ uid, namespace }) => !waiting.has(uid) && keysOf(uid).every((key) => answerOf(namespace, key) !== undefined),
+    areAnswered: ({ uid, namespace }) =>
+      !waiting.has(uid) && keysOf(uid).every((key) => answerOf(namespace, key) !== undefined),
     overShare: (uid, namespace) => {
       for (const key of keysOf(uid)) {
         const answer = answerOf(namespace, key);
@@ -72,9 +85,15 @@ export const askingOf = (observing: Observing, first: readonly NamespaceNeeds[],
     end: () => {
       memory.heavy.learn(QUESTIONS, observing.flows.bytes(), "all");
       for (const [namespace, { answers, questions }] of asked) {
-        const left = [...answers.values()].filter((answer) => answer.kind === "failed" && overShareOf(answer) !== undefined).length;
+        const left = [...answers.values()].filter(
+          (answer) => answer.kind === "failed" && overShareOf(answer) !== undefined,
+        ).length;
         if (left === 0) memory.turns.delete(namespace);
-        else memory.turns.set(namespace, ((memory.turns.get(namespace) ?? 0) + questions.size - left) % questions.size);
+        else
+          memory.turns.set(
+            namespace,
+            ((memory.turns.get(namespace) ?? 0) + questions.size - left) % questions.size,
+          );
       }
     },
   };
@@ -84,7 +103,10 @@ const NONE: readonly QuestionKey[] = [];
 const NOTHING_ASKED: Asked = { answers: new Map(), questions: new Set() };
 
 /** The same answers, whatever the order in which they came. */
-const inOrder = <Found>(keys: Iterable<string>, answers: ReadonlyMap<string, Found>): ReadonlyMap<string, Found> => {
+const inOrder = <Found>(
+  keys: Iterable<string>,
+  answers: ReadonlyMap<string, Found>,
+): ReadonlyMap<string, Found> => {
   if (answers.size === 0) return answers;
   const ordered = new Map<string, Found>();
   for (const key of keys) {
@@ -98,11 +120,25 @@ const inOrder = <Found>(keys: Iterable<string>, answers: ReadonlyMap<string, Fou
 export const overShareOf = ({ failure }: { readonly failure: ApiFailure }): string | undefined =>
   failure.reason === TENANT_OVER_SHARE ? failure.message : undefined;
 
-/** The same list, beginning at another place: what had no room in the last sync is asked first in this one. */
-const turned = <Item>(items: readonly Item[], from: number): readonly Item[] => [...items.slice(from), ...items.slice(0, from)];
+/**
+ * The same list, beginning at another place: what had no room in the last sync is asked first in
+ * this one.
+ */
+const turned = <Item>(items: readonly Item[], from: number): readonly Item[] => [
+  ...items.slice(from),
+  ...items.slice(0, from),
+];
 
-/** Asks in the flow of the namespace. The questions of a heavy namespace begin after the questions of the others. */
-const startOne = (observing: Observing, namespace: Namespace, ask: (budget: CallBudget) => Promise<void>): void => {
-  if (observing.memory.heavy.of(QUESTIONS).has(namespace)) observing.flows.startLate(namespace, ask, "questions");
+/**
+ * Asks in the flow of the namespace. The questions of a heavy namespace begin after the questions
+ * of the others.
+ */
+const startOne = (
+  observing: Observing,
+  namespace: Namespace,
+  ask: (budget: CallBudget) => Promise<void>,
+): void => {
+  if (observing.memory.heavy.of(QUESTIONS).has(namespace))
+    observing.flows.startLate(namespace, ask, "questions");
   else observing.flows.start(namespace, ask);
 };

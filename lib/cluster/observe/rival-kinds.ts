@@ -1,4 +1,12 @@
-import { asList, asObject, asText, asCount, asName, type Json, readTime } from "../../model/json.ts";
+import {
+  asList,
+  asObject,
+  asText,
+  asCount,
+  asName,
+  type Json,
+  readTime,
+} from "../../model/json.ts";
 import type { WireKind } from "../wire/message.ts";
 import { HPA_LIST } from "../wire/objects.ts";
 import type { Because } from "../../model/decision.ts";
@@ -12,25 +20,43 @@ export interface RivalKind {
   readonly plural: string;
   /** Only kinds of the API server itself have one. */
   readonly protobuf?: WireKind;
-  /** A version that every cluster serves. Otherwise discovery decides whether the group is installed. */
+  /**
+   * A version that every cluster serves. Otherwise discovery decides whether the group is
+   * installed.
+   */
   readonly version?: string;
-  readonly target: (spec: Json) => { readonly apiVersion: string; readonly kind: string; readonly name: string };
+  readonly target: (spec: Json) => {
+    readonly apiVersion: string;
+    readonly kind: string;
+    readonly name: string;
+  };
   /** True for an object that does not scale. */
   readonly idle?: (raw: Json) => boolean;
 }
 
-const scaleTargetRef = (spec: Json, otherwise = { apiVersion: "", kind: "" }): { apiVersion: string; kind: string; name: string } => {
+const scaleTargetRef = (
+  spec: Json,
+  otherwise = { apiVersion: "", kind: "" },
+): { apiVersion: string; kind: string; name: string } => {
   const ref = asObject(spec["scaleTargetRef"]);
-  return { apiVersion: asText(ref["apiVersion"]) || otherwise.apiVersion, kind: asText(ref["kind"]) || otherwise.kind, name: asText(ref["name"]) };
+  return {
+    apiVersion: asText(ref["apiVersion"]) || otherwise.apiVersion,
+    kind: asText(ref["kind"]) || otherwise.kind,
+    name: asText(ref["name"]),
+  };
 };
 
 const PAUSED = "autoscaling.keda.sh/paused";
 const PAUSED_REPLICAS = "autoscaling.keda.sh/paused-replicas";
 
-/** KEDA says by the condition that it has stopped. With a count to pause at it may still scale to it. Its HPA is listed as long as it exists, so that it is a rival until it is gone. */
+/**
+ * KEDA says by the condition that it has stopped. With a count to pause at it may still scale to
+ * it. Its HPA is listed as long as it exists, so that it is a rival until it is gone.
+ */
 const isPaused = (raw: Json): boolean => {
   const annotations = asObject(asObject(raw["metadata"])["annotations"]);
-  if (asText(annotations[PAUSED]) !== "true" || annotations[PAUSED_REPLICAS] !== undefined) return false;
+  if (asText(annotations[PAUSED]) !== "true" || annotations[PAUSED_REPLICAS] !== undefined)
+    return false;
   const conditions = asList(asObject(raw["status"])["conditions"]).map(asObject);
   return conditions.some(({ type, status }) => type === "Paused" && status === "True");
 };
@@ -60,7 +86,10 @@ export const RIVAL_KINDS: readonly RivalKind[] = [
   },
 ];
 
-/** Another autoscaler as its LIST shows it, from JSON or protobuf. The HPA that KEDA makes of a ScaledObject counts as that ScaledObject. */
+/**
+ * Another autoscaler as its LIST shows it, from JSON or protobuf. The HPA that KEDA makes of a
+ * ScaledObject counts as that ScaledObject.
+ */
 export const readRival = (raw: Json, kind: string): Rival => {
   const { name, uid, ownerReferences } = asObject(raw["metadata"]);
   const status = statusOf(asObject(raw["status"]));
@@ -74,7 +103,10 @@ export const readRival = (raw: Json, kind: string): Rival => {
 
 type RivalStatus = Pick<Rival, "desiredReplicas" | "lastScaleMs" | "because">;
 
-/** A controller that has not decided yet has no condition, and a desired count of 0 that means nothing. */
+/**
+ * A controller that has not decided yet has no condition, and a desired count of 0 that means
+ * nothing.
+ */
 const statusOf = ({ desiredReplicas, lastScaleTime, conditions }: Json): RivalStatus => {
   const because = becauseOf(asList(conditions).map(asObject));
   const desired = asCount(desiredReplicas);
@@ -86,7 +118,10 @@ const statusOf = ({ desiredReplicas, lastScaleTime, conditions }: Json): RivalSt
   };
 };
 
-/** The conditions of an HPA and of a WatermarkPodAutoscaler, those first that say most about the count. */
+/**
+ * The conditions of an HPA and of a WatermarkPodAutoscaler, those first that say most about the
+ * count.
+ */
 const CONDITION_ORDER: readonly ((type: string, status: string, reason: string) => boolean)[] = [
   (type, status) => type === "ScalingActive" && status === "False",
   (type, status) => type === "AbleToScale" && status === "False",
@@ -98,9 +133,12 @@ const CONDITION_ORDER: readonly ((type: string, status: string, reason: string) 
 
 const becauseOf = (conditions: readonly Json[]): Because | undefined => {
   for (const isNext of CONDITION_ORDER) {
-    const condition = conditions.find(({ type, status, reason }) => isNext(asText(type), asText(status), asText(reason)));
+    const condition = conditions.find(({ type, status, reason }) =>
+      isNext(asText(type), asText(status), asText(reason)),
+    );
     const reason = condition && foreignReason(asText(condition["reason"]));
-    if (condition && reason !== undefined) return { reason, message: foreignText(asText(condition["message"])) };
+    if (condition && reason !== undefined)
+      return { reason, message: foreignText(asText(condition["message"])) };
   }
   return undefined;
 };

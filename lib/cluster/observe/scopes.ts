@@ -1,6 +1,11 @@
 import type { Namespace } from "../../model/ids.ts";
 import type { ObserveLimits, Watched } from "../cluster-client.ts";
-import { MAX_NAMESPACED_LISTS, HEAVY_BYTES, HEAVY_SHARE, MAX_HEAVY_NAMESPACES } from "../request-limits.ts";
+import {
+  MAX_NAMESPACED_LISTS,
+  HEAVY_BYTES,
+  HEAVY_SHARE,
+  MAX_HEAVY_NAMESPACES,
+} from "../request-limits.ts";
 import { type Listed, type ListOf, list } from "../list.ts";
 import type { ApiSession } from "../scale.ts";
 import type { CallBudget } from "../transport/budget.ts";
@@ -16,8 +21,10 @@ export interface Scope {
 }
 
 /**
- * The LISTs that cover these namespaces. Where the partition is the whole cluster, one LIST covers all; but a few namespaces are listed one by one, because they may
- * be small in a large cluster. In both cases the number of LISTs does not grow with autoscalers. Heavy namespaces have LISTs of their own, and the one of the whole cluster leaves them out.
+ * The LISTs that cover these namespaces. Where the partition is the whole cluster, one LIST covers
+ * all; but a few namespaces are listed one by one, because they may be small in a large cluster. In
+ * both cases the number of LISTs does not grow with autoscalers. Heavy namespaces have LISTs of
+ * their own, and the one of the whole cluster leaves them out.
  */
 export const scopesFor = (
   needed: ReadonlySet<Namespace>,
@@ -25,7 +32,9 @@ export const scopesFor = (
   heavy: ReadonlySet<Namespace> = new Set(),
 ): readonly Scope[] => {
   if (needed.size === 0) return [];
-  const own = [...needed].toSorted().map((namespace): Scope => ({ namespace, ...(heavy.has(namespace) && { isHeavy: true }) }));
+  const own = [...needed]
+    .toSorted()
+    .map((namespace): Scope => ({ namespace, ...(heavy.has(namespace) && { isHeavy: true }) }));
   if (limits.namespaces !== "all" || needed.size <= MAX_NAMESPACED_LISTS) return own;
   const ofHeavy = own.filter(({ isHeavy }) => isHeavy);
   const shared: Scope = heavy.size > 0 ? { without: heavy } : {};
@@ -36,15 +45,27 @@ export const covers = ({ namespace: own, without }: Scope, namespace: Namespace)
   own === undefined ? without?.has(namespace) !== true : own === namespace;
 
 /**
- * The namespaces that had much more than their share of an answer in the last sync. A warm client reads them after all others were decided and scaled, so that one namespace
- * lengthens no sync of the others but the first of an environment.
+ * The namespaces that had much more than their share of an answer in the last sync. A warm client
+ * reads them after all others were decided and scaled, so that one namespace lengthens no sync of
+ * the others but the first of an environment.
  */
 export interface HeavyNamespaces {
-  /** The heavy ones of a LIST, by the path of all its namespaces; or of the questions of namespaces. */
+  /**
+   * The heavy ones of a LIST, by the path of all its namespaces; or of the questions of namespaces.
+   */
   readonly of: (subject: string) => ReadonlySet<Namespace>;
-  /** Remembers the bytes of these namespaces. "all": other namespaces that are not heavy are forgotten. */
-  readonly learn: (subject: string, bytes: ReadonlyMap<Namespace, number>, of: "all" | "some") => void;
-  /** From now on all namespaces of this LIST are read together: its server knows no field selector. */
+  /**
+   * Remembers the bytes of these namespaces. "all": other namespaces that are not heavy are
+   * forgotten.
+   */
+  readonly learn: (
+    subject: string,
+    bytes: ReadonlyMap<Namespace, number>,
+    of: "all" | "some",
+  ) => void;
+  /**
+   * From now on all namespaces of this LIST are read together: its server knows no field selector.
+   */
   readonly giveUp: (subject: string) => void;
 }
 
@@ -59,8 +80,11 @@ export const heavyNamespaces = (): HeavyNamespaces => {
     of: (subject) => heavy.get(subject) ?? NONE,
     learn: (subject, bytes, of) => {
       if (givenUp.has(subject)) return;
-      // A heavy namespace that no autoscaler needs any more is left out for good, because no LIST of its own says anything else of it.
-      const before = [...(weights.get(subject) ?? [])].filter(([namespace]) => of === "some" || heavy.get(subject)?.has(namespace));
+      // A heavy namespace that no autoscaler needs any more is left out for good, because no LIST
+      // of its own says anything else of it.
+      const before = [...(weights.get(subject) ?? [])].filter(
+        ([namespace]) => of === "some" || heavy.get(subject)?.has(namespace),
+      );
       const known = new Map([...before, ...bytes]);
       weights.set(subject, known);
       heavy.set(subject, heaviest(known, HEAVY_BYTES));
@@ -75,20 +99,38 @@ export const heavyNamespaces = (): HeavyNamespaces => {
 const NONE: ReadonlySet<Namespace> = new Set();
 
 /** The namespaces with more than `least`, and with more than a tenth of what all have together. */
-export const heaviest = (weights: ReadonlyMap<Namespace, number>, least: number): ReadonlySet<Namespace> => {
+export const heaviest = (
+  weights: ReadonlyMap<Namespace, number>,
+  least: number,
+): ReadonlySet<Namespace> => {
   let sum = 0;
   for (const weight of weights.values()) sum += weight;
   const most = Math.max(least, HEAVY_SHARE * sum);
-  const heavy = [...weights].filter(([, weight]) => weight > most).toSorted(([, one], [, other]) => other - one);
+  const heavy = [...weights]
+    .filter(([, weight]) => weight > most)
+    .toSorted(([, one], [, other]) => other - one);
   return new Set(heavy.slice(0, MAX_HEAVY_NAMESPACES).map(([namespace]) => namespace));
 };
 
-/** How often the rules of an autoscaler look at each of its pods: to select them, and once for each metric. A spec that is not as its type says must stop its own rules only. */
-export const looksPerPod = (spec: Watched["spec"]): number => 1 + ("metrics" in spec && Array.isArray(spec.metrics) ? spec.metrics.length : 0);
+/**
+ * How often the rules of an autoscaler look at each of its pods: to select them, and once for each
+ * metric. A spec that is not as its type says must stop its own rules only.
+ */
+export const looksPerPod = (spec: Watched["spec"]): number =>
+  1 + ("metrics" in spec && Array.isArray(spec.metrics) ? spec.metrics.length : 0);
 
-/** Reads the LIST of a scope, and learns which of its namespaces are heavy. `whole` is its path for all namespaces. */
+/**
+ * Reads the LIST of a scope, and learns which of its namespaces are heavy. `whole` is its path for
+ * all namespaces.
+ */
 export const listScope = async <Item>(
-  { session, memory }: { readonly session: Pick<ApiSession, "transport">; readonly memory: { readonly heavy: HeavyNamespaces } },
+  {
+    session,
+    memory,
+  }: {
+    readonly session: Pick<ApiSession, "transport">;
+    readonly memory: { readonly heavy: HeavyNamespaces };
+  },
   { whole, scope }: { readonly whole: string; readonly scope: Scope },
   what: Omit<ListOf<Item>, "flow" | "weigh" | "without">,
   budget: CallBudget,
@@ -102,7 +144,8 @@ export const listScope = async <Item>(
       what.begin?.();
     },
     weigh: (page: ReadonlyMap<string, number>) => {
-      for (const [namespace, bytes] of page) weights.set(namespace as Namespace, (weights.get(namespace as Namespace) ?? 0) + bytes);
+      for (const [namespace, bytes] of page)
+        weights.set(namespace as Namespace, (weights.get(namespace as Namespace) ?? 0) + bytes);
     },
   };
   const listed = await list(session.transport, { ...weighed, without: scope.without }, budget);
@@ -111,8 +154,10 @@ export const listScope = async <Item>(
     return list(session.transport, weighed, budget);
   }
   const isWhole = listed.kind === "listed" && listed.complete;
-  if (isWhole && scope.namespace !== undefined && !weights.has(scope.namespace)) weights.set(scope.namespace, 0);
-  // Also from the pages of a LIST that failed: where one namespace is why it takes too long, the next sync leaves that namespace out.
+  if (isWhole && scope.namespace !== undefined && !weights.has(scope.namespace))
+    weights.set(scope.namespace, 0);
+  // Also from the pages of a LIST that failed: where one namespace is why it takes too long, the
+  // next sync leaves that namespace out.
   memory.heavy.learn(whole, weights, isWhole && scope.namespace === undefined ? "all" : "some");
   return listed;
 };
@@ -126,7 +171,8 @@ export interface LateLists {
 
 export const lateLists = (flows: Pick<Flows, "startLate">): LateLists => {
   const unread = new Map<Namespace, number>();
-  const count = (namespace: Namespace, by: number): void => void unread.set(namespace, (unread.get(namespace) ?? 0) + by);
+  const count = (namespace: Namespace, by: number): void =>
+    void unread.set(namespace, (unread.get(namespace) ?? 0) + by);
   return {
     add: (namespace, read) => {
       count(namespace, 1);

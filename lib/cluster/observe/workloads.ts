@@ -19,8 +19,10 @@ export type Scales = ReadonlyMap<string, ScaleReading>;
 type KeyOfTarget = (namespace: string, target: TargetRef) => string;
 
 /**
- * Keeps the key of each target for as long as the target itself. The specs of a warm environment are the same objects in every sync, and each sync needs the keys of all of them several
- * times: a new text would have to be made, hashed and compared each time. Equal specs may share a target over namespaces, so that the namespace is compared.
+ * Keeps the key of each target for as long as the target itself. The specs of a warm environment
+ * are the same objects in every sync, and each sync needs the keys of all of them several times: a
+ * new text would have to be made, hashed and compared each time. Equal specs may share a target
+ * over namespaces, so that the namespace is compared.
  */
 export const keptKeys = (keyOf: KeyOfTarget): KeyOfTarget => {
   const kept = new WeakMap<TargetRef, { readonly namespace: string; readonly key: string }>();
@@ -38,10 +40,15 @@ export interface Target {
   readonly target: TargetRef;
 }
 
-/** Key of a target. Autoscalers of one target share its scale. The key has the version of apiVersion as in the manifest, though it selects nothing. */
+/**
+ * Key of a target. Autoscalers of one target share its scale. The key has the version of apiVersion
+ * as in the manifest, though it selects nothing.
+ */
 export const targetKey = ({ namespace, target }: Target): string => keyOf(namespace, target);
 
-const keyOf = keptKeys((namespace, target) => `${namespace}/${target.apiVersion}/${target.kind}/${target.name}`);
+const keyOf = keptKeys(
+  (namespace, target) => `${namespace}/${target.apiVersion}/${target.kind}/${target.name}`,
+);
 
 export interface Observing {
   readonly session: ApiSession;
@@ -52,15 +59,28 @@ export interface Observing {
 }
 
 /**
- * Reads the scale of every watched target: by LISTs for built-in kinds where they are cheaper, by GETs for the others. It ends when the LISTs are read. The GETs go on, each in the flow of
- * its namespace, and add their scales as they come.
+ * Reads the scale of every watched target: by LISTs for built-in kinds where they are cheaper, by
+ * GETs for the others. It ends when the LISTs are read. The GETs go on, each in the flow of its
+ * namespace, and add their scales as they come.
  */
-export const observeScales = async (observing: Observing, watched: readonly Watched[], scales: Map<string, ScaleReading>): Promise<void> => {
-  const targets = new Map(watched.map(({ namespace, spec }) => [targetKey({ namespace, target: spec.target }), { namespace, target: spec.target }]));
+export const observeScales = async (
+  observing: Observing,
+  watched: readonly Watched[],
+  scales: Map<string, ScaleReading>,
+): Promise<void> => {
+  const targets = new Map(
+    watched.map(({ namespace, spec }) => [
+      targetKey({ namespace, target: spec.target }),
+      { namespace, target: spec.target },
+    ]),
+  );
   const listed: Target[] = [];
   for (const target of targets.values()) {
     if (isBuiltIn(target.target)) listed.push(target);
-    else getAlone(observing, target, scales, (budget) => readTargetScale(observing.session, target.namespace, target.target, budget));
+    else
+      getAlone(observing, target, scales, (budget) =>
+        readTargetScale(observing.session, target.namespace, target.target, budget),
+      );
   }
   const kinds = Map.groupBy(listed, ({ target }) => `${target.apiVersion} ${target.kind}`);
   await Promise.all([...kinds.values()].map((wanted) => observeKind(observing, wanted, scales)));
@@ -78,7 +98,11 @@ const getAlone = (
   });
 };
 
-const observeKind = async (observing: Observing, wanted: readonly Target[], scales: Map<string, ScaleReading>): Promise<void> => {
+const observeKind = async (
+  observing: Observing,
+  wanted: readonly Target[],
+  scales: Map<string, ScaleReading>,
+): Promise<void> => {
   const [first] = wanted;
   if (!first) return;
   const kind = await observing.session.discovery.kindPath(first.target, observing.budget);
@@ -87,14 +111,30 @@ const observeKind = async (observing: Observing, wanted: readonly Target[], scal
     return;
   }
   const heavy = observing.memory.heavy.of(listPath(kind.value));
-  const scopes = scopesFor(new Set(wanted.map(({ namespace }) => namespace)), observing.limits, heavy);
-  const parts = scopes.map((scope) => ({ kind: kind.value, scope, wanted: wanted.filter(({ namespace }) => covers(scope, namespace)) }));
+  const scopes = scopesFor(
+    new Set(wanted.map(({ namespace }) => namespace)),
+    observing.limits,
+    heavy,
+  );
+  const parts = scopes.map((scope) => ({
+    kind: kind.value,
+    scope,
+    wanted: wanted.filter(({ namespace }) => covers(scope, namespace)),
+  }));
   for (const part of parts) {
     const { isHeavy, namespace } = part.scope;
     if (isHeavy && namespace !== undefined)
-      observing.flows.startLate(namespace, (budget) => observeScope({ ...observing, budget }, part, scales), "lists");
+      observing.flows.startLate(
+        namespace,
+        (budget) => observeScope({ ...observing, budget }, part, scales),
+        "lists",
+      );
   }
-  await Promise.all(parts.filter(({ scope }) => !scope.isHeavy).map((part) => observeScope(observing, part, scales)));
+  await Promise.all(
+    parts
+      .filter(({ scope }) => !scope.isHeavy)
+      .map((part) => observeScope(observing, part, scales)),
+  );
 };
 
 interface Part {
@@ -103,24 +143,36 @@ interface Part {
   readonly wanted: readonly Target[];
 }
 
-const observeScope = async (observing: Observing, part: Part, scales: Map<string, ScaleReading>): Promise<void> => {
+const observeScope = async (
+  observing: Observing,
+  part: Part,
+  scales: Map<string, ScaleReading>,
+): Promise<void> => {
   const { kind, scope, wanted } = part;
   const path = `${listPath(kind, scope.namespace)}`;
-  if (observing.memory.refusedList(path) !== undefined || !listWins(wanted.length, observing.memory.listedBefore(path))) {
+  if (
+    observing.memory.refusedList(path) !== undefined ||
+    !listWins(wanted.length, observing.memory.listedBefore(path))
+  ) {
     getEach(observing, part, wanted, scales);
     return;
   }
   const outcome = await listWanted(observing, part);
   for (const [key, scale] of outcome.readings) scales.set(key, scale);
   const missing = wanted.filter((target) => !outcome.readings.has(targetKey(target)));
-  if (outcome.kind === "failed" && outcome.failure.code === 403) observing.memory.refuseList(path, outcome.failure.message);
-  const ask = outcome.kind === "incomplete" || (outcome.kind === "failed" && outcome.failure.code === 403);
+  if (outcome.kind === "failed" && outcome.failure.code === 403)
+    observing.memory.refuseList(path, outcome.failure.message);
+  const ask =
+    outcome.kind === "incomplete" || (outcome.kind === "failed" && outcome.failure.code === 403);
   if (ask) {
     getEach(observing, part, missing, scales);
     return;
   }
   for (const target of missing)
-    scales.set(targetKey(target), { kind: "failed", failure: outcome.kind === "failed" ? outcome.failure : notFound(kind, target) });
+    scales.set(targetKey(target), {
+      kind: "failed",
+      failure: outcome.kind === "failed" ? outcome.failure : notFound(kind, target),
+    });
 };
 
 type Outcome = { readonly readings: ReadonlyMap<string, ScaleReading> } & (
@@ -130,8 +182,13 @@ type Outcome = { readonly readings: ReadonlyMap<string, ScaleReading> } & (
   | { readonly kind: "failed"; readonly failure: ApiFailure }
 );
 
-const listWanted = async (observing: Observing, { kind, scope, wanted }: Part): Promise<Outcome> => {
-  const keys = new Map(wanted.map((target) => [`${target.namespace}/${target.target.name}`, targetKey(target)]));
+const listWanted = async (
+  observing: Observing,
+  { kind, scope, wanted }: Part,
+): Promise<Outcome> => {
+  const keys = new Map(
+    wanted.map((target) => [`${target.namespace}/${target.target.name}`, targetKey(target)]),
+  );
   const readings = new Map<string, ScaleReading>();
   const path = listPath(kind, scope.namespace);
   let seen = 0;
@@ -142,7 +199,8 @@ const listWanted = async (observing: Observing, { kind, scope, wanted }: Part): 
       path,
       resource: kind.resource,
       ...(WORKLOAD_LISTS[kind.resource] && { protobuf: WORKLOAD_LISTS[kind.resource] }),
-      // The first page has no more objects than the GETs would cost. The estimate of the server then decides whether the LIST goes on.
+      // The first page has no more objects than the GETs would cost. The estimate of the server
+      // then decides whether the LIST goes on.
       firstLimit: Math.min(PAGE_LIMIT, Math.ceil(wanted.length / LIST_WINS_FROM)),
       begin: () => {
         seen = 0;
@@ -153,31 +211,47 @@ const listWanted = async (observing: Observing, { kind, scope, wanted }: Part): 
         const name = `${metadata["namespace"]}/${metadata["name"]}`;
         return keys.has(name) ? { name, scale: readWorkloadScale(raw) } : undefined;
       },
-      unchanged: { begin: () => observing.memory.unchanged.begin(path), isSame: ({ name }) => keys.has(name) },
+      unchanged: {
+        begin: () => observing.memory.unchanged.begin(path),
+        isSame: ({ name }) => keys.has(name),
+      },
       onPage: (scales, objects) => {
         seen += objects;
         for (const { name, scale } of scales) readings.set(keys.get(name) ?? "", scale);
       },
-      enough: (remaining) => readings.size === keys.size || !listWins(keys.size - readings.size, remaining),
+      enough: (remaining) =>
+        readings.size === keys.size || !listWins(keys.size - readings.size, remaining),
     },
     observing.budget,
   );
   if (listed.kind === "failed") return { kind: "failed", failure: listed.failure, readings };
   for (const object of listed.passedOver) {
     const key = keys.get(`${object.namespace}/${object.name}`);
-    if (key !== undefined) readings.set(key, { kind: "failed", failure: passedOverFailure(kind.resource, object) });
+    if (key !== undefined)
+      readings.set(key, { kind: "failed", failure: passedOverFailure(kind.resource, object) });
   }
   if (listed.remaining !== undefined) observing.memory.remember(path, seen + listed.remaining);
   return { kind: listed.complete ? "complete" : "incomplete", readings };
 };
 
-/** True when a LIST is cheaper: each object of a LIST costs the server an eighth of a GET. While the size is not known a LIST finds it out. */
-const listWins = (wanted: number, objects: number | undefined): boolean => objects === undefined || wanted >= objects * LIST_WINS_FROM;
+/**
+ * True when a LIST is cheaper: each object of a LIST costs the server an eighth of a GET. While the
+ * size is not known a LIST finds it out.
+ */
+const listWins = (wanted: number, objects: number | undefined): boolean =>
+  objects === undefined || wanted >= objects * LIST_WINS_FROM;
 
-const getEach = (observing: Observing, { kind }: Part, targets: readonly Target[], scales: Map<string, ScaleReading>): void => {
+const getEach = (
+  observing: Observing,
+  { kind }: Part,
+  targets: readonly Target[],
+  scales: Map<string, ScaleReading>,
+): void => {
   for (const wanted of targets) {
     const { namespace, target } = wanted;
-    getAlone(observing, wanted, scales, (budget) => readScaleAt(observing.session, { kind, namespace, name: target.name, target }, budget));
+    getAlone(observing, wanted, scales, (budget) =>
+      readScaleAt(observing.session, { kind, namespace, name: target.name, target }, budget),
+    );
   }
 };
 

@@ -1,9 +1,21 @@
 import { list, map, message, one, type WireKind } from "../wire/message.ts";
 import { DURATION, listOf, POD_META, QUANTITY, TIME } from "../wire/objects.ts";
 import type { Container, Pod } from "../../model/observation.ts";
-import { asList, asName, asObject, asText, asTexts, type Json, readAmounts, readTime } from "../../model/json.ts";
+import {
+  asList,
+  asName,
+  asObject,
+  asText,
+  asTexts,
+  type Json,
+  readAmounts,
+  readTime,
+} from "../../model/json.ts";
 
-const RESOURCE_REQUIREMENTS = message("k8s.io.api.core.v1.ResourceRequirements", { limits: map(1, QUANTITY), requests: map(2, QUANTITY) });
+const RESOURCE_REQUIREMENTS = message("k8s.io.api.core.v1.ResourceRequirements", {
+  limits: map(1, QUANTITY),
+  requests: map(2, QUANTITY),
+});
 
 const CONTAINER = message("k8s.io.api.core.v1.Container", {
   name: one(1, "text"),
@@ -30,11 +42,21 @@ const POD_STATUS = message("k8s.io.api.core.v1.PodStatus", {
   startTime: one(7, TIME),
 });
 
-const POD = message("k8s.io.api.core.v1.Pod", { metadata: one(1, POD_META), spec: one(2, POD_SPEC), status: one(3, POD_STATUS) });
+const POD = message("k8s.io.api.core.v1.Pod", {
+  metadata: one(1, POD_META),
+  spec: one(2, POD_SPEC),
+  status: one(3, POD_STATUS),
+});
 
-export const POD_LIST: WireKind = { kind: "PodList", message: listOf("k8s.io.api.core.v1.PodList", POD) };
+export const POD_LIST: WireKind = {
+  kind: "PodList",
+  message: listOf("k8s.io.api.core.v1.PodList", POD),
+};
 
-const CONTAINER_METRICS = message("k8s.io.metrics.pkg.apis.metrics.v1beta1.ContainerMetrics", { name: one(1, "text"), usage: map(2, QUANTITY) });
+const CONTAINER_METRICS = message("k8s.io.metrics.pkg.apis.metrics.v1beta1.ContainerMetrics", {
+  name: one(1, "text"),
+  usage: map(2, QUANTITY),
+});
 
 const POD_METRICS = message("k8s.io.metrics.pkg.apis.metrics.v1beta1.PodMetrics", {
   metadata: one(1, POD_META),
@@ -84,7 +106,11 @@ const readReady = (conditions: unknown): Pod["ready"] => {
   for (const raw of asList(conditions)) {
     const condition = asObject(raw);
     // A missing transition time is the zero time, as in the controller.
-    if (condition["type"] === "Ready") return { status: asText(condition["status"]), transitionMs: readTime(condition["lastTransitionTime"]) ?? 0 };
+    if (condition["type"] === "Ready")
+      return {
+        status: asText(condition["status"]),
+        transitionMs: readTime(condition["lastTransitionTime"]) ?? 0,
+      };
   }
   return undefined;
 };

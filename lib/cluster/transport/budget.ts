@@ -4,7 +4,10 @@ import { AsyncResource } from "node:async_hooks";
 import { MAX_FLOW_CALLS, MAX_PARALLEL_CALLS, SLOW_CALL_MS } from "../request-limits.ts";
 import type { Surroundings } from "./exchange.ts";
 
-/** The calls, bytes and time that one observation may still use. Every call takes from it, also repeats. */
+/**
+ * The calls, bytes and time that one observation may still use. Every call takes from it, also
+ * repeats.
+ */
 export interface CallBudget {
   readonly remainingMs: () => number;
   /** Takes one call, or returns the failure of the limit that is reached. */
@@ -35,7 +38,11 @@ export const callBudget = ({ budgetMs, maxCalls, maxBytes, elapsed }: BudgetLimi
   let bytes = 0;
   let partsLeft = heldPartsMax();
   const remainingMs = (): number => Math.max(0, budgetMs - (elapsed() - startMs));
-  const exhausted = (what: string): ApiFailure => ({ code: 0, reason: "BudgetExhausted", message: `Cannot call the cluster: ${what}` });
+  const exhausted = (what: string): ApiFailure => ({
+    code: 0,
+    reason: "BudgetExhausted",
+    message: `Cannot call the cluster: ${what}`,
+  });
   return {
     remainingMs,
     take: () => {
@@ -62,7 +69,8 @@ export const callBudget = ({ budgetMs, maxCalls, maxBytes, elapsed }: BudgetLimi
 };
 
 /**
- * Bounds the reads in flight, and gives each namespace its turn (fair queuing by flow, as in API Priority and Fairness of Kubernetes). Without a flow a read is of all namespaces: it goes first.
+ * Bounds the reads in flight, and gives each namespace its turn (fair queuing by flow, as in API
+ * Priority and Fairness of Kubernetes). Without a flow a read is of all namespaces: it goes first.
  */
 export interface FairGate {
   readonly run: <Result>(flow: string | undefined, call: () => Promise<Result>) => Promise<Result>;
@@ -85,13 +93,17 @@ export const fairGate = (after: Surroundings["after"]): FairGate => {
   const flows = new Map<string, Flow>();
   let [recent, ofFlows, isDue] = [0, 0, false];
 
-  /** Starts what there is room for, once all calls of this turn of the event loop have come: the first namespace must not take all the room before the second has asked. */
+  /**
+   * Starts what there is room for, once all calls of this turn of the event loop have come: the
+   * first namespace must not take all the room before the second has asked.
+   */
   const startSoon = (): void => {
     if (isDue) return;
     isDue = true;
     queueMicrotask(() => {
       isDue = false;
-      while (shared.inFlight < MAX_PARALLEL_CALLS && shared.waiting.length > 0) shared.waiting.shift()?.();
+      while (shared.inFlight < MAX_PARALLEL_CALLS && shared.waiting.length > 0)
+        shared.waiting.shift()?.();
       while (recent < MAX_PARALLEL_CALLS && ofFlows < MAX_FLOW_CALLS) {
         const next = nextOf(flows);
         if (!next) break;
@@ -100,7 +112,11 @@ export const fairGate = (after: Surroundings["after"]): FairGate => {
     });
   };
 
-  const perform = async <Result>(name: string | undefined, flow: Flow, call: () => Promise<Result>): Promise<Result> => {
+  const perform = async <Result>(
+    name: string | undefined,
+    flow: Flow,
+    call: () => Promise<Result>,
+  ): Promise<Result> => {
     const ofFlow = name === undefined ? 0 : 1;
     flow.inFlight++;
     ofFlows += ofFlow;
@@ -123,7 +139,8 @@ export const fairGate = (after: Surroundings["after"]): FairGate => {
       cancel();
       flow.inFlight--;
       ofFlows -= ofFlow;
-      if (name !== undefined && flow.inFlight === 0 && flow.waiting.length === 0) flows.delete(name);
+      if (name !== undefined && flow.inFlight === 0 && flow.waiting.length === 0)
+        flows.delete(name);
       giveRoom();
     }
   };
@@ -139,14 +156,21 @@ export const fairGate = (after: Surroundings["after"]): FairGate => {
     run: (name, call) =>
       new Promise((resolve, reject) => {
         const flow = flowOf(name);
-        // The call that ends starts a waiting call. The waiting call keeps the context of its own caller.
-        flow.waiting.push(AsyncResource.bind(() => void perform(name, flow, call).then(resolve, reject)));
+        // The call that ends starts a waiting call. The waiting call keeps the context of its own
+        // caller.
+        flow.waiting.push(
+          AsyncResource.bind(() => void perform(name, flow, call).then(resolve, reject)),
+        );
         startSoon();
       }),
   };
 };
 
-/** The flow with the fewest calls in flight, and among equal ones the one that waits for its turn the longest. So one with slow calls gets what the others leave, and no more than a namespace gets that is alone. */
+/**
+ * The flow with the fewest calls in flight, and among equal ones the one that waits for its turn
+ * the longest. So one with slow calls gets what the others leave, and no more than a namespace gets
+ * that is alone.
+ */
 const nextOf = (flows: ReadonlyMap<string, Flow>): Flow | undefined => {
   let best: Flow | undefined;
   for (const flow of flows.values()) {

@@ -30,16 +30,31 @@ export interface Pool {
   readonly agent: http.Agent;
   /** The timer of the calls. */
   readonly after: Surroundings["after"];
-  /** Closes connections that were idle for longer than this. A process that was frozen has not noticed that the server closed them. */
+  /**
+   * Closes connections that were idle for longer than this. A process that was frozen has not
+   * noticed that the server closed them.
+   */
   readonly dropIdle: (olderThanMs: number) => void;
   /** Closes idle connections now, and the others when they become idle. */
   readonly close: () => void;
 }
 
-/** A bounded pool: the writes may take all but the connections of reads that go on beside them. `nowMs` is the wall clock, because it must run on while the process is frozen. */
-export const connectionPool = (access: Access, nowMs: () => number, { after, connection }: Surroundings = OF_THE_MACHINE): Pool => {
+/**
+ * A bounded pool: the writes may take all but the connections of reads that go on beside them.
+ * `nowMs` is the wall clock, because it must run on while the process is frozen.
+ */
+export const connectionPool = (
+  access: Access,
+  nowMs: () => number,
+  { after, connection }: Surroundings = OF_THE_MACHINE,
+): Pool => {
   const idleSince = new WeakMap<Socket, number>();
-  const options = { keepAlive: true, maxSockets: MAX_SOCKETS + MAX_FLOW_CALLS, maxFreeSockets: MAX_IDLE_SOCKETS, scheduling: "lifo" as const };
+  const options = {
+    keepAlive: true,
+    maxSockets: MAX_SOCKETS + MAX_FLOW_CALLS,
+    maxFreeSockets: MAX_IDLE_SOCKETS,
+    scheduling: "lifo" as const,
+  };
   const agent =
     access.server.protocol === "https:"
       ? new https.Agent({
@@ -69,7 +84,8 @@ export const connectionPool = (access: Access, nowMs: () => number, { after, con
         for (const socket of idle()) socket.destroy();
       };
       drop();
-      // Runs after the listener of the agent, which may have given the connection to a waiting call. Only connections that are idle now are closed.
+      // Runs after the listener of the agent, which may have given the connection to a waiting
+      // call. Only connections that are idle now are closed.
       agent.on("free", drop);
     },
   };
@@ -109,19 +125,36 @@ export interface Outgoing {
   readonly after?: Surroundings["after"];
 }
 
-/** Connections with a complete TLS handshake. Before that Node sends no request, so that a failure proves that nothing was sent. */
+/**
+ * Connections with a complete TLS handshake. Before that Node sends no request, so that a failure
+ * proves that nothing was sent.
+ */
 const established = new WeakSet<Socket>();
 
-/** Sends one request once and waits for the whole answer. It never repeats, never throws, and leaves no timer running. */
+/**
+ * Sends one request once and waits for the whole answer. It never repeats, never throws, and leaves
+ * no timer running.
+ */
 export const exchange = (outgoing: Outgoing): Promise<Exchange> => {
-  const progress: Progress = { sent: false, reused: false, answering: false, wireBytes: 0, because: "network" };
+  const progress: Progress = {
+    sent: false,
+    reused: false,
+    answering: false,
+    wireBytes: 0,
+    because: "network",
+  };
   try {
     return perform((outgoing.secure ? https : http).request(outgoing.options), outgoing, progress);
   } catch (error) {
-    // Node refuses an invalid header or certificate before it connects. Nothing was sent, so that this fails like an unreachable server and the workloads hold. The message of Node is
-    // dropped, because it may quote the credentials.
+    // Node refuses an invalid header or certificate before it connects. Nothing was sent, so that
+    // this fails like an unreachable server and the workloads hold. The message of Node is dropped,
+    // because it may quote the credentials.
     const { code = "" } = error as NodeJS.ErrnoException;
-    return Promise.resolve({ kind: "broken", error: new Error(`the request cannot be made of these credentials (${code})`), ...progress });
+    return Promise.resolve({
+      kind: "broken",
+      error: new Error(`the request cannot be made of these credentials (${code})`),
+      ...progress,
+    });
   }
 };
 
@@ -135,7 +168,8 @@ const perform = (
       progress.because = "timeout";
       const late = new Error("deadline passed");
       request.destroy(late);
-      // The whole answer may be there and only its unpacking be late: then the request has no error.
+      // The whole answer may be there and only its unpacking be late: then the request has no
+      // error.
       fail(late);
     });
     const end = (outcome: Exchange): void => {
@@ -148,7 +182,13 @@ const perform = (
     request.on("response", (response) => {
       progress.answering = true;
       collect(response, maxBytes, progress).then((bytes) => {
-        end({ kind: "answered", status: response.statusCode ?? 0, headers: response.headers, bytes, wireBytes: progress.wireBytes });
+        end({
+          kind: "answered",
+          status: response.statusCode ?? 0,
+          headers: response.headers,
+          bytes,
+          wireBytes: progress.wireBytes,
+        });
       }, fail);
     });
     request.end(body);
@@ -176,28 +216,43 @@ const follow = (socket: Socket, secure: boolean, progress: Progress): void => {
 
 const gunzip = promisify(zlib.gunzip);
 
-const collect = async (response: IncomingMessage, maxBytes: number, progress: Progress): Promise<Buffer> => {
+const collect = async (
+  response: IncomingMessage,
+  maxBytes: number,
+  progress: Progress,
+): Promise<Buffer> => {
   const bytes = await received(response, maxBytes, progress);
   if (response.headers["content-encoding"] !== "gzip") return bytes;
   try {
-    // Decompresses off this thread, and as a rule in one piece: with the usual 16 KB the event loop would be interrupted for each, and the whole take six times the CPU.
+    // Decompresses off this thread, and as a rule in one piece: with the usual 16 KB the event loop
+    // would be interrupted for each, and the whole take six times the CPU.
     return await gunzip(bytes, { maxOutputLength: maxBytes, chunkSize: chunkFor(bytes) });
   } catch (error) {
-    throw (error as NodeJS.ErrnoException).code === "ERR_BUFFER_TOO_LARGE" ? tooLarge(maxBytes, progress) : error;
+    throw (error as NodeJS.ErrnoException).code === "ERR_BUFFER_TOO_LARGE"
+      ? tooLarge(maxBytes, progress)
+      : error;
   }
 };
 
 const CHUNK_BYTES = { least: 16 * 1024, most: 1024 * 1024 } as const;
 const SIZE_BYTES = 4;
 
-/** The size of the whole content, as the last bytes of gzip say. A wrong one only costs time, because the content is bounded by itself. */
+/**
+ * The size of the whole content, as the last bytes of gzip say. A wrong one only costs time,
+ * because the content is bounded by itself.
+ */
 const chunkFor = (packed: Buffer): number => {
-  const contentBytes = packed.length < SIZE_BYTES ? 0 : packed.readUInt32LE(packed.length - SIZE_BYTES);
+  const contentBytes =
+    packed.length < SIZE_BYTES ? 0 : packed.readUInt32LE(packed.length - SIZE_BYTES);
   // With one byte more zlib sees the end without another piece.
   return Math.min(CHUNK_BYTES.most, Math.max(CHUNK_BYTES.least, contentBytes + 1));
 };
 
-const received = (response: IncomingMessage, maxBytes: number, progress: Progress): Promise<Buffer> =>
+const received = (
+  response: IncomingMessage,
+  maxBytes: number,
+  progress: Progress,
+): Promise<Buffer> =>
   new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     response.on("data", (chunk: Buffer) => {
@@ -205,7 +260,9 @@ const received = (response: IncomingMessage, maxBytes: number, progress: Progres
       if (progress.wireBytes > maxBytes) response.destroy(tooLarge(maxBytes, progress));
       else chunks.push(chunk);
     });
-    response.on("end", () => resolve(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks)));
+    response.on("end", () =>
+      resolve(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks)),
+    );
     response.on("error", reject);
   });
 

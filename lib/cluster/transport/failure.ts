@@ -13,25 +13,58 @@ export interface Subject {
   readonly resource: string;
 }
 
-/** The reason of an answer with more bytes or objects than may be read. Fewer objects may be readable. */
+/**
+ * The reason of an answer with more bytes or objects than may be read. Fewer objects may be
+ * readable.
+ */
 export const ANSWER_TOO_LARGE = "AnswerTooLarge";
 
-/** The failure of an answer outside 2xx: the Status object of the server, or a standard message where it sent none. */
-export const answeredFailure = (code: number, body: Json | undefined, subject: Subject): ApiFailure => {
+/**
+ * The failure of an answer outside 2xx: the Status object of the server, or a standard message
+ * where it sent none.
+ */
+export const answeredFailure = (
+  code: number,
+  body: Json | undefined,
+  subject: Subject,
+): ApiFailure => {
   const status = statusObject(body);
-  if (status) return { code, reason: status.reason ?? wordsFor(code).reason, message: foreignText(status.message) };
+  if (status)
+    return {
+      code,
+      reason: status.reason ?? wordsFor(code).reason,
+      message: foreignText(status.message),
+    };
   const { reason, message } = wordsFor(code);
-  return { code, reason, message: `${message} (${subject.method.toLowerCase()} ${subject.resource})` };
+  return {
+    code,
+    reason,
+    message: `${message} (${subject.method.toLowerCase()} ${subject.resource})`,
+  };
 };
 
-/** The failure of a missing or broken answer: code 0, a reason, and a message with the name of the cluster. */
+/**
+ * The failure of a missing or broken answer: code 0, a reason, and a message with the name of the
+ * cluster.
+ */
 export const brokenFailure = (broken: Broken, subject: Subject, timeoutMs: number): ApiFailure => {
   const { reason, state } = diagnosis(broken, timeoutMs);
-  return { code: 0, reason, message: `Cannot ${subject.method} ${subject.resource} of cluster "${subject.cluster}": ${state}` };
+  return {
+    code: 0,
+    reason,
+    message: `Cannot ${subject.method} ${subject.resource} of cluster "${subject.cluster}": ${state}`,
+  };
 };
 
-/** The failure of a 2xx answer whose body is not the expected object, such as the page of a proxy. One with too many values is like one with too many bytes: a smaller page may be read. */
-export const malformedFailure = (subject: Subject, state: string, reason = "MalformedAnswer"): ApiFailure => ({
+/**
+ * The failure of a 2xx answer whose body is not the expected object, such as the page of a proxy.
+ * One with too many values is like one with too many bytes: a smaller page may be read.
+ */
+export const malformedFailure = (
+  subject: Subject,
+  state: string,
+  reason = "MalformedAnswer",
+): ApiFailure => ({
   code: 0,
   reason,
   message: `Cannot ${subject.method} ${subject.resource} of cluster "${subject.cluster}": ${state}`,
@@ -39,9 +72,14 @@ export const malformedFailure = (subject: Subject, state: string, reason = "Malf
 
 /** Why an exchange broke: a reason, and words for people that name no address. */
 export const diagnosis = (broken: Broken, timeoutMs: number): { reason: string; state: string } => {
-  if (broken.because === "too-large") return { reason: ANSWER_TOO_LARGE, state: broken.error.message };
+  if (broken.because === "too-large")
+    return { reason: ANSWER_TOO_LARGE, state: broken.error.message };
   if (broken.because === "timeout") {
-    const state = broken.answering ? "the answer was not complete" : broken.sent ? "no answer" : "no connection";
+    const state = broken.answering
+      ? "the answer was not complete"
+      : broken.sent
+        ? "no answer"
+        : "no connection";
     return { reason: "Timeout", state: `${state} within ${Math.round(timeoutMs)} ms` };
   }
   return networkDiagnosis(broken);
@@ -54,7 +92,10 @@ const networkDiagnosis = (broken: Broken): { reason: string; state: string } => 
   const known = NETWORK_REASONS[code] ?? (isTlsCode(code, broken) ? TLS_REASON : undefined);
   if (known) return { reason: known.reason, state: `${known.state} (${code})` };
   return broken.sent
-    ? { reason: "ConnectionReset", state: `the connection broke before the answer was complete: ${words}` }
+    ? {
+        reason: "ConnectionReset",
+        state: `the connection broke before the answer was complete: ${words}`,
+      }
     : { reason: "Unreachable", state: words };
 };
 
@@ -77,29 +118,63 @@ const NETWORK_REASONS: Readonly<Record<string, Known>> = {
   ETIMEDOUT: { reason: "Timeout", state: "the network gave up waiting" },
 };
 
-/** Error codes of a failed TLS verification: names of OpenSSL (UNABLE_TO_…, SELF_SIGNED_…, CERT_…, DEPTH_…) and ERR_TLS_… of Node. All occur before anything is sent. */
+/**
+ * Error codes of a failed TLS verification: names of OpenSSL (UNABLE_TO_…, SELF_SIGNED_…, CERT_…,
+ * DEPTH_…) and ERR_TLS_… of Node. All occur before anything is sent.
+ */
 const isTlsCode = (code: string, broken: Broken): boolean =>
-  !broken.sent && /^(UNABLE_|SELF_SIGNED_|DEPTH_ZERO_|CERT_|ERR_TLS_|ERR_SSL_|INVALID_CA)/.test(code);
+  !broken.sent &&
+  /^(UNABLE_|SELF_SIGNED_|DEPTH_ZERO_|CERT_|ERR_TLS_|ERR_SSL_|INVALID_CA)/.test(code);
 
-const statusObject = (body: Json | undefined): { readonly reason?: string; readonly message: string } | undefined => {
+const statusObject = (
+  body: Json | undefined,
+): { readonly reason?: string; readonly message: string } | undefined => {
   if (body?.["kind"] !== "Status" || typeof body["message"] !== "string") return undefined;
   const reason = foreignReason(String(body["reason"]));
-  return { message: body["message"], ...(body["reason"] !== undefined && reason !== undefined && { reason }) };
+  return {
+    message: body["message"],
+    ...(body["reason"] !== undefined && reason !== undefined && { reason }),
+  };
 };
 
-/** Messages of Kubernetes clients for an answer without a Status object, because people search for them. */
+/**
+ * Messages of Kubernetes clients for an answer without a Status object, because people search for
+ * them.
+ */
 const wordsFor = (status: number): { reason: string; message: string } =>
-  STATUS_WORDS[status] ?? { reason: status >= 500 ? "InternalError" : "Unknown", message: `the server answered ${status} and said no more` };
+  STATUS_WORDS[status] ?? {
+    reason: status >= 500 ? "InternalError" : "Unknown",
+    message: `the server answered ${status} and said no more`,
+  };
 
 const STATUS_WORDS: Readonly<Record<number, { reason: string; message: string }>> = {
   400: { reason: "BadRequest", message: "the server rejected our request for an unknown reason" },
-  401: { reason: "Unauthorized", message: "the server has asked for the client to provide credentials" },
-  403: { reason: "Forbidden", message: "the server does not allow access to the requested resource" },
+  401: {
+    reason: "Unauthorized",
+    message: "the server has asked for the client to provide credentials",
+  },
+  403: {
+    reason: "Forbidden",
+    message: "the server does not allow access to the requested resource",
+  },
   404: { reason: "NotFound", message: "the server could not find the requested resource" },
   409: { reason: "Conflict", message: "the server reported a conflict" },
   410: { reason: "Expired", message: "the requested version has expired on the server" },
-  422: { reason: "Invalid", message: "the server rejected our request due to an error in our request" },
-  429: { reason: "TooManyRequests", message: "the server has received too many requests and has asked us to try again later" },
-  503: { reason: "ServiceUnavailable", message: "the server is currently unable to handle the request" },
-  504: { reason: "Timeout", message: "the server was unable to return a response in the time allotted, but may still be processing the request" },
+  422: {
+    reason: "Invalid",
+    message: "the server rejected our request due to an error in our request",
+  },
+  429: {
+    reason: "TooManyRequests",
+    message: "the server has received too many requests and has asked us to try again later",
+  },
+  503: {
+    reason: "ServiceUnavailable",
+    message: "the server is currently unable to handle the request",
+  },
+  504: {
+    reason: "Timeout",
+    message:
+      "the server was unable to return a response in the time allotted, but may still be processing the request",
+  },
 };

@@ -49,14 +49,19 @@ export interface JsonWanted extends Receiver {
 }
 
 /**
- * Decodes a JSON answer that is an object, to what `JSON.parse` makes of it. `JSON.parse` makes twenty bytes of memory of each byte of `{},` and builds all of it first. This reader goes
- * through the bytes instead: it skips the fields that the table does not name, and bounds the depth, the bytes of an object and the number of values that are kept. With `onItem` the items of
- * a list are given away one by one, and the event loop goes on between them. What `onItem` got counts only where the whole answer is not broken.
+ * Decodes a JSON answer that is an object, to what `JSON.parse` makes of it. `JSON.parse` makes
+ * twenty bytes of memory of each byte of `{},` and builds all of it first. This reader goes through
+ * the bytes instead: it skips the fields that the table does not name, and bounds the depth, the
+ * bytes of an object and the number of values that are kept. With `onItem` the items of a list are
+ * given away one by one, and the event loop goes on between them. What `onItem` got counts only
+ * where the whole answer is not broken.
  */
 export const decodeJson = async (bytes: Buffer, wanted: JsonWanted = {}): Promise<Decoded> => {
   const reading = readingOf(bytes, MAX_DOCUMENT_PARTS);
   try {
-    const decoded = wanted.onItem ? await readList(reading, wanted, wanted.onItem) : { object: readDocument(reading, wanted.message) };
+    const decoded = wanted.onItem
+      ? await readList(reading, wanted, wanted.onItem)
+      : { object: readDocument(reading, wanted.message) };
     toTheEnd(reading);
     return { kind: "object", ...decoded };
   } catch (error) {
@@ -64,7 +69,10 @@ export const decodeJson = async (bytes: Buffer, wanted: JsonWanted = {}): Promis
   }
 };
 
-/** Decodes a whole document at once, within the same bounds. Undefined where the bytes are no JSON object, or one beyond a bound. */
+/**
+ * Decodes a whole document at once, within the same bounds. Undefined where the bytes are no JSON
+ * object, or one beyond a bound.
+ */
 export const decodeDocument = (bytes: Buffer): Json | undefined => {
   const reading = readingOf(bytes, MAX_DOCUMENT_PARTS);
   try {
@@ -77,10 +85,17 @@ export const decodeDocument = (bytes: Buffer): Json | undefined => {
   }
 };
 
-/** `JSON.parse` throws a SyntaxError for a text that is no JSON, and so does this reader. Every other error is a mistake in this program. */
+/**
+ * `JSON.parse` throws a SyntaxError for a text that is no JSON, and so does this reader. Every
+ * other error is a mistake in this program.
+ */
 const brokenJson = (error: unknown): Extract<Decoded, { kind: "broken" }> => {
   if (!(error instanceof SyntaxError)) throw error;
-  return { kind: "broken", state: foreignText(error.message), ...(error instanceof TooManyParts && { reason: error.reason }) };
+  return {
+    kind: "broken",
+    state: foreignText(error.message),
+    ...(error instanceof TooManyParts && { reason: error.reason }),
+  };
 };
 
 const readDocument = (reading: Reading, message: Message | undefined): Json => {
@@ -94,7 +109,11 @@ const LIST_FIELDS = new Set(["apiVersion", "kind", "metadata", ITEMS]);
 
 type OnItem = NonNullable<Receiver["onItem"]>;
 
-const readList = async (reading: Reading, wanted: JsonWanted, onItem: OnItem): Promise<{ readonly object: Json; readonly streamed?: true }> => {
+const readList = async (
+  reading: Reading,
+  wanted: JsonWanted,
+  onItem: OnItem,
+): Promise<{ readonly object: Json; readonly streamed?: true }> => {
   if (peek(reading) !== OBJECT_OPENS) throw unexpected(reading, "an object");
   const object: Record<string, unknown> = {};
   let streamed = false;
@@ -116,7 +135,11 @@ const readListField = (reading: Reading, key: string, object: Record<string, unk
 
 const itemOf = (message: Message): Message => fieldsByName(message).get(ITEMS)?.type as Message;
 
-const readItems = async (reading: Reading, { message, ...receiver }: JsonWanted, onItem: OnItem): Promise<void> => {
+const readItems = async (
+  reading: Reading,
+  { message, ...receiver }: JsonWanted,
+  onItem: OnItem,
+): Promise<void> => {
   const table = message && itemOf(message);
   let pauseAt = reading.at + DECODE_BYTES_AT_ONCE;
   let partsLeft = MAX_ANSWER_PARTS;
@@ -139,7 +162,10 @@ interface ItemsTo {
   readonly onItem: OnItem;
 }
 
-/** Gives away the item at this byte: what was made of the same bytes before, or the decoded item. Returns the values that it counts as. */
+/**
+ * Gives away the item at this byte: what was made of the same bytes before, or the decoded item.
+ * Returns the values that it counts as.
+ */
 const giveItem = (reading: Reading, { table, receiver, onItem }: ItemsTo): number => {
   const { at } = reading;
   const same = receiver.unchanged && hashOfItem(reading);
@@ -157,8 +183,13 @@ const giveItem = (reading: Reading, { table, receiver, onItem }: ItemsTo): numbe
   return PARTS_OF_AN_ITEM + values;
 };
 
-/** A hash of the bytes of the item at this byte, and where it ends; undefined for an item that is broken, or so large that nothing of it would be kept. Nothing is read by it. */
-const hashOfItem = (reading: Reading): { readonly hash: string; readonly end: number } | undefined => {
+/**
+ * A hash of the bytes of the item at this byte, and where it ends; undefined for an item that is
+ * broken, or so large that nothing of it would be kept. Nothing is read by it.
+ */
+const hashOfItem = (
+  reading: Reading,
+): { readonly hash: string; readonly end: number } | undefined => {
   const { at } = reading;
   try {
     begin(reading, { objectEndMax: at + KEPT_ITEM_BYTES_MAX, partsMax: MAX_ITEM_PARTS });
@@ -175,16 +206,24 @@ const hashOfItem = (reading: Reading): { readonly hash: string; readonly end: nu
 };
 
 /** Undefined for an item that was passed over. */
-const readItem = (reading: Reading, table: Message | undefined, { onPassedOver }: Receiver): Json | undefined => {
+const readItem = (
+  reading: Reading,
+  table: Message | undefined,
+  { onPassedOver }: Receiver,
+): Json | undefined => {
   const { at } = reading;
   try {
-    begin(reading, { objectEndMax: at + MAX_OBJECT_BYTES, partsMax: table ? MAX_ITEM_PARTS : MAX_ITEM_VALUES });
+    begin(reading, {
+      objectEndMax: at + MAX_OBJECT_BYTES,
+      partsMax: table ? MAX_ITEM_PARTS : MAX_ITEM_VALUES,
+    });
     const item = table ? readMessage(reading, table) : (readAny(reading) as Json);
     insideOf(reading);
     return item;
   } catch (error) {
     if (!(error instanceof ObjectTooLarge) || !onPassedOver) throw error;
-    // Only its name is read. One tenant's object must not keep the objects of all others from being read.
+    // Only its name is read. One tenant's object must not keep the objects of all others from being
+    // read.
     begin(reading, { objectEndMax: reading.bytes.length, partsMax: MAX_ITEM_PARTS });
     reading.at = at;
     const named = readMessage(reading, NAMED);
@@ -193,7 +232,10 @@ const readItem = (reading: Reading, table: Message | undefined, { onPassedOver }
   }
 };
 
-const begin = (reading: Reading, { objectEndMax, partsMax }: Pick<Reading, "objectEndMax" | "partsMax">): void => {
+const begin = (
+  reading: Reading,
+  { objectEndMax, partsMax }: Pick<Reading, "objectEndMax" | "partsMax">,
+): void => {
   Object.assign(reading, { objectEndMax, partsMax, partsLeft: partsMax });
 };
 
@@ -223,7 +265,9 @@ const readField = (reading: Reading, { type, shape }: Field): unknown => {
   const first = peek(reading);
   if (shape === "one") return readOne(reading, type);
   if (shape === "list" && first === ARRAY_OPENS) return readElements(reading, type);
-  return shape === "map" && first === OBJECT_OPENS ? readEntries(reading, type) : readScalar(reading);
+  return shape === "map" && first === OBJECT_OPENS
+    ? readEntries(reading, type)
+    : readScalar(reading);
 };
 
 const readElements = (reading: Reading, type: FieldType): readonly unknown[] => {
@@ -241,14 +285,22 @@ const readEntries = (reading: Reading, type: FieldType): Json => {
     takeParts(reading, 1);
     const value = readOne(reading, type);
     // A plain assignment would set the prototype.
-    if (key === "__proto__") Object.defineProperty(map, key, { value, enumerable: true, configurable: true, writable: true });
+    if (key === "__proto__")
+      Object.defineProperty(map, key, {
+        value,
+        enumerable: true,
+        configurable: true,
+        writable: true,
+      });
     else map[key] = value;
   }
   return map;
 };
 
 const readOne = (reading: Reading, type: FieldType): unknown =>
-  peek(reading) === OBJECT_OPENS && typeof type === "object" && !("only" in type) ? readMessage(reading, type) : readScalar(reading);
+  peek(reading) === OBJECT_OPENS && typeof type === "object" && !("only" in type)
+    ? readMessage(reading, type)
+    : readScalar(reading);
 
 /** A text, number or literal; null in the place of a list or object. */
 const readScalar = (reading: Reading): unknown => {
@@ -256,7 +308,9 @@ const readScalar = (reading: Reading): unknown => {
   if (first === QUOTE) return readJsonText(reading);
   const start = reading.at;
   skipValue(reading);
-  return first === OBJECT_OPENS || first === ARRAY_OPENS ? null : JSON.parse(reading.bytes.toString("latin1", start, reading.at));
+  return first === OBJECT_OPENS || first === ARRAY_OPENS
+    ? null
+    : JSON.parse(reading.bytes.toString("latin1", start, reading.at));
 };
 
 /** Any value with all that is in it. It is gone through before it is built. */

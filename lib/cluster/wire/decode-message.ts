@@ -2,7 +2,14 @@ import { hash as sha256 } from "node:crypto";
 import { setImmediate } from "node:timers/promises";
 import type { Reader } from "protobufjs/minimal.js";
 import type { Json } from "../../model/json.ts";
-import { DECODE_BYTES_AT_ONCE, MAX_ANSWER_PARTS, MAX_ITEM_PARTS, MAX_OBJECT_BYTES, MAX_OBJECT_FIELDS, PARTS_OF_AN_ITEM } from "../request-limits.ts";
+import {
+  DECODE_BYTES_AT_ONCE,
+  MAX_ANSWER_PARTS,
+  MAX_ITEM_PARTS,
+  MAX_OBJECT_BYTES,
+  MAX_OBJECT_FIELDS,
+  PARTS_OF_AN_ITEM,
+} from "../request-limits.ts";
 import type { Field, FieldType, Message, Receiver, Single } from "./message.ts";
 import { keepParts, NAMED, ObjectTooLarge, tooManyOfObject, tooManyParts } from "./message.ts";
 import { readText } from "./json-bytes.ts";
@@ -20,11 +27,17 @@ interface Decoding {
 const FIELDS_OF_AN_ENTRY = 10;
 
 /**
- * Decodes a whole message to the object of its JSON form. Throws for bytes that are not well-formed. It lets the event loop go on between the fields of the message, because the
- * answers of other clusters wait meanwhile. With `onItem` the items of a list are given away one by one, and no more than one of them is held. An item that is too large is then passed over,
- * and `onPassedOver` gets its name.
+ * Decodes a whole message to the object of its JSON form. Throws for bytes that are not
+ * well-formed. It lets the event loop go on between the fields of the message, because the answers
+ * of other clusters wait meanwhile. With `onItem` the items of a list are given away one by one,
+ * and no more than one of them is held. An item that is too large is then passed over, and
+ * `onPassedOver` gets its name.
  */
-export const decodeMessage = async (reader: Reader, { fields }: Message, receiver: Receiver = {}): Promise<Json> => {
+export const decodeMessage = async (
+  reader: Reader,
+  { fields }: Message,
+  receiver: Receiver = {},
+): Promise<Json> => {
   const decoding: Decoding = { reader, partsLeft: MAX_ANSWER_PARTS, fieldsLeft: MAX_OBJECT_FIELDS };
   const object: Record<string, unknown> = {};
   const itemTag = receiver.unchanged && tagOfItems(fields);
@@ -32,7 +45,8 @@ export const decodeMessage = async (reader: Reader, { fields }: Message, receive
   while (reader.pos < reader.len) {
     decoding.fieldsLeft = MAX_OBJECT_FIELDS;
     const hash = itemTag === undefined ? undefined : hashOfItem(reader, itemTag);
-    if (hash === undefined || !giveKnown(decoding, hash, receiver)) readItem(object, { decoding, fields, hash }, receiver);
+    if (hash === undefined || !giveKnown(decoding, hash, receiver))
+      readItem(object, { decoding, fields, hash }, receiver);
     if (reader.pos < pauseAt) continue;
     await setImmediate();
     pauseAt = reader.pos + DECODE_BYTES_AT_ONCE;
@@ -44,7 +58,15 @@ export const decodeMessage = async (reader: Reader, { fields }: Message, receive
 /** Decodes the field at this byte, and gives it away where it is an item. */
 const readItem = (
   object: Record<string, unknown>,
-  { decoding, fields, hash }: { readonly decoding: Decoding; readonly fields: Message["fields"]; readonly hash: ItemHash | undefined },
+  {
+    decoding,
+    fields,
+    hash,
+  }: {
+    readonly decoding: Decoding;
+    readonly fields: Message["fields"];
+    readonly hash: ItemHash | undefined;
+  },
   receiver: Receiver,
 ): void => {
   const { reader, partsLeft } = decoding;
@@ -57,10 +79,17 @@ const readItem = (
     passOver(decoding, from, receiver.onPassedOver);
     return;
   }
-  giveAway(object, receiver, { parts: partsLeft - decoding.partsLeft, bytes: reader.pos - from, hash });
+  giveAway(object, receiver, {
+    parts: partsLeft - decoding.partsLeft,
+    bytes: reader.pos - from,
+    hash,
+  });
 };
 
-/** The tag of the items in a table of a list. A tag of more than one byte is none of a list of Kubernetes. */
+/**
+ * The tag of the items in a table of a list. A tag of more than one byte is none of a list of
+ * Kubernetes.
+ */
 const tagOfItems = (fields: Message["fields"]): number | undefined => {
   const number = Object.entries(fields).find(([, field]) => field?.name === ITEMS)?.[0];
   const tag = (Number(number) << 3) | SIZED;
@@ -73,7 +102,10 @@ interface ItemHash {
   readonly end: number;
 }
 
-/** The hash of the item at this byte; `undefined` where there is none, or it does not end inside the answer. Equal hashes mean equal bytes also where a tenant chooses the bytes. */
+/**
+ * The hash of the item at this byte; `undefined` where there is none, or it does not end inside the
+ * answer. Equal hashes mean equal bytes also where a tenant chooses the bytes.
+ */
 const hashOfItem = (reader: Reader, itemTag: number): ItemHash | undefined => {
   const { buf, pos } = reader;
   if (buf[pos] !== itemTag) return undefined;
@@ -82,7 +114,9 @@ const hashOfItem = (reader: Reader, itemTag: number): ItemHash | undefined => {
   const end = reader.pos + bytes;
   const start = reader.pos;
   reader.pos = pos;
-  return end > reader.len || bytes > MAX_OBJECT_BYTES ? undefined : { hash: sha256("sha256", buf.subarray(start, end), "base64"), end };
+  return end > reader.len || bytes > MAX_OBJECT_BYTES
+    ? undefined
+    : { hash: sha256("sha256", buf.subarray(start, end), "base64"), end };
 };
 
 /** Gives away what was made of the same bytes before. False: they must be decoded. */
@@ -96,15 +130,24 @@ const giveKnown = (decoding: Decoding, { hash, end }: ItemHash, receiver: Receiv
   return true;
 };
 
-/** Reads only the name of the item at this byte, and goes on behind it. One tenant's object must not keep the objects of all others from being read. */
-const passOver = (decoding: Decoding, from: number, onPassedOver: NonNullable<Receiver["onPassedOver"]>): void => {
+/**
+ * Reads only the name of the item at this byte, and goes on behind it. One tenant's object must not
+ * keep the objects of all others from being read.
+ */
+const passOver = (
+  decoding: Decoding,
+  from: number,
+  onPassedOver: NonNullable<Receiver["onPassedOver"]>,
+): void => {
   const { reader } = decoding;
   reader.pos = from;
   reader.tag();
   const end = reader.size() + reader.pos;
-  if (end > reader.len) throw new WireFormatError(`a length points to byte ${end} of ${reader.len}`);
+  if (end > reader.len)
+    throw new WireFormatError(`a length points to byte ${end} of ${reader.len}`);
   const named: Record<string, unknown> = {};
-  while (reader.pos < end && named["metadata"] === undefined) readField(named, decoding, NAMED.fields);
+  while (reader.pos < end && named["metadata"] === undefined)
+    readField(named, decoding, NAMED.fields);
   reader.pos = end;
   onPassedOver(named, end - from);
 };
@@ -114,7 +157,11 @@ const ITEMS = "items";
 const giveAway = (
   object: Record<string, unknown>,
   receiver: Receiver,
-  { parts, bytes, hash }: { readonly parts: number; readonly bytes: number; readonly hash: ItemHash | undefined },
+  {
+    parts,
+    bytes,
+    hash,
+  }: { readonly parts: number; readonly bytes: number; readonly hash: ItemHash | undefined },
 ): void => {
   const items = object[ITEMS] as Json[] | undefined;
   const item = receiver.onItem && items?.pop();
@@ -133,20 +180,31 @@ const decode = (decoding: Decoding, end: number, { fields }: Message): Json => {
   return object;
 };
 
-const readField = (object: Record<string, unknown>, decoding: Decoding, fields: Message["fields"]): void => {
+const readField = (
+  object: Record<string, unknown>,
+  decoding: Decoding,
+  fields: Message["fields"],
+): void => {
   const { reader } = decoding;
   takeFields(decoding, 1);
   const tag = readTag(reader);
   const field = fields[tag >>> 3];
   if (field === undefined) skip(reader, tag);
-  else if ((tag & 7) !== field.wireType) throw new WireFormatError(`field "${field.name}" has wire type ${tag & 7}, not ${field.wireType}`);
+  else if ((tag & 7) !== field.wireType)
+    throw new WireFormatError(
+      `field "${field.name}" has wire type ${tag & 7}, not ${field.wireType}`,
+    );
   else readInto(object, decoding, field);
 };
 
-/** The event loop stands still while an object is decoded, so that its number of fields is bounded, and not only its bytes. */
+/**
+ * The event loop stands still while an object is decoded, so that its number of fields is bounded,
+ * and not only its bytes.
+ */
 const takeFields = (decoding: Decoding, fields: number): void => {
   decoding.fieldsLeft -= fields;
-  if (decoding.fieldsLeft < 0) throw new ObjectTooLarge(`an object has more than ${MAX_OBJECT_FIELDS} fields`);
+  if (decoding.fieldsLeft < 0)
+    throw new ObjectTooLarge(`an object has more than ${MAX_OBJECT_FIELDS} fields`);
 };
 
 const CONTINUED = 0x80;
@@ -174,7 +232,9 @@ const takeParts = (decoding: Decoding, parts: number): void => {
   if (decoding.partsLeft < 0) throw tooManyParts(MAX_ANSWER_PARTS);
 };
 
-/** Skips a field in one step. A group has no length and would be read through; Kubernetes has none. */
+/**
+ * Skips a field in one step. A group has no length and would be read through; Kubernetes has none.
+ */
 const skip = (reader: Reader, tag: number): void => {
   if ((tag & 7) === GROUP) throw new WireFormatError(`field ${tag >>> 3} is a group`);
   if ((tag & 7) !== SIZED || tag >>> 3 === 0) {
@@ -182,13 +242,18 @@ const skip = (reader: Reader, tag: number): void => {
     return;
   }
   const end = readSize(reader) + reader.pos;
-  if (end > reader.len) throw new WireFormatError(`a length points to byte ${end} of ${reader.len}`);
+  if (end > reader.len)
+    throw new WireFormatError(`a length points to byte ${end} of ${reader.len}`);
   reader.pos = end;
 };
 
-/** A field must end inside its message: a length that points into the next message would mix two objects. */
+/**
+ * A field must end inside its message: a length that points into the next message would mix two
+ * objects.
+ */
 const insideOf = (reader: Reader, end: number): void => {
-  if (reader.pos !== end) throw new WireFormatError(`a field ends at byte ${reader.pos}, its message at byte ${end}`);
+  if (reader.pos !== end)
+    throw new WireFormatError(`a field ends at byte ${reader.pos}, its message at byte ${end}`);
 };
 
 const readInto = (object: Record<string, unknown>, decoding: Decoding, field: Field): void => {
@@ -233,20 +298,29 @@ const readValue = (decoding: Decoding, type: FieldType): unknown => {
 /** Reads the length of a message, and returns its end. */
 const endOf = (reader: Reader): number => {
   const bytes = readSize(reader);
-  if (bytes > MAX_OBJECT_BYTES) throw new ObjectTooLarge(`an object has ${bytes} bytes, more than ${MAX_OBJECT_BYTES}`);
+  if (bytes > MAX_OBJECT_BYTES)
+    throw new ObjectTooLarge(`an object has ${bytes} bytes, more than ${MAX_OBJECT_BYTES}`);
   const end = bytes + reader.pos;
-  if (end > reader.len) throw new WireFormatError(`a length points to byte ${end} of ${reader.len}`);
+  if (end > reader.len)
+    throw new WireFormatError(`a length points to byte ${end} of ${reader.len}`);
   return end;
 };
 
 /** Seven bytes of a varint have 49 bits, which a number holds exactly. */
 const SHORT_VARINT_BYTES = 7;
 
-/** Beyond 2^53 the number is not exact, and is refused as a count. A short one is read without the objects that the library makes of each: a list of pods has three times for each. */
+/**
+ * Beyond 2^53 the number is not exact, and is refused as a count. A short one is read without the
+ * objects that the library makes of each: a list of pods has three times for each.
+ */
 const int64 = (reader: Reader): number => {
   const { buf, pos } = reader;
   let short = 0;
-  for (let at = 0, factor = 1; at < SHORT_VARINT_BYTES && pos + at < reader.len; at++, factor *= CONTINUED) {
+  for (
+    let at = 0, factor = 1;
+    at < SHORT_VARINT_BYTES && pos + at < reader.len;
+    at++, factor *= CONTINUED
+  ) {
     const byte = buf[pos + at] ?? CONTINUED;
     short += (byte % CONTINUED) * factor;
     if (byte >= CONTINUED) continue;
@@ -265,7 +339,10 @@ const singleValue = (decoding: Decoding, end: number, { fields, only }: Single):
     takeFields(decoding, 1);
     const tag = readTag(reader);
     if (fields[tag >>> 3] === undefined) skip(reader, tag);
-    else if ((tag & 7) !== only.wireType) throw new WireFormatError(`field "${only.name}" has wire type ${tag & 7}, not ${only.wireType}`);
+    else if ((tag & 7) !== only.wireType)
+      throw new WireFormatError(
+        `field "${only.name}" has wire type ${tag & 7}, not ${only.wireType}`,
+      );
     else value = readValue(decoding, only.type);
   }
   insideOf(reader, end);

@@ -4,11 +4,14 @@ import { MAX_JSON_DEPTH, MAX_OBJECT_BYTES } from "../request-limits.ts";
 import { ObjectTooLarge } from "./message.ts";
 
 /**
- * Texts of a list are short and mostly the same: names of fields, resources, namespaces, states. A known one is compared byte by byte, which takes a third of the time of decoding it, and is
- * not stored twice. A longer one is decoded each time.
+ * Texts of a list are short and mostly the same: names of fields, resources, namespaces, states. A
+ * known one is compared byte by byte, which takes a third of the time of decoding it, and is not
+ * stored twice. A longer one is decoded each time.
  */
 const KEPT_BYTES_MAX = 24;
-/** Texts that are kept, a power of two. A text that comes later takes the slot of an earlier one. */
+/**
+ * Texts that are kept, a power of two. A text that comes later takes the slot of an earlier one.
+ */
 const SLOTS = 2_048;
 const HASH_FACTOR = 31;
 const LAST_BYTES = 4;
@@ -44,22 +47,32 @@ const asciiText = (bytes: Buffer, start: number, end: number): string => {
   return text;
 };
 
-/** By the length, the first byte, the middle one and the last ones, in which the names of one list differ. */
+/**
+ * By the length, the first byte, the middle one and the last ones, in which the names of one list
+ * differ.
+ */
 const slotOf = (bytes: Uint8Array, start: number, end: number): number => {
   let hash = (end - start) * HASH_FACTOR + (bytes[start] ?? 0);
   hash = (hash * HASH_FACTOR + (bytes[(start + end) >>> 1] ?? 0)) | 0;
-  for (let at = Math.max(start, end - LAST_BYTES); at < end; at++) hash = (hash * HASH_FACTOR + (bytes[at] ?? 0)) | 0;
+  for (let at = Math.max(start, end - LAST_BYTES); at < end; at++)
+    hash = (hash * HASH_FACTOR + (bytes[at] ?? 0)) | 0;
   return hash & (SLOTS - 1);
 };
 
-/** True where each byte is one character of the text. So only texts of ASCII are found again: every other character has more bytes, or stands for a broken one, which equals no byte. */
+/**
+ * True where each byte is one character of the text. So only texts of ASCII are found again: every
+ * other character has more bytes, or stands for a broken one, which equals no byte.
+ */
 const isTextOf = (text: string, bytes: Uint8Array, start: number, end: number): boolean => {
   if (text.length !== end - start) return false;
   for (let at = start; at < end; at++) if (text.charCodeAt(at - start) !== bytes[at]) return false;
   return true;
 };
 
-/** Goes through the bytes of a JSON text without building its values. Throws a SyntaxError where they are none. */
+/**
+ * Goes through the bytes of a JSON text without building its values. Throws a SyntaxError where
+ * they are none.
+ */
 
 /** The state of a reading. */
 export interface Reading {
@@ -73,7 +86,13 @@ export interface Reading {
   objectEndMax: number;
 }
 
-export const readingOf = (bytes: Buffer, partsMax: number): Reading => ({ bytes, at: 0, partsMax, partsLeft: partsMax, objectEndMax: bytes.length });
+export const readingOf = (bytes: Buffer, partsMax: number): Reading => ({
+  bytes,
+  at: 0,
+  partsMax,
+  partsLeft: partsMax,
+  objectEndMax: bytes.length,
+});
 
 export const [QUOTE, OBJECT_OPENS, ARRAY_OPENS] = [0x22, 0x7b, 0x5b];
 const [OBJECT_CLOSES, ARRAY_CLOSES, BACKSLASH, COLON, COMMA] = [0x7d, 0x5d, 0x5c, 0x3a, 0x2c];
@@ -85,7 +104,8 @@ const ASCII_END = 0x80;
 export const peek = (reading: Reading): number | undefined => {
   const { bytes } = reading;
   let byte = bytes[reading.at];
-  while (byte === SPACE || byte === LINE_FEED || byte === RETURN || byte === TAB) byte = bytes[++reading.at];
+  while (byte === SPACE || byte === LINE_FEED || byte === RETURN || byte === TAB)
+    byte = bytes[++reading.at];
   return byte;
 };
 
@@ -93,10 +113,20 @@ export const toTheEnd = (reading: Reading): void => {
   if (peek(reading) !== undefined) throw unexpected(reading, "the end");
 };
 
-export const unexpected = ({ bytes, at }: Pick<Reading, "at" | "bytes">, wanted: string): SyntaxError =>
-  new SyntaxError(at < bytes.length ? `${wanted} is expected at byte ${at}` : `it ends where ${wanted} is expected`);
+export const unexpected = (
+  { bytes, at }: Pick<Reading, "at" | "bytes">,
+  wanted: string,
+): SyntaxError =>
+  new SyntaxError(
+    at < bytes.length
+      ? `${wanted} is expected at byte ${at}`
+      : `it ends where ${wanted} is expected`,
+  );
 
-/** The keys of the object that begins at the next byte. At each key the caller must read or skip its value. */
+/**
+ * The keys of the object that begins at the next byte. At each key the caller must read or skip its
+ * value.
+ */
 export function* keysOf(reading: Reading): Generator<string> {
   reading.at++;
   if (peek(reading) === OBJECT_CLOSES) {
@@ -111,7 +141,10 @@ export function* keysOf(reading: Reading): Generator<string> {
   } while (goesOn(reading, OBJECT_CLOSES));
 }
 
-/** The first byte of each element of the list that begins at the next byte. At each the caller must read or skip the element. */
+/**
+ * The first byte of each element of the list that begins at the next byte. At each the caller must
+ * read or skip the element.
+ */
 export function* elementsOf(reading: Reading): Generator<number | undefined> {
   reading.at++;
   if (peek(reading) === ARRAY_CLOSES) {
@@ -129,7 +162,8 @@ const toColon = (reading: Reading): void => {
 
 const goesOn = (reading: Reading, closes: number): boolean => {
   const next = peek(reading);
-  if (next !== COMMA && next !== closes) throw unexpected(reading, "a comma or the end of a list or object");
+  if (next !== COMMA && next !== closes)
+    throw unexpected(reading, "a comma or the end of a list or object");
   reading.at++;
   return next === COMMA;
 };
@@ -139,10 +173,15 @@ export const readJsonText = (reading: Reading): string => {
   const plain = skipText(reading);
   const end = reading.at;
   if (plain === "ascii") return asciiText(reading.bytes, start + 1, end - 1);
-  return plain === "utf8" ? reading.bytes.toString("utf8", start + 1, end - 1) : JSON.parse(reading.bytes.toString("utf8", start, end));
+  return plain === "utf8"
+    ? reading.bytes.toString("utf8", start + 1, end - 1)
+    : JSON.parse(reading.bytes.toString("utf8", start, end));
 };
 
-/** Goes behind a text, and says what is in it. Control characters are refused, and escapes are checked where the text is kept. */
+/**
+ * Goes behind a text, and says what is in it. Control characters are refused, and escapes are
+ * checked where the text is kept.
+ */
 const skipText = (reading: Reading): "ascii" | "escaped" | "utf8" => {
   const { bytes } = reading;
   let at = reading.at + 1;
@@ -160,7 +199,10 @@ const skipText = (reading: Reading): "ascii" | "escaped" | "utf8" => {
   return bits < ASCII_END ? "ascii" : "utf8";
 };
 
-/** Goes behind a value and returns how many values are in it. Numbers are checked only where a value is kept. */
+/**
+ * Goes behind a value and returns how many values are in it. Numbers are checked only where a value
+ * is kept.
+ */
 export const skipValue = (reading: Reading): number => {
   const closers: number[] = [];
   for (let values = 1; ; values++) {
@@ -171,12 +213,16 @@ export const skipValue = (reading: Reading): number => {
       continue;
     }
     closers.push(closes);
-    if (closers.length > MAX_JSON_DEPTH) throw new SyntaxError(`its lists and objects are nested more than ${MAX_JSON_DEPTH} deep`);
+    if (closers.length > MAX_JSON_DEPTH)
+      throw new SyntaxError(`its lists and objects are nested more than ${MAX_JSON_DEPTH} deep`);
     if (closes === OBJECT_CLOSES) skipKey(reading);
   }
 };
 
-/** Goes behind a value without values in it. Of a list or object with some it goes behind the opening, and returns its closing byte. */
+/**
+ * Goes behind a value without values in it. Of a list or object with some it goes behind the
+ * opening, and returns its closing byte.
+ */
 const skipOpening = (reading: Reading): number | undefined => {
   const byte = peek(reading);
   if (byte === QUOTE) {
@@ -196,10 +242,13 @@ const skipOpening = (reading: Reading): number | undefined => {
 
 /** Throws where the present object has too many bytes so far. */
 export const insideOf = ({ at, objectEndMax }: Reading): void => {
-  if (at > objectEndMax) throw new ObjectTooLarge(`an object has more than ${MAX_OBJECT_BYTES} bytes`);
+  if (at > objectEndMax)
+    throw new ObjectTooLarge(`an object has more than ${MAX_OBJECT_BYTES} bytes`);
 };
 
-/** Goes to the next value in the innermost list or object that has one; false behind the outermost. */
+/**
+ * Goes to the next value in the innermost list or object that has one; false behind the outermost.
+ */
 const toNextValue = (reading: Reading, closers: number[]): boolean => {
   for (let closes = closers.at(-1); closes !== undefined; closes = closers.at(-1)) {
     if (goesOn(reading, closes)) {

@@ -3,20 +3,34 @@ import type { Json } from "../../model/json.ts";
 import { PART_BYTES } from "../request-limits.ts";
 
 /**
- * What a field of a protobuf message holds. Names follow the published `.proto` files, as the JSON does. A `bigint64` stays a BigInt, which JSON never has: so
- * seconds and nanoseconds differ from the numbers that a JSON answer has in the same field.
+ * What a field of a protobuf message holds. Names follow the published `.proto` files, as the JSON
+ * does. A `bigint64` stays a BigInt, which JSON never has: so seconds and nanoseconds differ from
+ * the numbers that a JSON answer has in the same field.
  */
-export type FieldType = "text" | "bytes" | "int32" | "int64" | "bigint64" | "bool" | Message | Single;
+export type FieldType =
+  | "text"
+  | "bytes"
+  | "int32"
+  | "int64"
+  | "bigint64"
+  | "bool"
+  | Message
+  | Single;
 
 export interface Field {
   readonly name: string;
   readonly type: FieldType;
   readonly shape: "one" | "list" | "map";
-  /** Wire type that an encoder uses for this field: 0 for numbers, 2 for everything with a length. */
+  /**
+   * Wire type that an encoder uses for this field: 0 for numbers, 2 for everything with a length.
+   */
   readonly wireType: 0 | 2;
 }
 
-/** The fields that are read, each at the index of its number. All others are skipped without parsing. */
+/**
+ * The fields that are read, each at the index of its number. All others are skipped without
+ * parsing.
+ */
 export interface Message {
   readonly fullName: string;
   readonly fields: readonly (Field | undefined)[];
@@ -29,21 +43,36 @@ export interface Single extends Message {
 
 type FieldOf = Omit<Field, "name"> & { readonly number: number };
 
-const wireTypeOf = (type: FieldType): Field["wireType"] => (type === "int32" || type === "int64" || type === "bigint64" || type === "bool" ? 0 : 2);
+const wireTypeOf = (type: FieldType): Field["wireType"] =>
+  type === "int32" || type === "int64" || type === "bigint64" || type === "bool" ? 0 : 2;
 
-export const one = (number: number, type: FieldType): FieldOf => ({ number, type, shape: "one", wireType: wireTypeOf(type) });
-export const list = (number: number, type: Exclude<FieldType, "int32" | "int64" | "bigint64" | "bool">): FieldOf => ({
+export const one = (number: number, type: FieldType): FieldOf => ({
+  number,
+  type,
+  shape: "one",
+  wireType: wireTypeOf(type),
+});
+export const list = (
+  number: number,
+  type: Exclude<FieldType, "int32" | "int64" | "bigint64" | "bool">,
+): FieldOf => ({
   number,
   type,
   shape: "list",
   wireType: 2,
 });
 /** A map with text keys. */
-export const map = (number: number, type: "text" | Single): FieldOf => ({ number, type, shape: "map", wireType: 2 });
+export const map = (number: number, type: "text" | Single): FieldOf => ({
+  number,
+  type,
+  shape: "map",
+  wireType: 2,
+});
 
 export const message = (fullName: string, fields: Readonly<Record<string, FieldOf>>): Message => {
   const byNumber: (Field | undefined)[] = [];
-  for (const [name, { number, ...field }] of Object.entries(fields)) byNumber[number] = { name, ...field };
+  for (const [name, { number, ...field }] of Object.entries(fields))
+    byNumber[number] = { name, ...field };
   // A list without holes: looking at an absent index is then as fast as at any other.
   return { fullName, fields: Array.from(byNumber) };
 };
@@ -62,13 +91,22 @@ export interface WireKind {
 
 /** Where the items of a list go, and who counts what is kept of them. */
 export interface Receiver {
-  /** Gets the items of a list one by one, each with its bytes in the answer. The object of the answer then has none. */
+  /**
+   * Gets the items of a list one by one, each with its bytes in the answer. The object of the
+   * answer then has none.
+   */
   readonly onItem?: ((item: Json, bytes: number) => void) | undefined;
-  /** Gets an object with the metadata of an item that is too large to be read, and its bytes. Without it such an item breaks the answer. */
+  /**
+   * Gets an object with the metadata of an item that is too large to be read, and its bytes.
+   * Without it such an item breaks the answer.
+   */
   readonly onPassedOver?: ((named: Json, bytes: number) => void) | undefined;
   /** Knows items by their bytes, so that one that did not change is not decoded again. */
   readonly unchanged?: KnownItems | undefined;
-  /** What is made of an item is small, whatever the item holds. So only the item counts, and not its values. */
+  /**
+   * What is made of an item is small, whatever the item holds. So only the item counts, and not its
+   * values.
+   */
   readonly light?: boolean | undefined;
   /** Counts values that are kept of an answer. False: the memory has no room for them. */
   readonly keep?: ((parts: number) => boolean) | undefined;
@@ -76,13 +114,19 @@ export interface Receiver {
 
 /** Items of an earlier answer, by a hash of their bytes. */
 export interface KnownItems {
-  /** Gives away what was made of the item before, and returns the values that it counts as. `undefined`: it is not known. */
+  /**
+   * Gives away what was made of the item before, and returns the values that it counts as.
+   * `undefined`: it is not known.
+   */
   readonly give: (hash: string, bytes: number) => number | undefined;
   /** `onItem` has just got the item of this hash. */
   readonly keep: (hash: string, bytes: number, parts: number) => void;
 }
 
-/** The error for an answer with more values than one answer may have, or than all answers of a sync may have together. */
+/**
+ * The error for an answer with more values than one answer may have, or than all answers of a sync
+ * may have together.
+ */
 export class TooManyParts extends SyntaxError {
   readonly reason: "AnswerTooLarge" | "BudgetExhausted";
   constructor(reason: TooManyParts["reason"], sentence: string) {
@@ -102,10 +146,15 @@ export class ObjectTooLarge extends TooManyParts {
 export const tooManyParts = (most: number): TooManyParts =>
   new TooManyParts("AnswerTooLarge", `more than ${most} values would be kept of the answer`);
 
-export const tooManyOfObject = (most: number): ObjectTooLarge => new ObjectTooLarge(`more than ${most} values would be kept of one object`);
+export const tooManyOfObject = (most: number): ObjectTooLarge =>
+  new ObjectTooLarge(`more than ${most} values would be kept of one object`);
 
-/** The fields that name an object. They come before its labels and annotations, which make it large. */
-export const NAMED = message("Named", { metadata: one(1, message("NamedMeta", { name: one(1, "text"), namespace: one(3, "text") })) });
+/**
+ * The fields that name an object. They come before its labels and annotations, which make it large.
+ */
+export const NAMED = message("Named", {
+  metadata: one(1, message("NamedMeta", { name: one(1, "text"), namespace: one(3, "text") })),
+});
 
 /** Throws where the memory has no room. */
 export const keepParts = ({ keep }: Receiver, parts: number): void => {
@@ -116,5 +165,9 @@ export const keepParts = ({ keep }: Receiver, parts: number): void => {
     );
 };
 
-/** Values that all answers of one sync may have: a third of the heap has room for them, and the rest of the process, the decisions and the garbage take the others. */
-export const heldPartsMax = (): number => Math.floor(getHeapStatistics().heap_size_limit / 3 / PART_BYTES);
+/**
+ * Values that all answers of one sync may have: a third of the heap has room for them, and the rest
+ * of the process, the decisions and the garbage take the others.
+ */
+export const heldPartsMax = (): number =>
+  Math.floor(getHeapStatistics().heap_size_limit / 3 / PART_BYTES);

@@ -1,14 +1,31 @@
 import { list, type Message, map, message, one, single, type WireKind } from "./message.ts";
 
-/** The messages that all kinds share, with the fields that are read of them (k8s.io/apimachinery). */
+/**
+ * The messages that all kinds share, with the fields that are read of them (k8s.io/apimachinery).
+ */
 
 /** The nanoseconds of a Time are not read. The API server does not write them into JSON either. */
-export const TIME = single("k8s.io.apimachinery.pkg.apis.meta.v1.Time", "seconds", one(1, "bigint64"));
+export const TIME = single(
+  "k8s.io.apimachinery.pkg.apis.meta.v1.Time",
+  "seconds",
+  one(1, "bigint64"),
+);
 /** A Duration in nanoseconds. */
-export const DURATION = single("k8s.io.apimachinery.pkg.apis.meta.v1.Duration", "duration", one(1, "bigint64"));
-export const QUANTITY = single("k8s.io.apimachinery.pkg.api.resource.Quantity", "string", one(1, "text"));
+export const DURATION = single(
+  "k8s.io.apimachinery.pkg.apis.meta.v1.Duration",
+  "duration",
+  one(1, "bigint64"),
+);
+export const QUANTITY = single(
+  "k8s.io.apimachinery.pkg.api.resource.Quantity",
+  "string",
+  one(1, "text"),
+);
 
-const OWNER_REFERENCE = message("k8s.io.apimachinery.pkg.apis.meta.v1.OwnerReference", { kind: one(1, "text"), name: one(3, "text") });
+const OWNER_REFERENCE = message("k8s.io.apimachinery.pkg.apis.meta.v1.OwnerReference", {
+  kind: one(1, "text"),
+  name: one(3, "text"),
+});
 
 const OBJECT_META = "k8s.io.apimachinery.pkg.apis.meta.v1.ObjectMeta";
 /** The metadata of a pod and of its metrics. */
@@ -19,7 +36,10 @@ export const POD_META = message(OBJECT_META, {
   labels: map(11, "text"),
   ownerReferences: list(13, OWNER_REFERENCE),
 });
-/** A writer of an object. What it has written is not read: the entry of a scale is only about the count. */
+/**
+ * A writer of an object. What it has written is not read: the entry of a scale is only about the
+ * count.
+ */
 const MANAGED_FIELDS_ENTRY = message("k8s.io.apimachinery.pkg.apis.meta.v1.ManagedFieldsEntry", {
   manager: one(1, "text"),
   subresource: one(8, "text"),
@@ -42,19 +62,26 @@ const RIVAL_META = message(OBJECT_META, {
   ownerReferences: list(13, OWNER_REFERENCE),
 });
 
-const LABEL_SELECTOR_REQUIREMENT = message("k8s.io.apimachinery.pkg.apis.meta.v1.LabelSelectorRequirement", {
-  key: one(1, "text"),
-  operator: one(2, "text"),
-  values: list(3, "text"),
-});
+const LABEL_SELECTOR_REQUIREMENT = message(
+  "k8s.io.apimachinery.pkg.apis.meta.v1.LabelSelectorRequirement",
+  {
+    key: one(1, "text"),
+    operator: one(2, "text"),
+    values: list(3, "text"),
+  },
+);
 const LABEL_SELECTOR = message("k8s.io.apimachinery.pkg.apis.meta.v1.LabelSelector", {
   matchLabels: map(1, "text"),
   matchExpressions: list(2, LABEL_SELECTOR_REQUIREMENT),
 });
 
-const LIST_META = message("k8s.io.apimachinery.pkg.apis.meta.v1.ListMeta", { continue: one(3, "text"), remainingItemCount: one(4, "int64") });
+const LIST_META = message("k8s.io.apimachinery.pkg.apis.meta.v1.ListMeta", {
+  continue: one(3, "text"),
+  remainingItemCount: one(4, "int64"),
+});
 /** Every list has metadata and items at the same field numbers. */
-export const listOf = (fullName: string, item: Message): Message => message(fullName, { metadata: one(1, LIST_META), items: list(2, item) });
+export const listOf = (fullName: string, item: Message): Message =>
+  message(fullName, { metadata: one(1, LIST_META), items: list(2, item) });
 
 /** The Status object of a refused call. */
 export const STATUS = message("k8s.io.apimachinery.pkg.apis.meta.v1.Status", {
@@ -65,25 +92,47 @@ export const STATUS = message("k8s.io.apimachinery.pkg.apis.meta.v1.Status", {
 
 /** The envelope of every answer. */
 export const UNKNOWN = message("k8s.io.apimachinery.pkg.runtime.Unknown", {
-  typeMeta: one(1, message("k8s.io.apimachinery.pkg.runtime.TypeMeta", { apiVersion: one(1, "text"), kind: one(2, "text") })),
+  typeMeta: one(
+    1,
+    message("k8s.io.apimachinery.pkg.runtime.TypeMeta", {
+      apiVersion: one(1, "text"),
+      kind: one(2, "text"),
+    }),
+  ),
   raw: one(2, "bytes"),
   contentEncoding: one(3, "text"),
 });
 
-const GROUP_VERSION = message("k8s.io.apimachinery.pkg.apis.meta.v1.GroupVersionForDiscovery", { version: one(2, "text") });
+const GROUP_VERSION = message("k8s.io.apimachinery.pkg.apis.meta.v1.GroupVersionForDiscovery", {
+  version: one(2, "text"),
+});
 export const API_GROUP = message("k8s.io.apimachinery.pkg.apis.meta.v1.APIGroup", {
   versions: list(2, GROUP_VERSION),
   preferredVersion: one(3, GROUP_VERSION),
 });
-const API_RESOURCE = message("k8s.io.apimachinery.pkg.apis.meta.v1.APIResource", { name: one(1, "text"), kind: one(3, "text") });
+const API_RESOURCE = message("k8s.io.apimachinery.pkg.apis.meta.v1.APIResource", {
+  name: one(1, "text"),
+  kind: one(3, "text"),
+});
 /** The kinds of one version of an API group. */
-export const API_RESOURCES = message("k8s.io.apimachinery.pkg.apis.meta.v1.APIResourceList", { resources: list(2, API_RESOURCE) });
+export const API_RESOURCES = message("k8s.io.apimachinery.pkg.apis.meta.v1.APIResourceList", {
+  resources: list(2, API_RESOURCE),
+});
 
-const listKind = (file: string, kind: string, replicasInStatus: number, selector = one(2, LABEL_SELECTOR)): WireKind => {
+const listKind = (
+  file: string,
+  kind: string,
+  replicasInStatus: number,
+  selector = one(2, LABEL_SELECTOR),
+): WireKind => {
   const name = `k8s.io.api.${file}.${kind}`;
   const spec = message(`${name}Spec`, { replicas: one(1, "int32"), selector });
   const status = message(`${name}Status`, { replicas: one(replicasInStatus, "int32") });
-  const workload = message(name, { metadata: one(1, WORKLOAD_META), spec: one(2, spec), status: one(3, status) });
+  const workload = message(name, {
+    metadata: one(1, WORKLOAD_META),
+    spec: one(2, spec),
+    status: one(3, status),
+  });
   return { kind: `${kind}List`, message: listOf(`${name}List`, workload) };
 };
 
@@ -101,7 +150,9 @@ const SCALE_TARGET_REF = message("k8s.io.api.autoscaling.v2.CrossVersionObjectRe
   apiVersion: one(3, "text"),
 });
 
-const HPA_SPEC = message("k8s.io.api.autoscaling.v2.HorizontalPodAutoscalerSpec", { scaleTargetRef: one(1, SCALE_TARGET_REF) });
+const HPA_SPEC = message("k8s.io.api.autoscaling.v2.HorizontalPodAutoscalerSpec", {
+  scaleTargetRef: one(1, SCALE_TARGET_REF),
+});
 
 const HPA_CONDITION = message("k8s.io.api.autoscaling.v2.HorizontalPodAutoscalerCondition", {
   type: one(1, "text"),

@@ -15,14 +15,20 @@ export const parseJson = (text: string): unknown => {
   try {
     return JSON.parse(text);
   } catch (cause) {
-    throw badRequest(`the object provided is unrecognized: ${cause instanceof Error ? cause.message : String(cause)}`);
+    throw badRequest(
+      `the object provided is unrecognized: ${cause instanceof Error ? cause.message : String(cause)}`,
+    );
   }
 };
 
 /** Whether a request asks for a dry run, in its query or in the options of a DELETE. */
 export const asksForDryRun = (query: URLSearchParams, ofBody: unknown = []): boolean => {
-  const dryRuns = [...query.getAll("dryRun"), ...(Array.isArray(ofBody) ? ofBody : [ofBody])].filter((each) => each !== "");
-  if (dryRuns.some((each) => each !== "All")) throw badRequest(`dryRun: Unsupported value: "${dryRuns.join(",")}": supported values: "All"`);
+  const dryRuns = [
+    ...query.getAll("dryRun"),
+    ...(Array.isArray(ofBody) ? ofBody : [ofBody]),
+  ].filter((each) => each !== "");
+  if (dryRuns.some((each) => each !== "All"))
+    throw badRequest(`dryRun: Unsupported value: "${dryRuns.join(",")}": supported values: "All"`);
   return dryRuns.length > 0;
 };
 
@@ -40,7 +46,10 @@ export interface Located {
   readonly namespace: string | undefined;
 }
 
-/** The target of a path. `foreign`: the kinds that are not of Kubernetes itself. Undefined when the server has no such path. */
+/**
+ * The target of a path. `foreign`: the kinds that are not of Kubernetes itself. Undefined when the
+ * server has no such path.
+ */
 export const resolvePath = (path: string, foreign: readonly Resource[]): Target | undefined => {
   const [root, ...parts] = path.split("/").slice(1).map(decode);
   const resources = [...RESOURCES, ...foreign];
@@ -57,24 +66,44 @@ export const decode = (part: string): string => {
   }
 };
 
-const inGroup = (resources: readonly Resource[], group: string, [version = "", ...rest]: readonly string[]): Target | undefined => {
+const inGroup = (
+  resources: readonly Resource[],
+  group: string,
+  [version = "", ...rest]: readonly string[],
+): Target | undefined => {
   const [scope, ...inside] = rest;
   if (group === "custom.metrics.k8s.io")
-    return scope === "namespaces" && /^v1beta[12]$/.test(version) ? { kind: "custom", version, rest: inside } : undefined;
-  if (group === "external.metrics.k8s.io") return scope === "namespaces" && version === "v1beta1" ? { kind: "external", rest: inside } : undefined;
+    return scope === "namespaces" && /^v1beta[12]$/.test(version)
+      ? { kind: "custom", version, rest: inside }
+      : undefined;
+  if (group === "external.metrics.k8s.io")
+    return scope === "namespaces" && version === "v1beta1"
+      ? { kind: "external", rest: inside }
+      : undefined;
   const served = resources.filter((each) => each.group === group && each.version === version);
   const [namespace, ...below] = inside;
-  return scope === "namespaces" && below.length > 0 ? within(served, namespace, below) : within(served, undefined, rest);
+  return scope === "namespaces" && below.length > 0
+    ? within(served, namespace, below)
+    : within(served, undefined, rest);
 };
 
 /** What a path leads to within a namespace, or across the cluster. */
-const within = (served: readonly Resource[], namespace: string | undefined, parts: readonly string[]): Target | undefined => {
+const within = (
+  served: readonly Resource[],
+  namespace: string | undefined,
+  parts: readonly string[],
+): Target | undefined => {
   const [plural, name, subresource, ...more] = parts;
-  const resource = served.find((each) => each.resource === plural && (each.namespaced || namespace === undefined));
+  const resource = served.find(
+    (each) => each.resource === plural && (each.namespaced || namespace === undefined),
+  );
   if (!resource || more.length > 0) return undefined;
   if (name === undefined) return { kind: "list", resource, namespace };
   if (namespace === undefined && resource.namespaced) return undefined;
   if (subresource === undefined) return { kind: "object", resource, namespace, name };
-  if (subresource === "status" && resource.custom) return { kind: "status", resource, namespace, name };
-  return subresource === "scale" && resource.scalable ? { kind: "scale", resource, namespace, name } : undefined;
+  if (subresource === "status" && resource.custom)
+    return { kind: "status", resource, namespace, name };
+  return subresource === "scale" && resource.scalable
+    ? { kind: "scale", resource, namespace, name }
+    : undefined;
 };

@@ -3,10 +3,18 @@ import { uniformInt } from "pure-rand/distribution/uniformInt";
 import { xoroshiro128plus } from "pure-rand/generator/xoroshiro128plus";
 
 /** Kinds of workloads that every cluster has. */
-export const WORKLOAD_KINDS = ["Deployment", "StatefulSet", "ReplicaSet", "ReplicationController"] as const;
+export const WORKLOAD_KINDS = [
+  "Deployment",
+  "StatefulSet",
+  "ReplicaSet",
+  "ReplicationController",
+] as const;
 export type WorkloadKind = (typeof WORKLOAD_KINDS)[number];
 
-/** A workload of the simulated cluster and the recorded load it is under. One pod has one container, called "app". */
+/**
+ * A workload of the simulated cluster and the recorded load it is under. One pod has one container,
+ * called "app".
+ */
 export interface WorkloadDefinition {
   readonly namespace: string;
   readonly name: string;
@@ -29,7 +37,10 @@ export interface WorkloadDefinition {
   readonly outages?: readonly Span[];
   /** Metrics by name that manifests ask of the custom and the external API. Default none. */
   readonly metrics?: readonly NamedMetric[];
-  /** Percent of the CPU request that counts as "above target" in the statistics. It has no other effect. */
+  /**
+   * Percent of the CPU request that counts as "above target" in the statistics. It has no other
+   * effect.
+   */
   readonly targetCpuPercent?: number;
 }
 
@@ -38,7 +49,10 @@ export interface Resources {
   readonly memoryBytes: number;
 }
 
-/** A metric that a manifest names: it counts the load of the workload, or has a recorded load of its own. */
+/**
+ * A metric that a manifest names: it counts the load of the workload, or has a recorded load of its
+ * own.
+ */
 export interface NamedMetric {
   readonly name: string;
   /** The selector of an external metric, as it is asked. */
@@ -53,7 +67,8 @@ export interface Span {
 }
 
 /** A definition with all defaults, for one run. */
-export interface WorkloadModel extends Required<Omit<WorkloadDefinition, "targetCpuPercent" | "apiVersion">> {
+export interface WorkloadModel
+  extends Required<Omit<WorkloadDefinition, "targetCpuPercent" | "apiVersion">> {
   readonly targetCpuPercent?: number;
   readonly apiVersion?: string;
   /** What a pod uses without load. */
@@ -80,14 +95,20 @@ const DEFAULT_MEMORY_BYTES_PER_UNIT = MEBIBYTE;
 /** A guard against a definition that would fill the memory with pods. */
 export const MAX_REPLICAS = 10_000;
 const DNS_LABEL = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;
-/** Also in upper case, as design documents write their examples. A name is the value of a label, too. */
+/**
+ * Also in upper case, as design documents write their examples. A name is the value of a label,
+ * too.
+ */
 const NAME = /^[a-z0-9]([-.a-z0-9]{0,61}[a-z0-9])?$/i;
 
 /** True for a name that a workload may have here. */
 export const isWorkloadName = (name: string): boolean => NAME.test(name);
 
 /** Throws RangeError for a definition that no cluster could hold. */
-export const workloadModel = (definition: WorkloadDefinition, run: { readonly seed: number; readonly startMs: number }): WorkloadModel => {
+export const workloadModel = (
+  definition: WorkloadDefinition,
+  run: { readonly seed: number; readonly startMs: number },
+): WorkloadModel => {
   const { namespace, name } = definition;
   const model = {
     deploymentUid: drawUid(run.seed, namespace, name, "deployment"),
@@ -111,13 +132,24 @@ export const workloadModel = (definition: WorkloadDefinition, run: { readonly se
     'the namespace must be a DNS label, and the name has 63 letters, digits, "-" and "." at most',
   );
   demand(
-    Number.isInteger(model.initialReplicas) && model.initialReplicas >= 0 && model.initialReplicas <= MAX_REPLICAS,
+    Number.isInteger(model.initialReplicas) &&
+      model.initialReplicas >= 0 &&
+      model.initialReplicas <= MAX_REPLICAS,
     `initialReplicas must be 0 to ${MAX_REPLICAS}`,
   );
   demand(model.cpuMillicoresPerUnit > 0, "cpuMillicoresPerUnit must be greater than 0");
-  demand(model.limits.cpuMillicores > IDLE.cpuMillicores, `the CPU limit must be greater than the ${IDLE.cpuMillicores}m used without load`);
-  demand(model.startupMs.min >= 0 && model.startupMs.max >= model.startupMs.min, "startupMs must be a range of at least 0");
-  demand(Number.isSafeInteger(Math.ceil(model.traceOffsetMs + spanMs(model.trace))), "traceOffsetMs must be a number of milliseconds");
+  demand(
+    model.limits.cpuMillicores > IDLE.cpuMillicores,
+    `the CPU limit must be greater than the ${IDLE.cpuMillicores}m used without load`,
+  );
+  demand(
+    model.startupMs.min >= 0 && model.startupMs.max >= model.startupMs.min,
+    "startupMs must be a range of at least 0",
+  );
+  demand(
+    Number.isSafeInteger(Math.ceil(model.traceOffsetMs + spanMs(model.trace))),
+    "traceOffsetMs must be a number of milliseconds",
+  );
   return model;
 };
 
@@ -125,14 +157,23 @@ export const workloadModel = (definition: WorkloadDefinition, run: { readonly se
 const NAME_LETTERS = "bcdfghjklmnpqrstvwxz2456789";
 const HEX_DIGITS = "0123456789abcdef";
 
-/** Whole numbers that depend only on the seed and on their purpose, not on the order of drawing or on the clock. */
-export const drawer = (seed: number, ...purpose: readonly (string | number)[]): ((min: number, max: number) => number) => {
+/**
+ * Whole numbers that depend only on the seed and on their purpose, not on the order of drawing or
+ * on the clock.
+ */
+export const drawer = (
+  seed: number,
+  ...purpose: readonly (string | number)[]
+): ((min: number, max: number) => number) => {
   const generator = xoroshiro128plus(fnv1a(`${seed}/${purpose.join("/")}`));
   return (min, max) => uniformInt(generator, min, max);
 };
 
-export const drawName = (length: number, seed: number, ...purpose: readonly (string | number)[]): string =>
-  drawText(NAME_LETTERS, length, drawer(seed, ...purpose));
+export const drawName = (
+  length: number,
+  seed: number,
+  ...purpose: readonly (string | number)[]
+): string => drawText(NAME_LETTERS, length, drawer(seed, ...purpose));
 
 /** Text of the shape of a version 4 UUID. */
 export const drawUid = (seed: number, ...purpose: readonly (string | number)[]): string => {
@@ -141,12 +182,16 @@ export const drawUid = (seed: number, ...purpose: readonly (string | number)[]):
   return `${hex(8)}-${hex(4)}-4${hex(3)}-${drawText("89ab", 1, draw)}${hex(3)}-${hex(12)}`;
 };
 
-const drawText = (letters: string, length: number, draw: (min: number, max: number) => number): string =>
-  Array.from({ length }, () => letters.charAt(draw(0, letters.length - 1))).join("");
+const drawText = (
+  letters: string,
+  length: number,
+  draw: (min: number, max: number) => number,
+): string => Array.from({ length }, () => letters.charAt(draw(0, letters.length - 1))).join("");
 
 /** The 32-bit FNV-1a hash. */
 const fnv1a = (text: string): number => {
   let hash = 0x811c9dc5;
-  for (let index = 0; index < text.length; index++) hash = Math.imul(hash ^ text.charCodeAt(index), 0x01000193);
+  for (let index = 0; index < text.length; index++)
+    hash = Math.imul(hash ^ text.charCodeAt(index), 0x01000193);
   return hash | 0;
 };

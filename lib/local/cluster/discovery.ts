@@ -37,39 +37,68 @@ export interface Installed {
   readonly foreign: readonly Resource[];
 }
 
-/** The answer to a discovery path. Undefined for every other path. Without KEDA its group does not exist. */
+/**
+ * The answer to a discovery path. Undefined for every other path. Without KEDA its group does not
+ * exist.
+ */
 export const discover = (path: string, { hasKeda, foreign }: Installed): unknown => {
   const groups = { ...GROUPS, ...groupsOf(foreign) };
   const isServed = (group: string): boolean => hasKeda || group !== "keda.sh";
   const apiGroup = (group: string) => {
-    const versions = (groups[group] ?? []).map((version) => ({ groupVersion: `${group}/${version}`, version }));
+    const versions = (groups[group] ?? []).map((version) => ({
+      groupVersion: `${group}/${version}`,
+      version,
+    }));
     return { name: group, versions, preferredVersion: versions[0] };
   };
   if (path === "/version") return VERSION;
-  if (path === "/api") return { kind: "APIVersions", versions: ["v1"], serverAddressByClientCIDRs: [] };
-  if (path === "/apis") return { kind: "APIGroupList", apiVersion: "v1", groups: Object.keys(groups).filter(isServed).map(apiGroup) };
+  if (path === "/api")
+    return { kind: "APIVersions", versions: ["v1"], serverAddressByClientCIDRs: [] };
+  if (path === "/apis")
+    return {
+      kind: "APIGroupList",
+      apiVersion: "v1",
+      groups: Object.keys(groups).filter(isServed).map(apiGroup),
+    };
   if (path === "/api/v1") return resourceList("", "v1", RESOURCES);
   const [, group = "", version] = /^\/apis\/([^/]+)(?:\/([^/]+))?$/.exec(path) ?? [];
   const versions = Object.hasOwn(groups, group) && isServed(group) ? groups[group] : undefined;
   if (!versions) return undefined;
   if (version === undefined) return { kind: "APIGroup", apiVersion: "v1", ...apiGroup(group) };
-  return versions.includes(version) ? resourceList(group, version, [...RESOURCES, ...foreign]) : undefined;
+  return versions.includes(version)
+    ? resourceList(group, version, [...RESOURCES, ...foreign])
+    : undefined;
 };
 
 /** The versions of each group that these kinds are of. */
 const groupsOf = (foreign: readonly Resource[]): Readonly<Record<string, readonly string[]>> =>
-  Object.fromEntries([...Map.groupBy(foreign, ({ group }) => group)].map(([group, of]) => [group, [...new Set(of.map(({ version }) => version))]]));
+  Object.fromEntries(
+    [...Map.groupBy(foreign, ({ group }) => group)].map(([group, of]) => [
+      group,
+      [...new Set(of.map(({ version }) => version))],
+    ]),
+  );
 
 const resourceList = (group: string, version: string, served: readonly Resource[]) => ({
   kind: "APIResourceList",
   apiVersion: "v1",
   groupVersion: groupVersion({ group, version }),
-  resources: [...served.filter((each) => each.group === group && each.version === version).flatMap(entries), ...metricEntries(group)],
+  resources: [
+    ...served.filter((each) => each.group === group && each.version === version).flatMap(entries),
+    ...metricEntries(group),
+  ],
 });
 
 const entries = (served: Resource) => {
   const { resource, singular, namespaced, kind, shortNames, scalable } = served;
-  const entry = { name: resource, singularName: singular, namespaced, kind, verbs: verbsOf(served), ...(shortNames.length > 0 && { shortNames }) };
+  const entry = {
+    name: resource,
+    singularName: singular,
+    namespaced,
+    kind,
+    verbs: verbsOf(served),
+    ...(shortNames.length > 0 && { shortNames }),
+  };
   const scale = {
     name: `${resource}/scale`,
     singularName: "",
@@ -79,7 +108,17 @@ const entries = (served: Resource) => {
     kind: "Scale",
     verbs: ["get", "patch", "update"],
   };
-  if (served.custom) return [entry, { name: `${resource}/status`, singularName: "", namespaced, kind, verbs: ["get", "patch", "update"] }];
+  if (served.custom)
+    return [
+      entry,
+      {
+        name: `${resource}/status`,
+        singularName: "",
+        namespaced,
+        kind,
+        verbs: ["get", "patch", "update"],
+      },
+    ];
   return scalable ? [entry, scale] : [entry];
 };
 
@@ -89,9 +128,17 @@ const verbsOf = ({ custom, kind }: Resource): readonly string[] => {
 };
 
 const metricEntries = (group: string) => {
-  const entry = (name: string, kind: string) => ({ name, singularName: "", namespaced: true, kind, verbs: GET_ONLY });
+  const entry = (name: string, kind: string) => ({
+    name,
+    singularName: "",
+    namespaced: true,
+    kind,
+    verbs: GET_ONLY,
+  });
   if (group === "custom.metrics.k8s.io")
-    return [`pods/${DEMAND_METRIC}`, `deployments.apps/${DEMAND_METRIC}`].map((name) => entry(name, "MetricValueList"));
+    return [`pods/${DEMAND_METRIC}`, `deployments.apps/${DEMAND_METRIC}`].map((name) =>
+      entry(name, "MetricValueList"),
+    );
   if (group === "external.metrics.k8s.io") return [entry(DEMAND_METRIC, "ExternalMetricValueList")];
   return [];
 };
@@ -107,14 +154,22 @@ interface Described {
 }
 
 /**
- * The answer to a path of the OpenAPI description, version 3. kubectl reads it before an apply, to learn that the server itself checks fields, and for `explain`. Undefined for every other
- * path, and for a group that is not described: the groups of metrics have no objects that are written.
+ * The answer to a path of the OpenAPI description, version 3. kubectl reads it before an apply, to
+ * learn that the server itself checks fields, and for `explain`. Undefined for every other path,
+ * and for a group that is not described: the groups of metrics have no objects that are written.
  */
 export const openApi = (path: string): unknown => {
   if (path !== ROOT && !path.startsWith(`${ROOT}/`)) return undefined;
   described ??= describe();
   if (path === ROOT)
-    return { paths: Object.fromEntries(described.map(({ name, hash }) => [name, { serverRelativeURL: `${ROOT}/${name}?hash=${hash}` }])) };
+    return {
+      paths: Object.fromEntries(
+        described.map(({ name, hash }) => [
+          name,
+          { serverRelativeURL: `${ROOT}/${name}?hash=${hash}` },
+        ]),
+      ),
+    };
   return described.find(({ name }) => path === `${ROOT}/${name}`)?.document;
 };
 
@@ -124,7 +179,8 @@ let described: readonly Described[] | undefined;
 const describe = (): readonly Described[] => {
   const groups = Map.groupBy(
     RESOURCES.filter(({ stored }) => stored),
-    (resource) => (resource.group === "" ? `api/${resource.version}` : `apis/${groupVersion(resource)}`),
+    (resource) =>
+      resource.group === "" ? `api/${resource.version}` : `apis/${groupVersion(resource)}`,
   );
   return [...groups].map(([name, resources]) => {
     const document = {
@@ -133,13 +189,23 @@ const describe = (): readonly Described[] => {
       paths: Object.assign({}, ...resources.map((resource) => operationsOf(`/${name}`, resource))),
       components: { schemas: Object.assign({}, ...resources.map(schemaOf)) },
     };
-    return { name, document, hash: createHash("sha256").update(JSON.stringify(document)).digest("hex").slice(0, HASH_CHARACTERS) };
+    return {
+      name,
+      document,
+      hash: createHash("sha256")
+        .update(JSON.stringify(document))
+        .digest("hex")
+        .slice(0, HASH_CHARACTERS),
+    };
   });
 };
 
 const WRITE = ["dryRun", "fieldManager", "fieldValidation"];
 
-/** The paths of a resource with their methods, as far as a client looks at them: which kind they are about, and which parameters they take. */
+/**
+ * The paths of a resource with their methods, as far as a client looks at them: which kind they are
+ * about, and which parameters they take.
+ */
 const operationsOf = (root: string, resource: Resource): Json => {
   const { resource: plural, namespaced, custom } = resource;
   const operation = operationOf(resource);
@@ -162,19 +228,30 @@ const operationOf =
   (action: string, parameters: readonly string[]): Json => {
     const schema = { $ref: `#/components/schemas/${schemaNameOf(resource)}` };
     return {
-      parameters: parameters.map((name) => ({ name, in: "query", schema: { type: name === "force" ? "boolean" : "string" } })),
+      parameters: parameters.map((name) => ({
+        name,
+        in: "query",
+        schema: { type: name === "force" ? "boolean" : "string" },
+      })),
       responses: { "200": { description: "OK", content: { "application/json": { schema } } } },
       "x-kubernetes-action": action,
       "x-kubernetes-group-version-kind": groupVersionKind(resource),
     };
   };
 
-/** The name of a kind in a description, as API servers make it: the group backwards, version and kind. */
-const schemaNameOf = ({ group, version, kind }: Resource): string => [...group.split(".").toReversed(), version, kind].filter(Boolean).join(".");
+/**
+ * The name of a kind in a description, as API servers make it: the group backwards, version and
+ * kind.
+ */
+const schemaNameOf = ({ group, version, kind }: Resource): string =>
+  [...group.split(".").toReversed(), version, kind].filter(Boolean).join(".");
 
 const groupVersionKind = ({ group, version, kind }: Resource) => ({ group, version, kind });
 
-/** The schema of a kind under its name. A PodAutoscaler has the schema of its definition; of the others no field is described. */
+/**
+ * The schema of a kind under its name. A PodAutoscaler has the schema of its definition; of the
+ * others no field is described.
+ */
 const schemaOf = (resource: Resource): Json => ({
   [schemaNameOf(resource)]: {
     ...(resource.kind === "PodAutoscaler" ? ownSchema() : anySchema(resource)),
@@ -184,7 +261,9 @@ const schemaOf = (resource: Resource): Json => ({
 
 const ownSchema = (): Json => {
   const { spec } = podAutoscalerDefinition() as {
-    readonly spec: { readonly versions: readonly { readonly schema: { readonly openAPIV3Schema: Json } }[] };
+    readonly spec: {
+      readonly versions: readonly { readonly schema: { readonly openAPIV3Schema: Json } }[];
+    };
   };
   return spec.versions[0]?.schema.openAPIV3Schema ?? {};
 };
@@ -194,5 +273,11 @@ const ANY = { type: "object", "x-kubernetes-preserve-unknown-fields": true };
 const anySchema = ({ kind }: Resource): Json => ({
   type: "object",
   description: `The simulated cluster does not describe the fields of a ${kind}.`,
-  properties: { apiVersion: { type: "string" }, kind: { type: "string" }, metadata: { type: "object" }, spec: ANY, status: ANY },
+  properties: {
+    apiVersion: { type: "string" },
+    kind: { type: "string" },
+    metadata: { type: "object" },
+    spec: ANY,
+    status: ANY,
+  },
 });

@@ -24,10 +24,15 @@ const TEXTS_MAX = 10_000;
 const TEXTS = new Map<number, string>();
 
 /**
- * Makes the object of a workload, a pod or a state once for each phase that shows in it. A list of thousands is asked for in every sync, and few of them change in between.
- * `Made` is never changed after it was made.
+ * Makes the object of a workload, a pod or a state once for each phase that shows in it. A list of
+ * thousands is asked for in every sync, and few of them change in between. `Made` is never changed
+ * after it was made.
  */
-const kept = <Of extends object, Made extends object>(): ((of: Of, phase: number, make: () => Made) => Made) => {
+const kept = <Of extends object, Made extends object>(): ((
+  of: Of,
+  phase: number,
+  make: () => Made,
+) => Made) => {
   const known = new WeakMap<Of, { readonly phase: number; readonly made: Made }>();
   return (of, phase, make) => {
     const before = known.get(of);
@@ -42,7 +47,10 @@ const kept = <Of extends object, Made extends object>(): ((of: Of, phase: number
 /** The JSON text of each object that is kept, from the first list that has it on. */
 const JSON_TEXTS = new WeakMap<object, { text?: string }>();
 
-/** The JSON of an answer. Objects of a list that were in an earlier one are not written anew: most pods of a cluster stay as they are for hours. */
+/**
+ * The JSON of an answer. Objects of a list that were in an earlier one are not written anew: most
+ * pods of a cluster stay as they are for hours.
+ */
 export const jsonOf = (answer: unknown): string => {
   if (!isObject(answer) || !Array.isArray(answer["items"])) return JSON.stringify(answer);
   const { items, ...head } = answer;
@@ -56,16 +64,28 @@ export const jsonOf = (answer: unknown): string => {
 };
 
 /** Of the API that has the kind of a workload. */
-export const apiVersionOf = ({ kind, apiVersion }: Pick<WorkloadModel, "kind" | "apiVersion">): string =>
+export const apiVersionOf = ({
+  kind,
+  apiVersion,
+}: Pick<WorkloadModel, "kind" | "apiVersion">): string =>
   apiVersion ?? (kind === "ReplicationController" ? "v1" : "apps/v1");
 
-const isDeployment = ({ kind, apiVersion }: WorkloadModel): boolean => kind === "Deployment" && apiVersion === undefined;
+const isDeployment = ({ kind, apiVersion }: WorkloadModel): boolean =>
+  kind === "Deployment" && apiVersion === undefined;
 
-export const labelsOf = ({ name }: WorkloadModel): Readonly<Record<string, string>> => ({ app: name });
+export const labelsOf = ({ name }: WorkloadModel): Readonly<Record<string, string>> => ({
+  app: name,
+});
 
-export const podLabels = (model: WorkloadModel) => ({ ...labelsOf(model), "pod-template-hash": model.podTemplateHash });
+export const podLabels = (model: WorkloadModel) => ({
+  ...labelsOf(model),
+  "pod-template-hash": model.podTemplateHash,
+});
 
-const quantities = ({ cpuMillicores, memoryBytes }: Resources) => ({ cpu: `${cpuMillicores}m`, memory: String(memoryBytes) });
+const quantities = ({ cpuMillicores, memoryBytes }: Resources) => ({
+  cpu: `${cpuMillicores}m`,
+  memory: String(memoryBytes),
+});
 
 const podSpec = (model: WorkloadModel) => ({
   containers: [
@@ -79,22 +99,31 @@ const podSpec = (model: WorkloadModel) => ({
   terminationGracePeriodSeconds: 30,
 });
 
-const template = (model: WorkloadModel, labels: Readonly<Record<string, string>>) => ({ metadata: { labels }, spec: podSpec(model) });
+const template = (model: WorkloadModel, labels: Readonly<Record<string, string>>) => ({
+  metadata: { labels },
+  spec: podSpec(model),
+});
 
 /** The controllers act at once here: status follows spec within the same instant. */
-export const deployment = ({ model, state, live }: SimulatedWorkload, nowMs: number): KubeObject => {
+export const deployment = (
+  { model, state, live }: SimulatedWorkload,
+  nowMs: number,
+): KubeObject => {
   const ready = live.filter((pod) => isReady(pod, nowMs)).length;
   return keptDeployment(state, ready, () => ({
     metadata: {
       ...identity(model, model.name, model.deploymentUid, state.version),
       generation: state.generation,
       labels: labelsOf(model),
-      ...(state.scaledBy !== undefined && { managedFields: [scaledEntry(state.scaledBy, apiVersionOf(model))] }),
+      ...(state.scaledBy !== undefined && {
+        managedFields: [scaledEntry(state.scaledBy, apiVersionOf(model))],
+      }),
     },
     spec: {
       replicas: state.replicas,
       // A ReplicationController has equality selectors only.
-      selector: model.kind === "ReplicationController" ? labelsOf(model) : { matchLabels: labelsOf(model) },
+      selector:
+        model.kind === "ReplicationController" ? labelsOf(model) : { matchLabels: labelsOf(model) },
       template: template(model, labelsOf(model)),
       ...(isDeployment(model) && { strategy: { type: "RollingUpdate" } }),
     },
@@ -115,7 +144,10 @@ const scaledEntry = (manager: string, apiVersion: string): object => ({
 
 const keptDeployment = kept<SimulatedWorkload["state"], KubeObject>();
 
-export const replicaSet = ({ model, state, live }: SimulatedWorkload, nowMs: number): KubeObject => {
+export const replicaSet = (
+  { model, state, live }: SimulatedWorkload,
+  nowMs: number,
+): KubeObject => {
   const labels = podLabels(model);
   const ready = live.filter((pod) => isReady(pod, nowMs)).length;
   return keptReplicaSet(state, ready, () => ({
@@ -124,10 +156,21 @@ export const replicaSet = ({ model, state, live }: SimulatedWorkload, nowMs: num
       generation: state.generation,
       labels,
       ownerReferences: [
-        { apiVersion: "apps/v1", kind: "Deployment", name: model.name, uid: model.deploymentUid, controller: true, blockOwnerDeletion: true },
+        {
+          apiVersion: "apps/v1",
+          kind: "Deployment",
+          name: model.name,
+          uid: model.deploymentUid,
+          controller: true,
+          blockOwnerDeletion: true,
+        },
       ],
     },
-    spec: { replicas: state.replicas, selector: { matchLabels: labels }, template: template(model, labels) },
+    spec: {
+      replicas: state.replicas,
+      selector: { matchLabels: labels },
+      template: template(model, labels),
+    },
     status: { ...counts(state.generation, live.length, ready), replicas: live.length },
   }));
 };
@@ -156,13 +199,18 @@ const keptPod = kept<SimulatedPod, KubeObject>();
 
 /** How many of its instants have passed: nothing else of a pod's object follows from the time. */
 const phaseOf = (simulated: SimulatedPod, nowMs: number): number =>
-  Number(simulated.startedMs <= nowMs) + Number(isRunning(simulated, nowMs)) + Number(isReady(simulated, nowMs));
+  Number(simulated.startedMs <= nowMs) +
+  Number(isRunning(simulated, nowMs)) +
+  Number(isReady(simulated, nowMs));
 
 const podAt = (model: WorkloadModel, simulated: SimulatedPod, nowMs: number): KubeObject => ({
   metadata: {
     ...identity(model, simulated.name, simulated.uid, simulated.version),
     creationTimestamp: isoTime(simulated.createdMs),
-    ...(simulated.deletedMs !== undefined && { deletionTimestamp: isoTime(simulated.deletedMs + 30_000), deletionGracePeriodSeconds: 30 }),
+    ...(simulated.deletedMs !== undefined && {
+      deletionTimestamp: isoTime(simulated.deletedMs + 30_000),
+      deletionGracePeriodSeconds: 30,
+    }),
     generateName: `${replicaSetName(model)}-`,
     labels: podLabels(model),
     ownerReferences: [{ ...podOwner(model), controller: true, blockOwnerDeletion: true }],
@@ -173,8 +221,19 @@ const podAt = (model: WorkloadModel, simulated: SimulatedPod, nowMs: number): Ku
 
 /** Only the pods of a Deployment belong to a ReplicaSet between. */
 const podOwner = (model: WorkloadModel): object => {
-  if (isDeployment(model)) return { apiVersion: "apps/v1", kind: "ReplicaSet", name: replicaSetName(model), uid: model.replicaSetUid };
-  return { apiVersion: apiVersionOf(model), kind: model.kind, name: model.name, uid: model.deploymentUid };
+  if (isDeployment(model))
+    return {
+      apiVersion: "apps/v1",
+      kind: "ReplicaSet",
+      name: replicaSetName(model),
+      uid: model.replicaSetUid,
+    };
+  return {
+    apiVersion: apiVersionOf(model),
+    kind: model.kind,
+    name: model.name,
+    uid: model.deploymentUid,
+  };
 };
 
 /** A pod on no node yet has neither a start time nor a Ready condition. */
@@ -197,13 +256,17 @@ const podStatus = (simulated: SimulatedPod, nowMs: number) => {
       condition("PodScheduled", true, simulated.startedMs),
     ],
     startTime: isoTime(simulated.startedMs),
-    containerStatuses: [{ name: CONTAINER, ready, restartCount: 0, state: containerState(simulated, running) }],
+    containerStatuses: [
+      { name: CONTAINER, ready, restartCount: 0, state: containerState(simulated, running) },
+    ],
     qosClass: "Burstable",
   };
 };
 
 const containerState = (simulated: SimulatedPod, running: boolean) =>
-  running ? { running: { startedAt: isoTime(simulated.runningMs) } } : { waiting: { reason: "ContainerCreating" } };
+  running
+    ? { running: { startedAt: isoTime(simulated.runningMs) } }
+    : { waiting: { reason: "ContainerCreating" } };
 
 /** `spec.replicas` is the given count in the answer to a dry run. */
 export const scale = ({ model, state, live }: SimulatedWorkload, replicas = state.replicas) => ({

@@ -6,10 +6,17 @@ import type { Resource } from "./served-resources.ts";
 
 export interface Page {
   readonly items: readonly KubeObject[];
-  readonly metadata: { readonly resourceVersion: string; readonly continue?: string; readonly remainingItemCount?: number };
+  readonly metadata: {
+    readonly resourceVersion: string;
+    readonly continue?: string;
+    readonly remainingItemCount?: number;
+  };
 }
 
-/** A list as it is now: what it is asked for (its path and selectors), its version and all its items in the order of their keys. */
+/**
+ * A list as it is now: what it is asked for (its path and selectors), its version and all its items
+ * in the order of their keys.
+ */
 export interface Listing {
   readonly of: string;
   readonly version: number;
@@ -21,23 +28,34 @@ type Current = Omit<Listing, "items"> & { readonly items: () => Listing["items"]
 const Token = z.object({ v: z.literal("meta.k8s.io/v1"), rv: z.int(), start: z.string() });
 /** The version in a token that goes on in the list as it then is. */
 const INCONSISTENT = -1;
-/** Lists that are kept for clients that read further pages. A real server also drops them after minutes. */
+/**
+ * Lists that are kept for clients that read further pages. A real server also drops them after
+ * minutes.
+ */
 const KEPT_LISTS = 16;
 
 /**
- * Cuts lists into pages. All pages of a list show it as of its first page, however the cluster moves meanwhile; a list that was dropped is a 410 with a token for the rest
- * as it is now, an invalid token a 400.
+ * Cuts lists into pages. All pages of a list show it as of its first page, however the cluster
+ * moves meanwhile; a list that was dropped is a 410 with a token for the rest as it is now, an
+ * invalid token a 400.
  */
 export class Pages {
   readonly #kept = new Map<string, Listing>();
 
-  /** `items` gives the objects as they are now. It is not called for a further page of a list that is kept. */
+  /**
+   * `items` gives the objects as they are now. It is not called for a further page of a list that
+   * is kept.
+   */
   page({ of, version, items }: Current, query: URLSearchParams): Page {
     const limit = limitOf(query);
     const token = query.get("continue");
     if (token) return this.#cut(...this.#resume({ of, version, items }, token), limit);
     // A list at version "0" may come from a cache, and has no pages.
-    return this.#cut({ of, version, items: items() }, "", query.get("resourceVersion") === "0" ? Number.POSITIVE_INFINITY : limit);
+    return this.#cut(
+      { of, version, items: items() },
+      "",
+      query.get("resourceVersion") === "0" ? Number.POSITIVE_INFINITY : limit,
+    );
   }
 
   #resume({ of, version, items }: Current, token: string): [Listing, string] {
@@ -56,7 +74,14 @@ export class Pages {
     const resourceVersion = String(listing.version);
     if (left === 0 || !last) return { items, metadata: { resourceVersion } };
     this.#keep(listing);
-    return { items, metadata: { resourceVersion, continue: tokenOf(listing.version, keyOf(last)), remainingItemCount: left } };
+    return {
+      items,
+      metadata: {
+        resourceVersion,
+        continue: tokenOf(listing.version, keyOf(last)),
+        remainingItemCount: left,
+      },
+    };
   }
 
   #keep(listing: Listing): void {
@@ -82,7 +107,10 @@ const firstAfter = (items: readonly KubeObject[], start: string): number => {
   return from;
 };
 
-/** Orders objects as their keys are ordered, which paging relies on. A list has thousands of objects, and mostly they are in order already. */
+/**
+ * Orders objects as their keys are ordered, which paging relies on. A list has thousands of
+ * objects, and mostly they are in order already.
+ */
 export const inKeyOrder = (objects: readonly KubeObject[]): readonly KubeObject[] => {
   let before = "";
   const areInOrder = objects.every((object) => {
@@ -98,11 +126,13 @@ export const inKeyOrder = (objects: readonly KubeObject[]): readonly KubeObject[
 
 const limitOf = (query: URLSearchParams): number => {
   const text = query.get("limit") ?? "0";
-  if (!/^-?\d+$/.test(text)) throw badRequest(`strconv.ParseInt: parsing "${text}": invalid syntax`);
+  if (!/^-?\d+$/.test(text))
+    throw badRequest(`strconv.ParseInt: parsing "${text}": invalid syntax`);
   return Number(text) > 0 ? Number(text) : Number.POSITIVE_INFINITY;
 };
 
-const tokenOf = (rv: number, start: string): string => Buffer.from(JSON.stringify({ v: "meta.k8s.io/v1", rv, start })).toString("base64url");
+const tokenOf = (rv: number, start: string): string =>
+  Buffer.from(JSON.stringify({ v: "meta.k8s.io/v1", rv, start })).toString("base64url");
 
 const parseToken = (text: string): z.infer<typeof Token> => {
   try {
@@ -124,7 +154,9 @@ const count =
 const podStatus: Cell = (object) => {
   if (fieldAt(object, "metadata.deletionTimestamp") !== undefined) return "Terminating";
   const phase = String(fieldAt(object, "status.phase"));
-  return phase === "Pending" && fieldAt(object, "status.startTime") !== undefined ? "ContainerCreating" : phase;
+  return phase === "Pending" && fieldAt(object, "status.startTime") !== undefined
+    ? "ContainerCreating"
+    : phase;
 };
 
 /** A field of the object; empty where it is absent. */
@@ -132,12 +164,16 @@ const field =
   (path: string): Cell =>
   (object) => {
     const value = fieldAt(object, path);
-    return typeof value === "string" || typeof value === "number" || typeof value === "boolean" ? String(value) : "";
+    return typeof value === "string" || typeof value === "number" || typeof value === "boolean"
+      ? String(value)
+      : "";
   };
 
 const ready: Cell = (object) => {
   const conditions = fieldAt(object, "status.conditions");
-  const condition = Array.isArray(conditions) ? conditions.findIndex((each) => isObject(each) && each["type"] === "Ready") : -1;
+  const condition = Array.isArray(conditions)
+    ? conditions.findIndex((each) => isObject(each) && each["type"] === "Ready")
+    : -1;
   return field(`status.conditions.${condition}.reason`)(object);
 };
 
@@ -148,9 +184,14 @@ const COLUMNS: Readonly<Record<string, Readonly<Record<string, Cell>>>> = {
     "Up-to-date": count("status.updatedReplicas"),
     Available: count("status.availableReplicas"),
   },
-  ReplicaSet: { Desired: count("spec.replicas"), Current: count("status.replicas"), Ready: count("status.readyReplicas") },
+  ReplicaSet: {
+    Desired: count("spec.replicas"),
+    Current: count("status.replicas"),
+    Ready: count("status.readyReplicas"),
+  },
   Pod: {
-    Ready: (object) => (fieldAt(object, "status.containerStatuses.0.ready") === true ? "1/1" : "0/1"),
+    Ready: (object) =>
+      fieldAt(object, "status.containerStatuses.0.ready") === true ? "1/1" : "0/1",
     Status: podStatus,
     Restarts: () => 0,
   },
@@ -170,26 +211,55 @@ const COLUMNS: Readonly<Record<string, Readonly<Record<string, Cell>>>> = {
     "Max Replicas": field("spec.maxReplicas"),
     "Dry-run": field("spec.dryRun"),
   },
-  Event: { Type: field("type"), Reason: field("reason"), Object: field("involvedObject.name"), Message: field("message") },
+  Event: {
+    Type: field("type"),
+    Reason: field("reason"),
+    Object: field("involvedObject.name"),
+    Message: field("message"),
+  },
   Namespace: { Status: (object) => String(fieldAt(object, "status.phase")) },
 };
 
 /** True for clients that let the server lay out what people read, as kubectl does. */
 export const wantsTable = (accept: string): boolean =>
-  accept.split(",").some((type) => /;as=Table\b/.test(type) && /;g=meta\.k8s\.io\b/.test(type) && /;v=v1(;|$)/.test(type));
+  accept
+    .split(",")
+    .some(
+      (type) =>
+        /;as=Table\b/.test(type) && /;g=meta\.k8s\.io\b/.test(type) && /;v=v1(;|$)/.test(type),
+    );
 
 /** Objects as rows. Ages are by the cluster's own clock, which the client's may be far from. */
-export const table = ({ kind }: Resource, objects: readonly KubeObject[], metadata: unknown, nowMs: number) => {
+export const table = (
+  { kind }: Resource,
+  objects: readonly KubeObject[],
+  metadata: unknown,
+  nowMs: number,
+) => {
   const between = Object.entries(COLUMNS[kind] ?? {});
   const names = ["Name", ...between.map(([name]) => name), "Age"];
   return {
     kind: "Table",
     apiVersion: "meta.k8s.io/v1",
     metadata,
-    columnDefinitions: names.map((name) => ({ name, type: "string", format: name === "Name" ? "name" : "", description: "", priority: 0 })),
+    columnDefinitions: names.map((name) => ({
+      name,
+      type: "string",
+      format: name === "Name" ? "name" : "",
+      description: "",
+      priority: 0,
+    })),
     rows: objects.map((object) => ({
-      cells: [object.metadata.name, ...between.map(([, cell]) => cell(object)), ageOf(object, nowMs)],
-      object: { kind: "PartialObjectMetadata", apiVersion: "meta.k8s.io/v1", metadata: object.metadata },
+      cells: [
+        object.metadata.name,
+        ...between.map(([, cell]) => cell(object)),
+        ageOf(object, nowMs),
+      ],
+      object: {
+        kind: "PartialObjectMetadata",
+        apiVersion: "meta.k8s.io/v1",
+        metadata: object.metadata,
+      },
     })),
   };
 };

@@ -17,7 +17,10 @@ const REQUIREMENT =
   /\s*(?:!\s*(?<absent>[\w./-]+)|(?<key>[\w./-]+)(?:\s*(?<sign>==|=|!=|>|<)\s*(?<value>[\w.-]*)|\s+(?<set>in|notin)\s*\((?<values>[^()]*)\))?)\s*(?:,|$)/y;
 const OPERATORS = { "=": "in", "==": "in", "!=": "notin", ">": "gt", "<": "lt" } as const;
 
-/** Parses `?labelSelector=`; an invalid text is a 400. It shares no code with the parser of the client, so that neither hides a fault of the other. */
+/**
+ * Parses `?labelSelector=`; an invalid text is a 400. It shares no code with the parser of the
+ * client, so that neither hides a fault of the other.
+ */
 export const parseLabelSelector = (text: string): Selector => {
   const requirements: Selector[number][] = [];
   REQUIREMENT.lastIndex = 0;
@@ -32,15 +35,23 @@ export const parseLabelSelector = (text: string): Selector => {
 const requirement = (groups: Readonly<Record<string, string | undefined>>): Selector[number] => {
   const { absent, key = "", sign, value = "", set, values = "" } = groups;
   if (absent !== undefined) return { key: absent, operator: "!", values: [] };
-  if (set === "in" || set === "notin") return { key, operator: set, values: values.split(",").map((each) => each.trim()) };
+  if (set === "in" || set === "notin")
+    return { key, operator: set, values: values.split(",").map((each) => each.trim()) };
   if (isSign(sign)) return { key, operator: OPERATORS[sign], values: [value] };
   return { key, operator: "exists", values: [] };
 };
 
-const isSign = (text: string | undefined): text is keyof typeof OPERATORS => text !== undefined && Object.hasOwn(OPERATORS, text);
+const isSign = (text: string | undefined): text is keyof typeof OPERATORS =>
+  text !== undefined && Object.hasOwn(OPERATORS, text);
 
-/** Parses `?fieldSelector=` for objects with the given fields; another field is a 400, as it is on a real server. */
-export const parseFieldSelector = (text: string, fields: readonly string[]): ((object: KubeObject) => boolean) => {
+/**
+ * Parses `?fieldSelector=` for objects with the given fields; another field is a 400, as it is on a
+ * real server.
+ */
+export const parseFieldSelector = (
+  text: string,
+  fields: readonly string[],
+): ((object: KubeObject) => boolean) => {
   const terms = text
     .split(",")
     .filter((term) => term.trim() !== "")
@@ -57,13 +68,22 @@ const fieldTerm = (term: string, fields: readonly string[]): ((object: KubeObjec
 
 /** The value at a dotted path; undefined where the path ends early. */
 export const fieldAt = (object: KubeObject, path: string): unknown =>
-  path.split(".").reduce<unknown>((inside, name) => (hasEntries(inside) ? inside[name] : undefined), object);
+  path
+    .split(".")
+    .reduce<unknown>((inside, name) => (hasEntries(inside) ? inside[name] : undefined), object);
 
 /** Lists count too: a path may name an index. */
-const hasEntries = (value: unknown): value is Readonly<Record<string, unknown>> => typeof value === "object" && value !== null;
+const hasEntries = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === "object" && value !== null;
 
-export const selectObjects = (objects: readonly KubeObject[], query: URLSearchParams, fields: readonly string[]): readonly KubeObject[] => {
+export const selectObjects = (
+  objects: readonly KubeObject[],
+  query: URLSearchParams,
+  fields: readonly string[],
+): readonly KubeObject[] => {
   const labelled = parseLabelSelector(query.get("labelSelector") ?? "");
   const hasFields = parseFieldSelector(query.get("fieldSelector") ?? "", fields);
-  return objects.filter((object) => matches(labelled, object.metadata.labels ?? {}) && hasFields(object));
+  return objects.filter(
+    (object) => matches(labelled, object.metadata.labels ?? {}) && hasFields(object),
+  );
 };

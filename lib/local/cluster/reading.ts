@@ -4,7 +4,10 @@ import { isLive, type SimulatedPod } from "./simulated-pod.ts";
 import { cpuUsedAt, type Totals, totalsAt, type WorkloadState } from "./simulated-workload.ts";
 import type { SimulatedWorkload } from "./simulation.ts";
 
-/** What the metrics server knows of one pod: the mean CPU between two scrapes and the memory at the later one. */
+/**
+ * What the metrics server knows of one pod: the mean CPU between two scrapes and the memory at the
+ * later one.
+ */
 export interface PodUsage {
   readonly pod: SimulatedPod;
   readonly timestampMs: number;
@@ -21,10 +24,18 @@ const FRESHEST_MS = 10_000;
 const NOISE_STEPS = 1000;
 const NANO_PER_MILLI = 1e6;
 
-export const lastScrapeMs = (nowMs: number): number => Math.floor(nowMs / RESOLUTION_MS) * RESOLUTION_MS;
+export const lastScrapeMs = (nowMs: number): number =>
+  Math.floor(nowMs / RESOLUTION_MS) * RESOLUTION_MS;
 
-/** The usage of each live pod as of the last scrape, if there is one. `noise`: relative amplitude. */
-export const scrape = (model: WorkloadModel, state: WorkloadState, nowMs: number, noise: number): readonly PodUsage[] => {
+/**
+ * The usage of each live pod as of the last scrape, if there is one. `noise`: relative amplitude.
+ */
+export const scrape = (
+  model: WorkloadModel,
+  state: WorkloadState,
+  nowMs: number,
+  noise: number,
+): readonly PodUsage[] => {
   const atMs = lastScrapeMs(nowMs);
   // Usage is what two scrapes in a row differ by: after an outage the first one says nothing.
   if (isDark(model, atMs) || isDark(model, atMs - RESOLUTION_MS)) return [];
@@ -40,20 +51,31 @@ export const scrape = (model: WorkloadModel, state: WorkloadState, nowMs: number
 export const isDark = (model: WorkloadModel, atMs: number): boolean => {
   const sinceMs = atMs - model.startMs;
   return (
-    model.outages.some(({ fromMs, toMs }) => sinceMs >= fromMs && sinceMs < toMs) || demandAt(model.trace, sinceMs + model.traceOffsetMs).missing
+    model.outages.some(({ fromMs, toMs }) => sinceMs >= fromMs && sinceMs < toMs) ||
+    demandAt(model.trace, sinceMs + model.traceOffsetMs).missing
   );
 };
 
 const usageOf = (
-  { model, state, noise }: { readonly model: WorkloadModel; readonly state: WorkloadState; readonly noise: number },
+  {
+    model,
+    state,
+    noise,
+  }: { readonly model: WorkloadModel; readonly state: WorkloadState; readonly noise: number },
   pod: SimulatedPod,
   { fromMs, atMs }: { readonly fromMs: number; readonly atMs: number },
 ): PodUsage => {
   const readyMs = Math.min(atMs, Math.max(fromMs, pod.readyMs));
-  const used = model.idle.cpuMillicores * (readyMs - fromMs) + cpuUsedAt(state, atMs) - cpuUsedAt(state, readyMs);
+  const used =
+    model.idle.cpuMillicores * (readyMs - fromMs) +
+    cpuUsedAt(state, atMs) -
+    cpuUsedAt(state, readyMs);
   const draw = drawer(model.seed, "noise", model.namespace, pod.name, atMs);
   const factor = noise === 0 ? 1 : 1 + (noise * draw(-NOISE_STEPS, NOISE_STEPS)) / NOISE_STEPS;
-  const loaded = pod.readyMs <= atMs ? (state.segments.findLast((segment) => segment.fromMs <= atMs) ?? state.segments[0]) : undefined;
+  const loaded =
+    pod.readyMs <= atMs
+      ? (state.segments.findLast((segment) => segment.fromMs <= atMs) ?? state.segments[0])
+      : undefined;
   return {
     pod,
     timestampMs: atMs,
@@ -66,7 +88,9 @@ const usageOf = (
 export interface Statistics extends Totals {
   readonly namespace: string;
   readonly name: string;
-  /** Of the trace: usually a rate, of which the totals are no amount (lib/local/view/summary.ts). */
+  /**
+   * Of the trace: usually a rate, of which the totals are no amount (lib/local/view/summary.ts).
+   */
   readonly unit: string;
   /** Distance of two samples of the trace. */
   readonly stepMs: number;

@@ -2,7 +2,12 @@ import type { WorkloadKind, WorkloadModel } from "./definition.ts";
 import { apiVersionOf, deployment, isoTime, pod, replicaSet } from "./kube-objects.ts";
 import type { KubeObject } from "./list-selectors.ts";
 import { podMetrics } from "./metrics-objects.ts";
-import { type CustomObject, HPA_KIND, KEPT_KINDS, type KeptKind } from "./objects/custom-objects.ts";
+import {
+  type CustomObject,
+  HPA_KIND,
+  KEPT_KINDS,
+  type KeptKind,
+} from "./objects/custom-objects.ts";
 import { coreEvent } from "./objects/events.ts";
 import { scrape } from "./reading.ts";
 import { createdMs } from "./simulated-workload.ts";
@@ -55,7 +60,10 @@ const named = (kind: string, ...shortNames: readonly string[]) => ({
   ...{ version: "v1", namespaced: true, fields: NAME_FIELDS, scalable: false, stored: true },
 });
 
-/** The plural of a kind as Kubernetes guesses it (meta.UnsafeGuessKindToResource): Rollout → rollouts, Policy → policies, Class → classes. */
+/**
+ * The plural of a kind as Kubernetes guesses it (meta.UnsafeGuessKindToResource): Rollout →
+ * rollouts, Policy → policies, Class → classes.
+ */
 export const pluralOf = (kind: string): string => {
   const singular = kind.toLowerCase();
   if (singular.endsWith("s")) return `${singular}es`;
@@ -65,7 +73,12 @@ export const pluralOf = (kind: string): string => {
 /** A kind of events, in whose objects this field names what they are about. */
 const eventsAbout = (field: string) => ({
   ...named("Event", "ev"),
-  fields: [...NAME_FIELDS, "reason", "type", ...["kind", "namespace", "name", "uid", "apiVersion"].map((name) => `${field}.${name}`)],
+  fields: [
+    ...NAME_FIELDS,
+    "reason",
+    "type",
+    ...["kind", "namespace", "name", "uid", "apiVersion"].map((name) => `${field}.${name}`),
+  ],
 });
 
 const SHORT_NAMES: Readonly<Record<string, string>> = {
@@ -81,7 +94,10 @@ const keptResource = (of: KeptKind): Resource => ({
   version: of.version,
   resource: of.plural,
   custom: of,
-  list: ({ objects }) => objects.filter(({ kind }) => kind === of.kind).map((object) => ({ ...object, apiVersion: of.apiVersion })),
+  list: ({ objects }) =>
+    objects
+      .filter(({ kind }) => kind === of.kind)
+      .map((object) => ({ ...object, apiVersion: of.apiVersion })),
 });
 
 /** The first version of the HPA can be read, with the spec as the second has it. */
@@ -90,7 +106,11 @@ const HPA_OF_V1: Resource = { ...READABLE, version: "v1" };
 
 const namespaces = ({ workloads, uid }: World): readonly KubeObject[] => {
   const byName = new Map<string, KubeObject>();
-  for (const { model } of workloads) byName.set(model.namespace, namespaceOf(model.namespace, { creationTimestamp: isoTime(createdMs(model)) }));
+  for (const { model } of workloads)
+    byName.set(
+      model.namespace,
+      namespaceOf(model.namespace, { creationTimestamp: isoTime(createdMs(model)) }),
+    );
   byName.set(SYSTEM, namespaceOf(SYSTEM, { uid }));
   return [...byName.values()];
 };
@@ -111,25 +131,39 @@ const workloadsOf = (kind: WorkloadKind, shortName: string, group = "apps") => (
   ...named(kind, shortName),
   group,
   scalable: true,
-  list: (world: World): readonly KubeObject[] => ofKind(world, kind).map((workload) => deployment(workload, world.nowMs)),
+  list: (world: World): readonly KubeObject[] =>
+    ofKind(world, kind).map((workload) => deployment(workload, world.nowMs)),
 });
 
 const REPLICA_SETS = workloadsOf("ReplicaSet", "rs");
-/** Kinds that metrics describe have no objects here: only their names are known, so that a metric of one can be asked. */
+/**
+ * Kinds that metrics describe have no objects here: only their names are known, so that a metric of
+ * one can be asked.
+ */
 const none = (): readonly KubeObject[] => [];
 
 export const RESOURCES: readonly Resource[] = [
-  { ...named("Namespace", "ns"), group: "", namespaced: false, fields: ["metadata.name", "status.phase"], list: namespaces },
+  {
+    ...named("Namespace", "ns"),
+    group: "",
+    namespaced: false,
+    fields: ["metadata.name", "status.phase"],
+    list: namespaces,
+  },
   {
     ...named("Pod", "po"),
     group: "",
     fields: [...NAME_FIELDS, "status.phase", "spec.nodeName", "spec.restartPolicy"],
-    list: ({ workloads, nowMs }) => workloads.flatMap(({ model, state }) => state.pods.map((each) => pod(model, each, nowMs))),
+    list: ({ workloads, nowMs }) =>
+      workloads.flatMap(({ model, state }) => state.pods.map((each) => pod(model, each, nowMs))),
   },
   workloadsOf("Deployment", "deploy"),
   {
     ...REPLICA_SETS,
-    list: (world) => [...ofKind(world, "Deployment").map((workload) => replicaSet(workload, world.nowMs)), ...REPLICA_SETS.list(world)],
+    list: (world) => [
+      ...ofKind(world, "Deployment").map((workload) => replicaSet(workload, world.nowMs)),
+      ...REPLICA_SETS.list(world),
+    ],
   },
   workloadsOf("StatefulSet", "sts"),
   workloadsOf("ReplicationController", "rc", ""),
@@ -141,9 +175,20 @@ export const RESOURCES: readonly Resource[] = [
   { ...eventsAbout("regarding"), group: "events.k8s.io", list: ({ events }) => events },
   {
     ...named("PodMetrics"),
-    ...{ group: "metrics.k8s.io", version: "v1beta1", resource: "pods", singular: "", missingAs: "podmetrics", stored: false },
+    ...{
+      group: "metrics.k8s.io",
+      version: "v1beta1",
+      resource: "pods",
+      singular: "",
+      missingAs: "podmetrics",
+      stored: false,
+    },
     list: ({ workloads, nowMs, noise }) =>
-      workloads.flatMap((workload) => scrape(workload.model, workload.state, nowMs, noise).map((usage) => podMetrics(workload, usage, nowMs))),
+      workloads.flatMap((workload) =>
+        scrape(workload.model, workload.state, nowMs, noise).map((usage) =>
+          podMetrics(workload, usage, nowMs),
+        ),
+      ),
   },
 ];
 
@@ -152,19 +197,25 @@ export const foreignResources = (workloads: readonly SimulatedWorkload[]): reado
   const models = workloads.flatMap(({ model }) => (model.apiVersion === undefined ? [] : [model]));
   return models.length === 0
     ? []
-    : [...Map.groupBy(models, ({ apiVersion, kind }) => `${apiVersion}/${kind}`).values()].map(([model]) => foreign(model));
+    : [...Map.groupBy(models, ({ apiVersion, kind }) => `${apiVersion}/${kind}`).values()].map(
+        ([model]) => foreign(model),
+      );
 };
 
 const foreign = (model: WorkloadModel | undefined): Resource => {
   const { kind = "", apiVersion = "" } = model ?? {};
   const [group = "", version = ""] = apiVersion.split("/");
   const list = (world: World): readonly KubeObject[] =>
-    world.workloads.filter((each) => isOf(each, { group, version, kind })).map((workload) => deployment(workload, world.nowMs));
+    world.workloads
+      .filter((each) => isOf(each, { group, version, kind }))
+      .map((workload) => deployment(workload, world.nowMs));
   return { ...named(kind), group, version, scalable: true, list };
 };
 
-export const isOf = ({ model }: SimulatedWorkload, { group, version, kind }: Pick<Resource, "group" | "version" | "kind">): boolean =>
-  model.kind === kind && apiVersionOf(model) === groupVersion({ group, version });
+export const isOf = (
+  { model }: SimulatedWorkload,
+  { group, version, kind }: Pick<Resource, "group" | "version" | "kind">,
+): boolean => model.kind === kind && apiVersionOf(model) === groupVersion({ group, version });
 
 /** The objects of one namespace, or of all. */
 export const within = (world: World, namespace: string | undefined): World =>
@@ -177,4 +228,5 @@ export const within = (world: World, namespace: string | undefined): World =>
         events: world.events.filter(({ metadata }) => metadata.namespace === namespace),
       };
 
-export const groupVersion = ({ group, version }: Pick<Resource, "group" | "version">): string => (group === "" ? version : `${group}/${version}`);
+export const groupVersion = ({ group, version }: Pick<Resource, "group" | "version">): string =>
+  group === "" ? version : `${group}/${version}`;

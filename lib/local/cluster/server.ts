@@ -14,7 +14,10 @@ import { internalError, Refusal, tooLarge, unauthorized } from "./status.ts";
 const MAX_BODY_BYTES = 3 * 2 ** 20;
 /** From this size on a real server compresses an answer for a client that accepts it. */
 const GZIP_FROM_BYTES = 128 * 2 ** 10;
-/** An idle connection outlives the time between two slow syncs, so that no request meets a connection that is being closed. */
+/**
+ * An idle connection outlives the time between two slow syncs, so that no request meets a
+ * connection that is being closed.
+ */
 const KEEP_ALIVE_MS = 180_000;
 const HEALTH_PATHS = new Set(["/healthz", "/livez", "/readyz"]);
 
@@ -41,7 +44,9 @@ export type Answering = (request: IncomingMessage, response: ServerResponse) => 
 /** Meets the requests of a server, and gives those on that it lets through. */
 export type Before = (answering: Answering) => Answering;
 
-/** The HTTPS side of the API: authentication, bodies, Status objects. It has no state of its own. */
+/**
+ * The HTTPS side of the API: authentication, bodies, Status objects. It has no state of its own.
+ */
 export const apiServer = (parts: ServerParts): Server => {
   const { certificatePem, keyPem } = parts.credentials;
   const answering: Answering = async (request, response) => {
@@ -54,7 +59,10 @@ export const apiServer = (parts: ServerParts): Server => {
     }
   };
   const first = parts.before?.(answering) ?? answering;
-  return createServer({ cert: certificatePem, key: keyPem, keepAliveTimeout: KEEP_ALIVE_MS }, (request, response) => void first(request, response));
+  return createServer(
+    { cert: certificatePem, key: keyPem, keepAliveTimeout: KEEP_ALIVE_MS },
+    (request, response) => void first(request, response),
+  );
 };
 
 const answerTo = async (parts: ServerParts, request: IncomingMessage): Promise<Answer> => {
@@ -62,7 +70,8 @@ const answerTo = async (parts: ServerParts, request: IncomingMessage): Promise<A
     return await perform(parts, request);
   } catch (error) {
     if (error instanceof Refusal) return { code: error.body.code, body: error.body };
-    // The client closed the connection in the middle of its request: there is no effect and no answer.
+    // The client closed the connection in the middle of its request: there is no effect and no
+    // answer.
     if (request.errored) return { code: 400, body: "" };
     parts.onError(error);
     const { body } = internalError(error instanceof Error ? error.message : String(error));
@@ -70,7 +79,10 @@ const answerTo = async (parts: ServerParts, request: IncomingMessage): Promise<A
   }
 };
 
-const perform = async ({ api, credentials }: ServerParts, request: IncomingMessage): Promise<Answer> => {
+const perform = async (
+  { api, credentials }: ServerParts,
+  request: IncomingMessage,
+): Promise<Answer> => {
   const { pathname, searchParams } = new URL(request.url ?? "/", "https://cluster.invalid");
   if (HEALTH_PATHS.has(pathname)) return { code: 200, body: "ok" };
   if (!isBearer(request.headers.authorization, credentials.token)) throw unauthorized();
@@ -84,10 +96,13 @@ const perform = async ({ api, credentials }: ServerParts, request: IncomingMessa
     body,
   });
   if (answer instanceof ServiceReply) return answer;
-  return answer === undefined ? { code: 404, body: "404 page not found\n" } : { code: 200, body: answer };
+  return answer === undefined
+    ? { code: 404, body: "404 page not found\n" }
+    : { code: 200, body: answer };
 };
 
-const mediaType = (request: IncomingMessage): string => (request.headers["content-type"] ?? "application/json").split(";")[0]?.trim() ?? "";
+const mediaType = (request: IncomingMessage): string =>
+  (request.headers["content-type"] ?? "application/json").split(";")[0]?.trim() ?? "";
 
 /** Compared in constant time: the port is open to every process of the machine. */
 const isBearer = (header: string | undefined, token: string): boolean => {
@@ -107,11 +122,16 @@ const bodyOf = async (request: IncomingMessage): Promise<string> => {
   return Buffer.concat(chunks).toString();
 };
 
-const send = async (request: IncomingMessage, response: ServerResponse, { code, body, headers }: Answer): Promise<void> => {
+const send = async (
+  request: IncomingMessage,
+  response: ServerResponse,
+  { code, body, headers }: Answer,
+): Promise<void> => {
   if (body instanceof EventStream) return body.sendTo(response);
   const plain = typeof body === "string";
   const bytes = Buffer.from(plain ? body : `${jsonOf(body)}\n`);
-  const zipped = bytes.length >= GZIP_FROM_BYTES && /\bgzip\b/.test(request.headers["accept-encoding"] ?? "");
+  const zipped =
+    bytes.length >= GZIP_FROM_BYTES && /\bgzip\b/.test(request.headers["accept-encoding"] ?? "");
   const content = zipped ? await compress(bytes, { level: 1 }) : bytes;
   response.writeHead(code, {
     "content-type": plain ? "text/plain; charset=utf-8" : "application/json",

@@ -22,7 +22,10 @@ const SCHEDULING_MS = { min: 100, max: 900 };
 /** How much of the start-up goes by before the container runs (image, volumes), in percent. */
 const PULLING_PERCENT = { min: 30, max: 60 };
 
-/** The pod number `ordinal` of a workload: name, uid and durations follow from the seed. `taken`: names that live. */
+/**
+ * The pod number `ordinal` of a workload: name, uid and durations follow from the seed. `taken`:
+ * names that live.
+ */
 export const bornPod = (
   model: WorkloadModel,
   born: { readonly ordinal: number; readonly createdMs: number; readonly version: number },
@@ -45,33 +48,50 @@ export const bornPod = (
   } satisfies SimulatedPod;
 };
 
-const freeName = (model: WorkloadModel, purpose: readonly (string | number)[], taken: ReadonlySet<string>): string => {
+const freeName = (
+  model: WorkloadModel,
+  purpose: readonly (string | number)[],
+  taken: ReadonlySet<string>,
+): string => {
   for (let attempt = 0; ; attempt++) {
     const name = `${replicaSetName(model)}-${drawName(NAME_SUFFIX_LENGTH, model.seed, ...purpose, "name", attempt)}`;
     if (!taken.has(name)) return name;
   }
 };
 
-export const replicaSetName = ({ name, podTemplateHash }: WorkloadModel): string => `${name}-${podTemplateHash}`;
+export const replicaSetName = ({ name, podTemplateHash }: WorkloadModel): string =>
+  `${name}-${podTemplateHash}`;
 
 export const isLive = (pod: SimulatedPod): boolean => pod.deletedMs === undefined;
 export const isRunning = (pod: SimulatedPod, atMs: number): boolean => pod.runningMs <= atMs;
-export const isReady = (pod: SimulatedPod, atMs: number): boolean => isLive(pod) && pod.readyMs <= atMs;
-export const isGone = (pod: SimulatedPod, atMs: number): boolean => pod.deletedMs !== undefined && pod.deletedMs + terminationMs(pod) <= atMs;
+export const isReady = (pod: SimulatedPod, atMs: number): boolean =>
+  isLive(pod) && pod.readyMs <= atMs;
+export const isGone = (pod: SimulatedPod, atMs: number): boolean =>
+  pod.deletedMs !== undefined && pod.deletedMs + terminationMs(pod) <= atMs;
 
 /** The instants at which something about the pod changes. */
 export const changesOf = (pod: SimulatedPod): readonly number[] =>
-  pod.deletedMs === undefined ? [pod.startedMs, pod.runningMs, pod.readyMs] : [pod.deletedMs + terminationMs(pod)];
+  pod.deletedMs === undefined
+    ? [pod.startedMs, pod.runningMs, pod.readyMs]
+    : [pod.deletedMs + terminationMs(pod)];
 
 /** A pod without a node is gone at once. */
-const terminationMs = ({ deletedMs, startedMs }: SimulatedPod): number => (deletedMs !== undefined && deletedMs < startedMs ? 0 : TERMINATION_MS);
+const terminationMs = ({ deletedMs, startedMs }: SimulatedPod): number =>
+  deletedMs !== undefined && deletedMs < startedMs ? 0 : TERMINATION_MS;
 
 /**
- * The pods to delete when `count` are too many, in the order of the ReplicaSet controller as far as it applies here: not on a node first, then not running, then not
- * ready, then ready for the shortest time, then the youngest. Pods that were made in the same instant go by name, so that the choice is always the same.
+ * The pods to delete when `count` are too many, in the order of the ReplicaSet controller as far as
+ * it applies here: not on a node first, then not running, then not ready, then ready for the
+ * shortest time, then the youngest. Pods that were made in the same instant go by name, so that the
+ * choice is always the same.
  */
-export const victims = (live: readonly SimulatedPod[], count: number, atMs: number): ReadonlySet<SimulatedPod> => {
-  const stage = (pod: SimulatedPod) => Number(pod.startedMs <= atMs) + Number(isRunning(pod, atMs)) + Number(isReady(pod, atMs));
+export const victims = (
+  live: readonly SimulatedPod[],
+  count: number,
+  atMs: number,
+): ReadonlySet<SimulatedPod> => {
+  const stage = (pod: SimulatedPod) =>
+    Number(pod.startedMs <= atMs) + Number(isRunning(pod, atMs)) + Number(isReady(pod, atMs));
   const byRank = (a: SimulatedPod, b: SimulatedPod) =>
     stage(a) - stage(b) ||
     (isReady(a, atMs) && isReady(b, atMs) ? b.readyMs - a.readyMs : 0) ||

@@ -1,10 +1,19 @@
 import { demandAt, nextChangeMs } from "../traces/trace.ts";
 import type { WorkloadModel } from "./definition.ts";
-import { bornPod, changesOf, isGone, isLive, isReady, type SimulatedPod, victims } from "./simulated-pod.ts";
+import {
+  bornPod,
+  changesOf,
+  isGone,
+  isLive,
+  isReady,
+  type SimulatedPod,
+  victims,
+} from "./simulated-pod.ts";
 
 /**
- * One workload at one instant. It changes at events only (a new sample, a pod that becomes ready, a write), never at the instants of a read: so the same
- * events give the same state, to the last bit, however often it is read.
+ * One workload at one instant. It changes at events only (a new sample, a pod that becomes ready, a
+ * write), never at the instants of a read: so the same events give the same state, to the last bit,
+ * however often it is read.
  */
 export interface WorkloadState {
   /** The last event. */
@@ -23,7 +32,10 @@ export interface WorkloadState {
   readonly segments: readonly [...Segment[], Segment];
   /** Up to `atMs`. */
   readonly totals: Totals;
-  /** Units that were asked for by `atMs` and not served yet, if the load is a queue of messages: pods then work off later what they cannot at once. */
+  /**
+   * Units that were asked for by `atMs` and not served yet, if the load is a queue of messages:
+   * pods then work off later what they cannot at once.
+   */
   readonly waiting: number;
 }
 
@@ -33,11 +45,17 @@ export interface Segment {
   readonly demand: number;
   readonly ready: number;
   readonly load: Load;
-  /** CPU that a pod which was ready all the time had used by `fromMs`, in millicores × ms since the start of the run. */
+  /**
+   * CPU that a pod which was ready all the time had used by `fromMs`, in millicores × ms since the
+   * start of the run.
+   */
   readonly cpuUsed: number;
 }
 
-/** Demand is counted in samples' worth: units × time ÷ step of the trace, so that for a trace that counts calls it is calls. */
+/**
+ * Demand is counted in samples' worth: units × time ÷ step of the trace, so that for a trace that
+ * counts calls it is calls.
+ */
 export interface Totals {
   readonly elapsedMs: number;
   readonly replicaMs: number;
@@ -50,17 +68,31 @@ export interface Totals {
   readonly worst?: { readonly atMs: number; readonly unserved: number };
 }
 
-const NO_TOTALS: Totals = { elapsedMs: 0, replicaMs: 0, readyMs: 0, demand: 0, served: 0, unserved: 0, aboveTargetMs: 0 };
+const NO_TOTALS: Totals = {
+  elapsedMs: 0,
+  replicaMs: 0,
+  readyMs: 0,
+  demand: 0,
+  served: 0,
+  unserved: 0,
+  aboveTargetMs: 0,
+};
 /** The cluster is older than the run: its first pods are past every initialization period. */
 const AGE_AT_START_MS = 600_000;
 /** Two scrapes and what may lie between them. */
 const LOOK_BACK_MS = 45_000;
 
-export const createdMs = (model: WorkloadModel): number => model.startMs - AGE_AT_START_MS - model.startupMs.max;
+export const createdMs = (model: WorkloadModel): number =>
+  model.startMs - AGE_AT_START_MS - model.startupMs.max;
 
 /** The workload as the run finds it: its first pods have been ready for long. */
 export const initialState = (model: WorkloadModel, version: number): WorkloadState => {
-  const born = bear(model, [], { from: 0, count: model.initialReplicas, createdMs: createdMs(model), version });
+  const born = bear(model, [], {
+    from: 0,
+    count: model.initialReplicas,
+    createdMs: createdMs(model),
+    version,
+  });
   const atMs = model.startMs;
   const first: Segment = { fromMs: atMs, cpuUsed: 0, ...loadAt(model, born, atMs) };
   return {
@@ -78,16 +110,30 @@ export const initialState = (model: WorkloadModel, version: number): WorkloadSta
 
 /** The next event after the last one, unless a write comes first. */
 export const nextEventMs = (model: WorkloadModel, { atMs, pods }: WorkloadState): number => {
-  let nextMs = model.startMs + nextChangeMs(model.trace, atMs - model.startMs + model.traceOffsetMs) - model.traceOffsetMs;
-  for (const pod of pods) for (const changeMs of changesOf(pod)) if (changeMs > atMs && changeMs < nextMs) nextMs = changeMs;
+  let nextMs =
+    model.startMs +
+    nextChangeMs(model.trace, atMs - model.startMs + model.traceOffsetMs) -
+    model.traceOffsetMs;
+  for (const pod of pods)
+    for (const changeMs of changesOf(pod))
+      if (changeMs > atMs && changeMs < nextMs) nextMs = changeMs;
   return nextMs;
 };
 
-/** The state after the event at `atMs`, which must be the next one. What changed carries `version`. */
-export const passEvent = (model: WorkloadModel, state: WorkloadState, atMs: number, version: number): WorkloadState => {
+/**
+ * The state after the event at `atMs`, which must be the next one. What changed carries `version`.
+ */
+export const passEvent = (
+  model: WorkloadModel,
+  state: WorkloadState,
+  atMs: number,
+  version: number,
+): WorkloadState => {
   const changed = state.pods.some((pod) => changesOf(pod).includes(atMs));
   const pods = changed
-    ? state.pods.filter((pod) => !isGone(pod, atMs)).map((pod) => (changesOf(pod).includes(atMs) ? { ...pod, version } : pod))
+    ? state.pods
+        .filter((pod) => !isGone(pod, atMs))
+        .map((pod) => (changesOf(pod).includes(atMs) ? { ...pod, version } : pod))
     : state.pods;
   return { ...settle(model, state, pods, atMs), version: changed ? version : state.version };
 };
@@ -96,16 +142,28 @@ export const passEvent = (model: WorkloadModel, state: WorkloadState, atMs: numb
 export const writeReplicas = (
   model: WorkloadModel,
   state: WorkloadState,
-  write: { readonly atMs: number; readonly replicas: number; readonly version: number; readonly manager?: string | undefined },
+  write: {
+    readonly atMs: number;
+    readonly replicas: number;
+    readonly version: number;
+    readonly manager?: string | undefined;
+  },
 ): WorkloadState => {
   const { atMs, replicas, version, manager } = write;
   const live = state.pods.filter(isLive);
   const doomed = victims(live, Math.max(0, live.length - replicas), atMs);
-  const kept = state.pods.map((pod) => (doomed.has(pod) ? { ...pod, deletedMs: atMs, version } : pod)).filter((pod) => !isGone(pod, atMs));
+  const kept = state.pods
+    .map((pod) => (doomed.has(pod) ? { ...pod, deletedMs: atMs, version } : pod))
+    .filter((pod) => !isGone(pod, atMs));
   const count = Math.max(0, replicas - live.length);
   const born = bear(model, kept, { from: state.ordinal, count, createdMs: atMs, version });
   const { scaledBy: _before, ...settled } = settle(model, state, [...kept, ...born], atMs);
-  const written = { replicas, version, generation: state.generation + 1, ordinal: state.ordinal + count };
+  const written = {
+    replicas,
+    version,
+    generation: state.generation + 1,
+    ordinal: state.ordinal + count,
+  };
   return { ...settled, ...written, ...(manager !== undefined && { scaledBy: manager }) };
 };
 
@@ -132,9 +190,13 @@ export const totalsAt = (model: WorkloadModel, state: WorkloadState, nowMs: numb
 
 export const openSegment = ({ segments }: WorkloadState): Segment => segments.at(-1) ?? segments[0];
 
-/** CPU that a pod which was always ready had used by `atMs`, in millicores × ms. Before the first segment the load is taken to have been the same. */
+/**
+ * CPU that a pod which was always ready had used by `atMs`, in millicores × ms. Before the first
+ * segment the load is taken to have been the same.
+ */
 export const cpuUsedAt = ({ segments }: WorkloadState, atMs: number): number => {
-  const { fromMs, cpuUsed, load } = segments.findLast((segment) => segment.fromMs <= atMs) ?? segments[0];
+  const { fromMs, cpuUsed, load } =
+    segments.findLast((segment) => segment.fromMs <= atMs) ?? segments[0];
   return cpuUsed + load.cpuMillicores * (atMs - fromMs);
 };
 
@@ -146,13 +208,35 @@ export const waitingAt = (model: WorkloadModel, state: WorkloadState, nowMs: num
 };
 
 /** Closes the open segment at `atMs` and opens one with the given pods. */
-const settle = (model: WorkloadModel, state: WorkloadState, pods: readonly SimulatedPod[], atMs: number): WorkloadState => {
-  const next: Segment = { fromMs: atMs, cpuUsed: cpuUsedAt(state, atMs), ...loadAt(model, pods, atMs) };
-  const kept = state.segments.filter((_, index) => (state.segments[index + 1]?.fromMs ?? atMs) > atMs - LOOK_BACK_MS);
-  return { ...state, atMs, pods, segments: [...kept, next], totals: totalsAt(model, state, atMs), waiting: waitingAt(model, state, atMs) };
+const settle = (
+  model: WorkloadModel,
+  state: WorkloadState,
+  pods: readonly SimulatedPod[],
+  atMs: number,
+): WorkloadState => {
+  const next: Segment = {
+    fromMs: atMs,
+    cpuUsed: cpuUsedAt(state, atMs),
+    ...loadAt(model, pods, atMs),
+  };
+  const kept = state.segments.filter(
+    (_, index) => (state.segments[index + 1]?.fromMs ?? atMs) > atMs - LOOK_BACK_MS,
+  );
+  return {
+    ...state,
+    atMs,
+    pods,
+    segments: [...kept, next],
+    totals: totalsAt(model, state, atMs),
+    waiting: waitingAt(model, state, atMs),
+  };
 };
 
-const loadAt = (model: WorkloadModel, pods: readonly SimulatedPod[], atMs: number): Pick<Segment, "demand" | "ready" | "load"> => {
+const loadAt = (
+  model: WorkloadModel,
+  pods: readonly SimulatedPod[],
+  atMs: number,
+): Pick<Segment, "demand" | "ready" | "load"> => {
   const demand = demandAt(model.trace, atMs - model.startMs + model.traceOffsetMs).value;
   const ready = pods.filter((pod) => isReady(pod, atMs)).length;
   return { demand, ready, load: spread(model, demand, ready) };
@@ -165,7 +249,11 @@ const bear = (
 ): readonly SimulatedPod[] => {
   const taken = new Set(beside.map((pod) => pod.name));
   return Array.from({ length: wanted.count }, (_, index) => {
-    const pod = bornPod(model, { ordinal: wanted.from + index, createdMs: wanted.createdMs, version: wanted.version }, taken);
+    const pod = bornPod(
+      model,
+      { ordinal: wanted.from + index, createdMs: wanted.createdMs, version: wanted.version },
+      taken,
+    );
     taken.add(pod.name);
     return pod;
   });
@@ -187,8 +275,14 @@ export const spread = (model: WorkloadModel, demand: number, ready: number): Loa
   const served = Math.min(demand, ready * capacityPerPod(model));
   return {
     perPod,
-    cpuMillicores: Math.min(model.limits.cpuMillicores, model.idle.cpuMillicores + perPod * model.cpuMillicoresPerUnit),
-    memoryBytes: Math.min(model.limits.memoryBytes, model.idle.memoryBytes + perPod * model.memoryBytesPerUnit),
+    cpuMillicores: Math.min(
+      model.limits.cpuMillicores,
+      model.idle.cpuMillicores + perPod * model.cpuMillicoresPerUnit,
+    ),
+    memoryBytes: Math.min(
+      model.limits.memoryBytes,
+      model.idle.memoryBytes + perPod * model.memoryBytesPerUnit,
+    ),
     served,
     unserved: demand - served,
   };
@@ -198,12 +292,29 @@ export const spread = (model: WorkloadModel, demand: number, ready: number): Loa
 export const capacityPerPod = ({ limits, idle, cpuMillicoresPerUnit }: WorkloadModel): number =>
   (limits.cpuMillicores - idle.cpuMillicores) / cpuMillicoresPerUnit;
 
-/** CPU of the ready pods in percent of their request; absent without ready pods or without a request. */
-export const cpuPercent = ({ requests }: WorkloadModel, load: Load, ready: number): number | undefined =>
-  ready > 0 && requests.cpuMillicores > 0 ? (100 * load.cpuMillicores) / requests.cpuMillicores : undefined;
+/**
+ * CPU of the ready pods in percent of their request; absent without ready pods or without a
+ * request.
+ */
+export const cpuPercent = (
+  { requests }: WorkloadModel,
+  load: Load,
+  ready: number,
+): number | undefined =>
+  ready > 0 && requests.cpuMillicores > 0
+    ? (100 * load.cpuMillicores) / requests.cpuMillicores
+    : undefined;
 
-/** True while the demand exceeds the target, or while there is demand and no ready pod. Undefined without a target. */
-export const isAboveTarget = (model: WorkloadModel, demand: number, load: Load, ready: number): boolean => {
+/**
+ * True while the demand exceeds the target, or while there is demand and no ready pod. Undefined
+ * without a target.
+ */
+export const isAboveTarget = (
+  model: WorkloadModel,
+  demand: number,
+  load: Load,
+  ready: number,
+): boolean => {
   if (model.targetCpuPercent === undefined) return false;
   const percent = cpuPercent(model, load, ready);
   return percent === undefined ? demand > 0 : percent > model.targetCpuPercent;

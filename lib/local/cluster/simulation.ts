@@ -1,8 +1,17 @@
 import type { NamedMetric, WorkloadModel } from "./definition.ts";
 import { isLive, type SimulatedPod } from "./simulated-pod.ts";
-import { initialState, nextEventMs, passEvent, type WorkloadState, writeReplicas } from "./simulated-workload.ts";
+import {
+  initialState,
+  nextEventMs,
+  passEvent,
+  type WorkloadState,
+  writeReplicas,
+} from "./simulated-workload.ts";
 
-/** A change of `spec.replicas` that the cluster accepted. With the definitions and the seed these give back every state. */
+/**
+ * A change of `spec.replicas` that the cluster accepted. With the definitions and the seed these
+ * give back every state.
+ */
 export interface AcceptedWrite {
   readonly atMs: number;
   readonly namespace: string;
@@ -20,7 +29,10 @@ export interface SimulatedWorkload {
   readonly live: readonly SimulatedPod[];
 }
 
-/** All workloads on one clock, with one counter of versions. Time never runs backwards in it, and only `now` moves it. */
+/**
+ * All workloads on one clock, with one counter of versions. Time never runs backwards in it, and
+ * only `now` moves it.
+ */
 export class Simulation {
   readonly #clock: () => number;
   readonly #running: Running[];
@@ -41,7 +53,10 @@ export class Simulation {
     this.#byKey = new Map(this.#running.map((running) => [keyOf(running.model), running]));
   }
 
-  /** Lets everything happen that is due, and gives the cluster's time: the clock's, or the time of the last write where the clock is behind it. */
+  /**
+   * Lets everything happen that is due, and gives the cluster's time: the clock's, or the time of
+   * the last write where the clock is behind it.
+   */
   now(): number {
     this.#advanceTo(this.#clock());
     return this.#nowMs;
@@ -72,7 +87,12 @@ export class Simulation {
     this.#advanceTo(atMs);
     const running = this.#find(namespace, name);
     if (!running) throw new RangeError(`There is no workload "${namespace}/${name}" to scale`);
-    running.state = writeReplicas(running.model, running.state, { atMs: this.#nowMs, replicas, manager, version: this.#nextVersion() });
+    running.state = writeReplicas(running.model, running.state, {
+      atMs: this.#nowMs,
+      replicas,
+      manager,
+      version: this.#nextVersion(),
+    });
     running.nextMs = nextEventMs(running.model, running.state);
   }
 
@@ -90,7 +110,10 @@ export class Simulation {
     this.#running.splice(behind === -1 ? this.#running.length : behind, 0, running);
   }
 
-  /** Events of all workloads pass in the order of time, and within one instant in the order of their names: so versions are the same in every run. */
+  /**
+   * Events of all workloads pass in the order of time, and within one instant in the order of their
+   * names: so versions are the same in every run.
+   */
   #advanceTo(nowMs: number): void {
     for (let dueMs = this.#nextDueMs(); dueMs <= nowMs; dueMs = this.#nextDueMs()) {
       for (const running of this.#running) if (running.nextMs === dueMs) this.#pass(running);
@@ -106,7 +129,10 @@ export class Simulation {
   }
 
   #nextDueMs(): number {
-    return this.#running.reduce((soonest, { nextMs }) => Math.min(soonest, nextMs), Number.POSITIVE_INFINITY);
+    return this.#running.reduce(
+      (soonest, { nextMs }) => Math.min(soonest, nextMs),
+      Number.POSITIVE_INFINITY,
+    );
   }
 
   #nextVersion(): number {
@@ -123,7 +149,9 @@ interface Running {
   model: WorkloadModel;
   state: WorkloadState;
   nextMs: number;
-  /** The view of `state`. Each request looks at all workloads, and few change between two requests. */
+  /**
+   * The view of `state`. Each request looks at all workloads, and few change between two requests.
+   */
   view?: SimulatedWorkload | undefined;
 }
 
@@ -134,14 +162,21 @@ const extend = (running: Running, asked: readonly NamedMetric[]): void => {
 };
 
 /** The metrics that a workload does not serve yet. */
-export const lackedBy = <Metric extends NamedMetric>({ metrics }: WorkloadModel, asked: readonly Metric[]): readonly Metric[] =>
-  asked.filter(({ name, selector }) => !metrics.some((known) => known.name === name && known.selector === selector));
+export const lackedBy = <Metric extends NamedMetric>(
+  { metrics }: WorkloadModel,
+  asked: readonly Metric[],
+): readonly Metric[] =>
+  asked.filter(
+    ({ name, selector }) =>
+      !metrics.some((known) => known.name === name && known.selector === selector),
+  );
 
 /** Versions of a real cluster are large, so no client may rely on small ones. */
 const FIRST_VERSION = 1000;
 
 /** The order of lists of a real API server: by namespace, then by name. */
-const keyOf = ({ namespace, name }: Pick<WorkloadModel, "namespace" | "name">): string => `${namespace}/${name}`;
+const keyOf = ({ namespace, name }: Pick<WorkloadModel, "namespace" | "name">): string =>
+  `${namespace}/${name}`;
 
 const started = (model: WorkloadModel, version: number): Running => {
   const state = initialState(model, version);

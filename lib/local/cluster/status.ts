@@ -1,4 +1,7 @@
-/** A Status object, the body of every failure of the Kubernetes API. Throwing one ends a request with it. */
+/**
+ * A Status object, the body of every failure of the Kubernetes API. Throwing one ends a request
+ * with it.
+ */
 export interface StatusBody {
   readonly kind: "Status";
   readonly apiVersion: "v1";
@@ -14,7 +17,11 @@ export interface StatusDetails {
   readonly name?: string;
   readonly group?: string;
   readonly kind?: string;
-  readonly causes?: readonly { readonly reason: string; readonly message: string; readonly field?: string }[];
+  readonly causes?: readonly {
+    readonly reason: string;
+    readonly message: string;
+    readonly field?: string;
+  }[];
   readonly retryAfterSeconds?: number;
 }
 
@@ -22,7 +29,12 @@ export interface StatusDetails {
 export class Refusal extends Error {
   readonly body: StatusBody;
 
-  constructor(code: number, reason: string, message: string, extra: { readonly details?: StatusDetails; readonly continue?: string } = {}) {
+  constructor(
+    code: number,
+    reason: string,
+    message: string,
+    extra: { readonly details?: StatusDetails; readonly continue?: string } = {},
+  ) {
     super(message);
     this.name = "Refusal";
     const metadata = extra.continue === undefined ? {} : { continue: extra.continue };
@@ -45,31 +57,53 @@ export interface ResourceName {
   readonly resource: string;
 }
 
-const qualified = ({ group, resource }: ResourceName): string => (group === "" ? resource : `${resource}.${group}`);
+const qualified = ({ group, resource }: ResourceName): string =>
+  group === "" ? resource : `${resource}.${group}`;
 
-const detailsOf = ({ group, resource }: ResourceName, name: string): StatusDetails => ({ name, ...(group !== "" && { group }), kind: resource });
+const detailsOf = ({ group, resource }: ResourceName, name: string): StatusDetails => ({
+  name,
+  ...(group !== "" && { group }),
+  kind: resource,
+});
 
 export const unauthorized = (): Refusal => new Refusal(401, "Unauthorized", "Unauthorized");
 
 export const badRequest = (message: string): Refusal => new Refusal(400, "BadRequest", message);
 
 export const notFound = (resource: ResourceName, name: string): Refusal =>
-  new Refusal(404, "NotFound", `${qualified(resource)} "${name}" not found`, { details: detailsOf(resource, name) });
+  new Refusal(404, "NotFound", `${qualified(resource)} "${name}" not found`, {
+    details: detailsOf(resource, name),
+  });
 
 export const metricNotFound = (metric: string, describes: string): Refusal =>
   new Refusal(404, "NotFound", `the server could not find the metric ${metric} for ${describes}`);
 
 /** `reason`: "AlreadyExists" for a name that is taken. */
-export const conflict = (resource: ResourceName, name: string, why: string, reason = "Conflict"): Refusal =>
-  new Refusal(409, reason, `Operation cannot be fulfilled on ${qualified(resource)} "${name}": ${why}`, { details: detailsOf(resource, name) });
+export const conflict = (
+  resource: ResourceName,
+  name: string,
+  why: string,
+  reason = "Conflict",
+): Refusal =>
+  new Refusal(
+    409,
+    reason,
+    `Operation cannot be fulfilled on ${qualified(resource)} "${name}": ${why}`,
+    { details: detailsOf(resource, name) },
+  );
 
-export const methodNotAllowed = (what = "the server does not allow this method on the requested resource"): Refusal =>
-  new Refusal(405, "MethodNotAllowed", what);
+export const methodNotAllowed = (
+  what = "the server does not allow this method on the requested resource",
+): Refusal => new Refusal(405, "MethodNotAllowed", what);
 export const tooLarge = (limitBytes: number): Refusal =>
   new Refusal(413, "RequestEntityTooLarge", `Request entity too large: limit is ${limitBytes}`);
 
 export const unsupportedMediaType = (accepted: readonly string[]): Refusal =>
-  new Refusal(415, "UnsupportedMediaType", `the body of the request was in an unknown format - accepted media types include: ${accepted.join(", ")}`);
+  new Refusal(
+    415,
+    "UnsupportedMediaType",
+    `the body of the request was in an unknown format - accepted media types include: ${accepted.join(", ")}`,
+  );
 
 export const expired = (fresh: string): Refusal =>
   new Refusal(
@@ -80,23 +114,35 @@ export const expired = (fresh: string): Refusal =>
   );
 
 /** A 410: the client lists again. */
-export const expiredVersion = (version: number): Refusal => new Refusal(410, "Expired", `too old resource version: ${version}`);
+export const expiredVersion = (version: number): Refusal =>
+  new Refusal(410, "Expired", `too old resource version: ${version}`);
 
 export const tooManyWatches = (limit: number): Refusal =>
-  new Refusal(429, "TooManyRequests", `too many watches: limit is ${limit}; end one of them`, { details: { retryAfterSeconds: 1 } });
+  new Refusal(429, "TooManyRequests", `too many watches: limit is ${limit}; end one of them`, {
+    details: { retryAfterSeconds: 1 },
+  });
 
 /** A 422 for fields of an object. */
 export const invalidObject = (
   { group, kind, name }: { readonly group: string; readonly kind: string; readonly name: string },
   problems: readonly { readonly field: string; readonly detail: string; readonly fix: string }[],
 ): Refusal => {
-  const causes = problems.map(({ field, detail, fix }) => ({ reason: "FieldValueInvalid", message: detail || fix, field }));
+  const causes = problems.map(({ field, detail, fix }) => ({
+    reason: "FieldValueInvalid",
+    message: detail || fix,
+    field,
+  }));
   const text = causes.map(({ field, message }) => `${field}: ${message}`).join(", ");
-  return new Refusal(422, "Invalid", `${kind}.${group} "${name}" is invalid: ${text}`, { details: { name, group, kind, causes } });
+  return new Refusal(422, "Invalid", `${kind}.${group} "${name}" is invalid: ${text}`, {
+    details: { name, group, kind, causes },
+  });
 };
 
 /** A 422 for one field of a Scale. */
 export const invalidScale = (name: string, field: string, problem: string): Refusal =>
-  invalidObject({ group: "autoscaling", kind: "Scale", name }, [{ field, detail: problem, fix: "" }]);
+  invalidObject({ group: "autoscaling", kind: "Scale", name }, [
+    { field, detail: problem, fix: "" },
+  ]);
 
-export const internalError = (message: string): Refusal => new Refusal(500, "InternalError", `Internal error occurred: ${message}`);
+export const internalError = (message: string): Refusal =>
+  new Refusal(500, "InternalError", `Internal error occurred: ${message}`);

@@ -1,16 +1,33 @@
 import type { RunClock } from "./clock.ts";
 import type { SQSBatchResponse, SQSEvent, SQSRecord, Context } from "aws-lambda";
-import { LOCAL_ACCOUNT, type Message, md5OfBody, queueArn, systemAttributes } from "../queue/message.ts";
+import {
+  LOCAL_ACCOUNT,
+  type Message,
+  md5OfBody,
+  queueArn,
+  systemAttributes,
+} from "../queue/message.ts";
 import type { Queue } from "../queue/queue.ts";
 import { randomUUID } from "node:crypto";
 
-/** A part of the run that does work at certain instants: the scheduler, the event source mapping. */
+/**
+ * A part of the run that does work at certain instants: the scheduler, the event source mapping.
+ */
 export interface Activity {
-  /** The next instant with work. Undefined when there is none, or when no further work may begin now. */
+  /**
+   * The next instant with work. Undefined when there is none, or when no further work may begin
+   * now.
+   */
   readonly nextMs: () => number | undefined;
-  /** Does the work that is due. It takes that work before it first waits, so that a second call finds only the rest. Never rejects. */
+  /**
+   * Does the work that is due. It takes that work before it first waits, so that a second call
+   * finds only the rest. Never rejects.
+   */
   readonly happen: () => Promise<void>;
-  /** Settles when what `happen` left under way has ended. No other activity begins before. Absent where it leaves nothing. */
+  /**
+   * Settles when what `happen` left under way has ended. No other activity begins before. Absent
+   * where it leaves nothing.
+   */
   readonly settled?: () => Promise<void>;
 }
 
@@ -21,15 +38,30 @@ export interface Drive {
   /** The last instant whose work is still done. */
   readonly endMs: number;
   readonly signal: AbortSignal;
-  /** True: time stands still until the work of an instant is done. False: in real time, work of several instants may overlap. */
+  /**
+   * True: time stands still until the work of an instant is done. False: in real time, work of
+   * several instants may overlap.
+   */
   readonly oneAtATime: boolean;
 }
 
-/** Without a next instant the drive looks again after this time, because a command may have sent a message. */
+/**
+ * Without a next instant the drive looks again after this time, because a command may have sent a
+ * message.
+ */
 const IDLE_MS = 1_000;
 
-/** Does all work in the order of time until the end or until the signal aborts. Work that has begun is always finished. */
-export const drive = async ({ activities, clock, endMs, signal, oneAtATime }: Drive): Promise<void> => {
+/**
+ * Does all work in the order of time until the end or until the signal aborts. Work that has begun
+ * is always finished.
+ */
+export const drive = async ({
+  activities,
+  clock,
+  endMs,
+  signal,
+  oneAtATime,
+}: Drive): Promise<void> => {
   const underWay = new Set<Promise<void>>();
   const settled = async (except?: Activity): Promise<void> => {
     for (const other of activities) if (other !== except) await other.settled?.();
@@ -45,7 +77,9 @@ export const drive = async ({ activities, clock, endMs, signal, oneAtATime }: Dr
     const nextMs = earliest(activities) ?? clock.now() + IDLE_MS;
     await clock.until(Math.min(nextMs, endMs), signal);
     if (signal.aborted || (nextMs > endMs && clock.now() >= endMs)) break;
-    const due = activities.find((activity) => (activity.nextMs() ?? Number.POSITIVE_INFINITY) <= clock.now());
+    const due = activities.find(
+      (activity) => (activity.nextMs() ?? Number.POSITIVE_INFINITY) <= clock.now(),
+    );
     if (due) await begin(due);
   }
   await Promise.all([...underWay, settled()]);
@@ -71,8 +105,9 @@ export interface EventSourceOptions {
 }
 
 /**
- * Messages of different lanes overlap, also where they are delivered at different instants; messages of one lane follow each other. Without lanes time stands still until all messages of an instant
- * were handled.
+ * Messages of different lanes overlap, also where they are delivered at different instants;
+ * messages of one lane follow each other. Without lanes time stands still until all messages of an
+ * instant were handled.
  */
 export interface Lanes {
   readonly laneOf: (body: string) => string;
@@ -91,8 +126,9 @@ export interface Delivery {
 }
 
 /**
- * The event source mapping between queue and function, with batches of one as in the stack. A message that succeeded is deleted. A message that failed stays until its visibility
- * timeout ends and is then delivered again, until the queue moves it to the dead-letter queue.
+ * The event source mapping between queue and function, with batches of one as in the stack. A
+ * message that succeeded is deleted. A message that failed stays until its visibility timeout ends
+ * and is then delivered again, until the queue moves it to the dead-letter queue.
  */
 export const eventSource = (options: EventSourceOptions): Activity => {
   const { queue, concurrency, lanes, clock } = options;
@@ -132,9 +168,17 @@ const deliver = async (options: EventSourceOptions, message: Message): Promise<v
   const { queue, functionName, timeoutMs, region } = options;
   const startedAt = performance.now();
   options.onBegin();
-  const failure = await invoke(options, message, invocationContext(functionName, timeoutMs, region, LOCAL_ACCOUNT));
+  const failure = await invoke(
+    options,
+    message,
+    invocationContext(functionName, timeoutMs, region, LOCAL_ACCOUNT),
+  );
   if (failure === undefined && message.inFlight) queue.remove(message.inFlight.receipt);
-  options.onDelivered({ message, wallMs: performance.now() - startedAt, ...(failure !== undefined && { failure }) });
+  options.onDelivered({
+    message,
+    wallMs: performance.now() - startedAt,
+    ...(failure !== undefined && { failure }),
+  });
 };
 
 /** Undefined when the message was handled, otherwise the error. */
@@ -144,15 +188,23 @@ const invoke = async (
   context: ReturnType<typeof invocationContext>,
 ): Promise<unknown> => {
   try {
-    const answer = await handler({ Records: [sqsRecord(message, queueArn(queue.settings.name, region), region)] }, context);
-    const failed = (answer?.batchItemFailures ?? []).some(({ itemIdentifier }) => itemIdentifier === message.id);
+    const answer = await handler(
+      { Records: [sqsRecord(message, queueArn(queue.settings.name, region), region)] },
+      context,
+    );
+    const failed = (answer?.batchItemFailures ?? []).some(
+      ({ itemIdentifier }) => itemIdentifier === message.id,
+    );
     return failed ? new Error(`The handler reported message "${message.id}" as failed`) : undefined;
   } catch (error) {
     return error ?? new Error("The handler threw nothing");
   }
 };
 
-/** The record of an SQS event, with every member that the service gives a message without attributes of its sender. */
+/**
+ * The record of an SQS event, with every member that the service gives a message without attributes
+ * of its sender.
+ */
 const sqsRecord = (message: Message, eventSourceARN: string, awsRegion: string): SQSRecord => ({
   messageId: message.id,
   receiptHandle: message.inFlight?.receipt ?? "",
@@ -170,8 +222,16 @@ export type Handler<Event, Result> = (event: Event, context: Context) => Promise
 
 const MEMORY_MB = 512;
 
-/** The context that the Lambda runtime gives a handler. The remaining time is wall time, because a deadline bounds work and not virtual time. */
-export const invocationContext = (functionName: string, timeoutMs: number, region: string, account: string): Context => {
+/**
+ * The context that the Lambda runtime gives a handler. The remaining time is wall time, because a
+ * deadline bounds work and not virtual time.
+ */
+export const invocationContext = (
+  functionName: string,
+  timeoutMs: number,
+  region: string,
+  account: string,
+): Context => {
   const endsAt = performance.now() + timeoutMs;
   const unused = () => {
     throw new TypeError("The callbacks of the Lambda context are not offered: return a promise");

@@ -4,7 +4,9 @@ import { LOCAL_ACCOUNT } from "../queue/message.ts";
 import { type Activity, type Handler, invocationContext } from "./event-source.ts";
 import { MINUTE_MS } from "../../model/time-text.ts";
 
-/** Input of the target, as in the template (infra/schedule.yml). The scheduler fills in the time. */
+/**
+ * Input of the target, as in the template (infra/schedule.yml). The scheduler fills in the time.
+ */
 export interface Tick {
   readonly scheduledTime: string;
 }
@@ -38,8 +40,9 @@ type State = z.infer<typeof stateSchema>;
 type Delivery = Omit<State["retries"][number], "atMs">;
 
 /**
- * Fires once a minute with the payload of EventBridge Scheduler. Delivery is at least once: a minute counts as delivered after the handler has returned, so a run that was
- * killed before that delivers it again.
+ * Fires once a minute with the payload of EventBridge Scheduler. Delivery is at least once: a
+ * minute counts as delivered after the handler has returned, so a run that was killed before that
+ * delivers it again.
  */
 export const scheduler = (options: SchedulerOptions): Activity => {
   let state = restored(options);
@@ -57,7 +60,10 @@ export const scheduler = (options: SchedulerOptions): Activity => {
     save({ ...state, retries: [...state.retries, { ...tick, attempt: attempts + 1, atMs }] });
   };
   let firing = false;
-  /** A minute that is ahead of the clock was saved under a clock that was ahead itself. Waiting for it would stop every sync until then. */
+  /**
+   * A minute that is ahead of the clock was saved under a clock that was ahead itself. Waiting for
+   * it would stop every sync until then.
+   */
   const beginAnewIfAhead = (): void => {
     const initial = anewAt(options.clock());
     if (options.skipsMissed && state.minuteMs > initial.minuteMs + MINUTE_MS) save(initial);
@@ -88,9 +94,13 @@ export const scheduler = (options: SchedulerOptions): Activity => {
 export const readSchedule = (path: string): State | undefined => readJsonIfThere(path, stateSchema);
 
 /** Writes the state of a scheduler that has not fired yet. */
-export const beginSchedule = (path: string, nowMs: number): void => writeWhole(path, JSON.stringify(anewAt(nowMs)));
+export const beginSchedule = (path: string, nowMs: number): void =>
+  writeWhole(path, JSON.stringify(anewAt(nowMs)));
 
-const anewAt = (nowMs: number): State => ({ minuteMs: Math.floor(nowMs / MINUTE_MS) * MINUTE_MS, retries: [] });
+const anewAt = (nowMs: number): State => ({
+  minuteMs: Math.floor(nowMs / MINUTE_MS) * MINUTE_MS,
+  retries: [],
+});
 
 const restored = ({ path, clock, skipsMissed }: SchedulerOptions): State => {
   const saved = readSchedule(path);
@@ -99,9 +109,14 @@ const restored = ({ path, clock, skipsMissed }: SchedulerOptions): State => {
   return skipsMissed && saved.minuteMs < initial.minuteMs ? initial : saved;
 };
 
-const tickOf = ({ scheduledMs }: Delivery): Tick => ({ scheduledTime: new Date(scheduledMs).toISOString().replace(/\.\d+Z$/, "Z") });
+const tickOf = ({ scheduledMs }: Delivery): Tick => ({
+  scheduledTime: new Date(scheduledMs).toISOString().replace(/\.\d+Z$/, "Z"),
+});
 
-const invoke = async ({ handler, functionName, timeoutMs, region }: SchedulerOptions, tick: Delivery): Promise<unknown> => {
+const invoke = async (
+  { handler, functionName, timeoutMs, region }: SchedulerOptions,
+  tick: Delivery,
+): Promise<unknown> => {
   try {
     await handler(tickOf(tick), invocationContext(functionName, timeoutMs, region, LOCAL_ACCOUNT));
     return undefined;

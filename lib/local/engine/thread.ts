@@ -1,10 +1,23 @@
 import { getCompileCacheDir } from "node:module";
 import { dirname } from "node:path";
-import { isMainThread, type MessagePort, parentPort, type TransferListItem, Worker, workerData } from "node:worker_threads";
+import {
+  isMainThread,
+  type MessagePort,
+  parentPort,
+  type TransferListItem,
+  Worker,
+  workerData,
+} from "node:worker_threads";
 import { isTidemarkError, TidemarkError } from "../../model/errors.ts";
 
-/** Asks a part of the run that works in another thread. Rejects with the error of that part, or where its thread ends without an answer. */
-export type Ask<Question, Answer> = (question: Question, moved?: readonly TransferListItem[]) => Promise<Answer>;
+/**
+ * Asks a part of the run that works in another thread. Rejects with the error of that part, or
+ * where its thread ends without an answer.
+ */
+export type Ask<Question, Answer> = (
+  question: Question,
+  moved?: readonly TransferListItem[],
+) => Promise<Answer>;
 
 /** A part of the run that works in a thread of its own, and answers questions. */
 export interface Thread<Question, Answer> {
@@ -13,7 +26,10 @@ export interface Thread<Question, Answer> {
   readonly end: () => Promise<void>;
 }
 
-/** What a module gets that is loaded as a thread: which part it is, and what that part needs to know. */
+/**
+ * What a module gets that is loaded as a thread: which part it is, and what that part needs to
+ * know.
+ */
 interface Start<Data> {
   readonly part: string;
   readonly data: Data;
@@ -30,7 +46,10 @@ type Said<Answer, News> =
   | { readonly id: number; readonly failure: Failure }
   | { readonly news: News };
 
-/** An error as it goes from one thread to another: a copy of an error has no members but its message and stack. */
+/**
+ * An error as it goes from one thread to another: a copy of an error has no members but its message
+ * and stack.
+ */
 interface Failure {
   readonly error: unknown;
   readonly code?: string;
@@ -43,7 +62,10 @@ interface Asking<Question, Answer, News> {
   readonly fail: (error: Error) => void;
 }
 
-const asking = <Question, Answer, News>(port: Pick<MessagePort, "postMessage">, onNews: (news: News) => void): Asking<Question, Answer, News> => {
+const asking = <Question, Answer, News>(
+  port: Pick<MessagePort, "postMessage">,
+  onNews: (news: News) => void,
+): Asking<Question, Answer, News> => {
   const waiting = new Map<number, PromiseWithResolvers<Answer>>();
   let next = 0;
   return {
@@ -80,7 +102,10 @@ interface ThreadOptions<Data, News> extends Start<Data> {
   readonly onNews?: (news: News) => void;
 }
 
-/** Starts a thread. An error that nothing in it catches is an uncaught error of the process, as it is without a thread. */
+/**
+ * Starts a thread. An error that nothing in it catches is an uncaught error of the process, as it
+ * is without a thread.
+ */
 export const startThread = <Question, Answer, Data, News = never>({
   module,
   part,
@@ -90,8 +115,11 @@ export const startThread = <Question, Answer, Data, News = never>({
   const compiled = getCompileCacheDir();
   const worker = new Worker(new URL(module), {
     workerData: { part, data } satisfies Start<Data>,
-    // A thread keeps compiled code only where its environment says so. The folder of the process is one of this version of Node, in the folder that the variable names.
-    ...(compiled !== undefined && { env: { ...process.env, NODE_COMPILE_CACHE: dirname(compiled) } }),
+    // A thread keeps compiled code only where its environment says so. The folder of the process is
+    // one of this version of Node, in the folder that the variable names.
+    ...(compiled !== undefined && {
+      env: { ...process.env, NODE_COMPILE_CACHE: dirname(compiled) },
+    }),
   });
   const { ask, hear, fail } = asking<Question, Answer, News>(worker, onNews);
   worker.on("message", hear);
@@ -105,7 +133,10 @@ export const startThread = <Question, Answer, Data, News = never>({
 };
 
 /** Answers every question that comes over a port. */
-export const answerOn = <Question, Answer>(port: MessagePort, answer: (question: Question) => Promise<Answer>): void => {
+export const answerOn = <Question, Answer>(
+  port: MessagePort,
+  answer: (question: Question) => Promise<Answer>,
+): void => {
   const say = (said: Said<Answer, never>): void => port.postMessage(said);
   port.on("message", ({ id, question }: Asked<Question>) => {
     answer(question).then(
@@ -116,7 +147,9 @@ export const answerOn = <Question, Answer>(port: MessagePort, answer: (question:
 };
 
 /**
- * Answers the questions of the thread that started this one, if it was started as this part; does nothing in any other thread. `open` makes the answering function, and gets what says news to that thread.
+ * Answers the questions of the thread that started this one, if it was started as this part; does
+ * nothing in any other thread. `open` makes the answering function, and gets what says news to that
+ * thread.
  */
 export const answerIn = <Question, Answer, Data, News = never>(
   part: string,
@@ -132,12 +165,14 @@ export const answerIn = <Question, Answer, Data, News = never>(
 };
 
 const failureOf = (error: unknown): Failure => {
-  if (isTidemarkError(error)) return { error: error.message, code: error.code, details: error.details };
+  if (isTidemarkError(error))
+    return { error: error.message, code: error.code, details: error.details };
   const { code } = error instanceof Error ? (error as NodeJS.ErrnoException) : {};
   return { error, ...(code !== undefined && { code }) };
 };
 
 const errorOf = ({ error, code, details }: Failure): unknown => {
-  if (typeof error === "string" && code !== undefined) return new TidemarkError(code, error, details);
+  if (typeof error === "string" && code !== undefined)
+    return new TidemarkError(code, error, details);
   return code !== undefined && error instanceof Error ? Object.assign(error, { code }) : error;
 };

@@ -11,7 +11,10 @@ import { readSavedClock } from "../engine/clock.ts";
 /** Further problems are only counted. A few are enough to show that the folder needs a look. */
 const MAX_NAMED = 3;
 
-/** A part of a data folder is missing or was changed. No run and no command continues there, because history, time or autoscalers would be lost without a message. */
+/**
+ * A part of a data folder is missing or was changed. No run and no command continues there, because
+ * history, time or autoscalers would be lost without a message.
+ */
 export const damaged = ({ dir }: FolderLayout, problems: readonly string[]): TidemarkError =>
   new TidemarkError(
     "local.damaged",
@@ -24,7 +27,10 @@ const named = (problems: readonly string[]): string => {
   return `${problems.slice(0, MAX_NAMED).join(", ")}${more > 0 ? ` and ${more} more` : ""}`;
 };
 
-/** A name for another folder beside this one that is not there yet, as short as it can be said from here. */
+/**
+ * A name for another folder beside this one that is not there yet, as short as it can be said from
+ * here.
+ */
 export const newFolderBeside = (dir: string): string => {
   for (let number = 2; ; number++) {
     const path = join(dirname(dir), `${basename(dir)}-${number}`);
@@ -38,12 +44,24 @@ const shortPath = (path: string): string => {
 };
 
 /**
- * Throws `local.damaged` when a part of a ready folder is missing or was changed: a run would lose history, time or autoscalers without a message. A command needs
- * clock and tables only, so that what is left of a damaged folder can still be looked at. Changes nothing. The caller holds the folder.
+ * Throws `local.damaged` when a part of a ready folder is missing or was changed: a run would lose
+ * history, time or autoscalers without a message. A command needs clock and tables only, so that
+ * what is left of a damaged folder can still be looked at. Changes nothing. The caller holds the
+ * folder.
  */
-export const refuseDamaged = (layout: FolderLayout, identity: FolderIdentity, use: Sealed): void => {
+export const refuseDamaged = (
+  layout: FolderLayout,
+  identity: FolderIdentity,
+  use: Sealed,
+): void => {
   refuseBrokenSeal(layout);
-  const problems = [...new Set([...missingFiles(layout, identity, use), ...tablesProblems(layout), ...brokenFiles(layout, use)])];
+  const problems = [
+    ...new Set([
+      ...missingFiles(layout, identity, use),
+      ...tablesProblems(layout),
+      ...brokenFiles(layout, use),
+    ]),
+  ];
   if (problems.length > 0) throw damaged(layout, problems);
   // Each throws where its text is not what we write.
   readSavedClock(layout);
@@ -61,16 +79,24 @@ const refuseBrokenSeal = (layout: FolderLayout): void => {
   }
 };
 
-const missingFiles = (layout: FolderLayout, identity: FolderIdentity, use: Sealed): readonly string[] =>
+const missingFiles = (
+  layout: FolderLayout,
+  identity: FolderIdentity,
+  use: Sealed,
+): readonly string[] =>
   neededFiles(layout, use === "command" ? "command" : identity)
     .filter((path) => statSync(path, { throwIfNoEntry: false })?.isFile() !== true)
     .map((path) => `${relative(layout.dir, path)} is missing`);
 
 /**
- * The seal names each file of the tables. After a `kill -9` there is no seal: the engine itself then refuses files that it cannot read. It would begin an empty database where CURRENT is
+ * The seal names each file of the tables. After a `kill -9` there is no seal: the engine itself
+ * then refuses files that it cannot read. It would begin an empty database where CURRENT is
  * missing, so that is looked at here.
  */
 const tablesProblems = (layout: FolderLayout): readonly string[] => {
-  if (statSync(layout.tables, { throwIfNoEntry: false })?.isDirectory() !== true) return ["tables is missing"];
-  return hasSealedTables(layout) || existsSync(join(layout.tables, "CURRENT")) ? [] : ["tables/CURRENT is missing"];
+  if (statSync(layout.tables, { throwIfNoEntry: false })?.isDirectory() !== true)
+    return ["tables is missing"];
+  return hasSealedTables(layout) || existsSync(join(layout.tables, "CURRENT"))
+    ? []
+    : ["tables/CURRENT is missing"];
 };

@@ -33,11 +33,13 @@ const ACTIONS: Readonly<Record<string, string>> = {
 const DEFAULT_ACTION = "write";
 
 /** "no space is left on the device (ENOSPC)". */
-export const reasonOf = (code: string): string => (REASONS[code] === undefined ? code : `${REASONS[code]} (${code})`);
+export const reasonOf = (code: string): string =>
+  REASONS[code] === undefined ? code : `${REASONS[code]} (${code})`;
 
 /**
- * What an operating failure says to people, as one or more lines without a stack. `dir`: the data folder, named where the system does not say which file failed.
- * Undefined for a programmer's mistake: that one goes up as it is.
+ * What an operating failure says to people, as one or more lines without a stack. `dir`: the data
+ * folder, named where the system does not say which file failed. Undefined for a programmer's
+ * mistake: that one goes up as it is.
  */
 export const failureText = (error: unknown, dir?: string): string | undefined => {
   if (isTidemarkError(error)) return error.message;
@@ -45,19 +47,30 @@ export const failureText = (error: unknown, dir?: string): string | undefined =>
   return isTablesError(error) ? tablesText(error, dir) : undefined;
 };
 
-const systemText = ({ code, syscall = "", path }: NodeJS.ErrnoException & { readonly code: string }, dir: string | undefined): string => {
+const systemText = (
+  { code, syscall = "", path }: NodeJS.ErrnoException & { readonly code: string },
+  dir: string | undefined,
+): string => {
   const action = syscall === "open" ? "open" : (ACTIONS[syscall] ?? DEFAULT_ACTION);
   const where = path === undefined ? (dir === undefined ? "" : ` in "${dir}"`) : ` "${path}"`;
   return `Cannot ${action}${where}: ${reasonOf(code)}`;
 };
 
-/** The embedded DynamoDB throws what its store gave it: an error of LevelDB, or this one after LevelDB could not be opened. */
+/**
+ * The embedded DynamoDB throws what its store gave it: an error of LevelDB, or this one after
+ * LevelDB could not be opened.
+ */
 const isTablesError = (error: unknown): error is Error =>
-  error instanceof Error && (("code" in error && String(error.code).startsWith("LEVEL_")) || error.message === "Database is closed");
+  error instanceof Error &&
+  (("code" in error && String(error.code).startsWith("LEVEL_")) ||
+    error.message === "Database is closed");
 
-/** LevelDB closes itself after a failed write and does not say why to the calls that were under way. */
+/**
+ * LevelDB closes itself after a failed write and does not say why to the calls that were under way.
+ */
 const CLOSED = "they closed after a write failed; look whether the disk is full";
-const isClosed = ({ message }: Error): boolean => /database is (not open|closed)|iterator is not open/i.test(message);
+const isClosed = ({ message }: Error): boolean =>
+  /database is (not open|closed)|iterator is not open/i.test(message);
 
 const tablesText = (error: Error, dir: string | undefined): string => {
   const where = dir === undefined ? "the embedded tables" : `the tables in "${dir}"`;

@@ -38,7 +38,10 @@ const simulatedSchema = z.object({
   deployments: z.array(deploymentSchema),
   /** Whose objects scale the workloads at the beginning; absent where Tidemark does. */
   beside: z.enum(["hpa", "wpa", "keda"]).optional(),
-  /** Clusters, workloads and autoscalers that the run made by itself; there are no other deployments then. */
+  /**
+   * Clusters, workloads and autoscalers that the run made by itself; there are no other deployments
+   * then.
+   */
   fleet: z.object({ clusters: z.int().positive(), autoscalers: z.int().positive() }).optional(),
 });
 
@@ -52,28 +55,41 @@ const realSchema = z.object({
   context: z.string().optional(),
 });
 
-/** A first start that has not come to its first sync: the folder was empty before, and holds nothing worth keeping. */
+/**
+ * A first start that has not come to its first sync: the folder was empty before, and holds nothing
+ * worth keeping.
+ */
 const beginningSchema = z.object({ format: z.literal(FORMAT), kind: z.literal("beginning") });
 
 const identitySchema = z.discriminatedUnion("kind", [simulatedSchema, realSchema, beginningSchema]);
 
-/** What a data folder is for, fixed by its first run: with another seed, trace or set of deployments its past would have been another. */
+/**
+ * What a data folder is for, fixed by its first run: with another seed, trace or set of deployments
+ * its past would have been another.
+ */
 export type SimulatedIdentity = Omit<z.infer<typeof simulatedSchema>, "format">;
 export type MadeFleet = NonNullable<SimulatedIdentity["fleet"]>;
 export type RealIdentity = Omit<z.infer<typeof realSchema>, "format">;
 export type FolderIdentity = SimulatedIdentity | RealIdentity;
 export type Deployment = z.infer<typeof deploymentSchema>;
 
-/** The text of about.json until the folder is ready. Its presence proves that a start of ours found the folder empty. */
+/**
+ * The text of about.json until the folder is ready. Its presence proves that a start of ours found
+ * the folder empty.
+ */
 export const BEGINNING_MARK = `${JSON.stringify({ format: FORMAT, kind: "beginning" })}\n`;
 
-/** What about.json says: what the folder is for, or that a first start is under way or died, or nothing where there is no such file. Throws `local.unreadable`. */
+/**
+ * What about.json says: what the folder is for, or that a first start is under way or died, or
+ * nothing where there is no such file. Throws `local.unreadable`.
+ */
 export const readIdentity = (layout: FolderLayout): FolderIdentity | "beginning" | undefined => {
   const identity = readJsonIfThere(layout.identity, identitySchema);
   return identity?.kind === "beginning" ? "beginning" : identity;
 };
 
-export const writeMark = (layout: FolderLayout): void => writeWhole(layout.identity, BEGINNING_MARK);
+export const writeMark = (layout: FolderLayout): void =>
+  writeWhole(layout.identity, BEGINNING_MARK);
 
 /** From now on the folder is ready: later starts go on in it. */
 export const writeIdentity = (layout: FolderLayout, identity: FolderIdentity): void =>

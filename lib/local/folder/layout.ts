@@ -22,7 +22,10 @@ export interface FolderLayout {
   readonly cluster: string;
   /** Structured log lines of the functions, one JSON object each. */
   readonly log: string;
-  /** Sizes and checksums of the other files, written when the folder was closed in good order (seal.ts). */
+  /**
+   * Sizes and checksums of the other files, written when the folder was closed in good order
+   * (seal.ts).
+   */
   readonly seal: string;
 }
 
@@ -39,7 +42,10 @@ export const CLUSTER_KUBECONFIG = "kubeconfig";
 /** The names of the clusters that a run makes by itself: `local-01`, `local-02`. */
 export const fleetNames = (clusters: number): readonly string[] => {
   const { length } = String(clusters);
-  return Array.from({ length: clusters }, (_, at) => `local-${String(at + 1).padStart(length, "0")}`);
+  return Array.from(
+    { length: clusters },
+    (_, at) => `local-${String(at + 1).padStart(length, "0")}`,
+  );
 };
 
 /** Each of them has a folder inside `cluster`. */
@@ -73,15 +79,24 @@ export const folderLayout = (folder: string): FolderLayout => {
   };
 };
 
-/** Names of what the embedded run keeps; other rooms that open a data folder need the names of the tables. */
-export const TABLE_NAMES = { stateTable: "tidemark-state", historyTable: "tidemark-history" } as const;
+/**
+ * Names of what the embedded run keeps; other rooms that open a data folder need the names of the
+ * tables.
+ */
+export const TABLE_NAMES = {
+  stateTable: "tidemark-state",
+  historyTable: "tidemark-history",
+} as const;
 
 export const SYNC_QUEUE = "sync";
 export const DEAD_LETTERS = "sync-dead";
 
 export const FUNCTION_NAMES = { schedule: "schedule", sync: "sync" } as const;
 
-/** Of the clusters that a run makes by itself, each has a server of its own in the process of the run. */
+/**
+ * Of the clusters that a run makes by itself, each has a server of its own in the process of the
+ * run.
+ */
 export const CLUSTERS_MAX = 200;
 export const AUTOSCALERS_MAX = 10_000;
 /** Autoscalers of a cluster where only the number of clusters is given. */
@@ -97,8 +112,11 @@ export const labelOf = (text: string): string =>
     .slice(0, MAX_LENGTH)
     .replace(/^-+|-+$/g, "") || "cluster";
 
-/** A word as a person types it in a POSIX shell: quoted where it holds more than plain characters. */
-export const shellWord = (text: string): string => (/^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`);
+/**
+ * A word as a person types it in a POSIX shell: quoted where it holds more than plain characters.
+ */
+export const shellWord = (text: string): string =>
+  /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 
 /** What a person types to start a run: in the clone `npm start`, which runs the TypeScript; with the installed package its command. */
 export const START_WORDS = import.meta.url.endsWith(".ts") ? "npm start --" : "npx tidemark start";

@@ -1,4 +1,13 @@
-import { closeSync, constants, fsyncSync, openSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import {
+  closeSync,
+  constants,
+  fsyncSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { dirname } from "node:path";
 import { TidemarkError } from "../../model/errors.ts";
 
@@ -6,10 +15,12 @@ import { TidemarkError } from "../../model/errors.ts";
 export const draftOf = (path: string): string => `${path}.${process.pid}.draft`;
 
 /**
- * Replaces a small file so that a reader, or the next process after a `kill -9`, finds the old text or the new one and never half of either.
- * No fsync: the file must survive the death of the process, not the crash of the machine.
+ * Replaces a small file so that a reader, or the next process after a `kill -9`, finds the old text
+ * or the new one and never half of either. No fsync: the file must survive the death of the
+ * process, not the crash of the machine.
  */
-export const writeWhole = (path: string, text: string): void => replace(path, text, () => undefined);
+export const writeWhole = (path: string, text: string): void =>
+  replace(path, text, () => undefined);
 
 /** Keys, tokens and secrets of a run lie in these files: only the owner may read them. */
 const PRIVATE_MODE = 0o600;
@@ -21,7 +32,8 @@ const FLAGS = {
 } as const;
 
 /**
- * Opens a file of a data folder. A link in its place is refused (O_NOFOLLOW): a data folder may lie where others can write, and through their link a run would read or change a file elsewhere.
+ * Opens a file of a data folder. A link in its place is refused (O_NOFOLLOW): a data folder may lie
+ * where others can write, and through their link a run would read or change a file elsewhere.
  * Throws `local.link`.
  */
 export const openOwn = (path: string, how: keyof typeof FLAGS): number => {
@@ -79,7 +91,10 @@ const replace = (path: string, text: string, settle: (file: number) => void): vo
   }
 };
 
-/** Gives an error of the system the path of the file where the system does not say it, as for a write to a full disk. */
+/**
+ * Gives an error of the system the path of the file where the system does not say it, as for a
+ * write to a full disk.
+ */
 export const namingFile = <Value>(path: string, work: () => Value): Value => {
   try {
     return work();
@@ -109,27 +124,44 @@ export interface Shape<Value> {
   readonly parse: (value: unknown) => Value;
 }
 
-/** A shape that is written out, because zod takes longer to load than a shell may wait for names (names.ts). */
-export const shapeOf = <Value>(isSo: (value: unknown) => value is Value, what: string): Shape<Value> => ({
+/**
+ * A shape that is written out, because zod takes longer to load than a shell may wait for names
+ * (names.ts).
+ */
+export const shapeOf = <Value>(
+  isSo: (value: unknown) => value is Value,
+  what: string,
+): Shape<Value> => ({
   parse: (value) => {
     if (!isSo(value)) throw new TypeError(`no ${what} of a data folder`);
     return value;
   },
 });
 
-/** The value of a JSON file, undefined when there is none. Throws `local.unreadable` when the file is damaged, or of another program, or of a newer version. */
+/**
+ * The value of a JSON file, undefined when there is none. Throws `local.unreadable` when the file
+ * is damaged, or of another program, or of a newer version.
+ */
 export const readJsonIfThere = <Value>(path: string, shape: Shape<Value>): Value | undefined => {
   const text = readIfThere(path);
   if (text === undefined) return undefined;
   try {
     return shape.parse(JSON.parse(text));
   } catch (cause) {
-    throw new TidemarkError("local.unreadable", `Cannot read "${path}": it does not hold what was written there`, { path }, { cause });
+    throw new TidemarkError(
+      "local.unreadable",
+      `Cannot read "${path}": it does not hold what was written there`,
+      { path },
+      { cause },
+    );
   }
 };
 
-export const isMissing = (error: unknown): boolean => isSystemError(error) && error.code === "ENOENT";
+export const isMissing = (error: unknown): boolean =>
+  isSystemError(error) && error.code === "ENOENT";
 
 /** An error of a call to the system, such as ENOSPC. */
-export const isSystemError = (error: unknown): error is NodeJS.ErrnoException & { readonly code: string } =>
+export const isSystemError = (
+  error: unknown,
+): error is NodeJS.ErrnoException & { readonly code: string } =>
   error instanceof Error && "code" in error && "syscall" in error && typeof error.code === "string";

@@ -19,8 +19,12 @@ export const messageSchema = z.object({
 
 export type Message = z.infer<typeof messageSchema>;
 
-/** A receipt contains the id of its message, so that an outdated receipt differs from an invalid one. */
-export const newReceipt = (id: string): string => Buffer.from(`${id} ${randomUUID()}`).toString("base64url");
+/**
+ * A receipt contains the id of its message, so that an outdated receipt differs from an invalid
+ * one.
+ */
+export const newReceipt = (id: string): string =>
+  Buffer.from(`${id} ${randomUUID()}`).toString("base64url");
 export const idOfReceipt = (receipt: string): string | undefined => {
   const [id, serial] = Buffer.from(receipt, "base64url").toString().split(" ");
   return serial === undefined ? undefined : id;
@@ -32,7 +36,8 @@ export const md5OfBody = (body: string): string => createHash("md5").update(body
 export const LOCAL_ACCOUNT = "000000000000";
 const SENDER_ID = "AIDALOCAL";
 
-export const queueArn = (name: string, region: string): string => `arn:aws:sqs:${region}:${LOCAL_ACCOUNT}:${name}`;
+export const queueArn = (name: string, region: string): string =>
+  `arn:aws:sqs:${region}:${LOCAL_ACCOUNT}:${name}`;
 
 /** The attributes that SQS gives a message beside its body. All are text. */
 type SystemAttributes = {

@@ -8,7 +8,10 @@ export interface QueueSettings {
   readonly name: string;
   readonly visibilityTimeoutMs: number;
   readonly retentionMs: number;
-  /** After this many receives without a delete the next receive moves the message to the dead-letter queue. */
+  /**
+   * After this many receives without a delete the next receive moves the message to the dead-letter
+   * queue.
+   */
   readonly redrive?: { readonly deadLetterQueue: string; readonly maxReceiveCount: number };
 }
 
@@ -18,14 +21,19 @@ export interface Draft {
   readonly groupId?: string;
 }
 
-/** How many messages can be received now, are with a receiver, or wait for the end of their delay. */
+/**
+ * How many messages can be received now, are with a receiver, or wait for the end of their delay.
+ */
 export interface QueueCounts {
   readonly visible: number;
   readonly inFlight: number;
   readonly delayed: number;
 }
 
-/** A standard queue of SQS on a given clock. It delivers at least once, in order of visibility. Every change is durable when a call returns. */
+/**
+ * A standard queue of SQS on a given clock. It delivers at least once, in order of visibility.
+ * Every change is durable when a call returns.
+ */
 export interface Queue {
   readonly settings: QueueSettings;
   readonly send: (draft: Draft) => Message;
@@ -35,20 +43,33 @@ export interface Queue {
   readonly counts: () => QueueCounts;
   /** When the next message can be received. An instant in the past means now. */
   readonly nextVisibleMs: () => number | undefined;
-  /** Makes messages whose receivers died visible again, as they were before that receive. Returns how many. */
+  /**
+   * Makes messages whose receivers died visible again, as they were before that receive. Returns
+   * how many.
+   */
   readonly recoverInFlight: () => number;
 }
 
-export const openQueue = (journal: QueueJournal, clock: () => number, settings: QueueSettings): Queue => {
+export const openQueue = (
+  journal: QueueJournal,
+  clock: () => number,
+  settings: QueueSettings,
+): Queue => {
   const { name } = settings;
-  let sequence = Math.max(0, ...[...journal.messages.values()].map(({ message }) => message.sequence));
+  let sequence = Math.max(
+    0,
+    ...[...journal.messages.values()].map(({ message }) => message.sequence),
+  );
   const waiting = () => inOrder(journal.messages, name);
   const expire = () => {
-    for (const { id, sentMs } of waiting()) if (sentMs + settings.retentionMs <= clock()) journal.drop(id);
+    for (const { id, sentMs } of waiting())
+      if (sentMs + settings.retentionMs <= clock()) journal.drop(id);
   };
   const held = (receipt: string): Message | undefined => {
     const entry = journal.messages.get(idOfReceipt(receipt) ?? "");
-    return entry?.queue === name && entry.message.inFlight?.receipt === receipt ? entry.message : undefined;
+    return entry?.queue === name && entry.message.inFlight?.receipt === receipt
+      ? entry.message
+      : undefined;
   };
   const take = (message: Message): readonly Message[] => {
     const { redrive } = settings;
@@ -65,7 +86,14 @@ export const openQueue = (journal: QueueJournal, clock: () => number, settings: 
     send: ({ body, delayMs, groupId }) => {
       sequence++;
       const sentMs = clock();
-      const message = { id: randomUUID(), sequence, body, sentMs, visibleAtMs: sentMs + delayMs, receiveCount: 0 };
+      const message = {
+        id: randomUUID(),
+        sequence,
+        body,
+        sentMs,
+        visibleAtMs: sentMs + delayMs,
+        receiveCount: 0,
+      };
       const kept: Message = groupId === undefined ? message : { ...message, groupId };
       journal.put(name, kept);
       return kept;
@@ -87,7 +115,9 @@ export const openQueue = (journal: QueueJournal, clock: () => number, settings: 
     counts: () => counted(waiting(), clock()),
     nextVisibleMs: () => waiting()[0]?.visibleAtMs,
     recoverInFlight: () => {
-      const lost = waiting().filter(({ inFlight, visibleAtMs }) => inFlight !== undefined && visibleAtMs > clock());
+      const lost = waiting().filter(
+        ({ inFlight, visibleAtMs }) => inFlight !== undefined && visibleAtMs > clock(),
+      );
       for (const message of lost) journal.put(name, unreceived(message));
       return lost.length;
     },
@@ -102,7 +132,10 @@ const received = (message: Message, nowMs: number, timeoutMs: number): Message =
   inFlight: { receipt: newReceipt(message.id), waitedMs: message.visibleAtMs },
 });
 
-/** Undoes a receive and its count. A message must not move to the dead-letter queue because a run was stopped while it was handled. */
+/**
+ * Undoes a receive and its count. A message must not move to the dead-letter queue because a run
+ * was stopped while it was handled.
+ */
 const unreceived = ({ inFlight, ...message }: Message): Message => ({
   ...message,
   visibleAtMs: inFlight?.waitedMs ?? message.visibleAtMs,
@@ -110,7 +143,10 @@ const unreceived = ({ inFlight, ...message }: Message): Message => ({
 });
 
 /** A message in the dead-letter queue: visible at once, without a receiver, with its counts. */
-const buried = ({ inFlight: _, ...message }: Message, nowMs: number): Message => ({ ...message, visibleAtMs: nowMs });
+const buried = ({ inFlight: _, ...message }: Message, nowMs: number): Message => ({
+  ...message,
+  visibleAtMs: nowMs,
+});
 
 const inOrder = (messages: Messages, name: string): readonly Message[] =>
   [...messages.values()]
@@ -124,7 +160,10 @@ const counted = (messages: readonly Message[], nowMs: number): QueueCounts => {
   return { visible: messages.length - hidden.length, inFlight, delayed: hidden.length - inFlight };
 };
 
-const lineSchema = z.union([z.object({ put: messageSchema, in: z.string() }), z.object({ drop: z.string() })]);
+const lineSchema = z.union([
+  z.object({ put: messageSchema, in: z.string() }),
+  z.object({ drop: z.string() }),
+]);
 type JournalLine = z.infer<typeof lineSchema>;
 
 /** Where each message is: queue name and state, by message id. */
@@ -132,13 +171,19 @@ type Messages = Map<string, { readonly queue: string; readonly message: Message 
 
 export interface QueueJournal {
   readonly messages: Messages;
-  /** After it returns, the change survives the death of the process, because the kernel has the line. */
+  /**
+   * After it returns, the change survives the death of the process, because the kernel has the
+   * line.
+   */
   readonly put: (queue: string, message: Message) => void;
   readonly drop: (id: string) => void;
   readonly close: () => void;
 }
 
-/** After this many lines the file is rewritten with the messages that are left: about a month of virtual time of one partition. */
+/**
+ * After this many lines the file is rewritten with the messages that are left: about a month of
+ * virtual time of one partition.
+ */
 const COMPACT_AFTER_LINES = 50_000;
 
 const formatOf = (path: string): LineFormat<JournalLine> => ({
@@ -153,13 +198,19 @@ const formatOf = (path: string): LineFormat<JournalLine> => ({
 });
 
 /**
- * The messages of all queues, kept in one append-only file of JSON lines. Each line says the whole state of one message, so that reading the file again from the start
- * always gives the same. Throws `local.queue-unreadable`.
+ * The messages of all queues, kept in one append-only file of JSON lines. Each line says the whole
+ * state of one message, so that reading the file again from the start always gives the same. Throws
+ * `local.queue-unreadable`.
  */
 export const openQueueJournal = (path: string): QueueJournal => {
   const file = openJsonLines(path, formatOf(path));
   const messages = messagesOf(file.lines);
-  const compact = () => file.rewrite([...messages.values()].map(({ queue, message }): JournalLine => ({ put: message, in: queue })));
+  const compact = () =>
+    file.rewrite(
+      [...messages.values()].map(
+        ({ queue, message }): JournalLine => ({ put: message, in: queue }),
+      ),
+    );
   compact();
   let lines = 0;
   const append = (line: JournalLine) => {
@@ -184,7 +235,8 @@ export const openQueueJournal = (path: string): QueueJournal => {
 };
 
 /** The messages of a journal, which stays as it is. Throws `local.queue-unreadable`. */
-export const readQueueJournal = (path: string): Messages => messagesOf(readJsonLines(path, formatOf(path)));
+export const readQueueJournal = (path: string): Messages =>
+  messagesOf(readJsonLines(path, formatOf(path)));
 
 const messagesOf = (lines: readonly JournalLine[]): Messages => {
   const messages: Messages = new Map();

@@ -8,7 +8,10 @@ import { type Queue, type Draft, openQueueJournal, readQueueJournal, openQueue }
 import { DEAD_LETTERS, SYNC_QUEUE } from "../folder/layout.ts";
 import { SECOND_MS } from "../../model/time-text.ts";
 
-/** The only operation that our functions call. The event source mapping takes messages from the queue itself. */
+/**
+ * The only operation that our functions call. The event source mapping takes messages from the
+ * queue itself.
+ */
 const TARGET = "AmazonSQS.SendMessageBatch";
 const CONTENT_TYPE = "application/x-amz-json-1.0";
 
@@ -18,7 +21,9 @@ export interface SqsServer {
   readonly close: () => Promise<void>;
 }
 
-/** Answers `SendMessageBatch` of the SDK on loopback, in the JSON protocol, for the given queues. */
+/**
+ * Answers `SendMessageBatch` of the SDK on loopback, in the JSON protocol, for the given queues.
+ */
 export const startSqsServer = async (queues: readonly Queue[]): Promise<SqsServer> => {
   let endpoint = "";
   const urlOf = (queue: Queue) => `${endpoint}/${LOCAL_ACCOUNT}/${queue.settings.name}`;
@@ -35,29 +40,58 @@ export const startSqsServer = async (queues: readonly Queue[]): Promise<SqsServe
 const answer = async (queues: readonly Queue[], request: IncomingMessage): Promise<object> => {
   const target = String(request.headers["x-amz-target"] ?? "");
   if (target !== TARGET)
-    throw new SqsFailure("UnsupportedOperation", `The queue has no operation "${target}".`, "AWS.SimpleQueueService.UnsupportedOperation");
+    throw new SqsFailure(
+      "UnsupportedOperation",
+      `The queue has no operation "${target}".`,
+      "AWS.SimpleQueueService.UnsupportedOperation",
+    );
   const batch = readSendBatch(await text(request));
   const name = new URL(batch.QueueUrl).pathname.split("/").at(-1);
   const queue = queues.find(({ settings }) => settings.name === name);
-  if (!queue) throw new SqsFailure("QueueDoesNotExist", "The specified queue does not exist.", `${QUERY_PREFIX}NonExistentQueue`);
+  if (!queue)
+    throw new SqsFailure(
+      "QueueDoesNotExist",
+      "The specified queue does not exist.",
+      `${QUERY_PREFIX}NonExistentQueue`,
+    );
   return sendBatch(queue, batch);
 };
 
-const respond = (response: ServerResponse, status: number, body: object, headers: Readonly<Record<string, string>> = {}): void => {
-  response.writeHead(status, { "content-type": CONTENT_TYPE, "x-amzn-requestid": randomUUID(), ...headers });
+const respond = (
+  response: ServerResponse,
+  status: number,
+  body: object,
+  headers: Readonly<Record<string, string>> = {},
+): void => {
+  response.writeHead(status, {
+    "content-type": CONTENT_TYPE,
+    "x-amzn-requestid": randomUUID(),
+    ...headers,
+  });
   response.end(JSON.stringify(body));
 };
 
 const refuse = (response: ServerResponse, error: unknown): void => {
   if (error instanceof SqsFailure) {
-    respond(response, 400, { __type: `com.amazonaws.sqs#${error.shape}`, message: error.message }, { "x-amzn-query-error": `${error.query};Sender` });
+    respond(
+      response,
+      400,
+      { __type: `com.amazonaws.sqs#${error.shape}`, message: error.message },
+      { "x-amzn-query-error": `${error.query};Sender` },
+    );
     return;
   }
   // A fault of our own. The SDK repeats a request after a 500, as it does with SQS.
-  respond(response, 500, { __type: "com.amazonaws.sqs#InternalFailure", message: error instanceof Error ? error.message : String(error) });
+  respond(response, 500, {
+    __type: "com.amazonaws.sqs#InternalFailure",
+    message: error instanceof Error ? error.message : String(error),
+  });
 };
 
-/** A request of `SendMessageBatch` in the JSON protocol of SQS, as far as our functions send it. Other members are ignored. */
+/**
+ * A request of `SendMessageBatch` in the JSON protocol of SQS, as far as our functions send it.
+ * Other members are ignored.
+ */
 const requestSchema = z.object({
   QueueUrl: z.string(),
   Entries: z.array(
@@ -77,10 +111,16 @@ type Entry = SendBatchRequest["Entries"][number];
 const readSendBatch = (body: string): SendBatchRequest => {
   const parsed = requestSchema.safeParse(JSON.parse(body === "" ? "{}" : body));
   if (parsed.success) return parsed.data;
-  throw new SqsFailure("SerializationException", parsed.error.issues.map(({ path, message }) => `${path.join(".")}: ${message}`).join("; "));
+  throw new SqsFailure(
+    "SerializationException",
+    parsed.error.issues.map(({ path, message }) => `${path.join(".")}: ${message}`).join("; "),
+  );
 };
 
-/** Sends the entries to the queue. Each one succeeds or fails by itself. Throws SqsFailure for a batch that SQS refuses as a whole. */
+/**
+ * Sends the entries to the queue. Each one succeeds or fails by itself. Throws SqsFailure for a
+ * batch that SQS refuses as a whole.
+ */
 const sendBatch = (queue: Queue, { Entries }: SendBatchRequest): object => {
   checkBatch(Entries);
   const Successful: object[] = [];
@@ -111,8 +151,13 @@ const draftOf = ({ MessageBody, DelaySeconds = 0, MessageGroupId }: Entry): Draf
   if (MessageBody === undefined || MessageBody === "")
     throw new SqsFailure("MissingParameter", "The request must contain the parameter MessageBody.");
   if (!Number.isInteger(DelaySeconds) || DelaySeconds < 0 || DelaySeconds > MAX_DELAY_SECONDS)
-    throw invalidValue("DelaySeconds", DelaySeconds, `DelaySeconds must be >= 0 and <= ${MAX_DELAY_SECONDS}`);
-  if (FORBIDDEN_CHARACTERS.test(MessageBody)) throw new SqsFailure("InvalidMessageContents", "Invalid characters found in message body.");
+    throw invalidValue(
+      "DelaySeconds",
+      DelaySeconds,
+      `DelaySeconds must be >= 0 and <= ${MAX_DELAY_SECONDS}`,
+    );
+  if (FORBIDDEN_CHARACTERS.test(MessageBody))
+    throw new SqsFailure("InvalidMessageContents", "Invalid characters found in message body.");
   if (MessageGroupId !== undefined && !GROUP_ID.test(MessageGroupId)) {
     throw invalidValue(
       "MessageGroupId",
@@ -132,7 +177,8 @@ const draftOf = ({ MessageBody, DelaySeconds = 0, MessageGroupId }: Entry): Draf
 
 /** Checks a batch as a whole. A fault of one entry fails only that entry (`draftOf`). */
 const checkBatch = (entries: readonly Entry[]): void => {
-  if (entries.length === 0) throw sqsFailure("EmptyBatchRequest", "There should be at least one entry in the request.");
+  if (entries.length === 0)
+    throw sqsFailure("EmptyBatchRequest", "There should be at least one entry in the request.");
   if (entries.length > MAX_BATCH_ENTRIES) {
     throw sqsFailure(
       "TooManyEntriesInBatchRequest",
@@ -148,9 +194,15 @@ const checkBatch = (entries: readonly Entry[]): void => {
   }
   const repeated = entries.find(({ Id }, at) => entries.findIndex((other) => other.Id === Id) < at);
   if (repeated) throw sqsFailure("BatchEntryIdsNotDistinct", `Id ${repeated.Id} repeated.`);
-  const bytes = entries.reduce((sum, { MessageBody = "" }) => sum + Buffer.byteLength(MessageBody), 0);
+  const bytes = entries.reduce(
+    (sum, { MessageBody = "" }) => sum + Buffer.byteLength(MessageBody),
+    0,
+  );
   if (bytes > MAX_MESSAGE_BYTES) {
-    throw sqsFailure("BatchRequestTooLong", `Batch requests cannot be longer than ${MAX_MESSAGE_BYTES} bytes. You have sent ${bytes} bytes.`);
+    throw sqsFailure(
+      "BatchRequestTooLong",
+      `Batch requests cannot be longer than ${MAX_MESSAGE_BYTES} bytes. You have sent ${bytes} bytes.`,
+    );
   }
 };
 
@@ -170,10 +222,14 @@ class SqsFailure extends Error {
 const QUERY_PREFIX = "AWS.SimpleQueueService.";
 
 /** One of the errors whose older code has the prefix of the service. */
-export const sqsFailure = (shape: string, message: string): SqsFailure => new SqsFailure(shape, message, `${QUERY_PREFIX}${shape}`);
+export const sqsFailure = (shape: string, message: string): SqsFailure =>
+  new SqsFailure(shape, message, `${QUERY_PREFIX}${shape}`);
 
 const invalidValue = (parameter: string, value: unknown, reason: string): SqsFailure =>
-  new SqsFailure("InvalidParameterValue", `Value ${String(value)} for parameter ${parameter} is invalid. Reason: ${reason}.`);
+  new SqsFailure(
+    "InvalidParameterValue",
+    `Value ${String(value)} for parameter ${parameter} is invalid. Reason: ${reason}.`,
+  );
 
 /** As in the template (infra/queues.yml, serverless.yml): six times the function's timeout, an hour, five receives, two weeks in the dead-letter queue. */
 const VISIBILITY_MS = 180_000;
@@ -195,8 +251,17 @@ export interface Queues {
 export const startQueues = async (path: string, clock: () => number): Promise<Queues> => {
   const journal = openQueueJournal(path);
   const redrive = { deadLetterQueue: DEAD_LETTERS, maxReceiveCount: MAX_RECEIVES };
-  const sync = openQueue(journal, clock, { name: SYNC_QUEUE, visibilityTimeoutMs: VISIBILITY_MS, retentionMs: RETENTION_MS, redrive });
-  const dead = openQueue(journal, clock, { name: DEAD_LETTERS, visibilityTimeoutMs: VISIBILITY_MS, retentionMs: DEAD_RETENTION_MS });
+  const sync = openQueue(journal, clock, {
+    name: SYNC_QUEUE,
+    visibilityTimeoutMs: VISIBILITY_MS,
+    retentionMs: RETENTION_MS,
+    redrive,
+  });
+  const dead = openQueue(journal, clock, {
+    name: DEAD_LETTERS,
+    visibilityTimeoutMs: VISIBILITY_MS,
+    retentionMs: DEAD_RETENTION_MS,
+  });
   const recovered = sync.recoverInFlight();
   const server = await startSqsServer([sync, dead]);
   const close = async () => {

@@ -9,7 +9,10 @@ import { CLUSTER_CREDENTIALS } from "../folder/layout.ts";
 import { readIfThere, writeDurably } from "../folder/whole-file.ts";
 import { DAY_MS } from "../../model/time-text.ts";
 
-/** The credentials of a loopback HTTPS server and its clients. They belong to one data folder and never leave it. */
+/**
+ * The credentials of a loopback HTTPS server and its clients. They belong to one data folder and
+ * never leave it.
+ */
 export interface ServerCredentials {
   readonly caPem: string;
   readonly certificatePem: string;
@@ -30,24 +33,41 @@ const NAMES: x509.JsonGeneralNames = [
   { type: "dns", value: "localhost" },
 ];
 
-const Stored = z.object({ caPem: z.string(), certificatePem: z.string(), keyPem: z.string(), token: z.string().min(1) });
+const Stored = z.object({
+  caPem: z.string(),
+  certificatePem: z.string(),
+  keyPem: z.string(),
+  token: z.string().min(1),
+});
 
 /**
- * The credentials of a data folder: made at first use, kept (mode 0600) and given again afterwards, renewed with the same token before they expire.
- * `wallMs` is real time, because TLS verifiers look at that clock.
+ * The credentials of a data folder: made at first use, kept (mode 0600) and given again afterwards,
+ * renewed with the same token before they expire. `wallMs` is real time, because TLS verifiers look
+ * at that clock.
  */
-export const serverCredentials = async (dataDir: string, wallMs: number): Promise<ServerCredentials> => {
+export const serverCredentials = async (
+  dataDir: string,
+  wallMs: number,
+): Promise<ServerCredentials> => {
   const path = join(dataDir, CLUSTER_CREDENTIALS);
   const stored = readStored(path);
-  if (stored && Date.parse(new X509Certificate(stored.certificatePem).validTo) - RENEW_BEFORE_MS > wallMs) return stored;
-  const made = { ...(await issue(wallMs)), token: stored?.token ?? randomBytes(TOKEN_BYTES).toString("base64url") };
+  if (
+    stored &&
+    Date.parse(new X509Certificate(stored.certificatePem).validTo) - RENEW_BEFORE_MS > wallMs
+  )
+    return stored;
+  const made = {
+    ...(await issue(wallMs)),
+    token: stored?.token ?? randomBytes(TOKEN_BYTES).toString("base64url"),
+  };
   writeDurably(path, `${JSON.stringify(made)}\n`);
   return made;
 };
 
 const readStored = (path: string): ServerCredentials | undefined => {
   const text = readIfThere(path);
-  // New credentials are made only where there are none. An unreadable file is an error and is not replaced.
+  // New credentials are made only where there are none. An unreadable file is an error and is not
+  // replaced.
   if (text === undefined) return undefined;
   try {
     return Stored.parse(JSON.parse(text));
@@ -61,9 +81,15 @@ const readStored = (path: string): ServerCredentials | undefined => {
   }
 };
 
-/** A CA and one server certificate signed by it. The key of the CA is not kept, so that it signs no second certificate. */
+/**
+ * A CA and one server certificate signed by it. The key of the CA is not kept, so that it signs no
+ * second certificate.
+ */
 const issue = async (wallMs: number): Promise<Omit<ServerCredentials, "token">> => {
-  const validity = { notBefore: new Date(wallMs - BACKDATE_MS), notAfter: new Date(wallMs + LIFETIME_MS - BACKDATE_MS) };
+  const validity = {
+    notBefore: new Date(wallMs - BACKDATE_MS),
+    notAfter: new Date(wallMs + LIFETIME_MS - BACKDATE_MS),
+  };
   const caKeys = await webcrypto.subtle.generateKey(KEY_ALGORITHM, false, ["sign", "verify"]);
   const serverKeys = await webcrypto.subtle.generateKey(KEY_ALGORITHM, true, ["sign", "verify"]);
   const ca = await x509.X509CertificateGenerator.createSelfSigned({
@@ -73,7 +99,10 @@ const issue = async (wallMs: number): Promise<Omit<ServerCredentials, "token">> 
     ...validity,
     extensions: [
       new x509.BasicConstraintsExtension(true, 0, true),
-      new x509.KeyUsagesExtension(x509.KeyUsageFlags.keyCertSign | x509.KeyUsageFlags.cRLSign, true),
+      new x509.KeyUsagesExtension(
+        x509.KeyUsageFlags.keyCertSign | x509.KeyUsageFlags.cRLSign,
+        true,
+      ),
       await x509.SubjectKeyIdentifierExtension.create(caKeys.publicKey),
     ],
   });
@@ -93,5 +122,9 @@ const issue = async (wallMs: number): Promise<Omit<ServerCredentials, "token">> 
     ],
   });
   const keyDer = await webcrypto.subtle.exportKey("pkcs8", serverKeys.privateKey);
-  return { caPem: ca.toString("pem"), certificatePem: certificate.toString("pem"), keyPem: x509.PemConverter.encode(keyDer, "PRIVATE KEY") };
+  return {
+    caPem: ca.toString("pem"),
+    certificatePem: certificate.toString("pem"),
+    keyPem: x509.PemConverter.encode(keyDer, "PRIVATE KEY"),
+  };
 };

@@ -6,7 +6,13 @@ import type { SQSBatchResponse, SQSEvent } from "aws-lambda";
 import type { SyncHandler } from "../../../functions/sync.ts";
 import { type Statistics, statistics } from "../cluster/reading.ts";
 import { type SimulatedCluster, startSimulatedCluster } from "../cluster/simulated-cluster.ts";
-import { clusterLanes, type ClusterLanes, type ClusterTimes, timesFor, timesIn } from "../engine/clock.ts";
+import {
+  clusterLanes,
+  type ClusterLanes,
+  type ClusterTimes,
+  timesFor,
+  timesIn,
+} from "../engine/clock.ts";
 import { invocationContext } from "../engine/event-source.ts";
 import { answerIn, startThread, type Thread } from "../engine/thread.ts";
 import type { FolderIdentity, MadeFleet, SimulatedIdentity } from "../folder/identity.ts";
@@ -79,8 +85,9 @@ interface FleetOpening {
 }
 
 /**
- * Opens the clusters of a fleet. Their API servers and their syncs share threads: one for each core. The syncs ask API servers and tables by the same requests as in one thread. Throws what a cluster throws
- * that cannot be opened. Undefined in a run without a fleet.
+ * Opens the clusters of a fleet. Their API servers and their syncs share threads: one for each
+ * core. The syncs ask API servers and tables by the same requests as in one thread. Throws what a
+ * cluster throws that cannot be opened. Undefined in a run without a fleet.
  */
 export const openFleet = async (
   { cluster: folder }: FolderLayout,
@@ -91,15 +98,33 @@ export const openFleet = async (
   const { seed, podStartMs, fleet: made } = identity;
   const names = fleetNames(made.clusters);
   const count = Math.min(made.clusters, availableParallelism(), THREADS_MAX);
-  const common = { folder, seed, made, times: times.memory, threads: count, ...(podStartMs !== undefined && { podStartMs }) };
+  const common = {
+    folder,
+    seed,
+    made,
+    times: times.memory,
+    threads: count,
+    ...(podStartMs !== undefined && { podStartMs }),
+  };
   const threads = Array.from({ length: count }, (_, thread) =>
-    startThread<Question, Answer, Share, string>({ module: import.meta.url, part: PART, data: { ...common, thread }, onNews: log }),
+    startThread<Question, Answer, Share, string>({
+      module: import.meta.url,
+      part: PART,
+      data: { ...common, thread },
+      onNews: log,
+    }),
   );
   for (const thread of threads) closer.add(() => closeThread(thread));
-  const paths = (await Promise.all(threads.map(({ ask }) => ask({ kind: "open" })))) as readonly (readonly string[])[];
-  const threadOf = (place: number): Thread<Question, Answer> => threads[place % count] as Thread<Question, Answer>;
+  const paths = (await Promise.all(
+    threads.map(({ ask }) => ask({ kind: "open" })),
+  )) as readonly (readonly string[])[];
+  const threadOf = (place: number): Thread<Question, Answer> =>
+    threads[place % count] as Thread<Question, Answer>;
   const opened = (name: string, place: number): World =>
-    worldOf(threadOf(place), name, { place, path: paths[place % count]?.[Math.floor(place / count)] ?? "" });
+    worldOf(threadOf(place), name, {
+      place,
+      path: paths[place % count]?.[Math.floor(place / count)] ?? "",
+    });
   const [first = "", ...others] = names;
   return {
     lanes: clusterLanes(names, times),
@@ -128,15 +153,25 @@ const closeThread = async ({ ask, end }: Thread<Question, Answer>): Promise<void
   }
 };
 
-const worldOf = ({ ask }: Thread<Question, Answer>, name: string, { place, path }: { readonly place: number; readonly path: string }): World => ({
+const worldOf = (
+  { ask }: Thread<Question, Answer>,
+  name: string,
+  { place, path }: { readonly place: number; readonly path: string },
+): World => ({
   name,
   connection: { kind: "kubeconfig", path },
   statistics: async () => (await ask({ kind: "statistics", place })) as readonly Statistics[],
-  queueOf: async (queue) => (await ask({ kind: "queue", place, name: queue })) as RecordedQueue | undefined,
+  queueOf: async (queue) =>
+    (await ask({ kind: "queue", place, name: queue })) as RecordedQueue | undefined,
 });
 
-/** Opens the clusters of a share one after the other, as files are. By their places in the fleet. */
-const openClusters = async (share: Share, closer: Closing): Promise<ReadonlyMap<number, SimulatedCluster>> => {
+/**
+ * Opens the clusters of a share one after the other, as files are. By their places in the fleet.
+ */
+const openClusters = async (
+  share: Share,
+  closer: Closing,
+): Promise<ReadonlyMap<number, SimulatedCluster>> => {
   const { folder, made, seed, podStartMs, times, thread, threads } = share;
   const names = fleetNames(made.clusters);
   const clock = timesIn(times);
@@ -144,7 +179,13 @@ const openClusters = async (share: Share, closer: Closing): Promise<ReadonlyMap<
   for (const [place, workloads] of (await madeDefinitions(made, podStartMs)).entries()) {
     if (place % threads !== thread) continue;
     const dataDir = join(folder, names[place] ?? "");
-    const cluster = await startSimulatedCluster({ dataDir, clock: () => clock.of(place), seed, workloads, noise: NOISE });
+    const cluster = await startSimulatedCluster({
+      dataDir,
+      clock: () => clock.of(place),
+      seed,
+      workloads,
+      noise: NOISE,
+    });
     closer.add(cluster.close);
     clusters.set(place, cluster);
   }
@@ -159,7 +200,13 @@ interface SyncsOfShare {
   readonly log: (lines: string) => void;
 }
 
-const syncsOf = ({ share: { made, times }, clusters, tables, queuesUrl, log }: SyncsOfShare): Pick<Syncs, "close"> & { readonly handle: Handle } => {
+const syncsOf = ({
+  share: { made, times },
+  clusters,
+  tables,
+  queuesUrl,
+  log,
+}: SyncsOfShare): Pick<Syncs, "close"> & { readonly handle: Handle } => {
   const shared = timesIn(times);
   const counter = runCounter();
   const syncClient = clientOver(tables);
@@ -175,13 +222,19 @@ const syncsOf = ({ share: { made, times }, clusters, tables, queuesUrl, log }: S
     clockOf: clusterLanes(fleetNames(made.clusters), shared).timeOf,
     comparesClock: false,
     syncClient,
-    connections: [...clusters.values()].map(({ kubeconfigPath }) => ({ kind: "kubeconfig", path: kubeconfigPath })),
+    connections: [...clusters.values()].map(({ kubeconfigPath }) => ({
+      kind: "kubeconfig",
+      path: kubeconfigPath,
+    })),
     reporter: counter.hear(reporterTo(lines)),
     ...(queuesUrl !== undefined && { queuesUrl }),
   });
   return {
     handle: async (event) => ({
-      response: await sync(event, invocationContext(FUNCTION_NAMES.sync, TIMEOUT_MS, LOOPBACK_REGION, LOCAL_ACCOUNT)),
+      response: await sync(
+        event,
+        invocationContext(FUNCTION_NAMES.sync, TIMEOUT_MS, LOOPBACK_REGION, LOCAL_ACCOUNT),
+      ),
       counts: counter.counts(),
     }),
     close: async () => {
@@ -208,7 +261,13 @@ answerIn<Question, Answer, Share, string>(PART, (share, log) => {
       case "queue":
         return clusters.get(question.place)?.queue(question.name);
       case "start": {
-        const syncs = syncsOf({ share, clusters, tables: question.tables, queuesUrl: question.queuesUrl, log });
+        const syncs = syncsOf({
+          share,
+          clusters,
+          tables: question.tables,
+          queuesUrl: question.queuesUrl,
+          log,
+        });
         closer.add(syncs.close);
         handle = syncs.handle;
         return undefined;

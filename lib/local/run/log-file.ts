@@ -12,19 +12,26 @@ export interface LogFile {
   readonly close: () => Promise<void>;
 }
 
-/** Above this size a new file begins, also while a run lasts, and the previous one is kept as `log.jsonl.1`: a log takes twice as much at most. */
+/**
+ * Above this size a new file begins, also while a run lasts, and the previous one is kept as
+ * `log.jsonl.1`: a log takes twice as much at most.
+ */
 const MAX_BYTES = 32 * 1024 * 1024;
 
 /**
- * The functions' own lines and embedded metrics, as CloudWatch would receive them, in a file of the data folder: the terminal belongs to the view. Powertools prints to a
- * console of its own that it keeps private, so it is replaced from outside.
+ * The functions' own lines and embedded metrics, as CloudWatch would receive them, in a file of the
+ * data folder: the terminal belongs to the view. Powertools prints to a console of its own that it
+ * keeps private, so it is replaced from outside.
  */
 export const openLogFile = (path: string): LogFile => {
   const file = rotatingFile(path, MAX_BYTES);
   return {
     reporter: reporterTo(file),
     write: (lines) => void file.write(lines),
-    close: () => new Promise((resolve, reject) => file.end((error: unknown) => (error ? reject(error) : resolve()))),
+    close: () =>
+      new Promise((resolve, reject) =>
+        file.end((error: unknown) => (error ? reject(error) : resolve())),
+      ),
   };
 };
 
@@ -37,7 +44,10 @@ export const reporterTo = (stream: Writable): Reporter => {
   return powertoolsReporter({ logger, metrics, extent: "all" });
 };
 
-/** Appends to a file of at most so many bytes. A chunk that would pass them begins a new file; what is still to be written of the previous one goes to its new name. A chunk is never divided. */
+/**
+ * Appends to a file of at most so many bytes. A chunk that would pass them begins a new file; what
+ * is still to be written of the previous one goes to its new name. A chunk is never divided.
+ */
 export const rotatingFile = (path: string, maxBytes: number): Writable => {
   let bytes = sizeOf(path);
   let file = openFile(path);
@@ -65,7 +75,8 @@ export const rotatingFile = (path: string, maxBytes: number): Writable => {
   });
 };
 
-const openFile = (path: string): WriteStream => createWriteStream(path, { fd: openOwn(path, "append") });
+const openFile = (path: string): WriteStream =>
+  createWriteStream(path, { fd: openOwn(path, "append") });
 
 const sizeOf = (path: string): number => {
   try {

@@ -5,12 +5,19 @@ import type { AddressInfo } from "node:net";
 import { TidemarkError } from "../../model/errors.ts";
 import { FORBIDDEN } from "../../model/http-status.ts";
 
-/** Region and credentials for the local tables and queue. The SDK requires them, and the servers do not check them. */
+/**
+ * Region and credentials for the local tables and queue. The SDK requires them, and the servers do
+ * not check them.
+ */
 export const LOOPBACK_REGION = "local";
 export const LOOPBACK_CREDENTIALS = { accessKeyId: "loopback", secretAccessKey: "loopback" };
-/** The headers that the engine of the tables asks for. It does not check the signature, so none is computed. */
+/**
+ * The headers that the engine of the tables asks for. It does not check the signature, so none is
+ * computed.
+ */
 export const UNSIGNED = {
-  authorization: "AWS4-HMAC-SHA256 Credential=loopback/20260101/local/dynamodb/aws4_request, SignedHeaders=host, Signature=none",
+  authorization:
+    "AWS4-HMAC-SHA256 Credential=loopback/20260101/local/dynamodb/aws4_request, SignedHeaders=host, Signature=none",
   "x-amz-date": "20260101T000000Z",
 } as const;
 
@@ -19,11 +26,16 @@ const OWN_NAMES = /^(?:127\.0\.0\.1|localhost|\[::1\])(?::\d{1,5})?$/i;
 const MISDIRECTED = 421;
 
 /**
- * Lets a server answer only requests that name this machine. A web page can make its own name resolve to 127.0.0.1 (DNS rebinding), and the browser then treats the answers as
- * a part of that page. The Host header still has the name of the page.
+ * Lets a server answer only requests that name this machine. A web page can make its own name
+ * resolve to 127.0.0.1 (DNS rebinding), and the browser then treats the answers as a part of that
+ * page. The Host header still has the name of the page.
  */
 const refuseForeignHosts = (server: Server | SecureServer): void =>
-  guard(server, { code: MISDIRECTED, why: "the Host header does not name this machine" }, ({ headers }) => OWN_NAMES.test(headers.host ?? ""));
+  guard(
+    server,
+    { code: MISDIRECTED, why: "the Host header does not name this machine" },
+    ({ headers }) => OWN_NAMES.test(headers.host ?? ""),
+  );
 
 /** Lets the listeners of a server get only the requests that are let in. */
 const guard = (
@@ -34,10 +46,14 @@ const guard = (
   const listeners = server.listeners("request");
   server.removeAllListeners("request");
   server.on("request", (request: IncomingMessage, response: ServerResponse) => {
-    if (isLetIn(request)) for (const listener of listeners) listener.call(server, request, response);
+    if (isLetIn(request))
+      for (const listener of listeners) listener.call(server, request, response);
     else {
       // The body is not read, so the connection is closed and carries no second request.
-      response.writeHead(refusal.code, { "content-type": "text/plain; charset=utf-8", connection: "close" });
+      response.writeHead(refusal.code, {
+        "content-type": "text/plain; charset=utf-8",
+        connection: "close",
+      });
       response.end(`Cannot answer: ${refusal.why}\n`);
     }
   });
@@ -48,8 +64,10 @@ const SECRET_BYTES = 32;
 const FIRST_SEGMENT = /^\/([^/?]*)(.*)$/s;
 
 /**
- * Binds a server to 127.0.0.1 only for programs of this user: every user of the machine reaches loopback, so each request must carry a secret of this run as the first segment of its path.
- * The address that is returned has it, and is written only into the folder of the run, which only its user may read.
+ * Binds a server to 127.0.0.1 only for programs of this user: every user of the machine reaches
+ * loopback, so each request must carry a secret of this run as the first segment of its path. The
+ * address that is returned has it, and is written only into the folder of the run, which only its
+ * user may read.
  */
 export const listenForOwnUser = async (server: Server): Promise<string> => {
   const secret = randomBytes(SECRET_BYTES).toString("base64url");
@@ -63,15 +81,24 @@ export const listenForOwnUser = async (server: Server): Promise<string> => {
 };
 
 /** Compares hashes, in a time that says nothing of either text. */
-const isSame = (given: string, secret: string): boolean => timingSafeEqual(hashOf(given), hashOf(secret));
+const isSame = (given: string, secret: string): boolean =>
+  timingSafeEqual(hashOf(given), hashOf(secret));
 
 const hashOf = (text: string): Buffer => createHash("sha256").update(text).digest();
 
-/** Binds a server only to 127.0.0.1, by default on a port of the system's choice, and gives its address; it answers only those that name this machine. Throws `local.port-in-use`. */
-export const listenOnLoopback = async (server: Server | SecureServer, wantedPort = 0): Promise<string> => {
+/**
+ * Binds a server only to 127.0.0.1, by default on a port of the system's choice, and gives its
+ * address; it answers only those that name this machine. Throws `local.port-in-use`.
+ */
+export const listenOnLoopback = async (
+  server: Server | SecureServer,
+  wantedPort = 0,
+): Promise<string> => {
   refuseForeignHosts(server);
   await new Promise<void>((resolve, reject) => {
-    server.once("error", (error: NodeJS.ErrnoException) => reject(error.code === "EADDRINUSE" ? portInUse(wantedPort, error) : error));
+    server.once("error", (error: NodeJS.ErrnoException) =>
+      reject(error.code === "EADDRINUSE" ? portInUse(wantedPort, error) : error),
+    );
     server.listen(wantedPort, "127.0.0.1", resolve);
   });
   const { port } = server.address() as AddressInfo;
@@ -79,7 +106,12 @@ export const listenOnLoopback = async (server: Server | SecureServer, wantedPort
 };
 
 const portInUse = (port: number, cause: Error): TidemarkError =>
-  new TidemarkError("local.port-in-use", `Cannot listen on port ${port} of 127.0.0.1: another process has it`, { port }, { cause });
+  new TidemarkError(
+    "local.port-in-use",
+    `Cannot listen on port ${port} of 127.0.0.1: another process has it`,
+    { port },
+    { cause },
+  );
 
 /** Closes a server, and the connections that clients of other processes keep open. */
 export const closeServer = (server: Server | SecureServer): Promise<void> =>

@@ -72,8 +72,16 @@ interface OpeningOf {
   readonly say: (line: string) => void;
 }
 
-/** Opens tables, queues, clusters and functions of a folder, in the state of the last run. Nothing in the folder changes before the cluster is open. */
-export const openRun = async (layout: FolderLayout, setup: Setup, options: RunOptions, { closer, say }: OpeningOf): Promise<Run> => {
+/**
+ * Opens tables, queues, clusters and functions of a folder, in the state of the last run. Nothing
+ * in the folder changes before the cluster is open.
+ */
+export const openRun = async (
+  layout: FolderLayout,
+  setup: Setup,
+  options: RunOptions,
+  { closer, say }: OpeningOf,
+): Promise<Run> => {
   // The port comes first, so that a port in use is reported before anything is changed.
   let readSeries: SeriesReader = () => Promise.reject(new Error("the run is starting"));
   const series = await startSeriesServer((labels) => readSeries(labels), options.metricsPort);
@@ -82,16 +90,30 @@ export const openRun = async (layout: FolderLayout, setup: Setup, options: RunOp
   const { clock, beginSaving } = runClock(layout, setup.identity, { speed: options.speed, times });
   const seal = sealAtEnd(layout, closer);
   const functionLines = { write: (_lines: string): void => {} };
-  const fleet = await openFleet(layout, setup.identity, { times, closer, log: (lines) => functionLines.write(lines) });
-  const worlds = fleet?.worlds ?? (await worldsOf(layout, setup.identity, { clock: clock.now, closer }));
+  const fleet = await openFleet(layout, setup.identity, {
+    times,
+    closer,
+    log: (lines) => functionLines.write(lines),
+  });
+  const worlds =
+    fleet?.worlds ?? (await worldsOf(layout, setup.identity, { clock: clock.now, closer }));
   const [world] = worlds;
   seal.break();
   beginSaving();
-  const tables = await openTables(layout, { usedBefore: setup.resumed, durable: setup.identity.kind !== "simulated", inThread: times !== undefined });
+  const tables = await openTables(layout, {
+    usedBefore: setup.resumed,
+    durable: setup.identity.kind !== "simulated",
+    inThread: times !== undefined,
+  });
   closer.add(async () => seal.allow(await closedWithNames(tables)));
   if (setup.resumed) closer.add(compacting(tables));
-  const [syncClient, scheduleClient, contextClient] = [tables.client(), tables.client(), tables.client()];
-  for (const client of [syncClient, scheduleClient, contextClient]) closer.add(() => client.destroy());
+  const [syncClient, scheduleClient, contextClient] = [
+    tables.client(),
+    tables.client(),
+    tables.client(),
+  ];
+  for (const client of [syncClient, scheduleClient, contextClient])
+    closer.add(() => client.destroy());
   const queues = await startQueues(layout.queue, clock.now);
   closer.add(queues.close);
   const log = openLogFile(layout.log);
@@ -99,7 +121,10 @@ export const openRun = async (layout: FolderLayout, setup: Setup, options: RunOp
   functionLines.write = log.write;
   const counter = runCounter();
   counter.watch(syncClient);
-  const recorded = setup.identity.kind === "simulated" ? await startQueueServer((name) => queueIn(worlds, name)) : undefined;
+  const recorded =
+    setup.identity.kind === "simulated"
+      ? await startQueueServer((name) => queueIn(worlds, name))
+      : undefined;
   if (recorded) closer.add(recorded.close);
   const started = startStack({
     clock: clock.now,
@@ -113,27 +138,58 @@ export const openRun = async (layout: FolderLayout, setup: Setup, options: RunOp
     newestKindMs: () => Math.max(...worlds.map(({ newestMadeMs }) => newestMadeMs?.() ?? 0)),
   });
   closer.add(started.close);
-  const stack: Stack = fleet ? { ...started, sync: await fleet.startSyncs({ tables, queuesUrl: recorded?.url, counter }) } : started;
+  const stack: Stack = fleet
+    ? { ...started, sync: await fleet.startSyncs({ tables, queuesUrl: recorded?.url, counter }) }
+    : started;
 
   const store = localTables(contextClient, clock.now);
-  const context: ServiceContext = { tables: store, insert: insertByStatement(store), clock: clock.now, by: userName(), newUid: randomUUID };
+  const context: ServiceContext = {
+    tables: store,
+    insert: insertByStatement(store),
+    clock: clock.now,
+    by: userName(),
+    newUid: randomUUID,
+  };
   const service = openService(context);
   readSeries = async (labels) => openMetricsText(await service.series({ labels }));
   const [cluster, ...others] = await ensureClusters(context, worlds, options);
-  // An unusable kubeconfig is reported now, and the large library that reads it is loaded before the first sync.
+  // An unusable kubeconfig is reported now, and the large library that reads it is loaded before
+  // the first sync.
   await stack.connect(cluster);
-  await registerSources(context, { simulated: recorded !== undefined, sourceUrl: options.sourceUrl });
+  await registerSources(context, {
+    simulated: recorded !== undefined,
+    sourceUrl: options.sourceUrl,
+  });
   const { beside } = setup.identity.kind === "simulated" ? setup.identity : {};
-  const manifests = putObjects(cluster, setup.manifests, { put: world.putObject, beside, resumed: setup.resumed });
-  const applied = await applySetup(context, { ...setup, manifests }, { cluster: world.name, validation: options.validate, say });
+  const manifests = putObjects(cluster, setup.manifests, {
+    put: world.putObject,
+    beside,
+    resumed: setup.resumed,
+  });
+  const applied = await applySetup(
+    context,
+    { ...setup, manifests },
+    { cluster: world.name, validation: options.validate, say },
+  );
   if (!setup.resumed) {
     beginSchedule(layout.schedule, clock.now());
     writeIdentity(layout, setup.identity);
   }
-  // On a real cluster a write of a run that died may still be under way, so its lease and its intents expire by themselves.
-  const dead = { tables: store, clusters: [cluster, ...others], connect: stack.connect, nowMs: clock.now() };
-  const unfinished = setup.identity.kind === "simulated" ? await endDeadLeases(dead) : NOTHING_UNFINISHED;
-  const controller = await controllerOf(world, { ...cluster, connection: world.connection }, { clock: clock.now, beside, closer });
+  // On a real cluster a write of a run that died may still be under way, so its lease and its
+  // intents expire by themselves.
+  const dead = {
+    tables: store,
+    clusters: [cluster, ...others],
+    connect: stack.connect,
+    nowMs: clock.now(),
+  };
+  const unfinished =
+    setup.identity.kind === "simulated" ? await endDeadLeases(dead) : NOTHING_UNFINISHED;
+  const controller = await controllerOf(
+    world,
+    { ...cluster, connection: world.connection },
+    { clock: clock.now, beside, closer },
+  );
   return {
     setup,
     ...(controller && { standIn: controller }),
@@ -145,7 +201,11 @@ export const openRun = async (layout: FolderLayout, setup: Setup, options: RunOp
     lanes: fleet?.lanes,
     stack,
     counter,
-    reader: stackReader(service, clock.now(), { writes: tables.writes, syncing: () => counter.underWay() > 0, total: counter.autoscalers }),
+    reader: stackReader(service, clock.now(), {
+      writes: tables.writes,
+      syncing: () => counter.underWay() > 0,
+      total: counter.autoscalers,
+    }),
     series,
     greeting: greetingLines({
       layout,
@@ -165,7 +225,15 @@ export const openRun = async (layout: FolderLayout, setup: Setup, options: RunOp
 const controllerOf = async (
   { call }: World,
   cluster: StandInOptions["cluster"],
-  { clock, beside, closer }: { readonly clock: () => number; readonly beside: Beside | undefined; readonly closer: Closing },
+  {
+    clock,
+    beside,
+    closer,
+  }: {
+    readonly clock: () => number;
+    readonly beside: Beside | undefined;
+    readonly closer: Closing;
+  },
 ): Promise<Activity | undefined> => {
   if (beside === undefined || !call) return undefined;
   const controller = await standIn({ clock, beside, cluster, call });
@@ -174,7 +242,10 @@ const controllerOf = async (
 };
 
 /** The queue of a name in the first cluster that has it. */
-const queueIn = async (worlds: readonly World[], name: string): Promise<RecordedQueue | undefined> => {
+const queueIn = async (
+  worlds: readonly World[],
+  name: string,
+): Promise<RecordedQueue | undefined> => {
   for (const { queueOf } of worlds) {
     const found = await queueOf?.(name);
     if (found) return found;
@@ -182,9 +253,18 @@ const queueIn = async (worlds: readonly World[], name: string): Promise<Recorded
   return undefined;
 };
 
-const ensureClusters = async (context: ServiceContext, [first, ...others]: readonly [World, ...World[]], { specs }: RunOptions) => {
+const ensureClusters = async (
+  context: ServiceContext,
+  [first, ...others]: readonly [World, ...World[]],
+  { specs }: RunOptions,
+) => {
   const ensure = ({ name, connection }: World): Promise<ClusterRecord> =>
-    ensureCluster(context, { name: clusterName(name), connection, readUid: clusterUid, ...(specs !== undefined && { specs }) });
+    ensureCluster(context, {
+      name: clusterName(name),
+      connection,
+      readUid: clusterUid,
+      ...(specs !== undefined && { specs }),
+    });
   const clusters: [ClusterRecord, ...ClusterRecord[]] = [await ensure(first)];
   for (const world of others) clusters.push(await ensure(world));
   return clusters;
@@ -194,15 +274,27 @@ const ensureClusters = async (context: ServiceContext, [first, ...others]: reado
 const applySetup = async (
   context: ServiceContext,
   { identity, resumed, manifests }: Setup,
-  { cluster, validation, say }: { readonly cluster: string; readonly validation: Validation; readonly say: (line: string) => void },
+  {
+    cluster,
+    validation,
+    say,
+  }: {
+    readonly cluster: string;
+    readonly validation: Validation;
+    readonly say: (line: string) => void;
+  },
 ): Promise<readonly Applied[]> => {
-  if (resumed || identity.kind !== "simulated") return applyFiles(context, cluster, manifests, validation);
+  if (resumed || identity.kind !== "simulated")
+    return applyFiles(context, cluster, manifests, validation);
   const { seed, fleet } = identity;
   if (fleet) await applyMade(context, fleet, { seed, say });
   return applyFirst(context, cluster, manifests, { seed, validation });
 };
 
-/** The tables compact themselves while they are written to; what an earlier run left is given free beside the start. A failure is reported when the run closes. */
+/**
+ * The tables compact themselves while they are written to; what an earlier run left is given free
+ * beside the start. A failure is reported when the run closes.
+ */
 const compacting = (tables: Tables): (() => Promise<void>) => {
   const compacted = Promise.allSettled([tables.compact()]);
   return async () => {
@@ -210,7 +302,10 @@ const compacting = (tables: Tables): (() => Promise<void>) => {
   };
 };
 
-/** Breaks the seal of a folder for a run, and seals it again after everything that is opened from here on was closed, if it was allowed by then. */
+/**
+ * Breaks the seal of a folder for a run, and seals it again after everything that is opened from
+ * here on was closed, if it was allowed by then.
+ */
 const sealAtEnd = (
   layout: FolderLayout,
   closer: Closing,
@@ -219,7 +314,8 @@ const sealAtEnd = (
   let before: Seal | undefined;
   closer.add(() => {
     // A folder that never became ready is removed, not sealed.
-    if (allowed && readIdentity(layout) !== "beginning") sealFolder(layout, "run", before, allowed.names);
+    if (allowed && readIdentity(layout) !== "beginning")
+      sealFolder(layout, "run", before, allowed.names);
   });
   return {
     break: () => {
@@ -231,7 +327,10 @@ const sealAtEnd = (
   };
 };
 
-/** The clock of a run, which continues at the time of the folder. It is saved from `beginSaving` on, because a start that is refused before that must not change the folder. */
+/**
+ * The clock of a run, which continues at the time of the folder. It is saved from `beginSaving` on,
+ * because a start that is refused before that must not change the folder.
+ */
 const runClock = (
   layout: FolderLayout,
   identity: FolderIdentity,
@@ -245,7 +344,9 @@ const runClock = (
     if (saving) saveClock(layout, state);
   };
   const clock =
-    identity.kind === "kubeconfig" ? realClock() : virtualClock({ startMs: readSavedClock(layout)?.nowMs ?? identity.startMs, speed, save });
+    identity.kind === "kubeconfig"
+      ? realClock()
+      : virtualClock({ startMs: readSavedClock(layout)?.nowMs ?? identity.startMs, speed, save });
   return {
     clock,
     beginSaving: () => {

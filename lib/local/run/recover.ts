@@ -30,16 +30,25 @@ export const NOTHING_UNFINISHED: Unfinished = { leases: 0, reached: 0, withdrawn
 const READ_TIMEOUT_MS = 10_000;
 
 /**
- * Ends the leases and intents of the last run of a simulated cluster, so that interrupted syncs can be done again at the same virtual time. On AWS a lease runs out and an
- * intent waits for its deadline, because no process can know whether the holder is dead and whether its PUT is under way. Here the lock of the folder proves that the holder is dead. The
- * simulated cluster died in the same process, so it accepts no late PUT.
+ * Ends the leases and intents of the last run of a simulated cluster, so that interrupted syncs can
+ * be done again at the same virtual time. On AWS a lease runs out and an intent waits for its
+ * deadline, because no process can know whether the holder is dead and whether its PUT is under
+ * way. Here the lock of the folder proves that the holder is dead. The simulated cluster died in
+ * the same process, so it accepts no late PUT.
  */
 export const endDeadLeases = async (dead: Dead): Promise<Unfinished> => {
   let all = NOTHING_UNFINISHED;
   for (const cluster of dead.clusters) {
     for (const { name: partition } of cluster.partitions) {
-      const recovered = await endDeadLease({ ...dead, cluster }, { cluster: cluster.name, partition });
-      all = { leases: all.leases + recovered.leases, reached: all.reached + recovered.reached, withdrawn: all.withdrawn + recovered.withdrawn };
+      const recovered = await endDeadLease(
+        { ...dead, cluster },
+        { cluster: cluster.name, partition },
+      );
+      all = {
+        leases: all.leases + recovered.leases,
+        reached: all.reached + recovered.reached,
+        withdrawn: all.withdrawn + recovered.withdrawn,
+      };
     }
   }
   return all;
@@ -58,14 +67,23 @@ const endDeadLease = async (dead: DeadOne, partition: PartitionRef): Promise<Unf
     never.map(({ id }) => id),
   );
   const due = { ...head, intents: reached.map((intent) => dueAt(intent, dead.nowMs)) };
-  await giveBack(dead.tables, await storeIntents(dead.tables, withdrawn, intentBodies(due), head.nowMs));
+  await giveBack(
+    dead.tables,
+    await storeIntents(dead.tables, withdrawn, intentBodies(due), head.nowMs),
+  );
   return { leases: 1, reached: reached.length, withdrawn: never.length };
 };
 
 /** Moves the deadline of executed attempts into the past, so that the next sync settles them. */
-const dueAt = (intent: Intent, nowMs: number): Intent => ({ ...intent, deadlineMs: Math.min(intent.deadlineMs, nowMs - 1) });
+const dueAt = (intent: Intent, nowMs: number): Intent => ({
+  ...intent,
+  deadlineMs: Math.min(intent.deadlineMs, nowMs - 1),
+});
 
-const neverExecuted = async ({ connect, cluster }: DeadOne, intents: readonly Intent[]): Promise<readonly Intent[]> => {
+const neverExecuted = async (
+  { connect, cluster }: DeadOne,
+  intents: readonly Intent[],
+): Promise<readonly Intent[]> => {
   if (intents.length === 0) return [];
   const client = await connect(cluster);
   const never: Intent[] = [];

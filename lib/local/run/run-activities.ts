@@ -12,12 +12,16 @@ import { Worker } from "node:worker_threads";
 /** As in the template (serverless.yml). */
 const TIMEOUT_MS = 30_000;
 const CONCURRENCY = 50;
-/** Syncs of different clusters at work at once, two in each of the threads that clusters may have: while one waits for the tables, another one decides. */
+/**
+ * Syncs of different clusters at work at once, two in each of the threads that clusters may have:
+ * while one waits for the tables, another one decides.
+ */
 const OVERLAPPING = 8;
 
 /**
- * What happens in a run: the scheduler's minutes and the queue's deliveries. `lifeMs`: no sync may take longer in real time, or a watchdog ends the process; virtual time
- * waits for every sync, so no deadline depends on its end.
+ * What happens in a run: the scheduler's minutes and the queue's deliveries. `lifeMs`: no sync may
+ * take longer in real time, or a watchdog ends the process; virtual time waits for every sync, so
+ * no deadline depends on its end.
  */
 export const runActivities = (
   layout: FolderLayout,
@@ -33,7 +37,8 @@ export const runActivities = (
     functionName: FUNCTION_NAMES.schedule,
     timeoutMs: TIMEOUT_MS,
     handler: stack.schedule,
-    onFailure: (scheduledTime, error) => view.say(`The schedule of ${scheduledTime} failed: ${reasonOf(error)}`),
+    onFailure: (scheduledTime, error) =>
+      view.say(`The schedule of ${scheduledTime} failed: ${reasonOf(error)}`),
     skipsMissed: setup.identity.kind === "kubeconfig",
   });
   const deliveries = eventSource({
@@ -48,7 +53,8 @@ export const runActivities = (
     onBegin: counter.begin,
     onDelivered: ({ wallMs, failure }: Delivery) => {
       counter.sync(wallMs, failure !== undefined);
-      if (failure !== undefined) view.say(`A sync failed and is delivered again: ${reasonOf(failure)}; see ${layout.log}`);
+      if (failure !== undefined)
+        view.say(`A sync failed and is delivered again: ${reasonOf(failure)}; see ${layout.log}`);
     },
   });
   const client = tables.client();
@@ -56,7 +62,10 @@ export const runActivities = (
     client,
     tables: Object.values(TABLE_NAMES),
     clock: clock.now,
-    onFailure: (error) => view.say(`Expired history was not deleted, and is looked for again a day later: ${reasonOf(error)}`),
+    onFailure: (error) =>
+      view.say(
+        `Expired history was not deleted, and is looked for again a day later: ${reasonOf(error)}`,
+      ),
   });
   const close = async (): Promise<void> => {
     client.destroy();
@@ -66,7 +75,10 @@ export const runActivities = (
 };
 
 const guarded =
-  (handler: Handler<SQSEvent, SQSBatchResponse | undefined>, dog: Watchdog): Handler<SQSEvent, SQSBatchResponse | undefined> =>
+  (
+    handler: Handler<SQSEvent, SQSBatchResponse | undefined>,
+    dog: Watchdog,
+  ): Handler<SQSEvent, SQSBatchResponse | undefined> =>
   async (event, context) => {
     const done = dog.watch();
     try {
@@ -76,27 +88,40 @@ const guarded =
     }
   };
 
-const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+const reasonOf = (error: unknown): string =>
+  error instanceof Error ? error.message : String(error);
 
 interface Watchdog {
-  /** Begins one piece of work that must end within the limit. The caller calls the returned function when it has ended. */
+  /**
+   * Begins one piece of work that must end within the limit. The caller calls the returned function
+   * when it has ended.
+   */
   readonly watch: () => () => void;
   readonly close: () => Promise<void>;
 }
 
-/** One slot of shared memory for each piece of work. Further work would not be watched; the concurrency is lower than this number. */
+/**
+ * One slot of shared memory for each piece of work. Further work would not be watched; the
+ * concurrency is lower than this number.
+ */
 const SLOTS = 64;
 
 const CHECK_MS = 250;
 
 /**
- * Ends this process when a piece of work takes longer than `limitMs`, also if its event loop is blocked or the process was stopped for a while. The deadline of an intent is only safe if the
- * writer has ended by then (docs/architecture.md, "Exactly one effect"). A separate thread reads the clock. It ends the process by SIGKILL, because no code of the blocked thread may run again.
+ * Ends this process when a piece of work takes longer than `limitMs`, also if its event loop is
+ * blocked or the process was stopped for a while. The deadline of an intent is only safe if the
+ * writer has ended by then (docs/architecture.md, "Exactly one effect"). A separate thread reads
+ * the clock. It ends the process by SIGKILL, because no code of the blocked thread may run again.
  * It measures wall time, which goes on while a process is stopped.
  */
 export const startWatchdog = (limitMs: number): Watchdog => {
   const slots = new Float64Array(new SharedArrayBuffer(SLOTS * Float64Array.BYTES_PER_ELEMENT));
-  const worker = new Worker(WATCH, { eval: true, execArgv: [], workerData: { slots, limitMs, checkMs: CHECK_MS, pid: process.pid } });
+  const worker = new Worker(WATCH, {
+    eval: true,
+    execArgv: [],
+    workerData: { slots, limitMs, checkMs: CHECK_MS, pid: process.pid },
+  });
   // The watchdog never keeps a run alive that has nothing more to do.
   worker.unref();
   return {

@@ -26,21 +26,32 @@ import { isObject } from "../../model/json.ts";
 import { deploymentsOf } from "./manifest-files.ts";
 import type { World } from "./world.ts";
 
-/** Between two refreshes of the view. A real cluster changes once per sync, and the picture of its time once a second. */
+/**
+ * Between two refreshes of the view. A real cluster changes once per sync, and the picture of its
+ * time once a second.
+ */
 const REFRESH_MS = { simulated: 250, kubeconfig: 1_000 } as const;
 
 /**
- * One run from start to summary. It ends when its virtual time has passed or the signal aborts, finishing what was begun. A start that is refused leaves everything as it was.
- * Throws `local.*` and what manifests and traces may throw; everything that was opened is closed then too.
- * `closer` closes it from outside, where something throws that nothing can catch.
+ * One run from start to summary. It ends when its virtual time has passed or the signal aborts,
+ * finishing what was begun. A start that is refused leaves everything as it was. Throws `local.*`
+ * and what manifests and traces may throw; everything that was opened is closed then too. `closer`
+ * closes it from outside, where something throws that nothing can catch.
  */
-export const run = async (options: RunOptions, terminal: Terminal, stop: AbortController, closer: Closing = closing()): Promise<void> => {
+export const run = async (
+  options: RunOptions,
+  terminal: Terminal,
+  stop: AbortController,
+  closer: Closing = closing(),
+): Promise<void> => {
   const layout = folderLayout(options.data ?? folderNameFor(options));
   refuseFolder(layout);
   await refuseKubeconfig(setupOf(layout, options));
   try {
     const say = (line: string): void => terminal.write(lines([line]));
-    await opened(layout, options, { closer, say }, (begun) => play(begun, { layout, options, terminal, stop }));
+    await opened(layout, options, { closer, say }, (begun) =>
+      play(begun, { layout, options, terminal, stop }),
+    );
   } catch (error) {
     // What failed first says why; what cannot be closed after it is mostly the same again.
     await closer.closeAll().catch(() => undefined);
@@ -75,8 +86,15 @@ const opened = async (
 const refuseKubeconfig = async ({ identity }: Setup): Promise<void> => {
   if (identity.kind !== "kubeconfig" || identity.kubeconfig === undefined) return;
   const { kubeconfig: path, context, cluster = "" } = identity;
-  const connection = { kind: "kubeconfig", path, ...(context !== undefined && { context }) } as const;
-  const client = await connect({ name: clusterName(cluster), connection }, { clock: Date.now, trusted: ON_THIS_MACHINE });
+  const connection = {
+    kind: "kubeconfig",
+    path,
+    ...(context !== undefined && { context }),
+  } as const;
+  const client = await connect(
+    { name: clusterName(cluster), connection },
+    { clock: Date.now, trusted: ON_THIS_MACHINE },
+  );
   client.close();
 };
 
@@ -99,11 +117,22 @@ const play = async (begun: Run, { layout, options, terminal, stop }: Played): Pr
     ...(endMs !== undefined && { endMs }),
   });
   const real = setup.identity.kind === "kubeconfig";
-  const { activities, close } = runActivities(layout, begun, view, real ? DEFAULT_TIMING.lifeMs : undefined);
+  const { activities, close } = runActivities(
+    layout,
+    begun,
+    view,
+    real ? DEFAULT_TIMING.lifeMs : undefined,
+  );
   const makeMissing = missingWorkloads(begun, view.say);
   try {
     await makeMissing();
-    const driven = drive({ activities, clock, endMs: endMs ?? Number.POSITIVE_INFINITY, signal: stop.signal, oneAtATime: !real });
+    const driven = drive({
+      activities,
+      clock,
+      endMs: endMs ?? Number.POSITIVE_INFINITY,
+      signal: stop.signal,
+      oneAtATime: !real,
+    });
     const look = async (): Promise<void> => {
       await view.refresh();
       await makeMissing();
@@ -122,7 +151,13 @@ const play = async (begun: Run, { layout, options, terminal, stop }: Played): Pr
     autoscalers,
     wallMs: performance.now() - startedAt,
     events: begun.reader.seen(),
-    ...(statistics && startMs > beganMs && { sinceBeginning: { playedMs: clock.now() - beganMs, events: await begun.reader.eventsSince(beganMs) } }),
+    ...(statistics &&
+      startMs > beganMs && {
+        sinceBeginning: {
+          playedMs: clock.now() - beganMs,
+          events: await begun.reader.eventsSince(beganMs),
+        },
+      }),
     tally: begun.counter.tally(),
     pace: clock.pace(),
     ...(statistics && { statistics }),
@@ -140,7 +175,11 @@ const taken = (layout: FolderLayout): SummaryInput["taken"] => ({
   disk: {
     bytes: bytesIn(layout.dir),
     tablesBytes: bytesIn(layout.tables),
-    logBytes: readdirSync(layout.dir).reduce((sum, name) => (name.startsWith(basename(layout.log)) ? sum + sizeOf(join(layout.dir, name)) : sum), 0),
+    logBytes: readdirSync(layout.dir).reduce(
+      (sum, name) =>
+        name.startsWith(basename(layout.log)) ? sum + sizeOf(join(layout.dir, name)) : sum,
+      0,
+    ),
   },
 });
 
@@ -156,14 +195,20 @@ const sizeOf = (path: string): number => statSync(path, { throwIfNoEntry: false 
 
 /** Statistics of the workloads that have an autoscaler. */
 const scaledStatistics = async ({ worlds }: Run, autoscalers: readonly AutoscalerView[]) => {
-  const targets = new Set(autoscalers.map(({ namespace, target }) => `${namespace}/${target?.name}`));
+  const targets = new Set(
+    autoscalers.map(({ namespace, target }) => `${namespace}/${target?.name}`),
+  );
   const all = await Promise.all(worlds.map(({ statistics }) => statistics()));
   return all.every((of) => of === undefined)
     ? undefined
-    : all.flatMap((of) => of ?? []).filter(({ namespace, name }) => targets.has(`${namespace}/${name}`));
+    : all
+        .flatMap((of) => of ?? [])
+        .filter(({ namespace, name }) => targets.has(`${namespace}/${name}`));
 };
 
-/** Looks at a run again and again until what is driven has ended; if either fails, the other stops. */
+/**
+ * Looks at a run again and again until what is driven has ended; if either fails, the other stops.
+ */
 const watched = async (
   look: () => Promise<void>,
   driven: Promise<void>,
@@ -195,18 +240,30 @@ const viewOf = (
   { reader, clock }: Pick<Run, "reader" | "clock">,
   shown: { readonly startMs: number; readonly endMs?: number; readonly dataOption: string },
 ): View =>
-  terminal.live ? liveView({ stream: terminal.stream, reader, clock, ...shown }) : plainView({ write: terminal.write, reader, clock, ...shown });
+  terminal.live
+    ? liveView({ stream: terminal.stream, reader, clock, ...shown })
+    : plainView({ write: terminal.write, reader, clock, ...shown });
 
-/** Real time between two looks. A look that takes long makes the next one wait for so many times as long. */
+/**
+ * Real time between two looks. A look that takes long makes the next one wait for so many times as
+ * long.
+ */
 const LOOK_EVERY_MS = 1_000;
 const WAIT_FACTOR = 20;
 
 /**
- * Makes the workloads and metrics that autoscalers ask for which were applied during a run, or while it was stopped: in a simulated cluster `apply` is all that a person does.
- * Every edit is looked at once. What cannot be made is said.
+ * Makes the workloads and metrics that autoscalers ask for which were applied during a run, or
+ * while it was stopped: in a simulated cluster `apply` is all that a person does. Every edit is
+ * looked at once. What cannot be made is said.
  */
 const missingWorkloads = (
-  { worlds: [world], reader }: { readonly worlds: readonly Pick<World, "name" | "make">[]; readonly reader: Pick<Run["reader"], "autoscalers"> },
+  {
+    worlds: [world],
+    reader,
+  }: {
+    readonly worlds: readonly Pick<World, "name" | "make">[];
+    readonly reader: Pick<Run["reader"], "autoscalers">;
+  },
   say: (line: string) => void,
 ): (() => Promise<void>) => {
   const { name: cluster, make } = world ?? {};
@@ -226,14 +283,22 @@ const missingWorkloads = (
   };
 };
 
-const madeFor = async ({ namespace, name, manifest, problem }: AutoscalerView, make: NonNullable<World["make"]>): Promise<readonly string[]> => {
+const madeFor = async (
+  { namespace, name, manifest, problem }: AutoscalerView,
+  make: NonNullable<World["make"]>,
+): Promise<readonly string[]> => {
   if (problem !== undefined) return [];
   try {
     const said: string[] = [];
     // The manifest was admitted when it was stored.
     const text = JSON.stringify(inNamespace(manifest, namespace));
-    for (const deployment of deploymentsOf([{ file: `${namespace}/${name}`, text }], { validate: "ignore" })) {
-      if ((await make(deployment)) === "made") said.push(`Made ${deployment.kind ?? "Deployment"} ${namespace}/${deployment.name} for ${name}`);
+    for (const deployment of deploymentsOf([{ file: `${namespace}/${name}`, text }], {
+      validate: "ignore",
+    })) {
+      if ((await make(deployment)) === "made")
+        said.push(
+          `Made ${deployment.kind ?? "Deployment"} ${namespace}/${deployment.name} for ${name}`,
+        );
     }
     return said;
   } catch (error) {
@@ -244,4 +309,6 @@ const madeFor = async ({ namespace, name, manifest, problem }: AutoscalerView, m
 
 /** As it is stored: a manifest need not say its namespace. */
 const inNamespace = (manifest: unknown, namespace: string): unknown =>
-  isObject(manifest) && isObject(manifest["metadata"]) ? { ...manifest, metadata: { ...manifest["metadata"], namespace } } : manifest;
+  isObject(manifest) && isObject(manifest["metadata"])
+    ? { ...manifest, metadata: { ...manifest["metadata"], namespace } }
+    : manifest;

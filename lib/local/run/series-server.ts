@@ -16,25 +16,54 @@ const READING = new Set(["GET", "HEAD"]);
 /** Gives the text, with the labels of these names in `labels_info`. */
 export type SeriesReader = (labels: readonly string[]) => Promise<string>;
 
-/** Answers scrapers only on 127.0.0.1, with what `read` gives: `port` 0 takes a free one. Throws `local.port-in-use`. */
-export const startSeriesServer = async (read: SeriesReader, port: number): Promise<SeriesServer> => {
+/**
+ * Answers scrapers only on 127.0.0.1, with what `read` gives: `port` 0 takes a free one. Throws
+ * `local.port-in-use`.
+ */
+export const startSeriesServer = async (
+  read: SeriesReader,
+  port: number,
+): Promise<SeriesServer> => {
   const server = createServer((request, response) => void answer(read, request, response));
   const endpoint = await listenOnLoopback(server, port);
   return { url: `${endpoint}${SERIES_PATH}`, close: () => closeServer(server) };
 };
 
 /** Never rejects. A scrape that fails is answered with the error, and the run goes on. */
-const answer = async (read: SeriesReader, { method = "", url = "" }: IncomingMessage, response: ServerResponse): Promise<void> => {
-  const reply = (status: number, type: string, body: string, headers: Readonly<Record<string, string>> = {}): void => {
-    response.writeHead(status, { "content-type": type, "content-length": Buffer.byteLength(body), ...headers });
+const answer = async (
+  read: SeriesReader,
+  { method = "", url = "" }: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> => {
+  const reply = (
+    status: number,
+    type: string,
+    body: string,
+    headers: Readonly<Record<string, string>> = {},
+  ): void => {
+    response.writeHead(status, {
+      "content-type": type,
+      "content-length": Buffer.byteLength(body),
+      ...headers,
+    });
     response.end(method === "HEAD" ? undefined : body);
   };
   const [path, query] = url.split("?");
-  if (path !== SERIES_PATH) return reply(404, PLAIN, `Not found: the series are at ${SERIES_PATH}\n`);
-  if (!READING.has(method)) return reply(405, PLAIN, "Not allowed: the series can only be read\n", { allow: "GET, HEAD" });
+  if (path !== SERIES_PATH)
+    return reply(404, PLAIN, `Not found: the series are at ${SERIES_PATH}\n`);
+  if (!READING.has(method))
+    return reply(405, PLAIN, "Not allowed: the series can only be read\n", { allow: "GET, HEAD" });
   try {
-    reply(200, OPEN_METRICS_TYPE, await read(labelNames(new URLSearchParams(query).get("labels") ?? "")));
+    reply(
+      200,
+      OPEN_METRICS_TYPE,
+      await read(labelNames(new URLSearchParams(query).get("labels") ?? "")),
+    );
   } catch (error) {
-    reply(500, PLAIN, `Cannot read the series: ${(error instanceof Error ? error.message : String(error)).replace(/\s+/g, " ")}\n`);
+    reply(
+      500,
+      PLAIN,
+      `Cannot read the series: ${(error instanceof Error ? error.message : String(error)).replace(/\s+/g, " ")}\n`,
+    );
   }
 };

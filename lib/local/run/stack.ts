@@ -33,14 +33,22 @@ export interface SyncOptions {
   readonly clockOf?: (cluster: string) => number;
   /** Only the client of the sync, so that its writes can be counted. */
   readonly syncClient: DynamoDBClient;
-  /** True on a real cluster: its API server then says whether the clock of this machine is right. */
+  /**
+   * True on a real cluster: its API server then says whether the clock of this machine is right.
+   */
   readonly comparesClock: boolean;
-  /** The clusters of the start. No other kubeconfig is used, whatever the tables say: a kubeconfig names programs that are run. */
+  /**
+   * The clusters of the start. No other kubeconfig is used, whatever the tables say: a kubeconfig
+   * names programs that are run.
+   */
   readonly connections: readonly Connection[];
   readonly reporter: Reporter;
   /** Where the recorded queues are. */
   readonly queuesUrl?: string;
-  /** When a simulated cluster last got a workload, which may be of a new kind. In real time, as `Date.now` has it. */
+  /**
+   * When a simulated cluster last got a workload, which may be of a new kind. In real time, as
+   * `Date.now` has it.
+   */
   readonly newestKindMs?: () => number;
 }
 
@@ -65,11 +73,19 @@ export interface Stack extends Syncs {
 export const startStack = (options: StackOptions): Stack => {
   const { clock, scheduleClient, queues, reporter } = options;
   const { close, compared, ...syncs } = startSyncs(options);
-  const sqs = new SQSClient({ endpoint: queues.endpoint, region: LOOPBACK_REGION, credentials: LOOPBACK_CREDENTIALS });
+  const sqs = new SQSClient({
+    endpoint: queues.endpoint,
+    region: LOOPBACK_REGION,
+    credentials: LOOPBACK_CREDENTIALS,
+  });
   const queue = { client: sqs, queueUrl: queues.syncUrl, wait, random: Math.random };
   return {
     ...syncs,
-    schedule: scheduleHandler({ tables: { ...localTables(scheduleClient, clock), ...compared }, queue, reporter }),
+    schedule: scheduleHandler({
+      tables: { ...localTables(scheduleClient, clock), ...compared },
+      queue,
+      reporter,
+    }),
     close: async () => {
       await close();
       sqs.destroy();
@@ -78,8 +94,19 @@ export const startStack = (options: StackOptions): Stack => {
 };
 
 /** `compared`: what the store needs to compare the clock of this machine. */
-export const startSyncs = (options: SyncOptions): Syncs & { readonly compared: Partial<StoreTables> } => {
-  const { clock, clockOf, comparesClock, syncClient, connections, reporter, queuesUrl, newestKindMs } = options;
+export const startSyncs = (
+  options: SyncOptions,
+): Syncs & { readonly compared: Partial<StoreTables> } => {
+  const {
+    clock,
+    clockOf,
+    comparesClock,
+    syncClient,
+    connections,
+    reporter,
+    queuesUrl,
+    newestKindMs,
+  } = options;
   // Tokens and connections age in real time, as a run on a real cluster has it.
   const wallClock = comparesClock ? clock : Date.now;
   const serverClock = serverClockOf(wallClock, () => performance.now());
@@ -90,8 +117,12 @@ export const startSyncs = (options: SyncOptions): Syncs & { readonly compared: P
   const tables = { ...localTables(syncClient, clock), ...compared };
   const notice = (message: string): void => reporter.line(noticeLine(message));
   const seen = { onDated: serverClock.onAnswer, ...(newestKindMs && { newestKindMs }) };
-  const clients = clusterClients({ clock: wallClock, trusted: trustedOf(connections), notice, ...seen }, openStored(tables));
-  const connect: SyncPorts["connect"] = async (cluster) => (newest = await clients.clientFor(cluster));
+  const clients = clusterClients(
+    { clock: wallClock, trusted: trustedOf(connections), notice, ...seen },
+    openStored(tables),
+  );
+  const connect: SyncPorts["connect"] = async (cluster) =>
+    (newest = await clients.clientFor(cluster));
   const ports = {
     tables,
     insert: insertByStatement(tables),
@@ -123,12 +154,21 @@ export const clusterIn = (body: string): string => {
   }
 };
 
-/** The function `sync` by the time of the cluster that a message is for. Its environment is one for all of them. */
-const ofEachCluster = ({ ports, reporter }: SyncDependencies, clockOf: (cluster: string) => number): SyncHandler => {
+/**
+ * The function `sync` by the time of the cluster that a message is for. Its environment is one for
+ * all of them.
+ */
+const ofEachCluster = (
+  { ports, reporter }: SyncDependencies,
+  clockOf: (cluster: string) => number,
+): SyncHandler => {
   const handlers = new Map<string, SyncHandler>();
   const made = (cluster: string): SyncHandler => {
     const tables = { ...ports.tables, clock: () => clockOf(cluster) };
-    const handler = syncHandler({ ports: { ...ports, tables, insert: insertByStatement(tables) }, reporter });
+    const handler = syncHandler({
+      ports: { ...ports, tables, insert: insertByStatement(tables) },
+      reporter,
+    });
     handlers.set(cluster, handler);
     return handler;
   };
@@ -142,7 +182,9 @@ const trustedOf = (connections: readonly Connection[]): Trusted => ({
   ...ON_THIS_MACHINE,
   kubeconfigFile: async (file) => {
     const isOfStart = (connection: Connection): boolean =>
-      connection.kind === "kubeconfig" && connection.path === file.path && connection.context === file.context;
+      connection.kind === "kubeconfig" &&
+      connection.path === file.path &&
+      connection.context === file.context;
     if (connections.some(isOfStart)) return kubeconfigFileAccess(file);
     throw new TidemarkError(
       "cluster.access.kubeconfig",

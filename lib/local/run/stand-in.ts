@@ -27,8 +27,14 @@ const PERIOD_MS = 15_000;
 const OFFSET_MS = 7_000;
 const OBSERVE_MS = 10_000;
 
-/** Whose objects a controller follows, and the name under which the API server records its writes. KEDA has the HPA controller scale. */
-const HPA_CONTROLLER = { kind: "HorizontalPodAutoscaler", manager: "kube-controller-manager" } as const;
+/**
+ * Whose objects a controller follows, and the name under which the API server records its writes.
+ * KEDA has the HPA controller scale.
+ */
+const HPA_CONTROLLER = {
+  kind: "HorizontalPodAutoscaler",
+  manager: "kube-controller-manager",
+} as const;
 const CONTROLLERS: Readonly<Record<Beside, { readonly kind: string; readonly manager: string }>> = {
   hpa: HPA_CONTROLLER,
   wpa: { kind: "WatermarkPodAutoscaler", manager: "watermarkpodautoscaler" },
@@ -48,10 +54,16 @@ interface Followed {
 }
 
 /**
- * Plays the controller of HPAs or of WatermarkPodAutoscalers in the simulated cluster, and before the first the operator of KEDA: each object is decided each 15 s by the rules of its kind, with windows in memory, and gets
- * its status. A real controller forgets its windows at a restart too.
+ * Plays the controller of HPAs or of WatermarkPodAutoscalers in the simulated cluster, and before
+ * the first the operator of KEDA: each object is decided each 15 s by the rules of its kind, with
+ * windows in memory, and gets its status. A real controller forgets its windows at a restart too.
  */
-export const standIn = async ({ clock, beside, cluster, call }: StandInOptions): Promise<Activity & { readonly close: () => void }> => {
+export const standIn = async ({
+  clock,
+  beside,
+  cluster,
+  call,
+}: StandInOptions): Promise<Activity & { readonly close: () => void }> => {
   const { kind, manager } = CONTROLLERS[beside];
   const of = KEPT_KINDS.find((each) => each.kind === kind);
   if (!of) throw new RangeError(`The simulated cluster does not keep ${kind}`);
@@ -81,8 +93,13 @@ interface ControllerSync {
 }
 
 /** Looks at every object afresh. What is remembered of one that is gone is forgotten. */
-const syncAll = async (sync: ControllerSync, kept: ReadonlyMap<string, Kept>): Promise<ReadonlyMap<string, Kept>> => {
-  const followed = (await sync.calls.list(sync.of)).flatMap((object) => followedOf(sync.of, object));
+const syncAll = async (
+  sync: ControllerSync,
+  kept: ReadonlyMap<string, Kept>,
+): Promise<ReadonlyMap<string, Kept>> => {
+  const followed = (await sync.calls.list(sync.of)).flatMap((object) =>
+    followedOf(sync.of, object),
+  );
   // A call that fails is a value: the count stays then, as the rules say.
   const { observations } = await sync.client.observe(
     followed.map(({ watched }) => watched),
@@ -100,13 +117,25 @@ const syncAll = async (sync: ControllerSync, kept: ReadonlyMap<string, Kept>): P
 
 /** An object whose spec is no rule is left alone. */
 const followedOf = ({ apiVersion, kind }: KeptKind, object: Json): readonly Followed[] => {
-  const { name, namespace: inside, uid, annotations } = isObject(object["metadata"]) ? object["metadata"] : {};
+  const {
+    name,
+    namespace: inside,
+    uid,
+    annotations,
+  } = isObject(object["metadata"]) ? object["metadata"] : {};
   const metadata = { name, namespace: inside, ...(annotations !== undefined && { annotations }) };
-  const reading = PURE_PART.specOf(JSON.stringify({ apiVersion, kind, metadata, spec: object["spec"] }));
+  const reading = PURE_PART.specOf(
+    JSON.stringify({ apiVersion, kind, metadata, spec: object["spec"] }),
+  );
   if (reading.kind === "invalid") return [];
   const { spec } = reading;
   const inNamespace = namespace(String(inside));
-  const watched = { uid: autoscalerUid(String(uid)), namespace: inNamespace, name: autoscalerName(String(name)), spec };
+  const watched = {
+    uid: autoscalerUid(String(uid)),
+    namespace: inNamespace,
+    name: autoscalerName(String(name)),
+    spec,
+  };
   return [{ object, watched: { ...watched, ...asksOf(spec, inNamespace) } }];
 };
 
@@ -115,19 +144,44 @@ interface One extends Followed {
   readonly observed: Observed;
 }
 
-const syncOne = async ({ clock, cluster, calls, of }: ControllerSync, { watched, object, before, observed }: One): Promise<Kept> => {
+const syncOne = async (
+  { clock, cluster, calls, of }: ControllerSync,
+  { watched, object, before, observed }: One,
+): Promise<Kept> => {
   const nowMs = clock();
   const { spec, namespace: inside, name, uid } = watched;
   const { observation } = observed;
-  const decision = PURE_PART.decide({ namespace: inside, name, spec, settings: cluster.settings, observation, windows: before.windows, nowMs });
+  const decision = PURE_PART.decide({
+    namespace: inside,
+    name,
+    spec,
+    settings: cluster.settings,
+    observation,
+    windows: before.windows,
+    nowMs,
+  });
   let after: Kept = { ...before, windows: decision.windows };
   try {
     if (decision.kind === "scale" && observation.scale.kind === "read") {
-      await calls.scale(inside, spec.target, { replicas: decision.to, resourceVersion: observation.scale.resourceVersion });
-      const report = { spec, decision, outcome: { kind: "applied" }, atMs: nowMs, earliestMs: nowMs, eventId: `${uid}:${nowMs}` } as const;
+      await calls.scale(inside, spec.target, {
+        replicas: decision.to,
+        resourceVersion: observation.scale.resourceVersion,
+      });
+      const report = {
+        spec,
+        decision,
+        outcome: { kind: "applied" },
+        atMs: nowMs,
+        earliestMs: nowMs,
+        eventId: `${uid}:${nowMs}`,
+      } as const;
       after = { windows: PURE_PART.afterWrite(report).windows, lastScaleMs: nowMs };
     }
-    await calls.status(of, { namespace: inside, name }, statusOf(object, after, decision.kind === "scale" ? decision.to : decision.from));
+    await calls.status(
+      of,
+      { namespace: inside, name },
+      statusOf(object, after, decision.kind === "scale" ? decision.to : decision.from),
+    );
   } catch (error) {
     // The workload or the object was changed or deleted meanwhile: the next sync reads it again.
     if (!(error instanceof Refusal)) throw error;
@@ -135,11 +189,18 @@ const syncOne = async ({ clock, cluster, calls, of }: ControllerSync, { watched,
   return after;
 };
 
-const statusOf = (object: Json, { windows: { status }, lastScaleMs }: Kept, desired: number | undefined): Json => ({
+const statusOf = (
+  object: Json,
+  { windows: { status }, lastScaleMs }: Kept,
+  desired: number | undefined,
+): Json => ({
   observedGeneration: isObject(object["metadata"]) ? Number(object["metadata"]["generation"]) : 1,
   desiredReplicas: desired ?? status.desiredReplicas,
   currentReplicas: status.currentReplicas,
   ...(status.currentMetrics && { currentMetrics: status.currentMetrics }),
   ...(lastScaleMs !== undefined && { lastScaleTime: isoTime(lastScaleMs) }),
-  conditions: status.conditions.map(({ transitionMs, ...condition }) => ({ ...condition, lastTransitionTime: isoTime(transitionMs) })),
+  conditions: status.conditions.map(({ transitionMs, ...condition }) => ({
+    ...condition,
+    lastTransitionTime: isoTime(transitionMs),
+  })),
 });

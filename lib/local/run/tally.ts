@@ -36,7 +36,11 @@ export interface Counter {
   readonly tally: () => Tally;
 }
 
-const STATE_WRITES: ReadonlySet<string> = new Set(["PutItemCommand", "UpdateItemCommand", "DeleteItemCommand"]);
+const STATE_WRITES: ReadonlySet<string> = new Set([
+  "PutItemCommand",
+  "UpdateItemCommand",
+  "DeleteItemCommand",
+]);
 
 export const runCounter = (): Counter => {
   const writes = { state: 0, history: 0 };
@@ -45,11 +49,13 @@ export const runCounter = (): Counter => {
   const wallMs: number[] = [];
   const autoscalers = new Map<string, number>();
   const threads = new Map<number, ThreadCounts>();
-  const inThreads = (of: keyof ThreadCounts): number => [...threads.values()].reduce((sum, counts) => sum + counts[of], 0);
+  const inThreads = (of: keyof ThreadCounts): number =>
+    [...threads.values()].reduce((sum, counts) => sum + counts[of], 0);
   const counts = (): ThreadCounts => ({
     stateWrites: writes.state + inThreads("stateWrites"),
     historyWrites: writes.history + inThreads("historyWrites"),
-    autoscalers: [...autoscalers.values()].reduce((sum, count) => sum + count, 0) + inThreads("autoscalers"),
+    autoscalers:
+      [...autoscalers.values()].reduce((sum, count) => sum + count, 0) + inThreads("autoscalers"),
   });
   return {
     counts,
@@ -57,7 +63,8 @@ export const runCounter = (): Counter => {
     hear: (reporter) => ({
       ...reporter,
       sync: (report) => {
-        if (report.kind === "completed") autoscalers.set(`${report.cluster}/${report.partition}`, report.autoscalers);
+        if (report.kind === "completed")
+          autoscalers.set(`${report.cluster}/${report.partition}`, report.autoscalers);
         reporter.sync(report);
       },
     }),

@@ -5,7 +5,10 @@ import { TidemarkError } from "../../model/errors.ts";
 /** Memory for one read. */
 const CHUNK_BYTES = 64 * 1024;
 
-/** The text of a file of a person, read only up to `mostBytes`. Throws `local.unreadable` with the reason. */
+/**
+ * The text of a file of a person, read only up to `mostBytes`. Throws `local.unreadable` with the
+ * reason.
+ */
 export const textOfFile = (file: string, mostBytes: number): string => {
   try {
     return textOfBytes(file, readUpTo(file, mostBytes), mostBytes);
@@ -17,7 +20,11 @@ export const textOfFile = (file: string, mostBytes: number): string => {
 };
 
 /** The text of a stream of bytes, such as standard input, in the same way. */
-export const textOfStream = async (name: string, stream: AsyncIterable<Buffer | string>, mostBytes: number): Promise<string> => {
+export const textOfStream = async (
+  name: string,
+  stream: AsyncIterable<Buffer | string>,
+  mostBytes: number,
+): Promise<string> => {
   const chunks: Buffer[] = [];
   let length = 0;
   for await (const chunk of stream) {
@@ -30,14 +37,23 @@ export const textOfStream = async (name: string, stream: AsyncIterable<Buffer | 
   return textOfBytes(name, Buffer.concat(chunks), mostBytes);
 };
 
-/** The text of bytes that were read up to a limit. Throws `local.unreadable` above it, and for bytes that are not UTF-8, which would otherwise be replaced silently. */
+/**
+ * The text of bytes that were read up to a limit. Throws `local.unreadable` above it, and for bytes
+ * that are not UTF-8, which would otherwise be replaced silently.
+ */
 const textOfBytes = (name: string, bytes: Buffer, mostBytes: number): string => {
-  if (bytes.length > mostBytes) throw unreadable(name, `it has more than ${mostBytes} bytes; cut it into several files`);
-  if (!isUtf8(bytes)) throw unreadable(name, `line ${lineOfFault(bytes)} is not UTF-8; save the file as UTF-8`);
+  if (bytes.length > mostBytes)
+    throw unreadable(name, `it has more than ${mostBytes} bytes; cut it into several files`);
+  if (!isUtf8(bytes))
+    throw unreadable(name, `line ${lineOfFault(bytes)} is not UTF-8; save the file as UTF-8`);
   return new TextDecoder().decode(bytes);
 };
 
-const WORDS: Readonly<Record<string, string>> = { ENOENT: "there is no such file", EISDIR: "it is a folder", EACCES: "it may not be read" };
+const WORDS: Readonly<Record<string, string>> = {
+  ENOENT: "there is no such file",
+  EISDIR: "it is a folder",
+  EACCES: "it may not be read",
+};
 
 const unreadable = (file: string, why: string, cause?: unknown): TidemarkError =>
   new TidemarkError("local.unreadable", `Cannot read "${file}": ${why}`, { file }, { cause });

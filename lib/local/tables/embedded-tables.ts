@@ -16,14 +16,24 @@ import { TidemarkError } from "../../model/errors.ts";
 import { groupCommit } from "../folder/json-lines.ts";
 import { isMissing, syncFolder } from "../folder/whole-file.ts";
 import { closeServer, listenForOwnUser } from "../run/loopback.ts";
-import { withInsertStatements, callListener, type CallTables, inProcessClient } from "./tables-client.ts";
+import {
+  withInsertStatements,
+  callListener,
+  type CallTables,
+  inProcessClient,
+} from "./tables-client.ts";
 
 const TABLE_POLL_MS = 5;
-/** A table is made within milliseconds. A table whose engine died while it was made never becomes ready. */
+/**
+ * A table is made within milliseconds. A table whose engine died while it was made never becomes
+ * ready.
+ */
 const TABLE_PATIENCE_MS = 10_000;
 
 export interface Tables {
-  /** Where other processes of this user reach the tables, on loopback, with the secret of this run. */
+  /**
+   * Where other processes of this user reach the tables, on loopback, with the secret of this run.
+   */
   readonly endpoint: string;
   /** A new client for this thread. */
   readonly client: () => DynamoDBClient;
@@ -52,7 +62,10 @@ export interface Engine extends Pick<Tables, "endpoint" | "compact" | "close"> {
   readonly call: CallTables;
 }
 
-/** Starts the embedded DynamoDB on a LevelDB folder, or in memory, on a free port of 127.0.0.1. The caller must hold the data folder: LevelDB admits one process. */
+/**
+ * Starts the embedded DynamoDB on a LevelDB folder, or in memory, on a free port of 127.0.0.1. The
+ * caller must hold the data folder: LevelDB admits one process.
+ */
 export const startTables = async (path?: string, options: TablesOptions = {}): Promise<Tables> => {
   let writes = 0;
   const { call, ...engine } = await startEngine(path, options, () => {
@@ -62,12 +75,19 @@ export const startTables = async (path?: string, options: TablesOptions = {}): P
 };
 
 /** `onWrite`: called after each write was answered, of any client. */
-export const startEngine = async (path: string | undefined, { durable = false, sync }: TablesOptions, onWrite: () => void): Promise<Engine> => {
+export const startEngine = async (
+  path: string | undefined,
+  { durable = false, sync }: TablesOptions,
+  onWrite: () => void,
+): Promise<Engine> => {
   const { server, store } = openEngine(path);
   const [engine] = server.listeners("request") as RequestListener[];
   if (!engine) throw new TypeError("the embedded engine has no request listener");
   const statements = withInsertStatements(engine);
-  const listener = path !== undefined && durable ? withDurableWrites(statements, sync ?? logsOf(path)) : statements;
+  const listener =
+    path !== undefined && durable
+      ? withDurableWrites(statements, sync ?? logsOf(path))
+      : statements;
   server.removeAllListeners("request").on("request", listener);
   countWrites(server, onWrite);
   const endpoint = await listenForOwnUser(server);
@@ -91,7 +111,10 @@ const countWrites = (server: Server, onWrite: () => void): void => {
 };
 
 /** Creates the tables that are not there yet and waits until all answer. */
-export const ensureTables = async (client: DynamoDBClient, definitions: readonly CreateTableCommandInput[]): Promise<void> => {
+export const ensureTables = async (
+  client: DynamoDBClient,
+  definitions: readonly CreateTableCommandInput[],
+): Promise<void> => {
   for (const definition of definitions) {
     try {
       await client.send(new CreateTableCommand(definition));
@@ -103,7 +126,10 @@ export const ensureTables = async (client: DynamoDBClient, definitions: readonly
   }
 };
 
-const untilActive = async (client: DynamoDBClient, TableName: string | undefined): Promise<void> => {
+const untilActive = async (
+  client: DynamoDBClient,
+  TableName: string | undefined,
+): Promise<void> => {
   const giveUpAt = performance.now() + TABLE_PATIENCE_MS;
   for (;;) {
     const { Table } = await client.send(new DescribeTableCommand({ TableName }));
@@ -120,7 +146,10 @@ const untilActive = async (client: DynamoDBClient, TableName: string | undefined
 
 /** The LevelDB of an engine, as far as it is used here. */
 interface EngineStore {
-  /** Rewrites what lies between two keys without what was overwritten or deleted. LevelDB does it in a thread of its own. Absent in memory. */
+  /**
+   * Rewrites what lies between two keys without what was overwritten or deleted. LevelDB does it in
+   * a thread of its own. Absent in memory.
+   */
   compactRange?(from: string, to: string): Promise<void>;
 }
 
@@ -131,7 +160,10 @@ interface EngineParts {
   readonly db: EngineStore;
   /** Where the descriptions of the tables are kept. */
   readonly tableDb: Record<"put" | "del", (name: string, ...rest: unknown[]) => unknown>;
-  /** `getTable(name, described)` for requests to items, `getTable(name, false, described)` for requests to the table itself. */
+  /**
+   * `getTable(name, described)` for requests to items, `getTable(name, false, described)` for
+   * requests to the table itself.
+   */
   getTable: (name: string, ...rest: readonly [Described] | readonly [boolean, Described]) => void;
 }
 
@@ -152,8 +184,11 @@ const requireOfEngine = createRequire(createRequire(import.meta.url).resolve("dy
 const engine: EngineModule = requireOfEngine("./db/index.js");
 
 /**
- * The engine ends the iterator of each Query and Scan by its method `return`, which iterators of this version of LevelDB's binding do not have, and so never ends one. An open iterator holds a
- * snapshot: nothing that was overwritten or deleted since is ever given free. A week of three autoscalers left 416 MB on the disk in place of 6, and each read some memory. So iterators get that method.
+ * The engine ends the iterator of each Query and Scan by its method `return`, which iterators of
+ * this version of LevelDB's binding do not have, and so never ends one. An open iterator holds a
+ * snapshot: nothing that was overwritten or deleted since is ever given free. A week of three
+ * autoscalers left 416 MB on the disk in place of 6, and each read some memory. So iterators get
+ * that method.
  */
 const endsIterators = ({ prototype }: LevelClass): void => {
   for (const name of ["keys", "values"] as const) {
@@ -168,7 +203,10 @@ const endsIterators = ({ prototype }: LevelClass): void => {
 endsIterators(requireOfEngine("level").Level);
 endsIterators(requireOfEngine("memory-level").MemoryLevel);
 
-/** The engine reads and parses the description of a table for each request to its items: a sixth of the CPU time of a request. It is kept until the description is written. */
+/**
+ * The engine reads and parses the description of a table for each request to its items: a sixth of
+ * the CPU time of a request. It is kept until the description is written.
+ */
 const keepsDescriptions = (parts: EngineParts): void => {
   const { getTable, tableDb } = parts;
   const known = new Map<string, Parameters<Described>[1]>();
@@ -195,7 +233,9 @@ const keepsDescriptions = (parts: EngineParts): void => {
 };
 
 /** An engine on a LevelDB folder, or in memory, and its store, which the engine keeps to itself. */
-const openEngine = (path: string | undefined): { readonly server: Server; readonly store: EngineStore } => {
+const openEngine = (
+  path: string | undefined,
+): { readonly server: Server; readonly store: EngineStore } => {
   const { create } = engine;
   let store: EngineStore | undefined;
   engine.create = (options) => {
@@ -205,7 +245,12 @@ const openEngine = (path: string | undefined): { readonly server: Server; readon
     return made;
   };
   try {
-    const server = dynalite({ ...(path !== undefined && { path }), createTableMs: 0, deleteTableMs: 0, updateTableMs: 0 });
+    const server = dynalite({
+      ...(path !== undefined && { path }),
+      createTableMs: 0,
+      deleteTableMs: 0,
+      updateTableMs: 0,
+    });
     if (!store) throw new TypeError("the embedded engine has opened no store");
     return { server, store };
   } finally {
@@ -223,10 +268,15 @@ const READS = /\.(?:GetItem|BatchGetItem|Query|Scan|DescribeTable|ListTables)$/;
  */
 
 /**
- * A listener that answers a write only once it also survives a loss of power. Writes that arrive together share one fdatasync. On doubt, refuse: after one that failed the kernel may have dropped
- * what was written, so that every later write is answered by an error of the service, and the run says so.
+ * A listener that answers a write only once it also survives a loss of power. Writes that arrive
+ * together share one fdatasync. On doubt, refuse: after one that failed the kernel may have dropped
+ * what was written, so that every later write is answered by an error of the service, and the run
+ * says so.
  */
-const withDurableWrites = (listener: RequestListener, sync: () => Promise<void>): RequestListener => {
+const withDurableWrites = (
+  listener: RequestListener,
+  sync: () => Promise<void>,
+): RequestListener => {
   const durable = groupCommit(sync);
   return (request, response) => {
     if (READS.test(String(request.headers["x-amz-target"]))) return listener(request, response);
@@ -253,7 +303,8 @@ const refuse = (response: ServerResponse, end: (body: unknown) => void, error: u
 };
 
 /**
- * Makes durable what LevelDB has written to its logs. Tables of its own it syncs itself before it deletes a log, so that a log that is gone meanwhile is no loss. The engine offers no synchronous
+ * Makes durable what LevelDB has written to its logs. Tables of its own it syncs itself before it
+ * deletes a log, so that a log that is gone meanwhile is no loss. The engine offers no synchronous
  * writes (its batches have no options).
  */
 export const logsOf = (folder: string): (() => Promise<void>) => {

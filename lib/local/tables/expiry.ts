@@ -23,20 +23,42 @@ export interface ExpiryOptions {
 }
 
 /**
- * Deletes the items whose time to live is over, as DynamoDB does within days, and the embedded engine does not: ten minutes after the start, and once a day from then on. Without it a folder
- * would grow for as long as it is used. An item is deleted only if it is still expired. `happen` reads one answer of a Scan, at most a megabyte, so that a run can end after it.
+ * Deletes the items whose time to live is over, as DynamoDB does within days, and the embedded
+ * engine does not: ten minutes after the start, and once a day from then on. Without it a folder
+ * would grow for as long as it is used. An item is deleted only if it is still expired. `happen`
+ * reads one answer of a Scan, at most a megabyte, so that a run can end after it.
  */
 export const expiry = ({ client, tables, clock, onFailure }: ExpiryOptions): Activity => {
   let dueMs = clock() + FIRST_MS;
   let left: readonly Place[] = tables.map((table) => ({ table }));
-  const look = async ([{ table, from }, ...others]: readonly [Place, ...Place[]]): Promise<readonly Place[]> => {
+  const look = async ([{ table, from }, ...others]: readonly [Place, ...Place[]]): Promise<
+    readonly Place[]
+  > => {
     const now = { N: String(Math.floor(clock() / SECOND_MS)) };
-    const names = { ExpressionAttributeNames: { "#ttl": TTL_ATTRIBUTE }, ExpressionAttributeValues: { ":now": now } };
+    const names = {
+      ExpressionAttributeNames: { "#ttl": TTL_ATTRIBUTE },
+      ExpressionAttributeValues: { ":now": now },
+    };
     const { Items = [], LastEvaluatedKey: next } = await client.send(
-      new ScanCommand({ TableName: table, ProjectionExpression: "pk, sk", FilterExpression: "#ttl < :now", ExclusiveStartKey: from, ...names }),
+      new ScanCommand({
+        TableName: table,
+        ProjectionExpression: "pk, sk",
+        FilterExpression: "#ttl < :now",
+        ExclusiveStartKey: from,
+        ...names,
+      }),
     );
     for (const Key of Items) {
-      await client.send(new DeleteItemCommand({ TableName: table, Key, ConditionExpression: "#ttl < :now", ...names })).catch(unlessKept);
+      await client
+        .send(
+          new DeleteItemCommand({
+            TableName: table,
+            Key,
+            ConditionExpression: "#ttl < :now",
+            ...names,
+          }),
+        )
+        .catch(unlessKept);
     }
     return next ? [{ table, from: next }, ...others] : others;
   };

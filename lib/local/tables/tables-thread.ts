@@ -9,9 +9,15 @@ interface Call {
   readonly headers: Headers;
   readonly body: Uint8Array;
 }
-type Question = { readonly kind: "open" | "compact" | "close" } | { readonly kind: "serve"; readonly port: MessagePort } | Call;
+type Question =
+  | { readonly kind: "open" | "compact" | "close" }
+  | { readonly kind: "serve"; readonly port: MessagePort }
+  | Call;
 
-/** The body of a response is a text here: a copy of a Buffer would be one of the memory that it shares with others. */
+/**
+ * The body of a response is a text here: a copy of a Buffer would be one of the memory that it
+ * shares with others.
+ */
 interface Answered {
   readonly status: number;
   readonly headers: Record<string, string>;
@@ -33,7 +39,9 @@ const READ_HEADERS = ["x-amz-target", "content-type", "authorization", "x-amz-da
 const callOver =
   (ask: Ask<Question, Answer>): CallTables =>
   async (headers, body) => {
-    const read: Headers = Object.fromEntries(READ_HEADERS.flatMap((name) => (headers[name] === undefined ? [] : [[name, headers[name]]])));
+    const read: Headers = Object.fromEntries(
+      READ_HEADERS.flatMap((name) => (headers[name] === undefined ? [] : [[name, headers[name]]])),
+    );
     const own = body.byteLength < body.buffer.byteLength ? new Uint8Array(body) : body;
     const answer = await ask({ kind: "call", headers: read, body: own });
     if (!answer || !("status" in answer)) throw new TypeError("the embedded tables did not answer");
@@ -43,15 +51,23 @@ const callOver =
 /** A client for the tables in another thread that this end of a channel leads to. */
 export const clientOver = (port: MessagePort) => inProcessClient(callOver(askOn(port)));
 
-/** The embedded tables of a folder in a thread of their own, beside the syncs of many clusters. Writes survive the death of the process, as they do in the thread of the run. */
+/**
+ * The embedded tables of a folder in a thread of their own, beside the syncs of many clusters.
+ * Writes survive the death of the process, as they do in the thread of the run.
+ */
 export const startTablesThread = async (path: string): Promise<Tables> => {
   const writes = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
-  const thread = startThread<Question, Answer, Start>({ module: import.meta.url, part: PART, data: { path, writes: writes.buffer } });
+  const thread = startThread<Question, Answer, Start>({
+    module: import.meta.url,
+    part: PART,
+    data: { path, writes: writes.buffer },
+  });
   const opened = await thread.ask({ kind: "open" }).catch(async (error: unknown) => {
     await thread.end();
     throw error;
   });
-  if (!opened || !("endpoint" in opened)) throw new TypeError("the embedded tables have no address");
+  if (!opened || !("endpoint" in opened))
+    throw new TypeError("the embedded tables have no address");
   const call = callOver(thread.ask);
   return {
     endpoint: opened.endpoint,

@@ -1,4 +1,6 @@
-/** A recorded series: how much was asked of a workload, sample by sample. It is never interpolated. */
+/**
+ * A recorded series: how much was asked of a workload, sample by sample. It is never interpolated.
+ */
 export interface Trace {
   /** At least one; times strictly rise. */
   readonly points: readonly TracePoint[];
@@ -27,13 +29,19 @@ export type ShippedTrace = (typeof SHIPPED_TRACES)[number];
 
 const HIGH_QUANTILE = 0.95;
 
-/** The value that the trace exceeds in one sample of twenty; of a trace that is nearly all zeros its highest. */
+/**
+ * The value that the trace exceeds in one sample of twenty; of a trace that is nearly all zeros its
+ * highest.
+ */
 export const ordinaryHigh = ({ points }: Trace): number => {
   const values = points.map(({ value }) => value).sort((a, b) => a - b);
   return values[Math.floor(values.length * HIGH_QUANTILE)] || values.at(-1) || 1;
 };
 
-/** What a trace says at one instant. `missing`: a gap lies there; the value is the last one recorded, and no metric of it exists. */
+/**
+ * What a trace says at one instant. `missing`: a gap lies there; the value is the last one
+ * recorded, and no metric of it exists.
+ */
 export interface Demand {
   readonly value: number;
   readonly missing: boolean;
@@ -43,9 +51,13 @@ export interface Demand {
 const GAP_FACTOR = 1.5;
 
 /** Time from the first sample to the end of the last one. */
-export const spanMs = ({ points, stepMs }: Trace): number => pointAt(points, points.length - 1).atMs + stepMs - pointAt(points, 0).atMs;
+export const spanMs = ({ points, stepMs }: Trace): number =>
+  pointAt(points, points.length - 1).atMs + stepMs - pointAt(points, 0).atMs;
 
-/** The sample held at `offsetMs` after the first one. Beyond its end a trace starts again, so that a day can be played for a week. */
+/**
+ * The sample held at `offsetMs` after the first one. Beyond its end a trace starts again, so that a
+ * day can be played for a week.
+ */
 export const demandAt = (trace: Trace, offsetMs: number): Demand => {
   const { held, intoMs } = locate(trace, offsetMs);
   const { value } = pointAt(trace.points, held);
@@ -61,7 +73,10 @@ export const nextChangeMs = (trace: Trace, offsetMs: number): number => {
   return offsetMs + (endOf(trace, held) - into);
 };
 
-const locate = (trace: Trace, offsetMs: number): { readonly held: number; readonly intoMs: number } => {
+const locate = (
+  trace: Trace,
+  offsetMs: number,
+): { readonly held: number; readonly intoMs: number } => {
   const span = spanMs(trace);
   const intoMs = ((offsetMs % span) + span) % span;
   return { held: lastAtOrBefore(trace.points, firstMs(trace) + intoMs), intoMs };
@@ -74,7 +89,8 @@ const holdUntilMs = (trace: Trace, held: number): number => {
   return endMs - atMs > trace.stepMs * GAP_FACTOR ? atMs + trace.stepMs : endMs;
 };
 
-const endOf = ({ points, stepMs }: Trace, held: number): number => points[held + 1]?.atMs ?? pointAt(points, held).atMs + stepMs;
+const endOf = ({ points, stepMs }: Trace, held: number): number =>
+  points[held + 1]?.atMs ?? pointAt(points, held).atMs + stepMs;
 
 const firstMs = ({ points }: Trace): number => pointAt(points, 0).atMs;
 

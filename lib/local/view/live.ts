@@ -21,11 +21,21 @@ export interface LiveOptions {
   readonly dataOption: string;
 }
 
-/** Events that are kept for the screen: the newest of all, and the newest of each autoscaler, which has others beside it. The tables keep all. */
+/**
+ * Events that are kept for the screen: the newest of all, and the newest of each autoscaler, which
+ * has others beside it. The tables keep all.
+ */
 const KEPT_EVENTS = 200;
 
 /** The view of a terminal: one picture, drawn over itself. */
-export const liveView = ({ stream, reader, clock, startMs, endMs, dataOption }: LiveOptions): View => {
+export const liveView = ({
+  stream,
+  reader,
+  clock,
+  startMs,
+  endMs,
+  dataOption,
+}: LiveOptions): View => {
   const { draw } = screen(stream);
   const kept = keptPoints();
   let events: readonly EventView[] = [];
@@ -36,15 +46,21 @@ export const liveView = ({ stream, reader, clock, startMs, endMs, dataOption }: 
   const refresh = async () => {
     const news = await reader.newEvents();
     events = [...events, ...news].slice(-KEPT_EVENTS);
-    for (const [uid, own] of Map.groupBy(news, (event) => event.uid)) eventsOf.set(uid, [...(eventsOf.get(uid) ?? []), ...own].slice(-KEPT_EVENTS));
+    for (const [uid, own] of Map.groupBy(news, (event) => event.uid))
+      eventsOf.set(uid, [...(eventsOf.get(uid) ?? []), ...own].slice(-KEPT_EVENTS));
     const canvas = { columns: stream.columns, rows: stream.rows, startMs, dataOption };
-    // One more than fit, so that the picture says that there are more also before a sync has counted them.
+    // One more than fit, so that the picture says that there are more also before a sync has
+    // counted them.
     const autoscalers = await reader.autoscalers(rowsMax(canvas) + 1);
     const nowMs = clock.now();
     if (autoscalers !== shown) {
       for (const autoscaler of autoscalers) kept.take(autoscaler);
       rows = autoscalers.map((autoscaler) =>
-        rowOf(autoscaler, { points: kept.of(autoscaler.uid), events: eventsOf.get(autoscaler.uid) ?? [] }, nowMs),
+        rowOf(
+          autoscaler,
+          { points: kept.of(autoscaler.uid), events: eventsOf.get(autoscaler.uid) ?? [] },
+          nowMs,
+        ),
       );
       shown = autoscalers;
     }
@@ -68,8 +84,13 @@ export const liveView = ({ stream, reader, clock, startMs, endMs, dataOption }: 
   };
 };
 
-const rowOf = (autoscaler: AutoscalerView, past: Pick<Row, "points" | "events">, nowMs: number): Row => {
-  const { uid, namespace, name, target, currentReplicas, desiredReplicas, metrics, lastKnown } = autoscaler;
+const rowOf = (
+  autoscaler: AutoscalerView,
+  past: Pick<Row, "points" | "events">,
+  nowMs: number,
+): Row => {
+  const { uid, namespace, name, target, currentReplicas, desiredReplicas, metrics, lastKnown } =
+    autoscaler;
   const { min, max } = boundsInForce(autoscaler);
   return {
     uid,
@@ -87,14 +108,18 @@ const rowOf = (autoscaler: AutoscalerView, past: Pick<Row, "points" | "events">,
   };
 };
 
-/** One point per completed sync of each autoscaler, for the drawing. The run keeps them itself: reading the journal at each refresh would slow it down. */
+/**
+ * One point per completed sync of each autoscaler, for the drawing. The run keeps them itself:
+ * reading the journal at each refresh would slow it down.
+ */
 const keptPoints = () => {
   const kept = new Map<string, readonly HistoryPoint[]>();
   return {
     take: (autoscaler: AutoscalerView): void => {
       const before = kept.get(autoscaler.uid) ?? [];
       const point = pointOf(autoscaler);
-      if (point && point.at !== before.at(-1)?.at) kept.set(autoscaler.uid, [...before, point].slice(-MAX_POINTS));
+      if (point && point.at !== before.at(-1)?.at)
+        kept.set(autoscaler.uid, [...before, point].slice(-MAX_POINTS));
     },
     of: (uid: string): readonly HistoryPoint[] => kept.get(uid) ?? [],
   };
@@ -107,7 +132,10 @@ const pointOf = (autoscaler: AutoscalerView): HistoryPoint | undefined => {
   const { syncedAt, currentReplicas, decision, metrics } = autoscaler;
   if (syncedAt === undefined || currentReplicas === undefined) return undefined;
   const measured = metrics.filter((metric) => metric.kind === "measured");
-  const [loads, wanted] = [measured.flatMap((metric) => ratioOf(metric) ?? []), measured.map(({ proposal }) => proposal)];
+  const [loads, wanted] = [
+    measured.flatMap((metric) => ratioOf(metric) ?? []),
+    measured.map(({ proposal }) => proposal),
+  ];
   const held = laneNow(autoscaler);
   return {
     at: syncedAt,
@@ -124,7 +152,9 @@ const pointOf = (autoscaler: AutoscalerView): HistoryPoint | undefined => {
 /** What holds the count now, or cuts it. */
 const laneNow = ({ decision, conditions }: AutoscalerView) => {
   const hold = decision?.kind === "hold" ? laneOfReason(decision.reason) : undefined;
-  const limit = conditions.find(({ type, status }) => type === "ScalingLimited" && status === "True");
+  const limit = conditions.find(
+    ({ type, status }) => type === "ScalingLimited" && status === "True",
+  );
   return hold ?? (decision?.failed ? "other" : limit && laneOfReason(limit.reason));
 };
 
@@ -145,7 +175,10 @@ const CLEAR_ALL = `${ESCAPE}2J${ESCAPE}H`;
 const BEGIN = `${ESCAPE}?2026h`;
 const END = `${ESCAPE}?2026l`;
 
-/** Writes the lines that changed and no others, so that a slow connection carries little and nothing flickers. The cursor rests below the picture. */
+/**
+ * Writes the lines that changed and no others, so that a slow connection carries little and nothing
+ * flickers. The cursor rests below the picture.
+ */
 export const screen = (stream: Stream): Screen => {
   let before: readonly string[] = [];
   let size = sizeOf(stream);
@@ -154,7 +187,11 @@ export const screen = (stream: Stream): Screen => {
       const lines = rows.map((each) => line(each).written());
       const resized = size !== sizeOf(stream);
       size = sizeOf(stream);
-      const text = resized ? CLEAR_ALL + whole(lines) : lines.length === before.length ? changes(before, lines) : again(before, lines);
+      const text = resized
+        ? CLEAR_ALL + whole(lines)
+        : lines.length === before.length
+          ? changes(before, lines)
+          : again(before, lines);
       before = lines;
       if (text !== "") stream.write(`${BEGIN}${text}${END}`);
     },
@@ -164,9 +201,11 @@ export const screen = (stream: Stream): Screen => {
 /** A resized terminal has moved its lines, so the whole picture is drawn again. */
 const sizeOf = ({ columns, rows }: Stream): string => `${columns}x${rows}`;
 
-const whole = (lines: readonly string[]): string => lines.map((each) => `${each}${CLEAR_LINE_END}\r\n`).join("");
+const whole = (lines: readonly string[]): string =>
+  lines.map((each) => `${each}${CLEAR_LINE_END}\r\n`).join("");
 
-const again = (before: readonly string[], lines: readonly string[]): string => `\r${up(before.length)}${CLEAR_BELOW}${whole(lines)}`;
+const again = (before: readonly string[], lines: readonly string[]): string =>
+  `\r${up(before.length)}${CLEAR_BELOW}${whole(lines)}`;
 
 const changes = (before: readonly string[], lines: readonly string[]): string =>
   lines

@@ -10,18 +10,27 @@ import type { StackReader } from "./reader.ts";
 
 export const metricText = (metric: MetricView): string => {
   const [short = metric.name] = shortMetricName(metric.name).split(" ");
-  if (metric.kind === "measured") return `${short} ${metric.value}${metric.average === undefined ? "" : ` (${metric.average})`} of ${metric.target}`;
-  return metric.kind === "failed" ? `${short} missing` : `${short} not measured yet, target ${metric.target}`;
+  if (metric.kind === "measured")
+    return `${short} ${metric.value}${metric.average === undefined ? "" : ` (${metric.average})`} of ${metric.target}`;
+  return metric.kind === "failed"
+    ? `${short} missing`
+    : `${short} not measured yet, target ${metric.target}`;
 };
 
 /** "9 (5 min ago)": what was read last, and since when it cannot be read. */
-export const lastKnownText = ({ replicas, at }: NonNullable<AutoscalerView["lastKnown"]>, nowMs: number): string =>
-  at === undefined ? `${replicas}?` : `${replicas} (${durationText(Math.max(0, nowMs - Date.parse(at)))} ago)`;
+export const lastKnownText = (
+  { replicas, at }: NonNullable<AutoscalerView["lastKnown"]>,
+  nowMs: number,
+): string =>
+  at === undefined
+    ? `${replicas}?`
+    : `${replicas} (${durationText(Math.max(0, nowMs - Date.parse(at)))} ago)`;
 
 /** The last decision in words: what was done, and why. */
 export const decisionText = ({ decision, problem, state }: AutoscalerView): string => {
   if (problem !== undefined) return problem;
-  if (!decision) return state === "paused" || state === "frozen" ? state : "waiting for its first sync";
+  if (!decision)
+    return state === "paused" || state === "frozen" ? state : "waiting for its first sync";
   const done = decision.kind === "scale" ? `${decision.from} → ${decision.to}` : "holds";
   const { from, withoutHold } = decision;
   const without = withoutHold?.to === undefined ? "" : `; without that ${from} → ${withoutHold.to}`;
@@ -30,10 +39,22 @@ export const decisionText = ({ decision, problem, state }: AutoscalerView): stri
 };
 
 /** "shop/daily 2 → 4 applied: ScaleUpLimit, …" */
-export const eventText = ({ namespace, name, from, to, outcome, reason, message, detail }: EventView): string =>
-  withLocalTimes(`${namespace}/${name} ${from} → ${to} ${outcome}: ${reason}, ${message}${detail === undefined ? "" : ` (${detail})`}`);
+export const eventText = ({
+  namespace,
+  name,
+  from,
+  to,
+  outcome,
+  reason,
+  message,
+  detail,
+}: EventView): string =>
+  withLocalTimes(
+    `${namespace}/${name} ${from} → ${to} ${outcome}: ${reason}, ${message}${detail === undefined ? "" : ` (${detail})`}`,
+  );
 
-export const speedText = (reached: number): string => `${reached >= 10 ? Math.round(reached) : reached.toFixed(1)}x`;
+export const speedText = (reached: number): string =>
+  `${reached >= 10 ? Math.round(reached) : reached.toFixed(1)}x`;
 
 /** "2 h 05 min", "40 min", "15 s". */
 export const durationText = (ms: number): string => {
@@ -44,8 +65,17 @@ export const durationText = (ms: number): string => {
   return `${Math.floor(minutes / 60)} h ${String(minutes % 60).padStart(2, "0")} min`;
 };
 
-/** Breaks a text at blanks into lines of at most this many characters. The second line and all that follow are indented. Unprintable characters are escaped first, because they count as what they become. After `linesMax` lines the rest is cut off with an ellipsis. */
-export const wrapped = (text: string, columns: number, linesMax: number, indent = ""): readonly string[] => {
+/**
+ * Breaks a text at blanks into lines of at most this many characters. The second line and all that
+ * follow are indented. Unprintable characters are escaped first, because they count as what they
+ * become. After `linesMax` lines the rest is cut off with an ellipsis.
+ */
+export const wrapped = (
+  text: string,
+  columns: number,
+  linesMax: number,
+  indent = "",
+): readonly string[] => {
   const broken: string[] = [];
   let rest = printable(text);
   while (rest !== "" && broken.length < linesMax) {
@@ -92,11 +122,22 @@ const LOOK_EVERY_MS = 10_000;
 /** Wall time between two summary lines, which show that the run is alive when no state changes. */
 const SUMMARY_EVERY_MS = 60_000;
 
-/** Of more autoscalers nobody reads a line for each change: the summary line comes more often instead. */
+/**
+ * Of more autoscalers nobody reads a line for each change: the summary line comes more often
+ * instead.
+ */
 const EACH_MAX = 100;
 
-/** Plain lines for pipes, files, logs of a build and terminals without colours: what changes when it changes, and one line a minute that sums it up. */
-export const plainView = ({ write, reader, clock, wall = () => performance.now() }: PlainOptions): View => {
+/**
+ * Plain lines for pipes, files, logs of a build and terminals without colours: what changes when it
+ * changes, and one line a minute that sums it up.
+ */
+export const plainView = ({
+  write,
+  reader,
+  clock,
+  wall = () => performance.now(),
+}: PlainOptions): View => {
   const printed = new Map<string, string>();
   let [lookAt, summaryAt, events] = [0, 0, 0];
   let wasBehind = false;
@@ -105,12 +146,18 @@ export const plainView = ({ write, reader, clock, wall = () => performance.now()
   const tellEvents = async () => {
     for (const event of await reader.newEvents()) {
       events++;
-      if (reader.total() <= EACH_MAX) say(`${instantText(Date.parse(event.at))}  ${eventText(event)}`);
+      if (reader.total() <= EACH_MAX)
+        say(`${instantText(Date.parse(event.at))}  ${eventText(event)}`);
     }
   };
   const tellPace = () => {
     const { behind, reached, wanted } = clock.pace();
-    if (behind !== wasBehind) sayNow(behind ? `falling behind: ${speedText(reached)} of ${speedText(wanted)}` : `at ${speedText(wanted)} again`);
+    if (behind !== wasBehind)
+      sayNow(
+        behind
+          ? `falling behind: ${speedText(reached)} of ${speedText(wanted)}`
+          : `at ${speedText(wanted)} again`,
+      );
     wasBehind = behind;
   };
   const tellChanges = (autoscalers: readonly AutoscalerView[]) => {
@@ -141,13 +188,19 @@ export const plainView = ({ write, reader, clock, wall = () => performance.now()
   };
 };
 
-/** The state whose changes are printed. Counts and limits change all the time; the scale events print those. */
+/**
+ * The state whose changes are printed. Counts and limits change all the time; the scale events
+ * print those.
+ */
 const standingOf = (autoscaler: AutoscalerView): string =>
   stateWords(autoscaler.state === "limited" ? { ...autoscaler, state: "active" } : autoscaler);
 
 const statusText = (autoscaler: AutoscalerView): string => {
   const { namespace, name, currentReplicas, desiredReplicas, metrics } = autoscaler;
-  const counts = currentReplicas === undefined ? "" : `, ${currentReplicas} replicas, ${desiredReplicas} desired`;
+  const counts =
+    currentReplicas === undefined
+      ? ""
+      : `, ${currentReplicas} replicas, ${desiredReplicas} desired`;
   return `${namespace}/${name} ${stateWords(autoscaler)}${counts}, ${metrics.map(metricText).join(", ")}${metrics.length > 0 ? ", " : ""}${decisionText(autoscaler)}`;
 };
 

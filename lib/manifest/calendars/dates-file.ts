@@ -5,7 +5,10 @@ import { CALENDAR_DATES_MAX, readRange } from "../../model/schedule.ts";
 /** What a file of dates says. */
 export interface DatesRead {
   readonly days: readonly Day[];
-  /** The last day to which rules that repeat without an end are written out; absent where there is none. */
+  /**
+   * The last day to which rules that repeat without an end are written out; absent where there is
+   * none.
+   */
   readonly repeatsUntil?: Day;
 }
 
@@ -16,8 +19,10 @@ export interface Fault {
 }
 
 /*
- * All-day events of an iCalendar file (RFC 5545), as calendars of holidays have them: DTSTART and DTEND with VALUE=DATE, DURATION in days, RRULE that repeats yearly, EXDATE. What would move
- * a date and is none of these is refused by its name, because a date that is silently left out is found on the holiday.
+ * All-day events of an iCalendar file (RFC 5545), as calendars of holidays have them: DTSTART and
+ * DTEND with VALUE=DATE, DURATION in days, RRULE that repeats yearly, EXDATE. What would move a
+ * date and is none of these is refused by its name, because a date that is silently left out is
+ * found on the holiday.
  */
 
 /** A property of an event, unfolded. */
@@ -39,7 +44,10 @@ const YEARS_AHEAD = 2;
 /** Events repeat from their first year on, which may be long ago. */
 const REPEATS_MAX = 10_000;
 
-export const icalendarDays = (text: string, today: Day): DatesRead & { readonly faults: readonly Fault[] } => {
+export const icalendarDays = (
+  text: string,
+  today: Day,
+): DatesRead & { readonly faults: readonly Fault[] } => {
   const horizon = dayOf(dateOf(today).year + YEARS_AHEAD, 12, 31) ?? today;
   const read = eventsIn(text).map((event) => daysOfEvent(event, horizon));
   const faults = read.flatMap((each) => ("fault" in each ? [each.fault] : []));
@@ -48,7 +56,10 @@ export const icalendarDays = (text: string, today: Day): DatesRead & { readonly 
   return { days, faults, ...(isOpen && { repeatsUntil: horizon }) };
 };
 
-/** The events with their own properties, and without the properties of components inside them, such as alarms. */
+/**
+ * The events with their own properties, and without the properties of components inside them, such
+ * as alarms.
+ */
 const eventsIn = (text: string): readonly VEvent[] => {
   const events: { readonly line: number; readonly properties: Property[] }[] = [];
   const open: string[] = [];
@@ -74,29 +85,50 @@ const propertiesIn = (text: string): readonly Property[] => {
   }
   return unfolded.flatMap(({ text: whole, line }) => {
     const [, name, parameters = "", value = ""] = PROPERTY.exec(whole) ?? [];
-    return name === undefined ? [] : [{ name: name.toUpperCase(), parameters: parameters.toUpperCase(), value: value.trim(), line }];
+    return name === undefined
+      ? []
+      : [
+          {
+            name: name.toUpperCase(),
+            parameters: parameters.toUpperCase(),
+            value: value.trim(),
+            line,
+          },
+        ];
   });
 };
 
-type EventDays = { readonly days: readonly Day[]; readonly isOpen: boolean } | { readonly fault: Fault };
+type EventDays =
+  | { readonly days: readonly Day[]; readonly isOpen: boolean }
+  | { readonly fault: Fault };
 
 /** Properties that change on which days an event is, and that are not read. */
 const REFUSED = ["RDATE", "EXRULE", "RECURRENCE-ID"];
 
 const daysOfEvent = ({ line, properties }: VEvent, horizon: Day): EventDays => {
-  const named = (name: string): Property | undefined => properties.find((property) => property.name === name);
+  const named = (name: string): Property | undefined =>
+    properties.find((property) => property.name === name);
   const words = named("SUMMARY")?.value ?? "without a summary";
   const fault = (at: Property | undefined, message: string): EventDays => ({
     fault: { line: at?.line ?? line, message: `event "${words}": ${message}` },
   });
   if (named("STATUS")?.value.toUpperCase() === "CANCELLED") return { days: [], isOpen: false };
   const refused = properties.find(({ name }) => REFUSED.includes(name));
-  if (refused) return fault(refused, `${refused.name} is not read; write the dates into a file, one a line`);
+  if (refused)
+    return fault(refused, `${refused.name} is not read; write the dates into a file, one a line`);
   const start = named("DTSTART");
   const first = start && dateIn(start);
-  if (first === undefined) return fault(start, `DTSTART must be a date (VALUE=DATE), and not a time: a calendar has whole days`);
+  if (first === undefined)
+    return fault(
+      start,
+      `DTSTART must be a date (VALUE=DATE), and not a time: a calendar has whole days`,
+    );
   const length = lengthOf(first, named("DTEND"), named("DURATION"));
-  if (length === undefined) return fault(named("DTEND") ?? named("DURATION"), "its end must be a date after its start, within a year");
+  if (length === undefined)
+    return fault(
+      named("DTEND") ?? named("DURATION"),
+      "its end must be a date after its start, within a year",
+    );
   const rule = named("RRULE");
   const starts = rule ? startsOf(first, rule.value, horizon) : { days: [first], isOpen: false };
   if ("unread" in starts)
@@ -104,10 +136,18 @@ const daysOfEvent = ({ line, properties }: VEvent, horizon: Day): EventDays => {
       rule,
       `RRULE with ${starts.unread} is not read, only FREQ=YEARLY with INTERVAL, COUNT and UNTIL; write the dates into a file, one a line`,
     );
-  const excepted = new Set(properties.filter(({ name }) => name === "EXDATE").flatMap(({ value }) => value.split(",").map(readBasic)));
-  if (excepted.has(undefined)) return fault(named("EXDATE"), "EXDATE must have dates (VALUE=DATE), and not times");
+  const excepted = new Set(
+    properties
+      .filter(({ name }) => name === "EXDATE")
+      .flatMap(({ value }) => value.split(",").map(readBasic)),
+  );
+  if (excepted.has(undefined))
+    return fault(named("EXDATE"), "EXDATE must have dates (VALUE=DATE), and not times");
   const kept = starts.days.filter((day) => !excepted.has(day));
-  return { days: kept.flatMap((day) => Array.from({ length }, (_, after) => day + after)), isOpen: starts.isOpen };
+  return {
+    days: kept.flatMap((day) => Array.from({ length }, (_, after) => day + after)),
+    isOpen: starts.isOpen,
+  };
 };
 
 /** The day of "20261225". */
@@ -119,14 +159,26 @@ const readBasic = (text: string): Day | undefined => {
 const dateIn = ({ value }: Property): Day | undefined => readBasic(value);
 
 /** Days of one event; DTEND is the day after its last one. */
-const lengthOf = (first: Day, end: Property | undefined, duration: Property | undefined): number | undefined => {
+const lengthOf = (
+  first: Day,
+  end: Property | undefined,
+  duration: Property | undefined,
+): number | undefined => {
   const [, weeks, days] = /^P(?:(\d+)W|(\d+)D)$/.exec(duration?.value.toUpperCase() ?? "P1D") ?? [];
   const last = end && dateIn(end);
-  const length = end ? (last === undefined ? 0 : last - first) : weeks === undefined ? Number(days ?? 0) : Number(weeks) * 7;
+  const length = end
+    ? last === undefined
+      ? 0
+      : last - first
+    : weeks === undefined
+      ? Number(days ?? 0)
+      : Number(weeks) * 7;
   return length >= 1 && length <= CALENDAR_DATES_MAX ? length : undefined;
 };
 
-type Starts = { readonly days: readonly Day[]; readonly isOpen: boolean } | { readonly unread: string };
+type Starts =
+  | { readonly days: readonly Day[]; readonly isOpen: boolean }
+  | { readonly unread: string };
 
 /** The parts of a rule, "FREQ" to "YEARLY". */
 const partsOf = (rule: string): ReadonlyMap<string, string> =>
@@ -135,13 +187,21 @@ const partsOf = (rule: string): ReadonlyMap<string, string> =>
       .toUpperCase()
       .split(";")
       .filter((part) => part !== "")
-      .map((part) => [part.slice(0, part.indexOf("=")), part.slice(part.indexOf("=") + 1)] as const),
+      .map(
+        (part) => [part.slice(0, part.indexOf("=")), part.slice(part.indexOf("=") + 1)] as const,
+      ),
   );
 
 const COUNT = /^[1-9][0-9]{0,4}$/;
 
-/** The parts of a yearly rule that are read, with the values that may be. A month and a day must be the month and the day of the start. */
-const readable = ({ month, day }: CalendarDate): Readonly<Record<string, (value: string) => boolean>> => ({
+/**
+ * The parts of a yearly rule that are read, with the values that may be. A month and a day must be
+ * the month and the day of the start.
+ */
+const readable = ({
+  month,
+  day,
+}: CalendarDate): Readonly<Record<string, (value: string) => boolean>> => ({
   FREQ: (value) => value === "YEARLY",
   INTERVAL: (value) => COUNT.test(value),
   COUNT: (value) => COUNT.test(value),
@@ -151,7 +211,9 @@ const readable = ({ month, day }: CalendarDate): Readonly<Record<string, (value:
   BYMONTHDAY: (value) => value === String(day),
 });
 
-/** The days on which a yearly rule begins. A 29 February is only in leap years, as RFC 5545 says. */
+/**
+ * The days on which a yearly rule begins. A 29 February is only in leap years, as RFC 5545 says.
+ */
 const startsOf = (first: Day, rule: string, horizon: Day): Starts => {
   const date = dateOf(first);
   const parts = partsOf(rule);
@@ -160,21 +222,37 @@ const startsOf = (first: Day, rule: string, horizon: Day): Starts => {
   if (unread || !parts.has("FREQ")) return { unread: unread?.join("=") ?? "no FREQ" };
   const [until, most] = [parts.get("UNTIL"), Number(parts.get("COUNT") ?? REPEATS_MAX)];
   const last = Math.min(horizon, readBasic(until?.slice(0, 8) ?? "") ?? horizon);
-  const days = yearsFrom(date.year, { last: dateOf(last).year, interval: Number(parts.get("INTERVAL") ?? 1) })
+  const days = yearsFrom(date.year, {
+    last: dateOf(last).year,
+    interval: Number(parts.get("INTERVAL") ?? 1),
+  })
     .flatMap((year) => dayOf(year, date.month, date.day) ?? [])
     .filter((day) => day <= last)
     .slice(0, most);
   return { days, isOpen: until === undefined && days.length < most };
 };
 
-const yearsFrom = (first: number, { last, interval }: { readonly last: number; readonly interval: number }): readonly number[] =>
-  Array.from({ length: Math.max(0, Math.floor((last - first) / interval) + 1) }, (_, after) => first + after * interval);
+const yearsFrom = (
+  first: number,
+  { last, interval }: { readonly last: number; readonly interval: number },
+): readonly number[] =>
+  Array.from(
+    { length: Math.max(0, Math.floor((last - first) / interval) + 1) },
+    (_, after) => first + after * interval,
+  );
 
-/** Reads a file of dates, one or one range a line, or an iCalendar file. Throws `manifest.invalid` with a line for every fault. */
+/**
+ * Reads a file of dates, one or one range a line, or an iCalendar file. Throws `manifest.invalid`
+ * with a line for every fault.
+ */
 export const readDates = (file: string, text: string, today: Day): DatesRead => {
-  const { faults, ...read } = /^\uFEFF?BEGIN:VCALENDAR/i.test(text) ? icalendarDays(text, today) : listedDays(text);
+  const { faults, ...read } = /^\uFEFF?BEGIN:VCALENDAR/i.test(text)
+    ? icalendarDays(text, today)
+    : listedDays(text);
   if (faults.length === 0) return read;
-  const lines = faults.slice(0, FAULTS_SHOWN).map(({ line, message }) => `Cannot read "${file}", line ${line}: ${message}`);
+  const lines = faults
+    .slice(0, FAULTS_SHOWN)
+    .map(({ line, message }) => `Cannot read "${file}", line ${line}: ${message}`);
   throw new TidemarkError("manifest.invalid", lines.join("\n"), { lines });
 };
 
@@ -182,12 +260,15 @@ const FAULTS_SHOWN = 20;
 
 /** Dates and ranges, one a line. What follows a # is a comment. */
 const listedDays = (text: string): DatesRead & { readonly faults: readonly Fault[] } => {
-  const read = text
-    .split(/\r?\n/)
-    .map((line, index) => ({ line: index + 1, days: daysOfLine(line.replace(/#.*/, "").replace("\uFEFF", "").trim()) }));
+  const read = text.split(/\r?\n/).map((line, index) => ({
+    line: index + 1,
+    days: daysOfLine(line.replace(/#.*/, "").replace("\uFEFF", "").trim()),
+  }));
   return {
     days: read.flatMap(({ days }) => (typeof days === "string" ? [] : days)),
-    faults: read.flatMap(({ line, days }) => (typeof days === "string" ? [{ line, message: days }] : [])),
+    faults: read.flatMap(({ line, days }) =>
+      typeof days === "string" ? [{ line, message: days }] : [],
+    ),
   };
 };
 
@@ -195,9 +276,11 @@ const listedDays = (text: string): DatesRead & { readonly faults: readonly Fault
 const daysOfLine = (words: string): readonly Day[] | string => {
   if (words === "") return [];
   const range = readRange(words);
-  if (!range) return `"${words}" is no date; write one like 2026-12-25, or a range like 2026-12-24/2026-12-31`;
+  if (!range)
+    return `"${words}" is no date; write one like 2026-12-25, or a range like 2026-12-24/2026-12-31`;
   const length = range.last - range.first + 1;
   if (length < 1) return `"${words}" ends before it begins; write the earlier date first`;
-  if (length > CALENDAR_DATES_MAX) return `"${words}" has ${length} days, and the limit of a calendar is ${CALENDAR_DATES_MAX}`;
+  if (length > CALENDAR_DATES_MAX)
+    return `"${words}" has ${length} days, and the limit of a calendar is ${CALENDAR_DATES_MAX}`;
   return Array.from({ length }, (_, after) => range.first + after);
 };

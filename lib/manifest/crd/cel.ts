@@ -10,7 +10,10 @@ interface Scope {
   readonly outer?: Scope;
 }
 
-/** A rule as a CEL expression about `self`, its object. The API server removes a null before it checks rules, so that a member which is null is absent here too. */
+/**
+ * A rule as a CEL expression about `self`, its object. The API server removes a null before it
+ * checks rules, so that a member which is null is absent here too.
+ */
 export const ruleCel = ({ when, needs }: Rule, about: FieldDescription): string => {
   const scope: Scope = { self: "self", about };
   const holds = celOf(needs, scope);
@@ -32,13 +35,18 @@ const celOf = (condition: Condition, scope: Scope): string => {
     case "atMostOne":
       return `[${condition.fields.map((field) => isSet(scope, field)).join(", ")}].filter(one, one).size() <= 1`;
     case "each":
-      return ifThere(valueAt(scope, condition.field), (list) => `${list}.all(item, ${inItem(condition, scope)})`);
+      return ifThere(
+        valueAt(scope, condition.field),
+        (list) => `${list}.all(item, ${inItem(condition, scope)})`,
+      );
     case "some": {
       const { missing, value } = valueAt(scope, condition.field);
       return every([...missing.map(negated), `${value}.exists(item, ${inItem(condition, scope)})`]);
     }
     case "unique":
-      return ifThere(valueAt(scope, condition.field), (list) => uniqueCel(list, condition.by, fieldAt(scope.about, condition.field)));
+      return ifThere(valueAt(scope, condition.field), (list) =>
+        uniqueCel(list, condition.by, fieldAt(scope.about, condition.field)),
+      );
     case "is":
     case "compared":
     case "multiple":
@@ -48,8 +56,10 @@ const celOf = (condition: Condition, scope: Scope): string => {
   }
 };
 
-const inItem = ({ field, item }: Extract<Condition, { readonly kind: "each" | "some" }>, scope: Scope): string =>
-  celOf(item, { self: "item", about: fieldAt(scope.about, field), outer: scope });
+const inItem = (
+  { field, item }: Extract<Condition, { readonly kind: "each" | "some" }>,
+  scope: Scope,
+): string => celOf(item, { self: "item", about: fieldAt(scope.about, field), outer: scope });
 
 const valueCel = (condition: ValueCondition, scope: Scope): string => {
   const { field } = condition;
@@ -60,29 +70,48 @@ const valueCel = (condition: ValueCondition, scope: Scope): string => {
       const [first, ...more] = condition.values.map(literal);
       return every([
         ...place.missing.map(negated),
-        more.length === 0 ? `${place.value} == ${first}` : `${place.value} in [${[first, ...more].join(", ")}]`,
+        more.length === 0
+          ? `${place.value} == ${first}`
+          : `${place.value} in [${[first, ...more].join(", ")}]`,
       ]);
     }
     case "compared":
       return compared(condition, scope);
     case "multiple":
-      return ifThere(place, (value) => (about.type === "quantity" ? `${amountOf(value)}.isInteger()` : `${value} % ${condition.of} == 0`));
+      return ifThere(place, (value) =>
+        about.type === "quantity"
+          ? `${amountOf(value)}.isInteger()`
+          : `${value} % ${condition.of} == 0`,
+      );
     case "matches":
-      return ifThere(place, (value) => `${value}.matches(${literal(patternOf(condition.pattern, about))})`);
+      return ifThere(
+        place,
+        (value) => `${value}.matches(${literal(patternOf(condition.pattern, about))})`,
+      );
     case "length": {
       const { least, most } = condition;
       const sizes = (value: string): string =>
-        every([...(least > 0 ? [`${value}.size() >= ${least}`] : []), ...(most === undefined ? [] : [`${value}.size() <= ${most}`])]);
-      return isTooShort(about.default, least) ? every([...place.missing.map(negated), sizes(place.value)]) : ifThere(place, sizes);
+        every([
+          ...(least > 0 ? [`${value}.size() >= ${least}`] : []),
+          ...(most === undefined ? [] : [`${value}.size() <= ${most}`]),
+        ]);
+      return isTooShort(about.default, least)
+        ? every([...place.missing.map(negated), sizes(place.value)])
+        : ifThere(place, sizes);
     }
   }
 };
 
-const compared = ({ field, sign, term }: Extract<Condition, { readonly kind: "compared" }>, scope: Scope): string => {
+const compared = (
+  { field, sign, term }: Extract<Condition, { readonly kind: "compared" }>,
+  scope: Scope,
+): string => {
   const one = valueAt(scope, field);
   const isAmount = fieldAt(scope.about, field).type === "quantity";
   const other = isAmount ? amountTerm(term, scope) : numberTerm(term, scope);
-  const holds = isAmount ? `${amountOf(one.value)}.compareTo(${other.value}) ${sign} 0` : `${one.value} ${sign} ${other.value}`;
+  const holds = isAmount
+    ? `${amountOf(one.value)}.compareTo(${other.value}) ${sign} 0`
+    : `${one.value} ${sign} ${other.value}`;
   return some([...one.missing, ...other.missing, holds]);
 };
 
@@ -97,7 +126,8 @@ const numberTerm = (term: Term, scope: Scope): Place => {
   if (typeof term === "string") return valueAt(scope, term);
   switch (term.kind) {
     case "outer": {
-      if (!scope.outer) throw new RangeError(`the term "${term.field}" is of an outer object, and there is none`);
+      if (!scope.outer)
+        throw new RangeError(`the term "${term.field}" is of an outer object, and there is none`);
       return valueAt(scope.outer, term.field);
     }
     case "times": {
@@ -107,7 +137,10 @@ const numberTerm = (term: Term, scope: Scope): Place => {
     case "difference":
     case "larger": {
       const [one, other] = [numberTerm(term.of[0], scope), numberTerm(term.of[1], scope)];
-      const value = term.kind === "difference" ? `${one.value} - ${other.value}` : `(${one.value} > ${other.value} ? ${one.value} : ${other.value})`;
+      const value =
+        term.kind === "difference"
+          ? `${one.value} - ${other.value}`
+          : `(${one.value} > ${other.value} ? ${one.value} : ${other.value})`;
       return { missing: [...one.missing, ...other.missing], value };
     }
   }
@@ -119,8 +152,9 @@ const amountTerm = (term: Term, scope: Scope): Place => {
 };
 
 /**
- * A field with its default, where its value is printed as a literal. A field that is required is there once its object is; a field whose object has a default is there as if that object
- * were written without members.
+ * A field with its default, where its value is printed as a literal. A field that is required is
+ * there once its object is; a field whose object has a default is there as if that object were
+ * written without members.
  */
 const valueAt = ({ self, about }: Scope, path: string): Place => {
   const steps = stepsOf(self, about, path);
@@ -128,16 +162,24 @@ const valueAt = ({ self, about }: Scope, path: string): Place => {
   if (!last) throw new RangeError("a condition names no field");
   const optional = steps.filter((step) => !step.about.required);
   const filled = last.about.default;
-  if (filled === undefined || typeof filled === "object") return { missing: optional.map(({ at }) => negated(`has(${at})`)), value: last.at };
+  if (filled === undefined || typeof filled === "object")
+    return { missing: optional.map(({ at }) => negated(`has(${at})`)), value: last.at };
   const [open, sure] = [
     optional.filter((step) => step === last || step.about.default !== undefined),
     optional.filter((step) => step.about.default === undefined),
   ];
   const written = every(open.map(({ at }) => `has(${at})`));
-  return { missing: sure.map(({ at }) => negated(`has(${at})`)), value: `(${written} ? ${last.at} : ${literal(filled)})` };
+  return {
+    missing: sure.map(({ at }) => negated(`has(${at})`)),
+    value: `(${written} ? ${last.at} : ${literal(filled)})`,
+  };
 };
 
-const stepsOf = (self: string, about: FieldDescription, path: string): readonly { readonly at: string; readonly about: FieldDescription }[] => {
+const stepsOf = (
+  self: string,
+  about: FieldDescription,
+  path: string,
+): readonly { readonly at: string; readonly about: FieldDescription }[] => {
   const names = path.split(".");
   return names.map((_, index) => ({
     at: [self, ...names.slice(0, index + 1).map(escaped)].join("."),
@@ -148,16 +190,20 @@ const stepsOf = (self: string, about: FieldDescription, path: string): readonly 
 const isSet = ({ self, about }: Scope, path: string): string => {
   const steps = stepsOf(self, about, path);
   const last = steps.at(-1);
-  const there = steps.filter((step) => step === last || !step.about.required).map(({ at }) => `has(${at})`);
+  const there = steps
+    .filter((step) => step === last || !step.about.required)
+    .map(({ at }) => `has(${at})`);
   return every([...there, ...(last?.about.type === "text" ? [`${last.at} != ''`] : [])]);
 };
 
-const ifThere = ({ missing, value }: Place, condition: (value: string) => string): string => some([...missing, condition(value)]);
+const ifThere = ({ missing, value }: Place, condition: (value: string) => string): string =>
+  some([...missing, condition(value)]);
 
 /** An item without a name breaks another rule, so that it may repeat the empty one here. */
 const uniqueCel = (list: string, by: readonly NamePart[], about: FieldDescription): string => {
   const names = by.map((part) => {
-    if (typeof part !== "string") return `${isSet({ self: "item", about }, part.set)} ? ${literal(part.set)}`;
+    if (typeof part !== "string")
+      return `${isSet({ self: "item", about }, part.set)} ? ${literal(part.set)}`;
     const steps = stepsOf("item", about, part);
     const last = steps.at(-1);
     // A required text is never empty.
@@ -170,8 +216,12 @@ const uniqueCel = (list: string, by: readonly NamePart[], about: FieldDescriptio
   return `${all}.all(name, ${all}.filter(other, other == name).size() == 1)`;
 };
 
-/** The amount of a quantity in CEL. The API server of a cluster gives a rule the whole number or the text. */
-export const amountOf = (self: string): string => `(type(${self}) == int ? quantity(string(${self})) : quantity(${self}))`;
+/**
+ * The amount of a quantity in CEL. The API server of a cluster gives a rule the whole number or the
+ * text.
+ */
+export const amountOf = (self: string): string =>
+  `(type(${self}) == int ? quantity(string(${self})) : quantity(${self}))`;
 
 /** A word that CEL reserves has underscores around it. */
 const RESERVED: ReadonlySet<string> = new Set([
@@ -197,7 +247,9 @@ const RESERVED: ReadonlySet<string> = new Set([
 const escaped = (name: string): string => (RESERVED.has(name) ? `__${name}__` : name);
 
 const literal = (value: unknown): string =>
-  typeof value === "string" ? `'${value.replaceAll("\\", "\\\\").replaceAll("'", "\\'")}'` : String(value);
+  typeof value === "string"
+    ? `'${value.replaceAll("\\", "\\\\").replaceAll("'", "\\'")}'`
+    : String(value);
 
 const HAS = /^has\([\w.]+\)$/;
 const NOT = /^!has\([\w.]+\)$/;
@@ -210,7 +262,15 @@ const negated = (expression: string): string => {
 const joined = (operator: " && " | " || ", parts: readonly string[]): string =>
   parts.length === 1
     ? (parts[0] ?? "")
-    : parts.map((part) => (part.includes(operator === " && " ? " || " : " && ") || part.includes(" ? ") ? `(${part})` : part)).join(operator);
+    : parts
+        .map((part) =>
+          part.includes(operator === " && " ? " || " : " && ") || part.includes(" ? ")
+            ? `(${part})`
+            : part,
+        )
+        .join(operator);
 
-const every = (parts: readonly string[]): string => (parts.length === 0 ? "true" : joined(" && ", parts));
-const some = (parts: readonly string[]): string => (parts.length === 0 ? "false" : joined(" || ", parts));
+const every = (parts: readonly string[]): string =>
+  parts.length === 0 ? "true" : joined(" && ", parts);
+const some = (parts: readonly string[]): string =>
+  parts.length === 0 ? "false" : joined(" || ", parts);

@@ -5,17 +5,28 @@ import { structuralSchema } from "./structural-schema.ts";
 const GROUP = "tidemark.dev";
 const PLURAL = "podautoscalers";
 
-const column = (name: string, type: string, jsonPath: string, more: Json = {}): Json => ({ name, type, jsonPath, ...more });
+const column = (name: string, type: string, jsonPath: string, more: Json = {}): Json => ({
+  name,
+  type,
+  jsonPath,
+  ...more,
+});
 const WIDE = { priority: 1 };
 
 const COLUMNS: readonly Json[] = [
-  column("Reference", "string", ".spec.scaleTargetRef.name", { description: "The workload that is scaled." }),
-  column("Targets", "string", ".status.targets", { description: "The value of each metric and its target." }),
+  column("Reference", "string", ".spec.scaleTargetRef.name", {
+    description: "The workload that is scaled.",
+  }),
+  column("Targets", "string", ".status.targets", {
+    description: "The value of each metric and its target.",
+  }),
   column("MinPods", "integer", ".spec.minReplicas"),
   column("MaxPods", "integer", ".spec.maxReplicas"),
   column("Replicas", "integer", ".status.currentReplicas"),
   column("Desired", "integer", ".status.desiredReplicas", WIDE),
-  column("Why", "string", '.status.conditions[?(@.type=="Ready")].reason', { description: "The reason of the last decision." }),
+  column("Why", "string", '.status.conditions[?(@.type=="Ready")].reason', {
+    description: "The reason of the last decision.",
+  }),
   column("Age", "date", ".metadata.creationTimestamp"),
   column("Rules", "string", ".spec.rules", WIDE),
   column("Last scale", "date", ".status.lastScaleTime", WIDE),
@@ -23,7 +34,10 @@ const COLUMNS: readonly Json[] = [
   column("Message", "string", '.status.conditions[?(@.type=="Ready")].message', WIDE),
 ];
 
-/** The CustomResourceDefinition of a PodAutoscaler. `tidemark crd` prints it, and docs/pod-autoscaler.crd.yaml is the same text. No controller runs in the cluster. */
+/**
+ * The CustomResourceDefinition of a PodAutoscaler. `tidemark crd` prints it, and
+ * docs/pod-autoscaler.crd.yaml is the same text. No controller runs in the cluster.
+ */
 export const podAutoscalerDefinition = (): Json => ({
   apiVersion: "apiextensions.k8s.io/v1",
   kind: "CustomResourceDefinition",
@@ -95,7 +109,10 @@ const METRIC: Json = {
   },
 };
 
-/** What Tidemark writes back to an autoscaler that was read from the cluster (lib/report/objects/object-status.ts). */
+/**
+ * What Tidemark writes back to an autoscaler that was read from the cluster
+ * (lib/report/objects/object-status.ts).
+ */
 const STATUS_SCHEMA: Json = {
   type: "object",
   description: "What Tidemark last decided. Tidemark writes it; a manifest need not have it.",
@@ -106,7 +123,9 @@ const STATUS_SCHEMA: Json = {
     lastScaleTime: time("When the workload was scaled last."),
     targets: text("The value of each metric and its target, for kubectl get."),
     metrics: { type: "array", description: "The metrics of the last decision.", items: METRIC },
-    metricsTime: time("When the metrics were measured. Values that stay the same are written again after five minutes, with a newer time."),
+    metricsTime: time(
+      "When the metrics were measured. Values that stay the same are written again after five minutes, with a newer time.",
+    ),
     conditions: {
       type: "array",
       description: "Why the count is as it is.",

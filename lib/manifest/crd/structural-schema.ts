@@ -5,10 +5,19 @@ import type { Condition, Rule } from "../../fields/rule.ts";
 import { fieldsOfCondition, ruleText } from "../../fields/rule-text.ts";
 import { pathOf } from "../native/explain-field.ts";
 import { rulesAt } from "../native/rule-table.ts";
-import { NOT_NEGATIVE_QUANTITY, POSITIVE_QUANTITY, PRINTABLE, QUANTITY, SEGMENT } from "../native/field-descriptions.ts";
+import {
+  NOT_NEGATIVE_QUANTITY,
+  POSITIVE_QUANTITY,
+  PRINTABLE,
+  QUANTITY,
+  SEGMENT,
+} from "../native/field-descriptions.ts";
 import { amountOf, ruleCel } from "./cel.ts";
 
-/** Bounds of lists and texts. The API server estimates what a rule costs from them, and refuses a definition without them. */
+/**
+ * Bounds of lists and texts. The API server estimates what a rule costs from them, and refuses a
+ * definition without them.
+ */
 export const MOST_ITEMS = 50;
 export const MOST_MEMBERS = 100;
 export const MOST_CHARACTERS = 512;
@@ -17,14 +26,20 @@ export const MOST_QUANTITY_CHARACTERS = 64;
 const INT32 = 2 ** 31;
 
 /**
- * The structural schema of the field at a path, from its description. The API server writes no default: an absent field reads back as absent, and its default is in its description. A null
- * is removed by the server, as everywhere here.
+ * The structural schema of the field at a path, from its description. The API server writes no
+ * default: an absent field reads back as absent, and its default is in its description. A null is
+ * removed by the server, as everywhere here.
  */
 export const structuralSchema = (path: string, about: FieldDescription): Json => {
   const description = meaningOf(about);
   switch (about.type) {
     case "integer":
-      return { type: "integer", minimum: about.least ?? -INT32, maximum: about.most ?? INT32 - 1, description };
+      return {
+        type: "integer",
+        minimum: about.least ?? -INT32,
+        maximum: about.most ?? INT32 - 1,
+        description,
+      };
     case "quantity":
       return quantitySchema(about, description);
     case "text":
@@ -36,11 +51,21 @@ export const structuralSchema = (path: string, about: FieldDescription): Json =>
         description,
       });
     case "time":
-      return { type: "string", maxLength: MOST_QUANTITY_CHARACTERS, "x-kubernetes-validations": [TIME], description };
+      return {
+        type: "string",
+        maxLength: MOST_QUANTITY_CHARACTERS,
+        "x-kubernetes-validations": [TIME],
+        description,
+      };
     case "flag":
       return { type: "boolean", description };
     case "choice":
-      return { type: "string", maxLength: MOST_QUANTITY_CHARACTERS, enum: about.choices, description };
+      return {
+        type: "string",
+        maxLength: MOST_QUANTITY_CHARACTERS,
+        enum: about.choices,
+        description,
+      };
     case "texts":
       return {
         type: "object",
@@ -66,16 +91,26 @@ export const structuralSchema = (path: string, about: FieldDescription): Json =>
 };
 
 const meaningOf = ({ meaning, default: value }: FieldDescription): string =>
-  value === undefined ? meaning : `${meaning} Default: ${typeof value === "string" ? value : JSON.stringify(value)}.`;
+  value === undefined
+    ? meaning
+    : `${meaning} Default: ${typeof value === "string" ? value : JSON.stringify(value)}.`;
 
 /** Each text is printable, and some have a form too. */
 const patternsOf = (about: FieldDescription): Json => {
   const form = patternOf(about);
-  return form === undefined ? { pattern: PRINTABLE } : { pattern: form, allOf: [{ pattern: PRINTABLE }] };
+  return form === undefined
+    ? { pattern: PRINTABLE }
+    : { pattern: form, allOf: [{ pattern: PRINTABLE }] };
 };
 
 /** An absent text and an empty one are the same where the field is not required. */
-const patternOf = ({ segment, pattern, form, required, default: filled }: FieldDescription): string | undefined => {
+const patternOf = ({
+  segment,
+  pattern,
+  form,
+  required,
+  default: filled,
+}: FieldDescription): string | undefined => {
   const wanted = segment ? SEGMENT : (form?.pattern ?? pattern);
   return wanted === undefined || required || filled !== undefined ? wanted : `^$|${wanted}`;
 };
@@ -87,8 +122,12 @@ const TIME = {
 };
 
 const quantitySchema = ({ least, most }: FieldDescription, description: string): Json => {
-  const pattern = least === undefined ? QUANTITY : least > 0 ? POSITIVE_QUANTITY : NOT_NEGATIVE_QUANTITY;
-  const atMost = { rule: `${amountOf("self")}.compareTo(quantity('${most}')) <= 0`, message: `must be less than or equal to ${most}` };
+  const pattern =
+    least === undefined ? QUANTITY : least > 0 ? POSITIVE_QUANTITY : NOT_NEGATIVE_QUANTITY;
+  const atMost = {
+    rule: `${amountOf("self")}.compareTo(quantity('${most}')) <= 0`,
+    message: `must be less than or equal to ${most}`,
+  };
   return present({
     "x-kubernetes-int-or-string": true,
     maxLength: MOST_QUANTITY_CHARACTERS,
@@ -101,11 +140,18 @@ const quantitySchema = ({ least, most }: FieldDescription, description: string):
 
 const objectSchema = (path: string, about: FieldDescription, description: string): Json => {
   const { fields = {} } = about;
-  const required = Object.entries(fields).flatMap(([name, field]) => (field.required ? [name] : []));
+  const required = Object.entries(fields).flatMap(([name, field]) =>
+    field.required ? [name] : [],
+  );
   const rules = rulesOf(path, about);
   return present({
     type: "object",
-    properties: Object.fromEntries(Object.entries(fields).map(([name, field]) => [name, structuralSchema(pathOf(path, name, field), field)])),
+    properties: Object.fromEntries(
+      Object.entries(fields).map(([name, field]) => [
+        name,
+        structuralSchema(pathOf(path, name, field), field),
+      ]),
+    ),
     required: required.length > 0 ? required : undefined,
     "x-kubernetes-validations": rules.length > 0 ? rules : undefined,
     description,
@@ -113,15 +159,26 @@ const objectSchema = (path: string, about: FieldDescription, description: string
 };
 
 const rulesOf = (path: string, about: FieldDescription): readonly Json[] =>
-  (about.rules ?? rulesAt(path)).map((rule) => ({ rule: ruleCel(rule, about), message: ruleText(rule), ...problemOf(rule) }));
+  (about.rules ?? rulesAt(path)).map((rule) => ({
+    rule: ruleCel(rule, about),
+    message: ruleText(rule),
+    ...problemOf(rule),
+  }));
 
-/** The server names the field of the problem, and its kind, as `tidemark apply` does, where a rule is about one field of its object. */
+/**
+ * The server names the field of the problem, and its kind, as `tidemark apply` does, where a rule
+ * is about one field of its object.
+ */
 const problemOf = (rule: Rule): Json => {
   if (rule.reportedElsewhere || rule.parts) return {};
   const [field, ...more] = rule.at === undefined ? fieldsOfCondition(rule.needs) : [rule.at];
   if (!field || more.length > 0 || field.includes("[]")) return {};
   const reason = rule.type ?? KINDS[rule.needs.kind];
-  return present({ fieldPath: `.${field}`, reason: reason === "FieldValueRequired" || reason === "FieldValueForbidden" ? reason : undefined });
+  return present({
+    fieldPath: `.${field}`,
+    reason:
+      reason === "FieldValueRequired" || reason === "FieldValueForbidden" ? reason : undefined,
+  });
 };
 
 const KINDS: Readonly<Partial<Record<Condition["kind"], ProblemType>>> = {

@@ -6,17 +6,34 @@ import { isObject } from "../../model/json.ts";
 import { floatOf, isWhole, type Quantity, signOf } from "../../model/quantity.ts";
 import { pathSegmentFaults } from "../kubernetes-names.ts";
 
-/** Problems of a value by the description of its field, in the words of the API and in its order: members, then rules between them. As in Go, a required field that is absent has its zero value. */
-export const apiProblems = (about: FieldDescription, value: unknown, path: string): readonly Problem[] => {
+/**
+ * Problems of a value by the description of its field, in the words of the API and in its order:
+ * members, then rules between them. As in Go, a required field that is absent has its zero value.
+ */
+export const apiProblems = (
+  about: FieldDescription,
+  value: unknown,
+  path: string,
+): readonly Problem[] => {
   if (value === undefined && !about.required && about.type !== "list") return [];
   return CHECKS[about.type]?.(about, value, path) ?? [];
 };
 
 /** Problems of the members, without the rules between them. */
-export const membersProblems = (fields: Readonly<Record<string, FieldDescription>>, value: unknown, path: string): readonly Problem[] =>
-  Object.entries(fields).flatMap(([name, member]) => apiProblems(member, isObject(value) ? value[name] : undefined, `${path}.${name}`));
+export const membersProblems = (
+  fields: Readonly<Record<string, FieldDescription>>,
+  value: unknown,
+  path: string,
+): readonly Problem[] =>
+  Object.entries(fields).flatMap(([name, member]) =>
+    apiProblems(member, isObject(value) ? value[name] : undefined, `${path}.${name}`),
+  );
 
-export const rulesProblems = (rules: readonly Rule[], value: unknown, path: string): readonly Problem[] =>
+export const rulesProblems = (
+  rules: readonly Rule[],
+  value: unknown,
+  path: string,
+): readonly Problem[] =>
   rules.flatMap((rule) => ruleProblems(rule, { read: value, written: value }, path));
 
 type Check = (about: FieldDescription, value: unknown, path: string) => readonly Problem[];
@@ -34,10 +51,16 @@ const itemProblems: Check = ({ items, leastItems = 0, api }, value, path) => {
 
 const choiceProblems: Check = ({ choices = [], api }, value = "", path = "") => [
   ...(value === "" && api?.required ? [required(path, ...api.required)] : []),
-  ...(choices.some((choice) => choice === value) ? [] : [api?.choices ? invalid(path, ...api.choices) : notSupported(path, choices)]),
+  ...(choices.some((choice) => choice === value)
+    ? []
+    : [api?.choices ? invalid(path, ...api.choices) : notSupported(path, choices)]),
 ];
 
-const textProblems: Check = ({ required: isRequired, api, segment, faults, faultsFix }, value = "", path = "") => {
+const textProblems: Check = (
+  { required: isRequired, api, segment, faults, faultsFix },
+  value = "",
+  path = "",
+) => {
   if (value === "" && isRequired) return api?.required ? [required(path, ...api.required)] : [];
   const found = segment ? pathSegmentFaults(String(value)) : faults?.(String(value));
   return found?.map((fault) => invalid(path, fault, faultsFix ?? SEGMENT_FIX)) ?? [];
@@ -49,7 +72,8 @@ const INT32 = 2 ** 31;
 
 const numberProblems: Check = ({ least = -INT32, most = INT32 - 1, api }, value = 0, path = "") => {
   if (value === 0 && api?.required) return [required(path, ...api.required)];
-  const [below = `must be greater than or equal to ${least}`, fix = `write ${least} to ${most}`] = api?.least ?? [];
+  const [below = `must be greater than or equal to ${least}`, fix = `write ${least} to ${most}`] =
+    api?.least ?? [];
   if (Number(value) < least) return [invalid(path, below, fix)];
   const [over = `must be less than or equal to ${most}`, less = fix] = api?.most ?? [];
   return Number(value) > most ? [invalid(path, over, less)] : [];
@@ -62,7 +86,14 @@ const MOST = Number(2n ** 63n) / 1_000;
 const quantityProblems: Check = ({ least = 0, most = MOST, api }, value, path) => {
   const quantity = value as Quantity;
   const isLarge = floatOf(quantity) > most;
-  const words = signOf(quantity) < Math.ceil(least) ? api?.least : isLarge ? api?.most : isWhole(quantity) ? undefined : api?.fraction;
+  const words =
+    signOf(quantity) < Math.ceil(least)
+      ? api?.least
+      : isLarge
+        ? api?.most
+        : isWhole(quantity)
+          ? undefined
+          : api?.fraction;
   return words ? [invalid(path, ...words)] : [];
 };
 

@@ -23,18 +23,30 @@ export interface ConstraintsBlock {
 }
 
 /** Reads the draft block in its short or nested form; `undefined` when the manifest has none. */
-export const readConstraints = (value: unknown, context: ReadContext, replicas: ReplicaRange): ConstraintsBlock | undefined => {
+export const readConstraints = (
+  value: unknown,
+  context: ReadContext,
+  replicas: ReplicaRange,
+): ConstraintsBlock | undefined => {
   const written = CONSTRAINTS(value, CONSTRAINTS_PATH, context);
   if (written === undefined) return undefined;
   const problems: Problem[] = [];
   const up = direction("scaleUp", written.scaleUp, undefined, problems);
   const down = direction("scaleDown", written.scaleDown, written.delaySeconds, problems);
-  const constraints = { scaleUp: { ...DEFAULT_UP, ...up }, scaleDown: { ...DEFAULT_DOWN, ...down } };
-  return { constraints, problems, warnings: [...upWarnings(up, replicas), ...wakeWarnings(up, replicas), ...downWarnings(down)] };
+  const constraints = {
+    scaleUp: { ...DEFAULT_UP, ...up },
+    scaleDown: { ...DEFAULT_DOWN, ...down },
+  };
+  return {
+    constraints,
+    problems,
+    warnings: [...upWarnings(up, replicas), ...wakeWarnings(up, replicas), ...downWarnings(down)],
+  };
 };
 
 /**
- * The behavior of the block: the larger count of the two rates is the limit for scaling up, the smaller change for scaling down. Unlike in the API, a rate counts only the changes of its own
+ * The behavior of the block: the larger count of the two rates is the limit for scaling up, the
+ * smaller change for scaling down. Unlike in the API, a rate counts only the changes of its own
  * direction, so that the growth of a spike does not allow a faster shrinking (proposals.md §3).
  */
 export const behaviorOfConstraints = ({ scaleUp, scaleDown }: Constraints): Behavior => ({
@@ -44,7 +56,10 @@ export const behaviorOfConstraints = ({ scaleUp, scaleDown }: Constraints): Beha
 
 const rulesOf = (constraint: Constraint, selectPolicy: "Max" | "Min"): ScalingRules => {
   const { percent, pods, periodSeconds, delaySeconds } = constraint;
-  const policies = [policy("Pods", pods, periodSeconds), policy("Percent", percent, periodSeconds)].filter((policy) => policy !== undefined);
+  const policies = [
+    policy("Pods", pods, periodSeconds),
+    policy("Percent", percent, periodSeconds),
+  ].filter((policy) => policy !== undefined);
   return {
     ...(delaySeconds !== undefined && { stabilizationWindowSeconds: delaySeconds }),
     selectPolicy: percent === 0 && pods === 0 ? "Disabled" : selectPolicy,
@@ -54,8 +69,11 @@ const rulesOf = (constraint: Constraint, selectPolicy: "Max" | "Min"): ScalingRu
 };
 
 /** A rate of 0 beside another does not count; two of 0 disable the direction. */
-const policy = (type: ScalingPolicy["type"], value: number | undefined, periodSeconds: number): ScalingPolicy | undefined =>
-  value ? { type, value, periodSeconds } : undefined;
+const policy = (
+  type: ScalingPolicy["type"],
+  value: number | undefined,
+  periodSeconds: number,
+): ScalingPolicy | undefined => (value ? { type, value, periodSeconds } : undefined);
 
 /** The draft has no bound; this one limits what is stored (proposals.md §3). */
 export const MAX_CONSTRAINT_SECONDS = 86_400;
@@ -68,7 +86,12 @@ export const CONSTRAINT_FIELDS = {
 };
 
 /** The values for one direction. Each can stand in one of two places. */
-const direction = (side: Side, written: WrittenDirection | undefined, outerDelay: number | undefined, problems: Problem[]): GivenConstraint => {
+const direction = (
+  side: Side,
+  written: WrittenDirection | undefined,
+  outerDelay: number | undefined,
+  problems: Problem[],
+): GivenConstraint => {
   const path = `${CONSTRAINTS_PATH}.${side}`;
   const values: GivenConstraint = {};
   for (const name of ["percent", "pods", "periodSeconds"] as const) {
@@ -76,7 +99,12 @@ const direction = (side: Side, written: WrittenDirection | undefined, outerDelay
     take(values, name, [{ path: `${path}.${name}`, value: written?.[name] }, nested], problems);
   }
   const outer = { path: `${CONSTRAINTS_PATH}.delaySeconds`, value: outerDelay };
-  take(values, "delaySeconds", [outer, { path: `${path}.delaySeconds`, value: written?.delaySeconds }], problems);
+  take(
+    values,
+    "delaySeconds",
+    [outer, { path: `${path}.delaySeconds`, value: written?.delaySeconds }],
+    problems,
+  );
   return values;
 };
 
@@ -85,7 +113,12 @@ interface ValueAt {
   readonly value: number | undefined;
 }
 
-const take = (values: GivenConstraint, name: keyof Constraint, places: readonly [ValueAt, ValueAt], problems: Problem[]): void => {
+const take = (
+  values: GivenConstraint,
+  name: keyof Constraint,
+  places: readonly [ValueAt, ValueAt],
+  problems: Problem[],
+): void => {
   const [first, second] = places;
   if (first.value !== undefined && second.value !== undefined && first.value !== second.value) {
     const detail = `may not be ${first.value} while ${second.path} is ${second.value}`;
@@ -103,12 +136,22 @@ interface ReplicaRange {
 }
 
 /** The larger rate counts, so an absent rate can be the faster one (proposals.md §3, story 3). */
-const upWarnings = ({ percent, pods }: GivenConstraint, { least, most }: ReplicaRange): readonly Warning[] => {
+const upWarnings = (
+  { percent, pods }: GivenConstraint,
+  { least, most }: ReplicaRange,
+): readonly Warning[] => {
   if (pods !== undefined && pods > 0 && percent === undefined && pods + 1 < most) {
     const message = `the default percentage is faster than the pods given: from ${pods + 1} replicas on, ${DEFAULT_UP.percent} percent adds more than ${pods === 1 ? "1 pod" : `${pods} pods`}`;
-    return [{ field: `${CONSTRAINTS_PATH}.scaleUp.percent`, message, fix: `write percent: 0 beside pods: ${pods} if only the pods are meant` }];
+    return [
+      {
+        field: `${CONSTRAINTS_PATH}.scaleUp.percent`,
+        message,
+        fix: `write percent: 0 beside pods: ${pods} if only the pods are meant`,
+      },
+    ];
   }
-  if (percent === undefined || percent <= 0 || percent >= DEFAULT_UP.percent || pods !== undefined) return [];
+  if (percent === undefined || percent <= 0 || percent >= DEFAULT_UP.percent || pods !== undefined)
+    return [];
   const below = Math.ceil((DEFAULT_UP.pods * 100) / percent);
   const message = `the default of ${DEFAULT_UP.pods} pods is faster than the percentage given: below ${below} replicas it adds more`;
   const fix = `write pods: 0 beside percent: ${percent} if only the percentage is meant`;
@@ -116,7 +159,10 @@ const upWarnings = ({ percent, pods }: GivenConstraint, { least, most }: Replica
 };
 
 /** A percentage of 0 pods is 0, so a percentage by itself never scales up from 0. */
-const wakeWarnings = ({ percent, pods }: GivenConstraint, { least }: ReplicaRange): readonly Warning[] =>
+const wakeWarnings = (
+  { percent, pods }: GivenConstraint,
+  { least }: ReplicaRange,
+): readonly Warning[] =>
   warnIf(
     least === 0 && pods === 0 && percent !== 0,
     `${CONSTRAINTS_PATH}.scaleUp.pods`,
@@ -124,13 +170,27 @@ const wakeWarnings = ({ percent, pods }: GivenConstraint, { least }: ReplicaRang
     "write pods: 1 or more, or minReplicas: 1",
   );
 
-/** For scaling down an absent rate means no limit, and a single 0 does not count, so together they forbid nothing. */
+/**
+ * For scaling down an absent rate means no limit, and a single 0 does not count, so together they
+ * forbid nothing.
+ */
 const downWarnings = ({ percent, pods }: GivenConstraint): Warning[] => {
-  const zero = percent === 0 && pods === undefined ? "percent" : pods === 0 && percent === undefined ? "pods" : undefined;
+  const zero =
+    percent === 0 && pods === undefined
+      ? "percent"
+      : pods === 0 && percent === undefined
+        ? "pods"
+        : undefined;
   if (zero === undefined) return [];
   const other = zero === "percent" ? "pods" : "percent";
   const message = `${zero}: 0 alone does not limit scaling down: ${other} is absent, which is no limit`;
-  return [{ field: `${CONSTRAINTS_PATH}.scaleDown.${zero}`, message, fix: `write ${other}: 0 as well to never scale down` }];
+  return [
+    {
+      field: `${CONSTRAINTS_PATH}.scaleDown.${zero}`,
+      message,
+      fix: `write ${other}: 0 as well to never scale down`,
+    },
+  ];
 };
 
 const CONSTRAINTS_PATH = "spec.constraints";
@@ -148,5 +208,10 @@ interface Constraint {
 type GivenConstraint = Partial<Record<keyof Constraint, number>>;
 
 const DEFAULT_PERIOD_SECONDS = 60;
-const DEFAULT_UP = { percent: 100, pods: 4, periodSeconds: DEFAULT_PERIOD_SECONDS, delaySeconds: 0 };
+const DEFAULT_UP = {
+  percent: 100,
+  pods: 4,
+  periodSeconds: DEFAULT_PERIOD_SECONDS,
+  delaySeconds: 0,
+};
 const DEFAULT_DOWN = { periodSeconds: DEFAULT_PERIOD_SECONDS };

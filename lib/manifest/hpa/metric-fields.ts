@@ -1,23 +1,57 @@
 import type { FieldDescription } from "../../fields/field-types.ts";
-import { all, any, atMostOne, type Condition, is, not, type Rule, set, some, unset } from "../../fields/rule.ts";
+import {
+  all,
+  any,
+  atMostOne,
+  type Condition,
+  is,
+  not,
+  type Rule,
+  set,
+  some,
+  unset,
+} from "../../fields/rule.ts";
 import { groupOf } from "../../model/spec-common.ts";
 import { labelFaults, resourceFaults } from "../kubernetes-names.ts";
-import { CONTAINER_RESOURCE, choice, GROUP_VERSION, LABEL, object, REQUIRED, SELECTOR, saying, text } from "../native/field-descriptions.ts";
-import { MARKS, MARKS_IN_ORDER, SELECTOR_OF_MARKS, TARGET_OR_MARKS, TARGETS } from "./level-fields.ts";
+import {
+  CONTAINER_RESOURCE,
+  choice,
+  GROUP_VERSION,
+  LABEL,
+  object,
+  REQUIRED,
+  SELECTOR,
+  saying,
+  text,
+} from "../native/field-descriptions.ts";
+import {
+  MARKS,
+  MARKS_IN_ORDER,
+  SELECTOR_OF_MARKS,
+  TARGET_OR_MARKS,
+  TARGETS,
+} from "./level-fields.ts";
 
-/** What a metric of an HPA means, its bounds and rules as they are printed, and what the API says where one is broken (hpa.md 1.3). validate-spec.ts has the order of the API. */
+/**
+ * What a metric of an HPA means, its bounds and rules as they are printed, and what the API says
+ * where one is broken (hpa.md 1.3). validate-spec.ts has the order of the API.
+ */
 
 const SEGMENT = { ...REQUIRED, segment: true } as const;
 
 /** Kind and name of an object; each is a segment of a path. */
 export const REFERENCE = {
-  kind: text("Its kind.", { ...SEGMENT, api: { required: ["", "write its kind, such as Deployment"] } }),
+  kind: text("Its kind.", {
+    ...SEGMENT,
+    api: { required: ["", "write its kind, such as Deployment"] },
+  }),
   name: text("Its name.", { ...SEGMENT, api: { required: ["", "write its name"] } }),
 };
 
 export const API_VERSION = text("Its API version.", {
   pattern: GROUP_VERSION,
-  faults: (version) => (groupOf(version) === undefined ? [`unexpected GroupVersion string: ${version}`] : []),
+  faults: (version) =>
+    groupOf(version) === undefined ? [`unexpected GroupVersion string: ${version}`] : [],
   faultsFix: "write group/version, such as apps/v1",
 });
 
@@ -26,7 +60,9 @@ const METRIC = object(
   {
     name: text("Its name, as the metrics API knows it.", {
       ...SEGMENT,
-      api: { required: ["must specify a metric name", "write the name of the metric in the metrics API"] },
+      api: {
+        required: ["must specify a metric name", "write the name of the metric in the metrics API"],
+      },
     }),
     selector: SELECTOR,
   },
@@ -34,7 +70,8 @@ const METRIC = object(
   REQUIRED,
 );
 const RESOURCE = "cpu, memory, or another resource that pods request.";
-const RESOURCE_FIX = "write cpu, memory or ephemeral-storage, or the full name of an extended resource, such as example.com/gpu";
+const RESOURCE_FIX =
+  "write cpu, memory or ephemeral-storage, or the full name of an extended resource, such as example.com/gpu";
 const LEVELS = [TARGET_OR_MARKS, ...MARKS_IN_ORDER];
 
 /** The members of a metric, by the type that each belongs to. */
@@ -44,8 +81,14 @@ export const SOURCES = {
     about: object(
       "Use of a resource by the pods.",
       {
-        name: text(RESOURCE, { ...REQUIRED, api: { required: ["must specify a resource name", "write name: cpu or name: memory"] } }),
-        metricSelector: { ...SELECTOR, meaning: "With marks: labels of the measured pods, instead of the target's own pods." },
+        name: text(RESOURCE, {
+          ...REQUIRED,
+          api: { required: ["must specify a resource name", "write name: cpu or name: memory"] },
+        }),
+        metricSelector: {
+          ...SELECTOR,
+          meaning: "With marks: labels of the measured pods, instead of the target's own pods.",
+        },
         target: TARGETS.use,
         ...MARKS,
       },
@@ -69,7 +112,9 @@ export const SOURCES = {
           pattern: LABEL,
           faults: labelFaults,
           faultsFix: "write the name of a container of the pods",
-          api: { required: ["must specify a container", "write the name of the measured container"] },
+          api: {
+            required: ["must specify a container", "write the name of the measured container"],
+          },
         }),
         target: TARGETS.use,
         ...MARKS,
@@ -79,14 +124,23 @@ export const SOURCES = {
   },
   Pods: {
     member: "pods",
-    about: object("A custom metric of each pod.", { metric: METRIC, target: TARGETS.pods, ...MARKS }, LEVELS),
+    about: object(
+      "A custom metric of each pod.",
+      { metric: METRIC, target: TARGETS.pods, ...MARKS },
+      LEVELS,
+    ),
   },
   Object: {
     member: "object",
     about: object(
       "A custom metric of one object.",
       {
-        describedObject: object("The object.", { ...REFERENCE, apiVersion: API_VERSION }, [], REQUIRED),
+        describedObject: object(
+          "The object.",
+          { ...REFERENCE, apiVersion: API_VERSION },
+          [],
+          REQUIRED,
+        ),
         metric: METRIC,
         target: TARGETS.object,
         ...MARKS,
@@ -96,7 +150,11 @@ export const SOURCES = {
   },
   External: {
     member: "external",
-    about: object("A metric of something outside the cluster.", { metric: METRIC, target: TARGETS.external, ...MARKS }, LEVELS),
+    about: object(
+      "A metric of something outside the cluster.",
+      { metric: METRIC, target: TARGETS.external, ...MARKS },
+      LEVELS,
+    ),
   },
 } as const;
 
@@ -106,9 +164,22 @@ export type SourceMember = (typeof MEMBERS)[number];
 
 /** A count of 0 times any value stays 0. */
 export const noMarks = (metrics: string): Condition =>
-  not(some(metrics, any(...MEMBERS.flatMap((member) => [set(`${member}.highWatermark`), set(`${member}.lowWatermark`)]))));
+  not(
+    some(
+      metrics,
+      any(
+        ...MEMBERS.flatMap((member) => [
+          set(`${member}.highWatermark`),
+          set(`${member}.lowWatermark`),
+        ]),
+      ),
+    ),
+  );
 
-/** Where a metric has more than one member. A single wrong one is not reported: its type, or the missing one, is. */
+/**
+ * Where a metric has more than one member. A single wrong one is not reported: its type, or the
+ * missing one, is.
+ */
 const noOthers = (when: Condition, others: readonly SourceMember[]): Rule => ({
   when: all(when, not(atMostOne(...MEMBERS))),
   needs: unset(...others),
@@ -117,11 +188,18 @@ const noOthers = (when: Condition, others: readonly SourceMember[]): Rule => ({
 });
 
 /** Requires exactly the member that the type names. */
-const memberDemand = ([type, { member }]: readonly [string, { readonly member: SourceMember }]): Rule => {
+const memberDemand = ([type, { member }]: readonly [
+  string,
+  { readonly member: SourceMember },
+]): Rule => {
   const ofType = is("type", type);
   const others = MEMBERS.filter((other) => other !== member);
   return {
-    ...saying(`with type: ${type}, write ${member} and no other source`, all(set(member), unset(...others)), ofType),
+    ...saying(
+      `with type: ${type}, write ${member} and no other source`,
+      all(set(member), unset(...others)),
+      ofType,
+    ),
     parts: [
       {
         when: ofType,
@@ -134,7 +212,9 @@ const memberDemand = ([type, { member }]: readonly [string, { readonly member: S
   };
 };
 
-export const MEMBER_DEMANDS: ReadonlyMap<string, Rule> = new Map(Object.entries(SOURCES).map((source) => [source[0], memberDemand(source)]));
+export const MEMBER_DEMANDS: ReadonlyMap<string, Rule> = new Map(
+  Object.entries(SOURCES).map((source) => [source[0], memberDemand(source)]),
+);
 
 /** Of a metric whose type is unknown, which is reported too. */
 export const NO_OTHERS_OF_UNKNOWN = noOthers(not(is("type", ...Object.keys(SOURCES))), MEMBERS);
@@ -144,7 +224,12 @@ export const METRIC_FIELD: FieldDescription = object(
   {
     type: choice("Where the metric comes from.", Object.keys(SOURCES), {
       ...REQUIRED,
-      api: { required: ["must specify a metric source type", "write type: Resource, or another of the five"] },
+      api: {
+        required: [
+          "must specify a metric source type",
+          "write type: Resource, or another of the five",
+        ],
+      },
     }),
     ...Object.fromEntries(Object.values(SOURCES).map(({ member, about }) => [member, about])),
   },

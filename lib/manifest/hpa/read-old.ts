@@ -1,4 +1,15 @@
-import { int32, listOf, objectOf, quantity, type ReadAs, text, anything, newReadContext, type ReadContext, type Shape } from "../../fields/shape.ts";
+import {
+  int32,
+  listOf,
+  objectOf,
+  quantity,
+  type ReadAs,
+  text,
+  anything,
+  newReadContext,
+  type ReadContext,
+  type Shape,
+} from "../../fields/shape.ts";
 import { parseQuantity, type Quantity, signOf } from "../../model/quantity.ts";
 import {
   CROSS_VERSION_REFERENCE,
@@ -14,7 +25,10 @@ import {
 } from "./v2-shape.ts";
 import { cpuMetric } from "./defaults.ts";
 
-/** Metrics of v2alpha1, v2beta1 and the annotation of v1, with the target's fields beside the name (hpa.md 1.2, proposals.md §2). */
+/**
+ * Metrics of v2alpha1, v2beta1 and the annotation of v1, with the target's fields beside the name
+ * (hpa.md 1.2, proposals.md §2).
+ */
 const LEGACY_METRICS = listOf(
   objectOf({
     type: text,
@@ -26,20 +40,52 @@ const LEGACY_METRICS = listOf(
       averageValue: quantity,
       ...MARKS,
     }),
-    external: objectOf({ metricName: text, metricSelector: LABEL_SELECTOR, targetValue: quantity, targetAverageValue: quantity, ...MARKS }),
-    pods: objectOf({ metricName: text, targetAverageValue: quantity, selector: LABEL_SELECTOR, ...MARKS }),
-    resource: objectOf({ name: text, metricSelector: LABEL_SELECTOR, targetAverageUtilization: int32, targetAverageValue: quantity, ...MARKS }),
-    containerResource: objectOf({ name: text, container: text, targetAverageUtilization: int32, targetAverageValue: quantity, ...MARKS }),
+    external: objectOf({
+      metricName: text,
+      metricSelector: LABEL_SELECTOR,
+      targetValue: quantity,
+      targetAverageValue: quantity,
+      ...MARKS,
+    }),
+    pods: objectOf({
+      metricName: text,
+      targetAverageValue: quantity,
+      selector: LABEL_SELECTOR,
+      ...MARKS,
+    }),
+    resource: objectOf({
+      name: text,
+      metricSelector: LABEL_SELECTOR,
+      targetAverageUtilization: int32,
+      targetAverageValue: quantity,
+      ...MARKS,
+    }),
+    containerResource: objectOf({
+      name: text,
+      container: text,
+      targetAverageUtilization: int32,
+      targetAverageValue: quantity,
+      ...MARKS,
+    }),
   }),
   {},
 );
 
 export type LegacyMetric = ReadAs<typeof LEGACY_METRICS>[number];
 
-/** These forms cannot leave the value out: an absent value is 0, and then refused as not positive. */
+/**
+ * These forms cannot leave the value out: an absent value is 0, and then refused as not positive.
+ */
 const ZERO = parseQuantity("0");
 
-const convertedMetric = ({ type, object, external, pods, resource, containerResource }: LegacyMetric): Metric => ({
+const convertedMetric = ({
+  type,
+  object,
+  external,
+  pods,
+  resource,
+  containerResource,
+}: LegacyMetric): Metric => ({
   type,
   object: object && {
     describedObject: object.target,
@@ -56,9 +102,16 @@ const convertedMetric = ({ type, object, external, pods, resource, containerReso
   },
   pods: pods && {
     metric: { name: pods.metricName, selector: pods.selector },
-    ...levels(pods, () => ({ type: "AverageValue", averageValue: pods.targetAverageValue ?? ZERO })),
+    ...levels(pods, () => ({
+      type: "AverageValue",
+      averageValue: pods.targetAverageValue ?? ZERO,
+    })),
   },
-  resource: resource && { name: resource.name, metricSelector: resource.metricSelector, ...levels(resource, () => usageTarget(resource)) },
+  resource: resource && {
+    name: resource.name,
+    metricSelector: resource.metricSelector,
+    ...levels(resource, () => usageTarget(resource)),
+  },
   containerResource: containerResource && {
     name: containerResource.name,
     container: containerResource.container,
@@ -72,13 +125,22 @@ interface WrittenMarks {
 }
 
 /** The marks, or the target of the other fields. */
-const levels = ({ highWatermark, lowWatermark }: WrittenMarks, target: () => Target): WrittenMarks & { readonly target?: Target } =>
-  highWatermark === undefined && lowWatermark === undefined ? { target: target() } : { highWatermark, lowWatermark };
+const levels = (
+  { highWatermark, lowWatermark }: WrittenMarks,
+  target: () => Target,
+): WrittenMarks & { readonly target?: Target } =>
+  highWatermark === undefined && lowWatermark === undefined
+    ? { target: target() }
+    : { highWatermark, lowWatermark };
 
 const objectTarget = (value: Quantity | undefined, averageValue: Quantity | undefined): Target => {
   if (averageValue === undefined) return { type: "Value", value };
   // In these forms a value of 0 means absent.
-  return { type: "AverageValue", value: value && signOf(value) === 0 ? undefined : value, averageValue };
+  return {
+    type: "AverageValue",
+    value: value && signOf(value) === 0 ? undefined : value,
+    averageValue,
+  };
 };
 
 interface Usage {
@@ -118,7 +180,12 @@ const legacySource = (field: string): string | undefined => {
 const PREFIX = "autoscaling.alpha.kubernetes.io/";
 const METRICS = `${PREFIX}metrics`;
 const BEHAVIOR_ANNOTATION = `${PREFIX}behavior`;
-const ROUND_TRIP = new Set([METRICS, BEHAVIOR_ANNOTATION, `${PREFIX}current-metrics`, `${PREFIX}conditions`]);
+const ROUND_TRIP = new Set([
+  METRICS,
+  BEHAVIOR_ANNOTATION,
+  `${PREFIX}current-metrics`,
+  `${PREFIX}conditions`,
+]);
 
 type Annotations = Readonly<Record<string, string>>;
 
@@ -141,9 +208,17 @@ const V1 = objectOf({
 /** Reads autoscaling/v1: the metrics of the annotation, then the CPU percentage. */
 export const readV1: ReadForm = (document, context) => {
   const read = V1(document, "", context);
-  const { scaleTargetRef, minReplicas, maxReplicas, targetCPUUtilizationPercentage: percent, constraints } = read?.spec ?? {};
+  const {
+    scaleTargetRef,
+    minReplicas,
+    maxReplicas,
+    targetCPUUtilizationPercentage: percent,
+    constraints,
+  } = read?.spec ?? {};
   const annotations = read?.metadata?.annotations ?? {};
-  const annotated = (fromAnnotation(METRICS, LEGACY_METRICS, annotations, context) ?? []).map(convertedMetric);
+  const annotated = (fromAnnotation(METRICS, LEGACY_METRICS, annotations, context) ?? []).map(
+    convertedMetric,
+  );
   return {
     metadata: read?.metadata,
     spec: {
@@ -171,16 +246,26 @@ const v1Source = (field: string, annotated: number): string | undefined => {
 
 /** The path of a behavior field in forms that have the behavior in an annotation. */
 const behaviorSource = (field: string): string | undefined =>
-  field.startsWith("spec.behavior") ? `metadata.annotations["${BEHAVIOR_ANNOTATION}"]${field.slice("spec.behavior".length)}` : undefined;
+  field.startsWith("spec.behavior")
+    ? `metadata.annotations["${BEHAVIOR_ANNOTATION}"]${field.slice("spec.behavior".length)}`
+    : undefined;
 
 /** The behavior of the annotation; undefined when it has no direction. */
-const annotatedBehavior = (annotations: Annotations, context: ReadContext): DraftBehavior | undefined => {
+const annotatedBehavior = (
+  annotations: Annotations,
+  context: ReadContext,
+): DraftBehavior | undefined => {
   const behavior = fromAnnotation(BEHAVIOR_ANNOTATION, BEHAVIOR, annotations, context);
   return behavior?.scaleUp || behavior?.scaleDown ? behavior : undefined;
 };
 
 /** An unreadable annotation is ignored, as in the API, with a warning. */
-const fromAnnotation = <Value>(name: string, shape: Shape<Value>, annotations: Annotations, context: ReadContext): Value | undefined => {
+const fromAnnotation = <Value>(
+  name: string,
+  shape: Shape<Value>,
+  annotations: Annotations,
+  context: ReadContext,
+): Value | undefined => {
   const json = Object.hasOwn(annotations, name) ? annotations[name] : undefined;
   if (json === undefined) return undefined;
   const path = `metadata.annotations["${name}"]`;
@@ -188,7 +273,8 @@ const fromAnnotation = <Value>(name: string, shape: Shape<Value>, annotations: A
   const value = readJson(json, path, shape, own);
   const first = own.problems[0];
   // The API reads annotations without strict validation, so unknown fields in them only warn.
-  if (!first) context.warnings.push(...own.warnings.map(({ refusal: _never, ...warning }) => warning));
+  if (!first)
+    context.warnings.push(...own.warnings.map(({ refusal: _never, ...warning }) => warning));
   if (!first) return value;
   context.warnings.push({
     field: path,
@@ -198,11 +284,21 @@ const fromAnnotation = <Value>(name: string, shape: Shape<Value>, annotations: A
   return undefined;
 };
 
-const readJson = <Value>(json: string, path: string, shape: Shape<Value>, own: ReadContext): Value | undefined => {
+const readJson = <Value>(
+  json: string,
+  path: string,
+  shape: Shape<Value>,
+  own: ReadContext,
+): Value | undefined => {
   try {
     return shape(JSON.parse(json), path, own);
   } catch {
-    own.problems.push({ field: path, type: "FieldValueTypeInvalid", detail: "is not JSON", fix: "write JSON" });
+    own.problems.push({
+      field: path,
+      type: "FieldValueTypeInvalid",
+      detail: "is not JSON",
+      fix: "write JSON",
+    });
     return undefined;
   }
 };
@@ -219,14 +315,23 @@ const V2_BETA_1 = objectOf({
   }),
 });
 
-/** Reads autoscaling/v2beta1 and hpa-v2's v2alpha1 (proposals.md §2). A behavior can only come in the annotation. */
+/**
+ * Reads autoscaling/v2beta1 and hpa-v2's v2alpha1 (proposals.md §2). A behavior can only come in
+ * the annotation.
+ */
 export const readV2Beta1: ReadForm = (document, context) => {
   const read = V2_BETA_1(document, "", context);
   const { scaleTargetRef, minReplicas, maxReplicas, metrics, constraints } = read?.spec ?? {};
   const behavior = annotatedBehavior(read?.metadata?.annotations ?? {}, context);
   return {
     metadata: read?.metadata,
-    spec: { scaleTargetRef, minReplicas, maxReplicas, metrics: metrics?.map(convertedMetric), behavior },
+    spec: {
+      scaleTargetRef,
+      minReplicas,
+      maxReplicas,
+      metrics: metrics?.map(convertedMetric),
+      behavior,
+    },
     behaviorDefaultedLate: true,
     constraints,
     thresholds: read?.spec,

@@ -1,14 +1,26 @@
 import { invalid, notSupported, type Problem } from "../../fields/problem.ts";
 import { anything, int32, objectOf, type ReadContext, text } from "../../fields/shape.ts";
 import { cpuMetric } from "./defaults.ts";
-import { type HpaDraft, type ReadForm, HEAD, type Reference, THRESHOLD_FIELDS } from "./v2-shape.ts";
+import {
+  type HpaDraft,
+  type ReadForm,
+  HEAD,
+  type Reference,
+  THRESHOLD_FIELDS,
+} from "./v2-shape.ts";
 
 const SUBRESOURCE = "scale";
 
 const ORIGINAL = objectOf({
   ...HEAD,
   spec: objectOf({
-    scaleRef: objectOf({ kind: text, name: text, namespace: text, apiVersion: text, subresource: text }),
+    scaleRef: objectOf({
+      kind: text,
+      name: text,
+      namespace: text,
+      apiVersion: text,
+      subresource: text,
+    }),
     minReplicas: int32,
     maxReplicas: int32,
     cpuUtilization: objectOf({ targetPercentage: int32 }),
@@ -17,7 +29,9 @@ const ORIGINAL = objectOf({
   }),
 });
 
-/** Kinds whose group the first design leaves out, or names by an API that clusters no longer serve. */
+/**
+ * Kinds whose group the first design leaves out, or names by an API that clusters no longer serve.
+ */
 const TODAYS_VERSION: ReadonlyMap<string, string> = new Map([
   ["Deployment", "apps/v1"],
   ["ReplicaSet", "apps/v1"],
@@ -34,10 +48,19 @@ const SOURCES: readonly (readonly [string, string])[] = [
 export const readOriginal: ReadForm = (document, context): HpaDraft => {
   const read = ORIGINAL(document, "", context);
   const { scaleRef, minReplicas, maxReplicas, cpuUtilization, constraints } = read?.spec ?? {};
-  const target = { kind: scaleRef?.kind, name: scaleRef?.name, apiVersion: targetVersion(scaleRef, context) };
+  const target = {
+    kind: scaleRef?.kind,
+    name: scaleRef?.name,
+    apiVersion: targetVersion(scaleRef, context),
+  };
   return {
     metadata: read?.metadata,
-    spec: { scaleTargetRef: target, minReplicas, maxReplicas, metrics: [cpuMetric(cpuUtilization?.targetPercentage)] },
+    spec: {
+      scaleTargetRef: target,
+      minReplicas,
+      maxReplicas,
+      metrics: [cpuMetric(cpuUtilization?.targetPercentage)],
+    },
     constraints,
     thresholds: read?.spec,
     dialect: "original",
@@ -49,7 +72,10 @@ export const readOriginal: ReadForm = (document, context): HpaDraft => {
   };
 };
 
-const targetVersion = (scaleRef: Reference | undefined, { warnings }: ReadContext): string | undefined => {
+const targetVersion = (
+  scaleRef: Reference | undefined,
+  { warnings }: ReadContext,
+): string | undefined => {
   const apiVersion = scaleRef?.apiVersion ?? "";
   const today = TODAYS_VERSION.get(scaleRef?.kind ?? "");
   if (today === undefined || !FORMER_VERSIONS.includes(apiVersion)) return apiVersion;
@@ -60,9 +86,15 @@ const targetVersion = (scaleRef: Reference | undefined, { warnings }: ReadContex
   return today;
 };
 
-type ScaleRef = { readonly namespace?: string | undefined; readonly subresource?: string | undefined };
+type ScaleRef = {
+  readonly namespace?: string | undefined;
+  readonly subresource?: string | undefined;
+};
 
-const scaleRefProblems = (scaleRef: ScaleRef | undefined, namespace: string | undefined): Problem[] => {
+const scaleRefProblems = (
+  scaleRef: ScaleRef | undefined,
+  namespace: string | undefined,
+): Problem[] => {
   const { namespace: targetNamespace = "", subresource = SUBRESOURCE } = scaleRef ?? {};
   const own = namespace || "default";
   const elsewhere = targetNamespace !== "" && targetNamespace !== own;
@@ -76,6 +108,8 @@ const scaleRefProblems = (scaleRef: ScaleRef | undefined, namespace: string | un
           ),
         ]
       : []),
-    ...(subresource === SUBRESOURCE || subresource === "" ? [] : [notSupported("spec.scaleRef.subresource", [SUBRESOURCE])]),
+    ...(subresource === SUBRESOURCE || subresource === ""
+      ? []
+      : [notSupported("spec.scaleRef.subresource", [SUBRESOURCE])]),
   ];
 };

@@ -4,7 +4,9 @@ import type { DraftSpec, Identifier, Metric, Rules, Selector, Target } from "./v
 
 /** JSON with its quantities as text. */
 export const withQuantityText = (json: Json, print: (quantity: Quantity) => string): Json =>
-  Object.fromEntries(Object.entries(json).map(([name, value]) => [name, printedValue(value, print)]));
+  Object.fromEntries(
+    Object.entries(json).map(([name, value]) => [name, printedValue(value, print)]),
+  );
 
 const printedValue = (value: unknown, print: (quantity: Quantity) => string): unknown => {
   if (Array.isArray(value)) return value.map((entry) => printedValue(entry, print));
@@ -12,7 +14,8 @@ const printedValue = (value: unknown, print: (quantity: Quantity) => string): un
   return isQuantity(value) ? print(value) : withQuantityText(value, print);
 };
 
-const isQuantity = (value: object): value is Quantity => "mantissa" in value && typeof value.mantissa === "bigint";
+const isQuantity = (value: object): value is Quantity =>
+  "mantissa" in value && typeof value.mantissa === "bigint";
 
 /** Text that is equal for equal amounts: "1e3" and "1k" are no change of a spec. */
 export const amountText = ({ mantissa, exponent }: Quantity): string => {
@@ -23,18 +26,43 @@ export const amountText = ({ mantissa, exponent }: Quantity): string => {
 };
 
 /** A valid spec with defaults as autoscaling/v2 reads back. Quantities are still values. */
-export const storedSpec = ({ scaleTargetRef, minReplicas, maxReplicas, metrics, behavior }: DraftSpec): Json =>
+export const storedSpec = ({
+  scaleTargetRef,
+  minReplicas,
+  maxReplicas,
+  metrics,
+  behavior,
+}: DraftSpec): Json =>
   present({
-    ...{ scaleTargetRef: storedReference(scaleTargetRef), minReplicas, maxReplicas, metrics: metrics?.map(storedMetric) },
+    ...{
+      scaleTargetRef: storedReference(scaleTargetRef),
+      minReplicas,
+      maxReplicas,
+      metrics: metrics?.map(storedMetric),
+    },
     behavior:
       behavior &&
-      present({ scaleUp: behavior.scaleUp && storedRules(behavior.scaleUp), scaleDown: behavior.scaleDown && storedRules(behavior.scaleDown) }),
+      present({
+        scaleUp: behavior.scaleUp && storedRules(behavior.scaleUp),
+        scaleDown: behavior.scaleDown && storedRules(behavior.scaleDown),
+      }),
   });
 
-const storedReference = ({ kind = "", name = "", apiVersion }: DraftSpec["scaleTargetRef"] = {}): Json =>
+const storedReference = ({
+  kind = "",
+  name = "",
+  apiVersion,
+}: DraftSpec["scaleTargetRef"] = {}): Json =>
   present({ kind, name, apiVersion: apiVersion || undefined });
 
-const storedMetric = ({ type, object, external, pods, resource, containerResource }: Metric): Json =>
+const storedMetric = ({
+  type,
+  object,
+  external,
+  pods,
+  resource,
+  containerResource,
+}: Metric): Json =>
   present({
     type,
     object: object && {
@@ -65,24 +93,40 @@ interface Levels {
 }
 
 const storedLevels = ({ target, highWatermark, lowWatermark }: Levels): Json =>
-  highWatermark === undefined && lowWatermark === undefined ? { target: storedTarget(target) } : present({ highWatermark, lowWatermark });
+  highWatermark === undefined && lowWatermark === undefined
+    ? { target: storedTarget(target) }
+    : present({ highWatermark, lowWatermark });
 
-const storedIdentifier = ({ name = "", selector }: Identifier = {}): Json => present({ name, selector: selector && storedSelector(selector) });
+const storedIdentifier = ({ name = "", selector }: Identifier = {}): Json =>
+  present({ name, selector: selector && storedSelector(selector) });
 
 const storedSelector = ({ matchLabels, matchExpressions }: Selector): Json =>
   present({
     matchLabels: nonEmpty(matchLabels),
-    matchExpressions: nonEmpty(matchExpressions?.map(({ key = "", operator = "", values }) => present({ key, operator, values: nonEmpty(values) }))),
+    matchExpressions: nonEmpty(
+      matchExpressions?.map(({ key = "", operator = "", values }) =>
+        present({ key, operator, values: nonEmpty(values) }),
+      ),
+    ),
   });
 
 const storedTarget = ({ type = "", value, averageValue, averageUtilization }: Target = {}): Json =>
   present({ type, value, averageValue, averageUtilization });
 
-const storedRules = ({ stabilizationWindowSeconds, selectPolicy, policies, tolerance }: Rules): Json =>
-  present({ stabilizationWindowSeconds, selectPolicy, policies, tolerance });
+const storedRules = ({
+  stabilizationWindowSeconds,
+  selectPolicy,
+  policies,
+  tolerance,
+}: Rules): Json => present({ stabilizationWindowSeconds, selectPolicy, policies, tolerance });
 
 /** The fields of the first design with defaults; the v2 form would lose its rules. */
-export const storedOriginalSpec = ({ scaleTargetRef, minReplicas, maxReplicas, metrics }: DraftSpec): Json => ({
+export const storedOriginalSpec = ({
+  scaleTargetRef,
+  minReplicas,
+  maxReplicas,
+  metrics,
+}: DraftSpec): Json => ({
   scaleRef: storedReference(scaleTargetRef),
   minReplicas,
   maxReplicas,

@@ -12,7 +12,10 @@ import { apiProblems, rulesProblems } from "./api-problems.ts";
 import { noMarks } from "./metric-fields.ts";
 import { isMarked, type Metric, THRESHOLD_FIELDS, type WrittenThresholds } from "./v2-shape.ts";
 
-/** The multi-threshold fields of an HPA: the values for the rules, the stored fields, and their problems and warnings. */
+/**
+ * The multi-threshold fields of an HPA: the values for the rules, the stored fields, and their
+ * problems and warnings.
+ */
 export interface ThresholdsBlock {
   readonly thresholds: Thresholds;
   /** Every field as it reads back. Quantities are still values. */
@@ -23,7 +26,10 @@ export interface ThresholdsBlock {
 
 const NAMES = Object.keys(THRESHOLD_FIELDS) as readonly (keyof WrittenThresholds)[];
 
-/** Reads the fields; `undefined` when the manifest has none of them and no marks. An absent field takes its default; 0 means 0 (proposals.md §5). */
+/**
+ * Reads the fields; `undefined` when the manifest has none of them and no marks. An absent field
+ * takes its default; 0 means 0 (proposals.md §5).
+ */
 export const readThresholds = (
   written: WrittenThresholds | undefined,
   metrics: readonly Metric[],
@@ -36,10 +42,19 @@ export const readThresholds = (
     thresholds: thresholdsOf(complete),
     stored: present(complete),
     problems: [
-      ...NAMES.flatMap((name) => apiProblems(THRESHOLD_DESCRIPTIONS[name], complete[name], `spec.${name}`)),
-      ...rulesProblems([NO_ZERO_WITH_MARKS], { minReplicas, metrics: metrics.filter(isMarked) }, "spec"),
+      ...NAMES.flatMap((name) =>
+        apiProblems(THRESHOLD_DESCRIPTIONS[name], complete[name], `spec.${name}`),
+      ),
+      ...rulesProblems(
+        [NO_ZERO_WITH_MARKS],
+        { minReplicas, metrics: metrics.filter(isMarked) },
+        "spec",
+      ),
     ],
-    warnings: [...defaultsWarning(written ?? {}), ...(marked || complete.algorithm === undefined ? [] : [IDLE_ALGORITHM])],
+    warnings: [
+      ...defaultsWarning(written ?? {}),
+      ...(marked || complete.algorithm === undefined ? [] : [IDLE_ALGORITHM]),
+    ],
   };
 };
 
@@ -54,8 +69,10 @@ const completed = (written: NonNullable<WrittenThresholds>, marked: boolean) => 
   tolerance: written.tolerance ?? amount(DEFAULTS.tolerance),
   scaleUpLimitFactor: written.scaleUpLimitFactor ?? amount(DEFAULTS.scaleUpLimitFactor),
   scaleDownLimitFactor: written.scaleDownLimitFactor ?? amount(DEFAULTS.scaleDownLimitFactor),
-  upscaleForbiddenWindowSeconds: written.upscaleForbiddenWindowSeconds ?? DEFAULTS.upscaleForbiddenWindowSeconds,
-  downscaleForbiddenWindowSeconds: written.downscaleForbiddenWindowSeconds ?? DEFAULTS.downscaleForbiddenWindowSeconds,
+  upscaleForbiddenWindowSeconds:
+    written.upscaleForbiddenWindowSeconds ?? DEFAULTS.upscaleForbiddenWindowSeconds,
+  downscaleForbiddenWindowSeconds:
+    written.downscaleForbiddenWindowSeconds ?? DEFAULTS.downscaleForbiddenWindowSeconds,
 });
 
 const thresholdsOf = (complete: ReturnType<typeof completed>): Thresholds => ({
@@ -67,25 +84,55 @@ const thresholdsOf = (complete: ReturnType<typeof completed>): Thresholds => ({
   downscaleForbiddenWindowSeconds: complete.downscaleForbiddenWindowSeconds,
 });
 
-const factorOf = (factor: Quantity): LimitFactor => ({ milli: milliOf(factor), whole: wholeOf(factor) });
+const factorOf = (factor: Quantity): LimitFactor => ({
+  milli: milliOf(factor),
+  whole: wholeOf(factor),
+});
 
 const SHARE: Words = ["must be a share from 0 to 1", 'write a share such as "0.1" or 100m'];
-export const WHOLE: Words = ["must be a whole percentage from 0 to 100", "write a whole number such as 30"];
+export const WHOLE: Words = [
+  "must be a whole percentage from 0 to 100",
+  "write a whole number such as 30",
+];
 const WHOLE_PERCENT = { least: 0, most: 100, api: { least: WHOLE, most: WHOLE, fraction: WHOLE } };
-const SECONDS = { least: 0, api: { least: ["must be greater than or equal to 0", "write 0 or more seconds"] as const } };
+const SECONDS = {
+  least: 0,
+  api: { least: ["must be greater than or equal to 0", "write 0 or more seconds"] as const },
+};
 
-/** Fields of the multi-threshold form (docs/manifests.md). When one of them or a mark is present, the others take their defaults. */
+/**
+ * Fields of the multi-threshold form (docs/manifests.md). When one of them or a mark is present,
+ * the others take their defaults.
+ */
 export const THRESHOLD_DESCRIPTIONS = {
-  algorithm: choice("average divides a value by the current count before it is compared with marks.", ["absolute", "average"]),
-  tolerance: quantity("Share by which every target and every mark is widened; 100m where another of these fields is written.", {
-    least: 0,
-    most: 1,
-    api: { least: SHARE, most: SHARE },
-  }),
-  scaleUpLimitFactor: quantity("Whole percent of the count that one step may add; 50 where another of these fields is written.", WHOLE_PERCENT),
-  scaleDownLimitFactor: quantity("Whole percent of the count that one step may remove; 20 where another of these fields is written.", WHOLE_PERCENT),
-  upscaleForbiddenWindowSeconds: integer("No scale up so long after any scale; 60 where another of these fields is written.", SECONDS),
-  downscaleForbiddenWindowSeconds: integer("No scale down so long after any scale; 300 where another of these fields is written.", SECONDS),
+  algorithm: choice(
+    "average divides a value by the current count before it is compared with marks.",
+    ["absolute", "average"],
+  ),
+  tolerance: quantity(
+    "Share by which every target and every mark is widened; 100m where another of these fields is written.",
+    {
+      least: 0,
+      most: 1,
+      api: { least: SHARE, most: SHARE },
+    },
+  ),
+  scaleUpLimitFactor: quantity(
+    "Whole percent of the count that one step may add; 50 where another of these fields is written.",
+    WHOLE_PERCENT,
+  ),
+  scaleDownLimitFactor: quantity(
+    "Whole percent of the count that one step may remove; 20 where another of these fields is written.",
+    WHOLE_PERCENT,
+  ),
+  upscaleForbiddenWindowSeconds: integer(
+    "No scale up so long after any scale; 60 where another of these fields is written.",
+    SECONDS,
+  ),
+  downscaleForbiddenWindowSeconds: integer(
+    "No scale down so long after any scale; 300 where another of these fields is written.",
+    SECONDS,
+  ),
 };
 
 const NO_ZERO_WITH_MARKS: Rule = {

@@ -1,4 +1,14 @@
-import { anything, int32, listOf, objectOf, quantity, type ReadAs, text, textMap, type ReadContext } from "../../fields/shape.ts";
+import {
+  anything,
+  int32,
+  listOf,
+  objectOf,
+  quantity,
+  type ReadAs,
+  text,
+  textMap,
+  type ReadContext,
+} from "../../fields/shape.ts";
 import type { Problem } from "../../fields/problem.ts";
 import { METADATA } from "../form.ts";
 
@@ -16,14 +26,29 @@ export const MARKS = { highWatermark: quantity, lowWatermark: quantity } as cons
 
 const METRIC_IDENTIFIER = objectOf({ name: text, selector: LABEL_SELECTOR });
 
-const METRIC_TARGET = objectOf({ type: text, value: quantity, averageValue: quantity, averageUtilization: int32 });
+const METRIC_TARGET = objectOf({
+  type: text,
+  value: quantity,
+  averageValue: quantity,
+  averageUtilization: int32,
+});
 
 const METRIC = objectOf({
   type: text,
-  object: objectOf({ describedObject: CROSS_VERSION_REFERENCE, metric: METRIC_IDENTIFIER, target: METRIC_TARGET, ...MARKS }),
+  object: objectOf({
+    describedObject: CROSS_VERSION_REFERENCE,
+    metric: METRIC_IDENTIFIER,
+    target: METRIC_TARGET,
+    ...MARKS,
+  }),
   external: objectOf({ metric: METRIC_IDENTIFIER, target: METRIC_TARGET, ...MARKS }),
   pods: objectOf({ metric: METRIC_IDENTIFIER, target: METRIC_TARGET, ...MARKS }),
-  resource: objectOf({ name: text, metricSelector: LABEL_SELECTOR, target: METRIC_TARGET, ...MARKS }),
+  resource: objectOf({
+    name: text,
+    metricSelector: LABEL_SELECTOR,
+    target: METRIC_TARGET,
+    ...MARKS,
+  }),
   containerResource: objectOf({ name: text, container: text, target: METRIC_TARGET, ...MARKS }),
 });
 
@@ -114,5 +139,11 @@ const V2 = objectOf({ ...HEAD, spec: objectOf(V2_SPEC_FIELDS) });
 export const readV2: ReadForm = (document, context) => {
   const read = V2(document, "", context);
   const { spec } = read ?? {};
-  return { metadata: read?.metadata, spec: spec ?? {}, constraints: spec?.constraints, thresholds: spec, sourceOf: () => undefined };
+  return {
+    metadata: read?.metadata,
+    spec: spec ?? {},
+    constraints: spec?.constraints,
+    thresholds: spec,
+    sourceOf: () => undefined,
+  };
 };

@@ -1,4 +1,11 @@
-import { choice, integer, listOf, object, quantity, REQUIRED } from "../native/field-descriptions.ts";
+import {
+  choice,
+  integer,
+  listOf,
+  object,
+  quantity,
+  REQUIRED,
+} from "../native/field-descriptions.ts";
 
 /** Bounds of hpa.md 1.1, also for a draft `constraints` block. */
 export const MAX_STABILIZATION_SECONDS = 3_600;
@@ -8,7 +15,12 @@ const RULES = object("How fast in this direction.", {
   stabilizationWindowSeconds: integer("For how long recommendations hold the count.", {
     least: 0,
     most: MAX_STABILIZATION_SECONDS,
-    api: { least: ["must be greater than or equal to zero", `write 0 to ${MAX_STABILIZATION_SECONDS} seconds`] },
+    api: {
+      least: [
+        "must be greater than or equal to zero",
+        `write 0 to ${MAX_STABILIZATION_SECONDS} seconds`,
+      ],
+    },
   }),
   selectPolicy: choice("Which policy counts.", ["Max", "Min", "Disabled"]),
   policies: listOf(
@@ -18,7 +30,12 @@ const RULES = object("How fast in this direction.", {
       value: integer("How much.", {
         ...REQUIRED,
         least: 1,
-        api: { least: ["must be greater than zero", "write 1 or more; selectPolicy: Disabled forbids the direction"] },
+        api: {
+          least: [
+            "must be greater than zero",
+            "write 1 or more; selectPolicy: Disabled forbids the direction",
+          ],
+        },
       }),
       periodSeconds: integer("In how long.", {
         ...REQUIRED,
@@ -39,9 +56,17 @@ const RULES = object("How fast in this direction.", {
   ),
   tolerance: quantity("The band around the target in which the count stays.", {
     least: 0,
-    api: { least: ["must be greater than or equal to 0", "write a fraction such as 0.05, or leave it out"] },
+    api: {
+      least: [
+        "must be greater than or equal to 0",
+        "write a fraction such as 0.05, or leave it out",
+      ],
+    },
   }),
 });
 
-/** One place for what the field means, for its bounds as they are printed, and for what the API says of a wrong value. */
+/**
+ * One place for what the field means, for its bounds as they are printed, and for what the API says
+ * of a wrong value.
+ */
 export const BEHAVIOR_FIELD = object("As in autoscaling/v2.", { scaleUp: RULES, scaleDown: RULES });

@@ -1,16 +1,38 @@
 import type { Problem } from "../../fields/problem.ts";
-import { all, any, atLeast, type Condition, is, larger, matches, type Rule, set, some } from "../../fields/rule.ts";
+import {
+  all,
+  any,
+  atLeast,
+  type Condition,
+  is,
+  larger,
+  matches,
+  type Rule,
+  set,
+  some,
+} from "../../fields/rule.ts";
 import type { TargetRef } from "../../model/spec-common.ts";
 import { GROUP_VERSION, object } from "../native/field-descriptions.ts";
 import { SPEC_FIELDS } from "../native/spec-fields.ts";
 import { apiProblems, membersProblems, rulesProblems } from "./api-problems.ts";
 import type { FieldDescription } from "../../fields/field-types.ts";
 import { MARKS, MARKS_IN_ORDER, SELECTOR_OF_MARKS, TARGET_OR_MARKS } from "./level-fields.ts";
-import { API_VERSION, MEMBER_DEMANDS, MEMBERS, METRIC_FIELD, NO_OTHERS_OF_UNKNOWN, REFERENCE, SOURCES, type SourceMember } from "./metric-fields.ts";
+import {
+  API_VERSION,
+  MEMBER_DEMANDS,
+  MEMBERS,
+  METRIC_FIELD,
+  NO_OTHERS_OF_UNKNOWN,
+  REFERENCE,
+  SOURCES,
+  type SourceMember,
+} from "./metric-fields.ts";
 import { BEHAVIOR_FIELD } from "./validate-behavior.ts";
 import { type DraftSpec, isMarked, type Metric, type Reference } from "./v2-shape.ts";
 
-/** What every form asks of the bounds and of the target. Each form reports it in words of its own. */
+/**
+ * What every form asks of the bounds and of the target. Each form reports it in words of its own.
+ */
 export const BOUNDS_IN_ORDER: Condition = atLeast("maxReplicas", "minReplicas");
 export const READABLE_VERSION: Condition = matches("scaleTargetRef.apiVersion", GROUP_VERSION);
 /** Only a ReplicationController is scalable in the core group. */
@@ -18,8 +40,11 @@ export const TARGET_WITH_GROUP: Condition = any(
   is("scaleTargetRef.kind", "ReplicationController"),
   all(set("scaleTargetRef.apiVersion"), matches("scaleTargetRef.apiVersion", "^[^/]+/[^/]*$")),
 );
-/** CPU and memory cannot be measured without pods, so only an outside metric can scale up from 0. */
-export const wakingMetric = (metrics: string): Condition => some(metrics, is("type", "Object", "External"));
+/**
+ * CPU and memory cannot be measured without pods, so only an outside metric can scale up from 0.
+ */
+export const wakingMetric = (metrics: string): Condition =>
+  some(metrics, is("type", "Object", "External"));
 
 const MOST_FIX = "write spec.maxReplicas: the largest count the workload may have, 1 or more";
 
@@ -28,9 +53,17 @@ const BOUNDS = object(
   {
     minReplicas: {
       ...SPEC_FIELDS.minReplicas.about,
-      api: { least: ["must be greater than or equal to 0", "write 1 or more, or 0 to allow scaling to zero"] },
+      api: {
+        least: [
+          "must be greater than or equal to 0",
+          "write 1 or more, or 0 to allow scaling to zero",
+        ],
+      },
     },
-    maxReplicas: { ...SPEC_FIELDS.maxReplicas.about, api: { required: ["", MOST_FIX], least: ["must be greater than or equal to 1", MOST_FIX] } },
+    maxReplicas: {
+      ...SPEC_FIELDS.maxReplicas.about,
+      api: { required: ["", MOST_FIX], least: ["must be greater than or equal to 1", MOST_FIX] },
+    },
   },
   [
     {
@@ -58,12 +91,20 @@ const ZERO: Rule = {
   fix: "add an Object or External metric, or write minReplicas: 1",
 };
 
-/** Every rule of hpa.md 1.3 for a spec with defaults. An update that keeps kind and apiVersion of the target does not check its group again. */
-export const specProblems = (spec: DraftSpec, oldTarget: TargetRef | undefined): readonly Problem[] => [
+/**
+ * Every rule of hpa.md 1.3 for a spec with defaults. An update that keeps kind and apiVersion of
+ * the target does not check its group again.
+ */
+export const specProblems = (
+  spec: DraftSpec,
+  oldTarget: TargetRef | undefined,
+): readonly Problem[] => [
   ...apiProblems(BOUNDS, { ...spec, maxReplicas: spec.maxReplicas ?? 0 }, "spec"),
   ...membersProblems(REFERENCE, spec.scaleTargetRef, "spec.scaleTargetRef"),
   ...(sameKind(spec.scaleTargetRef, oldTarget) ? [] : targetVersionProblems(spec)),
-  ...(spec.metrics ?? []).flatMap((metric, index) => metricProblems(metric, `spec.metrics[${index}]`)),
+  ...(spec.metrics ?? []).flatMap((metric, index) =>
+    metricProblems(metric, `spec.metrics[${index}]`),
+  ),
   ...rulesProblems([ZERO], spec, "spec"),
   ...apiProblems(BEHAVIOR_FIELD, spec.behavior, "spec.behavior"),
 ];
@@ -78,18 +119,27 @@ const targetVersionProblems = (spec: DraftSpec): readonly Problem[] => [
 
 type Block = NonNullable<Metric[SourceMember]>;
 
-const FIELDS_OF = Object.fromEntries(Object.values(SOURCES).map(({ member, about }) => [member, about.fields ?? {}])) as Readonly<
-  Record<SourceMember, Readonly<Record<string, FieldDescription>>>
->;
+const FIELDS_OF = Object.fromEntries(
+  Object.values(SOURCES).map(({ member, about }) => [member, about.fields ?? {}]),
+) as Readonly<Record<SourceMember, Readonly<Record<string, FieldDescription>>>>;
 const { fields: { type: TYPE } = {} } = METRIC_FIELD;
 
-/** Problems of a metric in the order of the API: the type, the first member, the others, then what the API does not have. */
+/**
+ * Problems of a metric in the order of the API: the type, the first member, the others, then what
+ * the API does not have.
+ */
 const metricProblems = (metric: Metric, path: string): readonly Problem[] => {
   const marked = isMarked(metric);
   const [first] = MEMBERS.filter((member) => metric[member] !== undefined);
   return [
     ...(TYPE ? apiProblems(TYPE, metric.type, `${path}.type`) : []),
-    ...(first ? membersProblems(FIELDS_OF[first], withoutMarks(metric[first] ?? {}, marked), `${path}.${first}`) : []),
+    ...(first
+      ? membersProblems(
+          FIELDS_OF[first],
+          withoutMarks(metric[first] ?? {}, marked),
+          `${path}.${first}`,
+        )
+      : []),
     ...rulesProblems([MEMBER_DEMANDS.get(metric.type ?? "") ?? NO_OTHERS_OF_UNKNOWN], metric, path),
     ...(marked
       ? MEMBERS.flatMap((member) => markProblems(metric[member], `${path}.${member}`))

@@ -5,9 +5,15 @@ export interface Finding {
   readonly kind: string;
   readonly namespace: string;
   readonly name: string;
-  /** The field or the trigger: "spec.idleReplicaCount", "triggers[1] (prometheus)". Absent where it is the whole object. */
+  /**
+   * The field or the trigger: "spec.idleReplicaCount", "triggers[1] (prometheus)". Absent where it
+   * is the whole object.
+   */
   readonly of?: string;
-  /** "lost": it has an effect, and the manifest does not have it. "changed": its effect is had in another way. "without effect": nothing depends on it. */
+  /**
+   * "lost": it has an effect, and the manifest does not have it. "changed": its effect is had in
+   * another way. "without effect": nothing depends on it.
+   */
   readonly severity: "lost" | "changed" | "without effect";
   readonly message: string;
 }
@@ -15,16 +21,27 @@ export interface Finding {
 /** A finding inside one object. */
 export type Detail = Pick<Finding, "of" | "severity" | "message">;
 
-/** Annotations of tools about how an object got into its cluster. Applied elsewhere they would be wrong. */
-const TOOL_ANNOTATION = /^(?:kubectl\.kubernetes\.io\/|autoscaling\.alpha\.kubernetes\.io\/|meta\.helm\.sh\/|argocd\.argoproj\.io\/tracking-id$)/;
+/**
+ * Annotations of tools about how an object got into its cluster. Applied elsewhere they would be
+ * wrong.
+ */
+const TOOL_ANNOTATION =
+  /^(?:kubectl\.kubernetes\.io\/|autoscaling\.alpha\.kubernetes\.io\/|meta\.helm\.sh\/|argocd\.argoproj\.io\/tracking-id$)/;
 
 /** What Flux and KEDA write on the objects that they apply or watch. */
 const TOOL_LABEL = /^(?:(?:kustomize|helm)\.toolkit\.fluxcd\.io\/|scaledobject\.keda\.sh\/name$)/;
 
 const without = (entries: unknown, ...patterns: readonly RegExp[]): Json =>
-  Object.fromEntries(Object.entries(isObject(entries) ? entries : {}).filter(([key]) => !patterns.some((pattern) => pattern.test(key))));
+  Object.fromEntries(
+    Object.entries(isObject(entries) ? entries : {}).filter(
+      ([key]) => !patterns.some((pattern) => pattern.test(key)),
+    ),
+  );
 
-/** An object of a cluster as a person would write it: without status and without what the server and its tools have added to the metadata. */
+/**
+ * An object of a cluster as a person would write it: without status and without what the server and
+ * its tools have added to the metadata.
+ */
 export const cleanObject = (raw: Json, dropped: RegExp = TOOL_ANNOTATION): Json => {
   const { apiVersion, kind, spec } = raw;
   return { apiVersion, kind, metadata: cleanMetadata(raw, dropped), spec };

@@ -5,16 +5,27 @@ import { cleanObject, type Detail, type Finding } from "./finding.ts";
 import { nativeScaledObject, type TriggerSources } from "./keda/native-scaled-object.ts";
 import { type ImportedScaledObject, importScaledObject } from "./scaled-object.ts";
 import { hasDowntime } from "./schedules/downtimes.ts";
-import { type ClusterSchedules, clusterSchedules, withEntries, withoutScheduleMetrics } from "./schedules/with-schedules.ts";
+import {
+  type ClusterSchedules,
+  clusterSchedules,
+  withEntries,
+  withoutScheduleMetrics,
+} from "./schedules/with-schedules.ts";
 
 /** Autoscalers of a cluster as its API lists them, by kind. */
 export interface ListedAutoscalers {
   readonly hpas: readonly Json[];
   readonly watermarks: readonly Json[];
   readonly scaledObjects: readonly Json[];
-  /** Objects that set counts by time: CronFederatedHPAs, ScalingSchedules, SleepInfos, and what kube-downscaler has annotated. */
+  /**
+   * Objects that set counts by time: CronFederatedHPAs, ScalingSchedules, SleepInfos, and what
+   * kube-downscaler has annotated.
+   */
   readonly timed?: readonly Json[];
-  /** Registered sources of the triggers of ScaledObjects. With them a ScaledObject becomes a PodAutoscaler that needs KEDA no more. */
+  /**
+   * Registered sources of the triggers of ScaledObjects. With them a ScaledObject becomes a
+   * PodAutoscaler that needs KEDA no more.
+   */
   readonly sources?: TriggerSources;
 }
 
@@ -31,44 +42,73 @@ interface Candidate extends ImportedScaledObject {
 const metadataOf = (raw: Json): Json => asObject(raw["metadata"]);
 
 /**
- * The manifests of these autoscalers, and everything that they cannot say. An HPA that a ScaledObject owns is a part of it. Each manifest is admitted as `apply` admits it, so that what is
- * printed can be applied; what is refused is a finding.
+ * The manifests of these autoscalers, and everything that they cannot say. An HPA that a
+ * ScaledObject owns is a part of it. Each manifest is admitted as `apply` admits it, so that what
+ * is printed can be applied; what is refused is a finding.
  */
-export const importObjects = ({ timed = [], sources, ...listed }: ListedAutoscalers, as: "same" | "native"): Imported => {
-  const annotated = listed.hpas.filter(hasDowntime).map((hpa) => withKind(hpa, "autoscaling/v2", "HorizontalPodAutoscaler"));
+export const importObjects = (
+  { timed = [], sources, ...listed }: ListedAutoscalers,
+  as: "same" | "native",
+): Imported => {
+  const annotated = listed.hpas
+    .filter(hasDowntime)
+    .map((hpa) => withKind(hpa, "autoscaling/v2", "HorizontalPodAutoscaler"));
   const schedules = clusterSchedules([...timed, ...annotated]);
   const isOwned = (hpa: Json): boolean => ownersOf(hpa).some(({ kind }) => kind === "ScaledObject");
   const hpaOf = new Map<string, Json>(
     listed.hpas
       .filter(isOwned)
-      .flatMap((hpa) => ownersOf(hpa).map(({ name }) => [`${String(metadataOf(hpa)["namespace"])}/${String(name)}`, hpa] as const)),
+      .flatMap((hpa) =>
+        ownersOf(hpa).map(
+          ({ name }) => [`${String(metadataOf(hpa)["namespace"])}/${String(name)}`, hpa] as const,
+        ),
+      ),
   );
   const candidates: readonly Candidate[] = [
     ...listed.hpas
       .filter((hpa) => !isOwned(hpa))
-      .map((raw) => ({ raw: withKind(raw, "autoscaling/v2", "HorizontalPodAutoscaler"), details: ownedBy(raw) })),
-    ...listed.watermarks.map((raw) => ({ raw: withKind(raw, "datadoghq.com/v1alpha1", "WatermarkPodAutoscaler"), details: ownedBy(raw) })),
+      .map((raw) => ({
+        raw: withKind(raw, "autoscaling/v2", "HorizontalPodAutoscaler"),
+        details: ownedBy(raw),
+      })),
+    ...listed.watermarks.map((raw) => ({
+      raw: withKind(raw, "datadoghq.com/v1alpha1", "WatermarkPodAutoscaler"),
+      details: ownedBy(raw),
+    })),
   ].map(({ raw, details }) => {
     const { entries, details: more, document } = withoutScheduleMetrics(cleanObject(raw), timed);
     return { raw, document, schedule: entries, details: [...details, ...more] };
   });
   const scaled = listed.scaledObjects.map(
-    (raw): Candidate => ({ raw: withKind(raw, "keda.sh/v1alpha1", "ScaledObject"), ...scaledObjectOf(raw, hpaOf.get(keyOf(raw)), sources) }),
+    (raw): Candidate => ({
+      raw: withKind(raw, "keda.sh/v1alpha1", "ScaledObject"),
+      ...scaledObjectOf(raw, hpaOf.get(keyOf(raw)), sources),
+    }),
   );
   const admitted = [...candidates, ...scaled]
     .toSorted((one, other) => (keyOf(one.raw) < keyOf(other.raw) ? -1 : 1))
     .map((candidate) => admittedAs(scheduledBy(schedules, candidate), as));
-  const documents = [...candidates, ...scaled].map(({ document }) => document).filter((document) => document !== undefined);
+  const documents = [...candidates, ...scaled]
+    .map(({ document }) => document)
+    .filter((document) => document !== undefined);
   return {
-    manifests: admitted.map(({ document }) => document).filter((document) => document !== undefined),
+    manifests: admitted
+      .map(({ document }) => document)
+      .filter((document) => document !== undefined),
     findings: [
-      ...admitted.flatMap(({ raw, details }) => details.map((detail) => ({ ...subjectOf(raw), ...detail }))),
+      ...admitted.flatMap(({ raw, details }) =>
+        details.map((detail) => ({ ...subjectOf(raw), ...detail })),
+      ),
       ...schedules.findings(documents).map(({ raw, detail }) => ({ ...subjectOf(raw), ...detail })),
     ],
   };
 };
 
-const scaledObjectOf = (raw: Json, hpa: Json | undefined, sources: TriggerSources | undefined): ImportedScaledObject =>
+const scaledObjectOf = (
+  raw: Json,
+  hpa: Json | undefined,
+  sources: TriggerSources | undefined,
+): ImportedScaledObject =>
   sources ? nativeScaledObject(raw, sources) : importScaledObject(raw, hpa);
 
 /** The autoscaler with the entries of the timed objects that are for it. */
@@ -78,15 +118,25 @@ const scheduledBy = (schedules: ClusterSchedules, candidate: Candidate): Candida
   const { entries, details: more } = schedules.of(document);
   if (entries.length + more.length === 0) return candidate;
   const isLost = [...details, ...more].some(({ severity }) => severity === "lost");
-  return { raw, ...(isLost ? {} : { document, schedule: [...schedule, ...entries] }), details: [...details, ...more] };
+  return {
+    raw,
+    ...(isLost ? {} : { document, schedule: [...schedule, ...entries] }),
+    details: [...details, ...more],
+  };
 };
 
-const keyOf = (raw: Json): string => `${String(metadataOf(raw)["namespace"])}/${String(metadataOf(raw)["name"])}`;
+const keyOf = (raw: Json): string =>
+  `${String(metadataOf(raw)["namespace"])}/${String(metadataOf(raw)["name"])}`;
 
 /** Items of a list need not say their kind. */
-const withKind = (raw: Json, apiVersion: string, kind: string): Json => ({ apiVersion, kind, ...raw });
+const withKind = (raw: Json, apiVersion: string, kind: string): Json => ({
+  apiVersion,
+  kind,
+  ...raw,
+});
 
-const ownersOf = (raw: Json): readonly Json[] => asList(metadataOf(raw)["ownerReferences"]).map(asObject);
+const ownersOf = (raw: Json): readonly Json[] =>
+  asList(metadataOf(raw)["ownerReferences"]).map(asObject);
 
 const ownedBy = (raw: Json): readonly Detail[] =>
   ownersOf(raw).map(({ kind, name }) => ({
@@ -110,10 +160,15 @@ const admittedAs = (candidate: Candidate, as: "same" | "native"): Candidate => {
   }
   // A PodAutoscaler is printed as it was written, without the defaults of all of its fields.
   if (document["kind"] === "PodAutoscaler")
-    return scheduled({ raw, document: schedule.length > 0 ? withEntries(document, schedule) : document, details });
+    return scheduled({
+      raw,
+      document: schedule.length > 0 ? withEntries(document, schedule) : document,
+      details,
+    });
   if (as === "same" && schedule.length === 0) return candidate;
   const conversion = convert(admission);
-  if (conversion.kind === "converted") return scheduled({ raw, document: withEntries(conversion.document, schedule), details });
+  if (conversion.kind === "converted")
+    return scheduled({ raw, document: withEntries(conversion.document, schedule), details });
   const detail: Detail = {
     of: conversion.rule,
     severity: "lost",
@@ -129,7 +184,19 @@ const scheduled = (candidate: Candidate): Candidate => {
   return refusedBy(admission.problems, candidate);
 };
 
-const refusedBy = (problems: readonly { readonly field: string; readonly detail: string }[], { raw, details }: Candidate): Candidate => ({
+const refusedBy = (
+  problems: readonly { readonly field: string; readonly detail: string }[],
+  { raw, details }: Candidate,
+): Candidate => ({
   raw,
-  details: [...details, ...problems.map(({ field, detail }): Detail => ({ of: field, severity: "lost", message: `Tidemark refuses it: ${detail}` }))],
+  details: [
+    ...details,
+    ...problems.map(
+      ({ field, detail }): Detail => ({
+        of: field,
+        severity: "lost",
+        message: `Tidemark refuses it: ${detail}`,
+      }),
+    ),
+  ],
 });

@@ -3,7 +3,10 @@ import { asList, asObject, type Json } from "../../model/json.ts";
 import { cleanMetadata, type Detail } from "./finding.ts";
 import { kedaCron } from "./schedules/actions.ts";
 
-/** A ScaledObject as an HPA, and what becomes of the rest of it. Without a document nothing of it is imported. */
+/**
+ * A ScaledObject as an HPA, and what becomes of the rest of it. Without a document nothing of it is
+ * imported.
+ */
 export interface ImportedScaledObject {
   readonly document?: Json;
   /** Entries of the schedule that only a PodAutoscaler has. */
@@ -23,17 +26,26 @@ const PAUSED_DIRECTIONS = [
 const FALSE = /^(?:0|f|F|false|False|FALSE)$/;
 
 /**
- * KEDA makes an HPA of each ScaledObject: it has the names and targets of the external metrics, the bounds and the behavior. So the metrics come from that HPA, and from the triggers
- * only for cpu and memory.
- * On doubt, no document: an autoscaler without one of its metrics would shrink to what the others need.
+ * KEDA makes an HPA of each ScaledObject: it has the names and targets of the external metrics, the
+ * bounds and the behavior. So the metrics come from that HPA, and from the triggers only for cpu
+ * and memory. On doubt, no document: an autoscaler without one of its metrics would shrink to what
+ * the others need.
  */
 export const importScaledObject = (raw: Json, hpa: Json | undefined): ImportedScaledObject => {
   const spec = asObject(raw["spec"]);
   const pause = pauseOf(raw);
   if (pause) return { details: [pause] };
   const most = typeof spec["maxReplicaCount"] === "number" ? spec["maxReplicaCount"] : DEFAULT_MAX;
-  const { metrics, schedule, details: ofTriggers } = triggerMetrics(spec, { hpaSpec: hpa && asObject(hpa["spec"]), most });
-  const details = [...ofTriggers, ...fieldDetails(spec), ...pausedDirections(raw).map(directionDetail)];
+  const {
+    metrics,
+    schedule,
+    details: ofTriggers,
+  } = triggerMetrics(spec, { hpaSpec: hpa && asObject(hpa["spec"]), most });
+  const details = [
+    ...ofTriggers,
+    ...fieldDetails(spec),
+    ...pausedDirections(raw).map(directionDetail),
+  ];
   if (metrics === undefined) return { details };
   return { document: hpaOf(raw, spec, metrics), ...(schedule.length > 0 && { schedule }), details };
 };
@@ -42,7 +54,8 @@ const keyOf = (name: string): string => `autoscaling.keda.sh/${name}`;
 const placeOf = (name: string): string => `metadata.annotations["${keyOf(name)}"]`;
 
 /** An annotation of KEDA about how it scales. */
-export const annotationOf = (raw: Json, name: string): unknown => asObject(asObject(raw["metadata"])["annotations"])[keyOf(name)];
+export const annotationOf = (raw: Json, name: string): unknown =>
+  asObject(asObject(raw["metadata"])["annotations"])[keyOf(name)];
 
 export const isOn = (raw: Json, name: string): boolean => {
   const value = annotationOf(raw, name);
@@ -50,29 +63,48 @@ export const isOn = (raw: Json, name: string): boolean => {
 };
 
 /** What becomes of such an annotation. */
-export const ofAnnotation = (name: string, message: string): Detail => changed(placeOf(name), message);
+export const ofAnnotation = (name: string, message: string): Detail =>
+  changed(placeOf(name), message);
 
 const pauseOf = (raw: Json): Detail | undefined => {
-  const name = annotationOf(raw, "paused-replicas") !== undefined ? "paused-replicas" : isOn(raw, "paused") ? "paused" : undefined;
+  const name =
+    annotationOf(raw, "paused-replicas") !== undefined
+      ? "paused-replicas"
+      : isOn(raw, "paused")
+        ? "paused"
+        : undefined;
   if (name === undefined) return undefined;
-  const words = "has no HPA while it is: resume it, or write its manifest and pause it with tidemark pause";
+  const words =
+    "has no HPA while it is: resume it, or write its manifest and pause it with tidemark pause";
   return lost(placeOf(name), `it is paused by the annotation ${keyOf(name)}, and ${words}`);
 };
 
-/** KEDA disables a direction in the HPA that it makes, whatever the behavior of the ScaledObject says. */
+/**
+ * KEDA disables a direction in the HPA that it makes, whatever the behavior of the ScaledObject
+ * says.
+ */
 const pausedDirections = (raw: Json) => PAUSED_DIRECTIONS.filter(({ name }) => isOn(raw, name));
 
 /** The behavior that a ScaledObject asks for; undefined where it says none. */
-export const writtenBehavior = (spec: Json): unknown => asObject(asObject(spec["advanced"])["horizontalPodAutoscalerConfig"])["behavior"];
+export const writtenBehavior = (spec: Json): unknown =>
+  asObject(asObject(spec["advanced"])["horizontalPodAutoscalerConfig"])["behavior"];
 
 const behaviorOf = (raw: Json, spec: Json): Json | undefined => {
   const behavior = writtenBehavior(spec);
-  const paused = pausedDirections(raw).map(({ direction }) => [direction, { ...asObject(asObject(behavior)[direction]), selectPolicy: "Disabled" }]);
-  return behavior === undefined && paused.length === 0 ? undefined : { ...asObject(behavior), ...Object.fromEntries(paused) };
+  const paused = pausedDirections(raw).map(({ direction }) => [
+    direction,
+    { ...asObject(asObject(behavior)[direction]), selectPolicy: "Disabled" },
+  ]);
+  return behavior === undefined && paused.length === 0
+    ? undefined
+    : { ...asObject(behavior), ...Object.fromEntries(paused) };
 };
 
 const directionDetail = ({ name, direction }: (typeof PAUSED_DIRECTIONS)[number]): Detail =>
-  ofAnnotation(name, `it is selectPolicy: Disabled of spec.behavior.${direction} in the manifest: end it there, and not by the annotation`);
+  ofAnnotation(
+    name,
+    `it is selectPolicy: Disabled of spec.behavior.${direction} in the manifest: end it there, and not by the annotation`,
+  );
 
 const hpaOf = (raw: Json, spec: Json, metrics: readonly unknown[]): Json => {
   const { apiVersion = "apps/v1", kind = "Deployment", name } = asObject(spec["scaleTargetRef"]);
@@ -84,7 +116,8 @@ const hpaOf = (raw: Json, spec: Json, metrics: readonly unknown[]): Json => {
     metadata: cleanMetadata(raw, KEDA_ANNOTATION),
     spec: {
       scaleTargetRef: { apiVersion, kind, name },
-      minReplicas: typeof minReplicaCount === "number" && minReplicaCount > 0 ? minReplicaCount : LEAST_OF_HPA,
+      minReplicas:
+        typeof minReplicaCount === "number" && minReplicaCount > 0 ? minReplicaCount : LEAST_OF_HPA,
       maxReplicas: maxReplicaCount,
       metrics,
       ...(behavior !== undefined && { behavior }),
@@ -92,10 +125,21 @@ const hpaOf = (raw: Json, spec: Json, metrics: readonly unknown[]): Json => {
   };
 };
 
-/** Fields beside bounds, target, triggers and behavior. KEDA serves a value in the place of a metric that fails. */
+/**
+ * Fields beside bounds, target, triggers and behavior. KEDA serves a value in the place of a metric
+ * that fails.
+ */
 const fieldDetails = (spec: Json): readonly Detail[] => {
-  const { minReplicaCount = 0, idleReplicaCount, cooldownPeriod, initialCooldownPeriod, pollingInterval, fallback } = spec;
-  const { restoreToOriginalReplicaCount, scalingModifiers, horizontalPodAutoscalerConfig } = asObject(spec["advanced"]);
+  const {
+    minReplicaCount = 0,
+    idleReplicaCount,
+    cooldownPeriod,
+    initialCooldownPeriod,
+    pollingInterval,
+    fallback,
+  } = spec;
+  const { restoreToOriginalReplicaCount, scalingModifiers, horizontalPodAutoscalerConfig } =
+    asObject(spec["advanced"]);
   const { failureThreshold, replicas } = asObject(fallback);
   const toZero = minReplicaCount === 0 || idleReplicaCount !== undefined;
   const aboutZero = "it is about scaling to and from zero, which is not carried over";
@@ -103,18 +147,37 @@ const fieldDetails = (spec: Json): readonly Detail[] => {
   const polling = `metrics are read in every sync of the cluster, and not every ${String(pollingInterval)} s`;
   const missing = `KEDA still acts on it: when a trigger has failed more than ${String(failureThreshold)} times, its metric asks for ${String(replicas)} replicas; before that, and without KEDA, the count is held`;
   const modifiers = "KEDA goes on to calculate it, and serves the result as one external metric";
-  const restore = "KEDA sets the count back when the ScaledObject is deleted: pause it instead (tidemark takeover does)";
+  const restore =
+    "KEDA sets the count back when the ScaledObject is deleted: pause it instead (tidemark takeover does)";
   const name = "it is the name of KEDA's HPA; the autoscaler has the name of the ScaledObject";
   return applying([
-    [minReplicaCount === 0, changed("spec.minReplicaCount", "the least count is 1; KEDA goes to 0 while no trigger is active")],
+    [
+      minReplicaCount === 0,
+      changed(
+        "spec.minReplicaCount",
+        "the least count is 1; KEDA goes to 0 while no trigger is active",
+      ),
+    ],
     [idleReplicaCount !== undefined, changed("spec.idleReplicaCount", idle)],
     [toZero && cooldownPeriod !== undefined, withoutEffect("spec.cooldownPeriod", aboutZero)],
-    [toZero && initialCooldownPeriod !== undefined, withoutEffect("spec.initialCooldownPeriod", aboutZero)],
+    [
+      toZero && initialCooldownPeriod !== undefined,
+      withoutEffect("spec.initialCooldownPeriod", aboutZero),
+    ],
     [pollingInterval !== undefined, changed("spec.pollingInterval", polling)],
     [fallback !== undefined, changed("spec.fallback", missing)],
-    [Object.keys(asObject(scalingModifiers)).length > 0, changed("spec.advanced.scalingModifiers", modifiers)],
-    [restoreToOriginalReplicaCount === true, changed("spec.advanced.restoreToOriginalReplicaCount", restore)],
-    [asObject(horizontalPodAutoscalerConfig)["name"] !== undefined, withoutEffect("spec.advanced.horizontalPodAutoscalerConfig.name", name)],
+    [
+      Object.keys(asObject(scalingModifiers)).length > 0,
+      changed("spec.advanced.scalingModifiers", modifiers),
+    ],
+    [
+      restoreToOriginalReplicaCount === true,
+      changed("spec.advanced.restoreToOriginalReplicaCount", restore),
+    ],
+    [
+      asObject(horizontalPodAutoscalerConfig)["name"] !== undefined,
+      withoutEffect("spec.advanced.horizontalPodAutoscalerConfig.name", name),
+    ],
   ]);
 };
 
@@ -127,23 +190,36 @@ interface TriggerMetrics {
 }
 
 /**
- * Each trigger as a metric of an HPA: cpu and memory by themselves, a cron trigger beside others as an entry of a schedule, any other as the external metric that KEDA serves under the name in
- * its HPA. Cron triggers without another one stay metrics of KEDA: a schedule has no metric that lets the count fall after its windows.
+ * Each trigger as a metric of an HPA: cpu and memory by themselves, a cron trigger beside others as
+ * an entry of a schedule, any other as the external metric that KEDA serves under the name in its
+ * HPA. Cron triggers without another one stay metrics of KEDA: a schedule has no metric that lets
+ * the count fall after its windows.
  */
-const triggerMetrics = (spec: Json, { hpaSpec, most }: { readonly hpaSpec: Json | undefined; readonly most: number }): TriggerMetrics => {
+const triggerMetrics = (
+  spec: Json,
+  { hpaSpec, most }: { readonly hpaSpec: Json | undefined; readonly most: number },
+): TriggerMetrics => {
   const triggers = asList(spec["triggers"]).map(asObject);
   const formula = asObject(asObject(spec["advanced"])["scalingModifiers"])["formula"] !== undefined;
-  const isCron = (trigger: Json): boolean => trigger["type"] === "cron" && !formula && triggers.some(({ type }) => type !== "cron");
+  const isCron = (trigger: Json): boolean =>
+    trigger["type"] === "cron" && !formula && triggers.some(({ type }) => type !== "cron");
   const read = triggers.map((trigger, index): ReadTrigger => {
     const cron = isCron(trigger) ? kedaCron(trigger, { index, most }) : undefined;
     return cron && cron.entries.length > 0 ? cron : metricOf(trigger, { index, hpaSpec, formula });
   });
   const schedule = read.flatMap(({ entries = [] }) => entries);
   const isLost = read.some(({ detail }) => detail?.severity === "lost") || triggers.length === 0;
-  const details = [...read.flatMap(({ detail }) => detail ?? []), ...(triggers.length === 0 ? [NO_TRIGGER] : [])];
+  const details = [
+    ...read.flatMap(({ detail }) => detail ?? []),
+    ...(triggers.length === 0 ? [NO_TRIGGER] : []),
+  ];
   if (isLost) return { metrics: undefined, schedule, details };
   const metrics = read.flatMap(({ metric }) => metric ?? []);
-  return { metrics: formula ? [...metrics, ...externalMetrics(hpaSpec)] : metrics, schedule, details };
+  return {
+    metrics: formula ? [...metrics, ...externalMetrics(hpaSpec)] : metrics,
+    schedule,
+    details,
+  };
 };
 
 export const NO_TRIGGER = lost("spec.triggers", "it has no trigger");
@@ -163,10 +239,13 @@ interface ReadTrigger {
 
 const metricOf = (trigger: Json, among: TriggerPlace): ReadTrigger => {
   const type = String(trigger["type"]);
-  return type === "cpu" || type === "memory" ? resourceMetric(trigger, type, among.index) : externalMetric(type, among);
+  return type === "cpu" || type === "memory"
+    ? resourceMetric(trigger, type, among.index)
+    : externalMetric(type, among);
 };
 
-export const triggerLabel = (index: number, type: string): string => `spec.triggers[${index}] (${type})`;
+export const triggerLabel = (index: number, type: string): string =>
+  `spec.triggers[${index}] (${type})`;
 
 /** `metadata.type` is what earlier versions of KEDA call `metricType`. */
 const resourceMetric = (trigger: Json, type: "cpu" | "memory", index: number): ReadTrigger => {
@@ -176,24 +255,44 @@ const resourceMetric = (trigger: Json, type: "cpu" | "memory", index: number): R
   const noTarget = `its metricType "${String(kind)}" with the value "${String(value)}" is no target of a resource metric`;
   if (target === undefined) return { detail: lostTrigger(index, type, noTarget) };
   if (typeof containerName === "string" && containerName !== "")
-    return { metric: { type: "ContainerResource", containerResource: { name: type, container: containerName, target } } };
+    return {
+      metric: {
+        type: "ContainerResource",
+        containerResource: { name: type, container: containerName, target },
+      },
+    };
   return { metric: { type: "Resource", resource: { name: type, target } } };
 };
 
 const targetOf = (kind: string, value: unknown): Json | undefined => {
-  if (kind === "AverageValue" && typeof value === "string" && value !== "") return { type: "AverageValue", averageValue: value };
+  if (kind === "AverageValue" && typeof value === "string" && value !== "")
+    return { type: "AverageValue", averageValue: value };
   const percent = Number(value);
-  return kind === "Utilization" && Number.isInteger(percent) && percent > 0 ? { type: "Utilization", averageUtilization: percent } : undefined;
+  return kind === "Utilization" && Number.isInteger(percent) && percent > 0
+    ? { type: "Utilization", averageUtilization: percent }
+    : undefined;
 };
 
 const externalMetric = (type: string, { index, hpaSpec, formula }: TriggerPlace): ReadTrigger => {
-  const noHpa = "KEDA's HPA of this ScaledObject does not exist, so that name and target of its external metric are not known";
+  const noHpa =
+    "KEDA's HPA of this ScaledObject does not exist, so that name and target of its external metric are not known";
   if (hpaSpec === undefined) return { detail: lostTrigger(index, type, noHpa) };
   const served = externalMetrics(hpaSpec);
   const own = served.find((metric) => nameOf(metric).startsWith(`s${index}-`));
-  if (formula && served.length > 0) return { detail: dependsOnKeda(index, type, "is a part of the metric that KEDA calculates") };
-  if (own === undefined) return { detail: lostTrigger(index, type, `KEDA's HPA has no external metric of it: none begins with "s${index}-"`) };
-  return { metric: own, detail: dependsOnKeda(index, type, `is the external metric "${nameOf(own)}"`) };
+  if (formula && served.length > 0)
+    return { detail: dependsOnKeda(index, type, "is a part of the metric that KEDA calculates") };
+  if (own === undefined)
+    return {
+      detail: lostTrigger(
+        index,
+        type,
+        `KEDA's HPA has no external metric of it: none begins with "s${index}-"`,
+      ),
+    };
+  return {
+    metric: own,
+    detail: dependsOnKeda(index, type, `is the external metric "${nameOf(own)}"`),
+  };
 };
 
 const externalMetrics = (hpaSpec: Json | undefined): readonly Json[] =>
@@ -201,9 +300,11 @@ const externalMetrics = (hpaSpec: Json | undefined): readonly Json[] =>
     .map(asObject)
     .filter(({ type }) => type === "External");
 
-const nameOf = (metric: Json): string => String(asObject(asObject(metric["external"])["metric"])["name"]);
+const nameOf = (metric: Json): string =>
+  String(asObject(asObject(metric["external"])["metric"])["name"]);
 
-const lostTrigger = (index: number, type: string, message: string): Detail => lost(triggerLabel(index, type), message);
+const lostTrigger = (index: number, type: string, message: string): Detail =>
+  lost(triggerLabel(index, type), message);
 
 const dependsOnKeda = (index: number, type: string, words: string): Detail =>
   changed(

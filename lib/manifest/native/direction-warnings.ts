@@ -6,18 +6,25 @@ type Way = "scaleUp" | "scaleDown";
 type Policy = RulesRead["policies"][number];
 
 /** Settings of one direction without effect. Default values get no warning. */
-export const directionWarnings = (way: Way, spec: SpecRead, syncPeriodSeconds: number): readonly Warning[] => {
+export const directionWarnings = (
+  way: Way,
+  spec: SpecRead,
+  syncPeriodSeconds: number,
+): readonly Warning[] => {
   const rules = spec[way];
   const path = `spec.${way}`;
   if (rules.selectPolicy === "Disabled") return disabledWarnings(rules, path);
-  const window = (name: "sustainSeconds" | "stabilizationWindowSeconds" | "forbiddenAfterEventSeconds"): readonly Warning[] =>
-    shortWindow(`${path}.${name}`, rules[name], syncPeriodSeconds);
+  const window = (
+    name: "sustainSeconds" | "stabilizationWindowSeconds" | "forbiddenAfterEventSeconds",
+  ): readonly Warning[] => shortWindow(`${path}.${name}`, rules[name], syncPeriodSeconds);
   return [
     ...window("sustainSeconds"),
     ...window("stabilizationWindowSeconds"),
     ...window("forbiddenAfterEventSeconds"),
     ...rules.policies.flatMap((policy, index) =>
-      isDefaultPolicy(policy) ? [] : policyWarnings(policy, `${path}.policies[${index}]`, { way, spec, syncPeriodSeconds }),
+      isDefaultPolicy(policy)
+        ? []
+        : policyWarnings(policy, `${path}.policies[${index}]`, { way, spec, syncPeriodSeconds }),
     ),
     ...stepWarnings(rules, path),
     ...moduloWarnings(rules, path, spec),
@@ -31,80 +38,156 @@ interface Direction {
   readonly syncPeriodSeconds: number;
 }
 
-const policyWarnings = (policy: Policy, path: string, { way, spec, syncPeriodSeconds }: Direction): readonly Warning[] => {
+const policyWarnings = (
+  policy: Policy,
+  path: string,
+  { way, spec, syncPeriodSeconds }: Direction,
+): readonly Warning[] => {
   const never = neverBinds(policy, way, spec);
   return [
     ...shortWindow(`${path}.periodSeconds`, policy.periodSeconds, syncPeriodSeconds),
-    ...warnIf(never !== undefined, path, `this policy can never bind: ${never}`, "remove it, or write another value"),
+    ...warnIf(
+      never !== undefined,
+      path,
+      `this policy can never bind: ${never}`,
+      "remove it, or write another value",
+    ),
   ];
 };
 
 /** Why the policy can never limit a count; `undefined` when it can. */
-const neverBinds = (policy: Policy, way: Way, spec: SpecRead): string | undefined => overruled(policy, spec[way]) ?? pastTheBounds(policy, way, spec);
+const neverBinds = (policy: Policy, way: Way, spec: SpecRead): string | undefined =>
+  overruled(policy, spec[way]) ?? pastTheBounds(policy, way, spec);
 
-/** The other settings of a disabled direction have no effect. A default value may not have been written. */
+/**
+ * The other settings of a disabled direction have no effect. A default value may not have been
+ * written.
+ */
 const disabledWarnings = (rules: RulesRead, path: string): readonly Warning[] => {
-  const { sustainSeconds, forbiddenAfterEventSeconds, stepMinimum, replicaModulo, countedChanges } = rules;
-  const written = Object.entries({ sustainSeconds, forbiddenAfterEventSeconds, stepMinimum: stepMinimum - 1, replicaModulo: replicaModulo - 1 });
+  const { sustainSeconds, forbiddenAfterEventSeconds, stepMinimum, replicaModulo, countedChanges } =
+    rules;
+  const written = Object.entries({
+    sustainSeconds,
+    forbiddenAfterEventSeconds,
+    stepMinimum: stepMinimum - 1,
+    replicaModulo: replicaModulo - 1,
+  });
   const names = [
     ...written.filter(([, value]) => value > 0).map(([name]) => name),
-    ...rules.policies.flatMap((policy, index) => (isDefaultPolicy(policy) ? [] : `policies[${index}]`)),
+    ...rules.policies.flatMap((policy, index) =>
+      isDefaultPolicy(policy) ? [] : `policies[${index}]`,
+    ),
     ...(countedChanges === "Both" ? [] : ["countedChanges"]),
   ];
-  return names.map((name) => ({ field: `${path}.${name}`, message: "it has no effect, because the direction is disabled", fix: "remove it" }));
+  return names.map((name) => ({
+    field: `${path}.${name}`,
+    message: "it has no effect, because the direction is disabled",
+    fix: "remove it",
+  }));
 };
 
 const overruled = (policy: Policy, { policies, selectPolicy }: RulesRead): string | undefined => {
   const own = amountOf(policy);
-  const alike = policies.filter((other) => other !== policy && other.type === policy.type && other.periodSeconds === policy.periodSeconds);
-  if (alike.some((other) => (selectPolicy === "Min" ? amountOf(other) < own : amountOf(other) > own)))
+  const alike = policies.filter(
+    (other) =>
+      other !== policy &&
+      other.type === policy.type &&
+      other.periodSeconds === policy.periodSeconds,
+  );
+  if (
+    alike.some((other) => (selectPolicy === "Min" ? amountOf(other) < own : amountOf(other) > own))
+  )
     return `another policy of the same type and period ${selectPolicy === "Min" ? "allows less" : "allows more"}`;
   const twin = alike.find((other) => amountOf(other) === own);
-  return twin && policies.indexOf(twin) < policies.indexOf(policy) ? "an earlier policy is equal to it" : undefined;
+  return twin && policies.indexOf(twin) < policies.indexOf(policy)
+    ? "an earlier policy is equal to it"
+    : undefined;
 };
 
 const amountOf = ({ value }: Policy): number => (value ? Number(milliOf(value)) / 1000 : 0);
 
-const pastTheBounds = (policy: Policy, way: Way, { minReplicas, maxReplicas = minReplicas }: SpecRead): string | undefined => {
+const pastTheBounds = (
+  policy: Policy,
+  way: Way,
+  { minReplicas, maxReplicas = minReplicas }: SpecRead,
+): string | undefined => {
   const value = amountOf(policy);
   const room = maxReplicas - minReplicas;
-  if (policy.type === "Pods") return value >= room ? `it allows ${value} pods, and the bounds are ${room} apart` : undefined;
-  const percentPasses = way === "scaleDown" ? maxReplicas * (1 - value / 100) <= minReplicas : minReplicas * (1 + value / 100) >= maxReplicas;
+  if (policy.type === "Pods")
+    return value >= room ? `it allows ${value} pods, and the bounds are ${room} apart` : undefined;
+  const percentPasses =
+    way === "scaleDown"
+      ? maxReplicas * (1 - value / 100) <= minReplicas
+      : minReplicas * (1 + value / 100) >= maxReplicas;
   const passes = policy.type === "Factor" ? value * minReplicas >= maxReplicas : percentPasses;
   return passes ? "it leads beyond the other bound" : undefined;
 };
 
 const DEFAULT_PERIOD_SECONDS = 15;
 const isDefaultPolicy = (policy: Policy): boolean =>
-  policy.periodSeconds === DEFAULT_PERIOD_SECONDS && policy.type !== "Factor" && amountOf(policy) === (policy.type === "Percent" ? 100 : 4);
+  policy.periodSeconds === DEFAULT_PERIOD_SECONDS &&
+  policy.type !== "Factor" &&
+  amountOf(policy) === (policy.type === "Percent" ? 100 : 4);
 
-/** The step counts before the policies (docs/pod-autoscaler.md), so a slow policy still makes smaller steps. */
-const stepWarnings = ({ stepMinimum, policies, selectPolicy }: RulesRead, path: string): readonly Warning[] => {
-  const pods = policies.map((policy) => (policy.type === "Pods" ? amountOf(policy) : Number.POSITIVE_INFINITY));
+/**
+ * The step counts before the policies (docs/pod-autoscaler.md), so a slow policy still makes
+ * smaller steps.
+ */
+const stepWarnings = (
+  { stepMinimum, policies, selectPolicy }: RulesRead,
+  path: string,
+): readonly Warning[] => {
+  const pods = policies.map((policy) =>
+    policy.type === "Pods" ? amountOf(policy) : Number.POSITIVE_INFINITY,
+  );
   const most = selectPolicy === "Min" ? Math.min(...pods) : Math.max(...pods);
   const message = `the policies allow ${most} pods at a time: a wanted change of ${stepMinimum} or more is made in steps smaller than that`;
-  return warnIf(most < stepMinimum, `${path}.stepMinimum`, message, `write a policy of ${stepMinimum} pods or more, or a smaller stepMinimum`);
+  return warnIf(
+    most < stepMinimum,
+    `${path}.stepMinimum`,
+    message,
+    `write a policy of ${stepMinimum} pods or more, or a smaller stepMinimum`,
+  );
 };
 
-const moduloWarnings = ({ replicaModulo }: RulesRead, path: string, { minReplicas, maxReplicas }: SpecRead): readonly Warning[] =>
+const moduloWarnings = (
+  { replicaModulo }: RulesRead,
+  path: string,
+  { minReplicas, maxReplicas }: SpecRead,
+): readonly Warning[] =>
   warnIf(
-    maxReplicas !== undefined && replicaModulo > 1 && Math.ceil(minReplicas / replicaModulo) * replicaModulo > maxReplicas,
+    maxReplicas !== undefined &&
+      replicaModulo > 1 &&
+      Math.ceil(minReplicas / replicaModulo) * replicaModulo > maxReplicas,
     `${path}.replicaModulo`,
     `no multiple of ${replicaModulo} lies between minReplicas and maxReplicas: only the bounds can be reached`,
     "write a smaller one, or raise maxReplicas",
   );
 
 /** A count divided by a factor is rounded up, and so may never change. */
-const blockWarnings = ({ policies, selectPolicy }: RulesRead, path: string, way: Way, { maxReplicas = 1 }: SpecRead): readonly Warning[] => {
+const blockWarnings = (
+  { policies, selectPolicy }: RulesRead,
+  path: string,
+  way: Way,
+  { maxReplicas = 1 }: SpecRead,
+): readonly Warning[] => {
   if (way === "scaleUp") return [];
-  const blocks = policies.map((policy) => policy.type === "Factor" && Math.ceil(maxReplicas / amountOf(policy)) === maxReplicas);
-  const never = blocks.length > 0 && (selectPolicy === "Min" ? blocks.includes(true) : !blocks.includes(false));
+  const blocks = policies.map(
+    (policy) =>
+      policy.type === "Factor" && Math.ceil(maxReplicas / amountOf(policy)) === maxReplicas,
+  );
+  const never =
+    blocks.length > 0 && (selectPolicy === "Min" ? blocks.includes(true) : !blocks.includes(false));
   const message = `the count never shrinks: divided by the factor and rounded up, ${maxReplicas} stays ${maxReplicas}`;
   return warnIf(never, `${path}.policies`, message, "write a larger factor, or a policy of Pods");
 };
 
 /** Warns of a time shorter than a sync period, because a sync can only measure in periods. */
-export const shortWindow = (field: string, seconds: number | undefined, syncPeriodSeconds: number): readonly Warning[] =>
+export const shortWindow = (
+  field: string,
+  seconds: number | undefined,
+  syncPeriodSeconds: number,
+): readonly Warning[] =>
   warnIf(
     seconds !== undefined && seconds > 0 && seconds < syncPeriodSeconds,
     field,

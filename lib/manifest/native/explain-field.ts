@@ -5,9 +5,17 @@ import { SPEC } from "./spec-fields.ts";
 export type FieldExplanation =
   | { readonly kind: "known"; readonly path: string; readonly about: FieldDescription }
   /** `path` is the known part; `nearest` is the field that was probably meant. */
-  | { readonly kind: "unknown"; readonly path: string; readonly name: string; readonly nearest?: string };
+  | {
+      readonly kind: "unknown";
+      readonly path: string;
+      readonly name: string;
+      readonly nearest?: string;
+    };
 
-/** Finds a field by its path, with or without "spec." and list indexes: "spec.metrics[0].target", "metrics.target". */
+/**
+ * Finds a field by its path, with or without "spec." and list indexes: "spec.metrics[0].target",
+ * "metrics.target".
+ */
 export const explainField = (path: string): FieldExplanation => {
   const names = path
     .replaceAll(/\[\d*\]/g, "")
@@ -30,16 +38,24 @@ export const explainField = (path: string): FieldExplanation => {
 };
 
 /** Path of a member. That of a list also names its items. */
-export const pathOf = (parent: string, name: string, { type }: FieldDescription): string => `${parent}.${name}${type === "list" ? "[]" : ""}`;
+export const pathOf = (parent: string, name: string, { type }: FieldDescription): string =>
+  `${parent}.${name}${type === "list" ? "[]" : ""}`;
 
 /** The members of an object, or of the objects of a list. */
-export const fieldsOf = ({ fields, items }: FieldDescription): Readonly<Record<string, FieldDescription>> => fields ?? items?.fields ?? {};
+export const fieldsOf = ({
+  fields,
+  items,
+}: FieldDescription): Readonly<Record<string, FieldDescription>> => fields ?? items?.fields ?? {};
 
-/** The field at a path below an object, or below the objects of a list. Throws a RangeError: a rule that names no field is a mistake of its author. */
+/**
+ * The field at a path below an object, or below the objects of a list. Throws a RangeError: a rule
+ * that names no field is a mistake of its author.
+ */
 export const fieldAt = (about: FieldDescription, path: string): FieldDescription =>
   path.split(".").reduce((parent, name) => {
     const field = fieldsOf(parent)[name];
-    if (!field) throw new RangeError(`a rule names the field "${name}" of "${path}", which does not exist`);
+    if (!field)
+      throw new RangeError(`a rule names the field "${name}" of "${path}", which does not exist`);
     return field;
   }, about);
 

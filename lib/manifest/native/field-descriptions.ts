@@ -4,21 +4,48 @@ import { invalid, type Problem } from "../../fields/problem.ts";
 import { isObject } from "../../model/json.ts";
 import { printable } from "../../model/foreign-text.ts";
 
-/** Descriptions of fields that another form reads and checks, for editors and `explain-schema`, with that form's bounds. */
+/**
+ * Descriptions of fields that another form reads and checks, for editors and `explain-schema`, with
+ * that form's bounds.
+ */
 type More = Omit<FieldDescription, "type" | "meaning" | "fields" | "items">;
 
-export const text = (meaning: string, more: More = {}): FieldDescription => ({ type: "text", meaning, ...more });
-export const integer = (meaning: string, more: More = {}): FieldDescription => ({ type: "integer", meaning, ...more });
-export const quantity = (meaning: string, more: More = {}): FieldDescription => ({ type: "quantity", meaning, ...more });
-export const flag = (meaning: string, more: More = {}): FieldDescription => ({ type: "flag", meaning, ...more });
-export const choice = (meaning: string, choices: readonly string[], more: More = {}): FieldDescription => ({
+export const text = (meaning: string, more: More = {}): FieldDescription => ({
+  type: "text",
+  meaning,
+  ...more,
+});
+export const integer = (meaning: string, more: More = {}): FieldDescription => ({
+  type: "integer",
+  meaning,
+  ...more,
+});
+export const quantity = (meaning: string, more: More = {}): FieldDescription => ({
+  type: "quantity",
+  meaning,
+  ...more,
+});
+export const flag = (meaning: string, more: More = {}): FieldDescription => ({
+  type: "flag",
+  meaning,
+  ...more,
+});
+export const choice = (
+  meaning: string,
+  choices: readonly string[],
+  more: More = {},
+): FieldDescription => ({
   type: "choice",
   meaning,
   choices,
   ...more,
 });
 export const textMap = (meaning: string): FieldDescription => ({ type: "texts", meaning });
-export const listOf = (meaning: string, items: FieldDescription, more: More = {}): FieldDescription => ({ type: "list", meaning, items, ...more });
+export const listOf = (
+  meaning: string,
+  items: FieldDescription,
+  more: More = {},
+): FieldDescription => ({ type: "list", meaning, items, ...more });
 export const object = (
   meaning: string,
   fields: Readonly<Record<string, FieldDescription>>,
@@ -42,7 +69,10 @@ export const saying = (says: string, needs: Condition, when?: Condition): Rule =
   reportedElsewhere: true,
 });
 
-/** A rule that is printed as one, and whose parts report its problems in the words of another form's API. */
+/**
+ * A rule that is printed as one, and whose parts report its problems in the words of another form's
+ * API.
+ */
 export const inParts = (says: string, ...parts: readonly [Rule, ...Rule[]]): Rule => ({
   says,
   needs: parts.length === 1 ? parts[0].needs : all(...parts.map(({ needs }) => needs)),
@@ -66,11 +96,15 @@ export const SELECTOR = object("Labels that the series must have.", {
   ),
 });
 
-/** Patterns of texts for the API server of a cluster, in the syntax of RE2, which has no look-ahead. */
+/**
+ * Patterns of texts for the API server of a cluster, in the syntax of RE2, which has no look-ahead.
+ */
 export const LABEL = "^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$";
 const QUALIFIED = "([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]";
 
-/** A resource that a container can request: a standard one, or one with the prefix of its vendor. */
+/**
+ * A resource that a container can request: a standard one, or one with the prefix of its vendor.
+ */
 export const CONTAINER_RESOURCE = `^(cpu|memory|ephemeral-storage|hugepages-${QUALIFIED}|[a-z0-9]([-a-z0-9.]*[a-z0-9])?/${QUALIFIED})$`;
 export const GROUP_VERSION = "^[^/]*(/[^/]*)?$";
 export const HTTP_ADDRESS = "^[Hh][Tt][Tt][Pp][Ss]?://[^/?#\\s]+";
@@ -88,19 +122,26 @@ export const NOT_NEGATIVE_QUANTITY = `^([+]?${ANY}|-${ZERO})${SUFFIX}$`;
 export const POSITIVE_QUANTITY = `^[+]?${ABOVE_ZERO}${SUFFIX}$`;
 
 /**
- * A text without control characters (C0, DEL, C1), bidirectional controls, line separators and invisible characters: it is shown to people, and such characters hide what it says. What is above \xff stands for
- * itself, because the engines that read the pattern write its escape in different ways.
+ * A text without control characters (C0, DEL, C1), bidirectional controls, line separators and
+ * invisible characters: it is shown to people, and such characters hide what it says. What is above
+ * \xff stands for itself, because the engines that read the pattern write its escape in different
+ * ways.
  */
-export const PRINTABLE = "^[^\\x00-\\x1f\\x7f-\\x9f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]*$";
+export const PRINTABLE =
+  "^[^\\x00-\\x1f\\x7f-\\x9f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]*$";
 
 const SHOWN = new RegExp(PRINTABLE);
 /** Characters of a text that a problem quotes. */
 const QUOTED_MAX = 60;
 
-/** Problems of texts with characters that a terminal executes or hides, wherever they stand below a value. */
+/**
+ * Problems of texts with characters that a terminal executes or hides, wherever they stand below a
+ * value.
+ */
 export const unprintableProblems = (value: unknown, path: string): readonly Problem[] => {
   if (typeof value === "string") return SHOWN.test(value) ? [] : [unprintable(value, path)];
-  if (Array.isArray(value)) return value.flatMap((item: unknown, index) => unprintableProblems(item, `${path}[${index}]`));
+  if (Array.isArray(value))
+    return value.flatMap((item: unknown, index) => unprintableProblems(item, `${path}[${index}]`));
   if (!isObject(value)) return [];
   return Object.entries(value).flatMap(([key, member]) =>
     SHOWN.test(key) ? unprintableProblems(member, `${path}.${key}`) : [unprintable(key, path)],
@@ -108,4 +149,8 @@ export const unprintableProblems = (value: unknown, path: string): readonly Prob
 };
 
 const unprintable = (value: string, path: string): Problem =>
-  invalid(path, `may not contain control or invisible characters: "${printable(value.slice(0, QUOTED_MAX))}"`, "write the text without them");
+  invalid(
+    path,
+    `may not contain control or invisible characters: "${printable(value.slice(0, QUOTED_MAX))}"`,
+    "write the text without them",
+  );

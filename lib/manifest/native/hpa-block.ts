@@ -26,9 +26,15 @@ export const HPA_BLOCK = foreignBlock(
   {
     metrics: listOf("As in autoscaling/v2; without any, CPU at 80 percent.", METRIC_FIELD),
     behavior: BEHAVIOR_FIELD,
-    cpuUtilization: object("Instead of all others: the rules of the first design, as in extensions/v1beta1.", {
-      targetPercentage: integer("Percent of the CPU that each pod requests.", { least: 1, default: 80 }),
-    }),
+    cpuUtilization: object(
+      "Instead of all others: the rules of the first design, as in extensions/v1beta1.",
+      {
+        targetPercentage: integer("Percent of the CPU that each pod requests.", {
+          least: 1,
+          default: 80,
+        }),
+      },
+    ),
     constraints: object(
       "The draft block of rates (docs/manifests.md).",
       {
@@ -41,7 +47,11 @@ export const HPA_BLOCK = foreignBlock(
     ...THRESHOLD_DESCRIPTIONS,
   },
   [
-    saying("constraints may not be set together with behavior", unset("constraints"), set("behavior")),
+    saying(
+      "constraints may not be set together with behavior",
+      unset("constraints"),
+      set("behavior"),
+    ),
     saying(
       "cpuUtilization may not be set together with metrics, behavior and constraints",
       unset("metrics", "behavior", "constraints"),

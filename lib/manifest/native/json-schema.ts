@@ -7,26 +7,58 @@ import { rulesAt } from "./rule-table.ts";
 import { SPEC } from "./spec-fields.ts";
 import { PRINTABLE } from "./field-descriptions.ts";
 
-/** JSON Schema of the field at a path such as "spec.metrics[]", from its description. Null means absent, so an empty `idle:` is no error. */
+/**
+ * JSON Schema of the field at a path such as "spec.metrics[]", from its description. Null means
+ * absent, so an empty `idle:` is no error.
+ */
 export const schemaOf = (path: string, about: FieldDescription): Json => {
   const { required = false, meaning: description, choices = [], items } = about;
   const annotations = { description, default: about.default };
   const text = required ? { minLength: 1 } : {};
   switch (about.type) {
     case "integer":
-      return present({ type: typeOf("integer", required), minimum: about.least ?? -INT32, maximum: about.most ?? INT32 - 1, ...annotations });
+      return present({
+        type: typeOf("integer", required),
+        minimum: about.least ?? -INT32,
+        maximum: about.most ?? INT32 - 1,
+        ...annotations,
+      });
     case "quantity":
-      return present({ type: required ? ["number", "string"] : ["number", "string", "null"], pattern: QUANTITY, ...rangeOf(about), ...annotations });
+      return present({
+        type: required ? ["number", "string"] : ["number", "string", "null"],
+        pattern: QUANTITY,
+        ...rangeOf(about),
+        ...annotations,
+      });
     case "text":
-      return present({ type: typeOf("string", required), ...text, maxLength: about.mostCharacters, ...patternsOf(about), ...annotations });
+      return present({
+        type: typeOf("string", required),
+        ...text,
+        maxLength: about.mostCharacters,
+        ...patternsOf(about),
+        ...annotations,
+      });
     case "time":
-      return present({ type: typeOf("string", required), format: "date-time", pattern: RFC_3339.source, ...annotations });
+      return present({
+        type: typeOf("string", required),
+        format: "date-time",
+        pattern: RFC_3339.source,
+        ...annotations,
+      });
     case "flag":
       return present({ type: typeOf("boolean", required), ...annotations });
     case "choice":
-      return present({ type: typeOf("string", required), enum: required ? choices : [...choices, null], ...annotations });
+      return present({
+        type: typeOf("string", required),
+        enum: required ? choices : [...choices, null],
+        ...annotations,
+      });
     case "texts":
-      return present({ type: typeOf("object", required), additionalProperties: { type: ["string", "null"], pattern: PRINTABLE }, ...annotations });
+      return present({
+        type: typeOf("object", required),
+        additionalProperties: { type: ["string", "null"], pattern: PRINTABLE },
+        ...annotations,
+      });
     case "list":
       return present({
         type: typeOf("array", required),
@@ -42,30 +74,48 @@ export const schemaOf = (path: string, about: FieldDescription): Json => {
   }
 };
 
-/** An absent text and an empty one are the same where the field is neither required nor has a default. */
+/**
+ * An absent text and an empty one are the same where the field is neither required nor has a
+ * default.
+ */
 const patternsOf = ({ form, required, default: filled }: FieldDescription): Json =>
-  form === undefined ? { pattern: PRINTABLE } : { pattern: required || filled !== undefined ? form.pattern : `^$|${form.pattern}` };
+  form === undefined
+    ? { pattern: PRINTABLE }
+    : { pattern: required || filled !== undefined ? form.pattern : `^$|${form.pattern}` };
 
 const INT32 = 2 ** 31;
 const typeOf = (type: string, required: boolean): unknown => (required ? type : [type, "null"]);
 
-/** A number with an optional suffix and blanks around it. JSON Schema cannot check the bounds of a text. */
+/**
+ * A number with an optional suffix and blanks around it. JSON Schema cannot check the bounds of a
+ * text.
+ */
 const QUANTITY = String.raw`^\s*(?=\S)[+-]?[0-9]*(\.[0-9]*)?([numkMGTPE]|[KMGTPE]i|[eE][+-]?[0-9]+)?\s*$`;
 
 /** A value within a thousandth below the least one is rounded up to it. */
 const rangeOf = ({ least, most }: FieldDescription): Json => {
-  const above = least !== undefined && least > 0 ? { exclusiveMinimum: (least * 1000 - 1) / 1000 } : { minimum: least };
+  const above =
+    least !== undefined && least > 0
+      ? { exclusiveMinimum: (least * 1000 - 1) / 1000 }
+      : { minimum: least };
   return { ...above, maximum: most };
 };
 
-/** In a list null means the empty text, or an object without members, which is an error where members are required. */
+/**
+ * In a list null means the empty text, or an object without members, which is an error where
+ * members are required.
+ */
 const itemSchema = (path: string, items: FieldDescription): Json => {
-  const needed = conditionsOf(path, items).length > 0 || Object.values(items.fields ?? {}).some(({ required }) => required);
+  const needed =
+    conditionsOf(path, items).length > 0 ||
+    Object.values(items.fields ?? {}).some(({ required }) => required);
   return schemaOf(path, needed ? { ...items, required: true } : items);
 };
 
 const conditionsOf = (path: string, about: FieldDescription): readonly Json[] =>
-  (about.rules ?? rulesAt(path)).map((rule) => ruleSchema(rule, about)).filter((condition) => condition !== undefined);
+  (about.rules ?? rulesAt(path))
+    .map((rule) => ruleSchema(rule, about))
+    .filter((condition) => condition !== undefined);
 
 const objectSchema = (path: string, about: FieldDescription, annotations: Json): Json => {
   const { fields = {}, required = false } = about;
@@ -73,7 +123,12 @@ const objectSchema = (path: string, about: FieldDescription, annotations: Json):
   const needed = Object.entries(fields).flatMap(([name, field]) => (field.required ? [name] : []));
   return present({
     type: typeOf("object", required),
-    properties: Object.fromEntries(Object.entries(fields).map(([name, field]) => [name, schemaOf(pathOf(path, name, field), field)])),
+    properties: Object.fromEntries(
+      Object.entries(fields).map(([name, field]) => [
+        name,
+        schemaOf(pathOf(path, name, field), field),
+      ]),
+    ),
     required: needed.length > 0 ? needed : undefined,
     additionalProperties: false,
     allOf: conditions.length > 0 ? conditions : undefined,
@@ -88,15 +143,34 @@ const TEXT = { type: ["string", "null"] };
 const METADATA: Json = {
   type: "object",
   properties: {
-    name: { type: "string", minLength: 1, description: "Name of the autoscaler; it cannot change." },
-    namespace: { ...TEXT, default: "default", description: "The namespace of the autoscaler and of its target; it cannot change." },
+    name: {
+      type: "string",
+      minLength: 1,
+      description: "Name of the autoscaler; it cannot change.",
+    },
+    namespace: {
+      ...TEXT,
+      default: "default",
+      description: "The namespace of the autoscaler and of its target; it cannot change.",
+    },
     labels: { ...TEXTS, description: "Kept." },
     annotations: { ...TEXTS, description: "Kept." },
     ...Object.fromEntries(
-      ["generateName", "uid", "resourceVersion", "creationTimestamp", "deletionTimestamp", "selfLink"].map((name) => [name, TEXT]),
+      [
+        "generateName",
+        "uid",
+        "resourceVersion",
+        "creationTimestamp",
+        "deletionTimestamp",
+        "selfLink",
+      ].map((name) => [name, TEXT]),
     ),
     finalizers: { type: ["array", "null"], items: TEXT },
-    ...Object.fromEntries(["generation", "deletionGracePeriodSeconds", "managedFields", "ownerReferences"].map((name) => [name, true])),
+    ...Object.fromEntries(
+      ["generation", "deletionGracePeriodSeconds", "managedFields", "ownerReferences"].map(
+        (name) => [name, true],
+      ),
+    ),
   },
   required: ["name"],
   additionalProperties: false,

@@ -1,14 +1,37 @@
-import { all, any, atLeast, atMost, atMostOne, is, multipleOf, not, type Rule, set, unset } from "../../fields/rule.ts";
-import { type AnySource, SOURCE_NAMES, type SourceName, sourceNamed } from "../../sources/sources.ts";
+import {
+  all,
+  any,
+  atLeast,
+  atMost,
+  atMostOne,
+  is,
+  multipleOf,
+  not,
+  type Rule,
+  set,
+  unset,
+} from "../../fields/rule.ts";
+import {
+  type AnySource,
+  SOURCE_NAMES,
+  type SourceName,
+  sourceNamed,
+} from "../../sources/sources.ts";
 import type { measureOf } from "./spec.ts";
 
 const MOST_PERCENT = 1_000_000;
-const sourcesThat = (applies: (source: AnySource) => boolean): readonly SourceName[] => SOURCE_NAMES.filter((name) => applies(sourceNamed(name)));
+const sourcesThat = (applies: (source: AnySource) => boolean): readonly SourceName[] =>
+  SOURCE_NAMES.filter((name) => applies(sourceNamed(name)));
 const anyOf = (sources: readonly SourceName[]) => any(...sources.map(set));
 
 /** Rules of every metric. */
 export const SOURCE_RULES: readonly Rule[] = [
-  { needs: anyOf(SOURCE_NAMES), type: "FieldValueRequired", detail: "", fix: `write one of ${SOURCE_NAMES.join(", ")}` },
+  {
+    needs: anyOf(SOURCE_NAMES),
+    type: "FieldValueRequired",
+    detail: "",
+    fix: `write one of ${SOURCE_NAMES.join(", ")}`,
+  },
   {
     needs: atMostOne(...SOURCE_NAMES),
     detail: "may not be set together with {first}",
@@ -30,7 +53,9 @@ const ALL_MEASURES: readonly Measure[] = ["Percent", "Average", "Total"];
 
 /** Sources with the same measures share a rule. */
 const MEASURE_RULES: readonly Rule[] = [
-  ...Map.groupBy(SOURCE_NAMES, (name) => ALL_MEASURES.filter((measure) => sourceNamed(name).measures.includes(measure)).join(" ")),
+  ...Map.groupBy(SOURCE_NAMES, (name) =>
+    ALL_MEASURES.filter((measure) => sourceNamed(name).measures.includes(measure)).join(" "),
+  ),
 ].map(([measures, sources]) => measuresOf(sources, measures.split(" ") as readonly Measure[]));
 
 /** An input of formulas asks for no count. A field about its count would have no effect. */
@@ -78,7 +103,10 @@ const LEVEL_RULES: readonly Rule[] = [
 const LEVELS = ["target", "watermarks.low", "watermarks.high"] as const;
 
 const wholePercents: Rule = {
-  when: all(anyOf(sourcesThat(({ measures }) => measures.includes("Percent"))), any(unset("measure"), is("measure", "Percent"))),
+  when: all(
+    anyOf(sourcesThat(({ measures }) => measures.includes("Percent"))),
+    any(unset("measure"), is("measure", "Percent")),
+  ),
   needs: all(...LEVELS.flatMap((level) => [multipleOf(level, 1), atMost(level, MOST_PERCENT)])),
   says: `with measure: Percent, target, watermarks.low and watermarks.high must be whole percentages up to ${MOST_PERCENT}`,
   detail: `must be a whole percentage up to ${MOST_PERCENT}`,
@@ -131,5 +159,10 @@ export const FALLBACK_RULES: readonly Rule[] = [
     fix: "write action: fallback, or remove it",
   },
   { when: FALLBACK, needs: set("replicas"), detail: "", fix: "write the count to fall back to" },
-  { when: FALLBACK, needs: set("afterSeconds"), detail: "", fix: "write how long the metric must be missing, 0 for at once" },
+  {
+    when: FALLBACK,
+    needs: set("afterSeconds"),
+    detail: "",
+    fix: "write how long the metric must be missing, 0 for at once",
+  },
 ];

@@ -8,7 +8,13 @@ import { FALLBACK_RULES, METRIC_RULES, SOURCE_RULES } from "./metric-rules.ts";
 import { sourcesOf } from "./spec.ts";
 import { ENTRY_RULES, entryProblems } from "./schedule-rules.ts";
 import type { SpecRead } from "./spec-fields.ts";
-import { BOUNDS_OF_METRICS, FIELD_RULES, formulaProblems, SPEC_RULES, strayFields } from "./spec-rules.ts";
+import {
+  BOUNDS_OF_METRICS,
+  FIELD_RULES,
+  formulaProblems,
+  SPEC_RULES,
+  strayFields,
+} from "./spec-rules.ts";
 
 export interface ManifestRead {
   readonly spec: SpecRead;
@@ -27,7 +33,9 @@ interface RulesAtPath {
   readonly subjectsIn: (manifest: ManifestRead) => readonly Located[];
 }
 
-const specOf = ({ spec, written }: ManifestRead): readonly Located[] => [["spec", { read: spec, written }]];
+const specOf = ({ spec, written }: ManifestRead): readonly Located[] => [
+  ["spec", { read: spec, written }],
+];
 
 const objectIn = ([path, { read, written }]: Located, name: string): Located => [
   `${path}.${name}`,
@@ -38,10 +46,14 @@ const objectIn = ([path, { read, written }]: Located, name: string): Located => 
 const itemsIn = (located: Located, name: string): readonly Located[] => {
   const [path, { read, written }] = objectIn(located, name);
   if (!Array.isArray(read)) return [];
-  return read.map((item: unknown, index) => [`${path}[${index}]`, { read: item, written: Array.isArray(written) ? written[index] : item }]);
+  return read.map((item: unknown, index) => [
+    `${path}[${index}]`,
+    { read: item, written: Array.isArray(written) ? written[index] : item },
+  ]);
 };
 
-const metricsIn = (manifest: ManifestRead): readonly Located[] => specOf(manifest).flatMap((spec) => itemsIn(spec, "metrics"));
+const metricsIn = (manifest: ManifestRead): readonly Located[] =>
+  specOf(manifest).flatMap((spec) => itemsIn(spec, "metrics"));
 
 const metricsWithSource = (manifest: ManifestRead): readonly Located[] =>
   metricsIn(manifest).filter((_, index) => {
@@ -51,13 +63,15 @@ const metricsWithSource = (manifest: ManifestRead): readonly Located[] =>
 
 /** Rules of the direction and of its policies. */
 const directionRules = (direction: "scaleUp" | "scaleDown"): readonly RulesAtPath[] => {
-  const directionIn = (manifest: ManifestRead): readonly Located[] => specOf(manifest).map((spec) => objectIn(spec, direction));
+  const directionIn = (manifest: ManifestRead): readonly Located[] =>
+    specOf(manifest).map((spec) => objectIn(spec, direction));
   return [
     { path: `spec.${direction}`, rules: NATIVE_RULES.ofDirection, subjectsIn: directionIn },
     {
       path: `spec.${direction}.policies[]`,
       rules: NATIVE_RULES.ofPolicy,
-      subjectsIn: (manifest) => directionIn(manifest).flatMap((rules) => itemsIn(rules, "policies")),
+      subjectsIn: (manifest) =>
+        directionIn(manifest).flatMap((rules) => itemsIn(rules, "policies")),
     },
   ];
 };
@@ -78,7 +92,8 @@ const FOR_NATIVE_RULES: readonly RulesAtPath[] = [
   {
     path: "spec.metrics[].onMissing",
     rules: FALLBACK_RULES,
-    subjectsIn: (manifest) => metricsWithSource(manifest).map((metric) => objectIn(metric, "onMissing")),
+    subjectsIn: (manifest) =>
+      metricsWithSource(manifest).map((metric) => objectIn(metric, "onMissing")),
   },
   { path: "spec", rules: BOUNDS_OF_METRICS, subjectsIn: specOf },
   ...directionRules("scaleUp"),
@@ -89,16 +104,23 @@ const FOR_NATIVE_RULES: readonly RulesAtPath[] = [
 export const RULE_TABLE: readonly RulesAtPath[] = [...FOR_ALL_RULES, ...FOR_NATIVE_RULES];
 
 /** Rules of the object at a path such as "spec.metrics[]". */
-export const rulesAt = (path: string): readonly Rule[] => RULE_TABLE.filter((rules) => rules.path === path).flatMap(({ rules }) => rules);
+export const rulesAt = (path: string): readonly Rule[] =>
+  RULE_TABLE.filter((rules) => rules.path === path).flatMap(({ rules }) => rules);
 
 const problemsIn = (table: readonly RulesAtPath[], manifest: ManifestRead): readonly Problem[] =>
   table.flatMap(({ rules, subjectsIn }) =>
-    subjectsIn(manifest).flatMap(([path, subject]) => rules.flatMap((rule) => ruleProblems(rule, subject, path))),
+    subjectsIn(manifest).flatMap(([path, subject]) =>
+      rules.flatMap((rule) => ruleProblems(rule, subject, path)),
+    ),
   );
 
 /** Problems of fields with any `rules`: fields that belong to others, and the schedule. */
 export const fieldProblems = (manifest: ManifestRead): readonly Problem[] =>
-  firstOfEach([...strayFields(manifest.spec, manifest.written), ...problemsIn(FOR_ALL_RULES, manifest), ...entryProblems(manifest.spec)]);
+  firstOfEach([
+    ...strayFields(manifest.spec, manifest.written),
+    ...problemsIn(FOR_ALL_RULES, manifest),
+    ...entryProblems(manifest.spec),
+  ]);
 
 /** Contradictions in a spec with `rules: native`, beyond the bounds of single fields. */
 export const nativeProblems = (manifest: ManifestRead): readonly Problem[] => [
@@ -112,6 +134,8 @@ const sourceProblems = ({ metrics }: SpecRead): readonly Problem[] =>
   metrics.flatMap((metric, index) =>
     SOURCE_NAMES.flatMap((name) => {
       const block = metric[name];
-      return block === undefined ? [] : (sourceNamed(name).problems?.(block, `spec.metrics[${index}].${name}`) ?? []);
+      return block === undefined
+        ? []
+        : (sourceNamed(name).problems?.(block, `spec.metrics[${index}].${name}`) ?? []);
     }),
   );

@@ -1,4 +1,12 @@
-import { choice, flag, group, integer, list, type ReadOf, words } from "../../fields/field-types.ts";
+import {
+  choice,
+  flag,
+  group,
+  integer,
+  list,
+  type ReadOf,
+  words,
+} from "../../fields/field-types.ts";
 import { type Json, present } from "../../model/json.ts";
 import { WEEKDAYS } from "../../model/time-text.ts";
 import { CALENDAR_NAME, DATES_MAX, ENTRIES_MAX, RAMP_MINUTES_MAX } from "../../model/schedule.ts";
@@ -22,20 +30,32 @@ export const DATES = {
   detail: "must be a date with its year",
   fix: "write it like 2026-12-24, or 2026-12-24/2026-12-31",
 };
-const FROM = { pattern: "^([01][0-9]|2[0-3]):[0-5][0-9]$", detail: "must be a time of day", fix: "write it like 08:00" };
-const TO = { pattern: "^(([01][0-9]|2[0-3]):[0-5][0-9]|24:00)$", detail: "must be a time of day, or 24:00", fix: "write it like 17:30" };
+const FROM = {
+  pattern: "^([01][0-9]|2[0-3]):[0-5][0-9]$",
+  detail: "must be a time of day",
+  fix: "write it like 08:00",
+};
+const TO = {
+  pattern: "^(([01][0-9]|2[0-3]):[0-5][0-9]|24:00)$",
+  detail: "must be a time of day, or 24:00",
+  fix: "write it like 17:30",
+};
 const CALENDAR = {
   pattern: CALENDAR_NAME,
   detail: "must be the name of a calendar: small letters, digits and -",
   fix: "tidemark calendar list has the names",
 };
 
-const minutes = (meaning: string) => integer(meaning, { default: 0, least: 0, most: RAMP_MINUTES_MAX });
+const minutes = (meaning: string) =>
+  integer(meaning, { default: 0, least: 0, most: RAMP_MINUTES_MAX });
 
 /** The fields of one entry of a schedule. schedule-rules.ts has the rules between them. */
 export const ENTRY_FIELDS = {
   name: words("Unique name of the entry.", { required: true }),
-  timeZone: words("The area whose clock counts, such as Europe/Berlin; Etc/UTC for UTC.", { required: true, form: { pattern: ZONE_NAME } }),
+  timeZone: words("The area whose clock counts, such as Europe/Berlin; Etc/UTC for UTC.", {
+    required: true,
+    form: { pattern: ZONE_NAME },
+  }),
   days: list(
     "Days on which a window starts: Mon to Sun, ranges such as Mon-Fri, and the nth of a month, such as 1Mon or -1Fri for the last Friday. By default every day.",
     words("One of them.", { required: true, form: DAYS }),
@@ -49,7 +69,10 @@ export const ENTRY_FIELDS = {
     { leastItems: 1, mostItems: DATES_MAX },
   ),
   from: words("When a window starts: HH:MM.", { default: "00:00", form: FROM }),
-  to: words("When it ends: HH:MM, or 24:00. A time at or before from is on the next day.", { default: "24:00", form: TO }),
+  to: words("When it ends: HH:MM, or 24:00. A time at or before from is on the next day.", {
+    default: "24:00",
+    form: TO,
+  }),
   toDay: choice("The weekday on which it ends, for windows over several days.", WEEKDAYS),
   except: list(
     `Dates on which no window starts, or ranges of them. At most ${DATES_MAX}.`,
@@ -57,14 +80,22 @@ export const ENTRY_FIELDS = {
     "",
     { mostItems: DATES_MAX },
   ),
-  exceptFrom: words("The name of a calendar of the fleet (tidemark calendar), with further dates on which no window starts.", {
-    form: CALENDAR,
+  exceptFrom: words(
+    "The name of a calendar of the fleet (tidemark calendar), with further dates on which no window starts.",
+    {
+      form: CALENDAR,
+    },
+  ),
+  minReplicas: integer("Fewest pods inside a window, also for an idle workload.", {
+    least: 1,
+    most: MOST_PODS,
   }),
-  minReplicas: integer("Fewest pods inside a window, also for an idle workload.", { least: 1, most: MOST_PODS }),
   maxReplicas: integer("Most pods inside a window.", { least: 1, most: MOST_PODS }),
   paused: flag("True: nothing is written inside a window."),
   rampMinutes: group("How long the bounds take to change.", {
-    in: minutes("The floor climbs in a line for so long before a window, so that it is full when the window starts."),
+    in: minutes(
+      "The floor climbs in a line for so long before a window, so that it is full when the window starts.",
+    ),
     out: minutes("Floor and ceiling fall in a line for so long after a window."),
   }),
   priority: integer("Of the entries that set a field, those with the highest priority count.", {
@@ -87,6 +118,10 @@ export type EntryRead = ReadOf<typeof ENTRY_FIELDS>;
 /** The entries as they read back: in the order of the reference, and without what says nothing. */
 export const storedSchedule = (entries: readonly EntryRead[]): readonly Json[] =>
   entries.map((entry) => {
-    const kept: Json = { ...entry, priority: entry.priority || undefined, suspended: entry.suspended || undefined };
+    const kept: Json = {
+      ...entry,
+      priority: entry.priority || undefined,
+      suspended: entry.suspended || undefined,
+    };
     return present(Object.fromEntries(Object.keys(ENTRY_FIELDS).map((name) => [name, kept[name]])));
   });

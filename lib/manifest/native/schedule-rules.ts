@@ -1,7 +1,13 @@
 import { invalid, type Problem, warnIf, type Warning } from "../../fields/problem.ts";
 import { any, type Rule, set, unset } from "../../fields/rule.ts";
 import { WEEKDAYS, MINUTE_MS } from "../../model/time-text.ts";
-import { type DayRange, readRange, type ScheduleEntry, type StartDays, type WeekdayRule } from "../../model/schedule.ts";
+import {
+  type DayRange,
+  readRange,
+  type ScheduleEntry,
+  type StartDays,
+  type WeekdayRule,
+} from "../../model/schedule.ts";
 import { zoneProblem } from "../../model/time-zone.ts";
 import { shortWindow } from "./direction-warnings.ts";
 import { DATES, type EntryRead } from "./schedule-fields.ts";
@@ -30,7 +36,9 @@ export const entryProblems = ({ schedule = [] }: SpecRead): readonly Problem[] =
     const zone = entry.timeZone ? zoneProblem(entry.timeZone) : undefined;
     return [
       ...(zone ? [invalid(`${path}.timeZone`, zone.detail, zone.fix)] : []),
-      ...(["dates", "except"] as const).flatMap((field) => (entry[field] ?? []).flatMap((text, at) => dateProblems(text, `${path}.${field}[${at}]`))),
+      ...(["dates", "except"] as const).flatMap((field) =>
+        (entry[field] ?? []).flatMap((text, at) => dateProblems(text, `${path}.${field}[${at}]`)),
+      ),
     ];
   });
 
@@ -38,17 +46,23 @@ const dateProblems = (text: string, path: string): readonly Problem[] => {
   if (!new RegExp(DATES.pattern).test(text)) return [];
   const range = readRange(text);
   if (!range) return [invalid(path, "must be a date that exists", DATES.fix)];
-  return range.last < range.first ? [invalid(path, "must not end before it begins", "write the earlier date first")] : [];
+  return range.last < range.first
+    ? [invalid(path, "must not end before it begins", "write the earlier date first")]
+    : [];
 };
 
 /** Warnings that need no look at the calendar. */
-export const scheduleWarnings = ({ schedule = [] }: SpecRead, syncPeriodSeconds: number): readonly Warning[] =>
+export const scheduleWarnings = (
+  { schedule = [] }: SpecRead,
+  syncPeriodSeconds: number,
+): readonly Warning[] =>
   schedule.flatMap(({ minReplicas, maxReplicas, rampMinutes, paused }, index) => {
     const path = `spec.schedule[${index}]`;
     const ramps = (["in", "out"] as const).flatMap((way) =>
       shortWindow(`${path}.rampMinutes.${way}`, (rampMinutes?.[way] ?? 0) * 60, syncPeriodSeconds),
     );
-    const isWithout = rampMinutes !== undefined && minReplicas === undefined && maxReplicas === undefined;
+    const isWithout =
+      rampMinutes !== undefined && minReplicas === undefined && maxReplicas === undefined;
     return [
       ...ramps,
       ...warnIf(
@@ -57,13 +71,25 @@ export const scheduleWarnings = ({ schedule = [] }: SpecRead, syncPeriodSeconds:
         `it is below minReplicas, so that ${minReplicas} counts for both`,
         `write ${minReplicas} or more`,
       ),
-      ...warnIf(isWithout, `${path}.rampMinutes`, "without minReplicas or maxReplicas it has no effect", "remove it"),
-      ...warnIf(paused === false, `${path}.paused`, "false sets nothing: an entry cannot end the pause of another one", "remove it"),
+      ...warnIf(
+        isWithout,
+        `${path}.rampMinutes`,
+        "without minReplicas or maxReplicas it has no effect",
+        "remove it",
+      ),
+      ...warnIf(
+        paused === false,
+        `${path}.paused`,
+        "false sets nothing: an entry cannot end the pause of another one",
+        "remove it",
+      ),
     ];
   });
 
 /** The entries of a valid spec. */
-export const scheduleOf = ({ schedule = [] }: Pick<SpecRead, "schedule">): readonly ScheduleEntry[] => schedule.map(entryOf);
+export const scheduleOf = ({
+  schedule = [],
+}: Pick<SpecRead, "schedule">): readonly ScheduleEntry[] => schedule.map(entryOf);
 
 const entryOf = (read: EntryRead): ScheduleEntry => ({
   name: read.name ?? "",
@@ -87,7 +113,10 @@ const entryOf = (read: EntryRead): ScheduleEntry => ({
 
 const startDaysOf = ({ days, dates: written }: EntryRead): StartDays => {
   if (written) return { kind: "dates", dates: rangesOf(written) };
-  return { kind: "weekdays", weekdays: days ? days.flatMap(weekdaysOf) : WEEKDAYS.map((_, weekday) => ({ weekday })) };
+  return {
+    kind: "weekdays",
+    weekdays: days ? days.flatMap(weekdaysOf) : WEEKDAYS.map((_, weekday) => ({ weekday })),
+  };
 };
 
 const NAMES: readonly string[] = WEEKDAYS;
@@ -95,14 +124,16 @@ const indexOf = (name: string): number => NAMES.indexOf(name);
 
 /** The weekdays of "Mon", "1Mon", "-1Fri" and "Fri-Mon". */
 const weekdaysOf = (text: string): readonly WeekdayRule[] => {
-  const [, nth = "", first = "", last = first] = /^(-?[1-5]?)([A-Z][a-z]{2})(?:-([A-Z][a-z]{2}))?$/.exec(text) ?? [];
+  const [, nth = "", first = "", last = first] =
+    /^(-?[1-5]?)([A-Z][a-z]{2})(?:-([A-Z][a-z]{2}))?$/.exec(text) ?? [];
   const from = indexOf(first);
   if (nth !== "") return [{ weekday: from, nth: Number(nth) }];
   const days = ((indexOf(last) - from + 7) % 7) + 1;
   return Array.from({ length: days }, (_, after) => ({ weekday: (from + after) % 7 }));
 };
 
-const rangesOf = (written: readonly string[] = []): readonly DayRange[] => written.flatMap((text) => readRange(text) ?? []);
+const rangesOf = (written: readonly string[] = []): readonly DayRange[] =>
+  written.flatMap((text) => readRange(text) ?? []);
 
 const minuteOf = (clock: string): number => {
   const [hours = 0, minutes = 0] = clock.split(":").map(Number);

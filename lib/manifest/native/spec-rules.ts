@@ -1,12 +1,32 @@
 import { forbidden, invalid, type Problem } from "../../fields/problem.ts";
-import { all, atLeast, atMost, each, is, length, type NamePart, not, outer, type Rule, set, some, unique, unset } from "../../fields/rule.ts";
+import {
+  all,
+  atLeast,
+  atMost,
+  each,
+  is,
+  length,
+  type NamePart,
+  not,
+  outer,
+  type Rule,
+  set,
+  some,
+  unique,
+  unset,
+} from "../../fields/rule.ts";
 import { MOST_REPLICAS } from "../../model/spec-native.ts";
 import { isObject, type Json } from "../../model/json.ts";
 import { NATIVE_RULES } from "../../policy/dialects.ts";
 import { readExpression } from "../../sources/read-expression.ts";
 import { namedBy, SOURCE_NAMES, sourceNamed } from "../../sources/sources.ts";
 import { noMarks } from "../hpa/metric-fields.ts";
-import { BOUNDS_IN_ORDER, READABLE_VERSION, TARGET_WITH_GROUP, wakingMetric } from "../hpa/validate-spec.ts";
+import {
+  BOUNDS_IN_ORDER,
+  READABLE_VERSION,
+  TARGET_WITH_GROUP,
+  wakingMetric,
+} from "../hpa/validate-spec.ts";
 import { LEAST_MINIMUM } from "../watermark/fields.ts";
 import { fieldsOf } from "./explain-field.ts";
 import { saying } from "./field-descriptions.ts";
@@ -55,12 +75,26 @@ export const FIELD_RULES: readonly Rule[] = [
   },
   mostReplicas("minReplicas"),
   mostReplicas("maxReplicas"),
-  { when: NATIVE, needs: length("metrics", 1), type: "FieldValueRequired", detail: "", fix: "write at least one metric" },
-  saying("with rules: watermark, minReplicas must be greater than or equal to 1", LEAST_MINIMUM.needs, is("rules", "watermark")),
+  {
+    when: NATIVE,
+    needs: length("metrics", 1),
+    type: "FieldValueRequired",
+    detail: "",
+    fix: "write at least one metric",
+  },
+  saying(
+    "with rules: watermark, minReplicas must be greater than or equal to 1",
+    LEAST_MINIMUM.needs,
+    is("rules", "watermark"),
+  ),
 ];
 
 /** The first design adds the group of these kinds, and the watermark rules only warn. */
-const ADDS_GROUP = all(set("hpa.cpuUtilization"), is("scaleTargetRef.kind", "Deployment", "ReplicaSet"), unset("scaleTargetRef.apiVersion"));
+const ADDS_GROUP = all(
+  set("hpa.cpuUtilization"),
+  is("scaleTargetRef.kind", "Deployment", "ReplicaSet"),
+  unset("scaleTargetRef.apiVersion"),
+);
 
 const targetGroup: Rule = {
   when: all(set("scaleTargetRef"), not(is("rules", "watermark")), not(ADDS_GROUP)),
@@ -101,12 +135,21 @@ const somethingProposes: Rule = {
 };
 
 const fallbackWithinBounds: Rule = {
-  needs: each("metrics", all(atLeast("onMissing.replicas", outer("minReplicas")), atMost("onMissing.replicas", outer("maxReplicas")))),
+  needs: each(
+    "metrics",
+    all(
+      atLeast("onMissing.replicas", outer("minReplicas")),
+      atMost("onMissing.replicas", outer("maxReplicas")),
+    ),
+  ),
   detail: "must lie within minReplicas and maxReplicas",
   fix: "write {minReplicas} to {maxReplicas}",
 };
 
-/** Rules of a spec with `rules: native`. The forms of other rules report the problems of their own fields. */
+/**
+ * Rules of a spec with `rules: native`. The forms of other rules report the problems of their own
+ * fields.
+ */
 export const SPEC_RULES: readonly Rule[] = [
   boundsInOrder,
   targetGroup,
@@ -115,29 +158,50 @@ export const SPEC_RULES: readonly Rule[] = [
     wakingMetric("hpa.metrics"),
     all(is("rules", "hpa"), is("minReplicas", 0)),
   ),
-  saying("minReplicas may not be 0 together with watermarks", noMarks("hpa.metrics"), is("minReplicas", 0)),
+  saying(
+    "minReplicas may not be 0 together with watermarks",
+    noMarks("hpa.metrics"),
+    is("minReplicas", 0),
+  ),
   uniqueNames,
   somethingProposes,
   ...NATIVE_RULES.ofSpec,
 ];
 
-/** Rules between the bounds of a spec and its metrics. They come after the rules of a metric, which say more. */
+/**
+ * Rules between the bounds of a spec and its metrics. They come after the rules of a metric, which
+ * say more.
+ */
 export const BOUNDS_OF_METRICS: readonly Rule[] = [fallbackWithinBounds];
 
 /** What no condition can say: whether an expression can be read, and which names it has. */
-export const formulaProblems = ({ metrics }: SpecRead): readonly Problem[] => [...namesOfFormulas(metrics), ...usedInputs(metrics)];
+export const formulaProblems = ({ metrics }: SpecRead): readonly Problem[] => [
+  ...namesOfFormulas(metrics),
+  ...usedInputs(metrics),
+];
 
-/** Each name of a formula is a metric whose value needs no pods: the average of some pods is no value of the workload. A formula of formulas could name itself. */
+/**
+ * Each name of a formula is a metric whose value needs no pods: the average of some pods is no
+ * value of the workload. A formula of formulas could name itself.
+ */
 const namesOfFormulas = (metrics: readonly MetricRead[]): readonly Problem[] =>
-  metrics.flatMap((metric, index) => namesIn(metric, `spec.metrics[${index}].formula.expression`, metrics));
+  metrics.flatMap((metric, index) =>
+    namesIn(metric, `spec.metrics[${index}].formula.expression`, metrics),
+  );
 
-const namesIn = ({ formula }: MetricRead, path: string, metrics: readonly MetricRead[]): readonly Problem[] => {
+const namesIn = (
+  { formula }: MetricRead,
+  path: string,
+  metrics: readonly MetricRead[],
+): readonly Problem[] => {
   const reading = formula?.expression ? readExpression(formula.expression) : undefined;
   if (reading?.kind !== "expression") return [];
   const known = metrics.filter(isForFormulas).map(nameOf);
   return [...reading.names].flatMap(([name, at]) => {
     if (known.includes(name)) return [];
-    const fault = metrics.some((metric) => nameOf(metric) === name) ? "is a formula, or a metric of pods" : "is the name of no other metric";
+    const fault = metrics.some((metric) => nameOf(metric) === name)
+      ? "is a formula, or a metric of pods"
+      : "is the name of no other metric";
     const fix =
       known.length > 0
         ? `write one of ${known.join(", ")}; a metric gets another name by its field name`
@@ -147,29 +211,46 @@ const namesIn = ({ formula }: MetricRead, path: string, metrics: readonly Metric
 };
 
 const isForFormulas = (metric: MetricRead): boolean =>
-  sourcesOf(metric).some((source) => source !== "formula" && sourceNamed(source).samplesOf === "whole");
+  sourcesOf(metric).some(
+    (source) => source !== "formula" && sourceNamed(source).samplesOf === "whole",
+  );
 
 const usedInputs = (metrics: readonly MetricRead[]): readonly Problem[] => {
-  const readings = metrics.flatMap(({ formula }) => (formula ? [readExpression(formula.expression ?? "")] : []));
+  const readings = metrics.flatMap(({ formula }) =>
+    formula ? [readExpression(formula.expression ?? "")] : [],
+  );
   // A formula that cannot be read has a problem of its own, and what it would name is not known.
   if (readings.some(({ kind }) => kind !== "expression")) return [];
-  const named = new Set(readings.flatMap((reading) => (reading.kind === "expression" ? [...reading.names.keys()] : [])));
+  const named = new Set(
+    readings.flatMap((reading) => (reading.kind === "expression" ? [...reading.names.keys()] : [])),
+  );
   return metrics.flatMap((metric, index) =>
     metric.input && !named.has(nameOf(metric))
-      ? [invalid(`spec.metrics[${index}].input`, `no formula names "${nameOf(metric)}"`, "name it in a formula, or give it a target instead")]
+      ? [
+          invalid(
+            `spec.metrics[${index}].input`,
+            `no formula names "${nameOf(metric)}"`,
+            "name it in a formula, or give it a target instead",
+          ),
+        ]
       : [],
   );
 };
 
 const RULES: readonly string[] = SPEC_FIELDS.rules.about.choices ?? [];
 
-/** Fields of a block that stand beside it, as in the form that they come from. Metrics are recognized by their type. */
+/**
+ * Fields of a block that stand beside it, as in the form that they come from. Metrics are
+ * recognized by their type.
+ */
 export const strayFields = ({ rules }: SpecRead, written: Json): readonly Problem[] => {
   if (!RULES.includes(rules)) return [];
   return BLOCKS.flatMap((block) =>
     writtenNames(written)
       .filter((name) =>
-        Object.hasOwn(SPEC_FIELDS, name) ? block === "hpa" && isForeignList(name, written) : Object.hasOwn(fieldsOf(SPEC_FIELDS[block].about), name),
+        Object.hasOwn(SPEC_FIELDS, name)
+          ? block === "hpa" && isForeignList(name, written)
+          : Object.hasOwn(fieldsOf(SPEC_FIELDS[block].about), name),
       )
       .map((name) =>
         forbidden(
@@ -181,9 +262,12 @@ export const strayFields = ({ rules }: SpecRead, written: Json): readonly Proble
   );
 };
 
-const writtenNames = (written: Json): readonly string[] => Object.keys(written).filter((name) => (written[name] ?? undefined) !== undefined);
+const writtenNames = (written: Json): readonly string[] =>
+  Object.keys(written).filter((name) => (written[name] ?? undefined) !== undefined);
 
-/** Metrics of autoscaling/v2 and of a WatermarkPodAutoscaler have a type; native metrics have none. */
+/**
+ * Metrics of autoscaling/v2 and of a WatermarkPodAutoscaler have a type; native metrics have none.
+ */
 const isForeignList = (name: string, written: Json): boolean =>
   name === "metrics" &&
   Array.isArray(written[name]) &&

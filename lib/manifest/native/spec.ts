@@ -1,11 +1,24 @@
 import { readInstant, SECOND_MS } from "../../model/time-text.ts";
 import { milliOf, floatOf, type Quantity } from "../../model/quantity.ts";
 import type { CommonSpec } from "../../model/spec-common.ts";
-import type { NativeRules, NativeSpec, Band, NativeMetric, NativeSource, OnMissing } from "../../model/spec-native.ts";
+import type {
+  NativeRules,
+  NativeSpec,
+  Band,
+  NativeMetric,
+  NativeSource,
+  OnMissing,
+} from "../../model/spec-native.ts";
 import { targetRef } from "../hpa/spec.ts";
 import { scheduleOf } from "./schedule-rules.ts";
 import type { RulesRead, SpecRead, MetricRead } from "./spec-fields.ts";
-import { type AnySource, namedBy, SOURCE_NAMES, type SourceName, sourceNamed } from "../../sources/sources.ts";
+import {
+  type AnySource,
+  namedBy,
+  SOURCE_NAMES,
+  type SourceName,
+  sourceNamed,
+} from "../../sources/sources.ts";
 import { nonEmpty, present } from "../../model/json.ts";
 
 /** Converts a valid spec with `rules: native`. */
@@ -18,27 +31,49 @@ export const nativeSpecOf = (read: SpecRead): NativeSpec => ({
   combine: read.combine,
   scaleUp: rulesOf(read.scaleUp),
   scaleDown: rulesOf(read.scaleDown),
-  ...(read.flapBudget && { flapBudget: { reversals: read.flapBudget.reversals ?? 1, periodSeconds: read.flapBudget.periodSeconds ?? 1 } }),
+  ...(read.flapBudget && {
+    flapBudget: {
+      reversals: read.flapBudget.reversals ?? 1,
+      periodSeconds: read.flapBudget.periodSeconds ?? 1,
+    },
+  }),
   ...(read.idle && { idle: read.idle }),
   ...governedOf(read),
 });
 
 /** The fields of the manifest that all rules share. */
-export const governedOf = (read: Pick<SpecRead, "owner" | "dryRun" | "pausedUntil" | "schedule">): CommonSpec => {
+export const governedOf = (
+  read: Pick<SpecRead, "owner" | "dryRun" | "pausedUntil" | "schedule">,
+): CommonSpec => {
   const { owner, dryRun, pausedUntil } = read;
   const pausedUntilMs = readInstant(pausedUntil ?? "");
-  return present({ owner: owner || undefined, dryRun: dryRun || undefined, pausedUntilMs, schedule: nonEmpty(scheduleOf(read)) });
+  return present({
+    owner: owner || undefined,
+    dryRun: dryRun || undefined,
+    pausedUntilMs,
+    schedule: nonEmpty(scheduleOf(read)),
+  });
 };
 
 const rulesOf = ({ policies, ...rules }: RulesRead): NativeRules => ({
   ...rules,
-  policies: policies.map(({ type = "Pods", value, periodSeconds = 1 }) => ({ type, valueMilli: value ? Number(milliOf(value)) : 0, periodSeconds })),
+  policies: policies.map(({ type = "Pods", value, periodSeconds = 1 }) => ({
+    type,
+    valueMilli: value ? Number(milliOf(value)) : 0,
+    periodSeconds,
+  })),
 });
 
-export const sourcesOf = (read: MetricRead): readonly SourceName[] => SOURCE_NAMES.filter((name) => read[name] !== undefined);
+export const sourcesOf = (read: MetricRead): readonly SourceName[] =>
+  SOURCE_NAMES.filter((name) => read[name] !== undefined);
 
-/** The first source of the metric with what the manifest says of it; a metric without any is read as a resource without a name. */
-const readSource = (read: MetricRead): readonly [AnySource, Readonly<Record<string, unknown>>, SourceName] => {
+/**
+ * The first source of the metric with what the manifest says of it; a metric without any is read as
+ * a resource without a name.
+ */
+const readSource = (
+  read: MetricRead,
+): readonly [AnySource, Readonly<Record<string, unknown>>, SourceName] => {
   for (const name of SOURCE_NAMES) {
     const block = read[name];
     if (block !== undefined) return [sourceNamed(name), { ...block }, name];
@@ -46,14 +81,17 @@ const readSource = (read: MetricRead): readonly [AnySource, Readonly<Record<stri
   return [sourceNamed("resource"), {}, "resource"];
 };
 
-export const measureOf = (read: MetricRead): NativeMetric["measure"] => read.measure ?? readSource(read)[0].measures[0];
+export const measureOf = (read: MetricRead): NativeMetric["measure"] =>
+  read.measure ?? readSource(read)[0].measures[0];
 
 /** The given name, or the name of the source. */
 export const nameOf = (read: MetricRead): string => {
   if (read.name) return read.name;
   const [, block, name] = readSource(read);
   const fields = namedBy(name);
-  const [given] = fields.map((field) => block[field]).filter((value) => typeof value === "string" && value !== "");
+  const [given] = fields
+    .map((field) => block[field])
+    .filter((value) => typeof value === "string" && value !== "");
   return String(given ?? (fields.length === 0 ? name : ""));
 };
 
@@ -70,19 +108,28 @@ const metricOf = (read: MetricRead): NativeMetric => ({
   ...(read.activation && { activationMilli: milliOf(read.activation) }),
 });
 
-/** The default age is the time of three answers: then two of them were lost. A source whose values are old when they come adds their age. */
+/**
+ * The default age is the time of three answers: then two of them were lost. A source whose values
+ * are old when they come adds their age.
+ */
 const timesOf = (read: MetricRead): Pick<NativeMetric, "everyMs" | "maxAgeMs"> => {
   if (!isOfRegistered(read)) return {};
   const [source, block] = readSource(read);
   const own = source.times?.(block);
   const everySeconds = read.everySeconds ?? own?.everySeconds;
-  const { maxAgeSeconds = Math.max(LEAST_AGE_SECONDS, 3 * (everySeconds ?? 0), own?.leastAgeSeconds ?? 0) } = read;
-  return { ...(everySeconds !== undefined && { everyMs: everySeconds * SECOND_MS }), maxAgeMs: maxAgeSeconds * SECOND_MS };
+  const {
+    maxAgeSeconds = Math.max(LEAST_AGE_SECONDS, 3 * (everySeconds ?? 0), own?.leastAgeSeconds ?? 0),
+  } = read;
+  return {
+    ...(everySeconds !== undefined && { everyMs: everySeconds * SECOND_MS }),
+    maxAgeMs: maxAgeSeconds * SECOND_MS,
+  };
 };
 
 const LEAST_AGE_SECONDS = 180;
 
-export const isOfRegistered = (read: MetricRead): boolean => readSource(read)[0].asking.way === "registered";
+export const isOfRegistered = (read: MetricRead): boolean =>
+  readSource(read)[0].asking.way === "registered";
 
 const sourceOf = (read: MetricRead): NativeSource => {
   const [source, block] = readSource(read);
@@ -92,7 +139,12 @@ const sourceOf = (read: MetricRead): NativeSource => {
 const level = (quantity: Quantity | undefined): bigint => (quantity ? milliOf(quantity) : 0n);
 
 const bandOf = ({ target, tolerance, watermarks }: MetricRead): Band => {
-  if (watermarks) return { kind: "watermarks", lowMilli: level(watermarks.low), highMilli: level(watermarks.high) };
+  if (watermarks)
+    return {
+      kind: "watermarks",
+      lowMilli: level(watermarks.low),
+      highMilli: level(watermarks.high),
+    };
   return {
     kind: "target",
     milli: level(target),
@@ -101,5 +153,9 @@ const bandOf = ({ target, tolerance, watermarks }: MetricRead): Band => {
   };
 };
 
-const onMissingOf = ({ action, replicas = 1, afterSeconds = 0 }: MetricRead["onMissing"]): OnMissing =>
+const onMissingOf = ({
+  action,
+  replicas = 1,
+  afterSeconds = 0,
+}: MetricRead["onMissing"]): OnMissing =>
   action === "fallback" ? { action, replicas, afterSeconds } : { action };

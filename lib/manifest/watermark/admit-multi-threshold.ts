@@ -18,15 +18,19 @@ import {
 } from "./multi-threshold-fields.ts";
 import { WATERMARK_SPEC_FIELDS } from "./shape.ts";
 
-/** How one HPA form names the fields of its metrics, and what admits it when they have marks. A form without a list of metrics uses the names of v2. */
+/**
+ * How one HPA form names the fields of its metrics, and what admits it when they have marks. A form
+ * without a list of metrics uses the names of v2.
+ */
 export interface MarkedForm {
   readonly naming: Naming;
   readonly admit: AdmitForm;
 }
 
 /**
- * Admits a HorizontalPodAutoscaler with multi-threshold fields. With watermarks only, the watermark rules decide; with other fields too, the rules of an HPA with marks. Every other manifest is
- * left to its own form.
+ * Admits a HorizontalPodAutoscaler with multi-threshold fields. With watermarks only, the watermark
+ * rules decide; with other fields too, the rules of an HPA with marks. Every other manifest is left
+ * to its own form.
  */
 export const orMultiThreshold =
   (plain: AdmitForm, marked: MarkedForm): AdmitForm =>
@@ -38,43 +42,75 @@ export const orMultiThreshold =
         ? admitWatermarks(named(document, "flat"), context, old)
         : withDryRun(marks ? marked.admit : plain, named(document, marked.naming), context, old);
     const reported = new Set(outcome.problems.map(({ field }) => field));
-    return { ...outcome, problems: [...outcome.problems, ...mixed(document).filter(({ field }) => !reported.has(field))] };
+    return {
+      ...outcome,
+      problems: [
+        ...outcome.problems,
+        ...mixed(document).filter(({ field }) => !reported.has(field)),
+      ],
+    };
   };
 
 /** dryRun counts in every manifest of this form. Other HPA forms do not have it. */
-const withDryRun = (admit: AdmitForm, document: unknown, context: ReadContext, old: FormOutcome | undefined): FormOutcome => {
+const withDryRun = (
+  admit: AdmitForm,
+  document: unknown,
+  context: ReadContext,
+  old: FormOutcome | undefined,
+): FormOutcome => {
   const { dryRun, ...spec } = objectAt(document, "spec");
   const dry = DRY_RUN(dryRun, "spec.dryRun", context);
   const outcome = admit(isObject(document) ? { ...document, spec } : document, context, old);
   if (!dry) return outcome;
   const stored = { ...outcome.stored, spec: { ...outcome.stored.spec, dryRun: true } };
-  return { ...outcome, spec: { ...outcome.spec, dryRun: true }, stored, meaning: { dryRun: true, other: outcome.meaning } };
+  return {
+    ...outcome,
+    spec: { ...outcome.spec, dryRun: true },
+    stored,
+    meaning: { dryRun: true, other: outcome.meaning },
+  };
 };
 
 const { scaleTargetRef, minReplicas, maxReplicas, dryRun: DRY_RUN } = WATERMARK_SPEC_FIELDS;
 /** Metrics are read later, because the rule that refuses targets has its own message. */
-const FIELDS = { scaleTargetRef, minReplicas, maxReplicas, metrics: anything, ...THRESHOLD_FIELDS, dryRun: DRY_RUN } as const;
+const FIELDS = {
+  scaleTargetRef,
+  minReplicas,
+  maxReplicas,
+  metrics: anything,
+  ...THRESHOLD_FIELDS,
+  dryRun: DRY_RUN,
+} as const;
 const DOCUMENT = objectOf({ ...HEAD, spec: objectOf(FIELDS) });
 /** Plain targets are refused beside marks, and the shape of the marks does not have them. */
 const PLAIN = ["target", "targetValue", "targetAverageValue", "targetAverageUtilization"];
 
-/** The rules of the proposal: the current count, not the ready pods, and whole percents (proposals.md §5). */
+/**
+ * The rules of the proposal: the current count, not the ready pods, and whole percents
+ * (proposals.md §5).
+ */
 const admitWatermarks: AdmitForm = (document, context, old) => {
-  // Reads the document twice: first for unknown fields of this form, then the values by the shared shape.
+  // Reads the document twice: first for unknown fields of this form, then the values by the shared
+  // shape.
   const own = newReadContext();
   DOCUMENT(document, "", own);
   context.warnings.push(...own.warnings, ...defaultsWarning(objectAt(document, "spec")));
-  const outcome = admitWatermarkAs({ counts: "current", apiVersion: "autoscaling/v2", kind: "HorizontalPodAutoscaler" })(
-    ownFieldsOf(document),
-    context,
-    old,
-  );
+  const outcome = admitWatermarkAs({
+    counts: "current",
+    apiVersion: "autoscaling/v2",
+    kind: "HorizontalPodAutoscaler",
+  })(ownFieldsOf(document), context, old);
   return { ...outcome, problems: [...outcome.problems, ...wholePercents(document)] };
 };
 
-/** The document with only the fields of this form. An absent selector selects everything, and refused targets are removed. */
+/**
+ * The document with only the fields of this form. An absent selector selects everything, and
+ * refused targets are removed.
+ */
 const ownFieldsOf = (document: unknown): unknown => {
-  const metrics = metricsOf(document).map((metric) => (isObject(metric) ? { ...metric, ...blocksOf(metric) } : metric));
+  const metrics = metricsOf(document).map((metric) =>
+    isObject(metric) ? { ...metric, ...blocksOf(metric) } : metric,
+  );
   const spec = Object.entries(objectAt(document, "spec")).filter(([name]) => name in FIELDS);
   const { apiVersion, kind, metadata } = isObject(document) ? document : {};
   return { apiVersion, kind, metadata, spec: { ...Object.fromEntries(spec), metrics } };
@@ -85,7 +121,9 @@ const blocksOf = (metric: Readonly<Record<string, unknown>>): Readonly<Record<st
     ["external", "resource"]
       .filter((block) => isObject(metric[block]))
       .map((block) => {
-        const plain = Object.entries(objectAt(metric, block)).filter(([name]) => !PLAIN.includes(name));
+        const plain = Object.entries(objectAt(metric, block)).filter(
+          ([name]) => !PLAIN.includes(name),
+        );
         return [block, { metricSelector: {}, ...Object.fromEntries(plain) }];
       }),
   );

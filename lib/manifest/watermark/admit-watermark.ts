@@ -8,7 +8,14 @@ import { type AdmitForm, metadataOf, metadataProblems } from "../form.ts";
 import { apiProblems, rulesProblems } from "../hpa/api-problems.ts";
 import { HEAD } from "../hpa/v2-shape.ts";
 import { LEAST_MAXIMUM, LEAST_MINIMUM, NAME_RULES, RECOMMENDER_URL, SETTINGS } from "./fields.ts";
-import { type Defaulted, defaulted, manifestMetric, WATERMARK_SPEC, type WatermarkManifestSpec, watermarkSpecFrom } from "./shape.ts";
+import {
+  type Defaulted,
+  defaulted,
+  manifestMetric,
+  WATERMARK_SPEC,
+  type WatermarkManifestSpec,
+  watermarkSpecFrom,
+} from "./shape.ts";
 import { watermarkSpecOf } from "./spec.ts";
 import { breaches } from "./validity.ts";
 
@@ -21,7 +28,10 @@ export interface WatermarkForm {
   readonly kind: string;
 }
 
-/** Admits a WatermarkPodAutoscaler: the schema's bounds, the defaults, then the controller's own rules (watermark.md 1). */
+/**
+ * Admits a WatermarkPodAutoscaler: the schema's bounds, the defaults, then the controller's own
+ * rules (watermark.md 1).
+ */
 export const admitWatermarkAs =
   ({ counts, ...form }: WatermarkForm): AdmitForm =>
   (document, context, old) => {
@@ -31,12 +41,22 @@ export const admitWatermarkAs =
     const spec = defaulted(draft, counts);
     context.warnings.push(...warningsOf(spec, metadata.annotations));
     const broken = breaches(spec, counts);
-    const problems = [...metadataProblems(metadata, old?.metadata), ...schemaProblems(draft), ...broken];
+    const problems = [
+      ...metadataProblems(metadata, old?.metadata),
+      ...schemaProblems(draft),
+      ...broken,
+    ];
     return {
       metadata,
       // The schema comes before the rule of the controller.
       problems: firstOfEach(problems),
-      spec: watermarkSpecOf(draft, metadata.annotations, { skipNotScalingEvents: false, clusterName: "", counts }, spec, broken),
+      spec: watermarkSpecOf(
+        draft,
+        metadata.annotations,
+        { skipNotScalingEvents: false, clusterName: "", counts },
+        spec,
+        broken,
+      ),
       stored: { ...form, spec: storedSpec(spec) },
       meaning: { spec, annotations: metadata.annotations },
     };
@@ -57,13 +77,21 @@ const schemaProblems = (spec: WatermarkManifestSpec): readonly Problem[] => [
   ...rulesProblems([LEAST_MINIMUM], spec, "spec"),
   ...BOUNDED.flatMap((name) => apiProblems(SETTINGS[name], spec[name], `spec.${name}`)),
   ...rulesProblems([LEAST_MAXIMUM], spec, "spec"),
-  ...spec.metrics.flatMap((metric, index) => rulesProblems(NAME_RULES, manifestMetric(metric), `spec.metrics[${index}]`)),
-  ...(spec.recommender ? apiProblems(RECOMMENDER_URL, spec.recommender.url, "spec.recommender.url") : []),
+  ...spec.metrics.flatMap((metric, index) =>
+    rulesProblems(NAME_RULES, manifestMetric(metric), `spec.metrics[${index}]`),
+  ),
+  ...(spec.recommender
+    ? apiProblems(RECOMMENDER_URL, spec.recommender.url, "spec.recommender.url")
+    : []),
 ];
 
-const warningsOf = (spec: WatermarkManifestSpec, annotations: WatermarkAnnotations): readonly Warning[] => {
+const warningsOf = (
+  spec: WatermarkManifestSpec,
+  annotations: WatermarkAnnotations,
+): readonly Warning[] => {
   const { metrics, recommender, algorithm, convergeTowardsWatermark: converge } = spec;
-  const hasMarks = recommender?.highWatermark !== undefined && recommender.lowWatermark !== undefined;
+  const hasMarks =
+    recommender?.highWatermark !== undefined && recommender.lowWatermark !== undefined;
   const attributes = logAttributes(annotations);
   const annotation = `metadata.annotations["${WATERMARK_ANNOTATIONS.logAttributes}"]`;
   return [
@@ -85,14 +113,21 @@ const warningsOf = (spec: WatermarkManifestSpec, annotations: WatermarkAnnotatio
       "an empty apiVersion means the core group, which has no Deployment",
       "write apiVersion: apps/v1",
     ),
-    ...warnIf(!["average", "absolute"].includes(algorithm), "spec.algorithm", `"${algorithm}" is read as absolute`, "write absolute or average"),
+    ...warnIf(
+      !["average", "absolute"].includes(algorithm),
+      "spec.algorithm",
+      `"${algorithm}" is read as absolute`,
+      "write absolute or average",
+    ),
     ...warnIf(
       !["", "highwatermark", "lowwatermark"].includes(converge),
       "spec.convergeTowardsWatermark",
       `"${converge}" means off`,
       "write highwatermark or lowwatermark",
     ),
-    ...(attributes.kind === "unreadable" ? warnIf(true, annotation, attributes.message, "write a JSON object") : []),
+    ...(attributes.kind === "unreadable"
+      ? warnIf(true, annotation, attributes.message, "write a JSON object")
+      : []),
   ];
 };
 
@@ -117,11 +152,18 @@ const storedSpec = ({ metrics, recommender, ...rest }: Defaulted): Json => ({
 });
 
 const withoutEmpty = (members: Json): Json =>
-  Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined && value !== "" && value !== 0 && value !== false));
+  Object.fromEntries(
+    Object.entries(members).filter(
+      ([, value]) => value !== undefined && value !== "" && value !== 0 && value !== false,
+    ),
+  );
 
 const shape = z.record(z.string(), z.unknown());
 
-/** Reads the annotation `wpa.datadoghq.com/logs-attributes` for the log lines of its autoscaler. A failure only warns (watermark.md 1.4, 2.2). */
+/**
+ * Reads the annotation `wpa.datadoghq.com/logs-attributes` for the log lines of its autoscaler. A
+ * failure only warns (watermark.md 1.4, 2.2).
+ */
 export const logAttributes = (
   annotations: WatermarkAnnotations,
 ):

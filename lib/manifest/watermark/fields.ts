@@ -1,5 +1,16 @@
 import { type FieldDescription, foreignBlock, type Words } from "../../fields/field-types.ts";
-import { all, any, atLeast, atMost, type Condition, is, length, not, type Rule, set } from "../../fields/rule.ts";
+import {
+  all,
+  any,
+  atLeast,
+  atMost,
+  type Condition,
+  is,
+  length,
+  not,
+  type Rule,
+  set,
+} from "../../fields/rule.ts";
 import {
   choice,
   flag,
@@ -27,7 +38,10 @@ const MARKS = {
   lowWatermark: quantity("Below it the count shrinks; by default the high mark."),
 };
 
-/** A rule of the controller, in the words that conformance compares (watermark.md 1.3). `{metric}` is the name of a metric and its labels. */
+/**
+ * A rule of the controller, in the words that conformance compares (watermark.md 1.3). `{metric}`
+ * is the name of a metric and its labels.
+ */
 const breach = (needs: Condition, at: string, [detail, fix]: Words, when?: Condition): Rule => ({
   needs,
   at,
@@ -42,7 +56,11 @@ type Type = "External" | "Resource";
 /** The block that the type names, with its marks in order; other blocks are ignored. */
 const rulesOfType = (type: Type, block: string, name: string): readonly Rule[] => {
   const ofType = is("type", type);
-  const [high, low, selector] = [`${block}.highWatermark`, `${block}.lowWatermark`, `${block}.metricSelector`];
+  const [high, low, selector] = [
+    `${block}.highWatermark`,
+    `${block}.lowWatermark`,
+    `${block}.metricSelector`,
+  ];
   const marked = any(set(high), set(low));
   const ordered = atMost(low, high);
   const write = `write the block ${block} with ${name}, metricSelector and at least one watermark`;
@@ -51,9 +69,22 @@ const rulesOfType = (type: Type, block: string, name: string): readonly Rule[] =
     {
       ...saying(demand, all(set(block), set(`${block}.${name}`), set(selector), marked), ofType),
       parts: [
-        breach(set(block), block, [`metric.${type} is nil while metric.Type is '${type}'`, write], ofType),
+        breach(
+          set(block),
+          block,
+          [`metric.${type} is nil while metric.Type is '${type}'`, write],
+          ofType,
+        ),
         breach(marked, block, ["at least one watermark (low/high) should be set", write], ofType),
-        breach(set(selector), selector, [`missing Labels for the ${type} metric {name}`, "write metricSelector, {} to select everything"], ofType),
+        breach(
+          set(selector),
+          selector,
+          [
+            `missing Labels for the ${type} metric {name}`,
+            "write metricSelector, {} to select everything",
+          ],
+          ofType,
+        ),
       ],
     },
     {
@@ -75,13 +106,29 @@ const rulesOfType = (type: Type, block: string, name: string): readonly Rule[] =
 
 const TYPES: readonly Type[] = ["External", "Resource"];
 
-export const METRIC_RULES: readonly Rule[] = [...rulesOfType("External", "external", "metricName"), ...rulesOfType("Resource", "resource", "name")];
+export const METRIC_RULES: readonly Rule[] = [
+  ...rulesOfType("External", "external", "metricName"),
+  ...rulesOfType("Resource", "resource", "name"),
+];
 /** A block has a name, of which the original has no rule. */
 export const NAME_RULES: readonly Rule[] = [
-  { when: all(not(is("type", "Resource")), set("external")), needs: set("external.metricName"), detail: "", fix: "name the metric" },
-  { when: all(is("type", "Resource"), set("resource")), needs: set("resource.name"), detail: "", fix: "name the metric" },
+  {
+    when: all(not(is("type", "Resource")), set("external")),
+    needs: set("external.metricName"),
+    detail: "",
+    fix: "name the metric",
+  },
+  {
+    when: all(is("type", "Resource"), set("resource")),
+    needs: set("resource.name"),
+    detail: "",
+    fix: "name the metric",
+  },
 ];
-export const KNOWN_TYPE = breach(is("type", ...TYPES), "type", ["incorrect metric.Type: '{type}'", "write External or Resource"]);
+export const KNOWN_TYPE = breach(is("type", ...TYPES), "type", [
+  "incorrect metric.Type: '{type}'",
+  "write External or Resource",
+]);
 
 const METRIC = object(
   "One metric: its type, and the block of that type.",
@@ -89,12 +136,18 @@ const METRIC = object(
     type: choice("Where the metric comes from.", TYPES, REQUIRED),
     external: object("The sum of all series of an external metric.", {
       metricName: text("Name of the metric; required."),
-      metricSelector: { ...SELECTOR, meaning: "Labels that the series must have, {} for all; required." },
+      metricSelector: {
+        ...SELECTOR,
+        meaning: "Labels that the series must have, {} for all; required.",
+      },
       ...MARKS,
     }),
     resource: object("The sum of the pods' use of a resource.", {
       name: text("The resource; required."),
-      metricSelector: { ...SELECTOR, meaning: "Labels that the pods must have, {} for all; required." },
+      metricSelector: {
+        ...SELECTOR,
+        meaning: "Labels that the pods must have, {} for all; required.",
+      },
       ...MARKS,
     }),
   },
@@ -104,7 +157,10 @@ const METRIC = object(
 export const RECOMMENDER_URL = text("Address to ask, http or https.", {
   ...REQUIRED,
   pattern: HTTP_ADDRESS,
-  faults: (url) => (URL.canParse(url) && /^https?:$/.test(new URL(url).protocol) ? [] : ["must be an http or https address"]),
+  faults: (url) =>
+    URL.canParse(url) && /^https?:$/.test(new URL(url).protocol)
+      ? []
+      : ["must be an http or https address"],
   faultsFix: "write it with its scheme, such as https://recommender.example/v1",
   api: { required: ["", "write its address, http:// or https://"] },
 });
@@ -126,24 +182,50 @@ const RECOMMENDER = object("An external recommender instead of metrics.", {
   }),
 });
 
-const atLeastWords = (least: number): Words => [`must be greater than or equal to ${least}`, `write ${least} or more`];
+const atLeastWords = (least: number): Words => [
+  `must be greater than or equal to ${least}`,
+  `write ${least} or more`,
+];
 const NOT_NEGATIVE = { least: 0, api: { least: atLeastWords(0) } } as const;
 
 /** Settings of the rules, beside metrics and recommender. */
 export const SETTINGS = {
   algorithm: text("absolute, or average to divide values by the ready pods."),
-  tolerance: quantity("Width added to each mark, a share of it; 0 means the default of 100m.", { least: 0, most: 1 }),
-  scaleUpLimitFactor: quantity("Percent of the count that one step may add.", { least: 0 }),
-  scaleDownLimitFactor: quantity("Percent of the count that one step may take away; below 100, with counts: current up to it.", {
+  tolerance: quantity("Width added to each mark, a share of it; 0 means the default of 100m.", {
     least: 0,
-    most: 100,
+    most: 1,
   }),
-  upscaleForbiddenWindowSeconds: integer("No scale up for this time after any scale.", NOT_NEGATIVE),
-  downscaleForbiddenWindowSeconds: integer("No scale down for this time after any scale.", NOT_NEGATIVE),
-  upscaleDelayAboveWatermarkSeconds: integer("How long a breach of the high mark must last.", NOT_NEGATIVE),
-  downscaleDelayBelowWatermarkSeconds: integer("How long a breach of the low mark must last.", NOT_NEGATIVE),
-  replicaScalingAbsoluteModulo: integer("Counts are multiples of this.", { least: 1, api: { least: atLeastWords(1) } }),
-  convergeTowardsWatermark: text("highwatermark or lowwatermark: between the marks the count moves towards it."),
+  scaleUpLimitFactor: quantity("Percent of the count that one step may add.", { least: 0 }),
+  scaleDownLimitFactor: quantity(
+    "Percent of the count that one step may take away; below 100, with counts: current up to it.",
+    {
+      least: 0,
+      most: 100,
+    },
+  ),
+  upscaleForbiddenWindowSeconds: integer(
+    "No scale up for this time after any scale.",
+    NOT_NEGATIVE,
+  ),
+  downscaleForbiddenWindowSeconds: integer(
+    "No scale down for this time after any scale.",
+    NOT_NEGATIVE,
+  ),
+  upscaleDelayAboveWatermarkSeconds: integer(
+    "How long a breach of the high mark must last.",
+    NOT_NEGATIVE,
+  ),
+  downscaleDelayBelowWatermarkSeconds: integer(
+    "How long a breach of the low mark must last.",
+    NOT_NEGATIVE,
+  ),
+  replicaScalingAbsoluteModulo: integer("Counts are multiples of this.", {
+    least: 1,
+    api: { least: atLeastWords(1) },
+  }),
+  convergeTowardsWatermark: text(
+    "highwatermark or lowwatermark: between the marks the count moves towards it.",
+  ),
   tolerateZero: flag("A value of 0 counts like any other value."),
   minAvailableReplicaPercentage: integer("Percent of the pods that must be ready.", {
     most: 100,
@@ -154,7 +236,11 @@ export const SETTINGS = {
 
 const [leastDetail, leastFix] = atLeastWords(1);
 /** Bounds of the schema for fields that every form has. */
-export const LEAST_MINIMUM: Rule = { needs: atLeast("minReplicas", 1), detail: leastDetail, fix: leastFix };
+export const LEAST_MINIMUM: Rule = {
+  needs: atLeast("minReplicas", 1),
+  detail: leastDetail,
+  fix: leastFix,
+};
 export const LEAST_MAXIMUM: Rule = {
   needs: atLeast("maxReplicas", 1),
   type: "FieldValueRequired",
@@ -169,10 +255,16 @@ const RECOMMENDED = set("recommender");
 
 const within = (name: keyof typeof SETTINGS): Condition => {
   const { least, most } = SETTINGS[name];
-  return all(...(least === undefined ? [] : [atLeast(name, least)]), ...(most === undefined ? [] : [atMost(name, most)]));
+  return all(
+    ...(least === undefined ? [] : [atLeast(name, least)]),
+    ...(most === undefined ? [] : [atMost(name, most)]),
+  );
 };
 
-/** The rules of the controller in its order, before the rules of a metric. `{toleranceText}` and the like are the values as it prints them. */
+/**
+ * The rules of the controller in its order, before the rules of a metric. `{toleranceText}` and the
+ * like are the values as it prints them.
+ */
 export const SPEC_RULES: readonly Rule[] = [
   breach(all(set("scaleTargetRef.kind"), set("scaleTargetRef.name")), "scaleTargetRef", [
     "the Spec.ScaleTargetRef should be populated, currently Kind:{kind} and/or Name:{name} are not set properly",
@@ -201,7 +293,10 @@ export const SPEC_RULES: readonly Rule[] = [
   breach(
     NO_METRICS,
     "recommender",
-    ["recommender and metrics can't be set at the same time, please choose one", "keep one of recommender and metrics"],
+    [
+      "recommender and metrics can't be set at the same time, please choose one",
+      "keep one of recommender and metrics",
+    ],
     RECOMMENDED,
   ),
 ];
@@ -218,6 +313,10 @@ export const WATERMARK_BLOCK = foreignBlock(
   },
   [
     saying("recommender may not be set together with metrics", NO_METRICS, RECOMMENDED),
-    saying("scaleDownLimitFactor must be less than 100, except with counts: current", BELOW_100, not(CURRENT)),
+    saying(
+      "scaleDownLimitFactor must be less than 100, except with counts: current",
+      BELOW_100,
+      not(CURRENT),
+    ),
   ],
 );

@@ -1,12 +1,34 @@
 import { type Json, present } from "../../model/json.ts";
-import { anything, int32, listOf, objectOf, type ReadAs, type Shape, text, textMap } from "../../fields/shape.ts";
+import {
+  anything,
+  int32,
+  listOf,
+  objectOf,
+  type ReadAs,
+  type Shape,
+  text,
+  textMap,
+} from "../../fields/shape.ts";
 import { canonicalOf, type Quantity, milliOf, parseQuantity } from "../../model/quantity.ts";
-import { CROSS_VERSION_REFERENCE, LABEL_SELECTOR, MARKS, type Selector, THRESHOLD_FIELDS } from "../hpa/v2-shape.ts";
+import {
+  CROSS_VERSION_REFERENCE,
+  LABEL_SELECTOR,
+  MARKS,
+  type Selector,
+  THRESHOLD_FIELDS,
+} from "../hpa/v2-shape.ts";
 import type { WatermarkSpec } from "../../model/spec-watermark.ts";
 
-/** The spec of a `datadoghq.com/v1alpha1 WatermarkPodAutoscaler` as written, before defaults (watermark.md 1.1). */
+/**
+ * The spec of a `datadoghq.com/v1alpha1 WatermarkPodAutoscaler` as written, before defaults
+ * (watermark.md 1.1).
+ */
 export interface WatermarkManifestSpec {
-  readonly scaleTargetRef: { readonly kind: string; readonly name: string; readonly apiVersion: string };
+  readonly scaleTargetRef: {
+    readonly kind: string;
+    readonly name: string;
+    readonly apiVersion: string;
+  };
   readonly metrics: readonly WatermarkManifestMetric[];
   readonly recommender?: WatermarkManifestRecommender;
   readonly minReplicas?: number;
@@ -53,7 +75,12 @@ export interface WatermarkManifestRecommender {
 const flag: Shape<boolean> = (value, path, context) => {
   if (value === null || value === undefined) return undefined;
   if (typeof value === "boolean") return value;
-  context.problems.push({ field: path, type: "FieldValueTypeInvalid", detail: "must be true or false", fix: "write true or false" });
+  context.problems.push({
+    field: path,
+    type: "FieldValueTypeInvalid",
+    detail: "must be true or false",
+    fix: "write true or false",
+  });
   return undefined;
 };
 
@@ -77,7 +104,13 @@ export const WATERMARK_SPEC_FIELDS = {
     }),
     {},
   ),
-  recommender: objectOf({ url: text, targetType: text, settings: textMap, ...MARKS, tlsConfig: TLS }),
+  recommender: objectOf({
+    url: text,
+    targetType: text,
+    settings: textMap,
+    ...MARKS,
+    tlsConfig: TLS,
+  }),
   minReplicas: int32,
   maxReplicas: int32,
   ...THRESHOLD_FIELDS,
@@ -111,7 +144,16 @@ const ZEROS = {
 
 /** Absent numbers are 0 and absent texts empty, as in the original. */
 export const watermarkSpecFrom = (read: Read): WatermarkManifestSpec => {
-  const { scaleTargetRef, metrics, recommender, tolerance, scaleUpLimitFactor, scaleDownLimitFactor, readinessDelay: _dropped, ...plain } = read;
+  const {
+    scaleTargetRef,
+    metrics,
+    recommender,
+    tolerance,
+    scaleUpLimitFactor,
+    scaleDownLimitFactor,
+    readinessDelay: _dropped,
+    ...plain
+  } = read;
   return {
     ...ZEROS,
     ...present(plain),
@@ -123,7 +165,10 @@ export const watermarkSpecFrom = (read: Read): WatermarkManifestSpec => {
 };
 
 type ReadMetric = NonNullable<Read["metrics"]>[number];
-type ReadMarks = { readonly highWatermark?: Quantity | undefined; readonly lowWatermark?: Quantity | undefined };
+type ReadMarks = {
+  readonly highWatermark?: Quantity | undefined;
+  readonly lowWatermark?: Quantity | undefined;
+};
 
 const metricFrom = ({ type, external, resource }: ReadMetric): WatermarkManifestMetric => ({
   type: type ?? "",
@@ -131,7 +176,11 @@ const metricFrom = ({ type, external, resource }: ReadMetric): WatermarkManifest
   ...(resource && { resource: blockFrom(resource.name, resource.metricSelector, resource) }),
 });
 
-const blockFrom = (name: string | undefined, metricSelector: Selector | undefined, { highWatermark, lowWatermark }: ReadMarks): MetricBlock => ({
+const blockFrom = (
+  name: string | undefined,
+  metricSelector: Selector | undefined,
+  { highWatermark, lowWatermark }: ReadMarks,
+): MetricBlock => ({
   name: name ?? "",
   ...(metricSelector && { metricSelector }),
   ...amounts({ highWatermark, lowWatermark }),
@@ -149,12 +198,19 @@ const recommenderFrom = ({
   targetType: targetType ?? "",
   settings: settings ?? {},
   ...amounts({ highWatermark, lowWatermark }),
-  // `insecureSkipVerify` is read and ignored. The original never applied it, and the answer decides about production.
-  tls: Object.fromEntries(Object.entries(tlsConfig ?? {}).flatMap(([key, value]) => (typeof value === "string" ? [[key, value]] : []))),
+  // `insecureSkipVerify` is read and ignored. The original never applied it, and the answer decides
+  // about production.
+  tls: Object.fromEntries(
+    Object.entries(tlsConfig ?? {}).flatMap(([key, value]) =>
+      typeof value === "string" ? [[key, value]] : [],
+    ),
+  ),
 });
 
 /** Quantities as canonical text; absent ones stay absent. */
-const amounts = <Name extends string>(quantities: Readonly<Record<Name, Quantity | undefined>>): { readonly [Key in Name]?: string } => {
+const amounts = <Name extends string>(
+  quantities: Readonly<Record<Name, Quantity | undefined>>,
+): { readonly [Key in Name]?: string } => {
   const texts = Object.entries<Quantity | undefined>(quantities).flatMap(([name, value]) =>
     value === undefined ? [] : [[name, canonicalOf(value)]],
   );
@@ -163,7 +219,10 @@ const amounts = <Name extends string>(quantities: Readonly<Record<Name, Quantity
 
 /** A metric as a manifest has it. */
 export const manifestMetric = ({ type, external, resource }: WatermarkManifestMetric): Json => {
-  const block = ({ name: _name, ...marks }: NonNullable<WatermarkManifestMetric["external"]>): Json => ({ ...marks });
+  const block = ({
+    name: _name,
+    ...marks
+  }: NonNullable<WatermarkManifestMetric["external"]>): Json => ({ ...marks });
   return present({
     type,
     external: external && { metricName: external.name, ...block(external) },
@@ -186,13 +245,20 @@ export const milli = (written: string | undefined): bigint => {
   return parsed ? milliOf(parsed) : 0n;
 };
 
-export type Defaulted = WatermarkManifestSpec & { readonly upscaleForbiddenWindowSeconds: number; readonly downscaleForbiddenWindowSeconds: number };
+export type Defaulted = WatermarkManifestSpec & {
+  readonly upscaleForbiddenWindowSeconds: number;
+  readonly downscaleForbiddenWindowSeconds: number;
+};
 
 /**
- * In a WatermarkPodAutoscaler a tolerance of 0 and windows of 0 mean the default (watermark.md 1.2). In the multi-threshold form an absent field takes the
- * default, and 0 means 0: a window of 0 s forbids nothing (proposals.md §5).
+ * In a WatermarkPodAutoscaler a tolerance of 0 and windows of 0 mean the default (watermark.md
+ * 1.2). In the multi-threshold form an absent field takes the default, and 0 means 0: a window of 0
+ * s forbids nothing (proposals.md §5).
  */
-export const defaulted = (spec: WatermarkManifestSpec, counts: WatermarkSpec["counts"] = "ready"): Defaulted => {
+export const defaulted = (
+  spec: WatermarkManifestSpec,
+  counts: WatermarkSpec["counts"] = "ready",
+): Defaulted => {
   const zeroIsAbsent = counts === "ready";
   const seconds = (written: number | undefined, otherwise: number): number =>
     written === undefined || (written === 0 && zeroIsAbsent) ? otherwise : written;
@@ -200,11 +266,20 @@ export const defaulted = (spec: WatermarkManifestSpec, counts: WatermarkSpec["co
     ...spec,
     minReplicas: spec.minReplicas ?? 1,
     algorithm: spec.algorithm || "absolute",
-    tolerance: spec.tolerance === undefined || (zeroIsAbsent && milli(spec.tolerance) === 0n) ? DEFAULTS.tolerance : spec.tolerance,
+    tolerance:
+      spec.tolerance === undefined || (zeroIsAbsent && milli(spec.tolerance) === 0n)
+        ? DEFAULTS.tolerance
+        : spec.tolerance,
     scaleUpLimitFactor: spec.scaleUpLimitFactor ?? DEFAULTS.scaleUpLimitFactor,
     scaleDownLimitFactor: spec.scaleDownLimitFactor ?? DEFAULTS.scaleDownLimitFactor,
-    upscaleForbiddenWindowSeconds: seconds(spec.upscaleForbiddenWindowSeconds, DEFAULTS.upscaleForbiddenWindowSeconds),
-    downscaleForbiddenWindowSeconds: seconds(spec.downscaleForbiddenWindowSeconds, DEFAULTS.downscaleForbiddenWindowSeconds),
+    upscaleForbiddenWindowSeconds: seconds(
+      spec.upscaleForbiddenWindowSeconds,
+      DEFAULTS.upscaleForbiddenWindowSeconds,
+    ),
+    downscaleForbiddenWindowSeconds: seconds(
+      spec.downscaleForbiddenWindowSeconds,
+      DEFAULTS.downscaleForbiddenWindowSeconds,
+    ),
     replicaScalingAbsoluteModulo: spec.replicaScalingAbsoluteModulo ?? 1,
   };
 };

@@ -1,15 +1,34 @@
 import { milliOf, parseQuantity, wholeOf } from "../../model/quantity.ts";
 import { WATERMARK_ANNOTATIONS, type WatermarkAnnotations } from "../../model/spec.ts";
-import type { LifecycleControl, LimitFactor, Recommender, WatermarkMetric, WatermarkSpec } from "../../model/spec-watermark.ts";
+import type {
+  LifecycleControl,
+  LimitFactor,
+  Recommender,
+  WatermarkMetric,
+  WatermarkSpec,
+} from "../../model/spec-watermark.ts";
 import { labelSelectorOf } from "../../sources/metric-identifier.ts";
-import { defaulted, milli, type WatermarkManifestMetric, type WatermarkManifestRecommender, type WatermarkManifestSpec } from "./shape.ts";
+import {
+  defaulted,
+  milli,
+  type WatermarkManifestMetric,
+  type WatermarkManifestRecommender,
+  type WatermarkManifestSpec,
+} from "./shape.ts";
 import { breaches } from "./validity.ts";
 
-/** The spec for the rules: with defaults, each missing mark copied from the other one, and annotations. A spec that breaks a rule has the first breach. */
+/**
+ * The spec for the rules: with defaults, each missing mark copied from the other one, and
+ * annotations. A spec that breaks a rule has the first breach.
+ */
 export const watermarkSpecOf = (
   draft: WatermarkManifestSpec,
   annotations: WatermarkAnnotations,
-  options: { readonly skipNotScalingEvents: boolean; readonly clusterName: string; readonly counts?: WatermarkSpec["counts"] },
+  options: {
+    readonly skipNotScalingEvents: boolean;
+    readonly clusterName: string;
+    readonly counts?: WatermarkSpec["counts"];
+  },
   spec = defaulted(draft, options.counts),
   [breach] = breaches(spec, options.counts ?? "ready"),
 ): WatermarkSpec => {
@@ -45,11 +64,14 @@ export const watermarkSpecOf = (
 };
 
 /** Any other text means off. */
-const convergeOf = (text: string): WatermarkSpec["converge"] => (text === "highwatermark" || text === "lowwatermark" ? text : "off");
+const convergeOf = (text: string): WatermarkSpec["converge"] =>
+  text === "highwatermark" || text === "lowwatermark" ? text : "off";
 
 export const factorOf = (text: string | undefined): LimitFactor => {
   const quantity = text === undefined ? undefined : parseQuantity(text);
-  return quantity ? { milli: milliOf(quantity), whole: wholeOf(quantity) } : { milli: 0n, whole: 0n };
+  return quantity
+    ? { milli: milliOf(quantity), whole: wholeOf(quantity) }
+    : { milli: 0n, whole: 0n };
 };
 
 /** A single mark counts as both (watermark.md 2.2). */
@@ -59,10 +81,25 @@ export const metricOf = (metric: WatermarkManifestMetric): readonly WatermarkMet
   const high = block.highWatermark ?? block.lowWatermark;
   const low = block.lowWatermark ?? block.highWatermark;
   const selector = block.metricSelector ? labelSelectorOf(block.metricSelector) : {};
-  return [{ source: metric.type === "External" ? "External" : "Resource", name: block.name, selector, highMilli: milli(high), lowMilli: milli(low) }];
+  return [
+    {
+      source: metric.type === "External" ? "External" : "Resource",
+      name: block.name,
+      selector,
+      highMilli: milli(high),
+      lowMilli: milli(low),
+    },
+  ];
 };
 
-const recommenderOf = ({ url, targetType, settings, highWatermark, lowWatermark, tls }: WatermarkManifestRecommender): Recommender => ({
+const recommenderOf = ({
+  url,
+  targetType,
+  settings,
+  highWatermark,
+  lowWatermark,
+  tls,
+}: WatermarkManifestRecommender): Recommender => ({
   url,
   targetType,
   settings,

@@ -3,14 +3,21 @@ import type { Problem } from "../../fields/problem.ts";
 import { canonicalOf, parseQuantity } from "../../model/quantity.ts";
 import type { WatermarkSpec } from "../../model/spec-watermark.ts";
 import { KNOWN_TYPE, METRIC_RULES, SPEC_RULES } from "./fields.ts";
-import { manifestMetric, milli, type WatermarkManifestMetric, type WatermarkManifestSpec } from "./shape.ts";
+import {
+  manifestMetric,
+  milli,
+  type WatermarkManifestMetric,
+  type WatermarkManifestSpec,
+} from "./shape.ts";
 
 const canonical = (text: string | undefined): string => {
   const quantity = text === undefined ? undefined : parseQuantity(text);
   return quantity ? canonicalOf(quantity) : "";
 };
 
-/** Thousandths as a percentage, truncated to a whole number as Go prints it: -1 thousandth is "-0". */
+/**
+ * Thousandths as a percentage, truncated to a whole number as Go prints it: -1 thousandth is "-0".
+ */
 const percent = (thousandths: bigint, per: number): string => {
   const share = Number(thousandths) / per;
   const rounded = Math.trunc(share);
@@ -34,12 +41,20 @@ const metricBreach = (metric: WatermarkManifestMetric, index: number): readonly 
     name: (metric.type === "External" ? metric.external : metric.resource)?.name ?? "",
     metric: nameOf(metric),
   });
-  const broken = [KNOWN_TYPE, ...METRIC_RULES].flatMap((rule) => ruleProblems(rule, { read: written, written }, `spec.metrics[${index}]`, texts));
+  const broken = [KNOWN_TYPE, ...METRIC_RULES].flatMap((rule) =>
+    ruleProblems(rule, { read: written, written }, `spec.metrics[${index}]`, texts),
+  );
   return broken.slice(0, 1);
 };
 
-/** All broken rules with the original's messages, in the order of the controller, which reports the first failure (watermark.md 1.3). Of the metrics only the first failure counts. */
-export const breaches = (spec: WatermarkManifestSpec, counts: WatermarkSpec["counts"]): readonly Problem[] => {
+/**
+ * All broken rules with the original's messages, in the order of the controller, which reports the
+ * first failure (watermark.md 1.3). Of the metrics only the first failure counts.
+ */
+export const breaches = (
+  spec: WatermarkManifestSpec,
+  counts: WatermarkSpec["counts"],
+): readonly Problem[] => {
   const { scaleTargetRef, tolerance, scaleUpLimitFactor: up, scaleDownLimitFactor: down } = spec;
   const written = { ...spec, counts };
   const texts = () => ({

@@ -35,20 +35,43 @@ interface Ahead {
 
 type Scheduled = Pick<AutoscalerSpec, "minReplicas" | "maxReplicas" | "schedule">;
 
-/** Looks 400 days ahead, and finds what its author would not expect. A suspended entry is not looked at. */
-export const outlookOf = (spec: Scheduled, calendars: readonly Calendar[], nowMs: number): Outlook => {
+/**
+ * Looks 400 days ahead, and finds what its author would not expect. A suspended entry is not looked
+ * at.
+ */
+export const outlookOf = (
+  spec: Scheduled,
+  calendars: readonly Calendar[],
+  nowMs: number,
+): Outlook => {
   const ahead = (spec.schedule ?? []).flatMap((entry, index): readonly Ahead[] => {
     if (entry.suspended) return [];
     const all = windowsBetween(entry, calendars, daysAhead(entry, nowMs));
-    return [{ entry, index, windows: all.filter(({ rampOutMs }) => rampOutMs > nowMs), hadWindows: all.length > 0 }];
+    return [
+      {
+        entry,
+        index,
+        windows: all.filter(({ rampOutMs }) => rampOutMs > nowMs),
+        hadWindows: all.length > 0,
+      },
+    ];
   });
-  const without = ahead.filter(({ windows }) => windows.length === 0).map((each) => ({ ...each, ...whyNever(each, nowMs) }));
+  const without = ahead
+    .filter(({ windows }) => windows.length === 0)
+    .map((each) => ({ ...each, ...whyNever(each, nowMs) }));
   const overlaps = overlapsOf(ahead);
-  const instants = [...ahead.flatMap(({ windows }) => windows.slice(0, 1).map(({ startMs }) => startMs)), ...overlaps.map(({ fromMs }) => fromMs)];
+  const instants = [
+    ...ahead.flatMap(({ windows }) => windows.slice(0, 1).map(({ startMs }) => startMs)),
+    ...overlaps.map(({ fromMs }) => fromMs),
+  ];
   return {
-    refused: without.filter(({ refused }) => refused).map(({ index, message }) => ({ index, message })),
+    refused: without
+      .filter(({ refused }) => refused)
+      .map(({ index, message }) => ({ index, message })),
     warnings: [
-      ...without.flatMap(({ index, message, refused }) => (refused || message === "" ? [] : [{ index, message }])),
+      ...without.flatMap(({ index, message, refused }) =>
+        refused || message === "" ? [] : [{ index, message }],
+      ),
       ...ahead.flatMap((each) => otherLengths(each, nowMs)),
       ...overlaps.flatMap(overlapWarning),
       ...crossedBounds(spec, calendars, { instants, ahead }),
@@ -56,24 +79,44 @@ export const outlookOf = (spec: Scheduled, calendars: readonly Calendar[], nowMs
   };
 };
 
-const daysAhead = ({ timeZone }: ScheduleEntry, nowMs: number): { readonly firstDay: Day; readonly lastDay: Day } => {
+const daysAhead = (
+  { timeZone }: ScheduleEntry,
+  nowMs: number,
+): { readonly firstDay: Day; readonly lastDay: Day } => {
   const today = localDay(timeZone, nowMs);
   return { firstDay: today - DAYS_BACK, lastDay: today + OUTLOOK_DAYS };
 };
 
-/** Dates that are past were right once, and later ones will be: only what can never be is refused. */
-const whyNever = ({ entry, hadWindows }: Ahead, nowMs: number): { readonly message: string; readonly refused: boolean } => {
+/**
+ * Dates that are past were right once, and later ones will be: only what can never be is refused.
+ */
+const whyNever = (
+  { entry, hadWindows }: Ahead,
+  nowMs: number,
+): { readonly message: string; readonly refused: boolean } => {
   const { firstDay, lastDay } = daysAhead(entry, nowMs);
   if (entry.on.kind === "dates") {
     const last = Math.max(...entry.on.dates.map((range) => range.last));
     if (last > lastDay) return { message: "", refused: false };
     // The last window may have ended earlier on the last date itself.
     if (hadWindows || last < lastDay - OUTLOOK_DAYS)
-      return { message: "its dates are all past, so it sets nothing; remove it, or write later dates", refused: false };
+      return {
+        message: "its dates are all past, so it sets nothing; remove it, or write later dates",
+        refused: false,
+      };
   }
-  const days = Array.from({ length: lastDay - firstDay + 1 }, (_, after) => firstDay + after).filter((day) => startsOn(entry, day));
-  const why = days.length > 0 ? "every window is excepted, or a change of the clock leaves it no time" : "no day is one of its days";
-  return { message: `it has no window within ${OUTLOOK_DAYS} days: ${why}; check days, dates and except`, refused: true };
+  const days = Array.from(
+    { length: lastDay - firstDay + 1 },
+    (_, after) => firstDay + after,
+  ).filter((day) => startsOn(entry, day));
+  const why =
+    days.length > 0
+      ? "every window is excepted, or a change of the clock leaves it no time"
+      : "no day is one of its days";
+  return {
+    message: `it has no window within ${OUTLOOK_DAYS} days: ${why}; check days, dates and except`,
+    refused: true,
+  };
 };
 
 /** The first window that is shorter or longer than its clock times say. */
@@ -86,7 +129,12 @@ const otherLengths = ({ entry, index }: Ahead, nowMs: number): readonly Finding[
     const real = (endMs - startMs) / HOUR_MS;
     if (real === hours) continue;
     const words = real <= 0 ? "leaves it no time" : `makes it ${shown(real)} h long`;
-    return [{ index, message: `a change of the clock ${words}, not ${shown(hours)} h, in the window of ${dayText(day)}` }];
+    return [
+      {
+        index,
+        message: `a change of the clock ${words}, not ${shown(hours)} h, in the window of ${dayText(day)}`,
+      },
+    ];
   }
   return [];
 };
@@ -108,7 +156,10 @@ const overlapsOf = (ahead: readonly Ahead[]): readonly Overlap[] =>
     }),
   );
 
-const firstOverlap = (ones: readonly ScheduleWindow[], others: readonly ScheduleWindow[]): number | undefined => {
+const firstOverlap = (
+  ones: readonly ScheduleWindow[],
+  others: readonly ScheduleWindow[],
+): number | undefined => {
   for (let [at, beside] = [0, 0]; ; ) {
     const [one, other] = [ones[at], others[beside]];
     if (!one || !other) return undefined;
@@ -143,9 +194,16 @@ const crossedBounds = (
     const { min, max } = effectiveBounds(spec, { overrides: [], calendars }, nowMs);
     if (max.source.kind !== "floor") continue;
     const crossing = ahead.find(
-      ({ entry, windows }) => windows.some(({ startMs, endMs }) => startMs <= nowMs && nowMs < endMs) && entry.paused === undefined,
+      ({ entry, windows }) =>
+        windows.some(({ startMs, endMs }) => startMs <= nowMs && nowMs < endMs) &&
+        entry.paused === undefined,
     );
-    const { index = 0, entry } = ahead.find(({ entry: { name } }) => min.source.kind === "schedule" && name === min.source.name) ?? crossing ?? {};
+    const { index = 0, entry } =
+      ahead.find(
+        ({ entry: { name } }) => min.source.kind === "schedule" && name === min.source.name,
+      ) ??
+      crossing ??
+      {};
     const at = entry ? localText(entry.timeZone, nowMs) : "";
     if (!found.has(index))
       found.set(index, {
@@ -166,7 +224,10 @@ export interface BoundsChange {
   readonly climb?: { readonly to: number; readonly untilMs: number };
 }
 
-/** The next changes of the bounds after an instant, at most `most` and within 400 days. A ramp is one change where it begins, and one where it ends. */
+/**
+ * The next changes of the bounds after an instant, at most `most` and within 400 days. A ramp is
+ * one change where it begins, and one where it ends.
+ */
 export const changesAhead = (
   spec: Scheduled,
   people: SetByPeople,
@@ -178,14 +239,16 @@ export const changesAhead = (
     const bounds = effectiveBounds(spec, people, atMs);
     const climb = startMs === undefined ? undefined : climbOf(spec, people, { atMs, startMs });
     const after = stateText(bounds);
-    if (after !== before || climb) changes.push({ atMs, timeZone, bounds, ...(climb && { climb }) });
+    if (after !== before || climb)
+      changes.push({ atMs, timeZone, bounds, ...(climb && { climb }) });
     if (changes.length >= most) break;
     before = after;
   }
   return changes;
 };
 
-const stateText = ({ min, max, paused, holds }: EffectiveBounds): string => JSON.stringify([min, max, paused, holds]);
+const stateText = ({ min, max, paused, holds }: EffectiveBounds): string =>
+  JSON.stringify([min, max, paused, holds]);
 
 interface Edge {
   readonly atMs: number;
@@ -194,12 +257,21 @@ interface Edge {
   readonly startMs?: number;
 }
 
-/** The beginnings and ends of windows, ramps and overrides, each instant once, in order. A ramp that begins goes before what else happens then. */
-const edgesAfter = ({ schedule = [] }: Scheduled, { calendars, overrides }: SetByPeople, fromMs: number): readonly Edge[] => {
+/**
+ * The beginnings and ends of windows, ramps and overrides, each instant once, in order. A ramp that
+ * begins goes before what else happens then.
+ */
+const edgesAfter = (
+  { schedule = [] }: Scheduled,
+  { calendars, overrides }: SetByPeople,
+  fromMs: number,
+): readonly Edge[] => {
   // An override has no zone: its instants are shown in the zone of the schedule.
   const timeZone = schedule[0]?.timeZone ?? "Etc/UTC";
   const edges: readonly Edge[] = [
-    ...schedule.flatMap((entry): readonly Edge[] => (entry.suspended ? [] : edgesOfEntry(entry, calendars, fromMs))),
+    ...schedule.flatMap((entry): readonly Edge[] =>
+      entry.suspended ? [] : edgesOfEntry(entry, calendars, fromMs),
+    ),
     ...overrides.flatMap(({ fromMs: beginMs, untilMs }) =>
       [beginMs, ...(untilMs === undefined ? [] : [untilMs])].map((atMs) => ({ atMs, timeZone })),
     ),
@@ -210,12 +282,18 @@ const edgesAfter = ({ schedule = [] }: Scheduled, { calendars, overrides }: SetB
   return ordered.filter(({ atMs }, index) => ordered[index - 1]?.atMs !== atMs);
 };
 
-const edgesOfEntry = (entry: ScheduleEntry, calendars: SetByPeople["calendars"], fromMs: number): readonly Edge[] => {
+const edgesOfEntry = (
+  entry: ScheduleEntry,
+  calendars: SetByPeople["calendars"],
+  fromMs: number,
+): readonly Edge[] => {
   const { timeZone } = entry;
-  return windowsBetween(entry, calendars, daysAhead(entry, fromMs)).flatMap(({ rampInMs, startMs, endMs, rampOutMs }): readonly Edge[] => [
-    ...(rampInMs < startMs ? [{ atMs: rampInMs, timeZone, startMs }] : []),
-    ...[startMs, endMs, rampOutMs].map((atMs) => ({ atMs, timeZone })),
-  ]);
+  return windowsBetween(entry, calendars, daysAhead(entry, fromMs)).flatMap(
+    ({ rampInMs, startMs, endMs, rampOutMs }): readonly Edge[] => [
+      ...(rampInMs < startMs ? [{ atMs: rampInMs, timeZone, startMs }] : []),
+      ...[startMs, endMs, rampOutMs].map((atMs) => ({ atMs, timeZone })),
+    ],
+  );
 };
 
 /** A ramp counts where the floor is on it shortly before its window starts. */

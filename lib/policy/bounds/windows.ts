@@ -1,4 +1,11 @@
-import { type CalendarDate, type Day, dateOf, daysIn, weekdayOf, DAY_MS } from "../../model/time-text.ts";
+import {
+  type CalendarDate,
+  type Day,
+  dateOf,
+  daysIn,
+  weekdayOf,
+  DAY_MS,
+} from "../../model/time-text.ts";
 import type { Calendar, DayRange, ScheduleEntry, WeekdayRule } from "../../model/schedule.ts";
 import { firstInstantAt } from "../../model/time-zone.ts";
 
@@ -12,11 +19,17 @@ export interface ScheduleWindow {
   readonly rampOutMs: number;
 }
 
-/** A window starts on one day and ends within a week after it; a ramp takes a day at most, and a zone is less than a day ahead of UTC. */
+/**
+ * A window starts on one day and ends within a week after it; a ramp takes a day at most, and a
+ * zone is less than a day ahead of UTC.
+ */
 const DAYS_BEFORE = 10;
 const DAYS_AFTER = 3;
 
-/** What was worked out last for an entry: a spec stays the same object from sync to sync, and so most syncs only compare numbers. */
+/**
+ * What was worked out last for an entry: a spec stays the same object from sync to sync, and so
+ * most syncs only compare numbers.
+ */
 interface Remembered {
   readonly utcDay: number;
   readonly excepted: readonly Day[];
@@ -24,18 +37,31 @@ interface Remembered {
 }
 const REMEMBERED = new WeakMap<ScheduleEntry, Remembered>();
 
-/** The windows of an entry that are not over, or not long over, around an instant: every one that may hold or ramp on this day of UTC. */
-export const windowsAround = (entry: ScheduleEntry, calendars: readonly Calendar[], atMs: number): readonly ScheduleWindow[] => {
+/**
+ * The windows of an entry that are not over, or not long over, around an instant: every one that
+ * may hold or ramp on this day of UTC.
+ */
+export const windowsAround = (
+  entry: ScheduleEntry,
+  calendars: readonly Calendar[],
+  atMs: number,
+): readonly ScheduleWindow[] => {
   const utcDay = Math.floor(atMs / DAY_MS);
   const excepted = daysOfCalendar(entry, calendars);
   const known = REMEMBERED.get(entry);
   if (known?.utcDay === utcDay && areSame(known.excepted, excepted)) return known.windows;
-  const windows = windowsBetween(entry, calendars, { firstDay: utcDay - DAYS_BEFORE, lastDay: utcDay + DAYS_AFTER });
+  const windows = windowsBetween(entry, calendars, {
+    firstDay: utcDay - DAYS_BEFORE,
+    lastDay: utcDay + DAYS_AFTER,
+  });
   REMEMBERED.set(entry, { utcDay, excepted, windows });
   return windows;
 };
 
-/** The windows that start on these local days, in order. A window that a change of the clock leaves no time is none. */
+/**
+ * The windows that start on these local days, in order. A window that a change of the clock leaves
+ * no time is none.
+ */
 export const windowsBetween = (
   entry: ScheduleEntry,
   calendars: readonly Calendar[],
@@ -46,13 +72,26 @@ export const windowsBetween = (
   for (let day = firstDay; day <= lastDay; day++) {
     if (!startsOn(entry, day) || isExcepted(day)) continue;
     const { startMs, endMs } = edgesOf(entry, day);
-    if (endMs > startMs) windows.push({ day, rampInMs: startMs - entry.rampInMs, startMs, endMs, rampOutMs: endMs + entry.rampOutMs });
+    if (endMs > startMs)
+      windows.push({
+        day,
+        rampInMs: startMs - entry.rampInMs,
+        startMs,
+        endMs,
+        rampOutMs: endMs + entry.rampOutMs,
+      });
   }
   return windows;
 };
 
-/** Start and end of the window of a day; both the same where a change of the clock leaves it no time. */
-export const edgesOf = (entry: ScheduleEntry, day: Day): { readonly startMs: number; readonly endMs: number } => ({
+/**
+ * Start and end of the window of a day; both the same where a change of the clock leaves it no
+ * time.
+ */
+export const edgesOf = (
+  entry: ScheduleEntry,
+  day: Day,
+): { readonly startMs: number; readonly endMs: number } => ({
   startMs: firstInstantAt(entry.timeZone, day, entry.fromMinute),
   endMs: firstInstantAt(entry.timeZone, day + daysLong(entry, day), entry.toMinute),
 });
@@ -77,18 +116,30 @@ const isOn = ({ weekday, nth }: WeekdayRule, day: Day): boolean => {
 const nthOfMonth = ({ year, month, day }: CalendarDate, fromBeginning: boolean): number =>
   fromBeginning ? Math.ceil(day / 7) : -Math.ceil((daysIn(month, year) - day + 1) / 7);
 
-const isWithin = (ranges: readonly DayRange[], day: Day): boolean => ranges.some(({ first, last }) => first <= day && day <= last);
+const isWithin = (ranges: readonly DayRange[], day: Day): boolean =>
+  ranges.some(({ first, last }) => first <= day && day <= last);
 
-const exceptedDays = (entry: ScheduleEntry, calendars: readonly Calendar[]): ((day: Day) => boolean) => {
+const exceptedDays = (
+  entry: ScheduleEntry,
+  calendars: readonly Calendar[],
+): ((day: Day) => boolean) => {
   const ofCalendar = new Set(daysOfCalendar(entry, calendars));
   return (day) => isWithin(entry.except, day) || ofCalendar.has(day);
 };
 
 const NO_DAYS: readonly Day[] = [];
 
-/** A calendar that the fleet does not have excepts no day in what people are shown. Nothing is scaled by it: `override` holds such an autoscaler. */
-const daysOfCalendar = ({ exceptFrom }: ScheduleEntry, calendars: readonly Calendar[]): readonly Day[] =>
-  exceptFrom === undefined ? NO_DAYS : (calendars.find(({ name }) => name === exceptFrom)?.days ?? NO_DAYS);
+/**
+ * A calendar that the fleet does not have excepts no day in what people are shown. Nothing is
+ * scaled by it: `override` holds such an autoscaler.
+ */
+const daysOfCalendar = (
+  { exceptFrom }: ScheduleEntry,
+  calendars: readonly Calendar[],
+): readonly Day[] =>
+  exceptFrom === undefined
+    ? NO_DAYS
+    : (calendars.find(({ name }) => name === exceptFrom)?.days ?? NO_DAYS);
 
 const areSame = (ones: readonly Day[], others: readonly Day[]): boolean =>
   ones === others || (ones.length === others.length && ones.every((day, at) => day === others[at]));

@@ -4,31 +4,50 @@ import type { AutoscalerSpec } from "../../model/spec.ts";
 import type { Windows } from "../../model/windows.ts";
 
 /**
- * The spec for the rules themselves: with the bounds of the manifest, and wider where a schedule or an override is wider. A narrower bound is no matter of the rules: they record and time what
- * they want, and `withinBounds` has the last word about the count. So the rules go on from there when the bound ends.
+ * The spec for the rules themselves: with the bounds of the manifest, and wider where a schedule or
+ * an override is wider. A narrower bound is no matter of the rules: they record and time what they
+ * want, and `withinBounds` has the last word about the count. So the rules go on from there when
+ * the bound ends.
  */
-export const specForRules = <Spec extends AutoscalerSpec>(spec: Spec, { min, max }: EffectiveBounds): Spec => ({
+export const specForRules = <Spec extends AutoscalerSpec>(
+  spec: Spec,
+  { min, max }: EffectiveBounds,
+): Spec => ({
   ...spec,
   minReplicas: Math.min(spec.minReplicas, min.replicas),
   maxReplicas: Math.max(spec.maxReplicas, max.replicas),
 });
 
-/** A workload at zero that a person or another program has stopped. No bound wakes it, as with every set of rules. */
+/**
+ * A workload at zero that a person or another program has stopped. No bound wakes it, as with every
+ * set of rules.
+ */
 const STOPPED = "ScalingDisabled";
 
-/** The decision within the bounds that a schedule or an override sets: a count outside goes straight to the bound, past windows, policies and missing metrics. A floor also wakes an idle workload. */
+/**
+ * The decision within the bounds that a schedule or an override sets: a count outside goes straight
+ * to the bound, past windows, policies and missing metrics. A floor also wakes an idle workload.
+ */
 export const withinBounds = (decision: Decision, bounds: EffectiveBounds): Decision => {
   const { from } = decision;
-  if (from === undefined || (from === 0 && decision.because.reason === STOPPED)) return { ...decision, bounds };
+  if (from === undefined || (from === 0 && decision.because.reason === STOPPED))
+    return { ...decision, bounds };
   const wanted = decision.kind === "scale" ? decision.to : from;
   const limit = limitOf(wanted, bounds);
   const to = limit?.value ?? wanted;
-  const steps = [...decision.steps, { step: "set bounds", before: wanted, after: to, ...(limit && { limit }) }];
+  const steps = [
+    ...decision.steps,
+    { step: "set bounds", before: wanted, after: to, ...(limit && { limit }) },
+  ];
   if (!limit) return { ...decision, bounds, steps };
   const trigger = decision.kind === "scale" ? decision.trigger : decision.because.message;
-  const because = { reason: limit.reason, message: trigger === "" ? limit.message : `${trigger}: ${limit.message}` };
+  const because = {
+    reason: limit.reason,
+    message: trigger === "" ? limit.message : `${trigger}: ${limit.message}`,
+  };
   const decided = { ...sharedParts(decision), from, because, steps, bounds };
-  if (to === from) return { ...decided, kind: "hold", failed: false, windows: keptAt(decision.windows, from) };
+  if (to === from)
+    return { ...decided, kind: "hold", failed: false, windows: keptAt(decision.windows, from) };
   const ruled = Math.min(Math.max(wanted, Math.min(from, to)), Math.max(from, to));
   return { ...decided, kind: "scale", to, ruled, trigger: limit.message };
 };
@@ -44,12 +63,17 @@ const sharedParts = (decision: Decision) => {
 };
 
 /** A scale that is not made leaves the count as the desired one. */
-const keptAt = (windows: Windows, desiredReplicas: number): Windows => ({ ...windows, status: { ...windows.status, desiredReplicas } });
+const keptAt = (windows: Windows, desiredReplicas: number): Windows => ({
+  ...windows,
+  status: { ...windows.status, desiredReplicas },
+});
 
 /** The bound that a wanted count is outside of. That of the manifest is a matter of the rules. */
 const limitOf = (wanted: number, { min, max }: EffectiveBounds): Limit | undefined => {
-  if (wanted < min.replicas && min.source.kind !== "manifest") return limitBy("SetMinimum", min, "minReplicas");
-  if (wanted > max.replicas && max.source.kind !== "manifest") return limitBy("SetMaximum", max, "maxReplicas");
+  if (wanted < min.replicas && min.source.kind !== "manifest")
+    return limitBy("SetMinimum", min, "minReplicas");
+  if (wanted > max.replicas && max.source.kind !== "manifest")
+    return limitBy("SetMaximum", max, "maxReplicas");
   return undefined;
 };
 

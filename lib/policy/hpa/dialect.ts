@@ -12,7 +12,9 @@ import { readScale, seed, selectPods } from "./steps/read-scale.ts";
 import { stabilize } from "./steps/stabilize.ts";
 import type { HpaStep } from "./steps/sync.ts";
 
-/** One sync of kube-controller-manager v1.37, from top to bottom; numbers are sections of hpa.md. */
+/**
+ * One sync of kube-controller-manager v1.37, from top to bottom; numbers are sections of hpa.md.
+ */
 const HPA_STEPS: readonly HpaStep[] = [
   readScale, //      2.4 step 1    the count as it is
   seed, //           2.4 step 3    a new list of recommendations begins with it
@@ -28,7 +30,11 @@ const HPA_STEPS: readonly HpaStep[] = [
 /** `autoscaling/v2` and every form that converts to it (hpa.md). */
 export const HPA: Dialect<HpaSpec> = {
   name: "hpa",
-  keeps: ({ behavior }) => ({ recommendations: true, scaleEvents: behavior !== undefined, ownZero: true }),
+  keeps: ({ behavior }) => ({
+    recommendations: true,
+    scaleEvents: behavior !== undefined,
+    ownZero: true,
+  }),
   questions: ({ metrics }, namespace, scale) => hpaQuestions(metrics, namespace, scale),
   asksMonitor: () => false,
   recommenderQuestion: () => undefined,

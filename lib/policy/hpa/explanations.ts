@@ -7,18 +7,33 @@ import { toleranceOf } from "../shared/arithmetic.ts";
 import type { ControllerSettings } from "../../model/spec-common.ts";
 import type { Windows } from "../../model/windows.ts";
 import type { StabilizationWindows } from "../shared/stabilization.ts";
-import { type Moment, rateStates, stabilizationStates, type WindowStates } from "../shared/window-states.ts";
+import {
+  type Moment,
+  rateStates,
+  stabilizationStates,
+  type WindowStates,
+} from "../shared/window-states.ts";
 import { stabilized, windowsOf } from "./steps/stabilize.ts";
 
 export const HPA_EXPLANATIONS: Explanations<HpaSpec> = {
   ...LARGEST_WINS,
-  targets: ({ metrics }) => metrics.map((metric) => ({ type: metric.type, name: sourceOf(metric).nameOf(metric), target: targetText(metric) })),
-  cpuPercent: ({ metrics }) => metrics.find((metric) => metric.type === "Resource" && metric.name === "cpu")?.target.averageUtilization,
+  targets: ({ metrics }) =>
+    metrics.map((metric) => ({
+      type: metric.type,
+      name: sourceOf(metric).nameOf(metric),
+      target: targetText(metric),
+    })),
+  cpuPercent: ({ metrics }) =>
+    metrics.find((metric) => metric.type === "Resource" && metric.name === "cpu")?.target
+      .averageUtilization,
   behavior: ({ behavior }) => behavior,
   band: (spec, _metric, settings) => ({ kind: "target", ...toleranceOf(spec, settings) }),
 };
 
-/** An average comes before a percentage and before a whole value, as the rules read targets (hpa.md 2.5). */
+/**
+ * An average comes before a percentage and before a whole value, as the rules read targets (hpa.md
+ * 2.5).
+ */
 const targetText = (metric: HpaMetric): string => {
   if (metric.marks) return marksText(metric.marks);
   const { averageValueMilli, averageUtilization, valueMilli } = metric.target;
@@ -29,7 +44,11 @@ const targetText = (metric: HpaMetric): string => {
 };
 
 /** hpa.md 2.6, 3.8 and 3.9: windows of recommendations, and what counts for each policy. */
-export const hpaWindows = (spec: HpaSpec, { memory }: Windows, { settings, nowMs, count }: Moment): WindowStates => ({
+export const hpaWindows = (
+  spec: HpaSpec,
+  { memory }: Windows,
+  { settings, nowMs, count }: Moment,
+): WindowStates => ({
   recommendations: memory.recommendations ?? [],
   stabilization: stabilizationStates(
     lengthsOf(spec, settings),
@@ -37,11 +56,18 @@ export const hpaWindows = (spec: HpaSpec, { memory }: Windows, { settings, nowMs
     count,
     (runs, counts) => stabilized(spec, runs, counts, { settings, nowMs }).held,
   ),
-  rates: [...rateStates("scaleUp", spec.behavior?.scaleUp, memory, nowMs), ...rateStates("scaleDown", spec.behavior?.scaleDown, memory, nowMs)],
+  rates: [
+    ...rateStates("scaleUp", spec.behavior?.scaleUp, memory, nowMs),
+    ...rateStates("scaleDown", spec.behavior?.scaleDown, memory, nowMs),
+  ],
 });
 
-/** Without behavior only the way down is stabilized, over the cluster's own window (hpa.md 2.6.1). */
+/**
+ * Without behavior only the way down is stabilized, over the cluster's own window (hpa.md 2.6.1).
+ */
 const lengthsOf = (spec: HpaSpec, settings: ControllerSettings): Partial<StabilizationWindows> => {
   if (!isStabilized(spec)) return {};
-  return spec.behavior ? windowsOf(spec.behavior, settings) : { downMs: settings.downscaleStabilizationMs };
+  return spec.behavior
+    ? windowsOf(spec.behavior, settings)
+    : { downMs: settings.downscaleStabilizationMs };
 };

@@ -19,17 +19,29 @@ import { measure } from "./steps/measure.ts";
 /** The windows of an HPA, and both forbidden windows (proposals.md §5). */
 const multiThresholdWindows = (spec: HpaSpec, windows: Windows, moment: Moment): WindowStates => ({
   ...hpaWindows(spec, windows, moment),
-  ...(spec.thresholds && { forbidden: forbiddenStates(forbiddenOf(spec.thresholds, windows.status.lastScaleMs, moment.nowMs)) }),
+  ...(spec.thresholds && {
+    forbidden: forbiddenStates(
+      forbiddenOf(spec.thresholds, windows.status.lastScaleMs, moment.nowMs),
+    ),
+  }),
 });
 
-const WIDENED = { kind: "watermarks", widened: true, converges: false, ignoresZero: false, needsEverySample: true } as const;
+const WIDENED = {
+  kind: "watermarks",
+  widened: true,
+  converges: false,
+  ignoresZero: false,
+  needsEverySample: true,
+} as const;
 
 const MULTI_THRESHOLD_EXPLANATIONS: Explanations<HpaSpec> = {
   ...HPA_EXPLANATIONS,
   publishesBands: true,
   // A metric may have a target beside others that have watermarks.
   band: (spec, metric, settings) =>
-    metric.target.includes("..") ? { ...WIDENED, ...toleranceOf(spec, settings) } : HPA_EXPLANATIONS.band(spec, metric, settings),
+    metric.target.includes("..")
+      ? { ...WIDENED, ...toleranceOf(spec, settings) }
+      : HPA_EXPLANATIONS.band(spec, metric, settings),
 };
 
 const MULTI_THRESHOLD_STEPS: readonly HpaStep[] = [
@@ -47,12 +59,17 @@ const MULTI_THRESHOLD_STEPS: readonly HpaStep[] = [
 ];
 
 /**
- * An HPA with fields of the multi-threshold form beside ordinary targets, `behavior` or `constraints` (docs/manifests.md). Without them, on External metrics, the watermark dialect
+ * An HPA with fields of the multi-threshold form beside ordinary targets, `behavior` or
+ * `constraints` (docs/manifests.md). Without them, on External metrics, the watermark dialect
  * decides.
  */
 export const MULTI_THRESHOLD: Dialect<HpaSpec> = {
   ...HPA,
-  keeps: (spec) => ({ recommendations: isStabilized(spec), scaleEvents: spec.behavior !== undefined, ownZero: true }),
+  keeps: (spec) => ({
+    recommendations: isStabilized(spec),
+    scaleEvents: spec.behavior !== undefined,
+    ownZero: true,
+  }),
   decide: (input) => decideBySteps(MULTI_THRESHOLD_STEPS, input, thresholdSeries),
   windows: multiThresholdWindows,
   explains: MULTI_THRESHOLD_EXPLANATIONS,

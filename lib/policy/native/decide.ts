@@ -69,7 +69,10 @@ export const NATIVE_WINDOWS: readonly StepWindow[] = [
   FLAP_WINDOW,
 ];
 
-/** One sync of `rules: native`, from top to bottom (docs/pod-autoscaler.md); overrides follow in decide.ts, for every dialect. */
+/**
+ * One sync of `rules: native`, from top to bottom (docs/pod-autoscaler.md); overrides follow in
+ * decide.ts, for every dialect.
+ */
 export const decideNative = (input: NativeInput): Decision => {
   const seen = runSteps(SEE, started(input));
   const shaped = seen.resting ? seen : runSteps(SHAPE, seen);

@@ -17,11 +17,15 @@ export const NATIVE: Dialect<NativeSpec> = {
   // The average of a whole value uses no pods (hpa.md 3.7).
   questions: ({ metrics }, namespace, scale) =>
     questionsOf(
-      metrics.map(({ source, measure }) => ({ source, needsPods: sourceOf(source).samplesOf === "pods" || measure === "Total" })),
+      metrics.map(({ source, measure }) => ({
+        source,
+        needsPods: sourceOf(source).samplesOf === "pods" || measure === "Total",
+      })),
       namespace,
       scale,
     ),
-  registered: ({ metrics }, known) => metrics.flatMap((metric) => dueQuestionOf(metric, known) ?? []),
+  registered: ({ metrics }, known) =>
+    metrics.flatMap((metric) => dueQuestionOf(metric, known) ?? []),
   asksSources: ({ metrics }) =>
     metrics.flatMap(({ name, source, everyMs }, at) => {
       const query = registeredQueryOf(source);
@@ -33,8 +37,13 @@ export const NATIVE: Dialect<NativeSpec> = {
   afterWrite: afterNativeWrite,
   withScale: withNativeScale,
   withOutsideChange: withOutsideNativeChange,
-  // Another count is a decision that this one did not see: it holds, and the next sync decides on it.
-  whyNotAgain: (from, { specReplicas }) => (specReplicas === from ? undefined : `the count is ${specReplicas} by now, it was decided on ${from}`),
-  windows: (spec, windows, moment) => joinedStates(NATIVE_WINDOWS.map(({ states }) => states(spec, windows, moment))),
+  // Another count is a decision that this one did not see: it holds, and the next sync decides on
+  // it.
+  whyNotAgain: (from, { specReplicas }) =>
+    specReplicas === from
+      ? undefined
+      : `the count is ${specReplicas} by now, it was decided on ${from}`,
+  windows: (spec, windows, moment) =>
+    joinedStates(NATIVE_WINDOWS.map(({ states }) => states(spec, windows, moment))),
   explains: NATIVE_EXPLANATIONS,
 };

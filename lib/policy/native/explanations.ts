@@ -6,7 +6,13 @@ import { isAbsenceOf } from "./steps/sentences.ts";
 
 export const NATIVE_EXPLANATIONS: Explanations<NativeSpec> = {
   targets: ({ metrics }) =>
-    metrics.filter(({ input }) => !input).map((metric) => ({ type: metric.source.type, name: metric.name, target: levelsText(metric) })),
+    metrics
+      .filter(({ input }) => !input)
+      .map((metric) => ({
+        type: metric.source.type,
+        name: metric.name,
+        target: levelsText(metric),
+      })),
   cpuPercent: ({ metrics }) => metrics.map(cpuPercentOf).find((percent) => percent !== undefined),
   behavior: () => undefined,
   publishesBands: false,
@@ -16,10 +22,13 @@ export const NATIVE_EXPLANATIONS: Explanations<NativeSpec> = {
     const metric = metrics.find((candidate) => candidate.name === name);
     return !metric || takesPart(metric, proposal, from);
   },
-  band: ({ metrics }, { name }, { tolerance }) => bandOf(metrics.find((metric) => metric.name === name)?.band, tolerance),
+  band: ({ metrics }, { name }, { tolerance }) =>
+    bandOf(metrics.find((metric) => metric.name === name)?.band, tolerance),
   rest: ({ metrics, minReplicas }, from) => {
     if (from >= minReplicas) return undefined;
-    const levels = metrics.flatMap(({ name, activationMilli }) => (activationMilli === undefined ? [] : [{ name, aboveMilli: activationMilli }]));
+    const levels = metrics.flatMap(({ name, activationMilli }) =>
+      activationMilli === undefined ? [] : [{ name, aboveMilli: activationMilli }],
+    );
     return { wakesTo: minReplicas, levels };
   },
   stoppedBy: ({ metrics }, because) => {
@@ -31,11 +40,24 @@ export const NATIVE_EXPLANATIONS: Explanations<NativeSpec> = {
 };
 
 const bandOf = (band: NativeMetric["band"] | undefined, tolerance: number): MetricBand => {
-  if (band?.kind !== "watermarks") return { kind: "target", ...toleranceOf(band ?? {}, { up: tolerance, down: tolerance }) };
-  return { kind: "watermarks", up: 0, down: 0, widened: false, converges: false, ignoresZero: false, needsEverySample: false };
+  if (band?.kind !== "watermarks")
+    return { kind: "target", ...toleranceOf(band ?? {}, { up: tolerance, down: tolerance }) };
+  return {
+    kind: "watermarks",
+    up: 0,
+    down: 0,
+    widened: false,
+    converges: false,
+    ignoresZero: false,
+    needsEverySample: false,
+  };
 };
 
 const cpuPercentOf = ({ source, measure, band }: NativeMetric): number | undefined =>
-  source.type === "Resource" && source.name === "cpu" && source.of === "request" && measure === "Percent" && band.kind === "target"
+  source.type === "Resource" &&
+  source.name === "cpu" &&
+  source.of === "request" &&
+  measure === "Percent" &&
+  band.kind === "target"
     ? Number(band.milli) / 1000
     : undefined;

@@ -30,7 +30,11 @@ const ORIGINAL_STEPS: readonly HpaStep[] = [
 
 const TOLERANCE = Number(TOLERANCE_TENTHS) / 10;
 
-/** The rules of the first design, for extensions/v1beta1 objects (proposals.md §1). No manifest has `behavior` beside them. The last scale is all that they look back on, so they keep neither recommendations nor scale events. */
+/**
+ * The rules of the first design, for extensions/v1beta1 objects (proposals.md §1). No manifest has
+ * `behavior` beside them. The last scale is all that they look back on, so they keep neither
+ * recommendations nor scale events.
+ */
 export const ORIGINAL: Dialect<HpaSpec> = {
   ...HPA,
   name: "the first design",

@@ -8,7 +8,12 @@ import type { Pod } from "../../model/observation.ts";
 import { MAX_I32 } from "../shared/arithmetic.ts";
 import { type Failure, failure, type PodSamples } from "../../sources/source.ts";
 import { requestsOf } from "../shared/metrics/requests.ts";
-import { LIMIT_SENTENCES, type LimitReason, scalingLimited, READY_FOR_NEW_SCALE } from "../hpa/steps/sentences.ts";
+import {
+  LIMIT_SENTENCES,
+  type LimitReason,
+  scalingLimited,
+  READY_FOR_NEW_SCALE,
+} from "../hpa/steps/sentences.ts";
 import { backoff, type ForbiddenWindows, forbiddenWindows } from "../shared/forbidden.ts";
 
 /** Percentage that counts when the manifest gives none (proposals.md §1). */
@@ -16,16 +21,30 @@ const DEFAULT_TARGET_PERCENT = 80;
 const NAME = "cpu resource utilization (percentage of request)";
 
 /** proposals.md §1: the one metric there is. */
-export const measureUtilization: HpaStep = (sync) => withMeasured(sync, [{ type: "Resource", measurement: measured(sync) }]);
+export const measureUtilization: HpaStep = (sync) =>
+  withMeasured(sync, [{ type: "Resource", measurement: measured(sync) }]);
 
-/** The metrics API gives the average over its own window, which stands for the document's last minute. */
+/**
+ * The metrics API gives the average over its own window, which stands for the document's last
+ * minute.
+ */
 const measured = (sync: HpaSync): Measurement => {
-  const targetPercent = sync.input.spec.metrics[0]?.target.averageUtilization ?? DEFAULT_TARGET_PERCENT;
+  const targetPercent =
+    sync.input.spec.metrics[0]?.target.averageUtilization ?? DEFAULT_TARGET_PERCENT;
   const metrics = selectedPodMetrics(sync.input.observation.answers, sync.selector);
-  const outcome = "message" in metrics ? metrics : utilizationOf(sync.pods, podSamples(metrics, "cpu"), targetPercent);
+  const outcome =
+    "message" in metrics
+      ? metrics
+      : utilizationOf(sync.pods, podSamples(metrics, "cpu"), targetPercent);
   if ("message" in outcome) {
     const message = `failed to get cpu utilization: ${outcome.message}`;
-    return { kind: "failed", name: NAME, reason: "FailedGetResourceMetric", message, chain: `failed to get cpu resource metric value: ${message}` };
+    return {
+      kind: "failed",
+      name: NAME,
+      reason: "FailedGetResourceMetric",
+      message,
+      chain: `failed to get cpu resource metric value: ${message}`,
+    };
   }
   const { wanted, percent, ratio, outside, usageMilli } = outcome;
   const current = { averageUtilization: percent, averageValue: decimalText(usageMilli) };
@@ -58,12 +77,21 @@ export interface Utilization {
 }
 
 /**
- * proposals.md §1: every pod's use ÷ its own request, added up. Sums are fractions of integers, so that three pods at 160 % never want more than 480 % asks for.
- * A pod that runs and reports nothing, or requests nothing, fails the metric: its share of the sum is not known.
+ * proposals.md §1: every pod's use ÷ its own request, added up. Sums are fractions of integers, so
+ * that three pods at 160 % never want more than 480 % asks for. A pod that runs and reports
+ * nothing, or requests nothing, fails the metric: its share of the sum is not known.
  */
-const utilizationOf = (pods: readonly Pod[], samples: PodSamples, targetPercent: number): Utilization | Failure => {
-  const running = pods.filter(({ deleting, phase }) => !deleting && phase !== "Pending" && phase !== "Failed" && phase !== "Succeeded");
-  if (running.length === 0) return failure("no running pods returned by selector while calculating replica count");
+const utilizationOf = (
+  pods: readonly Pod[],
+  samples: PodSamples,
+  targetPercent: number,
+): Utilization | Failure => {
+  const running = pods.filter(
+    ({ deleting, phase }) =>
+      !deleting && phase !== "Pending" && phase !== "Failed" && phase !== "Succeeded",
+  );
+  if (running.length === 0)
+    return failure("no running pods returned by selector while calculating replica count");
   const requests = requestsOf(running, "cpu", undefined);
   if ("message" in requests) return requests;
   let usageMilli = 0n;
@@ -75,7 +103,11 @@ const utilizationOf = (pods: readonly Pod[], samples: PodSamples, targetPercent:
     usageMilli += sample.milli;
     usageByRequest.set(request, (usageByRequest.get(request) ?? 0n) + sample.milli);
   }
-  return fromSum(sumOfFractions(usageByRequest), { pods: BigInt(running.length), target: BigInt(targetPercent) }, usageMilli);
+  return fromSum(
+    sumOfFractions(usageByRequest),
+    { pods: BigInt(running.length), target: BigInt(targetPercent) },
+    usageMilli,
+  );
 };
 
 interface Fraction {
@@ -102,7 +134,9 @@ const fromSum = (
   const hundredfold = over * 100n;
   const scaled = under * target;
   const wanted = Number((hundredfold + scaled - 1n) / scaled);
-  const outside = hundredfold * 10n < (10n - TOLERANCE_TENTHS) * scaled * pods || hundredfold * 10n > (10n + TOLERANCE_TENTHS) * scaled * pods;
+  const outside =
+    hundredfold * 10n < (10n - TOLERANCE_TENTHS) * scaled * pods ||
+    hundredfold * 10n > (10n + TOLERANCE_TENTHS) * scaled * pods;
   return {
     wanted: Math.min(wanted, MAX_I32),
     percent: Number(hundredfold / (under * pods)),
@@ -116,23 +150,43 @@ const fromSum = (
 export const bounds: HpaStep = (sync) => {
   const { minReplicas, maxReplicas } = sync.input.spec;
   const count = Math.min(maxReplicas, Math.max(minReplicas, sync.count));
-  const reason: LimitReason = sync.count < minReplicas ? "TooFewReplicas" : sync.count > maxReplicas ? "TooManyReplicas" : "DesiredWithinRange";
+  const reason: LimitReason =
+    sync.count < minReplicas
+      ? "TooFewReplicas"
+      : sync.count > maxReplicas
+        ? "TooManyReplicas"
+        : "DesiredWithinRange";
   const limited = count !== sync.count;
   const limit = limited ? { reason, value: count, message: LIMIT_SENTENCES[reason] } : undefined;
-  return { ...stepped(sync, "bounds", count, limit), conditions: withCondition(sync, scalingLimited(limited, reason)) };
+  return {
+    ...stepped(sync, "bounds", count, limit),
+    conditions: withCondition(sync, scalingLimited(limited, reason)),
+  };
 };
 
-/** Time after a scale in either direction in which nothing is added, or taken away (proposals.md §1). */
+/**
+ * Time after a scale in either direction in which nothing is added, or taken away (proposals.md
+ * §1).
+ */
 const FORBIDDEN = { upMs: 3 * 60_000, downMs: 5 * 60_000 };
 
 /** The end of a window itself is closed still. */
-const closedUntilMs = (lastScaleMs: number | undefined, forbiddenMs: number, nowMs: number): number | undefined =>
-  lastScaleMs === undefined || nowMs - lastScaleMs > forbiddenMs ? undefined : lastScaleMs + forbiddenMs;
+const closedUntilMs = (
+  lastScaleMs: number | undefined,
+  forbiddenMs: number,
+  nowMs: number,
+): number | undefined =>
+  lastScaleMs === undefined || nowMs - lastScaleMs > forbiddenMs
+    ? undefined
+    : lastScaleMs + forbiddenMs;
 
 export const forbiddenOf = (lastScaleMs: number | undefined, nowMs: number): ForbiddenWindows =>
   forbiddenWindows(FORBIDDEN, lastScaleMs, nowMs, closedUntilMs);
 
-/** proposals.md §1: the windows begin at the last scale, whichever way it went, and live in the store like any other. */
+/**
+ * proposals.md §1: the windows begin at the last scale, whichever way it went, and live in the
+ * store like any other.
+ */
 export const coolDown: HpaStep = (sync) => {
   const { windows, nowMs } = sync.input;
   const { current, count } = sync;
@@ -140,7 +194,11 @@ export const coolDown: HpaStep = (sync) => {
   const { up, down } = forbiddenOf(windows.status.lastScaleMs, nowMs);
   const window = rising ? up : count < current ? down : undefined;
   const untilMs = window?.untilMs;
-  if (untilMs === undefined) return { ...stepped(sync, "cool down", count), conditions: withCondition(sync, READY_FOR_NEW_SCALE) };
+  if (untilMs === undefined)
+    return {
+      ...stepped(sync, "cool down", count),
+      conditions: withCondition(sync, READY_FOR_NEW_SCALE),
+    };
   const report = backoff(!rising, rising);
   const limit = { reason: report.reason, value: current, message: report.message, untilMs };
   return { ...stepped(sync, "cool down", current, limit), conditions: withCondition(sync, report) };

@@ -10,7 +10,10 @@ export const MIN_I64 = -(2n ** 63n);
 /** The first double that no longer fits a signed 64-bit integer. */
 export const BEYOND_I64 = 2 ** 63;
 
-/** double → 32-bit as Go does it on amd64: towards zero; NaN and whatever does not fit become the smallest number (hpa.md 0.3). */
+/**
+ * double → 32-bit as Go does it on amd64: towards zero; NaN and whatever does not fit become the
+ * smallest number (hpa.md 0.3).
+ */
 export const toI32 = (value: number): number => {
   const whole = Math.trunc(value);
   return whole >= MIN_I32 && whole <= MAX_I32 ? whole | 0 : MIN_I32;
@@ -37,17 +40,31 @@ export interface Tolerance {
   readonly up: number;
 }
 
-/** hpa.md 3.1: each direction has its own, or the cluster's; between them comes the tolerance of the multi-threshold form. */
-export const toleranceOf = ({ behavior, thresholds }: Pick<HpaSpec, "behavior" | "thresholds">, settings: ControllerSettings): Tolerance => {
+/**
+ * hpa.md 3.1: each direction has its own, or the cluster's; between them comes the tolerance of the
+ * multi-threshold form.
+ */
+export const toleranceOf = (
+  { behavior, thresholds }: Pick<HpaSpec, "behavior" | "thresholds">,
+  settings: ControllerSettings,
+): Tolerance => {
   const both = thresholds?.tolerance ?? settings.tolerance;
   return { down: behavior?.scaleDown.tolerance ?? both, up: behavior?.scaleUp.tolerance ?? both };
 };
 
-/** hpa.md 3.1: both ends belong to the band, and the ends are computed exactly so (other forms round elsewhere). False for NaN. */
-export const isInside = (ratio: number, { down, up }: Tolerance): boolean => 1 - down <= ratio && ratio <= 1 + up;
+/**
+ * hpa.md 3.1: both ends belong to the band, and the ends are computed exactly so (other forms round
+ * elsewhere). False for NaN.
+ */
+export const isInside = (ratio: number, { down, up }: Tolerance): boolean =>
+  1 - down <= ratio && ratio <= 1 + up;
 
-/** Pods of one step at this factor: rounded down, but at least one unless the factor is off. The order of the float operations is the original's (watermark.md 2.8). */
-const step = ({ milli }: LimitFactor, current: number): number => Math.max(1, Math.floor(((Number(milli) / 1000) * current) / 100));
+/**
+ * Pods of one step at this factor: rounded down, but at least one unless the factor is off. The
+ * order of the float operations is the original's (watermark.md 2.8).
+ */
+const step = ({ milli }: LimitFactor, current: number): number =>
+  Math.max(1, Math.floor(((Number(milli) / 1000) * current) / 100));
 
 /** The count that one step up may reach. */
 export const scaleUpLimit = (factor: LimitFactor, current: number): number =>

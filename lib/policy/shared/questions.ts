@@ -9,24 +9,42 @@ export interface Asked {
   readonly needsPods: boolean;
 }
 
-/** The questions of metrics. One that cannot be asked is left out: its metric fails when it is decided. */
-export const questionsOf = (asked: readonly Asked[], namespace: string, scale: ScaleReading): Questions => {
+/**
+ * The questions of metrics. One that cannot be asked is left out: its metric fails when it is
+ * decided.
+ */
+export const questionsOf = (
+  asked: readonly Asked[],
+  namespace: string,
+  scale: ScaleReading,
+): Questions => {
   const about = { namespace, podSelector: podSelectorText(scale) };
-  const metrics = asked.map(({ source }) => sourceOf(source).queryOf(source, about)).filter((query) => query !== undefined);
+  const metrics = asked
+    .map(({ source }) => sourceOf(source).queryOf(source, about))
+    .filter((query) => query !== undefined);
   return { metrics, pods: asked.some(({ needsPods }) => needsPods) };
 };
 
 /** The questions of metrics in the words of autoscaling/v2. */
-export const hpaQuestions = (metrics: readonly HpaMetric[], namespace: string, scale: ScaleReading): Questions =>
+export const hpaQuestions = (
+  metrics: readonly HpaMetric[],
+  namespace: string,
+  scale: ScaleReading,
+): Questions =>
   questionsOf(
     metrics.map((source) => ({ source, needsPods: needsPods(source) })),
     namespace,
     scale,
   );
 
-/** Averages of values that are not of pods use no pods (hpa.md 3.7), and neither do their watermarks. Which target makes an average differs (hpa.md 2.5). */
+/**
+ * Averages of values that are not of pods use no pods (hpa.md 3.7), and neither do their
+ * watermarks. Which target makes an average differs (hpa.md 2.5).
+ */
 const needsPods = (metric: HpaMetric): boolean => {
   if (sourceOf(metric).samplesOf === "pods") return true;
   if (metric.marks !== undefined) return false;
-  return metric.type === "Object" ? metric.target.type === "Value" : metric.target.averageValueMilli === undefined;
+  return metric.type === "Object"
+    ? metric.target.type === "Value"
+    : metric.target.averageValueMilli === undefined;
 };

@@ -1,28 +1,46 @@
 import { newestRunAt, type RecommendationRun } from "../../model/windows.ts";
 
 /**
- * The controller keeps one slot per recommendation. At each sync it uses one expired slot again: the last expired one of the list (hpa.md 3.8). It matters which slots are left when a window
- * is made longer later. Here the same list is kept in the same order, as runs of evenly spaced slots. The newest run is open: its effect on other slots is computed when it ends. So only the
- * end of the run changes while a recommendation stays as it is.
+ * The controller keeps one slot per recommendation. At each sync it uses one expired slot again:
+ * the last expired one of the list (hpa.md 3.8). It matters which slots are left when a window is
+ * made longer later. Here the same list is kept in the same order, as runs of evenly spaced slots.
+ * The newest run is open: its effect on other slots is computed when it ends. So only the end of
+ * the run changes while a recommendation stays as it is.
  */
 type Runs = readonly RecommendationRun[];
 
 /**
- * A repetition that is off its time by a second or more, or by more than half a step, begins a new run. A smaller difference does not, so that syncs that a queue delivers to the second stay in
- * one run. These differences add up. The first and the last time of a run are exact. The times between them are exact to the largest difference of lag, and of clocks, among its syncs. The
- * number of slots is exact to the share by which the first gap was off. This has no effect while windows stay as they are or become shorter, because a window that contains a part of a run
- * contains its last time. It has an effect only in a window that was made longer after slots of an older run were used again.
+ * A repetition that is off its time by a second or more, or by more than half a step, begins a new
+ * run. A smaller difference does not, so that syncs that a queue delivers to the second stay in one
+ * run. These differences add up. The first and the last time of a run are exact. The times between
+ * them are exact to the largest difference of lag, and of clocks, among its syncs. The number of
+ * slots is exact to the share by which the first gap was off. This has no effect while windows stay
+ * as they are or become shorter, because a window that contains a part of a run contains its last
+ * time. It has an effect only in a window that was made longer after slots of an older run were
+ * used again.
  */
 const SPACING_TOLERANCE_MS = 999;
 
-/** The largest and smallest count recommended inside a window. A run counts by its last recommendation: a window that holds any of them holds that one. */
+/**
+ * The largest and smallest count recommended inside a window. A run counts by its last
+ * recommendation: a window that holds any of them holds that one.
+ */
 export const highest = (runs: Runs, start: number, isInside: (atMs: number) => boolean): number =>
-  runs.reduce((most, { replicas, lastMs }) => (isInside(lastMs) ? Math.max(most, replicas) : most), start);
+  runs.reduce(
+    (most, { replicas, lastMs }) => (isInside(lastMs) ? Math.max(most, replicas) : most),
+    start,
+  );
 
 export const lowest = (runs: Runs, start: number, isInside: (atMs: number) => boolean): number =>
-  runs.reduce((least, { replicas, lastMs }) => (isInside(lastMs) ? Math.min(least, replicas) : least), start);
+  runs.reduce(
+    (least, { replicas, lastMs }) => (isInside(lastMs) ? Math.min(least, replicas) : least),
+    start,
+  );
 
-/** The list as it stands before a recommendation under windows of at most `windowMs`: a newest run that was made under others ends here. */
+/**
+ * The list as it stands before a recommendation under windows of at most `windowMs`: a newest run
+ * that was made under others ends here.
+ */
 export const recalled = (runs: Runs, windowMs: number): Runs => {
   const newest = runs[newestRunAt(runs)];
   return newest?.windowMs === windowMs ? runs : settled(runs);
@@ -32,7 +50,8 @@ export const recalled = (runs: Runs, windowMs: number): Runs => {
 export const recorded = (runs: Runs, replicas: number, nowMs: number, windowMs: number): Runs => {
   const at = newestRunAt(runs);
   const newest = runs[at];
-  if (newest?.replicas === replicas && newest.windowMs === windowMs && isNext(newest, nowMs)) return runs.with(at, { ...newest, lastMs: nowMs });
+  if (newest?.replicas === replicas && newest.windowMs === windowMs && isNext(newest, nowMs))
+    return runs.with(at, { ...newest, lastMs: nowMs });
   const gapMs = newest === undefined ? 0 : nowMs - newest.lastMs;
   const single = { replicas, firstMs: nowMs, lastMs: nowMs, windowMs };
   const open = gapMs > 0 ? { ...single, stepMs: gapMs } : single;
@@ -54,7 +73,10 @@ export const settled = (runs: Runs): Runs => {
   let list: Runs = runs.with(at, { replicas, firstMs, lastMs: firstMs });
   const repetitions = slotsOf(open) - 1;
   // Once every slot was used again, more repetitions only turn the ring.
-  const most = list.reduce((sum, run) => sum + slotsOf(run), 0) + Math.ceil(windowMs / (stepMs ?? Number.POSITIVE_INFINITY)) + 1;
+  const most =
+    list.reduce((sum, run) => sum + slotsOf(run), 0) +
+    Math.ceil(windowMs / (stepMs ?? Number.POSITIVE_INFINITY)) +
+    1;
   for (let nth = Math.max(1, repetitions - most); nth <= repetitions; nth++) {
     const atMs = firstMs + ((lastMs - firstMs) * nth) / repetitions;
     list = placed(list, { replicas, firstMs: atMs, lastMs: atMs }, atMs - windowMs);
@@ -100,26 +122,43 @@ const part = (run: RecommendationRun, from: number, to: number): Runs => {
   return [from === to || stepMs === undefined ? span : { ...span, stepMs }];
 };
 
-/** The list with a slot behind it, as part of its last run where value and spacing go on. An open run stays on its own. */
+/**
+ * The list with a slot behind it, as part of its last run where value and spacing go on. An open
+ * run stays on its own.
+ */
 const joined = (runs: Runs, slot: RecommendationRun): Runs => {
   const last = runs.at(-1);
   const gapMs = last === undefined ? 0 : slot.firstMs - last.lastMs;
   const goesOn = last?.replicas === slot.replicas && slot.windowMs === undefined && gapMs > 0;
-  if (!goesOn || (last.firstMs !== last.lastMs && !isNext(last, slot.firstMs))) return [...runs, slot];
-  return [...runs.slice(0, -1), { replicas: slot.replicas, firstMs: last.firstMs, lastMs: slot.lastMs, stepMs: last.stepMs ?? gapMs }];
+  if (!goesOn || (last.firstMs !== last.lastMs && !isNext(last, slot.firstMs)))
+    return [...runs, slot];
+  return [
+    ...runs.slice(0, -1),
+    {
+      replicas: slot.replicas,
+      firstMs: last.firstMs,
+      lastMs: slot.lastMs,
+      stepMs: last.stepMs ?? gapMs,
+    },
+  ];
 };
 
 /** The longest stabilization window of autoscaling/v2. */
 const LONGEST_CONTROLLER_WINDOW_MS = 3_600_000;
 
-/** In each of the two directions; with the newest run no more than an hour holds at the shortest sync period. */
+/**
+ * In each of the two directions; with the newest run no more than an hour holds at the shortest
+ * sync period.
+ */
 const STEPS_MAX = 360;
 /** Parts of the window, when there are more. */
 const PARTS = 240;
 
 /**
- * The list under a stabilization window of more than an hour, which autoscaling/v2 does not allow (hpa.md 1.3), with `newest` as its open run. Only runs are kept that can still decide: a run decides
- * nothing any more once a later one is at least as high and a later one at least as low. The decisions equal the decisions of the full list. Runs older than `windowMs` are dropped.
+ * The list under a stabilization window of more than an hour, which autoscaling/v2 does not allow
+ * (hpa.md 1.3), with `newest` as its open run. Only runs are kept that can still decide: a run
+ * decides nothing any more once a later one is at least as high and a later one at least as low.
+ * The decisions equal the decisions of the full list. Runs older than `windowMs` are dropped.
  */
 export const condensed = (runs: Runs, newest: RecommendationRun, windowMs: number): Runs => {
   const before = runs
@@ -128,16 +167,26 @@ export const condensed = (runs: Runs, newest: RecommendationRun, windowMs: numbe
     .toSorted((one, other) => one.lastMs - other.lastMs);
   const higher = outdoing(before, newest, (one, other) => one > other);
   const lower = outdoing(before, newest, (one, other) => one < other);
-  return [...[...thinned(higher, windowMs), ...thinned(lower, windowMs)].toSorted((one, other) => one.lastMs - other.lastMs), newest];
+  return [
+    ...[...thinned(higher, windowMs), ...thinned(lower, windowMs)].toSorted(
+      (one, other) => one.lastMs - other.lastMs,
+    ),
+    newest,
+  ];
 };
 
 /** Each run as only its last recommendation: a window that holds any of a run holds that one. */
-export const collapsed = (runs: Runs): Runs => runs.map(({ replicas, lastMs }) => ({ replicas, firstMs: lastMs, lastMs }));
+export const collapsed = (runs: Runs): Runs =>
+  runs.map(({ replicas, lastMs }) => ({ replicas, firstMs: lastMs, lastMs }));
 
 const closed = ({ windowMs: _open, ...run }: RecommendationRun): RecommendationRun => run;
 
 /** The runs, oldest first, that outdo every later one. */
-const outdoing = (runs: Runs, newest: RecommendationRun, outdoes: (one: number, other: number) => boolean): Runs => {
+const outdoing = (
+  runs: Runs,
+  newest: RecommendationRun,
+  outdoes: (one: number, other: number) => boolean,
+): Runs => {
   const kept: RecommendationRun[] = [];
   let best = newest.replicas;
   for (const run of runs.toReversed()) {
@@ -149,13 +198,22 @@ const outdoing = (runs: Runs, newest: RecommendationRun, outdoes: (one: number, 
 };
 
 /**
- * Above `STEPS_MAX` runs, the runs of one part of the window become one: with the count of the oldest and the end of the youngest. A window then holds a count too long by less than a part (six
+ * Above `STEPS_MAX` runs, the runs of one part of the window become one: with the count of the
+ * oldest and the end of the youngest. A window then holds a count too long by less than a part (six
  * minutes of a day), and never too short.
  */
 const thinned = (steps: Runs, windowMs: number): Runs => {
   if (steps.length <= STEPS_MAX) return steps;
   const parts = Map.groupBy(steps, ({ lastMs }) => Math.floor((lastMs * PARTS) / windowMs));
-  return [...parts.values()].map((runs) => runs.map(withoutStep).reduce(({ replicas, firstMs }, { lastMs }) => ({ replicas, firstMs, lastMs })));
+  return [...parts.values()].map((runs) =>
+    runs
+      .map(withoutStep)
+      .reduce(({ replicas, firstMs }, { lastMs }) => ({ replicas, firstMs, lastMs })),
+  );
 };
 
-const withoutStep = ({ replicas, firstMs, lastMs }: RecommendationRun): RecommendationRun => ({ replicas, firstMs, lastMs });
+const withoutStep = ({ replicas, firstMs, lastMs }: RecommendationRun): RecommendationRun => ({
+  replicas,
+  firstMs,
+  lastMs,
+});

@@ -3,7 +3,11 @@ import { type Labels, matches, type Selector, wantsOneValue } from "../../model/
 import { parseSelector } from "../../model/selector-text.ts";
 
 /** Name of another autoscaler that also matches one of the pods. */
-export const rivalOf = (pods: readonly Pod[], others: readonly Neighbour[], own: string): string | undefined => {
+export const rivalOf = (
+  pods: readonly Pod[],
+  others: readonly Neighbour[],
+  own: string,
+): string | undefined => {
   if (others.length === 0) return undefined;
   const rivalFor = rivalsAmong(others);
   for (const { labels } of pods) {
@@ -32,7 +36,10 @@ interface Claim {
   readonly selector: Selector;
 }
 
-/** Selectors that ask for one value of a label are found by it, so that a pod is compared with the few that could match and not with all of the namespace. */
+/**
+ * Selectors that ask for one value of a label are found by it, so that a pod is compared with the
+ * few that could match and not with all of the namespace.
+ */
 const indexOf = (others: readonly Neighbour[]): RivalFor => {
   const claims = others.flatMap(({ name, selector: text }): readonly Claim[] => {
     const reading = parseSelector(text);
@@ -41,7 +48,8 @@ const indexOf = (others: readonly Neighbour[]): RivalFor => {
   const byLabel = Map.groupBy(claims, ({ selector }) => pinnedLabel(selector));
   const rest = byLabel.get(undefined);
   return (labels, own) => {
-    const isRival = ({ name, selector }: Claim): boolean => name !== own && matches(selector, labels);
+    const isRival = ({ name, selector }: Claim): boolean =>
+      name !== own && matches(selector, labels);
     for (const key of Object.keys(labels)) {
       const rival = byLabel.get(labelKey(key, labels[key]))?.find(isRival);
       if (rival) return rival.name;

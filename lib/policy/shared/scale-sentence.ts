@@ -1,6 +1,8 @@
 import type { Because, MetricOutcome, StepOutcome } from "../../model/decision.ts";
 
-/** What a limit did to a step, before the count that it left. Any other limit is named by its step. */
+/**
+ * What a limit did to a step, before the count that it left. Any other limit is named by its step.
+ */
 const LIMIT_WORDS: Readonly<Record<string, string>> = {
   ScaleUpStabilized: "stabilization allowed",
   ScaleDownStabilized: "stabilization allowed",
@@ -21,18 +23,32 @@ interface Scaled {
   readonly trigger: string;
 }
 
-/** Why a count changes, and then what limited the change: "cpu 13% of 60% asks for 3; stabilization allowed 15". */
+/**
+ * Why a count changes, and then what limited the change: "cpu 13% of 60% asks for 3; stabilization
+ * allowed 15".
+ */
 export const scaleSentence = ({ metrics, steps, wanted, trigger }: Scaled): string =>
-  [...(metricsSentence(metrics, wanted) ?? [trigger]), ...steps.flatMap(limitWords)].filter(Boolean).join("; ");
+  [...(metricsSentence(metrics, wanted) ?? [trigger]), ...steps.flatMap(limitWords)]
+    .filter(Boolean)
+    .join("; ");
 
-const metricsSentence = (metrics: readonly MetricOutcome[], wanted: number | undefined): readonly string[] | undefined => {
+const metricsSentence = (
+  metrics: readonly MetricOutcome[],
+  wanted: number | undefined,
+): readonly string[] | undefined => {
   if (wanted === undefined) return undefined;
   const measured = metrics.filter((metric) => metric.kind === "measured");
   const leading = measured.find(({ proposal }) => proposal === wanted);
-  // A mean is asked for by no metric of its own. Where one failed, its fallback may have decided, and the trigger says so.
+  // A mean is asked for by no metric of its own. Where one failed, its fallback may have decided,
+  // and the trigger says so.
   const named = leading ? [leading] : measured.length === metrics.length ? measured : [];
   if (named.length === 0) return undefined;
-  const asked = named.map(({ name, value, target, proposal }) => `${shortMetricName(name)} ${value} of ${target} asks for ${proposal}`).join(", ");
+  const asked = named
+    .map(
+      ({ name, value, target, proposal }) =>
+        `${shortMetricName(name)} ${value} of ${target} asks for ${proposal}`,
+    )
+    .join(", ");
   return [leading ? asked : `${asked}: together ${wanted}`];
 };
 
@@ -45,37 +61,59 @@ interface Change extends Omit<Scaled, "wanted"> {
 }
 
 /**
- * Why a count changes: by the metrics, where they ask for that direction; else by the limit that moved it, such as a window that holds a higher count than the current one. `down` is the
- * reason of these rules for a way down.
+ * Why a count changes: by the metrics, where they ask for that direction; else by the limit that
+ * moved it, such as a window that holds a higher count than the current one. `down` is the reason
+ * of these rules for a way down.
  */
 export const scaleBecause = ({ from, to, steps, ...scaled }: Change, down: string): Because => {
   const wanted = steps.find(({ step }) => step === "propose" || step === "combine")?.after;
   const message = scaleSentence({ ...scaled, steps, ...(wanted !== undefined && { wanted }) });
-  const moved = steps.findLast(({ before, after, limit }) => limit !== undefined && before !== after)?.limit;
-  if (wanted !== undefined && Math.sign(wanted - from) !== Math.sign(to - from) && moved) return { reason: moved.reason, message };
+  const moved = steps.findLast(
+    ({ before, after, limit }) => limit !== undefined && before !== after,
+  )?.limit;
+  if (wanted !== undefined && Math.sign(wanted - from) !== Math.sign(to - from) && moved)
+    return { reason: moved.reason, message };
   return { reason: to > from ? "MetricAboveTarget" : down, message };
 };
 
-/** A scale says what the metrics ask for, and then what limited it; a hold names the limit that had the last word, or `inside`, the words of these rules where no metric asks for another count. */
+/**
+ * A scale says what the metrics ask for, and then what limited it; a hold names the limit that had
+ * the last word, or `inside`, the words of these rules where no metric asks for another count.
+ */
 export const reasonOf = (
-  { current, count, steps, trigger }: Pick<Scaled, "steps" | "trigger"> & { readonly current: number; readonly count: number },
+  {
+    current,
+    count,
+    steps,
+    trigger,
+  }: Pick<Scaled, "steps" | "trigger"> & { readonly current: number; readonly count: number },
   metrics: readonly MetricOutcome[],
   { down, inside }: { readonly down: string; readonly inside: Because },
 ): Because => {
-  if (count !== current) return scaleBecause({ from: current, to: count, metrics, steps, trigger }, down);
+  if (count !== current)
+    return scaleBecause({ from: current, to: count, metrics, steps, trigger }, down);
   const limited = steps.findLast(({ limit }) => limit !== undefined)?.limit;
-  return limited ? { reason: limited.reason, message: trigger === "" ? limited.message : `${trigger}: ${limited.message}` } : inside;
+  return limited
+    ? {
+        reason: limited.reason,
+        message: trigger === "" ? limited.message : `${trigger}: ${limited.message}`,
+      }
+    : inside;
 };
 
 const LABEL_SELECTOR = String.raw`&LabelSelector\{MatchLabels:map\[string\]string\{([^}]*)\},MatchExpressions:\[\]LabelSelectorRequirement\{(.*?)\},\}`;
-/** The selector of a metric as the HPA controller prints it, in brackets or as the last part of a path. */
+/**
+ * The selector of a metric as the HPA controller prints it, in brackets or as the last part of a
+ * path.
+ */
 const STRUCT = new RegExp(String.raw`\(${LABEL_SELECTOR}\)|/${LABEL_SELECTOR}`, "g");
 const NO_SELECTOR = /\(nil\)|(?<=metric [^\s:]+)\/nil(?=:|$)/g;
 /** The labels of a metric as the Watermark Pod Autoscaler prints them: `{map[queue:orders]}`. */
 const MAP = /\{map\[([^\]]*)\]\}/g;
 const EXPRESSION = /LabelSelectorRequirement\{Key:([^,]*),Operator:([^,]*),Values:\[([^\]]*)\],\}/g;
 
-const braced = (requirements: readonly string[]): string => (requirements.length === 0 ? "" : `{${requirements.join(",")}}`);
+const braced = (requirements: readonly string[]): string =>
+  requirements.length === 0 ? "" : `{${requirements.join(",")}}`;
 
 const labelsOf = (text: string, between: string, separator: string): readonly string[] =>
   text
@@ -97,17 +135,29 @@ const requirementOf = (key: string, operator: string, values: string): string =>
   }
 };
 
-/** Selectors as people write them: `sqs_messages_visible{queue=orders}`, in a text that has them in the syntax of Go, as the messages of both controllers do. */
+/**
+ * Selectors as people write them: `sqs_messages_visible{queue=orders}`, in a text that has them in
+ * the syntax of Go, as the messages of both controllers do.
+ */
 export const withReadableSelectors = (text: string): string => {
-  if (!text.includes("&LabelSelector{") && !text.includes("map[") && !text.includes("nil")) return text;
+  if (!text.includes("&LabelSelector{") && !text.includes("map[") && !text.includes("nil"))
+    return text;
   return text
-    .replace(STRUCT, (_whole, ...[inLabels, inExpressions, pathLabels, pathExpressions]: readonly (string | undefined)[]) => {
-      const expressions = [...(inExpressions ?? pathExpressions ?? "").matchAll(EXPRESSION)];
-      return braced([
-        ...labelsOf(inLabels ?? pathLabels ?? "", ": ", ","),
-        ...expressions.map(([, key = "", operator = "", values = ""]) => requirementOf(key, operator, values)),
-      ]);
-    })
+    .replace(
+      STRUCT,
+      (
+        _whole,
+        ...[inLabels, inExpressions, pathLabels, pathExpressions]: readonly (string | undefined)[]
+      ) => {
+        const expressions = [...(inExpressions ?? pathExpressions ?? "").matchAll(EXPRESSION)];
+        return braced([
+          ...labelsOf(inLabels ?? pathLabels ?? "", ": ", ","),
+          ...expressions.map(([, key = "", operator = "", values = ""]) =>
+            requirementOf(key, operator, values),
+          ),
+        ]);
+      },
+    )
     .replace(NO_SELECTOR, "")
     .replace(MAP, (_whole, labels: string) => braced(labelsOf(labels, ":", " ")));
 };
@@ -116,4 +166,5 @@ const KIND = /^(?:external|pods) metric /;
 const RESOURCE = / resource(?: utilization \(percentage of request\))?(?= |$)/;
 
 /** The name of a metric in a sentence: "cpu", "sqs_messages_visible{queue=orders}". */
-export const shortMetricName = (name: string): string => withReadableSelectors(name).replace(KIND, "").replace(RESOURCE, "");
+export const shortMetricName = (name: string): string =>
+  withReadableSelectors(name).replace(KIND, "").replace(RESOURCE, "");

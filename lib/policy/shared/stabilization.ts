@@ -1,7 +1,10 @@
 import type { RecommendationRun } from "../../model/windows.ts";
 import { highest, lowest, recalled, recorded } from "./recommendations.ts";
 
-/** What the windows make of a proposal: the count, the list with the proposal recorded, and the window that held the count. */
+/**
+ * What the windows make of a proposal: the count, the list with the proposal recorded, and the
+ * window that held the count.
+ */
 export interface Stabilized {
   readonly count: number;
   readonly recommendations: readonly RecommendationRun[];
@@ -12,7 +15,10 @@ export interface Stabilized {
 export interface StabilizationHold {
   readonly direction: "up" | "down";
   readonly replicas: number;
-  /** Last instant at which a record that holds so much is in the window, or the first at which it has left: each rule says which. */
+  /**
+   * Last instant at which a record that holds so much is in the window, or the first at which it
+   * has left: each rule says which.
+   */
   readonly untilMs: number;
 }
 
@@ -27,16 +33,31 @@ export interface StabilizationWindows {
   readonly downMs: number;
 }
 
-/** hpa.md 3.8.1: never below the highest of the window; a record exactly as old as the window still counts. */
-export const stabilizeDownward = (stored: readonly RecommendationRun[], count: number, windowMs: number, nowMs: number): Stabilized => {
+/**
+ * hpa.md 3.8.1: never below the highest of the window; a record exactly as old as the window still
+ * counts.
+ */
+export const stabilizeDownward = (
+  stored: readonly RecommendationRun[],
+  count: number,
+  windowMs: number,
+  nowMs: number,
+): Stabilized => {
   const runs = recalled(stored, windowMs);
   const sinceMs = nowMs - windowMs;
   const after = highest(runs, count, (atMs) => atMs >= sinceMs);
   const recommendations = recorded(runs, count, nowMs, windowMs);
-  return { count: after, recommendations, ...(after !== count && { held: heldBy(runs, "down", after, windowMs) }) };
+  return {
+    count: after,
+    recommendations,
+    ...(after !== count && { held: heldBy(runs, "down", after, windowMs) }),
+  };
 };
 
-/** hpa.md 3.8.3: the current count, moved no further than both windows agree on; a record exactly as old as its window has left it. */
+/**
+ * hpa.md 3.8.3: the current count, moved no further than both windows agree on; a record exactly as
+ * old as its window has left it.
+ */
 export const stabilizeBothWays = (
   stored: readonly RecommendationRun[],
   { current, count }: Counts,
@@ -52,12 +73,26 @@ export const stabilizeBothWays = (
   return {
     count: after,
     recommendations,
-    ...(after !== count && { held: count >= current ? heldBy(runs, "up", after, upMs) : heldBy(runs, "down", after, downMs) }),
+    ...(after !== count && {
+      held:
+        count >= current ? heldBy(runs, "up", after, upMs) : heldBy(runs, "down", after, downMs),
+    }),
   };
 };
 
 /** The count moves on once the last record has left that holds it where it is, or further back. */
-const heldBy = (runs: readonly RecommendationRun[], direction: "up" | "down", replicas: number, windowMs: number): StabilizationHold => {
-  const holding = runs.filter((run) => (direction === "up" ? run.replicas <= replicas : run.replicas >= replicas));
-  return { direction, replicas, untilMs: Math.max(...holding.map(({ lastMs }) => lastMs)) + windowMs };
+const heldBy = (
+  runs: readonly RecommendationRun[],
+  direction: "up" | "down",
+  replicas: number,
+  windowMs: number,
+): StabilizationHold => {
+  const holding = runs.filter((run) =>
+    direction === "up" ? run.replicas <= replicas : run.replicas >= replicas,
+  );
+  return {
+    direction,
+    replicas,
+    untilMs: Math.max(...holding.map(({ lastMs }) => lastMs)) + windowMs,
+  };
 };

@@ -5,7 +5,12 @@ import { chooseCount, propose } from "./steps/propose.ts";
 import { conclude } from "./steps/conclude.ts";
 import { askMonitor } from "./steps/lifecycle.ts";
 import { passGates } from "./steps/pass-gates.ts";
-import { started, type WatermarkInput, type WatermarkStep, type WatermarkSync } from "./steps/sync.ts";
+import {
+  started,
+  type WatermarkInput,
+  type WatermarkStep,
+  type WatermarkSync,
+} from "./steps/sync.ts";
 import { velocity } from "./steps/velocity.ts";
 
 /** The inner half, for a scale that was read (watermark.md 2.10). */
@@ -17,7 +22,9 @@ const INNER_STEPS: readonly WatermarkStep[] = [
   chooseCount, // 2.10 zero and [min, max] have the last word
 ];
 
-/** One sync of the watermark controller, from top to bottom; numbers are sections of watermark.md. */
+/**
+ * One sync of the watermark controller, from top to bottom; numbers are sections of watermark.md.
+ */
 const STEPS: readonly WatermarkStep[] = [
   checkSpec, //   1.3  an invalid spec is never acted upon
   askMonitor, //  2.2  a monitor that is not OK stops everything
@@ -25,7 +32,8 @@ const STEPS: readonly WatermarkStep[] = [
   ...INNER_STEPS,
 ];
 
-export const decideWatermark = (input: WatermarkInput): Decision => conclude(runSteps(STEPS, started(input)));
+export const decideWatermark = (input: WatermarkInput): Decision =>
+  conclude(runSteps(STEPS, started(input)));
 
 /** Only the inner half, for the recorded decisions of the original's inner function. */
 export const decideInner = (sync: WatermarkSync): Decision => conclude(runSteps(INNER_STEPS, sync));

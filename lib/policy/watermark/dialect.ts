@@ -7,32 +7,60 @@ import type { Dialect, SyncView } from "../dialect.ts";
 import { type Explanations, LARGEST_WINS } from "../explanations.ts";
 import { lastingOf } from "../shared/steps.ts";
 import { marksText } from "../shared/metrics/measurement.ts";
-import { forbiddenStates, type Moment, timerState, type WindowStates } from "../shared/window-states.ts";
+import {
+  forbiddenStates,
+  type Moment,
+  timerState,
+  type WindowStates,
+} from "../shared/window-states.ts";
 import { decideWatermark } from "./decide.ts";
 import { readyPods } from "./metrics/measure.ts";
 import { recommenderRequest } from "./metrics/recommender.ts";
-import { afterWatermarkWrite, withOutsideWatermarkChange, withWatermarkScale } from "./steps/after-write.ts";
+import {
+  afterWatermarkWrite,
+  withOutsideWatermarkChange,
+  withWatermarkScale,
+} from "./steps/after-write.ts";
 import { ABOVE, BELOW, forbiddenOf } from "./steps/gates.ts";
 
 /** Every source counts ready pods (watermark.md 2.4); usage comes from metrics.k8s.io. */
 const watermarkQuestions = ({ metrics, recommender, counts }: WatermarkSpec): Questions => ({
   pods: counts === "ready" && (metrics.length > 0 || recommender !== undefined),
-  metrics: metrics.map((metric) => (metric.source === "Resource" ? RESOURCE_QUERY : externalQuery(metric))).filter((query) => query !== undefined),
+  metrics: metrics
+    .map((metric) => (metric.source === "Resource" ? RESOURCE_QUERY : externalQuery(metric)))
+    .filter((query) => query !== undefined),
 });
 
-/** The question, or `undefined` where the original would not get as far: no scale, no recommender, a missing mark, or no ready pod (watermark.md 2.16). */
-const recommenderQuestion = (spec: WatermarkSpec, { namespace, observation, nowMs }: SyncView): RecommenderQuestion | undefined => {
+/**
+ * The question, or `undefined` where the original would not get as far: no scale, no recommender, a
+ * missing mark, or no ready pod (watermark.md 2.16).
+ */
+const recommenderQuestion = (
+  spec: WatermarkSpec,
+  { namespace, observation, nowMs }: SyncView,
+): RecommenderQuestion | undefined => {
   const { recommender } = spec;
   const { scale } = observation;
   if (scale.kind === "failed" || spec.invalid !== undefined) return undefined;
   if (recommender?.highMilli === undefined || recommender.lowMilli === undefined) return undefined;
   const ready = readyPods({ spec, namespace, scale, observation, nowMs });
   if (ready.kind === "failed") return undefined;
-  return { recommender, request: recommenderRequest(spec, recommender, { namespace, current: scale.specReplicas, ready: ready.value }) };
+  return {
+    recommender,
+    request: recommenderRequest(spec, recommender, {
+      namespace,
+      current: scale.specReplicas,
+      ready: ready.value,
+    }),
+  };
 };
 
 /** Both forbidden windows, and the breaches that must last (watermark.md 2.9). */
-const watermarkWindows = (spec: WatermarkSpec, { status }: Windows, { nowMs }: Moment): WindowStates => {
+const watermarkWindows = (
+  spec: WatermarkSpec,
+  { status }: Windows,
+  { nowMs }: Moment,
+): WindowStates => {
   const { upscaleDelayAboveWatermarkSeconds: up, downscaleDelayBelowWatermarkSeconds: down } = spec;
   return {
     recommendations: [],
@@ -49,7 +77,8 @@ const watermarkWindows = (spec: WatermarkSpec, { status }: Windows, { nowMs }: M
 const WATERMARK_EXPLANATIONS: Explanations<WatermarkSpec> = {
   ...LARGEST_WINS,
   publishesBands: true,
-  targets: ({ metrics }) => metrics.map(({ source, name, ...marks }) => ({ type: source, name, target: marksText(marks) })),
+  targets: ({ metrics }) =>
+    metrics.map(({ source, name, ...marks }) => ({ type: source, name, target: marksText(marks) })),
   band: ({ toleranceMilli, converge, counts, tolerateZero }) => {
     const share = Number(toleranceMilli) / 1000;
     return {
@@ -64,7 +93,10 @@ const WATERMARK_EXPLANATIONS: Explanations<WatermarkSpec> = {
   },
 };
 
-/** `datadoghq.com/v1alpha1 WatermarkPodAutoscaler` (watermark.md), and the multi-threshold document on External metrics only (proposals.md §5). */
+/**
+ * `datadoghq.com/v1alpha1 WatermarkPodAutoscaler` (watermark.md), and the multi-threshold document
+ * on External metrics only (proposals.md §5).
+ */
 export const WATERMARK: Dialect<WatermarkSpec> = {
   name: "watermark",
   keeps: () => ({ recommendations: false, scaleEvents: false, ownZero: false }),

@@ -3,7 +3,10 @@ import { listedConditions, METRICS_TIME, READY, wholeSecondText } from "./object
 import type { EventRecord } from "../../model/scale-records.ts";
 import { HOUR_MS } from "../../model/time-text.ts";
 
-/** One Event of Kubernetes about an object. Equal ids are one Event, however often they are reported. */
+/**
+ * One Event of Kubernetes about an object. Equal ids are one Event, however often they are
+ * reported.
+ */
 export interface ObjectEvent {
   readonly id: string;
   /** Another text for each time that it happened. */
@@ -27,23 +30,52 @@ const SENTENCES: Readonly<Record<EventRecord["outcome"], (from: number, to: numb
   outside: () => "",
 };
 
-/** The Event of a scale, under the id of the scale event in the history: a repeat is the same Event. */
-export const scaleObjectEvent = ({ id, outcome, from, to, message, detail, settledMs }: EventRecord): ObjectEvent => ({
+/**
+ * The Event of a scale, under the id of the scale event in the history: a repeat is the same Event.
+ */
+export const scaleObjectEvent = ({
+  id,
+  outcome,
+  from,
+  to,
+  message,
+  detail,
+  settledMs,
+}: EventRecord): ObjectEvent => ({
   id,
   occurrence: id,
   type: outcome === "applied" || outcome === "outside" ? "Normal" : "Warning",
   reason: REASONS[outcome],
-  // The message is empty for the first scale of the watermark rules, which writes the count that is there (watermark.md 2.18 a).
-  note: [SENTENCES[outcome](from, to), [message, detail].filter(Boolean).join("; ")].filter(Boolean).join(": "),
+  // The message is empty for the first scale of the watermark rules, which writes the count that is
+  // there (watermark.md 2.18 a).
+  note: [SENTENCES[outcome](from, to), [message, detail].filter(Boolean).join("; ")]
+    .filter(Boolean)
+    .join(": "),
   atMs: settledMs,
 });
 
 /** Conditions that are reported as Events. The others come and go with every value. */
-const REPORTED: ReadonlySet<unknown> = new Set([READY, "AbleToScale", "ScalingActive", "ScalingBlocked", "Idle"]);
+const REPORTED: ReadonlySet<unknown> = new Set([
+  READY,
+  "AbleToScale",
+  "ScalingActive",
+  "ScalingBlocked",
+  "Idle",
+]);
 
-/** An Event for each condition with another status than in the cluster. A condition that comes and goes is one Event an hour, with a count. The first status of an object reports nothing. */
-export const conditionObjectEvents = (uid: string, wanted: Json, listed: Json, nowMs: number): readonly ObjectEvent[] => {
-  const before = new Map(listedConditions(listed).map((condition) => [condition["type"], condition]));
+/**
+ * An Event for each condition with another status than in the cluster. A condition that comes and
+ * goes is one Event an hour, with a count. The first status of an object reports nothing.
+ */
+export const conditionObjectEvents = (
+  uid: string,
+  wanted: Json,
+  listed: Json,
+  nowMs: number,
+): readonly ObjectEvent[] => {
+  const before = new Map(
+    listedConditions(listed).map((condition) => [condition["type"], condition]),
+  );
   if (before.size === 0) return [];
   const hour = Math.floor(nowMs / HOUR_MS);
   return listedConditions(wanted)
@@ -58,10 +90,15 @@ export const conditionObjectEvents = (uid: string, wanted: Json, listed: Json, n
     }));
 };
 
-/** How long an edit of a status is news. Its Event has the same name however often it is reported. */
+/**
+ * How long an edit of a status is news. Its Event has the same name however often it is reported.
+ */
 const EDIT_NEWS_MS = 5 * 60_000;
 
-/** The Event that says of a status which another program or a person has written that it is written again. */
+/**
+ * The Event that says of a status which another program or a person has written that it is written
+ * again.
+ */
 export const statusEditEvents = (
   uid: string,
   edit: { readonly manager: string; readonly atMs: number } | undefined,
@@ -89,34 +126,61 @@ const isNews = (condition: Json, before: Json | undefined): boolean =>
   ![before, condition].some(({ reason }) => String(reason).startsWith(PAUSED));
 const PAUSED = "Backoff";
 
-const isGood = (type: unknown, status: unknown): boolean => type === "Idle" || (type === "ScalingBlocked" ? status === "False" : status === "True");
+const isGood = (type: unknown, status: unknown): boolean =>
+  type === "Idle" || (type === "ScalingBlocked" ? status === "False" : status === "True");
 
-/** How a status differs from the one in the cluster. `values`: only in measured values, and in sentences that name them. */
+/**
+ * How a status differs from the one in the cluster. `values`: only in measured values, and in
+ * sentences that name them.
+ */
 export type Moved = "nothing" | "values" | "state";
 
 /** The fields that people and programs wait for. */
-const STATE = ["observedGeneration", "currentReplicas", "desiredReplicas", "lastScaleTime", "scalingEventsCount"];
+const STATE = [
+  "observedGeneration",
+  "currentReplicas",
+  "desiredReplicas",
+  "lastScaleTime",
+  "scalingEventsCount",
+];
 
 export const movedOf = (wanted: Json, listed: Json): Moved => {
   if (STATE.some((field) => field in wanted && wanted[field] !== listed[field])) return "state";
   if (stateOf(wanted) !== stateOf(listed)) return "state";
-  const isSame = Object.keys(wanted).every((field) => field === METRICS_TIME || textOf(wanted[field]) === textOf(listed[field]));
+  const isSame = Object.keys(wanted).every(
+    (field) => field === METRICS_TIME || textOf(wanted[field]) === textOf(listed[field]),
+  );
   return isSame && !isTimeOld(wanted, listed) ? "nothing" : "values";
 };
 
-/** Values that stay the same are written again in this time with a newer time, so that a reader sees that they are measured still. */
+/**
+ * Values that stay the same are written again in this time with a newer time, so that a reader sees
+ * that they are measured still.
+ */
 const SAME_VALUES_MS = 5 * 60_000;
 
 const isTimeOld = (wanted: Json, listed: Json): boolean =>
   METRICS_TIME in wanted &&
   METRICS_TIME in listed &&
-  Date.parse(String(wanted[METRICS_TIME])) - Date.parse(String(listed[METRICS_TIME])) >= SAME_VALUES_MS;
+  Date.parse(String(wanted[METRICS_TIME])) - Date.parse(String(listed[METRICS_TIME])) >=
+    SAME_VALUES_MS;
 
 const stateOf = (status: Json): string =>
-  JSON.stringify(listedConditions(status).map(({ type, status: state, reason, observedGeneration }) => [type, state, reason, observedGeneration]));
+  JSON.stringify(
+    listedConditions(status).map(({ type, status: state, reason, observedGeneration }) => [
+      type,
+      state,
+      reason,
+      observedGeneration,
+    ]),
+  );
 
 /** Equal values give equal texts, in whatever order an API server writes their members. */
 const textOf = (value: unknown): string =>
   JSON.stringify(value, (_name, member: unknown) =>
-    isObject(member) ? Object.fromEntries(Object.entries(member).toSorted(([one], [other]) => (one < other ? -1 : 1))) : member,
+    isObject(member)
+      ? Object.fromEntries(
+          Object.entries(member).toSorted(([one], [other]) => (one < other ? -1 : 1)),
+        )
+      : member,
   ) ?? "";

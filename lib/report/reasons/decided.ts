@@ -9,7 +9,10 @@ export const SCALES: ReasonTexts = {
     "A metric asks for more pods.",
     "Nothing. The message names the metric, its value, its target, and the limit that cut the step, if one did.",
   ],
-  AllMetricsBelowTarget: ["Every metric asks for fewer pods.", "Nothing. The message names the metric that asks for the most of them."],
+  AllMetricsBelowTarget: [
+    "Every metric asks for fewer pods.",
+    "Nothing. The message names the metric that asks for the most of them.",
+  ],
   MetricsBelowTarget: ["The metrics of a PodAutoscaler, combined, ask for fewer pods.", "Nothing."],
   AboveMaxReplicas: [
     "The count was above `maxReplicas`, so it went straight there, past windows and rates.",
@@ -19,9 +22,18 @@ export const SCALES: ReasonTexts = {
     "The count was below `minReplicas`, so it went straight there, past windows and rates.",
     "If something keeps setting the count (a deployment pipeline, `kubectl scale`), take `replicas` out of its manifest.",
   ],
-  Activated: ["A metric is above its activation threshold, so the workload that was at rest goes to `minReplicas`.", "Nothing."],
-  FirstDecision: ["The first decision of a WatermarkPodAutoscaler writes the count that there is, as its controller does.", "Nothing."],
-  Proposal: ["A value of a WatermarkPodAutoscaler is outside its watermarks.", "Nothing. The message says which."],
+  Activated: [
+    "A metric is above its activation threshold, so the workload that was at rest goes to `minReplicas`.",
+    "Nothing.",
+  ],
+  FirstDecision: [
+    "The first decision of a WatermarkPodAutoscaler writes the count that there is, as its controller does.",
+    "Nothing.",
+  ],
+  Proposal: [
+    "A value of a WatermarkPodAutoscaler is outside its watermarks.",
+    "Nothing. The message says which.",
+  ],
   NoReplicas: [
     "The workload has no pods although its count is above 0; the rules of a WatermarkPodAutoscaler then write a small count.",
     "Look at the Events of the workload: something keeps its pods from being made, such as a quota.",
@@ -63,30 +75,60 @@ export const LIMITS = {
     "The rate limit of the way up allows no more in its period.",
     "If pods come too late, raise a policy of `scaleUp`. `explain` says when the next scale event leaves its period.",
   ],
-  ScaleDownLimit: ["The rate limit of the way down allows no fewer in its period.", "Nothing, or raise a policy of `scaleDown`."],
+  ScaleDownLimit: [
+    "The rate limit of the way down allows no fewer in its period.",
+    "Nothing, or raise a policy of `scaleDown`.",
+  ],
   TooManyReplicas: [
     "`maxReplicas` is reached, and the metrics ask for more.",
     "Raise `maxReplicas` if the cluster has room. Until then the pods carry more load than the target says.",
   ],
-  TooFewReplicas: ["`minReplicas` is reached, and the metrics ask for fewer.", "Nothing, or lower `minReplicas`."],
-  TooFewReady: ["Fewer pods are ready than would be kept, so that none is taken away.", "Look at why pods are not ready."],
-  DirectionDisabled: ["`selectPolicy: Disabled` closes this direction.", "Nothing, if it is meant."],
+  TooFewReplicas: [
+    "`minReplicas` is reached, and the metrics ask for fewer.",
+    "Nothing, or lower `minReplicas`.",
+  ],
+  TooFewReady: [
+    "Fewer pods are ready than would be kept, so that none is taken away.",
+    "Look at why pods are not ready.",
+  ],
+  DirectionDisabled: [
+    "`selectPolicy: Disabled` closes this direction.",
+    "Nothing, if it is meant.",
+  ],
   StepMinimum: ["The change has fewer pods than `stepMinimum`.", "Nothing."],
   ReplicaModulo: ["Counts are multiples of `replicaModulo`.", "Nothing."],
   ForbiddenWindow: [
     "A scale was made inside the time after which no other one may follow (`forbiddenAfterEventSeconds`).",
     "Wait: `explain` says until when.",
   ],
-  BackoffUpscale: ["The last scale is inside the upscale forbidden window.", "Wait: `explain` says until when."],
-  BackoffDownscale: ["The last scale is inside the downscale forbidden window.", "Wait: `explain` says until when."],
-  BackoffBoth: ["The last scale is inside both forbidden windows.", "Wait: `explain` says until when."],
+  BackoffUpscale: [
+    "The last scale is inside the upscale forbidden window.",
+    "Wait: `explain` says until when.",
+  ],
+  BackoffDownscale: [
+    "The last scale is inside the downscale forbidden window.",
+    "Wait: `explain` says until when.",
+  ],
+  BackoffBoth: [
+    "The last scale is inside both forbidden windows.",
+    "Wait: `explain` says until when.",
+  ],
   FlapBudget: [
     "As many reversals as `flapBudget` allows were made in its period; the last one is kept for the way up.",
     "Look at the timeline: a load that swings needs a wider band or a longer stabilization window.",
   ],
-  NotSustained: ["The metrics have not asked for this direction for `sustainSeconds` without a break.", "Wait: `explain` says until when."],
-  AboveHighWatermarkNotSustained: ["No value has been above its high watermark for the upscale delay.", "Wait: `explain` says until when."],
-  BelowLowWatermarkNotSustained: ["No value has been below its low watermark for the downscale delay.", "Wait: `explain` says until when."],
+  NotSustained: [
+    "The metrics have not asked for this direction for `sustainSeconds` without a break.",
+    "Wait: `explain` says until when.",
+  ],
+  AboveHighWatermarkNotSustained: [
+    "No value has been above its high watermark for the upscale delay.",
+    "Wait: `explain` says until when.",
+  ],
+  BelowLowWatermarkNotSustained: [
+    "No value has been below its low watermark for the downscale delay.",
+    "Wait: `explain` says until when.",
+  ],
 } as const satisfies ReasonTexts;
 
 /** Where a timeline draws each limit. */

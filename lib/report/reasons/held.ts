@@ -8,7 +8,10 @@ export const HOLDS: ReasonTexts = {
   ],
   ClusterPaused: ["A person paused the cluster.", "`tidemark cluster resume NAME`."],
   AutoscalerPaused: ["A person paused the autoscaler.", "`tidemark resume NAME`."],
-  Paused: ["The manifest pauses the autoscaler (`pausedUntil`).", "Wait, or take the field out of the manifest."],
+  Paused: [
+    "The manifest pauses the autoscaler (`pausedUntil`).",
+    "Wait, or take the field out of the manifest.",
+  ],
   PausedBySchedule: [
     "An entry of the schedule pauses the autoscaler.",
     "Wait for the end of its window, which `tidemark schedule NAME` shows, or suspend the entry.",
@@ -21,7 +24,10 @@ export const HOLDS: ReasonTexts = {
     "An override holds the autoscaler, or its namespace, its cluster or the fleet.",
     "The message names the override, who set it and why. Wait for its end, or `tidemark override clear ID`.",
   ],
-  DryRun: ["The manifest asks for a dry run: the rules decide, and nothing is written.", "Take `dryRun` out of the manifest to scale."],
+  DryRun: [
+    "The manifest asks for a dry run: the rules decide, and nothing is written.",
+    "Take `dryRun` out of the manifest to scale.",
+  ],
   EarlierCluster: [
     "It was applied to a cluster of this name that was removed since.",
     "Apply it again to scale the workload in this cluster, or delete it.",
@@ -42,12 +48,30 @@ export const HOLDS: ReasonTexts = {
     "Of an event: a person or another program changed the count. Only native rules count it as a scale.",
     "Nothing where the change was wanted; `kubectl get TYPE NAME -o yaml --show-managed-fields` names who made it.",
   ],
-  OtherStack: ["Another Tidemark was the last to scale the workload.", "Delete the autoscaler in one of the two stacks."],
-  TargetShared: ["Another autoscaler of Tidemark has the same workload.", "Delete one of the two, or make one a dry run."],
-  NameShared: ["The cluster has an object of another kind with this name in the namespace.", "Rename or delete one of them."],
-  ScaleUnsettled: ["Whether the last scale took effect is not known yet.", "Wait for two syncs after the deadline in the message."],
-  ScaleSettled: ["This sync settled a scale of an earlier sync, and the next one decides again.", "Wait for the next sync."],
-  IntentTooLarge: ["The stored intent of the scale would be larger than its limit.", "Shorten the `apiVersion`, `kind` or `name` of the target."],
+  OtherStack: [
+    "Another Tidemark was the last to scale the workload.",
+    "Delete the autoscaler in one of the two stacks.",
+  ],
+  TargetShared: [
+    "Another autoscaler of Tidemark has the same workload.",
+    "Delete one of the two, or make one a dry run.",
+  ],
+  NameShared: [
+    "The cluster has an object of another kind with this name in the namespace.",
+    "Rename or delete one of them.",
+  ],
+  ScaleUnsettled: [
+    "Whether the last scale took effect is not known yet.",
+    "Wait for two syncs after the deadline in the message.",
+  ],
+  ScaleSettled: [
+    "This sync settled a scale of an earlier sync, and the next one decides again.",
+    "Wait for the next sync.",
+  ],
+  IntentTooLarge: [
+    "The stored intent of the scale would be larger than its limit.",
+    "Shorten the `apiVersion`, `kind` or `name` of the target.",
+  ],
   TooManyScales: [
     "The sync had no time for this scale.",
     "Wait for the next sync; where it happens often, divide the partition or lengthen the period.",
@@ -60,7 +84,10 @@ export const HOLDS: ReasonTexts = {
     "A rule of Tidemark failed for this autoscaler: a mistake in Tidemark.",
     "Report it with the error in the log of the sync. The others go on.",
   ],
-  InvalidSpec: ["The stored manifest cannot be read by this version.", "The message names the field; apply a manifest that is right."],
+  InvalidSpec: [
+    "The stored manifest cannot be read by this version.",
+    "The message names the field; apply a manifest that is right.",
+  ],
   UnreadableAutoscaler: ["The stored autoscaler cannot be read.", "Apply its manifest again."],
   UnreadableWindows: [
     "A stored page of windows cannot be read, so earlier scales are unknown.",
@@ -74,7 +101,10 @@ export const HOLDS: ReasonTexts = {
     "No metric of a WatermarkPodAutoscaler gives a value on which it may shrink, such as a 0 that is not tolerated.",
     "Allow zeros with `tolerateZero`, or wait for a value.",
   ],
-  DatadogMonitorNotOK: ["The Datadog monitor of the autoscaler is not OK.", "Look at the monitor. It scales again when the monitor is OK."],
+  DatadogMonitorNotOK: [
+    "The Datadog monitor of the autoscaler is not OK.",
+    "Look at the monitor. It scales again when the monitor is OK.",
+  ],
   FailedGetDatadogMonitor: [
     "The Datadog monitor of the autoscaler was not found or not read.",
     "Make the DatadogMonitor of its name, or turn `lifecycleControl` off.",
@@ -99,12 +129,18 @@ export const OBJECTS: ReasonTexts = {
     "The API server gave an older version of the object than before.",
     "Wait. It lasts where the cluster was restored: edit the object to raise its generation.",
   ],
-  SpecNotStored: ["The object was changed, and the change is not stored yet.", "Wait for the next sync."],
+  SpecNotStored: [
+    "The object was changed, and the change is not stored yet.",
+    "Wait for the next sync.",
+  ],
   SpecWaits: [
     "An edit of the object waits to be stored, at most one a minute; until then the stored spec is followed within the bounds of both.",
     "Wait. A program that edits the object in every minute should do so less often.",
   ],
-  SpecOverBudget: ["The namespace has used its bytes for changes of objects in this hour.", "Edit fewer objects, less often, or make them smaller."],
+  SpecOverBudget: [
+    "The namespace has used its bytes for changes of objects in this hour.",
+    "Edit fewer objects, less often, or make them smaller.",
+  ],
   SpecTooLarge: ["The object is larger than what can be stored.", "Shorten its labels or metrics."],
 };
 
@@ -114,7 +150,10 @@ export const FAILURES: ReasonTexts = {
     "The count of the workload could not be read.",
     "`tidemark cluster check NAME`: is the workload there, and may Tidemark read its scale?",
   ],
-  FailedGetResourceMetric: ["CPU or memory could not be read.", "Is metrics-server there, and do the pods have requests? `kubectl top pod`."],
+  FailedGetResourceMetric: [
+    "CPU or memory could not be read.",
+    "Is metrics-server there, and do the pods have requests? `kubectl top pod`.",
+  ],
   FailedGetContainerResourceMetric: [
     "CPU or memory of the container could not be read.",
     "Is metrics-server there, and is the name of the container right?",
@@ -151,19 +190,40 @@ export const FAILURES: ReasonTexts = {
     "The value of a registered source is older than `maxAgeSeconds`.",
     "Is the source behind, or is the metric no longer written? A larger `maxAgeSeconds` accepts older values.",
   ],
-  FailedComputeMetricsReplicas: ["No count could be calculated from the metrics.", "The message has the first failure."],
+  FailedComputeMetricsReplicas: [
+    "No count could be calculated from the metrics.",
+    "The message has the first failure.",
+  ],
   InvalidMetrics: ["The spec has no metric.", "Add one."],
   MetricMissing: [
     "A metric of a PodAutoscaler is missing, and its `onMissing` holds the count.",
     "Mend the metric; `onMissing` says what else may happen.",
   ],
-  UnusableValue: ["A value is no number that a count can be made of.", "Look at what the adapter serves."],
-  ActivationUnknown: ["The workload is at rest, and whether it is in use is not known: a metric is missing.", "Mend the metric."],
-  InvalidSelector: ["The selector of the workload is missing or cannot be read.", "Mend `status.selector` of its scale subresource."],
-  SelectorRequired: ["The scale of the workload has no selector.", "Mend `status.selector` of its scale subresource."],
+  UnusableValue: [
+    "A value is no number that a count can be made of.",
+    "Look at what the adapter serves.",
+  ],
+  ActivationUnknown: [
+    "The workload is at rest, and whether it is in use is not known: a metric is missing.",
+    "Mend the metric.",
+  ],
+  InvalidSelector: [
+    "The selector of the workload is missing or cannot be read.",
+    "Mend `status.selector` of its scale subresource.",
+  ],
+  SelectorRequired: [
+    "The scale of the workload has no selector.",
+    "Mend `status.selector` of its scale subresource.",
+  ],
   SelectorTooLarge: ["The selector of the workload is longer than its limit.", "Shorten it."],
-  AmbiguousSelector: ["Pods of this workload belong to another autoscaler as well.", "Give each workload a label of its own in its selector."],
-  FailedSpecCheck: ["The spec of a WatermarkPodAutoscaler is not valid.", "The message names the field."],
+  AmbiguousSelector: [
+    "Pods of this workload belong to another autoscaler as well.",
+    "Give each workload a label of its own in its selector.",
+  ],
+  FailedSpecCheck: [
+    "The spec of a WatermarkPodAutoscaler is not valid.",
+    "The message names the field.",
+  ],
   FailedProcessWPA: [
     "The WatermarkPodAutoscaler could not be processed, mostly because its scale could not be read.",
     "`tidemark cluster check NAME`.",
@@ -176,5 +236,8 @@ export const FAILURES: ReasonTexts = {
     "The cluster does not allow the host of the recommender.",
     "`tidemark cluster add NAME --replace --recommender-host HOST`.",
   ],
-  FailedUpdateScale: ["The API server refused the new count.", "The message has its words: a right, an admission webhook, a quota."],
+  FailedUpdateScale: [
+    "The API server refused the new count.",
+    "The message has its words: a right, an admission webhook, a quota.",
+  ],
 };

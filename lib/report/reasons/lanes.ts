@@ -2,7 +2,10 @@ import type { Lane } from "../../model/scale-records.ts";
 import { LIMIT_LANES } from "./decided.ts";
 import { FAILURES } from "./held.ts";
 
-/** What held or cut a count, in one of few kinds, in the order of weight: where several held within one cell of a drawing, the first one is shown. */
+/**
+ * What held or cut a count, in one of few kinds, in the order of weight: where several held within
+ * one cell of a drawing, the first one is shown.
+ */
 export const LANES = [
   { lane: "refused", mark: "!", words: "a scale was refused" },
   { lane: "missing", mark: "m", words: "a metric or the count could not be read" },
@@ -13,7 +16,11 @@ export const LANES = [
   { lane: "policy", mark: "p", words: "a rate or step policy" },
   { lane: "cool-down", mark: "c", words: "a forbidden window" },
   { lane: "stabilization", mark: "s", words: "stabilization" },
-] as const satisfies readonly { readonly lane: Lane; readonly mark: string; readonly words: string }[];
+] as const satisfies readonly {
+  readonly lane: Lane;
+  readonly mark: string;
+  readonly words: string;
+}[];
 
 const BY_REASON: Readonly<Record<string, Lane>> = {
   ...LIMIT_LANES,

@@ -1,6 +1,15 @@
 import { printable } from "../../model/foreign-text.ts";
 import { LANES } from "../reasons/lanes.ts";
-import { type Cell, cellsOf, highestCount, MARKS, runsOf, type Timeline, ticksOf, topCount } from "./timeline.ts";
+import {
+  type Cell,
+  cellsOf,
+  highestCount,
+  MARKS,
+  runsOf,
+  type Timeline,
+  ticksOf,
+  topCount,
+} from "./timeline.ts";
 
 const WIDTH = 960;
 const LEFT = 60;
@@ -33,8 +42,13 @@ const COLOURS: Readonly<Record<string, string>> = {
 };
 
 const escaped = (words: string): string =>
-  printable(words).replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll('"', "&quot;");
-const label = (x: number, y: number, words: string, more = ""): string => `<text x="${x}" y="${y}"${more}>${escaped(words)}</text>`;
+  printable(words)
+    .replaceAll("&", "&amp;")
+    .replaceAll("<", "&lt;")
+    .replaceAll(">", "&gt;")
+    .replaceAll('"', "&quot;");
+const label = (x: number, y: number, words: string, more = ""): string =>
+  `<text x="${x}" y="${y}"${more}>${escaped(words)}</text>`;
 const xOf = (column: number): number => Number((LEFT + column * STEP).toFixed(1));
 
 type Box = typeof LOAD;
@@ -42,8 +56,15 @@ type Box = typeof LOAD;
 const yOf = (value: number, most: number, { top, height }: Box): number =>
   Number((top + height - (Math.min(value, most) / most) * height).toFixed(1));
 
-/** The same drawing as in the terminal, as a picture of its own: no style sheet, no script, nothing loaded. `clock` gives the text of an instant. */
-export const timelineSvg = (title: string, timeline: Timeline, clock: (ms: number) => string): string => {
+/**
+ * The same drawing as in the terminal, as a picture of its own: no style sheet, no script, nothing
+ * loaded. `clock` gives the text of an instant.
+ */
+export const timelineSvg = (
+  title: string,
+  timeline: Timeline,
+  clock: (ms: number) => string,
+): string => {
   const cells = cellsOf(timeline, COLUMNS);
   const rows = markRows(timeline);
   // Room for one row of each kind of mark, and for their legend.
@@ -67,14 +88,19 @@ export const timelineSvg = (title: string, timeline: Timeline, clock: (ms: numbe
 const pathOf = (values: readonly (number | undefined)[], most: number, box: Box): string => {
   let [path, isDrawn] = ["", false];
   for (const { value, from, to } of runsOf(values)) {
-    if (value !== undefined) path += `${isDrawn ? "V" : `M${xOf(from)} `}${yOf(value, most, box)}H${xOf(to)}`;
+    if (value !== undefined)
+      path += `${isDrawn ? "V" : `M${xOf(from)} `}${yOf(value, most, box)}H${xOf(to)}`;
     isDrawn = value !== undefined;
   }
   return path;
 };
 
-const line = (values: readonly (number | undefined)[], most: number, box: Box, stroke: string): string =>
-  `<path d="${pathOf(values, most, box)}" fill="none" ${stroke}/>`;
+const line = (
+  values: readonly (number | undefined)[],
+  most: number,
+  box: Box,
+  stroke: string,
+): string => `<path d="${pathOf(values, most, box)}" fill="none" ${stroke}/>`;
 
 const loadChart = (cells: readonly Cell[], name: string): readonly string[] => {
   const most = Math.max(1.2, ...cells.map(({ load = 0 }) => load));
@@ -98,13 +124,19 @@ const podChart = (cells: readonly Cell[]): readonly string[] => {
   const most = topCount(cells) * 1.05;
   const drawn = (field: "current" | "wanted" | "min" | "max", stroke: string): string =>
     line(
-      cells.map((cell) => (cell[field] !== undefined && cell[field] <= most ? cell[field] : undefined)),
+      cells.map((cell) =>
+        cell[field] !== undefined && cell[field] <= most ? cell[field] : undefined,
+      ),
       most,
       PODS,
       stroke,
     );
   return [
-    label(LEFT, PODS.top - 8, "pods (solid), wanted by the metrics (dotted), minReplicas and maxReplicas (dashed)"),
+    label(
+      LEFT,
+      PODS.top - 8,
+      "pods (solid), wanted by the metrics (dotted), minReplicas and maxReplicas (dashed)",
+    ),
     label(LEFT - 6, yOf(highest, most, PODS) + 4, String(highest), ' text-anchor="end"'),
     label(LEFT - 6, PODS.top + PODS.height, "0", ' text-anchor="end"'),
     drawn("min", 'stroke="#999" stroke-dasharray="5 4"'),
@@ -120,12 +152,18 @@ interface MarkGroup {
 }
 
 /** The marks of each kind, in order of weight: one row for a kind. */
-type MarkRows = readonly { readonly of: (typeof MARKS)[number]; readonly groups: readonly MarkGroup[] }[];
+type MarkRows = readonly {
+  readonly of: (typeof MARKS)[number];
+  readonly groups: readonly MarkGroup[];
+}[];
 
 const markRows = ({ sinceMs, untilMs, marks: all }: Timeline): MarkRows =>
-  MARKS.map((of) => ({ of, groups: grouped(all.filter(({ kind }) => kind === of.kind).map(({ atMs }) => xAt(atMs, { sinceMs, untilMs }))) })).filter(
-    ({ groups }) => groups.length > 0,
-  );
+  MARKS.map((of) => ({
+    of,
+    groups: grouped(
+      all.filter(({ kind }) => kind === of.kind).map(({ atMs }) => xAt(atMs, { sinceMs, untilMs })),
+    ),
+  })).filter(({ groups }) => groups.length > 0);
 
 /** Marks that would cover each other: their number, at the place of the first one. */
 const grouped = (places: readonly number[]): readonly MarkGroup[] => {
@@ -142,18 +180,30 @@ const grouped = (places: readonly number[]): readonly MarkGroup[] => {
 const marks = (rows: MarkRows, bottom: number): readonly string[] => {
   const drawn = rows.flatMap(({ of, groups }, row) =>
     groups.map(({ x, number }) =>
-      label(Number((x - 4).toFixed(1)), MARKS_Y + row * MARK_HEIGHT, `${of.mark}${number > 1 ? number : ""}`, ' font-size="10"'),
+      label(
+        Number((x - 4).toFixed(1)),
+        MARKS_Y + row * MARK_HEIGHT,
+        `${of.mark}${number > 1 ? number : ""}`,
+        ' font-size="10"',
+      ),
     ),
   );
   const counted = rows.some(({ groups }) => groups.some(({ number }) => number > 1));
-  const words = [...rows.map(({ of: { mark, words: meaning } }) => `${mark} ${meaning}`), ...(counted ? ["a number: so many of them"] : [])];
-  return words.length === 0 ? [] : [...drawn, label(LEFT, bottom + 3, words.join(";  "), ' font-size="11"')];
+  const words = [
+    ...rows.map(({ of: { mark, words: meaning } }) => `${mark} ${meaning}`),
+    ...(counted ? ["a number: so many of them"] : []),
+  ];
+  return words.length === 0
+    ? []
+    : [...drawn, label(LEFT, bottom + 3, words.join(";  "), ' font-size="11"')];
 };
 
 const lanes = (cells: readonly Cell[], bottom: number): readonly string[] => {
   const bars = runsOf(cells.map(({ held }) => held)).flatMap(({ value, from, to }) =>
     value
-      ? [`<rect x="${xOf(from)}" y="${LANE_TOP}" width="${((to - from) * STEP).toFixed(1)}" height="${LANE_HEIGHT}" fill="${COLOURS[value]}"/>`]
+      ? [
+          `<rect x="${xOf(from)}" y="${LANE_TOP}" width="${((to - from) * STEP).toFixed(1)}" height="${LANE_HEIGHT}" fill="${COLOURS[value]}"/>`,
+        ]
       : [],
   );
   const seen = LANES.filter(({ lane }) => cells.some(({ held }) => held === lane));
@@ -166,7 +216,9 @@ const lanes = (cells: readonly Cell[], bottom: number): readonly string[] => {
 };
 
 const xAt = (ms: number, { sinceMs, untilMs }: Pick<Timeline, "sinceMs" | "untilMs">): number =>
-  Number((LEFT + ((ms - sinceMs) / Math.max(1, untilMs - sinceMs)) * (WIDTH - LEFT - RIGHT)).toFixed(1));
+  Number(
+    (LEFT + ((ms - sinceMs) / Math.max(1, untilMs - sinceMs)) * (WIDTH - LEFT - RIGHT)).toFixed(1),
+  );
 
 const axis = (timeline: Timeline, clock: (ms: number) => string, y: number): readonly string[] => {
   const ticks = ticksOf(timeline, TICKS).map((ms) => {

@@ -1,5 +1,9 @@
 import { TidemarkError, isTidemarkError } from "../../model/errors.ts";
-import { type AutoscalerRecord, type ClusterRecord, isOfEarlierCluster } from "../../model/records.ts";
+import {
+  type AutoscalerRecord,
+  type ClusterRecord,
+  isOfEarlierCluster,
+} from "../../model/records.ts";
 import type { Applied } from "../../views/autoscaler.ts";
 import type { ServiceContext } from "../context.ts";
 import { raiseForChanged } from "../edits/edit-condition.ts";
@@ -18,11 +22,17 @@ import { conflict, invalid, untilStored } from "../refusals.ts";
 import type { ManifestDocument } from "../../manifest/documents.ts";
 
 /**
- * Creates or updates autoscalers. All documents are checked before the first is stored, so that a refusal changes nothing. Then each document is one edit.
- * Objects of other kinds are passed over.
- * Throws `manifest.*` with a line for every problem, `service.unknown`, `service.invalid`, `service.interrupted`, `service.changed`, and `service.conflict`, also while the cluster is being removed.
+ * Creates or updates autoscalers. All documents are checked before the first is stored, so that a
+ * refusal changes nothing. Then each document is one edit. Objects of other kinds are passed over.
+ * Throws `manifest.*` with a line for every problem, `service.unknown`, `service.invalid`,
+ * `service.interrupted`, `service.changed`, and `service.conflict`, also while the cluster is being
+ * removed.
  */
-export const apply = async (context: ServiceContext, sources: readonly ManifestSource[], options: ApplyOptions): Promise<readonly Applied[]> => {
+export const apply = async (
+  context: ServiceContext,
+  sources: readonly ManifestSource[],
+  options: ApplyOptions,
+): Promise<readonly Applied[]> => {
   const { validation = "strict", namespace: wanted, onlyIf } = options;
   const { inputs: read, passedOver } = readInputs(sources, validation);
   const inputs = read.map((input) => inNamespace(input, wanted));
@@ -42,32 +52,48 @@ export const apply = async (context: ServiceContext, sources: readonly ManifestS
   }
 };
 
-/** The metric sources of the same files. A dry run counts them as registered, because `apply` registers them before the first autoscaler. */
+/**
+ * The metric sources of the same files. A dry run counts them as registered, because `apply`
+ * registers them before the first autoscaler.
+ */
 const sourcesOf = async (files: readonly ManifestSource[]): Promise<readonly NewSource[]> => {
   const { sourcesIn } = await import("../sources/source-documents.ts");
   return sourcesIn(files).sources;
 };
 
 const mustBeOne = ({ length }: readonly ManifestDocument[]): void => {
-  if (length !== 1) throw invalid(`Cannot apply under a condition: there are ${length} documents, and the condition is for one; apply each alone`);
+  if (length !== 1)
+    throw invalid(
+      `Cannot apply under a condition: there are ${length} documents, and the condition is for one; apply each alone`,
+    );
 };
 
 /** The cluster with this name, or the only one. */
-const clusterFor = async (context: ServiceContext, name: string | undefined): Promise<ClusterRecord> => {
+const clusterFor = async (
+  context: ServiceContext,
+  name: string | undefined,
+): Promise<ClusterRecord> => {
   const [first, ...more] = await clustersNamed(context, name);
   if (!first) throw invalid("Cannot apply: no cluster exists; add one with tidemark cluster add");
-  if (more.length > 0) throw invalid(`Cannot apply: there are ${more.length + 1} clusters, "${first.name}" is the first; choose one with --cluster`);
+  if (more.length > 0)
+    throw invalid(
+      `Cannot apply: there are ${more.length + 1} clusters, "${first.name}" is the first; choose one with --cluster`,
+    );
   return first;
 };
 
-/** Documents stored side by side. Their change items go into four batches of the history (lib/store/history/item.ts). */
+/**
+ * Documents stored side by side. Their change items go into four batches of the history
+ * (lib/store/history/item.ts).
+ */
 const GROUP = 100;
 
 type ApplyHooks = Pick<ApplyOptions, "onStored" | "signal">;
 
 /**
- * Stores the plans, group by group. Each document is one edit, and no write covers several items. An interrupted apply has stored some documents,
- * reports how many, and applying the same files again stores the rest. Throws `service.interrupted`, `service.conflict`, and errors of the store.
+ * Stores the plans, group by group. Each document is one edit, and no write covers several items.
+ * An interrupted apply has stored some documents, reports how many, and applying the same files
+ * again stores the rest. Throws `service.interrupted`, `service.conflict`, and errors of the store.
  */
 const storeAll = async (
   context: ServiceContext,
@@ -78,20 +104,30 @@ const storeAll = async (
   const applied: Applied[] = [];
   for (let from = 0; from < planned.length; from += GROUP) {
     if (signal?.aborted)
-      throw withProgress(new TidemarkError("service.interrupted", "Cannot finish: the command was interrupted", {}), applied, planned.length);
+      throw withProgress(
+        new TidemarkError("service.interrupted", "Cannot finish: the command was interrupted", {}),
+        applied,
+        planned.length,
+      );
     const group = await storeGroup(context, step, planned.slice(from, from + GROUP));
     applied.push(...group.applied);
     stored?.(group.applied, { done: applied.length, all: planned.length });
     if (group.failure !== undefined) throw withProgress(group.failure, applied, planned.length);
   }
   // An earlier attempt may have stored a document and failed before it raised the spec version.
-  const unchanged = applied.filter(({ outcome }) => outcome === "unchanged").map((document) => namespace(document.namespace));
+  const unchanged = applied
+    .filter(({ outcome }) => outcome === "unchanged")
+    .map((document) => namespace(document.namespace));
   if (unchanged.length > 0) await raiseSpecVersions(context, step.cluster.name, unchanged);
   return applied;
 };
 
 /** Adds the number of stored documents to an error, unless there was only one document. */
-const withProgress = (failure: unknown, { length: done }: readonly Applied[], all: number): unknown => {
+const withProgress = (
+  failure: unknown,
+  { length: done }: readonly Applied[],
+  all: number,
+): unknown => {
   if (!isTidemarkError(failure) || all === 1) return failure;
   const words = `${failure.message}; ${done} of ${all} documents are stored; apply the same files again to store the rest`;
   return new TidemarkError(failure.code, words, failure.details, { cause: failure.cause });
@@ -105,8 +141,13 @@ interface Group {
 /*
  * 100 changes inserted ── 100 records put ── spec versions raised ── cluster checked      each record gets both, also when another one of the group failed
  */
-const storeGroup = async (context: ServiceContext, step: ApplyTarget, group: readonly Planned[]): Promise<Group> => {
-  const together = group.length === 1 ? context : { ...context, insert: insertTogether(context.insert) };
+const storeGroup = async (
+  context: ServiceContext,
+  step: ApplyTarget,
+  group: readonly Planned[],
+): Promise<Group> => {
+  const together =
+    group.length === 1 ? context : { ...context, insert: insertTogether(context.insert) };
   const settled = await Promise.allSettled(group.map((plan) => storePlanned(together, step, plan)));
   const stored = settled.flatMap((result) => (result.status === "fulfilled" ? [result.value] : []));
   const failed = settled.find((result) => result.status === "rejected");
@@ -115,8 +156,14 @@ const storeGroup = async (context: ServiceContext, step: ApplyTarget, group: rea
   return failed === undefined ? { applied } : { applied, failure: failed.reason };
 };
 
-const notifySyncs = async (context: ServiceContext, cluster: ClusterRecord, stored: readonly StoredPlan[]): Promise<void> => {
-  const changed = stored.flatMap(({ applied }) => (applied.outcome === "unchanged" ? [] : [namespace(applied.namespace)]));
+const notifySyncs = async (
+  context: ServiceContext,
+  cluster: ClusterRecord,
+  stored: readonly StoredPlan[],
+): Promise<void> => {
+  const changed = stored.flatMap(({ applied }) =>
+    applied.outcome === "unchanged" ? [] : [namespace(applied.namespace)],
+  );
   if (changed.length > 0) await raiseSpecVersions(context, cluster.name, changed);
   const written = stored.flatMap(({ wrote }) => wrote ?? []);
   // This includes unchanged documents: another apply may be about to take them back.
@@ -129,12 +176,22 @@ interface StoredPlan {
   readonly wrote?: Written;
 }
 
-/** Stores one planned document. When another editor was faster, it is planned again on the new record. */
-const storePlanned = async (context: ServiceContext, step: ApplyTarget, first: Planned): Promise<StoredPlan> => {
+/**
+ * Stores one planned document. When another editor was faster, it is planned again on the new
+ * record.
+ */
+const storePlanned = async (
+  context: ServiceContext,
+  step: ApplyTarget,
+  first: Planned,
+): Promise<StoredPlan> => {
   const { cluster } = step;
   let plan = first;
   return untilStored(
-    () => conflict(`Cannot apply "${first.applied.namespace}/${first.applied.name}": others are editing it`),
+    () =>
+      conflict(
+        `Cannot apply "${first.applied.namespace}/${first.applied.name}": others are editing it`,
+      ),
     async () => {
       const { input, old, applied } = plan;
       if (old && applied.outcome === "unchanged") return { applied };
@@ -143,25 +200,41 @@ const storePlanned = async (context: ServiceContext, step: ApplyTarget, first: P
       const nowMs = context.clock();
       const atOnce = { ...context, clock: () => nowMs };
       const after = recordOf(atOnce, cluster, plan);
-      const written = await storeOnly(atOnce, { verb: "apply", ref: after, uid: after.uid, after, ...(old && { before: old }) });
+      const written = await storeOnly(atOnce, {
+        verb: "apply",
+        ref: after,
+        uid: after.uid,
+        after,
+        ...(old && { before: old }),
+      });
       if (written.kind === "stored") {
         const { generation } = written;
-        return { applied: { ...applied, uid: after.uid, generation }, wrote: { ...after, generation } };
+        return {
+          applied: { ...applied, uid: after.uid, generation },
+          wrote: { ...after, generation },
+        };
       }
       const again = await replan(context, step, input);
-      if ("lines" in again) throw new TidemarkError("manifest.invalid", again.lines.join("\n"), again);
+      if ("lines" in again)
+        throw new TidemarkError("manifest.invalid", again.lines.join("\n"), again);
       plan = again;
       return undefined;
     },
   );
 };
 
-const recordOf = (context: ServiceContext, cluster: ClusterRecord, { input: { document }, applied: { namespace: inside, name }, old }: Planned) => {
-  // A record that was a copy of an object, before the cluster was changed to `--specs table`, is none any more.
+const recordOf = (
+  context: ServiceContext,
+  cluster: ClusterRecord,
+  { input: { document }, applied: { namespace: inside, name }, old }: Planned,
+) => {
+  // A record that was a copy of an object, before the cluster was changed to `--specs table`, is
+  // none any more.
   const { origin: _object, ...kept } = old ?? newIdentity(context);
   return {
     ...kept,
-    // What an apply to an earlier cluster of this name has left is another autoscaler: its windows went with its cluster.
+    // What an apply to an earlier cluster of this name has left is another autoscaler: its windows
+    // went with its cluster.
     ...(old && isOfEarlierCluster(cluster, old) && newIdentity(context)),
     cluster: cluster.name,
     manifest: JSON.stringify(ownPart(document)),
@@ -171,7 +244,10 @@ const recordOf = (context: ServiceContext, cluster: ClusterRecord, { input: { do
   };
 };
 
-const newIdentity = ({ newUid, clock }: ServiceContext): Pick<AutoscalerRecord, "uid" | "createdMs" | "origin"> => ({
+const newIdentity = ({
+  newUid,
+  clock,
+}: ServiceContext): Pick<AutoscalerRecord, "uid" | "createdMs" | "origin"> => ({
   uid: autoscalerUid(newUid()),
   createdMs: clock(),
 });
@@ -182,7 +258,10 @@ interface Call {
   readonly reject: (error: unknown) => void;
 }
 
-/** Sends the items of all calls of one event-loop turn in one request to the history. A failure rejects every call. */
+/**
+ * Sends the items of all calls of one event-loop turn in one request to the history. A failure
+ * rejects every call.
+ */
 const insertTogether = (insert: InsertHistory): InsertHistory => {
   let waiting: Call[] = [];
   const send = async (): Promise<void> => {
@@ -206,8 +285,9 @@ const insertTogether = (insert: InsertHistory): InsertHistory => {
 };
 
 /**
- * The part of a manifest that a person writes: without `status` and without the metadata that only an API server sets. A manifest that was read back (`get -o yaml`) has both. Stored, they
- * would be listed as changes, and take space.
+ * The part of a manifest that a person writes: without `status` and without the metadata that only
+ * an API server sets. A manifest that was read back (`get -o yaml`) has both. Stored, they would be
+ * listed as changes, and take space.
  */
 export const ownPart = (document: unknown): unknown =>
   isObject(document)
@@ -219,4 +299,8 @@ export const ownPart = (document: unknown): unknown =>
     : document;
 
 const ownMetadata = (metadata: unknown): unknown =>
-  isObject(metadata) ? Object.fromEntries(Object.entries(metadata).filter(([field]) => !SERVER_FIELDS.includes(field))) : metadata;
+  isObject(metadata)
+    ? Object.fromEntries(
+        Object.entries(metadata).filter(([field]) => !SERVER_FIELDS.includes(field)),
+      )
+    : metadata;

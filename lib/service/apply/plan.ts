@@ -5,9 +5,18 @@ import type { Validation, AutoscalerSpec } from "../../model/spec.ts";
 import { mustAllow } from "../../model/access.ts";
 import { TidemarkError } from "../../model/errors.ts";
 import { type AutoscalerRef, autoscalerName, namespace } from "../../model/ids.ts";
-import { isOfEarlierCluster, originIn, type AutoscalerRecord, type ClusterRecord } from "../../model/records.ts";
+import {
+  isOfEarlierCluster,
+  originIn,
+  type AutoscalerRecord,
+  type ClusterRecord,
+} from "../../model/records.ts";
 import type { Calendar } from "../../model/schedule.ts";
-import { type AutoscalerItem, getAutoscaler, listAutoscalers } from "../../store/records/autoscalers.ts";
+import {
+  type AutoscalerItem,
+  getAutoscaler,
+  listAutoscalers,
+} from "../../store/records/autoscalers.ts";
 import { getFleet } from "../../store/records/clusters.ts";
 import { refusedUrl } from "../../sync/observe/recommend.ts";
 import type { Applied } from "../../views/autoscaler.ts";
@@ -19,11 +28,20 @@ import type { NewSource } from "../requests.ts";
 import { type Checked, check, namespaceClash } from "./manifest-inputs.ts";
 import { readableSpec } from "../stored-spec.ts";
 import { sourceOutlook } from "./source-outlook.ts";
-import { namesCalendar, rulesChange, type ScaleTarget, scheduleOutlook, sharedTargets } from "./warnings.ts";
+import {
+  namesCalendar,
+  rulesChange,
+  type ScaleTarget,
+  scheduleOutlook,
+  sharedTargets,
+} from "./warnings.ts";
 import { present } from "../../model/json.ts";
 import type { ManifestDocument } from "../../manifest/documents.ts";
 
-/** Most problem lines of one answer. Checking stops there, so that a hostile text cannot make an answer of many megabytes. */
+/**
+ * Most problem lines of one answer. Checking stops there, so that a hostile text cannot make an
+ * answer of many megabytes.
+ */
 const LINES_MAX = 500;
 
 /** A document that passed every check, with the record that it replaces. */
@@ -48,10 +66,17 @@ type Step = ApplyTarget & { readonly calendars: readonly Calendar[] };
 
 type Refused = { readonly lines: readonly string[] };
 
-/** Checks every document against its rules and against the stored records, which are listed once per namespace. Throws `manifest.invalid` with a line for every problem, and `service.changed`. */
+/**
+ * Checks every document against its rules and against the stored records, which are listed once per
+ * namespace. Throws `manifest.invalid` with a line for every problem, and `service.changed`.
+ */
 export const planApply = async (
   context: ServiceContext,
-  { wanted, pending, ...target }: ApplyTarget & { readonly wanted: string | undefined; readonly pending: readonly NewSource[] },
+  {
+    wanted,
+    pending,
+    ...target
+  }: ApplyTarget & { readonly wanted: string | undefined; readonly pending: readonly NewSource[] },
   all: readonly ManifestDocument[],
 ): Promise<readonly Planned[]> => {
   const { alone, lines } = checkEachAlone(target, all, wanted);
@@ -68,15 +93,23 @@ export const planApply = async (
     const twice = "lines" in plan ? undefined : duplicateLine(places, plan);
     if (twice !== undefined) lines.push(twice);
   }
-  const outlook = lines.length > 0 ? undefined : await sourceOutlook(context, { cluster: step.cluster, pending }, planned.map(askingOf));
+  const outlook =
+    lines.length > 0
+      ? undefined
+      : await sourceOutlook(context, { cluster: step.cluster, pending }, planned.map(askingOf));
   lines.push(...(outlook?.refused ?? []));
   if (lines.length > 0) throw new TidemarkError("manifest.invalid", lines.join("\n"), { lines });
   const seen = planned.map((plan) => withWarnings(plan, outlook?.warningsOf(askingOf(plan)) ?? []));
   return withSharedTargets(seen, [...stored.values()]);
 };
 
-const calendarsFor = async ({ tables }: ServiceContext, alone: readonly CheckedInput[]): Promise<readonly Calendar[]> =>
-  alone.some(({ checked }) => namesCalendar(checked.admitted.spec)) ? ((await getFleet(tables)).calendars ?? []) : [];
+const calendarsFor = async (
+  { tables }: ServiceContext,
+  alone: readonly CheckedInput[],
+): Promise<readonly Calendar[]> =>
+  alone.some(({ checked }) => namesCalendar(checked.admitted.spec))
+    ? ((await getFleet(tables)).calendars ?? [])
+    : [];
 
 /** A document that is valid by itself. */
 interface CheckedInput {
@@ -106,7 +139,10 @@ const checkEachAlone = (
   return { alone, lines };
 };
 
-const checkAlone = ({ cluster, validation }: ApplyTarget, input: ManifestDocument): CheckedInput | Refused => {
+const checkAlone = (
+  { cluster, validation }: ApplyTarget,
+  input: ManifestDocument,
+): CheckedInput | Refused => {
   const checked = check(input, undefined, { syncPeriodMs: cluster.syncPeriodMs, validation });
   if (checked.kind === "refused") return { lines: checked.lines };
   const { metadata, stored } = checked.admitted;
@@ -114,11 +150,23 @@ const checkAlone = ({ cluster, validation }: ApplyTarget, input: ManifestDocumen
   if (elsewhere !== undefined) return { lines: [elsewhere] };
   const refused = recommenderRefused(cluster, input, checked.admitted);
   if (refused !== undefined) return { lines: [refused] };
-  return { input, ref: { cluster: cluster.name, namespace: namespace(metadata.namespace), name: autoscalerName(metadata.name) }, checked };
+  return {
+    input,
+    ref: {
+      cluster: cluster.name,
+      namespace: namespace(metadata.namespace),
+      name: autoscalerName(metadata.name),
+    },
+    checked,
+  };
 };
 
 /** The recommender of a manifest whose host the cluster does not allow. */
-const recommenderRefused = (cluster: ClusterRecord, input: ManifestDocument, admitted: Admitted): string | undefined => {
+const recommenderRefused = (
+  cluster: ClusterRecord,
+  input: ManifestDocument,
+  admitted: Admitted,
+): string | undefined => {
   const asked = recommenderIn(admitted);
   const why = asked && refusedUrl(cluster, asked.url);
   if (asked === undefined || why === undefined) return undefined;
@@ -127,23 +175,42 @@ const recommenderRefused = (cluster: ClusterRecord, input: ManifestDocument, adm
 
 type StoredItems = ReadonlyMap<string, AutoscalerItem>;
 
-const pathOf = ({ namespace: inside, name }: { readonly namespace: string; readonly name: string }): string => `${inside}/${name}`;
+const pathOf = ({
+  namespace: inside,
+  name,
+}: {
+  readonly namespace: string;
+  readonly name: string;
+}): string => `${inside}/${name}`;
 
-const storedIn = async (context: ServiceContext, { name }: ClusterRecord, alone: readonly CheckedInput[]): Promise<StoredItems> => {
+const storedIn = async (
+  context: ServiceContext,
+  { name }: ClusterRecord,
+  alone: readonly CheckedInput[],
+): Promise<StoredItems> => {
   const stored = new Map<string, AutoscalerItem>();
   for (const inside of new Set(alone.map(({ ref }) => ref.namespace))) {
-    for await (const item of listAutoscalers(context.tables, name, inside)) stored.set(pathOf(item.kind === "read" ? item.record : item), item);
+    for await (const item of listAutoscalers(context.tables, name, inside))
+      stored.set(pathOf(item.kind === "read" ? item.record : item), item);
   }
   return stored;
 };
 
-const storedRecord = (stored: StoredItems, { name }: ClusterRecord, ref: AutoscalerRef): AutoscalerRecord | undefined => {
+const storedRecord = (
+  stored: StoredItems,
+  { name }: ClusterRecord,
+  ref: AutoscalerRef,
+): AutoscalerRecord | undefined => {
   const item = stored.get(pathOf(ref));
   return item && mustRead(name, item);
 };
 
 /** Plans a document again after another editor has changed its record. */
-export const replan = async (context: ServiceContext, target: ApplyTarget, input: ManifestDocument): Promise<Planned | Refused> => {
+export const replan = async (
+  context: ServiceContext,
+  target: ApplyTarget,
+  input: ManifestDocument,
+): Promise<Planned | Refused> => {
   const alone = checkAlone(target, input);
   if ("lines" in alone) return alone;
   const step: Step = { ...target, calendars: await calendarsFor(context, [alone]) };
@@ -158,14 +225,26 @@ const planOf = (
 ): Planned | Refused => {
   mustMatch(onlyIf, ref, old);
   const object = old && originIn(cluster, old);
-  if (object) return { lines: [`Cannot accept "${input.where}": ${readFromObject(ref, object)}; give this autoscaler another name`] };
-  const checked = old ? check(input, old, { syncPeriodMs: cluster.syncPeriodMs, validation }) : alone;
+  if (object)
+    return {
+      lines: [
+        `Cannot accept "${input.where}": ${readFromObject(ref, object)}; give this autoscaler another name`,
+      ],
+    };
+  const checked = old
+    ? check(input, old, { syncPeriodMs: cluster.syncPeriodMs, validation })
+    : alone;
   if (checked.kind === "refused") return { lines: checked.lines };
   const { changed, relabelled, stored, spec } = checked.admitted;
   const outlook = scheduleOutlook(input, spec, { calendars, nowMs: context.clock() });
   if (outlook.refused.length > 0) return { lines: outlook.refused };
-  // Labels decide nothing, and people choose autoscalers by them. A record of an earlier cluster is written anew, because the apply that left it may still delete it (removal.ts).
-  const outcome = !old ? "created" : changed || relabelled || isOfEarlierCluster(cluster, old) ? "configured" : "unchanged";
+  // Labels decide nothing, and people choose autoscalers by them. A record of an earlier cluster is
+  // written anew, because the apply that left it may still delete it (removal.ts).
+  const outcome = !old
+    ? "created"
+    : changed || relabelled || isOfEarlierCluster(cluster, old)
+      ? "configured"
+      : "unchanged";
   const warnings = [
     ...checked.warnings,
     ...changedRules(input, old, spec),
@@ -173,7 +252,14 @@ const planOf = (
     ...unreadMetrics(input, checked.admitted.metadata),
     ...outlook.warnings,
   ];
-  const applied = present({ ...ref, kind: String(stored["kind"]), outcome, uid: old?.uid, generation: old?.generation ?? 0, warnings });
+  const applied = present({
+    ...ref,
+    kind: String(stored["kind"]),
+    outcome,
+    uid: old?.uid,
+    generation: old?.generation ?? 0,
+    warnings,
+  });
   return present({ input, old, applied, aimed: aimedAt(checked.admitted.metadata, spec), spec });
 };
 
@@ -186,16 +272,26 @@ const askingOf = ({ input, applied, spec }: Planned) => ({
 });
 
 const withWarnings = (plan: Planned, warnings: readonly string[]): Planned =>
-  warnings.length === 0 ? plan : { ...plan, applied: { ...plan.applied, warnings: [...plan.applied.warnings, ...warnings] } };
+  warnings.length === 0
+    ? plan
+    : { ...plan, applied: { ...plan.applied, warnings: [...plan.applied.warnings, ...warnings] } };
 
-const duplicateLine = (places: Map<string, string>, { input, applied }: Planned): string | undefined => {
+const duplicateLine = (
+  places: Map<string, string>,
+  { input, applied }: Planned,
+): string | undefined => {
   const path = `${applied.namespace}/${applied.name}`;
   const before = places.get(path);
   places.set(path, input.where);
-  return before === undefined ? undefined : `Cannot accept "${input.where}": "${path}" is also in "${before}"; keep one of them`;
+  return before === undefined
+    ? undefined
+    : `Cannot accept "${input.where}": "${path}" is also in "${before}"; keep one of them`;
 };
 
-const withSharedTargets = (planned: readonly Planned[], stored: readonly AutoscalerItem[]): readonly Planned[] => {
+const withSharedTargets = (
+  planned: readonly Planned[],
+  stored: readonly AutoscalerItem[],
+): readonly Planned[] => {
   const targets = planned.map(({ aimed }) => aimed);
   const warnings = sharedTargets(targets, stored);
   return planned.map((plan) => {
@@ -204,23 +300,36 @@ const withSharedTargets = (planned: readonly Planned[], stored: readonly Autosca
   });
 };
 
-const aimedAt = ({ namespace: inside, name }: Metadata, { target, dryRun = false }: AutoscalerSpec): ScaleTarget => ({
+const aimedAt = (
+  { namespace: inside, name }: Metadata,
+  { target, dryRun = false }: AutoscalerSpec,
+): ScaleTarget => ({
   namespace: inside,
   name,
   target,
   dryRun,
 });
 
-const changedRules = ({ where }: ManifestDocument, old: AutoscalerRecord | undefined, spec: AutoscalerSpec): readonly string[] => {
+const changedRules = (
+  { where }: ManifestDocument,
+  old: AutoscalerRecord | undefined,
+  spec: AutoscalerSpec,
+): readonly string[] => {
   const before = old && readableSpec(old);
   const change = before && rulesChange(before, spec);
   return change === undefined ? [] : [`"${where}": ${change}`];
 };
 
-/** Custom metrics of the first design were an annotation, which the HPA of today does not read either. */
+/**
+ * Custom metrics of the first design were an annotation, which the HPA of today does not read
+ * either.
+ */
 const CUSTOM_METRICS_ANNOTATION = /target\.custom-metrics\.podautoscaler/;
 
-const unreadMetrics = ({ where }: ManifestDocument, { annotations }: { readonly annotations: Readonly<Record<string, string>> }): readonly string[] =>
+const unreadMetrics = (
+  { where }: ManifestDocument,
+  { annotations }: { readonly annotations: Readonly<Record<string, string>> },
+): readonly string[] =>
   Object.keys(annotations)
     .filter((key) => CUSTOM_METRICS_ANNOTATION.test(key))
     .map(
@@ -228,7 +337,13 @@ const unreadMetrics = ({ where }: ManifestDocument, { annotations }: { readonly 
         `"${where}": metadata.annotations["${key}"] names custom metrics that are not read; write them as spec.metrics of autoscaling/v2, with type: Pods`,
     );
 
-const pastPause = (input: ManifestDocument, { pausedUntilMs }: AutoscalerSpec, nowMs: number): readonly string[] =>
+const pastPause = (
+  input: ManifestDocument,
+  { pausedUntilMs }: AutoscalerSpec,
+  nowMs: number,
+): readonly string[] =>
   pausedUntilMs === undefined || pausedUntilMs > nowMs
     ? []
-    : [`${placeOfField(input, "spec.pausedUntil")}: spec.pausedUntil: the time has passed, so it has no effect; remove it, or write a later time`];
+    : [
+        `${placeOfField(input, "spec.pausedUntil")}: spec.pausedUntil: the time has passed, so it has no effect; remove it, or write a later time`,
+      ];

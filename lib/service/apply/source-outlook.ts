@@ -26,7 +26,10 @@ interface Asking {
   readonly changes: boolean;
 }
 
-/** What an apply says of the sources that its documents name: lines of a refusal, and the warnings of each document. */
+/**
+ * What an apply says of the sources that its documents name: lines of a refusal, and the warnings
+ * of each document.
+ */
 export interface SourceOutlook {
   readonly refused: readonly string[];
   readonly warningsOf: (document: Asking) => readonly string[];
@@ -35,7 +38,8 @@ export interface SourceOutlook {
 const NOTHING: SourceOutlook = { refused: [], warningsOf: () => [] };
 
 /**
- * Looks at the registered sources of documents before they are stored: whether they may be asked, how many questions a sync would have, and what AWS takes for them. It reads nothing where no
+ * Looks at the registered sources of documents before they are stored: whether they may be asked,
+ * how many questions a sync would have, and what AWS takes for them. It reads nothing where no
  * document names one. Pending sources count as registered: they are in the same files.
  */
 export const sourceOutlook = async (
@@ -46,44 +50,72 @@ export const sourceOutlook = async (
   const asking = documents.filter(({ spec }) => sourceUses(spec).length > 0);
   if (asking.length === 0) return NOTHING;
   const sources = new Map<string, MetricSourceRecord>();
-  for await (const item of listMetricSources(context.tables)) if (item.kind === "read") sources.set(item.record.name, item.record);
+  for await (const item of listMetricSources(context.tables))
+    if (item.kind === "read") sources.set(item.record.name, item.record);
   for (const source of pending)
-    sources.set(source.name, { name: source.name, ...withDefaults(source), version: 0, updatedMs: 0, updatedBy: context.by });
-  const usable = (document: Pick<Asking, "namespace">, { query }: SourceUse): MetricSourceRecord | undefined => {
+    sources.set(source.name, {
+      name: source.name,
+      ...withDefaults(source),
+      version: 0,
+      updatedMs: 0,
+      updatedBy: context.by,
+    });
+  const usable = (
+    document: Pick<Asking, "namespace">,
+    { query }: SourceUse,
+  ): MetricSourceRecord | undefined => {
     const source = sources.get(query.source);
-    return source && mayAsk(source, { cluster: cluster.name, namespace: document.namespace }) ? source : undefined;
+    return source && mayAsk(source, { cluster: cluster.name, namespace: document.namespace })
+      ? source
+      : undefined;
   };
-  const partitions = new Set(asking.flatMap(({ namespace }) => partitionOf(cluster, namespace) ?? []));
+  const partitions = new Set(
+    asking.flatMap(({ namespace }) => partitionOf(cluster, namespace) ?? []),
+  );
   const refused: string[] = [];
-  for (const partition of partitions) refused.push(...(await tooMany(context, { cluster, partition }, { documents: asking, usable })));
+  for (const partition of partitions)
+    refused.push(
+      ...(await tooMany(context, { cluster, partition }, { documents: asking, usable })),
+    );
   return {
     refused,
     warningsOf: (document) => {
       const uses = sourceUses(document.spec);
       return [
-        ...uses.flatMap((use) => notAsked(document, use, { cluster: cluster.name, source: usable(document, use) })),
+        ...uses.flatMap((use) =>
+          notAsked(document, use, { cluster: cluster.name, source: usable(document, use) }),
+        ),
         ...priceWords(document, uses, { cluster, usable }),
       ];
     },
   };
 };
 
-type Usable = (document: Pick<Asking, "namespace">, use: SourceUse) => MetricSourceRecord | undefined;
+type Usable = (
+  document: Pick<Asking, "namespace">,
+  use: SourceUse,
+) => MetricSourceRecord | undefined;
 
-const placeOf = ({ input }: Asking, { at }: SourceUse): string => `${placeOfField(input, `spec.metrics[${at}]`)}: spec.metrics[${at}]`;
+const placeOf = ({ input }: Asking, { at }: SourceUse): string =>
+  `${placeOfField(input, `spec.metrics[${at}]`)}: spec.metrics[${at}]`;
 
 /** The same words for a source that does not exist and for one that the namespace may not ask. */
 const notAsked = (
   document: Asking,
   use: SourceUse,
-  { cluster, source }: { readonly cluster: string; readonly source: MetricSourceRecord | undefined },
+  {
+    cluster,
+    source,
+  }: { readonly cluster: string; readonly source: MetricSourceRecord | undefined },
 ): readonly string[] => {
   if (source === undefined)
     return [
       `${placeOf(document, use)}: no source "${use.query.source}" is registered for namespace "${document.namespace}" of cluster "${cluster}", so that the metric is missing; an administrator registers it with tidemark source put`,
     ];
   const refusal = refusalOf(use.query, source);
-  return refusal === undefined ? [] : [`${placeOf(document, use)}: the metric is missing: ${refusal.message}`];
+  return refusal === undefined
+    ? []
+    : [`${placeOf(document, use)}: the metric is missing: ${refusal.message}`];
 };
 
 const dollars = (amount: number): string => `$${amount < 0.01 ? "0.01" : amount.toFixed(2)}`;
@@ -92,7 +124,10 @@ const dollars = (amount: number): string => `$${amount < 0.01 ? "0.01" : amount.
 const priceWords = (
   document: Asking,
   uses: readonly SourceUse[],
-  { cluster: { syncPeriodMs }, usable }: { readonly cluster: ClusterRecord; readonly usable: Usable },
+  {
+    cluster: { syncPeriodMs },
+    usable,
+  }: { readonly cluster: ClusterRecord; readonly usable: Usable },
 ): readonly string[] => {
   if (!document.changes) return [];
   const priced = uses.flatMap((use) => {
@@ -101,14 +136,21 @@ const priceWords = (
     const everySeconds = Math.max(syncPeriodMs, use.everyMs ?? 0) / 1_000;
     const amount = monthlyDollars(use.query, source, everySeconds);
     const most = source.kind === "amp" ? "at most " : "";
-    return amount > 0 ? [`${most}${dollars(amount)} a month for "${use.metric}", asked every ${everySeconds} s`] : [];
+    return amount > 0
+      ? [`${most}${dollars(amount)} a month for "${use.metric}", asked every ${everySeconds} s`]
+      : [];
   });
   return priced.length === 0
     ? []
-    : [`"${document.input.where}": AWS takes some ${priced.join(", and ")} (list prices; everySeconds asks less often)`];
+    : [
+        `"${document.input.where}": AWS takes some ${priced.join(", and ")} (list prices; everySeconds asks less often)`,
+      ];
 };
 
-/** The documents with which a sync of the partition would have more questions to a source than it allows, and more than before. */
+/**
+ * The documents with which a sync of the partition would have more questions to a source than it
+ * allows, and more than before.
+ */
 const tooMany = async (
   { tables }: ServiceContext,
   { cluster, partition }: { readonly cluster: ClusterRecord; readonly partition: PartitionName },
@@ -120,7 +162,8 @@ const tooMany = async (
   for await (const item of autoscalersOf(tables, cluster, { cluster: cluster.name, partition })) {
     const uses = usesOf(item, usable);
     before.add(uses);
-    if (item.kind === "read" && !replaced.has(`${item.record.namespace}/${item.record.name}`)) kept.add(uses);
+    if (item.kind === "read" && !replaced.has(`${item.record.namespace}/${item.record.name}`))
+      kept.add(uses);
   }
   return own.flatMap((document) => {
     const uses = sourceUses(document.spec).filter((use) => usable(document, use));

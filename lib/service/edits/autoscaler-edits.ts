@@ -17,10 +17,16 @@ type Change = Pick<Edit, "verb" | "after" | "rival">;
 type ChangeOf = (before: AutoscalerRecord, cluster: ClusterRecord) => Change | undefined;
 
 /**
- * Edits an autoscaler. Throws `service.changed`, and `service.unknown` when it does not exist. The spec version is raised even then, because the edit that deleted it may have failed before it raised it: without
- * that, syncs go on scaling for up to five minutes an autoscaler that a pause did not find.
+ * Edits an autoscaler. Throws `service.changed`, and `service.unknown` when it does not exist. The
+ * spec version is raised even then, because the edit that deleted it may have failed before it
+ * raised it: without that, syncs go on scaling for up to five minutes an autoscaler that a pause
+ * did not find.
  */
-export const editAutoscaler = async (context: ServiceContext, query: AutoscalerEdit, change: ChangeOf): Promise<EditResult> => {
+export const editAutoscaler = async (
+  context: ServiceContext,
+  query: AutoscalerEdit,
+  change: ChangeOf,
+): Promise<EditResult> => {
   try {
     return await editFound(context, query, change);
   } catch (error) {
@@ -31,7 +37,10 @@ export const editAutoscaler = async (context: ServiceContext, query: AutoscalerE
 };
 
 /** Without the full path the partition is not known; its syncs then notice within five minutes. */
-const raiseForDeleted = async (context: ServiceContext, { cluster, namespace: inNamespace }: AutoscalerQuery): Promise<void> => {
+const raiseForDeleted = async (
+  context: ServiceContext,
+  { cluster, namespace: inNamespace }: AutoscalerQuery,
+): Promise<void> => {
   if (cluster === undefined || inNamespace === undefined) return;
   // A caller without the right makes no sync of other tenants read anything again.
   if (context.rights && !context.rights.allows("edit", { cluster, namespace: inNamespace })) return;
@@ -39,19 +48,31 @@ const raiseForDeleted = async (context: ServiceContext, { cluster, namespace: in
 };
 
 /**
- * Reads, changes and writes a record under the generation that was read, again while other editors win. `change` returns undefined when nothing has to change. The spec version
- * is raised even then, because an earlier attempt may have failed before it raised it.
+ * Reads, changes and writes a record under the generation that was read, again while other editors
+ * win. `change` returns undefined when nothing has to change. The spec version is raised even then,
+ * because an earlier attempt may have failed before it raised it.
  */
-const editFound = (context: ServiceContext, query: AutoscalerEdit, change: ChangeOf): Promise<EditResult> => {
+const editFound = (
+  context: ServiceContext,
+  query: AutoscalerEdit,
+  change: ChangeOf,
+): Promise<EditResult> => {
   let uid: AutoscalerRecord["uid"] | undefined;
   return untilStored(
     () => conflict(`Cannot edit "${query.name}": others are editing it`, { name: query.name }),
     async () => {
-      const { cluster, record } = await (uid === undefined ? findAutoscaler(context, query) : findAgain(context, query));
+      const { cluster, record } = await (uid === undefined
+        ? findAutoscaler(context, query)
+        : findAgain(context, query));
       uid ??= record.uid;
-      // The edit is meant for the autoscaler that was found first. This comes before the condition: a delete whose answer was lost may be what deleted it, so "nothing was changed" would be false.
+      // The edit is meant for the autoscaler that was found first. This comes before the condition:
+      // a delete whose answer was lost may be what deleted it, so "nothing was changed" would be
+      // false.
       if (record.uid !== uid)
-        throw conflict(`Cannot edit "${query.name}": it was deleted and created again in the meantime; check it and try again`, { name: query.name });
+        throw conflict(
+          `Cannot edit "${query.name}": it was deleted and created again in the meantime; check it and try again`,
+          { name: query.name },
+        );
       if (context.rights) mustAllow(context.rights, "edit", record);
       mustMatch(query.onlyIf, record, record);
       const edited = { cluster: record.cluster, namespace: record.namespace, name: record.name };
@@ -60,7 +81,12 @@ const editFound = (context: ServiceContext, query: AutoscalerEdit, change: Chang
         await raiseSpecVersions(context, record.cluster, [record.namespace]);
         return { ...edited, uid, generation: record.generation, changed: false };
       }
-      const outcome = await store(context, { ref: record, uid: record.uid, before: record, ...wanted });
+      const outcome = await store(context, {
+        ref: record,
+        uid: record.uid,
+        before: record,
+        ...wanted,
+      });
       const after = wanted.after && { uid, generation: outcome.generation };
       return outcome.kind === "stored" ? { ...edited, ...after, changed: true } : undefined;
     },
@@ -68,30 +94,57 @@ const editFound = (context: ServiceContext, query: AutoscalerEdit, change: Chang
 };
 
 /** Finds an autoscaler that was there before. */
-const findAgain = async (context: ServiceContext, query: AutoscalerQuery): Promise<LocatedAutoscaler> => {
+const findAgain = async (
+  context: ServiceContext,
+  query: AutoscalerQuery,
+): Promise<LocatedAutoscaler> => {
   try {
     return await findAutoscaler(context, query);
   } catch (error) {
     if (!isTidemarkError(error, "service.unknown")) throw error;
     const { name } = query;
-    throw unknown(`Cannot edit "${name}": it was deleted in the meantime`, { name, nearest: undefined });
+    throw unknown(`Cannot edit "${name}": it was deleted in the meantime`, {
+      name,
+      nearest: undefined,
+    });
   }
 };
 
-/** Deletes an autoscaler. Its workload keeps its count, and its events and changes stay. Throws `service.conflict` for one that is read from an object of its cluster, and `service.unknown` when it does not exist, also when another editor was first to delete it. */
+/**
+ * Deletes an autoscaler. Its workload keeps its count, and its events and changes stay. Throws
+ * `service.conflict` for one that is read from an object of its cluster, and `service.unknown` when
+ * it does not exist, also when another editor was first to delete it.
+ */
 export const remove = (context: ServiceContext, query: AutoscalerEdit): Promise<EditResult> =>
   editAutoscaler(context, query, (before, cluster) => {
     mustNotBeObject(cluster, before);
     return { verb: "delete" };
   });
 
-/** Pauses an autoscaler at its count. A pause with another end replaces the one before. Throws `service.invalid` for an end that has passed. */
-export const pause = (context: ServiceContext, query: AutoscalerEdit, untilMs?: number): Promise<EditResult> =>
+/**
+ * Pauses an autoscaler at its count. A pause with another end replaces the one before. Throws
+ * `service.invalid` for an end that has passed.
+ */
+export const pause = (
+  context: ServiceContext,
+  query: AutoscalerEdit,
+  untilMs?: number,
+): Promise<EditResult> =>
   editAutoscaler(context, query, (before) => {
     const now = context.clock();
-    checkPauseEnd(`"${before.namespace}/${before.name}" in cluster "${before.cluster}"`, untilMs, now);
+    checkPauseEnd(
+      `"${before.namespace}/${before.name}" in cluster "${before.cluster}"`,
+      untilMs,
+      now,
+    );
     if (pauseView(before.paused, now) && before.paused?.untilMs === untilMs) return undefined;
-    return { verb: "pause", after: { ...before, paused: { by: context.by, atMs: now, ...(untilMs !== undefined && { untilMs }) } } };
+    return {
+      verb: "pause",
+      after: {
+        ...before,
+        paused: { by: context.by, atMs: now, ...(untilMs !== undefined && { untilMs }) },
+      },
+    };
   });
 
 export const resume = (context: ServiceContext, query: AutoscalerEdit): Promise<EditResult> =>
@@ -100,19 +153,34 @@ export const resume = (context: ServiceContext, query: AutoscalerEdit): Promise<
     return pauseView(paused, context.clock()) ? { verb: "resume", after } : undefined;
   });
 
-/** Keeps the object of another controller in the history. The autoscaler itself stays as it is; its new generation makes every sync of the next minute visible. */
-export const takeOver = (context: ServiceContext, { rival, failed, ...query }: TakeoverEdit): Promise<EditResult> =>
-  editAutoscaler(context, query, (after) => ({ verb: failed ? "takeover-failed" : "takeover", after, rival: rivalText(query.name, rival) }));
+/**
+ * Keeps the object of another controller in the history. The autoscaler itself stays as it is; its
+ * new generation makes every sync of the next minute visible.
+ */
+export const takeOver = (
+  context: ServiceContext,
+  { rival, failed, ...query }: TakeoverEdit,
+): Promise<EditResult> =>
+  editAutoscaler(context, query, (after) => ({
+    verb: failed ? "takeover-failed" : "takeover",
+    after,
+    rival: rivalText(query.name, rival),
+  }));
 
 /** Pauses an autoscaler, and keeps the object that is made again. */
-export const handBack = (context: ServiceContext, { rival, ...query }: RivalEdit): Promise<EditResult> =>
+export const handBack = (
+  context: ServiceContext,
+  { rival, ...query }: RivalEdit,
+): Promise<EditResult> =>
   editAutoscaler(context, query, (before) => ({
     verb: "handback",
     after: { ...before, paused: { by: context.by, atMs: context.clock() } },
     rival: rivalText(query.name, rival),
   }));
 
-/** A change holds the manifest twice and this object, and an item of the table has at most 400 KB. */
+/**
+ * A change holds the manifest twice and this object, and an item of the table has at most 400 KB.
+ */
 const rivalText = (name: string, rival: RivalEdit["rival"]): string => {
   const text = JSON.stringify(rival);
   const bytes = Buffer.byteLength(text);

@@ -37,11 +37,25 @@ export const leadingMetric = (seen: Measurements): readonly string[] => {
   const leading = leadingOf(rules);
   if (!leading) return [];
   const decides = `${leading.name} decides, because it asks for ${rules.combination === "Min" ? "least" : "most"}; it`;
-  return [sentence(`${measured.length > 1 ? decides : leading.name} is at ${leading.value}`, leading, from, rules.bandOf(leading))];
+  return [
+    sentence(
+      `${measured.length > 1 ? decides : leading.name} is at ${leading.value}`,
+      leading,
+      from,
+      rules.bandOf(leading),
+    ),
+  ];
 };
 
-/** Without a manifest that can be read, the rules are taken to be as of most autoscalers: the largest proposal wins, within the tolerance of the cluster. */
-const rulesOf = ({ spec, settings }: Measurements, measured: readonly Measured[], from: number): Rules => {
+/**
+ * Without a manifest that can be read, the rules are taken to be as of most autoscalers: the
+ * largest proposal wins, within the tolerance of the cluster.
+ */
+const rulesOf = (
+  { spec, settings }: Measurements,
+  measured: readonly Measured[],
+  from: number,
+): Rules => {
   const { tolerance } = settings;
   const bandOf = (): MetricBand => ({ kind: "target", up: tolerance, down: tolerance });
   if (!spec) return { decides: true, combination: "Max", voices: measured, combined: from, bandOf };
@@ -61,7 +75,13 @@ const rulesOf = ({ spec, settings }: Measurements, measured: readonly Measured[]
 const leadingOf = ({ voices, combination }: Rules): Measured | undefined =>
   voices.reduce<Measured | undefined>((first, metric) => {
     if (!first) return metric;
-    return (combination === "Min" ? metric.proposal < first.proposal : metric.proposal > first.proposal) ? metric : first;
+    return (
+      combination === "Min"
+        ? metric.proposal < first.proposal
+        : metric.proposal > first.proposal
+    )
+      ? metric
+      : first;
   }, undefined);
 
 const mean = ({ voices, combined }: Rules): string => {
@@ -70,30 +90,47 @@ const mean = ({ voices, combined }: Rules): string => {
 };
 
 const sentence = (measured: string, metric: Measured, from: number, band: MetricBand): string =>
-  band.kind === "watermarks" ? betweenWatermarks(measured, metric, from, band) : aroundTarget(measured, metric, from, band);
+  band.kind === "watermarks"
+    ? betweenWatermarks(measured, metric, from, band)
+    : aroundTarget(measured, metric, from, band);
 
-const aroundTarget = (measured: string, { target, proposal }: Measured, from: number, band: MetricBand): string => {
+const aroundTarget = (
+  measured: string,
+  { target, proposal }: Measured,
+  from: number,
+  band: MetricBand,
+): string => {
   const up = timesTarget(target, 1 + band.up);
   const down = timesTarget(target, 1 - band.down);
   const against = `${measured} against ${target}`;
-  if (proposal === from) return `${against}: above ${up} it would ask for more than ${from}, below ${down} for fewer`;
+  if (proposal === from)
+    return `${against}: above ${up} it would ask for more than ${from}, below ${down} for fewer`;
   return proposal > from
     ? `${against} and asks for ${proposal}: at or below ${up} it would ask for no more than ${from}`
     : `${against} and asks for ${proposal}: at or above ${down} it would ask for no fewer than ${from}`;
 };
 
-const betweenWatermarks = (measured: string, { target, proposal, value }: Measured, from: number, band: Watermarks): string => {
+const betweenWatermarks = (
+  measured: string,
+  { target, proposal, value }: Measured,
+  from: number,
+  band: Watermarks,
+): string => {
   const side = sideOf(value, target, band);
   const marks = `its marks ${target}, ${band.widened ? widenedBy(band) : "both inclusive"}`;
-  if (proposal === from && side !== "between") return `${measured}, ${side} ${marks}: ${noOther(value, side, from, band)}`;
-  if (proposal === from) return `${measured}, between ${marks}: above them it would ask for more than ${from}, below them for fewer`;
+  if (proposal === from && side !== "between")
+    return `${measured}, ${side} ${marks}: ${noOther(value, side, from, band)}`;
+  if (proposal === from)
+    return `${measured}, between ${marks}: above them it would ask for more than ${from}, below them for fewer`;
   const inside = band.converges ? "it would converge from" : "it would ask for";
   return `${measured} and asks for ${proposal}: between ${marks}, ${inside} ${from}`;
 };
 
 const percent = (share: number): string => `${Number((share * 100).toFixed(2))} %`;
 const widenedBy = ({ up, down }: Watermarks): string =>
-  up === down ? `widened by ${percent(up)}` : `widened by ${percent(up)} above and ${percent(down)} below`;
+  up === down
+    ? `widened by ${percent(up)}`
+    : `widened by ${percent(up)} above and ${percent(down)} below`;
 
 type Side = "above" | "below" | "between";
 
@@ -110,18 +147,30 @@ const amountOf = (text: string): number | undefined => {
 };
 
 /** Why a value outside the watermarks asks for the current count. */
-const noOther = (value: string, side: "above" | "below", from: number, band: Watermarks): string => {
+const noOther = (
+  value: string,
+  side: "above" | "below",
+  from: number,
+  band: Watermarks,
+): string => {
   if (value === "0" && band.ignoresZero) return "a value of 0 only counts with tolerateZero: true";
   const share = `the share of ${from} that it asks for rounds to no ${side === "above" ? "more" : "fewer"}`;
-  return band.needsEverySample && side === "below" ? `${share}, or a running pod gave no sample` : share;
+  return band.needsEverySample && side === "below"
+    ? `${share}, or a running pod gave no sample`
+    : share;
 };
 
 const AMOUNT = /^(\d+(?:\.\d+)?)(%|[A-Za-z]*)$/;
 
-/** A target text times a factor, in its own unit: "60%" by 1.1 is "66%", "1Gi" is "1.1Gi". A target that is no amount keeps the factor in words. */
+/**
+ * A target text times a factor, in its own unit: "60%" by 1.1 is "66%", "1Gi" is "1.1Gi". A target
+ * that is no amount keeps the factor in words.
+ */
 export const timesTarget = (target: string, factor: number): string => {
   const [, amount, unit] = AMOUNT.exec(target) ?? [];
-  return amount === undefined ? `${rounded(factor)} times its target` : `${rounded(Number(amount) * factor)}${unit}`;
+  return amount === undefined
+    ? `${rounded(factor)} times its target`
+    : `${rounded(Number(amount) * factor)}${unit}`;
 };
 
 /** Rounds, because tolerances are doubles: 66, not 66.00000000000001. */

@@ -11,15 +11,32 @@ import { editAutoscaler } from "../edits/autoscaler-edits.ts";
 import { mustStay } from "../edits/removal.ts";
 import { type OverridePlace, overrideSet, overrideView } from "../views/holds-view.ts";
 import { rfc3339 } from "../times.ts";
-import { effectOf, type OverrideEffect, endFaults, invalidOverride, overrideFaults, roomFault } from "./override-effect.ts";
-import { autoscalerAt, findOverride, newOverrideId, placeOf, unknownOverride } from "./override-places.ts";
+import {
+  effectOf,
+  type OverrideEffect,
+  endFaults,
+  invalidOverride,
+  overrideFaults,
+  roomFault,
+} from "./override-effect.ts";
+import {
+  autoscalerAt,
+  findOverride,
+  newOverrideId,
+  placeOf,
+  unknownOverride,
+} from "./override-places.ts";
 import type { NewOverride, OverrideEdit } from "../requests.ts";
 
 /**
- * Sets an override: bounds or a hold, for some time, over schedule and manifest. With `dryRun` it only says whom it meets. Throws `service.invalid` with every fault, `service.unknown`, `service.ambiguous`,
- * `service.no-grant`, `service.conflict`.
+ * Sets an override: bounds or a hold, for some time, over schedule and manifest. With `dryRun` it
+ * only says whom it meets. Throws `service.invalid` with every fault, `service.unknown`,
+ * `service.ambiguous`, `service.no-grant`, `service.conflict`.
  */
-export const setOverride = async (context: ServiceContext, wanted: NewOverride): Promise<OverrideEdited> => {
+export const setOverride = async (
+  context: ServiceContext,
+  wanted: NewOverride,
+): Promise<OverrideEdited> => {
   const nowMs = context.clock();
   const faults = overrideFaults(wanted, nowMs);
   if (faults.length > 0) throw invalidOverride("set an override", faults);
@@ -32,7 +49,8 @@ export const setOverride = async (context: ServiceContext, wanted: NewOverride):
   await editAt(context, place, "override", (stored) => {
     const others = stored.filter((other) => !isExpired(other, nowMs));
     const fault = roomFault(others, override.namespace);
-    if (fault !== undefined) throw invalidOverride(`set an override of the ${place.scope}`, [fault]);
+    if (fault !== undefined)
+      throw invalidOverride(`set an override of the ${place.scope}`, [fault]);
     return [...others, override];
   });
   return { ...edited, changed: true };
@@ -52,10 +70,17 @@ const newOverride = (
     ...{ untilMs, reason, by, atMs: nowMs, force: force || undefined },
   });
 
-const effectView = ({ meets, more, warnings }: OverrideEffect): Pick<OverrideEdited, "meets" | "more" | "warnings"> =>
+const effectView = ({
+  meets,
+  more,
+  warnings,
+}: OverrideEffect): Pick<OverrideEdited, "meets" | "more" | "warnings"> =>
   present({ meets, more: more || undefined, warnings });
 
-/** Gives an override another end. Throws `service.unknown`, `service.invalid` for an end that has passed or is too late, and for an override that has expired. */
+/**
+ * Gives an override another end. Throws `service.unknown`, `service.invalid` for an end that has
+ * passed or is too late, and for an override that has expired.
+ */
 export const extendOverride = async (
   context: ServiceContext,
   { id, cluster, untilMs }: OverrideEdit & { readonly untilMs: number },
@@ -72,13 +97,21 @@ export const extendOverride = async (
       : endFaults({ hold: before.set.hold === true, untilMs }, nowMs);
     if (faults.length > 0) throw invalidOverride(`extend override "${id}"`, faults);
     after = { ...before, untilMs };
-    return before.untilMs === untilMs ? undefined : stored.map((one) => (one.id === id ? after : one));
+    return before.untilMs === untilMs
+      ? undefined
+      : stored.map((one) => (one.id === id ? after : one));
   });
   return { override: overrideView(place, after, nowMs), changed, meets: [], warnings: [] };
 };
 
-/** Ends an override now. One that has expired is as if it were not there: nothing changes. Throws `service.unknown`. */
-export const clearOverride = async (context: ServiceContext, { id, cluster }: OverrideEdit): Promise<OverrideEdited> => {
+/**
+ * Ends an override now. One that has expired is as if it were not there: nothing changes. Throws
+ * `service.unknown`.
+ */
+export const clearOverride = async (
+  context: ServiceContext,
+  { id, cluster }: OverrideEdit,
+): Promise<OverrideEdited> => {
   const { place, override } = await findOverride(context, id, cluster);
   mustEdit(context, place);
   const nowMs = context.clock();
@@ -100,21 +133,32 @@ interface Holder {
   readonly overrides?: readonly Override[];
 }
 
-/** Changes the overrides of the item that belongs to the place. Returns false where nothing had to change. */
-const editAt = async (context: ServiceContext, place: OverridePlace, verb: OverrideVerb, change: Change): Promise<boolean> => {
-  if (place.scope === "fleet") return (await editFleet(context, verb, (record) => changedIn(record, change))).changed;
+/**
+ * Changes the overrides of the item that belongs to the place. Returns false where nothing had to
+ * change.
+ */
+const editAt = async (
+  context: ServiceContext,
+  place: OverridePlace,
+  verb: OverrideVerb,
+  change: Change,
+): Promise<boolean> => {
+  if (place.scope === "fleet")
+    return (await editFleet(context, verb, (record) => changedIn(record, change))).changed;
   const ofAutoscaler = (record: AutoscalerRecord) => {
     const after = changedIn(record, change);
     return after && { verb, after };
   };
-  if (place.scope === "autoscaler") return (await editAutoscaler(context, autoscalerAt(place), ofAutoscaler)).changed;
+  if (place.scope === "autoscaler")
+    return (await editAutoscaler(context, autoscalerAt(place), ofAutoscaler)).changed;
   const ofCluster = (record: ClusterRecord): ClusterRecord | undefined => {
     // An edit ends an unfinished removal. An override of a tenant must not.
     mustStay(record, "edit an override");
     return changedIn(record, change);
   };
   const { cluster = "", namespace } = place;
-  return (await editCluster(context, cluster, present({ verb, namespace, change: ofCluster }))).changed;
+  return (await editCluster(context, cluster, present({ verb, namespace, change: ofCluster })))
+    .changed;
 };
 
 const changedIn = <Item extends Holder>(item: Item, change: Change): Item | undefined => {

@@ -27,10 +27,21 @@ export interface Evaluated {
   readonly evaluation: Evaluation;
 }
 
-/** Reads the head now, and each windows page and journal page once, at its first use. A list of autoscalers so costs one read per page. */
-export const partitionData = async (context: QueryContext, ref: PartitionRef): Promise<PartitionData> => {
+/**
+ * Reads the head now, and each windows page and journal page once, at its first use. A list of
+ * autoscalers so costs one read per page.
+ */
+export const partitionData = async (
+  context: QueryContext,
+  ref: PartitionRef,
+): Promise<PartitionData> => {
   const head = await readHead(context.tables, ref);
-  if (!head) return { windows: async () => undefined, windowsProblem: async () => undefined, evaluation: async () => undefined };
+  if (!head)
+    return {
+      windows: async () => undefined,
+      windowsProblem: async () => undefined,
+      evaluation: async () => undefined,
+    };
   const pages = new Map<number, Promise<DecodedPage>>();
   const page = (index: number): Promise<DecodedPage> => {
     const known = pages.get(index) ?? readDecoded(context, ref, head, index);
@@ -49,7 +60,9 @@ export const partitionData = async (context: QueryContext, ref: PartitionRef): P
       if (head.pages.length === 0) return undefined;
       const index = pageOf(uid, head.pages.length);
       const decoded = await page(index);
-      return decoded.kind === "read" ? undefined : `windows page ${index} of partition "${ref.partition}" cannot be read: ${decoded.message}`;
+      return decoded.kind === "read"
+        ? undefined
+        : `windows page ${index} of partition "${ref.partition}" cannot be read: ${decoded.message}`;
     },
     evaluation: newestEvaluations(context, ref, head),
   };
@@ -58,22 +71,33 @@ export const partitionData = async (context: QueryContext, ref: PartitionRef): P
 /** Whole journal pages that are searched for an autoscaler that moved between pages. */
 const WHOLE_PAGES_MAX = 5;
 
-/** The newest evaluations of the autoscalers of a partition. `pageSize`: items of the journal that a request reads ahead, for a reader of all of them. */
+/**
+ * The newest evaluations of the autoscalers of a partition. `pageSize`: items of the journal that a
+ * request reads ahead, for a reader of all of them.
+ */
 export const newestEvaluations = (
   { tables }: Pick<QueryContext, "tables">,
   ref: PartitionRef,
   head: Pick<Head, "pages">,
   pageSize = 1,
-): ((record: Pick<AutoscalerRecord, "uid" | "createdMs">, atMs: number) => Promise<Evaluated | undefined>) => {
+): ((
+  record: Pick<AutoscalerRecord, "uid" | "createdMs">,
+  atMs: number,
+) => Promise<Evaluated | undefined>) => {
   const opened = new Map<string, LazyList<JournalPage>>();
   const before = (page: number, untilMs: number): LazyList<JournalPage> => {
     const key = `${page}@${untilMs}`;
-    const known = opened.get(key) ?? lazily(journalOfPage(tables, ref, { page, sinceMs: 0, untilMs, newestFirst: true, pageSize }));
+    const known =
+      opened.get(key) ??
+      lazily(
+        journalOfPage(tables, ref, { page, sinceMs: 0, untilMs, newestFirst: true, pageSize }),
+      );
     opened.set(key, known);
     return known;
   };
   return async (record, atMs) => {
-    // Pages get new numbers when a partition grows or shrinks, so older journal pages have other numbers.
+    // Pages get new numbers when a partition grows or shrinks, so older journal pages have other
+    // numbers.
     const own = journalPageOf(record.uid, head.pages.length);
     for (const page of new Set([own, ...journalPages(head.pages.length)])) {
       const newest = await newestOf(record, before(page, atMs));
@@ -83,7 +107,10 @@ export const newestEvaluations = (
   };
 };
 
-/** The search stops at the creation of the autoscaler, so that a new one does not search the whole journal. */
+/**
+ * The search stops at the creation of the autoscaler, so that a new one does not search the whole
+ * journal.
+ */
 const newestOf = async (
   { uid, createdMs }: Pick<AutoscalerRecord, "uid" | "createdMs">,
   journals: AsyncIterable<JournalPage>,
@@ -116,14 +143,27 @@ const lazily = <Item>(stream: AsyncIterator<Item>): LazyList<Item> => {
   };
 };
 
-const readDecoded = async (context: QueryContext, partition: PartitionRef, head: Head, index: number): Promise<DecodedPage> => {
-  const item = await readPage(context.tables, { partition, generation: head.pageGeneration, index });
-  return item ? decodePage(item.body) : { kind: "unreadable", message: "the head names it, but the item does not exist" };
+const readDecoded = async (
+  context: QueryContext,
+  partition: PartitionRef,
+  head: Head,
+  index: number,
+): Promise<DecodedPage> => {
+  const item = await readPage(context.tables, {
+    partition,
+    generation: head.pageGeneration,
+    index,
+  });
+  return item
+    ? decodePage(item.body)
+    : { kind: "unreadable", message: "the head names it, but the item does not exist" };
 };
 
 /** Everything stored about one autoscaler. */
 export interface AutoscalerSnapshot extends LocatedAutoscaler {
-  readonly spec: { readonly kind: "spec"; readonly spec: AutoscalerSpec } | { readonly kind: "problem"; readonly message: string };
+  readonly spec:
+    | { readonly kind: "spec"; readonly spec: AutoscalerSpec }
+    | { readonly kind: "problem"; readonly message: string };
   readonly fleet: FleetRecord;
   readonly windows?: Windows;
   /** Why the windows cannot be read. */

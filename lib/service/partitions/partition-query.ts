@@ -22,18 +22,32 @@ export interface FoundPartition {
   readonly ref: PartitionRef;
 }
 
-/** Finds "eu-1/shops", or "eu-1" where the cluster has one partition. Throws `service.invalid`, `service.unknown`. */
-export const findPartition = async (context: QueryContext, path: string): Promise<FoundPartition> => {
+/**
+ * Finds "eu-1/shops", or "eu-1" where the cluster has one partition. Throws `service.invalid`,
+ * `service.unknown`.
+ */
+export const findPartition = async (
+  context: QueryContext,
+  path: string,
+): Promise<FoundPartition> => {
   const [inCluster = "", name, ...more] = path.split("/");
-  if (inCluster === "" || name === "" || more.length > 0) throw invalid(`Cannot read the partition "${path}": give CLUSTER/PARTITION`, { path });
+  if (inCluster === "" || name === "" || more.length > 0)
+    throw invalid(`Cannot read the partition "${path}": give CLUSTER/PARTITION`, { path });
   const cluster = await findCluster(context, inCluster);
   if (context.rights) mustAllow(context.rights, "view", { cluster: cluster.name });
   const names = cluster.partitions.map((partition) => partition.name);
-  const partition = name === undefined && names.length === 1 ? names[0] : names.find((known) => known === name);
+  const partition =
+    name === undefined && names.length === 1 ? names[0] : names.find((known) => known === name);
   if (partition !== undefined) return { cluster, ref: { cluster: cluster.name, partition } };
   const hint = name === undefined ? undefined : nearestName(name, names);
-  const known = hint === undefined ? `its partitions are ${names.map((existing) => `"${existing}"`).join(", ")}` : `the nearest name is "${hint}"`;
-  throw unknown(`Cannot find partition "${name ?? ""}" of cluster "${cluster.name}": ${known}`, { path, names });
+  const known =
+    hint === undefined
+      ? `its partitions are ${names.map((existing) => `"${existing}"`).join(", ")}`
+      : `the nearest name is "${hint}"`;
+  throw unknown(`Cannot find partition "${name ?? ""}" of cluster "${cluster.name}": ${known}`, {
+    path,
+    names,
+  });
 };
 
 export const pathOf = (item: AutoscalerItem): string => {
@@ -41,7 +55,8 @@ export const pathOf = (item: AutoscalerItem): string => {
   return `${namespace}/${name}`;
 };
 
-export const uidOfItem = (item: AutoscalerItem): AutoscalerUid | undefined => (item.kind === "read" ? item.record.uid : item.uid);
+export const uidOfItem = (item: AutoscalerItem): AutoscalerUid | undefined =>
+  item.kind === "read" ? item.record.uid : item.uid;
 
 /** Describes a partition without the content of its windows. All reads are consistent. */
 export const partition = async (context: QueryContext, path: string): Promise<PartitionView> => {
@@ -53,13 +68,22 @@ export const partition = async (context: QueryContext, path: string): Promise<Pa
   return {
     cluster: ref.cluster,
     partition: ref.partition,
-    namespaces: cluster.partitions.find(({ name }) => name === ref.partition)?.namespaces ?? "all others",
+    namespaces:
+      cluster.partitions.find(({ name }) => name === ref.partition)?.namespaces ?? "all others",
     autoscalers: items.length,
-    ...(head && head.nowMs > 0 && { syncedAt: rfc3339(head.nowMs), ageSeconds: secondsBetween(head.nowMs, nowMs) }),
+    ...(head &&
+      head.nowMs > 0 && {
+        syncedAt: rfc3339(head.nowMs),
+        ageSeconds: secondsBetween(head.nowMs, nowMs),
+      }),
     ...(aheadMs !== undefined && { aheadSeconds: Math.round(aheadMs / 1_000) }),
     epoch: head?.epoch ?? 0,
     ...(head && head.leaseUntilMs > nowMs && { leasedUntil: rfc3339(head.leaseUntilMs) }),
-    pages: head ? await Promise.all(head.pages.map((_epoch, index) => pageView(context, { ref, head, index }, items))) : [],
+    pages: head
+      ? await Promise.all(
+          head.pages.map((_epoch, index) => pageView(context, { ref, head, index }, items)),
+        )
+      : [],
     intents: head ? intentViews(head, items) : [],
   };
 };
@@ -74,7 +98,9 @@ const pageView = async (
   const bytes = await readPageBytes(context.tables, pageId);
   const own = itemsOfPage(items, index, head.pages.length);
   const size = { page: index, autoscalers: own.length, bytes: bytes?.length ?? 0 };
-  return decoded.kind === "read" ? size : { ...size, problem: decoded.message, held: own.map(({ path }) => path) };
+  return decoded.kind === "read"
+    ? size
+    : { ...size, problem: decoded.message, held: own.map(({ path }) => path) };
 };
 
 /** Reads a page of the head as a sync would, with its item. */
@@ -84,24 +110,46 @@ export const pageOfHead = async (
   head: Head,
   index: number,
 ): Promise<{ readonly item?: PageItem; readonly decoded: DecodedPage }> => {
-  const item = await readPage(context.tables, { partition: ref, generation: head.pageGeneration, index });
-  return item ? { item, decoded: decodePage(item.body) } : { decoded: { kind: "unreadable", message: "the item is not there" } };
+  const item = await readPage(context.tables, {
+    partition: ref,
+    generation: head.pageGeneration,
+    index,
+  });
+  return item
+    ? { item, decoded: decodePage(item.body) }
+    : { decoded: { kind: "unreadable", message: "the item is not there" } };
 };
 
-/** The autoscalers whose windows are on a page. The page of an item without a readable uid is not known, so such an item is left out. */
+/**
+ * The autoscalers whose windows are on a page. The page of an item without a readable uid is not
+ * known, so such an item is left out.
+ */
 export const itemsOfPage = (
   items: readonly AutoscalerItem[],
   index: number,
   pages: number,
-): readonly { readonly uid: AutoscalerUid; readonly path: string; readonly item: AutoscalerItem }[] =>
+): readonly {
+  readonly uid: AutoscalerUid;
+  readonly path: string;
+  readonly item: AutoscalerItem;
+}[] =>
   items.flatMap((item) => {
     const uid = uidOfItem(item);
-    return uid !== undefined && pageOf(uid, pages) === index ? [{ uid, path: pathOf(item), item }] : [];
+    return uid !== undefined && pageOf(uid, pages) === index
+      ? [{ uid, path: pathOf(item), item }]
+      : [];
   });
 
 const intentViews = (head: Head, items: readonly AutoscalerItem[]): readonly IntentView[] => {
   const known = head.intents.map(({ id, namespace, name, from, to, decidedMs, deadlineMs }) => {
-    return { id, autoscaler: `${namespace}/${name}`, from, to, decidedAt: rfc3339(decidedMs), deadline: rfc3339(deadlineMs) };
+    return {
+      id,
+      autoscaler: `${namespace}/${name}`,
+      from,
+      to,
+      decidedAt: rfc3339(decidedMs),
+      deadline: rfc3339(deadlineMs),
+    };
   });
   const paths = new Map(items.map((item) => [uidOfItem(item), pathOf(item)]));
   const unreadable = head.unreadable.map(({ id, message }) => {
@@ -111,11 +159,20 @@ const intentViews = (head: Head, items: readonly AutoscalerItem[]): readonly Int
   return [...known, ...unreadable];
 };
 
-/** The latest time that a right clock may have written, by this clock: the two may differ by so much. */
+/**
+ * The latest time that a right clock may have written, by this clock: the two may differ by so
+ * much.
+ */
 export const latestMs = (clockMs: number): number => clockMs + DEFAULT_TIMING.clockDifferenceMs;
 
-/** By how much a head is ahead of this clock; `undefined` where it is not by more than two clocks may differ. */
-export const headAheadMs = ({ nowMs, evaluatedMs, dueDoneMs }: Head, clockMs: number): number | undefined => {
+/**
+ * By how much a head is ahead of this clock; `undefined` where it is not by more than two clocks
+ * may differ.
+ */
+export const headAheadMs = (
+  { nowMs, evaluatedMs, dueDoneMs }: Head,
+  clockMs: number,
+): number | undefined => {
   const newestMs = Math.max(nowMs, evaluatedMs, dueDoneMs);
   return newestMs > latestMs(clockMs) ? newestMs - clockMs : undefined;
 };
@@ -129,12 +186,20 @@ export const newestTimeOf = ({ memory, status }: Windows): number =>
     ...status.conditions.map(({ transitionMs }) => transitionMs),
   );
 
-/** Windows in which no scale is later than an instant. Recommendations and conditions stay as they are. */
+/**
+ * Windows in which no scale is later than an instant. Recommendations and conditions stay as they
+ * are.
+ */
 export const scaledUntil = ({ memory, status }: Windows, nowMs: number): Windows => {
   const until = (changes: Windows["memory"]["scaleUps"]): Windows["memory"]["scaleUps"] =>
-    changes.map((change) => (change.atMs > nowMs ? { ...change, atMs: nowMs, earliestMs: 0 } : change));
+    changes.map((change) =>
+      change.atMs > nowMs ? { ...change, atMs: nowMs, earliestMs: 0 } : change,
+    );
   return {
     memory: { ...memory, scaleUps: until(memory.scaleUps), scaleDowns: until(memory.scaleDowns) },
-    status: { ...status, ...(status.lastScaleMs !== undefined && { lastScaleMs: Math.min(status.lastScaleMs, nowMs) }) },
+    status: {
+      ...status,
+      ...(status.lastScaleMs !== undefined && { lastScaleMs: Math.min(status.lastScaleMs, nowMs) }),
+    },
   };
 };

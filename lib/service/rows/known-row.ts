@@ -31,8 +31,25 @@ export const INDEX_FIELDS: ReadonlySet<RowField> = new Set([
 ]);
 
 /** The row of an autoscaler of an index, with what its summary says. */
-export const rowOf = (index: IndexRow, row: SummaryRow | undefined, around: Around): AutoscalerRow => {
-  const { namespace: inside, name, uid, generation, kind, labels, owner, target, minReplicas, maxReplicas, createdMs, problem } = index;
+export const rowOf = (
+  index: IndexRow,
+  row: SummaryRow | undefined,
+  around: Around,
+): AutoscalerRow => {
+  const {
+    namespace: inside,
+    name,
+    uid,
+    generation,
+    kind,
+    labels,
+    owner,
+    target,
+    minReplicas,
+    maxReplicas,
+    createdMs,
+    problem,
+  } = index;
   const paused = pauseView(index.paused, around.nowMs);
   return present({
     ...{ partition: around.partition, namespace: inside, name, uid, generation, kind },
@@ -50,20 +67,33 @@ export const rowOf = (index: IndexRow, row: SummaryRow | undefined, around: Arou
 const foundIn = (row: SummaryRow, measuredMs: number): Partial<AutoscalerRow> =>
   present({
     ...{ minInForce: row.min, maxInForce: row.max, overridden: row.overridden, heldBy: row.heldBy },
-    ...{ lastScaleAt: timeText(row.lastScaleMs), reason: row.reason, measuredAt: rfc3339(measuredMs) },
+    ...{
+      lastScaleAt: timeText(row.lastScaleMs),
+      reason: row.reason,
+      measuredAt: rfc3339(measuredMs),
+    },
     ...countsOf(row),
   });
 
 /** The first state that applies, as `stateOf` of one autoscaler has it. */
-const stateOf = ({ problem }: IndexRow, row: SummaryRow | undefined, { fleet, isPaused }: Around): AutoscalerState => {
+const stateOf = (
+  { problem }: IndexRow,
+  row: SummaryRow | undefined,
+  { fleet, isPaused }: Around,
+): AutoscalerState => {
   if (fleet.frozen) return "frozen";
   if (isPaused) return "paused";
   if (problem !== undefined) return "invalid";
   return (row?.state ?? "waiting") as AutoscalerState;
 };
 
-const countsOf = ({ current, desired, unreadMs }: SummaryRow): Pick<AutoscalerRow, "currentReplicas" | "desiredReplicas" | "lastKnown"> => {
+const countsOf = ({
+  current,
+  desired,
+  unreadMs,
+}: SummaryRow): Pick<AutoscalerRow, "currentReplicas" | "desiredReplicas" | "lastKnown"> => {
   if (current === undefined) return {};
-  if (unreadMs !== undefined) return { lastKnown: { replicas: current, ...(unreadMs > 0 && { at: rfc3339(unreadMs) }) } };
+  if (unreadMs !== undefined)
+    return { lastKnown: { replicas: current, ...(unreadMs > 0 && { at: rfc3339(unreadMs) }) } };
   return present({ currentReplicas: current, desiredReplicas: desired });
 };

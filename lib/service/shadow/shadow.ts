@@ -1,4 +1,9 @@
-import type { ShadowView, ShadowDifference, ShadowReaction, ShadowStretch } from "../../views/over-time.ts";
+import type {
+  ShadowView,
+  ShadowDifference,
+  ShadowReaction,
+  ShadowStretch,
+} from "../../views/over-time.ts";
 import type { QueryContext } from "../context.ts";
 import { findAutoscaler } from "../find-autoscaler.ts";
 import { readSamples } from "../partitions/read-samples.ts";
@@ -11,16 +16,27 @@ import { rivalView } from "../views/autoscaler-view.ts";
 import { present } from "../../model/json.ts";
 import { SECOND_MS, HOUR_MS, DAY_MS } from "../../model/time-text.ts";
 
-/** Syncs that one answer looks at: some seconds of work for a function, whether it finds another controller in them or none. */
+/**
+ * Syncs that one answer looks at: some seconds of work for a function, whether it finds another
+ * controller in them or none.
+ */
 const SYNCS_MAX = 3_000;
-/** The longest window of an HPA: so long after its creation the windows of an autoscaler may not reach as far back as the windows of the other controller, and those of an object that was made anew not as far as its own. */
+/**
+ * The longest window of an HPA: so long after its creation the windows of an autoscaler may not
+ * reach as far back as the windows of the other controller, and those of an object that was made
+ * anew not as far as its own.
+ */
 const WINDOWS_FULL_MS = 3_600_000;
 
 /**
- * Compares an autoscaler with the controller beside it, from the journal. The default is the last day. A long time is compared in parts: `next` says where to go on (join-shadow.ts). Throws
+ * Compares an autoscaler with the controller beside it, from the journal. The default is the last
+ * day. A long time is compared in parts: `next` says where to go on (join-shadow.ts). Throws
  * `service.invalid` for a start in the future, or after the end.
  */
-export const shadow = async (context: QueryContext, { sinceMs, untilMs, ...query }: ShadowQuery): Promise<ShadowView> => {
+export const shadow = async (
+  context: QueryContext,
+  { sinceMs, untilMs, ...query }: ShadowQuery,
+): Promise<ShadowView> => {
   const nowMs = context.clock();
   refuseEmptyRange(`compare "${query.name}"`, { sinceMs, untilMs }, nowMs);
   const toMs = Math.min(untilMs ?? nowMs, nowMs);
@@ -29,10 +45,17 @@ export const shadow = async (context: QueryContext, { sinceMs, untilMs, ...query
   const { cluster, namespace, name, uid, createdMs } = located.record;
   const firstMs = Math.max(fromMs, createdMs);
   const endMs = Math.min(toMs, firstMs + SYNCS_MAX * located.cluster.syncPeriodMs);
-  const samples = await readSamples({ context, uid, sampleOf }, located, { sinceMs: firstMs, untilMs: endMs });
+  const samples = await readSamples({ context, uid, sampleOf }, located, {
+    sinceMs: firstMs,
+    untilMs: endMs,
+  });
   const part = endMs < toMs ? partOf(samples, firstMs, endMs) : { samples, untilMs: toMs };
   const pace = { periodMs: located.cluster.syncPeriodMs, fullMs: createdMs + WINDOWS_FULL_MS };
-  const times = present({ since: rfc3339(fromMs), until: rfc3339(part.untilMs), next: timeText(part.nextMs) });
+  const times = present({
+    since: rfc3339(fromMs),
+    until: rfc3339(part.untilMs),
+    next: timeText(part.nextMs),
+  });
   return { cluster, namespace, name, ...times, ...compareShadow(part.samples, part.untilMs, pace) };
 };
 
@@ -43,15 +66,22 @@ interface Part {
 }
 
 /**
- * A part ends where both agreed last, and the next one begins there: so no reaction is cut in two. That sync is the only one of its instant, because it alone is in both parts. Without such a sync a part ends where the
- * reading ended.
+ * A part ends where both agreed last, and the next one begins there: so no reaction is cut in two.
+ * That sync is the only one of its instant, because it alone is in both parts. Without such a sync
+ * a part ends where the reading ended.
  */
 const partOf = (samples: readonly ShadowSample[], firstMs: number, endMs: number): Part => {
-  const isOnlyOne = ({ atMs }: ShadowSample, at: number): boolean => samples[at - 1]?.atMs !== atMs && samples[at + 1]?.atMs !== atMs;
-  const agreed = ({ atMs, own, rival }: ShadowSample): boolean => atMs > firstMs && own !== undefined && own === rival;
+  const isOnlyOne = ({ atMs }: ShadowSample, at: number): boolean =>
+    samples[at - 1]?.atMs !== atMs && samples[at + 1]?.atMs !== atMs;
+  const agreed = ({ atMs, own, rival }: ShadowSample): boolean =>
+    atMs > firstMs && own !== undefined && own === rival;
   const agreedMs = samples.findLast((sample, at) => agreed(sample) && isOnlyOne(sample, at))?.atMs;
   if (agreedMs === undefined) return { samples, untilMs: endMs, nextMs: endMs + 1 };
-  return { samples: samples.filter(({ atMs }) => atMs <= agreedMs), untilMs: agreedMs, nextMs: agreedMs };
+  return {
+    samples: samples.filter(({ atMs }) => atMs <= agreedMs),
+    untilMs: agreedMs,
+    nextMs: agreedMs,
+  };
 };
 
 /** One sync beside another controller. */
@@ -69,13 +99,20 @@ export interface ShadowSample {
 }
 
 /** The sample of an evaluation; undefined where no other controller was there. */
-export const sampleOf = (atMs: number, { rivals, failed, from, to, withoutHold, because }: Evaluation): ShadowSample | undefined => {
+export const sampleOf = (
+  atMs: number,
+  { rivals, failed, from, to, withoutHold, because }: Evaluation,
+): ShadowSample | undefined => {
   if (rivals === undefined) return undefined;
   const deciding = rivals.find(({ desiredReplicas }) => desiredReplicas !== undefined);
   const own = failed ? undefined : (withoutHold?.to ?? to ?? from);
   return present({
     ...{ atMs, rivals, because: withoutHold?.because ?? because, current: from, own },
-    ...{ rival: deciding?.desiredReplicas, rivalScaledMs: deciding?.lastScaleMs, rivalBecause: deciding?.because },
+    ...{
+      rival: deciding?.desiredReplicas,
+      rivalScaledMs: deciding?.lastScaleMs,
+      rivalBecause: deciding?.because,
+    },
   });
 };
 
@@ -89,17 +126,33 @@ export interface Pace {
   readonly fullMs: number;
 }
 
-type Comparison = Pick<ShadowView, "rivals" | "syncs" | "agreed" | "agreedWithinPeriod" | "undecided" | "replicaHours" | "stretches" | "reactions">;
+type Comparison = Pick<
+  ShadowView,
+  | "rivals"
+  | "syncs"
+  | "agreed"
+  | "agreedWithinPeriod"
+  | "undecided"
+  | "replicaHours"
+  | "stretches"
+  | "reactions"
+>;
 
 /** Compares samples in order of time. Each counts until the next, the last one until `untilMs`. */
-export const compareShadow = (raw: readonly ShadowSample[], untilMs: number, pace: Pace): Comparison => {
+export const compareShadow = (
+  raw: readonly ShadowSample[],
+  untilMs: number,
+  pace: Pace,
+): Comparison => {
   const samples = classed(raw, pace);
   const decided = samples.filter(({ own, rival }) => own !== undefined && rival !== undefined);
   return {
     rivals: (samples.at(-1)?.rivals ?? []).map(rivalView),
     syncs: decided.length,
     agreed: decided.filter(({ own, rival }) => own === rival).length,
-    agreedWithinPeriod: decided.filter(({ difference }) => difference === undefined || difference === "phase").length,
+    agreedWithinPeriod: decided.filter(
+      ({ difference }) => difference === undefined || difference === "phase",
+    ).length,
     undecided: samples.length - decided.length,
     replicaHours: hoursOf(samples, untilMs),
     stretches: stretchesOf(samples, untilMs),
@@ -111,30 +164,47 @@ interface Classed extends ShadowSample {
   readonly difference?: ShadowDifference;
 }
 
-/** Syncs that are further apart than this many periods are no neighbours: what was wanted in between is not known. */
+/**
+ * Syncs that are further apart than this many periods are no neighbours: what was wanted in between
+ * is not known.
+ */
 const NEIGHBOUR_PERIODS = 1.5;
 
-const classed = (samples: readonly ShadowSample[], { periodMs, fullMs }: Pace): readonly Classed[] => {
+const classed = (
+  samples: readonly ShadowSample[],
+  { periodMs, fullMs }: Pace,
+): readonly Classed[] => {
   const isMadeAnew = whileMadeAnew(samples);
   return samples.map((sample, at) => {
     const { own, rival, atMs } = sample;
     if (own === undefined || rival === undefined || own === rival) return sample;
-    const near = [samples[at - 1], samples[at + 1]].filter((other) => other && Math.abs(other.atMs - atMs) <= NEIGHBOUR_PERIODS * periodMs);
+    const near = [samples[at - 1], samples[at + 1]].filter(
+      (other) => other && Math.abs(other.atMs - atMs) <= NEIGHBOUR_PERIODS * periodMs,
+    );
     const isPhase = near.some((other) => other?.rival === own || other?.own === rival);
-    return { ...sample, difference: isPhase ? "phase" : atMs < fullMs || isMadeAnew(sample) ? "young" : "rule" };
+    return {
+      ...sample,
+      difference: isPhase ? "phase" : atMs < fullMs || isMadeAnew(sample) ? "young" : "rule",
+    };
   });
 };
 
-/** True in the first hour of an object that came in the place of another one, as after a handback: its controller begins with empty windows. */
+/**
+ * True in the first hour of an object that came in the place of another one, as after a handback:
+ * its controller begins with empty windows.
+ */
 const whileMadeAnew = (samples: readonly ShadowSample[]): ((sample: ShadowSample) => boolean) => {
-  const decidingUid = ({ rivals }: ShadowSample) => rivals.find(({ desiredReplicas }) => desiredReplicas !== undefined)?.uid;
+  const decidingUid = ({ rivals }: ShadowSample) =>
+    rivals.find(({ desiredReplicas }) => desiredReplicas !== undefined)?.uid;
   const firstMs = new Map<string | undefined, number>();
   for (const sample of samples) {
     const uid = decidingUid(sample);
     // How long the first one was there is not known.
-    if (uid !== undefined && !firstMs.has(uid)) firstMs.set(uid, firstMs.size === 0 ? Number.NEGATIVE_INFINITY : sample.atMs);
+    if (uid !== undefined && !firstMs.has(uid))
+      firstMs.set(uid, firstMs.size === 0 ? Number.NEGATIVE_INFINITY : sample.atMs);
   }
-  return (sample) => sample.atMs < (firstMs.get(decidingUid(sample)) ?? Number.NEGATIVE_INFINITY) + WINDOWS_FULL_MS;
+  return (sample) =>
+    sample.atMs < (firstMs.get(decidingUid(sample)) ?? Number.NEGATIVE_INFINITY) + WINDOWS_FULL_MS;
 };
 
 const hoursOf = (samples: readonly ShadowSample[], untilMs: number): ShadowView["replicaHours"] => {
@@ -157,13 +227,20 @@ const stretchesOf = (samples: readonly Classed[], untilMs: number): readonly Sha
   for (const sample of samples) {
     const run = runs.at(-1);
     const before = run?.at(-1);
-    if (run && before && isSame(before, sample) && sample.atMs - before.atMs <= GAP_MS) run.push(sample);
+    if (run && before && isSame(before, sample) && sample.atMs - before.atMs <= GAP_MS)
+      run.push(sample);
     else runs.push([sample]);
   }
   return runs.flatMap((run, at) => {
     const [first, last] = [run[0], run.at(-1)];
     if (!first || !last) return [];
-    return [stretchOf(first, Math.min(runs[at + 1]?.[0]?.atMs ?? untilMs, last.atMs + GAP_MS), run.length)];
+    return [
+      stretchOf(
+        first,
+        Math.min(runs[at + 1]?.[0]?.atMs ?? untilMs, last.atMs + GAP_MS),
+        run.length,
+      ),
+    ];
   });
 };
 
@@ -175,7 +252,11 @@ const isSame = (one: Classed, other: Classed): boolean =>
   one.because.reason === other.because.reason &&
   one.rivalBecause?.reason === other.rivalBecause?.reason;
 
-const stretchOf = ({ atMs, current, own, rival, difference, because, rivalBecause }: Classed, untilMs: number, syncs: number): ShadowStretch =>
+const stretchOf = (
+  { atMs, current, own, rival, difference, because, rivalBecause }: Classed,
+  untilMs: number,
+  syncs: number,
+): ShadowStretch =>
   present({
     ...{ at: rfc3339(atMs), until: rfc3339(untilMs), syncs, current, own, rival, difference },
     ...{ ...because, rivalReason: rivalBecause?.reason, rivalMessage: rivalBecause?.message },
@@ -200,8 +281,9 @@ interface OpenReaction {
  */
 
 /**
- * How long each took to leave a count on which both agreed, measured from the last sync in which they did: what made them react came after it. The other controller's own time of its
- * last scale is more exact than the sync that saw it.
+ * How long each took to leave a count on which both agreed, measured from the last sync in which
+ * they did: what made them react came after it. The other controller's own time of its last scale
+ * is more exact than the sync that saw it.
  */
 const reactionsOf = (samples: readonly ShadowSample[]): readonly ShadowReaction[] => {
   const reactions: ShadowReaction[] = [];
@@ -223,23 +305,46 @@ interface Agreed {
   readonly count: number;
 }
 
-const openedBy = (agreed: Agreed | undefined, { own, rival }: Decided): OpenReaction | undefined => {
+const openedBy = (
+  agreed: Agreed | undefined,
+  { own, rival }: Decided,
+): OpenReaction | undefined => {
   if (!agreed || (own === agreed.count && rival === agreed.count)) return undefined;
-  return { atMs: agreed.atMs, from: agreed.count, up: (own === agreed.count ? rival : own) > agreed.count };
+  return {
+    atMs: agreed.atMs,
+    from: agreed.count,
+    up: (own === agreed.count ? rival : own) > agreed.count,
+  };
 };
 
-const isDecided = (sample: ShadowSample): sample is Decided => sample.own !== undefined && sample.rival !== undefined;
+const isDecided = (sample: ShadowSample): sample is Decided =>
+  sample.own !== undefined && sample.rival !== undefined;
 
-/** A step the other way is no reaction to the same load: one that only went that way did not react. */
+/**
+ * A step the other way is no reaction to the same load: one that only went that way did not react.
+ */
 const note = (open: OpenReaction, { own, rival, atMs, rivalScaledMs }: Decided): void => {
   const went = (count: number): boolean => (open.up ? count > open.from : count < open.from);
   if (went(own)) open.ownMs ??= atMs - open.atMs;
   if (!went(rival)) return;
-  const scaledMs = rivalScaledMs !== undefined && rivalScaledMs > open.atMs && rivalScaledMs <= atMs ? rivalScaledMs : atMs;
+  const scaledMs =
+    rivalScaledMs !== undefined && rivalScaledMs > open.atMs && rivalScaledMs <= atMs
+      ? rivalScaledMs
+      : atMs;
   open.rivalMs ??= scaledMs - open.atMs;
 };
 
-const reactionOf = ({ atMs, from, ownMs, rivalMs }: OpenReaction, to: number | undefined): ShadowReaction =>
-  present({ at: rfc3339(atMs), from, to, ownSeconds: secondsOf(ownMs), rivalSeconds: secondsOf(rivalMs) });
+const reactionOf = (
+  { atMs, from, ownMs, rivalMs }: OpenReaction,
+  to: number | undefined,
+): ShadowReaction =>
+  present({
+    at: rfc3339(atMs),
+    from,
+    to,
+    ownSeconds: secondsOf(ownMs),
+    rivalSeconds: secondsOf(rivalMs),
+  });
 
-const secondsOf = (ms: number | undefined): number | undefined => (ms === undefined ? undefined : ms / SECOND_MS);
+const secondsOf = (ms: number | undefined): number | undefined =>
+  ms === undefined ? undefined : ms / SECOND_MS;

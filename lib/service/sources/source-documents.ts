@@ -16,7 +16,10 @@ import type { SourceView } from "../../views/source.ts";
 const document = z.strictObject({
   apiVersion: z.literal("tidemark.dev/v1"),
   kind: z.literal("MetricSource"),
-  metadata: z.looseObject({ name: z.string(), namespace: z.never("a source belongs to the fleet, and to no namespace").optional() }),
+  metadata: z.looseObject({
+    name: z.string(),
+    namespace: z.never("a source belongs to the fleet, and to no namespace").optional(),
+  }),
   spec: z.strictObject({
     ...sourceFields,
     timeoutSeconds: z.number().exactOptional(),
@@ -31,18 +34,28 @@ export interface SourceDocuments {
   readonly others: boolean;
 }
 
-/** Reads the documents `kind: MetricSource` of files, in order. Throws `manifest.invalid` with a line for every fault, before anything is stored. */
+/**
+ * Reads the documents `kind: MetricSource` of files, in order. Throws `manifest.invalid` with a
+ * line for every fault, before anything is stored.
+ */
 export const sourcesIn = (files: readonly ManifestSource[]): SourceDocuments => {
-  if (!files.some(({ text }) => text.includes("MetricSource"))) return { sources: [], others: true };
+  if (!files.some(({ text }) => text.includes("MetricSource")))
+    return { sources: [], others: true };
   const budget = newBudget();
   const others = notSources();
-  const read = files.flatMap(({ file, text }) => readManifests(text, file, { budget, otherKinds: others }).map(readSource));
+  const read = files.flatMap(({ file, text }) =>
+    readManifests(text, file, { budget, otherKinds: others }).map(readSource),
+  );
   const faults = [
     ...read.flatMap((each) => ("faults" in each ? each.faults : [])),
     ...twins(read.flatMap((each) => ("source" in each ? each.source.name : []))),
   ];
-  if (faults.length > 0) throw new TidemarkError("manifest.invalid", faults.join("\n"), { lines: faults });
-  return { sources: read.flatMap((each) => ("source" in each ? each.source : [])), others: others.total() > 0 };
+  if (faults.length > 0)
+    throw new TidemarkError("manifest.invalid", faults.join("\n"), { lines: faults });
+  return {
+    sources: read.flatMap((each) => ("source" in each ? each.source : [])),
+    others: others.total() > 0,
+  };
 };
 
 /** Passes over everything that is no source: `apply` reads it on its own. */
@@ -59,15 +72,27 @@ const notSources = (): OtherKinds => {
   };
 };
 
-const readSource = (written: ManifestDocument): { readonly source: NewSource } | { readonly faults: readonly string[] } => {
+const readSource = (
+  written: ManifestDocument,
+): { readonly source: NewSource } | { readonly faults: readonly string[] } => {
   const parsed = document.safeParse(written.document);
-  const faultOf = (field: string, message: string): string => `Cannot accept ${placeOfField(written, field)}: ${field}: ${message}`;
-  if (!parsed.success) return { faults: parsed.error.issues.map(({ path, message }) => faultOf(path.join("."), message)) };
+  const faultOf = (field: string, message: string): string =>
+    `Cannot accept ${placeOfField(written, field)}: ${field}: ${message}`;
+  if (!parsed.success)
+    return {
+      faults: parsed.error.issues.map(({ path, message }) => faultOf(path.join("."), message)),
+    };
   const { metadata, spec } = parsed.data;
   const source: NewSource = { name: metadata.name, ...spec };
   // What depends on where the sources are asked is checked where they are stored.
   const faults = sourceFaults(source.name, withDefaults(source), { ownAddresses: true });
-  return faults.length === 0 ? { source } : { faults: faults.map((fault) => `Cannot accept "${written.where}": source "${source.name}": ${fault}`) };
+  return faults.length === 0
+    ? { source }
+    : {
+        faults: faults.map(
+          (fault) => `Cannot accept "${written.where}": source "${source.name}": ${fault}`,
+        ),
+      };
 };
 
 const twins = (names: readonly string[]): readonly string[] =>
@@ -76,10 +101,15 @@ const twins = (names: readonly string[]): readonly string[] =>
   );
 
 /** What `apply` passed over, without the sources, which were registered before. */
-export const withoutSources = (counts: readonly KindCount[]): readonly KindCount[] => counts.filter(({ kind }) => kind !== "MetricSource");
+export const withoutSources = (counts: readonly KindCount[]): readonly KindCount[] =>
+  counts.filter(({ kind }) => kind !== "MetricSource");
 
 /** A source as a document that `apply` takes, with its defaults. */
 export const documentOf = ({ name, ...source }: NewSource | SourceView): object => {
-  const { updatedAt: _at, updatedBy: _by, ...spec } = { updatedAt: "", updatedBy: "", ...withDefaults({ name, ...source }) };
+  const {
+    updatedAt: _at,
+    updatedBy: _by,
+    ...spec
+  } = { updatedAt: "", updatedBy: "", ...withDefaults({ name, ...source }) };
   return { apiVersion: "tidemark.dev/v1", kind: "MetricSource", metadata: { name }, spec };
 };

@@ -30,13 +30,24 @@ export const eventView = (event: EventRecord): EventView => ({
 /** The name of a metric, and why it failed, with selectors as people write them. */
 export const readable = (metric: MetricReading): MetricReading => {
   const name = withReadableSelectors(metric.name);
-  return metric.kind === "failed" ? { ...metric, name, message: withReadableSelectors(metric.message) } : { ...metric, name };
+  return metric.kind === "failed"
+    ? { ...metric, name, message: withReadableSelectors(metric.message) }
+    : { ...metric, name };
 };
 
 export const stepView = ({ step, before, after, limit }: StepOutcome): StepView => {
   if (!limit) return { step, before, after };
   const { untilMs, ...rest } = limit;
-  return { step, before, after, limit: present({ ...rest, message: withReadableSelectors(rest.message), until: timeText(untilMs) }) };
+  return {
+    step,
+    before,
+    after,
+    limit: present({
+      ...rest,
+      message: withReadableSelectors(rest.message),
+      until: timeText(untilMs),
+    }),
+  };
 };
 
 export const stepViews = (steps: Evaluation["steps"]): readonly StepView[] => steps.map(stepView);

@@ -1,6 +1,13 @@
 import { LATEST_MS } from "../../model/time-text.ts";
 import type { AutoscalerRecord, ClusterRecord, FleetRecord } from "../../model/records.ts";
-import type { FrozenView, PauseView, BoundSourceView, BoundsView, OverrideSetView, OverrideView } from "../../views/holds.ts";
+import type {
+  FrozenView,
+  PauseView,
+  BoundSourceView,
+  BoundsView,
+  OverrideSetView,
+  OverrideView,
+} from "../../views/holds.ts";
 import { nonEmpty, present } from "../../model/json.ts";
 import { rfc3339 } from "../times.ts";
 import {
@@ -20,21 +27,37 @@ import type { StoredSpec } from "../stored-spec.ts";
 import { invalid } from "../refusals.ts";
 
 /** The pause if it is still active. A pause ends at its time without an edit. */
-export const pauseView = (paused: AutoscalerRecord["paused"], nowMs: number): PauseView | undefined => {
+export const pauseView = (
+  paused: AutoscalerRecord["paused"],
+  nowMs: number,
+): PauseView | undefined => {
   if (!paused || (paused.untilMs !== undefined && paused.untilMs <= nowMs)) return undefined;
   return present({ by: paused.by, at: rfc3339(paused.atMs), until: endText(paused.untilMs) });
 };
 
-export const frozenView = ({ by, atMs, reason }: NonNullable<FleetRecord["frozen"]>): FrozenView => ({ by, at: rfc3339(atMs), reason });
+export const frozenView = ({
+  by,
+  atMs,
+  reason,
+}: NonNullable<FleetRecord["frozen"]>): FrozenView => ({ by, at: rfc3339(atMs), reason });
 
-/** Checks the end of a pause before it is stored. `what`: `"web"`, `cluster "eu-1"`. Throws `service.invalid`. */
+/**
+ * Checks the end of a pause before it is stored. `what`: `"web"`, `cluster "eu-1"`. Throws
+ * `service.invalid`.
+ */
 export const checkPauseEnd = (what: string, untilMs: number | undefined, nowMs: number): void => {
   if (untilMs === undefined || (untilMs > nowMs && untilMs <= LATEST_MS)) return;
-  const problem = untilMs <= nowMs ? `its end has passed, it is ${rfc3339(nowMs)}` : `the latest end is ${rfc3339(LATEST_MS)}`;
+  const problem =
+    untilMs <= nowMs
+      ? `its end has passed, it is ${rfc3339(nowMs)}`
+      : `the latest end is ${rfc3339(LATEST_MS)}`;
   throw invalid(`Cannot pause ${what}: ${problem}`, { untilMs });
 };
 
-/** Where an override is stored: in the item of the fleet, of a cluster (with its namespaces), or of an autoscaler. */
+/**
+ * Where an override is stored: in the item of the fleet, of a cluster (with its namespaces), or of
+ * an autoscaler.
+ */
 export interface OverridePlace {
   readonly scope: OverrideScope;
   readonly cluster?: string;
@@ -45,12 +68,38 @@ export interface OverridePlace {
 const FACTOR = 1000;
 
 /** What an override sets, with the factor in thousandths. */
-export const overrideSet = ({ hold, min, max, minFactor }: { readonly [Field in keyof OverrideSetView]: OverrideSetView[Field] | undefined }) =>
-  present({ hold, min, max, minFactorMilli: minFactor === undefined ? undefined : Math.round(minFactor * FACTOR) });
+export const overrideSet = ({
+  hold,
+  min,
+  max,
+  minFactor,
+}: { readonly [Field in keyof OverrideSetView]: OverrideSetView[Field] | undefined }) =>
+  present({
+    hold,
+    min,
+    max,
+    minFactorMilli: minFactor === undefined ? undefined : Math.round(minFactor * FACTOR),
+  });
 
-export const overrideView = ({ scope, cluster, namespace, name }: OverridePlace, override: Override, nowMs: number): OverrideView => {
-  const state = isExpired(override, nowMs) ? "expired" : isActive(override, nowMs) ? "active" : "ahead";
-  return present({ id: override.id, scope, cluster, namespace, name, state, ...overrideFields(override) });
+export const overrideView = (
+  { scope, cluster, namespace, name }: OverridePlace,
+  override: Override,
+  nowMs: number,
+): OverrideView => {
+  const state = isExpired(override, nowMs)
+    ? "expired"
+    : isActive(override, nowMs)
+      ? "active"
+      : "ahead";
+  return present({
+    id: override.id,
+    scope,
+    cluster,
+    namespace,
+    name,
+    state,
+    ...overrideFields(override),
+  });
 };
 
 /** An override as all documents show it: with times in RFC 3339. */
@@ -60,16 +109,48 @@ export const overrideFields = ({
 }: Override): Omit<OverrideView, keyof OverridePlace | "id" | "state"> => {
   const { fromMs, untilMs, reason, by, atMs, force } = override;
   const minFactor = minFactorMilli === undefined ? undefined : minFactorMilli / FACTOR;
-  return present({ hold, min, max, minFactor, from: rfc3339(fromMs), until: endText(untilMs), reason, by, at: rfc3339(atMs), force });
+  return present({
+    hold,
+    min,
+    max,
+    minFactor,
+    from: rfc3339(fromMs),
+    until: endText(untilMs),
+    reason,
+    by,
+    at: rfc3339(atMs),
+    force,
+  });
 };
 
 const untilText = (untilMs: number): string => rfc3339(Math.min(untilMs, LATEST_MS));
-const endText = (untilMs: number | undefined): string | undefined => (untilMs === undefined ? undefined : untilText(untilMs));
+const endText = (untilMs: number | undefined): string | undefined =>
+  untilMs === undefined ? undefined : untilText(untilMs);
 
 /** An override as the rules take it, from its view. */
-export const overrideOf = ({ id, scope, from, until, reason, by, at, force, ...set }: OverrideView): ScopedOverride => {
+export const overrideOf = ({
+  id,
+  scope,
+  from,
+  until,
+  reason,
+  by,
+  at,
+  force,
+  ...set
+}: OverrideView): ScopedOverride => {
   const untilMs = until === undefined ? undefined : Date.parse(until);
-  return present({ id, scope, set: overrideSet(set), fromMs: Date.parse(from), untilMs, reason, by, atMs: Date.parse(at), force });
+  return present({
+    id,
+    scope,
+    set: overrideSet(set),
+    fromMs: Date.parse(from),
+    untilMs,
+    reason,
+    by,
+    atMs: Date.parse(at),
+    force,
+  });
 };
 
 export const sourceView = (source: BoundSource): BoundSourceView => {
@@ -89,9 +170,18 @@ export const sourceView = (source: BoundSource): BoundSourceView => {
 };
 
 export const isOverridden = (bounds: BoundsView | undefined): boolean =>
-  bounds !== undefined && (bounds.min.by.kind === "override" || bounds.max.by.kind === "override" || bounds.holds !== undefined);
+  bounds !== undefined &&
+  (bounds.min.by.kind === "override" ||
+    bounds.max.by.kind === "override" ||
+    bounds.holds !== undefined);
 
-export const boundsView = ({ min, max, paused, holds, unknownCalendar }: EffectiveBounds): BoundsView =>
+export const boundsView = ({
+  min,
+  max,
+  paused,
+  holds,
+  unknownCalendar,
+}: EffectiveBounds): BoundsView =>
   present({
     min: { replicas: min.replicas, by: sourceView(min.source) },
     max: { replicas: max.replicas, by: sourceView(max.source) },
@@ -116,7 +206,9 @@ export const overridesView = ({
   record,
   nowMs,
 }: Snapshot): { readonly bounds?: BoundsView; readonly overrides?: readonly OverrideView[] } => {
-  const overrides = overridesOf({ fleet, cluster, record }).filter((override) => !isExpired(override, nowMs));
+  const overrides = overridesOf({ fleet, cluster, record }).filter(
+    (override) => !isExpired(override, nowMs),
+  );
   const people = { overrides, calendars: fleet.calendars ?? [] };
   const placeOf = ({ scope }: ScopedOverride): OverridePlace => ({
     scope,
@@ -125,8 +217,13 @@ export const overridesView = ({
     ...(scope === "autoscaler" && { name: record.name }),
   });
   return present({
-    bounds: spec.kind === "spec" && !isByManifest(spec.spec, people, nowMs) ? boundsView(effectiveBounds(spec.spec, people, nowMs)) : undefined,
-    overrides: nonEmpty(overrides.map((override) => overrideView(placeOf(override), override, nowMs))),
+    bounds:
+      spec.kind === "spec" && !isByManifest(spec.spec, people, nowMs)
+        ? boundsView(effectiveBounds(spec.spec, people, nowMs))
+        : undefined,
+    overrides: nonEmpty(
+      overrides.map((override) => overrideView(placeOf(override), override, nowMs)),
+    ),
   });
 };
 
@@ -135,8 +232,14 @@ export const boundsInForce = ({
   bounds,
   minReplicas,
   maxReplicas,
-}: Pick<AutoscalerView, "bounds" | "minReplicas" | "maxReplicas">): { readonly min?: number; readonly max?: number } => {
-  return present({ min: bounds?.min.replicas ?? minReplicas, max: bounds?.max.replicas ?? maxReplicas });
+}: Pick<AutoscalerView, "bounds" | "minReplicas" | "maxReplicas">): {
+  readonly min?: number;
+  readonly max?: number;
+} => {
+  return present({
+    min: bounds?.min.replicas ?? minReplicas,
+    max: bounds?.max.replicas ?? maxReplicas,
+  });
 };
 
 /** The bounds of an evaluation; undefined where nothing says that any but the manifest set them. */

@@ -7,8 +7,10 @@ import { type Head, readHead, writeHead } from "./head.ts";
 import { giveBack } from "./release.ts";
 
 /**
- * The version of the rules by which this code writes heads and pages. Raise it with every rule that earlier code would break. Then earlier code cannot claim a partition that this
- * code has claimed, during an update or after a rollback: the partition holds until a release with the rule runs again.
+ * The version of the rules by which this code writes heads and pages. Raise it with every rule that
+ * earlier code would break. Then earlier code cannot claim a partition that this code has claimed,
+ * during an update or after a rollback: the partition holds until a release with the rule runs
+ * again.
  *
  * 1: the version itself.
  */
@@ -17,7 +19,9 @@ const PROTOCOL_VERSION = 1;
 export interface Claim {
   readonly partition: PartitionRef;
   readonly dueMs: number;
-  /** The own clock of the claiming sync. A lease ends by this clock, not by the time in the head. */
+  /**
+   * The own clock of the claiming sync. A lease ends by this clock, not by the time in the head.
+   */
   readonly clockMs: number;
   readonly leaseUntilMs: number;
   readonly token: string;
@@ -43,16 +47,25 @@ export type ClaimOutcome =
 const NEVER_CLAIMED = "attribute_not_exists(epoch)";
 const GIVEN_BACK = "releasedEpoch = epoch";
 const RUN_OUT = "leaseUntilMs < :clock";
-/** A lease longer than any that a right clock takes was taken by a wrong clock. It may be ended early, because no rule of safety depends on a lease. */
+/**
+ * A lease longer than any that a right clock takes was taken by a wrong clock. It may be ended
+ * early, because no rule of safety depends on a lease.
+ */
 const IMPOSSIBLE = "leaseUntilMs > :leaseLast";
-/** A claim with a later clock reading may arrive first: a request is on its way for two seconds at most (table/real-tables.ts). */
+/**
+ * A claim with a later clock reading may arrive first: a request is on its way for two seconds at
+ * most (table/real-tables.ts).
+ */
 const ON_ITS_WAY_MS = 2_000;
 const NOT_DONE = "(attribute_not_exists(dueDoneMs) OR dueDoneMs < :due)";
 /** Code of an earlier protocol must not write after code of a later one. */
 const PROTOCOL_KNOWN = "(attribute_not_exists(#protocol) OR #protocol <= :protocol)";
 export const CLAIM_CONDITION = `(${NEVER_CLAIMED} OR ${GIVEN_BACK} OR ${RUN_OUT} OR ${IMPOSSIBLE}) AND ${NOT_DONE} AND ${PROTOCOL_KNOWN}`;
 
-/** Raises the epoch, takes the lease and returns the head with every open intent. The first claim also creates the map of intents for later writes. */
+/**
+ * Raises the epoch, takes the lease and returns the head with every open intent. The first claim
+ * also creates the map of intents for later writes.
+ */
 export const claimParams = (stateTable: string, claim: Claim): UpdateItemCommandInput => ({
   TableName: stateTable,
   Key: itemKey(headKey(claim.partition)),
@@ -82,7 +95,10 @@ export const claimParams = (stateTable: string, claim: Claim): UpdateItemCommand
 });
 
 /** Claims a partition for one due time. A refusal is an outcome, not an error. */
-export const claim = async (tables: Tables, wanted: Omit<Claim, "token">): Promise<ClaimOutcome> => {
+export const claim = async (
+  tables: Tables,
+  wanted: Omit<Claim, "token">,
+): Promise<ClaimOutcome> => {
   const wrong = await wrongBefore(tables, wanted.partition);
   if (wrong !== undefined) return { kind: "clock", wrongByMs: wrong };
   const token = tables.token();
@@ -98,10 +114,15 @@ export const claim = async (tables: Tables, wanted: Omit<Claim, "token">): Promi
 };
 
 /**
- * By how much the own clock is wrong, before anything is written: a lease by a clock that is an hour ahead would stop the partition for an hour. Where there was no answer yet, or
- * the last one showed an error that may have been corrected since, it asks for another: by reading the head, whose answer has the time of the service.
+ * By how much the own clock is wrong, before anything is written: a lease by a clock that is an
+ * hour ahead would stop the partition for an hour. Where there was no answer yet, or the last one
+ * showed an error that may have been corrected since, it asks for another: by reading the head,
+ * whose answer has the time of the service.
  */
-const wrongBefore = async (tables: Tables, partition: PartitionRef): Promise<number | undefined> => {
+const wrongBefore = async (
+  tables: Tables,
+  partition: PartitionRef,
+): Promise<number | undefined> => {
   if (!tables.serverClock) return undefined;
   if (tables.serverClock() === undefined || clockWrongBy(tables) !== undefined)
     await (tables.askServerClock ? tables.askServerClock() : readHead(tables, partition));

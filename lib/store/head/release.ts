@@ -13,9 +13,15 @@ export interface Release {
   readonly evaluatedMs: number;
   readonly pageGeneration: number;
   readonly pages: readonly number[];
-  /** The entries that stay. The holder has seen every entry (write number), so that this removes exactly those that are settled and counted. */
+  /**
+   * The entries that stay. The holder has seen every entry (write number), so that this removes
+   * exactly those that are settled and counted.
+   */
   readonly intents: IntentBodies;
-  /** For readers (lib/store/summary/summary-items.ts). Absent: the one before stays, and says by its time that it is old. */
+  /**
+   * For readers (lib/store/summary/summary-items.ts). Absent: the one before stays, and says by its
+   * time that it is old.
+   */
   readonly summary?: Uint8Array;
   readonly troubles: Troubles;
 }
@@ -24,7 +30,12 @@ export interface Release {
  *  insert events ── write pages ── release            one update: intents cleared, pages named, due time done, lease given back
  *                        └─ died ✗ ─ ─ ─ ─ claim      the intents are still in the head: they are settled again, and each event is stored once
  */
-export const releaseParams = (stateTable: string, lease: Lease, release: Release, token: string): UpdateItemCommandInput => {
+export const releaseParams = (
+  stateTable: string,
+  lease: Lease,
+  release: Release,
+  token: string,
+): UpdateItemCommandInput => {
   const troubles = troublesText(release.troubles);
   return {
     TableName: stateTable,
@@ -60,18 +71,29 @@ export const releaseParams = (stateTable: string, lease: Lease, release: Release
   };
 };
 
-/** Closes the sync. Throws `store.lease-lost` when another sync holds the partition; that sync settles what is open. */
+/**
+ * Closes the sync. Throws `store.lease-lost` when another sync holds the partition; that sync
+ * settles what is open.
+ */
 export const release = async (tables: Tables, lease: Lease, closing: Release): Promise<void> => {
   mustHaveRightClock(tables, `release "${lease.partition.cluster}/${lease.partition.partition}"`);
   const token = tables.token();
   const params = releaseParams(tables.stateTable, lease, closing, token);
-  mustHold(lease, "release", await writeHead(tables, lease.partition, { action: "release", token, params }));
+  mustHold(
+    lease,
+    "release",
+    await writeHead(tables, lease.partition, { action: "release", token, params }),
+  );
 };
 
 /*
  *  claim(5) ── failed ── give back          releasedEpoch stays 4: the next holder uses no memory and writes every page
  */
-export const giveBackParams = (stateTable: string, lease: Lease, token: string): UpdateItemCommandInput => ({
+export const giveBackParams = (
+  stateTable: string,
+  lease: Lease,
+  token: string,
+): UpdateItemCommandInput => ({
   TableName: stateTable,
   Key: itemKey(headKey(lease.partition)),
   UpdateExpression: "SET writeNumber = writeNumber + :one, #token = :token, leaseUntilMs = :zero",
@@ -80,8 +102,15 @@ export const giveBackParams = (stateTable: string, lease: Lease, token: string):
   ExpressionAttributeValues: { ...holderValues(lease, token), ":zero": { N: "0" } },
 });
 
-/** Ends the lease of a failed sync, so that the next due time need not wait until it ends by time. A lease that was lost meanwhile is not an error. */
+/**
+ * Ends the lease of a failed sync, so that the next due time need not wait until it ends by time. A
+ * lease that was lost meanwhile is not an error.
+ */
 export const giveBack = async (tables: Tables, lease: Lease): Promise<void> => {
   const token = tables.token();
-  await writeHead(tables, lease.partition, { action: "give back", token, params: giveBackParams(tables.stateTable, lease, token) });
+  await writeHead(tables, lease.partition, {
+    action: "give back",
+    token,
+    params: giveBackParams(tables.stateTable, lease, token),
+  });
 };

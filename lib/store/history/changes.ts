@@ -1,9 +1,23 @@
 import { isDeepStrictEqual } from "node:util";
 import type { QueryCommandInput } from "@aws-sdk/client-dynamodb";
 import type { ChangeRecord } from "../../model/changes.ts";
-import { type AutoscalerRef, type AutoscalerUid, type ClusterName, autoscalerName, namespace } from "../../model/ids.ts";
+import {
+  type AutoscalerRef,
+  type AutoscalerUid,
+  type ClusterName,
+  autoscalerName,
+  namespace,
+} from "../../model/ids.ts";
 import type { AutoscalerRecord } from "../../model/records.ts";
-import { autoscalerHistoryPk, CHANGE_SK_PREFIX, changeKey, clusterChangeKey, clusterChangesPk, type Key, sortableMs } from "../table/keys.ts";
+import {
+  autoscalerHistoryPk,
+  CHANGE_SK_PREFIX,
+  changeKey,
+  clusterChangeKey,
+  clusterChangesPk,
+  type Key,
+  sortableMs,
+} from "../table/keys.ts";
 import { readAll } from "../table/read-many.ts";
 import type { Tables } from "../table/tables.ts";
 import { mapWithLimit, REQUESTS_AT_ONCE } from "../table/wait-for-all.ts";
@@ -13,11 +27,20 @@ import { TidemarkError } from "../../model/errors.ts";
 import { hasDictionaries, packed, unpacked } from "../table/compressed.ts";
 import { DAY_MS } from "../../model/time-text.ts";
 
-/** A change is stored as its difference from one that is at most this old. That one is kept for as much longer. */
+/**
+ * A change is stored as its difference from one that is at most this old. That one is kept for as
+ * much longer.
+ */
 export const BASE_DAYS_MAX = 30;
-/** Changes that a reader reads together: the bases that they refer to are as many requests at most, at once. */
+/**
+ * Changes that a reader reads together: the bases that they refer to are as many requests at most,
+ * at once.
+ */
 const CHANGES_TOGETHER = REQUESTS_AT_ONCE;
-/** Bases that a reader keeps beside the bases of the changes that it reads. The changes of one autoscaler follow each other, and many have one base. */
+/**
+ * Bases that a reader keeps beside the bases of the changes that it reads. The changes of one
+ * autoscaler follow each other, and many have one base.
+ */
 const BASES_KEPT = 64;
 
 /** The text of a base, made when the first change asks for it. */
@@ -31,25 +54,44 @@ const baseOf = (item: HistoryItem | undefined): Base => {
   };
 };
 
-/** Reads changes in their order, each base once, and the bases of many changes at once. What cannot be read is thrown when its turn comes. */
-const changeReader = (tables: Tables, cluster: ClusterName): ((items: readonly HistoryItem[]) => AsyncGenerator<ChangeRecord>) => {
+/**
+ * Reads changes in their order, each base once, and the bases of many changes at once. What cannot
+ * be read is thrown when its turn comes.
+ */
+const changeReader = (
+  tables: Tables,
+  cluster: ClusterName,
+): ((items: readonly HistoryItem[]) => AsyncGenerator<ChangeRecord>) => {
   let bases = new Map<string, Base>();
   const nameOf = ({ pk, sk }: Key): string => `${pk} ${sk}`;
   return async function* (items) {
-    const refers = new Map(items.flatMap((item) => baseKeyOf(item, cluster) ?? []).map((key) => [nameOf(key), key]));
+    const refers = new Map(
+      items.flatMap((item) => baseKeyOf(item, cluster) ?? []).map((key) => [nameOf(key), key]),
+    );
     const missing = [...refers].filter(([name]) => !bases.has(name));
-    const read = await mapWithLimit(missing, REQUESTS_AT_ONCE, async ([name, key]) => [name, baseOf(await readHistory(tables, key))] as const);
+    const read = await mapWithLimit(
+      missing,
+      REQUESTS_AT_ONCE,
+      async ([name, key]) => [name, baseOf(await readHistory(tables, key))] as const,
+    );
     const kept = [...bases].slice(-BASES_KEPT);
     bases = new Map([...kept, ...[...bases].filter(([name]) => refers.has(name)), ...read]);
     for (const item of items) {
       const key = baseKeyOf(item, cluster);
-      yield JSON.parse(Buffer.from(changeText(item, key && bases.get(nameOf(key))?.())).toString()) as ChangeRecord;
+      yield JSON.parse(
+        Buffer.from(changeText(item, key && bases.get(nameOf(key))?.())).toString(),
+      ) as ChangeRecord;
     }
   };
 };
 
 /** The changes of a query, in its order. */
-async function* changesIn(tables: Tables, cluster: ClusterName, action: string, params: QueryCommandInput): AsyncGenerator<ChangeRecord> {
+async function* changesIn(
+  tables: Tables,
+  cluster: ClusterName,
+  action: string,
+  params: QueryCommandInput,
+): AsyncGenerator<ChangeRecord> {
   const read = changeReader(tables, cluster);
   let together: HistoryItem[] = [];
   for await (const item of readAll(tables, action, params)) {
@@ -61,7 +103,10 @@ async function* changesIn(tables: Tables, cluster: ClusterName, action: string, 
   yield* read(together);
 }
 
-/** The change that the next edit of a record can refer to. On doubt, none: the next change is then stored whole, which needs no other. */
+/**
+ * The change that the next edit of a record can refer to. On doubt, none: the next change is then
+ * stored whole, which needs no other.
+ */
 export const changeBaseOf = async (
   tables: Tables,
   ref: AutoscalerRef,
@@ -85,8 +130,9 @@ export interface InsertedChange {
 }
 
 /**
- * Inserts an edit before it is made, and returns the stored edit of this id. It is inserted twice. The first insert, under its autoscaler, decides;
- * the second is under its cluster. An editor that dies between the two does not make the edit.
+ * Inserts an edit before it is made, and returns the stored edit of this id. It is inserted twice.
+ * The first insert, under its autoscaler, decides; the second is under its cluster. An editor that
+ * dies between the two does not make the edit.
  */
 export const insertChange = async (
   { tables, insert }: { readonly tables: Tables; readonly insert: InsertHistory },
@@ -96,45 +142,84 @@ export const insertChange = async (
   const { body, isWhole } = changeBody(change, base);
   const rest = { body, ttlSeconds: ttlOf(change.atMs, EVENT_DAYS_KEPT + BASE_DAYS_MAX) };
   const [outcome] = await insert([{ ...changeKey(change, change.id), ...rest }]);
-  const { value: earlier } = outcome?.kind === "duplicate" ? await changeReader(tables, change.cluster)([outcome.stored]).next() : {};
+  const { value: earlier } =
+    outcome?.kind === "duplicate"
+      ? await changeReader(tables, change.cluster)([outcome.stored]).next()
+      : {};
   const stored: ChangeRecord = earlier ?? change;
   // An equal stored edit is this one, inserted by an earlier attempt of the same call.
-  if (isDeepStrictEqual(stored, change)) await insert([{ ...clusterChangeKey(change.cluster, change), ...rest }]);
+  if (isDeepStrictEqual(stored, change))
+    await insert([{ ...clusterChangeKey(change.cluster, change), ...rest }]);
   return { stored, isWhole };
 };
 
 export const changesParams = (historyTable: string, ref: AutoscalerRef): QueryCommandInput => ({
   TableName: historyTable,
   KeyConditionExpression: "pk = :pk AND begins_with(sk, :prefix)",
-  ExpressionAttributeValues: { ":pk": { S: autoscalerHistoryPk(ref) }, ":prefix": { S: CHANGE_SK_PREFIX } },
+  ExpressionAttributeValues: {
+    ":pk": { S: autoscalerHistoryPk(ref) },
+    ":prefix": { S: CHANGE_SK_PREFIX },
+  },
 });
 
-/** Edits of one autoscaler by name, in order of uid and then of generation as text. The existing generations decide which edits took effect. */
+/**
+ * Edits of one autoscaler by name, in order of uid and then of generation as text. The existing
+ * generations decide which edits took effect.
+ */
 export async function* changesOf(tables: Tables, ref: AutoscalerRef): AsyncGenerator<ChangeRecord> {
-  yield* changesIn(tables, ref.cluster, `read the changes of "${ref.namespace}/${ref.name}"`, changesParams(tables.historyTable, ref));
+  yield* changesIn(
+    tables,
+    ref.cluster,
+    `read the changes of "${ref.namespace}/${ref.name}"`,
+    changesParams(tables.historyTable, ref),
+  );
 }
 
-export const changesOfUidParams = (historyTable: string, ref: AutoscalerRef, uid: AutoscalerUid): QueryCommandInput => ({
+export const changesOfUidParams = (
+  historyTable: string,
+  ref: AutoscalerRef,
+  uid: AutoscalerUid,
+): QueryCommandInput => ({
   TableName: historyTable,
   KeyConditionExpression: "pk = :pk AND begins_with(sk, :prefix)",
-  ExpressionAttributeValues: { ":pk": { S: autoscalerHistoryPk(ref) }, ":prefix": { S: `${CHANGE_SK_PREFIX}${uid}:` } },
+  ExpressionAttributeValues: {
+    ":pk": { S: autoscalerHistoryPk(ref) },
+    ":prefix": { S: `${CHANGE_SK_PREFIX}${uid}:` },
+  },
   ConsistentRead: true,
 });
 
 /**
- * True when another edit is based on this generation: its editor has read the record with it, so this generation was stored. An editor inserts its change before it writes the record,
- * so that no write over this generation is missed.
+ * True when another edit is based on this generation: its editor has read the record with it, so
+ * this generation was stored. An editor inserts its change before it writes the record, so that no
+ * write over this generation is missed.
  */
-export const isBaseOfChange = async (tables: Tables, ref: AutoscalerRef, uid: AutoscalerUid, generation: number): Promise<boolean> => {
+export const isBaseOfChange = async (
+  tables: Tables,
+  ref: AutoscalerRef,
+  uid: AutoscalerUid,
+  generation: number,
+): Promise<boolean> => {
   const params = changesOfUidParams(tables.historyTable, ref, uid);
-  for await (const change of changesIn(tables, ref.cluster, `read the changes of "${ref.namespace}/${ref.name}"`, params)) {
+  for await (const change of changesIn(
+    tables,
+    ref.cluster,
+    `read the changes of "${ref.namespace}/${ref.name}"`,
+    params,
+  )) {
     if (change.baseGeneration === generation) return true;
   }
   return false;
 };
 
-/** Edits of every autoscaler of a cluster, also of deleted ones, in order of time and page by page. */
-export async function* changesOfCluster(tables: Tables, cluster: ClusterName, sinceMs: number): AsyncGenerator<ChangeRecord> {
+/**
+ * Edits of every autoscaler of a cluster, also of deleted ones, in order of time and page by page.
+ */
+export async function* changesOfCluster(
+  tables: Tables,
+  cluster: ClusterName,
+  sinceMs: number,
+): AsyncGenerator<ChangeRecord> {
   const since = `${CHANGE_SK_PREFIX}${sortableMs(Math.max(0, sinceMs))}`;
   yield* changesIn(tables, cluster, `read the changes of cluster "${cluster}"`, {
     TableName: tables.historyTable,
@@ -145,7 +230,10 @@ export async function* changesOfCluster(tables: Tables, cluster: ClusterName, si
 
 /** The first byte of a change that is read by itself. */
 const WHOLE = 1;
-/** The first byte of a change that says only how it differs from an earlier one of its autoscaler, its base. */
+/**
+ * The first byte of a change that says only how it differs from an earlier one of its autoscaler,
+ * its base.
+ */
 const DIFFERENCE = 2;
 const SEPARATOR = "\n";
 
@@ -157,14 +245,21 @@ export interface ChangeBase {
   readonly bytes: number;
 }
 
-/** A difference that is larger than this share of its base saves too little, and the change becomes a new base. */
+/**
+ * A difference that is larger than this share of its base saves too little, and the change becomes
+ * a new base.
+ */
 const DIFFERENCE_SHARE_MAX = 0.5;
 
 /**
- * The bytes of a change. An edit of one field of a large manifest is some hundred bytes: the manifest before and after are almost what the base says. The base is named, never a chain of changes,
- * so that one more read restores any change.
+ * The bytes of a change. An edit of one field of a large manifest is some hundred bytes: the
+ * manifest before and after are almost what the base says. The base is named, never a chain of
+ * changes, so that one more read restores any change.
  */
-export const changeBody = (change: ChangeRecord, base: ChangeBase | undefined): { readonly body: Uint8Array; readonly isWhole: boolean } => {
+export const changeBody = (
+  change: ChangeRecord,
+  base: ChangeBase | undefined,
+): { readonly body: Uint8Array; readonly isWhole: boolean } => {
   const text = Buffer.from(JSON.stringify(change));
   if (base && hasDictionaries()) {
     const head = Buffer.from(`${change.namespace} ${change.name} ${base.id}${SEPARATOR}`);
@@ -175,14 +270,21 @@ export const changeBody = (change: ChangeRecord, base: ChangeBase | undefined): 
   return { body: Buffer.concat([Buffer.of(WHOLE), packed(text)]), isWhole: true };
 };
 
-/** The key of the change that a difference refers to; absent for one that is read by itself. Names and uids have neither spaces nor line ends. */
-export const baseKeyOf = ({ body }: Pick<HistoryItem, "body">, cluster: ClusterName): Key | undefined => {
+/**
+ * The key of the change that a difference refers to; absent for one that is read by itself. Names
+ * and uids have neither spaces nor line ends.
+ */
+export const baseKeyOf = (
+  { body }: Pick<HistoryItem, "body">,
+  cluster: ClusterName,
+): Key | undefined => {
   if (typeof body === "string" || body[0] !== DIFFERENCE) return undefined;
   const [inside = "", name = "", id = ""] = headOf(body).split(" ");
   return changeKey({ cluster, namespace: namespace(inside), name: autoscalerName(name) }, id);
 };
 
-const headOf = (body: Uint8Array): string => Buffer.from(body.subarray(1, body.indexOf(SEPARATOR.charCodeAt(0)))).toString();
+const headOf = (body: Uint8Array): string =>
+  Buffer.from(body.subarray(1, body.indexOf(SEPARATOR.charCodeAt(0)))).toString();
 
 /** The text of a change, from its item and the text of its base. Throws `store.unreadable`. */
 export const changeText = (item: HistoryItem, base?: Uint8Array): Uint8Array => {
@@ -190,12 +292,23 @@ export const changeText = (item: HistoryItem, base?: Uint8Array): Uint8Array => 
   if (typeof body === "string") throw unreadable(item, "its body is not compressed");
   try {
     if (body[0] === WHOLE) return unpacked(body.subarray(1));
-    if (body[0] === DIFFERENCE && base) return unpacked(body.subarray(body.indexOf(SEPARATOR.charCodeAt(0)) + 1), base);
+    if (body[0] === DIFFERENCE && base)
+      return unpacked(body.subarray(body.indexOf(SEPARATOR.charCodeAt(0)) + 1), base);
   } catch (error) {
     throw unreadable(item, `its bytes are damaged: ${String(error)}`, error);
   }
-  throw unreadable(item, body[0] === DIFFERENCE ? `the change "${headOf(body)}" that it refers to is missing` : `its version is ${body[0]}`);
+  throw unreadable(
+    item,
+    body[0] === DIFFERENCE
+      ? `the change "${headOf(body)}" that it refers to is missing`
+      : `its version is ${body[0]}`,
+  );
 };
 
 const unreadable = ({ sk }: Key, why: string, cause?: unknown): TidemarkError =>
-  new TidemarkError("store.unreadable", `Cannot read the change "${sk}": ${why}`, { key: sk }, { cause });
+  new TidemarkError(
+    "store.unreadable",
+    `Cannot read the change "${sk}": ${why}`,
+    { key: sk },
+    { cause },
+  );

@@ -1,6 +1,13 @@
 import * as z from "zod";
 import type { ClusterName } from "../../model/ids.ts";
-import { dayOf, monthOf, closedDayKey, eventDaysPk, closedMonthKey, eventMonthsPk } from "../table/keys.ts";
+import {
+  dayOf,
+  monthOf,
+  closedDayKey,
+  eventDaysPk,
+  closedMonthKey,
+  eventMonthsPk,
+} from "../table/keys.ts";
 import type { Tables } from "../table/tables.ts";
 import {
   type CountsByPath,
@@ -13,7 +20,14 @@ import {
   storedCounts,
   eventsIn,
 } from "./event-counts.ts";
-import { daysOf, type Stretch, eventOf, dayEventsParams, EVENT_DAYS_KEPT, ttlOf } from "./events.ts";
+import {
+  daysOf,
+  type Stretch,
+  eventOf,
+  dayEventsParams,
+  EVENT_DAYS_KEPT,
+  ttlOf,
+} from "./events.ts";
 import { addedMs } from "./scope-changes.ts";
 import { readAll } from "../table/read-many.ts";
 import { mapWithLimit } from "../table/wait-for-all.ts";
@@ -23,7 +37,10 @@ import { DAY_MS } from "../../model/time-text.ts";
 /** What is known of the events of a cluster in a stretch without reading them. */
 export interface EventCalendar {
   readonly months: ReadonlyMap<string, ClosedMonth>;
-  /** The days outside of these that may have events, in order. Without counts: nobody counted them yet, or an event of them came late. */
+  /**
+   * The days outside of these that may have events, in order. Without counts: nobody counted them
+   * yet, or an event of them came late.
+   */
   readonly days: readonly KnownDay[];
   /** How many requests the calendar took, one after the other. */
   readonly requests: number;
@@ -36,17 +53,23 @@ export interface KnownDay {
 
 export type Range = Pick<Stretch, "sinceMs" | "untilMs">;
 
-/** The newest days are never counted. For so few, reading which of them are empty costs more than it saves. */
+/**
+ * The newest days are never counted. For so few, reading which of them are empty costs more than it
+ * saves.
+ */
 const FEW_DAYS = 4;
 /** From so many days on that nobody counted, it is worth asking when the cluster was added. */
 const MANY_DAYS = 10;
 
 /** From this instant on, no month is closed. */
-export const openSinceMs = (nowMs: number): number => Date.parse(`${monthOf(dayOf(Math.max(0, nowMs - FEW_DAYS * DAY_MS)))}-01`);
+export const openSinceMs = (nowMs: number): number =>
+  Date.parse(`${monthOf(dayOf(Math.max(0, nowMs - FEW_DAYS * DAY_MS)))}-01`);
 
 /**
- * The calendar of a stretch, of closed months that it touches or, with `isWhole`, has as a whole. Months are one request, the days that are left out by them another one, and where many of these are not counted, a
- * third one says when the cluster was added: it has no earlier event. With `asksAdded` false there is no third one, and more days that may be empty.
+ * The calendar of a stretch, of closed months that it touches or, with `isWhole`, has as a whole.
+ * Months are one request, the days that are left out by them another one, and where many of these
+ * are not counted, a third one says when the cluster was added: it has no earlier event. With
+ * `asksAdded` false there is no third one, and more days that may be empty.
  */
 export const eventCalendar = async (
   tables: Tables,
@@ -55,18 +78,33 @@ export const eventCalendar = async (
   { isWhole = false, asksAdded = true } = {},
 ): Promise<EventCalendar> => {
   const all = daysOf(stretch);
-  if (all.length <= FEW_DAYS) return { months: new Map(), days: all.map((day) => ({ day, counts: undefined })), requests: 0 };
+  if (all.length <= FEW_DAYS)
+    return { months: new Map(), days: all.map((day) => ({ day, counts: undefined })), requests: 0 };
   const hasMonths = stretch.sinceMs < openSinceMs(tables.clock());
-  const months = hasMonths ? await monthsOf(tables, cluster, stretch, isWhole) : new Map<string, ClosedMonth>();
+  const months = hasMonths
+    ? await monthsOf(tables, cluster, stretch, isWhole)
+    : new Map<string, ClosedMonth>();
   const added = [...months.values()].find((month) => month.added !== undefined)?.added ?? "";
   const rest = all.filter((day) => day >= added && !months.has(monthOf(day)));
   const known = await knownDays(tables, cluster, { days: rest, asksAdded });
   return { months, days: known.days, requests: known.requests + (hasMonths ? 1 : 0) };
 };
 
-const monthsOf = async (tables: Tables, cluster: ClusterName, stretch: Range, isWhole: boolean): Promise<ReadonlyMap<string, ClosedMonth>> => {
+const monthsOf = async (
+  tables: Tables,
+  cluster: ClusterName,
+  stretch: Range,
+  isWhole: boolean,
+): Promise<ReadonlyMap<string, ClosedMonth>> => {
   const months = await closedMonths(tables, cluster, stretch);
-  return isWhole ? new Map([...months].filter(([month]) => Date.parse(`${month}-01`) >= stretch.sinceMs && endOf(month) <= stretch.untilMs)) : months;
+  return isWhole
+    ? new Map(
+        [...months].filter(
+          ([month]) =>
+            Date.parse(`${month}-01`) >= stretch.sinceMs && endOf(month) <= stretch.untilMs,
+        ),
+      )
+    : months;
 };
 
 /** The last millisecond of a month. */
@@ -81,12 +119,18 @@ const knownDays = async (
   { days, asksAdded }: { readonly days: readonly string[]; readonly asksAdded: boolean },
 ): Promise<Omit<EventCalendar, "months">> => {
   if (days.length === 0) return { days: [], requests: 0 };
-  const closed = new Map((await Promise.all(runsOf(days).map((run) => closedDays(tables, cluster, run)))).flatMap((run) => [...run]));
+  const closed = new Map(
+    (await Promise.all(runsOf(days).map((run) => closedDays(tables, cluster, run)))).flatMap(
+      (run) => [...run],
+    ),
+  );
   const uncounted = days.filter((day) => !closed.has(day));
   const asksFirst = asksAdded && uncounted.length > MANY_DAYS;
   const firstMs = asksFirst ? await addedMs(tables, cluster) : undefined;
   const first = firstMs === undefined ? "" : dayOf(firstMs);
-  const known = days.filter((day) => day >= first && closed.get(day)?.size !== 0).map((day) => ({ day, counts: closed.get(day) }));
+  const known = days
+    .filter((day) => day >= first && closed.get(day)?.size !== 0)
+    .map((day) => ({ day, counts: closed.get(day) }));
   return { days: known, requests: asksFirst ? 2 : 1 };
 };
 
@@ -108,29 +152,57 @@ const daysIn = (cluster: ClusterName, { sinceMs, untilMs }: Stretch): ClosedRang
   last: dayOf(untilMs),
 });
 
-/** The closed days of a stretch, by date. A day without counts has no event, and no request asks for its events. */
-export const closedDays = (tables: Tables, cluster: ClusterName, stretch: Stretch): Promise<ReadonlyMap<string, CountsByPath>> =>
+/**
+ * The closed days of a stretch, by date. A day without counts has no event, and no request asks for
+ * its events.
+ */
+export const closedDays = (
+  tables: Tables,
+  cluster: ClusterName,
+  stretch: Stretch,
+): Promise<ReadonlyMap<string, CountsByPath>> =>
   closedIn(tables, daysIn(cluster, stretch), readCounts);
 
-/** An event is inserted within minutes of its time, but for one of a cluster that was not synced: such an event marks its day from the second day after it on (`lateMarks`). */
+/**
+ * An event is inserted within minutes of its time, but for one of a cluster that was not synced:
+ * such an event marks its day from the second day after it on (`lateMarks`).
+ */
 const CLOSED_AFTER_DAYS = 3;
 /** Days that one call closes: after an upgrade, thirteen months take ten calls. */
 const DAYS_A_CALL = 40;
 const PARALLEL = 8;
 
 /**
- * Closes the days of a cluster that ended long enough ago: counts their events by autoscaler, and stores the counts, empty ones too; then the months of which all days are closed. The counts follow from the
- * events, so that whichever call is first, and whichever release wrote the events, they are the same. Returns the days that this call closed.
+ * Closes the days of a cluster that ended long enough ago: counts their events by autoscaler, and
+ * stores the counts, empty ones too; then the months of which all days are closed. The counts
+ * follow from the events, so that whichever call is first, and whichever release wrote the events,
+ * they are the same. Returns the days that this call closed.
  */
-export const closeDays = async (tables: Tables, insert: InsertHistory, cluster: ClusterName, nowMs: number): Promise<readonly string[]> => {
+export const closeDays = async (
+  tables: Tables,
+  insert: InsertHistory,
+  cluster: ClusterName,
+  nowMs: number,
+): Promise<readonly string[]> => {
   const lastMs = (Math.floor(nowMs / DAY_MS) - CLOSED_AFTER_DAYS + 1) * DAY_MS - 1;
-  const kept: Stretch = { sinceMs: Math.max(0, nowMs - EVENT_DAYS_KEPT * DAY_MS), untilMs: lastMs, newestFirst: true };
-  const [firstMs = kept.sinceMs, known] = await Promise.all([addedMs(tables, cluster), storedDays(tables, cluster, kept)]);
+  const kept: Stretch = {
+    sinceMs: Math.max(0, nowMs - EVENT_DAYS_KEPT * DAY_MS),
+    untilMs: lastMs,
+    newestFirst: true,
+  };
+  const [firstMs = kept.sinceMs, known] = await Promise.all([
+    addedMs(tables, cluster),
+    storedDays(tables, cluster, kept),
+  ]);
   const all = daysOf({ ...kept, sinceMs: Math.max(kept.sinceMs, firstMs) });
   const days = all.filter((day) => !known.has(day)).slice(0, DAYS_A_CALL);
   const items = await mapWithLimit(days, PARALLEL, async (day) => {
     const body = encodeClosed(storedCounts(await countedDay(tables, cluster, day)));
-    return { ...closedDayKey(cluster, day), body, ttlSeconds: ttlOf(Date.parse(day), EVENT_DAYS_KEPT + 1) };
+    return {
+      ...closedDayKey(cluster, day),
+      body,
+      ttlSeconds: ttlOf(Date.parse(day), EVENT_DAYS_KEPT + 1),
+    };
   });
   if (items.length > 0) await insert(items);
   await closeMonths(tables, insert, {
@@ -142,17 +214,30 @@ export const closeDays = async (tables: Tables, insert: InsertHistory, cluster: 
   return days;
 };
 
-const storedDays = async (tables: Tables, cluster: ClusterName, stretch: Stretch): Promise<ReadonlySet<string>> => {
+const storedDays = async (
+  tables: Tables,
+  cluster: ClusterName,
+  stretch: Stretch,
+): Promise<ReadonlySet<string>> => {
   const days = new Set<string>();
-  for await (const { time, late } of closedItems(tables, daysIn(cluster, stretch))) if (!late) days.add(time);
+  for await (const { time, late } of closedItems(tables, daysIn(cluster, stretch)))
+    if (!late) days.add(time);
   return days;
 };
 
-const countedDay = async (tables: Tables, cluster: ClusterName, day: string): Promise<CountsByPath> => {
+const countedDay = async (
+  tables: Tables,
+  cluster: ClusterName,
+  day: string,
+): Promise<CountsByPath> => {
   const fromMs = Date.parse(day);
-  const params = dayEventsParams(tables.historyTable, cluster, day, { sinceMs: fromMs, untilMs: fromMs + DAY_MS - 1 });
+  const params = dayEventsParams(tables.historyTable, cluster, day, {
+    sinceMs: fromMs,
+    untilMs: fromMs + DAY_MS - 1,
+  });
   const counted = new CountsSum();
-  for await (const item of readAll(tables, `count the events of cluster "${cluster}"`, params)) counted.addEvent(eventOf(historyItemOf(item)));
+  for await (const item of readAll(tables, `count the events of cluster "${cluster}"`, params))
+    counted.addEvent(eventOf(historyItemOf(item)));
   return counted.byPath;
 };
 
@@ -161,15 +246,25 @@ interface ClosedMonth {
   readonly counts: CountsByPath;
   /** How many events each day has that has some, by its date. */
   readonly days: ReadonlyMap<string, number>;
-  /** The day on which the cluster was added, where that was in this month: it has no earlier event. */
+  /**
+   * The day on which the cluster was added, where that was in this month: it has no earlier event.
+   */
   readonly added?: string;
 }
 
-const stored = z.object({ days: z.record(z.string(), z.number()), counts: z.unknown(), added: z.string().exactOptional() });
+const stored = z.object({
+  days: z.record(z.string(), z.number()),
+  counts: z.unknown(),
+  added: z.string().exactOptional(),
+});
 
 const readMonth = (value: unknown): ClosedMonth => {
   const { days, counts, added } = stored.parse(value);
-  return { days: new Map(Object.entries(days)), counts: readCounts(counts), ...(added !== undefined && { added }) };
+  return {
+    days: new Map(Object.entries(days)),
+    counts: readCounts(counts),
+    ...(added !== undefined && { added }),
+  };
 };
 
 const monthsIn = (cluster: ClusterName, { sinceMs, untilMs }: Range): ClosedRange => ({
@@ -179,7 +274,11 @@ const monthsIn = (cluster: ClusterName, { sinceMs, untilMs }: Range): ClosedRang
 });
 
 /** The closed months that a stretch touches: 13 of them are one request. */
-export const closedMonths = (tables: Tables, cluster: ClusterName, stretch: Range): Promise<ReadonlyMap<string, ClosedMonth>> =>
+export const closedMonths = (
+  tables: Tables,
+  cluster: ClusterName,
+  stretch: Range,
+): Promise<ReadonlyMap<string, ClosedMonth>> =>
   closedIn(tables, monthsIn(cluster, stretch), readMonth);
 
 interface ToClose {
@@ -191,19 +290,31 @@ interface ToClose {
   readonly countsOf: (stretch: Stretch) => Promise<ReadonlyMap<string, CountsByPath>>;
 }
 
-/** Closes the months of which every day is closed. A month with an event that came late is never closed: its days are asked for. */
-const closeMonths = async (tables: Tables, insert: InsertHistory, { cluster, days, isFirst, countsOf }: ToClose): Promise<void> => {
+/**
+ * Closes the months of which every day is closed. A month with an event that came late is never
+ * closed: its days are asked for.
+ */
+const closeMonths = async (
+  tables: Tables,
+  insert: InsertHistory,
+  { cluster, days, isFirst, countsOf }: ToClose,
+): Promise<void> => {
   const months = wholeMonths(days, isFirst);
   const [newest, oldest] = [days[0], days.at(-1)];
   if (months.size === 0 || newest === undefined || oldest === undefined) return;
-  for await (const { time } of closedItems(tables, monthsIn(cluster, { sinceMs: Date.parse(oldest), untilMs: Date.parse(newest) })))
+  for await (const { time } of closedItems(
+    tables,
+    monthsIn(cluster, { sinceMs: Date.parse(oldest), untilMs: Date.parse(newest) }),
+  ))
     months.delete(time);
   const open = [...months.values()].flat();
   if (open.length === 0) return;
   const times = open.map((day) => Date.parse(day));
   const closed = await countsOf({ sinceMs: Math.min(...times), untilMs: Math.max(...times) });
   const added = isFirst ? oldest : undefined;
-  const items = [...months].flatMap(([month, inMonth]) => itemOf({ cluster, month, added }, inMonth, closed));
+  const items = [...months].flatMap(([month, inMonth]) =>
+    itemOf({ cluster, month, added }, inMonth, closed),
+  );
   if (items.length > 0) await insert(items);
 };
 
@@ -213,13 +324,20 @@ const wholeMonths = (days: readonly string[], isFirst: boolean): Map<string, rea
   const all = [...Map.groupBy(days, monthOf)];
   return new Map(
     all.filter(
-      ([month, [last, ...rest]]) => last !== undefined && isWhole(month, { last, first: rest.at(-1) ?? last }, isFirst ? oldest : undefined),
+      ([month, [last, ...rest]]) =>
+        last !== undefined &&
+        isWhole(month, { last, first: rest.at(-1) ?? last }, isFirst ? oldest : undefined),
     ),
   );
 };
 
-const isWhole = (month: string, { first, last }: { readonly first: string; readonly last: string }, added: string | undefined): boolean =>
-  (first === `${month}-01` || first === added) && monthOf(dayOf(Date.parse(last) + DAY_MS)) !== month;
+const isWhole = (
+  month: string,
+  { first, last }: { readonly first: string; readonly last: string },
+  added: string | undefined,
+): boolean =>
+  (first === `${month}-01` || first === added) &&
+  monthOf(dayOf(Date.parse(last) + DAY_MS)) !== month;
 
 interface Place {
   readonly cluster: ClusterName;
@@ -227,7 +345,11 @@ interface Place {
   readonly added: string | undefined;
 }
 
-const itemOf = ({ cluster, month, added }: Place, days: readonly string[], closed: ReadonlyMap<string, CountsByPath>): readonly HistoryItem[] => {
+const itemOf = (
+  { cluster, month, added }: Place,
+  days: readonly string[],
+  closed: ReadonlyMap<string, CountsByPath>,
+): readonly HistoryItem[] => {
   const sum = new CountsSum();
   const totals: Record<string, number> = {};
   for (const day of days) {
@@ -238,6 +360,16 @@ const itemOf = ({ cluster, month, added }: Place, days: readonly string[], close
     if (total > 0) totals[day] = total;
   }
   const isAdded = added !== undefined && monthOf(added) === month;
-  const body = encodeClosed({ days: totals, counts: storedCounts(sum.byPath), ...(isAdded && { added }) });
-  return [{ ...closedMonthKey(cluster, month), body, ttlSeconds: ttlOf(Date.parse(`${month}-01`), EVENT_DAYS_KEPT + 1) }];
+  const body = encodeClosed({
+    days: totals,
+    counts: storedCounts(sum.byPath),
+    ...(isAdded && { added }),
+  });
+  return [
+    {
+      ...closedMonthKey(cluster, month),
+      body,
+      ttlSeconds: ttlOf(Date.parse(`${month}-01`), EVENT_DAYS_KEPT + 1),
+    },
+  ];
 };

@@ -5,24 +5,47 @@ import { readAll } from "../table/read-many.ts";
 import type { Tables } from "../table/tables.ts";
 import { isEmptyStretch, type Stretch, stretchParams, ttlOf } from "./events.ts";
 import { type HistoryItem, historyItemOf, readHistory } from "./item.ts";
-import { hasDictionaries, packed, unpacked, compress, firstWithin, inflatedText, versionOf } from "../table/compressed.ts";
+import {
+  hasDictionaries,
+  packed,
+  unpacked,
+  compress,
+  firstWithin,
+  inflatedText,
+  versionOf,
+} from "../table/compressed.ts";
 import type { Evaluation, JournalPage } from "../../model/scale-records.ts";
 
 export const JOURNAL_DAYS_KEPT = 14;
-/** A page is stored as its difference from a page that is at most this old. The older page is kept for as much longer. */
+/**
+ * A page is stored as its difference from a page that is at most this old. The older page is kept
+ * for as much longer.
+ */
 export const BASE_MS_MAX = 3_600_000;
-/** A difference that is larger than this share of its base saves too little, and the page becomes a new base. */
+/**
+ * A difference that is larger than this share of its base saves too little, and the page becomes a
+ * new base.
+ */
 const DIFFERENCE_SHARE_MAX = 0.5;
 
-/** A larger journal page is shortened, well before an item is full (400 KB). The journal only explains, so it must never stop a sync from its release. */
+/**
+ * A larger journal page is shortened, well before an item is full (400 KB). The journal only
+ * explains, so it must never stop a sync from its release.
+ */
 export const JOURNAL_BYTES_MAX = 350_000;
 const MESSAGE_CHARS_MAX = 200;
 
-/** What to leave out, one more at each step. The last form has only the decision and a short reason. */
+/**
+ * What to leave out, one more at each step. The last form has only the decision and a short reason.
+ */
 const LIGHTER: readonly ((evaluation: Evaluation) => Evaluation)[] = [
   (evaluation) => evaluation,
   ({ gauges: _gauges, ...evaluation }) => evaluation,
-  ({ gauges: _gauges, status: _status, ...evaluation }) => ({ ...evaluation, steps: [], events: [] }),
+  ({ gauges: _gauges, status: _status, ...evaluation }) => ({
+    ...evaluation,
+    steps: [],
+    events: [],
+  }),
   ({ gauges: _gauges, status: _status, because: { reason, message }, ...evaluation }) => ({
     ...evaluation,
     because: { reason, message: message.slice(0, MESSAGE_CHARS_MAX) },
@@ -33,14 +56,27 @@ const LIGHTER: readonly ((evaluation: Evaluation) => Evaluation)[] = [
 ];
 
 const lightEnough = (page: JournalPage): Uint8Array =>
-  firstWithin(JOURNAL_BYTES_MAX, LIGHTER, (lighten) => wholeBody({ ...page, evaluations: page.evaluations.map(lighten) }));
+  firstWithin(JOURNAL_BYTES_MAX, LIGHTER, (lighten) =>
+    wholeBody({ ...page, evaluations: page.evaluations.map(lighten) }),
+  );
 
-/** The bases of a partition, by journal page. An environment remembers those that it has inserted itself. */
+/**
+ * The bases of a partition, by journal page. An environment remembers those that it has inserted
+ * itself.
+ */
 export type JournalBases = ReadonlyMap<number, JournalBase>;
 
-/** The difference of a page from its base; absent where this Node makes none, the base is too old or the two are too different. The page is then stored whole, which every version reads. */
-const differenceOf = (page: JournalPage, base: JournalBase | undefined, makesDifferences: boolean): Uint8Array | undefined => {
-  if (!base || !makesDifferences || page.atMs < base.atMs || page.atMs - base.atMs > BASE_MS_MAX) return undefined;
+/**
+ * The difference of a page from its base; absent where this Node makes none, the base is too old or
+ * the two are too different. The page is then stored whole, which every version reads.
+ */
+const differenceOf = (
+  page: JournalPage,
+  base: JournalBase | undefined,
+  makesDifferences: boolean,
+): Uint8Array | undefined => {
+  if (!base || !makesDifferences || page.atMs < base.atMs || page.atMs - base.atMs > BASE_MS_MAX)
+    return undefined;
   const body = differenceBody(page, base);
   return body.length <= base.body.length * DIFFERENCE_SHARE_MAX ? body : undefined;
 };
@@ -56,13 +92,18 @@ export const journalItem = (
   ttlSeconds: ttlOf(page.atMs + BASE_MS_MAX, JOURNAL_DAYS_KEPT),
 });
 
-/** The bases for the next sync, after these pages were inserted: those before, and each page that is read by itself and holds all its autoscalers. */
+/**
+ * The bases for the next sync, after these pages were inserted: those before, and each page that is
+ * read by itself and holds all its autoscalers.
+ */
 export const basesAfter = (
   bases: JournalBases,
   inserted: readonly { readonly page: JournalPage; readonly item: { readonly body: Uint8Array } }[],
 ): JournalBases => {
   const added = inserted.flatMap(({ page, item: { body } }) =>
-    page.partial || baseOf(body) ? [] : [[page.page, { atMs: page.atMs, epoch: page.epoch, body }] as const],
+    page.partial || baseOf(body)
+      ? []
+      : [[page.page, { atMs: page.atMs, epoch: page.epoch, body }] as const],
   );
   return added.length > 0 ? new Map([...bases, ...added]) : bases;
 };
@@ -71,7 +112,11 @@ export const basesAfter = (
 const BASES_KEPT = 8;
 
 /** Reads the text of each base of a partition once. A base that does not exist gives no page. */
-const baseReader = (tables: Tables, ref: PartitionRef, page: number): ((base: BaseKey) => Promise<Uint8Array | undefined>) => {
+const baseReader = (
+  tables: Tables,
+  ref: PartitionRef,
+  page: number,
+): ((base: BaseKey) => Promise<Uint8Array | undefined>) => {
   const known = new Map<string, Uint8Array | undefined>();
   return async (base) => {
     const key = journalKey(ref, { page, ...base });
@@ -86,20 +131,35 @@ const baseReader = (tables: Tables, ref: PartitionRef, page: number): ((base: Ba
 };
 
 /** Items of one journal page between two instants, both inclusive. */
-export const journalParams = (historyTable: string, ref: PartitionRef, wanted: Stretch & { readonly page: number }): QueryCommandInput =>
+export const journalParams = (
+  historyTable: string,
+  ref: PartitionRef,
+  wanted: Stretch & { readonly page: number },
+): QueryCommandInput =>
   stretchParams(historyTable, journalPk(ref), journalPagePrefix(wanted.page), wanted);
 
 type JournalQuery = Parameters<typeof journalParams>[2] & {
-  /** Of the evaluations of each page only the one of this autoscaler is parsed, and no other is in the answer. */
+  /**
+   * Of the evaluations of each page only the one of this autoscaler is parsed, and no other is in
+   * the answer.
+   */
   readonly uid?: AutoscalerUid;
 };
 
 /** What the journal has of one page, in order of time. */
-export async function* journalOfPage(tables: Tables, ref: PartitionRef, wanted: JournalQuery): AsyncGenerator<JournalPage> {
+export async function* journalOfPage(
+  tables: Tables,
+  ref: PartitionRef,
+  wanted: JournalQuery,
+): AsyncGenerator<JournalPage> {
   if (isEmptyStretch(wanted)) return;
   const params = journalParams(tables.historyTable, ref, wanted);
   const readBase = baseReader(tables, ref, wanted.page);
-  for await (const item of readAll(tables, `read the journal of "${ref.cluster}/${ref.partition}"`, params)) {
+  for await (const item of readAll(
+    tables,
+    `read the journal of "${ref.cluster}/${ref.partition}"`,
+    params,
+  )) {
     const { body } = historyItemOf(item);
     if (typeof body === "string") continue;
     const base = baseOf(body);
@@ -129,9 +189,13 @@ const HEAD_BYTES = 1 + 2 * NUMBER_BYTES;
 export const wholeBody = (page: JournalPage): Uint8Array => compress(WHOLE, page);
 
 /**
- * The bytes of a page as its difference from a base. Two pages of one partition say almost the same a minute apart: the difference takes a fifth of the page. Throws for a base that cannot be read.
+ * The bytes of a page as its difference from a base. Two pages of one partition say almost the same
+ * a minute apart: the difference takes a fifth of the page. Throws for a base that cannot be read.
  */
-export const differenceBody = (page: JournalPage, { atMs, epoch, body }: JournalBase): Uint8Array => {
+export const differenceBody = (
+  page: JournalPage,
+  { atMs, epoch, body }: JournalBase,
+): Uint8Array => {
   const head = Buffer.alloc(HEAD_BYTES);
   head.writeUInt8(DIFFERENCE);
   head.writeUIntBE(atMs, 1, NUMBER_BYTES);
@@ -143,18 +207,31 @@ export const differenceBody = (page: JournalPage, { atMs, epoch, body }: Journal
 export const baseOf = (body: Uint8Array): BaseKey | undefined => {
   if (body[0] !== DIFFERENCE || body.length <= HEAD_BYTES) return undefined;
   const head = Buffer.from(body.subarray(0, HEAD_BYTES));
-  return { atMs: head.readUIntBE(1, NUMBER_BYTES), epoch: head.readUIntBE(1 + NUMBER_BYTES, NUMBER_BYTES) };
+  return {
+    atMs: head.readUIntBE(1, NUMBER_BYTES),
+    epoch: head.readUIntBE(1 + NUMBER_BYTES, NUMBER_BYTES),
+  };
 };
 
 /**
- * The page of a body; with `uid`, only with the evaluation of that autoscaler. `baseText` is the text of its base. Damage, a missing base and later versions give `undefined`, because the
- * journal explains and never decides.
+ * The page of a body; with `uid`, only with the evaluation of that autoscaler. `baseText` is the
+ * text of its base. Damage, a missing base and later versions give `undefined`, because the journal
+ * explains and never decides.
  */
-export const pageOfBody = (body: Uint8Array, baseText?: Uint8Array, uid?: AutoscalerUid): JournalPage | undefined => {
+export const pageOfBody = (
+  body: Uint8Array,
+  baseText?: Uint8Array,
+  uid?: AutoscalerUid,
+): JournalPage | undefined => {
   try {
-    const text = body[0] === DIFFERENCE ? baseText && unpacked(body.subarray(HEAD_BYTES), baseText) : wholeText(body);
+    const text =
+      body[0] === DIFFERENCE
+        ? baseText && unpacked(body.subarray(HEAD_BYTES), baseText)
+        : wholeText(body);
     if (!text) return undefined;
-    return uid === undefined ? (JSON.parse(text.toString()) as JournalPage) : pageWithOne(text, uid);
+    return uid === undefined
+      ? (JSON.parse(text.toString()) as JournalPage)
+      : pageWithOne(text, uid);
   } catch {
     return undefined;
   }
@@ -169,23 +246,37 @@ export const baseText = (body: Uint8Array): Uint8Array | undefined => {
   }
 };
 
-const wholeText = (body: Uint8Array): Buffer | undefined => (versionOf(body) === WHOLE ? inflatedText(body) : undefined);
+const wholeText = (body: Uint8Array): Buffer | undefined =>
+  versionOf(body) === WHOLE ? inflatedText(body) : undefined;
 
 const LIST = '"evaluations":[';
 
 /**
- * The page with one evaluation, which is cut out of the text: a page has hundreds, and a reader of two weeks wants one of each of 20,000 pages. A quote inside a JSON string is escaped,
- * so these needles are found only where the page itself has them.
+ * The page with one evaluation, which is cut out of the text: a page has hundreds, and a reader of
+ * two weeks wants one of each of 20,000 pages. A quote inside a JSON string is escaped, so these
+ * needles are found only where the page itself has them.
  */
 const pageWithOne = (text: Buffer, uid: AutoscalerUid): JournalPage => {
   const listAt = text.indexOf(LIST);
   if (listAt === -1) throw new RangeError("the page has no evaluations");
   const page = JSON.parse(`${text.toString("utf8", 0, listAt)}${LIST}]}`) as JournalPage;
   const from = text.indexOf(`{"uid":${JSON.stringify(uid)},`, listAt);
-  return from === -1 ? page : { ...page, evaluations: [JSON.parse(text.toString("utf8", from, endOfObject(text, from))) as Evaluation] };
+  return from === -1
+    ? page
+    : {
+        ...page,
+        evaluations: [
+          JSON.parse(text.toString("utf8", from, endOfObject(text, from))) as Evaluation,
+        ],
+      };
 };
 
-const [QUOTE, BACKSLASH, OPEN, CLOSE] = Buffer.from('"\\{}') as unknown as readonly [number, number, number, number];
+const [QUOTE, BACKSLASH, OPEN, CLOSE] = Buffer.from('"\\{}') as unknown as readonly [
+  number,
+  number,
+  number,
+  number,
+];
 
 /** The index after the object that begins at an index. */
 const endOfObject = (text: Buffer, from: number): number => {

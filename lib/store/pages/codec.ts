@@ -1,23 +1,59 @@
 import { type AutoscalerUid, autoscalerUid } from "../../model/ids.ts";
 import type { KnownRivals } from "../../model/observation.ts";
-import type { Condition, KeptAnswer, MetricStatus, RecommendationRun, ScaleChange, SeenCount, Status } from "../../model/windows.ts";
+import type {
+  Condition,
+  KeptAnswer,
+  MetricStatus,
+  RecommendationRun,
+  ScaleChange,
+  SeenCount,
+  Status,
+} from "../../model/windows.ts";
 import { compress, decompress } from "../table/compressed.ts";
 import type { ScaleTotals, StoredWindows } from "../../model/scale-records.ts";
 
 /**
- * The version of the bytes of a windows page. Version 2 writes tuples. Version 1 wrote the objects themselves, and is still read, so that a fleet can be updated (and
- * rolled back one version) with pages of both versions in the table.
+ * The version of the bytes of a windows page. Version 2 writes tuples. Version 1 wrote the objects
+ * themselves, and is still read, so that a fleet can be updated (and rolled back one version) with
+ * pages of both versions in the table.
  */
 export const PAGE_VERSION = 2;
 
-type Run = readonly [replicas: number, firstMs: number, lengthMs: number, stepMs?: number | null, windowMs?: number];
-type Change = readonly [change: number, atMs: number, outdated: 0 | 1, eventId: string, earliestMs?: number];
-type Look = readonly [kind: string, rivals: readonly (readonly [kind: string, name: string, uid: string])[]];
-type StoredCondition = readonly [type: string, status: Condition["status"], reason: string, message: string, transitionMs: number];
+type Run = readonly [
+  replicas: number,
+  firstMs: number,
+  lengthMs: number,
+  stepMs?: number | null,
+  windowMs?: number,
+];
+type Change = readonly [
+  change: number,
+  atMs: number,
+  outdated: 0 | 1,
+  eventId: string,
+  earliestMs?: number,
+];
+type Look = readonly [
+  kind: string,
+  rivals: readonly (readonly [kind: string, name: string, uid: string])[],
+];
+type StoredCondition = readonly [
+  type: string,
+  status: Condition["status"],
+  reason: string,
+  message: string,
+  transitionMs: number,
+];
 type Totals = readonly [ups: number, added: number, downs: number, removed: number, epoch: number];
 type PackedRivals = readonly [connection: number, looks: readonly Look[]];
 /** The last two: the count that the sync left, and of which workload (SeenCount). */
-type Replicas = readonly [current: number, desired: number, seen?: number, of?: string, sinceMs?: number];
+type Replicas = readonly [
+  current: number,
+  desired: number,
+  seen?: number,
+  of?: string,
+  sinceMs?: number,
+];
 type PackedWindows = readonly [
   uid: string,
   open: 0 | 1,
@@ -32,19 +68,34 @@ type PackedWindows = readonly [
 ];
 /** The value is null for an answer without one. */
 type PackedAnswer = readonly [id: number, askedMs: number, value: string | null, agedMs?: number];
-/** Most autoscalers have no rival, those at rest were never scaled, and few keep answers: these parts come last. */
-type Entry = readonly [...PackedWindows, rivals?: PackedRivals | null, totals?: Totals | null, answers?: readonly PackedAnswer[]];
+/**
+ * Most autoscalers have no rival, those at rest were never scaled, and few keep answers: these
+ * parts come last.
+ */
+type Entry = readonly [
+  ...PackedWindows,
+  rivals?: PackedRivals | null,
+  totals?: Totals | null,
+  answers?: readonly PackedAnswer[],
+];
 
 /**
- * Bounds of the texts that a cluster or a manifest can make long, so that one autoscaler stays far below a page (docs/storage.md, "Bytes"). The number of runs and scales is bounded
- * by the longest window and the shortest sync period.
+ * Bounds of the texts that a cluster or a manifest can make long, so that one autoscaler stays far
+ * below a page (docs/storage.md, "Bytes"). The number of runs and scales is bounded by the longest
+ * window and the shortest sync period.
  */
 const MESSAGE_CHARS_MAX = 500;
-/** Some sixty requirements of the longest legal names. A longer selector is left out: other autoscalers then find no overlap with it, as before its first sync. */
+/**
+ * Some sixty requirements of the longest legal names. A longer selector is left out: other
+ * autoscalers then find no overlap with it, as before its first sync.
+ */
 export const SELECTOR_CHARS_MAX = 16_000;
 /** Kept answers of one autoscaler. A metric beyond them is asked in each sync. */
 const ANSWERS_MAX = 100;
-/** The metrics of a page only show the last values, and the journal has them too. Longer ones are left out, as when no metrics were evaluated. */
+/**
+ * The metrics of a page only show the last values, and the journal has them too. Longer ones are
+ * left out, as when no metrics were evaluated.
+ */
 export const METRICS_CHARS_MAX = 16_000;
 
 const packChange = ({ change, atMs, outdated, eventId = "", earliestMs }: ScaleChange): Change => {
@@ -55,9 +106,17 @@ const packChange = ({ change, atMs, outdated, eventId = "", earliestMs }: ScaleC
 const packRun = ({ replicas, firstMs, lastMs, stepMs, windowMs }: RecommendationRun): Run => {
   const lengthMs = lastMs - firstMs;
   if (windowMs !== undefined) return [replicas, firstMs, lengthMs, stepMs ?? null, windowMs];
-  return stepMs === undefined ? [replicas, firstMs, lengthMs] : [replicas, firstMs, lengthMs, stepMs];
+  return stepMs === undefined
+    ? [replicas, firstMs, lengthMs]
+    : [replicas, firstMs, lengthMs, stepMs];
 };
-const packCondition = ({ type, status, reason, message, transitionMs }: Condition): StoredCondition => [
+const packCondition = ({
+  type,
+  status,
+  reason,
+  message,
+  transitionMs,
+}: Condition): StoredCondition => [
   type,
   status,
   reason,
@@ -65,7 +124,8 @@ const packCondition = ({ type, status, reason, message, transitionMs }: Conditio
   transitionMs,
 ];
 
-const fitting = (selector: string | undefined): string | null => (selector !== undefined && selector.length <= SELECTOR_CHARS_MAX ? selector : null);
+const fitting = (selector: string | undefined): string | null =>
+  selector !== undefined && selector.length <= SELECTOR_CHARS_MAX ? selector : null;
 const shown = (metrics: readonly MetricStatus[] | null): readonly MetricStatus[] | null =>
   metrics !== null && JSON.stringify(metrics).length <= METRICS_CHARS_MAX ? metrics : null;
 
@@ -74,8 +134,11 @@ const pack = (entry: StoredWindows): Entry => {
   const packed = packWindows(entry);
   const { answers = [] } = entry.windows.memory;
   const looks = rivals ? packRivals(rivals) : null;
-  const counted: Totals | null = totals ? [totals.ups, totals.added, totals.downs, totals.removed, totals.epoch] : null;
-  if (answers.length > 0) return [...packed, looks, counted, answers.slice(0, ANSWERS_MAX).map(packAnswer)];
+  const counted: Totals | null = totals
+    ? [totals.ups, totals.added, totals.downs, totals.removed, totals.epoch]
+    : null;
+  if (answers.length > 0)
+    return [...packed, looks, counted, answers.slice(0, ANSWERS_MAX).map(packAnswer)];
   if (counted) return [...packed, looks, counted];
   return looks ? [...packed, looks] : packed;
 };
@@ -96,14 +159,25 @@ const packRivals = ({ connection, looks }: KnownRivals): PackedRivals => [
   looks.map(([of, rivals]) => [of, rivals.map(({ kind, name, uid = "" }) => [kind, name, uid])]),
 ];
 
-const packReplicas = ({ status, seen }: { readonly status: Status; readonly seen: SeenCount | undefined }): Replicas => {
+const packReplicas = ({
+  status,
+  seen,
+}: {
+  readonly status: Status;
+  readonly seen: SeenCount | undefined;
+}): Replicas => {
   const packed = [status.currentReplicas, status.desiredReplicas] as const;
   if (!seen) return packed;
   const { replicas, of, sinceMs } = seen;
   return sinceMs === undefined ? [...packed, replicas, of] : [...packed, replicas, of, sinceMs];
 };
 
-const packWindows = ({ uid, open, windows: { memory, status }, seen }: StoredWindows): PackedWindows => [
+const packWindows = ({
+  uid,
+  open,
+  windows: { memory, status },
+  seen,
+}: StoredWindows): PackedWindows => [
   uid,
   open ? 1 : 0,
   memory.recommendations?.map(packRun) ?? null,
@@ -116,7 +190,10 @@ const packWindows = ({ uid, open, windows: { memory, status }, seen }: StoredWin
   shown(status.currentMetrics),
 ];
 
-/** Throws for a tuple with parts that this code does not know: writing the page again would lose them. Such a page is of a later version, and stays as it is. */
+/**
+ * Throws for a tuple with parts that this code does not know: writing the page again would lose
+ * them. Such a page is of a later version, and stays as it is.
+ */
 const knownParts = <Tuple extends readonly unknown[]>(tuple: Tuple, most: number): Tuple => {
   if (tuple.length <= most) return tuple;
   throw new RangeError(`an entry has ${tuple.length} parts, and ${most} are known`);
@@ -130,7 +207,13 @@ const unpackChange = ([change, atMs, outdated, eventId, earliestMs]: Change): Sc
   ...(earliestMs !== undefined && { earliestMs }),
 });
 
-const unpackRun = ([replicas, firstMs, lengthMs, stepMs = null, windowMs]: Run): RecommendationRun => ({
+const unpackRun = ([
+  replicas,
+  firstMs,
+  lengthMs,
+  stepMs = null,
+  windowMs,
+]: Run): RecommendationRun => ({
   replicas,
   firstMs,
   lastMs: firstMs + lengthMs,
@@ -138,15 +221,38 @@ const unpackRun = ([replicas, firstMs, lengthMs, stepMs = null, windowMs]: Run):
   ...(windowMs !== undefined && { windowMs }),
 });
 
-const unpackSeen = (replicas: number | undefined, of = "", sinceMs?: number): { readonly seen?: SeenCount } =>
-  replicas === undefined ? {} : { seen: { replicas, of, ...(sinceMs !== undefined && { sinceMs }) } };
+const unpackSeen = (
+  replicas: number | undefined,
+  of = "",
+  sinceMs?: number,
+): { readonly seen?: SeenCount } =>
+  replicas === undefined
+    ? {}
+    : { seen: { replicas, of, ...(sinceMs !== undefined && { sinceMs }) } };
 
-const unpackTotals = ([ups, added, downs, removed, epoch]: Totals): ScaleTotals => ({ ups, added, downs, removed, epoch });
+const unpackTotals = ([ups, added, downs, removed, epoch]: Totals): ScaleTotals => ({
+  ups,
+  added,
+  downs,
+  removed,
+  epoch,
+});
 
-const PARTS = { entry: 13, run: 5, change: 5, condition: 5, replicas: 5, totals: 5, answer: 4 } as const;
+const PARTS = {
+  entry: 13,
+  run: 5,
+  change: 5,
+  condition: 5,
+  replicas: 5,
+  totals: 5,
+  answer: 4,
+} as const;
 
 const unpack = (entry: Entry): StoredWindows => {
-  const [, , runs, ups, downs, , conditions, replicas, , , , totals, answers = []] = knownParts(entry, PARTS.entry);
+  const [, , runs, ups, downs, , conditions, replicas, , , , totals, answers = []] = knownParts(
+    entry,
+    PARTS.entry,
+  );
   for (const run of runs ?? []) knownParts(run, PARTS.run);
   for (const change of [...ups, ...downs]) knownParts(change, PARTS.change);
   for (const condition of conditions) knownParts(condition, PARTS.condition);
@@ -158,7 +264,10 @@ const unpack = (entry: Entry): StoredWindows => {
 
 const unpackRivals = ([connection, looks]: PackedRivals): KnownRivals => ({
   connection,
-  looks: looks.map(([of, rivals]) => [of, rivals.map(([kind, name, uid]) => ({ kind, name, ...(uid !== "" && { uid }) }))]),
+  looks: looks.map(([of, rivals]) => [
+    of,
+    rivals.map(([kind, name, uid]) => ({ kind, name, ...(uid !== "" && { uid }) })),
+  ]),
 });
 
 const unpacked = ([
@@ -189,7 +298,13 @@ const unpacked = ([
       ...(answers.length > 0 && { answers: answers.map(unpackAnswer) }),
     },
     status: {
-      conditions: conditions.map(([type, status, reason, message, transitionMs]) => ({ type, status, reason, message, transitionMs })),
+      conditions: conditions.map(([type, status, reason, message, transitionMs]) => ({
+        type,
+        status,
+        reason,
+        message,
+        transitionMs,
+      })),
       currentReplicas: current,
       desiredReplicas: desired,
       ...(lastScaleMs !== null && { lastScaleMs }),
@@ -199,7 +314,8 @@ const unpacked = ([
   ...(totals && { totals: unpackTotals(totals) }),
 });
 
-export const encodePage = (entries: readonly StoredWindows[]): Uint8Array => compress(PAGE_VERSION, entries.map(pack));
+export const encodePage = (entries: readonly StoredWindows[]): Uint8Array =>
+  compress(PAGE_VERSION, entries.map(pack));
 
 export type DecodedPage =
   | { readonly kind: "read"; readonly entries: ReadonlyMap<AutoscalerUid, StoredWindows> }
@@ -212,11 +328,17 @@ const entriesOf = (version: number, value: unknown): readonly StoredWindows[] =>
   throw new RangeError(`version ${version} is not known`);
 };
 
-/** Decodes a page. Damage and later versions are a value: they stop the autoscalers of the page, and not the partition. */
+/**
+ * Decodes a page. Damage and later versions are a value: they stop the autoscalers of the page, and
+ * not the partition.
+ */
 export const decodePage = (body: Uint8Array): DecodedPage => {
   try {
     const { version, value } = decompress(body);
-    return { kind: "read", entries: new Map(entriesOf(version, value).map((entry) => [entry.uid, entry])) };
+    return {
+      kind: "read",
+      entries: new Map(entriesOf(version, value).map((entry) => [entry.uid, entry])),
+    };
   } catch (error) {
     return { kind: "unreadable", message: String(error) };
   }

@@ -16,21 +16,36 @@ const grant = z.strictObject({
   atMs: z.number(),
 });
 /** Strict: a grant of a later version may have a limit that this one does not know. */
-const accessSchema = z.strictObject({ required: z.boolean(), grants: z.array(grant), version: z.number().int().positive() });
+const accessSchema = z.strictObject({
+  required: z.boolean(),
+  grants: z.array(grant),
+  version: z.number().int().positive(),
+});
 
 const NOTHING: AccessRecord = { required: false, grants: [], version: 0 };
 
-/** Reads all grants strongly. On doubt, refuse: while they are unreadable this throws `store.unreadable`, and no request is answered. */
+/**
+ * Reads all grants strongly. On doubt, refuse: while they are unreadable this throws
+ * `store.unreadable`, and no request is answered.
+ */
 export const getAccess = async (tables: Tables): Promise<AccessRecord> => {
   const item = await readRecord(tables, "read the grants", accessKey);
   if (!item) return NOTHING;
   const parsed = accessSchema.safeParse(attributesOf(item));
   if (parsed.success) return parsed.data;
-  throw new TidemarkError("store.unreadable", `Cannot read the grants: ${parsed.error.message}`, {});
+  throw new TidemarkError(
+    "store.unreadable",
+    `Cannot read the grants: ${parsed.error.message}`,
+    {},
+  );
 };
 
 /** Stores all grants if their version is still `expected` (0: none are stored). */
-export const putAccess = (tables: Tables, record: Omit<AccessRecord, "version">, expected: number): Promise<RecordWrite> =>
+export const putAccess = (
+  tables: Tables,
+  record: Omit<AccessRecord, "version">,
+  expected: number,
+): Promise<RecordWrite> =>
   putRecord(tables, "store the grants", {
     key: accessKey,
     record: { ...record, version: expected + 1 },

@@ -1,7 +1,13 @@
 import * as z from "zod";
 import type { AttributeValue } from "@aws-sdk/client-dynamodb";
 import { unmarshall } from "@aws-sdk/util-dynamodb";
-import { autoscalerName, autoscalerUid, clusterName, namespace, partitionName } from "../../model/ids.ts";
+import {
+  autoscalerName,
+  autoscalerUid,
+  clusterName,
+  namespace,
+  partitionName,
+} from "../../model/ids.ts";
 import { SPEC_KIND_NAMES } from "../../model/spec.ts";
 
 /** The schemas of texts: an API input has limits, a stored record has none. */
@@ -11,8 +17,14 @@ interface TextSchemas<Text extends z.ZodType<string>, Data extends z.ZodType<str
   readonly caData: Data;
 }
 
-/** The fields of each kind of connection. Stored records and API inputs are both read by these; the compiler compares them with `Connection` in the model. */
-export const connectionFields = <Text extends z.ZodType<string>, Data extends z.ZodType<string>>({ text, caData }: TextSchemas<Text, Data>) => ({
+/**
+ * The fields of each kind of connection. Stored records and API inputs are both read by these; the
+ * compiler compares them with `Connection` in the model.
+ */
+export const connectionFields = <Text extends z.ZodType<string>, Data extends z.ZodType<string>>({
+  text,
+  caData,
+}: TextSchemas<Text, Data>) => ({
   eks: {
     kind: z.literal("eks"),
     clusterId: text,
@@ -26,8 +38,8 @@ export const connectionFields = <Text extends z.ZodType<string>, Data extends z.
 });
 
 /*
- * Schemas of the items of the state table that edits write. Attributes of a later version are kept: an edit replaces the whole item, and without them it would drop what this version does
- * not know.
+ * Schemas of the items of the state table that edits write. Attributes of a later version are kept:
+ * an edit replaces the whole item, and without them it would drop what this version does not know.
  */
 
 /** A record as its item holds it, or why it cannot be read, and what its item says all the same. */
@@ -37,10 +49,18 @@ export type RecordItem<Value, Named> =
 
 type Item = Readonly<Record<string, AttributeValue>>;
 
-export const recordIn = <Value, Named>(item: Item, schema: z.ZodType<Value>, named: Named): RecordItem<Value, Named> => {
+export const recordIn = <Value, Named>(
+  item: Item,
+  schema: z.ZodType<Value>,
+  named: Named,
+): RecordItem<Value, Named> => {
   const { data, error } = schema.safeParse(attributesOf(item));
   if (!error) return { kind: "read", record: data };
-  return { kind: "unreadable", ...named, message: error.issues.map(({ path, message }) => `${path.join(".")}: ${message}`).join("; ") };
+  return {
+    kind: "unreadable",
+    ...named,
+    message: error.issues.map(({ path, message }) => `${path.join(".")}: ${message}`).join("; "),
+  };
 };
 
 /** The attributes of a record in its item, without the key and the token of the last write. */
@@ -49,9 +69,16 @@ export const attributesOf = (item: Item): Record<string, unknown> => {
   return attributes;
 };
 
-const paused = z.looseObject({ by: z.string(), atMs: z.number(), untilMs: z.number().exactOptional() });
+const paused = z.looseObject({
+  by: z.string(),
+  atMs: z.number(),
+  untilMs: z.number().exactOptional(),
+});
 
-/** Loose, as all items: a field of a later version stays. What this version does not know of an override it does not follow. */
+/**
+ * Loose, as all items: a field of a later version stays. What this version does not know of an
+ * override it does not follow.
+ */
 const overrides = z.array(
   z.looseObject({
     id: z.string(),
@@ -98,7 +125,11 @@ export const autoscalerSchema = z.looseObject({
 });
 
 const { eks, secret, kubeconfig } = connectionFields({ text: z.string(), caData: z.string() });
-const connection = z.discriminatedUnion("kind", [z.looseObject(eks), z.looseObject(secret), z.looseObject(kubeconfig)]);
+const connection = z.discriminatedUnion("kind", [
+  z.looseObject(eks),
+  z.looseObject(secret),
+  z.looseObject(kubeconfig),
+]);
 
 export const connectionSchema = z.looseObject({
   cluster: z.string().transform(clusterName),
@@ -115,7 +146,12 @@ export const clusterSchema = z.looseObject({
   syncPeriodMs: z.number().int().min(5_000).max(900_000),
   plannedFromMs: z.number().exactOptional(),
   partitions: z
-    .array(z.looseObject({ name: z.string().transform(partitionName), namespaces: z.array(z.string().transform(namespace)).exactOptional() }))
+    .array(
+      z.looseObject({
+        name: z.string().transform(partitionName),
+        namespaces: z.array(z.string().transform(namespace)).exactOptional(),
+      }),
+    )
     .min(1),
   paused: paused.exactOptional(),
   overrides: overrides.exactOptional(),
@@ -137,5 +173,7 @@ export const fleetSchema = z.looseObject({
   tables: z.looseObject({ state: z.string(), history: z.string() }).exactOptional(),
   restores: z.number().int().exactOptional(),
   overrides: overrides.exactOptional(),
-  calendars: z.array(z.looseObject({ name: z.string(), days: z.array(z.number().int()) })).exactOptional(),
+  calendars: z
+    .array(z.looseObject({ name: z.string(), days: z.array(z.number().int()) }))
+    .exactOptional(),
 });

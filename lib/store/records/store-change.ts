@@ -9,7 +9,12 @@ import { changeBaseOf, insertChange, isBaseOfChange } from "../history/changes.t
 import { markEdited } from "../head/head.ts";
 import type { InsertHistory } from "../history/item.ts";
 import type { Tables } from "../table/tables.ts";
-import { deleteAutoscaler, lastGeneration, putAutoscaler, raiseSpecVersion } from "./autoscalers.ts";
+import {
+  deleteAutoscaler,
+  lastGeneration,
+  putAutoscaler,
+  raiseSpecVersion,
+} from "./autoscalers.ts";
 import { getCluster, partitionOf } from "./clusters.ts";
 import type { RecordWrite } from "./write.ts";
 
@@ -25,7 +30,10 @@ export interface EditContext {
   readonly rights?: Rights;
 }
 
-/** Generations tried in turn. An editor that failed between its change item and its record has used one up. */
+/**
+ * Generations tried in turn. An editor that failed between its change item and its record has used
+ * one up.
+ */
 const GENERATIONS_MAX = 16;
 
 export interface Edit {
@@ -45,20 +53,25 @@ export interface Edit {
  * └─ failed ✗  generation 5 never exists: the change has no effect, the next editor takes 6
  * └─ failed ✗  the repeat finds nothing to change, and raises it
  *
- * Every edit has its change item (docs/architecture.md, "What is stored"). If the history cannot be written, nothing is edited.
+ * Every edit has its change item (docs/architecture.md, "What is stored"). If the history cannot be
+ * written, nothing is edited.
  */
 export const store = async (context: EditContext, edit: Edit): Promise<Stored> => {
   const stored = await storeOnly(context, edit);
-  if (stored.kind === "stored") await raiseSpecVersions(context, edit.ref.cluster, [edit.ref.namespace]);
+  if (stored.kind === "stored")
+    await raiseSpecVersions(context, edit.ref.cluster, [edit.ref.namespace]);
   return stored;
 };
 
 /** Stores without raising the spec version, for callers that raise it once for many edits. */
 export const storeOnly = async (context: EditContext, wanted: Edit): Promise<Stored> => {
-  const edit: Edit = wanted.after ? { ...wanted, after: withoutExpired(wanted.after, context.clock()) } : wanted;
+  const edit: Edit = wanted.after
+    ? { ...wanted, after: withoutExpired(wanted.after, context.clock()) }
+    : wanted;
   const stored = await storeAbove(context, edit, edit.before?.generation ?? 0);
   if (stored.kind === "stored" || edit.before) return stored;
-  // Refused although no record exists: an autoscaler of this name was deleted within a day, and generations go on from there.
+  // Refused although no record exists: an autoscaler of this name was deleted within a day, and
+  // generations go on from there.
   const last = await lastGeneration(context.tables, edit.ref);
   return last > 0 ? storeAbove(context, edit, last) : stored;
 };
@@ -73,7 +86,8 @@ export type Stored = RecordWrite & {
  *  A  put 5 ✓ (answer lost) ─ ─ ─ ─ ─ ─ put 5 ✗      the token is the one of B, and a change is based on 5: A has stored 5, and does not edit again
  *  B            reads 5 ── change ── put 6 ✓
  *
- * Without the look at the changes, A takes its own edit for one that was not made, edits again, and undoes the edit of B.
+ * Without the look at the changes, A takes its own edit for one that was not made, edits again, and
+ * undoes the edit of B.
  */
 const storeAbove = async (context: EditContext, edit: Edit, lastKnown: number): Promise<Stored> => {
   const change = await recordChange(context, edit, lastKnown + 1);
@@ -81,7 +95,8 @@ const storeAbove = async (context: EditContext, edit: Edit, lastKnown: number): 
   const record = edit.after && recordAfter(context, edit.after, change);
   const written = await write(context, edit, record);
   // No edit is based on a delete.
-  if (written.kind === "stored" || !record) return { ...written, generation, ...(record && { record }) };
+  if (written.kind === "stored" || !record)
+    return { ...written, generation, ...(record && { record }) };
   const wasStored = await isBaseOfChange(context.tables, edit.ref, edit.uid, generation);
   return { kind: wasStored ? "stored" : "conflict", generation, record };
 };
@@ -92,7 +107,11 @@ interface RecordedChange {
   readonly wholeMs?: number;
 }
 
-const recordChange = async (context: EditContext, { verb, ref, uid, before, after, rival }: Edit, first: number): Promise<RecordedChange> => {
+const recordChange = async (
+  context: EditContext,
+  { verb, ref, uid, before, after, rival }: Edit,
+  first: number,
+): Promise<RecordedChange> => {
   const base = before && (await changeBaseOf(context.tables, ref, before));
   for (let generation = first; generation < first + GENERATIONS_MAX; generation++) {
     const change: ChangeRecord = {
@@ -110,18 +129,36 @@ const recordChange = async (context: EditContext, { verb, ref, uid, before, afte
       ...(rival !== undefined && { rival }),
     };
     const { stored, isWhole } = await insertChange(context, change, base);
-    if (isDeepStrictEqual(stored, change)) return { generation, ...(isWhole && { wholeMs: change.atMs }) };
+    if (isDeepStrictEqual(stored, change))
+      return { generation, ...(isWhole && { wholeMs: change.atMs }) };
   }
-  throw new TidemarkError("service.conflict", `Cannot ${verb} "${ref.namespace}/${ref.name}" in cluster "${ref.cluster}": others are editing it`, {
-    ...ref,
-  });
+  throw new TidemarkError(
+    "service.conflict",
+    `Cannot ${verb} "${ref.namespace}/${ref.name}" in cluster "${ref.cluster}": others are editing it`,
+    {
+      ...ref,
+    },
+  );
 };
 
-/** The text of a record in a change: the manifest, and the pause and the overrides where there are some. */
-const textOf = ({ manifest, paused, overrides }: Pick<AutoscalerRecord, "manifest" | "paused" | "overrides">): string =>
-  paused || overrides ? JSON.stringify({ manifest, ...(paused && { paused }), ...(overrides && { overrides }) }) : manifest;
+/**
+ * The text of a record in a change: the manifest, and the pause and the overrides where there are
+ * some.
+ */
+const textOf = ({
+  manifest,
+  paused,
+  overrides,
+}: Pick<AutoscalerRecord, "manifest" | "paused" | "overrides">): string =>
+  paused || overrides
+    ? JSON.stringify({ manifest, ...(paused && { paused }), ...(overrides && { overrides }) })
+    : manifest;
 
-const recordAfter = (context: EditContext, after: NonNullable<Edit["after"]>, { generation, wholeMs }: RecordedChange): AutoscalerRecord => ({
+const recordAfter = (
+  context: EditContext,
+  after: NonNullable<Edit["after"]>,
+  { generation, wholeMs }: RecordedChange,
+): AutoscalerRecord => ({
   ...after,
   ...(wholeMs !== undefined && { wholeChange: { generation, atMs: wholeMs } }),
   generation,
@@ -129,18 +166,32 @@ const recordAfter = (context: EditContext, after: NonNullable<Edit["after"]>, { 
   updatedBy: context.by,
 });
 
-const write = (context: EditContext, { before }: Edit, record: AutoscalerRecord | undefined): Promise<RecordWrite> => {
+const write = (
+  context: EditContext,
+  { before }: Edit,
+  record: AutoscalerRecord | undefined,
+): Promise<RecordWrite> => {
   if (record) return putAutoscaler(context.tables, record, before?.generation, before?.uid);
   if (before) return deleteAutoscaler(context.tables, before, before.generation);
   throw new RangeError("an edit has a state before it or after it");
 };
 
 /**
- * Raises the spec version of the partitions that hold these namespaces, so that their next syncs load the records again. It reads the partitions anew, because namespaces may have moved since
- * the edit began. A namespace that no partition holds is not synced, so there is nothing to raise.
+ * Raises the spec version of the partitions that hold these namespaces, so that their next syncs
+ * load the records again. It reads the partitions anew, because namespaces may have moved since the
+ * edit began. A namespace that no partition holds is not synced, so there is nothing to raise.
  */
-export const raiseSpecVersions = async (context: EditContext, name: ClusterName, namespaces: readonly Namespace[]): Promise<void> => {
-  const [cluster] = await Promise.all([getCluster(context.tables, name), markEdited(context.tables)]);
+export const raiseSpecVersions = async (
+  context: EditContext,
+  name: ClusterName,
+  namespaces: readonly Namespace[],
+): Promise<void> => {
+  const [cluster] = await Promise.all([
+    getCluster(context.tables, name),
+    markEdited(context.tables),
+  ]);
   const partitions = cluster ? namespaces.map((namespace) => partitionOf(cluster, namespace)) : [];
-  for (const partition of new Set(partitions)) if (partition !== undefined) await raiseSpecVersion(context.tables, { cluster: name, partition });
+  for (const partition of new Set(partitions))
+    if (partition !== undefined)
+      await raiseSpecVersion(context.tables, { cluster: name, partition });
 };

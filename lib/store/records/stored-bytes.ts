@@ -7,8 +7,9 @@ import { type Tables, TTL_ATTRIBUTE } from "../table/tables.ts";
 import { SECOND_MS, HOUR_MS } from "../../model/time-text.ts";
 
 /**
- * Bytes that are written to the tables for the objects of one namespace within an hour. 1,300 edits of a usual object of 2 KB fit, and 100 of one of 80 KB. A namespace that uses all of it all the time costs $4 a month
- * of write units.
+ * Bytes that are written to the tables for the objects of one namespace within an hour. 1,300 edits
+ * of a usual object of 2 KB fit, and 100 of one of 80 KB. A namespace that uses all of it all the
+ * time costs $4 a month of write units.
  */
 export const NAMESPACE_BYTES_MAX = 8_000_000;
 /** An item that says nothing any more is deleted a day later. */
@@ -30,10 +31,23 @@ export const repaidAfter = (repaidMs: RepaidMs, bytes: number, nowMs: number): R
   Math.max(nowMs, repaidMs) + Math.round((bytes / NAMESPACE_BYTES_MAX) * HOUR_MS);
 
 /** From when on there is room for so many bytes. */
-export const roomFromMs = (repaidMs: RepaidMs, bytes: number): number => repaidMs - HOUR_MS + Math.ceil((bytes / NAMESPACE_BYTES_MAX) * HOUR_MS);
+export const roomFromMs = (repaidMs: RepaidMs, bytes: number): number =>
+  repaidMs - HOUR_MS + Math.ceil((bytes / NAMESPACE_BYTES_MAX) * HOUR_MS);
 
-export const readStoredBytes = async (tables: Tables, partition: PartitionRef, namespace: string): Promise<RepaidMs> =>
-  Number((await getItem(tables, `read the bytes of namespace "${namespace}"`, storedBytesKey(partition, namespace)))?.["repaidMs"]?.N ?? 0);
+export const readStoredBytes = async (
+  tables: Tables,
+  partition: PartitionRef,
+  namespace: string,
+): Promise<RepaidMs> =>
+  Number(
+    (
+      await getItem(
+        tables,
+        `read the bytes of namespace "${namespace}"`,
+        storedBytesKey(partition, namespace),
+      )
+    )?.["repaidMs"]?.N ?? 0,
+  );
 
 interface BytesMove {
   readonly partition: PartitionRef;
@@ -46,7 +60,10 @@ interface BytesMove {
  *  A  reads 12:10 ── 12:10 → 12:25 ✓ ── stores
  *  B  reads 12:10 ─────────── 12:10 → 12:18 ✗          B was overtaken: it stores nothing in this sync
  */
-export const storedBytesParams = (stateTable: string, { partition, namespace, from, to }: BytesMove): UpdateItemCommandInput => ({
+export const storedBytesParams = (
+  stateTable: string,
+  { partition, namespace, from, to }: BytesMove,
+): UpdateItemCommandInput => ({
   TableName: stateTable,
   Key: itemKey(storedBytesKey(partition, namespace)),
   UpdateExpression: "SET repaidMs = :to, #ttl = :ttl",
@@ -59,8 +76,13 @@ export const storedBytesParams = (stateTable: string, { partition, namespace, fr
   },
 });
 
-/** Moves the count of a namespace, before anything is stored for it. False where another sync has moved it: on doubt, nothing is stored. */
+/**
+ * Moves the count of a namespace, before anything is stored for it. False where another sync has
+ * moved it: on doubt, nothing is stored.
+ */
 export const moveStoredBytes = (tables: Tables, move: BytesMove): Promise<boolean> => {
   const params = storedBytesParams(tables.stateTable, move);
-  return wasExecuted(tables, `count the bytes of namespace "${move.namespace}"`, () => tables.client.send(new UpdateItemCommand(params)));
+  return wasExecuted(tables, `count the bytes of namespace "${move.namespace}"`, () =>
+    tables.client.send(new UpdateItemCommand(params)),
+  );
 };

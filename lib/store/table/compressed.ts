@@ -1,9 +1,19 @@
-import { deflateRawSync, inflateRawSync, type ZlibOptions, constants, type ZstdOptions, zstdCompressSync, zstdDecompressSync } from "node:zlib";
+import {
+  deflateRawSync,
+  inflateRawSync,
+  type ZlibOptions,
+  constants,
+  type ZstdOptions,
+  zstdCompressSync,
+  zstdDecompressSync,
+} from "node:zlib";
 
 /**
- * Texts that are in many bodies: field names and sentences of journal, intents and pages. The rarest come first, because DEFLATE needs fewer bits for a near reference. The dictionary makes
- * small bodies a third smaller. It is part of the format: a body can only be read with the same dictionary. So this text must never change, even if the sentences of the code change.
- * A better dictionary would be a second one with its own mark (compressed.ts).
+ * Texts that are in many bodies: field names and sentences of journal, intents and pages. The
+ * rarest come first, because DEFLATE needs fewer bits for a near reference. The dictionary makes
+ * small bodies a third smaller. It is part of the format: a body can only be read with the same
+ * dictionary. So this text must never change, even if the sentences of the code change. A better
+ * dictionary would be a second one with its own mark (compressed.ts).
  */
 export const DICTIONARY = Buffer.from(
   [
@@ -62,13 +72,19 @@ export const DICTIONARY = Buffer.from(
   ].join(""),
 );
 
-/** A larger inflated body is damage, not data: an item holds 400 KB at most, and this text compresses less than a hundredfold. */
+/**
+ * A larger inflated body is damage, not data: an item holds 400 KB at most, and this text
+ * compresses less than a hundredfold.
+ */
 const INFLATED_BYTES_MAX = 40_000_000;
 
 /** Set in the first byte of every body: it uses the dictionary. */
 const WITH_DICTIONARY = 0x80;
 
-/** Compresses a value as JSON text with DEFLATE. The first byte holds the version of the content, up to 127, and whether the dictionary is used. */
+/**
+ * Compresses a value as JSON text with DEFLATE. The first byte holds the version of the content, up
+ * to 127, and whether the dictionary is used.
+ */
 export const compress = (version: number, value: unknown): Uint8Array => {
   const text = Buffer.from(JSON.stringify(value));
   const deflated = deflateRawSync(text, { ...roomFor(text.length), dictionary: DICTIONARY });
@@ -83,34 +99,63 @@ const SHRINKS_BY = 4;
 const SHRINKS_AT_MOST_BY = 12;
 const CHUNK_BYTES = { min: 1_024, max: 65_536 } as const;
 
-/** A window as long as dictionary and text, with matching memory. The result is the same as with the largest window, but zlib need not clear 256 KB for an intent of 700 bytes. */
+/**
+ * A window as long as dictionary and text, with matching memory. The result is the same as with the
+ * largest window, but zlib need not clear 256 KB for an intent of 700 bytes.
+ */
 const roomFor = (bytes: number): ZlibOptions => {
-  const windowBits = Math.min(WINDOW_BITS.max, Math.max(WINDOW_BITS.min, 32 - Math.clz32(DICTIONARY.length + bytes + LOOKAHEAD_BYTES)));
-  return { windowBits, memLevel: Math.min(MEMORY_LEVEL_MAX, windowBits - 6), chunkSize: chunkFor(Math.ceil(bytes / SHRINKS_BY)) };
+  const windowBits = Math.min(
+    WINDOW_BITS.max,
+    Math.max(WINDOW_BITS.min, 32 - Math.clz32(DICTIONARY.length + bytes + LOOKAHEAD_BYTES)),
+  );
+  return {
+    windowBits,
+    memLevel: Math.min(MEMORY_LEVEL_MAX, windowBits - 6),
+    chunkSize: chunkFor(Math.ceil(bytes / SHRINKS_BY)),
+  };
 };
 
-/** The output buffer of zlib, as large as the expected output: so it clears no 64 KB for an intent, and needs few buffers for a page. */
-const chunkFor = (bytes: number): number => Math.min(CHUNK_BYTES.max, Math.max(CHUNK_BYTES.min, bytes));
+/**
+ * The output buffer of zlib, as large as the expected output: so it clears no 64 KB for an intent,
+ * and needs few buffers for a page.
+ */
+const chunkFor = (bytes: number): number =>
+  Math.min(CHUNK_BYTES.max, Math.max(CHUNK_BYTES.min, bytes));
 /** The part of the window that zlib does not use. */
 const LOOKAHEAD_BYTES = 262;
 
 /** The JSON text of a body. Throws the error of zlib for damaged bytes. */
 export const inflatedText = (body: Uint8Array): Buffer => {
   const chunkSize = chunkFor(body.length * SHRINKS_AT_MOST_BY);
-  return inflateRawSync(body.subarray(1), { maxOutputLength: INFLATED_BYTES_MAX, chunkSize, dictionary: DICTIONARY });
+  return inflateRawSync(body.subarray(1), {
+    maxOutputLength: INFLATED_BYTES_MAX,
+    chunkSize,
+    dictionary: DICTIONARY,
+  });
 };
 
 /** The version of the content of a body; below 0 for bytes that are no such body. */
 export const versionOf = ([first = 0]: Uint8Array): number => first - WITH_DICTIONARY;
 
-/** Decompresses a body to its version and value. Throws the error of zlib or JSON for damaged bytes. */
-export const decompress = (body: Uint8Array): { readonly version: number; readonly value: unknown } => ({
+/**
+ * Decompresses a body to its version and value. Throws the error of zlib or JSON for damaged bytes.
+ */
+export const decompress = (
+  body: Uint8Array,
+): { readonly version: number; readonly value: unknown } => ({
   version: versionOf(body),
   value: JSON.parse(inflatedText(body).toString()) as unknown,
 });
 
-/** What `read` makes of the value of a body; `undefined` for damage, or a later version: a reader then does without. */
-export const readIfKnown = <Value>(body: Uint8Array, known: number, read: (value: unknown) => Value): Value | undefined => {
+/**
+ * What `read` makes of the value of a body; `undefined` for damage, or a later version: a reader
+ * then does without.
+ */
+export const readIfKnown = <Value>(
+  body: Uint8Array,
+  known: number,
+  read: (value: unknown) => Value,
+): Value | undefined => {
   try {
     const { version, value } = decompress(body);
     return version === known ? read(value) : undefined;
@@ -120,7 +165,11 @@ export const readIfKnown = <Value>(body: Uint8Array, known: number, read: (value
 };
 
 /** The first of ever lighter forms whose body is not too large; the last one in any case. */
-export const firstWithin = <Form>(bytesMax: number, forms: readonly Form[], bodyOf: (form: Form) => Uint8Array): Uint8Array => {
+export const firstWithin = <Form>(
+  bytesMax: number,
+  forms: readonly Form[],
+  bodyOf: (form: Form) => Uint8Array,
+): Uint8Array => {
   let body = new Uint8Array();
   for (const form of forms) {
     body = new Uint8Array(bodyOf(form));
@@ -139,11 +188,15 @@ const PROBE_BYTES = 256;
 const PROBE = Buffer.from(Array.from({ length: PROBE_BYTES }, (_, at) => (at * 167) % PROBE_BYTES));
 
 /**
- * True where zstd uses a dictionary: what equals its dictionary shrinks to almost nothing, and comes back. Node before 24.6 drops the option without an error. What it writes can be read
+ * True where zstd uses a dictionary: what equals its dictionary shrinks to almost nothing, and
+ * comes back. Node before 24.6 drops the option without an error. What it writes can be read
  * everywhere, but is no smaller; and it cannot read what a later Node wrote with a dictionary.
  */
 export const usesDictionaries = (
-  { compress: pack, decompress: unpack }: Zstd = { compress: zstdCompressSync, decompress: zstdDecompressSync },
+  { compress: pack, decompress: unpack }: Zstd = {
+    compress: zstdCompressSync,
+    decompress: zstdDecompressSync,
+  },
 ): boolean => {
   try {
     const small = pack(PROBE, { dictionary: PROBE });
@@ -163,14 +216,21 @@ export const hasDictionaries = (): boolean => {
 
 /** A larger text is damage, not data. */
 const TEXT_BYTES_MAX = 40_000_000;
-/** Level 9 saves 1 % of the bytes at most, and takes five times as long for a small page. Level 1 needs 1.5 to 2 times the bytes. Level 5 takes half of the time for a sixth more bytes: writing those costs some fifty times what the time does. */
+/**
+ * Level 9 saves 1 % of the bytes at most, and takes five times as long for a small page. Level 1
+ * needs 1.5 to 2 times the bytes. Level 5 takes half of the time for a sixth more bytes: writing
+ * those costs some fifty times what the time does.
+ */
 const LEVEL = 8;
 
 /** The base is the dictionary. The checksum shows a wrong or damaged base. */
-const PARAMS: ZstdOptions = { params: { [constants.ZSTD_c_compressionLevel]: LEVEL, [constants.ZSTD_c_checksumFlag]: 1 } };
+const PARAMS: ZstdOptions = {
+  params: { [constants.ZSTD_c_compressionLevel]: LEVEL, [constants.ZSTD_c_checksumFlag]: 1 },
+};
 
 /** The bytes of a text, as its difference from a base where there is one. */
-export const packed = (text: Uint8Array, base?: Uint8Array): Buffer => zstdCompressSync(text, { ...PARAMS, ...(base && { dictionary: base }) });
+export const packed = (text: Uint8Array, base?: Uint8Array): Buffer =>
+  zstdCompressSync(text, { ...PARAMS, ...(base && { dictionary: base }) });
 
 /** The text of packed bytes. Throws the error of zlib for damaged bytes, and for another base. */
 export const unpacked = (bytes: Uint8Array, base?: Uint8Array): Buffer =>

@@ -1,7 +1,10 @@
 import type { DatedAnswer } from "../../aws/bounded-requests.ts";
 import { TidemarkError } from "../../model/errors.ts";
 
-/** How far the own clock is ahead of the clock of the service, at least and at most. A negative number means behind. */
+/**
+ * How far the own clock is ahead of the clock of the service, at least and at most. A negative
+ * number means behind.
+ */
 export interface ClockDifference {
   readonly leastMs: number;
   readonly mostMs: number;
@@ -19,9 +22,15 @@ const RESOLUTION_MS = 1_000;
  *  own clock   sent ├──────────────────────────┤ received
  *  service              date ├────────┤ date + 1 s      the answer was made in this second, between the two readings
  */
-export const clockDifference = ({ date, sentMs, receivedMs }: DatedAnswer): ClockDifference | undefined => {
+export const clockDifference = ({
+  date,
+  sentMs,
+  receivedMs,
+}: DatedAnswer): ClockDifference | undefined => {
   const dateMs = Date.parse(date);
-  return Number.isNaN(dateMs) ? undefined : { leastMs: sentMs - dateMs - RESOLUTION_MS, mostMs: receivedMs - dateMs };
+  return Number.isNaN(dateMs)
+    ? undefined
+    : { leastMs: sentMs - dateMs - RESOLUTION_MS, mostMs: receivedMs - dateMs };
 };
 
 /** The clock of the service by its answers. */
@@ -32,8 +41,10 @@ export interface ServerClock {
 }
 
 /**
- * Remembers the difference of the last answer. `steadyMs` counts time and never steps, so that a step of the own clock since that answer is known without waiting for the next one.
- * When the machine stood still and `steadyMs` with it, this looks like a step until the next answer, which a claim requests.
+ * Remembers the difference of the last answer. `steadyMs` counts time and never steps, so that a
+ * step of the own clock since that answer is known without waiting for the next one. When the
+ * machine stood still and `steadyMs` with it, this looks like a step until the next answer, which a
+ * claim requests.
  */
 export const serverClockOf = (clock: () => number, steadyMs: () => number): ServerClock => {
   const aheadMs = (): number => clock() - steadyMs();
@@ -51,12 +62,16 @@ export const serverClockOf = (clock: () => number, steadyMs: () => number): Serv
   };
 };
 
-/** A clock may be wrong by at most this. Then two clocks differ by at most twice as much, and the deadline of an intent allows for that. */
+/**
+ * A clock may be wrong by at most this. Then two clocks differ by at most twice as much, and the
+ * deadline of an intent allows for that.
+ */
 export const CLOCK_WRONG_MAX_MS = 2_000;
 
 /**
- * By how much the own clock is wrong, by the last answer; `undefined` where the error is too small to be certain, or there is no service to compare with. An error above two seconds and
- * the time of a call is always certain; one below a second never is.
+ * By how much the own clock is wrong, by the last answer; `undefined` where the error is too small
+ * to be certain, or there is no service to compare with. An error above two seconds and the time of
+ * a call is always certain; one below a second never is.
  */
 export const clockWrongBy = ({ serverClock }: WithServerClock): number | undefined => {
   const difference = serverClock?.();
@@ -67,14 +82,22 @@ export const clockWrongBy = ({ serverClock }: WithServerClock): number | undefin
   return mostMs < -sureMs ? mostMs : undefined;
 };
 
-/** Throws `store.clock-wrong` when the own clock has stepped since the claim. Then nothing may be stored with its time, or written to a cluster. */
+/**
+ * Throws `store.clock-wrong` when the own clock has stepped since the claim. Then nothing may be
+ * stored with its time, or written to a cluster.
+ */
 export const mustHaveRightClock = (tables: WithServerClock, action: string): void => {
   const wrongByMs = clockWrongBy(tables);
   if (wrongByMs === undefined) return;
-  throw new TidemarkError("store.clock-wrong", `Cannot ${action}: the clock of this machine is ${clockWords(wrongByMs)} the service's`, {
-    wrongByMs,
-  });
+  throw new TidemarkError(
+    "store.clock-wrong",
+    `Cannot ${action}: the clock of this machine is ${clockWords(wrongByMs)} the service's`,
+    {
+      wrongByMs,
+    },
+  );
 };
 
 /** "3.2 s ahead of", "61.0 s behind". */
-export const clockWords = (wrongByMs: number): string => `${(Math.abs(wrongByMs) / 1_000).toFixed(1)} s ${wrongByMs > 0 ? "ahead of" : "behind"}`;
+export const clockWords = (wrongByMs: number): string =>
+  `${(Math.abs(wrongByMs) / 1_000).toFixed(1)} s ${wrongByMs > 0 ? "ahead of" : "behind"}`;

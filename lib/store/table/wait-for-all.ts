@@ -1,15 +1,20 @@
 import limited from "p-limit";
 
 /**
- * As many requests as the client of the tables has sockets for (real-tables.ts): more of them would wait for each other. A question of all of 500 clusters takes two rounds. Sockets are opened as they
- * are needed, and a function may have a thousand open files.
+ * As many requests as the client of the tables has sockets for (real-tables.ts): more of them would
+ * wait for each other. A question of all of 500 clusters takes two rounds. Sockets are opened as
+ * they are needed, and a function may have a thousand open files.
  */
 export const REQUESTS_AT_ONCE = 256;
-/** Clusters that are read at the same time where an answer keeps what it reads: 500 of them take four rounds. */
+/**
+ * Clusters that are read at the same time where an answer keeps what it reads: 500 of them take
+ * four rounds.
+ */
 export const CLUSTERS_AT_ONCE = 128;
 
 /**
- * Does the work for every item, at most `parallel` at once, and waits like `waitForAll`. Most syncs have fewer items than the bound, and then need no queue.
+ * Does the work for every item, at most `parallel` at once, and waits like `waitForAll`. Most syncs
+ * have fewer items than the bound, and then need no queue.
  */
 export const mapWithLimit = <Item, Result>(
   items: readonly Item[],
@@ -22,9 +27,12 @@ export const mapWithLimit = <Item, Result>(
 };
 
 /**
- * Waits for all promises, then throws the first failure. Unlike `Promise.all` it leaves no request under way, which a frozen environment would send when it runs again.
+ * Waits for all promises, then throws the first failure. Unlike `Promise.all` it leaves no request
+ * under way, which a frozen environment would send when it runs again.
  */
-export const waitForAll = async <Result>(running: readonly Promise<Result>[]): Promise<readonly Result[]> => {
+export const waitForAll = async <Result>(
+  running: readonly Promise<Result>[],
+): Promise<readonly Result[]> => {
   const settled = await Promise.allSettled(running);
   return settled.map((result) => {
     if (result.status === "rejected") throw result.reason;
@@ -33,8 +41,9 @@ export const waitForAll = async <Result>(running: readonly Promise<Result>[]): P
 };
 
 /**
- * The results in the order of the items. So many of them are worked on together, and the next ones when these are taken. A caller that stops early waits for what was begun, so that no request is left
- * under way.
+ * The results in the order of the items. So many of them are worked on together, and the next ones
+ * when these are taken. A caller that stops early waits for what was begun, so that no request is
+ * left under way.
  */
 export async function* eachInGroups<Item, Result>(
   items: readonly Item[],

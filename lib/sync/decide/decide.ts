@@ -39,7 +39,10 @@ import type { WithoutHold } from "../../model/scale-records.ts";
 /** What this sync does about one autoscaler. Only a `scale` writes to the cluster. */
 export type Verdict = UnevaluatedVerdict | HoldVerdict | ScaleVerdict;
 
-/** Something stored could not be read or converted, so that the rules were not asked; or a rule threw. */
+/**
+ * Something stored could not be read or converted, so that the rules were not asked; or a rule
+ * threw.
+ */
 export interface UnevaluatedVerdict {
   readonly kind: "unevaluated";
   readonly autoscaler: LoadedSpec;
@@ -62,7 +65,9 @@ interface Evaluated {
   readonly overShare?: string;
   /** A change of the count that this stack did not make. The decision knows of it. */
   readonly outside?: OutsideScale;
-  /** True where another controller scales the workload too, or may, or was seen by the sync before. */
+  /**
+   * True where another controller scales the workload too, or may, or was seen by the sync before.
+   */
   readonly beside?: true;
 }
 
@@ -78,13 +83,17 @@ export interface ScaleVerdict extends Evaluated {
   readonly kind: "scale";
   readonly because: Because;
   readonly decision: Scale;
-  /** The scale that was read, and the client that read it: the PUT names this version, and goes to the same cluster. */
+  /**
+   * The scale that was read, and the client that read it: the PUT names this version, and goes to
+   * the same cluster.
+   */
   readonly read: ScaleRead;
   readonly client: ClusterClient;
 }
 
 /**
- * A verdict for each autoscaler that was seen, in the order of the specs. In the first round of a sync those that cannot be read have one too. It reads no clock, and waits for nothing but its
+ * A verdict for each autoscaler that was seen, in the order of the specs. In the first round of a
+ * sync those that cannot be read have one too. It reads no clock, and waits for nothing but its
  * next turn.
  */
 export const decideAll = (
@@ -101,7 +110,8 @@ export const decideAll = (
   const decideOne = (autoscaler: ReadySpec): Verdict => {
     const { uid } = autoscaler.record;
     const observed = observations.get(uid);
-    if (!observed) throw new TypeError(`autoscaler "${uid}" was watched and is not among the observations`);
+    if (!observed)
+      throw new TypeError(`autoscaler "${uid}" was watched and is not among the observations`);
     const over = work(autoscaler, observed);
     if (over) return { kind: "unevaluated", autoscaler, because: over };
     const beside = besideHere(autoscaler, observed);
@@ -120,20 +130,34 @@ export const decideAll = (
     );
     // Also where its questions failed before: it was not asked what it needs.
     const error = seen.failures.of(uid);
-    if (!decision || error) return withError(autoscaler, error ?? new TypeError("a rule gave no decision"));
-    return decidedOf({ autoscaler, input, decision, ...(outside && { outside }) }, { loaded, seen, observed, holds, beside });
+    if (!decision || error)
+      return withError(autoscaler, error ?? new TypeError("a rule gave no decision"));
+    return decidedOf(
+      { autoscaler, input, decision, ...(outside && { outside }) },
+      { loaded, seen, observed, holds, beside },
+    );
   };
   return mapYielding(ofRound(loaded, seen, round), (autoscaler): Verdict => {
     const unevaluated = unevaluatedOf(loaded, autoscaler);
-    if (unevaluated || autoscaler.kind !== "ready") return unevaluated ?? withError(autoscaler, new TypeError("it has no spec"));
+    if (unevaluated || autoscaler.kind !== "ready")
+      return unevaluated ?? withError(autoscaler, new TypeError("it has no spec"));
     return decideOne(autoscaler);
   });
 };
 
-/** Those to decide now. An autoscaler that was not seen yet belongs to a later round, while there is one. */
-const ofRound = ({ specs }: Loaded, { observed: { observations }, later }: ClusterAnswers, round: "first" | "later"): readonly LoadedSpec[] => {
+/**
+ * Those to decide now. An autoscaler that was not seen yet belongs to a later round, while there is
+ * one.
+ */
+const ofRound = (
+  { specs }: Loaded,
+  { observed: { observations }, later }: ClusterAnswers,
+  round: "first" | "later",
+): readonly LoadedSpec[] => {
   if (round === "first" && !later) return specs.all;
-  return specs.all.filter((autoscaler) => (autoscaler.kind === "ready" ? observations.has(autoscaler.record.uid) : round === "first"));
+  return specs.all.filter((autoscaler) =>
+    autoscaler.kind === "ready" ? observations.has(autoscaler.record.uid) : round === "first",
+  );
 };
 
 interface Surroundings {
@@ -160,21 +184,32 @@ const decidedOf = (
   if (overShare !== undefined) evaluated.overShare = overShare;
   if (isBeside(beside, observed)) evaluated.beside = true;
   if (waiting) evaluated.waiting = waiting;
-  const all = [...holds(autoscaler), rivalHold(autoscaler, beside, observed.otherStack), forbidden].filter((hold) => hold !== undefined);
+  const all = [
+    ...holds(autoscaler),
+    rivalHold(autoscaler, beside, observed.otherStack),
+    forbidden,
+  ].filter((hold) => hold !== undefined);
   return verdictOf(evaluated, seen.client, all);
 };
 
 /** The verdict on an autoscaler that the rules cannot be asked about. */
 const unevaluatedOf = (loaded: Loaded, autoscaler: LoadedSpec): UnevaluatedVerdict | undefined => {
-  // A freeze or a pause is no reason to skip the evaluation: it only keeps the result from being written.
-  if (autoscaler.kind === "unreadable") return { kind: "unevaluated", autoscaler, because: recordUnreadable(autoscaler.message) };
+  // A freeze or a pause is no reason to skip the evaluation: it only keeps the result from being
+  // written.
+  if (autoscaler.kind === "unreadable")
+    return { kind: "unevaluated", autoscaler, because: recordUnreadable(autoscaler.message) };
   if (autoscaler.kind === "invalid") {
     const { error, message } = autoscaler;
-    return error ? withError(autoscaler, error) : { kind: "unevaluated", autoscaler, because: specInvalid(message) };
+    return error
+      ? withError(autoscaler, error)
+      : { kind: "unevaluated", autoscaler, because: specInvalid(message) };
   }
   const page = pageOfUid(loaded, autoscaler.record.uid);
-  // On doubt, hold: windows that cannot be read are not "no windows", because a cool-down may be running. It holds until a person resets the page.
-  return page?.kind === "unreadable" ? { kind: "unevaluated", autoscaler, because: windowsUnreadable(page.index, page.message) } : undefined;
+  // On doubt, hold: windows that cannot be read are not "no windows", because a cool-down may be
+  // running. It holds until a person resets the page.
+  return page?.kind === "unreadable"
+    ? { kind: "unevaluated", autoscaler, because: windowsUnreadable(page.index, page.message) }
+    : undefined;
 };
 
 const withError = (autoscaler: LoadedSpec, error: Error): UnevaluatedVerdict => ({
@@ -184,14 +219,22 @@ const withError = (autoscaler: LoadedSpec, error: Error): UnevaluatedVerdict => 
   error,
 });
 
-/** Most pods that the decisions about one namespace look at in one round: three thousand autoscalers of a hundred pods each. It takes some tenths of a second. */
+/**
+ * Most pods that the decisions about one namespace look at in one round: three thousand autoscalers
+ * of a hundred pods each. It takes some tenths of a second.
+ */
 export const NAMESPACE_LOOKS_MAX = 300_000;
 
 /**
- * Counts the pods that the rules look at, and holds what would take a namespace over its share of the time. Each autoscaler looks at the pods that its selector leaves, once to select them
- * and once for each metric. On doubt, hold: those autoscalers only. An autoscaler that looks at few is not counted, and the first one is always decided.
+ * Counts the pods that the rules look at, and holds what would take a namespace over its share of
+ * the time. Each autoscaler looks at the pods that its selector leaves, once to select them and
+ * once for each metric. On doubt, hold: those autoscalers only. An autoscaler that looks at few is
+ * not counted, and the first one is always decided.
  */
-const workOfNamespaces = (): ((autoscaler: ReadySpec, observed: Observed) => Because | undefined) => {
+const workOfNamespaces = (): ((
+  autoscaler: ReadySpec,
+  observed: Observed,
+) => Because | undefined) => {
   const looks = new Map<Namespace, number>();
   return ({ record: { namespace }, spec }, { observation: { scale, pods } }) => {
     const each = looksPerPod(spec);
@@ -208,28 +251,46 @@ const workOfNamespaces = (): ((autoscaler: ReadySpec, observed: Observed) => Bec
   };
 };
 
-/** Fewer looks of one autoscaler are not counted: a thousand autoscalers together stay below the limit. */
+/**
+ * Fewer looks of one autoscaler are not counted: a thousand autoscalers together stay below the
+ * limit.
+ */
 const FEW_LOOKS = 200;
 
-const verdictOf = (evaluated: Evaluated, client: ClusterClient | undefined, [hold, next]: readonly Because[]): HoldVerdict | ScaleVerdict => {
+const verdictOf = (
+  evaluated: Evaluated,
+  client: ClusterClient | undefined,
+  [hold, next]: readonly Because[],
+): HoldVerdict | ScaleVerdict => {
   const { decision, input, overShare } = evaluated;
-  if (hold) return { ...evaluated, kind: "hold", because: hold, withoutHold: withoutHold(decision, next) };
+  if (hold)
+    return { ...evaluated, kind: "hold", because: hold, withoutHold: withoutHold(decision, next) };
   const read = input.observation.scale;
   // Rules that need the missing answer hold. Those that can do with the others go on as ever.
   if (decision.kind === "hold" && decision.failed && overShare !== undefined)
     return { ...evaluated, kind: "hold", because: tenantOverShare(overShare) };
-  // On doubt, hold: without a client, or a scale that was read, there is no version to write over. Every dialect holds then by its own rules.
-  if (decision.kind === "hold" || read.kind === "failed" || !client) return { ...evaluated, kind: "hold", because: decision.because };
+  // On doubt, hold: without a client, or a scale that was read, there is no version to write over.
+  // Every dialect holds then by its own rules.
+  if (decision.kind === "hold" || read.kind === "failed" || !client)
+    return { ...evaluated, kind: "hold", because: decision.because };
   return { ...evaluated, kind: "scale", because: decision.because, decision, read, client };
 };
 
-/** Another hold may stand behind the first: when a freeze ends, a rival still keeps everything from being written. */
+/**
+ * Another hold may stand behind the first: when a freeze ends, a rival still keeps everything from
+ * being written.
+ */
 const withoutHold = (decision: Decision, next: Because | undefined): WithoutHold => {
   if (next) return { because: next };
   return { because: decision.because, ...(decision.kind === "scale" && { to: decision.to }) };
 };
 
-const inputOf = (loaded: Loaded, { record, spec }: ReadySpec, observed: Observed, answeredMs: number | undefined): DecideInput => {
+const inputOf = (
+  loaded: Loaded,
+  { record, spec }: ReadySpec,
+  observed: Observed,
+  answeredMs: number | undefined,
+): DecideInput => {
   const { fleet, cluster } = loaded;
   const overrides = overridesOf({ fleet, cluster, record });
   // One of each autoscaler is made in every sync.
@@ -243,7 +304,8 @@ const inputOf = (loaded: Loaded, { record, spec }: ReadySpec, observed: Observed
     nowMs: loaded.nowMs,
   };
   if (answeredMs !== undefined) input.answeredMs = answeredMs;
-  if (overrides.length > 0 || fleet.calendars) input.setByPeople = { overrides, calendars: fleet.calendars ?? [] };
+  if (overrides.length > 0 || fleet.calendars)
+    input.setByPeople = { overrides, calendars: fleet.calendars ?? [] };
   return input;
 };
 
@@ -259,21 +321,35 @@ interface Newer {
 
 const NOTHING_NEWER: Newer = {};
 
-/** What a newer spec that is not stored yet says: that it waits, and why the decision by the stored one must not be made. */
+/**
+ * What a newer spec that is not stored yet says: that it waits, and why the decision by the stored
+ * one must not be made.
+ */
 const newerOf = (
   { objects }: Loaded,
-  { autoscaler: { record, spec }, input, decision }: Pick<Evaluated, "autoscaler" | "input" | "decision">,
+  {
+    autoscaler: { record, spec },
+    input,
+    decision,
+  }: Pick<Evaluated, "autoscaler" | "input" | "decision">,
 ): Newer => {
   const waiting = objects?.waiting.get(record.uid);
   if (!waiting) return NOTHING_NEWER;
-  return { waiting: waiting.because, forbidden: heldByNewer(waiting, { ...input, spec, decision }) };
+  return {
+    waiting: waiting.because,
+    forbidden: heldByNewer(waiting, { ...input, spec, decision }),
+  };
 };
 
 /**
- * On doubt, hold: beside a rival, seen or possible, two controllers would fight over the count. A dry run writes nothing, so it fights with no other controller and is not
- * held because of one.
+ * On doubt, hold: beside a rival, seen or possible, two controllers would fight over the count. A
+ * dry run writes nothing, so it fights with no other controller and is not held because of one.
  */
-const rivalHold = ({ spec }: ReadySpec, { rivals, unknown }: Beside, stack: Observed["otherStack"]): Because | undefined => {
+const rivalHold = (
+  { spec }: ReadySpec,
+  { rivals, unknown }: Beside,
+  stack: Observed["otherStack"],
+): Because | undefined => {
   if (spec.dryRun) return undefined;
   if (rivals.length > 0) return rivalControllers(rivals);
   if (stack) return otherStack(stack);
@@ -281,8 +357,10 @@ const rivalHold = ({ spec }: ReadySpec, { rivals, unknown }: Beside, stack: Obse
 };
 
 /**
- * Why an evaluated autoscaler must not act, strongest reason first: a freeze or a pause; an apply to an earlier cluster; its object in the cluster; an intent of its workload that is open or was settled in this sync; another autoscaler
- * of the same workload. One reason is enough to write nothing.
+ * Why an evaluated autoscaler must not act, strongest reason first: a freeze or a pause; an apply
+ * to an earlier cluster; its object in the cluster; an intent of its workload that is open or was
+ * settled in this sync; another autoscaler of the same workload. One reason is enough to write
+ * nothing.
  */
 const holdsOf = (loaded: Loaded, seen: ClusterAnswers, timing: Timing): HoldsOf => {
   const stop = stopOf(loaded);
@@ -290,7 +368,9 @@ const holdsOf = (loaded: Loaded, seen: ClusterAnswers, timing: Timing): HoldsOf 
   return (autoscaler) => {
     const pause = pausedBy(autoscaler.record, loaded.nowMs);
     const objectHold = loaded.objects?.holds.get(autoscaler.record.uid);
-    const earlier = isOfEarlierCluster(loaded.cluster, autoscaler.record) ? earlierCluster(loaded.cluster.name) : undefined;
+    const earlier = isOfEarlierCluster(loaded.cluster, autoscaler.record)
+      ? earlierCluster(loaded.cluster.name)
+      : undefined;
     return [stop, pause && autoscalerPaused(pause), earlier, objectHold, workloadHold(autoscaler)];
   };
 };

@@ -8,7 +8,10 @@ import type { Verdict } from "./decide.ts";
 import type { After } from "../keep/windows-after.ts";
 import type { Evaluation } from "../../model/scale-records.ts";
 
-/** What a sync found and decided for one autoscaler, as the journal stores it and the status of its object says it. It is made once for both. */
+/**
+ * What a sync found and decided for one autoscaler, as the journal stores it and the status of its
+ * object says it. It is made once for both.
+ */
 export const evaluationOf = (verdict: Verdict, after: After): Evaluation | undefined => {
   const known = evaluations.get(verdict);
   if (known?.after === after) return known.evaluation;
@@ -18,9 +21,15 @@ export const evaluationOf = (verdict: Verdict, after: After): Evaluation | undef
   return evaluation;
 };
 
-const evaluations = new WeakMap<Verdict, { readonly after: After; readonly evaluation: Evaluation | undefined }>();
+const evaluations = new WeakMap<
+  Verdict,
+  { readonly after: After; readonly evaluation: Evaluation | undefined }
+>();
 
-/** An evaluation; without the ready pods, where none was made yet. A summary needs one of each autoscaler in every sync, and the journal few. */
+/**
+ * An evaluation; without the ready pods, where none was made yet. A summary needs one of each
+ * autoscaler in every sync, and the journal few.
+ */
 export const briefEvaluation = (verdict: Verdict, after: After): Evaluation | undefined => {
   const known = evaluations.get(verdict);
   return known?.after === after ? known.evaluation : outcomeAfter(verdict, after);
@@ -46,11 +55,20 @@ const outcomeAfter = (verdict: Verdict, after: After): Evaluation | undefined =>
   return made as Evaluation;
 };
 
-/** An evaluation while it is made, member by member: one of each autoscaler is made in every sync. Its members are stored in this order. */
+/**
+ * An evaluation while it is made, member by member: one of each autoscaler is made in every sync.
+ * Its members are stored in this order.
+ */
 type Making = { -readonly [Member in keyof Evaluation]?: Evaluation[Member] | undefined };
 
-/** What surrounds the decision: the hold, the other controllers, the failed read; and the bounds of this sync, with the generation of the spec. */
-const addCircumstances = (made: Making, verdict: Exclude<Verdict, { readonly kind: "unevaluated" }>): void => {
+/**
+ * What surrounds the decision: the hold, the other controllers, the failed read; and the bounds of
+ * this sync, with the generation of the spec.
+ */
+const addCircumstances = (
+  made: Making,
+  verdict: Exclude<Verdict, { readonly kind: "unevaluated" }>,
+): void => {
   const { rivals, waiting, input, autoscaler, decision } = verdict;
   const failedRead = failedReadOf(input.observation, decision);
   if (verdict.kind === "hold" && verdict.withoutHold) made.withoutHold = verdict.withoutHold;
@@ -67,7 +85,10 @@ const readyOf = (verdict: Verdict): Pick<Evaluation, "ready"> => {
 };
 
 /** The bounds that held: the manifest's where nothing else set any. */
-export const boundsOf = ({ bounds }: Pick<Decision, "bounds">, { spec }: Pick<DecideInput, "spec">): BoundsInForce =>
+export const boundsOf = (
+  { bounds }: Pick<Decision, "bounds">,
+  { spec }: Pick<DecideInput, "spec">,
+): BoundsInForce =>
   bounds ? boundsInForce(bounds) : { min: spec.minReplicas, max: spec.maxReplicas };
 
 const boundsInForce = ({ min, max, paused, holds }: EffectiveBounds): BoundsInForce => ({
@@ -85,7 +106,9 @@ const readyPods = ({ scale, pods, podsUnread }: Observation): number | undefined
   const reading = parseSelector(scale.selector);
   return reading.kind === "invalid"
     ? undefined
-    : pods.select(reading.selector).filter(({ ready, deleting }) => ready?.status === "True" && !deleting).length;
+    : pods
+        .select(reading.selector)
+        .filter(({ ready, deleting }) => ready?.status === "True" && !deleting).length;
 };
 
 const outcomeOf = (
@@ -94,7 +117,16 @@ const outcomeOf = (
 ): Pick<Evaluation, "uid" | "namespace" | "name" | "kind" | "failed" | "from" | "to"> => {
   if (verdict.kind === "unevaluated") return { uid, namespace, name, kind: "hold", failed: true };
   const { decision } = verdict;
-  if (verdict.kind === "scale") return { uid, namespace, name, kind: "scale", failed: false, from: verdict.decision.from, to: verdict.decision.to };
+  if (verdict.kind === "scale")
+    return {
+      uid,
+      namespace,
+      name,
+      kind: "scale",
+      failed: false,
+      from: verdict.decision.from,
+      to: verdict.decision.to,
+    };
   const failed = decision.kind === "hold" && decision.failed;
   return decision.from === undefined
     ? { uid, namespace, name, kind: "hold", failed }
@@ -103,18 +135,31 @@ const outcomeOf = (
 
 export const hasLimit = ({ limit }: Evaluation["steps"][number]): boolean => limit !== undefined;
 
-/** True where a limit at the maxReplicas in force, of the manifest, a schedule or an override, cuts what is wanted, and the workload has as many. */
+/**
+ * True where a limit at the maxReplicas in force, of the manifest, a schedule or an override, cuts
+ * what is wanted, and the workload has as many.
+ */
 export const isAtMax = ({
   bounds,
   from,
   steps,
-}: Pick<Evaluation, "bounds" | "steps"> & { readonly from?: Evaluation["from"] | undefined }): boolean => {
+}: Pick<Evaluation, "bounds" | "steps"> & {
+  readonly from?: Evaluation["from"] | undefined;
+}): boolean => {
   if (!bounds || from === undefined || from < bounds.max) return false;
-  return steps.some(({ before, after, limit }) => limit !== undefined && after === bounds.max && before > after);
+  return steps.some(
+    ({ before, after, limit }) => limit !== undefined && after === bounds.max && before > after,
+  );
 };
 
-/** The failed read behind a failed decision, by its code, so that the state of a cluster does not depend on words. The scale comes first: without it no metric counts. */
-const failedReadOf = ({ scale, answers, recommender }: Observation, decision: Decision): FailedRead | undefined => {
+/**
+ * The failed read behind a failed decision, by its code, so that the state of a cluster does not
+ * depend on words. The scale comes first: without it no metric counts.
+ */
+const failedReadOf = (
+  { scale, answers, recommender }: Observation,
+  decision: Decision,
+): FailedRead | undefined => {
   if (decision.kind !== "hold" || !decision.failed) return undefined;
   if (scale.kind === "failed") return { of: "scale", code: scale.failure.code };
   const all: readonly (Answer<unknown> | undefined)[] = [...answers.values(), recommender];
@@ -123,6 +168,10 @@ const failedReadOf = ({ scale, answers, recommender }: Observation, decision: De
   return own && { of: "metric", code: own.code };
 };
 
-/** True for a failure that this decision reports. The answers are shared by all autoscalers of a namespace, so another one's failure may be among them. */
+/**
+ * True for a failure that this decision reports. The answers are shared by all autoscalers of a
+ * namespace, so another one's failure may be among them.
+ */
 const isNamedBy = ({ because, metrics }: Decision, { message }: ApiFailure): boolean =>
-  because.message.includes(message) || metrics.some((metric) => metric.kind === "failed" && metric.message.includes(message));
+  because.message.includes(message) ||
+  metrics.some((metric) => metric.kind === "failed" && metric.message.includes(message));

@@ -6,10 +6,18 @@ import type { AutoscalerSpec } from "../../model/spec.ts";
 import type { Windows } from "../../model/windows.ts";
 import { type DecideInput, decide } from "../../policy/decide.ts";
 import { afterWrite, withOutsideChange, withScale } from "../../policy/dialects.ts";
-import type { Change, OutsideChange, WriteReport, Written } from "../../policy/shared/recorded-scales.ts";
+import type {
+  Change,
+  OutsideChange,
+  WriteReport,
+  Written,
+} from "../../policy/shared/recorded-scales.ts";
 import { withScalesBefore } from "../../policy/unknown-past.ts";
 
-/** The pure part of a sync: the conversion of stored manifests, the decision, and what a scale leaves in the windows. Nothing here waits. */
+/**
+ * The pure part of a sync: the conversion of stored manifests, the decision, and what a scale
+ * leaves in the windows. Nothing here waits.
+ */
 export interface PurePart {
   readonly specOf: (manifest: string) => SpecReading;
   readonly decide: (input: DecideInput) => Decision;
@@ -18,14 +26,30 @@ export interface PurePart {
   /** Windows with a scale that a later sync settled as applied or unknown. */
   readonly withScale: (windows: Windows, spec: AutoscalerSpec, change: Change) => Windows;
   /** Windows with a change of the count that this stack did not make. */
-  readonly withOutsideChange: (windows: Windows, spec: AutoscalerSpec, change: OutsideChange) => Windows;
-  /** Windows beside another controller whose scales before the first sync are unknown but for their time. */
-  readonly withScalesBefore: (windows: Windows, spec: AutoscalerSpec, at: { readonly atMs: number; readonly eventId: string }) => Windows;
+  readonly withOutsideChange: (
+    windows: Windows,
+    spec: AutoscalerSpec,
+    change: OutsideChange,
+  ) => Windows;
+  /**
+   * Windows beside another controller whose scales before the first sync are unknown but for their
+   * time.
+   */
+  readonly withScalesBefore: (
+    windows: Windows,
+    spec: AutoscalerSpec,
+    at: { readonly atMs: number; readonly eventId: string },
+  ) => Windows;
 }
 
-export type SpecReading = { readonly kind: "spec"; readonly spec: AutoscalerSpec } | { readonly kind: "invalid"; readonly message: string };
+export type SpecReading =
+  | { readonly kind: "spec"; readonly spec: AutoscalerSpec }
+  | { readonly kind: "invalid"; readonly message: string };
 
-/** The rules that production uses. A stored manifest that no longer converts stops its own autoscaler; the message is from the conversion. */
+/**
+ * The rules that production uses. A stored manifest that no longer converts stops its own
+ * autoscaler; the message is from the conversion.
+ */
 export const PURE_PART: PurePart = {
   specOf: (manifest) => {
     try {
@@ -43,14 +67,19 @@ export const PURE_PART: PurePart = {
 };
 
 /**
- * What rules threw in this sync, by autoscaler. Rules throw nothing but mistakes of Tidemark, and a mistake about one autoscaler must not stop the others of its partition. On doubt, hold: the autoscaler
- * of a mistake scales nothing, and the report of the sync has each error.
+ * What rules threw in this sync, by autoscaler. Rules throw nothing but mistakes of Tidemark, and a
+ * mistake about one autoscaler must not stop the others of its partition. On doubt, hold: the
+ * autoscaler of a mistake scales nothing, and the report of the sync has each error.
  */
 export interface RuleFailures {
   readonly of: (uid: AutoscalerUid) => Error | undefined;
   readonly all: () => ReadonlyMap<AutoscalerUid, Error>;
   /** The result of a rule, or `instead` where the rule throws. */
-  readonly guarded: <Result>(uid: AutoscalerUid, rule: () => Result, instead: (error: Error) => Result) => Result;
+  readonly guarded: <Result>(
+    uid: AutoscalerUid,
+    rule: () => Result,
+    instead: (error: Error) => Result,
+  ) => Result;
 }
 
 export const ruleFailures = (): RuleFailures => {

@@ -34,7 +34,21 @@ export const completedReport = (
     readonly timer: PhaseTimer;
   },
 ): CompletedSync => {
-  const { loaded, seen, verdicts, settled, outside, stored, journal, summary, writtenBack, rolledUp, startMs, endMs, timer } = context;
+  const {
+    loaded,
+    seen,
+    verdicts,
+    settled,
+    outside,
+    stored,
+    journal,
+    summary,
+    writtenBack,
+    rolledUp,
+    startMs,
+    endMs,
+    timer,
+  } = context;
   const real = timer.real();
   const stopped = stopOf(loaded);
   return {
@@ -54,7 +68,10 @@ export const completedReport = (
     unreadable: verdicts.filter(({ because }) => UNREADABLE.has(because.reason)).map(reported),
     ruleFailures: ruleFailuresOf(verdicts, seen),
     changed: verdicts.filter(conditionsChanged).map(reported),
-    ...(loaded.objects && { specProblems: loaded.objects.problems, specsOverBudget: loaded.objects.overBudget.length }),
+    ...(loaded.objects && {
+      specProblems: loaded.objects.problems,
+      specsOverBudget: loaded.objects.overBudget.length,
+    }),
     ...(writtenBack && { writtenBack }),
     calls: seen.observed.calls + (loaded.objects?.calls ?? 0),
     bytes: seen.observed.bytes + (loaded.objects?.bytes ?? 0),
@@ -64,14 +81,18 @@ export const completedReport = (
     ...(rolledUp.failure !== undefined && { rollupFailure: rolledUp.failure }),
     overShare: verdicts.filter(({ because }) => because.reason === TENANT_OVER_SHARE).map(reported),
     ...(stopped && { stopped }),
-    ...(loaded.specs.all.some((spec) => spec.kind === "ready" && spec.spec.schedule) && { zoneData: process.versions["tz"] ?? "unknown" }),
+    ...(loaded.specs.all.some((spec) => spec.kind === "ready" && spec.spec.schedule) && {
+      zoneData: process.versions["tz"] ?? "unknown",
+    }),
     phasesMs: timer.phasesMs,
     ...(real && { real }),
   };
 };
 
 /** Every verdict of each sync passes here. */
-const countsOf = (verdicts: readonly Verdict[]): Pick<CompletedSync, "evaluated" | "failed" | "heldBack"> => {
+const countsOf = (
+  verdicts: readonly Verdict[],
+): Pick<CompletedSync, "evaluated" | "failed" | "heldBack"> => {
   const counts = { evaluated: 0, failed: 0, heldBack: 0 };
   for (const verdict of verdicts) {
     if (verdict.kind !== "unevaluated") counts.evaluated++;
@@ -81,8 +102,14 @@ const countsOf = (verdicts: readonly Verdict[]): Pick<CompletedSync, "evaluated"
   return counts;
 };
 
-/** Failures of rules with their errors; also of an autoscaler whose scale was made before a rule failed to record it. */
-const ruleFailuresOf = (verdicts: readonly Verdict[], { failures }: ClusterAnswers): CompletedSync["ruleFailures"] =>
+/**
+ * Failures of rules with their errors; also of an autoscaler whose scale was made before a rule
+ * failed to record it.
+ */
+const ruleFailuresOf = (
+  verdicts: readonly Verdict[],
+  { failures }: ClusterAnswers,
+): CompletedSync["ruleFailures"] =>
   verdicts.flatMap((verdict) => {
     const { autoscaler } = verdict;
     if (autoscaler.kind === "unreadable") return NO_FAILURES;
@@ -93,7 +120,10 @@ const ruleFailuresOf = (verdicts: readonly Verdict[], { failures }: ClusterAnswe
 
 const NO_FAILURES: CompletedSync["ruleFailures"] = [];
 
-/** On doubt, "reachable": without a question there is no failure, and an answer about one workload is an answer. */
+/**
+ * On doubt, "reachable": without a question there is no failure, and an answer about one workload
+ * is an answer.
+ */
 export const isUnreachable = ({ observed }: ClusterAnswers): boolean => {
   for (const { observation } of observed.observations.values()) {
     const { scale } = observation;
@@ -102,9 +132,15 @@ export const isUnreachable = ({ observed }: ClusterAnswers): boolean => {
   return observed.observations.size > 0;
 };
 
-const UNREADABLE: ReadonlySet<string> = new Set(["UnreadableAutoscaler", "InvalidSpec", "UnreadableWindows", "UnreadableIntent"]);
+const UNREADABLE: ReadonlySet<string> = new Set([
+  "UnreadableAutoscaler",
+  "InvalidSpec",
+  "UnreadableWindows",
+  "UnreadableIntent",
+]);
 
-export const hasFailed = (verdict: Verdict): boolean => verdict.kind !== "unevaluated" && verdict.decision.kind === "hold" && verdict.decision.failed;
+export const hasFailed = (verdict: Verdict): boolean =>
+  verdict.kind !== "unevaluated" && verdict.decision.kind === "hold" && verdict.decision.failed;
 
 const reported = ({ autoscaler, because }: Verdict): AutoscalerReason => {
   const { namespace, name } = autoscaler.kind === "unreadable" ? autoscaler : autoscaler.record;

@@ -9,7 +9,10 @@ import type { StoredPages, WrittenJournal } from "./store-pages.ts";
 import type { WrittenSummary } from "../summary/write-summary.ts";
 import type { SyncPorts } from "../sync-ports.ts";
 
-/** Closes the sync in one update. Only then it remembers specs and pages, because a memory counts only after a clean release. */
+/**
+ * Closes the sync in one update. Only then it remembers specs and pages, because a memory counts
+ * only after a clean release.
+ */
 export const releasePartition = async (
   ports: SyncPorts,
   lease: Lease,
@@ -30,7 +33,11 @@ export const releasePartition = async (
     evaluatedMs: loaded.nowMs,
     pageGeneration: stored.generation,
     pages: stored.pages.map(({ epoch }) => epoch),
-    intents: intentBodies({ intents: settled.open, uncounted: settled.uncounted, unreadable: loaded.head.unreadable }),
+    intents: intentBodies({
+      intents: settled.open,
+      uncounted: settled.uncounted,
+      unreadable: loaded.head.unreadable,
+    }),
     summary: summary.body,
     troubles,
   });

@@ -2,7 +2,14 @@ import { mapYielding } from "../../cluster/map-yielding.ts";
 import type { AutoscalerUid, PartitionRef } from "../../model/ids.ts";
 import { encodePage } from "../../store/pages/codec.ts";
 import { deleteLeftovers, deletePage, writePage } from "../../store/pages/pages.ts";
-import { PAGE_BYTES_MAX, PAGE_BYTES_NEVER_ABOVE, pageOf, wantedPages, journalPageOf, journalPages } from "../../store/pages/plan.ts";
+import {
+  PAGE_BYTES_MAX,
+  PAGE_BYTES_NEVER_ABOVE,
+  pageOf,
+  wantedPages,
+  journalPageOf,
+  journalPages,
+} from "../../store/pages/plan.ts";
 import { mapWithLimit } from "../../store/table/wait-for-all.ts";
 import type { Loaded } from "../load/load.ts";
 import type { LoadedPage } from "../load/load-pages.ts";
@@ -28,7 +35,10 @@ const PARALLEL = 8;
 /** Pages that are compared and packed in one turn of the event loop, a few milliseconds each. */
 const PAGES_A_TURN = 2;
 
-/** Writes the windows pages that changed, or all of them where that is needed. Where the autoscalers need another number of pages, it writes a new generation. */
+/**
+ * Writes the windows pages that changed, or all of them where that is needed. Where the autoscalers
+ * need another number of pages, it writes a new generation.
+ */
 export const storePages = async (
   ports: SyncPorts,
   partition: PartitionRef,
@@ -36,35 +46,61 @@ export const storePages = async (
   after: ReadonlyMap<AutoscalerUid, StoredWindows>,
 ): Promise<StoredPages> => {
   const wanted = wantedNow(loaded, after.size, ports.timing.pageEntries);
-  const plan = await (wanted === loaded.pages.length ? sameGeneration(loaded, after) : newGeneration(loaded, after, wanted));
-  const isFitting = plan.writes.every(({ body }) => body.length <= PAGE_BYTES_MAX) || hasUnreadable(loaded);
+  const plan = await (wanted === loaded.pages.length
+    ? sameGeneration(loaded, after)
+    : newGeneration(loaded, after, wanted));
+  const isFitting =
+    plan.writes.every(({ body }) => body.length <= PAGE_BYTES_MAX) || hasUnreadable(loaded);
   const fitting = isFitting ? plan : await divided(loaded, after, wanted);
   await mapWithLimit(fitting.writes, PARALLEL, ({ index, body, readEpoch }) => {
     const pageId = { partition, generation: fitting.generation, index };
-    return writePage(ports.tables, { id: pageId, epoch: loaded.head.epoch, body, ...(readEpoch !== undefined && { readEpoch }) });
+    return writePage(ports.tables, {
+      id: pageId,
+      epoch: loaded.head.epoch,
+      body,
+      ...(readEpoch !== undefined && { readEpoch }),
+    });
   });
-  return { generation: fitting.generation, pages: fitting.pages, changed: fitting.changed, written: fitting.writes.length };
+  return {
+    generation: fitting.generation,
+    pages: fitting.pages,
+    changed: fitting.changed,
+    written: fitting.writes.length,
+  };
 };
 
 interface Plan {
   readonly generation: number;
   readonly pages: readonly LoadedPage[];
   readonly changed: ReadonlySet<AutoscalerUid>;
-  readonly writes: readonly { readonly index: number; readonly body: Uint8Array; readonly readEpoch?: number }[];
+  readonly writes: readonly {
+    readonly index: number;
+    readonly body: Uint8Array;
+    readonly readEpoch?: number;
+  }[];
 }
 
-const hasUnreadable = ({ pages }: Loaded): boolean => pages.some(({ kind }) => kind === "unreadable");
+const hasUnreadable = ({ pages }: Loaded): boolean =>
+  pages.some(({ kind }) => kind === "unreadable");
 
 /** The number of pages stays while one cannot be read, because its entries cannot be moved. */
 const wantedNow = (loaded: Loaded, autoscalers: number, pageEntries: number): number => {
   const bytes = loaded.pages.reduce((sum, { body }) => sum + body.length, 0);
-  return hasUnreadable(loaded) ? loaded.pages.length : wantedPages(autoscalers, loaded.pages.length, bytes, pageEntries);
+  return hasUnreadable(loaded)
+    ? loaded.pages.length
+    : wantedPages(autoscalers, loaded.pages.length, bytes, pageEntries);
 };
 
-const byPage = (after: ReadonlyMap<AutoscalerUid, StoredWindows>, pages: number): ReadonlyMap<number, readonly StoredWindows[]> =>
+const byPage = (
+  after: ReadonlyMap<AutoscalerUid, StoredWindows>,
+  pages: number,
+): ReadonlyMap<number, readonly StoredWindows[]> =>
   Map.groupBy(after.values(), ({ uid }) => pageOf(uid, pages));
 
-const sameGeneration = async (loaded: Loaded, after: ReadonlyMap<AutoscalerUid, StoredWindows>): Promise<Plan> => {
+const sameGeneration = async (
+  loaded: Loaded,
+  after: ReadonlyMap<AutoscalerUid, StoredWindows>,
+): Promise<Plan> => {
   const entriesOf = byPage(after, Math.max(1, loaded.pages.length));
   const changed = new Set<AutoscalerUid>();
   const writes: { index: number; body: Uint8Array; readEpoch: number }[] = [];
@@ -79,8 +115,13 @@ const sameGeneration = async (loaded: Loaded, after: ReadonlyMap<AutoscalerUid, 
     const entries = entriesOf.get(index) ?? [];
     const changedEntries = changedOf(page.entries, entries);
     for (const { uid } of changedEntries) changed.add(uid);
-    if (changedEntries.length === 0 && page.entries.size === entries.length && !loaded.rewriteAll) return page;
-    const next = pageOfEntries(entries, { index, generation: page.generation, epoch: loaded.head.epoch });
+    if (changedEntries.length === 0 && page.entries.size === entries.length && !loaded.rewriteAll)
+      return page;
+    const next = pageOfEntries(entries, {
+      index,
+      generation: page.generation,
+      epoch: loaded.head.epoch,
+    });
     writes.push({ index, body: next.body, readEpoch });
     return next;
   };
@@ -88,7 +129,10 @@ const sameGeneration = async (loaded: Loaded, after: ReadonlyMap<AutoscalerUid, 
   return { generation: loaded.head.pageGeneration, pages, changed, writes };
 };
 
-const changedOf = (stored: ReadonlyMap<AutoscalerUid, StoredWindows>, after: readonly StoredWindows[]): readonly StoredWindows[] =>
+const changedOf = (
+  stored: ReadonlyMap<AutoscalerUid, StoredWindows>,
+  after: readonly StoredWindows[],
+): readonly StoredWindows[] =>
   after.filter((entry) => {
     const before = stored.get(entry.uid);
     return before === undefined || !needsNoWrite(before, entry);
@@ -105,20 +149,37 @@ const pageOfEntries = (
 });
 
 /** All windows in pages of a new generation. The generation counts once the release names it. */
-const newGeneration = async (loaded: Loaded, after: ReadonlyMap<AutoscalerUid, StoredWindows>, count: number): Promise<Plan> => {
+const newGeneration = async (
+  loaded: Loaded,
+  after: ReadonlyMap<AutoscalerUid, StoredWindows>,
+  count: number,
+): Promise<Plan> => {
   const generation = loaded.head.pageGeneration + 1;
   const entriesOf = byPage(after, count);
   const indexes = Array.from({ length: count }, (_, index) => index);
   const pages = await mapYielding(
     indexes,
-    (index) => pageOfEntries(entriesOf.get(index) ?? [], { index, generation, epoch: loaded.head.epoch }),
+    (index) =>
+      pageOfEntries(entriesOf.get(index) ?? [], { index, generation, epoch: loaded.head.epoch }),
     PAGES_A_TURN,
   );
-  return { generation, pages, changed: new Set(after.keys()), writes: pages.map(({ index, body }) => ({ index, body })) };
+  return {
+    generation,
+    pages,
+    changed: new Set(after.keys()),
+    writes: pages.map(({ index, body }) => ({ index, body })),
+  };
 };
 
-/** Doubles the number of pages until each is small enough; a page with one autoscaler always is. From two pages for each autoscaler on, a page is only divided when no item could hold it. */
-const divided = async (loaded: Loaded, after: ReadonlyMap<AutoscalerUid, StoredWindows>, count: number): Promise<Plan> => {
+/**
+ * Doubles the number of pages until each is small enough; a page with one autoscaler always is.
+ * From two pages for each autoscaler on, a page is only divided when no item could hold it.
+ */
+const divided = async (
+  loaded: Loaded,
+  after: ReadonlyMap<AutoscalerUid, StoredWindows>,
+  count: number,
+): Promise<Plan> => {
   const plan = await newGeneration(loaded, after, Math.max(1, count) * 2);
   const most = plan.pages.length > after.size * 2 ? PAGE_BYTES_NEVER_ABOVE : PAGE_BYTES_MAX;
   const fits = plan.pages.every(({ body }) => body.length <= most);
@@ -126,8 +187,10 @@ const divided = async (loaded: Loaded, after: ReadonlyMap<AutoscalerUid, StoredW
 };
 
 /**
- * Removes pages that the head no longer names, after the release named the others: the pages of the generation before, and what dead syncs left. It looks for the latter only where this
- * environment does not know the pages, or the sync before stopped halfway: so a partition at rest costs nothing. A sync that dies here leaves the work to the next one.
+ * Removes pages that the head no longer names, after the release named the others: the pages of the
+ * generation before, and what dead syncs left. It looks for the latter only where this environment
+ * does not know the pages, or the sync before stopped halfway: so a partition at rest costs
+ * nothing. A sync that dies here leaves the work to the next one.
  */
 export const removeOldPages = async (
   ports: SyncPorts,
@@ -137,9 +200,16 @@ export const removeOldPages = async (
 ): Promise<void> => {
   const { generation } = stored;
   if (generation !== head.pageGeneration) {
-    await mapWithLimit(pages, PARALLEL, ({ index }) => deletePage(ports.tables, { partition, generation: head.pageGeneration, index }));
+    await mapWithLimit(pages, PARALLEL, ({ index }) =>
+      deletePage(ports.tables, { partition, generation: head.pageGeneration, index }),
+    );
   }
-  if (!noLeftovers) await deleteLeftovers(ports.tables, { partition, generation, count: stored.pages.length }, head.epoch);
+  if (!noLeftovers)
+    await deleteLeftovers(
+      ports.tables,
+      { partition, generation, count: stored.pages.length },
+      head.epoch,
+    );
 };
 
 export interface WrittenJournal {
@@ -151,19 +221,26 @@ export interface WrittenJournal {
 export const JOURNAL_EVERY_MS = 60_000;
 
 /** True for the first sync of a minute, which writes each page whole. */
-const opensMinute = ({ nowMs, head }: Loaded): boolean => Math.floor(nowMs / JOURNAL_EVERY_MS) > Math.floor(head.nowMs / JOURNAL_EVERY_MS);
+const opensMinute = ({ nowMs, head }: Loaded): boolean =>
+  Math.floor(nowMs / JOURNAL_EVERY_MS) > Math.floor(head.nowMs / JOURNAL_EVERY_MS);
 
-/** Every sync of the first minute after an edit is kept, so that its editor sees what follows from it. */
+/**
+ * Every sync of the first minute after an edit is kept, so that its editor sees what follows from
+ * it.
+ */
 const editedLately = (verdicts: readonly Verdict[], nowMs: number): ReadonlySet<AutoscalerUid> =>
   new Set(
     verdicts.flatMap(({ autoscaler }) =>
-      autoscaler.kind !== "unreadable" && nowMs - autoscaler.record.updatedMs < JOURNAL_EVERY_MS ? [autoscaler.record.uid] : [],
+      autoscaler.kind !== "unreadable" && nowMs - autoscaler.record.updatedMs < JOURNAL_EVERY_MS
+        ? [autoscaler.record.uid]
+        : [],
     ),
   );
 
 /**
- * Inserts what this sync found and decided. The first sync of a minute, and one with a new generation of pages, writes every page whole. The others write what changed, so that a few
- * busy workloads do not cost an entry for all.
+ * Inserts what this sync found and decided. The first sync of a minute, and one with a new
+ * generation of pages, writes every page whole. The others write what changed, so that a few busy
+ * workloads do not cost an entry for all.
  */
 export const writeJournal = async (
   ports: SyncPorts,
@@ -177,19 +254,25 @@ export const writeJournal = async (
 ): Promise<WrittenJournal> => {
   const { loaded, stored, after } = context;
   // After an unclean release it is not known whether the pages of this minute were written whole.
-  const whole = opensMinute(loaded) || loaded.rewriteAll || stored.generation !== loaded.head.pageGeneration;
+  const whole =
+    opensMinute(loaded) || loaded.rewriteAll || stored.generation !== loaded.head.pageGeneration;
   const { nowMs: atMs, head } = loaded;
   const edited = editedLately(context.verdicts, atMs);
   const isWritten = (verdict: Verdict): boolean => {
     if (whole || verdict.kind === "scale") return true;
-    // Beside another controller every sync is kept: the comparison of both counts them (lib/service/shadow).
+    // Beside another controller every sync is kept: the comparison of both counts them
+    // (lib/service/shadow).
     if (verdict.kind === "hold" && verdict.rivals !== undefined) return true;
     const uid = uidOf(verdict.autoscaler);
     return uid !== undefined && (edited.has(uid) || stored.changed.has(uid));
   };
-  const evaluated = await mapYielding(context.verdicts.filter(isWritten), (verdict) => evaluationOf(verdict, after));
+  const evaluated = await mapYielding(context.verdicts.filter(isWritten), (verdict) =>
+    evaluationOf(verdict, after),
+  );
   const evaluations = evaluated.filter((evaluation) => evaluation !== undefined);
-  const evaluationsOf = Map.groupBy(evaluations, ({ uid }) => journalPageOf(uid, stored.pages.length));
+  const evaluationsOf = Map.groupBy(evaluations, ({ uid }) =>
+    journalPageOf(uid, stored.pages.length),
+  );
   const indexes = whole ? journalPages(stored.pages.length) : [...evaluationsOf.keys()];
   const pages = indexes.map(
     (page): JournalPage => ({
@@ -203,8 +286,13 @@ export const writeJournal = async (
   );
   // Pages of another generation hold other autoscalers, so that nothing is alike.
   const remembered = ports.cache.get(partition);
-  const bases: JournalBases = remembered?.pageGeneration === stored.generation ? remembered.journalBases : new Map();
-  const packed = await mapYielding(pages, (page) => ({ page, item: journalItem(partition, page, bases.get(page.page)) }), PAGES_A_TURN);
+  const bases: JournalBases =
+    remembered?.pageGeneration === stored.generation ? remembered.journalBases : new Map();
+  const packed = await mapYielding(
+    pages,
+    (page) => ({ page, item: journalItem(partition, page, bases.get(page.page)) }),
+    PAGES_A_TURN,
+  );
   if (packed.length > 0) await ports.insert(packed.map(({ item }) => item));
   return { pages: pages.length, bases: basesAfter(bases, packed) };
 };

@@ -6,7 +6,10 @@ import type { Loaded } from "./load.ts";
 import { entryOf, type LoadedPage } from "./load-pages.ts";
 import type { ReadySpec } from "./load-specs.ts";
 
-/** The other controllers of a workload, by this sync and by what earlier syncs have stored. One of each autoscaler is made in every sync, so that each has every member. */
+/**
+ * The other controllers of a workload, by this sync and by what earlier syncs have stored. One of
+ * each autoscaler is made in every sync, so that each has every member.
+ */
 export interface Beside {
   readonly rivals: readonly Rival[];
   /** True where an earlier sync has seen one. */
@@ -20,10 +23,13 @@ export interface Beside {
 type Refused = Extract<RivalLook, { readonly outcome: "refused" }>;
 
 /**
- * Judges the looks of a sync by the looks of earlier syncs. A 403 or 404 means "there is none" only where this connection was never answered there: API servers that restart, and edits of RBAC, answer so too. A
- * controller that was seen counts until its LIST is answered without it.
+ * Judges the looks of a sync by the looks of earlier syncs. A 403 or 404 means "there is none" only
+ * where this connection was never answered there: API servers that restart, and edits of RBAC,
+ * answer so too. A controller that was seen counts until its LIST is answered without it.
  */
-export const besideOf = (loaded: Loaded): ((autoscaler: ReadySpec, observed: Observed) => Beside) => {
+export const besideOf = (
+  loaded: Loaded,
+): ((autoscaler: ReadySpec, observed: Observed) => Beside) => {
   const answered = answeredKinds(loaded);
   const connection = connectionOf(loaded.cluster);
   const knownOf = knownOfPages(loaded, connection);
@@ -36,9 +42,13 @@ export const besideOf = (loaded: Loaded): ((autoscaler: ReadySpec, observed: Obs
   const shownBy = (looks: readonly RivalLook[], namespace: Namespace): Shown => ({
     looks,
     namespace,
-    answers: looks.filter((look) => look.outcome === "answered").map(({ kind, rivals }) => ({ kind, rivals: rivals.slice(0, KEPT_MAX) })),
+    answers: looks
+      .filter((look) => look.outcome === "answered")
+      .map(({ kind, rivals }) => ({ kind, rivals: rivals.slice(0, KEPT_MAX) })),
     // On doubt, hold: a right that was there and is lost hides what may be there.
-    lost: looks.find((look): look is Refused => look.outcome === "refused" && wasAnswered(look, namespace)),
+    lost: looks.find(
+      (look): look is Refused => look.outcome === "refused" && wasAnswered(look, namespace),
+    ),
   });
   let shown: Shown | undefined;
   return ({ record: { uid, namespace } }, { rivals, rivalsUnknown, looks = NO_LOOKS }) => {
@@ -77,21 +87,27 @@ export const answeredKinds = (loaded: Loaded): ReadonlySet<string> => {
 };
 
 /** A page that did not change is the same object in each sync of a warm environment. */
-const answeredOfPages = new WeakMap<LoadedPage, { readonly connection: number; readonly kinds: ReadonlySet<string> }>();
+const answeredOfPages = new WeakMap<
+  LoadedPage,
+  { readonly connection: number; readonly kinds: ReadonlySet<string> }
+>();
 
 const answeredIn = (page: LoadedPage, connection: number): ReadonlySet<string> => {
   if (page.kind === "unreadable") return NO_KINDS;
   const known = answeredOfPages.get(page);
   if (known?.connection === connection) return known.kinds;
   const kinds = new Set<string>();
-  for (const { rivals } of page.entries.values()) if (rivals?.connection === connection) for (const [kind] of rivals.looks) kinds.add(kind);
+  for (const { rivals } of page.entries.values())
+    if (rivals?.connection === connection) for (const [kind] of rivals.looks) kinds.add(kind);
   answeredOfPages.set(page, { connection, kinds });
   return kinds;
 };
 
 const NO_KINDS: ReadonlySet<string> = new Set();
 
-const connectionOf = ({ connectionVersion = 0 }: Pick<ClusterRecord, "connectionVersion">): number => connectionVersion;
+const connectionOf = ({
+  connectionVersion = 0,
+}: Pick<ClusterRecord, "connectionVersion">): number => connectionVersion;
 
 type KnownOf = (uid: AutoscalerUid) => KnownRivals | undefined;
 
@@ -99,17 +115,25 @@ const knownOfPages =
   (loaded: Loaded, connection: number): KnownOf =>
   (uid) => {
     const known = entryOf(loaded, uid)?.rivals;
-    return known?.connection === connection ? withoutKinds(known, loaded.cluster.specsFromCluster) : undefined;
+    return known?.connection === connection
+      ? withoutKinds(known, loaded.cluster.specsFromCluster)
+      : undefined;
   };
 
-/** Objects of a kind that is read from the cluster are its autoscalers. They are other controllers no more, and nothing looks for them again. What was seen of the other kinds goes on. */
+/**
+ * Objects of a kind that is read from the cluster are its autoscalers. They are other controllers
+ * no more, and nothing looks for them again. What was seen of the other kinds goes on.
+ */
 const withoutKinds = (known: KnownRivals, own: readonly string[] = []): KnownRivals => {
   if (own.length === 0) return known;
   const looks = known.looks.filter(([kind]) => !own.includes(kind));
   return looks.length === known.looks.length ? known : { ...known, looks };
 };
 
-const kindsByNamespace = (loaded: Loaded, knownOf: KnownOf): ReadonlyMap<Namespace, ReadonlySet<string>> => {
+const kindsByNamespace = (
+  loaded: Loaded,
+  knownOf: KnownOf,
+): ReadonlyMap<Namespace, ReadonlySet<string>> => {
   const kinds = new Map<Namespace, Set<string>>();
   for (const spec of loaded.specs.all) {
     if (spec.kind !== "ready") continue;
@@ -124,19 +148,41 @@ const kindsByNamespace = (loaded: Loaded, knownOf: KnownOf): ReadonlyMap<Namespa
 const lostRight = ({ kind, message }: Refused): string =>
   `no ${kind} can be looked for any more: ${message}; see tidemark cluster check, or state the connection again if none is to be looked for (tidemark cluster add --replace)`;
 
-/** The controllers that this sync has found, and the controllers of earlier syncs that no answer of this sync is about. */
-const withStillThere = (before: KnownRivals, looks: readonly RivalLook[], found: readonly Rival[]): readonly Rival[] => {
-  const unanswered = before.looks.filter(([kind]) => !looks.some((look) => look.outcome === "answered" && look.kind === kind));
+/**
+ * The controllers that this sync has found, and the controllers of earlier syncs that no answer of
+ * this sync is about.
+ */
+const withStillThere = (
+  before: KnownRivals,
+  looks: readonly RivalLook[],
+  found: readonly Rival[],
+): readonly Rival[] => {
+  const unanswered = before.looks.filter(
+    ([kind]) => !looks.some((look) => look.outcome === "answered" && look.kind === kind),
+  );
   const seen = unanswered.flatMap(([, rivals]) => rivals);
-  const still = seen.filter(({ kind, name }, at) => ![...found, ...seen.slice(0, at)].some((other) => other.kind === kind && other.name === name));
+  const still = seen.filter(
+    ({ kind, name }, at) =>
+      ![...found, ...seen.slice(0, at)].some((other) => other.kind === kind && other.name === name),
+  );
   return still.length === 0 ? found : [...found, ...still];
 };
 
-/** Controllers of one kind that are kept for a workload. One is enough to hold; the others are named for people. */
+/**
+ * Controllers of one kind that are kept for a workload. One is enough to hold; the others are named
+ * for people.
+ */
 const KEPT_MAX = 10;
 
-/** Most LISTs are not repeated in each sync, and most that are show what is known, so that nothing is made anew. */
-const knownAfter = (before: KnownRivals | undefined, answers: Shown["answers"], connection: number): KnownRivals | undefined => {
+/**
+ * Most LISTs are not repeated in each sync, and most that are show what is known, so that nothing
+ * is made anew.
+ */
+const knownAfter = (
+  before: KnownRivals | undefined,
+  answers: Shown["answers"],
+  connection: number,
+): KnownRivals | undefined => {
   if (answers.every(({ kind, rivals }) => isKnown(before, kind, rivals))) return before;
   const shown = answers.map(({ kind: of, rivals }): KnownRivals["looks"][number] => [
     of,
@@ -145,7 +191,11 @@ const knownAfter = (before: KnownRivals | undefined, answers: Shown["answers"], 
   return { connection, looks: [...new Map([...(before?.looks ?? []), ...shown])] };
 };
 
-const isKnown = (before: KnownRivals | undefined, of: string, rivals: readonly Rival[]): boolean => {
+const isKnown = (
+  before: KnownRivals | undefined,
+  of: string,
+  rivals: readonly Rival[],
+): boolean => {
   const known = before?.looks.find(([kind]) => kind === of)?.[1];
   const isSame = ({ kind, name, uid }: KnownRival, other: Rival | undefined): boolean =>
     kind === other?.kind && name === other.name && uid === other.uid;

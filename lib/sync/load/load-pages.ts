@@ -11,7 +11,12 @@ import type { StoredWindows } from "../../model/scale-records.ts";
 const PARALLEL = 8;
 
 /** A windows page as this sync uses it. */
-export type LoadedPage = { readonly index: number; readonly generation: number; readonly epoch: number; readonly body: Uint8Array } & (
+export type LoadedPage = {
+  readonly index: number;
+  readonly generation: number;
+  readonly epoch: number;
+  readonly body: Uint8Array;
+} & (
   | { readonly kind: "read"; readonly entries: ReadonlyMap<AutoscalerUid, StoredWindows> }
   /** Its autoscalers hold, because their last scales are not known. The bytes stay as they are. */
   | { readonly kind: "unreadable"; readonly message: string }
@@ -19,26 +24,48 @@ export type LoadedPage = { readonly index: number; readonly generation: number; 
 
 export interface LoadedPages {
   readonly pages: readonly LoadedPage[];
-  /** True when the sync before stopped halfway: this sync must write every page, so that a late page write of the other is refused. */
+  /**
+   * True when the sync before stopped halfway: this sync must write every page, so that a late page
+   * write of the other is refused.
+   */
   readonly rewriteAll: boolean;
 }
 
 /**
- * Loads the pages that the head names. After a clean release a page of the named version may come from memory. After an unclean one all are read strongly, and written by
- * this sync. So a late page write of the stopped sync is refused, and cannot make the memory of the next holder stale.
+ * Loads the pages that the head names. After a clean release a page of the named version may come
+ * from memory. After an unclean one all are read strongly, and written by this sync. So a late page
+ * write of the stopped sync is refused, and cannot make the memory of the next holder stale.
  */
-export const loadPages = async (tables: Tables, partition: PartitionRef, head: Head, remembered: readonly LoadedPage[]): Promise<LoadedPages> => {
+export const loadPages = async (
+  tables: Tables,
+  partition: PartitionRef,
+  head: Head,
+  remembered: readonly LoadedPage[],
+): Promise<LoadedPages> => {
   const clean = followsCleanRelease(head);
-  const pages = await mapWithLimit([...head.pages.entries()], PARALLEL, async ([index, version]) => {
-    const known = remembered[index];
-    const counts = clean && known?.generation === head.pageGeneration && known.epoch === version;
-    return counts ? known : readOnePage(tables, partition, head, index);
-  });
-  // A page with a version that no release named was written after the last release: this means the same as an unclean release.
-  return { pages, rewriteAll: !clean || pages.some(({ epoch, index }) => epoch !== head.pages[index]) };
+  const pages = await mapWithLimit(
+    [...head.pages.entries()],
+    PARALLEL,
+    async ([index, version]) => {
+      const known = remembered[index];
+      const counts = clean && known?.generation === head.pageGeneration && known.epoch === version;
+      return counts ? known : readOnePage(tables, partition, head, index);
+    },
+  );
+  // A page with a version that no release named was written after the last release: this means the
+  // same as an unclean release.
+  return {
+    pages,
+    rewriteAll: !clean || pages.some(({ epoch, index }) => epoch !== head.pages[index]),
+  };
 };
 
-const readOnePage = async (tables: Tables, partition: PartitionRef, head: Head, index: number): Promise<LoadedPage> => {
+const readOnePage = async (
+  tables: Tables,
+  partition: PartitionRef,
+  head: Head,
+  index: number,
+): Promise<LoadedPage> => {
   const generation = head.pageGeneration;
   const item = await readPage(tables, { partition, generation, index });
   if (!item) return missingPage(head, index);
@@ -46,14 +73,25 @@ const readOnePage = async (tables: Tables, partition: PartitionRef, head: Head, 
   return pageOfItem(item, generation, index);
 };
 
-/** The error for a page of a later epoch: another holder claimed since, so that every write of this one would be refused. */
-const overtaken = ({ cluster, partition }: PartitionRef, own: number, stored: number): TidemarkError =>
-  new TidemarkError("store.lease-lost", `Cannot load the windows of "${cluster}/${partition}": epoch is ${stored}, not ${own}`, {
-    cluster,
-    partition,
-    mine: own,
-    found: stored,
-  });
+/**
+ * The error for a page of a later epoch: another holder claimed since, so that every write of this
+ * one would be refused.
+ */
+const overtaken = (
+  { cluster, partition }: PartitionRef,
+  own: number,
+  stored: number,
+): TidemarkError =>
+  new TidemarkError(
+    "store.lease-lost",
+    `Cannot load the windows of "${cluster}/${partition}": epoch is ${stored}, not ${own}`,
+    {
+      cluster,
+      partition,
+      mine: own,
+      found: stored,
+    },
+  );
 
 const pageOfItem = ({ epoch, body }: PageItem, generation: number, index: number): LoadedPage => ({
   ...decodePage(body),
@@ -72,7 +110,10 @@ const missingPage = (head: Head, index: number): LoadedPage => ({
   body: new Uint8Array(),
 });
 
-/** The page of an autoscaler, also where it has no entry there yet; `undefined` while there are no pages. */
+/**
+ * The page of an autoscaler, also where it has no entry there yet; `undefined` while there are no
+ * pages.
+ */
 export const pageOfUid = ({ pages }: LoadedPages, uid: AutoscalerUid): LoadedPage | undefined =>
   pages.length === 0 ? undefined : pages[pageOf(uid, pages.length)];
 

@@ -7,10 +7,19 @@ import { autoscalersOf } from "../../store/records/clusters.ts";
 import type { Tables } from "../../store/table/tables.ts";
 import type { PurePart, SpecReading } from "../decide/pure-part.ts";
 
-/** One autoscaler of the partition. `invalid` and `unreadable` say why it cannot be decided; they stop only this autoscaler. */
+/**
+ * One autoscaler of the partition. `invalid` and `unreadable` say why it cannot be decided; they
+ * stop only this autoscaler.
+ */
 export type LoadedSpec =
   | KnownSpec
-  | { readonly kind: "unreadable"; readonly namespace: string; readonly name: string; readonly uid?: AutoscalerUid; readonly message: string };
+  | {
+      readonly kind: "unreadable";
+      readonly namespace: string;
+      readonly name: string;
+      readonly uid?: AutoscalerUid;
+      readonly message: string;
+    };
 
 /** An autoscaler whose record can be read. */
 export type KnownSpec = ReadySpec | InvalidSpec;
@@ -29,7 +38,10 @@ export interface InvalidSpec extends FromRecord {
 
 interface FromRecord {
   readonly record: AutoscalerRecord;
-  /** The object of the cluster with this manifest, as an earlier sync has seen it. Absent where none was seen yet, or the record is no copy of one. */
+  /**
+   * The object of the cluster with this manifest, as an earlier sync has seen it. Absent where none
+   * was seen yet, or the record is no copy of one.
+   */
   readonly object?: SeenObject;
   /** Since when the answers show an older generation of its object. */
   readonly olderSinceMs?: number;
@@ -46,19 +58,34 @@ export interface LoadedSpecs {
 }
 
 /** Uid of an autoscaler; absent where its item cannot be read that far. */
-export const uidOf = (spec: LoadedSpec): AutoscalerUid | undefined => (spec.kind === "unreadable" ? spec.uid : spec.record.uid);
+export const uidOf = (spec: LoadedSpec): AutoscalerUid | undefined =>
+  spec.kind === "unreadable" ? spec.uid : spec.record.uid;
 
-/** Autoscalers that are read and converted in one turn of the event loop, less than half a millisecond each. One answer of the table has hundreds. */
+/**
+ * Autoscalers that are read and converted in one turn of the event loop, less than half a
+ * millisecond each. One answer of the table has hundreds.
+ */
 const SPECS_A_TURN = 20;
 
-/** Reads every autoscaler of a partition strongly and converts it. A manifest that did not change keeps the spec that was converted before. */
+/**
+ * Reads every autoscaler of a partition strongly and converts it. A manifest that did not change
+ * keeps the spec that was converted before.
+ */
 export const readSpecs = async (
   ports: { readonly tables: Tables; readonly rules: PurePart },
   cluster: ClusterRecord,
   partition: PartitionRef,
-  wanted: { readonly specVersion: number; readonly readMs: number; readonly before: LoadedSpecs | undefined },
+  wanted: {
+    readonly specVersion: number;
+    readonly readMs: number;
+    readonly before: LoadedSpecs | undefined;
+  },
 ): Promise<LoadedSpecs> => {
-  const known = new Map((wanted.before?.all ?? []).flatMap((spec) => (spec.kind === "unreadable" ? [] : [[spec.record.uid, spec] as const])));
+  const known = new Map(
+    (wanted.before?.all ?? []).flatMap((spec) =>
+      spec.kind === "unreadable" ? [] : [[spec.record.uid, spec] as const],
+    ),
+  );
   const all: LoadedSpec[] = [];
   for await (const item of inTurns(autoscalersOf(ports.tables, cluster, partition), SPECS_A_TURN)) {
     if (item.kind === "unreadable") {
@@ -66,16 +93,28 @@ export const readSpecs = async (
       continue;
     }
     const same = known.get(item.record.uid);
-    all.push(same?.record.manifest === item.record.manifest ? { ...same, record: item.record } : converted(ports.rules, item.record));
+    all.push(
+      same?.record.manifest === item.record.manifest
+        ? { ...same, record: item.record }
+        : converted(ports.rules, item.record),
+    );
   }
-  return { specVersion: wanted.specVersion, clusterIncarnation: incarnationOf(cluster), readMs: wanted.readMs, all };
+  return {
+    specVersion: wanted.specVersion,
+    clusterIncarnation: incarnationOf(cluster),
+    readMs: wanted.readMs,
+    all,
+  };
 };
 
 /** The spec of a record, or why it has none. */
 export const converted = (rules: PurePart, record: AutoscalerRecord): KnownSpec => {
   const reading = specOf(rules, record.manifest);
-  if ("error" in reading) return { kind: "invalid", record, message: reading.error.message, error: reading.error };
-  return reading.kind === "spec" ? { kind: "ready", record, spec: reading.spec } : { kind: "invalid", record, message: reading.message };
+  if ("error" in reading)
+    return { kind: "invalid", record, message: reading.error.message, error: reading.error };
+  return reading.kind === "spec"
+    ? { kind: "ready", record, spec: reading.spec }
+    : { kind: "invalid", record, message: reading.message };
 };
 
 /** A conversion that throws stops its own autoscaler (pure-part.ts). */

@@ -4,7 +4,10 @@ import type { JournalBases } from "../../store/history/journal.ts";
 import type { LoadedPage } from "./load-pages.ts";
 import type { LoadedSpecs } from "./load-specs.ts";
 
-/** What an environment remembers of a partition between two syncs. It only saves reads: each load compares it with the head, and uses what still counts. */
+/**
+ * What an environment remembers of a partition between two syncs. It only saves reads: each load
+ * compares it with the head, and uses what still counts.
+ */
 export interface Remembered {
   /** The ids of the tables that it was read from. */
   readonly tables: string;
@@ -12,9 +15,13 @@ export interface Remembered {
   readonly pages: readonly LoadedPage[];
   /** Generation of the pages, also while there are none. */
   readonly pageGeneration: number;
-  /** Journal pages that this environment inserted, and from which the next ones say the difference. */
+  /**
+   * Journal pages that this environment inserted, and from which the next ones say the difference.
+   */
   readonly journalBases: JournalBases;
-  /** The summary item that this environment wrote or read last. It counts while the head names it. */
+  /**
+   * The summary item that this environment wrote or read last. It counts while the head names it.
+   */
   readonly summary?: SummaryBase;
 }
 
@@ -24,7 +31,10 @@ export interface WarmCache {
   forget(partition: PartitionRef): void;
 }
 
-/** Most autoscalers that one environment remembers. Each takes some 10 KB with spec, manifest and windows, so that all stay well under the memory of the function. */
+/**
+ * Most autoscalers that one environment remembers. Each takes some 10 KB with spec, manifest and
+ * windows, so that all stay well under the memory of the function.
+ */
 const AUTOSCALERS_MAX = 20_000;
 
 /** A new, empty cache that drops the least recently used partitions. */

@@ -1,4 +1,9 @@
-import type { ClusterClient, Observed, ObservedCluster, Watched } from "../../cluster/cluster-client.ts";
+import type {
+  ClusterClient,
+  Observed,
+  ObservedCluster,
+  Watched,
+} from "../../cluster/cluster-client.ts";
 import { mapYielding } from "../../cluster/map-yielding.ts";
 import type { AutoscalerUid } from "../../model/ids.ts";
 import { kindsReadFrom, type ClusterRecord } from "../../model/records.ts";
@@ -26,30 +31,51 @@ export interface ClusterAnswers {
   readonly observed: ObservedCluster;
   /** The present scale of the workloads of all intents whose deadline has passed. */
   readonly late: LateReadings;
-  /** Own clock when the last answer had come, never before `nowMs` of the sync. Absent where nothing was asked. */
+  /**
+   * Own clock when the last answer had come, never before `nowMs` of the sync. Absent where nothing
+   * was asked.
+   */
   readonly answeredMs?: number;
   /** What rules threw so far. The next phases add to it. */
   readonly failures: RuleFailures;
-  /** Waits for autoscalers that are missing in `observed`, and gives what was seen of them. Absent where none is missing. */
+  /**
+   * Waits for autoscalers that are missing in `observed`, and gives what was seen of them. Absent
+   * where none is missing.
+   */
   readonly later?: () => Promise<ClusterAnswers>;
 }
 
-/** Share of the soft deadline that the observation may take. The rest is for deciding, writing and storing. */
+/**
+ * Share of the soft deadline that the observation may take. The rest is for deciding, writing and
+ * storing.
+ */
 const OBSERVE_SHARE = 0.6;
 const PARALLEL = 8;
 const NOTHING: ObservedCluster = { observations: new Map(), calls: 0, bytes: 0 };
 
 /**
- * Reads the cluster for every autoscaler that can be evaluated, also for the frozen and paused ones. It begins after `nowMs` was read: so what it sees is later than each deadline
- * that is over at `nowMs`.
+ * Reads the cluster for every autoscaler that can be evaluated, also for the frozen and paused
+ * ones. It begins after `nowMs` was read: so what it sees is later than each deadline that is over
+ * at `nowMs`.
  */
-export const observe = async (ports: SyncPorts, message: SyncMessage, loaded: Loaded): Promise<ClusterAnswers> => {
+export const observe = async (
+  ports: SyncPorts,
+  message: SyncMessage,
+  loaded: Loaded,
+): Promise<ClusterAnswers> => {
   const failures = ruleFailures();
   const watched = await watchedOf(loaded, failures);
   const overdue = loaded.head.intents.filter((intent) => isPastDeadline(intent, loaded.nowMs));
-  if (watched.length === 0 && overdue.length === 0) return { client: undefined, observed: NOTHING, late: new Map(), failures };
+  if (watched.length === 0 && overdue.length === 0)
+    return { client: undefined, observed: NOTHING, late: new Map(), failures };
   const connection = await connected(ports, loaded.cluster);
-  if (connection.kind === "failed") return { client: undefined, observed: unobserved(watched, connection.message), late: new Map(), failures };
+  if (connection.kind === "failed")
+    return {
+      client: undefined,
+      observed: unobserved(watched, connection.message),
+      late: new Map(),
+      failures,
+    };
   const { client } = connection;
   const budgetMs = OBSERVE_SHARE * Math.min(message.periodMs, ports.timing.softDeadlineMs);
   const ownKinds = kindsReadFrom(loaded.cluster).map(({ kind }) => kind);
@@ -63,14 +89,20 @@ export const observe = async (ports: SyncPorts, message: SyncMessage, loaded: Lo
   const startMs = ports.tables.clock();
   const leftMs = (): number => budgetMs - (ports.tables.clock() - startMs);
   const sources = askSources(ports, loaded, { client, leftMs, failures });
-  const measured = sources.into(watched.length === 0 ? NOTHING : await client.observe(watched, limits));
+  const measured = sources.into(
+    watched.length === 0 ? NOTHING : await client.observe(watched, limits),
+  );
   const observed = withRecommendations(client, watched, measured, {
     nowMs: loaded.nowMs,
     leftMs,
     refused: (url) => refusedRecommender(loaded.cluster, url),
     failures,
   });
-  const late = await readLate(client, overdue, { observed, loaded, timeoutMs: ports.timing.putTimeoutMs });
+  const late = await readLate(client, overdue, {
+    observed,
+    loaded,
+    timeoutMs: ports.timing.putTimeoutMs,
+  });
   return seenNow(ports, loaded, { client, observed, late, failures });
 };
 
@@ -78,25 +110,43 @@ export const observe = async (ports: SyncPorts, message: SyncMessage, loaded: Lo
 const seenNow = (
   ports: SyncPorts,
   loaded: Loaded,
-  { client, observed, late, failures }: Pick<ClusterAnswers, "client" | "observed" | "late" | "failures">,
+  {
+    client,
+    observed,
+    late,
+    failures,
+  }: Pick<ClusterAnswers, "client" | "observed" | "late" | "failures">,
 ): ClusterAnswers => {
   const { later, ...read } = observed;
   const answeredMs = Math.max(loaded.nowMs, ports.tables.clock());
   const part = { client, observed: read, late, failures, answeredMs };
-  return later ? { ...part, later: async () => seenNow(ports, loaded, { client, observed: await later(), late, failures }) } : part;
+  return later
+    ? {
+        ...part,
+        later: async () =>
+          seenNow(ports, loaded, { client, observed: await later(), late, failures }),
+      }
+    : part;
 };
 
 /** Two parts of what was seen, as one. */
 export const seenTogether = (earlier: ClusterAnswers, part: ClusterAnswers): ClusterAnswers => ({
   ...part,
-  observed: { ...part.observed, observations: new Map([...earlier.observed.observations, ...part.observed.observations]) },
+  observed: {
+    ...part.observed,
+    observations: new Map([...earlier.observed.observations, ...part.observed.observations]),
+  },
 });
 
-const watchedOf = async ({ specs, pages }: Loaded, failures: RuleFailures): Promise<readonly Watched[]> => {
+const watchedOf = async (
+  { specs, pages }: Loaded,
+  failures: RuleFailures,
+): Promise<readonly Watched[]> => {
   const selectors = new Map<AutoscalerUid, string>();
   for (const page of pages) {
     if (page.kind === "unreadable") continue;
-    for (const [uid, { windows }] of page.entries) if (windows.memory.selector !== undefined) selectors.set(uid, windows.memory.selector);
+    for (const [uid, { windows }] of page.entries)
+      if (windows.memory.selector !== undefined) selectors.set(uid, windows.memory.selector);
   }
   const ready = specs.all.filter((spec) => spec.kind === "ready");
   return mapYielding(ready, ({ record: { uid, namespace, name }, spec }) => {
@@ -112,15 +162,29 @@ const watchedOf = async ({ specs, pages }: Loaded, failures: RuleFailures): Prom
         () => asks.questions(scale),
         () => NO_QUESTIONS,
       );
-    return { uid, namespace, name, spec, asksMonitor: asks.asksMonitor, questions, ...(selector !== undefined && { selector }) };
+    return {
+      uid,
+      namespace,
+      name,
+      spec,
+      asksMonitor: asks.asksMonitor,
+      questions,
+      ...(selector !== undefined && { selector }),
+    };
   });
 };
 
 /** What is asked for an autoscaler whose rules fail. */
 const NO_QUESTIONS: ReturnType<Watched["questions"]> = { pods: false, metrics: [] };
-const ASKS_NOTHING: ReturnType<typeof asksOf> = { questions: () => NO_QUESTIONS, asksMonitor: false };
+const ASKS_NOTHING: ReturnType<typeof asksOf> = {
+  questions: () => NO_QUESTIONS,
+  asksMonitor: false,
+};
 
-/** The observation of an unreachable cluster: every scale failed with the same message, so that every autoscaler holds by its own rules. */
+/**
+ * The observation of an unreachable cluster: every scale failed with the same message, so that
+ * every autoscaler holds by its own rules.
+ */
 const unobserved = (watched: readonly Watched[], message: string): ObservedCluster => {
   const failure = { code: 0, reason: "ClusterUnreachable", message };
   const observed: Observed = {
@@ -136,33 +200,51 @@ const unobserved = (watched: readonly Watched[], message: string): ObservedClust
 };
 
 /**
- * The present scale of the workloads of overdue intents. Where the autoscaler still watches the same workload, the observation has it, with the same fields as the one that the
- * intent was decided on. Otherwise (deleted, paused, or with a new target) the workload is read by itself.
+ * The present scale of the workloads of overdue intents. Where the autoscaler still watches the
+ * same workload, the observation has it, with the same fields as the one that the intent was
+ * decided on. Otherwise (deleted, paused, or with a new target) the workload is read by itself.
  */
 const readLate = async (
   client: ClusterClient,
   overdue: readonly Intent[],
-  context: { readonly observed: ObservedCluster; readonly loaded: Loaded; readonly timeoutMs: number },
+  context: {
+    readonly observed: ObservedCluster;
+    readonly loaded: Loaded;
+    readonly timeoutMs: number;
+  },
 ): Promise<LateReadings> => {
   if (overdue.length === 0) return new Map();
   const targets = new Map(
     context.loaded.specs.all.flatMap((spec) =>
-      spec.kind === "ready" ? [[spec.record.uid, workloadKey(spec.record.namespace, spec.spec.target)] as const] : [],
+      spec.kind === "ready"
+        ? [[spec.record.uid, workloadKey(spec.record.namespace, spec.spec.target)] as const]
+        : [],
     ),
   );
   const readings = await mapWithLimit(overdue, PARALLEL, async (intent) => {
     const key = workloadKey(intent.namespace, intent.target);
-    const observed = targets.get(intent.uid) === key ? context.observed.observations.get(intent.uid)?.observation.scale : undefined;
-    return [key, observed ?? (await client.readScale(intent.namespace, intent.target, context.timeoutMs))] as const;
+    const observed =
+      targets.get(intent.uid) === key
+        ? context.observed.observations.get(intent.uid)?.observation.scale
+        : undefined;
+    return [
+      key,
+      observed ?? (await client.readScale(intent.namespace, intent.target, context.timeoutMs)),
+    ] as const;
   });
   return new Map(readings);
 };
 
-export type Connected = { readonly kind: "connected"; readonly client: ClusterClient } | { readonly kind: "failed"; readonly message: string };
+export type Connected =
+  | { readonly kind: "connected"; readonly client: ClusterClient }
+  | { readonly kind: "failed"; readonly message: string };
 
 type Known = Pick<ClusterRecord, "name" | "uid">;
 
-/** Opens clients of clusters with the connections that are stored for them. A connection is taken only from its own item, which only the function that connects clusters may write. */
+/**
+ * Opens clients of clusters with the connections that are stored for them. A connection is taken
+ * only from its own item, which only the function that connects clusters may write.
+ */
 export const openStored =
   (tables: Tables) =>
   async (cluster: Known, options: ConnectOptions): Promise<ClusterClient> => {
@@ -187,12 +269,16 @@ const unconnected = (name: string): TidemarkError =>
     { name },
   );
 
-/** On doubt, hold: a cluster without access cannot be observed, so that its autoscalers hold and say why. */
+/**
+ * On doubt, hold: a cluster without access cannot be observed, so that its autoscalers hold and say
+ * why.
+ */
 export const connected = async (ports: SyncPorts, cluster: ClusterRecord): Promise<Connected> => {
   try {
     return { kind: "connected", client: await ports.connect(cluster) };
   } catch (error) {
-    // A TidemarkError has a sentence of ours. The text of any other error is foreign: libraries quote the input that they were given.
+    // A TidemarkError has a sentence of ours. The text of any other error is foreign: libraries
+    // quote the input that they were given.
     const message = error instanceof Error ? error.message : String(error);
     return { kind: "failed", message: isTidemarkError(error) ? message : foreignText(message) };
   }

@@ -36,13 +36,19 @@ export interface Outside {
  */
 
 /**
- * Inserts the event of each change from outside, once the head says that no other holder has claimed since: what was read before may else be a scale of that holder. On doubt, look again: where history cannot be written
- * this throws, no page has the new count, and the next sync finds the change again.
+ * Inserts the event of each change from outside, once the head says that no other holder has
+ * claimed since: what was read before may else be a scale of that holder. On doubt, look again:
+ * where history cannot be written this throws, no page has the new count, and the next sync finds
+ * the change again.
  */
 export const storeOutside = async (
   ports: Pick<SyncPorts, "insert" | "tables">,
   message: SyncMessage,
-  { loaded, verdicts, settled }: { readonly loaded: Loaded; readonly verdicts: readonly Verdict[]; readonly settled: Settled },
+  {
+    loaded,
+    verdicts,
+    settled,
+  }: { readonly loaded: Loaded; readonly verdicts: readonly Verdict[]; readonly settled: Settled },
 ): Promise<Outside> => {
   const late = new Map(settled.late.map((scale) => [scale.scale.uid, scale]));
   const beforeLate = new Map<AutoscalerUid, OutsideScale>();
@@ -59,12 +65,20 @@ export const storeOutside = async (
   }
   if (found.length > 0) await mustHold(ports.tables, message, loaded.head.epoch);
   // After the readings, so that a step of the clock before them is found.
-  if (found.length > 0) mustHaveRightClock(ports.tables, `tell what others did to the counts of "${message.cluster}/${message.partition}"`);
+  if (found.length > 0)
+    mustHaveRightClock(
+      ports.tables,
+      `tell what others did to the counts of "${message.cluster}/${message.partition}"`,
+    );
   return { events: await insertEvents(ports.insert, found), beforeLate };
 };
 
 /** Throws `store.lease-lost` where another holder has claimed the partition. */
-const mustHold = async (tables: Tables, { cluster, partition }: SyncMessage, epoch: number): Promise<void> => {
+const mustHold = async (
+  tables: Tables,
+  { cluster, partition }: SyncMessage,
+  epoch: number,
+): Promise<void> => {
   const head = await readHead(tables, { cluster, partition });
   if (head?.epoch === epoch) return;
   throw new TidemarkError(
@@ -91,13 +105,34 @@ const changeBeforeLate = (
   const { uid } = autoscaler.record;
   const stored = entryOf(loaded, uid);
   const before = stored?.seen;
-  if (!before || before.of !== seenCount(input.observation.scale)?.of || before.replicas === late.scale.from) return undefined;
-  // The count on the page may have been read after the scale: its sync died after its page, or a sync that was overtaken wrote it. On doubt, no event: none is invented, and the next change is found again.
-  if (!isReleased(loaded, uid) || before.replicas === late.scale.to || (stored.totals?.epoch ?? 0) >= epochOfIntent(late.scale.id)) return undefined;
-  return { id: idOf(loaded, uid), from: before.replicas, to: late.scale.from, atMs: loaded.nowMs, beside: beside ?? false };
+  if (
+    !before ||
+    before.of !== seenCount(input.observation.scale)?.of ||
+    before.replicas === late.scale.from
+  )
+    return undefined;
+  // The count on the page may have been read after the scale: its sync died after its page, or a
+  // sync that was overtaken wrote it. On doubt, no event: none is invented, and the next change is
+  // found again.
+  if (
+    !isReleased(loaded, uid) ||
+    before.replicas === late.scale.to ||
+    (stored.totals?.epoch ?? 0) >= epochOfIntent(late.scale.id)
+  )
+    return undefined;
+  return {
+    id: idOf(loaded, uid),
+    from: before.replicas,
+    to: late.scale.from,
+    atMs: loaded.nowMs,
+    beside: beside ?? false,
+  };
 };
 
-/** True of an autoscaler whose page a release has named: its count was read before any later sync has scaled. */
+/**
+ * True of an autoscaler whose page a release has named: its count was read before any later sync
+ * has scaled.
+ */
 const isReleased = (loaded: Loaded, uid: AutoscalerUid): boolean => {
   const page = pageOfUid(loaded, uid);
   return page !== undefined && page.epoch === loaded.head.pages[page.index];
@@ -105,7 +140,10 @@ const isReleased = (loaded: Loaded, uid: AutoscalerUid): boolean => {
 
 type OwnScale = Pick<UncountedScale, "outcome" | "to">;
 
-/** The counts that this sync leaves, by autoscaler: as read, or as its own scales have set them. While a scale of an earlier sync is open the count may be its own, so the one before stays. */
+/**
+ * The counts that this sync leaves, by autoscaler: as read, or as its own scales have set them.
+ * While a scale of an earlier sync is open the count may be its own, so the one before stays.
+ */
 export const countsAfter = (
   loaded: Loaded,
   readings: Readings,
@@ -117,12 +155,15 @@ export const countsAfter = (
   const told = new Map(outside.events.map(({ uid, to }) => [uid, to]));
   const readNowOf = (uid: AutoscalerUid): SeenCount | undefined => {
     const verdict = readings.get(uid);
-    return verdict && !isUnderWay(verdict.autoscaler) ? seenCount(verdict.input.observation.scale) : undefined;
+    return verdict && !isUnderWay(verdict.autoscaler)
+      ? seenCount(verdict.input.observation.scale)
+      : undefined;
   };
   return (uid, before) => {
     const readNow = readNowOf(uid);
     // Where nothing was compared, the count of an earlier sync stays.
-    const read = readNow ?? (before && { ...before, sinceMs: before.sinceMs ?? loaded.head.evaluatedMs });
+    const read =
+      readNow ?? (before && { ...before, sinceMs: before.sinceMs ?? loaded.head.evaluatedMs });
     if (!read) return undefined;
     const own = ownScaleOf(uid, read.of);
     if (own === "unknown") return readNow && withCount(readNow, told.get(uid));
@@ -135,29 +176,37 @@ type Readings = ReadonlyMap<AutoscalerUid, Exclude<Verdict, { kind: "unevaluated
 /** What was evaluated, by autoscaler. */
 export const readingsOf = (verdicts: readonly Verdict[]): Readings => {
   const readings = new Map<AutoscalerUid, Exclude<Verdict, { kind: "unevaluated" }>>();
-  for (const verdict of verdicts) if (verdict.kind !== "unevaluated") readings.set(verdict.autoscaler.record.uid, verdict);
+  for (const verdict of verdicts)
+    if (verdict.kind !== "unevaluated") readings.set(verdict.autoscaler.record.uid, verdict);
   return readings;
 };
 
 /**
- * The scale of this stack that has set the count of an autoscaler's workload: its own, or the scale of another autoscaler of the workload. An autoscaler that was not evaluated is matched by the object (`of`) that it was compared
- * with. `unknown` where it may be any of the scales whose object no reading names: of an evaluated autoscaler the workload decides.
+ * The scale of this stack that has set the count of an autoscaler's workload: its own, or the scale
+ * of another autoscaler of the workload. An autoscaler that was not evaluated is matched by the
+ * object (`of`) that it was compared with. `unknown` where it may be any of the scales whose object
+ * no reading names: of an evaluated autoscaler the workload decides.
  */
 const ownScales = (
   loaded: Loaded,
   readings: Readings,
   { own, late }: Settled,
 ): ((uid: AutoscalerUid, of: string) => OwnScale | "unknown" | undefined) => {
-  const made = [...late, ...own.map(({ event }) => ({ scale: event, event }))].filter(({ scale }) => scale.outcome !== "refused");
+  const made = [...late, ...own.map(({ event }) => ({ scale: event, event }))].filter(
+    ({ scale }) => scale.outcome !== "refused",
+  );
   if (made.length === 0) return () => undefined;
   const { scaled, byUid, byEnd, unnamed } = listed(loaded, readings, made);
-  const isUnknown = (isEvaluated: boolean): boolean => unnamed.workload > 0 || (unnamed.object > 0 && !isEvaluated);
+  const isUnknown = (isEvaluated: boolean): boolean =>
+    unnamed.workload > 0 || (unnamed.object > 0 && !isEvaluated);
   return (uid, of) => {
     const verdict = readings.get(uid);
     const object = objectOf(verdict);
     const sameObject = object === undefined ? byEnd.get(of) : byUid.get(object);
     const sameTarget = verdict && scaled.get(workloadOf(verdict.autoscaler));
-    const found = [scaled.get(uid), sameTarget, sameObject, scaled.get(of)].find((scale) => scale !== undefined);
+    const found = [scaled.get(uid), sameTarget, sameObject, scaled.get(of)].find(
+      (scale) => scale !== undefined,
+    );
     return found ?? (isUnknown(verdict !== undefined) ? "unknown" : undefined);
   };
 };
@@ -169,7 +218,8 @@ interface Made {
 
 const listed = (loaded: Loaded, readings: Readings, made: readonly Made[]) => {
   const scaled = new Map<AutoscalerUid | WorkloadKey | SeenCount["of"], OwnScale>();
-  // Two objects of a partition may share the end of a uid that is kept, so that objects that are both read are compared by the whole.
+  // Two objects of a partition may share the end of a uid that is kept, so that objects that are
+  // both read are compared by the whole.
   const byUid = new Map<string, OwnScale>();
   const byEnd = new Map<SeenCount["of"], OwnScale>();
   // Of how many scales only the workload is known, and of how many not even that.
@@ -191,12 +241,16 @@ const listed = (loaded: Loaded, readings: Readings, made: readonly Made[]) => {
 };
 
 /** The uid of the object that was read for an autoscaler. */
-const objectOf = (verdict: Exclude<Verdict, { kind: "unevaluated" }> | undefined): string | undefined => {
+const objectOf = (
+  verdict: Exclude<Verdict, { kind: "unevaluated" }> | undefined,
+): string | undefined => {
   const scale = verdict?.input.observation.scale;
   return scale?.kind === "read" ? scale.uid : undefined;
 };
 
 /** What an unknown scale has left is not known: the next sync takes the count as it is. */
-const leftBy = (own: OwnScale, { of }: SeenCount): SeenCount | undefined => (own.outcome === "applied" ? { replicas: own.to, of } : undefined);
+const leftBy = (own: OwnScale, { of }: SeenCount): SeenCount | undefined =>
+  own.outcome === "applied" ? { replicas: own.to, of } : undefined;
 
-const withCount = (read: SeenCount, replicas: number | undefined): SeenCount => (replicas === undefined ? read : { replicas, of: read.of });
+const withCount = (read: SeenCount, replicas: number | undefined): SeenCount =>
+  replicas === undefined ? read : { replicas, of: read.of };

@@ -1,7 +1,14 @@
 import type { PartitionRef } from "../../model/ids.ts";
 import type { Sample, Lane, SampleMetric, Evaluation } from "../../model/scale-records.ts";
 import { JOURNAL_DAYS_KEPT, journalOfPage } from "../../store/history/journal.ts";
-import { BIN_MS, insertRollups, ROLLUP_MS, type RollupSource, rollupItem, rollupMarks } from "../../store/history/rollups.ts";
+import {
+  BIN_MS,
+  insertRollups,
+  ROLLUP_MS,
+  type RollupSource,
+  rollupItem,
+  rollupMarks,
+} from "../../store/history/rollups.ts";
 import { journalPages } from "../../store/pages/plan.ts";
 import type { Loaded } from "../load/load.ts";
 import type { SyncPorts } from "../sync-ports.ts";
@@ -12,7 +19,10 @@ import { floatOf, parseQuantity } from "../../model/quantity.ts";
 import { shortMetricName } from "../../policy/shared/scale-sentence.ts";
 import { LANES, laneOfReason } from "../../report/reasons/lanes.ts";
 
-/** By then every sync of the time has written its journal, or has died: none lives longer than a minute. */
+/**
+ * By then every sync of the time has written its journal, or has died: none lives longer than a
+ * minute.
+ */
 const SETTLED_MS = 10 * 60_000;
 /** The oldest part of the journal may expire while it is read. */
 const REACH_MS = (JOURNAL_DAYS_KEPT - 1) * 86_400_000;
@@ -24,16 +34,26 @@ export interface RolledUp {
   readonly failure?: string;
 }
 
-/** The time up to which an environment knows that everything of a partition is rolled up. It only saves reads. */
+/**
+ * The time up to which an environment knows that everything of a partition is rolled up. It only
+ * saves reads.
+ */
 const knownMs = new WeakMap<WarmCache, Map<string, number>>();
 
 /**
- * Rolls up one journal page of six hours that is not rolled up yet, the oldest first: five minutes of each autoscaler become one sample, which stays as long as the scale events. It comes after
- * the release, once a minute at most, and decides nothing: a sync that dies here, or comes late, leaves the work to the next one, and a repeat inserts the same items. Never throws.
+ * Rolls up one journal page of six hours that is not rolled up yet, the oldest first: five minutes
+ * of each autoscaler become one sample, which stays as long as the scale events. It comes after the
+ * release, once a minute at most, and decides nothing: a sync that dies here, or comes late, leaves
+ * the work to the next one, and a repeat inserts the same items. Never throws.
  */
-export const rollUp = async (ports: SyncPorts, partition: PartitionRef, { loaded, pages, startMs }: Turn): Promise<RolledUp> => {
+export const rollUp = async (
+  ports: SyncPorts,
+  partition: PartitionRef,
+  { loaded, pages, startMs }: Turn,
+): Promise<RolledUp> => {
   const { nowMs, head } = loaded;
-  const opensMinute = Math.floor(nowMs / JOURNAL_EVERY_MS) > Math.floor(head.nowMs / JOURNAL_EVERY_MS);
+  const opensMinute =
+    Math.floor(nowMs / JOURNAL_EVERY_MS) > Math.floor(head.nowMs / JOURNAL_EVERY_MS);
   if (!opensMinute || ports.tables.clock() - startMs > SYNC_MS_MAX) return {};
   try {
     const source = await nextSource(ports, partition, { loaded, pages });
@@ -60,8 +80,13 @@ const nextSource = async (
   const endMs = Math.floor((nowMs - SETTLED_MS) / ROLLUP_MS) * ROLLUP_MS;
   const known = knownOf(cache);
   const key = `${partition.cluster}/${partition.partition}`;
-  const createdMs = Math.min(...specs.all.flatMap((spec) => (spec.kind === "unreadable" ? [] : [spec.record.createdMs])));
-  const firstMs = Math.max(known.get(key) ?? 0, Math.floor(Math.max(createdMs, nowMs - REACH_MS) / ROLLUP_MS) * ROLLUP_MS);
+  const createdMs = Math.min(
+    ...specs.all.flatMap((spec) => (spec.kind === "unreadable" ? [] : [spec.record.createdMs])),
+  );
+  const firstMs = Math.max(
+    known.get(key) ?? 0,
+    Math.floor(Math.max(createdMs, nowMs - REACH_MS) / ROLLUP_MS) * ROLLUP_MS,
+  );
   if (!(firstMs < endMs)) return undefined;
   const marks = await rollupMarks(tables, partition, firstMs);
   for (let fromMs = firstMs; fromMs < endMs; fromMs += ROLLUP_MS) {
@@ -80,12 +105,22 @@ const knownOf = (cache: WarmCache): Map<string, number> => {
 
 const itemsOf = async ({ tables }: SyncPorts, source: RollupSource) => {
   const { partition, page, fromMs } = source;
-  const byUid = new Map<string, { readonly of: Parameters<typeof rollupItem>[1]; readonly bins: Map<number, Sample> }>();
-  for await (const { atMs, evaluations } of journalOfPage(tables, partition, { page, sinceMs: fromMs, untilMs: fromMs + ROLLUP_MS - 1 })) {
+  const byUid = new Map<
+    string,
+    { readonly of: Parameters<typeof rollupItem>[1]; readonly bins: Map<number, Sample> }
+  >();
+  for await (const { atMs, evaluations } of journalOfPage(tables, partition, {
+    page,
+    sinceMs: fromMs,
+    untilMs: fromMs + ROLLUP_MS - 1,
+  })) {
     const bin = Math.floor((atMs - fromMs) / BIN_MS);
     for (const evaluation of evaluations) {
       const { uid, namespace, name } = evaluation;
-      const rolled = byUid.get(uid) ?? { of: { cluster: partition.cluster, namespace, name, uid }, bins: new Map() };
+      const rolled = byUid.get(uid) ?? {
+        of: { cluster: partition.cluster, namespace, name, uid },
+        bins: new Map(),
+      };
       byUid.set(uid, rolled);
       const sample = sampleOf(atMs, evaluation);
       const before = rolled.bins.get(bin);
@@ -115,7 +150,13 @@ export const sampleOf = (atMs: number, evaluation: Evaluation): Sample => {
 };
 
 /** What was wanted before and after windows and limits; nothing where nothing was decided. */
-const countsOf = ({ failed, steps, withoutHold, from, to }: Evaluation): Pick<Sample, "wanted" | "desired"> => {
+const countsOf = ({
+  failed,
+  steps,
+  withoutHold,
+  from,
+  to,
+}: Evaluation): Pick<Sample, "wanted" | "desired"> => {
   if (failed) return {};
   const wanted = steps.find(({ step }) => step === "propose" || step === "combine")?.after;
   const desired = withoutHold?.to ?? to ?? from;
@@ -128,16 +169,32 @@ const metricOf = (metric: MetricOutcome): SampleMetric => {
   const name = shortMetricName(metric.name);
   if (metric.kind === "failed") return { name };
   const ratio = ratioOf(metric);
-  return { name, value: metric.value, target: metric.target, ...(ratio !== undefined && { ratio: Number(ratio.toFixed(DIGITS)) }) };
+  return {
+    name,
+    value: metric.value,
+    target: metric.target,
+    ...(ratio !== undefined && { ratio: Number(ratio.toFixed(DIGITS)) }),
+  };
 };
 
 /** Value ÷ target of a measured metric; of two watermarks the high one counts. */
-export const ratioOf = (metric: { readonly ratio?: number; readonly value: string; readonly target: string }): number | undefined =>
-  metric.ratio ?? shareOfHigh(metric);
+export const ratioOf = (metric: {
+  readonly ratio?: number;
+  readonly value: string;
+  readonly target: string;
+}): number | undefined => metric.ratio ?? shareOfHigh(metric);
 
 /** Two watermarks have no one ratio: the value is compared with the high one. */
-const shareOfHigh = ({ value, target }: { readonly value: string; readonly target: string }): number | undefined => {
-  const [at, high] = [value, target.split("..").at(-1) ?? ""].map((text) => parseQuantity(text.replace("%", "")));
+const shareOfHigh = ({
+  value,
+  target,
+}: {
+  readonly value: string;
+  readonly target: string;
+}): number | undefined => {
+  const [at, high] = [value, target.split("..").at(-1) ?? ""].map((text) =>
+    parseQuantity(text.replace("%", "")),
+  );
   const bound = high && floatOf(high);
   return at && bound ? floatOf(at) / bound : undefined;
 };
@@ -147,7 +204,9 @@ const laneOf = ({ kind, failed, because, steps }: Evaluation): Lane | undefined 
   const hold = kind === "hold" ? laneOfReason(because.reason) : undefined;
   if (hold) return hold;
   if (failed) return "other";
-  const limit = steps.findLast((step) => step.limit !== undefined && step.before !== step.after)?.limit;
+  const limit = steps.findLast(
+    (step) => step.limit !== undefined && step.before !== step.after,
+  )?.limit;
   return limit && laneOfReason(limit.reason);
 };
 

@@ -1,6 +1,12 @@
 import { mapYielding } from "../../cluster/map-yielding.ts";
 import type { Because } from "../../model/decision.ts";
-import { encodeIntent, bytesOf, entryBytes, HEAD_ENTRIES_BYTES_MAX, type IntentBodies } from "../../store/head/intent-codec.ts";
+import {
+  encodeIntent,
+  bytesOf,
+  entryBytes,
+  HEAD_ENTRIES_BYTES_MAX,
+  type IntentBodies,
+} from "../../store/head/intent-codec.ts";
 import type { HoldVerdict, ScaleVerdict } from "../decide/decide.ts";
 import { newestRun } from "../load/stored-windows.ts";
 import { deadlineOf, type Timing } from "../../plan/message.ts";
@@ -40,20 +46,31 @@ const intendedOf = (verdict: ScaleVerdict, epoch: number, timing: Timing): Inten
   return { verdict, intent };
 };
 
-/** The order of scales where not all can be made: scales up before scales down, the largest factor first, then by id. */
+/**
+ * The order of scales where not all can be made: scales up before scales down, the largest factor
+ * first, then by id.
+ */
 const byUrgency = (one: Intended, other: Intended): number => {
-  const factor = ({ intent }: Intended): number => (intent.to > intent.from ? intent.to / Math.max(1, intent.from) : 0);
+  const factor = ({ intent }: Intended): number =>
+    intent.to > intent.from ? intent.to / Math.max(1, intent.from) : 0;
   return factor(other) - factor(one) || (one.intent.id < other.intent.id ? -1 : 1);
 };
 
 /** The intents of all decided scales, the most urgent first. */
-export const intendedScales = (verdicts: readonly ScaleVerdict[], epoch: number, timing: Timing): readonly Intended[] =>
+export const intendedScales = (
+  verdicts: readonly ScaleVerdict[],
+  epoch: number,
+  timing: Timing,
+): readonly Intended[] =>
   verdicts.map((verdict) => intendedOf(verdict, epoch, timing)).sort(byUrgency);
 
 /** Intents that are packed in one turn of the event loop, some 0.1 ms each. */
 const INTENTS_A_TURN = 50;
 
-/** The scales of one wave, at most `most` and as many as the head has room for; and the entries of the head with theirs. */
+/**
+ * The scales of one wave, at most `most` and as many as the head has room for; and the entries of
+ * the head with theirs.
+ */
 export const fitting = async (
   wanted: readonly Intended[],
   entries: IntentBodies,
@@ -76,8 +93,14 @@ export const fitting = async (
   return { wave, bodies };
 };
 
-/** The verdict on a scale that this sync does not make. What was seen beside the decision stays: what looks for other controllers have shown is stored from here. */
-export const heldBack = ({ read: _read, client: _client, ...verdict }: ScaleVerdict, because: Because): HoldVerdict => ({
+/**
+ * The verdict on a scale that this sync does not make. What was seen beside the decision stays:
+ * what looks for other controllers have shown is stored from here.
+ */
+export const heldBack = (
+  { read: _read, client: _client, ...verdict }: ScaleVerdict,
+  because: Because,
+): HoldVerdict => ({
   ...verdict,
   kind: "hold",
   because,

@@ -3,7 +3,10 @@ import { MAX_SOCKETS } from "../../cluster/request-limits.ts";
 /** How many writes are under way at once. The answers change it. */
 export interface WriteWidth {
   readonly now: () => number;
-  /** Takes one answer after `tookMs`; `throttled` means that the server answered 429. Returns the width from here on. */
+  /**
+   * Takes one answer after `tookMs`; `throttled` means that the server answered 429. Returns the
+   * width from here on.
+   */
   readonly answered: (throttled: boolean, tookMs: number) => number;
 }
 
@@ -11,18 +14,28 @@ export interface WriteWidth {
 const FIRST = 16;
 /** A write that waited for a connection would make its width look slow. */
 export const WIDTH_MAX = MAX_SOCKETS;
-/** The first answers at a new width are not judged, this many for each write under way: they wait for new connections. */
+/**
+ * The first answers at a new width are not judged, this many for each write under way: they wait
+ * for new connections.
+ */
 const START_ROUNDS = 1;
 /** A width is judged by this many answers for each write under way. */
 const ROUNDS = 3;
-/** A wider width must bring this factor more answers, or it only makes the server's queue longer. */
+/**
+ * A wider width must bring this factor more answers, or it only makes the server's queue longer.
+ */
 const GAIN = 1.15;
-/** Where answers take this many times as long as the quickest, the writes wait for each other already. */
+/**
+ * Where answers take this many times as long as the quickest, the writes wait for each other
+ * already.
+ */
 const QUEUED = 2.5;
 
 /**
- * Doubles the width while that makes the answers come faster and no queue shows, and stays at the fastest. A server near by is busy at 16 already; a server that is 50 ms away answers four times
- * as much at 64. After a 429 the width halves and stays there: a slower sync is better than refused scales.
+ * Doubles the width while that makes the answers come faster and no queue shows, and stays at the
+ * fastest. A server near by is busy at 16 already; a server that is 50 ms away answers four times
+ * as much at 64. After a 429 the width halves and stays there: a slower sync is better than refused
+ * scales.
  */
 export const writeWidth = (clock: () => number): WriteWidth => {
   let width = FIRST;
@@ -72,7 +85,10 @@ interface WavePace {
 /** The first wave is small, because the speed of the cluster is not known yet. */
 const FIRST_WAVE = 100;
 
-/** Allows as many scales as can be made until `softUntilMs` at the speed of the waves before. An intent for which no time is left would only end as refused. */
+/**
+ * Allows as many scales as can be made until `softUntilMs` at the speed of the waves before. An
+ * intent for which no time is left would only end as refused.
+ */
 export const wavePace = (clock: () => number, softUntilMs: number, perWave: number): WavePace => {
   let startMs = clock();
   let done = 0;
@@ -81,7 +97,9 @@ export const wavePace = (clock: () => number, softUntilMs: number, perWave: numb
       const leftMs = softUntilMs - clock();
       if (leftMs <= 0) return 0;
       const perMs = done / Math.max(1, clock() - startMs);
-      return done === 0 ? Math.min(FIRST_WAVE, perWave) : Math.min(perWave, Math.floor(perMs * leftMs));
+      return done === 0
+        ? Math.min(FIRST_WAVE, perWave)
+        : Math.min(perWave, Math.floor(perMs * leftMs));
     },
     made: (scales) => {
       done += scales;

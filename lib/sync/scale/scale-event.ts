@@ -6,11 +6,30 @@ import type { Intent, OutsideEventRecord, ScaleEventRecord } from "../../model/s
 /** What an event says of the attempt itself: most of an intent. */
 export type ScaleAttempt = Pick<
   Intent,
-  "id" | "uid" | "namespace" | "name" | "target" | "decidedMs" | "from" | "to" | "because" | "metrics" | "steps" | "specGeneration"
+  | "id"
+  | "uid"
+  | "namespace"
+  | "name"
+  | "target"
+  | "decidedMs"
+  | "from"
+  | "to"
+  | "because"
+  | "metrics"
+  | "steps"
+  | "specGeneration"
 >;
 
-/** The one constructor of scale events. Its key follows only from the intent, so that one intent has one event, whichever sync settles it and when. */
-export const scaleEvent = (partition: PartitionRef, attempt: ScaleAttempt, outcome: WriteOutcome, settledMs: number): ScaleEventRecord => ({
+/**
+ * The one constructor of scale events. Its key follows only from the intent, so that one intent has
+ * one event, whichever sync settles it and when.
+ */
+export const scaleEvent = (
+  partition: PartitionRef,
+  attempt: ScaleAttempt,
+  outcome: WriteOutcome,
+  settledMs: number,
+): ScaleEventRecord => ({
   id: attempt.id,
   uid: attempt.uid,
   cluster: partition.cluster,
@@ -33,9 +52,14 @@ export const scaleEvent = (partition: PartitionRef, attempt: ScaleAttempt, outco
 
 /** The outcome of a stored event. */
 export const outcomeOfEvent = (event: ScaleEventRecord): WriteOutcome =>
-  event.outcome === "applied" ? { kind: "applied" } : { kind: event.outcome, message: event.detail ?? "" };
+  event.outcome === "applied"
+    ? { kind: "applied" }
+    : { kind: event.outcome, message: event.detail ?? "" };
 
-/** A change of a count that this stack did not make: by another controller, another stack, or a person. */
+/**
+ * A change of a count that this stack did not make: by another controller, another stack, or a
+ * person.
+ */
 export interface OutsideScale {
   readonly id: string;
   readonly from: number;
@@ -46,12 +70,17 @@ export interface OutsideScale {
   readonly beside: boolean;
 }
 
-/** Reasons of changes that this stack did not make. Every rule counts those beside another controller; only the native rules count the others. */
+/**
+ * Reasons of changes that this stack did not make. Every rule counts those beside another
+ * controller; only the native rules count the others.
+ */
 export const CHANGED_OUTSIDE = "ChangedOutside";
 export const CHANGED_BESIDE = "ChangedBeside";
 
 /**
- * The event of a change that this stack did not make. `sinceMs` is the last completed sync that left the count: the same for every sync that finds the change, so that it is one event. It was seen at `settledMs`.
+ * The event of a change that this stack did not make. `sinceMs` is the last completed sync that
+ * left the count: the same for every sync that finds the change, so that it is one event. It was
+ * seen at `settledMs`.
  */
 export const outsideEvent = (
   partition: PartitionRef,

@@ -47,8 +47,9 @@ export const uncountedOf = (
 });
 
 /**
- * Settles what earlier syncs left: intents whose deadline has passed get their event, and scales that have an event are only counted. It comes before the first write to the cluster.
- * Throws when history cannot be written.
+ * Settles what earlier syncs left: intents whose deadline has passed get their event, and scales
+ * that have an event are only counted. It comes before the first write to the cluster. Throws when
+ * history cannot be written.
  */
 export const settleEarlier = async (
   ports: SyncPorts,
@@ -61,7 +62,8 @@ export const settleEarlier = async (
     const outcome = settledLate(intent, loaded, context.late);
     return outcome ? [{ intent, event: scaleEvent(message, intent, outcome, nowMs) }] : [];
   });
-  // On doubt, hold: when history cannot be written this throws, the intents stay open, and their workloads hold until it can be written.
+  // On doubt, hold: when history cannot be written this throws, the intents stay open, and their
+  // workloads hold until it can be written.
   const stored = await insertEvents(
     ports.insert,
     ended.map(({ event }) => event),
@@ -71,23 +73,38 @@ export const settleEarlier = async (
     const event = events.get(intent.id) ?? own;
     return { scale: uncountedOf(intent, event), event };
   });
-  const isCounted = ({ uid }: UncountedScale): boolean => pageOfUid(loaded, uid)?.kind !== "unreadable";
+  const isCounted = ({ uid }: UncountedScale): boolean =>
+    pageOfUid(loaded, uid)?.kind !== "unreadable";
   return {
     late: [...late, ...(await withEvents(ports, loaded, head.uncounted.filter(isCounted)))],
-    open: head.intents.filter(({ id }) => !events.has(id)).map((intent) => lookedAt(intent, nowMs, context.late)),
+    open: head.intents
+      .filter(({ id }) => !events.has(id))
+      .map((intent) => lookedAt(intent, nowMs, context.late)),
     uncounted: head.uncounted.filter((scale) => !isCounted(scale)),
   };
 };
 
 const PARALLEL = 16;
 
-/** The scales with their events. This sync reports them, because the sync that made them died before its report. */
-const withEvents = async (ports: SyncPorts, { specs }: Loaded, scales: readonly UncountedScale[]): Promise<readonly LateScale[]> => {
+/**
+ * The scales with their events. This sync reports them, because the sync that made them died before
+ * its report.
+ */
+const withEvents = async (
+  ports: SyncPorts,
+  { specs }: Loaded,
+  scales: readonly UncountedScale[],
+): Promise<readonly LateScale[]> => {
   if (scales.length === 0) return [];
-  const records = new Map(specs.all.flatMap((spec) => (spec.kind === "unreadable" ? [] : [[spec.record.uid, spec.record] as const])));
+  const records = new Map(
+    specs.all.flatMap((spec) =>
+      spec.kind === "unreadable" ? [] : [[spec.record.uid, spec.record] as const],
+    ),
+  );
   return mapWithLimit(scales, PARALLEL, async (scale) => {
     const record = records.get(scale.uid);
-    const event = record && (await readEvent(ports.tables, record, { atMs: scale.decidedMs, id: scale.id }));
+    const event =
+      record && (await readEvent(ports.tables, record, { atMs: scale.decidedMs, id: scale.id }));
     return event ? { scale, event } : { scale };
   });
 };

@@ -3,7 +3,12 @@ import { mapYielding } from "../../cluster/map-yielding.ts";
 import type { Because } from "../../model/decision.ts";
 import type { AutoscalerUid } from "../../model/ids.ts";
 import { intentTooLarge, scaleWaits } from "../../report/holds.ts";
-import { fitsIntent, INTENT_BYTES_MAX, intentBodies, encodeUncounted } from "../../store/head/intent-codec.ts";
+import {
+  fitsIntent,
+  INTENT_BYTES_MAX,
+  intentBodies,
+  encodeUncounted,
+} from "../../store/head/intent-codec.ts";
 import { storeIntents } from "../../store/head/store-intents.ts";
 import { insertEvents } from "../../store/history/events.ts";
 import { STATEMENTS_MAX, type InsertHistory } from "../../store/history/item.ts";
@@ -38,7 +43,10 @@ interface WaveContext {
  *   open: 500    settled       open: 500 more; the first 500 stay as uncounted scales, until the release names pages that count them
  */
 
-/** Makes the decided scales in as many waves as there is time for, and then those that are decided later. Each wave stores the intents of some scales, writes these, and inserts their events. */
+/**
+ * Makes the decided scales in as many waves as there is time for, and then those that are decided
+ * later. Each wave stores the intents of some scales, writes these, and inserts their events.
+ */
 export const makeWaves = async (
   ports: SyncPorts,
   holder: LeaseHolder,
@@ -84,9 +92,13 @@ export const makeWaves = async (
       await add(decided);
       continue;
     }
-    holder.lease = await timer.phase("intend", storeIntents(ports.tables, holder.lease, bodies, loaded.nowMs));
+    holder.lease = await timer.phase(
+      "intend",
+      storeIntents(ports.tables, holder.lease, bodies, loaded.nowMs),
+    );
     const made = await makeWave(ports, { ...context, width }, wave);
-    for (const { acted, event } of made.settled) bodies.set(event.id, encodeUncounted(uncountedOf(acted.intent, event)));
+    for (const { acted, event } of made.settled)
+      bodies.set(event.id, encodeUncounted(uncountedOf(acted.intent, event)));
     own.push(...made.settled);
     open.push(...made.open.map(({ intent }) => intent));
     pace.made(wave.length);
@@ -99,7 +111,10 @@ export const makeWaves = async (
     // An intent that is too large for any head holds its own autoscaler. The others scale.
     ...tooLarge.map(({ intent }) => [intent.uid, intentTooLarge(INTENT_BYTES_MAX)] as const),
   ]);
-  return { settled: { ...earlier, own, open }, verdicts: inOrder(verdicts, loaded).map((verdict) => afterWaves(verdict, holds)) };
+  return {
+    settled: { ...earlier, own, open },
+    verdicts: inOrder(verdicts, loaded).map((verdict) => afterWaves(verdict, holds)),
+  };
 };
 
 /** The verdicts in the order of the specs, whatever the round in which they were made. */
@@ -119,8 +134,15 @@ interface Wave {
   readonly open: readonly Acted[];
 }
 
-/** Writes the scales of one wave, and inserts each event as soon as its PUT is answered. Throws when history cannot be written: then no further PUT is sent, and no later wave begins. */
-const makeWave = async (ports: SyncPorts, context: WaveContext & { readonly width: WriteWidth }, wave: readonly Intended[]): Promise<Wave> => {
+/**
+ * Writes the scales of one wave, and inserts each event as soon as its PUT is answered. Throws when
+ * history cannot be written: then no further PUT is sent, and no later wave begins.
+ */
+const makeWave = async (
+  ports: SyncPorts,
+  context: WaveContext & { readonly width: WriteWidth },
+  wave: readonly Intended[],
+): Promise<Wave> => {
   const { message, softUntilMs, timer, width } = context;
   const batches = eventBatches(ports.insert);
   const onActed = ({ intent, outcome, atMs }: Acted): void => {
@@ -128,7 +150,10 @@ const makeWave = async (ports: SyncPorts, context: WaveContext & { readonly widt
   };
   const acting = act(ports, wave, { softUntilMs, width, onActed, isOver: batches.failed });
   // Waits for the events also where a write threw: no insert may be left under way.
-  const [acted, stored] = await Promise.allSettled([timer.phase("act", acting), acting.then(batches.done, batches.done)]);
+  const [acted, stored] = await Promise.allSettled([
+    timer.phase("act", acting),
+    acting.then(batches.done, batches.done),
+  ]);
   timer.mark("settle");
   if (acted.status === "rejected") throw acted.reason;
   if (stored.status === "rejected") throw stored.reason;
@@ -145,13 +170,19 @@ interface EventBatches {
   readonly add: (event: ScaleEventRecord) => void;
   /** True once history refused a batch. Then nothing more may be written to the cluster. */
   readonly failed: () => boolean;
-  /** Waits until all events are in history. Returns the stored events, which an earlier holder has stored where it was first. Throws when one could not be inserted. */
+  /**
+   * Waits until all events are in history. Returns the stored events, which an earlier holder has
+   * stored where it was first. Throws when one could not be inserted.
+   */
   readonly done: () => Promise<readonly ScaleEventRecord[]>;
 }
 
 /** As many as one request takes. */
 const BATCH = STATEMENTS_MAX;
-/** Requests under way. Four batches of 25 keep a fast engine on one core busy. The events of a cluster's day share one partition key, which takes a thousand writes a second. */
+/**
+ * Requests under way. Four batches of 25 keep a fast engine on one core busy. The events of a
+ * cluster's day share one partition key, which takes a thousand writes a second.
+ */
 const PARALLEL = 4;
 
 const eventBatches = (insert: InsertHistory): EventBatches => {

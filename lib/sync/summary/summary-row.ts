@@ -1,7 +1,12 @@
 import type { AutoscalerUid } from "../../model/ids.ts";
 import type { ProblemTimes, SummaryRow, SummaryTotals, IndexRow } from "../../model/summary.ts";
 import { askDialect } from "../../policy/dialects.ts";
-import { countsOf, type EvaluatedCounts, evaluatedState, heldBy } from "../../report/evaluation-state.ts";
+import {
+  countsOf,
+  type EvaluatedCounts,
+  evaluatedState,
+  heldBy,
+} from "../../report/evaluation-state.ts";
 import { metricText } from "../../report/metric-reading.ts";
 import { summaryKeyOf } from "../../store/summary/summary-codec.ts";
 import { isAtMax } from "../decide/evaluation.ts";
@@ -28,7 +33,10 @@ export interface RowSource {
 /** Targets that a table shows; the others are counted, as kubectl does. */
 const TARGETS_SHOWN = 2;
 
-/** A row without the targets. They move in every sync, so that they are no change that a reader must see at once. */
+/**
+ * A row without the targets. They move in every sync, so that they are no change that a reader must
+ * see at once.
+ */
 export type BareRow = Omit<SummaryRow, "targets" | "moreTargets" | "missing">;
 
 export const bareRowOf = (source: RowSource): BareRow => {
@@ -64,7 +72,8 @@ const addBounds = (row: Making, { bounds }: Evaluation): void => {
   if (!bounds) return;
   if (bounds.minBy) row.min = bounds.min;
   if (bounds.maxBy) row.max = bounds.max;
-  if (bounds.minBy?.kind === "override" || bounds.maxBy?.kind === "override" || bounds.holds) row.overridden = true;
+  if (bounds.minBy?.kind === "override" || bounds.maxBy?.kind === "override" || bounds.holds)
+    row.overridden = true;
 };
 
 /** What the series of `/metrics` follow from beside the counts. */
@@ -74,15 +83,24 @@ const addMarks = (row: Making, source: RowSource): void => {
 };
 
 const isSwitchedOff = ({ failed, status }: Evaluation): boolean =>
-  !failed && status !== undefined && status.conditions.some((condition) => condition.type === "ScalingActive" && condition.status === "False");
+  !failed &&
+  status !== undefined &&
+  status.conditions.some(
+    (condition) => condition.type === "ScalingActive" && condition.status === "False",
+  );
 
 const hasBands = ({ autoscaler, evaluation }: RowSource): boolean =>
-  evaluation.gauges !== undefined || (autoscaler.kind === "ready" && askDialect(autoscaler.spec, ({ explains }) => explains.publishesBands));
+  evaluation.gauges !== undefined ||
+  (autoscaler.kind === "ready" &&
+    askDialect(autoscaler.spec, ({ explains }) => explains.publishesBands));
 
 const NO_COUNTS: EvaluatedCounts = {};
 
 /** The whole row: the one that is written, once a minute or where it changed. */
-export const withTargets = (row: BareRow, { autoscaler, evaluation, failures }: RowSource): SummaryRow => {
+export const withTargets = (
+  row: BareRow,
+  { autoscaler, evaluation, failures }: RowSource,
+): SummaryRow => {
   const readings = failures.guarded(
     evaluation.uid,
     () => metricReadings(autoscaler.kind === "ready" ? autoscaler.spec : undefined, evaluation),
@@ -99,14 +117,20 @@ export const withTargets = (row: BareRow, { autoscaler, evaluation, failures }: 
 
 const NOTHING_SCALED: Omit<ScaleTotals, "epoch"> = { ups: 0, added: 0, downs: 0, removed: 0 };
 
-/** Scales that were made are counted by the windows page; only the summary counts the refused ones. */
+/**
+ * Scales that were made are counted by the windows page; only the summary counts the refused ones.
+ */
 const totalsOf = ({ evaluation, before, ended }: RowSource): SummaryTotals | undefined => {
   if (!evaluation.totals && !before?.totals && ended.length === 0) return undefined;
   const { ups, added, downs, removed } = evaluation.totals ?? NOTHING_SCALED;
   const refused = ended.filter(({ outcome }) => outcome === "refused");
-  const refusedUps = (before?.totals?.refusedUps ?? 0) + refused.filter(({ from, to }) => to > from).length;
-  const refusedDowns = (before?.totals?.refusedDowns ?? 0) + refused.filter(({ from, to }) => to < from).length;
-  return ups + downs + refusedUps + refusedDowns > 0 ? { ups, added, downs, removed, refusedUps, refusedDowns } : undefined;
+  const refusedUps =
+    (before?.totals?.refusedUps ?? 0) + refused.filter(({ from, to }) => to > from).length;
+  const refusedDowns =
+    (before?.totals?.refusedDowns ?? 0) + refused.filter(({ from, to }) => to < from).length;
+  return ups + downs + refusedUps + refusedDowns > 0
+    ? { ups, added, downs, removed, refusedUps, refusedDowns }
+    : undefined;
 };
 
 /** A problem that goes on keeps its time. */
@@ -118,7 +142,10 @@ const problemTimes = (source: RowSource): ProblemTimes | undefined => {
   return Object.fromEntries(present.map((kind) => [kind, before?.since?.[kind] ?? nowMs]));
 };
 
-/** A scale was refused, in this sync or before one that could not decide or wants another count still. */
+/**
+ * A scale was refused, in this sync or before one that could not decide or wants another count
+ * still.
+ */
 const isRefused = ({ evaluation, before, ended }: RowSource): boolean => {
   const newest = ended.at(-1);
   if (newest) return newest.outcome === "refused";
@@ -135,18 +162,48 @@ const HAS_PROBLEM: Readonly<Record<keyof ProblemTimes, (source: RowSource) => bo
   atMax: ({ evaluation }) => isAtMax(evaluation),
 };
 
-/** True where a reader of tables sees the same. The targets move in every sync, and are written once a minute. */
+/**
+ * True where a reader of tables sees the same. The targets move in every sync, and are written once
+ * a minute.
+ */
 export const isSameRow = (one: BareRow, other: SummaryRow | undefined): boolean =>
   other !== undefined &&
   SHOWN.every((field) => one[field] === other[field]) &&
   seconds(one.lastScaleMs ?? 0) === seconds(other.lastScaleMs ?? 0) &&
   isSameTotals(one.totals, other.totals) &&
-  PROBLEMS.every((problem) => (one.since?.[problem] === undefined) === (other.since?.[problem] === undefined));
+  PROBLEMS.every(
+    (problem) => (one.since?.[problem] === undefined) === (other.since?.[problem] === undefined),
+  );
 
 /** Every row of each sync passes here, so the fields are compared and not their texts. */
-const SHOWN = ["key", "state", "heldBy", "reason", "current", "unreadMs", "desired", "min", "max", "overridden", "switchedOff", "hasBands"] as const;
-const PROBLEMS = ["refused", "failing", "unmeasured", "atMax"] as const satisfies readonly (keyof ProblemTimes)[];
-const TOTALS = ["ups", "added", "downs", "removed", "refusedUps", "refusedDowns"] as const satisfies readonly (keyof SummaryTotals)[];
+const SHOWN = [
+  "key",
+  "state",
+  "heldBy",
+  "reason",
+  "current",
+  "unreadMs",
+  "desired",
+  "min",
+  "max",
+  "overridden",
+  "switchedOff",
+  "hasBands",
+] as const;
+const PROBLEMS = [
+  "refused",
+  "failing",
+  "unmeasured",
+  "atMax",
+] as const satisfies readonly (keyof ProblemTimes)[];
+const TOTALS = [
+  "ups",
+  "added",
+  "downs",
+  "removed",
+  "refusedUps",
+  "refusedDowns",
+] as const satisfies readonly (keyof SummaryTotals)[];
 
 const isSameTotals = (one: SummaryTotals | undefined, other: SummaryTotals | undefined): boolean =>
   one === other || TOTALS.every((field) => one?.[field] === other?.[field]);
@@ -173,23 +230,44 @@ export const shownIn = ({ lastScaleMs = 0, since = {}, ...row }: SummaryRow): st
 const seconds = (ms: number): number => Math.floor(ms / 1_000);
 
 /** How scales ended in this sync, by autoscaler, in order of time. */
-export const endedScales = (scales: readonly (Ended & { readonly uid: AutoscalerUid })[]): ReadonlyMap<AutoscalerUid, readonly Ended[]> =>
-  Map.groupBy(scales, ({ uid }) => uid);
+export const endedScales = (
+  scales: readonly (Ended & { readonly uid: AutoscalerUid })[],
+): ReadonlyMap<AutoscalerUid, readonly Ended[]> => Map.groupBy(scales, ({ uid }) => uid);
 
 /** The row of an autoscaler as a sync or a reader has loaded it. */
 export const indexRowOf = (spec: LoadedSpec): IndexRow => {
   if (spec.kind === "unreadable") {
     const { namespace, name, uid = "", message } = spec;
-    return { namespace, name, uid, generation: 0, kind: "unknown kind", labels: {}, createdMs: 0, problem: message };
+    return {
+      namespace,
+      name,
+      uid,
+      generation: 0,
+      kind: "unknown kind",
+      labels: {},
+      createdMs: 0,
+      problem: message,
+    };
   }
   const { namespace, name, uid, generation, createdMs, paused, manifest } = spec.record;
-  const common = { namespace, name, uid, generation, createdMs, ...(paused && { paused }), ...namesIn(manifest) };
+  const common = {
+    namespace,
+    name,
+    uid,
+    generation,
+    createdMs,
+    ...(paused && { paused }),
+    ...namesIn(manifest),
+  };
   if (spec.kind === "invalid") return { ...common, problem: spec.message };
   const { owner, target, minReplicas, maxReplicas } = spec.spec;
   return { ...common, ...(owner !== undefined && { owner }), target, minReplicas, maxReplicas };
 };
 
-/** True where the rows of both are surely the same. Specs are read again once a minute, and as a rule none was edited. On doubt, false: the rows are made again and compared by their hash. */
+/**
+ * True where the rows of both are surely the same. Specs are read again once a minute, and as a
+ * rule none was edited. On doubt, false: the rows are made again and compared by their hash.
+ */
 export const hasSameIndex = (one: LoadedSpecs, other: LoadedSpecs): boolean =>
   one === other ||
   (one.specVersion === other.specVersion &&
@@ -210,8 +288,14 @@ const isSameSpec = (one: LoadedSpec, other: LoadedSpec | undefined): boolean =>
     one.record.paused === undefined &&
     other.record.paused === undefined);
 
-/** Kind and labels of a manifest. A manifest that is no JSON has neither: the conversion reports its problem. */
+/**
+ * Kind and labels of a manifest. A manifest that is no JSON has neither: the conversion reports its
+ * problem.
+ */
 const namesIn = (manifest: string): Pick<IndexRow, "kind" | "labels"> => {
   const { kind, metadata } = asObject(jsonIn(manifest));
-  return { kind: typeof kind === "string" ? kind : "unknown kind", labels: asTexts(asObject(metadata)["labels"]) };
+  return {
+    kind: typeof kind === "string" ? kind : "unknown kind",
+    labels: asTexts(asObject(metadata)["labels"]),
+  };
 };

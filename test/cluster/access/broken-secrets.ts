@@ -1,19 +1,38 @@
 import * as fc from "fast-check";
 import { stringify } from "yaml";
 
-/** Secrets of every form that were broken by a hand or an editor, each with a marker where its token, password or key stands. */
+/**
+ * Secrets of every form that were broken by a hand or an editor, each with a marker where its
+ * token, password or key stands.
+ */
 
-/** A part of every secret value. Two of it in a row occur nowhere else, and breaking the text at one place leaves others whole. */
+/**
+ * A part of every secret value. Two of it in a row occur nowhere else, and breaking the text at one
+ * place leaves others whole.
+ */
 export const MARKER = "Zq7";
 const SECRET = MARKER.repeat(8);
 const SERVER = "https://127.0.0.1:1";
-const CA = Buffer.from("-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n").toString("base64");
+const CA = Buffer.from("-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n").toString(
+  "base64",
+);
 
-type Value = string | number | boolean | null | readonly Value[] | { readonly [key: string]: Value };
+type Value =
+  | string
+  | number
+  | boolean
+  | null
+  | readonly Value[]
+  | { readonly [key: string]: Value };
 
 const shortForms: readonly Value[] = [
   { server: SERVER, caData: CA, token: SECRET },
-  { server: SERVER, caData: CA, clientCertData: CA, clientKeyData: Buffer.from(SECRET).toString("base64") + SECRET },
+  {
+    server: SERVER,
+    caData: CA,
+    clientCertData: CA,
+    clientKeyData: Buffer.from(SECRET).toString("base64") + SECRET,
+  },
 ];
 const users: readonly Value[] = [
   { token: SECRET },
@@ -33,7 +52,10 @@ const kubeconfigs = users.map(
   }),
 );
 
-/** A value of another type or at another place: a list around it, a key of the secret, the secret in place of a name. */
+/**
+ * A value of another type or at another place: a list around it, a key of the secret, the secret in
+ * place of a name.
+ */
 const misplaced: readonly ((value: Value) => Value)[] = [
   (value) => [value],
   () => SECRET,
@@ -46,7 +68,11 @@ const misplaced: readonly ((value: Value) => Value)[] = [
 ];
 
 /** Applies a change to the part that is reached by taking one child after the other. */
-const changedAt = (value: Value, steps: readonly number[], change: (value: Value) => Value): Value => {
+const changedAt = (
+  value: Value,
+  steps: readonly number[],
+  change: (value: Value) => Value,
+): Value => {
   const [step, ...rest] = steps;
   if (step === undefined || typeof value !== "object" || value === null) return change(value);
   if (Array.isArray(value)) {
@@ -55,13 +81,20 @@ const changedAt = (value: Value, steps: readonly number[], change: (value: Value
   }
   const keys = Object.keys(value);
   const chosen = keys[step % Math.max(1, keys.length)];
-  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, key === chosen ? changedAt(item, rest, change) : item]));
+  return Object.fromEntries(
+    Object.entries(value).map(([key, item]) => [
+      key,
+      key === chosen ? changedAt(item, rest, change) : item,
+    ]),
+  );
 };
 
 const documents: fc.Arbitrary<Value> = fc
   .tuple(
     fc.constantFrom(...shortForms, ...kubeconfigs),
-    fc.option(fc.tuple(fc.array(fc.nat(9), { maxLength: 5 }), fc.constantFrom(...misplaced)), { freq: 3 }),
+    fc.option(fc.tuple(fc.array(fc.nat(9), { maxLength: 5 }), fc.constantFrom(...misplaced)), {
+      freq: 3,
+    }),
   )
   .map(([value, change]) => (change ? changedAt(value, ...change) : value));
 
@@ -104,7 +137,11 @@ const INSERTED = [
 
 /** One slip of the hand in a text. `at` is a share of its length. */
 const slips = fc
-  .tuple(fc.nat(8), fc.double({ min: 0, max: 1, noNaN: true, maxExcluded: true }), fc.constantFrom(...INSERTED))
+  .tuple(
+    fc.nat(8),
+    fc.double({ min: 0, max: 1, noNaN: true, maxExcluded: true }),
+    fc.constantFrom(...INSERTED),
+  )
   .map(([kind, share, inserted]) => (text: string): string => {
     const at = Math.floor(share * text.length);
     const line = text.lastIndexOf("\n", at) + 1;

@@ -4,7 +4,12 @@ import { type Access, NOTHING_TRUSTED } from "../../../lib/cluster/access/access
 import { eksAccess } from "../../../lib/cluster/access/eks.ts";
 import type { AwsCredentials } from "../../../lib/aws/sha256.ts";
 import { eksToken } from "../../../lib/cluster/access/eks-token.ts";
-import { CLIENTS_LEAST, clusterClients, type ConnectOptions, connect } from "../../../lib/cluster/connect.ts";
+import {
+  CLIENTS_LEAST,
+  clusterClients,
+  type ConnectOptions,
+  connect,
+} from "../../../lib/cluster/connect.ts";
 import { clusterName, namespace } from "../../../lib/model/ids.ts";
 import type { Connection } from "../../../lib/model/records.ts";
 import { NOON } from "../../noon.ts";
@@ -22,12 +27,23 @@ const CREDENTIALS: AwsCredentials = {
 };
 const INPUT = { credentials: CREDENTIALS, clusterId: "prod", region: "eu-west-1", nowMs: NOON };
 
-const urlIn = (token: string): URL => new URL(Buffer.from(token.slice("k8s-aws-v1.".length), "base64url").toString("utf8"));
+const urlIn = (token: string): URL =>
+  new URL(Buffer.from(token.slice("k8s-aws-v1.".length), "base64url").toString("utf8"));
 
-/** Signature Version 4 for a presigned GET, written down again from its specification: what STS does to check it. */
-const signatureOf = (url: URL, { secretAccessKey }: AwsCredentials, headers: Readonly<Record<string, string>>): string => {
+/**
+ * Signature Version 4 for a presigned GET, written down again from its specification: what STS does
+ * to check it.
+ */
+const signatureOf = (
+  url: URL,
+  { secretAccessKey }: AwsCredentials,
+  headers: Readonly<Record<string, string>>,
+): string => {
   const encode = (text: string): string =>
-    encodeURIComponent(text).replace(/[!'()*]/g, (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`);
+    encodeURIComponent(text).replace(
+      /[!'()*]/g,
+      (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`,
+    );
   const query = [...url.searchParams]
     .filter(([key]) => key !== "X-Amz-Signature")
     .map(([key, value]) => `${encode(key)}=${encode(value)}`)
@@ -35,11 +51,23 @@ const signatureOf = (url: URL, { secretAccessKey }: AwsCredentials, headers: Rea
     .join("&");
   const names = Object.keys(headers).toSorted();
   const sha = (text: string): string => createHash("sha256").update(text).digest("hex");
-  const canonical = ["GET", "/", query, ...names.map((name) => `${name}:${headers[name]}`), "", names.join(";"), sha("")].join("\n");
+  const canonical = [
+    "GET",
+    "/",
+    query,
+    ...names.map((name) => `${name}:${headers[name]}`),
+    "",
+    names.join(";"),
+    sha(""),
+  ].join("\n");
   const date = url.searchParams.get("X-Amz-Date") ?? "";
   const scope = `${date.slice(0, 8)}/eu-west-1/sts/aws4_request`;
-  const hmac = (key: string | Buffer, text: string): Buffer => createHmac("sha256", key).update(text).digest();
-  const key = ["eu-west-1", "sts", "aws4_request"].reduce(hmac, hmac(`AWS4${secretAccessKey}`, date.slice(0, 8)));
+  const hmac = (key: string | Buffer, text: string): Buffer =>
+    createHmac("sha256", key).update(text).digest();
+  const key = ["eu-west-1", "sts", "aws4_request"].reduce(
+    hmac,
+    hmac(`AWS4${secretAccessKey}`, date.slice(0, 8)),
+  );
   return hmac(key, ["AWS4-HMAC-SHA256", date, scope, sha(canonical)].join("\n")).toString("hex");
 };
 
@@ -66,11 +94,15 @@ describe("eksToken()", () => {
     const url = urlIn(await eksToken(INPUT));
     const headers = { host: "sts.eu-west-1.amazonaws.com", "x-k8s-aws-id": "prod" };
     expect(url.searchParams.get("X-Amz-Signature")).toBe(signatureOf(url, CREDENTIALS, headers));
-    expect(url.searchParams.get("X-Amz-Signature")).not.toBe(signatureOf(url, CREDENTIALS, { ...headers, "x-k8s-aws-id": "staging" }));
+    expect(url.searchParams.get("X-Amz-Signature")).not.toBe(
+      signatureOf(url, CREDENTIALS, { ...headers, "x-k8s-aws-id": "staging" }),
+    );
   });
 
   it("asks STS in China at its own name", async () => {
-    expect(urlIn(await eksToken({ ...INPUT, region: "cn-north-1" })).hostname).toBe("sts.cn-north-1.amazonaws.com.cn");
+    expect(urlIn(await eksToken({ ...INPUT, region: "cn-north-1" })).hostname).toBe(
+      "sts.cn-north-1.amazonaws.com.cn",
+    );
   });
 });
 
@@ -87,10 +119,26 @@ describe("eksAccess()", () => {
   beforeEach(async () => {
     aws = await awsEndpoint();
     now = NOON;
-    described = { status: 200, body: { cluster: { name: "prod", endpoint: ENDPOINT, certificateAuthority: { data: ca }, status: "ACTIVE" } } };
+    described = {
+      status: 200,
+      body: {
+        cluster: {
+          name: "prod",
+          endpoint: ENDPOINT,
+          certificateAuthority: { data: ca },
+          status: "ACTIVE",
+        },
+      },
+    };
     assume = () => assumed(NOON + 3_600_000);
     aws.answer = ({ request }) =>
-      request.startsWith("GET ") ? { status: described.status, type: "application/json", body: JSON.stringify(described.body) } : assume();
+      request.startsWith("GET ")
+        ? {
+            status: described.status,
+            type: "application/json",
+            body: JSON.stringify(described.body),
+          }
+        : assume();
     vi.stubEnv("AWS_ACCESS_KEY_ID", CREDENTIALS.accessKeyId);
     vi.stubEnv("AWS_SECRET_ACCESS_KEY", CREDENTIALS.secretAccessKey);
     vi.stubEnv("AWS_SESSION_TOKEN", "");
@@ -107,44 +155,89 @@ describe("eksAccess()", () => {
   const connection = { kind: "eks", clusterId: "prod", region: "eu-west-1" } as const;
   const base64 = (text: string): string => Buffer.from(text).toString("base64");
   const access = (more: Partial<EksConnection> = {}) =>
-    eksAccess({ ...connection, ...more }, { cluster: "eu-1", clock: () => now, ownAddresses: false });
-  const tokenOf = async (from: Access): Promise<string> => String((await from.credentials()).headers["authorization"]).replace("Bearer ", "");
+    eksAccess(
+      { ...connection, ...more },
+      { cluster: "eu-1", clock: () => now, ownAddresses: false },
+    );
+  const tokenOf = async (from: Access): Promise<string> =>
+    String((await from.credentials()).headers["authorization"]).replace("Bearer ", "");
   const requests = (): readonly string[] => aws.calls.map(({ request }) => request);
   const assumed = (expires: number) => ({
     status: 200,
     type: "text/xml",
     body: `<AssumeRoleResponse xmlns="https://sts.amazonaws.com/doc/2011-06-15/"><AssumeRoleResult><Credentials><AccessKeyId>ASIAOTHER</AccessKeyId><SecretAccessKey>other</SecretAccessKey><SessionToken>session-${aws.calls.length}</SessionToken><Expiration>${new Date(expires).toISOString()}</Expiration></Credentials></AssumeRoleResult></AssumeRoleResponse>`,
   });
-  const refusal = (words: string) => ({ name: "TidemarkError", code: "cluster.access.eks", message: expect.stringContaining(words) });
+  const refusal = (words: string) => ({
+    name: "TidemarkError",
+    code: "cluster.access.eks",
+    message: expect.stringContaining(words),
+  });
 
   it("takes address and CA from AWS, and makes tokens of the environment's credentials without any other call", async () => {
     const own = await access();
-    expect(own).toMatchObject({ ca: Buffer.from(ca, "base64").toString("utf8"), rejectUnauthorized: true });
+    expect(own).toMatchObject({
+      ca: Buffer.from(ca, "base64").toString("utf8"),
+      rejectUnauthorized: true,
+    });
     expect(own.server.href).toBe(`${ENDPOINT.toLowerCase()}/`);
-    expect(urlIn(await tokenOf(own)).searchParams.get("X-Amz-Credential")).toContain("AKIDEXAMPLE/");
+    expect(urlIn(await tokenOf(own)).searchParams.get("X-Amz-Credential")).toContain(
+      "AKIDEXAMPLE/",
+    );
     expect(requests()).toEqual(["GET /clusters/prod"]);
     expect(aws.calls[0]?.authorization).toContain("/eu-west-1/eks/aws4_request");
   });
 
   it.each([
-    ["another endpoint", { endpoint: "https://attacker.example" }, "the given endpoint differs from the one that AWS gives; leave it out"],
-    ["another port", { endpoint: `${ENDPOINT}:444` }, "the given endpoint differs from the one that AWS gives"],
-    ["a user in the endpoint", { endpoint: ENDPOINT.replace("https://", "https://x@") }, "the given endpoint differs from the one that AWS gives"],
-    ["another CA", { caData: base64("the attacker's own") }, "the given CA differs from the one that AWS gives; leave it out"],
+    [
+      "another endpoint",
+      { endpoint: "https://attacker.example" },
+      "the given endpoint differs from the one that AWS gives; leave it out",
+    ],
+    [
+      "another port",
+      { endpoint: `${ENDPOINT}:444` },
+      "the given endpoint differs from the one that AWS gives",
+    ],
+    [
+      "a user in the endpoint",
+      { endpoint: ENDPOINT.replace("https://", "https://x@") },
+      "the given endpoint differs from the one that AWS gives",
+    ],
+    [
+      "another CA",
+      { caData: base64("the attacker's own") },
+      "the given CA differs from the one that AWS gives; leave it out",
+    ],
   ])("makes no token for a record with %s", async (_name, given, words) => {
-    await expect(access(given)).rejects.toMatchObject(refusal(`Cannot use EKS cluster "prod" in "eu-west-1" for cluster "eu-1": ${words}`));
+    await expect(access(given)).rejects.toMatchObject(
+      refusal(`Cannot use EKS cluster "prod" in "eu-west-1" for cluster "eu-1": ${words}`),
+    );
     expect(requests()).toEqual(["GET /clusters/prod"]);
   });
 
   it("goes on with a record that was stored with the endpoint and CA that AWS gives", async () => {
-    expect(await tokenOf(await access({ endpoint: ENDPOINT, caData: ca }))).toMatch(/^k8s-aws-v1\./);
+    expect(await tokenOf(await access({ endpoint: ENDPOINT, caData: ca }))).toMatch(
+      /^k8s-aws-v1\./,
+    );
   });
 
   it.each([
-    ["a region that leads elsewhere", { region: "attacker.example/#" }, 'its region must be one of AWS, such as "eu-west-1"'],
-    ["a region that is another host of AWS", { region: "s3-website-eu-west-1" }, "its region must be one of AWS"],
+    [
+      "a region that leads elsewhere",
+      { region: "attacker.example/#" },
+      'its region must be one of AWS, such as "eu-west-1"',
+    ],
+    [
+      "a region that is another host of AWS",
+      { region: "s3-website-eu-west-1" },
+      "its region must be one of AWS",
+    ],
     ["a region with an account", { region: "x@attacker.example" }, "its region must be one of AWS"],
-    ["a name that is a path", { clusterId: "../../other" }, "the name of an EKS cluster has letters, digits, - and _, at most 100"],
+    [
+      "a name that is a path",
+      { clusterId: "../../other" },
+      "the name of an EKS cluster has letters, digits, - and _, at most 100",
+    ],
     ["a role that is none", { roleArn: "arn:aws:iam::1:user/x" }, "its role must be an ARN"],
   ])("makes no call for %s", async (_name, given, words) => {
     await expect(access(given)).rejects.toMatchObject(refusal(words));
@@ -157,7 +250,11 @@ describe("eksAccess()", () => {
       { cluster: { name: "other", endpoint: ENDPOINT, certificateAuthority: { data: "x" } } },
       "EKS answered for another cluster",
     ],
-    ["has no endpoint yet", { cluster: { name: "prod", status: "CREATING" } }, "it has no endpoint yet, its status is CREATING"],
+    [
+      "has no endpoint yet",
+      { cluster: { name: "prod", status: "CREATING" } },
+      "it has no endpoint yet, its status is CREATING",
+    ],
     [
       "has a CA that is none",
       { cluster: { name: "prod", endpoint: ENDPOINT, certificateAuthority: { data: "QUFB" } } },
@@ -170,13 +267,19 @@ describe("eksAccess()", () => {
   });
 
   it.each([
-    [403, { message: "User is not authorized" }, "User is not authorized (eks:DescribeCluster is needed)"],
+    [
+      403,
+      { message: "User is not authorized" },
+      "User is not authorized (eks:DescribeCluster is needed)",
+    ],
     [404, { message: "No cluster found for name: prod." }, "No cluster found for name: prod."],
     [429, {}, "EKS answered 429"],
   ])("says why AWS does not describe the cluster: %s", async (status, body, words) => {
     described = { status, body };
     await expect(access()).rejects.toMatchObject(
-      refusal(`Cannot look up EKS cluster "prod" in "eu-west-1" for cluster "eu-1" as the environment's AWS credentials: ${words}`),
+      refusal(
+        `Cannot look up EKS cluster "prod" in "eu-west-1" for cluster "eu-1" as the environment's AWS credentials: ${words}`,
+      ),
     );
   });
 
@@ -194,12 +297,27 @@ describe("eksAccess()", () => {
   });
 
   it("refuses an endpoint of AWS that is an address of this machine", async () => {
-    described.body = { cluster: { name: "prod", endpoint: "https://169.254.169.254", certificateAuthority: { data: ca } } };
-    await expect(access()).rejects.toMatchObject(refusal("its endpoint is an address of this machine"));
+    described.body = {
+      cluster: {
+        name: "prod",
+        endpoint: "https://169.254.169.254",
+        certificateAuthority: { data: ca },
+      },
+    };
+    await expect(access()).rejects.toMatchObject(
+      refusal("its endpoint is an address of this machine"),
+    );
   });
 
   it("signs for the id of a cluster on Outposts, which AWS gives beside its name", async () => {
-    described.body = { cluster: { name: "prod", id: "0b2c-id", endpoint: ENDPOINT, certificateAuthority: { data: ca } } };
+    described.body = {
+      cluster: {
+        name: "prod",
+        id: "0b2c-id",
+        endpoint: ENDPOINT,
+        certificateAuthority: { data: ca },
+      },
+    };
     const local = await access();
     expect(local.described.tokenFor).toBe("0b2c-id");
   });
@@ -244,7 +362,15 @@ describe("eksAccess()", () => {
   it("gives the external id of the stack to the role of another account, and none where the stack has none", async () => {
     for (const externalId of [undefined, "tidemark-prod-7f3a"]) {
       aws.calls.length = 0;
-      await eksAccess({ ...connection, roleArn: ROLE }, { cluster: "eu-1", clock: () => now, ownAddresses: true, ...(externalId && { externalId }) });
+      await eksAccess(
+        { ...connection, roleArn: ROLE },
+        {
+          cluster: "eu-1",
+          clock: () => now,
+          ownAddresses: true,
+          ...(externalId && { externalId }),
+        },
+      );
       expect(new URLSearchParams(aws.calls[0]?.body).get("ExternalId")).toBe(externalId ?? null);
     }
   });
@@ -269,21 +395,44 @@ describe("eksAccess()", () => {
   it("never sends a token to the server that an editor named, and asks AWS once for each incarnation of a record", async () => {
     const [own, attacker] = await Promise.all([kubernetes(), kubernetes()]);
     own.collections.set("/apis/apps/v1/deployments", [workload("shop", "web")]);
-    described.body = { cluster: { name: "prod", endpoint: own.url, certificateAuthority: { data: base64(own.ca) } } };
-    const open = (one: Parameters<typeof connect>[0] & { readonly uid: string; readonly version: number }, options: ConnectOptions) =>
-      connect(one, options);
-    const clients = clusterClients({ clock: () => now, trusted: { ...NOTHING_TRUSTED, ownAddresses: true } }, open);
-    const record = { name: clusterName("eu-1"), uid: "uid-of-cluster", version: 1, connection } as const;
-    const stored = { ...record, connection: { ...connection, endpoint: attacker.url, caData: base64(attacker.ca) } };
-    await expect(clients.clientFor(stored)).rejects.toMatchObject(refusal("the given endpoint differs from the one that AWS gives"));
+    described.body = {
+      cluster: { name: "prod", endpoint: own.url, certificateAuthority: { data: base64(own.ca) } },
+    };
+    const open = (
+      one: Parameters<typeof connect>[0] & { readonly uid: string; readonly version: number },
+      options: ConnectOptions,
+    ) => connect(one, options);
+    const clients = clusterClients(
+      { clock: () => now, trusted: { ...NOTHING_TRUSTED, ownAddresses: true } },
+      open,
+    );
+    const record = {
+      name: clusterName("eu-1"),
+      uid: "uid-of-cluster",
+      version: 1,
+      connection,
+    } as const;
+    const stored = {
+      ...record,
+      connection: { ...connection, endpoint: attacker.url, caData: base64(attacker.ca) },
+    };
+    await expect(clients.clientFor(stored)).rejects.toMatchObject(
+      refusal("the given endpoint differs from the one that AWS gives"),
+    );
     const client = await clients.clientFor({ ...record, version: 2 });
-    expect(await client.readScale(namespace("shop"), deployment("web"), 3_000)).toMatchObject({ kind: "read" });
+    expect(await client.readScale(namespace("shop"), deployment("web"), 3_000)).toMatchObject({
+      kind: "read",
+    });
     expect(own.seen[0]?.headers.authorization).toMatch(/^Bearer k8s-aws-v1\./);
     expect(attacker.connections()).toBe(0);
     // The client makes way for others and is opened again: what AWS said is still known.
     for (let other = 0; other < CLIENTS_LEAST; other++) {
       await clients
-        .clientFor({ ...record, name: clusterName(`other-${other}`), connection: { kind: "secret", secretId: "none" } })
+        .clientFor({
+          ...record,
+          name: clusterName(`other-${other}`),
+          connection: { kind: "secret", secretId: "none" },
+        })
         .catch(() => undefined);
     }
     await clients.clientFor({ ...record, version: 2 });

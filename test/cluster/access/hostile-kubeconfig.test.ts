@@ -10,7 +10,10 @@ import { type AwsEndpoint, awsEndpoint } from "../stand-in/aws.ts";
 import { type Kubernetes, kubernetes, workload } from "../stand-in/kubernetes.ts";
 import { deployment } from "../stand-in/watched.ts";
 
-/** Kubeconfigs in a secret as an attacker would write them: each would run a program that leaves a file, or send the content of a file to the server. */
+/**
+ * Kubeconfigs in a secret as an attacker would write them: each would run a program that leaves a
+ * file, or send the content of a file to the server.
+ */
 let aws: AwsEndpoint;
 let server: Kubernetes;
 let folder: string;
@@ -46,11 +49,22 @@ const file = (name: string, text: string): string => {
 };
 const base64 = (text: string): string => Buffer.from(text).toString("base64");
 
-const kubeconfig = ({ user = {}, cluster = {}, context = {}, top = {}, unselected = {} }: Partial<Record<string, object>>) => ({
+const kubeconfig = ({
+  user = {},
+  cluster = {},
+  context = {},
+  top = {},
+  unselected = {},
+}: Partial<Record<string, object>>) => ({
   apiVersion: "v1",
   kind: "Config",
   "current-context": "main",
-  clusters: [{ name: "one", cluster: { server: server.url, "certificate-authority-data": base64(server.ca), ...cluster } }],
+  clusters: [
+    {
+      name: "one",
+      cluster: { server: server.url, "certificate-authority-data": base64(server.ca), ...cluster },
+    },
+  ],
   users: [
     { name: "me", user: { token: "t0ken", ...user } },
     { name: "not selected", user: { token: "t0ken", ...unselected } },
@@ -61,7 +75,11 @@ const kubeconfig = ({ user = {}, cluster = {}, context = {}, top = {}, unselecte
 
 /** Connects and reads a scale as the sync would; gives the message of what failed. */
 const attempt = async (content: string): Promise<string> => {
-  aws.answer = () => ({ status: 200, type: "application/x-amz-json-1.1", body: JSON.stringify({ Name: "tidemark/eu-1", SecretString: content }) });
+  aws.answer = () => ({
+    status: 200,
+    type: "application/x-amz-json-1.1",
+    body: JSON.stringify({ Name: "tidemark/eu-1", SecretString: content }),
+  });
   const trusted = { ...NOTHING_TRUSTED, ownAddresses: true };
   try {
     const client = await connect(
@@ -76,14 +94,31 @@ const attempt = async (content: string): Promise<string> => {
   }
 };
 
-const gcp = () => ({ name: "gcp", config: { "cmd-path": program, "cmd-args": "x", "token-key": "{.token}", "expiry-key": "{.expiry}" } });
-const exec = () => ({ apiVersion: "client.authentication.k8s.io/v1", command: program, interactiveMode: "Never" });
+const gcp = () => ({
+  name: "gcp",
+  config: {
+    "cmd-path": program,
+    "cmd-args": "x",
+    "token-key": "{.token}",
+    "expiry-key": "{.expiry}",
+  },
+});
+const exec = () => ({
+  apiVersion: "client.authentication.k8s.io/v1",
+  command: program,
+  interactiveMode: "Never",
+});
 
 describe("a kubeconfig in a secret", () => {
-  it("is used where it contains all that it needs", async () => expect(await attempt(stringify(kubeconfig({})))).toBe("read"));
+  it("is used where it contains all that it needs", async () =>
+    expect(await attempt(stringify(kubeconfig({})))).toBe("read"));
 
   it.each([
-    ["exec", () => ({ user: { exec: exec() } }), 'users[0].user has "exec", which would run a program'],
+    [
+      "exec",
+      () => ({ user: { exec: exec() } }),
+      'users[0].user has "exec", which would run a program',
+    ],
     [
       "auth-provider gcp",
       () => ({ user: { "auth-provider": gcp() } }),
@@ -101,49 +136,114 @@ describe("a kubeconfig in a secret", () => {
     ],
     [
       "auth-provider with a token file",
-      () => ({ user: { "auth-provider": { name: "tokenFile", config: { tokenFile: secretFile } } } }),
+      () => ({
+        user: { "auth-provider": { name: "tokenFile", config: { tokenFile: secretFile } } },
+      }),
       'users[0].user has "auth-provider", which would run a program or read a file',
     ],
-    ["tokenFile", () => ({ user: { tokenFile: secretFile } }), 'users[0].user has "tokenFile", which would read a file'],
-    ["token-file", () => ({ user: { "token-file": secretFile } }), 'users[0].user has "token-file", which would read a file'],
-    ["client-certificate", () => ({ user: { "client-certificate": secretFile } }), 'users[0].user has "client-certificate", which would read a file'],
-    ["client-key", () => ({ user: { "client-key": secretFile } }), 'users[0].user has "client-key", which would read a file'],
-    ["exec in a user that is not selected", () => ({ unselected: { exec: exec() } }), 'users[1].user has "exec", which would run a program'],
+    [
+      "tokenFile",
+      () => ({ user: { tokenFile: secretFile } }),
+      'users[0].user has "tokenFile", which would read a file',
+    ],
+    [
+      "token-file",
+      () => ({ user: { "token-file": secretFile } }),
+      'users[0].user has "token-file", which would read a file',
+    ],
+    [
+      "client-certificate",
+      () => ({ user: { "client-certificate": secretFile } }),
+      'users[0].user has "client-certificate", which would read a file',
+    ],
+    [
+      "client-key",
+      () => ({ user: { "client-key": secretFile } }),
+      'users[0].user has "client-key", which would read a file',
+    ],
+    [
+      "exec in a user that is not selected",
+      () => ({ unselected: { exec: exec() } }),
+      'users[1].user has "exec", which would run a program',
+    ],
     [
       "certificate-authority",
       () => ({ cluster: { "certificate-authority": secretFile } }),
       'clusters[0].cluster has "certificate-authority", which would read a file: give certificate-authority-data',
     ],
-    ["proxy-url", () => ({ cluster: { "proxy-url": "http://127.0.0.1:1" } }), 'clusters[0].cluster has "proxy-url", which is not supported'],
-    ["insecure-skip-tls-verify", () => ({ cluster: { "insecure-skip-tls-verify": true } }), "insecure-skip-tls-verify is not followed here"],
-    ["exec beside the name of a user", () => ({ top: { users: [{ name: "me", user: { token: "t" }, exec: exec() }] } }), 'users[0] has "exec"'],
-    ["exec in the context", () => ({ context: { exec: exec() } }), 'contexts[0].context has "exec"'],
+    [
+      "proxy-url",
+      () => ({ cluster: { "proxy-url": "http://127.0.0.1:1" } }),
+      'clusters[0].cluster has "proxy-url", which is not supported',
+    ],
+    [
+      "insecure-skip-tls-verify",
+      () => ({ cluster: { "insecure-skip-tls-verify": true } }),
+      "insecure-skip-tls-verify is not followed here",
+    ],
+    [
+      "exec beside the name of a user",
+      () => ({ top: { users: [{ name: "me", user: { token: "t" }, exec: exec() }] } }),
+      'users[0] has "exec"',
+    ],
+    [
+      "exec in the context",
+      () => ({ context: { exec: exec() } }),
+      'contexts[0].context has "exec"',
+    ],
     ["exec at the top", () => ({ top: { exec: exec() } }), 'it has "exec"'],
-    ["a field that is not known yet", () => ({ user: { runAfterLogin: program } }), "users[0].user has a field that is not allowed"],
-    ["a user that is a list", () => ({ top: { users: [{ name: "me", user: [{ exec: exec() }] }] } }), "users[0].user must be an object"],
+    [
+      "a field that is not known yet",
+      () => ({ user: { runAfterLogin: program } }),
+      "users[0].user has a field that is not allowed",
+    ],
+    [
+      "a user that is a list",
+      () => ({ top: { users: [{ name: "me", user: [{ exec: exec() }] }] } }),
+      "users[0].user must be an object",
+    ],
     [
       "a user behind __proto__",
-      () => ({ top: { users: [JSON.parse(`{"name":"me","user":{"token":"t"},"__proto__":{"exec":{"command":"${program}"}}}`)] } }),
+      () => ({
+        top: {
+          users: [
+            JSON.parse(
+              `{"name":"me","user":{"token":"t"},"__proto__":{"exec":{"command":"${program}"}}}`,
+            ),
+          ],
+        },
+      }),
       "users[0] has a field that is not allowed",
     ],
-  ])("with %s is refused by name, and no program ran and no file was read", async (_name, parts, words) => {
-    const hostile = kubeconfig(parts());
-    // Both forms of the text: they have parsers of their own.
-    for (const content of [JSON.stringify(hostile), stringify(hostile)]) {
-      expect(await attempt(content)).toContain(`Cannot use secret "tidemark/eu-1" for cluster "eu-1": ${words}`);
-    }
-    expect(existsSync(ran)).toBe(false);
-    expect(server.seen).toEqual([]);
-  });
+  ])(
+    "with %s is refused by name, and no program ran and no file was read",
+    async (_name, parts, words) => {
+      const hostile = kubeconfig(parts());
+      // Both forms of the text: they have parsers of their own.
+      for (const content of [JSON.stringify(hostile), stringify(hostile)]) {
+        expect(await attempt(content)).toContain(
+          `Cannot use secret "tidemark/eu-1" for cluster "eu-1": ${words}`,
+        );
+      }
+      expect(existsSync(ran)).toBe(false);
+      expect(server.seen).toEqual([]);
+    },
+  );
 
   it("with a tag that would make an object of a class is data or an error, and runs nothing", async () => {
-    const text = stringify(kubeconfig({})).replace("token: t0ken", `token: !!js/function "function(){ require('fs').writeFileSync('${ran}', '') }"`);
+    const text = stringify(kubeconfig({})).replace(
+      "token: t0ken",
+      `token: !!js/function "function(){ require('fs').writeFileSync('${ran}', '') }"`,
+    );
     expect(await attempt(text)).toContain("token must be printable ASCII");
     expect(existsSync(ran)).toBe(false);
   });
 
   it("with exec behind a merge key is refused", async () => {
-    const text = stringify(kubeconfig({})).replace("token: t0ken", `token: t0ken\n      <<: { exec: { command: ${program} } }`);
+    const text = stringify(kubeconfig({})).replace(
+      "token: t0ken",
+      `token: t0ken\n      <<: { exec: { command: ${program} } }`,
+    );
     expect(await attempt(text)).toContain("users[0].user has a field that is not allowed");
     expect(existsSync(ran)).toBe(false);
   });

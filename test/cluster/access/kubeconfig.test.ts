@@ -38,7 +38,16 @@ const kubeconfig = (user: object, cluster: object = {}, more: object = {}): stri
       apiVersion: "v1",
       kind: "Config",
       "current-context": "main",
-      clusters: [{ name: "one", cluster: { server: server.url, "certificate-authority-data": base64(server.ca), ...cluster } }],
+      clusters: [
+        {
+          name: "one",
+          cluster: {
+            server: server.url,
+            "certificate-authority-data": base64(server.ca),
+            ...cluster,
+          },
+        },
+      ],
       users: [{ name: "me", user }],
       contexts: [{ name: "main", context: { cluster: "one", user: "me" } }],
       ...more,
@@ -46,7 +55,10 @@ const kubeconfig = (user: object, cluster: object = {}, more: object = {}): stri
   );
 const client = (path: string, context?: string, trusted: Trusted = ON_THIS_MACHINE) =>
   connect(
-    { name: clusterName("eu-1"), connection: { kind: "kubeconfig", path, ...(context !== undefined && { context }) } },
+    {
+      name: clusterName("eu-1"),
+      connection: { kind: "kubeconfig", path, ...(context !== undefined && { context }) },
+    },
     { clock: Date.now, trusted },
   );
 const readWith = async (path: string, context?: string) => {
@@ -55,7 +67,11 @@ const readWith = async (path: string, context?: string) => {
   opened.close();
   return reading;
 };
-const refusal = (state: string) => ({ name: "TidemarkError", code: "cluster.access.kubeconfig", message: expect.stringContaining(state) });
+const refusal = (state: string) => ({
+  name: "TidemarkError",
+  code: "cluster.access.kubeconfig",
+  message: expect.stringContaining(state),
+});
 
 describe("a kubeconfig file, on one's own machine,", () => {
   it("connects with a token", async () => {
@@ -70,7 +86,11 @@ describe("a kubeconfig file, on one's own machine,", () => {
 
   it("connects with a client certificate", async () => {
     const { cert, key } = await server.authority.issue("tidemark");
-    expect(await readWith(kubeconfig({ "client-certificate-data": base64(cert), "client-key-data": base64(key) }))).toMatchObject({ kind: "read" });
+    expect(
+      await readWith(
+        kubeconfig({ "client-certificate-data": base64(cert), "client-key-data": base64(key) }),
+      ),
+    ).toMatchObject({ kind: "read" });
     expect(server.seen[0]?.clientName).toBe("tidemark");
   });
 
@@ -82,7 +102,9 @@ describe("a kubeconfig file, on one's own machine,", () => {
   it("connects with certificate and token files", async () => {
     file("ca.crt", server.ca);
     const path = kubeconfig(
-      { "auth-provider": { name: "tokenFile", config: { tokenFile: file("token", "from-a-file") } } },
+      {
+        "auth-provider": { name: "tokenFile", config: { tokenFile: file("token", "from-a-file") } },
+      },
       { "certificate-authority": "ca.crt", "certificate-authority-data": undefined },
     );
     expect(await readWith(path)).toMatchObject({ kind: "read" });
@@ -91,18 +113,33 @@ describe("a kubeconfig file, on one's own machine,", () => {
 
   it("runs an exec plugin once for calls that come together", async () => {
     const count = join(folder, "count");
-    const credential = JSON.stringify({ kind: "ExecCredential", status: { token: "from-a-program" } });
-    const plugin = file("plugin.sh", `#!/bin/sh\necho ran >> "${count}"\necho '${credential}'\n`, 0o700);
-    const path = kubeconfig({ exec: { apiVersion: "client.authentication.k8s.io/v1", command: plugin } });
+    const credential = JSON.stringify({
+      kind: "ExecCredential",
+      status: { token: "from-a-program" },
+    });
+    const plugin = file(
+      "plugin.sh",
+      `#!/bin/sh\necho ran >> "${count}"\necho '${credential}'\n`,
+      0o700,
+    );
+    const path = kubeconfig({
+      exec: { apiVersion: "client.authentication.k8s.io/v1", command: plugin },
+    });
     const opened = await client(path);
-    await Promise.all([1, 2, 3].map(() => opened.readScale(namespace("shop"), deployment("web"), 3_000)));
+    await Promise.all(
+      [1, 2, 3].map(() => opened.readScale(namespace("shop"), deployment("web"), 3_000)),
+    );
     opened.close();
-    expect(server.seen.map(({ headers }) => headers.authorization)).toEqual(Array.from({ length: 3 }, () => "Bearer from-a-program"));
+    expect(server.seen.map(({ headers }) => headers.authorization)).toEqual(
+      Array.from({ length: 3 }, () => "Bearer from-a-program"),
+    );
     expect(readFileSync(count, "utf8")).toBe("ran\n");
   });
 
   it("is refused inside functions, which have no code to read it", async () => {
-    await expect(client(kubeconfig({ token: "t0ken" }), undefined, NOTHING_TRUSTED)).rejects.toMatchObject(
+    await expect(
+      client(kubeconfig({ token: "t0ken" }), undefined, NOTHING_TRUSTED),
+    ).rejects.toMatchObject(
       refusal(
         'Cannot connect cluster "eu-1": a kubeconfig file is read only in the embedded run; put it into a secret, or connect the cluster as EKS',
       ),
@@ -111,23 +148,38 @@ describe("a kubeconfig file, on one's own machine,", () => {
 
   it("with an exec plugin that fails says so", async () => {
     const path = kubeconfig({
-      exec: { apiVersion: "client.authentication.k8s.io/v1", command: file("plugin.sh", "#!/bin/sh\necho 'sign in first' >&2\nexit 1\n", 0o700) },
+      exec: {
+        apiVersion: "client.authentication.k8s.io/v1",
+        command: file("plugin.sh", "#!/bin/sh\necho 'sign in first' >&2\nexit 1\n", 0o700),
+      },
     });
     await expect(client(path)).rejects.toMatchObject(refusal("sign in first"));
   });
 
   it("that skips TLS verification is followed", async () => {
-    const path = kubeconfig({ token: "t0ken" }, { "certificate-authority-data": undefined, "insecure-skip-tls-verify": true });
+    const path = kubeconfig(
+      { token: "t0ken" },
+      { "certificate-authority-data": undefined, "insecure-skip-tls-verify": true },
+    );
     expect(await readWith(path)).toMatchObject({ kind: "read" });
   });
 
   it("for plain http on loopback is followed", async () => {
     const plain = createServer((request, response) => {
-      response.end(JSON.stringify({ metadata: { uid: request.headers.authorization, resourceVersion: "1" } }));
+      response.end(
+        JSON.stringify({ metadata: { uid: request.headers.authorization, resourceVersion: "1" } }),
+      );
     });
     await new Promise<void>((ready) => plain.listen(0, "127.0.0.1", ready));
     const address = `http://127.0.0.1:${(plain.address() as AddressInfo).port}`;
-    const path = kubeconfig({ token: "t0ken" }, { server: address, "certificate-authority-data": undefined, "insecure-skip-tls-verify": true });
+    const path = kubeconfig(
+      { token: "t0ken" },
+      {
+        server: address,
+        "certificate-authority-data": undefined,
+        "insecure-skip-tls-verify": true,
+      },
+    );
     expect(await readWith(path)).toMatchObject({ kind: "read", uid: "Bearer t0ken" });
     plain.close();
   });
@@ -136,33 +188,68 @@ describe("a kubeconfig file, on one's own machine,", () => {
     const other = await kubernetes();
     const path = kubeconfig({ token: "t0ken" }, { "certificate-authority-data": base64(other.ca) });
     await other.close();
-    expect(await readWith(path)).toMatchObject({ kind: "failed", failure: { reason: "TlsVerificationFailed" } });
+    expect(await readWith(path)).toMatchObject({
+      kind: "failed",
+      failure: { reason: "TlsVerificationFailed" },
+    });
   });
 
   it.each([
-    ["a context that is not in it", {}, { "current-context": "other" }, 'its current-context is not in it, there are "main"'],
-    ["no context at all", {}, { "current-context": undefined, contexts: [] }, "its current-context is not in it, there are none"],
+    [
+      "a context that is not in it",
+      {},
+      { "current-context": "other" },
+      'its current-context is not in it, there are "main"',
+    ],
+    [
+      "no context at all",
+      {},
+      { "current-context": undefined, contexts: [] },
+      "its current-context is not in it, there are none",
+    ],
     ["a proxy", { "proxy-url": "http://proxy.example" }, {}, "proxy-url is not supported"],
-    ["a user that is not in it", {}, { users: [] }, "its current-context names a user that is not in it"],
-    ["a cluster that is not in it", {}, { clusters: [] }, "its current-context names a cluster that is not in it"],
+    [
+      "a user that is not in it",
+      {},
+      { users: [] },
+      "its current-context names a user that is not in it",
+    ],
+    [
+      "a cluster that is not in it",
+      {},
+      { clusters: [] },
+      "its current-context names a cluster that is not in it",
+    ],
   ])("with %s is refused", async (_name, cluster, more, state) => {
-    await expect(client(kubeconfig({ token: "t0ken" }, cluster, more))).rejects.toMatchObject(refusal(state));
+    await expect(client(kubeconfig({ token: "t0ken" }, cluster, more))).rejects.toMatchObject(
+      refusal(state),
+    );
   });
 
   it.each([
-    ["http://cluster.example", "its server must begin with https://: anything else would send the token in the clear"],
+    [
+      "http://cluster.example",
+      "its server must begin with https://: anything else would send the token in the clear",
+    ],
     ["ftp://cluster.example", "its server must begin with https://"],
     ["https://me:secret@cluster.example", "its server must have no user, no query and no fragment"],
     ["cluster", "its server is not a URL"],
   ])("with the server %s is refused", async (address, state) => {
-    const path = kubeconfig({ token: "t0ken" }, { server: address, "insecure-skip-tls-verify": true });
+    const path = kubeconfig(
+      { token: "t0ken" },
+      { server: address, "insecure-skip-tls-verify": true },
+    );
     await expect(client(path)).rejects.toMatchObject(refusal(state));
   });
 
   it("that is missing or no YAML is refused with its path", async () => {
-    await expect(client(join(folder, "nothing"))).rejects.toMatchObject(refusal("there is no such file"));
+    await expect(client(join(folder, "nothing"))).rejects.toMatchObject(
+      refusal("there is no such file"),
+    );
     await expect(client(file("config", "{{{"))).rejects.toMatchObject(
-      refusal(`Cannot use kubeconfig "${join(folder, "config")}" for cluster "eu-1": line 1, column `),
+      refusal(
+        `Cannot use kubeconfig "${join(folder, "config")}" for cluster "eu-1": line 1, column `,
+      ),
     );
   });
 

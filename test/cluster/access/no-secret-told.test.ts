@@ -27,7 +27,8 @@ afterAll(async () => {
 
 /** Everything that reached the process's output beside what was thrown. */
 let output: string[];
-const onWarning = (warning: Error): void => void output.push(inspect(warning, { depth: Infinity, showHidden: true }));
+const onWarning = (warning: Error): void =>
+  void output.push(inspect(warning, { depth: Infinity, showHidden: true }));
 beforeEach(() => {
   output = [];
   vi.stubEnv("AWS_ACCESS_KEY_ID", "AKIDEXAMPLE");
@@ -36,7 +37,9 @@ beforeEach(() => {
   vi.stubEnv("AWS_ENDPOINT_URL_SECRETS_MANAGER", aws.url);
   process.on("warning", onWarning);
   for (const method of ["log", "info", "warn", "error", "debug"] as const) {
-    vi.spyOn(console, method).mockImplementation((...told: readonly unknown[]) => void output.push(inspect(told, { depth: Infinity })));
+    vi.spyOn(console, method).mockImplementation(
+      (...told: readonly unknown[]) => void output.push(inspect(told, { depth: Infinity })),
+    );
   }
 });
 afterEach(() => {
@@ -45,10 +48,19 @@ afterEach(() => {
   vi.unstubAllEnvs();
 });
 
-/** What connecting and one read tell: the failure, or the error with its stack, its hidden fields and every cause. */
-const toldBy = async (connection: Connection, trusted = { ...NOTHING_TRUSTED, ownAddresses: true }): Promise<string> => {
+/**
+ * What connecting and one read tell: the failure, or the error with its stack, its hidden fields
+ * and every cause.
+ */
+const toldBy = async (
+  connection: Connection,
+  trusted = { ...NOTHING_TRUSTED, ownAddresses: true },
+): Promise<string> => {
   try {
-    const client = await connect({ name: clusterName("eu-1"), connection }, { clock: Date.now, trusted });
+    const client = await connect(
+      { name: clusterName("eu-1"), connection },
+      { clock: Date.now, trusted },
+    );
     const reading = await client.readScale(namespace("shop"), deployment("web"), 200);
     client.close();
     return inspect(reading, { depth: Infinity, showHidden: true });
@@ -78,11 +90,22 @@ describe("a broken secret", () => {
 
   it("is never quoted where the answer of Secrets Manager itself is cut off", async () => {
     await fc.assert(
-      fc.asyncProperty(brokenSecrets, fc.double({ min: 0, max: 1, noNaN: true }), async (content, share) => {
-        const body = JSON.stringify({ Name: "tidemark/eu-1", SecretString: `${MARKER}${content}` });
-        aws.answer = () => ({ status: 200, type: "application/x-amz-json-1.1", body: body.slice(0, Math.floor(share * body.length)) });
-        expect(await toldBy({ kind: "secret", secretId: "tidemark/eu-1" })).not.toContain(MARKER);
-      }),
+      fc.asyncProperty(
+        brokenSecrets,
+        fc.double({ min: 0, max: 1, noNaN: true }),
+        async (content, share) => {
+          const body = JSON.stringify({
+            Name: "tidemark/eu-1",
+            SecretString: `${MARKER}${content}`,
+          });
+          aws.answer = () => ({
+            status: 200,
+            type: "application/x-amz-json-1.1",
+            body: body.slice(0, Math.floor(share * body.length)),
+          });
+          expect(await toldBy({ kind: "secret", secretId: "tidemark/eu-1" })).not.toContain(MARKER);
+        },
+      ),
       runs(10),
     );
   }, 60_000);
@@ -91,8 +114,12 @@ describe("a broken secret", () => {
     const path = join(folder, "config");
     await fc.assert(
       fc.asyncProperty(
-        // Names of contexts are told there, and programs are run: neither of them is made of the secret.
-        brokenSecrets.filter((content) => !content.includes("exec") && !/name"?: *["']*Zq7|contexts"?: *[[{]*Zq7/.test(content)),
+        // Names of contexts are told there, and programs are run: neither of them is made of the
+        // secret.
+        brokenSecrets.filter(
+          (content) =>
+            !content.includes("exec") && !/name"?: *["']*Zq7|contexts"?: *[[{]*Zq7/.test(content),
+        ),
         async (content) => {
           writeFileSync(path, content);
           const told = await toldBy({ kind: "kubeconfig", path }, ON_THIS_MACHINE);

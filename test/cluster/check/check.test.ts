@@ -1,7 +1,15 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { OBSERVE_RULES, SCALE_RULES, STATUS_RULES } from "../../../lib/cluster/rights/rules.ts";
 import { json, status } from "../stand-in/server.ts";
-import { ALL_GROUPS, type AskedServer, askedServer, isPostTo, look, pointOf, troubles } from "./looked-at.ts";
+import {
+  ALL_GROUPS,
+  type AskedServer,
+  askedServer,
+  isPostTo,
+  look,
+  pointOf,
+  troubles,
+} from "./looked-at.ts";
 
 let server: AskedServer;
 beforeEach(async () => {
@@ -20,7 +28,9 @@ describe("a look at a cluster", () => {
     expect(pointOf(report, "version").message).toBe("v1.37.1");
     expect(pointOf(report, "user").message).toBe('"tidemark", in tidemark');
     expect(pointOf(report, "metrics.k8s.io").message).toBe("v1 answers");
-    const written = server.seen.filter(({ method, url }) => method !== "GET" && !/selfsubject(access)?reviews$/.test(url.pathname));
+    const written = server.seen.filter(
+      ({ method, url }) => method !== "GET" && !/selfsubject(access)?reviews$/.test(url.pathname),
+    );
     expect(written).toEqual([]);
   });
 
@@ -30,8 +40,11 @@ describe("a look at a cluster", () => {
     server.rights.length = 0;
     server.groups({ ...ALL_GROUPS, "tidemark.dev": ["v1"] });
     const { checks } = await look(server, { specsFromCluster: ["PodAutoscaler"] });
-    expect(checks.find(({ check }) => check === "podautoscalers.tidemark.dev")).toMatchObject({ result: "passed" });
-    const text = (group: string, resource: string, verb: string): string => `${verb} ${resource}.${group}`;
+    expect(checks.find(({ check }) => check === "podautoscalers.tidemark.dev")).toMatchObject({
+      result: "passed",
+    });
+    const text = (group: string, resource: string, verb: string): string =>
+      `${verb} ${resource}.${group}`;
     const asked = server.rights.map(({ group, resource, subresource, verb }) =>
       text(group, subresource === undefined ? resource : `${resource}/${subresource}`, verb),
     );
@@ -49,7 +62,9 @@ describe("a look at a cluster", () => {
     server.refuses = ({ group, verb }) => group === "argoproj.io" && verb === "update";
     const report = await look(server, { kinds: [{ group: "argoproj.io", plural: "rollouts" }] });
     expect(
-      server.rights.filter(({ group }) => group === "argoproj.io").map(({ resource, subresource, verb }) => [resource, subresource, verb]),
+      server.rights
+        .filter(({ group }) => group === "argoproj.io")
+        .map(({ resource, subresource, verb }) => [resource, subresource, verb]),
     ).toEqual([
       ["rollouts", "scale", "get"],
       ["rollouts", "scale", "update"],
@@ -67,7 +82,9 @@ describe("a look at a cluster", () => {
     const none = await look(server);
     expect(none.usable).toBe(false);
     expect(troubles(none)).toEqual(
-      ["deployments.apps", "statefulsets.apps", "replicasets.apps", "replicationcontrollers"].map((kind) => `failed ${kind}`),
+      ["deployments.apps", "statefulsets.apps", "replicasets.apps", "replicationcontrollers"].map(
+        (kind) => `failed ${kind}`,
+      ),
     );
     server.refuses = ({ resource }) => resource === "statefulsets";
     const some = await look(server);
@@ -81,23 +98,32 @@ describe("a look at a cluster", () => {
     server.refuses = ({ group, resource }) => group === "" && resource === "pods";
     const report = await look(server);
     expect([report.usable, troubles(report)]).toEqual([false, ["failed pods"]]);
-    expect(pointOf(report, "pods")).toMatchObject({ message: "not allowed: list pods; every metric would fail without it", fix: APPLY });
+    expect(pointOf(report, "pods")).toMatchObject({
+      message: "not allowed: list pods; every metric would fail without it",
+      fix: APPLY,
+    });
   });
 
   it("tells a user outside the group to join it", async () => {
-    server.documents.set(USER, { status: { userInfo: { username: "arn:aws:iam::1:role/x", groups: ["system:authenticated"] } } });
+    server.documents.set(USER, {
+      status: { userInfo: { username: "arn:aws:iam::1:role/x", groups: ["system:authenticated"] } },
+    });
     server.refuses = () => true;
     const report = await look(server);
     expect(pointOf(report, "user").message).toBe('"arn:aws:iam::1:role/x", in no group');
-    expect(pointOf(report, "pods").fix).toBe(`give the user the group "tidemark" (for EKS by its access entry), and ${APPLY}`);
+    expect(pointOf(report, "pods").fix).toBe(
+      `give the user the group "tidemark" (for EKS by its access entry), and ${APPLY}`,
+    );
   });
 
   it("asks in each namespace of the partitions where the whole cluster is refused, and names those that are missing", async () => {
-    server.refuses = ({ namespace, resource }) => namespace === undefined || (namespace === "cart" && resource === "deployments");
+    server.refuses = ({ namespace, resource }) =>
+      namespace === undefined || (namespace === "cart" && resource === "deployments");
     const report = await look(server, { namespaces: ["shop", "cart", "bank"] });
     expect([report.usable, troubles(report)]).toEqual([true, ["warning deployments.apps"]]);
     expect(pointOf(report, "deployments.apps")).toMatchObject({
-      message: "not allowed: get deployments.apps; list deployments.apps; update deployments/scale.apps, in namespace cart",
+      message:
+        "not allowed: get deployments.apps; list deployments.apps; update deployments/scale.apps, in namespace cart",
       fix: "apply the roles: tidemark cluster rbac --namespaces shop,cart,bank | kubectl apply -f -",
     });
     expect(server.paths()).toContain("GET /apis/metrics.k8s.io/v1/namespaces/shop/pods");
@@ -108,7 +134,9 @@ describe("a look at a cluster", () => {
     const namespaces = Array.from({ length: 25 }, (_, at) => `ns-${at}`);
     const report = await look(server, { namespaces });
     expect(troubles(report)).toEqual(["skipped namespaces"]);
-    expect(pointOf(report, "namespaces").message).toBe("rights were asked for in the first 20 namespaces, not in 5 more");
+    expect(pointOf(report, "namespaces").message).toBe(
+      "rights were asked for in the first 20 namespaces, not in 5 more",
+    );
     expect(new Set(server.rights.map(({ namespace }) => namespace)).size).toBe(21);
   });
 
@@ -119,7 +147,10 @@ describe("a look at a cluster", () => {
     });
     const report = await look(server);
     expect(report.usable).toBe(true);
-    expect(pointOf(report, "deployments.apps")).toMatchObject({ result: "warning", message: "could not be asked: no reviews for you" });
+    expect(pointOf(report, "deployments.apps")).toMatchObject({
+      result: "warning",
+      message: "could not be asked: no reviews for you",
+    });
   });
 });
 
@@ -138,7 +169,9 @@ describe("the metrics APIs", () => {
         "skipped datadogmonitors.datadoghq.com",
       ],
     ]);
-    expect(pointOf(report, "metrics.k8s.io").fix).toBe("install metrics-server where manifests name CPU or memory");
+    expect(pointOf(report, "metrics.k8s.io").fix).toBe(
+      "install metrics-server where manifests name CPU or memory",
+    );
   });
 
   it("warn where one is registered and its server is down, with the command that shows why", async () => {
@@ -151,7 +184,8 @@ describe("the metrics APIs", () => {
     expect(point).toEqual({
       check: "metrics.k8s.io",
       result: "warning",
-      message: "v1beta1 is served and does not answer: service unavailable; metrics of CPU and memory fail",
+      message:
+        "v1beta1 is served and does not answer: service unavailable; metrics of CPU and memory fail",
       fix: "look at the API: kubectl get apiservice v1beta1.metrics.k8s.io",
     });
   });
@@ -161,13 +195,16 @@ describe("the metrics APIs", () => {
     const report = await look(server);
     expect(troubles(report)).toEqual(["warning external.metrics.k8s.io"]);
     expect(pointOf(report, "external.metrics.k8s.io")).toMatchObject({
-      message: "not allowed: list *.external.metrics.k8s.io; metrics of the type External fail without it",
+      message:
+        "not allowed: list *.external.metrics.k8s.io; metrics of the type External fail without it",
       fix: APPLY,
     });
   });
 
   it("count as answered where the answer is longer than a look reads", async () => {
-    server.documents.set("/apis/custom.metrics.k8s.io/v1beta2", { resources: Array.from({ length: 300_000 }, (_, at) => `metric-${at}`) });
+    server.documents.set("/apis/custom.metrics.k8s.io/v1beta2", {
+      resources: Array.from({ length: 300_000 }, (_, at) => `metric-${at}`),
+    });
     expect(troubles(await look(server))).toEqual([]);
   });
 });
@@ -178,12 +215,16 @@ describe("user, version and clock", () => {
     server.overrides.unshift({ match: () => true, answer });
     const report = await look(server);
     expect([report.usable, troubles(report)]).toEqual([false, ["failed user"]]);
-    expect(pointOf(report, "user")).toMatchObject({ message: "the server does not accept the credentials: Unauthorized" });
+    expect(pointOf(report, "user")).toMatchObject({
+      message: "the server does not accept the credentials: Unauthorized",
+    });
     expect(pointOf(report, "user").fix).toContain("renew the token or the certificate");
   });
 
   it("is refused where the server takes the call for anonymous", async () => {
-    server.documents.set(USER, { status: { userInfo: { username: "system:anonymous", groups: ["system:unauthenticated"] } } });
+    server.documents.set(USER, {
+      status: { userInfo: { username: "system:anonymous", groups: ["system:unauthenticated"] } },
+    });
     expect(troubles(await look(server))).toEqual(["failed user"]);
   });
 
@@ -208,13 +249,18 @@ describe("user, version and clock", () => {
   });
 
   it("warns where the certificate is not checked", async () => {
-    expect(troubles(await look(server, { access: { rejectUnauthorized: false } }))).toEqual(["warning tls"]);
+    expect(troubles(await look(server, { access: { rejectUnauthorized: false } }))).toEqual([
+      "warning tls",
+    ]);
   });
 
   it("is told what to do at every point that is not right", async () => {
     server.refuses = () => true;
     server.documents.set("/version", {});
-    server.overrides.push({ match: ({ url }) => url.pathname === "/version", answer: json(403, {}) });
+    server.overrides.push({
+      match: ({ url }) => url.pathname === "/version",
+      answer: json(403, {}),
+    });
     const report = await look(server, { clock: () => Date.now() - 60_000 });
     const wrong = report.checks.filter(({ result }) => result === "failed" || result === "warning");
     expect(wrong.length).toBeGreaterThan(8);

@@ -37,14 +37,20 @@ const endless: Answer = (_seen, response) => {
   response.on("drain", pour);
   pour();
 };
-const html: Answer = (_seen, response) => response.writeHead(200, { "content-type": "text/html" }).end("<html><body>Sign in</body></html>");
+const html: Answer = (_seen, response) =>
+  response.writeHead(200, { "content-type": "text/html" }).end("<html><body>Sign in</body></html>");
 const reset: Answer = (_seen, _response, socket) => socket.destroy();
 
 describe("a server that does not answer as an API server does", () => {
   it.each<readonly [string, Answer, string, string]>([
     ["hangs", hang, "failed reachable", "no answer within 5000 ms"],
     ["drips", drip, "failed reachable", "the answer was not complete within 5000 ms"],
-    ["resets the connection", reset, "failed reachable", "the connection broke before the answer was complete: socket hang up"],
+    [
+      "resets the connection",
+      reset,
+      "failed reachable",
+      "the connection broke before the answer was complete: socket hang up",
+    ],
     ["never ends its answer", endless, "failed api", "answer is larger than 2097152 bytes"],
     ["answers HTML", html, "failed api", "the server answered 200 without a JSON object"],
   ])("ends as a failed point in bounded time: %s", async (_name, answer, point, message) => {
@@ -68,7 +74,11 @@ describe("a server that does not answer as an API server does", () => {
       aheadMs = 20_001;
       json(200, { status: { userInfo: { username: "tidemark" } } })(...call);
     });
-    const trusted = { files: false, ownAddresses: true, kubeconfigFile: async () => accessTo(server) };
+    const trusted = {
+      files: false,
+      ownAddresses: true,
+      kubeconfigFile: async () => accessTo(server),
+    };
     const report = await checkConnection(
       { name: clusterName("eu-1"), connection: { kind: "kubeconfig", path: "/unused" } },
       { clock: Date.now, elapsed: () => performance.now() + aheadMs, trusted },
@@ -81,16 +91,25 @@ describe("a server that does not answer as an API server does", () => {
   });
 
   it("gives no credentials in time: the look ends", async () => {
-    const report = await look(server, { access: { credentials: () => new Promise(() => undefined) } });
+    const report = await look(server, {
+      access: { credentials: () => new Promise(() => undefined) },
+    });
     expect(troubles(report)).toEqual(["failed credentials"]);
-    expect(pointOf(report, "credentials").message).toBe("Cannot authenticate: no credentials within 5000 ms");
+    expect(pointOf(report, "credentials").message).toBe(
+      "Cannot authenticate: no credentials within 5000 ms",
+    );
   });
 });
 
 describe("what a hostile server says", () => {
   it("is cut and escaped", async () => {
     const nasty = `\u001b[31mroot\n\u202e${"x".repeat(5_000)}`;
-    override(USER, json(200, { status: { userInfo: { username: nasty, groups: Array.from({ length: 300 }, () => nasty) } } }));
+    override(
+      USER,
+      json(200, {
+        status: { userInfo: { username: nasty, groups: Array.from({ length: 300 }, () => nasty) } },
+      }),
+    );
     override("/version", json(200, { gitVersion: nasty }));
     server.refuses = () => true;
     const report = await look(server);
@@ -120,7 +139,11 @@ describe("what a hostile server says", () => {
     ["nested lists", { status: [[[]]] }],
     [
       "wrong types",
-      { status: { userInfo: { username: 7, groups: "tidemark" }, allowed: "yes" }, groups: [1, null, { name: 7, versions: 7 }], gitVersion: [] },
+      {
+        status: { userInfo: { username: 7, groups: "tidemark" }, allowed: "yes" },
+        groups: [1, null, { name: 7, versions: 7 }],
+        gitVersion: [],
+      },
     ],
   ])("is no error of the look: %s everywhere", async (_name, body) => {
     server.answer = json(200, body);
@@ -160,15 +183,22 @@ describe("TLS and addresses", () => {
 
   it("keep the rules of a sync for addresses: a name that leads to this machine is not called", async () => {
     const { port } = new URL(server.url);
-    const report = await look(server, { access: { ownAddresses: false, server: new URL(`https://localhost:${port}`) } });
+    const report = await look(server, {
+      access: { ownAddresses: false, server: new URL(`https://localhost:${port}`) },
+    });
     expect(troubles(report)).toEqual(["failed reachable"]);
     expect(pointOf(report, "reachable").fix).toBe("give the cluster's own address");
     expect(server.connections()).toBe(0);
   });
 
   it("read no kubeconfig file in a function", async () => {
-    const report = await checkConnection({ name: clusterName("eu-1"), connection: { kind: "kubeconfig", path: "/etc/passwd" } }, { clock: Date.now });
+    const report = await checkConnection(
+      { name: clusterName("eu-1"), connection: { kind: "kubeconfig", path: "/etc/passwd" } },
+      { clock: Date.now },
+    );
     expect(troubles(report)).toEqual(["failed credentials"]);
-    expect(pointOf(report, "credentials").message).toContain("a kubeconfig file is read only in the embedded run");
+    expect(pointOf(report, "credentials").message).toContain(
+      "a kubeconfig file is read only in the embedded run",
+    );
   });
 });

@@ -1,6 +1,10 @@
 import type { Access } from "../../../lib/cluster/access/access.ts";
 import { checkConnection } from "../../../lib/cluster/check/check-connection.ts";
-import type { CheckedConnection, CheckedPoint, ConnectionReport } from "../../../lib/cluster/check/report.ts";
+import type {
+  CheckedConnection,
+  CheckedPoint,
+  ConnectionReport,
+} from "../../../lib/cluster/check/report.ts";
 import { clusterName } from "../../../lib/model/ids.ts";
 import { accessTo } from "../stand-in/connected.ts";
 import { type Kubernetes, kubernetes } from "../stand-in/kubernetes.ts";
@@ -14,7 +18,10 @@ export interface Attributes {
   readonly namespace?: string;
 }
 
-/** An API server that answers the questions of a check. What it answers can be changed before each look. */
+/**
+ * An API server that answers the questions of a check. What it answers can be changed before each
+ * look.
+ */
 export interface AskedServer extends Kubernetes {
   /** Rights that are refused. */
   refuses: (asked: Attributes) => boolean;
@@ -36,19 +43,32 @@ export const askedServer = async (): Promise<AskedServer> => {
     refuses: (_asked: Attributes): boolean => false,
     rights,
     groups: (groups: Readonly<Record<string, readonly string[]>>) => {
-      const list = Object.entries(groups).map(([name, versions]) => ({ name, versions: versions.map((version) => ({ version })) }));
+      const list = Object.entries(groups).map(([name, versions]) => ({
+        name,
+        versions: versions.map((version) => ({ version })),
+      }));
       server.documents.set("/apis", { kind: "APIGroupList", groups: list });
     },
   });
-  server.documents.set("/api/v1/namespaces/kube-system", { kind: "Namespace", metadata: { name: "kube-system", uid: KUBE_SYSTEM } });
+  server.documents.set("/api/v1/namespaces/kube-system", {
+    kind: "Namespace",
+    metadata: { name: "kube-system", uid: KUBE_SYSTEM },
+  });
   server.documents.set("/version", { gitVersion: "v1.37.1" });
-  server.documents.set(USER, { status: { userInfo: { username: "tidemark", groups: ["tidemark", "system:authenticated"] } } });
+  server.documents.set(USER, {
+    status: { userInfo: { username: "tidemark", groups: ["tidemark", "system:authenticated"] } },
+  });
   asked.groups(ALL_GROUPS);
   server.collections.set("/apis/metrics.k8s.io/v1/pods", []);
-  for (const path of ["/apis/custom.metrics.k8s.io/v1beta2", "/apis/external.metrics.k8s.io/v1beta1"])
+  for (const path of [
+    "/apis/custom.metrics.k8s.io/v1beta2",
+    "/apis/external.metrics.k8s.io/v1beta1",
+  ])
     server.documents.set(path, { kind: "APIResourceList", resources: [] });
   const review: Answer = (seen, ...rest) => {
-    const { resourceAttributes } = (JSON.parse(seen.body) as { readonly spec: { readonly resourceAttributes: Attributes } }).spec;
+    const { resourceAttributes } = (
+      JSON.parse(seen.body) as { readonly spec: { readonly resourceAttributes: Attributes } }
+    ).spec;
     rights.push(resourceAttributes);
     json(201, { status: { allowed: !asked.refuses(resourceAttributes) } })(seen, ...rest);
   };
@@ -70,7 +90,8 @@ export const isPostTo =
   ({ method, url }: Seen): boolean =>
     method === "POST" && url.pathname === path;
 
-export interface LookOptions extends Pick<CheckedConnection, "namespaces" | "kinds" | "targets" | "specsFromCluster"> {
+export interface LookOptions
+  extends Pick<CheckedConnection, "namespaces" | "kinds" | "targets" | "specsFromCluster"> {
   readonly access?: Partial<Access>;
   readonly clock?: () => number;
 }
@@ -82,15 +103,27 @@ export const look = (
 ): Promise<ConnectionReport> =>
   checkConnection(
     { name: clusterName("eu-1"), connection: { kind: "kubeconfig", path: "/unused" }, ...more },
-    { clock, trusted: { files: false, ownAddresses: true, kubeconfigFile: async () => accessTo(server, access) } },
+    {
+      clock,
+      trusted: {
+        files: false,
+        ownAddresses: true,
+        kubeconfigFile: async () => accessTo(server, access),
+      },
+    },
   );
 
 /** The points that are not right, as "result check". */
 export const troubles = ({ checks }: ConnectionReport): readonly string[] =>
-  checks.filter(({ result }) => result !== "passed").map(({ result, check }) => `${result} ${check}`);
+  checks
+    .filter(({ result }) => result !== "passed")
+    .map(({ result, check }) => `${result} ${check}`);
 
 export const pointOf = ({ checks }: ConnectionReport, name: string): CheckedPoint => {
   const found = checks.find(({ check }) => check === name);
-  if (!found) throw new Error(`Cannot find the point "${name}": there are ${checks.map(({ check }) => check).join(", ")}`);
+  if (!found)
+    throw new Error(
+      `Cannot find the point "${name}": there are ${checks.map(({ check }) => check).join(", ")}`,
+    );
   return found;
 };

@@ -30,8 +30,15 @@ describe("the Events of an object", () => {
     const first = tell(event("Scaled from 2 to 4", NOON));
     expect(first.kind).toBe("create");
     const repeat = tell(event("Scaled from 2 to 4", NOON + 10 * MINUTE_MS));
-    expect(repeat).toMatchObject({ kind: "repeat", count: 2, event: { id: first.kind === "create" && first.event.id, atMs: NOON + 10 * MINUTE_MS } });
-    expect(tell(event("Scaled from 2 to 4", NOON + 69 * MINUTE_MS))).toMatchObject({ kind: "repeat", count: 3 });
+    expect(repeat).toMatchObject({
+      kind: "repeat",
+      count: 2,
+      event: { id: first.kind === "create" && first.event.id, atMs: NOON + 10 * MINUTE_MS },
+    });
+    expect(tell(event("Scaled from 2 to 4", NOON + 69 * MINUTE_MS))).toMatchObject({
+      kind: "repeat",
+      count: 3,
+    });
     expect(tell(event("Scaled from 2 to 4", NOON + 129 * MINUTE_MS)).kind).toBe("create");
   });
 
@@ -50,10 +57,17 @@ describe("the Events of an object", () => {
   });
 
   it("become one Event with a count from the eleventh different text of a reason within ten minutes on", () => {
-    for (let count = 1; count <= 10; count++) expect(tell(event(`to ${count}`, NOON)).kind).toBe("create");
-    expect(tell(event("to 11", NOON))).toMatchObject({ kind: "create", event: { note: "(combined from similar events): to 11" } });
+    for (let count = 1; count <= 10; count++)
+      expect(tell(event(`to ${count}`, NOON)).kind).toBe("create");
+    expect(tell(event("to 11", NOON))).toMatchObject({
+      kind: "create",
+      event: { note: "(combined from similar events): to 11" },
+    });
     expect(tell(event("to 12", NOON + MINUTE_MS))).toMatchObject({ kind: "repeat", count: 2 });
-    expect(tell(event("to 13", NOON + 10 * MINUTE_MS))).toMatchObject({ kind: "create", event: { note: "to 13" } });
+    expect(tell(event("to 13", NOON + 10 * MINUTE_MS))).toMatchObject({
+      kind: "create",
+      event: { note: "to 13" },
+    });
   });
 
   it("are made anew where the API server has forgotten the one that they repeat", () => {
@@ -63,26 +77,42 @@ describe("the Events of an object", () => {
   });
 
   it("of an object that scales each minute are those of half an hour, and then one each five minutes, as of the HPA controller", () => {
-    const written = Array.from({ length: 61 }, (_, minute) => tell(event(`Scaled to ${minute}`, NOON + minute * MINUTE_MS)))
+    const written = Array.from({ length: 61 }, (_, minute) =>
+      tell(event(`Scaled to ${minute}`, NOON + minute * MINUTE_MS)),
+    )
       .map(({ kind }, minute) => (kind === "limited" ? -1 : minute))
       .filter((minute) => minute >= 0);
-    expect(written).toEqual([...Array.from({ length: 31 }, (_, minute) => minute), 35, 40, 45, 50, 55, 60]);
+    expect(written).toEqual([
+      ...Array.from({ length: 31 }, (_, minute) => minute),
+      35,
+      40,
+      45,
+      50,
+      55,
+      60,
+    ]);
   });
 
   it("are never more than a burst of 25 and one each five minutes", () => {
     const stepMs = fc.integer({ min: 0, max: 4 * MINUTE_MS });
     fc.assert(
-      fc.property(fc.array(fc.tuple(stepMs, fc.integer({ min: 1, max: 30 })), { minLength: 30, maxLength: 120 }), (steps) => {
-        series = new EventSeries();
-        let [atMs, allowed] = [NOON, 0];
-        for (const [laterMs, to] of steps) {
-          atMs += laterMs;
-          if (tell(event(`to ${to}`, atMs)).kind !== "limited") allowed += 1;
-        }
-        expect(allowed).toBeLessThanOrEqual(25 + Math.floor((atMs - NOON) / (5 * MINUTE_MS)));
-        // Another object is not limited by this one.
-        expect(tell(event("other", atMs), { uid: "object-api" }).kind).toBe("create");
-      }),
+      fc.property(
+        fc.array(fc.tuple(stepMs, fc.integer({ min: 1, max: 30 })), {
+          minLength: 30,
+          maxLength: 120,
+        }),
+        (steps) => {
+          series = new EventSeries();
+          let [atMs, allowed] = [NOON, 0];
+          for (const [laterMs, to] of steps) {
+            atMs += laterMs;
+            if (tell(event(`to ${to}`, atMs)).kind !== "limited") allowed += 1;
+          }
+          expect(allowed).toBeLessThanOrEqual(25 + Math.floor((atMs - NOON) / (5 * MINUTE_MS)));
+          // Another object is not limited by this one.
+          expect(tell(event("other", atMs), { uid: "object-api" }).kind).toBe("create");
+        },
+      ),
     );
   });
 });

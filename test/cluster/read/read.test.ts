@@ -1,5 +1,15 @@
 import { describe, expect, it } from "vitest";
-import { asCount, asList, asObject, asText, asTexts, readAmounts, readMilli, readWindow, readTime } from "../../../lib/model/json.ts";
+import {
+  asCount,
+  asList,
+  asObject,
+  asText,
+  asTexts,
+  readAmounts,
+  readMilli,
+  readWindow,
+  readTime,
+} from "../../../lib/model/json.ts";
 import { readPod } from "../../../lib/cluster/read/pods.ts";
 import { readScale, readWorkloadScale, unknownKind } from "../../../lib/cluster/scale.ts";
 import { readCustomValues, readExternalValues, readPodMetrics } from "../../answers.ts";
@@ -18,12 +28,24 @@ describe("readPod()", () => {
         ownerReferences: [{ apiVersion: "apps/v1", kind: "ReplicaSet", name: "web-5f" }],
       },
       spec: {
-        containers: [{ name: "app", resources: { requests: { cpu: "250m", memory: "1Mi" }, limits: { cpu: "1" } } }],
-        initContainers: [{ name: "prep" }, { name: "side", restartPolicy: "Always", resources: { requests: { cpu: 2 } } }],
+        containers: [
+          {
+            name: "app",
+            resources: { requests: { cpu: "250m", memory: "1Mi" }, limits: { cpu: "1" } },
+          },
+        ],
+        initContainers: [
+          { name: "prep" },
+          { name: "side", restartPolicy: "Always", resources: { requests: { cpu: 2 } } },
+        ],
         resources: { requests: { cpu: "3" } },
         overhead: { cpu: "5m" },
       },
-      status: { phase: "Running", startTime: AT, conditions: [{ type: "Other" }, { type: "Ready", status: "True", lastTransitionTime: AT }] },
+      status: {
+        phase: "Running",
+        startTime: AT,
+        conditions: [{ type: "Other" }, { type: "Ready", status: "True", lastTransitionTime: AT }],
+      },
     };
     expect(readPod(pod)).toEqual({
       name: "web-1",
@@ -33,7 +55,14 @@ describe("readPod()", () => {
       phase: "Running",
       startMs: AT_MS,
       ready: { status: "True", transitionMs: AT_MS },
-      containers: [{ name: "app", requests: { cpu: 250n, memory: 1_048_576_000n }, limits: { cpu: 1000n }, restartable: false }],
+      containers: [
+        {
+          name: "app",
+          requests: { cpu: 250n, memory: 1_048_576_000n },
+          limits: { cpu: 1000n },
+          restartable: false,
+        },
+      ],
       initContainers: [
         { name: "prep", requests: {}, limits: {}, restartable: false },
         { name: "side", requests: { cpu: 2000n }, limits: {}, restartable: true },
@@ -43,25 +72,32 @@ describe("readPod()", () => {
     });
   });
 
-  it.each([[{}], [null], ["text"], [[]], [{ metadata: 5, spec: "x", status: [] }]])("takes %j for a pod that says nothing", (raw) => {
-    expect(readPod(raw)).toEqual({
-      name: "",
-      labels: {},
-      owners: [],
-      deleting: false,
-      phase: "",
-      containers: [],
-      initContainers: [],
-      overhead: {},
-    });
-  });
+  it.each([[{}], [null], ["text"], [[]], [{ metadata: 5, spec: "x", status: [] }]])(
+    "takes %j for a pod that says nothing",
+    (raw) => {
+      expect(readPod(raw)).toEqual({
+        name: "",
+        labels: {},
+        owners: [],
+        deleting: false,
+        phase: "",
+        containers: [],
+        initContainers: [],
+        overhead: {},
+      });
+    },
+  );
 
   it("keeps a Ready condition without a transition, as from the beginning of time", () => {
-    expect(readPod({ status: { conditions: [{ type: "Ready", status: "False" }] } }).ready).toEqual({ status: "False", transitionMs: 0 });
+    expect(readPod({ status: { conditions: [{ type: "Ready", status: "False" }] } }).ready).toEqual(
+      { status: "False", transitionMs: 0 },
+    );
   });
 
   it("reads lists, and reads nothing from a value that is no list", () => {
-    expect(readPods([{ metadata: { name: "a" } }, { metadata: { name: "b" } }]).map(({ name }) => name)).toEqual(["a", "b"]);
+    expect(
+      readPods([{ metadata: { name: "a" } }, { metadata: { name: "b" } }]).map(({ name }) => name),
+    ).toEqual(["a", "b"]);
     expect(readPods(null)).toEqual([]);
   });
 });
@@ -75,14 +111,25 @@ describe("the readers of metrics", () => {
       containers: [{ name: "app", usage: { cpu: "12345n" } }],
     };
     expect(readPodMetrics([raw, {}])).toEqual([
-      { name: "web-1", labels: { app: "web" }, timestampMs: AT_MS, windowMs: 60_500, containers: [{ name: "app", usage: { cpu: 1n } }] },
+      {
+        name: "web-1",
+        labels: { app: "web" },
+        timestampMs: AT_MS,
+        windowMs: 60_500,
+        containers: [{ name: "app", usage: { cpu: 1n } }],
+      },
       { name: "", labels: {}, timestampMs: 0, windowMs: 0, containers: [] },
     ]);
   });
 
   it("read custom values; a window that is not given is a minute", () => {
     const items = [
-      { describedObject: { kind: "Pod", name: "web-1" }, timestamp: AT, value: "1500m", windowSeconds: 15 },
+      {
+        describedObject: { kind: "Pod", name: "web-1" },
+        timestamp: AT,
+        value: "1500m",
+        windowSeconds: 15,
+      },
       { value: 2, windowSeconds: 0 },
       { value: "3" },
     ];
@@ -97,12 +144,19 @@ describe("the readers of metrics", () => {
   });
 
   it("read external values", () => {
-    expect(readExternalValues([{ timestamp: AT, value: " 7 " }])).toEqual({ kind: "answered", items: [{ milli: 7000n, timestampMs: AT_MS }] });
+    expect(readExternalValues([{ timestamp: AT, value: " 7 " }])).toEqual({
+      kind: "answered",
+      items: [{ milli: 7000n, timestampMs: AT_MS }],
+    });
     expect(readExternalValues(null)).toEqual({ kind: "answered", items: [] });
   });
 
   it.each([
-    ["a text that is no quantity", { value: "many" }, 'the answer holds "many" where a quantity is expected'],
+    [
+      "a text that is no quantity",
+      { value: "many" },
+      'the answer holds "many" where a quantity is expected',
+    ],
     ["nothing", {}, "the answer holds nothing where a quantity is expected"],
     ["an object", { value: {} }, "the answer holds {} where a quantity is expected"],
   ])("never leave a value out of a sum: %s fails the answer", (_, broken, message) => {
@@ -112,7 +166,9 @@ describe("the readers of metrics", () => {
   });
 
   it("leave out amounts that are no quantities, so that they are missing and not zero", () => {
-    expect(readAmounts({ cpu: "much", memory: "1", "hugepages-2Mi": null })).toEqual({ memory: 1000n });
+    expect(readAmounts({ cpu: "much", memory: "1", "hugepages-2Mi": null })).toEqual({
+      memory: 1000n,
+    });
     expect(readAmounts(undefined)).toEqual({});
     expect(readMilli(0.0015)).toBe(2n);
     expect(readMilli(true)).toBeUndefined();
@@ -122,7 +178,9 @@ describe("the readers of metrics", () => {
 describe("the readers of scales", () => {
   it("read a Scale; a count of zero may be left out", () => {
     const metadata = { uid: "u1", resourceVersion: "42", generation: 3 };
-    expect(readScale({ metadata, spec: { replicas: 5 }, status: { replicas: 4, selector: "app=web" } })).toEqual({
+    expect(
+      readScale({ metadata, spec: { replicas: 5 }, status: { replicas: 4, selector: "app=web" } }),
+    ).toEqual({
       kind: "read",
       uid: "u1",
       resourceVersion: "42",
@@ -131,12 +189,26 @@ describe("the readers of scales", () => {
       statusReplicas: 4,
       selector: "app=web",
     });
-    expect(readScale({})).toEqual({ kind: "read", uid: "", resourceVersion: "", specReplicas: 0, statusReplicas: 0, selector: "" });
+    expect(readScale({})).toEqual({
+      kind: "read",
+      uid: "",
+      resourceVersion: "",
+      specReplicas: 0,
+      statusReplicas: 0,
+      selector: "",
+    });
   });
 
   it("read the scale of a workload from its own object, as its subresource would say it", () => {
-    const selector = { matchLabels: { tier: "x", app: "web" }, matchExpressions: [{ key: "dead", operator: "DoesNotExist" }] };
-    const workload = { metadata: { uid: "u1", resourceVersion: "42" }, spec: { replicas: 0, selector }, status: { replicas: 2 } };
+    const selector = {
+      matchLabels: { tier: "x", app: "web" },
+      matchExpressions: [{ key: "dead", operator: "DoesNotExist" }],
+    };
+    const workload = {
+      metadata: { uid: "u1", resourceVersion: "42" },
+      spec: { replicas: 0, selector },
+      status: { replicas: 2 },
+    };
     expect(readWorkloadScale(workload)).toEqual({
       kind: "read",
       uid: "u1",
@@ -153,20 +225,38 @@ describe("the readers of scales", () => {
     expect(readScale({ status: { selector: `a=${many}` } })).toMatchObject(refused);
     expect(readScale({ status: { selector: `a=${few}` } })).toMatchObject({ kind: "read" });
     expect(readWorkloadScale({ spec: { selector: { a: many } } })).toMatchObject(refused);
-    expect(readWorkloadScale({ spec: { selector: { matchLabels: { a: few } } } })).toMatchObject({ kind: "read" });
-    expect(readWorkloadScale({ spec: { selector: { matchExpressions: [{ key: "a", operator: "In", values: [few, many] }] } } })).toMatchObject(
-      refused,
-    );
+    expect(readWorkloadScale({ spec: { selector: { matchLabels: { a: few } } } })).toMatchObject({
+      kind: "read",
+    });
+    expect(
+      readWorkloadScale({
+        spec: {
+          selector: { matchExpressions: [{ key: "a", operator: "In", values: [few, many] }] },
+        },
+      }),
+    ).toMatchObject(refused);
   });
 
   it("read a ReplicationController's map of labels; an absent count is 1", () => {
-    expect(readWorkloadScale({ spec: { selector: { b: "2", a: "1" } } })).toMatchObject({ specReplicas: 1, statusReplicas: 0, selector: "a=1,b=2" });
-    expect(readWorkloadScale({ spec: { selector: { matchExpressions: [{ key: "a", operator: "Sort" }] } } })).toMatchObject({ selector: "" });
+    expect(readWorkloadScale({ spec: { selector: { b: "2", a: "1" } } })).toMatchObject({
+      specReplicas: 1,
+      statusReplicas: 0,
+      selector: "a=1,b=2",
+    });
+    expect(
+      readWorkloadScale({
+        spec: { selector: { matchExpressions: [{ key: "a", operator: "Sort" }] } },
+      }),
+    ).toMatchObject({ selector: "" });
     expect(readWorkloadScale({ spec: { replicas: "many" } })).toMatchObject({ specReplicas: 1 });
   });
 
   it("read the Status of a refusal", () => {
-    expect(readFailure({ code: 403, reason: "Forbidden", message: "no" })).toEqual({ code: 403, reason: "Forbidden", message: "no" });
+    expect(readFailure({ code: 403, reason: "Forbidden", message: "no" })).toEqual({
+      code: 403,
+      reason: "Forbidden",
+      message: "no",
+    });
     expect(readFailure("what")).toEqual({ code: 0, reason: "", message: "" });
   });
 
@@ -198,9 +288,12 @@ describe("readWindow() and readTime()", () => {
     expect(readWindow(text)).toBeCloseTo(expected, 9);
   });
 
-  it.each(["", "5", "s", "5 s", "5sx", "x5s", "-5s", undefined, 5, null])("%j is no duration", (raw) => {
-    expect(readWindow(raw)).toBeUndefined();
-  });
+  it.each(["", "5", "s", "5 s", "5sx", "x5s", "-5s", undefined, 5, null])(
+    "%j is no duration",
+    (raw) => {
+      expect(readWindow(raw)).toBeUndefined();
+    },
+  );
 
   it("reads RFC 3339", () => {
     expect(readTime("2026-05-01T12:00:00.5Z")).toBe(AT_MS + 500);
@@ -212,8 +305,19 @@ describe("readWindow() and readTime()", () => {
 describe("the readers of JSON", () => {
   it("give empty values for what is of another type", () => {
     expect([asObject([]), asObject(null), asObject("x")]).toEqual([{}, {}, {}]);
-    expect([asList({}), asText(5), asCount("5"), asCount(1.5), asCount(Number.NaN)]).toEqual([[], "", undefined, undefined, undefined]);
-    expect([asObject({ a: 1 }), asList([1]), asText("x"), asCount(-3)]).toEqual([{ a: 1 }, [1], "x", -3]);
+    expect([asList({}), asText(5), asCount("5"), asCount(1.5), asCount(Number.NaN)]).toEqual([
+      [],
+      "",
+      undefined,
+      undefined,
+      undefined,
+    ]);
+    expect([asObject({ a: 1 }), asList([1]), asText("x"), asCount(-3)]).toEqual([
+      { a: 1 },
+      [1],
+      "x",
+      -3,
+    ]);
   });
 
   it("keep texts of a map and drop the rest", () => {

@@ -12,14 +12,23 @@ export interface AwsCall {
 export interface AwsEndpoint {
   readonly url: string;
   readonly calls: AwsCall[];
-  answer: (call: AwsCall) => { readonly status: number; readonly type: string; readonly body: string };
+  answer: (call: AwsCall) => {
+    readonly status: number;
+    readonly type: string;
+    readonly body: string;
+  };
   readonly close: () => Promise<void>;
 }
 
-/** An HTTP endpoint on loopback for the real AWS SDK clients; they are sent to it by AWS_ENDPOINT_URL_…. */
+/**
+ * An HTTP endpoint on loopback for the real AWS SDK clients; they are sent to it by
+ * AWS_ENDPOINT_URL_….
+ */
 export const awsEndpoint = async (): Promise<AwsEndpoint> => {
   const calls: AwsCall[] = [];
-  const endpoint: Pick<AwsEndpoint, "answer"> = { answer: () => ({ status: 500, type: "text/plain", body: "no answer set" }) };
+  const endpoint: Pick<AwsEndpoint, "answer"> = {
+    answer: () => ({ status: 500, type: "text/plain", body: "no answer set" }),
+  };
   const server = createServer((request, response) => {
     const chunks: Buffer[] = [];
     request.on("data", (chunk: Buffer) => chunks.push(chunk));

@@ -15,7 +15,10 @@ export interface IssueOptions {
 
 export interface Authority {
   readonly ca: string;
-  /** A server certificate for 127.0.0.1 and localhost, or a client certificate, signed by this authority. */
+  /**
+   * A server certificate for 127.0.0.1 and localhost, or a client certificate, signed by this
+   * authority.
+   */
   readonly issue: (name: string, options?: IssueOptions) => Promise<Identity>;
 }
 
@@ -35,7 +38,10 @@ export const authority = async (): Promise<Authority> => {
     ...validity,
     signingAlgorithm: ALGORITHM,
     keys,
-    extensions: [new x509.BasicConstraintsExtension(true, 1, true), new x509.KeyUsagesExtension(x509.KeyUsageFlags.keyCertSign, true)],
+    extensions: [
+      new x509.BasicConstraintsExtension(true, 1, true),
+      new x509.KeyUsagesExtension(x509.KeyUsageFlags.keyCertSign, true),
+    ],
   });
   let serial = 1;
   return {
@@ -56,7 +62,10 @@ export const authority = async (): Promise<Authority> => {
             { type: "dns", value: host },
             ...(host === "localhost" ? [{ type: "ip" as const, value: "127.0.0.1" }] : []),
           ]),
-          new x509.ExtendedKeyUsageExtension([x509.ExtendedKeyUsage.serverAuth, x509.ExtendedKeyUsage.clientAuth]),
+          new x509.ExtendedKeyUsageExtension([
+            x509.ExtendedKeyUsage.serverAuth,
+            x509.ExtendedKeyUsage.clientAuth,
+          ]),
         ],
       });
       const pkcs8 = await webcrypto.subtle.exportKey("pkcs8", own.privateKey);

@@ -3,7 +3,10 @@ import { type CallBudget, callBudget } from "../../../lib/cluster/transport/budg
 import { apiTransport, type Transport } from "../../../lib/cluster/transport/transport.ts";
 import type { StandIn } from "./server.ts";
 
-export const accessTo = (server: Pick<StandIn, "url" | "ca">, more: Partial<Access> = {}): Access => ({
+export const accessTo = (
+  server: Pick<StandIn, "url" | "ca">,
+  more: Partial<Access> = {},
+): Access => ({
   server: new URL(server.url),
   ca: server.ca,
   rejectUnauthorized: true,
@@ -13,10 +16,26 @@ export const accessTo = (server: Pick<StandIn, "url" | "ca">, more: Partial<Acce
   ...more,
 });
 
-export const transportTo = (server: Pick<StandIn, "url" | "ca">, more: Partial<Access> & { readonly clock?: () => number } = {}): Transport => {
+export const transportTo = (
+  server: Pick<StandIn, "url" | "ca">,
+  more: Partial<Access> & { readonly clock?: () => number } = {},
+): Transport => {
   const { clock = Date.now, ...access } = more;
-  return apiTransport({ cluster: "eu-1", access: accessTo(server, access), clock, elapsed: () => performance.now() });
+  return apiTransport({
+    cluster: "eu-1",
+    access: accessTo(server, access),
+    clock,
+    elapsed: () => performance.now(),
+  });
 };
 
-export const budgetOf = (budgetMs = 5_000, limits: { readonly maxCalls?: number; readonly maxBytes?: number } = {}): CallBudget =>
-  callBudget({ budgetMs, maxCalls: limits.maxCalls ?? 1_000, maxBytes: limits.maxBytes ?? 1e9, elapsed: () => performance.now() });
+export const budgetOf = (
+  budgetMs = 5_000,
+  limits: { readonly maxCalls?: number; readonly maxBytes?: number } = {},
+): CallBudget =>
+  callBudget({
+    budgetMs,
+    maxCalls: limits.maxCalls ?? 1_000,
+    maxBytes: limits.maxBytes ?? 1e9,
+    elapsed: () => performance.now(),
+  });

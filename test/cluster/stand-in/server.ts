@@ -30,7 +30,10 @@ export interface StandIn {
   readonly close: () => Promise<void>;
 }
 
-/** A real HTTPS server on loopback with a CA of its own. Nothing of it is faked; only what it answers is up to the test. */
+/**
+ * A real HTTPS server on loopback with a CA of its own. Nothing of it is faked; only what it
+ * answers is up to the test.
+ */
 export const standIn = async (options: IssueOptions = {}): Promise<StandIn> => {
   const root = await authority();
   const identity = await root.issue("stand-in", options);
@@ -85,7 +88,9 @@ export const standIn = async (options: IssueOptions = {}): Promise<StandIn> => {
 };
 
 const clientName = (socket: Socket): string | undefined => {
-  const subject = (socket as { getPeerCertificate?: () => { subject?: { CN?: string | string[] } } }).getPeerCertificate?.().subject?.CN;
+  const subject = (
+    socket as { getPeerCertificate?: () => { subject?: { CN?: string | string[] } } }
+  ).getPeerCertificate?.().subject?.CN;
   return typeof subject === "string" ? subject : undefined;
 };
 
@@ -93,12 +98,23 @@ const clientName = (socket: Socket): string | undefined => {
 export const json =
   (status: number, body: unknown, headers: Readonly<Record<string, string>> = {}): Answer =>
   (_seen, response) => {
-    response.writeHead(status, { "content-type": "application/json", ...headers }).end(JSON.stringify(body));
+    response
+      .writeHead(status, { "content-type": "application/json", ...headers })
+      .end(JSON.stringify(body));
   };
 
 /** Answers with a Status object, as the API server does for errors. */
-export const status = (code: number, reason: string, message: string, headers: Readonly<Record<string, string>> = {}): Answer =>
-  json(code, { kind: "Status", apiVersion: "v1", status: "Failure", code, reason, message }, headers);
+export const status = (
+  code: number,
+  reason: string,
+  message: string,
+  headers: Readonly<Record<string, string>> = {},
+): Answer =>
+  json(
+    code,
+    { kind: "Status", apiVersion: "v1", status: "Failure", code, reason, message },
+    headers,
+  );
 
 /** Answers the first request with the first, the second with the second; the last one stays. */
 export const inTurn = (...answers: readonly [Answer, ...Answer[]]): Answer => {

@@ -1,4 +1,9 @@
-import type { ClusterClient, ObservedCluster, ObserveLimits, Watched } from "../../../lib/cluster/cluster-client.ts";
+import type {
+  ClusterClient,
+  ObservedCluster,
+  ObserveLimits,
+  Watched,
+} from "../../../lib/cluster/cluster-client.ts";
 import { type ConnectOptions, clientFor } from "../../../lib/cluster/connect.ts";
 import { newReadContext } from "../../../lib/fields/shape.ts";
 import { WATERMARK_SPEC, watermarkSpecFrom } from "../../../lib/manifest/watermark/shape.ts";
@@ -11,19 +16,47 @@ import { asksOf } from "../../../lib/policy/dialects.ts";
 import { accessTo } from "./connected.ts";
 import type { StandIn } from "./server.ts";
 
-export const CPU: HpaMetric = { type: "Resource", name: "cpu", target: { type: "Utilization", averageUtilization: 50 } };
-export const QUEUE: HpaMetric = { type: "External", metric: { name: "queue_depth" }, target: { type: "AverageValue", averageValueMilli: 30_000n } };
+export const CPU: HpaMetric = {
+  type: "Resource",
+  name: "cpu",
+  target: { type: "Utilization", averageUtilization: 50 },
+};
+export const QUEUE: HpaMetric = {
+  type: "External",
+  metric: { name: "queue_depth" },
+  target: { type: "AverageValue", averageValueMilli: 30_000n },
+};
 
-export const deployment = (name: string): TargetRef => ({ apiVersion: "apps/v1", kind: "Deployment", name });
+export const deployment = (name: string): TargetRef => ({
+  apiVersion: "apps/v1",
+  kind: "Deployment",
+  name,
+});
 
 /** A spec with what its rules ask, as a sync gives them to the cluster. */
-const asking = (spec: AutoscalerSpec, ns: string): Pick<Watched, "spec" | "questions" | "asksMonitor"> => ({ spec, ...asksOf(spec, ns) });
+const asking = (
+  spec: AutoscalerSpec,
+  ns: string,
+): Pick<Watched, "spec" | "questions" | "asksMonitor"> => ({ spec, ...asksOf(spec, ns) });
 
-export const watch = (ns: string, name: string, more: { metrics?: readonly HpaMetric[]; target?: TargetRef; selector?: string } = {}): Watched => ({
+export const watch = (
+  ns: string,
+  name: string,
+  more: { metrics?: readonly HpaMetric[]; target?: TargetRef; selector?: string } = {},
+): Watched => ({
   uid: autoscalerUid(`${ns}/${name}`),
   namespace: namespace(ns),
   name: autoscalerName(name),
-  ...asking({ dialect: "hpa", target: more.target ?? deployment(name), minReplicas: 1, maxReplicas: 10, metrics: more.metrics ?? [CPU] }, ns),
+  ...asking(
+    {
+      dialect: "hpa",
+      target: more.target ?? deployment(name),
+      minReplicas: 1,
+      maxReplicas: 10,
+      metrics: more.metrics ?? [CPU],
+    },
+    ns,
+  ),
   ...(more.selector !== undefined && { selector: more.selector }),
 });
 
@@ -34,7 +67,13 @@ export const watermarkWithMonitor = (ns: string, name: string): Watched => ({
   name: autoscalerName(name),
   ...asking(
     watermarkSpecOf(
-      watermarkSpecFrom(WATERMARK_SPEC({ scaleTargetRef: deployment("web"), maxReplicas: 10 }, "spec", newReadContext()) ?? {}),
+      watermarkSpecFrom(
+        WATERMARK_SPEC(
+          { scaleTargetRef: deployment("web"), maxReplicas: 10 },
+          "spec",
+          newReadContext(),
+        ) ?? {},
+      ),
       { "wpa.datadoghq.com/lifecycle-control.enabled": "true" },
       { skipNotScalingEvents: false, clusterName: "" },
     ),
@@ -46,12 +85,20 @@ export const WHOLE: ObserveLimits = { budgetMs: 5_000, namespaces: "all" };
 
 export const clientTo = (
   server: Pick<StandIn, "url" | "ca">,
-  { uid = "uid-of-eu-1", kubeSystemUid, ...options }: Partial<ConnectOptions> & { readonly uid?: string; readonly kubeSystemUid?: string } = {},
+  {
+    uid = "uid-of-eu-1",
+    kubeSystemUid,
+    ...options
+  }: Partial<ConnectOptions> & { readonly uid?: string; readonly kubeSystemUid?: string } = {},
 ): ClusterClient =>
-  clientFor({ name: clusterName("eu-1"), uid, ...(kubeSystemUid !== undefined && { kubeSystemUid }) }, accessTo(server), {
-    clock: Date.now,
-    ...options,
-  });
+  clientFor(
+    { name: clusterName("eu-1"), uid, ...(kubeSystemUid !== undefined && { kubeSystemUid }) },
+    accessTo(server),
+    {
+      clock: Date.now,
+      ...options,
+    },
+  );
 
 /** What was observed of an autoscaler. Throws when nothing was. */
 export const seen = (observed: ObservedCluster, watched: Watched) => {

@@ -13,14 +13,27 @@ export const dice = (seed: number): ((sides: number) => number) => {
   };
 };
 
-const ANSWERS = RECORDED.map((recorded) => ({ kind: recorded.kind, bytes: recordedAnswer(recorded, "pb") }));
+const ANSWERS = RECORDED.map((recorded) => ({
+  kind: recorded.kind,
+  bytes: recordedAnswer(recorded, "pb"),
+}));
 
 type Roll = ReturnType<typeof dice>;
 
-/** A varint that is as large as one may be, one that never ends, and tags of groups that begin and end. */
-const EVIL = [[0xff, 0xff, 0xff, 0xff, 0x0f], Array(12).fill(0xff), [0x0b], [0x0c], [0x00], [0x7f], [0x80, 0x80, 0x80, 0x80, 0x08], [0x0a, 0x00]].map(
-  (bytes) => Buffer.from(bytes),
-);
+/**
+ * A varint that is as large as one may be, one that never ends, and tags of groups that begin and
+ * end.
+ */
+const EVIL = [
+  [0xff, 0xff, 0xff, 0xff, 0x0f],
+  Array(12).fill(0xff),
+  [0x0b],
+  [0x0c],
+  [0x00],
+  [0x7f],
+  [0x80, 0x80, 0x80, 0x80, 0x08],
+  [0x0a, 0x00],
+].map((bytes) => Buffer.from(bytes));
 
 const MUTATIONS: readonly ((bytes: Buffer, roll: Roll) => Buffer)[] = [
   (bytes, roll) => bytes.subarray(0, roll(bytes.length)),
@@ -31,7 +44,11 @@ const MUTATIONS: readonly ((bytes: Buffer, roll: Roll) => Buffer)[] = [
   },
   (bytes, roll) => {
     const at = roll(bytes.length);
-    return Buffer.concat([bytes.subarray(0, at), EVIL[roll(EVIL.length)] ?? Buffer.alloc(0), bytes.subarray(at)]);
+    return Buffer.concat([
+      bytes.subarray(0, at),
+      EVIL[roll(EVIL.length)] ?? Buffer.alloc(0),
+      bytes.subarray(at),
+    ]);
   },
   (bytes, roll) => {
     const at = roll(bytes.length);
@@ -39,11 +56,18 @@ const MUTATIONS: readonly ((bytes: Buffer, roll: Roll) => Buffer)[] = [
   },
   (bytes, roll) => {
     const [from, to] = [roll(bytes.length), roll(bytes.length)];
-    return Buffer.concat([bytes.subarray(0, to), bytes.subarray(from, from + roll(200)), bytes.subarray(to)]);
+    return Buffer.concat([
+      bytes.subarray(0, to),
+      bytes.subarray(from, from + roll(200)),
+      bytes.subarray(to),
+    ]);
   },
   (bytes, roll) => {
     const other = ANSWERS[roll(ANSWERS.length)]?.bytes ?? bytes;
-    return Buffer.concat([bytes.subarray(0, roll(bytes.length)), other.subarray(roll(other.length))]);
+    return Buffer.concat([
+      bytes.subarray(0, roll(bytes.length)),
+      other.subarray(roll(other.length)),
+    ]);
   },
 ];
 
@@ -54,11 +78,17 @@ export interface Mutated {
   readonly ms: number;
 }
 
-/** One recorded answer, damaged in up to four places, and read as far as an observation would read it. Whatever the bytes are, it ends in a value. */
+/**
+ * One recorded answer, damaged in up to four places, and read as far as an observation would read
+ * it. Whatever the bytes are, it ends in a value.
+ */
 export const readMutated = async (seed: number): Promise<Mutated> => {
   const roll = dice(seed);
   roll(2);
-  const { kind, bytes } = ANSWERS[roll(ANSWERS.length)] ?? { kind: undefined, bytes: Buffer.alloc(0) };
+  const { kind, bytes } = ANSWERS[roll(ANSWERS.length)] ?? {
+    kind: undefined,
+    bytes: Buffer.alloc(0),
+  };
   if (!kind) throw new RangeError("there are no recorded answers");
   let damaged = bytes;
   for (let count = 1 + roll(MUTATIONS_MAX); count > 0 && damaged.length > 0; count--)

@@ -3,8 +3,15 @@ import protobuf from "protobufjs";
 
 const FOLDER = join(import.meta.dirname, "proto");
 /** `k8s.io/api/core/v1/generated.proto` lies here as `k8s.io.api.core.v1.proto`. */
-const fileOf = (published: string): string => join(FOLDER, `${published.replace("/generated.proto", "").replaceAll("/", ".")}.proto`);
-const FILES = ["api/core/v1", "api/apps/v1", "api/autoscaling/v2", "metrics/pkg/apis/metrics/v1beta1", "apimachinery/pkg/runtime"];
+const fileOf = (published: string): string =>
+  join(FOLDER, `${published.replace("/generated.proto", "").replaceAll("/", ".")}.proto`);
+const FILES = [
+  "api/core/v1",
+  "api/apps/v1",
+  "api/autoscaling/v2",
+  "metrics/pkg/apis/metrics/v1beta1",
+  "apimachinery/pkg/runtime",
+];
 
 /** The published `.proto` files of Kubernetes 1.37.1, as a schema that encodes. */
 export const publishedSchema = (): protobuf.Root => {
@@ -28,10 +35,15 @@ export const messageOf = (type: protobuf.Type, json: Fields): Fields => {
   const fields: Fields = {};
   for (const [name, value] of Object.entries(json)) {
     const field = type.get(name);
-    if (!(field instanceof protobuf.Field)) throw new RangeError(`${type.fullName} has no field "${name}"`);
+    if (!(field instanceof protobuf.Field))
+      throw new RangeError(`${type.fullName} has no field "${name}"`);
     const inner = field.resolvedType instanceof protobuf.Type ? field.resolvedType : undefined;
-    const one = (item: unknown): unknown => (inner ? (FROM_JSON[inner.name]?.(item) ?? messageOf(inner, item as Fields)) : item);
-    if (field instanceof protobuf.MapField) fields[name] = Object.fromEntries(Object.entries(value as Fields).map(([key, item]) => [key, one(item)]));
+    const one = (item: unknown): unknown =>
+      inner ? (FROM_JSON[inner.name]?.(item) ?? messageOf(inner, item as Fields)) : item;
+    if (field instanceof protobuf.MapField)
+      fields[name] = Object.fromEntries(
+        Object.entries(value as Fields).map(([key, item]) => [key, one(item)]),
+      );
     else fields[name] = Array.isArray(value) ? value.map(one) : one(value);
   }
   return fields;
@@ -53,7 +65,12 @@ export const published = (): Published => {
     encode: (fullName, json, apiVersion = "v1") => {
       const type = root.lookupType(fullName);
       const raw = type.encode(type.fromObject(messageOf(type, json))).finish();
-      const wrapped = { typeMeta: { apiVersion, kind: type.name }, raw, contentEncoding: "", contentType: "" };
+      const wrapped = {
+        typeMeta: { apiVersion, kind: type.name },
+        raw,
+        contentEncoding: "",
+        contentType: "",
+      };
       return Buffer.concat([MAGIC, unknown.encode(unknown.fromObject(wrapped)).finish()]);
     },
   };

@@ -12,8 +12,15 @@ import { RECORDED, recordedAnswer } from "./recorded.ts";
 const PROTOBUF = "application/vnd.kubernetes.protobuf";
 
 const recordedFor = ({ pathname, searchParams }: URL) => {
-  const query = searchParams.has("continue") ? "?continue=nonsense" : searchParams.get("limit") === "1" ? "?limit=1" : "";
-  return RECORDED.find(({ path }) => path === `${pathname}${query}`) ?? RECORDED.find(({ path }) => path === pathname);
+  const query = searchParams.has("continue")
+    ? "?continue=nonsense"
+    : searchParams.get("limit") === "1"
+      ? "?limit=1"
+      : "";
+  return (
+    RECORDED.find(({ path }) => path === `${pathname}${query}`) ??
+    RECORDED.find(({ path }) => path === pathname)
+  );
 };
 
 /** Gives what the real server gave; one that has no protobuf gives JSON whatever is asked. */
@@ -26,7 +33,9 @@ const playing = (server: StandIn, form: "json" | "pb"): void => {
     }
     const asked = form === "pb" && String(headers.accept).startsWith(PROTOBUF);
     const code = recorded.name === "refused" ? 400 : 200;
-    response.writeHead(code, { "content-type": asked ? PROTOBUF : "application/json" }).end(recordedAnswer(recorded, asked ? "pb" : "json"));
+    response
+      .writeHead(code, { "content-type": asked ? PROTOBUF : "application/json" })
+      .end(recordedAnswer(recorded, asked ? "pb" : "json"));
   };
 };
 
@@ -36,7 +45,11 @@ beforeEach(async () => {
 });
 afterEach(() => server.close());
 
-const target = (kind: string, name: string) => ({ apiVersion: kind === "ReplicationController" ? "v1" : "apps/v1", kind, name });
+const target = (kind: string, name: string) => ({
+  apiVersion: kind === "ReplicationController" ? "v1" : "apps/v1",
+  kind,
+  name,
+});
 const WATCHED = [
   watch("shop", "web"),
   watch("shop", "asleep"),
@@ -51,26 +64,46 @@ const observed = async (form: "json" | "pb") => {
   const client: ClusterClient = clientTo(server);
   const { observations } = await client.observe(WATCHED, WHOLE);
   client.close();
-  return new Map([...observations].map(([uid, one]) => [uid, { ...one, pods: one.observation.pods.all }]));
+  return new Map(
+    [...observations].map(([uid, one]) => [uid, { ...one, pods: one.observation.pods.all }]),
+  );
 };
 
 const readRival = (raw: unknown): unknown => {
-  const { metadata, spec } = raw as { metadata: Record<string, unknown>; spec: Record<string, unknown> };
-  return { name: metadata["name"], namespace: metadata["namespace"], target: spec["scaleTargetRef"] };
+  const { metadata, spec } = raw as {
+    metadata: Record<string, unknown>;
+    spec: Record<string, unknown>;
+  };
+  return {
+    name: metadata["name"],
+    namespace: metadata["namespace"],
+    target: spec["scaleTargetRef"],
+  };
 };
 
-const readerOf = ({ kind }: WireKind) => (kind === "PodList" ? readPod : kind === "HorizontalPodAutoscalerList" ? readRival : readWorkloadScale);
+const readerOf = ({ kind }: WireKind) =>
+  kind === "PodList"
+    ? readPod
+    : kind === "HorizontalPodAutoscalerList"
+      ? readRival
+      : readWorkloadScale;
 
 describe("the answers of a real API server", () => {
   it("are observed alike over protobuf and over JSON, in a whole observation", async () => {
     const overJson = await observed("json");
     const overProtobuf = await observed("pb");
     const plain = (seen: Awaited<ReturnType<typeof observed>>) =>
-      [...seen.values()].map(({ observation, pods, ...rest }) => ({ ...rest, pods, scale: observation.scale }));
+      [...seen.values()].map(({ observation, pods, ...rest }) => ({
+        ...rest,
+        pods,
+        scale: observation.scale,
+      }));
     expect(plain(overProtobuf)).toEqual(plain(overJson));
-    expect(plain(overProtobuf).map(({ scale }) => (scale.kind === "read" ? [scale.specReplicas, scale.statusReplicas] : scale.failure.code))).toEqual(
-      [[3, 2], [0, 0], [3, 4], [3, 5], [3, 0], 404],
-    );
+    expect(
+      plain(overProtobuf).map(({ scale }) =>
+        scale.kind === "read" ? [scale.specReplicas, scale.statusReplicas] : scale.failure.code,
+      ),
+    ).toEqual([[3, 2], [0, 0], [3, 4], [3, 5], [3, 0], 404]);
     expect(plain(overProtobuf)[0]).toMatchObject({
       scale: { selector: "app=web,tier in (back,front)", generation: 1 },
       rivals: [
@@ -85,7 +118,12 @@ describe("the answers of a real API server", () => {
       playing(server, form);
       const pods = await list(
         transportTo(server),
-        { path: "/api/v1/namespaces/shop/pods", resource: "pods", protobuf: POD_LIST, read: readPod },
+        {
+          path: "/api/v1/namespaces/shop/pods",
+          resource: "pods",
+          protobuf: POD_LIST,
+          read: readPod,
+        },
         budgetOf(),
       );
       expect(pods).toMatchObject({
@@ -100,7 +138,14 @@ describe("the answers of a real API server", () => {
             phase: "Running",
             startMs: Date.parse("2026-05-01T12:00:00Z"),
             ready: { status: "True", transitionMs: Date.parse("2026-05-01T12:00:10Z") },
-            containers: [{ name: "main", requests: { cpu: 100n, memory: 67_108_864_000n }, limits: { cpu: 500n }, restartable: false }],
+            containers: [
+              {
+                name: "main",
+                requests: { cpu: 100n, memory: 67_108_864_000n },
+                limits: { cpu: 500n },
+                restartable: false,
+              },
+            ],
             initContainers: [{ restartable: false }, { name: "mesh", restartable: true }],
           },
           { name: "web-b", deleting: true, podRequests: { cpu: 250n }, ready: { status: "False" } },
@@ -113,37 +158,69 @@ describe("the answers of a real API server", () => {
   it("are an empty list where there are no pods", async () => {
     for (const form of ["json", "pb"] as const) {
       playing(server, form);
-      const request = { path: "/api/v1/namespaces/nowhere/pods", resource: "pods", protobuf: POD_LIST, read: readPod };
-      expect(await list(transportTo(server), request, budgetOf())).toMatchObject({ kind: "listed", items: [], complete: true });
+      const request = {
+        path: "/api/v1/namespaces/nowhere/pods",
+        resource: "pods",
+        protobuf: POD_LIST,
+        read: readPod,
+      };
+      expect(await list(transportTo(server), request, budgetOf())).toMatchObject({
+        kind: "listed",
+        items: [],
+        complete: true,
+      });
     }
   });
 
-  it.each(RECORDED.filter(({ name }) => name !== "refused"))("hold the same items in $name, with what is still to come", async ({ path, kind }) => {
-    const bodies = [];
-    for (const form of ["json", "pb"] as const) {
-      playing(server, form);
-      const { pathname, searchParams } = new URL(path, "https://stand-in");
-      const answer = await transportTo(server).get(
-        { path: pathname, resource: "them", protobuf: kind, query: Object.fromEntries(searchParams) },
-        budgetOf(),
-      );
-      if (answer.kind === "failed") throw new Error(answer.failure.message);
-      const { items, metadata } = answer.body as { items: readonly unknown[]; metadata: Record<string, unknown> };
-      bodies.push({ remaining: metadata["remainingItemCount"], more: Boolean(metadata["continue"]), items: items.map(readerOf(kind)) });
-    }
-    expect(bodies[1]).toEqual(bodies[0]);
-  });
+  it.each(RECORDED.filter(({ name }) => name !== "refused"))(
+    "hold the same items in $name, with what is still to come",
+    async ({ path, kind }) => {
+      const bodies = [];
+      for (const form of ["json", "pb"] as const) {
+        playing(server, form);
+        const { pathname, searchParams } = new URL(path, "https://stand-in");
+        const answer = await transportTo(server).get(
+          {
+            path: pathname,
+            resource: "them",
+            protobuf: kind,
+            query: Object.fromEntries(searchParams),
+          },
+          budgetOf(),
+        );
+        if (answer.kind === "failed") throw new Error(answer.failure.message);
+        const { items, metadata } = answer.body as {
+          items: readonly unknown[];
+          metadata: Record<string, unknown>;
+        };
+        bodies.push({
+          remaining: metadata["remainingItemCount"],
+          more: Boolean(metadata["continue"]),
+          items: items.map(readerOf(kind)),
+        });
+      }
+      expect(bodies[1]).toEqual(bodies[0]);
+    },
+  );
 
   it("are the same refusal, with the server's reason and words", async () => {
     const failures = [];
     for (const form of ["json", "pb"] as const) {
       playing(server, form);
-      const request = { path: "/api/v1/namespaces/shop/pods", resource: "pods", query: { continue: "nonsense" } };
+      const request = {
+        path: "/api/v1/namespaces/shop/pods",
+        resource: "pods",
+        query: { continue: "nonsense" },
+      };
       failures.push(await transportTo(server).get({ ...request, protobuf: POD_LIST }, budgetOf()));
     }
     expect(failures[1]).toEqual(failures[0]);
     expect(failures[0]).toMatchObject({
-      failure: { code: 400, reason: "BadRequest", message: expect.stringContaining("continue key is not valid") },
+      failure: {
+        code: 400,
+        reason: "BadRequest",
+        message: expect.stringContaining("continue key is not valid"),
+      },
     });
   });
 });
@@ -153,19 +230,36 @@ describe("a server that has no protobuf", () => {
     playing(server, "json");
     const transport = transportTo(server);
     const request = { path: "/api/v1/namespaces/shop/pods", resource: "pods", protobuf: POD_LIST };
-    for (let call = 0; call < 3; call++) expect(await transport.get(request, budgetOf())).toMatchObject({ kind: "read", body: { kind: "PodList" } });
-    expect(server.seen.map(({ headers }) => headers.accept)).toEqual([`${PROTOBUF}, application/json`, "application/json", "application/json"]);
+    for (let call = 0; call < 3; call++)
+      expect(await transport.get(request, budgetOf())).toMatchObject({
+        kind: "read",
+        body: { kind: "PodList" },
+      });
+    expect(server.seen.map(({ headers }) => headers.accept)).toEqual([
+      `${PROTOBUF}, application/json`,
+      "application/json",
+      "application/json",
+    ]);
   });
 
   it("may refuse the format with 406: the same is asked again as JSON, within the same budget", async () => {
     server.answer = ({ headers }, response) => {
       const json = headers.accept === "application/json";
-      response.writeHead(json ? 200 : 406, { "content-type": "application/json" }).end(json ? '{"items":[]}' : "{}");
+      response
+        .writeHead(json ? 200 : 406, { "content-type": "application/json" })
+        .end(json ? '{"items":[]}' : "{}");
     };
     const budget = budgetOf();
     const transport = transportTo(server);
-    const request = { path: "/apis/metrics.k8s.io/v1beta1/pods", resource: "pods.metrics.k8s.io", protobuf: POD_LIST };
-    expect(await transport.get(request, budget)).toMatchObject({ kind: "read", body: { items: [] } });
+    const request = {
+      path: "/apis/metrics.k8s.io/v1beta1/pods",
+      resource: "pods.metrics.k8s.io",
+      protobuf: POD_LIST,
+    };
+    expect(await transport.get(request, budget)).toMatchObject({
+      kind: "read",
+      body: { items: [] },
+    });
     expect(budget.spent().calls).toBe(2);
   });
 });

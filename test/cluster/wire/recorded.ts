@@ -23,11 +23,31 @@ export const RECORDED: readonly Recorded[] = [
   { name: "pods", path: "/api/v1/namespaces/shop/pods", kind: POD_LIST },
   { name: "pods-page", path: "/api/v1/namespaces/shop/pods?limit=1", kind: POD_LIST },
   { name: "no-pods", path: "/api/v1/namespaces/nowhere/pods", kind: POD_LIST },
-  { name: "deployments", path: "/apis/apps/v1/namespaces/shop/deployments", kind: workloads("deployments.apps") },
-  { name: "statefulsets", path: "/apis/apps/v1/namespaces/shop/statefulsets", kind: workloads("statefulsets.apps") },
-  { name: "replicasets", path: "/apis/apps/v1/namespaces/shop/replicasets", kind: workloads("replicasets.apps") },
-  { name: "replicationcontrollers", path: "/api/v1/namespaces/shop/replicationcontrollers", kind: workloads("replicationcontrollers") },
-  { name: "horizontalpodautoscalers", path: "/apis/autoscaling/v2/namespaces/shop/horizontalpodautoscalers", kind: HPA_LIST },
+  {
+    name: "deployments",
+    path: "/apis/apps/v1/namespaces/shop/deployments",
+    kind: workloads("deployments.apps"),
+  },
+  {
+    name: "statefulsets",
+    path: "/apis/apps/v1/namespaces/shop/statefulsets",
+    kind: workloads("statefulsets.apps"),
+  },
+  {
+    name: "replicasets",
+    path: "/apis/apps/v1/namespaces/shop/replicasets",
+    kind: workloads("replicasets.apps"),
+  },
+  {
+    name: "replicationcontrollers",
+    path: "/api/v1/namespaces/shop/replicationcontrollers",
+    kind: workloads("replicationcontrollers"),
+  },
+  {
+    name: "horizontalpodautoscalers",
+    path: "/apis/autoscaling/v2/namespaces/shop/horizontalpodautoscalers",
+    kind: HPA_LIST,
+  },
   { name: "refused", path: "/api/v1/namespaces/shop/pods?continue=nonsense", kind: POD_LIST },
 ];
 

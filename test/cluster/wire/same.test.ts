@@ -17,7 +17,11 @@ const { encode } = published();
 type Raw = Record<string, unknown>;
 
 /** What both forms of one list are read as. */
-const bothWays = async <Value>(kind: WireKind, items: readonly Raw[], read: (items: unknown) => Value): Promise<readonly [Value, Value]> => {
+const bothWays = async <Value>(
+  kind: WireKind,
+  items: readonly Raw[],
+  read: (items: unknown) => Value,
+): Promise<readonly [Value, Value]> => {
   const list = { metadata: {}, items };
   const decoded = await decodeAnswer(encode(kind.message.fullName, list), kind);
   if (decoded.kind === "broken") throw new Error(decoded.state);
@@ -50,7 +54,9 @@ describe("any objects", () => {
   it("are the same scales over protobuf and over JSON", async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(aDeployment, { maxLength: 5 }), async (workloads) => {
-        const [overProtobuf, overJson] = await bothWays(deployments, workloads, (items) => asList(items).map(readWorkloadScale));
+        const [overProtobuf, overJson] = await bothWays(deployments, workloads, (items) =>
+          asList(items).map(readWorkloadScale),
+        );
         expect(overProtobuf).toEqual(overJson);
       }),
       runs(60),

@@ -2,7 +2,13 @@ import protobuf from "protobufjs";
 import { describe, expect, it } from "vitest";
 import { STATUS_KIND } from "../../../lib/cluster/wire/answer.ts";
 import type { Field, FieldType, Message } from "../../../lib/cluster/wire/message.ts";
-import { API_GROUP, API_RESOURCES, UNKNOWN, HPA_LIST, WORKLOAD_LISTS } from "../../../lib/cluster/wire/objects.ts";
+import {
+  API_GROUP,
+  API_RESOURCES,
+  UNKNOWN,
+  HPA_LIST,
+  WORKLOAD_LISTS,
+} from "../../../lib/cluster/wire/objects.ts";
 import { POD_LIST, POD_METRICS_LIST } from "../../../lib/cluster/read/pods.ts";
 import { publishedSchema } from "./published.ts";
 
@@ -14,13 +20,22 @@ const isMessage = (type: FieldType): type is Message => typeof type === "object"
 
 const messagesOf = (message: Message, seen = new Set<Message>()): ReadonlySet<Message> => {
   seen.add(message);
-  for (const field of message.fields) if (field && isMessage(field.type) && !seen.has(field.type)) messagesOf(field.type, seen);
+  for (const field of message.fields)
+    if (field && isMessage(field.type) && !seen.has(field.type)) messagesOf(field.type, seen);
   return seen;
 };
 
-const SCALARS: Readonly<Record<string, string>> = { text: "string", bytes: "bytes", int32: "int32", int64: "int64", bigint64: "int64", bool: "bool" };
+const SCALARS: Readonly<Record<string, string>> = {
+  text: "string",
+  bytes: "bytes",
+  int32: "int32",
+  int64: "int64",
+  bigint64: "int64",
+  bool: "bool",
+};
 
-const shapeOf = (field: protobuf.Field): Field["shape"] => (field instanceof protobuf.MapField ? "map" : field.repeated ? "list" : "one");
+const shapeOf = (field: protobuf.Field): Field["shape"] =>
+  field instanceof protobuf.MapField ? "map" : field.repeated ? "list" : "one";
 
 const root = publishedSchema();
 
@@ -33,7 +48,12 @@ const ownField = (field: Field, number: number) => ({
 
 const publishedField = (fullName: string, name: string) => {
   const field = root.lookupType(fullName).get(name) as protobuf.Field;
-  return { name: field.name, number: field.id, shape: shapeOf(field), type: field.resolvedType?.fullName.slice(1) ?? field.type };
+  return {
+    name: field.name,
+    number: field.id,
+    shape: shapeOf(field),
+    type: field.resolvedType?.fullName.slice(1) ?? field.type,
+  };
 };
 
 describe("the tables of fields", () => {
@@ -43,7 +63,8 @@ describe("the tables of fields", () => {
     expect(messages.length).toBeGreaterThan(40);
     for (const { fullName, fields } of messages) {
       for (const [number, field] of fields.entries()) {
-        if (field) expect(ownField(field, number), fullName).toEqual(publishedField(fullName, field.name));
+        if (field)
+          expect(ownField(field, number), fullName).toEqual(publishedField(fullName, field.name));
       }
     }
   });

@@ -40,27 +40,51 @@ export interface CountsCase {
 /** The count of a workload whose manifest names none, as Kubernetes has it. */
 const DEFAULT_REPLICAS = 1;
 
-/** A case as the README of the kind describes it. Throws a RangeError with every fault of its shape. */
+/**
+ * A case as the README of the kind describes it. Throws a RangeError with every fault of its shape.
+ */
 export const readCase = (vector: VectorCase): CountsCase => {
   const read = CASE.safeParse(vector);
   if (!read.success) throw new RangeError(z.prettifyError(read.error));
   const { manifest, settings, start, steps } = read.data;
   const replicas = typeof start === "number" ? start : (start?.replicas ?? DEFAULT_REPLICAS);
-  return { manifest: named(onlyManifest(manifest)), settings: readSettings(settings ?? {}), replicas, steps };
+  return {
+    manifest: named(onlyManifest(manifest)),
+    settings: readSettings(settings ?? {}),
+    replicas,
+    steps,
+  };
 };
 
 /** The manifest as `tidemark apply` reads it: YAML or JSON, also as the one item of a list. */
-const onlyManifest = (given: string | Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> => {
-  const [manifest, ...more] = readManifests(typeof given === "string" ? given : JSON.stringify(given), "manifest");
-  if (!isObject(manifest?.document) || more.length > 0) throw new RangeError(`the case needs one manifest, not ${more.length + 1}`);
+const onlyManifest = (
+  given: string | Readonly<Record<string, unknown>>,
+): Readonly<Record<string, unknown>> => {
+  const [manifest, ...more] = readManifests(
+    typeof given === "string" ? given : JSON.stringify(given),
+    "manifest",
+  );
+  if (!isObject(manifest?.document) || more.length > 0)
+    throw new RangeError(`the case needs one manifest, not ${more.length + 1}`);
   return manifest.document;
 };
 
-/** Without a name or a namespace of its own, a manifest gets one; the first design may name its namespace in `scaleRef`. */
+/**
+ * Without a name or a namespace of its own, a manifest gets one; the first design may name its
+ * namespace in `scaleRef`.
+ */
 const named = (manifest: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> => {
   const { metadata } = manifest;
   if (metadata !== undefined && metadata !== null && !isObject(metadata)) return manifest;
-  return { ...manifest, metadata: { name: "case", namespace: namespaceOfTarget(manifest["spec"]) ?? "default", ...metadata } };
+  return {
+    ...manifest,
+    metadata: {
+      name: "case",
+      namespace: namespaceOfTarget(manifest["spec"]) ?? "default",
+      ...metadata,
+    },
+  };
 };
 
-const namespaceOfTarget = (spec: unknown): unknown => (isObject(spec) && isObject(spec["scaleRef"]) ? spec["scaleRef"]["namespace"] : undefined);
+const namespaceOfTarget = (spec: unknown): unknown =>
+  isObject(spec) && isObject(spec["scaleRef"]) ? spec["scaleRef"]["namespace"] : undefined;

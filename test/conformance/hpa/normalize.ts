@@ -1,11 +1,21 @@
 import { DEFAULT_SETTINGS } from "../../../lib/model/spec-common.ts";
 import type { Behavior, ScalingRules } from "../../../lib/model/spec-hpa.ts";
 import type { RecommendationRun, ScaleChange } from "../../../lib/model/windows.ts";
-import { clamp, downLimit, type Limited, limitRate, upLimit } from "../../../lib/policy/hpa/steps/limit.ts";
+import {
+  clamp,
+  downLimit,
+  type Limited,
+  limitRate,
+  upLimit,
+} from "../../../lib/policy/hpa/steps/limit.ts";
 import { scalingLimited } from "../../../lib/policy/hpa/steps/sentences.ts";
 import { reportOf, windowsOf } from "../../../lib/policy/hpa/steps/stabilize.ts";
 import { type Change, withScaleEvent } from "../../../lib/policy/shared/recorded-scales.ts";
-import { type Stabilized, stabilizeBothWays, stabilizeDownward } from "../../../lib/policy/shared/stabilization.ts";
+import {
+  type Stabilized,
+  stabilizeBothWays,
+  stabilizeDownward,
+} from "../../../lib/policy/shared/stabilization.ts";
 import { NOON } from "../../noon.ts";
 import { type Difference, differences } from "../differences.ts";
 import type { VectorCase } from "../vector-file.ts";
@@ -40,10 +50,15 @@ export const runNormalize = (raw: VectorCase): readonly Difference[] => {
   const vector = { current: 0, desired: 0, min: 0, max: 0, ...raw } as unknown as NormalizeCase;
   const { records, ...expect } = vector.expect;
   const { runs, ...shown } = outcome(vector);
-  return [...differences(expect, shown), ...(records && runs ? recordDifferences(records, runs) : [])];
+  return [
+    ...differences(expect, shown),
+    ...(records && runs ? recordDifferences(records, runs) : []),
+  ];
 };
 
-const outcome = (vector: NormalizeCase): { readonly runs?: readonly RecommendationRun[]; readonly [member: string]: unknown } => {
+const outcome = (
+  vector: NormalizeCase,
+): { readonly runs?: readonly RecommendationRun[]; readonly [member: string]: unknown } => {
   const { op, current, desired } = vector;
   const behavior = behaviorOf(vector);
   const events = eventsOf(vector);
@@ -61,17 +76,28 @@ const outcome = (vector: NormalizeCase): { readonly runs?: readonly Recommendati
     }
     case "stabilizeWithBehavior": {
       const { count, held, recommendations } = bothWays(vector, behavior);
-      return { value: count, reason: count === desired ? vector.expect["reason"] : reportOf(held).reason, runs: recommendations };
+      return {
+        value: count,
+        reason: count === desired ? vector.expect["reason"] : reportOf(held).reason,
+        runs: recommendations,
+      };
     }
     case "limitRate":
-      return shownLimit(limitRate({ current, count: desired }, { ...bounds, behavior }, events, { nowMs: NOON }));
+      return shownLimit(
+        limitRate({ current, count: desired }, { ...bounds, behavior }, events, { nowMs: NOON }),
+      );
     case "scaleUpLimit":
       return { value: upLimit(current, behavior.scaleUp, events, { nowMs: NOON }) };
     case "scaleDownLimit":
       return { value: downLimit(current, behavior.scaleDown, events, { nowMs: NOON }) };
     case "normalizeWithBehavior": {
       const stabilized = bothWays(vector, behavior);
-      return shownBoth(stabilized, limitRate({ current, count: stabilized.count }, { ...bounds, behavior }, events, { nowMs: NOON }));
+      return shownBoth(
+        stabilized,
+        limitRate({ current, count: stabilized.count }, { ...bounds, behavior }, events, {
+          nowMs: NOON,
+        }),
+      );
     }
     case "storeScaleEvent":
       return storedEvents(vector);
@@ -81,25 +107,46 @@ const outcome = (vector: NormalizeCase): { readonly runs?: readonly Recommendati
 };
 
 const NO_RULES: ScalingRules = { selectPolicy: "Max", policies: [] };
-const behaviorOf = ({ behavior }: NormalizeCase): Behavior => ({ scaleUp: NO_RULES, scaleDown: NO_RULES, ...behavior });
+const behaviorOf = ({ behavior }: NormalizeCase): Behavior => ({
+  scaleUp: NO_RULES,
+  scaleDown: NO_RULES,
+  ...behavior,
+});
 const settingsOf = ({ downscaleStabilizationSeconds = 0 }: NormalizeCase) => ({
   ...DEFAULT_SETTINGS,
   downscaleStabilizationMs: downscaleStabilizationSeconds * 1000,
 });
 const runsOf = ({ records = [] }: NormalizeCase): readonly RecommendationRun[] =>
   records.map(({ replicas, ageMs }) => ({ replicas, firstMs: NOON - ageMs, lastMs: NOON - ageMs }));
-const changesOf = (aged: readonly Aged[] = []): readonly ScaleChange[] => aged.map(({ ageMs, ...rest }) => ({ ...rest, atMs: NOON - ageMs }));
-const eventsOf = ({ ups, downs }: NormalizeCase) => ({ scaleUps: changesOf(ups), scaleDowns: changesOf(downs) });
+const changesOf = (aged: readonly Aged[] = []): readonly ScaleChange[] =>
+  aged.map(({ ageMs, ...rest }) => ({ ...rest, atMs: NOON - ageMs }));
+const eventsOf = ({ ups, downs }: NormalizeCase) => ({
+  scaleUps: changesOf(ups),
+  scaleDowns: changesOf(downs),
+});
 
 const downward = (vector: NormalizeCase): Stabilized =>
-  stabilizeDownward(runsOf(vector), vector.desired, settingsOf(vector).downscaleStabilizationMs, NOON);
+  stabilizeDownward(
+    runsOf(vector),
+    vector.desired,
+    settingsOf(vector).downscaleStabilizationMs,
+    NOON,
+  );
 const bothWays = (vector: NormalizeCase, behavior: Behavior): Stabilized =>
-  stabilizeBothWays(runsOf(vector), { current: vector.current, count: vector.desired }, windowsOf(behavior, settingsOf(vector)), NOON);
+  stabilizeBothWays(
+    runsOf(vector),
+    { current: vector.current, count: vector.desired },
+    windowsOf(behavior, settingsOf(vector)),
+    NOON,
+  );
 
 const shownLimit = ({ count, reason }: Limited) => ({ value: count, reason });
 const shownBoth = (stabilized: Stabilized, limited: Limited) => ({
   value: limited.count,
-  conditions: [reportOf(stabilized.held), scalingLimited(limited.count !== stabilized.count, limited.reason)].map(({ type, status, reason }) => ({
+  conditions: [
+    reportOf(stabilized.held),
+    scalingLimited(limited.count !== stabilized.count, limited.reason),
+  ].map(({ type, status, reason }) => ({
     type,
     status,
     reason,
@@ -110,13 +157,20 @@ const shownBoth = (stabilized: Stabilized, limited: Limited) => ({
 const storedEvents = (vector: NormalizeCase) => {
   const change: Change = { from: vector.current, to: vector.desired, atMs: NOON };
   const memory = { recommendations: null, ...eventsOf(vector) };
-  const { scaleUps, scaleDowns } = withScaleEvent(memory, vector.behavior ? behaviorOf(vector) : undefined, change);
+  const { scaleUps, scaleDowns } = withScaleEvent(
+    memory,
+    vector.behavior ? behaviorOf(vector) : undefined,
+    change,
+  );
   return { ups: scaleUps.map(aged), downs: scaleDowns.map(aged) };
 };
 
 const aged = ({ atMs, ...rest }: ScaleChange): Aged => ({ ...rest, ageMs: NOON - atMs });
 
-const recordDifferences = (records: readonly AgedRecord[], runs: readonly RecommendationRun[]): readonly Difference[] =>
+const recordDifferences = (
+  records: readonly AgedRecord[],
+  runs: readonly RecommendationRun[],
+): readonly Difference[] =>
   differences(
     records,
     runs.map(({ replicas, lastMs }) => ({ replicas, ageMs: NOON - lastMs })),

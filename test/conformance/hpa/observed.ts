@@ -3,7 +3,13 @@ import { labelIndex } from "../../../lib/model/selector.ts";
 import type { Answer, Answers, Pod } from "../../../lib/model/observation.ts";
 import { queryKey } from "../../../lib/model/query.ts";
 import type { ExternalQuery } from "../../../lib/sources/external.ts";
-import { answersOf, type CustomQuery, readCustomValues, readExternalValues, readPodMetrics } from "../../answers.ts";
+import {
+  answersOf,
+  type CustomQuery,
+  readCustomValues,
+  readExternalValues,
+  readPodMetrics,
+} from "../../answers.ts";
 import { readPods, readFailure } from "../../cluster/read/answers.ts";
 
 /** Raw answers of the APIs, as the vectors hold them. */
@@ -25,8 +31,15 @@ interface RawQuery {
   readonly selector?: string;
 }
 
-/** Answers by the keys of the queries that an autoscaler asks; each query finds its answer as the vectors' README says. */
-export const readAnswers = (raw: RawAnswers, custom: readonly CustomQuery[], external: readonly ExternalQuery[]): Answers => {
+/**
+ * Answers by the keys of the queries that an autoscaler asks; each query finds its answer as the
+ * vectors' README says.
+ */
+export const readAnswers = (
+  raw: RawAnswers,
+  custom: readonly CustomQuery[],
+  external: readonly ExternalQuery[],
+): Answers => {
   const resource = raw.resource;
   const answers = {
     custom: answersByKey(custom, (query) => customAnswer(raw, query)),
@@ -35,11 +48,16 @@ export const readAnswers = (raw: RawAnswers, custom: readonly CustomQuery[], ext
   if (!resource) return answersOf(answers);
   return answersOf({
     ...answers,
-    resource: resource.error ? failed(resource.error) : { kind: "answered", items: labelIndex(readPodMetrics(resource.items)) },
+    resource: resource.error
+      ? failed(resource.error)
+      : { kind: "answered", items: labelIndex(readPodMetrics(resource.items)) },
   });
 };
 
-/** A query without an answer stays away: a vector leaves out what its sync does not evaluate, and where it does evaluate it, the metric fails and shows. */
+/**
+ * A query without an answer stays away: a vector leaves out what its sync does not evaluate, and
+ * where it does evaluate it, the metric fails and shows.
+ */
 const answersByKey = <Query extends CustomQuery | ExternalQuery, Item>(
   queries: readonly Query[],
   answer: (query: Query) => Item | undefined,
@@ -54,9 +72,14 @@ const answersByKey = <Query extends CustomQuery | ExternalQuery, Item>(
 const failed = (error: unknown): Answer<never> => ({ kind: "failed", failure: readFailure(error) });
 
 const customAnswer = (raw: RawAnswers, query: CustomQuery) => {
-  const found = raw.custom?.find((candidate) => sameMetric(candidate.query, query) && sameSubject(candidate.query, query));
+  const found = raw.custom?.find(
+    (candidate) => sameMetric(candidate.query, query) && sameSubject(candidate.query, query),
+  );
   // A kind that the API server does not serve is never asked for; the client's mapper refuses it.
-  if (!found) return query.for === "object" ? { kind: "failed" as const, failure: unknownKind(query.kind, query.group) } : undefined;
+  if (!found)
+    return query.for === "object"
+      ? { kind: "failed" as const, failure: unknownKind(query.kind, query.group) }
+      : undefined;
   return found.error ? failed(found.error) : readCustomValues(found.items);
 };
 
@@ -72,7 +95,11 @@ const sameMetric = (raw: RawQuery, query: CustomQuery | ExternalQuery): boolean 
 const sameSubject = (raw: RawQuery, query: CustomQuery): boolean => {
   if (query.for === "pods") return raw.for === "pods";
   if (query.for !== "object") return false;
-  return raw.object?.kind === query.kind && raw.object.name === query.name && (raw.object.group ?? "") === query.group;
+  return (
+    raw.object?.kind === query.kind &&
+    raw.object.name === query.name &&
+    (raw.object.group ?? "") === query.group
+  );
 };
 
 export const podIndex = (raw: readonly unknown[]) => labelIndex<Pod>(readPods(raw));

@@ -1,4 +1,10 @@
-import { canonicalOf, floatOf, milliOf, parseQuantity, wholeOf } from "../../../lib/model/quantity.ts";
+import {
+  canonicalOf,
+  floatOf,
+  milliOf,
+  parseQuantity,
+  wholeOf,
+} from "../../../lib/model/quantity.ts";
 import { type Difference, differences } from "../differences.ts";
 import type { VectorCase } from "../vector-file.ts";
 

@@ -1,6 +1,16 @@
-import { labelIndex, canonicalSelector, type LabelSelector, type Selector } from "../../../lib/model/selector.ts";
+import {
+  labelIndex,
+  canonicalSelector,
+  type LabelSelector,
+  type Selector,
+} from "../../../lib/model/selector.ts";
 import { parseSelector } from "../../../lib/model/selector-text.ts";
-import type { DescribedObject, HpaMetric, MetricIdentifier, MetricTarget } from "../../../lib/model/spec-hpa.ts";
+import type {
+  DescribedObject,
+  HpaMetric,
+  MetricIdentifier,
+  MetricTarget,
+} from "../../../lib/model/spec-hpa.ts";
 import { measureMetric } from "../../../lib/policy/shared/metrics/measure-metric.ts";
 import { type Difference, differences } from "../differences.ts";
 import type { VectorCase } from "../vector-file.ts";
@@ -12,7 +22,14 @@ import type { CustomQuery } from "../../answers.ts";
 import { readPods } from "../../cluster/read/answers.ts";
 
 interface ReplicasCase {
-  readonly function: "resourceUtilization" | "resourceValue" | "pods" | "object" | "external" | "objectPerPod" | "externalPerPod";
+  readonly function:
+    | "resourceUtilization"
+    | "resourceValue"
+    | "pods"
+    | "object"
+    | "external"
+    | "objectPerPod"
+    | "externalPerPod";
   readonly now: string;
   readonly cpuInitializationPeriodSeconds: number;
   readonly initialReadinessDelaySeconds: number;
@@ -30,7 +47,12 @@ interface ReplicasCase {
   readonly describedObject?: DescribedObject;
   readonly pods?: readonly unknown[];
   readonly answers: RawAnswers;
-  readonly expect: { readonly replicas?: number; readonly usage?: string; readonly utilization?: number; readonly error?: string };
+  readonly expect: {
+    readonly replicas?: number;
+    readonly usage?: string;
+    readonly utilization?: number;
+    readonly error?: string;
+  };
 }
 
 /** One metric: raw answers and pods → observation → proposal. */
@@ -54,7 +76,8 @@ export const runReplicas = (raw: VectorCase): readonly Difference[] => {
     },
   });
   // Only that it fails is asserted, not in which words.
-  if (measurement.kind === "failed") return vector.expect.error ? [] : differences(vector.expect, { error: measurement.message });
+  if (measurement.kind === "failed")
+    return vector.expect.error ? [] : differences(vector.expect, { error: measurement.message });
   const { proposal: replicas, usageMilli, utilization } = measurement;
   return differences(vector.expect, { replicas, usage: usageMilli.toString(), utilization });
 };
@@ -65,8 +88,18 @@ const selectorOf = (text: string): Selector => {
   return reading.selector;
 };
 
-const metricOf = ({ function: name, resource = "", container, metric = "", metricSelector, describedObject, target }: ReplicasCase): HpaMetric => {
-  const identifier: MetricIdentifier = metricSelector ? { name: metric, selector: metricSelector } : { name: metric };
+const metricOf = ({
+  function: name,
+  resource = "",
+  container,
+  metric = "",
+  metricSelector,
+  describedObject,
+  target,
+}: ReplicasCase): HpaMetric => {
+  const identifier: MetricIdentifier = metricSelector
+    ? { name: metric, selector: metricSelector }
+    : { name: metric };
   const resourceMetric = (wanted: MetricTarget): HpaMetric =>
     container === undefined
       ? { type: "Resource", name: resource, target: wanted }

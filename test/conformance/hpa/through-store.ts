@@ -8,6 +8,9 @@ const UID = autoscalerUid("vector");
 export const throughStore = (windows: Windows): Windows => {
   const page = decodePage(encodePage([{ uid: UID, windows, open: false }]));
   const entry = page.kind === "read" ? page.entries.get(UID) : undefined;
-  if (!entry) throw new RangeError(`the page cannot be read again: ${page.kind === "unreadable" ? page.message : "no entry"}`);
+  if (!entry)
+    throw new RangeError(
+      `the page cannot be read again: ${page.kind === "unreadable" ? page.message : "no entry"}`,
+    );
   return entry.windows;
 };

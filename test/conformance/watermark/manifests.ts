@@ -13,7 +13,10 @@ export const validityKind: CaseRunner = (vector) => {
   const expect = rawOf(vector["expect"]);
   const given = specFrom(input["spec"]);
   const [breach] = breaches(input["defaulted"] === true ? defaulted(given) : given, "ready");
-  return differences(expect, only(expect, { error: breach?.detail ?? null, isDefaulted: isDefaulted(given) }));
+  return differences(
+    expect,
+    only(expect, { error: breach?.detail ?? null, isDefaulted: isDefaulted(given) }),
+  );
 };
 
 /** Marks as thousandths: the fill happens on the way to the spec that is decided. */
@@ -28,12 +31,20 @@ export const fillWatermarksKind: CaseRunner = (vector) => {
 export const quantityKind: CaseRunner = (vector) => {
   const expect = rawOf(vector["expect"]);
   const quantity = parseQuantity(textOf(rawOf(vector["input"])["text"]));
-  const actual: Raw = quantity ? { milli: String(milliOf(quantity)), whole: String(wholeOf(quantity)), canonical: canonicalOf(quantity) } : {};
+  const actual: Raw = quantity
+    ? {
+        milli: String(milliOf(quantity)),
+        whole: String(wholeOf(quantity)),
+        canonical: canonicalOf(quantity),
+      }
+    : {};
   return differences(expect, only(expect, actual));
 };
 
 export const logAttributesKind: CaseRunner = (vector) => {
-  const read = logAttributes((rawOf(vector["input"])["annotations"] ?? {}) as Readonly<Record<string, string>>);
+  const read = logAttributes(
+    (rawOf(vector["input"])["annotations"] ?? {}) as Readonly<Record<string, string>>,
+  );
   return differences(vector["expect"], {
     attributes: read.kind === "read" ? Object.entries(read.attributes).flat() : null,
     error: read.kind === "unreadable",

@@ -5,7 +5,10 @@ import type { Answer, RecommenderReply } from "../../../lib/model/observation.ts
 import { queryKey } from "../../../lib/model/query.ts";
 import type { WatermarkMetric, WatermarkSpec } from "../../../lib/model/spec-watermark.ts";
 import { readyPods } from "../../../lib/policy/watermark/metrics/measure.ts";
-import { recommenderName, recommenderRequest } from "../../../lib/policy/watermark/metrics/recommender.ts";
+import {
+  recommenderName,
+  recommenderRequest,
+} from "../../../lib/policy/watermark/metrics/recommender.ts";
 import { sourcesOf } from "../../../lib/policy/watermark/steps/combine.ts";
 import { externalQuery } from "../../../lib/sources/external.ts";
 import { readExternalValues, readPodMetrics } from "../../answers.ts";
@@ -13,15 +16,32 @@ import { type Observed, observationOf } from "../../observation.ts";
 import { said } from "../../policy/watermark/world.ts";
 import { type Difference, differences } from "../differences.ts";
 import type { CaseRunner } from "../registry.ts";
-import { bareSpec, numberOf, only, podsOf, type Raw, rawOf, scaleOf, specFrom, textOf, timeOf } from "./raw.ts";
+import {
+  bareSpec,
+  numberOf,
+  only,
+  podsOf,
+  type Raw,
+  rawOf,
+  scaleOf,
+  specFrom,
+  textOf,
+  timeOf,
+} from "./raw.ts";
 
-/** One metric, or one reply of a recommender, with pods and scale: the raw proposal. A crash of the original must be a refusal here. */
+/**
+ * One metric, or one reply of a recommender, with pods and scale: the raw proposal. A crash of the
+ * original must be a refusal here.
+ */
 export const replicaCalculationKind: CaseRunner = (vector) => {
   const input = rawOf(vector["input"]);
   const expect = rawOf(vector["expect"]);
   const scale = scaleOf(input["scale"]);
   const { name, namespace } = rawOf(input["scale"]);
-  const [metric] = input["metric"] === undefined ? [] : specFrom({ metrics: [named(rawOf(input["metric"]))] }).metrics.flatMap(metricOf);
+  const [metric] =
+    input["metric"] === undefined
+      ? []
+      : specFrom({ metrics: [named(rawOf(input["metric"]))] }).metrics.flatMap(metricOf);
   const bare = bareSpec({ ...rawOf(input["spec"]), metrics: [] }, textOf(name));
   const annotations = rawOf(input["annotations"]);
   const spec: WatermarkSpec = {
@@ -35,7 +55,10 @@ export const replicaCalculationKind: CaseRunner = (vector) => {
     spec,
     namespace: textOf(namespace),
     scale,
-    observation: { ...observationOf({ scale, ...seenOf(input, metric) }), pods: podsOf(input["pods"]) },
+    observation: {
+      ...observationOf({ scale, ...seenOf(input, metric) }),
+      pods: podsOf(input["pods"]),
+    },
     nowMs,
   };
   const [source] = sourcesOf(subject);
@@ -43,7 +66,9 @@ export const replicaCalculationKind: CaseRunner = (vector) => {
   const proposed = source.propose();
   if (proposed.kind === "failed") return failedAsExpected(expect, proposed.message);
   const { replicas, utilisation, ready, above, below, details } = proposed.value;
-  const converge = said(proposed.value.notes, [], nowMs).conditions.find(({ type }) => type === "ConvergeToWatermark");
+  const converge = said(proposed.value.notes, [], nowMs).conditions.find(
+    ({ type }) => type === "ConvergeToWatermark",
+  );
   const actual = {
     replicas,
     utilizationMilli: Number(utilisation),
@@ -51,7 +76,9 @@ export const replicaCalculationKind: CaseRunner = (vector) => {
     above,
     below,
     details,
-    convergeCondition: converge ? { status: converge.status, reason: converge.reason, message: converge.message } : null,
+    convergeCondition: converge
+      ? { status: converge.status, reason: converge.reason, message: converge.message }
+      : null,
     recommenderRequest: flatRequest(subject, rawOf(expect["recommenderRequest"])),
   };
   return differences(expect, only(expect, actual));
@@ -60,7 +87,9 @@ export const replicaCalculationKind: CaseRunner = (vector) => {
 /** Some vectors of the original have no name for their metric, which no stored object can lack. */
 const named = (metric: Raw): Raw => ({
   ...metric,
-  ...(metric["external"] === undefined ? {} : { external: { metricName: "", ...rawOf(metric["external"]) } }),
+  ...(metric["external"] === undefined
+    ? {}
+    : { external: { metricName: "", ...rawOf(metric["external"]) } }),
 });
 
 const failedAsExpected = (expect: Raw, message: string): readonly Difference[] => {
@@ -68,17 +97,27 @@ const failedAsExpected = (expect: Raw, message: string): readonly Difference[] =
   return [{ field: "error", expected: expect, actual: message }];
 };
 
-const seenOf = (input: Raw, metric: WatermarkMetric | undefined): Pick<Observed, "answers" | "recommender"> => {
+const seenOf = (
+  input: Raw,
+  metric: WatermarkMetric | undefined,
+): Pick<Observed, "answers" | "recommender"> => {
   switch (input["source"]) {
     case "external": {
       const query = metric && externalQuery({ name: metric.name, selector: metric.selector });
       if (!query) throw new RangeError("The vector's metric cannot be asked for");
-      const values = readExternalValues((input["externalValues"] as readonly unknown[]).map((value) => ({ value })));
+      const values = readExternalValues(
+        (input["externalValues"] as readonly unknown[]).map((value) => ({ value })),
+      );
       return { answers: { external: new Map([[queryKey(query), values]]) } };
     }
     case "resource": {
-      const items = (input["podMetrics"] as readonly Raw[]).map(({ pod, labels, containers }) => ({ metadata: { name: pod, labels }, containers }));
-      return { answers: { resource: { kind: "answered", items: labelIndex(readPodMetrics(items)) } } };
+      const items = (input["podMetrics"] as readonly Raw[]).map(({ pod, labels, containers }) => ({
+        metadata: { name: pod, labels },
+        containers,
+      }));
+      return {
+        answers: { resource: { kind: "answered", items: labelIndex(readPodMetrics(items)) } },
+      };
     }
     default:
       return { recommender: replyOf(input) };
@@ -87,7 +126,10 @@ const seenOf = (input: Raw, metric: WatermarkMetric | undefined): Pick<Observed,
 
 const replyOf = (input: Raw): Answer<RecommenderReply> => {
   if (input["recommenderError"] !== undefined)
-    return { kind: "failed", failure: { code: 0, reason: "", message: textOf(input["recommenderError"]) } };
+    return {
+      kind: "failed",
+      failure: { code: 0, reason: "", message: textOf(input["recommenderError"]) },
+    };
   const reply = rawOf(input["recommenderReply"]);
   return {
     kind: "answered",
@@ -106,7 +148,11 @@ const flatRequest = (subject: Parameters<typeof readyPods>[0], expect: Raw): Raw
   const { spec, scale, namespace } = subject;
   const ready = readyPods(subject);
   if (!spec.recommender || ready.kind === "failed") return undefined;
-  const request = recommenderRequest(spec, spec.recommender, { namespace, current: scale.specReplicas, ready: ready.value });
+  const request = recommenderRequest(spec, spec.recommender, {
+    namespace,
+    current: scale.specReplicas,
+    ready: ready.value,
+  });
   const fields: Raw = { ...rawOf(request["constraints"]), ...rawOf(request["state"]) };
   return Object.fromEntries(Object.keys(expect).map((key) => [key, fields[key] ?? 0]));
 };
@@ -117,15 +163,29 @@ export const recommenderKind: CaseRunner = (vector) => {
   const { tolerance, ...expected } = expect;
   switch (input["function"]) {
     case "metric-name":
-      return differences(expected, { metricName: recommenderName(bareSpec({ recommender: input["recommender"] }).recommender ?? missing()) });
+      return differences(expected, {
+        metricName: recommenderName(
+          bareSpec({ recommender: input["recommender"] }).recommender ?? missing(),
+        ),
+      });
     case "build-target": {
       const spec = bareSpec({ recommender: input["recommender"] });
-      const request = recommenderRequest(spec, spec.recommender ?? missing(), { namespace: "n", current: 1, ready: 1 });
+      const request = recommenderRequest(spec, spec.recommender ?? missing(), {
+        namespace: "n",
+        current: 1,
+        ready: 1,
+      });
       const [target] = request["targets"] as readonly Raw[];
-      return differences(expected, { targetCount: (request["targets"] as readonly unknown[]).length, target: { targetValue: 0, ...target } });
+      return differences(expected, {
+        targetCount: (request["targets"] as readonly unknown[]).length,
+        target: { targetValue: 0, ...target },
+      });
     }
     case "read-reply":
-      return differences(expected, read(readRecommenderReply(rawOf(input["reply"])), expected, numberOf(tolerance)));
+      return differences(
+        expected,
+        read(readRecommenderReply(rawOf(input["reply"])), expected, numberOf(tolerance)),
+      );
     case "http-round-trip": {
       const statuses = input["statusSequence"] as readonly number[];
       const reply = readRecommenderAnswer(statuses.at(-1) ?? 0, JSON.stringify(input["reply"]));

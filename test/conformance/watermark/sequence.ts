@@ -10,7 +10,14 @@ import { afterWatermarkWrite } from "../../../lib/policy/watermark/steps/after-w
 import { type Difference, differences } from "../differences.ts";
 import type { CaseRunner } from "../registry.ts";
 import { specFrom } from "./raw.ts";
-import { type Expected, type ExpectedCondition, type Manifest, observationOf, type RawScale, type Step } from "./world.ts";
+import {
+  type Expected,
+  type ExpectedCondition,
+  type Manifest,
+  observationOf,
+  type RawScale,
+  type Step,
+} from "./world.ts";
 
 interface Sequence {
   readonly autoscaler: Manifest;
@@ -38,7 +45,11 @@ export const runSequence: CaseRunner = (vector) => {
     pods = step.pods ?? pods;
     if (!scale) throw new RangeError(`Step ${index} has no scale`);
     const outcome = runStep(step, manifest, config, { scale, pods }, windows);
-    const expected = merged(step.expect, windows.status.conditions, outcome.windows.status.conditions);
+    const expected = merged(
+      step.expect,
+      windows.status.conditions,
+      outcome.windows.status.conditions,
+    );
     found.push(...differences(expected, comparable(outcome.shown, step.expect), `steps.${index}`));
     windows = outcome.windows;
   }
@@ -52,17 +63,35 @@ const runStep = (
   state: { readonly scale: RawScale; readonly pods: NonNullable<Step["pods"]> },
   windows: Windows,
 ): Outcome => {
-  const options = { skipNotScalingEvents: config.skipNotScalingEvents ?? false, clusterName: config.clusterName ?? "" };
-  const spec = watermarkSpecOf(specFrom(manifest.spec), manifest.metadata.annotations ?? {}, options);
+  const options = {
+    skipNotScalingEvents: config.skipNotScalingEvents ?? false,
+    clusterName: config.clusterName ?? "",
+  };
+  const spec = watermarkSpecOf(
+    specFrom(manifest.spec),
+    manifest.metadata.annotations ?? {},
+    options,
+  );
   const nowMs = Date.parse(step.now);
   const observation = observationOf(state, step, spec.target);
   const { namespace, name } = manifest.metadata;
   const decision = decideWatermark({ spec, namespace, name, observation, windows, nowMs });
-  const request = requestOf(spec, namespace, observation.scale, decision.windows, { observation, nowMs, step });
+  const request = requestOf(spec, namespace, observation.scale, decision.windows, {
+    observation,
+    nowMs,
+    step,
+  });
   if (decision.kind === "hold") {
     return {
       windows: decision.windows,
-      shown: shownOf(decision, decision.windows, { written: null }, decision.events, decision.gauges ?? [], request),
+      shown: shownOf(
+        decision,
+        decision.windows,
+        { written: null },
+        decision.events,
+        decision.gauges ?? [],
+        request,
+      ),
     };
   }
   const refusal = state.scale.updateError;
@@ -88,13 +117,26 @@ const requestOf = (
     observation,
     nowMs,
     step,
-  }: { readonly observation: Parameters<typeof decideWatermark>[0]["observation"]; readonly nowMs: number; readonly step: Step },
+  }: {
+    readonly observation: Parameters<typeof decideWatermark>[0]["observation"];
+    readonly nowMs: number;
+    readonly step: Step;
+  },
 ): unknown => {
-  if (step.expect.recommenderRequest === undefined || spec.recommender === undefined || scale.kind !== "read") return undefined;
+  if (
+    step.expect.recommenderRequest === undefined ||
+    spec.recommender === undefined ||
+    scale.kind !== "read"
+  )
+    return undefined;
   const read = observation.scale as ScaleRead;
   const ready = readyPods({ spec, namespace, scale: read, observation, nowMs });
   return ready.kind === "counted"
-    ? recommenderRequest(spec, spec.recommender, { namespace, current: read.specReplicas, ready: ready.value })
+    ? recommenderRequest(spec, spec.recommender, {
+        namespace,
+        current: read.specReplicas,
+        ready: ready.value,
+      })
     : undefined;
 };
 
@@ -118,7 +160,13 @@ const shownOf = (
 
 const timeOf = (timeMs: number): string => new Date(timeMs).toISOString().replace(".000Z", "Z");
 
-const conditionOf = ({ type, status, reason, message, transitionMs }: Condition): ExpectedCondition => ({
+const conditionOf = ({
+  type,
+  status,
+  reason,
+  message,
+  transitionMs,
+}: Condition): ExpectedCondition => ({
   type,
   status,
   reason,
@@ -126,7 +174,10 @@ const conditionOf = ({ type, status, reason, message, transitionMs }: Condition)
   lastTransitionTime: timeOf(transitionMs),
 });
 
-/** Series of the gauges that the vectors show, the last write of each; what was taken away again is gone. */
+/**
+ * Series of the gauges that the vectors show, the last write of each; what was taken away again is
+ * gone.
+ */
 const LEFT_OUT = new Set([
   "min_replicas",
   "max_replicas",
@@ -151,27 +202,49 @@ const seriesOf = (gauges: readonly GaugeWrite[]): Expected["gauges"] => {
   return Object.fromEntries(series);
 };
 
-/** The vectors list only conditions that changed; all the others must be as they were. Order is not asserted. */
-const merged = (expected: Expected, before: readonly Condition[], after: readonly Condition[]): unknown => {
+/**
+ * The vectors list only conditions that changed; all the others must be as they were. Order is not
+ * asserted.
+ */
+const merged = (
+  expected: Expected,
+  before: readonly Condition[],
+  after: readonly Condition[],
+): unknown => {
   const byType = new Map(before.map((condition) => [condition.type, conditionOf(condition)]));
   for (const condition of expected.conditions) byType.set(condition.type, condition);
   const transitions = new Map(after.map(({ type, transitionMs }) => [type, timeOf(transitionMs)]));
   const conditions = Object.fromEntries(
-    [...byType.values()].map((condition) => [condition.type, expectedCondition(condition, transitions.get(condition.type))]),
+    [...byType.values()].map((condition) => [
+      condition.type,
+      expectedCondition(condition, transitions.get(condition.type)),
+    ]),
   );
-  return { ...expected, conditions, events: expected.events.map(eventKey), gauges: roundedGauges(expected.gauges), recoveredPanic: undefined };
+  return {
+    ...expected,
+    conditions,
+    events: expected.events.map(eventKey),
+    gauges: roundedGauges(expected.gauges),
+    recoveredPanic: undefined,
+  };
 };
 
 const POSITIONS = new Set(["AboveHighWatermark", "BelowLowWatermark"]);
 
-const expectedCondition = ({ status, reason, message, lastTransitionTime, type }: ExpectedCondition, actualTransition: string | undefined) => ({
+const expectedCondition = (
+  { status, reason, message, lastTransitionTime, type }: ExpectedCondition,
+  actualTransition: string | undefined,
+) => ({
   status,
   reason,
   message: message === undefined || reason.startsWith("Failed") ? "not compared" : message,
   lastTransitionTime: POSITIONS.has(type) ? lastTransitionTime : actualTransition,
 });
 
-/** The original writes it outside the band alone, where it is 0; the dialect writes it inside as well. */
+/**
+ * The original writes it outside the band alone, where it is 0; the dialect writes it inside as
+ * well.
+ */
 const WITHIN_BOUNDS = "restricted_scaling{reason=within_bounds}";
 
 const comparable = (shown: Expected, expected: Expected): unknown => {
@@ -180,18 +253,33 @@ const comparable = (shown: Expected, expected: Expected): unknown => {
     shown.conditions.map(({ type, status, reason, message, lastTransitionTime }) => {
       const listed = messages.has(type);
       const skipped = reason.startsWith("Failed") || (listed && messages.get(type) === undefined);
-      return [type, { status, reason, message: skipped ? "not compared" : message, lastTransitionTime }];
+      return [
+        type,
+        { status, reason, message: skipped ? "not compared" : message, lastTransitionTime },
+      ];
     }),
   );
   const { [WITHIN_BOUNDS]: within, ...gauges } = shown.gauges;
   const compared = within !== undefined && WITHIN_BOUNDS in expected.gauges ? shown.gauges : gauges;
-  return { ...shown, conditions, events: shown.events.map(eventKey), gauges: roundedGauges(compared) };
+  return {
+    ...shown,
+    conditions,
+    events: shown.events.map(eventKey),
+    gauges: roundedGauges(compared),
+  };
 };
 
-const eventKey = ({ type, reason, message }: Expected["events"][number]) => ({ type, reason, ...(reason === "Scaling" ? { message } : {}) });
+const eventKey = ({ type, reason, message }: Expected["events"][number]) => ({
+  type,
+  reason,
+  ...(reason === "Scaling" ? { message } : {}),
+});
 
 /** Nine significant digits stand for the relative tolerance of 1e-9 that the vectors ask for. */
 const roundedGauges = (gauges: Expected["gauges"]): Readonly<Record<string, string>> =>
   Object.fromEntries(
-    Object.entries(gauges).map(([key, value]) => [key, Number(value === "+Inf" ? Infinity : value === "-Inf" ? -Infinity : value).toPrecision(9)]),
+    Object.entries(gauges).map(([key, value]) => [
+      key,
+      Number(value === "+Inf" ? Infinity : value === "-Inf" ? -Infinity : value).toPrecision(9),
+    ]),
   );

@@ -30,7 +30,11 @@ export interface Step {
 }
 
 export interface Manifest {
-  readonly metadata: { readonly name: string; readonly namespace: string; readonly annotations?: Readonly<Record<string, string>> };
+  readonly metadata: {
+    readonly name: string;
+    readonly namespace: string;
+    readonly annotations?: Readonly<Record<string, string>>;
+  };
   readonly spec: Readonly<Record<string, unknown>>;
 }
 
@@ -41,7 +45,11 @@ export interface Expected {
   readonly lastScaleTime?: string;
   readonly requeueAfterSeconds: number | null;
   readonly conditions: readonly ExpectedCondition[];
-  readonly events: readonly { readonly type: string; readonly reason: string; readonly message?: string }[];
+  readonly events: readonly {
+    readonly type: string;
+    readonly reason: string;
+    readonly message?: string;
+  }[];
   readonly gauges: Readonly<Record<string, number | string>>;
   readonly recommenderRequest?: unknown;
 }
@@ -88,11 +96,19 @@ const expanded = (items: readonly Repeated[]): readonly unknown[] =>
   items.flatMap(({ repeat, ...item }) =>
     repeat === undefined
       ? [item]
-      : Array.from({ length: repeat }, (_, index) => ({ ...item, metadata: { ...item.metadata, name: `${item.metadata?.name}-${index}` } })),
+      : Array.from({ length: repeat }, (_, index) => ({
+          ...item,
+          metadata: { ...item.metadata, name: `${item.metadata?.name}-${index}` },
+        })),
   );
 
 /** What the cluster of the vectors serves; a reason of its own for all other kinds. */
-const SERVED = new Set(["apps/v1/Deployment", "apps/v1/StatefulSet", "apps/v1/ReplicaSet", "argoproj.io/v1alpha1/Rollout"]);
+const SERVED = new Set([
+  "apps/v1/Deployment",
+  "apps/v1/StatefulSet",
+  "apps/v1/ReplicaSet",
+  "argoproj.io/v1alpha1/Rollout",
+]);
 
 export const observationOf = (
   state: { readonly scale: RawScale; readonly pods: readonly Repeated[] },
@@ -109,25 +125,43 @@ export const observationOf = (
 const monitorOf = (monitor: { readonly state?: string } | null): MonitorReading =>
   monitor === null ? { kind: "missing" } : { kind: "found", ...monitor };
 
-const scaleOf = (scale: RawScale, { apiVersion, kind }: { readonly apiVersion: string; readonly kind: string }): ScaleReading => {
+const scaleOf = (
+  scale: RawScale,
+  { apiVersion, kind }: { readonly apiVersion: string; readonly kind: string },
+): ScaleReading => {
   if (!SERVED.has(`${apiVersion}/${kind}`))
-    return { kind: "failed", failure: { code: 404, reason: "NoKindMatch", message: `no matches for kind "${kind}" in group "${apiVersion}"` } };
+    return {
+      kind: "failed",
+      failure: {
+        code: 404,
+        reason: "NoKindMatch",
+        message: `no matches for kind "${kind}" in group "${apiVersion}"`,
+      },
+    };
   if (scale.error) return { kind: "failed", failure: failure(scale.error) };
   const { specReplicas, statusReplicas, selector } = scale;
   return scaleRead(specReplicas, { statusReplicas, selector });
 };
 
-const seenOf = (raw: Readonly<Record<string, RawAnswer>>): Pick<Observation, "answers" | "recommender"> => {
+const seenOf = (
+  raw: Readonly<Record<string, RawAnswer>>,
+): Pick<Observation, "answers" | "recommender"> => {
   const by = (kind: string): readonly (readonly [string, RawAnswer])[] =>
     Object.entries(raw)
       .filter(([key]) => split(key)[0] === kind)
       .map(([key, answer]) => [split(key)[1], answer]);
   const [recommender] = by("recommender").map(([, answer]) => recommended(answer));
-  const answers = new Map<QuestionKey, Answer<Samples>>(by("external").map(([query, answer]) => [externalKey(query), externalAnswer(answer)]));
+  const answers = new Map<QuestionKey, Answer<Samples>>(
+    by("external").map(([query, answer]) => [externalKey(query), externalAnswer(answer)]),
+  );
   const samples = new Map(by("pods").map(([selector, answer]) => [selector, samplesOf(answer)]));
   answers.set(queryKey(RESOURCE_QUERY), { kind: "answered", items: bySelector(samples) });
   for (const [selector, { error }] of by("pods"))
-    if (error) answers.set(JSON.stringify([RESOURCE_QUERY.for, selector]), { kind: "failed", failure: failure(error) });
+    if (error)
+      answers.set(JSON.stringify([RESOURCE_QUERY.for, selector]), {
+        kind: "failed",
+        failure: failure(error),
+      });
   return { answers, ...(recommender ? { recommender } : {}) };
 };
 
@@ -143,7 +177,9 @@ const samplesOf = ({ items, timestamp, window }: RawAnswer): readonly PodMetrics
   readPodMetrics(expanded(items ?? []).map((item) => ({ timestamp, window, ...(item as object) })));
 
 /** The vectors' answers are filtered already: each selector has its own list. */
-const bySelector = (samples: ReadonlyMap<string, readonly PodMetrics[]>): LabelIndex<PodMetrics> => ({
+const bySelector = (
+  samples: ReadonlyMap<string, readonly PodMetrics[]>,
+): LabelIndex<PodMetrics> => ({
   all: [...samples.values()].flat(),
   select: (selector) => samples.get(canonicalSelector(selector)) ?? [],
   looksAt: () => samples.size,

@@ -8,8 +8,9 @@ import { ACCEPTED, type Accepted } from "./accepted.ts";
 import { CHECK_PACKAGES, printedBy, pythonPrograms } from "./tools.ts";
 
 /**
- * `npm run prove -- infra`: compiles the template and checks it with cfn-lint and checkov. Ends with 1 for a finding that is not in `accepted.ts`, for an entry there that is not found any
- * more, and when a program cannot run.
+ * `npm run prove -- infra`: compiles the template and checks it with cfn-lint and checkov. Ends
+ * with 1 for a finding that is not in `accepted.ts`, for an entry there that is not found any more,
+ * and when a program cannot run.
  */
 interface Finding {
   readonly tool: Accepted["tool"];
@@ -27,11 +28,19 @@ const lintFindings = z.array(
 );
 const checkovFindings = z.object({
   summary: z.object({ passed: z.number(), parsing_errors: z.literal(0) }),
-  results: z.object({ failed_checks: z.array(z.object({ check_id: z.string(), check_name: z.string(), resource: z.string() })) }),
+  results: z.object({
+    failed_checks: z.array(
+      z.object({ check_id: z.string(), check_name: z.string(), resource: z.string() }),
+    ),
+  }),
 });
 
 const lint = async (programs: string, template: string): Promise<readonly Finding[]> => {
-  const printed = await printedBy(join(programs, "python3"), join(programs, "cfn-lint"), ["--format", "json", template]);
+  const printed = await printedBy(join(programs, "python3"), join(programs, "cfn-lint"), [
+    "--format",
+    "json",
+    template,
+  ]);
   return lintFindings.parse(JSON.parse(printed)).map(({ Rule, Message, Location }) => ({
     tool: "cfn-lint",
     rule: Rule.Id,
@@ -40,8 +49,20 @@ const lint = async (programs: string, template: string): Promise<readonly Findin
   }));
 };
 
-const scan = async (programs: string, template: string): Promise<{ readonly findings: readonly Finding[]; readonly passed: number }> => {
-  const args = ["--file", template, "--framework", "cloudformation", "--compact", "--quiet", "--output", "json"];
+const scan = async (
+  programs: string,
+  template: string,
+): Promise<{ readonly findings: readonly Finding[]; readonly passed: number }> => {
+  const args = [
+    "--file",
+    template,
+    "--framework",
+    "cloudformation",
+    "--compact",
+    "--quiet",
+    "--output",
+    "json",
+  ];
   const printed = await printedBy(join(programs, "python3"), join(programs, "checkov"), args);
   const { summary, results } = checkovFindings.parse(JSON.parse(printed));
   const findings = results.failed_checks.map(({ check_id, check_name, resource }) => ({
@@ -54,7 +75,9 @@ const scan = async (programs: string, template: string): Promise<{ readonly find
 };
 
 const accepts = ({ tool, rule, resources }: Accepted, finding: Finding): boolean =>
-  tool === finding.tool && rule === finding.rule && (resources === undefined || resources.includes(finding.resource));
+  tool === finding.tool &&
+  rule === finding.rule &&
+  (resources === undefined || resources.includes(finding.resource));
 
 const say = (line: string): void => void process.stdout.write(`${line}\n`);
 
@@ -69,8 +92,19 @@ const print = (findings: readonly Finding[]): void => {
   for (const same of Map.groupBy(findings, ({ rule }) => rule).values()) {
     const [first] = same;
     if (first === undefined) continue;
-    const reasons = new Set(same.map((finding) => ACCEPTED.find((accepted) => accepts(accepted, finding))?.reason ?? "not accepted"));
-    table.push([first.tool, first.rule, first.message, same.map(({ resource }) => resource).join(" "), [...reasons].join("; ")]);
+    const reasons = new Set(
+      same.map(
+        (finding) =>
+          ACCEPTED.find((accepted) => accepts(accepted, finding))?.reason ?? "not accepted",
+      ),
+    );
+    table.push([
+      first.tool,
+      first.rule,
+      first.message,
+      same.map(({ resource }) => resource).join(" "),
+      [...reasons].join("; "),
+    ]);
   }
   say(table.toString());
 };
@@ -82,13 +116,19 @@ try {
   await writeFile(template, stack.packaged.text);
   buildTemplate(stack.folder);
   const ofOtherTools = await lint(programs, join(stack.folder, "dist/stack/template.json"));
-  const [linted, { findings, passed }] = await Promise.all([lint(programs, template), scan(programs, template)]);
+  const [linted, { findings, passed }] = await Promise.all([
+    lint(programs, template),
+    scan(programs, template),
+  ]);
   const all = [...linted, ...ofOtherTools, ...findings];
   print(all);
   const refused = all.filter((finding) => !ACCEPTED.some((accepted) => accepts(accepted, finding)));
   const stale = ACCEPTED.filter((accepted) => !all.some((finding) => accepts(accepted, finding)));
-  for (const { tool, rule } of stale) say(`${tool} ${rule} is accepted and not found any more: remove it from accepted.ts`);
-  say(`checkov passed ${passed} checks; ${all.length - refused.length} findings are accepted, ${refused.length} are not`);
+  for (const { tool, rule } of stale)
+    say(`${tool} ${rule} is accepted and not found any more: remove it from accepted.ts`);
+  say(
+    `checkov passed ${passed} checks; ${all.length - refused.length} findings are accepted, ${refused.length} are not`,
+  );
   if (refused.length + stale.length > 0) process.exitCode = 1;
 } finally {
   await stack.done();

@@ -40,21 +40,37 @@ export const tablesThere = async (shell: Shell): Promise<readonly string[]> => {
 
 export const deployed = async (shell: Shell): Promise<Deployed> => {
   const listed = outputList.parse(JSON.parse(await runBlock(shell, DESCRIBE)));
-  return { outputs: Object.fromEntries(listed.map(({ OutputKey, OutputValue }) => [OutputKey, OutputValue])), tables: await tablesThere(shell) };
+  return {
+    outputs: Object.fromEntries(
+      listed.map(({ OutputKey, OutputValue }) => [OutputKey, OutputValue]),
+    ),
+    tables: await tablesThere(shell),
+  };
 };
 
 const PARAMETERS = `aws cloudformation describe-stacks --stack-name "tidemark-$stage" --query "Stacks[0].Parameters" --output json`;
 const parameterList = z.array(z.object({ ParameterKey: z.string(), ParameterValue: z.string() }));
 
-/** What minutes of a fleet are played on: the functions in the folder of the deployment, the tables of its outputs, and the template with its parameters. */
+/**
+ * What minutes of a fleet are played on: the functions in the folder of the deployment, the tables
+ * of its outputs, and the template with its parameters.
+ */
 export const deployedFleet = async (shell: Shell): Promise<DeployedFleet> => {
   const { outputs } = await deployed(shell);
   const listed = parameterList.parse(JSON.parse(await runBlock(shell, PARAMETERS)));
-  const parameters = Object.fromEntries(listed.map(({ ParameterKey, ParameterValue }) => [ParameterKey, ParameterValue]));
-  const text = await readFile(join(shell.folder, ".serverless/cloudformation-template-update-stack.json"), "utf8");
+  const parameters = Object.fromEntries(
+    listed.map(({ ParameterKey, ParameterValue }) => [ParameterKey, ParameterValue]),
+  );
+  const text = await readFile(
+    join(shell.folder, ".serverless/cloudformation-template-update-stack.json"),
+    "utf8",
+  );
   return {
     stack: { folder: shell.folder, packaged: { text, resources: resourcesOf(text, parameters) } },
-    tables: { stateTable: outputs["StateTableName"] ?? "", historyTable: outputs["HistoryTableName"] ?? "" },
+    tables: {
+      stateTable: outputs["StateTableName"] ?? "",
+      historyTable: outputs["HistoryTableName"] ?? "",
+    },
     parameters,
   };
 };
@@ -67,10 +83,17 @@ const names = z.object({ items: z.array(z.object({ name: z.string() })) });
 export const clustersInView = async (shell: Shell): Promise<readonly string[]> =>
   names.parse(await answerOfView(shell, QUERY_PATHS.clusters)).items.map(({ name }) => name);
 
-/** True where the deployed function `view` says that nothing is scaled before the tables are adopted. */
-export const mustBeAdopted = async (shell: Shell): Promise<boolean> => fleet.parse(await answerOfView(shell, QUERY_PATHS.fleet)).restored === true;
+/**
+ * True where the deployed function `view` says that nothing is scaled before the tables are
+ * adopted.
+ */
+export const mustBeAdopted = async (shell: Shell): Promise<boolean> =>
+  fleet.parse(await answerOfView(shell, QUERY_PATHS.fleet)).restored === true;
 
-/** What the deployed function `view` answers: its bundle, with the environment that the deployment gave it. */
+/**
+ * What the deployed function `view` answers: its bundle, with the environment that the deployment
+ * gave it.
+ */
 const answerOfView = async (shell: Shell, path: string): Promise<unknown> => {
   const variables = z.record(z.string(), z.string()).parse(JSON.parse(await runBlock(shell, VIEW)));
   const view = await startEnvironment({
@@ -85,8 +108,14 @@ const answerOfView = async (shell: Shell, path: string): Promise<unknown> => {
   });
   try {
     const { body } = await view.invoke(eventOf({ path }));
-    const { statusCode, body: text } = body as { readonly statusCode: number; readonly body: string };
-    if (statusCode !== 200) throw new Error(`Cannot ask for ${path}: the function view answered ${statusCode}: ${text}\n${view.log()}`);
+    const { statusCode, body: text } = body as {
+      readonly statusCode: number;
+      readonly body: string;
+    };
+    if (statusCode !== 200)
+      throw new Error(
+        `Cannot ask for ${path}: the function view answered ${statusCode}: ${text}\n${view.log()}`,
+      );
     return JSON.parse(text);
   } finally {
     await view.stop();
@@ -99,16 +128,20 @@ export const protectionOf = async (shell: Shell, table: string) => {
   const named = { TableName: table };
   const { Table } = await client.send(new DescribeTableCommand(named));
   const { TimeToLiveDescription } = await client.send(new DescribeTimeToLiveCommand(named));
-  const { ContinuousBackupsDescription } = await client.send(new DescribeContinuousBackupsCommand(named));
+  const { ContinuousBackupsDescription } = await client.send(
+    new DescribeContinuousBackupsCommand(named),
+  );
   client.destroy();
   return {
     protected: Table?.DeletionProtectionEnabled,
     timeToLive: `${TimeToLiveDescription?.AttributeName} ${TimeToLiveDescription?.TimeToLiveStatus}`,
-    recovery: ContinuousBackupsDescription?.PointInTimeRecoveryDescription?.PointInTimeRecoveryStatus,
+    recovery:
+      ContinuousBackupsDescription?.PointInTimeRecoveryDescription?.PointInTimeRecoveryStatus,
   };
 };
 
 const SECRET = `aws secretsmanager get-secret-value --secret-id "tidemark-$stage/eu-1" --query SecretString --output text`;
 
 /** What a sync in this region would read to reach the cluster. */
-export const secretThere = async (shell: Shell): Promise<string> => (await runBlock(shell, SECRET)).trim();
+export const secretThere = async (shell: Shell): Promise<string> =>
+  (await runBlock(shell, SECRET)).trim();

@@ -21,14 +21,18 @@ import { asked, BOUNDARY, deployWithOtherTools, isBounded } from "./other-tools.
 import { runBlock, runbookBlocks, type Shell } from "./runbooks.ts";
 
 /**
- * `npm run prove -- stack`: the walk of an operator, from an empty account to an empty one. It runs the blocks of the runbooks in docs/operations.md against an emulator of AWS, in their order, in a clone of this repository with a
- * tag. After each it looks at the account, and plays minutes of a fleet on what was deployed: after the installation a day of failures, each with its alarm. Ends with 1 where a block fails or does not do what the page says, where an
- * alarm is missing or one too many, where a runbook has a block without a check, and where the emulator cannot run.
+ * `npm run prove -- stack`: the walk of an operator, from an empty account to an empty one. It runs
+ * the blocks of the runbooks in docs/operations.md against an emulator of AWS, in their order, in a
+ * clone of this repository with a tag. After each it looks at the account, and plays minutes of a
+ * fleet on what was deployed: after the installation a day of failures, each with its alarm. Ends
+ * with 1 where a block fails or does not do what the page says, where an alarm is missing or one
+ * too many, where a runbook has a block without a check, and where the emulator cannot run.
  */
 const NAMED = ["StateTableName", "HistoryTableName"] as const;
 
 const say = (line: string): void => void process.stdout.write(`${line}\n`);
-const namedTables = ({ outputs }: Deployed): readonly string[] => NAMED.map((output) => outputs[output] ?? "");
+const namedTables = ({ outputs }: Deployed): readonly string[] =>
+  NAMED.map((output) => outputs[output] ?? "");
 
 /** Of infra/alarms.yml. */
 const ALARMS_COUNT = 15;
@@ -73,19 +77,35 @@ const installed: Check = async (walk) => {
   const { shell } = walk;
   const now = await deployed(shell);
   const urls = ["ApiLambdaFunctionUrl", "ConnectLambdaFunctionUrl", "ViewLambdaFunctionUrl"];
-  for (const output of [...urls, ...NAMED, "SyncRoleArn", "SyncQueueUrl", "Version"]) ok(now.outputs[output], `the output ${output} is there`);
-  deepEqual([...namedTables(now)].toSorted(), [...now.tables].toSorted(), "the stack has made its two tables");
-  const tags = await asked(shell, `aws cloudformation describe-stacks --stack-name "tidemark-$stage" --query "Stacks[0].Tags[?Key!='STAGE']"`);
+  for (const output of [...urls, ...NAMED, "SyncRoleArn", "SyncQueueUrl", "Version"])
+    ok(now.outputs[output], `the output ${output} is there`);
+  deepEqual(
+    [...namedTables(now)].toSorted(),
+    [...now.tables].toSorted(),
+    "the stack has made its two tables",
+  );
+  const tags = await asked(
+    shell,
+    `aws cloudformation describe-stacks --stack-name "tidemark-$stage" --query "Stacks[0].Tags[?Key!='STAGE']"`,
+  );
   deepEqual(tags, [
     { Key: "team", Value: "platform" },
     { Key: "cost-centre", Value: "42" },
   ]);
   await isBounded(shell, "tidemark-prod-sync");
   await keepsAlarms(shell);
-  await runBlock(shell, 'aws secretsmanager create-secret --name "tidemark-$stage/eu-1" --secret-string "the first kubeconfig"');
+  await runBlock(
+    shell,
+    'aws secretsmanager create-secret --name "tidemark-$stage/eu-1" --secret-string "the first kubeconfig"',
+  );
   await writeFile(join(shell.folder, "kubeconfig"), ROTATED);
   const dynamodb = shell.environment["AWS_ENDPOINT_URL"] ?? "";
-  walk.day = await openDay({ folder: join(shell.folder, "home"), dynamodb, client: tableClient(shell), ...(await deployedFleet(shell)) });
+  walk.day = await openDay({
+    folder: join(shell.folder, "home"),
+    dynamodb,
+    client: tableClient(shell),
+    ...(await deployedFleet(shell)),
+  });
   for (const [what, scene] of Object.entries(SCENES)) {
     const from = walk.day.fired.length;
     await scene(walk.day);
@@ -101,15 +121,29 @@ const upgraded: Check = async (walk, before) => {
   return now;
 };
 
-/** A file with a mistake, and one that would lose the address of alarms, change nothing. Every parameter is one of the stack. */
+/**
+ * A file with a mistake, and one that would lose the address of alarms, change nothing. Every
+ * parameter is one of the stack.
+ */
 const refusals = async (shell: Shell): Promise<void> => {
   const refused = async (script: string): Promise<string> =>
-    runBlock(shell, `if ${script} 2>refused.txt; then echo "it was not refused"; exit 1; fi; cat refused.txt`);
+    runBlock(
+      shell,
+      `if ${script} 2>refused.txt; then echo "it was not refused"; exit 1; fi; cat refused.txt`,
+    );
   const update = `aws cloudformation describe-stacks --stack-name "tidemark-$stage" --query "Stacks[0].LastUpdatedTime" --output text`;
   const before = await runBlock(shell, update);
-  ok((await refused('npx tidemark stack deploy --params "$params" --set alarmAdress=a@example.com')).includes("did you mean alarmAddress?"));
+  ok(
+    (
+      await refused('npx tidemark stack deploy --params "$params" --set alarmAdress=a@example.com')
+    ).includes("did you mean alarmAddress?"),
+  );
   await runBlock(shell, 'printf "stage: prod\\nregion: eu-central-1\\n" >lossy.yaml');
-  ok((await refused("npx tidemark stack deploy --params lossy.yaml")).includes("it would lose alarmAddress (ops@example.com)"));
+  ok(
+    (await refused("npx tidemark stack deploy --params lossy.yaml")).includes(
+      "it would lose alarmAddress (ops@example.com)",
+    ),
+  );
   equal(await runBlock(shell, update), before, "nothing was sent");
   const shown: { readonly parameters: Readonly<Record<string, string>> } = JSON.parse(
     await runBlock(shell, 'npx tidemark stack status --params "$params" -o json'),
@@ -122,12 +156,16 @@ const refusals = async (shell: Shell): Promise<void> => {
 };
 
 const RECEIVERS = 'aws sns list-subscriptions --query "Subscriptions[].Endpoint"';
-/** No deployment of a runbook takes an alarm away, or the address that it goes to. The emulator makes the topic, and no alarms: those of the deployed template go to the topic. */
+/**
+ * No deployment of a runbook takes an alarm away, or the address that it goes to. The emulator
+ * makes the topic, and no alarms: those of the deployed template go to the topic.
+ */
 const keepsAlarms = async (shell: Shell): Promise<void> => {
   deepEqual(await asked(shell, RECEIVERS), ["ops@example.com"]);
   const alarms = alarmsIn((await deployedFleet(shell)).stack);
   equal(alarms.length, ALARMS_COUNT);
-  for (const [name, { AlarmActions }] of alarms) deepEqual([name, AlarmActions], [name, [{ Ref: "AlarmTopic" }]]);
+  for (const [name, { AlarmActions }] of alarms)
+    deepEqual([name, AlarmActions], [name, [{ Ref: "AlarmTopic" }]]);
 };
 
 /** The deployment uses the tables of the one before, people see what they saw, and syncs go on. */
@@ -138,7 +176,12 @@ const sameData: Check = async (walk, before) => {
 };
 const sameTables = async (shell: Shell, before: Deployed | undefined): Promise<Deployed> => {
   const now = await deployed(shell);
-  if (before) deepEqual(namedTables(now), namedTables(before), "the stack uses the tables that it used before");
+  if (before)
+    deepEqual(
+      namedTables(now),
+      namedTables(before),
+      "the stack uses the tables that it used before",
+    );
   deepEqual(await clustersInView(shell), CLUSTERS, "the function view lists the clusters");
   await keepsAlarms(shell);
   return now;
@@ -146,7 +189,9 @@ const sameTables = async (shell: Shell, before: Deployed | undefined): Promise<D
 
 /** The version that the deployed stack names is the one of the checkout. */
 const isVersionOfCheckout = async (shell: Shell): Promise<void> => {
-  const { version }: { readonly version: string } = JSON.parse(await readFile(join(shell.folder, "package.json"), "utf8"));
+  const { version }: { readonly version: string } = JSON.parse(
+    await readFile(join(shell.folder, "package.json"), "utf8"),
+  );
   const printed = await runBlock(shell, 'npx tidemark version --stack "tidemark-$stage"');
   ok(printed.includes(version), `the version ${version} is deployed: ${printed}`);
   say(`  the version ${version} is deployed`);
@@ -157,7 +202,10 @@ const rolledBack: Check = async (walk, before) => {
   const { shell, checkout } = walk;
   await isVersionOfCheckout(shell);
   const earlier = await sameData(walk, before);
-  await runBlock(shell, `git checkout --quiet ${checkout.present}\n${runbookBlocks().get("Upgrade") ?? ""}`);
+  await runBlock(
+    shell,
+    `git checkout --quiet ${checkout.present}\n${runbookBlocks().get("Upgrade") ?? ""}`,
+  );
   await isVersionOfCheckout(shell);
   return sameData(walk, earlier);
 };
@@ -167,35 +215,60 @@ const rotated: Check = async ({ shell }, before) => {
   return before;
 };
 
-/** The other region has the same tables and secrets. It is emptied then, so that the account is as it was before. */
+/**
+ * The other region has the same tables and secrets. It is emptied then, so that the account is as
+ * it was before.
+ */
 const moved: Check = async ({ shell }, before) => {
   const there = { ...shell, region: ELSEWHERE };
   const now = await sameTables(there, before);
   ok(await mustBeAdopted(there), "nothing is scaled before the tables are adopted");
   for (const table of now ? namedTables(now) : [])
-    deepEqual(await protectionOf(there, table), { protected: true, timeToLive: "ttl ENABLED", recovery: "ENABLED" });
+    deepEqual(await protectionOf(there, table), {
+      protected: true,
+      timeToLive: "ttl ENABLED",
+      recovery: "ENABLED",
+    });
   equal(await secretThere(there), ROTATED);
   await runBlock(there, runbookBlocks().get("Remove everything") ?? "");
   deepEqual(await tablesThere(there), []);
   return before;
 };
 
-/** Minutes in which one alarm names each of these clusters once, some of them together, and no other alarm fires. */
-const fireOnce = async (day: Day, minutes: number, alarm: string, clusters: readonly string[]): Promise<void> => {
+/**
+ * Minutes in which one alarm names each of these clusters once, some of them together, and no other
+ * alarm fires.
+ */
+const fireOnce = async (
+  day: Day,
+  minutes: number,
+  alarm: string,
+  clusters: readonly string[],
+): Promise<void> => {
   const fired = await day.play(minutes);
   say(`  ${minutes} minutes: ${fired.join("; ")}`);
   deepEqual([...new Set(fired.map((words) => words.split(":")[0]))], [alarm]);
-  deepEqual(fired.flatMap((words) => words.match(/\b(?:dev|slow|eu-[12])\b/g) ?? []).toSorted(), clusters);
+  deepEqual(
+    fired.flatMap((words) => words.match(/\b(?:dev|slow|eu-[12])\b/g) ?? []).toSorted(),
+    clusters,
+  );
 };
 
-/** Nothing is scaled on the restored tables before they are adopted, which is alarmed. Then every alarm is what it was: a cluster that goes down has one. */
+/**
+ * Nothing is scaled on the restored tables before they are adopted, which is alarmed. Then every
+ * alarm is what it was: a cluster that goes down has one.
+ */
 const restored: Check = async (walk, before) => {
   const { shell } = walk;
   const now = await deployed(shell);
   for (const [at, table] of namedTables(now).entries()) {
     const former = before && namedTables(before)[at];
     ok(former && table.startsWith(`${former}-`), `"${table}" is named after "${former}"`);
-    deepEqual(await protectionOf(shell, table), { protected: true, timeToLive: "ttl ENABLED", recovery: "ENABLED" });
+    deepEqual(await protectionOf(shell, table), {
+      protected: true,
+      timeToLive: "ttl ENABLED",
+      recovery: "ENABLED",
+    });
   }
   deepEqual(await clustersInView(shell), CLUSTERS, "the function view lists the clusters");
   await keepsAlarms(shell);
@@ -216,7 +289,8 @@ const restored: Check = async (walk, before) => {
 
 const removed: Check = async ({ shell }, before) => {
   const left = await tablesThere(shell);
-  for (const table of before ? namedTables(before) : []) ok(!left.includes(table), `"${table}" is gone`);
+  for (const table of before ? namedTables(before) : [])
+    ok(!left.includes(table), `"${table}" is gone`);
   equal(left.length, 2, "the tables of before the restore stay, because they are retained");
   const rejected = await deployed(shell).then(
     () => "",
@@ -255,11 +329,22 @@ const emulator = await startEmulator(say);
 const checkout = await cloneAsOperator();
 say(`The earlier version is the tag ${checkout.earlier}`);
 const path = [dirname(process.execPath), process.env["PATH"] ?? ""].join(":");
-const quiet = { SLS_TELEMETRY_DISABLED: "1", SLS_NOTIFICATIONS_MODE: "off", npm_config_update_notifier: "false" };
+const quiet = {
+  SLS_TELEMETRY_DISABLED: "1",
+  SLS_NOTIFICATIONS_MODE: "off",
+  npm_config_update_notifier: "false",
+};
 const home = join(checkout.folder, "home");
 const shell: Shell = {
   folder: checkout.folder,
-  environment: { ...emulator.environment, ...quiet, HOME: home, PATH: path, PROGRAMS: emulator.programs, earlier: checkout.earlier },
+  environment: {
+    ...emulator.environment,
+    ...quiet,
+    HOME: home,
+    PATH: path,
+    PROGRAMS: emulator.programs,
+    earlier: checkout.earlier,
+  },
 };
 const walk: Walk = { shell, checkout };
 try {

@@ -11,7 +11,10 @@ export interface Statement {
   readonly Condition?: Json;
 }
 
-/** What stands behind the account's one endpoint: table engine and queue by address, secrets by name, and the statements of each role by access key. */
+/**
+ * What stands behind the account's one endpoint: table engine and queue by address, secrets by
+ * name, and the statements of each role by access key.
+ */
 export interface Account {
   readonly dynamodb: string;
   readonly sqs: string;
@@ -49,7 +52,10 @@ interface Asked {
   readonly service: string;
   readonly actions: readonly string[];
   readonly resource: string;
-  /** Partition keys that a request to a table names, as the condition key dynamodb:LeadingKeys has them. */
+  /**
+   * Partition keys that a request to a table names, as the condition key dynamodb:LeadingKeys has
+   * them.
+   */
   readonly leadingKeys?: readonly string[];
   /** Attributes that a write of a table names, dynamodb:Attributes. */
   readonly attributes?: readonly string[];
@@ -57,28 +63,49 @@ interface Asked {
 }
 
 /**
- * An AWS endpoint on loopback that lets each call through only as the template's role for its access key allows, and keeps what was asked. It knows the six services that
- * functions call; any other request is refused.
+ * An AWS endpoint on loopback that lets each call through only as the template's role for its
+ * access key allows, and keeps what was asked. It knows the six services that functions call; any
+ * other request is refused.
  */
 export const openAccount = async (account: Account): Promise<OpenAccount> => {
   const calls: Call[] = [];
   const published: Readonly<Record<string, string>>[] = [];
   const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const body = await text(request);
-    const asked = describedBy(request) ?? invokedBy(request) ?? publishedBy(request, body) ?? askedBy(String(request.headers["x-amz-target"]), body);
-    const role = /Credential=([^/]+)\//.exec(String(request.headers.authorization))?.[1] ?? "unknown";
-    const allowed = asked.actions.every((action) => (account.roles[role] ?? []).some((statement) => allows(statement, action, asked, account.names)));
-    calls.push(...asked.actions.map((action) => ({ role, action, resource: asked.resource, allowed })));
+    const asked =
+      describedBy(request) ??
+      invokedBy(request) ??
+      publishedBy(request, body) ??
+      askedBy(String(request.headers["x-amz-target"]), body);
+    const role =
+      /Credential=([^/]+)\//.exec(String(request.headers.authorization))?.[1] ?? "unknown";
+    const allowed = asked.actions.every((action) =>
+      (account.roles[role] ?? []).some((statement) =>
+        allows(statement, action, asked, account.names),
+      ),
+    );
+    calls.push(
+      ...asked.actions.map((action) => ({ role, action, resource: asked.resource, allowed })),
+    );
     if (!allowed)
-      return reply(response, 400, { __type: "AccessDeniedException", message: `${role} may not ${asked.actions.join(", ")} on ${asked.resource}` });
+      return reply(response, 400, {
+        __type: "AccessDeniedException",
+        message: `${role} may not ${asked.actions.join(", ")} on ${asked.resource}`,
+      });
     const [status, answered] =
-      asked.service === "dynamodb" || asked.service === "sqs" ? await forwarded(account, asked, request, body) : await ownAnswer(asked, body);
+      asked.service === "dynamodb" || asked.service === "sqs"
+        ? await forwarded(account, asked, request, body)
+        : await ownAnswer(asked, body);
     reply(response, status, answered);
   };
-  const ownAnswer = async ({ service, resource }: Asked, body: string): Promise<readonly [number, unknown]> => {
+  const ownAnswer = async (
+    { service, resource }: Asked,
+    body: string,
+  ): Promise<readonly [number, unknown]> => {
     if (service === "eks") return [200, { cluster: account.eks[resource.replace("cluster/", "")] }];
     if (service === "lambda") return [200, await account.invoke(resource, JSON.parse(body))];
-    if (service === "secretsmanager") return [200, { Name: resource, SecretString: account.secrets[resource] }];
+    if (service === "secretsmanager")
+      return [200, { Name: resource, SecretString: account.secrets[resource] }];
     if (resource === account.deafTopic) return [404, { message: "there is no such topic" }];
     published.push(Object.fromEntries(new URLSearchParams(body)));
     return [200, {}];
@@ -86,9 +113,16 @@ export const openAccount = async (account: Account): Promise<OpenAccount> => {
   const { clock } = account;
   const server = createServer((request, response) => {
     if (clock) response.setHeader("date", new Date(clock()).toUTCString());
-    answer(request, response).catch((error: unknown) => reply(response, 500, { __type: "InternalFailure", message: String(error) }));
+    answer(request, response).catch((error: unknown) =>
+      reply(response, 500, { __type: "InternalFailure", message: String(error) }),
+    );
   });
-  return { endpoint: await listenOnLoopback(server), calls, published, close: () => closeServer(server) };
+  return {
+    endpoint: await listenOnLoopback(server),
+    calls,
+    published,
+    close: () => closeServer(server),
+  };
 };
 
 const forwarded = async (
@@ -99,7 +133,11 @@ const forwarded = async (
 ): Promise<readonly [number, unknown]> => {
   const names = ["content-type", "x-amz-target", "authorization", "x-amz-date"];
   const headers = Object.fromEntries(names.map((name) => [name, String(given[name])]));
-  const answer = await fetch(service === "dynamodb" ? dynamodb : sqs, { method: "POST", headers, body });
+  const answer = await fetch(service === "dynamodb" ? dynamodb : sqs, {
+    method: "POST",
+    headers,
+    body,
+  });
   return [answer.status, await answer.json()];
 };
 
@@ -111,20 +149,28 @@ const reply = (response: ServerResponse, status: number, body: unknown): void =>
 /** EKS is asked by path and not by target. */
 const describedBy = ({ method, url = "" }: IncomingMessage): Asked | undefined => {
   const name = /^\/clusters\/([\w-]+)$/.exec(url)?.[1];
-  return method === "GET" && name !== undefined ? { service: "eks", actions: ["eks:DescribeCluster"], resource: `cluster/${name}` } : undefined;
+  return method === "GET" && name !== undefined
+    ? { service: "eks", actions: ["eks:DescribeCluster"], resource: `cluster/${name}` }
+    : undefined;
 };
 
 /** So is Lambda. */
 const invokedBy = ({ method, url = "" }: IncomingMessage): Asked | undefined => {
   const name = /^\/2015-03-31\/functions\/([\w-]+)\/invocations$/.exec(url)?.[1];
-  return method === "POST" && name !== undefined ? { service: "lambda", actions: ["lambda:InvokeFunction"], resource: name } : undefined;
+  return method === "POST" && name !== undefined
+    ? { service: "lambda", actions: ["lambda:InvokeFunction"], resource: name }
+    : undefined;
 };
 
 /** SNS is asked by a form. */
 const publishedBy = ({ headers }: IncomingMessage, body: string): Asked | undefined => {
   if (!headers["content-type"]?.startsWith("application/x-www-form-urlencoded")) return undefined;
   const form = new URLSearchParams(body);
-  return { service: "sns", actions: [`sns:${form.get("Action")}`], resource: form.get("TopicArn") ?? "" };
+  return {
+    service: "sns",
+    actions: [`sns:${form.get("Action")}`],
+    resource: form.get("TopicArn") ?? "",
+  };
 };
 
 interface Keyed {
@@ -149,12 +195,23 @@ const askedBy = (target: string, body: string): Asked => {
     Statements?: readonly { Statement: string }[];
     RequestItems?: Readonly<Record<string, { readonly Keys: readonly Keyed[] }>>;
   } = JSON.parse(body);
-  if (prefix === "secretsmanager") return { service: prefix, actions: [`secretsmanager:${operation}`], resource: parsed.SecretId ?? "" };
+  if (prefix === "secretsmanager")
+    return {
+      service: prefix,
+      actions: [`secretsmanager:${operation}`],
+      resource: parsed.SecretId ?? "",
+    };
   if (prefix === "AmazonSQS")
-    return { service: "sqs", actions: [`sqs:${operation.replace("Batch", "")}`], resource: parsed.QueueUrl?.split("/").at(-1) ?? "" };
+    return {
+      service: "sqs",
+      actions: [`sqs:${operation.replace("Batch", "")}`],
+      resource: parsed.QueueUrl?.split("/").at(-1) ?? "",
+    };
   const batch = Object.entries(parsed.RequestItems ?? {});
   const batchKeys = batch.flatMap(([, { Keys }]) => Keys.map(({ pk }) => pk?.S));
-  const leadingKeys = [parsed.Item?.pk?.S, parsed.Key?.pk?.S, ...batchKeys].filter((key) => key !== undefined);
+  const leadingKeys = [parsed.Item?.pk?.S, parsed.Key?.pk?.S, ...batchKeys].filter(
+    (key) => key !== undefined,
+  );
   if (parsed.Statements === undefined)
     return {
       service: "dynamodb",
@@ -164,8 +221,14 @@ const askedBy = (target: string, body: string): Asked => {
       attributes: [...Object.keys(parsed.Item ?? parsed.Key ?? {}), ...namedBy(parsed)],
       returnValues: parsed.ReturnValues === undefined ? [] : [parsed.ReturnValues],
     };
-  const tables = parsed.Statements.map(({ Statement }) => INSERT.exec(Statement)?.[1] ?? "no insert");
-  return { service: "dynamodb", actions: ["dynamodb:PartiQLInsert"], resource: [...new Set(tables)].join(" and ") };
+  const tables = parsed.Statements.map(
+    ({ Statement }) => INSERT.exec(Statement)?.[1] ?? "no insert",
+  );
+  return {
+    service: "dynamodb",
+    actions: ["dynamodb:PartiQLInsert"],
+    resource: [...new Set(tables)].join(" and "),
+  };
 };
 
 interface Expressions {
@@ -174,44 +237,83 @@ interface Expressions {
   readonly ExpressionAttributeNames?: Readonly<Record<string, string>>;
 }
 
-/** Attributes in the expressions of a write: words of DynamoDB are in capitals or are functions, values begin with a colon. */
-const namedBy = ({ UpdateExpression = "", ConditionExpression = "", ExpressionAttributeNames = {} }: Expressions): readonly string[] => {
+/**
+ * Attributes in the expressions of a write: words of DynamoDB are in capitals or are functions,
+ * values begin with a colon.
+ */
+const namedBy = ({
+  UpdateExpression = "",
+  ConditionExpression = "",
+  ExpressionAttributeNames = {},
+}: Expressions): readonly string[] => {
   const words = `${UpdateExpression} ${ConditionExpression}`.match(/[:#]?[A-Za-z_]\w*\(?/g) ?? [];
-  return words.filter((word) => !/^:|\($|^[A-Z]+$/.test(word)).map((word) => ExpressionAttributeNames[word] ?? word);
+  return words
+    .filter((word) => !/^:|\($|^[A-Z]+$/.test(word))
+    .map((word) => ExpressionAttributeNames[word] ?? word);
 };
 
-const allows = ({ Effect, Action, Resource, Condition }: Statement, action: string, asked: Asked, names: Account["names"]): boolean =>
-  Effect === "Allow" && Action.includes(action) && covers(Resource, asked.resource, names) && (Condition === undefined || holds(Condition, asked));
+const allows = (
+  { Effect, Action, Resource, Condition }: Statement,
+  action: string,
+  asked: Asked,
+  names: Account["names"],
+): boolean =>
+  Effect === "Allow" &&
+  Action.includes(action) &&
+  covers(Resource, asked.resource, names) &&
+  (Condition === undefined || holds(Condition, asked));
 
 type Compare = (value: string, pattern: string) => boolean;
 const equal: Compare = (value, pattern) => value === pattern;
-const like: Compare = (value, pattern) => (pattern.endsWith("*") ? value.startsWith(pattern.slice(0, -1)) : value === pattern);
+const like: Compare = (value, pattern) =>
+  pattern.endsWith("*") ? value.startsWith(pattern.slice(0, -1)) : value === pattern;
 
-/** The operators that the roles use. Each is told the values of a key in the request, and what the statement wants. */
-const OPERATORS: Readonly<Record<string, (values: readonly string[], wanted: readonly string[]) => boolean>> = {
-  "ForAllValues:StringLike": (values, wanted) => values.every((value) => wanted.some((pattern) => like(value, pattern))),
-  "ForAllValues:StringEquals": (values, wanted) => values.every((value) => wanted.some((pattern) => equal(value, pattern))),
+/**
+ * The operators that the roles use. Each is told the values of a key in the request, and what the
+ * statement wants.
+ */
+const OPERATORS: Readonly<
+  Record<string, (values: readonly string[], wanted: readonly string[]) => boolean>
+> = {
+  "ForAllValues:StringLike": (values, wanted) =>
+    values.every((value) => wanted.some((pattern) => like(value, pattern))),
+  "ForAllValues:StringEquals": (values, wanted) =>
+    values.every((value) => wanted.some((pattern) => equal(value, pattern))),
   StringEqualsIfExists: (values, wanted) => values.every((value) => wanted.includes(value)),
   Null: (values, [isNull]) => (values.length === 0) === (isNull === "true"),
 };
 
-/** True when every operator holds for every key of it. An operator or a key that is not known here refuses. */
-const holds = (condition: Json, { leadingKeys = [], attributes = [], returnValues = [] }: Asked): boolean => {
+/**
+ * True when every operator holds for every key of it. An operator or a key that is not known here
+ * refuses.
+ */
+const holds = (
+  condition: Json,
+  { leadingKeys = [], attributes = [], returnValues = [] }: Asked,
+): boolean => {
   const request: Readonly<Record<string, readonly string[]>> = {
     "dynamodb:LeadingKeys": leadingKeys,
     "dynamodb:Attributes": attributes,
     "dynamodb:ReturnValues": returnValues,
   };
-  const operators = Object.entries(condition as Readonly<Record<string, Readonly<Record<string, Json>>>>);
+  const operators = Object.entries(
+    condition as Readonly<Record<string, Readonly<Record<string, Json>>>>,
+  );
   return operators.every(([operator, keys]) =>
     Object.entries(keys).every(([key, wanted]) => {
       const values = request[key];
-      return values !== undefined && OPERATORS[operator]?.(values, [wanted].flat() as readonly string[]) === true;
+      return (
+        values !== undefined &&
+        OPERATORS[operator]?.(values, [wanted].flat() as readonly string[]) === true
+      );
     }),
   );
 };
 
-/** True when a resource of the template, or one of its list, covers a name: an ARN by GetAtt, or a pattern by Sub whose last part may end in a star. */
+/**
+ * True when a resource of the template, or one of its list, covers a name: an ARN by GetAtt, or a
+ * pattern by Sub whose last part may end in a star.
+ */
 const covers = (pattern: Json, resource: string, names: Account["names"]): boolean => {
   if (Array.isArray(pattern)) return pattern.some((one: Json) => covers(one, resource, names));
   if (typeof pattern === "string") return pattern === resource;
@@ -220,7 +322,10 @@ const covers = (pattern: Json, resource: string, names: Account["names"]): boole
     readonly "Fn::Sub"?: string;
   };
   if (attribute !== undefined) return names[attribute[0]] === resource;
-  const filled = substituted?.replaceAll(/\$\{(\w+)\}/g, (whole, name: string) => names[name] ?? whole);
+  const filled = substituted?.replaceAll(
+    /\$\{(\w+)\}/g,
+    (whole, name: string) => names[name] ?? whole,
+  );
   const last =
     filled
       ?.split(":")

@@ -3,19 +3,23 @@ import { Socket } from "node:net";
 import { join } from "node:path";
 
 /**
- * What Lambda's runtime does around a handler, as its Runtime API documents it: load, then for ever take the next event, call, answer. Run as a process of its own:
- * `node bootstrap.ts`, with the environment that Lambda sets.
+ * What Lambda's runtime does around a handler, as its Runtime API documents it: load, then for ever
+ * take the next event, call, answer. Run as a process of its own: `node bootstrap.ts`, with the
+ * environment that Lambda sets.
  */
 const API = `http://${process.env["AWS_LAMBDA_RUNTIME_API"]}/2018-06-01/runtime`;
 
 /**
- * A route of the network, "10.99.0.1=127.0.0.1": connections to the first address go to the second. Functions never connect to loopback, where the servers of a test listen; so a cluster has
- * a private address here, as in a VPC, and the network leads to it.
+ * A route of the network, "10.99.0.1=127.0.0.1": connections to the first address go to the second.
+ * Functions never connect to loopback, where the servers of a test listen; so a cluster has a
+ * private address here, as in a VPC, and the network leads to it.
  */
 const [from, to] = (process.env["STAND_IN_ROUTE"] ?? "").split("=");
 const { connect } = Socket.prototype;
 const rerouted = (part: unknown): unknown =>
-  typeof part === "object" && part !== null && Reflect.get(part, "host") === from ? { ...part, host: to } : part;
+  typeof part === "object" && part !== null && Reflect.get(part, "host") === from
+    ? { ...part, host: to }
+    : part;
 if (from && to) {
   Object.assign(Socket.prototype, {
     connect(this: Socket, ...given: unknown[]): Socket {
@@ -25,7 +29,8 @@ if (from && to) {
 }
 
 /**
- * The clock of a machine that a test moves ahead with its event, so that hours are played in seconds. Both clocks of the process move together, as when time passes; timers do not.
+ * The clock of a machine that a test moves ahead with its event, so that hours are played in
+ * seconds. Both clocks of the process move together, as when time passes; timers do not.
  */
 let aheadMs = 0;
 const RealDate = Date;
@@ -49,11 +54,16 @@ interface Context {
 type Handler = (event: unknown, context: Context) => Promise<unknown>;
 
 const post = async (path: string, body: unknown): Promise<void> => {
-  const answer = await fetch(`${API}/${path}`, { method: "POST", body: JSON.stringify(body) ?? "null" });
+  const answer = await fetch(`${API}/${path}`, {
+    method: "POST",
+    body: JSON.stringify(body) ?? "null",
+  });
   await answer.arrayBuffer();
 };
 const shapeOf = (error: unknown): { readonly errorType: string; readonly errorMessage: string } =>
-  error instanceof Error ? { errorType: error.name, errorMessage: error.message } : { errorType: "Error", errorMessage: String(error) };
+  error instanceof Error
+    ? { errorType: error.name, errorMessage: error.message }
+    : { errorType: "Error", errorMessage: String(error) };
 
 const load = (): Handler => {
   const [, file = "", member = ""] = /^(.*)\.(\w+)$/.exec(process.env["_HANDLER"] ?? "") ?? [];

@@ -20,7 +20,10 @@ export const freePort = async (): Promise<number> => {
 };
 
 /** A table engine that knows PartiQL, in memory, as a process of its own. */
-export const startDynoxide = async (): Promise<{ readonly endpoint: string; readonly stop: () => Promise<void> }> => {
+export const startDynoxide = async (): Promise<{
+  readonly endpoint: string;
+  readonly stop: () => Promise<void>;
+}> => {
   const port = await freePort();
   const child = spawn(BINARY, ["serve", "--port", String(port)], { stdio: "ignore" });
   const exited = new Promise<void>((resolve) => child.once("exit", () => resolve()));

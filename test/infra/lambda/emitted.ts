@@ -6,12 +6,17 @@ export interface MetricKey {
   readonly name: string;
   readonly dimensions: unknown;
 }
-export const keyOf = ({ namespace, name, dimensions }: MetricKey): string => `${namespace} ${name} ${JSON.stringify(dimensions)}`;
+export const keyOf = ({ namespace, name, dimensions }: MetricKey): string =>
+  `${namespace} ${name} ${JSON.stringify(dimensions)}`;
 
 const embedded = z.looseObject({
   _aws: z.object({
     CloudWatchMetrics: z.array(
-      z.object({ Namespace: z.string(), Dimensions: z.array(z.array(z.string())), Metrics: z.array(z.object({ Name: z.string() })) }),
+      z.object({
+        Namespace: z.string(),
+        Dimensions: z.array(z.array(z.string())),
+        Metrics: z.array(z.object({ Name: z.string() })),
+      }),
     ),
   }),
 });
@@ -21,9 +26,13 @@ export interface Sample {
   readonly value: number;
 }
 
-const numbersOf = (value: unknown): readonly number[] => (Array.isArray(value) ? value : [value]).map(Number);
+const numbersOf = (value: unknown): readonly number[] =>
+  (Array.isArray(value) ? value : [value]).map(Number);
 
-/** The samples that CloudWatch would make of the lines of a function's log (the embedded metric format). Lines of another kind have none. */
+/**
+ * The samples that CloudWatch would make of the lines of a function's log (the embedded metric
+ * format). Lines of another kind have none.
+ */
 export const samplesIn = (log: string): readonly Sample[] =>
   log.split("\n").flatMap((line) => {
     if (!line.includes('"_aws"')) return [];
@@ -31,7 +40,12 @@ export const samplesIn = (log: string): readonly Sample[] =>
     return values._aws.CloudWatchMetrics.flatMap(({ Namespace: namespace, Dimensions, Metrics }) =>
       Dimensions.flatMap((names) => {
         const dimensions = Object.fromEntries(names.map((name) => [name, values[name]]));
-        return Metrics.flatMap(({ Name: name }) => numbersOf(values[name]).map((value) => ({ key: keyOf({ namespace, name, dimensions }), value })));
+        return Metrics.flatMap(({ Name: name }) =>
+          numbersOf(values[name]).map((value) => ({
+            key: keyOf({ namespace, name, dimensions }),
+            value,
+          })),
+        );
       }),
     );
   });

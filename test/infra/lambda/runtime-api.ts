@@ -5,10 +5,16 @@ import { join } from "node:path";
 
 export type Answer =
   | { readonly kind: "response"; readonly body: unknown }
-  | { readonly kind: "error"; readonly body: { readonly errorType: string; readonly errorMessage: string } };
+  | {
+      readonly kind: "error";
+      readonly body: { readonly errorType: string; readonly errorMessage: string };
+    };
 
 export interface Environment {
-  /** Sends one event and waits for the handler's answer; an environment that dies answers with its exit. */
+  /**
+   * Sends one event and waits for the handler's answer; an environment that dies answers with its
+   * exit.
+   */
   readonly invoke: (event: unknown) => Promise<Answer>;
   /** From the start of the process until it asked for its first event. */
   readonly initMs: () => Promise<number>;
@@ -34,8 +40,17 @@ const bodyOf = async (request: IncomingMessage): Promise<unknown> => {
   return text === "" ? undefined : JSON.parse(text);
 };
 
-/** One execution environment of a function: its process, and the Runtime API that it talks to, on loopback. Nothing of the host's environment reaches it but PATH. */
-export const startEnvironment = async ({ taskRoot, handler, timeoutMs, environment, aheadMs = () => 0 }: FunctionSettings): Promise<Environment> => {
+/**
+ * One execution environment of a function: its process, and the Runtime API that it talks to, on
+ * loopback. Nothing of the host's environment reaches it but PATH.
+ */
+export const startEnvironment = async ({
+  taskRoot,
+  handler,
+  timeoutMs,
+  environment,
+  aheadMs = () => 0,
+}: FunctionSettings): Promise<Environment> => {
   const startedMs = performance.now();
   let parked: ServerResponse | undefined;
   let waiting: { readonly event: unknown; readonly answered: (answer: Answer) => void } | undefined;
@@ -88,11 +103,15 @@ export const startEnvironment = async ({ taskRoot, handler, timeoutMs, environme
     },
     stdio: ["ignore", "pipe", "pipe"],
   });
-  for (const stream of [child.stdout, child.stderr]) stream?.on("data", (chunk: Buffer) => (log += chunk.toString("utf8")));
+  for (const stream of [child.stdout, child.stderr])
+    stream?.on("data", (chunk: Buffer) => (log += chunk.toString("utf8")));
   const exited = new Promise<void>((resolve) =>
     child.once("exit", (code) => {
       first.reject(new Error(`Cannot start the function: it ended with ${code}\n${log}`));
-      answer("error", { errorType: "Runtime.ExitError", errorMessage: `ended with ${code}\n${log}` });
+      answer("error", {
+        errorType: "Runtime.ExitError",
+        errorMessage: `ended with ${code}\n${log}`,
+      });
       resolve();
     }),
   );

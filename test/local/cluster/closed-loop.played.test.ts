@@ -22,33 +22,66 @@ const watchedOf = (name: string): Watched => {
     target: { apiVersion: "apps/v1", kind: "Deployment", name },
     minReplicas: 1,
     maxReplicas: 30,
-    metrics: [{ type: "Resource", name: "cpu", target: { type: "Utilization", averageUtilization: 60 } }],
+    metrics: [
+      { type: "Resource", name: "cpu", target: { type: "Utilization", averageUtilization: 60 } },
+    ],
   };
-  return { uid: autoscalerUid(name), namespace: namespace("shop"), name: autoscalerName(name), spec, ...asksOf(spec, "shop") };
+  return {
+    uid: autoscalerUid(name),
+    namespace: namespace("shop"),
+    name: autoscalerName(name),
+    spec,
+    ...asksOf(spec, "shop"),
+  };
 };
 
 interface Played {
-  readonly scales: readonly { readonly atMinute: number; readonly name: string; readonly from: number; readonly to: number }[];
+  readonly scales: readonly {
+    readonly atMinute: number;
+    readonly name: string;
+    readonly from: number;
+    readonly to: number;
+  }[];
   /** Syncs in which an autoscaler could not evaluate its metric. */
   readonly failed: readonly { readonly atMinute: number; readonly name: string }[];
   readonly statistics: unknown;
 }
 
-/** Plays the demonstration with the real client and the real rules, without tables or queue. `between` runs before each sync. */
-const play = async (forMinutes: number, between: (cluster: RunningCluster) => unknown = () => undefined): Promise<Played> => {
+/**
+ * Plays the demonstration with the real client and the real rules, without tables or queue.
+ * `between` runs before each sync.
+ */
+const play = async (
+  forMinutes: number,
+  between: (cluster: RunningCluster) => unknown = () => undefined,
+): Promise<Played> => {
   const cluster = await runCluster({ workloads: await demonstrationWorkloads(), seed: 7 });
   const connection = { kind: "kubeconfig", path: cluster.kubeconfigPath } as const;
-  const client = await connect({ name: clusterName("local"), connection }, { clock: Date.now, trusted: ON_THIS_MACHINE });
+  const client = await connect(
+    { name: clusterName("local"), connection },
+    { clock: Date.now, trusted: ON_THIS_MACHINE },
+  );
   const watched = ["crowd", "daily", "steps"].map(watchedOf);
   const windows = new Map<string, Windows>();
   const scales: Played["scales"][number][] = [];
   const failed: Played["failed"][number][] = [];
-  const syncOne = async ({ uid, namespace: inside, name, spec }: Watched, observed: ObservedCluster) => {
+  const syncOne = async (
+    { uid, namespace: inside, name, spec }: Watched,
+    observed: ObservedCluster,
+  ) => {
     const observation = observed.observations.get(uid)?.observation;
     if (observation?.scale.kind !== "read") throw new RangeError(`No scale was read for "${name}"`);
     const { nowMs } = cluster.time;
     const atMinute = (nowMs - START_MS) / 60_000;
-    const input = { namespace: inside, name, spec, settings: DEFAULT_SETTINGS, observation, windows: windows.get(uid) ?? NEW_WINDOWS, nowMs };
+    const input = {
+      namespace: inside,
+      name,
+      spec,
+      settings: DEFAULT_SETTINGS,
+      observation,
+      windows: windows.get(uid) ?? NEW_WINDOWS,
+      nowMs,
+    };
     const decision = decide(input);
     windows.set(uid, decision.windows);
     if (decision.kind === "hold") {
@@ -56,13 +89,26 @@ const play = async (forMinutes: number, between: (cluster: RunningCluster) => un
       return;
     }
     const { uid: targetUid, resourceVersion } = observation.scale;
-    const write = { namespace: inside, target: spec.target, targetUid, resourceVersion, replicas: decision.to };
+    const write = {
+      namespace: inside,
+      target: spec.target,
+      targetUid,
+      resourceVersion,
+      replicas: decision.to,
+    };
     expect(await client.putScale(write, 5000)).toMatchObject({ kind: "applied" });
-    windows.set(uid, afterWrite({ spec, decision, outcome: { kind: "applied" }, atMs: nowMs }).windows);
+    windows.set(
+      uid,
+      afterWrite({ spec, decision, outcome: { kind: "applied" }, atMs: nowMs }).windows,
+    );
     scales.push({ atMinute, name, from: decision.from, to: decision.to });
   };
   try {
-    for (; cluster.time.nowMs < START_MS + forMinutes * 60_000; cluster.time.nowMs += SYNC_PERIOD_MS) {
+    for (
+      ;
+      cluster.time.nowMs < START_MS + forMinutes * 60_000;
+      cluster.time.nowMs += SYNC_PERIOD_MS
+    ) {
       await between(cluster);
       const observed = await client.observe(watched, LIMITS);
       for (const each of watched) await syncOne(each, observed);
@@ -79,7 +125,9 @@ describe("the demonstration under the real client and the real rules", () => {
     const { scales, failed } = await play(30);
     const early = scales.filter(({ atMinute }) => atMinute <= 5).map(({ name }) => name);
     expect(new Set(early)).toEqual(new Set(["crowd", "daily", "steps"]));
-    expect(failed.map(({ atMinute }) => atMinute)).toEqual(Array.from({ length: 21 }, (_, index) => 5 + index / 4));
+    expect(failed.map(({ atMinute }) => atMinute)).toEqual(
+      Array.from({ length: 21 }, (_, index) => 5 + index / 4),
+    );
     expect(new Set(failed.map(({ name }) => name))).toEqual(new Set(["steps"]));
     expect(scales.filter(({ name, atMinute }) => name === "steps" && atMinute >= 5)).toEqual([]);
   });
@@ -99,7 +147,14 @@ describe("the demonstration under the real client and the real rules", () => {
     const message = "the server is currently unable to handle the request";
     const { scales, failed } = await play(12, (cluster) => {
       const minute = (cluster.time.nowMs - START_MS) / 60_000;
-      if (minute === 2) cluster.faults.add({ path: "/apis/metrics.k8s.io", kind: "status", code: 503, reason: "ServiceUnavailable", message });
+      if (minute === 2)
+        cluster.faults.add({
+          path: "/apis/metrics.k8s.io",
+          kind: "status",
+          code: 503,
+          reason: "ServiceUnavailable",
+          message,
+        });
     });
     expect(scales.filter(({ atMinute }) => atMinute >= 2)).toEqual([]);
     expect(failed.filter(({ atMinute }) => atMinute >= 2)).toHaveLength(3 * 40);

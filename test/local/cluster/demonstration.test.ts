@@ -4,7 +4,13 @@ import { parse } from "yaml";
 import { workloadModel } from "../../../lib/local/cluster/definition.ts";
 import { capacityPerPod } from "../../../lib/local/cluster/simulated-workload.ts";
 import { Simulation } from "../../../lib/local/cluster/simulation.ts";
-import { CROWD_OFFSET_MS, DAILY_OFFSET_MS, demonstrationWorkloads, STEPS_OFFSET_MS, workloadsOf } from "../../../lib/local/run/world.ts";
+import {
+  CROWD_OFFSET_MS,
+  DAILY_OFFSET_MS,
+  demonstrationWorkloads,
+  STEPS_OFFSET_MS,
+  workloadsOf,
+} from "../../../lib/local/run/world.ts";
 import { demandAt } from "../../../lib/local/traces/trace.ts";
 import { reading } from "./readings.ts";
 import { START_MS } from "./running-cluster.ts";
@@ -33,25 +39,37 @@ describe("demonstrationWorkloads()", () => {
     const { trace, outages = [] } = find("steps");
     const empty = trace.points.flatMap(({ value }, minute) => (value === 0 ? [minute] : []));
     expect(empty).toEqual([275, 276, 277, 278, 279]);
-    expect(outages).toEqual([{ fromMs: 275 * MINUTE_MS - STEPS_OFFSET_MS, toMs: 280 * MINUTE_MS - STEPS_OFFSET_MS }]);
+    expect(outages).toEqual([
+      { fromMs: 275 * MINUTE_MS - STEPS_OFFSET_MS, toMs: 280 * MINUTE_MS - STEPS_OFFSET_MS },
+    ]);
   });
 
   it("begins the day where it starts to climb", () => {
     const { trace } = find("daily");
-    const hourly = [0, 60, 120, 180].map((minutes) => demandAt(trace, DAILY_OFFSET_MS + minutes * MINUTE_MS).value);
+    const hourly = [0, 60, 120, 180].map(
+      (minutes) => demandAt(trace, DAILY_OFFSET_MS + minutes * MINUTE_MS).value,
+    );
     expect(hourly).toEqual([19, 113, 229, 332]);
   });
 
-  it.each(["daily", "steps", "crowd"])("has too few pods for %s within the first five minutes", (name) => {
-    let nowMs = START_MS;
-    const simulation = new Simulation([workloadModel(find(name), { seed: 1, startMs: START_MS })], START_MS, () => nowMs);
-    const seen: number[] = [];
-    for (; nowMs < START_MS + 5 * MINUTE_MS; nowMs += 15_000) {
-      simulation.now();
-      for (const found of simulation.workloads()) seen.push(reading(found, nowMs).cpuPercent ?? 0);
-    }
-    expect(Math.max(...seen)).toBeGreaterThan(LEFT_ALONE_PERCENT);
-  });
+  it.each(["daily", "steps", "crowd"])(
+    "has too few pods for %s within the first five minutes",
+    (name) => {
+      let nowMs = START_MS;
+      const simulation = new Simulation(
+        [workloadModel(find(name), { seed: 1, startMs: START_MS })],
+        START_MS,
+        () => nowMs,
+      );
+      const seen: number[] = [];
+      for (; nowMs < START_MS + 5 * MINUTE_MS; nowMs += 15_000) {
+        simulation.now();
+        for (const found of simulation.workloads())
+          seen.push(reading(found, nowMs).cpuPercent ?? 0);
+      }
+      expect(Math.max(...seen)).toBeGreaterThan(LEFT_ALONE_PERCENT);
+    },
+  );
 
   it("needs between 1 and 30 pods at the target, so that manifests may ask for that", () => {
     for (const { trace, cpuMillicoresPerUnit, requests } of definitions) {
@@ -62,7 +80,10 @@ describe("demonstrationWorkloads()", () => {
 });
 
 const DAY_MS = 1_440 * MINUTE_MS;
-/** Of the five seconds that a start over a week of history may take, most are for the code of the run itself. */
+/**
+ * Of the five seconds that a start over a week of history may take, most are for the code of the
+ * run itself.
+ */
 const REPLAY_CPU_MS_MAX = 1_500;
 
 describe("the past of the demonstration", () => {
@@ -97,7 +118,13 @@ it("The pods of the example of a Prometheus serve what its target asks of them, 
   const text = await readFile("examples/prometheus.yaml", "utf8");
   const { metadata, spec } = parse(text);
   const [workload] = await workloadsOf({
-    deployments: [{ namespace: "shop", name: "storefront", trace: metadata.annotations["tidemark.dev/simulated-trace"] }],
+    deployments: [
+      {
+        namespace: "shop",
+        name: "storefront",
+        trace: metadata.annotations["tidemark.dev/simulated-trace"],
+      },
+    ],
   } as never);
   if (!workload) throw new RangeError("it has a workload");
   const model = workloadModel(workload, { seed: 1, startMs: START_MS });

@@ -15,8 +15,14 @@ afterAll(async () => {
 });
 
 const put = (replicas: number, timeoutMs?: number, signal?: AbortSignal) =>
-  cluster.fetch(SCALE, { method: "PUT", body: { spec: { replicas } }, ...(timeoutMs !== undefined && { timeoutMs }), ...(signal && { signal }) });
-const replicas = async () => ((await cluster.fetch(SCALE)).json as { spec: { replicas: number } }).spec.replicas;
+  cluster.fetch(SCALE, {
+    method: "PUT",
+    body: { spec: { replicas } },
+    ...(timeoutMs !== undefined && { timeoutMs }),
+    ...(signal && { signal }),
+  });
+const replicas = async () =>
+  ((await cluster.fetch(SCALE)).json as { spec: { replicas: number } }).spec.replicas;
 
 describe("faults", () => {
   it("answer with a status of their own for as many requests as asked, below their path only", async () => {
@@ -30,7 +36,12 @@ describe("faults", () => {
     });
     const asked = async (path: string) => (await cluster.fetch(path)).code;
     const metrics = "/apis/metrics.k8s.io/v1beta1/pods";
-    expect([await asked(metrics), await asked("/api/v1/pods"), await asked(metrics), await asked(metrics)]).toEqual([503, 200, 503, 200]);
+    expect([
+      await asked(metrics),
+      await asked("/api/v1/pods"),
+      await asked(metrics),
+      await asked(metrics),
+    ]).toEqual([503, 200, 503, 200]);
   });
 
   it("ask for patience with 429 and Retry-After", async () => {
@@ -46,7 +57,11 @@ describe("faults", () => {
     const answer = await put(3);
     expect(answer.code).toBe(429);
     expect(answer.headers["retry-after"]).toBe("3");
-    expect(answer.json).toMatchObject({ kind: "Status", code: 429, details: { retryAfterSeconds: 3 } });
+    expect(answer.json).toMatchObject({
+      kind: "Status",
+      code: 429,
+      details: { retryAfterSeconds: 3 },
+    });
     expect(await replicas()).toBe(2);
   });
 
@@ -69,7 +84,9 @@ describe("faults", () => {
     end();
     cluster.faults.add({ path: SCALE, method: "PUT", kind: "hang", when: "after" });
     const client = new AbortController();
-    const hanging = expect(put(5, 60_000, client.signal)).rejects.toMatchObject({ name: "AbortError" });
+    const hanging = expect(put(5, 60_000, client.signal)).rejects.toMatchObject({
+      name: "AbortError",
+    });
     await expect.poll(replicas).toBe(5);
     client.abort();
     await hanging;

@@ -3,7 +3,11 @@ import { Readable } from "node:stream";
 import { buffer } from "node:stream/consumers";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Answering, Before } from "../../../lib/local/cluster/server.ts";
-import { type ClusterOptions, type SimulatedCluster, startSimulatedCluster } from "../../../lib/local/cluster/simulated-cluster.ts";
+import {
+  type ClusterOptions,
+  type SimulatedCluster,
+  startSimulatedCluster,
+} from "../../../lib/local/cluster/simulated-cluster.ts";
 import { Refusal } from "../../../lib/local/cluster/status.ts";
 
 /** A fault that a test plants in requests to the simulated API server. */
@@ -27,7 +31,10 @@ type FaultKind =
   | { readonly kind: "hang"; readonly when?: When }
   /** The connection is cut. */
   | { readonly kind: "reset"; readonly when?: When }
-  /** The request that was read whole takes effect after this wall time, whether or not the client still waits: so a late write can be met. */
+  /**
+   * The request that was read whole takes effect after this wall time, whether or not the client
+   * still waits: so a late write can be met.
+   */
   | { readonly kind: "slow"; readonly delayMs: number };
 
 /** "after": the request has its effect, only the answer is lost. Default "before". */
@@ -57,7 +64,10 @@ export const startFaultyCluster = async (options: ClusterOptions): Promise<Fault
     return undefined;
   };
   const before: Before = (answering) => async (request, response) => {
-    const fault = take(request.method ?? "GET", new URL(request.url ?? "/", "https://cluster.invalid").pathname);
+    const fault = take(
+      request.method ?? "GET",
+      new URL(request.url ?? "/", "https://cluster.invalid").pathname,
+    );
     if (fault === undefined) return answering(request, response);
     if (fault.kind === "slow") return answerLate(answering, { request, response }, fault.delayMs);
     if (fault.when === "after") await withoutAnswer(answering, request);
@@ -80,25 +90,46 @@ interface Call {
 }
 
 /** A delay does not keep the process alive. */
-const answerLate = async (answering: Answering, { request, response }: Call, delayMs: number): Promise<void> => {
+const answerLate = async (
+  answering: Answering,
+  { request, response }: Call,
+  delayMs: number,
+): Promise<void> => {
   const { method, url, headers, socket } = request;
   const body = await buffer(request);
   await sleep(delayMs, undefined, { ref: false });
-  await answering(Object.assign(Readable.from([body]), { method, url, headers, socket }) as unknown as IncomingMessage, response);
+  await answering(
+    Object.assign(Readable.from([body]), {
+      method,
+      url,
+      headers,
+      socket,
+    }) as unknown as IncomingMessage,
+    response,
+  );
 };
 
 const withoutAnswer = (answering: Answering, request: IncomingMessage): Promise<void> =>
   new Promise((resolve) => {
     const response = { writeHead: () => response, end: () => resolve(), destroy: () => resolve() };
-    void answering(request, response as unknown as ServerResponse & { readonly req: IncomingMessage });
+    void answering(
+      request,
+      response as unknown as ServerResponse & { readonly req: IncomingMessage },
+    );
   });
 
-const spoil = (fault: Exclude<Fault, { kind: "slow" }>, request: IncomingMessage, response: ServerResponse): void => {
+const spoil = (
+  fault: Exclude<Fault, { kind: "slow" }>,
+  request: IncomingMessage,
+  response: ServerResponse,
+): void => {
   if (fault.kind === "reset") request.socket.destroy();
   if (fault.kind !== "status") return;
   const { code, reason, message, retryAfterSeconds } = fault;
   const details = retryAfterSeconds === undefined ? {} : { details: { retryAfterSeconds } };
-  const content = Buffer.from(`${JSON.stringify(new Refusal(code, reason, message, details).body)}\n`);
+  const content = Buffer.from(
+    `${JSON.stringify(new Refusal(code, reason, message, details).body)}\n`,
+  );
   response.writeHead(code, {
     "content-type": "application/json",
     "content-length": content.length,

@@ -1,7 +1,12 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { workloadModel } from "../../../lib/local/cluster/definition.ts";
-import { capacityPerPod, cpuPercent, isAboveTarget, spread } from "../../../lib/local/cluster/simulated-workload.ts";
+import {
+  capacityPerPod,
+  cpuPercent,
+  isAboveTarget,
+  spread,
+} from "../../../lib/local/cluster/simulated-workload.ts";
 import { START_MS, workload } from "./running-cluster.ts";
 
 // Without load a pod uses 5m; each unit costs 10m; the limit of 600m is met at 59.5 units.
@@ -60,15 +65,32 @@ describe("isAboveTarget()", () => {
 
 describe("workloadModel()", () => {
   it.each([
-    [{ name: "we b" }, 'Cannot simulate "shop/we b": the namespace must be a DNS label, and the name has 63 letters, digits, "-" and "." at most'],
+    [
+      { name: "we b" },
+      'Cannot simulate "shop/we b": the namespace must be a DNS label, and the name has 63 letters, digits, "-" and "." at most',
+    ],
     [{ initialReplicas: -1 }, 'Cannot simulate "shop/web": initialReplicas must be 0 to 10000'],
     [{ initialReplicas: 10_001 }, 'Cannot simulate "shop/web": initialReplicas must be 0 to 10000'],
     [{ initialReplicas: 1.5 }, 'Cannot simulate "shop/web": initialReplicas must be 0 to 10000'],
-    [{ cpuMillicoresPerUnit: 0 }, 'Cannot simulate "shop/web": cpuMillicoresPerUnit must be greater than 0'],
-    [{ limits: { cpuMillicores: 5, memoryBytes: 1 } }, 'Cannot simulate "shop/web": the CPU limit must be greater than the 5m used without load'],
-    [{ startupMs: { min: 2, max: 1 } }, 'Cannot simulate "shop/web": startupMs must be a range of at least 0'],
-    [{ traceOffsetMs: Number.NaN }, 'Cannot simulate "shop/web": traceOffsetMs must be a number of milliseconds'],
+    [
+      { cpuMillicoresPerUnit: 0 },
+      'Cannot simulate "shop/web": cpuMillicoresPerUnit must be greater than 0',
+    ],
+    [
+      { limits: { cpuMillicores: 5, memoryBytes: 1 } },
+      'Cannot simulate "shop/web": the CPU limit must be greater than the 5m used without load',
+    ],
+    [
+      { startupMs: { min: 2, max: 1 } },
+      'Cannot simulate "shop/web": startupMs must be a range of at least 0',
+    ],
+    [
+      { traceOffsetMs: Number.NaN },
+      'Cannot simulate "shop/web": traceOffsetMs must be a number of milliseconds',
+    ],
   ])("refuses %j", (changes, message) => {
-    expect(() => workloadModel(workload(changes), { seed: 1, startMs: START_MS })).toThrow(new RangeError(message));
+    expect(() => workloadModel(workload(changes), { seed: 1, startMs: START_MS })).toThrow(
+      new RangeError(message),
+    );
   });
 });

@@ -1,9 +1,19 @@
 import { describe, expect, it } from "vitest";
 import { type WorkloadModel, workloadModel } from "../../../lib/local/cluster/definition.ts";
-import { bornPod, changesOf, isGone, isReady, type SimulatedPod, victims } from "../../../lib/local/cluster/simulated-pod.ts";
+import {
+  bornPod,
+  changesOf,
+  isGone,
+  isReady,
+  type SimulatedPod,
+  victims,
+} from "../../../lib/local/cluster/simulated-pod.ts";
 import { START_MS, workload } from "./running-cluster.ts";
 
-const model: WorkloadModel = workloadModel(workload({ startupMs: { min: 20_000, max: 40_000 } }), { seed: 5, startMs: START_MS });
+const model: WorkloadModel = workloadModel(workload({ startupMs: { min: 20_000, max: 40_000 } }), {
+  seed: 5,
+  startMs: START_MS,
+});
 
 const pod = (name: string, changes: Partial<SimulatedPod> = {}): SimulatedPod => ({
   name,
@@ -18,22 +28,35 @@ const pod = (name: string, changes: Partial<SimulatedPod> = {}): SimulatedPod =>
 
 describe("bornPod()", () => {
   it("draws name, uid and durations from the seed alone", () => {
-    const born = (seed: number) => bornPod({ ...model, seed }, { ordinal: 3, createdMs: START_MS, version: 9 }, new Set());
+    const born = (seed: number) =>
+      bornPod({ ...model, seed }, { ordinal: 3, createdMs: START_MS, version: 9 }, new Set());
     expect(born(5)).toEqual(born(5));
     expect(born(6).name).not.toBe(born(5).name);
-    expect(born(5).name).toMatch(/^web-[bcdfghjklmnpqrstvwxz2456789]{10}-[bcdfghjklmnpqrstvwxz2456789]{5}$/);
-    expect(born(5).uid).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
+    expect(born(5).name).toMatch(
+      /^web-[bcdfghjklmnpqrstvwxz2456789]{10}-[bcdfghjklmnpqrstvwxz2456789]{5}$/,
+    );
+    expect(born(5).uid).toMatch(
+      /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/,
+    );
   });
 
   it("never gives a name that lives", () => {
     const first = bornPod(model, { ordinal: 3, createdMs: START_MS, version: 9 }, new Set());
-    const second = bornPod(model, { ordinal: 3, createdMs: START_MS, version: 9 }, new Set([first.name]));
+    const second = bornPod(
+      model,
+      { ordinal: 3, createdMs: START_MS, version: 9 },
+      new Set([first.name]),
+    );
     expect(second.name).not.toBe(first.name);
   });
 
   it("is ready after 20 to 40 s, having started and run before", () => {
     for (let ordinal = 0; ordinal < 200; ordinal++) {
-      const { createdMs, startedMs, runningMs, readyMs } = bornPod(model, { ordinal, createdMs: START_MS, version: 9 }, new Set());
+      const { createdMs, startedMs, runningMs, readyMs } = bornPod(
+        model,
+        { ordinal, createdMs: START_MS, version: 9 },
+        new Set(),
+      );
       expect(readyMs - createdMs).toBeGreaterThanOrEqual(20_000);
       expect(readyMs - createdMs).toBeLessThanOrEqual(40_000);
       expect(createdMs).toBeLessThan(startedMs);
@@ -44,7 +67,8 @@ describe("bornPod()", () => {
 });
 
 describe("victims()", () => {
-  const chosen = (pods: readonly SimulatedPod[], count: number, atMs: number) => [...victims(pods, count, atMs)].map(({ name }) => name);
+  const chosen = (pods: readonly SimulatedPod[], count: number, atMs: number) =>
+    [...victims(pods, count, atMs)].map(({ name }) => name);
 
   it("takes those on no node, then those not running, then those not ready, then the last to become ready", () => {
     const atMs = START_MS + 60_000;
@@ -62,7 +86,11 @@ describe("victims()", () => {
 
   it("takes the youngest of those equally far, and goes by name among twins", () => {
     const atMs = START_MS + 5000;
-    expect(chosen([pod("a"), pod("c", { createdMs: START_MS + 1 }), pod("b")], 3, atMs)).toEqual(["c", "a", "b"]);
+    expect(chosen([pod("a"), pod("c", { createdMs: START_MS + 1 }), pod("b")], 3, atMs)).toEqual([
+      "c",
+      "a",
+      "b",
+    ]);
   });
 });
 

@@ -15,14 +15,19 @@ export interface WorkloadFigures {
   /** `spec.replicas`. */
   readonly replicas: number;
   readonly ready: number;
-  /** CPU of the ready pods in percent of their request, at this instant; absent without ready pods. */
+  /**
+   * CPU of the ready pods in percent of their request, at this instant; absent without ready pods.
+   */
   readonly cpuPercent?: number;
   readonly targetCpuPercent?: number;
   /** False while the metrics of the workload are dark. */
   readonly scraped: boolean;
 }
 
-export const reading = ({ model, state, live }: SimulatedWorkload, nowMs: number): WorkloadFigures => {
+export const reading = (
+  { model, state, live }: SimulatedWorkload,
+  nowMs: number,
+): WorkloadFigures => {
   const { demand, load } = openSegment(state);
   const ready = live.filter((pod) => isReady(pod, nowMs)).length;
   const percent = cpuPercent(model, load, ready);

@@ -23,7 +23,8 @@ const run = (options: Partial<ClusterOptions> = {}) => runCluster({ dataDir, ...
 
 const failure = async (options: Partial<ClusterOptions> = {}): Promise<TidemarkError> => {
   const error = await run(options).catch((cause: unknown) => cause);
-  if (!(error instanceof TidemarkError)) throw new TypeError(`Expected a TidemarkError, got ${String(error)}`);
+  if (!(error instanceof TidemarkError))
+    throw new TypeError(`Expected a TidemarkError, got ${String(error)}`);
   return error;
 };
 
@@ -36,7 +37,11 @@ describe("a data folder", () => {
     first.time.nowMs += 60_000;
     await first.fetch(SCALE, { method: "PUT", body: { spec: { replicas: 5 } } });
     first.time.nowMs += 33_000;
-    const before = { pods: (await first.fetch("/api/v1/pods")).json, statistics: first.each(statistics), readings: first.each(reading) };
+    const before = {
+      pods: (await first.fetch("/api/v1/pods")).json,
+      statistics: first.each(statistics),
+      readings: first.each(reading),
+    };
     const { kubeConfig } = first;
     await first.close();
 
@@ -44,9 +49,15 @@ describe("a data folder", () => {
     expect(second.resumedAfterMs).toBe(START_MS + 60_000);
     expect(second.startMs).toBe(START_MS);
     second.time.nowMs = START_MS + 93_000;
-    expect({ pods: (await second.fetch("/api/v1/pods")).json, statistics: second.each(statistics), readings: second.each(reading) }).toEqual(before);
+    expect({
+      pods: (await second.fetch("/api/v1/pods")).json,
+      statistics: second.each(statistics),
+      readings: second.each(reading),
+    }).toEqual(before);
     expect(second.kubeConfig.getCurrentUser()).toEqual(kubeConfig.getCurrentUser());
-    expect(second.kubeConfig.getCurrentCluster()?.caData).toBe(kubeConfig.getCurrentCluster()?.caData);
+    expect(second.kubeConfig.getCurrentCluster()?.caData).toBe(
+      kubeConfig.getCurrentCluster()?.caData,
+    );
     await second.close();
   });
 
@@ -72,10 +83,17 @@ describe("a data folder", () => {
   it("never loses a write that was answered, whenever the process is killed", async () => {
     const script = fileURLToPath(new URL("./killed-process.ts", import.meta.url));
     for (let round = 1; round <= 2; round++) {
-      const child = spawn(process.execPath, [script, dataDir, String(round * 1000)], { stdio: ["ignore", "pipe", "inherit"] });
+      const child = spawn(process.execPath, [script, dataDir, String(round * 1000)], {
+        stdio: ["ignore", "pipe", "inherit"],
+      });
       const [url] = await once(child.stdout.setEncoding("utf8"), "data");
-      const credentials = JSON.parse(await readFile(join(dataDir, "cluster-credentials.json"), "utf8"));
-      const answer = await httpsRequest(`${String(url).trim()}${SCALE}`, credentials, { method: "PUT", body: { spec: { replicas: 2 + round } } });
+      const credentials = JSON.parse(
+        await readFile(join(dataDir, "cluster-credentials.json"), "utf8"),
+      );
+      const answer = await httpsRequest(`${String(url).trim()}${SCALE}`, credentials, {
+        method: "PUT",
+        body: { spec: { replicas: 2 + round } },
+      });
       expect(answer.code).toBe(200);
       child.kill("SIGKILL");
       await once(child, "exit");
@@ -83,7 +101,9 @@ describe("a data folder", () => {
     const cluster = await run();
     expect(cluster.resumedAfterMs).toBe(START_MS + 2000);
     expect((await cluster.fetch(SCALE)).json).toMatchObject({ spec: { replicas: 4 } });
-    expect((await cluster.fetch("/apis/apps/v1/namespaces/shop/deployments/web")).json).toMatchObject({ metadata: { generation: 3 } });
+    expect(
+      (await cluster.fetch("/apis/apps/v1/namespaces/shop/deployments/web")).json,
+    ).toMatchObject({ metadata: { generation: 3 } });
     await cluster.close();
   });
 
@@ -96,16 +116,22 @@ describe("a data folder", () => {
     await second.fetch(SCALE, { method: "PUT", body: { spec: { replicas: 6 } } });
     await second.close();
     const third = await run();
-    expect((await third.fetch("/apis/apps/v1/namespaces/shop/deployments/web")).json).toMatchObject({
-      metadata: { generation: 3 },
-      spec: { replicas: 6 },
-    });
+    expect((await third.fetch("/apis/apps/v1/namespaces/shop/deployments/web")).json).toMatchObject(
+      {
+        metadata: { generation: 3 },
+        spec: { replicas: 6 },
+      },
+    );
     await third.close();
   });
 
   it.each([
     ["of another seed", { seed: 2 }, "its seed is 1, not 2"],
-    ["of other workloads", { workloads: [workload({ initialReplicas: 3 })] }, "its workloads or traces are others"],
+    [
+      "of other workloads",
+      { workloads: [workload({ initialReplicas: 3 })] },
+      "its workloads or traces are others",
+    ],
   ])("is refused for a run %s", async (_, options, why) => {
     await (await run()).close();
     const error = await failure(options);
@@ -119,7 +145,9 @@ describe("a data folder", () => {
     await writeFile(journal(), `${await readFile(journal(), "utf8")}nonsense\n`);
     const error = await failure();
     expect(error.code).toBe("local.journal-broken");
-    expect(error.message).toBe(`Cannot continue the simulated cluster: line 2 of "${journal()}" is not what was written there`);
+    expect(error.message).toBe(
+      `Cannot continue the simulated cluster: line 2 of "${journal()}" is not what was written there`,
+    );
   });
 
   it("is refused when its credentials are broken", async () => {

@@ -7,7 +7,10 @@ import { join } from "node:path";
 import { KubeConfig } from "@kubernetes/client-node";
 import type { WorkloadDefinition } from "../../../lib/local/cluster/definition.ts";
 import { HPA_KIND } from "../../../lib/local/cluster/objects/custom-objects.ts";
-import type { ClusterOptions, SimulatedCluster } from "../../../lib/local/cluster/simulated-cluster.ts";
+import type {
+  ClusterOptions,
+  SimulatedCluster,
+} from "../../../lib/local/cluster/simulated-cluster.ts";
 import { type FaultyCluster, startFaultyCluster } from "./faulty-cluster.ts";
 
 export const START_MS = Date.UTC(2026, 0, 5, 8);
@@ -61,18 +64,44 @@ export interface Fetched {
 }
 
 /** Puts an HPA of CPU at 60 % into a cluster, as a person does. */
-export const putHpa = (cluster: Pick<SimulatedCluster, "putObject">, namespace: string, name: string, target = "web"): void => {
+export const putHpa = (
+  cluster: Pick<SimulatedCluster, "putObject">,
+  namespace: string,
+  name: string,
+  target = "web",
+): void => {
   const scaleTargetRef = { apiVersion: "apps/v1", kind: "Deployment", name: target };
-  const metrics = [{ type: "Resource", resource: { name: "cpu", target: { type: "Utilization", averageUtilization: 60 } } }];
+  const metrics = [
+    {
+      type: "Resource",
+      resource: { name: "cpu", target: { type: "Utilization", averageUtilization: 60 } },
+    },
+  ];
   const spec = { scaleTargetRef, minReplicas: 1, maxReplicas: 10, metrics };
-  cluster.putObject(HPA_KIND, { apiVersion: HPA_KIND.apiVersion, kind: HPA_KIND.kind, metadata: { namespace, name }, spec });
+  cluster.putObject(HPA_KIND, {
+    apiVersion: HPA_KIND.apiVersion,
+    kind: HPA_KIND.kind,
+    metadata: { namespace, name },
+    spec,
+  });
 };
 
-/** Starts a cluster on a folder of its own, or on the given one, with a clock that only the test moves. */
-export const runCluster = async (options: Partial<ClusterOptions> = {}): Promise<RunningCluster> => {
+/**
+ * Starts a cluster on a folder of its own, or on the given one, with a clock that only the test
+ * moves.
+ */
+export const runCluster = async (
+  options: Partial<ClusterOptions> = {},
+): Promise<RunningCluster> => {
   const dataDir = options.dataDir ?? (await mkdtemp(join(tmpdir(), "tidemark-cluster-")));
   const time = { nowMs: START_MS };
-  const cluster = await startFaultyCluster({ clock: () => time.nowMs, seed: 1, workloads: [workload()], ...options, dataDir });
+  const cluster = await startFaultyCluster({
+    clock: () => time.nowMs,
+    seed: 1,
+    workloads: [workload()],
+    ...options,
+    dataDir,
+  });
   const kubeConfig = new KubeConfig();
   kubeConfig.loadFromFile(cluster.kubeconfigPath);
   const credentials = JSON.parse(await readFile(join(dataDir, "cluster-credentials.json"), "utf8"));
@@ -81,7 +110,8 @@ export const runCluster = async (options: Partial<ClusterOptions> = {}): Promise
     dataDir,
     time,
     kubeConfig,
-    fetch: (path, fetchOptions = {}) => httpsRequest(`${cluster.url}${path}`, credentials, fetchOptions),
+    fetch: (path, fetchOptions = {}) =>
+      httpsRequest(`${cluster.url}${path}`, credentials, fetchOptions),
     remove: async () => {
       await cluster.close();
       await rm(dataDir, { recursive: true });
@@ -89,7 +119,11 @@ export const runCluster = async (options: Partial<ClusterOptions> = {}): Promise
   };
 };
 
-export const httpsRequest = async (url: string, { caPem, token }: { caPem: string; token: string }, options: FetchOptions): Promise<Fetched> => {
+export const httpsRequest = async (
+  url: string,
+  { caPem, token }: { caPem: string; token: string },
+  options: FetchOptions,
+): Promise<Fetched> => {
   const { method = "GET", headers, body, timeoutMs = 5000, signal } = options;
   const text = typeof body === "string" || body === undefined ? body : JSON.stringify(body);
   const sent = request(url, {
@@ -99,16 +133,26 @@ export const httpsRequest = async (url: string, { caPem, token }: { caPem: strin
     signal: AbortSignal.any([AbortSignal.timeout(timeoutMs), ...(signal ? [signal] : [])]),
     headers: {
       authorization: `Bearer ${token}`,
-      ...(text !== undefined && { "content-type": "application/json", "content-length": Buffer.byteLength(text) }),
+      ...(text !== undefined && {
+        "content-type": "application/json",
+        "content-length": Buffer.byteLength(text),
+      }),
       ...headers,
     },
   });
   sent.end(text);
   const [response] = (await once(sent, "response")) as [IncomingMessage];
   const bytes = Buffer.concat(await response.toArray());
-  const isJson = response.headers["content-type"] === "application/json" && response.headers["content-encoding"] === undefined;
+  const isJson =
+    response.headers["content-type"] === "application/json" &&
+    response.headers["content-encoding"] === undefined;
   const { statusCode: code = 0, headers: received } = response;
   // A watch has lines of JSON, which its test reads.
   const isStream = new URL(url).searchParams.has("watch") && code === 200;
-  return { code, headers: received, bytes, json: isJson && !isStream ? JSON.parse(bytes.toString()) : undefined };
+  return {
+    code,
+    headers: received,
+    bytes,
+    json: isJson && !isStream ? JSON.parse(bytes.toString()) : undefined,
+  };
 };

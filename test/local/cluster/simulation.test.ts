@@ -32,7 +32,10 @@ const begin = (definitions: readonly WorkloadDefinition[] = [workload()], seed =
     time,
     web,
     at,
-    scale: (replicas: number) => [simulation.now(), simulation.write({ namespace: "shop", name: "web", replicas })],
+    scale: (replicas: number) => [
+      simulation.now(),
+      simulation.write({ namespace: "shop", name: "web", replicas }),
+    ],
   };
 };
 
@@ -50,7 +53,8 @@ describe("Simulation", () => {
     const after = at(10 * SECOND_MS);
     expect(after.state.generation).toBe(before.state.generation + 1);
     expect(after.state.version).toBeGreaterThan(before.state.version);
-    const ready = (sinceMs: number) => at(sinceMs).live.filter((pod) => isReady(pod, START_MS + sinceMs)).length;
+    const ready = (sinceMs: number) =>
+      at(sinceMs).live.filter((pod) => isReady(pod, START_MS + sinceMs)).length;
     expect(after.live).toHaveLength(5);
     expect(ready(39_999)).toBe(2);
     expect(ready(40_000)).toBe(5);
@@ -95,29 +99,41 @@ describe("Simulation", () => {
   });
 
   it("refuses two workloads of one name", () => {
-    expect(() => begin([workload(), workload()])).toThrow(new RangeError('Cannot simulate "shop/web": it is defined twice'));
+    expect(() => begin([workload(), workload()])).toThrow(
+      new RangeError('Cannot simulate "shop/web": it is defined twice'),
+    );
   });
 
   it("refuses to scale what it does not have", () => {
-    expect(() => begin().simulation.write({ namespace: "shop", name: "none", replicas: 1 })).toThrow(
-      new RangeError('There is no workload "shop/none" to scale'),
-    );
+    expect(() =>
+      begin().simulation.write({ namespace: "shop", name: "none", replicas: 1 }),
+    ).toThrow(new RangeError('There is no workload "shop/none" to scale'));
   });
 });
 
 describe("scrape()", () => {
   const cpu = (found: ReturnType<ReturnType<typeof begin>["at"]>, sinceMs: number, noise = 0) =>
-    scrape(found.model, found.state, START_MS + sinceMs, noise).map(({ cpuNanocores, windowMs, timestampMs }) => ({
-      millicores: Number(cpuNanocores) / 1e6,
-      windowMs,
-      sinceMs: timestampMs - START_MS,
-    }));
+    scrape(found.model, found.state, START_MS + sinceMs, noise).map(
+      ({ cpuNanocores, windowMs, timestampMs }) => ({
+        millicores: Number(cpuNanocores) / 1e6,
+        windowMs,
+        sinceMs: timestampMs - START_MS,
+      }),
+    );
 
   it("gives the mean between the last two scrapes, not the present", () => {
     // At 60 s the load of each pod rises from 10 to 30 units: from 105m to 305m.
     const { at } = begin([workload({ trace: constantTrace(20, 60) })]);
-    expect(cpu(at(74_999), 74_999)[0]).toEqual({ millicores: 105, windowMs: 15_000, sinceMs: 60_000 });
-    expect(cpu(at(75_000), 75_000)[0]).toEqual({ millicores: 305, windowMs: 15_000, sinceMs: 75_000 });
+    expect(cpu(at(74_999), 74_999)[0]).toEqual({
+      millicores: 105,
+      windowMs: 15_000,
+      sinceMs: 60_000,
+    });
+    expect(cpu(at(75_000), 75_000)[0]).toEqual({
+      millicores: 305,
+      windowMs: 15_000,
+      sinceMs: 75_000,
+    });
   });
 
   it("mixes what lay in the window by its duration", () => {
@@ -125,7 +141,9 @@ describe("scrape()", () => {
     at(5 * SECOND_MS);
     scale(1);
     // 5 s at 305m and 10 s at the limit of 600m.
-    expect(cpu(at(15_000), 15_000)).toEqual([{ millicores: 501.666667, windowMs: 15_000, sinceMs: 15_000 }]);
+    expect(cpu(at(15_000), 15_000)).toEqual([
+      { millicores: 501.666667, windowMs: 15_000, sinceMs: 15_000 },
+    ]);
   });
 
   it("shows a new pod from its first scrape of 10 s or more, with a window that began when it ran", () => {
@@ -136,7 +154,9 @@ describe("scrape()", () => {
     expect(runsAfterMs).toBeGreaterThan(5000);
     expect(cpu(at(15_000), 15_000)).toHaveLength(2);
     const found = cpu(at(30_000), 30_000).find(({ windowMs }) => windowMs !== 15_000);
-    expect(found === undefined ? 15_000 : found.windowMs).toBe(Math.min(15_000, 30_000 - runsAfterMs));
+    expect(found === undefined ? 15_000 : found.windowMs).toBe(
+      Math.min(15_000, 30_000 - runsAfterMs),
+    );
     expect(cpu(at(30_000), 30_000)).toHaveLength(3);
   });
 
@@ -147,10 +167,13 @@ describe("scrape()", () => {
     [120_000, 0],
     [134_999, 0],
     [135_000, 2],
-  ])("gives nothing during an outage, nor from one scrape alone after it: at %i ms %i pods", (sinceMs, pods) => {
-    const { at } = begin([workload({ outages: [{ fromMs: 60_000, toMs: 120_000 }] })]);
-    expect(cpu(at(sinceMs), sinceMs)).toHaveLength(pods);
-  });
+  ])(
+    "gives nothing during an outage, nor from one scrape alone after it: at %i ms %i pods",
+    (sinceMs, pods) => {
+      const { at } = begin([workload({ outages: [{ fromMs: 60_000, toMs: 120_000 }] })]);
+      expect(cpu(at(sinceMs), sinceMs)).toHaveLength(pods);
+    },
+  );
 
   it("gives nothing in a gap of the trace", () => {
     const points = [
@@ -166,18 +189,29 @@ describe("scrape()", () => {
 
   it("makes the same noise within its amplitude every time", () => {
     const { at } = begin();
-    const readings = Array.from({ length: 40 }, (_, index) => cpu(at(index * 15_000), index * 15_000, 0.02)).flat();
-    for (const { millicores } of readings) expect(Math.abs(millicores / 305 - 1)).toBeLessThanOrEqual(0.02);
+    const readings = Array.from({ length: 40 }, (_, index) =>
+      cpu(at(index * 15_000), index * 15_000, 0.02),
+    ).flat();
+    for (const { millicores } of readings)
+      expect(Math.abs(millicores / 305 - 1)).toBeLessThanOrEqual(0.02);
     expect(new Set(readings.map(({ millicores }) => millicores)).size).toBeGreaterThan(20);
     const again = begin();
-    expect(Array.from({ length: 40 }, (_, index) => cpu(again.at(index * 15_000), index * 15_000, 0.02)).flat()).toEqual(readings);
+    expect(
+      Array.from({ length: 40 }, (_, index) =>
+        cpu(again.at(index * 15_000), index * 15_000, 0.02),
+      ).flat(),
+    ).toEqual(readings);
   });
 });
 
 describe("the state of a simulation", () => {
-  const writes = fc.array(fc.record({ afterMs: fc.nat(120_000), replicas: fc.nat(12) }), { maxLength: 12 });
+  const writes = fc.array(fc.record({ afterMs: fc.nat(120_000), replicas: fc.nat(12) }), {
+    maxLength: 12,
+  });
   const looks = fc.array(fc.nat(1_500_000), { maxLength: 40 });
-  const trace = fc.array(fc.nat(400), { minLength: 1, maxLength: 10 }).map((values) => constantTrace(...values));
+  const trace = fc
+    .array(fc.nat(400), { minLength: 1, maxLength: 10 })
+    .map((values) => constantTrace(...values));
   const endMs = 1_500_000;
 
   const play = (
@@ -186,13 +220,19 @@ describe("the state of a simulation", () => {
     planned: readonly { afterMs: number; replicas: number }[],
     looked: readonly number[],
   ) => {
-    const run = begin([definition, workload({ name: "other", trace: constantTrace(5, 90, 13) })], seed);
+    const run = begin(
+      [definition, workload({ name: "other", trace: constantTrace(5, 90, 13) })],
+      seed,
+    );
     let dueMs = 0;
     const steps = planned.map(({ afterMs, replicas }) => {
       dueMs += afterMs;
       return { dueMs, replicas };
     });
-    const instants = [...steps, ...looked.map((atMs) => ({ dueMs: atMs, replicas: undefined }))].toSorted((a, b) => a.dueMs - b.dueMs);
+    const instants = [
+      ...steps,
+      ...looked.map((atMs) => ({ dueMs: atMs, replicas: undefined })),
+    ].toSorted((a, b) => a.dueMs - b.dueMs);
     for (const { dueMs: atMs, replicas } of instants) {
       run.at(atMs);
       if (replicas !== undefined) run.scale(replicas);
@@ -205,7 +245,9 @@ describe("the state of a simulation", () => {
     fc.assert(
       fc.property(trace, fc.nat(), writes, looks, (played, seed, planned, looked) => {
         const definition = workload({ trace: played });
-        expect(play(definition, seed, planned, looked)).toEqual(play(definition, seed, planned, []));
+        expect(play(definition, seed, planned, looked)).toEqual(
+          play(definition, seed, planned, []),
+        );
       }),
       runs(10),
     );

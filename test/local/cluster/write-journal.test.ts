@@ -11,7 +11,12 @@ import { openWriteJournal } from "../../../lib/local/cluster/write-journal.ts";
 import { START_MS, workload } from "./running-cluster.ts";
 
 const HEADER = { format: 1, seed: 1, startMs: START_MS, definitions: "d" } as const;
-const write = (replicas: number): AcceptedWrite => ({ atMs: START_MS + replicas, namespace: "shop", name: "web", replicas });
+const write = (replicas: number): AcceptedWrite => ({
+  atMs: START_MS + replicas,
+  namespace: "shop",
+  name: "web",
+  replicas,
+});
 
 let dataDir = "";
 let path = "";
@@ -54,7 +59,13 @@ describe("a PUT of a scale", () => {
     const model = workloadModel(workload(), { seed: 1, startMs: START_MS });
     const api = kubeApi(
       new Simulation([model], START_MS, () => START_MS),
-      { noise: 0, uid: "uid", hasKeda: false, store: { objects: new CustomObjects(1), save: () => {} }, events: new ClusterEvents(1) },
+      {
+        noise: 0,
+        uid: "uid",
+        hasKeda: false,
+        store: { objects: new CustomObjects(1), save: () => {} },
+        events: new ClusterEvents(1),
+      },
       keep,
     );
     const body = JSON.stringify({ spec: { replicas } });
@@ -74,7 +85,10 @@ describe("a PUT of a scale", () => {
   ])("%s is answered only when what it says is durable", async (_, replicas) => {
     const durable = Promise.withResolvers<void>();
     let answered = false;
-    const answer = put({ append: () => durable.promise, settled: () => durable.promise }, replicas).then((scale) => {
+    const answer = put(
+      { append: () => durable.promise, settled: () => durable.promise },
+      replicas,
+    ).then((scale) => {
       answered = true;
       return scale;
     });

@@ -7,7 +7,10 @@ const START_MS = 1_000_000;
 
 const started = (speed: number) => {
   const saved: SavedClock[] = [];
-  return { saved, clock: virtualClock({ startMs: START_MS, speed, save: (state) => saved.push(state) }) };
+  return {
+    saved,
+    clock: virtualClock({ startMs: START_MS, speed, save: (state) => saved.push(state) }),
+  };
 };
 const never = new AbortController().signal;
 
@@ -34,14 +37,17 @@ describe("virtualClock()", () => {
 
   it("never goes back, whatever it is asked for", async () => {
     await fc.assert(
-      fc.asyncProperty(fc.array(fc.integer({ min: -5_000, max: 60_000 }), { maxLength: 20 }), async (steps) => {
-        const { clock } = started(1e9);
-        for (const step of steps) {
-          const before = clock.now();
-          await clock.until(before + step, never);
-          expect(clock.now()).toBe(Math.max(before, before + step));
-        }
-      }),
+      fc.asyncProperty(
+        fc.array(fc.integer({ min: -5_000, max: 60_000 }), { maxLength: 20 }),
+        async (steps) => {
+          const { clock } = started(1e9);
+          for (const step of steps) {
+            const before = clock.now();
+            await clock.until(before + step, never);
+            expect(clock.now()).toBe(Math.max(before, before + step));
+          }
+        },
+      ),
       runs(20),
     );
   });
@@ -59,8 +65,14 @@ describe("virtualClock()", () => {
   it("saves each instant once where there is nothing to wait for, and before it waits", async () => {
     let wallMs = 0;
     const saved: SavedClock[] = [];
-    // Each look at the wall clock finds it a tenth of a second later: all work takes longer than the speed allows.
-    const clock = virtualClock({ startMs: START_MS, speed: 100_000, save: (state) => saved.push(state), wall: () => (wallMs += 100) });
+    // Each look at the wall clock finds it a tenth of a second later: all work takes longer than
+    // the speed allows.
+    const clock = virtualClock({
+      startMs: START_MS,
+      speed: 100_000,
+      save: (state) => saved.push(state),
+      wall: () => (wallMs += 100),
+    });
     const instants = [1, 2, 3].map((minute) => START_MS + minute * 60_000);
     for (const instant of instants) await clock.until(instant, never);
     expect(saved.map(({ nowMs }) => nowMs)).toEqual([START_MS, ...instants]);

@@ -4,9 +4,19 @@ import { join } from "node:path";
 import type { SQSBatchResponse, SQSEvent } from "aws-lambda";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { virtualClock, clusterLanes, timesFor, timesIn } from "../../../lib/local/engine/clock.ts";
-import { type Activity, drive, type Delivery, eventSource } from "../../../lib/local/engine/event-source.ts";
+import {
+  type Activity,
+  drive,
+  type Delivery,
+  eventSource,
+} from "../../../lib/local/engine/event-source.ts";
 import { scheduler, type Tick } from "../../../lib/local/engine/schedule-activity.ts";
-import { openQueueJournal, type QueueJournal, openQueue, type Queue } from "../../../lib/local/queue/queue.ts";
+import {
+  openQueueJournal,
+  type QueueJournal,
+  openQueue,
+  type Queue,
+} from "../../../lib/local/queue/queue.ts";
 
 const START_MS = Date.UTC(2026, 0, 5, 8);
 const REGION = "local";
@@ -21,8 +31,17 @@ beforeEach(() => {
   journal = openQueueJournal(join(dir, "queue.jsonl"));
   clock = virtualClock({ startMs: START_MS, speed: 1e9, save: () => {} });
   const redrive = { deadLetterQueue: "dead", maxReceiveCount: 2 };
-  queue = openQueue(journal, clock.now, { name: "work", visibilityTimeoutMs: 30_000, retentionMs: 3_600_000, redrive });
-  dead = openQueue(journal, clock.now, { name: "dead", visibilityTimeoutMs: 30_000, retentionMs: 3_600_000 });
+  queue = openQueue(journal, clock.now, {
+    name: "work",
+    visibilityTimeoutMs: 30_000,
+    retentionMs: 3_600_000,
+    redrive,
+  });
+  dead = openQueue(journal, clock.now, {
+    name: "dead",
+    visibilityTimeoutMs: 30_000,
+    retentionMs: 3_600_000,
+  });
 });
 afterEach(() => {
   journal.close();
@@ -30,9 +49,18 @@ afterEach(() => {
 });
 
 const run = (activities: Parameters<typeof drive>[0]["activities"], forMs: number) =>
-  drive({ activities, clock, endMs: START_MS + forMs, signal: new AbortController().signal, oneAtATime: true });
+  drive({
+    activities,
+    clock,
+    endMs: START_MS + forMs,
+    signal: new AbortController().signal,
+    oneAtATime: true,
+  });
 
-const mapping = (handler: (event: SQSEvent) => Promise<SQSBatchResponse | undefined>, deliveries: Delivery[] = []) =>
+const mapping = (
+  handler: (event: SQSEvent) => Promise<SQSBatchResponse | undefined>,
+  deliveries: Delivery[] = [],
+) =>
   eventSource({
     queue,
     clock: clock.now,
@@ -77,29 +105,39 @@ describe("eventSource()", () => {
   });
 
   it.each([
-    ["reported", async ({ Records }: SQSEvent) => ({ batchItemFailures: Records.map(({ messageId }) => ({ itemIdentifier: messageId })) })],
+    [
+      "reported",
+      async ({ Records }: SQSEvent) => ({
+        batchItemFailures: Records.map(({ messageId }) => ({ itemIdentifier: messageId })),
+      }),
+    ],
     [
       "thrown",
       async () => {
         throw new Error("down");
       },
     ],
-  ])("delivers again after the visibility timeout what was %s as failed, then buries it", async (_, handler) => {
-    const deliveries: Delivery[] = [];
-    const times: number[] = [];
-    queue.send({ body: "a", delayMs: 0 });
-    const counting = async (event: SQSEvent) => {
-      times.push(seconds());
-      return handler(event);
-    };
-    await run([mapping(counting, deliveries)], 120_000);
-    expect(times).toEqual([0, 30]);
-    expect(deliveries.map(({ failure, message }) => [failure instanceof Error, message.receiveCount])).toEqual([
-      [true, 1],
-      [true, 2],
-    ]);
-    expect(dead.counts().visible).toBe(1);
-  });
+  ])(
+    "delivers again after the visibility timeout what was %s as failed, then buries it",
+    async (_, handler) => {
+      const deliveries: Delivery[] = [];
+      const times: number[] = [];
+      queue.send({ body: "a", delayMs: 0 });
+      const counting = async (event: SQSEvent) => {
+        times.push(seconds());
+        return handler(event);
+      };
+      await run([mapping(counting, deliveries)], 120_000);
+      expect(times).toEqual([0, 30]);
+      expect(
+        deliveries.map(({ failure, message }) => [failure instanceof Error, message.receiveCount]),
+      ).toEqual([
+        [true, 1],
+        [true, 2],
+      ]);
+      expect(dead.counts().visible).toBe(1);
+    },
+  );
 
   it("hands over no more at once than allowed, and finishes what it began when it is stopped", async () => {
     for (let at = 0; at < 5; at++) queue.send({ body: String(at), delayMs: 0 });
@@ -114,7 +152,13 @@ describe("eventSource()", () => {
       busy--;
       return undefined;
     };
-    await drive({ activities: [mapping(handler)], clock, endMs: START_MS + 1000, signal: stop.signal, oneAtATime: false });
+    await drive({
+      activities: [mapping(handler)],
+      clock,
+      endMs: START_MS + 1000,
+      signal: stop.signal,
+      oneAtATime: false,
+    });
     expect([most, busy]).toEqual([2, 0]);
     expect(queue.counts().inFlight).toBe(0);
   });
@@ -125,10 +169,18 @@ describe("eventSource() with lanes", () => {
   const shared = () => {
     const times = timesFor(CLUSTERS.length);
     clock = virtualClock({ startMs: START_MS, speed: 1e9, save: times.set });
-    queue = openQueue(journal, clock.now, { name: "work", visibilityTimeoutMs: 30_000, retentionMs: 3_600_000 });
+    queue = openQueue(journal, clock.now, {
+      name: "work",
+      visibilityTimeoutMs: 30_000,
+      retentionMs: 3_600_000,
+    });
     return { times, ...clusterLanes(CLUSTERS, times) };
   };
-  const laned = (most: number, hold: (lane: string, atMs: number) => () => void, handler: (body: string) => Promise<void>) =>
+  const laned = (
+    most: number,
+    hold: (lane: string, atMs: number) => () => void,
+    handler: (body: string) => Promise<void>,
+  ) =>
     eventSource({
       ...{
         queue,
@@ -151,7 +203,8 @@ describe("eventSource() with lanes", () => {
   it("overlap the messages of different clusters, also of different instants; each cluster stays at its own instant until its message is handled", async () => {
     const { timeOf, hold } = shared();
     const log: string[] = [];
-    for (const [at, body] of ["a1", "b1", "a2", "c1"].entries()) queue.send({ body, delayMs: at * 1_000 });
+    for (const [at, body] of ["a1", "b1", "a2", "c1"].entries())
+      queue.send({ body, delayMs: at * 1_000 });
     const at = (cluster: string) => (timeOf(cluster) - START_MS) / 1_000;
     await run(
       [
@@ -234,7 +287,12 @@ describe("scheduler()", () => {
     const handler = async ({ scheduledTime }: Tick) => ticks.push(scheduledTime);
     await run([ticking(handler)], 120_000);
     await run([ticking(handler)], 180_000);
-    expect(ticks).toEqual(["2026-01-05T08:00:00Z", "2026-01-05T08:01:00Z", "2026-01-05T08:02:00Z", "2026-01-05T08:03:00Z"]);
+    expect(ticks).toEqual([
+      "2026-01-05T08:00:00Z",
+      "2026-01-05T08:01:00Z",
+      "2026-01-05T08:02:00Z",
+      "2026-01-05T08:03:00Z",
+    ]);
   });
 
   it("fires a minute again whose handler did not return before the run died", async () => {

@@ -1,4 +1,13 @@
-import { appendFileSync, cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from "node:fs";
+import {
+  appendFileSync,
+  cpSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  truncateSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
@@ -20,7 +29,8 @@ beforeAll(async () => {
   dir = mkdtempSync(join(tmpdir(), "tidemark-damaged-"));
   closed = join(dir, "closed");
   // The second run finds a whole LevelDB: tables that are merged, and a log.
-  for (let runs = 0; runs < 2; runs++) await start("--data", closed, "--for", "2m", "--speed", "100000");
+  for (let runs = 0; runs < 2; runs++)
+    await start("--data", closed, "--for", "2m", "--speed", "100000");
 }, 60_000);
 afterAll(() => rmSync(dir, { recursive: true, force: true }));
 beforeEach(() => {
@@ -46,7 +56,9 @@ const refusedUntouched = async () => {
   return message;
 };
 
-/** What a command needs is refused by commands as well: history or time would be gone there, too. */
+/**
+ * What a command needs is refused by commands as well: history or time would be gone there, too.
+ */
 const COMMAND = true;
 const RUN_ONLY = false;
 
@@ -58,7 +70,11 @@ describe("a data folder that was closed in good order", { timeout: 60_000 }, () 
     ["tables is missing", () => gone(at("tables")), COMMAND],
     ["tables/CURRENT is missing", () => gone(at("tables", "CURRENT")), COMMAND],
     [/tables\/MANIFEST-\d+ is missing/, () => gone(table(MANIFEST())), COMMAND],
-    [/tables\/MANIFEST-\d+ is not as the last run left it/, () => garbage(table(MANIFEST())), COMMAND],
+    [
+      /tables\/MANIFEST-\d+ is not as the last run left it/,
+      () => garbage(table(MANIFEST())),
+      COMMAND,
+    ],
     [/tables\/\d+\.ldb is missing/, () => gone(table(".ldb")), COMMAND],
     [/tables\/\d+\.ldb is not as the last run left it/, () => cut(table(".ldb")), COMMAND],
     [/tables\/\d+\.ldb is not as the last run left it/, () => flipped(table(".ldb")), COMMAND],
@@ -68,25 +84,48 @@ describe("a data folder that was closed in good order", { timeout: 60_000 }, () 
     ["queue.jsonl is missing", () => gone(at("queue.jsonl")), RUN_ONLY],
     ["queue.jsonl is not as the last run left it", () => cut(at("queue.jsonl")), RUN_ONLY],
     ["schedule.json is missing", () => gone(at("schedule.json")), RUN_ONLY],
-    ["cluster/cluster-writes.jsonl is missing, cluster/cluster-credentials.json is missing", () => gone(at("cluster")), RUN_ONLY],
-    ["cluster/cluster-writes.jsonl is missing", () => gone(at("cluster", "cluster-writes.jsonl")), RUN_ONLY],
-    ["cluster/cluster-writes.jsonl is not as the last run left it", () => cut(at("cluster", "cluster-writes.jsonl")), RUN_ONLY],
-    ["cluster/cluster-credentials.json is missing", () => gone(at("cluster", "cluster-credentials.json")), RUN_ONLY],
-  ])("is not resumed when %s: it is kept, and what to do is said", async (problem, damage, forCommands) => {
-    damage();
-    const message = await refusedUntouched();
-    expect(message).toMatch(
-      /^Cannot continue in ".*data": .*; nothing was changed; put it back from a copy, or begin anew with --data .*data-2 and keep this folder$/,
-    );
-    expect(message).toMatch(problem);
-    const { code, err } = await inside(["get", "--data", data]);
-    expect([code, err.split("\n").length]).toEqual(forCommands ? [1, 2] : [0, 1]);
-    if (forCommands) expect(err).toMatch(problem);
-  });
+    [
+      "cluster/cluster-writes.jsonl is missing, cluster/cluster-credentials.json is missing",
+      () => gone(at("cluster")),
+      RUN_ONLY,
+    ],
+    [
+      "cluster/cluster-writes.jsonl is missing",
+      () => gone(at("cluster", "cluster-writes.jsonl")),
+      RUN_ONLY,
+    ],
+    [
+      "cluster/cluster-writes.jsonl is not as the last run left it",
+      () => cut(at("cluster", "cluster-writes.jsonl")),
+      RUN_ONLY,
+    ],
+    [
+      "cluster/cluster-credentials.json is missing",
+      () => gone(at("cluster", "cluster-credentials.json")),
+      RUN_ONLY,
+    ],
+  ])(
+    "is not resumed when %s: it is kept, and what to do is said",
+    async (problem, damage, forCommands) => {
+      damage();
+      const message = await refusedUntouched();
+      expect(message).toMatch(
+        /^Cannot continue in ".*data": .*; nothing was changed; put it back from a copy, or begin anew with --data .*data-2 and keep this folder$/,
+      );
+      expect(message).toMatch(problem);
+      const { code, err } = await inside(["get", "--data", data]);
+      expect([code, err.split("\n").length]).toEqual(forCommands ? [1, 2] : [0, 1]);
+      if (forCommands) expect(err).toMatch(problem);
+    },
+  );
 
   it.each([
     ["is missing", () => gone(at("about.json")), /: about\.json is missing; nothing was changed/],
-    ["holds something else", () => garbage(at("about.json")), /: about\.json does not hold what was written there; nothing was changed/],
+    [
+      "holds something else",
+      () => garbage(at("about.json")),
+      /: about\.json does not hold what was written there; nothing was changed/,
+    ],
   ])("is not taken for a new one when about.json %s", async (_, damage, words) => {
     damage();
     expect(await refusedUntouched()).toMatch(words);
@@ -124,11 +163,17 @@ describe("a data folder whose run was killed", { timeout: 60_000 }, () => {
 
   it.each([
     ["clock.json is missing", () => gone(at("clock.json"))],
-    [/Cannot read ".*clock\.json": it does not hold what was written there/, () => garbage(at("clock.json"))],
+    [
+      /Cannot read ".*clock\.json": it does not hold what was written there/,
+      () => garbage(at("clock.json")),
+    ],
     ["tables is missing", () => gone(at("tables"))],
     ["tables/CURRENT is missing", () => gone(at("tables", "CURRENT"))],
     [/Cannot read the queue: line 1 of/, () => writeFileSync(at("queue.jsonl"), "garbage\n")],
-    [/Cannot continue the simulated cluster: line 1 of/, () => writeFileSync(at("cluster", "cluster-writes.jsonl"), "garbage\n")],
+    [
+      /Cannot continue the simulated cluster: line 1 of/,
+      () => writeFileSync(at("cluster", "cluster-writes.jsonl"), "garbage\n"),
+    ],
   ])("is not resumed when %s", async (problem, damage) => {
     damage();
     expect(await refusedUntouched()).toMatch(problem);

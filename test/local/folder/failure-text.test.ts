@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { failureText } from "../../../lib/local/folder/failure-text.ts";
 
-const levelError = (message: string, code: string): Error => Object.assign(new Error(message), { code });
+const levelError = (message: string, code: string): Error =>
+  Object.assign(new Error(message), { code });
 
 describe("the text of an operating failure", () => {
   it.each([
@@ -14,10 +15,11 @@ describe("the text of an operating failure", () => {
   });
 
   it("keeps what LevelDB says of a file on one line", () => {
-    expect(failureText(levelError("IO error: 3.log:\n No space left on device", "LEVEL_IO_ERROR"))).toBe(
-      "Cannot use the embedded tables: IO error: 3.log: No space left on device",
-    );
+    expect(
+      failureText(levelError("IO error: 3.log:\n No space left on device", "LEVEL_IO_ERROR")),
+    ).toBe("Cannot use the embedded tables: IO error: 3.log: No space left on device");
   });
 
-  it("is absent for a programmer's mistake", () => expect(failureText(new TypeError("x is not a function"))).toBeUndefined());
+  it("is absent for a programmer's mistake", () =>
+    expect(failureText(new TypeError("x is not a function"))).toBeUndefined());
 });

@@ -2,7 +2,11 @@ import { appendFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { type LineFormat, openJsonLines, readJsonLines } from "../../../lib/local/folder/json-lines.ts";
+import {
+  type LineFormat,
+  openJsonLines,
+  readJsonLines,
+} from "../../../lib/local/folder/json-lines.ts";
 
 const NUMBERS: LineFormat<number> = {
   read: (value) => {

@@ -17,8 +17,15 @@ beforeEach(async () => {
 afterEach(() => folder.remove());
 
 const MOST = { most: 1_000 };
-const SHOP = ["eu-1/infra/web", "eu-1/shop/api", "eu-1/shop/late", "eu-1/shop/web", "us-1/batch/jobs"];
-const paths = ({ autoscalers }: FolderNames) => autoscalers.map(({ cluster, namespace, name }) => `${cluster}/${namespace}/${name}`).toSorted();
+const SHOP = [
+  "eu-1/infra/web",
+  "eu-1/shop/api",
+  "eu-1/shop/late",
+  "eu-1/shop/web",
+  "us-1/batch/jobs",
+];
+const paths = ({ autoscalers }: FolderNames) =>
+  autoscalers.map(({ cluster, namespace, name }) => `${cluster}/${namespace}/${name}`).toSorted();
 const command = async (...args: readonly string[]): Promise<void> => {
   const { code, err } = await inside([...args, "--data", folder.data]);
   expect([args, code, err]).toEqual([args, 0, ""]);
@@ -48,7 +55,11 @@ describe("the names of a data folder at rest", () => {
     await command("get");
     const names = await known();
     expect(paths(names)).toEqual(SHOP);
-    expect([names.clusters, names.partitions, names.calendars]).toEqual([["eu-1", "us-1"], ["eu-1/default", "us-1/default"], []]);
+    expect([names.clusters, names.partitions, names.calendars]).toEqual([
+      ["eu-1", "us-1"],
+      ["eu-1/default", "us-1/default"],
+      [],
+    ]);
   });
 
   it("follow each edit, and what only reads leaves them as they are", async () => {
@@ -63,7 +74,11 @@ describe("the names of a data folder at rest", () => {
   it("are of the cluster and namespace that are asked for, at most as many as wanted", async () => {
     await command("get");
     expect(paths(await known({ ...MOST, cluster: "us-1" }))).toEqual(["us-1/batch/jobs"]);
-    expect(paths(await known({ ...MOST, namespace: "shop" }))).toEqual(["eu-1/shop/api", "eu-1/shop/late", "eu-1/shop/web"]);
+    expect(paths(await known({ ...MOST, namespace: "shop" }))).toEqual([
+      "eu-1/shop/api",
+      "eu-1/shop/late",
+      "eu-1/shop/web",
+    ]);
     expect(paths(await known({ most: 2 }))).toHaveLength(2);
   });
 
@@ -87,7 +102,17 @@ describe("the names of a data folder at rest", () => {
   });
 
   it("have ids of overrides until they expire", async () => {
-    await command("override", "set", "shop/api", "--min", "3", "--until", "2h", "--reason", "a test");
+    await command(
+      "override",
+      "set",
+      "shop/api",
+      "--min",
+      "3",
+      "--until",
+      "2h",
+      "--reason",
+      "a test",
+    );
     expect((await known()).overrides).toMatchObject([{ id: expect.stringMatching(/^a-/) }]);
     const clock = JSON.parse(readFileSync(layout.clock, "utf8"));
     writeFileSync(layout.clock, JSON.stringify({ ...clock, nowMs: clock.nowMs + 7_200_001 }));
@@ -103,9 +128,21 @@ describe("the names of a data folder whose run is alive", () => {
       expect(paths(await known())).toEqual(SHOP);
       await command("delete", "shop/web", "--cluster", "eu-1");
       expect(paths(await known())).toEqual(SHOP.filter((path) => path !== "eu-1/shop/web"));
-      expect(paths(await known({ ...MOST, cluster: "eu-1", namespace: "infra" }))).toEqual(["eu-1/infra/web"]);
+      expect(paths(await known({ ...MOST, cluster: "eu-1", namespace: "infra" }))).toEqual([
+        "eu-1/infra/web",
+      ]);
       expect(paths(await known({ most: 1 }))).toHaveLength(1);
-      await command("override", "set", "shop/api", "--min", "3", "--until", "2h", "--reason", "a test");
+      await command(
+        "override",
+        "set",
+        "shop/api",
+        "--min",
+        "3",
+        "--until",
+        "2h",
+        "--reason",
+        "a test",
+      );
       expect((await known()).overrides).toMatchObject([{ id: expect.stringMatching(/^a-/) }]);
     });
   });

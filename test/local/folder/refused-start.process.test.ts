@@ -1,4 +1,13 @@
-import { chmodSync, cpSync, mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -21,7 +30,10 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(dir, { recursive: true, force: true }));
 
-/** Starts twice, since a first refusal must not pave the way for the second start, and gives both messages. */
+/**
+ * Starts twice, since a first refusal must not pave the way for the second start, and gives both
+ * messages.
+ */
 const refusedUntouched = async (...args: readonly string[]) => {
   const before = treeOf(dir);
   const messages = [await refusal(...args), await refusal(...args)];
@@ -33,7 +45,10 @@ const refusedUntouched = async (...args: readonly string[]) => {
 describe("a start that is refused writes nothing and deletes nothing", { timeout: 60_000 }, () => {
   it.each([
     ["a cluster of its own", ["cluster/kubeconfig"]],
-    ["everything that a run names, made by another program", ["cluster/kubeconfig", "tables/CURRENT", "queue.jsonl", "schedule.json", "log.jsonl"]],
+    [
+      "everything that a run names, made by another program",
+      ["cluster/kubeconfig", "tables/CURRENT", "queue.jsonl", "schedule.json", "log.jsonl"],
+    ],
     ["a clock.json of another program", ["clock.json", "cluster/a"]],
     ["a single file", ["notes.txt"]],
     ["a hidden file", [".git/HEAD"]],
@@ -49,7 +64,9 @@ describe("a start that is refused writes nothing and deletes nothing", { timeout
   it("in a folder whose about.json is of another program", async () => {
     file("data/about.json", '{"name": "a package", "kind": "module"}');
     file("data/cluster/a");
-    expect(await refusedUntouched("--data", at("data"))).toMatch(/^Cannot use ".*data": its about\.json is not of Tidemark/);
+    expect(await refusedUntouched("--data", at("data"))).toMatch(
+      /^Cannot use ".*data": its about\.json is not of Tidemark/,
+    );
   });
 
   it("in a folder whose first start died, when a person has put files there since", async () => {
@@ -59,13 +76,19 @@ describe("a start that is refused writes nothing and deletes nothing", { timeout
     saveClock(layout, { kind: "real", nowMs: 1 });
     file("data/cluster/mine.txt");
     const before = treeOf(at("data", "cluster"));
-    expect(await refusal("--data", at("data"))).toMatch(/^Cannot use ".*": "cluster\/mine\.txt" is not of Tidemark; move it away/);
+    expect(await refusal("--data", at("data"))).toMatch(
+      /^Cannot use ".*": "cluster\/mine\.txt" is not of Tidemark; move it away/,
+    );
     expect(treeOf(at("data", "cluster"))).toEqual(before);
   });
 
   it.each([
     ["a file", () => file("data"), /it is a file, and a folder is wanted$/],
-    ["a link that leads nowhere", () => symlinkSync(at("none"), at("data")), /it is a symbolic link that leads nowhere$/],
+    [
+      "a link that leads nowhere",
+      () => symlinkSync(at("none"), at("data")),
+      /it is a symbolic link that leads nowhere$/,
+    ],
     [
       "a link to a folder of a person",
       () => [file("mine/cluster/a"), symlinkSync(at("mine"), at("data"))],
@@ -87,8 +110,23 @@ describe("a start that is refused writes nothing and deletes nothing", { timeout
 
   it("where a link stands in the place of a file or folder of ours, and changes nothing that the link leads to", async () => {
     await start("--data", at("whole"), "--for", "1s", "--speed", "100000");
-    const places = ["about.json", "clock.json", "queue.jsonl", "schedule.json", "log.jsonl", "seal.json", "locks", "tables", "cluster"];
-    const inside = ["tables/CURRENT", "cluster/cluster-writes.jsonl", "cluster/cluster-credentials.json", "cluster/kubeconfig"];
+    const places = [
+      "about.json",
+      "clock.json",
+      "queue.jsonl",
+      "schedule.json",
+      "log.jsonl",
+      "seal.json",
+      "locks",
+      "tables",
+      "cluster",
+    ];
+    const inside = [
+      "tables/CURRENT",
+      "cluster/cluster-writes.jsonl",
+      "cluster/cluster-credentials.json",
+      "cluster/kubeconfig",
+    ];
     for (const place of [...places, ...inside]) {
       rmSync(at("data"), { recursive: true, force: true });
       rmSync(at("elsewhere"), { recursive: true, force: true });
@@ -114,7 +152,11 @@ describe("a start that is refused writes nothing and deletes nothing", { timeout
   it.each([
     ["a manifest that is not there", ["--manifest", "none.yaml"], /^Cannot read "none\.yaml"/],
     ["a trace that is not there", ["--trace", "none.csv"], /^Cannot read trace ".*none\.csv": /],
-    ["a kubeconfig that is not there", ["--kubeconfig", "none"], /^Cannot read "none": there is no such file$/],
+    [
+      "a kubeconfig that is not there",
+      ["--kubeconfig", "none"],
+      /^Cannot read "none": there is no such file$/,
+    ],
     ["a kubeconfig that is a folder", ["--kubeconfig", "/"], /^Cannot read "\/": it is a folder$/],
   ])("for %s, not even the folder and those above it", async (_, args, words) => {
     expect(await refusedUntouched("--data", at("a", "b", "c"), ...args)).toMatch(words);
@@ -126,53 +168,88 @@ describe("a start that is refused writes nothing and deletes nothing", { timeout
       `Cannot read kubeconfig "${at("broken")}": it is not a kubeconfig in YAML or JSON`,
     );
     file("empty", "current-context: dev\n");
-    expect(await refusedUntouched("--kubeconfig", at("empty"), "--data", at("data"))).toMatch(/^Cannot use kubeconfig ".*empty"/);
+    expect(await refusedUntouched("--kubeconfig", at("empty"), "--data", at("data"))).toMatch(
+      /^Cannot use kubeconfig ".*empty"/,
+    );
   });
 
   it("for a port that another process has, in a new folder and in one that was used", async () => {
     const server = createServer().listen(0, "127.0.0.1");
     await new Promise((resolve) => server.once("listening", resolve));
     const { port } = server.address() as { readonly port: number };
-    expect(await refusedUntouched("--data", at("data"), "--metrics-port", String(port))).toMatch(/^Cannot listen on port/);
+    expect(await refusedUntouched("--data", at("data"), "--metrics-port", String(port))).toMatch(
+      /^Cannot listen on port/,
+    );
     await start("--data", at("data"), "--for", "1s", "--speed", "100000");
-    expect(await refusedUntouched("--data", at("data"), "--metrics-port", String(port))).toMatch(/^Cannot listen on port/);
+    expect(await refusedUntouched("--data", at("data"), "--metrics-port", String(port))).toMatch(
+      /^Cannot listen on port/,
+    );
     server.close();
   });
 
   it("while another run has the folder", async () => {
     await start("--data", at("data"), "--for", "1s", "--speed", "100000");
     const held = await holdFolder(folderLayout(at("data")), "run", 0);
-    expect(await refusedUntouched("--data", at("data"))).toMatch(/^Cannot use ".*": a run with pid \d+ has it since /);
+    expect(await refusedUntouched("--data", at("data"))).toMatch(
+      /^Cannot use ".*": a run with pid \d+ has it since /,
+    );
     held.release();
   });
 
   it("when the folder began at another time than --begin says, or the time is none", async () => {
     const begun = ["--data", at("data"), "--for", "1s", "--speed", "100000"];
     expect(await start(...begun, "--begin", "2026-03-29T00:30:00Z")).toContain("2026-03-29T00:30");
-    expect(await refusedUntouched("--data", at("data"), "--begin", "2026-03-28T00:00:00Z")).toContain(
-      "it began at 2026-03-29T00:30:00Z, not at 2026-03-28T00:00:00Z",
+    expect(
+      await refusedUntouched("--data", at("data"), "--begin", "2026-03-28T00:00:00Z"),
+    ).toContain("it began at 2026-03-29T00:30:00Z, not at 2026-03-28T00:00:00Z");
+    expect(await refusedUntouched("--data", at("data"), "--begin", "noon")).toContain(
+      "Wanted a time in whole seconds",
     );
-    expect(await refusedUntouched("--data", at("data"), "--begin", "noon")).toContain("Wanted a time in whole seconds");
     for (const time of ["2026-03-29 00:30Z", "2026-03-29T00:30:00.5Z"])
-      expect(await refusedUntouched("--data", at("data"), "--begin", time)).toContain("Wanted a time in whole seconds");
+      expect(await refusedUntouched("--data", at("data"), "--begin", time)).toContain(
+        "Wanted a time in whole seconds",
+      );
     const local = new Date(2026, 2, 30, 9, 30).toISOString();
-    expect(await refusedUntouched("--data", at("data"), "--begin", "2026-03-30 09:30")).toContain(local.slice(0, "2026-03-30T09:30".length));
+    expect(await refusedUntouched("--data", at("data"), "--begin", "2026-03-30 09:30")).toContain(
+      local.slice(0, "2026-03-30T09:30".length),
+    );
   });
 
   it("when the pods of the folder are others than --capacity and --pod-start say, and for a real cluster", async () => {
-    await start("--data", at("data"), "--for", "1s", "--speed", "100000", "--capacity", "50", "--pod-start", "90s");
-    expect(await refusedUntouched("--data", at("data"), "--capacity", "60")).toContain("its pods serve 50; for a run of its own");
-    expect(await refusedUntouched("--data", at("data"), "--pod-start", "40s")).toContain("its pods start within 90 s; for a run of its own");
+    await start(
+      "--data",
+      at("data"),
+      "--for",
+      "1s",
+      "--speed",
+      "100000",
+      "--capacity",
+      "50",
+      "--pod-start",
+      "90s",
+    );
+    expect(await refusedUntouched("--data", at("data"), "--capacity", "60")).toContain(
+      "its pods serve 50; for a run of its own",
+    );
+    expect(await refusedUntouched("--data", at("data"), "--pod-start", "40s")).toContain(
+      "its pods start within 90 s; for a run of its own",
+    );
     for (const option of ["--capacity", "--pod-start"])
-      expect(await refusedUntouched("--kubeconfig", at("none"), option, "50s".slice(0, option === "--capacity" ? 2 : 3))).toContain(
-        `Cannot use ${option} with --kubeconfig: it decides about simulated pods only`,
-      );
+      expect(
+        await refusedUntouched(
+          "--kubeconfig",
+          at("none"),
+          option,
+          "50s".slice(0, option === "--capacity" ? 2 : 3),
+        ),
+      ).toContain(`Cannot use ${option} with --kubeconfig: it decides about simulated pods only`);
   });
 
   it("when the folder is of another run, and says the command for this one", async () => {
     file("other.yaml", MANIFEST);
     await start("--data", at("my data"), "--for", "1s", "--speed", "100000");
-    const started = (args: string) => `for a run of its own: npm start -- ${args} --data '${at("my data")}-2'`;
+    const started = (args: string) =>
+      `for a run of its own: npm start -- ${args} --data '${at("my data")}-2'`;
     expect(await refusedUntouched("--data", at("my data"), "--seed", "8")).toBe(
       `Cannot continue in "${at("my data")}": its seed is 1, not 8; ${started("--seed 8")}`,
     );
@@ -187,7 +264,16 @@ describe("a start that is refused writes nothing and deletes nothing", { timeout
 
   it("when the trace of the folder's first run has changed since, or is gone", async () => {
     file("load.csv", "timestamp,value\n1700000000,20\n1700000060,30\n");
-    const args = ["--data", at("data"), "--trace", at("load.csv"), "--for", "1s", "--speed", "100000"];
+    const args = [
+      "--data",
+      at("data"),
+      "--trace",
+      at("load.csv"),
+      "--for",
+      "1s",
+      "--speed",
+      "100000",
+    ];
     await start(...args);
     file("load.csv", "timestamp,value\n1700000000,20\n1700000060,31\n");
     expect(await refusedUntouched(...args)).toMatch(/its workloads or traces are others/);
@@ -200,8 +286,12 @@ describe("a start", { timeout: 60_000 }, () => {
   it("takes an empty folder, a link to one, and a new volume with lost+found", async () => {
     mkdirSync(at("real", "lost+found"), { recursive: true });
     symlinkSync(at("real"), at("data"));
-    expect(await start("--data", at("data"), "--for", "1s", "--speed", "100000")).toMatch(/^Began at /);
-    expect(await start("--data", at("data"), "--for", "1s", "--speed", "100000")).toMatch(/^Resumed at /);
+    expect(await start("--data", at("data"), "--for", "1s", "--speed", "100000")).toMatch(
+      /^Began at /,
+    );
+    expect(await start("--data", at("data"), "--for", "1s", "--speed", "100000")).toMatch(
+      /^Resumed at /,
+    );
   });
 
   it("goes on by itself where the one before was killed at any point before its first sync", async () => {
@@ -209,11 +299,25 @@ describe("a start", { timeout: 60_000 }, () => {
     const begin = () => start("--data", at("data"), "--for", "1s", "--speed", "100000");
     const leftovers: readonly (() => void)[] = [
       () => file("data/about.json.7.draft", '{"format":"tide'),
-      () => file("data/locks/999999-00000000-0000-4000-8000-000000000000.json.999999.draft", '{"pi'),
+      () =>
+        file("data/locks/999999-00000000-0000-4000-8000-000000000000.json.999999.draft", '{"pi'),
       () => writeMark(layout),
-      () => [writeMark(layout), saveClock(layout, { kind: "real", nowMs: 1 }), file("data/clock.json.7.draft", "{")],
-      () => [writeMark(layout), file("data/cluster/cluster-writes.jsonl", ""), file("data/cluster/kubeconfig.7.draft", "x")],
-      () => [writeMark(layout), file("data/tables/CURRENT", "MANIFEST-1"), file("data/tables/000001.dbtmp", ""), file("data/queue.jsonl", "half")],
+      () => [
+        writeMark(layout),
+        saveClock(layout, { kind: "real", nowMs: 1 }),
+        file("data/clock.json.7.draft", "{"),
+      ],
+      () => [
+        writeMark(layout),
+        file("data/cluster/cluster-writes.jsonl", ""),
+        file("data/cluster/kubeconfig.7.draft", "x"),
+      ],
+      () => [
+        writeMark(layout),
+        file("data/tables/CURRENT", "MANIFEST-1"),
+        file("data/tables/000001.dbtmp", ""),
+        file("data/queue.jsonl", "half"),
+      ],
     ];
     for (const leave of leftovers) {
       rmSync(at("data"), { recursive: true, force: true });
@@ -230,7 +334,12 @@ describe("findFolder()", () => {
   afterEach(() => process.chdir(here));
   const run = (name: string) => {
     mkdirSync(at(name));
-    writeIdentity(folderLayout(at(name)), { kind: "simulated", seed: 1, startMs: 0, deployments: [] });
+    writeIdentity(folderLayout(at(name)), {
+      kind: "simulated",
+      seed: 1,
+      startMs: 0,
+      deployments: [],
+    });
   };
 
   it("is .tidemark where there is none, the only one where there is one, and none of several", () => {
@@ -239,7 +348,11 @@ describe("findFolder()", () => {
     run(".tidemark-dev");
     expect(findFolder()).toEqual({ kind: "one", dir: ".tidemark-dev" });
     run(".tidemark");
-    expect(findFolder()).toEqual({ kind: "several", dirs: [".tidemark", ".tidemark-dev"], alive: false });
+    expect(findFolder()).toEqual({
+      kind: "several",
+      dirs: [".tidemark", ".tidemark-dev"],
+      alive: false,
+    });
   });
 
   it("is the one on which a run is alive, and none of two such", async () => {
@@ -249,7 +362,11 @@ describe("findFolder()", () => {
     expect(findFolder()).toEqual({ kind: "one", dir: ".tidemark-dev" });
     prod.release();
     const second = await holdFolder(folderLayout(".tidemark-prod"), "run", 0);
-    expect(findFolder()).toEqual({ kind: "several", dirs: [".tidemark-dev", ".tidemark-prod"], alive: true });
+    expect(findFolder()).toEqual({
+      kind: "several",
+      dirs: [".tidemark-dev", ".tidemark-prod"],
+      alive: true,
+    });
     for (const held of [dev, second]) held.release();
   });
 });

@@ -3,7 +3,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { SendMessageBatchCommand, SendMessageCommand, SQSClient } from "@aws-sdk/client-sqs";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { openQueueJournal, type QueueJournal, openQueue, type Queue } from "../../../lib/local/queue/queue.ts";
+import {
+  openQueueJournal,
+  type QueueJournal,
+  openQueue,
+  type Queue,
+} from "../../../lib/local/queue/queue.ts";
 import type { Message } from "../../../lib/local/queue/message.ts";
 import { type SqsServer, startSqsServer } from "../../../lib/local/queue/sqs-server.ts";
 import { LOOPBACK_CREDENTIALS, LOOPBACK_REGION } from "../../../lib/local/run/loopback.ts";
@@ -28,10 +33,19 @@ const open = async () => {
     retentionMs: 4 * DAY_MS,
     redrive: { deadLetterQueue: "work-dead", maxReceiveCount: 2 },
   });
-  dead = openQueue(journal, clock, { name: "work-dead", visibilityTimeoutMs: 30_000, retentionMs: 14 * DAY_MS });
+  dead = openQueue(journal, clock, {
+    name: "work-dead",
+    visibilityTimeoutMs: 30_000,
+    retentionMs: 14 * DAY_MS,
+  });
   server = await startSqsServer([queue, dead]);
   QueueUrl = server.urlOf(queue);
-  client = new SQSClient({ endpoint: server.endpoint, region: LOOPBACK_REGION, credentials: LOOPBACK_CREDENTIALS, maxAttempts: 1 });
+  client = new SQSClient({
+    endpoint: server.endpoint,
+    region: LOOPBACK_REGION,
+    credentials: LOOPBACK_CREDENTIALS,
+    maxAttempts: 1,
+  });
 };
 const close = async () => {
   client.destroy();
@@ -50,7 +64,9 @@ afterEach(async () => {
 });
 
 const send = async (MessageBody: string, more: object = {}) => {
-  const { Failed = [] } = await client.send(new SendMessageBatchCommand({ QueueUrl, Entries: [{ Id: "0", MessageBody, ...more }] }));
+  const { Failed = [] } = await client.send(
+    new SendMessageBatchCommand({ QueueUrl, Entries: [{ Id: "0", MessageBody, ...more }] }),
+  );
   return Failed[0]?.Code;
 };
 const receive = (most = 10) => queue.receive(most);
@@ -93,9 +109,20 @@ describe("the queue, filled by the SDK", () => {
 
   it("gives back body and group as they were sent, with a digest that the SDK verifies", async () => {
     const { Successful: [answer] = [] } = await client.send(
-      new SendMessageBatchCommand({ QueueUrl, Entries: [{ Id: "0", MessageBody: "täglich", MessageGroupId: "eu-1" }] }),
+      new SendMessageBatchCommand({
+        QueueUrl,
+        Entries: [{ Id: "0", MessageBody: "täglich", MessageGroupId: "eu-1" }],
+      }),
     );
-    expect(receive()).toMatchObject([{ id: answer?.MessageId, body: "täglich", groupId: "eu-1", sentMs: START_MS, receiveCount: 1 }]);
+    expect(receive()).toMatchObject([
+      {
+        id: answer?.MessageId,
+        body: "täglich",
+        groupId: "eu-1",
+        sentMs: START_MS,
+        receiveCount: 1,
+      },
+    ]);
   });
 
   it("hides a received message for its visibility timeout, then gives it again and counts", async () => {
@@ -138,7 +165,9 @@ describe("the queue, filled by the SDK", () => {
       { Id: "good", MessageBody: "1", DelaySeconds: 15 },
       { Id: "bad", MessageBody: "2", DelaySeconds: 901 },
     ];
-    const { Successful, Failed } = await client.send(new SendMessageBatchCommand({ QueueUrl, Entries }));
+    const { Successful, Failed } = await client.send(
+      new SendMessageBatchCommand({ QueueUrl, Entries }),
+    );
     expect(Successful?.map(({ Id }) => Id)).toEqual(["good"]);
     expect(Failed).toMatchObject([{ Id: "bad", SenderFault: true, Code: "InvalidParameterValue" }]);
     expect(queue.counts().delayed).toBe(1);
@@ -151,9 +180,15 @@ describe("the queue, filled by the SDK", () => {
     ["11 entries", entries(11), "TooManyEntriesInBatchRequest"],
     ["an id twice", entries(2, () => ({ Id: "same" })), "BatchEntryIdsNotDistinct"],
     ["an id with a dot", entries(1, () => ({ Id: "a.b" })), "InvalidBatchEntryId"],
-    ["more than 1 MiB in all", entries(2, () => ({ MessageBody: "x".repeat(524_289) })), "BatchRequestTooLong"],
+    [
+      "more than 1 MiB in all",
+      entries(2, () => ({ MessageBody: "x".repeat(524_289) })),
+      "BatchRequestTooLong",
+    ],
   ])("refuses a batch with %s, whole", async (_, Entries, name) => {
-    await expect(client.send(new SendMessageBatchCommand({ QueueUrl, Entries }))).rejects.toMatchObject({ name });
+    await expect(
+      client.send(new SendMessageBatchCommand({ QueueUrl, Entries })),
+    ).rejects.toMatchObject({ name });
     expect(queue.counts().visible).toBe(0);
   });
 
@@ -164,9 +199,13 @@ describe("the queue, filled by the SDK", () => {
   });
 
   it("refuses every other operation, and a queue that is not there", async () => {
-    await expect(client.send(new SendMessageCommand({ QueueUrl, MessageBody: "x" }))).rejects.toMatchObject({ name: "UnsupportedOperation" });
+    await expect(
+      client.send(new SendMessageCommand({ QueueUrl, MessageBody: "x" })),
+    ).rejects.toMatchObject({ name: "UnsupportedOperation" });
     const elsewhere = `${QueueUrl}-2`;
-    await expect(client.send(new SendMessageBatchCommand({ QueueUrl: elsewhere, Entries: entries(1) }))).rejects.toMatchObject({
+    await expect(
+      client.send(new SendMessageBatchCommand({ QueueUrl: elsewhere, Entries: entries(1) })),
+    ).rejects.toMatchObject({
       name: "QueueDoesNotExist",
     });
   });

@@ -2,7 +2,11 @@ import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
-import { readShippedTrace, readTrace, shippedTracePath } from "../../../lib/local/traces/read-trace.ts";
+import {
+  readShippedTrace,
+  readTrace,
+  shippedTracePath,
+} from "../../../lib/local/traces/read-trace.ts";
 import { SHIPPED_TRACES } from "../../../lib/local/traces/trace.ts";
 import { spanMs } from "../../../lib/local/traces/trace.ts";
 import { TidemarkError } from "../../../lib/model/errors.ts";
@@ -21,13 +25,16 @@ const written = async (text: string): Promise<string> => {
 
 const failure = async (path: string): Promise<TidemarkError> => {
   const error = await readTrace(path).catch((cause: unknown) => cause);
-  if (!(error instanceof TidemarkError)) throw new TypeError(`Expected a TidemarkError, got ${String(error)}`);
+  if (!(error instanceof TidemarkError))
+    throw new TypeError(`Expected a TidemarkError, got ${String(error)}`);
   return error;
 };
 
 describe("readTrace()", () => {
   it("reads samples, unit and usual step", async () => {
-    const path = await written('# source: a, "b"; unit: calls per 5 min; resolution: 300 s\ntimestamp,value\n300,1\n600,2.25\n1200,3\n1500,0\n');
+    const path = await written(
+      '# source: a, "b"; unit: calls per 5 min; resolution: 300 s\ntimestamp,value\n300,1\n600,2.25\n1200,3\n1500,0\n',
+    );
     expect(await readTrace(path)).toEqual({
       points: [
         { atMs: 300_000, value: 1 },
@@ -42,13 +49,23 @@ describe("readTrace()", () => {
 
   it("reads a file without a comment, with Windows line ends and a byte order mark", async () => {
     const path = await written("\uFEFFtimestamp,value\r\n60,7\r\n");
-    expect(await readTrace(path)).toEqual({ points: [{ atMs: 60_000, value: 7 }], unit: "units", stepMs: 60_000 });
+    expect(await readTrace(path)).toEqual({
+      points: [{ atMs: 60_000, value: 7 }],
+      unit: "units",
+      stepMs: 60_000,
+    });
   });
 
   it("makes no error for each row below a comment with commas", async () => {
     const stacks = vi.spyOn(Error, "captureStackTrace");
     const rows = Array.from({ length: 100 }, (_, at) => `${60 * (at + 1)},${at}\n`);
-    expect((await readTrace(await written(`# source: a, b, c; unit: d\ntimestamp,value\n${rows.join("")}`))).points).toHaveLength(100);
+    expect(
+      (
+        await readTrace(
+          await written(`# source: a, b, c; unit: d\ntimestamp,value\n${rows.join("")}`),
+        )
+      ).points,
+    ).toHaveLength(100);
     expect(stacks.mock.calls.length).toBeLessThan(10);
     stacks.mockRestore();
   });
@@ -63,14 +80,22 @@ describe("readTrace()", () => {
       ["1767600000000", "1767600060000"],
       ["2026-01-05T08:00:00Z", "2026-01-05T09:01:00+01:00"],
     ])
-      expect((await readTrace(await written(`timestamp,value\n${one},1\n${other},2\n`))).points).toEqual(points);
+      expect(
+        (await readTrace(await written(`timestamp,value\n${one},1\n${other},2\n`))).points,
+      ).toEqual(points);
   });
 
-  const rangeQuery = (...result: readonly object[]): string => JSON.stringify({ status: "success", data: { resultType: "matrix", result } });
-  const series = (...values: readonly (readonly [number, string])[]) => ({ metric: { __name__: "http_requests", job: "web" }, values });
+  const rangeQuery = (...result: readonly object[]): string =>
+    JSON.stringify({ status: "success", data: { resultType: "matrix", result } });
+  const series = (...values: readonly (readonly [number, string])[]) => ({
+    metric: { __name__: "http_requests", job: "web" },
+    values,
+  });
 
   it("reads the JSON of a range query of Prometheus; values that are no number are left out", async () => {
-    const path = await written(rangeQuery(series([60, "1"], [75.5, "2.5"], [90, "NaN"], [91, "+Inf"], [105, "4"])));
+    const path = await written(
+      rangeQuery(series([60, "1"], [75.5, "2.5"], [90, "NaN"], [91, "+Inf"], [105, "4"])),
+    );
     expect(await readTrace(path)).toEqual({
       points: [
         { atMs: 60_000, value: 1 },
@@ -84,10 +109,19 @@ describe("readTrace()", () => {
 
   it.each([
     [rangeQuery(), "it has 0 series, and one is played: make the query a sum(…)"],
-    [rangeQuery(series([60, "1"]), series([60, "1"])), "it has 2 series, and one is played: make the query a sum(…)"],
+    [
+      rangeQuery(series([60, "1"]), series([60, "1"])),
+      "it has 2 series, and one is played: make the query a sum(…)",
+    ],
     [rangeQuery(series()), "it has no samples"],
-    [rangeQuery(series([60, "1"], [60, "2"])), "the sample at 60 is negative, or not after the one before it"],
-    [rangeQuery(series([60, "-1"])), "the sample at 60 is negative, or not after the one before it"],
+    [
+      rangeQuery(series([60, "1"], [60, "2"])),
+      "the sample at 60 is negative, or not after the one before it",
+    ],
+    [
+      rangeQuery(series([60, "-1"])),
+      "the sample at 60 is negative, or not after the one before it",
+    ],
     [
       '{"status":"success","data":{"resultType":"vector","result":[]}}',
       "it begins as JSON and is not the answer of a range query of Prometheus (resultType matrix)",
@@ -133,7 +167,9 @@ describe("readTrace()", () => {
     const path = join(folder, "absent.csv");
     const error = await failure(path);
     expect(error.code).toBe("trace.unreadable");
-    expect(error.message).toBe(`Cannot read trace "${path}": there is no such file or folder (ENOENT)`);
+    expect(error.message).toBe(
+      `Cannot read trace "${path}": there is no such file or folder (ENOENT)`,
+    );
   });
 });
 
@@ -154,7 +190,10 @@ describe("the shipped traces", () => {
   });
 
   it("are each named in the NOTICE", async () => {
-    const notice = await readFile(join(shippedTracePath("azurefn-steps-1m"), "..", "NOTICE"), "utf8");
+    const notice = await readFile(
+      join(shippedTracePath("azurefn-steps-1m"), "..", "NOTICE"),
+      "utf8",
+    );
     expect(SHIPPED_TRACES).toHaveLength(6);
     for (const name of SHIPPED_TRACES) expect(notice).toContain(`${name}.csv`);
   });

@@ -37,9 +37,12 @@ describe("demandAt()", () => {
     [120_000, true],
     [239_999, true],
     [240_000, false],
-  ])("says that a sample is missing once it is a step old and the next one late: at %i ms %s", (offsetMs, missing) => {
-    expect(demandAt(gapped, offsetMs).missing).toBe(missing);
-  });
+  ])(
+    "says that a sample is missing once it is a step old and the next one late: at %i ms %s",
+    (offsetMs, missing) => {
+      expect(demandAt(gapped, offsetMs).missing).toBe(missing);
+    },
+  );
 
   it("holds the last value through a gap", () => {
     expect(demandAt(gapped, 200_000)).toEqual({ value: 20, missing: true });
@@ -53,24 +56,31 @@ describe("demandAt()", () => {
 
   it("never answers with a value that was not recorded", () => {
     fc.assert(
-      fc.property(fc.array(fc.nat(500), { minLength: 1, maxLength: 20 }), fc.nat(10_000_000), (values, offsetMs) => {
-        const played = trace(values.map((value, minute) => [minute * 2, value] as const));
-        expect(values).toContain(demandAt({ ...played, stepMs: 120_000 }, offsetMs).value);
-      }),
+      fc.property(
+        fc.array(fc.nat(500), { minLength: 1, maxLength: 20 }),
+        fc.nat(10_000_000),
+        (values, offsetMs) => {
+          const played = trace(values.map((value, minute) => [minute * 2, value] as const));
+          expect(values).toContain(demandAt({ ...played, stepMs: 120_000 }, offsetMs).value);
+        },
+      ),
     );
   });
 });
 
 describe("nextChangeMs()", () => {
   it("never steps over a change", () => {
-    const minutes = fc.uniqueArray(fc.nat(30), { minLength: 1, maxLength: 12 }).map((found) => found.toSorted((a, b) => a - b));
+    const minutes = fc
+      .uniqueArray(fc.nat(30), { minLength: 1, maxLength: 12 })
+      .map((found) => found.toSorted((a, b) => a - b));
     fc.assert(
       fc.property(minutes, fc.nat(40 * 60), (found, offsetSeconds) => {
         const played = trace(found.map((minute, index) => [minute, index] as const));
         const fromMs = offsetSeconds * 1000;
         const toMs = nextChangeMs(played, fromMs);
         expect(toMs).toBeGreaterThan(fromMs);
-        for (let atMs = fromMs; atMs < toMs; atMs += 1000) expect(demandAt(played, atMs)).toEqual(demandAt(played, fromMs));
+        for (let atMs = fromMs; atMs < toMs; atMs += 1000)
+          expect(demandAt(played, atMs)).toEqual(demandAt(played, fromMs));
       }),
     );
   });

@@ -6,7 +6,12 @@ import { line } from "../../../lib/report/printed.ts";
 
 const frame = { nowMs: 0, pace: { wanted: 60, reached: 60, behind: false }, rows: [], events: [] };
 const footer = (data: string) =>
-  stripVTControlCharacters(line(picture(frame, { columns: 200, rows: 40, startMs: 0, dataOption: dataOption(data) }).at(-1) ?? "").written());
+  stripVTControlCharacters(
+    line(
+      picture(frame, { columns: 200, rows: 40, startMs: 0, dataOption: dataOption(data) }).at(-1) ??
+        "",
+    ).written(),
+  );
 
 it("the live view's commands name the data folder where it is not the default one, as a shell takes it", () => {
   expect(footer(".tidemark")).toContain("npx tidemark get | describe NAME | events --all");

@@ -29,7 +29,11 @@ it("The live view draws nothing while nothing has changed", async () => {
   const chunks: string[] = [];
   stream.on("data", (chunk: Buffer) => chunks.push(chunk.toString()));
   let nowMs = Date.parse("2026-03-01T12:00:00Z");
-  const clock: RunClock = { now: () => nowMs, until: async () => {}, pace: () => ({ wanted: 1, reached: 1, behind: false }) };
+  const clock: RunClock = {
+    now: () => nowMs,
+    until: async () => {},
+    pace: () => ({ wanted: 1, reached: 1, behind: false }),
+  };
   const reader: StackReader = {
     autoscalers: async () => [],
     total: () => 0,
@@ -55,7 +59,8 @@ it("The live view reads no more autoscalers than its screen shows, and tells how
     drawn += chunk.toString();
   });
   const asked: (number | undefined)[] = [];
-  const view = (most = 0): AutoscalerView[] => Array.from({ length: most }, (_, at) => autoscaler(`web-${at}`));
+  const view = (most = 0): AutoscalerView[] =>
+    Array.from({ length: most }, (_, at) => autoscaler(`web-${at}`));
   const reader: StackReader = {
     autoscalers: async (most) => {
       asked.push(most);
@@ -67,7 +72,11 @@ it("The live view reads no more autoscalers than its screen shows, and tells how
     seen: () => [],
   };
   const nowMs = Date.parse("2026-03-01T12:00:00Z");
-  const clock: RunClock = { now: () => nowMs, until: async () => {}, pace: () => ({ wanted: 1, reached: 1, behind: false }) };
+  const clock: RunClock = {
+    now: () => nowMs,
+    until: async () => {},
+    pace: () => ({ wanted: 1, reached: 1, behind: false }),
+  };
   const live = liveView({ stream: stream as never, reader, clock, startMs: nowMs, dataOption: "" });
   await live.refresh();
   expect(asked).toHaveLength(1);
@@ -109,8 +118,18 @@ it("The live view keeps the scales of each autoscaler, however many others have 
     eventsSince: async () => [],
     seen: () => [],
   };
-  const clock: RunClock = { now: () => nowMs, until: async () => {}, pace: () => ({ wanted: 1, reached: 1, behind: false }) };
-  const live = liveView({ stream: stream as never, reader, clock, startMs: nowMs - 600_000, dataOption: "" });
+  const clock: RunClock = {
+    now: () => nowMs,
+    until: async () => {},
+    pace: () => ({ wanted: 1, reached: 1, behind: false }),
+  };
+  const live = liveView({
+    stream: stream as never,
+    reader,
+    clock,
+    startMs: nowMs - 600_000,
+    dataOption: "",
+  });
   await live.refresh();
   await live.refresh();
   drawn = "";

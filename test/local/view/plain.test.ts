@@ -18,7 +18,14 @@ const autoscaler = (name: string, more: Partial<AutoscalerView> = {}): Autoscale
   desiredReplicas: 4,
   metrics: [],
   conditions: [],
-  decision: { at: "2026-01-05T08:00:00.000Z", kind: "hold", from: 4, reason: "DesiredWithinRange", message: "it is as wanted", failed: false },
+  decision: {
+    at: "2026-01-05T08:00:00.000Z",
+    kind: "hold",
+    from: 4,
+    reason: "DesiredWithinRange",
+    message: "it is as wanted",
+    failed: false,
+  },
   createdAt: "2026-01-05T08:00:00.000Z",
   updatedAt: "2026-01-05T08:00:00.000Z",
   updatedBy: "ada",
@@ -30,7 +37,11 @@ const play = () => {
   let wallMs = 0;
   let all: readonly AutoscalerView[] = [autoscaler("daily"), autoscaler("steps")];
   const lines: string[] = [];
-  const clock: RunClock = { now: () => START_MS + 60 * wallMs, until: async () => {}, pace: () => ({ wanted: 60, reached: 60, behind: false }) };
+  const clock: RunClock = {
+    now: () => START_MS + 60 * wallMs,
+    until: async () => {},
+    pace: () => ({ wanted: 60, reached: 60, behind: false }),
+  };
   const reader = {
     autoscalers: async () => all,
     newEvents: async (): Promise<readonly EventView[]> => [],
@@ -38,12 +49,18 @@ const play = () => {
     eventsSince: async () => [],
     seen: () => [],
   };
-  const view = plainView({ write: (text) => void lines.push(text.written()), reader, clock, wall: () => wallMs });
+  const view = plainView({
+    write: (text) => void lines.push(text.written()),
+    reader,
+    clock,
+    wall: () => wallMs,
+  });
   return {
     /** Lines of so many seconds of the wall, with four looks a second. */
     during: async (seconds: number): Promise<readonly string[]> => {
       lines.length = 0;
-      for (const endMs = wallMs + seconds * 1000; wallMs < endMs; wallMs += 250) await view.refresh();
+      for (const endMs = wallMs + seconds * 1000; wallMs < endMs; wallMs += 250)
+        await view.refresh();
       return [...lines];
     },
     become: (...views: readonly AutoscalerView[]) => {
@@ -56,16 +73,25 @@ describe("plainView()", () => {
   it("tells how each autoscaler stands once, and then one line a minute while nothing changes", async () => {
     const { during } = play();
     const first = await during(59);
-    expect(first.map((line) => line.slice(22, 39))).toEqual(["shop/daily active", "shop/steps active"]);
+    expect(first.map((line) => line.slice(22, 39))).toEqual([
+      "shop/daily active",
+      "shop/steps active",
+    ]);
     const later = await during(180);
     expect(later).toHaveLength(3);
-    for (const line of later) expect(line).toMatch(/^\S+ {2}2 autoscalers: 2 active; 8 pods; 0 scale events in the last minute of the wall clock\n$/);
+    for (const line of later)
+      expect(line).toMatch(
+        /^\S+ {2}2 autoscalers: 2 active; 8 pods; 0 scale events in the last minute of the wall clock\n$/,
+      );
   });
 
   it("tells a state that changes, when it changes", async () => {
     const { during, become } = play();
     await during(30);
-    become(autoscaler("daily", { state: "held", heldBy: "rival" }), autoscaler("steps", { state: "limited" }));
+    become(
+      autoscaler("daily", { state: "held", heldBy: "rival" }),
+      autoscaler("steps", { state: "limited" }),
+    );
     expect((await during(20)).map((line) => line.slice(22))).toEqual([
       expect.stringMatching(/^shop\/daily held: rival, 4 replicas, 4 desired, holds: /),
     ]);

@@ -58,13 +58,25 @@ describe("of more autoscalers than fit", () => {
     try {
       await fillShop(shop);
       const service = openService(shop.context);
-      const reader = stackReader(service, 0, { writes: () => 0, syncing: () => false, total: () => 5 });
+      const reader = stackReader(service, 0, {
+        writes: () => 0,
+        syncing: () => false,
+        total: () => 5,
+      });
       const seen = async (most: number): Promise<readonly string[]> =>
-        (await reader.autoscalers(most)).map(({ namespace, name, state }) => `${namespace}/${name} ${state}`);
+        (await reader.autoscalers(most)).map(
+          ({ namespace, name, state }) => `${namespace}/${name} ${state}`,
+        );
       // Who reads all of them between two looks, as the summary of a run does, changes no order.
       expect(await reader.autoscalers()).toHaveLength(5);
       expect(await seen(2)).toEqual(["shop/api failing", "infra/web waiting"]);
-      expect(await seen(5)).toEqual(["infra/web waiting", "shop/api failing", "shop/late waiting", "shop/web limited", "batch/jobs waiting"]);
+      expect(await seen(5)).toEqual([
+        "infra/web waiting",
+        "shop/api failing",
+        "shop/late waiting",
+        "shop/web limited",
+        "batch/jobs waiting",
+      ]);
     } finally {
       await shop.close();
     }

@@ -6,7 +6,10 @@ const ESCAPE = "\u001b";
 const TOKEN = new RegExp(`${ESCAPE}\\[\\??\\d*[A-Za-z]|\\r|\\n|[^${ESCAPE}\\r\\n]+`, "g");
 const COMMAND = new RegExp(`^${ESCAPE}\\[\\??(\\d*)([A-Za-z])$`);
 
-/** As much of a terminal as the screen uses: text, line ends, the cursor up and down, and what is erased. */
+/**
+ * As much of a terminal as the screen uses: text, line ends, the cursor up and down, and what is
+ * erased.
+ */
 class Terminal {
   columns = 80;
   rows = 24;
@@ -43,26 +46,34 @@ class Terminal {
 
   #erase(what: string): void {
     if (what === "2") this.lines = [];
-    else this.lines = [...this.lines.slice(0, this.#row), (this.lines[this.#row] ?? "").slice(0, this.#column)];
+    else
+      this.lines = [
+        ...this.lines.slice(0, this.#row),
+        (this.lines[this.#row] ?? "").slice(0, this.#column),
+      ];
   }
 }
 
-const shownBy = ({ lines }: Terminal): readonly string[] => lines.slice(0, lines.at(-1) === "" ? -1 : undefined);
+const shownBy = ({ lines }: Terminal): readonly string[] =>
+  lines.slice(0, lines.at(-1) === "" ? -1 : undefined);
 
 describe("screen()", () => {
   it("always shows the last picture below what was there, whatever came before it", () => {
     const line = fc.stringMatching(/^[a-z]{0,8}$/);
     fc.assert(
-      fc.property(fc.array(fc.array(line, { minLength: 1, maxLength: 6 }), { minLength: 1, maxLength: 8 }), (pictures) => {
-        const terminal = new Terminal();
-        const { draw } = screen(terminal);
-        for (const picture of pictures) {
-          draw(picture);
-          const expected = ["greeting", ...picture];
-          expect(terminal.lines.slice(0, expected.length)).toEqual(expected);
-          expect(terminal.lines.slice(expected.length).join("")).toBe("");
-        }
-      }),
+      fc.property(
+        fc.array(fc.array(line, { minLength: 1, maxLength: 6 }), { minLength: 1, maxLength: 8 }),
+        (pictures) => {
+          const terminal = new Terminal();
+          const { draw } = screen(terminal);
+          for (const picture of pictures) {
+            draw(picture);
+            const expected = ["greeting", ...picture];
+            expect(terminal.lines.slice(0, expected.length)).toEqual(expected);
+            expect(terminal.lines.slice(expected.length).join("")).toBe("");
+          }
+        },
+      ),
     );
   });
 

@@ -48,7 +48,8 @@ const frame = (more: Partial<Frame> = {}): Frame => ({
       current: 2,
       desired: 4,
       metrics: ["cpu 91% of 60%"],
-      decision: "2 → 4: ScaleUpLimit, the desired replica count is increasing faster than the maximum scale rate",
+      decision:
+        "2 → 4: ScaleUpLimit, the desired replica count is increasing faster than the maximum scale rate",
       min: 2,
       max: 40,
       points: [
@@ -70,7 +71,10 @@ const point = (time: string, more: Partial<HistoryPoint>): HistoryPoint => ({
   max: 40,
   ...more,
 });
-const drawn = (given: Frame, canvas: { columns: number; rows: number; dataOption?: string } = { columns: 150, rows: 40 }) =>
+const drawn = (
+  given: Frame,
+  canvas: { columns: number; rows: number; dataOption?: string } = { columns: 150, rows: 40 },
+) =>
   stripVTControlCharacters(
     lines(picture(given, { dataOption: "", ...canvas, startMs: START_MS }))
       .written()
@@ -80,7 +84,15 @@ const drawn = (given: Frame, canvas: { columns: number; rows: number; dataOption
 describe("picture()", () => {
   it("shows each autoscaler with counts, bounds, state, metric, a drawing with its scale and axis, and its last decision in words, and the events below", () => {
     const text = drawn(frame());
-    for (const part of ["08:03:20", "3 min played", "shop/daily", "2 → 4 pods (2 to 40)", "limited", "cpu 91% of 60%", "ScaleUpLimit, the desired"]) {
+    for (const part of [
+      "08:03:20",
+      "3 min played",
+      "shop/daily",
+      "2 → 4 pods (2 to 40)",
+      "limited",
+      "cpu 91% of 60%",
+      "ScaleUpLimit, the desired",
+    ]) {
       expect(text).toContain(part);
     }
     expect(text).toMatch(/^ +load ┤ .*[▁-█] +to 1\.5$/m);
@@ -93,14 +105,27 @@ describe("picture()", () => {
   it("marks a count as changed from outside only where an event says so: of many autoscalers, and in a sync that has just ended, not every event is read", () => {
     const [row] = frame().rows;
     if (!row) throw new Error("a frame has a row");
-    const points = [point("08:01:00", { current: 2 }), point("08:02:00", { current: 3 }), point("08:03:15", { current: 5 })];
-    const held = (events: typeof row.events) => drawn(frame({ rows: [{ ...row, points, events }] })).match(/^held by.*$/m)?.[0];
+    const points = [
+      point("08:01:00", { current: 2 }),
+      point("08:02:00", { current: 3 }),
+      point("08:03:15", { current: 5 }),
+    ];
+    const held = (events: typeof row.events) =>
+      drawn(frame({ rows: [{ ...row, points, events }] })).match(/^held by.*$/m)?.[0];
     expect(held([])).not.toContain("H");
-    expect(held([event({ outcome: "outside", at: "2026-01-05T08:02:00.000Z", from: 2, to: 3 })])).toContain("H");
+    expect(
+      held([event({ outcome: "outside", at: "2026-01-05T08:02:00.000Z", from: 2, to: 3 })]),
+    ).toContain("H");
   });
 
   it("says that the run falls behind, what went wrong, and how long it still goes", () => {
-    const text = drawn(frame({ pace: { wanted: 600, reached: 41.3, behind: true }, trouble: "A sync failed", endMs: START_MS + 7_400_000 }));
+    const text = drawn(
+      frame({
+        pace: { wanted: 600, reached: 41.3, behind: true },
+        trouble: "A sync failed",
+        endMs: START_MS + 7_400_000,
+      }),
+    );
     expect(text).toContain("falling behind: 41x of 600x");
     expect(text).toContain("A sync failed");
     expect(text).toContain("2 h 00 min to go");
@@ -111,21 +136,30 @@ describe("picture()", () => {
     [80, 24, 2],
     [120, 30, 4],
     [200, 60, 10],
-  ])("fits a terminal of %d by %d: the newest events, the rows that have room, and no line too long", (columns, rows, shown) => {
-    const events = Array.from({ length: 100 }, (_, at) => event({ id: `u:${at}`, to: at }));
-    const many = frame().rows.flatMap((row) => Array.from({ length: 30 }, () => row));
-    const drawnLines = drawn(frame({ events, rows: many }), { columns, rows }).split("\n");
-    expect(drawnLines).toHaveLength(rows - 1);
-    expect(Math.max(...drawnLines.map((line) => line.length))).toBeLessThanOrEqual(columns);
-    expect(drawnLines.join("\n")).toContain("2 → 99");
-    expect(drawnLines.filter((line) => line.startsWith("shop/daily "))).toHaveLength(shown);
-    expect(drawnLines.join("\n")).toContain(`and ${30 - shown} more`);
-  });
+  ])(
+    "fits a terminal of %d by %d: the newest events, the rows that have room, and no line too long",
+    (columns, rows, shown) => {
+      const events = Array.from({ length: 100 }, (_, at) => event({ id: `u:${at}`, to: at }));
+      const many = frame().rows.flatMap((row) => Array.from({ length: 30 }, () => row));
+      const drawnLines = drawn(frame({ events, rows: many }), { columns, rows }).split("\n");
+      expect(drawnLines).toHaveLength(rows - 1);
+      expect(Math.max(...drawnLines.map((line) => line.length))).toBeLessThanOrEqual(columns);
+      expect(drawnLines.join("\n")).toContain("2 → 99");
+      expect(drawnLines.filter((line) => line.startsWith("shop/daily "))).toHaveLength(shown);
+      expect(drawnLines.join("\n")).toContain(`and ${30 - shown} more`);
+    },
+  );
 
   it("draws a stretch that it did not look at as it was before, and marks no restart there", () => {
     const [row] = frame().rows;
-    const points = [point("08:00:00", { current: 2, load: 0.5 }), point("08:16:00", { current: 4, load: 1 })];
-    const text = drawn(frame({ nowMs: START_MS + 960_000, rows: row ? [{ ...row, points }] : [] }), { columns: 80, rows: 24 });
+    const points = [
+      point("08:00:00", { current: 2, load: 0.5 }),
+      point("08:16:00", { current: 4, load: 1 }),
+    ];
+    const text = drawn(
+      frame({ nowMs: START_MS + 960_000, rows: row ? [{ ...row, points }] : [] }),
+      { columns: 80, rows: 24 },
+    );
     const held = text.split("\n").find((line) => line.startsWith("held by"));
     expect(held).not.toContain("R");
     expect(text).toMatch(/^ +┤ +█{40,}$/m);
@@ -135,12 +169,19 @@ describe("picture()", () => {
     const view = { minReplicas: 2, maxReplicas: 40 };
     const by = { kind: "schedule", name: "office", until: "2026-01-05T17:00:00.000Z" } as const;
     expect(boundsInForce(view)).toEqual({ min: 2, max: 40 });
-    expect(boundsInForce({ ...view, bounds: { min: { replicas: 10, by }, max: { replicas: 12, by } } })).toEqual({ min: 10, max: 12 });
+    expect(
+      boundsInForce({ ...view, bounds: { min: { replicas: 10, by }, max: { replicas: 12, by } } }),
+    ).toEqual({ min: 10, max: 12 });
   });
 
-  const words = fc.array(fc.stringMatching(/^[a-z]{1,12}$/), { maxLength: 30 }).map((all) => all.join(" "));
+  const words = fc
+    .array(fc.stringMatching(/^[a-z]{1,12}$/), { maxLength: 30 })
+    .map((all) => all.join(" "));
   const row = fc.record({
-    name: fc.constantFrom("shop/daily", "a-namespace-with-a-long-name/an-autoscaler-with-a-long-name"),
+    name: fc.constantFrom(
+      "shop/daily",
+      "a-namespace-with-a-long-name/an-autoscaler-with-a-long-name",
+    ),
     state: fc.constantFrom("active", "limited", "failing", "held: unreadable intent"),
     current: fc.nat({ max: 100_000 }),
     desired: fc.nat({ max: 100_000 }),
@@ -148,7 +189,9 @@ describe("picture()", () => {
     decision: words,
     points: fc.array(
       fc.record({
-        at: fc.integer({ min: 0, max: 7_200_000 }).map((ago) => new Date(START_MS - ago).toISOString()),
+        at: fc
+          .integer({ min: 0, max: 7_200_000 })
+          .map((ago) => new Date(START_MS - ago).toISOString()),
         current: fc.nat(),
         load: fc.double({ min: 0, max: 1e9, noNaN: true }),
         wanted: fc.nat(),
@@ -158,23 +201,38 @@ describe("picture()", () => {
       { maxLength: 50 },
     ),
   });
-  const size = fc.record({ columns: fc.integer({ min: 40, max: 200 }), rows: fc.integer({ min: 10, max: 70 }) });
+  const size = fc.record({
+    columns: fc.integer({ min: 40, max: 200 }),
+    rows: fc.integer({ min: 10, max: 70 }),
+  });
 
   it("never breaks a line nor moves one below it, whatever the rows say", () => {
     const base = frame().rows[0];
     if (!base) throw new Error("a frame has a row");
     fc.assert(
-      fc.property(fc.array(row, { minLength: 1, maxLength: 6 }), fc.array(row, { minLength: 6, maxLength: 6 }), size, (one, other, canvas) => {
-        const shown = (rows: typeof one) => drawn(frame({ rows: rows.map((more) => ({ ...base, ...more })), events: [event()] }), canvas).split("\n");
-        const [before, after] = [shown(one), shown(other.slice(0, one.length))];
-        for (const frameLines of [before, after]) {
-          expect(frameLines).toHaveLength(canvas.rows - 1);
-          expect(Math.max(...frameLines.map((line) => line.length))).toBeLessThanOrEqual(canvas.columns);
-        }
-        const place = (frameLines: readonly string[]) => frameLines.findIndex((line) => line.startsWith("Scale events"));
-        expect(place(after)).toBe(place(before));
-        expect(after.at(-1)).toBe(before.at(-1));
-      }),
+      fc.property(
+        fc.array(row, { minLength: 1, maxLength: 6 }),
+        fc.array(row, { minLength: 6, maxLength: 6 }),
+        size,
+        (one, other, canvas) => {
+          const shown = (rows: typeof one) =>
+            drawn(
+              frame({ rows: rows.map((more) => ({ ...base, ...more })), events: [event()] }),
+              canvas,
+            ).split("\n");
+          const [before, after] = [shown(one), shown(other.slice(0, one.length))];
+          for (const frameLines of [before, after]) {
+            expect(frameLines).toHaveLength(canvas.rows - 1);
+            expect(Math.max(...frameLines.map((line) => line.length))).toBeLessThanOrEqual(
+              canvas.columns,
+            );
+          }
+          const place = (frameLines: readonly string[]) =>
+            frameLines.findIndex((line) => line.startsWith("Scale events"));
+          expect(place(after)).toBe(place(before));
+          expect(after.at(-1)).toBe(before.at(-1));
+        },
+      ),
       runs(50),
     );
   });
@@ -182,7 +240,9 @@ describe("picture()", () => {
   it("tells the reasons and the footer in full while lines are free", () => {
     const text = drawn(frame(), { columns: 80, rows: 30 });
     const whole = text.replaceAll(/\n +/g, " ").replaceAll(/ \n|\n/g, " ");
-    expect(whole).toContain("the desired replica count is increasing faster than the maximum scale rate");
+    expect(whole).toContain(
+      "the desired replica count is increasing faster than the maximum scale rate",
+    );
     expect(whole).toContain("events --all");
     expect(text).not.toContain("…");
   });
@@ -201,14 +261,24 @@ describe("the head of an autoscaler", () => {
 const END = {
   endMs: START_MS + 7_200_000,
   autoscalers: [],
-  taken: { memoryBytes: 200 * 2 ** 20, disk: { bytes: 12.4 * 2 ** 20, tablesBytes: 2.5 * 2 ** 20, logBytes: 9 * 2 ** 20 } },
+  taken: {
+    memoryBytes: 200 * 2 ** 20,
+    disk: { bytes: 12.4 * 2 ** 20, tablesBytes: 2.5 * 2 ** 20, logBytes: 9 * 2 ** 20 },
+  },
 };
 
 describe("summaryLines()", () => {
   it("says how long the count was at its maximum, since when, and where the most demand was not served", () => {
-    const at = (time: string, from: number, to: number) => event({ at: `2026-01-05T${time}.000Z`, from, to });
+    const at = (time: string, from: number, to: number) =>
+      event({ at: `2026-01-05T${time}.000Z`, from, to });
     const events = [at("08:10:00", 4, 12), at("08:40:00", 12, 9), at("09:30:00", 9, 12)];
-    const scaled = { namespace: "shop", name: "daily", target: event().target, minReplicas: 2, maxReplicas: 12 } as AutoscalerView;
+    const scaled = {
+      namespace: "shop",
+      name: "daily",
+      target: event().target,
+      minReplicas: 2,
+      maxReplicas: 12,
+    } as AutoscalerView;
     const pace = { wanted: 60, reached: 60, behind: false };
     const lost = { ...statistics, worst: { atMs: START_MS + 1_500_000, unserved: 7 } };
     const linesOf = (all: readonly EventView[]) =>
@@ -248,7 +318,18 @@ describe("summaryLines()", () => {
   it("names events, replica-hours, time above the target, demand not served, syncs, writes and wall times", () => {
     const events = [event(), event({ outcome: "refused" })];
     const pace = { wanted: 60, reached: 60, behind: false };
-    expect(summaryLines({ ...END, playedMs: 7_200_000, wallMs: 120_000, events, tally, pace, statistics: [statistics], deadLetters: 1 })).toEqual([
+    expect(
+      summaryLines({
+        ...END,
+        playedMs: 7_200_000,
+        wallMs: 120_000,
+        events,
+        tally,
+        pace,
+        statistics: [statistics],
+        deadLetters: 1,
+      }),
+    ).toEqual([
       "played              2 h 00 min in 2 min, 60x of at most 60x",
       "scale events        2, 1 refused",
       "syncs               4, 1 failed",
@@ -279,22 +360,53 @@ describe("summaryLines()", () => {
     });
     expect(printed[0]).toMatch(/^played +10 min in 10 s/);
     expect(printed[1]).toMatch(/^scale events +1$/);
-    expect(printed.at(-2)).toMatch(/^since the beginning +2 h 00 min, 3 scale events, and for each workload:$/);
+    expect(printed.at(-2)).toMatch(
+      /^since the beginning +2 h 00 min, 3 scale events, and for each workload:$/,
+    );
     expect(printed.at(-1)).toMatch(/5\.0 replica-hours.*3 scales, 2 reversals$/);
   });
 
   it("of many workloads, has a line for all and one for each of the twenty with the largest share of their demand not served", () => {
     const pace = { wanted: 60, reached: 60, behind: false };
-    const many = Array.from({ length: 300 }, (_, at) => ({ ...statistics, name: `web-${at}`, unserved: at % 2 === 0 ? 0 : at }));
-    const printed = summaryLines({ ...END, playedMs: 1, wallMs: 1, events: [], tally, pace, statistics: many, deadLetters: 0 });
+    const many = Array.from({ length: 300 }, (_, at) => ({
+      ...statistics,
+      name: `web-${at}`,
+      unserved: at % 2 === 0 ? 0 : at,
+    }));
+    const printed = summaryLines({
+      ...END,
+      playedMs: 1,
+      wallMs: 1,
+      events: [],
+      tally,
+      pace,
+      statistics: many,
+      deadLetters: 0,
+    });
     const at = printed.findIndex((line) => line.startsWith("workloads "));
-    expect(printed[at]).toMatch(/^workloads +300, 1500\.0 replica-hours, 150 with demand not served; the 20 with the largest share of it:$/);
-    expect(printed.slice(at + 1).map((line) => line.split(" ")[0])).toEqual(Array.from({ length: 20 }, (_, rank) => `shop/web-${299 - 2 * rank}`));
+    expect(printed[at]).toMatch(
+      /^workloads +300, 1500\.0 replica-hours, 150 with demand not served; the 20 with the largest share of it:$/,
+    );
+    expect(printed.slice(at + 1).map((line) => line.split(" ")[0])).toEqual(
+      Array.from({ length: 20 }, (_, rank) => `shop/web-${299 - 2 * rank}`),
+    );
   });
 
   it("goes on below a value that is longer than the terminal is wide", () => {
     const pace = { wanted: 60, reached: 60, behind: false };
-    const printed = summaryLines({ ...END, playedMs: 1, wallMs: 1, events: [], tally, pace, statistics: [statistics], deadLetters: 0 }, 60);
+    const printed = summaryLines(
+      {
+        ...END,
+        playedMs: 1,
+        wallMs: 1,
+        events: [],
+        tally,
+        pace,
+        statistics: [statistics],
+        deadLetters: 0,
+      },
+      60,
+    );
     expect(printed.every((line) => line.length <= 60)).toBe(true);
     expect(printed.slice(-3)).toEqual([
       "shop/daily          5.0 replica-hours, 25.0 % of the time",
@@ -306,8 +418,19 @@ describe("summaryLines()", () => {
   it("says nothing of a target where there is none", () => {
     const { targetCpuPercent: _none, ...without } = statistics;
     const pace = { wanted: 60, reached: 60, behind: false };
-    const printed = summaryLines({ ...END, playedMs: 1, wallMs: 1, events: [], tally, pace, statistics: [without], deadLetters: 0 });
-    expect(printed.at(-1)).toBe("shop/daily          5.0 replica-hours, 5.0 % of the demand not served (50 calls), 0 scales, 0 reversals");
+    const printed = summaryLines({
+      ...END,
+      playedMs: 1,
+      wallMs: 1,
+      events: [],
+      tally,
+      pace,
+      statistics: [without],
+      deadLetters: 0,
+    });
+    expect(printed.at(-1)).toBe(
+      "shop/daily          5.0 replica-hours, 5.0 % of the demand not served (50 calls), 0 scales, 0 reversals",
+    );
   });
 
   it.each([
@@ -332,7 +455,16 @@ describe("summaryLines()", () => {
   ])("counts a reversal for each scale against the one before: %j", (moves, expected) => {
     const events = moves.map(([from = 0, to = 0]) => event({ from, to }));
     const pace = { wanted: 60, reached: 60, behind: false };
-    const printed = summaryLines({ ...END, playedMs: 1, wallMs: 1, events, tally, pace, statistics: [statistics], deadLetters: 0 });
+    const printed = summaryLines({
+      ...END,
+      playedMs: 1,
+      wallMs: 1,
+      events,
+      tally,
+      pace,
+      statistics: [statistics],
+      deadLetters: 0,
+    });
     expect(printed.at(-1)).toContain(expected);
   });
 
@@ -351,8 +483,10 @@ describe("summaryLines()", () => {
 });
 
 describe("terminalOf()", () => {
-  const stream = (isTTY: boolean, columns = 80) => ({ isTTY, columns, rows: 24, write: () => true }) as unknown as NodeJS.WriteStream;
-  it("is not live for a terminal that does not know its size", () => expect(terminalOf(stream(true, 0), {}).live).toBe(false));
+  const stream = (isTTY: boolean, columns = 80) =>
+    ({ isTTY, columns, rows: 24, write: () => true }) as unknown as NodeJS.WriteStream;
+  it("is not live for a terminal that does not know its size", () =>
+    expect(terminalOf(stream(true, 0), {}).live).toBe(false));
   it.each([
     ["a terminal", true, {}, true],
     ["a pipe", false, {}, false],
@@ -361,7 +495,9 @@ describe("terminalOf()", () => {
     ["a dumb terminal", true, { TERM: "dumb" }, false],
     ["the log of a build", true, { CI: "true" }, false],
     ["CI=false, which counts for nothing", true, { CI: "false" }, true],
-  ])("decides whether to be live for %s", (_, tty, environment, live) => expect(terminalOf(stream(tty), environment).live).toBe(live));
+  ])("decides whether to be live for %s", (_, tty, environment, live) =>
+    expect(terminalOf(stream(tty), environment).live).toBe(live),
+  );
 });
 
 describe("words", () => {
@@ -379,5 +515,7 @@ describe("words", () => {
     [[7], 0.99, 7],
     [[1, 2, 3, 4], 0.5, 2],
     [[1, 2, 3, 4], 1, 4],
-  ])("quantile(%j, %d) is %s", (values, share, expected) => expect(quantile(values, share)).toBe(expected));
+  ])("quantile(%j, %d) is %s", (values, share, expected) =>
+    expect(quantile(values, share)).toBe(expected),
+  );
 });

@@ -3,9 +3,16 @@ import { readDates } from "../../../lib/manifest/calendars/dates-file.ts";
 import { dayText, readDay } from "../../../lib/model/time-text.ts";
 
 const TODAY = readDay("2026-03-01") ?? 0;
-const dates = (text: string): readonly string[] => readDates("de.ics", text, TODAY).days.map(dayText);
+const dates = (text: string): readonly string[] =>
+  readDates("de.ics", text, TODAY).days.map(dayText);
 const calendar = (...events: readonly string[]): string =>
-  ["BEGIN:VCALENDAR", "VERSION:2.0", ...events.map((event) => `BEGIN:VEVENT\n${event}\nEND:VEVENT`), "END:VCALENDAR", ""]
+  [
+    "BEGIN:VCALENDAR",
+    "VERSION:2.0",
+    ...events.map((event) => `BEGIN:VEVENT\n${event}\nEND:VEVENT`),
+    "END:VCALENDAR",
+    "",
+  ]
     .join("\n")
     .replaceAll("\n", "\r\n");
 
@@ -36,33 +43,64 @@ describe("readDates() of an iCalendar file", () => {
       "DTSTART;VALUE=DATE:20270101\nSUMMARY:New Year",
       "DTSTART;VALUE=DATE:20270501\nDURATION:P2D\nSUMMARY:May",
     );
-    expect(dates(text)).toEqual(["2026-12-25", "2026-12-26", "2027-01-01", "2027-05-01", "2027-05-02"]);
+    expect(dates(text)).toEqual([
+      "2026-12-25",
+      "2026-12-26",
+      "2027-01-01",
+      "2027-05-01",
+      "2027-05-02",
+    ]);
   });
 
   it("writes yearly rules out to the end of the year after next, and says so where they have no end", () => {
-    const open = readDates("de.ics", calendar("DTSTART;VALUE=DATE:20240229\nRRULE:FREQ=YEARLY;BYMONTH=2;BYMONTHDAY=29"), TODAY);
+    const open = readDates(
+      "de.ics",
+      calendar("DTSTART;VALUE=DATE:20240229\nRRULE:FREQ=YEARLY;BYMONTH=2;BYMONTHDAY=29"),
+      TODAY,
+    );
     expect(open.days.map(dayText)).toEqual(["2024-02-29", "2028-02-29"]);
     expect(open.repeatsUntil).toBe(readDay("2028-12-31"));
-    const ended = calendar("DTSTART;VALUE=DATE:20251003\nRRULE:FREQ=YEARLY;UNTIL=20271231T000000Z\nEXDATE;VALUE=DATE:20261003");
-    expect(readDates("de.ics", ended, TODAY)).toEqual({ days: ["2025-10-03", "2027-10-03"].map(readDay) });
-    expect(dates(calendar("DTSTART;VALUE=DATE:20251003\nRRULE:FREQ=YEARLY;INTERVAL=2;COUNT=2"))).toEqual(["2025-10-03", "2027-10-03"]);
+    const ended = calendar(
+      "DTSTART;VALUE=DATE:20251003\nRRULE:FREQ=YEARLY;UNTIL=20271231T000000Z\nEXDATE;VALUE=DATE:20261003",
+    );
+    expect(readDates("de.ics", ended, TODAY)).toEqual({
+      days: ["2025-10-03", "2027-10-03"].map(readDay),
+    });
+    expect(
+      dates(calendar("DTSTART;VALUE=DATE:20251003\nRRULE:FREQ=YEARLY;INTERVAL=2;COUNT=2")),
+    ).toEqual(["2025-10-03", "2027-10-03"]);
   });
 
   it("unfolds lines, and leaves out what is cancelled, alarms and other components", () => {
     const text = calendar(
       "DTSTART;VALUE=DA\n TE:20261225\nBEGIN:VALARM\nDURATION:PT5M\nEND:VALARM",
       "DTSTART;VALUE=DATE:20261226\nSTATUS:CANCELLED",
-    ).replace("BEGIN:VEVENT", "BEGIN:VTIMEZONE\r\nBEGIN:STANDARD\r\nDTSTART:19701025T030000\r\nEND:STANDARD\r\nEND:VTIMEZONE\r\nBEGIN:VEVENT");
+    ).replace(
+      "BEGIN:VEVENT",
+      "BEGIN:VTIMEZONE\r\nBEGIN:STANDARD\r\nDTSTART:19701025T030000\r\nEND:STANDARD\r\nEND:VTIMEZONE\r\nBEGIN:VEVENT",
+    );
     expect(dates(text)).toEqual(["2026-12-25"]);
   });
 
   it.each([
-    ["DTSTART:20261225T080000Z\nSUMMARY:Meeting", 'line 4: event "Meeting": DTSTART must be a date'],
+    [
+      "DTSTART:20261225T080000Z\nSUMMARY:Meeting",
+      'line 4: event "Meeting": DTSTART must be a date',
+    ],
     ["DTSTART;VALUE=DATE:20261225\nRRULE:FREQ=WEEKLY", "RRULE with FREQ=WEEKLY is not read"],
-    ["DTSTART;VALUE=DATE:20261225\nRRULE:FREQ=YEARLY;BYDAY=1MO", "RRULE with BYDAY=1MO is not read"],
+    [
+      "DTSTART;VALUE=DATE:20261225\nRRULE:FREQ=YEARLY;BYDAY=1MO",
+      "RRULE with BYDAY=1MO is not read",
+    ],
     ["DTSTART;VALUE=DATE:20261225\nRDATE;VALUE=DATE:20261231", "RDATE is not read"],
-    ["DTSTART;VALUE=DATE:20261225\nDTEND;VALUE=DATE:20261225", "its end must be a date after its start"],
-    ["DTSTART;VALUE=DATE:20261225\nRRULE:FREQ=YEARLY\nEXDATE:20271225T000000Z", "EXDATE must have dates"],
+    [
+      "DTSTART;VALUE=DATE:20261225\nDTEND;VALUE=DATE:20261225",
+      "its end must be a date after its start",
+    ],
+    [
+      "DTSTART;VALUE=DATE:20261225\nRRULE:FREQ=YEARLY\nEXDATE:20271225T000000Z",
+      "EXDATE must have dates",
+    ],
   ])("refuses by name what it does not read: %j", (event, words) => {
     expect(() => dates(calendar(event))).toThrow(words);
   });

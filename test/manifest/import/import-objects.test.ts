@@ -1,15 +1,24 @@
 import { describe, expect, it } from "vitest";
 import { admit } from "../../../lib/manifest/admit.ts";
-import { importObjects, type ListedAutoscalers } from "../../../lib/manifest/import/import-objects.ts";
+import {
+  importObjects,
+  type ListedAutoscalers,
+} from "../../../lib/manifest/import/import-objects.ts";
 import type { Json } from "../../../lib/model/json.ts";
 
 const NONE: ListedAutoscalers = { hpas: [], watermarks: [], scaledObjects: [] };
 const TARGET = { apiVersion: "apps/v1", kind: "Deployment", name: "web" };
-const CPU = { type: "Resource", resource: { name: "cpu", target: { type: "Utilization", averageUtilization: 60 } } };
+const CPU = {
+  type: "Resource",
+  resource: { name: "cpu", target: { type: "Utilization", averageUtilization: 60 } },
+};
 const KEDA_METRIC = {
   type: "External",
   external: {
-    metric: { name: "s1-prometheus", selector: { matchLabels: { "scaledobject.keda.sh/name": "web" } } },
+    metric: {
+      name: "s1-prometheus",
+      selector: { matchLabels: { "scaledobject.keda.sh/name": "web" } },
+    },
     target: { type: "AverageValue", averageValue: "10" },
   },
 };
@@ -34,7 +43,15 @@ const hpa = (metadata: Json = {}, spec: Json = {}): Json => ({
 });
 
 const kedaHpa = (metrics: readonly unknown[]): Json =>
-  hpa({ name: "keda-hpa-web", ownerReferences: [{ apiVersion: "keda.sh/v1alpha1", kind: "ScaledObject", name: "web", uid: "u-9" }] }, { metrics });
+  hpa(
+    {
+      name: "keda-hpa-web",
+      ownerReferences: [
+        { apiVersion: "keda.sh/v1alpha1", kind: "ScaledObject", name: "web", uid: "u-9" },
+      ],
+    },
+    { metrics },
+  );
 
 const scaledObject = (spec: Json = {}, metadata: Json = {}): Json => ({
   apiVersion: "keda.sh/v1alpha1",
@@ -49,30 +66,54 @@ const scaledObject = (spec: Json = {}, metadata: Json = {}): Json => ({
   },
 });
 
-const PROMETHEUS = { type: "prometheus", metadata: { serverAddress: "http://prometheus", query: "sum(rate(requests[1m]))", threshold: "10" } };
+const PROMETHEUS = {
+  type: "prometheus",
+  metadata: {
+    serverAddress: "http://prometheus",
+    query: "sum(rate(requests[1m]))",
+    threshold: "10",
+  },
+};
 const linesOf = (listed: Partial<ListedAutoscalers>, as: "same" | "native" = "same") =>
-  importObjects({ ...NONE, ...listed }, as).findings.map(({ kind, name, of, severity, message }) => `${severity}: ${kind} ${name} ${of}: ${message}`);
+  importObjects({ ...NONE, ...listed }, as).findings.map(
+    ({ kind, name, of, severity, message }) => `${severity}: ${kind} ${name} ${of}: ${message}`,
+  );
 
 describe("importObjects()", () => {
   it("prints an HPA as a person would write it: without status, server fields and the annotations of tools", () => {
     const annotations = { "kubectl.kubernetes.io/last-applied-configuration": "{}", team: "shop" };
-    const { manifests, findings } = importObjects({ ...NONE, hpas: [hpa({ annotations, labels: { app: "web" } })] }, "same");
+    const { manifests, findings } = importObjects(
+      { ...NONE, hpas: [hpa({ annotations, labels: { app: "web" } })] },
+      "same",
+    );
     expect(findings).toEqual([]);
     expect(manifests).toEqual([
       {
         apiVersion: "autoscaling/v2",
         kind: "HorizontalPodAutoscaler",
-        metadata: { name: "web", namespace: "shop", labels: { app: "web" }, annotations: { team: "shop" } },
+        metadata: {
+          name: "web",
+          namespace: "shop",
+          labels: { app: "web" },
+          annotations: { team: "shop" },
+        },
         spec: { scaleTargetRef: TARGET, minReplicas: 2, maxReplicas: 10, metrics: [CPU] },
       },
     ]);
   });
 
   it("leaves out the labels that Flux and KEDA add", () => {
-    const labels = { team: "shop", "kustomize.toolkit.fluxcd.io/name": "apps", "kustomize.toolkit.fluxcd.io/namespace": "flux-system" };
+    const labels = {
+      team: "shop",
+      "kustomize.toolkit.fluxcd.io/name": "apps",
+      "kustomize.toolkit.fluxcd.io/namespace": "flux-system",
+    };
     const [first] = importObjects({ ...NONE, hpas: [hpa({ labels })] }, "same").manifests;
     const [second] = importObjects(
-      { ...NONE, scaledObjects: [scaledObject({}, { labels: { "scaledobject.keda.sh/name": "web" } })] },
+      {
+        ...NONE,
+        scaledObjects: [scaledObject({}, { labels: { "scaledobject.keda.sh/name": "web" } })],
+      },
       "same",
     ).manifests;
     expect([first?.["metadata"], second?.["metadata"]]).toEqual([
@@ -83,7 +124,9 @@ describe("importObjects()", () => {
 
   it("prints a PodAutoscaler that decides the same with --as native", () => {
     const { manifests } = importObjects({ ...NONE, hpas: [hpa()] }, "native");
-    expect(manifests.map(({ apiVersion, kind }) => `${apiVersion} ${kind}`)).toEqual(["tidemark.dev/v1 PodAutoscaler"]);
+    expect(manifests.map(({ apiVersion, kind }) => `${apiVersion} ${kind}`)).toEqual([
+      "tidemark.dev/v1 PodAutoscaler",
+    ]);
     expect(admit(manifests[0], { validation: "strict" }).ok).toBe(true);
   });
 
@@ -96,9 +139,16 @@ describe("importObjects()", () => {
     const triggers = [
       { type: "cpu", metadata: { value: "60", type: "Utilization" } },
       PROMETHEUS,
-      { type: "memory", metricType: "AverageValue", metadata: { value: "500Mi", containerName: "app" } },
+      {
+        type: "memory",
+        metricType: "AverageValue",
+        metadata: { value: "500Mi", containerName: "app" },
+      },
     ];
-    const { manifests } = importObjects({ ...NONE, hpas: [kedaHpa([CPU, KEDA_METRIC])], scaledObjects: [scaledObject({ triggers })] }, "same");
+    const { manifests } = importObjects(
+      { ...NONE, hpas: [kedaHpa([CPU, KEDA_METRIC])], scaledObjects: [scaledObject({ triggers })] },
+      "same",
+    );
     expect(manifests).toEqual([
       {
         apiVersion: "autoscaling/v2",
@@ -113,20 +163,28 @@ describe("importObjects()", () => {
             KEDA_METRIC,
             {
               type: "ContainerResource",
-              containerResource: { name: "memory", container: "app", target: { type: "AverageValue", averageValue: "500Mi" } },
+              containerResource: {
+                name: "memory",
+                container: "app",
+                target: { type: "AverageValue", averageValue: "500Mi" },
+              },
             },
           ],
         },
       },
     ]);
     expect(admit(manifests[0], { validation: "strict" }).ok).toBe(true);
-    expect(linesOf({ hpas: [kedaHpa([CPU, KEDA_METRIC])], scaledObjects: [scaledObject({ triggers })] })).toEqual([
+    expect(
+      linesOf({ hpas: [kedaHpa([CPU, KEDA_METRIC])], scaledObjects: [scaledObject({ triggers })] }),
+    ).toEqual([
       'changed: ScaledObject web spec.triggers[1] (prometheus): it is the external metric "s1-prometheus", which KEDA serves while it runs and the ScaledObject exists: keep both, with the ScaledObject paused',
     ]);
   });
 
   it("prints no manifest of a ScaledObject whose external metric is not known: the others alone would shrink the workload", () => {
-    const scaledObjects = [scaledObject({ triggers: [{ type: "cpu", metadata: { value: "60" } }, PROMETHEUS] })];
+    const scaledObjects = [
+      scaledObject({ triggers: [{ type: "cpu", metadata: { value: "60" } }, PROMETHEUS] }),
+    ];
     expect(importObjects({ ...NONE, scaledObjects }, "same").manifests).toEqual([]);
     expect(linesOf({ scaledObjects })).toEqual([
       "lost: ScaledObject web spec.triggers[1] (prometheus): KEDA's HPA of this ScaledObject does not exist, so that name and target of its external metric are not known",
@@ -137,10 +195,24 @@ describe("importObjects()", () => {
   });
 
   it("takes the calculated metric of scalingModifiers instead of those of the triggers", () => {
-    const composite = { type: "External", external: { metric: { name: "composite-metric" }, target: { type: "AverageValue", averageValue: "2" } } };
+    const composite = {
+      type: "External",
+      external: {
+        metric: { name: "composite-metric" },
+        target: { type: "AverageValue", averageValue: "2" },
+      },
+    };
     const advanced = { scalingModifiers: { formula: "s1 / 2", target: "2" } };
-    const scaledObjects = [scaledObject({ advanced, triggers: [{ type: "cpu", metadata: { value: "60" } }, PROMETHEUS] })];
-    const { manifests, findings } = importObjects({ ...NONE, scaledObjects, hpas: [kedaHpa([CPU, composite])] }, "same");
+    const scaledObjects = [
+      scaledObject({
+        advanced,
+        triggers: [{ type: "cpu", metadata: { value: "60" } }, PROMETHEUS],
+      }),
+    ];
+    const { manifests, findings } = importObjects(
+      { ...NONE, scaledObjects, hpas: [kedaHpa([CPU, composite])] },
+      "same",
+    );
     expect(manifests.map(({ spec }) => (spec as Json)["metrics"])).toEqual([[CPU, composite]]);
     expect(findings.map(({ of, severity }) => `${severity} ${of}`)).toEqual([
       "changed spec.triggers[1] (prometheus)",
@@ -157,14 +229,25 @@ describe("importObjects()", () => {
       fallback: { failureThreshold: 3, replicas: 6 },
       advanced: {
         restoreToOriginalReplicaCount: true,
-        horizontalPodAutoscalerConfig: { name: "own", behavior: { scaleDown: { stabilizationWindowSeconds: 60 } } },
+        horizontalPodAutoscalerConfig: {
+          name: "own",
+          behavior: { scaleDown: { stabilizationWindowSeconds: 60 } },
+        },
       },
     };
     const { manifests } = importObjects({ ...NONE, scaledObjects: [scaledObject(spec)] }, "same");
     expect(manifests.map((manifest) => manifest["spec"])).toMatchObject([
-      { minReplicas: 1, maxReplicas: 20, behavior: { scaleDown: { stabilizationWindowSeconds: 60 } } },
+      {
+        minReplicas: 1,
+        maxReplicas: 20,
+        behavior: { scaleDown: { stabilizationWindowSeconds: 60 } },
+      },
     ]);
-    expect(importObjects({ ...NONE, scaledObjects: [scaledObject(spec)] }, "same").findings.map(({ of, severity }) => `${severity} ${of}`)).toEqual([
+    expect(
+      importObjects({ ...NONE, scaledObjects: [scaledObject(spec)] }, "same").findings.map(
+        ({ of, severity }) => `${severity} ${of}`,
+      ),
+    ).toEqual([
       "changed spec.minReplicaCount",
       "changed spec.idleReplicaCount",
       "without effect spec.cooldownPeriod",
@@ -176,26 +259,47 @@ describe("importObjects()", () => {
   });
 
   it("prints no manifest of a paused ScaledObject: it would scale what was meant to rest", () => {
-    const scaledObjects = [scaledObject({}, { annotations: { "autoscaling.keda.sh/paused-replicas": "0" } })];
+    const scaledObjects = [
+      scaledObject({}, { annotations: { "autoscaling.keda.sh/paused-replicas": "0" } }),
+    ];
     expect(importObjects({ ...NONE, scaledObjects }, "same").manifests).toEqual([]);
-    expect(linesOf({ scaledObjects })[0]).toContain("it is paused by the annotation autoscaling.keda.sh/paused-replicas");
+    expect(linesOf({ scaledObjects })[0]).toContain(
+      "it is paused by the annotation autoscaling.keda.sh/paused-replicas",
+    );
   });
 
   it("reads the annotations of a pause as KEDA does: a text that Go reads as false is none, any other is one", () => {
     const annotated = (name: string, value: string) =>
-      importObjects({ ...NONE, scaledObjects: [scaledObject({}, { annotations: { [`autoscaling.keda.sh/${name}`]: value } })] }, "same").manifests;
-    for (const value of ["false", "False", "F", "0"]) expect(annotated("paused", value)).toHaveLength(1);
+      importObjects(
+        {
+          ...NONE,
+          scaledObjects: [
+            scaledObject({}, { annotations: { [`autoscaling.keda.sh/${name}`]: value } }),
+          ],
+        },
+        "same",
+      ).manifests;
+    for (const value of ["false", "False", "F", "0"])
+      expect(annotated("paused", value)).toHaveLength(1);
     for (const value of ["true", "1", "yes", ""]) expect(annotated("paused", value)).toEqual([]);
     expect(annotated("paused-scale-in", "False")[0]?.["spec"]).not.toHaveProperty("behavior");
   });
 
   it("carries over a direction that is paused, as KEDA writes it into its HPA", () => {
-    const annotations = { "autoscaling.keda.sh/paused-scale-in": "true", "autoscaling.keda.sh/paused-scale-out": "on" };
+    const annotations = {
+      "autoscaling.keda.sh/paused-scale-in": "true",
+      "autoscaling.keda.sh/paused-scale-out": "on",
+    };
     const behavior = { scaleDown: { stabilizationWindowSeconds: 60, selectPolicy: "Min" } };
-    const scaledObjects = [scaledObject({ advanced: { horizontalPodAutoscalerConfig: { behavior } } }, { annotations })];
+    const scaledObjects = [
+      scaledObject({ advanced: { horizontalPodAutoscalerConfig: { behavior } } }, { annotations }),
+    ];
     const { manifests, findings } = importObjects({ ...NONE, scaledObjects }, "same");
     expect(manifests.map(({ spec }) => (spec as Json)["behavior"])).toEqual([
-      { scaleDown: { stabilizationWindowSeconds: 60, selectPolicy: "Disabled" }, scaleUp: { selectPolicy: "Disabled" } },
+      {
+        scaleDown: { stabilizationWindowSeconds: 60, selectPolicy: "Disabled" },
+        scaleUp: { selectPolicy: "Disabled" },
+      },
     ]);
     expect(findings.map(({ of, severity }) => `${severity} ${of}`)).toEqual([
       'changed metadata.annotations["autoscaling.keda.sh/paused-scale-in"]',
@@ -207,11 +311,15 @@ describe("importObjects()", () => {
     expect(linesOf({ hpas: [hpa({}, { maxReplicas: 1 })] })[0]).toMatch(
       /^lost: HorizontalPodAutoscaler web spec\.maxReplicas: Tidemark refuses it: /,
     );
-    expect(importObjects({ ...NONE, hpas: [hpa({}, { maxReplicas: 1 })] }, "same").manifests).toEqual([]);
+    expect(
+      importObjects({ ...NONE, hpas: [hpa({}, { maxReplicas: 1 })] }, "same").manifests,
+    ).toEqual([]);
   });
 
   it("says that the owner of an HPA may make it again", () => {
-    const ownerReferences = [{ apiVersion: "example.com/v1", kind: "App", name: "web", uid: "u-3" }];
+    const ownerReferences = [
+      { apiVersion: "example.com/v1", kind: "App", name: "web", uid: "u-3" },
+    ];
     expect(linesOf({ hpas: [hpa({ ownerReferences })] })).toEqual([
       'changed: HorizontalPodAutoscaler web metadata.ownerReferences: App "web" has made it, and may make it again after it was deleted',
     ]);
@@ -237,7 +345,11 @@ describe("importObjects()", () => {
     };
 
     it("gives the autoscaler of a CronFederatedHPA its windows", () => {
-      expect(scheduleOf({ hpas: [hpa()], timed: [karmada(RULES)] })[0]).toEqual({ name: "day-min", ...office, minReplicas: 5 });
+      expect(scheduleOf({ hpas: [hpa()], timed: [karmada(RULES)] })[0]).toEqual({
+        name: "day-min",
+        ...office,
+        minReplicas: 5,
+      });
     });
 
     it("gives every autoscaler of a namespace the sleep of kube-green, and says that one pod is kept", () => {
@@ -247,7 +359,12 @@ describe("importObjects()", () => {
         metadata: served({ name: "nights" }),
         spec: { weekdays: "1-5", sleepAt: "20:00", wakeUpAt: "08:00", timeZone: "Europe/Berlin" },
       };
-      expect(scheduleOf({ hpas: [hpa()], timed: [sleep] })[0]).toMatchObject({ minReplicas: 1, maxReplicas: 1, from: "20:00", to: "08:00" });
+      expect(scheduleOf({ hpas: [hpa()], timed: [sleep] })[0]).toMatchObject({
+        minReplicas: 1,
+        maxReplicas: 1,
+        from: "20:00",
+        to: "08:00",
+      });
       expect(linesOf({ hpas: [hpa()], timed: [sleep] })).toEqual([
         "changed: SleepInfo nights spec.sleepAt: it keeps 1 pod, and not 0: no bound of a schedule is 0",
       ]);
@@ -258,9 +375,21 @@ describe("importObjects()", () => {
 
     it("reads the annotations of kube-downscaler on an HPA and on its workload", () => {
       const annotations = { "downscaler/uptime": "Mon-Fri 08:00-18:00 Europe/Berlin" };
-      const deployment = { apiVersion: "apps/v1", kind: "Deployment", metadata: served({ annotations }) };
-      for (const listed of [{ hpas: [hpa({ annotations })] }, { hpas: [hpa()], timed: [deployment] }])
-        expect(scheduleOf(listed)[0]).toMatchObject({ name: "downtime", timeZone: "Europe/Berlin", minReplicas: 1, maxReplicas: 1 });
+      const deployment = {
+        apiVersion: "apps/v1",
+        kind: "Deployment",
+        metadata: served({ annotations }),
+      };
+      for (const listed of [
+        { hpas: [hpa({ annotations })] },
+        { hpas: [hpa()], timed: [deployment] },
+      ])
+        expect(scheduleOf(listed)[0]).toMatchObject({
+          name: "downtime",
+          timeZone: "Europe/Berlin",
+          minReplicas: 1,
+          maxReplicas: 1,
+        });
     });
 
     it("makes floors of the ScalingSchedule that a metric names", () => {
@@ -274,7 +403,11 @@ describe("importObjects()", () => {
               type: "Repeating",
               value: 500,
               durationMinutes: 600,
-              period: { startTime: "08:00", timezone: "Europe/Berlin", days: ["Mon", "Tue", "Wed", "Thu", "Fri"] },
+              period: {
+                startTime: "08:00",
+                timezone: "Europe/Berlin",
+                days: ["Mon", "Tue", "Wed", "Thu", "Fri"],
+              },
             },
           ],
         },
@@ -282,20 +415,40 @@ describe("importObjects()", () => {
       const metric = {
         type: "Object",
         object: {
-          describedObject: { apiVersion: "zalando.org/v1", kind: "ScalingSchedule", name: "office" },
+          describedObject: {
+            apiVersion: "zalando.org/v1",
+            kind: "ScalingSchedule",
+            name: "office",
+          },
           metric: { name: "office" },
           target: { type: "AverageValue", averageValue: "100" },
         },
       };
       const [entry] = scheduleOf({ hpas: [hpa({}, { metrics: [CPU, metric] })], timed: [zalando] });
-      expect(entry).toEqual({ name: "office-0", ...office, minReplicas: 5, rampMinutes: { in: 10, out: 10 } });
+      expect(entry).toEqual({
+        name: "office-0",
+        ...office,
+        minReplicas: 5,
+        rampMinutes: { in: 10, out: 10 },
+      });
     });
 
     it("prints no manifest of an autoscaler whose times cannot be carried over", () => {
-      const timed = [karmada([{ name: "christmas", schedule: "0 8 25 12 *", timeZone: "Europe/Berlin", targetReplicas: 5 }])];
+      const timed = [
+        karmada([
+          {
+            name: "christmas",
+            schedule: "0 8 25 12 *",
+            timeZone: "Europe/Berlin",
+            targetReplicas: 5,
+          },
+        ]),
+      ];
       expect(importObjects({ ...NONE, hpas: [hpa()], timed }, "same").manifests).toEqual([]);
       expect(linesOf({ hpas: [hpa()], timed })).toEqual([
-        expect.stringMatching(/^lost: HorizontalPodAutoscaler web CronFederatedHPA "hours": spec\.rules\[0\]: /),
+        expect.stringMatching(
+          /^lost: HorizontalPodAutoscaler web CronFederatedHPA "hours": spec\.rules\[0\]: /,
+        ),
       ]);
     });
   });

@@ -2,8 +2,15 @@ import fc from "fast-check";
 
 type Json = Readonly<Record<string, unknown>>;
 
-const target = { scaleTargetRef: { apiVersion: "apps/v1", kind: "Deployment", name: "web" }, minReplicas: 2, maxReplicas: 20 };
-const selector = { matchLabels: { app: "web" }, matchExpressions: [{ key: "tier", operator: "In", values: ["front"] }] };
+const target = {
+  scaleTargetRef: { apiVersion: "apps/v1", kind: "Deployment", name: "web" },
+  minReplicas: 2,
+  maxReplicas: 20,
+};
+const selector = {
+  matchLabels: { app: "web" },
+  matchExpressions: [{ key: "tier", operator: "In", values: ["front"] }],
+};
 
 /** Manifests that use every field of every set of rules between them; all are admitted. */
 export const COMPLETE: readonly Json[] = [
@@ -25,16 +32,52 @@ export const COMPLETE: readonly Json[] = [
         rampMinutes: { in: 30, out: 60 },
         priority: 2,
       },
-      { name: "freeze", timeZone: "Etc/UTC", dates: ["2030-11-29"], from: "20:00", to: "08:00", toDay: "Mon", paused: true, suspended: true },
+      {
+        name: "freeze",
+        timeZone: "Etc/UTC",
+        dates: ["2030-11-29"],
+        from: "20:00",
+        to: "08:00",
+        toDay: "Mon",
+        paused: true,
+        suspended: true,
+      },
     ],
     combine: "Mean",
     metrics: [
-      { name: "one", resource: { name: "cpu", of: "limit" }, measure: "Percent", target: 60, tolerance: { up: "0.1", down: 0.2 }, scaleUpOnly: true },
-      { containerResource: { name: "memory", container: "app", of: "request" }, watermarks: { low: 40, high: 80 } },
+      {
+        name: "one",
+        resource: { name: "cpu", of: "limit" },
+        measure: "Percent",
+        target: 60,
+        tolerance: { up: "0.1", down: 0.2 },
+        scaleUpOnly: true,
+      },
+      {
+        containerResource: { name: "memory", container: "app", of: "request" },
+        watermarks: { low: 40, high: 80 },
+      },
       { pods: { metric: "jobs", selector }, target: 4, onMissing: { action: "scaleUpOnly" } },
-      { object: { describedObject: { apiVersion: "v1", kind: "Service", name: "front" }, metric: "rps", selector }, measure: "Average", target: 100 },
-      { external: { metric: "lag", selector }, target: 10, activation: 1, onMissing: { action: "fallback", replicas: 3, afterSeconds: 60 } },
-      { namespace: { metric: "users", selector }, measure: "Total", watermarks: { low: 1, high: 2 } },
+      {
+        object: {
+          describedObject: { apiVersion: "v1", kind: "Service", name: "front" },
+          metric: "rps",
+          selector,
+        },
+        measure: "Average",
+        target: 100,
+      },
+      {
+        external: { metric: "lag", selector },
+        target: 10,
+        activation: 1,
+        onMissing: { action: "fallback", replicas: 3, afterSeconds: 60 },
+      },
+      {
+        namespace: { metric: "users", selector },
+        measure: "Total",
+        watermarks: { low: 1, high: 2 },
+      },
     ],
     scaleUp: {
       sustainSeconds: 30,
@@ -49,7 +92,10 @@ export const COMPLETE: readonly Json[] = [
       replicaModulo: 2,
       forbiddenAfterEventSeconds: 60,
     },
-    scaleDown: { selectPolicy: "Disabled", policies: [{ type: "Percent", value: 10, periodSeconds: 60 }] },
+    scaleDown: {
+      selectPolicy: "Disabled",
+      policies: [{ type: "Percent", value: 10, periodSeconds: 60 }],
+    },
     flapBudget: { reversals: 2, periodSeconds: 600 },
     idle: { replicas: 0, afterSeconds: 300 },
   },
@@ -58,9 +104,25 @@ export const COMPLETE: readonly Json[] = [
     rules: "hpa",
     hpa: {
       metrics: [
-        { type: "Resource", resource: { name: "cpu", target: { type: "Utilization", averageUtilization: 60 } } },
-        { type: "ContainerResource", containerResource: { name: "memory", container: "app", target: { type: "AverageValue", averageValue: 500 } } },
-        { type: "Pods", pods: { metric: { name: "jobs", selector }, target: { type: "AverageValue", averageValue: 4 } } },
+        {
+          type: "Resource",
+          resource: { name: "cpu", target: { type: "Utilization", averageUtilization: 60 } },
+        },
+        {
+          type: "ContainerResource",
+          containerResource: {
+            name: "memory",
+            container: "app",
+            target: { type: "AverageValue", averageValue: 500 },
+          },
+        },
+        {
+          type: "Pods",
+          pods: {
+            metric: { name: "jobs", selector },
+            target: { type: "AverageValue", averageValue: 4 },
+          },
+        },
         {
           type: "Object",
           object: {
@@ -69,10 +131,18 @@ export const COMPLETE: readonly Json[] = [
             target: { type: "Value", value: 9 },
           },
         },
-        { type: "External", external: { metric: { name: "lag", selector }, target: { type: "Value", value: 9 } } },
+        {
+          type: "External",
+          external: { metric: { name: "lag", selector }, target: { type: "Value", value: 9 } },
+        },
       ],
       behavior: {
-        scaleUp: { stabilizationWindowSeconds: 0, selectPolicy: "Max", policies: [{ type: "Pods", value: 4, periodSeconds: 15 }], tolerance: 0.05 },
+        scaleUp: {
+          stabilizationWindowSeconds: 0,
+          selectPolicy: "Max",
+          policies: [{ type: "Pods", value: 4, periodSeconds: 15 }],
+          tolerance: 0.05,
+        },
         scaleDown: { policies: [{ type: "Percent", value: 10, periodSeconds: 60 }] },
       },
     },
@@ -95,7 +165,10 @@ export const COMPLETE: readonly Json[] = [
     watermark: {
       counts: "current",
       metrics: [
-        { type: "External", external: { metricName: "lag", metricSelector: {}, highWatermark: 4, lowWatermark: 2 } },
+        {
+          type: "External",
+          external: { metricName: "lag", metricSelector: {}, highWatermark: 4, lowWatermark: 2 },
+        },
         { type: "Resource", resource: { name: "cpu", metricSelector: selector, highWatermark: 4 } },
       ],
       algorithm: "average",
@@ -124,16 +197,37 @@ export const COMPLETE: readonly Json[] = [
         settings: { a: "b" },
         highWatermark: 1,
         lowWatermark: 0.5,
-        tlsConfig: { caFile: "a", certFile: "b", keyFile: "c", serverName: "d", insecureSkipVerify: true, minVersion: "TLS12", maxVersion: "TLS13" },
+        tlsConfig: {
+          caFile: "a",
+          certFile: "b",
+          keyFile: "c",
+          serverName: "d",
+          insecureSkipVerify: true,
+          minVersion: "TLS12",
+          maxVersion: "TLS13",
+        },
       },
     },
   },
   {
     ...target,
     metrics: [
-      { prometheus: { source: "main", query: "sum(rate(x[2m]))", whenEmpty: 0 }, everySeconds: 30, maxAgeSeconds: 90, target: 10 },
-      { http: { source: "shop", path: "/queues/orders", pointer: "/depth" }, measure: "Average", target: 4 },
-      { sqs: { source: "aws", queue: "orders.fifo", accountId: "123456789012", count: ["Visible"] }, target: 100, activation: 0 },
+      {
+        prometheus: { source: "main", query: "sum(rate(x[2m]))", whenEmpty: 0 },
+        everySeconds: 30,
+        maxAgeSeconds: 90,
+        target: 10,
+      },
+      {
+        http: { source: "shop", path: "/queues/orders", pointer: "/depth" },
+        measure: "Average",
+        target: 4,
+      },
+      {
+        sqs: { source: "aws", queue: "orders.fifo", accountId: "123456789012", count: ["Visible"] },
+        target: 100,
+        activation: 0,
+      },
       {
         name: "age",
         cloudwatch: {
@@ -171,24 +265,39 @@ export const COMPLETE: readonly Json[] = [
       },
     ],
   },
-].map((spec) => ({ apiVersion: "tidemark.dev/v1", kind: "PodAutoscaler", metadata: { name: "web", namespace: "shop", labels: { a: "b" } }, spec }));
+].map((spec) => ({
+  apiVersion: "tidemark.dev/v1",
+  kind: "PodAutoscaler",
+  metadata: { name: "web", namespace: "shop", labels: { a: "b" } },
+  spec,
+}));
 
 type Path = readonly (string | number)[];
 
 const pathsOf = (value: unknown, path: Path = []): readonly Path[] => {
   if (typeof value !== "object" || value === null) return [path];
   const entries = Array.isArray(value) ? [...value.entries()] : Object.entries(value as Json);
-  return [...(path.length > 0 ? [path] : []), ...entries.flatMap(([name, member]) => pathsOf(member, [...path, name]))];
+  return [
+    ...(path.length > 0 ? [path] : []),
+    ...entries.flatMap(([name, member]) => pathsOf(member, [...path, name])),
+  ];
 };
 
 const ABSENT = Symbol("absent");
 
-/** The value with another one at the path; an unknown name appears beside it when `beside` is given. */
+/**
+ * The value with another one at the path; an unknown name appears beside it when `beside` is given.
+ */
 const replaced = (value: unknown, [name, ...rest]: Path, by: unknown): unknown => {
   if (name === undefined) return by;
-  if (Array.isArray(value)) return value.flatMap((entry: unknown, index) => (index === name ? within(entry, rest, by) : [entry]));
+  if (Array.isArray(value))
+    return value.flatMap((entry: unknown, index) =>
+      index === name ? within(entry, rest, by) : [entry],
+    );
   const entries = Object.entries((value ?? {}) as Json).flatMap(([own, member]) =>
-    own === name ? within(member, rest, by).map((inner) => [own, inner] as const) : [[own, member] as const],
+    own === name
+      ? within(member, rest, by).map((inner) => [own, inner] as const)
+      : [[own, member] as const],
   );
   return Object.fromEntries(entries);
 };
@@ -250,21 +359,35 @@ const change = (document: Json): fc.Arbitrary<(document: unknown) => unknown> =>
             replaced(given, at, valueAt(document, from)),
       ),
     },
-    { weight: 1, arbitrary: path.map((at) => (given: unknown) => replaced(given, [...at.slice(0, -1)], besides(valueAt(given, at.slice(0, -1))))) },
+    {
+      weight: 1,
+      arbitrary: path.map(
+        (at) => (given: unknown) =>
+          replaced(given, [...at.slice(0, -1)], besides(valueAt(given, at.slice(0, -1)))),
+      ),
+    },
   );
 };
 
 const valueAt = (value: unknown, path: Path): unknown =>
   path.reduce<unknown>(
-    (inner, name) => (typeof inner === "object" && inner !== null ? (inner as Record<string | number, unknown>)[name] : undefined),
+    (inner, name) =>
+      typeof inner === "object" && inner !== null
+        ? (inner as Record<string | number, unknown>)[name]
+        : undefined,
     value,
   );
 
-const besides = (value: unknown): unknown => (Array.isArray(value) || typeof value !== "object" || value === null ? value : { ...value, metricz: 1 });
+const besides = (value: unknown): unknown =>
+  Array.isArray(value) || typeof value !== "object" || value === null
+    ? value
+    : { ...value, metricz: 1 };
 
 /** Every manifest with none to two changes at any place. */
 export const altered: fc.Arbitrary<unknown> = fc
   .constantFrom(...COMPLETE)
   .chain((document) =>
-    fc.array(change(document), { maxLength: 2 }).map((changes) => changes.reduce<unknown>((given, apply) => apply(given), document)),
+    fc
+      .array(change(document), { maxLength: 2 })
+      .map((changes) => changes.reduce<unknown>((given, apply) => apply(given), document)),
   );

@@ -13,7 +13,13 @@ const document = (spec: Json) => ({
   apiVersion: "tidemark.dev/v1",
   kind: "PodAutoscaler",
   metadata: { name: "web" },
-  spec: { scaleTargetRef: { apiVersion: "apps/v1", kind: "Deployment", name: "web" }, minReplicas: 2, maxReplicas: 10, metrics: [METRIC], ...spec },
+  spec: {
+    scaleTargetRef: { apiVersion: "apps/v1", kind: "Deployment", name: "web" },
+    minReplicas: 2,
+    maxReplicas: 10,
+    metrics: [METRIC],
+    ...spec,
+  },
 });
 const metric = (more: Json): Json => ({ metrics: [{ ...METRIC, ...more }] });
 const marks = (watermarks: Json): Json => metric({ target: undefined, watermarks });
@@ -64,7 +70,9 @@ const inDirection = (way: string): readonly Row[] => {
   });
   const policy = (name: string, least: number, most: number, type: string, step: number): Row => ({
     field: `spec.${way}.policies[].${name}`,
-    of: (value) => ({ [way]: { policies: [{ type, value: 50, periodSeconds: 60, [name]: value }] } }),
+    of: (value) => ({
+      [way]: { policies: [{ type, value: 50, periodSeconds: 60, [name]: value }] },
+    }),
     least,
     most,
     step,
@@ -84,10 +92,33 @@ const inDirection = (way: string): readonly Row[] => {
 };
 
 const rows: readonly Row[] = [
-  { field: "spec.minReplicas", of: (value) => ({ minReplicas: value, maxReplicas: MILLION }), least: 1, most: MILLION, step: 1 },
-  { field: "spec.maxReplicas", of: (value) => ({ minReplicas: 1, maxReplicas: value }), least: 1, most: MILLION, step: 1 },
-  { field: "spec.maxReplicas", of: (value) => ({ maxReplicas: value }), least: 2, step: 1, relative: true },
-  { field: "spec.metrics[].target", of: (value) => metric({ target: value }), least: THOUSANDTH, step: THOUSANDTH },
+  {
+    field: "spec.minReplicas",
+    of: (value) => ({ minReplicas: value, maxReplicas: MILLION }),
+    least: 1,
+    most: MILLION,
+    step: 1,
+  },
+  {
+    field: "spec.maxReplicas",
+    of: (value) => ({ minReplicas: 1, maxReplicas: value }),
+    least: 1,
+    most: MILLION,
+    step: 1,
+  },
+  {
+    field: "spec.maxReplicas",
+    of: (value) => ({ maxReplicas: value }),
+    least: 2,
+    step: 1,
+    relative: true,
+  },
+  {
+    field: "spec.metrics[].target",
+    of: (value) => metric({ target: value }),
+    least: THOUSANDTH,
+    step: THOUSANDTH,
+  },
   {
     field: "spec.metrics[].target",
     of: (value) => ({ metrics: [{ resource: { name: "cpu" }, target: value }] }),
@@ -103,9 +134,26 @@ const rows: readonly Row[] = [
     step: THOUSANDTH,
     relative: true,
   },
-  { field: "spec.metrics[].watermarks.high", of: (value) => marks({ low: THOUSANDTH, high: value }), least: THOUSANDTH, step: THOUSANDTH },
-  { field: "spec.metrics[].tolerance.up", of: (value) => metric({ tolerance: { up: value } }), least: 0, most: 100, step: THOUSANDTH },
-  { field: "spec.metrics[].tolerance.down", of: (value) => metric({ tolerance: { down: value } }), least: 0, most: 100, step: THOUSANDTH },
+  {
+    field: "spec.metrics[].watermarks.high",
+    of: (value) => marks({ low: THOUSANDTH, high: value }),
+    least: THOUSANDTH,
+    step: THOUSANDTH,
+  },
+  {
+    field: "spec.metrics[].tolerance.up",
+    of: (value) => metric({ tolerance: { up: value } }),
+    least: 0,
+    most: 100,
+    step: THOUSANDTH,
+  },
+  {
+    field: "spec.metrics[].tolerance.down",
+    of: (value) => metric({ tolerance: { down: value } }),
+    least: 0,
+    most: 100,
+    step: THOUSANDTH,
+  },
   {
     field: "spec.metrics[].onMissing.replicas",
     of: (value) => metric({ onMissing: { action: "fallback", replicas: value, afterSeconds: 0 } }),
@@ -116,7 +164,9 @@ const rows: readonly Row[] = [
   },
   ...["everySeconds", "maxAgeSeconds"].map((name) => ({
     field: `spec.metrics[].${name}`,
-    of: (value: number): Json => ({ metrics: [{ prometheus: { source: "main", query: "up" }, target: 1, [name]: value }] }),
+    of: (value: number): Json => ({
+      metrics: [{ prometheus: { source: "main", query: "up" }, target: 1, [name]: value }],
+    }),
     least: 1,
     most: 3_600,
     step: 1,
@@ -127,7 +177,14 @@ const rows: readonly Row[] = [
     { name: "offsetSeconds", least: 0, most: 3_600, step: 1 },
   ].map(({ name, ...bounds }) => ({
     field: `spec.metrics[].cloudwatch.${name}`,
-    of: (value: number): Json => ({ metrics: [{ cloudwatch: { source: "main", namespace: "AWS/SQS", metric: "Age", [name]: value }, target: 1 }] }),
+    of: (value: number): Json => ({
+      metrics: [
+        {
+          cloudwatch: { source: "main", namespace: "AWS/SQS", metric: "Age", [name]: value },
+          target: 1,
+        },
+      ],
+    }),
     ...bounds,
   })),
   {
@@ -137,11 +194,28 @@ const rows: readonly Row[] = [
     most: 86_400,
     step: 1,
   },
-  { field: "spec.metrics[].activation", of: (value) => ({ idle: {}, ...metric({ activation: value }) }), least: 0, step: THOUSANDTH },
+  {
+    field: "spec.metrics[].activation",
+    of: (value) => ({ idle: {}, ...metric({ activation: value }) }),
+    least: 0,
+    step: THOUSANDTH,
+  },
   ...inDirection("scaleUp"),
   ...inDirection("scaleDown"),
-  { field: "spec.flapBudget.reversals", of: (value) => ({ flapBudget: { reversals: value, periodSeconds: 60 } }), least: 1, most: 100, step: 1 },
-  { field: "spec.flapBudget.periodSeconds", of: (value) => ({ flapBudget: { reversals: 1, periodSeconds: value } }), least: 1, most: 3600, step: 1 },
+  {
+    field: "spec.flapBudget.reversals",
+    of: (value) => ({ flapBudget: { reversals: value, periodSeconds: 60 } }),
+    least: 1,
+    most: 100,
+    step: 1,
+  },
+  {
+    field: "spec.flapBudget.periodSeconds",
+    of: (value) => ({ flapBudget: { reversals: 1, periodSeconds: value } }),
+    least: 1,
+    most: 3600,
+    step: 1,
+  },
   {
     field: "spec.idle.replicas",
     of: (value) => ({ idle: { replicas: value }, ...metric({ activation: 1 }) }),
@@ -164,30 +238,40 @@ const validate = ajv.compile(podAutoscalerSchema());
 /** Fields that are told of, places of lists left open. */
 const toldOf = (spec: Json): readonly string[] => {
   const admission = admit(document(spec));
-  return admission.ok ? [] : admission.problems.map(({ field }) => field.replaceAll(/\[\d+\]/g, "[]"));
+  return admission.ok
+    ? []
+    : admission.problems.map(({ field }) => field.replaceAll(/\[\d+\]/g, "[]"));
 };
 /** A multiple of the step, without the dust of doubles. */
 const exact = (value: number): number => Number(value.toFixed(3));
 
 describe("each bound of a single field: below, at and above", () => {
-  it.each(rows)("$field, least $least, most $most", ({ field, of, least, most, step, relative }) => {
-    const at = (value: number): readonly [readonly string[], unknown] => {
-      const spec = of(exact(value));
-      return [toldOf(spec).filter((told) => told === field), relative ? undefined : validate(document(spec))];
-    };
-    const refused = [[field], relative ? undefined : false];
-    const taken = [[], relative ? undefined : true];
-    expect([at(least - step), at(least), at(least + step)]).toEqual([refused, taken, taken]);
-    if (most === undefined) return;
-    expect([at(most), at(most + step)]).toEqual([taken, refused]);
-  });
+  it.each(rows)(
+    "$field, least $least, most $most",
+    ({ field, of, least, most, step, relative }) => {
+      const at = (value: number): readonly [readonly string[], unknown] => {
+        const spec = of(exact(value));
+        return [
+          toldOf(spec).filter((told) => told === field),
+          relative ? undefined : validate(document(spec)),
+        ];
+      };
+      const refused = [[field], relative ? undefined : false];
+      const taken = [[], relative ? undefined : true];
+      expect([at(least - step), at(least), at(least + step)]).toEqual([refused, taken, taken]);
+      if (most === undefined) return;
+      expect([at(most), at(most + step)]).toEqual([taken, refused]);
+    },
+  );
 
   const bounded = (path: string, about: FieldDescription): readonly string[] => {
     if (about.readElsewhere) return [];
     const own = about.least !== undefined || about.most !== undefined ? [path] : [];
     return [
       ...own,
-      ...Object.entries(fieldsOf(about)).flatMap(([name, member]) => bounded(`${path}${about.type === "list" ? "[]" : ""}.${name}`, member)),
+      ...Object.entries(fieldsOf(about)).flatMap(([name, member]) =>
+        bounded(`${path}${about.type === "list" ? "[]" : ""}.${name}`, member),
+      ),
     ];
   };
 

@@ -19,20 +19,27 @@ const WEB = {
   apiVersion: "autoscaling/v2",
   kind: "HorizontalPodAutoscaler",
   metadata: { name: "web" },
-  spec: { scaleTargetRef: { apiVersion: "apps/v1", kind: "Deployment", name: "web" }, maxReplicas: 9 },
+  spec: {
+    scaleTargetRef: { apiVersion: "apps/v1", kind: "Deployment", name: "web" },
+    maxReplicas: 9,
+  },
 };
 
 describe("convert()", () => {
-  it("sees manifests of every form", () => expect(new Set(examples.map(({ document }) => admitted(document).spec.dialect)).size).toBe(4));
+  it("sees manifests of every form", () =>
+    expect(new Set(examples.map(({ document }) => admitted(document).spec.dialect)).size).toBe(4));
 
-  it.each(examples)("converts $where to the same spec, and a second time to the same manifest", ({ document }) => {
-    const { spec, ...given } = admitted(document);
-    const conversion = convert({ ...given, spec });
-    if (conversion.kind === "refused") throw new Error(conversion.rule);
-    const again = admitted(conversion.document);
-    expect(again.spec).toEqual(spec);
-    expect(convert(again)).toEqual(conversion);
-  });
+  it.each(examples)(
+    "converts $where to the same spec, and a second time to the same manifest",
+    ({ document }) => {
+      const { spec, ...given } = admitted(document);
+      const conversion = convert({ ...given, spec });
+      if (conversion.kind === "refused") throw new Error(conversion.rule);
+      const again = admitted(conversion.document);
+      expect(again.spec).toEqual(spec);
+      expect(convert(again)).toEqual(conversion);
+    },
+  );
 
   it("refuses what would be decided by another value, and names the rule", () => {
     const { stored, spec } = admitted(WEB);
@@ -45,7 +52,9 @@ describe("convert()", () => {
 
   it("refuses what would not be accepted, and names the field", () => {
     const { stored, spec } = admitted(WEB);
-    expect(convert({ stored: { ...stored, spec: { ...WEB.spec, maxReplicas: 0 } }, spec })).toMatchObject({
+    expect(
+      convert({ stored: { ...stored, spec: { ...WEB.spec, maxReplicas: 0 } }, spec }),
+    ).toMatchObject({
       kind: "refused",
       rule: "spec.maxReplicas",
     });

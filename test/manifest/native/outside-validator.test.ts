@@ -19,7 +19,8 @@ describe("the JSON Schema, by a validator that is not ours", () => {
   it("takes every PodAutoscaler that is shipped", () => {
     const native = SHIPPED.filter(({ document }) => isPodAutoscaler(document));
     expect(native.length).toBeGreaterThan(4);
-    for (const { document, where } of native) expect([where, validate(document) || told(validate.errors)]).toEqual([where, true]);
+    for (const { document, where } of native)
+      expect([where, validate(document) || told(validate.errors)]).toEqual([where, true]);
   });
 
   it("takes no manifest of another form", () => {
@@ -35,7 +36,12 @@ const native = {
   metrics: [{ external: { metric: "lag" }, target: 1 }],
 };
 const { metrics: _of, ...bare } = native;
-const manifest = (spec: unknown) => ({ apiVersion: "tidemark.dev/v1", kind: "PodAutoscaler", metadata: { name: "web" }, spec });
+const manifest = (spec: unknown) => ({
+  apiVersion: "tidemark.dev/v1",
+  kind: "PodAutoscaler",
+  metadata: { name: "web" },
+  spec,
+});
 
 describe("fields that only some rules accept", () => {
   it.each([
@@ -46,22 +52,44 @@ describe("fields that only some rules accept", () => {
     ["native, idle without an activation", { ...native, idle: {} }, false],
     ["hpa, with nothing else", { ...bare, rules: "hpa" }, true],
     ["hpa, with metrics of the native rules", { ...native, rules: "hpa" }, false],
-    ["hpa, with an unknown field in a metric", { ...bare, rules: "hpa", hpa: { metrics: [{ type: "Resource", resorce: {} }] } }, false],
+    [
+      "hpa, with an unknown field in a metric",
+      { ...bare, rules: "hpa", hpa: { metrics: [{ type: "Resource", resorce: {} }] } },
+      false,
+    ],
     ["hpa, to zero by cpu alone", { ...bare, rules: "hpa", minReplicas: 0 }, false],
     [
       "watermark, with its block",
-      { ...bare, rules: "watermark", watermark: { recommender: { url: "https://r.example", highWatermark: 2, lowWatermark: 1 } } },
+      {
+        ...bare,
+        rules: "watermark",
+        watermark: { recommender: { url: "https://r.example", highWatermark: 2, lowWatermark: 1 } },
+      },
       true,
     ],
     ["watermark, with the block of another form", { ...bare, rules: "watermark", hpa: {} }, false],
-    ["hpa, with a block of the first design and nothing behind it", { ...bare, rules: "hpa", hpa: { cpuUtilization: null } }, true],
-    ["fields with nothing behind them", { ...native, idle: null, owner: null, scaleUp: null }, true],
+    [
+      "hpa, with a block of the first design and nothing behind it",
+      { ...bare, rules: "hpa", hpa: { cpuUtilization: null } },
+      true,
+    ],
+    [
+      "fields with nothing behind them",
+      { ...native, idle: null, owner: null, scaleUp: null },
+      true,
+    ],
   ])("%s: %#", (_, spec, valid) => {
-    expect([admit(manifest(spec)).ok && admit(manifest(spec)).warnings.length === 0, validate(manifest(spec))]).toEqual([valid, valid]);
+    expect([
+      admit(manifest(spec)).ok && admit(manifest(spec)).warnings.length === 0,
+      validate(manifest(spec)),
+    ]).toEqual([valid, valid]);
   });
 });
 
-/** What no JSON Schema can say: how two numbers compare, which texts are names; and, in `hasTextualAmount`, what a text amounts to. */
+/**
+ * What no JSON Schema can say: how two numbers compare, which texts are names; and, in
+ * `hasTextualAmount`, what a text amounts to.
+ */
 const BEYOND: readonly RegExp[] = [
   /must be greater than or equal to `?minReplicas|inferior to the maximum/,
   /strictly inferior to the High/,
@@ -79,12 +107,14 @@ const BEYOND: readonly RegExp[] = [
 ];
 
 const isBeyond = ({ detail }: Problem): boolean => BEYOND.some((words) => words.test(detail));
-const hasTextualAmount = (document: unknown): boolean => /"(?:-1|0|0\.5|1500m|2k|1Gi)"/.test(JSON.stringify(document));
+const hasTextualAmount = (document: unknown): boolean =>
+  /"(?:-1|0|0\.5|1500m|2k|1Gi)"/.test(JSON.stringify(document));
 
 /** What the schema must say: "valid", "refused", or "free" where it cannot know. */
 const wantedOf = (document: unknown): "valid" | "refused" | "free" => {
   const admission = admit(document);
-  if (admission.warnings.some(({ message }) => message.startsWith("unknown field"))) return "refused";
+  if (admission.warnings.some(({ message }) => message.startsWith("unknown field")))
+    return "refused";
   if (admission.ok) return "valid";
   return hasTextualAmount(document) || admission.problems.every(isBeyond) ? "free" : "refused";
 };
@@ -100,7 +130,11 @@ describe("the JSON Schema and admit()", () => {
         const wanted = wantedOf(document);
         seen[wanted]++;
         if (wanted === "free") return;
-        expect([wanted, validate(document), told(validate.errors)]).toEqual([wanted, wanted === "valid", expect.anything()]);
+        expect([wanted, validate(document), told(validate.errors)]).toEqual([
+          wanted,
+          wanted === "valid",
+          expect.anything(),
+        ]);
       }),
       { numRuns: DOCUMENTS },
     );

@@ -7,7 +7,9 @@ import { rulesMarkdown } from "../../../docs/figures/rules-table.ts";
 import { referenceRows } from "./rows.ts";
 
 const page = readFileSync(new URL("../../../docs/pod-autoscaler.md", import.meta.url), "utf8");
-const examples = [...page.matchAll(/```yaml\n([\s\S]*?)```/g)].map(([, yaml = ""]): unknown => parse(yaml));
+const examples = [...page.matchAll(/```yaml\n([\s\S]*?)```/g)].map(([, yaml = ""]): unknown =>
+  parse(yaml),
+);
 
 interface Row {
   readonly step: string;
@@ -17,8 +19,16 @@ interface Row {
   readonly then: string;
 }
 
-const rows = [...page.matchAll(/^\| ([\w, ]+) \| `(.+)` \| (\d+) \| (\d+: [^|]+) \| ([\d, ]+) \|$/gm)].map(
-  ([, step = "", adds = "", pods = "", seen = "", then = ""]): Row => ({ step, adds, pods: Number(pods), seen, then }),
+const rows = [
+  ...page.matchAll(/^\| ([\w, ]+) \| `(.+)` \| (\d+) \| (\d+: [^|]+) \| ([\d, ]+) \|$/gm),
+].map(
+  ([, step = "", adds = "", pods = "", seen = "", then = ""]): Row => ({
+    step,
+    adds,
+    pods: Number(pods),
+    seen,
+    then,
+  }),
 );
 
 type Json = Readonly<Record<string, unknown>>;
@@ -27,8 +37,19 @@ type Json = Readonly<Record<string, unknown>>;
 const withRow = (adds: string): Json => {
   const base = examples[1] as { readonly spec: Json };
   const added = parse(`{ ${adds} }`) as Json;
-  const direction = (name: string): Json => ({ ...(base.spec[name] as Json), ...(added[name] as Json | undefined) });
-  return { ...base, spec: { ...base.spec, ...added, scaleUp: direction("scaleUp"), scaleDown: direction("scaleDown") } };
+  const direction = (name: string): Json => ({
+    ...(base.spec[name] as Json),
+    ...(added[name] as Json | undefined),
+  });
+  return {
+    ...base,
+    spec: {
+      ...base.spec,
+      ...added,
+      scaleUp: direction("scaleUp"),
+      scaleDown: direction("scaleDown"),
+    },
+  };
 };
 
 const stepsOf = (seen: string): readonly (readonly [number, Readonly<Record<string, number>>])[] =>
@@ -40,7 +61,8 @@ const stepsOf = (seen: string): readonly (readonly [number, Readonly<Record<stri
 describe("docs/pod-autoscaler.md", () => {
   it("shows manifests that are admitted without a warning", () => {
     expect(examples).toHaveLength(3);
-    for (const document of examples) expect(admit(document)).toMatchObject({ ok: true, warnings: [] });
+    for (const document of examples)
+      expect(admit(document)).toMatchObject({ ok: true, warnings: [] });
   });
 
   it("has a worked example of every step", () => {

@@ -20,7 +20,10 @@ const describedBy = (about: FieldDescription): fc.Arbitrary<unknown> => {
     case "integer":
       return fc.integer({ min: Math.ceil(least), max: Math.min(most, 200) });
     case "quantity":
-      return fc.oneof(fc.integer({ min: Math.ceil(least), max: 200 }), fc.constantFrom("0.5", "1500m", "2k", "1Gi"));
+      return fc.oneof(
+        fc.integer({ min: Math.ceil(least), max: 200 }),
+        fc.constantFrom("0.5", "1500m", "2k", "1Gi"),
+      );
     case "text":
       return fc.constantFrom("web", "cpu", "apps/v1", "Deployment", "");
     case "time":
@@ -35,22 +38,36 @@ const describedBy = (about: FieldDescription): fc.Arbitrary<unknown> => {
       return fc.array(about.items ? valuesOf(about.items) : anything, { maxLength: 2 });
     case "object":
       return about.fields
-        ? fc.record(Object.fromEntries(Object.entries(about.fields).map(([name, member]) => [name, valuesOf(member)])), { requiredKeys: [] })
+        ? fc.record(
+            Object.fromEntries(
+              Object.entries(about.fields).map(([name, member]) => [name, valuesOf(member)]),
+            ),
+            { requiredKeys: [] },
+          )
         : anything;
     case "anything":
       return anything;
   }
 };
 
-const given = (spec: unknown) => ({ apiVersion: "tidemark.dev/v1", kind: "PodAutoscaler", metadata: { name: "web" }, spec });
+const given = (spec: unknown) => ({
+  apiVersion: "tidemark.dev/v1",
+  kind: "PodAutoscaler",
+  metadata: { name: "web" },
+  spec,
+});
 
 /** A valid spec in which some fields are replaced. */
-const nearlyValid = fc.tuple(describedBy(SPEC.about), fc.subarray(Object.keys(fieldsOf(SPEC.about)), { maxLength: 3 })).map(([random, names]) => ({
-  scaleTargetRef: { apiVersion: "apps/v1", kind: "Deployment", name: "web" },
-  maxReplicas: 50,
-  metrics: [{ external: { metric: "lag" }, target: 10 }],
-  ...Object.fromEntries(names.map((name) => [name, (random as Readonly<Record<string, unknown>>)[name]])),
-}));
+const nearlyValid = fc
+  .tuple(describedBy(SPEC.about), fc.subarray(Object.keys(fieldsOf(SPEC.about)), { maxLength: 3 }))
+  .map(([random, names]) => ({
+    scaleTargetRef: { apiVersion: "apps/v1", kind: "Deployment", name: "web" },
+    maxReplicas: 50,
+    metrics: [{ external: { metric: "lag" }, target: 10 }],
+    ...Object.fromEntries(
+      names.map((name) => [name, (random as Readonly<Record<string, unknown>>)[name]]),
+    ),
+  }));
 
 describe("admit() of a PodAutoscaler", () => {
   it("never throws, whatever it is given", () => {
@@ -71,7 +88,8 @@ describe("admit() of a PodAutoscaler", () => {
         accepted++;
         const conversion = convert(first);
         if (conversion.kind === "refused") throw new Error(conversion.rule);
-        for (const document of [first.stored, conversion.document]) expect(admit(document)).toMatchObject({ ok: true, spec: first.spec });
+        for (const document of [first.stored, conversion.document])
+          expect(admit(document)).toMatchObject({ ok: true, spec: first.spec });
       }),
       RUNS,
     );
@@ -83,7 +101,8 @@ describe("admit() of a PodAutoscaler", () => {
       fc.property(nearlyValid, (spec) => {
         const admission = admit(given(spec));
         if (admission.ok) return;
-        for (const { field, fix } of admission.problems) expect([field.startsWith("spec"), fix !== ""]).toEqual([true, true]);
+        for (const { field, fix } of admission.problems)
+          expect([field.startsWith("spec"), fix !== ""]).toEqual([true, true]);
       }),
       RUNS,
     );

@@ -1,20 +1,40 @@
-import { boundsText, defaultText, fieldsOf, typeText } from "../../../lib/manifest/native/explain-field.ts";
+import {
+  boundsText,
+  defaultText,
+  fieldsOf,
+  typeText,
+} from "../../../lib/manifest/native/explain-field.ts";
 import type { FieldDescription } from "../../../lib/fields/field-types.ts";
 import { SPEC } from "../../../lib/manifest/native/spec-fields.ts";
 
 /** Blocks of other forms have pages of their own; the selector is told once. */
 const ELSEWHERE = /^(hpa|watermark)\.|^metrics\[\]\.(object|external|namespace)\.selector\./;
 
-const below = (path: string, about: FieldDescription): readonly { readonly path: string; readonly about: FieldDescription }[] =>
+const below = (
+  path: string,
+  about: FieldDescription,
+): readonly { readonly path: string; readonly about: FieldDescription }[] =>
   Object.entries(fieldsOf(about)).flatMap(([name, member]) => {
     const own = path === "" ? name : `${path}.${name}`;
-    return [{ path: own, about: member }, ...below(member.type === "list" ? `${own}[]` : own, member)];
+    return [
+      { path: own, about: member },
+      ...below(member.type === "list" ? `${own}[]` : own, member),
+    ];
   });
 
-const rowOf = ({ path, about }: { readonly path: string; readonly about: FieldDescription }): string => {
+const rowOf = ({
+  path,
+  about,
+}: {
+  readonly path: string;
+  readonly about: FieldDescription;
+}): string => {
   const plain = defaultText(about);
   const shown = plain === "required" || plain === "none" ? plain : `\`${plain}\``;
-  return `| \`${path}\` | ${typeText(about)} | ${shown} | ${boundsText(about)} | ${about.meaning} |`.replaceAll("|  |", "| |");
+  return `| \`${path}\` | ${typeText(about)} | ${shown} | ${boundsText(about)} | ${about.meaning} |`.replaceAll(
+    "|  |",
+    "| |",
+  );
 };
 
 /** The reference of the page, a row a field. */

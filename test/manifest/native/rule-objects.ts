@@ -3,7 +3,12 @@ import type { FieldDescription } from "../../../lib/fields/field-types.ts";
 import type { Condition, Rule, Term } from "../../../lib/fields/rule.ts";
 import { isObject } from "../../../lib/model/json.ts";
 import { parseQuantity } from "../../../lib/model/quantity.ts";
-import { explainField, fieldAt, fieldsOf, pathOf } from "../../../lib/manifest/native/explain-field.ts";
+import {
+  explainField,
+  fieldAt,
+  fieldsOf,
+  pathOf,
+} from "../../../lib/manifest/native/explain-field.ts";
 import { RULE_TABLE } from "../../../lib/manifest/native/rule-table.ts";
 import { SPEC } from "../../../lib/manifest/native/spec-fields.ts";
 
@@ -19,7 +24,9 @@ export interface PlacedRule {
 /** Rules inside the blocks that another form checks. */
 const inBlocks = (path: string, about: FieldDescription): readonly PlacedRule[] => [
   ...(about.rules ?? []).map((rule) => ({ path, rule, about })),
-  ...Object.entries(fieldsOf(about)).flatMap(([name, member]) => inBlocks(pathOf(path, name, member), member.items ?? member)),
+  ...Object.entries(fieldsOf(about)).flatMap(([name, member]) =>
+    inBlocks(pathOf(path, name, member), member.items ?? member),
+  ),
 ];
 
 /** Rules of our own fields. */
@@ -57,9 +64,13 @@ const fieldsIn = (condition: Condition): readonly string[] => {
       return [condition.field, ...ofTerm(condition.term)];
     case "some":
     case "each":
-      return fieldsIn(condition.item).map((field) => (field.startsWith("^") ? field.slice(1) : `${condition.field}${INSIDE}${field}`));
+      return fieldsIn(condition.item).map((field) =>
+        field.startsWith("^") ? field.slice(1) : `${condition.field}${INSIDE}${field}`,
+      );
     case "unique":
-      return condition.by.map((part) => `${condition.field}${INSIDE}${typeof part === "string" ? part : part.set}`);
+      return condition.by.map(
+        (part) => `${condition.field}${INSIDE}${typeof part === "string" ? part : part.set}`,
+      );
     case "set":
     case "is":
     case "multiple":
@@ -69,13 +80,28 @@ const fieldsIn = (condition: Condition): readonly string[] => {
   }
 };
 
-const TEXTS = ["", "web", "a/b", "a/b/c", "Namespace", "ReplicationController", "Deployment", "apps/v1"] as const;
+const TEXTS = [
+  "",
+  "web",
+  "a/b",
+  "a/b/c",
+  "Namespace",
+  "ReplicationController",
+  "Deployment",
+  "apps/v1",
+] as const;
 const valuesOf = (about: FieldDescription): fc.Arbitrary<unknown> => {
   switch (about.type) {
     case "integer":
-      return fc.oneof(fc.integer({ min: 0, max: 4 }), fc.constantFrom(1, 2, 60, 90, 120, 180, 1_000_001, 50_000));
+      return fc.oneof(
+        fc.integer({ min: 0, max: 4 }),
+        fc.constantFrom(1, 2, 60, 90, 120, 180, 1_000_001, 50_000),
+      );
     case "quantity":
-      return fc.oneof(fc.integer({ min: 0, max: 4 }), fc.constantFrom(0.5, 1.5, 99, 99.9, 100, 2_000_000));
+      return fc.oneof(
+        fc.integer({ min: 0, max: 4 }),
+        fc.constantFrom(0.5, 1.5, 99, 99.9, 100, 2_000_000),
+      );
     case "flag":
       return fc.boolean();
     case "choice":
@@ -93,10 +119,14 @@ const valuesOf = (about: FieldDescription): fc.Arbitrary<unknown> => {
   }
 };
 
-/** The object with the value at the path, its parents as objects. A value that stands in another's way is replaced. */
+/**
+ * The object with the value at the path, its parents as objects. A value that stands in another's
+ * way is replaced.
+ */
 const withValue = (object: Json, [name = "", ...rest]: readonly string[], value: unknown): Json => {
   if (value === undefined) return object;
-  if (rest.length === 0) return isObject(object[name]) && isObject(value) ? object : { ...object, [name]: value };
+  if (rest.length === 0)
+    return isObject(object[name]) && isObject(value) ? object : { ...object, [name]: value };
   const inner = object[name];
   return { ...object, [name]: withValue(isObject(inner) ? inner : {}, rest, value) };
 };
@@ -108,23 +138,36 @@ const objectWith = (fields: readonly string[], about: FieldDescription): fc.Arbi
     fields.filter((field) => field.includes(INSIDE)),
     (field) => field.slice(0, field.indexOf(INSIDE)),
   );
-  const ofField = (field: string) => fc.option(valuesOf(fieldAt(about, field)), { nil: null, freq: 9 }).map((value) => [field, value] as const);
+  const ofField = (field: string) =>
+    fc
+      .option(valuesOf(fieldAt(about, field)), { nil: null, freq: 9 })
+      .map((value) => [field, value] as const);
   const ofLists = [...lists].map(([list, members]) => {
     const names = [...new Set(members.map((member) => member.slice(list.length + INSIDE.length)))];
     const item = objectWith(names, fieldAt(about, list));
-    return fc.option(fc.array(item, { maxLength: 3 }), { nil: undefined }).map((value) => [list, value] as const);
+    return fc
+      .option(fc.array(item, { maxLength: 3 }), { nil: undefined })
+      .map((value) => [list, value] as const);
   });
   return fc
     .subarray([...flat])
     .chain((some) => fc.tuple(...some.map(ofField), ...ofLists))
-    .map((values) => values.reduce<Json>((object, [path, value]) => withValue(object, path.split("."), value), {}));
+    .map((values) =>
+      values.reduce<Json>((object, [path, value]) => withValue(object, path.split("."), value), {}),
+    );
 };
 
 /** Objects about which a rule has something to say. */
 export const objectsFor = ({ rule, about }: PlacedRule): fc.Arbitrary<Json> =>
-  objectWith([...new Set([...(rule.when ? fieldsIn(rule.when) : []), ...fieldsIn(rule.needs)])], about);
+  objectWith(
+    [...new Set([...(rule.when ? fieldsIn(rule.when) : []), ...fieldsIn(rule.needs)])],
+    about,
+  );
 
-/** The value with the object at a path such as "metrics[].onMissing"; of a list it is the first item. */
+/**
+ * The value with the object at a path such as "metrics[].onMissing"; of a list it is the first
+ * item.
+ */
 const placed = (value: unknown, [step = "", ...rest]: readonly string[], object: Json): unknown => {
   if (step === "") return { ...(isObject(value) ? value : {}), ...object };
   const name = step.replace("[]", "");
@@ -136,12 +179,15 @@ const placed = (value: unknown, [step = "", ...rest]: readonly string[], object:
 };
 
 /** A spec with the object where the rule is about it. */
-export const specWith = (spec: Json, { path }: PlacedRule, object: Json): Json => placed(spec, path.split(".").slice(1), object) as Json;
+export const specWith = (spec: Json, { path }: PlacedRule, object: Json): Json =>
+  placed(spec, path.split(".").slice(1), object) as Json;
 
 /** The object as it is read: quantities as amounts, nulls absent, and with its defaults. */
 export const asRead = (value: unknown, about: FieldDescription): unknown => {
-  if (about.type === "quantity" && (typeof value === "number" || typeof value === "string")) return parseQuantity(String(value));
-  if (Array.isArray(value)) return value.map((item: unknown) => (about.items ? asRead(item, about.items) : item));
+  if (about.type === "quantity" && (typeof value === "number" || typeof value === "string"))
+    return parseQuantity(String(value));
+  if (Array.isArray(value))
+    return value.map((item: unknown) => (about.items ? asRead(item, about.items) : item));
   if (!isObject(value) || !about.fields) return value;
   return Object.fromEntries(
     Object.entries(about.fields).flatMap(([name, member]) => {

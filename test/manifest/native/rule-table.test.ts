@@ -14,14 +14,25 @@ import { runs } from "../../runs.ts";
 import { ajv } from "./outside.ts";
 import { asRead, objectsFor, OWN_RULES, PLACED_RULES } from "./rule-objects.ts";
 
-/** Paths of our own fields whose description has rules. Blocks that another form checks are left out. */
-const withRules = (path: string, { rules, fields = {}, items, readElsewhere }: FieldDescription): readonly string[] => {
+/**
+ * Paths of our own fields whose description has rules. Blocks that another form checks are left
+ * out.
+ */
+const withRules = (
+  path: string,
+  { rules, fields = {}, items, readElsewhere }: FieldDescription,
+): readonly string[] => {
   if (readElsewhere) return [];
-  const members = Object.entries(fields).flatMap(([name, member]) => withRules(`${path}.${name}`, member));
+  const members = Object.entries(fields).flatMap(([name, member]) =>
+    withRules(`${path}.${name}`, member),
+  );
   return [...(rules ? [path] : []), ...members, ...(items ? withRules(`${path}[]`, items) : [])];
 };
 
-/** The whole rule as it is printed. The parts of a rule of another form report less: what its API reports elsewhere. */
+/**
+ * The whole rule as it is printed. The parts of a rule of another form report less: what its API
+ * reports elsewhere.
+ */
 const reportedHere = (rule: Rule): Rule => {
   const { reportedElsewhere, parts: _parts, ...printed } = rule;
   return reportedElsewhere ? printed : rule;
@@ -40,7 +51,8 @@ describe("the table of rules of a PodAutoscaler", () => {
       const printed = JSON.stringify({ rule: ruleCel(rule, about), message: ruleText(rule) });
       expect(JSON.stringify(structuralSchema(path, about))).toContain(printed.slice(0, -1));
       const condition = ruleSchema(rule, about);
-      if (condition) expect(JSON.stringify(schemaOf(path, about))).toContain(JSON.stringify(condition));
+      if (condition)
+        expect(JSON.stringify(schemaOf(path, about))).toContain(JSON.stringify(condition));
     }
   });
 
@@ -48,7 +60,9 @@ describe("the table of rules of a PodAutoscaler", () => {
     for (const { rule } of PLACED_RULES) expect(ruleText(rule)).toMatch(/^[^{}\n]{15,}$/);
   });
 
-  it.each(PLACED_RULES.map((placed) => [`${placed.path}: ${ruleText(placed.rule)}`, placed] as const))(
+  it.each(
+    PLACED_RULES.map((placed) => [`${placed.path}: ${ruleText(placed.rule)}`, placed] as const),
+  )(
     "always finds a problem where the condition of the JSON Schema does not hold, and only there: %s",
     (_, placed) => {
       const { rule, about, path } = placed;
@@ -56,13 +70,18 @@ describe("the table of rules of a PodAutoscaler", () => {
       const validate = schema && ajv.compile(schema);
       const seen = { held: 0, broken: 0 };
       const agree = fc.property(objectsFor(placed), (written) => {
-        const problems = ruleProblems(reportedHere(rule), { read: asRead(written, about), written }, path);
+        const problems = ruleProblems(
+          reportedHere(rule),
+          { read: asRead(written, about), written },
+          path,
+        );
         const isRight = problems.length === 0;
         if (validate) expect([written, validate(written)]).toEqual([written, isRight]);
         seen[isRight ? "held" : "broken"]++;
       });
       // One object of some thousand breaks the rarest rule: a round without one says nothing.
-      for (let round = 0; round < ROUNDS_MAX && Math.min(seen.held, seen.broken) === 0; round++) fc.assert(agree, runs(600));
+      for (let round = 0; round < ROUNDS_MAX && Math.min(seen.held, seen.broken) === 0; round++)
+        fc.assert(agree, runs(600));
       expect(Math.min(seen.held, seen.broken)).toBeGreaterThan(0);
     },
   );

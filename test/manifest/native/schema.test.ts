@@ -6,10 +6,16 @@ import type { FieldDescription } from "../../../lib/fields/field-types.ts";
 import { podAutoscalerSchema } from "../../../lib/manifest/native/json-schema.ts";
 import { SPEC } from "../../../lib/manifest/native/spec-fields.ts";
 
-const published = readFileSync(new URL("../../../docs/pod-autoscaler.schema.json", import.meta.url), "utf8");
+const published = readFileSync(
+  new URL("../../../docs/pod-autoscaler.schema.json", import.meta.url),
+  "utf8",
+);
 const reference = readFileSync(new URL("../../../docs/pod-autoscaler.md", import.meta.url), "utf8");
 
-const below = (path: string, about: FieldDescription): readonly { readonly path: string; readonly about: FieldDescription }[] =>
+const below = (
+  path: string,
+  about: FieldDescription,
+): readonly { readonly path: string; readonly about: FieldDescription }[] =>
   Object.entries(fieldsOf(about)).flatMap(([name, member]) => {
     const own = `${path}.${name}`;
     return [{ path: own, about: member }, ...below(own, member)];
@@ -29,9 +35,21 @@ describe("the schema of a PodAutoscaler", () => {
   });
 
   it("takes paths with places of lists and without spec, and points to the nearest name", () => {
-    expect(explainField("metrics[0].target")).toMatchObject({ kind: "known", path: "spec.metrics[].target" });
-    expect(explainField("spec.metric")).toEqual({ kind: "unknown", path: "spec", name: "metric", nearest: "metrics" });
-    expect(explainField("spec.owner.name")).toEqual({ kind: "unknown", path: "spec.owner", name: "name" });
+    expect(explainField("metrics[0].target")).toMatchObject({
+      kind: "known",
+      path: "spec.metrics[].target",
+    });
+    expect(explainField("spec.metric")).toEqual({
+      kind: "unknown",
+      path: "spec",
+      name: "metric",
+      nearest: "metrics",
+    });
+    expect(explainField("spec.owner.name")).toEqual({
+      kind: "unknown",
+      path: "spec.owner",
+      name: "name",
+    });
   });
 
   it("is told on the page of the manifest, every field with its default and bounds", () => {

@@ -7,23 +7,42 @@ import { entry } from "./schedules.ts";
 const look = (schedule: readonly ScheduleEntry[], calendars: readonly Calendar[] = []) =>
   outlookOf({ minReplicas: 2, maxReplicas: 20, schedule }, calendars, NOON);
 
-const messages = (schedule: readonly ScheduleEntry[], calendars?: readonly Calendar[]): readonly string[] => {
+const messages = (
+  schedule: readonly ScheduleEntry[],
+  calendars?: readonly Calendar[],
+): readonly string[] => {
   const { refused, warnings } = look(schedule, calendars);
-  return [...refused.map(({ index, message }) => `refused ${index}: ${message}`), ...warnings.map(({ index, message }) => `${index}: ${message}`)];
+  return [
+    ...refused.map(({ index, message }) => `refused ${index}: ${message}`),
+    ...warnings.map(({ index, message }) => `${index}: ${message}`),
+  ];
 };
 
 describe("outlookOf()", () => {
   it("finds nothing in a schedule that means what it says", () => {
-    expect(messages([entry({ minReplicas: 10 }), entry({ name: "night", from: "20:00", to: "24:00", maxReplicas: 5 })])).toEqual([]);
+    expect(
+      messages([
+        entry({ minReplicas: 10 }),
+        entry({ name: "night", from: "20:00", to: "24:00", maxReplicas: 5 }),
+      ]),
+    ).toEqual([]);
   });
 
   it("refuses windows that never are, and those that are always empty", () => {
     const never = "it has no window within 400 days:";
-    expect(messages([entry({ dates: "2026-07-01/2026-07-03", except: "2026-06-01/2026-07-31", minReplicas: 3 })])).toEqual([
+    expect(
+      messages([
+        entry({ dates: "2026-07-01/2026-07-03", except: "2026-06-01/2026-07-31", minReplicas: 3 }),
+      ]),
+    ).toEqual([
       `refused 0: ${never} every window is excepted, or a change of the clock leaves it no time; check days, dates and except`,
     ]);
-    expect(messages([entry({ dates: "2026-03-29", from: "02:10", to: "02:50", minReplicas: 3 })])[0]).toContain(`refused 0: ${never}`);
-    expect(messages([entry({ except: "2026-01-01/2027-12-31", minReplicas: 3 })])[0]).toContain(`refused 0: ${never}`);
+    expect(
+      messages([entry({ dates: "2026-03-29", from: "02:10", to: "02:50", minReplicas: 3 })])[0],
+    ).toContain(`refused 0: ${never}`);
+    expect(messages([entry({ except: "2026-01-01/2027-12-31", minReplicas: 3 })])[0]).toContain(
+      `refused 0: ${never}`,
+    );
   });
 
   it("warns of dates that are all past, and says nothing of dates that are farther ahead", () => {
@@ -35,9 +54,17 @@ describe("outlookOf()", () => {
 
   it("warns where the last window ended earlier today, so that a manifest that was right in the morning is accepted in the evening", () => {
     const past = ["0: its dates are all past, so it sets nothing; remove it, or write later dates"];
-    expect(messages([entry({ dates: "2026-03-01", from: "08:00", to: "09:00", minReplicas: 3 })])).toEqual(past);
-    expect(messages([entry({ dates: "2026-02-27/2026-03-01", from: "08:00", to: "09:00", minReplicas: 3 })])).toEqual(past);
-    expect(messages([entry({ dates: "2026-03-01", from: "08:00", to: "18:00", minReplicas: 3 })])).toEqual([]);
+    expect(
+      messages([entry({ dates: "2026-03-01", from: "08:00", to: "09:00", minReplicas: 3 })]),
+    ).toEqual(past);
+    expect(
+      messages([
+        entry({ dates: "2026-02-27/2026-03-01", from: "08:00", to: "09:00", minReplicas: 3 }),
+      ]),
+    ).toEqual(past);
+    expect(
+      messages([entry({ dates: "2026-03-01", from: "08:00", to: "18:00", minReplicas: 3 })]),
+    ).toEqual([]);
   });
 
   it("warns of lengths that a change of the clock changes, with the first such day", () => {

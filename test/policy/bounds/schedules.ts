@@ -9,7 +9,10 @@ const minute = (clock: string): number => {
 
 const weekdayRule = (text: string): WeekdayRule => {
   const nth = Number(text.slice(0, -3));
-  return { weekday: WEEKDAYS.indexOf(text.slice(-3) as (typeof WEEKDAYS)[number]), ...(nth !== 0 && { nth }) };
+  return {
+    weekday: WEEKDAYS.indexOf(text.slice(-3) as (typeof WEEKDAYS)[number]),
+    ...(nth !== 0 && { nth }),
+  };
 };
 
 const range = (text: string): DayRange => {
@@ -17,7 +20,9 @@ const range = (text: string): DayRange => {
   return { first: readDay(first) ?? Number.NaN, last: readDay(last) ?? Number.NaN };
 };
 
-type Wanted = Partial<Omit<ScheduleEntry, "on" | "fromMinute" | "toMinute" | "toWeekday" | "except">> & {
+type Wanted = Partial<
+  Omit<ScheduleEntry, "on" | "fromMinute" | "toMinute" | "toWeekday" | "except">
+> & {
   readonly days?: string;
   readonly dates?: string;
   readonly from?: string;
@@ -28,11 +33,25 @@ type Wanted = Partial<Omit<ScheduleEntry, "on" | "fromMinute" | "toMinute" | "to
 
 const EVERY_DAY = WEEKDAYS.join(" ");
 
-/** An entry in the words of a manifest; every day from 08:00 to 17:00 in Berlin, where nothing else is said. */
-export const entry = ({ days = EVERY_DAY, dates, from = "08:00", to = "17:00", toDay, except = "", ...rest }: Wanted = {}): ScheduleEntry => ({
+/**
+ * An entry in the words of a manifest; every day from 08:00 to 17:00 in Berlin, where nothing else
+ * is said.
+ */
+export const entry = ({
+  days = EVERY_DAY,
+  dates,
+  from = "08:00",
+  to = "17:00",
+  toDay,
+  except = "",
+  ...rest
+}: Wanted = {}): ScheduleEntry => ({
   name: "office",
   timeZone: "Europe/Berlin",
-  on: dates === undefined ? { kind: "weekdays", weekdays: days.split(" ").map(weekdayRule) } : { kind: "dates", dates: dates.split(" ").map(range) },
+  on:
+    dates === undefined
+      ? { kind: "weekdays", weekdays: days.split(" ").map(weekdayRule) }
+      : { kind: "dates", dates: dates.split(" ").map(range) },
   fromMinute: minute(from),
   toMinute: minute(to),
   ...(toDay !== undefined && { toWeekday: weekdayRule(toDay).weekday }),
@@ -44,7 +63,11 @@ export const entry = ({ days = EVERY_DAY, dates, from = "08:00", to = "17:00", t
   ...rest,
 });
 
-export const override = (scope: OverrideScope, set: Override["set"], more: Partial<Override> = {}): ScopedOverride => ({
+export const override = (
+  scope: OverrideScope,
+  set: Override["set"],
+  more: Partial<Override> = {},
+): ScopedOverride => ({
   id: "o1",
   scope,
   set,

@@ -14,7 +14,10 @@ import { LOAD, native, sync } from "../native/world.ts";
 import { runs } from "../../runs.ts";
 import { entry, override } from "./schedules.ts";
 
-const with_ = (spec: AutoscalerSpec, ...schedule: readonly ScheduleEntry[]): AutoscalerSpec => ({ ...spec, schedule });
+const with_ = (spec: AutoscalerSpec, ...schedule: readonly ScheduleEntry[]): AutoscalerSpec => ({
+  ...spec,
+  schedule,
+});
 
 const set = (bounds: OverrideSet, untilMs = Number.MAX_SAFE_INTEGER): SetByPeople => ({
   overrides: [override("autoscaler", bounds, { untilMs, reason: "incident 4711" })],
@@ -24,24 +27,55 @@ const set = (bounds: OverrideSet, untilMs = Number.MAX_SAFE_INTEGER): SetByPeopl
 /** The whole day of NOON and the days beside it. */
 const ALWAYS = entry({ name: "always", timeZone: "Etc/UTC", from: "00:00", to: "24:00" });
 
-const scaled = (spec: AutoscalerSpec, replicas: number, load: number | undefined, setByPeople?: SetByPeople): AppliedSync =>
-  sync(spec, { replicas, values: load === undefined ? {} : { load }, ...(setByPeople && { setByPeople }) });
+const scaled = (
+  spec: AutoscalerSpec,
+  replicas: number,
+  load: number | undefined,
+  setByPeople?: SetByPeople,
+): AppliedSync =>
+  sync(spec, {
+    replicas,
+    values: load === undefined ? {} : { load },
+    ...(setByPeople && { setByPeople }),
+  });
 
 describe("decide() within the bounds of a schedule or an override", () => {
   it("goes straight to a floor, names the entry, and says how far the rules would have gone", () => {
     const { decision } = scaled(with_(native(), { ...ALWAYS, minReplicas: 10 }), 3, 50);
-    expect(decision).toMatchObject({ kind: "scale", from: 3, to: 10, ruled: 5, because: { reason: "SetMinimum" } });
-    expect(decision.because.message).toBe('load above target: minReplicas is 10 by the schedule "always"');
-    expect(decision.steps.at(-1)).toMatchObject({ step: "set bounds", before: 5, after: 10, limit: { value: 10, untilMs: NOON + 12 * 3_600_000 } });
+    expect(decision).toMatchObject({
+      kind: "scale",
+      from: 3,
+      to: 10,
+      ruled: 5,
+      because: { reason: "SetMinimum" },
+    });
+    expect(decision.because.message).toBe(
+      'load above target: minReplicas is 10 by the schedule "always"',
+    );
+    expect(decision.steps.at(-1)).toMatchObject({
+      step: "set bounds",
+      before: 5,
+      after: 10,
+      limit: { value: 10, untilMs: NOON + 12 * 3_600_000 },
+    });
   });
 
   it("goes straight to a ceiling, past policies and windows", () => {
-    const slow = native({ scaleDown: { stabilizationWindowSeconds: 600, policies: [{ type: "Pods", value: 1, periodSeconds: 60 }] } });
+    const slow = native({
+      scaleDown: {
+        stabilizationWindowSeconds: 600,
+        policies: [{ type: "Pods", value: 1, periodSeconds: 60 }],
+      },
+    });
     expect(scaled(slow, 20, 200, set({ max: 6 })).decision).toMatchObject({
       kind: "scale",
       to: 6,
       ruled: 20,
-      because: { reason: "SetMaximum", message: 'no metric asks for another count: maxReplicas is 6 by the override "o1" of anna: incident 4711' },
+      because: {
+        reason: "SetMaximum",
+        message:
+          'no metric asks for another count: maxReplicas is 6 by the override "o1" of anna: incident 4711',
+      },
     });
   });
 
@@ -49,7 +83,11 @@ describe("decide() within the bounds of a schedule or an override", () => {
     expect(scaled(with_(native(), { ...ALWAYS, minReplicas: 10 }), 3, undefined).count).toBe(10);
     const { decision, count } = scaled(native(), 6, 200, set({ min: 6, max: 6 }));
     expect(count).toBe(6);
-    expect(decision).toMatchObject({ kind: "hold", failed: false, because: { reason: "SetMaximum" } });
+    expect(decision).toMatchObject({
+      kind: "hold",
+      failed: false,
+      because: { reason: "SetMaximum" },
+    });
   });
 
   it("wakes an idle workload for a floor, and leaves it at rest once the floor has ended", () => {
@@ -68,23 +106,38 @@ describe("decide() within the bounds of a schedule or an override", () => {
   });
 
   it("lets the count fall by metrics, windows and policies once a floor has fallen", () => {
-    const slow = native({ scaleDown: { policies: [{ type: "Pods", value: 2, periodSeconds: 60 }] } });
-    const morning = with_(slow, entry({ name: "morning", timeZone: "Etc/UTC", from: "08:00", to: "12:00", minReplicas: 10 }));
+    const slow = native({
+      scaleDown: { policies: [{ type: "Pods", value: 2, periodSeconds: 60 }] },
+    });
+    const morning = with_(
+      slow,
+      entry({ name: "morning", timeZone: "Etc/UTC", from: "08:00", to: "12:00", minReplicas: 10 }),
+    );
     const before = sync(morning, { replicas: 10, values: { load: 30 }, nowMs: NOON - 1 });
     expect(before.count).toBe(10);
-    expect(sync(morning, { replicas: 10, values: { load: 30 }, nowMs: NOON, windows: before.windows }).count).toBe(8);
+    expect(
+      sync(morning, { replicas: 10, values: { load: 30 }, nowMs: NOON, windows: before.windows })
+        .count,
+    ).toBe(8);
   });
 
   it("scales lower than the manifest where the schedule allows it", () => {
-    expect(scaled(with_(native({ minReplicas: 5 }), { ...ALWAYS, minReplicas: 2 }), 5, 10).count).toBe(2);
-    expect(scaled(with_(native({ maxReplicas: 20 }), { ...ALWAYS, maxReplicas: 50 }), 20, 400).count).toBe(40);
+    expect(
+      scaled(with_(native({ minReplicas: 5 }), { ...ALWAYS, minReplicas: 2 }), 5, 10).count,
+    ).toBe(2);
+    expect(
+      scaled(with_(native({ maxReplicas: 20 }), { ...ALWAYS, maxReplicas: 50 }), 20, 400).count,
+    ).toBe(40);
   });
 
   it("holds while the schedule pauses, and says what it would do and until when", () => {
     const { decision } = scaled(with_(native(), { ...ALWAYS, paused: true }), 3, 90);
     expect(decision).toMatchObject({
       kind: "hold",
-      because: { reason: "PausedBySchedule", message: 'load above target: paused by the schedule "always", the count would be 9' },
+      because: {
+        reason: "PausedBySchedule",
+        message: 'load above target: paused by the schedule "always", the count would be 9',
+      },
     });
   });
 
@@ -93,17 +146,35 @@ describe("decide() within the bounds of a schedule or an override", () => {
     expect(scaled(native(), 3, 90, set({ hold: true })).decision).toMatchObject(held);
     const { decision } = scaled(native(), 3, 30, set({ hold: true }));
     expect(decision).toMatchObject(held);
-    expect(decision.because.message).toBe('held by the override "o1" of anna: incident 4711; without it: no metric asks for another count');
-    expect(scaled(native(), 3, undefined, set({ hold: true })).decision).toMatchObject({ kind: "hold", failed: true });
+    expect(decision.because.message).toBe(
+      'held by the override "o1" of anna: incident 4711; without it: no metric asks for another count',
+    );
+    expect(scaled(native(), 3, undefined, set({ hold: true })).decision).toMatchObject({
+      kind: "hold",
+      failed: true,
+    });
   });
 
   it("holds and counts as failed while the schedule names a calendar that is not there, inside its windows and outside", () => {
     const inCalendar = { ...ALWAYS, minReplicas: 10, exceptFrom: "de" };
-    const outside = entry({ name: "night", timeZone: "Etc/UTC", from: "22:00", to: "23:00", minReplicas: 10, exceptFrom: "de" });
+    const outside = entry({
+      name: "night",
+      timeZone: "Etc/UTC",
+      from: "22:00",
+      to: "23:00",
+      minReplicas: 10,
+      exceptFrom: "de",
+    });
     for (const one of [inCalendar, outside]) {
       const { decision, count } = scaled(with_(native(), one), 3, 90);
-      expect(decision).toMatchObject({ kind: "hold", failed: true, because: { reason: "UnknownCalendar" } });
-      expect(decision.because.message).toContain('because spec.schedule[0].exceptFrom names "de" and there is no such calendar');
+      expect(decision).toMatchObject({
+        kind: "hold",
+        failed: true,
+        because: { reason: "UnknownCalendar" },
+      });
+      expect(decision.because.message).toContain(
+        'because spec.schedule[0].exceptFrom names "de" and there is no such calendar',
+      );
       expect(count).toBe(3);
     }
     expect(scaled(with_(native(), inCalendar), 12, 120).decision).toMatchObject({
@@ -111,7 +182,9 @@ describe("decide() within the bounds of a schedule or an override", () => {
       failed: true,
       because: { reason: "UnknownCalendar" },
     });
-    expect(scaled(with_(native(), inCalendar), 12, undefined).decision.because.message).toMatch(/there is no such calendar; without it: .*load/);
+    expect(scaled(with_(native(), inCalendar), 12, undefined).decision.because.message).toMatch(
+      /there is no such calendar; without it: .*load/,
+    );
     const stored = { overrides: [], calendars: [{ name: "de", days: [] }] };
     expect(scaled(with_(native(), inCalendar), 3, 90, stored).count).toBe(10);
     expect(scaled(with_(native(), { ...inCalendar, suspended: true }), 3, 90).count).toBe(9);
@@ -122,17 +195,48 @@ describe("decide() within the bounds of a schedule or an override", () => {
     expect(scaled(with_(native(), inCalendar), 3, 90, set({ min: 6, max: 6 })).count).toBe(6);
     expect(scaled(with_(native(), inCalendar), 3, 90, set({ min: 6 })).count).toBe(9);
     expect(scaled(with_(native(), inCalendar), 3, 90, set({ max: 6 })).count).toBe(3);
-    expect(scaled(with_(native(), inCalendar), 3, 90, set({ minFactorMilli: 2_000, max: 20 })).count).toBe(3);
-    expect(scaled(with_(native(), { ...ALWAYS, paused: true, exceptFrom: "de" }), 3, 90, set({ min: 6, max: 6 })).count).toBe(3);
+    expect(
+      scaled(with_(native(), inCalendar), 3, 90, set({ minFactorMilli: 2_000, max: 20 })).count,
+    ).toBe(3);
+    expect(
+      scaled(
+        with_(native(), { ...ALWAYS, paused: true, exceptFrom: "de" }),
+        3,
+        90,
+        set({ min: 6, max: 6 }),
+      ).count,
+    ).toBe(3);
   });
 
   it.each(["hpa", "watermark"] as const)("works the same with rules: %s", (rules) => {
     const block =
       rules === "hpa"
-        ? { hpa: { metrics: [{ type: "External", external: { metric: { name: "load" }, target: { type: "AverageValue", averageValue: "10" } } }] } }
+        ? {
+            hpa: {
+              metrics: [
+                {
+                  type: "External",
+                  external: {
+                    metric: { name: "load" },
+                    target: { type: "AverageValue", averageValue: "10" },
+                  },
+                },
+              ],
+            },
+          }
         : {
             watermark: {
-              metrics: [{ type: "External", external: { metricName: "load", metricSelector: {}, highWatermark: "10", lowWatermark: "8" } }],
+              metrics: [
+                {
+                  type: "External",
+                  external: {
+                    metricName: "load",
+                    metricSelector: {},
+                    highWatermark: "10",
+                    lowWatermark: "8",
+                  },
+                },
+              ],
             },
           };
     const spec = native({ rules, ...block });
@@ -143,7 +247,10 @@ describe("decide() within the bounds of a schedule or an override", () => {
 });
 
 const LIMITED = {
-  scaleUp: { policies: [{ type: "Pods", value: 3, periodSeconds: 60 }], forbiddenAfterEventSeconds: 300 },
+  scaleUp: {
+    policies: [{ type: "Pods", value: 3, periodSeconds: 60 }],
+    forbiddenAfterEventSeconds: 300,
+  },
   flapBudget: { reversals: 1, periodSeconds: 600 },
 };
 
@@ -156,7 +263,9 @@ describe("a scale that a floor has caused", () => {
     expect(windows.memory).toMatchObject({ scaleUps: [], scaleDowns: [] });
     expect(windows.status).not.toHaveProperty("lastScaleMs");
     expect(windows.status.desiredReplicas).toBe(10);
-    expect(sync(spec, { replicas: 10, values: { load: 500 }, windows, nowMs: NOON + 15_000 }).count).toBe(13);
+    expect(
+      sync(spec, { replicas: 10, values: { load: 500 }, windows, nowMs: NOON + 15_000 }).count,
+    ).toBe(13);
   });
 
   it("counts as much as the rules wanted of it", () => {
@@ -168,7 +277,9 @@ describe("a scale that a floor has caused", () => {
   it("counts the same when a later sync settles it", () => {
     const change = { from: 3, to: 10, ruled: 3, atMs: NOON, earliestMs: 0, eventId: "e1" };
     expect(withScale(NEW_WINDOWS, spec, change).memory).toEqual(NEW_WINDOWS.memory);
-    expect(withScale(NEW_WINDOWS, spec, { ...change, ruled: 5 }).memory.scaleUps).toMatchObject([{ change: 2 }]);
+    expect(withScale(NEW_WINDOWS, spec, { ...change, ruled: 5 }).memory.scaleUps).toMatchObject([
+      { change: 2 },
+    ]);
     expect(withScale(NEW_WINDOWS, spec, change).status.desiredReplicas).toBe(10);
   });
 });
@@ -179,18 +290,29 @@ const policies = fc.constantFrom(
   [{ type: "Percent", value: 50, periodSeconds: 30 }],
   [{ type: "Factor", value: "1.5", periodSeconds: 120 }],
 );
-/** Without `sustainSeconds` and cool-downs: with more pods the metrics ask for more only later, so that a breach begins later, and so does the cool-down after a scale that the rules wanted. */
-const rules = fc.record({ up: policies, stabilize: fc.constantFrom(0, 60), budget: fc.boolean() }).map(({ up, stabilize, budget }) => ({
-  scaleUp: { policies: up, stabilizationWindowSeconds: stabilize },
-  scaleDown: { selectPolicy: "Disabled" },
-  ...(budget && { flapBudget: { reversals: 1, periodSeconds: 600 } }),
-}));
+/**
+ * Without `sustainSeconds` and cool-downs: with more pods the metrics ask for more only later, so
+ * that a breach begins later, and so does the cool-down after a scale that the rules wanted.
+ */
+const rules = fc
+  .record({ up: policies, stabilize: fc.constantFrom(0, 60), budget: fc.boolean() })
+  .map(({ up, stabilize, budget }) => ({
+    scaleUp: { policies: up, stabilizationWindowSeconds: stabilize },
+    scaleDown: { selectPolicy: "Disabled" },
+    ...(budget && { flapBudget: { reversals: 1, periodSeconds: 600 } }),
+  }));
 
 const played = (spec: AutoscalerSpec, loads: readonly number[]): readonly number[] => {
   let state: AppliedSync | undefined;
   return loads.map((value, index) => {
     const windows = state?.windows ?? NEW_WINDOWS;
-    state = sync(spec, { replicas: state?.count ?? 2, values: { load: value }, nowMs: NOON + index * 15_000, windows, unstored: true });
+    state = sync(spec, {
+      replicas: state?.count ?? 2,
+      values: { load: value },
+      nowMs: NOON + index * 15_000,
+      windows,
+      unstored: true,
+    });
     return state.count;
   });
 };
@@ -215,8 +337,12 @@ describe("bounds in play", () => {
             fromMinute,
             toMinute: fromMinute + minutes,
           }));
-          const [without, withFloor] = [played(spec, loads), played(with_(spec, ...schedule), loads)];
-          for (const [index, count] of without.entries()) expect(withFloor[index]).toBeGreaterThanOrEqual(count);
+          const [without, withFloor] = [
+            played(spec, loads),
+            played(with_(spec, ...schedule), loads),
+          ];
+          for (const [index, count] of without.entries())
+            expect(withFloor[index]).toBeGreaterThanOrEqual(count);
         },
       ),
       runs(200),
@@ -224,7 +350,10 @@ describe("bounds in play", () => {
   });
 
   it("the windows never record what a bound forced: they are those of the same sync without it", () => {
-    const bounds = fc.record({ min: fc.integer({ min: 1, max: 60 }), max: fc.integer({ min: 1, max: 60 }) });
+    const bounds = fc.record({
+      min: fc.integer({ min: 1, max: 60 }),
+      max: fc.integer({ min: 1, max: 60 }),
+    });
     fc.assert(
       fc.property(anyDecideInput, bounds, (input, { min, max }) => {
         const { minReplicas, maxReplicas } = input.spec;
@@ -234,7 +363,13 @@ describe("bounds in play", () => {
         expect(bound.windows.memory).toEqual(free.windows.memory);
         expect(bound.metrics).toEqual(free.metrics);
         if (bound.kind === "hold" || bound.ruled !== bound.from) return;
-        const written = afterWrite({ spec: input.spec, decision: bound, outcome: { kind: "applied" }, atMs: NOON, eventId: "e" }).windows;
+        const written = afterWrite({
+          spec: input.spec,
+          decision: bound,
+          outcome: { kind: "applied" },
+          atMs: NOON,
+          eventId: "e",
+        }).windows;
         expect(written.memory).toEqual(bound.windows.memory);
         expect(written.status.lastScaleMs).toEqual(bound.windows.status.lastScaleMs);
       }),
@@ -251,7 +386,10 @@ describe("bounds in play", () => {
     fc.assert(
       fc.property(anyDecideInput, bounds, (input, drawn) => {
         const spec = with_(input.spec, { ...ALWAYS, minReplicas: drawn.entry });
-        const people = set({ ...(drawn.min !== null && { min: drawn.min }), ...(drawn.max !== null && { max: drawn.max }) });
+        const people = set({
+          ...(drawn.min !== null && { min: drawn.min }),
+          ...(drawn.max !== null && { max: drawn.max }),
+        });
         const decision = decide({ ...input, spec, setByPeople: people });
         if (decision.kind === "hold") return;
         const { min, max } = effectiveBounds(spec, people, input.nowMs);
@@ -264,10 +402,22 @@ describe("bounds in play", () => {
 
   it("any two ways of dividing time into syncs always end with the same bounds and the same count", () => {
     const at = fc.integer({ min: 0, max: 3_600 });
-    const spec = with_(native(), entry({ timeZone: "Etc/UTC", from: "12:30", to: "13:00", minReplicas: 20, rampInMs: 20 * 60_000 }));
+    const spec = with_(
+      native(),
+      entry({
+        timeZone: "Etc/UTC",
+        from: "12:30",
+        to: "13:00",
+        minReplicas: 20,
+        rampInMs: 20 * 60_000,
+      }),
+    );
     const lastOf = (times: readonly number[], last: number): number => {
       let state: AppliedSync | undefined;
-      for (const each of [...times.filter((time) => time < last).toSorted((one, other) => one - other), last]) {
+      for (const each of [
+        ...times.filter((time) => time < last).toSorted((one, other) => one - other),
+        last,
+      ]) {
         state = sync(spec, {
           replicas: state?.count ?? 2,
           values: { load: 30 },
@@ -279,9 +429,14 @@ describe("bounds in play", () => {
       return state?.count ?? Number.NaN;
     };
     fc.assert(
-      fc.property(fc.array(at, { maxLength: 6 }), fc.array(at, { maxLength: 6 }), at, (one, other, last) => {
-        expect(lastOf(one, last)).toBe(lastOf(other, last));
-      }),
+      fc.property(
+        fc.array(at, { maxLength: 6 }),
+        fc.array(at, { maxLength: 6 }),
+        at,
+        (one, other, last) => {
+          expect(lastOf(one, last)).toBe(lastOf(other, last));
+        },
+      ),
     );
   });
 });

@@ -5,7 +5,14 @@ import { decisions, loadFor, loadManifest, loop } from "../loop.ts";
 import { runs } from "../../runs.ts";
 
 /** Counts after each sync, once a minute, with these recommendations; the last one goes on. */
-const counts = (constraints: object, replicas: number, recommended: readonly number[], syncs: number, killed: boolean, spec: object = {}) =>
+const counts = (
+  constraints: object,
+  replicas: number,
+  recommended: readonly number[],
+  syncs: number,
+  killed: boolean,
+  spec: object = {},
+) =>
   loop(loadManifest({ constraints, ...spec }), syncs, {
     replicas,
     killed,
@@ -13,16 +20,20 @@ const counts = (constraints: object, replicas: number, recommended: readonly num
     see: (sync) => loadFor(recommended[Math.min(sync, recommended.length - 1)] ?? 0),
   });
 
-const warnings = (constraints: object) => admitOrThrow({ document: loadManifest({ constraints }), where: "the manifest" }).warnings;
+const warnings = (constraints: object) =>
+  admitOrThrow({ document: loadManifest({ constraints }), where: "the manifest" }).warnings;
 
-const changes = (all: readonly number[]): readonly number[] => all.filter((count, at) => count !== all[at - 1]);
+const changes = (all: readonly number[]): readonly number[] =>
+  all.filter((count, at) => count !== all[at - 1]);
 
 describe.each([
   ["in one process", false],
   ["killed between any two syncs", true],
 ])("the stories of the constraints block (proposals.md §3), %s", (_, killed) => {
   it("story 1, as fast as possible: percent 900 goes 1, 10, 100, 1000", () => {
-    expect(counts({ scaleUp: { rate: { percent: 900 } } }, 1, [1000], 3, killed)).toEqual([10, 100, 1000]);
+    expect(counts({ scaleUp: { rate: { percent: 900 } } }, 1, [1000], 3, killed)).toEqual([
+      10, 100, 1000,
+    ]);
   });
 
   it("story 1 in the short form, without the rate", () => {
@@ -47,7 +58,10 @@ describe.each([
   });
 
   it("a rate upwards does not get back what was removed inside its period", () => {
-    const up = { scaleUp: { pods: 2, percent: 0, periodSeconds: 600 }, scaleDown: { delaySeconds: 0 } };
+    const up = {
+      scaleUp: { pods: 2, percent: 0, periodSeconds: 600 },
+      scaleDown: { delaySeconds: 0 },
+    };
     // 20 to 5, all at once; then two pods in ten minutes, although fifteen were removed in them.
     expect(counts(up, 20, [5, 20], 13, killed)).toEqual([5, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 9, 9]);
   });
@@ -59,16 +73,23 @@ describe.each([
   it("story 3 as the document writes it: the default percentage is the larger one, 1, 2, 4, 8, with a warning that shows the fix", () => {
     expect(counts({ scaleUp: { pods: 1 } }, 1, [100], 3, killed)).toEqual([2, 4, 8]);
     expect(warnings({ scaleUp: { pods: 1 } })).toEqual([
-      expect.objectContaining({ field: "spec.constraints.scaleUp.percent", fix: expect.stringContaining("percent: 0") }),
+      expect.objectContaining({
+        field: "spec.constraints.scaleUp.percent",
+        fix: expect.stringContaining("percent: 0"),
+      }),
     ]);
   });
 
   it("story 4, never down: percent 0 and pods 0 hold whatever is recommended", () => {
-    expect(changes(counts({ scaleDown: { percent: 0, pods: 0 } }, 40, [1], 60, killed))).toEqual([40]);
+    expect(changes(counts({ scaleDown: { percent: 0, pods: 0 } }, 40, [1], 60, killed))).toEqual([
+      40,
+    ]);
   });
 
   it("story 4 still goes down to maxReplicas", () => {
-    expect(counts({ scaleDown: { percent: 0, pods: 0 } }, 40, [1], 3, killed, { maxReplicas: 30 })).toEqual([30, 30, 30]);
+    expect(
+      counts({ scaleDown: { percent: 0, pods: 0 } }, 40, [1], 3, killed, { maxReplicas: 30 }),
+    ).toEqual([30, 30, 30]);
   });
 
   it("story 5, delay: ten minutes of recommendations hold the count, then the highest of them counts", () => {
@@ -79,7 +100,9 @@ describe.each([
 
   it("story 5 with the delay beside the directions", () => {
     const recommended = [10, 9, 8, 9, 9, 8, 9, 8, 9, 8, 7];
-    expect(counts({ scaleDown: { pods: 5 }, delaySeconds: 600 }, 10, recommended, 11, killed).at(-1)).toBe(9);
+    expect(
+      counts({ scaleDown: { pods: 5 }, delaySeconds: 600 }, 10, recommended, 11, killed).at(-1),
+    ).toBe(9);
   });
 
   it("the largest constraint: the defaults take one replica to 20 by 5 and 10", () => {
@@ -96,7 +119,9 @@ describe.each([
   });
 
   it("the more careful of two downward rates wins", () => {
-    expect(counts({ scaleDown: { pods: 1, percent: 50, delaySeconds: 0 } }, 100, [1], 3, killed)).toEqual([99, 98, 97]);
+    expect(
+      counts({ scaleDown: { pods: 1, percent: 50, delaySeconds: 0 } }, 100, [1], 3, killed),
+    ).toEqual([99, 98, 97]);
   });
 
   it("rates count what really happened: no second pod within the minute of the first", () => {
@@ -113,20 +138,39 @@ describe.each([
 
 describe("a rate of the constraints block", () => {
   it("never lets more pods come, or go, inside one period than it says, whatever the other direction did and however irregular the syncs are", () => {
-    const syncs = fc.array(fc.record({ gapSeconds: fc.constantFrom(5, 15, 37, 60, 299, 300), load: fc.integer({ min: 1, max: 60 }) }), {
-      minLength: 2,
-      maxLength: 40,
+    const syncs = fc.array(
+      fc.record({
+        gapSeconds: fc.constantFrom(5, 15, 37, 60, 299, 300),
+        load: fc.integer({ min: 1, max: 60 }),
+      }),
+      {
+        minLength: 2,
+        maxLength: 40,
+      },
+    );
+    const rate = fc.record({
+      pods: fc.integer({ min: 1, max: 9 }),
+      periodSeconds: fc.constantFrom(60, 300),
     });
-    const rate = fc.record({ pods: fc.integer({ min: 1, max: 9 }), periodSeconds: fc.constantFrom(60, 300) });
     fc.assert(
       fc.property(syncs, rate, rate, (steps, up, down) => {
-        const constraints = { scaleUp: { ...up, percent: 0 }, scaleDown: { ...down, delaySeconds: 0 } };
+        const constraints = {
+          scaleUp: { ...up, percent: 0 },
+          scaleDown: { ...down, delaySeconds: 0 },
+        };
         const all = followed(loadManifest({ constraints }), 30, steps);
         return [
           { own: all.filter(({ from, to }) => to > from), rate: up },
           { own: all.filter(({ from, to }) => to < from), rate: down },
         ].every(({ own, rate: { pods, periodSeconds } }) =>
-          own.every(({ atMs }) => podsOf(own.filter((other) => other.atMs <= atMs && other.atMs > atMs - periodSeconds * 1000)) <= pods),
+          own.every(
+            ({ atMs }) =>
+              podsOf(
+                own.filter(
+                  (other) => other.atMs <= atMs && other.atMs > atMs - periodSeconds * 1000,
+                ),
+              ) <= pods,
+          ),
         );
       }),
       runs(100),
@@ -138,7 +182,11 @@ const podsOf = (scales: readonly { readonly from: number; readonly to: number }[
   scales.reduce((sum, { from, to }) => sum + Math.abs(to - from), 0);
 
 /** Every scale of one autoscaler, with its time. */
-const followed = (manifest: unknown, replicas: number, steps: readonly { readonly gapSeconds: number; readonly load: number }[]) => {
+const followed = (
+  manifest: unknown,
+  replicas: number,
+  steps: readonly { readonly gapSeconds: number; readonly load: number }[],
+) => {
   let atMs = 0;
   const times = steps.map(({ gapSeconds }) => {
     atMs += gapSeconds * 1000;
@@ -151,5 +199,9 @@ const followed = (manifest: unknown, replicas: number, steps: readonly { readonl
     atMs: (sync) => times[sync] ?? 0,
     see: (sync) => loadFor(steps[sync]?.load ?? 1),
   });
-  return made.flatMap((decision, sync) => (decision.kind === "scale" ? [{ from: decision.from, to: decision.to, atMs: times[sync] ?? 0 }] : []));
+  return made.flatMap((decision, sync) =>
+    decision.kind === "scale"
+      ? [{ from: decision.from, to: decision.to, atMs: times[sync] ?? 0 }]
+      : [],
+  );
 };

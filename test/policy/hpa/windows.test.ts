@@ -6,7 +6,10 @@ import { NOON } from "../../noon.ts";
 import { hpa } from "../multi-threshold/world.ts";
 import { specOf } from "../spec-of.ts";
 
-const EXTERNAL = { type: "External", external: { metric: { name: "load" }, target: { type: "AverageValue", averageValue: "1" } } };
+const EXTERNAL = {
+  type: "External",
+  external: { metric: { name: "load" }, target: { type: "AverageValue", averageValue: "1" } },
+};
 const moment = { settings: DEFAULT_SETTINGS, nowMs: NOON, count: 3 };
 
 describe("the windows of an autoscaler that was never decided", () => {
@@ -20,40 +23,78 @@ describe("the windows of an autoscaler that was never decided", () => {
 
   it("hold nothing; with behavior both ways have one, and nothing counts for any policy yet", () => {
     const policies = [{ type: "Pods", value: 2, periodSeconds: 60 }];
-    const behavior = { scaleUp: { stabilizationWindowSeconds: 30, policies }, scaleDown: { selectPolicy: "Disabled" } };
-    expect(windowStates(specOf(hpa({ metrics: [EXTERNAL], behavior })), NEW_WINDOWS, moment)).toMatchObject({
+    const behavior = {
+      scaleUp: { stabilizationWindowSeconds: 30, policies },
+      scaleDown: { selectPolicy: "Disabled" },
+    };
+    expect(
+      windowStates(specOf(hpa({ metrics: [EXTERNAL], behavior })), NEW_WINDOWS, moment),
+    ).toMatchObject({
       recommendations: [],
       stabilization: [
         { direction: "scaleUp", windowMs: 30_000 },
         { direction: "scaleDown", windowMs: 300_000 },
       ],
-      rates: [{ direction: "scaleUp", type: "Pods", value: 2, periodSeconds: 60, limiting: [], giving: [] }],
+      rates: [
+        {
+          direction: "scaleUp",
+          type: "Pods",
+          value: 2,
+          periodSeconds: 60,
+          limiting: [],
+          giving: [],
+        },
+      ],
     });
   });
 });
 
 describe("the windows of an HPA", () => {
-  const at = (replicas: number, secondsAgo: number) => ({ replicas, firstMs: NOON - secondsAgo * 1000, lastMs: NOON - secondsAgo * 1000 });
-  const scaled = (change: number, secondsAgo: number) => ({ change, atMs: NOON - secondsAgo * 1000 });
+  const at = (replicas: number, secondsAgo: number) => ({
+    replicas,
+    firstMs: NOON - secondsAgo * 1000,
+    lastMs: NOON - secondsAgo * 1000,
+  });
+  const scaled = (change: number, secondsAgo: number) => ({
+    change,
+    atMs: NOON - secondsAgo * 1000,
+  });
   const windows: Windows = {
     ...NEW_WINDOWS,
-    memory: { recommendations: [at(7, 40), at(3, 15)], scaleUps: [scaled(2, 70), scaled(1, 20)], scaleDowns: [scaled(4, 10)] },
+    memory: {
+      recommendations: [at(7, 40), at(3, 15)],
+      scaleUps: [scaled(2, 70), scaled(1, 20)],
+      scaleDowns: [scaled(4, 10)],
+    },
   };
 
   it("show what is remembered, and the recommendation that holds the way down until it has left (hpa.md 3.8.1)", () => {
-    expect(windowStates(specOf(hpa({ metrics: [EXTERNAL] })), windows, { ...moment, count: 7 })).toEqual({
+    expect(
+      windowStates(specOf(hpa({ metrics: [EXTERNAL] })), windows, { ...moment, count: 7 }),
+    ).toEqual({
       recommendations: windows.memory.recommendations,
-      stabilization: [{ direction: "scaleDown", windowMs: 300_000, held: { direction: "down", replicas: 7, untilMs: NOON + 260_000 } }],
+      stabilization: [
+        {
+          direction: "scaleDown",
+          windowMs: 300_000,
+          held: { direction: "down", replicas: 7, untilMs: NOON + 260_000 },
+        },
+      ],
       rates: [],
     });
   });
 
   it("show for each policy the scales that use its limit up, and those of the other direction that give room (hpa.md 3.8.4)", () => {
     const policies = [{ type: "Pods", value: 2, periodSeconds: 60 }];
-    const behavior = { scaleUp: { policies }, scaleDown: { policies: [{ type: "Percent", value: 50, periodSeconds: 15 }] } };
+    const behavior = {
+      scaleUp: { policies },
+      scaleDown: { policies: [{ type: "Percent", value: 50, periodSeconds: 15 }] },
+    };
     const policy = { countedChanges: undefined, value: 2, type: "Pods", periodSeconds: 60 };
     const down = { change: 4, atMs: NOON - 10_000 };
-    expect(windowStates(specOf(hpa({ metrics: [EXTERNAL], behavior })), windows, moment).rates).toEqual([
+    expect(
+      windowStates(specOf(hpa({ metrics: [EXTERNAL], behavior })), windows, moment).rates,
+    ).toEqual([
       {
         ...policy,
         direction: "scaleUp",
@@ -73,9 +114,18 @@ describe("the windows of an HPA", () => {
   });
 
   it("are no stabilization where all metrics have watermarks and there is no behavior (proposals.md §5)", () => {
-    const marked = { type: "Pods", pods: { metric: { name: "jobs" }, highWatermark: "10", lowWatermark: "5" } };
-    const specs = [{ metrics: [marked] }, { metrics: [marked, EXTERNAL] }, { metrics: [marked], behavior: {} }].map((fields) => specOf(hpa(fields)));
-    const lengths = specs.map((spec) => windowStates(spec, windows, moment).stabilization.map(({ windowMs }) => windowMs));
+    const marked = {
+      type: "Pods",
+      pods: { metric: { name: "jobs" }, highWatermark: "10", lowWatermark: "5" },
+    };
+    const specs = [
+      { metrics: [marked] },
+      { metrics: [marked, EXTERNAL] },
+      { metrics: [marked], behavior: {} },
+    ].map((fields) => specOf(hpa(fields)));
+    const lengths = specs.map((spec) =>
+      windowStates(spec, windows, moment).stabilization.map(({ windowMs }) => windowMs),
+    );
     expect(lengths).toEqual([[], [300_000], [0, 300_000]]);
   });
 });

@@ -27,7 +27,9 @@ const measured = (metric: HpaMetric, { pods = readyPods(4), usages }: Seen) =>
     statusReplicas: 4,
     podSelector: [{ key: "app", operator: "=", values: ["web"] }],
     pods,
-    answers: answersOf({ resource: usages ? { kind: "answered", items: labelIndex(usages) } : NO_METRICS }),
+    answers: answersOf({
+      resource: usages ? { kind: "answered", items: labelIndex(usages) } : NO_METRICS,
+    }),
     tolerance: { up: 0, down: 0 },
     readiness: { nowMs: 0, cpuInitializationPeriodMs: 0, initialReadinessDelayMs: 0 },
   });
@@ -36,8 +38,15 @@ const usagesOf = (count: number, milli: bigint): readonly PodMetrics[] =>
 
 describe("the CPU of pods against two watermarks (proposals.md §5)", () => {
   it("is the sum over the pods of the target, and of no others", () => {
-    const usages = [...usagesOf(4, 10n), podUsage("proxy-0", { cpu: 900n }, { labels: { app: "proxy" } })];
-    expect(measured(CPU, { usages })).toMatchObject({ kind: "measured", value: "40m", proposal: 1 });
+    const usages = [
+      ...usagesOf(4, 10n),
+      podUsage("proxy-0", { cpu: 900n }, { labels: { app: "proxy" } }),
+    ];
+    expect(measured(CPU, { usages })).toMatchObject({
+      kind: "measured",
+      value: "40m",
+      proposal: 1,
+    });
   });
 
   it("is that of one container where the metric names one", () => {
@@ -55,23 +64,52 @@ describe("the CPU of pods against two watermarks (proposals.md §5)", () => {
     ["does not run yet", { phase: "Pending" }, 1],
     ["has ended", { phase: "Succeeded" }, 1],
     ["is being deleted", { deleting: true }, 1],
-  ])("lets nothing shrink while a pod without a sample %s: the count is %3$i", (_, more, proposal) => {
-    const pods = [...readyPods(3), readyPod("web-3", 100n, more)];
-    for (const metric of [CPU, CPU_OF_APP]) expect(measured(metric, { pods, usages: usagesOf(3, 10n) })).toMatchObject({ value: "30m", proposal });
-  });
+  ])(
+    "lets nothing shrink while a pod without a sample %s: the count is %3$i",
+    (_, more, proposal) => {
+      const pods = [...readyPods(3), readyPod("web-3", 100n, more)];
+      for (const metric of [CPU, CPU_OF_APP])
+        expect(measured(metric, { pods, usages: usagesOf(3, 10n) })).toMatchObject({
+          value: "30m",
+          proposal,
+        });
+    },
+  );
 
   it("is that of other pods where the metric has a selector of its own; none of them is known to be missing", () => {
-    const usages = [...usagesOf(2, 500n), podUsage("proxy-0", { cpu: 50n }, { labels: { app: "proxy" } })];
+    const usages = [
+      ...usagesOf(2, 500n),
+      podUsage("proxy-0", { cpu: 50n }, { labels: { app: "proxy" } }),
+    ];
     expect(measured(CPU_OF_PROXIES, { usages })).toMatchObject({ value: "50m", proposal: 2 });
   });
 
   it.each<[string, HpaMetric, Seen, string]>([
-    ["its selector cannot be read", { ...CPU, selector: UNREADABLE }, { usages: usagesOf(4, 10n) }, '"Sort" is not a valid label selector operator'],
-    ["there is no answer", CPU, {}, "unable to fetch metrics from resource metrics API: no metrics"],
-    ["no pod has the resource", { ...CPU, name: "memory" }, { usages: usagesOf(4, 10n) }, "no pod gave a sample"],
+    [
+      "its selector cannot be read",
+      { ...CPU, selector: UNREADABLE },
+      { usages: usagesOf(4, 10n) },
+      '"Sort" is not a valid label selector operator',
+    ],
+    [
+      "there is no answer",
+      CPU,
+      {},
+      "unable to fetch metrics from resource metrics API: no metrics",
+    ],
+    [
+      "no pod has the resource",
+      { ...CPU, name: "memory" },
+      { usages: usagesOf(4, 10n) },
+      "no pod gave a sample",
+    ],
   ])("fails where %s", (_, metric, seen, message) => {
     const name = `${metric.type === "Resource" ? metric.name : ""} resource`;
-    expect(measured(metric, seen)).toMatchObject({ kind: "failed", reason: "FailedGetResourceMetric", message: `failed to get ${name}: ${message}` });
+    expect(measured(metric, seen)).toMatchObject({
+      kind: "failed",
+      reason: "FailedGetResourceMetric",
+      message: `failed to get ${name}: ${message}`,
+    });
   });
 });
 

@@ -19,7 +19,12 @@ export const hpa = (spec: Readonly<Record<string, unknown>>, apiVersion = "autos
   apiVersion,
   kind: "HorizontalPodAutoscaler",
   metadata: { name: "web", namespace: "shop" },
-  spec: { scaleTargetRef: { apiVersion: "apps/v1", kind: "Deployment", name: "web" }, minReplicas: 1, maxReplicas: 100, ...spec },
+  spec: {
+    scaleTargetRef: { apiVersion: "apps/v1", kind: "Deployment", name: "web" },
+    minReplicas: 1,
+    maxReplicas: 100,
+    ...spec,
+  },
 });
 
 export const faults = (manifest: unknown): readonly string[] => {
@@ -45,35 +50,62 @@ export interface Life {
 }
 
 /** The counts after each sync, every PUT applied at once. */
-export const counts = (spec: AutoscalerSpec, { replicas, windows = NEW_WINDOWS, settings }: Life, steps: readonly Step[]): readonly number[] => {
+export const counts = (
+  spec: AutoscalerSpec,
+  { replicas, windows = NEW_WINDOWS, settings }: Life,
+  steps: readonly Step[],
+): readonly number[] => {
   let state: Pick<AppliedSync, "count" | "windows"> = { count: replicas, windows };
   return steps.map((step) => {
-    state = appliedSync(state.count, partsOf(spec, state.count, step, { windows: state.windows, ...(settings && { settings }) }));
+    state = appliedSync(
+      state.count,
+      partsOf(spec, state.count, step, { windows: state.windows, ...(settings && { settings }) }),
+    );
     return state.count;
   });
 };
 
-export const decisionOf = (spec: AutoscalerSpec, count: number, step: Step, more: Partial<SyncParts>): Decision =>
-  decide(decideInput(partsOf(spec, count, step, more)));
+export const decisionOf = (
+  spec: AutoscalerSpec,
+  count: number,
+  step: Step,
+  more: Partial<SyncParts>,
+): Decision => decide(decideInput(partsOf(spec, count, step, more)));
 
-const partsOf = (spec: AutoscalerSpec, count: number, step: Step, more: Partial<SyncParts>): SyncParts => ({
+const partsOf = (
+  spec: AutoscalerSpec,
+  count: number,
+  step: Step,
+  more: Partial<SyncParts>,
+): SyncParts => ({
   spec,
   observation: observed(spec, count, step),
   nowMs: NOON + step.at * 1000,
   ...more,
 });
 
-const observed = (spec: AutoscalerSpec, count: number, { value, perPod = 0, silent = 0, at }: Step): Observation => {
+const observed = (
+  spec: AutoscalerSpec,
+  count: number,
+  { value, perPod = 0, silent = 0, at }: Step,
+): Observation => {
   const scale = scaleRead(count);
   const asked = askedOf(questions(spec, "shop", scale));
   const times = { timestampMs: NOON + at * 1000, windowMs: 60_000 };
   const pods = podsOf(count).all;
   const heard = pods.slice(silent).map(({ name }) => name);
   const milli = value === undefined ? undefined : BigInt(Math.round(value * 1000));
-  const external: Answer<readonly MetricValue[]> = milli === undefined ? NO_METRICS : { kind: "answered", items: [{ milli, timestampMs: NOON }] };
+  const external: Answer<readonly MetricValue[]> =
+    milli === undefined ? NO_METRICS : { kind: "answered", items: [{ milli, timestampMs: NOON }] };
   const custom = (query: Pick<CustomQuery, "for">): Answer<readonly MetricValue[]> => {
-    if (query.for === "pods") return { kind: "answered", items: heard.map((describes) => ({ describes, milli: BigInt(perPod * 1000), ...times })) };
-    return milli === undefined ? NO_METRICS : { kind: "answered", items: [{ describes: "front", milli, ...times }] };
+    if (query.for === "pods")
+      return {
+        kind: "answered",
+        items: heard.map((describes) => ({ describes, milli: BigInt(perPod * 1000), ...times })),
+      };
+    return milli === undefined
+      ? NO_METRICS
+      : { kind: "answered", items: [{ describes: "front", milli, ...times }] };
   };
   return observationOf({
     scale,
@@ -81,7 +113,10 @@ const observed = (spec: AutoscalerSpec, count: number, { value, perPod = 0, sile
     answers: {
       external: new Map(asked.external.map((query) => [queryKey(query), external])),
       custom: new Map(asked.custom.map((query) => [queryKey(query), custom(query)])),
-      resource: { kind: "answered", items: labelIndex(heard.map((name) => podUsage(name, { cpu: BigInt(perPod) }, times))) },
+      resource: {
+        kind: "answered",
+        items: labelIndex(heard.map((name) => podUsage(name, { cpu: BigInt(perPod) }, times))),
+      },
     },
   });
 };

@@ -6,44 +6,84 @@ import { counts, LOAD, native, scaledBefore, sync } from "./world.ts";
 const HPA = native({
   rules: "hpa",
   hpa: {
-    metrics: [{ type: "External", external: { metric: { name: "load" }, target: { type: "AverageValue", averageValue: "10" } } }],
+    metrics: [
+      {
+        type: "External",
+        external: {
+          metric: { name: "load" },
+          target: { type: "AverageValue", averageValue: "10" },
+        },
+      },
+    ],
     behavior: { scaleDown: { stabilizationWindowSeconds: 60 } },
   },
 });
 const WATERMARK = native({
   rules: "watermark",
-  watermark: { metrics: [{ type: "External", external: { metricName: "load", metricSelector: {}, highWatermark: 10, lowWatermark: 5 } }] },
+  watermark: {
+    metrics: [
+      {
+        type: "External",
+        external: { metricName: "load", metricSelector: {}, highWatermark: 10, lowWatermark: 5 },
+      },
+    ],
+  },
 });
 
 /** The count that a spec gives at noon plus seconds, on the windows of another one. */
-const later = (spec: ReturnType<typeof native>, windows: Windows, load: number, seconds: number, replicas = 9) =>
-  sync(spec, { replicas, values: { load }, windows, nowMs: NOON + seconds * 1000 });
+const later = (
+  spec: ReturnType<typeof native>,
+  windows: Windows,
+  load: number,
+  seconds: number,
+  replicas = 9,
+) => sync(spec, { replicas, values: { load }, windows, nowMs: NOON + seconds * 1000 });
 
 describe("an autoscaler edited from other rules to native", () => {
   it("keeps the recommendations that its stabilization looks at", () => {
     const { windows } = later(HPA, NEW_WINDOWS, 90, 0);
     const spec = native({ scaleDown: { stabilizationWindowSeconds: 60 } });
-    expect([later(spec, windows, 20, 59).count, later(spec, windows, 20, 60).count]).toEqual([9, 2]);
+    expect([later(spec, windows, 20, 59).count, later(spec, windows, 20, 60).count]).toEqual([
+      9, 2,
+    ]);
   });
 
   it("keeps the scale events that its policies and flap budget count", () => {
     const policies = [{ type: "Pods", value: 4, periodSeconds: 60 }];
-    expect(later(native({ scaleUp: { policies } }), scaledBefore(HPA, 10, 6, 9), 400, 0).count).toBe(10);
-    const flapping = scaledBefore(HPA, 4, 2, 9, scaledBefore(HPA, 8, 9, 2, scaledBefore(HPA, 12, 2, 9)));
-    expect(later(native({ flapBudget: { reversals: 2, periodSeconds: 600 } }), flapping, 20, 0).decision.because.reason).toBe("FlapBudget");
+    expect(
+      later(native({ scaleUp: { policies } }), scaledBefore(HPA, 10, 6, 9), 400, 0).count,
+    ).toBe(10);
+    const flapping = scaledBefore(
+      HPA,
+      4,
+      2,
+      9,
+      scaledBefore(HPA, 8, 9, 2, scaledBefore(HPA, 12, 2, 9)),
+    );
+    expect(
+      later(native({ flapBudget: { reversals: 2, periodSeconds: 600 } }), flapping, 20, 0).decision
+        .because.reason,
+    ).toBe("FlapBudget");
   });
 
   it("keeps the last scale that its forbidden windows look at", () => {
     const spec = native({ scaleDown: { forbiddenAfterEventSeconds: 60 } });
     for (const before of [HPA, WATERMARK]) {
       const windows = scaledBefore(before, 0, 4, 9);
-      expect([later(spec, windows, 20, 59).count, later(spec, windows, 20, 60).count]).toEqual([9, 2]);
+      expect([later(spec, windows, 20, 59).count, later(spec, windows, 20, 60).count]).toEqual([
+        9, 2,
+      ]);
     }
   });
 
   it("has no scale events of a watermark for its policies", () =>
     expect(
-      later(native({ scaleUp: { policies: [{ type: "Pods", value: 4, periodSeconds: 60 }] } }), scaledBefore(WATERMARK, 10, 6, 9), 400, 0).count,
+      later(
+        native({ scaleUp: { policies: [{ type: "Pods", value: 4, periodSeconds: 60 }] } }),
+        scaledBefore(WATERMARK, 10, 6, 9),
+        400,
+        0,
+      ).count,
     ).toBe(13));
 });
 

@@ -13,7 +13,9 @@ const spec = native();
 const read = scaleRead(5);
 
 const decideOn = (scale: ScaleReading, others: Observation["others"] = []) =>
-  decide(decideInput({ spec, observation: observationOf({ scale, pods: [pod("web-0")], others }) }));
+  decide(
+    decideInput({ spec, observation: observationOf({ scale, pods: [pod("web-0")], others }) }),
+  );
 
 describe("the native rules hold", () => {
   it.each([
@@ -24,7 +26,13 @@ describe("the native rules hold", () => {
       "FailedGetScale",
       "the scale of the target cannot be read: gone",
     ],
-    ["without a selector", { ...read, selector: "" }, [], "InvalidSelector", "the scale of the target carries no selector"],
+    [
+      "without a selector",
+      { ...read, selector: "" },
+      [],
+      "InvalidSelector",
+      "the scale of the target carries no selector",
+    ],
     [
       "on pods of two autoscalers",
       read,
@@ -56,15 +64,26 @@ describe("a write by the native rules", () => {
     const written = afterWrite({ ...report, outcome: { kind: "refused", message: "no" } });
     expect(written.windows.memory).toEqual(report.decision.windows.memory);
     expect(written.windows.status.lastScaleMs).toBeUndefined();
-    expect(written.windows.status.conditions[0]).toMatchObject({ type: "AbleToScale", status: "False", reason: "FailedUpdateScale" });
-    expect(written.events.at(-1)).toEqual({ type: "Warning", reason: "FailedRescale", message: "New size: 9; reason: load above target; error: no" });
+    expect(written.windows.status.conditions[0]).toMatchObject({
+      type: "AbleToScale",
+      status: "False",
+      reason: "FailedUpdateScale",
+    });
+    expect(written.events.at(-1)).toEqual({
+      type: "Warning",
+      reason: "FailedRescale",
+      message: "New size: 9; reason: load above target; error: no",
+    });
   });
 
-  it.each([{ kind: "applied" }, { kind: "unknown", message: "?" }] as const)("counts when it is $kind", (outcome) => {
-    const { windows } = afterWrite({ ...reported(), outcome });
-    expect(windows.status).toMatchObject({ desiredReplicas: 9, lastScaleMs: NOON + 500 });
-    expect(windows.memory.scaleUps).toEqual([{ change: 4, atMs: NOON + 500, eventId: "e" }]);
-  });
+  it.each([{ kind: "applied" }, { kind: "unknown", message: "?" }] as const)(
+    "counts when it is $kind",
+    (outcome) => {
+      const { windows } = afterWrite({ ...reported(), outcome });
+      expect(windows.status).toMatchObject({ desiredReplicas: 9, lastScaleMs: NOON + 500 });
+      expect(windows.memory.scaleUps).toEqual([{ change: 4, atMs: NOON + 500, eventId: "e" }]);
+    },
+  );
 
   it("settled twice counts once, and settled late never moves the last scale back", () => {
     const { windows } = afterWrite({ ...reported(), outcome: { kind: "applied" } });

@@ -12,9 +12,30 @@ const PLAIN = { noNullPrototype: true } as const;
 
 const seconds = fc.constantFrom(0, 15, 30, 60, 300);
 const policy = fc.oneof(
-  fc.record({ type: fc.constant("Pods"), value: fc.integer({ min: 1, max: 20 }), periodSeconds: fc.constantFrom(15, 60, 600) }, PLAIN),
-  fc.record({ type: fc.constant("Percent"), value: fc.integer({ min: 1, max: 200 }), periodSeconds: fc.constantFrom(15, 60, 600) }, PLAIN),
-  fc.record({ type: fc.constant("Factor"), value: fc.constantFrom("1.1", "1.5", "3"), periodSeconds: fc.constantFrom(15, 60, 600) }, PLAIN),
+  fc.record(
+    {
+      type: fc.constant("Pods"),
+      value: fc.integer({ min: 1, max: 20 }),
+      periodSeconds: fc.constantFrom(15, 60, 600),
+    },
+    PLAIN,
+  ),
+  fc.record(
+    {
+      type: fc.constant("Percent"),
+      value: fc.integer({ min: 1, max: 200 }),
+      periodSeconds: fc.constantFrom(15, 60, 600),
+    },
+    PLAIN,
+  ),
+  fc.record(
+    {
+      type: fc.constant("Factor"),
+      value: fc.constantFrom("1.1", "1.5", "3"),
+      periodSeconds: fc.constantFrom(15, 60, 600),
+    },
+    PLAIN,
+  ),
 );
 const rules = fc.record(
   {
@@ -31,7 +52,13 @@ const rules = fc.record(
 );
 
 const level = fc.oneof(
-  fc.record({ target: fc.integer({ min: 1, max: 50 }), tolerance: fc.constantFrom({}, { up: "0", down: "0" }, { up: "0.5", down: "0.2" }) }, PLAIN),
+  fc.record(
+    {
+      target: fc.integer({ min: 1, max: 50 }),
+      tolerance: fc.constantFrom({}, { up: "0", down: "0" }, { up: "0.5", down: "0.2" }),
+    },
+    PLAIN,
+  ),
   fc
     .record({ low: fc.integer({ min: 1, max: 20 }), width: fc.integer({ min: 0, max: 30 }) }, PLAIN)
     .map(({ low, width }) => ({ watermarks: { low, high: low + width } })),
@@ -43,7 +70,11 @@ const metric = (name: string) =>
         level,
         measure: fc.constantFrom("Average", "Total"),
         scaleUpOnly: fc.boolean(),
-        onMissing: fc.constantFrom({}, { action: "scaleUpOnly" }, { action: "fallback", replicas: 5, afterSeconds: 30 }),
+        onMissing: fc.constantFrom(
+          {},
+          { action: "scaleUpOnly" },
+          { action: "fallback", replicas: 5, afterSeconds: 30 },
+        ),
         activation: fc.constantFrom(undefined, 0, 10),
       },
       PLAIN,
@@ -66,9 +97,15 @@ const spec = fc
       b: metric("b"),
       scaleUp: rules,
       scaleDown: rules,
-      flapBudget: fc.option(fc.record({ reversals: fc.integer({ min: 1, max: 3 }), periodSeconds: fc.constantFrom(60, 600) }, PLAIN), {
-        nil: undefined,
-      }),
+      flapBudget: fc.option(
+        fc.record(
+          { reversals: fc.integer({ min: 1, max: 3 }), periodSeconds: fc.constantFrom(60, 600) },
+          PLAIN,
+        ),
+        {
+          nil: undefined,
+        },
+      ),
       idle: fc.boolean(),
     },
     PLAIN,
@@ -87,8 +124,13 @@ const value = fc.oneof(
   { weight: 1, arbitrary: fc.constantFrom(-5, 0, 1e12, 9e15 / 1000) },
   { weight: 2, arbitrary: fc.constant(undefined) },
 );
-const values = fc.record({ a: value, b: value }, PLAIN).map(({ a, b }) => ({ ...(a !== undefined && { a }), ...(b !== undefined && { b }) }));
-const story = fc.array(fc.record({ seen: values, afterSeconds: fc.constantFrom(15, 15, 60, 400) }, PLAIN), { minLength: 1, maxLength: 8 });
+const values = fc
+  .record({ a: value, b: value }, PLAIN)
+  .map(({ a, b }) => ({ ...(a !== undefined && { a }), ...(b !== undefined && { b }) }));
+const story = fc.array(
+  fc.record({ seen: values, afterSeconds: fc.constantFrom(15, 15, 60, 400) }, PLAIN),
+  { minLength: 1, maxLength: 8 },
+);
 
 interface Told extends AppliedSync {
   readonly from: number;
@@ -107,7 +149,13 @@ const play = (
   return steps.map(({ seen, afterSeconds }) => {
     nowMs += afterSeconds * 1000;
     const before = windows;
-    const told = { ...sync(decided, { replicas: count, values: { ...seen }, nowMs, windows, unstored: true }), from: count, seen, before, nowMs };
+    const told = {
+      ...sync(decided, { replicas: count, values: { ...seen }, nowMs, windows, unstored: true }),
+      from: count,
+      seen,
+      before,
+      nowMs,
+    };
     ({ count, windows } = told);
     return told;
   });
@@ -120,7 +168,9 @@ const numbersOf = (found: unknown): readonly number[] => {
 
 /** The most scales against the direction of the one before that lie inside any period. */
 const mostTurns = (told: readonly Told[], periodMs: number): number => {
-  const moves = told.filter(({ from, count }) => count !== from).map(({ from, count, nowMs }) => ({ up: count > from, atMs: nowMs }));
+  const moves = told
+    .filter(({ from, count }) => count !== from)
+    .map(({ from, count, nowMs }) => ({ up: count > from, atMs: nowMs }));
   const turnsUntil = (endMs: number): number => {
     const within = moves.filter(({ atMs }) => atMs <= endMs && atMs > endMs - periodMs);
     return within.filter(({ up }, index) => index > 0 && within[index - 1]?.up !== up).length;
@@ -133,8 +183,10 @@ describe("the native rules", () => {
     fc.assert(
       fc.property(spec, fc.integer({ min: 0, max: 40 }), story, (given, replicas, steps) => {
         const { minReplicas, maxReplicas } = given;
-        const inside = (count: number): boolean => (count >= minReplicas && count <= maxReplicas) || ("idle" in given && count === 0);
-        for (const { from, count } of play(given, replicas, steps)) if (inside(from)) expect(inside(count)).toBe(true);
+        const inside = (count: number): boolean =>
+          (count >= minReplicas && count <= maxReplicas) || ("idle" in given && count === 0);
+        for (const { from, count } of play(given, replicas, steps))
+          if (inside(from)) expect(inside(count)).toBe(true);
       }),
       RUNS,
     );
@@ -157,7 +209,8 @@ describe("the native rules", () => {
         for (const { from, count, seen, decision } of play(given, replicas, steps)) {
           const missing = seen.a === undefined || seen.b === undefined;
           const rests = decision.steps.some(({ step }) => step === "idle");
-          if (missing && !rests && from <= given.maxReplicas) expect(count).toBeGreaterThanOrEqual(from);
+          if (missing && !rests && from <= given.maxReplicas)
+            expect(count).toBeGreaterThanOrEqual(from);
         }
       }),
       RUNS,
@@ -179,7 +232,8 @@ describe("the native rules", () => {
   it("always decide equal inputs equally, and leave them as they were", () => {
     fc.assert(
       fc.property(spec, fc.integer({ min: 0, max: 40 }), story, (given, replicas, steps) => {
-        const of = (): readonly Decision[] => play(given, replicas, steps).map(({ decision }) => decision);
+        const of = (): readonly Decision[] =>
+          play(given, replicas, steps).map(({ decision }) => decision);
         expect(of()).toEqual(of());
       }),
       runs(50),
@@ -190,10 +244,14 @@ describe("the native rules", () => {
     fc.assert(
       fc.property(spec, fc.integer({ min: 1, max: 40 }), story, (given, replicas, steps) => {
         const { scaleUp, scaleDown, minReplicas, maxReplicas } = given;
-        const moved = play(given, replicas, steps).filter(({ from, count }) => count !== from && from >= minReplicas && from <= maxReplicas);
+        const moved = play(given, replicas, steps).filter(
+          ({ from, count }) => count !== from && from >= minReplicas && from <= maxReplicas,
+        );
         for (const { from, count, before, nowMs } of moved) {
           const window = (count > from ? scaleUp : scaleDown).forbiddenAfterEventSeconds ?? 0;
-          expect(nowMs - (before.status.lastScaleMs ?? Number.NEGATIVE_INFINITY)).toBeGreaterThanOrEqual(window * 1000);
+          expect(
+            nowMs - (before.status.lastScaleMs ?? Number.NEGATIVE_INFINITY),
+          ).toBeGreaterThanOrEqual(window * 1000);
         }
       }),
       RUNS,
@@ -202,12 +260,28 @@ describe("the native rules", () => {
 
   it("never turn round more often within a period than the flap budget says, and never refuse to grow for it", () => {
     fc.assert(
-      fc.property(spec, fc.integer({ min: 1, max: 3 }), fc.constantFrom(60, 600), story, (given, reversals, periodSeconds, steps) => {
-        const told = play({ ...given, flapBudget: { reversals, periodSeconds } }, given.minReplicas + 2, steps);
-        expect(mostTurns(told, periodSeconds * 1000)).toBeLessThanOrEqual(reversals);
-        const held = told.flatMap(({ decision, from }) => decision.steps.map((step) => ({ ...step, from })));
-        expect(held.filter(({ limit, before, from }) => limit?.reason === "FlapBudget" && before > from)).toEqual([]);
-      }),
+      fc.property(
+        spec,
+        fc.integer({ min: 1, max: 3 }),
+        fc.constantFrom(60, 600),
+        story,
+        (given, reversals, periodSeconds, steps) => {
+          const told = play(
+            { ...given, flapBudget: { reversals, periodSeconds } },
+            given.minReplicas + 2,
+            steps,
+          );
+          expect(mostTurns(told, periodSeconds * 1000)).toBeLessThanOrEqual(reversals);
+          const held = told.flatMap(({ decision, from }) =>
+            decision.steps.map((step) => ({ ...step, from })),
+          );
+          expect(
+            held.filter(
+              ({ limit, before, from }) => limit?.reason === "FlapBudget" && before > from,
+            ),
+          ).toEqual([]);
+        },
+      ),
       RUNS,
     );
   });
@@ -217,9 +291,12 @@ describe("the native rules", () => {
       fc.property(spec, fc.integer({ min: 1, max: 40 }), story, (given, replicas, steps) => {
         for (const { decision, from, count } of play(given, replicas, steps)) {
           const chain = decision.steps;
-          expect(chain.map(({ before }) => before)).toEqual([from, ...chain.map(({ after }) => after)].slice(0, chain.length));
+          expect(chain.map(({ before }) => before)).toEqual(
+            [from, ...chain.map(({ after }) => after)].slice(0, chain.length),
+          );
           // What failed keeps its count, whatever the steps before it said.
-          if (decision.kind === "scale" || !decision.failed) expect(chain.at(-1)?.after ?? from).toBe(count);
+          if (decision.kind === "scale" || !decision.failed)
+            expect(chain.at(-1)?.after ?? from).toBe(count);
         }
       }),
       RUNS,
@@ -228,15 +305,26 @@ describe("the native rules", () => {
 
   it("never grow on a value below its target, nor shrink on one above it, however large", () => {
     fc.assert(
-      fc.property(fc.integer({ min: 1, max: 100 }), fc.bigInt({ min: 1n, max: 9_000_000_000_000n }), (replicas, load) => {
-        const decided = native({
-          maxReplicas: 1_000_000,
-          metrics: [{ external: { metric: "load" }, measure: "Average", target: 10, tolerance: { up: "0", down: "0" } }],
-        });
-        const [count = 0] = counts(decided, replicas, [[0, { load: Number(load) }]]);
-        if (Number(load) > 10 * replicas) expect(count).toBeGreaterThanOrEqual(replicas);
-        else expect(count).toBeLessThanOrEqual(replicas);
-      }),
+      fc.property(
+        fc.integer({ min: 1, max: 100 }),
+        fc.bigInt({ min: 1n, max: 9_000_000_000_000n }),
+        (replicas, load) => {
+          const decided = native({
+            maxReplicas: 1_000_000,
+            metrics: [
+              {
+                external: { metric: "load" },
+                measure: "Average",
+                target: 10,
+                tolerance: { up: "0", down: "0" },
+              },
+            ],
+          });
+          const [count = 0] = counts(decided, replicas, [[0, { load: Number(load) }]]);
+          if (Number(load) > 10 * replicas) expect(count).toBeGreaterThanOrEqual(replicas);
+          else expect(count).toBeLessThanOrEqual(replicas);
+        },
+      ),
       RUNS,
     );
   });

@@ -4,8 +4,11 @@ import { counts, LOAD, native, pod, scaledBefore, sync } from "./world.ts";
 
 const one = (spec: Readonly<Record<string, unknown>>, replicas: number, load: number): number =>
   sync(native(spec), { replicas, values: { load } }).count;
-const reason = (spec: Readonly<Record<string, unknown>>, replicas: number, values: Readonly<Record<string, number>>): string =>
-  sync(native(spec), { replicas, values }).decision.because.reason;
+const reason = (
+  spec: Readonly<Record<string, unknown>>,
+  replicas: number,
+  values: Readonly<Record<string, number>>,
+): string => sync(native(spec), { replicas, values }).decision.because.reason;
 
 describe("target with tolerances", () => {
   const tolerant = { metrics: [{ ...LOAD, tolerance: { up: "0.2", down: "0.1" } }] };
@@ -20,7 +23,9 @@ describe("target with tolerances", () => {
 
   it("without a tolerance of its own takes that of the cluster", () => {
     const { tolerance: _none, ...plain } = LOAD;
-    expect([one({ metrics: [plain] }, 10, 110), one({ metrics: [plain] }, 10, 111)]).toEqual([10, 12]);
+    expect([one({ metrics: [plain] }, 10, 110), one({ metrics: [plain] }, 10, 111)]).toEqual([
+      10, 12,
+    ]);
   });
 });
 
@@ -41,15 +46,33 @@ describe("watermarks", () => {
 
 describe("measures and sources", () => {
   const usage = { "web-0": 60n, "web-1": 60n };
-  const pods = [pod("web-0", { request: 100n, limit: 200n }), pod("web-1", { request: 100n, limit: 200n })];
-  const cpu = (more: object) => native({ metrics: [{ tolerance: { up: "0", down: "0" }, ...more }] });
+  const pods = [
+    pod("web-0", { request: 100n, limit: 200n }),
+    pod("web-1", { request: 100n, limit: 200n }),
+  ];
+  const cpu = (more: object) =>
+    native({ metrics: [{ tolerance: { up: "0", down: "0" }, ...more }] });
 
   it("compare a percentage of the request: 60 % against 30 doubles", () =>
-    expect(sync(cpu({ resource: { name: "cpu" }, target: 30 }), { replicas: 2, pods, usage }).count).toBe(4));
+    expect(
+      sync(cpu({ resource: { name: "cpu" }, target: 30 }), { replicas: 2, pods, usage }).count,
+    ).toBe(4));
   it("compare a percentage of the limit: the same use is 30 %", () =>
-    expect(sync(cpu({ resource: { name: "cpu", of: "limit" }, target: 30 }), { replicas: 2, pods, usage }).count).toBe(2));
+    expect(
+      sync(cpu({ resource: { name: "cpu", of: "limit" }, target: 30 }), {
+        replicas: 2,
+        pods,
+        usage,
+      }).count,
+    ).toBe(2));
   it("take a percentage of the limit of one container", () =>
-    expect(sync(cpu({ containerResource: { name: "cpu", container: "app", of: "limit" }, target: 15 }), { replicas: 2, pods, usage }).count).toBe(4));
+    expect(
+      sync(cpu({ containerResource: { name: "cpu", container: "app", of: "limit" }, target: 15 }), {
+        replicas: 2,
+        pods,
+        usage,
+      }).count,
+    ).toBe(4));
   it("take a limit that is not set for a missing metric", () => {
     const { decision } = sync(cpu({ resource: { name: "cpu", of: "limit" }, target: 30 }), {
       replicas: 1,
@@ -59,18 +82,32 @@ describe("measures and sources", () => {
     expect(decision).toMatchObject({
       kind: "hold",
       failed: true,
-      because: { message: "cpu is missing: failed to get cpu utilization: missing limit for cpu in container app of Pod web-0" },
+      because: {
+        message:
+          "cpu is missing: failed to get cpu utilization: missing limit for cpu in container app of Pod web-0",
+      },
     });
   });
   it("measure a metric of the namespace itself", () => {
-    const spec = native({ metrics: [{ namespace: { metric: "requests" }, target: 10, measure: "Average" }] });
+    const spec = native({
+      metrics: [{ namespace: { metric: "requests" }, target: 10, measure: "Average" }],
+    });
     expect(sync(spec, { replicas: 1, values: { requests: 45 } }).count).toBe(5);
   });
   it("measure a metric of an object", () => {
-    const object = { describedObject: { apiVersion: "v1", kind: "Service", name: "web" }, metric: "requests" };
-    expect(sync(native({ metrics: [{ object, target: 10, measure: "Average" }] }), { replicas: 1, values: { requests: 45 } }).count).toBe(5);
+    const object = {
+      describedObject: { apiVersion: "v1", kind: "Service", name: "web" },
+      metric: "requests",
+    };
+    expect(
+      sync(native({ metrics: [{ object, target: 10, measure: "Average" }] }), {
+        replicas: 1,
+        values: { requests: 45 },
+      }).count,
+    ).toBe(5);
   });
-  it("scale the Total by the ready pods", () => expect(one({ metrics: [{ ...LOAD, measure: "Total" }] }, 4, 15)).toBe(6));
+  it("scale the Total by the ready pods", () =>
+    expect(one({ metrics: [{ ...LOAD, measure: "Total" }] }, 4, 15)).toBe(6));
 });
 
 describe("combine", () => {
@@ -95,7 +132,9 @@ describe("combine", () => {
     { at: "at the current count it says nothing", b: 50, count: 4 },
     { at: "above the current count it counts", b: 60, count: 6 },
   ])("takes a scaleUpOnly metric so: $at", ({ b, count }) =>
-    expect(sync(two("Max", { scaleUpOnly: true }), { replicas: 5, values: { a: 40, b } }).count).toBe(count),
+    expect(
+      sync(two("Max", { scaleUpOnly: true }), { replicas: 5, values: { a: 40, b } }).count,
+    ).toBe(count),
   );
 });
 
@@ -118,7 +157,8 @@ describe("onMissing", () => {
         limit: {
           reason: "MetricMissing",
           value: 5,
-          message: "b is missing: unable to get external metric shop/b/nil: unable to fetch metrics from external metrics API: no metrics",
+          message:
+            "b is missing: unable to get external metric shop/b/nil: unable to fetch metrics from external metrics API: no metrics",
         },
       },
     ]);
@@ -145,7 +185,10 @@ describe("onMissing", () => {
         [75, { a: 50 }],
       ]),
     ).toEqual([5, 5, 7, 7]));
-  it("fallback never shrinks", () => expect(counts(with_({ action: "fallback", replicas: 2, afterSeconds: 0 }), 5, [[0, { a: 10 }]])).toEqual([5]));
+  it("fallback never shrinks", () =>
+    expect(
+      counts(with_({ action: "fallback", replicas: 2, afterSeconds: 0 }), 5, [[0, { a: 10 }]]),
+    ).toEqual([5]));
   it("fallback begins anew after the metric was there", () =>
     expect(
       counts(with_({ action: "fallback", replicas: 7, afterSeconds: 60 }), 5, [
@@ -210,11 +253,22 @@ describe("sustainSeconds", () => {
   it("begins anew after a sync that went to a bound", () => {
     const bounded = native({ minReplicas: 4, scaleUp: { sustainSeconds: 30 } });
     const before = sync(bounded, { replicas: 5, values: { load: 90 } });
-    const toBound = sync(bounded, { replicas: 3, values: { load: 90 }, nowMs: NOON + 30_000, windows: before.windows });
-    const after = sync(bounded, { replicas: 4, values: { load: 90 }, nowMs: NOON + 45_000, windows: toBound.windows });
+    const toBound = sync(bounded, {
+      replicas: 3,
+      values: { load: 90 },
+      nowMs: NOON + 30_000,
+      windows: before.windows,
+    });
+    const after = sync(bounded, {
+      replicas: 4,
+      values: { load: 90 },
+      nowMs: NOON + 45_000,
+      windows: toBound.windows,
+    });
     expect([before.count, toBound.count, after.count]).toEqual([5, 4, 4]);
   });
-  it("of one direction leaves the other alone", () => expect(counts(up, 5, [[0, { load: 20 }]])).toEqual([2]));
+  it("of one direction leaves the other alone", () =>
+    expect(counts(up, 5, [[0, { load: 20 }]])).toEqual([2]));
   it("says until when it holds", () => {
     const { decision } = sync(up, { replicas: 5, values: { load: 90 } });
     expect(decision.steps.find(({ step }) => step === "sustain")).toMatchObject({
@@ -258,7 +312,9 @@ describe("stepMinimum and replicaModulo", () => {
     { wanted: 8, count: 10 },
     { wanted: 7, count: 7 },
   ])("stepMinimum 3: from 10 to $wanted gives $count", ({ wanted, count }) =>
-    expect(one({ scaleUp: { stepMinimum: 3 }, scaleDown: { stepMinimum: 3 } }, 10, wanted * 10)).toBe(count),
+    expect(
+      one({ scaleUp: { stepMinimum: 3 }, scaleDown: { stepMinimum: 3 } }, 10, wanted * 10),
+    ).toBe(count),
   );
 
   it.each([
@@ -269,19 +325,27 @@ describe("stepMinimum and replicaModulo", () => {
     { wanted: 5, count: 5 },
     { wanted: 4, count: 5 },
   ])("replicaModulo 5: from 10 to $wanted gives $count", ({ wanted, count }) =>
-    expect(one({ scaleUp: { replicaModulo: 5 }, scaleDown: { replicaModulo: 5 } }, 10, wanted * 10)).toBe(count),
+    expect(
+      one({ scaleUp: { replicaModulo: 5 }, scaleDown: { replicaModulo: 5 } }, 10, wanted * 10),
+    ).toBe(count),
   );
 
   it("cut a limit to the modulo on the way", () => {
     const policies = [{ type: "Pods", value: 7, periodSeconds: 60 }];
     expect(one({ scaleUp: { replicaModulo: 5, policies } }, 10, 400)).toBe(15);
-    expect(one({ scaleUp: { replicaModulo: 5, policies: [{ ...policies[0], value: 4 }] } }, 10, 400)).toBe(10);
+    expect(
+      one({ scaleUp: { replicaModulo: 5, policies: [{ ...policies[0], value: 4 }] } }, 10, 400),
+    ).toBe(10);
   });
 });
 
 describe("policies", () => {
-  const up = (policies: readonly object[], selectPolicy = "Max") => ({ scaleUp: { policies, selectPolicy } });
-  const down = (policies: readonly object[], selectPolicy = "Max") => ({ scaleDown: { policies, selectPolicy } });
+  const up = (policies: readonly object[], selectPolicy = "Max") => ({
+    scaleUp: { policies, selectPolicy },
+  });
+  const down = (policies: readonly object[], selectPolicy = "Max") => ({
+    scaleDown: { policies, selectPolicy },
+  });
   const pods = { type: "Pods", value: 4, periodSeconds: 60 };
   const percent = { type: "Percent", value: 50, periodSeconds: 60 };
   const factor = { type: "Factor", value: "1.5", periodSeconds: 60 };
@@ -309,15 +373,26 @@ describe("policies", () => {
     { name: "Max down takes the most", spec: down([pods, percent]), wanted: 1, count: 5 },
     { name: "Min down takes the least", spec: down([pods, percent], "Min"), wanted: 1, count: 6 },
     { name: "Disabled down", spec: down([pods], "Disabled"), wanted: 1, count: 10 },
-  ])("$name: from 10 to $wanted gives $count", ({ spec, wanted, count }) => expect(one(spec, 10, wanted * 10)).toBe(count));
+  ])("$name: from 10 to $wanted gives $count", ({ spec, wanted, count }) =>
+    expect(one(spec, 10, wanted * 10)).toBe(count),
+  );
 
   it("count what was added inside the period; an event exactly that old has left", () => {
     const spec = native(up([pods]));
-    const at = (seconds: number): number => sync(spec, { replicas: 10, values: { load: 400 }, windows: scaledBefore(spec, seconds, 7, 10) }).count;
+    const at = (seconds: number): number =>
+      sync(spec, {
+        replicas: 10,
+        values: { load: 400 },
+        windows: scaledBefore(spec, seconds, 7, 10),
+      }).count;
     expect([at(59), at(60), at(61)]).toEqual([11, 14, 14]);
     const downwards = native(down([pods]));
     const settled = (seconds: number): number =>
-      sync(downwards, { replicas: 10, values: { load: 10 }, windows: scaledBefore(downwards, seconds, 13, 10) }).count;
+      sync(downwards, {
+        replicas: 10,
+        values: { load: 10 },
+        windows: scaledBefore(downwards, seconds, 13, 10),
+      }).count;
     expect([settled(59), settled(60), settled(61)]).toEqual([9, 6, 6]);
   });
 });
@@ -330,27 +405,46 @@ describe("minReplicas and maxReplicas", () => {
     { wanted: 4, count: 4 },
     { wanted: 8, count: 8 },
     { wanted: 9, count: 8 },
-  ])("wanted $wanted gives $count", ({ wanted, count }) => expect(one(bounded, 5, wanted * 10)).toBe(count));
+  ])("wanted $wanted gives $count", ({ wanted, count }) =>
+    expect(one(bounded, 5, wanted * 10)).toBe(count),
+  );
 
   it("move a count outside straight to the bound, past every window and without metrics", () => {
-    const slow = { sustainSeconds: 600, stabilizationWindowSeconds: 600, selectPolicy: "Disabled", forbiddenAfterEventSeconds: 600 };
+    const slow = {
+      sustainSeconds: 600,
+      stabilizationWindowSeconds: 600,
+      selectPolicy: "Disabled",
+      forbiddenAfterEventSeconds: 600,
+    };
     const spec = native({ ...bounded, scaleUp: slow, scaleDown: slow });
     const windows = scaledBefore(spec, 1, 5, 6);
-    expect([1, 2, 3, 8, 9, 90].map((replicas) => sync(spec, { replicas, windows }).count)).toEqual([3, 3, 3, 8, 8, 8]);
+    expect([1, 2, 3, 8, 9, 90].map((replicas) => sync(spec, { replicas, windows }).count)).toEqual([
+      3, 3, 3, 8, 8, 8,
+    ]);
   });
 
-  it("leave a count of 0 alone where the manifest has no idle count", () => expect(reason(bounded, 0, { load: 90 })).toBe("ScalingDisabled"));
+  it("leave a count of 0 alone where the manifest has no idle count", () =>
+    expect(reason(bounded, 0, { load: 90 })).toBe("ScalingDisabled"));
 });
 
 describe("forbiddenAfterEventSeconds", () => {
-  const spec = native({ scaleUp: { forbiddenAfterEventSeconds: 60 }, scaleDown: { forbiddenAfterEventSeconds: 120 } });
-  const at = (seconds: number, load: number, [from, to]: readonly [number, number] = [4, 5]): number =>
-    sync(spec, { replicas: 5, values: { load }, windows: scaledBefore(spec, seconds, from, to) }).count;
+  const spec = native({
+    scaleUp: { forbiddenAfterEventSeconds: 60 },
+    scaleDown: { forbiddenAfterEventSeconds: 120 },
+  });
+  const at = (
+    seconds: number,
+    load: number,
+    [from, to]: readonly [number, number] = [4, 5],
+  ): number =>
+    sync(spec, { replicas: 5, values: { load }, windows: scaledBefore(spec, seconds, from, to) })
+      .count;
   it("closes each direction for its own time, the end allowed", () => {
     expect([at(59, 90), at(60, 90), at(61, 90)]).toEqual([5, 9, 9]);
     expect([at(119, 20), at(120, 20), at(121, 20)]).toEqual([5, 2, 2]);
   });
-  it("counts from an event of either direction", () => expect([at(59, 90, [6, 5]), at(119, 20, [6, 5])]).toEqual([5, 5]));
+  it("counts from an event of either direction", () =>
+    expect([at(59, 90, [6, 5]), at(119, 20, [6, 5])]).toEqual([5, 5]));
 });
 
 describe("flapBudget", () => {
@@ -413,7 +507,13 @@ describe("flapBudget", () => {
       ]),
     ).toEqual([7, 5, 2]));
   it("says how many are made, and when there is room", () => {
-    const scaled = scaledBefore(spec, 60, 2, 9, scaledBefore(spec, 120, 9, 2, scaledBefore(spec, 180, 2, 9)));
+    const scaled = scaledBefore(
+      spec,
+      60,
+      2,
+      9,
+      scaledBefore(spec, 120, 9, 2, scaledBefore(spec, 180, 2, 9)),
+    );
     const { decision } = sync(spec, { replicas: 9, values: low, windows: scaled });
     expect(decision.steps.at(-1)).toEqual({
       step: "flap",
@@ -430,7 +530,11 @@ describe("flapBudget", () => {
 });
 
 describe("idle", () => {
-  const spec = native({ minReplicas: 2, idle: { afterSeconds: 60 }, metrics: [{ ...LOAD, activation: 5 }] });
+  const spec = native({
+    minReplicas: 2,
+    idle: { afterSeconds: 60 },
+    metrics: [{ ...LOAD, activation: 5 }],
+  });
   it("rests after its time at or below the threshold, and wakes straight to min above it", () =>
     expect(
       counts(spec, 4, [
@@ -464,7 +568,11 @@ describe("idle", () => {
   it("stays at rest while it is not known whether it is in use", () => {
     const { decision, count } = sync(spec, { replicas: 0 });
     expect(count).toBe(0);
-    expect(decision).toMatchObject({ kind: "hold", failed: true, because: { reason: "ActivationUnknown" } });
+    expect(decision).toMatchObject({
+      kind: "hold",
+      failed: true,
+      because: { reason: "ActivationUnknown" },
+    });
   });
   it("gives no warning of pod metrics at rest without pods, and looks at the activation alone", () => {
     const mixed = native({
@@ -476,13 +584,29 @@ describe("idle", () => {
         { pods: { metric: "jobs" }, target: 4 },
       ],
     });
-    const at = (replicas: number, load: number) => sync(mixed, { replicas, values: { load } }).decision;
-    expect(at(0, 5)).toMatchObject({ kind: "hold", failed: false, because: { reason: "Idle" }, events: [], metrics: [{ name: "load" }] });
-    expect(at(0, 6)).toMatchObject({ kind: "scale", to: 2, because: { reason: "Activated" }, events: [] });
+    const at = (replicas: number, load: number) =>
+      sync(mixed, { replicas, values: { load } }).decision;
+    expect(at(0, 5)).toMatchObject({
+      kind: "hold",
+      failed: false,
+      because: { reason: "Idle" },
+      events: [],
+      metrics: [{ name: "load" }],
+    });
+    expect(at(0, 6)).toMatchObject({
+      kind: "scale",
+      to: 2,
+      because: { reason: "Activated" },
+      events: [],
+    });
     expect(at(2, 6).events.map(({ type }) => type)).toContain("Warning");
   });
   it("can rest at a count above 0", () => {
-    const one_ = native({ minReplicas: 3, idle: { replicas: 1, afterSeconds: 0 }, metrics: [{ ...LOAD, activation: 5 }] });
+    const one_ = native({
+      minReplicas: 3,
+      idle: { replicas: 1, afterSeconds: 0 },
+      metrics: [{ ...LOAD, activation: 5 }],
+    });
     expect(
       counts(one_, 3, [
         [0, { load: 0 }],
@@ -499,8 +623,14 @@ describe("idle", () => {
       metrics: [{ ...LOAD, activation: 5 }],
       scaleDown: { forbiddenAfterEventSeconds: 60 },
     });
-    expect(sync(waiting, { replicas: 2, values: { load: 0 }, windows: scaledBefore(waiting, 59, 3, 2) }).count).toBe(2);
-    expect(sync(waiting, { replicas: 2, values: { load: 0 }, windows: scaledBefore(waiting, 60, 3, 2) }).count).toBe(0);
+    expect(
+      sync(waiting, { replicas: 2, values: { load: 0 }, windows: scaledBefore(waiting, 59, 3, 2) })
+        .count,
+    ).toBe(2);
+    expect(
+      sync(waiting, { replicas: 2, values: { load: 0 }, windows: scaledBefore(waiting, 60, 3, 2) })
+        .count,
+    ).toBe(0);
   });
 });
 
@@ -509,16 +639,40 @@ describe("overrides", () => {
   const at = (nowMs: number) => sync(paused, { replicas: 5, values: { load: 90 }, nowMs });
   it("pausedUntil holds before its instant, not at it", () => {
     expect([at(NOON - 1).count, at(NOON).count, at(NOON + 1).count]).toEqual([5, 9, 9]);
-    expect(at(NOON - 1).decision.steps.at(-1)).toMatchObject({ step: "override", before: 9, after: 5, limit: { reason: "Paused", untilMs: NOON } });
+    expect(at(NOON - 1).decision.steps.at(-1)).toMatchObject({
+      step: "override",
+      before: 9,
+      after: 5,
+      limit: { reason: "Paused", untilMs: NOON },
+    });
   });
   it("dryRun decides and does not write", () => {
-    const { decision, count } = sync(native({ dryRun: true }), { replicas: 5, values: { load: 90 } });
+    const { decision, count } = sync(native({ dryRun: true }), {
+      replicas: 5,
+      values: { load: 90 },
+    });
     expect(count).toBe(5);
-    expect(decision.because).toEqual({ reason: "DryRun", message: "load above target: dry run, the count would be 9" });
+    expect(decision.because).toEqual({
+      reason: "DryRun",
+      message: "load above target: dry run, the count would be 9",
+    });
   });
   it("hold what the rules of another form decide as well", () => {
-    const hpa = { metrics: [{ type: "External", external: { metric: { name: "load" }, target: { type: "AverageValue", averageValue: "10" } } }] };
-    const of = (more: object) => sync(native({ rules: "hpa", hpa, ...more }), { replicas: 5, values: { load: 90 } }).count;
-    expect([of({}), of({ dryRun: true }), of({ pausedUntil: "2026-03-01T12:00:01Z" })]).toEqual([9, 5, 5]);
+    const hpa = {
+      metrics: [
+        {
+          type: "External",
+          external: {
+            metric: { name: "load" },
+            target: { type: "AverageValue", averageValue: "10" },
+          },
+        },
+      ],
+    };
+    const of = (more: object) =>
+      sync(native({ rules: "hpa", hpa, ...more }), { replicas: 5, values: { load: 90 } }).count;
+    expect([of({}), of({ dryRun: true }), of({ pausedUntil: "2026-03-01T12:00:01Z" })]).toEqual([
+      9, 5, 5,
+    ]);
   });
 });

@@ -1,6 +1,12 @@
 import type { SetByPeople } from "../../../lib/model/override.ts";
 import { labelIndex } from "../../../lib/model/selector.ts";
-import type { Answer, MetricValue, MilliByResource, Observation, Pod } from "../../../lib/model/observation.ts";
+import type {
+  Answer,
+  MetricValue,
+  MilliByResource,
+  Observation,
+  Pod,
+} from "../../../lib/model/observation.ts";
 import { queryKey } from "../../../lib/model/query.ts";
 import type { AutoscalerSpec } from "../../../lib/model/spec.ts";
 import { NEW_WINDOWS, type Windows } from "../../../lib/model/windows.ts";
@@ -13,10 +19,18 @@ import { specOf } from "../spec-of.ts";
 import { askedOf, type CustomQuery } from "../../answers.ts";
 
 /** A metric from outside: its whole value against 10 a pod, nothing tolerated. */
-export const LOAD = { external: { metric: "load" }, measure: "Average", target: 10, tolerance: { up: "0", down: "0" } };
+export const LOAD = {
+  external: { metric: "load" },
+  measure: "Average",
+  target: 10,
+  tolerance: { up: "0", down: "0" },
+};
 
 /** Rules that limit nothing, so that a test sees the effect of one field. */
-const FREE = { stabilizationWindowSeconds: 0, policies: [{ type: "Pods", value: 1000, periodSeconds: 15 }] };
+const FREE = {
+  stabilizationWindowSeconds: 0,
+  policies: [{ type: "Pods", value: 1000, periodSeconds: 15 }],
+};
 
 export const manifest = (spec: Readonly<Record<string, unknown>> = {}): unknown => ({
   apiVersion: "tidemark.dev/v1",
@@ -37,7 +51,8 @@ const free = (spec: Readonly<Record<string, unknown>>) => ({
   scaleDown: { ...FREE, ...(spec["scaleDown"] as object | undefined) },
 });
 
-export const native = (spec: Readonly<Record<string, unknown>> = {}): AutoscalerSpec => specOf(manifest(spec));
+export const native = (spec: Readonly<Record<string, unknown>> = {}): AutoscalerSpec =>
+  specOf(manifest(spec));
 
 export interface Seen {
   readonly replicas: number;
@@ -56,30 +71,54 @@ export interface Seen {
   readonly unstored?: true;
 }
 
-const observed = (spec: AutoscalerSpec, { replicas, values = {}, pods, usage = {}, app = "web" }: Seen): Observation => {
+const observed = (
+  spec: AutoscalerSpec,
+  { replicas, values = {}, pods, usage = {}, app = "web" }: Seen,
+): Observation => {
   const scale = scaleRead(replicas, { selector: `app=${app}` });
   const asked = askedOf(questions(spec, "shop", scale));
   const answerOf = <More>(metric: string, more: More): Answer<readonly (MetricValue & More)[]> => {
     const value = values[metric];
-    return value === undefined ? NO_METRICS : { kind: "answered", items: [{ milli: BigInt(Math.round(value * 1000)), timestampMs: 0, ...more }] };
+    return value === undefined
+      ? NO_METRICS
+      : {
+          kind: "answered",
+          items: [{ milli: BigInt(Math.round(value * 1000)), timestampMs: 0, ...more }],
+        };
   };
   const describes = (query: CustomQuery): string => (query.for === "object" ? query.name : "");
-  const usages = Object.entries(usage).map(([name, cpu]) => podUsage(name, { cpu }, { labels: { app }, timestampMs: NOON, windowMs: 15_000 }));
+  const usages = Object.entries(usage).map(([name, cpu]) =>
+    podUsage(name, { cpu }, { labels: { app }, timestampMs: NOON, windowMs: 15_000 }),
+  );
   return observationOf({
     scale,
     pods: pods ?? Array.from({ length: replicas }, (_, index) => pod(`web-${index}`)),
     answers: {
       resource: { kind: "answered", items: labelIndex(usages) },
-      custom: new Map(asked.custom.map((query) => [queryKey(query), answerOf(query.metric, { describes: describes(query), windowMs: 0 })])),
-      external: new Map(asked.external.map((query) => [queryKey(query), answerOf(query.metric, {})])),
+      custom: new Map(
+        asked.custom.map((query) => [
+          queryKey(query),
+          answerOf(query.metric, { describes: describes(query), windowMs: 0 }),
+        ]),
+      ),
+      external: new Map(
+        asked.external.map((query) => [queryKey(query), answerOf(query.metric, {})]),
+      ),
     },
   });
 };
 
 /** A ready pod that requests and limits the CPU given here, and nothing else. */
-export const pod = (name: string, { request, limit }: { readonly request?: bigint; readonly limit?: bigint } = {}): Pod => {
+export const pod = (
+  name: string,
+  { request, limit }: { readonly request?: bigint; readonly limit?: bigint } = {},
+): Pod => {
   const cpuOf = (cpu: bigint | undefined): MilliByResource => (cpu === undefined ? {} : { cpu });
-  return readyPod(name, undefined, { containers: [{ name: "app", requests: cpuOf(request), limits: cpuOf(limit), restartable: false }] });
+  return readyPod(name, undefined, {
+    containers: [
+      { name: "app", requests: cpuOf(request), limits: cpuOf(limit), restartable: false },
+    ],
+  });
 };
 
 /** One sync, and its PUT applied; windows go through the store. */
@@ -95,7 +134,10 @@ export const sync = (spec: AutoscalerSpec, seen: Seen): AppliedSync => {
   });
 };
 
-/** Consecutive syncs of one workload: at each, seconds after noon and the values seen. Gives the count after each. */
+/**
+ * Consecutive syncs of one workload: at each, seconds after noon and the values seen. Gives the
+ * count after each.
+ */
 export const counts = (
   spec: AutoscalerSpec,
   replicas: number,
@@ -103,13 +145,24 @@ export const counts = (
 ) => {
   let state: AppliedSync | undefined;
   return steps.map(([seconds, values]) => {
-    state = sync(spec, { replicas: state?.count ?? replicas, values, nowMs: NOON + seconds * 1000, windows: state?.windows ?? NEW_WINDOWS });
+    state = sync(spec, {
+      replicas: state?.count ?? replicas,
+      values,
+      nowMs: NOON + seconds * 1000,
+      windows: state?.windows ?? NEW_WINDOWS,
+    });
     return state.count;
   });
 };
 
 /** Windows after a scale at so many seconds before noon. */
-export const scaledBefore = (spec: AutoscalerSpec, seconds: number, from: number, to: number, windows = NEW_WINDOWS): Windows => {
+export const scaledBefore = (
+  spec: AutoscalerSpec,
+  seconds: number,
+  from: number,
+  to: number,
+  windows = NEW_WINDOWS,
+): Windows => {
   const decision = {
     kind: "scale",
     from,
@@ -121,5 +174,11 @@ export const scaledBefore = (spec: AutoscalerSpec, seconds: number, from: number
     events: [],
     windows,
   } as const;
-  return afterWrite({ spec, decision, outcome: { kind: "applied" }, atMs: NOON - seconds * 1000, eventId: `s${seconds}` }).windows;
+  return afterWrite({
+    spec,
+    decision,
+    outcome: { kind: "applied" },
+    atMs: NOON - seconds * 1000,
+    eventId: `s${seconds}`,
+  }).windows;
 };

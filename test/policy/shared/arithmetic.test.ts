@@ -1,5 +1,15 @@
 import { describe, expect, it } from "vitest";
-import { addI32, MAX_I32, MAX_I64, MIN_I32, MIN_I64, toI32, toI64, wrapI32, wrapI64 } from "../../../lib/policy/shared/arithmetic.ts";
+import {
+  addI32,
+  MAX_I32,
+  MAX_I64,
+  MIN_I32,
+  MIN_I64,
+  toI32,
+  toI64,
+  wrapI32,
+  wrapI64,
+} from "../../../lib/policy/shared/arithmetic.ts";
 
 describe("toI32()", () => {
   it.each([

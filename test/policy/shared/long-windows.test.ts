@@ -1,7 +1,18 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { NEW_WINDOWS, type RecommendationRun, type ScaleChange } from "../../../lib/model/windows.ts";
-import { collapsed, condensed, highest, lowest, recalled, recorded } from "../../../lib/policy/shared/recommendations.ts";
+import {
+  NEW_WINDOWS,
+  type RecommendationRun,
+  type ScaleChange,
+} from "../../../lib/model/windows.ts";
+import {
+  collapsed,
+  condensed,
+  highest,
+  lowest,
+  recalled,
+  recorded,
+} from "../../../lib/policy/shared/recommendations.ts";
 import { changedWithin, withScaleEvent } from "../../../lib/policy/shared/recorded-scales.ts";
 import { throughStore } from "../../conformance/hpa/through-store.ts";
 import { runs as runsOf } from "../../runs.ts";
@@ -13,15 +24,26 @@ const HOUR = 3600;
 const DAY = 86_400;
 const START_MS = 1_700_000_000_000;
 const stored = (runs: Runs): Runs =>
-  throughStore({ ...NEW_WINDOWS, memory: { ...NEW_WINDOWS.memory, recommendations: runs } }).memory.recommendations ?? [];
+  throughStore({ ...NEW_WINDOWS, memory: { ...NEW_WINDOWS.memory, recommendations: runs } }).memory
+    .recommendations ?? [];
 
 describe("recommendations under a window of more than an hour", () => {
   it("always decide as the full list would, for both directions and every shorter window, through the store", () => {
-    const syncs = fc.array(fc.record({ gapSeconds: fc.constantFrom(5, 15, 60, 900, 5000), replicas: fc.integer({ min: 1, max: 9 }) }), {
-      minLength: 1,
-      maxLength: 80,
-    });
-    const agree = (steps: readonly { gapSeconds: number; replicas: number }[], upSeconds: number, downSeconds: number): boolean => {
+    const syncs = fc.array(
+      fc.record({
+        gapSeconds: fc.constantFrom(5, 15, 60, 900, 5000),
+        replicas: fc.integer({ min: 1, max: 9 }),
+      }),
+      {
+        minLength: 1,
+        maxLength: 80,
+      },
+    );
+    const agree = (
+      steps: readonly { gapSeconds: number; replicas: number }[],
+      upSeconds: number,
+      downSeconds: number,
+    ): boolean => {
       const windowMs = Math.max(upSeconds, downSeconds) * SECOND;
       let nowMs = START_MS;
       let runs: Runs = [];
@@ -42,7 +64,15 @@ describe("recommendations under a window of more than an hour", () => {
         return alike;
       });
     };
-    fc.assert(fc.property(syncs, fc.constantFrom(0, 300, 5000, DAY), fc.constantFrom(HOUR + 1, 20_000, DAY), agree), runsOf(2_000));
+    fc.assert(
+      fc.property(
+        syncs,
+        fc.constantFrom(0, 300, 5000, DAY),
+        fc.constantFrom(HOUR + 1, 20_000, DAY),
+        agree,
+      ),
+      runsOf(2_000),
+    );
   });
 
   it("stay few over a day of syncs every five seconds, whatever was recommended, and hold no count shorter than they must", () => {
@@ -62,7 +92,10 @@ describe("recommendations under a window of more than an hour", () => {
   });
 
   it("begin a list of their last recommendations when the window becomes shorter again", () => {
-    const day = [0, 60, 120, 7200].reduce<Runs>((runs, atSeconds) => recorded(runs, 9, START_MS + atSeconds * SECOND, DAY * SECOND), []);
+    const day = [0, 60, 120, 7200].reduce<Runs>(
+      (runs, atSeconds) => recorded(runs, 9, START_MS + atSeconds * SECOND, DAY * SECOND),
+      [],
+    );
     const then = recorded(recalled(day, 300 * SECOND), 5, START_MS + 7260 * SECOND, 300 * SECOND);
     expect(highest(then, 0, (atMs) => atMs > START_MS + 7100 * SECOND)).toBe(9);
     expect(highest(then, 0, (atMs) => atMs > START_MS + 7200 * SECOND)).toBe(5);
@@ -71,12 +104,25 @@ describe("recommendations under a window of more than an hour", () => {
 
 describe("the list under a long window", () => {
   const WINDOW_MS = 4 * HOUR * SECOND;
-  const at = (replicas: number, seconds: number): RecommendationRun => ({ replicas, firstMs: seconds * SECOND, lastMs: seconds * SECOND });
-  const lines = (runs: Runs): readonly (readonly [number, number])[] => runs.map(({ replicas, lastMs }) => [replicas, lastMs / SECOND]);
+  const at = (replicas: number, seconds: number): RecommendationRun => ({
+    replicas,
+    firstMs: seconds * SECOND,
+    lastMs: seconds * SECOND,
+  });
+  const lines = (runs: Runs): readonly (readonly [number, number])[] =>
+    runs.map(({ replicas, lastMs }) => [replicas, lastMs / SECOND]);
   const newest: RecommendationRun = { ...at(5, 20_000), stepMs: 15_000, windowMs: WINDOW_MS };
 
   it("leaves out a run once a later one is at least as high and a later one at least as low", () => {
-    const runs = [at(9, 10_000), at(2, 10_100), at(7, 10_200), at(7, 10_300), at(3, 10_400), at(3, 10_500), at(5, 10_600)];
+    const runs = [
+      at(9, 10_000),
+      at(2, 10_100),
+      at(7, 10_200),
+      at(7, 10_300),
+      at(3, 10_400),
+      at(3, 10_500),
+      at(5, 10_600),
+    ];
     expect(lines(condensed(runs, newest, WINDOW_MS))).toEqual([
       [9, 10_000],
       [2, 10_100],
@@ -105,14 +151,23 @@ describe("the list under a long window", () => {
   });
 
   it("has one open run, the newest; that of before is closed, and keeps its times", () => {
-    const before: RecommendationRun = { replicas: 8, firstMs: 9_000_000, lastMs: 10_000_000, stepMs: 5_000, windowMs: WINDOW_MS };
+    const before: RecommendationRun = {
+      replicas: 8,
+      firstMs: 9_000_000,
+      lastMs: 10_000_000,
+      stepMs: 5_000,
+      windowMs: WINDOW_MS,
+    };
     expect(condensed([before], newest, WINDOW_MS)).toStrictEqual([
       { replicas: 8, firstMs: 9_000_000, lastMs: 10_000_000, stepMs: 5_000 },
       { replicas: 5, firstMs: 20_000_000, lastMs: 20_000_000, stepMs: 15_000, windowMs: WINDOW_MS },
     ]);
   });
 
-  /** So many runs, 20 s apart from a full minute on, each lower, or each higher, by one than the one before. */
+  /**
+   * So many runs, 20 s apart from a full minute on, each lower, or each higher, by one than the one
+   * before.
+   */
   const stairs = (count: number, replicasAt: (nth: number) => number): Runs =>
     Array.from({ length: count }, (_, nth) => ({
       ...at(replicasAt(nth), 6_000 + nth * 20),
@@ -146,7 +201,9 @@ describe("the list under a long window", () => {
   );
 
   it("becomes a list of the last recommendations where it is needed for a shorter window", () => {
-    expect(collapsed([{ replicas: 8, firstMs: 9_000, lastMs: 10_000, stepMs: 500 }, newest])).toStrictEqual([
+    expect(
+      collapsed([{ replicas: 8, firstMs: 9_000, lastMs: 10_000, stepMs: 500 }, newest]),
+    ).toStrictEqual([
       { replicas: 8, firstMs: 10_000, lastMs: 10_000 },
       { replicas: 5, firstMs: 20_000_000, lastMs: 20_000_000 },
     ]);
@@ -154,11 +211,18 @@ describe("the list under a long window", () => {
 });
 
 describe("scale events under a period of a day", () => {
-  const rules = { selectPolicy: "Max", policies: [{ type: "Pods", value: 100_000, periodSeconds: DAY }] } as const;
+  const rules = {
+    selectPolicy: "Max",
+    policies: [{ type: "Pods", value: 100_000, periodSeconds: DAY }],
+  } as const;
   const dayOf = (everySeconds: number): readonly ScaleChange[] => {
     let memory = NEW_WINDOWS.memory;
     for (let at = 0; at < DAY; at += everySeconds)
-      memory = withScaleEvent(memory, { scaleUp: rules, scaleDown: rules }, { from: 1, to: 3, atMs: START_MS + at * SECOND, eventId: `e${at}` });
+      memory = withScaleEvent(
+        memory,
+        { scaleUp: rules, scaleDown: rules },
+        { from: 1, to: 3, atMs: START_MS + at * SECOND, eventId: `e${at}` },
+      );
     return memory.scaleUps;
   };
 
@@ -182,11 +246,24 @@ describe("scale events under a period of a day", () => {
     }
   });
 
-  /** The list after so many scales of one pod, one a minute. The newest is not the last of the list, as after a place was used again. */
+  /**
+   * The list after so many scales of one pod, one a minute. The newest is not the last of the list,
+   * as after a place was used again.
+   */
   const minutesOf = (count: number): readonly ScaleChange[] => {
-    const scaleUps = Array.from({ length: count - 1 }, (_, minute) => ({ change: 1, atMs: START_MS + (minute + 1) * 60 * SECOND }));
-    const memory = { ...NEW_WINDOWS.memory, scaleUps: [...scaleUps.slice(700), ...scaleUps.slice(0, 700)] };
-    return withScaleEvent(memory, { scaleUp: rules, scaleDown: rules }, { from: 1, to: 2, atMs: START_MS, earliestMs: START_MS - SECOND }).scaleUps;
+    const scaleUps = Array.from({ length: count - 1 }, (_, minute) => ({
+      change: 1,
+      atMs: START_MS + (minute + 1) * 60 * SECOND,
+    }));
+    const memory = {
+      ...NEW_WINDOWS.memory,
+      scaleUps: [...scaleUps.slice(700), ...scaleUps.slice(0, 700)],
+    };
+    return withScaleEvent(
+      memory,
+      { scaleUp: rules, scaleDown: rules },
+      { from: 1, to: 2, atMs: START_MS, earliestMs: START_MS - SECOND },
+    ).scaleUps;
   };
 
   it("stay as they are up to 722", () => {
@@ -199,12 +276,25 @@ describe("scale events under a period of a day", () => {
     const events = minutesOf(723);
     const endMs = START_MS + 722 * 60 * SECOND;
     const partOf = ({ atMs }: ScaleChange): number => Math.floor(atMs / (360 * SECOND));
-    const [older, lastHour] = [events.filter(({ atMs }) => atMs <= endMs - HOUR * SECOND), events.filter(({ atMs }) => atMs > endMs - HOUR * SECOND)];
-    expect(lastHour).toEqual(Array.from({ length: 60 }, (_, minute) => ({ change: 1, atMs: endMs - (59 - minute) * 60 * SECOND })));
+    const [older, lastHour] = [
+      events.filter(({ atMs }) => atMs <= endMs - HOUR * SECOND),
+      events.filter(({ atMs }) => atMs > endMs - HOUR * SECOND),
+    ];
+    expect(lastHour).toEqual(
+      Array.from({ length: 60 }, (_, minute) => ({
+        change: 1,
+        atMs: endMs - (59 - minute) * 60 * SECOND,
+      })),
+    );
     expect(new Set(older.map(partOf)).size).toBe(older.length);
     const [first, second] = older;
     expect(first?.earliestMs).toBe(START_MS - SECOND);
-    for (const event of older.slice(1, -1)) expect(event).toEqual({ change: 6, atMs: event.atMs, earliestMs: event.atMs - 5 * 60 * SECOND });
+    for (const event of older.slice(1, -1))
+      expect(event).toEqual({
+        change: 6,
+        atMs: event.atMs,
+        earliestMs: event.atMs - 5 * 60 * SECOND,
+      });
     expect((second?.atMs ?? 0) - (first?.atMs ?? 0)).toBe(360 * SECOND);
     expect(changedWithin(events, DAY * SECOND, endMs)).toBe(723);
   });

@@ -10,21 +10,37 @@ type Runs = readonly RecommendationRun[];
 
 const SECOND = 1000;
 const stored = (runs: Runs): Runs =>
-  throughStore({ ...NEW_WINDOWS, memory: { ...NEW_WINDOWS.memory, recommendations: runs } }).memory.recommendations ?? [];
+  throughStore({ ...NEW_WINDOWS, memory: { ...NEW_WINDOWS.memory, recommendations: runs } }).memory
+    .recommendations ?? [];
 
 /** One sync: time since the one before, the recommendation, and new windows if they were edited. */
 const syncs = fc.array(
   fc.record({
-    gapSeconds: fc.oneof({ weight: 6, arbitrary: fc.constant(15) }, { weight: 1, arbitrary: fc.constantFrom(0, 5, 16, 30, 61, 300, 700) }),
-    replicas: fc.oneof({ weight: 3, arbitrary: fc.constant(5) }, { weight: 1, arbitrary: fc.integer({ min: 1, max: 9 }) }),
-    edit: fc.option(fc.record({ upSeconds: fc.constantFrom(0, 30, 120, 600), downSeconds: fc.constantFrom(0, 15, 60, 300, 600) }), { freq: 8 }),
+    gapSeconds: fc.oneof(
+      { weight: 6, arbitrary: fc.constant(15) },
+      { weight: 1, arbitrary: fc.constantFrom(0, 5, 16, 30, 61, 300, 700) },
+    ),
+    replicas: fc.oneof(
+      { weight: 3, arbitrary: fc.constant(5) },
+      { weight: 1, arbitrary: fc.integer({ min: 1, max: 9 }) },
+    ),
+    edit: fc.option(
+      fc.record({
+        upSeconds: fc.constantFrom(0, 30, 120, 600),
+        downSeconds: fc.constantFrom(0, 15, 60, 300, 600),
+      }),
+      { freq: 8 },
+    ),
   }),
   { minLength: 1, maxLength: 60 },
 );
 
 type Step = typeof syncs extends fc.Arbitrary<(infer Item)[]> ? Item : never;
 
-/** Both lists through the same syncs; `kept`: in memory throughout, else stored and read again before every sync. */
+/**
+ * Both lists through the same syncs; `kept`: in memory throughout, else stored and read again
+ * before every sync.
+ */
 const agree = (steps: readonly Step[], kept: boolean): boolean => {
   let nowMs = 1_700_000_000_000;
   let windows = { upSeconds: 0, downSeconds: 300 };
@@ -35,17 +51,27 @@ const agree = (steps: readonly Step[], kept: boolean): boolean => {
     windows = edit ?? windows;
     const longestMs = Math.max(windows.upSeconds, windows.downSeconds) * SECOND;
     const known = recalled(kept ? runs : stored(runs), longestMs);
-    const alike = [windows.upSeconds, windows.downSeconds].every((seconds) => sameExtremes(known, slots, replicas, nowMs - seconds * SECOND));
+    const alike = [windows.upSeconds, windows.downSeconds].every((seconds) =>
+      sameExtremes(known, slots, replicas, nowMs - seconds * SECOND),
+    );
     slots = recordedSlot(slots, replicas, nowMs, longestMs);
     runs = recorded(known, replicas, nowMs, longestMs);
     return alike;
   });
 };
 
-const sameExtremes = (runs: Runs, slots: readonly Slot[], replicas: number, sinceMs: number): boolean => {
+const sameExtremes = (
+  runs: Runs,
+  slots: readonly Slot[],
+  replicas: number,
+  sinceMs: number,
+): boolean => {
   const isInside = (atMs: number): boolean => atMs > sinceMs;
   const inside = slots.filter(({ atMs }) => isInside(atMs)).map((slot) => slot.replicas);
-  return highest(runs, replicas, isInside) === Math.max(replicas, ...inside) && lowest(runs, replicas, isInside) === Math.min(replicas, ...inside);
+  return (
+    highest(runs, replicas, isInside) === Math.max(replicas, ...inside) &&
+    lowest(runs, replicas, isInside) === Math.min(replicas, ...inside)
+  );
 };
 
 const SEED: Runs = [{ replicas: 9, firstMs: 0, lastMs: 0 }];
@@ -77,7 +103,9 @@ describe("recommendations as runs", () => {
         return steps.every(({ lateMs, driftMs, replicas }) => {
           nowMs += 15_000 + (jumps ? lateMs : driftMs);
           const known = recalled(stored(runs), longestMs);
-          const alike = [upSeconds, downSeconds].every((seconds) => sameExtremes(known, slots, replicas, nowMs - seconds * SECOND));
+          const alike = [upSeconds, downSeconds].every((seconds) =>
+            sameExtremes(known, slots, replicas, nowMs - seconds * SECOND),
+          );
           slots = recordedSlot(slots, replicas, nowMs, longestMs);
           runs = recorded(known, replicas, nowMs, longestMs);
           return alike;
@@ -91,39 +119,78 @@ describe("recommendations as runs", () => {
     { gapMs: 420, runs: 2 },
     { gapMs: 421, runs: 3 },
     { gapMs: 984, runs: 3 },
-  ])("a run of syncs close together goes on for half a step more at most: $gapMs ms after 280 ms", ({ gapMs, runs }) => {
-    const seen = [0, 280, 560, 560 + gapMs].reduce<Runs>((known, atMs) => recorded(known, 8, atMs, 300_000), []);
-    expect(seen.length).toBe(runs);
-  });
+  ])(
+    "a run of syncs close together goes on for half a step more at most: $gapMs ms after 280 ms",
+    ({ gapMs, runs }) => {
+      const seen = [0, 280, 560, 560 + gapMs].reduce<Runs>(
+        (known, atMs) => recorded(known, 8, atMs, 300_000),
+        [],
+      );
+      expect(seen.length).toBe(runs);
+    },
+  );
 
   it("move nothing but the end of the newest run while the same is recommended, also when syncs come a little early or late", () => {
-    let runs: Runs = recorded(recorded([{ replicas: 9, firstMs: 0, lastMs: 0 }], 5, 15_000, 300_000), 5, 30_000, 300_000);
+    let runs: Runs = recorded(
+      recorded([{ replicas: 9, firstMs: 0, lastMs: 0 }], 5, 15_000, 300_000),
+      5,
+      30_000,
+      300_000,
+    );
     const before = runs;
-    for (let sync = 3; sync <= 5000; sync++) runs = recorded(recalled(runs, 300_000), 5, sync * 15_000 + ((sync * 37) % 400), 300_000);
+    for (let sync = 3; sync <= 5000; sync++)
+      runs = recorded(recalled(runs, 300_000), 5, sync * 15_000 + ((sync * 37) % 400), 300_000);
     expect(extendedTo(before, 75_000_200)).toEqual(runs);
     expect(runs.length).toBe(before.length);
   });
 
   it("keep a bounded list however long they go on and whatever they are", () => {
     let runs: Runs = [];
-    for (let sync = 1; sync <= 3000; sync++) runs = recorded(recalled(runs, 300_000), (sync * sync) % 7, sync * 15_000, 300_000);
+    for (let sync = 1; sync <= 3000; sync++)
+      runs = recorded(recalled(runs, 300_000), (sync * sync) % 7, sync * 15_000, 300_000);
     expect(runs.length).toBeLessThanOrEqual(300 / 15 + 2);
   });
 
   it("begin a new run when a sync was left out", () => {
-    let runs: Runs = recorded(recorded([{ replicas: 5, firstMs: 0, lastMs: 0 }], 5, 15_000, 0), 5, 30_000, 0);
+    let runs: Runs = recorded(
+      recorded([{ replicas: 5, firstMs: 0, lastMs: 0 }], 5, 15_000, 0),
+      5,
+      30_000,
+      0,
+    );
     runs = recorded(runs, 5, 60_000, 0);
-    expect(runs.at(-1)).toEqual({ replicas: 5, firstMs: 60_000, lastMs: 60_000, stepMs: 30_000, windowMs: 0 });
+    expect(runs.at(-1)).toEqual({
+      replicas: 5,
+      firstMs: 60_000,
+      lastMs: 60_000,
+      stepMs: 30_000,
+      windowMs: 0,
+    });
   });
 
   /** Recommendations as [seconds, replicas], under windows of this many seconds. */
-  const listAfter = (windowSeconds: number, made: readonly (readonly [number, number])[], from: Runs = SEED): Runs =>
+  const listAfter = (
+    windowSeconds: number,
+    made: readonly (readonly [number, number])[],
+    from: Runs = SEED,
+  ): Runs =>
     made.reduce(
-      (runs, [seconds, replicas]) => recorded(recalled(runs, windowSeconds * SECOND), replicas, seconds * SECOND, windowSeconds * SECOND),
+      (runs, [seconds, replicas]) =>
+        recorded(
+          recalled(runs, windowSeconds * SECOND),
+          replicas,
+          seconds * SECOND,
+          windowSeconds * SECOND,
+        ),
       from,
     );
   const inSeconds = (runs: Runs) =>
-    runs.map(({ replicas, firstMs, lastMs, stepMs }) => [replicas, firstMs / SECOND, lastMs / SECOND, (stepMs ?? 0) / SECOND]);
+    runs.map(({ replicas, firstMs, lastMs, stepMs }) => [
+      replicas,
+      firstMs / SECOND,
+      lastMs / SECOND,
+      (stepMs ?? 0) / SECOND,
+    ]);
 
   it("keep what was repeated in one run, once it ended", () => {
     const runs = listAfter(300, [
@@ -220,7 +287,11 @@ describe("recommendations as runs", () => {
   });
 
   it("never take slots of another count, or of another spacing, into a run", () => {
-    const at = (replicas: number, seconds: number) => ({ replicas, firstMs: seconds * SECOND, lastMs: seconds * SECOND });
+    const at = (replicas: number, seconds: number) => ({
+      replicas,
+      firstMs: seconds * SECOND,
+      lastMs: seconds * SECOND,
+    });
     const open = (first: number, last: number, step: number) => ({
       ...at(5, first),
       lastMs: last * SECOND,
@@ -260,7 +331,8 @@ describe("recommendations as runs", () => {
       (list, [seconds, replicas]) => recordedSlot(list, replicas, seconds * SECOND, 300_000),
       [{ replicas: 9, atMs: 0 }],
     );
-    const oldest = (list: readonly { readonly firstMs: number }[]) => Math.min(...list.map(({ firstMs }) => firstMs));
+    const oldest = (list: readonly { readonly firstMs: number }[]) =>
+      Math.min(...list.map(({ firstMs }) => firstMs));
     expect(oldest(runs)).toBe(oldest(slots.map(({ atMs }) => ({ firstMs: atMs }))));
   });
 
@@ -291,7 +363,8 @@ describe("recommendations as runs", () => {
       [45, 5],
       [60, 7],
     ] as const;
-    const replicas = (windowSeconds: number) => listAfter(windowSeconds, made, []).map((run) => run.replicas);
+    const replicas = (windowSeconds: number) =>
+      listAfter(windowSeconds, made, []).map((run) => run.replicas);
     expect(replicas(3_600)).toEqual([9, 5, 9, 5, 7]);
     expect(replicas(3_601)).toEqual([9, 5, 7]);
   });
@@ -314,7 +387,10 @@ describe("recommendations as runs", () => {
         [0, 9],
         [0, 9],
       ]),
-    ).toEqual([...SEED, ...Array.from({ length: 2 }, () => expect.objectContaining({ replicas: 9, lastMs: 0 }))]);
+    ).toEqual([
+      ...SEED,
+      ...Array.from({ length: 2 }, () => expect.objectContaining({ replicas: 9, lastMs: 0 })),
+    ]);
   });
 
   it("work out a long run when it ends, in few steps and few slots", () => {

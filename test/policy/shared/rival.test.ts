@@ -50,13 +50,19 @@ describe("rivalOf() a namespace of many autoscalers", () => {
   it("compares it with those that could match", () => {
     expect(lookupsBeside((at) => `app in (api-${at},shop)`)).toBeGreaterThanOrEqual(1000);
     expect(lookupsBeside((at) => `app=web,tier=back-${at}`)).toBeGreaterThanOrEqual(1000);
-    expect(lookupsBeside((at) => `app!=web,tier notin (front),x-${at}`)).toBeGreaterThanOrEqual(1000);
+    expect(lookupsBeside((at) => `app!=web,tier notin (front),x-${at}`)).toBeGreaterThanOrEqual(
+      1000,
+    );
   });
 
   it("reads the selectors of a list once, however many autoscalers share it", () => {
     const { others, reads } = neighbours(["app=api", "app in (web,api)"]);
     const pods = [readyPod("web-0", 1n)];
-    expect([rivalOf(pods, others, "web"), rivalOf(pods, others, "other-1"), rivalOf([], others, "web")]).toEqual(["other-1", undefined, undefined]);
+    expect([
+      rivalOf(pods, others, "web"),
+      rivalOf(pods, others, "other-1"),
+      rivalOf([], others, "web"),
+    ]).toEqual(["other-1", undefined, undefined]);
     expect(reads()).toBe(2);
   });
 });

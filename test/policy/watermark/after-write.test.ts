@@ -2,14 +2,26 @@ import { describe, expect, it } from "vitest";
 import type { Scale } from "../../../lib/model/decision.ts";
 import type { Condition } from "../../../lib/model/windows.ts";
 import { withScale } from "../../../lib/policy/dialects.ts";
-import { afterWatermarkWrite, withWatermarkScale } from "../../../lib/policy/watermark/steps/after-write.ts";
+import {
+  afterWatermarkWrite,
+  withWatermarkScale,
+} from "../../../lib/policy/watermark/steps/after-write.ts";
 import { newestFirst } from "../../../lib/policy/watermark/steps/sync.ts";
 import { condition, dropGauge, gauge } from "../../../lib/policy/watermark/steps/sentences.ts";
 import { NOON } from "../../noon.ts";
 import { said, scaledAt, wpa } from "./world.ts";
 
-const EARLIER: Condition = { type: "ScalingActive", status: "True", reason: "ValidMetricFound", message: "", transitionMs: NOON - 60_000 };
-const windows = { ...scaledAt(NOON - 3_600_000), status: { ...scaledAt(NOON - 3_600_000).status, conditions: [EARLIER] } };
+const EARLIER: Condition = {
+  type: "ScalingActive",
+  status: "True",
+  reason: "ValidMetricFound",
+  message: "",
+  transitionMs: NOON - 60_000,
+};
+const windows = {
+  ...scaledAt(NOON - 3_600_000),
+  status: { ...scaledAt(NOON - 3_600_000).status, conditions: [EARLIER] },
+};
 
 const scale = (from: number, to: number): Scale => ({
   kind: "scale",
@@ -27,9 +39,20 @@ describe("afterWatermarkWrite()", () => {
   it.each([
     ["up", 6, 9, { name: "upscale_replicas_total", labels: {}, value: 3 }],
     ["down", 9, 6, { name: "downscale_replicas_total", labels: {}, value: 3 }],
-    ["the first, without a change", 6, 6, { name: "downscale_replicas_total", labels: {}, value: 0 }],
+    [
+      "the first, without a change",
+      6,
+      6,
+      { name: "downscale_replicas_total", labels: {}, value: 0 },
+    ],
   ])("an applied write counts its step: %s", (_, from, to, counter) =>
-    expect(afterWatermarkWrite({ decision: scale(from, to), outcome: { kind: "applied" }, atMs: NOON + 999 })).toStrictEqual({
+    expect(
+      afterWatermarkWrite({
+        decision: scale(from, to),
+        outcome: { kind: "applied" },
+        atMs: NOON + 999,
+      }),
+    ).toStrictEqual({
       windows: {
         ...windows,
         status: {
@@ -48,7 +71,9 @@ describe("afterWatermarkWrite()", () => {
           ],
         },
       },
-      events: [{ type: "Normal", reason: "Scaling", message: `New size: ${to}; reason: lag above target` }],
+      events: [
+        { type: "Normal", reason: "Scaling", message: `New size: ${to}; reason: lag above target` },
+      ],
       gauges: [
         { name: "conditions", labels: { condition: "able_to_scale" }, value: 1 },
         { name: "replicas_scaling_effective", labels: {}, value: to },
@@ -58,13 +83,25 @@ describe("afterWatermarkWrite()", () => {
   );
 
   it("what may have happened counts as applied", () =>
-    expect(afterWatermarkWrite({ decision: scale(6, 9), outcome: { kind: "unknown", message: "?" }, atMs: NOON }).windows.status).toMatchObject({
+    expect(
+      afterWatermarkWrite({
+        decision: scale(6, 9),
+        outcome: { kind: "unknown", message: "?" },
+        atMs: NOON,
+      }).windows.status,
+    ).toMatchObject({
       desiredReplicas: 9,
       lastScaleMs: NOON,
     }));
 
   it("a refusal leaves count and last scale as they were", () =>
-    expect(afterWatermarkWrite({ decision: scale(6, 9), outcome: { kind: "refused", message: "no" }, atMs: NOON + 999 })).toStrictEqual({
+    expect(
+      afterWatermarkWrite({
+        decision: scale(6, 9),
+        outcome: { kind: "refused", message: "no" },
+        atMs: NOON + 999,
+      }),
+    ).toStrictEqual({
       windows: {
         ...windows,
         status: {
@@ -92,12 +129,17 @@ describe("withWatermarkScale()", () => {
     ["a second later", NOON - 3_599_000, NOON - 3_599_000],
     ["earlier", NOON - 9_000_000, NOON - 3_600_000],
   ])("never moves the last scale back: %s", (_, atMs, lastScaleMs) =>
-    expect(withWatermarkScale(windows, { from: 6, to: 9, atMs }).status).toMatchObject({ desiredReplicas: 9, lastScaleMs }),
+    expect(withWatermarkScale(windows, { from: 6, to: 9, atMs }).status).toMatchObject({
+      desiredReplicas: 9,
+      lastScaleMs,
+    }),
   );
 
   it("is the first where there was none", () => {
     const { lastScaleMs: _, ...status } = windows.status;
-    expect(withWatermarkScale({ ...windows, status }, { from: 6, to: 9, atMs: NOON }).status.lastScaleMs).toBe(NOON);
+    expect(
+      withWatermarkScale({ ...windows, status }, { from: 6, to: 9, atMs: NOON }).status.lastScaleMs,
+    ).toBe(NOON);
   });
 
   it("is what settles a scale of this dialect", () => {
@@ -106,17 +148,22 @@ describe("withWatermarkScale()", () => {
   });
 
   it("puts its condition behind the newer ones", () =>
-    expect(withWatermarkScale(windows, { from: 6, to: 9, atMs: NOON - 120_000 }).status.conditions.map(({ type }) => type)).toEqual([
-      "ScalingActive",
-      "AbleToScale",
-    ]));
+    expect(
+      withWatermarkScale(windows, { from: 6, to: 9, atMs: NOON - 120_000 }).status.conditions.map(
+        ({ type }) => type,
+      ),
+    ).toEqual(["ScalingActive", "AbleToScale"]));
 });
 
 describe("newestFirst()", () => {
   it("keeps the transition of a status that stays, and the place among equals", () => {
     const first = { ...EARLIER, type: "A" };
     const second = { ...EARLIER, type: "B" };
-    const sentence = newestFirst([first, second], { type: "B", status: "True", reason: "r", message: "m" }, NOON);
+    const sentence = newestFirst(
+      [first, second],
+      { type: "B", status: "True", reason: "r", message: "m" },
+      NOON,
+    );
     expect(sentence).toEqual([first, { ...second, reason: "r", message: "m" }]);
   });
 });
@@ -141,7 +188,9 @@ describe("what is said in one sync", () => {
 
   it("gives a series to three conditions only", () => {
     const types = ["AbleToScale", "ScalingActive", "ScalingLimited", "ScalingBlocked"];
-    const { gauges } = said(types.map((type) => condition({ type, status: "True", reason: "", message: "" })));
+    const { gauges } = said(
+      types.map((type) => condition({ type, status: "True", reason: "", message: "" })),
+    );
     expect(gauges.map(({ labels }) => labels)).toEqual([
       { condition: "able_to_scale" },
       { condition: "scaling_limited" },

@@ -1,14 +1,32 @@
 import { describe, expect, it } from "vitest";
 import { labelIndex } from "../../../lib/model/selector.ts";
 import { resourceReady } from "../../../lib/policy/watermark/metrics/pods.ts";
-import { type Proposal, proposeFromValue, withinBounds } from "../../../lib/policy/watermark/metrics/propose.ts";
-import { combine, metricName, type ProposalSource, sourcesOf } from "../../../lib/policy/watermark/steps/combine.ts";
+import {
+  type Proposal,
+  proposeFromValue,
+  withinBounds,
+} from "../../../lib/policy/watermark/metrics/propose.ts";
+import {
+  combine,
+  metricName,
+  type ProposalSource,
+  sourcesOf,
+} from "../../../lib/policy/watermark/steps/combine.ts";
 import { NOON } from "../../noon.ts";
 import { observationOf, podUsage, scaleRead } from "../../observation.ts";
 import { podsOf, said, scaledAt, sync, wpa } from "./world.ts";
 import { answersOf } from "../../answers.ts";
 
-const PROPOSAL: Proposal = { replicas: 3, utilisation: 1_500n, ready: 2, above: false, below: false, details: "", zero: false, notes: [] };
+const PROPOSAL: Proposal = {
+  replicas: 3,
+  utilisation: 1_500n,
+  ready: 2,
+  above: false,
+  below: false,
+  details: "",
+  zero: false,
+  notes: [],
+};
 const source = (name: string, proposal: Partial<Proposal>): ProposalSource => ({
   name,
   seriesName: name,
@@ -36,7 +54,14 @@ describe("combine()", () => {
     const { counted, notes } = combine(sources);
     expect(counted).toStrictEqual({
       kind: "counted",
-      value: { replicas: 5, name: "large", ready: 4, zero: true, stable: true, statuses: [{ type: "small" }, { type: "large" }, { type: "equal" }] },
+      value: {
+        replicas: 5,
+        name: "large",
+        ready: 4,
+        zero: true,
+        stable: true,
+        statuses: [{ type: "small" }, { type: "large" }, { type: "equal" }],
+      },
     });
     expect(said(notes).conditions.find(({ type }) => type === "ScalingActive")?.message).toBe(
       "the WPA was able to successfully calculate a replica count from large because: large words",
@@ -47,7 +72,9 @@ describe("combine()", () => {
     ["zero", 0],
     ["below zero", -3],
   ])("takes a first proposal of %s", (_, replicas) =>
-    expect(combine([source("only", { replicas })]).counted).toMatchObject({ value: { name: "only", replicas } }),
+    expect(combine([source("only", { replicas })]).counted).toMatchObject({
+      value: { name: "only", replicas },
+    }),
   );
 
   it.each([
@@ -55,10 +82,19 @@ describe("combine()", () => {
     ["below", false, true],
     ["both at once", true, true],
   ])("is not stable where one metric is %s", (_, above, below) => {
-    const { counted, notes } = combine([source("a", { above }), source("b", { below }), source("c", {})]);
+    const { counted, notes } = combine([
+      source("a", { above }),
+      source("b", { below }),
+      source("c", {}),
+    ]);
     expect(counted).toMatchObject({ value: { stable: false } });
-    const statuses = Object.fromEntries(said(notes).conditions.map(({ type, status }) => [type, status]));
-    expect(statuses).toMatchObject({ AboveHighWatermark: above ? "True" : "False", BelowLowWatermark: below ? "True" : "False" });
+    const statuses = Object.fromEntries(
+      said(notes).conditions.map(({ type, status }) => [type, status]),
+    );
+    expect(statuses).toMatchObject({
+      AboveHighWatermark: above ? "True" : "False",
+      BelowLowWatermark: below ? "True" : "False",
+    });
   });
 });
 
@@ -72,41 +108,75 @@ describe("restricted_scaling, by which a band is watched", () => {
     ["0 where a later metric says nothing, because it is 0", [inside, { zero: true }], 0],
   ])("is %s", (_, proposals, value) => {
     const { notes } = combine(proposals.map((proposal, at) => source(`metric ${at}`, proposal)));
-    expect(said(notes).gauges).toContainEqual({ name: "restricted_scaling", labels: { reason: "within_bounds" }, value });
+    expect(said(notes).gauges).toContainEqual({
+      name: "restricted_scaling",
+      labels: { reason: "within_bounds" },
+      value,
+    });
   });
 });
 
 describe("metricName()", () => {
   it("sorts the labels by key", () =>
-    expect(metricName({ name: "lag", selector: { matchLabels: { b: "2", a: "1", c: "3" } } })).toBe("lag{map[a:1 b:2 c:3]}"));
+    expect(metricName({ name: "lag", selector: { matchLabels: { b: "2", a: "1", c: "3" } } })).toBe(
+      "lag{map[a:1 b:2 c:3]}",
+    ));
 });
 
 describe("an autoscaler on a resource", () => {
   const spec = wpa({
     metrics: [
-      { type: "Resource", resource: { name: "cpu", metricSelector: { matchLabels: { app: "web" } }, highWatermark: "800m", lowWatermark: "400m" } },
+      {
+        type: "Resource",
+        resource: {
+          name: "cpu",
+          metricSelector: { matchLabels: { app: "web" } },
+          highWatermark: "800m",
+          lowWatermark: "400m",
+        },
+      },
     ],
   });
   const LONG_AGO = scaledAt(NOON - 3_600_000);
-  const items = labelIndex(["web-1-0", "web-1-1"].map((name) => podUsage(name, { cpu: 500n }, { timestampMs: NOON })));
+  const items = labelIndex(
+    ["web-1-0", "web-1-1"].map((name) => podUsage(name, { cpu: 500n }, { timestampMs: NOON })),
+  );
   const observed = { answers: answersOf({ resource: { kind: "answered", items } }) };
 
   it("shows the sum as average value", () => {
     const { decision } = sync(spec, { replicas: 2, windows: LONG_AGO, observed });
     expect(decision.metrics).toStrictEqual([
-      { name: "cpu{map[app:web]}", type: "Resource", kind: "measured", value: "1", target: "400m..800m", proposal: 3 },
+      {
+        name: "cpu{map[app:web]}",
+        type: "Resource",
+        kind: "measured",
+        value: "1",
+        target: "400m..800m",
+        proposal: 3,
+      },
     ]);
-    expect(decision.windows.status.currentMetrics).toStrictEqual([{ type: "Resource", resource: { name: "cpu", currentAverageValue: "1" } }]);
+    expect(decision.windows.status.currentMetrics).toStrictEqual([
+      { type: "Resource", resource: { name: "cpu", currentAverageValue: "1" } },
+    ]);
   });
 
   it("names the resource that cannot be read", () => {
     const failure = { code: 503, reason: "", message: "busy" };
     const answers = answersOf({ resource: { kind: "failed", failure } });
     const { decision } = sync(spec, { replicas: 2, windows: LONG_AGO, observed: { answers } });
-    const message = "unable to get resource metric shop/cpu: unable to fetch metrics from resource metrics API: busy";
-    expect(decision.because.message).toBe(`failed to compute replicas based on resource metric cpu: ${message}`);
+    const message =
+      "unable to get resource metric shop/cpu: unable to fetch metrics from resource metrics API: busy";
+    expect(decision.because.message).toBe(
+      `failed to compute replicas based on resource metric cpu: ${message}`,
+    );
     expect(decision.metrics).toStrictEqual([
-      { name: "cpu{map[app:web]}", type: "Resource", kind: "failed", reason: "FailedGetResourceMetric", message },
+      {
+        name: "cpu{map[app:web]}",
+        type: "Resource",
+        kind: "failed",
+        reason: "FailedGetResourceMetric",
+        message,
+      },
     ]);
   });
 
@@ -125,8 +195,20 @@ describe("an autoscaler on a resource", () => {
 
 describe("resourceReady()", () => {
   it("is counted with the pods that are ignored", () => {
-    const rules = { readinessDelaySeconds: 0, skipOwnerCheck: true, minAvailableReplicaPercentage: 0, target: { name: "web" } };
-    expect(resourceReady(podsOf(3, 2).all, { resource: "cpu", hasSample: () => true }, rules, "shop/web")).toStrictEqual({
+    const rules = {
+      readinessDelaySeconds: 0,
+      skipOwnerCheck: true,
+      minAvailableReplicaPercentage: 0,
+      target: { name: "web" },
+    };
+    expect(
+      resourceReady(
+        podsOf(3, 2).all,
+        { resource: "cpu", hasSample: () => true },
+        rules,
+        "shop/web",
+      ),
+    ).toStrictEqual({
       kind: "counted",
       value: { ready: 2, ignored: new Set(["web-1-2"]) },
     });
@@ -136,8 +218,14 @@ describe("resourceReady()", () => {
 describe("proposeFromValue(), converging to the low mark", () => {
   const read = wpa({ convergeTowardsWatermark: "lowwatermark", tolerance: "1" });
   const ask = (current: number, sum: bigint, lowMilli: bigint, minReplicas: number) =>
-    proposeFromValue(sum, { highMilli: 400_000n, lowMilli }, { current, ready: 1 }, { ...read, minReplicas }).replicas;
+    proposeFromValue(
+      sum,
+      { highMilli: 400_000n, lowMilli },
+      { current, ready: 1 },
+      { ...read, minReplicas },
+    ).replicas;
 
-  it("never predicts fewer than one pod, even without a minimum", () => expect(ask(0, 0n, 150_000n, 0)).toBe(1));
+  it("never predicts fewer than one pod, even without a minimum", () =>
+    expect(ask(0, 0n, 150_000n, 0)).toBe(1));
   it("without a low mark stays, even below the minimum", () => expect(ask(1, 1n, 0n, 5)).toBe(1));
 });

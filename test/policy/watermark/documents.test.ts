@@ -14,14 +14,20 @@ describe("the Watermark Pod Autoscaler's own facts (proposals.md §4)", () => {
     ["between the marks", 300_000n, 6],
     ["on the widened high mark", 440_000n, 6],
     ["just above the widened high mark", 440_001n, 7],
-  ])("a value %s", (_, milli, count) => expect(sync(wpa(), { replicas: 6, milli, windows: LONG_AGO }).count).toBe(count));
+  ])("a value %s", (_, milli, count) =>
+    expect(sync(wpa(), { replicas: 6, milli, windows: LONG_AGO }).count).toBe(count),
+  );
 
   it("absolute gives 5 for 6 replicas, the value 127 and marks of 150 and 400", () =>
     expect(sync(wpa(), { replicas: 6, milli: 127_000n, windows: LONG_AGO }).count).toBe(5));
 
   it("average divides the value by the count first", () =>
     expect(
-      sync(wpa({ algorithm: "average" }, { highWatermark: "40", lowWatermark: "20" }), { replicas: 4, milli: 200_000n, windows: LONG_AGO }).count,
+      sync(wpa({ algorithm: "average" }, { highWatermark: "40", lowWatermark: "20" }), {
+        replicas: 4,
+        milli: 200_000n,
+        windows: LONG_AGO,
+      }).count,
     ).toBe(5));
 
   it.each([
@@ -32,26 +38,42 @@ describe("the Watermark Pod Autoscaler's own facts (proposals.md §4)", () => {
     ["down 1 %: a step is at least 1", { scaleDownLimitFactor: 1 }, 15_000n, 9],
     ["up 0 %: never up", { scaleUpLimitFactor: 0 }, 4_000_000n, 10],
     ["down 0 %: never down", { scaleDownLimitFactor: 0 }, 15_000n, 10],
-  ])("a factor of %s", (_, spec, milli, count, replicas = 10) => expect(sync(wpa(spec), { replicas, milli, windows: LONG_AGO }).count).toBe(count));
+  ])("a factor of %s", (_, spec, milli, count, replicas = 10) =>
+    expect(sync(wpa(spec), { replicas, milli, windows: LONG_AGO }).count).toBe(count),
+  );
 
   it.each([
     ["down", "18:58:43.999", 15_000n, 10],
     ["down", "18:58:44", 15_000n, 8],
     ["up", "18:58:13.999", 800_000n, 10],
     ["up", "18:58:14", 800_000n, 15],
-  ])("one last event at 18:57:44 closes both windows, of 60 s down and 30 s up: %s at %s", (_, time, milli, count) => {
-    const spec = wpa({ upscaleForbiddenWindowSeconds: 30, downscaleForbiddenWindowSeconds: 60 });
-    expect(sync(spec, { replicas: 10, milli, nowMs: at(time), windows: scaledAt(at("18:57:44")) }).count).toBe(count);
-  });
+  ])(
+    "one last event at 18:57:44 closes both windows, of 60 s down and 30 s up: %s at %s",
+    (_, time, milli, count) => {
+      const spec = wpa({ upscaleForbiddenWindowSeconds: 30, downscaleForbiddenWindowSeconds: 60 });
+      expect(
+        sync(spec, { replicas: 10, milli, nowMs: at(time), windows: scaledAt(at("18:57:44")) })
+          .count,
+      ).toBe(count);
+    },
+  );
 
   it("takes a manual change for the new count, and pulls it inside the bounds past windows and velocity", () => {
     const spec = wpa({ minReplicas: 4, maxReplicas: 9 });
-    expect([2, 6, 30].map((replicas) => sync(spec, { replicas, milli: 300_000n, windows: scaledAt(NOON - 1_000) }).count)).toEqual([4, 6, 9]);
+    expect(
+      [2, 6, 30].map(
+        (replicas) =>
+          sync(spec, { replicas, milli: 300_000n, windows: scaledAt(NOON - 1_000) }).count,
+      ),
+    ).toEqual([4, 6, 9]);
   });
 
   it("a repeated sample is normal, not stale", () => {
     const first = sync(wpa(), { replicas: 6, milli: 300_000n, windows: LONG_AGO });
-    expect(sync(wpa(), { replicas: 6, milli: 300_000n, windows: first.windows, nowMs: NOON + 15_000 }).decision).toMatchObject({
+    expect(
+      sync(wpa(), { replicas: 6, milli: 300_000n, windows: first.windows, nowMs: NOON + 15_000 })
+        .decision,
+    ).toMatchObject({
       kind: "hold",
       failed: false,
     });
@@ -60,7 +82,14 @@ describe("the Watermark Pod Autoscaler's own facts (proposals.md §4)", () => {
   it("keeps the names of its series", () => {
     const { decision } = sync(wpa(), { replicas: 6, milli: 127_000n, windows: LONG_AGO });
     const names = new Set(decision.gauges?.map(({ name }) => name));
-    for (const name of ["value", "high_watermark", "low_watermark", "replicas_scaling_proposal", "restricted_scaling", "transition_countdown"])
+    for (const name of [
+      "value",
+      "high_watermark",
+      "low_watermark",
+      "replicas_scaling_proposal",
+      "restricted_scaling",
+      "transition_countdown",
+    ])
       expect(names).toContain(name);
   });
 });
@@ -71,11 +100,15 @@ describe("where the watermark dialect is more careful than the original", () => 
     ["inside", 6, 6],
     ["below the minimum", 2, 4],
   ])("a count %s is held by the bounds while the metric cannot be read", (_, replicas, count) =>
-    expect(sync(wpa({ minReplicas: 4, maxReplicas: 9 }), { replicas, windows: LONG_AGO }).count).toBe(count),
+    expect(
+      sync(wpa({ minReplicas: 4, maxReplicas: 9 }), { replicas, windows: LONG_AGO }).count,
+    ).toBe(count),
   );
 
   it("a zero that is not tolerated never shrinks to the ready pods", () =>
-    expect(sync(wpa(), { replicas: 10, ready: 9, milli: 0n, windows: LONG_AGO }).decision).toMatchObject({
+    expect(
+      sync(wpa(), { replicas: 10, ready: 9, milli: 0n, windows: LONG_AGO }).decision,
+    ).toMatchObject({
       kind: "hold",
       because: { reason: "NoUsableValue" },
     }));
@@ -86,7 +119,8 @@ describe("where the watermark dialect is more careful than the original", () => 
       message: "a value of 0 says nothing while tolerateZero is false",
     }));
 
-  it("a spec without any source never walks down", () => expect(sync(wpa({ metrics: [] }), { replicas: 10, windows: LONG_AGO }).count).toBe(10));
+  it("a spec without any source never walks down", () =>
+    expect(sync(wpa({ metrics: [] }), { replicas: 10, windows: LONG_AGO }).count).toBe(10));
 });
 
 const document = {
@@ -102,7 +136,12 @@ const document = {
     metrics: [
       {
         type: "External",
-        external: { metricName: "lag", metricSelector: { matchLabels: { app: "x" } }, highWatermark: "400m", lowWatermark: "150m" },
+        external: {
+          metricName: "lag",
+          metricSelector: { matchLabels: { app: "x" } },
+          highWatermark: "400m",
+          lowWatermark: "150m",
+        },
       },
     ],
     downscaleForbiddenWindowSeconds: 60,
@@ -111,8 +150,13 @@ const document = {
     scaleDownLimitFactor: 29,
   },
 };
-const multi = (spec: Readonly<Record<string, unknown>> = {}) => ({ ...document, spec: { ...document.spec, ...spec } });
-const metric = (external: Readonly<Record<string, unknown>>) => [{ type: "External", external: { metricName: "lag", ...external } }];
+const multi = (spec: Readonly<Record<string, unknown>> = {}) => ({
+  ...document,
+  spec: { ...document.spec, ...spec },
+});
+const metric = (external: Readonly<Record<string, unknown>>) => [
+  { type: "External", external: { metricName: "lag", ...external } },
+];
 
 describe("the multi-threshold HPA (proposals.md §5)", () => {
   it.each([
@@ -123,12 +167,16 @@ describe("the multi-threshold HPA (proposals.md §5)", () => {
     ["on the widened high mark", 6n * 404n, 6, 6],
     ["above the band", 6n * 405n, 6, 7],
     ["far above it", 9n * 4_000n, 9, 9],
-  ])("its own configuration holds inside the band and scales outside it: %s", (_, milli, replicas, count) =>
-    expect(sync(specOf(document), { replicas, milli, windows: LONG_AGO }).count).toBe(count),
+  ])(
+    "its own configuration holds inside the band and scales outside it: %s",
+    (_, milli, replicas, count) =>
+      expect(sync(specOf(document), { replicas, milli, windows: LONG_AGO }).count).toBe(count),
   );
 
   it("counts from the current count, whatever pods are ready", () =>
-    expect(sync(specOf(document), { replicas: 6, ready: 1, milli: 6n * 405n, windows: LONG_AGO }).count).toBe(7));
+    expect(
+      sync(specOf(document), { replicas: 6, ready: 1, milli: 6n * 405n, windows: LONG_AGO }).count,
+    ).toBe(7));
 
   it("does not write a count that stays, not even the first time", () =>
     expect(sync(specOf(document), { replicas: 6, milli: 1_800n }).decision).toMatchObject({
@@ -137,7 +185,13 @@ describe("the multi-threshold HPA (proposals.md §5)", () => {
     }));
 
   it("lets 10 replicas that want 14 at 30 % become 13", () =>
-    expect(sync(specOf(multi({ maxReplicas: 50, algorithm: "absolute" })), { replicas: 10, milli: 560n, windows: LONG_AGO }).count).toBe(13));
+    expect(
+      sync(specOf(multi({ maxReplicas: 50, algorithm: "absolute" })), {
+        replicas: 10,
+        milli: 560n,
+        windows: LONG_AGO,
+      }).count,
+    ).toBe(13));
 
   it.each([
     ["down", 59_999, 600n, 6],
@@ -145,58 +199,123 @@ describe("the multi-threshold HPA (proposals.md §5)", () => {
     ["up", 29_999, 6_000n, 6],
     ["up", 30_000, 6_000n, 7],
   ])("has forbidden windows of 60 s down and 30 s up: %s after %d ms", (_, afterMs, milli, count) =>
-    expect(sync(specOf(document), { replicas: 6, milli, windows: scaledAt(NOON - afterMs) }).count).toBe(count),
+    expect(
+      sync(specOf(document), { replicas: 6, milli, windows: scaledAt(NOON - afterMs) }).count,
+    ).toBe(count),
   );
 
   it("takes one watermark for both: the plain band of an HPA", () => {
     const spec = specOf(multi({ metrics: metric({ highWatermark: "400m" }), tolerance: "0.1" }));
-    expect([359n, 360n, 440n, 441n].map((each) => sync(spec, { replicas: 6, milli: 6n * each, windows: LONG_AGO }).count)).toEqual([5, 6, 6, 7]);
+    expect(
+      [359n, 360n, 440n, 441n].map(
+        (each) => sync(spec, { replicas: 6, milli: 6n * each, windows: LONG_AGO }).count,
+      ),
+    ).toEqual([5, 6, 6, 7]);
   });
 
-  it.each(["extensions/v1beta1", "autoscaling/v2beta2", "autoscaling/v2beta1", "autoscaling/v2alpha1", "autoscaling/v1"])(
-    "is read in %s",
-    (apiVersion) => expect(specOf({ ...document, apiVersion })).toEqual(specOf(document)),
+  it.each([
+    "extensions/v1beta1",
+    "autoscaling/v2beta2",
+    "autoscaling/v2beta1",
+    "autoscaling/v2alpha1",
+    "autoscaling/v1",
+  ])("is read in %s", (apiVersion) =>
+    expect(specOf({ ...document, apiVersion })).toEqual(specOf(document)),
   );
 
   it.each([
     [
       "a target beside its marks",
       { metrics: metric({ highWatermark: "4", targetValue: "3" }) },
-      ["spec.metrics[0].external.targetValue: may not be set together with spec.metrics[0].external.highWatermark"],
+      [
+        "spec.metrics[0].external.targetValue: may not be set together with spec.metrics[0].external.highWatermark",
+      ],
     ],
-    ["a fraction of a percent", { scaleUpLimitFactor: "30500m" }, ["spec.scaleUpLimitFactor: must be a whole percentage from 0 to 100"]],
+    [
+      "a fraction of a percent",
+      { scaleUpLimitFactor: "30500m" },
+      ["spec.scaleUpLimitFactor: must be a whole percentage from 0 to 100"],
+    ],
   ])("refuses %s", (_, spec, expected) => {
     const admission = admit(multi(spec));
-    expect(admission.ok ? [] : admission.problems.map(({ field, detail }) => `${field}: ${detail}`)).toEqual(expected);
+    expect(
+      admission.ok ? [] : admission.problems.map(({ field, detail }) => `${field}: ${detail}`),
+    ).toEqual(expected);
   });
 
   it("takes the whole count away in one step at 100 %", () =>
-    expect(sync(specOf(multi({ scaleDownLimitFactor: 100, minReplicas: 1 })), { replicas: 9, milli: 9n, windows: LONG_AGO }).count).toBe(1));
+    expect(
+      sync(specOf(multi({ scaleDownLimitFactor: 100, minReplicas: 1 })), {
+        replicas: 9,
+        milli: 9n,
+        windows: LONG_AGO,
+      }).count,
+    ).toBe(1));
 
   it.each([
-    ["shrinks on a value of 0, which is a value", multi({ minReplicas: 1 }), 0n, NOON - 3_600_000, 5],
-    ["forbids nothing by an upscale window of 0 s", multi({ upscaleForbiddenWindowSeconds: 0 }), 6_000n, NOON, 7],
-    ["forbids nothing by a downscale window of 0 s", multi({ downscaleForbiddenWindowSeconds: 0 }), 600n, NOON, 5],
-    ["takes the default of 60 s for an upscale window that is absent", multi({ upscaleForbiddenWindowSeconds: undefined }), 6_000n, NOON - 59_999, 6],
+    [
+      "shrinks on a value of 0, which is a value",
+      multi({ minReplicas: 1 }),
+      0n,
+      NOON - 3_600_000,
+      5,
+    ],
+    [
+      "forbids nothing by an upscale window of 0 s",
+      multi({ upscaleForbiddenWindowSeconds: 0 }),
+      6_000n,
+      NOON,
+      7,
+    ],
+    [
+      "forbids nothing by a downscale window of 0 s",
+      multi({ downscaleForbiddenWindowSeconds: 0 }),
+      600n,
+      NOON,
+      5,
+    ],
+    [
+      "takes the default of 60 s for an upscale window that is absent",
+      multi({ upscaleForbiddenWindowSeconds: undefined }),
+      6_000n,
+      NOON - 59_999,
+      6,
+    ],
     ["widens nothing by a tolerance of 0", multi({ tolerance: 0 }), 6n * 401n, NOON - 3_600_000, 7],
   ])("%s", (_, manifest, milli, lastScaleMs, count) =>
-    expect(sync(specOf(manifest), { replicas: 6, milli, windows: scaledAt(lastScaleMs) }).count).toBe(count),
+    expect(
+      sync(specOf(manifest), { replicas: 6, milli, windows: scaledAt(lastScaleMs) }).count,
+    ).toBe(count),
   );
 
   it("keeps an explicit 0 when it is stored, and when it is converted", () => {
-    const admission = admit(multi({ upscaleForbiddenWindowSeconds: 0, tolerance: 0, scaleDownLimitFactor: 0 }));
+    const admission = admit(
+      multi({ upscaleForbiddenWindowSeconds: 0, tolerance: 0, scaleDownLimitFactor: 0 }),
+    );
     if (!admission.ok) throw new Error(JSON.stringify(admission.problems));
     expect(specOf(admission.stored)).toEqual(admission.spec);
     const conversion = convert(admission);
     expect(conversion.kind === "converted" && specOf(conversion.document)).toEqual(admission.spec);
   });
 
-  it.each(["tolerateZero", "convergeTowardsWatermark", "replicaScalingAbsoluteModulo", "upscaleDelayAboveWatermarkSeconds"])(
+  it.each([
+    "tolerateZero",
+    "convergeTowardsWatermark",
+    "replicaScalingAbsoluteModulo",
+    "upscaleDelayAboveWatermarkSeconds",
+  ])(
     "does not know %s of the other dialect: it has no effect, and is named as unknown",
     (field) => {
-      const value = field === "tolerateZero" ? true : field === "convergeTowardsWatermark" ? "highwatermark" : 5;
+      const value =
+        field === "tolerateZero"
+          ? true
+          : field === "convergeTowardsWatermark"
+            ? "highwatermark"
+            : 5;
       const admission = admit(multi({ [field]: value }));
-      expect(admission.warnings).toMatchObject([{ message: `unknown field "spec.${field}" is ignored` }]);
+      expect(admission.warnings).toMatchObject([
+        { message: `unknown field "spec.${field}" is ignored` },
+      ]);
       expect(admission.ok && admission.spec).toEqual(specOf(document));
     },
   );
@@ -207,5 +326,10 @@ describe("the multi-threshold HPA (proposals.md §5)", () => {
   });
 
   it("leaves an HPA without watermarks to its own rules", () =>
-    expect(specOf({ ...document, spec: { scaleTargetRef: document.spec.scaleTargetRef, maxReplicas: 9 } }).dialect).toBe("hpa"));
+    expect(
+      specOf({
+        ...document,
+        spec: { scaleTargetRef: document.spec.scaleTargetRef, maxReplicas: 9 },
+      }).dialect,
+    ).toBe("hpa"));
 });

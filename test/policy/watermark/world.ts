@@ -35,7 +35,9 @@ export const wpa = (
       scaleTargetRef: { apiVersion: "apps/v1", kind: "Deployment", name: "web" },
       minReplicas: 1,
       maxReplicas: 100,
-      metrics: [{ type: "External", external: { metricName: "lag", metricSelector: {}, ...marks } }],
+      metrics: [
+        { type: "External", external: { metricName: "lag", metricSelector: {}, ...marks } },
+      ],
       ...spec,
     },
   });
@@ -52,16 +54,31 @@ export interface Seen {
 }
 
 /** One sync, and its PUT applied. */
-export const sync = (spec: AutoscalerSpec, { replicas, milli, ready = replicas, observed, ...seen }: Seen): AppliedSync => {
+export const sync = (
+  spec: AutoscalerSpec,
+  { replicas, milli, ready = replicas, observed, ...seen }: Seen,
+): AppliedSync => {
   const scale = scaleRead(replicas);
-  const answer = milli === undefined ? NO_METRICS : ({ kind: "answered", items: [{ milli, timestampMs: NOON }] } as const);
-  const external = new Map(askedOf(questions(spec, "shop", scale)).external.map((query) => [queryKey(query), answer]));
-  const observation = { ...observationOf({ scale, answers: { external } }), pods: podsOf(replicas, ready), ...observed };
+  const answer =
+    milli === undefined
+      ? NO_METRICS
+      : ({ kind: "answered", items: [{ milli, timestampMs: NOON }] } as const);
+  const external = new Map(
+    askedOf(questions(spec, "shop", scale)).external.map((query) => [queryKey(query), answer]),
+  );
+  const observation = {
+    ...observationOf({ scale, answers: { external } }),
+    pods: podsOf(replicas, ready),
+    ...observed,
+  };
   return appliedSync(replicas, { spec, observation, ...seen });
 };
 
 /** Windows whose last scale was at an instant. */
-export const scaledAt = (lastScaleMs: number): Windows => ({ ...NEW_WINDOWS, status: { ...NEW_WINDOWS.status, lastScaleMs } });
+export const scaledAt = (lastScaleMs: number): Windows => ({
+  ...NEW_WINDOWS,
+  status: { ...NEW_WINDOWS.status, lastScaleMs },
+});
 
 /** The pods of a Deployment; the last ones are not ready. */
 export const podsOf = (count: number, ready = count) =>

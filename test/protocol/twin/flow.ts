@@ -1,6 +1,7 @@
 /**
- * The way of one sync through the labels of `Worker` in exactly-once.pml, for one workload: which label may come after which. A label that leads to itself may be sent again: its
- * answer was lost. A worker may die at each: `dead` follows all but the ends.
+ * The way of one sync through the labels of `Worker` in exactly-once.pml, for one workload: which
+ * label may come after which. A label that leads to itself may be sent again: its answer was lost.
+ * A worker may die at each: `dead` follows all but the ends.
  */
 const FOLLOWS = {
   next: ["claim", "finished"],
@@ -28,10 +29,19 @@ export type Label = keyof typeof FOLLOWS;
 export const LABELS = Object.keys(FOLLOWS) as readonly Label[];
 
 /**
- * Labels that a trace does not show: what a worker decides by itself, an update or a page that is not needed, a PUT that is not sent. `next` and `finished` are ends of an
- * invocation.
+ * Labels that a trace does not show: what a worker decides by itself, an update or a page that is
+ * not needed, a PUT that is not sent. `next` and `finished` are ends of an invocation.
  */
-const UNSEEN: ReadonlySet<Label> = new Set(["countLate", "decide", "otherWave", "act", "notSent", "nextWave", "holding", "closing"]);
+const UNSEEN: ReadonlySet<Label> = new Set([
+  "countLate",
+  "decide",
+  "otherWave",
+  "act",
+  "notSent",
+  "nextWave",
+  "holding",
+  "closing",
+]);
 
 const reached = (from: Label): ReadonlySet<Label> => {
   const found = new Set<Label>();
@@ -49,4 +59,5 @@ const reached = (from: Label): ReadonlySet<Label> => {
 const REACHED = new Map(LABELS.map((label) => [label, reached(label)]));
 
 /** True where the model allows a label as the next that is seen. */
-export const mayFollow = (from: Label, to: Label): boolean => (to === "dead" ? from !== "next" : (REACHED.get(from)?.has(to) ?? false));
+export const mayFollow = (from: Label, to: Label): boolean =>
+  to === "dead" ? from !== "next" : (REACHED.get(from)?.has(to) ?? false);

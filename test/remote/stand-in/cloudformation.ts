@@ -19,7 +19,8 @@ export const stackAnswer = (
   parameters: Readonly<Record<string, string>> = {},
 ): CloudFormation["answer"] => {
   const given = Object.entries(parameters).map(
-    ([key, value]) => `<member><ParameterKey>${key}</ParameterKey><ParameterValue>${value}</ParameterValue></member>`,
+    ([key, value]) =>
+      `<member><ParameterKey>${key}</ParameterKey><ParameterValue>${value}</ParameterValue></member>`,
   );
   const members = Object.entries(outputs).map(
     ([key, value]) =>
@@ -32,7 +33,11 @@ export const stackAnswer = (
   };
 };
 
-export const errorAnswer = (status: number, code: string, message: string): CloudFormation["answer"] => ({
+export const errorAnswer = (
+  status: number,
+  code: string,
+  message: string,
+): CloudFormation["answer"] => ({
   status,
   body: `<ErrorResponse ${NAMESPACE}><Error><Type>Sender</Type><Code>${code}</Code><Message>${message}</Message></Error><RequestId>1</RequestId></ErrorResponse>`,
 });
@@ -43,10 +48,17 @@ export const startCloudFormation = async (): Promise<CloudFormation> => {
     asked.push(
       `${request.headers.authorization?.split("/")[2]} ${/Credential=(\w+)/.exec(request.headers.authorization ?? "")?.[1]} ${await text(request)}`,
     );
-    response.writeHead(service.answer.status, { "content-type": "text/xml" }).end(service.answer.body);
+    response
+      .writeHead(service.answer.status, { "content-type": "text/xml" })
+      .end(service.answer.body);
   };
   const server = createServer((request, response) => void answer(request, response));
   const url = await listenOnLoopback(server);
-  const service: CloudFormation = { url, asked, answer: stackAnswer({}), close: () => closeServer(server) };
+  const service: CloudFormation = {
+    url,
+    asked,
+    answer: stackAnswer({}),
+    close: () => closeServer(server),
+  };
   return service;
 };

@@ -5,11 +5,18 @@ import type { FunctionUrlHandler } from "../../../functions/function-url.ts";
 import { closeServer, listenOnLoopback } from "../../../lib/local/run/loopback.ts";
 import { type Identities, type Verdict, verdictOn } from "./signature.ts";
 
-/** What goes wrong with one request, once: the connection before or after the function has run, or an answer of the platform in its place. */
+/**
+ * What goes wrong with one request, once: the connection before or after the function has run, or
+ * an answer of the platform in its place.
+ */
 export type Fault =
   | "dropped"
   | "answer lost"
-  | { readonly status: number; readonly body?: string; readonly headers?: Readonly<Record<string, string>> };
+  | {
+      readonly status: number;
+      readonly body?: string;
+      readonly headers?: Readonly<Record<string, string>>;
+    };
 
 export interface FunctionUrl {
   readonly url: string;
@@ -28,14 +35,23 @@ export interface FunctionUrl {
 /** Types that the platform hands over as text; every other body comes as base64. */
 const TEXT = /^(text\/|application\/(json|xml|javascript)|.*\+(json|xml))/;
 
-/** Stands for a function URL of AuthType AWS_IAM: a real HTTP server that verifies each signature and calls the real handler with events of payload format 2.0. */
-export const startFunctionUrl = async (handler: FunctionUrlHandler, identities: Identities, nowMs: () => number): Promise<FunctionUrl> => {
+/**
+ * Stands for a function URL of AuthType AWS_IAM: a real HTTP server that verifies each signature
+ * and calls the real handler with events of payload format 2.0.
+ */
+export const startFunctionUrl = async (
+  handler: FunctionUrlHandler,
+  identities: Identities,
+  nowMs: () => number,
+): Promise<FunctionUrl> => {
   const faults: Fault[] = [];
   const events: LambdaFunctionURLEvent[] = [];
   let requests = 0;
   const server = createServer((request, response) => {
     requests++;
-    serve(request, response).catch((error: unknown) => response.destroy(error instanceof Error ? error : new Error(String(error))));
+    serve(request, response).catch((error: unknown) =>
+      response.destroy(error instanceof Error ? error : new Error(String(error))),
+    );
   });
   const started: FunctionUrl = {
     url: await listenOnLoopback(server),
@@ -51,10 +67,16 @@ export const startFunctionUrl = async (handler: FunctionUrlHandler, identities: 
     const body = await buffer(request);
     const fault = faults.shift();
     if (fault === "dropped") response.destroy();
-    else if (typeof fault === "object") reply(response, fault.status, fault.body ?? "Internal Server Error", fault.headers ?? PLAIN);
+    else if (typeof fault === "object")
+      reply(response, fault.status, fault.body ?? "Internal Server Error", fault.headers ?? PLAIN);
     else await invoke(request, response, body, fault !== undefined);
   };
-  const invoke = async (request: IncomingMessage, response: ServerResponse, body: Buffer, isLost: boolean): Promise<void> => {
+  const invoke = async (
+    request: IncomingMessage,
+    response: ServerResponse,
+    body: Buffer,
+    isLost: boolean,
+  ): Promise<void> => {
     const { method = "", url = "", headers } = request;
     const verdict = await verdictOn({ method, url, headers, body }, identities, started.nowMs());
     if (verdict.kind === "refused") return refuse(response, verdict, started.nowMs());
@@ -69,19 +91,34 @@ export const startFunctionUrl = async (handler: FunctionUrlHandler, identities: 
 
 const PLAIN = { "content-type": "text/plain" };
 
-const answer = (response: ServerResponse, result: Awaited<ReturnType<FunctionUrlHandler>>): void => {
+const answer = (
+  response: ServerResponse,
+  result: Awaited<ReturnType<FunctionUrlHandler>>,
+): void => {
   if (typeof result === "string") throw new Error("an answer has a status");
   const bytes = Buffer.from(result.body ?? "", result.isBase64Encoded ? "base64" : "utf8");
-  const headers = Object.entries(result.headers ?? {}).map(([name, value]) => [name, String(value)]);
+  const headers = Object.entries(result.headers ?? {}).map(([name, value]) => [
+    name,
+    String(value),
+  ]);
   reply(response, result.statusCode ?? 200, bytes, Object.fromEntries(headers));
 };
 
-const reply = (response: ServerResponse, status: number, body: string | Buffer, headers: Readonly<Record<string, string>>): void => {
+const reply = (
+  response: ServerResponse,
+  status: number,
+  body: string | Buffer,
+  headers: Readonly<Record<string, string>>,
+): void => {
   response.writeHead(status, { ...headers, "content-length": Buffer.byteLength(body) });
   response.end(body);
 };
 
-const refuse = (response: ServerResponse, { errorType, body }: Extract<Verdict, { kind: "refused" }>, nowMs: number): void =>
+const refuse = (
+  response: ServerResponse,
+  { errorType, body }: Extract<Verdict, { kind: "refused" }>,
+  nowMs: number,
+): void =>
   reply(response, 403, JSON.stringify(body), {
     "content-type": "application/json",
     "x-amzn-errortype": errorType,
@@ -110,14 +147,25 @@ const eventOf = (
     routeKey: "$default",
     rawPath,
     rawQueryString,
-    headers: Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), Array.isArray(value) ? value.join(",") : value])),
+    headers: Object.fromEntries(
+      Object.entries(headers).map(([name, value]) => [
+        name.toLowerCase(),
+        Array.isArray(value) ? value.join(",") : value,
+      ]),
+    ),
     requestContext: {
       accountId: iam.accountId,
       apiId: "standin",
       authorizer: { iam },
       domainName: String(headers.host),
       domainPrefix: "standin",
-      http: { method, path: rawPath, protocol: "HTTP/1.1", sourceIp: "127.0.0.1", userAgent: String(headers["user-agent"]) },
+      http: {
+        method,
+        path: rawPath,
+        protocol: "HTTP/1.1",
+        sourceIp: "127.0.0.1",
+        userAgent: String(headers["user-agent"]),
+      },
       requestId,
       routeKey: "$default",
       stage: "$default",

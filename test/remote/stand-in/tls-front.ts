@@ -2,15 +2,25 @@ import { type AddressInfo, connect } from "node:net";
 import { createServer, type TLSSocket } from "node:tls";
 import type { Authority } from "../../cluster/stand-in/certificates.ts";
 
-/** The end of TLS in front of a server of loopback, as AWS has it in front of a function URL: the server behind it sees the bytes that the client encrypted. */
+/**
+ * The end of TLS in front of a server of loopback, as AWS has it in front of a function URL: the
+ * server behind it sees the bytes that the client encrypted.
+ */
 export interface TlsFront {
   /** An address that the certificate names. */
   readonly url: string;
   readonly close: () => Promise<void>;
 }
 
-/** The certificate is for the host of the options, by default for `localhost`, where the front listens. */
-export const startTlsFront = async (url: string, { issue }: Authority, options: Parameters<Authority["issue"]>[1] = {}): Promise<TlsFront> => {
+/**
+ * The certificate is for the host of the options, by default for `localhost`, where the front
+ * listens.
+ */
+export const startTlsFront = async (
+  url: string,
+  { issue }: Authority,
+  options: Parameters<Authority["issue"]>[1] = {},
+): Promise<TlsFront> => {
   const { hostname, port } = new URL(url);
   const open = new Set<TLSSocket>();
   const server = createServer(await issue("tls-front", options), (outer) => {

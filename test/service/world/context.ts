@@ -54,13 +54,22 @@ export const tablesInMemory = async (): Promise<OpenTables> => ({
 });
 
 /** A context over tables of its own, as a rule in memory. Uids count up: uid-1, uid-2. */
-export const serviceWorld = async (by = "ada", open: () => Promise<OpenTables> = tablesInMemory): Promise<ServiceWorld> => {
+export const serviceWorld = async (
+  by = "ada",
+  open: () => Promise<OpenTables> = tablesInMemory,
+): Promise<ServiceWorld> => {
   const { tables, close } = await open();
   let nowMs = NOON;
   let uids = 0;
   return {
     tables,
-    context: { tables, insert: insertByStatement(tables), clock: () => nowMs, by, newUid: () => `uid-${++uids}` },
+    context: {
+      tables,
+      insert: insertByStatement(tables),
+      clock: () => nowMs,
+      by,
+      newUid: () => `uid-${++uids}`,
+    },
     set: (ms) => {
       nowMs = ms;
     },

@@ -1,4 +1,9 @@
-import { type DynamoDBClient, PutItemCommand, QueryCommand, UpdateItemCommand } from "@aws-sdk/client-dynamodb";
+import {
+  type DynamoDBClient,
+  PutItemCommand,
+  QueryCommand,
+  UpdateItemCommand,
+} from "@aws-sdk/client-dynamodb";
 import { parse } from "yaml";
 import type { ScopeChangeRecord } from "../../../lib/model/changes.ts";
 import type { ServiceContext } from "../../../lib/service/context.ts";
@@ -17,7 +22,10 @@ export const RATE_MS = 60_000;
 /** Of a later version: this code cannot read it. */
 export const FOREIGN = compress(77, ["from a later version"]);
 
-/** A cluster of two autoscalers, "api" and "web", whose state can be damaged; one scale in each direction a minute. */
+/**
+ * A cluster of two autoscalers, "api" and "web", whose state can be damaged; one scale in each
+ * direction a minute.
+ */
 export interface Damaged {
   readonly world: World;
   readonly path: string;
@@ -40,14 +48,27 @@ export const newDamaged = async (): Promise<Damaged> => {
   const engine = await startMemory();
   const world = await newWorld(engine.client, engine.tables, {}, { rateWindowMs: RATE_MS });
   for (const name of ["api", "web"]) {
-    world.cluster.workloads.set(name, { uid: `uid-of-${name}`, replicas: 2, resourceVersion: 1, generation: 1, demand: 2 });
+    world.cluster.workloads.set(name, {
+      uid: `uid-of-${name}`,
+      replicas: 2,
+      resourceVersion: 1,
+      generation: 1,
+      demand: 2,
+    });
     // Edited long ago: an unreadable intent may hold those that were edited lately.
-    const document = { ...world.autoscaler(name), manifest: manifestOf(name), updatedMs: world.nowMs - 600_000 };
+    const document = {
+      ...world.autoscaler(name),
+      manifest: manifestOf(name),
+      updatedMs: world.nowMs - 600_000,
+    };
     await putAutoscaler(world.tables, document, undefined);
   }
   const { rules } = world.worker();
   const worker = (parts: Partial<SyncPorts> = {}): SyncPorts =>
-    world.worker({ ...parts, rules: { ...rules, specOf: (manifest) => rules.specOf(JSON.parse(manifest).metadata.name) } });
+    world.worker({
+      ...parts,
+      rules: { ...rules, specOf: (manifest) => rules.specOf(JSON.parse(manifest).metadata.name) },
+    });
   const path = `${world.record.name}/${world.partition.partition}`;
   const key = async () => itemKey(pageKey(world.partition, (await world.head()).pageGeneration, 0));
   return {
@@ -62,7 +83,13 @@ export const newDamaged = async (): Promise<Damaged> => {
           world.nowMs += ms;
         },
       };
-      return { tables, insert: insertByStatement(tables), clock: () => world.nowMs, by: "ada", newUid: () => "new" };
+      return {
+        tables,
+        insert: insertByStatement(tables),
+        clock: () => world.nowMs,
+        by: "ada",
+        newUid: () => "new",
+      };
     },
     sync: (ports = worker()) => {
       world.nowMs += PERIOD_MS;
@@ -70,7 +97,11 @@ export const newDamaged = async (): Promise<Damaged> => {
     },
     damagePage: async (body) => {
       const [version = 0] = (await world.head()).pages;
-      const Item = { ...(await key()), epoch: { N: String(version) }, ...(body ? { body: { B: body } } : { rest: { S: "of an item" } }) };
+      const Item = {
+        ...(await key()),
+        epoch: { N: String(version) },
+        ...(body ? { body: { B: body } } : { rest: { S: "of an item" } }),
+      };
       await send(world, new PutItemCommand({ TableName: "state", Item }));
     },
     damageIntent: async (id, body = FOREIGN) => {
@@ -105,4 +136,5 @@ const send = async (world: World, command: PutItemCommand | UpdateItemCommand): 
   await (world.tables.client.send as (command: object) => Promise<unknown>)(command);
 };
 
-const manifestOf = (name: string): string => JSON.stringify(parse(hpa(name, { namespace: "shop" })));
+const manifestOf = (name: string): string =>
+  JSON.stringify(parse(hpa(name, { namespace: "shop" })));

@@ -12,8 +12,17 @@ export const CPU = "cpu resource utilization (percentage of request)";
 const EU = clusterName("eu-1");
 const ago = (seconds: number): number => NOON - seconds * 1000;
 
-export const recordOf = async ({ tables }: ServiceContext, name: string, inside = "shop", cluster = EU): Promise<AutoscalerRecord> => {
-  const record = await getAutoscaler(tables, { cluster, namespace: namespace(inside), name: autoscalerName(name) });
+export const recordOf = async (
+  { tables }: ServiceContext,
+  name: string,
+  inside = "shop",
+  cluster = EU,
+): Promise<AutoscalerRecord> => {
+  const record = await getAutoscaler(tables, {
+    cluster,
+    namespace: namespace(inside),
+    name: autoscalerName(name),
+  });
   if (!record) throw new Error(`${name} is not stored`);
   return record;
 };
@@ -29,7 +38,13 @@ const WINDOWS: Windows = {
   },
   status: {
     conditions: [
-      { type: "AbleToScale", status: "True", reason: "ScaleDownStabilized", message: "recent recommendations were higher", transitionMs: ago(900) },
+      {
+        type: "AbleToScale",
+        status: "True",
+        reason: "ScaleDownStabilized",
+        message: "recent recommendations were higher",
+        transitionMs: ago(900),
+      },
     ],
     currentReplicas: 9,
     desiredReplicas: 9,
@@ -47,16 +62,32 @@ const held = (record: AutoscalerRecord): Outcome => ({
     from: 9,
     because: {
       reason: "ScaleDownStabilized",
-      message: "recent recommendations were higher than current one, applying the highest recent recommendation",
+      message:
+        "recent recommendations were higher than current one, applying the highest recent recommendation",
     },
-    metrics: [{ name: CPU, type: "Resource", kind: "measured", value: "40%", target: "60%", ratio: 0.667, proposal: 6 }],
+    metrics: [
+      {
+        name: CPU,
+        type: "Resource",
+        kind: "measured",
+        value: "40%",
+        target: "60%",
+        ratio: 0.667,
+        proposal: 6,
+      },
+    ],
     steps: [
       { step: "propose", before: 9, after: 6 },
       {
         step: "stabilize",
         before: 6,
         after: 9,
-        limit: { reason: "ScaleDownStabilized", value: 9, message: "9 was recommended within 300 s", untilMs: ago(-100) },
+        limit: {
+          reason: "ScaleDownStabilized",
+          value: 9,
+          message: "9 was recommended within 300 s",
+          untilMs: ago(-100),
+        },
       },
     ],
     events: [],
@@ -65,14 +96,26 @@ const held = (record: AutoscalerRecord): Outcome => ({
 
 const failing = (record: AutoscalerRecord): Outcome => ({
   record,
-  windows: { ...NEW_WINDOWS, status: { ...NEW_WINDOWS.status, currentReplicas: 3, desiredReplicas: 3 } },
+  windows: {
+    ...NEW_WINDOWS,
+    status: { ...NEW_WINDOWS.status, currentReplicas: 3, desiredReplicas: 3 },
+  },
   evaluation: {
     kind: "hold",
     failed: true,
     from: 3,
-    because: { reason: "FailedGetResourceMetric", message: "no metrics returned from resource metrics API" },
+    because: {
+      reason: "FailedGetResourceMetric",
+      message: "no metrics returned from resource metrics API",
+    },
     metrics: [
-      { name: CPU, type: "Resource", kind: "failed", reason: "FailedGetResourceMetric", message: "no metrics returned from resource metrics API" },
+      {
+        name: CPU,
+        type: "Resource",
+        kind: "failed",
+        reason: "FailedGetResourceMetric",
+        message: "no metrics returned from resource metrics API",
+      },
     ],
     steps: [],
     events: [],
@@ -80,15 +123,20 @@ const failing = (record: AutoscalerRecord): Outcome => ({
 });
 
 /**
- * Two clusters at noon: `eu-1` was synced a minute and 15 s ago, where "shop/web" is held by stabilization, "shop/api" has no metrics and the others came later;
- * `us-1` was never synced, but has an event.
+ * Two clusters at noon: `eu-1` was synced a minute and 15 s ago, where "shop/web" is held by
+ * stabilization, "shop/api" has no metrics and the others came later; `us-1` was never synced, but
+ * has an event.
  */
-export const fillShop = async (world: { readonly context: ServiceContext; readonly set: (nowMs: number) => void }): Promise<void> => {
+export const fillShop = async (world: {
+  readonly context: ServiceContext;
+  readonly set: (nowMs: number) => void;
+}): Promise<void> => {
   const { context } = world;
   const service = openService(context);
   // Long before: no event is from before its cluster.
   world.set(ago(60 * 86_400));
-  for (const name of ["eu-1", "us-1"]) await service.addCluster({ name, connection: { kind: "kubeconfig", path: "/kube/config" } });
+  for (const name of ["eu-1", "us-1"])
+    await service.addCluster({ name, connection: { kind: "kubeconfig", path: "/kube/config" } });
   world.set(ago(3600));
   for (const [cluster, name, inside] of [
     ["eu-1", "web", "shop"],
@@ -97,10 +145,16 @@ export const fillShop = async (world: { readonly context: ServiceContext; readon
     ["eu-1", "web", "infra"],
     ["us-1", "jobs", "batch"],
   ] as const) {
-    await service.apply([{ file: "a.yaml", text: hpa(name, { namespace: inside, more: BEHAVIOR }) }], { cluster, dryRun: false });
+    await service.apply(
+      [{ file: "a.yaml", text: hpa(name, { namespace: inside, more: BEHAVIOR }) }],
+      { cluster, dryRun: false },
+    );
   }
   const web = await recordOf(context, "web");
-  const earlier = { ...held(web).evaluation, because: { reason: "Earlier", message: "an earlier sync" } };
+  const earlier = {
+    ...held(web).evaluation,
+    because: { reason: "Earlier", message: "an earlier sync" },
+  };
   await storeSync(context, EU, ago(60), [{ ...held(web), evaluation: earlier }]);
   await storeSync(context, EU, ago(15), [held(web), failing(await recordOf(context, "api"))]);
   await storeEvents(context.insert, web, NOON, [
@@ -108,6 +162,11 @@ export const fillShop = async (world: { readonly context: ServiceContext; readon
     [3000, 4, 6, "refused"],
     [45, 6, 9],
   ]);
-  await storeEvents(context.insert, await recordOf(context, "jobs", "batch", clusterName("us-1")), NOON, [[60, 1, 2, "unknown"]]);
+  await storeEvents(
+    context.insert,
+    await recordOf(context, "jobs", "batch", clusterName("us-1")),
+    NOON,
+    [[60, 1, 2, "unknown"]],
+  );
   world.set(NOON);
 };

@@ -37,17 +37,29 @@ const EXPORTS = {
 type Places = readonly (readonly [file: string, name: string])[];
 
 /** What the checkout in a folder exports, by part. Throws a RangeError for one without a part. */
-export const exportsIn = async (folder: string, parts: Readonly<Record<string, Places>>): Promise<Readonly<Record<string, unknown>>> => {
+export const exportsIn = async (
+  folder: string,
+  parts: Readonly<Record<string, Places>>,
+): Promise<Readonly<Record<string, unknown>>> => {
   const found = Object.entries(parts).map(async ([part, places]) => {
     // An earlier checkout may have a file of the same name without the part.
     for (const [file, name] of places.filter(([path]) => existsSync(join(folder, "lib", path)))) {
-      const value: unknown = Reflect.get((await import(pathToFileURL(join(folder, "lib", file)).href)) as object, name);
+      const value: unknown = Reflect.get(
+        (await import(pathToFileURL(join(folder, "lib", file)).href)) as object,
+        name,
+      );
       if (value !== undefined) return [part, value] as const;
     }
-    throw new RangeError(`Cannot use the checkout in "${folder}": none of ${places.map(([path]) => `lib/${path}`).join(", ")} has its "${part}"`);
+    throw new RangeError(
+      `Cannot use the checkout in "${folder}": none of ${places.map(([path]) => `lib/${path}`).join(", ")} has its "${part}"`,
+    );
   });
   return Object.fromEntries(await Promise.all(found));
 };
 
-/** The build whose sources are in a folder. Throws a RangeError for one that is too old: its sync needs other ports than this one. */
-export const buildIn = async (folder: string): Promise<Build> => (await exportsIn(folder, EXPORTS)) as unknown as Build;
+/**
+ * The build whose sources are in a folder. Throws a RangeError for one that is too old: its sync
+ * needs other ports than this one.
+ */
+export const buildIn = async (folder: string): Promise<Build> =>
+  (await exportsIn(folder, EXPORTS)) as unknown as Build;

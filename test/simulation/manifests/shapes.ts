@@ -24,7 +24,10 @@ export interface Place {
   readonly target: object;
 }
 
-/** The shapes of a seed, one after the other: seven, so that with twenty autoscalers in three clusters every cluster has each. */
+/**
+ * The shapes of a seed, one after the other: seven, so that with twenty autoscalers in three
+ * clusters every cluster has each.
+ */
 export const shapesOf = (random: Random): readonly Shape[] => [
   "behavior",
   "watermark",
@@ -57,14 +60,19 @@ export const newManifest = (random: Random, shape: Shape, place: Place): object 
   }
 };
 
-/** Bounds and target stand in the same place whatever the rules are; the rest is the dialect's own. */
+/**
+ * Bounds and target stand in the same place whatever the rules are; the rest is the dialect's own.
+ */
 const COMMON = new Set(["scaleTargetRef", "minReplicas", "maxReplicas"]);
 
 /** The same autoscaler as a PodAutoscaler that follows the rules of another form. */
 const carried = (manifest: object, rules: "hpa" | "watermark"): object => {
   const { metadata, spec } = manifest as { readonly metadata: object; readonly spec: object };
   const fields = Object.entries(spec);
-  const [common, own] = [fields.filter(([name]) => COMMON.has(name)), fields.filter(([name]) => !COMMON.has(name))];
+  const [common, own] = [
+    fields.filter(([name]) => COMMON.has(name)),
+    fields.filter(([name]) => !COMMON.has(name)),
+  ];
   return {
     apiVersion: "tidemark.dev/v1",
     kind: "PodAutoscaler",

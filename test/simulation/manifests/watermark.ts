@@ -3,7 +3,10 @@ import type { Random } from "../random.ts";
 import { PODS_MAX } from "./bounds.ts";
 import type { Place } from "./shapes.ts";
 
-/** Steps large enough to cross the whole range in three, so that the windows between them end inside the quiet time. */
+/**
+ * Steps large enough to cross the whole range in three, so that the windows between them end inside
+ * the quiet time.
+ */
 const WHOLE_STEPS = { scaleUpLimitFactor: "100", scaleDownLimitFactor: "50" };
 
 /** Steps that bite, and breaches that must last. */
@@ -19,7 +22,12 @@ const metricsOf = (name: string) => {
   return [
     {
       type: "External",
-      external: { metricName: `load-${name}`, metricSelector: { matchLabels: { app: name } }, highWatermark: mark, lowWatermark: mark },
+      external: {
+        metricName: `load-${name}`,
+        metricSelector: { matchLabels: { app: name } },
+        highWatermark: mark,
+        lowWatermark: mark,
+      },
     },
   ];
 };
@@ -32,7 +40,11 @@ const recommenderOf = () => ({
 });
 
 /** A WatermarkPodAutoscaler that takes whole steps, small ones, or asks a recommender. */
-export const watermarkManifest = (random: Random, shape: "watermark" | "velocity" | "recommended", { namespace, name, target }: Place): object => {
+export const watermarkManifest = (
+  random: Random,
+  shape: "watermark" | "velocity" | "recommended",
+  { namespace, name, target }: Place,
+): object => {
   const minReplicas = random.int(1, 2);
   return {
     apiVersion: "datadoghq.com/v1alpha1",
@@ -44,10 +56,14 @@ export const watermarkManifest = (random: Random, shape: "watermark" | "velocity
       maxReplicas: random.int(minReplicas + 2, PODS_MAX),
       algorithm: "average",
       tolerance: "50m",
-      ...(shape === "watermark" ? { ...WHOLE_STEPS, upscaleDelayAboveWatermarkSeconds: random.pick([0, 0, 15]) } : velocityOf(random)),
+      ...(shape === "watermark"
+        ? { ...WHOLE_STEPS, upscaleDelayAboveWatermarkSeconds: random.pick([0, 0, 15]) }
+        : velocityOf(random)),
       upscaleForbiddenWindowSeconds: random.pick(shape === "watermark" ? [15, 30] : [10, 15]),
       downscaleForbiddenWindowSeconds: random.pick(shape === "watermark" ? [30, 60] : [15, 30]),
-      ...(shape === "recommended" ? { recommender: recommenderOf() } : { metrics: metricsOf(name) }),
+      ...(shape === "recommended"
+        ? { recommender: recommenderOf() }
+        : { metrics: metricsOf(name) }),
     },
   };
 };

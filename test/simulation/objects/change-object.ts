@@ -4,14 +4,21 @@ import type { PlannedAutoscaler, PlannedEdit } from "../timetable.ts";
 import type { ObjectChange } from "./plan-objects.ts";
 
 /** What an edit of an autoscaler is where its cluster holds it. */
-export const changeOf = ({ namespace, name, manifest }: PlannedAutoscaler, edit: PlannedEdit): ObjectChange => {
+export const changeOf = (
+  { namespace, name, manifest }: PlannedAutoscaler,
+  edit: PlannedEdit,
+): ObjectChange => {
   if (edit.verb === "apply") return { verb: "apply", manifest: edit.manifest };
   if (edit.verb !== "delete") throw new RangeError(`no object has a ${edit.verb}`);
   const { kind } = manifest as { readonly kind: SpecKindName };
   return { verb: "remove", ref: { kind, namespace, name } };
 };
 
-export const changeObject = ({ objects }: SimulatedCluster, change: ObjectChange, nowMs: number): void => {
+export const changeObject = (
+  { objects }: SimulatedCluster,
+  change: ObjectChange,
+  nowMs: number,
+): void => {
   switch (change.verb) {
     case "apply":
       objects.apply(change.manifest);
@@ -24,7 +31,9 @@ export const changeObject = ({ objects }: SimulatedCluster, change: ObjectChange
       objects.apply(change.manifest);
       break;
     case "follow":
-      objects.touch(change.ref, { statusBy: { manager: "tidemark-another", atMs: nowMs - change.agoMs } });
+      objects.touch(change.ref, {
+        statusBy: { manager: "tidemark-another", atMs: nowMs - change.agoMs },
+      });
       break;
   }
 };

@@ -43,13 +43,21 @@ export interface ObjectStore {
 
 interface Manifest {
   readonly kind: SpecKindName;
-  readonly metadata: { readonly name: string; readonly namespace: string; readonly labels?: object };
+  readonly metadata: {
+    readonly name: string;
+    readonly namespace: string;
+    readonly labels?: object;
+  };
   readonly spec: object;
 }
 
 const keyOf = ({ kind, namespace, name }: ObjectRef): string => `${kind}/${namespace}/${name}`;
 
-const refOf = ({ kind, metadata: { namespace, name } }: Manifest): ObjectRef => ({ kind, namespace, name });
+const refOf = ({ kind, metadata: { namespace, name } }: Manifest): ObjectRef => ({
+  kind,
+  namespace,
+  name,
+});
 
 export const kindOf = (kind: SpecKindName): SpecKind => {
   const found = SPEC_KINDS.find((one) => one.kind === kind);
@@ -58,11 +66,18 @@ export const kindOf = (kind: SpecKindName): SpecKind => {
 };
 
 const textOf = (of: SpecKind, { metadata: { name, namespace, labels }, spec }: Manifest): string =>
-  JSON.stringify({ apiVersion: of.apiVersion, kind: of.kind, metadata: { name, namespace, ...(labels && { labels }) }, spec });
+  JSON.stringify({
+    apiVersion: of.apiVersion,
+    kind: of.kind,
+    metadata: { name, namespace, ...(labels && { labels }) },
+    spec,
+  });
 
 /** Uids never come again, also not at another API server. Labels are no part of the generation. */
 export const newObjectStore = (site: string, nowMs: () => number): ObjectStore => {
-  const states: { readonly atMs: number; readonly objects: Objects }[] = [{ atMs: Number.NEGATIVE_INFINITY, objects: new Map() }];
+  const states: { readonly atMs: number; readonly objects: Objects }[] = [
+    { atMs: Number.NEGATIVE_INFINITY, objects: new Map() },
+  ];
   const all = new Map<string, ClusterObject>();
   let [made, versions] = [0, 0];
   const present = (): Objects => states.at(-1)?.objects ?? new Map();
@@ -82,7 +97,10 @@ export const newObjectStore = (site: string, nowMs: () => number): ObjectStore =
       const before = present().get(keyOf(ref));
       const text = textOf(of, manifest);
       if (before?.manifest === text) return;
-      const isSpec = before && JSON.stringify((JSON.parse(before.manifest) as Manifest).spec) !== JSON.stringify(manifest.spec);
+      const isSpec =
+        before &&
+        JSON.stringify((JSON.parse(before.manifest) as Manifest).spec) !==
+          JSON.stringify(manifest.spec);
       const { namespace, name } = ref;
       put(keyOf(ref), {
         of,
@@ -105,7 +123,8 @@ export const newObjectStore = (site: string, nowMs: () => number): ObjectStore =
     },
     get: (ref) => present().get(keyOf(ref)),
     version: (uid, resourceVersion) => all.get(`${uid} ${resourceVersion}`),
-    between: (fromMs, toMs) => during(states, fromMs, toMs).map(({ objects }) => [...objects.values()]),
+    between: (fromMs, toMs) =>
+      during(states, fromMs, toMs).map(({ objects }) => [...objects.values()]),
     at: (ms) => [...(states.findLast(({ atMs }) => atMs <= ms)?.objects.values() ?? [])],
   };
 };

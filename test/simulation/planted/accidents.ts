@@ -4,16 +4,32 @@ import type { ScaleChange } from "../../../lib/model/windows.ts";
 import { fleetKey } from "../../../lib/store/table/keys.ts";
 import { workloadKey } from "../../../lib/sync/load/open-intents.ts";
 import type { Process } from "../process.ts";
-import { BREACH, EVENT, FORBIDDEN, HELD, INTENT, LIMITS, LOST, ONE_EVENT, type PlantedBug, SET_BY_OTHERS, STACKS } from "./planted.ts";
+import {
+  BREACH,
+  EVENT,
+  FORBIDDEN,
+  HELD,
+  INTENT,
+  LIMITS,
+  LOST,
+  ONE_EVENT,
+  type PlantedBug,
+  SET_BY_OTHERS,
+  STACKS,
+} from "./planted.ts";
 import { withClient } from "./ports.ts";
 
 type Item = Readonly<Record<string, AttributeValue>>;
 
 const newest = new WeakMap<Process, Map<string, ScaleRead>>();
 
-/** An environment takes an answer with an older generation for one that is late, and goes by the newest that it has seen. */
+/**
+ * An environment takes an answer with an older generation for one that is late, and goes by the
+ * newest that it has seen.
+ */
 const newestRemembered: PlantedBug = {
-  leftOut: "going by an older generation, which a restored etcd shows (the newest that was seen counts)",
+  leftOut:
+    "going by an older generation, which a restored etcd shows (the newest that was seen counts)",
   seed: 332,
   caughtBy: [SET_BY_OTHERS],
   ports: (ports, { process }) => {
@@ -22,13 +38,15 @@ const newestRemembered: PlantedBug = {
     const latest = (key: string, reading: ScaleReading): ScaleReading => {
       if (reading.kind !== "read" || reading.generation === undefined) return reading;
       const before = known.get(key);
-      if (before?.uid === reading.uid && (before.generation ?? 0) > reading.generation) return before;
+      if (before?.uid === reading.uid && (before.generation ?? 0) > reading.generation)
+        return before;
       known.set(key, reading);
       return reading;
     };
     return withClient(ports, (inner) => ({
       ...inner,
-      readScale: async (namespace, target, timeoutMs) => latest(workloadKey(namespace, target), await inner.readScale(namespace, target, timeoutMs)),
+      readScale: async (namespace, target, timeoutMs) =>
+        latest(workloadKey(namespace, target), await inner.readScale(namespace, target, timeoutMs)),
       observe: async (watched, limits) => {
         const seen = await inner.observe(watched, limits);
         const observations = new Map(
@@ -36,7 +54,9 @@ const newestRemembered: PlantedBug = {
             const observed = seen.observations.get(uid);
             if (!observed) return [];
             const scale = latest(workloadKey(namespace, spec.target), observed.observation.scale);
-            return [[uid, { ...observed, observation: { ...observed.observation, scale } }] as const];
+            return [
+              [uid, { ...observed, observation: { ...observed.observation, scale } }] as const,
+            ];
           }),
         );
         return { ...seen, observations };
@@ -52,7 +72,10 @@ const clockStandsStill: PlantedBug = {
   caughtBy: [EVENT, INTENT, LIMITS, FORBIDDEN],
   ports: (ports, { process }, _client, { machine }) => {
     const { tables } = ports;
-    return { ...ports, tables: { ...tables, clock: () => tables.clock() - (machine?.stoodStillMs(process) ?? 0) } };
+    return {
+      ...ports,
+      tables: { ...tables, clock: () => tables.clock() - (machine?.stoodStillMs(process) ?? 0) },
+    };
   },
 };
 
@@ -82,15 +105,24 @@ const withoutPart = (command: unknown, isMeant: (item: Item) => boolean, part: s
   return new PutItemCommand({ ...command.input, Item });
 };
 
-/** Adopted tables go on at once: what was frozen, paused or deleted since the instant of the restore scales. */
+/**
+ * Adopted tables go on at once: what was frozen, paused or deleted since the instant of the restore
+ * scales.
+ */
 const adoptedUnfrozen: PlantedBug = {
   leftOut: "the freeze that an adoption leaves",
   seed: 912,
   caughtBy: [HELD],
-  sent: (command) => withoutPart(command, ({ sk, restores }) => sk?.S === fleetKey.sk && restores !== undefined, "frozen"),
+  sent: (command) =>
+    withoutPart(
+      command,
+      ({ sk, restores }) => sk?.S === fleetKey.sk && restores !== undefined,
+      "frozen",
+    ),
 };
 
-const withoutName = (command: unknown): unknown => withoutPart(command, ({ restoredAs }) => restoredAs !== undefined, "restoredAs");
+const withoutName = (command: unknown): unknown =>
+  withoutPart(command, ({ restoredAs }) => restoredAs !== undefined, "restoredAs");
 
 /** Two stacks with copies of one table scale under one name. */
 const oneName: PlantedBug = {
@@ -102,9 +134,13 @@ const oneName: PlantedBug = {
 
 const isAssumed = ({ eventId = "" }: ScaleChange): boolean => eventId.startsWith("adopt");
 
-/** A sync goes by what was really made, as far as the restored tables know; the name stays, so that it does not hold beside what the former stack has scaled either. */
+/**
+ * A sync goes by what was really made, as far as the restored tables know; the name stays, so that
+ * it does not hold beside what the former stack has scaled either.
+ */
 const knownPast: PlantedBug = {
-  leftOut: "an unknown past and another name after an adoption (limits count only the scales that the restored tables hold)",
+  leftOut:
+    "an unknown past and another name after an adoption (limits count only the scales that the restored tables hold)",
   seed: 252,
   caughtBy: [LOST, BREACH],
   sent: withoutName,
@@ -114,16 +150,34 @@ const knownPast: PlantedBug = {
       ...ports.rules,
       decide: ({ windows, ...input }) => {
         const { memory } = windows;
-        const [scaleUps, scaleDowns] = [memory.scaleUps, memory.scaleDowns].map((all) => all.filter((one) => !isAssumed(one)));
+        const [scaleUps, scaleDowns] = [memory.scaleUps, memory.scaleDowns].map((all) =>
+          all.filter((one) => !isAssumed(one)),
+        );
         const { lastScaleMs: _assumed, ...status } = windows.status;
-        const wasAssumed = scaleUps?.length !== memory.scaleUps.length || scaleDowns?.length !== memory.scaleDowns.length;
+        const wasAssumed =
+          scaleUps?.length !== memory.scaleUps.length ||
+          scaleDowns?.length !== memory.scaleDowns.length;
         return ports.rules.decide({
           ...input,
-          windows: wasAssumed ? { ...windows, status, memory: { ...memory, scaleUps: scaleUps ?? [], scaleDowns: scaleDowns ?? [] } } : windows,
+          windows: wasAssumed
+            ? {
+                ...windows,
+                status,
+                memory: { ...memory, scaleUps: scaleUps ?? [], scaleDowns: scaleDowns ?? [] },
+              }
+            : windows,
         });
       },
     },
   }),
 };
 
-export const ACCIDENT_BUGS: readonly PlantedBug[] = [unaskedIds, adoptedUnfrozen, oneName, knownPast, newestRemembered, clockStandsStill, notDurable];
+export const ACCIDENT_BUGS: readonly PlantedBug[] = [
+  unaskedIds,
+  adoptedUnfrozen,
+  oneName,
+  knownPast,
+  newestRemembered,
+  clockStandsStill,
+  notDurable,
+];

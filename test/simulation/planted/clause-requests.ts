@@ -20,24 +20,56 @@ const TABLE = "state";
 const TOKEN = "token";
 const lease: Lease = { partition: PARTITION, epoch: 1, writeNumber: 1 };
 const TIMES = { nowMs: 0, evaluatedMs: 0, dueDoneMs: 0 };
-const CLOSING = { dueMs: 0, nowMs: 0, evaluatedMs: 0, pageGeneration: 0, pages: [], intents: bodiesOf(), troubles: NO_TROUBLES };
-const page = { id: { partition: PARTITION, generation: 1, index: 0 }, epoch: 2, body: new Uint8Array() };
+const CLOSING = {
+  dueMs: 0,
+  nowMs: 0,
+  evaluatedMs: 0,
+  pageGeneration: 0,
+  pages: [],
+  intents: bodiesOf(),
+  troubles: NO_TROUBLES,
+};
+const page = {
+  id: { partition: PARTITION, generation: 1, index: 0 },
+  epoch: 2,
+  body: new Uint8Array(),
+};
 const record = autoscalerRecord(PARTITION.cluster, "web");
 const put = { key: autoscalerKey(REF), record, token: TOKEN };
 
 type Request = UpdateItemCommand | PutItemCommand | DeleteItemCommand;
 
-/** Every conditional request that lib/store builds, by the file that has its condition, with any values. */
+/**
+ * Every conditional request that lib/store builds, by the file that has its condition, with any
+ * values.
+ */
 export const REQUESTS_BY_FILE: Readonly<Record<string, readonly Request[]>> = {
-  "head/claim.ts": [new UpdateItemCommand(claimParams(TABLE, { partition: PARTITION, dueMs: 0, clockMs: 0, leaseUntilMs: 1, token: TOKEN }))],
+  "head/claim.ts": [
+    new UpdateItemCommand(
+      claimParams(TABLE, {
+        partition: PARTITION,
+        dueMs: 0,
+        clockMs: 0,
+        leaseUntilMs: 1,
+        token: TOKEN,
+      }),
+    ),
+  ],
   "head/store-intents.ts": [
-    new UpdateItemCommand(intendParams(TABLE, lease, { intents: bodiesOf(), nowMs: 0, token: TOKEN })),
+    new UpdateItemCommand(
+      intendParams(TABLE, lease, { intents: bodiesOf(), nowMs: 0, token: TOKEN }),
+    ),
     new UpdateItemCommand(withdrawParams(TABLE, lease, ["uid-web:1"], TOKEN)),
   ],
-  "head/release.ts": [new UpdateItemCommand(releaseParams(TABLE, lease, CLOSING, TOKEN)), new UpdateItemCommand(giveBackParams(TABLE, lease, TOKEN))],
+  "head/release.ts": [
+    new UpdateItemCommand(releaseParams(TABLE, lease, CLOSING, TOKEN)),
+    new UpdateItemCommand(giveBackParams(TABLE, lease, TOKEN)),
+  ],
   "head/moving.ts": [
     new UpdateItemCommand(markMovingParams(TABLE, lease, { clusterVersion: 1, epoch: 2 }, TOKEN)),
-    new UpdateItemCommand(adoptPagesParams(TABLE, lease, { generation: 1, pages: [1], nowMs: 0 }, TOKEN)),
+    new UpdateItemCommand(
+      adoptPagesParams(TABLE, lease, { generation: 1, pages: [1], nowMs: 0 }, TOKEN),
+    ),
   ],
   "head/repair-head.ts": [
     new UpdateItemCommand(lowerTimesParams(TABLE, lease, TIMES, TOKEN)),
@@ -50,20 +82,33 @@ export const REQUESTS_BY_FILE: Readonly<Record<string, readonly Request[]>> = {
   ],
   "records/write.ts": [
     new PutItemCommand(putRecordParams(TABLE, { ...put, expected: { counter: "generation" } })),
-    new PutItemCommand(putRecordParams(TABLE, { ...put, expected: { counter: "generation", value: 1, uid: record.uid } })),
-    new PutItemCommand(putRecordParams(TABLE, { ...put, expected: { counter: "version", value: 1 } })),
+    new PutItemCommand(
+      putRecordParams(TABLE, {
+        ...put,
+        expected: { counter: "generation", value: 1, uid: record.uid },
+      }),
+    ),
+    new PutItemCommand(
+      putRecordParams(TABLE, { ...put, expected: { counter: "version", value: 1 } }),
+    ),
   ],
   "summary/summary-items.ts": [summaryKey(PARTITION), indexKey(PARTITION)].map(
     (key) => new PutItemCommand(putDerivedParams(TABLE, key, { epoch: 1, body: new Uint8Array() })),
   ),
-  "records/clusters.ts": [new UpdateItemCommand(raiseClusterVersionParams(TABLE, PARTITION.cluster, 1))],
+  "records/clusters.ts": [
+    new UpdateItemCommand(raiseClusterVersionParams(TABLE, PARTITION.cluster, 1)),
+  ],
   "records/autoscalers.ts": [
     new UpdateItemCommand(goneMarkParams(TABLE, record, 1)),
     new UpdateItemCommand(goneMarkParams(TABLE, record, undefined)),
   ],
   "records/stored-bytes.ts": [
-    new UpdateItemCommand(storedBytesParams(TABLE, { partition: PARTITION, namespace: "shop", from: 0, to: 1 })),
-    new UpdateItemCommand(storedBytesParams(TABLE, { partition: PARTITION, namespace: "shop", from: 1, to: 2 })),
+    new UpdateItemCommand(
+      storedBytesParams(TABLE, { partition: PARTITION, namespace: "shop", from: 0, to: 1 }),
+    ),
+    new UpdateItemCommand(
+      storedBytesParams(TABLE, { partition: PARTITION, namespace: "shop", from: 1, to: 2 }),
+    ),
   ],
 };
 

@@ -16,12 +16,18 @@ const LISTED = new Set(CLAUSES.map(({ write, clause }) => `${write}: ${clause}`)
 
 it("the list of clauses is that of every conditional request that lib/store builds", () => {
   // An insert into the history has no condition: its statement itself refuses a key that is there.
-  expect(new Set([...clauseKeys(CONDITIONAL_REQUESTS), "insert into history: attribute_not_exists(pk)"])).toEqual(LISTED);
+  expect(
+    new Set([...clauseKeys(CONDITIONAL_REQUESTS), "insert into history: attribute_not_exists(pk)"]),
+  ).toEqual(LISTED);
 });
 
 it("there is a request of each file of lib/store that has a condition", () => {
-  const files = readdirSync("lib/store", { recursive: true, encoding: "utf8" }).filter((file) => file.endsWith(".ts"));
-  const conditional = files.filter((file) => /\bConditionExpression:/.test(readFileSync(`lib/store/${file}`, "utf8")));
+  const files = readdirSync("lib/store", { recursive: true, encoding: "utf8" }).filter((file) =>
+    file.endsWith(".ts"),
+  );
+  const conditional = files.filter((file) =>
+    /\bConditionExpression:/.test(readFileSync(`lib/store/${file}`, "utf8")),
+  );
   expect(conditional.toSorted()).toEqual(Object.keys(REQUESTS_BY_FILE).toSorted());
 });
 
@@ -31,7 +37,8 @@ it("seeds send no other conditional request", { timeout: 120_000 }, async () => 
     sent.push(command);
     return command;
   };
-  for (let seed = 0; seed < SEEDS; seed++) await play(seed, { faults: true, told: false, planted: { leftOut: "", sent: note } });
+  for (let seed = 0; seed < SEEDS; seed++)
+    await play(seed, { faults: true, told: false, planted: { leftOut: "", sent: note } });
   const keys = new Set(clauseKeys(sent));
   expect(keys.size).toBeGreaterThan(20);
   expect([...keys].filter((key) => !LISTED.has(key))).toEqual([]);
@@ -47,7 +54,10 @@ it("the table in docs/proofs-report.md has a row for each clause, with an invari
 });
 
 it("each test that a sentence of the table names is there", () => {
-  const named = CLAUSES.flatMap((clause) => /^`(test\/[^`]+)`, "(.+)"$/.exec(reasonOf(clause) ?? "") ?? []);
+  const named = CLAUSES.flatMap(
+    (clause) => /^`(test\/[^`]+)`, "(.+)"$/.exec(reasonOf(clause) ?? "") ?? [],
+  );
   expect(named.length).toBeGreaterThan(10);
-  for (let at = 0; at < named.length; at += 3) expect(readFileSync(named[at + 1] ?? "", "utf8")).toContain(named[at + 2]);
+  for (let at = 0; at < named.length; at += 3)
+    expect(readFileSync(named[at + 1] ?? "", "utf8")).toContain(named[at + 2]);
 });

@@ -26,7 +26,9 @@ export type ConditionalWrite = (typeof WRITES)[number];
 type Conditional = PutItemCommand | UpdateItemCommand | DeleteItemCommand;
 
 const isConditional = (command: unknown): command is Conditional =>
-  command instanceof PutItemCommand || command instanceof UpdateItemCommand || command instanceof DeleteItemCommand;
+  command instanceof PutItemCommand ||
+  command instanceof UpdateItemCommand ||
+  command instanceof DeleteItemCommand;
 
 /** By a part of the update that no other write has. */
 const UPDATES: readonly (readonly [part: string, write: ConditionalWrite])[] = [
@@ -47,7 +49,8 @@ const UPDATES: readonly (readonly [part: string, write: ConditionalWrite])[] = [
 /** The kind of a conditional write; absent for anything else. */
 export const writeOf = (command: unknown): ConditionalWrite | undefined => {
   if (!isConditional(command)) return undefined;
-  if (command instanceof UpdateItemCommand) return UPDATES.find(([part]) => command.input.UpdateExpression?.includes(part))?.[1];
+  if (command instanceof UpdateItemCommand)
+    return UPDATES.find(([part]) => command.input.UpdateExpression?.includes(part))?.[1];
   if (command instanceof DeleteItemCommand) return "delete an old page";
   const { Item, TableName, ConditionExpression = "" } = command.input;
   if (TableName === "history") return "insert into history";
@@ -57,7 +60,10 @@ export const writeOf = (command: unknown): ConditionalWrite | undefined => {
   return ConditionExpression.includes("#counter = :expected") ? "edit a record" : "create a record";
 };
 
-/** One clause of a condition, and what a mutation makes of it: always true, or for one of several permissions never true. */
+/**
+ * One clause of a condition, and what a mutation makes of it: always true, or for one of several
+ * permissions never true.
+ */
 export interface Clause {
   readonly write: ConditionalWrite;
   readonly clause: string;
@@ -75,10 +81,17 @@ export const HOLDER_WRITES = [
   "raise the epoch",
 ] as const;
 const HOLDER = HOLDER_WRITES.flatMap((write) =>
-  ["epoch = :epoch", "writeNumber = :seen"].map((clause) => ({ write, clause, becomes: "true" as const })),
+  ["epoch = :epoch", "writeNumber = :seen"].map((clause) => ({
+    write,
+    clause,
+    becomes: "true" as const,
+  })),
 );
 
-/** Every clause of every condition in lib/store. The test holds this list against the builders of the requests. */
+/**
+ * Every clause of every condition in lib/store. The test holds this list against the builders of
+ * the requests.
+ */
 export const CLAUSES: readonly Clause[] = [
   { write: "claim", clause: "attribute_not_exists(epoch)", becomes: "never" },
   { write: "claim", clause: "releasedEpoch = epoch", becomes: "never" },
@@ -123,19 +136,26 @@ export const mutated = (command: unknown, { write, clause, becomes }: Clause): u
   if (!isConditional(command) || writeOf(command) !== write) return command;
   const condition = command.input.ConditionExpression?.replace(clause, MEANS[becomes]);
   const input = { ...command.input, ConditionExpression: condition };
-  if (command instanceof UpdateItemCommand) return new UpdateItemCommand(input as UpdateItemCommand["input"]);
+  if (command instanceof UpdateItemCommand)
+    return new UpdateItemCommand(input as UpdateItemCommand["input"]);
   return command instanceof DeleteItemCommand
     ? new DeleteItemCommand(input as DeleteItemCommand["input"])
     : new PutItemCommand(input as PutItemCommand["input"]);
 };
 
 /** The kind of a request and the clauses of its condition. */
-export const clausesOf = (command: unknown): { readonly write: ConditionalWrite | undefined; readonly clauses: readonly string[] } | undefined => {
+export const clausesOf = (
+  command: unknown,
+):
+  | { readonly write: ConditionalWrite | undefined; readonly clauses: readonly string[] }
+  | undefined => {
   const condition = isConditional(command) ? command.input.ConditionExpression : undefined;
   if (!isConditional(command) || condition === undefined) return undefined;
   const bare = condition.split(/ AND | OR /).map((part) => part.replace(/^\(+/, ""));
   return {
     write: writeOf(command),
-    clauses: bare.map((part) => part.replace(/\)+$/, (end) => (/^attribute_/.test(part) ? ")" : end.slice(end.length)))),
+    clauses: bare.map((part) =>
+      part.replace(/\)+$/, (end) => (/^attribute_/.test(part) ? ")" : end.slice(end.length))),
+    ),
   };
 };

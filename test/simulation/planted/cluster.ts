@@ -15,28 +15,39 @@ const observedFirst: PlantedBug = {
   caughtBy: [EVENT],
   ports: (ports, _by, client) => {
     const early = new Map<string, Promise<ScaleReading>>();
-    const reading = async (key: string, later: ScaleReading): Promise<ScaleReading> => (await early.get(key)) ?? later;
+    const reading = async (key: string, later: ScaleReading): Promise<ScaleReading> =>
+      (await early.get(key)) ?? later;
     const tables = withTables(ports, {
       claimed: (head) => {
         for (const { B: body = new Uint8Array() } of Object.values(head["intents"]?.M ?? {})) {
           const decoded = decodeIntent(body);
           if (decoded.kind === "unreadable") continue;
           const { namespace, target } = decoded.intent;
-          early.set(workloadKey(namespace, target), client.readScale(namespace, target, ports.timing.putTimeoutMs));
+          early.set(
+            workloadKey(namespace, target),
+            client.readScale(namespace, target, ports.timing.putTimeoutMs),
+          );
         }
         return lookedAtOnce(head);
       },
     });
     return withClient(tables, (inner) => ({
       ...inner,
-      readScale: async (namespace, target, timeoutMs) => reading(workloadKey(namespace, target), await inner.readScale(namespace, target, timeoutMs)),
+      readScale: async (namespace, target, timeoutMs) =>
+        reading(
+          workloadKey(namespace, target),
+          await inner.readScale(namespace, target, timeoutMs),
+        ),
       observe: async (watched, limits) => {
         const seen = await inner.observe(watched, limits);
         const observations = await Promise.all(
           watched.map(async ({ uid, namespace, spec }) => {
             const observed = seen.observations.get(uid);
             if (!observed) throw new TypeError("watched and not observed");
-            const scale = await reading(workloadKey(namespace, spec.target), observed.observation.scale);
+            const scale = await reading(
+              workloadKey(namespace, spec.target),
+              observed.observation.scale,
+            );
             return [uid, { ...observed, observation: { ...observed.observation, scale } }] as const;
           }),
         );
@@ -46,7 +57,10 @@ const observedFirst: PlantedBug = {
   },
 };
 
-/** A transport that sends a PUT again while the first copy may still be on its way, as after a reset. What then answers may not be what took effect. */
+/**
+ * A transport that sends a PUT again while the first copy may still be on its way, as after a
+ * reset. What then answers may not be what took effect.
+ */
 const repeats: PlantedBug = {
   leftOut: '"never repeats a PUT"',
   seed: 49,
@@ -74,7 +88,10 @@ const settlersEpoch: PlantedBug = {
   leftOut: "epoch of the intent in the event id",
   seed: 0,
   caughtBy: [ONE_EVENT],
-  ports: (ports, by) => ({ ...ports, insert: (items) => ports.insert(items.map((item) => renamed(item, by))) }),
+  ports: (ports, by) => ({
+    ...ports,
+    insert: (items) => ports.insert(items.map((item) => renamed(item, by))),
+  }),
 };
 
 const renamed = (item: HistoryItem, { epoch }: Invocation): HistoryItem => {
@@ -100,4 +117,10 @@ const believedRefusals: PlantedBug = {
     })),
 };
 
-export const CLUSTER_BUGS: readonly PlantedBug[] = [observedFirst, repeats, neverEnded, settlersEpoch, believedRefusals];
+export const CLUSTER_BUGS: readonly PlantedBug[] = [
+  observedFirst,
+  repeats,
+  neverEnded,
+  settlersEpoch,
+  believedRefusals,
+];

@@ -1,4 +1,9 @@
-import { type AttributeValue, type DynamoDBClient, type GetItemCommand, QueryCommand } from "@aws-sdk/client-dynamodb";
+import {
+  type AttributeValue,
+  type DynamoDBClient,
+  type GetItemCommand,
+  QueryCommand,
+} from "@aws-sdk/client-dynamodb";
 import { decodePage, encodePage } from "../../../lib/store/pages/codec.ts";
 import type { SyncPorts } from "../../../lib/sync/sync-ports.ts";
 import { LOST_WINDOWS, type PlantedBug } from "./planted.ts";
@@ -10,13 +15,23 @@ interface Answer {
 }
 
 /** Ports whose tables give other answers than they have. */
-const withAnswers = (ports: SyncPorts, change: (command: object, answer: Answer) => Answer): SyncPorts => {
+const withAnswers = (
+  ports: SyncPorts,
+  change: (command: object, answer: Answer) => Answer,
+): SyncPorts => {
   const { client } = ports.tables;
-  const send = async (command: object): Promise<object> => change(command, (await client.send(command as GetItemCommand)) as Answer);
-  return { ...ports, tables: { ...ports.tables, client: { send: send as DynamoDBClient["send"] } } };
+  const send = async (command: object): Promise<object> =>
+    change(command, (await client.send(command as GetItemCommand)) as Answer);
+  return {
+    ...ports,
+    tables: { ...ports.tables, client: { send: send as DynamoDBClient["send"] } },
+  };
 };
 
-/** An item without uid is passed over, so that its windows are those of no autoscaler, and are dropped. */
+/**
+ * An item without uid is passed over, so that its windows are those of no autoscaler, and are
+ * dropped.
+ */
 const droppedWindows: PlantedBug = {
   leftOut: "windows kept while the item of an autoscaler has no uid",
   seed: 39,
@@ -24,7 +39,12 @@ const droppedWindows: PlantedBug = {
   ports: (ports) =>
     withAnswers(ports, (command, answer) =>
       command instanceof QueryCommand && answer.Items
-        ? { ...answer, Items: answer.Items.filter(({ pk, uid }) => !pk?.S?.startsWith("autoscalers#") || uid !== undefined) }
+        ? {
+            ...answer,
+            Items: answer.Items.filter(
+              ({ pk, uid }) => !pk?.S?.startsWith("autoscalers#") || uid !== undefined,
+            ),
+          }
         : answer,
     ),
 };
@@ -37,7 +57,9 @@ const emptyPage: PlantedBug = {
   ports: (ports) =>
     withAnswers(ports, (_command, answer) => {
       const { Item: item } = answer;
-      const isLost = item?.["sk"]?.S?.startsWith("page#") === true && decodePage(item["body"]?.B ?? new Uint8Array()).kind === "unreadable";
+      const isLost =
+        item?.["sk"]?.S?.startsWith("page#") === true &&
+        decodePage(item["body"]?.B ?? new Uint8Array()).kind === "unreadable";
       return isLost ? { ...answer, Item: { ...item, body: { B: encodePage([]) } } } : answer;
     }),
 };

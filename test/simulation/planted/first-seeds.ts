@@ -6,17 +6,25 @@ import { PLANTED } from "./all.ts";
 import type { PlantedBug } from "./planted.ts";
 
 /**
- * `node test/simulation/planted/first-seeds.ts [--seeds N] [--all]`: the first seed that shows each planted mistake, and the invariant that it breaks; for the table in docs/proofs-report.md. Without
- * --all only of those that the seed of their row does not show any more.
+ * `node test/simulation/planted/first-seeds.ts [--seeds N] [--all]`: the first seed that shows each
+ * planted mistake, and the invariant that it breaks; for the table in docs/proofs-report.md.
+ * Without --all only of those that the seed of their row does not show any more.
  */
-const { values } = parseArgs({ options: { seeds: { type: "string", default: "250" }, all: { type: "boolean", default: false } } });
+const { values } = parseArgs({
+  options: { seeds: { type: "string", default: "250" }, all: { type: "boolean", default: false } },
+});
 const seeds = Number(values.seeds);
 
-/** The invariant by which a seed shows a mistake. A mistake may lead to others; the table is of what it is known for. */
+/**
+ * The invariant by which a seed shows a mistake. A mistake may lead to others; the table is of what
+ * it is known for.
+ */
 const shownBy = async (planted: PlantedBug, seed: number): Promise<Invariant | undefined> => {
   const unwatched = planted.caughtBy.includes(STEP) ? {} : { unwatched: STEP };
   const { violation } = await play(seed, { faults: true, told: false, planted, ...unwatched });
-  return violation && planted.caughtBy.includes(violation.invariant) ? violation.invariant : undefined;
+  return violation && planted.caughtBy.includes(violation.invariant)
+    ? violation.invariant
+    : undefined;
 };
 
 const firstOf = async (planted: PlantedBug): Promise<string> => {
@@ -29,5 +37,7 @@ const firstOf = async (planted: PlantedBug): Promise<string> => {
 
 for (const planted of PLANTED) {
   const isKnown = !values.all && (await shownBy(planted, planted.seed));
-  process.stdout.write(`${planted.leftOut}: ${isKnown ? `seed ${planted.seed} still shows it` : await firstOf(planted)}\n`);
+  process.stdout.write(
+    `${planted.leftOut}: ${isKnown ? `seed ${planted.seed} still shows it` : await firstOf(planted)}\n`,
+  );
 }

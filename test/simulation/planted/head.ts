@@ -1,5 +1,9 @@
 import { PutItemCommand, UpdateItemCommand } from "@aws-sdk/client-dynamodb";
-import { decodeIntent, encodeIntent, UNCOUNTED_VERSION } from "../../../lib/store/head/intent-codec.ts";
+import {
+  decodeIntent,
+  encodeIntent,
+  UNCOUNTED_VERSION,
+} from "../../../lib/store/head/intent-codec.ts";
 import type { Process } from "../process.ts";
 import { EVENT, INTENT, LOST_WINDOWS, ONE_EVENT, ONE_INTENT, type PlantedBug } from "./planted.ts";
 import { lookedAtOnce, withTables } from "./ports.ts";
@@ -18,7 +22,9 @@ const tokenPerWorker: PlantedBug = {
   },
 };
 
-/** Deadlines as the head gives them are long over; those that the writer goes by are as they were. */
+/**
+ * Deadlines as the head gives them are long over; those that the writer goes by are as they were.
+ */
 const noDeadline: PlantedBug = {
   leftOut: "the deadline at all",
   seed: 2,
@@ -31,7 +37,15 @@ const noDeadline: PlantedBug = {
           M: Object.fromEntries(
             Object.entries(head["intents"]?.M ?? {}).map(([id, { B: body = new Uint8Array() }]) => {
               const decoded = decodeIntent(body);
-              return [id, { B: decoded.kind === "read" ? encodeIntent({ ...decoded.intent, deadlineMs: 0 }) : body }];
+              return [
+                id,
+                {
+                  B:
+                    decoded.kind === "read"
+                      ? encodeIntent({ ...decoded.intent, deadlineMs: 0 })
+                      : body,
+                },
+              ];
             }),
           ),
         },
@@ -39,7 +53,10 @@ const noDeadline: PlantedBug = {
     }),
 };
 
-/** Deadlines without the largest difference of two clocks, as their writer and all others go by them. */
+/**
+ * Deadlines without the largest difference of two clocks, as their writer and all others go by
+ * them.
+ */
 const noClockDifference: PlantedBug = {
   leftOut: "clock difference in the deadline, and the second look",
   seed: 88,
@@ -48,7 +65,8 @@ const noClockDifference: PlantedBug = {
     let reads = 0;
     const timing = {
       ...ports.timing,
-      // The first reader is the look at the message: a clock that is behind must still take messages that are due.
+      // The first reader is the look at the message: a clock that is behind must still take
+      // messages that are due.
       get clockDifferenceMs() {
         return reads++ === 0 ? ports.timing.clockDifferenceMs : 0;
       },
@@ -72,8 +90,8 @@ const noPageEpoch: PlantedBug = {
 };
 
 /**
- * After an unclean release an environment goes by the windows in its memory, where it has some, and need not write them: the head looks as if its last holder had closed it and
- * had named them.
+ * After an unclean release an environment goes by the windows in its memory, where it has some, and
+ * need not write them: the head looks as if its last holder had closed it and had named them.
  */
 const trustedMemory: PlantedBug = {
   leftOut: "strong reads after an unclean release",
@@ -104,14 +122,21 @@ const noEpochCheck: PlantedBug = {
   ports: (ports) =>
     withTables(ports, {
       request: (command) => {
-        if (!(command instanceof UpdateItemCommand) || !command.input.UpdateExpression?.includes(":intents")) return command;
+        if (
+          !(command instanceof UpdateItemCommand) ||
+          !command.input.UpdateExpression?.includes(":intents")
+        )
+          return command;
         const { ConditionExpression: _left, ...input } = command.input;
         return new UpdateItemCommand(input);
       },
     }),
 };
 
-/** The update that stores the intents of a wave clears those that the wave before has settled, before any page counts them. */
+/**
+ * The update that stores the intents of a wave clears those that the wave before has settled,
+ * before any page counts them.
+ */
 const clearedBetweenWaves: PlantedBug = {
   leftOut: "settled scales that stay in the head until a page counts them",
   seed: 1,
@@ -119,12 +144,20 @@ const clearedBetweenWaves: PlantedBug = {
   ports: (ports) =>
     withTables(ports, {
       request: (command) => {
-        const intents = command instanceof UpdateItemCommand ? command.input.ExpressionAttributeValues?.[":intents"]?.M : undefined;
+        const intents =
+          command instanceof UpdateItemCommand
+            ? command.input.ExpressionAttributeValues?.[":intents"]?.M
+            : undefined;
         if (!(command instanceof UpdateItemCommand) || !intents) return command;
-        const open = Object.fromEntries(Object.entries(intents).filter(([, { B: body }]) => body?.[0] !== UNCOUNTED_VERSION));
+        const open = Object.fromEntries(
+          Object.entries(intents).filter(([, { B: body }]) => body?.[0] !== UNCOUNTED_VERSION),
+        );
         return new UpdateItemCommand({
           ...command.input,
-          ExpressionAttributeValues: { ...command.input.ExpressionAttributeValues, ":intents": { M: open } },
+          ExpressionAttributeValues: {
+            ...command.input.ExpressionAttributeValues,
+            ":intents": { M: open },
+          },
         });
       },
     }),

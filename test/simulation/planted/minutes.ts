@@ -5,17 +5,27 @@ import { LIVENESS, type PlantedBug } from "./planted.ts";
 const MINUTE_MS = 60_000;
 const AHEAD = 5;
 
-/** A call marks the minutes after its own too, so that no call plans the minute of one that failed or never came. */
+/**
+ * A call marks the minutes after its own too, so that no call plans the minute of one that failed
+ * or never came.
+ */
 const markedUnplanned: PlantedBug = {
   leftOut: "the minute of a call that failed, which the next call plans",
   seed: 15,
   caughtBy: [LIVENESS],
   sent: (command) => {
-    if (!(command instanceof PutItemCommand) || command.input.Item?.["pk"]?.S !== planKey.pk) return command;
+    if (!(command instanceof PutItemCommand) || command.input.Item?.["pk"]?.S !== planKey.pk)
+      return command;
     const { TableName, Item = {} } = command.input;
     const minutes = (Item["minutes"]?.NS ?? []).map(Number);
-    const unplanned = Array.from({ length: AHEAD }, (_, at) => Math.max(...minutes) + (at + 1) * MINUTE_MS);
-    return new PutItemCommand({ TableName, Item: { ...Item, minutes: { NS: [...minutes, ...unplanned].map(String) } } });
+    const unplanned = Array.from(
+      { length: AHEAD },
+      (_, at) => Math.max(...minutes) + (at + 1) * MINUTE_MS,
+    );
+    return new PutItemCommand({
+      TableName,
+      Item: { ...Item, minutes: { NS: [...minutes, ...unplanned].map(String) } },
+    });
   },
 };
 

@@ -28,7 +28,10 @@ const keptOf = (process: Process, cluster: string): Kept => {
   return kept;
 };
 
-/** Other answers than the cluster gave. Every object comes with its manifest, so that a mistake may keep it. */
+/**
+ * Other answers than the cluster gave. Every object comes with its manifest, so that a mistake may
+ * keep it.
+ */
 const withListings =
   (mistake: Mistake): NonNullable<PlantedBug["ports"]> =>
   (ports, { process, message }) =>
@@ -36,18 +39,32 @@ const withListings =
       ...inner,
       listSpecs: async (request) => {
         const answer = await inner.listSpecs({ ...request, knownVersion: () => undefined });
-        return { ...answer, listings: answer.listings.map((listing) => mistake(listing, keptOf(process, message.cluster))) };
+        return {
+          ...answer,
+          listings: answer.listings.map((listing) =>
+            mistake(listing, keptOf(process, message.cluster)),
+          ),
+        };
       },
     }));
 
-const withObjects = (listing: SpecListing, change: (object: SpecObject) => SpecObject): SpecListing =>
-  listing.outcome.kind === "failed" ? listing : { ...listing, outcome: { kind: "listed", objects: listing.outcome.objects.map(change) } };
+const withObjects = (
+  listing: SpecListing,
+  change: (object: SpecObject) => SpecObject,
+): SpecListing =>
+  listing.outcome.kind === "failed"
+    ? listing
+    : { ...listing, outcome: { kind: "listed", objects: listing.outcome.objects.map(change) } };
 
 const failedIsEmpty: PlantedBug = {
   leftOut: "a hold where the LIST of the objects failed (it is taken for an empty one)",
   seed: 194,
   caughtBy: [ENDS],
-  ports: withListings((listing) => (listing.outcome.kind === "failed" ? { ...listing, outcome: { kind: "listed", objects: [] } } : listing)),
+  ports: withListings((listing) =>
+    listing.outcome.kind === "failed"
+      ? { ...listing, outcome: { kind: "listed", objects: [] } }
+      : listing,
+  ),
 };
 
 const failedIsLast: PlantedBug = {
@@ -89,12 +106,26 @@ const endedAtOnce: PlantedBug = {
   ports: (ports) => {
     const { client } = ports.tables;
     const marked = (item: Item): Item =>
-      item["origin"]?.M ? { ...item, origin: { M: { ...item["origin"].M, goneMs: item["origin"].M["goneMs"] ?? { N: "1" } } } } : item;
+      item["origin"]?.M
+        ? {
+            ...item,
+            origin: {
+              M: { ...item["origin"].M, goneMs: item["origin"].M["goneMs"] ?? { N: "1" } },
+            },
+          }
+        : item;
     const send = async (command: object): Promise<object> => {
-      const answer = (await client.send(command as GetItemCommand)) as { readonly Items?: readonly Item[] };
-      return command instanceof QueryCommand && answer.Items ? { ...answer, Items: answer.Items.map(marked) } : answer;
+      const answer = (await client.send(command as GetItemCommand)) as {
+        readonly Items?: readonly Item[];
+      };
+      return command instanceof QueryCommand && answer.Items
+        ? { ...answer, Items: answer.Items.map(marked) }
+        : answer;
     };
-    return { ...ports, tables: { ...ports.tables, client: { send: send as DynamoDBClient["send"] } } };
+    return {
+      ...ports,
+      tables: { ...ports.tables, client: { send: send as DynamoDBClient["send"] } },
+    };
   },
 };
 
@@ -113,4 +144,11 @@ const untoldChanges: PlantedBug = {
   }),
 };
 
-export const OBJECT_BUGS: readonly PlantedBug[] = [failedIsEmpty, failedIsLast, lastValid, unseenFollower, endedAtOnce, untoldChanges];
+export const OBJECT_BUGS: readonly PlantedBug[] = [
+  failedIsEmpty,
+  failedIsLast,
+  lastValid,
+  unseenFollower,
+  endedAtOnce,
+  untoldChanges,
+];

@@ -1,7 +1,10 @@
 import { DeleteItemCommand, type DynamoDBClient, PutItemCommand } from "@aws-sdk/client-dynamodb";
 import { INTENT, type PlantedBug, SITE } from "./planted.ts";
 
-/** A warm environment keeps the client of a cluster under its name: after it was removed and added again elsewhere, the client leads to the API server of before. */
+/**
+ * A warm environment keeps the client of a cluster under its name: after it was removed and added
+ * again elsewhere, the client leads to the API server of before.
+ */
 const keptByName: PlantedBug = {
   leftOut: "the uid and version under which clients are kept (only their name instead)",
   seed: 8,
@@ -12,7 +15,10 @@ const keptByName: PlantedBug = {
   }),
 };
 
-/** As soon as pages of a new generation are written, those of the one before are deleted: the head still names them. */
+/**
+ * As soon as pages of a new generation are written, those of the one before are deleted: the head
+ * still names them.
+ */
 const deletedFirst: PlantedBug = {
   leftOut: "old pages deleted after the release that names the new ones (before it instead)",
   seed: 3,
@@ -25,12 +31,17 @@ const deletedFirst: PlantedBug = {
       if (old) await client.send(old);
       return answer;
     };
-    return { ...ports, tables: { ...ports.tables, client: { send: send as DynamoDBClient["send"] } } };
+    return {
+      ...ports,
+      tables: { ...ports.tables, client: { send: send as DynamoDBClient["send"] } },
+    };
   },
 };
 
 /** The deletion of the page with the same index of the generation before. */
-const pageBefore = ({ input: { TableName, Item = {} } }: PutItemCommand): DeleteItemCommand | undefined => {
+const pageBefore = ({
+  input: { TableName, Item = {} },
+}: PutItemCommand): DeleteItemCommand | undefined => {
   const [page, generation, index] = (Item["sk"]?.S ?? "").split("#");
   const { pk } = Item;
   if (page !== "page" || pk === undefined || Number(generation) < 1) return undefined;

@@ -1,4 +1,8 @@
-import { type AttributeValue, type DynamoDBClient, UpdateItemCommand } from "@aws-sdk/client-dynamodb";
+import {
+  type AttributeValue,
+  type DynamoDBClient,
+  UpdateItemCommand,
+} from "@aws-sdk/client-dynamodb";
 import { decodeIntent, encodeIntent } from "../../../lib/store/head/intent-codec.ts";
 import type { SyncPorts } from "../../../lib/sync/sync-ports.ts";
 
@@ -7,25 +11,42 @@ type Item = Record<string, AttributeValue>;
 /** Ports whose tables send other requests than the code asked for, or give other answers. */
 export const withTables = (
   ports: SyncPorts,
-  change: { readonly request?: (command: object) => object; readonly claimed?: (head: Item) => Item },
+  change: {
+    readonly request?: (command: object) => object;
+    readonly claimed?: (head: Item) => Item;
+  },
 ): SyncPorts => {
   const { request = (command) => command, claimed = (head) => head } = change;
   const send = async (command: object): Promise<object> => {
-    const answer: { Attributes?: Item | undefined } = await ports.tables.client.send(request(command) as UpdateItemCommand);
-    const isClaim = command instanceof UpdateItemCommand && command.input.ReturnValues === "ALL_NEW";
-    return isClaim && answer.Attributes ? { ...answer, Attributes: claimed(answer.Attributes) } : answer;
+    const answer: { Attributes?: Item | undefined } = await ports.tables.client.send(
+      request(command) as UpdateItemCommand,
+    );
+    const isClaim =
+      command instanceof UpdateItemCommand && command.input.ReturnValues === "ALL_NEW";
+    return isClaim && answer.Attributes
+      ? { ...answer, Attributes: claimed(answer.Attributes) }
+      : answer;
   };
-  return { ...ports, tables: { ...ports.tables, client: { send: send as DynamoDBClient["send"] } } };
+  return {
+    ...ports,
+    tables: { ...ports.tables, client: { send: send as DynamoDBClient["send"] } },
+  };
 };
 
-/** A head in which every open intent was found unmoved before: what its next look finds unmoved is the second. */
+/**
+ * A head in which every open intent was found unmoved before: what its next look finds unmoved is
+ * the second.
+ */
 export const lookedAtOnce = (head: Item): Item => ({
   ...head,
   intents: {
     M: Object.fromEntries(
       Object.entries(head["intents"]?.M ?? {}).map(([id, { B: body = new Uint8Array() }]) => {
         const decoded = decodeIntent(body);
-        return [id, { B: decoded.kind === "read" ? encodeIntent({ ...decoded.intent, unmovedMs: 0 }) : body }];
+        return [
+          id,
+          { B: decoded.kind === "read" ? encodeIntent({ ...decoded.intent, unmovedMs: 0 }) : body },
+        ];
       }),
     ),
   },

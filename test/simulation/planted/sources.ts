@@ -6,7 +6,9 @@ const asZero = ({ ask, close }: SourceClient): SourceClient => ({
     new Map(
       [...(await ask(...asked))].map(([key, answer]) => [
         key,
-        answer.kind === "failed" ? { kind: "answered", items: [{ milli: 0n, timestampMs: 0 }] } : answer,
+        answer.kind === "failed"
+          ? { kind: "answered", items: [{ milli: 0n, timestampMs: 0 }] }
+          : answer,
       ]),
     ),
   close,

@@ -16,21 +16,34 @@ const unreadFleet: PlantedBug = {
   ports: (ports) => {
     const { client } = ports.tables;
     const send = async (command: object): Promise<object> => {
-      const isFleet = command instanceof GetItemCommand && command.input.Key?.["sk"]?.S === fleetKey.sk;
+      const isFleet =
+        command instanceof GetItemCommand && command.input.Key?.["sk"]?.S === fleetKey.sk;
       return isFleet ? {} : client.send(command as GetItemCommand);
     };
-    return { ...ports, tables: { ...ports.tables, client: { send: send as DynamoDBClient["send"] } } };
+    return {
+      ...ports,
+      tables: { ...ports.tables, client: { send: send as DynamoDBClient["send"] } },
+    };
   },
 };
 
-/** Edits leave the spec version as it is: warm functions go on with the records that they remember. */
+/**
+ * Edits leave the spec version as it is: warm functions go on with the records that they remember.
+ */
 const unraisedVersion: PlantedBug = {
   leftOut: "the spec version raised after an edit",
   seed: 5,
   caughtBy: ["nothing is sent that was claimed after a freeze or a pause"],
   sent: (command) => {
-    if (!(command instanceof UpdateItemCommand) || !command.input.UpdateExpression?.startsWith("SET specVersion")) return command;
-    const unraised = { UpdateExpression: "SET specVersion = if_not_exists(specVersion, :zero)", ExpressionAttributeValues: { ":zero": { N: "0" } } };
+    if (
+      !(command instanceof UpdateItemCommand) ||
+      !command.input.UpdateExpression?.startsWith("SET specVersion")
+    )
+      return command;
+    const unraised = {
+      UpdateExpression: "SET specVersion = if_not_exists(specVersion, :zero)",
+      ExpressionAttributeValues: { ":zero": { N: "0" } },
+    };
     return new UpdateItemCommand({ ...command.input, ...unraised });
   },
 };
@@ -40,18 +53,32 @@ const unreadOverrides: PlantedBug = {
   leftOut: "the overrides in a decision",
   seed: 7,
   caughtBy: [OUTSIDE],
-  ports: (ports) => ({ ...ports, rules: { ...ports.rules, decide: ({ setByPeople: _unread, ...input }) => ports.rules.decide(input) } }),
+  ports: (ports) => ({
+    ...ports,
+    rules: {
+      ...ports.rules,
+      decide: ({ setByPeople: _unread, ...input }) => ports.rules.decide(input),
+    },
+  }),
 };
 
 /** Ports whose decisions go by other overrides, or by another spec. */
-const decidingBy = (ports: SyncPorts, otherwise: (input: DecideInput) => DecideInput): SyncPorts => ({
+const decidingBy = (
+  ports: SyncPorts,
+  otherwise: (input: DecideInput) => DecideInput,
+): SyncPorts => ({
   ...ports,
   rules: { ...ports.rules, decide: (input) => ports.rules.decide(otherwise(input)) },
 });
 
-const withOverrides = (input: DecideInput, change: (overrides: readonly ScopedOverride[]) => readonly ScopedOverride[]): DecideInput => {
+const withOverrides = (
+  input: DecideInput,
+  change: (overrides: readonly ScopedOverride[]) => readonly ScopedOverride[],
+): DecideInput => {
   const { setByPeople } = input;
-  return setByPeople ? { ...input, setByPeople: { ...setByPeople, overrides: change(setByPeople.overrides) } } : input;
+  return setByPeople
+    ? { ...input, setByPeople: { ...setByPeople, overrides: change(setByPeople.overrides) } }
+    : input;
 };
 
 /** Decisions by the bounds of the manifest, whatever its schedule says. */
@@ -74,7 +101,15 @@ const unreadRamps: PlantedBug = {
   ports: (ports) =>
     decidingBy(ports, (input) => {
       const { schedule } = input.spec;
-      return schedule ? { ...input, spec: { ...input.spec, schedule: schedule.map((entry) => ({ ...entry, rampInMs: 0, rampOutMs: 0 })) } } : input;
+      return schedule
+        ? {
+            ...input,
+            spec: {
+              ...input.spec,
+              schedule: schedule.map((entry) => ({ ...entry, rampInMs: 0, rampOutMs: 0 })),
+            },
+          }
+        : input;
     }),
 };
 
@@ -83,7 +118,10 @@ const unreadOwnOverrides: PlantedBug = {
   leftOut: "the overrides of one autoscaler in a decision",
   seed: 89,
   caughtBy: [OUTSIDE],
-  ports: (ports) => decidingBy(ports, (input) => withOverrides(input, (all) => all.filter(({ scope }) => scope !== "autoscaler"))),
+  ports: (ports) =>
+    decidingBy(ports, (input) =>
+      withOverrides(input, (all) => all.filter(({ scope }) => scope !== "autoscaler")),
+    ),
 };
 
 const LATE_END_MS = 120_000;
@@ -95,7 +133,11 @@ const lateEnd: PlantedBug = {
   caughtBy: [OUTSIDE],
   ports: (ports) =>
     decidingBy(ports, (input) =>
-      withOverrides(input, (all) => all.map((one) => (one.untilMs === undefined ? one : { ...one, untilMs: one.untilMs + LATE_END_MS }))),
+      withOverrides(input, (all) =>
+        all.map((one) =>
+          one.untilMs === undefined ? one : { ...one, untilMs: one.untilMs + LATE_END_MS },
+        ),
+      ),
     ),
 };
 
@@ -122,7 +164,10 @@ const unreadExtension: PlantedBug = {
 /** The overrides of each autoscaler that a process has seen. */
 const seenOverrides = new WeakMap<object, Map<string, Map<string, ScopedOverride>>>();
 
-/** A warm environment keeps what it has read until the end that it has read: an override that was cleared goes on. */
+/**
+ * A warm environment keeps what it has read until the end that it has read: an override that was
+ * cleared goes on.
+ */
 const unreadClear: PlantedBug = {
   leftOut: "the end of an override that was cleared",
   seed: 159,
@@ -149,7 +194,12 @@ const unseenRivals: PlantedBug = {
       ...inner,
       observe: async (watched, limits) => {
         const seen = await inner.observe(watched, limits);
-        return { ...seen, observations: new Map([...seen.observations].map(([uid, observed]) => [uid, { ...observed, rivals: [] }])) };
+        return {
+          ...seen,
+          observations: new Map(
+            [...seen.observations].map(([uid, observed]) => [uid, { ...observed, rivals: [] }]),
+          ),
+        };
       },
     })),
 };
@@ -164,13 +214,18 @@ const unknownRivals: PlantedBug = {
       ...inner,
       observe: async (watched, limits) => {
         const seen = await inner.observe(watched, limits);
-        const known = [...seen.observations].map(([uid, { rivalsUnknown: _unknown, ...observed }]) => [uid, observed] as const);
+        const known = [...seen.observations].map(
+          ([uid, { rivalsUnknown: _unknown, ...observed }]) => [uid, observed] as const,
+        );
         return { ...seen, observations: new Map(known) };
       },
     })),
 };
 
-/** A 403 or 404 is taken for an answer without other controllers, though an earlier sync was answered. */
+/**
+ * A 403 or 404 is taken for an answer without other controllers, though an earlier sync was
+ * answered.
+ */
 const refusedLooks: PlantedBug = {
   leftOut: "a hold where a look for other controllers is refused that was answered before",
   seed: 1,
@@ -184,7 +239,12 @@ const refusedLooks: PlantedBug = {
           ...observed,
           looks: looks.map(({ kind }) => ({ kind, outcome: "answered", rivals: [] })),
         });
-        return { ...seen, observations: new Map([...seen.observations].map(([uid, observed]) => [uid, none(observed)])) };
+        return {
+          ...seen,
+          observations: new Map(
+            [...seen.observations].map(([uid, observed]) => [uid, none(observed)]),
+          ),
+        };
       },
     })),
 };
@@ -194,14 +254,23 @@ const notMadeAgain: PlantedBug = {
   leftOut: "the other controller made again by a handback",
   seed: 68,
   caughtBy: [ONE_CONTROLLER],
-  movesBy: (ports) => ({ ...ports, api: { ...ports.api, create: (_kind, _namespace, object) => Promise.resolve({ kind: "done", value: object }) } }),
+  movesBy: (ports) => ({
+    ...ports,
+    api: {
+      ...ports.api,
+      create: (_kind, _namespace, object) => Promise.resolve({ kind: "done", value: object }),
+    },
+  }),
 };
 
 /** A claim does not compare clocks. */
 const uncomparedClocks: PlantedBug = {
   leftOut: "a look at the service's clock at the claim",
   seed: 15,
-  caughtBy: ["nothing is sent under a clock that is wrong", "no stored time is ahead of what a clock may tell"],
+  caughtBy: [
+    "nothing is sent under a clock that is wrong",
+    "no stored time is ahead of what a clock may tell",
+  ],
   ports: (ports) => {
     const { serverClock: _compared, ...tables } = ports.tables;
     return { ...ports, tables };
@@ -209,12 +278,16 @@ const uncomparedClocks: PlantedBug = {
 };
 
 /** Ports whose rules decide otherwise while the kill switch is on. */
-const whileFrozen = (ports: SyncPorts, decide: (input: DecideInput, decision: Decision) => Decision): SyncPorts => {
+const whileFrozen = (
+  ports: SyncPorts,
+  decide: (input: DecideInput, decision: Decision) => Decision,
+): SyncPorts => {
   const { client } = ports.tables;
   let frozen = false;
   const send = async (command: object): Promise<object> => {
     const answer: object = await client.send(command as GetItemCommand);
-    if (command instanceof GetItemCommand && command.input.Key?.["sk"]?.S === fleetKey.sk) frozen = JSON.stringify(answer).includes('"frozen"');
+    if (command instanceof GetItemCommand && command.input.Key?.["sk"]?.S === fleetKey.sk)
+      frozen = JSON.stringify(answer).includes('"frozen"');
     return answer;
   };
   const rules = {
@@ -224,10 +297,17 @@ const whileFrozen = (ports: SyncPorts, decide: (input: DecideInput, decision: De
       return frozen ? decide(input, decision) : decision;
     },
   };
-  return { ...ports, rules, tables: { ...ports.tables, client: { send: send as DynamoDBClient["send"] } } };
+  return {
+    ...ports,
+    rules,
+    tables: { ...ports.tables, client: { send: send as DynamoDBClient["send"] } },
+  };
 };
 
-/** What is held back by a freeze counts as if it had been written: limits and forbidden windows are full when it ends. */
+/**
+ * What is held back by a freeze counts as if it had been written: limits and forbidden windows are
+ * full when it ends.
+ */
 const countedThoughFrozen: PlantedBug = {
   leftOut: "counting only scales that were sent (those that a freeze held back count too)",
   seed: 1,
@@ -238,7 +318,14 @@ const countedThoughFrozen: PlantedBug = {
       const outcome = { kind: "applied" } as const;
       return {
         ...decision,
-        windows: ports.rules.afterWrite({ spec, decision, outcome, atMs: nowMs, earliestMs: nowMs, eventId: "held back" }).windows,
+        windows: ports.rules.afterWrite({
+          spec,
+          decision,
+          outcome,
+          atMs: nowMs,
+          earliestMs: nowMs,
+          eventId: "held back",
+        }).windows,
       };
     }),
 };

@@ -24,19 +24,33 @@ const dateAtIntent: PlantedBug = {
       },
       rules: {
         ...ports.rules,
-        afterWrite: (report) => ports.rules.afterWrite({ ...report, atMs: decidedMs.get(report.eventId) ?? report.atMs }),
-        withScale: (windows, spec, change) => ports.rules.withScale(windows, spec, { ...change, atMs: decidedMs.get(change.eventId) ?? change.atMs }),
+        afterWrite: (report) =>
+          ports.rules.afterWrite({ ...report, atMs: decidedMs.get(report.eventId) ?? report.atMs }),
+        withScale: (windows, spec, change) =>
+          ports.rules.withScale(windows, spec, {
+            ...change,
+            atMs: decidedMs.get(change.eventId) ?? change.atMs,
+          }),
       },
     };
   },
 };
 
-const scalesOf = ({ windows: { memory, status } }: StoredWindows): string => JSON.stringify([memory.scaleUps, memory.scaleDowns, status.lastScaleMs]);
+const scalesOf = ({ windows: { memory, status } }: StoredWindows): string =>
+  JSON.stringify([memory.scaleUps, memory.scaleDowns, status.lastScaleMs]);
 
 /** True when a page differs from the one before in recommendations alone. */
 const onlyRecommends = (before: Uint8Array | undefined, after: Uint8Array | undefined): boolean => {
-  const [old, next] = [decodePage(before ?? new Uint8Array()), decodePage(after ?? new Uint8Array())];
-  if (old.kind === "unreadable" || next.kind === "unreadable" || old.entries.size !== next.entries.size) return false;
+  const [old, next] = [
+    decodePage(before ?? new Uint8Array()),
+    decodePage(after ?? new Uint8Array()),
+  ];
+  if (
+    old.kind === "unreadable" ||
+    next.kind === "unreadable" ||
+    old.entries.size !== next.entries.size
+  )
+    return false;
   return [...next.entries.values()].every((entry) => {
     const known = old.entries.get(entry.uid);
     return known !== undefined && scalesOf(known) === scalesOf(entry);
@@ -46,7 +60,10 @@ const onlyRecommends = (before: Uint8Array | undefined, after: Uint8Array | unde
 /** Bodies of the pages that each environment stored last, by key. */
 const stored = new WeakMap<Invocation["process"], Map<string, Uint8Array | undefined>>();
 
-/** A page whose scales stay as they were is written with the recommendations that it had: the run that was there is then taken to go on. */
+/**
+ * A page whose scales stay as they were is written with the recommendations that it had: the run
+ * that was there is then taken to go on.
+ */
 const extendedUnrecorded: PlantedBug = {
   leftOut: "the record of a new run (the old one is extended)",
   seed: 0,
@@ -63,7 +80,10 @@ const extendedUnrecorded: PlantedBug = {
         const before = known.get(key);
         const kept = before && onlyRecommends(before, item["body"]?.B) ? before : item["body"]?.B;
         known.set(key, kept);
-        return new PutItemCommand({ ...command.input, Item: { ...item, ...(kept && { body: { B: kept } }) } });
+        return new PutItemCommand({
+          ...command.input,
+          Item: { ...item, ...(kept && { body: { B: kept } }) },
+        });
       },
     });
   },
@@ -82,9 +102,14 @@ const countedTwice: PlantedBug = {
         const decision = ports.rules.decide(input);
         const { memory } = decision.windows;
         const twice = (memory.recommendations ?? []).flatMap((run) =>
-          run.lastMs === input.nowMs ? [{ replicas: run.replicas, firstMs: run.lastMs - 1, lastMs: run.lastMs - 1 }, run] : [run],
+          run.lastMs === input.nowMs
+            ? [{ replicas: run.replicas, firstMs: run.lastMs - 1, lastMs: run.lastMs - 1 }, run]
+            : [run],
         );
-        return { ...decision, windows: { ...decision.windows, memory: { ...memory, recommendations: twice } } };
+        return {
+          ...decision,
+          windows: { ...decision.windows, memory: { ...memory, recommendations: twice } },
+        };
       },
     },
   }),

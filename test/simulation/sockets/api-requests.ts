@@ -35,7 +35,12 @@ export interface StatusRequest {
 export type ApiRequest =
   | { readonly kind: "group"; readonly group: string }
   | { readonly kind: "resources" }
-  | { readonly kind: "read"; readonly namespace: string; readonly target: TargetRef; readonly scale: boolean }
+  | {
+      readonly kind: "read";
+      readonly namespace: string;
+      readonly target: TargetRef;
+      readonly scale: boolean;
+    }
   | { readonly kind: "put"; readonly write: ScaleWrite }
   | { readonly kind: "metric"; readonly namespace: string; readonly metric: string }
   | { readonly kind: "event"; readonly name: string; readonly isNew: boolean }
@@ -53,7 +58,10 @@ export interface Wire {
 
 export const CUSTOM = { group: "games.example", version: "v1", kind: "Fleet", plural: "fleets" };
 
-const objectsOf = (kind: SpecKind): readonly [string, Collection] => [`${kind.group}/${kind.version}/${kind.plural}`, { of: "objects", kind }];
+const objectsOf = (kind: SpecKind): readonly [string, Collection] => [
+  `${kind.group}/${kind.version}/${kind.plural}`,
+  { of: "objects", kind },
+];
 
 const COLLECTIONS: ReadonlyMap<string, Collection> = new Map<string, Collection>([
   ["apps/v1/deployments", { of: "workloads" }],
@@ -65,7 +73,8 @@ const COLLECTIONS: ReadonlyMap<string, Collection> = new Map<string, Collection>
 ]);
 
 /** Group and version, namespace, plural, name and subresource. */
-const PATH = /^\/apis?\/((?:[^/]+\/)?v[^/]+)(?:\/namespaces\/([^/]+))?\/([^/]+)(?:\/([^/]+))?(?:\/([^/]+))?$/;
+const PATH =
+  /^\/apis?\/((?:[^/]+\/)?v[^/]+)(?:\/namespaces\/([^/]+))?\/([^/]+)(?:\/([^/]+))?(?:\/([^/]+))?$/;
 const GROUP = /^\/apis\/([^/]+)$/;
 
 interface Parts extends Wire {
@@ -76,7 +85,10 @@ interface Parts extends Wire {
   readonly subresource: string | undefined;
 }
 
-/** The request behind a method, a path and a body. A client that asks for anything else has a mistake. */
+/**
+ * The request behind a method, a path and a body. A client that asks for anything else has a
+ * mistake.
+ */
 export const apiRequest = (wire: Wire): ApiRequest => {
   const path = decodeURIComponent(wire.url.pathname);
   const [, group] = GROUP.exec(path) ?? [];
@@ -84,13 +96,15 @@ export const apiRequest = (wire: Wire): ApiRequest => {
   if (path === `/apis/${CUSTOM.group}/${CUSTOM.version}`) return { kind: "resources" };
   const [, apiVersion = "", namespace, plural = "", name, subresource] = PATH.exec(path) ?? [];
   const request = requestOf({ ...wire, apiVersion, namespace, plural, name, subresource });
-  if (!request) throw new TypeError(`the simulated API server does not know ${wire.method} ${path}`);
+  if (!request)
+    throw new TypeError(`the simulated API server does not know ${wire.method} ${path}`);
   return request;
 };
 
 const requestOf = (parts: Parts): ApiRequest | undefined => {
   const { method, apiVersion, namespace = "", plural } = parts;
-  if (apiVersion === "external.metrics.k8s.io/v1beta1") return { kind: "metric", namespace, metric: plural };
+  if (apiVersion === "external.metrics.k8s.io/v1beta1")
+    return { kind: "metric", namespace, metric: plural };
   if (apiVersion === "events.k8s.io/v1") return eventRequest(parts);
   if (method === "PATCH") return statusRequest(parts);
   if (parts.name !== undefined) return scaleRequest(parts, parts.name);
@@ -107,21 +121,42 @@ const listRequest = ({ url, namespace, accept }: Parts, collection: Collection):
   acceptsProtobuf: accept.includes(PROTOBUF),
 });
 
-const scaleRequest = ({ method, body, apiVersion, namespace = "", plural, subresource }: Parts, name: string): ApiRequest | undefined => {
+const scaleRequest = (
+  { method, body, apiVersion, namespace = "", plural, subresource }: Parts,
+  name: string,
+): ApiRequest | undefined => {
   if (plural !== CUSTOM.plural && plural !== "deployments") return undefined;
   const target = { apiVersion, kind: plural === CUSTOM.plural ? CUSTOM.kind : "Deployment", name };
-  if (method === "GET") return { kind: "read", namespace, target, scale: subresource !== undefined };
+  if (method === "GET")
+    return { kind: "read", namespace, target, scale: subresource !== undefined };
   const { metadata, spec } = JSON.parse(body) as {
     readonly metadata: { readonly uid: string; readonly resourceVersion: string };
     readonly spec: { readonly replicas: number };
   };
   const { uid: targetUid, resourceVersion } = metadata;
-  return { kind: "put", write: { namespace: namespaceOf(namespace), target, targetUid, resourceVersion, replicas: spec.replicas } };
+  return {
+    kind: "put",
+    write: {
+      namespace: namespaceOf(namespace),
+      target,
+      targetUid,
+      resourceVersion,
+      replicas: spec.replicas,
+    },
+  };
 };
 
-const statusRequest = ({ body, apiVersion, namespace = "", plural, name = "" }: Parts): StatusRequest | undefined => {
+const statusRequest = ({
+  body,
+  apiVersion,
+  namespace = "",
+  plural,
+  name = "",
+}: Parts): StatusRequest | undefined => {
   const of = SPEC_KINDS.find((kind) => kind.apiVersion === apiVersion && kind.plural === plural);
-  return of && { kind: "status", of, namespace, name, body: JSON.parse(body) as StatusRequest["body"] };
+  return (
+    of && { kind: "status", of, namespace, name, body: JSON.parse(body) as StatusRequest["body"] }
+  );
 };
 
 const eventRequest = ({ method, body, name }: Parts): ApiRequest => {

@@ -32,12 +32,18 @@ const newConnection = (): readonly [Duplex, Duplex] => {
   return [client, peer];
 };
 
-/** Ends all connections of a play that is over. Node keeps the parser of each until then, and with it the whole world of the play. */
+/**
+ * Ends all connections of a play that is over. Node keeps the parser of each until then, and with
+ * it the whole world of the play.
+ */
 export const closeConnections = (): void => {
   for (const end of open) end.destroy();
 };
 
-/** An agent that reaches an HTTP server through memory: the parsers of Node and every byte between them are real. */
+/**
+ * An agent that reaches an HTTP server through memory: the parsers of Node and every byte between
+ * them are real.
+ */
 export const agentTo = (server: Server): Agent => {
   const agent = new Agent({ keepAlive: true });
   agent.createConnection = () => {
@@ -51,13 +57,19 @@ export const agentTo = (server: Server): Agent => {
 /** How an attempt to connect ends: the connection stands, nothing listens, or nothing answers. */
 export type Reached = "connected" | "refused" | "silence";
 
-/** A connection through memory to an HTTP server, as a socket makes it: what is written before it stands is sent once it stands. */
+/**
+ * A connection through memory to an HTTP server, as a socket makes it: what is written before it
+ * stands is sent once it stands.
+ */
 export const connectionTo = (server: Server, reach: () => Promise<Reached>): Duplex => {
   const [client, peer] = newConnection();
   client.cork();
-  peer.on("close", () => client.destroy(Object.assign(new Error("socket hang up"), { code: "ECONNRESET" })));
+  peer.on("close", () =>
+    client.destroy(Object.assign(new Error("socket hang up"), { code: "ECONNRESET" })),
+  );
   void reach().then((reached) => {
-    if (reached === "refused") client.destroy(Object.assign(new Error("connect ECONNREFUSED"), { code: "ECONNREFUSED" }));
+    if (reached === "refused")
+      client.destroy(Object.assign(new Error("connect ECONNREFUSED"), { code: "ECONNREFUSED" }));
     if (reached !== "connected" || client.destroyed) return;
     server.emit("connection", peer);
     client.emit("connect");
@@ -66,4 +78,5 @@ export const connectionTo = (server: Server, reach: () => Promise<Reached>): Dup
   return client;
 };
 
-export const serverOf = (handle: Parameters<typeof createServer>[1]): Server => createServer(handle);
+export const serverOf = (handle: Parameters<typeof createServer>[1]): Server =>
+  createServer(handle);

@@ -11,32 +11,65 @@ const timeText = (ms: number): string => `${new Date(ms).toISOString().slice(0, 
 
 const SECOND_MS = 1_000;
 
-const amounts = (milli: Container["requests"]): Raw => Object.fromEntries(Object.entries(milli).map(([name, value]) => [name, `${value}m`]));
+const amounts = (milli: Container["requests"]): Raw =>
+  Object.fromEntries(Object.entries(milli).map(([name, value]) => [name, `${value}m`]));
 
-export const rawWorkload = ({ namespace, target, uid, resourceVersion, generation, replicas }: Workload): Raw => ({
-  metadata: { name: target.name, namespace, uid, resourceVersion: String(resourceVersion), ...(generation !== undefined && { generation }) },
+export const rawWorkload = ({
+  namespace,
+  target,
+  uid,
+  resourceVersion,
+  generation,
+  replicas,
+}: Workload): Raw => ({
+  metadata: {
+    name: target.name,
+    namespace,
+    uid,
+    resourceVersion: String(resourceVersion),
+    ...(generation !== undefined && { generation }),
+  },
   spec: { replicas, selector: { matchLabels: { app: target.name } } },
   status: { replicas },
 });
 
-export const rawPod = (namespace: string, { name, labels, owners, phase, startMs, ready, containers }: Pod): Raw => ({
+export const rawPod = (
+  namespace: string,
+  { name, labels, owners, phase, startMs, ready, containers }: Pod,
+): Raw => ({
   metadata: { name, namespace, labels, ownerReferences: owners },
-  spec: { containers: containers.map((container) => ({ name: container.name, resources: { requests: amounts(container.requests) } })) },
+  spec: {
+    containers: containers.map((container) => ({
+      name: container.name,
+      resources: { requests: amounts(container.requests) },
+    })),
+  },
   status: {
     phase,
     ...(startMs !== undefined && { startTime: timeText(startMs) }),
-    conditions: ready ? [{ type: "Ready", status: ready.status, lastTransitionTime: timeText(ready.transitionMs) }] : [],
+    conditions: ready
+      ? [{ type: "Ready", status: ready.status, lastTransitionTime: timeText(ready.transitionMs) }]
+      : [],
   },
 });
 
-export const rawPodMetrics = (namespace: string, { name, labels, timestampMs, windowMs, containers }: PodMetrics): Raw => ({
+export const rawPodMetrics = (
+  namespace: string,
+  { name, labels, timestampMs, windowMs, containers }: PodMetrics,
+): Raw => ({
   metadata: { name, namespace, labels },
   timestamp: timeText(timestampMs),
   window: `${windowMs / SECOND_MS}s`,
-  containers: containers.map((container) => ({ name: container.name, usage: amounts(container.usage) })),
+  containers: containers.map((container) => ({
+    name: container.name,
+    usage: amounts(container.usage),
+  })),
 });
 
-export const rawMetricValue = (load: number, atMs: number): Raw => ({ value: String(load), timestamp: timeText(atMs) });
+export const rawMetricValue = (load: number, atMs: number): Raw => ({
+  value: String(load),
+  timestamp: timeText(atMs),
+});
 
 export const rawScaledObject = (name: string, { namespace, target }: Workload): Raw => ({
   metadata: { name, namespace },
@@ -44,15 +77,30 @@ export const rawScaledObject = (name: string, { namespace, target }: Workload): 
 });
 
 /** The object with what an API server adds to its manifest. */
-export const rawObject = ({ uid, generation, resourceVersion, manifest, status, statusBy }: ClusterObject): Raw => {
+export const rawObject = ({
+  uid,
+  generation,
+  resourceVersion,
+  manifest,
+  status,
+  statusBy,
+}: ClusterObject): Raw => {
   const { metadata, ...rest } = JSON.parse(manifest) as { readonly metadata: Raw };
   const writers = [
     { manager: "a person", time: timeText(0) },
-    ...(statusBy ? [{ manager: statusBy.manager, subresource: "status", time: timeText(statusBy.atMs) }] : []),
+    ...(statusBy
+      ? [{ manager: statusBy.manager, subresource: "status", time: timeText(statusBy.atMs) }]
+      : []),
   ];
   return {
     ...rest,
-    metadata: { ...metadata, uid, generation, resourceVersion: String(resourceVersion), managedFields: writers },
+    metadata: {
+      ...metadata,
+      uid,
+      generation,
+      resourceVersion: String(resourceVersion),
+      managedFields: writers,
+    },
     ...(status && { status }),
   };
 };

@@ -8,16 +8,30 @@ const SEED = 10;
 describe("scales over connections in memory", () => {
   it("are read and written, of kinds that are built in and of others", async () => {
     const { put, read, effects } = newWorld();
-    expect((await read(WEB)).answer).toMatchObject({ kind: "read", specReplicas: 3, generation: 1, selector: "app=web" });
-    expect((await read(FLEET)).answer).toMatchObject({ kind: "read", specReplicas: 3, uid: "uid-rooms" });
+    expect((await read(WEB)).answer).toMatchObject({
+      kind: "read",
+      specReplicas: 3,
+      generation: 1,
+      selector: "app=web",
+    });
+    expect((await read(FLEET)).answer).toMatchObject({
+      kind: "read",
+      specReplicas: 3,
+      uid: "uid-rooms",
+    });
     expect((await put()).answer).toEqual({ kind: "applied", resourceVersion: "101" });
-    expect((await put({ target: FLEET, targetUid: "uid-rooms" })).answer).toMatchObject({ kind: "applied" });
+    expect((await put({ target: FLEET, targetUid: "uid-rooms" })).answer).toMatchObject({
+      kind: "applied",
+    });
     expect(effects.map(({ to }) => to)).toEqual([5, 5]);
   });
 
   it("meet a conflict where the object has moved, or is another", async () => {
     const { put, effects } = newWorld();
-    expect((await put({ resourceVersion: "99" })).answer).toMatchObject({ kind: "conflict", failure: { code: 409 } });
+    expect((await put({ resourceVersion: "99" })).answer).toMatchObject({
+      kind: "conflict",
+      failure: { code: 409 },
+    });
     expect((await put({ targetUid: "another" })).answer).toMatchObject({ kind: "conflict" });
     expect(effects).toEqual([]);
   });
@@ -53,7 +67,10 @@ describe("scales over connections in memory", () => {
     const { put, read, effects } = newWorld({ of: "read" }, { ...reset, of: "read" }, reset);
     await read(WEB);
     expect((await read(WEB)).answer).toMatchObject({ kind: "read" });
-    expect((await put()).answer).toMatchObject({ kind: "unclear", failure: { reason: "ConnectionReset" } });
+    expect((await put()).answer).toMatchObject({
+      kind: "unclear",
+      failure: { reason: "ConnectionReset" },
+    });
     expect(effects).toEqual([]);
   });
 
@@ -72,8 +89,13 @@ describe("scales over connections in memory", () => {
   });
 });
 
-it("a seed whose clusters are reached over connections gives the same story twice", { timeout: 60_000 }, async () => {
-  const [one, other] = [await play(SEED, { faults: true, told: true }), await play(SEED, { faults: true, told: true })];
+it("a seed whose clusters are reached over connections gives the same story twice", {
+  timeout: 60_000,
+}, async () => {
+  const [one, other] = [
+    await play(SEED, { faults: true, told: true }),
+    await play(SEED, { faults: true, told: true }),
+  ];
   expect(Object.keys(one.coverage)).toContain("act | connect | none");
   expect(other).toEqual(one);
 });

@@ -14,10 +14,20 @@ import type { Failing } from "../observe.ts";
 import type { Network, Process } from "../process.ts";
 import { type ApiRequest, apiRequest, type Collection } from "./api-requests.ts";
 import { type ApiServer, apiServer, statusAnswer, type Troubles } from "./api-server.ts";
-import { type Break, breakOf, breakOff, LOST_MS, textOf, type WireAnswer } from "./broken-answers.ts";
+import {
+  type Break,
+  breakOf,
+  breakOff,
+  LOST_MS,
+  textOf,
+  type WireAnswer,
+} from "./broken-answers.ts";
 import { connectionTo, type Reached, serverOf } from "./connections.ts";
 
-/** The sync that makes a request, what is done with the counts that it moves, and what it does not get. */
+/**
+ * The sync that makes a request, what is done with the counts that it moves, and what it does not
+ * get.
+ */
 export interface Caller {
   readonly by: Invocation;
   readonly effect: (effect: Effect) => void;
@@ -31,7 +41,9 @@ interface Calling extends Caller {
   troubles: Troubles;
 }
 
-/** One client of one API server in one process, with the connections that it keeps between syncs. */
+/**
+ * One client of one API server in one process, with the connections that it keeps between syncs.
+ */
 interface Kept {
   readonly client: ClusterClient;
   readonly callers: Map<string, Calling>;
@@ -52,10 +64,20 @@ const serverFor = (site: SimulatedCluster, nowMs: () => number): ApiServer => {
   return server;
 };
 
-type OverSockets = Pick<ClusterClient, "observe" | "listSpecs" | "putScale" | "readScale" | "writeBack">;
+type OverSockets = Pick<
+  ClusterClient,
+  "observe" | "listSpecs" | "putScale" | "readScale" | "writeBack"
+>;
 
-/** A cluster by its real client, over connections in memory: its transport, its discovery, its limits, its LISTs and HTTP are those of a function. */
-export const clusterOverSockets = (world: World, site: SimulatedCluster, asked: Caller): OverSockets => {
+/**
+ * A cluster by its real client, over connections in memory: its transport, its discovery, its
+ * limits, its LISTs and HTTP are those of a function.
+ */
+export const clusterOverSockets = (
+  world: World,
+  site: SimulatedCluster,
+  asked: Caller,
+): OverSockets => {
   const { by } = asked;
   const sites = keptBy.get(by.process) ?? new Map<SimulatedCluster, Kept>();
   keptBy.set(by.process, sites);
@@ -63,7 +85,10 @@ export const clusterOverSockets = (world: World, site: SimulatedCluster, asked: 
   sites.set(site, { client, callers });
   const caller: Calling = { ...asked, troubles: {} };
   callers.set(by.name, caller);
-  const during = async <Answer>(troubles: Troubles, call: () => Promise<Answer>): Promise<Answer> => {
+  const during = async <Answer>(
+    troubles: Troubles,
+    call: () => Promise<Answer>,
+  ): Promise<Answer> => {
     caller.troubles = troubles;
     const answer = await calling.run(caller, call);
     caller.troubles = {};
@@ -79,12 +104,18 @@ export const clusterOverSockets = (world: World, site: SimulatedCluster, asked: 
     },
     listSpecs: (request) => during({ listing: caller.listing() }, () => client.listSpecs(request)),
     putScale: (write, timeoutMs) => calling.run(caller, () => client.putScale(write, timeoutMs)),
-    readScale: (namespace, target, timeoutMs) => calling.run(caller, () => client.readScale(namespace, target, timeoutMs)),
-    ...(writeBack && { writeBack: (updates, limits) => calling.run(caller, () => writeBack(updates, limits)) }),
+    readScale: (namespace, target, timeoutMs) =>
+      calling.run(caller, () => client.readScale(namespace, target, timeoutMs)),
+    ...(writeBack && {
+      writeBack: (updates, limits) => calling.run(caller, () => writeBack(updates, limits)),
+    }),
   };
 };
 
-/** The first protobuf answer loads its reader. Virtual time cannot wait for that, so it is loaded before a seed begins. */
+/**
+ * The first protobuf answer loads its reader. Virtual time cannot wait for that, so it is loaded
+ * before a seed begins.
+ */
 export const warmReader = async (): Promise<void> => {
   await decodeAnswer(Buffer.alloc(0), STATUS_KIND);
 };
@@ -99,7 +130,9 @@ const newKept = (world: World, process: Process, site: SimulatedCluster): Kept =
     rejectUnauthorized: true,
     ownAddresses: true,
     // The token of a request is the name of the sync that makes it.
-    credentials: async () => ({ headers: { authorization: `Bearer ${calling.getStore()?.by.name}` } }),
+    credentials: async () => ({
+      headers: { authorization: `Bearer ${calling.getStore()?.by.name}` },
+    }),
     forget: () => undefined,
   };
   const client = clientFor({ name: clusterName(site.name) }, access, {
@@ -115,16 +148,25 @@ const newKept = (world: World, process: Process, site: SimulatedCluster): Kept =
           isCancelled = true;
         };
       },
-      connection: () => connectionTo(server, () => reach(network, process, site, calling.getStore()?.by)),
+      connection: () =>
+        connectionTo(server, () => reach(network, process, site, calling.getStore()?.by)),
     },
   });
   return { client, callers };
 };
 
-/** What a caller waits for a connection at the most: nothing answers for longer than any limit of a call. */
+/**
+ * What a caller waits for a connection at the most: nothing answers for longer than any limit of a
+ * call.
+ */
 const NEVER_CONNECTED_MS = 60_000;
 
-const reach = (network: Network, process: Process, site: SimulatedCluster, by: Invocation | undefined): Promise<Reached> =>
+const reach = (
+  network: Network,
+  process: Process,
+  site: SimulatedCluster,
+  by: Invocation | undefined,
+): Promise<Reached> =>
   network.call<Reached>(process, {
     kind: "connect",
     name: "connect",
@@ -150,11 +192,20 @@ interface Late {
   readonly afterMs: number;
 }
 
-const serve = async (served: Served, incoming: IncomingMessage, response: ServerResponse): Promise<void> => {
+const serve = async (
+  served: Served,
+  incoming: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> => {
   const { network, process, api, callers } = served;
   const url = new URL(incoming.url ?? "", "http://simulated");
   const { authorization = "", accept = "" } = incoming.headers;
-  const request = apiRequest({ method: incoming.method ?? "", url, accept, body: await textOf(incoming) });
+  const request = apiRequest({
+    method: incoming.method ?? "",
+    url,
+    accept,
+    body: await textOf(incoming),
+  });
   const caller = callers.get(authorization.replace("Bearer ", ""));
   if (!caller) throw new TypeError("a request of no sync");
   const call = callOf(request, caller.troubles);
@@ -171,10 +222,13 @@ const serve = async (served: Served, incoming: IncomingMessage, response: Server
       made = api.answer(request, caller);
       return made;
     },
-    unclear: (fate) => failedBy(fate, request) ?? lateBy(fate, call.kind, lateMs) ?? breakOf(fate, made),
+    unclear: (fate) =>
+      failedBy(fate, request) ?? lateBy(fate, call.kind, lateMs) ?? breakOf(fate, made),
   });
-  if (typeof answer === "string") breakOff(response, made, answer, made.headers?.["content-type"] ?? JSON_TYPE);
-  else if ("afterMs" in answer) await network.wait(process, answer.afterMs).then(() => respond(response, made));
+  if (typeof answer === "string")
+    breakOff(response, made, answer, made.headers?.["content-type"] ?? JSON_TYPE);
+  else if ("afterMs" in answer)
+    await network.wait(process, answer.afterMs).then(() => respond(response, made));
   else respond(response, answer);
 };
 
@@ -184,12 +238,26 @@ const respond = (response: ServerResponse, { status, body, headers }: WireAnswer
   response.writeHead(status, { "content-type": JSON_TYPE, ...headers }).end(body);
 };
 
-/** The pages of a LIST begin with one that every server has; what it remembers of the others it may have dropped. */
-const EXPIRED: ApiFailure = { code: 410, reason: "Expired", message: "the continue token is too old" };
-const FORBIDDEN: ApiFailure = { code: 403, reason: "Forbidden", message: "the user cannot list this" };
+/**
+ * The pages of a LIST begin with one that every server has; what it remembers of the others it may
+ * have dropped.
+ */
+const EXPIRED: ApiFailure = {
+  code: 410,
+  reason: "Expired",
+  message: "the continue token is too old",
+};
+const FORBIDDEN: ApiFailure = {
+  code: 403,
+  reason: "Forbidden",
+  message: "the user cannot list this",
+};
 const RETRY_SECONDS = "1";
 
-const busy = (): WireAnswer => ({ ...statusAnswer(BUSY), headers: { "retry-after": RETRY_SECONDS } });
+const busy = (): WireAnswer => ({
+  ...statusAnswer(BUSY),
+  headers: { "retry-after": RETRY_SECONDS },
+});
 
 const failedBy = ({ fault, lateness }: Fate, request: ApiRequest): WireAnswer | undefined => {
   if (fault === "throttled") return busy();
@@ -199,7 +267,10 @@ const failedBy = ({ fault, lateness }: Fate, request: ApiRequest): WireAnswer | 
   return statusAnswer(request.kind === "list" && request.token !== undefined ? EXPIRED : FORBIDDEN);
 };
 
-/** A read is answered late, within the limit of its client or after it; a write that lands late has no answer. */
+/**
+ * A read is answered late, within the limit of its client or after it; a write that lands late has
+ * no answer.
+ */
 const lateBy = ({ fault, lateness }: Fate, kind: CallKind, lateMs: number): Late | undefined =>
   fault === "late" && kind === "list" ? { afterMs: Math.floor(lateness * lateMs) } : undefined;
 
@@ -225,12 +296,17 @@ const callOf = (request: ApiRequest, { failing }: Troubles): NamedCall => {
     case "put":
       return named("put", "put", `PUT ${request.write.target.name} to ${request.write.replicas}`);
     case "read":
-      return failing ? named("list", "GET a watched scale") : named("read", "read scale", `GET ${request.target.name}`);
+      return failing
+        ? named("list", "GET a watched scale")
+        : named("read", "read scale", `GET ${request.target.name}`);
     case "group":
     case "resources":
       return named("read", "discover", "GET the kinds of a group");
     case "list":
-      return named("list", failing && request.collection.of === "objects" ? LISTS.hpas : LISTS[request.collection.of]);
+      return named(
+        "list",
+        failing && request.collection.of === "objects" ? LISTS.hpas : LISTS[request.collection.of],
+      );
     case "metric":
       return named("list", "GET a metric", `GET ${request.metric}`);
     case "status":

@@ -25,7 +25,10 @@ const FRESH: Listing = { failing: new Set(), staleMs: 0 };
 
 export type Planned = Partial<Fate> & { readonly of?: CallKind };
 
-/** A cluster with a few workloads, and a process that reaches it over connections in memory; each request of a kind has the next of the fates for that kind. */
+/**
+ * A cluster with a few workloads, and a process that reaches it over connections in memory; each
+ * request of a kind has the next of the fates for that kind.
+ */
 export const newWorld = (...planned: readonly Planned[]) => newWorldOf("eu-1", planned);
 
 /** The same of a cluster of this name. */
@@ -39,7 +42,11 @@ export const newWorldOf = (cluster: string, planned: readonly Planned[] = []) =>
     const [fate] = at === -1 ? [] : fates.splice(at, 1);
     return { fault: "none", outMs: 2, backMs: 2, lateness: 0, before: NONE, after: NONE, ...fate };
   };
-  const network = newNetwork(scheduler, { next }, { story: { tell: () => undefined, lines: [] }, note: () => undefined });
+  const network = newNetwork(
+    scheduler,
+    { next },
+    { story: { tell: () => undefined, lines: [] }, note: () => undefined },
+  );
   const workload = (target: TargetRef, generation: number | undefined): Workload => ({
     cluster,
     namespace: "shop",
@@ -54,7 +61,11 @@ export const newWorldOf = (cluster: string, planned: readonly Planned[] = []) =>
   });
   const others = OTHERS.map((name) => workload({ ...WEB, name }, 1));
   const workloads = [workload(WEB, 1), workload(FLEET, undefined), ...others];
-  const site = simulatedCluster(cluster, { workloads, objects: newObjectStore(cluster, scheduler.nowMs) }, scheduler.nowMs);
+  const site = simulatedCluster(
+    cluster,
+    { workloads, objects: newObjectStore(cluster, scheduler.nowMs) },
+    scheduler.nowMs,
+  );
   const process: Process = {
     name: "env-1",
     skewMs: 0,
@@ -76,7 +87,9 @@ export const newWorldOf = (cluster: string, planned: readonly Planned[] = []) =>
     listing: () => ({ ...FRESH, ...troubles.listing }),
   });
   /** How a call ends, and when by virtual time. */
-  const ended = async <Answer>(call: Promise<Answer>): Promise<{ readonly answer: Answer | undefined; readonly tookMs: number }> => {
+  const ended = async <Answer>(
+    call: Promise<Answer>,
+  ): Promise<{ readonly answer: Answer | undefined; readonly tookMs: number }> => {
     const startMs = scheduler.nowMs();
     let answer: Answer | undefined;
     void call.then((given) => {
@@ -102,7 +115,11 @@ export const newWorldOf = (cluster: string, planned: readonly Planned[] = []) =>
     troubles,
     ended,
     put: (over?: Partial<ScaleWrite>) => ended(client.putScale(write(over), TIMEOUT_MS)),
-    read: (target: TargetRef): Promise<{ readonly answer: Awaited<ReturnType<ClusterClient["readScale"]>> | undefined; readonly tookMs: number }> =>
-      ended(client.readScale(SHOP, target, TIMEOUT_MS)),
+    read: (
+      target: TargetRef,
+    ): Promise<{
+      readonly answer: Awaited<ReturnType<ClusterClient["readScale"]>> | undefined;
+      readonly tookMs: number;
+    }> => ended(client.readScale(SHOP, target, TIMEOUT_MS)),
   };
 };

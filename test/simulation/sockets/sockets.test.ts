@@ -27,18 +27,40 @@ const newProcess = (): Process => ({
   onEnd: new Set(),
 });
 
-/** One read over a connection of which each request has the next fate: how it ends, and when by virtual time. */
+/**
+ * One read over a connection of which each request has the next fate: how it ends, and when by
+ * virtual time.
+ */
 const readUnder = async (...fates: readonly Partial<Fate>[]) => {
   await warmClient();
   const scheduler = newScheduler(0);
   let at = 0;
-  const next = (): Fate => ({ fault: "none", outMs: 2, backMs: 2, lateness: 0, before: NONE, after: NONE, ...fates[at++] });
+  const next = (): Fate => ({
+    fault: "none",
+    outMs: 2,
+    backMs: 2,
+    lateness: 0,
+    before: NONE,
+    after: NONE,
+    ...fates[at++],
+  });
   const story = { tell: () => undefined, lines: [] };
   const network = newNetwork(scheduler, { next }, { story, note: () => undefined });
-  const execute = (): object => ({ Item: { pk: { S: "fleet" }, body: { B: new Uint8Array([1, 2, 255]) } } });
-  const world = { execute, nowMs: scheduler.nowMs, random: () => 0, token: () => "token", by: undefined };
+  const execute = (): object => ({
+    Item: { pk: { S: "fleet" }, body: { B: new Uint8Array([1, 2, 255]) } },
+  });
+  const world = {
+    execute,
+    nowMs: scheduler.nowMs,
+    random: () => 0,
+    token: () => "token",
+    by: undefined,
+  };
   const tables = tablesOf(network, newProcess(), world, clientOverSockets);
-  const read = new GetItemCommand({ TableName: "state", Key: { pk: { S: "fleet" }, sk: { S: "fleet" } } });
+  const read = new GetItemCommand({
+    TableName: "state",
+    Key: { pk: { S: "fleet" }, sk: { S: "fleet" } },
+  });
   let ended: { readonly outcome: unknown; readonly atMs: number } | undefined;
   const end = (outcome: unknown): void => {
     ended = { outcome, atMs: scheduler.nowMs() };
@@ -83,15 +105,23 @@ describe("the tables over connections in memory", () => {
   });
 
   it("are asked again where the connection went dead while the process stood still", async () => {
-    const { outcome, atMs, requests } = await readUnder({ before: { kind: "pause", ms: 10_000 }, fault: "lost answer" });
+    const { outcome, atMs, requests } = await readUnder({
+      before: { kind: "pause", ms: 10_000 },
+      fault: "lost answer",
+    });
     expect([outcome, requests]).toEqual([ITEM, 2]);
     expect(atMs).toBeGreaterThan(10_000);
   });
 });
 
-it("a seed whose tables are reached over connections gives the same story twice", { timeout: PATIENCE_MS }, async () => {
+it("a seed whose tables are reached over connections gives the same story twice", {
+  timeout: PATIENCE_MS,
+}, async () => {
   expect(isOverSockets(SEED)).toBe(true);
-  const [one, other] = [await play(SEED, { faults: true, told: true }), await play(SEED, { faults: true, told: true })];
+  const [one, other] = [
+    await play(SEED, { faults: true, told: true }),
+    await play(SEED, { faults: true, told: true }),
+  ];
   expect(one.story.length).toBeGreaterThan(100);
   expect(other).toEqual(one);
 });

@@ -26,7 +26,8 @@ const COMMANDS: ReadonlyMap<string, NewCommand> = new Map<string, NewCommand>([
 const revived = (name: string, value: unknown): unknown =>
   name === "B" && typeof value === "string" ? new Uint8Array(Buffer.from(value, "base64")) : value;
 
-const told = (_name: string, value: unknown): unknown => (value instanceof Uint8Array ? Buffer.from(value).toString("base64") : value);
+const told = (_name: string, value: unknown): unknown =>
+  value instanceof Uint8Array ? Buffer.from(value).toString("base64") : value;
 
 /** The request that a client of the SDK has put on the wire. */
 export const commandIn = (target: string, body: string): object => {
@@ -35,19 +36,26 @@ export const commandIn = (target: string, body: string): object => {
   return new Command(JSON.parse(body, revived) as never);
 };
 
-export const answered = (answer: object): WireAnswer => ({ status: 200, body: JSON.stringify(answer, told) });
+export const answered = (answer: object): WireAnswer => ({
+  status: 200,
+  body: JSON.stringify(answer, told),
+});
 
 export const refused = (name: string, status: number): WireAnswer => ({
   status,
   body: JSON.stringify({ __type: `com.amazonaws.dynamodb.v20120810#${name}`, message: name }),
 });
 
-/** What the engine gives for a command. Its refusals are answers; anything else that it throws is a mistake. */
+/**
+ * What the engine gives for a command. Its refusals are answers; anything else that it throws is a
+ * mistake.
+ */
 export const executed = (execute: () => object): WireAnswer => {
   try {
     return answered(execute());
   } catch (error) {
-    if (!(error instanceof Error) || error instanceof TypeError || error instanceof RangeError) throw error;
+    if (!(error instanceof Error) || error instanceof TypeError || error instanceof RangeError)
+      throw error;
     return refused(error.name, 400);
   }
 };

@@ -4,7 +4,10 @@ import type { Shape } from "../manifests/shapes.ts";
 import type { Random } from "../random.ts";
 import { FAULTS_MS, type Happening, type Timetable } from "../timetable.ts";
 
-/** In a share of the seeds the native rules ask registered sources. By the seed, so that nothing else that is drawn depends on it; none of them has schedules, objects or sockets. */
+/**
+ * In a share of the seeds the native rules ask registered sources. By the seed, so that nothing
+ * else that is drawn depends on it; none of them has schedules, objects or sockets.
+ */
 const SEEDS = 20;
 const SOURCE_SEEDS: ReadonlySet<number> = new Set([5, 11, 17]);
 export const hasSources = (seed: number): boolean => SOURCE_SEEDS.has(seed % SEEDS);
@@ -31,28 +34,52 @@ const OUTAGES = 3;
 const BACK_MS = 40_000;
 export const SOURCE_NAMES = ["main", "other"] as const;
 
-/** How an autoscaler asks: its query, the same seldom, or two sources in a formula. An idle workload is asked about in each sync. */
+/**
+ * How an autoscaler asks: its query, the same seldom, or two sources in a formula. An idle workload
+ * is asked about in each sync.
+ */
 const WAYS = ["query", "seldom", "formula"] as const;
 type Way = (typeof WAYS)[number];
 
-/** The same timetable with metrics of registered sources in place of the external ones of the native rules. */
+/**
+ * The same timetable with metrics of registered sources in place of the external ones of the native
+ * rules.
+ */
 export const withSources = (timetable: Timetable, random: Random): Timetable => {
-  const ways = timetable.autoscalers.map(({ shape }) => (shape === "native" ? random.pick(WAYS) : "query"));
-  const autoscalers = timetable.autoscalers.map((planned, at) => ({ ...planned, manifest: asking(planned.manifest, ways[at] ?? "query") }));
+  const ways = timetable.autoscalers.map(({ shape }) =>
+    shape === "native" ? random.pick(WAYS) : "query",
+  );
+  const autoscalers = timetable.autoscalers.map((planned, at) => ({
+    ...planned,
+    manifest: asking(planned.manifest, ways[at] ?? "query"),
+  }));
   const happenings = timetable.happenings.map((happening): Happening => {
     if (happening.kind !== "edit" || happening.edit.verb !== "apply") return happening;
-    return { ...happening, edit: { verb: "apply", manifest: asking(happening.edit.manifest, ways[happening.workload] ?? "query") } };
+    return {
+      ...happening,
+      edit: {
+        verb: "apply",
+        manifest: asking(happening.edit.manifest, ways[happening.workload] ?? "query"),
+      },
+    };
   });
   const outages = Array.from({ length: OUTAGES }, (): Outage => {
     const fromMs = random.int(20_000, FAULTS_MS - 2 * BACK_MS);
-    return { source: random.pick(SOURCE_NAMES), fromMs, toMs: Math.min(FAULTS_MS - BACK_MS, fromMs + random.int(5_000, 60_000)) };
+    return {
+      source: random.pick(SOURCE_NAMES),
+      fromMs,
+      toMs: Math.min(FAULTS_MS - BACK_MS, fromMs + random.int(5_000, 60_000)),
+    };
   });
   return { ...timetable, autoscalers, happenings, outages };
 };
 
 interface Native {
   readonly metadata: { readonly name: string };
-  readonly spec: { readonly rules?: string; readonly metrics?: readonly [{ readonly external?: object }] };
+  readonly spec: {
+    readonly rules?: string;
+    readonly metrics?: readonly [{ readonly external?: object }];
+  };
 }
 
 const asking = (manifest: object, way: Way): object => {

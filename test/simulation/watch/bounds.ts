@@ -17,7 +17,10 @@ export interface StoredOverride {
 }
 
 /** The overrides of an item of the table, read without lib/store. */
-export const overridesIn = (item: Item | undefined, place: "autoscaler" | "cluster" | "fleet"): readonly StoredOverride[] =>
+export const overridesIn = (
+  item: Item | undefined,
+  place: "autoscaler" | "cluster" | "fleet",
+): readonly StoredOverride[] =>
   (item?.["overrides"]?.L ?? []).map(({ M: one }) => {
     const numberIn = (fields: Item | undefined, name: string): number | undefined =>
       fields?.[name]?.N === undefined ? undefined : Number(fields[name].N);
@@ -37,19 +40,39 @@ export const overridesIn = (item: Item | undefined, place: "autoscaler" | "clust
     };
   });
 
-/** Why this count must not be written at an instant, worked out anew from spec and overrides; undefined where it may be. */
-export const outsideOf = (spec: AutoscalerSpec, overrides: readonly StoredOverride[], nowMs: number, replicas: number): string | undefined => {
-  const pausing = (spec.schedule ?? []).find((entry) => entry.paused && shareOf(entry, nowMs)?.phase === "inside");
+/**
+ * Why this count must not be written at an instant, worked out anew from spec and overrides;
+ * undefined where it may be.
+ */
+export const outsideOf = (
+  spec: AutoscalerSpec,
+  overrides: readonly StoredOverride[],
+  nowMs: number,
+  replicas: number,
+): string | undefined => {
+  const pausing = (spec.schedule ?? []).find(
+    (entry) => entry.paused && shareOf(entry, nowMs)?.phase === "inside",
+  );
   if (pausing) return `the entry "${pausing.name}" pauses`;
-  const own = { min: scheduled(spec, "minReplicas", nowMs), max: scheduled(spec, "maxReplicas", nowMs) };
-  const floor = firstOf(overrides, ({ min, minFactorMilli }) => min ?? (minFactorMilli && Math.ceil((own.min * minFactorMilli) / 1_000)));
+  const own = {
+    min: scheduled(spec, "minReplicas", nowMs),
+    max: scheduled(spec, "maxReplicas", nowMs),
+  };
+  const floor = firstOf(
+    overrides,
+    ({ min, minFactorMilli }) =>
+      min ?? (minFactorMilli && Math.ceil((own.min * minFactorMilli) / 1_000)),
+  );
   const { min, max } = uncrossed(
     own,
     floor,
     firstOf(overrides, (one) => one.max),
   );
   // An idle workload goes below the minimum of its manifest, and below no other.
-  const rest = spec.dialect === "native" && !floor && own.min === spec.minReplicas ? spec.idle?.replicas : undefined;
+  const rest =
+    spec.dialect === "native" && !floor && own.min === spec.minReplicas
+      ? spec.idle?.replicas
+      : undefined;
   return (replicas >= min && replicas <= max) || (replicas === rest && replicas <= max)
     ? undefined
     : `${min} to ${max} are allowed (${JSON.stringify({ overrides, schedule: spec.schedule })})`;
@@ -57,11 +80,19 @@ export const outsideOf = (spec: AutoscalerSpec, overrides: readonly StoredOverri
 
 type Valued = { readonly by: StoredOverride; readonly value: number } | undefined;
 
-/** A ceiling follows the floor, unless an override caps: one that sets both, or that goes before what sets the floor. */
-const uncrossed = (own: { readonly min: number; readonly max: number }, floor: Valued, ceiling: Valued) => {
+/**
+ * A ceiling follows the floor, unless an override caps: one that sets both, or that goes before
+ * what sets the floor.
+ */
+const uncrossed = (
+  own: { readonly min: number; readonly max: number },
+  floor: Valued,
+  ceiling: Valued,
+) => {
   const [min, max] = [floor?.value ?? own.min, ceiling?.value ?? own.max];
   if (max >= min) return { min, max };
-  const caps = ceiling && (!floor || floor.by === ceiling.by || orderOf(ceiling.by) < orderOf(floor.by));
+  const caps =
+    ceiling && (!floor || floor.by === ceiling.by || orderOf(ceiling.by) < orderOf(floor.by));
   return caps ? { min: max, max } : { min, max: min };
 };
 
@@ -72,7 +103,10 @@ const orderOf = ({ force, scope }: StoredOverride): number => {
 };
 
 /** Of overrides with one rank the largest value counts. */
-const firstOf = (overrides: readonly StoredOverride[], countOf: (one: StoredOverride) => number | undefined) =>
+const firstOf = (
+  overrides: readonly StoredOverride[],
+  countOf: (one: StoredOverride) => number | undefined,
+) =>
   overrides
     .flatMap((by) => {
       const value = countOf(by);
@@ -81,16 +115,33 @@ const firstOf = (overrides: readonly StoredOverride[], countOf: (one: StoredOver
     .toSorted((one, other) => orderOf(one.by) - orderOf(other.by) || other.value - one.value)[0];
 
 /** A bound by manifest and schedule (docs/pod-autoscaler.md, "Schedules"). */
-const scheduled = (spec: AutoscalerSpec, field: "minReplicas" | "maxReplicas", nowMs: number): number => {
+const scheduled = (
+  spec: AutoscalerSpec,
+  field: "minReplicas" | "maxReplicas",
+  nowMs: number,
+): number => {
   const setting = (spec.schedule ?? []).flatMap((entry) => {
     const [value, holds] = [entry[field], shareOf(entry, nowMs)];
     return value === undefined || !holds ? [] : [{ value, priority: entry.priority, ...holds }];
   });
   const inside = setting.filter(({ phase }) => phase === "inside");
   const highest = Math.max(Number.NEGATIVE_INFINITY, ...inside.map(({ priority }) => priority));
-  const base = inside.length === 0 ? spec[field] : Math.max(...inside.filter(({ priority }) => priority === highest).map(({ value }) => value));
-  const ramps = setting.filter(({ phase, priority }) => phase !== "inside" && priority >= highest && !(phase === "in" && field === "maxReplicas"));
-  return Math.max(base, ...ramps.map(({ value, share }) => (value > base ? base + Math.ceil((value - base) * share) : base)));
+  const base =
+    inside.length === 0
+      ? spec[field]
+      : Math.max(
+          ...inside.filter(({ priority }) => priority === highest).map(({ value }) => value),
+        );
+  const ramps = setting.filter(
+    ({ phase, priority }) =>
+      phase !== "inside" && priority >= highest && !(phase === "in" && field === "maxReplicas"),
+  );
+  return Math.max(
+    base,
+    ...ramps.map(({ value, share }) =>
+      value > base ? base + Math.ceil((value - base) * share) : base,
+    ),
+  );
 };
 
 interface Share {
@@ -101,7 +152,10 @@ interface Share {
 const MINUTE_MS = 60_000;
 const DAY_MS = 86_400_000;
 
-/** Where an instant is in an entry of one day, by the clock that the runtime formats. The windows of the seeds do not pass midnight. */
+/**
+ * Where an instant is in an entry of one day, by the clock that the runtime formats. The windows of
+ * the seeds do not pass midnight.
+ */
 const shareOf = (entry: ScheduleEntry, nowMs: number): Share | undefined => {
   const wall = wallAt(entry.timeZone, nowMs);
   const [fromMs, toMs] = [entry.fromMinute * MINUTE_MS, entry.toMinute * MINUTE_MS];
@@ -109,8 +163,11 @@ const shareOf = (entry: ScheduleEntry, nowMs: number): Share | undefined => {
   const { clockMs } = wall;
   if (clockMs >= fromMs && clockMs < toMs) return { phase: "inside", share: 1 };
   const [inMs, outMs] = [fromMs - entry.rampInMs, toMs + entry.rampOutMs];
-  if (clockMs >= inMs && clockMs < fromMs) return { phase: "in", share: (clockMs - inMs) / (fromMs - inMs) };
-  return clockMs >= toMs && clockMs < outMs ? { phase: "out", share: (outMs - clockMs) / (outMs - toMs) } : undefined;
+  if (clockMs >= inMs && clockMs < fromMs)
+    return { phase: "in", share: (clockMs - inMs) / (fromMs - inMs) };
+  return clockMs >= toMs && clockMs < outMs
+    ? { phase: "out", share: (outMs - clockMs) / (outMs - toMs) }
+    : undefined;
 };
 
 const startsOn = ({ on }: ScheduleEntry, day: number): boolean =>
@@ -120,8 +177,13 @@ const startsOn = ({ on }: ScheduleEntry, day: number): boolean =>
 
 const FORMATS = new Map<string, Intl.DateTimeFormat>();
 
-const wallAt = (timeZone: string, atMs: number): { readonly day: number; readonly clockMs: number } => {
-  const format = FORMATS.get(timeZone) ?? new Intl.DateTimeFormat("sv", { timeZone, dateStyle: "short", timeStyle: "medium" });
+const wallAt = (
+  timeZone: string,
+  atMs: number,
+): { readonly day: number; readonly clockMs: number } => {
+  const format =
+    FORMATS.get(timeZone) ??
+    new Intl.DateTimeFormat("sv", { timeZone, dateStyle: "short", timeStyle: "medium" });
   FORMATS.set(timeZone, format);
   const wallMs = Date.parse(`${format.format(atMs).replace(" ", "T")}Z`) + (atMs % 1_000);
   return { day: Math.floor(wallMs / DAY_MS), clockMs: wallMs % DAY_MS };

@@ -12,12 +12,17 @@ import { rulesOf } from "./rules-of.ts";
 /** What one evaluation saw of the load. */
 export type Sight = "above" | "below" | "within";
 
-/** One evaluation. `counts` once its sync was completed: until then what it saw may have been lost. */
+/**
+ * One evaluation. `counts` once its sync was completed: until then what it saw may have been lost.
+ */
 export interface Breach {
   readonly by: Invocation;
   readonly nowMs: number;
   readonly sight: Sight;
-  /** The whole load was at or below the activation threshold; absent where nothing was measured, because the count was on its way to a bound. */
+  /**
+   * The whole load was at or below the activation threshold; absent where nothing was measured,
+   * because the count was on its way to a bound.
+   */
   readonly idle: boolean | undefined;
   counts: boolean;
 }
@@ -25,7 +30,10 @@ export interface Breach {
 /** Longer than any delay of a seed, in evaluations. */
 const KEPT = 60;
 
-/** Notes what an evaluation saw. One without a value is no breach, but for the watermark dialect, which then leaves its conditions as they are. */
+/**
+ * Notes what an evaluation saw. One without a value is no breach, but for the watermark dialect,
+ * which then leaves its conditions as they are.
+ */
 export const noteBreach = (ledger: Ledger, decided: Decided): void => {
   const { uid, by, input } = decided;
   if (input.spec.dialect !== "watermark" && input.spec.dialect !== "native") return;
@@ -41,7 +49,8 @@ export const noteBreach = (ledger: Ledger, decided: Decided): void => {
 const sightOf = ({ input: { spec }, decision }: Decided): Sight | undefined => {
   if (spec.dialect === "watermark") return sightOfMarks(decision);
   const wanted = decision.steps.find(({ step }) => step === "sustain")?.before;
-  if (wanted === undefined || decision.from === undefined || wanted === decision.from) return "within";
+  if (wanted === undefined || decision.from === undefined || wanted === decision.from)
+    return "within";
   return wanted > decision.from ? "above" : "below";
 };
 
@@ -53,33 +62,54 @@ const sightOfMarks = ({ steps, windows: { status } }: Decided["decision"]): Sigh
 };
 
 /** As the cluster's own answer says. */
-const isIdle = ({ input: { spec, namespace, observation }, decision: { metrics } }: Decided): boolean | undefined => {
+const isIdle = ({
+  input: { spec, namespace, observation },
+  decision: { metrics },
+}: Decided): boolean | undefined => {
   const threshold = spec.dialect === "native" ? spec.metrics[0]?.activationMilli : undefined;
   if (threshold === undefined || metrics.length === 0) return undefined;
   // An observation may have the answers of a whole namespace.
   const [own] = askedOf(questions(spec, namespace, observation.scale)).external;
-  const registered = spec.dialect === "native" && spec.metrics[0] ? registeredQueryOf(spec.metrics[0].source) : undefined;
-  const answer = registered ? valuesIn(observation.answers, queryKey(registered)) : own && partsOf(observation.answers).external.get(queryKey(own));
+  const registered =
+    spec.dialect === "native" && spec.metrics[0]
+      ? registeredQueryOf(spec.metrics[0].source)
+      : undefined;
+  const answer = registered
+    ? valuesIn(observation.answers, queryKey(registered))
+    : own && partsOf(observation.answers).external.get(queryKey(own));
   if (answer?.kind !== "answered") return false;
   return answer.items.every(({ milli }) => milli <= threshold);
 };
 
-/** A breach must last as long as the spec says, though workers die and their syncs are lost: since the last completed evaluation that saw none, one saw it long enough ago. */
+/**
+ * A breach must last as long as the spec says, though workers die and their syncs are lost: since
+ * the last completed evaluation that saw none, one saw it long enough ago.
+ */
 export const watchSustained = (ledger: Ledger, effect: KnownEffect): void => {
   const { input } = effect.decided;
   const up = effect.to > effect.from;
   const { sustainMs } = rulesOf(input, up);
   // The very first decision of the watermark dialect waits for nothing (watermark.md 2.9).
-  if (sustainMs === 0 || (input.spec.dialect === "watermark" && input.windows.status.lastScaleMs === undefined)) return;
+  if (
+    sustainMs === 0 ||
+    (input.spec.dialect === "watermark" && input.windows.status.lastScaleMs === undefined)
+  )
+    return;
   const roundedMs = input.spec.dialect === "watermark" ? WHOLE_SECOND_MS : 0;
-  watchLasted(ledger, effect, sustainMs - roundedMs, ({ sight }) => sight === (up ? "above" : "below"));
+  watchLasted(
+    ledger,
+    effect,
+    sustainMs - roundedMs,
+    ({ sight }) => sight === (up ? "above" : "below"),
+  );
 };
 
 /** The same of the time that a workload must be out of use before it goes to rest. */
 export const watchRest = (ledger: Ledger, effect: KnownEffect): void => {
   const { spec } = effect.decided.input;
   const idle = spec.dialect === "native" ? spec.idle : undefined;
-  if (idle && effect.to === idle.replicas) watchLasted(ledger, effect, idle.afterSeconds * 1_000, (breach) => breach.idle);
+  if (idle && effect.to === idle.replicas)
+    watchLasted(ledger, effect, idle.afterSeconds * 1_000, (breach) => breach.idle);
 };
 
 const watchLasted = (
@@ -90,13 +120,15 @@ const watchLasted = (
 ): void => {
   const { nowMs } = decided.input;
   const all = ledger.breaches.get(uid) ?? [];
-  // What a later sync saw is not known to this decision, also where both have the same time: the later one takes over the time of the head.
+  // What a later sync saw is not known to this decision, also where both have the same time: the
+  // later one takes over the time of the head.
   const own = all.findLastIndex((one) => one.by === decided.by);
   const known = all.slice(0, own === -1 ? all.length : own + 1).filter((one) => one.nowMs <= nowMs);
   // In the order of evaluation: time may stand still between two syncs.
   const lastNone = known.findLastIndex((one) => one.counts && holds(one) === false);
   const noneMs = known[lastNone]?.nowMs ?? Number.NEGATIVE_INFINITY;
-  // Not the first of them: a sync that stood still evaluates after others, by an earlier time; but what it saw before there was none counts no more.
+  // Not the first of them: a sync that stood still evaluates after others, by an earlier time; but
+  // what it saw before there was none counts no more.
   const since = known.slice(lastNone + 1).filter((one) => one.nowMs >= noneMs && holds(one));
   const firstMs = Math.min(nowMs, ...since.map((one) => one.nowMs));
   if (since.length > 0 && firstMs <= nowMs - lastingMs) return;

@@ -6,26 +6,48 @@ const record = (generation: number, uid: string | undefined) => ({
   pk: { S: "autoscalers#eu-1" },
   sk: { S: "shop#web" },
   generation: { N: String(generation) },
-  ...(uid === undefined ? { deletedMs: { N: "1" } } : { uid: { S: uid }, manifest: { S: MANIFEST } }),
+  ...(uid === undefined
+    ? { deletedMs: { N: "1" } }
+    : { uid: { S: uid }, manifest: { S: MANIFEST } }),
 });
 
 /** A log, and what it finds wrong. */
 const newLog = () => {
   const wrong: string[] = [];
   let ticks = 0;
-  const log = newEditLog({ nowMs: () => 0, tick: () => ++ticks, violate: (_invariant, message) => wrong.push(message) });
+  const log = newEditLog({
+    nowMs: () => 0,
+    tick: () => ++ticks,
+    violate: (_invariant, message) => wrong.push(message),
+  });
   log.began("owner-1", { name: "web", cluster: "eu-1", verb: "apply", manifest: MANIFEST });
   return { log, wrong };
 };
 
 describe("the log of edits", () => {
   it.each([
-    ["lets an apply make another autoscaler of a record of an earlier cluster", { uid: "two", cluster: "new" }, []],
-    ["tells of an apply that gives an autoscaler of this cluster another uid", { uid: "two", cluster: "old" }, [/uid one became two/]],
-    ["tells of an apply that takes over the windows of an earlier cluster", { uid: "one", cluster: "new" }, [/uid one became one/]],
+    [
+      "lets an apply make another autoscaler of a record of an earlier cluster",
+      { uid: "two", cluster: "new" },
+      [],
+    ],
+    [
+      "tells of an apply that gives an autoscaler of this cluster another uid",
+      { uid: "two", cluster: "old" },
+      [/uid one became two/],
+    ],
+    [
+      "tells of an apply that takes over the windows of an earlier cluster",
+      { uid: "one", cluster: "new" },
+      [/uid one became one/],
+    ],
   ] as const)("%s", (_, { uid, cluster }, expected) => {
     const { log, wrong } = newLog();
-    log.written("owner-1", { ...record(1, "one"), clusterUid: { S: "old" } }, { ...record(2, uid), clusterUid: { S: cluster } });
+    log.written(
+      "owner-1",
+      { ...record(1, "one"), clusterUid: { S: "old" } },
+      { ...record(2, uid), clusterUid: { S: cluster } },
+    );
     expect(wrong).toEqual(expected.map((words) => expect.stringMatching(words)));
   });
 
@@ -66,6 +88,8 @@ describe("the log of edits", () => {
     log.clusterWritten("eu-1", {});
     log.began("owner-3", { name: "web", cluster: "eu-1", verb: "pause" });
     log.answered("owner-3", "gone");
-    expect(wrong).toEqual(['owner-3 (pause web) was told "gone", and at no instant of it that was so']);
+    expect(wrong).toEqual([
+      'owner-3 (pause web) was told "gone", and at no instant of it that was so',
+    ]);
   });
 });

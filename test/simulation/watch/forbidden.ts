@@ -2,7 +2,10 @@ import { CLOCK_ALLOWANCE_MS, WHOLE_SECOND_MS } from "./clocks.ts";
 import type { KnownEffect, Ledger } from "./ledger.ts";
 import { rulesOf } from "./rules-of.ts";
 
-/** After any scale of this autoscaler, up or down, the window of the direction has to pass: measured between effects, as the cluster saw them. */
+/**
+ * After any scale of this autoscaler, up or down, the window of the direction has to pass: measured
+ * between effects, as the cluster saw them.
+ */
 export const watchForbidden = (ledger: Ledger, effect: KnownEffect): void => {
   const { input } = effect.decided;
   const { forbiddenMs } = rulesOf(input, effect.to > effect.from);

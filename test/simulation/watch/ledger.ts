@@ -60,7 +60,10 @@ export interface KnownIntent {
   readonly carried: readonly Recommendation[];
   readonly effects: KnownEffect[];
   open: boolean;
-  /** It was damaged, and a reset cleared it when its autoscaler was deleted or invalid: no event is known of it, and a change in history tells of it. */
+  /**
+   * It was damaged, and a reset cleared it when its autoscaler was deleted or invalid: no event is
+   * known of it, and a change in history tells of it.
+   */
   forgotten: boolean;
   event: ScaleEventRecord | undefined;
   dayEvents: number;
@@ -74,11 +77,17 @@ export interface KnownEffect {
   readonly from: number;
   readonly to: number;
   readonly decided: Decided;
-  /** It had left every period of its direction when a later scale was recorded: its place may have been used again (hpa.md 3.9). */
+  /**
+   * It had left every period of its direction when a later scale was recorded: its place may have
+   * been used again (hpa.md 3.9).
+   */
   forgettable: boolean;
 }
 
-/** A recommendation of a sync. `counts` once that sync was completed, or its intent stored; until then it may have been lost. */
+/**
+ * A recommendation of a sync. `counts` once that sync was completed, or its intent stored; until
+ * then it may have been lost.
+ */
 export interface Recommendation {
   readonly replicas: number;
   readonly nowMs: number;
@@ -108,7 +117,10 @@ export interface Ledger {
   /** By uid: the instant at which a person reset its windows. */
   readonly resetMs: Map<string, number>;
   readonly recommendations: Map<string, Recommendation[]>;
-  /** By uid: the newest recommendation that had left every window, so that nothing is known of what was made before it. */
+  /**
+   * By uid: the newest recommendation that had left every window, so that nothing is known of what
+   * was made before it.
+   */
   readonly leftMs: Map<string, number>;
   /** Of each invocation, until it is completed. */
   readonly pending: Map<Invocation, Map<string, Recommendation[]>>;
@@ -120,9 +132,14 @@ export interface Ledger {
   readonly evaluated: Map<Invocation, Breach[]>;
   /** By key of the partition: when a sync was completed. */
   readonly releases: Map<string, number[]>;
-  /** By name of the cluster: when its record was last written, so that its partitions may be others. */
+  /**
+   * By name of the cluster: when its record was last written, so that its partitions may be others.
+   */
   readonly clusterWrites: Map<string, number>;
-  /** By key of the partition: the page of a reset whose editor had lost the partition when it took effect, and whose holder had read the pages before. */
+  /**
+   * By key of the partition: the page of a reset whose editor had lost the partition when it took
+   * effect, and whose holder had read the pages before.
+   */
   readonly lateResets: Map<string, Item>;
   readonly stops: Stops;
   readonly edits: EditLog;
@@ -139,7 +156,11 @@ export interface Ledger {
 }
 
 /** `unwatched` is an invariant that this seed does not tell of. */
-export const newLedger = (tell: (who: string, what: string) => void, nowMs: () => number, unwatched?: Invariant): Ledger => {
+export const newLedger = (
+  tell: (who: string, what: string) => void,
+  nowMs: () => number,
+  unwatched?: Invariant,
+): Ledger => {
   const stops = newStops(nowMs);
   const ledger: Ledger = {
     nowMs,
@@ -159,7 +180,11 @@ export const newLedger = (tell: (who: string, what: string) => void, nowMs: () =
     clusterWrites: new Map(),
     lateResets: new Map(),
     stops,
-    edits: newEditLog({ nowMs, tick: stops.tick, violate: (invariant, message) => ledger.violate(invariant, message) }),
+    edits: newEditLog({
+      nowMs,
+      tick: stops.tick,
+      violate: (invariant, message) => ledger.violate(invariant, message),
+    }),
     objects: newObjectLedger(),
     rivals: { answered: new Set(), shown: new Map() },
     outside: newOutsideLedger(),

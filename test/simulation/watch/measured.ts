@@ -14,25 +14,33 @@ export interface Measured {
 
 export const measuredKey = (source: string, query: string): string => `${source} ${query}`;
 
-const fellByMetrics = ({ from, to, bounds }: Scale, maxReplicas: number): boolean => to < from && from <= (bounds?.max.replicas ?? maxReplicas);
+const fellByMetrics = ({ from, to, bounds }: Scale, maxReplicas: number): boolean =>
+  to < from && from <= (bounds?.max.replicas ?? maxReplicas);
 
 /** A sync decides on what it was told in its life. */
 const LIFE_MS = 60_000;
 
 /**
- * A count falls only on values that every source of the autoscaler has said itself, lately: that it is silent, or says something that is no measurement, is no reason. What a count above the
- * maximum falls to is no matter of metrics.
+ * A count falls only on values that every source of the autoscaler has said itself, lately: that it
+ * is silent, or says something that is no measurement, is no reason. What a count above the maximum
+ * falls to is no matter of metrics.
  */
 export const watchMeasured = (ledger: Ledger, { by, input, decision }: Decided): void => {
   const { spec } = input;
-  if (spec.dialect !== "native" || decision.kind !== "scale" || !fellByMetrics(decision, spec.maxReplicas)) return;
+  if (
+    spec.dialect !== "native" ||
+    decision.kind !== "scale" ||
+    !fellByMetrics(decision, spec.maxReplicas)
+  )
+    return;
   for (const { source, maxAgeMs = 0 } of spec.metrics) {
     const query = registeredQueryOf(source);
     if (query?.for !== "prometheus") continue;
     const key = measuredKey(query.source, "query" in query ? String(query.query) : "");
     const sinceMs = ledger.nowMs() - LIFE_MS - maxAgeMs - CLOCK_ALLOWANCE_MS;
     const lately = (ledger.measured.get(key) ?? []).filter(({ atMs }) => atMs >= sinceMs);
-    const allows = ({ load }: Measured): boolean => podsFor(load) <= decision.to || (decision.to === spec.idle?.replicas && load <= ACTIVATION);
+    const allows = ({ load }: Measured): boolean =>
+      podsFor(load) <= decision.to || (decision.to === spec.idle?.replicas && load <= ACTIVATION);
     if (lately.some(allows)) continue;
     ledger.violate(
       "nothing shrinks on a value that was not measured",

@@ -1,4 +1,10 @@
-import { BatchExecuteStatementCommand, type DynamoDBClient, GetItemCommand, PutItemCommand, UpdateItemCommand } from "@aws-sdk/client-dynamodb";
+import {
+  BatchExecuteStatementCommand,
+  type DynamoDBClient,
+  GetItemCommand,
+  PutItemCommand,
+  UpdateItemCommand,
+} from "@aws-sdk/client-dynamodb";
 import type { ClusterClient } from "../../../lib/cluster/cluster-client.ts";
 import { UNCOUNTED_VERSION } from "../../../lib/store/head/intent-codec.ts";
 import { FLEET_PK } from "../../../lib/store/table/keys.ts";
@@ -30,7 +36,8 @@ const flowOf = (by: Invocation): Flow => {
 const wholeStep = (ledger: Ledger, by: Invocation, label: Label): void => {
   const flow = flowOf(by);
   // A partition without autoscalers has nothing to observe.
-  if (flow.whole === "load" && by.uids.size === 0 && label !== "load" && label !== "observe") flow.whole = "observe";
+  if (flow.whole === "load" && by.uids.size === 0 && label !== "load" && label !== "observe")
+    flow.whole = "observe";
   const wrong = [flow.whole, ...flow.single.values()].find((from) => !mayFollow(from, label));
   if (wrong) ledger.violate(STEP, `${by.name} goes from "${wrong}" to "${label}"`);
   flow.whole = label;
@@ -40,12 +47,20 @@ const wholeStep = (ledger: Ledger, by: Invocation, label: Label): void => {
 const singleStep = (ledger: Ledger, by: Invocation, uid: string, label: Label): void => {
   const { whole, single } = flowOf(by);
   const from = single.get(uid) ?? whole;
-  if (!mayFollow(from, label)) ledger.violate(STEP, `${by.name} goes from "${from}" to "${label}" with "${uid}"`);
+  if (!mayFollow(from, label))
+    ledger.violate(STEP, `${by.name} goes from "${from}" to "${label}" with "${uid}"`);
   single.set(uid, label);
 };
 
-/** Looks at each request of a sync as it is sent, and at its calls to the cluster: they come in the order of the model's labels. */
-export const watchSentTo = (ledger: Ledger, by: Invocation, client: Pick<DynamoDBClient, "send">): Pick<DynamoDBClient, "send"> => {
+/**
+ * Looks at each request of a sync as it is sent, and at its calls to the cluster: they come in the
+ * order of the model's labels.
+ */
+export const watchSentTo = (
+  ledger: Ledger,
+  by: Invocation,
+  client: Pick<DynamoDBClient, "send">,
+): Pick<DynamoDBClient, "send"> => {
   const send = (command: PutItemCommand): Promise<object> => {
     watchRequest(ledger, by, command);
     return client.send(command);
@@ -56,7 +71,8 @@ export const watchSentTo = (ledger: Ledger, by: Invocation, client: Pick<DynamoD
 const watchRequest = (ledger: Ledger, by: Invocation, command: unknown): void => {
   if (command instanceof BatchExecuteStatementCommand) watchEvents(ledger, by, command);
   else if (command instanceof GetItemCommand) watchLoad(ledger, by, command);
-  else if (command instanceof PutItemCommand || command instanceof UpdateItemCommand) watchUpdate(ledger, by, command);
+  else if (command instanceof PutItemCommand || command instanceof UpdateItemCommand)
+    watchUpdate(ledger, by, command);
 };
 
 /** The fleet is read first of all that a sync loads, and once. */
@@ -66,19 +82,33 @@ const watchLoad = (ledger: Ledger, by: Invocation, { input: { Key } }: GetItemCo
   wholeStep(ledger, by, "load");
 };
 
-const WHOLE: Readonly<Record<string, Label>> = { claim: "claim", "write a page": "closing", release: "unchanged", "give back": "dead" };
+const WHOLE: Readonly<Record<string, Label>> = {
+  claim: "claim",
+  "write a page": "closing",
+  release: "unchanged",
+  "give back": "dead",
+};
 
-const watchUpdate = (ledger: Ledger, by: Invocation, command: PutItemCommand | UpdateItemCommand): void => {
+const watchUpdate = (
+  ledger: Ledger,
+  by: Invocation,
+  command: PutItemCommand | UpdateItemCommand,
+): void => {
   const write = writeOf(command) ?? "";
   const label = WHOLE[write];
   if (label) wholeStep(ledger, by, label);
   if (write !== "store intents" || !(command instanceof UpdateItemCommand)) return;
-  for (const [id, { B: body }] of Object.entries(command.input.ExpressionAttributeValues?.[":intents"]?.M ?? {})) {
+  for (const [id, { B: body }] of Object.entries(
+    command.input.ExpressionAttributeValues?.[":intents"]?.M ?? {},
+  )) {
     singleStep(ledger, by, uidOf(id), entryLabel(by, id, body?.[0] === UNCOUNTED_VERSION));
   }
 };
 
-/** What an entry in an update of the head is to its own workload: its intent, its settled scale, or what the update leaves where it is. */
+/**
+ * What an entry in an update of the head is to its own workload: its intent, its settled scale, or
+ * what the update leaves where it is.
+ */
 const entryLabel = (by: Invocation, id: string, isUncounted: boolean): Label => {
   const { whole, single } = flowOf(by);
   if (epochOf(id) !== by.epoch) return "holding";
@@ -86,7 +116,11 @@ const entryLabel = (by: Invocation, id: string, isUncounted: boolean): Label => 
   return ["observe", "intend"].includes(single.get(uidOf(id)) ?? whole) ? "intend" : "holding";
 };
 
-const watchEvents = (ledger: Ledger, by: Invocation, { input: { Statements = [] } }: BatchExecuteStatementCommand): void => {
+const watchEvents = (
+  ledger: Ledger,
+  by: Invocation,
+  { input: { Statements = [] } }: BatchExecuteStatementCommand,
+): void => {
   for (const { Parameters: [pk, sk] = [] } of Statements) {
     if (!pk?.S?.startsWith("autoscaler#") || !sk?.S?.startsWith("event#")) continue;
     const id = sk.S.slice(sk.S.lastIndexOf("#") + 1);
@@ -97,7 +131,11 @@ const watchEvents = (ledger: Ledger, by: Invocation, { input: { Statements = [] 
 };
 
 /** The same of a client of the cluster. */
-export const watchCalls = (ledger: Ledger, by: Invocation, client: ClusterClient): ClusterClient => ({
+export const watchCalls = (
+  ledger: Ledger,
+  by: Invocation,
+  client: ClusterClient,
+): ClusterClient => ({
   ...client,
   observe: (watched, limits) => {
     wholeStep(ledger, by, "observe");

@@ -26,7 +26,10 @@ export interface ObjectLedger {
   readonly absences: Map<string, Set<Invocation>>;
   /** By uid of the object, in the order of the writes. */
   readonly generations: Map<string, StoredGeneration[]>;
-  /** By uid of an object: when its autoscaler ended. A sync that claimed before still acts by what it has read. */
+  /**
+   * By uid of an object: when its autoscaler ended. A sync that claimed before still acts by what
+   * it has read.
+   */
   readonly endedAt: Map<string, number>;
   /** Every edit in the history: `<uid>:<generation>`. */
   readonly changes: Set<string>;

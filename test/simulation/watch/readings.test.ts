@@ -9,10 +9,21 @@ import { watchListings, watchReading } from "./readings.ts";
 
 const BY = { name: "sync-1" } as Invocation;
 const OF = { namespace: SHOP, target: WEB };
-const GONE: ScaleReading = { kind: "failed", failure: { code: 404, reason: "NotFound", message: "not found" } };
-const REQUEST = { kinds: SPEC_KINDS.slice(0, 1), namespaces: "all", knownVersion: () => undefined, budgetMs: 1 } as const;
+const GONE: ScaleReading = {
+  kind: "failed",
+  failure: { code: 404, reason: "NotFound", message: "not found" },
+};
+const REQUEST = {
+  kinds: SPEC_KINDS.slice(0, 1),
+  namespaces: "all",
+  knownVersion: () => undefined,
+  budgetMs: 1,
+} as const;
 
-/** A world, and what is told of a reading of its workload, or of its objects, that was asked for at an instant. */
+/**
+ * A world, and what is told of a reading of its workload, or of its objects, that was asked for at
+ * an instant.
+ */
 const watchedWorld = () => {
   const { site, scheduler } = newWorld();
   const nowMs = scheduler.nowMs;
@@ -25,7 +36,8 @@ const watchedWorld = () => {
     site,
     nowMs,
     pass: (ms: number) => scheduler.run(nowMs() + ms, () => false),
-    scale: (reading: ScaleReading, sinceMs: number) => told((ledger) => watchReading(ledger, { by: BY, site, sinceMs }, OF, reading)),
+    scale: (reading: ScaleReading, sinceMs: number) =>
+      told((ledger) => watchReading(ledger, { by: BY, site, sinceMs }, OF, reading)),
     objects: (askedMs: number, staleMs: number) => {
       const { listings } = listNow(site.objects, REQUEST, askedMs, { failing: new Set(), staleMs });
       return told((ledger) => watchListings(ledger, { by: BY, site, sinceMs: nowMs() }, listings));
@@ -38,7 +50,13 @@ describe("what a sync reads", () => {
     const { site, nowMs, pass, scale } = watchedWorld();
     const before = site.read("shop", WEB);
     await pass(1_000);
-    const put = { namespace: SHOP, target: WEB, targetUid: "uid-web", resourceVersion: "100", replicas: 5 };
+    const put = {
+      namespace: SHOP,
+      target: WEB,
+      targetUid: "uid-web",
+      resourceVersion: "100",
+      replicas: 5,
+    };
     site.put(put, () => undefined);
     expect(scale(before, nowMs() - 1)).toBeUndefined();
     await pass(1_000);

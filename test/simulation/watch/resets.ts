@@ -5,23 +5,37 @@ import type { Ledger } from "./ledger.ts";
 import type { StoredWindows } from "../../../lib/model/scale-records.ts";
 
 /** The name of the scale that a reset of a page assumes, or the adoption of restored tables. */
-export const isOfReset = (eventId: string): boolean => eventId.startsWith("reset") || eventId.startsWith("adopt");
-
-/** An assumed scale of a reset gives room to no direction: it may have been made at any time (policy/unknown-past.ts). */
-const isAssumed = ({ windows: { memory } }: StoredWindows): boolean =>
-  memory.recommendations === null && memory.scaleUps.some(({ earliestMs, eventId = "" }) => earliestMs === 0 && !eventId.includes(":outside-"));
+export const isOfReset = (eventId: string): boolean =>
+  eventId.startsWith("reset") || eventId.startsWith("adopt");
 
 /**
- * A person wrote a page. Where that was a reset, what was recorded before is gone by its own rule, and everything that the rules allow counts as done at that instant. A write that lands once the table has
- * answered the page to a sync changes nothing for this sync. It counts for the next, if the head still names the page. That a sync has asked for the page is not enough: it may stand still before its request.
+ * An assumed scale of a reset gives room to no direction: it may have been made at any time
+ * (policy/unknown-past.ts).
+ */
+const isAssumed = ({ windows: { memory } }: StoredWindows): boolean =>
+  memory.recommendations === null &&
+  memory.scaleUps.some(
+    ({ earliestMs, eventId = "" }) => earliestMs === 0 && !eventId.includes(":outside-"),
+  );
+
+/**
+ * A person wrote a page. Where that was a reset, what was recorded before is gone by its own rule,
+ * and everything that the rules allow counts as done at that instant. A write that lands once the
+ * table has answered the page to a sync changes nothing for this sync. It counts for the next, if
+ * the head still names the page. That a sync has asked for the page is not enough: it may stand
+ * still before its request.
  */
 export const watchReset = (ledger: Ledger, after: Item): void => {
   const partition = after["pk"]?.S ?? "";
-  if (ledger.holders.get(partition)?.pagesRead.has(after["sk"]?.S ?? "") === true) ledger.lateResets.set(partition, after);
+  if (ledger.holders.get(partition)?.pagesRead.has(after["sk"]?.S ?? "") === true)
+    ledger.lateResets.set(partition, after);
   else countReset(ledger, after);
 };
 
-/** The table answers a page to a sync: one that reads it again, because its first answer was lost, reads what was written since. */
+/**
+ * The table answers a page to a sync: one that reads it again, because its first answer was lost,
+ * reads what was written since.
+ */
 export const watchPageRead = (ledger: Ledger, by: Invocation, pk: string, sk: string): void => {
   by.pagesRead.add(sk);
   const late = ledger.lateResets.get(pk);
@@ -35,7 +49,8 @@ export const watchLateReset = (ledger: Ledger, head: Item): void => {
   const partition = head["pk"]?.S ?? "";
   const page = ledger.lateResets.get(partition);
   ledger.lateResets.delete(partition);
-  if (page && Number(page["sk"]?.S?.split("#")[1]) === Number(head["pageGeneration"]?.N)) countReset(ledger, page);
+  if (page && Number(page["sk"]?.S?.split("#")[1]) === Number(head["pageGeneration"]?.N))
+    countReset(ledger, page);
 };
 
 const countReset = (ledger: Ledger, after: Item): void => {

@@ -21,10 +21,20 @@ export interface Policy {
 }
 
 const SECOND_MS = 1_000;
-const NO_LIMITS = { selectPolicy: "Max", policies: [], stabilizationMs: 0, forbiddenMs: 0, sustainMs: 0, keptMs: 0 } as const;
+const NO_LIMITS = {
+  selectPolicy: "Max",
+  policies: [],
+  stabilizationMs: 0,
+  forbiddenMs: 0,
+  sustainMs: 0,
+  keptMs: 0,
+} as const;
 
 /** The rules that a count is moved by, up or down; worked out anew from the spec. */
-export const rulesOf = ({ spec, settings }: Pick<DecideInput, "spec" | "settings">, up: boolean): DirectionRules => {
+export const rulesOf = (
+  { spec, settings }: Pick<DecideInput, "spec" | "settings">,
+  up: boolean,
+): DirectionRules => {
   switch (spec.dialect) {
     case "watermark":
       return watermarkRules(spec, up);
@@ -33,25 +43,53 @@ export const rulesOf = ({ spec, settings }: Pick<DecideInput, "spec" | "settings
     case "multi-threshold":
       return hpaRules(spec, up, settings.downscaleStabilizationMs);
     case "native": {
-      const [own, other] = [nativeRules(up ? spec.scaleUp : spec.scaleDown), nativeRules(up ? spec.scaleDown : spec.scaleUp)];
-      return { ...own, keptMs: Math.max(own.keptMs, other.keptMs, (spec.flapBudget?.periodSeconds ?? 0) * SECOND_MS) };
+      const [own, other] = [
+        nativeRules(up ? spec.scaleUp : spec.scaleDown),
+        nativeRules(up ? spec.scaleDown : spec.scaleUp),
+      ];
+      return {
+        ...own,
+        keptMs: Math.max(
+          own.keptMs,
+          other.keptMs,
+          (spec.flapBudget?.periodSeconds ?? 0) * SECOND_MS,
+        ),
+      };
     }
   }
 };
 
-type Spec<Dialect> = Exclude<DecideInput["spec"], { readonly dialect: Exclude<DialectName, Dialect> }>;
+type Spec<Dialect> = Exclude<
+  DecideInput["spec"],
+  { readonly dialect: Exclude<DialectName, Dialect> }
+>;
 
 const watermarkRules = (spec: Spec<"watermark">, up: boolean): DirectionRules => ({
   ...NO_LIMITS,
-  forbiddenMs: (up ? spec.upscaleForbiddenWindowSeconds : spec.downscaleForbiddenWindowSeconds) * SECOND_MS,
-  sustainMs: (up ? spec.upscaleDelayAboveWatermarkSeconds : spec.downscaleDelayBelowWatermarkSeconds) * SECOND_MS,
+  forbiddenMs:
+    (up ? spec.upscaleForbiddenWindowSeconds : spec.downscaleForbiddenWindowSeconds) * SECOND_MS,
+  sustainMs:
+    (up ? spec.upscaleDelayAboveWatermarkSeconds : spec.downscaleDelayBelowWatermarkSeconds) *
+    SECOND_MS,
 });
 
-const hpaRules = ({ behavior }: Spec<"hpa" | "original" | "multi-threshold">, up: boolean, downscaleStabilizationMs: number): DirectionRules => {
+const hpaRules = (
+  { behavior }: Spec<"hpa" | "original" | "multi-threshold">,
+  up: boolean,
+  downscaleStabilizationMs: number,
+): DirectionRules => {
   const otherwiseMs = up ? 0 : downscaleStabilizationMs;
   if (!behavior) return { ...NO_LIMITS, stabilizationMs: otherwiseMs };
-  const { selectPolicy, policies, stabilizationWindowSeconds: seconds } = up ? behavior.scaleUp : behavior.scaleDown;
-  const limits = policies.map(({ type, value, periodSeconds }) => ({ type, value, periodMs: periodSeconds * SECOND_MS }));
+  const {
+    selectPolicy,
+    policies,
+    stabilizationWindowSeconds: seconds,
+  } = up ? behavior.scaleUp : behavior.scaleDown;
+  const limits = policies.map(({ type, value, periodSeconds }) => ({
+    type,
+    value,
+    periodMs: periodSeconds * SECOND_MS,
+  }));
   const stabilizationMs = seconds === undefined ? otherwiseMs : seconds * SECOND_MS;
   return { ...NO_LIMITS, selectPolicy, policies: limits, stabilizationMs, keptMs: longest(limits) };
 };
@@ -72,4 +110,5 @@ const nativeRules = (rules: Spec<"native">["scaleUp"]): DirectionRules => {
   };
 };
 
-const longest = (policies: readonly Policy[]): number => Math.max(0, ...policies.map(({ periodMs }) => periodMs));
+const longest = (policies: readonly Policy[]): number =>
+  Math.max(0, ...policies.map(({ periodMs }) => periodMs));

@@ -2,7 +2,10 @@ import type { ScaleWrite } from "../../../lib/cluster/cluster-client.ts";
 import type { Invocation } from "../invocation.ts";
 import type { KnownIntent, Ledger } from "./ledger.ts";
 
-/** The intent that this invocation stored before it sent a PUT, found through what the table and the cluster saw. */
+/**
+ * The intent that this invocation stored before it sent a PUT, found through what the table and the
+ * cluster saw.
+ */
 export const sentIntent = (
   ledger: Ledger,
   by: Invocation,

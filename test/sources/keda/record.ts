@@ -8,7 +8,8 @@ import { readShippedTrace } from "../../../lib/local/traces/read-trace.ts";
 import { demandAt } from "../../../lib/local/traces/trace.ts";
 
 /**
- * `node test/sources/keda/record.ts PROGRAM`: what the scalers of KEDA 2.21 make of an hour of recorded load and of answers that are no measurement, written into recorded.json. PROGRAM is
+ * `node test/sources/keda/record.ts PROGRAM`: what the scalers of KEDA 2.21 make of an hour of
+ * recorded load and of answers that are no measurement, written into recorded.json. PROGRAM is
  * main.go of this folder, built inside KEDA's own module (docs/proofs-report.md, "Beside KEDA").
  */
 const [program = ""] = process.argv.slice(2);
@@ -20,13 +21,25 @@ interface Asked {
   readonly sqs: readonly [status: number, body: unknown];
 }
 
-const success = (result: unknown, resultType = "vector"): readonly [number, unknown] => [200, { status: "success", data: { resultType, result } }];
-const vector = (...values: readonly unknown[]) => success(values.map((value) => ({ metric: {}, value: [1, value] })));
+const success = (result: unknown, resultType = "vector"): readonly [number, unknown] => [
+  200,
+  { status: "success", data: { resultType, result } },
+];
+const vector = (...values: readonly unknown[]) =>
+  success(values.map((value) => ({ metric: {}, value: [1, value] })));
 const attributes = (visible: string, inFlight: string): readonly [number, unknown] => [
   200,
-  { Attributes: { ApproximateNumberOfMessages: visible, ApproximateNumberOfMessagesNotVisible: inFlight } },
+  {
+    Attributes: {
+      ApproximateNumberOfMessages: visible,
+      ApproximateNumberOfMessagesNotVisible: inFlight,
+    },
+  },
 ];
-const REFUSED: readonly [number, unknown] = [400, { __type: "com.amazonaws.sqs#QueueDoesNotExist", message: "no such queue" }];
+const REFUSED: readonly [number, unknown] = [
+  400,
+  { __type: "com.amazonaws.sqs#QueueDoesNotExist", message: "no such queue" },
+];
 
 /** The busiest hour of the recorded week, as a rate with decimals and as whole messages. */
 const hour = async (): Promise<readonly Asked[]> => {
@@ -34,7 +47,10 @@ const hour = async (): Promise<readonly Asked[]> => {
   const fromMs = 4_820 * 60_000;
   return Array.from({ length: SYNCS }, (_, at) => {
     const { value } = demandAt(trace, fromMs + at * SYNC_MS);
-    return { prometheus: vector(String(value * 1.37 + (at % 4) / 3)), sqs: attributes(String(value), String(at % 7)) };
+    return {
+      prometheus: vector(String(value * 1.37 + (at % 4) / 3)),
+      sqs: attributes(String(value), String(at % 7)),
+    };
   });
 };
 
@@ -54,10 +70,15 @@ const OTHERS: readonly Asked[] = [
 const cases = [...(await hour()), ...OTHERS];
 let at = 0;
 const server = createServer((request, response) => {
-  const [status, body] = (request.method === "GET" ? cases[at]?.prometheus : cases[at]?.sqs) ?? [500, {}];
+  const [status, body] = (request.method === "GET" ? cases[at]?.prometheus : cases[at]?.sqs) ?? [
+    500,
+    {},
+  ];
   request.resume();
   const type = request.method === "GET" ? "application/json" : "application/x-amz-json-1.0";
-  response.writeHead(status, { "content-type": type }).end(typeof body === "string" ? body : JSON.stringify(body));
+  response
+    .writeHead(status, { "content-type": type })
+    .end(typeof body === "string" ? body : JSON.stringify(body));
 });
 await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
 const child = spawn(program, [`http://127.0.0.1:${(server.address() as AddressInfo).port}`], {

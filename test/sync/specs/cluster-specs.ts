@@ -28,7 +28,10 @@ export interface ObjectParts {
   readonly metadata?: object;
 }
 
-const VERSIONS = { PodAutoscaler: "tidemark.dev/v1", WatermarkPodAutoscaler: "datadoghq.com/v1alpha1" } as const;
+const VERSIONS = {
+  PodAutoscaler: "tidemark.dev/v1",
+  WatermarkPodAutoscaler: "datadoghq.com/v1alpha1",
+} as const;
 
 const specOf = (kind: SpecKindName, target: string): object => ({
   scaleTargetRef: { apiVersion: "apps/v1", kind: "Deployment", name: target },
@@ -40,13 +43,21 @@ const specOf = (kind: SpecKindName, target: string): object => ({
         metrics: [
           {
             type: "External",
-            external: { metricName: "queue", metricSelector: { matchLabels: { q: "a" } }, highWatermark: "80", lowWatermark: "60" },
+            external: {
+              metricName: "queue",
+              metricSelector: { matchLabels: { q: "a" } },
+              highWatermark: "80",
+              lowWatermark: "60",
+            },
           },
         ],
       }),
 });
 
-/** Uids and versions count over all objects of all clusters, as those of a real API never come again. */
+/**
+ * Uids and versions count over all objects of all clusters, as those of a real API never come
+ * again.
+ */
 let uids = 0;
 let versions = 0;
 
@@ -57,7 +68,13 @@ export const specsWorld = async (
 ): Promise<SpecsWorld> => {
   const world = await newWorld(engine.client, engine.tables, {});
   for (const name of workloads) {
-    world.cluster.workloads.set(name, { uid: `uid-of-${name}`, replicas: 2, resourceVersion: 1, generation: 1, demand: 5 });
+    world.cluster.workloads.set(name, {
+      uid: `uid-of-${name}`,
+      replicas: 2,
+      resourceVersion: 1,
+      generation: 1,
+      demand: 5,
+    });
   }
   await putCluster(world.tables, { ...world.record, specsFromCluster: kinds, version: 2 }, 1);
   const cold = (parts: Partial<SyncPorts> = {}): SyncPorts =>
@@ -72,9 +89,14 @@ export const specsWorld = async (
       world.nowMs = nowMs;
     },
     cold,
-    apply: (name, { kind = "PodAutoscaler", target = name, spec = specOf(kind, target), ...parts } = {}) => {
+    apply: (
+      name,
+      { kind = "PodAutoscaler", target = name, spec = specOf(kind, target), ...parts } = {},
+    ) => {
       const key = `${kind}/shop/${name}`;
-      const before = world.cluster.objects.get(key)?.["metadata"] as { readonly uid: string; readonly generation: number } | undefined;
+      const before = world.cluster.objects.get(key)?.["metadata"] as
+        | { readonly uid: string; readonly generation: number }
+        | undefined;
       const isSame = before !== undefined && (parts.uid === undefined || parts.uid === before.uid);
       const metadata = {
         name,
@@ -82,7 +104,9 @@ export const specsWorld = async (
         uid: isSame ? before.uid : (parts.uid ?? `object-${++uids}`),
         generation: isSame ? before.generation + 1 : 1,
         resourceVersion: String(++versions),
-        managedFields: [{ manager: "argocd-controller", operation: "Apply", time: "2026-01-01T00:00:00Z" }],
+        managedFields: [
+          { manager: "argocd-controller", operation: "Apply", time: "2026-01-01T00:00:00Z" },
+        ],
         ...parts.metadata,
       };
       world.cluster.objects.set(key, { apiVersion: VERSIONS[kind], kind, metadata, spec });
@@ -95,7 +119,9 @@ export const specsWorld = async (
       return world.sync(ports);
     },
     records: async () =>
-      (await collected(listAutoscalers(world.tables, world.record.name))).flatMap((item) => (item.kind === "read" ? [item.record] : [])),
+      (await collected(listAutoscalers(world.tables, world.record.name))).flatMap((item) =>
+        item.kind === "read" ? [item.record] : [],
+      ),
     replicas: (name) => world.cluster.workloads.get(name)?.replicas ?? Number.NaN,
   };
 };

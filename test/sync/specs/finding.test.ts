@@ -1,5 +1,9 @@
 import { describe, expect, it } from "vitest";
-import { type ComparedWith, findingOf, type ListedObject } from "../../../lib/sync/specs/finding.ts";
+import {
+  type ComparedWith,
+  findingOf,
+  type ListedObject,
+} from "../../../lib/sync/specs/finding.ts";
 import { SPEC_KINDS } from "../../../lib/model/spec.ts";
 import { NOON } from "../../noon.ts";
 
@@ -13,14 +17,23 @@ const recordOf = (generation: number) => ({
   manifest: `{"generation":${generation}}`,
   origin: { kind: "PodAutoscaler", uid: "object-web", generation },
 });
-const known = (more: Partial<KnownSpec> = {}): KnownSpec => ({ record: recordOf(NEWEST), ...more }) as KnownSpec;
+const known = (more: Partial<KnownSpec> = {}): KnownSpec =>
+  ({ record: recordOf(NEWEST), ...more }) as KnownSpec;
 const listed = (generation: number): ListedObject =>
-  ({ of: OF, object: { uid: "object-web", generation, manifest: recordOf(generation).manifest } }) as unknown as ListedObject;
-const found = (generation: number, spec: KnownSpec, nowMs = NOON) => findingOf(listed(generation), spec, { nowMs } as ComparedWith);
+  ({
+    of: OF,
+    object: { uid: "object-web", generation, manifest: recordOf(generation).manifest },
+  }) as unknown as ListedObject;
+const found = (generation: number, spec: KnownSpec, nowMs = NOON) =>
+  findingOf(listed(generation), spec, { nowMs } as ComparedWith);
 
 describe("an object that shows an older generation than was stored", () => {
   it("holds its autoscaler, because the answer may be of before an edit that made the limits smaller", () => {
-    expect(found(NEWEST - 1, known())).toMatchObject({ kind: "held", because: { reason: "SpecOutdated" }, olderSinceMs: NOON });
+    expect(found(NEWEST - 1, known())).toMatchObject({
+      kind: "held",
+      because: { reason: "SpecOutdated" },
+      olderSinceMs: NOON,
+    });
     expect(found(NEWEST, known())).toMatchObject({ kind: "same" });
   });
 

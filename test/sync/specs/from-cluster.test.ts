@@ -19,10 +19,18 @@ afterAll(() => engine.close());
 
 /** What the newest journal page says of an autoscaler. */
 const told = async (world: SpecsWorld, name: string): Promise<Evaluation | undefined> =>
-  (await newestJournalPage(world.tables, world.partition, 0, world.nowMs))?.evaluations.find((one) => one.name === name);
+  (await newestJournalPage(world.tables, world.partition, 0, world.nowMs))?.evaluations.find(
+    (one) => one.name === name,
+  );
 
 const changes = (world: SpecsWorld, name: string) =>
-  collected(changesOf(world.tables, { cluster: world.record.name, namespace: namespace("shop"), name: autoscalerName(name) }));
+  collected(
+    changesOf(world.tables, {
+      cluster: world.record.name,
+      namespace: namespace("shop"),
+      name: autoscalerName(name),
+    }),
+  );
 
 describe("an autoscaler that is read from its cluster", () => {
   it("is stored with the uid of its object and scales in the sync that sees it first", async () => {
@@ -31,9 +39,17 @@ describe("an autoscaler that is read from its cluster", () => {
     await world.next();
     expect(world.replicas("web")).toBe(5);
     const [record] = await world.records();
-    expect(record).toMatchObject({ uid: "object-web", origin: { kind: "PodAutoscaler", uid: "object-web", generation: 1 } });
-    expect(JSON.parse(record?.manifest ?? "")).toMatchObject({ metadata: { labels: { team: "shop" } }, spec: { maxReplicas: 10 } });
-    expect(await world.events()).toMatchObject([{ name: "web", uid: "object-web", specGeneration: 1, outcome: "applied" }]);
+    expect(record).toMatchObject({
+      uid: "object-web",
+      origin: { kind: "PodAutoscaler", uid: "object-web", generation: 1 },
+    });
+    expect(JSON.parse(record?.manifest ?? "")).toMatchObject({
+      metadata: { labels: { team: "shop" } },
+      spec: { maxReplicas: 10 },
+    });
+    expect(await world.events()).toMatchObject([
+      { name: "web", uid: "object-web", specGeneration: 1, outcome: "applied" },
+    ]);
   });
 
   it("follows an edit of its object in the next sync, and the change names the field manager", async () => {
@@ -44,7 +60,9 @@ describe("an autoscaler that is read from its cluster", () => {
     world.apply("web", { target: "api" });
     await world.next();
     expect(world.replicas("api")).toBe(5);
-    expect(await world.records()).toMatchObject([{ generation: 2, origin: { generation: 2 }, updatedBy: 'field manager "argocd-controller"' }]);
+    expect(await world.records()).toMatchObject([
+      { generation: 2, origin: { generation: 2 }, updatedBy: 'field manager "argocd-controller"' },
+    ]);
     expect(await changes(world, "web")).toMatchObject([
       { verb: "apply", by: 'field manager "argocd-controller"' },
       { verb: "apply", baseGeneration: 1 },
@@ -71,13 +89,25 @@ describe("an autoscaler that is read from its cluster", () => {
     });
     await world.next();
     world.nowMs += STORED_EVERY_MS;
-    world.apply("web", { spec: { scaleTargetRef: { apiVersion: "apps/v1", kind: "Deployment", name: "web" }, minReplicas: 5, maxReplicas: 2 } });
+    world.apply("web", {
+      spec: {
+        scaleTargetRef: { apiVersion: "apps/v1", kind: "Deployment", name: "web" },
+        minReplicas: 5,
+        maxReplicas: 2,
+      },
+    });
     world.cluster.workloads.forEach((workload) => {
       workload.demand = 7;
     });
     const report = await world.next();
     expect(report).toMatchObject({
-      unreadable: [{ name: "web", reason: "InvalidSpec", message: expect.stringContaining("spec.metrics is required") }],
+      unreadable: [
+        {
+          name: "web",
+          reason: "InvalidSpec",
+          message: expect.stringContaining("spec.metrics is required"),
+        },
+      ],
     });
     expect([world.replicas("web"), world.replicas("api")]).toEqual([2, 7]);
   });
@@ -86,13 +116,24 @@ describe("an autoscaler that is read from its cluster", () => {
     const world = await specsWorld(engine, ["web"]);
     const schedule = [{ name: "always", timeZone: "Etc/UTC", minReplicas: 4, exceptFrom: "de" }];
     const scaleTargetRef = { apiVersion: "apps/v1", kind: "Deployment", name: "web" };
-    world.apply("web", { spec: { scaleTargetRef, minReplicas: 1, maxReplicas: 10, metrics: [{ resource: { name: "cpu" }, target: 50 }], schedule } });
+    world.apply("web", {
+      spec: {
+        scaleTargetRef,
+        minReplicas: 1,
+        maxReplicas: 10,
+        metrics: [{ resource: { name: "cpu" }, target: 50 }],
+        schedule,
+      },
+    });
     const ports = world.cold({ rules: PURE_PART });
     await world.next(ports);
     expect(world.replicas("web")).toBe(2);
     expect(await told(world, "web")).toMatchObject({
       failed: true,
-      because: { reason: "UnknownCalendar", message: expect.stringContaining('spec.schedule[0].exceptFrom names "de"') },
+      because: {
+        reason: "UnknownCalendar",
+        message: expect.stringContaining('spec.schedule[0].exceptFrom names "de"'),
+      },
     });
     const { version } = await getFleet(world.tables);
     await putFleet(world.tables, { calendars: [{ name: "de", days: [1] }] }, version);
@@ -100,7 +141,10 @@ describe("an autoscaler that is read from its cluster", () => {
     expect(world.replicas("web")).toBe(4);
     await putFleet(world.tables, {}, version + 1);
     await world.next(ports);
-    expect(await told(world, "web")).toMatchObject({ failed: true, because: { reason: "UnknownCalendar" } });
+    expect(await told(world, "web")).toMatchObject({
+      failed: true,
+      because: { reason: "UnknownCalendar" },
+    });
   });
 
   it("holds alone where its object has grown too large to be stored; a new one that is too large is named in the log line", async () => {
@@ -130,18 +174,31 @@ describe("an autoscaler that is read from its cluster", () => {
     world.apply("web");
     world.apply("api");
     await world.next();
-    world.cluster.specFailures.set("PodAutoscaler/shop/web", { code: 0, reason: "ObjectTooLarge", message: "web is larger than an answer may be" });
+    world.cluster.specFailures.set("PodAutoscaler/shop/web", {
+      code: 0,
+      reason: "ObjectTooLarge",
+      message: "web is larger than an answer may be",
+    });
     world.cluster.workloads.forEach((workload) => {
       workload.demand = 7;
     });
-    for (let syncs = 0; syncs < 3; syncs++) expect(await world.next()).toMatchObject({ specProblems: ["web is larger than an answer may be"] });
+    for (let syncs = 0; syncs < 3; syncs++)
+      expect(await world.next()).toMatchObject({
+        specProblems: ["web is larger than an answer may be"],
+      });
     expect([world.replicas("web"), world.replicas("api")]).toEqual([5, 7]);
     expect(await told(world, "web")).toMatchObject({ because: { reason: "SpecUnknown" } });
   });
 
   it("is stored without annotations, so that an edit of 250 KB of them is no edit", async () => {
     const world = await specsWorld(engine, ["web"]);
-    const annotated = (text: string) => ({ metadata: { generation: 1, labels: { team: "shop" }, annotations: { note: text.repeat(250_000) } } });
+    const annotated = (text: string) => ({
+      metadata: {
+        generation: 1,
+        labels: { team: "shop" },
+        annotations: { note: text.repeat(250_000) },
+      },
+    });
     world.apply("web", annotated("a"));
     await world.next();
     expect(world.replicas("web")).toBe(5);
@@ -149,7 +206,9 @@ describe("an autoscaler that is read from its cluster", () => {
     await world.next();
     const [record] = await world.records();
     expect(record).toMatchObject({ generation: 1 });
-    expect(JSON.parse(record?.manifest ?? "")).toMatchObject({ metadata: { name: "web", namespace: "shop", labels: { team: "shop" } } });
+    expect(JSON.parse(record?.manifest ?? "")).toMatchObject({
+      metadata: { name: "web", namespace: "shop", labels: { team: "shop" } },
+    });
     expect(record?.manifest.length).toBeLessThan(500);
     expect(await changes(world, "web")).toHaveLength(1);
   });
@@ -161,13 +220,24 @@ describe("an autoscaler that is read from its cluster", () => {
     world.nowMs += STORED_EVERY_MS;
     const [record] = await world.records();
     if (!record) throw new Error("nothing is stored");
-    await putAutoscaler(world.tables, { ...record, generation: 2, paused: { by: "ada", atMs: world.nowMs } }, 1);
+    await putAutoscaler(
+      world.tables,
+      { ...record, generation: 2, paused: { by: "ada", atMs: world.nowMs } },
+      1,
+    );
     await raiseSpecVersion(world.tables, world.partition);
-    world.apply("web", { spec: { scaleTargetRef: { apiVersion: "apps/v1", kind: "Deployment", name: "web" }, maxReplicas: 20 } });
+    world.apply("web", {
+      spec: {
+        scaleTargetRef: { apiVersion: "apps/v1", kind: "Deployment", name: "web" },
+        maxReplicas: 20,
+      },
+    });
     const workload = world.cluster.workloads.get("web");
     if (workload) workload.demand = 9;
     await world.next();
-    expect(await world.records()).toMatchObject([{ generation: 3, origin: { generation: 2 }, paused: { by: "ada" } }]);
+    expect(await world.records()).toMatchObject([
+      { generation: 3, origin: { generation: 2 }, paused: { by: "ada" } },
+    ]);
     expect(world.replicas("web")).toBe(5);
   });
 });
@@ -183,12 +253,18 @@ describe("an object that is gone", () => {
     const workload = world.cluster.workloads.get("web");
     if (workload) workload.demand = 9;
     await world.next();
-    expect(await told(world, "web")).toMatchObject({ because: { reason: "ObjectGone" }, withoutHold: { to: 9 } });
+    expect(await told(world, "web")).toMatchObject({
+      because: { reason: "ObjectGone" },
+      withoutHold: { to: 9 },
+    });
     expect(await world.records()).toHaveLength(2);
     await world.next(world.cold());
     expect(await world.records()).toMatchObject([{ name: "api" }]);
     expect(world.replicas("web")).toBe(5);
-    expect(await changes(world, "web")).toMatchObject([{ verb: "apply" }, { verb: "delete", by: `the cluster "${world.record.name}"` }]);
+    expect(await changes(world, "web")).toMatchObject([
+      { verb: "apply" },
+      { verb: "delete", by: `the cluster "${world.record.name}"` },
+    ]);
     expect(await world.events()).toHaveLength(2);
   });
 
@@ -199,20 +275,33 @@ describe("an object that is gone", () => {
     await world.next();
     world.nowMs += STORED_EVERY_MS;
     world.apply("web", {
-      metadata: { uid: "object-web", generation: 2, deletionTimestamp: "2026-01-05T12:00:00Z", finalizers: ["team.example/keep"] },
+      metadata: {
+        uid: "object-web",
+        generation: 2,
+        deletionTimestamp: "2026-01-05T12:00:00Z",
+        finalizers: ["team.example/keep"],
+      },
     });
     const workload = world.cluster.workloads.get("web");
     if (workload) workload.demand = 9;
     for (const ports of [undefined, world.cold(), undefined]) {
       await world.next(ports);
-      expect(await told(world, "web")).toMatchObject({ because: { reason: "ObjectDeleting" }, withoutHold: { to: 9 } });
+      expect(await told(world, "web")).toMatchObject({
+        because: { reason: "ObjectDeleting" },
+        withoutHold: { to: 9 },
+      });
     }
     expect(await world.records()).toHaveLength(2);
     expect(world.replicas("web")).toBe(5);
-    expect((await world.records()).map(({ origin }) => origin?.goneMs)).toEqual([undefined, undefined]);
+    expect((await world.records()).map(({ origin }) => origin?.goneMs)).toEqual([
+      undefined,
+      undefined,
+    ]);
     world.remove("web");
     await world.next();
-    expect((await world.records()).map(({ name, origin }) => [name, origin?.goneMs !== undefined])).toEqual([
+    expect(
+      (await world.records()).map(({ name, origin }) => [name, origin?.goneMs !== undefined]),
+    ).toEqual([
       ["api", false],
       ["web", true],
     ]);
@@ -231,7 +320,8 @@ describe("an object that is gone", () => {
     const workload = world.cluster.workloads.get("web");
     if (workload) workload.demand = 1;
     await world.next();
-    // The highest recommendation of the last 90 seconds is 5, and it was made before the object was gone.
+    // The highest recommendation of the last 90 seconds is 5, and it was made before the object was
+    // gone.
     expect(world.replicas("web")).toBe(5);
     expect((await world.records())[0]?.origin?.goneMs).toBeUndefined();
   });
@@ -245,7 +335,9 @@ describe("an object that is gone", () => {
     const workload = world.cluster.workloads.get("web");
     if (workload) workload.demand = 1;
     await world.next();
-    expect(await world.records()).toMatchObject([{ uid: "object-c", origin: { uid: "object-c", generation: 1 } }]);
+    expect(await world.records()).toMatchObject([
+      { uid: "object-c", origin: { uid: "object-c", generation: 1 } },
+    ]);
     expect(world.replicas("web")).toBe(1);
   });
 
@@ -259,7 +351,9 @@ describe("an object that is gone", () => {
     await world.next();
     await world.next();
     expect(await world.records()).toHaveLength(6);
-    expect(await told(world, "a")).toMatchObject({ because: { reason: "ObjectGone", message: expect.stringContaining("6 of 6 objects") } });
+    expect(await told(world, "a")).toMatchObject({
+      because: { reason: "ObjectGone", message: expect.stringContaining("6 of 6 objects") },
+    });
     world.nowMs += 3_600_000;
     await world.next();
     expect(await world.records()).toEqual([]);
@@ -267,20 +361,32 @@ describe("an object that is gone", () => {
 });
 
 describe("a LIST that fails", () => {
-  it.each([403, 404, 500, 0])("with %i holds every autoscaler of its kind, deletes none, and is named in the report", async (code) => {
-    const world = await specsWorld(engine, ["web", "api"]);
-    world.apply("web");
-    world.apply("api", { kind: "WatermarkPodAutoscaler" });
-    await world.next();
-    world.cluster.specFailures.set("PodAutoscaler", { code, reason: "Broken", message: "the LIST failed" });
-    for (const workload of world.cluster.workloads.values()) workload.demand = 9;
-    const report = await world.next();
-    await world.next(world.cold());
-    expect(report).toMatchObject({ specProblems: ["no PodAutoscaler could be read: the LIST failed"] });
-    expect([world.replicas("web"), world.replicas("api")]).toEqual([5, 9]);
-    expect(await told(world, "web")).toMatchObject({ because: { reason: "SpecUnknown" }, withoutHold: { to: 9 } });
-    expect(await world.records()).toHaveLength(2);
-  });
+  it.each([403, 404, 500, 0])(
+    "with %i holds every autoscaler of its kind, deletes none, and is named in the report",
+    async (code) => {
+      const world = await specsWorld(engine, ["web", "api"]);
+      world.apply("web");
+      world.apply("api", { kind: "WatermarkPodAutoscaler" });
+      await world.next();
+      world.cluster.specFailures.set("PodAutoscaler", {
+        code,
+        reason: "Broken",
+        message: "the LIST failed",
+      });
+      for (const workload of world.cluster.workloads.values()) workload.demand = 9;
+      const report = await world.next();
+      await world.next(world.cold());
+      expect(report).toMatchObject({
+        specProblems: ["no PodAutoscaler could be read: the LIST failed"],
+      });
+      expect([world.replicas("web"), world.replicas("api")]).toEqual([5, 9]);
+      expect(await told(world, "web")).toMatchObject({
+        because: { reason: "SpecUnknown" },
+        withoutHold: { to: 9 },
+      });
+      expect(await world.records()).toHaveLength(2);
+    },
+  );
 });
 
 describe("one workload", () => {
@@ -302,14 +408,22 @@ describe("one workload", () => {
       apiVersion: "autoscaling/v2",
       kind: "HorizontalPodAutoscaler",
       metadata: { name: "old", namespace: "shop" },
-      spec: { scaleTargetRef: { apiVersion: "apps/v1", kind: "Deployment", name: "web" }, maxReplicas: 9 },
+      spec: {
+        scaleTargetRef: { apiVersion: "apps/v1", kind: "Deployment", name: "web" },
+        maxReplicas: 9,
+      },
     });
     await putAutoscaler(world.tables, { ...world.autoscaler("old"), manifest }, undefined);
     world.apply("web");
     await world.next();
     expect(world.replicas("web")).toBe(2);
-    expect((await told(world, "web"))?.because).toMatchObject({ reason: "TargetShared", message: expect.stringContaining('"old"') });
-    expect((await told(world, "old"))?.because.message).toContain('autoscaler "web" (a PodAutoscaler in the cluster)');
+    expect((await told(world, "web"))?.because).toMatchObject({
+      reason: "TargetShared",
+      message: expect.stringContaining('"old"'),
+    });
+    expect((await told(world, "old"))?.because.message).toContain(
+      'autoscaler "web" (a PodAutoscaler in the cluster)',
+    );
   });
 
   it("goes over to a new object at once when the object before is gone", async () => {
@@ -343,10 +457,17 @@ describe("one name", () => {
     const world = await specsWorld(engine, ["web"]);
     world.apply("web");
     const { apiVersion, kind, spec } = world.cluster.objects.get("PodAutoscaler/shop/web") ?? {};
-    const manifest = JSON.stringify({ apiVersion, kind, metadata: { name: "web", namespace: "shop" }, spec });
+    const manifest = JSON.stringify({
+      apiVersion,
+      kind,
+      metadata: { name: "web", namespace: "shop" },
+      spec,
+    });
     await putAutoscaler(world.tables, { ...world.autoscaler("web"), manifest }, undefined);
     await world.next();
-    expect(await world.records()).toMatchObject([{ uid: "uid-web", generation: 2, origin: { kind: "PodAutoscaler", generation: 1 } }]);
+    expect(await world.records()).toMatchObject([
+      { uid: "uid-web", generation: 2, origin: { kind: "PodAutoscaler", generation: 1 } },
+    ]);
     expect(world.replicas("web")).toBe(5);
   });
 });
@@ -356,12 +477,22 @@ describe("another controller that writes the status of an object", () => {
     const world = await specsWorld(engine, ["web"]);
     const wrote = (agoMs: number) => [
       { manager: "kubectl", time: "2026-01-01T00:00:00Z" },
-      { manager: "wpa-controller", subresource: "status", time: new Date(world.nowMs - agoMs).toISOString() },
+      {
+        manager: "wpa-controller",
+        subresource: "status",
+        time: new Date(world.nowMs - agoMs).toISOString(),
+      },
     ];
-    world.apply("web", { kind: "WatermarkPodAutoscaler", metadata: { managedFields: wrote(10_000) } });
+    world.apply("web", {
+      kind: "WatermarkPodAutoscaler",
+      metadata: { managedFields: wrote(10_000) },
+    });
     await world.next();
     expect(world.replicas("web")).toBe(2);
-    expect((await told(world, "web"))?.because).toMatchObject({ reason: "RivalController", message: expect.stringContaining('"wpa-controller"') });
+    expect((await told(world, "web"))?.because).toMatchObject({
+      reason: "RivalController",
+      message: expect.stringContaining('"wpa-controller"'),
+    });
     world.nowMs += 300_000;
     await world.next();
     expect(world.replicas("web")).toBe(5);
@@ -369,21 +500,29 @@ describe("another controller that writes the status of an object", () => {
 });
 
 describe("a write of the status of a PodAutoscaler", () => {
-  const wrote = (manager: string, atMs: number) => [{ manager, subresource: "status", time: new Date(atMs).toISOString() }];
+  const wrote = (manager: string, atMs: number) => [
+    { manager, subresource: "status", time: new Date(atMs).toISOString() },
+  ];
 
-  it.each(["kubectl", "kubectl-edit", "velero-server"])("by %s holds nothing: only another Tidemark scales by it", async (manager) => {
-    const world = await specsWorld(engine, ["web"]);
-    world.apply("web", { metadata: { managedFields: wrote(manager, world.nowMs) } });
-    await world.next();
-    expect(world.replicas("web")).toBe(5);
-  });
+  it.each(["kubectl", "kubectl-edit", "velero-server"])(
+    "by %s holds nothing: only another Tidemark scales by it",
+    async (manager) => {
+      const world = await specsWorld(engine, ["web"]);
+      world.apply("web", { metadata: { managedFields: wrote(manager, world.nowMs) } });
+      await world.next();
+      expect(world.replicas("web")).toBe(5);
+    },
+  );
 
   it("by another Tidemark is a rival, and is named", async () => {
     const world = await specsWorld(engine, ["web"]);
     world.apply("web", { metadata: { managedFields: wrote("tidemark-another", world.nowMs) } });
     await world.next();
     expect(world.replicas("web")).toBe(2);
-    expect((await told(world, "web"))?.because).toMatchObject({ reason: "RivalController", message: expect.stringContaining('"tidemark-another"') });
+    expect((await told(world, "web"))?.because).toMatchObject({
+      reason: "RivalController",
+      message: expect.stringContaining('"tidemark-another"'),
+    });
   });
 });
 
@@ -429,8 +568,16 @@ describe("a LIST that leaves out a heavy namespace", () => {
         return {
           ...answer,
           listings: answer.listings.flatMap((listing) => [
-            { ...listing, without: new Set(["shop"]), outcome: { kind: "listed" as const, objects: [] } },
-            { ...listing, namespace: namespace("shop"), outcome: { kind: "failed" as const, failure } },
+            {
+              ...listing,
+              without: new Set(["shop"]),
+              outcome: { kind: "listed" as const, objects: [] },
+            },
+            {
+              ...listing,
+              namespace: namespace("shop"),
+              outcome: { kind: "failed" as const, failure },
+            },
           ]),
         };
       },
@@ -441,7 +588,9 @@ describe("a LIST that leaves out a heavy namespace", () => {
       await world.next(ports);
       expect(await told(world, "web")).toMatchObject({ because: { reason: "SpecUnknown" } });
     }
-    expect(await world.records()).toMatchObject([{ name: "web", origin: { kind: "PodAutoscaler" } }]);
+    expect(await world.records()).toMatchObject([
+      { name: "web", origin: { kind: "PodAutoscaler" } },
+    ]);
     expect((await world.records())[0]?.origin?.goneMs).toBeUndefined();
     world.nowMs += STORED_EVERY_MS;
     await world.next();

@@ -62,7 +62,9 @@ const boundedRules = (world: SpecsWorld): PurePart => {
       const decision = rules.decide(input);
       if (decision.kind === "hold") return decision;
       const to = Math.min(decision.to, input.spec.maxReplicas);
-      return to === decision.from ? { ...decision, kind: "hold", failed: false } : { ...decision, to };
+      return to === decision.from
+        ? { ...decision, kind: "hold", failed: false }
+        : { ...decision, to };
     },
   };
 };
@@ -83,7 +85,10 @@ const shownIn = (objects: Objects): ReadonlyMap<string, Shown> =>
   new Map(
     [...objects.values()].map((object) => {
       const { metadata, spec } = object as unknown as Raw;
-      return [metadata.name, { uid: metadata.uid, generation: metadata.generation, max: spec.maxReplicas }];
+      return [
+        metadata.name,
+        { uid: metadata.uid, generation: metadata.generation, max: spec.maxReplicas },
+      ];
     }),
   );
 
@@ -93,7 +98,10 @@ const mistaken = (client: ClusterClient, mistake: Mistake): ClusterClient => {
   return {
     ...client,
     listSpecs: async (request) => {
-      const answer = await client.listSpecs({ ...request, knownVersion: mistake === NO_MISTAKE ? request.knownVersion : () => undefined });
+      const answer = await client.listSpecs({
+        ...request,
+        knownVersion: mistake === NO_MISTAKE ? request.knownVersion : () => undefined,
+      });
       const listings = answer.listings.map((listing, at) => mistake(listing, last[at]));
       if (answer.listings.every(({ outcome }) => outcome.kind === "listed")) last = answer.listings;
       return { ...answer, listings };
@@ -118,21 +126,36 @@ interface Run {
 const newRun = async (mistake: Mistake): Promise<Run> => {
   const world = await specsWorld(engine, NAMES, ["PodAutoscaler"]);
   const client = mistaken(world.cluster.client, mistake);
-  const newPorts = (): SyncPorts => world.cold({ rules: boundedRules(world), connect: () => Promise.resolve(client) });
+  const newPorts = (): SyncPorts =>
+    world.cold({ rules: boundedRules(world), connect: () => Promise.resolve(client) });
   const kept = { warm: newPorts(), other: newPorts() };
   for (const name of NAMES) world.apply(name, { spec: specOf(name, 5) });
   return { world, environment: (of) => (of === "cold" ? newPorts() : kept[of]) };
 };
 
-/** Throws for a scale that the answer of this sync did not allow, or the spec that is stored when it is made. */
-const mayScale = ([key, replicas]: readonly [string, number], object: Shown | undefined, record: AutoscalerRecord | undefined): void => {
+/**
+ * Throws for a scale that the answer of this sync did not allow, or the spec that is stored when it
+ * is made.
+ */
+const mayScale = (
+  [key, replicas]: readonly [string, number],
+  object: Shown | undefined,
+  record: AutoscalerRecord | undefined,
+): void => {
   if (!object) throw new Error(`"${key}" was scaled without its object`);
-  if (replicas > object.max) throw new Error(`"${key}" was scaled to ${replicas}, and its object says ${object.max}`);
-  if (record?.origin?.uid !== object.uid) throw new Error(`"${key}" was scaled, and what is stored is of another object`);
+  if (replicas > object.max)
+    throw new Error(`"${key}" was scaled to ${replicas}, and its object says ${object.max}`);
+  if (record?.origin?.uid !== object.uid)
+    throw new Error(`"${key}" was scaled, and what is stored is of another object`);
   if (object.generation < record.origin.generation)
-    throw new Error(`"${key}" was scaled by generation ${object.generation} after ${record.origin.generation}`);
+    throw new Error(
+      `"${key}" was scaled by generation ${object.generation} after ${record.origin.generation}`,
+    );
   const { spec } = JSON.parse(record.manifest) as Raw;
-  if (replicas > spec.maxReplicas) throw new Error(`"${key}" was scaled to ${replicas}, and the stored spec says ${spec.maxReplicas}`);
+  if (replicas > spec.maxReplicas)
+    throw new Error(
+      `"${key}" was scaled to ${replicas}, and the stored spec says ${spec.maxReplicas}`,
+    );
 };
 
 /** One sync, and what must never happen in it. */
@@ -143,7 +166,8 @@ const syncOnce = async (run: Run, step: Step): Promise<void> => {
   await world.next(run.environment(step.environment));
   const after = await world.records();
   // Nothing ends on a LIST that failed.
-  if (step.list === "fails") expect(after.map(({ uid }) => uid)).toEqual(records.map(({ uid }) => uid));
+  if (step.list === "fails")
+    expect(after.map(({ uid }) => uid)).toEqual(records.map(({ uid }) => uid));
   for (const { key, replicas } of world.cluster.puts.slice(puts).filter(({ effect }) => effect)) {
     mayScale(
       [key, replicas],
@@ -153,7 +177,10 @@ const syncOnce = async (run: Run, step: Step): Promise<void> => {
   }
 };
 
-/** An object that was made anew is stored a minute after the last change of the one before it, and its last edit a minute later. */
+/**
+ * An object that was made anew is stored a minute after the last change of the one before it, and
+ * its last edit a minute later.
+ */
 const MINUTES_TO_COPY = 2;
 
 /** Plays the steps, and throws at the first thing that must never happen. */
@@ -165,7 +192,12 @@ const played = async (all: readonly Step[], mistake: Mistake): Promise<void> => 
     run.world.nowMs += step.passesMs;
     happen(run.world, step);
     const now = new Map(objects);
-    if (step.list === "fails") specFailures.set("PodAutoscaler", { code: 500, reason: "Broken", message: "the LIST failed" });
+    if (step.list === "fails")
+      specFailures.set("PodAutoscaler", {
+        code: 500,
+        reason: "Broken",
+        message: "the LIST failed",
+      });
     if (step.list === "is old") replace(objects, older);
     await syncOnce(run, step);
     specFailures.clear();
@@ -177,8 +209,17 @@ const played = async (all: readonly Step[], mistake: Mistake): Promise<void> => 
     await run.world.next(run.environment("warm"));
     await run.world.next(run.environment("other"));
   }
-  const copies = (await run.world.records()).map(({ name, origin }) => [name, origin?.uid, origin?.generation, origin?.goneMs]);
-  expect(copies).toEqual([...shownIn(objects)].map(([name, { uid, generation }]) => [name, uid, generation, undefined]).toSorted());
+  const copies = (await run.world.records()).map(({ name, origin }) => [
+    name,
+    origin?.uid,
+    origin?.generation,
+    origin?.goneMs,
+  ]);
+  expect(copies).toEqual(
+    [...shownIn(objects)]
+      .map(([name, { uid, generation }]) => [name, uid, generation, undefined])
+      .toSorted(),
+  );
 };
 
 const replace = (objects: Objects, by: Objects): void => {
@@ -194,11 +235,19 @@ const everyRun = (mistake: Mistake, numRuns: number): Promise<void> =>
 
 const withObjects = (
   listing: SpecListing,
-  change: (object: Extract<SpecListing["outcome"], { kind: "listed" }>["objects"][number]) => object,
+  change: (
+    object: Extract<SpecListing["outcome"], { kind: "listed" }>["objects"][number],
+  ) => object,
 ): SpecListing =>
   listing.outcome.kind === "failed"
     ? listing
-    : { ...listing, outcome: { ...listing.outcome, objects: listing.outcome.objects.map((object) => ({ ...object, ...change(object) })) } };
+    : {
+        ...listing,
+        outcome: {
+          ...listing.outcome,
+          objects: listing.outcome.objects.map((object) => ({ ...object, ...change(object) })),
+        },
+      };
 
 const newestGenerations = (): Mistake => {
   const newest = new Map<string, number>();
@@ -211,8 +260,11 @@ const newestGenerations = (): Mistake => {
 
 const MISTAKES: Readonly<Record<string, () => Mistake>> = {
   "a LIST that failed is taken for an empty one": () => (listing) =>
-    listing.outcome.kind === "failed" ? { ...listing, outcome: { kind: "listed", objects: [] } } : listing,
-  "a LIST that failed is taken for the one before": () => (listing, last) => (listing.outcome.kind === "failed" && last ? last : listing),
+    listing.outcome.kind === "failed"
+      ? { ...listing, outcome: { kind: "listed", objects: [] } }
+      : listing,
+  "a LIST that failed is taken for the one before": () => (listing, last) =>
+    listing.outcome.kind === "failed" && last ? last : listing,
   "an older generation counts": newestGenerations,
   "another object of the same name is taken for the one before": () => (listing) =>
     withObjects(listing, ({ name }) => ({ uid: `object-of-${name}` })),
@@ -223,7 +275,10 @@ describe("objects that are edited, deleted and made anew while LISTs fail or are
     await everyRun(NO_MISTAKE, 60);
   });
 
-  it.each(Object.entries(MISTAKES))("are always found to go wrong where %s", async (_words, mistake) => {
-    await expect(everyRun(mistake(), 60)).rejects.toThrow();
-  });
+  it.each(Object.entries(MISTAKES))(
+    "are always found to go wrong where %s",
+    async (_words, mistake) => {
+      await expect(everyRun(mistake(), 60)).rejects.toThrow();
+    },
+  );
 });

@@ -21,7 +21,10 @@ const withRecommender = {
   recommender: { url: URL_OF_OBJECT, targetType: "cpu", highWatermark: "80", lowWatermark: "60" },
 };
 
-const OWN_PODS = readyPods(2).map((pod) => ({ ...pod, owners: [{ kind: "ReplicaSet", name: "web-1" }] }));
+const OWN_PODS = readyPods(2).map((pod) => ({
+  ...pod,
+  owners: [{ kind: "ReplicaSet", name: "web-1" }],
+}));
 
 /** A world whose recommender records the calls to it. */
 const world = async (): Promise<{ readonly world: SpecsWorld; readonly calls: string[] }> => {
@@ -29,12 +32,22 @@ const world = async (): Promise<{ readonly world: SpecsWorld; readonly calls: st
   const calls: string[] = [];
   const recommend = async ({ url }: Recommender) => {
     calls.push(url);
-    return { kind: "failed", failure: { code: 0, reason: "RecommenderUnreachable", message: "no answer" } } as const;
+    return {
+      kind: "failed",
+      failure: { code: 0, reason: "RecommenderUnreachable", message: "no answer" },
+    } as const;
   };
   const observe = async (): Promise<ObservedCluster> => {
     const [record] = await made.records();
-    const observation = observationOf({ scale: scaleRead(2, { selector: "app=web" }), pods: OWN_PODS });
-    return { observations: new Map(record ? [[record.uid, { observation, rivals: [] }]] : []), calls: 1, bytes: 1 };
+    const observation = observationOf({
+      scale: scaleRead(2, { selector: "app=web" }),
+      pods: OWN_PODS,
+    });
+    return {
+      observations: new Map(record ? [[record.uid, { observation, rivals: [] }]] : []),
+      calls: 1,
+      bytes: 1,
+    };
   };
   Object.assign(made.cluster.client, { recommend, observe });
   return { world: made, calls };
@@ -48,7 +61,12 @@ describe("the recommender of an autoscaler that is read from its cluster", () =>
     expect(calls).toEqual([]);
     await putCluster(
       made.tables,
-      { ...made.record, specsFromCluster: ["WatermarkPodAutoscaler"], recommenderHosts: ["http://10.0.3.7:9200"], version: 3 },
+      {
+        ...made.record,
+        specsFromCluster: ["WatermarkPodAutoscaler"],
+        recommenderHosts: ["http://10.0.3.7:9200"],
+        version: 3,
+      },
       2,
     );
     await made.next();

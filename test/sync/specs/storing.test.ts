@@ -16,7 +16,8 @@ beforeAll(async () => {
 });
 afterAll(() => engine.close());
 
-const namesOf = async (world: SpecsWorld): Promise<readonly string[]> => (await world.records()).map(({ name }) => name);
+const namesOf = async (world: SpecsWorld): Promise<readonly string[]> =>
+  (await world.records()).map(({ name }) => name);
 
 /** True for the write of the record of an autoscaler. */
 const isRecord = (input: unknown): boolean => {
@@ -29,13 +30,17 @@ const withTables = (world: SpecsWorld, call: Parameters<typeof around>[1]) =>
   world.cold({ tables: { ...world.tables, client: around(world.tables.client, call) } });
 
 describe("the objects that a sync stores", () => {
-  it("are 200 at most: the others wait, the log line counts them, and the next sync stores and scales them", { timeout: 30_000 }, async () => {
+  it("are 200 at most: the others wait, the log line counts them, and the next sync stores and scales them", {
+    timeout: 30_000,
+  }, async () => {
     const names = Array.from({ length: STORED_MAX + 5 }, (_, at) => `web-${at}`);
     const world = await specsWorld(engine, names, ["PodAutoscaler"]);
     for (const name of names) world.apply(name);
     const first = await world.next();
     expect(first).toMatchObject({ kind: "completed" });
-    expect(JSON.stringify(first)).toContain(`5 new objects wait for the next sync; this one stored ${STORED_MAX}, so all are stored in about 1 more`);
+    expect(JSON.stringify(first)).toContain(
+      `5 new objects wait for the next sync; this one stored ${STORED_MAX}, so all are stored in about 1 more`,
+    );
     expect(await namesOf(world)).toHaveLength(STORED_MAX);
     expect(names.filter((name) => world.replicas(name) === 5)).toHaveLength(STORED_MAX);
     await world.next();
@@ -49,18 +54,30 @@ describe("the objects that a sync stores", () => {
     world.apply("api", { uid: "object-of-api" });
     await world.next();
     world.nowMs += STORED_EVERY_MS;
-    const edited = { maxReplicas: 3, scaleTargetRef: { apiVersion: "apps/v1", kind: "Deployment", name: "web" } };
-    world.apply("web", { uid: "object-of-web", spec: { ...edited, metrics: [{ name: "cpu", resource: { name: "cpu" }, target: 50 }] } });
+    const edited = {
+      maxReplicas: 3,
+      scaleTargetRef: { apiVersion: "apps/v1", kind: "Deployment", name: "web" },
+    };
+    world.apply("web", {
+      uid: "object-of-web",
+      spec: { ...edited, metrics: [{ name: "cpu", resource: { name: "cpu" }, target: 50 }] },
+    });
     world.apply("api", { uid: "object-of-api" });
     let refusals = 0;
     const beaten = withTables(world, async (_command, send, input) => {
       if (!isRecord(input) || !JSON.stringify(input).includes("object-of-web")) return send();
       refusals += 1;
-      throw new ConditionalCheckFailedException({ $metadata: {}, message: "The conditional request failed" });
+      throw new ConditionalCheckFailedException({
+        $metadata: {},
+        message: "The conditional request failed",
+      });
     });
     await world.next(beaten);
     expect(refusals).toBeGreaterThan(0);
-    const generations = async () => Object.fromEntries((await world.records()).map(({ name, origin }) => [name, origin?.generation]));
+    const generations = async () =>
+      Object.fromEntries(
+        (await world.records()).map(({ name, origin }) => [name, origin?.generation]),
+      );
     expect(await generations()).toEqual({ web: 1, api: 2 });
     await world.next();
     expect(await generations()).toEqual({ web: 2, api: 2 });
@@ -73,12 +90,19 @@ describe("the objects that a sync stores", () => {
     const before = await world.records();
     const stored = await getCluster(world.tables, world.record.name);
     if (!stored) throw new Error("there is no cluster");
-    await putCluster(world.tables, { ...stored, removing: { by: "ann", atMs: world.nowMs }, version: stored.version + 1 }, stored.version);
+    await putCluster(
+      world.tables,
+      { ...stored, removing: { by: "ann", atMs: world.nowMs }, version: stored.version + 1 },
+      stored.version,
+    );
     world.nowMs += STORED_EVERY_MS;
     world.apply("api");
     world.apply("web", {
       uid: "object-of-web",
-      spec: { maxReplicas: 3, scaleTargetRef: { apiVersion: "apps/v1", kind: "Deployment", name: "web" } },
+      spec: {
+        maxReplicas: 3,
+        scaleTargetRef: { apiVersion: "apps/v1", kind: "Deployment", name: "web" },
+      },
     });
     const puts = world.cluster.puts.length;
     await world.next(world.cold());
@@ -88,7 +112,11 @@ describe("the objects that a sync stores", () => {
 
   it("are of this cluster, also where an apply to an earlier one of its name has left a record", async () => {
     const world = await specsWorld(engine, ["web"], ["PodAutoscaler"]);
-    const left = { ...world.autoscaler("web"), manifest: JSON.stringify({ kind: "PodAutoscaler" }), clusterUid: "uid-of-another" };
+    const left = {
+      ...world.autoscaler("web"),
+      manifest: JSON.stringify({ kind: "PodAutoscaler" }),
+      clusterUid: "uid-of-another",
+    };
     await putAutoscaler(world.tables, left, undefined);
     world.apply("web");
     await world.next();
@@ -107,8 +135,15 @@ describe("the objects that a sync stores", () => {
       const { name } = world.record;
       const cluster = await getCluster(world.tables, name);
       if (!cluster) throw new TypeError("the world has a cluster");
-      const partitions = [{ name: partitionName("cart"), namespaces: [namespace("cart")] }, ...cluster.partitions];
-      await putCluster(world.tables, { ...cluster, partitions, version: cluster.version + 1 }, cluster.version);
+      const partitions = [
+        { name: partitionName("cart"), namespaces: [namespace("cart")] },
+        ...cluster.partitions,
+      ];
+      await putCluster(
+        world.tables,
+        { ...cluster, partitions, version: cluster.version + 1 },
+        cluster.version,
+      );
       world.apply("web");
       world.apply("api");
       world.apply("far", { metadata: { namespace: "cart", name: "far" } });

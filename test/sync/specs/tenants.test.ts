@@ -42,7 +42,11 @@ const noise = (seed: number): string => {
 const ZEROS = Buffer.alloc(60_000);
 
 /** Objects of another namespace, which come before those of "shop" in every LIST. */
-const attack = (world: SpecsWorld, count: number, object: (at: number) => { readonly spec?: object; readonly labels?: object }): void => {
+const attack = (
+  world: SpecsWorld,
+  count: number,
+  object: (at: number) => { readonly spec?: object; readonly labels?: object },
+): void => {
   for (let at = 0; at < count; at++) {
     const { spec = specOf("nothing", 10), labels = {} } = object(at);
     world.apply(`a-${at}`, { spec, metadata: { name: `a-${at}`, namespace: "attack", labels } });
@@ -51,7 +55,11 @@ const attack = (world: SpecsWorld, count: number, object: (at: number) => { read
 
 /** What the newest journal page says of an autoscaler. */
 const told = async (world: SpecsWorld, name: string): Promise<Evaluation | undefined> =>
-  (await collected(journalOfPage(world.tables, world.partition, { page: 0, sinceMs: 0, untilMs: world.nowMs })))
+  (
+    await collected(
+      journalOfPage(world.tables, world.partition, { page: 0, sinceMs: 0, untilMs: world.nowMs }),
+    )
+  )
     .flatMap(({ evaluations }) => evaluations)
     .findLast((one) => one.name === name);
 
@@ -70,8 +78,9 @@ const othersIn = async (
         const decision = rules.decide(input);
         if (input.namespace === "shop")
           decided.push(
-            JSON.stringify({ name: input.name, spec: input.spec, observation: input.observation, decision }, (_name, value: unknown) =>
-              typeof value === "bigint" ? `${value}n` : value,
+            JSON.stringify(
+              { name: input.name, spec: input.spec, observation: input.observation, decision },
+              (_name, value: unknown) => (typeof value === "bigint" ? `${value}n` : value),
             ),
           );
         return decision;
@@ -88,16 +97,22 @@ const othersIn = async (
 
 describe("objects of one namespace", () => {
   it.each([
-    ["10,000 new objects", 2, (world: SpecsWorld, sync: number) => sync === 0 && attack(world, 10_000, () => ({}))],
+    [
+      "10,000 new objects",
+      2,
+      (world: SpecsWorld, sync: number) => sync === 0 && attack(world, 10_000, () => ({})),
+    ],
     [
       "200 objects that are edited before each sync",
       6,
-      (world: SpecsWorld, sync: number) => attack(world, 200, () => ({ spec: specOf("nothing", 10 + sync) })),
+      (world: SpecsWorld, sync: number) =>
+        attack(world, 200, () => ({ spec: specOf("nothing", 10 + sync) })),
     ],
     [
       "200 objects of 80 KB that are edited before each sync",
       6,
-      (world: SpecsWorld, sync: number) => attack(world, 200, (at) => ({ spec: specOf("nothing", 10 + sync, { owner: noise(at) }) })),
+      (world: SpecsWorld, sync: number) =>
+        attack(world, 200, (at) => ({ spec: specOf("nothing", 10 + sync, { owner: noise(at) }) })),
     ],
     [
       "140 objects with annotations of 250 KB",
@@ -106,7 +121,11 @@ describe("objects of one namespace", () => {
         for (let at = 0; at < 140; at++)
           world.apply(`a-${at}`, {
             spec: specOf("nothing", 10),
-            metadata: { name: `a-${at}`, namespace: "attack", annotations: { note: `${sync}`.repeat(250_000) } },
+            metadata: {
+              name: `a-${at}`,
+              namespace: "attack",
+              annotations: { note: `${sync}`.repeat(250_000) },
+            },
           });
       },
     ],
@@ -130,7 +149,9 @@ describe("objects of one namespace", () => {
     let report = await world.next();
     for (let syncs = 0; syncs < 6; syncs++) report = await world.next();
     expect(report).toMatchObject({ specsOverBudget: expect.any(Number) });
-    expect(JSON.stringify(report)).toContain('changed objects are not stored: namespace \\"attack\\" has used');
+    expect(JSON.stringify(report)).toContain(
+      'changed objects are not stored: namespace \\"attack\\" has used',
+    );
     world.nowMs += STORED_EVERY_MS;
     attack(world, 100, (at) => ({ spec: specOf("nothing", 10, { owner: noise(at + 1_000) }) }));
     world.apply("web", { spec: specOf("web", 20) });
@@ -144,7 +165,9 @@ describe("objects of one namespace", () => {
         ),
       },
     });
-    expect((await world.records()).find(({ name }) => name === "web")).toMatchObject({ origin: { generation: 2 } });
+    expect((await world.records()).find(({ name }) => name === "web")).toMatchObject({
+      origin: { generation: 2 },
+    });
     // What `status` shows, and the function that plans counts for the alarm.
     expect((await world.head()).troubles.of.overShare).toMatchObject({ first: "attack" });
     // An hour later all of it was given back.
@@ -162,7 +185,9 @@ describe("objects of one namespace", () => {
       return send();
     });
     for (let sync = 0; sync < 16; sync++) {
-      attack(world, 60, (at) => ({ spec: specOf("nothing", 10, { owner: noise(at + 100 * sync) }) }));
+      attack(world, 60, (at) => ({
+        spec: specOf("nothing", 10, { owner: noise(at + 100 * sync) }),
+      }));
       let calls = 0;
       const client = around(counting, async (_command, send) => {
         calls += 1;
@@ -189,7 +214,11 @@ describe("an object that is edited before each sync", () => {
       generations.push((await world.records())[0]?.origin?.generation);
     }
     expect(generations).toEqual([1, 1, 1, 1, 5, 5, 5, 5, 9]);
-    const ref = { cluster: world.record.name, namespace: namespace("shop"), name: autoscalerName("web") };
+    const ref = {
+      cluster: world.record.name,
+      namespace: namespace("shop"),
+      name: autoscalerName("web"),
+    };
     const stored = (await collected(changesOf(world.tables, ref))).map(
       ({ after = "" }) => (JSON.parse(after) as { spec: { maxReplicas: number } }).spec,
     );
@@ -206,7 +235,9 @@ describe("an object that is edited before each sync", () => {
     expect(world.replicas("web")).toBe(7);
     const waiting = {
       reason: "SpecWaits",
-      message: expect.stringMatching(/^the PodAutoscaler was edited \(generation 2\), .* until then generation 1 is followed/),
+      message: expect.stringMatching(
+        /^the PodAutoscaler was edited \(generation 2\), .* until then generation 1 is followed/,
+      ),
     };
     expect(await told(world, "web")).toMatchObject({ kind: "scale", to: 7, waiting });
     expect(await world.events()).toMatchObject(
@@ -231,7 +262,10 @@ describe("an object that is edited before each sync", () => {
     for (const workload of world.cluster.workloads.values()) workload.demand = 7;
     await world.next();
     expect([world.replicas("web"), world.replicas("api")]).toEqual([5, 2]);
-    expect(await told(world, "web")).toMatchObject({ kind: "hold", because: { reason: "SpecWaits", message: expect.stringContaining(why) } });
+    expect(await told(world, "web")).toMatchObject({
+      kind: "hold",
+      because: { reason: "SpecWaits", message: expect.stringContaining(why) },
+    });
   });
 
   it("is not read from the tables again by the environment that has stored it", async () => {
@@ -239,7 +273,11 @@ describe("an object that is edited before each sync", () => {
     world.apply("web");
     let queries = 0;
     const client = around(world.tables.client, async (_command, send, input) => {
-      if (JSON.stringify(input).includes("autoscalers#") && JSON.stringify(input).includes("KeyConditionExpression")) queries += 1;
+      if (
+        JSON.stringify(input).includes("autoscalers#") &&
+        JSON.stringify(input).includes("KeyConditionExpression")
+      )
+        queries += 1;
       return send();
     });
     const warm = world.cold({ tables: { ...world.tables, client } });
@@ -279,7 +317,9 @@ describe("tables that are slow to store", () => {
 });
 
 describe("the cost of 200 objects of 80 KB that are edited before each sync", () => {
-  it("is bounded in each sync and in each hour, in write units and in bytes of history", { timeout: 300_000 }, async () => {
+  it("is bounded in each sync and in each hour, in write units and in bytes of history", {
+    timeout: 300_000,
+  }, async () => {
     const dynalite = await startDynalite();
     try {
       const world = await specsWorld(dynalite, OTHERS, ["PodAutoscaler"]);
@@ -301,7 +341,10 @@ describe("the cost of 200 objects of 80 KB that are edited before each sync", ()
         consumed = nothingConsumed();
         historyBytes = 0;
         await world.next(warm);
-        syncs.push({ units: [...consumed.writeUnits.values()].reduce((sum, units) => sum + units, 0), historyBytes });
+        syncs.push({
+          units: [...consumed.writeUnits.values()].reduce((sum, units) => sum + units, 0),
+          historyBytes,
+        });
       }
       const most = Math.max(...syncs.map(({ units }) => units));
       const all = syncs.reduce((sum, { units }) => sum + units, 0);
@@ -319,10 +362,15 @@ describe("the cost of 200 objects of 80 KB that are edited before each sync", ()
 
 /** Bytes of the manifest in the put of a record. */
 const recordBytes = (input: unknown): number =>
-  (input as { readonly Item?: { readonly manifest?: { readonly S: string } } }).Item?.manifest?.S.length ?? 0;
+  (input as { readonly Item?: { readonly manifest?: { readonly S: string } } }).Item?.manifest?.S
+    .length ?? 0;
 
 /** Bytes of the bodies in inserts of history. */
 const bodyBytes = (input: unknown): number => {
-  const { Statements = [] } = input as { readonly Statements?: readonly { readonly Parameters: readonly { readonly B?: Uint8Array }[] }[] };
+  const { Statements = [] } = input as {
+    readonly Statements?: readonly {
+      readonly Parameters: readonly { readonly B?: Uint8Array }[];
+    }[];
+  };
   return Statements.reduce((sum, { Parameters }) => sum + (Parameters[3]?.B?.length ?? 0), 0);
 };

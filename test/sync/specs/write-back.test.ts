@@ -1,5 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { ObjectUpdate, WriteBackCounts, WriteBackLimits } from "../../../lib/cluster/cluster-client.ts";
+import type {
+  ObjectUpdate,
+  WriteBackCounts,
+  WriteBackLimits,
+} from "../../../lib/cluster/cluster-client.ts";
 import { UPDATES_MAX } from "../../../lib/sync/objects/write-back-objects.ts";
 import { STORED_EVERY_MS } from "../../../lib/sync/specs/finding.ts";
 import { type Engine, startMemory } from "../../contracts/engines.ts";
@@ -15,26 +19,37 @@ const MINUTE_OF_SYNCS = 4;
 const MINUTE_MS = 60_000;
 
 /** The cluster stores each status that it is told, and every update is kept. */
-const withTelling = async (workloads: readonly string[], told: WriteBackCounts = { written: 1, failed: 0, left: 0 }) => {
+const withTelling = async (
+  workloads: readonly string[],
+  told: WriteBackCounts = { written: 1, failed: 0, left: 0 },
+) => {
   const world = await specsWorld(engine, workloads);
   const updates: ObjectUpdate[] = [];
   const limits: WriteBackLimits[] = [];
-  const writeBack = async (all: readonly ObjectUpdate[], bounds: WriteBackLimits): Promise<WriteBackCounts> => {
+  const writeBack = async (
+    all: readonly ObjectUpdate[],
+    bounds: WriteBackLimits,
+  ): Promise<WriteBackCounts> => {
     updates.push(...all);
     limits.push(bounds);
-    for (const update of all) if (update.kind === "status" && told.written > 0) store(world, update);
+    for (const update of all)
+      if (update.kind === "status" && told.written > 0) store(world, update);
     return told;
   };
   Object.assign(world.cluster.client, { writeBack });
   return { world, updates, limits };
 };
 
-const store = (world: SpecsWorld, { about, status }: Extract<ObjectUpdate, { kind: "status" }>): void => {
+const store = (
+  world: SpecsWorld,
+  { about, status }: Extract<ObjectUpdate, { kind: "status" }>,
+): void => {
   const object = world.cluster.objects.get(`${about.of.kind}/${about.namespace}/${about.name}`);
   if (object) object["status"] = status;
 };
 
-const kindsOf = (updates: readonly ObjectUpdate[]): readonly string[] => updates.map(({ kind }) => kind);
+const kindsOf = (updates: readonly ObjectUpdate[]): readonly string[] =>
+  updates.map(({ kind }) => kind);
 
 describe("what a sync writes back to the objects that it has read", () => {
   it("is the status of each object and an Event of each scale, in the sync that made it", async () => {
@@ -44,8 +59,19 @@ describe("what a sync writes back to the objects that it has read", () => {
     expect(kindsOf(updates)).toEqual(["status", "event"]);
     const [event] = await world.events();
     expect(updates).toMatchObject([
-      { about: { namespace: "shop", name: "web", uid: "object-web", of: { plural: "podautoscalers" } }, status: { observedGeneration: 1 } },
-      { about: { uid: "object-web" }, event: { id: event?.id, reason: "SuccessfulRescale", type: "Normal" } },
+      {
+        about: {
+          namespace: "shop",
+          name: "web",
+          uid: "object-web",
+          of: { plural: "podautoscalers" },
+        },
+        status: { observedGeneration: 1 },
+      },
+      {
+        about: { uid: "object-web" },
+        event: { id: event?.id, reason: "SuccessfulRescale", type: "Normal" },
+      },
     ]);
   });
 
@@ -63,7 +89,12 @@ describe("what a sync writes back to the objects that it has read", () => {
     const { world, updates } = await withTelling(["web"]);
     world.apply("web", { spec: { maxReplicas: 3 } });
     await world.next();
-    expect(updates).toMatchObject([{ kind: "status", status: { conditions: [{ type: "Ready", status: "False", reason: "InvalidSpec" }] } }]);
+    expect(updates).toMatchObject([
+      {
+        kind: "status",
+        status: { conditions: [{ type: "Ready", status: "False", reason: "InvalidSpec" }] },
+      },
+    ]);
   });
 
   it("says of an edit that waits to be stored which generation is followed, and no more of it once it is stored", async () => {
@@ -72,8 +103,15 @@ describe("what a sync writes back to the objects that it has read", () => {
     await world.next();
     world.apply("web");
     await world.next();
-    const waits = { type: "SpecStored", status: "False", reason: "SpecWaits", observedGeneration: 1 };
-    expect(updates.at(-1)).toMatchObject({ status: { observedGeneration: 1, conditions: [{ type: "Ready", status: "True" }, waits] } });
+    const waits = {
+      type: "SpecStored",
+      status: "False",
+      reason: "SpecWaits",
+      observedGeneration: 1,
+    };
+    expect(updates.at(-1)).toMatchObject({
+      status: { observedGeneration: 1, conditions: [{ type: "Ready", status: "True" }, waits] },
+    });
     world.nowMs += STORED_EVERY_MS;
     await world.next();
     expect(updates.at(-1)).toMatchObject({ status: { observedGeneration: 2 } });
@@ -121,7 +159,14 @@ describe("what a sync writes back to the objects that it has read", () => {
 
   it("leaves the status of an object to another controller that writes it", async () => {
     const { world, updates } = await withTelling(["web"]);
-    const rival = [{ manager: "watermarkpodautoscaler", operation: "Update", subresource: "status", time: new Date(world.nowMs).toISOString() }];
+    const rival = [
+      {
+        manager: "watermarkpodautoscaler",
+        operation: "Update",
+        subresource: "status",
+        time: new Date(world.nowMs).toISOString(),
+      },
+    ];
     world.apply("web", { kind: "WatermarkPodAutoscaler", metadata: { managedFields: rival } });
     await world.next();
     expect(updates).toEqual([]);
@@ -129,10 +174,19 @@ describe("what a sync writes back to the objects that it has read", () => {
 
   it("writes the status of a PodAutoscaler again after a person or a backup has written it", async () => {
     const { world, updates } = await withTelling(["web"]);
-    const backup = [{ manager: "velero-server", operation: "Update", subresource: "status", time: new Date(world.nowMs).toISOString() }];
+    const backup = [
+      {
+        manager: "velero-server",
+        operation: "Update",
+        subresource: "status",
+        time: new Date(world.nowMs).toISOString(),
+      },
+    ];
     world.apply("web", { metadata: { managedFields: backup } });
     await world.next();
-    expect(updates.flat()).toContainEqual(expect.objectContaining({ kind: "status", about: expect.objectContaining({ name: "web" }) }));
+    expect(updates.flat()).toContainEqual(
+      expect.objectContaining({ kind: "status", about: expect.objectContaining({ name: "web" }) }),
+    );
   });
 
   it("says in an Event that a status which a person wrote is written again, and holds nothing for it", async () => {
@@ -143,14 +197,20 @@ describe("what a sync writes back to the objects that it has read", () => {
     if (!object) throw new Error("there is no object");
     const { conditions, ...rest } = object["status"] as { readonly conditions: readonly object[] };
     const time = new Date(world.nowMs).toISOString();
-    const edited = { ...rest, conditions: conditions.map((condition) => ({ ...condition, message: "written by a person" })) };
+    const edited = {
+      ...rest,
+      conditions: conditions.map((condition) => ({ ...condition, message: "written by a person" })),
+    };
     const workload = world.cluster.workloads.get("web");
-    const events = (): readonly unknown[] => updates.flatMap((update) => (update.kind === "event" ? [update.event] : []));
+    const events = (): readonly unknown[] =>
+      updates.flatMap((update) => (update.kind === "event" ? [update.event] : []));
     for (let sync = 0; sync < MINUTE_OF_SYNCS; sync++) {
       object["status"] = edited;
       Object.assign(object["metadata"] as object, {
         resourceVersion: `edited-${sync}`,
-        managedFields: [{ manager: "kubectl-edit", operation: "Update", subresource: "status", time }],
+        managedFields: [
+          { manager: "kubectl-edit", operation: "Update", subresource: "status", time },
+        ],
       });
       if (workload) workload.demand = 6 + sync;
       updates.length = 0;

@@ -15,7 +15,12 @@ const keptKind = (kind: string, group: string, version: string, plural: string):
   apiVersion: `${group}/${version}`,
 });
 
-export const HPA_KIND = keptKind("HorizontalPodAutoscaler", "autoscaling", "v2", "horizontalpodautoscalers");
+export const HPA_KIND = keptKind(
+  "HorizontalPodAutoscaler",
+  "autoscaling",
+  "v2",
+  "horizontalpodautoscalers",
+);
 export const SCALED_OBJECT_KIND = keptKind("ScaledObject", "keda.sh", "v1alpha1", "scaledobjects");
 export const KEPT_KINDS: readonly KeptKind[] = [...SPEC_KINDS, HPA_KIND, SCALED_OBJECT_KIND];
 
@@ -33,7 +38,11 @@ export interface ObjectWrite {
 /** An autoscaler as an object of the cluster. */
 export interface CustomObject extends KubeObject {
   readonly kind: string;
-  readonly metadata: KubeObject["metadata"] & { readonly namespace: string; readonly uid: string; readonly resourceVersion: string };
+  readonly metadata: KubeObject["metadata"] & {
+    readonly namespace: string;
+    readonly uid: string;
+    readonly resourceVersion: string;
+  };
 }
 
 /** What the file of the objects holds. */
@@ -42,7 +51,10 @@ export interface KeptObjects {
   readonly objects: readonly CustomObject[];
 }
 
-/** Statuses are not kept at each write, so versions after a kill begin far above those that clients may have seen. */
+/**
+ * Statuses are not kept at each write, so versions after a kill begin far above those that clients
+ * may have seen.
+ */
 const VERSIONS_BETWEEN_STARTS = 1_000_000;
 
 /** What an object holds beside its name, kind and status. */
@@ -63,7 +75,9 @@ export class CustomObjects {
   constructor(seed: number, kept: KeptObjects = { version: 0, objects: [] }) {
     this.#seed = seed;
     this.#version = kept.version === 0 ? 0 : kept.version + VERSIONS_BETWEEN_STARTS;
-    this.#byKey = new Map(kept.objects.map((object) => [keyOf(object.kind, object.metadata), object]));
+    this.#byKey = new Map(
+      kept.objects.map((object) => [keyOf(object.kind, object.metadata), object]),
+    );
     this.changes = new ObjectChanges(this.#version);
   }
 
@@ -90,14 +104,19 @@ export class CustomObjects {
     return this.#byKey.get(keyOf(of.kind, of));
   }
 
-  /** Stores the spec, labels, annotations and owners. The generation counts changes of the spec; a write that changes nothing leaves the version. */
+  /**
+   * Stores the spec, labels, annotations and owners. The generation counts changes of the spec; a
+   * write that changes nothing leaves the version.
+   */
   store(write: ObjectWrite, fields: ObjectFields): CustomObject {
     const before = this.find(write);
     const { kind, namespace, name, nowMs } = write;
     const { spec, labels, annotations, ownerReferences } = fields;
     const old = before?.metadata;
     if (before && isDeepStrictEqual(fields, fieldsIn(before))) return before;
-    const generation = Number(old?.["generation"] ?? 0) + (before && isDeepStrictEqual(spec, before["spec"]) ? 0 : 1);
+    const generation =
+      Number(old?.["generation"] ?? 0) +
+      (before && isDeepStrictEqual(spec, before["spec"]) ? 0 : 1);
     return this.#put({
       ...before,
       kind,
@@ -121,7 +140,11 @@ export class CustomObjects {
   storeStatus(write: ObjectWrite, before: CustomObject, status: Json): CustomObject {
     if (isDeepStrictEqual(status, before["status"])) return before;
     const managedFields = managedAfter(before, write, "status");
-    return this.#put({ ...before, metadata: { ...before.metadata, resourceVersion: this.#nextVersion(), managedFields }, status });
+    return this.#put({
+      ...before,
+      metadata: { ...before.metadata, resourceVersion: this.#nextVersion(), managedFields },
+      status,
+    });
   }
 
   delete(before: CustomObject): void {
@@ -151,16 +174,41 @@ const fieldsIn = ({ metadata, spec }: CustomObject): ObjectFields => ({
   ownerReferences: (metadata["ownerReferences"] ?? []) as readonly unknown[],
 });
 
-const keyOf = (kind: string, { namespace, name }: { readonly namespace: string; readonly name: string }): string => `${kind}/${namespace}/${name}`;
+const keyOf = (
+  kind: string,
+  { namespace, name }: { readonly namespace: string; readonly name: string },
+): string => `${kind}/${namespace}/${name}`;
 
-/** One entry for each writer and subresource, with the time of its last change. Which fields it wrote is not kept. */
-const managedAfter = (before: CustomObject | undefined, { manager, operation, nowMs }: ObjectWrite, subresource?: string): readonly Json[] => {
+/**
+ * One entry for each writer and subresource, with the time of its last change. Which fields it
+ * wrote is not kept.
+ */
+const managedAfter = (
+  before: CustomObject | undefined,
+  { manager, operation, nowMs }: ObjectWrite,
+  subresource?: string,
+): readonly Json[] => {
   const entries = (before?.metadata["managedFields"] ?? []) as readonly Json[];
-  const others = entries.filter((entry) => entry["manager"] !== manager || entry["subresource"] !== subresource);
-  return [...others, { manager, operation, time: isoTime(nowMs), fieldsType: "FieldsV1", fieldsV1: {}, ...(subresource && { subresource }) }];
+  const others = entries.filter(
+    (entry) => entry["manager"] !== manager || entry["subresource"] !== subresource,
+  );
+  return [
+    ...others,
+    {
+      manager,
+      operation,
+      time: isoTime(nowMs),
+      fieldsType: "FieldsV1",
+      fieldsV1: {},
+      ...(subresource && { subresource }),
+    },
+  ];
 };
 
-/** One change of an object, at a version of the cluster's objects. `before` and `after`: absent where there was none, and where there is none any more. */
+/**
+ * One change of an object, at a version of the cluster's objects. `before` and `after`: absent
+ * where there was none, and where there is none any more.
+ */
 export interface ObjectChange<Kept> {
   readonly version: number;
   readonly before?: Kept;
@@ -172,7 +220,10 @@ type Follower<Kept> = (change: ObjectChange<Kept>) => void;
 /** A client that is further behind lists again. */
 const KEPT_CHANGES = 1_000;
 
-/** The latest changes, for clients that watch. They are kept in memory, so a watch of an earlier start begins with a new list. */
+/**
+ * The latest changes, for clients that watch. They are kept in memory, so a watch of an earlier
+ * start begins with a new list.
+ */
 class ObjectChanges<Kept> {
   readonly #followers = new Set<Follower<Kept>>();
   readonly #kept: ObjectChange<Kept>[] = [];
@@ -192,7 +243,9 @@ class ObjectChanges<Kept> {
 
   /** The changes after a version. Undefined where some of them are not kept. */
   after(version: number): readonly ObjectChange<Kept>[] | undefined {
-    return version < this.#sinceVersion ? undefined : this.#kept.filter((change) => change.version > version);
+    return version < this.#sinceVersion
+      ? undefined
+      : this.#kept.filter((change) => change.version > version);
   }
 
   /** Reports each later change, until the returned function is called. */

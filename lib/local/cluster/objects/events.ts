@@ -2,7 +2,13 @@ import { asObject, isObject, type Json } from "../../../model/json.ts";
 import { isoTime } from "../kube-objects.ts";
 import type { KubeObject } from "../list-selectors.ts";
 import { drawUid } from "../definition.ts";
-import { conflict, invalidObject, methodNotAllowed, notFound, unsupportedMediaType } from "../status.ts";
+import {
+  conflict,
+  invalidObject,
+  methodNotAllowed,
+  notFound,
+  unsupportedMediaType,
+} from "../status.ts";
 import { mergePatched, type ObjectRequest } from "./object-requests.ts";
 
 interface KeptEvent {
@@ -10,7 +16,10 @@ interface KeptEvent {
   readonly untilMs: number;
 }
 
-export type EventRequest = Pick<ObjectRequest, "method" | "contentType" | "body" | "namespace" | "name" | "nowMs">;
+export type EventRequest = Pick<
+  ObjectRequest,
+  "method" | "contentType" | "body" | "namespace" | "name" | "nowMs"
+>;
 
 /** An API server keeps Events for an hour. */
 const KEPT_MS = 3_600_000;
@@ -19,7 +28,10 @@ const EVENTS_MAX = 2_000;
 const MERGE = "application/merge-patch+json";
 const EVENTS = { group: "events.k8s.io", resource: "events" } as const;
 
-/** The Events of the simulated cluster, only in memory: as in a real cluster they are gone after an hour. */
+/**
+ * The Events of the simulated cluster, only in memory: as in a real cluster they are gone after an
+ * hour.
+ */
 export class ClusterEvents {
   readonly #seed: number;
   readonly #byKey = new Map<string, KeptEvent>();
@@ -35,7 +47,9 @@ export class ClusterEvents {
 
   /** In the form of events.k8s.io/v1. */
   all(nowMs: number): readonly KubeObject[] {
-    return [...this.#byKey.values()].filter(({ untilMs }) => untilMs > nowMs).map(({ event }) => event);
+    return [...this.#byKey.values()]
+      .filter(({ untilMs }) => untilMs > nowMs)
+      .map(({ event }) => event);
   }
 
   write(request: EventRequest): Json {
@@ -43,13 +57,22 @@ export class ClusterEvents {
     const written = asObject(request.body);
     const name = request.name ?? asObject(written["metadata"])["name"];
     if (typeof name !== "string" || name === "")
-      throw invalidObject({ ...EVENTS, kind: "Event", name: "" }, [{ field: "metadata.name", detail: "", fix: "a name is required" }]);
+      throw invalidObject({ ...EVENTS, kind: "Event", name: "" }, [
+        { field: "metadata.name", detail: "", fix: "a name is required" },
+      ]);
     const key = `${namespace}/${name}`;
     const before = this.#kept(key, nowMs);
-    const wanted = method === "POST" ? created(before, written, name) : patched(before, request, name);
+    const wanted =
+      method === "POST" ? created(before, written, name) : patched(before, request, name);
     this.#version++;
-    const identity = before?.metadata ?? { uid: drawUid(this.#seed, key, this.#version), creationTimestamp: isoTime(nowMs) };
-    const event = { ...wanted, metadata: { ...identity, name, namespace, resourceVersion: String(this.#version) } };
+    const identity = before?.metadata ?? {
+      uid: drawUid(this.#seed, key, this.#version),
+      creationTimestamp: isoTime(nowMs),
+    };
+    const event = {
+      ...wanted,
+      metadata: { ...identity, name, namespace, resourceVersion: String(this.#version) },
+    };
     this.#keep(key, { event, untilMs: nowMs + KEPT_MS });
     return { ...event, apiVersion: "events.k8s.io/v1", kind: "Event" };
   }
@@ -72,7 +95,11 @@ const created = (before: KubeObject | undefined, written: Json, name: string): J
   return written;
 };
 
-const patched = (before: KubeObject | undefined, { method, contentType, body }: EventRequest, name: string): Json => {
+const patched = (
+  before: KubeObject | undefined,
+  { method, contentType, body }: EventRequest,
+  name: string,
+): Json => {
   if (method !== "PATCH") throw methodNotAllowed();
   if (contentType !== MERGE) throw unsupportedMediaType([MERGE]);
   if (!before) throw notFound(EVENTS, name);
@@ -81,9 +108,12 @@ const patched = (before: KubeObject | undefined, { method, contentType, body }: 
 
 /** An Event in the form of the core API, which `kubectl describe` reads. */
 export const coreEvent = (event: KubeObject): KubeObject => {
-  const { regarding, note, reportingController, reportingInstance, eventTime, series, ...rest } = event;
+  const { regarding, note, reportingController, reportingInstance, eventTime, series, ...rest } =
+    event;
   const { count = 1, lastObservedTime = eventTime } = isObject(series) ? series : {};
-  const [firstTimestamp, lastTimestamp] = [eventTime, lastObservedTime].map((time) => (typeof time === "string" ? isoTime(Date.parse(time)) : null));
+  const [firstTimestamp, lastTimestamp] = [eventTime, lastObservedTime].map((time) =>
+    typeof time === "string" ? isoTime(Date.parse(time)) : null,
+  );
   return {
     ...rest,
     involvedObject: regarding,

@@ -20,7 +20,9 @@ export interface StreamParts {
   readonly follow: (send: (event: object) => void) => () => void;
 }
 
-/** The answer to a watch: events as lines of JSON, until the time has passed or the client closes. */
+/**
+ * The answer to a watch: events as lines of JSON, until the time has passed or the client closes.
+ */
 export class EventStream {
   readonly #parts: StreamParts;
 
@@ -30,7 +32,10 @@ export class EventStream {
 
   sendTo(response: ServerResponse): void {
     const { seconds, first, follow } = this.#parts;
-    response.writeHead(200, { "content-type": "application/json", "cache-control": "no-cache, private" });
+    response.writeHead(200, {
+      "content-type": "application/json",
+      "cache-control": "no-cache, private",
+    });
     response.flushHeaders();
     const send = (event: object): void => {
       response.write(`${JSON.stringify(event)}\n`);
@@ -53,32 +58,55 @@ const WATCHES_MAX = 100;
 /** A client begins a new watch then, as with a real server. */
 const WATCH_SECONDS_MAX = 1_800;
 
-export const isWatch = (query: URLSearchParams): boolean => query.has("watch") && query.get("watch") !== "false" && query.get("watch") !== "0";
+export const isWatch = (query: URLSearchParams): boolean =>
+  query.has("watch") && query.get("watch") !== "false" && query.get("watch") !== "0";
 
 /**
- * Follows the autoscalers of a list: an event for each change after the version that the client has, or for each object and then for each change where it has none. Throws 410 for a version
+ * Follows the autoscalers of a list: an event for each change after the version that the client
+ * has, or for each object and then for each change where it has none. Throws 410 for a version
  * whose changes are not kept, so that the client lists again. Other kinds cannot be followed.
  */
-export const watchObjects = (simulation: Pick<Simulation, "now">, { objects }: ObjectStore, located: Located, request: ApiRequest): EventStream => {
+export const watchObjects = (
+  simulation: Pick<Simulation, "now">,
+  { objects }: ObjectStore,
+  located: Located,
+  request: ApiRequest,
+): EventStream => {
   const { resource } = located;
   const { custom } = resource;
-  if (request.method !== "GET" || !custom) throw methodNotAllowed(`watch is not supported on resources of kind "${resource.resource}"`);
+  if (request.method !== "GET" || !custom)
+    throw methodNotAllowed(`watch is not supported on resources of kind "${resource.resource}"`);
   if (objects.changes.followers >= WATCHES_MAX) throw tooManyWatches(WATCHES_MAX);
   const select = selectionOf(located, request);
-  const eventOf = (type: EventType, object: CustomObject): object => ({ type, object: shown(located, object, request, simulation.now()) });
+  const eventOf = (type: EventType, object: CustomObject): object => ({
+    type,
+    object: shown(located, object, request, simulation.now()),
+  });
   const eventsOf = (change: ObjectChange<CustomObject>): readonly object[] => {
     const [before, after] = [select(change.before), select(change.after)];
     if (after) return [eventOf(before ? "MODIFIED" : "ADDED", after)];
-    return before ? [eventOf("DELETED", { ...before, metadata: { ...before.metadata, resourceVersion: String(change.version) } })] : [];
+    return before
+      ? [
+          eventOf("DELETED", {
+            ...before,
+            metadata: { ...before.metadata, resourceVersion: String(change.version) },
+          }),
+        ]
+      : [];
   };
   const sinceVersion = Number(request.query.get("resourceVersion") || 0);
   const missed = sinceVersion === 0 ? undefined : objects.changes.after(sinceVersion);
   if (sinceVersion > 0 && !missed) throw expiredVersion(sinceVersion);
   const first = missed
     ? missed.flatMap(eventsOf)
-    : inKeyOrder(objects.all().filter((object) => select(object))).map((object) => eventOf("ADDED", object as CustomObject));
+    : inKeyOrder(objects.all().filter((object) => select(object))).map((object) =>
+        eventOf("ADDED", object as CustomObject),
+      );
   return new EventStream({
-    seconds: Math.min(Number(request.query.get("timeoutSeconds")) || WATCH_SECONDS_MAX, WATCH_SECONDS_MAX),
+    seconds: Math.min(
+      Number(request.query.get("timeoutSeconds")) || WATCH_SECONDS_MAX,
+      WATCH_SECONDS_MAX,
+    ),
     first: [...first, ...endOfFirst(located, request, objects.version)],
     follow: (send) => objects.changes.follow((change) => eventsOf(change).forEach(send)),
   });
@@ -88,16 +116,39 @@ export const watchObjects = (simulation: Pick<Simulation, "now">, { objects }: O
 const selectionOf =
   ({ resource, namespace }: Located, { query }: ApiRequest) =>
   (object: CustomObject | undefined): CustomObject | undefined => {
-    if (object?.kind !== resource.kind || (namespace !== undefined && object.metadata.namespace !== namespace)) return undefined;
+    if (
+      object?.kind !== resource.kind ||
+      (namespace !== undefined && object.metadata.namespace !== namespace)
+    )
+      return undefined;
     return selectObjects([object], query, resource.fields).length === 1 ? object : undefined;
   };
 
-const shown = ({ resource }: Located, object: CustomObject, { accept }: ApiRequest, nowMs: number): object =>
-  wantsTable(accept) ? table(resource, [object], {}, nowMs) : { ...object, apiVersion: groupVersion(resource) };
+const shown = (
+  { resource }: Located,
+  object: CustomObject,
+  { accept }: ApiRequest,
+  nowMs: number,
+): object =>
+  wantsTable(accept)
+    ? table(resource, [object], {}, nowMs)
+    : { ...object, apiVersion: groupVersion(resource) };
 
 /** A client that lets its watch begin with all objects waits for this mark behind them. */
-const endOfFirst = ({ resource }: Located, { query }: ApiRequest, version: number): readonly object[] => {
+const endOfFirst = (
+  { resource }: Located,
+  { query }: ApiRequest,
+  version: number,
+): readonly object[] => {
   if (query.get("sendInitialEvents") !== "true") return [];
-  const metadata = { resourceVersion: String(version), annotations: { "k8s.io/initial-events-end": "true" } };
-  return [{ type: "BOOKMARK", object: { kind: resource.kind, apiVersion: groupVersion(resource), metadata } }];
+  const metadata = {
+    resourceVersion: String(version),
+    annotations: { "k8s.io/initial-events-end": "true" },
+  };
+  return [
+    {
+      type: "BOOKMARK",
+      object: { kind: resource.kind, apiVersion: groupVersion(resource), metadata },
+    },
+  ];
 };

@@ -29,22 +29,45 @@ type Reader = (trigger: Trigger, source: string) => TriggerBlock;
 const flagOf = (value: unknown, whenAbsent: boolean): boolean =>
   textOf(value) === undefined ? whenAbsent : /^(?:1|t|T|true|True|TRUE)$/.test(String(value));
 
-const given = (of: string, metadata: Json, names: readonly string[], message: string): readonly Detail[] =>
-  names.filter((name) => textOf(metadata[name]) !== undefined).map((name) => changed(`${of}: ${name}`, message));
+const given = (
+  of: string,
+  metadata: Json,
+  names: readonly string[],
+  message: string,
+): readonly Detail[] =>
+  names
+    .filter((name) => textOf(metadata[name]) !== undefined)
+    .map((name) => changed(`${of}: ${name}`, message));
 
-const refusedFields = (of: string, metadata: Json, fields: Readonly<Record<string, string>>): readonly Detail[] =>
-  Object.entries(fields).flatMap(([name, why]) => (textOf(metadata[name]) === undefined ? [] : [lost(`${of}: ${name}`, why)]));
+const refusedFields = (
+  of: string,
+  metadata: Json,
+  fields: Readonly<Record<string, string>>,
+): readonly Detail[] =>
+  Object.entries(fields).flatMap(([name, why]) =>
+    textOf(metadata[name]) === undefined ? [] : [lost(`${of}: ${name}`, why)],
+  );
 
-const FROM_ENV = "it is read from the environment of the pods, which Tidemark does not read; write the value itself";
+const FROM_ENV =
+  "it is read from the environment of the pods, which Tidemark does not read; write the value itself";
 const OF_SOURCE = "it belongs to the registered source, and is not in the manifest";
 
-/** KEDA reads an empty answer as this value unless ignoreNullValues is false. Without the field it would be missing here. */
-const whenEmpty = ({ of, metadata }: Trigger, value: string): { readonly fields: Json; readonly details: readonly Detail[] } =>
+/**
+ * KEDA reads an empty answer as this value unless ignoreNullValues is false. Without the field it
+ * would be missing here.
+ */
+const whenEmpty = (
+  { of, metadata }: Trigger,
+  value: string,
+): { readonly fields: Json; readonly details: readonly Detail[] } =>
   flagOf(metadata["ignoreNullValues"], true)
     ? {
         fields: { whenEmpty: value },
         details: [
-          changed(`${of}: ignoreNullValues`, `an empty answer is ${value}, as in KEDA; remove whenEmpty where it means that the data is missing`),
+          changed(
+            `${of}: ignoreNullValues`,
+            `an empty answer is ${value}, as in KEDA; remove whenEmpty where it means that the data is missing`,
+          ),
         ],
       }
     : { fields: {}, details: [] };
@@ -58,7 +81,20 @@ const prometheus: Reader = (trigger, source) => {
     activation: textOf(metadata["activationThreshold"]),
     details: [
       ...empty.details,
-      ...given(of, metadata, ["customHeaders", "queryParameters", "namespace", "unsafeSsl", "timeout", "authModes", "awsRegion"], OF_SOURCE),
+      ...given(
+        of,
+        metadata,
+        [
+          "customHeaders",
+          "queryParameters",
+          "namespace",
+          "unsafeSsl",
+          "timeout",
+          "authModes",
+          "awsRegion",
+        ],
+        OF_SOURCE,
+      ),
     ],
   };
 };
@@ -82,7 +118,8 @@ const sqs: Reader = ({ of, metadata }, source) => {
       ...(asked === undefined ? [lost(`${of}: queueURL`, "it names no queue")] : []),
       ...refusedFields(of, metadata, {
         queueURLFromEnv: FROM_ENV,
-        awsEndpoint: "a signed request goes to the host of its Region only; ask another server by a trigger of another type",
+        awsEndpoint:
+          "a signed request goes to the host of its Region only; ask another server by a trigger of another type",
       }),
       ...given(of, metadata, ["awsRegion", "identityOwner"], OF_SOURCE),
     ],
@@ -94,8 +131,12 @@ const SECONDS_OF_CLOUDWATCH = "300";
 const cloudwatch: Reader = (trigger, source) => {
   const { of, metadata } = trigger;
   const expression = textOf(metadata["expression"]);
-  const [names, values] = ["dimensionName", "dimensionValue"].map((name) => textOf(metadata[name])?.split(";") ?? []);
-  const dimensions = Object.fromEntries((names ?? []).map((name, at) => [name, values?.[at] ?? ""]));
+  const [names, values] = ["dimensionName", "dimensionValue"].map(
+    (name) => textOf(metadata[name])?.split(";") ?? [],
+  );
+  const dimensions = Object.fromEntries(
+    (names ?? []).map((name, at) => [name, values?.[at] ?? ""]),
+  );
   const empty = whenEmpty(trigger, textOf(metadata["minMetricValue"]) ?? "0");
   const of1 = {
     namespace: metadata["namespace"],
@@ -104,7 +145,8 @@ const cloudwatch: Reader = (trigger, source) => {
     ...(textOf(metadata["metricStat"]) !== undefined && { stat: metadata["metricStat"] }),
     ...(textOf(metadata["awsAccountId"]) !== undefined && { accountId: metadata["awsAccountId"] }),
   };
-  const seconds = (name: string, otherwise: string): number => Number(textOf(metadata[name]) ?? otherwise);
+  const seconds = (name: string, otherwise: string): number =>
+    Number(textOf(metadata[name]) ?? otherwise);
   return {
     block: {
       cloudwatch: {
@@ -122,9 +164,15 @@ const cloudwatch: Reader = (trigger, source) => {
       ...empty.details,
       ...(expression === undefined
         ? []
-        : [changed(`${of}: expression`, "the source must allow SEARCH and SELECT (--search), and each series that it finds is paid for")]),
+        : [
+            changed(
+              `${of}: expression`,
+              "the source must allow SEARCH and SELECT (--search), and each series that it finds is paid for",
+            ),
+          ]),
       ...refusedFields(of, metadata, {
-        metricUnit: "a metric is asked for without a unit; remove it where all values of the metric have one unit",
+        metricUnit:
+          "a metric is asked for without a unit; remove it where all values of the metric have one unit",
         awsEndpoint: "a signed request goes to the host of its Region only",
       }),
       ...given(of, metadata, ["awsRegion", "identityOwner"], OF_SOURCE),
@@ -133,13 +181,16 @@ const cloudwatch: Reader = (trigger, source) => {
 };
 
 /** A path of gjson with names and numbers only. A dot in a name is written `\.`. */
-const PLAIN = /^(?:[^\s.#@|*?{}[\]()!=<>%~\\^$]|\\\.)+(?:\.(?:[^\s.#@|*?{}[\]()!=<>%~\\^$]|\\\.)+)*$/;
+const PLAIN =
+  /^(?:[^\s.#@|*?{}[\]()!=<>%~\\^$]|\\\.)+(?:\.(?:[^\s.#@|*?{}[\]()!=<>%~\\^$]|\\\.)+)*$/;
 
 const pointerOf = (path: string): string | undefined =>
   PLAIN.test(path)
     ? path
         .split(/(?<!\\)\./)
-        .map((name) => `/${name.replaceAll("\\.", ".").replaceAll("~", "~0").replaceAll("/", "~1")}`)
+        .map(
+          (name) => `/${name.replaceAll("\\.", ".").replaceAll("~", "~0").replaceAll("/", "~1")}`,
+        )
         .join("")
     : undefined;
 
@@ -148,45 +199,88 @@ const metricsApi: Reader = ({ of, metadata }, source) => {
   const location = textOf(metadata["valueLocation"]) ?? "";
   const pointer = pointerOf(location);
   const format = textOf(metadata["format"]) ?? "json";
-  const way = url && /\.svc(?:\.|$)/.test(url.hostname) ? "--service, through the API server of the cluster" : `--url ${url?.origin}`;
+  const way =
+    url && /\.svc(?:\.|$)/.test(url.hostname)
+      ? "--service, through the API server of the cluster"
+      : `--url ${url?.origin}`;
   return {
     block: { http: { source, path: url?.pathname, pointer } },
     target: textOf(metadata["targetValue"]),
     activation: textOf(metadata["activationTargetValue"]),
     details: [
       ...(url
-        ? [changed(`${of}: url`, `its host belongs to the source "${source}" (${way}), and the manifest has its path`)]
+        ? [
+            changed(
+              `${of}: url`,
+              `its host belongs to the source "${source}" (${way}), and the manifest has its path`,
+            ),
+          ]
         : [lost(`${of}: url`, "it is no URL")]),
       ...(url && url.search !== ""
-        ? [lost(`${of}: url`, "it has parameters; register them with the source (--parameter), and remove them from the trigger")]
+        ? [
+            lost(
+              `${of}: url`,
+              "it has parameters; register them with the source (--parameter), and remove them from the trigger",
+            ),
+          ]
         : []),
       ...(pointer === undefined
-        ? [lost(`${of}: valueLocation`, `"${location}" is more than names and numbers with dots between; let the server answer with the number`)]
+        ? [
+            lost(
+              `${of}: valueLocation`,
+              `"${location}" is more than names and numbers with dots between; let the server answer with the number`,
+            ),
+          ]
         : []),
       ...(format === "json"
         ? []
-        : [lost(`${of}: format`, `only json is read, and it is "${format}"; scrape the endpoint with Prometheus, and ask that`)]),
+        : [
+            lost(
+              `${of}: format`,
+              `only json is read, and it is "${format}"; scrape the endpoint with Prometheus, and ask that`,
+            ),
+          ]),
       ...(flagOf(metadata["aggregateFromKubeServiceEndpoints"], false)
-        ? [lost(`${of}: aggregateFromKubeServiceEndpoints`, "pods are not asked one by one; scrape them with Prometheus, and ask for the aggregate")]
+        ? [
+            lost(
+              `${of}: aggregateFromKubeServiceEndpoints`,
+              "pods are not asked one by one; scrape them with Prometheus, and ask for the aggregate",
+            ),
+          ]
         : []),
-      ...given(of, metadata, ["authMode", "authModes", "unsafeSsl", "timeout", "method", "keyParamName"], OF_SOURCE),
+      ...given(
+        of,
+        metadata,
+        ["authMode", "authModes", "unsafeSsl", "timeout", "method", "keyParamName"],
+        OF_SOURCE,
+      ),
     ],
   };
 };
 
 /** The triggers whose values come from outside the cluster. Another one is a line here. */
-const READERS: Readonly<Record<string, Reader>> = { prometheus, "aws-sqs-queue": sqs, "aws-cloudwatch": cloudwatch, "metrics-api": metricsApi };
+const READERS: Readonly<Record<string, Reader>> = {
+  prometheus,
+  "aws-sqs-queue": sqs,
+  "aws-cloudwatch": cloudwatch,
+  "metrics-api": metricsApi,
+};
 
 /** Where the values of a type that is not carried over can be had. */
 const WAYS_OUT: Readonly<Record<string, string>> = {
   kafka:
     "export the lag of the group to Prometheus (kafka-exporter, Burrow), or read AWS/Kafka SumOffsetLag of MSK from CloudWatch, and use a trigger of that type",
-  external: "its gRPC server is in the cluster; let it serve the number to Prometheus or as JSON, and use a trigger prometheus or metrics-api",
-  "external-push": "its gRPC server is in the cluster; let it serve the number to Prometheus or as JSON, and use a trigger prometheus or metrics-api",
-  "aws-kinesis-stream": "it counts shards; read GetRecords.IteratorAgeMilliseconds of AWS/Kinesis with a trigger aws-cloudwatch",
-  "aws-dynamodb-streams": "it counts shards; read IteratorAge of AWS/Lambda with a trigger aws-cloudwatch",
+  external:
+    "its gRPC server is in the cluster; let it serve the number to Prometheus or as JSON, and use a trigger prometheus or metrics-api",
+  "external-push":
+    "its gRPC server is in the cluster; let it serve the number to Prometheus or as JSON, and use a trigger prometheus or metrics-api",
+  "aws-kinesis-stream":
+    "it counts shards; read GetRecords.IteratorAgeMilliseconds of AWS/Kinesis with a trigger aws-cloudwatch",
+  "aws-dynamodb-streams":
+    "it counts shards; read IteratorAge of AWS/Lambda with a trigger aws-cloudwatch",
 };
-const ANY_WAY_OUT = "export its number to Prometheus or CloudWatch, or serve it as JSON, and use a trigger prometheus, aws-cloudwatch or metrics-api";
+const ANY_WAY_OUT =
+  "export its number to Prometheus or CloudWatch, or serve it as JSON, and use a trigger prometheus, aws-cloudwatch or metrics-api";
 
 /** Elsewhere cron is a schedule. */
 const CRON_IN_FORMULA =
@@ -197,7 +291,13 @@ export const blockOf = (trigger: Trigger): TriggerBlock | { readonly refused: De
   const { type, of, name, source } = trigger;
   if (type === "cron") return { refused: lost(of, CRON_IN_FORMULA) };
   const read = READERS[type];
-  if (read === undefined) return { refused: lost(of, `Tidemark has no source for the type "${type}": ${WAYS_OUT[type] ?? ANY_WAY_OUT}`) };
+  if (read === undefined)
+    return {
+      refused: lost(
+        of,
+        `Tidemark has no source for the type "${type}": ${WAYS_OUT[type] ?? ANY_WAY_OUT}`,
+      ),
+    };
   if (source === undefined)
     return {
       refused: lost(

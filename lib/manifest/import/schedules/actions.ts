@@ -18,8 +18,9 @@ import {
 } from "./timed.ts";
 
 /*
- * Karmada and AWS say what to set at an instant, and the last one counts until the next. So each action becomes windows from its instants to the next instant of any action that sets the
- * same bound. Nothing depends any more on whether one of them was missed.
+ * Karmada and AWS say what to set at an instant, and the last one counts until the next. So each
+ * action becomes windows from its instants to the next instant of any action that sets the same
+ * bound. Nothing depends any more on whether one of them was missed.
  */
 
 interface Action {
@@ -35,34 +36,62 @@ type Read = Action | { readonly detail: Detail };
 
 const BOUNDS = ["minReplicas", "maxReplicas"] as const;
 
-const entriesOfActions = (read: readonly Read[]): { readonly entries: readonly Entry[]; readonly details: readonly Detail[] } => {
+const entriesOfActions = (
+  read: readonly Read[],
+): { readonly entries: readonly Entry[]; readonly details: readonly Detail[] } => {
   const actions = read.flatMap((each) => ("detail" in each ? [] : [each]));
   const details = read.flatMap((each) => ("detail" in each ? [each.detail] : []));
   const zones = [...new Set(actions.map(({ timeZone }) => timeZone))];
   if (zones.length > 1)
-    return { entries: [], details: [...details, lost("timeZone", `its actions follow the clocks of ${zones.join(" and ")}; write entries by hand`)] };
+    return {
+      entries: [],
+      details: [
+        ...details,
+        lost(
+          "timeZone",
+          `its actions follow the clocks of ${zones.join(" and ")}; write entries by hand`,
+        ),
+      ],
+    };
   const entries = BOUNDS.flatMap((bound) => {
     const setting = actions.filter((action) => action[bound] !== undefined);
     const ends = setting.flatMap(({ times }) => times);
-    return setting.map((action) => ({ action, bound, windows: weeklyWindows(spansBetween(action.times, ends)) }));
+    return setting.map((action) => ({
+      action,
+      bound,
+      windows: weeklyWindows(spansBetween(action.times, ends)),
+    }));
   });
-  const unread = entries.flatMap(({ action, windows }) => (isUnread(windows) ? [lost(action.of, windows.unread)] : []));
+  const unread = entries.flatMap(({ action, windows }) =>
+    isUnread(windows) ? [lost(action.of, windows.unread)] : [],
+  );
   const carried = entries.flatMap(({ action, bound, windows }) =>
     isUnread(windows)
       ? []
-      : entriesOf(windows, { name: `${action.name}-${bound === "minReplicas" ? "min" : "max"}`, timeZone: action.timeZone, [bound]: action[bound] }),
+      : entriesOf(windows, {
+          name: `${action.name}-${bound === "minReplicas" ? "min" : "max"}`,
+          timeZone: action.timeZone,
+          [bound]: action[bound],
+        }),
   );
   return { entries: carried, details: [...details, ...unread] };
 };
 
-/** A CronFederatedHPA of Karmada: rules with `targetReplicas` for a workload, or with bounds for a FederatedHPA. */
+/**
+ * A CronFederatedHPA of Karmada: rules with `targetReplicas` for a workload, or with bounds for a
+ * FederatedHPA.
+ */
 export const cronFederatedHpa = (raw: Json): Timed => {
   const spec = asObject(raw["spec"]);
   const { kind, name } = asObject(spec["scaleTargetRef"]);
-  const rules = asList(spec["rules"]).map((rule, index) => karmadaRule(asObject(rule), `spec.rules[${index}]`));
+  const rules = asList(spec["rules"]).map((rule, index) =>
+    karmadaRule(asObject(rule), `spec.rules[${index}]`),
+  );
   const target = { namespace: namespaceOf(raw), name: String(name) };
   const whom =
-    kind === "FederatedHPA" ? ({ kind: "autoscaler", ...target } as const) : ({ kind: "workload", workload: String(kind), ...target } as const);
+    kind === "FederatedHPA"
+      ? ({ kind: "autoscaler", ...target } as const)
+      : ({ kind: "workload", workload: String(kind), ...target } as const);
   return { for: whom, ...entriesOfActions(rules.flatMap((rule) => rule ?? [])) };
 };
 
@@ -72,26 +101,62 @@ const karmadaRule = (rule: Json, of: string): Read | undefined => {
   if (isUnread(times)) return { detail: lost(of, times.unread) };
   const timeZone = textOf(rule["timeZone"]);
   if (timeZone === undefined)
-    return { detail: lost(of, "it has no timeZone, and follows the clock of the machine of Karmada; add the zone that is meant") };
-  const [exact, min, max] = [countOf(rule["targetReplicas"]), countOf(rule["targetMinReplicas"]), countOf(rule["targetMaxReplicas"])];
+    return {
+      detail: lost(
+        of,
+        "it has no timeZone, and follows the clock of the machine of Karmada; add the zone that is meant",
+      ),
+    };
+  const [exact, min, max] = [
+    countOf(rule["targetReplicas"]),
+    countOf(rule["targetMinReplicas"]),
+    countOf(rule["targetMaxReplicas"]),
+  ];
   return action({ of, name: String(rule["name"]), timeZone, times }, exact ?? min, exact ?? max);
 };
 
-const action = (base: Omit<Action, "minReplicas" | "maxReplicas">, min: number | undefined, max: number | undefined): Read => {
+const action = (
+  base: Omit<Action, "minReplicas" | "maxReplicas">,
+  min: number | undefined,
+  max: number | undefined,
+): Read => {
   if (min === 0 || max === 0)
-    return { detail: lost(base.of, "it scales to 0, and a bound of a schedule is 1 at least; pause the workload by another way") };
-  return { ...base, ...(min !== undefined && { minReplicas: min }), ...(max !== undefined && { maxReplicas: max }) };
+    return {
+      detail: lost(
+        base.of,
+        "it scales to 0, and a bound of a schedule is 1 at least; pause the workload by another way",
+      ),
+    };
+  return {
+    ...base,
+    ...(min !== undefined && { minReplicas: min }),
+    ...(max !== undefined && { maxReplicas: max }),
+  };
 };
 
-/** Scheduled actions as `aws application-autoscaling describe-scheduled-actions` prints them. They name no workload of a cluster. */
+/**
+ * Scheduled actions as `aws application-autoscaling describe-scheduled-actions` prints them. They
+ * name no workload of a cluster.
+ */
 export const scheduledActions = (raw: Json): Timed => {
-  const read = asList(raw["ScheduledActions"]).map((each, index) => awsAction(asObject(each), `ScheduledActions[${index}]`));
+  const read = asList(raw["ScheduledActions"]).map((each, index) =>
+    awsAction(asObject(each), `ScheduledActions[${index}]`),
+  );
   const once = read.flatMap((each) => ("once" in each ? [each.once] : []));
-  const { entries, details } = entriesOfActions(read.flatMap((each) => ("once" in each ? [] : [each])));
-  const resources = [...new Set(asList(raw["ScheduledActions"]).map((each) => String(asObject(each)["ResourceId"])))];
+  const { entries, details } = entriesOfActions(
+    read.flatMap((each) => ("once" in each ? [] : [each])),
+  );
+  const resources = [
+    ...new Set(asList(raw["ScheduledActions"]).map((each) => String(asObject(each)["ResourceId"]))),
+  ];
   const several =
     resources.length > 1
-      ? [lost("ScheduledActions", `they are for ${resources.length} resources; convert the actions of one resource at a time`)]
+      ? [
+          lost(
+            "ScheduledActions",
+            `they are for ${resources.length} resources; convert the actions of one resource at a time`,
+          ),
+        ]
       : [];
   return { for: { kind: "only one" }, entries, details: [...details, ...once, ...several] };
 };
@@ -99,7 +164,8 @@ export const scheduledActions = (raw: Json): Timed => {
 const awsAction = (raw: Json, of: string): Read | { readonly once: Detail } => {
   const schedule = String(raw["Schedule"]);
   const named = `${of} (${String(raw["ScheduledActionName"])})`;
-  const [, minute, hour, dayOfMonth, month, dayOfWeek, year = "*"] = /^cron\((\S+) (\S+) (\S+) (\S+) (\S+)(?: (\S+))?\)$/.exec(schedule) ?? [];
+  const [, minute, hour, dayOfMonth, month, dayOfWeek, year = "*"] =
+    /^cron\((\S+) (\S+) (\S+) (\S+) (\S+)(?: (\S+))?\)$/.exec(schedule) ?? [];
   if (minute === undefined)
     return {
       once: lost(
@@ -107,7 +173,8 @@ const awsAction = (raw: Json, of: string): Read | { readonly once: Detail } => {
         `"${schedule}" is not read, only cron(…): what at(…) and rate(…) set depends on the actions before and after; write an entry with dates`,
       ),
     };
-  if (year !== "*") return { once: lost(named, `"${schedule}" names a year; write an entry with dates`) };
+  if (year !== "*")
+    return { once: lost(named, `"${schedule}" names a year; write an entry with dates`) };
   if (raw["StartTime"] !== undefined || raw["EndTime"] !== undefined)
     return { once: lost(named, "it has a StartTime or an EndTime; write an entry with dates") };
   const times = cronTimes([minute, hour, dayOfMonth, month, dayOfWeek].join(" "), 1);
@@ -118,22 +185,43 @@ const awsAction = (raw: Json, of: string): Read | { readonly once: Detail } => {
   return action({ of: named, name, timeZone, times }, countOf(min), countOf(max));
 };
 
-/** A trigger `cron` of KEDA: a floor from each start to the next end. Outside its windows it asks for nothing. */
+/**
+ * A trigger `cron` of KEDA: a floor from each start to the next end. Outside its windows it asks
+ * for nothing.
+ */
 export const kedaCron = (
   trigger: Json,
   { index, most }: { readonly index: number; readonly most: number },
 ): { readonly entries: readonly Entry[]; readonly detail: Detail } => {
   const of = `spec.triggers[${index}] (cron)`;
   const { timezone, start, end, desiredReplicas } = asObject(trigger["metadata"]);
-  const [starts, ends, replicas] = [cronTimes(String(start)), cronTimes(String(end)), countOf(desiredReplicas)];
+  const [starts, ends, replicas] = [
+    cronTimes(String(start)),
+    cronTimes(String(end)),
+    countOf(desiredReplicas),
+  ];
   if (isUnread(starts)) return { entries: [], detail: lost(of, starts.unread) };
   if (isUnread(ends)) return { entries: [], detail: lost(of, ends.unread) };
-  if (replicas === undefined || replicas < 1) return { entries: [], detail: lost(of, `desiredReplicas "${String(desiredReplicas)}" is no floor`) };
+  if (replicas === undefined || replicas < 1)
+    return {
+      entries: [],
+      detail: lost(of, `desiredReplicas "${String(desiredReplicas)}" is no floor`),
+    };
   const windows = weeklyWindows(spansBetween(starts, ends));
   if (isUnread(windows)) return { entries: [], detail: lost(of, windows.unread) };
   // KEDA's count ends at maxReplicaCount. A floor of a schedule would raise the ceiling.
   const minReplicas = Math.min(replicas, most);
-  const entries = entriesOf(windows, { name: `cron-${index}`, timeZone: String(timezone), minReplicas });
+  const entries = entriesOf(windows, {
+    name: `cron-${index}`,
+    timeZone: String(timezone),
+    minReplicas,
+  });
   const capped = replicas > most ? `; maxReplicaCount ${most} counts instead of ${replicas}` : "";
-  return { entries, detail: changed(of, `it is the entry "cron-${index}" of the schedule: a floor of ${minReplicas}, without KEDA${capped}`) };
+  return {
+    entries,
+    detail: changed(
+      of,
+      `it is the entry "cron-${index}" of the schedule: a floor of ${minReplicas}, without KEDA${capped}`,
+    ),
+  };
 };

@@ -24,7 +24,8 @@ import {
 } from "./timed.ts";
 
 /*
- * kube-downscaler and kube-green bring workloads to zero outside working hours. A bound of a schedule is 1 at least, so the entries hold one pod: what the workloads cost then is said, and
+ * kube-downscaler and kube-green bring workloads to zero outside working hours. A bound of a
+ * schedule is 1 at least, so the entries hold one pod: what the workloads cost then is said, and
  * nothing has to be woken.
  */
 
@@ -37,15 +38,32 @@ export const sleepInfo = (raw: Json): Timed => {
   const { weekdays, sleepAt, wakeUpAt, timeZone, excludeRef, ...others } = asObject(raw["spec"]);
   const except = asList(excludeRef).flatMap((each) => textOf(asObject(each)["name"]) ?? []);
   const whom: TimedFor = { kind: "namespace", namespace: namespaceOf(raw), except };
-  const [sleeps, wakes] = [sleepAt, wakeUpAt].map((clock) => kubeGreenTimes(String(weekdays), clock));
-  const unread = [sleeps, wakes].flatMap((times) => (times && isUnread(times) ? [lost("spec", times.unread)] : []));
-  if (!sleeps || !wakes || isUnread(sleeps) || isUnread(wakes)) return { for: whom, entries: [], details: unread };
+  const [sleeps, wakes] = [sleepAt, wakeUpAt].map((clock) =>
+    kubeGreenTimes(String(weekdays), clock),
+  );
+  const unread = [sleeps, wakes].flatMap((times) =>
+    times && isUnread(times) ? [lost("spec", times.unread)] : [],
+  );
+  if (!sleeps || !wakes || isUnread(sleeps) || isUnread(wakes))
+    return { for: whom, entries: [], details: unread };
   const windows = weeklyWindows(spansBetween(sleeps, wakes));
   if (isUnread(windows)) return { for: whom, entries: [], details: [lost("spec", windows.unread)] };
-  const entries = entriesOf(windows, { name: nameOf(raw), timeZone: textOf(timeZone) ?? "Etc/UTC", minReplicas: ONE, maxReplicas: ONE });
-  const more = Object.keys(others).map((field) => changed(`spec.${field}`, "it is not carried over: a schedule is about the count of one workload"));
+  const entries = entriesOf(windows, {
+    name: nameOf(raw),
+    timeZone: textOf(timeZone) ?? "Etc/UTC",
+    minReplicas: ONE,
+    maxReplicas: ONE,
+  });
+  const more = Object.keys(others).map((field) =>
+    changed(
+      `spec.${field}`,
+      "it is not carried over: a schedule is about the count of one workload",
+    ),
+  );
   const byLabels = asList(excludeRef).some((each) => asObject(each)["matchLabels"] !== undefined);
-  const excluded = byLabels ? [lost("spec.excludeRef", "it excludes by labels; convert with the names of what is excluded")] : [];
+  const excluded = byLabels
+    ? [lost("spec.excludeRef", "it excludes by labels; convert with the names of what is excluded")]
+    : [];
   return { for: whom, entries, details: [...toOne("spec.sleepAt", 0), ...more, ...excluded] };
 };
 
@@ -65,7 +83,10 @@ export const hasDowntime = (raw: Json): boolean => {
   return "downscaler/uptime" in annotations || "downscaler/downtime" in annotations;
 };
 
-/** Annotations of kube-downscaler, on a workload, an HPA or a namespace. Their entries hold outside `uptime`, or inside `downtime`. */
+/**
+ * Annotations of kube-downscaler, on a workload, an HPA or a namespace. Their entries hold outside
+ * `uptime`, or inside `downtime`.
+ */
 export const kubeDownscaler = (raw: Json): Timed => {
   const annotations = asObject(asObject(raw["metadata"])["annotations"]);
   const whom = annotatedOf(raw);
@@ -77,11 +98,18 @@ export const kubeDownscaler = (raw: Json): Timed => {
     const [, name = ""] = ANNOTATION.exec(key) ?? [];
     return ["", field, "downtime-replicas", "original-replicas"].includes(name)
       ? []
-      : [changed(`metadata.annotations["${key}"]`, "it is not carried over; pause or override the autoscaler instead")];
+      : [
+          changed(
+            `metadata.annotations["${key}"]`,
+            "it is not carried over; pause or override the autoscaler instead",
+          ),
+        ];
   });
-  if (isUnread(read)) return { for: whom, entries: [], details: [lost(of, read.unread), ...others] };
+  if (isUnread(read))
+    return { for: whom, entries: [], details: [lost(of, read.unread), ...others] };
   const windows = weeklyWindows(isUptime ? outside(read.spans) : read.spans);
-  if (isUnread(windows)) return { for: whom, entries: [], details: [lost(of, windows.unread), ...others] };
+  if (isUnread(windows))
+    return { for: whom, entries: [], details: [lost(of, windows.unread), ...others] };
   const replicas = countOf(annotations["downscaler/downtime-replicas"]) ?? 0;
   const bounds = { minReplicas: Math.max(ONE, replicas), maxReplicas: Math.max(ONE, replicas) };
   return {
@@ -95,7 +123,9 @@ const annotatedOf = (raw: Json): TimedFor => {
   const kind = String(raw["kind"]);
   if (kind === "Namespace") return { kind: "namespace", namespace: nameOf(raw), except: [] };
   const named = { namespace: namespaceOf(raw), name: nameOf(raw) };
-  return kind === "HorizontalPodAutoscaler" ? { kind: "autoscaler", ...named } : { kind: "workload", workload: kind, ...named };
+  return kind === "HorizontalPodAutoscaler"
+    ? { kind: "autoscaler", ...named }
+    : { kind: "workload", workload: kind, ...named };
 };
 
 /** From each end of the uptime to its next beginning. */
@@ -108,33 +138,52 @@ const outside = (spans: readonly Span[]): readonly Span[] =>
 const SPEC = /^([A-Za-z]{3,9}(?:-[A-Za-z]{3,9})?)\s+(\d{1,2}:\d{2})-(\d{1,2}:\d{2})\s+(\S+)$/;
 
 /** "Mon-Fri 07:30-18:00 Europe/Berlin", and several of these. */
-const downtimesIn = (text: string): { readonly spans: readonly Span[]; readonly timeZone: string } | Unread => {
+const downtimesIn = (
+  text: string,
+): { readonly spans: readonly Span[]; readonly timeZone: string } | Unread => {
   const read = text.split(",").map((part) => SPEC.exec(part.trim()) ?? []);
   const spans = read.map(([, days = "", from = "", to = ""]) => {
     const [weekdays, start, end] = [weekdaysIn(days), minuteOfDay(from), minuteOfDay(to)];
     if (!weekdays || start === undefined || end === undefined) return undefined;
-    return atTime(weekdays, start).map((at): Span => ({ start: at, minutes: end > start ? end - start : end - start + 1_440 }));
+    return atTime(weekdays, start).map(
+      (at): Span => ({ start: at, minutes: end > start ? end - start : end - start + 1_440 }),
+    );
   });
   const zones = [...new Set(read.map(([, , , , zone = ""]) => zone))];
   const [timeZone = ""] = zones;
   if (spans.some((each) => each === undefined))
-    return { unread: `"${text}" is not read, only days and times such as Mon-Fri 07:30-18:00 Europe/Berlin` };
+    return {
+      unread: `"${text}" is not read, only days and times such as Mon-Fri 07:30-18:00 Europe/Berlin`,
+    };
   if (zones.length > 1) return { unread: `"${text}" follows several clocks` };
   return { spans: spans.flatMap((each) => each ?? []), timeZone };
 };
 
-/** A ScalingSchedule of kube-metrics-adapter, with the entries that a value of its metric comes to: `value` divided by the target of the metric. */
+/**
+ * A ScalingSchedule of kube-metrics-adapter, with the entries that a value of its metric comes to:
+ * `value` divided by the target of the metric.
+ */
 export const scalingSchedule = (raw: Json, target: number): Omit<Timed, "for"> => {
   const { schedules, scalingWindowDurationMinutes } = asObject(raw["spec"]);
   const ramp = countOf(scalingWindowDurationMinutes) ?? DEFAULT_RAMP_MINUTES;
   const read = asList(schedules).map((each, index) =>
-    scheduleEntry(asObject(each), { of: `spec.schedules[${index}]`, name: `${nameOf(raw)}-${index}`, target }),
+    scheduleEntry(asObject(each), {
+      of: `spec.schedules[${index}]`,
+      name: `${nameOf(raw)}-${index}`,
+      target,
+    }),
   );
   return {
-    entries: read.flatMap(({ entries }) => entries.map((entry) => (ramp > 0 ? { ...entry, rampMinutes: { in: ramp, out: ramp } } : entry))),
+    entries: read.flatMap(({ entries }) =>
+      entries.map((entry) =>
+        ramp > 0 ? { ...entry, rampMinutes: { in: ramp, out: ramp } } : entry,
+      ),
+    ),
     details: [
       ...read.flatMap(({ details }) => details),
-      ...(ramp > 0 ? [changed("spec.scalingWindowDurationMinutes", "its ramps are lines, and not steps")] : []),
+      ...(ramp > 0
+        ? [changed("spec.scalingWindowDurationMinutes", "its ramps are lines, and not steps")]
+        : []),
     ],
   };
 };
@@ -146,7 +195,8 @@ const scheduleEntry = (
   { of, name, target }: { readonly of: string; readonly name: string; readonly target: number },
 ): Omit<Timed, "for"> => {
   const refused = (message: string) => ({ entries: [], details: [lost(of, message)] });
-  if (type !== "Repeating") return refused(`it is once, at ${String(date)}; write an entry with dates and times`);
+  if (type !== "Repeating")
+    return refused(`it is once, at ${String(date)}; write an entry with dates and times`);
   const { startTime, endTime, days, timezone } = asObject(period);
   const [start, end, duration] = [
     minuteOfDay(String(startTime)),
@@ -155,12 +205,19 @@ const scheduleEntry = (
   ];
   const weekdays = asList(days).flatMap((day) => weekdaysIn(String(day)) ?? []);
   const replicas = Math.ceil(Number(value) / target);
-  if (start === undefined || weekdays.length === 0) return refused("its startTime or its days cannot be read");
-  if (!(replicas >= 1)) return refused(`its value ${String(value)} comes to no pod at the target ${target}`);
+  if (start === undefined || weekdays.length === 0)
+    return refused("its startTime or its days cannot be read");
+  if (!(replicas >= 1))
+    return refused(`its value ${String(value)} comes to no pod at the target ${target}`);
   // The later end counts, as in the adapter.
-  const minutes = Math.max(duration ?? 0, end === undefined ? 0 : (end - start + 1_440) % 1_440 || 1_440);
+  const minutes = Math.max(
+    duration ?? 0,
+    end === undefined ? 0 : (end - start + 1_440) % 1_440 || 1_440,
+  );
   if (minutes < 1 || minutes > 7 * 1_440) return refused("its length must be a minute to a week");
-  const windows = weeklyWindows(atTime(weekdays, start).map((at): Span => ({ start: at, minutes })));
+  const windows = weeklyWindows(
+    atTime(weekdays, start).map((at): Span => ({ start: at, minutes })),
+  );
   if (isUnread(windows)) return refused(windows.unread);
   const entry: Entry = { name, timeZone: textOf(timezone) ?? "Etc/UTC", minReplicas: replicas };
   return { entries: entriesOf(windows, entry), details: [] };

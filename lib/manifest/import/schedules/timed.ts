@@ -7,7 +7,12 @@ export type Entry = Json & { readonly name: string; readonly timeZone: string };
 
 /** The autoscalers that a timed object is for. */
 export type TimedFor =
-  | { readonly kind: "workload"; readonly namespace: string; readonly workload: string; readonly name: string }
+  | {
+      readonly kind: "workload";
+      readonly namespace: string;
+      readonly workload: string;
+      readonly name: string;
+    }
   | { readonly kind: "autoscaler"; readonly namespace: string; readonly name: string }
   | { readonly kind: "namespace"; readonly namespace: string; readonly except: readonly string[] }
   /** Nothing in the object names one. */
@@ -20,22 +25,39 @@ export interface Timed {
   readonly details: readonly Detail[];
 }
 
-export const textOf = (value: unknown): string | undefined => (typeof value === "string" && value !== "" ? value : undefined);
+export const textOf = (value: unknown): string | undefined =>
+  typeof value === "string" && value !== "" ? value : undefined;
 export const countOf = (value: unknown): number | undefined =>
-  Number.isInteger(Number(value)) && value !== null && value !== "" && value !== undefined ? Number(value) : undefined;
+  Number.isInteger(Number(value)) && value !== null && value !== "" && value !== undefined
+    ? Number(value)
+    : undefined;
 
-export const namespaceOf = (raw: Json): string => textOf(asObject(raw["metadata"])["namespace"]) ?? "default";
+export const namespaceOf = (raw: Json): string =>
+  textOf(asObject(raw["metadata"])["namespace"]) ?? "default";
 export const nameOf = (raw: Json): string => textOf(asObject(raw["metadata"])["name"]) ?? "";
 
 export const lost = (of: string, message: string): Detail => ({ of, severity: "lost", message });
-export const changed = (of: string, message: string): Detail => ({ of, severity: "changed", message });
-export const withoutEffect = (of: string, message: string): Detail => ({ of, severity: "without effect", message });
-export const applying = (details: readonly (readonly [applies: boolean, detail: Detail])[]): readonly Detail[] =>
-  details.flatMap(([applies, detail]) => (applies ? [detail] : []));
+export const changed = (of: string, message: string): Detail => ({
+  of,
+  severity: "changed",
+  message,
+});
+export const withoutEffect = (of: string, message: string): Detail => ({
+  of,
+  severity: "without effect",
+  message,
+});
+export const applying = (
+  details: readonly (readonly [applies: boolean, detail: Detail])[],
+): readonly Detail[] => details.flatMap(([applies, detail]) => (applies ? [detail] : []));
 
 /** One entry for each window; the second and later ones have a number. */
 export const entriesOf = (windows: readonly WeeklyWindow[], entry: Entry): readonly Entry[] =>
-  windows.map((window, index) => ({ ...entry, name: index === 0 ? entry.name : `${entry.name}-${index + 1}`, ...window }));
+  windows.map((window, index) => ({
+    ...entry,
+    name: index === 0 ? entry.name : `${entry.name}-${index + 1}`,
+    ...window,
+  }));
 
 export const isUnread = (value: object): value is Unread => "unread" in value;
 
@@ -44,7 +66,10 @@ export type WeekMinute = number;
 
 const DAY = 1_440;
 const WEEK = 7 * DAY;
-/** Windows of one source. A schedule has 64 entries, and a cron line that begins more often is no schedule of a person. */
+/**
+ * Windows of one source. A schedule has 64 entries, and a cron line that begins more often is no
+ * schedule of a person.
+ */
 const WINDOWS_MAX = 32;
 
 /** What is not carried over, in words. */
@@ -68,25 +93,45 @@ export interface Span {
 }
 
 /** From each start to the next of the ends. */
-export const spansBetween = (starts: readonly WeekMinute[], ends: readonly WeekMinute[]): readonly Span[] =>
-  ends.length === 0 ? [] : starts.map((start) => ({ start, minutes: Math.min(...ends.map((end) => (end - start + WEEK) % WEEK || WEEK)) }));
+export const spansBetween = (
+  starts: readonly WeekMinute[],
+  ends: readonly WeekMinute[],
+): readonly Span[] =>
+  ends.length === 0
+    ? []
+    : starts.map((start) => ({
+        start,
+        minutes: Math.min(...ends.map((end) => (end - start + WEEK) % WEEK || WEEK)),
+      }));
 
 /** The spans as entries: one for all days with the same times. */
 export const weeklyWindows = (spans: readonly Span[]): readonly WeeklyWindow[] | Unread => {
-  const groups = Map.groupBy(spans, ({ start, minutes }) => JSON.stringify(timesOf(start, start + minutes)));
-  if (groups.size > WINDOWS_MAX) return { unread: `it has ${groups.size} different windows a week, and at most ${WINDOWS_MAX} are carried over` };
+  const groups = Map.groupBy(spans, ({ start, minutes }) =>
+    JSON.stringify(timesOf(start, start + minutes)),
+  );
+  if (groups.size > WINDOWS_MAX)
+    return {
+      unread: `it has ${groups.size} different windows a week, and at most ${WINDOWS_MAX} are carried over`,
+    };
   return [...groups].map(([times, of]) => ({
     days: daysText(of.map(({ start }) => Math.floor(start / DAY))),
     ...(JSON.parse(times) as Omit<WeeklyWindow, "days">),
   }));
 };
 
-/** `toDay` only where the end is neither on the day of the start nor, at or before its time, on the next. */
+/**
+ * `toDay` only where the end is neither on the day of the start nor, at or before its time, on the
+ * next.
+ */
 const timesOf = (start: WeekMinute, end: WeekMinute): Omit<WeeklyWindow, "days"> => {
   const [from, to] = [start % DAY, end % DAY];
   const ahead = Math.floor(end / DAY) - Math.floor(start / DAY);
   const isPlain = to > from ? ahead === 0 : ahead === 1;
-  return { from: clockText(from), to: clockText(to), ...(!isPlain && { toDay: WEEKDAYS[Math.floor(end / DAY) % 7] }) };
+  return {
+    from: clockText(from),
+    to: clockText(to),
+    ...(!isPlain && { toDay: WEEKDAYS[Math.floor(end / DAY) % 7] }),
+  };
 };
 
 /** Three and more days in a row are a range. */
@@ -94,10 +139,13 @@ const daysText = (days: readonly number[]): readonly string[] => {
   const sorted = [...new Set(days)].toSorted((one, other) => one - other);
   const [first = 0, last = 0] = [sorted[0], sorted.at(-1)];
   const isRow = sorted.length > 2 && last - first === sorted.length - 1;
-  return isRow ? [`${WEEKDAYS[first]}-${WEEKDAYS[last]}`] : sorted.map((day) => WEEKDAYS[day] ?? "");
+  return isRow
+    ? [`${WEEKDAYS[first]}-${WEEKDAYS[last]}`]
+    : sorted.map((day) => WEEKDAYS[day] ?? "");
 };
 
-export const atTime = (weekdays: readonly number[], minute: number): readonly WeekMinute[] => weekdays.map((day) => day * DAY + minute);
+export const atTime = (weekdays: readonly number[], minute: number): readonly WeekMinute[] =>
+  weekdays.map((day) => day * DAY + minute);
 
 /** Minutes since midnight of "08:30" and "24:00". */
 export const minuteOfDay = (clock: string): number | undefined => {
@@ -110,30 +158,53 @@ export const minuteOfDay = (clock: string): number | undefined => {
 export const weekdaysIn = (text: string): readonly number[] | undefined => {
   const [first, last = first, ...more] = text
     .split("-")
-    .map((name) => WEEKDAYS.findIndex((day) => day.toLowerCase() === name.trim().slice(0, 3).toLowerCase()));
-  if (first === undefined || last === undefined || first < 0 || last < 0 || more.length > 0) return undefined;
+    .map((name) =>
+      WEEKDAYS.findIndex((day) => day.toLowerCase() === name.trim().slice(0, 3).toLowerCase()),
+    );
+  if (first === undefined || last === undefined || first < 0 || last < 0 || more.length > 0)
+    return undefined;
   return Array.from({ length: ((last - first + 7) % 7) + 1 }, (_, after) => (first + after) % 7);
 };
 
-const MACROS: Readonly<Record<string, string>> = { "@hourly": "0 * * * *", "@daily": "0 0 * * *", "@midnight": "0 0 * * *", "@weekly": "0 0 * * 0" };
+const MACROS: Readonly<Record<string, string>> = {
+  "@hourly": "0 * * * *",
+  "@daily": "0 0 * * *",
+  "@midnight": "0 0 * * *",
+  "@weekly": "0 0 * * 0",
+};
 
-/** When a cron line fires in a week. A line that names days of a month or months is not read: no entry repeats so. */
+/**
+ * When a cron line fires in a week. A line that names days of a month or months is not read: no
+ * entry repeats so.
+ */
 export const cronTimes = (line: string, sunday: 0 | 1 = 0): readonly WeekMinute[] | Unread => {
   const fields = (MACROS[line.trim()] ?? line).trim().split(/\s+/);
   const [minute = "", hour = "", dayOfMonth = "", month = "", dayOfWeek = "*", ...more] = fields;
-  if (fields.length < 5 || more.length > 0) return { unread: `"${line}" is no cron line of five fields` };
+  if (fields.length < 5 || more.length > 0)
+    return { unread: `"${line}" is no cron line of five fields` };
   if (![dayOfMonth, month].every((field) => field === "*" || field === "?"))
     return { unread: `"${line}" names days of a month or months; write an entry with dates` };
-  const days = numbersIn(named(dayOfWeek, sunday), { least: 0, most: 7 })?.map((day) => (day - sunday + 6) % 7);
-  const [minutes, hours] = [numbersIn(minute, { least: 0, most: 59 }), numbersIn(hour, { least: 0, most: 23 })];
+  const days = numbersIn(named(dayOfWeek, sunday), { least: 0, most: 7 })?.map(
+    (day) => (day - sunday + 6) % 7,
+  );
+  const [minutes, hours] = [
+    numbersIn(minute, { least: 0, most: 59 }),
+    numbersIn(hour, { least: 0, most: 23 }),
+  ];
   if (!days || !minutes || !hours) return { unread: `"${line}" cannot be read` };
-  return [...new Set(days)].flatMap((day) => hours.flatMap((at) => minutes.map((past) => day * DAY + at * 60 + past)));
+  return [...new Set(days)].flatMap((day) =>
+    hours.flatMap((at) => minutes.map((past) => day * DAY + at * 60 + past)),
+  );
 };
 
 const SUNDAY_FIRST = ["SUN", "MON", "TUE", "WED", "THU", "FRI", "SAT"];
 
 const named = (field: string, sunday: 0 | 1): string =>
-  field.toUpperCase().replace(/[A-Z]{3}/g, (name) => (SUNDAY_FIRST.includes(name) ? String(SUNDAY_FIRST.indexOf(name) + sunday) : name));
+  field
+    .toUpperCase()
+    .replace(/[A-Z]{3}/g, (name) =>
+      SUNDAY_FIRST.includes(name) ? String(SUNDAY_FIRST.indexOf(name) + sunday) : name,
+    );
 
 interface Range {
   readonly least: number;
@@ -147,16 +218,27 @@ const numbersIn = (field: string, range: Range): readonly number[] | undefined =
   const parts = field.split(",").map((part) => {
     const [whole, all, from, to, step] = PART.exec(part) ?? [];
     if (whole === undefined) return undefined;
-    return all === undefined ? stepsOf({ least: Number(from), most: lastOf({ from, to, step }, range) }, range, step) : stepsOf(range, range, step);
+    return all === undefined
+      ? stepsOf({ least: Number(from), most: lastOf({ from, to, step }, range) }, range, step)
+      : stepsOf(range, range, step);
   });
   return parts.some((part) => part === undefined) ? undefined : parts.flatMap((part) => part ?? []);
 };
 
 /** A number with a step goes on to the end of its range. */
-const lastOf = ({ from, to, step }: { readonly [K in "from" | "to" | "step"]: string | undefined }, { most }: Range): number =>
-  Number(to ?? (step === undefined ? from : most));
+const lastOf = (
+  { from, to, step }: { readonly [K in "from" | "to" | "step"]: string | undefined },
+  { most }: Range,
+): number => Number(to ?? (step === undefined ? from : most));
 
-const stepsOf = ({ least, most }: Range, allowed: Range, step = "1"): readonly number[] | undefined =>
+const stepsOf = (
+  { least, most }: Range,
+  allowed: Range,
+  step = "1",
+): readonly number[] | undefined =>
   least < allowed.least || most > allowed.most || most < least
     ? undefined
-    : Array.from({ length: Math.floor((most - least) / Number(step)) + 1 }, (_, after) => least + after * Number(step));
+    : Array.from(
+        { length: Math.floor((most - least) / Number(step)) + 1 },
+        (_, after) => least + after * Number(step),
+      );

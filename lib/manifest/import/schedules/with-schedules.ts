@@ -12,16 +12,30 @@ export interface TimedObject {
   readonly words: string;
 }
 
-const READERS: Readonly<Record<string, (raw: Json) => Timed>> = { CronFederatedHPA: cronFederatedHpa, SleepInfo: sleepInfo };
-const SCALING_SCHEDULES: ReadonlySet<string> = new Set(["ScalingSchedule", "ClusterScalingSchedule"]);
+const READERS: Readonly<Record<string, (raw: Json) => Timed>> = {
+  CronFederatedHPA: cronFederatedHpa,
+  SleepInfo: sleepInfo,
+};
+const SCALING_SCHEDULES: ReadonlySet<string> = new Set([
+  "ScalingSchedule",
+  "ClusterScalingSchedule",
+]);
 
 /** True for an object that only sets counts by time, and is no autoscaler. */
 export const isTimed = (raw: Json): boolean => {
   const kind = String(raw["kind"]);
-  return "ScheduledActions" in raw || kind in READERS || SCALING_SCHEDULES.has(kind) || (kind !== "HorizontalPodAutoscaler" && hasDowntime(raw));
+  return (
+    "ScheduledActions" in raw ||
+    kind in READERS ||
+    SCALING_SCHEDULES.has(kind) ||
+    (kind !== "HorizontalPodAutoscaler" && hasDowntime(raw))
+  );
 };
 
-/** What becomes of a timed object. A ScalingSchedule is read with the HPA whose metric names it, by `withoutScheduleMetrics`. */
+/**
+ * What becomes of a timed object. A ScalingSchedule is read with the HPA whose metric names it, by
+ * `withoutScheduleMetrics`.
+ */
 const timedOf = (raw: Json): Timed | undefined => {
   if ("ScheduledActions" in raw) return scheduledActions(raw);
   const read = READERS[String(raw["kind"])];
@@ -29,18 +43,36 @@ const timedOf = (raw: Json): Timed | undefined => {
   return hasDowntime(raw) ? kubeDownscaler(raw) : undefined;
 };
 
-/** The schedule that an HPA gets from the ScalingSchedules that its metrics name, and the HPA without these metrics. */
+/**
+ * The schedule that an HPA gets from the ScalingSchedules that its metrics name, and the HPA
+ * without these metrics.
+ */
 export const withoutScheduleMetrics = (
   hpa: Json,
   timed: readonly Json[],
-): { readonly document: Json; readonly entries: readonly Json[]; readonly used: readonly Json[]; readonly details: readonly Detail[] } => {
+): {
+  readonly document: Json;
+  readonly entries: readonly Json[];
+  readonly used: readonly Json[];
+  readonly details: readonly Detail[];
+} => {
   const spec = asObject(hpa["spec"]);
-  const read = asList(spec["metrics"]).map((metric) => ({ metric, named: scheduleNamed(asObject(metric), hpa, timed) }));
+  const read = asList(spec["metrics"]).map((metric) => ({
+    metric,
+    named: scheduleNamed(asObject(metric), hpa, timed),
+  }));
   const kept = read.flatMap(({ metric, named }) => (named ? [] : [metric]));
   const found = read.flatMap(({ named }) => named ?? []);
   if (found.length === 0) return { document: hpa, entries: [], used: [], details: [] };
   const only =
-    kept.length === 0 ? [lost("spec.metrics", "its only metric is a schedule: it needs a metric that decides outside of its windows")] : [];
+    kept.length === 0
+      ? [
+          lost(
+            "spec.metrics",
+            "its only metric is a schedule: it needs a metric that decides outside of its windows",
+          ),
+        ]
+      : [];
   return {
     document: { ...hpa, spec: { ...spec, metrics: kept } },
     entries: found.flatMap(({ entries }) => entries),
@@ -53,13 +85,25 @@ const scheduleNamed = (metric: Json, hpa: Json, timed: readonly Json[]) => {
   const { describedObject, target } = asObject(metric["object"]);
   const { kind, name } = asObject(describedObject);
   const raw = timed.find(
-    (each) => each["kind"] === kind && nameOf(each) === name && (kind === "ClusterScalingSchedule" || namespaceOf(each) === namespaceOf(hpa)),
+    (each) =>
+      each["kind"] === kind &&
+      nameOf(each) === name &&
+      (kind === "ClusterScalingSchedule" || namespaceOf(each) === namespaceOf(hpa)),
   );
   if (!raw || !SCALING_SCHEDULES.has(String(kind))) return undefined;
   const { averageValue } = asObject(target);
   const perMilli = Number(milliOfText(String(averageValue)) ?? 0);
   if (!(perMilli > 0))
-    return { raw, entries: [], details: [lost("spec.metrics", `its target must be an averageValue above 0, and is ${JSON.stringify(target)}`)] };
+    return {
+      raw,
+      entries: [],
+      details: [
+        lost(
+          "spec.metrics",
+          `its target must be an averageValue above 0, and is ${JSON.stringify(target)}`,
+        ),
+      ],
+    };
   return { raw, ...scalingSchedule(raw, perMilli / 1000) };
 };
 
@@ -75,17 +119,32 @@ export interface Attached {
   readonly findings: readonly { readonly words: string; readonly detail: Detail }[];
 }
 
-/** Gives each autoscaler the entries of the timed objects that are for it. A timed object that is for none of them is lost. */
-export const withSchedules = (converted: readonly Converted[], timed: readonly TimedObject[]): Attached => {
+/**
+ * Gives each autoscaler the entries of the timed objects that are for it. A timed object that is
+ * for none of them is lost.
+ */
+export const withSchedules = (
+  converted: readonly Converted[],
+  timed: readonly TimedObject[],
+): Attached => {
   const read = timed.map(({ raw, words }) => ({ words, timed: timedOf(raw) }));
   const documents = converted.map(({ document, entries }) => {
-    const more = read.flatMap(({ timed: one }) => (one && isFor(one, document, converted.length) ? one.entries : []));
+    const more = read.flatMap(({ timed: one }) =>
+      one && isFor(one, document, converted.length) ? one.entries : [],
+    );
     return withEntries(document, [...entries, ...more]);
   });
   const findings = read.flatMap(({ words, timed: one }) => {
     if (!one) return [];
     const isMet = converted.some(({ document }) => isFor(one, document, converted.length));
-    const nobody = isMet ? [] : [lost("its target", `${forText(one)} is among the files: give the manifest of its autoscaler with -f too`)];
+    const nobody = isMet
+      ? []
+      : [
+          lost(
+            "its target",
+            `${forText(one)} is among the files: give the manifest of its autoscaler with -f too`,
+          ),
+        ];
     return [...one.details, ...nobody].map((detail) => ({ words, detail }));
   });
   return { documents, findings };
@@ -99,7 +158,9 @@ const isFor = ({ for: whom }: Timed, document: Json, count: number): boolean => 
     case "autoscaler":
       return whom.namespace === namespaceOf(document) && whom.name === nameOf(document);
     case "workload":
-      return whom.namespace === namespaceOf(document) && whom.workload === kind && whom.name === name;
+      return (
+        whom.namespace === namespaceOf(document) && whom.workload === kind && whom.name === name
+      );
     case "namespace":
       return whom.namespace === namespaceOf(document) && !whom.except.includes(String(name));
   }
@@ -121,12 +182,20 @@ const forText = ({ for: whom }: Timed): string => {
 /** What the timed objects of a cluster come to for its autoscalers. */
 export interface ClusterSchedules {
   /** The entries for an autoscaler, and what of its schedule cannot be carried over. */
-  readonly of: (autoscaler: Json) => { readonly entries: readonly Json[]; readonly details: readonly Detail[] };
+  readonly of: (autoscaler: Json) => {
+    readonly entries: readonly Json[];
+    readonly details: readonly Detail[];
+  };
   /** The timed objects, with what is said of each. */
-  readonly findings: (autoscalers: readonly Json[]) => readonly { readonly raw: Json; readonly detail: Detail }[];
+  readonly findings: (
+    autoscalers: readonly Json[],
+  ) => readonly { readonly raw: Json; readonly detail: Detail }[];
 }
 
-/** The schedules of a cluster. What is lost of one is lost for each autoscaler that it is for: without its schedule an autoscaler would decide otherwise than today. */
+/**
+ * The schedules of a cluster. What is lost of one is lost for each autoscaler that it is for:
+ * without its schedule an autoscaler would decide otherwise than today.
+ */
 export const clusterSchedules = (timed: readonly Json[]): ClusterSchedules => {
   const read = timed.flatMap((raw) => {
     const one = timedOf(raw);
@@ -137,12 +206,17 @@ export const clusterSchedules = (timed: readonly Json[]): ClusterSchedules => {
     of: (autoscaler) => {
       const own = read.filter(({ one }) => isFor(one, autoscaler, Number.POSITIVE_INFINITY));
       const lostOf = ({ raw, one }: (typeof own)[number]): readonly Detail[] =>
-        one.details.filter(isLost).map((detail) => ({ ...detail, of: `${String(raw["kind"])} "${nameOf(raw)}": ${detail.of ?? ""}` }));
+        one.details.filter(isLost).map((detail) => ({
+          ...detail,
+          of: `${String(raw["kind"])} "${nameOf(raw)}": ${detail.of ?? ""}`,
+        }));
       return { entries: own.flatMap(({ one }) => one.entries), details: own.flatMap(lostOf) };
     },
     findings: (autoscalers) =>
       read.flatMap(({ raw, one }) => {
-        const isMet = autoscalers.some((autoscaler) => isFor(one, autoscaler, Number.POSITIVE_INFINITY));
+        const isMet = autoscalers.some((autoscaler) =>
+          isFor(one, autoscaler, Number.POSITIVE_INFINITY),
+        );
         const details = isMet
           ? one.details.filter((detail) => !isLost(detail))
           : [changed("its target", `${forText(one)} is there, so it is not carried over`)];

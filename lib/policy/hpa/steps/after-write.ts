@@ -20,20 +20,39 @@ export const afterHpaWrite = (spec: HpaSpec, write: AnsweredWrite): Written =>
   );
 
 /**
- * The windows with a scale that a later sync settles. To zero it was made under a spec that allowed that, and that is all that counts: the spec may be another one by now, and
- * without the condition nothing would ever wake the workload.
+ * The windows with a scale that a later sync settles. To zero it was made under a spec that allowed
+ * that, and that is all that counts: the spec may be another one by now, and without the condition
+ * nothing would ever wake the workload.
  */
-export const withHpaScale = (spec: HpaSpec, windows: Windows, change: Change): Windows => scaled(windows, spec, change, change.to === 0);
+export const withHpaScale = (spec: HpaSpec, windows: Windows, change: Change): Windows =>
+  scaled(windows, spec, change, change.to === 0);
 
-/** A change by another controller counts as this one's own. The HPA controller records its own scales only (hpa.md 3.9), so a person's change counts nowhere. */
-export const withOutsideHpaChange = (spec: HpaSpec, windows: Windows, { beside, ...change }: OutsideChange): Windows =>
-  beside ? { memory: withScaleEvent(windows.memory, spec.behavior, change), status: lastScaledAt(windows.status, change.atMs) } : windows;
+/**
+ * A change by another controller counts as this one's own. The HPA controller records its own
+ * scales only (hpa.md 3.9), so a person's change counts nowhere.
+ */
+export const withOutsideHpaChange = (
+  spec: HpaSpec,
+  windows: Windows,
+  { beside, ...change }: OutsideChange,
+): Windows =>
+  beside
+    ? {
+        memory: withScaleEvent(windows.memory, spec.behavior, change),
+        status: lastScaledAt(windows.status, change.atMs),
+      }
+    : windows;
 
 const scaled = (windows: Windows, spec: HpaSpec, change: Change, zero: boolean): Windows => {
   const { to, atMs } = change;
   const able = setCondition(windows.status.conditions, succeededRescale(to), atMs);
   return {
     memory: withScaleEvent(windows.memory, spec.behavior, change),
-    status: { ...windows.status, conditions: setCondition(able, scaledToZero(zero), atMs), desiredReplicas: to, lastScaleMs: atMs },
+    status: {
+      ...windows.status,
+      conditions: setCondition(able, scaledToZero(zero), atMs),
+      desiredReplicas: to,
+      lastScaleMs: atMs,
+    },
   };
 };

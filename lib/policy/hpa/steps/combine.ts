@@ -5,10 +5,13 @@ import type { HpaStep, HpaSync } from "./sync.ts";
 
 /** hpa.md 2.5 steps 4 and 5: the largest proposal wins; where a metric failed, it may only grow. */
 export const combine: HpaStep = (sync) => {
-  const failures = sync.measurements.filter((measurement): measurement is Unmeasured => measurement.kind === "failed");
+  const failures = sync.measurements.filter(
+    (measurement): measurement is Unmeasured => measurement.kind === "failed",
+  );
   const chosen = largest(sync.measurements);
   // A missing metric could be the one that needs the pods: never shrink without it.
-  if (chosen === undefined || (failures.length > 0 && chosen.proposal < sync.current)) return refused(sync, failures);
+  if (chosen === undefined || (failures.length > 0 && chosen.proposal < sync.current))
+    return refused(sync, failures);
   const count = Math.max(0, chosen.proposal);
   return {
     ...stepped(sync, "propose", count),
@@ -21,7 +24,9 @@ export const combine: HpaStep = (sync) => {
 const largest = (measurements: readonly Measurement[]): Measured | undefined =>
   measurements.reduce<Measured | undefined>((chosen, measurement) => {
     if (measurement.kind === "failed") return chosen;
-    return chosen === undefined || chosen.proposal === 0 || measurement.proposal > chosen.proposal ? measurement : chosen;
+    return chosen === undefined || chosen.proposal === 0 || measurement.proposal > chosen.proposal
+      ? measurement
+      : chosen;
   }, undefined);
 
 const triggerOf = (count: number, current: number, name: string): string => {
@@ -29,7 +34,10 @@ const triggerOf = (count: number, current: number, name: string): string => {
   return count < current ? "All metrics below target" : "";
 };
 
-/** A spec without metrics is none that admission lets through. It says nothing, so it fails like one without an answer. */
+/**
+ * A spec without metrics is none that admission lets through. It says nothing, so it fails like one
+ * without an answer.
+ */
 const NONE: Pick<Unmeasured, "reason" | "message" | "chain"> = {
   reason: "InvalidMetrics",
   message: "there is no metric",
@@ -38,7 +46,10 @@ const NONE: Pick<Unmeasured, "reason" | "message" | "chain"> = {
 
 const refused = (sync: HpaSync, failures: readonly Unmeasured[]): HpaSync => {
   const [first = NONE] = failures;
-  const condition = scalingInactive(first.reason, `the HPA was unable to compute the replica count: ${first.message}`);
+  const condition = scalingInactive(
+    first.reason,
+    `the HPA was unable to compute the replica count: ${first.message}`,
+  );
   const message = `invalid metrics (${failures.length} invalid out of ${sync.measurements.length}), first error is: ${first.chain}`;
   return {
     ...sync,

@@ -14,17 +14,37 @@ export const decideBySteps = (
   return conclude(sync, series?.(sync));
 };
 
-/** hpa.md 2.4 steps 5 to 7: the decision, with what to store if nothing is written. Nothing is published of a sync whose scale could not be read. */
+/**
+ * hpa.md 2.4 steps 5 to 7: the decision, with what to store if nothing is written. Nothing is
+ * published of a sync whose scale could not be read.
+ */
 const conclude = (sync: HpaSync, gauges: readonly GaugeWrite[] | undefined): Decision => {
   const { current, count, metrics, steps, events, trigger, ending } = sync;
   if (ending?.kind === "unreadable") {
-    const windows: Windows = { ...sync.input.windows, status: { ...sync.input.windows.status, conditions: sync.conditions } };
+    const windows: Windows = {
+      ...sync.input.windows,
+      status: { ...sync.input.windows.status, conditions: sync.conditions },
+    };
     return { kind: "hold", failed: true, because: ending.because, metrics, steps, events, windows };
   }
   const decided = { from: current, metrics, steps, events, ...(gauges && { gauges }) };
-  if (ending?.kind === "failed") return { kind: "hold", failed: true, because: ending.because, ...decided, windows: windowsOf(sync, {}) };
+  if (ending?.kind === "failed")
+    return {
+      kind: "hold",
+      failed: true,
+      because: ending.because,
+      ...decided,
+      windows: windowsOf(sync, {}),
+    };
   const because = ending?.because ?? reasonOf(sync, metrics, REASONS);
-  if (count === current) return { kind: "hold", failed: false, because, ...decided, windows: windowsOf(sync, { desiredReplicas: current }) };
+  if (count === current)
+    return {
+      kind: "hold",
+      failed: false,
+      because,
+      ...decided,
+      windows: windowsOf(sync, { desiredReplicas: current }),
+    };
   return { kind: "scale", to: count, trigger, because, ...decided, windows: windowsOf(sync, {}) };
 };
 
@@ -33,8 +53,18 @@ const windowsOf = (
   { input, conditions, recommendations, selectorText, current, currentMetrics }: HpaSync,
   desired: { desiredReplicas?: number },
 ): Windows => ({
-  memory: { ...input.windows.memory, recommendations, ...(selectorText === undefined ? {} : { selector: selectorText }) },
-  status: { ...input.windows.status, conditions, currentReplicas: current, currentMetrics, ...desired },
+  memory: {
+    ...input.windows.memory,
+    recommendations,
+    ...(selectorText === undefined ? {} : { selector: selectorText }),
+  },
+  status: {
+    ...input.windows.status,
+    conditions,
+    currentReplicas: current,
+    currentMetrics,
+    ...desired,
+  },
 });
 
 const REASONS = {

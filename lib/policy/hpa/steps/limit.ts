@@ -1,6 +1,12 @@
 import type { Behavior, HpaSpec, ScalingRules } from "../../../model/spec-hpa.ts";
 import { addI32, MAX_I32, MIN_I32, toI32 } from "../../shared/arithmetic.ts";
-import { countedEvents, type DecisionTimes, type Events, startForDown, startForUp } from "../../shared/recorded-scales.ts";
+import {
+  countedEvents,
+  type DecisionTimes,
+  type Events,
+  startForDown,
+  startForUp,
+} from "../../shared/recorded-scales.ts";
 import { stepped, withCondition } from "../../shared/steps.ts";
 import { LIMIT_SENTENCES, type LimitReason, scalingLimited } from "./sentences.ts";
 import type { HpaStep } from "./sync.ts";
@@ -21,19 +27,34 @@ export const limit: HpaStep = (sync) => {
   const { input, current, count: before } = sync;
   const { behavior, minReplicas, maxReplicas } = input.spec;
   const { count, reason } = behavior
-    ? limitRate({ current, count: before }, { minReplicas, maxReplicas, behavior }, input.windows.memory, input)
+    ? limitRate(
+        { current, count: before },
+        { minReplicas, maxReplicas, behavior },
+        input.windows.memory,
+        input,
+      )
     : clamp(current, before, input.spec);
   const limited = count !== before;
   const bound = limited ? { reason, value: count, message: LIMIT_SENTENCES[reason] } : undefined;
-  return { ...stepped(sync, "limit", count, bound), conditions: withCondition(sync, scalingLimited(limited, reason)) };
+  return {
+    ...stepped(sync, "limit", count, bound),
+    conditions: withCondition(sync, scalingLimited(limited, reason)),
+  };
 };
 
 type Bounds = Pick<HpaSpec, "minReplicas" | "maxReplicas">;
 
 /** hpa.md 3.8.2: min first, then the smaller of max and twice the current count. */
-export const clamp = (current: number, count: number, { minReplicas, maxReplicas }: Bounds): Limited => {
+export const clamp = (
+  current: number,
+  count: number,
+  { minReplicas, maxReplicas }: Bounds,
+): Limited => {
   const fastest = toI32(Math.max(LEGACY_FACTOR * current, LEGACY_FLOOR));
-  const ceiling: Limited = maxReplicas > fastest ? { count: fastest, reason: "ScaleUpLimit" } : { count: maxReplicas, reason: "TooManyReplicas" };
+  const ceiling: Limited =
+    maxReplicas > fastest
+      ? { count: fastest, reason: "ScaleUpLimit" }
+      : { count: maxReplicas, reason: "TooManyReplicas" };
   if (count < minReplicas) return { count: minReplicas, reason: "TooFewReplicas" };
   return count > ceiling.count ? ceiling : { count, reason: "DesiredWithinRange" };
 };
@@ -47,18 +68,27 @@ export const limitRate = (
 ): Limited => {
   if (count > current) {
     const fastest = Math.max(current, upLimit(current, behavior.scaleUp, memory, times));
-    const ceiling: Limited = maxReplicas > fastest ? { count: fastest, reason: "ScaleUpLimit" } : { count: maxReplicas, reason: "TooManyReplicas" };
+    const ceiling: Limited =
+      maxReplicas > fastest
+        ? { count: fastest, reason: "ScaleUpLimit" }
+        : { count: maxReplicas, reason: "TooManyReplicas" };
     if (count > ceiling.count) return ceiling;
   }
   if (count < current) {
     const fastest = Math.min(current, downLimit(current, behavior.scaleDown, memory, times));
-    const floor: Limited = minReplicas < fastest ? { count: fastest, reason: "ScaleDownLimit" } : { count: minReplicas, reason: "TooFewReplicas" };
+    const floor: Limited =
+      minReplicas < fastest
+        ? { count: fastest, reason: "ScaleDownLimit" }
+        : { count: minReplicas, reason: "TooFewReplicas" };
     if (count < floor.count) return floor;
   }
   return { count, reason: "DesiredWithinRange" };
 };
 
-/** The largest count that the policies allow; "Min" takes the slowest of them. Percentages round up, in doubles: 100 + 10 % is 111 (hpa.md 3.8.4). */
+/**
+ * The largest count that the policies allow; "Min" takes the slowest of them. Percentages round up,
+ * in doubles: 100 + 10 % is 111 (hpa.md 3.8.4).
+ */
 export const upLimit = (
   current: number,
   { selectPolicy, policies, countedChanges }: ScalingRules,
@@ -74,7 +104,10 @@ export const upLimit = (
   return selectPolicy === "Min" ? Math.min(MAX_I32, ...allowed) : Math.max(MIN_I32, ...allowed);
 };
 
-/** The smallest count that the policies allow; "Min" takes the one that removes least. Percentages are cut off: 10 - 90 % is 0 (hpa.md 3.8.4). */
+/**
+ * The smallest count that the policies allow; "Min" takes the one that removes least. Percentages
+ * are cut off: 10 - 90 % is 0 (hpa.md 3.8.4).
+ */
 export const downLimit = (
   current: number,
   { selectPolicy, policies, countedChanges }: ScalingRules,

@@ -6,29 +6,45 @@ import { toleranceOf } from "../../shared/arithmetic.ts";
 import { warning } from "../../shared/steps.ts";
 import type { HpaStep, HpaSync } from "./sync.ts";
 
-/** hpa.md 2.5 step 4: every metric on its own, in order; one that fails leaves a blank slot and its own event. */
+/**
+ * hpa.md 2.5 step 4: every metric on its own, in order; one that fails leaves a blank slot and its
+ * own event.
+ */
 export const measure: HpaStep = (sync) => measuredBy(measureMetric, sync);
 
 /** The same with another way to measure one metric. */
-export const measuredBy = (measureOne: (metric: HpaMetric, context: MetricContext) => Measurement, sync: HpaSync): HpaSync => {
+export const measuredBy = (
+  measureOne: (metric: HpaMetric, context: MetricContext) => Measurement,
+  sync: HpaSync,
+): HpaSync => {
   const context = contextOf(sync);
   return withMeasured(
     sync,
-    sync.input.spec.metrics.map((metric) => ({ type: metric.type, measurement: measureOne(metric, context) })),
+    sync.input.spec.metrics.map((metric) => ({
+      type: metric.type,
+      measurement: measureOne(metric, context),
+    })),
   );
 };
 
 /** The sync with what was measured, and an event of each metric that failed. */
-export const withMeasured = (sync: HpaSync, measured: readonly { readonly type: string; readonly measurement: Measurement }[]): HpaSync => {
+export const withMeasured = (
+  sync: HpaSync,
+  measured: readonly { readonly type: string; readonly measurement: Measurement }[],
+): HpaSync => {
   const measurements = measured.map(({ measurement }) => measurement);
   return {
     ...sync,
     measurements,
-    currentMetrics: measurements.map((measurement) => (measurement.kind === "measured" ? measurement.status : { type: "" })),
+    currentMetrics: measurements.map((measurement) =>
+      measurement.kind === "measured" ? measurement.status : { type: "" },
+    ),
     metrics: measured.map(({ type, measurement }) => outcomeOf(measurement, type)),
     events: [
       ...sync.events,
-      ...measurements.flatMap((measurement) => (measurement.kind === "failed" ? [warning(measurement.reason, measurement.message)] : [])),
+      ...measurements.flatMap((measurement) =>
+        measurement.kind === "failed" ? [warning(measurement.reason, measurement.message)] : [],
+      ),
     ],
   };
 };

@@ -6,7 +6,10 @@ import { foreignText } from "../../../model/foreign-text.ts";
 import { parseSelector } from "../../../model/selector-text.ts";
 import { rivalOf } from "../../shared/rivals.ts";
 
-/** hpa.md 2.4 steps 1 to 3: a scale that cannot be read ends the sync; else the list of recommendations begins with the count that was found. */
+/**
+ * hpa.md 2.4 steps 1 to 3: a scale that cannot be read ends the sync; else the list of
+ * recommendations begins with the count that was found.
+ */
 export const readScale: HpaStep = (sync) => {
   const { scale } = sync.input.observation;
   if (scale.kind === "failed") {
@@ -36,7 +39,10 @@ export const seed: HpaStep = (sync) => {
   return { ...sync, recommendations: [{ replicas: sync.current, firstMs: nowMs, lastMs: nowMs }] };
 };
 
-/** hpa.md 2.5 steps 1 to 3: the pods of the target, unless its selector is missing, unreadable, or shared with another autoscaler. A dry run writes nothing, so it may share them. */
+/**
+ * hpa.md 2.5 steps 1 to 3: the pods of the target, unless its selector is missing, unreadable, or
+ * shared with another autoscaler. A dry run writes nothing, so it may share them.
+ */
 export const selectPods: HpaStep = (sync) => {
   const { scale, pods, others } = sync.input.observation;
   const text = scale.kind === "read" ? scale.selector : "";
@@ -65,6 +71,10 @@ export const selectPods: HpaStep = (sync) => {
 const refused = (sync: HpaSync, because: Because, event: Because = because): HpaSync => ({
   ...sync,
   conditions: withCondition(sync, scalingInactive(because.reason, because.message)),
-  events: [...sync.events, warning(event.reason, event.message), warning("FailedComputeMetricsReplicas", event.message)],
+  events: [
+    ...sync.events,
+    warning(event.reason, event.message),
+    warning("FailedComputeMetricsReplicas", event.message),
+  ],
   ending: { kind: "failed", because },
 });

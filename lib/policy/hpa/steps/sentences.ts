@@ -6,9 +6,21 @@ const scalingActive = conditionOf("ScalingActive");
 const scalingLimit = conditionOf("ScalingLimited");
 
 export const failedGetScale = (error: string): ConditionReport =>
-  ableToScale("False", "FailedGetScale", `the HPA controller was unable to get the target's current scale: ${error}`);
-export const SUCCEEDED_GET_SCALE = ableToScale("True", "SucceededGetScale", "the HPA controller was able to get the target's current scale");
-export const READY_FOR_NEW_SCALE = ableToScale("True", "ReadyForNewScale", "recommended size matches current size");
+  ableToScale(
+    "False",
+    "FailedGetScale",
+    `the HPA controller was unable to get the target's current scale: ${error}`,
+  );
+export const SUCCEEDED_GET_SCALE = ableToScale(
+  "True",
+  "SucceededGetScale",
+  "the HPA controller was able to get the target's current scale",
+);
+export const READY_FOR_NEW_SCALE = ableToScale(
+  "True",
+  "ReadyForNewScale",
+  "recommended size matches current size",
+);
 export const SCALE_DOWN_STABILIZED = ableToScale(
   "True",
   "ScaleDownStabilized",
@@ -20,17 +32,39 @@ export const SCALE_UP_STABILIZED = ableToScale(
   "recent recommendations were lower than current one, applying the lowest recent recommendation",
 );
 export const failedUpdateScale = (error: string): ConditionReport =>
-  ableToScale("False", "FailedUpdateScale", `the HPA controller was unable to update the target scale: ${error}`);
+  ableToScale(
+    "False",
+    "FailedUpdateScale",
+    `the HPA controller was unable to update the target scale: ${error}`,
+  );
 export const succeededRescale = (replicas: number): ConditionReport =>
-  ableToScale("True", "SucceededRescale", `the HPA controller was able to update the target scale to ${replicas}`);
+  ableToScale(
+    "True",
+    "SucceededRescale",
+    `the HPA controller was able to update the target scale to ${replicas}`,
+  );
 
-export const SCALING_DISABLED = scalingActive("False", "ScalingDisabled", "scaling is disabled since the replica count of the target is zero");
-export const scalingInactive = (reason: string, message: string): ConditionReport => scalingActive("False", reason, message);
+export const SCALING_DISABLED = scalingActive(
+  "False",
+  "ScalingDisabled",
+  "scaling is disabled since the replica count of the target is zero",
+);
+export const scalingInactive = (reason: string, message: string): ConditionReport =>
+  scalingActive("False", reason, message);
 export const validMetricFound = (name: string): ConditionReport =>
-  scalingActive("True", "ValidMetricFound", `the HPA was able to successfully calculate a replica count from ${name}`);
+  scalingActive(
+    "True",
+    "ValidMetricFound",
+    `the HPA was able to successfully calculate a replica count from ${name}`,
+  );
 
 /** What the last step before the write found. */
-export type LimitReason = "DesiredWithinRange" | "TooFewReplicas" | "TooManyReplicas" | "ScaleUpLimit" | "ScaleDownLimit";
+export type LimitReason =
+  | "DesiredWithinRange"
+  | "TooFewReplicas"
+  | "TooManyReplicas"
+  | "ScaleUpLimit"
+  | "ScaleDownLimit";
 
 export const LIMIT_SENTENCES: Readonly<Record<LimitReason, string>> = {
   DesiredWithinRange: "the desired count is within the acceptable range",

@@ -18,9 +18,18 @@ export const stabilize: HpaStep = (sync) => {
   const { input, count, current } = sync;
   if (!isStabilized(input.spec)) return sync;
   const runs = sync.recommendations ?? [];
-  const { count: after, recommendations, held } = stabilized(input.spec, runs, { current, count }, input);
+  const {
+    count: after,
+    recommendations,
+    held,
+  } = stabilized(input.spec, runs, { current, count }, input);
   const report = reportOf(held);
-  const limit = held && { reason: report.reason, value: after, message: report.message, untilMs: held.untilMs };
+  const limit = held && {
+    reason: report.reason,
+    value: after,
+    message: report.message,
+    untilMs: held.untilMs,
+  };
   return {
     ...stepped(sync, "stabilize", after, limit),
     conditions: withCondition(sync, report),
@@ -28,7 +37,10 @@ export const stabilize: HpaStep = (sync) => {
   };
 };
 
-/** What the windows of a spec make of a count at an instant. Explanations call it as well (hpa/explanations.ts). */
+/**
+ * What the windows of a spec make of a count at an instant. Explanations call it as well
+ * (hpa/explanations.ts).
+ */
 export const stabilized = (
   { behavior }: Pick<HpaSpec, "behavior">,
   runs: readonly RecommendationRun[],
@@ -45,7 +57,13 @@ export const reportOf = (held: StabilizationHold | undefined): ConditionReport =
   return held.direction === "up" ? SCALE_UP_STABILIZED : SCALE_DOWN_STABILIZED;
 };
 
-export const windowsOf = ({ scaleUp, scaleDown }: Behavior, settings: ControllerSettings): StabilizationWindows => ({
+export const windowsOf = (
+  { scaleUp, scaleDown }: Behavior,
+  settings: ControllerSettings,
+): StabilizationWindows => ({
   upMs: (scaleUp.stabilizationWindowSeconds ?? 0) * 1000,
-  downMs: scaleDown.stabilizationWindowSeconds === undefined ? settings.downscaleStabilizationMs : scaleDown.stabilizationWindowSeconds * 1000,
+  downMs:
+    scaleDown.stabilizationWindowSeconds === undefined
+      ? settings.downscaleStabilizationMs
+      : scaleDown.stabilizationWindowSeconds * 1000,
 });

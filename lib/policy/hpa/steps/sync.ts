@@ -31,7 +31,10 @@ export interface HpaSync extends StepState<HpaInput, Ending> {
 export type Ending =
   /** The scale could not be read: nothing but the conditions is reported. */
   | { readonly kind: "unreadable"; readonly because: Because }
-  /** No count could be computed: the workload keeps its count, whatever the metrics that did answer say. */
+  /**
+   * No count could be computed: the workload keeps its count, whatever the metrics that did answer
+   * say.
+   */
   | { readonly kind: "failed"; readonly because: Because }
   /** The count is settled without metrics. */
   | { readonly kind: "settled"; readonly because: Because };

@@ -6,29 +6,52 @@ import type { HpaMetric, Marks } from "../../../model/spec-hpa.ts";
 import { MAX_I32, toI32, toI64 } from "../../shared/arithmetic.ts";
 import { type Failure, failure } from "../../../sources/source.ts";
 import { sourceOf } from "../../../sources/sources.ts";
-import { marksText, type Measurement, type MetricContext } from "../../shared/metrics/measurement.ts";
+import {
+  marksText,
+  type Measurement,
+  type MetricContext,
+} from "../../shared/metrics/measurement.ts";
 
 /** Each metric against its marks where it has two, else against its target. */
 export const measure: HpaStep = (sync) =>
-  measuredBy((metric, context) => (metric.marks ? measureMarked(metric, metric.marks, context) : measureMetric(metric, context)), sync);
+  measuredBy(
+    (metric, context) =>
+      metric.marks ? measureMarked(metric, metric.marks, context) : measureMetric(metric, context),
+    sync,
+  );
 
-/** What a metric adds up to; `partial` when running pods of the target gave no sample, so that the sum is too small. */
+/**
+ * What a metric adds up to; `partial` when running pods of the target gave no sample, so that the
+ * sum is too small.
+ */
 interface Total {
   readonly milli: bigint;
   readonly partial: boolean;
 }
 
 /**
- * A metric of any type against two marks, by the arithmetic of the multi-threshold document (proposals.md §5): the sum, divided by the current count for `average`; strictly above the widened
- * high mark the current count grows by value ÷ high, strictly below the widened low mark it shrinks by value ÷ low, and between them it stays.
+ * A metric of any type against two marks, by the arithmetic of the multi-threshold document
+ * (proposals.md §5): the sum, divided by the current count for `average`; strictly above the
+ * widened high mark the current count grows by value ÷ high, strictly below the widened low mark it
+ * shrinks by value ÷ low, and between them it stays.
  */
-export const measureMarked = (metric: HpaMetric, marks: Marks, context: MetricContext): Measurement => {
+export const measureMarked = (
+  metric: HpaMetric,
+  marks: Marks,
+  context: MetricContext,
+): Measurement => {
   const source = sourceOf(metric);
   const name = source.nameOf(metric);
   const total = totalOf(metric, context);
   if ("message" in total) {
     const message = `failed to get ${name}: ${total.message}`;
-    return { kind: "failed", name, reason: `FailedGet${metric.type}Metric`, message, chain: message };
+    return {
+      kind: "failed",
+      name,
+      reason: `FailedGet${metric.type}Metric`,
+      message,
+      chain: message,
+    };
   }
   const { currentReplicas: current, average } = context;
   const usage = Number(total.milli) / (average ? current : 1);
@@ -38,7 +61,8 @@ export const measureMarked = (metric: HpaMetric, marks: Marks, context: MetricCo
   return {
     kind: "measured",
     name,
-    // What is missing from the sum could be what the pods are needed for: it may grow on it, never shrink.
+    // What is missing from the sum could be what the pods are needed for: it may grow on it, never
+    // shrink.
     proposal: total.partial ? Math.max(wanted, current) : wanted,
     value,
     target: marksText(marks),
@@ -52,19 +76,36 @@ export const measureMarked = (metric: HpaMetric, marks: Marks, context: MetricCo
 type Side = "above" | "below" | "between";
 
 /** Strictly outside the widened marks; both ends belong to the band. */
-const sideOf = (usage: number, { highMilli, lowMilli }: Marks, { tolerance }: MetricContext): Side => {
+const sideOf = (
+  usage: number,
+  { highMilli, lowMilli }: Marks,
+  { tolerance }: MetricContext,
+): Side => {
   const [high, low] = [Number(highMilli), Number(lowMilli)];
   if (usage > high + tolerance.up * high) return "above";
   return usage < low - tolerance.down * low ? "below" : "between";
 };
 
-/** The order of the float operations follows the watermark rules, so that both forms decide alike. */
-const wantedOf = (usage: number, side: Side, { highMilli, lowMilli }: Marks, current: number): number => {
+/**
+ * The order of the float operations follows the watermark rules, so that both forms decide alike.
+ */
+const wantedOf = (
+  usage: number,
+  side: Side,
+  { highMilli, lowMilli }: Marks,
+  current: number,
+): number => {
   switch (side) {
     case "above":
-      return Math.max(toI32(Math.min(Math.ceil((current * usage) / Number(highMilli)), MAX_I32)), current);
+      return Math.max(
+        toI32(Math.min(Math.ceil((current * usage) / Number(highMilli)), MAX_I32)),
+        current,
+      );
     case "below":
-      return Math.min(Math.max(toI32(Math.floor((current * usage) / Number(lowMilli))), 1), current);
+      return Math.min(
+        Math.max(toI32(Math.floor((current * usage) / Number(lowMilli))), 1),
+        current,
+      );
     case "between":
       return current;
   }
@@ -72,8 +113,11 @@ const wantedOf = (usage: number, side: Side, { highMilli, lowMilli }: Marks, cur
 
 const totalOf = (metric: HpaMetric, context: MetricContext): Total | Failure => {
   const total = sumOf(metric, context);
-  // Nothing is used less than not at all: such a value is a mistake of its source, and nothing shrinks on it.
-  return !("message" in total) && total.milli < 0n ? failure(`its value ${decimalText(total.milli)} is below 0`) : total;
+  // Nothing is used less than not at all: such a value is a mistake of its source, and nothing
+  // shrinks on it.
+  return !("message" in total) && total.milli < 0n
+    ? failure(`its value ${decimalText(total.milli)} is below 0`)
+    : total;
 };
 
 const sumOf = (metric: HpaMetric, context: MetricContext): Total | Failure => {
@@ -83,8 +127,11 @@ const sumOf = (metric: HpaMetric, context: MetricContext): Total | Failure => {
   if (samples.size === 0) return failure("no pod gave a sample");
   // Of pods that a selector of the metric's own finds, none is known to be missing.
   const pods = "selector" in metric && metric.selector ? [] : context.pods;
-  const partial = pods.some(({ name, phase, deleting }) => phase === "Running" && !deleting && !samples.has(name));
+  const partial = pods.some(
+    ({ name, phase, deleting }) => phase === "Running" && !deleting && !samples.has(name),
+  );
   return { milli: added([...samples.values()].map(({ milli }) => milli)), partial };
 };
 
-const added = (amounts: readonly bigint[]): bigint => amounts.reduce((sum, milli) => sum + milli, 0n);
+const added = (amounts: readonly bigint[]): bigint =>
+  amounts.reduce((sum, milli) => sum + milli, 0n);

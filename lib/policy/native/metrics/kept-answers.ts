@@ -1,4 +1,11 @@
-import { type Answer, type Answers, type MetricValue, type QuestionKey, type Samples, valuesIn } from "../../../model/observation.ts";
+import {
+  type Answer,
+  type Answers,
+  type MetricValue,
+  type QuestionKey,
+  type Samples,
+  valuesIn,
+} from "../../../model/observation.ts";
 import { queryKey } from "../../../model/query.ts";
 import type { NativeMetric } from "../../../model/spec-native.ts";
 import type { KeptAnswer } from "../../../model/windows.ts";
@@ -12,13 +19,17 @@ export interface KnownAnswers {
 }
 
 /**
- * Gives each metric with `everySeconds` that was not asked in this sync its kept answer. An answer that failed is never replaced by a kept one: on doubt, the metric is missing. Each value gets
- * the time of its sample, or the time at which it was asked where its source gives none.
+ * Gives each metric with `everySeconds` that was not asked in this sync its kept answer. An answer
+ * that failed is never replaced by a kept one: on doubt, the metric is missing. Each value gets the
+ * time of its sample, or the time at which it was asked where its source gives none.
  */
 export const knownAnswers = (
   metrics: readonly NativeMetric[],
   observed: Answers,
-  { kept = [], nowMs }: { readonly kept: readonly KeptAnswer[] | undefined; readonly nowMs: number },
+  {
+    kept = [],
+    nowMs,
+  }: { readonly kept: readonly KeptAnswer[] | undefined; readonly nowMs: number },
 ): KnownAnswers => {
   const asking = metrics.flatMap((metric) => {
     const query = registeredQueryOf(metric.source);
@@ -31,27 +42,49 @@ export const knownAnswers = (
     const id = idOf(key);
     const given = valuesIn(observed, key);
     if (given?.kind === "failed") continue;
-    const known = given ? keptOf(id, timed(query, given.items, nowMs), nowMs) : usable(kept, id, metric, nowMs);
+    const known = given
+      ? keptOf(id, timed(query, given.items, nowMs), nowMs)
+      : usable(kept, id, metric, nowMs);
     if (known === undefined) continue;
-    answers.set(key, { kind: "answered", items: given ? timed(query, given.items, nowMs) : itemsOf(known) });
+    answers.set(key, {
+      kind: "answered",
+      items: given ? timed(query, given.items, nowMs) : itemsOf(known),
+    });
     if (metric.everyMs !== undefined) next.set(id, known);
   }
   return { answers, kept: [...next.values()] };
 };
 
-const timed = (query: RegisteredQuery, items: readonly MetricValue[], nowMs: number): readonly MetricValue[] =>
+const timed = (
+  query: RegisteredQuery,
+  items: readonly MetricValue[],
+  nowMs: number,
+): readonly MetricValue[] =>
   isDated(query) ? items : items.map((item) => ({ ...item, timestampMs: nowMs }));
 
-const usable = (kept: readonly KeptAnswer[], id: number, metric: NativeMetric, nowMs: number): KeptAnswer | undefined =>
-  metric.everyMs === undefined ? undefined : kept.find((answer) => answer.id === id && nowMs - answer.askedMs <= lastsMs(metric));
+const usable = (
+  kept: readonly KeptAnswer[],
+  id: number,
+  metric: NativeMetric,
+  nowMs: number,
+): KeptAnswer | undefined =>
+  metric.everyMs === undefined
+    ? undefined
+    : kept.find((answer) => answer.id === id && nowMs - answer.askedMs <= lastsMs(metric));
 
 /** How long a kept answer may be used: an empty one has no sample whose age could be looked at. */
 const lastsMs = ({ maxAgeMs, everyMs = 0 }: NativeMetric): number => maxAgeMs ?? everyMs;
 
-/** The question of a metric, where it is due. A sync comes some seconds earlier or later than its period says. */
+/**
+ * The question of a metric, where it is due. A sync comes some seconds earlier or later than its
+ * period says.
+ */
 export const dueQuestionOf = (
   { source, everyMs }: NativeMetric,
-  { kept = [], nowMs }: { readonly kept: readonly KeptAnswer[] | undefined; readonly nowMs: number },
+  {
+    kept = [],
+    nowMs,
+  }: { readonly kept: readonly KeptAnswer[] | undefined; readonly nowMs: number },
 ): RegisteredQuery | undefined => {
   const query = registeredQueryOf(source);
   if (query === undefined || everyMs === undefined) return query;
@@ -73,9 +106,13 @@ const keptOf = (id: number, [item]: readonly MetricValue[], nowMs: number): Kept
 const itemsOf = ({ milli, sampleMs = 0 }: KeptAnswer): readonly MetricValue[] =>
   milli === undefined ? [] : [{ milli: BigInt(milli), timestampMs: sampleMs }];
 
-/** A number for a question, so that a page need not hold its text: FNV-1a in 52 bits. It is compared with the questions of one autoscaler only. */
+/**
+ * A number for a question, so that a page need not hold its text: FNV-1a in 52 bits. It is compared
+ * with the questions of one autoscaler only.
+ */
 const idOf = (key: QuestionKey): number => {
   let id = 0xcbf2_9ce4_8422_2325n;
-  for (const character of key) id = BigInt.asUintN(64, (id ^ BigInt(character.codePointAt(0) ?? 0)) * 0x100_0000_01b3n);
+  for (const character of key)
+    id = BigInt.asUintN(64, (id ^ BigInt(character.codePointAt(0) ?? 0)) * 0x100_0000_01b3n);
   return Number(id >> 12n);
 };

@@ -10,27 +10,50 @@ import { registeredQueryOf, sourceOf } from "../../../sources/sources.ts";
 import { MAX_I32, MAX_I64, type Tolerance } from "../../shared/arithmetic.ts";
 import { measureMetric } from "../../shared/metrics/measure-metric.ts";
 import type { Measured, Measurement, MetricContext } from "../../shared/metrics/measurement.ts";
-import { nonNegativeTotal, perReplicaReplicas, saturatedTotal, totalReplicas } from "../../shared/metrics/replicas.ts";
+import {
+  nonNegativeTotal,
+  perReplicaReplicas,
+  saturatedTotal,
+  totalReplicas,
+} from "../../shared/metrics/replicas.ts";
 
 /** What one metric says of the count, or why it says nothing; of a formula with its inputs. */
 export type MetricReading = { readonly inputs?: readonly InputReading[] } & (
-  | { readonly kind: "measured"; readonly metric: NativeMetric; readonly proposal: number; readonly measured: Measured; readonly target: string }
-  | { readonly kind: "missing"; readonly metric: NativeMetric; readonly reason: string; readonly message: string }
+  | {
+      readonly kind: "measured";
+      readonly metric: NativeMetric;
+      readonly proposal: number;
+      readonly measured: Measured;
+      readonly target: string;
+    }
+  | {
+      readonly kind: "missing";
+      readonly metric: NativeMetric;
+      readonly reason: string;
+      readonly message: string;
+    }
 );
 
-/** The mark that was not crossed never speaks: each mark is a target whose other side is tolerated without end. */
+/**
+ * The mark that was not crossed never speaks: each mark is a target whose other side is tolerated
+ * without end.
+ */
 const ONLY_GROWS = { up: 0, down: Number.POSITIVE_INFINITY };
 const ONLY_SHRINKS = { up: Number.POSITIVE_INFINITY, down: 0 };
 
 /**
- * One metric: against its target with the tolerances, or against the high mark upwards and the low mark downwards. The arithmetic follows hpa.md 3; what overflows there
- * is a value that cannot be read here, because it would shrink the workload.
+ * One metric: against its target with the tolerances, or against the high mark upwards and the low
+ * mark downwards. The arithmetic follows hpa.md 3; what overflows there is a value that cannot be
+ * read here, because it would shrink the workload.
  */
 export const measureNative = (metric: NativeMetric, whole: MetricContext): MetricReading => {
   const { band } = metric;
   const context = isOfLimit(metric) ? { ...whole, pods: withLimits(whole.pods) } : whole;
   if (band.kind === "target") {
-    return against(metric, band.milli, { ...context, tolerance: toleranceOf(band, whole.tolerance) });
+    return against(metric, band.milli, {
+      ...context,
+      tolerance: toleranceOf(band, whole.tolerance),
+    });
   }
   const up = against(metric, band.highMilli, { ...context, tolerance: ONLY_GROWS });
   if (up.kind === "missing" || up.proposal > context.currentReplicas) return up;
@@ -40,35 +63,68 @@ export const measureNative = (metric: NativeMetric, whole: MetricContext): Metri
 const isOfLimit = ({ source }: NativeMetric): boolean => "of" in source && source.of === "limit";
 
 /** The tolerance of a target, or the cluster's where it has none of its own. */
-export const toleranceOf = (own: { readonly toleranceUp?: number; readonly toleranceDown?: number }, { up, down }: Tolerance): Tolerance => ({
+export const toleranceOf = (
+  own: { readonly toleranceUp?: number; readonly toleranceDown?: number },
+  { up, down }: Tolerance,
+): Tolerance => ({
   up: own.toleranceUp ?? up,
   down: own.toleranceDown ?? down,
 });
 
-const against = (metric: NativeMetric, levelMilli: bigint, context: MetricContext): MetricReading => {
+const against = (
+  metric: NativeMetric,
+  levelMilli: bigint,
+  context: MetricContext,
+): MetricReading => {
   const measured = measureAt(metric, levelMilli, context);
   const { source } = metric;
-  if (measured.kind === "failed") return { kind: "missing", metric, reason: measured.reason, message: inOwnWords(measured.message, metric) };
+  if (measured.kind === "failed")
+    return {
+      kind: "missing",
+      metric,
+      reason: measured.reason,
+      message: inOwnWords(measured.message, metric),
+    };
   const { ratio } = measured;
   if (Number.isNaN(ratio) || measured.overflowed || (ratio < 0 && "of" in source))
-    return { kind: "missing", metric, reason: "UnusableValue", message: `the value of ${metric.name} leaves the range of numbers` };
-  return { kind: "measured", metric, measured, proposal: guarded(measured, context.currentReplicas), target: levelsText(metric) };
+    return {
+      kind: "missing",
+      metric,
+      reason: "UnusableValue",
+      message: `the value of ${metric.name} leaves the range of numbers`,
+    };
+  return {
+    kind: "measured",
+    metric,
+    measured,
+    proposal: guarded(measured, context.currentReplicas),
+    target: levelsText(metric),
+  };
 };
 
 type Leveled = Pick<NativeMetric, "source" | "measure" | "maxAgeMs">;
 
-/** A metric against one level: with the arithmetic of autoscaling/v2 for its type, or with the arithmetic of an external metric. */
+/**
+ * A metric against one level: with the arithmetic of autoscaling/v2 for its type, or with the
+ * arithmetic of an external metric.
+ */
 const measureAt = (metric: Leveled, levelMilli: bigint, context: MetricContext): Measurement => {
   const known = asHpaMetric(metric, levelMilli);
   return known ? measureMetric(known, context) : measureWhole(metric, levelMilli, context);
 };
 
-/** The metric as one of autoscaling/v2, with the level as its target; `undefined` for a source that autoscaling/v2 has not. */
+/**
+ * The metric as one of autoscaling/v2, with the level as its target; `undefined` for a source that
+ * autoscaling/v2 has not.
+ */
 const asHpaMetric = ({ source, measure }: Leveled, levelMilli: bigint): HpaMetric | undefined => {
   const target = targetOf(measure, levelMilli);
   if (source.type === "Resource") return { type: source.type, name: source.name, target };
-  if (source.type === "ContainerResource") return { type: source.type, name: source.name, container: source.container, target };
-  return source.type === "Pods" || source.type === "Object" || source.type === "External" ? { ...source, target } : undefined;
+  if (source.type === "ContainerResource")
+    return { type: source.type, name: source.name, container: source.container, target };
+  return source.type === "Pods" || source.type === "Object" || source.type === "External"
+    ? { ...source, target }
+    : undefined;
 };
 
 const targetOf = (measure: NativeMetric["measure"], levelMilli: bigint): MetricTarget => {
@@ -83,10 +139,20 @@ const targetOf = (measure: NativeMetric["measure"], levelMilli: bigint): MetricT
 };
 
 /** The sum of the values of a source, whole or shared by the pods, as for an external metric. */
-const measureWhole = ({ source, measure, maxAgeMs }: Leveled, levelMilli: bigint, context: MetricContext): Measurement => {
+const measureWhole = (
+  { source, measure, maxAgeMs }: Leveled,
+  levelMilli: bigint,
+  context: MetricContext,
+): Measurement => {
   const of = sourceOf(source);
   const name = of.nameOf(source);
-  const failed = (message: string, reason = `FailedGet${of.type}Metric`): Measurement => ({ kind: "failed", name, reason, message, chain: message });
+  const failed = (message: string, reason = `FailedGet${of.type}Metric`): Measurement => ({
+    kind: "failed",
+    name,
+    reason,
+    message,
+    chain: message,
+  });
   const old = staleWords(source, maxAgeMs, context);
   if (old !== undefined) return failed(old, "Stale");
   const samples = of.samples(source, context);
@@ -94,30 +160,50 @@ const measureWhole = ({ source, measure, maxAgeMs }: Leveled, levelMilli: bigint
   const values = samples instanceof Map ? [...samples.values()].map(({ milli }) => milli) : samples;
   const isAverage = measure === "Average";
   const totalMilli = isAverage ? nonNegativeTotal(values) : saturatedTotal(values);
-  const outcome = isAverage ? perReplicaReplicas(totalMilli, levelMilli, context, "saturated") : totalReplicas(totalMilli, levelMilli, context);
+  const outcome = isAverage
+    ? perReplicaReplicas(totalMilli, levelMilli, context, "saturated")
+    : totalReplicas(totalMilli, levelMilli, context);
   if (outcome.kind === "failure") return failed(outcome.message);
   const { replicas, ratio, usageMilli } = outcome;
   const value = decimalText(usageMilli);
   const status = of.statusOf(source, isAverage ? { averageValue: value } : { value });
   const overflowed = isAverage && totalMilli === MAX_I64 ? ({ overflowed: true } as const) : {};
-  return { kind: "measured", name, proposal: replicas, value, target: decimalText(levelMilli), ratio, usageMilli, status, ...overflowed };
+  return {
+    kind: "measured",
+    name,
+    proposal: replicas,
+    value,
+    target: decimalText(levelMilli),
+    ratio,
+    usageMilli,
+    status,
+    ...overflowed,
+  };
 };
 
 /** Why the value of a registered source is too old to decide on; undefined for one that is not. */
-const staleWords = (source: Leveled["source"], maxAgeMs: number | undefined, context: MetricContext): string | undefined => {
+const staleWords = (
+  source: Leveled["source"],
+  maxAgeMs: number | undefined,
+  context: MetricContext,
+): string | undefined => {
   const ageMs = maxAgeMs === undefined ? undefined : sampleAgeMs(source, context);
   if (maxAgeMs === undefined || ageMs === undefined || !(ageMs > maxAgeMs)) return undefined;
   return `the value from source "${registeredQueryOf(source)?.source}" is ${Math.round(ageMs / MILLI)} s old, and maxAgeSeconds is ${maxAgeMs / MILLI}`;
 };
 
-/** Above its target a metric never asks for fewer pods than there are, below it never for more: few ready pods, or an overflow, must not turn it round. */
+/**
+ * Above its target a metric never asks for fewer pods than there are, below it never for more: few
+ * ready pods, or an overflow, must not turn it round.
+ */
 const guarded = ({ ratio, proposal }: Measured, current: number): number => {
   if (ratio <= 1) return Math.max(0, Math.min(proposal, current));
   return proposal < 0 ? MAX_I32 : Math.max(proposal, current);
 };
 
 /** Percentages of the limit are measured by putting the limit where the request stands. */
-const inOwnWords = (message: string, metric: NativeMetric): string => (isOfLimit(metric) ? message.replaceAll("request", "limit") : message);
+const inOwnWords = (message: string, metric: NativeMetric): string =>
+  isOfLimit(metric) ? message.replaceAll("request", "limit") : message;
 
 /** A target, or two watermarks, as people read them. */
 export const levelsText = (metric: Pick<NativeMetric, "band" | "measure">): string =>
@@ -133,11 +219,15 @@ export const inputsOf =
   (metrics: readonly NativeMetric[], context: MetricContext): Inputs =>
   (name) => {
     const metric = metrics.find((candidate) => candidate.name === name);
-    if (metric === undefined || metric.source.type === "Formula") return failure(`the formula names "${name}", which is no metric that it may name`);
+    if (metric === undefined || metric.source.type === "Formula")
+      return failure(`the formula names "${name}", which is no metric that it may name`);
     const measured = measureWholly(metric, context);
-    if (measured.kind === "failed") return failure(`its input ${name} is missing: ${measured.message}`);
+    if (measured.kind === "failed")
+      return failure(`its input ${name} is missing: ${measured.message}`);
     // On doubt, a missing metric: a sum that left 64 bits is no value.
-    return measured.usageMilli >= MAX_I64 ? failure(`its input ${name} leaves the range of numbers`) : Number(measured.usageMilli) / MILLI;
+    return measured.usageMilli >= MAX_I64
+      ? failure(`its input ${name} leaves the range of numbers`)
+      : Number(measured.usageMilli) / MILLI;
   };
 
 /** The inputs of a formula, for people; `undefined` for another metric. */
@@ -153,12 +243,19 @@ export const inputReadings = (
     const measured = measureWholly(input, context);
     if (measured.kind === "failed") return { name, message: measured.message };
     const ageMs = sampleAgeMs(input.source, context);
-    return { name, value: decimalText(measured.usageMilli), ...(ageMs !== undefined && { ageSeconds: Math.max(0, Math.round(ageMs / MILLI)) }) };
+    return {
+      name,
+      value: decimalText(measured.usageMilli),
+      ...(ageMs !== undefined && { ageSeconds: Math.max(0, Math.round(ageMs / MILLI)) }),
+    };
   });
 };
 
 /** The age of the oldest value that a registered source gave; `undefined` without one. */
-const sampleAgeMs = (source: Leveled["source"], { answers, readiness: { nowMs } }: MetricContext): number | undefined => {
+const sampleAgeMs = (
+  source: Leveled["source"],
+  { answers, readiness: { nowMs } }: MetricContext,
+): number | undefined => {
   const query = registeredQueryOf(source);
   const answer = query && valuesIn(answers, queryKey(query));
   if (answer?.kind !== "answered" || answer.items.length === 0) return undefined;
@@ -170,13 +267,19 @@ const MILLI = 1000;
 const measureWholly = (metric: NativeMetric, context: MetricContext): Measurement =>
   measureAt({ ...metric, measure: "Total" }, 1000n, { ...context, currentReplicas: 0 });
 
-/** The whole value, whatever the metric is measured by: without replicas there is no pod to share it. */
+/**
+ * The whole value, whatever the metric is measured by: without replicas there is no pod to share
+ * it.
+ */
 export const wholeMilli = (metric: NativeMetric, context: MetricContext): bigint | undefined => {
   const measured = measureWholly(metric, context);
   return measured.kind === "measured" ? measured.usageMilli : undefined;
 };
 
-/** The pods with their limits in the place of their requests: the use of what a container may have at most. The limit of a whole pod and its overhead are no part of it. */
+/**
+ * The pods with their limits in the place of their requests: the use of what a container may have
+ * at most. The limit of a whole pod and its overhead are no part of it.
+ */
 const withLimits = (pods: readonly Pod[]): readonly Pod[] =>
   pods.map(({ podRequests: _ofThePod, ...pod }) => ({
     ...pod,

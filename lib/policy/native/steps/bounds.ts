@@ -2,7 +2,10 @@ import { stepped, withCondition } from "../../shared/steps.ts";
 import { scalingActive, scalingLimited } from "./sentences.ts";
 import type { NativeStep, NativeSync } from "./sync.ts";
 
-/** A count outside [min, max] goes straight to the bound, past everything but the overrides. The idle count is inside where one is given; 0 without one was set by a person or another program. */
+/**
+ * A count outside [min, max] goes straight to the bound, past everything but the overrides. The
+ * idle count is inside where one is given; 0 without one was set by a person or another program.
+ */
 export const bounds: NativeStep = (sync) => {
   const { minReplicas, maxReplicas, idle } = sync.input.spec;
   const { current } = sync;
@@ -32,9 +35,25 @@ const toBound = (sync: NativeSync, bound: number, reason: string): NativeSync =>
 export const clamp: NativeStep = (sync) => {
   const { minReplicas, maxReplicas } = sync.input.spec;
   const { count } = sync;
-  if (count < minReplicas) return bounded(sync, minReplicas, "TooFewReplicas", `${count} is below minReplicas, which is ${minReplicas}`);
-  if (count > maxReplicas) return bounded(sync, maxReplicas, "TooManyReplicas", `${count} is above maxReplicas, which is ${maxReplicas}`);
-  const inside = scalingLimited("False", "DesiredWithinRange", "the wanted count is within minReplicas and maxReplicas");
+  if (count < minReplicas)
+    return bounded(
+      sync,
+      minReplicas,
+      "TooFewReplicas",
+      `${count} is below minReplicas, which is ${minReplicas}`,
+    );
+  if (count > maxReplicas)
+    return bounded(
+      sync,
+      maxReplicas,
+      "TooManyReplicas",
+      `${count} is above maxReplicas, which is ${maxReplicas}`,
+    );
+  const inside = scalingLimited(
+    "False",
+    "DesiredWithinRange",
+    "the wanted count is within minReplicas and maxReplicas",
+  );
   return { ...stepped(sync, "clamp", count), conditions: withCondition(sync, inside) };
 };
 

@@ -12,9 +12,13 @@ declare module "../../../model/spec-native.ts" {
 }
 
 export const COMBINE_FIELDS = {
-  combine: choice("How the proposals of the metrics become one: the largest, the smallest, or their mean rounded up.", ["Max", "Min", "Mean"], {
-    default: "Max",
-  }),
+  combine: choice(
+    "How the proposals of the metrics become one: the largest, the smallest, or their mean rounded up.",
+    ["Max", "Min", "Mean"],
+    {
+      default: "Max",
+    },
+  ),
 };
 
 /** One count that takes part, and whose it is. */
@@ -23,20 +27,32 @@ interface Voice {
   readonly proposal: number;
 }
 
-/** All proposals as one. A metric that is missing never shrinks: it holds everything, leaves the way up open, or asks for its fallback count. */
+/**
+ * All proposals as one. A metric that is missing never shrinks: it holds everything, leaves the way
+ * up open, or asks for its fallback count.
+ */
 export const combine: NativeStep = (sync) => {
-  const stopped = sync.readings.find((reading) => reading.kind === "missing" && holds(reading, sync));
-  if (stopped?.kind === "missing") return refused(sync, absence(stopped.metric.name, stopped.message));
+  const stopped = sync.readings.find(
+    (reading) => reading.kind === "missing" && holds(reading, sync),
+  );
+  if (stopped?.kind === "missing")
+    return refused(sync, absence(stopped.metric.name, stopped.message));
   const voices = sync.readings.flatMap((reading) => voiceOf(reading, sync) ?? []);
   const incomplete = sync.readings.some(({ kind }) => kind === "missing");
   const proposals = voices.map(({ proposal }) => proposal);
-  const combined = proposals.length === 0 ? sync.current : combinedOf(proposals, sync.input.spec.combine);
+  const combined =
+    proposals.length === 0 ? sync.current : combinedOf(proposals, sync.input.spec.combine);
   const count = incomplete ? Math.max(combined, sync.current) : combined;
-  if (incomplete && count === sync.current) return refused(sync, "a metric is missing, and no other one asks for more pods");
+  if (incomplete && count === sync.current)
+    return refused(sync, "a metric is missing, and no other one asks for more pods");
   const leading = leadingOf(voices, combined);
   const after = stepped(sync, "combine", count);
   const trigger = `${leading} ${moveOf(after)?.up ? "above" : "below"} target`;
-  const report = scalingActive("True", "ValidMetricFound", `a count was computed from ${leading || "the metrics"}`);
+  const report = scalingActive(
+    "True",
+    "ValidMetricFound",
+    `a count was computed from ${leading || "the metrics"}`,
+  );
   return { ...after, conditions: withCondition(sync, report), trigger };
 };
 
@@ -47,19 +63,30 @@ const holds = ({ metric }: MetricReading, sync: NativeSync): boolean => {
   return !lasting || sync.input.nowMs < lasting.untilMs;
 };
 
-/** A metric that may only scale up takes part only when it does: else its silence would hold every other one. */
+/**
+ * A metric that may only scale up takes part only when it does: else its silence would hold every
+ * other one.
+ */
 const voiceOf = (reading: MetricReading, { current }: NativeSync): Voice | undefined => {
   const { metric } = reading;
   if (reading.kind === "missing") {
     const { onMissing } = metric;
     if (onMissing.action !== "fallback") return undefined;
-    return { name: `the fallback of ${metric.name}`, proposal: Math.max(current, onMissing.replicas) };
+    return {
+      name: `the fallback of ${metric.name}`,
+      proposal: Math.max(current, onMissing.replicas),
+    };
   }
-  return takesPart(metric, reading.proposal, current) ? { name: metric.name, proposal: reading.proposal } : undefined;
+  return takesPart(metric, reading.proposal, current)
+    ? { name: metric.name, proposal: reading.proposal }
+    : undefined;
 };
 
-export const takesPart = ({ scaleUpOnly }: Pick<NativeMetric, "scaleUpOnly">, proposal: number, current: number): boolean =>
-  !scaleUpOnly || proposal > current;
+export const takesPart = (
+  { scaleUpOnly }: Pick<NativeMetric, "scaleUpOnly">,
+  proposal: number,
+  current: number,
+): boolean => !scaleUpOnly || proposal > current;
 
 /** The mean is rounded up: never fewer pods than the metrics ask for together. */
 export const combinedOf = (proposals: readonly number[], how: NativeSpec["combine"]): number => {
@@ -81,7 +108,11 @@ const leadingOf = (voices: readonly Voice[], count: number): string => {
 const refused = (sync: NativeSync, message: string): NativeSync => {
   const report = scalingActive("False", "MetricMissing", message);
   return {
-    ...stepped(sync, "combine", sync.current, { reason: report.reason, value: sync.current, message }),
+    ...stepped(sync, "combine", sync.current, {
+      reason: report.reason,
+      value: sync.current,
+      message,
+    }),
     conditions: withCondition(sync, report),
     events: [...sync.events, { type: "Warning", reason: "FailedComputeMetricsReplicas", message }],
     ending: { kind: "failed", because: { reason: report.reason, message } },

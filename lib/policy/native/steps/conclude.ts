@@ -10,11 +10,26 @@ export const conclude = (sync: NativeSync): Decision => {
   const metrics = sync.readings.map(outcomeOf);
   if (ending?.kind === "unreadable") {
     const { windows } = sync.input;
-    const stored: Windows = { ...windows, status: { ...windows.status, conditions: sync.conditions } };
-    return { kind: "hold", failed: true, because: ending.because, metrics, steps, events, windows: stored };
+    const stored: Windows = {
+      ...windows,
+      status: { ...windows.status, conditions: sync.conditions },
+    };
+    return {
+      kind: "hold",
+      failed: true,
+      because: ending.because,
+      metrics,
+      steps,
+      events,
+      windows: stored,
+    };
   }
   const decided = { from: current, metrics, steps, events };
-  const held = { kind: "hold", ...decided, windows: windowsOf(sync, { desiredReplicas: current }) } as const;
+  const held = {
+    kind: "hold",
+    ...decided,
+    windows: windowsOf(sync, { desiredReplicas: current }),
+  } as const;
   if (ending?.kind === "failed") return { ...held, failed: true, because: ending.because };
   const because = ending?.kind === "settled" ? ending.because : reasonOf(sync, metrics, REASONS);
   if (count === current) return { ...held, failed: false, because };
@@ -26,7 +41,11 @@ const windowsOf = (sync: NativeSync, desired: { readonly desiredReplicas?: numbe
   const { answers: _before, ...memory } = input.windows.memory;
   const { kept } = sync.known;
   const currentMetrics =
-    readings.length === 0 ? null : readings.map((reading) => (reading.kind === "measured" ? reading.measured.status : { type: "" }));
+    readings.length === 0
+      ? null
+      : readings.map((reading) =>
+          reading.kind === "measured" ? reading.measured.status : { type: "" },
+        );
   return {
     memory: {
       ...memory,
@@ -34,7 +53,13 @@ const windowsOf = (sync: NativeSync, desired: { readonly desiredReplicas?: numbe
       ...(selectorText === undefined ? {} : { selector: selectorText }),
       ...(kept.length > 0 && { answers: kept }),
     },
-    status: { ...input.windows.status, conditions, currentReplicas: current, currentMetrics, ...desired },
+    status: {
+      ...input.windows.status,
+      conditions,
+      currentReplicas: current,
+      currentMetrics,
+      ...desired,
+    },
   };
 };
 
@@ -42,11 +67,32 @@ const outcomeOf = (reading: MetricReading): MetricOutcome => {
   const { name, source } = reading.metric;
   const { type } = source;
   const inputs = reading.inputs && { inputs: reading.inputs };
-  if (reading.kind === "missing") return { name, type, kind: "failed", reason: reading.reason, message: reading.message, ...inputs };
+  if (reading.kind === "missing")
+    return {
+      name,
+      type,
+      kind: "failed",
+      reason: reading.reason,
+      message: reading.message,
+      ...inputs,
+    };
   const { measured, target, proposal } = reading;
-  const shown = { name, type, kind: "measured", value: measured.value, target, proposal, ...inputs } as const;
+  const shown = {
+    name,
+    type,
+    kind: "measured",
+    value: measured.value,
+    target,
+    proposal,
+    ...inputs,
+  } as const;
   // Two marks have no one ratio.
-  return reading.metric.band.kind === "target" && Number.isFinite(measured.ratio) ? { ...shown, ratio: measured.ratio } : shown;
+  return reading.metric.band.kind === "target" && Number.isFinite(measured.ratio)
+    ? { ...shown, ratio: measured.ratio }
+    : shown;
 };
 
-const REASONS = { down: "MetricsBelowTarget", inside: { reason: "WithinTarget", message: "no metric asks for another count" } };
+const REASONS = {
+  down: "MetricsBelowTarget",
+  inside: { reason: "WithinTarget", message: "no metric asks for another count" },
+};

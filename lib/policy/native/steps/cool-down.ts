@@ -14,11 +14,14 @@ declare module "../../../model/spec-native.ts" {
 }
 
 export const COOL_DOWN_FIELDS = {
-  forbiddenAfterEventSeconds: integer("No scale in this direction for this time after a scale of either direction.", {
-    default: 0,
-    least: 0,
-    most: DAY_SECONDS,
-  }),
+  forbiddenAfterEventSeconds: integer(
+    "No scale in this direction for this time after a scale of either direction.",
+    {
+      default: 0,
+      least: 0,
+      most: DAY_SECONDS,
+    },
+  ),
 };
 
 /** The forbidden window after the last scale of either direction; its end itself is allowed. */
@@ -31,12 +34,30 @@ export const coolDown: NativeStep = (sync) => {
   if (untilMs === undefined) return stepped(sync, "cool down", count);
   const seconds = windowMs / 1000;
   const message = `scaling ${move.up ? "up" : "down"} is forbidden for ${seconds} s after any scale`;
-  return stepped(sync, "cool down", current, { reason: "ForbiddenWindow", value: seconds, message, untilMs });
+  return stepped(sync, "cool down", current, {
+    reason: "ForbiddenWindow",
+    value: seconds,
+    message,
+    untilMs,
+  });
 };
 
-const forbiddenOf = ({ scaleUp, scaleDown }: NativeSpec, lastScaleMs: number | undefined, nowMs: number): ForbiddenWindows =>
-  forbiddenWindows({ upMs: scaleUp.forbiddenAfterEventSeconds * 1000, downMs: scaleDown.forbiddenAfterEventSeconds * 1000 }, lastScaleMs, nowMs);
+const forbiddenOf = (
+  { scaleUp, scaleDown }: NativeSpec,
+  lastScaleMs: number | undefined,
+  nowMs: number,
+): ForbiddenWindows =>
+  forbiddenWindows(
+    {
+      upMs: scaleUp.forbiddenAfterEventSeconds * 1000,
+      downMs: scaleDown.forbiddenAfterEventSeconds * 1000,
+    },
+    lastScaleMs,
+    nowMs,
+  );
 
 export const COOL_DOWN_WINDOW: StepWindow = {
-  states: (spec, { status }, { nowMs }) => ({ forbidden: forbiddenStates(forbiddenOf(spec, status.lastScaleMs, nowMs)) }),
+  states: (spec, { status }, { nowMs }) => ({
+    forbidden: forbiddenStates(forbiddenOf(spec, status.lastScaleMs, nowMs)),
+  }),
 };

@@ -1,7 +1,13 @@
 import { group, integer } from "../../../fields/field-types.ts";
 import { below, type Rule, set, some } from "../../../fields/rule.ts";
 import { MOST_REPLICAS } from "../../../model/spec-native.ts";
-import { conditionOf, type ConditionReport, lastingOf, stepped, withCondition } from "../../shared/steps.ts";
+import {
+  conditionOf,
+  type ConditionReport,
+  lastingOf,
+  stepped,
+  withCondition,
+} from "../../shared/steps.ts";
 import { timerState } from "../../shared/window-states.ts";
 import { wholeMilli } from "../metrics/measure.ts";
 import { scalingActive } from "./sentences.ts";
@@ -15,14 +21,24 @@ declare module "../../../model/spec-native.ts" {
 }
 
 export const IDLE_FIELDS = {
-  idle: group("Scale to zero, or to another count below minReplicas, while no metric is above its activation threshold.", {
-    replicas: integer("The count of an idle workload.", { default: 0, least: 0, most: MOST_REPLICAS }),
-    afterSeconds: integer("How long no metric may be above its activation threshold before the count falls.", {
-      default: 300,
-      least: 0,
-      most: DAY_SECONDS,
-    }),
-  }),
+  idle: group(
+    "Scale to zero, or to another count below minReplicas, while no metric is above its activation threshold.",
+    {
+      replicas: integer("The count of an idle workload.", {
+        default: 0,
+        least: 0,
+        most: MOST_REPLICAS,
+      }),
+      afterSeconds: integer(
+        "How long no metric may be above its activation threshold before the count falls.",
+        {
+          default: 300,
+          least: 0,
+          most: DAY_SECONDS,
+        },
+      ),
+    },
+  ),
 };
 
 /** Rules of the spec. */
@@ -48,19 +64,25 @@ const seenAs = conditionOf(IDLE);
 type Use = "used" | "idle" | "unknown";
 
 const REPORTS: Readonly<Record<Use, ConditionReport>> = {
-  idle: seenAs("True", "BelowActivation", "every metric with an activation threshold is at or below it"),
+  idle: seenAs(
+    "True",
+    "BelowActivation",
+    "every metric with an activation threshold is at or below it",
+  ),
   used: seenAs("False", "InUse", "a metric is above its activation threshold"),
   unknown: seenAs("Unknown", "NotMeasured", "a metric with an activation threshold is missing"),
 };
 
 /**
- * Scale to zero, or to another idle count: while every value with an activation threshold is at or below it. One value above wakes the workload straight to minReplicas,
- * past every window. A value that is missing neither wakes it nor puts it to rest.
+ * Scale to zero, or to another idle count: while every value with an activation threshold is at or
+ * below it. One value above wakes the workload straight to minReplicas, past every window. A value
+ * that is missing neither wakes it nor puts it to rest.
  */
 export const idle: NativeStep = (sync) => {
   const { spec, nowMs } = sync.input;
   // Rest that was seen before idle was taken out of the spec, or put back, is no rest.
-  if (!spec.idle) return { ...sync, conditions: sync.conditions.filter(({ type }) => type !== IDLE) };
+  if (!spec.idle)
+    return { ...sync, conditions: sync.conditions.filter(({ type }) => type !== IDLE) };
   const use = useOf(sync);
   const seen = { ...sync, conditions: withCondition(sync, REPORTS[use]) };
   if (sync.current < spec.minReplicas) return use === "used" ? awake(seen) : asleep(seen, use);
@@ -85,21 +107,47 @@ const useOf = (sync: NativeSync): Use => {
 const awake = (sync: NativeSync): NativeSync => {
   const { minReplicas } = sync.input.spec;
   const message = "a metric is above its activation threshold";
-  const after = stepped(sync, "idle", minReplicas, { reason: "Activated", value: minReplicas, message });
+  const after = stepped(sync, "idle", minReplicas, {
+    reason: "Activated",
+    value: minReplicas,
+    message,
+  });
   const conditions = withCondition(sync, scalingActive("True", "Activated", message));
-  return { ...after, conditions, trigger: message, ending: { kind: "settled", because: { reason: "Activated", message } } };
+  return {
+    ...after,
+    conditions,
+    trigger: message,
+    ending: { kind: "settled", because: { reason: "Activated", message } },
+  };
 };
 
 const asleep = (sync: NativeSync, use: Use): NativeSync => {
   const unknown = use === "unknown";
   const reason = unknown ? "ActivationUnknown" : "Idle";
-  const message = unknown ? "whether the workload is in use is not known: a metric is missing" : "no metric is above its activation threshold";
-  const conditions = withCondition(sync, scalingActive(unknown ? "False" : "True", reason, message));
-  return { ...sync, conditions, ending: { kind: unknown ? "failed" : "settled", because: { reason, message } } };
+  const message = unknown
+    ? "whether the workload is in use is not known: a metric is missing"
+    : "no metric is above its activation threshold";
+  const conditions = withCondition(
+    sync,
+    scalingActive(unknown ? "False" : "True", reason, message),
+  );
+  return {
+    ...sync,
+    conditions,
+    ending: { kind: unknown ? "failed" : "settled", because: { reason, message } },
+  };
 };
 
 export const IDLE_WINDOW: StepWindow = {
   states: ({ idle: rest }, { status }) =>
-    rest ? { timers: timerState("Out of use", rest.afterSeconds, lastingOf(status.conditions, IDLE, rest.afterSeconds)) } : {},
+    rest
+      ? {
+          timers: timerState(
+            "Out of use",
+            rest.afterSeconds,
+            lastingOf(status.conditions, IDLE, rest.afterSeconds),
+          ),
+        }
+      : {},
   timesBy: (type) => type === IDLE,
 };

@@ -5,12 +5,18 @@ import { inputReadings, measureNative, type MetricReading } from "../metrics/mea
 import { isMissingType, missing, missingType } from "./sentences.ts";
 import { contextOf, type NativeStep, type StepWindow } from "./sync.ts";
 
-/** Every metric on its own, in order, but for the inputs of formulas; since when one is missing is remembered under its name, and forgotten with it. */
+/**
+ * Every metric on its own, in order, but for the inputs of formulas; since when one is missing is
+ * remembered under its name, and forgotten with it.
+ */
 export const measure: NativeStep = (sync) => {
   const { spec, nowMs } = sync.input;
   const context = contextOf(sync);
-  // Only an idle workload gets here without replicas: no pod can be measured, and only activation wakes it. Else it would be warned of at every sync.
-  const measuring = spec.metrics.filter(({ input, activationMilli }) => !input && (sync.current > 0 || activationMilli !== undefined));
+  // Only an idle workload gets here without replicas: no pod can be measured, and only activation
+  // wakes it. Else it would be warned of at every sync.
+  const measuring = spec.metrics.filter(
+    ({ input, activationMilli }) => !input && (sync.current > 0 || activationMilli !== undefined),
+  );
   const readings = measuring.map((metric): MetricReading => {
     const inputs = inputReadings(metric, spec.metrics, context);
     return { ...measureNative(metric, context), ...(inputs && { inputs }) };
@@ -20,7 +26,10 @@ export const measure: NativeStep = (sync) => {
     ...sync,
     readings,
     conditions: withMissing(sync.conditions, absent, nowMs),
-    events: [...sync.events, ...absent.map(({ reason, message }) => ({ type: "Warning", reason, message }) as const)],
+    events: [
+      ...sync.events,
+      ...absent.map(({ reason, message }) => ({ type: "Warning", reason, message }) as const),
+    ],
   };
 };
 
@@ -32,7 +41,8 @@ const withMissing = (
   const names = new Set(absent.map(({ metric }) => missingType(metric.name)));
   const kept = conditions.filter(({ type }) => !isMissingType(type) || names.has(type));
   return absent.reduce<readonly Condition[]>(
-    (all, { metric, reason, message }) => setCondition(all, missing(metric.name, reason, message), nowMs),
+    (all, { metric, reason, message }) =>
+      setCondition(all, missing(metric.name, reason, message), nowMs),
     kept,
   );
 };
@@ -43,7 +53,11 @@ export const MISSING_WINDOW: StepWindow = {
     timers: metrics.flatMap(({ name, onMissing }) => {
       if (onMissing.action !== "fallback") return [];
       const { afterSeconds } = onMissing;
-      return timerState(`Fallback of ${name}`, afterSeconds, lastingOf(status.conditions, missingType(name), afterSeconds));
+      return timerState(
+        `Fallback of ${name}`,
+        afterSeconds,
+        lastingOf(status.conditions, missingType(name), afterSeconds),
+      );
     }),
   }),
   timesBy: isMissingType,

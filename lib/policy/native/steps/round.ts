@@ -13,12 +13,19 @@ declare module "../../../model/spec-native.ts" {
 }
 
 export const ROUND_FIELDS = {
-  stepMinimum: integer("A smaller change is not made.", { default: 1, least: 1, most: MOST_REPLICAS }),
-  replicaModulo: integer("Counts are rounded up to multiples of this; minReplicas and maxReplicas take precedence.", {
+  stepMinimum: integer("A smaller change is not made.", {
     default: 1,
     least: 1,
     most: MOST_REPLICAS,
   }),
+  replicaModulo: integer(
+    "Counts are rounded up to multiples of this; minReplicas and maxReplicas take precedence.",
+    {
+      default: 1,
+      least: 1,
+      most: MOST_REPLICAS,
+    },
+  ),
 };
 
 /** A rule of the spec: no change is larger than the bounds are apart. A minimum of 1 is none. */
@@ -32,7 +39,10 @@ export const roundRule = (direction: "scaleUp" | "scaleDown"): Rule => {
   };
 };
 
-/** Step minimum and modulo of the direction: a change that is too small is not made, and counts are multiples, rounded up (never fewer pods than wanted, never across the current count). */
+/**
+ * Step minimum and modulo of the direction: a change that is too small is not made, and counts are
+ * multiples, rounded up (never fewer pods than wanted, never across the current count).
+ */
 export const round: NativeStep = (sync) => {
   const { current, count } = sync;
   const move = moveOf(sync);
@@ -45,5 +55,9 @@ export const round: NativeStep = (sync) => {
   const multiple = Math.ceil(count / replicaModulo) * replicaModulo;
   const after = move.up ? multiple : Math.min(multiple, current);
   if (after === count) return stepped(sync, "round", count);
-  return stepped(sync, "round", after, { reason: "ReplicaModulo", value: replicaModulo, message: `counts are multiples of ${replicaModulo}` });
+  return stepped(sync, "round", after, {
+    reason: "ReplicaModulo",
+    value: replicaModulo,
+    message: `counts are multiples of ${replicaModulo}`,
+  });
 };

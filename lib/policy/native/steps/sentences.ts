@@ -10,8 +10,10 @@ export const missingType = (metric: string): string => `${MISSING}${metric}`;
 export const isMissingType = (type: string): boolean => type.startsWith(MISSING);
 
 /** Why one metric stops a decision, and whether a sentence says so of a metric. */
-export const absence = (metric: string, message: string): string => `${metric} is missing: ${message}`;
-export const isAbsenceOf = (metric: string, message: string): boolean => message.startsWith(absence(metric, ""));
+export const absence = (metric: string, message: string): string =>
+  `${metric} is missing: ${message}`;
+export const isAbsenceOf = (metric: string, message: string): boolean =>
+  message.startsWith(absence(metric, ""));
 
 export const missing = (metric: string, reason: string, message: string): ConditionReport =>
   conditionOf(missingType(metric))("True", reason, message);

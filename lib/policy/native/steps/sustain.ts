@@ -13,12 +13,19 @@ declare module "../../../model/spec-native.ts" {
 const SUSTAIN_SECONDS_MAX = 3_600;
 
 export const SUSTAIN_FIELDS = {
-  sustainSeconds: integer("How long the metrics must ask for it without interruption.", { default: 0, least: 0, most: SUSTAIN_SECONDS_MAX }),
+  sustainSeconds: integer("How long the metrics must ask for it without interruption.", {
+    default: 0,
+    least: 0,
+    most: SUSTAIN_SECONDS_MAX,
+  }),
 };
 
 const BREACH = { up: "BreachAbove", down: "BreachBelow" } as const;
 
-export const breach = (direction: keyof typeof BREACH, status: ConditionReport["status"]): ConditionReport => ({
+export const breach = (
+  direction: keyof typeof BREACH,
+  status: ConditionReport["status"],
+): ConditionReport => ({
   type: BREACH[direction],
   status,
   reason: status === "True" ? "Breached" : status === "False" ? "Within" : "NotMeasured",
@@ -28,17 +35,27 @@ export const breach = (direction: keyof typeof BREACH, status: ConditionReport["
       : `the metrics ${status === "True" ? "ask" : "do not ask"} for ${direction === "up" ? "more" : "fewer"} pods`,
 });
 
-/** A breach must last: the count moves only when the metrics have asked for that direction for so long without a break. The end itself is allowed. */
+/**
+ * A breach must last: the count moves only when the metrics have asked for that direction for so
+ * long without a break. The end itself is allowed.
+ */
 export const sustain: NativeStep = (sync) => {
   const { count, current, input } = sync;
   const seen = withBreaches(sync);
   const move = moveOf(sync);
   if (!move || move.rules.sustainSeconds === 0) return stepped(seen, "sustain", count);
   const { sustainSeconds } = move.rules;
-  const untilMs = lastingOf(seen.conditions, move.up ? BREACH.up : BREACH.down, sustainSeconds)?.untilMs ?? Number.POSITIVE_INFINITY;
+  const untilMs =
+    lastingOf(seen.conditions, move.up ? BREACH.up : BREACH.down, sustainSeconds)?.untilMs ??
+    Number.POSITIVE_INFINITY;
   if (input.nowMs >= untilMs) return stepped(seen, "sustain", count);
   const message = `the breach has not lasted ${sustainSeconds} s`;
-  return stepped(seen, "sustain", current, { reason: "NotSustained", value: sustainSeconds, message, untilMs });
+  return stepped(seen, "sustain", current, {
+    reason: "NotSustained",
+    value: sustainSeconds,
+    message,
+    untilMs,
+  });
 };
 
 /** A sync or two may be lost; after more of them, it is not known whether the breach lasted. */
@@ -52,8 +69,14 @@ const wasLeftAlone = ({ input, recommendations }: NativeSync): boolean => {
 const withBreaches = (before: NativeSync): NativeSync => {
   const sync = wasLeftAlone(before) ? unseen(before) : before;
   const { count, current } = sync;
-  const up = { ...sync, conditions: withCondition(sync, breach("up", count > current ? "True" : "False")) };
-  return { ...up, conditions: withCondition(up, breach("down", count < current ? "True" : "False")) };
+  const up = {
+    ...sync,
+    conditions: withCondition(sync, breach("up", count > current ? "True" : "False")),
+  };
+  return {
+    ...up,
+    conditions: withCondition(up, breach("down", count < current ? "True" : "False")),
+  };
 };
 
 /** Where nothing was combined, a breach is not known to last: one that seemed to begins anew. */
@@ -64,7 +87,8 @@ export const unseen = (sync: NativeSync): NativeSync => {
 
 export const SUSTAIN_WINDOW: StepWindow = {
   states: ({ scaleUp, scaleDown }, { status }) => {
-    const timer = (name: string, seconds: number, type: string) => timerState(name, seconds, lastingOf(status.conditions, type, seconds));
+    const timer = (name: string, seconds: number, type: string) =>
+      timerState(name, seconds, lastingOf(status.conditions, type, seconds));
     return {
       timers: [
         ...timer("Scale up sustain", scaleUp.sustainSeconds, BREACH.up),

@@ -12,7 +12,10 @@ import { inputsOf, type MetricReading } from "../metrics/measure.ts";
 
 export type NativeInput = RulesInput<NativeSpec>;
 
-/** One sync of the native rules on its way through the steps; each step returns the next state of it. */
+/**
+ * One sync of the native rules on its way through the steps; each step returns the next state of
+ * it.
+ */
 export interface NativeSync extends StepState<NativeInput, Ending> {
   readonly recommendations: readonly RecommendationRun[];
   /** What was answered in this sync, and what is still known. */
@@ -30,7 +33,10 @@ export interface NativeSync extends StepState<NativeInput, Ending> {
   readonly resting: boolean;
 }
 
-/** Why the remaining steps are left out: "settled" keeps the count reached, the others the current one. */
+/**
+ * Why the remaining steps are left out: "settled" keeps the count reached, the others the current
+ * one.
+ */
 export interface Ending {
   readonly kind: "unreadable" | "failed" | "settled";
   readonly because: Because;
@@ -48,7 +54,10 @@ export interface StepWindow {
 
 export const started = (input: NativeInput): NativeSync => ({
   ...startedWith(input),
-  known: knownAnswers(input.spec.metrics, input.observation.answers, { kept: input.windows.memory.answers, nowMs: input.nowMs }),
+  known: knownAnswers(input.spec.metrics, input.observation.answers, {
+    kept: input.windows.memory.answers,
+    nowMs: input.nowMs,
+  }),
   recommendations: [],
   selectorText: input.windows.memory.selector,
   selector: [],
@@ -68,7 +77,11 @@ export interface Move {
 }
 
 /** The move from the current count to the one reached so far; `undefined` while the count stays. */
-export const moveOf = ({ input: { spec }, count, current }: Pick<NativeSync, "input" | "count" | "current">): Move | undefined => {
+export const moveOf = ({
+  input: { spec },
+  count,
+  current,
+}: Pick<NativeSync, "input" | "count" | "current">): Move | undefined => {
   const direction = count > current ? "scaleUp" : count < current ? "scaleDown" : undefined;
   return direction && { direction, up: direction === "scaleUp", rules: spec[direction] };
 };
@@ -76,13 +89,22 @@ export const moveOf = ({ input: { spec }, count, current }: Pick<NativeSync, "in
 export const contextOf = (sync: NativeSync): MetricContext => {
   const context = contextWithoutInputs(sync);
   const { metrics } = sync.input.spec;
-  return metrics.some(({ source }) => source.type === "Formula") ? { ...context, inputs: inputsOf(metrics, context) } : context;
+  return metrics.some(({ source }) => source.type === "Formula")
+    ? { ...context, inputs: inputsOf(metrics, context) }
+    : context;
 };
 
-const contextWithoutInputs = ({ input, current, selector, pods, known }: NativeSync): MetricContext => ({
+const contextWithoutInputs = ({
+  input,
+  current,
+  selector,
+  pods,
+  known,
+}: NativeSync): MetricContext => ({
   namespace: input.namespace,
   currentReplicas: current,
-  // A value is shared by the pods that were asked for: a status that lags behind would propose the old count again.
+  // A value is shared by the pods that were asked for: a status that lags behind would propose the
+  // old count again.
   statusReplicas: Math.max(1, current),
   podSelector: selector,
   pods,

@@ -36,7 +36,10 @@ export const measureMetric = (metric: HpaMetric, context: MetricContext): Measur
 
 type ResourceMetric = Extract<HpaMetric, { type: "Resource" | "ContainerResource" }>;
 
-/** Resource and ContainerResource (hpa.md 2.5): an amount per pod when averageValue is set, else a percentage of the requests. */
+/**
+ * Resource and ContainerResource (hpa.md 2.5): an amount per pod when averageValue is set, else a
+ * percentage of the requests.
+ */
 const measureResource = (metric: ResourceMetric, context: MetricContext): Measurement => {
   const { averageValueMilli, averageUtilization } = metric.target;
   if (averageValueMilli !== undefined) return byAmount(metric, averageValueMilli, context);
@@ -45,11 +48,16 @@ const measureResource = (metric: ResourceMetric, context: MetricContext): Measur
   return failedResource(metric, `${metric.name} resource`, message);
 };
 
-const byAmount = (metric: ResourceMetric, targetMilli: bigint, context: MetricContext): Measurement => {
+const byAmount = (
+  metric: ResourceMetric,
+  targetMilli: bigint,
+  context: MetricContext,
+): Measurement => {
   const name = `${metric.name} resource`;
   const input = perPodInput(metric, context);
   const outcome = "message" in input ? input : averageReplicas(input, targetMilli);
-  if (outcome.kind === "failure") return failedResource(metric, name, `failed to get ${metric.name} usage: ${outcome.message}`);
+  if (outcome.kind === "failure")
+    return failedResource(metric, name, `failed to get ${metric.name} usage: ${outcome.message}`);
   return measuredResource(metric, outcome, {
     name,
     value: amountText(metric.name, outcome.usageMilli),
@@ -57,43 +65,88 @@ const byAmount = (metric: ResourceMetric, targetMilli: bigint, context: MetricCo
   });
 };
 
-const byPercentage = (metric: ResourceMetric, targetPercent: number, context: MetricContext): Measurement => {
+const byPercentage = (
+  metric: ResourceMetric,
+  targetPercent: number,
+  context: MetricContext,
+): Measurement => {
   const name = `${metric.name} ${wordOf(metric)} utilization (percentage of request)`;
   const input = perPodInput(metric, context);
-  const outcome = "message" in input ? input : utilizationReplicas(input, targetPercent, containerOf(metric));
-  if (outcome.kind === "failure") return failedResource(metric, name, `failed to get ${metric.name} utilization: ${outcome.message}`);
-  return measuredResource(metric, outcome, { name, value: `${outcome.utilization}%`, target: `${targetPercent}%` });
+  const outcome =
+    "message" in input ? input : utilizationReplicas(input, targetPercent, containerOf(metric));
+  if (outcome.kind === "failure")
+    return failedResource(
+      metric,
+      name,
+      `failed to get ${metric.name} utilization: ${outcome.message}`,
+    );
+  return measuredResource(metric, outcome, {
+    name,
+    value: `${outcome.utilization}%`,
+    target: `${targetPercent}%`,
+  });
 };
 
-const measuredResource = (metric: ResourceMetric, outcome: Proposal, texts: Pick<Measured, "name" | "value" | "target">): Measurement => {
+const measuredResource = (
+  metric: ResourceMetric,
+  outcome: Proposal,
+  texts: Pick<Measured, "name" | "value" | "target">,
+): Measurement => {
   const { replicas, ratio, usageMilli, utilization, overflowed } = outcome;
   const averageValue = amountText(metric.name, usageMilli);
-  const current = utilization === undefined ? { averageValue } : { averageUtilization: utilization, averageValue };
-  const status = metric.type === "Resource" ? RESOURCE.statusOf(metric, current) : CONTAINER_RESOURCE.statusOf(metric, current);
-  const amounts = { usageMilli, ...(utilization !== undefined && { utilization }), ...(overflowed && { overflowed }) };
+  const current =
+    utilization === undefined
+      ? { averageValue }
+      : { averageUtilization: utilization, averageValue };
+  const status =
+    metric.type === "Resource"
+      ? RESOURCE.statusOf(metric, current)
+      : CONTAINER_RESOURCE.statusOf(metric, current);
+  const amounts = {
+    usageMilli,
+    ...(utilization !== undefined && { utilization }),
+    ...(overflowed && { overflowed }),
+  };
   return { kind: "measured", ...texts, proposal: replicas, ratio, ...amounts, status };
 };
 
 const failedResource = (metric: ResourceMetric, name: string, message: string): Unmeasured => {
-  const outermost = metric.type === "Resource" ? `${metric.name} resource` : `${metric.container} container`;
-  return { kind: "failed", name, reason: `FailedGet${metric.type}Metric`, message, chain: `failed to get ${outermost} metric value: ${message}` };
+  const outermost =
+    metric.type === "Resource" ? `${metric.name} resource` : `${metric.container} container`;
+  return {
+    kind: "failed",
+    name,
+    reason: `FailedGet${metric.type}Metric`,
+    message,
+    chain: `failed to get ${outermost} metric value: ${message}`,
+  };
 };
 
 const perPodInput = (metric: ResourceMetric, context: MetricContext): PerPodInput | Failure => {
-  const samples = metric.type === "Resource" ? RESOURCE.samples(metric, context) : CONTAINER_RESOURCE.samples(metric, context);
-  if ("message" in samples) return failure(`unable to get metrics for resource ${metric.name}: ${samples.message}`);
+  const samples =
+    metric.type === "Resource"
+      ? RESOURCE.samples(metric, context)
+      : CONTAINER_RESOURCE.samples(metric, context);
+  if ("message" in samples)
+    return failure(`unable to get metrics for resource ${metric.name}: ${samples.message}`);
   return { ...context, samples, resource: metric.name };
 };
 
-const wordOf = ({ type }: ResourceMetric): string => (type === "Resource" ? "resource" : "container resource");
-const containerOf = (metric: ResourceMetric): string | undefined => (metric.type === "ContainerResource" ? metric.container : undefined);
+const wordOf = ({ type }: ResourceMetric): string =>
+  type === "Resource" ? "resource" : "container resource";
+const containerOf = (metric: ResourceMetric): string | undefined =>
+  metric.type === "ContainerResource" ? metric.container : undefined;
 
 /** Memory is shown in powers of 1024 (hpa.md 2.9). */
-const amountText = (resource: string, milli: bigint): string => (resource === "memory" ? binaryText(milli) : decimalText(milli));
+const amountText = (resource: string, milli: bigint): string =>
+  resource === "memory" ? binaryText(milli) : decimalText(milli);
 
 type PodsMetric = Extract<HpaMetric, { type: "Pods" }>;
 
-/** Pods (hpa.md 2.5): a custom metric of every pod against an amount per pod; readiness is never looked at. */
+/**
+ * Pods (hpa.md 2.5): a custom metric of every pod against an amount per pod; readiness is never
+ * looked at.
+ */
 const measurePods = (metric: PodsMetric, context: MetricContext): Measurement => {
   const name = PODS.nameOf(metric);
   const outcome = proposeForPods(metric, context);
@@ -114,41 +167,75 @@ const proposeForPods = (metric: PodsMetric, context: MetricContext): Proposal | 
   const selector = selectorOf(metric.metric.selector);
   if (selector.kind === "invalid") return failure(selector.message);
   const samples = PODS.samples(metric, context);
-  if ("message" in samples) return failure(`unable to get metric ${metric.metric.name}: ${samples.message}`);
-  return averageReplicas({ ...context, samples, resource: "" }, metric.target.averageValueMilli ?? 0n);
+  if ("message" in samples)
+    return failure(`unable to get metric ${metric.metric.name}: ${samples.message}`);
+  return averageReplicas(
+    { ...context, samples, resource: "" },
+    metric.target.averageValueMilli ?? 0n,
+  );
 };
 
 type ObjectMetric = Extract<HpaMetric, { type: "Object" }>;
 
-/** Object (hpa.md 2.5): which arithmetic holds is decided by type and value together, the one metric where the type counts. */
+/**
+ * Object (hpa.md 2.5): which arithmetic holds is decided by type and value together, the one metric
+ * where the type counts.
+ */
 const measureObject = (metric: ObjectMetric, context: MetricContext): Measurement => {
   const { type, valueMilli, averageValueMilli } = metric.target;
   const selector = selectorOf(metric.metric.selector);
   if (selector.kind === "invalid") return failedObject(OBJECT.nameOf(metric), selector.message);
-  if (type === "Value" && valueMilli !== undefined) return objectByTotal(metric, valueMilli, context);
-  if (type === "AverageValue" && averageValueMilli !== undefined) return objectByReplica(metric, averageValueMilli, context);
-  return failedObject(OBJECT.nameOf(metric), "invalid object metric source: neither a value target nor an average value target was set");
+  if (type === "Value" && valueMilli !== undefined)
+    return objectByTotal(metric, valueMilli, context);
+  if (type === "AverageValue" && averageValueMilli !== undefined)
+    return objectByReplica(metric, averageValueMilli, context);
+  return failedObject(
+    OBJECT.nameOf(metric),
+    "invalid object metric source: neither a value target nor an average value target was set",
+  );
 };
 
-const objectByTotal = (metric: ObjectMetric, targetMilli: bigint, context: MetricContext): Measurement => {
+const objectByTotal = (
+  metric: ObjectMetric,
+  targetMilli: bigint,
+  context: MetricContext,
+): Measurement => {
   const found = OBJECT.samples(metric, context);
   const outcome = "message" in found ? found : totalReplicas(found[0], targetMilli, context);
   if (outcome.kind === "failure") return failedObject(OBJECT.nameOf(metric), outcome.message);
-  return measuredTotal({ name: OBJECT.nameOf(metric), shown: (current) => OBJECT.statusOf(metric, current) }, outcome, "value", targetMilli);
+  return measuredTotal(
+    { name: OBJECT.nameOf(metric), shown: (current) => OBJECT.statusOf(metric, current) },
+    outcome,
+    "value",
+    targetMilli,
+  );
 };
 
-const objectByReplica = (metric: ObjectMetric, targetMilli: bigint, context: MetricContext): Measurement => {
+const objectByReplica = (
+  metric: ObjectMetric,
+  targetMilli: bigint,
+  context: MetricContext,
+): Measurement => {
   // The controller's own wording: it calls this one external.
   const name = `external metric ${metric.metric.name}(${printSelector(metric.metric.selector)})`;
   const found = OBJECT.samples(metric, context);
-  if ("message" in found) return failedObject(name, found.message, `failed to get ${metric.metric.name} object metric: `);
+  if ("message" in found)
+    return failedObject(name, found.message, `failed to get ${metric.metric.name} object metric: `);
   const outcome = perReplicaReplicas(found[0], targetMilli, context, "wrapping");
-  return measuredTotal({ name, shown: (current) => OBJECT.statusOf(metric, current) }, outcome, "averageValue", targetMilli);
+  return measuredTotal(
+    { name, shown: (current) => OBJECT.statusOf(metric, current) },
+    outcome,
+    "averageValue",
+    targetMilli,
+  );
 };
 
 /** What an amount was measured as: `shown` makes the metric's status of its current value. */
 const measuredTotal = (
-  { name, shown }: { readonly name: string; readonly shown: (current: object) => Measured["status"] },
+  {
+    name,
+    shown,
+  }: { readonly name: string; readonly shown: (current: object) => Measured["status"] },
   outcome: Proposal,
   member: "value" | "averageValue",
   targetMilli: bigint,
@@ -181,26 +268,50 @@ const measureExternal = (metric: ExternalMetric, context: MetricContext): Measur
   const { valueMilli, averageValueMilli } = metric.target;
   if (averageValueMilli !== undefined) return externalByReplica(metric, averageValueMilli, context);
   if (valueMilli !== undefined) return externalByTotal(metric, valueMilli, context);
-  return failedExternal(metric, "invalid external metric source: neither a value target nor an average value target was set", "");
+  return failedExternal(
+    metric,
+    "invalid external metric source: neither a value target nor an average value target was set",
+    "",
+  );
 };
 
-const externalByReplica = (metric: ExternalMetric, targetMilli: bigint, context: MetricContext): Measurement => {
+const externalByReplica = (
+  metric: ExternalMetric,
+  targetMilli: bigint,
+  context: MetricContext,
+): Measurement => {
   const values = EXTERNAL.samples(metric, context);
-  if ("message" in values) return failedExternal(metric, values.message, `failed to get ${metric.metric.name} external metric: `);
+  if ("message" in values)
+    return failedExternal(
+      metric,
+      values.message,
+      `failed to get ${metric.metric.name} external metric: `,
+    );
   const totalMilli = nonNegativeTotal(values);
   const outcome = perReplicaReplicas(totalMilli, targetMilli, context, "saturated");
   const shown = measuredTotal(external(metric), outcome, "averageValue", targetMilli);
   return totalMilli === MAX_I64 ? { ...shown, overflowed: true } : shown;
 };
 
-const externalByTotal = (metric: ExternalMetric, targetMilli: bigint, context: MetricContext): Measurement => {
+const externalByTotal = (
+  metric: ExternalMetric,
+  targetMilli: bigint,
+  context: MetricContext,
+): Measurement => {
   const values = EXTERNAL.samples(metric, context);
-  const outcome = "message" in values ? values : totalReplicas(saturatedTotal(values), targetMilli, context);
-  if (outcome.kind === "failure") return failedExternal(metric, outcome.message, `failed to get external metric ${metric.metric.name}: `);
+  const outcome =
+    "message" in values ? values : totalReplicas(saturatedTotal(values), targetMilli, context);
+  if (outcome.kind === "failure")
+    return failedExternal(
+      metric,
+      outcome.message,
+      `failed to get external metric ${metric.metric.name}: `,
+    );
   return measuredTotal(external(metric), outcome, "value", targetMilli);
 };
 
-const externalName = ({ metric }: ExternalMetric): string => `external metric ${metric.name}(${printSelector(metric.selector)})`;
+const externalName = ({ metric }: ExternalMetric): string =>
+  `external metric ${metric.name}(${printSelector(metric.selector)})`;
 
 const external = (metric: ExternalMetric): Parameters<typeof measuredTotal>[0] => ({
   name: externalName(metric),

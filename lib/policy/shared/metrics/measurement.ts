@@ -32,7 +32,10 @@ export interface Measured {
   /** The amount that status shows, thousandths; for targets in percent the percentage beside it. */
   readonly usageMilli: bigint;
   readonly utilization?: number;
-  /** A sum was wrapped on the way (outcome.ts), or taken for overflowed because it was negative (hpa.md 3.7). */
+  /**
+   * A sum was wrapped on the way (outcome.ts), or taken for overflowed because it was negative
+   * (hpa.md 3.7).
+   */
   readonly overflowed?: true;
   readonly status: MetricStatus;
   /** Of a metric with marks: its value is between them, widened by the tolerance. */
@@ -61,15 +64,20 @@ export interface Proposal {
   readonly utilization?: number;
   /** value ÷ target, before anything was assumed for missing pods. */
   readonly ratio: number;
-  /** A sum left 64 bits and was wrapped: the controller goes on with what is left of it (hpa.md 3.3), native rules do not. */
+  /**
+   * A sum left 64 bits and was wrapped: the controller goes on with what is left of it (hpa.md
+   * 3.3), native rules do not.
+   */
   readonly overflowed?: true;
 }
 
 /** Two watermarks as people read them: "150m..400m". */
-export const marksText = ({ lowMilli, highMilli }: Marks): string => `${decimalText(lowMilli)}..${decimalText(highMilli)}`;
+export const marksText = ({ lowMilli, highMilli }: Marks): string =>
+  `${decimalText(lowMilli)}..${decimalText(highMilli)}`;
 
 /** The clock and the two settings that decide whether a starting pod's CPU counts. */
-export interface Readiness extends Pick<ControllerSettings, "cpuInitializationPeriodMs" | "initialReadinessDelayMs"> {
+export interface Readiness
+  extends Pick<ControllerSettings, "cpuInitializationPeriodMs" | "initialReadinessDelayMs"> {
   readonly nowMs: number;
 }
 
@@ -82,9 +90,15 @@ export interface PodGroups {
 }
 
 /**
- * hpa.md 3.2: the first rule that applies decides. Readiness is looked at for "cpu" only; `resource` is empty for Pods metrics.
+ * hpa.md 3.2: the first rule that applies decides. Readiness is looked at for "cpu" only;
+ * `resource` is empty for Pods metrics.
  */
-export const groupPods = (pods: readonly Pod[], samples: PodSamples, resource: string, readiness: Readiness): PodGroups => {
+export const groupPods = (
+  pods: readonly Pod[],
+  samples: PodSamples,
+  resource: string,
+  readiness: Readiness,
+): PodGroups => {
   let ready = 0;
   const unready: string[] = [];
   const missing: string[] = [];
@@ -100,10 +114,14 @@ export const groupPods = (pods: readonly Pod[], samples: PodSamples, resource: s
   return { ready, unready, missing, ignored };
 };
 
-/** Rules 4 to 6: start-up CPU says nothing about load. A pod that was ready long after its start and fell back counts as ready. */
+/**
+ * Rules 4 to 6: start-up CPU says nothing about load. A pod that was ready long after its start and
+ * fell back counts as ready.
+ */
 const isStarting = ({ startMs, ready }: Pod, sample: Sample, readiness: Readiness): boolean => {
   if (startMs === undefined || ready === undefined) return true;
   const notReady = ready.status === "False";
-  if (startMs + readiness.cpuInitializationPeriodMs > readiness.nowMs) return notReady || sample.timestampMs < ready.transitionMs + sample.windowMs;
+  if (startMs + readiness.cpuInitializationPeriodMs > readiness.nowMs)
+    return notReady || sample.timestampMs < ready.transitionMs + sample.windowMs;
   return notReady && startMs + readiness.initialReadinessDelayMs > ready.transitionMs;
 };

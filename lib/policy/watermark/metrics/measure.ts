@@ -1,5 +1,13 @@
 import { foreignText } from "../../../model/foreign-text.ts";
-import { type Answer, type Answers, type Observation, type Pod, type PodMetrics, type ScaleRead, valuesIn } from "../../../model/observation.ts";
+import {
+  type Answer,
+  type Answers,
+  type Observation,
+  type Pod,
+  type PodMetrics,
+  type ScaleRead,
+  valuesIn,
+} from "../../../model/observation.ts";
 import { queryKey } from "../../../model/query.ts";
 import { type Selector, selectorOf } from "../../../model/selector.ts";
 import { parseSelector } from "../../../model/selector-text.ts";
@@ -19,9 +27,14 @@ export interface Subject {
   readonly nowMs: number;
 }
 
-/** The proposal of one metric, or why there is none. The order of the questions is the original's, because the first failure is the one reported (watermark.md 2.5). */
+/**
+ * The proposal of one metric, or why there is none. The order of the questions is the original's,
+ * because the first failure is the one reported (watermark.md 2.5).
+ */
 export const measure = (metric: WatermarkMetric, subject: Subject): Counted<Proposal> =>
-  metric.source === "External" ? measureExternal(metric, subject) : measureResource(metric, subject);
+  metric.source === "External"
+    ? measureExternal(metric, subject)
+    : measureResource(metric, subject);
 
 /** `<namespace>/<target>`, as error texts name it. */
 const autoscalerOf = ({ spec, namespace }: Subject): string => `${namespace}/${spec.target.name}`;
@@ -37,12 +50,18 @@ export const targetPods = ({ scale, observation }: Subject): Counted<readonly Po
   return { kind: "counted", value: observation.pods.select(reading.selector) };
 };
 
-/** Pods, readiness and availability come before the metric, for External metrics and recommenders. */
+/**
+ * Pods, readiness and availability come before the metric, for External metrics and recommenders.
+ */
 export const readyPods = (subject: Subject): Counted<number> => {
-  if (subject.spec.counts === "current") return { kind: "counted", value: subject.scale.specReplicas };
+  if (subject.spec.counts === "current")
+    return { kind: "counted", value: subject.scale.specReplicas };
   const pods = targetPods(subject);
   if (pods.kind === "failed") return pods;
-  return availableReady(pods.value, subject.scale, subject.spec, { autoscaler: autoscalerOf(subject), nowMs: subject.nowMs });
+  return availableReady(pods.value, subject.scale, subject.spec, {
+    autoscaler: autoscalerOf(subject),
+    nowMs: subject.nowMs,
+  });
 };
 
 const measureExternal = (metric: WatermarkMetric, subject: Subject): Counted<Proposal> => {
@@ -50,15 +69,35 @@ const measureExternal = (metric: WatermarkMetric, subject: Subject): Counted<Pro
   if (counted.kind === "failed") return counted;
   const ready = counted.value;
   const query = externalQuery({ name: metric.name, selector: metric.selector });
-  if (!query) return { kind: "failed", message: `unable to get external metric ${subject.namespace}/${metric.name}: its selector cannot be read` };
+  if (!query)
+    return {
+      kind: "failed",
+      message: `unable to get external metric ${subject.namespace}/${metric.name}: its selector cannot be read`,
+    };
   const answer = valuesIn(subject.observation.answers, queryKey(query));
-  if (!answer) throw new RangeError(`The external metric "${metric.name}" was not asked for before the decision`);
+  if (!answer)
+    throw new RangeError(
+      `The external metric "${metric.name}" was not asked for before the decision`,
+    );
   const fetched = fetchedItems(answer, "external", metric, subject.namespace);
   if (fetched.kind === "failed") return fetched;
   const sum = totalOf(fetched.value.map(({ milli }) => milli));
-  // The multi-threshold form has no `tolerateZero`: there 0 is a value like any other (proposals.md §5).
+  // The multi-threshold form has no `tolerateZero`: there 0 is a value like any other (proposals.md
+  // §5).
   if (sum === 0n && !subject.spec.tolerateZero && subject.spec.counts === "ready") {
-    return { kind: "counted", value: { replicas: ready, utilisation: 0n, ready, above: false, below: false, details: "", zero: true, notes: [] } };
+    return {
+      kind: "counted",
+      value: {
+        replicas: ready,
+        utilisation: 0n,
+        ready,
+        above: false,
+        below: false,
+        details: "",
+        zero: true,
+        notes: [],
+      },
+    };
   }
   return { kind: "counted", value: valued(metric, sum, ready, subject) };
 };
@@ -66,32 +105,62 @@ const measureExternal = (metric: WatermarkMetric, subject: Subject): Counted<Pro
 const measureResource = (metric: WatermarkMetric, subject: Subject): Counted<Proposal> => {
   const selector = selectorOf(metric.selector);
   if (selector.kind === "invalid")
-    return { kind: "failed", message: `unable to get resource metric ${subject.namespace}/${metric.name}: ${selector.message}` };
-  const fetched = fetchedItems(podMetrics(subject.observation.answers, selector.selector), "resource", metric, subject.namespace);
+    return {
+      kind: "failed",
+      message: `unable to get resource metric ${subject.namespace}/${metric.name}: ${selector.message}`,
+    };
+  const fetched = fetchedItems(
+    podMetrics(subject.observation.answers, selector.selector),
+    "resource",
+    metric,
+    subject.namespace,
+  );
   if (fetched.kind === "failed") return fetched;
   const samples = samplesOf(fetched.value, metric.name);
   if (subject.spec.counts === "current") return ofAllSamples(metric, samples, subject);
   const pods = targetPods(subject);
   if (pods.kind === "failed") return pods;
-  const grouped = resourceReady(pods.value, { resource: metric.name, hasSample: (pod) => samples.has(pod) }, subject.spec, autoscalerOf(subject));
+  const grouped = resourceReady(
+    pods.value,
+    { resource: metric.name, hasSample: (pod) => samples.has(pod) },
+    subject.spec,
+    autoscalerOf(subject),
+  );
   if (grouped.kind === "failed") return grouped;
   const counted = [...samples].filter(([pod]) => !grouped.value.ignored.has(pod));
-  if (counted.length === 0) return { kind: "failed", message: "did not receive metrics for any ready pods" };
+  if (counted.length === 0)
+    return { kind: "failed", message: "did not receive metrics for any ready pods" };
   const sum = totalOf(counted.map(([, milli]) => milli));
   return { kind: "counted", value: valued(metric, sum, grouped.value.ready, subject) };
 };
 
 /** The document adds up what the metric's selector finds. */
-const ofAllSamples = (metric: WatermarkMetric, samples: ReadonlyMap<string, bigint>, subject: Subject): Counted<Proposal> => {
-  if (samples.size === 0) return { kind: "failed", message: `no sample has the resource ${metric.name}` };
-  return { kind: "counted", value: valued(metric, totalOf(samples.values()), subject.scale.specReplicas, subject) };
+const ofAllSamples = (
+  metric: WatermarkMetric,
+  samples: ReadonlyMap<string, bigint>,
+  subject: Subject,
+): Counted<Proposal> => {
+  if (samples.size === 0)
+    return { kind: "failed", message: `no sample has the resource ${metric.name}` };
+  return {
+    kind: "counted",
+    value: valued(metric, totalOf(samples.values()), subject.scale.specReplicas, subject),
+  };
 };
 
-const totalOf = (amounts: Iterable<bigint>): bigint => [...amounts].reduce((total, milli) => wrapI64(total + milli), 0n);
+const totalOf = (amounts: Iterable<bigint>): bigint =>
+  [...amounts].reduce((total, milli) => wrapI64(total + milli), 0n);
 
-const valued = (metric: WatermarkMetric, sum: bigint, ready: number, subject: Subject): Proposal => {
+const valued = (
+  metric: WatermarkMetric,
+  sum: bigint,
+  ready: number,
+  subject: Subject,
+): Proposal => {
   const { spec, scale } = subject;
-  const value = gauge("value", Number(sum) / (spec.average ? ready : 1), { metric_name: metric.name });
+  const value = gauge("value", Number(sum) / (spec.average ? ready : 1), {
+    metric_name: metric.name,
+  });
   const proposal = proposeFromValue(sum, metric, { current: scale.specReplicas, ready }, spec);
   return { ...proposal, notes: [value, ...proposal.notes] };
 };
@@ -99,34 +168,51 @@ const valued = (metric: WatermarkMetric, sum: bigint, ready: number, subject: Su
 const podMetrics = (answers: Answers, selector: Selector): Answer<readonly PodMetrics[]> => {
   const answer = podMetricsOf(answers, selector);
   if (!answer) throw new RangeError("Pod metrics were not asked for before the decision");
-  return answer.kind === "failed" ? answer : { kind: "answered", items: answer.items.select(selector) };
+  return answer.kind === "failed"
+    ? answer
+    : { kind: "answered", items: answer.items.select(selector) };
 };
 
-/** A failing or empty answer fails the metric, and takes series away that an earlier metric of this sync may have written. */
+/**
+ * A failing or empty answer fails the metric, and takes series away that an earlier metric of this
+ * sync may have written.
+ */
 const fetchedItems = <Item>(
   answer: Answer<readonly Item[]>,
   api: "external" | "resource",
   metric: WatermarkMetric,
   namespace: string,
 ): Counted<readonly Item[]> => {
-  if (answer.kind === "answered" && answer.items.length > 0) return { kind: "counted", value: answer.items };
+  if (answer.kind === "answered" && answer.items.length > 0)
+    return { kind: "counted", value: answer.items };
   const cause =
     answer.kind === "failed"
       ? `unable to fetch metrics from ${api} metrics API: ${answer.failure.message}`
       : `no metrics returned from ${api} metrics API`;
-  return { kind: "failed", message: `unable to get ${api} metric ${namespace}/${metric.name}: ${cause}`, notes: droppedSeries(metric.name) };
+  return {
+    kind: "failed",
+    message: `unable to get ${api} metric ${namespace}/${metric.name}: ${cause}`,
+    notes: droppedSeries(metric.name),
+  };
 };
 
 export const droppedSeries = (metricName: string): readonly Note[] => [
   dropGauge("value", { metric_name: metricName }),
-  ...["downscale_capping", "upscale_capping", "within_bounds"].map((reason) => dropGauge("restricted_scaling", { reason })),
+  ...["downscale_capping", "upscale_capping", "within_bounds"].map((reason) =>
+    dropGauge("restricted_scaling", { reason }),
+  ),
 ];
 
-/** Usage per pod: the sum over its containers; a pod with a container that lacks the resource has no sample. A later item for the same pod wins. */
+/**
+ * Usage per pod: the sum over its containers; a pod with a container that lacks the resource has no
+ * sample. A later item for the same pod wins.
+ */
 const samplesOf = (items: readonly PodMetrics[], resource: string): ReadonlyMap<string, bigint> => {
   const samples = new Map<string, bigint>();
   for (const { name, containers } of items) {
-    const usages = containers.map(({ usage }) => (Object.hasOwn(usage, resource) ? usage[resource] : undefined));
+    const usages = containers.map(({ usage }) =>
+      Object.hasOwn(usage, resource) ? usage[resource] : undefined,
+    );
     if (containers.length === 0 || usages.includes(undefined)) continue;
     samples.set(
       name,

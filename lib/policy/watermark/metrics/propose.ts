@@ -1,9 +1,20 @@
 import type { Marks } from "../../../model/spec-hpa.ts";
 import type { WatermarkSpec } from "../../../model/spec-watermark.ts";
 import { toI32, toI64, wrapI64 } from "../../shared/arithmetic.ts";
-import { condition, gauge, type Note, convergeOutside, convergeAllowed, convergeBlocked, convergeOff } from "../steps/sentences.ts";
+import {
+  condition,
+  gauge,
+  type Note,
+  convergeOutside,
+  convergeAllowed,
+  convergeBlocked,
+  convergeOff,
+} from "../steps/sentences.ts";
 
-/** What one metric, or the recommender, asks for. `utilisation` is what the status shows, in thousandths. */
+/**
+ * What one metric, or the recommender, asks for. `utilisation` is what the status shows, in
+ * thousandths.
+ */
 export interface Proposal {
   readonly replicas: number;
   readonly utilisation: bigint;
@@ -20,25 +31,43 @@ export interface Proposal {
 
 type ProposeRules = Pick<
   WatermarkSpec,
-  "counts" | "average" | "toleranceMilli" | "replicaScalingAbsoluteModulo" | "converge" | "minReplicas" | "maxReplicas"
+  | "counts"
+  | "average"
+  | "toleranceMilli"
+  | "replicaScalingAbsoluteModulo"
+  | "converge"
+  | "minReplicas"
+  | "maxReplicas"
 >;
 
-/** Up to the next multiple, for both directions: the total is a multiple, not the change (watermark.md 2.5). */
+/**
+ * Up to the next multiple, for both directions: the total is a multiple, not the change
+ * (watermark.md 2.5).
+ */
 export const roundUpToModulo = (count: number, modulo: number): number => {
   const rest = count % modulo;
   return rest > 0 ? (count + modulo - rest) | 0 : count;
 };
 
-/** A mark moved outwards by the tolerance, in whole thousandths; the division truncates towards zero. The document's marks are doubles (proposals.md §5). */
-const widened = (mark: bigint, { toleranceMilli: tolerance, counts }: ProposeRules, outwards: 1n | -1n): number => {
-  if (counts === "current") return Number(mark) + Number(outwards) * (Number(tolerance) / 1000) * Number(mark);
+/**
+ * A mark moved outwards by the tolerance, in whole thousandths; the division truncates towards
+ * zero. The document's marks are doubles (proposals.md §5).
+ */
+const widened = (
+  mark: bigint,
+  { toleranceMilli: tolerance, counts }: ProposeRules,
+  outwards: 1n | -1n,
+): number => {
+  if (counts === "current")
+    return Number(mark) + Number(outwards) * (Number(tolerance) / 1000) * Number(mark);
   const part = wrapI64(mark * tolerance) / 1000n;
   return Number(wrapI64(mark + outwards * part));
 };
 
 /**
- * The proposal of a value (watermark.md 2.5): strictly above the widened high mark the ready count grows by value ÷ high, strictly below the widened low mark it shrinks by value ÷ low,
- * and never across the current count. The order of the float operations is the original's.
+ * The proposal of a value (watermark.md 2.5): strictly above the widened high mark the ready count
+ * grows by value ÷ high, strictly below the widened low mark it shrinks by value ÷ low, and never
+ * across the current count. The order of the float operations is the original's.
  */
 export const proposeFromValue = (
   sumMilli: bigint,
@@ -52,8 +81,17 @@ export const proposeFromValue = (
   const low = widened(marks.lowMilli, rules, -1n);
   const position = { utilisation: toI64(usage), ready, details: "", zero: false };
   if (usage > high) {
-    const wanted = roundUpToModulo(toI32(Math.ceil((ready * usage) / Number(marks.highMilli))), rules.replicaScalingAbsoluteModulo);
-    return { ...position, replicas: Math.max(wanted, current), above: true, below: false, notes: outside("above") };
+    const wanted = roundUpToModulo(
+      toI32(Math.ceil((ready * usage) / Number(marks.highMilli))),
+      rules.replicaScalingAbsoluteModulo,
+    );
+    return {
+      ...position,
+      replicas: Math.max(wanted, current),
+      above: true,
+      below: false,
+      notes: outside("above"),
+    };
   }
   if (usage < low) {
     const wanted = Math.max(toI32(Math.floor((ready * usage) / Number(marks.lowMilli))), 1);
@@ -69,7 +107,10 @@ export const proposeFromValue = (
   return { ...position, replicas, above: false, below: false, notes: [withinBounds(true), note] };
 };
 
-/** The counts at which the use would meet the high and the low mark, inside the bounds (watermark.md 2.6). */
+/**
+ * The counts at which the use would meet the high and the low mark, inside the bounds (watermark.md
+ * 2.6).
+ */
 const predicted = (
   usage: number,
   { highMilli, lowMilli }: Marks,
@@ -79,27 +120,43 @@ const predicted = (
   const min = minReplicas > 0 ? minReplicas : 1;
   const inside = (count: number): number => Math.max(min, Math.min(count, maxReplicas));
   return {
-    lower: highMilli === 0n ? current : inside(toI32(Math.ceil((ready / Number(highMilli)) * usage))),
-    upper: lowMilli === 0n ? current : inside(toI32(Math.floor((ready / Number(lowMilli)) * usage))),
+    lower:
+      highMilli === 0n ? current : inside(toI32(Math.ceil((ready / Number(highMilli)) * usage))),
+    upper:
+      lowMilli === 0n ? current : inside(toI32(Math.floor((ready / Number(lowMilli)) * usage))),
   };
 };
 
-export const outside = (side: "above" | "below"): readonly Note[] => [condition(convergeOutside(side)), withinBounds(false)];
-
-/** The original never writes 1 here; both of its documents say to look for it, so it is written (watermark.md 5, row 18). No decision depends on it. */
-export const withinBounds = (within: boolean): Note => gauge("restricted_scaling", within ? 1 : 0, { reason: "within_bounds" });
+export const outside = (side: "above" | "below"): readonly Note[] => [
+  condition(convergeOutside(side)),
+  withinBounds(false),
+];
 
 /**
- * Inside the band, one step of the modulo towards the chosen mark, unless the count would pass the one at which the use is predicted to leave the band: the
- * step back could then repeat for ever (watermark.md 2.6).
+ * The original never writes 1 here; both of its documents say to look for it, so it is written
+ * (watermark.md 5, row 18). No decision depends on it.
+ */
+export const withinBounds = (within: boolean): Note =>
+  gauge("restricted_scaling", within ? 1 : 0, { reason: "within_bounds" });
+
+/**
+ * Inside the band, one step of the modulo towards the chosen mark, unless the count would pass the
+ * one at which the use is predicted to leave the band: the step back could then repeat for ever
+ * (watermark.md 2.6).
  */
 export const converge = (
   current: number,
   { lower, upper }: { readonly lower: number; readonly upper: number },
-  { converge: mark, replicaScalingAbsoluteModulo: modulo }: Pick<WatermarkSpec, "converge" | "replicaScalingAbsoluteModulo">,
+  {
+    converge: mark,
+    replicaScalingAbsoluteModulo: modulo,
+  }: Pick<WatermarkSpec, "converge" | "replicaScalingAbsoluteModulo">,
 ): { readonly replicas: number; readonly note: Note } => {
   if (mark === "off") return { replicas: current, note: condition(convergeOff) };
-  const wanted = mark === "highwatermark" ? Math.max((current - modulo) | 0, 1) : (current + modulo) | 0;
+  const wanted =
+    mark === "highwatermark" ? Math.max((current - modulo) | 0, 1) : (current + modulo) | 0;
   const unstable = mark === "highwatermark" ? wanted < lower : wanted > upper;
-  return unstable ? { replicas: current, note: condition(convergeBlocked(mark)) } : { replicas: wanted, note: condition(convergeAllowed(mark)) };
+  return unstable
+    ? { replicas: current, note: condition(convergeBlocked(mark)) }
+    : { replicas: wanted, note: condition(convergeAllowed(mark)) };
 };

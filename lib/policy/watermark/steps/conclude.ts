@@ -14,7 +14,10 @@ export const PERIOD = 15;
 type Chosen = Extract<Ending, { readonly kind: "chosen" }>;
 type Stopped = Extract<Ending, { readonly kind: "stopped" }>;
 
-/** The decision, with what to store if nothing is written: a scale, the report of a dry run, or a hold. */
+/**
+ * The decision, with what to store if nothing is written: a scale, the report of a dry run, or a
+ * hold.
+ */
 export const conclude = (sync: WatermarkSync): Decision => {
   const { ending } = sync;
   switch (ending?.kind) {
@@ -27,7 +30,10 @@ export const conclude = (sync: WatermarkSync): Decision => {
   }
 };
 
-const stopped = (sync: WatermarkSync, { because, failed, dueAgainSeconds, from, status = sync.input.windows.status }: Stopped): Decision => ({
+const stopped = (
+  sync: WatermarkSync,
+  { because, failed, dueAgainSeconds, from, status = sync.input.windows.status }: Stopped,
+): Decision => ({
   ...decided(sync, dueAgainSeconds, status),
   kind: "hold",
   ...(from !== undefined && { from }),
@@ -41,30 +47,72 @@ const carriedOut = (sync: WatermarkSync, { verdict, currentMetrics }: Chosen): D
   const status: Status = { ...windows.status, currentReplicas: statusReplicas, currentMetrics };
   const because = becauseOf(sync, verdict);
   if (!verdict.rescale) {
-    const effective = noted(sync, notScalingNote(sync, verdict.wanted), gauge("replicas_scaling_effective", from));
-    return { ...decided(effective, PERIOD, { ...status, desiredReplicas: from }), kind: "hold", from, because, failed: false };
+    const effective = noted(
+      sync,
+      notScalingNote(sync, verdict.wanted),
+      gauge("replicas_scaling_effective", from),
+    );
+    return {
+      ...decided(effective, PERIOD, { ...status, desiredReplicas: from }),
+      kind: "hold",
+      from,
+      because,
+      failed: false,
+    };
   }
   const ready = noted(sync, condition(readyForScale));
-  if (!spec.dryRun) return { ...decided(ready, PERIOD, status), kind: "scale", from, to: verdict.to, trigger: verdict.message, because };
+  if (!spec.dryRun)
+    return {
+      ...decided(ready, PERIOD, status),
+      kind: "scale",
+      from,
+      to: verdict.to,
+      trigger: verdict.message,
+      because,
+    };
   const effective = noted(ready, gauge("replicas_scaling_effective", verdict.to));
-  const reported: Status = { ...status, desiredReplicas: verdict.to, lastScaleMs: wholeSeconds(nowMs) };
+  const reported: Status = {
+    ...status,
+    desiredReplicas: verdict.to,
+    lastScaleMs: wholeSeconds(nowMs),
+  };
   const message = `Dry run: would scale to ${verdict.to}; ${verdict.message}`;
-  return { ...decided(effective, PERIOD, reported), kind: "hold", from, because: { reason: "DryRun", message }, failed: false };
+  return {
+    ...decided(effective, PERIOD, reported),
+    kind: "hold",
+    from,
+    because: { reason: "DryRun", message },
+    failed: false,
+  };
 };
 
-/** A scale by the metrics says what they ask for, and then what limited it. The verdict has the message of the controller's Event. */
-const becauseOf = ({ metrics, steps, wanted, scale: { specReplicas: from } }: WatermarkSync, { reason, message, to }: Verdict): Because => {
+/**
+ * A scale by the metrics says what they ask for, and then what limited it. The verdict has the
+ * message of the controller's Event.
+ */
+const becauseOf = (
+  { metrics, steps, wanted, scale: { specReplicas: from } }: WatermarkSync,
+  { reason, message, to }: Verdict,
+): Because => {
   if (reason !== "Proposal") return { reason, message };
   const sentence = scaleSentence({ metrics, steps, wanted, trigger: message });
   if (to === from || wanted === from) return { reason, message: sentence };
   return { reason: to > from ? "MetricAboveTarget" : "AllMetricsBelowTarget", message: sentence };
 };
 
-const notScalingNote = ({ input: { spec, namespace, windows } }: WatermarkSync, wanted: number): Note => {
+const notScalingNote = (
+  { input: { spec, namespace, windows } }: WatermarkSync,
+  wanted: number,
+): Note => {
   const target = `${spec.target.kind}/${namespace}/${spec.target.name}`;
-  const last = windows.status.lastScaleMs === undefined ? "<nil>" : goTime(windows.status.lastScaleMs);
+  const last =
+    windows.status.lastScaleMs === undefined ? "<nil>" : goTime(windows.status.lastScaleMs);
   if (spec.skipNotScalingEvents) return condition(notScaling(target, wanted, last));
-  return event("Normal", "NotScaling", `Decided not to scale ${target} to ${wanted} (last scale time was ${last} )`);
+  return event(
+    "Normal",
+    "NotScaling",
+    `Decided not to scale ${target} to ${wanted} (last scale time was ${last} )`,
+  );
 };
 
 const decided = (sync: WatermarkSync, dueAgainSeconds: number | null, status: Status) => {
@@ -78,8 +126,13 @@ const decided = (sync: WatermarkSync, dueAgainSeconds: number | null, status: St
     events,
     gauges: lastWrites(gauges),
     dueAgainSeconds,
-    ...(lastCondition && { lastCondition: { type: lastCondition.type, status: lastCondition.status } }),
-    windows: { ...input.windows, status: { ...status, conditions: storedConditions(conditions) } } satisfies Windows,
+    ...(lastCondition && {
+      lastCondition: { type: lastCondition.type, status: lastCondition.status },
+    }),
+    windows: {
+      ...input.windows,
+      status: { ...status, conditions: storedConditions(conditions) },
+    } satisfies Windows,
   };
 };
 
@@ -101,13 +154,19 @@ const seriesOf = ({ name, labels }: GaugeWrite): string => {
   return series;
 };
 
-/** Transitions are stored in whole seconds, so a breach first judged by the full clock is later up to a second older (watermark.md 2.18 s). */
+/**
+ * Transitions are stored in whole seconds, so a breach first judged by the full clock is later up
+ * to a second older (watermark.md 2.18 s).
+ */
 const storedConditions = (conditions: readonly Condition[]): readonly Condition[] =>
   conditions.map((stored) => ({ ...stored, transitionMs: wholeSeconds(stored.transitionMs) }));
 
 const two = (part: number): string => String(part).padStart(2, "0");
 
-/** A time as the original prints it: "2026-01-02 03:04:05 +0000 UTC". Worked out here: a formatter of the platform takes longer than the rest of a decision. */
+/**
+ * A time as the original prints it: "2026-01-02 03:04:05 +0000 UTC". Worked out here: a formatter
+ * of the platform takes longer than the rest of a decision.
+ */
 export const goTime = (timeMs: number): string => {
   const seconds = Math.floor(timeMs / SECOND_MS);
   const days = Math.floor(seconds / DAY_SECONDS);

@@ -7,11 +7,16 @@ import { condition, gauge, type Note } from "./sentences.ts";
 export interface GateRules
   extends Pick<
     WatermarkSpec,
-    "upscaleForbiddenWindowSeconds" | "downscaleForbiddenWindowSeconds" | "upscaleDelayAboveWatermarkSeconds" | "downscaleDelayBelowWatermarkSeconds"
+    | "upscaleForbiddenWindowSeconds"
+    | "downscaleForbiddenWindowSeconds"
+    | "upscaleDelayAboveWatermarkSeconds"
+    | "downscaleDelayBelowWatermarkSeconds"
   > {}
 
 /** Why a step may not be taken now, and when it may. */
-export type Gate = { readonly kind: "open" } | { readonly kind: "closed"; readonly reason: string; readonly untilMs?: number };
+export type Gate =
+  | { readonly kind: "open" }
+  | { readonly kind: "closed"; readonly reason: string; readonly untilMs?: number };
 
 /** Types of the conditions that say on which side of its watermarks a value is. */
 export const ABOVE = "AboveHighWatermark";
@@ -20,12 +25,20 @@ export const BELOW = "BelowLowWatermark";
 export const OPEN: Gate = { kind: "open" };
 
 /**
- * May the count change now (watermark.md 2.9)? The last scale event of either direction closes both windows; a breach must have lasted its delay. The
- * first decision ever passes, even without a change.
+ * May the count change now (watermark.md 2.9)? The last scale event of either direction closes both
+ * windows; a breach must have lasted its delay. The first decision ever passes, even without a
+ * change.
  */
 export const shouldScale = (
-  { current, wanted, stable }: { readonly current: number; readonly wanted: number; readonly stable: boolean },
-  { lastScaleMs, conditions }: { readonly lastScaleMs: number | undefined; readonly conditions: readonly Condition[] },
+  {
+    current,
+    wanted,
+    stable,
+  }: { readonly current: number; readonly wanted: number; readonly stable: boolean },
+  {
+    lastScaleMs,
+    conditions,
+  }: { readonly lastScaleMs: number | undefined; readonly conditions: readonly Condition[] },
   rules: GateRules,
   clock: { readonly decisionMs: number; readonly wallMs: number },
 ): { readonly gate: Gate; readonly notes: readonly Note[] } => {
@@ -41,7 +54,10 @@ export const shouldScale = (
   return { gate: untilMs === undefined ? OPEN : { kind: "closed", reason, untilMs }, notes };
 };
 
-/** What stands before a step up, or before one down: a breach that must last, and the window after the last scale. */
+/**
+ * What stands before a step up, or before one down: a breach that must last, and the window after
+ * the last scale.
+ */
 interface Way {
   /** Type of the condition of the breach. */
   readonly breach: string;
@@ -57,9 +73,19 @@ const wayOf = (
   { up, down }: ForbiddenWindows,
 ): Way | undefined => {
   if (wanted > current)
-    return { breach: ABOVE, delaySeconds: rules.upscaleDelayAboveWatermarkSeconds, reason: "BackoffUpscale", untilMs: up.untilMs };
+    return {
+      breach: ABOVE,
+      delaySeconds: rules.upscaleDelayAboveWatermarkSeconds,
+      reason: "BackoffUpscale",
+      untilMs: up.untilMs,
+    };
   if (wanted < current)
-    return { breach: BELOW, delaySeconds: rules.downscaleDelayBelowWatermarkSeconds, reason: "BackoffDownscale", untilMs: down.untilMs };
+    return {
+      breach: BELOW,
+      delaySeconds: rules.downscaleDelayBelowWatermarkSeconds,
+      reason: "BackoffDownscale",
+      untilMs: down.untilMs,
+    };
   return undefined;
 };
 
@@ -74,12 +100,18 @@ const notesOf = ({ up, down }: ForbiddenWindows, nowMs: number): readonly Note[]
   ];
 };
 
-const delayed = (conditions: readonly Condition[], { breach, delaySeconds }: Way, wallMs: number): Gate => {
+const delayed = (
+  conditions: readonly Condition[],
+  { breach, delaySeconds }: Way,
+  wallMs: number,
+): Gate => {
   if (delaySeconds === 0) return OPEN;
   const lasting = lastingOf(conditions, breach, delaySeconds);
   // A breach that was never seen, or has ended, has lasted for no time: wait.
   if (!lasting) return { kind: "closed", reason: `${breach}NotSustained` };
-  return wallMs < lasting.untilMs ? { kind: "closed", reason: `${breach}NotSustained`, untilMs: lasting.untilMs } : OPEN;
+  return wallMs < lasting.untilMs
+    ? { kind: "closed", reason: `${breach}NotSustained`, untilMs: lasting.untilMs }
+    : OPEN;
 };
 
 export const forbiddenOf = (
@@ -87,4 +119,11 @@ export const forbiddenOf = (
   lastScaleMs: number | undefined,
   nowMs: number,
 ): ForbiddenWindows =>
-  forbiddenWindows({ upMs: rules.upscaleForbiddenWindowSeconds * 1000, downMs: rules.downscaleForbiddenWindowSeconds * 1000 }, lastScaleMs, nowMs);
+  forbiddenWindows(
+    {
+      upMs: rules.upscaleForbiddenWindowSeconds * 1000,
+      downMs: rules.downscaleForbiddenWindowSeconds * 1000,
+    },
+    lastScaleMs,
+    nowMs,
+  );

@@ -21,27 +21,49 @@ interface Blocked extends Because {
 const MISSING_AGAIN_SECONDS = 120;
 const NOT_OK_AGAIN_SECONDS = 60;
 
-type MonitorInput = Pick<WatermarkInput, "spec" | "namespace" | "name"> & { readonly observation: Pick<Observation, "monitor"> };
+type MonitorInput = Pick<WatermarkInput, "spec" | "namespace" | "name"> & {
+  readonly observation: Pick<Observation, "monitor">;
+};
 
-/** A monitor that is not OK stops everything, the bounds included; a monitor that cannot be read stops it as well (watermark.md 2.2). */
-export const blockedByMonitor = (input: MonitorInput): { readonly blocked?: Blocked; readonly notes: readonly Note[] } => {
+/**
+ * A monitor that is not OK stops everything, the bounds included; a monitor that cannot be read
+ * stops it as well (watermark.md 2.2).
+ */
+export const blockedByMonitor = (
+  input: MonitorInput,
+): { readonly blocked?: Blocked; readonly notes: readonly Note[] } => {
   const { lifecycleControl } = input.spec;
   if (lifecycleControl.kind === "off") return { notes: [] };
-  if (lifecycleControl.kind === "unreadable") return { notes: [conditionNote(lifecycleUnreadable(lifecycleControl.text))] };
+  if (lifecycleControl.kind === "unreadable")
+    return { notes: [conditionNote(lifecycleUnreadable(lifecycleControl.text))] };
   const monitor = `${input.namespace}/${input.name}`;
   const reading = input.observation.monitor;
   const series = (isOk: boolean): Note => gauge("lifecycle_control_status", isOk ? 0 : 1);
   if (reading?.kind !== "found") {
     const condition = monitorMissing(monitor);
-    const missing = event("Warning", "FailedGetDatadogMonitor", reading?.kind === "failed" ? reading.failure.message : condition.message);
+    const missing = event(
+      "Warning",
+      "FailedGetDatadogMonitor",
+      reading?.kind === "failed" ? reading.failure.message : condition.message,
+    );
     const { reason, message } = condition;
-    return { blocked: { reason, message, dueAgainSeconds: MISSING_AGAIN_SECONDS }, notes: [series(false), missing, conditionNote(condition)] };
+    return {
+      blocked: { reason, message, dueAgainSeconds: MISSING_AGAIN_SECONDS },
+      notes: [series(false), missing, conditionNote(condition)],
+    };
   }
   const condition = stateOf(monitor, reading.state);
   const isOk = reading.state === "OK";
   const notes = [series(isOk), conditionNote(condition)];
   if (isOk) return { notes };
-  return { blocked: { reason: condition.reason, message: condition.message, dueAgainSeconds: NOT_OK_AGAIN_SECONDS }, notes };
+  return {
+    blocked: {
+      reason: condition.reason,
+      message: condition.message,
+      dueAgainSeconds: NOT_OK_AGAIN_SECONDS,
+    },
+    notes,
+  };
 };
 
 const stateOf = (monitor: string, state: string | undefined): ConditionReport => {

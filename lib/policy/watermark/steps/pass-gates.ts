@@ -18,7 +18,12 @@ export const passGates: WatermarkStep = (sync) => {
   );
   const noticed = noted(sync, ...notes, ...(current === 0 ? [condition(scalingDisabled)] : []));
   return {
-    ...explained(noticed, { step: "gates", before: normalised, after: gate.kind === "open" ? normalised : current, limit: limitOf(gate, current) }),
+    ...explained(noticed, {
+      step: "gates",
+      before: normalised,
+      after: gate.kind === "open" ? normalised : current,
+      limit: limitOf(gate, current),
+    }),
     gate,
   };
 };
@@ -26,5 +31,10 @@ export const passGates: WatermarkStep = (sync) => {
 const limitOf = (gate: Gate, current: number): Limit | undefined => {
   if (gate.kind === "open" || gate.reason === "NoChange") return undefined;
   const { reason, untilMs } = gate;
-  return { reason, value: current, message: gateSentence(reason), ...(untilMs !== undefined && { untilMs }) };
+  return {
+    reason,
+    value: current,
+    message: gateSentence(reason),
+    ...(untilMs !== undefined && { untilMs }),
+  };
 };

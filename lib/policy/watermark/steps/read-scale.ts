@@ -1,7 +1,18 @@
-import { condition, event, gauge, dryRunMode, failedProcess, gotScale, failedSpecCheck, processing } from "./sentences.ts";
+import {
+  condition,
+  event,
+  gauge,
+  dryRunMode,
+  failedProcess,
+  gotScale,
+  failedSpecCheck,
+  processing,
+} from "./sentences.ts";
 import { noted, type WatermarkStep } from "./sync.ts";
 
-/** A kind that the cluster does not serve is looked for again sooner than a scale that is missing. */
+/**
+ * A kind that the cluster does not serve is looked for again sooner than a scale that is missing.
+ */
 const NO_KIND_MATCH = "NoKindMatch";
 
 /** Seconds after which the original looks again (watermark.md 2.2). */
@@ -45,7 +56,11 @@ export const checkSpec: WatermarkStep = (sync) => {
   if (invalid === undefined) return checked;
   const because = { reason: "FailedSpecCheck", message: `Invalid WPA specification: ${invalid}` };
   return {
-    ...noted(checked, event("Warning", "FailedSpecCheck", invalid), condition(failedSpecCheck(invalid))),
+    ...noted(
+      checked,
+      event("Warning", "FailedSpecCheck", invalid),
+      condition(failedSpecCheck(invalid)),
+    ),
     ending: { kind: "stopped", because, failed: true, dueAgainSeconds: null },
   };
 };

@@ -10,14 +10,18 @@ import { type Gate, OPEN } from "./gates.ts";
 import type { Note } from "./sentences.ts";
 
 /** What these rules look at; they have no settings of the cluster. */
-export interface WatermarkInput extends Pick<RulesInput<WatermarkSpec>, "spec" | "observation" | "windows" | "nowMs"> {
+export interface WatermarkInput
+  extends Pick<RulesInput<WatermarkSpec>, "spec" | "observation" | "windows" | "nowMs"> {
   readonly namespace: string;
   readonly name: string;
 }
 
 /** One sync on its way through the steps; each step returns the next state of it. */
 export interface WatermarkSync extends StepState<WatermarkInput, Ending> {
-  /** What gives the proposals, and where the rules are safer than the original. Only the recorded decisions of the original's functions change them. */
+  /**
+   * What gives the proposals, and where the rules are safer than the original. Only the recorded
+   * decisions of the original's functions change them.
+   */
   readonly sources: typeof sourcesOf;
   readonly deviations: Deviations;
   /** The condition that was set last, which the status names (watermark.md 2.3). */
@@ -44,13 +48,28 @@ export type Ending =
       readonly from?: number;
       readonly status?: Status;
     }
-  | { readonly kind: "chosen"; readonly verdict: Verdict; readonly currentMetrics: Status["currentMetrics"] };
+  | {
+      readonly kind: "chosen";
+      readonly verdict: Verdict;
+      readonly currentMetrics: Status["currentMetrics"];
+    };
 
 export type WatermarkStep = (sync: WatermarkSync) => WatermarkSync;
 
-const UNREAD: ScaleRead = { kind: "read", specReplicas: 0, statusReplicas: 0, selector: "", uid: "", resourceVersion: "" };
+const UNREAD: ScaleRead = {
+  kind: "read",
+  specReplicas: 0,
+  statusReplicas: 0,
+  selector: "",
+  uid: "",
+  resourceVersion: "",
+};
 
-export const started = (input: WatermarkInput, sources = sourcesOf, deviations = SAFE): WatermarkSync => ({
+export const started = (
+  input: WatermarkInput,
+  sources = sourcesOf,
+  deviations = SAFE,
+): WatermarkSync => ({
   ...startedWith(input),
   sources,
   deviations,
@@ -89,14 +108,21 @@ export const noted = (sync: WatermarkSync, ...notes: readonly Note[]): Watermark
 
 const conditionSeries = ({ type, status }: ConditionReport): readonly GaugeWrite[] => {
   const condition = CONDITION_SERIES[type];
-  return condition === undefined ? [] : [{ name: "conditions", labels: { condition }, value: status === "True" ? 1 : 0 }];
+  return condition === undefined
+    ? []
+    : [{ name: "conditions", labels: { condition }, value: status === "True" ? 1 : 0 }];
 };
 
 /**
- * Newest transition first (watermark.md 2.3). The original's clock moves on inside a sync, so of the transitions of one sync the last is the newest; a condition that kept its
- * status keeps its place among its equals.
+ * Newest transition first (watermark.md 2.3). The original's clock moves on inside a sync, so of
+ * the transitions of one sync the last is the newest; a condition that kept its status keeps its
+ * place among its equals.
  */
-export const newestFirst = (conditions: readonly Condition[], report: ConditionReport, nowMs: number): readonly Condition[] => {
+export const newestFirst = (
+  conditions: readonly Condition[],
+  report: ConditionReport,
+  nowMs: number,
+): readonly Condition[] => {
   const before = conditions.find(({ type }) => type === report.type);
   const kept = before?.status === report.status;
   const condition: Condition = { ...report, transitionMs: kept ? before.transitionMs : nowMs };

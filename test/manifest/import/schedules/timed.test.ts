@@ -1,15 +1,35 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { cronTimes, spansBetween, weeklyWindows } from "../../../../lib/manifest/import/schedules/timed.ts";
+import {
+  cronTimes,
+  spansBetween,
+  weeklyWindows,
+} from "../../../../lib/manifest/import/schedules/timed.ts";
 
-const windows = (start: string, end: string) => weeklyWindows(spansBetween(cronTimes(start) as number[], cronTimes(end) as number[]));
+const windows = (start: string, end: string) =>
+  weeklyWindows(spansBetween(cronTimes(start) as number[], cronTimes(end) as number[]));
 
 describe("weeklyWindows() between two cron lines", () => {
   it.each([
-    ["office hours", "0 8 * * 1-5", "0 18 * * 1-5", [{ days: ["Mon-Fri"], from: "08:00", to: "18:00" }]],
+    [
+      "office hours",
+      "0 8 * * 1-5",
+      "0 18 * * 1-5",
+      [{ days: ["Mon-Fri"], from: "08:00", to: "18:00" }],
+    ],
     ["nights", "0 22 * * *", "0 6 * * *", [{ days: ["Mon-Sun"], from: "22:00", to: "06:00" }]],
-    ["a weekend", "0 20 * * FRI", "30 7 * * 1", [{ days: ["Fri"], from: "20:00", to: "07:30", toDay: "Mon" }]],
-    ["a working week without a break", "0 8 * * MON", "0 8 * * 1", [{ days: ["Mon"], from: "08:00", to: "08:00", toDay: "Mon" }]],
+    [
+      "a weekend",
+      "0 20 * * FRI",
+      "30 7 * * 1",
+      [{ days: ["Fri"], from: "20:00", to: "07:30", toDay: "Mon" }],
+    ],
+    [
+      "a working week without a break",
+      "0 8 * * MON",
+      "0 8 * * 1",
+      [{ days: ["Mon"], from: "08:00", to: "08:00", toDay: "Mon" }],
+    ],
     [
       "a start on working days with an end on Fridays",
       "0 8 * * 4,5",
@@ -32,9 +52,12 @@ describe("weeklyWindows() between two cron lines", () => {
     expect(windows(start, end)).toEqual(expected);
   });
 
-  it.each(["0 8 25 12 *", "0 8 * 6 *", "0 8 * *", "61 8 * * *", "0 8 * * 8", "@yearly", "x"])("do not read %j, and say why", (line) => {
-    expect(cronTimes(line)).toMatchObject({ unread: expect.stringContaining(line) });
-  });
+  it.each(["0 8 25 12 *", "0 8 * 6 *", "0 8 * *", "61 8 * * *", "0 8 * * 8", "@yearly", "x"])(
+    "do not read %j, and say why",
+    (line) => {
+      expect(cronTimes(line)).toMatchObject({ unread: expect.stringContaining(line) });
+    },
+  );
 
   it("read the steps, macros and names of cron lines, and Sunday first for AWS", () => {
     expect(cronTimes("0/30 9-10 ? * MON")).toEqual([540, 570, 600, 630]);
@@ -45,7 +68,10 @@ describe("weeklyWindows() between two cron lines", () => {
 
   it("always end at the first end after each start, at most a week later", () => {
     const week = 7 * 1440;
-    const minutes = fc.uniqueArray(fc.integer({ min: 0, max: week - 1 }), { minLength: 1, maxLength: 5 });
+    const minutes = fc.uniqueArray(fc.integer({ min: 0, max: week - 1 }), {
+      minLength: 1,
+      maxLength: 5,
+    });
     fc.assert(
       fc.property(minutes, minutes, (starts, ends) => {
         for (const { start, minutes: length } of spansBetween(starts, ends)) {

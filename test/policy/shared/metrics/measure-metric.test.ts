@@ -23,10 +23,25 @@ const answers = (milli: bigint): Answers => {
   return answersOf({
     resource: {
       kind: "answered",
-      items: labelIndex(pods.map(({ name }) => podUsage(name, { cpu: milli, memory: milli }, { windowMs: 0 }))),
+      items: labelIndex(
+        pods.map(({ name }) => podUsage(name, { cpu: milli, memory: milli }, { windowMs: 0 })),
+      ),
     },
     custom: new Map(
-      query && [[queryKey(query), { kind: "answered", items: pods.map(({ name }) => ({ describes: name, milli, timestampMs: 0, windowMs: 0 })) }]],
+      query && [
+        [
+          queryKey(query),
+          {
+            kind: "answered",
+            items: pods.map(({ name }) => ({
+              describes: name,
+              milli,
+              timestampMs: 0,
+              windowMs: 0,
+            })),
+          },
+        ],
+      ],
     ),
   });
 };
@@ -47,7 +62,11 @@ const measured = (metric: HpaMetric, milli: bigint) => {
 
 describe("a measured metric, with all that is told of it", () => {
   it("says a Resource in percent of the requests", () => {
-    const metric: HpaMetric = { type: "Resource", name: "cpu", target: { type: "Utilization", averageUtilization: 20 } };
+    const metric: HpaMetric = {
+      type: "Resource",
+      name: "cpu",
+      target: { type: "Utilization", averageUtilization: 20 },
+    };
     expect(measured(metric, 300n)).toStrictEqual({
       kind: "measured",
       name: "cpu resource utilization (percentage of request)",
@@ -57,17 +76,32 @@ describe("a measured metric, with all that is told of it", () => {
       ratio: 1.5,
       usageMilli: 300n,
       utilization: 30,
-      status: { type: "Resource", resource: { name: "cpu", current: { averageUtilization: 30, averageValue: "300m" } } },
+      status: {
+        type: "Resource",
+        resource: { name: "cpu", current: { averageUtilization: 30, averageValue: "300m" } },
+      },
     });
   });
 
   it("says a ContainerResource in percent, by its own words", () => {
-    const metric: HpaMetric = { type: "ContainerResource", name: "cpu", container: "app", target: { type: "Utilization", averageUtilization: 20 } };
-    expect(measured(metric, 300n)).toMatchObject({ name: "cpu container resource utilization (percentage of request)", value: "30%" });
+    const metric: HpaMetric = {
+      type: "ContainerResource",
+      name: "cpu",
+      container: "app",
+      target: { type: "Utilization", averageUtilization: 20 },
+    };
+    expect(measured(metric, 300n)).toMatchObject({
+      name: "cpu container resource utilization (percentage of request)",
+      value: "30%",
+    });
   });
 
   it("says a Resource as an amount", () => {
-    const metric: HpaMetric = { type: "Resource", name: "memory", target: { type: "AverageValue", averageValueMilli: 1_048_576_000n } };
+    const metric: HpaMetric = {
+      type: "Resource",
+      name: "memory",
+      target: { type: "AverageValue", averageValueMilli: 1_048_576_000n },
+    };
     expect(measured(metric, 2_097_152_000n)).toStrictEqual({
       kind: "measured",
       name: "memory resource",
@@ -95,7 +129,10 @@ describe("a measured metric, with all that is told of it", () => {
 
   it.each<[string, HpaMetric]>([
     ["Pods", PODS],
-    ["Resource", { type: "Resource", name: "cpu", target: { type: "AverageValue", averageValueMilli: 500n } }],
+    [
+      "Resource",
+      { type: "Resource", name: "cpu", target: { type: "AverageValue", averageValueMilli: 500n } },
+    ],
   ])("%s whose sum was wrapped says so", (_, metric) => {
     expect(measured(metric, 2n ** 62n + 5n)).toMatchObject({ kind: "measured", overflowed: true });
   });
@@ -121,17 +158,33 @@ it.each<[HpaMetric, string, string, string]>([
     "failed to get app container metric value: ",
   ],
   [
-    { type: "Object", metric: { name: "o" }, describedObject: { kind: "Service", name: "s" }, target: { type: "Value", averageValueMilli: 5n } },
+    {
+      type: "Object",
+      metric: { name: "o" },
+      describedObject: { kind: "Service", name: "s" },
+      target: { type: "Value", averageValueMilli: 5n },
+    },
     "Service metric o",
     "invalid object metric source: neither a value target nor an average value target was set",
     "failed to get object metric value: ",
   ],
   [
-    { type: "Object", metric: { name: "o" }, describedObject: { kind: "Service", name: "s" }, target: { type: "AverageValue", valueMilli: 5n } },
+    {
+      type: "Object",
+      metric: { name: "o" },
+      describedObject: { kind: "Service", name: "s" },
+      target: { type: "AverageValue", valueMilli: 5n },
+    },
     "Service metric o",
     "invalid object metric source: neither a value target nor an average value target was set",
     "failed to get object metric value: ",
   ],
 ])("a metric without its target fails under its own name: %o", (metric, name, message, chain) => {
-  expect(measured(metric, 1n)).toStrictEqual({ kind: "failed", name, reason: `FailedGet${metric.type}Metric`, message, chain: `${chain}${message}` });
+  expect(measured(metric, 1n)).toStrictEqual({
+    kind: "failed",
+    name,
+    reason: `FailedGet${metric.type}Metric`,
+    message,
+    chain: `${chain}${message}`,
+  });
 });

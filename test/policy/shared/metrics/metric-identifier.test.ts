@@ -4,7 +4,9 @@ import { printSelector } from "../../../../lib/sources/metric-identifier.ts";
 describe("printSelector()", () => {
   it("prints no selector as nil, and an empty one as empty parts", () => {
     expect(printSelector(undefined)).toBe("nil");
-    expect(printSelector({})).toBe("&LabelSelector{MatchLabels:map[string]string{},MatchExpressions:[]LabelSelectorRequirement{},}");
+    expect(printSelector({})).toBe(
+      "&LabelSelector{MatchLabels:map[string]string{},MatchExpressions:[]LabelSelectorRequirement{},}",
+    );
   });
 
   it("sorts labels by key, and keeps expressions and values in the manifest's order", () => {

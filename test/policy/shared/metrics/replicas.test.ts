@@ -12,18 +12,26 @@ import {
 } from "../../../../lib/policy/shared/metrics/replicas.ts";
 import { readyPod, readyPods } from "../../../observation.ts";
 
-const input = (pods: readonly Pod[], usage: Readonly<Record<string, bigint>>, currentReplicas = pods.length): PerPodInput => ({
+const input = (
+  pods: readonly Pod[],
+  usage: Readonly<Record<string, bigint>>,
+  currentReplicas = pods.length,
+): PerPodInput => ({
   currentReplicas,
   pods,
   tolerance: { down: 0.1, up: 0.1 },
-  samples: new Map(Object.entries(usage).map(([name, milli]) => [name, { milli, timestampMs: 0, windowMs: 0 }])),
+  samples: new Map(
+    Object.entries(usage).map(([name, milli]) => [name, { milli, timestampMs: 0, windowMs: 0 }]),
+  ),
   resource: "",
   readiness: { nowMs: 0, cpuInitializationPeriodMs: 0, initialReadinessDelayMs: 0 },
 });
 
 describe("averageReplicas()", () => {
   it("gives the proposal with the ratio and the mean of the samples", () => {
-    expect(averageReplicas(input(readyPods(2, 1n), { "web-0": 2000n, "web-1": 4000n }), 1000n)).toStrictEqual({
+    expect(
+      averageReplicas(input(readyPods(2, 1n), { "web-0": 2000n, "web-1": 4000n }), 1000n),
+    ).toStrictEqual({
       kind: "proposal",
       replicas: 6,
       ratio: 3,
@@ -32,7 +40,9 @@ describe("averageReplicas()", () => {
   });
 
   it("gives them as they were before anything was assumed for missing pods", () => {
-    expect(averageReplicas(input(readyPods(4, 1n), { "web-0": 100n, "web-1": 300n }), 1000n)).toStrictEqual({
+    expect(
+      averageReplicas(input(readyPods(4, 1n), { "web-0": 100n, "web-1": 300n }), 1000n),
+    ).toStrictEqual({
       kind: "proposal",
       replicas: 3, // (100 + 300 + 2 × 1000) ÷ 4 of 1000, times 4
       ratio: 0.2,
@@ -41,8 +51,15 @@ describe("averageReplicas()", () => {
   });
 
   it("says when the sum of the samples was wrapped at 64 bits", () => {
-    const wrapped = averageReplicas(input(readyPods(2, 1n), { "web-0": MAX_I64, "web-1": 3n }), 1000n);
-    expect(wrapped).toMatchObject({ kind: "proposal", overflowed: true, usageMilli: -(2n ** 62n) + 1n });
+    const wrapped = averageReplicas(
+      input(readyPods(2, 1n), { "web-0": MAX_I64, "web-1": 3n }),
+      1000n,
+    );
+    expect(wrapped).toMatchObject({
+      kind: "proposal",
+      overflowed: true,
+      usageMilli: -(2n ** 62n) + 1n,
+    });
   });
 
   it("says so too when only what was assumed for missing pods wraps it", () => {
@@ -57,12 +74,20 @@ describe("utilizationReplicas()", () => {
     ["beside missing pods", readyPods(1, 0n), "no metrics returned matched known pods"],
   ])("fails when nothing that is measured requests anything, %s", (_, more, message) => {
     const pods = [...readyPods(1, 0n).map((pod) => ({ ...pod, name: "idle" })), ...more];
-    expect(utilizationReplicas({ ...input(pods, { idle: 5n }), resource: "cpu" }, 50, undefined)).toEqual({ kind: "failure", message });
+    expect(
+      utilizationReplicas({ ...input(pods, { idle: 5n }), resource: "cpu" }, 50, undefined),
+    ).toEqual({ kind: "failure", message });
   });
 
   it("fails when the requests of missing pods wrap the sum to nothing", () => {
-    const pods = [readyPod("measured", MAX_I64), readyPod("missing-1", MAX_I64), readyPod("missing-2", 2n)];
-    expect(utilizationReplicas({ ...input(pods, { measured: 1n }), resource: "cpu" }, 50, undefined)).toEqual({
+    const pods = [
+      readyPod("measured", MAX_I64),
+      readyPod("missing-1", MAX_I64),
+      readyPod("missing-2", 2n),
+    ];
+    expect(
+      utilizationReplicas({ ...input(pods, { measured: 1n }), resource: "cpu" }, 50, undefined),
+    ).toEqual({
       kind: "failure",
       message: "no metrics returned matched known pods",
     });
@@ -70,7 +95,13 @@ describe("utilizationReplicas()", () => {
 
   it("counts requests of the measured pods alone", () => {
     const pods = [readyPod("web-0", 1000n), readyPod("web-1", 1000n)];
-    expect(utilizationReplicas({ ...input(pods, { "web-0": 500n, "web-1": 700n, other: 9000n }), resource: "cpu" }, 30, undefined)).toStrictEqual({
+    expect(
+      utilizationReplicas(
+        { ...input(pods, { "web-0": 500n, "web-1": 700n, other: 9000n }), resource: "cpu" },
+        30,
+        undefined,
+      ),
+    ).toStrictEqual({
       kind: "proposal",
       replicas: 4,
       ratio: 2,
@@ -114,7 +145,13 @@ describe("totalReplicas()", () => {
     ["divides them below the band", 300n, 7, 1],
     ["needs no band and no pods from zero", 1050n, 0, 2],
   ])("proposes a count that %s", (_, total, current, replicas) => {
-    expect(totalReplicas(total, 1000n, { currentReplicas: current, tolerance: BAND, pods: current === 0 ? [] : pods })).toMatchObject({ replicas });
+    expect(
+      totalReplicas(total, 1000n, {
+        currentReplicas: current,
+        tolerance: BAND,
+        pods: current === 0 ? [] : pods,
+      }),
+    ).toMatchObject({ replicas });
   });
 
   it("counts pods that are ready and running, terminating ones too", () => {
@@ -125,11 +162,15 @@ describe("totalReplicas()", () => {
       ...readyPods(1, 1n).map((pod) => ({ ...pod, ready: { status: "False", transitionMs: 0 } })),
       ...readyPods(1, 1n).map(({ ready: _, ...pod }) => pod),
     ];
-    expect(totalReplicas(2000n, 1000n, { currentReplicas: 5, tolerance: BAND, pods: mixed })).toMatchObject({ replicas: 4 });
+    expect(
+      totalReplicas(2000n, 1000n, { currentReplicas: 5, tolerance: BAND, pods: mixed }),
+    ).toMatchObject({ replicas: 4 });
   });
 
   it("gives the total and the ratio with the proposal", () => {
-    expect(totalReplicas(2000n, 1000n, { currentReplicas: 5, tolerance: BAND, pods })).toStrictEqual({
+    expect(
+      totalReplicas(2000n, 1000n, { currentReplicas: 5, tolerance: BAND, pods }),
+    ).toStrictEqual({
       kind: "proposal",
       replicas: 6,
       usageMilli: 2000n,
@@ -138,25 +179,34 @@ describe("totalReplicas()", () => {
   });
 
   it("fails without a pod to scale from, outside the band", () => {
-    expect(totalReplicas(2000n, 1000n, { currentReplicas: 5, tolerance: BAND, pods: [] })).toStrictEqual({
+    expect(
+      totalReplicas(2000n, 1000n, { currentReplicas: 5, tolerance: BAND, pods: [] }),
+    ).toStrictEqual({
       kind: "failure",
-      message: "unable to calculate ready pods: no pods returned by selector while calculating replica count",
+      message:
+        "unable to calculate ready pods: no pods returned by selector while calculating replica count",
     });
   });
 
   it("stops at the largest count", () => {
-    expect(totalReplicas(MAX_I64, 1n, { currentReplicas: 5, tolerance: BAND, pods })).toMatchObject({ replicas: MAX_I32 });
+    expect(totalReplicas(MAX_I64, 1n, { currentReplicas: 5, tolerance: BAND, pods })).toMatchObject(
+      { replicas: MAX_I32 },
+    );
   });
 });
 
 describe("perReplicaReplicas()", () => {
   it("keeps the status count inside the band, and shares the total among it, rounded up", () => {
-    expect(perReplicaReplicas(3100n, 1000n, { statusReplicas: 3, tolerance: BAND }, "saturated")).toMatchObject({
+    expect(
+      perReplicaReplicas(3100n, 1000n, { statusReplicas: 3, tolerance: BAND }, "saturated"),
+    ).toMatchObject({
       kind: "proposal",
       replicas: 3,
       usageMilli: 1034n,
     });
-    expect(perReplicaReplicas(3301n, 1000n, { statusReplicas: 3, tolerance: BAND }, "saturated")).toMatchObject({
+    expect(
+      perReplicaReplicas(3301n, 1000n, { statusReplicas: 3, tolerance: BAND }, "saturated"),
+    ).toMatchObject({
       kind: "proposal",
       replicas: 4,
       usageMilli: 1101n,
@@ -164,18 +214,26 @@ describe("perReplicaReplicas()", () => {
   });
 
   it("saturates for External where Object falls out of range", () => {
-    expect(perReplicaReplicas(MAX_I64, 1n, { statusReplicas: 1, tolerance: BAND }, "saturated")).toMatchObject({
+    expect(
+      perReplicaReplicas(MAX_I64, 1n, { statusReplicas: 1, tolerance: BAND }, "saturated"),
+    ).toMatchObject({
       replicas: MAX_I32,
       usageMilli: MAX_I64,
     });
-    expect(perReplicaReplicas(MAX_I64, 1n, { statusReplicas: 1, tolerance: BAND }, "wrapping")).toMatchObject({
+    expect(
+      perReplicaReplicas(MAX_I64, 1n, { statusReplicas: 1, tolerance: BAND }, "wrapping"),
+    ).toMatchObject({
       replicas: -(2 ** 31),
       usageMilli: MIN_I64,
     });
   });
 
   it("asks for what the total wants when there are no replicas yet", () => {
-    expect(perReplicaReplicas(2500n, 1000n, { statusReplicas: 0, tolerance: BAND }, "saturated")).toMatchObject({ replicas: 3, usageMilli: MIN_I64 });
-    expect(perReplicaReplicas(0n, 1000n, { statusReplicas: 0, tolerance: BAND }, "saturated")).toMatchObject({ replicas: 0, usageMilli: MIN_I64 });
+    expect(
+      perReplicaReplicas(2500n, 1000n, { statusReplicas: 0, tolerance: BAND }, "saturated"),
+    ).toMatchObject({ replicas: 3, usageMilli: MIN_I64 });
+    expect(
+      perReplicaReplicas(0n, 1000n, { statusReplicas: 0, tolerance: BAND }, "saturated"),
+    ).toMatchObject({ replicas: 0, usageMilli: MIN_I64 });
   });
 });
