@@ -17,7 +17,7 @@ if (Number.parseInt(version, 10) < WANTED_MAJOR) {
   // A run has a process to itself: it sets up the heap and the signals before it loads anything
   // else.
   process.argv.splice(2, 1);
-  await import("../lib/local/start.ts");
+  await import("../lib/embedded/start.ts");
 } else if (process.argv.length === 3 && process.argv[2] === "--version") {
   // Loads no module but this one.
   process.stdout.write(
@@ -29,10 +29,12 @@ if (Number.parseInt(version, 10) < WANTED_MAJOR) {
   const { enableCompileCache } = await import("node:module");
   enableCompileCache(fileURLToPath(new URL("../node_modules/.cache/tidemark", import.meta.url)));
   // Also "--data DIR start" starts a run.
-  const { startArgs } = process.argv.includes("start") ? await import("../lib/cli/program.ts") : {};
+  const { startArgs } = process.argv.includes("start")
+    ? await import("../lib/command/program.ts")
+    : {};
   const args = startArgs?.(process.argv.slice(2));
   if (args) {
     process.argv.splice(2, Infinity, ...args);
-    await import("../lib/local/start.ts");
-  } else await import("../lib/cli/tidemark.ts");
+    await import("../lib/embedded/start.ts");
+  } else await import("../lib/command/tidemark.ts");
 }

@@ -38,7 +38,7 @@ const BUNDLE = {
   mainFields: ["module", "main"],
   minify: true,
   legalComments: "none",
-  alias: { "@aws-sdk/credential-provider-node": join(ROOT, "functions/role-credentials.ts") },
+  alias: { "@aws-sdk/credential-provider-node": join(ROOT, "lib/lambda/role-credentials.ts") },
   logLevel: "warning",
 } as const satisfies BuildOptions;
 

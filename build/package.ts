@@ -16,7 +16,7 @@ const TYPED_ROOMS = ["model", "manifest", "policy"] as const;
 /** What the package holds beside its code, as it stands in the repository. */
 const AS_IT_IS = ["examples", "LICENSE", "NOTICE", "CHANGELOG.md"] as const;
 
-const TRACES = "lib/local/traces";
+const TRACES = "lib/embedded/traces";
 
 interface Manifest {
   readonly name: string;
@@ -97,7 +97,7 @@ export const packageManifest = ({
     ...Object.fromEntries(
       TYPED_ROOMS.map((room) => [
         `./${room}/*`,
-        { types: `./lib/${room}/*.d.ts`, default: `./lib/${room}/*.js` },
+        { types: `./lib/rules/${room}/*.d.ts`, default: `./lib/rules/${room}/*.js` },
       ]),
     ),
     "./package.json": "./package.json",
@@ -119,7 +119,7 @@ const compile = async (outDir: string): Promise<void> => {
 
 /** True for what the package holds of the compiled files. */
 const isShipped = (path: string): boolean =>
-  !path.endsWith(".d.ts") || TYPED_ROOMS.some((room) => path.startsWith(`lib/${room}/`));
+  !path.endsWith(".d.ts") || TYPED_ROOMS.some((room) => path.startsWith(`lib/rules/${room}/`));
 
 /**
  * Emits the package that people install into `outDir`, emptied first: `npm pack` makes the archive

@@ -1,15 +1,15 @@
 import { randomUUID } from "node:crypto";
-import type { ConnectEndpoint } from "../lib/api/answer-request.ts";
-import { IN_PROGRESS_MS } from "../lib/api/idempotency.ts";
-import type { Reporter } from "../lib/report/reporter.ts";
-import type { QueryContext, ServiceContext } from "../lib/service/context.ts";
-import { openByRights, openCommands } from "../lib/service/open.ts";
-import { insertByStatement, type InsertHistory } from "../lib/store/history/item.ts";
-import type { Tables } from "../lib/store/table/tables.ts";
-import { answeringParts } from "./answering.ts";
-import { builtByFirst, ENVIRONMENT, environmentOf } from "./environment.ts";
-import { type FunctionUrlHandler, functionUrlHandler } from "./function-url.ts";
-import { plansNow, syncQueue } from "./sync-queue.ts";
+import type { ConnectEndpoint } from "../lib/answers/api/answer-request.ts";
+import { IN_PROGRESS_MS } from "../lib/answers/api/idempotency.ts";
+import type { Reporter } from "../lib/stack/report/reporter.ts";
+import type { QueryContext, ServiceContext } from "../lib/answers/service/context.ts";
+import { openByRights, openCommands } from "../lib/answers/service/open.ts";
+import { insertByStatement, type InsertHistory } from "../lib/stack/store/history/item.ts";
+import type { Tables } from "../lib/stack/store/table/tables.ts";
+import { answeringParts } from "../lib/lambda/answering.ts";
+import { builtByFirst, ENVIRONMENT, environmentOf } from "../lib/lambda/environment.ts";
+import { type FunctionUrlHandler, functionUrlHandler } from "../lib/lambda/function-url.ts";
+import { plansNow, syncQueue } from "../lib/lambda/sync-queue.ts";
 
 export interface ApiDependencies {
   readonly tables: Tables;

@@ -1,16 +1,16 @@
 import middy from "@middy/core";
 import type { Context } from "aws-lambda";
 import * as z from "zod";
-import { powertoolsReporter, type Reporter } from "../lib/report/reporter.ts";
-import { tablesWithoutIds } from "../lib/store/table/real-tables.ts";
-import type { Tables } from "../lib/store/table/tables.ts";
-import type { ClusterItem } from "../lib/store/records/clusters.ts";
-import { countProblems } from "../lib/plan/count-problems.ts";
-import { schedule } from "../lib/plan/schedule.ts";
-import type { MessageQueue } from "../lib/plan/send-messages.ts";
-import { builtByFirst, ENVIRONMENT, environmentOf } from "./environment.ts";
-import { ownersIn } from "./owners.ts";
-import { syncQueue } from "./sync-queue.ts";
+import { powertoolsReporter, type Reporter } from "../lib/stack/report/reporter.ts";
+import { tablesWithoutIds } from "../lib/stack/store/table/real-tables.ts";
+import type { Tables } from "../lib/stack/store/table/tables.ts";
+import type { ClusterItem } from "../lib/stack/store/records/clusters.ts";
+import { countProblems } from "../lib/stack/plan/count-problems.ts";
+import { schedule } from "../lib/stack/plan/schedule.ts";
+import type { MessageQueue } from "../lib/stack/plan/send-messages.ts";
+import { builtByFirst, ENVIRONMENT, environmentOf } from "../lib/lambda/environment.ts";
+import { ownersIn } from "../lib/lambda/owners.ts";
+import { syncQueue } from "../lib/lambda/sync-queue.ts";
 
 export interface ScheduleDependencies {
   readonly tables: Tables;

@@ -1,22 +1,27 @@
 import middy from "@middy/core";
 import partialBatchFailure from "@middy/sqs-partial-batch-failure";
 import type { Context, SQSBatchResponse, SQSEvent } from "aws-lambda";
-import type { ConnectionReport } from "../lib/cluster/check/report.ts";
-import { clientsThatFit, clusterClients } from "../lib/cluster/connect.ts";
-import { noticeLine } from "../lib/report/log-lines.ts";
-import { powertoolsReporter, type Reporter } from "../lib/report/reporter.ts";
-import { metricExtentOf } from "../lib/report/sync-report.ts";
-import { insertByStatement } from "../lib/store/history/item.ts";
-import { realTables } from "../lib/store/table/real-tables.ts";
-import { sourcesWhenAsked } from "../lib/sync/observe/ask-sources.ts";
-import { openStored } from "../lib/sync/observe/observe.ts";
-import { messageOf, DEFAULT_TIMING } from "../lib/plan/message.ts";
-import { PURE_PART } from "../lib/sync/decide/pure-part.ts";
-import { sync } from "../lib/sync/sync.ts";
-import type { SyncPorts } from "../lib/sync/sync-ports.ts";
-import { warmCache } from "../lib/sync/load/warm-cache.ts";
-import type { CheckEvent } from "./check-here.ts";
-import { builtByFirst, ENVIRONMENT, environmentOf, externalIdIn } from "./environment.ts";
+import type { ConnectionReport } from "../lib/stack/cluster/check/report.ts";
+import { clientsThatFit, clusterClients } from "../lib/stack/cluster/connect.ts";
+import { noticeLine } from "../lib/stack/report/log-lines.ts";
+import { powertoolsReporter, type Reporter } from "../lib/stack/report/reporter.ts";
+import { metricExtentOf } from "../lib/stack/report/sync-report.ts";
+import { insertByStatement } from "../lib/stack/store/history/item.ts";
+import { realTables } from "../lib/stack/store/table/real-tables.ts";
+import { sourcesWhenAsked } from "../lib/stack/sync/observe/ask-sources.ts";
+import { openStored } from "../lib/stack/sync/observe/observe.ts";
+import { messageOf, DEFAULT_TIMING } from "../lib/stack/plan/message.ts";
+import { PURE_PART } from "../lib/stack/sync/decide/pure-part.ts";
+import { sync } from "../lib/stack/sync/sync.ts";
+import type { SyncPorts } from "../lib/stack/sync/sync-ports.ts";
+import { warmCache } from "../lib/stack/sync/load/warm-cache.ts";
+import type { CheckEvent } from "../lib/lambda/check-here.ts";
+import {
+  builtByFirst,
+  ENVIRONMENT,
+  environmentOf,
+  externalIdIn,
+} from "../lib/lambda/environment.ts";
 
 export interface SyncDependencies {
   readonly ports: SyncPorts;
@@ -88,5 +93,5 @@ export const handler = async (
   context: Context,
 ): Promise<SQSBatchResponse | ConnectionReport> =>
   "check" in event || "checkSource" in event
-    ? (await import("./check-here.ts")).checkHere(event)
+    ? (await import("../lib/lambda/check-here.ts")).checkHere(event)
     : syncs(event, context);

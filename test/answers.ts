@@ -1,4 +1,4 @@
-import type { LabelIndex } from "../lib/model/selector.ts";
+import type { LabelIndex } from "../lib/rules/model/selector.ts";
 import type {
   Answer,
   Answers,
@@ -6,19 +6,19 @@ import type {
   PodMetrics,
   QuestionKey,
   Samples,
-} from "../lib/model/observation.ts";
-import { queryKey, type Questions } from "../lib/model/query.ts";
-import { asObject } from "../lib/model/json.ts";
-import { customValue } from "../lib/sources/metric-identifier.ts";
-import { EXTERNAL, type ExternalQuery } from "../lib/sources/external.ts";
-import type { ObjectQuery } from "../lib/sources/object.ts";
-import type { PodsQuery } from "../lib/sources/pods.ts";
+} from "../lib/rules/model/observation.ts";
+import { queryKey, type Questions } from "../lib/rules/model/query.ts";
+import { asObject } from "../lib/rules/model/json.ts";
+import { customValue } from "../lib/rules/sources/metric-identifier.ts";
+import { EXTERNAL, type ExternalQuery } from "../lib/rules/sources/external.ts";
+import type { ObjectQuery } from "../lib/rules/sources/object.ts";
+import type { PodsQuery } from "../lib/rules/sources/pods.ts";
 import {
   podMetricsOf,
   RESOURCE_QUERY,
   readPodMetrics as readOne,
-} from "../lib/sources/resource.ts";
-import { readValues, valuesReader } from "../lib/sources/source.ts";
+} from "../lib/rules/sources/resource.ts";
+import { readValues, valuesReader } from "../lib/rules/sources/source.ts";
 
 /** The queries of custom.metrics.k8s.io. */
 export type CustomQuery = PodsQuery | ObjectQuery;

@@ -1,4 +1,4 @@
-import { labelIndex } from "../lib/model/selector.ts";
+import { labelIndex } from "../lib/rules/model/selector.ts";
 import type {
   Answers,
   ApiFailure,
@@ -7,7 +7,7 @@ import type {
   Pod,
   PodMetrics,
   ScaleRead,
-} from "../lib/model/observation.ts";
+} from "../lib/rules/model/observation.ts";
 import { type AnswerParts, answersOf } from "./answers.ts";
 
 /** The answer for a metric that cannot be read. */

@@ -17,7 +17,7 @@ interface Schema {
 
 const HEAD = `# Answers
 
-Every field of every document that Tidemark answers, with \`-o json\` and over HTTP ([api.md](api.md)). The schemas in \`lib/views\` are its source, as they are of [openapi.json](openapi.json), of the types, and of what the command accepts from a stack.
+Every field of every document that Tidemark answers, with \`-o json\` and over HTTP ([api.md](api.md)). The schemas in \`lib/answers/views\` are its source, as they are of [openapi.json](openapi.json), of the types, and of what the command accepts from a stack.
 Fields are added between versions, and never renamed. A question mark says that a field may be absent.
 `;
 

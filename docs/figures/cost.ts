@@ -4,7 +4,8 @@ import { costTable, targetTable } from "./cost-tables.ts";
 import { withTable } from "./page-table.ts";
 
 /**
- * `npm run docs -- cost`: writes the tables of docs/cost.md from the units and prices of lib/cost.
+ * `npm run docs -- cost`: writes the tables of docs/cost.md from the units and prices of
+ * lib/command/cost.
  * A test compares them.
  */
 const PAGE = join(import.meta.dirname, "../cost.md");

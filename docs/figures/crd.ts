@@ -1,8 +1,8 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { documentText } from "../../lib/cli/output/documents.ts";
-import { podAutoscalerDefinition } from "../../lib/manifest/crd/definition.ts";
-import { podAutoscalerSchema } from "../../lib/manifest/native/json-schema.ts";
+import { documentText } from "../../lib/command/output/documents.ts";
+import { podAutoscalerDefinition } from "../../lib/rules/manifest/crd/definition.ts";
+import { podAutoscalerSchema } from "../../lib/rules/manifest/native/json-schema.ts";
 import { withTable } from "./page-table.ts";
 import { rulesMarkdown } from "./rules-table.ts";
 

@@ -1,6 +1,6 @@
 import * as z from "zod";
-import { ANSWERS, type Verb } from "../../lib/api/answers.ts";
-import { ALL_ROUTES, type FoundRoute } from "../../lib/api/answer-request.ts";
+import { ANSWERS, type Verb } from "../../lib/answers/api/answers.ts";
+import { ALL_ROUTES, type FoundRoute } from "../../lib/answers/api/answer-request.ts";
 import {
   COMMAND_PATHS,
   IF_MATCH_HEADER,
@@ -10,9 +10,9 @@ import {
   PROBLEM_TYPE,
   QUERY_PATHS,
   TAG_HEADER,
-} from "../../lib/api/paths.ts";
-import { OPEN_METRICS_TYPE } from "../../lib/report/open-metrics.ts";
-import { count, text } from "../../lib/views/view-of.ts";
+} from "../../lib/answers/api/paths.ts";
+import { OPEN_METRICS_TYPE } from "../../lib/stack/report/open-metrics.ts";
+import { count, text } from "../../lib/answers/views/view-of.ts";
 import { VIEWS } from "./views.ts";
 
 type Json = Readonly<Record<string, unknown>>;

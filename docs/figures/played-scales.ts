@@ -4,9 +4,9 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { openDataFolder } from "../../lib/cli/session.ts";
-import { readIdentity } from "../../lib/local/folder/identity.ts";
-import { folderLayout } from "../../lib/local/folder/layout.ts";
+import { openDataFolder } from "../../lib/command/session.ts";
+import { readIdentity } from "../../lib/embedded/folder/identity.ts";
+import { folderLayout } from "../../lib/embedded/folder/layout.ts";
 
 /** A scale that took effect, in milliseconds since the run began. */
 export interface PlayedScale {
@@ -25,7 +25,7 @@ export interface PlayedRun {
   readonly timeline: string;
 }
 
-const START = join(import.meta.dirname, "../../lib/local/start.ts");
+const START = join(import.meta.dirname, "../../lib/embedded/start.ts");
 const TIDEMARK = join(import.meta.dirname, "../../bin/tidemark.js");
 /** The speed changes nothing but the wait (docs/embedded-run.md): as fast as the machine can. */
 const OPTIONS = ["--seed", "1", "--speed", "1000000"];

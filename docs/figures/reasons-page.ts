@@ -1,4 +1,4 @@
-import { REASON_GROUPS } from "../../lib/report/reasons/reasons.ts";
+import { REASON_GROUPS } from "../../lib/stack/report/reasons/reasons.ts";
 
 /** docs/reasons.md. */
 export const reasonsPage = (): string =>

@@ -1,7 +1,7 @@
-import { ruleText } from "../../lib/fields/rule-text.ts";
-import { explainField } from "../../lib/manifest/native/explain-field.ts";
-import { ruleSchema } from "../../lib/manifest/native/rule-schema.ts";
-import { RULE_TABLE } from "../../lib/manifest/native/rule-table.ts";
+import { ruleText } from "../../lib/rules/fields/rule-text.ts";
+import { explainField } from "../../lib/rules/manifest/native/explain-field.ts";
+import { ruleSchema } from "../../lib/rules/manifest/native/rule-schema.ts";
+import { RULE_TABLE } from "../../lib/rules/manifest/native/rule-table.ts";
 
 /** The object of a rule as the page names its fields: without "spec." */
 const nameOf = (path: string): string =>

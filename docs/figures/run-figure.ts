@@ -1,6 +1,6 @@
-import type { WorkloadDefinition } from "../../lib/local/cluster/definition.ts";
-import { demonstrationWorkloads } from "../../lib/local/run/world.ts";
-import { demandAt } from "../../lib/local/traces/trace.ts";
+import type { WorkloadDefinition } from "../../lib/embedded/cluster/definition.ts";
+import { demonstrationWorkloads } from "../../lib/embedded/run/world.ts";
+import { demandAt } from "../../lib/embedded/traces/trace.ts";
 import type { PlayedScale, PlayedScales } from "./played-scales.ts";
 import { type ChartedWorkload, runChart } from "./run-chart.ts";
 

@@ -7,8 +7,8 @@ import {
   edited,
   explanation,
   rival,
-} from "../../lib/views/autoscaler.ts";
-import { access, canI, change } from "../../lib/views/change.ts";
+} from "../../lib/answers/views/autoscaler.ts";
+import { access, canI, change } from "../../lib/answers/views/change.ts";
 import {
   cluster,
   clusterState,
@@ -16,15 +16,15 @@ import {
   fleet,
   partition,
   reset,
-} from "../../lib/views/cluster.ts";
-import { event, eventCount, metric, step } from "../../lib/views/event.ts";
-import { bounds, calendar, frozen, override, pause } from "../../lib/views/holds.ts";
-import { history, shadow } from "../../lib/views/over-time.ts";
-import { row } from "../../lib/views/row.ts";
-import { source } from "../../lib/views/source.ts";
-import { status } from "../../lib/views/status.ts";
-import { target } from "../../lib/views/view-of.ts";
-import { windows } from "../../lib/views/windows.ts";
+} from "../../lib/answers/views/cluster.ts";
+import { event, eventCount, metric, step } from "../../lib/answers/views/event.ts";
+import { bounds, calendar, frozen, override, pause } from "../../lib/answers/views/holds.ts";
+import { history, shadow } from "../../lib/answers/views/over-time.ts";
+import { row } from "../../lib/answers/views/row.ts";
+import { source } from "../../lib/answers/views/source.ts";
+import { status } from "../../lib/answers/views/status.ts";
+import { target } from "../../lib/answers/views/view-of.ts";
+import { windows } from "../../lib/answers/views/windows.ts";
 
 /** The views that docs/openapi.json and docs/answers.md have by name. */
 export const VIEWS: Readonly<Record<string, z.ZodType>> = {

@@ -2,14 +2,19 @@ import { randomBytes } from "node:crypto";
 import { gunzipSync } from "node:zlib";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { apiHandler } from "../../functions/api.ts";
-import type { FunctionUrlHandler } from "../../functions/function-url.ts";
-import { answerRequest, ALL_ROUTES } from "../../lib/api/answer-request.ts";
-import { COMMAND_PATHS, KEY_HEADER, METRICS_PATH, QUERY_PATHS } from "../../lib/api/paths.ts";
-import { OPEN_METRICS_TYPE, openMetricsText } from "../../lib/report/open-metrics.ts";
-import { openQueries, openService } from "../../lib/service/open.ts";
-import type { SeriesQuery, Service } from "../../lib/service/service.ts";
-import { changesOf } from "../../lib/store/history/changes.ts";
-import type { Tables } from "../../lib/store/table/tables.ts";
+import type { FunctionUrlHandler } from "../../lib/lambda/function-url.ts";
+import { answerRequest, ALL_ROUTES } from "../../lib/answers/api/answer-request.ts";
+import {
+  COMMAND_PATHS,
+  KEY_HEADER,
+  METRICS_PATH,
+  QUERY_PATHS,
+} from "../../lib/answers/api/paths.ts";
+import { OPEN_METRICS_TYPE, openMetricsText } from "../../lib/stack/report/open-metrics.ts";
+import { openQueries, openService } from "../../lib/answers/service/open.ts";
+import type { SeriesQuery, Service } from "../../lib/answers/service/service.ts";
+import { changesOf } from "../../lib/stack/store/history/changes.ts";
+import type { Tables } from "../../lib/stack/store/table/tables.ts";
 import { NOON } from "../noon.ts";
 import { hpa } from "../service/world/manifests.ts";
 import { recordOf } from "../service/world/shop.ts";

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { ALL_ROUTES } from "../../lib/api/answer-request.ts";
+import { ALL_ROUTES } from "../../lib/answers/api/answer-request.ts";
 import { hpa } from "../service/world/manifests.ts";
 import { type ApiWorld, type Asked, apiWorld, ask } from "./world.ts";
 

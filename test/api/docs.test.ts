@@ -2,10 +2,10 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type * as z from "zod";
-import { APPLY_BODY_BYTES_MAX } from "../../lib/api/command-routes.ts";
-import { ALL_ROUTES } from "../../lib/api/answer-request.ts";
-import { PAGE_LIMITS } from "../../lib/api/list-page.ts";
-import { IF_MATCH_HEADER, KEY_HEADER } from "../../lib/api/paths.ts";
+import { APPLY_BODY_BYTES_MAX } from "../../lib/answers/api/command-routes.ts";
+import { ALL_ROUTES } from "../../lib/answers/api/answer-request.ts";
+import { PAGE_LIMITS } from "../../lib/answers/api/list-page.ts";
+import { IF_MATCH_HEADER, KEY_HEADER } from "../../lib/answers/api/paths.ts";
 
 const page = readFileSync(join(import.meta.dirname, "../../docs/api.md"), "utf8");
 

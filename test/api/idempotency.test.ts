@@ -1,10 +1,10 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { apiHandler } from "../../functions/api.ts";
-import type { FunctionUrlHandler } from "../../functions/function-url.ts";
-import { COMMAND_PATHS, KEY_HEADER } from "../../lib/api/paths.ts";
-import type { LogLine } from "../../lib/report/log-lines.ts";
-import type { HistoryItem, InsertHistory } from "../../lib/store/history/item.ts";
-import { scopeChangesOf } from "../../lib/store/history/scope-changes.ts";
+import type { FunctionUrlHandler } from "../../lib/lambda/function-url.ts";
+import { COMMAND_PATHS, KEY_HEADER } from "../../lib/answers/api/paths.ts";
+import type { LogLine } from "../../lib/stack/report/log-lines.ts";
+import type { HistoryItem, InsertHistory } from "../../lib/stack/store/history/item.ts";
+import { scopeChangesOf } from "../../lib/stack/store/history/scope-changes.ts";
 import { NOON } from "../noon.ts";
 import { hpa } from "../service/world/manifests.ts";
 import { ADA, type Answered, type ApiWorld, apiWorld, ask, GRACE } from "./world.ts";

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { ifMatchText } from "../../lib/api/request-and-answer.ts";
-import { conditionIn } from "../../lib/api/route.ts";
+import { ifMatchText } from "../../lib/answers/api/request-and-answer.ts";
+import { conditionIn } from "../../lib/answers/api/route.ts";
 
 const request = (ifMatch: string) => ({
   method: "POST",

@@ -1,10 +1,10 @@
 import { gunzipSync } from "node:zlib";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { apiHandler } from "../../functions/api.ts";
-import type { FunctionUrlHandler } from "../../functions/function-url.ts";
-import { COMMAND_PATHS, KEY_HEADER, QUERY_PATHS } from "../../lib/api/paths.ts";
-import { openService } from "../../lib/service/open.ts";
-import { changesOf } from "../../lib/store/history/changes.ts";
+import type { FunctionUrlHandler } from "../../lib/lambda/function-url.ts";
+import { COMMAND_PATHS, KEY_HEADER, QUERY_PATHS } from "../../lib/answers/api/paths.ts";
+import { openService } from "../../lib/answers/service/open.ts";
+import { changesOf } from "../../lib/stack/store/history/changes.ts";
 import { around } from "../contracts/faults.ts";
 import { documents, hpa } from "../service/world/manifests.ts";
 import { recordOf } from "../service/world/shop.ts";

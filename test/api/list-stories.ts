@@ -6,28 +6,33 @@ import {
   clusterName,
   namespace,
   partitionName,
-} from "../../lib/model/ids.ts";
-import type { ChangeRecord, ScopeChangeRecord } from "../../lib/model/changes.ts";
-import type { Override, OverrideScope } from "../../lib/model/override.ts";
-import type { ServiceContext } from "../../lib/service/context.ts";
-import { wholeHistory } from "../../lib/service/history/history.ts";
-import { openCommands, openQueries } from "../../lib/service/open.ts";
-import type { QueryService } from "../../lib/service/service.ts";
-import { readHead } from "../../lib/store/head/head.ts";
-import { encodeHeadSummary } from "../../lib/store/summary/summary-items.ts";
-import { headKey, itemKey } from "../../lib/store/table/keys.ts";
-import { insertChange } from "../../lib/store/history/changes.ts";
-import { insertEvents } from "../../lib/store/history/events.ts";
-import { closeDays } from "../../lib/store/history/event-calendar.ts";
-import { insertScopeChange } from "../../lib/store/history/scope-changes.ts";
-import { getAutoscaler, putAutoscaler } from "../../lib/store/records/autoscalers.ts";
-import { getCluster, getFleet, putCluster, putFleet } from "../../lib/store/records/clusters.ts";
+} from "../../lib/rules/model/ids.ts";
+import type { ChangeRecord, ScopeChangeRecord } from "../../lib/rules/model/changes.ts";
+import type { Override, OverrideScope } from "../../lib/rules/model/override.ts";
+import type { ServiceContext } from "../../lib/answers/service/context.ts";
+import { wholeHistory } from "../../lib/answers/service/history/history.ts";
+import { openCommands, openQueries } from "../../lib/answers/service/open.ts";
+import type { QueryService } from "../../lib/answers/service/service.ts";
+import { readHead } from "../../lib/stack/store/head/head.ts";
+import { encodeHeadSummary } from "../../lib/stack/store/summary/summary-items.ts";
+import { headKey, itemKey } from "../../lib/stack/store/table/keys.ts";
+import { insertChange } from "../../lib/stack/store/history/changes.ts";
+import { insertEvents } from "../../lib/stack/store/history/events.ts";
+import { closeDays } from "../../lib/stack/store/history/event-calendar.ts";
+import { insertScopeChange } from "../../lib/stack/store/history/scope-changes.ts";
+import { getAutoscaler, putAutoscaler } from "../../lib/stack/store/records/autoscalers.ts";
+import {
+  getCluster,
+  getFleet,
+  putCluster,
+  putFleet,
+} from "../../lib/stack/store/records/clusters.ts";
 import { NOON } from "../noon.ts";
 import { hpa } from "../service/world/manifests.ts";
 import { insertJournal } from "../store/insert-journal.ts";
 import { event } from "../store/records.ts";
-import type { Evaluation, ScaleEventRecord } from "../../lib/model/scale-records.ts";
-import { DAY_MS } from "../../lib/model/time-text.ts";
+import type { Evaluation, ScaleEventRecord } from "../../lib/rules/model/scale-records.ts";
+import { DAY_MS } from "../../lib/rules/model/time-text.ts";
 
 /**
  * The queries that answer with a list, page by page. A new one does not compile without its story

@@ -2,16 +2,16 @@ import fc from "fast-check";
 import * as z from "zod";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { apiHandler } from "../../functions/api.ts";
-import type { FunctionUrlHandler } from "../../functions/function-url.ts";
-import { ANSWERS } from "../../lib/api/answers.ts";
-import { QUERY_PATHS } from "../../lib/api/paths.ts";
-import { QUERY_ROUTES } from "../../lib/api/query-routes.ts";
-import { requestSender } from "../../lib/remote/send-request.ts";
-import { remoteService } from "../../lib/remote/service.ts";
-import { stackUrl } from "../../lib/remote/find-stack.ts";
-import type { ServiceContext } from "../../lib/service/context.ts";
-import type { QueryService } from "../../lib/service/service.ts";
-import { insertByStatement } from "../../lib/store/history/item.ts";
+import type { FunctionUrlHandler } from "../../lib/lambda/function-url.ts";
+import { ANSWERS } from "../../lib/answers/api/answers.ts";
+import { QUERY_PATHS } from "../../lib/answers/api/paths.ts";
+import { QUERY_ROUTES } from "../../lib/answers/api/query-routes.ts";
+import { requestSender } from "../../lib/answers/remote/send-request.ts";
+import { remoteService } from "../../lib/answers/remote/service.ts";
+import { stackUrl } from "../../lib/answers/remote/find-stack.ts";
+import type { ServiceContext } from "../../lib/answers/service/context.ts";
+import type { QueryService } from "../../lib/answers/service/service.ts";
+import { insertByStatement } from "../../lib/stack/store/history/item.ts";
 import { startInProcess, startMemory } from "../contracts/engines.ts";
 import { NOON } from "../noon.ts";
 import { type FunctionUrl, startFunctionUrl } from "../remote/stand-in/function-url.ts";
@@ -30,7 +30,7 @@ import {
   type Story,
 } from "./list-stories.ts";
 import { runs } from "../runs.ts";
-import { DAY_MS } from "../../lib/model/time-text.ts";
+import { DAY_MS } from "../../lib/rules/model/time-text.ts";
 
 const PATIENCE_MS = 180_000;
 

@@ -6,9 +6,9 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import * as z from "zod";
 import { answersPage } from "../../docs/figures/answers-page.ts";
 import { openApiDocument } from "../../docs/figures/openapi-document.ts";
-import { ANSWERS, type Verb } from "../../lib/api/answers.ts";
-import { ALL_ROUTES } from "../../lib/api/answer-request.ts";
-import { COMMAND_PATHS, QUERY_PATHS } from "../../lib/api/paths.ts";
+import { ANSWERS, type Verb } from "../../lib/answers/api/answers.ts";
+import { ALL_ROUTES } from "../../lib/answers/api/answer-request.ts";
+import { COMMAND_PATHS, QUERY_PATHS } from "../../lib/answers/api/paths.ts";
 import { hpa } from "../service/world/manifests.ts";
 import { type ApiWorld, apiWorld, ask } from "./world.ts";
 

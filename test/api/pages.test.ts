@@ -1,17 +1,22 @@
 import { Readable } from "node:stream";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type ApiContext, answerRequest } from "../../lib/api/answer-request.ts";
-import { PAGE_LIMITS, pageToken } from "../../lib/api/list-page.ts";
-import { QUERY_PATHS } from "../../lib/api/paths.ts";
-import { QUERY_ROUTES } from "../../lib/api/query-routes.ts";
-import { autoscalerName, autoscalerUid, clusterName, namespace } from "../../lib/model/ids.ts";
-import { openCommands, openQueries } from "../../lib/service/open.ts";
-import type { EventQuery, QueryService } from "../../lib/service/service.ts";
-import { EVENT_DAYS_KEPT, insertEvents } from "../../lib/store/history/events.ts";
+import { type ApiContext, answerRequest } from "../../lib/answers/api/answer-request.ts";
+import { PAGE_LIMITS, pageToken } from "../../lib/answers/api/list-page.ts";
+import { QUERY_PATHS } from "../../lib/answers/api/paths.ts";
+import { QUERY_ROUTES } from "../../lib/answers/api/query-routes.ts";
+import {
+  autoscalerName,
+  autoscalerUid,
+  clusterName,
+  namespace,
+} from "../../lib/rules/model/ids.ts";
+import { openCommands, openQueries } from "../../lib/answers/service/open.ts";
+import type { EventQuery, QueryService } from "../../lib/answers/service/service.ts";
+import { EVENT_DAYS_KEPT, insertEvents } from "../../lib/stack/store/history/events.ts";
 import { NOON } from "../noon.ts";
 import { event } from "../store/records.ts";
 import { ADA, type ApiWorld, apiWorld, openTo } from "./world.ts";
-import { DAY_MS } from "../../lib/model/time-text.ts";
+import { DAY_MS } from "../../lib/rules/model/time-text.ts";
 
 const EVENTS = 30;
 let world: ApiWorld;

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { apiHandler } from "../../functions/api.ts";
-import type { FunctionUrlHandler } from "../../functions/function-url.ts";
-import { insertByStatement } from "../../lib/store/history/item.ts";
-import type { ClusterRows } from "../../lib/views/row.ts";
+import type { FunctionUrlHandler } from "../../lib/lambda/function-url.ts";
+import { insertByStatement } from "../../lib/stack/store/history/item.ts";
+import type { ClusterRows } from "../../lib/answers/views/row.ts";
 import { type Engine, startMemory } from "../contracts/engines.ts";
 import { newWorld, PERIOD_MS, type World, workloadOf } from "../sync/world.ts";
 import { ask } from "./world.ts";

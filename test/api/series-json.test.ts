@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { seriesJson, seriesOf } from "../../lib/api/request-and-answer.ts";
+import { seriesJson, seriesOf } from "../../lib/answers/api/request-and-answer.ts";
 
 const family = fc.record({
   name: fc.constantFrom("a", "b"),

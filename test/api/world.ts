@@ -1,10 +1,10 @@
 import type { LambdaFunctionURLEvent } from "aws-lambda";
 import { apiHandler } from "../../functions/api.ts";
-import type { FunctionUrlHandler } from "../../functions/function-url.ts";
+import type { FunctionUrlHandler } from "../../lib/lambda/function-url.ts";
 import { viewHandler } from "../../functions/view.ts";
-import type { ApiContext } from "../../lib/api/answer-request.ts";
-import type { LogLine } from "../../lib/report/log-lines.ts";
-import type { QueryService } from "../../lib/service/service.ts";
+import type { ApiContext } from "../../lib/answers/api/answer-request.ts";
+import type { LogLine } from "../../lib/stack/report/log-lines.ts";
+import type { QueryService } from "../../lib/answers/service/service.ts";
 import { type ServiceWorld, serviceWorld } from "../service/world/context.ts";
 import { fillShop } from "../service/world/shop.ts";
 

@@ -8,20 +8,25 @@ import { parsedFiles, ROOT } from "./source.ts";
  * Rooms that may tell dialects apart: one decides by them, one makes their specs, and one declares
  * them.
  */
-const KNOWING = ["lib/policy/", "lib/manifest/", "lib/model/"];
+const KNOWING = ["lib/rules/policy/", "lib/rules/manifest/", "lib/rules/model/"];
 /** Views show the name that is stored in a spec; neither file compares it with anything. */
-const SHOWING = ["lib/service/views/autoscaler-view.ts", "lib/cli/output/describe-sheet.ts"];
+const SHOWING = [
+  "lib/answers/service/views/autoscaler-view.ts",
+  "lib/command/output/describe-sheet.ts",
+];
 
 const found = forksIn(["lib", "functions"]);
 const outside = found.filter(({ path }) => !KNOWING.some((room) => path.startsWith(room)));
 
 describe("a dialect", () => {
   it("is told apart somewhere, so that the search is known to see files and forks", () => {
-    expect(found.map(({ path }) => path)).toContain("lib/policy/dialects.ts");
-    expect(found.filter(({ path }) => path.startsWith("lib/manifest/")).length).toBeGreaterThan(0);
+    expect(found.map(({ path }) => path)).toContain("lib/rules/policy/dialects.ts");
+    expect(
+      found.filter(({ path }) => path.startsWith("lib/rules/manifest/")).length,
+    ).toBeGreaterThan(0);
   });
 
-  it("is never told apart outside of the rooms that decide and convert: the others ask it (lib/policy/dialect.ts)", () => {
+  it("is never told apart outside of the rooms that decide and convert: the others ask it (lib/rules/policy/dialect.ts)", () => {
     expect(
       outside
         .filter(({ kind, path }) => kind === "fork" || !SHOWING.includes(path))
@@ -31,17 +36,17 @@ describe("a dialect", () => {
 
   it("is told apart in one place of the policy: the lookup in the table that lists all dialects", () => {
     const forks = found.filter(
-      ({ kind, path }) => kind === "fork" && path.startsWith("lib/policy/"),
+      ({ kind, path }) => kind === "fork" && path.startsWith("lib/rules/policy/"),
     );
     expect(forks.map(({ path, text }) => `${path}: ${text}`)).toEqual([
-      "lib/policy/dialects.ts: DIALECT_OF[spec.dialect]",
+      "lib/rules/policy/dialects.ts: DIALECT_OF[spec.dialect]",
     ]);
   });
 
   it("has a line in that table, and the table lists no more: each folder, once", () => {
     const table =
       /const DIALECT_OF[^{]*\{[^}]*\}[^{]*\{([^}]*)\}/.exec(
-        readFileSync(join(ROOT, "lib/policy/dialects.ts"), "utf8"),
+        readFileSync(join(ROOT, "lib/rules/policy/dialects.ts"), "utf8"),
       )?.[1] ?? "";
     const names = [...table.matchAll(/^ {2}"?([\w-]+)"?: \w+,$/gm)].map(([, name]) => name);
     expect(names.sort()).toEqual(Object.keys(USES).filter((folder) => !COMMON.includes(folder)));
@@ -65,10 +70,10 @@ const USES: Readonly<Record<string, readonly string[]>> = {
 /** Folders that are no dialect. Those of this list are for every one. */
 const COMMON: readonly string[] = ["bounds", "shared"];
 
-describe("the folders of lib/policy", () => {
+describe("the folders of lib/rules/policy", () => {
   const all = parsedFiles(["lib", "functions"]);
-  const files = all.filter(({ path }) => path.startsWith("lib/policy/"));
-  const folderOf = (path: string): string => path.split("/").slice(2, -1)[0] ?? "";
+  const files = all.filter(({ path }) => path.startsWith("lib/rules/policy/"));
+  const folderOf = (path: string): string => path.split("/").slice(3, -1)[0] ?? "";
   const arrows = files.flatMap(({ path, imports }) =>
     imports
       .filter(({ specifier }) => specifier.startsWith("."))
@@ -104,20 +109,20 @@ describe("the folders of lib/policy", () => {
   it("are reached from dialects.ts alone, but for what they share", () => {
     const strays = arrows.filter(
       ({ path, from, to }) =>
-        from === "" && to !== "" && !COMMON.includes(to) && path !== "lib/policy/dialects.ts",
+        from === "" && to !== "" && !COMMON.includes(to) && path !== "lib/rules/policy/dialects.ts",
     );
     expect(strays.map(({ path, target }) => `${path} -> ${target}`)).toEqual([]);
   });
 
   it("are reached by no other room, but for what they share", () => {
     const strays = all
-      .filter(({ path }) => !path.startsWith("lib/policy/"))
+      .filter(({ path }) => !path.startsWith("lib/rules/policy/"))
       .flatMap(({ path, imports }) =>
         imports.map(({ specifier }) => ({ path, target: posix.join(dirname(path), specifier) })),
       )
       .filter(
         ({ target }) =>
-          target.startsWith("lib/policy/") && !["", ...COMMON].includes(folderOf(target)),
+          target.startsWith("lib/rules/policy/") && !["", ...COMMON].includes(folderOf(target)),
       );
     expect(strays.map(({ path, target }) => `${path} -> ${target}`)).toEqual([]);
   });

@@ -1,71 +1,96 @@
 /** Rooms that compute: no package, no Node module, nothing that could wait or look at a clock. */
-export const PURE_ROOMS = ["lib/model", "lib/fields", "lib/sources", "lib/policy"] as const;
+export const PURE_ROOMS = [
+  "lib/rules/model",
+  "lib/rules/fields",
+  "lib/rules/sources",
+  "lib/rules/policy",
+] as const;
 
-/**
- * What a sync imports: the rules, the manifests that hold them, and the ways to tables, clusters
- * and people.
- */
+/** What a sync imports: the rules, the manifests, and the ways to tables, clusters and people. */
 const OF_SYNC = [
   ...PURE_ROOMS,
-  "lib/manifest",
-  "lib/store",
-  "lib/cluster",
-  "lib/source-client",
-  "lib/report",
-  "lib/plan",
+  "lib/rules/manifest",
+  "lib/stack/store",
+  "lib/stack/cluster",
+  "lib/stack/source-client",
+  "lib/stack/report",
+  "lib/stack/plan",
 ];
-const OF_SERVICE = [...OF_SYNC, "lib/views", "lib/sync"];
-const OF_RUN = [...OF_SERVICE, "lib/service"];
+const OF_SERVICE = [...OF_SYNC, "lib/answers/views", "lib/stack/sync"];
+const OF_LAMBDA = [...OF_SERVICE, "lib/stack/aws", "lib/answers/service", "lib/answers/api"];
+const OF_RUN = [...OF_LAMBDA, "lib/lambda"];
 
 /**
- * The rooms and the rooms that each may import, down the list of meaning (docs/architecture.md,
- * "Rooms"). A room that is not listed may not exist.
+ * The rooms and the rooms that each may import, storey by storey, down the list of meaning
+ * (docs/architecture.md, "Rooms"). A room that is not listed may not exist.
  */
 export const ROOMS: Readonly<Record<string, readonly string[]>> = {
-  "lib/model": [],
-  "lib/aws": [],
-  "lib/cost": [],
-  "lib/fields": ["lib/model"],
-  "lib/sources": ["lib/model", "lib/fields"],
-  "lib/policy": ["lib/model", "lib/fields", "lib/sources"],
-  "lib/manifest": [...PURE_ROOMS],
-  "lib/store": ["lib/model", "lib/aws"],
-  "lib/cluster": ["lib/model", "lib/aws", "lib/sources"],
-  "lib/source-client": ["lib/model", "lib/aws", "lib/sources", "lib/cluster"],
-  "lib/report": ["lib/model"],
-  "lib/views": ["lib/model", "lib/cluster", "lib/report"],
-  "lib/plan": ["lib/model", "lib/store", "lib/report"],
-  "lib/sync": OF_SYNC,
-  "lib/service": OF_SERVICE,
-  "lib/api": ["lib/model", "lib/store", "lib/report", "lib/views", "lib/service"],
-  functions: [...OF_RUN, "lib/aws", "lib/api"],
-  "lib/remote": ["lib/model", "lib/aws", "lib/report", "lib/views", "lib/service", "lib/api"],
-  "lib/local": [...OF_RUN, "lib/aws", "functions"],
-  "lib/cli": [...OF_RUN, "lib/cost", "lib/remote", "lib/local"],
+  "lib/rules/model": [],
+  "lib/rules/fields": ["lib/rules/model"],
+  "lib/rules/sources": ["lib/rules/model", "lib/rules/fields"],
+  "lib/rules/policy": ["lib/rules/model", "lib/rules/fields", "lib/rules/sources"],
+  "lib/rules/manifest": [...PURE_ROOMS],
+  "lib/stack/aws": [],
+  "lib/stack/store": ["lib/rules/model", "lib/stack/aws"],
+  "lib/stack/cluster": ["lib/rules/model", "lib/rules/sources", "lib/stack/aws"],
+  "lib/stack/source-client": [
+    "lib/rules/model",
+    "lib/rules/sources",
+    "lib/stack/aws",
+    "lib/stack/cluster",
+  ],
+  "lib/stack/report": ["lib/rules/model"],
+  "lib/stack/plan": ["lib/rules/model", "lib/stack/store", "lib/stack/report"],
+  "lib/stack/sync": OF_SYNC,
+  "lib/answers/views": ["lib/rules/model", "lib/stack/cluster", "lib/stack/report"],
+  "lib/answers/service": OF_SERVICE,
+  "lib/answers/api": [
+    "lib/rules/model",
+    "lib/stack/store",
+    "lib/stack/report",
+    "lib/answers/views",
+    "lib/answers/service",
+  ],
+  "lib/answers/remote": [
+    "lib/rules/model",
+    "lib/stack/aws",
+    "lib/stack/report",
+    "lib/answers/views",
+    "lib/answers/service",
+    "lib/answers/api",
+  ],
+  "lib/lambda": OF_LAMBDA,
+  functions: OF_RUN,
+  "lib/embedded": [...OF_RUN, "functions"],
+  "lib/command": [...OF_RUN, "lib/answers/remote", "lib/embedded"],
 };
 
 /** Packages that only these rooms may load, because their weight or their I/O belongs there. */
 export const PACKAGE_ROOMS: Readonly<Record<string, readonly string[]>> = {
-  "@kubernetes/client-node": ["lib/cluster"],
-  dynalite: ["lib/local"],
-  "@peculiar/x509": ["lib/local"],
-  "reflect-metadata": ["lib/local"],
-  "csv-parse": ["lib/local"],
-  commander: ["lib/cli", "lib/local"],
+  "@kubernetes/client-node": ["lib/stack/cluster"],
+  dynalite: ["lib/embedded"],
+  "@peculiar/x509": ["lib/embedded"],
+  "reflect-metadata": ["lib/embedded"],
+  "csv-parse": ["lib/embedded"],
+  commander: ["lib/command", "lib/embedded"],
   "@aws-sdk/client-dynamodb": [
-    "lib/store",
-    "lib/sync",
-    "lib/service",
-    "lib/local",
-    "lib/cli",
+    "lib/stack/store",
+    "lib/stack/sync",
+    "lib/answers/service",
+    "lib/lambda",
+    "lib/embedded",
+    "lib/command",
     "functions",
   ],
-  "@smithy/node-http-handler": ["lib/aws"],
+  "@smithy/node-http-handler": ["lib/stack/aws"],
   "@middy/core": ["functions"],
   "@middy/sqs-partial-batch-failure": ["functions"],
 };
 
-/** Room of a path ("lib/store/table/keys.ts" → "lib/store"), undefined outside all of them. */
+/**
+ * Room of a path ("lib/stack/store/table/keys.ts" → "lib/stack/store"), undefined outside all of
+ * them.
+ */
 export const roomOf = (path: string): string | undefined =>
   Object.keys(ROOMS).find((room) => path.startsWith(`${room}/`));
 

@@ -20,7 +20,7 @@ const tracked = execFileSync("git", ["ls-files", "--cached", "--others", "--excl
   .filter(
     (path) =>
       path !== "" &&
-      !/^(package-lock\.json|lib\/local\/traces\/|test\/conformance\/vectors\/|.*\.(png|gz|csv))/.test(
+      !/^(package-lock\.json|lib\/embedded\/traces\/|test\/conformance\/vectors\/|.*\.(png|gz|csv))/.test(
         path,
       ),
   );
@@ -73,7 +73,7 @@ describe("the files", () => {
       linesWith(/\bnew Logger\(|\bconsole\.(log|info|warn|error|debug)\(/, code).map(
         (line) => line.split(":")[0],
       ),
-    ).toEqual(["lib/report/reporter.ts"]);
+    ).toEqual(["lib/stack/report/reporter.ts"]);
   });
 
   it("carry no path of a machine", () => {

@@ -25,7 +25,7 @@ export interface Import {
 }
 
 export interface SourceFile {
-  /** From the root, with forward slashes: "lib/model/ids.ts". */
+  /** From the root, with forward slashes: "lib/rules/model/ids.ts". */
   readonly path: string;
   readonly text: string;
   readonly imports: readonly Import[];

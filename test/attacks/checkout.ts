@@ -1,11 +1,11 @@
-import { clientFor } from "../../lib/cluster/connect.ts";
-import { insertByStatement } from "../../lib/store/history/item.ts";
-import { putAutoscaler, raiseSpecVersion } from "../../lib/store/records/autoscalers.ts";
-import { putCluster } from "../../lib/store/records/clusters.ts";
-import { PURE_PART } from "../../lib/sync/decide/pure-part.ts";
-import { sync } from "../../lib/sync/sync.ts";
-import { DEFAULT_TIMING } from "../../lib/plan/message.ts";
-import { warmCache } from "../../lib/sync/load/warm-cache.ts";
+import { clientFor } from "../../lib/stack/cluster/connect.ts";
+import { insertByStatement } from "../../lib/stack/store/history/item.ts";
+import { putAutoscaler, raiseSpecVersion } from "../../lib/stack/store/records/autoscalers.ts";
+import { putCluster } from "../../lib/stack/store/records/clusters.ts";
+import { PURE_PART } from "../../lib/stack/sync/decide/pure-part.ts";
+import { sync } from "../../lib/stack/sync/sync.ts";
+import { DEFAULT_TIMING } from "../../lib/stack/plan/message.ts";
+import { warmCache } from "../../lib/stack/sync/load/warm-cache.ts";
 import { exportsIn } from "../simulation/beside/build.ts";
 
 /**
@@ -21,29 +21,48 @@ export type Checkout = typeof HERE;
 
 /** Where each part is, the newest place first. */
 const PARTS = {
-  sync: [["sync/sync.ts", "sync"]],
+  sync: [
+    ["stack/sync/sync.ts", "sync"],
+    ["sync/sync.ts", "sync"],
+  ],
   timing: [
+    ["stack/plan/message.ts", "DEFAULT_TIMING"],
     ["plan/message.ts", "DEFAULT_TIMING"],
     ["plan/timing.ts", "DEFAULT_TIMING"],
     ["sync/timing.ts", "DEFAULT_TIMING"],
   ],
   warmCache: [
+    ["stack/sync/load/warm-cache.ts", "warmCache"],
     ["sync/load/warm-cache.ts", "warmCache"],
     ["sync/warm-cache.ts", "warmCache"],
   ],
   rules: [
+    ["stack/sync/decide/pure-part.ts", "PURE_PART"],
     ["sync/decide/pure-part.ts", "PURE_PART"],
     ["sync/pure-part.ts", "PURE_PART"],
     ["sync/rules.ts", "RULES"],
   ],
-  clientFor: [["cluster/connect.ts", "clientFor"]],
+  clientFor: [
+    ["stack/cluster/connect.ts", "clientFor"],
+    ["cluster/connect.ts", "clientFor"],
+  ],
   insertByStatement: [
+    ["stack/store/history/item.ts", "insertByStatement"],
     ["store/history/item.ts", "insertByStatement"],
     ["store/history/insert.ts", "insertByStatement"],
   ],
-  putCluster: [["store/records/clusters.ts", "putCluster"]],
-  putAutoscaler: [["store/records/autoscalers.ts", "putAutoscaler"]],
-  raiseSpecVersion: [["store/records/autoscalers.ts", "raiseSpecVersion"]],
+  putCluster: [
+    ["stack/store/records/clusters.ts", "putCluster"],
+    ["store/records/clusters.ts", "putCluster"],
+  ],
+  putAutoscaler: [
+    ["stack/store/records/autoscalers.ts", "putAutoscaler"],
+    ["store/records/autoscalers.ts", "putAutoscaler"],
+  ],
+  raiseSpecVersion: [
+    ["stack/store/records/autoscalers.ts", "raiseSpecVersion"],
+    ["store/records/autoscalers.ts", "raiseSpecVersion"],
+  ],
 } as const;
 
 export const checkoutOf = async (folder: string): Promise<Checkout> => {

@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { apiHandler } from "../../functions/api.ts";
-import { COMMAND_PATHS, KEY_HEADER } from "../../lib/api/paths.ts";
+import { COMMAND_PATHS, KEY_HEADER } from "../../lib/answers/api/paths.ts";
 import { ask } from "../api/world.ts";
 import { fillWith, kubernetes } from "../cluster/stand-in/kubernetes.ts";
 import { startMemory } from "../contracts/engines.ts";

@@ -1,15 +1,15 @@
-import type { ClusterClient } from "../../lib/cluster/cluster-client.ts";
+import type { ClusterClient } from "../../lib/stack/cluster/cluster-client.ts";
 import {
   autoscalerName,
   autoscalerUid,
   clusterName,
   namespace,
   WHOLE_CLUSTER,
-} from "../../lib/model/ids.ts";
-import type { ClusterRecord } from "../../lib/model/records.ts";
-import { DEFAULT_SETTINGS } from "../../lib/model/spec-common.ts";
-import type { CompletedSync } from "../../lib/report/sync-report.ts";
-import type { SyncPorts } from "../../lib/sync/sync-ports.ts";
+} from "../../lib/rules/model/ids.ts";
+import type { ClusterRecord } from "../../lib/rules/model/records.ts";
+import { DEFAULT_SETTINGS } from "../../lib/rules/model/spec-common.ts";
+import type { CompletedSync } from "../../lib/stack/report/sync-report.ts";
+import type { SyncPorts } from "../../lib/stack/sync/sync-ports.ts";
 import { accessTo } from "../cluster/stand-in/connected.ts";
 import { startMemory } from "../contracts/engines.ts";
 import { around } from "../contracts/faults.ts";

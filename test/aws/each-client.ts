@@ -1,14 +1,14 @@
 import { GetItemCommand } from "@aws-sdk/client-dynamodb";
 import { SendMessageBatchCommand } from "@aws-sdk/client-sqs";
-import { deadLetters } from "../../functions/dead-letters.ts";
-import { syncQueue } from "../../functions/sync-queue.ts";
-import { eksIdentity } from "../../lib/cluster/access/eks.ts";
-import { describeEks } from "../../lib/cluster/access/eks-description.ts";
-import { secretAccess } from "../../lib/cluster/access/secret.ts";
-import { SECRET_TTL_MS } from "../../lib/cluster/request-limits.ts";
-import { defaultCaller } from "../../lib/remote/caller.ts";
-import { realTables } from "../../lib/store/table/real-tables.ts";
-import { repeat } from "../../lib/store/table/repeat.ts";
+import { deadLetters } from "../../lib/lambda/dead-letters.ts";
+import { syncQueue } from "../../lib/lambda/sync-queue.ts";
+import { eksIdentity } from "../../lib/stack/cluster/access/eks.ts";
+import { describeEks } from "../../lib/stack/cluster/access/eks-description.ts";
+import { secretAccess } from "../../lib/stack/cluster/access/secret.ts";
+import { SECRET_TTL_MS } from "../../lib/stack/cluster/request-limits.ts";
+import { defaultCaller } from "../../lib/answers/remote/caller.ts";
+import { realTables } from "../../lib/stack/store/table/real-tables.ts";
+import { repeat } from "../../lib/stack/store/table/repeat.ts";
 import { wholeAnswer } from "./broken-server.ts";
 
 const XML = "text/xml";

@@ -1,6 +1,6 @@
 import { createHash, createHmac } from "node:crypto";
 import { describe, expect, it } from "vitest";
-import { Sha256 } from "../../lib/aws/sha256.ts";
+import { Sha256 } from "../../lib/stack/aws/sha256.ts";
 
 const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString("hex");
 const TEXT = "GET\n/clusters/eu-1\nä";

@@ -1,9 +1,9 @@
-import { list } from "../../lib/cluster/list.ts";
-import { readPod, POD_LIST } from "../../lib/cluster/read/pods.ts";
-import { readWorkloadScale } from "../../lib/cluster/scale.ts";
-import { callBudget } from "../../lib/cluster/transport/budget.ts";
-import { apiTransport } from "../../lib/cluster/transport/transport.ts";
-import { WORKLOAD_LISTS } from "../../lib/cluster/wire/objects.ts";
+import { list } from "../../lib/stack/cluster/list.ts";
+import { readPod, POD_LIST } from "../../lib/stack/cluster/read/pods.ts";
+import { readWorkloadScale } from "../../lib/stack/cluster/scale.ts";
+import { callBudget } from "../../lib/stack/cluster/transport/budget.ts";
+import { apiTransport } from "../../lib/stack/cluster/transport/transport.ts";
+import { WORKLOAD_LISTS } from "../../lib/stack/cluster/wire/objects.ts";
 import type { ControlPlane } from "../control-plane/start.ts";
 import { median } from "./hpa-controller.ts";
 

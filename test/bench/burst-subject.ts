@@ -1,17 +1,17 @@
-import type { ClusterClient } from "../../lib/cluster/cluster-client.ts";
+import type { ClusterClient } from "../../lib/stack/cluster/cluster-client.ts";
 import {
   autoscalerName,
   autoscalerUid,
   clusterName,
   namespace,
   WHOLE_CLUSTER,
-} from "../../lib/model/ids.ts";
-import type { AutoscalerRecord, ClusterRecord } from "../../lib/model/records.ts";
-import { DEFAULT_SETTINGS } from "../../lib/model/spec-common.ts";
-import type { CompletedSync } from "../../lib/report/sync-report.ts";
-import type { Tables } from "../../lib/store/table/tables.ts";
-import { mapWithLimit } from "../../lib/store/table/wait-for-all.ts";
-import type { SyncPorts } from "../../lib/sync/sync-ports.ts";
+} from "../../lib/rules/model/ids.ts";
+import type { AutoscalerRecord, ClusterRecord } from "../../lib/rules/model/records.ts";
+import { DEFAULT_SETTINGS } from "../../lib/rules/model/spec-common.ts";
+import type { CompletedSync } from "../../lib/stack/report/sync-report.ts";
+import type { Tables } from "../../lib/stack/store/table/tables.ts";
+import { mapWithLimit } from "../../lib/stack/store/table/wait-for-all.ts";
+import type { SyncPorts } from "../../lib/stack/sync/sync-ports.ts";
 import { checkoutOf } from "../attacks/checkout.ts";
 import type { Engine } from "../contracts/engines.ts";
 import type { App } from "../control-plane/fill.ts";

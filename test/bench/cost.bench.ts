@@ -7,21 +7,21 @@ import {
   clusterName,
   namespace,
   WHOLE_CLUSTER,
-} from "../../lib/model/ids.ts";
-import { DEFAULT_SETTINGS } from "../../lib/model/spec-common.ts";
-import { readHead } from "../../lib/store/head/head.ts";
-import { insertByStatement } from "../../lib/store/history/item.ts";
-import { decodePage, encodePage } from "../../lib/store/pages/codec.ts";
-import { readPage } from "../../lib/store/pages/pages.ts";
-import { putAutoscaler } from "../../lib/store/records/autoscalers.ts";
-import { putCluster } from "../../lib/store/records/clusters.ts";
-import type { Tables } from "../../lib/store/table/tables.ts";
-import { waitForAll } from "../../lib/store/table/wait-for-all.ts";
-import { PURE_PART } from "../../lib/sync/decide/pure-part.ts";
-import { sync } from "../../lib/sync/sync.ts";
-import type { SyncPorts } from "../../lib/sync/sync-ports.ts";
-import { DEFAULT_TIMING } from "../../lib/plan/message.ts";
-import { warmCache } from "../../lib/sync/load/warm-cache.ts";
+} from "../../lib/rules/model/ids.ts";
+import { DEFAULT_SETTINGS } from "../../lib/rules/model/spec-common.ts";
+import { readHead } from "../../lib/stack/store/head/head.ts";
+import { insertByStatement } from "../../lib/stack/store/history/item.ts";
+import { decodePage, encodePage } from "../../lib/stack/store/pages/codec.ts";
+import { readPage } from "../../lib/stack/store/pages/pages.ts";
+import { putAutoscaler } from "../../lib/stack/store/records/autoscalers.ts";
+import { putCluster } from "../../lib/stack/store/records/clusters.ts";
+import type { Tables } from "../../lib/stack/store/table/tables.ts";
+import { waitForAll } from "../../lib/stack/store/table/wait-for-all.ts";
+import { PURE_PART } from "../../lib/stack/sync/decide/pure-part.ts";
+import { sync } from "../../lib/stack/sync/sync.ts";
+import type { SyncPorts } from "../../lib/stack/sync/sync-ports.ts";
+import { DEFAULT_TIMING } from "../../lib/stack/plan/message.ts";
+import { warmCache } from "../../lib/stack/sync/load/warm-cache.ts";
 import { startDynalite } from "../contracts/engines.ts";
 import { type Consumed, metered, nothingConsumed } from "../contracts/metered.ts";
 import { NOON } from "../noon.ts";

@@ -7,21 +7,26 @@ import { setTimeout as wait } from "node:timers/promises";
 import { SQSClient } from "@aws-sdk/client-sqs";
 import Table from "cli-table3";
 import { syncHandler } from "../../functions/sync.ts";
-import type { Queue } from "../../lib/local/queue/queue.ts";
-import { LOOPBACK_CREDENTIALS, LOOPBACK_REGION } from "../../lib/local/run/loopback.ts";
-import { startQueues } from "../../lib/local/queue/sqs-server.ts";
-import { autoscalerName, autoscalerUid, namespace, WHOLE_CLUSTER } from "../../lib/model/ids.ts";
-import { DEFAULT_SETTINGS } from "../../lib/model/spec-common.ts";
-import type { CompletedSync, SyncReport } from "../../lib/report/sync-report.ts";
-import { insertByStatement } from "../../lib/store/history/item.ts";
-import { putAutoscaler } from "../../lib/store/records/autoscalers.ts";
-import { putCluster } from "../../lib/store/records/clusters.ts";
-import type { Tables } from "../../lib/store/table/tables.ts";
-import { mapWithLimit } from "../../lib/store/table/wait-for-all.ts";
-import { PURE_PART } from "../../lib/sync/decide/pure-part.ts";
-import { schedule } from "../../lib/plan/schedule.ts";
-import { DEFAULT_TIMING } from "../../lib/plan/message.ts";
-import { warmCache } from "../../lib/sync/load/warm-cache.ts";
+import type { Queue } from "../../lib/embedded/queue/queue.ts";
+import { LOOPBACK_CREDENTIALS, LOOPBACK_REGION } from "../../lib/embedded/run/loopback.ts";
+import { startQueues } from "../../lib/embedded/queue/sqs-server.ts";
+import {
+  autoscalerName,
+  autoscalerUid,
+  namespace,
+  WHOLE_CLUSTER,
+} from "../../lib/rules/model/ids.ts";
+import { DEFAULT_SETTINGS } from "../../lib/rules/model/spec-common.ts";
+import type { CompletedSync, SyncReport } from "../../lib/stack/report/sync-report.ts";
+import { insertByStatement } from "../../lib/stack/store/history/item.ts";
+import { putAutoscaler } from "../../lib/stack/store/records/autoscalers.ts";
+import { putCluster } from "../../lib/stack/store/records/clusters.ts";
+import type { Tables } from "../../lib/stack/store/table/tables.ts";
+import { mapWithLimit } from "../../lib/stack/store/table/wait-for-all.ts";
+import { PURE_PART } from "../../lib/stack/sync/decide/pure-part.ts";
+import { schedule } from "../../lib/stack/plan/schedule.ts";
+import { DEFAULT_TIMING } from "../../lib/stack/plan/message.ts";
+import { warmCache } from "../../lib/stack/sync/load/warm-cache.ts";
 import { clientTo } from "../cluster/stand-in/watched.ts";
 import { ENGINES } from "../contracts/engines.ts";
 import { CONTEXT, connectedTo, manifestOf, nameOf } from "../sync/stand-in-fleet.ts";

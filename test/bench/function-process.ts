@@ -2,14 +2,14 @@ import { readFileSync } from "node:fs";
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import type { Context, SQSEvent } from "aws-lambda";
 import { type SyncHandler, syncHandler } from "../../functions/sync.ts";
-import { clusterClients, clientFor } from "../../lib/cluster/connect.ts";
-import { powertoolsReporter } from "../../lib/report/reporter.ts";
-import type { SyncReport } from "../../lib/report/sync-report.ts";
-import { insertByStatement } from "../../lib/store/history/item.ts";
-import { realTables } from "../../lib/store/table/real-tables.ts";
-import { PURE_PART } from "../../lib/sync/decide/pure-part.ts";
-import { DEFAULT_TIMING } from "../../lib/plan/message.ts";
-import { warmCache } from "../../lib/sync/load/warm-cache.ts";
+import { clusterClients, clientFor } from "../../lib/stack/cluster/connect.ts";
+import { powertoolsReporter } from "../../lib/stack/report/reporter.ts";
+import type { SyncReport } from "../../lib/stack/report/sync-report.ts";
+import { insertByStatement } from "../../lib/stack/store/history/item.ts";
+import { realTables } from "../../lib/stack/store/table/real-tables.ts";
+import { PURE_PART } from "../../lib/stack/sync/decide/pure-part.ts";
+import { DEFAULT_TIMING } from "../../lib/stack/plan/message.ts";
+import { warmCache } from "../../lib/stack/sync/load/warm-cache.ts";
 
 /**
  * The function `sync` in a process of its own, bundled as it is deployed, with one difference: it

@@ -3,7 +3,7 @@ import * as https from "node:https";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { setTimeout as wait } from "node:timers/promises";
-import { mapWithLimit } from "../../lib/store/table/wait-for-all.ts";
+import { mapWithLimit } from "../../lib/stack/store/table/wait-for-all.ts";
 import type { App } from "../control-plane/fill.ts";
 import type { MetricsAdapter } from "../control-plane/metrics-adapter.ts";
 import { type Program, startProgram } from "../control-plane/processes.ts";

@@ -6,12 +6,12 @@ import { setTimeout as wait } from "node:timers/promises";
 import Table from "cli-table3";
 import limited from "p-limit";
 import { syncHandler } from "../../functions/sync.ts";
-import type { SyncReport } from "../../lib/report/sync-report.ts";
-import { insertByStatement } from "../../lib/store/history/item.ts";
-import { type SyncMessage, DEFAULT_TIMING } from "../../lib/plan/message.ts";
-import { planCluster } from "../../lib/plan/plan.ts";
-import { PURE_PART } from "../../lib/sync/decide/pure-part.ts";
-import { warmCache } from "../../lib/sync/load/warm-cache.ts";
+import type { SyncReport } from "../../lib/stack/report/sync-report.ts";
+import { insertByStatement } from "../../lib/stack/store/history/item.ts";
+import { type SyncMessage, DEFAULT_TIMING } from "../../lib/stack/plan/message.ts";
+import { planCluster } from "../../lib/stack/plan/plan.ts";
+import { PURE_PART } from "../../lib/stack/sync/decide/pure-part.ts";
+import { warmCache } from "../../lib/stack/sync/load/warm-cache.ts";
 import { clientTo } from "../cluster/stand-in/watched.ts";
 import { startMemory } from "../contracts/engines.ts";
 import {

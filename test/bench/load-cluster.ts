@@ -1,5 +1,5 @@
-import type { ClusterClient, Observed } from "../../lib/cluster/cluster-client.ts";
-import { queryKey } from "../../lib/model/query.ts";
+import type { ClusterClient, Observed } from "../../lib/stack/cluster/cluster-client.ts";
+import { queryKey } from "../../lib/rules/model/query.ts";
 import { observationOf, scaleRead } from "../observation.ts";
 
 const LOAD = queryKey({ for: "external", metric: "load", metricSelector: "" });

@@ -3,7 +3,11 @@ import { once } from "node:events";
 import * as https from "node:https";
 import { join } from "node:path";
 import Table from "cli-table3";
-import type { ClusterClient, ObservedCluster, Watched } from "../../lib/cluster/cluster-client.ts";
+import type {
+  ClusterClient,
+  ObservedCluster,
+  Watched,
+} from "../../lib/stack/cluster/cluster-client.ts";
 import { budgetOf, transportTo } from "../cluster/stand-in/connected.ts";
 import { clientTo, WHOLE, watch } from "../cluster/stand-in/watched.ts";
 

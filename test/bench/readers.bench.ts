@@ -1,18 +1,18 @@
 import { randomUUID } from "node:crypto";
 import { gzipSync } from "node:zlib";
 import Table from "cli-table3";
-import { FULL_CPU_GB } from "../../lib/cost/units.ts";
-import { autoscalerUid } from "../../lib/model/ids.ts";
-import type { IndexRow, PartitionIndex, SummaryRow } from "../../lib/model/summary.ts";
-import { openMetricsText } from "../../lib/report/open-metrics.ts";
-import { rowOf } from "../../lib/service/rows/known-row.ts";
-import { seriesOf } from "../../lib/service/series/autoscaler-series.ts";
-import { decodeIndex, encodeIndex } from "../../lib/store/summary/summary-items.ts";
+import { FULL_CPU_GB } from "../../lib/command/cost/units.ts";
+import { autoscalerUid } from "../../lib/rules/model/ids.ts";
+import type { IndexRow, PartitionIndex, SummaryRow } from "../../lib/rules/model/summary.ts";
+import { openMetricsText } from "../../lib/stack/report/open-metrics.ts";
+import { rowOf } from "../../lib/answers/service/rows/known-row.ts";
+import { seriesOf } from "../../lib/answers/service/series/autoscaler-series.ts";
+import { decodeIndex, encodeIndex } from "../../lib/stack/store/summary/summary-items.ts";
 import {
   decodeSummary,
   encodeSummary,
   summaryKeyOf,
-} from "../../lib/store/summary/summary-codec.ts";
+} from "../../lib/stack/store/summary/summary-codec.ts";
 import { NOON } from "../noon.ts";
 
 const CLUSTERS = 100;

@@ -1,7 +1,7 @@
 import { clientAt } from "../contracts/engines.ts";
 import type { App } from "../control-plane/fill.ts";
 import type { ControlPlane } from "../control-plane/start.ts";
-import type { Tables } from "../../lib/store/table/tables.ts";
+import type { Tables } from "../../lib/stack/store/table/tables.ts";
 import { type Subject, subjectOf } from "./burst-subject.ts";
 
 /**

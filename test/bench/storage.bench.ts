@@ -1,9 +1,9 @@
 import Table from "cli-table3";
-import { autoscalerUid } from "../../lib/model/ids.ts";
-import { encodePage } from "../../lib/store/pages/codec.ts";
-import { PAGE_ENTRIES } from "../../lib/store/pages/plan.ts";
+import { autoscalerUid } from "../../lib/rules/model/ids.ts";
+import { encodePage } from "../../lib/stack/store/pages/codec.ts";
+import { PAGE_ENTRIES } from "../../lib/stack/store/pages/plan.ts";
 import { NOON } from "../noon.ts";
-import type { StoredWindows } from "../../lib/model/scale-records.ts";
+import type { StoredWindows } from "../../lib/rules/model/scale-records.ts";
 
 const PERIOD_MS = 15_000;
 

@@ -6,9 +6,9 @@ import {
   SendMessageBatchCommand,
   SQSClient,
 } from "@aws-sdk/client-sqs";
-import { closeServer, listenOnLoopback } from "../../lib/local/run/loopback.ts";
-import { readShippedTrace } from "../../lib/local/traces/read-trace.ts";
-import { demandAt } from "../../lib/local/traces/trace.ts";
+import { closeServer, listenOnLoopback } from "../../lib/embedded/run/loopback.ts";
+import { readShippedTrace } from "../../lib/embedded/traces/read-trace.ts";
+import { demandAt } from "../../lib/embedded/traces/trace.ts";
 
 export const HOUR_SAMPLES = 240;
 const SAMPLE_MS = 15_000;

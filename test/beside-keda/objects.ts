@@ -1,4 +1,4 @@
-import { importObjects } from "../../lib/manifest/import/import-objects.ts";
+import { importObjects } from "../../lib/rules/manifest/import/import-objects.ts";
 import { LOAD_BEFORE, MESSAGES, QUERY } from "./load.ts";
 
 export const REGION = "eu-central-1";

@@ -1,4 +1,4 @@
-import type { AutoscalerView } from "../../lib/views/autoscaler.ts";
+import type { AutoscalerView } from "../../lib/answers/views/autoscaler.ts";
 import { WORKLOADS, type WorkloadName } from "./objects.ts";
 
 /** One sync of a PodAutoscaler beside KEDA. */

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { parseArgs } from "node:util";
-import { sourcesWhenAsked } from "../../lib/sync/observe/ask-sources.ts";
+import { sourcesWhenAsked } from "../../lib/stack/sync/observe/ask-sources.ts";
 import { controlPlaneBinaries } from "../control-plane/binaries.ts";
 import { applyRoles } from "../control-plane/cluster.ts";
 import { startHpaController, startWorkloadControllers } from "../control-plane/controllers.ts";

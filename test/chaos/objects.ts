@@ -1,8 +1,8 @@
 import { setTimeout as wait } from "node:timers/promises";
-import { podAutoscalerDefinition } from "../../lib/manifest/crd/definition.ts";
-import { autoscalerName, clusterName, namespace } from "../../lib/model/ids.ts";
-import { getAutoscaler } from "../../lib/store/records/autoscalers.ts";
-import type { Tables } from "../../lib/store/table/tables.ts";
+import { podAutoscalerDefinition } from "../../lib/rules/manifest/crd/definition.ts";
+import { autoscalerName, clusterName, namespace } from "../../lib/rules/model/ids.ts";
+import { getAutoscaler } from "../../lib/stack/store/records/autoscalers.ts";
+import type { Tables } from "../../lib/stack/store/table/tables.ts";
 import type { App } from "../control-plane/fill.ts";
 import type { ControlPlane } from "../control-plane/start.ts";
 import { FROM_OBJECTS, podAutoscalerOf } from "./setting.ts";

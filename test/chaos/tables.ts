@@ -1,7 +1,7 @@
 import type { DynamoDBClient } from "@aws-sdk/client-dynamodb";
-import { TABLE_NAMES } from "../../lib/local/folder/layout.ts";
-import { ensureTables } from "../../lib/local/tables/embedded-tables.ts";
-import { tableDefinitions } from "../../lib/store/table/tables.ts";
+import { TABLE_NAMES } from "../../lib/embedded/folder/layout.ts";
+import { ensureTables } from "../../lib/embedded/tables/embedded-tables.ts";
+import { tableDefinitions } from "../../lib/stack/store/table/tables.ts";
 import { clientAt, isLocalThere, startDynalite, startLocal } from "../contracts/engines.ts";
 
 /** The engine behind the tables of a run, in a place that other processes reach. */

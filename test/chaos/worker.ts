@@ -1,14 +1,14 @@
-import { ON_THIS_MACHINE } from "../../lib/cluster/access/kubeconfig-file.ts";
-import { clusterClients } from "../../lib/cluster/connect.ts";
-import { TABLE_NAMES } from "../../lib/local/folder/layout.ts";
-import { insertByStatement } from "../../lib/store/history/item.ts";
-import { realTables } from "../../lib/store/table/real-tables.ts";
-import { openStored } from "../../lib/sync/observe/observe.ts";
-import { type SyncMessage, DEFAULT_TIMING } from "../../lib/plan/message.ts";
-import { PURE_PART } from "../../lib/sync/decide/pure-part.ts";
-import { sync } from "../../lib/sync/sync.ts";
-import type { SyncPorts } from "../../lib/sync/sync-ports.ts";
-import { warmCache } from "../../lib/sync/load/warm-cache.ts";
+import { ON_THIS_MACHINE } from "../../lib/stack/cluster/access/kubeconfig-file.ts";
+import { clusterClients } from "../../lib/stack/cluster/connect.ts";
+import { TABLE_NAMES } from "../../lib/embedded/folder/layout.ts";
+import { insertByStatement } from "../../lib/stack/store/history/item.ts";
+import { realTables } from "../../lib/stack/store/table/real-tables.ts";
+import { openStored } from "../../lib/stack/sync/observe/observe.ts";
+import { type SyncMessage, DEFAULT_TIMING } from "../../lib/stack/plan/message.ts";
+import { PURE_PART } from "../../lib/stack/sync/decide/pure-part.ts";
+import { sync } from "../../lib/stack/sync/sync.ts";
+import type { SyncPorts } from "../../lib/stack/sync/sync-ports.ts";
+import { warmCache } from "../../lib/stack/sync/load/warm-cache.ts";
 
 /**
  * A process of its own that syncs what it is told, with the parts of the function: the AWS client,

@@ -1,5 +1,5 @@
 import { type ChildProcess, fork } from "node:child_process";
-import { type SyncMessage, DEFAULT_TIMING } from "../../lib/plan/message.ts";
+import { type SyncMessage, DEFAULT_TIMING } from "../../lib/stack/plan/message.ts";
 
 /** Worker processes, what is under way in each, and what was done to them. */
 export interface Workers {

@@ -5,10 +5,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { holdFolder } from "../../lib/local/folder/folder-lock.ts";
-import { folderLayout } from "../../lib/local/folder/layout.ts";
-import { breakSeal } from "../../lib/local/folder/seal.ts";
-import { startTables } from "../../lib/local/tables/embedded-tables.ts";
+import { holdFolder } from "../../lib/embedded/folder/folder-lock.ts";
+import { folderLayout } from "../../lib/embedded/folder/layout.ts";
+import { breakSeal } from "../../lib/embedded/folder/seal.ts";
+import { startTables } from "../../lib/embedded/tables/embedded-tables.ts";
 import { hpa } from "../service/world/manifests.ts";
 import { type Folder, shopFolder } from "./folder.ts";
 import { inside } from "./inside.ts";
@@ -152,8 +152,8 @@ describe("output whose reader has gone", () => {
       "process.stdin.once('data', () => process.exit(0)).once('end', () => process.exit(0))",
     ]);
     const ended = once(child, "close");
-    const { main } = await import("../../lib/cli/main.ts");
-    const { openTarget: openPlace } = await import("../../lib/cli/session.ts");
+    const { main } = await import("../../lib/command/main.ts");
+    const { openTarget: openPlace } = await import("../../lib/command/session.ts");
     let taken = 0;
     const code = await main(["events", "--all", "-o", "jsonl", "--data", folder.data], {
       stdin: process.stdin,

@@ -1,12 +1,12 @@
 import { readFileSync } from "node:fs";
 import { PassThrough } from "node:stream";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { problemOf } from "../../lib/api/request-and-answer.ts";
-import { printerOn, painter } from "../../lib/cli/io.ts";
-import { checksText, reported } from "../../lib/cli/output/check-lines.ts";
-import { TidemarkError } from "../../lib/model/errors.ts";
-import { problemIn, problemError } from "../../lib/remote/answer.ts";
-import type { Printed } from "../../lib/report/printed.ts";
+import { problemOf } from "../../lib/answers/api/request-and-answer.ts";
+import { printerOn, painter } from "../../lib/command/io.ts";
+import { checksText, reported } from "../../lib/command/output/check-lines.ts";
+import { TidemarkError } from "../../lib/rules/model/errors.ts";
+import { problemIn, problemError } from "../../lib/answers/remote/answer.ts";
+import type { Printed } from "../../lib/stack/report/printed.ts";
 import { type RunningCluster, runCluster, workload } from "../local/cluster/running-cluster.ts";
 import { type Folder, type Said, shopFolder } from "./folder.ts";
 import { inside } from "./inside.ts";

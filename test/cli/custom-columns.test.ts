@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { columnsText, readColumns } from "../../lib/cli/jsonpath/format.ts";
+import { columnsText, readColumns } from "../../lib/command/jsonpath/format.ts";
 import { type Folder, type Said, shopInMemory } from "./folder.ts";
 import { inside } from "./inside.ts";
 

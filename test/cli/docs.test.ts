@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Command } from "commander";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { program } from "../../lib/cli/program.ts";
+import { program } from "../../lib/command/program.ts";
 import { NOON } from "../noon.ts";
 import { auditLine, HPA_CONTROLLER, OURS } from "./audit-line.ts";
 import { type Folder, openHere, shopInMemory } from "./folder.ts";

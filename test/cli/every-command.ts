@@ -1,6 +1,6 @@
 import { type Command, Option } from "commander";
-import { program } from "../../lib/cli/program.ts";
-import { withSubcommands } from "../../lib/cli/options/word-order.ts";
+import { program } from "../../lib/command/program.ts";
+import { withSubcommands } from "../../lib/command/options/word-order.ts";
 
 /** What an argument or option without a value of its own gets. */
 export const OTHER = "OTHER";

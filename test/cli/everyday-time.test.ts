@@ -1,6 +1,6 @@
 import { execFileSync } from "node:child_process";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { readEverydayTime } from "../../lib/report/instant-text.ts";
+import { readEverydayTime } from "../../lib/stack/report/instant-text.ts";
 import { NOON } from "../noon.ts";
 import { type Folder, shopFolder } from "./folder.ts";
 

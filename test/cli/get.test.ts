@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { isInRows, readSortField } from "../../lib/cli/commands/get.ts";
-import { readSelector } from "../../lib/service/label-selector.ts";
+import { isInRows, readSortField } from "../../lib/command/commands/get.ts";
+import { readSelector } from "../../lib/answers/service/label-selector.ts";
 import { documents, hpa } from "../service/world/manifests.ts";
 import { type Folder, type Said, shopInMemory } from "./folder.ts";
 import { inside } from "./inside.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { program } from "../../lib/cli/program.ts";
-import { withSubcommands } from "../../lib/cli/options/word-order.ts";
+import { program } from "../../lib/command/program.ts";
+import { withSubcommands } from "../../lib/command/options/word-order.ts";
 import { inside } from "./inside.ts";
 
 const root = program(async () => {}, {

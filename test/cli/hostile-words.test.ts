@@ -1,11 +1,11 @@
 import { writeFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { parse as parseYaml } from "yaml";
-import type { Io, Session } from "../../lib/cli/io.ts";
-import { liveView } from "../../lib/local/view/live.ts";
-import { plainView } from "../../lib/local/view/plain-view.ts";
-import { TidemarkError } from "../../lib/model/errors.ts";
-import type { Service } from "../../lib/service/service.ts";
+import type { Io, Session } from "../../lib/command/io.ts";
+import { liveView } from "../../lib/embedded/view/live.ts";
+import { plainView } from "../../lib/embedded/view/plain-view.ts";
+import { TidemarkError } from "../../lib/rules/model/errors.ts";
+import type { Service } from "../../lib/answers/service/service.ts";
 import { type StandIn, standIn } from "../cluster/stand-in/server.ts";
 import { SHIPPED } from "../manifest/shipped.ts";
 import { NOON } from "../noon.ts";

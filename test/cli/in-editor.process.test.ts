@@ -119,7 +119,7 @@ describe("tidemark edit", () => {
       }
       writeFileSync(file, readFileSync(file, "utf8").replace("maxReplicas: 12", "maxReplicas: 13"));
     };
-    const { openTarget } = await import("../../lib/cli/session.ts");
+    const { openTarget } = await import("../../lib/command/session.ts");
     let other: Awaited<ReturnType<typeof openTarget>>["service"] | undefined;
     const { code, err } = await inside(["edit", "lab/one", "--data", folder.data], {
       editFile,

@@ -1,7 +1,7 @@
 import { PassThrough, Readable } from "node:stream";
 import { text } from "node:stream/consumers";
-import type { Io } from "../../lib/cli/io.ts";
-import { main } from "../../lib/cli/main.ts";
+import type { Io } from "../../lib/command/io.ts";
+import { main } from "../../lib/command/main.ts";
 import { openHere, type Said, withoutHead } from "./folder.ts";
 
 /** Runs one command line in this process: the same code without the start of a process. */

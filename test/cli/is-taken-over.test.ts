@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { isTakenOver } from "../../lib/cli/takeover/take-over-one.ts";
-import type { AutoscalerView, RivalView } from "../../lib/views/autoscaler.ts";
-import type { ChangeView } from "../../lib/views/change.ts";
+import { isTakenOver } from "../../lib/command/takeover/take-over-one.ts";
+import type { AutoscalerView, RivalView } from "../../lib/answers/views/autoscaler.ts";
+import type { ChangeView } from "../../lib/answers/views/change.ts";
 
 const HPA: RivalView = { kind: "HorizontalPodAutoscaler", name: "web" };
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { printTemplate } from "../../lib/cli/jsonpath/format.ts";
-import { parseTemplate } from "../../lib/cli/jsonpath/template.ts";
+import { printTemplate } from "../../lib/command/jsonpath/format.ts";
+import { parseTemplate } from "../../lib/command/jsonpath/template.ts";
 
 const DOCUMENT = {
   apiVersion: "x.y/v1",

@@ -101,7 +101,7 @@ describe("the code that a command loads", () => {
 });
 
 const FOR_OTHERS =
-  /lib\/policy\/(hpa|native|watermark)\/|lib\/manifest\/(hpa|native|watermark)\/|node_modules\/(yaml|csv-parse)\//;
+  /lib\/rules\/policy\/(hpa|native|watermark)\/|lib\/rules\/manifest\/(hpa|native|watermark)\/|node_modules\/(yaml|csv-parse)\//;
 /** The parser of the command line, and what limits parallel calls. */
 const SMALL = /\/node_modules\/(?:commander|p-limit|yocto-queue)\//;
 const atMost = (limit: number) => (value: number) => value <= limit;

@@ -1,6 +1,10 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { instantText, shortInstantText, withLocalTimes } from "../../lib/report/instant-text.ts";
-import { text } from "../../lib/report/printed.ts";
+import {
+  instantText,
+  shortInstantText,
+  withLocalTimes,
+} from "../../lib/stack/report/instant-text.ts";
+import { text } from "../../lib/stack/report/printed.ts";
 import { type Folder, shopInMemory } from "./folder.ts";
 import { inside } from "./inside.ts";
 

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { parse, parseAllDocuments } from "yaml";
-import { admit } from "../../lib/manifest/admit.ts";
+import { admit } from "../../lib/rules/manifest/admit.ts";
 import { inside } from "./inside.ts";
 
 const example = (name: string): string => join(import.meta.dirname, `../../examples/${name}.yaml`);

@@ -1,8 +1,8 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
-import type { CommandTarget } from "../../lib/cli/select/command-target.ts";
-import type { Io } from "../../lib/cli/io.ts";
-import { openTarget } from "../../lib/cli/session.ts";
-import { openNamedStack } from "../../lib/cli/stack-session.ts";
+import type { CommandTarget } from "../../lib/command/select/command-target.ts";
+import type { Io } from "../../lib/command/io.ts";
+import { openTarget } from "../../lib/command/session.ts";
+import { openNamedStack } from "../../lib/command/stack-session.ts";
 import { NOON } from "../noon.ts";
 import {
   type CloudFormation,

@@ -8,12 +8,12 @@ import {
   sheet,
   aligned,
   Table,
-} from "../../lib/cli/output/text-table.ts";
-import { stateText } from "../../lib/cli/output/autoscaler-rows.ts";
-import { documentText } from "../../lib/cli/output/documents.ts";
-import { whyLines, windowLines } from "../../lib/cli/output/explain-sheet.ts";
-import { painter } from "../../lib/cli/io.ts";
-import { lines, type Printed } from "../../lib/report/printed.ts";
+} from "../../lib/command/output/text-table.ts";
+import { stateText } from "../../lib/command/output/autoscaler-rows.ts";
+import { documentText } from "../../lib/command/output/documents.ts";
+import { whyLines, windowLines } from "../../lib/command/output/explain-sheet.ts";
+import { painter } from "../../lib/command/io.ts";
+import { lines, type Printed } from "../../lib/stack/report/printed.ts";
 
 const written = (text: Printed): string => text.written();
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { kubernetesObject } from "../../lib/cli/output/documents.ts";
-import type { AutoscalerView } from "../../lib/views/autoscaler.ts";
+import { kubernetesObject } from "../../lib/command/output/documents.ts";
+import type { AutoscalerView } from "../../lib/answers/views/autoscaler.ts";
 
 const CPU = {
   type: "Resource",

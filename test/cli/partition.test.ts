@@ -1,10 +1,10 @@
 import { PutItemCommand } from "@aws-sdk/client-dynamodb";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { folderLayout, TABLE_NAMES } from "../../lib/local/folder/layout.ts";
-import { startTables } from "../../lib/local/tables/embedded-tables.ts";
-import { tablesClient } from "../../lib/local/tables/tables-client.ts";
-import { clusterName, WHOLE_CLUSTER } from "../../lib/model/ids.ts";
-import { itemKey, pageKey } from "../../lib/store/table/keys.ts";
+import { folderLayout, TABLE_NAMES } from "../../lib/embedded/folder/layout.ts";
+import { startTables } from "../../lib/embedded/tables/embedded-tables.ts";
+import { tablesClient } from "../../lib/embedded/tables/tables-client.ts";
+import { clusterName, WHOLE_CLUSTER } from "../../lib/rules/model/ids.ts";
+import { itemKey, pageKey } from "../../lib/stack/store/table/keys.ts";
 import { FOREIGN } from "../service/world/damaged.ts";
 import { type Folder, type Said, shopFolder } from "./folder.ts";
 import { inside } from "./inside.ts";

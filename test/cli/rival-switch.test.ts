@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { switchOf } from "../../lib/cli/takeover/rival-switch.ts";
-import type { ApiAnswer, KubeconfigApi } from "../../lib/cluster/kubeconfig-api.ts";
-import type { Json } from "../../lib/model/json.ts";
+import { switchOf } from "../../lib/command/takeover/rival-switch.ts";
+import type { ApiAnswer, KubeconfigApi } from "../../lib/stack/cluster/kubeconfig-api.ts";
+import type { Json } from "../../lib/rules/model/json.ts";
 
 const CONFLICT: ApiAnswer<never> = {
   kind: "failed",

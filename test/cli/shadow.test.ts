@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { Io, Session } from "../../lib/cli/io.ts";
-import type { Service, ShadowQuery } from "../../lib/service/service.ts";
-import type { ShadowStretch, ShadowView } from "../../lib/views/over-time.ts";
+import type { Io, Session } from "../../lib/command/io.ts";
+import type { Service, ShadowQuery } from "../../lib/answers/service/service.ts";
+import type { ShadowStretch, ShadowView } from "../../lib/answers/views/over-time.ts";
 import { type Folder, openHere, shopInMemory } from "./folder.ts";
 import { inside } from "./inside.ts";
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { clusterChange } from "../../lib/cli/options/cluster-options.ts";
+import { clusterChange } from "../../lib/command/options/cluster-options.ts";
 
 const kinds = (specs: string) => clusterChange("eu-1", { specs }).specsFromCluster;
 

@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { readSettings } from "../../lib/cli/deploy/settings.ts";
+import { readSettings } from "../../lib/command/deploy/settings.ts";
 import { ROOT } from "../architecture/source.ts";
 import {
   type CloudFormation,

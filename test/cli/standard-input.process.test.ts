@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { PassThrough, Readable } from "node:stream";
 import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { readSources } from "../../lib/cli/select/read-sources.ts";
+import { readSources } from "../../lib/command/select/read-sources.ts";
 import { hpa } from "../service/world/manifests.ts";
 import { type Folder, shopFolder } from "./folder.ts";
 import { inside } from "./inside.ts";
@@ -22,8 +22,8 @@ describe("tidemark apply -f -", () => {
     const stdin = new PassThrough();
     const [stdout, stderr] = [new PassThrough(), new PassThrough()];
     const opened: string[] = [];
-    const { main } = await import("../../lib/cli/main.ts");
-    const { openTarget: openPlace } = await import("../../lib/cli/session.ts");
+    const { main } = await import("../../lib/command/main.ts");
+    const { openTarget: openPlace } = await import("../../lib/command/session.ts");
     const ended = main(["apply", "-f", "-", "--cluster", "us-1", "--data", folder.data], {
       stdin,
       stdout,

@@ -26,10 +26,10 @@ describe("the start of tidemark", () => {
     "loads no code of a command for: tidemark %s",
     (...args) => {
       const loaded = loadedBy(...args);
-      expect(loaded.some((url) => url.endsWith("/lib/cli/program.ts"))).toBe(true);
+      expect(loaded.some((url) => url.endsWith("/lib/command/program.ts"))).toBe(true);
       expect(
         loaded.filter((url) =>
-          /lib\/cli\/commands\/|node_modules\/(zod|yaml|@aws-sdk)\//.test(url),
+          /lib\/command\/commands\/|node_modules\/(zod|yaml|@aws-sdk)\//.test(url),
         ),
       ).toEqual([]);
       expect(loaded.length).toBeLessThan(75);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { type ManySwitches, switchMany } from "../../lib/cli/takeover/switch-many.ts";
-import { TidemarkError } from "../../lib/model/errors.ts";
-import type { AutoscalerView } from "../../lib/views/autoscaler.ts";
+import { type ManySwitches, switchMany } from "../../lib/command/takeover/switch-many.ts";
+import { TidemarkError } from "../../lib/rules/model/errors.ts";
+import type { AutoscalerView } from "../../lib/answers/views/autoscaler.ts";
 
 const viewOf = (name: string): AutoscalerView =>
   ({ cluster: "eu-1", namespace: "shop", name }) as Partial<AutoscalerView> as AutoscalerView;

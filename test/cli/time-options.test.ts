@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { futureMs, lengthMs, pastMs } from "../../lib/cli/options/time-options.ts";
+import { futureMs, lengthMs, pastMs } from "../../lib/command/options/time-options.ts";
 import { NOON } from "../noon.ts";
 
 describe("pastMs()", () => {

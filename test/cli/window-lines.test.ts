@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { windowLines } from "../../lib/cli/output/explain-sheet.ts";
-import { NO_WINDOWS } from "../../lib/service/explain/describe.ts";
+import { windowLines } from "../../lib/command/output/explain-sheet.ts";
+import { NO_WINDOWS } from "../../lib/answers/service/explain/describe.ts";
 import { NOON } from "../noon.ts";
 
 const at = (seconds: number): string => new Date(NOON + seconds * 1000).toISOString();

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { program } from "../../lib/cli/program.ts";
-import { startArgs } from "../../lib/cli/program.ts";
-import { inOrder, withSubcommands } from "../../lib/cli/options/word-order.ts";
+import { program } from "../../lib/command/program.ts";
+import { startArgs } from "../../lib/command/program.ts";
+import { inOrder, withSubcommands } from "../../lib/command/options/word-order.ts";
 import { inside } from "./inside.ts";
 
 const root = program(async () => {}, {

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { openService } from "../../lib/service/open.ts";
+import { openService } from "../../lib/answers/service/open.ts";
 import { NOON } from "../noon.ts";
 import { type ServiceWorld, serviceWorld } from "../service/world/context.ts";
 import { fillShop } from "../service/world/shop.ts";

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import type { Transport, WriteAnswer } from "../../lib/cluster/transport/transport.ts";
+import type { Transport, WriteAnswer } from "../../lib/stack/cluster/transport/transport.ts";
 import { budgetOf, transportTo } from "./stand-in/connected.ts";
 import { type Answer, json, type StandIn, standIn, status } from "./stand-in/server.ts";
 

@@ -5,8 +5,8 @@ import {
   MAX_FLOW_CALLS,
   MAX_PARALLEL_CALLS,
   SLOW_CALL_MS,
-} from "../../lib/cluster/request-limits.ts";
-import { fairGate } from "../../lib/cluster/transport/budget.ts";
+} from "../../lib/stack/cluster/request-limits.ts";
+import { fairGate } from "../../lib/stack/cluster/transport/budget.ts";
 
 /** Timers that the test lets pass. */
 const clock = () => {

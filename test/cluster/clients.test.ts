@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { CLIENTS_LEAST, clientsThatFit, clusterClients } from "../../lib/cluster/connect.ts";
-import type { ClusterClient } from "../../lib/cluster/cluster-client.ts";
-import { clusterName } from "../../lib/model/ids.ts";
+import { CLIENTS_LEAST, clientsThatFit, clusterClients } from "../../lib/stack/cluster/connect.ts";
+import type { ClusterClient } from "../../lib/stack/cluster/cluster-client.ts";
+import { clusterName } from "../../lib/rules/model/ids.ts";
 
 const opened = () => {
   const log: string[] = [];

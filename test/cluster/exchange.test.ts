@@ -1,6 +1,10 @@
 import { describe, expect, it } from "vitest";
-import type { Exchange } from "../../lib/cluster/transport/exchange.ts";
-import { afterRead, NOTHING_TRIED, type Tried } from "../../lib/cluster/transport/transport.ts";
+import type { Exchange } from "../../lib/stack/cluster/transport/exchange.ts";
+import {
+  afterRead,
+  NOTHING_TRIED,
+  type Tried,
+} from "../../lib/stack/cluster/transport/transport.ts";
 
 const answered = (status: number, retryAfter?: string): Exchange => ({
   kind: "answered",

@@ -1,15 +1,15 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import type { ClusterClient, ObservedCluster } from "../../lib/cluster/cluster-client.ts";
-import { newFlows, slowNamespaces } from "../../lib/cluster/observe/flows.ts";
+import type { ClusterClient, ObservedCluster } from "../../lib/stack/cluster/cluster-client.ts";
+import { newFlows, slowNamespaces } from "../../lib/stack/cluster/observe/flows.ts";
 import {
   FLOW_SHARE_MS,
   MAX_EARLY_QUESTIONS,
   MAX_FLOW_SHARE_BYTES,
   SLOW_BEGINS_MS,
-} from "../../lib/cluster/request-limits.ts";
-import { callBudget } from "../../lib/cluster/transport/budget.ts";
-import { namespace as namespaceOf } from "../../lib/model/ids.ts";
-import type { HpaMetric } from "../../lib/model/spec-hpa.ts";
+} from "../../lib/stack/cluster/request-limits.ts";
+import { callBudget } from "../../lib/stack/cluster/transport/budget.ts";
+import { namespace as namespaceOf } from "../../lib/rules/model/ids.ts";
+import type { HpaMetric } from "../../lib/rules/model/spec-hpa.ts";
 import { partsOf } from "../answers.ts";
 import { fillWith, type Kubernetes, kubernetes } from "./stand-in/kubernetes.ts";
 import { json } from "./stand-in/server.ts";

@@ -1,8 +1,12 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import type { ClusterClient, ObservedCluster, Watched } from "../../lib/cluster/cluster-client.ts";
-import { heaviest } from "../../lib/cluster/observe/scopes.ts";
-import { HEAVY_BYTES, HEAVY_LOOKS } from "../../lib/cluster/request-limits.ts";
-import { namespace } from "../../lib/model/ids.ts";
+import type {
+  ClusterClient,
+  ObservedCluster,
+  Watched,
+} from "../../lib/stack/cluster/cluster-client.ts";
+import { heaviest } from "../../lib/stack/cluster/observe/scopes.ts";
+import { HEAVY_BYTES, HEAVY_LOOKS } from "../../lib/stack/cluster/request-limits.ts";
+import { namespace } from "../../lib/rules/model/ids.ts";
 import { partsOf } from "../answers.ts";
 import {
   fillWith,

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { readRecommenderReply } from "../../lib/cluster/recommender.ts";
-import { FOREIGN_CHARACTERS_MAX } from "../../lib/model/foreign-text.ts";
+import { readRecommenderReply } from "../../lib/stack/cluster/recommender.ts";
+import { FOREIGN_CHARACTERS_MAX } from "../../lib/rules/model/foreign-text.ts";
 import { readExternalValues, readPodMetrics } from "../answers.ts";
 import { budgetOf, transportTo } from "./stand-in/connected.ts";
 import { type StandIn, standIn, status } from "./stand-in/server.ts";

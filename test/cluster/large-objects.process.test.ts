@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import type { ClusterClient } from "../../lib/cluster/cluster-client.ts";
+import type { ClusterClient } from "../../lib/stack/cluster/cluster-client.ts";
 import { partsOf } from "../answers.ts";
 import {
   fillWith,

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, it } from "vitest";
-import type { ClusterClient } from "../../lib/cluster/cluster-client.ts";
-import { SPEC_KINDS } from "../../lib/model/spec.ts";
+import type { ClusterClient } from "../../lib/stack/cluster/cluster-client.ts";
+import { SPEC_KINDS } from "../../lib/rules/model/spec.ts";
 import { type Kubernetes, kubernetes, type Raw } from "./stand-in/kubernetes.ts";
 import { json } from "./stand-in/server.ts";
 import { clientTo } from "./stand-in/watched.ts";

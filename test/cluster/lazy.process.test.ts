@@ -2,9 +2,9 @@ import { execFile } from "node:child_process";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { describe, expect, it } from "vitest";
-import type { Connection } from "../../lib/model/records.ts";
+import type { Connection } from "../../lib/rules/model/records.ts";
 
-const CONNECT = join(import.meta.dirname, "../../lib/cluster/connect.ts");
+const CONNECT = join(import.meta.dirname, "../../lib/stack/cluster/connect.ts");
 
 /** Names of the packages that a fresh process loads when it connects a cluster this way. */
 const loadedFor = async (connection: Connection): Promise<ReadonlySet<string>> => {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { Observation } from "../../lib/model/observation.ts";
+import type { Observation } from "../../lib/rules/model/observation.ts";
 import { json, type StandIn, standIn } from "./stand-in/server.ts";
 import { clientTo, QUEUE, WHOLE, watch } from "./stand-in/watched.ts";
 import { partsOf } from "../answers.ts";

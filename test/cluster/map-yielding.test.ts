@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { AUTOSCALERS_A_TURN, inTurns, mapYielding } from "../../lib/cluster/map-yielding.ts";
+import { AUTOSCALERS_A_TURN, inTurns, mapYielding } from "../../lib/stack/cluster/map-yielding.ts";
 
 describe("mapYielding()", () => {
   it("gives each result in the order of the items, and never does more than a part of them in one turn of the event loop", async () => {

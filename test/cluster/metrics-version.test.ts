@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import type { ClusterClient } from "../../lib/cluster/cluster-client.ts";
-import { PROTOBUF } from "../../lib/cluster/wire/answer.ts";
+import type { ClusterClient } from "../../lib/stack/cluster/cluster-client.ts";
+import { PROTOBUF } from "../../lib/stack/cluster/wire/answer.ts";
 import { partsOf } from "../answers.ts";
 import { type Kubernetes, kubernetes, pod, podMetrics, workload } from "./stand-in/kubernetes.ts";
 import type { Answer } from "./stand-in/server.ts";

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import type { ClusterClient } from "../../lib/cluster/cluster-client.ts";
-import type { MonitorReading } from "../../lib/model/observation.ts";
+import type { ClusterClient } from "../../lib/stack/cluster/cluster-client.ts";
+import type { MonitorReading } from "../../lib/rules/model/observation.ts";
 import { type Kubernetes, kubernetes, workload } from "./stand-in/kubernetes.ts";
 import { status } from "./stand-in/server.ts";
 import { clientTo, WHOLE, watch, watermarkWithMonitor } from "./stand-in/watched.ts";

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import type { ClusterClient } from "../../lib/cluster/cluster-client.ts";
-import { autoscalerUid, namespace } from "../../lib/model/ids.ts";
-import type { ApiFailure } from "../../lib/model/observation.ts";
-import { queryKey } from "../../lib/model/query.ts";
+import type { ClusterClient } from "../../lib/stack/cluster/cluster-client.ts";
+import { autoscalerUid, namespace } from "../../lib/rules/model/ids.ts";
+import type { ApiFailure } from "../../lib/rules/model/observation.ts";
+import { queryKey } from "../../lib/rules/model/query.ts";
 import { partsOf } from "../answers.ts";
 import { fillWith, type Kubernetes, kubernetes, workload } from "./stand-in/kubernetes.ts";
 import { json, status } from "./stand-in/server.ts";

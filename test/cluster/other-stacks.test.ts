@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { ClusterClient, Observed } from "../../lib/cluster/cluster-client.ts";
-import { fieldManagerOf } from "../../lib/cluster/scale.ts";
-import { OTHER_STACK_MS } from "../../lib/cluster/request-limits.ts";
+import type { ClusterClient, Observed } from "../../lib/stack/cluster/cluster-client.ts";
+import { fieldManagerOf } from "../../lib/stack/cluster/scale.ts";
+import { OTHER_STACK_MS } from "../../lib/stack/cluster/request-limits.ts";
 import { json, type StandIn, standIn } from "./stand-in/server.ts";
 import { clientTo, WHOLE, watch } from "./stand-in/watched.ts";
 

@@ -3,10 +3,10 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { parseAllDocuments } from "yaml";
 import * as z from "zod";
-import { rbacText } from "../../lib/cluster/rights/rbac-text.ts";
-import { namespace } from "../../lib/model/ids.ts";
-import type { HpaMetric } from "../../lib/model/spec-hpa.ts";
-import { SPEC_KINDS } from "../../lib/model/spec.ts";
+import { rbacText } from "../../lib/stack/cluster/rights/rbac-text.ts";
+import { namespace } from "../../lib/rules/model/ids.ts";
+import type { HpaMetric } from "../../lib/rules/model/spec-hpa.ts";
+import { SPEC_KINDS } from "../../lib/rules/model/spec.ts";
 import { type Kubernetes, kubernetes, pod, podMetrics, workload } from "./stand-in/kubernetes.ts";
 import { type Asked, askedText, requestInfo } from "./stand-in/request-info.ts";
 import {

@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { serverUrl, isOwnAddress } from "../../lib/cluster/reachable.ts";
+import { serverUrl, isOwnAddress } from "../../lib/stack/cluster/reachable.ts";
 import { budgetOf, transportTo } from "./stand-in/connected.ts";
 import { type StandIn, standIn } from "./stand-in/server.ts";
 

@@ -10,11 +10,11 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import { ON_THIS_MACHINE } from "../../lib/cluster/access/kubeconfig-file.ts";
-import { NOTHING_TRUSTED } from "../../lib/cluster/access/access.ts";
-import { askRecommender } from "../../lib/cluster/recommender.ts";
-import { MAX_RECOMMENDER_BYTES } from "../../lib/cluster/request-limits.ts";
-import type { Recommender } from "../../lib/model/spec-watermark.ts";
+import { ON_THIS_MACHINE } from "../../lib/stack/cluster/access/kubeconfig-file.ts";
+import { NOTHING_TRUSTED } from "../../lib/stack/cluster/access/access.ts";
+import { askRecommender } from "../../lib/stack/cluster/recommender.ts";
+import { MAX_RECOMMENDER_BYTES } from "../../lib/stack/cluster/request-limits.ts";
+import type { Recommender } from "../../lib/rules/model/spec-watermark.ts";
 import { type Authority, authority } from "./stand-in/certificates.ts";
 
 const REPLY = {

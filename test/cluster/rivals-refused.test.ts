@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import type { ClusterClient, ObserveLimits } from "../../lib/cluster/cluster-client.ts";
+import type { ClusterClient, ObserveLimits } from "../../lib/stack/cluster/cluster-client.ts";
 import { fillWith, type Kubernetes, kubernetes, type Raw } from "./stand-in/kubernetes.ts";
 import { status } from "./stand-in/server.ts";
 import { clientTo, seen, WHOLE, watch } from "./stand-in/watched.ts";

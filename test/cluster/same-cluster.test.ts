@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { namespace } from "../../lib/model/ids.ts";
-import { SPEC_KINDS } from "../../lib/model/spec.ts";
+import { namespace } from "../../lib/rules/model/ids.ts";
+import { SPEC_KINDS } from "../../lib/rules/model/spec.ts";
 import { fillWith, type Kubernetes, kubernetes } from "./stand-in/kubernetes.ts";
 import { json } from "./stand-in/server.ts";
 import { clientTo, deployment, seen, WHOLE, watch } from "./stand-in/watched.ts";

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import type { ClusterClient, ScaleWrite } from "../../lib/cluster/cluster-client.ts";
-import { putScaleWithin } from "../../lib/cluster/scale.ts";
-import { namespace } from "../../lib/model/ids.ts";
+import type { ClusterClient, ScaleWrite } from "../../lib/stack/cluster/cluster-client.ts";
+import { putScaleWithin } from "../../lib/stack/cluster/scale.ts";
+import { namespace } from "../../lib/rules/model/ids.ts";
 import { type Kubernetes, kubernetes, workload } from "./stand-in/kubernetes.ts";
 import { type Answer, json, status } from "./stand-in/server.ts";
 import { clientTo, deployment } from "./stand-in/watched.ts";

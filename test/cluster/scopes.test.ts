@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { scopesFor } from "../../lib/cluster/observe/scopes.ts";
-import { namespace } from "../../lib/model/ids.ts";
+import { scopesFor } from "../../lib/stack/cluster/observe/scopes.ts";
+import { namespace } from "../../lib/rules/model/ids.ts";
 
 const spaces = (count: number) =>
   new Set(Array.from({ length: count }, (_, index) => namespace(`n${index}`)));

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { ON_THIS_MACHINE } from "../../lib/cluster/access/kubeconfig-file.ts";
-import type { ClusterClient } from "../../lib/cluster/cluster-client.ts";
-import { connect } from "../../lib/cluster/connect.ts";
-import { clusterName, namespace } from "../../lib/model/ids.ts";
+import { ON_THIS_MACHINE } from "../../lib/stack/cluster/access/kubeconfig-file.ts";
+import type { ClusterClient } from "../../lib/stack/cluster/cluster-client.ts";
+import { connect } from "../../lib/stack/cluster/connect.ts";
+import { clusterName, namespace } from "../../lib/rules/model/ids.ts";
 import { partsOf } from "../answers.ts";
 import {
   putHpa,

@@ -7,8 +7,8 @@ import {
   MAX_FLOW_CALLS,
   MAX_IDLE_SOCKETS,
   MAX_SOCKETS,
-} from "../../lib/cluster/request-limits.ts";
-import type { Transport } from "../../lib/cluster/transport/transport.ts";
+} from "../../lib/stack/cluster/request-limits.ts";
+import type { Transport } from "../../lib/stack/cluster/transport/transport.ts";
 import { budgetOf, transportTo } from "./stand-in/connected.ts";
 import { inTurn, json, type StandIn, standIn, status } from "./stand-in/server.ts";
 

@@ -1,13 +1,13 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { type ListOf, list } from "../../lib/cluster/list.ts";
-import { readPod, POD_LIST } from "../../lib/cluster/read/pods.ts";
-import type { CallBudget } from "../../lib/cluster/transport/budget.ts";
-import type { Transport } from "../../lib/cluster/transport/transport.ts";
-import { type KeptLists, keptLists } from "../../lib/cluster/list-memory.ts";
-import { decodeAnswer } from "../../lib/cluster/wire/answer.ts";
-import { decodeJson } from "../../lib/cluster/wire/decode-json.ts";
-import { asObject, asText } from "../../lib/model/json.ts";
+import { type ListOf, list } from "../../lib/stack/cluster/list.ts";
+import { readPod, POD_LIST } from "../../lib/stack/cluster/read/pods.ts";
+import type { CallBudget } from "../../lib/stack/cluster/transport/budget.ts";
+import type { Transport } from "../../lib/stack/cluster/transport/transport.ts";
+import { type KeptLists, keptLists } from "../../lib/stack/cluster/list-memory.ts";
+import { decodeAnswer } from "../../lib/stack/cluster/wire/answer.ts";
+import { decodeJson } from "../../lib/stack/cluster/wire/decode-json.ts";
+import { asObject, asText } from "../../lib/rules/model/json.ts";
 import { published } from "./wire/published.ts";
 import { runs } from "../runs.ts";
 

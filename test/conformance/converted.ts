@@ -1,14 +1,14 @@
 import { isDeepStrictEqual } from "node:util";
-import { admit } from "../../lib/manifest/admit.ts";
-import { convert } from "../../lib/manifest/native/convert.ts";
-import { watermarkSpecOf } from "../../lib/manifest/watermark/spec.ts";
-import type { Decision } from "../../lib/model/decision.ts";
-import { autoscalerName, namespace } from "../../lib/model/ids.ts";
-import { DEFAULT_SETTINGS } from "../../lib/model/spec-common.ts";
-import type { AutoscalerSpec } from "../../lib/model/spec.ts";
-import { NEW_WINDOWS, type Windows } from "../../lib/model/windows.ts";
-import { type DecideInput, decide } from "../../lib/policy/decide.ts";
-import { afterWrite } from "../../lib/policy/dialects.ts";
+import { admit } from "../../lib/rules/manifest/admit.ts";
+import { convert } from "../../lib/rules/manifest/native/convert.ts";
+import { watermarkSpecOf } from "../../lib/rules/manifest/watermark/spec.ts";
+import type { Decision } from "../../lib/rules/model/decision.ts";
+import { autoscalerName, namespace } from "../../lib/rules/model/ids.ts";
+import { DEFAULT_SETTINGS } from "../../lib/rules/model/spec-common.ts";
+import type { AutoscalerSpec } from "../../lib/rules/model/spec.ts";
+import { NEW_WINDOWS, type Windows } from "../../lib/rules/model/windows.ts";
+import { type DecideInput, decide } from "../../lib/rules/policy/decide.ts";
+import { afterWrite } from "../../lib/rules/policy/dialects.ts";
 import type { Difference } from "./differences.ts";
 import { runSequence as runHpaSequence } from "./hpa/sync-sequence.ts";
 import {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { admit } from "../../lib/manifest/admit.ts";
-import { convert } from "../../lib/manifest/native/convert.ts";
-import { DEFAULT_SETTINGS } from "../../lib/model/spec-common.ts";
+import { admit } from "../../lib/rules/manifest/admit.ts";
+import { convert } from "../../lib/rules/manifest/native/convert.ts";
+import { DEFAULT_SETTINGS } from "../../lib/rules/model/spec-common.ts";
 import { readCase } from "./counts/case.ts";
 import { readSettings } from "./counts/settings.ts";
 import { recordedFile, recordedPaths } from "./recorded.ts";

@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
-import { specObject } from "../../lib/cluster/specs/list-specs.ts";
-import { admit } from "../../lib/manifest/admit.ts";
-import { isObject } from "../../lib/model/json.ts";
-import { SPEC_KINDS } from "../../lib/model/spec.ts";
-import { PURE_PART } from "../../lib/sync/decide/pure-part.ts";
+import { specObject } from "../../lib/stack/cluster/specs/list-specs.ts";
+import { admit } from "../../lib/rules/manifest/admit.ts";
+import { isObject } from "../../lib/rules/model/json.ts";
+import { SPEC_KINDS } from "../../lib/rules/model/spec.ts";
+import { PURE_PART } from "../../lib/stack/sync/decide/pure-part.ts";
 import { recordedFile, recordedPaths } from "./recorded.ts";
 import { firstFailure } from "./registry.ts";
 import type { VectorCase } from "./vector-file.ts";

@@ -6,15 +6,15 @@ import { createRequire } from "node:module";
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { DynamoDBClient, ListTablesCommand } from "@aws-sdk/client-dynamodb";
-import { withoutLogger } from "../../lib/aws/bounded-requests.ts";
+import { withoutLogger } from "../../lib/stack/aws/bounded-requests.ts";
 import {
   closeServer,
   LOOPBACK_CREDENTIALS,
   LOOPBACK_REGION,
   listenOnLoopback,
-} from "../../lib/local/run/loopback.ts";
-import { ensureTables, startTables } from "../../lib/local/tables/embedded-tables.ts";
-import { type Tables, tableDefinitions } from "../../lib/store/table/tables.ts";
+} from "../../lib/embedded/run/loopback.ts";
+import { ensureTables, startTables } from "../../lib/embedded/tables/embedded-tables.ts";
+import { type Tables, tableDefinitions } from "../../lib/stack/store/table/tables.ts";
 import type { TableClient } from "./faults.ts";
 import { memoryEngine } from "./memory-engine.ts";
 

@@ -4,26 +4,26 @@ import {
   clusterName,
   type PartitionRef,
   WHOLE_CLUSTER,
-} from "../../lib/model/ids.ts";
-import { claim } from "../../lib/store/head/claim.ts";
-import { type Head, readHead, type Lease } from "../../lib/store/head/head.ts";
+} from "../../lib/rules/model/ids.ts";
+import { claim } from "../../lib/stack/store/head/claim.ts";
+import { type Head, readHead, type Lease } from "../../lib/stack/store/head/head.ts";
 import {
   bytesOf,
   entryBytes,
   HEAD_ENTRIES_BYTES_MAX,
   intentBodies,
-} from "../../lib/store/head/intent-codec.ts";
-import { lowerTimes } from "../../lib/store/head/repair-head.ts";
-import { giveBack, type Release, release } from "../../lib/store/head/release.ts";
-import { storeIntents } from "../../lib/store/head/store-intents.ts";
-import { NO_TROUBLES } from "../../lib/store/head/troubles.ts";
-import { raiseSpecVersion } from "../../lib/store/records/autoscalers.ts";
-import type { Tables } from "../../lib/store/table/tables.ts";
+} from "../../lib/stack/store/head/intent-codec.ts";
+import { lowerTimes } from "../../lib/stack/store/head/repair-head.ts";
+import { giveBack, type Release, release } from "../../lib/stack/store/head/release.ts";
+import { storeIntents } from "../../lib/stack/store/head/store-intents.ts";
+import { NO_TROUBLES } from "../../lib/stack/store/head/troubles.ts";
+import { raiseSpecVersion } from "../../lib/stack/store/records/autoscalers.ts";
+import type { Tables } from "../../lib/stack/store/table/tables.ts";
 import { bodiesOf, intent } from "../store/records.ts";
 import { testTables } from "../sync/world.ts";
 import type { Engine } from "./engines.ts";
 import { once, type Planted, withFaults } from "./faults.ts";
-import type { UncountedScale } from "../../lib/model/scale-records.ts";
+import type { UncountedScale } from "../../lib/rules/model/scale-records.ts";
 
 const LEASE_MS = 34_000;
 let partitions = 0;

@@ -1,33 +1,33 @@
 import { BatchExecuteStatementCommand } from "@aws-sdk/client-dynamodb";
 import { beforeEach, describe, expect, it } from "vitest";
-import type { ChangeRecord } from "../../lib/model/changes.ts";
-import { autoscalerName, autoscalerUid, clusterName } from "../../lib/model/ids.ts";
+import type { ChangeRecord } from "../../lib/rules/model/changes.ts";
+import { autoscalerName, autoscalerUid, clusterName } from "../../lib/rules/model/ids.ts";
 import {
   changeBaseOf,
   changesOf,
   changesOfCluster,
   insertChange,
   isBaseOfChange,
-} from "../../lib/store/history/changes.ts";
+} from "../../lib/stack/store/history/changes.ts";
 import {
   EVENT_DAYS_KEPT,
   eventsOfAutoscaler,
   insertEvents,
-} from "../../lib/store/history/events.ts";
-import { eventsOfFleet } from "../../lib/store/history/fleet-events.ts";
-import { insertByStatement, type HistoryItem } from "../../lib/store/history/item.ts";
-import { journalOfPage } from "../../lib/store/history/journal.ts";
-import { clusterChangesPk } from "../../lib/store/table/keys.ts";
-import type { Tables } from "../../lib/store/table/tables.ts";
+} from "../../lib/stack/store/history/events.ts";
+import { eventsOfFleet } from "../../lib/stack/store/history/fleet-events.ts";
+import { insertByStatement, type HistoryItem } from "../../lib/stack/store/history/item.ts";
+import { journalOfPage } from "../../lib/stack/store/history/journal.ts";
+import { clusterChangesPk } from "../../lib/stack/store/table/keys.ts";
+import type { Tables } from "../../lib/stack/store/table/tables.ts";
 import { NOON } from "../noon.ts";
 import { newestJournalPage } from "../store/newest-journal-page.ts";
 import { event, PARTITION, REF } from "../store/records.ts";
 import { collected, testTables } from "../sync/world.ts";
 import type { Engine } from "./engines.ts";
 import { around, once, type TableFault, withFaults } from "./faults.ts";
-import type { ScaleEventRecord } from "../../lib/model/scale-records.ts";
+import type { ScaleEventRecord } from "../../lib/rules/model/scale-records.ts";
 import { insertJournal } from "../store/insert-journal.ts";
-import { DAY_MS } from "../../lib/model/time-text.ts";
+import { DAY_MS } from "../../lib/rules/model/time-text.ts";
 
 let clusters = 0;
 

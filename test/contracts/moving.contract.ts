@@ -1,11 +1,11 @@
 import { beforeEach, describe, expect, it } from "vitest";
-import { clusterName, type PartitionRef, WHOLE_CLUSTER } from "../../lib/model/ids.ts";
-import { claim } from "../../lib/store/head/claim.ts";
-import { readHead, type Lease } from "../../lib/store/head/head.ts";
-import { adoptPages, markMoving } from "../../lib/store/head/moving.ts";
-import { giveBack } from "../../lib/store/head/release.ts";
-import { storeIntents } from "../../lib/store/head/store-intents.ts";
-import type { Tables } from "../../lib/store/table/tables.ts";
+import { clusterName, type PartitionRef, WHOLE_CLUSTER } from "../../lib/rules/model/ids.ts";
+import { claim } from "../../lib/stack/store/head/claim.ts";
+import { readHead, type Lease } from "../../lib/stack/store/head/head.ts";
+import { adoptPages, markMoving } from "../../lib/stack/store/head/moving.ts";
+import { giveBack } from "../../lib/stack/store/head/release.ts";
+import { storeIntents } from "../../lib/stack/store/head/store-intents.ts";
+import type { Tables } from "../../lib/stack/store/table/tables.ts";
 import { bodiesOf, intent } from "../store/records.ts";
 import { testTables } from "../sync/world.ts";
 import type { Engine } from "./engines.ts";

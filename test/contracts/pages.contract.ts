@@ -1,13 +1,13 @@
 import { beforeEach, describe, expect, it } from "vitest";
-import { clusterName, WHOLE_CLUSTER } from "../../lib/model/ids.ts";
+import { clusterName, WHOLE_CLUSTER } from "../../lib/rules/model/ids.ts";
 import {
   deleteLeftovers,
   deletePage,
   type PageId,
   readPage,
   writePage,
-} from "../../lib/store/pages/pages.ts";
-import type { Tables } from "../../lib/store/table/tables.ts";
+} from "../../lib/stack/store/pages/pages.ts";
+import type { Tables } from "../../lib/stack/store/table/tables.ts";
 import { testTables } from "../sync/world.ts";
 import type { Engine } from "./engines.ts";
 import { once, withFaults } from "./faults.ts";

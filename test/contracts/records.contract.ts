@@ -1,9 +1,9 @@
 import { GetItemCommand, PutItemCommand } from "@aws-sdk/client-dynamodb";
 import { marshall, unmarshall } from "@aws-sdk/util-dynamodb";
 import { beforeEach, describe, expect, it } from "vitest";
-import { autoscalerUid, clusterName, namespace, partitionName } from "../../lib/model/ids.ts";
-import type { ClusterRecord } from "../../lib/model/records.ts";
-import { DEFAULT_SETTINGS } from "../../lib/model/spec-common.ts";
+import { autoscalerUid, clusterName, namespace, partitionName } from "../../lib/rules/model/ids.ts";
+import type { ClusterRecord } from "../../lib/rules/model/records.ts";
+import { DEFAULT_SETTINGS } from "../../lib/rules/model/spec-common.ts";
 import {
   deleteAutoscaler,
   getAutoscaler,
@@ -11,7 +11,7 @@ import {
   listAutoscalers,
   putAutoscaler,
   markGone,
-} from "../../lib/store/records/autoscalers.ts";
+} from "../../lib/stack/store/records/autoscalers.ts";
 import {
   deleteCluster,
   getCluster,
@@ -24,10 +24,10 @@ import {
   autoscalersOf,
   namespacesOf,
   partitionOf,
-} from "../../lib/store/records/clusters.ts";
-import { moveStoredBytes, readStoredBytes } from "../../lib/store/records/stored-bytes.ts";
-import { autoscalerKey, itemKey } from "../../lib/store/table/keys.ts";
-import type { Tables } from "../../lib/store/table/tables.ts";
+} from "../../lib/stack/store/records/clusters.ts";
+import { moveStoredBytes, readStoredBytes } from "../../lib/stack/store/records/stored-bytes.ts";
+import { autoscalerKey, itemKey } from "../../lib/stack/store/table/keys.ts";
+import type { Tables } from "../../lib/stack/store/table/tables.ts";
 import { autoscalerRecord, collected, testTables } from "../sync/world.ts";
 import type { Engine } from "./engines.ts";
 import { once, withFaults } from "./faults.ts";

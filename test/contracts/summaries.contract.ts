@@ -1,15 +1,15 @@
 import { beforeEach, describe, expect, it } from "vitest";
-import { clusterName, type PartitionRef, WHOLE_CLUSTER } from "../../lib/model/ids.ts";
+import { clusterName, type PartitionRef, WHOLE_CLUSTER } from "../../lib/rules/model/ids.ts";
 import {
   deleteDerived,
   derivedItemOf,
   putIndex,
   putSummary,
   readSummary,
-} from "../../lib/store/summary/summary-items.ts";
-import { batchGet } from "../../lib/store/table/read-many.ts";
-import { indexKey, summaryKey } from "../../lib/store/table/keys.ts";
-import type { Tables } from "../../lib/store/table/tables.ts";
+} from "../../lib/stack/store/summary/summary-items.ts";
+import { batchGet } from "../../lib/stack/store/table/read-many.ts";
+import { indexKey, summaryKey } from "../../lib/stack/store/table/keys.ts";
+import type { Tables } from "../../lib/stack/store/table/tables.ts";
 import { testTables } from "../sync/world.ts";
 import type { Engine } from "./engines.ts";
 import { around } from "./faults.ts";

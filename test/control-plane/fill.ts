@@ -1,4 +1,4 @@
-import { mapWithLimit } from "../../lib/store/table/wait-for-all.ts";
+import { mapWithLimit } from "../../lib/stack/store/table/wait-for-all.ts";
 import type { ControlPlane } from "./start.ts";
 
 /** A workload to be made: its deployment, and a running pod of it. */

@@ -2,10 +2,10 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { billOf, PARTS } from "../../lib/cost/bill.ts";
+import { billOf, PARTS } from "../../lib/command/cost/bill.ts";
 import { costTable, fleetOf, TARGETS, targetTable } from "../../docs/figures/cost-tables.ts";
-import { PRICES } from "../../lib/cost/prices.ts";
-import { unitsFor } from "../../lib/cost/sync-units.ts";
+import { PRICES } from "../../lib/command/cost/prices.ts";
+import { unitsFor } from "../../lib/command/cost/sync-units.ts";
 
 const PAGE = readFileSync(join(import.meta.dirname, "../../docs/cost.md"), "utf8");
 const SPEED = readFileSync(join(import.meta.dirname, "../../docs/speed.md"), "utf8");

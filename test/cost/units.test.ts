@@ -1,23 +1,23 @@
 import { Logger } from "@aws-lambda-powertools/logger";
 import { Metrics } from "@aws-lambda-powertools/metrics";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { unitsFor } from "../../lib/cost/sync-units.ts";
+import { unitsFor } from "../../lib/command/cost/sync-units.ts";
 import {
   CLUSTER_METRICS,
   EVENT_BYTES,
   FLEET_METRICS,
   METRIC_LINE_BYTES,
   SCALE_LINES_BYTES,
-} from "../../lib/cost/units.ts";
-import { autoscalerUid } from "../../lib/model/ids.ts";
-import { powertoolsReporter } from "../../lib/report/reporter.ts";
+} from "../../lib/command/cost/units.ts";
+import { autoscalerUid } from "../../lib/rules/model/ids.ts";
+import { powertoolsReporter } from "../../lib/stack/report/reporter.ts";
 import {
   CLUSTER_METRICS as FEW,
   syncMetrics,
   type SyncReport,
-} from "../../lib/report/sync-report.ts";
-import { eventBody } from "../../lib/store/history/events.ts";
-import { dayEventKey, eventKey } from "../../lib/store/table/keys.ts";
+} from "../../lib/stack/report/sync-report.ts";
+import { eventBody } from "../../lib/stack/store/history/events.ts";
+import { dayEventKey, eventKey } from "../../lib/stack/store/table/keys.ts";
 import { completed } from "../report/reports.ts";
 import { event } from "../store/records.ts";
 

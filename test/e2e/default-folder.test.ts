@@ -6,8 +6,8 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import {
   type SimulatedCluster,
   startSimulatedCluster,
-} from "../../lib/local/cluster/simulated-cluster.ts";
-import { demonstrationWorkloads } from "../../lib/local/run/world.ts";
+} from "../../lib/embedded/cluster/simulated-cluster.ts";
+import { demonstrationWorkloads } from "../../lib/embedded/run/world.ts";
 import { startRunIn, tidemarkIn } from "./start-process.ts";
 
 const CHECKOUT = fileURLToPath(new URL("../../examples/checkout.yaml", import.meta.url));

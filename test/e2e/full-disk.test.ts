@@ -153,13 +153,13 @@ describe.skipIf(process.getuid?.() !== 0)(
         return [status, stderr];
       };
       const words = `error: Cannot use "${join(foreign, "data")}": it belongs to the user with id 0, and this process runs as ${OTHER_USER}; name a folder of your own with --data\n`;
-      expect(asOther("lib/local/start.ts", "--data", join(foreign, "data"))).toEqual([1, words]);
+      expect(asOther("lib/embedded/start.ts", "--data", join(foreign, "data"))).toEqual([1, words]);
       expect(asOther("bin/tidemark.js", "get", "--data", join(foreign, "data"))).toEqual([
         1,
         words,
       ]);
       spawnSync("chmod", ["700", join(foreign, "data")]);
-      expect(asOther("lib/local/start.ts", "--data", join(foreign, "data"))).toEqual([
+      expect(asOther("lib/embedded/start.ts", "--data", join(foreign, "data"))).toEqual([
         1,
         `error: Cannot use "${join(foreign, "data")}": permission is denied (EACCES)\n`,
       ]);

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { isDeepStrictEqual, parseArgs } from "node:util";
-import { VIRTUAL_START_MS } from "../../lib/local/run/setup.ts";
+import { VIRTUAL_START_MS } from "../../lib/embedded/run/setup.ts";
 import { type Kill, type Killed, killedRun } from "./killed-run.ts";
 import { exportedEvents, replicasNow, startRun } from "./start-process.ts";
 import { story } from "./story.ts";

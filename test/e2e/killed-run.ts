@@ -1,8 +1,8 @@
 import { once } from "node:events";
 import { setTimeout as wait } from "node:timers/promises";
-import { folderLayout } from "../../lib/local/folder/layout.ts";
-import { readSavedClock } from "../../lib/local/engine/clock.ts";
-import { VIRTUAL_START_MS } from "../../lib/local/run/setup.ts";
+import { folderLayout } from "../../lib/embedded/folder/layout.ts";
+import { readSavedClock } from "../../lib/embedded/engine/clock.ts";
+import { VIRTUAL_START_MS } from "../../lib/embedded/run/setup.ts";
 import { type Started, startRun } from "./start-process.ts";
 
 /**

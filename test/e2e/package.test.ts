@@ -80,9 +80,9 @@ describe("the package in an empty folder without a compiler", { timeout: 200_000
     );
     expect(files).toEqual(
       expect.arrayContaining([
-        "lib/local/traces/NOTICE",
-        "lib/policy/decide.js",
-        "lib/policy/decide.d.ts",
+        "lib/embedded/traces/NOTICE",
+        "lib/rules/policy/decide.js",
+        "lib/rules/policy/decide.d.ts",
       ]),
     );
     expect(files.filter((name) => name.endsWith(".ts") && !name.endsWith(".d.ts"))).toEqual([]);

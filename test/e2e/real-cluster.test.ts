@@ -7,9 +7,9 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import {
   type SimulatedCluster,
   startSimulatedCluster,
-} from "../../lib/local/cluster/simulated-cluster.ts";
-import { CLUSTER_WRITES } from "../../lib/local/folder/layout.ts";
-import { demonstrationWorkloads } from "../../lib/local/run/world.ts";
+} from "../../lib/embedded/cluster/simulated-cluster.ts";
+import { CLUSTER_WRITES } from "../../lib/embedded/folder/layout.ts";
+import { demonstrationWorkloads } from "../../lib/embedded/run/world.ts";
 import { exportedEvents, startRun, tidemark } from "./start-process.ts";
 
 const CROWD = fileURLToPath(new URL("../../examples/crowd.yaml", import.meta.url));

@@ -2,9 +2,9 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
-import type { EventView } from "../../lib/views/event.ts";
+import type { EventView } from "../../lib/answers/views/event.ts";
 
-const START = fileURLToPath(new URL("../../lib/local/start.ts", import.meta.url));
+const START = fileURLToPath(new URL("../../lib/embedded/start.ts", import.meta.url));
 const TIDEMARK = fileURLToPath(new URL("../../bin/tidemark.js", import.meta.url));
 
 export interface Ended {

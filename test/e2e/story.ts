@@ -1,4 +1,4 @@
-import type { EventView } from "../../lib/views/event.ts";
+import type { EventView } from "../../lib/answers/views/event.ts";
 
 /**
  * Everything of the events but their ids: those name the epoch of the sync that stored the intent,

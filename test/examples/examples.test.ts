@@ -1,10 +1,10 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { deploymentsOf } from "../../lib/local/run/manifest-files.ts";
-import { admit } from "../../lib/manifest/admit.ts";
-import { readManifests } from "../../lib/manifest/documents.ts";
-import { TidemarkError } from "../../lib/model/errors.ts";
+import { deploymentsOf } from "../../lib/embedded/run/manifest-files.ts";
+import { admit } from "../../lib/rules/manifest/admit.ts";
+import { readManifests } from "../../lib/rules/manifest/documents.ts";
+import { TidemarkError } from "../../lib/rules/model/errors.ts";
 
 const FOLDER = join(import.meta.dirname, "../../examples");
 const files = readdirSync(FOLDER).filter((name) => name.endsWith(".yaml"));

@@ -6,7 +6,7 @@ import { promisify } from "node:util";
 import { afterAll, describe, expect, it } from "vitest";
 import { parse } from "yaml";
 import * as z from "zod";
-import { wpaHelp } from "../../lib/service/series/autoscaler-series.ts";
+import { wpaHelp } from "../../lib/answers/service/series/autoscaler-series.ts";
 
 const FOLDER = join(import.meta.dirname, "../../examples/monitoring");
 const read = (name: string): string => readFileSync(join(FOLDER, name), "utf8");

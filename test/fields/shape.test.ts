@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { int32, newReadContext, objectOf, quantity } from "../../lib/fields/shape.ts";
+import { int32, newReadContext, objectOf, quantity } from "../../lib/rules/fields/shape.ts";
 
 const shape = objectOf({ maxReplicas: int32, target: quantity, stabilizationWindowSeconds: int32 });
 

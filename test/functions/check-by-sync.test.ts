@@ -1,11 +1,11 @@
 import { createServer, type IncomingMessage, type Server } from "node:http";
 import { text } from "node:stream/consumers";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { checkBySync, checkSourceBySync } from "../../functions/check-by-sync.ts";
-import { checkIn } from "../../functions/check-event.ts";
-import { checkedSourceIn } from "../../functions/source-event.ts";
-import { closeServer, listenOnLoopback } from "../../lib/local/run/loopback.ts";
-import { clusterName } from "../../lib/model/ids.ts";
+import { checkBySync, checkSourceBySync } from "../../lib/lambda/check-by-sync.ts";
+import { checkIn } from "../../lib/lambda/check-event.ts";
+import { checkedSourceIn } from "../../lib/lambda/source-event.ts";
+import { closeServer, listenOnLoopback } from "../../lib/embedded/run/loopback.ts";
+import { clusterName } from "../../lib/rules/model/ids.ts";
 import { sourceRecord } from "../source-client/scene.ts";
 
 interface Answer {

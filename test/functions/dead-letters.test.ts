@@ -1,9 +1,9 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { json } from "node:stream/consumers";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { deadLetters } from "../../functions/dead-letters.ts";
-import { closeServer, listenOnLoopback } from "../../lib/local/run/loopback.ts";
-import type { LogLine } from "../../lib/report/log-lines.ts";
+import { deadLetters } from "../../lib/lambda/dead-letters.ts";
+import { closeServer, listenOnLoopback } from "../../lib/embedded/run/loopback.ts";
+import type { LogLine } from "../../lib/stack/report/log-lines.ts";
 
 const NAMES = ["ApproximateNumberOfMessages", "ApproximateNumberOfMessagesNotVisible"];
 /** Requests go to the URL of the queue. */

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { ENVIRONMENT, environmentOf } from "../../functions/environment.ts";
+import { ENVIRONMENT, environmentOf } from "../../lib/lambda/environment.ts";
 
 afterEach(() => vi.unstubAllEnvs());
 

@@ -2,11 +2,11 @@ import type { LambdaFunctionURLEvent } from "aws-lambda";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { handler as api } from "../../functions/api.ts";
 import { handler as connect } from "../../functions/connect.ts";
-import { ENVIRONMENT } from "../../functions/environment.ts";
-import { functionUrlHandler } from "../../functions/function-url.ts";
+import { ENVIRONMENT } from "../../lib/lambda/environment.ts";
+import { functionUrlHandler } from "../../lib/lambda/function-url.ts";
 import { handler as view } from "../../functions/view.ts";
-import type { LogLine } from "../../lib/report/log-lines.ts";
-import type { QueryService } from "../../lib/service/service.ts";
+import type { LogLine } from "../../lib/stack/report/log-lines.ts";
+import type { QueryService } from "../../lib/answers/service/service.ts";
 import { ADA, eventOf, openTo } from "../api/world.ts";
 
 afterEach(() => vi.unstubAllEnvs());

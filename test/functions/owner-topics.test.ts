@@ -1,11 +1,11 @@
 import { createServer, type Server } from "node:http";
 import { text } from "node:stream/consumers";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { tellOwner } from "../../functions/owner-topics.ts";
-import { topicsOf } from "../../functions/owners.ts";
-import { closeServer, listenOnLoopback } from "../../lib/local/run/loopback.ts";
-import type { Problem } from "../../lib/report/problems.ts";
-import { ownerNews, reportedToOwners } from "../../lib/plan/count-problems.ts";
+import { tellOwner } from "../../lib/lambda/owner-topics.ts";
+import { topicsOf } from "../../lib/lambda/owners.ts";
+import { closeServer, listenOnLoopback } from "../../lib/embedded/run/loopback.ts";
+import type { Problem } from "../../lib/stack/report/problems.ts";
+import { ownerNews, reportedToOwners } from "../../lib/stack/plan/count-problems.ts";
 import { NOON } from "../noon.ts";
 
 const TOPIC = "arn:aws:sns:eu-west-3:123456789012:payments";

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { defaultProvider } from "../../functions/role-credentials.ts";
+import { defaultProvider } from "../../lib/lambda/role-credentials.ts";
 
 afterEach(() => vi.unstubAllEnvs());
 

@@ -2,8 +2,8 @@ import type { SendMessageBatchCommand } from "@aws-sdk/client-sqs";
 import type { Context } from "aws-lambda";
 import { describe, expect, it } from "vitest";
 import { scheduleHandler } from "../../functions/schedule.ts";
-import type { PlanReport } from "../../lib/report/function-lines.ts";
-import { messageOf } from "../../lib/plan/message.ts";
+import type { PlanReport } from "../../lib/stack/report/function-lines.ts";
+import { messageOf } from "../../lib/stack/plan/message.ts";
 import { startMemory } from "../contracts/engines.ts";
 import { newWorld } from "../sync/world.ts";
 

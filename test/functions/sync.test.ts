@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import type { Context, SQSEvent } from "aws-lambda";
 import { describe, expect, it } from "vitest";
 import { syncHandler } from "../../functions/sync.ts";
-import type { SyncReport } from "../../lib/report/sync-report.ts";
+import type { SyncReport } from "../../lib/stack/report/sync-report.ts";
 import { startMemory } from "../contracts/engines.ts";
 import { newWorld, PERIOD_MS, type World, workloadOf } from "../sync/world.ts";
 

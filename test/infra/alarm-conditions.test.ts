@@ -12,12 +12,12 @@ import {
 } from "@aws-sdk/client-dynamodb";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { parse } from "yaml";
-import { type Queues, startQueues } from "../../lib/local/queue/sqs-server.ts";
-import { ensureTables } from "../../lib/local/tables/embedded-tables.ts";
-import { tablesClient } from "../../lib/local/tables/tables-client.ts";
-import type { Service } from "../../lib/service/service.ts";
-import { type Troubles, troublesOf, troublesText } from "../../lib/store/head/troubles.ts";
-import { tableDefinitions } from "../../lib/store/table/tables.ts";
+import { type Queues, startQueues } from "../../lib/embedded/queue/sqs-server.ts";
+import { ensureTables } from "../../lib/embedded/tables/embedded-tables.ts";
+import { tablesClient } from "../../lib/embedded/tables/tables-client.ts";
+import type { Service } from "../../lib/answers/service/service.ts";
+import { type Troubles, troublesOf, troublesText } from "../../lib/stack/store/head/troubles.ts";
+import { tableDefinitions } from "../../lib/stack/store/table/tables.ts";
 import {
   alarmsIn,
   called,

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, it } from "vitest";
-import { ensureTables } from "../../lib/local/tables/embedded-tables.ts";
-import { tablesClient } from "../../lib/local/tables/tables-client.ts";
-import { tableDefinitions } from "../../lib/store/table/tables.ts";
+import { ensureTables } from "../../lib/embedded/tables/embedded-tables.ts";
+import { tablesClient } from "../../lib/embedded/tables/tables-client.ts";
+import { tableDefinitions } from "../../lib/stack/store/table/tables.ts";
 import { TABLES } from "./alarm-stack.ts";
 import { type Day, OWNERS, openDay, SCENES } from "./day.ts";
 import { HAS_DYNOXIDE, startDynoxide } from "./lambda/dynoxide.ts";

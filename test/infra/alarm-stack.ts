@@ -1,12 +1,12 @@
 import { randomUUID } from "node:crypto";
 import { join } from "node:path";
 import type { DynamoDBClient } from "@aws-sdk/client-dynamodb";
-import { SYNC_QUEUE } from "../../lib/local/folder/layout.ts";
-import type { Queues } from "../../lib/local/queue/sqs-server.ts";
-import { openService } from "../../lib/service/open.ts";
-import type { Service } from "../../lib/service/service.ts";
-import { insertByStatement } from "../../lib/store/history/item.ts";
-import { withIds } from "../../lib/store/table/real-tables.ts";
+import { SYNC_QUEUE } from "../../lib/embedded/folder/layout.ts";
+import type { Queues } from "../../lib/embedded/queue/sqs-server.ts";
+import { openService } from "../../lib/answers/service/open.ts";
+import type { Service } from "../../lib/answers/service/service.ts";
+import { insertByStatement } from "../../lib/stack/store/history/item.ts";
+import { withIds } from "../../lib/stack/store/table/real-tables.ts";
 import { type FaultyCluster, startFaultyCluster } from "../local/cluster/faulty-cluster.ts";
 import { type OpenAccount, openAccount, type Statement } from "./lambda/account.ts";
 import { keyOf, type Sample, samplesIn } from "./lambda/emitted.ts";

@@ -15,7 +15,7 @@ const ACTIONS: Readonly<Record<string, string>> = {
   UpdateItemCommand: "dynamodb:UpdateItem",
   DeleteItemCommand: "dynamodb:DeleteItem",
   DescribeTableCommand: "dynamodb:DescribeTable",
-  // The only statements are INSERTs (lib/store); PartiQL has no action of its own.
+  // The only statements are INSERTs (lib/stack/store); PartiQL has no action of its own.
   ExecuteStatementCommand: "dynamodb:PartiQLInsert",
   BatchExecuteStatementCommand: "dynamodb:PartiQLInsert",
   SendMessageCommand: "sqs:SendMessage",
@@ -48,7 +48,8 @@ export const actionsCalledBy = async (name: FunctionName): Promise<readonly stri
     ),
   ];
   // Requests that are signed here and not sent by the SDK name their right themselves
-  // (lib/cluster/access/eks-description.ts, functions/check-by-sync.ts, functions/owner-topics.ts).
+  // (lib/stack/cluster/access/eks-description.ts, lib/lambda/check-by-sync.ts,
+  // lib/lambda/owner-topics.ts).
   // The policies of sessions for registered sources name rights of the roles of these sources
   // (SIGNED_SERVICES), and none of the function.
   const own = code.replace(/\bSIGNED_SERVICES = \{[^}]*\};/, "");

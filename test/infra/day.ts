@@ -5,9 +5,9 @@ import {
   type DynamoDBClient,
   UpdateItemCommand,
 } from "@aws-sdk/client-dynamodb";
-import { type Queues, startQueues } from "../../lib/local/queue/sqs-server.ts";
-import type { Service } from "../../lib/service/service.ts";
-import { OWNER_LABEL } from "../../lib/sync/keep/troubles.ts";
+import { type Queues, startQueues } from "../../lib/embedded/queue/sqs-server.ts";
+import type { Service } from "../../lib/answers/service/service.ts";
+import { OWNER_LABEL } from "../../lib/stack/sync/keep/troubles.ts";
 import {
   alarmsIn,
   called,

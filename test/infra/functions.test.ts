@@ -4,24 +4,24 @@ import { setTimeout as wait } from "node:timers/promises";
 import { DeleteItemCommand, DynamoDBClient, UpdateItemCommand } from "@aws-sdk/client-dynamodb";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { FunctionName } from "../../build/build.ts";
-import { COMMAND_PATHS, KEY_HEADER, QUERY_PATHS } from "../../lib/api/paths.ts";
-import { startSimulatedCluster } from "../../lib/local/cluster/simulated-cluster.ts";
-import { openQueueJournal, openQueue, type Queue } from "../../lib/local/queue/queue.ts";
-import { startSqsServer } from "../../lib/local/queue/sqs-server.ts";
-import { ensureTables } from "../../lib/local/tables/embedded-tables.ts";
-import { tablesClient } from "../../lib/local/tables/tables-client.ts";
-import { clusterName, partitionName } from "../../lib/model/ids.ts";
-import { openService } from "../../lib/service/open.ts";
-import type { Service } from "../../lib/service/service.ts";
-import { insertByStatement } from "../../lib/store/history/item.ts";
+import { COMMAND_PATHS, KEY_HEADER, QUERY_PATHS } from "../../lib/answers/api/paths.ts";
+import { startSimulatedCluster } from "../../lib/embedded/cluster/simulated-cluster.ts";
+import { openQueueJournal, openQueue, type Queue } from "../../lib/embedded/queue/queue.ts";
+import { startSqsServer } from "../../lib/embedded/queue/sqs-server.ts";
+import { ensureTables } from "../../lib/embedded/tables/embedded-tables.ts";
+import { tablesClient } from "../../lib/embedded/tables/tables-client.ts";
+import { clusterName, partitionName } from "../../lib/rules/model/ids.ts";
+import { openService } from "../../lib/answers/service/open.ts";
+import type { Service } from "../../lib/answers/service/service.ts";
+import { insertByStatement } from "../../lib/stack/store/history/item.ts";
 import {
   getConnection,
   getFleet,
   putConnection,
   putFleet,
-} from "../../lib/store/records/clusters.ts";
-import { clusterKey, connectionKey, headKey, itemKey } from "../../lib/store/table/keys.ts";
-import { tableDefinitions } from "../../lib/store/table/tables.ts";
+} from "../../lib/stack/store/records/clusters.ts";
+import { clusterKey, connectionKey, headKey, itemKey } from "../../lib/stack/store/table/keys.ts";
+import { tableDefinitions } from "../../lib/stack/store/table/tables.ts";
 import { type Asked, eventOf } from "../api/world.ts";
 import { type Call, openAccount, type Statement } from "./lambda/account.ts";
 import { HAS_DYNOXIDE, startDynoxide } from "./lambda/dynoxide.ts";

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { FUNCTIONS } from "../../build/build.ts";
 import { buildTemplate, codePlaceOf } from "../../build/template.ts";
-import { URL_OUTPUTS } from "../../lib/remote/find-stack.ts";
+import { URL_OUTPUTS } from "../../lib/answers/remote/find-stack.ts";
 import type { Json, Resource, Stack } from "./packaged.ts";
 import { sharedStack } from "./shared-stack.ts";
 

@@ -6,21 +6,21 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { FUNCTIONS, type FunctionName, sizeAtStart } from "../../build/build.ts";
-import { ENVIRONMENT } from "../../functions/environment.ts";
-import { FUNCTION_TIMEOUT_MS, IN_PROGRESS_MS } from "../../lib/api/idempotency.ts";
-import { PAGE_LIMITS } from "../../lib/api/list-page.ts";
-import { clusterName } from "../../lib/model/ids.ts";
-import { URL_OUTPUTS } from "../../lib/remote/find-stack.ts";
-import { raiseClusterVersionParams } from "../../lib/store/records/clusters.ts";
+import { ENVIRONMENT } from "../../lib/lambda/environment.ts";
+import { FUNCTION_TIMEOUT_MS, IN_PROGRESS_MS } from "../../lib/answers/api/idempotency.ts";
+import { PAGE_LIMITS } from "../../lib/answers/api/list-page.ts";
+import { clusterName } from "../../lib/rules/model/ids.ts";
+import { URL_OUTPUTS } from "../../lib/answers/remote/find-stack.ts";
+import { raiseClusterVersionParams } from "../../lib/stack/store/records/clusters.ts";
 import {
   ACCESS_PK,
   autoscalersPk,
   CONNECTIONS_PK,
   FLEET_PK,
   SOURCES_PK,
-} from "../../lib/store/table/keys.ts";
-import { TTL_ATTRIBUTE, tableDefinitions } from "../../lib/store/table/tables.ts";
-import { DEFAULT_TIMING } from "../../lib/plan/message.ts";
+} from "../../lib/stack/store/table/keys.ts";
+import { TTL_ATTRIBUTE, tableDefinitions } from "../../lib/stack/store/table/tables.ts";
+import { DEFAULT_TIMING } from "../../lib/stack/plan/message.ts";
 import { actionsCalledBy } from "./calls.ts";
 import { type Compiled, type Json, type Packaged, type Resource, resourcesOf } from "./packaged.ts";
 import { sharedStack } from "./shared-stack.ts";

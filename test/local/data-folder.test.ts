@@ -6,14 +6,14 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { ListTablesCommand } from "@aws-sdk/client-dynamodb";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { openFolder } from "../../lib/local/folder/data-folder.ts";
-import { holdFolder, livingRun, processIdentity } from "../../lib/local/folder/folder-lock.ts";
-import { writeIdentity, writeMark } from "../../lib/local/folder/identity.ts";
-import { type FolderLayout, folderLayout, TABLE_NAMES } from "../../lib/local/folder/layout.ts";
-import { flowingNowMs, saveClock } from "../../lib/local/engine/clock.ts";
-import { ensureTables, startTables } from "../../lib/local/tables/embedded-tables.ts";
-import { tablesClient } from "../../lib/local/tables/tables-client.ts";
-import { tableDefinitions } from "../../lib/store/table/tables.ts";
+import { openFolder } from "../../lib/embedded/folder/data-folder.ts";
+import { holdFolder, livingRun, processIdentity } from "../../lib/embedded/folder/folder-lock.ts";
+import { writeIdentity, writeMark } from "../../lib/embedded/folder/identity.ts";
+import { type FolderLayout, folderLayout, TABLE_NAMES } from "../../lib/embedded/folder/layout.ts";
+import { flowingNowMs, saveClock } from "../../lib/embedded/engine/clock.ts";
+import { ensureTables, startTables } from "../../lib/embedded/tables/embedded-tables.ts";
+import { tablesClient } from "../../lib/embedded/tables/tables-client.ts";
+import { tableDefinitions } from "../../lib/stack/store/table/tables.ts";
 
 let layout: FolderLayout;
 beforeEach(() => {

@@ -1,9 +1,13 @@
 import { type DynamoDBClient, paginateScan, PutItemCommand } from "@aws-sdk/client-dynamodb";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { TABLE_NAMES } from "../../lib/local/folder/layout.ts";
-import { ensureTables, startTables, type Tables } from "../../lib/local/tables/embedded-tables.ts";
-import { expiry } from "../../lib/local/tables/expiry.ts";
-import { tableDefinitions } from "../../lib/store/table/tables.ts";
+import { TABLE_NAMES } from "../../lib/embedded/folder/layout.ts";
+import {
+  ensureTables,
+  startTables,
+  type Tables,
+} from "../../lib/embedded/tables/embedded-tables.ts";
+import { expiry } from "../../lib/embedded/tables/expiry.ts";
+import { tableDefinitions } from "../../lib/stack/store/table/tables.ts";
 
 const START_MS = Date.UTC(2026, 0, 5, 8);
 const START_S = START_MS / 1_000;

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Writable } from "node:stream";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { rotatingFile } from "../../lib/local/run/log-file.ts";
+import { rotatingFile } from "../../lib/embedded/run/log-file.ts";
 
 let dir: string;
 beforeEach(() => {

@@ -6,11 +6,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { holdFolder } from "../../lib/local/folder/folder-lock.ts";
-import { folderLayout } from "../../lib/local/folder/layout.ts";
-import { startQueues } from "../../lib/local/queue/sqs-server.ts";
-import { startSeriesServer } from "../../lib/local/run/series-server.ts";
-import { startTables } from "../../lib/local/tables/embedded-tables.ts";
+import { holdFolder } from "../../lib/embedded/folder/folder-lock.ts";
+import { folderLayout } from "../../lib/embedded/folder/layout.ts";
+import { startQueues } from "../../lib/embedded/queue/sqs-server.ts";
+import { startSeriesServer } from "../../lib/embedded/run/series-server.ts";
+import { startTables } from "../../lib/embedded/tables/embedded-tables.ts";
 import { runCluster } from "./cluster/running-cluster.ts";
 
 /**

@@ -3,8 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterEach, describe, expect, it } from "vitest";
-import { startCommand } from "../../lib/local/run/options.ts";
-import { run } from "../../lib/local/run/run.ts";
+import { startCommand } from "../../lib/embedded/run/options.ts";
+import { run } from "../../lib/embedded/run/run.ts";
 import { inside } from "../cli/inside.ts";
 import { start } from "./folder/starting.ts";
 

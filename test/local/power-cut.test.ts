@@ -11,7 +11,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type DynamoDBClient, GetItemCommand, PutItemCommand } from "@aws-sdk/client-dynamodb";
 import { afterAll, describe, expect, it } from "vitest";
-import { ensureTables, logsOf, startTables } from "../../lib/local/tables/embedded-tables.ts";
+import { ensureTables, logsOf, startTables } from "../../lib/embedded/tables/embedded-tables.ts";
 import { randomOf } from "../simulation/random.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "tidemark-power-"));

@@ -3,10 +3,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { startCommand } from "../../lib/local/run/options.ts";
-import { run } from "../../lib/local/run/run.ts";
-import { startQueueServer } from "../../lib/local/sources/services.ts";
-import { PROMETHEUS } from "../../lib/sources/prometheus.ts";
+import { startCommand } from "../../lib/embedded/run/options.ts";
+import { run } from "../../lib/embedded/run/run.ts";
+import { startQueueServer } from "../../lib/embedded/sources/services.ts";
+import { PROMETHEUS } from "../../lib/rules/sources/prometheus.ts";
 import { inside } from "../cli/inside.ts";
 import { oneSeries, prometheusServer } from "../source-client/scene.ts";
 import {

@@ -3,39 +3,39 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { ON_THIS_MACHINE } from "../../lib/cluster/access/kubeconfig-file.ts";
-import type { ClusterClient } from "../../lib/cluster/cluster-client.ts";
-import { connect } from "../../lib/cluster/connect.ts";
+import { ON_THIS_MACHINE } from "../../lib/stack/cluster/access/kubeconfig-file.ts";
+import type { ClusterClient } from "../../lib/stack/cluster/cluster-client.ts";
+import { connect } from "../../lib/stack/cluster/connect.ts";
 import {
   type SimulatedCluster,
   startSimulatedCluster,
-} from "../../lib/local/cluster/simulated-cluster.ts";
-import { TABLE_NAMES } from "../../lib/local/folder/layout.ts";
-import { ensureCluster } from "../../lib/local/run/ensure-cluster.ts";
-import { endDeadLeases } from "../../lib/local/run/recover.ts";
-import { localTables } from "../../lib/local/run/stack.ts";
-import { demonstrationWorkloads } from "../../lib/local/run/world.ts";
+} from "../../lib/embedded/cluster/simulated-cluster.ts";
+import { TABLE_NAMES } from "../../lib/embedded/folder/layout.ts";
+import { ensureCluster } from "../../lib/embedded/run/ensure-cluster.ts";
+import { endDeadLeases } from "../../lib/embedded/run/recover.ts";
+import { localTables } from "../../lib/embedded/run/stack.ts";
+import { demonstrationWorkloads } from "../../lib/embedded/run/world.ts";
 import {
   type Tables as Embedded,
   ensureTables,
   startTables,
-} from "../../lib/local/tables/embedded-tables.ts";
-import { tablesClient } from "../../lib/local/tables/tables-client.ts";
+} from "../../lib/embedded/tables/embedded-tables.ts";
+import { tablesClient } from "../../lib/embedded/tables/tables-client.ts";
 import {
   autoscalerName,
   autoscalerUid,
   clusterName,
   namespace,
   WHOLE_CLUSTER,
-} from "../../lib/model/ids.ts";
-import type { ClusterRecord } from "../../lib/model/records.ts";
-import { claim } from "../../lib/store/head/claim.ts";
-import { readHead } from "../../lib/store/head/head.ts";
-import { storeIntents } from "../../lib/store/head/store-intents.ts";
-import { insertByStatement } from "../../lib/store/history/item.ts";
-import { type Tables, tableDefinitions } from "../../lib/store/table/tables.ts";
+} from "../../lib/rules/model/ids.ts";
+import type { ClusterRecord } from "../../lib/rules/model/records.ts";
+import { claim } from "../../lib/stack/store/head/claim.ts";
+import { readHead } from "../../lib/stack/store/head/head.ts";
+import { storeIntents } from "../../lib/stack/store/head/store-intents.ts";
+import { insertByStatement } from "../../lib/stack/store/history/item.ts";
+import { type Tables, tableDefinitions } from "../../lib/stack/store/table/tables.ts";
 import { bodiesOf } from "../store/records.ts";
-import type { Intent } from "../../lib/model/scale-records.ts";
+import type { Intent } from "../../lib/rules/model/scale-records.ts";
 
 const NOW_MS = Date.UTC(2026, 0, 5, 8);
 const SHOP = namespace("shop");

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from "vitest";
-import { type SeriesServer, startSeriesServer } from "../../lib/local/run/series-server.ts";
+import { type SeriesServer, startSeriesServer } from "../../lib/embedded/run/series-server.ts";
 
 let server: SeriesServer | undefined;
 afterEach(async () => {

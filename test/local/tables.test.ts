@@ -11,14 +11,18 @@ import {
   QueryCommand,
 } from "@aws-sdk/client-dynamodb";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { withoutLogger } from "../../lib/aws/bounded-requests.ts";
-import { LOOPBACK_CREDENTIALS, LOOPBACK_REGION } from "../../lib/local/run/loopback.ts";
-import { TABLE_NAMES } from "../../lib/local/folder/layout.ts";
-import { ensureTables, startTables, type Tables } from "../../lib/local/tables/embedded-tables.ts";
-import { logsOf } from "../../lib/local/tables/embedded-tables.ts";
-import { tablesClient } from "../../lib/local/tables/tables-client.ts";
-import { startTablesThread } from "../../lib/local/tables/tables-thread.ts";
-import { tableDefinitions } from "../../lib/store/table/tables.ts";
+import { withoutLogger } from "../../lib/stack/aws/bounded-requests.ts";
+import { LOOPBACK_CREDENTIALS, LOOPBACK_REGION } from "../../lib/embedded/run/loopback.ts";
+import { TABLE_NAMES } from "../../lib/embedded/folder/layout.ts";
+import {
+  ensureTables,
+  startTables,
+  type Tables,
+} from "../../lib/embedded/tables/embedded-tables.ts";
+import { logsOf } from "../../lib/embedded/tables/embedded-tables.ts";
+import { tablesClient } from "../../lib/embedded/tables/tables-client.ts";
+import { startTablesThread } from "../../lib/embedded/tables/tables-thread.ts";
+import { tableDefinitions } from "../../lib/stack/store/table/tables.ts";
 
 const ITEM_BYTES = 100_000;
 const OVERWRITES = 200;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { admit, admitOrThrow, specOf } from "../../lib/manifest/admit.ts";
-import { readManifests } from "../../lib/manifest/documents.ts";
-import { TidemarkError } from "../../lib/model/errors.ts";
+import { admit, admitOrThrow, specOf } from "../../lib/rules/manifest/admit.ts";
+import { readManifests } from "../../lib/rules/manifest/documents.ts";
+import { TidemarkError } from "../../lib/rules/model/errors.ts";
 import { admitted, faults, faultsOf, hpaSpec, refused, v2 } from "./manifests.ts";
 
 const thrownBy = (act: () => unknown): TidemarkError => {

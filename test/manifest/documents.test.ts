@@ -1,7 +1,11 @@
 import { describe, expect, it } from "vitest";
-import { MAX_MANIFEST_BYTES, MAX_MANIFESTS, MAX_TEXT_BYTES } from "../../lib/manifest/budget.ts";
-import { readManifests } from "../../lib/manifest/documents.ts";
-import { TidemarkError } from "../../lib/model/errors.ts";
+import {
+  MAX_MANIFEST_BYTES,
+  MAX_MANIFESTS,
+  MAX_TEXT_BYTES,
+} from "../../lib/rules/manifest/budget.ts";
+import { readManifests } from "../../lib/rules/manifest/documents.ts";
+import { TidemarkError } from "../../lib/rules/model/errors.ts";
 
 const FILE = "hpa.yaml";
 const places = (text: string) =>

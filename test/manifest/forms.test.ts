@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { FORMS } from "../../lib/manifest/other-kinds.ts";
-import { readManifests } from "../../lib/manifest/documents.ts";
+import { FORMS } from "../../lib/rules/manifest/other-kinds.ts";
+import { readManifests } from "../../lib/rules/manifest/documents.ts";
 import { admitted, faults, faultsOf, manifest, refused, v2 } from "./manifests.ts";
 
 const cpu = (averageUtilization: number) => ({

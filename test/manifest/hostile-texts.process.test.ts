@@ -9,9 +9,9 @@ import {
   MAX_STEP_BYTES,
   MAX_TEXT_BYTES,
   newBudget,
-} from "../../lib/manifest/budget.ts";
-import { readManifests } from "../../lib/manifest/documents.ts";
-import { isTidemarkError } from "../../lib/model/errors.ts";
+} from "../../lib/rules/manifest/budget.ts";
+import { readManifests } from "../../lib/rules/manifest/documents.ts";
+import { isTidemarkError } from "../../lib/rules/model/errors.ts";
 import { v2 } from "./manifests.ts";
 
 /** A tenth of the largest text, read under a tenth of the limits. */

@@ -1,6 +1,11 @@
-import { type AdmitOptions, type Admitted, admit, type Refused } from "../../lib/manifest/admit.ts";
-import type { AutoscalerSpec } from "../../lib/model/spec.ts";
-import type { HpaSpec } from "../../lib/model/spec-hpa.ts";
+import {
+  type AdmitOptions,
+  type Admitted,
+  admit,
+  type Refused,
+} from "../../lib/rules/manifest/admit.ts";
+import type { AutoscalerSpec } from "../../lib/rules/model/spec.ts";
+import type { HpaSpec } from "../../lib/rules/model/spec-hpa.ts";
 
 /** A valid autoscaling/v2 manifest; `spec` replaces or adds members. */
 export const v2 = (

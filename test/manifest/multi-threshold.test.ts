@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { admit } from "../../lib/manifest/admit.ts";
-import { convert } from "../../lib/manifest/native/convert.ts";
+import { admit } from "../../lib/rules/manifest/admit.ts";
+import { convert } from "../../lib/rules/manifest/native/convert.ts";
 import { faults, hpa } from "../policy/multi-threshold/world.ts";
 import { specOf } from "../policy/spec-of.ts";
 

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { ownPart } from "../../lib/service/apply/apply.ts";
+import { ownPart } from "../../lib/answers/service/apply/apply.ts";
 
 const own = {
   apiVersion: "autoscaling/v2",

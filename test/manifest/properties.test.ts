@@ -1,11 +1,11 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { FORMS } from "../../lib/manifest/other-kinds.ts";
-import { type Admitted, admit, admitOrThrow, specOf } from "../../lib/manifest/admit.ts";
-import { readManifests } from "../../lib/manifest/documents.ts";
-import { TidemarkError } from "../../lib/model/errors.ts";
-import { milliOfText } from "../../lib/model/quantity.ts";
-import type { HpaSpec } from "../../lib/model/spec-hpa.ts";
+import { FORMS } from "../../lib/rules/manifest/other-kinds.ts";
+import { type Admitted, admit, admitOrThrow, specOf } from "../../lib/rules/manifest/admit.ts";
+import { readManifests } from "../../lib/rules/manifest/documents.ts";
+import { TidemarkError } from "../../lib/rules/model/errors.ts";
+import { milliOfText } from "../../lib/rules/model/quantity.ts";
+import type { HpaSpec } from "../../lib/rules/model/spec-hpa.ts";
 import { runs } from "../runs.ts";
 import { hpaSpec, v2 } from "./manifests.ts";
 

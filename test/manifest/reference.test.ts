@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { FORMS } from "../../lib/manifest/other-kinds.ts";
-import { admit } from "../../lib/manifest/admit.ts";
+import { FORMS } from "../../lib/rules/manifest/other-kinds.ts";
+import { admit } from "../../lib/rules/manifest/admit.ts";
 import {
   MAX_ALIASES,
   MAX_DEPTH,
@@ -12,13 +12,13 @@ import {
   MAX_STEP_BYTES,
   MAX_TEXT_BYTES,
   MAX_MANIFEST_BYTES,
-} from "../../lib/manifest/budget.ts";
-import { readManifests } from "../../lib/manifest/documents.ts";
-import { MAX_CONSTRAINT_SECONDS } from "../../lib/manifest/hpa/constraints.ts";
+} from "../../lib/rules/manifest/budget.ts";
+import { readManifests } from "../../lib/rules/manifest/documents.ts";
+import { MAX_CONSTRAINT_SECONDS } from "../../lib/rules/manifest/hpa/constraints.ts";
 import {
   MAX_PERIOD_SECONDS,
   MAX_STABILIZATION_SECONDS,
-} from "../../lib/manifest/hpa/validate-behavior.ts";
+} from "../../lib/rules/manifest/hpa/validate-behavior.ts";
 import { admitted } from "./manifests.ts";
 
 const reference = readFileSync(new URL("../../docs/manifests.md", import.meta.url), "utf8");

@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from "node:fs";
-import { type ManifestDocument, readManifests } from "../../lib/manifest/documents.ts";
+import { type ManifestDocument, readManifests } from "../../lib/rules/manifest/documents.ts";
 
 const ROOT = new URL("../../", import.meta.url);
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { admit, specOf } from "../../lib/manifest/admit.ts";
-import { validationOf } from "../../lib/model/spec.ts";
+import { admit, specOf } from "../../lib/rules/manifest/admit.ts";
+import { validationOf } from "../../lib/rules/model/spec.ts";
 import { manifest, v2 } from "./manifests.ts";
 
 const strictly = (document: unknown): readonly string[] => {

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { parseArgs } from "node:util";
-import { mapWithLimit } from "../../lib/store/table/wait-for-all.ts";
+import { mapWithLimit } from "../../lib/stack/store/table/wait-for-all.ts";
 import { controlPlaneBinaries } from "../control-plane/binaries.ts";
 import { startWholeCluster } from "../control-plane/cluster.ts";
 import { type App, appsOf } from "../control-plane/fill.ts";

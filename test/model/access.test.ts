@@ -8,7 +8,7 @@ import {
   matchesName,
   namePatternFault,
   rightsOf,
-} from "../../lib/model/access.ts";
+} from "../../lib/rules/model/access.ts";
 
 const GRACE = "arn:aws:sts::123456789012:assumed-role/Operators/grace";
 const ADA = "arn:aws:iam::123456789012:user/eng/ada";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { isSecretOf, secretWords } from "../../lib/model/aws-names.ts";
+import { isSecretOf, secretWords } from "../../lib/rules/model/aws-names.ts";
 
 const ARN = "arn:aws:secretsmanager:eu-west-1:123456789012:secret:tidemark-prod/eu-1";
 

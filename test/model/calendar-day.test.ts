@@ -1,5 +1,12 @@
 import { describe, expect, it } from "vitest";
-import { dateOf, dayOf, dayText, readDay, WEEKDAYS, weekdayOf } from "../../lib/model/time-text.ts";
+import {
+  dateOf,
+  dayOf,
+  dayText,
+  readDay,
+  WEEKDAYS,
+  weekdayOf,
+} from "../../lib/rules/model/time-text.ts";
 
 describe("a day of the calendar", () => {
   it("has the date and the weekday that Date gives it, on every day of 140 years", () => {

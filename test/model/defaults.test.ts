@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
-import { ANY_HOST } from "../../lib/model/records.ts";
-import { DEFAULT_SETTINGS } from "../../lib/model/spec-common.ts";
-import { NEW_WINDOWS } from "../../lib/model/windows.ts";
+import { ANY_HOST } from "../../lib/rules/model/records.ts";
+import { DEFAULT_SETTINGS } from "../../lib/rules/model/spec-common.ts";
+import { NEW_WINDOWS } from "../../lib/rules/model/windows.ts";
 
 it("settings are those of kube-controller-manager (hpa.md 2.1)", () => {
   expect(DEFAULT_SETTINGS).toEqual({

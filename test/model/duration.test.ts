@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { readDuration } from "../../lib/model/time-text.ts";
+import { readDuration } from "../../lib/rules/model/time-text.ts";
 
 describe("readDuration()", () => {
   it.each([

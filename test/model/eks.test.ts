@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { awsDomain, eksFault } from "../../lib/model/aws-names.ts";
+import { awsDomain, eksFault } from "../../lib/rules/model/aws-names.ts";
 
 describe("the domain of AWS in a region", () => {
   it.each([

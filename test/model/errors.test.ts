@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { isTidemarkError, TidemarkError } from "../../lib/model/errors.ts";
+import { isTidemarkError, TidemarkError } from "../../lib/rules/model/errors.ts";
 
 it("TidemarkError carries a dotted code, its details and its cause", () => {
   const cause = new Error("socket closed");

@@ -4,7 +4,7 @@ import {
   FOREIGN_CHARACTERS_MAX,
   foreignReason,
   foreignText,
-} from "../../lib/model/foreign-text.ts";
+} from "../../lib/rules/model/foreign-text.ts";
 import { runs } from "../runs.ts";
 
 describe("foreignText()", () => {

@@ -8,8 +8,8 @@ import {
   uidOfIntent,
   WHOLE_CLUSTER,
   workloadKeyOf,
-} from "../../lib/model/ids.ts";
-import { incarnationOf } from "../../lib/model/records.ts";
+} from "../../lib/rules/model/ids.ts";
+import { incarnationOf } from "../../lib/rules/model/records.ts";
 
 it("names are the texts that they were made of", () => {
   const names = [

@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { EARLIEST_MS, LATEST_MS, readInstant } from "../../lib/model/time-text.ts";
+import { EARLIEST_MS, LATEST_MS, readInstant } from "../../lib/rules/model/time-text.ts";
 
 describe("readInstant()", () => {
   it("always reads back what a date writes", () => {

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { isObject } from "../../lib/model/json.ts";
+import { isObject } from "../../lib/rules/model/json.ts";
 
 it("a JSON object is neither null, nor a list, nor a plain value", () => {
   expect([{}, { a: 1 }].map(isObject)).toEqual([true, true]);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { labelIndex } from "../../lib/model/selector.ts";
-import { parseSelector } from "../../lib/model/selector-text.ts";
+import { labelIndex } from "../../lib/rules/model/selector.ts";
+import { parseSelector } from "../../lib/rules/model/selector-text.ts";
 
 const ITEMS = [
   { name: "a", labels: { app: "web", tier: "front" } },

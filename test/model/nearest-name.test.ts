@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { nearestName } from "../../lib/model/nearest-name.ts";
+import { nearestName } from "../../lib/rules/model/nearest-name.ts";
 import { runs } from "../runs.ts";
 
 /** The edits between two texts by their last letters, without a table. */

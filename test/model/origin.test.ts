@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { kindsReadFrom, originIn, type ClusterOrigin } from "../../lib/model/records.ts";
+import { kindsReadFrom, originIn, type ClusterOrigin } from "../../lib/rules/model/records.ts";
 
 const origin: ClusterOrigin = {
   apiVersion: "tidemark.dev/v1",

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { percentEncoded } from "../../lib/model/foreign-text.ts";
+import { percentEncoded } from "../../lib/rules/model/foreign-text.ts";
 
 it("all but letters, digits and -._~ is percent-encoded, in upper case, as RFC 3986 and SigV4 require", () => {
   expect(percentEncoded("AZaz09-._~")).toBe("AZaz09-._~");

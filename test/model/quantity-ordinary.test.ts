@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { ordinaryMilli } from "../../lib/model/quantity.ts";
+import { ordinaryMilli } from "../../lib/rules/model/quantity.ts";
 
 describe("ordinaryMilli()", () => {
   it.each([

@@ -12,7 +12,7 @@ import {
   parseQuantity,
   signOf,
   wholeOf,
-} from "../../lib/model/quantity.ts";
+} from "../../lib/rules/model/quantity.ts";
 import { RUNS } from "../runs.ts";
 
 interface QuantityCase {

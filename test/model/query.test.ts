@@ -1,14 +1,14 @@
 import { describe, expect, it } from "vitest";
-import { groupOf } from "../../lib/model/spec-common.ts";
-import type { ScaleReading } from "../../lib/model/observation.ts";
-import { podSelectorText, queryKey } from "../../lib/model/query.ts";
-import type { HpaMetric, HpaSpec } from "../../lib/model/spec-hpa.ts";
-import type { WatermarkSpec } from "../../lib/model/spec-watermark.ts";
-import { asksOf, questions } from "../../lib/policy/dialects.ts";
+import { groupOf } from "../../lib/rules/model/spec-common.ts";
+import type { ScaleReading } from "../../lib/rules/model/observation.ts";
+import { podSelectorText, queryKey } from "../../lib/rules/model/query.ts";
+import type { HpaMetric, HpaSpec } from "../../lib/rules/model/spec-hpa.ts";
+import type { WatermarkSpec } from "../../lib/rules/model/spec-watermark.ts";
+import { asksOf, questions } from "../../lib/rules/policy/dialects.ts";
 import { scaleRead } from "../observation.ts";
-import { externalQuery } from "../../lib/sources/external.ts";
-import { objectQuery } from "../../lib/sources/object.ts";
-import { podsQuery } from "../../lib/sources/pods.ts";
+import { externalQuery } from "../../lib/rules/sources/external.ts";
+import { objectQuery } from "../../lib/rules/sources/object.ts";
+import { podsQuery } from "../../lib/rules/sources/pods.ts";
 import { askedOf } from "../answers.ts";
 
 const scale = (selector: string): ScaleReading => scaleRead(1, { selector });

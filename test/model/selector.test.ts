@@ -6,8 +6,8 @@ import {
   type Requirement,
   type Selector,
   selectorOf,
-} from "../../lib/model/selector.ts";
-import { parseSelector } from "../../lib/model/selector-text.ts";
+} from "../../lib/rules/model/selector.ts";
+import { parseSelector } from "../../lib/rules/model/selector-text.ts";
 
 const parsed = (text: string): Selector => {
   const reading = parseSelector(text);

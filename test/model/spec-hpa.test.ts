@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { type Behavior, type HpaMetric, isStabilized } from "../../lib/model/spec-hpa.ts";
+import { type Behavior, type HpaMetric, isStabilized } from "../../lib/rules/model/spec-hpa.ts";
 
 const target: HpaMetric = {
   type: "External",

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { longestPeriodSeconds, type NativeSpec } from "../../lib/model/spec-native.ts";
+import { longestPeriodSeconds, type NativeSpec } from "../../lib/rules/model/spec-native.ts";
 
 const RULES: NativeSpec["scaleUp"] = {
   sustainSeconds: 0,

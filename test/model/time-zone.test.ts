@@ -1,12 +1,12 @@
 import { describe, expect, it } from "vitest";
-import { readDay, DAY_MS } from "../../lib/model/time-text.ts";
+import { readDay, DAY_MS } from "../../lib/rules/model/time-text.ts";
 import {
   firstInstantAt,
   localDay,
   localText,
   offsetAt,
   zoneProblem,
-} from "../../lib/model/time-zone.ts";
+} from "../../lib/rules/model/time-zone.ts";
 import { DAY_MINUTES, firstDayOf, scanned, SWEPT, SWEPT_DAYS } from "./wall-scan.ts";
 
 const day = (text: string): number => readDay(text) ?? Number.NaN;

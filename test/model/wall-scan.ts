@@ -1,4 +1,4 @@
-import { dayOf } from "../../lib/model/time-text.ts";
+import { dayOf } from "../../lib/rules/model/time-text.ts";
 
 /**
  * Zones with every kind of change: half an hour, around Ramadan, two hours, a day that is missing,

@@ -1,4 +1,4 @@
-import { firstInstantAt } from "../../lib/model/time-zone.ts";
+import { firstInstantAt } from "../../lib/rules/model/time-zone.ts";
 import { DAY_MINUTES, firstDayOf, scanned, SWEPT, SWEPT_DAYS } from "./wall-scan.ts";
 
 /**

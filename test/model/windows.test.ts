@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { extendedTo, newestRunAt } from "../../lib/model/windows.ts";
+import { extendedTo, newestRunAt } from "../../lib/rules/model/windows.ts";
 
 const run = (replicas: number, firstMs: number, lastMs: number) => ({ replicas, firstMs, lastMs });
 

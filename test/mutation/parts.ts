@@ -3,16 +3,20 @@
  * minutes.
  */
 export const PARTS: Readonly<Record<string, readonly string[]>> = {
-  "policy/watermark": ["lib/policy/watermark/**/*.ts"],
-  "policy/native": ["lib/policy/native/**/*.ts"],
+  "policy/watermark": ["lib/rules/policy/watermark/**/*.ts"],
+  "policy/native": ["lib/rules/policy/native/**/*.ts"],
   "policy/hpa": [
-    "lib/policy/hpa/**/*.ts",
-    "lib/policy/multi-threshold/**/*.ts",
-    "lib/policy/shared/metrics/**/*.ts",
+    "lib/rules/policy/hpa/**/*.ts",
+    "lib/rules/policy/multi-threshold/**/*.ts",
+    "lib/rules/policy/shared/metrics/**/*.ts",
   ],
-  "policy/original": ["lib/policy/original/**/*.ts"],
-  "policy/shared": ["lib/policy/*.ts", "lib/policy/shared/*.ts", "lib/policy/bounds/**/*.ts"],
-  model: ["lib/model/**/*.ts"],
+  "policy/original": ["lib/rules/policy/original/**/*.ts"],
+  "policy/shared": [
+    "lib/rules/policy/*.ts",
+    "lib/rules/policy/shared/*.ts",
+    "lib/rules/policy/bounds/**/*.ts",
+  ],
+  model: ["lib/rules/model/**/*.ts"],
 };
 
 /**
@@ -25,15 +29,15 @@ export interface RoomPart {
 }
 
 export const ROOMS: Readonly<Record<string, RoomPart>> = {
-  sync: { mutate: ["lib/sync/**/*.ts"], tests: ["test/sync/**/*.test.ts"] },
+  sync: { mutate: ["lib/stack/sync/**/*.ts"], tests: ["test/sync/**/*.test.ts"] },
   store: {
-    mutate: ["lib/store/**/*.ts"],
+    mutate: ["lib/stack/store/**/*.ts"],
     tests: ["test/store/**/*.test.ts", "test/contracts/tables.test.ts"],
   },
-  service: { mutate: ["lib/service/**/*.ts"], tests: ["test/service/**/*.test.ts"] },
-  local: { mutate: ["lib/local/**/*.ts"], tests: ["test/local/**/*.test.ts"] },
+  service: { mutate: ["lib/answers/service/**/*.ts"], tests: ["test/service/**/*.test.ts"] },
+  local: { mutate: ["lib/embedded/**/*.ts"], tests: ["test/local/**/*.test.ts"] },
   takeover: {
-    mutate: ["lib/cli/takeover/**/*.ts"],
+    mutate: ["lib/command/takeover/**/*.ts"],
     tests: [
       "test/service/takeovers.test.ts",
       "test/cli/is-taken-over.test.ts",

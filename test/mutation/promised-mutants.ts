@@ -14,7 +14,7 @@ export interface PromisedMutant {
 export const MUTANTS: readonly PromisedMutant[] = [
   {
     breaks: "an uncounted scale stays in the head while its page cannot be read",
-    file: "lib/sync/scale/settle-earlier.ts",
+    file: "lib/stack/sync/scale/settle-earlier.ts",
     from: 'pageOfUid(loaded, uid)?.kind !== "unreadable"',
     to: "true || uid",
     test: "test/sync/waves.played.test.ts",
@@ -22,7 +22,7 @@ export const MUTANTS: readonly PromisedMutant[] = [
   },
   {
     breaks: "two versions of one API are one workload",
-    file: "lib/sync/load/open-intents.ts",
+    file: "lib/stack/sync/load/open-intents.ts",
     from: "groupOf(apiVersion) ?? apiVersion",
     to: "apiVersion",
     test: "test/sync/open-work.test.ts",
@@ -30,7 +30,7 @@ export const MUTANTS: readonly PromisedMutant[] = [
   },
   {
     breaks: "clock and deadline are checked before every PUT",
-    file: "lib/sync/scale/act.ts",
+    file: "lib/stack/sync/scale/act.ts",
     from: "const late = notSent(ports, untilMs);",
     to: "const late = attempt === 1 ? notSent(ports, untilMs) : undefined;",
     test: "test/sync/open-work.test.ts",
@@ -38,7 +38,7 @@ export const MUTANTS: readonly PromisedMutant[] = [
   },
   {
     breaks: "an autoscaler with a new target waits for the scale of the old one",
-    file: "lib/sync/decide/holds.ts",
+    file: "lib/stack/sync/decide/holds.ts",
     from: "intentOfWorkload.get(key) ?? intentOfUid.get(record.uid)",
     to: "intentOfWorkload.get(key)",
     test: "test/sync/open-work.test.ts",
@@ -46,7 +46,7 @@ export const MUTANTS: readonly PromisedMutant[] = [
   },
   {
     breaks: "a sync is not before the time of an uncounted scale",
-    file: "lib/sync/load/load.ts",
+    file: "lib/stack/sync/load/load.ts",
     from: "for (const { settledMs } of head.uncounted) latest = Math.max(latest, settledMs);",
     to: "",
     test: "test/sync/waves.played.test.ts",
@@ -54,7 +54,7 @@ export const MUTANTS: readonly PromisedMutant[] = [
   },
   {
     breaks: "a cluster that is being removed gets no new autoscalers",
-    file: "lib/sync/specs/store-findings.ts",
+    file: "lib/stack/sync/specs/store-findings.ts",
     from: "cluster.removing || writes.length === 0",
     to: "writes.length === 0",
     test: "test/sync/specs/storing.test.ts",
@@ -62,7 +62,7 @@ export const MUTANTS: readonly PromisedMutant[] = [
   },
   {
     breaks: "an autoscaler whose changed object is not stored does not act by its old record",
-    file: "lib/sync/specs/compare.ts",
+    file: "lib/stack/sync/specs/compare.ts",
     from: "comparison.notStored.get(record.uid) ??\n",
     to: "",
     test: "test/sync/specs/tenants.test.ts",
@@ -70,7 +70,7 @@ export const MUTANTS: readonly PromisedMutant[] = [
   },
   {
     breaks: "a repeated change has its copy under the cluster",
-    file: "lib/store/history/changes.ts",
+    file: "lib/stack/store/history/changes.ts",
     from: "if (isDeepStrictEqual(stored, change))",
     to: 'if (outcome?.kind !== "duplicate")',
     test: "test/contracts/tables.test.ts",
@@ -79,7 +79,7 @@ export const MUTANTS: readonly PromisedMutant[] = [
   },
   {
     breaks: "a division waits for scales that no windows count yet",
-    file: "lib/service/partitions/leases.ts",
+    file: "lib/answers/service/partitions/leases.ts",
     from: "intents.length + uncounted.length + unreadable.length",
     to: "intents.length + 0 * uncounted.length + unreadable.length",
     test: "test/service/partitions.test.ts",
@@ -87,7 +87,7 @@ export const MUTANTS: readonly PromisedMutant[] = [
   },
   {
     breaks: "a removal looks for autoscalers before it takes their scales out of the heads",
-    file: "lib/service/edits/removal.ts",
+    file: "lib/answers/service/edits/removal.ts",
     from: "        await mustBeEmpty(context, before);\n        await settleForRemoval(context, leases);",
     to: "        await settleForRemoval(context, leases);\n        await mustBeEmpty(context, before);",
     test: "test/service/removal-settles.test.ts",
@@ -95,7 +95,7 @@ export const MUTANTS: readonly PromisedMutant[] = [
   },
   {
     breaks: "a removal leaves no uncounted scale in a head",
-    file: "lib/service/edits/removal.ts",
+    file: "lib/answers/service/edits/removal.ts",
     from: "[...head.intents, ...head.uncounted]",
     to: "[...head.intents]",
     test: "test/service/removal-settles.test.ts",
@@ -103,7 +103,7 @@ export const MUTANTS: readonly PromisedMutant[] = [
   },
   {
     breaks: "a reset decides a move that was given up",
-    file: "lib/service/partitions/leases.ts",
+    file: "lib/answers/service/partitions/leases.ts",
     from: "now && (await decidedCluster(context.tables, now, leased.head))",
     to: "now",
     test: "test/service/reset-time.test.ts",
@@ -111,7 +111,7 @@ export const MUTANTS: readonly PromisedMutant[] = [
   },
   {
     breaks: "a key that comes again with another body is refused",
-    file: "lib/api/idempotency.ts",
+    file: "lib/answers/api/idempotency.ts",
     from: "if (begun.asked !== own.asked)",
     to: 'if (begun.asked === "")',
     test: "test/api/idempotency.test.ts",
@@ -119,7 +119,7 @@ export const MUTANTS: readonly PromisedMutant[] = [
   },
   {
     breaks: "the autoscaler is paused before the other controller goes on",
-    file: "lib/cli/takeover/take-over-one.ts",
+    file: "lib/command/takeover/take-over-one.ts",
     from: "  await ports.service.handBack({ ...query, rival: kept });\n  if (!watched.beside) await until(ports, query, periodSeconds, isHeld);\n  const again = await switching.goOn(ports.api, kept);",
     to: "  const again = await switching.goOn(ports.api, kept);\n  await ports.service.handBack({ ...query, rival: kept });\n  if (!watched.beside) await until(ports, query, periodSeconds, isHeld);",
     test: "test/service/takeovers.test.ts",
@@ -127,7 +127,7 @@ export const MUTANTS: readonly PromisedMutant[] = [
   },
   {
     breaks: "the manifest of the other controller is kept before it is deleted",
-    file: "lib/cli/takeover/take-over-one.ts",
+    file: "lib/command/takeover/take-over-one.ts",
     from: '    await ports.service.takeOver({ cluster, namespace, name, rival: kept });\n    if ((await restKept(ports, switched, { live, kept })) === "rested") return kept;',
     to: '    const end = await restKept(ports, switched, { live, kept });\n    await ports.service.takeOver({ cluster, namespace, name, rival: kept });\n    if (end === "rested") return kept;',
     test: "test/service/takeovers.test.ts",

@@ -8,11 +8,11 @@ import { PARTS, ROOMS } from "./parts.ts";
 import { leftOver, type PartSummary, scoreOf, summaryOf, totalOf } from "./summary.ts";
 
 /**
- * `npm run prove -- mutation [PART…]`: changes lib/policy and lib/model (a part that is named:
- * another room too) in small ways, one part after the other, and runs their tests against each
- * change. Each part's result is left in reports/mutation; last come what was not killed and a table
- * of all parts measured so far. Once all are, the table of docs/proofs-report.md is written. Exit
- * code 1 if a part cannot be measured.
+ * `npm run prove -- mutation [PART…]`: changes lib/rules/policy and lib/rules/model (a part that is
+ * named: another room too) in small ways, one part after the other, and runs their tests against
+ * each change. Each part's result is left in reports/mutation; last come what was not killed and a
+ * table of all parts measured so far. Once all are, the table of docs/proofs-report.md is written.
+ * Exit code 1 if a part cannot be measured.
  */
 const say = (text: string): void => void process.stdout.write(`${text}\n`);
 

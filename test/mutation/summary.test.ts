@@ -44,9 +44,9 @@ const report: MutationReport = {
 };
 
 describe("the parts of the mutation test", () => {
-  it("hold every file of lib/policy and lib/model exactly once", () => {
+  it("hold every file of lib/rules/policy and lib/rules/model exactly once", () => {
     const files = Object.values(PARTS).flatMap((globs) => globs.flatMap((glob) => globSync(glob)));
-    const wanted = globSync(["lib/policy/**/*.ts", "lib/model/**/*.ts"]);
+    const wanted = globSync(["lib/rules/policy/**/*.ts", "lib/rules/model/**/*.ts"]);
     expect(wanted.length).toBeGreaterThan(90);
     expect(files.toSorted()).toEqual(wanted.toSorted());
   });

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
-import type { Scale } from "../../lib/model/decision.ts";
-import type { HpaSpec } from "../../lib/model/spec-hpa.ts";
-import { NEW_WINDOWS, type Windows } from "../../lib/model/windows.ts";
-import { afterWrite, withScale } from "../../lib/policy/dialects.ts";
+import type { Scale } from "../../lib/rules/model/decision.ts";
+import type { HpaSpec } from "../../lib/rules/model/spec-hpa.ts";
+import { NEW_WINDOWS, type Windows } from "../../lib/rules/model/windows.ts";
+import { afterWrite, withScale } from "../../lib/rules/policy/dialects.ts";
 
 const AT_MS = 1_000_000;
 const rules = {

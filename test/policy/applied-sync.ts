@@ -1,12 +1,12 @@
-import type { SetByPeople } from "../../lib/model/override.ts";
-import type { Decision } from "../../lib/model/decision.ts";
-import { autoscalerName, namespace } from "../../lib/model/ids.ts";
-import type { Observation } from "../../lib/model/observation.ts";
-import { type ControllerSettings, DEFAULT_SETTINGS } from "../../lib/model/spec-common.ts";
-import type { AutoscalerSpec } from "../../lib/model/spec.ts";
-import { NEW_WINDOWS, type Windows } from "../../lib/model/windows.ts";
-import { type DecideInput, decide } from "../../lib/policy/decide.ts";
-import { afterWrite } from "../../lib/policy/dialects.ts";
+import type { SetByPeople } from "../../lib/rules/model/override.ts";
+import type { Decision } from "../../lib/rules/model/decision.ts";
+import { autoscalerName, namespace } from "../../lib/rules/model/ids.ts";
+import type { Observation } from "../../lib/rules/model/observation.ts";
+import { type ControllerSettings, DEFAULT_SETTINGS } from "../../lib/rules/model/spec-common.ts";
+import type { AutoscalerSpec } from "../../lib/rules/model/spec.ts";
+import { NEW_WINDOWS, type Windows } from "../../lib/rules/model/windows.ts";
+import { type DecideInput, decide } from "../../lib/rules/policy/decide.ts";
+import { afterWrite } from "../../lib/rules/policy/dialects.ts";
 import { NOON } from "../noon.ts";
 
 export interface SyncParts {

@@ -1,27 +1,27 @@
 import fc from "fast-check";
-import { labelIndex } from "../../lib/model/selector.ts";
+import { labelIndex } from "../../lib/rules/model/selector.ts";
 import type {
   Answer,
   MetricValue,
   Pod,
   PodMetrics,
   QuestionKey,
-} from "../../lib/model/observation.ts";
-import { queryKey } from "../../lib/model/query.ts";
-import type { ControllerSettings } from "../../lib/model/spec-common.ts";
+} from "../../lib/rules/model/observation.ts";
+import { queryKey } from "../../lib/rules/model/query.ts";
+import type { ControllerSettings } from "../../lib/rules/model/spec-common.ts";
 import type {
   Behavior,
   HpaMetric,
   HpaSpec,
   MetricTarget,
   ScalingRules,
-} from "../../lib/model/spec-hpa.ts";
-import type { Condition, Memory, Windows } from "../../lib/model/windows.ts";
-import type { DecideInput } from "../../lib/policy/decide.ts";
+} from "../../lib/rules/model/spec-hpa.ts";
+import type { Condition, Memory, Windows } from "../../lib/rules/model/windows.ts";
+import type { DecideInput } from "../../lib/rules/policy/decide.ts";
 import { NOON } from "../noon.ts";
 import { NO_METRICS, observationOf, podUsage, readyPod, scaleRead } from "../observation.ts";
 import { decideInput } from "./applied-sync.ts";
-import type { ExternalQuery } from "../../lib/sources/external.ts";
+import type { ExternalQuery } from "../../lib/rules/sources/external.ts";
 import type { AnswerParts } from "../answers.ts";
 
 /**

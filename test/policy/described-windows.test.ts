@@ -1,11 +1,15 @@
 import fc from "fast-check";
 import { afterAll, describe, expect, it } from "vitest";
-import type { StepOutcome } from "../../lib/model/decision.ts";
-import { DEFAULT_SETTINGS } from "../../lib/model/spec-common.ts";
-import type { AutoscalerSpec } from "../../lib/model/spec.ts";
-import { type Condition, NEW_WINDOWS, type Windows } from "../../lib/model/windows.ts";
-import { windowStates } from "../../lib/policy/dialects.ts";
-import type { Direction, RateState, WindowStates } from "../../lib/policy/shared/window-states.ts";
+import type { StepOutcome } from "../../lib/rules/model/decision.ts";
+import { DEFAULT_SETTINGS } from "../../lib/rules/model/spec-common.ts";
+import type { AutoscalerSpec } from "../../lib/rules/model/spec.ts";
+import { type Condition, NEW_WINDOWS, type Windows } from "../../lib/rules/model/windows.ts";
+import { windowStates } from "../../lib/rules/policy/dialects.ts";
+import type {
+  Direction,
+  RateState,
+  WindowStates,
+} from "../../lib/rules/policy/shared/window-states.ts";
 import { NOON } from "../noon.ts";
 import { loadManifest } from "./loop.ts";
 import { decisionOf, hpa } from "./multi-threshold/world.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import type { AutoscalerSpec } from "../../lib/model/spec.ts";
-import { askDialect } from "../../lib/policy/dialects.ts";
+import type { AutoscalerSpec } from "../../lib/rules/model/spec.ts";
+import { askDialect } from "../../lib/rules/policy/dialects.ts";
 import { scaleRead } from "../observation.ts";
 import { hpa } from "./multi-threshold/world.ts";
 import { native } from "./native/world.ts";

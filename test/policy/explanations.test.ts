@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { DEFAULT_SETTINGS } from "../../lib/model/spec-common.ts";
-import type { AutoscalerSpec } from "../../lib/model/spec.ts";
-import { askDialect } from "../../lib/policy/dialects.ts";
-import type { Explanations } from "../../lib/policy/explanations.ts";
+import { DEFAULT_SETTINGS } from "../../lib/rules/model/spec-common.ts";
+import type { AutoscalerSpec } from "../../lib/rules/model/spec.ts";
+import { askDialect } from "../../lib/rules/policy/dialects.ts";
+import type { Explanations } from "../../lib/rules/policy/explanations.ts";
 import { hpa } from "./multi-threshold/world.ts";
 import { LOAD, native } from "./native/world.ts";
 import { specOf } from "./spec-of.ts";

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { askDialect } from "../../lib/policy/dialects.ts";
+import { askDialect } from "../../lib/rules/policy/dialects.ts";
 import { hpa } from "./multi-threshold/world.ts";
 import { native } from "./native/world.ts";
 import { specOf } from "./spec-of.ts";

@@ -1,14 +1,14 @@
-import type { Decision } from "../../lib/model/decision.ts";
-import type { Pod } from "../../lib/model/observation.ts";
-import { queryKey } from "../../lib/model/query.ts";
-import type { ControllerSettings } from "../../lib/model/spec-common.ts";
-import { NEW_WINDOWS, type Windows } from "../../lib/model/windows.ts";
+import type { Decision } from "../../lib/rules/model/decision.ts";
+import type { Pod } from "../../lib/rules/model/observation.ts";
+import { queryKey } from "../../lib/rules/model/query.ts";
+import type { ControllerSettings } from "../../lib/rules/model/spec-common.ts";
+import { NEW_WINDOWS, type Windows } from "../../lib/rules/model/windows.ts";
 import { throughStore } from "../conformance/hpa/through-store.ts";
 import { NOON } from "../noon.ts";
 import { observationOf, scaleRead } from "../observation.ts";
 import { appliedSync } from "./applied-sync.ts";
 import { specOf } from "./spec-of.ts";
-import type { ExternalQuery } from "../../lib/sources/external.ts";
+import type { ExternalQuery } from "../../lib/rules/sources/external.ts";
 import type { AnswerParts } from "../answers.ts";
 
 export const MINUTE_MS = 60_000;

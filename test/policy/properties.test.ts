@@ -1,18 +1,18 @@
 import { isDeepStrictEqual } from "node:util";
 import fc from "fast-check";
 import { describe, it } from "vitest";
-import type { Decision } from "../../lib/model/decision.ts";
-import { type DecideInput, decide } from "../../lib/policy/decide.ts";
-import { afterWrite } from "../../lib/policy/dialects.ts";
-import { MAX_I32 } from "../../lib/policy/shared/arithmetic.ts";
+import type { Decision } from "../../lib/rules/model/decision.ts";
+import { type DecideInput, decide } from "../../lib/rules/policy/decide.ts";
+import { afterWrite } from "../../lib/rules/policy/dialects.ts";
+import { MAX_I32 } from "../../lib/rules/policy/shared/arithmetic.ts";
 import {
   averageReplicas,
   type PerPodInput,
   utilizationReplicas,
   perReplicaReplicas,
   totalReplicas,
-} from "../../lib/policy/shared/metrics/replicas.ts";
-import type { Sample } from "../../lib/sources/source.ts";
+} from "../../lib/rules/policy/shared/metrics/replicas.ts";
+import type { Sample } from "../../lib/rules/sources/source.ts";
 import { throughStore } from "../conformance/hpa/through-store.ts";
 import { NOON } from "../noon.ts";
 import { readyPods } from "../observation.ts";

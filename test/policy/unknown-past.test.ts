@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { admitOrThrow } from "../../lib/manifest/admit.ts";
-import type { AutoscalerSpec } from "../../lib/model/spec.ts";
-import { NEW_WINDOWS, type Windows } from "../../lib/model/windows.ts";
-import { MAX_ASSUMED_CHANGE, withUnknownPast } from "../../lib/policy/unknown-past.ts";
+import { admitOrThrow } from "../../lib/rules/manifest/admit.ts";
+import type { AutoscalerSpec } from "../../lib/rules/model/spec.ts";
+import { NEW_WINDOWS, type Windows } from "../../lib/rules/model/windows.ts";
+import { MAX_ASSUMED_CHANGE, withUnknownPast } from "../../lib/rules/policy/unknown-past.ts";
 import { NOON } from "../noon.ts";
 import { loadManifest } from "./loop.ts";
 import { native, sync } from "./native/world.ts";

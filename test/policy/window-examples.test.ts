@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { DEFAULT_SETTINGS } from "../../lib/model/spec-common.ts";
-import type { AutoscalerSpec } from "../../lib/model/spec.ts";
-import { type Condition, NEW_WINDOWS, type Windows } from "../../lib/model/windows.ts";
-import { windowStates } from "../../lib/policy/dialects.ts";
+import { DEFAULT_SETTINGS } from "../../lib/rules/model/spec-common.ts";
+import type { AutoscalerSpec } from "../../lib/rules/model/spec.ts";
+import { type Condition, NEW_WINDOWS, type Windows } from "../../lib/rules/model/windows.ts";
+import { windowStates } from "../../lib/rules/policy/dialects.ts";
 import { NOON } from "../noon.ts";
 import { hpa } from "./multi-threshold/world.ts";
 import { LOAD, native } from "./native/world.ts";

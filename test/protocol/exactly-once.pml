@@ -3,7 +3,7 @@
  * Two workers, invoked FIRST_ROUNDS and SECOND_ROUNDS times (a duplicate of the message is a second worker at the same moment), may stand still, die or get no
  * answer at every step. A PUT may land late. LATE_WRITES writes of the tables may land at any later time. Clocks differ. A person edits the count. A proxy before the
  * API server may send a PUT twice. The lease is left out on purpose: nothing may depend on it. docs/proofs.md explains the bounds and what is not modelled;
- * lib/sync and lib/store carry the names of the steps.
+ * lib/stack/sync and lib/stack/store carry the names of the steps.
  *
  * Each LEFT_OUT_ macro takes one rule away; `npm run prove -- model` shows that the whole protocol holds and what breaks without each rule.
  */

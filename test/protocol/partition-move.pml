@@ -5,7 +5,7 @@
  * Time is left out. What exactly-once.pml proves of deadlines stands here as one rule: a later holder settles an intent when its PUT can no longer take effect (`may` is over).
  * The rate limit is the strictest there is: windows allow one scale, ever. So a window that is lost shows as a second effect.
  *
- * Each LEFT_OUT_… macro takes one rule away; docs/protocol-model.md explains them. lib/service/partitions/carry-windows.ts, lib/store/head/moving.ts and lib/sync/moving.ts carry the names.
+ * Each LEFT_OUT_… macro takes one rule away; docs/protocol-model.md explains them. lib/answers/service/partitions/carry-windows.ts, lib/stack/store/head/moving.ts and lib/stack/sync/moving.ts carry the names.
  */
 #define A 0
 #define B 1

@@ -3,18 +3,18 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, inject, it } from "vitest";
 import { parseAllDocuments } from "yaml";
-import { eksToken } from "../../lib/cluster/access/eks-token.ts";
-import { ON_THIS_MACHINE } from "../../lib/cluster/access/kubeconfig-file.ts";
-import { checkConnection } from "../../lib/cluster/check/check-connection.ts";
+import { eksToken } from "../../lib/stack/cluster/access/eks-token.ts";
+import { ON_THIS_MACHINE } from "../../lib/stack/cluster/access/kubeconfig-file.ts";
+import { checkConnection } from "../../lib/stack/cluster/check/check-connection.ts";
 import type {
   CheckedConnection,
   CheckedPoint,
   ConnectionReport,
-} from "../../lib/cluster/check/report.ts";
-import { rbacText } from "../../lib/cluster/rights/rbac-text.ts";
-import { customKindRules } from "../../lib/cluster/rights/rules.ts";
-import { clusterName } from "../../lib/model/ids.ts";
-import type { SpecKindName } from "../../lib/model/spec.ts";
+} from "../../lib/stack/cluster/check/report.ts";
+import { rbacText } from "../../lib/stack/cluster/rights/rbac-text.ts";
+import { customKindRules } from "../../lib/stack/cluster/rights/rules.ts";
+import { clusterName } from "../../lib/rules/model/ids.ts";
+import type { SpecKindName } from "../../lib/rules/model/spec.ts";
 import { authority } from "../cluster/stand-in/certificates.ts";
 import { kubeconfigText } from "../control-plane/kubeconfig.ts";
 import { onServer } from "./on-server.ts";

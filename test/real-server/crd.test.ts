@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { beforeAll, expect, inject, it } from "vitest";
-import { admit } from "../../lib/manifest/admit.ts";
-import { podAutoscalerDefinition } from "../../lib/manifest/crd/definition.ts";
+import { admit } from "../../lib/rules/manifest/admit.ts";
+import { podAutoscalerDefinition } from "../../lib/rules/manifest/crd/definition.ts";
 import { type ApiCalls, apiCalls } from "../control-plane/api-calls.ts";
 import { altered, COMPLETE } from "../manifest/native/altered.ts";
 import { CONTRADICTIONS, document, entry } from "../manifest/native/contradictions.ts";

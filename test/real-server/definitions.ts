@@ -1,4 +1,4 @@
-import { podAutoscalerDefinition } from "../../lib/manifest/crd/definition.ts";
+import { podAutoscalerDefinition } from "../../lib/rules/manifest/crd/definition.ts";
 import type { ControlPlane } from "../control-plane/start.ts";
 import { until } from "./scene.ts";
 

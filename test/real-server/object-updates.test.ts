@@ -1,13 +1,13 @@
 import { beforeAll, expect, inject, it } from "vitest";
-import { ON_THIS_MACHINE } from "../../lib/cluster/access/kubeconfig-file.ts";
+import { ON_THIS_MACHINE } from "../../lib/stack/cluster/access/kubeconfig-file.ts";
 import type {
   ClusterClient,
   ObjectUpdate,
   UpdatedObject,
-} from "../../lib/cluster/cluster-client.ts";
-import { connect } from "../../lib/cluster/connect.ts";
-import { clusterName, namespace } from "../../lib/model/ids.ts";
-import { SPEC_KINDS } from "../../lib/model/spec.ts";
+} from "../../lib/stack/cluster/cluster-client.ts";
+import { connect } from "../../lib/stack/cluster/connect.ts";
+import { clusterName, namespace } from "../../lib/rules/model/ids.ts";
+import { SPEC_KINDS } from "../../lib/rules/model/spec.ts";
 import { type ApiCalls, apiCalls } from "../control-plane/api-calls.ts";
 import { document } from "../manifest/native/contradictions.ts";
 import { POD_AUTOSCALERS } from "./definitions.ts";

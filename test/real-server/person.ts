@@ -1,7 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { inject } from "vitest";
-import type { Io } from "../../lib/cli/io.ts";
+import type { Io } from "../../lib/command/io.ts";
 import { kubeconfigText } from "../control-plane/kubeconfig.ts";
 import type { Scene } from "./scene.ts";
 

@@ -1,7 +1,7 @@
 import { networkInterfaces } from "node:os";
 import { parseAllDocuments } from "yaml";
-import { sourceRbacText } from "../../lib/cluster/rights/rbac-text.ts";
-import type { SourceService } from "../../lib/model/metric-source.ts";
+import { sourceRbacText } from "../../lib/stack/cluster/rights/rbac-text.ts";
+import type { SourceService } from "../../lib/rules/model/metric-source.ts";
 import { UNSCHEDULED } from "../control-plane/kubelet.ts";
 import type { ControlPlane } from "../control-plane/start.ts";
 

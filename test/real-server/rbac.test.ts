@@ -1,7 +1,7 @@
 import { beforeAll, expect, inject, it } from "vitest";
-import { ON_THIS_MACHINE } from "../../lib/cluster/access/kubeconfig-file.ts";
-import { checkConnection } from "../../lib/cluster/check/check-connection.ts";
-import { clusterName } from "../../lib/model/ids.ts";
+import { ON_THIS_MACHINE } from "../../lib/stack/cluster/access/kubeconfig-file.ts";
+import { checkConnection } from "../../lib/stack/cluster/check/check-connection.ts";
+import { clusterName } from "../../lib/rules/model/ids.ts";
 import { MANIFESTS, type Workload } from "./objects.ts";
 import { onServer } from "./on-server.ts";
 import { pointsOf, RULES, type Rule, TABLE, wordsOf } from "./rbac-rules.ts";

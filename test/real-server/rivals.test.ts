@@ -1,7 +1,7 @@
 import { setTimeout as wait } from "node:timers/promises";
 import { expect, it } from "vitest";
-import type { ClusterClient } from "../../lib/cluster/cluster-client.ts";
-import type { Rival } from "../../lib/model/observation.ts";
+import type { ClusterClient } from "../../lib/stack/cluster/cluster-client.ts";
+import type { Rival } from "../../lib/rules/model/observation.ts";
 import { MANIFESTS } from "./objects.ts";
 import { onServer } from "./on-server.ts";
 import { until } from "./scene.ts";

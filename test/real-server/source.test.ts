@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, inject, it } from "vitest";
-import { sourcesWhenAsked } from "../../lib/sync/observe/ask-sources.ts";
+import { sourcesWhenAsked } from "../../lib/stack/sync/observe/ask-sources.ts";
 import { type ApiCalls, apiCalls } from "../control-plane/api-calls.ts";
 import { oneSeries, type PrometheusServer, prometheusServer } from "../source-client/scene.ts";
 import { onServer } from "./on-server.ts";

@@ -1,5 +1,5 @@
 import { parseAllDocuments } from "yaml";
-import { rbacText } from "../../lib/cluster/rights/rbac-text.ts";
+import { rbacText } from "../../lib/stack/cluster/rights/rbac-text.ts";
 import { type Scene, until } from "./scene.ts";
 
 const USER = { user: "tidemark", groups: ["tidemark"] };

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, inject, it } from "vitest";
-import type { ClusterClient, Observed } from "../../lib/cluster/cluster-client.ts";
-import { clientFor } from "../../lib/cluster/connect.ts";
-import { clusterName } from "../../lib/model/ids.ts";
+import type { ClusterClient, Observed } from "../../lib/stack/cluster/cluster-client.ts";
+import { clientFor } from "../../lib/stack/cluster/connect.ts";
+import { clusterName } from "../../lib/rules/model/ids.ts";
 import { accessTo } from "../cluster/stand-in/connected.ts";
 import { deployment, WHOLE, watch } from "../cluster/stand-in/watched.ts";
 import type { Workload } from "./objects.ts";

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, inject, it } from "vitest";
-import { autoscalerName } from "../../lib/model/ids.ts";
+import { autoscalerName } from "../../lib/rules/model/ids.ts";
 import { startFront } from "../control-plane/front.ts";
 import { MANIFESTS } from "./objects.ts";
 import { onServer } from "./on-server.ts";

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import type { ClusterClient } from "../../lib/cluster/cluster-client.ts";
+import type { ClusterClient } from "../../lib/stack/cluster/cluster-client.ts";
 import { MANIFESTS, type Workload, workloadObject } from "./objects.ts";
 import { onServer } from "./on-server.ts";
 import { objectPath, type Scene, type SceneOptions } from "./scene.ts";

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { findStack } from "../../lib/remote/find-stack.ts";
+import { findStack } from "../../lib/answers/remote/find-stack.ts";
 import {
   type CloudFormation,
   errorAnswer,

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { METRICS_PATH, QUERY_PATHS } from "../../lib/api/paths.ts";
-import { stackUrl } from "../../lib/remote/find-stack.ts";
-import { signedHeaders } from "../../lib/remote/send-request.ts";
-import { openCommands } from "../../lib/service/open.ts";
+import { METRICS_PATH, QUERY_PATHS } from "../../lib/answers/api/paths.ts";
+import { stackUrl } from "../../lib/answers/remote/find-stack.ts";
+import { signedHeaders } from "../../lib/answers/remote/send-request.ts";
+import { openCommands } from "../../lib/answers/service/open.ts";
 import { NOON } from "../noon.ts";
 import { credentialsOf, type RemoteWorld, remoteWorld } from "./world.ts";
 

@@ -1,10 +1,10 @@
 import fc from "fast-check";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { apiHandler } from "../../functions/api.ts";
-import { COMMAND_PATHS, QUERY_PATHS } from "../../lib/api/paths.ts";
-import { openService } from "../../lib/service/open.ts";
-import type { Service } from "../../lib/service/service.ts";
-import { scopeChangesOf } from "../../lib/store/history/scope-changes.ts";
+import { COMMAND_PATHS, QUERY_PATHS } from "../../lib/answers/api/paths.ts";
+import { openService } from "../../lib/answers/service/open.ts";
+import type { Service } from "../../lib/answers/service/service.ts";
+import { scopeChangesOf } from "../../lib/stack/store/history/scope-changes.ts";
 import { eventOf } from "../api/world.ts";
 import { NOON } from "../noon.ts";
 import { hpa } from "../service/world/manifests.ts";

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { signedHeaders } from "../../lib/remote/send-request.ts";
-import { stackUrl } from "../../lib/remote/find-stack.ts";
+import { signedHeaders } from "../../lib/answers/remote/send-request.ts";
+import { stackUrl } from "../../lib/answers/remote/find-stack.ts";
 import { type SignedRequest, verdictOn } from "./stand-in/signature.ts";
 import { credentialsOf, IDENTITIES } from "./world.ts";
 

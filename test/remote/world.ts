@@ -1,9 +1,9 @@
-import type { AwsCredentials } from "../../lib/aws/sha256.ts";
-import type { Caller } from "../../lib/remote/caller.ts";
-import { requestSender, type SenderOptions } from "../../lib/remote/send-request.ts";
-import { remoteService } from "../../lib/remote/service.ts";
-import { stackUrl } from "../../lib/remote/find-stack.ts";
-import type { Service } from "../../lib/service/service.ts";
+import type { AwsCredentials } from "../../lib/stack/aws/sha256.ts";
+import type { Caller } from "../../lib/answers/remote/caller.ts";
+import { requestSender, type SenderOptions } from "../../lib/answers/remote/send-request.ts";
+import { remoteService } from "../../lib/answers/remote/service.ts";
+import { stackUrl } from "../../lib/answers/remote/find-stack.ts";
+import type { Service } from "../../lib/answers/service/service.ts";
 import { type ApiWorld, apiWorld } from "../api/world.ts";
 import { NOON } from "../noon.ts";
 import { type FunctionUrl, startFunctionUrl } from "./stand-in/function-url.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { type RequestReport, requestLine } from "../../lib/report/function-lines.ts";
+import { type RequestReport, requestLine } from "../../lib/stack/report/function-lines.ts";
 
 const report = (status: number, more: Partial<RequestReport> = {}): RequestReport => ({
   method: "GET",

@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from "vitest";
-import { planLine, requestLine } from "../../lib/report/function-lines.ts";
-import { logLines } from "../../lib/report/log-lines.ts";
-import { newLogger, powertoolsReporter } from "../../lib/report/reporter.ts";
+import { planLine, requestLine } from "../../lib/stack/report/function-lines.ts";
+import { logLines } from "../../lib/stack/report/log-lines.ts";
+import { newLogger, powertoolsReporter } from "../../lib/stack/report/reporter.ts";
 import { event } from "../store/records.ts";
 import { completed, dropped, NOON } from "./reports.ts";
 

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { autoscalerName, autoscalerUid, namespace } from "../../lib/model/ids.ts";
-import { type StatusContext, objectStatus } from "../../lib/report/objects/object-status.ts";
-import { conditionObjectEvents, movedOf } from "../../lib/report/objects/object-events.ts";
-import type { Evaluation } from "../../lib/model/scale-records.ts";
+import { autoscalerName, autoscalerUid, namespace } from "../../lib/rules/model/ids.ts";
+import { type StatusContext, objectStatus } from "../../lib/stack/report/objects/object-status.ts";
+import { conditionObjectEvents, movedOf } from "../../lib/stack/report/objects/object-events.ts";
+import type { Evaluation } from "../../lib/rules/model/scale-records.ts";
 
 const AT = Date.parse("2030-01-31T08:00:00.500Z");
 const MINUTE_MS = 60_000;

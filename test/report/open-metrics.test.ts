@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { type MetricFamily, openMetricsText } from "../../lib/report/open-metrics.ts";
+import { type MetricFamily, openMetricsText } from "../../lib/stack/report/open-metrics.ts";
 import { parseOpenMetrics } from "./open-metrics-parser.ts";
 
 const gauge = (change: Partial<MetricFamily> = {}): MetricFamily => ({

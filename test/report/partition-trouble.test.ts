@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { autoscalerName, autoscalerUid, namespace } from "../../lib/model/ids.ts";
-import { troubleOf } from "../../lib/report/partition-trouble.ts";
-import type { Evaluation } from "../../lib/model/scale-records.ts";
+import { autoscalerName, autoscalerUid, namespace } from "../../lib/rules/model/ids.ts";
+import { troubleOf } from "../../lib/stack/report/partition-trouble.ts";
+import type { Evaluation } from "../../lib/rules/model/scale-records.ts";
 
 const LOST =
   'the HPA controller was unable to get the target\'s current scale: Cannot GET deployments.apps of cluster "eu-1": no answer within 900 ms';

@@ -2,15 +2,15 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { reasonsPage } from "../../docs/figures/reasons-page.ts";
-import { reasonText, reasonTexts } from "../../lib/report/reasons/reasons.ts";
+import { reasonText, reasonTexts } from "../../lib/stack/report/reasons/reasons.ts";
 import { filesBelow, ROOT } from "../architecture/source.ts";
 
 /** Where reasons are made. */
 const SOURCES = [
-  ...filesBelow("lib/policy"),
-  ...filesBelow("lib/sync"),
-  ...filesBelow("lib/report/objects"),
-  "lib/report/holds.ts",
+  ...filesBelow("lib/rules/policy"),
+  ...filesBelow("lib/stack/sync"),
+  ...filesBelow("lib/stack/report/objects"),
+  "lib/stack/report/holds.ts",
 ];
 
 /**
@@ -54,7 +54,7 @@ describe("the list of reasons", () => {
 
   it("has no reason that nothing gives", () => {
     const everything = [
-      ...filesBelow("lib").filter((path) => !path.startsWith("lib/report/reasons/")),
+      ...filesBelow("lib").filter((path) => !path.startsWith("lib/stack/report/reasons/")),
     ]
       .map((path) => readFileSync(join(ROOT, path), "utf8"))
       .join("\n");

@@ -1,5 +1,5 @@
-import { clusterName, WHOLE_CLUSTER } from "../../lib/model/ids.ts";
-import type { CompletedSync, DroppedSync, DropReason } from "../../lib/report/sync-report.ts";
+import { clusterName, WHOLE_CLUSTER } from "../../lib/rules/model/ids.ts";
+import type { CompletedSync, DroppedSync, DropReason } from "../../lib/stack/report/sync-report.ts";
 import { NOON } from "../noon.ts";
 
 export { NOON };

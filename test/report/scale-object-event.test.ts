@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { scaleObjectEvent } from "../../lib/report/objects/object-events.ts";
-import type { ScaleEventRecord } from "../../lib/model/scale-records.ts";
+import { scaleObjectEvent } from "../../lib/stack/report/objects/object-events.ts";
+import type { ScaleEventRecord } from "../../lib/rules/model/scale-records.ts";
 
 const noteOf = (change: Partial<ScaleEventRecord>): string =>
   scaleObjectEvent({

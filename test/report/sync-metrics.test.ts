@@ -1,7 +1,7 @@
 import { Metrics } from "@aws-lambda-powertools/metrics";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { newLogger, powertoolsReporter, type Reporter } from "../../lib/report/reporter.ts";
-import { metricExtentOf, syncMetrics } from "../../lib/report/sync-report.ts";
+import { newLogger, powertoolsReporter, type Reporter } from "../../lib/stack/report/reporter.ts";
+import { metricExtentOf, syncMetrics } from "../../lib/stack/report/sync-report.ts";
 import { NOON } from "../noon.ts";
 import { event } from "../store/records.ts";
 import { completed, dropped } from "./reports.ts";

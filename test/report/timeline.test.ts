@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { line } from "../../lib/report/printed.ts";
-import { timelineLines } from "../../lib/report/timeline/drawing.ts";
-import { timelineSvg } from "../../lib/report/timeline/svg.ts";
+import { line } from "../../lib/stack/report/printed.ts";
+import { timelineLines } from "../../lib/stack/report/timeline/drawing.ts";
+import { timelineSvg } from "../../lib/stack/report/timeline/svg.ts";
 import {
   cellsOf,
   outsideMarks,
@@ -9,7 +9,7 @@ import {
   type TimelineMark,
   type TimelinePoint,
   ticksOf,
-} from "../../lib/report/timeline/timeline.ts";
+} from "../../lib/stack/report/timeline/timeline.ts";
 import { NOON } from "../noon.ts";
 
 const MINUTE = 60_000;

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { reasonTexts } from "../../lib/report/reasons/reasons.ts";
+import { reasonTexts } from "../../lib/stack/report/reasons/reasons.ts";
 import { filesBelow, ROOT } from "../architecture/source.ts";
 
 const page = readFileSync(join(ROOT, "docs/watermark.md"), "utf8");
@@ -9,7 +9,7 @@ const [, section = ""] = /\n## Log lines\n([\s\S]*?)\n## /.exec(page) ?? [];
 const rows = [...section.matchAll(/^\| (.*?) \| (.*) \|$/gm)]
   .map(([, original = "", here = ""]) => ({ original, here }))
   .slice(1);
-const rules = filesBelow("lib/policy/watermark").map((path) =>
+const rules = filesBelow("lib/rules/policy/watermark").map((path) =>
   readFileSync(join(ROOT, path), "utf8"),
 );
 const quoted = (name: string): boolean => rules.some((text) => text.includes(`"${name}"`));

@@ -1,15 +1,15 @@
 import { type DynamoDBClient, PutItemCommand, QueryCommand } from "@aws-sdk/client-dynamodb";
 import { beforeEach, describe, expect, it } from "vitest";
-import { autoscalerUid, clusterName, type PartitionName } from "../../lib/model/ids.ts";
-import { openService } from "../../lib/service/open.ts";
-import type { NewCluster } from "../../lib/service/service.ts";
+import { autoscalerUid, clusterName, type PartitionName } from "../../lib/rules/model/ids.ts";
+import { openService } from "../../lib/answers/service/open.ts";
+import type { NewCluster } from "../../lib/answers/service/service.ts";
 import {
   deleteAutoscaler,
   getAutoscaler,
   putAutoscaler,
-} from "../../lib/store/records/autoscalers.ts";
-import { deleteCluster, getCluster } from "../../lib/store/records/clusters.ts";
-import { headKey, itemKey, pageKey } from "../../lib/store/table/keys.ts";
+} from "../../lib/stack/store/records/autoscalers.ts";
+import { deleteCluster, getCluster } from "../../lib/stack/store/records/clusters.ts";
+import { headKey, itemKey, pageKey } from "../../lib/stack/store/table/keys.ts";
 import { around, type TableClient } from "../contracts/faults.ts";
 import { workloadOf } from "../sync/world.ts";
 import { type Damaged, FOREIGN, newDamaged } from "./world/damaged.ts";

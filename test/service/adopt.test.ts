@@ -6,16 +6,16 @@ import {
   QueryCommand,
 } from "@aws-sdk/client-dynamodb";
 import { describe, expect, it } from "vitest";
-import { fieldManagerOf } from "../../lib/cluster/scale.ts";
-import type { TableIds } from "../../lib/model/records.ts";
-import { rememberTables } from "../../lib/service/clusters/fleet.ts";
-import { openService } from "../../lib/service/open.ts";
-import { LOST_NUMBERS } from "../../lib/store/head/repair-head.ts";
-import { getCluster, getFleet } from "../../lib/store/records/clusters.ts";
-import { autoscalersPk, FLEET_PK } from "../../lib/store/table/keys.ts";
-import type { Tables } from "../../lib/store/table/tables.ts";
-import type { SyncPorts } from "../../lib/sync/sync-ports.ts";
-import { warmCache } from "../../lib/sync/load/warm-cache.ts";
+import { fieldManagerOf } from "../../lib/stack/cluster/scale.ts";
+import type { TableIds } from "../../lib/rules/model/records.ts";
+import { rememberTables } from "../../lib/answers/service/clusters/fleet.ts";
+import { openService } from "../../lib/answers/service/open.ts";
+import { LOST_NUMBERS } from "../../lib/stack/store/head/repair-head.ts";
+import { getCluster, getFleet } from "../../lib/stack/store/records/clusters.ts";
+import { autoscalersPk, FLEET_PK } from "../../lib/stack/store/table/keys.ts";
+import type { Tables } from "../../lib/stack/store/table/tables.ts";
+import type { SyncPorts } from "../../lib/stack/sync/sync-ports.ts";
+import { warmCache } from "../../lib/stack/sync/load/warm-cache.ts";
 import { around, type TableClient } from "../contracts/faults.ts";
 import { PERIOD_MS, workloadOf } from "../sync/world.ts";
 import { newDamaged, RATE_MS } from "./world/damaged.ts";

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { openService } from "../../lib/service/open.ts";
+import { openService } from "../../lib/answers/service/open.ts";
 import { type ServiceWorld, serviceWorld, tablesOnDisk } from "./world/context.ts";
 import { documents, hpa } from "./world/manifests.ts";
 

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { clusterName } from "../../lib/model/ids.ts";
-import { openService } from "../../lib/service/open.ts";
-import type { Service } from "../../lib/service/service.ts";
-import type { HistoryItem } from "../../lib/store/history/item.ts";
+import { clusterName } from "../../lib/rules/model/ids.ts";
+import { openService } from "../../lib/answers/service/open.ts";
+import type { Service } from "../../lib/answers/service/service.ts";
+import type { HistoryItem } from "../../lib/stack/store/history/item.ts";
 import { type ServiceWorld, serviceWorld } from "./world/context.ts";
 import { documents, hpa } from "./world/manifests.ts";
 import { specVersion } from "./world/synced.ts";
@@ -95,7 +95,7 @@ describe("apply() of many documents", () => {
   });
 
   it("says how many are applied when the tables fail in the middle, tells the partition of those, and keeps the failure's code and cause", async () => {
-    const { TidemarkError } = await import("../../lib/model/errors.ts");
+    const { TidemarkError } = await import("../../lib/rules/model/errors.ts");
     let inserts = 0;
     const failing = openService({
       ...world.context,

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { openService } from "../../lib/service/open.ts";
-import type { Service } from "../../lib/service/service.ts";
-import type { NewSource } from "../../lib/service/requests.ts";
+import { openService } from "../../lib/answers/service/open.ts";
+import type { Service } from "../../lib/answers/service/service.ts";
+import type { NewSource } from "../../lib/answers/service/requests.ts";
 import { type ServiceWorld, serviceWorld } from "./world/context.ts";
 
 let world: ServiceWorld;

@@ -5,12 +5,12 @@ import {
   clusterName,
   namespace,
   partitionName,
-} from "../../lib/model/ids.ts";
-import { openService } from "../../lib/service/open.ts";
-import type { Service } from "../../lib/service/service.ts";
-import { readHead } from "../../lib/store/head/head.ts";
-import { changesOf, insertChange } from "../../lib/store/history/changes.ts";
-import { getAutoscaler, putAutoscaler } from "../../lib/store/records/autoscalers.ts";
+} from "../../lib/rules/model/ids.ts";
+import { openService } from "../../lib/answers/service/open.ts";
+import type { Service } from "../../lib/answers/service/service.ts";
+import { readHead } from "../../lib/stack/store/head/head.ts";
+import { changesOf, insertChange } from "../../lib/stack/store/history/changes.ts";
+import { getAutoscaler, putAutoscaler } from "../../lib/stack/store/records/autoscalers.ts";
 import { NOON } from "../noon.ts";
 import { type ServiceWorld, serviceWorld } from "./world/context.ts";
 import { documents, hpa } from "./world/manifests.ts";

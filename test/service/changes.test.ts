@@ -1,10 +1,10 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { clusterName, namespace } from "../../lib/model/ids.ts";
-import { openQueries, openService } from "../../lib/service/open.ts";
-import type { ChangeQuery, Service } from "../../lib/service/service.ts";
-import { fieldChanges } from "../../lib/service/changes.ts";
-import { insertChange } from "../../lib/store/history/changes.ts";
+import { clusterName, namespace } from "../../lib/rules/model/ids.ts";
+import { openQueries, openService } from "../../lib/answers/service/open.ts";
+import type { ChangeQuery, Service } from "../../lib/answers/service/service.ts";
+import { fieldChanges } from "../../lib/answers/service/changes.ts";
+import { insertChange } from "../../lib/stack/store/history/changes.ts";
 import { around } from "../contracts/faults.ts";
 import { NOON } from "../noon.ts";
 import { type ServiceWorld, serviceWorld } from "./world/context.ts";

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
-import { clusterName } from "../../lib/model/ids.ts";
-import { openService } from "../../lib/service/open.ts";
-import type { Service } from "../../lib/service/service.ts";
-import { getCluster, raiseClusterVersion } from "../../lib/store/records/clusters.ts";
+import { clusterName } from "../../lib/rules/model/ids.ts";
+import { openService } from "../../lib/answers/service/open.ts";
+import type { Service } from "../../lib/answers/service/service.ts";
+import { getCluster, raiseClusterVersion } from "../../lib/stack/store/records/clusters.ts";
 import { around } from "../contracts/faults.ts";
 import { type ServiceWorld, serviceWorld } from "./world/context.ts";
 

@@ -1,14 +1,14 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import type { ClusterClient } from "../../lib/cluster/cluster-client.ts";
-import { clusterName, partitionName } from "../../lib/model/ids.ts";
-import { openQueries, openService } from "../../lib/service/open.ts";
-import type { Service } from "../../lib/service/service.ts";
-import { PURE_PART } from "../../lib/sync/decide/pure-part.ts";
-import { sync } from "../../lib/sync/sync.ts";
-import { DEFAULT_TIMING } from "../../lib/plan/message.ts";
-import { warmCache } from "../../lib/sync/load/warm-cache.ts";
+import type { ClusterClient } from "../../lib/stack/cluster/cluster-client.ts";
+import { clusterName, partitionName } from "../../lib/rules/model/ids.ts";
+import { openQueries, openService } from "../../lib/answers/service/open.ts";
+import type { Service } from "../../lib/answers/service/service.ts";
+import { PURE_PART } from "../../lib/stack/sync/decide/pure-part.ts";
+import { sync } from "../../lib/stack/sync/sync.ts";
+import { DEFAULT_TIMING } from "../../lib/stack/plan/message.ts";
+import { warmCache } from "../../lib/stack/sync/load/warm-cache.ts";
 import {
   type Kubernetes,
   kubernetes,

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { clusterName } from "../../lib/model/ids.ts";
-import { openService } from "../../lib/service/open.ts";
-import type { NewCluster, Service } from "../../lib/service/service.ts";
-import { scopeChangesOf } from "../../lib/store/history/scope-changes.ts";
-import { getCluster, getFleet } from "../../lib/store/records/clusters.ts";
+import { clusterName } from "../../lib/rules/model/ids.ts";
+import { openService } from "../../lib/answers/service/open.ts";
+import type { NewCluster, Service } from "../../lib/answers/service/service.ts";
+import { scopeChangesOf } from "../../lib/stack/store/history/scope-changes.ts";
+import { getCluster, getFleet } from "../../lib/stack/store/records/clusters.ts";
 import { NOON } from "../noon.ts";
 import { type ServiceWorld, serviceWorld } from "./world/context.ts";
 import { hpa } from "./world/manifests.ts";

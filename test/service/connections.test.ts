@@ -1,16 +1,16 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
-import { checkConnection } from "../../lib/cluster/check/check-connection.ts";
-import { clusterName } from "../../lib/model/ids.ts";
-import type { Connection } from "../../lib/model/records.ts";
-import { openService } from "../../lib/service/open.ts";
-import type { Service } from "../../lib/service/service.ts";
+import { checkConnection } from "../../lib/stack/cluster/check/check-connection.ts";
+import { clusterName } from "../../lib/rules/model/ids.ts";
+import type { Connection } from "../../lib/rules/model/records.ts";
+import { openService } from "../../lib/answers/service/open.ts";
+import type { Service } from "../../lib/answers/service/service.ts";
 import {
   getCluster,
   getConnection,
   putCluster,
   putConnection,
-} from "../../lib/store/records/clusters.ts";
-import { openStored } from "../../lib/sync/observe/observe.ts";
+} from "../../lib/stack/store/records/clusters.ts";
+import { openStored } from "../../lib/stack/sync/observe/observe.ts";
 import { type AwsEndpoint, awsEndpoint } from "../cluster/stand-in/aws.ts";
 import { authority } from "../cluster/stand-in/certificates.ts";
 import { type ServiceWorld, serviceWorld } from "./world/context.ts";

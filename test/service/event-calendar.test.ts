@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
-import type { ServiceContext } from "../../lib/service/context.ts";
-import { openService } from "../../lib/service/open.ts";
-import { closedDays } from "../../lib/store/history/event-calendar.ts";
-import { insertByStatement } from "../../lib/store/history/item.ts";
-import { insertScopeChange } from "../../lib/store/history/scope-changes.ts";
+import type { ServiceContext } from "../../lib/answers/service/context.ts";
+import { openService } from "../../lib/answers/service/open.ts";
+import { closedDays } from "../../lib/stack/store/history/event-calendar.ts";
+import { insertByStatement } from "../../lib/stack/store/history/item.ts";
+import { insertScopeChange } from "../../lib/stack/store/history/scope-changes.ts";
 import { startMemory } from "../contracts/engines.ts";
 import { around } from "../contracts/faults.ts";
 import { NOON } from "../noon.ts";
@@ -11,7 +11,7 @@ import { newWorld, PERIOD_MS, testTables, workloadOf } from "../sync/world.ts";
 import { hpa } from "./world/manifests.ts";
 import { recordOf } from "./world/shop.ts";
 import { storeEvents } from "./world/synced.ts";
-import { DAY_MS } from "../../lib/model/time-text.ts";
+import { DAY_MS } from "../../lib/rules/model/time-text.ts";
 
 const CONNECTION = { kind: "kubeconfig", path: "none" } as const;
 

@@ -6,22 +6,22 @@ import {
   clusterName,
   namespace,
   partitionName,
-} from "../../lib/model/ids.ts";
-import { DEFAULT_SETTINGS } from "../../lib/model/spec-common.ts";
-import { openQueries } from "../../lib/service/open.ts";
-import { closeDays } from "../../lib/store/history/event-calendar.ts";
-import { insertEvents } from "../../lib/store/history/events.ts";
-import { type InsertHistory, insertByStatement } from "../../lib/store/history/item.ts";
-import type { Tables } from "../../lib/store/table/tables.ts";
-import { putCluster } from "../../lib/store/records/clusters.ts";
-import type { EventCount } from "../../lib/views/event.ts";
+} from "../../lib/rules/model/ids.ts";
+import { DEFAULT_SETTINGS } from "../../lib/rules/model/spec-common.ts";
+import { openQueries } from "../../lib/answers/service/open.ts";
+import { closeDays } from "../../lib/stack/store/history/event-calendar.ts";
+import { insertEvents } from "../../lib/stack/store/history/events.ts";
+import { type InsertHistory, insertByStatement } from "../../lib/stack/store/history/item.ts";
+import type { Tables } from "../../lib/stack/store/table/tables.ts";
+import { putCluster } from "../../lib/stack/store/records/clusters.ts";
+import type { EventCount } from "../../lib/answers/views/event.ts";
 import { startMemory } from "../contracts/engines.ts";
 import { NOON } from "../noon.ts";
 import { event } from "../store/records.ts";
 import { testTables } from "../sync/world.ts";
-import type { ScaleEventRecord } from "../../lib/model/scale-records.ts";
+import type { ScaleEventRecord } from "../../lib/rules/model/scale-records.ts";
 import { runs } from "../runs.ts";
-import { DAY_MS } from "../../lib/model/time-text.ts";
+import { DAY_MS } from "../../lib/rules/model/time-text.ts";
 
 const CLUSTERS = ["a", "b"];
 const step = fc.oneof(

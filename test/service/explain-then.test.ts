@@ -1,15 +1,15 @@
 import fc from "fast-check";
 import { afterEach, describe, expect, it } from "vitest";
-import { windowLines } from "../../lib/cli/output/explain-sheet.ts";
-import { rfc3339 } from "../../lib/service/times.ts";
-import type { Explanation } from "../../lib/views/autoscaler.ts";
-import type { WindowsView } from "../../lib/views/windows.ts";
+import { windowLines } from "../../lib/command/output/explain-sheet.ts";
+import { rfc3339 } from "../../lib/answers/service/times.ts";
+import type { Explanation } from "../../lib/answers/views/autoscaler.ts";
+import type { WindowsView } from "../../lib/answers/views/windows.ts";
 import { inside } from "../cli/inside.ts";
 import { NOON } from "../noon.ts";
 import { PERIOD_MS, type SeriesWorld, seriesWorld } from "./series-world.ts";
 import { tablesInMemory } from "./world/context.ts";
 import { runs } from "../runs.ts";
-import { DAY_MS } from "../../lib/model/time-text.ts";
+import { DAY_MS } from "../../lib/rules/model/time-text.ts";
 
 const TARGET = (name: string): string =>
   `scaleTargetRef: { apiVersion: apps/v1, kind: Deployment, name: ${name} }`;

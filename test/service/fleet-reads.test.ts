@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { findAutoscaler } from "../../lib/service/find-autoscaler.ts";
-import { openCommands, openQueries } from "../../lib/service/open.ts";
-import { insertByStatement } from "../../lib/store/history/item.ts";
-import { raiseSpecVersion } from "../../lib/store/records/autoscalers.ts";
-import type { Tables } from "../../lib/store/table/tables.ts";
+import { findAutoscaler } from "../../lib/answers/service/find-autoscaler.ts";
+import { openCommands, openQueries } from "../../lib/answers/service/open.ts";
+import { insertByStatement } from "../../lib/stack/store/history/item.ts";
+import { raiseSpecVersion } from "../../lib/stack/store/records/autoscalers.ts";
+import type { Tables } from "../../lib/stack/store/table/tables.ts";
 import { type Engine, startMemory } from "../contracts/engines.ts";
 import { around } from "../contracts/faults.ts";
 import { newWorld, type World } from "../sync/world.ts";

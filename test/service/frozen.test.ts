@@ -1,12 +1,12 @@
 import { afterEach, describe, expect, it } from "vitest";
-import { autoscalerRow } from "../../lib/cli/output/autoscaler-rows.ts";
-import { describeSheet } from "../../lib/cli/output/describe-sheet.ts";
-import { explainSheet } from "../../lib/cli/output/explain-sheet.ts";
-import { painter } from "../../lib/cli/io.ts";
-import { decisionText } from "../../lib/local/view/plain-view.ts";
-import { line } from "../../lib/report/printed.ts";
-import type { Service } from "../../lib/service/service.ts";
-import { tableRowOf } from "../../lib/service/views/row-view.ts";
+import { autoscalerRow } from "../../lib/command/output/autoscaler-rows.ts";
+import { describeSheet } from "../../lib/command/output/describe-sheet.ts";
+import { explainSheet } from "../../lib/command/output/explain-sheet.ts";
+import { painter } from "../../lib/command/io.ts";
+import { decisionText } from "../../lib/embedded/view/plain-view.ts";
+import { line } from "../../lib/stack/report/printed.ts";
+import type { Service } from "../../lib/answers/service/service.ts";
+import { tableRowOf } from "../../lib/answers/service/views/row-view.ts";
 import { type SeriesWorld, seriesWorld } from "./series-world.ts";
 
 const QUEUE = `apiVersion: autoscaling/v2

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { specOf } from "../../lib/manifest/admit.ts";
-import { isTidemarkError } from "../../lib/model/errors.ts";
-import { specCache } from "../../lib/service/stored-spec.ts";
+import { specOf } from "../../lib/rules/manifest/admit.ts";
+import { isTidemarkError } from "../../lib/rules/model/errors.ts";
+import { specCache } from "../../lib/answers/service/stored-spec.ts";
 
 const manifest = (name: string): string =>
   JSON.stringify({

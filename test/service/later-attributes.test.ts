@@ -1,9 +1,9 @@
 import { GetItemCommand, UpdateItemCommand } from "@aws-sdk/client-dynamodb";
 import { unmarshall } from "@aws-sdk/util-dynamodb";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { autoscalerName, clusterName, namespace } from "../../lib/model/ids.ts";
-import { openService } from "../../lib/service/open.ts";
-import type { Service } from "../../lib/service/service.ts";
+import { autoscalerName, clusterName, namespace } from "../../lib/rules/model/ids.ts";
+import { openService } from "../../lib/answers/service/open.ts";
+import type { Service } from "../../lib/answers/service/service.ts";
 import {
   autoscalerKey,
   clusterKey,
@@ -11,7 +11,7 @@ import {
   fleetKey,
   itemKey,
   type Key,
-} from "../../lib/store/table/keys.ts";
+} from "../../lib/stack/store/table/keys.ts";
 import { type ServiceWorld, serviceWorld, tablesOnDisk } from "./world/context.ts";
 import { hpa } from "./world/manifests.ts";
 

@@ -1,14 +1,14 @@
 import { describe, expect, it } from "vitest";
-import { autoscalerName, autoscalerUid, namespace } from "../../lib/model/ids.ts";
-import { DEFAULT_SETTINGS } from "../../lib/model/spec-common.ts";
-import type { AutoscalerSpec } from "../../lib/model/spec.ts";
-import { NEW_WINDOWS, type Windows } from "../../lib/model/windows.ts";
-import { NO_WINDOWS, windowsView } from "../../lib/service/explain/describe.ts";
-import { whatIf } from "../../lib/service/explain/what-if.ts";
-import { unmeasured } from "../../lib/sync/observe/metric-readings.ts";
+import { autoscalerName, autoscalerUid, namespace } from "../../lib/rules/model/ids.ts";
+import { DEFAULT_SETTINGS } from "../../lib/rules/model/spec-common.ts";
+import type { AutoscalerSpec } from "../../lib/rules/model/spec.ts";
+import { NEW_WINDOWS, type Windows } from "../../lib/rules/model/windows.ts";
+import { NO_WINDOWS, windowsView } from "../../lib/answers/service/explain/describe.ts";
+import { whatIf } from "../../lib/answers/service/explain/what-if.ts";
+import { unmeasured } from "../../lib/stack/sync/observe/metric-readings.ts";
 import { NOON } from "../noon.ts";
 import { native, scaledBefore, sync } from "../policy/native/world.ts";
-import type { Evaluation } from "../../lib/model/scale-records.ts";
+import type { Evaluation } from "../../lib/rules/model/scale-records.ts";
 
 const METRICS = [
   {

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { clusterName } from "../../lib/model/ids.ts";
-import { openService } from "../../lib/service/open.ts";
-import type { Service } from "../../lib/service/service.ts";
-import { getCluster, getConnection } from "../../lib/store/records/clusters.ts";
+import { clusterName } from "../../lib/rules/model/ids.ts";
+import { openService } from "../../lib/answers/service/open.ts";
+import type { Service } from "../../lib/answers/service/service.ts";
+import { getCluster, getConnection } from "../../lib/stack/store/records/clusters.ts";
 import { type AskedServer, askedServer, KUBE_SYSTEM, look } from "../cluster/check/looked-at.ts";
 import { type ServiceWorld, serviceWorld } from "./world/context.ts";
 

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { openService } from "../../lib/service/open.ts";
-import type { NewCluster } from "../../lib/service/service.ts";
+import { openService } from "../../lib/answers/service/open.ts";
+import type { NewCluster } from "../../lib/answers/service/service.ts";
 import { around, type TableClient } from "../contracts/faults.ts";
 import type { PutFault } from "../sync/memory-cluster.ts";
 import { workloadOf } from "../sync/world.ts";

@@ -1,15 +1,20 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { autoscalerName, autoscalerUid, clusterName, namespace } from "../../lib/model/ids.ts";
-import { openService } from "../../lib/service/open.ts";
-import type { EventCursor, EventQuery, Service } from "../../lib/service/service.ts";
-import { EVENT_DAYS_KEPT, insertEvents } from "../../lib/store/history/events.ts";
-import type { EventView } from "../../lib/views/event.ts";
+import {
+  autoscalerName,
+  autoscalerUid,
+  clusterName,
+  namespace,
+} from "../../lib/rules/model/ids.ts";
+import { openService } from "../../lib/answers/service/open.ts";
+import type { EventCursor, EventQuery, Service } from "../../lib/answers/service/service.ts";
+import { EVENT_DAYS_KEPT, insertEvents } from "../../lib/stack/store/history/events.ts";
+import type { EventView } from "../../lib/answers/views/event.ts";
 import { NOON } from "../noon.ts";
 import { event } from "../store/records.ts";
 import { type ServiceWorld, serviceWorld } from "./world/context.ts";
 import { fillShop } from "./world/shop.ts";
-import type { ScaleEventRecord } from "../../lib/model/scale-records.ts";
-import { DAY_MS } from "../../lib/model/time-text.ts";
+import type { ScaleEventRecord } from "../../lib/rules/model/scale-records.ts";
+import { DAY_MS } from "../../lib/rules/model/time-text.ts";
 
 let world: ServiceWorld;
 let service: Service;

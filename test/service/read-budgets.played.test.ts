@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { QUERY_PATHS } from "../../lib/api/paths.ts";
-import type { EventCount } from "../../lib/views/event.ts";
+import { QUERY_PATHS } from "../../lib/answers/api/paths.ts";
+import type { EventCount } from "../../lib/answers/views/event.ts";
 import { type Engine, startMemory } from "../contracts/engines.ts";
 import {
   ANSWERS,
@@ -12,7 +12,7 @@ import {
   holdsBudget,
   SIZES,
 } from "./world/read-questions.ts";
-import { DAY_MS } from "../../lib/model/time-text.ts";
+import { DAY_MS } from "../../lib/rules/model/time-text.ts";
 
 let engine: Engine;
 beforeAll(async () => {

@@ -1,9 +1,9 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { METRICS_PATH, QUERY_PATHS } from "../../lib/api/paths.ts";
-import { insertEvents } from "../../lib/store/history/events.ts";
-import { insertByStatement } from "../../lib/store/history/item.ts";
-import { PURE_PART } from "../../lib/sync/decide/pure-part.ts";
+import { METRICS_PATH, QUERY_PATHS } from "../../lib/answers/api/paths.ts";
+import { insertEvents } from "../../lib/stack/store/history/events.ts";
+import { insertByStatement } from "../../lib/stack/store/history/item.ts";
+import { PURE_PART } from "../../lib/stack/sync/decide/pure-part.ts";
 import { type Engine, startMemory } from "../contracts/engines.ts";
 import { event } from "../store/records.ts";
 import { newWorld, type World } from "../sync/world.ts";
@@ -17,7 +17,7 @@ import {
   holdsBudget,
   SIZES,
 } from "./world/read-questions.ts";
-import { DAY_MS } from "../../lib/model/time-text.ts";
+import { DAY_MS } from "../../lib/rules/model/time-text.ts";
 
 /** The largest fleet is in read-budgets.played.test.ts: it takes longest to make. */
 const [ONE, HUNDRED] = SIZES;

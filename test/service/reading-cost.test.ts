@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { openQueries } from "../../lib/service/open.ts";
-import type { Tables } from "../../lib/store/table/tables.ts";
+import { openQueries } from "../../lib/answers/service/open.ts";
+import type { Tables } from "../../lib/stack/store/table/tables.ts";
 import { NOON } from "../noon.ts";
 import { type ServiceWorld, serviceWorld } from "./world/context.ts";
 import { fillShop } from "./world/shop.ts";

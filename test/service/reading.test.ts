@@ -1,15 +1,15 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { NEW_WINDOWS } from "../../lib/model/windows.ts";
-import { openService } from "../../lib/service/open.ts";
-import type { Service } from "../../lib/service/service.ts";
-import { putAutoscaler } from "../../lib/store/records/autoscalers.ts";
-import type { AutoscalerView } from "../../lib/views/autoscaler.ts";
+import { NEW_WINDOWS } from "../../lib/rules/model/windows.ts";
+import { openService } from "../../lib/answers/service/open.ts";
+import type { Service } from "../../lib/answers/service/service.ts";
+import { putAutoscaler } from "../../lib/stack/store/records/autoscalers.ts";
+import type { AutoscalerView } from "../../lib/answers/views/autoscaler.ts";
 import { NOON } from "../noon.ts";
 import { type ServiceWorld, serviceWorld } from "./world/context.ts";
 import { hpa } from "./world/manifests.ts";
 import { CPU, fillShop, recordOf } from "./world/shop.ts";
 import { storeEvents, storeSync } from "./world/synced.ts";
-import type { Evaluation } from "../../lib/model/scale-records.ts";
+import type { Evaluation } from "../../lib/rules/model/scale-records.ts";
 
 const ago = (seconds: number): number => NOON - seconds * 1000;
 const at = (seconds: number): string => new Date(NOON + seconds * 1000).toISOString();

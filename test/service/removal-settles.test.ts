@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { ServiceContext } from "../../lib/service/context.ts";
-import { openService } from "../../lib/service/open.ts";
-import { insertByStatement } from "../../lib/store/history/item.ts";
-import { deleteAutoscaler, putAutoscaler } from "../../lib/store/records/autoscalers.ts";
-import { getCluster } from "../../lib/store/records/clusters.ts";
+import type { ServiceContext } from "../../lib/answers/service/context.ts";
+import { openService } from "../../lib/answers/service/open.ts";
+import { insertByStatement } from "../../lib/stack/store/history/item.ts";
+import { deleteAutoscaler, putAutoscaler } from "../../lib/stack/store/records/autoscalers.ts";
+import { getCluster } from "../../lib/stack/store/records/clusters.ts";
 import { type Engine, startMemory } from "../contracts/engines.ts";
-import { autoscalerUid } from "../../lib/model/ids.ts";
+import { autoscalerUid } from "../../lib/rules/model/ids.ts";
 import type { PutFault } from "../sync/memory-cluster.ts";
 import { leaveUncounted } from "./world/uncounted.ts";
 import { newWorld, PERIOD_MS, type World, workloadOf } from "../sync/world.ts";

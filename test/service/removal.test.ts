@@ -1,15 +1,15 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { autoscalerName, clusterName, namespace } from "../../lib/model/ids.ts";
-import type { ServiceContext } from "../../lib/service/context.ts";
-import { openService } from "../../lib/service/open.ts";
-import { insertByStatement } from "../../lib/store/history/item.ts";
+import { autoscalerName, clusterName, namespace } from "../../lib/rules/model/ids.ts";
+import type { ServiceContext } from "../../lib/answers/service/context.ts";
+import { openService } from "../../lib/answers/service/open.ts";
+import { insertByStatement } from "../../lib/stack/store/history/item.ts";
 import {
   getAutoscaler,
   lastGeneration,
   putAutoscaler,
-} from "../../lib/store/records/autoscalers.ts";
-import { getCluster } from "../../lib/store/records/clusters.ts";
+} from "../../lib/stack/store/records/autoscalers.ts";
+import { getCluster } from "../../lib/stack/store/records/clusters.ts";
 import { startMemory } from "../contracts/engines.ts";
 import { around, isDeletion, type TableClient } from "../contracts/faults.ts";
 import { testTables } from "../sync/world.ts";

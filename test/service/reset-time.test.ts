@@ -1,11 +1,11 @@
 import { describe, expect, it } from "vitest";
-import { partitionName } from "../../lib/model/ids.ts";
-import { openService } from "../../lib/service/open.ts";
-import { claim } from "../../lib/store/head/claim.ts";
-import { markMoving } from "../../lib/store/head/moving.ts";
-import { giveBack } from "../../lib/store/head/release.ts";
-import { putCluster } from "../../lib/store/records/clusters.ts";
-import { DEFAULT_TIMING } from "../../lib/plan/message.ts";
+import { partitionName } from "../../lib/rules/model/ids.ts";
+import { openService } from "../../lib/answers/service/open.ts";
+import { claim } from "../../lib/stack/store/head/claim.ts";
+import { markMoving } from "../../lib/stack/store/head/moving.ts";
+import { giveBack } from "../../lib/stack/store/head/release.ts";
+import { putCluster } from "../../lib/stack/store/records/clusters.ts";
+import { DEFAULT_TIMING } from "../../lib/stack/plan/message.ts";
 import { around, type TableClient } from "../contracts/faults.ts";
 import { PERIOD_MS, workloadOf } from "../sync/world.ts";
 import { type Damaged, newDamaged, RATE_MS } from "./world/damaged.ts";

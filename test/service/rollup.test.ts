@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, it } from "vitest";
-import { wholeHistory } from "../../lib/service/history/history.ts";
-import { BIN_MS, ROLLUP_MS } from "../../lib/store/history/rollups.ts";
+import { wholeHistory } from "../../lib/answers/service/history/history.ts";
+import { BIN_MS, ROLLUP_MS } from "../../lib/stack/store/history/rollups.ts";
 import { PERIOD_MS, type SeriesWorld, seriesWorld } from "./series-world.ts";
-import { DAY_MS } from "../../lib/model/time-text.ts";
+import { DAY_MS } from "../../lib/rules/model/time-text.ts";
 
 const MANIFEST = `apiVersion: autoscaling/v2
 kind: HorizontalPodAutoscaler

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { rulesChange } from "../../lib/service/apply/warnings.ts";
+import { rulesChange } from "../../lib/answers/service/apply/warnings.ts";
 import { native } from "../policy/native/world.ts";
 
 const hpa = native({ rules: "hpa" });

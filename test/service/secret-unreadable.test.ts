@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
-import { NOTHING_TRUSTED } from "../../lib/cluster/access/access.ts";
-import { connect } from "../../lib/cluster/connect.ts";
-import { newLogger, powertoolsReporter } from "../../lib/report/reporter.ts";
-import { openService } from "../../lib/service/open.ts";
+import { NOTHING_TRUSTED } from "../../lib/stack/cluster/access/access.ts";
+import { connect } from "../../lib/stack/cluster/connect.ts";
+import { newLogger, powertoolsReporter } from "../../lib/stack/report/reporter.ts";
+import { openService } from "../../lib/answers/service/open.ts";
 import { type AwsEndpoint, awsEndpoint } from "../cluster/stand-in/aws.ts";
 import { newDamaged } from "./world/damaged.ts";
 

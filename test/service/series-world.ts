@@ -1,25 +1,25 @@
 import { PutItemCommand, type QueryCommandInput } from "@aws-sdk/client-dynamodb";
-import { type ClusterName, clusterName, WHOLE_CLUSTER } from "../../lib/model/ids.ts";
-import { labelIndex } from "../../lib/model/selector.ts";
+import { type ClusterName, clusterName, WHOLE_CLUSTER } from "../../lib/rules/model/ids.ts";
+import { labelIndex } from "../../lib/rules/model/selector.ts";
 import type {
   Answer,
   Observation,
   Pod,
   Samples,
   ScaleReading,
-} from "../../lib/model/observation.ts";
-import { queryKey } from "../../lib/model/query.ts";
-import { questions } from "../../lib/policy/dialects.ts";
-import type { CompletedSync } from "../../lib/report/sync-report.ts";
-import { openMetricsText } from "../../lib/report/open-metrics.ts";
-import { openQueries, openService } from "../../lib/service/open.ts";
-import type { ServiceContext } from "../../lib/service/context.ts";
-import type { Service } from "../../lib/service/service.ts";
-import type { HistoryItem } from "../../lib/store/history/item.ts";
-import { PURE_PART } from "../../lib/sync/decide/pure-part.ts";
-import { sync } from "../../lib/sync/sync.ts";
-import { DEFAULT_TIMING } from "../../lib/plan/message.ts";
-import { warmCache } from "../../lib/sync/load/warm-cache.ts";
+} from "../../lib/rules/model/observation.ts";
+import { queryKey } from "../../lib/rules/model/query.ts";
+import { questions } from "../../lib/rules/policy/dialects.ts";
+import type { CompletedSync } from "../../lib/stack/report/sync-report.ts";
+import { openMetricsText } from "../../lib/stack/report/open-metrics.ts";
+import { openQueries, openService } from "../../lib/answers/service/open.ts";
+import type { ServiceContext } from "../../lib/answers/service/context.ts";
+import type { Service } from "../../lib/answers/service/service.ts";
+import type { HistoryItem } from "../../lib/stack/store/history/item.ts";
+import { PURE_PART } from "../../lib/stack/sync/decide/pure-part.ts";
+import { sync } from "../../lib/stack/sync/sync.ts";
+import { DEFAULT_TIMING } from "../../lib/stack/plan/message.ts";
+import { warmCache } from "../../lib/stack/sync/load/warm-cache.ts";
 import { askedOf } from "../answers.ts";
 import { around } from "../contracts/faults.ts";
 import { NOON } from "../noon.ts";

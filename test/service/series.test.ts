@@ -1,9 +1,13 @@
 import { gunzipSync } from "node:zlib";
 import { afterEach, describe, expect, it } from "vitest";
-import { answerRequest } from "../../lib/api/answer-request.ts";
-import { METRICS_PATH } from "../../lib/api/paths.ts";
-import { type MetricFamily, openMetricsText, type Sample } from "../../lib/report/open-metrics.ts";
-import { openQueries } from "../../lib/service/open.ts";
+import { answerRequest } from "../../lib/answers/api/answer-request.ts";
+import { METRICS_PATH } from "../../lib/answers/api/paths.ts";
+import {
+  type MetricFamily,
+  openMetricsText,
+  type Sample,
+} from "../../lib/stack/report/open-metrics.ts";
+import { openQueries } from "../../lib/answers/service/open.ts";
 import { ADA, openTo } from "../api/world.ts";
 import { type ParsedFamily, parseOpenMetrics } from "../report/open-metrics-parser.ts";
 import { PERIOD_MS, type SeriesWorld, seriesWorld, valueIn } from "./series-world.ts";

@@ -1,14 +1,14 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { autoscalerUid, clusterName, partitionName } from "../../lib/model/ids.ts";
-import { openService } from "../../lib/service/open.ts";
-import type { Service } from "../../lib/service/service.ts";
-import { compareShadow, sampleOf } from "../../lib/service/shadow/shadow.ts";
-import { wholeShadow } from "../../lib/service/shadow/join-shadow.ts";
-import { journalPageOf } from "../../lib/store/pages/plan.ts";
+import { autoscalerUid, clusterName, partitionName } from "../../lib/rules/model/ids.ts";
+import { openService } from "../../lib/answers/service/open.ts";
+import type { Service } from "../../lib/answers/service/service.ts";
+import { compareShadow, sampleOf } from "../../lib/answers/service/shadow/shadow.ts";
+import { wholeShadow } from "../../lib/answers/service/shadow/join-shadow.ts";
+import { journalPageOf } from "../../lib/stack/store/pages/plan.ts";
 import { NOON } from "../noon.ts";
 import { type ServiceWorld, serviceWorld } from "./world/context.ts";
 import { hpa } from "./world/manifests.ts";
-import type { Evaluation } from "../../lib/model/scale-records.ts";
+import type { Evaluation } from "../../lib/rules/model/scale-records.ts";
 import { insertJournal } from "../store/insert-journal.ts";
 
 const MINUTE_MS = 60_000;

@@ -1,10 +1,14 @@
 import { describe, expect, it } from "vitest";
-import { shadowSheet } from "../../lib/cli/commands/shadow.ts";
-import { autoscalerUid } from "../../lib/model/ids.ts";
-import { compareShadow, type ShadowSample, sampleOf } from "../../lib/service/shadow/shadow.ts";
-import { verdictOf } from "../../lib/service/shadow/join-shadow.ts";
+import { shadowSheet } from "../../lib/command/commands/shadow.ts";
+import { autoscalerUid } from "../../lib/rules/model/ids.ts";
+import {
+  compareShadow,
+  type ShadowSample,
+  sampleOf,
+} from "../../lib/answers/service/shadow/shadow.ts";
+import { verdictOf } from "../../lib/answers/service/shadow/join-shadow.ts";
 import { NOON } from "../noon.ts";
-import type { Evaluation } from "../../lib/model/scale-records.ts";
+import type { Evaluation } from "../../lib/rules/model/scale-records.ts";
 
 const PERIOD_MS = 15_000;
 const MINUTE_MS = 60_000;

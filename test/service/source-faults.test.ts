@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { sourceFaults } from "../../lib/service/sources/source-faults.ts";
+import { sourceFaults } from "../../lib/answers/service/sources/source-faults.ts";
 import { sourceRecord } from "../source-client/scene.ts";
 
 const faults = (more: Parameters<typeof sourceRecord>[0], ownAddresses = false) =>

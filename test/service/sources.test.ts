@@ -1,8 +1,8 @@
 import { UpdateItemCommand } from "@aws-sdk/client-dynamodb";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { openService } from "../../lib/service/open.ts";
-import type { Service } from "../../lib/service/service.ts";
-import { SOURCES_PK } from "../../lib/store/table/keys.ts";
+import { openService } from "../../lib/answers/service/open.ts";
+import type { Service } from "../../lib/answers/service/service.ts";
+import { SOURCES_PK } from "../../lib/stack/store/table/keys.ts";
 import { type ServiceWorld, serviceWorld } from "./world/context.ts";
 
 let world: ServiceWorld;

@@ -1,9 +1,14 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { autoscalerName, autoscalerUid, clusterName, namespace } from "../../lib/model/ids.ts";
-import type { ClusterOrigin } from "../../lib/model/records.ts";
-import { openService } from "../../lib/service/open.ts";
-import type { Service } from "../../lib/service/service.ts";
-import { getAutoscaler, putAutoscaler } from "../../lib/store/records/autoscalers.ts";
+import {
+  autoscalerName,
+  autoscalerUid,
+  clusterName,
+  namespace,
+} from "../../lib/rules/model/ids.ts";
+import type { ClusterOrigin } from "../../lib/rules/model/records.ts";
+import { openService } from "../../lib/answers/service/open.ts";
+import type { Service } from "../../lib/answers/service/service.ts";
+import { getAutoscaler, putAutoscaler } from "../../lib/stack/store/records/autoscalers.ts";
 import { inside } from "../cli/inside.ts";
 import { NOON } from "../noon.ts";
 import { type ServiceWorld, serviceWorld } from "./world/context.ts";

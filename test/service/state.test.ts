@@ -1,26 +1,31 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { autoscalerRow } from "../../lib/cli/output/autoscaler-rows.ts";
-import { describeSheet } from "../../lib/cli/output/describe-sheet.ts";
-import { explainSheet } from "../../lib/cli/output/explain-sheet.ts";
-import { painter } from "../../lib/cli/io.ts";
-import { metricText } from "../../lib/local/view/plain-view.ts";
-import { autoscalerName, autoscalerUid, clusterName, namespace } from "../../lib/model/ids.ts";
-import type { ClusterRecord } from "../../lib/model/records.ts";
-import { DEFAULT_SETTINGS } from "../../lib/model/spec-common.ts";
-import { NEW_WINDOWS, type Status } from "../../lib/model/windows.ts";
-import { heldBy } from "../../lib/report/evaluation-state.ts";
-import { line } from "../../lib/report/printed.ts";
-import { NO_WINDOWS } from "../../lib/service/explain/describe.ts";
-import type { AutoscalerSnapshot } from "../../lib/service/partitions/partition-data.ts";
-import { autoscalerView } from "../../lib/service/views/autoscaler-view.ts";
-import { tableRowOf } from "../../lib/service/views/row-view.ts";
-import type { AutoscalerView } from "../../lib/views/autoscaler.ts";
+import { autoscalerRow } from "../../lib/command/output/autoscaler-rows.ts";
+import { describeSheet } from "../../lib/command/output/describe-sheet.ts";
+import { explainSheet } from "../../lib/command/output/explain-sheet.ts";
+import { painter } from "../../lib/command/io.ts";
+import { metricText } from "../../lib/embedded/view/plain-view.ts";
+import {
+  autoscalerName,
+  autoscalerUid,
+  clusterName,
+  namespace,
+} from "../../lib/rules/model/ids.ts";
+import type { ClusterRecord } from "../../lib/rules/model/records.ts";
+import { DEFAULT_SETTINGS } from "../../lib/rules/model/spec-common.ts";
+import { NEW_WINDOWS, type Status } from "../../lib/rules/model/windows.ts";
+import { heldBy } from "../../lib/stack/report/evaluation-state.ts";
+import { line } from "../../lib/stack/report/printed.ts";
+import { NO_WINDOWS } from "../../lib/answers/service/explain/describe.ts";
+import type { AutoscalerSnapshot } from "../../lib/answers/service/partitions/partition-data.ts";
+import { autoscalerView } from "../../lib/answers/service/views/autoscaler-view.ts";
+import { tableRowOf } from "../../lib/answers/service/views/row-view.ts";
+import type { AutoscalerView } from "../../lib/answers/views/autoscaler.ts";
 import { NOON } from "../noon.ts";
-import type { Evaluation } from "../../lib/model/scale-records.ts";
+import type { Evaluation } from "../../lib/rules/model/scale-records.ts";
 
-const HOLDS = join(import.meta.dirname, "../../lib/report/holds.ts");
+const HOLDS = join(import.meta.dirname, "../../lib/stack/report/holds.ts");
 const plain = painter(false);
 
 const CLUSTER: ClusterRecord = {

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { takeOverOne, waitsFor } from "../../lib/cli/takeover/take-over-one.ts";
-import type { KubeconfigApi } from "../../lib/cluster/kubeconfig-api.ts";
-import { openService } from "../../lib/service/open.ts";
-import type { Service } from "../../lib/service/service.ts";
-import type { AutoscalerView } from "../../lib/views/autoscaler.ts";
+import { takeOverOne, waitsFor } from "../../lib/command/takeover/take-over-one.ts";
+import type { KubeconfigApi } from "../../lib/stack/cluster/kubeconfig-api.ts";
+import { openService } from "../../lib/answers/service/open.ts";
+import type { Service } from "../../lib/answers/service/service.ts";
+import type { AutoscalerView } from "../../lib/answers/views/autoscaler.ts";
 import { type ServiceWorld, serviceWorld } from "./world/context.ts";
 import { hpa } from "./world/manifests.ts";
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { timelineOf } from "../../lib/service/history/history.ts";
-import type { EventView } from "../../lib/views/event.ts";
-import type { HistoryView } from "../../lib/views/over-time.ts";
+import { timelineOf } from "../../lib/answers/service/history/history.ts";
+import type { EventView } from "../../lib/answers/views/event.ts";
+import type { HistoryView } from "../../lib/answers/views/over-time.ts";
 import { NOON } from "../noon.ts";
 
 const at = (seconds: number): string => new Date(NOON + seconds * 1_000).toISOString();

@@ -1,17 +1,17 @@
 import { describe, expect, it } from "vitest";
-import { stepView } from "../../lib/service/views/event-view.ts";
-import type { MetricOutcome, StepOutcome } from "../../lib/model/decision.ts";
-import { autoscalerName, autoscalerUid, namespace } from "../../lib/model/ids.ts";
-import { DEFAULT_SETTINGS } from "../../lib/model/spec-common.ts";
-import type { AutoscalerSpec } from "../../lib/model/spec.ts";
-import { NO_WINDOWS } from "../../lib/service/explain/describe.ts";
-import { whatIf } from "../../lib/service/explain/what-if.ts";
-import { timesTarget } from "../../lib/service/explain/leading-metric.ts";
-import type { WindowsView } from "../../lib/views/windows.ts";
+import { stepView } from "../../lib/answers/service/views/event-view.ts";
+import type { MetricOutcome, StepOutcome } from "../../lib/rules/model/decision.ts";
+import { autoscalerName, autoscalerUid, namespace } from "../../lib/rules/model/ids.ts";
+import { DEFAULT_SETTINGS } from "../../lib/rules/model/spec-common.ts";
+import type { AutoscalerSpec } from "../../lib/rules/model/spec.ts";
+import { NO_WINDOWS } from "../../lib/answers/service/explain/describe.ts";
+import { whatIf } from "../../lib/answers/service/explain/what-if.ts";
+import { timesTarget } from "../../lib/answers/service/explain/leading-metric.ts";
+import type { WindowsView } from "../../lib/answers/views/windows.ts";
 import { hpa } from "../policy/multi-threshold/world.ts";
 import { specOf } from "../policy/spec-of.ts";
 import { wpa } from "../policy/watermark/world.ts";
-import type { Evaluation } from "../../lib/model/scale-records.ts";
+import type { Evaluation } from "../../lib/rules/model/scale-records.ts";
 
 const measured = (
   proposal: number,

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { DEFAULT_SETTINGS } from "../../lib/model/spec-common.ts";
-import type { HpaSpec } from "../../lib/model/spec-hpa.ts";
-import { type Memory, NEW_WINDOWS, type Windows } from "../../lib/model/windows.ts";
-import { windowsView } from "../../lib/service/explain/describe.ts";
+import { DEFAULT_SETTINGS } from "../../lib/rules/model/spec-common.ts";
+import type { HpaSpec } from "../../lib/rules/model/spec-hpa.ts";
+import { type Memory, NEW_WINDOWS, type Windows } from "../../lib/rules/model/windows.ts";
+import { windowsView } from "../../lib/answers/service/explain/describe.ts";
 import { NOON } from "../noon.ts";
 
 const ago = (seconds: number): number => NOON - seconds * 1000;

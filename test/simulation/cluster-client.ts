@@ -4,9 +4,9 @@ import type {
   ServiceAnswer,
   ServiceRequest,
   Watched,
-} from "../../lib/cluster/cluster-client.ts";
-import type { Answer, ApiFailure, RecommenderReply } from "../../lib/model/observation.ts";
-import type { TargetRef } from "../../lib/model/spec-common.ts";
+} from "../../lib/stack/cluster/cluster-client.ts";
+import type { Answer, ApiFailure, RecommenderReply } from "../../lib/rules/model/observation.ts";
+import type { TargetRef } from "../../lib/rules/model/spec-common.ts";
 import type { Effect, SimulatedCluster, Workload } from "./cluster.ts";
 import type { Invocation } from "./invocation.ts";
 import { type Listing, listNow, unlisted } from "./objects/list-objects.ts";

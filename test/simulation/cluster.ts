@@ -1,9 +1,9 @@
-import type { ScaleAnswer, ScaleWrite } from "../../lib/cluster/cluster-client.ts";
-import { isOfTidemark } from "../../lib/cluster/scale.ts";
-import { namespace as namespaceOf } from "../../lib/model/ids.ts";
-import type { ScaleReading } from "../../lib/model/observation.ts";
-import type { TargetRef } from "../../lib/model/spec-common.ts";
-import { workloadKey } from "../../lib/sync/load/open-intents.ts";
+import type { ScaleAnswer, ScaleWrite } from "../../lib/stack/cluster/cluster-client.ts";
+import { isOfTidemark } from "../../lib/stack/cluster/scale.ts";
+import { namespace as namespaceOf } from "../../lib/rules/model/ids.ts";
+import type { ScaleReading } from "../../lib/rules/model/observation.ts";
+import type { TargetRef } from "../../lib/rules/model/spec-common.ts";
+import { workloadKey } from "../../lib/stack/sync/load/open-intents.ts";
 import { during } from "./during.ts";
 import type { ObjectStore } from "./objects/object-store.ts";
 import type { RivalKind } from "./takeovers.ts";

@@ -1,4 +1,4 @@
-import { workloadKey } from "../../lib/sync/load/open-intents.ts";
+import { workloadKey } from "../../lib/stack/sync/load/open-intents.ts";
 import type { SimulatedCluster, Workload } from "./cluster.ts";
 import { changeObject, changeOf } from "./objects/change-object.ts";
 import type { Person } from "./people.ts";

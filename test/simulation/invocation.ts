@@ -1,7 +1,7 @@
-import type { Decision } from "../../lib/model/decision.ts";
-import type { SpecKindName } from "../../lib/model/spec.ts";
-import type { DecideInput } from "../../lib/policy/decide.ts";
-import type { SyncMessage } from "../../lib/plan/message.ts";
+import type { Decision } from "../../lib/rules/model/decision.ts";
+import type { SpecKindName } from "../../lib/rules/model/spec.ts";
+import type { DecideInput } from "../../lib/rules/policy/decide.ts";
+import type { SyncMessage } from "../../lib/stack/plan/message.ts";
 import type { ClusterObject } from "./objects/object-store.ts";
 import type { Process } from "./process.ts";
 import type { Looked } from "./rivals.ts";

@@ -1,4 +1,4 @@
-import { schedule } from "../../lib/plan/schedule.ts";
+import { schedule } from "../../lib/stack/plan/schedule.ts";
 import type { Process } from "./process.ts";
 import type { SimulatedQueue } from "./queue.ts";
 import { START_MS, type Stage } from "./stage.ts";

@@ -1,5 +1,5 @@
-import type { Observed, Watched } from "../../lib/cluster/cluster-client.ts";
-import { type LabelIndex, labelIndex } from "../../lib/model/selector.ts";
+import type { Observed, Watched } from "../../lib/stack/cluster/cluster-client.ts";
+import { type LabelIndex, labelIndex } from "../../lib/rules/model/selector.ts";
 import type {
   Answer,
   ApiFailure,
@@ -9,9 +9,9 @@ import type {
   RecommenderReply,
   ScaleReading,
   KnownRival,
-} from "../../lib/model/observation.ts";
-import { queryKey } from "../../lib/model/query.ts";
-import { questions } from "../../lib/policy/dialects.ts";
+} from "../../lib/rules/model/observation.ts";
+import { queryKey } from "../../lib/rules/model/query.ts";
+import { questions } from "../../lib/rules/policy/dialects.ts";
 import { answersOf, askedOf } from "../answers.ts";
 import { LOAD_PER_POD, type SimulatedCluster, type Workload } from "./cluster.ts";
 import type { RivalAnswers } from "./rivals.ts";

@@ -1,4 +1,4 @@
-import type { SpecKindName } from "../../lib/model/spec.ts";
+import type { SpecKindName } from "../../lib/rules/model/spec.ts";
 import type { Random } from "./random.ts";
 
 /** What a person does to a whole cluster or to the fleet. Offsets from the start. */

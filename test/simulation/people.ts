@@ -1,9 +1,9 @@
-import { isTidemarkError } from "../../lib/model/errors.ts";
-import { openService } from "../../lib/service/open.ts";
-import type { Service } from "../../lib/service/service.ts";
-import { insertByStatement } from "../../lib/store/history/item.ts";
-import type { Tables } from "../../lib/store/table/tables.ts";
-import type { Applied, EditResult } from "../../lib/views/autoscaler.ts";
+import { isTidemarkError } from "../../lib/rules/model/errors.ts";
+import { openService } from "../../lib/answers/service/open.ts";
+import type { Service } from "../../lib/answers/service/service.ts";
+import { insertByStatement } from "../../lib/stack/store/history/item.ts";
+import type { Tables } from "../../lib/stack/store/table/tables.ts";
+import type { Applied, EditResult } from "../../lib/answers/views/autoscaler.ts";
 import type { Order } from "./orders.ts";
 import type { Process } from "./process.ts";
 import type { Scheduler } from "./scheduler.ts";

@@ -1,4 +1,4 @@
-import { WEEKDAYS } from "../../lib/model/time-text.ts";
+import { WEEKDAYS } from "../../lib/rules/model/time-text.ts";
 import { PODS_MAX } from "./manifests/bounds.ts";
 import type { PlannedOrder } from "./orders.ts";
 import type { Random } from "./random.ts";

@@ -1,5 +1,5 @@
-import type { SyncReport } from "../../lib/report/sync-report.ts";
-import type { SyncPorts } from "../../lib/sync/sync-ports.ts";
+import type { SyncReport } from "../../lib/stack/report/sync-report.ts";
+import type { SyncPorts } from "../../lib/stack/sync/sync-ports.ts";
 import type { Environments } from "./environments.ts";
 import type { Invocation } from "./invocation.ts";
 import { type Machine, WATCHDOG_MS } from "./machine.ts";

@@ -1,6 +1,6 @@
-import type { TakeoverPorts } from "../../lib/cli/takeover/take-over-one.ts";
-import type { ClusterClient } from "../../lib/cluster/cluster-client.ts";
-import type { SyncPorts } from "../../lib/sync/sync-ports.ts";
+import type { TakeoverPorts } from "../../lib/command/takeover/take-over-one.ts";
+import type { ClusterClient } from "../../lib/stack/cluster/cluster-client.ts";
+import type { SyncPorts } from "../../lib/stack/sync/sync-ports.ts";
 import type { Build } from "./beside/build.ts";
 import type { Coverage } from "./coverage.ts";
 import { type Damaged, planDamage } from "./damages.ts";

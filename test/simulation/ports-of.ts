@@ -2,11 +2,11 @@ import type {
   ClusterClient,
   ObservedCluster,
   ServiceRequest,
-} from "../../lib/cluster/cluster-client.ts";
-import { fieldManagerOf } from "../../lib/cluster/scale.ts";
-import type { ClusterRecord } from "../../lib/model/records.ts";
-import { SPEC_KIND_NAMES } from "../../lib/model/spec.ts";
-import type { SyncPorts } from "../../lib/sync/sync-ports.ts";
+} from "../../lib/stack/cluster/cluster-client.ts";
+import { fieldManagerOf } from "../../lib/stack/cluster/scale.ts";
+import type { ClusterRecord } from "../../lib/rules/model/records.ts";
+import { SPEC_KIND_NAMES } from "../../lib/rules/model/spec.ts";
+import type { SyncPorts } from "../../lib/stack/sync/sync-ports.ts";
 import type { Effect, SimulatedCluster } from "./cluster.ts";
 import { clusterClient } from "./cluster-client.ts";
 import type { Invocation } from "./invocation.ts";
@@ -139,8 +139,8 @@ export const portsOf = (stage: Stage, by: Invocation, planted: Planted | undefin
 const seenSince = new WeakMap<Process, Map<string, number>>();
 
 /**
- * Holds beside another stack as the client of production does (lib/cluster/observe/memory.ts), for
- * a shorter time.
+ * Holds beside another stack as the client of production does
+ * (lib/stack/cluster/observe/memory.ts), for a shorter time.
  */
 const besideStack = (
   process: Process,

@@ -1,4 +1,4 @@
-import type { WarmCache } from "../../lib/sync/load/warm-cache.ts";
+import type { WarmCache } from "../../lib/stack/sync/load/warm-cache.ts";
 import type { Build } from "./beside/build.ts";
 import type { CoverageCount, PlacedCall } from "./coverage.ts";
 import type { CallKind, Fate, Fates, Fault, Stall } from "./fates.ts";

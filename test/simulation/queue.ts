@@ -1,5 +1,5 @@
 import { SendMessageBatchCommand, type SQSClient } from "@aws-sdk/client-sqs";
-import { messageOf, type SyncMessage } from "../../lib/plan/message.ts";
+import { messageOf, type SyncMessage } from "../../lib/stack/plan/message.ts";
 import type { Network, Process } from "./process.ts";
 import type { Random } from "./random.ts";
 import type { Scheduler } from "./scheduler.ts";

@@ -1,5 +1,5 @@
-import { isTidemarkError } from "../../lib/model/errors.ts";
-import type { TableIds } from "../../lib/model/records.ts";
+import { isTidemarkError } from "../../lib/rules/model/errors.ts";
+import type { TableIds } from "../../lib/rules/model/records.ts";
 import type { Person } from "./people.ts";
 import type { Random } from "./random.ts";
 import type { Stage } from "./stage.ts";

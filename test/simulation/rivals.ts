@@ -1,5 +1,5 @@
-import type { ObservedCluster, Watched } from "../../lib/cluster/cluster-client.ts";
-import { workloadKey } from "../../lib/sync/load/open-intents.ts";
+import type { ObservedCluster, Watched } from "../../lib/stack/cluster/cluster-client.ts";
+import { workloadKey } from "../../lib/stack/sync/load/open-intents.ts";
 import type { SimulatedCluster } from "./cluster.ts";
 import type { Invocation } from "./invocation.ts";
 import type { Random } from "./random.ts";

@@ -1,7 +1,7 @@
-import { type ClusterClients, clusterClients } from "../../lib/cluster/connect.ts";
-import type { ClusterClient } from "../../lib/cluster/cluster-client.ts";
-import { TidemarkError } from "../../lib/model/errors.ts";
-import type { ClusterRecord } from "../../lib/model/records.ts";
+import { type ClusterClients, clusterClients } from "../../lib/stack/cluster/connect.ts";
+import type { ClusterClient } from "../../lib/stack/cluster/cluster-client.ts";
+import { TidemarkError } from "../../lib/rules/model/errors.ts";
+import type { ClusterRecord } from "../../lib/rules/model/records.ts";
 import type { SimulatedCluster } from "./cluster.ts";
 import type { Invocation } from "./invocation.ts";
 import type { Process } from "./process.ts";

@@ -1,7 +1,7 @@
-import type { TableIds } from "../../lib/model/records.ts";
-import { PAGE_ENTRIES } from "../../lib/store/pages/plan.ts";
-import { CLUSTER_SK_PREFIX, CONNECTIONS_PK, FLEET_PK } from "../../lib/store/table/keys.ts";
-import { DEFAULT_TIMING, type Timing } from "../../lib/plan/message.ts";
+import type { TableIds } from "../../lib/rules/model/records.ts";
+import { PAGE_ENTRIES } from "../../lib/stack/store/pages/plan.ts";
+import { CLUSTER_SK_PREFIX, CONNECTIONS_PK, FLEET_PK } from "../../lib/stack/store/table/keys.ts";
+import { DEFAULT_TIMING, type Timing } from "../../lib/stack/plan/message.ts";
 import { type Accident, accidentOf } from "./accidents.ts";
 import type { SimulatedCluster } from "./cluster.ts";
 import { type Coverage, countCoverage } from "./coverage.ts";

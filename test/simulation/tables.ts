@@ -1,6 +1,6 @@
 import { type DynamoDBClient, PutItemCommand } from "@aws-sdk/client-dynamodb";
-import type { TableIds } from "../../lib/model/records.ts";
-import type { Tables } from "../../lib/store/table/tables.ts";
+import type { TableIds } from "../../lib/rules/model/records.ts";
+import type { Tables } from "../../lib/stack/store/table/tables.ts";
 import { callName } from "./call-names.ts";
 import type { Fate } from "./fates.ts";
 import type { Invocation } from "./invocation.ts";

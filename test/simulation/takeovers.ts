@@ -1,14 +1,14 @@
-import { handBackOne } from "../../lib/cli/takeover/hand-back-one.ts";
+import { handBackOne } from "../../lib/command/takeover/hand-back-one.ts";
 import {
   isTakenOver,
   type TakeoverPorts,
   takeOverOne,
-} from "../../lib/cli/takeover/take-over-one.ts";
-import type { ApiAnswer, KubeconfigApi } from "../../lib/cluster/kubeconfig-api.ts";
-import type { Json } from "../../lib/model/json.ts";
-import { TidemarkError } from "../../lib/model/errors.ts";
-import type { ApiFailure } from "../../lib/model/observation.ts";
-import { workloadKey } from "../../lib/sync/load/open-intents.ts";
+} from "../../lib/command/takeover/take-over-one.ts";
+import type { ApiAnswer, KubeconfigApi } from "../../lib/stack/cluster/kubeconfig-api.ts";
+import type { Json } from "../../lib/rules/model/json.ts";
+import { TidemarkError } from "../../lib/rules/model/errors.ts";
+import type { ApiFailure } from "../../lib/rules/model/observation.ts";
+import { workloadKey } from "../../lib/stack/sync/load/open-intents.ts";
 import type { Effect, SimulatedCluster, Workload } from "./cluster.ts";
 import { BROKEN, BUSY } from "./cluster-client.ts";
 import { PODS_MAX } from "./manifests/bounds.ts";

@@ -1,4 +1,4 @@
-import type { SpecKindName } from "../../lib/model/spec.ts";
+import type { SpecKindName } from "../../lib/rules/model/spec.ts";
 import { deputyEdits } from "./deputies.ts";
 import { PODS_MAX } from "./manifests/bounds.ts";
 import { editedManifest } from "./manifests/edited.ts";

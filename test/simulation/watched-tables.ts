@@ -1,5 +1,5 @@
 import { GetItemCommand } from "@aws-sdk/client-dynamodb";
-import { CLUSTER_SK_PREFIX, FLEET_PK } from "../../lib/store/table/keys.ts";
+import { CLUSTER_SK_PREFIX, FLEET_PK } from "../../lib/stack/store/table/keys.ts";
 import { memoryTables } from "../contracts/memory-engine.ts";
 import type { Invocation } from "./invocation.ts";
 import { TABLE_NAMES } from "./tables.ts";

@@ -5,22 +5,22 @@ import {
   clusterName,
   namespace,
   partitionName,
-} from "../../lib/model/ids.ts";
+} from "../../lib/rules/model/ids.ts";
 import {
   ANY_HOST,
   type AutoscalerRecord,
   type ClusterRecord,
   type TableIds,
-} from "../../lib/model/records.ts";
-import { DEFAULT_SETTINGS } from "../../lib/model/spec-common.ts";
-import { putRecordParams } from "../../lib/store/records/write.ts";
+} from "../../lib/rules/model/records.ts";
+import { DEFAULT_SETTINGS } from "../../lib/rules/model/spec-common.ts";
+import { putRecordParams } from "../../lib/stack/store/records/write.ts";
 import {
   autoscalerKey,
   clusterKey,
   connectionKey,
   fleetKey,
   sourceKey,
-} from "../../lib/store/table/keys.ts";
+} from "../../lib/stack/store/table/keys.ts";
 import { type SimulatedCluster, simulatedCluster, type Workload } from "./cluster.ts";
 import { PODS_MAX } from "./manifests/bounds.ts";
 import { newObjectStore, type ObjectStore } from "./objects/object-store.ts";

@@ -1,9 +1,9 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
-import type { MetricSourceRecord, SignedService } from "../../lib/model/metric-source.ts";
-import { queryKey } from "../../lib/model/query.ts";
-import { sourceClient, type SourceClient } from "../../lib/source-client/source-client.ts";
-import { questionTo } from "../../lib/sources/sources.ts";
-import { SQS, type SqsQuery } from "../../lib/sources/sqs.ts";
+import type { MetricSourceRecord, SignedService } from "../../lib/rules/model/metric-source.ts";
+import { queryKey } from "../../lib/rules/model/query.ts";
+import { sourceClient, type SourceClient } from "../../lib/stack/source-client/source-client.ts";
+import { questionTo } from "../../lib/rules/sources/sources.ts";
+import { SQS, type SqsQuery } from "../../lib/rules/sources/sqs.ts";
 import { type AwsServer, awsServer } from "./aws-server.ts";
 import { HAS_MOTO, type Moto, motoServer } from "./moto.ts";
 import { ask, keyOf, sourceRecord } from "./scene.ts";

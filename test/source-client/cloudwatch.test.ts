@@ -1,9 +1,9 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
-import type { Answer, MetricValue } from "../../lib/model/observation.ts";
-import { queryKey } from "../../lib/model/query.ts";
-import { type SourceClient, sourceClient } from "../../lib/source-client/source-client.ts";
-import type { CloudwatchQuery } from "../../lib/sources/cloudwatch.ts";
-import { registeredQueryOf } from "../../lib/sources/sources.ts";
+import type { Answer, MetricValue } from "../../lib/rules/model/observation.ts";
+import { queryKey } from "../../lib/rules/model/query.ts";
+import { type SourceClient, sourceClient } from "../../lib/stack/source-client/source-client.ts";
+import type { CloudwatchQuery } from "../../lib/rules/sources/cloudwatch.ts";
+import { registeredQueryOf } from "../../lib/rules/sources/sources.ts";
 import { native } from "../policy/native/world.ts";
 import { type AwsServer, awsServer } from "./aws-server.ts";
 import { HAS_MOTO, type Moto, motoServer } from "./moto.ts";
@@ -487,7 +487,7 @@ describe.skipIf(!HAS_MOTO)("CloudWatch of an emulated account", () => {
       Dimensions: [{ Name: "Queue", Value: "orders" }],
     });
     const { SignatureV4 } = await import("@smithy/signature-v4");
-    const { Sha256 } = await import("../../lib/aws/sha256.ts");
+    const { Sha256 } = await import("../../lib/stack/aws/sha256.ts");
     const { hostname, port, host } = new URL(emulator.url);
     const body = JSON.stringify({
       Namespace: "Shop",

@@ -1,10 +1,10 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { Answer, MetricValue } from "../../lib/model/observation.ts";
-import { queryKey } from "../../lib/model/query.ts";
-import { sourceClient } from "../../lib/source-client/source-client.ts";
-import type { ForeignAnswer, RegisteredQuery } from "../../lib/sources/source.ts";
-import { answererOf, registeredQueryOf } from "../../lib/sources/sources.ts";
+import type { Answer, MetricValue } from "../../lib/rules/model/observation.ts";
+import { queryKey } from "../../lib/rules/model/query.ts";
+import { sourceClient } from "../../lib/stack/source-client/source-client.ts";
+import type { ForeignAnswer, RegisteredQuery } from "../../lib/rules/sources/source.ts";
+import { answererOf, registeredQueryOf } from "../../lib/rules/sources/sources.ts";
 import { NOON } from "../noon.ts";
 import { native, sync } from "../policy/native/world.ts";
 import { sourceRecord } from "./scene.ts";

@@ -1,8 +1,8 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import type { MetricSourceRecord } from "../../lib/model/metric-source.ts";
-import { queryKey } from "../../lib/model/query.ts";
-import type { PrometheusQuery } from "../../lib/sources/prometheus.ts";
+import type { MetricSourceRecord } from "../../lib/rules/model/metric-source.ts";
+import { queryKey } from "../../lib/rules/model/query.ts";
+import type { PrometheusQuery } from "../../lib/rules/sources/prometheus.ts";
 
 export interface PrometheusServer {
   readonly url: string;

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
-import type { MetricSourceRecord } from "../../lib/model/metric-source.ts";
-import { sourceClient } from "../../lib/source-client/source-client.ts";
+import type { MetricSourceRecord } from "../../lib/rules/model/metric-source.ts";
+import { sourceClient } from "../../lib/stack/source-client/source-client.ts";
 import { HAS_MOTO, type Moto, motoServer } from "./moto.ts";
 import { ask, keyOf, type PrometheusServer, prometheusServer, sourceRecord } from "./scene.ts";
 

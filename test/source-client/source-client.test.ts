@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import type { MetricSourceRecord } from "../../lib/model/metric-source.ts";
-import { sourceClient, type SourceClient } from "../../lib/source-client/source-client.ts";
+import type { MetricSourceRecord } from "../../lib/rules/model/metric-source.ts";
+import { sourceClient, type SourceClient } from "../../lib/stack/source-client/source-client.ts";
 import { HOSTILE, SECRET } from "./hostile-deeds.ts";
 import {
   ask,

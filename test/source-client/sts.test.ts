@@ -1,8 +1,8 @@
 import { CreateQueueCommand, SendMessageCommand, SQSClient } from "@aws-sdk/client-sqs";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
-import { queryKey } from "../../lib/model/query.ts";
-import { sourceClient } from "../../lib/source-client/source-client.ts";
-import { questionTo } from "../../lib/sources/sources.ts";
+import { queryKey } from "../../lib/rules/model/query.ts";
+import { sourceClient } from "../../lib/stack/source-client/source-client.ts";
+import { questionTo } from "../../lib/rules/sources/sources.ts";
 import { HAS_MOTO, type Moto, motoServer } from "./moto.ts";
 import { sourceRecord } from "./scene.ts";
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { queryKey } from "../../lib/model/query.ts";
-import { HTTP, type HttpQuery } from "../../lib/sources/http.ts";
+import { queryKey } from "../../lib/rules/model/query.ts";
+import { HTTP, type HttpQuery } from "../../lib/rules/sources/http.ts";
 import { native, sync } from "../policy/native/world.ts";
 
 const query = (pointer: string): HttpQuery => ({

@@ -1,10 +1,10 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { FieldDescription } from "../../lib/fields/field-types.ts";
-import type { Answer, Samples } from "../../lib/model/observation.ts";
-import { queryKey } from "../../lib/model/query.ts";
-import { questions } from "../../lib/policy/dialects.ts";
-import { SOURCE_NAMES, type SourceName, sourceNamed } from "../../lib/sources/sources.ts";
+import type { FieldDescription } from "../../lib/rules/fields/field-types.ts";
+import type { Answer, Samples } from "../../lib/rules/model/observation.ts";
+import { queryKey } from "../../lib/rules/model/query.ts";
+import { questions } from "../../lib/rules/policy/dialects.ts";
+import { SOURCE_NAMES, type SourceName, sourceNamed } from "../../lib/rules/sources/sources.ts";
 import { NO_METRICS, scaleRead } from "../observation.ts";
 import { native, sync } from "../policy/native/world.ts";
 

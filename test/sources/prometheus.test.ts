@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { PROMETHEUS } from "../../lib/sources/prometheus.ts";
-import type { ForeignAnswer } from "../../lib/sources/source.ts";
-import { queryKey } from "../../lib/model/query.ts";
+import { PROMETHEUS } from "../../lib/rules/sources/prometheus.ts";
+import type { ForeignAnswer } from "../../lib/rules/sources/source.ts";
+import { queryKey } from "../../lib/rules/model/query.ts";
 import { native, sync } from "../policy/native/world.ts";
 import { runs } from "../runs.ts";
 

@@ -1,15 +1,15 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { ChangeRecord } from "../../lib/model/changes.ts";
-import { autoscalerName, clusterName, namespace } from "../../lib/model/ids.ts";
+import type { ChangeRecord } from "../../lib/rules/model/changes.ts";
+import { autoscalerName, clusterName, namespace } from "../../lib/rules/model/ids.ts";
 import {
   baseKeyOf,
   type ChangeBase,
   changeBody,
   changeText,
-} from "../../lib/store/history/changes.ts";
-import type { HistoryItem } from "../../lib/store/history/item.ts";
-import { changeKey, clusterChangeKey } from "../../lib/store/table/keys.ts";
+} from "../../lib/stack/store/history/changes.ts";
+import type { HistoryItem } from "../../lib/stack/store/history/item.ts";
+import { changeKey, clusterChangeKey } from "../../lib/stack/store/table/keys.ts";
 import { NOON } from "../noon.ts";
 
 const CLUSTER = clusterName("eu-1");

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { deflateRawSync } from "node:zlib";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { compress, decompress, DICTIONARY } from "../../lib/store/table/compressed.ts";
+import { compress, decompress, DICTIONARY } from "../../lib/stack/store/table/compressed.ts";
 
 const plain = (version: number, value: unknown): Uint8Array =>
   Buffer.concat([Buffer.of(version), deflateRawSync(Buffer.from(JSON.stringify(value)))]);

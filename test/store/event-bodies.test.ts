@@ -1,12 +1,12 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { autoscalerUid } from "../../lib/model/ids.ts";
-import { eventBody, eventOf } from "../../lib/store/history/events.ts";
-import type { HistoryItem } from "../../lib/store/history/item.ts";
-import { compress } from "../../lib/store/table/compressed.ts";
-import { dayEventKey, eventKey, type Key } from "../../lib/store/table/keys.ts";
+import { autoscalerUid } from "../../lib/rules/model/ids.ts";
+import { eventBody, eventOf } from "../../lib/stack/store/history/events.ts";
+import type { HistoryItem } from "../../lib/stack/store/history/item.ts";
+import { compress } from "../../lib/stack/store/table/compressed.ts";
+import { dayEventKey, eventKey, type Key } from "../../lib/stack/store/table/keys.ts";
 import { event } from "./records.ts";
-import type { ScaleEventRecord } from "../../lib/model/scale-records.ts";
+import type { ScaleEventRecord } from "../../lib/rules/model/scale-records.ts";
 import { runs } from "../runs.ts";
 
 const UID = "0b0cf6ee-57de-4a07-8d6e-4f1d1a9c2b73";

@@ -6,29 +6,33 @@ import {
   type ClusterName,
   clusterName,
   namespace,
-} from "../../lib/model/ids.ts";
+} from "../../lib/rules/model/ids.ts";
 import {
   decodeClosed,
   type EventCounts,
   encodeClosed,
   readCounts,
   storedCounts,
-} from "../../lib/store/history/event-counts.ts";
-import { closeDays, closedDays, closedMonths } from "../../lib/store/history/event-calendar.ts";
-import { insertEvents } from "../../lib/store/history/events.ts";
-import { eventsOfFleet } from "../../lib/store/history/fleet-events.ts";
-import { insertByStatement } from "../../lib/store/history/item.ts";
-import { insertScopeChange } from "../../lib/store/history/scope-changes.ts";
-import { dayOf } from "../../lib/store/table/keys.ts";
-import type { Tables } from "../../lib/store/table/tables.ts";
+} from "../../lib/stack/store/history/event-counts.ts";
+import {
+  closeDays,
+  closedDays,
+  closedMonths,
+} from "../../lib/stack/store/history/event-calendar.ts";
+import { insertEvents } from "../../lib/stack/store/history/events.ts";
+import { eventsOfFleet } from "../../lib/stack/store/history/fleet-events.ts";
+import { insertByStatement } from "../../lib/stack/store/history/item.ts";
+import { insertScopeChange } from "../../lib/stack/store/history/scope-changes.ts";
+import { dayOf } from "../../lib/stack/store/table/keys.ts";
+import type { Tables } from "../../lib/stack/store/table/tables.ts";
 import { type Engine, startMemory } from "../contracts/engines.ts";
 import { around } from "../contracts/faults.ts";
 import { NOON } from "../noon.ts";
 import { collected, testTables } from "../sync/world.ts";
 import { event } from "./records.ts";
-import type { ScaleEventRecord } from "../../lib/model/scale-records.ts";
+import type { ScaleEventRecord } from "../../lib/rules/model/scale-records.ts";
 import { runs } from "../runs.ts";
-import { DAY_MS } from "../../lib/model/time-text.ts";
+import { DAY_MS } from "../../lib/rules/model/time-text.ts";
 
 let engine: Engine;
 beforeAll(async () => {

@@ -1,19 +1,19 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { autoscalerUid, clusterName } from "../../lib/model/ids.ts";
-import { closeDays } from "../../lib/store/history/event-calendar.ts";
-import { insertEvents } from "../../lib/store/history/events.ts";
-import { eventsOfFleet } from "../../lib/store/history/fleet-events.ts";
-import { insertByStatement } from "../../lib/store/history/item.ts";
+import { autoscalerUid, clusterName } from "../../lib/rules/model/ids.ts";
+import { closeDays } from "../../lib/stack/store/history/event-calendar.ts";
+import { insertEvents } from "../../lib/stack/store/history/events.ts";
+import { eventsOfFleet } from "../../lib/stack/store/history/fleet-events.ts";
+import { insertByStatement } from "../../lib/stack/store/history/item.ts";
 import { type Engine, startMemory } from "../contracts/engines.ts";
 import { around } from "../contracts/faults.ts";
 import { NOON } from "../noon.ts";
 import { testTables } from "../sync/world.ts";
 import { event } from "./records.ts";
-import { REQUESTS_AT_ONCE } from "../../lib/store/table/wait-for-all.ts";
-import type { EventRecord } from "../../lib/model/scale-records.ts";
+import { REQUESTS_AT_ONCE } from "../../lib/stack/store/table/wait-for-all.ts";
+import type { EventRecord } from "../../lib/rules/model/scale-records.ts";
 import { runs } from "../runs.ts";
-import { DAY_MS } from "../../lib/model/time-text.ts";
+import { DAY_MS } from "../../lib/rules/model/time-text.ts";
 
 let engine: Engine;
 beforeAll(async () => {

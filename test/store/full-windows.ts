@@ -1,8 +1,8 @@
-import { MAX_STABILIZATION_SECONDS } from "../../lib/manifest/hpa/validate-behavior.ts";
-import type { Condition, Windows } from "../../lib/model/windows.ts";
-import { METRICS_CHARS_MAX, SELECTOR_CHARS_MAX } from "../../lib/store/pages/codec.ts";
+import { MAX_STABILIZATION_SECONDS } from "../../lib/rules/manifest/hpa/validate-behavior.ts";
+import type { Condition, Windows } from "../../lib/rules/model/windows.ts";
+import { METRICS_CHARS_MAX, SELECTOR_CHARS_MAX } from "../../lib/stack/store/pages/codec.ts";
 import { NOON } from "../noon.ts";
-import type { StoredWindows } from "../../lib/model/scale-records.ts";
+import type { StoredWindows } from "../../lib/rules/model/scale-records.ts";
 
 /**
  * The shortest sync period; a partition has one sync in it, and an autoscaler one recommendation
@@ -11,12 +11,12 @@ import type { StoredWindows } from "../../lib/model/scale-records.ts";
 const PERIOD_SECONDS = 5;
 /**
  * Slots of a window of an hour, and the two that it may hold at its ends; under longer windows no
- * more are kept (lib/policy/shared/recommendations.ts).
+ * more are kept (lib/rules/policy/shared/recommendations.ts).
  */
 const RUNS = MAX_STABILIZATION_SECONDS / PERIOD_SECONDS + 2;
 /**
  * A flap budget looks at every scale of an hour; of longer periods the rest is kept in 241 parts at
- * most (lib/policy/shared/recorded-scales.ts).
+ * most (lib/rules/policy/shared/recorded-scales.ts).
  */
 const CHANGES = RUNS + 241;
 const CONDITIONS = 6;

@@ -1,21 +1,21 @@
 import { describe, expect, it } from "vitest";
-import { claimParams } from "../../lib/store/head/claim.ts";
-import { headToIndexParams, readHeadParams } from "../../lib/store/head/head.ts";
-import { encodeIntent } from "../../lib/store/head/intent-codec.ts";
-import { lowerTimesParams } from "../../lib/store/head/repair-head.ts";
-import { adoptPagesParams, markMovingParams } from "../../lib/store/head/moving.ts";
-import { giveBackParams, releaseParams } from "../../lib/store/head/release.ts";
-import { intendParams, withdrawParams } from "../../lib/store/head/store-intents.ts";
-import { raiseSpecVersionParams } from "../../lib/store/records/autoscalers.ts";
+import { claimParams } from "../../lib/stack/store/head/claim.ts";
+import { headToIndexParams, readHeadParams } from "../../lib/stack/store/head/head.ts";
+import { encodeIntent } from "../../lib/stack/store/head/intent-codec.ts";
+import { lowerTimesParams } from "../../lib/stack/store/head/repair-head.ts";
+import { adoptPagesParams, markMovingParams } from "../../lib/stack/store/head/moving.ts";
+import { giveBackParams, releaseParams } from "../../lib/stack/store/head/release.ts";
+import { intendParams, withdrawParams } from "../../lib/stack/store/head/store-intents.ts";
+import { raiseSpecVersionParams } from "../../lib/stack/store/records/autoscalers.ts";
 import {
   headKey,
   indexKey,
   pageKey,
   storedBytesKey,
   summaryKey,
-} from "../../lib/store/table/keys.ts";
+} from "../../lib/stack/store/table/keys.ts";
 import { bodiesOf, intent, PARTITION } from "./records.ts";
-import { NO_TROUBLES } from "../../lib/store/head/troubles.ts";
+import { NO_TROUBLES } from "../../lib/stack/store/head/troubles.ts";
 
 const KEY = { pk: { S: "partition#eu-1#default" }, sk: { S: "head" } };
 const HELD = { partition: PARTITION, epoch: 5, writeNumber: 12 };

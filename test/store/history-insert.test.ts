@@ -4,8 +4,8 @@ import {
   GetItemCommand,
 } from "@aws-sdk/client-dynamodb";
 import { describe, expect, it } from "vitest";
-import { insertByStatement, type HistoryItem } from "../../lib/store/history/item.ts";
-import type { Tables } from "../../lib/store/table/tables.ts";
+import { insertByStatement, type HistoryItem } from "../../lib/stack/store/history/item.ts";
+import type { Tables } from "../../lib/stack/store/table/tables.ts";
 
 const item = (sk: string): HistoryItem => ({ pk: "p", sk, body: sk, ttlSeconds: 9 });
 const failed = (Code: string) => ({ Error: { Code, Message: `planted ${Code}` } });

@@ -1,10 +1,14 @@
 import { describe, expect, it } from "vitest";
-import { autoscalerUid } from "../../lib/model/ids.ts";
-import { changesOfUidParams, changesParams } from "../../lib/store/history/changes.ts";
-import { autoscalerEventsParams, dayEventsParams, daysOf } from "../../lib/store/history/events.ts";
-import { insertHistoryParams } from "../../lib/store/history/item.ts";
-import { journalParams } from "../../lib/store/history/journal.ts";
-import { dayEventKey, eventKey } from "../../lib/store/table/keys.ts";
+import { autoscalerUid } from "../../lib/rules/model/ids.ts";
+import { changesOfUidParams, changesParams } from "../../lib/stack/store/history/changes.ts";
+import {
+  autoscalerEventsParams,
+  dayEventsParams,
+  daysOf,
+} from "../../lib/stack/store/history/events.ts";
+import { insertHistoryParams } from "../../lib/stack/store/history/item.ts";
+import { journalParams } from "../../lib/stack/store/history/journal.ts";
+import { dayEventKey, eventKey } from "../../lib/stack/store/table/keys.ts";
 import { event, PARTITION, REF } from "./records.ts";
 
 const item = {

@@ -1,7 +1,7 @@
-import type { PartitionRef } from "../../lib/model/ids.ts";
-import type { JournalPage } from "../../lib/model/scale-records.ts";
-import type { InsertHistory } from "../../lib/store/history/item.ts";
-import { journalItem } from "../../lib/store/history/journal.ts";
+import type { PartitionRef } from "../../lib/rules/model/ids.ts";
+import type { JournalPage } from "../../lib/rules/model/scale-records.ts";
+import type { InsertHistory } from "../../lib/stack/store/history/item.ts";
+import { journalItem } from "../../lib/stack/store/history/journal.ts";
 
 /**
  * Inserts journal pages that are read by themselves. An existing page of the same key stays,

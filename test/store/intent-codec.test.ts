@@ -1,14 +1,14 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { autoscalerName, namespace } from "../../lib/model/ids.ts";
+import { autoscalerName, namespace } from "../../lib/rules/model/ids.ts";
 import {
   decodeIntent,
   encodeIntent,
   encodeOpenIntent,
   fitsIntent,
   INTENT_BYTES_MAX,
-} from "../../lib/store/head/intent-codec.ts";
-import { compress } from "../../lib/store/table/compressed.ts";
+} from "../../lib/stack/store/head/intent-codec.ts";
+import { compress } from "../../lib/stack/store/table/compressed.ts";
 import { intent } from "./records.ts";
 import { runs } from "../runs.ts";
 

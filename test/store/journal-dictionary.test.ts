@@ -7,7 +7,7 @@ import {
   autoscalerName,
   autoscalerUid,
   namespace,
-} from "../../lib/model/ids.ts";
+} from "../../lib/rules/model/ids.ts";
 import {
   journalItem,
   baseOf,
@@ -15,10 +15,10 @@ import {
   differenceBody,
   pageOfBody,
   wholeBody,
-} from "../../lib/store/history/journal.ts";
-import { usesDictionaries, type Zstd, compress } from "../../lib/store/table/compressed.ts";
+} from "../../lib/stack/store/history/journal.ts";
+import { usesDictionaries, type Zstd, compress } from "../../lib/stack/store/table/compressed.ts";
 import { PARTITION } from "./records.ts";
-import type { Evaluation } from "../../lib/model/scale-records.ts";
+import type { Evaluation } from "../../lib/rules/model/scale-records.ts";
 import { runs } from "../runs.ts";
 
 /** Text that hardly compresses by itself, as the numbers of many autoscalers do. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { autoscalerUid } from "../../lib/model/ids.ts";
-import { journalPageOf, journalPages } from "../../lib/store/pages/plan.ts";
+import { autoscalerUid } from "../../lib/rules/model/ids.ts";
+import { journalPageOf, journalPages } from "../../lib/stack/store/pages/plan.ts";
 
 const UIDS = Array.from({ length: 300 }, (_, at) => autoscalerUid(`0b0cf6ee-57de-4a07-8d6e-${at}`));
 

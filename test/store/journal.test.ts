@@ -1,10 +1,10 @@
 import { createHash } from "node:crypto";
 import { describe, expect, it } from "vitest";
-import { autoscalerName, autoscalerUid, namespace } from "../../lib/model/ids.ts";
-import { JOURNAL_BYTES_MAX, journalItem } from "../../lib/store/history/journal.ts";
-import { decompress } from "../../lib/store/table/compressed.ts";
+import { autoscalerName, autoscalerUid, namespace } from "../../lib/rules/model/ids.ts";
+import { JOURNAL_BYTES_MAX, journalItem } from "../../lib/stack/store/history/journal.ts";
+import { decompress } from "../../lib/stack/store/table/compressed.ts";
 import { PARTITION } from "./records.ts";
-import type { Evaluation } from "../../lib/model/scale-records.ts";
+import type { Evaluation } from "../../lib/rules/model/scale-records.ts";
 
 /** Text that hardly compresses, the same every time. */
 const scattered = (chars: number, seed: number): string =>

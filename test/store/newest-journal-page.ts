@@ -1,7 +1,7 @@
-import type { PartitionRef } from "../../lib/model/ids.ts";
-import { journalOfPage } from "../../lib/store/history/journal.ts";
-import type { Tables } from "../../lib/store/table/tables.ts";
-import type { JournalPage } from "../../lib/model/scale-records.ts";
+import type { PartitionRef } from "../../lib/rules/model/ids.ts";
+import { journalOfPage } from "../../lib/stack/store/history/journal.ts";
+import type { Tables } from "../../lib/stack/store/table/tables.ts";
+import type { JournalPage } from "../../lib/rules/model/scale-records.ts";
 
 /**
  * The newest journal page of one windows page; absent before the first sync and after all have

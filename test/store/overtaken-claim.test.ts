@@ -1,8 +1,8 @@
 import { UpdateItemCommand } from "@aws-sdk/client-dynamodb";
 import { expect, it } from "vitest";
-import { clusterName, WHOLE_CLUSTER } from "../../lib/model/ids.ts";
-import { claim, claimParams } from "../../lib/store/head/claim.ts";
-import { storeIntents } from "../../lib/store/head/store-intents.ts";
+import { clusterName, WHOLE_CLUSTER } from "../../lib/rules/model/ids.ts";
+import { claim, claimParams } from "../../lib/stack/store/head/claim.ts";
+import { storeIntents } from "../../lib/stack/store/head/store-intents.ts";
 import { startMemory } from "../contracts/engines.ts";
 import { NOON } from "../noon.ts";
 import { testTables } from "../sync/world.ts";

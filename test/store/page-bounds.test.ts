@@ -1,14 +1,14 @@
 import { type AttributeValue, PutItemCommand } from "@aws-sdk/client-dynamodb";
 import { describe, expect, it } from "vitest";
-import { autoscalerUid } from "../../lib/model/ids.ts";
+import { autoscalerUid } from "../../lib/rules/model/ids.ts";
 import {
   decodePage,
   encodePage,
   METRICS_CHARS_MAX,
   SELECTOR_CHARS_MAX,
-} from "../../lib/store/pages/codec.ts";
-import { readPage } from "../../lib/store/pages/pages.ts";
-import { PAGE_BYTES_MAX, PAGE_BYTES_NEVER_ABOVE } from "../../lib/store/pages/plan.ts";
+} from "../../lib/stack/store/pages/codec.ts";
+import { readPage } from "../../lib/stack/store/pages/pages.ts";
+import { PAGE_BYTES_MAX, PAGE_BYTES_NEVER_ABOVE } from "../../lib/stack/store/pages/plan.ts";
 import { startDynalite } from "../contracts/engines.ts";
 import type { TableClient } from "../contracts/faults.ts";
 import { demandRules } from "../sync/demand-rules.ts";

@@ -1,12 +1,17 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { autoscalerUid } from "../../lib/model/ids.ts";
-import type { KnownRival, KnownRivals } from "../../lib/model/observation.ts";
-import type { Windows } from "../../lib/model/windows.ts";
-import { decodePage, encodePage, PAGE_VERSION } from "../../lib/store/pages/codec.ts";
-import { PAGE_BYTES_MAX, PAGE_ENTRIES, pageOf, wantedPages } from "../../lib/store/pages/plan.ts";
-import { compress } from "../../lib/store/table/compressed.ts";
-import type { StoredWindows } from "../../lib/model/scale-records.ts";
+import { autoscalerUid } from "../../lib/rules/model/ids.ts";
+import type { KnownRival, KnownRivals } from "../../lib/rules/model/observation.ts";
+import type { Windows } from "../../lib/rules/model/windows.ts";
+import { decodePage, encodePage, PAGE_VERSION } from "../../lib/stack/store/pages/codec.ts";
+import {
+  PAGE_BYTES_MAX,
+  PAGE_ENTRIES,
+  pageOf,
+  wantedPages,
+} from "../../lib/stack/store/pages/plan.ts";
+import { compress } from "../../lib/stack/store/table/compressed.ts";
+import type { StoredWindows } from "../../lib/rules/model/scale-records.ts";
 import { runs } from "../runs.ts";
 
 const ms = fc.integer({ min: 1_600_000_000_000, max: 1_900_000_000_000 });

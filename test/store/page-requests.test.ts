@@ -4,7 +4,7 @@ import {
   leftoverParams,
   readPageParams,
   writePageParams,
-} from "../../lib/store/pages/pages.ts";
+} from "../../lib/stack/store/pages/pages.ts";
 import { PARTITION } from "./records.ts";
 
 const PLACE = { partition: PARTITION, generation: 2, index: 13 };

@@ -1,6 +1,6 @@
 import type { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { describe, expect, it } from "vitest";
-import { areRestored, withIds } from "../../lib/store/table/real-tables.ts";
+import { areRestored, withIds } from "../../lib/stack/store/table/real-tables.ts";
 import { startDynalite } from "../contracts/engines.ts";
 import { NOON } from "../noon.ts";
 import { testTables } from "../sync/world.ts";

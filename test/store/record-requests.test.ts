@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
-import { clusterName, namespace } from "../../lib/model/ids.ts";
-import { listAutoscalersParams } from "../../lib/store/records/autoscalers.ts";
-import { listClustersParams, readFleetParams } from "../../lib/store/records/clusters.ts";
-import { clusterKey, editsKey, fleetKey } from "../../lib/store/table/keys.ts";
-import { putRecordParams } from "../../lib/store/records/write.ts";
+import { clusterName, namespace } from "../../lib/rules/model/ids.ts";
+import { listAutoscalersParams } from "../../lib/stack/store/records/autoscalers.ts";
+import { listClustersParams, readFleetParams } from "../../lib/stack/store/records/clusters.ts";
+import { clusterKey, editsKey, fleetKey } from "../../lib/stack/store/table/keys.ts";
+import { putRecordParams } from "../../lib/stack/store/records/write.ts";
 
 const key = { pk: "fleet", sk: "cluster#eu-1" };
 

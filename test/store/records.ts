@@ -4,10 +4,10 @@ import {
   clusterName,
   namespace,
   WHOLE_CLUSTER,
-} from "../../lib/model/ids.ts";
-import { type IntentBodies, intentBodies } from "../../lib/store/head/intent-codec.ts";
+} from "../../lib/rules/model/ids.ts";
+import { type IntentBodies, intentBodies } from "../../lib/stack/store/head/intent-codec.ts";
 import { NOON } from "../noon.ts";
-import type { Intent, ScaleEventRecord } from "../../lib/model/scale-records.ts";
+import type { Intent, ScaleEventRecord } from "../../lib/rules/model/scale-records.ts";
 
 export const PARTITION = { cluster: clusterName("eu-1"), partition: WHOLE_CLUSTER };
 export const REF = {

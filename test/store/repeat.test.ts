@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { isRefusal, isTransient, repeat } from "../../lib/store/table/repeat.ts";
-import type { Tables } from "../../lib/store/table/tables.ts";
+import { isRefusal, isTransient, repeat } from "../../lib/stack/store/table/repeat.ts";
+import type { Tables } from "../../lib/stack/store/table/tables.ts";
 
 const failing = (name: string, httpStatusCode = 400): Error =>
   Object.assign(new Error(name), { name, $metadata: { httpStatusCode } });

@@ -4,14 +4,14 @@ import {
   insertByStatement,
   type HistoryItem,
   type InsertHistory,
-} from "../../lib/store/history/item.ts";
+} from "../../lib/stack/store/history/item.ts";
 import {
   insertAnswer,
   insertBegun,
   type RequestName,
   readAnswer,
-} from "../../lib/store/history/requests.ts";
-import type { Tables } from "../../lib/store/table/tables.ts";
+} from "../../lib/stack/store/history/requests.ts";
+import type { Tables } from "../../lib/stack/store/table/tables.ts";
 import { type Engine, startMemory } from "../contracts/engines.ts";
 import { NOON } from "../noon.ts";
 import { testTables } from "../sync/world.ts";

@@ -6,14 +6,14 @@ import {
   clusterName,
   namespace,
   partitionName,
-} from "../../lib/model/ids.ts";
-import type { Sample } from "../../lib/model/scale-records.ts";
+} from "../../lib/rules/model/ids.ts";
+import type { Sample } from "../../lib/rules/model/scale-records.ts";
 import {
   BIN_MS,
   ROLLUP_BODY_BYTES_MAX,
   ROLLUP_MS,
   rollupItem,
-} from "../../lib/store/history/rollups.ts";
+} from "../../lib/stack/store/history/rollups.ts";
 
 describe("rollupItem()", () => {
   it("takes one write unit for six hours of an autoscaler, whatever it does", () => {

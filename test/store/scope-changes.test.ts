@@ -1,8 +1,11 @@
 import { describe, expect, it } from "vitest";
-import type { ScopeChangeRecord } from "../../lib/model/changes.ts";
-import { EVENT_DAYS_KEPT, ttlOf } from "../../lib/store/history/events.ts";
-import type { HistoryItem } from "../../lib/store/history/item.ts";
-import { insertScopeChange, scopeChangesParams } from "../../lib/store/history/scope-changes.ts";
+import type { ScopeChangeRecord } from "../../lib/rules/model/changes.ts";
+import { EVENT_DAYS_KEPT, ttlOf } from "../../lib/stack/store/history/events.ts";
+import type { HistoryItem } from "../../lib/stack/store/history/item.ts";
+import {
+  insertScopeChange,
+  scopeChangesParams,
+} from "../../lib/stack/store/history/scope-changes.ts";
 
 const CHANGE: ScopeChangeRecord = {
   id: "0a1b",

@@ -5,7 +5,7 @@ import {
   clockDifference,
   clockWrongBy,
   serverClockOf,
-} from "../../lib/store/table/server-clock.ts";
+} from "../../lib/stack/store/table/server-clock.ts";
 import { NOON } from "../noon.ts";
 
 /**

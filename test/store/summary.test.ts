@@ -1,27 +1,27 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import * as z from "zod";
-import { autoscalerUid } from "../../lib/model/ids.ts";
+import { autoscalerUid } from "../../lib/rules/model/ids.ts";
 import {
   TROUBLE_STATES,
   LASTING_MS,
   PROBLEM_KINDS,
   problemCounts,
   type SummaryRow,
-} from "../../lib/model/summary.ts";
+} from "../../lib/rules/model/summary.ts";
 import {
   decodeHeadSummary,
   encodeHeadSummary,
   type HeadSummary,
   decodeIndex,
   encodeIndex,
-} from "../../lib/store/summary/summary-items.ts";
+} from "../../lib/stack/store/summary/summary-items.ts";
 import {
   decodeSummary,
   encodeSummary,
   summaryKeyOf,
-} from "../../lib/store/summary/summary-codec.ts";
-import { compress, decompress } from "../../lib/store/table/compressed.ts";
+} from "../../lib/stack/store/summary/summary-codec.ts";
+import { compress, decompress } from "../../lib/stack/store/table/compressed.ts";
 import { NOON } from "../noon.ts";
 
 const count = fc.nat({ max: 100_000 });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { autoscalerUid } from "../../lib/model/ids.ts";
-import { decodeUncounted, encodeUncounted } from "../../lib/store/head/intent-codec.ts";
-import type { UncountedScale } from "../../lib/model/scale-records.ts";
+import { autoscalerUid } from "../../lib/rules/model/ids.ts";
+import { decodeUncounted, encodeUncounted } from "../../lib/stack/store/head/intent-codec.ts";
+import type { UncountedScale } from "../../lib/rules/model/scale-records.ts";
 
 const SCALE: UncountedScale = {
   id: "u1:7",

@@ -1,6 +1,6 @@
 import { setTimeout as wait } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
-import { eachInGroups } from "../../lib/store/table/wait-for-all.ts";
+import { eachInGroups } from "../../lib/stack/store/table/wait-for-all.ts";
 
 describe("eachInGroups()", () => {
   it("gives the results in the order of the items, works on a group together, and begins no other before it is taken", async () => {

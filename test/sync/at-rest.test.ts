@@ -1,11 +1,11 @@
 import { describe, expect, it } from "vitest";
-import { specOf } from "../../lib/manifest/admit.ts";
-import { autoscalerName, autoscalerUid, namespace } from "../../lib/model/ids.ts";
-import { DEFAULT_SETTINGS } from "../../lib/model/spec-common.ts";
-import { NEW_WINDOWS, type Windows } from "../../lib/model/windows.ts";
-import { decide } from "../../lib/policy/decide.ts";
-import { asksOf } from "../../lib/policy/dialects.ts";
-import { isOpenAt, needsNoWrite } from "../../lib/sync/load/stored-windows.ts";
+import { specOf } from "../../lib/rules/manifest/admit.ts";
+import { autoscalerName, autoscalerUid, namespace } from "../../lib/rules/model/ids.ts";
+import { DEFAULT_SETTINGS } from "../../lib/rules/model/spec-common.ts";
+import { NEW_WINDOWS, type Windows } from "../../lib/rules/model/windows.ts";
+import { decide } from "../../lib/rules/policy/decide.ts";
+import { asksOf } from "../../lib/rules/policy/dialects.ts";
+import { isOpenAt, needsNoWrite } from "../../lib/stack/sync/load/stored-windows.ts";
 import { NOON } from "../noon.ts";
 import { simulatedCluster } from "../simulation/cluster.ts";
 import { newManifest } from "../simulation/manifests/shapes.ts";

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { readHead } from "../../lib/store/head/head.ts";
-import type { Tables } from "../../lib/store/table/tables.ts";
-import { sync } from "../../lib/sync/sync.ts";
-import type { SyncPorts } from "../../lib/sync/sync-ports.ts";
-import { DEFAULT_TIMING } from "../../lib/plan/message.ts";
+import { readHead } from "../../lib/stack/store/head/head.ts";
+import type { Tables } from "../../lib/stack/store/table/tables.ts";
+import { sync } from "../../lib/stack/sync/sync.ts";
+import type { SyncPorts } from "../../lib/stack/sync/sync-ports.ts";
+import { DEFAULT_TIMING } from "../../lib/stack/plan/message.ts";
 import { type Engine, startMemory } from "../contracts/engines.ts";
 import { around } from "../contracts/faults.ts";
 import { newWorld, PERIOD_MS, type World, workloadOf } from "./world.ts";

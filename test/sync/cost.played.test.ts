@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { journalPages } from "../../lib/store/pages/plan.ts";
-import { putAutoscaler, raiseSpecVersion } from "../../lib/store/records/autoscalers.ts";
-import { getFleet, putCluster, putFleet } from "../../lib/store/records/clusters.ts";
+import { journalPages } from "../../lib/stack/store/pages/plan.ts";
+import { putAutoscaler, raiseSpecVersion } from "../../lib/stack/store/records/autoscalers.ts";
+import { getFleet, putCluster, putFleet } from "../../lib/stack/store/records/clusters.ts";
 import { type Engine, startDynalite } from "../contracts/engines.ts";
 import { around } from "../contracts/faults.ts";
 import { type Consumed, metered, nothingConsumed } from "../contracts/metered.ts";

@@ -1,13 +1,13 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { decodePage } from "../../lib/store/pages/codec.ts";
-import { readPage } from "../../lib/store/pages/pages.ts";
-import type { SyncPorts } from "../../lib/sync/sync-ports.ts";
+import { decodePage } from "../../lib/stack/store/pages/codec.ts";
+import { readPage } from "../../lib/stack/store/pages/pages.ts";
+import type { SyncPorts } from "../../lib/stack/sync/sync-ports.ts";
 import { startMemory } from "../contracts/engines.ts";
 import { around } from "../contracts/faults.ts";
 import type { PutFault } from "./memory-cluster.ts";
 import { newWorld, PERIOD_MS, type World, workloadOf } from "./world.ts";
-import type { ScaleEventRecord, ScaleTotals } from "../../lib/model/scale-records.ts";
+import type { ScaleEventRecord, ScaleTotals } from "../../lib/rules/model/scale-records.ts";
 
 /**
  * Per-period limit of the rules: one scale of a workload in it. Longer than an intent may stay

@@ -1,10 +1,10 @@
-import type { Decision } from "../../lib/model/decision.ts";
-import type { AutoscalerSpec } from "../../lib/model/spec.ts";
-import type { HpaSpec } from "../../lib/model/spec-hpa.ts";
-import type { RecommendationRun, Windows } from "../../lib/model/windows.ts";
-import type { DecideInput } from "../../lib/policy/decide.ts";
-import type { PurePart } from "../../lib/sync/decide/pure-part.ts";
-import { withChange } from "../../lib/sync/keep/windows-after.ts";
+import type { Decision } from "../../lib/rules/model/decision.ts";
+import type { AutoscalerSpec } from "../../lib/rules/model/spec.ts";
+import type { HpaSpec } from "../../lib/rules/model/spec-hpa.ts";
+import type { RecommendationRun, Windows } from "../../lib/rules/model/windows.ts";
+import type { DecideInput } from "../../lib/rules/policy/decide.ts";
+import type { PurePart } from "../../lib/stack/sync/decide/pure-part.ts";
+import { withChange } from "../../lib/stack/sync/keep/windows-after.ts";
 import type { MemoryCluster } from "./memory-cluster.ts";
 
 /**

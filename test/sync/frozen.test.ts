@@ -1,16 +1,16 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { autoscalerUid } from "../../lib/model/ids.ts";
-import type { Windows } from "../../lib/model/windows.ts";
-import { decodePage } from "../../lib/store/pages/codec.ts";
-import { readPage } from "../../lib/store/pages/pages.ts";
-import { putAutoscaler, raiseSpecVersion } from "../../lib/store/records/autoscalers.ts";
-import { getFleet, putCluster, putFleet } from "../../lib/store/records/clusters.ts";
+import { autoscalerUid } from "../../lib/rules/model/ids.ts";
+import type { Windows } from "../../lib/rules/model/windows.ts";
+import { decodePage } from "../../lib/stack/store/pages/codec.ts";
+import { readPage } from "../../lib/stack/store/pages/pages.ts";
+import { putAutoscaler, raiseSpecVersion } from "../../lib/stack/store/records/autoscalers.ts";
+import { getFleet, putCluster, putFleet } from "../../lib/stack/store/records/clusters.ts";
 import { type Engine, startMemory } from "../contracts/engines.ts";
 import { NOON } from "../noon.ts";
 import { newestJournalPage } from "../store/newest-journal-page.ts";
 import { STABLE_MS } from "./demand-rules.ts";
 import { newWorld, PERIOD_MS, type World, workloadOf } from "./world.ts";
-import type { Evaluation } from "../../lib/model/scale-records.ts";
+import type { Evaluation } from "../../lib/rules/model/scale-records.ts";
 
 /** The kill switch is one for all worlds of an engine: each test has its own. */
 let engine: Engine;

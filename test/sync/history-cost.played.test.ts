@@ -1,10 +1,10 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { ClusterClient } from "../../lib/cluster/cluster-client.ts";
-import { labelIndex } from "../../lib/model/selector.ts";
-import type { PartitionRef } from "../../lib/model/ids.ts";
-import type { Evaluation, JournalPage } from "../../lib/model/scale-records.ts";
-import { type HistoryItem, insertByStatement } from "../../lib/store/history/item.ts";
+import type { ClusterClient } from "../../lib/stack/cluster/cluster-client.ts";
+import { labelIndex } from "../../lib/rules/model/selector.ts";
+import type { PartitionRef } from "../../lib/rules/model/ids.ts";
+import type { Evaluation, JournalPage } from "../../lib/rules/model/scale-records.ts";
+import { type HistoryItem, insertByStatement } from "../../lib/stack/store/history/item.ts";
 import {
   baseOf,
   basesAfter,
@@ -12,9 +12,9 @@ import {
   type JournalBases,
   journalItem,
   pageOfBody,
-} from "../../lib/store/history/journal.ts";
-import { ROLLUP_MS } from "../../lib/store/history/rollups.ts";
-import { PURE_PART } from "../../lib/sync/decide/pure-part.ts";
+} from "../../lib/stack/store/history/journal.ts";
+import { ROLLUP_MS } from "../../lib/stack/store/history/rollups.ts";
+import { PURE_PART } from "../../lib/stack/sync/decide/pure-part.ts";
 import { loadCluster, loadManifest } from "../bench/load-cluster.ts";
 import { type Engine, startDynalite } from "../contracts/engines.ts";
 import { metered, nothingConsumed } from "../contracts/metered.ts";

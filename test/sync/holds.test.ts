@@ -1,22 +1,22 @@
 import { createHash } from "node:crypto";
 import { DeleteItemCommand, PutItemCommand } from "@aws-sdk/client-dynamodb";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { autoscalerUid } from "../../lib/model/ids.ts";
-import { storeIntents } from "../../lib/store/head/store-intents.ts";
-import { deletePage, readPage } from "../../lib/store/pages/pages.ts";
+import { autoscalerUid } from "../../lib/rules/model/ids.ts";
+import { storeIntents } from "../../lib/stack/store/head/store-intents.ts";
+import { deletePage, readPage } from "../../lib/stack/store/pages/pages.ts";
 import {
   deleteAutoscaler,
   putAutoscaler,
   raiseSpecVersion,
-} from "../../lib/store/records/autoscalers.ts";
-import { compress } from "../../lib/store/table/compressed.ts";
-import { headKey, itemKey, pageKey } from "../../lib/store/table/keys.ts";
-import type { SyncPorts } from "../../lib/sync/sync-ports.ts";
+} from "../../lib/stack/store/records/autoscalers.ts";
+import { compress } from "../../lib/stack/store/table/compressed.ts";
+import { headKey, itemKey, pageKey } from "../../lib/stack/store/table/keys.ts";
+import type { SyncPorts } from "../../lib/stack/sync/sync-ports.ts";
 import { type Engine, startMemory } from "../contracts/engines.ts";
 import { newestJournalPage } from "../store/newest-journal-page.ts";
 import { bodiesOf, intent } from "../store/records.ts";
 import { newWorld, PERIOD_MS, type World, workloadOf } from "./world.ts";
-import type { Evaluation } from "../../lib/model/scale-records.ts";
+import type { Evaluation } from "../../lib/rules/model/scale-records.ts";
 
 let engine: Engine;
 beforeAll(async () => {
@@ -287,7 +287,7 @@ describe("one autoscaler holds, and the others do not,", () => {
 
   it("while an intent of a deleted autoscaler is open for the same workload", async () => {
     const world = await world2();
-    const claimed = await import("../../lib/store/head/claim.ts").then(({ claim }) =>
+    const claimed = await import("../../lib/stack/store/head/claim.ts").then(({ claim }) =>
       claim(world.tables, { partition: world.partition, dueMs: 1, clockMs: 1, leaseUntilMs: 2 }),
     );
     if (claimed.kind !== "claimed") throw new Error("it was not claimed");

@@ -6,16 +6,16 @@ import {
   clusterName,
   namespace,
   WHOLE_CLUSTER,
-} from "../../lib/model/ids.ts";
-import { DEFAULT_SETTINGS } from "../../lib/model/spec-common.ts";
-import type { CompletedSync } from "../../lib/report/sync-report.ts";
-import { insertByStatement } from "../../lib/store/history/item.ts";
-import { putAutoscaler } from "../../lib/store/records/autoscalers.ts";
-import { putCluster } from "../../lib/store/records/clusters.ts";
-import { PURE_PART } from "../../lib/sync/decide/pure-part.ts";
-import { sync } from "../../lib/sync/sync.ts";
-import { DEFAULT_TIMING } from "../../lib/plan/message.ts";
-import { warmCache } from "../../lib/sync/load/warm-cache.ts";
+} from "../../lib/rules/model/ids.ts";
+import { DEFAULT_SETTINGS } from "../../lib/rules/model/spec-common.ts";
+import type { CompletedSync } from "../../lib/stack/report/sync-report.ts";
+import { insertByStatement } from "../../lib/stack/store/history/item.ts";
+import { putAutoscaler } from "../../lib/stack/store/records/autoscalers.ts";
+import { putCluster } from "../../lib/stack/store/records/clusters.ts";
+import { PURE_PART } from "../../lib/stack/sync/decide/pure-part.ts";
+import { sync } from "../../lib/stack/sync/sync.ts";
+import { DEFAULT_TIMING } from "../../lib/stack/plan/message.ts";
+import { warmCache } from "../../lib/stack/sync/load/warm-cache.ts";
 import { authority, type IssueOptions } from "../cluster/stand-in/certificates.ts";
 import {
   type Kubernetes,

@@ -1,12 +1,12 @@
 import limited from "p-limit";
 import { describe, expect, it } from "vitest";
 import { syncHandler } from "../../functions/sync.ts";
-import { WHOLE_CLUSTER } from "../../lib/model/ids.ts";
-import type { CompletedSync, SyncReport } from "../../lib/report/sync-report.ts";
-import { insertByStatement } from "../../lib/store/history/item.ts";
-import { PURE_PART } from "../../lib/sync/decide/pure-part.ts";
-import { DEFAULT_TIMING } from "../../lib/plan/message.ts";
-import { warmCache } from "../../lib/sync/load/warm-cache.ts";
+import { WHOLE_CLUSTER } from "../../lib/rules/model/ids.ts";
+import type { CompletedSync, SyncReport } from "../../lib/stack/report/sync-report.ts";
+import { insertByStatement } from "../../lib/stack/store/history/item.ts";
+import { PURE_PART } from "../../lib/stack/sync/decide/pure-part.ts";
+import { DEFAULT_TIMING } from "../../lib/stack/plan/message.ts";
+import { warmCache } from "../../lib/stack/sync/load/warm-cache.ts";
 import { clientTo } from "../cluster/stand-in/watched.ts";
 import { startMemory } from "../contracts/engines.ts";
 import {

@@ -5,11 +5,11 @@ import {
   journalItem,
   journalOfPage,
   baseOf,
-} from "../../lib/store/history/journal.ts";
-import { journalPk } from "../../lib/store/table/keys.ts";
+} from "../../lib/stack/store/history/journal.ts";
+import { journalPk } from "../../lib/stack/store/table/keys.ts";
 import { type Engine, startMemory } from "../contracts/engines.ts";
 import { newWorld, PERIOD_MS, type World } from "./world.ts";
-import type { JournalPage } from "../../lib/model/scale-records.ts";
+import type { JournalPage } from "../../lib/rules/model/scale-records.ts";
 
 let engine: Engine;
 beforeAll(async () => {

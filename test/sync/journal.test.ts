@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { autoscalerName, autoscalerUid, namespace } from "../../lib/model/ids.ts";
-import { partitionData } from "../../lib/service/partitions/partition-data.ts";
-import { getAutoscaler } from "../../lib/store/records/autoscalers.ts";
+import { autoscalerName, autoscalerUid, namespace } from "../../lib/rules/model/ids.ts";
+import { partitionData } from "../../lib/answers/service/partitions/partition-data.ts";
+import { getAutoscaler } from "../../lib/stack/store/records/autoscalers.ts";
 import { type Engine, startMemory } from "../contracts/engines.ts";
 import { around } from "../contracts/faults.ts";
 import { newestJournalPage } from "../store/newest-journal-page.ts";

@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { namespace } from "../../lib/model/ids.ts";
-import type { Rival, RivalLook } from "../../lib/model/observation.ts";
-import type { SpecKindName } from "../../lib/model/spec.ts";
-import { putAutoscaler, raiseSpecVersion } from "../../lib/store/records/autoscalers.ts";
-import { getCluster, putCluster } from "../../lib/store/records/clusters.ts";
+import { namespace } from "../../lib/rules/model/ids.ts";
+import type { Rival, RivalLook } from "../../lib/rules/model/observation.ts";
+import type { SpecKindName } from "../../lib/rules/model/spec.ts";
+import { putAutoscaler, raiseSpecVersion } from "../../lib/stack/store/records/autoscalers.ts";
+import { getCluster, putCluster } from "../../lib/stack/store/records/clusters.ts";
 import { type Engine, startMemory } from "../contracts/engines.ts";
 import { newestJournalPage } from "../store/newest-journal-page.ts";
 import { newWorld, PERIOD_MS, type World, workloadOf } from "./world.ts";
-import type { Evaluation } from "../../lib/model/scale-records.ts";
+import type { Evaluation } from "../../lib/rules/model/scale-records.ts";
 
 let engine: Engine;
 beforeAll(async () => {

@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
-import { NEW_WINDOWS, type RecommendationRun } from "../../lib/model/windows.ts";
-import { recorded } from "../../lib/policy/shared/recommendations.ts";
-import { withChange, withRecommendation } from "../../lib/sync/keep/windows-after.ts";
+import { NEW_WINDOWS, type RecommendationRun } from "../../lib/rules/model/windows.ts";
+import { recorded } from "../../lib/rules/policy/shared/recommendations.ts";
+import { withChange, withRecommendation } from "../../lib/stack/sync/keep/windows-after.ts";
 import { intent } from "../store/records.ts";
-import type { Intent } from "../../lib/model/scale-records.ts";
+import type { Intent } from "../../lib/rules/model/scale-records.ts";
 
 const AT_MS = 1_000_000;
 

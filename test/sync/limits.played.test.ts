@@ -1,10 +1,10 @@
 import { createHash } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { autoscalerUid } from "../../lib/model/ids.ts";
-import type { Windows } from "../../lib/model/windows.ts";
-import { readPage } from "../../lib/store/pages/pages.ts";
-import { PAGE_BYTES_MAX } from "../../lib/store/pages/plan.ts";
-import { warmCache } from "../../lib/sync/load/warm-cache.ts";
+import { autoscalerUid } from "../../lib/rules/model/ids.ts";
+import type { Windows } from "../../lib/rules/model/windows.ts";
+import { readPage } from "../../lib/stack/store/pages/pages.ts";
+import { PAGE_BYTES_MAX } from "../../lib/stack/store/pages/plan.ts";
+import { warmCache } from "../../lib/stack/sync/load/warm-cache.ts";
 import { type Engine, startMemory } from "../contracts/engines.ts";
 import { newWorld, PERIOD_MS, type World } from "./world.ts";
 

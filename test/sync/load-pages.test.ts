@@ -1,9 +1,9 @@
 import { beforeEach, describe, expect, it } from "vitest";
-import type { Head } from "../../lib/store/head/head.ts";
-import { NO_TROUBLES } from "../../lib/store/head/troubles.ts";
-import { encodePage } from "../../lib/store/pages/codec.ts";
-import { writePage } from "../../lib/store/pages/pages.ts";
-import { loadPages } from "../../lib/sync/load/load-pages.ts";
+import type { Head } from "../../lib/stack/store/head/head.ts";
+import { NO_TROUBLES } from "../../lib/stack/store/head/troubles.ts";
+import { encodePage } from "../../lib/stack/store/pages/codec.ts";
+import { writePage } from "../../lib/stack/store/pages/pages.ts";
+import { loadPages } from "../../lib/stack/sync/load/load-pages.ts";
 import { startMemory } from "../contracts/engines.ts";
 import { around } from "../contracts/faults.ts";
 import { newWorld, PERIOD_MS, type World, workloadOf } from "./world.ts";

@@ -5,11 +5,11 @@ import type {
   Watched,
   SpecListing,
   SpecRequest,
-} from "../../lib/cluster/cluster-client.ts";
-import { specObject } from "../../lib/cluster/specs/list-specs.ts";
-import type { Namespace } from "../../lib/model/ids.ts";
-import type { ApiFailure, ScaleReading, RivalLook } from "../../lib/model/observation.ts";
-import type { SpecKind } from "../../lib/model/spec.ts";
+} from "../../lib/stack/cluster/cluster-client.ts";
+import { specObject } from "../../lib/stack/cluster/specs/list-specs.ts";
+import type { Namespace } from "../../lib/rules/model/ids.ts";
+import type { ApiFailure, ScaleReading, RivalLook } from "../../lib/rules/model/observation.ts";
+import type { SpecKind } from "../../lib/rules/model/spec.ts";
 import { observationOf, scaleRead } from "../observation.ts";
 
 /** One workload of the cluster in memory: as much of a Deployment as the protocol can see. */

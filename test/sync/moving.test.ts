@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { namespace, partitionName } from "../../lib/model/ids.ts";
-import { claim } from "../../lib/store/head/claim.ts";
-import { markMoving } from "../../lib/store/head/moving.ts";
-import { getCluster, putCluster } from "../../lib/store/records/clusters.ts";
+import { namespace, partitionName } from "../../lib/rules/model/ids.ts";
+import { claim } from "../../lib/stack/store/head/claim.ts";
+import { markMoving } from "../../lib/stack/store/head/moving.ts";
+import { getCluster, putCluster } from "../../lib/stack/store/records/clusters.ts";
 import { type Engine, startMemory } from "../contracts/engines.ts";
 import { around } from "../contracts/faults.ts";
 import { newWorld, PERIOD_MS, type World, workloadOf } from "./world.ts";

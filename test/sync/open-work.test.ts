@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { putAutoscaler, raiseSpecVersion } from "../../lib/store/records/autoscalers.ts";
-import { workloadKey } from "../../lib/sync/load/open-intents.ts";
+import { putAutoscaler, raiseSpecVersion } from "../../lib/stack/store/records/autoscalers.ts";
+import { workloadKey } from "../../lib/stack/sync/load/open-intents.ts";
 import { type Engine, startMemory } from "../contracts/engines.ts";
 import { newWorld, PERIOD_MS, type World, workloadOf } from "./world.ts";
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { uidOfIntent } from "../../lib/model/ids.ts";
-import type { Rival } from "../../lib/model/observation.ts";
-import { deleteAutoscaler, putAutoscaler } from "../../lib/store/records/autoscalers.ts";
+import { uidOfIntent } from "../../lib/rules/model/ids.ts";
+import type { Rival } from "../../lib/rules/model/observation.ts";
+import { deleteAutoscaler, putAutoscaler } from "../../lib/stack/store/records/autoscalers.ts";
 import { type Engine, startMemory } from "../contracts/engines.ts";
 import { around } from "../contracts/faults.ts";
 import { newWorld, PERIOD_MS, type World, workloadOf } from "./world.ts";

@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import type { Override } from "../../lib/model/override.ts";
-import { putAutoscaler, raiseSpecVersion } from "../../lib/store/records/autoscalers.ts";
-import { getFleet, putCluster, putFleet } from "../../lib/store/records/clusters.ts";
-import { statedIn } from "../../lib/store/summary/summary-items.ts";
-import { PURE_PART } from "../../lib/sync/decide/pure-part.ts";
+import type { Override } from "../../lib/rules/model/override.ts";
+import { putAutoscaler, raiseSpecVersion } from "../../lib/stack/store/records/autoscalers.ts";
+import { getFleet, putCluster, putFleet } from "../../lib/stack/store/records/clusters.ts";
+import { statedIn } from "../../lib/stack/store/summary/summary-items.ts";
+import { PURE_PART } from "../../lib/stack/sync/decide/pure-part.ts";
 import { type Engine, startMemory } from "../contracts/engines.ts";
 import { NOON } from "../noon.ts";
 import { override } from "../policy/bounds/schedules.ts";

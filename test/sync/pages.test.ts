@@ -1,15 +1,15 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { decodePage } from "../../lib/store/pages/codec.ts";
-import { readPage, writePage } from "../../lib/store/pages/pages.ts";
-import { PAGE_ENTRIES } from "../../lib/store/pages/plan.ts";
+import { decodePage } from "../../lib/stack/store/pages/codec.ts";
+import { readPage, writePage } from "../../lib/stack/store/pages/pages.ts";
+import { PAGE_ENTRIES } from "../../lib/stack/store/pages/plan.ts";
 import {
   deleteAutoscaler,
   putAutoscaler,
   raiseSpecVersion,
-} from "../../lib/store/records/autoscalers.ts";
-import { headKey, pageKey } from "../../lib/store/table/keys.ts";
-import { readAll } from "../../lib/store/table/read-many.ts";
+} from "../../lib/stack/store/records/autoscalers.ts";
+import { headKey, pageKey } from "../../lib/stack/store/table/keys.ts";
+import { readAll } from "../../lib/stack/store/table/read-many.ts";
 import { startMemory } from "../contracts/engines.ts";
 import { around } from "../contracts/faults.ts";
 import { collected, newWorld, PERIOD_MS, type World } from "./world.ts";

@@ -1,26 +1,26 @@
 import { SendMessageBatchCommand, type SendMessageBatchCommandOutput } from "@aws-sdk/client-sqs";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { clusterName, partitionName } from "../../lib/model/ids.ts";
-import type { ClusterRecord } from "../../lib/model/records.ts";
-import { DEFAULT_SETTINGS } from "../../lib/model/spec-common.ts";
-import { putCluster } from "../../lib/store/records/clusters.ts";
-import { markPlanned } from "../../lib/store/records/plan-records.ts";
-import type { Tables } from "../../lib/store/table/tables.ts";
-import { type SyncMessage, messageOf } from "../../lib/plan/message.ts";
-import { delaySeconds, dueTimes, minutesOfCall, planCluster } from "../../lib/plan/plan.ts";
-import { schedule } from "../../lib/plan/schedule.ts";
+import { clusterName, partitionName } from "../../lib/rules/model/ids.ts";
+import type { ClusterRecord } from "../../lib/rules/model/records.ts";
+import { DEFAULT_SETTINGS } from "../../lib/rules/model/spec-common.ts";
+import { putCluster } from "../../lib/stack/store/records/clusters.ts";
+import { markPlanned } from "../../lib/stack/store/records/plan-records.ts";
+import type { Tables } from "../../lib/stack/store/table/tables.ts";
+import { type SyncMessage, messageOf } from "../../lib/stack/plan/message.ts";
+import { delaySeconds, dueTimes, minutesOfCall, planCluster } from "../../lib/stack/plan/plan.ts";
+import { schedule } from "../../lib/stack/plan/schedule.ts";
 import {
   type DelayedMessage,
   sendBatch,
   sendParams,
   planNow,
-} from "../../lib/plan/send-messages.ts";
+} from "../../lib/stack/plan/send-messages.ts";
 import { startMemory } from "../contracts/engines.ts";
 import { NOON } from "../noon.ts";
 import { testTables } from "./world.ts";
 import { runs } from "../runs.ts";
-import { MINUTE_MS } from "../../lib/model/time-text.ts";
+import { MINUTE_MS } from "../../lib/rules/model/time-text.ts";
 
 const [EU, MAIN] = [clusterName("eu-1"), partitionName("default")];
 const message = (dueMs: number, periodMs = 15_000) => ({

@@ -1,11 +1,11 @@
 import { describe, expect, it } from "vitest";
-import { clusterName, partitionName } from "../../lib/model/ids.ts";
-import type { ClusterRecord } from "../../lib/model/records.ts";
-import { DEFAULT_SETTINGS } from "../../lib/model/spec-common.ts";
-import { kindSentence, type Problem, problemMetrics } from "../../lib/report/problems.ts";
-import { NO_TROUBLES, type Trouble, type Troubles } from "../../lib/store/head/troubles.ts";
-import { risenProblems, type KindsReported } from "../../lib/plan/count-problems.ts";
-import { problemsOf } from "../../lib/plan/count-problems.ts";
+import { clusterName, partitionName } from "../../lib/rules/model/ids.ts";
+import type { ClusterRecord } from "../../lib/rules/model/records.ts";
+import { DEFAULT_SETTINGS } from "../../lib/rules/model/spec-common.ts";
+import { kindSentence, type Problem, problemMetrics } from "../../lib/stack/report/problems.ts";
+import { NO_TROUBLES, type Trouble, type Troubles } from "../../lib/stack/store/head/troubles.ts";
+import { risenProblems, type KindsReported } from "../../lib/stack/plan/count-problems.ts";
+import { problemsOf } from "../../lib/stack/plan/count-problems.ts";
 import { NOON } from "../noon.ts";
 
 const MINUTE_MS = 60_000;

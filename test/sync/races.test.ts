@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { deleteCluster } from "../../lib/store/records/clusters.ts";
-import { sync } from "../../lib/sync/sync.ts";
-import type { SyncPorts } from "../../lib/sync/sync-ports.ts";
+import { deleteCluster } from "../../lib/stack/store/records/clusters.ts";
+import { sync } from "../../lib/stack/sync/sync.ts";
+import type { SyncPorts } from "../../lib/stack/sync/sync-ports.ts";
 import { type Engine, startMemory } from "../contracts/engines.ts";
 import { around, once, type TableFault, withFaults } from "../contracts/faults.ts";
 import { newWorld, PERIOD_MS, type World, workloadOf } from "./world.ts";

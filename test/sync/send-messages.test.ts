@@ -1,8 +1,8 @@
 import type { SendMessageBatchCommand } from "@aws-sdk/client-sqs";
 import { describe, expect, it } from "vitest";
-import { clusterName, WHOLE_CLUSTER } from "../../lib/model/ids.ts";
-import { messageOf, type SyncMessage } from "../../lib/plan/message.ts";
-import { sendPlanned } from "../../lib/plan/send-messages.ts";
+import { clusterName, WHOLE_CLUSTER } from "../../lib/rules/model/ids.ts";
+import { messageOf, type SyncMessage } from "../../lib/stack/plan/message.ts";
+import { sendPlanned } from "../../lib/stack/plan/send-messages.ts";
 import { NOON } from "../noon.ts";
 
 const due = (seconds: number): SyncMessage => ({

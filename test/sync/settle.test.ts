@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { sync } from "../../lib/sync/sync.ts";
-import type { SyncPorts } from "../../lib/sync/sync-ports.ts";
+import { sync } from "../../lib/stack/sync/sync.ts";
+import type { SyncPorts } from "../../lib/stack/sync/sync-ports.ts";
 import { type Engine, startMemory } from "../contracts/engines.ts";
 import type { PutFault, Workload } from "./memory-cluster.ts";
 import { newWorld, PERIOD_MS, type World, workloadOf } from "./world.ts";
@@ -186,7 +186,7 @@ describe("an intent whose PUT was not clearly answered", () => {
   it("is settled when its autoscaler was deleted, by looking at the workload alone", async () => {
     const world = await faulty("lost answer");
     const { deleteAutoscaler, raiseSpecVersion } = await import(
-      "../../lib/store/records/autoscalers.ts"
+      "../../lib/stack/store/records/autoscalers.ts"
     );
     await deleteAutoscaler(world.tables, world.autoscaler("web"), 1);
     await raiseSpecVersion(world.tables, world.partition);

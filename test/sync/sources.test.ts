@@ -6,20 +6,20 @@ import {
   clusterName,
   namespace,
   WHOLE_CLUSTER,
-} from "../../lib/model/ids.ts";
-import type { MetricSourceRecord } from "../../lib/model/metric-source.ts";
-import { DEFAULT_SETTINGS } from "../../lib/model/spec-common.ts";
-import type { CompletedSync } from "../../lib/report/sync-report.ts";
-import { sourceClient } from "../../lib/source-client/source-client.ts";
-import { insertByStatement } from "../../lib/store/history/item.ts";
-import { putAutoscaler } from "../../lib/store/records/autoscalers.ts";
-import { putCluster } from "../../lib/store/records/clusters.ts";
-import { putMetricSource } from "../../lib/store/records/metric-sources.ts";
-import { PURE_PART } from "../../lib/sync/decide/pure-part.ts";
-import { sync } from "../../lib/sync/sync.ts";
-import type { SyncPorts } from "../../lib/sync/sync-ports.ts";
-import { DEFAULT_TIMING } from "../../lib/plan/message.ts";
-import { warmCache } from "../../lib/sync/load/warm-cache.ts";
+} from "../../lib/rules/model/ids.ts";
+import type { MetricSourceRecord } from "../../lib/rules/model/metric-source.ts";
+import { DEFAULT_SETTINGS } from "../../lib/rules/model/spec-common.ts";
+import type { CompletedSync } from "../../lib/stack/report/sync-report.ts";
+import { sourceClient } from "../../lib/stack/source-client/source-client.ts";
+import { insertByStatement } from "../../lib/stack/store/history/item.ts";
+import { putAutoscaler } from "../../lib/stack/store/records/autoscalers.ts";
+import { putCluster } from "../../lib/stack/store/records/clusters.ts";
+import { putMetricSource } from "../../lib/stack/store/records/metric-sources.ts";
+import { PURE_PART } from "../../lib/stack/sync/decide/pure-part.ts";
+import { sync } from "../../lib/stack/sync/sync.ts";
+import type { SyncPorts } from "../../lib/stack/sync/sync-ports.ts";
+import { DEFAULT_TIMING } from "../../lib/stack/plan/message.ts";
+import { warmCache } from "../../lib/stack/sync/load/warm-cache.ts";
 import { type Kubernetes, kubernetes, workload } from "../cluster/stand-in/kubernetes.ts";
 import type { Answer } from "../cluster/stand-in/server.ts";
 import { clientTo } from "../cluster/stand-in/watched.ts";

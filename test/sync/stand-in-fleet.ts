@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { Context, SQSEvent } from "aws-lambda";
-import type { ClusterClient } from "../../lib/cluster/cluster-client.ts";
+import type { ClusterClient } from "../../lib/stack/cluster/cluster-client.ts";
 import {
   autoscalerName,
   autoscalerUid,
@@ -8,13 +8,13 @@ import {
   clusterName,
   namespace,
   WHOLE_CLUSTER,
-} from "../../lib/model/ids.ts";
-import type { ClusterRecord } from "../../lib/model/records.ts";
-import { DEFAULT_SETTINGS } from "../../lib/model/spec-common.ts";
-import { putAutoscaler } from "../../lib/store/records/autoscalers.ts";
-import { putCluster } from "../../lib/store/records/clusters.ts";
-import type { Tables } from "../../lib/store/table/tables.ts";
-import { messageBody, type SyncMessage } from "../../lib/plan/message.ts";
+} from "../../lib/rules/model/ids.ts";
+import type { ClusterRecord } from "../../lib/rules/model/records.ts";
+import { DEFAULT_SETTINGS } from "../../lib/rules/model/spec-common.ts";
+import { putAutoscaler } from "../../lib/stack/store/records/autoscalers.ts";
+import { putCluster } from "../../lib/stack/store/records/clusters.ts";
+import type { Tables } from "../../lib/stack/store/table/tables.ts";
+import { messageBody, type SyncMessage } from "../../lib/stack/plan/message.ts";
 import { kubernetes, pod, podMetrics, workload } from "../cluster/stand-in/kubernetes.ts";
 import { type Answer, type StandIn, status } from "../cluster/stand-in/server.ts";
 

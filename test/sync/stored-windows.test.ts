@@ -1,11 +1,11 @@
 import { describe, expect, it } from "vitest";
-import { autoscalerUid } from "../../lib/model/ids.ts";
-import { NEW_WINDOWS, type Windows } from "../../lib/model/windows.ts";
-import { needsNoWrite } from "../../lib/sync/load/stored-windows.ts";
+import { autoscalerUid } from "../../lib/rules/model/ids.ts";
+import { NEW_WINDOWS, type Windows } from "../../lib/rules/model/windows.ts";
+import { needsNoWrite } from "../../lib/stack/sync/load/stored-windows.ts";
 import { NOON } from "../noon.ts";
 import { native, sync } from "../policy/native/world.ts";
 import { podsOf } from "../policy/watermark/world.ts";
-import type { StoredWindows } from "../../lib/model/scale-records.ts";
+import type { StoredWindows } from "../../lib/rules/model/scale-records.ts";
 
 const stored = (windows: Windows): StoredWindows => ({
   uid: autoscalerUid("u"),

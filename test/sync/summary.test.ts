@@ -1,20 +1,20 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { autoscalerUid, clusterName } from "../../lib/model/ids.ts";
-import type { AutoscalerRecord } from "../../lib/model/records.ts";
-import type { SummaryRow } from "../../lib/model/summary.ts";
-import { putAutoscaler, raiseSpecVersion } from "../../lib/store/records/autoscalers.ts";
+import { autoscalerUid, clusterName } from "../../lib/rules/model/ids.ts";
+import type { AutoscalerRecord } from "../../lib/rules/model/records.ts";
+import type { SummaryRow } from "../../lib/rules/model/summary.ts";
+import { putAutoscaler, raiseSpecVersion } from "../../lib/stack/store/records/autoscalers.ts";
 import {
   decodeHeadSummary,
   type HeadSummary,
   decodeIndex,
   derivedItemOf,
   readSummary,
-} from "../../lib/store/summary/summary-items.ts";
-import { decodeSummary, summaryKeyOf } from "../../lib/store/summary/summary-codec.ts";
-import { batchGet } from "../../lib/store/table/read-many.ts";
-import { indexKey } from "../../lib/store/table/keys.ts";
-import type { LoadedSpec, LoadedSpecs } from "../../lib/sync/load/load-specs.ts";
-import { hasSameIndex } from "../../lib/sync/summary/summary-row.ts";
+} from "../../lib/stack/store/summary/summary-items.ts";
+import { decodeSummary, summaryKeyOf } from "../../lib/stack/store/summary/summary-codec.ts";
+import { batchGet } from "../../lib/stack/store/table/read-many.ts";
+import { indexKey } from "../../lib/stack/store/table/keys.ts";
+import type { LoadedSpec, LoadedSpecs } from "../../lib/stack/sync/load/load-specs.ts";
+import { hasSameIndex } from "../../lib/stack/sync/summary/summary-row.ts";
 import { type Engine, startMemory } from "../contracts/engines.ts";
 import { around } from "../contracts/faults.ts";
 import { autoscalerRecord, newWorld, PERIOD_MS, type World, workloadOf } from "./world.ts";

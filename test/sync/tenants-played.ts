@@ -1,12 +1,12 @@
-import type { ClusterClient } from "../../lib/cluster/cluster-client.ts";
+import type { ClusterClient } from "../../lib/stack/cluster/cluster-client.ts";
 import {
   autoscalerName,
   autoscalerUid,
   namespace as namespaceOf,
   WHOLE_CLUSTER,
-} from "../../lib/model/ids.ts";
-import { DEFAULT_SETTINGS } from "../../lib/model/spec-common.ts";
-import type { CompletedSync } from "../../lib/report/sync-report.ts";
+} from "../../lib/rules/model/ids.ts";
+import { DEFAULT_SETTINGS } from "../../lib/rules/model/spec-common.ts";
+import type { CompletedSync } from "../../lib/stack/report/sync-report.ts";
 import { type Checkout, HERE } from "../attacks/checkout.ts";
 import { accessTo } from "../cluster/stand-in/connected.ts";
 import type { Engine } from "../contracts/engines.ts";

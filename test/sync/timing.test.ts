@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { DEFAULT_TIMING, deadlineOf, sendUntil } from "../../lib/plan/message.ts";
+import { DEFAULT_TIMING, deadlineOf, sendUntil } from "../../lib/stack/plan/message.ts";
 
 const { lifeMs, putTimeoutMs, clockDifferenceMs, leaseMs, softDeadlineMs } = DEFAULT_TIMING;
 

@@ -7,7 +7,7 @@ import {
   REMEMBERED_MAX,
   troublesOf,
   troublesText,
-} from "../../lib/store/head/troubles.ts";
+} from "../../lib/stack/store/head/troubles.ts";
 import { type Engine, startMemory } from "../contracts/engines.ts";
 import { newWorld, PERIOD_MS, type World, workloadOf } from "./world.ts";
 

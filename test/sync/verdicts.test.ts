@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from "vitest";
-import type { Decision } from "../../lib/model/decision.ts";
-import { NEW_WINDOWS } from "../../lib/model/windows.ts";
-import { sync } from "../../lib/sync/sync.ts";
+import type { Decision } from "../../lib/rules/model/decision.ts";
+import { NEW_WINDOWS } from "../../lib/rules/model/windows.ts";
+import { sync } from "../../lib/stack/sync/sync.ts";
 import { startMemory } from "../contracts/engines.ts";
 import { newestJournalPage } from "../store/newest-journal-page.ts";
 import { demandRules } from "./demand-rules.ts";

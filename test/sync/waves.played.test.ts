@@ -4,11 +4,11 @@ import {
   bytesOf,
   HEAD_ENTRIES_BYTES_MAX,
   intentBodies,
-} from "../../lib/store/head/intent-codec.ts";
-import { insertByStatement } from "../../lib/store/history/item.ts";
-import { readPage } from "../../lib/store/pages/pages.ts";
-import { compress } from "../../lib/store/table/compressed.ts";
-import { itemKey, pageKey } from "../../lib/store/table/keys.ts";
+} from "../../lib/stack/store/head/intent-codec.ts";
+import { insertByStatement } from "../../lib/stack/store/history/item.ts";
+import { readPage } from "../../lib/stack/store/pages/pages.ts";
+import { compress } from "../../lib/stack/store/table/compressed.ts";
+import { itemKey, pageKey } from "../../lib/stack/store/table/keys.ts";
 import { type Engine, startMemory } from "../contracts/engines.ts";
 import { around } from "../contracts/faults.ts";
 import { newestJournalPage } from "../store/newest-journal-page.ts";

@@ -1,14 +1,14 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { autoscalerUid } from "../../lib/model/ids.ts";
-import { decodePage } from "../../lib/store/pages/codec.ts";
-import { readPage } from "../../lib/store/pages/pages.ts";
-import { putAutoscaler, raiseSpecVersion } from "../../lib/store/records/autoscalers.ts";
-import type { SyncPorts } from "../../lib/sync/sync-ports.ts";
+import { autoscalerUid } from "../../lib/rules/model/ids.ts";
+import { decodePage } from "../../lib/stack/store/pages/codec.ts";
+import { readPage } from "../../lib/stack/store/pages/pages.ts";
+import { putAutoscaler, raiseSpecVersion } from "../../lib/stack/store/records/autoscalers.ts";
+import type { SyncPorts } from "../../lib/stack/sync/sync-ports.ts";
 import { type Engine, startMemory } from "../contracts/engines.ts";
 import { around } from "../contracts/faults.ts";
 import { NOON } from "../noon.ts";
 import { newWorld, PERIOD_MS, type World, workloadOf } from "./world.ts";
-import type { StoredWindows } from "../../lib/model/scale-records.ts";
+import type { StoredWindows } from "../../lib/rules/model/scale-records.ts";
 
 let engine: Engine;
 beforeAll(async () => {
@@ -173,7 +173,7 @@ describe("time", () => {
     const { nowMs } = await world.head();
     workloadOf(world, "web").demand = 5;
     const slow = { ...world.tables, clock: () => NOON - 2_000 };
-    const { sync } = await import("../../lib/sync/sync.ts");
+    const { sync } = await import("../../lib/stack/sync/sync.ts");
     await sync(world.worker({ tables: slow }), {
       ...world.partition,
       dueMs: NOON + 1_000,
@@ -216,7 +216,7 @@ describe("pages", () => {
     expect(
       await readPage(world.tables, { partition: world.partition, generation: 1, index: 0 }),
     ).toBeUndefined();
-    const { deleteAutoscaler } = await import("../../lib/store/records/autoscalers.ts");
+    const { deleteAutoscaler } = await import("../../lib/stack/store/records/autoscalers.ts");
     for (let at = 30; at < 260; at++)
       await deleteAutoscaler(world.tables, world.autoscaler(`app-${at}`), 1);
     await raiseSpecVersion(world.tables, world.partition);

@@ -5,25 +5,25 @@ import {
   namespace,
   type PartitionRef,
   WHOLE_CLUSTER,
-} from "../../lib/model/ids.ts";
-import type { AutoscalerRecord, ClusterRecord } from "../../lib/model/records.ts";
-import { DEFAULT_SETTINGS } from "../../lib/model/spec-common.ts";
-import type { SyncReport } from "../../lib/report/sync-report.ts";
-import { type Head, readHead } from "../../lib/store/head/head.ts";
-import { eventsOfFleet } from "../../lib/store/history/fleet-events.ts";
-import { insertByStatement } from "../../lib/store/history/item.ts";
-import { putAutoscaler } from "../../lib/store/records/autoscalers.ts";
-import { putCluster } from "../../lib/store/records/clusters.ts";
-import type { Tables } from "../../lib/store/table/tables.ts";
-import { sync } from "../../lib/sync/sync.ts";
-import type { SyncPorts } from "../../lib/sync/sync-ports.ts";
-import { DEFAULT_TIMING, type Timing } from "../../lib/plan/message.ts";
-import { warmCache } from "../../lib/sync/load/warm-cache.ts";
+} from "../../lib/rules/model/ids.ts";
+import type { AutoscalerRecord, ClusterRecord } from "../../lib/rules/model/records.ts";
+import { DEFAULT_SETTINGS } from "../../lib/rules/model/spec-common.ts";
+import type { SyncReport } from "../../lib/stack/report/sync-report.ts";
+import { type Head, readHead } from "../../lib/stack/store/head/head.ts";
+import { eventsOfFleet } from "../../lib/stack/store/history/fleet-events.ts";
+import { insertByStatement } from "../../lib/stack/store/history/item.ts";
+import { putAutoscaler } from "../../lib/stack/store/records/autoscalers.ts";
+import { putCluster } from "../../lib/stack/store/records/clusters.ts";
+import type { Tables } from "../../lib/stack/store/table/tables.ts";
+import { sync } from "../../lib/stack/sync/sync.ts";
+import type { SyncPorts } from "../../lib/stack/sync/sync-ports.ts";
+import { DEFAULT_TIMING, type Timing } from "../../lib/stack/plan/message.ts";
+import { warmCache } from "../../lib/stack/sync/load/warm-cache.ts";
 import type { TableClient } from "../contracts/faults.ts";
 import { NOON } from "../noon.ts";
 import { demandRules } from "./demand-rules.ts";
 import { type MemoryCluster, memoryCluster, type Workload } from "./memory-cluster.ts";
-import type { EventRecord, ScaleEventRecord } from "../../lib/model/scale-records.ts";
+import type { EventRecord, ScaleEventRecord } from "../../lib/rules/model/scale-records.ts";
 
 export const PERIOD_MS = 15_000;
 const NAMESPACE = namespace("shop");

@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
-import type { ScaleRead, ScaleReading } from "../../lib/model/observation.ts";
-import type { AutoscalerSpec } from "../../lib/model/spec.ts";
-import { afterConflictMs, landedBefore, mayWriteAgain } from "../../lib/sync/scale/act.ts";
+import type { ScaleRead, ScaleReading } from "../../lib/rules/model/observation.ts";
+import type { AutoscalerSpec } from "../../lib/rules/model/spec.ts";
+import { afterConflictMs, landedBefore, mayWriteAgain } from "../../lib/stack/sync/scale/act.ts";
 import { scaleRead } from "../observation.ts";
-import type { Intent } from "../../lib/model/scale-records.ts";
+import type { Intent } from "../../lib/rules/model/scale-records.ts";
 
 const intent = { from: 5, to: 9, targetUid: "u", resourceVersion: "1" } as unknown as Intent;
 const read = (replicas: number, uid = "u", resourceVersion = "2"): ScaleRead =>

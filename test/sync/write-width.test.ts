@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { WIDTH_MAX, writeWidth } from "../../lib/sync/scale/pace.ts";
+import { WIDTH_MAX, writeWidth } from "../../lib/stack/sync/scale/pace.ts";
 
 interface Server {
   /** The first answer of each new connection comes this much later. */

@@ -1,17 +1,17 @@
 import { createHash, createHmac } from "node:crypto";
 import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
-import { type Access, NOTHING_TRUSTED } from "../../../lib/cluster/access/access.ts";
-import { eksAccess } from "../../../lib/cluster/access/eks.ts";
-import type { AwsCredentials } from "../../../lib/aws/sha256.ts";
-import { eksToken } from "../../../lib/cluster/access/eks-token.ts";
+import { type Access, NOTHING_TRUSTED } from "../../../lib/stack/cluster/access/access.ts";
+import { eksAccess } from "../../../lib/stack/cluster/access/eks.ts";
+import type { AwsCredentials } from "../../../lib/stack/aws/sha256.ts";
+import { eksToken } from "../../../lib/stack/cluster/access/eks-token.ts";
 import {
   CLIENTS_LEAST,
   clusterClients,
   type ConnectOptions,
   connect,
-} from "../../../lib/cluster/connect.ts";
-import { clusterName, namespace } from "../../../lib/model/ids.ts";
-import type { Connection } from "../../../lib/model/records.ts";
+} from "../../../lib/stack/cluster/connect.ts";
+import { clusterName, namespace } from "../../../lib/rules/model/ids.ts";
+import type { Connection } from "../../../lib/rules/model/records.ts";
 import { NOON } from "../../noon.ts";
 import { type AwsEndpoint, awsEndpoint } from "../stand-in/aws.ts";
 import { authority } from "../stand-in/certificates.ts";

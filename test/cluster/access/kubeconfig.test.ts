@@ -5,10 +5,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { stringify } from "yaml";
-import { ON_THIS_MACHINE } from "../../../lib/cluster/access/kubeconfig-file.ts";
-import { NOTHING_TRUSTED, type Trusted } from "../../../lib/cluster/access/access.ts";
-import { connect } from "../../../lib/cluster/connect.ts";
-import { clusterName, namespace } from "../../../lib/model/ids.ts";
+import { ON_THIS_MACHINE } from "../../../lib/stack/cluster/access/kubeconfig-file.ts";
+import { NOTHING_TRUSTED, type Trusted } from "../../../lib/stack/cluster/access/access.ts";
+import { connect } from "../../../lib/stack/cluster/connect.ts";
+import { clusterName, namespace } from "../../../lib/rules/model/ids.ts";
 import { type Kubernetes, kubernetes, workload } from "../stand-in/kubernetes.ts";
 import { deployment } from "../stand-in/watched.ts";
 

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { NOTHING_TRUSTED } from "../../../lib/cluster/access/access.ts";
-import { connect } from "../../../lib/cluster/connect.ts";
-import { clusterName, namespace } from "../../../lib/model/ids.ts";
+import { NOTHING_TRUSTED } from "../../../lib/stack/cluster/access/access.ts";
+import { connect } from "../../../lib/stack/cluster/connect.ts";
+import { clusterName, namespace } from "../../../lib/rules/model/ids.ts";
 import { NOON } from "../../noon.ts";
 import { type AwsEndpoint, awsEndpoint } from "../stand-in/aws.ts";
 import { type Kubernetes, kubernetes, workload } from "../stand-in/kubernetes.ts";

@@ -1,5 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { OBSERVE_RULES, SCALE_RULES, STATUS_RULES } from "../../../lib/cluster/rights/rules.ts";
+import {
+  OBSERVE_RULES,
+  SCALE_RULES,
+  STATUS_RULES,
+} from "../../../lib/stack/cluster/rights/rules.ts";
 import { json, status } from "../stand-in/server.ts";
 import {
   ALL_GROUPS,

@@ -1,6 +1,6 @@
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { checkConnection } from "../../../lib/cluster/check/check-connection.ts";
-import { clusterName } from "../../../lib/model/ids.ts";
+import { checkConnection } from "../../../lib/stack/cluster/check/check-connection.ts";
+import { clusterName } from "../../../lib/rules/model/ids.ts";
 import { type Authority, authority } from "../stand-in/certificates.ts";
 import { accessTo } from "../stand-in/connected.ts";
 import { type Answer, json, standIn } from "../stand-in/server.ts";

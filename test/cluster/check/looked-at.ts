@@ -1,11 +1,11 @@
-import type { Access } from "../../../lib/cluster/access/access.ts";
-import { checkConnection } from "../../../lib/cluster/check/check-connection.ts";
+import type { Access } from "../../../lib/stack/cluster/access/access.ts";
+import { checkConnection } from "../../../lib/stack/cluster/check/check-connection.ts";
 import type {
   CheckedConnection,
   CheckedPoint,
   ConnectionReport,
-} from "../../../lib/cluster/check/report.ts";
-import { clusterName } from "../../../lib/model/ids.ts";
+} from "../../../lib/stack/cluster/check/report.ts";
+import { clusterName } from "../../../lib/rules/model/ids.ts";
 import { accessTo } from "../stand-in/connected.ts";
 import { type Kubernetes, kubernetes } from "../stand-in/kubernetes.ts";
 import { type Answer, json, type Seen } from "../stand-in/server.ts";

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { beforeEach, describe, expect, it } from "vitest";
-import { type Correlated, EventSeries } from "../../../lib/cluster/objects/event-series.ts";
-import type { NewEvent } from "../../../lib/cluster/cluster-client.ts";
+import { type Correlated, EventSeries } from "../../../lib/stack/cluster/objects/event-series.ts";
+import type { NewEvent } from "../../../lib/stack/cluster/cluster-client.ts";
 import { NOON } from "../../noon.ts";
 
 const WEB = { uid: "object-web" };

@@ -1,7 +1,7 @@
-import { readPod } from "../../../lib/cluster/read/pods.ts";
-import { foreignReason, foreignText } from "../../../lib/model/foreign-text.ts";
-import { asCount, asList, asObject, asText } from "../../../lib/model/json.ts";
-import type { ApiFailure, Pod } from "../../../lib/model/observation.ts";
+import { readPod } from "../../../lib/stack/cluster/read/pods.ts";
+import { foreignReason, foreignText } from "../../../lib/rules/model/foreign-text.ts";
+import { asCount, asList, asObject, asText } from "../../../lib/rules/model/json.ts";
+import type { ApiFailure, Pod } from "../../../lib/rules/model/observation.ts";
 
 /** Items of a core/v1 PodList. */
 export const readPods = (items: unknown): readonly Pod[] => asList(items).map(readPod);

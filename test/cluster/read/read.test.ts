@@ -9,9 +9,9 @@ import {
   readMilli,
   readWindow,
   readTime,
-} from "../../../lib/model/json.ts";
-import { readPod } from "../../../lib/cluster/read/pods.ts";
-import { readScale, readWorkloadScale, unknownKind } from "../../../lib/cluster/scale.ts";
+} from "../../../lib/rules/model/json.ts";
+import { readPod } from "../../../lib/stack/cluster/read/pods.ts";
+import { readScale, readWorkloadScale, unknownKind } from "../../../lib/stack/cluster/scale.ts";
 import { readCustomValues, readExternalValues, readPodMetrics } from "../../answers.ts";
 import { readPods, readFailure } from "./answers.ts";
 

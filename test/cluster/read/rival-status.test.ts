@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { readRival } from "../../../lib/cluster/observe/rival-kinds.ts";
+import { readRival } from "../../../lib/stack/cluster/observe/rival-kinds.ts";
 
 const condition = (type: string, status: string, reason: string) => ({
   type,

@@ -1,6 +1,6 @@
-import type { Access } from "../../../lib/cluster/access/access.ts";
-import { type CallBudget, callBudget } from "../../../lib/cluster/transport/budget.ts";
-import { apiTransport, type Transport } from "../../../lib/cluster/transport/transport.ts";
+import type { Access } from "../../../lib/stack/cluster/access/access.ts";
+import { type CallBudget, callBudget } from "../../../lib/stack/cluster/transport/budget.ts";
+import { apiTransport, type Transport } from "../../../lib/stack/cluster/transport/transport.ts";
 import type { StandIn } from "./server.ts";
 
 export const accessTo = (

@@ -3,16 +3,21 @@ import type {
   ObservedCluster,
   ObserveLimits,
   Watched,
-} from "../../../lib/cluster/cluster-client.ts";
-import { type ConnectOptions, clientFor } from "../../../lib/cluster/connect.ts";
-import { newReadContext } from "../../../lib/fields/shape.ts";
-import { WATERMARK_SPEC, watermarkSpecFrom } from "../../../lib/manifest/watermark/shape.ts";
-import { watermarkSpecOf } from "../../../lib/manifest/watermark/spec.ts";
-import { autoscalerName, autoscalerUid, clusterName, namespace } from "../../../lib/model/ids.ts";
-import type { AutoscalerSpec } from "../../../lib/model/spec.ts";
-import type { TargetRef } from "../../../lib/model/spec-common.ts";
-import type { HpaMetric } from "../../../lib/model/spec-hpa.ts";
-import { asksOf } from "../../../lib/policy/dialects.ts";
+} from "../../../lib/stack/cluster/cluster-client.ts";
+import { type ConnectOptions, clientFor } from "../../../lib/stack/cluster/connect.ts";
+import { newReadContext } from "../../../lib/rules/fields/shape.ts";
+import { WATERMARK_SPEC, watermarkSpecFrom } from "../../../lib/rules/manifest/watermark/shape.ts";
+import { watermarkSpecOf } from "../../../lib/rules/manifest/watermark/spec.ts";
+import {
+  autoscalerName,
+  autoscalerUid,
+  clusterName,
+  namespace,
+} from "../../../lib/rules/model/ids.ts";
+import type { AutoscalerSpec } from "../../../lib/rules/model/spec.ts";
+import type { TargetRef } from "../../../lib/rules/model/spec-common.ts";
+import type { HpaMetric } from "../../../lib/rules/model/spec-hpa.ts";
+import { asksOf } from "../../../lib/rules/policy/dialects.ts";
 import { accessTo } from "./connected.ts";
 import type { StandIn } from "./server.ts";
 

@@ -1,14 +1,14 @@
 import { gzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { ObservedCluster } from "../../../lib/cluster/cluster-client.ts";
+import type { ObservedCluster } from "../../../lib/stack/cluster/cluster-client.ts";
 import {
   MAX_ANSWER_BYTES,
   MAX_ANSWER_PARTS,
   MAX_OBJECT_BYTES,
   MAX_OBJECT_FIELDS,
-} from "../../../lib/cluster/request-limits.ts";
-import { decodeAnswer } from "../../../lib/cluster/wire/answer.ts";
-import { POD_LIST } from "../../../lib/cluster/read/pods.ts";
+} from "../../../lib/stack/cluster/request-limits.ts";
+import { decodeAnswer } from "../../../lib/stack/cluster/wire/answer.ts";
+import { POD_LIST } from "../../../lib/stack/cluster/read/pods.ts";
 import { partsOf } from "../../answers.ts";
 import { json, type StandIn, standIn } from "../stand-in/server.ts";
 import { clientTo, WHOLE, watch } from "../stand-in/watched.ts";

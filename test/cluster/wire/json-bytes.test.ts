@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { Reader } from "protobufjs/minimal.js";
 import { describe, expect, it } from "vitest";
-import { readText } from "../../../lib/cluster/wire/json-bytes.ts";
+import { readText } from "../../../lib/stack/cluster/wire/json-bytes.ts";
 import { runs } from "../../runs.ts";
 
 const LENGTH_MAX = 60;

@@ -1,20 +1,20 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { asList, asObject, type Json } from "../../../lib/model/json.ts";
-import { POD_LIST, POD_METRICS_LIST } from "../../../lib/cluster/read/pods.ts";
-import { readRival } from "../../../lib/cluster/observe/rival-kinds.ts";
-import { readWorkloadScale } from "../../../lib/cluster/scale.ts";
+import { asList, asObject, type Json } from "../../../lib/rules/model/json.ts";
+import { POD_LIST, POD_METRICS_LIST } from "../../../lib/stack/cluster/read/pods.ts";
+import { readRival } from "../../../lib/stack/cluster/observe/rival-kinds.ts";
+import { readWorkloadScale } from "../../../lib/stack/cluster/scale.ts";
 import {
   MAX_ANSWER_PARTS,
   MAX_DOCUMENT_PARTS,
   MAX_JSON_DEPTH,
   MAX_OBJECT_BYTES,
   PARTS_OF_AN_ITEM,
-} from "../../../lib/cluster/request-limits.ts";
-import type { Decoded } from "../../../lib/cluster/wire/answer.ts";
-import { decodeDocument, decodeJson } from "../../../lib/cluster/wire/decode-json.ts";
-import type { WireKind } from "../../../lib/cluster/wire/message.ts";
-import { HPA_LIST, WORKLOAD_LISTS } from "../../../lib/cluster/wire/objects.ts";
+} from "../../../lib/stack/cluster/request-limits.ts";
+import type { Decoded } from "../../../lib/stack/cluster/wire/answer.ts";
+import { decodeDocument, decodeJson } from "../../../lib/stack/cluster/wire/decode-json.ts";
+import type { WireKind } from "../../../lib/stack/cluster/wire/message.ts";
+import { HPA_LIST, WORKLOAD_LISTS } from "../../../lib/stack/cluster/wire/objects.ts";
 import { dice } from "./mutate.ts";
 import { aDeployment, aPod, aPodMetrics } from "./objects.ts";
 import { RECORDED, recordedAnswer } from "./recorded.ts";

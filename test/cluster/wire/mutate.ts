@@ -1,6 +1,6 @@
-import { asList } from "../../../lib/model/json.ts";
-import { readWorkloadScale } from "../../../lib/cluster/scale.ts";
-import { type Decoded, decodeAnswer } from "../../../lib/cluster/wire/answer.ts";
+import { asList } from "../../../lib/rules/model/json.ts";
+import { readWorkloadScale } from "../../../lib/stack/cluster/scale.ts";
+import { type Decoded, decodeAnswer } from "../../../lib/stack/cluster/wire/answer.ts";
 import { RECORDED, recordedAnswer } from "./recorded.ts";
 import { readPods } from "../read/answers.ts";
 

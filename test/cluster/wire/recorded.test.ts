@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import type { ClusterClient } from "../../../lib/cluster/cluster-client.ts";
-import { list } from "../../../lib/cluster/list.ts";
-import { readPod, POD_LIST } from "../../../lib/cluster/read/pods.ts";
-import { readWorkloadScale } from "../../../lib/cluster/scale.ts";
-import type { WireKind } from "../../../lib/cluster/wire/message.ts";
+import type { ClusterClient } from "../../../lib/stack/cluster/cluster-client.ts";
+import { list } from "../../../lib/stack/cluster/list.ts";
+import { readPod, POD_LIST } from "../../../lib/stack/cluster/read/pods.ts";
+import { readWorkloadScale } from "../../../lib/stack/cluster/scale.ts";
+import type { WireKind } from "../../../lib/stack/cluster/wire/message.ts";
 import { budgetOf, transportTo } from "../stand-in/connected.ts";
 import { type StandIn, standIn } from "../stand-in/server.ts";
 import { clientTo, WHOLE, watch } from "../stand-in/watched.ts";

@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import type { WireKind } from "../../../lib/cluster/wire/message.ts";
-import { POD_LIST } from "../../../lib/cluster/read/pods.ts";
-import { HPA_LIST, WORKLOAD_LISTS } from "../../../lib/cluster/wire/objects.ts";
+import type { WireKind } from "../../../lib/stack/cluster/wire/message.ts";
+import { POD_LIST } from "../../../lib/stack/cluster/read/pods.ts";
+import { HPA_LIST, WORKLOAD_LISTS } from "../../../lib/stack/cluster/wire/objects.ts";
 
 export const RECORDED_FOLDER = join(import.meta.dirname, "recorded");
 

@@ -1,11 +1,11 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { asList } from "../../../lib/model/json.ts";
-import { POD_LIST, POD_METRICS_LIST } from "../../../lib/cluster/read/pods.ts";
-import { readWorkloadScale } from "../../../lib/cluster/scale.ts";
-import { decodeAnswer } from "../../../lib/cluster/wire/answer.ts";
-import type { WireKind } from "../../../lib/cluster/wire/message.ts";
-import { WORKLOAD_LISTS } from "../../../lib/cluster/wire/objects.ts";
+import { asList } from "../../../lib/rules/model/json.ts";
+import { POD_LIST, POD_METRICS_LIST } from "../../../lib/stack/cluster/read/pods.ts";
+import { readWorkloadScale } from "../../../lib/stack/cluster/scale.ts";
+import { decodeAnswer } from "../../../lib/stack/cluster/wire/answer.ts";
+import type { WireKind } from "../../../lib/stack/cluster/wire/message.ts";
+import { WORKLOAD_LISTS } from "../../../lib/stack/cluster/wire/objects.ts";
 import { aDeployment, aPod, aPodMetrics } from "./objects.ts";
 import { published } from "./published.ts";
 import { readPodMetrics } from "../../answers.ts";

@@ -1,15 +1,15 @@
 import protobuf from "protobufjs";
 import { describe, expect, it } from "vitest";
-import { STATUS_KIND } from "../../../lib/cluster/wire/answer.ts";
-import type { Field, FieldType, Message } from "../../../lib/cluster/wire/message.ts";
+import { STATUS_KIND } from "../../../lib/stack/cluster/wire/answer.ts";
+import type { Field, FieldType, Message } from "../../../lib/stack/cluster/wire/message.ts";
 import {
   API_GROUP,
   API_RESOURCES,
   UNKNOWN,
   HPA_LIST,
   WORKLOAD_LISTS,
-} from "../../../lib/cluster/wire/objects.ts";
-import { POD_LIST, POD_METRICS_LIST } from "../../../lib/cluster/read/pods.ts";
+} from "../../../lib/stack/cluster/wire/objects.ts";
+import { POD_LIST, POD_METRICS_LIST } from "../../../lib/stack/cluster/read/pods.ts";
 import { publishedSchema } from "./published.ts";
 
 const ROOTS = [POD_LIST, POD_METRICS_LIST, HPA_LIST, STATUS_KIND, ...Object.values(WORKLOAD_LISTS)]

@@ -1,6 +1,6 @@
 import * as z from "zod";
-import { readManifests } from "../../../lib/manifest/documents.ts";
-import { isObject } from "../../../lib/model/json.ts";
+import { readManifests } from "../../../lib/rules/manifest/documents.ts";
+import { isObject } from "../../../lib/rules/model/json.ts";
 import type { VectorCase } from "../vector-file.ts";
 import { type CaseSettings, readSettings } from "./settings.ts";
 

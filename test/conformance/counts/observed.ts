@@ -1,9 +1,9 @@
-import { labelIndex } from "../../../lib/model/selector.ts";
-import type { Observation } from "../../../lib/model/observation.ts";
-import { queryKey } from "../../../lib/model/query.ts";
-import type { AutoscalerSpec } from "../../../lib/model/spec.ts";
-import type { TargetRef } from "../../../lib/model/spec-common.ts";
-import { questions } from "../../../lib/policy/dialects.ts";
+import { labelIndex } from "../../../lib/rules/model/selector.ts";
+import type { Observation } from "../../../lib/rules/model/observation.ts";
+import { queryKey } from "../../../lib/rules/model/query.ts";
+import type { AutoscalerSpec } from "../../../lib/rules/model/spec.ts";
+import type { TargetRef } from "../../../lib/rules/model/spec-common.ts";
+import { questions } from "../../../lib/rules/policy/dialects.ts";
 import { type AnswerParts, askedOf, readExternalValues, readPodMetrics } from "../../answers.ts";
 import { observationOf, scaleRead } from "../../observation.ts";
 import type { CountsStep } from "./case.ts";

@@ -1,5 +1,5 @@
-import { lengthMs } from "../../../lib/cli/options/time-options.ts";
-import { type ControllerSettings, DEFAULT_SETTINGS } from "../../../lib/model/spec-common.ts";
+import { lengthMs } from "../../../lib/command/options/time-options.ts";
+import { type ControllerSettings, DEFAULT_SETTINGS } from "../../../lib/rules/model/spec-common.ts";
 
 export interface CaseSettings extends ControllerSettings {
   /** Only warnings of admission depend on it. */

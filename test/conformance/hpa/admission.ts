@@ -1,6 +1,6 @@
-import type { Form } from "../../../lib/manifest/form.ts";
-import { FORMS } from "../../../lib/manifest/other-kinds.ts";
-import { admit } from "../../../lib/manifest/admit.ts";
+import type { Form } from "../../../lib/rules/manifest/form.ts";
+import { FORMS } from "../../../lib/rules/manifest/other-kinds.ts";
+import { admit } from "../../../lib/rules/manifest/admit.ts";
 import { type Difference, differences } from "../differences.ts";
 import type { VectorCase } from "../vector-file.ts";
 

@@ -1,21 +1,21 @@
-import { DEFAULT_SETTINGS } from "../../../lib/model/spec-common.ts";
-import type { Behavior, ScalingRules } from "../../../lib/model/spec-hpa.ts";
-import type { RecommendationRun, ScaleChange } from "../../../lib/model/windows.ts";
+import { DEFAULT_SETTINGS } from "../../../lib/rules/model/spec-common.ts";
+import type { Behavior, ScalingRules } from "../../../lib/rules/model/spec-hpa.ts";
+import type { RecommendationRun, ScaleChange } from "../../../lib/rules/model/windows.ts";
 import {
   clamp,
   downLimit,
   type Limited,
   limitRate,
   upLimit,
-} from "../../../lib/policy/hpa/steps/limit.ts";
-import { scalingLimited } from "../../../lib/policy/hpa/steps/sentences.ts";
-import { reportOf, windowsOf } from "../../../lib/policy/hpa/steps/stabilize.ts";
-import { type Change, withScaleEvent } from "../../../lib/policy/shared/recorded-scales.ts";
+} from "../../../lib/rules/policy/hpa/steps/limit.ts";
+import { scalingLimited } from "../../../lib/rules/policy/hpa/steps/sentences.ts";
+import { reportOf, windowsOf } from "../../../lib/rules/policy/hpa/steps/stabilize.ts";
+import { type Change, withScaleEvent } from "../../../lib/rules/policy/shared/recorded-scales.ts";
 import {
   type Stabilized,
   stabilizeBothWays,
   stabilizeDownward,
-} from "../../../lib/policy/shared/stabilization.ts";
+} from "../../../lib/rules/policy/shared/stabilization.ts";
 import { NOON } from "../../noon.ts";
 import { type Difference, differences } from "../differences.ts";
 import type { VectorCase } from "../vector-file.ts";

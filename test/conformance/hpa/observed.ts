@@ -1,8 +1,8 @@
-import { unknownKind } from "../../../lib/cluster/scale.ts";
-import { labelIndex } from "../../../lib/model/selector.ts";
-import type { Answer, Answers, Pod } from "../../../lib/model/observation.ts";
-import { queryKey } from "../../../lib/model/query.ts";
-import type { ExternalQuery } from "../../../lib/sources/external.ts";
+import { unknownKind } from "../../../lib/stack/cluster/scale.ts";
+import { labelIndex } from "../../../lib/rules/model/selector.ts";
+import type { Answer, Answers, Pod } from "../../../lib/rules/model/observation.ts";
+import { queryKey } from "../../../lib/rules/model/query.ts";
+import type { ExternalQuery } from "../../../lib/rules/sources/external.ts";
 import {
   answersOf,
   type CustomQuery,

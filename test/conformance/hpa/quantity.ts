@@ -4,7 +4,7 @@ import {
   milliOf,
   parseQuantity,
   wholeOf,
-} from "../../../lib/model/quantity.ts";
+} from "../../../lib/rules/model/quantity.ts";
 import { type Difference, differences } from "../differences.ts";
 import type { VectorCase } from "../vector-file.ts";
 

@@ -3,21 +3,21 @@ import {
   canonicalSelector,
   type LabelSelector,
   type Selector,
-} from "../../../lib/model/selector.ts";
-import { parseSelector } from "../../../lib/model/selector-text.ts";
+} from "../../../lib/rules/model/selector.ts";
+import { parseSelector } from "../../../lib/rules/model/selector-text.ts";
 import type {
   DescribedObject,
   HpaMetric,
   MetricIdentifier,
   MetricTarget,
-} from "../../../lib/model/spec-hpa.ts";
-import { measureMetric } from "../../../lib/policy/shared/metrics/measure-metric.ts";
+} from "../../../lib/rules/model/spec-hpa.ts";
+import { measureMetric } from "../../../lib/rules/policy/shared/metrics/measure-metric.ts";
 import { type Difference, differences } from "../differences.ts";
 import type { VectorCase } from "../vector-file.ts";
 import { type RawAnswers, readAnswers } from "./observed.ts";
-import { externalQuery, type ExternalQuery } from "../../../lib/sources/external.ts";
-import { objectQuery } from "../../../lib/sources/object.ts";
-import { podsQuery } from "../../../lib/sources/pods.ts";
+import { externalQuery, type ExternalQuery } from "../../../lib/rules/sources/external.ts";
+import { objectQuery } from "../../../lib/rules/sources/object.ts";
+import { podsQuery } from "../../../lib/rules/sources/pods.ts";
 import type { CustomQuery } from "../../answers.ts";
 import { readPods } from "../../cluster/read/answers.ts";
 

@@ -1,17 +1,17 @@
-import { admit, admitOrThrow } from "../../../lib/manifest/admit.ts";
-import type { ControllerEvent, WriteOutcome } from "../../../lib/model/decision.ts";
-import { autoscalerName, namespace } from "../../../lib/model/ids.ts";
-import type { Observation, ScaleReading } from "../../../lib/model/observation.ts";
-import type { ControllerSettings } from "../../../lib/model/spec-common.ts";
-import type { AutoscalerSpec } from "../../../lib/model/spec.ts";
+import { admit, admitOrThrow } from "../../../lib/rules/manifest/admit.ts";
+import type { ControllerEvent, WriteOutcome } from "../../../lib/rules/model/decision.ts";
+import { autoscalerName, namespace } from "../../../lib/rules/model/ids.ts";
+import type { Observation, ScaleReading } from "../../../lib/rules/model/observation.ts";
+import type { ControllerSettings } from "../../../lib/rules/model/spec-common.ts";
+import type { AutoscalerSpec } from "../../../lib/rules/model/spec.ts";
 import {
   type Condition,
   NEW_WINDOWS,
   type Status,
   type Windows,
-} from "../../../lib/model/windows.ts";
-import { decide } from "../../../lib/policy/decide.ts";
-import { afterWrite, questions } from "../../../lib/policy/dialects.ts";
+} from "../../../lib/rules/model/windows.ts";
+import { decide } from "../../../lib/rules/policy/decide.ts";
+import { afterWrite, questions } from "../../../lib/rules/policy/dialects.ts";
 import { type Difference, differences } from "../differences.ts";
 import type { VectorCase, VectorHead } from "../vector-file.ts";
 import { podIndex, type RawAnswers, readAnswers } from "./observed.ts";

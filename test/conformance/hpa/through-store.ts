@@ -1,6 +1,6 @@
-import { autoscalerUid } from "../../../lib/model/ids.ts";
-import type { Windows } from "../../../lib/model/windows.ts";
-import { decodePage, encodePage } from "../../../lib/store/pages/codec.ts";
+import { autoscalerUid } from "../../../lib/rules/model/ids.ts";
+import type { Windows } from "../../../lib/rules/model/windows.ts";
+import { decodePage, encodePage } from "../../../lib/stack/store/pages/codec.ts";
 
 const UID = autoscalerUid("vector");
 

@@ -1,4 +1,4 @@
-import { milli, type WatermarkManifestSpec } from "../../../lib/manifest/watermark/shape.ts";
+import { milli, type WatermarkManifestSpec } from "../../../lib/rules/manifest/watermark/shape.ts";
 
 /** True when a WatermarkPodAutoscaler already has all defaults. */
 export const isDefaulted = (spec: WatermarkManifestSpec): boolean =>

@@ -1,8 +1,8 @@
-import { logAttributes } from "../../../lib/manifest/watermark/admit-watermark.ts";
-import { defaulted } from "../../../lib/manifest/watermark/shape.ts";
-import { metricOf } from "../../../lib/manifest/watermark/spec.ts";
-import { breaches } from "../../../lib/manifest/watermark/validity.ts";
-import { canonicalOf, milliOf, parseQuantity, wholeOf } from "../../../lib/model/quantity.ts";
+import { logAttributes } from "../../../lib/rules/manifest/watermark/admit-watermark.ts";
+import { defaulted } from "../../../lib/rules/manifest/watermark/shape.ts";
+import { metricOf } from "../../../lib/rules/manifest/watermark/spec.ts";
+import { breaches } from "../../../lib/rules/manifest/watermark/validity.ts";
+import { canonicalOf, milliOf, parseQuantity, wholeOf } from "../../../lib/rules/model/quantity.ts";
 import { differences } from "../differences.ts";
 import type { CaseRunner } from "../registry.ts";
 import { only, type Raw, rawOf, specFrom, textOf } from "./raw.ts";

@@ -1,16 +1,19 @@
-import { readRecommenderAnswer, readRecommenderReply } from "../../../lib/cluster/recommender.ts";
-import { metricOf } from "../../../lib/manifest/watermark/spec.ts";
-import { labelIndex } from "../../../lib/model/selector.ts";
-import type { Answer, RecommenderReply } from "../../../lib/model/observation.ts";
-import { queryKey } from "../../../lib/model/query.ts";
-import type { WatermarkMetric, WatermarkSpec } from "../../../lib/model/spec-watermark.ts";
-import { readyPods } from "../../../lib/policy/watermark/metrics/measure.ts";
+import {
+  readRecommenderAnswer,
+  readRecommenderReply,
+} from "../../../lib/stack/cluster/recommender.ts";
+import { metricOf } from "../../../lib/rules/manifest/watermark/spec.ts";
+import { labelIndex } from "../../../lib/rules/model/selector.ts";
+import type { Answer, RecommenderReply } from "../../../lib/rules/model/observation.ts";
+import { queryKey } from "../../../lib/rules/model/query.ts";
+import type { WatermarkMetric, WatermarkSpec } from "../../../lib/rules/model/spec-watermark.ts";
+import { readyPods } from "../../../lib/rules/policy/watermark/metrics/measure.ts";
 import {
   recommenderName,
   recommenderRequest,
-} from "../../../lib/policy/watermark/metrics/recommender.ts";
-import { sourcesOf } from "../../../lib/policy/watermark/steps/combine.ts";
-import { externalQuery } from "../../../lib/sources/external.ts";
+} from "../../../lib/rules/policy/watermark/metrics/recommender.ts";
+import { sourcesOf } from "../../../lib/rules/policy/watermark/steps/combine.ts";
+import { externalQuery } from "../../../lib/rules/sources/external.ts";
 import { readExternalValues, readPodMetrics } from "../../answers.ts";
 import { type Observed, observationOf } from "../../observation.ts";
 import { said } from "../../policy/watermark/world.ts";

@@ -1,12 +1,12 @@
-import { readPod } from "../../../lib/cluster/read/pods.ts";
-import { watermarkSpecOf } from "../../../lib/manifest/watermark/spec.ts";
-import { parseSelector } from "../../../lib/model/selector-text.ts";
+import { readPod } from "../../../lib/stack/cluster/read/pods.ts";
+import { watermarkSpecOf } from "../../../lib/rules/manifest/watermark/spec.ts";
+import { parseSelector } from "../../../lib/rules/model/selector-text.ts";
 import {
   countReady,
   groupPods,
   noneReady,
   ownerMatches,
-} from "../../../lib/policy/watermark/metrics/pods.ts";
+} from "../../../lib/rules/policy/watermark/metrics/pods.ts";
 import { differences } from "../differences.ts";
 import type { CaseRunner } from "../registry.ts";
 import { numberOf, only, podsOf, type Raw, rawOf, specFrom, textOf, timeOf } from "./raw.ts";

@@ -1,10 +1,14 @@
-import { newReadContext } from "../../../lib/fields/shape.ts";
-import { milli, WATERMARK_SPEC, watermarkSpecFrom } from "../../../lib/manifest/watermark/shape.ts";
-import { factorOf, metricOf, watermarkSpecOf } from "../../../lib/manifest/watermark/spec.ts";
-import { type LabelIndex, labelIndex } from "../../../lib/model/selector.ts";
-import type { Pod, ScaleRead } from "../../../lib/model/observation.ts";
-import type { WatermarkSpec } from "../../../lib/model/spec-watermark.ts";
-import type { Condition } from "../../../lib/model/windows.ts";
+import { newReadContext } from "../../../lib/rules/fields/shape.ts";
+import {
+  milli,
+  WATERMARK_SPEC,
+  watermarkSpecFrom,
+} from "../../../lib/rules/manifest/watermark/shape.ts";
+import { factorOf, metricOf, watermarkSpecOf } from "../../../lib/rules/manifest/watermark/spec.ts";
+import { type LabelIndex, labelIndex } from "../../../lib/rules/model/selector.ts";
+import type { Pod, ScaleRead } from "../../../lib/rules/model/observation.ts";
+import type { WatermarkSpec } from "../../../lib/rules/model/spec-watermark.ts";
+import type { Condition } from "../../../lib/rules/model/windows.ts";
 import { scaleRead } from "../../observation.ts";
 import { readPods } from "../../cluster/read/answers.ts";
 

@@ -1,22 +1,22 @@
-import { watermarkSpecOf } from "../../../lib/manifest/watermark/spec.ts";
-import type { Decision, GaugeWrite } from "../../../lib/model/decision.ts";
-import type { MonitorReading } from "../../../lib/model/observation.ts";
-import type { WatermarkSpec } from "../../../lib/model/spec-watermark.ts";
-import { NEW_WINDOWS, type Windows } from "../../../lib/model/windows.ts";
-import { scaleDownLimit, scaleUpLimit } from "../../../lib/policy/shared/arithmetic.ts";
-import { decideInner, decideWatermark } from "../../../lib/policy/watermark/decide.ts";
-import { afterWatermarkWrite } from "../../../lib/policy/watermark/steps/after-write.ts";
+import { watermarkSpecOf } from "../../../lib/rules/manifest/watermark/spec.ts";
+import type { Decision, GaugeWrite } from "../../../lib/rules/model/decision.ts";
+import type { MonitorReading } from "../../../lib/rules/model/observation.ts";
+import type { WatermarkSpec } from "../../../lib/rules/model/spec-watermark.ts";
+import { NEW_WINDOWS, type Windows } from "../../../lib/rules/model/windows.ts";
+import { scaleDownLimit, scaleUpLimit } from "../../../lib/rules/policy/shared/arithmetic.ts";
+import { decideInner, decideWatermark } from "../../../lib/rules/policy/watermark/decide.ts";
+import { afterWatermarkWrite } from "../../../lib/rules/policy/watermark/steps/after-write.ts";
 import {
   combine,
   type ProposalSource,
   sourcesOf,
-} from "../../../lib/policy/watermark/steps/combine.ts";
-import type { Deviations } from "../../../lib/policy/watermark/steps/bounds.ts";
-import { shouldScale } from "../../../lib/policy/watermark/steps/gates.ts";
-import { newestFirst } from "../../../lib/policy/watermark/steps/sync.ts";
-import { limitSentence } from "../../../lib/policy/watermark/steps/sentences.ts";
-import { started } from "../../../lib/policy/watermark/steps/sync.ts";
-import { normalise } from "../../../lib/policy/watermark/steps/velocity.ts";
+} from "../../../lib/rules/policy/watermark/steps/combine.ts";
+import type { Deviations } from "../../../lib/rules/policy/watermark/steps/bounds.ts";
+import { shouldScale } from "../../../lib/rules/policy/watermark/steps/gates.ts";
+import { newestFirst } from "../../../lib/rules/policy/watermark/steps/sync.ts";
+import { limitSentence } from "../../../lib/rules/policy/watermark/steps/sentences.ts";
+import { started } from "../../../lib/rules/policy/watermark/steps/sync.ts";
+import { normalise } from "../../../lib/rules/policy/watermark/steps/velocity.ts";
 import { observationOf } from "../../observation.ts";
 import { said } from "../../policy/watermark/world.ts";
 import { differences } from "../differences.ts";

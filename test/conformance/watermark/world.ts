@@ -1,5 +1,9 @@
-import { readRecommenderAnswer } from "../../../lib/cluster/recommender.ts";
-import { type LabelIndex, labelIndex, canonicalSelector } from "../../../lib/model/selector.ts";
+import { readRecommenderAnswer } from "../../../lib/stack/cluster/recommender.ts";
+import {
+  type LabelIndex,
+  labelIndex,
+  canonicalSelector,
+} from "../../../lib/rules/model/selector.ts";
 import type {
   Answer,
   ApiFailure,
@@ -11,9 +15,9 @@ import type {
   RecommenderReply,
   Samples,
   ScaleReading,
-} from "../../../lib/model/observation.ts";
-import { queryKey } from "../../../lib/model/query.ts";
-import { RESOURCE_QUERY } from "../../../lib/sources/resource.ts";
+} from "../../../lib/rules/model/observation.ts";
+import { queryKey } from "../../../lib/rules/model/query.ts";
+import { RESOURCE_QUERY } from "../../../lib/rules/sources/resource.ts";
 import { readExternalValues, readPodMetrics } from "../../answers.ts";
 import { scaleRead } from "../../observation.ts";
 import { readPods } from "../../cluster/read/answers.ts";

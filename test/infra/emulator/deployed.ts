@@ -8,7 +8,7 @@ import {
   ListTablesCommand,
 } from "@aws-sdk/client-dynamodb";
 import * as z from "zod";
-import { QUERY_PATHS } from "../../../lib/api/paths.ts";
+import { QUERY_PATHS } from "../../../lib/answers/api/paths.ts";
 import { eventOf } from "../../api/world.ts";
 import type { DeployedFleet } from "../day.ts";
 import { startEnvironment } from "../lambda/runtime-api.ts";

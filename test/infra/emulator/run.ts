@@ -1,7 +1,7 @@
 import { deepEqual, equal, ok } from "node:assert/strict";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { readSettings } from "../../../lib/cli/deploy/settings.ts";
+import { readSettings } from "../../../lib/command/deploy/settings.ts";
 import { alarmsIn } from "../alarm-stack.ts";
 import { CLUSTERS, type Day, OWNERS, openDay, SCENES } from "../day.ts";
 import { type Checkout, cloneAsOperator } from "./checkout.ts";

@@ -1,15 +1,20 @@
 import { describe, expect, it } from "vitest";
-import { ON_THIS_MACHINE } from "../../../lib/cluster/access/kubeconfig-file.ts";
-import type { ObservedCluster, Watched } from "../../../lib/cluster/cluster-client.ts";
-import { connect } from "../../../lib/cluster/connect.ts";
-import { statistics } from "../../../lib/local/cluster/reading.ts";
-import { demonstrationWorkloads } from "../../../lib/local/run/world.ts";
-import { autoscalerName, autoscalerUid, clusterName, namespace } from "../../../lib/model/ids.ts";
-import { DEFAULT_SETTINGS } from "../../../lib/model/spec-common.ts";
-import type { AutoscalerSpec } from "../../../lib/model/spec.ts";
-import { NEW_WINDOWS, type Windows } from "../../../lib/model/windows.ts";
-import { decide } from "../../../lib/policy/decide.ts";
-import { afterWrite, asksOf } from "../../../lib/policy/dialects.ts";
+import { ON_THIS_MACHINE } from "../../../lib/stack/cluster/access/kubeconfig-file.ts";
+import type { ObservedCluster, Watched } from "../../../lib/stack/cluster/cluster-client.ts";
+import { connect } from "../../../lib/stack/cluster/connect.ts";
+import { statistics } from "../../../lib/embedded/cluster/reading.ts";
+import { demonstrationWorkloads } from "../../../lib/embedded/run/world.ts";
+import {
+  autoscalerName,
+  autoscalerUid,
+  clusterName,
+  namespace,
+} from "../../../lib/rules/model/ids.ts";
+import { DEFAULT_SETTINGS } from "../../../lib/rules/model/spec-common.ts";
+import type { AutoscalerSpec } from "../../../lib/rules/model/spec.ts";
+import { NEW_WINDOWS, type Windows } from "../../../lib/rules/model/windows.ts";
+import { decide } from "../../../lib/rules/policy/decide.ts";
+import { afterWrite, asksOf } from "../../../lib/rules/policy/dialects.ts";
 import { reading } from "./readings.ts";
 import { type RunningCluster, runCluster, START_MS } from "./running-cluster.ts";
 

@@ -1,17 +1,17 @@
 import { readFile } from "node:fs/promises";
 import { describe, expect, it } from "vitest";
 import { parse } from "yaml";
-import { workloadModel } from "../../../lib/local/cluster/definition.ts";
-import { capacityPerPod } from "../../../lib/local/cluster/simulated-workload.ts";
-import { Simulation } from "../../../lib/local/cluster/simulation.ts";
+import { workloadModel } from "../../../lib/embedded/cluster/definition.ts";
+import { capacityPerPod } from "../../../lib/embedded/cluster/simulated-workload.ts";
+import { Simulation } from "../../../lib/embedded/cluster/simulation.ts";
 import {
   CROWD_OFFSET_MS,
   DAILY_OFFSET_MS,
   demonstrationWorkloads,
   STEPS_OFFSET_MS,
   workloadsOf,
-} from "../../../lib/local/run/world.ts";
-import { demandAt } from "../../../lib/local/traces/trace.ts";
+} from "../../../lib/embedded/run/world.ts";
+import { demandAt } from "../../../lib/embedded/traces/trace.ts";
 import { reading } from "./readings.ts";
 import { START_MS } from "./running-cluster.ts";
 

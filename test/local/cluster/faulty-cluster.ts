@@ -2,13 +2,13 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { Readable } from "node:stream";
 import { buffer } from "node:stream/consumers";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Answering, Before } from "../../../lib/local/cluster/server.ts";
+import type { Answering, Before } from "../../../lib/embedded/cluster/server.ts";
 import {
   type ClusterOptions,
   type SimulatedCluster,
   startSimulatedCluster,
-} from "../../../lib/local/cluster/simulated-cluster.ts";
-import { Refusal } from "../../../lib/local/cluster/status.ts";
+} from "../../../lib/embedded/cluster/simulated-cluster.ts";
+import { Refusal } from "../../../lib/embedded/cluster/status.ts";
 
 /** A fault that a test plants in requests to the simulated API server. */
 type Fault = {

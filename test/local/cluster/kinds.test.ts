@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { WORKLOAD_KINDS } from "../../../lib/local/cluster/definition.ts";
-import { pluralOf } from "../../../lib/local/cluster/served-resources.ts";
+import { WORKLOAD_KINDS } from "../../../lib/embedded/cluster/definition.ts";
+import { pluralOf } from "../../../lib/embedded/cluster/served-resources.ts";
 import {
   constantTrace,
   type RunningCluster,

@@ -1,12 +1,12 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { workloadModel } from "../../../lib/local/cluster/definition.ts";
+import { workloadModel } from "../../../lib/embedded/cluster/definition.ts";
 import {
   capacityPerPod,
   cpuPercent,
   isAboveTarget,
   spread,
-} from "../../../lib/local/cluster/simulated-workload.ts";
+} from "../../../lib/embedded/cluster/simulated-workload.ts";
 import { START_MS, workload } from "./running-cluster.ts";
 
 // Without load a pod uses 5m; each unit costs 10m; the limit of 600m is met at 59.5 units.

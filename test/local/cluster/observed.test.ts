@@ -1,10 +1,15 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { ON_THIS_MACHINE } from "../../../lib/cluster/access/kubeconfig-file.ts";
-import type { ClusterClient, Watched } from "../../../lib/cluster/cluster-client.ts";
-import { connect } from "../../../lib/cluster/connect.ts";
-import { autoscalerName, autoscalerUid, clusterName, namespace } from "../../../lib/model/ids.ts";
-import type { HpaMetric } from "../../../lib/model/spec-hpa.ts";
-import { asksOf } from "../../../lib/policy/dialects.ts";
+import { ON_THIS_MACHINE } from "../../../lib/stack/cluster/access/kubeconfig-file.ts";
+import type { ClusterClient, Watched } from "../../../lib/stack/cluster/cluster-client.ts";
+import { connect } from "../../../lib/stack/cluster/connect.ts";
+import {
+  autoscalerName,
+  autoscalerUid,
+  clusterName,
+  namespace,
+} from "../../../lib/rules/model/ids.ts";
+import type { HpaMetric } from "../../../lib/rules/model/spec-hpa.ts";
+import { asksOf } from "../../../lib/rules/policy/dialects.ts";
 import { partsOf } from "../../answers.ts";
 import { putHpa, type RunningCluster, runCluster, START_MS, workload } from "./running-cluster.ts";
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { inKeyOrder, Pages } from "../../../lib/local/cluster/list-answer.ts";
+import { inKeyOrder, Pages } from "../../../lib/embedded/cluster/list-answer.ts";
 import { type RunningCluster, runCluster, workload } from "./running-cluster.ts";
 
 interface List {

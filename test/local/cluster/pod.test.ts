@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { type WorkloadModel, workloadModel } from "../../../lib/local/cluster/definition.ts";
+import { type WorkloadModel, workloadModel } from "../../../lib/embedded/cluster/definition.ts";
 import {
   bornPod,
   changesOf,
@@ -7,7 +7,7 @@ import {
   isReady,
   type SimulatedPod,
   victims,
-} from "../../../lib/local/cluster/simulated-pod.ts";
+} from "../../../lib/embedded/cluster/simulated-pod.ts";
 import { START_MS, workload } from "./running-cluster.ts";
 
 const model: WorkloadModel = workloadModel(workload({ startupMs: { min: 20_000, max: 40_000 } }), {

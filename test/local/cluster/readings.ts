@@ -1,7 +1,7 @@
-import { isDark, lastScrapeMs, RESOLUTION_MS } from "../../../lib/local/cluster/reading.ts";
-import { isReady } from "../../../lib/local/cluster/simulated-pod.ts";
-import { cpuPercent, openSegment } from "../../../lib/local/cluster/simulated-workload.ts";
-import type { SimulatedWorkload } from "../../../lib/local/cluster/simulation.ts";
+import { isDark, lastScrapeMs, RESOLUTION_MS } from "../../../lib/embedded/cluster/reading.ts";
+import { isReady } from "../../../lib/embedded/cluster/simulated-pod.ts";
+import { cpuPercent, openSegment } from "../../../lib/embedded/cluster/simulated-workload.ts";
+import type { SimulatedWorkload } from "../../../lib/embedded/cluster/simulation.ts";
 
 /** One workload as it is now. */
 export interface WorkloadFigures {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { lastScaledBy } from "../../../lib/cluster/scale.ts";
+import { lastScaledBy } from "../../../lib/stack/cluster/scale.ts";
 import {
   type Fetched,
   putHpa,

@@ -5,9 +5,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { statistics } from "../../../lib/local/cluster/reading.ts";
-import type { ClusterOptions } from "../../../lib/local/cluster/simulated-cluster.ts";
-import { TidemarkError } from "../../../lib/model/errors.ts";
+import { statistics } from "../../../lib/embedded/cluster/reading.ts";
+import type { ClusterOptions } from "../../../lib/embedded/cluster/simulated-cluster.ts";
+import { TidemarkError } from "../../../lib/rules/model/errors.ts";
 import { reading } from "./readings.ts";
 import { httpsRequest, runCluster, START_MS, workload } from "./running-cluster.ts";
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { review } from "../../../lib/local/cluster/api.ts";
+import { review } from "../../../lib/embedded/cluster/api.ts";
 
 const ACCESS = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews";
 const post = (path: string, body: unknown): unknown =>

@@ -5,12 +5,12 @@ import { request } from "node:https";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { KubeConfig } from "@kubernetes/client-node";
-import type { WorkloadDefinition } from "../../../lib/local/cluster/definition.ts";
-import { HPA_KIND } from "../../../lib/local/cluster/objects/custom-objects.ts";
+import type { WorkloadDefinition } from "../../../lib/embedded/cluster/definition.ts";
+import { HPA_KIND } from "../../../lib/embedded/cluster/objects/custom-objects.ts";
 import type {
   ClusterOptions,
   SimulatedCluster,
-} from "../../../lib/local/cluster/simulated-cluster.ts";
+} from "../../../lib/embedded/cluster/simulated-cluster.ts";
 import { type FaultyCluster, startFaultyCluster } from "./faulty-cluster.ts";
 
 export const START_MS = Date.UTC(2026, 0, 5, 8);

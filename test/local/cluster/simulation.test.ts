@@ -1,9 +1,12 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { type WorkloadDefinition, workloadModel } from "../../../lib/local/cluster/definition.ts";
-import { statistics, scrape } from "../../../lib/local/cluster/reading.ts";
-import { isReady } from "../../../lib/local/cluster/simulated-pod.ts";
-import { Simulation } from "../../../lib/local/cluster/simulation.ts";
+import {
+  type WorkloadDefinition,
+  workloadModel,
+} from "../../../lib/embedded/cluster/definition.ts";
+import { statistics, scrape } from "../../../lib/embedded/cluster/reading.ts";
+import { isReady } from "../../../lib/embedded/cluster/simulated-pod.ts";
+import { Simulation } from "../../../lib/embedded/cluster/simulation.ts";
 import { constantTrace, START_MS, workload } from "./running-cluster.ts";
 import { runs } from "../../runs.ts";
 

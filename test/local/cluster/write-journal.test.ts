@@ -2,12 +2,12 @@ import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { kubeApi } from "../../../lib/local/cluster/api.ts";
-import { workloadModel } from "../../../lib/local/cluster/definition.ts";
-import { CustomObjects } from "../../../lib/local/cluster/objects/custom-objects.ts";
-import { ClusterEvents } from "../../../lib/local/cluster/objects/events.ts";
-import { type AcceptedWrite, Simulation } from "../../../lib/local/cluster/simulation.ts";
-import { openWriteJournal } from "../../../lib/local/cluster/write-journal.ts";
+import { kubeApi } from "../../../lib/embedded/cluster/api.ts";
+import { workloadModel } from "../../../lib/embedded/cluster/definition.ts";
+import { CustomObjects } from "../../../lib/embedded/cluster/objects/custom-objects.ts";
+import { ClusterEvents } from "../../../lib/embedded/cluster/objects/events.ts";
+import { type AcceptedWrite, Simulation } from "../../../lib/embedded/cluster/simulation.ts";
+import { openWriteJournal } from "../../../lib/embedded/cluster/write-journal.ts";
 import { START_MS, workload } from "./running-cluster.ts";
 
 const HEADER = { format: 1, seed: 1, startMs: START_MS, definitions: "d" } as const;

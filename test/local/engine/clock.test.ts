@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { virtualClock, type SavedClock } from "../../../lib/local/engine/clock.ts";
+import { virtualClock, type SavedClock } from "../../../lib/embedded/engine/clock.ts";
 import { runs } from "../../runs.ts";
 
 const START_MS = 1_000_000;

@@ -3,20 +3,25 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { SQSBatchResponse, SQSEvent } from "aws-lambda";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { virtualClock, clusterLanes, timesFor, timesIn } from "../../../lib/local/engine/clock.ts";
+import {
+  virtualClock,
+  clusterLanes,
+  timesFor,
+  timesIn,
+} from "../../../lib/embedded/engine/clock.ts";
 import {
   type Activity,
   drive,
   type Delivery,
   eventSource,
-} from "../../../lib/local/engine/event-source.ts";
-import { scheduler, type Tick } from "../../../lib/local/engine/schedule-activity.ts";
+} from "../../../lib/embedded/engine/event-source.ts";
+import { scheduler, type Tick } from "../../../lib/embedded/engine/schedule-activity.ts";
 import {
   openQueueJournal,
   type QueueJournal,
   openQueue,
   type Queue,
-} from "../../../lib/local/queue/queue.ts";
+} from "../../../lib/embedded/queue/queue.ts";
 
 const START_MS = Date.UTC(2026, 0, 5, 8);
 const REGION = "local";

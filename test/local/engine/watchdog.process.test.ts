@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 
 const WATCHDOG = fileURLToPath(
-  new URL("../../../lib/local/run/run-activities.ts", import.meta.url),
+  new URL("../../../lib/embedded/run/run-activities.ts", import.meta.url),
 );
 
 const runWith = async (work: string) => {

@@ -1,10 +1,14 @@
 import { chmodSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { openFolder } from "../../../lib/local/folder/data-folder.ts";
-import { holdFolder } from "../../../lib/local/folder/folder-lock.ts";
-import { type FolderLayout, folderLayout } from "../../../lib/local/folder/layout.ts";
-import { type FolderNames, type NameFilter, quickNames } from "../../../lib/local/folder/names.ts";
-import { startTables } from "../../../lib/local/tables/embedded-tables.ts";
+import { openFolder } from "../../../lib/embedded/folder/data-folder.ts";
+import { holdFolder } from "../../../lib/embedded/folder/folder-lock.ts";
+import { type FolderLayout, folderLayout } from "../../../lib/embedded/folder/layout.ts";
+import {
+  type FolderNames,
+  type NameFilter,
+  quickNames,
+} from "../../../lib/embedded/folder/names.ts";
+import { startTables } from "../../../lib/embedded/tables/embedded-tables.ts";
 import { type Folder, shopFolder } from "../../cli/folder.ts";
 import { inside } from "../../cli/inside.ts";
 

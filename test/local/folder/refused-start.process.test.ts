@@ -12,11 +12,11 @@ import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { openFolder } from "../../../lib/local/folder/data-folder.ts";
-import { findFolder, holdFolder } from "../../../lib/local/folder/folder-lock.ts";
-import { writeIdentity, writeMark } from "../../../lib/local/folder/identity.ts";
-import { folderLayout } from "../../../lib/local/folder/layout.ts";
-import { saveClock } from "../../../lib/local/engine/clock.ts";
+import { openFolder } from "../../../lib/embedded/folder/data-folder.ts";
+import { findFolder, holdFolder } from "../../../lib/embedded/folder/folder-lock.ts";
+import { writeIdentity, writeMark } from "../../../lib/embedded/folder/identity.ts";
+import { folderLayout } from "../../../lib/embedded/folder/layout.ts";
+import { saveClock } from "../../../lib/embedded/engine/clock.ts";
 import { refusal, start, treeOf } from "./starting.ts";
 
 let dir: string;

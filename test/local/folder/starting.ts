@@ -1,9 +1,9 @@
 import { createHash } from "node:crypto";
 import { existsSync, lstatSync, readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { join } from "node:path";
-import { startCommand } from "../../../lib/local/run/options.ts";
-import { run } from "../../../lib/local/run/run.ts";
-import type { Printed } from "../../../lib/report/printed.ts";
+import { startCommand } from "../../../lib/embedded/run/options.ts";
+import { run } from "../../../lib/embedded/run/run.ts";
+import type { Printed } from "../../../lib/stack/report/printed.ts";
 
 /** `npm start -- ARGS` inside this process; gives what it printed, and throws what refused it. */
 export const start = async (...args: readonly string[]): Promise<string> => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { readShippedTrace } from "../../../lib/local/traces/read-trace.ts";
-import { SHIPPED_TRACES } from "../../../lib/local/traces/trace.ts";
-import { amountText } from "../../../lib/local/view/summary.ts";
+import { readShippedTrace } from "../../../lib/embedded/traces/read-trace.ts";
+import { SHIPPED_TRACES } from "../../../lib/embedded/traces/trace.ts";
+import { amountText } from "../../../lib/embedded/view/summary.ts";
 
 describe("amountText()", () => {
   it.each([

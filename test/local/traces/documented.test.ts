@@ -2,9 +2,9 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, it } from "vitest";
-import { readTrace } from "../../../lib/local/traces/read-trace.ts";
-import { SHIPPED_TRACES } from "../../../lib/local/traces/trace.ts";
-import { demandAt } from "../../../lib/local/traces/trace.ts";
+import { readTrace } from "../../../lib/embedded/traces/read-trace.ts";
+import { SHIPPED_TRACES } from "../../../lib/embedded/traces/trace.ts";
+import { demandAt } from "../../../lib/embedded/traces/trace.ts";
 
 const page = readFileSync(new URL("../../../docs/embedded-run.md", import.meta.url), "utf8");
 const dir = mkdtempSync(join(tmpdir(), "tidemark-documented-"));

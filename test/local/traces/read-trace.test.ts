@@ -6,10 +6,10 @@ import {
   readShippedTrace,
   readTrace,
   shippedTracePath,
-} from "../../../lib/local/traces/read-trace.ts";
-import { SHIPPED_TRACES } from "../../../lib/local/traces/trace.ts";
-import { spanMs } from "../../../lib/local/traces/trace.ts";
-import { TidemarkError } from "../../../lib/model/errors.ts";
+} from "../../../lib/embedded/traces/read-trace.ts";
+import { SHIPPED_TRACES } from "../../../lib/embedded/traces/trace.ts";
+import { spanMs } from "../../../lib/embedded/traces/trace.ts";
+import { TidemarkError } from "../../../lib/rules/model/errors.ts";
 
 let folder = "";
 beforeAll(async () => {

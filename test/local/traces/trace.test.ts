@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { demandAt, nextChangeMs, spanMs, type Trace } from "../../../lib/local/traces/trace.ts";
+import { demandAt, nextChangeMs, spanMs, type Trace } from "../../../lib/embedded/traces/trace.ts";
 
 const START_MS = 1_563_148_800_000;
 const trace = (samples: readonly (readonly [minute: number, value: number])[]): Trace => ({

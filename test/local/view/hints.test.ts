@@ -1,8 +1,8 @@
 import { stripVTControlCharacters } from "node:util";
 import { expect, it } from "vitest";
-import { dataOption } from "../../../lib/local/run/greeting.ts";
-import { picture } from "../../../lib/local/view/picture.ts";
-import { line } from "../../../lib/report/printed.ts";
+import { dataOption } from "../../../lib/embedded/run/greeting.ts";
+import { picture } from "../../../lib/embedded/view/picture.ts";
+import { line } from "../../../lib/stack/report/printed.ts";
 
 const frame = { nowMs: 0, pace: { wanted: 60, reached: 60, behind: false }, rows: [], events: [] };
 const footer = (data: string) =>

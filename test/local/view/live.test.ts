@@ -1,10 +1,10 @@
 import { PassThrough } from "node:stream";
 import { expect, it } from "vitest";
-import type { RunClock } from "../../../lib/local/engine/clock.ts";
-import { liveView } from "../../../lib/local/view/live.ts";
-import type { StackReader } from "../../../lib/local/view/reader.ts";
-import type { AutoscalerView } from "../../../lib/views/autoscaler.ts";
-import type { EventView } from "../../../lib/views/event.ts";
+import type { RunClock } from "../../../lib/embedded/engine/clock.ts";
+import { liveView } from "../../../lib/embedded/view/live.ts";
+import type { StackReader } from "../../../lib/embedded/view/reader.ts";
+import type { AutoscalerView } from "../../../lib/answers/views/autoscaler.ts";
+import type { EventView } from "../../../lib/answers/views/event.ts";
 
 const autoscaler = (name: string): AutoscalerView => ({
   cluster: "real",

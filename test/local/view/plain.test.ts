@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
-import type { RunClock } from "../../../lib/local/engine/clock.ts";
-import { plainView } from "../../../lib/local/view/plain-view.ts";
-import type { AutoscalerView } from "../../../lib/views/autoscaler.ts";
-import type { EventView } from "../../../lib/views/event.ts";
+import type { RunClock } from "../../../lib/embedded/engine/clock.ts";
+import { plainView } from "../../../lib/embedded/view/plain-view.ts";
+import type { AutoscalerView } from "../../../lib/answers/views/autoscaler.ts";
+import type { EventView } from "../../../lib/answers/views/event.ts";
 
 const START_MS = Date.UTC(2026, 0, 5, 8);
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { onNews, stackReader } from "../../../lib/local/view/reader.ts";
-import { openService } from "../../../lib/service/open.ts";
+import { onNews, stackReader } from "../../../lib/embedded/view/reader.ts";
+import { openService } from "../../../lib/answers/service/open.ts";
 import { serviceWorld } from "../../service/world/context.ts";
 import { fillShop } from "../../service/world/shop.ts";
 

@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { screen } from "../../../lib/local/view/live.ts";
+import { screen } from "../../../lib/embedded/view/live.ts";
 
 const ESCAPE = "\u001b";
 const TOKEN = new RegExp(`${ESCAPE}\\[\\??\\d*[A-Za-z]|\\r|\\n|[^${ESCAPE}\\r\\n]+`, "g");

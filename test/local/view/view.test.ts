@@ -1,16 +1,16 @@
 import { stripVTControlCharacters } from "node:util";
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { quantile } from "../../../lib/local/run/tally.ts";
-import { terminalOf } from "../../../lib/local/run/terminal.ts";
-import { type Frame, picture } from "../../../lib/local/view/picture.ts";
-import { summaryLines } from "../../../lib/local/view/summary.ts";
-import { durationText } from "../../../lib/local/view/plain-view.ts";
-import { lines } from "../../../lib/report/printed.ts";
-import { boundsInForce } from "../../../lib/service/views/holds-view.ts";
-import type { AutoscalerView } from "../../../lib/views/autoscaler.ts";
-import type { EventView } from "../../../lib/views/event.ts";
-import type { HistoryPoint } from "../../../lib/views/over-time.ts";
+import { quantile } from "../../../lib/embedded/run/tally.ts";
+import { terminalOf } from "../../../lib/embedded/run/terminal.ts";
+import { type Frame, picture } from "../../../lib/embedded/view/picture.ts";
+import { summaryLines } from "../../../lib/embedded/view/summary.ts";
+import { durationText } from "../../../lib/embedded/view/plain-view.ts";
+import { lines } from "../../../lib/stack/report/printed.ts";
+import { boundsInForce } from "../../../lib/answers/service/views/holds-view.ts";
+import type { AutoscalerView } from "../../../lib/answers/views/autoscaler.ts";
+import type { EventView } from "../../../lib/answers/views/event.ts";
+import type { HistoryPoint } from "../../../lib/answers/views/over-time.ts";
 import { runs } from "../../runs.ts";
 
 const START_MS = Date.UTC(2026, 0, 5, 8);

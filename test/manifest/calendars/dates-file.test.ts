@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { readDates } from "../../../lib/manifest/calendars/dates-file.ts";
-import { dayText, readDay } from "../../../lib/model/time-text.ts";
+import { readDates } from "../../../lib/rules/manifest/calendars/dates-file.ts";
+import { dayText, readDay } from "../../../lib/rules/model/time-text.ts";
 
 const TODAY = readDay("2026-03-01") ?? 0;
 const dates = (text: string): readonly string[] =>

@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
-import { admit } from "../../../lib/manifest/admit.ts";
+import { admit } from "../../../lib/rules/manifest/admit.ts";
 import {
   importObjects,
   type ListedAutoscalers,
-} from "../../../lib/manifest/import/import-objects.ts";
-import type { Json } from "../../../lib/model/json.ts";
+} from "../../../lib/rules/manifest/import/import-objects.ts";
+import type { Json } from "../../../lib/rules/model/json.ts";
 
 const NONE: ListedAutoscalers = { hpas: [], watermarks: [], scaledObjects: [] };
 const TARGET = { apiVersion: "apps/v1", kind: "Deployment", name: "web" };

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import type { Json } from "../../../lib/model/json.ts";
-import { admit } from "../../../lib/manifest/admit.ts";
-import { importObjects } from "../../../lib/manifest/import/import-objects.ts";
+import type { Json } from "../../../lib/rules/model/json.ts";
+import { admit } from "../../../lib/rules/manifest/admit.ts";
+import { importObjects } from "../../../lib/rules/manifest/import/import-objects.ts";
 
 const SOURCES = {
   prometheus: "main",

@@ -1,9 +1,9 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { RIVAL_KINDS, readRival } from "../../../lib/cluster/observe/rival-kinds.ts";
-import { importObjects } from "../../../lib/manifest/import/import-objects.ts";
-import type { Json } from "../../../lib/model/json.ts";
+import { RIVAL_KINDS, readRival } from "../../../lib/stack/cluster/observe/rival-kinds.ts";
+import { importObjects } from "../../../lib/rules/manifest/import/import-objects.ts";
+import type { Json } from "../../../lib/rules/model/json.ts";
 
 /**
  * What KEDA 2.21.0 made of a ScaledObject on a real API server: its HPA, and the object after it

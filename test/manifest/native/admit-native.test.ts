@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { admit } from "../../../lib/manifest/admit.ts";
+import { admit } from "../../../lib/rules/manifest/admit.ts";
 import {
   CONTRADICTIONS,
   document,

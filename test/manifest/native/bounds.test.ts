@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
-import { admit } from "../../../lib/manifest/admit.ts";
-import { fieldsOf } from "../../../lib/manifest/native/explain-field.ts";
-import type { FieldDescription } from "../../../lib/fields/field-types.ts";
-import { podAutoscalerSchema } from "../../../lib/manifest/native/json-schema.ts";
-import { SPEC } from "../../../lib/manifest/native/spec-fields.ts";
+import { admit } from "../../../lib/rules/manifest/admit.ts";
+import { fieldsOf } from "../../../lib/rules/manifest/native/explain-field.ts";
+import type { FieldDescription } from "../../../lib/rules/fields/field-types.ts";
+import { podAutoscalerSchema } from "../../../lib/rules/manifest/native/json-schema.ts";
+import { SPEC } from "../../../lib/rules/manifest/native/spec-fields.ts";
 import { ajv } from "./outside.ts";
 
 type Json = Readonly<Record<string, unknown>>;

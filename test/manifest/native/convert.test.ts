@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { type Admitted, admit } from "../../../lib/manifest/admit.ts";
-import { readManifests } from "../../../lib/manifest/documents.ts";
-import { convert } from "../../../lib/manifest/native/convert.ts";
+import { type Admitted, admit } from "../../../lib/rules/manifest/admit.ts";
+import { readManifests } from "../../../lib/rules/manifest/documents.ts";
+import { convert } from "../../../lib/rules/manifest/native/convert.ts";
 
 const EXAMPLES = new URL("../../../examples/", import.meta.url);
 const examples = readdirSync(EXAMPLES)

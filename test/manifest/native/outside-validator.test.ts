@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { admit } from "../../../lib/manifest/admit.ts";
-import { podAutoscalerSchema } from "../../../lib/manifest/native/json-schema.ts";
-import type { Problem } from "../../../lib/fields/problem.ts";
+import { admit } from "../../../lib/rules/manifest/admit.ts";
+import { podAutoscalerSchema } from "../../../lib/rules/manifest/native/json-schema.ts";
+import type { Problem } from "../../../lib/rules/fields/problem.ts";
 import { isPodAutoscaler, SHIPPED } from "../shipped.ts";
 import { altered } from "./altered.ts";
 import { ajv, told } from "./outside.ts";

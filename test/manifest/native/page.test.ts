@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { parse } from "yaml";
-import { admit, admitOrThrow } from "../../../lib/manifest/admit.ts";
+import { admit, admitOrThrow } from "../../../lib/rules/manifest/admit.ts";
 import { counts } from "../../policy/native/world.ts";
 import { rulesMarkdown } from "../../../docs/figures/rules-table.ts";
 import { referenceRows } from "./rows.ts";

@@ -1,10 +1,10 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { admit } from "../../../lib/manifest/admit.ts";
-import { convert } from "../../../lib/manifest/native/convert.ts";
-import { fieldsOf } from "../../../lib/manifest/native/explain-field.ts";
-import type { FieldDescription } from "../../../lib/fields/field-types.ts";
-import { SPEC } from "../../../lib/manifest/native/spec-fields.ts";
+import { admit } from "../../../lib/rules/manifest/admit.ts";
+import { convert } from "../../../lib/rules/manifest/native/convert.ts";
+import { fieldsOf } from "../../../lib/rules/manifest/native/explain-field.ts";
+import type { FieldDescription } from "../../../lib/rules/fields/field-types.ts";
+import { SPEC } from "../../../lib/rules/manifest/native/spec-fields.ts";
 import { runs } from "../../runs.ts";
 
 const RUNS = runs(200);

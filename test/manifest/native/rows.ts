@@ -3,9 +3,9 @@ import {
   defaultText,
   fieldsOf,
   typeText,
-} from "../../../lib/manifest/native/explain-field.ts";
-import type { FieldDescription } from "../../../lib/fields/field-types.ts";
-import { SPEC } from "../../../lib/manifest/native/spec-fields.ts";
+} from "../../../lib/rules/manifest/native/explain-field.ts";
+import type { FieldDescription } from "../../../lib/rules/fields/field-types.ts";
+import { SPEC } from "../../../lib/rules/manifest/native/spec-fields.ts";
 
 /** Blocks of other forms have pages of their own; the selector is told once. */
 const ELSEWHERE = /^(hpa|watermark)\.|^metrics\[\]\.(object|external|namespace)\.selector\./;

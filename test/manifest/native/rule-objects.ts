@@ -1,16 +1,16 @@
 import fc from "fast-check";
-import type { FieldDescription } from "../../../lib/fields/field-types.ts";
-import type { Condition, Rule, Term } from "../../../lib/fields/rule.ts";
-import { isObject } from "../../../lib/model/json.ts";
-import { parseQuantity } from "../../../lib/model/quantity.ts";
+import type { FieldDescription } from "../../../lib/rules/fields/field-types.ts";
+import type { Condition, Rule, Term } from "../../../lib/rules/fields/rule.ts";
+import { isObject } from "../../../lib/rules/model/json.ts";
+import { parseQuantity } from "../../../lib/rules/model/quantity.ts";
 import {
   explainField,
   fieldAt,
   fieldsOf,
   pathOf,
-} from "../../../lib/manifest/native/explain-field.ts";
-import { RULE_TABLE } from "../../../lib/manifest/native/rule-table.ts";
-import { SPEC } from "../../../lib/manifest/native/spec-fields.ts";
+} from "../../../lib/rules/manifest/native/explain-field.ts";
+import { RULE_TABLE } from "../../../lib/rules/manifest/native/rule-table.ts";
+import { SPEC } from "../../../lib/rules/manifest/native/spec-fields.ts";
 
 type Json = Readonly<Record<string, unknown>>;
 

@@ -1,10 +1,10 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { jsonText } from "../../../lib/cli/output/documents.ts";
-import { explainField, fieldsOf } from "../../../lib/manifest/native/explain-field.ts";
-import type { FieldDescription } from "../../../lib/fields/field-types.ts";
-import { podAutoscalerSchema } from "../../../lib/manifest/native/json-schema.ts";
-import { SPEC } from "../../../lib/manifest/native/spec-fields.ts";
+import { jsonText } from "../../../lib/command/output/documents.ts";
+import { explainField, fieldsOf } from "../../../lib/rules/manifest/native/explain-field.ts";
+import type { FieldDescription } from "../../../lib/rules/fields/field-types.ts";
+import { podAutoscalerSchema } from "../../../lib/rules/manifest/native/json-schema.ts";
+import { SPEC } from "../../../lib/rules/manifest/native/spec-fields.ts";
 
 const published = readFileSync(
   new URL("../../../docs/pod-autoscaler.schema.json", import.meta.url),

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { admit } from "../../../lib/manifest/admit.ts";
-import type { WatermarkSpec } from "../../../lib/model/spec-watermark.ts";
+import { admit } from "../../../lib/rules/manifest/admit.ts";
+import type { WatermarkSpec } from "../../../lib/rules/model/spec-watermark.ts";
 
 const METRIC = {
   type: "External",

@@ -1,9 +1,9 @@
 import { readFileSync } from "node:fs";
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { ScopedOverride } from "../../../lib/model/override.ts";
-import type { ScheduleEntry } from "../../../lib/model/schedule.ts";
-import { effectiveBounds } from "../../../lib/policy/bounds/effective-bounds.ts";
+import type { ScopedOverride } from "../../../lib/rules/model/override.ts";
+import type { ScheduleEntry } from "../../../lib/rules/model/schedule.ts";
+import { effectiveBounds } from "../../../lib/rules/policy/bounds/effective-bounds.ts";
 import { entry, override } from "./schedules.ts";
 
 /** Tuesday, an hour ahead of UTC in Berlin. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import type { Calendar, ScheduleEntry } from "../../../lib/model/schedule.ts";
-import { outlookOf } from "../../../lib/policy/bounds/outlook.ts";
+import type { Calendar, ScheduleEntry } from "../../../lib/rules/model/schedule.ts";
+import { outlookOf } from "../../../lib/rules/policy/bounds/outlook.ts";
 import { NOON } from "../../noon.ts";
 import { entry } from "./schedules.ts";
 

@@ -1,6 +1,6 @@
-import { readDay, WEEKDAYS } from "../../../lib/model/time-text.ts";
-import type { Override, OverrideScope, ScopedOverride } from "../../../lib/model/override.ts";
-import type { DayRange, ScheduleEntry, WeekdayRule } from "../../../lib/model/schedule.ts";
+import { readDay, WEEKDAYS } from "../../../lib/rules/model/time-text.ts";
+import type { Override, OverrideScope, ScopedOverride } from "../../../lib/rules/model/override.ts";
+import type { DayRange, ScheduleEntry, WeekdayRule } from "../../../lib/rules/model/schedule.ts";
 
 const minute = (clock: string): number => {
   const [hours = 0, minutes = 0] = clock.split(":").map(Number);

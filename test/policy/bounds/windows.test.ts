@@ -1,8 +1,12 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { readDay, DAY_MS } from "../../../lib/model/time-text.ts";
-import type { ScheduleEntry } from "../../../lib/model/schedule.ts";
-import { edgesOf, windowsAround, windowsBetween } from "../../../lib/policy/bounds/windows.ts";
+import { readDay, DAY_MS } from "../../../lib/rules/model/time-text.ts";
+import type { ScheduleEntry } from "../../../lib/rules/model/schedule.ts";
+import {
+  edgesOf,
+  windowsAround,
+  windowsBetween,
+} from "../../../lib/rules/policy/bounds/windows.ts";
 import { entry } from "./schedules.ts";
 
 const day = (text: string): number => readDay(text) ?? Number.NaN;

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { admitOrThrow } from "../../../lib/manifest/admit.ts";
+import { admitOrThrow } from "../../../lib/rules/manifest/admit.ts";
 import { decisions, loadFor, loadManifest, loop } from "../loop.ts";
 import { runs } from "../../runs.ts";
 

@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
-import type { Decision } from "../../../lib/model/decision.ts";
-import { autoscalerName } from "../../../lib/model/ids.ts";
-import type { Neighbour, Pod, ScaleReading } from "../../../lib/model/observation.ts";
-import type { Behavior, HpaMetric, HpaSpec } from "../../../lib/model/spec-hpa.ts";
-import { type Condition, NEW_WINDOWS, type Windows } from "../../../lib/model/windows.ts";
-import { decide } from "../../../lib/policy/decide.ts";
+import type { Decision } from "../../../lib/rules/model/decision.ts";
+import { autoscalerName } from "../../../lib/rules/model/ids.ts";
+import type { Neighbour, Pod, ScaleReading } from "../../../lib/rules/model/observation.ts";
+import type { Behavior, HpaMetric, HpaSpec } from "../../../lib/rules/model/spec-hpa.ts";
+import { type Condition, NEW_WINDOWS, type Windows } from "../../../lib/rules/model/windows.ts";
+import { decide } from "../../../lib/rules/policy/decide.ts";
 import { NOON } from "../../noon.ts";
 import { observationOf, readyPods, scaleRead } from "../../observation.ts";
 import { decideInput } from "../applied-sync.ts";

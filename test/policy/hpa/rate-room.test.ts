@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
-import type { ScalingRules } from "../../../lib/model/spec-hpa.ts";
-import type { ScaleChange } from "../../../lib/model/windows.ts";
-import { downLimit, upLimit } from "../../../lib/policy/hpa/steps/limit.ts";
-import { upLimit as nativeUpLimit } from "../../../lib/policy/native/steps/limit.ts";
+import type { ScalingRules } from "../../../lib/rules/model/spec-hpa.ts";
+import type { ScaleChange } from "../../../lib/rules/model/windows.ts";
+import { downLimit, upLimit } from "../../../lib/rules/policy/hpa/steps/limit.ts";
+import { upLimit as nativeUpLimit } from "../../../lib/rules/policy/native/steps/limit.ts";
 
 const NOW_MS = 1_000_000;
 const PERIOD_MS = 60_000;

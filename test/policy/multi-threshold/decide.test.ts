@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { readManifests } from "../../../lib/manifest/documents.ts";
+import { readManifests } from "../../../lib/rules/manifest/documents.ts";
 import { NOON } from "../../noon.ts";
 import { specOf } from "../spec-of.ts";
 import { scaledAt } from "../watermark/world.ts";

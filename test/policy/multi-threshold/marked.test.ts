@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { labelIndex } from "../../../lib/model/selector.ts";
-import type { Pod, PodMetrics } from "../../../lib/model/observation.ts";
-import type { HpaMetric } from "../../../lib/model/spec-hpa.ts";
-import { measureMarked } from "../../../lib/policy/multi-threshold/steps/measure.ts";
+import { labelIndex } from "../../../lib/rules/model/selector.ts";
+import type { Pod, PodMetrics } from "../../../lib/rules/model/observation.ts";
+import type { HpaMetric } from "../../../lib/rules/model/spec-hpa.ts";
+import { measureMarked } from "../../../lib/rules/policy/multi-threshold/steps/measure.ts";
 import { NO_METRICS, podUsage, readyPod, readyPods } from "../../observation.ts";
 import { answersOf } from "../../answers.ts";
 

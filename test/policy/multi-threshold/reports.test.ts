@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
-import type { Decision } from "../../../lib/model/decision.ts";
-import { DEFAULT_SETTINGS } from "../../../lib/model/spec-common.ts";
-import { NEW_WINDOWS } from "../../../lib/model/windows.ts";
-import { afterWrite, windowStates } from "../../../lib/policy/dialects.ts";
+import type { Decision } from "../../../lib/rules/model/decision.ts";
+import { DEFAULT_SETTINGS } from "../../../lib/rules/model/spec-common.ts";
+import { NEW_WINDOWS } from "../../../lib/rules/model/windows.ts";
+import { afterWrite, windowStates } from "../../../lib/rules/policy/dialects.ts";
 import { NOON } from "../../noon.ts";
 import { specOf } from "../spec-of.ts";
 import { scaledAt } from "../watermark/world.ts";

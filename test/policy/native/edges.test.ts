@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
-import type { Scale } from "../../../lib/model/decision.ts";
-import { NEW_WINDOWS } from "../../../lib/model/windows.ts";
-import { withoutForeignTimers } from "../../../lib/policy/decide.ts";
-import { afterWrite } from "../../../lib/policy/dialects.ts";
-import { reversalsOf } from "../../../lib/policy/native/steps/flap.ts";
-import { breach } from "../../../lib/policy/native/steps/sustain.ts";
+import type { Scale } from "../../../lib/rules/model/decision.ts";
+import { NEW_WINDOWS } from "../../../lib/rules/model/windows.ts";
+import { withoutForeignTimers } from "../../../lib/rules/policy/decide.ts";
+import { afterWrite } from "../../../lib/rules/policy/dialects.ts";
+import { reversalsOf } from "../../../lib/rules/policy/native/steps/flap.ts";
+import { breach } from "../../../lib/rules/policy/native/steps/sustain.ts";
 import { NOON } from "../../noon.ts";
 import { scaleRead } from "../../observation.ts";
 import { told } from "./told.ts";

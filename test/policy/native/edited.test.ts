@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { NEW_WINDOWS, type Windows } from "../../../lib/model/windows.ts";
+import { NEW_WINDOWS, type Windows } from "../../../lib/rules/model/windows.ts";
 import { NOON } from "../../noon.ts";
 import { counts, LOAD, native, scaledBefore, sync } from "./world.ts";
 

@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
-import type { Scale } from "../../../lib/model/decision.ts";
-import { autoscalerName } from "../../../lib/model/ids.ts";
-import type { Observation, ScaleReading } from "../../../lib/model/observation.ts";
-import { decide } from "../../../lib/policy/decide.ts";
-import { afterWrite, withScale } from "../../../lib/policy/dialects.ts";
+import type { Scale } from "../../../lib/rules/model/decision.ts";
+import { autoscalerName } from "../../../lib/rules/model/ids.ts";
+import type { Observation, ScaleReading } from "../../../lib/rules/model/observation.ts";
+import { decide } from "../../../lib/rules/policy/decide.ts";
+import { afterWrite, withScale } from "../../../lib/rules/policy/dialects.ts";
 import { NOON } from "../../noon.ts";
 import { observationOf, scaleRead } from "../../observation.ts";
 import { decideInput } from "../applied-sync.ts";

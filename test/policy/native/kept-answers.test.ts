@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { Answer, Answers, MetricValue } from "../../../lib/model/observation.ts";
-import { queryKey } from "../../../lib/model/query.ts";
-import { NEW_WINDOWS, type Windows } from "../../../lib/model/windows.ts";
-import { registeredQuestions } from "../../../lib/policy/dialects.ts";
+import type { Answer, Answers, MetricValue } from "../../../lib/rules/model/observation.ts";
+import { queryKey } from "../../../lib/rules/model/query.ts";
+import { NEW_WINDOWS, type Windows } from "../../../lib/rules/model/windows.ts";
+import { registeredQuestions } from "../../../lib/rules/policy/dialects.ts";
 import { refused } from "../../manifest/manifests.ts";
 import { NOON } from "../../noon.ts";
 import { NO_METRICS } from "../../observation.ts";

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { Decision } from "../../../lib/model/decision.ts";
-import { NEW_WINDOWS, type Windows } from "../../../lib/model/windows.ts";
+import type { Decision } from "../../../lib/rules/model/decision.ts";
+import { NEW_WINDOWS, type Windows } from "../../../lib/rules/model/windows.ts";
 import { NOON } from "../../noon.ts";
 import type { AppliedSync } from "../applied-sync.ts";
 import { runs } from "../../runs.ts";

@@ -1,4 +1,4 @@
-import type { Decision, Limit } from "../../../lib/model/decision.ts";
+import type { Decision, Limit } from "../../../lib/rules/model/decision.ts";
 import { NOON } from "../../noon.ts";
 
 const limitText = ({ reason, value, message, untilMs }: Limit): string =>

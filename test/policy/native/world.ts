@@ -1,16 +1,16 @@
-import type { SetByPeople } from "../../../lib/model/override.ts";
-import { labelIndex } from "../../../lib/model/selector.ts";
+import type { SetByPeople } from "../../../lib/rules/model/override.ts";
+import { labelIndex } from "../../../lib/rules/model/selector.ts";
 import type {
   Answer,
   MetricValue,
   MilliByResource,
   Observation,
   Pod,
-} from "../../../lib/model/observation.ts";
-import { queryKey } from "../../../lib/model/query.ts";
-import type { AutoscalerSpec } from "../../../lib/model/spec.ts";
-import { NEW_WINDOWS, type Windows } from "../../../lib/model/windows.ts";
-import { afterWrite, questions } from "../../../lib/policy/dialects.ts";
+} from "../../../lib/rules/model/observation.ts";
+import { queryKey } from "../../../lib/rules/model/query.ts";
+import type { AutoscalerSpec } from "../../../lib/rules/model/spec.ts";
+import { NEW_WINDOWS, type Windows } from "../../../lib/rules/model/windows.ts";
+import { afterWrite, questions } from "../../../lib/rules/policy/dialects.ts";
 import { throughStore } from "../../conformance/hpa/through-store.ts";
 import { NOON } from "../../noon.ts";
 import { NO_METRICS, observationOf, podUsage, readyPod, scaleRead } from "../../observation.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { labelIndex } from "../../../lib/model/selector.ts";
-import type { Pod } from "../../../lib/model/observation.ts";
+import { labelIndex } from "../../../lib/rules/model/selector.ts";
+import type { Pod } from "../../../lib/rules/model/observation.ts";
 import { NOON } from "../../noon.ts";
 import { podUsage, readyPod } from "../../observation.ts";
 import { decisions, loop, type Seen } from "../loop.ts";

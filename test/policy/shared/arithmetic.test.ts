@@ -9,7 +9,7 @@ import {
   toI64,
   wrapI32,
   wrapI64,
-} from "../../../lib/policy/shared/arithmetic.ts";
+} from "../../../lib/rules/policy/shared/arithmetic.ts";
 
 describe("toI32()", () => {
   it.each([

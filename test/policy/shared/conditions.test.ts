@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import type { Condition } from "../../../lib/model/windows.ts";
-import { isTrue, setCondition } from "../../../lib/policy/shared/steps.ts";
+import type { Condition } from "../../../lib/rules/model/windows.ts";
+import { isTrue, setCondition } from "../../../lib/rules/policy/shared/steps.ts";
 
 const condition = (
   type: string,

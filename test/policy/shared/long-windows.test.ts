@@ -4,7 +4,7 @@ import {
   NEW_WINDOWS,
   type RecommendationRun,
   type ScaleChange,
-} from "../../../lib/model/windows.ts";
+} from "../../../lib/rules/model/windows.ts";
 import {
   collapsed,
   condensed,
@@ -12,8 +12,8 @@ import {
   lowest,
   recalled,
   recorded,
-} from "../../../lib/policy/shared/recommendations.ts";
-import { changedWithin, withScaleEvent } from "../../../lib/policy/shared/recorded-scales.ts";
+} from "../../../lib/rules/policy/shared/recommendations.ts";
+import { changedWithin, withScaleEvent } from "../../../lib/rules/policy/shared/recorded-scales.ts";
 import { throughStore } from "../../conformance/hpa/through-store.ts";
 import { runs as runsOf } from "../../runs.ts";
 

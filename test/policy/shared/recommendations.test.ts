@@ -1,7 +1,16 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { extendedTo, NEW_WINDOWS, type RecommendationRun } from "../../../lib/model/windows.ts";
-import { highest, lowest, recalled, recorded } from "../../../lib/policy/shared/recommendations.ts";
+import {
+  extendedTo,
+  NEW_WINDOWS,
+  type RecommendationRun,
+} from "../../../lib/rules/model/windows.ts";
+import {
+  highest,
+  lowest,
+  recalled,
+  recorded,
+} from "../../../lib/rules/policy/shared/recommendations.ts";
 import { throughStore } from "../../conformance/hpa/through-store.ts";
 import { RUNS, runs as played } from "../../runs.ts";
 import { recordedSlot, type Slot } from "./slot-list.ts";

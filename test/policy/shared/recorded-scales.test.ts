@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import type { Behavior, ScalingRules } from "../../../lib/model/spec-hpa.ts";
-import type { Memory, ScaleChange } from "../../../lib/model/windows.ts";
-import { changedWithin, withScaleEvent } from "../../../lib/policy/shared/recorded-scales.ts";
+import type { Behavior, ScalingRules } from "../../../lib/rules/model/spec-hpa.ts";
+import type { Memory, ScaleChange } from "../../../lib/rules/model/windows.ts";
+import { changedWithin, withScaleEvent } from "../../../lib/rules/policy/shared/recorded-scales.ts";
 
 const NOW_MS = 1_000_000;
 const rules = (...periods: readonly number[]): ScalingRules => ({

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { autoscalerName } from "../../../lib/model/ids.ts";
-import type { Neighbour } from "../../../lib/model/observation.ts";
-import { rivalOf } from "../../../lib/policy/shared/rivals.ts";
+import { autoscalerName } from "../../../lib/rules/model/ids.ts";
+import type { Neighbour } from "../../../lib/rules/model/observation.ts";
+import { rivalOf } from "../../../lib/rules/policy/shared/rivals.ts";
 import { readyPod } from "../../observation.ts";
 
 /** Autoscalers whose selectors are counted as they are read. */

@@ -1,11 +1,11 @@
 import { describe, expect, it } from "vitest";
-import type { MetricOutcome } from "../../../lib/model/decision.ts";
+import type { MetricOutcome } from "../../../lib/rules/model/decision.ts";
 import {
   shortMetricName,
   withReadableSelectors,
   scaleBecause,
   scaleSentence,
-} from "../../../lib/policy/shared/scale-sentence.ts";
+} from "../../../lib/rules/policy/shared/scale-sentence.ts";
 
 const metric = (name: string, proposal: number): MetricOutcome => ({
   name,

@@ -1,6 +1,6 @@
 /**
  * The controller's own list of recommendations, as hpa.md 3.8 writes it: what the runs of
- * lib/policy/shared/recommendations.ts must decide like.
+ * lib/rules/policy/shared/recommendations.ts must decide like.
  */
 export interface Slot {
   readonly replicas: number;

@@ -1,12 +1,12 @@
 import { describe, expect, it } from "vitest";
-import type { Memory } from "../../../lib/model/windows.ts";
-import type { StabilizationHold } from "../../../lib/policy/shared/stabilization.ts";
+import type { Memory } from "../../../lib/rules/model/windows.ts";
+import type { StabilizationHold } from "../../../lib/rules/policy/shared/stabilization.ts";
 import {
   forbiddenStates,
   rateStates,
   stabilizationStates,
   timerState,
-} from "../../../lib/policy/shared/window-states.ts";
+} from "../../../lib/rules/policy/shared/window-states.ts";
 
 const NOW_MS = 1_000_000;
 const EMPTY: Memory = { recommendations: null, scaleUps: [], scaleDowns: [] };

@@ -1,13 +1,17 @@
 import { describe, expect, it } from "vitest";
-import type { Scale } from "../../../lib/model/decision.ts";
-import type { Condition } from "../../../lib/model/windows.ts";
-import { withScale } from "../../../lib/policy/dialects.ts";
+import type { Scale } from "../../../lib/rules/model/decision.ts";
+import type { Condition } from "../../../lib/rules/model/windows.ts";
+import { withScale } from "../../../lib/rules/policy/dialects.ts";
 import {
   afterWatermarkWrite,
   withWatermarkScale,
-} from "../../../lib/policy/watermark/steps/after-write.ts";
-import { newestFirst } from "../../../lib/policy/watermark/steps/sync.ts";
-import { condition, dropGauge, gauge } from "../../../lib/policy/watermark/steps/sentences.ts";
+} from "../../../lib/rules/policy/watermark/steps/after-write.ts";
+import { newestFirst } from "../../../lib/rules/policy/watermark/steps/sync.ts";
+import {
+  condition,
+  dropGauge,
+  gauge,
+} from "../../../lib/rules/policy/watermark/steps/sentences.ts";
 import { NOON } from "../../noon.ts";
 import { said, scaledAt, wpa } from "./world.ts";
 

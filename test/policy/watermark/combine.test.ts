@@ -1,17 +1,17 @@
 import { describe, expect, it } from "vitest";
-import { labelIndex } from "../../../lib/model/selector.ts";
-import { resourceReady } from "../../../lib/policy/watermark/metrics/pods.ts";
+import { labelIndex } from "../../../lib/rules/model/selector.ts";
+import { resourceReady } from "../../../lib/rules/policy/watermark/metrics/pods.ts";
 import {
   type Proposal,
   proposeFromValue,
   withinBounds,
-} from "../../../lib/policy/watermark/metrics/propose.ts";
+} from "../../../lib/rules/policy/watermark/metrics/propose.ts";
 import {
   combine,
   metricName,
   type ProposalSource,
   sourcesOf,
-} from "../../../lib/policy/watermark/steps/combine.ts";
+} from "../../../lib/rules/policy/watermark/steps/combine.ts";
 import { NOON } from "../../noon.ts";
 import { observationOf, podUsage, scaleRead } from "../../observation.ts";
 import { podsOf, said, scaledAt, sync, wpa } from "./world.ts";

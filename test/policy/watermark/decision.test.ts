@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
-import type { Decision } from "../../../lib/model/decision.ts";
-import type { Windows } from "../../../lib/model/windows.ts";
-import { conclude } from "../../../lib/policy/watermark/steps/conclude.ts";
-import { started } from "../../../lib/policy/watermark/steps/sync.ts";
+import type { Decision } from "../../../lib/rules/model/decision.ts";
+import type { Windows } from "../../../lib/rules/model/windows.ts";
+import { conclude } from "../../../lib/rules/policy/watermark/steps/conclude.ts";
+import { started } from "../../../lib/rules/policy/watermark/steps/sync.ts";
 import { NOON } from "../../noon.ts";
 import { observationOf, scaleRead } from "../../observation.ts";
 import { podsOf, scaledAt, sync, wpa } from "./world.ts";

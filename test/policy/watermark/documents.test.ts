@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { admit } from "../../../lib/manifest/admit.ts";
-import { convert } from "../../../lib/manifest/native/convert.ts";
+import { admit } from "../../../lib/rules/manifest/admit.ts";
+import { convert } from "../../../lib/rules/manifest/native/convert.ts";
 import { NOON } from "../../noon.ts";
 import { specOf } from "../spec-of.ts";
 import { at, scaledAt, sync, wpa } from "./world.ts";

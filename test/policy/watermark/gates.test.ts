@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import type { Condition } from "../../../lib/model/windows.ts";
-import { type GateRules, shouldScale } from "../../../lib/policy/watermark/steps/gates.ts";
-import { gateSentence } from "../../../lib/policy/watermark/steps/sentences.ts";
+import type { Condition } from "../../../lib/rules/model/windows.ts";
+import { type GateRules, shouldScale } from "../../../lib/rules/policy/watermark/steps/gates.ts";
+import { gateSentence } from "../../../lib/rules/policy/watermark/steps/sentences.ts";
 import { NOON } from "../../noon.ts";
 import { said } from "./world.ts";
 

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { goTime } from "../../../lib/policy/watermark/steps/conclude.ts";
+import { goTime } from "../../../lib/rules/policy/watermark/steps/conclude.ts";
 
 const ofThePlatform = (timeMs: number): string => {
   const text = new Date(timeMs).toISOString();

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import type { MonitorReading } from "../../../lib/model/observation.ts";
-import type { WatermarkSpec } from "../../../lib/model/spec-watermark.ts";
-import { blockedByMonitor } from "../../../lib/policy/watermark/steps/lifecycle.ts";
+import type { MonitorReading } from "../../../lib/rules/model/observation.ts";
+import type { WatermarkSpec } from "../../../lib/rules/model/spec-watermark.ts";
+import { blockedByMonitor } from "../../../lib/rules/policy/watermark/steps/lifecycle.ts";
 import { said, wpa } from "./world.ts";
 
 const ask = (lifecycleControl: WatermarkSpec["lifecycleControl"], monitor?: MonitorReading) => {

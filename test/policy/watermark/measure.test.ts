@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { labelIndex, type LabelSelector } from "../../../lib/model/selector.ts";
+import { labelIndex, type LabelSelector } from "../../../lib/rules/model/selector.ts";
 import type {
   Answer,
   Answers,
@@ -8,20 +8,20 @@ import type {
   MilliByResource,
   Observation,
   PodMetrics,
-} from "../../../lib/model/observation.ts";
-import { queryKey } from "../../../lib/model/query.ts";
-import type { WatermarkMetric, WatermarkSpec } from "../../../lib/model/spec-watermark.ts";
+} from "../../../lib/rules/model/observation.ts";
+import { queryKey } from "../../../lib/rules/model/query.ts";
+import type { WatermarkMetric, WatermarkSpec } from "../../../lib/rules/model/spec-watermark.ts";
 import {
   measure,
   readyPods,
   type Subject,
   targetPods,
-} from "../../../lib/policy/watermark/metrics/measure.ts";
-import { gauge } from "../../../lib/policy/watermark/steps/sentences.ts";
+} from "../../../lib/rules/policy/watermark/metrics/measure.ts";
+import { gauge } from "../../../lib/rules/policy/watermark/steps/sentences.ts";
 import { NOON } from "../../noon.ts";
 import { observationOf, podUsage, scaleRead } from "../../observation.ts";
 import { podsOf, said, wpa } from "./world.ts";
-import { externalQuery } from "../../../lib/sources/external.ts";
+import { externalQuery } from "../../../lib/rules/sources/external.ts";
 import { type AnswerParts, answersOf } from "../../answers.ts";
 
 const BUSY: ApiFailure = { code: 503, reason: "ServiceUnavailable", message: "busy" };

@@ -1,13 +1,13 @@
 import { describe, expect, it } from "vitest";
-import type { Observation, RecommenderReply } from "../../../lib/model/observation.ts";
-import type { Recommender, WatermarkSpec } from "../../../lib/model/spec-watermark.ts";
-import { recommenderQuestion } from "../../../lib/policy/dialects.ts";
+import type { Observation, RecommenderReply } from "../../../lib/rules/model/observation.ts";
+import type { Recommender, WatermarkSpec } from "../../../lib/rules/model/spec-watermark.ts";
+import { recommenderQuestion } from "../../../lib/rules/policy/dialects.ts";
 import {
   proposeFromReply,
   recommenderName,
   recommenderRequest,
-} from "../../../lib/policy/watermark/metrics/recommender.ts";
-import { sourcesOf } from "../../../lib/policy/watermark/steps/combine.ts";
+} from "../../../lib/rules/policy/watermark/metrics/recommender.ts";
+import { sourcesOf } from "../../../lib/rules/policy/watermark/steps/combine.ts";
 import { NOON } from "../../noon.ts";
 import { observationOf, scaleRead } from "../../observation.ts";
 import { podsOf, said, scaledAt, sync, wpa } from "./world.ts";

@@ -1,8 +1,8 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { buffer } from "node:stream/consumers";
 import type { LambdaFunctionURLEvent } from "aws-lambda";
-import type { FunctionUrlHandler } from "../../../functions/function-url.ts";
-import { closeServer, listenOnLoopback } from "../../../lib/local/run/loopback.ts";
+import type { FunctionUrlHandler } from "../../../lib/lambda/function-url.ts";
+import { closeServer, listenOnLoopback } from "../../../lib/embedded/run/loopback.ts";
 import { type Identities, type Verdict, verdictOn } from "./signature.ts";
 
 /**

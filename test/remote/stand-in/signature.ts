@@ -2,7 +2,7 @@ import { createHash, timingSafeEqual } from "node:crypto";
 import type { IncomingHttpHeaders } from "node:http";
 
 import { SignatureV4 } from "@smithy/signature-v4";
-import { Sha256 } from "../../../lib/aws/sha256.ts";
+import { Sha256 } from "../../../lib/stack/aws/sha256.ts";
 
 /** Who IAM knows under an access key. */
 export interface Identity {

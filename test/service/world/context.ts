@@ -3,12 +3,12 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
-import { TABLE_NAMES } from "../../../lib/local/folder/layout.ts";
-import { ensureTables, startTables } from "../../../lib/local/tables/embedded-tables.ts";
-import { tablesClient } from "../../../lib/local/tables/tables-client.ts";
-import type { ServiceContext } from "../../../lib/service/context.ts";
-import { insertByStatement } from "../../../lib/store/history/item.ts";
-import { type Tables, tableDefinitions } from "../../../lib/store/table/tables.ts";
+import { TABLE_NAMES } from "../../../lib/embedded/folder/layout.ts";
+import { ensureTables, startTables } from "../../../lib/embedded/tables/embedded-tables.ts";
+import { tablesClient } from "../../../lib/embedded/tables/tables-client.ts";
+import type { ServiceContext } from "../../../lib/answers/service/context.ts";
+import { insertByStatement } from "../../../lib/stack/store/history/item.ts";
+import { type Tables, tableDefinitions } from "../../../lib/stack/store/table/tables.ts";
 import { memoryEngine } from "../../contracts/memory-engine.ts";
 import { NOON } from "../../noon.ts";
 

@@ -5,14 +5,14 @@ import {
   UpdateItemCommand,
 } from "@aws-sdk/client-dynamodb";
 import { parse } from "yaml";
-import type { ScopeChangeRecord } from "../../../lib/model/changes.ts";
-import type { ServiceContext } from "../../../lib/service/context.ts";
-import { insertByStatement } from "../../../lib/store/history/item.ts";
-import { scopeChangesOf } from "../../../lib/store/history/scope-changes.ts";
-import { putAutoscaler } from "../../../lib/store/records/autoscalers.ts";
-import { compress } from "../../../lib/store/table/compressed.ts";
-import { headKey, itemKey, pageKey } from "../../../lib/store/table/keys.ts";
-import type { SyncPorts } from "../../../lib/sync/sync-ports.ts";
+import type { ScopeChangeRecord } from "../../../lib/rules/model/changes.ts";
+import type { ServiceContext } from "../../../lib/answers/service/context.ts";
+import { insertByStatement } from "../../../lib/stack/store/history/item.ts";
+import { scopeChangesOf } from "../../../lib/stack/store/history/scope-changes.ts";
+import { putAutoscaler } from "../../../lib/stack/store/records/autoscalers.ts";
+import { compress } from "../../../lib/stack/store/table/compressed.ts";
+import { headKey, itemKey, pageKey } from "../../../lib/stack/store/table/keys.ts";
+import type { SyncPorts } from "../../../lib/stack/sync/sync-ports.ts";
 import { startMemory } from "../../contracts/engines.ts";
 import type { TableClient } from "../../contracts/faults.ts";
 import { collected, newWorld, PERIOD_MS, type World } from "../../sync/world.ts";

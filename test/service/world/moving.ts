@@ -4,22 +4,22 @@ import {
   type PartitionName,
   partitionName,
   WHOLE_CLUSTER,
-} from "../../../lib/model/ids.ts";
-import type { ClusterRecord } from "../../../lib/model/records.ts";
-import type { SyncReport } from "../../../lib/report/sync-report.ts";
-import type { ServiceContext } from "../../../lib/service/context.ts";
-import { type Head, readHead } from "../../../lib/store/head/head.ts";
-import { insertByStatement } from "../../../lib/store/history/item.ts";
-import { decodePage } from "../../../lib/store/pages/codec.ts";
-import { readPage } from "../../../lib/store/pages/pages.ts";
-import { putAutoscaler } from "../../../lib/store/records/autoscalers.ts";
-import { getCluster, partitionOf } from "../../../lib/store/records/clusters.ts";
-import { sync } from "../../../lib/sync/sync.ts";
-import type { SyncPorts } from "../../../lib/sync/sync-ports.ts";
+} from "../../../lib/rules/model/ids.ts";
+import type { ClusterRecord } from "../../../lib/rules/model/records.ts";
+import type { SyncReport } from "../../../lib/stack/report/sync-report.ts";
+import type { ServiceContext } from "../../../lib/answers/service/context.ts";
+import { type Head, readHead } from "../../../lib/stack/store/head/head.ts";
+import { insertByStatement } from "../../../lib/stack/store/history/item.ts";
+import { decodePage } from "../../../lib/stack/store/pages/codec.ts";
+import { readPage } from "../../../lib/stack/store/pages/pages.ts";
+import { putAutoscaler } from "../../../lib/stack/store/records/autoscalers.ts";
+import { getCluster, partitionOf } from "../../../lib/stack/store/records/clusters.ts";
+import { sync } from "../../../lib/stack/sync/sync.ts";
+import type { SyncPorts } from "../../../lib/stack/sync/sync-ports.ts";
 import { startMemory } from "../../contracts/engines.ts";
 import type { TableClient } from "../../contracts/faults.ts";
 import { newWorld, PERIOD_MS, type World } from "../../sync/world.ts";
-import type { StoredWindows } from "../../../lib/model/scale-records.ts";
+import type { StoredWindows } from "../../../lib/rules/model/scale-records.ts";
 
 export const [SHOP, CART, INFRA] = [namespace("shop"), namespace("cart"), namespace("infra")];
 export const [REST, SHOPS] = [WHOLE_CLUSTER, partitionName("shops")];

@@ -1,9 +1,9 @@
-import { autoscalerName, clusterName, namespace } from "../../../lib/model/ids.ts";
-import type { AutoscalerRecord } from "../../../lib/model/records.ts";
-import { NEW_WINDOWS, type Windows } from "../../../lib/model/windows.ts";
-import type { ServiceContext } from "../../../lib/service/context.ts";
-import { openService } from "../../../lib/service/open.ts";
-import { getAutoscaler } from "../../../lib/store/records/autoscalers.ts";
+import { autoscalerName, clusterName, namespace } from "../../../lib/rules/model/ids.ts";
+import type { AutoscalerRecord } from "../../../lib/rules/model/records.ts";
+import { NEW_WINDOWS, type Windows } from "../../../lib/rules/model/windows.ts";
+import type { ServiceContext } from "../../../lib/answers/service/context.ts";
+import { openService } from "../../../lib/answers/service/open.ts";
+import { getAutoscaler } from "../../../lib/stack/store/records/autoscalers.ts";
 import { NOON } from "../../noon.ts";
 import { BEHAVIOR, hpa } from "./manifests.ts";
 import { type Outcome, storeEvents, storeSync } from "./synced.ts";

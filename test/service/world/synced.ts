@@ -1,20 +1,20 @@
-import { type ClusterName, partitionName } from "../../../lib/model/ids.ts";
-import type { AutoscalerRecord } from "../../../lib/model/records.ts";
-import type { Windows } from "../../../lib/model/windows.ts";
-import { claim } from "../../../lib/store/head/claim.ts";
-import { readHead } from "../../../lib/store/head/head.ts";
-import { release } from "../../../lib/store/head/release.ts";
-import { NO_TROUBLES, type Troubles } from "../../../lib/store/head/troubles.ts";
-import { insertEvents } from "../../../lib/store/history/events.ts";
-import type { InsertHistory } from "../../../lib/store/history/item.ts";
-import { encodePage } from "../../../lib/store/pages/codec.ts";
-import { readPage, writePage } from "../../../lib/store/pages/pages.ts";
-import type { Tables } from "../../../lib/store/table/tables.ts";
+import { type ClusterName, partitionName } from "../../../lib/rules/model/ids.ts";
+import type { AutoscalerRecord } from "../../../lib/rules/model/records.ts";
+import type { Windows } from "../../../lib/rules/model/windows.ts";
+import { claim } from "../../../lib/stack/store/head/claim.ts";
+import { readHead } from "../../../lib/stack/store/head/head.ts";
+import { release } from "../../../lib/stack/store/head/release.ts";
+import { NO_TROUBLES, type Troubles } from "../../../lib/stack/store/head/troubles.ts";
+import { insertEvents } from "../../../lib/stack/store/history/events.ts";
+import type { InsertHistory } from "../../../lib/stack/store/history/item.ts";
+import { encodePage } from "../../../lib/stack/store/pages/codec.ts";
+import { readPage, writePage } from "../../../lib/stack/store/pages/pages.ts";
+import type { Tables } from "../../../lib/stack/store/table/tables.ts";
 import type {
   Evaluation,
   ScaleEventRecord,
   StoredWindows,
-} from "../../../lib/model/scale-records.ts";
+} from "../../../lib/rules/model/scale-records.ts";
 import { insertJournal } from "../../store/insert-journal.ts";
 
 export interface Outcome {

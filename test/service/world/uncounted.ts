@@ -1,10 +1,10 @@
-import type { PartitionRef } from "../../../lib/model/ids.ts";
-import { claim } from "../../../lib/store/head/claim.ts";
-import { intentBodies } from "../../../lib/store/head/intent-codec.ts";
-import { giveBack } from "../../../lib/store/head/release.ts";
-import { storeIntents } from "../../../lib/store/head/store-intents.ts";
-import type { Tables } from "../../../lib/store/table/tables.ts";
-import type { UncountedScale } from "../../../lib/model/scale-records.ts";
+import type { PartitionRef } from "../../../lib/rules/model/ids.ts";
+import { claim } from "../../../lib/stack/store/head/claim.ts";
+import { intentBodies } from "../../../lib/stack/store/head/intent-codec.ts";
+import { giveBack } from "../../../lib/stack/store/head/release.ts";
+import { storeIntents } from "../../../lib/stack/store/head/store-intents.ts";
+import type { Tables } from "../../../lib/stack/store/table/tables.ts";
+import type { UncountedScale } from "../../../lib/rules/model/scale-records.ts";
 
 /**
  * Leaves a scale in a head as a sync does that died after its event and before its page: it is

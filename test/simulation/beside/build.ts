@@ -1,10 +1,10 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { insertByStatement } from "../../../lib/store/history/item.ts";
-import { PURE_PART } from "../../../lib/sync/decide/pure-part.ts";
-import { sync } from "../../../lib/sync/sync.ts";
-import { warmCache } from "../../../lib/sync/load/warm-cache.ts";
+import { insertByStatement } from "../../../lib/stack/store/history/item.ts";
+import { PURE_PART } from "../../../lib/stack/sync/decide/pure-part.ts";
+import { sync } from "../../../lib/stack/sync/sync.ts";
+import { warmCache } from "../../../lib/stack/sync/load/warm-cache.ts";
 
 /** What of a build a seed plays: the sync with its store, its rules and its memory. */
 export interface Build {
@@ -18,17 +18,23 @@ export const THIS_BUILD: Build = { sync, insertByStatement, rules: PURE_PART, wa
 
 /** Files of `lib` and the names that they export, the newest place first. */
 const EXPORTS = {
-  sync: [["sync/sync.ts", "sync"]],
+  sync: [
+    ["stack/sync/sync.ts", "sync"],
+    ["sync/sync.ts", "sync"],
+  ],
   insertByStatement: [
+    ["stack/store/history/item.ts", "insertByStatement"],
     ["store/history/item.ts", "insertByStatement"],
     ["store/history/insert.ts", "insertByStatement"],
   ],
   rules: [
+    ["stack/sync/decide/pure-part.ts", "PURE_PART"],
     ["sync/decide/pure-part.ts", "PURE_PART"],
     ["sync/pure-part.ts", "PURE_PART"],
     ["sync/rules.ts", "RULES"],
   ],
   warmCache: [
+    ["stack/sync/load/warm-cache.ts", "warmCache"],
     ["sync/load/warm-cache.ts", "warmCache"],
     ["sync/warm-cache.ts", "warmCache"],
   ],

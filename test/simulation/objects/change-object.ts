@@ -1,4 +1,4 @@
-import type { SpecKindName } from "../../../lib/model/spec.ts";
+import type { SpecKindName } from "../../../lib/rules/model/spec.ts";
 import type { SimulatedCluster } from "../cluster.ts";
 import type { PlannedAutoscaler, PlannedEdit } from "../timetable.ts";
 import type { ObjectChange } from "./plan-objects.ts";

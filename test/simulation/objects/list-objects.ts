@@ -3,9 +3,9 @@ import type {
   SpecListing,
   SpecObject,
   SpecRequest,
-} from "../../../lib/cluster/cluster-client.ts";
-import type { ApiFailure } from "../../../lib/model/observation.ts";
-import type { SpecKindName } from "../../../lib/model/spec.ts";
+} from "../../../lib/stack/cluster/cluster-client.ts";
+import type { ApiFailure } from "../../../lib/rules/model/observation.ts";
+import type { SpecKindName } from "../../../lib/rules/model/spec.ts";
 import type { ClusterObject, ObjectStore } from "./object-store.ts";
 
 /** How the LISTs of one sync are answered. */

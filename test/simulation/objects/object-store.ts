@@ -1,4 +1,4 @@
-import { SPEC_KINDS, type SpecKind, type SpecKindName } from "../../../lib/model/spec.ts";
+import { SPEC_KINDS, type SpecKind, type SpecKindName } from "../../../lib/rules/model/spec.ts";
 import { during } from "../during.ts";
 
 /** An object that holds the spec of an autoscaler, as an API server keeps it. */

@@ -1,4 +1,4 @@
-import { type SpecKindName, SPEC_KIND_NAMES } from "../../../lib/model/spec.ts";
+import { type SpecKindName, SPEC_KIND_NAMES } from "../../../lib/rules/model/spec.ts";
 import { newManifest, rests } from "../manifests/shapes.ts";
 import { forAWhile as orderedForAWhile, type PlannedOrder } from "../orders.ts";
 import type { Random } from "../random.ts";

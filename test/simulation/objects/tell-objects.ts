@@ -1,4 +1,4 @@
-import type { ObjectUpdate, WriteBackCounts } from "../../../lib/cluster/cluster-client.ts";
+import type { ObjectUpdate, WriteBackCounts } from "../../../lib/stack/cluster/cluster-client.ts";
 import type { ObjectStore } from "./object-store.ts";
 
 /**

@@ -1,8 +1,8 @@
 import { type AttributeValue, PutItemCommand } from "@aws-sdk/client-dynamodb";
-import type { ScaleRead, ScaleReading } from "../../../lib/model/observation.ts";
-import type { ScaleChange } from "../../../lib/model/windows.ts";
-import { fleetKey } from "../../../lib/store/table/keys.ts";
-import { workloadKey } from "../../../lib/sync/load/open-intents.ts";
+import type { ScaleRead, ScaleReading } from "../../../lib/rules/model/observation.ts";
+import type { ScaleChange } from "../../../lib/rules/model/windows.ts";
+import { fleetKey } from "../../../lib/stack/store/table/keys.ts";
+import { workloadKey } from "../../../lib/stack/sync/load/open-intents.ts";
 import type { Process } from "../process.ts";
 import {
   BREACH,

@@ -1,18 +1,23 @@
 import { DeleteItemCommand, PutItemCommand, UpdateItemCommand } from "@aws-sdk/client-dynamodb";
-import { claimParams } from "../../../lib/store/head/claim.ts";
-import type { Lease } from "../../../lib/store/head/head.ts";
-import { lowerTimesParams, raiseEpochParams } from "../../../lib/store/head/repair-head.ts";
-import { adoptPagesParams, markMovingParams } from "../../../lib/store/head/moving.ts";
-import { giveBackParams, releaseParams } from "../../../lib/store/head/release.ts";
-import { intendParams, withdrawParams } from "../../../lib/store/head/store-intents.ts";
-import { NO_TROUBLES } from "../../../lib/store/head/troubles.ts";
-import { deleteLeftoverParams, writePageParams } from "../../../lib/store/pages/pages.ts";
-import { raiseClusterVersionParams } from "../../../lib/store/records/clusters.ts";
-import { goneMarkParams } from "../../../lib/store/records/autoscalers.ts";
-import { storedBytesParams } from "../../../lib/store/records/stored-bytes.ts";
-import { putRecordParams } from "../../../lib/store/records/write.ts";
-import { putDerivedParams } from "../../../lib/store/summary/summary-items.ts";
-import { autoscalerKey, indexKey, pageKey, summaryKey } from "../../../lib/store/table/keys.ts";
+import { claimParams } from "../../../lib/stack/store/head/claim.ts";
+import type { Lease } from "../../../lib/stack/store/head/head.ts";
+import { lowerTimesParams, raiseEpochParams } from "../../../lib/stack/store/head/repair-head.ts";
+import { adoptPagesParams, markMovingParams } from "../../../lib/stack/store/head/moving.ts";
+import { giveBackParams, releaseParams } from "../../../lib/stack/store/head/release.ts";
+import { intendParams, withdrawParams } from "../../../lib/stack/store/head/store-intents.ts";
+import { NO_TROUBLES } from "../../../lib/stack/store/head/troubles.ts";
+import { deleteLeftoverParams, writePageParams } from "../../../lib/stack/store/pages/pages.ts";
+import { raiseClusterVersionParams } from "../../../lib/stack/store/records/clusters.ts";
+import { goneMarkParams } from "../../../lib/stack/store/records/autoscalers.ts";
+import { storedBytesParams } from "../../../lib/stack/store/records/stored-bytes.ts";
+import { putRecordParams } from "../../../lib/stack/store/records/write.ts";
+import { putDerivedParams } from "../../../lib/stack/store/summary/summary-items.ts";
+import {
+  autoscalerKey,
+  indexKey,
+  pageKey,
+  summaryKey,
+} from "../../../lib/stack/store/table/keys.ts";
 import { bodiesOf, PARTITION, REF } from "../../store/records.ts";
 import { autoscalerRecord } from "../../sync/world.ts";
 
@@ -40,8 +45,8 @@ const put = { key: autoscalerKey(REF), record, token: TOKEN };
 type Request = UpdateItemCommand | PutItemCommand | DeleteItemCommand;
 
 /**
- * Every conditional request that lib/store builds, by the file that has its condition, with any
- * values.
+ * Every conditional request that lib/stack/store builds, by the file that has its condition, with
+ * any values.
  */
 export const REQUESTS_BY_FILE: Readonly<Record<string, readonly Request[]>> = {
   "head/claim.ts": [

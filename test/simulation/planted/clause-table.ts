@@ -10,9 +10,9 @@ import { CLAUSES, type Clause, mutated } from "./clauses.ts";
 
 /**
  * `npm run prove -- clauses [--seeds N] [--only PART]`: takes away every clause of every condition
- * in lib/store, one at a time, plays seeds until an invariant breaks, prints a row for each, and
- * writes the table of docs/proofs-report.md, "Every clause of every condition" (with --only nothing
- * is written). Ends with 1 where none breaks and no sentence says why the clause is kept.
+ * in lib/stack/store, one at a time, plays seeds until an invariant breaks, prints a row for each,
+ * and writes the table of docs/proofs-report.md, "Every clause of every condition" (with --only
+ * nothing is written). Ends with 1 where none breaks and no sentence says why the clause is kept.
  */
 const { values } = parseArgs({
   options: { seeds: { type: "string", default: "20" }, only: { type: "string", default: "" } },

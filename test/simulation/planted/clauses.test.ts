@@ -14,19 +14,19 @@ const clauseKeys = (commands: readonly unknown[]): readonly string[] =>
   });
 const LISTED = new Set(CLAUSES.map(({ write, clause }) => `${write}: ${clause}`));
 
-it("the list of clauses is that of every conditional request that lib/store builds", () => {
+it("the list of clauses is that of every conditional request that lib/stack/store builds", () => {
   // An insert into the history has no condition: its statement itself refuses a key that is there.
   expect(
     new Set([...clauseKeys(CONDITIONAL_REQUESTS), "insert into history: attribute_not_exists(pk)"]),
   ).toEqual(LISTED);
 });
 
-it("there is a request of each file of lib/store that has a condition", () => {
-  const files = readdirSync("lib/store", { recursive: true, encoding: "utf8" }).filter((file) =>
-    file.endsWith(".ts"),
+it("there is a request of each file of lib/stack/store that has a condition", () => {
+  const files = readdirSync("lib/stack/store", { recursive: true, encoding: "utf8" }).filter(
+    (file) => file.endsWith(".ts"),
   );
   const conditional = files.filter((file) =>
-    /\bConditionExpression:/.test(readFileSync(`lib/store/${file}`, "utf8")),
+    /\bConditionExpression:/.test(readFileSync(`lib/stack/store/${file}`, "utf8")),
   );
   expect(conditional.toSorted()).toEqual(Object.keys(REQUESTS_BY_FILE).toSorted());
 });

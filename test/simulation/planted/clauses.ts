@@ -89,8 +89,8 @@ const HOLDER = HOLDER_WRITES.flatMap((write) =>
 );
 
 /**
- * Every clause of every condition in lib/store. The test holds this list against the builders of
- * the requests.
+ * Every clause of every condition in lib/stack/store. The test holds this list against the builders
+ * of the requests.
  */
 export const CLAUSES: readonly Clause[] = [
   { write: "claim", clause: "attribute_not_exists(epoch)", becomes: "never" },

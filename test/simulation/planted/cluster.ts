@@ -1,9 +1,9 @@
-import type { ClusterClient } from "../../../lib/cluster/cluster-client.ts";
-import type { ScaleReading } from "../../../lib/model/observation.ts";
-import { decodeIntent } from "../../../lib/store/head/intent-codec.ts";
-import { eventBody, eventOf } from "../../../lib/store/history/events.ts";
-import type { HistoryItem } from "../../../lib/store/history/item.ts";
-import { workloadKey } from "../../../lib/sync/load/open-intents.ts";
+import type { ClusterClient } from "../../../lib/stack/cluster/cluster-client.ts";
+import type { ScaleReading } from "../../../lib/rules/model/observation.ts";
+import { decodeIntent } from "../../../lib/stack/store/head/intent-codec.ts";
+import { eventBody, eventOf } from "../../../lib/stack/store/history/events.ts";
+import type { HistoryItem } from "../../../lib/stack/store/history/item.ts";
+import { workloadKey } from "../../../lib/stack/sync/load/open-intents.ts";
 import type { Invocation } from "../invocation.ts";
 import { EVENT, isEventItem, ONE_EVENT, type PlantedBug } from "./planted.ts";
 import { lookedAtOnce, withClient, withTables } from "./ports.ts";

@@ -4,8 +4,8 @@ import {
   type GetItemCommand,
   QueryCommand,
 } from "@aws-sdk/client-dynamodb";
-import { decodePage, encodePage } from "../../../lib/store/pages/codec.ts";
-import type { SyncPorts } from "../../../lib/sync/sync-ports.ts";
+import { decodePage, encodePage } from "../../../lib/stack/store/pages/codec.ts";
+import type { SyncPorts } from "../../../lib/stack/sync/sync-ports.ts";
 import { LOST_WINDOWS, type PlantedBug } from "./planted.ts";
 
 type Item = Record<string, AttributeValue>;

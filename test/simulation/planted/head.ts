@@ -3,7 +3,7 @@ import {
   decodeIntent,
   encodeIntent,
   UNCOUNTED_VERSION,
-} from "../../../lib/store/head/intent-codec.ts";
+} from "../../../lib/stack/store/head/intent-codec.ts";
 import type { Process } from "../process.ts";
 import { EVENT, INTENT, LOST_WINDOWS, ONE_EVENT, ONE_INTENT, type PlantedBug } from "./planted.ts";
 import { lookedAtOnce, withTables } from "./ports.ts";

@@ -1,5 +1,5 @@
 import { PutItemCommand } from "@aws-sdk/client-dynamodb";
-import { planKey } from "../../../lib/store/table/keys.ts";
+import { planKey } from "../../../lib/stack/store/table/keys.ts";
 import { LIVENESS, type PlantedBug } from "./planted.ts";
 
 const MINUTE_MS = 60_000;

@@ -1,7 +1,7 @@
 import { type DynamoDBClient, type GetItemCommand, QueryCommand } from "@aws-sdk/client-dynamodb";
-import type { SpecListing, SpecObject } from "../../../lib/cluster/cluster-client.ts";
-import { CHANGE_SK_PREFIX } from "../../../lib/store/table/keys.ts";
-import type { SyncPorts } from "../../../lib/sync/sync-ports.ts";
+import type { SpecListing, SpecObject } from "../../../lib/stack/cluster/cluster-client.ts";
+import { CHANGE_SK_PREFIX } from "../../../lib/stack/store/table/keys.ts";
+import type { SyncPorts } from "../../../lib/stack/sync/sync-ports.ts";
 import type { Process } from "../process.ts";
 import { SHARED_RULES } from "../rules.ts";
 import type { Item } from "../watch/head.ts";

@@ -1,5 +1,5 @@
-import type { HistoryItem } from "../../../lib/store/history/item.ts";
-import { EVENT_SK_PREFIX } from "../../../lib/store/table/keys.ts";
+import type { HistoryItem } from "../../../lib/stack/store/history/item.ts";
+import { EVENT_SK_PREFIX } from "../../../lib/stack/store/table/keys.ts";
 import type { Planted } from "../play.ts";
 import type { Invariant } from "../watch/ledger.ts";
 

@@ -3,8 +3,8 @@ import {
   type DynamoDBClient,
   UpdateItemCommand,
 } from "@aws-sdk/client-dynamodb";
-import { decodeIntent, encodeIntent } from "../../../lib/store/head/intent-codec.ts";
-import type { SyncPorts } from "../../../lib/sync/sync-ports.ts";
+import { decodeIntent, encodeIntent } from "../../../lib/stack/store/head/intent-codec.ts";
+import type { SyncPorts } from "../../../lib/stack/sync/sync-ports.ts";
 
 type Item = Record<string, AttributeValue>;
 

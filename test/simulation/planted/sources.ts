@@ -1,4 +1,4 @@
-import type { SourceClient } from "../../../lib/source-client/source-client.ts";
+import type { SourceClient } from "../../../lib/stack/source-client/source-client.ts";
 import { MEASURED, type PlantedBug } from "./planted.ts";
 
 const asZero = ({ ask, close }: SourceClient): SourceClient => ({

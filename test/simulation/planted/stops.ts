@@ -1,10 +1,10 @@
 import { type DynamoDBClient, GetItemCommand, UpdateItemCommand } from "@aws-sdk/client-dynamodb";
-import type { Observed } from "../../../lib/cluster/cluster-client.ts";
-import { NOTHING_SET, type ScopedOverride } from "../../../lib/model/override.ts";
-import type { Decision } from "../../../lib/model/decision.ts";
-import type { DecideInput } from "../../../lib/policy/decide.ts";
-import { fleetKey } from "../../../lib/store/table/keys.ts";
-import type { SyncPorts } from "../../../lib/sync/sync-ports.ts";
+import type { Observed } from "../../../lib/stack/cluster/cluster-client.ts";
+import { NOTHING_SET, type ScopedOverride } from "../../../lib/rules/model/override.ts";
+import type { Decision } from "../../../lib/rules/model/decision.ts";
+import type { DecideInput } from "../../../lib/rules/policy/decide.ts";
+import { fleetKey } from "../../../lib/stack/store/table/keys.ts";
+import type { SyncPorts } from "../../../lib/stack/sync/sync-ports.ts";
 import { MADE, ONE_CONTROLLER, OUTSIDE, type PlantedBug, RIVALS, WINDOWS } from "./planted.ts";
 import { withClient } from "./ports.ts";
 

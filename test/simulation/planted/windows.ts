@@ -1,10 +1,10 @@
 import { PutItemCommand } from "@aws-sdk/client-dynamodb";
-import { eventOf } from "../../../lib/store/history/events.ts";
-import { decodePage } from "../../../lib/store/pages/codec.ts";
+import { eventOf } from "../../../lib/stack/store/history/events.ts";
+import { decodePage } from "../../../lib/stack/store/pages/codec.ts";
 import type { Invocation } from "../invocation.ts";
 import { INTENT, isEventItem, LIMITS, type PlantedBug, WINDOWS } from "./planted.ts";
 import { withTables } from "./ports.ts";
-import type { StoredWindows } from "../../../lib/model/scale-records.ts";
+import type { StoredWindows } from "../../../lib/rules/model/scale-records.ts";
 
 /** The windows are told the time of the decision for that of the answer. */
 const dateAtIntent: PlantedBug = {

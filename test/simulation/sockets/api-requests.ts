@@ -1,8 +1,8 @@
-import type { ScaleWrite } from "../../../lib/cluster/cluster-client.ts";
-import { PROTOBUF } from "../../../lib/cluster/wire/answer.ts";
-import { namespace as namespaceOf } from "../../../lib/model/ids.ts";
-import type { TargetRef } from "../../../lib/model/spec-common.ts";
-import { SPEC_KINDS, type SpecKind } from "../../../lib/model/spec.ts";
+import type { ScaleWrite } from "../../../lib/stack/cluster/cluster-client.ts";
+import { PROTOBUF } from "../../../lib/stack/cluster/wire/answer.ts";
+import { namespace as namespaceOf } from "../../../lib/rules/model/ids.ts";
+import type { TargetRef } from "../../../lib/rules/model/spec-common.ts";
+import { SPEC_KINDS, type SpecKind } from "../../../lib/rules/model/spec.ts";
 
 /** What a LIST is of. */
 export type Collection =

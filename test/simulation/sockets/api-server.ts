@@ -1,7 +1,7 @@
-import type { ScaleAnswer, ScaleWrite } from "../../../lib/cluster/cluster-client.ts";
-import { PROTOBUF } from "../../../lib/cluster/wire/answer.ts";
-import type { ApiFailure, ScaleReading } from "../../../lib/model/observation.ts";
-import type { SpecKindName } from "../../../lib/model/spec.ts";
+import type { ScaleAnswer, ScaleWrite } from "../../../lib/stack/cluster/cluster-client.ts";
+import { PROTOBUF } from "../../../lib/stack/cluster/wire/answer.ts";
+import type { ApiFailure, ScaleReading } from "../../../lib/rules/model/observation.ts";
+import type { SpecKindName } from "../../../lib/rules/model/spec.ts";
 import { type Published, published } from "../../cluster/wire/published.ts";
 import type { Effect, SimulatedCluster, Workload } from "../cluster.ts";
 import type { Listing } from "../objects/list-objects.ts";

@@ -1,4 +1,4 @@
-import type { Container, Pod, PodMetrics } from "../../../lib/model/observation.ts";
+import type { Container, Pod, PodMetrics } from "../../../lib/rules/model/observation.ts";
 import type { Workload } from "../cluster.ts";
 import type { ClusterObject } from "../objects/object-store.ts";
 

@@ -1,10 +1,10 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
-import type { ClusterClient, ObservedCluster } from "../../../lib/cluster/cluster-client.ts";
-import { clientFor } from "../../../lib/cluster/connect.ts";
-import { decodeAnswer, STATUS_KIND } from "../../../lib/cluster/wire/answer.ts";
-import { clusterName } from "../../../lib/model/ids.ts";
-import type { ApiFailure } from "../../../lib/model/observation.ts";
+import type { ClusterClient, ObservedCluster } from "../../../lib/stack/cluster/cluster-client.ts";
+import { clientFor } from "../../../lib/stack/cluster/connect.ts";
+import { decodeAnswer, STATUS_KIND } from "../../../lib/stack/cluster/wire/answer.ts";
+import { clusterName } from "../../../lib/rules/model/ids.ts";
+import type { ApiFailure } from "../../../lib/rules/model/observation.ts";
 import type { Effect, SimulatedCluster } from "../cluster.ts";
 import { BROKEN, BUSY, denialOf } from "../cluster-client.ts";
 import type { CallKind, Fate } from "../fates.ts";

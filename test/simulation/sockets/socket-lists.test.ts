@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
-import type { Observed, Watched, ObjectUpdate } from "../../../lib/cluster/cluster-client.ts";
-import { queryKey } from "../../../lib/model/query.ts";
-import type { HpaMetric } from "../../../lib/model/spec-hpa.ts";
-import { SPEC_KINDS, type SpecKind } from "../../../lib/model/spec.ts";
+import type { Observed, Watched, ObjectUpdate } from "../../../lib/stack/cluster/cluster-client.ts";
+import { queryKey } from "../../../lib/rules/model/query.ts";
+import type { HpaMetric } from "../../../lib/rules/model/spec-hpa.ts";
+import { SPEC_KINDS, type SpecKind } from "../../../lib/rules/model/spec.ts";
 import { partsOf } from "../../answers.ts";
 import { CPU, watch } from "../../cluster/stand-in/watched.ts";
 import type { Fault } from "../fates.ts";

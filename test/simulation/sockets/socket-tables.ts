@@ -1,6 +1,6 @@
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
-import { boundedRequests } from "../../../lib/aws/bounded-requests.ts";
-import type { Tables } from "../../../lib/store/table/tables.ts";
+import { boundedRequests } from "../../../lib/stack/aws/bounded-requests.ts";
+import type { Tables } from "../../../lib/stack/store/table/tables.ts";
 import { callName } from "../call-names.ts";
 import type { Fate } from "../fates.ts";
 import type { Network, Process } from "../process.ts";

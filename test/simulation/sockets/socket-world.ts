@@ -1,6 +1,6 @@
-import type { ClusterClient, ScaleWrite } from "../../../lib/cluster/cluster-client.ts";
-import { namespace } from "../../../lib/model/ids.ts";
-import type { TargetRef } from "../../../lib/model/spec-common.ts";
+import type { ClusterClient, ScaleWrite } from "../../../lib/stack/cluster/cluster-client.ts";
+import { namespace } from "../../../lib/rules/model/ids.ts";
+import type { TargetRef } from "../../../lib/rules/model/spec-common.ts";
 import { THIS_BUILD } from "../beside/build.ts";
 import { type Effect, simulatedCluster, type Workload } from "../cluster.ts";
 import type { CallKind, Fate } from "../fates.ts";

@@ -1,6 +1,6 @@
 import { GetItemCommand } from "@aws-sdk/client-dynamodb";
 import { describe, expect, it } from "vitest";
-import { repeat } from "../../../lib/store/table/repeat.ts";
+import { repeat } from "../../../lib/stack/store/table/repeat.ts";
 import { THIS_BUILD } from "../beside/build.ts";
 import type { Fate, Fault } from "../fates.ts";
 import { play } from "../play.ts";

@@ -1,4 +1,4 @@
-import type { MetricSourceRecord } from "../../../lib/model/metric-source.ts";
+import type { MetricSourceRecord } from "../../../lib/rules/model/metric-source.ts";
 import { LOAD_PER_POD } from "../cluster.ts";
 import type { Shape } from "../manifests/shapes.ts";
 import type { Random } from "../random.ts";

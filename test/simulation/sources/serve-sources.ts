@@ -1,5 +1,5 @@
-import type { ServiceAnswer, ServiceRequest } from "../../../lib/cluster/cluster-client.ts";
-import { type SourceClient, sourceClient } from "../../../lib/source-client/source-client.ts";
+import type { ServiceAnswer, ServiceRequest } from "../../../lib/stack/cluster/cluster-client.ts";
+import { type SourceClient, sourceClient } from "../../../lib/stack/source-client/source-client.ts";
 import type { SimulatedCluster } from "../cluster.ts";
 import type { Process } from "../process.ts";
 import { START_MS, type Stage } from "../stage.ts";

@@ -1,5 +1,5 @@
-import type { ScheduleEntry } from "../../../lib/model/schedule.ts";
-import type { AutoscalerSpec } from "../../../lib/model/spec.ts";
+import type { ScheduleEntry } from "../../../lib/rules/model/schedule.ts";
+import type { AutoscalerSpec } from "../../../lib/rules/model/spec.ts";
 import type { Item } from "./head.ts";
 
 /** An override as its item says it. */
@@ -16,7 +16,7 @@ export interface StoredOverride {
   readonly minFactorMilli: number | undefined;
 }
 
-/** The overrides of an item of the table, read without lib/store. */
+/** The overrides of an item of the table, read without lib/stack/store. */
 export const overridesIn = (
   item: Item | undefined,
   place: "autoscaler" | "cluster" | "fleet",

@@ -1,8 +1,8 @@
-import { valuesIn } from "../../../lib/model/observation.ts";
-import { queryKey } from "../../../lib/model/query.ts";
-import { questions } from "../../../lib/policy/dialects.ts";
-import { isTrue } from "../../../lib/policy/shared/steps.ts";
-import { registeredQueryOf } from "../../../lib/sources/sources.ts";
+import { valuesIn } from "../../../lib/rules/model/observation.ts";
+import { queryKey } from "../../../lib/rules/model/query.ts";
+import { questions } from "../../../lib/rules/policy/dialects.ts";
+import { isTrue } from "../../../lib/rules/policy/shared/steps.ts";
+import { registeredQueryOf } from "../../../lib/rules/sources/sources.ts";
 import { askedOf, partsOf } from "../../answers.ts";
 import type { Decided, Invocation } from "../invocation.ts";
 import { WHOLE_SECOND_MS } from "./clocks.ts";

@@ -1,8 +1,8 @@
 import type { AttributeValue } from "@aws-sdk/client-dynamodb";
-import { uidOfIntent } from "../../../lib/model/ids.ts";
-import { decodeIntent, UNCOUNTED_VERSION } from "../../../lib/store/head/intent-codec.ts";
-import { workloadKey } from "../../../lib/sync/load/open-intents.ts";
-import { PURE_PART } from "../../../lib/sync/decide/pure-part.ts";
+import { uidOfIntent } from "../../../lib/rules/model/ids.ts";
+import { decodeIntent, UNCOUNTED_VERSION } from "../../../lib/stack/store/head/intent-codec.ts";
+import { workloadKey } from "../../../lib/stack/sync/load/open-intents.ts";
+import { PURE_PART } from "../../../lib/stack/sync/decide/pure-part.ts";
 import type { Decided, Invocation } from "../invocation.ts";
 import { keepLooks } from "../rivals.ts";
 import { watchAhead } from "./clocks.ts";
@@ -16,7 +16,7 @@ import {
 } from "./outside.ts";
 import { recordOfIntent, watchClearedIntent, watchNamedPages, watchPagesThere } from "./pages.ts";
 import { watchLateReset } from "./resets.ts";
-import type { Intent } from "../../../lib/model/scale-records.ts";
+import type { Intent } from "../../../lib/rules/model/scale-records.ts";
 
 export type Item = Readonly<Record<string, AttributeValue>>;
 export type ReadItem = (pk: string, sk: string) => Item | undefined;

@@ -1,12 +1,12 @@
-import { eventOf } from "../../../lib/store/history/events.ts";
-import { historyItemOf } from "../../../lib/store/history/item.ts";
-import { CHANGE_SK_PREFIX } from "../../../lib/store/table/keys.ts";
+import { eventOf } from "../../../lib/stack/store/history/events.ts";
+import { historyItemOf } from "../../../lib/stack/store/history/item.ts";
+import { CHANGE_SK_PREFIX } from "../../../lib/stack/store/table/keys.ts";
 import { watchAhead } from "./clocks.ts";
 import type { Item, ReadItem } from "./head.ts";
 import type { KnownIntent, Ledger } from "./ledger.ts";
 import { watchEventStep } from "./model-steps.ts";
 import { watchOutside } from "./outside.ts";
-import type { ScaleEventRecord } from "../../../lib/model/scale-records.ts";
+import type { ScaleEventRecord } from "../../../lib/rules/model/scale-records.ts";
 
 const ONE = "every intent ends in exactly one event";
 

@@ -7,7 +7,7 @@ import type { Measured } from "./measured.ts";
 import { newObjectLedger, type ObjectLedger } from "./object-ledger.ts";
 import { newOutsideLedger, type OutsideLedger } from "./outside.ts";
 import { newStops, type Stops } from "./stops.ts";
-import type { Intent, ScaleEventRecord } from "../../../lib/model/scale-records.ts";
+import type { Intent, ScaleEventRecord } from "../../../lib/rules/model/scale-records.ts";
 
 /** The invariants, by the names that violations carry. */
 export type Invariant =

@@ -1,5 +1,5 @@
-import type { Scale } from "../../../lib/model/decision.ts";
-import { registeredQueryOf } from "../../../lib/sources/sources.ts";
+import type { Scale } from "../../../lib/rules/model/decision.ts";
+import { registeredQueryOf } from "../../../lib/rules/sources/sources.ts";
 import type { Decided } from "../invocation.ts";
 import { ACTIVATION } from "../manifests/native.ts";
 import { podsFor } from "../observe.ts";

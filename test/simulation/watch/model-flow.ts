@@ -5,10 +5,10 @@ import {
   PutItemCommand,
   UpdateItemCommand,
 } from "@aws-sdk/client-dynamodb";
-import type { ClusterClient } from "../../../lib/cluster/cluster-client.ts";
-import { UNCOUNTED_VERSION } from "../../../lib/store/head/intent-codec.ts";
-import { FLEET_PK } from "../../../lib/store/table/keys.ts";
-import { workloadKey } from "../../../lib/sync/load/open-intents.ts";
+import type { ClusterClient } from "../../../lib/stack/cluster/cluster-client.ts";
+import { UNCOUNTED_VERSION } from "../../../lib/stack/store/head/intent-codec.ts";
+import { FLEET_PK } from "../../../lib/stack/store/table/keys.ts";
+import { workloadKey } from "../../../lib/stack/sync/load/open-intents.ts";
 import { type Label, mayFollow } from "../../protocol/twin/flow.ts";
 import { epochOf, uidOf } from "../../protocol/twin/steps.ts";
 import type { Invocation } from "../invocation.ts";

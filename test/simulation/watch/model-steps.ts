@@ -1,5 +1,5 @@
 import { type AttributeValue, PutItemCommand, UpdateItemCommand } from "@aws-sdk/client-dynamodb";
-import { UNCOUNTED_VERSION } from "../../../lib/store/head/intent-codec.ts";
+import { UNCOUNTED_VERSION } from "../../../lib/stack/store/head/intent-codec.ts";
 import { promiseOf } from "../../protocol/promises.ts";
 import * as model from "../../protocol/twin/steps.ts";
 import type { Invocation } from "../invocation.ts";

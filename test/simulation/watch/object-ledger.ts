@@ -1,4 +1,4 @@
-import type { SpecKindName } from "../../../lib/model/spec.ts";
+import type { SpecKindName } from "../../../lib/rules/model/spec.ts";
 import type { Invocation } from "../invocation.ts";
 
 /** An autoscaler that is a copy of an object. */

@@ -1,5 +1,5 @@
-import type { SpecKindName } from "../../../lib/model/spec.ts";
-import { LOST_NUMBERS } from "../../../lib/store/head/repair-head.ts";
+import type { SpecKindName } from "../../../lib/rules/model/spec.ts";
+import { LOST_NUMBERS } from "../../../lib/stack/store/head/repair-head.ts";
 import type { Invocation } from "../invocation.ts";
 import type { Item } from "./head.ts";
 import { type Ledger, listed } from "./ledger.ts";

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
-import type { ScaleWrite, SpecListing } from "../../../lib/cluster/cluster-client.ts";
-import type { AutoscalerSpec } from "../../../lib/model/spec.ts";
-import { STORED_EVERY_MS } from "../../../lib/sync/specs/finding.ts";
+import type { ScaleWrite, SpecListing } from "../../../lib/stack/cluster/cluster-client.ts";
+import type { AutoscalerSpec } from "../../../lib/rules/model/spec.ts";
+import { STORED_EVERY_MS } from "../../../lib/stack/sync/specs/finding.ts";
 import { THIS_BUILD } from "../beside/build.ts";
 import type { Invocation } from "../invocation.ts";
 import type { ClusterObject, ObjectStore } from "../objects/object-store.ts";

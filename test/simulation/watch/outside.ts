@@ -1,13 +1,13 @@
-import { type AutoscalerUid, uidOfIntent } from "../../../lib/model/ids.ts";
-import type { ScaleChange } from "../../../lib/model/windows.ts";
-import { workloadKey } from "../../../lib/sync/load/open-intents.ts";
+import { type AutoscalerUid, uidOfIntent } from "../../../lib/rules/model/ids.ts";
+import type { ScaleChange } from "../../../lib/rules/model/windows.ts";
+import { workloadKey } from "../../../lib/stack/sync/load/open-intents.ts";
 import { THIS_BUILD } from "../beside/build.ts";
 import type { Workload } from "../cluster.ts";
 import type { Decided, Invocation } from "../invocation.ts";
 import { CLOCK_ALLOWANCE_MS, watchAhead } from "./clocks.ts";
 import type { Ledger } from "./ledger.ts";
 import { rulesOf } from "./rules-of.ts";
-import type { OutsideEventRecord, StoredWindows } from "../../../lib/model/scale-records.ts";
+import type { OutsideEventRecord, StoredWindows } from "../../../lib/rules/model/scale-records.ts";
 
 const OUTSIDE =
   "a count that others set is an event, and limits count it; a count that Tidemark set is none";

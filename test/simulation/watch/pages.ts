@@ -4,15 +4,15 @@ import {
   clusterName,
   type PartitionRef,
   partitionName,
-} from "../../../lib/model/ids.ts";
-import { type DecodedPage, decodePage } from "../../../lib/store/pages/codec.ts";
-import { pageOf } from "../../../lib/store/pages/plan.ts";
-import { autoscalerKey, pageKey } from "../../../lib/store/table/keys.ts";
+} from "../../../lib/rules/model/ids.ts";
+import { type DecodedPage, decodePage } from "../../../lib/stack/store/pages/codec.ts";
+import { pageOf } from "../../../lib/stack/store/pages/plan.ts";
+import { autoscalerKey, pageKey } from "../../../lib/stack/store/table/keys.ts";
 import type { Item, ReadItem } from "./head.ts";
 import type { KnownIntent, Ledger } from "./ledger.ts";
 import { isOfOutside } from "./outside.ts";
 import { isOfReset } from "./resets.ts";
-import type { Intent, ScaleTotals } from "../../../lib/model/scale-records.ts";
+import type { Intent, ScaleTotals } from "../../../lib/rules/model/scale-records.ts";
 
 const COUNTS = "no PUT takes effect without an intent that every later holder counts";
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import type { ScaleReading } from "../../../lib/model/observation.ts";
-import { SPEC_KINDS, type SpecKind } from "../../../lib/model/spec.ts";
+import type { ScaleReading } from "../../../lib/rules/model/observation.ts";
+import { SPEC_KINDS, type SpecKind } from "../../../lib/rules/model/spec.ts";
 import type { Invocation } from "../invocation.ts";
 import { listNow } from "../objects/list-objects.ts";
 import { newWorld, SHOP, WEB } from "../sockets/socket-world.ts";

@@ -1,8 +1,12 @@
-import type { ObservedCluster, Watched, SpecListing } from "../../../lib/cluster/cluster-client.ts";
-import type { ScaleReading } from "../../../lib/model/observation.ts";
-import { queryKey } from "../../../lib/model/query.ts";
-import { questions } from "../../../lib/policy/dialects.ts";
-import { workloadKey } from "../../../lib/sync/load/open-intents.ts";
+import type {
+  ObservedCluster,
+  Watched,
+  SpecListing,
+} from "../../../lib/stack/cluster/cluster-client.ts";
+import type { ScaleReading } from "../../../lib/rules/model/observation.ts";
+import { queryKey } from "../../../lib/rules/model/query.ts";
+import { questions } from "../../../lib/rules/policy/dialects.ts";
+import { workloadKey } from "../../../lib/stack/sync/load/open-intents.ts";
 import { askedOf, partsOf } from "../../answers.ts";
 import type { PastWorkload, SimulatedCluster } from "../cluster.ts";
 import type { Invocation } from "../invocation.ts";

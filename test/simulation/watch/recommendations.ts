@@ -1,6 +1,6 @@
-import { newestRunAt, type RecommendationRun } from "../../../lib/model/windows.ts";
-import type { DecideInput } from "../../../lib/policy/decide.ts";
-import { headKey } from "../../../lib/store/table/keys.ts";
+import { newestRunAt, type RecommendationRun } from "../../../lib/rules/model/windows.ts";
+import type { DecideInput } from "../../../lib/rules/policy/decide.ts";
+import { headKey } from "../../../lib/stack/store/table/keys.ts";
 import type { Decided } from "../invocation.ts";
 import { type KnownEffect, type Ledger, listed, type Recommendation } from "./ledger.ts";
 import { rulesOf } from "./rules-of.ts";

@@ -1,8 +1,8 @@
-import { decodePage } from "../../../lib/store/pages/codec.ts";
+import { decodePage } from "../../../lib/stack/store/pages/codec.ts";
 import type { Invocation } from "../invocation.ts";
 import type { Item } from "./head.ts";
 import type { Ledger } from "./ledger.ts";
-import type { StoredWindows } from "../../../lib/model/scale-records.ts";
+import type { StoredWindows } from "../../../lib/rules/model/scale-records.ts";
 
 /** The name of the scale that a reset of a page assumes, or the adoption of restored tables. */
 export const isOfReset = (eventId: string): boolean =>

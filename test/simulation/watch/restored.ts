@@ -1,4 +1,4 @@
-import { FLEET_PK } from "../../../lib/store/table/keys.ts";
+import { FLEET_PK } from "../../../lib/stack/store/table/keys.ts";
 import { recordOf } from "./stops.ts";
 import type { Effect, Workload } from "../cluster.ts";
 import type { Invocation } from "../invocation.ts";

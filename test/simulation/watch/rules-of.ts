@@ -1,5 +1,5 @@
-import type { DialectName } from "../../../lib/model/spec.ts";
-import type { DecideInput } from "../../../lib/policy/decide.ts";
+import type { DialectName } from "../../../lib/rules/model/spec.ts";
+import type { DecideInput } from "../../../lib/rules/policy/decide.ts";
 
 /** What limits a movement in one direction, whatever dialect says it. */
 export interface DirectionRules {

@@ -1,4 +1,4 @@
-import type { ScaleWrite } from "../../../lib/cluster/cluster-client.ts";
+import type { ScaleWrite } from "../../../lib/stack/cluster/cluster-client.ts";
 import type { Invocation } from "../invocation.ts";
 import type { KnownIntent, Ledger } from "./ledger.ts";
 

@@ -1,12 +1,12 @@
-import type { ScaleWrite } from "../../../lib/cluster/cluster-client.ts";
+import type { ScaleWrite } from "../../../lib/stack/cluster/cluster-client.ts";
 import {
   type AutoscalerRef,
   autoscalerName,
   clusterName,
   namespace,
-} from "../../../lib/model/ids.ts";
-import type { DecideInput } from "../../../lib/policy/decide.ts";
-import { autoscalerKey, CLUSTER_SK_PREFIX, fleetKey } from "../../../lib/store/table/keys.ts";
+} from "../../../lib/rules/model/ids.ts";
+import type { DecideInput } from "../../../lib/rules/policy/decide.ts";
+import { autoscalerKey, CLUSTER_SK_PREFIX, fleetKey } from "../../../lib/stack/store/table/keys.ts";
 import { THIS_BUILD } from "../beside/build.ts";
 import { SKEW_MAX_MS } from "../clock-errors.ts";
 import type { Invocation } from "../invocation.ts";

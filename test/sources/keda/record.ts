@@ -4,8 +4,8 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { readShippedTrace } from "../../../lib/local/traces/read-trace.ts";
-import { demandAt } from "../../../lib/local/traces/trace.ts";
+import { readShippedTrace } from "../../../lib/embedded/traces/read-trace.ts";
+import { demandAt } from "../../../lib/embedded/traces/trace.ts";
 
 /**
  * `node test/sources/keda/record.ts PROGRAM`: what the scalers of KEDA 2.21 make of an hour of

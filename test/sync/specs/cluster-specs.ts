@@ -1,9 +1,9 @@
-import type { AutoscalerRecord } from "../../../lib/model/records.ts";
-import type { SpecKindName } from "../../../lib/model/spec.ts";
-import { listAutoscalers } from "../../../lib/store/records/autoscalers.ts";
-import { putCluster } from "../../../lib/store/records/clusters.ts";
-import { PURE_PART } from "../../../lib/sync/decide/pure-part.ts";
-import type { SyncPorts } from "../../../lib/sync/sync-ports.ts";
+import type { AutoscalerRecord } from "../../../lib/rules/model/records.ts";
+import type { SpecKindName } from "../../../lib/rules/model/spec.ts";
+import { listAutoscalers } from "../../../lib/stack/store/records/autoscalers.ts";
+import { putCluster } from "../../../lib/stack/store/records/clusters.ts";
+import { PURE_PART } from "../../../lib/stack/sync/decide/pure-part.ts";
+import type { SyncPorts } from "../../../lib/stack/sync/sync-ports.ts";
 import type { Engine } from "../../contracts/engines.ts";
 import { demandRules } from "../demand-rules.ts";
 import { collected, newWorld, PERIOD_MS, type World } from "../world.ts";

@@ -1,18 +1,18 @@
 import { describe, expect, it } from "vitest";
-import { specObject } from "../../../lib/cluster/specs/list-specs.ts";
+import { specObject } from "../../../lib/stack/cluster/specs/list-specs.ts";
 import {
   autoscalerName,
   autoscalerUid,
   clusterName,
   namespace,
   WHOLE_CLUSTER,
-} from "../../../lib/model/ids.ts";
-import type { ClusterRecord } from "../../../lib/model/records.ts";
-import { DEFAULT_SETTINGS } from "../../../lib/model/spec-common.ts";
-import { SPEC_KINDS } from "../../../lib/model/spec.ts";
-import { converted } from "../../../lib/sync/load/load-specs.ts";
-import { PURE_PART } from "../../../lib/sync/decide/pure-part.ts";
-import { compared, knownVersions } from "../../../lib/sync/specs/compare.ts";
+} from "../../../lib/rules/model/ids.ts";
+import type { ClusterRecord } from "../../../lib/rules/model/records.ts";
+import { DEFAULT_SETTINGS } from "../../../lib/rules/model/spec-common.ts";
+import { SPEC_KINDS } from "../../../lib/rules/model/spec.ts";
+import { converted } from "../../../lib/stack/sync/load/load-specs.ts";
+import { PURE_PART } from "../../../lib/stack/sync/decide/pure-part.ts";
+import { compared, knownVersions } from "../../../lib/stack/sync/specs/compare.ts";
 import { NOON } from "../../noon.ts";
 
 const OBJECTS = 1_000;

@@ -3,8 +3,8 @@ import {
   type ComparedWith,
   findingOf,
   type ListedObject,
-} from "../../../lib/sync/specs/finding.ts";
-import { SPEC_KINDS } from "../../../lib/model/spec.ts";
+} from "../../../lib/stack/sync/specs/finding.ts";
+import { SPEC_KINDS } from "../../../lib/rules/model/spec.ts";
 import { NOON } from "../../noon.ts";
 
 type KnownSpec = NonNullable<Parameters<typeof findingOf>[1]>;

@@ -1,15 +1,15 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { autoscalerName, namespace } from "../../../lib/model/ids.ts";
-import { changesOf } from "../../../lib/store/history/changes.ts";
-import { putAutoscaler, raiseSpecVersion } from "../../../lib/store/records/autoscalers.ts";
-import { getFleet, putFleet } from "../../../lib/store/records/clusters.ts";
-import { PURE_PART } from "../../../lib/sync/decide/pure-part.ts";
-import { STORED_EVERY_MS } from "../../../lib/sync/specs/finding.ts";
+import { autoscalerName, namespace } from "../../../lib/rules/model/ids.ts";
+import { changesOf } from "../../../lib/stack/store/history/changes.ts";
+import { putAutoscaler, raiseSpecVersion } from "../../../lib/stack/store/records/autoscalers.ts";
+import { getFleet, putFleet } from "../../../lib/stack/store/records/clusters.ts";
+import { PURE_PART } from "../../../lib/stack/sync/decide/pure-part.ts";
+import { STORED_EVERY_MS } from "../../../lib/stack/sync/specs/finding.ts";
 import { type Engine, startMemory } from "../../contracts/engines.ts";
 import { newestJournalPage } from "../../store/newest-journal-page.ts";
 import { collected } from "../world.ts";
 import { type SpecsWorld, specsWorld } from "./cluster-specs.ts";
-import type { Evaluation } from "../../../lib/model/scale-records.ts";
+import type { Evaluation } from "../../../lib/rules/model/scale-records.ts";
 
 let engine: Engine;
 beforeAll(async () => {

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { ObservedCluster } from "../../../lib/cluster/cluster-client.ts";
-import type { Recommender } from "../../../lib/model/spec-watermark.ts";
-import { putCluster } from "../../../lib/store/records/clusters.ts";
-import { refusedRecommender } from "../../../lib/sync/observe/recommend.ts";
+import type { ObservedCluster } from "../../../lib/stack/cluster/cluster-client.ts";
+import type { Recommender } from "../../../lib/rules/model/spec-watermark.ts";
+import { putCluster } from "../../../lib/stack/store/records/clusters.ts";
+import { refusedRecommender } from "../../../lib/stack/sync/observe/recommend.ts";
 import { type Engine, startMemory } from "../../contracts/engines.ts";
 import { observationOf, readyPods, scaleRead } from "../../observation.ts";
 import { type SpecsWorld, specsWorld } from "./cluster-specs.ts";

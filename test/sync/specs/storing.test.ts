@@ -1,10 +1,10 @@
 import { ConditionalCheckFailedException } from "@aws-sdk/client-dynamodb";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { namespace, partitionName } from "../../../lib/model/ids.ts";
-import { putAutoscaler } from "../../../lib/store/records/autoscalers.ts";
-import { getCluster, putCluster } from "../../../lib/store/records/clusters.ts";
-import { STORED_EVERY_MS } from "../../../lib/sync/specs/finding.ts";
-import { STORED_MAX } from "../../../lib/sync/specs/store-room.ts";
+import { namespace, partitionName } from "../../../lib/rules/model/ids.ts";
+import { putAutoscaler } from "../../../lib/stack/store/records/autoscalers.ts";
+import { getCluster, putCluster } from "../../../lib/stack/store/records/clusters.ts";
+import { STORED_EVERY_MS } from "../../../lib/stack/sync/specs/finding.ts";
+import { STORED_MAX } from "../../../lib/stack/sync/specs/store-room.ts";
 import { type Engine, startMemory } from "../../contracts/engines.ts";
 import { around } from "../../contracts/faults.ts";
 import { PERIOD_MS } from "../world.ts";

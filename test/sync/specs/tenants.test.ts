@@ -1,20 +1,20 @@
 import { createCipheriv } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { autoscalerName, namespace } from "../../../lib/model/ids.ts";
-import { changesOf } from "../../../lib/store/history/changes.ts";
-import { insertByStatement } from "../../../lib/store/history/item.ts";
-import { journalOfPage } from "../../../lib/store/history/journal.ts";
-import { NAMESPACE_BYTES_MAX } from "../../../lib/store/records/stored-bytes.ts";
-import { PURE_PART } from "../../../lib/sync/decide/pure-part.ts";
-import { STORED_EVERY_MS } from "../../../lib/sync/specs/finding.ts";
-import { SYNC_BYTES_MAX } from "../../../lib/sync/specs/store-room.ts";
+import { autoscalerName, namespace } from "../../../lib/rules/model/ids.ts";
+import { changesOf } from "../../../lib/stack/store/history/changes.ts";
+import { insertByStatement } from "../../../lib/stack/store/history/item.ts";
+import { journalOfPage } from "../../../lib/stack/store/history/journal.ts";
+import { NAMESPACE_BYTES_MAX } from "../../../lib/stack/store/records/stored-bytes.ts";
+import { PURE_PART } from "../../../lib/stack/sync/decide/pure-part.ts";
+import { STORED_EVERY_MS } from "../../../lib/stack/sync/specs/finding.ts";
+import { SYNC_BYTES_MAX } from "../../../lib/stack/sync/specs/store-room.ts";
 import { type Engine, startDynalite, startMemory } from "../../contracts/engines.ts";
 import { around } from "../../contracts/faults.ts";
 import { type Consumed, metered, nothingConsumed } from "../../contracts/metered.ts";
 import { demandRules } from "../demand-rules.ts";
 import { collected, PERIOD_MS } from "../world.ts";
 import { type SpecsWorld, specsWorld } from "./cluster-specs.ts";
-import type { Evaluation } from "../../../lib/model/scale-records.ts";
+import type { Evaluation } from "../../../lib/rules/model/scale-records.ts";
 
 let engine: Engine;
 beforeAll(async () => {

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { isTurn, placeOf, roundOf } from "../../../lib/sync/specs/turns.ts";
+import { isTurn, placeOf, roundOf } from "../../../lib/stack/sync/specs/turns.ts";
 
 const MINUTE_MS = 60_000;
 

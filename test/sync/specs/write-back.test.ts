@@ -3,9 +3,9 @@ import type {
   ObjectUpdate,
   WriteBackCounts,
   WriteBackLimits,
-} from "../../../lib/cluster/cluster-client.ts";
-import { UPDATES_MAX } from "../../../lib/sync/objects/write-back-objects.ts";
-import { STORED_EVERY_MS } from "../../../lib/sync/specs/finding.ts";
+} from "../../../lib/stack/cluster/cluster-client.ts";
+import { UPDATES_MAX } from "../../../lib/stack/sync/objects/write-back-objects.ts";
+import { STORED_EVERY_MS } from "../../../lib/stack/sync/specs/finding.ts";
 import { type Engine, startMemory } from "../../contracts/engines.ts";
 import { type SpecsWorld, specsWorld } from "./cluster-specs.ts";
 

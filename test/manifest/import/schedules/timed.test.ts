@@ -4,7 +4,7 @@ import {
   cronTimes,
   spansBetween,
   weeklyWindows,
-} from "../../../../lib/manifest/import/schedules/timed.ts";
+} from "../../../../lib/rules/manifest/import/schedules/timed.ts";
 
 const windows = (start: string, end: string) =>
   weeklyWindows(spansBetween(cronTimes(start) as number[], cronTimes(end) as number[]));

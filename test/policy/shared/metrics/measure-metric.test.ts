@@ -1,13 +1,13 @@
 import { describe, expect, it } from "vitest";
-import { namespace } from "../../../../lib/model/ids.ts";
-import { labelIndex } from "../../../../lib/model/selector.ts";
-import type { Answers } from "../../../../lib/model/observation.ts";
-import { queryKey } from "../../../../lib/model/query.ts";
-import type { HpaMetric } from "../../../../lib/model/spec-hpa.ts";
-import { measureMetric } from "../../../../lib/policy/shared/metrics/measure-metric.ts";
-import type { MetricContext } from "../../../../lib/policy/shared/metrics/measurement.ts";
+import { namespace } from "../../../../lib/rules/model/ids.ts";
+import { labelIndex } from "../../../../lib/rules/model/selector.ts";
+import type { Answers } from "../../../../lib/rules/model/observation.ts";
+import { queryKey } from "../../../../lib/rules/model/query.ts";
+import type { HpaMetric } from "../../../../lib/rules/model/spec-hpa.ts";
+import { measureMetric } from "../../../../lib/rules/policy/shared/metrics/measure-metric.ts";
+import type { MetricContext } from "../../../../lib/rules/policy/shared/metrics/measurement.ts";
 import { podUsage, readyPods } from "../../../observation.ts";
-import { podsQuery } from "../../../../lib/sources/pods.ts";
+import { podsQuery } from "../../../../lib/rules/sources/pods.ts";
 import { answersOf } from "../../../answers.ts";
 
 const pods = readyPods(2, 1000n);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import type { Pod } from "../../../../lib/model/observation.ts";
-import { groupPods } from "../../../../lib/policy/shared/metrics/measurement.ts";
-import type { Sample } from "../../../../lib/sources/source.ts";
+import type { Pod } from "../../../../lib/rules/model/observation.ts";
+import { groupPods } from "../../../../lib/rules/policy/shared/metrics/measurement.ts";
+import type { Sample } from "../../../../lib/rules/sources/source.ts";
 import { readyPod } from "../../../observation.ts";
 
 const NOW_MS = 10_000_000;

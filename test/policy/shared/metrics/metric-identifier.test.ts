@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { printSelector } from "../../../../lib/sources/metric-identifier.ts";
+import { printSelector } from "../../../../lib/rules/sources/metric-identifier.ts";
 
 describe("printSelector()", () => {
   it("prints no selector as nil, and an empty one as empty parts", () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import type { Pod } from "../../../../lib/model/observation.ts";
-import { MAX_I32, MAX_I64, MIN_I64 } from "../../../../lib/policy/shared/arithmetic.ts";
+import type { Pod } from "../../../../lib/rules/model/observation.ts";
+import { MAX_I32, MAX_I64, MIN_I64 } from "../../../../lib/rules/policy/shared/arithmetic.ts";
 import {
   averageReplicas,
   nonNegativeTotal,
@@ -9,7 +9,7 @@ import {
   saturatedTotal,
   totalReplicas,
   utilizationReplicas,
-} from "../../../../lib/policy/shared/metrics/replicas.ts";
+} from "../../../../lib/rules/policy/shared/metrics/replicas.ts";
 import { readyPod, readyPods } from "../../../observation.ts";
 
 const input = (

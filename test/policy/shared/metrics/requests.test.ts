@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import type { Container, MilliByResource, Pod } from "../../../../lib/model/observation.ts";
-import { requestsOf } from "../../../../lib/policy/shared/metrics/requests.ts";
+import type { Container, MilliByResource, Pod } from "../../../../lib/rules/model/observation.ts";
+import { requestsOf } from "../../../../lib/rules/policy/shared/metrics/requests.ts";
 import { readyPod } from "../../../observation.ts";
 
 const container = (name: string, requests: MilliByResource, restartable = false): Container => ({

@@ -1,0 +1,305 @@
+import * as z from "zod";
+import { ROLES } from "../../rules/model/access.ts";
+import { readInstant } from "../../rules/model/time-text.ts";
+import { SOURCE_LIMITS } from "../../rules/model/metric-source.ts";
+import {
+  MIN_FACTOR_MAX,
+  OVERRIDE_REPLICAS_MAX,
+  REASON_CHARACTERS_MAX,
+} from "../../rules/model/override.ts";
+import { ALL_CALENDAR_DATES_MAX } from "../../rules/model/schedule.ts";
+import { SPEC_KIND_NAMES, VALIDATIONS } from "../../rules/model/spec.ts";
+import type { ClusterChange, ManifestSource, NewCluster } from "../service/service.ts";
+import type { NewSource } from "../service/requests.ts";
+import { ROW_FIELDS } from "../service/views/row-view.ts";
+import { connectionFields } from "../../stack/store/records/schemas.ts";
+import { sourceFields } from "../../stack/store/records/metric-sources.ts";
+
+/**
+ * Names become parts of table keys, whose length is limited. The longest is CLUSTER/NAMESPACE/NAME.
+ */
+const NAME_CHARACTERS_MAX = 400;
+const LABEL_CHARACTERS_MAX = 63;
+const TEXT_CHARACTERS_MAX = 4_000;
+const FILE_CHARACTERS_MAX = 4_000;
+const SOURCES_MAX = 1_000;
+const PARTITIONS_MAX = 1_000;
+const NAMESPACES_MAX = 5_000;
+/** Longer than any useful setting. The service checks the limit of each. */
+const DURATION_MS_MAX = 31 * 86_400_000;
+const RATIO_MAX = 1_000;
+
+const atMost = (characters: number): string => `must have at most ${characters} characters`;
+const ascii = (most: number) =>
+  z
+    .string()
+    .max(most, atMost(most))
+    .regex(/^[!-~]+$/, "must be printable ASCII without blanks, and not empty");
+const label = ascii(LABEL_CHARACTERS_MAX);
+/** Text that a table can store: well-formed Unicode. */
+const text = (most: number) =>
+  z
+    .string()
+    .max(most, atMost(most))
+    .refine((value) => value.isWellFormed(), "must be well-formed Unicode");
+const words = text(TEXT_CHARACTERS_MAX).min(1, "must not be empty");
+
+/** An RFC 3339 time, read as milliseconds. */
+const instant = z.string().transform((time, { addIssue }) => {
+  const atMs = readInstant(time);
+  if (atMs !== undefined) return atMs;
+  addIssue("must be an RFC 3339 time such as 2026-03-01T12:00:00Z");
+  return z.NEVER;
+});
+const page = z.string().max(4_000, atMost(4_000));
+
+const filter = { cluster: label.exactOptional(), namespace: label.exactOptional() };
+const autoscaler = { name: ascii(NAME_CHARACTERS_MAX), ...filter };
+
+export const FILTER = z.strictObject({ ...filter, page: page.exactOptional() });
+/** Marks of 1,000 partitions. */
+const MARKS_CHARACTERS_MAX = 8_000;
+const ROW_KINDS_MAX = 10;
+export const ROWS = z.strictObject({
+  ...filter,
+  name: label.exactOptional(),
+  kinds: text(TEXT_CHARACTERS_MAX)
+    .transform((kinds) => kinds.split(","))
+    .refine((kinds) => kinds.length <= ROW_KINDS_MAX, `must be at most ${ROW_KINDS_MAX} kinds`)
+    .exactOptional(),
+  selector: words.exactOptional(),
+  known: text(MARKS_CHARACTERS_MAX).exactOptional(),
+  fields: text(TEXT_CHARACTERS_MAX)
+    .transform((fields) => fields.split(","))
+    .pipe(
+      z.array(
+        z.enum(ROW_FIELDS, { error: `must be names of fields of a row, such as "state,reason"` }),
+      ),
+    )
+    .exactOptional(),
+  page: page.exactOptional(),
+});
+export const AUTOSCALER = z.strictObject(autoscaler);
+export const AUTOSCALER_AT = z.strictObject({ ...autoscaler, at: instant.exactOptional() });
+export const AUTOSCALER_SINCE = z.strictObject({
+  ...autoscaler,
+  since: instant.exactOptional(),
+  until: instant.exactOptional(),
+});
+const STEP_SECONDS_MAX = 86_400;
+/** A query parameter is a text. */
+const stepSeconds = z
+  .string()
+  .regex(/^[1-9][0-9]{0,4}$/, `must be a whole number of seconds from 1 to ${STEP_SECONDS_MAX}`)
+  .transform(Number)
+  .refine((seconds) => seconds <= STEP_SECONDS_MAX, `must be at most ${STEP_SECONDS_MAX}`);
+export const AUTOSCALER_HISTORY = AUTOSCALER_SINCE.extend({ step: stepSeconds.exactOptional() });
+export const EVENTS = z.strictObject({
+  ...filter,
+  name: autoscaler.name.exactOptional(),
+  since: instant.exactOptional(),
+  until: instant.exactOptional(),
+  page: page.exactOptional(),
+});
+export const CHANGES = EVENTS.omit({ until: true });
+export const NOTHING = z.strictObject({});
+/** Label names, separated by blanks or commas. */
+export const SERIES = z.strictObject({
+  ...filter,
+  labels: text(TEXT_CHARACTERS_MAX).exactOptional(),
+});
+export const CLUSTERS = z.strictObject({ page: page.exactOptional() });
+export const CLUSTER = z.strictObject({ name: label });
+/** A partition is named CLUSTER/PARTITION. */
+export const PARTITION = z.strictObject({ name: ascii(NAME_CHARACTERS_MAX) });
+
+const source: z.ZodType<ManifestSource> = z.strictObject({
+  file: text(FILE_CHARACTERS_MAX),
+  text: z.string(),
+});
+export const APPLY = z.strictObject({
+  sources: z.array(source).max(SOURCES_MAX, `must have at most ${SOURCES_MAX} items`),
+  ...filter,
+  dryRun: z.boolean().default(false),
+  validation: z.enum(VALIDATIONS, `must be one of ${VALIDATIONS.join(", ")}`).default("strict"),
+});
+export const AUTOSCALER_UNTIL = z.strictObject({ ...autoscaler, until: instant.exactOptional() });
+/** The service checks its size. */
+export const AUTOSCALER_RIVAL = z.strictObject({
+  ...autoscaler,
+  rival: z.record(z.string(), z.unknown()),
+});
+export const TAKEOVER = AUTOSCALER_RIVAL.extend({ failed: z.boolean().exactOptional() });
+export const CLUSTER_UNTIL = z.strictObject({ name: label, until: instant.exactOptional() });
+const PAGES_MAX = 1_000_000;
+export const PARTITION_PAGE = z.strictObject({
+  name: ascii(NAME_CHARACTERS_MAX),
+  page: z
+    .number()
+    .int("must be a whole number")
+    .min(0, "must not be negative")
+    .max(PAGES_MAX, `must be at most ${PAGES_MAX}`),
+});
+export const PARTITION_INTENT = z.strictObject({
+  name: ascii(NAME_CHARACTERS_MAX),
+  intent: ascii(NAME_CHARACTERS_MAX),
+});
+export const FREEZE = z.strictObject({
+  reason: words.regex(/\S/, "must have a word"),
+  replace: z.boolean().exactOptional(),
+});
+
+export const OVERRIDES = z.strictObject({
+  ...filter,
+  name: autoscaler.name.exactOptional(),
+  expired: z.literal("no", 'must be "no"').exactOptional(),
+  page: page.exactOptional(),
+});
+const count = z
+  .number()
+  .int("must be a whole number")
+  .min(1, "must be at least 1")
+  .max(OVERRIDE_REPLICAS_MAX, `must be at most ${OVERRIDE_REPLICAS_MAX}`);
+/** The service checks what goes together. */
+export const NEW_OVERRIDE = z.strictObject({
+  ...filter,
+  name: autoscaler.name.exactOptional(),
+  fleet: z.boolean().exactOptional(),
+  hold: z.boolean().exactOptional(),
+  min: count.exactOptional(),
+  max: count.exactOptional(),
+  minFactor: z
+    .number()
+    .positive("must be above 0")
+    .max(MIN_FACTOR_MAX, `must be at most ${MIN_FACTOR_MAX}`)
+    .exactOptional(),
+  from: instant.exactOptional(),
+  until: instant.exactOptional(),
+  reason: text(REASON_CHARACTERS_MAX).regex(/\S/, "must have a word"),
+  force: z.boolean().exactOptional(),
+  dryRun: z.boolean().exactOptional(),
+});
+const override = { id: label, cluster: label.exactOptional() };
+export const OVERRIDE = z.strictObject(override);
+export const OVERRIDE_UNTIL = z.strictObject({ ...override, until: instant });
+
+const CALENDAR_RANGE_CHARACTERS_MAX = 21;
+/** The service checks the dates, so that each fault is named. */
+export const NEW_CALENDAR = z.strictObject({
+  name: label,
+  dates: z
+    .array(text(CALENDAR_RANGE_CHARACTERS_MAX))
+    .max(ALL_CALENDAR_DATES_MAX, `must have at most ${ALL_CALENDAR_DATES_MAX} items`),
+});
+export const CALENDAR = z.strictObject({ name: label, force: z.boolean().exactOptional() });
+
+const PATTERN_CHARACTERS_MAX = 512;
+const pattern = ascii(PATTERN_CHARACTERS_MAX);
+const role = z.enum(ROLES, `must be one of ${ROLES.join(", ")}`);
+export const CAN_I = z.strictObject({ verb: role, ...filter });
+export const GRANT = z.strictObject({
+  arn: pattern,
+  role,
+  cluster: pattern,
+  namespace: pattern.exactOptional(),
+});
+const sourceTexts = z.record(label, words);
+export const NEW_SOURCE: z.ZodType<NewSource> & { readonly shape: object } = z.strictObject({
+  ...sourceFields,
+  name: label,
+  url: words.exactOptional(),
+  headers: sourceTexts.exactOptional(),
+  parameters: sourceTexts.exactOptional(),
+  clusters: z.array(pattern).max(SOURCE_LIMITS.patterns),
+  namespaces: z.array(pattern).max(SOURCE_LIMITS.patterns),
+  timeoutSeconds: z.number().exactOptional(),
+  maxMetrics: z.number().exactOptional(),
+  private: z.boolean().exactOptional(),
+});
+export const SOURCE_CHECK = z.strictObject({
+  name: label,
+  cluster: label.exactOptional(),
+  query: text(TEXT_CHARACTERS_MAX).exactOptional(),
+  path: words.exactOptional(),
+  pointer: words.exactOptional(),
+  queue: label.exactOptional(),
+});
+export const SOURCE = z.strictObject({ name: label });
+export const REVOKE = z.strictObject({ id: label });
+export const REQUIRE = z.strictObject({ required: z.boolean() });
+
+const { eks, secret } = connectionFields({ text: words, caData: text(20_000) });
+/** No kubeconfig: a function cannot read a file of the caller. */
+const connection = z.discriminatedUnion(
+  "kind",
+  [z.strictObject(secret), z.strictObject(eks)],
+  'must be "secret" or "eks": a deployed stack cannot read a kubeconfig file',
+);
+const durationMs = z
+  .number()
+  .min(0, "must not be negative")
+  .max(DURATION_MS_MAX, `must be at most ${DURATION_MS_MAX}`);
+const settings = z.strictObject({
+  tolerance: z
+    .number()
+    .min(0, "must not be negative")
+    .max(RATIO_MAX, `must be at most ${RATIO_MAX}`)
+    .exactOptional(),
+  downscaleStabilizationMs: durationMs.exactOptional(),
+  cpuInitializationPeriodMs: durationMs.exactOptional(),
+  initialReadinessDelayMs: durationMs.exactOptional(),
+});
+const partition = z.strictObject({
+  name: label,
+  namespaces: z
+    .array(label)
+    .max(NAMESPACES_MAX, `must have at most ${NAMESPACES_MAX} items`)
+    .exactOptional(),
+});
+
+const RECOMMENDER_HOSTS_MAX = 20;
+const optionalParts = {
+  syncPeriodMs: durationMs.exactOptional(),
+  partitions: z
+    .array(partition)
+    .max(PARTITIONS_MAX, `must have at most ${PARTITIONS_MAX} items`)
+    .exactOptional(),
+  settings: settings.exactOptional(),
+  specsFromCluster: z
+    .array(z.enum(SPEC_KIND_NAMES, `must be one of ${SPEC_KIND_NAMES.join(", ")}`))
+    .max(SPEC_KIND_NAMES.length, `must have at most ${SPEC_KIND_NAMES.length} items`)
+    .exactOptional(),
+  recommenderHosts: z
+    .array(ascii(NAME_CHARACTERS_MAX))
+    .max(RECOMMENDER_HOSTS_MAX, `must have at most ${RECOMMENDER_HOSTS_MAX} items`)
+    .exactOptional(),
+  force: z.boolean().exactOptional(),
+};
+const KINDS_MAX = 20;
+export const CLUSTER_CHECK = z.strictObject({
+  name: label,
+  kinds: z
+    .array(ascii(NAME_CHARACTERS_MAX))
+    .max(KINDS_MAX, `must have at most ${KINDS_MAX} items`)
+    .exactOptional(),
+  workload: z
+    .strictObject({
+      apiVersion: ascii(NAME_CHARACTERS_MAX),
+      kind: ascii(NAME_CHARACTERS_MAX),
+      namespace: ascii(NAME_CHARACTERS_MAX),
+      name: ascii(NAME_CHARACTERS_MAX),
+    })
+    .exactOptional(),
+});
+export const NEW_CLUSTER: z.ZodType<NewCluster> & { readonly shape: object } = z.strictObject({
+  name: label,
+  connection,
+  ...optionalParts,
+});
+export const CLUSTER_CHANGE: z.ZodType<ClusterChange> & { readonly shape: object } = z.strictObject(
+  {
+    name: label,
+    connection: connection.exactOptional(),
+    ...optionalParts,
+  },
+);

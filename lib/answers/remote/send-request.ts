@@ -1,0 +1,258 @@
+import { SignatureV4 } from "@smithy/signature-v4";
+import { type AwsCredentials, Sha256 } from "../../stack/aws/sha256.ts";
+import { isTidemarkError, TidemarkError } from "../../rules/model/errors.ts";
+import { percentEncoded } from "../../rules/model/foreign-text.ts";
+import { jsonIn } from "../../rules/model/json.ts";
+import {
+  type HttpAnswer,
+  type Problem,
+  problemIn,
+  readAnswer,
+  platformError,
+  problemError,
+} from "./answer.ts";
+import type { Caller } from "./caller.ts";
+import { type StackUrl, stackUrlIn } from "./find-stack.ts";
+
+/** What a request needs from outside. */
+export interface SenderOptions {
+  readonly stack: StackUrl;
+  readonly caller: Caller;
+  /** This machine's clock, in milliseconds since 1970. Signatures carry its time. */
+  readonly clock: () => number;
+  readonly wait: (ms: number) => Promise<void>;
+  /** Uniform in [0, 1), for the jitter between attempts. */
+  readonly random: () => number;
+  /** The longest wait for one answer, where it is not the time that a function can live. */
+  readonly deadlineMs?: number;
+}
+
+/** Sends one request, with retries where they have no second effect, and returns the answer. */
+export type SendRequest = (request: UnsignedRequest) => Promise<unknown>;
+
+const ATTEMPTS_MAX = 5;
+const FIRST_WAIT_MS = 200;
+const LONGEST_WAIT_MS = 5_000;
+/** Longer than each function can live, so an answer that has not come by then will not come. */
+const DEADLINE_MS = { GET: 70_000, POST: 130_000 };
+/** How long a retry waits for the first request with its key to end. */
+const RUNNING_WAIT_MS = 160_000;
+
+type Outcome = { readonly kind: "answered"; readonly value: unknown } | Failed;
+type Failed =
+  | {
+      readonly kind: "again";
+      readonly error: TidemarkError;
+      readonly waitMs?: number;
+      readonly running?: true;
+    }
+  | { readonly kind: "refused"; readonly error: TidemarkError };
+
+/**
+ * Sends requests to a stack. A GET can be retried, and so can a POST, because its idempotency key
+ * makes it one edit. Throws the stack's own errors, and `remote.*` where the stack cannot be
+ * reached.
+ */
+export const requestSender =
+  (wire: SenderOptions): SendRequest =>
+  async (request) => {
+    try {
+      return await sendWithRetries(wire, request);
+    } catch (error) {
+      const stack = connectStack(error, wire.stack);
+      if (!stack) throw error;
+      // Followed once, because that URL names no other.
+      return sendWithRetries({ ...wire, stack }, request);
+    }
+  };
+
+const sendWithRetries = async (wire: SenderOptions, request: UnsignedRequest): Promise<unknown> => {
+  const giveUpMs = wire.clock() + RUNNING_WAIT_MS;
+  for (let attempt = 1; ; attempt++) {
+    const outcome = await attemptOnce(wire, request);
+    if (outcome.kind === "answered") return outcome.value;
+    if (isFinal(outcome, attempt, wire.clock() > giveUpMs)) throw outcome.error;
+    await wire.wait(waitMsBefore(outcome, attempt, wire.random()));
+  }
+};
+
+/**
+ * The URL of the same stack that connects clusters. Only a function URL of the same region is
+ * followed, because the signed request carries credentials of the caller's account.
+ */
+const connectStack = (error: unknown, { region, from }: StackUrl): StackUrl | undefined => {
+  if (!isTidemarkError(error, "api.connects-elsewhere")) return undefined;
+  const { url } = error.details as { readonly url?: string };
+  const stack = url === undefined ? undefined : stackUrlIn(url, from);
+  return stack?.region === region ? stack : undefined;
+};
+
+/**
+ * Waits for the first request of a key until it must have ended. Anything else is tried a few
+ * times.
+ */
+const isFinal = (outcome: Failed, attempt: number, isLate: boolean): boolean =>
+  outcome.kind === "refused" || (outcome.running === true ? isLate : attempt >= ATTEMPTS_MAX);
+
+const waitMsBefore = (outcome: Failed, attempt: number, random: number): number => {
+  const requestedMs = outcome.kind === "again" ? (outcome.waitMs ?? 0) : 0;
+  return Math.max(
+    requestedMs,
+    random * Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** (attempt - 1)),
+  );
+};
+
+const attemptOnce = async (wire: SenderOptions, request: UnsignedRequest): Promise<Outcome> => {
+  const credentials = await wire.caller.credentials();
+  const { stack } = wire;
+  const headers = await signedHeaders(request, stack, credentials, wire.clock());
+  const { method, path, query, body } = request;
+  const options = {
+    method,
+    headers,
+    redirect: "error" as const,
+    signal: AbortSignal.timeout(wire.deadlineMs ?? DEADLINE_MS[method]),
+    ...(body !== undefined && { body }),
+  };
+  try {
+    return await outcomeOf(
+      wire,
+      request,
+      await readAnswer(await fetch(`${stack.origin}${path}${queryText(query)}`, options)),
+    );
+  } catch (cause) {
+    if (cause instanceof TidemarkError) throw cause;
+    return unreachable(stack, cause);
+  }
+};
+
+const outcomeOf = async (
+  wire: SenderOptions,
+  { method }: UnsignedRequest,
+  received: HttpAnswer,
+): Promise<Outcome> => {
+  const { status, type, text, retryAfterMs } = received;
+  if (status === 200 && type === "application/json") {
+    const value = jsonIn(text);
+    if (value !== undefined) return { kind: "answered", value };
+  }
+  const waiting = retryAfterMs === undefined ? {} : { waitMs: retryAfterMs };
+  const problem = problemIn(received);
+  if (problem) return problemOutcome(method, problem, waiting);
+  const error = await platformError(received, wire.stack, wire.caller, wire.clock());
+  return RETRIED_STATUSES.has(status)
+    ? { kind: "again", error, ...waiting }
+    : { kind: "refused", error };
+};
+
+/** Status codes of the platform after which a retry is safe. */
+const RETRIED_STATUSES = new Set([429, 502, 503, 504]);
+/**
+ * Status codes of Tidemark after which a query may succeed later. The answer to an edit is stored
+ * under its key, so a retry would only get it again.
+ */
+const RETRIED_PROBLEMS = new Set([429, 503]);
+
+const problemOutcome = (
+  method: UnsignedRequest["method"],
+  problem: Problem,
+  waiting: { readonly waitMs?: number },
+): Outcome => {
+  const error = problemError(problem);
+  if (problem.code === "api.running") return { kind: "again", error, running: true, ...waiting };
+  return method === "GET" && RETRIED_PROBLEMS.has(problem.status)
+    ? { kind: "again", error, ...waiting }
+    : { kind: "refused", error };
+};
+
+/** No connection was made, and a retry will not find the host either. */
+const NO_HOST = new Set(["ENOTFOUND", "ERR_INVALID_URL"]);
+/**
+ * Error codes of a certificate that is not accepted: names of OpenSSL and ERR_TLS_… of Node.
+ * Nothing was sent, and a retry meets the same certificate.
+ */
+const WRONG_CERTIFICATE = /^(UNABLE_TO_|SELF_SIGNED_|CERT_|DEPTH_ZERO_|ERR_TLS_CERT)/;
+
+const unreachable = ({ origin }: StackUrl, cause: unknown): Outcome => {
+  const code = codeOf(cause);
+  const refused = (words: string): Outcome => ({
+    kind: "refused",
+    error: new TidemarkError(
+      "remote.unreachable",
+      `Cannot reach the stack at "${origin}": ${words}`,
+      {},
+      { cause },
+    ),
+  });
+  if (NO_HOST.has(code)) return refused("the host does not exist; check the URL");
+  if (WRONG_CERTIFICATE.test(code)) {
+    return refused(
+      `its certificate is not accepted (${code}), and nothing was sent; where a proxy of your company opens TLS, name its CA in NODE_EXTRA_CA_CERTS`,
+    );
+  }
+  const error = new TidemarkError(
+    "remote.unclear",
+    `Cannot reach the stack at "${origin}": no clear answer after ${ATTEMPTS_MAX} attempts (${code})`,
+    {},
+    { cause },
+  );
+  return { kind: "again", error };
+};
+
+/** fetch wraps the network error, sometimes twice. */
+const codeOf = (error: unknown): string => {
+  if (!(error instanceof Error)) return String(error);
+  if ("code" in error && typeof error.code === "string") return error.code;
+  if (error.cause instanceof AggregateError) return codeOf(error.cause.errors[0]);
+  if (error.name === "TimeoutError") return "no answer in time";
+  return error.cause === undefined ? error.message : codeOf(error.cause);
+};
+
+/** One request before it is signed. */
+interface UnsignedRequest {
+  readonly method: "GET" | "POST";
+  readonly path: string;
+  readonly query: Readonly<Record<string, string>>;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: string;
+}
+
+/** The service name that function URLs expect in signatures. */
+const SERVICE = "lambda";
+
+/**
+ * SigV4 headers. They prove the sender and protect the request from changes, and are valid for five
+ * minutes around `nowMs`.
+ */
+export const signedHeaders = async (
+  request: UnsignedRequest,
+  { host, region }: Pick<StackUrl, "host" | "region">,
+  credentials: AwsCredentials,
+  nowMs: number,
+): Promise<Readonly<Record<string, string>>> => {
+  const signer = new SignatureV4({ service: SERVICE, region, credentials, sha256: Sha256 });
+  const { method, path, query, body } = request;
+  const { headers } = await signer.sign(
+    {
+      method,
+      protocol: "https:",
+      hostname: host,
+      path,
+      query: { ...query },
+      headers: { ...request.headers, host },
+      ...(body !== undefined && { body }),
+    },
+    { signingDate: new Date(nowMs) },
+  );
+  // The connection sets the host header itself.
+  const { host: _host, ...rest } = headers;
+  return rest;
+};
+
+/** The query string in the canonical form of the signature. */
+const queryText = (query: Readonly<Record<string, string>>): string => {
+  const pairs = Object.entries(query).map(
+    ([name, value]) => `${percentEncoded(name)}=${percentEncoded(value)}`,
+  );
+  return pairs.length === 0 ? "" : `?${pairs.join("&")}`;
+};

@@ -1,0 +1,167 @@
+import { autoscalerName, namespace, type PartitionName } from "../../rules/model/ids.ts";
+import type { AutoscalerRecord, ClusterRecord, FleetRecord } from "../../rules/model/records.ts";
+import type { ListPart } from "../../stack/store/records/autoscalers.ts";
+import { getFleet, partitionOf } from "../../stack/store/records/clusters.ts";
+import { CLUSTERS_AT_ONCE, eachInGroups } from "../../stack/store/table/wait-for-all.ts";
+import type { AutoscalerView } from "../views/autoscaler.ts";
+import { storedSpec } from "./stored-spec.ts";
+import type { QueryContext } from "./context.ts";
+import {
+  clustersNamed,
+  findAutoscaler,
+  type LocatedAutoscaler,
+  mustRead,
+  optionalNamespace,
+  visibleAutoscalers,
+} from "./find-autoscaler.ts";
+import {
+  type PartitionData,
+  partitionData,
+  type AutoscalerSnapshot,
+} from "./partitions/partition-data.ts";
+import type { AutoscalerCursor, AutoscalerQuery, Filter } from "./service.ts";
+import { autoscalerView } from "./views/autoscaler-view.ts";
+import { present } from "../../rules/model/json.ts";
+
+/**
+ * Loads snapshots of the autoscalers of one cluster. Each partition's head and pages are read once.
+ * status: a list shows nothing else of them, and is spared half of its reads.
+ */
+export const snapshotReader = (
+  context: QueryContext,
+  cluster: ClusterRecord,
+  fleet: FleetRecord,
+  wanted: { readonly windows: "always" | "where needed"; readonly ahead?: true } = {
+    windows: "always",
+  },
+) => {
+  const partitions = new Map<string, Promise<PartitionData>>();
+  const open = (partition: PartitionName): Promise<PartitionData> => {
+    const loading =
+      partitions.get(partition) ?? partitionData(context, { cluster: cluster.name, partition });
+    partitions.set(partition, loading);
+    return loading;
+  };
+  // The head of the only partition of a cluster is wanted in any case, and is read beside the list.
+  const [only, ...others] = cluster.partitions;
+  if (wanted.ahead && only && others.length === 0) open(only.name).catch(() => undefined);
+  const dataOf = (record: AutoscalerRecord): Promise<PartitionData> | undefined => {
+    const partition = partitionOf(cluster, record.namespace);
+    return partition === undefined ? undefined : open(partition);
+  };
+  // All autoscalers use one instant, because the pages of the journal are cached by the instant
+  // that they were asked for.
+  const nowMs = context.clock();
+  return async (record: AutoscalerRecord, atMs?: number): Promise<AutoscalerSnapshot> => {
+    const data = await dataOf(record);
+    const evaluated = await data?.evaluation(record, Math.min(atMs ?? nowMs, nowMs));
+    const withWindows = wanted.windows === "always" || evaluated?.evaluation.status === undefined;
+    const windows = withWindows ? await data?.windows(record) : undefined;
+    const windowsProblem = withWindows ? await data?.windowsProblem(record) : undefined;
+    const syncedMs = data?.head?.nowMs;
+    return present({
+      cluster,
+      record,
+      fleet,
+      nowMs,
+      spec: storedSpec(record),
+      windows,
+      windowsProblem,
+      evaluated,
+      syncedMs: syncedMs || undefined,
+    });
+  };
+};
+
+/** Loads one autoscaler with its newest evaluation at or before `atMs` (default: now). */
+export const loadSnapshot = async (
+  context: QueryContext,
+  { cluster, record }: LocatedAutoscaler,
+  atMs?: number,
+): Promise<AutoscalerSnapshot> =>
+  snapshotReader(context, cluster, await getFleet(context.tables))(record, atMs);
+
+export const get = async (context: QueryContext, query: AutoscalerQuery): Promise<AutoscalerView> =>
+  autoscalerView(await loadSnapshot(context, await findAutoscaler(context, query)));
+
+/**
+ * Lists autoscalers after a cursor, in order of cluster, namespace and name. A record that cannot
+ * be read ends the list with an error that names it.
+ */
+export async function* autoscalers(
+  context: QueryContext,
+  { pageSize, ...filter }: Filter & { readonly pageSize?: number },
+  after?: AutoscalerCursor,
+): AsyncGenerator<AutoscalerView> {
+  const fleet = await getFleet(context.tables);
+  const all = await clustersNamed(context, filter.cluster);
+  const clusters = all.filter(({ name }) => after === undefined || name >= after.cluster);
+  const open = async (cluster: ClusterRecord) => {
+    const rest =
+      cluster.name === after?.cluster
+        ? { namespace: namespace(after.namespace), name: autoscalerName(after.name) }
+        : undefined;
+    const views = autoscalersIn(context, cluster, {
+      fleet,
+      inside: filter.namespace,
+      ...present({ after: rest, pageSize }),
+    });
+    return { views, first: await views.next() };
+  };
+  let given = 0;
+  for (let at = 0; at < clusters.length; ) {
+    const together = pageSize === undefined ? openedTogether(at, given) : 1;
+    for await (const { views, first } of eachInGroups(
+      clusters.slice(at, at + together),
+      together,
+      open,
+    )) {
+      for (let next = first; !next.done; next = await views.next()) {
+        given++;
+        yield next.value;
+      }
+    }
+    at += together;
+  }
+}
+
+/**
+ * Clusters whose first page is read together. A page of the API holds some ten clusters of a
+ * hundred autoscalers, and what is read beyond its end is read again.
+ */
+const OPENED_FIRST = 12;
+/** Autoscalers that a page of the API holds, of ordinary manifests. */
+const PAGE_AUTOSCALERS = 1_200;
+
+/**
+ * How many clusters are opened after `read` of them, which had `given` autoscalers: of small
+ * clusters so many as a page still holds, so that a page takes two groups.
+ */
+const openedTogether = (read: number, given: number): number => {
+  const left = Math.max(0, PAGE_AUTOSCALERS - given);
+  return read === 0
+    ? OPENED_FIRST
+    : Math.min(
+        CLUSTERS_AT_ONCE,
+        Math.max(OPENED_FIRST, Math.ceil((left * read) / Math.max(1, given))),
+      );
+};
+
+async function* autoscalersIn(
+  context: QueryContext,
+  cluster: ClusterRecord,
+  {
+    fleet,
+    inside,
+    ...list
+  }: { readonly fleet: FleetRecord; readonly inside: string | undefined } & ListPart,
+): AsyncGenerator<AutoscalerView> {
+  const read = snapshotReader(context, cluster, fleet, { windows: "where needed", ahead: true });
+  for await (const item of visibleAutoscalers(
+    context,
+    cluster.name,
+    optionalNamespace(inside),
+    list,
+  ))
+    yield autoscalerView(await read(mustRead(cluster.name, item)));
+}

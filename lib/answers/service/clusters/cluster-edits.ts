@@ -1,0 +1,397 @@
+import { isDeepStrictEqual } from "node:util";
+import type { ConnectionReport } from "../../../stack/cluster/check/report.ts";
+import type { ScopeChangeRecord } from "../../../rules/model/changes.ts";
+import { TidemarkError } from "../../../rules/model/errors.ts";
+import { clusterName, namespace, partitionName, WHOLE_CLUSTER } from "../../../rules/model/ids.ts";
+import { withoutExpired } from "../../../rules/model/override.ts";
+import type { ClusterRecord, Connection, ConnectionRecord } from "../../../rules/model/records.ts";
+import { DEFAULT_SETTINGS } from "../../../rules/model/spec-common.ts";
+import { SPEC_KIND_NAMES } from "../../../rules/model/spec.ts";
+import {
+  connectionFor,
+  connectionRecord,
+  getCluster,
+  getConnection,
+  getFleet,
+  lastVersion,
+  listConnections,
+  putCluster,
+  putConnection,
+  type Reached,
+} from "../../../stack/store/records/clusters.ts";
+import type { RecordWrite } from "../../../stack/store/records/write.ts";
+import { mapWithLimit } from "../../../stack/store/table/wait-for-all.ts";
+import type { ClusterStored, ClusterView } from "../../views/cluster.ts";
+import type { QueryContext, ServiceContext } from "../context.ts";
+import { findCluster, fleetNamed } from "../find-autoscaler.ts";
+import { withWindows } from "../partitions/carry-windows.ts";
+import { emptyPages, everSynced, whileNoSyncs } from "../partitions/leases.ts";
+import { isBaseOfEdit, recordChange } from "../partitions/record-change.ts";
+import type { ClusterChange, NewCluster } from "../service.ts";
+import { clusterView, headsOf } from "../views/cluster-of.ts";
+import { checkPauseEnd } from "../views/holds-view.ts";
+import { rememberTables } from "./fleet.ts";
+import { clusterFaults, refuseOtherIdentity, lookBefore, reachedNow } from "./connection-check.ts";
+import { conflict, invalid, untilStored } from "../refusals.ts";
+
+const PERIOD_MS = 15_000;
+const CLUSTERS_AT_ONCE = 16;
+
+const view = async (context: QueryContext, cluster: ClusterRecord): Promise<ClusterView> => {
+  const { tables } = context;
+  const [fleet, stored, heads] = await Promise.all([
+    getFleet(tables),
+    getConnection(tables, cluster.name),
+    headsOf(context, [cluster]),
+  ]);
+  return clusterView(context, cluster, {
+    fleet,
+    heads,
+    connection: connectionFor(cluster, stored),
+  });
+};
+
+/** Lists clusters in order of name, a few at a time. */
+export async function* clusters(context: QueryContext, after = ""): AsyncGenerator<ClusterView> {
+  const { tables } = context;
+  const {
+    fleet: fleetRecord,
+    clusters: rest,
+    isEdited,
+  } = await fleetNamed(context, undefined, { after });
+  const [fleet, listed, heads] = await Promise.all([
+    fleetRecord(),
+    Array.fromAsync(listConnections(tables)),
+    headsOf(context, rest, isEdited),
+  ]);
+  const connections = new Map(listed.map((stored) => [stored.cluster, stored]));
+  const viewOf = (cluster: ClusterRecord) =>
+    clusterView(context, cluster, {
+      fleet,
+      heads,
+      connection: connectionFor(cluster, connections.get(cluster.name)),
+    });
+  for (let at = 0; at < rest.length; at += CLUSTERS_AT_ONCE) {
+    yield* await mapWithLimit(rest.slice(at, at + CLUSTERS_AT_ONCE), CLUSTERS_AT_ONCE, viewOf);
+  }
+}
+
+export const cluster = async (context: QueryContext, name: string): Promise<ClusterView> =>
+  view(context, await findCluster(context, name));
+
+/**
+ * Adds a cluster, after a look at it. Throws `service.invalid` with every fault, `service.exists`,
+ * `service.busy`, `service.unusable` with the report.
+ */
+export const addCluster = async (
+  context: ServiceContext,
+  wanted: NewCluster,
+): Promise<ClusterStored> => {
+  refuseFaults("add", wanted.name, clusterFaults(wanted));
+  const name = clusterName(wanted.name);
+  // Reject an existing name first: checking the cluster can take 30 s.
+  if (await getCluster(context.tables, name)) throw taken(wanted.name);
+  const report = await lookBefore(context, "add", wanted);
+  await refuseOtherIdentity(context, "add", wanted.name, report);
+  // Versions of a removed cluster with this name go on, so that a late edit of it never matches.
+  const version = (await lastVersion(context.tables, name)) + 1;
+  const record: ClusterRecord = {
+    name,
+    uid: context.newUid(),
+    syncPeriodMs: wanted.syncPeriodMs ?? PERIOD_MS,
+    plannedFromMs: context.clock(),
+    partitions: partitionsOf(wanted) ?? [{ name: WHOLE_CLUSTER }],
+    settings: { ...DEFAULT_SETTINGS, ...wanted.settings },
+    ...specsOf(wanted.specsFromCluster),
+    ...(wanted.recommenderHosts && { recommenderHosts: wanted.recommenderHosts }),
+    connectionVersion: version,
+    version,
+  };
+  // Checked before the history is written, because a taken name is no edit.
+  if (await getCluster(context.tables, record.name)) throw taken(wanted.name);
+  await rememberTables(context.tables);
+  await recordChange(context, {
+    scope: "cluster",
+    name,
+    version: record.version,
+    verb: "add",
+    after: withConnection(record, wanted.connection),
+  });
+  let written = record;
+  const earlier = await getConnection(context.tables, name);
+  const own = connectionRecord(record, reachedNow(wanted.connection, report));
+  const stored = await startingClean(context, record, async () => {
+    await putConnection(context.tables, own, earlier);
+    // Read at the write, as for an edit: emptying what an earlier cluster has left may take a
+    // minute.
+    written = { ...record, plannedFromMs: context.clock() };
+    return putCluster(context.tables, written, undefined);
+  });
+  if (stored.kind === "conflict" && !(await wasStored(context, written))) {
+    if (earlier) await putConnection(context.tables, earlier, own);
+    throw taken(wanted.name);
+  }
+  await keepConnection(context, written, own);
+  await context.planNow?.(record);
+  return withChecks(await view(context, record), report);
+};
+
+/** The record with its connection, as the history has both sides of an edit. */
+const withConnection = (record: ClusterRecord, connection: Connection | undefined): object => ({
+  ...record,
+  ...(connection && { connection }),
+});
+
+/*
+ *  A  connection a ── record a ✓ ── look: connection b, so connection a
+ *  B             connection b ── record b ✗ ── connection a again, where B had found it
+ *
+ * A connection counts only for the uid that it was stored for: until the one of A is back, the
+ * syncs of A hold and say that there is none.
+ */
+const keepConnection = (
+  { tables }: ServiceContext,
+  record: ClusterRecord,
+  own: ConnectionRecord,
+): Promise<true> => {
+  const { name } = record;
+  return untilStored(
+    () =>
+      conflict(
+        `Cannot store the connection of cluster "${name}": others are editing it; replace it with the connection`,
+        { name },
+      ),
+    async () => {
+      const stored = await getConnection(tables, name);
+      // Where another editor has replaced the connection of this cluster already, the later edit
+      // counts.
+      return (
+        connectionFor(record, stored) !== undefined ||
+        (await putConnection(tables, own, stored)).kind === "stored" ||
+        undefined
+      );
+    },
+  );
+};
+
+/**
+ * Writes a new cluster by `put`, once none of its partitions has windows. A removal deletes the
+ * windows that it knows of: not the windows of a partition that was divided away and could not be
+ * emptied, nor the windows of a sync that outlived the leases of the removal.
+ */
+const startingClean = async (
+  context: ServiceContext,
+  record: ClusterRecord,
+  put: () => Promise<RecordWrite>,
+): Promise<RecordWrite> => {
+  const partitions = await everSynced(context, record);
+  if (partitions.length === 0) return put();
+  return whileNoSyncs(context, `add cluster "${record.name}"`, partitions, async (leases) => {
+    for (const leased of leases.values()) await emptyPages(context, leased);
+    return put();
+  });
+};
+
+const withChecks = (stored: ClusterView, report: ConnectionReport | undefined): ClusterStored =>
+  report === undefined ? stored : { ...stored, checks: report.checks };
+
+/**
+ * True when another edit of the cluster is based on this record. A sync may have raised the version
+ * in between (moving.ts), so any later version counts.
+ */
+const wasStored = (context: ServiceContext, record: ClusterRecord): Promise<boolean> =>
+  isBaseOfEdit(
+    context,
+    { scope: "cluster", name: record.name },
+    record,
+    (version) => version > record.version,
+  );
+
+const partitionsOf = ({ partitions }: ClusterChange): ClusterRecord["partitions"] | undefined =>
+  partitions?.map(({ name, namespaces }) => ({
+    name: partitionName(name),
+    ...(namespaces && { namespaces: namespaces.map(namespace) }),
+  }));
+
+/**
+ * The kinds in their own order, each once. An empty list is stored too: it takes the place of the
+ * one before.
+ */
+const specsOf = (
+  kinds: ClusterChange["specsFromCluster"],
+): Pick<ClusterRecord, "specsFromCluster"> =>
+  kinds === undefined
+    ? {}
+    : { specsFromCluster: SPEC_KIND_NAMES.filter((kind) => kinds.includes(kind)) };
+
+/** An edit that changes due times is planned from its write on. */
+const changesDueTimes = (before: ClusterRecord, after: ClusterRecord): boolean =>
+  before.syncPeriodMs !== after.syncPeriodMs ||
+  !isDeepStrictEqual(before.partitions, after.partitions);
+
+const replaced = (name: string): TidemarkError =>
+  conflict(
+    `Cannot edit cluster "${name}": it was removed and added again in the meantime; check it and try again`,
+    { name },
+  );
+
+const taken = (name: string): TidemarkError =>
+  new TidemarkError(
+    "service.exists",
+    `Cannot add cluster "${name}": a cluster of that name exists; change it with --replace`,
+    { name },
+  );
+
+/**
+ * Changes a cluster. Absent fields stay as they are, and windows move with their namespaces. Throws
+ * `service.invalid`, `service.unknown`, `service.unusable`, `service.busy`, `service.unmovable`.
+ */
+export const replaceCluster = async (
+  context: ServiceContext,
+  wanted: ClusterChange,
+): Promise<ClusterStored> => {
+  refuseFaults("replace", wanted.name, clusterFaults(wanted));
+  const report =
+    wanted.connection &&
+    (await lookBefore(context, "replace", {
+      ...(await lookedAt(context, wanted.name)),
+      ...wanted,
+    }));
+  await refuseOtherIdentity(context, "replace", wanted.name, report);
+  const change = (record: ClusterRecord): ClusterRecord => ({
+    ...record,
+    partitions: partitionsOf(wanted) ?? record.partitions,
+    syncPeriodMs: wanted.syncPeriodMs ?? record.syncPeriodMs,
+    settings: { ...record.settings, ...wanted.settings },
+    ...specsOf(wanted.specsFromCluster),
+    ...(wanted.recommenderHosts && { recommenderHosts: wanted.recommenderHosts }),
+  });
+  const stored = await edit(context, wanted.name, {
+    verb: "replace",
+    change,
+    ...(wanted.connection && { reached: reachedNow(wanted.connection, report) }),
+  });
+  return withChecks(stored, report);
+};
+
+/** What a look at a cluster goes by, beside its connection. */
+const lookedAt = async (
+  context: ServiceContext,
+  name: string,
+): Promise<Pick<ClusterChange, "partitions" | "specsFromCluster">> => {
+  const { partitions, specsFromCluster } = await findCluster(context, name);
+  return { partitions, ...(specsFromCluster && { specsFromCluster }) };
+};
+
+const refuseFaults = (verb: "add" | "replace", name: string, faults: readonly string[]): void => {
+  if (faults.length > 0)
+    throw invalid(`Cannot ${verb} cluster "${name}": ${faults.join("; ")}`, { faults });
+};
+
+interface ClusterEdit {
+  readonly verb: ScopeChangeRecord["verb"];
+  /** Returns undefined where nothing has to change. */
+  readonly change: (record: ClusterRecord) => ClusterRecord | undefined;
+  /** The namespace of what is changed, where the edit leaves all else as it is. */
+  readonly namespace?: string;
+  /** The connection, where a person states it. What was read before says nothing about it. */
+  readonly reached?: Reached;
+}
+
+/*
+ *  A  reads 7, connection 4 ── connection 8 ── record 8        each environment reads the connection when it meets version 8
+ *  B  reads 7, connection 4 ─────── connection 8 ✗             reads again, and goes on from what A has left
+ *  C  reads 7, connection 4 ── connection 8 └─ died ✗          the connection counts from the next version on, which is 9: every edit goes above both
+ */
+
+const edit = async (
+  context: ServiceContext,
+  name: string,
+  wanted: ClusterEdit,
+): Promise<ClusterView> => view(context, (await editCluster(context, name, wanted)).record);
+
+/**
+ * Reads, changes and writes a record under the version that was read, again while other editors
+ * win. It drops expired overrides.
+ */
+export const editCluster = (
+  context: ServiceContext,
+  name: string,
+  { verb, change, reached, namespace: part }: ClusterEdit,
+): Promise<{ readonly record: ClusterRecord; readonly changed: boolean }> => {
+  let uid: string | undefined;
+  return untilStored(
+    () => conflict(`Cannot edit cluster "${name}": others are editing it`, { name }),
+    async () => {
+      const before = await findCluster(context, name);
+      uid ??= before.uid;
+      if (before.uid !== uid) throw replaced(name);
+      // An edit keeps the cluster, so it ends an unfinished removal.
+      const changed = change(before);
+      if (!changed) return { record: before, changed: false };
+      const { removing: _ended, ...kept } = withoutExpired(changed, context.clock());
+      const connected = await getConnection(context.tables, before.name);
+      const version = Math.max(before.version, connected?.version ?? 0) + 1;
+      const after: ClusterRecord = {
+        ...kept,
+        version,
+        ...(reached && { connectionVersion: version }),
+      };
+      const isReplanned = changesDueTimes(before, kept);
+      const write = async (): Promise<RecordWrite> => {
+        // Read at the write. Moving windows may take minutes, and calls of the scheduler in that
+        // time have planned without this edit.
+        const written: ClusterRecord = isReplanned
+          ? { ...after, plannedFromMs: context.clock() }
+          : after;
+        const own = connectionFor(before, connected);
+        const sides = {
+          before: withConnection(before, own),
+          after: withConnection(written, reached?.connection ?? own),
+        };
+        await recordChange(context, {
+          scope: "cluster",
+          name,
+          version: after.version,
+          verb,
+          namespace: part,
+          ...sides,
+        });
+        if (
+          reached &&
+          (await putConnection(context.tables, connectionRecord(after, reached), connected))
+            .kind === "conflict"
+        )
+          return { kind: "conflict" };
+        const { kind } = await putCluster(context.tables, written, before.version);
+        return kind === "stored" || (await wasStored(context, written))
+          ? { kind: "stored" }
+          : { kind };
+      };
+      if ((await withWindows(context, before, after, write)).kind !== "stored") return undefined;
+      if (isReplanned) await context.planNow?.(after);
+      return { record: after, changed: true };
+    },
+  );
+};
+
+/** Throws `service.invalid` for an end that has passed. */
+export const pauseCluster = (
+  context: ServiceContext,
+  name: string,
+  untilMs?: number,
+): Promise<ClusterView> =>
+  edit(context, name, {
+    verb: "pause",
+    change: (record) => {
+      const atMs = context.clock();
+      checkPauseEnd(`cluster "${name}"`, untilMs, atMs);
+      return {
+        ...record,
+        paused: { by: context.by, atMs, ...(untilMs !== undefined && { untilMs }) },
+      };
+    },
+  });
+
+export const resumeCluster = (context: ServiceContext, name: string): Promise<ClusterView> =>
+  edit(context, name, { verb: "resume", change: ({ paused: _over, ...record }) => record });

@@ -1,0 +1,308 @@
+import type { ConnectionReport } from "../../../stack/cluster/check/report.ts";
+import type { Target } from "../../../stack/cluster/discovery.ts";
+import {
+  type ScalableKind,
+  readScalableKind,
+  SCALABLE_KIND_WORDS,
+} from "../../../stack/cluster/rights/rules.ts";
+import { TidemarkError } from "../../../rules/model/errors.ts";
+import { clusterName } from "../../../rules/model/ids.ts";
+import { type Connection, ANY_HOST } from "../../../rules/model/records.ts";
+import { listAutoscalers } from "../../../stack/store/records/autoscalers.ts";
+import {
+  connectionFor,
+  getCluster,
+  getConnection,
+  listConnections,
+  type Reached,
+  reachedBy,
+} from "../../../stack/store/records/clusters.ts";
+import type { Tables } from "../../../stack/store/table/tables.ts";
+import { readableSpec } from "../stored-spec.ts";
+import { nonEmpty, present } from "../../../rules/model/json.ts";
+import type { ServiceContext } from "../context.ts";
+import { findCluster } from "../find-autoscaler.ts";
+import type { ClusterChange, ClusterCheck } from "../service.ts";
+import { serverUrl } from "../../../stack/cluster/reachable.ts";
+import { eksFault, isSecretOf, secretWords } from "../../../rules/model/aws-names.ts";
+import { invalid } from "../refusals.ts";
+
+/**
+ * Looks at a stored cluster from where the syncs connect to it. It stores nothing. Throws
+ * `service.unknown`, `service.invalid`.
+ */
+export const checkCluster = async (
+  context: ServiceContext,
+  { name, kinds = [], workload }: ClusterCheck,
+): Promise<ConnectionReport> => {
+  const wanted = kinds.map((text) => kindIn(name, text));
+  const cluster = await findCluster(context, name);
+  const { partitions, specsFromCluster } = cluster;
+  if (!context.checkConnection)
+    throw invalid(
+      `Cannot check cluster "${name}": nothing here connects to clusters; ask the URL that connects them`,
+      { name },
+    );
+  const connection = connectionFor(cluster, await getConnection(context.tables, cluster.name));
+  if (!connection)
+    throw invalid(
+      `Cannot check cluster "${name}": no connection is stored for it; store one with --replace`,
+      { name },
+    );
+  const beside = { namespaces: namespacesOf(partitions), workload, specsFromCluster };
+  return context.checkConnection(
+    present({
+      name: cluster.name,
+      connection,
+      kinds: wanted,
+      targets: await targetsOf(context, name),
+      ...beside,
+    }),
+  );
+};
+
+const kindIn = (name: string, text: string): ScalableKind => {
+  const kind = readScalableKind(text);
+  if (kind) return kind;
+  throw invalid(`Cannot check cluster "${name}" for the kind "${text}": ${SCALABLE_KIND_WORDS}`, {
+    name,
+    text,
+  });
+};
+
+/**
+ * Each apiVersion and kind that an autoscaler of the cluster scales. A manifest that this release
+ * cannot read names none.
+ */
+const targetsOf = async (
+  { tables }: ServiceContext,
+  name: string,
+): Promise<readonly Target[] | undefined> => {
+  const targets = new Map<string, Target>();
+  for await (const item of listAutoscalers(tables, clusterName(name))) {
+    const spec = item.kind === "read" ? readableSpec(item.record) : undefined;
+    if (!spec) continue;
+    const { apiVersion, kind } = spec.target;
+    targets.set(`${apiVersion}/${kind}`, { apiVersion, kind });
+  }
+  return nonEmpty([...targets.values()]);
+};
+
+/**
+ * The namespaces that are asked about. A partition for all others, or none given, means the whole
+ * cluster.
+ */
+const namespacesOf = (
+  partitions: ClusterChange["partitions"] = [],
+): readonly string[] | undefined =>
+  partitions.every(({ namespaces }) => namespaces !== undefined)
+    ? nonEmpty(partitions.flatMap(({ namespaces }) => namespaces ?? []))
+    : undefined;
+
+/**
+ * Looks at a new connection before it is stored. On doubt, store nothing: a connection with which
+ * no sync could work is refused, unless the caller forces it. Undefined where nothing was looked
+ * at. Throws `service.unusable` with the report.
+ */
+export const lookBefore = async (
+  context: ServiceContext,
+  verb: "add" | "replace",
+  { name, connection, partitions, specsFromCluster, force }: ClusterChange,
+): Promise<ConnectionReport | undefined> => {
+  if (!connection || force === true || !context.checkConnection) return undefined;
+  const report = await context.checkConnection(
+    present({
+      name: clusterName(name),
+      connection,
+      namespaces: namespacesOf(partitions),
+      specsFromCluster,
+    }),
+  );
+  if (report.usable) return report;
+  const message = `Cannot ${verb} cluster "${name}": ${unusableWords(report)}; fix this, or store it anyway with force`;
+  throw new TidemarkError("service.unusable", message, { report });
+};
+
+/** The first point that failed, and how many more did. The report has them all. */
+const unusableWords = ({ checks }: ConnectionReport): string => {
+  const [first, ...more] = checks.filter(({ result }) => result === "failed");
+  if (!first) return "no sync could work with it";
+  const others =
+    more.length === 0
+      ? ""
+      : `, and ${more.length} more ${more.length === 1 ? "point" : "points"} failed`;
+  return `${first.check}: ${first.message} (to do: ${first.fix ?? "see the report"})${others}`;
+};
+
+/** The connection as it is stored, with the identity that the look has found. */
+export const reachedNow = (connection: Connection, report: ConnectionReport | undefined): Reached =>
+  present({ connection, kubeSystemUid: report?.kubeSystemUid });
+
+/**
+ * Refuses a second name of one cluster, and another cluster under a name: both would scale with
+ * windows of other workloads. Throws `service.unusable` with the report. Where the identity is not
+ * known, by a missing right or by force, nothing is compared.
+ */
+export const refuseOtherIdentity = async (
+  { tables }: ServiceContext,
+  verb: "add" | "replace",
+  name: string,
+  report: ConnectionReport | undefined,
+): Promise<void> => {
+  const uid = report?.kubeSystemUid;
+  const other = await otherIdentity(tables, name, uid);
+  if (other === undefined) return;
+  const fix = other.isSecondName ? "" : `; remove "${name}" and add it again`;
+  const words = `${other.why}${fix} (uid of kube-system: ${uid}); or store it anyway with force`;
+  throw new TidemarkError("service.unusable", `Cannot ${verb} cluster "${name}": ${words}`, {
+    report,
+  });
+};
+
+/**
+ * Why the cluster with this uid of kube-system may not have the name; undefined where it may, or
+ * where the uid is not known.
+ */
+export const otherIdentity = async (
+  tables: Tables,
+  name: string,
+  uid: string | undefined,
+): Promise<{ readonly why: string; readonly isSecondName: boolean } | undefined> => {
+  if (uid === undefined) return undefined;
+  for await (const stored of listConnections(tables)) {
+    const isSame = stored.kubeSystemUid === uid;
+    const isOwnName = stored.cluster === name;
+    if (
+      stored.kubeSystemUid === undefined ||
+      isSame === isOwnName ||
+      !reachedBy(await getCluster(tables, stored.cluster), stored)
+    )
+      continue;
+    const why = isSame
+      ? `it is cluster "${stored.cluster}" under a second name: both would scale its workloads`
+      : "another cluster answers there than the one that was added, whose windows and events would count for it";
+    return { why, isSecondName: isSame };
+  }
+  return undefined;
+};
+
+const LABEL = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
+const LABEL_WORDS = "must be small letters, digits and -, at most 63";
+/** Below 5 s the delays of the queue show; 15 min is the longest delay of a message. */
+const PERIOD_LEAST_MS = 5_000;
+const PERIOD_MOST_MS = 900_000;
+
+/** A longer window of recommendations would outgrow its page (docs/storage.md, "Bytes"). */
+const STABILIZATION_MOST_MS = 3_600_000;
+/** Longer than any pod takes to become ready. */
+const POD_PERIOD_MOST_MS = 31 * 86_400_000;
+const TOLERANCE_MOST = 1_000;
+
+/** Every fault of a cluster's new values. */
+export const clusterFaults = (wanted: ClusterChange): readonly string[] => {
+  const { name, connection, partitions = [], recommenderHosts = [] } = wanted;
+  const unconnectable = connection && connectionFault(name, connection);
+  return [
+    ...(LABEL.test(name) ? [] : [`its name ${LABEL_WORDS}`]),
+    ...(unconnectable === undefined ? [] : [unconnectable]),
+    ...settingFaults(wanted),
+    ...partitionFaults(partitions),
+    ...hostFaults(recommenderHosts),
+  ];
+};
+
+const PLAIN = /^http:\/\//;
+
+/**
+ * A host is compared with the one of a URL, so it has the form that URLs have: small letters, no
+ * default port.
+ */
+const hostFaults = (hosts: readonly string[]): readonly string[] =>
+  hosts
+    .filter((host) => host.replace(PLAIN, "") !== ANY_HOST && !isHost(host.replace(PLAIN, "")))
+    .map(
+      (host) =>
+        `the recommender host "${host}" must be a host, a host with a port, or ${ANY_HOST}, for http behind http://`,
+    );
+
+const isHost = (text: string): boolean => {
+  const url = URL.canParse(`http://${text}`) ? new URL(`http://${text}`) : undefined;
+  return url?.host === text && url.href === `http://${text}/`;
+};
+
+const settingFaults = ({
+  syncPeriodMs: periodMs = PERIOD_LEAST_MS,
+  settings = {},
+}: ClusterChange): readonly string[] => [
+  ...(periodMs >= PERIOD_LEAST_MS && periodMs <= PERIOD_MOST_MS
+    ? []
+    : [`its sync period is ${periodMs / 1000} s, must be 5 s to 15 min`]),
+  ...((settings.downscaleStabilizationMs ?? 0) <= STABILIZATION_MOST_MS
+    ? []
+    : ["its downscale stabilization must be at most 1 h"]),
+  ...((settings.cpuInitializationPeriodMs ?? 0) <= POD_PERIOD_MOST_MS
+    ? []
+    : ["its CPU initialization period must be at most 31 d"]),
+  ...((settings.initialReadinessDelayMs ?? 0) <= POD_PERIOD_MOST_MS
+    ? []
+    : ["its initial readiness delay must be at most 31 d"]),
+  ...((settings.tolerance ?? 0) <= TOLERANCE_MOST
+    ? []
+    : [`its tolerance must be at most ${TOLERANCE_MOST}`]),
+];
+
+const partitionFaults = (
+  partitions: NonNullable<ClusterChange["partitions"]>,
+): readonly string[] => {
+  const named = partitions.flatMap(({ namespaces }) => namespaces ?? []);
+  return [
+    ...partitions
+      .filter((partition) => !LABEL.test(partition.name))
+      .map((partition) => `the partition name "${partition.name}" ${LABEL_WORDS}`),
+    ...named
+      .filter((text) => !LABEL.test(text))
+      .map((text) => `the namespace "${text}" ${LABEL_WORDS}`),
+    ...twice(partitions.map((partition) => partition.name)).map(
+      (text) => `the partition "${text}" is named twice`,
+    ),
+    ...twice(named).map((text) => `the namespace "${text}" is in two partitions`),
+    ...(partitions.filter(({ namespaces }) => namespaces === undefined).length > 1
+      ? ["only one partition may hold all other namespaces"]
+      : []),
+  ];
+};
+
+const twice = (names: readonly string[]): readonly string[] => [
+  ...new Set(names.filter((name, at) => names.indexOf(name) !== at)),
+];
+
+/**
+ * The fault of a connection that can be found before it is stored; undefined when there is none.
+ * The sync checks the same when it connects.
+ */
+const connectionFault = (cluster: string, connection: Connection): string | undefined => {
+  switch (connection.kind) {
+    case "secret":
+      return isSecretOf(connection.secretId, cluster) ? undefined : secretWords(cluster);
+    case "eks":
+      return eksFault(connection) ?? endpointFault(connection.endpoint);
+    case "kubeconfig":
+      return undefined;
+  }
+};
+
+const endpointFault = (endpoint: string | undefined): string | undefined => {
+  if (endpoint === undefined) return undefined;
+  try {
+    serverUrl(endpoint, {
+      ownAddresses: false,
+      refuse: (why) => new EndpointFault(`its endpoint ${why}`),
+    });
+    return undefined;
+  } catch (error) {
+    if (error instanceof EndpointFault) return error.message;
+    throw error;
+  }
+};
+
+class EndpointFault extends Error {}

@@ -1,0 +1,397 @@
+import { isDeepStrictEqual } from "node:util";
+import type { AutoscalerRecord, ClusterRecord } from "../../../rules/model/records.ts";
+import type { AutoscalerSpec } from "../../../rules/model/spec.ts";
+import {
+  type Memory,
+  NEW_WINDOWS,
+  type ScaleChange,
+  type RecommendationRun,
+} from "../../../rules/model/windows.ts";
+import { withOutsideChange, withScale } from "../../../rules/policy/dialects.ts";
+import { eventsOfAutoscaler } from "../../../stack/store/history/events.ts";
+import { scopeChangesOf } from "../../../stack/store/history/scope-changes.ts";
+import { partitionOf } from "../../../stack/store/records/clusters.ts";
+import { CHANGED_BESIDE } from "../../../stack/sync/scale/scale-event.ts";
+import { DEFAULT_TIMING, deadlineOf } from "../../../stack/plan/message.ts";
+import type { WindowsView } from "../../views/windows.ts";
+import type { QueryContext } from "../context.ts";
+import type { Evaluated, AutoscalerSnapshot } from "../partitions/partition-data.ts";
+import { rfc3339 } from "../times.ts";
+import { NO_WINDOWS, windowsView } from "./describe.ts";
+import type { Evaluation, EventRecord, JournalPage } from "../../../rules/model/scale-records.ts";
+import { JOURNAL_DAYS_KEPT } from "../../../stack/store/history/journal.ts";
+import type { LocatedAutoscaler } from "../find-autoscaler.ts";
+import { readSamples } from "../partitions/read-samples.ts";
+import { present } from "../../../rules/model/json.ts";
+import { DAY_MS } from "../../../rules/model/time-text.ts";
+
+/** The longest period of a rate, of any dialect. */
+const PERIOD_MS_MAX = DAY_MS;
+
+const lost = (what: string): WindowsView => ({ ...NO_WINDOWS, notStored: what });
+
+/**
+ * The windows of an earlier evaluation, as far as they are stored: the page has the windows of the
+ * newest sync only. The scales that counted for rates are in the history; what closes forbidden
+ * windows and what must last is in the evaluation, and not in a scale event; recommendations are
+ * rebuilt from the journal. The rules of an autoscaler that was edited since are not stored any
+ * more. On doubt about a scale, no rate is shown, and on doubt about a recommendation no
+ * stabilization.
+ */
+export const windowsThen = async (
+  context: QueryContext,
+  snapshot: AutoscalerSnapshot,
+  { atMs, evaluation }: Evaluated,
+): Promise<WindowsView> => {
+  const { record, spec, cluster } = snapshot;
+  const { status, from: count } = evaluation;
+  if (spec.kind !== "spec") return lost("windows");
+  if (record.updatedMs > atMs)
+    return lost(`windows: the autoscaler was edited at ${rfc3339(record.updatedMs)}`);
+  const resetMs = await lastResetMs(context, snapshot, atMs);
+  if (resetMs !== undefined) return lost(`windows: they were reset at ${rfc3339(resetMs)}`);
+  const moment = present({ settings: cluster.settings, nowMs: atMs, count });
+  const events = await eventsThen(context, record, atMs);
+  const scales = scalesThen(spec.spec, events, atMs);
+  const viewOf = (memory: Memory): WindowsView =>
+    windowsView(spec.spec, { memory, status: status ?? NEW_WINDOWS.status }, moment);
+  const windowMs = Math.max(
+    0,
+    ...viewOf(scales).stabilization.map(({ windowSeconds }) => windowSeconds * 1_000),
+  );
+  const settledLater = events.filter(
+    (event) => event.outcome !== "outside" && isLate(event) && isCountedAt(event, atMs),
+  );
+  const recommendations =
+    (status &&
+      windowMs > 0 &&
+      (await recommendationsThen(context, snapshot, { atMs, windowMs, settledLater }))) ||
+    null;
+  const view = viewOf({ ...scales, recommendations });
+  const certain = viewOf(certainlyKept(spec.spec, scales, record.updatedMs));
+  const hasStabilization =
+    (status && windowMs === 0) || (recommendations !== null && isAsDecided(view, evaluation));
+  return storedPart(
+    { ...view, recommendations: since(view.recommendations, atMs - windowMs) },
+    {
+      hasStabilization,
+      hasRates: isDeepStrictEqual([view.rates, view.flap], [certain.rates, certain.flap]),
+      hasStatus: status !== undefined,
+    },
+  );
+};
+
+/**
+ * The part of the rows that is inside the windows: the rules use the place of an older
+ * recommendation again, and which one is not stored.
+ */
+const since = (
+  rows: WindowsView["recommendations"],
+  sinceMs: number,
+): WindowsView["recommendations"] =>
+  rows
+    .filter(({ last }) => Date.parse(last) >= sinceMs)
+    .map((row) => ({ ...row, first: rfc3339(Math.max(Date.parse(row.first), sinceMs)) }));
+
+/** True where the rebuilt windows hold what the sync says that they held. */
+const isAsDecided = ({ stabilization }: WindowsView, { steps }: Evaluation): boolean => {
+  const step = steps.find((one) => one.step === "stabilize");
+  const held = stabilization.find((window) => window.held)?.held;
+  return step === undefined || step.limit?.value === held?.replicas;
+};
+
+interface Kept {
+  readonly hasStabilization: boolean;
+  readonly hasRates: boolean;
+  /** False of a scale event, which has no conditions and no time of the last scale. */
+  readonly hasStatus: boolean;
+}
+
+/** Only what is still stored, and the names of what is not. */
+const storedPart = (
+  { timers, recommendations, stabilization, rates, flap, forbidden, pausedUntil }: WindowsView,
+  { hasStabilization, hasRates, hasStatus }: Kept,
+): WindowsView => {
+  const ofStatus = present({ forbidden, timers });
+  const gone = [
+    ...(hasStabilization ? [] : ["recommendations", "stabilization"]),
+    ...(hasRates ? [] : ["rates"]),
+    ...(hasStatus
+      ? []
+      : Object.keys(ofStatus).map((part) =>
+          part === "timers" ? "what must last" : "forbidden windows",
+        )),
+  ];
+  return {
+    ...NO_WINDOWS,
+    ...(hasStabilization && { recommendations, stabilization }),
+    ...(hasStatus && ofStatus),
+    ...(hasRates && present({ rates, flap })),
+    ...present({ pausedUntil, notStored: gone.length > 0 ? gone.join(", ") : undefined }),
+  };
+};
+
+/**
+ * The scales that the windows held for certain. The rules record a scale in the place of an older
+ * one that is beyond the longest period of its own direction, though a longer period of the other
+ * direction may still have counted the older one (hpa.md 3.9). Which place it was depends on scales
+ * from before those that are read here. Rules from before an edit may have dropped any scale.
+ */
+const certainlyKept = (spec: AutoscalerSpec, made: Memory, editedMs: number): Memory => {
+  const changes = [
+    ...made.scaleUps.map((change) => ({ ...change, from: 0 })),
+    ...made.scaleDowns.map((change) => ({ ...change, from: change.change })),
+  ]
+    .map(({ change, from, ...scale }) => ({ ...scale, from, to: change - from }))
+    .toSorted((one, other) => one.atMs - other.atMs);
+  const { memory } = changes.reduce(
+    (windows, change) => withScale(windows, spec, change),
+    NEW_WINDOWS,
+  );
+  const kept = new Set(
+    [...memory.scaleUps, ...memory.scaleDowns].flatMap(({ outdated, eventId }) =>
+      outdated ? [] : [eventId],
+    ),
+  );
+  const isCertain = ({ eventId, atMs }: ScaleChange): boolean =>
+    atMs >= editedMs && kept.has(eventId);
+  return {
+    ...made,
+    scaleUps: made.scaleUps.filter(isCertain),
+    scaleDowns: made.scaleDowns.filter(isCertain),
+  };
+};
+
+/**
+ * A person's reset, and the adoption of restored tables, put assumed scales into the windows, which
+ * are no events.
+ */
+const lastResetMs = async (
+  { tables }: QueryContext,
+  { cluster, record }: AutoscalerSnapshot,
+  atMs: number,
+): Promise<number | undefined> => {
+  const partition = partitionOf(cluster, record.namespace);
+  let resetMs: number | undefined;
+  if (partition === undefined) return undefined;
+  for await (const change of scopeChangesOf(tables, {
+    scope: "partition",
+    name: `${cluster.name}/${partition}`,
+  })) {
+    if (
+      change.verb.startsWith("reset-") &&
+      change.atMs <= atMs &&
+      change.atMs > atMs - PERIOD_MS_MAX
+    )
+      resetMs = change.atMs;
+  }
+  for await (const change of scopeChangesOf(
+    tables,
+    { scope: "fleet", name: "fleet" },
+    atMs - PERIOD_MS_MAX,
+  )) {
+    if (change.verb === "adopt" && change.atMs <= atMs)
+      resetMs = Math.max(resetMs ?? 0, change.atMs);
+  }
+  return resetMs;
+};
+
+const eventsThen = async (
+  { tables }: QueryContext,
+  record: AutoscalerRecord,
+  atMs: number,
+): Promise<readonly EventRecord[]> => {
+  const events = await Array.fromAsync(
+    eventsOfAutoscaler(tables, record, { sinceMs: atMs - PERIOD_MS_MAX, untilMs: atMs }),
+  );
+  return events.filter(({ uid }) => uid === record.uid);
+};
+
+/**
+ * The scales that the windows held, from their events: the same times and ids, in order of time.
+ */
+const scalesThen = (spec: AutoscalerSpec, events: readonly EventRecord[], atMs: number): Memory => {
+  const counted = events.filter(
+    (event) => event.outcome !== "refused" && isCountedAt(event, atMs) && isCountedBy(spec, event),
+  );
+  const [scaleUps, scaleDowns] = [
+    counted.filter(({ from, to }) => to > from),
+    counted.filter(({ from, to }) => to <= from),
+  ];
+  return {
+    recommendations: null,
+    scaleUps: scaleUps.map(changeOf),
+    scaleDowns: scaleDowns.map(changeOf),
+  };
+};
+
+/** The imitated rules count no change by a person. */
+const isCountedBy = (
+  spec: AutoscalerSpec,
+  { outcome, reason, from, to, settledMs: atMs }: EventRecord,
+): boolean =>
+  outcome !== "outside" ||
+  withOutsideChange(NEW_WINDOWS, spec, { from, to, atMs, beside: reason === CHANGED_BESIDE })
+    .memory !== NEW_WINDOWS.memory;
+
+/**
+ * The longest time from a decision to a clear answer: what is settled later is settled by another
+ * sync.
+ */
+const OWN_MS_MAX = deadlineOf(0, DEFAULT_TIMING);
+const isLate = ({ atMs, settledMs, outcome }: EventRecord): boolean =>
+  outcome === "outside" || settledMs - atMs >= OWN_MS_MAX;
+
+/**
+ * A sync counts its own scales, also where their answers came after its instant; a later one counts
+ * what it settles.
+ */
+const isCountedAt = (event: EventRecord, atMs: number): boolean =>
+  (isLate(event) ? event.settledMs : event.atMs) <= atMs;
+
+/**
+ * As lib/stack/sync records it (windows-after.ts): a scale whose time is not known exactly gives no
+ * room to the other direction.
+ */
+const changeOf = (event: EventRecord): ScaleChange => ({
+  change: Math.abs(event.to - event.from),
+  atMs: event.settledMs,
+  earliestMs: isLate(event) ? 0 : event.atMs,
+  eventId: event.id,
+});
+
+/**
+ * The journal has every autoscaler once a minute, so the recommendation at the start of a window
+ * was stored at most so long before.
+ */
+const BEFORE_MS = 120_000;
+
+/** What one sync recommended. */
+interface Recommended {
+  readonly atMs: number;
+  /** Absent where it recommended nothing. */
+  readonly replicas?: number;
+  /** The count that it read. */
+  readonly from?: number;
+  /** The completed sync before it; absent where the page does not say. */
+  readonly previousMs?: number;
+  /** False where a page was shortened, so that it does not say what was recommended. */
+  readonly isKnown: boolean;
+}
+
+const STABILIZE = "stabilize";
+/** The count that the windows recorded is that before they changed it. */
+const recommendedBy = ({ steps }: Pick<Evaluation, "steps">): number | undefined =>
+  steps.find(({ step }) => step === STABILIZE)?.before;
+
+const sampleOf = (
+  atMs: number,
+  evaluation: Evaluation,
+  { previousMs }: JournalPage,
+): Recommended => {
+  const replicas = recommendedBy(evaluation);
+  return present({
+    atMs,
+    replicas,
+    from: evaluation.from,
+    previousMs,
+    isKnown: evaluation.status !== undefined,
+  });
+};
+
+/**
+ * The time that is looked at, and the scales in it that another sync settled than the one that
+ * decided them.
+ */
+export interface WindowThen {
+  readonly atMs: number;
+  readonly windowMs: number;
+  readonly settledLater: readonly EventRecord[];
+}
+
+/**
+ * The recommendations inside a window before an instant, rebuilt from the journal: a sync that
+ * recommends something else than the one before is in it, and between two of its pages every
+ * completed sync recommended the same. What has left the window for longer decides nothing, and is
+ * not read. `undefined` where the journal does not have all of them.
+ */
+const recommendationsThen = async (
+  context: QueryContext,
+  located: LocatedAutoscaler,
+  { atMs, windowMs, settledLater }: WindowThen,
+): Promise<readonly RecommendationRun[] | undefined> => {
+  const { cluster, record } = located;
+  const sinceMs = atMs - windowMs - BEFORE_MS;
+  if (sinceMs < context.clock() - JOURNAL_DAYS_KEPT * DAY_MS) return undefined;
+  if (
+    record.updatedMs > Math.max(record.createdMs, sinceMs) ||
+    (await isRearranged(context, cluster, sinceMs))
+  )
+    return undefined;
+  const samples = await readSamples({ context, uid: record.uid, sampleOf }, located, {
+    sinceMs,
+    untilMs: atMs,
+  });
+  if (samples.some(({ isKnown, previousMs }) => !isKnown || previousMs === undefined))
+    return undefined;
+  const runs = [
+    ...(record.createdMs >= sinceMs ? seedOf(samples) : []),
+    ...samples.flatMap((sample, index) => runOf(sample, samples[index + 1])),
+    ...lateRuns(samples, settledLater),
+  ];
+  return runs.toSorted((one, other) => one.lastMs - other.lastMs);
+};
+
+/** A recommendation lasts until the last completed sync before the next page. */
+const runOf = (
+  { atMs, replicas }: Recommended,
+  next: Recommended | undefined,
+): readonly RecommendationRun[] =>
+  replicas === undefined
+    ? []
+    : [{ replicas, firstMs: atMs, lastMs: Math.max(atMs, next?.previousMs ?? atMs) }];
+
+/** The list of a new autoscaler begins with the first count that was read. */
+const seedOf = (samples: readonly Recommended[]): readonly RecommendationRun[] => {
+  const first = samples.find(({ from }) => from !== undefined);
+  return first?.from === undefined
+    ? []
+    : [{ replicas: first.from, firstMs: first.atMs, lastMs: first.atMs }];
+};
+
+/**
+ * A sync that died before it wrote its journal has left its recommendation with the intent
+ * (lib/stack/sync/keep/windows-after.ts).
+ */
+const lateRuns = (
+  samples: readonly Recommended[],
+  events: readonly EventRecord[],
+): readonly RecommendationRun[] =>
+  events.flatMap((event) => {
+    const replicas = recommendedBy(event);
+    const isTold = samples.some(({ atMs }) => atMs === event.atMs);
+    return replicas === undefined || isTold
+      ? []
+      : [{ replicas, firstMs: event.atMs, lastMs: event.atMs }];
+  });
+
+/**
+ * True where the settings or the partitions of the cluster were edited since: then the windows may
+ * have been of another length, or in another partition.
+ */
+const isRearranged = async (
+  { tables }: QueryContext,
+  { name, settings, partitions }: ClusterRecord,
+  sinceMs: number,
+): Promise<boolean> => {
+  for await (const { before } of scopeChangesOf(tables, { scope: "cluster", name }, sinceMs)) {
+    const earlier =
+      before === undefined ? undefined : (JSON.parse(before) as Partial<ClusterRecord>);
+    if (
+      earlier &&
+      !isDeepStrictEqual([earlier.settings, earlier.partitions], [settings, partitions])
+    )
+      return true;
+  }
+  return false;
+};

@@ -1,0 +1,193 @@
+import type { Sample } from "../../../rules/model/scale-records.ts";
+import { EVENT_DAYS_KEPT } from "../../../stack/store/history/events.ts";
+import { JOURNAL_DAYS_KEPT } from "../../../stack/store/history/journal.ts";
+import { BIN_MS, rolledSamples } from "../../../stack/store/history/rollups.ts";
+import { joined, sampleOf } from "../../../stack/sync/rollup/roll-up.ts";
+import type { HistoryPoint, HistoryView, HistoryMetric } from "../../views/over-time.ts";
+import type { QueryContext } from "../context.ts";
+import { findAutoscaler, type LocatedAutoscaler } from "../find-autoscaler.ts";
+import { readSamples } from "../partitions/read-samples.ts";
+import type { HistoryQuery } from "../service.ts";
+import { refuseEmptyRange, rfc3339 } from "../times.ts";
+import {
+  outsideMarks,
+  type Timeline,
+  type TimelineMark,
+} from "../../../stack/report/timeline/timeline.ts";
+import type { ChangeView } from "../../views/change.ts";
+import type { EventView } from "../../views/event.ts";
+import { invalid } from "../refusals.ts";
+import { SECOND_MS, DAY_MS } from "../../../rules/model/time-text.ts";
+
+const DEFAULT_MS = 2 * 3_600_000;
+/** What one answer covers: some seconds of work for a function. `next` says where to go on. */
+const PART_MS = DAY_MS;
+/** The same of the five minutes that are kept beyond the journal. */
+const ROLLED_PART_MS = 30 * DAY_MS;
+/**
+ * Points of an answer without a step of its own: enough for the widest terminal and for a picture.
+ */
+const POINTS = 480;
+/** The shortest step where none is given: the period of most clusters. */
+const STEP_MS = 15 * SECOND_MS;
+
+/**
+ * What an autoscaler measured and decided over time, from the journal of the last 14 days, and
+ * before that from its five minutes (lib/stack/sync/rollup). The default is the last two hours.
+ * Throws `service.invalid` for a start that has not come or is after the end, and for a step of
+ * less than a second.
+ */
+export const history = async (
+  context: QueryContext,
+  { sinceMs, untilMs, stepMs, ...query }: HistoryQuery,
+): Promise<HistoryView> => {
+  const nowMs = context.clock();
+  refuseEmptyRange(`show the history of "${query.name}"`, { sinceMs, untilMs }, nowMs);
+  const toMs = Math.min(untilMs ?? nowMs, nowMs);
+  const fromMs = Math.max(0, Math.min(sinceMs ?? toMs - DEFAULT_MS, toMs));
+  const step = stepMs ?? defaultStepMs(toMs - fromMs);
+  if (step < SECOND_MS)
+    throw invalid(
+      `Cannot show the history of "${query.name}" in steps of ${step} ms: give at least one second`,
+      { name: query.name, stepMs: step },
+    );
+  const located = await findAutoscaler(context, query);
+  const { cluster, namespace, name, uid } = located.record;
+  const { samples, endMs } = await samplesOf(context, located, { fromMs, toMs, stepMs: step });
+  return {
+    ...{ cluster, namespace, name, uid },
+    since: rfc3339(fromMs),
+    until: rfc3339(toMs),
+    stepSeconds: step / SECOND_MS,
+    points: pointsOf(samples, { sinceMs: fromMs, stepMs: step }),
+    ...(endMs < toMs && { next: rfc3339(endMs + 1) }),
+  };
+};
+
+const defaultStepMs = (lengthMs: number): number =>
+  Math.max(STEP_MS, Math.ceil(lengthMs / POINTS / SECOND_MS) * SECOND_MS);
+
+/** A part ends with a whole step, so that no step is in two answers. */
+const endOfPart = ({ fromMs, toMs, stepMs }: Asked, sinceMs: number): number =>
+  Math.min(
+    toMs,
+    fromMs + Math.ceil((sinceMs - fromMs + Math.max(PART_MS, stepMs)) / stepMs) * stepMs - 1,
+  );
+
+interface Asked {
+  readonly fromMs: number;
+  readonly toMs: number;
+  readonly stepMs: number;
+}
+
+/**
+ * The samples of one part, and where it ends: every evaluation of the journal, and before it five
+ * minutes each.
+ */
+const samplesOf = async (
+  context: QueryContext,
+  located: LocatedAutoscaler,
+  asked: Asked,
+): Promise<{ readonly samples: readonly Sample[]; readonly endMs: number }> => {
+  const { uid, createdMs } = located.record;
+  const nowMs = context.clock();
+  const storedMs = Math.max(
+    asked.fromMs,
+    Math.min(createdMs, asked.toMs),
+    nowMs - EVENT_DAYS_KEPT * DAY_MS,
+  );
+  const journaledMs = Math.ceil((nowMs - JOURNAL_DAYS_KEPT * DAY_MS) / BIN_MS) * BIN_MS;
+  const endMs = endOfPart(
+    asked,
+    storedMs < journaledMs ? Math.min(storedMs + ROLLED_PART_MS, journaledMs) : storedMs,
+  );
+  const rolled = await rolledSamples(context.tables, located.record, {
+    sinceMs: storedMs,
+    untilMs: Math.min(endMs, journaledMs - 1),
+  });
+  const stretch = { sinceMs: Math.max(storedMs, journaledMs), untilMs: endMs };
+  const journaled =
+    stretch.untilMs < stretch.sinceMs
+      ? []
+      : await readSamples({ context, uid, sampleOf }, located, stretch);
+  // Lanes of a later release are unknown here, and harmless: a drawing leaves them out.
+  return { samples: [...(rolled as readonly Sample[]), ...journaled], endMs };
+};
+
+/**
+ * Samples as points, one a step, in order of time. A peak must not vanish: loads, and what was
+ * wanted, are the highest of a step.
+ */
+const pointsOf = (
+  samples: readonly Sample[],
+  { sinceMs, stepMs }: { readonly sinceMs: number; readonly stepMs: number },
+): readonly HistoryPoint[] => {
+  const bins = Map.groupBy(samples, ({ atMs }) => Math.floor((atMs - sinceMs) / stepMs));
+  return [...bins.values()].map((bin) => pointOf(bin.reduce(joined)));
+};
+
+const pointOf = ({ atMs, ...point }: Sample): HistoryPoint => ({ at: rfc3339(atMs), ...point });
+
+/** All parts of a history as one. */
+export const wholeHistory = async (
+  service: { readonly history: (query: HistoryQuery) => Promise<HistoryView> },
+  query: HistoryQuery,
+): Promise<HistoryView> => {
+  const { next: firstNext, ...first } = await service.history(query);
+  const points = [...first.points];
+  const rest = {
+    ...query,
+    untilMs: Date.parse(first.until),
+    stepMs: first.stepSeconds * SECOND_MS,
+  };
+  for (let next = firstNext; next !== undefined; ) {
+    const part = await service.history({ ...rest, sinceMs: Date.parse(next) });
+    points.push(...part.points);
+    next = part.next;
+  }
+  return { ...first, points };
+};
+
+/** What is drawn of a history, with the scales and edits of the same time. */
+export const timelineOf = (
+  past: Pick<HistoryView, "since" | "until" | "points">,
+  events: readonly EventView[],
+  changes: readonly ChangeView[],
+): Timeline => {
+  const points = past.points.map(({ at, ...point }) => ({ ...point, atMs: Date.parse(at) }));
+  // A change outside Tidemark that is an event has its mark by that event.
+  const known = events
+    .filter(({ outcome }) => outcome !== "refused")
+    .map(({ at, to }) => ({ atMs: Date.parse(at), to }));
+  return {
+    sinceMs: Date.parse(past.since),
+    untilMs: Date.parse(past.until),
+    loadName: loadName(past),
+    points,
+    marks: [
+      ...events.map(eventMark),
+      ...changes.map(({ at }): TimelineMark => ({ atMs: Date.parse(at), kind: "edit" })),
+      ...outsideMarks(points, known),
+    ],
+  };
+};
+
+const eventMark = ({ at, from, to, outcome }: EventView): TimelineMark => {
+  const atMs = Date.parse(at);
+  if (outcome === "refused") return { atMs, kind: "refused" };
+  if (outcome === "outside") return { atMs, kind: "by hand" };
+  return { atMs, kind: to > from ? "up" : "down" };
+};
+
+/** The metrics with their targets, as the newest point has them: "cpu of 60%". */
+const loadName = ({ points }: Pick<HistoryView, "points">): string => {
+  const newest = points.findLast(({ metrics }) =>
+    metrics.some(({ target }) => target !== undefined),
+  );
+  const named = (newest?.metrics ?? []).filter(
+    (metric): metric is HistoryMetric & { readonly target: string } => metric.target !== undefined,
+  );
+  return named.length === 0
+    ? "nothing measured"
+    : named.map(({ name, target }) => `${name} of ${target}`).join(", ");
+};

@@ -1,0 +1,114 @@
+import type { Rights } from "../../rules/model/access.ts";
+import { getAccess } from "../../stack/store/records/access.ts";
+import { access, canI, grantAccess, requireAccess, revokeAccess } from "./access/access.ts";
+import { apply } from "./apply/apply.ts";
+import { autoscalers, get } from "./autoscalers.ts";
+import { calendars, deleteCalendar, putCalendar } from "./calendars/calendars.ts";
+import { changes } from "./changes.ts";
+import { adopt, fleet, freeze, thaw } from "./clusters/fleet.ts";
+import {
+  addCluster,
+  cluster,
+  clusters,
+  pauseCluster,
+  replaceCluster,
+  resumeCluster,
+} from "./clusters/cluster-edits.ts";
+import { checkCluster } from "./clusters/connection-check.ts";
+import type { QueryContext, ServiceContext } from "./context.ts";
+import { handBack, pause, remove, resume, takeOver } from "./edits/autoscaler-edits.ts";
+import { removeCluster } from "./edits/removal.ts";
+import { eventCounts, events } from "./events.ts";
+import { describe } from "./explain/describe.ts";
+import { explain } from "./explain/explain.ts";
+import { history } from "./history/history.ts";
+import { clearOverride, extendOverride, setOverride } from "./overrides/override-edits.ts";
+import { overrides } from "./overrides/override-places.ts";
+import { partition } from "./partitions/partition-query.ts";
+import { resetIntent } from "./partitions/reset-intent.ts";
+import { resetTime } from "./partitions/reset-time.ts";
+import { resetWindows } from "./partitions/reset-windows.ts";
+import { rows } from "./rows/rows.ts";
+import { series } from "./series/series.ts";
+import type { CommandService, QueryService, Service } from "./service.ts";
+import { shadow } from "./shadow/shadow.ts";
+import { checkSource, deleteSource, putSource, sources } from "./sources/sources.ts";
+import { status } from "./status/status.ts";
+
+/** Opens the service on a pair of tables. */
+export const openService = (context: ServiceContext): Service => ({
+  ...openQueries(context),
+  ...openCommands(context),
+});
+
+/** Opens the queries. They write nothing. */
+export const openQueries = (context: QueryContext): QueryService =>
+  bound<QueryService, QueryContext>(context, {
+    ...{
+      autoscalers,
+      rows,
+      get,
+      describe,
+      explain,
+      shadow,
+      history,
+      events,
+      eventCounts,
+      changes,
+      series,
+    },
+    ...{ clusters, cluster, partition, fleet, overrides, calendars, status, sources, access, canI },
+  });
+
+/** The queries of each caller by its rights, and the grants that the rights follow from. */
+export const openByRights = (context: Omit<QueryContext, "rights">) => ({
+  access: () => getAccess(context.tables),
+  reading: (rights: Rights): QueryService => openQueries({ ...context, rights }),
+});
+
+/**
+ * Opens the commands. Each edit is recorded with `context.by`. A function that only reads has none
+ * of their code, nor the rights that it takes.
+ */
+export const openCommands = (context: ServiceContext): CommandService =>
+  bound<CommandService, ServiceContext>(context, {
+    ...{ apply, delete: remove, pause, resume, takeOver, handBack },
+    ...{
+      checkCluster,
+      addCluster,
+      replaceCluster,
+      pauseCluster,
+      resumeCluster,
+      removeCluster,
+      resetWindows,
+      resetIntent,
+      resetTime,
+    },
+    ...{
+      freeze,
+      thaw,
+      adopt,
+      setOverride,
+      extendOverride,
+      clearOverride,
+      putCalendar,
+      deleteCalendar,
+    },
+    ...{ checkSource, putSource, deleteSource, grantAccess, revokeAccess, requireAccess },
+  });
+
+/** The verbs of a service as functions of a context. */
+type Verbs<Part, Context> = {
+  readonly [Verb in keyof Part]: Part[Verb] extends (...args: infer Args) => infer Answer
+    ? (context: Context, ...args: Args) => Answer
+    : never;
+};
+type Work<Context> = (context: Context, ...args: never[]) => unknown;
+
+const bound = <Part extends object, Context>(context: Context, verbs: Verbs<Part, Context>): Part =>
+  Object.fromEntries(
+    Object.entries<Work<Context>>(verbs).map(([verb, work]) => [
+      verb,
+      (...args: never[]) => work(context, ...args),
+    ]),
+  ) as Part;

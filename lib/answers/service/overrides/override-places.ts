@@ -1,0 +1,285 @@
+import type { TidemarkError } from "../../../rules/model/errors.ts";
+import { autoscalerName, clusterName, namespace } from "../../../rules/model/ids.ts";
+import type { Override, OverrideScope } from "../../../rules/model/override.ts";
+import type { AutoscalerRecord, ClusterRecord } from "../../../rules/model/records.ts";
+import type { Head } from "../../../stack/store/head/head.ts";
+import { listAutoscalersWith } from "../../../stack/store/records/autoscalers.ts";
+import { getFleet } from "../../../stack/store/records/clusters.ts";
+import { statedIn } from "../../../stack/store/summary/summary-items.ts";
+import { CLUSTERS_AT_ONCE, eachInGroups } from "../../../stack/store/table/wait-for-all.ts";
+import type { OverrideView } from "../../views/holds.ts";
+import { type QueryContext, sees } from "../context.ts";
+import {
+  clustersNamed,
+  fleetNamed,
+  findAutoscaler,
+  findCluster,
+  optionalNamespace,
+} from "../find-autoscaler.ts";
+import { type Heads, headsOf } from "../views/cluster-of.ts";
+import { type OverridePlace, overrideView } from "../views/holds-view.ts";
+import type { NewOverride, OverrideCursor, OverrideListQuery } from "../requests.ts";
+import { invalid, unknown } from "../refusals.ts";
+import { present } from "../../../rules/model/json.ts";
+
+/**
+ * The place that a new override is for. Throws `service.invalid`, `service.unknown`,
+ * `service.ambiguous`.
+ */
+export const placeOf = async (
+  context: QueryContext,
+  { name, fleet, cluster, namespace: inside }: NewOverride,
+): Promise<OverridePlace> => {
+  if (fleet) {
+    if (name === undefined && cluster === undefined && inside === undefined)
+      return { scope: "fleet" };
+    throw invalid(
+      "Cannot set an override: it is for the fleet, and names a part of it; give one of them",
+    );
+  }
+  if (name !== undefined) {
+    const { record } = await findAutoscaler(context, present({ name, cluster, namespace: inside }));
+    return {
+      scope: "autoscaler",
+      cluster: record.cluster,
+      namespace: record.namespace,
+      name: record.name,
+    };
+  }
+  if (cluster === undefined && inside === undefined)
+    throw invalid(
+      "Cannot set an override: give an autoscaler, a namespace, a cluster, or all of the fleet",
+    );
+  const found = await oneCluster(context, cluster);
+  return inside === undefined
+    ? { scope: "cluster", cluster: found.name }
+    : { scope: "namespace", cluster: found.name, namespace: inside };
+};
+
+const oneCluster = async (
+  context: QueryContext,
+  name: string | undefined,
+): Promise<ClusterRecord> => {
+  if (name !== undefined) return findCluster(context, name);
+  const [first, ...more] = await clustersNamed(context, undefined);
+  if (first && more.length === 0) return first;
+  throw invalid(
+    `Cannot choose a cluster of ${more.length + (first ? 1 : 0)}: name the one that the namespace is in`,
+  );
+};
+
+/** An override where it is stored. */
+export interface LocatedOverride {
+  readonly place: OverridePlace;
+  readonly override: Override;
+}
+
+/** The first letter of an id says in which item it is, so that no other is read. */
+const LETTERS: Readonly<Record<OverrideScope, string>> = {
+  fleet: "f",
+  cluster: "c",
+  namespace: "n",
+  autoscaler: "a",
+};
+const ID_CHARACTERS = 10;
+
+export const newOverrideId = (scope: OverrideScope, uid: string): string =>
+  `${LETTERS[scope]}-${uid.replaceAll("-", "").slice(-ID_CHARACTERS)}`;
+
+/** Finds an override that the caller may see by its id. Throws `service.unknown`. */
+export const findOverride = async (
+  context: QueryContext,
+  id: string,
+  cluster?: string,
+): Promise<LocatedOverride> => {
+  for await (const located of locatedAt(context, id, cluster))
+    if (located.override.id === id) return located;
+  throw unknownOverride(id);
+};
+
+async function* locatedAt(
+  context: QueryContext,
+  id: string,
+  cluster: string | undefined,
+): AsyncGenerator<LocatedOverride> {
+  const letter = id.split("-")[0];
+  if (letter === LETTERS.fleet) {
+    yield* ofFleet(await getFleet(context.tables));
+    return;
+  }
+  const found = async (record: ClusterRecord): Promise<readonly LocatedOverride[]> =>
+    letter === LETTERS.autoscaler
+      ? Array.fromAsync(ofAutoscalers(context, record, undefined))
+      : ofCluster(context, record);
+  for await (const located of eachInGroups(
+    await clustersNamed(context, cluster),
+    CLUSTERS_AT_ONCE,
+    found,
+  ))
+    yield* located;
+}
+
+export const unknownOverride = (id: string): TidemarkError =>
+  unknown(
+    `Cannot find override "${id}": none has this id, or it was cleared; tidemark override list --all shows what is stored`,
+    {
+      name: id,
+      nearest: undefined,
+    },
+  );
+
+export const ofFleet = ({
+  overrides: own = [],
+}: {
+  readonly overrides?: readonly Override[];
+}): readonly LocatedOverride[] => own.map((override) => ({ place: { scope: "fleet" }, override }));
+
+/**
+ * Those of all of the cluster are for every caller that sees some part of it, because they meet
+ * that part.
+ */
+export const ofCluster = (
+  context: QueryContext,
+  { name, overrides: own = [] }: ClusterRecord,
+): readonly LocatedOverride[] =>
+  own
+    .filter(({ namespace: inside }) => inside === undefined || sees(context, name, inside))
+    .map((override) => ({
+      place:
+        override.namespace === undefined
+          ? { scope: "cluster", cluster: name }
+          : { scope: "namespace", cluster: name, namespace: override.namespace },
+      override,
+    }));
+
+async function* ofAutoscalers(
+  context: QueryContext,
+  { name }: ClusterRecord,
+  inside: string | undefined,
+): AsyncGenerator<LocatedOverride> {
+  for await (const record of listAutoscalersWith(
+    context.tables,
+    ["overrides"],
+    name,
+    optionalNamespace(inside),
+  ))
+    if (sees(context, name, record.namespace)) yield* ofAutoscaler(record);
+}
+
+export const ofAutoscaler = ({
+  cluster,
+  namespace: inside,
+  name,
+  overrides: own = [],
+}: AutoscalerRecord): readonly LocatedOverride[] =>
+  own.map((override) => ({
+    place: { scope: "autoscaler", cluster, namespace: inside, name },
+    override,
+  }));
+
+/**
+ * Lists the overrides that meet a part of the fleet, the wider ones too, also overrides that are
+ * ahead or, unless the query leaves them out, expired: first the fleet's, then cluster by cluster.
+ * Throws `service.unknown`.
+ */
+export async function* overrides(
+  context: QueryContext,
+  query: OverrideListQuery,
+  after?: OverrideCursor,
+): AsyncGenerator<OverrideView> {
+  const nowMs = context.clock();
+  const named =
+    query.name === undefined
+      ? undefined
+      : (await findAutoscaler(context, { ...query, name: query.name })).record;
+  const wanted: Wanted = {
+    ...query,
+    ...(named && { cluster: named.cluster, namespace: named.namespace, named }),
+  };
+  const viewsOf = (found: readonly LocatedOverride[]): readonly OverrideView[] =>
+    found
+      .map(({ place, override }) => overrideView(place, override, nowMs))
+      .filter(({ state }) => query.expired !== "no" || state !== "expired");
+  if (after?.cluster === undefined)
+    yield* inOrder(viewsOf(ofFleet(await getFleet(context.tables))), after);
+  const isWithoutHeads = query.expired !== "no" || named !== undefined;
+  const { clusters: all, isEdited } = isWithoutHeads
+    ? { clusters: await clustersNamed(context, wanted.cluster), isEdited: true }
+    : await fleetNamed(context, wanted.cluster);
+  const clusters = all.filter(({ name }) => after?.cluster === undefined || name >= after.cluster);
+  // Of which clusters the autoscalers are read: of all where expired ones are wanted, because no
+  // head counts these.
+  const isAsked = isWithoutHeads
+    ? () => true
+    : mayHaveOverrides(await headsOf(context, clusters, isEdited));
+  const read = async (cluster: ClusterRecord) => ({
+    cluster,
+    found: await inCluster(context, cluster, wanted, isAsked(cluster)),
+  });
+  for await (const { cluster, found } of eachInGroups(clusters, CLUSTERS_AT_ONCE, read))
+    yield* inOrder(viewsOf(found), cluster.name === after?.cluster ? after : undefined);
+}
+
+interface Wanted extends OverrideListQuery {
+  readonly named?: AutoscalerRecord;
+}
+
+const mayHaveOverrides =
+  (heads: Heads) =>
+  ({ name, partitions }: ClusterRecord): boolean =>
+    !partitions.every((partition) => hasNoOverride(heads.get(`${name}/${partition.name}`)));
+
+/**
+ * True where the head says that no autoscaler has an override that has not ended, and no edit came
+ * since.
+ */
+export const hasNoOverride = (head: Head | undefined): boolean => {
+  const stated = head && statedIn(head);
+  return (
+    stated !== undefined && stated.overridden === 0 && stated.specVersion === head?.specVersion
+  );
+};
+
+/** True where it says that none has a pause either. */
+export const hasNoHold = (head: Head | undefined): boolean =>
+  hasNoOverride(head) && head !== undefined && statedIn(head)?.paused === 0;
+
+const inCluster = async (
+  context: QueryContext,
+  cluster: ClusterRecord,
+  { namespace: inside, named }: Wanted,
+  isAsked: boolean,
+): Promise<readonly LocatedOverride[]> => {
+  const found = ofCluster(context, cluster).filter(
+    ({ place }) =>
+      place.namespace === undefined || inside === undefined || place.namespace === inside,
+  );
+  if (named) return [...found, ...ofAutoscaler(named)];
+  return isAsked
+    ? [...found, ...(await Array.fromAsync(ofAutoscalers(context, cluster, inside)))]
+    : found;
+};
+
+const keyOf = ({
+  namespace: inside = "",
+  name = "",
+  id,
+}: Pick<OverrideCursor, "namespace" | "name" | "id">): string => `${inside}/${name}/${id}`;
+
+const inOrder = (
+  views: readonly OverrideView[],
+  after: OverrideCursor | undefined,
+): readonly OverrideView[] =>
+  views
+    .toSorted((one, other) => (keyOf(one) < keyOf(other) ? -1 : 1))
+    .filter((view) => after === undefined || keyOf(view) > keyOf(after));
+
+export const autoscalerAt = ({
+  cluster = "",
+  namespace: inside = "",
+  name = "",
+}: OverridePlace) => ({
+  cluster: clusterName(cluster),
+  namespace: namespace(inside),
+  name: autoscalerName(name),
+});

@@ -1,0 +1,175 @@
+import type { PartitionRef } from "../../../rules/model/ids.ts";
+import type { AutoscalerRecord, FleetRecord } from "../../../rules/model/records.ts";
+import type { Windows } from "../../../rules/model/windows.ts";
+import { type Head, readHead } from "../../../stack/store/head/head.ts";
+import { journalOfPage } from "../../../stack/store/history/journal.ts";
+import { type DecodedPage, decodePage } from "../../../stack/store/pages/codec.ts";
+import { readPage } from "../../../stack/store/pages/pages.ts";
+import { journalPageOf, journalPages, pageOf } from "../../../stack/store/pages/plan.ts";
+import { windowsNow } from "../../../stack/sync/load/stored-windows.ts";
+import type { QueryContext } from "../context.ts";
+import type { Evaluation, JournalPage } from "../../../rules/model/scale-records.ts";
+import type { AutoscalerSpec } from "../../../rules/model/spec.ts";
+import type { LocatedAutoscaler } from "../find-autoscaler.ts";
+
+/** What a partition has stored about an autoscaler. */
+export interface PartitionData {
+  readonly head?: Head;
+  windows(record: AutoscalerRecord): Promise<Windows | undefined>;
+  /** Why its windows page cannot be read; `undefined` when it can be, or does not exist. */
+  windowsProblem(record: AutoscalerRecord): Promise<string | undefined>;
+  /** The newest evaluation at or before an instant. */
+  evaluation(record: AutoscalerRecord, atMs: number): Promise<Evaluated | undefined>;
+}
+
+export interface Evaluated {
+  readonly atMs: number;
+  readonly evaluation: Evaluation;
+}
+
+/**
+ * Reads the head now, and each windows page and journal page once, at its first use. A list of
+ * autoscalers so costs one read per page.
+ */
+export const partitionData = async (
+  context: QueryContext,
+  ref: PartitionRef,
+): Promise<PartitionData> => {
+  const head = await readHead(context.tables, ref);
+  if (!head)
+    return {
+      windows: async () => undefined,
+      windowsProblem: async () => undefined,
+      evaluation: async () => undefined,
+    };
+  const pages = new Map<number, Promise<DecodedPage>>();
+  const page = (index: number): Promise<DecodedPage> => {
+    const known = pages.get(index) ?? readDecoded(context, ref, head, index);
+    pages.set(index, known);
+    return known;
+  };
+  return {
+    head,
+    windows: async ({ uid }) => {
+      if (head.pages.length === 0) return undefined;
+      const decoded = await page(pageOf(uid, head.pages.length));
+      const stored = decoded.kind === "read" ? decoded.entries.get(uid) : undefined;
+      return stored && windowsNow(stored, head.evaluatedMs);
+    },
+    windowsProblem: async ({ uid }) => {
+      if (head.pages.length === 0) return undefined;
+      const index = pageOf(uid, head.pages.length);
+      const decoded = await page(index);
+      return decoded.kind === "read"
+        ? undefined
+        : `windows page ${index} of partition "${ref.partition}" cannot be read: ${decoded.message}`;
+    },
+    evaluation: newestEvaluations(context, ref, head),
+  };
+};
+
+/** Whole journal pages that are searched for an autoscaler that moved between pages. */
+const WHOLE_PAGES_MAX = 5;
+
+/**
+ * The newest evaluations of the autoscalers of a partition. `pageSize`: items of the journal that a
+ * request reads ahead, for a reader of all of them.
+ */
+export const newestEvaluations = (
+  { tables }: Pick<QueryContext, "tables">,
+  ref: PartitionRef,
+  head: Pick<Head, "pages">,
+  pageSize = 1,
+): ((
+  record: Pick<AutoscalerRecord, "uid" | "createdMs">,
+  atMs: number,
+) => Promise<Evaluated | undefined>) => {
+  const opened = new Map<string, LazyList<JournalPage>>();
+  const before = (page: number, untilMs: number): LazyList<JournalPage> => {
+    const key = `${page}@${untilMs}`;
+    const known =
+      opened.get(key) ??
+      lazily(
+        journalOfPage(tables, ref, { page, sinceMs: 0, untilMs, newestFirst: true, pageSize }),
+      );
+    opened.set(key, known);
+    return known;
+  };
+  return async (record, atMs) => {
+    // Pages get new numbers when a partition grows or shrinks, so older journal pages have other
+    // numbers.
+    const own = journalPageOf(record.uid, head.pages.length);
+    for (const page of new Set([own, ...journalPages(head.pages.length)])) {
+      const newest = await newestOf(record, before(page, atMs));
+      if (newest) return newest;
+    }
+    return undefined;
+  };
+};
+
+/**
+ * The search stops at the creation of the autoscaler, so that a new one does not search the whole
+ * journal.
+ */
+const newestOf = async (
+  { uid, createdMs }: Pick<AutoscalerRecord, "uid" | "createdMs">,
+  journals: AsyncIterable<JournalPage>,
+): Promise<Evaluated | undefined> => {
+  let whole = 0;
+  for await (const { atMs, evaluations, partial } of journals) {
+    const evaluation = evaluations.find((entry) => entry.uid === uid);
+    if (evaluation) return { atMs, evaluation };
+    if (!partial) whole++;
+    if (whole === WHOLE_PAGES_MAX || atMs < createdMs) break;
+  }
+  return undefined;
+};
+
+type LazyList<Item> = AsyncIterable<Item>;
+
+/** Reads a stream once, as far as it is used, and keeps the items for later readers. */
+const lazily = <Item>(stream: AsyncIterator<Item>): LazyList<Item> => {
+  const taken: Promise<IteratorResult<Item>>[] = [];
+  return {
+    async *[Symbol.asyncIterator]() {
+      for (let at = 0; ; at++) {
+        const next = taken[at] ?? stream.next();
+        taken[at] = next;
+        const { value, done } = await next;
+        if (done) return;
+        yield value;
+      }
+    },
+  };
+};
+
+const readDecoded = async (
+  context: QueryContext,
+  partition: PartitionRef,
+  head: Head,
+  index: number,
+): Promise<DecodedPage> => {
+  const item = await readPage(context.tables, {
+    partition,
+    generation: head.pageGeneration,
+    index,
+  });
+  return item
+    ? decodePage(item.body)
+    : { kind: "unreadable", message: "the head names it, but the item does not exist" };
+};
+
+/** Everything stored about one autoscaler. */
+export interface AutoscalerSnapshot extends LocatedAutoscaler {
+  readonly spec:
+    | { readonly kind: "spec"; readonly spec: AutoscalerSpec }
+    | { readonly kind: "problem"; readonly message: string };
+  readonly fleet: FleetRecord;
+  readonly windows?: Windows;
+  /** Why the windows cannot be read. */
+  readonly windowsProblem?: string;
+  readonly evaluated?: Evaluated;
+  /** End of the partition's last completed sync. */
+  readonly syncedMs?: number;
+  readonly nowMs: number;
+}

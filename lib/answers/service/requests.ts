@@ -1,0 +1,131 @@
+import type { ConnectionReport } from "../../stack/cluster/check/report.ts";
+import type { MetricSourceRecord, RegisteredSource } from "../../rules/model/metric-source.ts";
+import type { SourceQuestion } from "../../stack/source-client/check-source.ts";
+import type { SourceEdited, SourceView, UnreadableSource } from "../views/source.ts";
+import type {
+  OverrideEdited,
+  OverrideSetView,
+  OverrideView,
+  CalendarEdited,
+  CalendarView,
+} from "../views/holds.ts";
+
+/** A source as it is registered. Absent limits get their defaults. */
+export type NewSource = Pick<MetricSourceRecord, "name"> &
+  Omit<RegisteredSource, "timeoutSeconds" | "maxMetrics" | "private"> &
+  Partial<Pick<RegisteredSource, "timeoutSeconds" | "maxMetrics" | "private">>;
+
+export interface SourceQueries {
+  /**
+   * The registered metric sources, in order of name. A record that cannot be read has a `problem`
+   * in place of its fields.
+   */
+  sources(): Promise<readonly (SourceView | UnreadableSource)[]>;
+}
+
+/** A source to ask now. */
+export interface SourceCheck extends SourceQuestion {
+  readonly name: string;
+  /**
+   * Asked for this cluster; without it, a service is asked in each cluster that may ask the source.
+   */
+  readonly cluster?: string;
+}
+
+export interface SourceCommands {
+  /**
+   * Asks a metric source from where the syncs ask it, and says what to do where it does not answer.
+   * It changes nothing.
+   */
+  checkSource(check: SourceCheck): Promise<ConnectionReport>;
+  /**
+   * Registers a metric source, or replaces the one of its name. Throws `service.invalid` with every
+   * fault.
+   */
+  putSource(source: NewSource): Promise<SourceEdited>;
+  /**
+   * Forgets a source: the metrics that name it are missing from then on. Throws `service.unknown`.
+   */
+  deleteSource(name: string): Promise<void>;
+}
+
+/**
+ * Which overrides: those that meet an autoscaler, a namespace, a cluster, or any part of the fleet.
+ */
+export interface OverrideQuery {
+  readonly cluster?: string;
+  readonly namespace?: string;
+  readonly name?: string;
+}
+
+/** Which overrides of a place a list has. */
+export interface OverrideListQuery extends OverrideQuery {
+  /**
+   * "no": without those that have expired, so that only clusters are read whose syncs or edits say
+   * that an autoscaler has another one.
+   */
+  readonly expired?: "no";
+}
+
+/** Where a list of overrides goes on. */
+export type OverrideCursor = Pick<OverrideView, "cluster" | "namespace" | "name" | "id">;
+
+/** An override for one autoscaler (`name`), a namespace of a cluster, a cluster, or the fleet. */
+export interface NewOverride extends OverrideQuery, OverrideSetView {
+  /** True: for every autoscaler of every cluster. */
+  readonly fleet?: boolean;
+  /** The default is now. */
+  readonly fromMs?: number;
+  /** Only a hold may be without an end. Bounds last at most 30 days. */
+  readonly untilMs?: number;
+  /** One line of 1 to 500 characters. */
+  readonly reason: string;
+  /** Goes before overrides of narrower places. */
+  readonly force?: boolean;
+  /** Checks everything, says whom it meets, and stores nothing. */
+  readonly dryRun?: boolean;
+}
+
+export interface OverrideEdit {
+  readonly id: string;
+  /** Looks only in this cluster. */
+  readonly cluster?: string;
+}
+
+export interface OverrideQueries {
+  /**
+   * The overrides that meet a part of the fleet, also overrides that are ahead or, unless the query
+   * leaves them out, expired: first the fleet's, then cluster by cluster.
+   */
+  overrides(query: OverrideListQuery, after?: OverrideCursor): AsyncIterable<OverrideView>;
+}
+
+export interface OverrideCommands {
+  /**
+   * Sets bounds or a hold for some time, over schedule and manifest. Throws `service.invalid` with
+   * every fault.
+   */
+  setOverride(wanted: NewOverride): Promise<OverrideEdited>;
+  /** Gives an override another end. */
+  extendOverride(edit: OverrideEdit & { readonly untilMs: number }): Promise<OverrideEdited>;
+  /** Ends an override now. */
+  clearOverride(edit: OverrideEdit): Promise<OverrideEdited>;
+}
+
+export interface CalendarQueries {
+  /** The calendars of the fleet, in order of name. */
+  calendars(): Promise<readonly CalendarView[]>;
+}
+
+export interface CalendarCommands {
+  /**
+   * Stores a calendar, or replaces the one of its name. Dates may be ranges,
+   * "2026-12-24/2026-12-31". Throws `service.invalid` with every fault.
+   */
+  putCalendar(calendar: CalendarView): Promise<CalendarEdited>;
+  /**
+   * Deletes a calendar. Throws `service.unknown`, and `service.in-use` where a schedule names it,
+   * unless `force` is true.
+   */
+  deleteCalendar(name: string, force?: boolean): Promise<void>;
+}

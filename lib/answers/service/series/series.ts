@@ -1,0 +1,275 @@
+import type { ClusterRecord, FleetRecord, AutoscalerRecord } from "../../../rules/model/records.ts";
+import type { MetricFamily, Sample } from "../../../stack/report/open-metrics.ts";
+import { readFleet, autoscalersOf } from "../../../stack/store/records/clusters.ts";
+import { CLUSTERS_AT_ONCE, mapWithLimit } from "../../../stack/store/table/wait-for-all.ts";
+import { type QueryContext, sees, touches } from "../context.ts";
+import { fleetNamed, optionalNamespace } from "../find-autoscaler.ts";
+import { headsForNames, knownPartitions, type KnownPartition } from "../rows/known-partitions.ts";
+import type { SeriesQuery } from "../service.ts";
+import { headsOf, visibleParts } from "../views/cluster-of.ts";
+import { type LabelledSample, seriesOf, type Measured } from "./autoscaler-series.ts";
+import type { GaugeWrite } from "../../../rules/model/decision.ts";
+import {
+  type AutoscalerUid,
+  type Namespace,
+  type PartitionRef,
+  partitionPath,
+} from "../../../rules/model/ids.ts";
+import type { SummaryRow } from "../../../rules/model/summary.ts";
+import { askDialect } from "../../../rules/policy/dialects.ts";
+import type { Head } from "../../../stack/store/head/head.ts";
+import { statedIn } from "../../../stack/store/summary/summary-items.ts";
+import { summaryKeyOf } from "../../../stack/store/summary/summary-codec.ts";
+import type { Tables } from "../../../stack/store/table/tables.ts";
+import { STALE_PERIODS } from "../../../stack/plan/message.ts";
+import { JOURNAL_EVERY_MS } from "../../../stack/sync/keep/store-pages.ts";
+import { snapshotReader } from "../autoscalers.ts";
+import { newestEvaluations, type AutoscalerSnapshot } from "../partitions/partition-data.ts";
+import { rowOf } from "../rows/known-row.ts";
+import { autoscalerView } from "../views/autoscaler-view.ts";
+import { pauseView } from "../views/holds-view.ts";
+import { rowOfView } from "../views/row-view.ts";
+
+/** Partitions without a summary that are read at once: each has its manifests in memory. */
+const WHOLE_AT_ONCE = 16;
+
+/**
+ * Reads the series of every autoscaler from the summaries of the partitions, whose counters are
+ * totals: no scrape reads scale events. Only the values of watermark rules are read from the newest
+ * journal, once for each change. A cluster or autoscaler that cannot be read is left out, and the
+ * others remain.
+ */
+export const series = async (
+  context: QueryContext,
+  { labels = [], ...filter }: SeriesQuery = {},
+): Promise<readonly MetricFamily[]> => {
+  // One instant for the whole answer, earlier than all reads.
+  const nowMs = context.clock();
+  const still: QueryContext = { ...context, clock: () => nowMs };
+  const { fleet: fleetRecord, clusters } =
+    filter.cluster === undefined
+      ? await readableFleet(context)
+      : await fleetNamed(context, filter.cluster, { needsEdits: false });
+  const fleet = await fleetRecord();
+  const parts = await partsOf(still, clusters, { fleet, inside: filter.namespace });
+  const others = parts.filter(({ known }) => !known);
+  const [known, read] = await Promise.all([
+    mapWithLimit(parts, CLUSTERS_AT_ONCE, async (part) =>
+      part.known ? measuredInSummary(still, part, part.known) : [],
+    ),
+    mapWithLimit(others, WHOLE_AT_ONCE, (part) => measuredOneByOne(still, part)),
+  ]);
+  const oneByOne = new Map(others.map((part, at) => [part, read[at] ?? []]));
+  const measured = parts.flatMap((part, at) => oneByOne.get(part) ?? known[at] ?? []);
+  return familiesOf(measured.flatMap((one) => seriesOf(one, labels)));
+};
+
+const readableFleet = async (
+  context: QueryContext,
+): Promise<{ readonly fleet: () => FleetRecord; readonly clusters: readonly ClusterRecord[] }> => {
+  const { fleet, clusters } = await readFleet(context.tables);
+  return {
+    fleet,
+    clusters: clusters.flatMap((item) =>
+      item.kind === "read" && touches(context, item.record.name) ? [item.record] : [],
+    ),
+  };
+};
+
+/**
+ * The synced partitions, with what their summaries say. A counter must not go back, so that the
+ * heads are read strongly.
+ */
+const partsOf = async (
+  context: QueryContext,
+  clusters: readonly ClusterRecord[],
+  { fleet, inside }: { readonly fleet: FleetRecord; readonly inside: string | undefined },
+): Promise<readonly MeasuredPart[]> => {
+  const heads = await headsOf(context, clusters, true, headsForNames);
+  const only = optionalNamespace(inside);
+  const visible = clusters.flatMap((cluster) => visibleParts(context, cluster, heads, only));
+  const parts = visible.flatMap(({ head, ...part }) =>
+    head ? [{ ...part, fleet, inside: only, head }] : [],
+  );
+  const known = await knownPartitions(context.tables, parts);
+  return parts.map((part, at) => ({ ...part, known: known[at] }));
+};
+
+/** Groups samples by family, in order of name. */
+const familiesOf = (samples: readonly LabelledSample[]): readonly MetricFamily[] => {
+  const families = new Map<string, MetricFamily & { readonly samples: Sample[] }>();
+  for (const { name, type, help, labels, value } of samples) {
+    const family = families.get(name) ?? { name, type, help, samples: [] };
+    family.samples.push({ labels, value });
+    families.set(name, family);
+  }
+  return [...families.values()].toSorted((one, other) => (one.name < other.name ? -1 : 1));
+};
+
+/** A synced partition whose series are wanted. */
+interface MeasuredPart {
+  readonly cluster: ClusterRecord;
+  readonly fleet: FleetRecord;
+  /** Where only one namespace is wanted. */
+  readonly inside: Namespace | undefined;
+  readonly ref: PartitionRef;
+  readonly head: Head;
+  /** What its summary says; `undefined` where its autoscalers must be read one by one. */
+  readonly known: KnownPartition | undefined;
+}
+
+/** Autoscalers of one journal page share its request. */
+const AUTOSCALERS_AT_ONCE = 16;
+
+/** What a summary says of the autoscalers of its partition. */
+const measuredInSummary = async (
+  context: QueryContext,
+  part: MeasuredPart,
+  known: KnownPartition,
+): Promise<readonly Measured[]> => {
+  const { cluster, fleet, inside, ref } = part;
+  const nowMs = context.clock();
+  const isPaused = pauseView(cluster.paused, nowMs) !== undefined;
+  const chosen = known.index.rows.flatMap((index) => {
+    const uid = index.uid as AutoscalerUid;
+    const row = known.rows.get(summaryKeyOf(uid));
+    const isWanted =
+      row !== undefined &&
+      (inside === undefined || index.namespace === inside) &&
+      sees(context, cluster.name, index.namespace);
+    return isWanted ? [{ index, uid, row, measuredMs: known.measuredMs(row.key) }] : [];
+  });
+  const fresh = chosen.filter(({ measuredMs }) =>
+    isFresh(cluster, { syncedMs: known.syncedMs, measuredMs, nowMs }),
+  );
+  const banded = fresh
+    .filter(({ row }) => row.hasBands)
+    .map(({ uid, index: { createdMs } }) => ({ uid, createdMs }));
+  const gauges =
+    banded.length > 0
+      ? await gaugesOf(context, part, banded)
+      : new Map<AutoscalerUid, readonly GaugeWrite[]>();
+  return fresh.map(({ index, uid, row, measuredMs }) => ({
+    cluster: cluster.name,
+    row: rowOf(index, row, { partition: ref.partition, isPaused, measuredMs, fleet, nowMs }),
+    isSwitchedOff: row.switchedOff === true,
+    ...(row.hasBands && { bands: { gauges: gauges.get(uid) ?? [], ...replicasOf(row.totals) } }),
+  }));
+};
+
+const replicasOf = (
+  { added, removed }: Pick<NonNullable<SummaryRow["totals"]>, "added" | "removed"> = {
+    added: 0,
+    removed: 0,
+  },
+) => ({
+  added,
+  removed,
+});
+
+/** The same from the autoscalers themselves, their pages and their journal. */
+const measuredOneByOne = async (
+  context: QueryContext,
+  { cluster, fleet, inside, ref }: MeasuredPart,
+): Promise<readonly Measured[]> => {
+  const nowMs = context.clock();
+  const isWanted = ({ namespace }: AutoscalerRecord): boolean =>
+    sees(context, cluster.name, namespace) && (inside === undefined || namespace === inside);
+  const items = await Array.fromAsync(autoscalersOf(context.tables, cluster, ref));
+  const records = items.flatMap((item) =>
+    item.kind === "read" && isWanted(item.record) ? [item.record] : [],
+  );
+  const read = snapshotReader(context, cluster, fleet, { windows: "where needed" });
+  const snapshots = await mapWithLimit(records, AUTOSCALERS_AT_ONCE, (record) => read(record));
+  return snapshots.flatMap((known) => {
+    const { evaluated, syncedMs } = known;
+    return evaluated &&
+      syncedMs !== undefined &&
+      isFresh(cluster, { syncedMs, measuredMs: evaluated.atMs, nowMs })
+      ? [measuredIn(known)]
+      : [];
+  });
+};
+
+const measuredIn = (known: AutoscalerSnapshot): Measured => {
+  const view = autoscalerView(known);
+  const { gauges, totals } = known.evaluated?.evaluation ?? {};
+  const hasBands =
+    gauges !== undefined ||
+    (known.spec.kind === "spec" &&
+      askDialect(known.spec.spec, ({ explains }) => explains.publishesBands));
+  return {
+    cluster: view.cluster,
+    row: rowOfView(view),
+    isSwitchedOff: view.conditions.some(
+      ({ type, status }) => type === "ScalingActive" && status === "False",
+    ),
+    ...(hasBands && { bands: { gauges: gauges ?? [], ...replicasOf(totals) } }),
+  };
+};
+
+/**
+ * Prometheus treats an absent series as ended, and a present one as true now. So stale values are
+ * left out. What has not changed is measured only once a minute.
+ */
+const isFresh = (
+  { syncPeriodMs }: ClusterRecord,
+  {
+    syncedMs,
+    measuredMs,
+    nowMs,
+  }: { readonly syncedMs: number; readonly measuredMs: number; readonly nowMs: number },
+): boolean => {
+  const staleMs = STALE_PERIODS * syncPeriodMs;
+  return nowMs - syncedMs <= staleMs && nowMs - measuredMs <= JOURNAL_EVERY_MS + staleMs;
+};
+
+/**
+ * Gauges that an environment has read of a partition, and the version for readers that they are of.
+ */
+interface Remembered {
+  readonly version: string;
+  readonly gauges: ReadonlyMap<AutoscalerUid, readonly GaugeWrite[]>;
+}
+const remembered = new WeakMap<Tables["client"], Map<string, Remembered>>();
+/** Autoscalers whose gauges an environment keeps, some 5 KB each. With more it begins anew. */
+const KEPT_MAX = 20_000;
+
+/** Journal items that a request reads ahead: a minute has four at a period of 15 s. */
+const JOURNAL_AHEAD = 5;
+
+/**
+ * The gauges of the newest evaluations. The journal is read again once a minute, and where a reader
+ * of the partition would see a change.
+ */
+const gaugesOf = async (
+  context: QueryContext,
+  { ref, head }: MeasuredPart,
+  wanted: readonly Pick<AutoscalerRecord, "uid" | "createdMs">[],
+): Promise<ReadonlyMap<AutoscalerUid, readonly GaugeWrite[]>> => {
+  const { tables } = context;
+  const path = partitionPath(ref);
+  const memory = remembered.get(tables.client) ?? new Map<string, Remembered>();
+  remembered.set(tables.client, memory);
+  const stated = statedIn(head);
+  const version = [
+    stated?.baseEpoch,
+    stated?.changedEpoch,
+    stated?.specVersion,
+    head.pageGeneration,
+  ].join();
+  const known = memory.get(path);
+  if (known?.version === version && wanted.every(({ uid }) => known.gauges.has(uid)))
+    return known.gauges;
+  const newest = newestEvaluations(context, ref, head, JOURNAL_AHEAD);
+  const read = await mapWithLimit(wanted, AUTOSCALERS_AT_ONCE, async (one) => {
+    const evaluated = await newest(one, context.clock());
+    return [one.uid, evaluated?.evaluation.gauges ?? []] as const;
+  });
+  const gauges = new Map(read);
+  memory.delete(path);
+  if ([...memory.values()].reduce((sum, one) => sum + one.gauges.size, gauges.size) > KEPT_MAX)
+    memory.clear();
+  memory.set(path, { version, gauges });
+  return gauges;
+};

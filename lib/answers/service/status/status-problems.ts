@@ -1,0 +1,265 @@
+import type { TroublingHold } from "../../../rules/model/summary.ts";
+import type { ClusterRecord, FleetRecord, TableIds } from "../../../rules/model/records.ts";
+import { countOf, LASTING_MS, lasting } from "../../../stack/store/head/troubles.ts";
+import { areRestored } from "../../../stack/store/table/real-tables.ts";
+import type { DeadLetters, StatusProblem } from "../../views/status.ts";
+import { headAheadMs } from "../partitions/partition-query.ts";
+import type { ClusterReading } from "../views/cluster-of.ts";
+import { SECOND_MS, MINUTE_MS } from "../../../rules/model/time-text.ts";
+
+/** A partition that was not synced for longer than this many periods is late. */
+const PERIODS_MAX = 2;
+/**
+ * A cluster that was just added or divided is planned within this time at the latest, also where
+ * its edit could not plan it.
+ */
+const FIRST_SYNC_MS = 3 * MINUTE_MS;
+
+type Partition = ClusterReading["partitions"][number];
+
+const problem = (kind: StatusProblem["kind"], message: string, next: string): StatusProblem => ({
+  kind,
+  message,
+  next,
+});
+
+/** Tables that no person has adopted: no sync does anything. */
+export const restoredProblems = (
+  fleet: FleetRecord,
+  ids: TableIds | undefined,
+): readonly StatusProblem[] =>
+  areRestored(fleet.tables, ids)
+    ? [
+        problem(
+          "restored",
+          "The tables were restored or are a copy: a freeze, deletions and scales may be missing in them, and nothing is scaled",
+          "docs/operations.md#restore-both-tables, then tidemark fleet adopt",
+        ),
+      ]
+    : [];
+
+/** Everything about a cluster that a person must look at. */
+export const clusterProblems = (
+  cluster: ClusterRecord,
+  reading: ClusterReading,
+  nowMs: number,
+  isWhole: boolean,
+): readonly StatusProblem[] => [
+  ...connectionProblems(reading),
+  ...reading.partitions.flatMap((partition) => [
+    ...timeProblems(cluster, partition, nowMs),
+    // They name autoscalers of any namespace.
+    ...(isWhole
+      ? [
+          ...unreadableProblems(cluster, partition),
+          ...holdProblems(cluster, partition),
+          ...troubleProblems(cluster, partition, nowMs),
+        ]
+      : []),
+  ]),
+];
+
+/**
+ * What a person may want to look at, although everything works: autoscalers that want more than
+ * their maximum allows.
+ */
+export const clusterNotices = (
+  cluster: ClusterRecord,
+  { partitions }: ClusterReading,
+  nowMs: number,
+): readonly StatusProblem[] =>
+  partitions.flatMap((partition) => {
+    const trouble = partition.head?.troubles.of.atMax;
+    const count = trouble ? lasting(trouble, nowMs - LASTING_MS) : 0;
+    if (!trouble || count === 0) return [];
+    const message = `${autoscalersText(cluster, partition, count, trouble.first)} ${count === 1 ? "has" : "have"} wanted more than maxReplicas for 15 minutes`;
+    return [problem("at max", message, describeText(cluster, trouble.first))];
+  });
+
+const autoscalersText = (
+  { name }: ClusterRecord,
+  { view }: Partition,
+  count: number,
+  first: string,
+): string =>
+  count === 1
+    ? `Autoscaler "${name}/${first}"`
+    : `${count} autoscalers of "${name}/${view.name}", first "${first}",`;
+
+const describeText = ({ name }: ClusterRecord, first: string): string => {
+  const [namespace = "", autoscaler = ""] = first.split("/");
+  return `tidemark explain ${autoscaler} -n ${namespace} --cluster ${name}`;
+};
+
+/** From the head, which knows all autoscalers of the partition. */
+const troubleProblems = (
+  cluster: ClusterRecord,
+  partition: Partition,
+  nowMs: number,
+): readonly StatusProblem[] => {
+  const { refused, unmeasured, overShare } = partition.head?.troubles.of ?? {};
+  const missing = unmeasured ? lasting(unmeasured, nowMs - LASTING_MS) : 0;
+  const isReported = partition.state.holds.some(({ reason }) => reason === "TenantOverShare");
+  const about = (
+    kind: StatusProblem["kind"],
+    { first }: { readonly first: string },
+    count: number,
+    words: string,
+  ): StatusProblem =>
+    problem(
+      kind,
+      `${autoscalersText(cluster, partition, count, first)} ${words}`,
+      describeText(cluster, first),
+    );
+  const share = `Namespace "${overShare?.first}" of cluster "${cluster.name}" has used its share, or its bytes for objects`;
+  return [
+    ...(refused
+      ? [about("refused", refused, countOf(refused), "could not scale: the scale was refused")]
+      : []),
+    ...(unmeasured && missing > 0
+      ? [
+          about(
+            "unmeasured",
+            unmeasured,
+            missing,
+            `${missing === 1 ? "has" : "have"} missed a metric for 15 minutes`,
+          ),
+        ]
+      : []),
+    ...(overShare && !isReported
+      ? [problem("over share", share, "docs/operations.md, a tenant over its share")]
+      : []),
+  ];
+};
+
+/**
+ * Taken from the state of the whole cluster, so that a cluster of many partitions is one problem.
+ */
+const connectionProblems = ({
+  view: { name, state, since, error },
+}: ClusterReading): readonly StatusProblem[] => {
+  if (state !== "unreachable" && state !== "forbidden" && state !== "failing") return [];
+  const words = CONNECTION_WORDS[state];
+  const message = `Cluster "${name}" ${words}${since === undefined ? "" : ` since ${since}`}${error === undefined ? "" : `: ${error}`}`;
+  return [problem(state, message, `tidemark cluster check ${name}`)];
+};
+
+const CONNECTION_WORDS = {
+  failing: "answers, and no autoscaler can be evaluated or scaled",
+  forbidden: "refuses the credentials or rights",
+  unreachable: "cannot be reached",
+} as const;
+
+const timeProblems = (
+  { name, syncPeriodMs, plannedFromMs = 0 }: ClusterRecord,
+  { view, head }: Partition,
+  nowMs: number,
+): readonly StatusProblem[] => {
+  const path = `${name}/${view.name}`;
+  const aheadMs = head && headAheadMs(head, nowMs);
+  if (aheadMs !== undefined) {
+    const message = `Partition "${path}" has a time that is ${Math.ceil(aheadMs / SECOND_MS)} s ahead of the clock: its windows stand still`;
+    return [problem("ahead", message, `tidemark partition reset ${path}`)];
+  }
+  const syncedMs = head?.nowMs ?? 0;
+  if (syncedMs === 0) {
+    if (nowMs - plannedFromMs <= FIRST_SYNC_MS + PERIODS_MAX * syncPeriodMs) return [];
+    return [
+      problem(
+        "never synced",
+        `Partition "${path}" was never synced`,
+        "docs/operations.md, alarms PlanningStopped and SyncsStopped",
+      ),
+    ];
+  }
+  const agoMs = nowMs - syncedMs;
+  if (agoMs <= PERIODS_MAX * syncPeriodMs) return [];
+  const message = `Partition "${path}" was synced ${Math.floor(agoMs / SECOND_MS)} s ago: its period is ${syncPeriodMs / SECOND_MS} s`;
+  return [problem("late", message, "docs/operations.md, alarms SyncsStopped and SyncsLate")];
+};
+
+const unreadableProblems = (
+  { name }: ClusterRecord,
+  { view, head, state }: Partition,
+): readonly StatusProblem[] => {
+  const path = `${name}/${view.name}`;
+  const next = `tidemark partition describe ${path}`;
+  const intents = head?.unreadable.length ?? 0;
+  return [
+    ...(state.unreadable
+      ? [
+          problem(
+            "unreadable",
+            `Autoscaler "${name}/${state.unreadable.autoscaler}" holds: ${state.unreadable.message}`,
+            next,
+          ),
+        ]
+      : []),
+    ...(intents > 0
+      ? [
+          problem(
+            "unreadable",
+            `Partition "${path}" has ${intents} open intents that cannot be read`,
+            next,
+          ),
+        ]
+      : []),
+  ];
+};
+
+const holdProblems = (
+  { name: cluster }: ClusterRecord,
+  { state }: Partition,
+): readonly StatusProblem[] =>
+  state.holds.map(({ reason, autoscaler, message, autoscalers }) => {
+    const { kind, next } = HOLDS[reason](cluster);
+    const more = autoscalers > 1 ? `, and ${autoscalers - 1} more of its partition` : "";
+    return problem(kind, `Autoscaler "${cluster}/${autoscaler}"${more} holds: ${message}`, next);
+  });
+
+const HOLDS: Readonly<
+  Record<TroublingHold["reason"], (cluster: string) => Pick<StatusProblem, "kind" | "next">>
+> = {
+  RuleFailed: () => ({ kind: "rule failed", next: "docs/operations.md, alarm ItemsUnreadable" }),
+  TenantOverShare: () => ({
+    kind: "over share",
+    next: "docs/operations.md, a tenant over its share",
+  }),
+  RivalsUnknown: (cluster) => ({
+    kind: "rivals unknown",
+    next: `tidemark cluster check ${cluster}`,
+  }),
+  SpecUnknown: (cluster) => ({ kind: "specs unknown", next: `tidemark cluster check ${cluster}` }),
+};
+
+export const unreadableCluster = ({
+  name,
+  message,
+}: {
+  readonly name: string;
+  readonly message: string;
+}): StatusProblem => {
+  const words = `Cluster "${name}" is not synced, because its record cannot be read: ${message}`;
+  return problem("unreadable", words, "docs/operations.md, something stored cannot be read");
+};
+
+export const deadLetterProblems = (
+  deadLetters: DeadLetters | undefined,
+): readonly StatusProblem[] => {
+  const { syncs = 0, plans = 0 } = deadLetters ?? {};
+  return [
+    ...deadLetterProblem(syncs, "syncs that failed five times", "SyncDeadLettersFilled"),
+    ...deadLetterProblem(plans, "plans that could not start", "TickDeadLettersFilled"),
+  ];
+};
+
+const deadLetterProblem = (count: number, what: string, alarm: string): readonly StatusProblem[] =>
+  count === 0
+    ? []
+    : [
+        problem(
+          "dead letters",
+          `The dead-letter queue has ${count} messages of ${what}`,
+          `docs/operations.md, alarm ${alarm}`,
+        ),
+      ];

@@ -1,0 +1,53 @@
+import type { StepOutcome } from "../../../rules/model/decision.ts";
+import { withReadableSelectors } from "../../../rules/policy/shared/scale-sentence.ts";
+import type { MetricReading } from "../../../stack/report/metric-reading.ts";
+import type { EventView, StepView } from "../../views/event.ts";
+import { rfc3339, timeText } from "../times.ts";
+import type { Evaluation, EventRecord } from "../../../rules/model/scale-records.ts";
+import { present } from "../../../rules/model/json.ts";
+
+export const eventView = (event: EventRecord): EventView => ({
+  id: event.id,
+  at: rfc3339(event.atMs),
+  settledAt: rfc3339(event.settledMs),
+  cluster: event.cluster,
+  namespace: event.namespace,
+  name: event.name,
+  target: event.target,
+  from: event.from,
+  to: event.to,
+  reason: event.reason,
+  message: withReadableSelectors(event.message),
+  outcome: event.outcome,
+  ...(event.detail !== undefined && { detail: event.detail }),
+  partition: event.partition,
+  uid: event.uid,
+  specGeneration: event.specGeneration,
+  metrics: event.metrics.map(readable),
+  steps: stepViews(event.steps),
+});
+
+/** The name of a metric, and why it failed, with selectors as people write them. */
+export const readable = (metric: MetricReading): MetricReading => {
+  const name = withReadableSelectors(metric.name);
+  return metric.kind === "failed"
+    ? { ...metric, name, message: withReadableSelectors(metric.message) }
+    : { ...metric, name };
+};
+
+export const stepView = ({ step, before, after, limit }: StepOutcome): StepView => {
+  if (!limit) return { step, before, after };
+  const { untilMs, ...rest } = limit;
+  return {
+    step,
+    before,
+    after,
+    limit: present({
+      ...rest,
+      message: withReadableSelectors(rest.message),
+      until: timeText(untilMs),
+    }),
+  };
+};
+
+export const stepViews = (steps: Evaluation["steps"]): readonly StepView[] => steps.map(stepView);

@@ -1,0 +1,184 @@
+import { isObject, nonEmpty, present } from "../../../rules/model/json.ts";
+import { metricText } from "../../../stack/report/metric-reading.ts";
+import type { AutoscalerView } from "../../views/autoscaler.ts";
+import type { AutoscalerRow, ClusterRows, PartitionRows } from "../../views/row.ts";
+import { isOverridden } from "./holds-view.ts";
+
+/**
+ * The fields of a row that a caller can choose; partition, namespace, name, uid and generation are
+ * always there.
+ */
+export const ROW_FIELDS = [
+  "kind",
+  "labels",
+  "owner",
+  "target",
+  "minReplicas",
+  "maxReplicas",
+  "minInForce",
+  "maxInForce",
+  "overridden",
+  "state",
+  "heldBy",
+  "reason",
+  "currentReplicas",
+  "desiredReplicas",
+  "lastKnown",
+  "targets",
+  "moreTargets",
+  "missingMetrics",
+  "measuredAt",
+  "lastScaleAt",
+  "paused",
+  "createdAt",
+  "problem",
+] as const satisfies readonly (keyof AutoscalerRow)[];
+export type RowField = (typeof ROW_FIELDS)[number];
+
+/** Which rows are wanted: those that meet all of it. */
+export interface RowQuery {
+  readonly cluster?: string;
+  readonly namespace?: string;
+  /** Only the name, without a path. */
+  readonly name?: string;
+  /** Kinds of manifests, such as "HorizontalPodAutoscaler". */
+  readonly kinds?: readonly string[];
+  /** Labels, as `kubectl -l` has them. */
+  readonly selector?: string;
+  /**
+   * The fields that are wanted beside those that are always there; absent is all. A service may
+   * give more.
+   */
+  readonly fields?: readonly RowField[];
+  /**
+   * Marks of the partitions whose rows the caller has, one after the other: these rows are not
+   * repeated while they are unchanged.
+   */
+  readonly known?: string;
+}
+
+export interface TableRow extends AutoscalerRow, Pick<PartitionRows, "syncedAt" | "ageSeconds"> {
+  readonly cluster: string;
+}
+
+export const tableRows = ({ cluster, partitions, rows }: ClusterRows): readonly TableRow[] => {
+  const syncs = new Map<string | undefined, Pick<PartitionRows, "syncedAt" | "ageSeconds">>(
+    partitions.map(({ name, syncedAt, ageSeconds }) => [
+      name,
+      syncedAt === undefined || ageSeconds === undefined ? {} : { syncedAt, ageSeconds },
+    ]),
+  );
+  return rows.map((row) => ({ ...row, cluster, ...syncs.get(row.partition) }));
+};
+
+/** A row with the fields that are always there and the fields of a list. */
+export const withFields = <Row extends AutoscalerRow>(
+  row: Row,
+  fields: readonly RowField[],
+): Partial<Row> => {
+  const left = new Set<string>(ROW_FIELDS.filter((field) => !fields.includes(field)));
+  return Object.fromEntries(
+    Object.entries(row).filter(([name]) => !left.has(name)),
+  ) as Partial<Row>;
+};
+
+/** The same of an autoscaler that was read whole. */
+export const tableRowOf = (view: AutoscalerView): TableRow => {
+  const { cluster, syncedAt, ageSeconds } = view;
+  return { ...rowOfView(view), cluster, ...present({ syncedAt, ageSeconds }) };
+};
+
+/** Targets that a table shows; the others are counted, as kubectl does. */
+export const TARGETS_SHOWN = 2;
+
+/** The row of an autoscaler that was read whole. */
+export const rowOfView = (view: AutoscalerView, partition?: string): AutoscalerRow => {
+  const {
+    namespace,
+    name,
+    uid,
+    generation,
+    owner,
+    target,
+    minReplicas,
+    maxReplicas,
+    state,
+    heldBy,
+    decision,
+    problem,
+  } = view;
+  const {
+    currentReplicas,
+    desiredReplicas,
+    lastKnown,
+    lastScaleAt,
+    paused,
+    createdAt,
+    metrics,
+    manifest,
+  } = view;
+  const { kind, labels } = namesIn(manifest);
+  return present({
+    ...{
+      partition,
+      namespace,
+      name,
+      uid,
+      generation,
+      kind,
+      labels: nonEmpty(labels),
+      owner,
+      target,
+      minReplicas,
+      maxReplicas,
+    },
+    ...inForce(view.bounds),
+    ...{
+      state,
+      heldBy,
+      reason: decision?.reason,
+      measuredAt: decision?.at,
+      currentReplicas,
+      desiredReplicas,
+      lastKnown,
+    },
+    targets: metrics.slice(0, TARGETS_SHOWN).map(metricText),
+    missingMetrics: metrics.filter(({ kind: reading }) => reading === "failed").length || undefined,
+    moreTargets: metrics.length > TARGETS_SHOWN ? metrics.length - TARGETS_SHOWN : undefined,
+    ...{ lastScaleAt, paused, createdAt, problem },
+  });
+};
+
+const inForce = (
+  bounds: AutoscalerView["bounds"],
+): Pick<AutoscalerRow, "minInForce" | "maxInForce" | "overridden"> => ({
+  ...(bounds && bounds.min.by.kind !== "manifest" && { minInForce: bounds.min.replicas }),
+  ...(bounds && bounds.max.by.kind !== "manifest" && { maxInForce: bounds.max.replicas }),
+  ...(isOverridden(bounds) && { overridden: true }),
+});
+
+export const namesIn = (
+  manifest: unknown,
+): { readonly kind: string; readonly labels: Readonly<Record<string, string>> } => {
+  const kind = isObject(manifest) ? manifest["kind"] : undefined;
+  const metadata = isObject(manifest) ? manifest["metadata"] : undefined;
+  const labels = isObject(metadata) ? metadata["labels"] : undefined;
+  return {
+    kind: typeof kind === "string" ? kind : "unknown kind",
+    labels: isObject(labels) ? (labels as Readonly<Record<string, string>>) : {},
+  };
+};
+
+/**
+ * "held: monitor", the state with what holds it, and "active, overridden" while an override sets a
+ * bound.
+ */
+export const stateWords = ({
+  state,
+  heldBy,
+  ...view
+}: Pick<AutoscalerView, "state" | "heldBy" | "bounds"> &
+  Pick<AutoscalerRow, "overridden">): string => {
+  if (state === "held" && heldBy !== undefined) return `${state}: ${heldBy}`;
+  return view.overridden || isOverridden(view.bounds) ? `${state}, overridden` : state;
+};

@@ -1,0 +1,221 @@
+import * as z from "zod";
+import type { CheckedPoint, CheckResult } from "../../stack/cluster/check/report.ts";
+import type { Connection } from "../../rules/model/records.ts";
+import { SPEC_KIND_NAMES } from "../../rules/model/spec.ts";
+import { frozen, pause } from "./holds.ts";
+import { count, type FieldsOf, flag, only, text, time, type ViewOf } from "./view-of.ts";
+
+/**
+ * One word for a cluster or a partition. `never synced`: no sync has ended. `late`: none has ended
+ * for more than three periods. `unreachable`: no workload could be read, and the cluster did not
+ * answer "not found" for any. `forbidden`: the cluster refuses our credentials or rights for every
+ * autoscaler, or for every scale. `failing`: it answers, and no autoscaler could be evaluated, or
+ * no scale made. `partly failing`: some failed, or partitions that differ. `frozen` and `paused`
+ * only when nothing fails, so that a freeze hides no outage.
+ */
+export const CLUSTER_STATES = [
+  "failing",
+  "forbidden",
+  "frozen",
+  "late",
+  "never synced",
+  "ok",
+  "partly failing",
+  "paused",
+  "unreachable",
+] as const;
+export const clusterState = z.enum(CLUSTER_STATES);
+export type ClusterState = z.infer<typeof clusterState>;
+
+const state = {
+  state: clusterState,
+  since: time.describe("when the state began; absent when it is not stored").exactOptional(),
+  error: text
+    .describe(
+      "the error of the newest sync, at most about 400 characters; absent when nothing fails",
+    )
+    .exactOptional(),
+} as const;
+export type StateView = ViewOf<z.ZodObject<typeof state>>;
+
+type Kind<Name> = Extract<Connection, { readonly kind: Name }>;
+
+const connection = z.discriminatedUnion("kind", [
+  z.object({
+    kind: z.literal("eks"),
+    clusterId: text,
+    region: text,
+    roleArn: text.exactOptional(),
+    endpoint: text.exactOptional(),
+    caData: text.exactOptional(),
+  } satisfies FieldsOf<Kind<"eks">>),
+  z.object({
+    kind: z.literal("secret"),
+    secretId: text,
+    context: text.exactOptional(),
+  } satisfies FieldsOf<Kind<"secret">>),
+  z.object({
+    kind: z.literal("kubeconfig"),
+    path: text,
+    context: text.exactOptional(),
+  } satisfies FieldsOf<Kind<"kubeconfig">>),
+]);
+
+const namespaces = z.union([z.array(text), z.literal("all others")]);
+
+export const cluster = z.object({
+  name: text,
+  ...state,
+  connection: connection
+    .describe("absent where none is stored for this cluster, and for callers that may not see it")
+    .exactOptional(),
+  syncPeriodSeconds: z.number(),
+  partitions: z.array(
+    z.object({
+      name: text,
+      namespaces,
+      ...state,
+      syncedAt: time.exactOptional(),
+      ageSeconds: z.number().exactOptional(),
+    }),
+  ),
+  paused: pause.exactOptional(),
+  removing: z
+    .object({ by: text, at: time })
+    .describe("the removal that has begun and not ended; until it ends, nothing can be applied")
+    .exactOptional(),
+  specsFromCluster: z
+    .array(z.enum(SPEC_KIND_NAMES))
+    .describe(
+      "the kinds of autoscalers that are read from the cluster; absent: people store all of them",
+    )
+    .exactOptional(),
+  recommenderHosts: z
+    .array(text)
+    .describe("hosts of the recommenders that autoscalers from objects may ask; absent: none")
+    .exactOptional(),
+  settings: z.object({
+    tolerance: z.number(),
+    downscaleStabilizationSeconds: z.number(),
+    cpuInitializationPeriodSeconds: z.number(),
+    initialReadinessDelaySeconds: z.number(),
+  }),
+  version: count,
+  autoscalers: count.exactOptional(),
+});
+export type ClusterView = ViewOf<typeof cluster>;
+
+const RESULTS = [
+  "passed",
+  "warning",
+  "failed",
+  "skipped",
+] as const satisfies readonly CheckResult[];
+
+/** What was found at one point of a connection. */
+const checkedPoint = z.object({
+  check: text.describe('what was looked at: "reachable", "deployments.apps"'),
+  result: z.enum(RESULTS),
+  message: text,
+  fix: text.describe("what to do; every point that failed or warns has it").exactOptional(),
+} satisfies FieldsOf<CheckedPoint>);
+
+export const clusterStored = cluster.extend({
+  checks: z
+    .array(checkedPoint)
+    .describe("what was found before it was stored; absent where nothing was looked at")
+    .exactOptional(),
+});
+/** The cluster as it was stored, and what was found before. */
+export type ClusterStored = ViewOf<typeof clusterStored>;
+
+export const connectionReport = z.object({
+  name: text,
+  usable: flag.describe(
+    "false where a necessary point failed: no sync could read and scale a workload, or no source be asked",
+  ),
+  checks: z.array(checkedPoint),
+  kubeSystemUid: text
+    .describe("the uid of the namespace kube-system; absent where it could not be read")
+    .exactOptional(),
+});
+
+export const fleet = z.object({
+  frozen: frozen.exactOptional(),
+  restored: only
+    .describe(
+      "present where the tables were restored or are a copy: no sync does anything until they are adopted",
+    )
+    .exactOptional(),
+});
+export type FleetView = ViewOf<typeof fleet>;
+
+/** The fleet after its restored tables were adopted. */
+export const fleetAdopted = fleet.extend({ clusters: count, autoscalers: count });
+export type FleetAdopted = ViewOf<typeof fleetAdopted>;
+
+/** The fleet after the edit. */
+export const fleetEdited = fleet.extend({
+  changed: flag.describe("false when the fleet was already frozen, and stays as it was"),
+});
+export type FleetEdited = ViewOf<typeof fleetEdited>;
+
+const storedPage = z.object({
+  page: count,
+  autoscalers: count,
+  bytes: count,
+  problem: text.describe("why it cannot be read").exactOptional(),
+  held: z
+    .array(text)
+    .describe("the autoscalers that hold because of it, as NAMESPACE/NAME")
+    .exactOptional(),
+});
+export type PageView = ViewOf<typeof storedPage>;
+
+const intent = z.object({
+  id: text,
+  autoscaler: text.describe("as NAMESPACE/NAME; absent when it was deleted").exactOptional(),
+  from: count.exactOptional(),
+  to: count.exactOptional(),
+  decidedAt: time.exactOptional(),
+  deadline: time
+    .describe("after it a sync settles the intent by what the cluster shows")
+    .exactOptional(),
+  problem: text.describe("why it cannot be read").exactOptional(),
+});
+export type IntentView = ViewOf<typeof intent>;
+
+/** What a partition stores, for inspection by hand. */
+export const partition = z.object({
+  cluster: text,
+  partition: text,
+  namespaces,
+  autoscalers: count,
+  syncedAt: time.describe("absent before its first sync").exactOptional(),
+  ageSeconds: z.number().exactOptional(),
+  aheadSeconds: z
+    .number()
+    .describe(
+      "a time of the head is ahead of the clock by this much, which is more than two clocks may differ: windows stand still until it has come",
+    )
+    .exactOptional(),
+  epoch: count,
+  leasedUntil: time
+    .describe("end of the lease while a sync or an edit of stored data holds it")
+    .exactOptional(),
+  pages: z.array(storedPage),
+  intents: z.array(intent).describe("scales whose outcome is not known"),
+});
+export type PartitionView = ViewOf<typeof partition>;
+
+/** The result of a reset: unreadable data was replaced by safe values. */
+export const reset = z.object({
+  cluster: text,
+  partition: text,
+  autoscalers: z.array(text).describe("the autoscalers that go on from here, as NAMESPACE/NAME"),
+  kept: z
+    .object({ pk: text, sk: text, bytes: count })
+    .describe("where the history has the unreadable bytes; absent when there were none")
+    .exactOptional(),
+});
+export type ResetView = ViewOf<typeof reset>;

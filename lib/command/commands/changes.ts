@@ -1,0 +1,104 @@
+import { isObject, present } from "../../rules/model/json.ts";
+import { withLocalTimes } from "../../stack/report/instant-text.ts";
+import { lines } from "../../stack/report/printed.ts";
+import type { ChangeQuery } from "../../answers/service/service.ts";
+import type { ChangeView, FieldChange } from "../../answers/views/change.ts";
+import { listWriter, printList } from "../output/documents.ts";
+import { clustersMatching, queryForPast, type Resource } from "../select/selected-names.ts";
+import type { Printer, Session } from "../io.ts";
+import type { TemplateFormat } from "../jsonpath/format.ts";
+import { ageText } from "../output/text-table.ts";
+import { setText } from "../output/bounds-lines.ts";
+import { filterOf, type PastOptions } from "../options/scope-options.ts";
+import { rangeMs } from "../options/time-options.ts";
+
+export interface ChangesOptions extends PastOptions {
+  readonly output: "text" | "jsonl" | "json" | "yaml" | TemplateFormat;
+}
+
+/** Prints edits, oldest first. */
+export const changes = async (
+  { service, nowMs }: Session,
+  printer: Printer,
+  resource: Resource | undefined,
+  options: ChangesOptions,
+): Promise<void> => {
+  const { untilMs, sinceMs } = rangeMs(options, nowMs, printer.note);
+  const query: ChangeQuery = {
+    ...(resource === undefined ? filterOf(options) : await queryForPast(service, resource)),
+    ...present({ sinceMs }),
+  };
+  const clusters =
+    options.clusters === undefined ? undefined : await clustersMatching(service, options.clusters);
+  const textOf = (batch: readonly ChangeView[]) =>
+    lines(batch.flatMap((change) => changeLines(withLocalTimes(change), nowMs)));
+  const write = options.output === "text" ? { batch: textOf } : listWriter(options.output);
+  const isEmpty = await printList(
+    printer,
+    chosenOf(service.changes(query), clusters, untilMs),
+    write,
+  );
+  if (isEmpty && options.output === "text") printer.report("No changes");
+};
+
+/**
+ * Changes are listed oldest first, so that nothing is read after the end of the range. A change of
+ * the fleet belongs to no cluster.
+ */
+export async function* chosenOf(
+  all: AsyncIterable<ChangeView>,
+  clusters: ReadonlySet<string> | undefined,
+  untilMs = Number.POSITIVE_INFINITY,
+): AsyncGenerator<ChangeView> {
+  for await (const change of all) {
+    if (Date.parse(change.at) > untilMs) return;
+    if (clusters === undefined || (change.cluster !== undefined && clusters.has(change.cluster)))
+      yield change;
+  }
+}
+
+const VALUE_CHARACTERS_MAX = 120;
+
+const valueText = (value: unknown): string => {
+  const text = JSON.stringify(value);
+  return text.length > VALUE_CHARACTERS_MAX ? `${text.slice(0, VALUE_CHARACTERS_MAX)}…` : text;
+};
+
+const fieldLine = ({ path, ...sides }: FieldChange): string => {
+  const text = HOLDS.includes(path) || path.startsWith(OVERRIDE) ? holdText : valueText;
+  if (!("before" in sides)) return `  + ${path}: ${text(sides.after)}`;
+  if (!("after" in sides)) return `  - ${path}: ${text(sides.before)}`;
+  return `  ~ ${path}: ${text(sides.before)} -> ${text(sides.after)}`;
+};
+
+const HOLDS: readonly string[] = ["paused", "frozen"];
+/** The path of an override ends with its id. */
+const OVERRIDE = "overrides.";
+
+/**
+ * A pause, a freeze or an override: what it sets, by whom, until when, and why. The line of the
+ * edit has its time already.
+ */
+const holdText = (value: unknown): string => {
+  if (!isObject(value) || typeof value["by"] !== "string") return valueText(value);
+  const until = typeof value["until"] === "string" ? ` until ${value["until"]}` : "";
+  const reason = typeof value["reason"] === "string" ? `: ${valueText(value["reason"])}` : "";
+  const set = setText(value);
+  return `${set === "" ? "" : `${set} `}by ${value["by"]}${until}${reason}`;
+};
+
+const objectText = ({ scope, cluster, namespace, name }: ChangeView): string => {
+  if (scope === "fleet") return "the fleet";
+  return scope === "autoscaler" ? `"${cluster}/${namespace}/${name}"` : `${scope} "${name}"`;
+};
+
+/** One edit: its time, editor and verb, and a line for each changed field. */
+const changeLines = (change: ChangeView, nowMs: number): readonly string[] => {
+  const { at, by, verb, scope, generation, made, fields } = change;
+  const number = scope === "autoscaler" ? `, generation ${generation}` : "";
+  const failed = made === false ? ", which was not made" : "";
+  return [
+    `${at} (${ageText(nowMs - Date.parse(at))} ago) ${by}: ${verb} ${objectText(change)}${number}${failed}`,
+    ...fields.map(fieldLine),
+  ];
+};

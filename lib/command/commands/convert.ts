@@ -1,0 +1,158 @@
+import { admit, admitOrThrow } from "../../rules/manifest/admit.ts";
+import { newBudget } from "../../rules/manifest/budget.ts";
+import { type ManifestDocument, readManifests } from "../../rules/manifest/documents.ts";
+import { importObjects } from "../../rules/manifest/import/import-objects.ts";
+import { hasDowntime } from "../../rules/manifest/import/schedules/downtimes.ts";
+import {
+  type Attached,
+  type Converted,
+  isTimed,
+  withoutScheduleMetrics,
+  withSchedules,
+} from "../../rules/manifest/import/schedules/with-schedules.ts";
+import { convert as conversionOf } from "../../rules/manifest/native/convert.ts";
+import type { TriggerSources } from "../../rules/manifest/import/keda/native-scaled-object.ts";
+import type { Validation } from "../../rules/model/spec.ts";
+import { TidemarkError } from "../../rules/model/errors.ts";
+import { isObject, type Json } from "../../rules/model/json.ts";
+import { text } from "../../stack/report/printed.ts";
+import type { CommandIo, Printer } from "../io.ts";
+import { type DocumentFormat, documentText, listOf, yamlDocuments } from "../output/documents.ts";
+import { type FileOptions, readSources } from "../select/read-sources.ts";
+import { triggerSources } from "../select/trigger-sources.ts";
+
+export interface ConvertOptions extends FileOptions {
+  readonly output: DocumentFormat;
+  readonly validate: Validation;
+  readonly source?: readonly string[];
+}
+
+/**
+ * Prints every manifest of the files as a PodAutoscaler with the same decisions, and with the
+ * schedules that other objects of the files are for it; all of them, or none. Throws
+ * `manifest.not-convertible` with the rule, the trigger or the field that a PodAutoscaler cannot
+ * express.
+ */
+export const convert = async (
+  printer: Printer,
+  { output, validate, source, ...files }: ConvertOptions,
+  io: Pick<CommandIo, "stdin">,
+): Promise<void> => {
+  const sources = await readSources(files, io.stdin);
+  const triggers = triggerSources(source);
+  const budget = newBudget();
+  const inputs = sources.flatMap(({ file, text: manifests }) =>
+    readManifests(manifests, file, {
+      budget,
+      repeatedKeys: validate === "strict" ? "refuse" : "keep",
+    }),
+  );
+  const timed = inputs.filter((input) => isTimed(rawOf(input)));
+  const others = inputs.filter((input) => !timed.includes(input));
+  const converted = others.map((input) =>
+    convertedInput(printer, input, { validate, timed: timed.map(rawOf), triggers }),
+  );
+  const annotated = others.filter(
+    (input) => rawOf(input)["kind"] === "HorizontalPodAutoscaler" && hasDowntime(rawOf(input)),
+  );
+  const { documents, findings } = withSchedules(
+    converted,
+    [...timed, ...annotated].map((input) => ({ raw: rawOf(input), words: input.where })),
+  );
+  tellOrThrow(printer, findings);
+  for (const document of documents) mustBeAdmitted(document);
+  const [only, ...more] = documents;
+  await printer.print(
+    output === "yaml"
+      ? yamlDocuments(documents)
+      : documentText(only && more.length === 0 ? only : listOf(documents), output),
+  );
+};
+
+const rawOf = ({ document }: ManifestDocument): Json => (isObject(document) ? document : {});
+
+interface ConvertStep {
+  readonly validate: Validation;
+  readonly timed: readonly Json[];
+  readonly triggers: TriggerSources | undefined;
+}
+
+/** One autoscaler, with the schedule that its own triggers and metrics are. */
+const convertedInput = (
+  printer: Printer,
+  input: ManifestDocument,
+  { validate, timed, triggers }: ConvertStep,
+): Converted => {
+  const raw = rawOf(input);
+  if (raw["kind"] === "ScaledObject")
+    return convertedScaledObject(printer, raw, { where: input.where, triggers });
+  const { document, entries, details } = withoutScheduleMetrics(raw, timed);
+  const findings = details.map((detail) => ({ words: input.where, detail }));
+  tellOrThrow(printer, findings);
+  const { warnings, ...admitted } = admitOrThrow(
+    details.length + entries.length === 0 ? input : { ...input, document },
+    { validation: validate },
+  );
+  for (const { field, message } of warnings)
+    printer.report(
+      text`warning: "${admitted.metadata.name}" of "${input.where}": ${field}: ${message}`,
+    );
+  return { document: convertedOrThrow(admitted, input.where), entries };
+};
+
+/**
+ * KEDA's HPA is not in a file, so that a trigger which is neither a resource nor a time needs a
+ * registered source.
+ */
+const convertedScaledObject = (
+  printer: Printer,
+  raw: Json,
+  { where, triggers }: { readonly where: string; readonly triggers: TriggerSources | undefined },
+): Converted => {
+  const imported = importObjects(
+    { hpas: [], watermarks: [], scaledObjects: [raw], sources: triggers ?? {} },
+    "native",
+  );
+  const findings = imported.findings.map((detail) => ({ words: where, detail }));
+  tellOrThrow(printer, findings);
+  return { document: imported.manifests[0] ?? {}, entries: [] };
+};
+
+/**
+ * Says what is carried over in another way. Throws `manifest.not-convertible` with everything that
+ * is not carried over.
+ */
+const tellOrThrow = (printer: Printer, findings: Attached["findings"]): void => {
+  const faults = findings
+    .filter(({ detail }) => detail.severity === "lost")
+    .map(
+      ({ words, detail: { of, message } }) => `Cannot convert "${words}": ${of ?? ""}: ${message}`,
+    );
+  if (faults.length > 0)
+    throw new TidemarkError("manifest.not-convertible", faults.join("\n"), { faults });
+  for (const { words, detail } of findings)
+    printer.report(text`note: "${words}": ${detail.of ?? ""}: ${detail.message}`);
+};
+
+/** A schedule of several sources must be one that apply takes. */
+const mustBeAdmitted = (document: Json): void => {
+  const admission = admit(document, { validation: "strict" });
+  if (admission.ok) return;
+  const faults = admission.problems.map(
+    ({ field, detail }) =>
+      `Cannot convert "${String(isObject(document["metadata"]) ? document["metadata"]["name"] : "")}": ${field}: ${detail}`,
+  );
+  throw new TidemarkError("manifest.not-convertible", faults.join("\n"), { faults });
+};
+
+const convertedOrThrow = (
+  admitted: Parameters<typeof conversionOf>[0] & { readonly metadata: { readonly name: string } },
+  where: string,
+): Json => {
+  const conversion = conversionOf(admitted);
+  if (conversion.kind === "converted") return conversion.document;
+  const { rule, message } = conversion;
+  const { name } = admitted.metadata;
+  const words = `Cannot convert "${name}" of "${where}" to a PodAutoscaler: rule ${rule}: ${message}`;
+  throw new TidemarkError("manifest.not-convertible", words, { name, where, rule });
+};

@@ -1,0 +1,134 @@
+import {
+  type AccessEntry,
+  accessEntryText,
+  type RbacOptions,
+  rbacText,
+  sourceRbacText,
+} from "../../stack/cluster/rights/rbac-text.ts";
+import { readScalableKind } from "../../stack/cluster/rights/rules.ts";
+import { eksFault } from "../../rules/model/aws-names.ts";
+import { present } from "../../rules/model/json.ts";
+import { block } from "../../stack/report/printed.ts";
+import { chooseTarget, type TargetOptions } from "../select/command-target.ts";
+import type { Printer, Session } from "../io.ts";
+import { usage } from "../usage-error.ts";
+import { sourceNamed } from "./source.ts";
+
+export interface RbacCommandOptions extends Pick<TargetOptions, "stack" | "stage"> {
+  readonly namespaces?: string;
+  readonly readOnly?: true;
+  readonly status?: true;
+  readonly kind?: readonly string[];
+  readonly eks?: string;
+  readonly region?: string;
+  readonly roleArn?: string;
+  readonly source?: string;
+}
+
+/**
+ * Prints the roles, and for an EKS cluster the command for its access entry: of the options, or of
+ * the stored cluster.
+ */
+export const rbac = async (
+  printer: Printer,
+  request: RbacRequest,
+  cluster?: { readonly session: Session; readonly name: string },
+): Promise<void> => {
+  const entry = request.entry ?? (cluster && (await storedEntry(cluster.session, cluster.name)));
+  const access =
+    entry === undefined ? "" : accessEntryText({ ...entry, ...present({ stack: request.stack }) });
+  await printer.print(block(rbacText(request.roles) + access));
+};
+
+/**
+ * Prints the role for a registered source that is a service of the cluster. Throws
+ * `service.unknown`.
+ */
+export const sourceRbac = async (
+  session: Session,
+  printer: Printer,
+  name: string,
+): Promise<void> => {
+  const { service } = await sourceNamed(session, name);
+  if (!service)
+    throw usage(
+      `Cannot print a role for source "${name}": it is reached outside of the clusters, so that none must allow it`,
+    );
+  await printer.print(block(sourceRbacText(name, service)));
+};
+
+interface RbacRequest {
+  readonly roles: RbacOptions;
+  readonly entry?: AccessEntry;
+  /** The name of the stack, where the command was given one. */
+  readonly stack?: string;
+}
+
+/** Reads the options. Throws usage errors that name the option. */
+export const rbacRequest = ({
+  namespaces,
+  readOnly,
+  status,
+  kind = [],
+  ...target
+}: RbacCommandOptions): RbacRequest => ({
+  ...present({ entry: entryOf(target), stack: stackName(target) }),
+  roles: {
+    readOnly: readOnly === true,
+    status: status === true,
+    kinds: kind.map(readScalableKind).filter((read) => read !== undefined),
+    ...(namespaces !== undefined && { namespaces: namespacesIn(namespaces) }),
+  },
+});
+
+const stackName = ({
+  stack,
+  stage,
+}: Pick<TargetOptions, "stack" | "stage">): string | undefined => {
+  const target =
+    stack === undefined ? undefined : chooseTarget({ stack, ...present({ stage }) }, {});
+  return target?.kind === "named stack" ? target.name : undefined;
+};
+
+const LABEL = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
+
+const namespacesIn = (text: string): readonly string[] => {
+  const names = text.split(",");
+  const wrong = names.find((name) => !LABEL.test(name));
+  if (wrong !== undefined)
+    throw usage(
+      `Cannot read --namespaces "${text}": "${wrong}" is no name of a namespace; give NAMESPACE,NAMESPACE`,
+    );
+  return [...new Set(names)];
+};
+
+const entryOf = ({
+  eks,
+  region,
+  roleArn,
+}: Pick<RbacCommandOptions, "eks" | "region" | "roleArn">): AccessEntry | undefined => {
+  if (eks === undefined && region === undefined && roleArn === undefined) return undefined;
+  if (eks === undefined)
+    throw usage(
+      "Cannot print an access entry: --region and --role-arn need --eks, the name of the EKS cluster",
+    );
+  if (region === undefined) throw usage("Cannot print an access entry: --eks needs --region");
+  const entry: AccessEntry = { clusterId: eks, region, ...(roleArn !== undefined && { roleArn }) };
+  const fault = eksFault(entry);
+  if (fault !== undefined) throw usage(`Cannot print an access entry for "${eks}": ${fault}`);
+  return entry;
+};
+
+/**
+ * A stored connection that is no address of EKS gets no command, because its values would become a
+ * part of it.
+ */
+const storedEntry = async (
+  { service }: Session,
+  name: string,
+): Promise<AccessEntry | undefined> => {
+  const { connection } = await service.cluster(name);
+  if (connection?.kind !== "eks" || eksFault(connection) !== undefined) return undefined;
+  const { clusterId, region, roleArn } = connection;
+  return { clusterId, region, ...(roleArn !== undefined && { roleArn }) };
+};

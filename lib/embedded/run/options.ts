@@ -1,0 +1,370 @@
+import { Command, InvalidArgumentError, Option } from "commander";
+import { VALIDATION_WORDS, type Validation, validationOf } from "../../rules/model/spec.ts";
+import { readDuration, LATEST_MS } from "../../rules/model/time-text.ts";
+import { TidemarkError } from "../../rules/model/errors.ts";
+import { readEverydayTime, readExactTime, inUtc } from "../../stack/report/instant-text.ts";
+import { AUTOSCALERS_EACH, AUTOSCALERS_MAX, CLUSTERS_MAX, START_WORDS } from "../folder/layout.ts";
+
+/** The options of `npm start`. */
+export interface RunOptions {
+  /** As written on the command line. Without it the run chooses the folder (setup.ts). */
+  readonly data?: string;
+  /** How unknown and repeated fields of manifests are treated. */
+  readonly validate: Validation;
+  readonly trace?: string;
+  /**
+   * What one simulated pod serves at most, in the unit of the load. Absent: pods are measured so
+   * that twelve of them serve an ordinary high.
+   */
+  readonly capacity?: number;
+  /** Simulated clusters and autoscalers that the run makes by itself. */
+  readonly clusters?: number;
+  readonly autoscalers?: number;
+  /** Time from the creation of a simulated pod to Ready. */
+  readonly podStart?: number;
+  readonly manifest: readonly string[];
+  /** NAME=FILE: the recorded load of a metric. */
+  readonly metric?: readonly string[];
+  readonly for?: number;
+  readonly seed?: number;
+  /** Virtual time of the beginning of a new run. */
+  readonly begin?: number;
+  readonly speed: number;
+  readonly kubeconfig?: string;
+  readonly context?: string;
+  /** A Prometheus of the person's own, in place of the recorded one. */
+  readonly sourceUrl?: string;
+  /** Whose objects scale the simulated workloads, until Tidemark takes them over. */
+  readonly beside?: Beside;
+  /**
+   * Where the autoscalers of a simulated cluster are kept, as `tidemark cluster add --specs` says
+   * it. Absent: as the folder has it, and the table in a new one.
+   */
+  readonly specs?: Specs;
+  /** Times are printed in UTC. */
+  readonly utc?: true;
+  /** Port of the series on 127.0.0.1; 0 takes a free one. */
+  readonly metricsPort: number;
+  /** The arguments without `--data`, for hints. */
+  readonly args: readonly string[];
+}
+
+export const BESIDE = ["hpa", "wpa", "keda"] as const;
+export type Beside = (typeof BESIDE)[number];
+export const SPECS = ["table", "cluster"] as const;
+export type Specs = (typeof SPECS)[number];
+
+type WrittenOptions = Partial<Omit<RunOptions, "args">>;
+
+const DEFAULT_SPEED = 60;
+const MAX_SPEED = 1_000_000;
+const CLOCK_SPEED = 1;
+
+/**
+ * The options of `npm start --`, and what runs with them. Called wrongly, commander throws, or the
+ * handler throws `local.usage`: nothing was read or written then.
+ */
+export const startCommand = (
+  run: (options: RunOptions) => Promise<void>,
+  args: readonly string[] = [],
+): Command =>
+  new Command(START_WORDS)
+    .description(
+      "Runs Tidemark here: on a simulated cluster under recorded load, or on a cluster of yours.",
+    )
+    .option(
+      "--data <dir>",
+      "folder of everything that the run keeps (default: .tidemark, and one of its own for each cluster, trace or manifest)",
+      once(text),
+    )
+    .option(
+      "--manifest <file>",
+      "apply these autoscalers instead of the demonstration's (repeatable)",
+      collect,
+    )
+    .option(
+      "--clusters <n>",
+      `simulate this many clusters, whose workloads and autoscalers the run makes (at most ${CLUSTERS_MAX})`,
+      once(count(CLUSTERS_MAX)),
+    )
+    .option(
+      "--autoscalers <n>",
+      `make this many autoscalers in them (default: ${AUTOSCALERS_EACH} in each cluster, at most ${AUTOSCALERS_MAX})`,
+      once(count(AUTOSCALERS_MAX)),
+    )
+    .addOption(validateOption())
+    .option(
+      "--trace <file>",
+      "play this recorded load (CSV: timestamp,value, or the JSON of a range query of Prometheus) on every deployment",
+      once(text),
+    )
+    .option(
+      "--metric <name=file>",
+      "play this recorded load as the metric of this name (repeatable; default: the load of the workload)",
+      collectMetric,
+    )
+    .option(
+      "--capacity <n>",
+      "what one pod serves, in the unit of the load, at 100 % of its CPU request",
+      once(positive),
+    )
+    .option(
+      "--pod-start <duration>",
+      "time from the creation of a pod until it is ready: 40s (default: 20s to 40s)",
+      once(duration),
+    )
+    .option(
+      "--speed <n>",
+      `virtual seconds per second, at most (default: ${DEFAULT_SPEED})`,
+      once(positive),
+    )
+    .option("--for <duration>", "stop after so much virtual time: 90s, 1h30m, 2h", once(duration))
+    .option(
+      "--begin <time>",
+      "virtual time at which a new run begins: 2026-03-27T06:00:00Z (default: 2026-01-05T08:00:00Z)",
+      once(instant),
+    )
+    .option("--seed <n>", "another seed, other start-up times of pods", once(wholeNumber))
+    .option(
+      "--kubeconfig <file>",
+      "scale this cluster in real time instead of a simulated one",
+      once(text),
+    )
+    .option("--context <name>", "context of the kubeconfig", once(text))
+    .option(
+      "--source-url <url>",
+      "ask this Prometheus in place of the recorded one; the run then goes at the speed of the clock",
+      once(httpUrl),
+    )
+    .addOption(
+      new Option(
+        "--beside <controller>",
+        "the manifests are objects of the simulated cluster, which a stand-in of the HPA controller, of the Watermark Pod Autoscaler or of KEDA follows: to rehearse a migration",
+      ).choices(BESIDE),
+    )
+    .addOption(
+      new Option(
+        "--specs <source>",
+        "read PodAutoscalers and WatermarkPodAutoscalers from the simulated cluster, or from the table (default: table)",
+      ).choices(SPECS),
+    )
+    .option("--utc", "print times in UTC, not in the time zone of this machine")
+    .option(
+      "--metrics-port <port>",
+      "serve the series on this port of 127.0.0.1; 0 takes a free one (default: 0)",
+      once(portNumber),
+    )
+    .allowExcessArguments(false)
+    .exitOverride()
+    .configureOutput({ outputError: () => {} })
+    .action((options: WrittenOptions) => {
+      refuseIdle(options);
+      const speed = options.sourceUrl === undefined ? DEFAULT_SPEED : CLOCK_SPEED;
+      const whole = {
+        manifest: [],
+        validate: "strict",
+        speed,
+        metricsPort: 0,
+        ...options,
+        args: withoutData(args),
+      } as const;
+      return options.utc ? inUtc(() => run(whole)) : run(whole);
+    });
+
+/** The command was called wrongly. */
+const usage = (message: string): TidemarkError =>
+  new TidemarkError("local.usage", message, undefined);
+
+/** Refuses an option without effect, because its user expects one. */
+const refuseIdle = (options: WrittenOptions): void => {
+  if (options.context !== undefined && options.kubeconfig === undefined)
+    throw usage("Cannot use --context without --kubeconfig: a simulated cluster has no contexts");
+  refuseBesideFleet(options);
+  refuseTwoReaders(options);
+  refuseOtherSpeed(options);
+  if (options.kubeconfig === undefined) return;
+  if (options.capacity !== undefined)
+    throw usage("Cannot use --capacity with --kubeconfig: it decides about simulated pods only");
+  if (options.podStart !== undefined)
+    throw usage("Cannot use --pod-start with --kubeconfig: it decides about simulated pods only");
+  if (options.metric !== undefined)
+    throw usage("Cannot use --metric with --kubeconfig: a real cluster has its own metrics");
+  if (options.trace !== undefined)
+    throw usage("Cannot use --trace with --kubeconfig: a real cluster has its own load");
+  if (options.beside !== undefined)
+    throw usage(
+      `Cannot use --beside ${options.beside} with --kubeconfig: a real cluster has its own controllers`,
+    );
+  if (options.specs !== undefined)
+    throw usage(
+      "Cannot use --specs with --kubeconfig: set it with tidemark cluster add CLUSTER --replace --specs cluster",
+    );
+  if (options.speed !== undefined)
+    throw usage("Cannot use --speed with --kubeconfig: a real cluster runs in real time");
+  if (options.begin !== undefined)
+    throw usage("Cannot use --begin with --kubeconfig: a real cluster runs in real time");
+  if (options.seed !== undefined)
+    throw usage("Cannot use --seed with --kubeconfig: it decides about simulated pods only");
+};
+
+const refuseTwoReaders = ({ beside, specs }: WrittenOptions): void => {
+  if (beside === "wpa" && specs === "cluster")
+    throw usage(
+      "Cannot use --beside wpa with --specs cluster: a WatermarkPodAutoscaler belongs to the stand-in or to Tidemark; use --specs table",
+    );
+};
+
+const refuseOtherSpeed = ({ sourceUrl, kubeconfig, speed = CLOCK_SPEED }: WrittenOptions): void => {
+  if (sourceUrl !== undefined && kubeconfig === undefined && speed !== CLOCK_SPEED)
+    throw usage(
+      `Cannot use --speed ${speed} with --source-url: a Prometheus answers at the speed of the clock; leave --speed out`,
+    );
+};
+
+/** The clusters that a run makes have workloads, loads and autoscalers of their own. */
+const refuseBesideFleet = ({ clusters: wanted, autoscalers, ...options }: WrittenOptions): void => {
+  if (wanted === undefined && autoscalers === undefined) return;
+  const clusters = wanted ?? 1;
+  const others = {
+    "--kubeconfig": options.kubeconfig,
+    "--manifest": options.manifest,
+    "--trace": options.trace,
+    "--metric": options.metric,
+    "--capacity": options.capacity,
+  };
+  const beside = Object.entries({
+    ...others,
+    "--source-url": options.sourceUrl,
+    "--beside": options.beside,
+    "--specs": options.specs,
+  }).find(([, value]) => value !== undefined);
+  if (beside)
+    throw usage(
+      `Cannot use ${beside[0]} with --clusters or --autoscalers: the run makes the clusters, their workloads and autoscalers by itself`,
+    );
+  if (autoscalers !== undefined && autoscalers < clusters)
+    throw usage(
+      `Cannot make ${autoscalers} autoscalers in ${clusters} clusters: each cluster has one at least`,
+    );
+  if (clusters * AUTOSCALERS_EACH > AUTOSCALERS_MAX && autoscalers === undefined)
+    throw usage(
+      `Cannot make ${AUTOSCALERS_EACH} autoscalers in each of ${clusters} clusters: they are ${AUTOSCALERS_MAX} at most; give --autoscalers`,
+    );
+};
+
+/** Reads an option and refuses a second one, of which one would have no effect. */
+const once =
+  <Value>(read: (text: string) => Value) =>
+  (text: string, before: Value | undefined): Value => {
+    if (before !== undefined) throw new InvalidArgumentError("It was given twice.");
+    return read(text);
+  };
+
+const text = (name: string): string => {
+  if (name === "") throw new InvalidArgumentError("Wanted a name.");
+  return name;
+};
+
+const collect = (file: string, before: readonly string[] | undefined): readonly string[] => [
+  ...(before ?? []),
+  text(file),
+];
+
+const collectMetric = (given: string, before: readonly string[] | undefined): readonly string[] => {
+  const [name = "", file = ""] = divided(given);
+  if (name === "" || file === "") throw new InvalidArgumentError("Wanted NAME=FILE.");
+  if (before?.some((other) => divided(other)[0] === name))
+    throw new InvalidArgumentError(`It was given twice for "${name}".`);
+  return [...(before ?? []), given];
+};
+
+/** The name of the metric and its file. */
+export const divided = (given: string): readonly [string, string] => {
+  const at = given.indexOf("=");
+  return at === -1 ? ["", ""] : [given.slice(0, at), given.slice(at + 1)];
+};
+
+const wholeNumber = (digits: string): number => {
+  if (!/^\d{1,9}$/.test(digits)) throw new InvalidArgumentError("Wanted a whole number.");
+  return Number(digits);
+};
+
+/**
+ * A time as every command takes it, by the clock of this machine. In whole seconds: due times of
+ * syncs are.
+ */
+const instant = (given: string): number => {
+  const nowMs = Math.floor(Date.now() / 1_000) * 1_000;
+  const atMs = readExactTime(given, nowMs, "past") ?? readEverydayTime(given, nowMs, "past");
+  if (atMs === undefined || atMs < 0 || atMs > LATEST_MS || atMs % 1_000 !== 0)
+    throw new InvalidArgumentError(
+      'Wanted a time in whole seconds: "2026-03-27T06:00:00Z", "2026-03-27 06:00", "monday 09:00", or a duration before now.',
+    );
+  return atMs;
+};
+
+const httpUrl = (address: string): string => {
+  const { protocol, username, password, search, hash } = URL.canParse(address)
+    ? new URL(address)
+    : {};
+  if ((protocol !== "http:" && protocol !== "https:") || username || password || search || hash)
+    throw new InvalidArgumentError(
+      "Wanted a URL without user, password and query, such as http://127.0.0.1:9090.",
+    );
+  return address;
+};
+
+const MAX_PORT = 65_535;
+
+const portNumber = (given: string): number => {
+  const port = wholeNumber(given);
+  if (port > MAX_PORT) throw new InvalidArgumentError(`Wanted a port, at most ${MAX_PORT}.`);
+  return port;
+};
+
+const count =
+  (most: number) =>
+  (given: string): number => {
+    const value = wholeNumber(given);
+    if (value < 1 || value > most)
+      throw new InvalidArgumentError(`Wanted a number from 1 to ${most}.`);
+    return value;
+  };
+
+const positive = (given: string): number => {
+  const value = Number(given);
+  if (!(value > 0 && value <= MAX_SPEED))
+    throw new InvalidArgumentError(`Wanted a number above 0, at most ${MAX_SPEED}.`);
+  return value;
+};
+
+/** A hundred years, so that the end is still a valid date. */
+const MAX_DURATION_MS = 36_525 * 86_400_000;
+
+const duration = (given: string): number => {
+  const value = readDuration(given);
+  if (value === undefined || value <= 0)
+    throw new InvalidArgumentError("Wanted a duration like 90s, 1m30s, 40m or 2h.");
+  if (value > MAX_DURATION_MS) throw new InvalidArgumentError("Wanted at most 36525d.");
+  return Math.round(value);
+};
+
+const withoutData = (args: readonly string[]): readonly string[] =>
+  args.filter(
+    (arg, at) => arg !== "--data" && args[at - 1] !== "--data" && !arg.startsWith("--data="),
+  );
+
+/** `--validate`, with the words of kubectl. */
+export const validateOption = (): Option =>
+  new Option(
+    "--validate [mode]",
+    "unknown fields and fields that are written twice: strict refuses them, warn names them, ignore drops them silently",
+  )
+    .preset("strict")
+    .default("strict")
+    .argParser((word: string) => {
+      const validation = validationOf(word);
+      if (validation === undefined)
+        throw new InvalidArgumentError(`Wanted one of ${VALIDATION_WORDS}`);
+      return validation;
+    });

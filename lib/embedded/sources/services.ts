@@ -1,0 +1,314 @@
+import * as z from "zod";
+import type { SimulatedWorkload } from "../cluster/simulation.ts";
+import { waitingAt, openSegment } from "../cluster/simulated-workload.ts";
+import { isReady } from "../cluster/simulated-pod.ts";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import { text } from "node:stream/consumers";
+import type { OwnAccount } from "../../stack/source-client/aws.ts";
+import { LOCAL_ACCOUNT } from "../queue/message.ts";
+import { closeServer, listenOnLoopback, LOOPBACK_CREDENTIALS } from "../run/loopback.ts";
+import { decode, type ApiRequest } from "../cluster/api-request.ts";
+import { methodNotAllowed, notFound } from "../cluster/status.ts";
+import { isDark, lastScrapeMs, RESOLUTION_MS } from "../cluster/reading.ts";
+import { demandAt } from "../traces/trace.ts";
+
+/**
+ * The load of the workloads of one name as a queue of messages: what was asked for and not served
+ * yet waits in it.
+ */
+export interface RecordedQueue {
+  /** Whole messages that wait to be received. */
+  readonly waiting: number;
+  /**
+   * Messages that pods have received and not deleted yet: one for each ready pod, while there are
+   * any.
+   */
+  readonly inFlight: number;
+}
+
+/** The queue that is named as the workloads; undefined where none has the name. */
+export const recordedQueue = (
+  workloads: readonly SimulatedWorkload[],
+  name: string,
+  nowMs: number,
+): RecordedQueue | undefined => {
+  const named = workloads.filter(({ model }) => model.name === name);
+  if (named.length === 0) return undefined;
+  const each = named.map(({ model, state, live }) => {
+    const { demand } = openSegment(state);
+    const waiting = waitingAt(model, state, nowMs);
+    const ready = live.filter((pod) => isReady(pod, nowMs)).length;
+    return { waiting: Math.ceil(waiting), inFlight: Math.min(ready, Math.ceil(demand + waiting)) };
+  });
+  return each.reduce((sum, one) => ({
+    waiting: sum.waiting + one.waiting,
+    inFlight: sum.inFlight + one.inFlight,
+  }));
+};
+
+/** Gives the queue of a name as it is now; undefined where there is none. */
+export type QueueOf = (name: string) => Promise<RecordedQueue | undefined>;
+
+const TARGET = "AmazonSQS.GetQueueAttributes";
+const CONTENT_TYPE = "application/x-amz-json-1.0";
+const attributesAsked = z.object({
+  QueueUrl: z.string(),
+  AttributeNames: z.array(z.string()).default([]),
+});
+
+/** The account of the recorded queues, for the client of sources. */
+export const accountAt = (url: string): OwnAccount => ({
+  accountId: LOCAL_ACCOUNT,
+  url,
+  credentials: LOOPBACK_CREDENTIALS,
+});
+
+/**
+ * Answers GetQueueAttributes of SQS on loopback, over the recorded load. The account has no other
+ * operation, and no message can be sent to it or read from it. Signatures are not checked: the
+ * numbers are no secret.
+ */
+export const startQueueServer = async (
+  queueOf: QueueOf,
+): Promise<{ readonly url: string; readonly close: () => Promise<void> }> => {
+  const server = createServer((request, response) => void answer(queueOf, request, response));
+  return { url: await listenOnLoopback(server), close: () => closeServer(server) };
+};
+
+/** Never rejects. */
+const answer = async (
+  queueOf: QueueOf,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> => {
+  const reply = (status: number, body: object): void =>
+    void response.writeHead(status, { "content-type": CONTENT_TYPE }).end(JSON.stringify(body));
+  const refuse = (code: string, message: string): void =>
+    reply(400, { __type: `com.amazonaws.sqs#${code}`, message });
+  try {
+    if (request.headers["x-amz-target"] !== TARGET)
+      return refuse("UnsupportedOperation", `this account answers ${TARGET} only`);
+    const { QueueUrl, AttributeNames } = attributesAsked.parse(JSON.parse(await text(request)));
+    const [account, name = ""] = new URL(QueueUrl).pathname.split("/").slice(1);
+    const queue = account === LOCAL_ACCOUNT ? await queueOf(name) : undefined;
+    if (queue === undefined)
+      return refuse("QueueDoesNotExist", "The specified queue does not exist.");
+    const all: Readonly<Record<string, number>> = {
+      ApproximateNumberOfMessages: queue.waiting,
+      ApproximateNumberOfMessagesNotVisible: queue.inFlight,
+      ApproximateNumberOfMessagesDelayed: 0,
+    };
+    const wanted = Object.entries(all).filter(
+      ([attribute]) => AttributeNames.includes("All") || AttributeNames.includes(attribute),
+    );
+    reply(200, {
+      Attributes: Object.fromEntries(
+        wanted.map(([attribute, count]) => [attribute, String(count)]),
+      ),
+    });
+  } catch {
+    // What the client sent is no request of SQS.
+    refuse("InvalidAttributeName", "the request cannot be read");
+  }
+};
+
+/** The whole answer of a service of the cluster, which its API server passes on as it is. */
+export class ServiceReply {
+  readonly code: number;
+  readonly body: unknown;
+
+  constructor(code: number, body: unknown) {
+    this.code = code;
+    this.body = body;
+  }
+}
+
+const PROXY = /^\/api\/v1\/namespaces\/([^/]+)\/services\/([^/]+)\/proxy(\/.*)?$/;
+const QUEUE = /^\/queues\/([\w.-]+)$/;
+const NO_PAGE = new ServiceReply(404, "404 page not found\n");
+
+type Service = (path: string, query: URLSearchParams, scraped: Scraped) => ServiceReply;
+
+const prometheus: Service = (path, query, scraped) =>
+  path === "/api/v1/query" ? instantQuery(query.get("query") ?? "", scraped) : NO_PAGE;
+
+const jobs: Service = (path, _query, { workloads, nowMs }) => {
+  const queue = recordedQueue(workloads, QUEUE.exec(path)?.[1] ?? "", nowMs);
+  return queue === undefined ? NO_PAGE : new ServiceReply(200, queue);
+};
+
+/** The services of a simulated cluster, as its API server names them. */
+const SERVICES: Readonly<Record<string, Service>> = {
+  "monitoring/http:prometheus:9090": prometheus,
+  "monitoring/http:jobs:8080": jobs,
+};
+
+/** Answers a GET that is passed on to a service of the cluster; undefined for every other path. */
+export const serviceAnswer = (
+  { method, path, query }: ApiRequest,
+  scraped: Scraped,
+): ServiceReply | undefined => {
+  const [whole, namespace = "", name = "", rest = "/"] = PROXY.exec(path) ?? [];
+  if (whole === undefined) return undefined;
+  if (method !== "GET") throw methodNotAllowed();
+  const named = decode(name);
+  const service = Object.entries(SERVICES).find(
+    ([place]) => place === `${decode(namespace)}/${named}`,
+  )?.[1];
+  if (service === undefined)
+    throw notFound({ group: "", resource: "services" }, named.split(":")[1] ?? named);
+  return service(rest, query, scraped);
+};
+
+/** The recorded load as a Prometheus sees it. */
+interface Scraped {
+  readonly workloads: readonly SimulatedWorkload[];
+  readonly nowMs: number;
+}
+
+interface Series {
+  readonly metric: Readonly<Record<string, string>>;
+  readonly value: number;
+}
+
+const AGGREGATIONS: Readonly<Record<string, (values: readonly number[]) => number>> = {
+  sum: (values) => values.reduce((sum, value) => sum + value, 0),
+  avg: (values) => values.reduce((sum, value) => sum + value, 0) / values.length,
+  min: (values) => Math.min(...values),
+  max: (values) => Math.max(...values),
+  count: (values) => values.length,
+};
+
+const NUMBER = /^[+-]?\d+(?:\.\d+)?$/;
+const CALL = /^(\w+)\s*\(([\s\S]*)\)$/;
+const SELECTOR = /^([a-zA-Z_:][\w:]*)\s*(?:\{([^{}]*)\})?\s*(?:\[(\d+)([smh])\])?$/;
+const MATCHER = /^\s*(\w+)\s*(=~|!~|=|!=)\s*"((?:[^"\\]|\\.)*)"\s*$/;
+const UNIT_MS: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000 };
+const RANGE_MAX_MS = 3_600_000;
+
+/** Short, because 200 characters of an error are shown. */
+const KNOWN =
+  "it knows requests_waiting, requests_per_second and rate(http_requests_total[2m]), also in sum, avg, min, max or count";
+
+class QueryFault extends Error {}
+
+/**
+ * Answers an instant query over the recorded load, in the form of
+ * https://prometheus.io/docs/prometheus/latest/querying/api/. It knows a part of PromQL: one metric
+ * with matchers, a rate, and an aggregation of all. Any other query is refused as Prometheus
+ * refuses one that it cannot read. Times are of the virtual clock.
+ */
+const instantQuery = (query: string, scraped: Scraped): ServiceReply => {
+  const seconds = scraped.nowMs / 1_000;
+  const success = (resultType: string, result: unknown) =>
+    new ServiceReply(200, { status: "success", data: { resultType, result } });
+  try {
+    if (NUMBER.test(query.trim())) return success("scalar", [seconds, String(Number(query))]);
+    return success(
+      "vector",
+      vectorOf(query.trim(), scraped).map(({ metric, value }) => ({
+        metric,
+        value: [seconds, String(value)],
+      })),
+    );
+  } catch (error) {
+    if (!(error instanceof QueryFault)) throw error;
+    return new ServiceReply(400, { status: "error", errorType: "bad_data", error: error.message });
+  }
+};
+
+const vectorOf = (query: string, scraped: Scraped): readonly Series[] => {
+  const [, name = "", inside = ""] = CALL.exec(query) ?? [];
+  const aggregate = Object.hasOwn(AGGREGATIONS, name) ? AGGREGATIONS[name] : undefined;
+  if (aggregate) {
+    const values = vectorOf(inside.trim(), scraped).map(({ value }) => value);
+    return values.length === 0 ? [] : [{ metric: {}, value: aggregate(values) }];
+  }
+  if (name === "vector" && NUMBER.test(inside.trim()))
+    return [{ metric: {}, value: Number(inside) }];
+  if (name === "rate") return selected(inside.trim(), scraped, "rate");
+  return selected(query, scraped, "now");
+};
+
+const selected = (
+  query: string,
+  { workloads, nowMs }: Scraped,
+  asked: "rate" | "now",
+): readonly Series[] => {
+  const [, name = "", labels = "", count, unit = ""] = SELECTOR.exec(query) ?? [];
+  const windowMs = count === undefined ? undefined : Number(count) * (UNIT_MS[unit] ?? 0);
+  const read = readerOf(name, asked, windowMs);
+  const isMatch = matcherOf(labels);
+  const scrapedMs = lastScrapeMs(nowMs);
+  return workloads.flatMap((workload) => {
+    const { namespace, name: deployment } = workload.model;
+    const metric = { app: deployment, deployment, namespace };
+    if (!isMatch(metric) || isDark(workload.model, scrapedMs)) return [];
+    const value = read(workload, nowMs);
+    return value === undefined
+      ? []
+      : [{ metric: asked === "rate" ? metric : { __name__: name, ...metric }, value }];
+  });
+};
+
+type ReadSeries = (workload: SimulatedWorkload, nowMs: number) => number | undefined;
+
+const readerOf = (
+  name: string,
+  asked: "rate" | "now",
+  windowMs: number | undefined,
+): ReadSeries => {
+  if (
+    name === "http_requests_total" &&
+    asked === "rate" &&
+    windowMs !== undefined &&
+    windowMs <= RANGE_MAX_MS
+  )
+    return (workload, nowMs) => rateOf(workload, nowMs, windowMs);
+  if (asked === "now" && windowMs === undefined) {
+    if (name === "requests_waiting")
+      return (workload, nowMs) => recordedQueue([workload], workload.model.name, nowMs)?.waiting;
+    if (name === "requests_per_second")
+      return ({ model, state }) => openSegment(state).demand / (model.trace.stepMs / 1_000);
+  }
+  throw new QueryFault(`the embedded run cannot read this query: ${KNOWN}`);
+};
+
+/**
+ * Requests per second over the scrapes of the window; undefined with fewer than two, as in
+ * Prometheus.
+ */
+const rateOf = (
+  { model }: SimulatedWorkload,
+  nowMs: number,
+  windowMs: number,
+): number | undefined => {
+  const perSecond: number[] = [];
+  for (let atMs = lastScrapeMs(nowMs); atMs > nowMs - windowMs; atMs -= RESOLUTION_MS) {
+    if (isDark(model, atMs)) continue;
+    perSecond.push(
+      demandAt(model.trace, atMs - model.startMs + model.traceOffsetMs).value /
+        (model.trace.stepMs / 1_000),
+    );
+  }
+  return perSecond.length < 2
+    ? undefined
+    : perSecond.reduce((sum, value) => sum + value, 0) / perSecond.length;
+};
+
+const matcherOf = (labels: string): ((metric: Readonly<Record<string, string>>) => boolean) => {
+  const matchers = labels
+    .split(",")
+    .filter((part) => part.trim() !== "")
+    .map((part) => {
+      const [, label = "", operator = "", wanted = ""] = MATCHER.exec(part) ?? [];
+      if (label === "") throw new QueryFault(`a matcher cannot be read: ${KNOWN}`);
+      // A regular expression of alternatives is as much as the names of workloads need.
+      const names = operator.endsWith("~") ? wanted.split("|") : [wanted];
+      const matches = (value: string): boolean =>
+        names.some((name) => name === value || name === ".+" || name === ".*");
+      return (metric: Readonly<Record<string, string>>) =>
+        matches(metric[label] ?? "") !== operator.startsWith("!");
+    });
+  return (metric) => matchers.every((isMatch) => isMatch(metric));
+};

@@ -1,0 +1,78 @@
+import { exchange } from "../stack/cluster/transport/exchange.ts";
+import { TidemarkError } from "../rules/model/errors.ts";
+import { foreignText } from "../rules/model/foreign-text.ts";
+import { type Problem, problemSentences } from "../stack/report/problems.ts";
+import { type Signer, signedPost } from "./signed-post.ts";
+
+/** The right that this call needs. A test compares the roles of the stack with it. */
+export const PUBLISH_RIGHT = "sns:Publish";
+
+const PUBLISH = { timeoutMs: 3_000, maxBytes: 64 * 1024 };
+/** A message that arrives twice does no harm. */
+const ATTEMPTS = 3;
+/** SNS takes subjects of at most 100 printable ASCII characters. */
+const SUBJECT_CHARACTERS = 100;
+
+/**
+ * Sends one message to the topic of an owner. Throws `schedule.owner` where SNS does not take it.
+ */
+export const tellOwner = async (
+  signer: Signer,
+  stack: string,
+  owner: string,
+  topic: string,
+  news: readonly Problem[],
+): Promise<void> => {
+  const count = news.reduce((sum, problem) => sum + problem.count, 0);
+  const subject =
+    `${stack}: ${count} ${count === 1 ? "autoscaler needs" : "autoscalers need"} a look`.slice(
+      0,
+      SUBJECT_CHARACTERS,
+    );
+  // Which autoscaler has it the longest may be one of another owner.
+  const sentences = problemSentences(news.map(({ first: _first, ...problem }) => problem));
+  const message = [
+    `Of ${owner}:`,
+    ...sentences,
+    "",
+    `tidemark status --stack ${stack} names them, and tidemark explain NAME says why.`,
+  ].join("\n");
+  const body = new URLSearchParams({
+    Action: "Publish",
+    Version: "2010-03-31",
+    TopicArn: topic,
+    Subject: subject,
+    Message: message,
+  }).toString();
+  // A topic may be in another region.
+  const [, , , region = ""] = topic.split(":");
+  const request = {
+    service: "sns",
+    path: "/",
+    contentType: "application/x-www-form-urlencoded; charset=utf-8",
+    body,
+  } as const;
+  let why = "";
+  for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+    const answer = await exchange({
+      ...(await signedPost({ ...signer, region: async () => region }, request)),
+      ...PUBLISH,
+    });
+    if (answer.kind === "answered" && answer.status === 200) return;
+    why =
+      answer.kind === "broken"
+        ? answer.error.message
+        : `SNS answered ${answer.status}: ${answer.bytes
+            .toString("utf8")
+            .replaceAll(/(?:<[^>]*>|\s)+/g, " ")
+            .trim()}`;
+  }
+  throw new TidemarkError(
+    "schedule.owner",
+    `Cannot send to the owner "${owner}": ${foreignText(why)} (${PUBLISH_RIGHT} on ${topic} is needed)`,
+    {
+      owner,
+      topic,
+    },
+  );
+};

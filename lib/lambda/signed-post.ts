@@ -1,0 +1,51 @@
+import { SignatureV4 } from "@smithy/signature-v4";
+import { type AwsCredentials, Sha256 } from "../stack/aws/sha256.ts";
+import type { Outgoing } from "../stack/cluster/transport/exchange.ts";
+import { awsDomain } from "../rules/model/aws-names.ts";
+
+export interface Signer {
+  readonly credentials: () => Promise<AwsCredentials>;
+  readonly region: () => Promise<string>;
+  readonly clock: () => number;
+}
+
+export interface SignedRequest {
+  readonly service: "lambda" | "sns";
+  readonly path: string;
+  readonly contentType: string;
+  readonly body: string;
+}
+
+/**
+ * One signed POST to a service of AWS: the clients of the SDK would add more to a bundle than all
+ * of this.
+ */
+export const signedPost = async (
+  { credentials, region, clock }: Signer,
+  { service, path, contentType, body }: SignedRequest,
+): Promise<Pick<Outgoing, "secure" | "options" | "body">> => {
+  const inRegion = await region();
+  const { protocol, hostname, port } = serviceUrl(service, inRegion);
+  const signer = new SignatureV4({ service, region: inRegion, credentials, sha256: Sha256 });
+  const signedHeaders = {
+    host: port === "" ? hostname : `${hostname}:${port}`,
+    "content-type": contentType,
+  };
+  const { headers } = await signer.sign(
+    { method: "POST", protocol, hostname, path, headers: signedHeaders, body },
+    { signingDate: new Date(clock()) },
+  );
+  return {
+    secure: protocol === "https:",
+    options: { method: "POST", hostname, path, headers, ...(port !== "" && { port }) },
+    body,
+  };
+};
+
+/** The environment variables have the names of the AWS SDK's. */
+const serviceUrl = (service: SignedRequest["service"], region: string): URL =>
+  new URL(
+    process.env[`AWS_ENDPOINT_URL_${service.toUpperCase()}`] ||
+      process.env["AWS_ENDPOINT_URL"] ||
+      `https://${service}.${region}.${awsDomain(region)}`,
+  );

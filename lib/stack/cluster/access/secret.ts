@@ -1,0 +1,165 @@
+import * as z from "zod";
+import { GetSecretValueCommand, SecretsManagerClient } from "@aws-sdk/client-secrets-manager";
+import { TidemarkError } from "../../../rules/model/errors.ts";
+import { isSecretOf, secretWords } from "../../../rules/model/aws-names.ts";
+import { AWS_CALLS, SECRET_TTL_MS } from "../request-limits.ts";
+import { foreignText } from "../../../rules/model/foreign-text.ts";
+import type { Connection } from "../../../rules/model/records.ts";
+import { type Access, cached } from "./access.ts";
+import { checkedAccess, kubeconfigTextAccess, type SecretParts } from "./checked-access.ts";
+import { bearerToken, faultText, filled, pemData, readSecretText } from "./secret-text.ts";
+
+/** The cluster or source whose secret is read. */
+export interface SecretOwner {
+  readonly name: string;
+  /** What to say where the secret has the name of another owner. */
+  readonly words: string;
+  readonly refuse: (why: string) => TidemarkError;
+  /** What to say of an error of the SDK. It quotes nothing of the secret. */
+  readonly failed: (cause: unknown) => string;
+}
+
+/**
+ * The text of a secret in AWS Secrets Manager. A name without ARN is read in the Region of the
+ * function. Throws what `refuse` makes. This file holds the client of Secrets Manager, so it is
+ * loaded by `import()` where the first secret is read.
+ */
+export const storedSecret = async (
+  secretId: string,
+  { name, words, refuse, failed }: SecretOwner,
+): Promise<string> => {
+  const region = /^arn:aws[\w-]*:secretsmanager:([\w-]+):/.exec(secretId)?.[1];
+  const client = new SecretsManagerClient({
+    ...AWS_CALLS,
+    ...(region !== undefined && { region }),
+  });
+  try {
+    const { SecretString, Name } = await client.send(
+      new GetSecretValueCommand({ SecretId: secretId }),
+    );
+    // An ARN without its last six characters may match another secret, so that the name in the
+    // answer decides.
+    if (Name === undefined || !isSecretOf(Name, name)) throw refuse(words);
+    if (SecretString === undefined) throw refuse("it holds bytes, and must hold text");
+    return SecretString;
+  } catch (error) {
+    throw error instanceof TidemarkError ? error : refuse(failed(error));
+  } finally {
+    client.destroy();
+  }
+};
+
+type SecretConnection = Extract<Connection, { kind: "secret" }>;
+
+export interface SecretOptions {
+  readonly cluster: string;
+  readonly clock: () => number;
+  readonly ownAddresses: boolean;
+}
+
+/** The short form of a secret. Any other content is read as a kubeconfig. */
+const shortForm = z.strictObject({
+  server: filled,
+  caData: pemData,
+  token: bearerToken.exactOptional(),
+  clientCertData: pemData.exactOptional(),
+  clientKeyData: pemData.exactOptional(),
+});
+
+/**
+ * Access by a secret in AWS Secrets Manager: `{ server, caData, token }` (or a client certificate),
+ * or a kubeconfig. It is read again every five minutes and after a 401, so that a rotated secret
+ * needs no restart; address and CA stay as they were read first. Failures are TidemarkErrors
+ * `cluster.access.secret`, and quote nothing of the secret.
+ */
+export const secretAccess = async (
+  connection: SecretConnection,
+  options: SecretOptions,
+): Promise<Access> => {
+  const refuse = refusal(connection, options.cluster);
+  if (!isSecretOf(connection.secretId, options.cluster)) throw refuse(secretWords(options.cluster));
+  const owner = {
+    name: options.cluster,
+    words: secretWords(options.cluster),
+    refuse,
+    failed: awsWords,
+  };
+  const parts: SecretParts = {
+    refuse,
+    access: (accessParts) =>
+      checkedAccess(accessParts, { refuse, ownAddresses: options.ownAddresses }),
+  };
+  const current = cached(
+    async () =>
+      accessFrom(await storedSecret(connection.secretId, owner), connection.context, parts),
+    {
+      ttlMs: SECRET_TTL_MS,
+      clock: options.clock,
+    },
+  );
+  const first = await current.get();
+  return {
+    ...first,
+    credentials: async () => (await current.get()).credentials(),
+    forget: current.forget,
+  };
+};
+
+const refusal =
+  (connection: SecretConnection, cluster: string) =>
+  (why: string): TidemarkError =>
+    new TidemarkError(
+      "cluster.access.secret",
+      `Cannot use secret "${connection.secretId}" for cluster "${cluster}": ${why}`,
+      {
+        secretId: connection.secretId,
+        cluster,
+      },
+    );
+
+/**
+ * The message for an error of the SDK. An error about an answer that cannot be parsed quotes the
+ * secret, so that it is neither repeated nor a cause.
+ */
+const awsWords = (cause: unknown): string => {
+  if (!(cause instanceof Error) || cause instanceof SyntaxError)
+    return "the answer of Secrets Manager cannot be read";
+  return foreignText(cause.message);
+};
+
+const accessFrom = async (
+  text: string,
+  context: string | undefined,
+  parts: SecretParts,
+): Promise<Access> => {
+  const reading = await readSecretText(text);
+  if (reading.kind === "unreadable") throw parts.refuse(reading.why);
+  const { value } = reading;
+  if (typeof value !== "object" || value === null || Array.isArray(value))
+    throw parts.refuse("it is neither the short form nor a kubeconfig");
+  return isShort(value) ? shortAccess(value, parts) : kubeconfigTextAccess(value, context, parts);
+};
+
+/** True unless the content has a field of a kubeconfig. */
+const isShort = (value: object): boolean =>
+  !["clusters", "users", "contexts", "current-context", "apiVersion", "kind"].some(
+    (key) => key in value,
+  );
+
+const shortAccess = (value: unknown, { refuse, access }: SecretParts): Access => {
+  const parsed = shortForm.safeParse(value);
+  if (!parsed.success) throw refuse(faultText(parsed.error));
+  const { server, caData, token, clientCertData, clientKeyData } = parsed.data;
+  if (token === undefined && (clientCertData === undefined || clientKeyData === undefined)) {
+    throw refuse("it needs token, or clientCertData with clientKeyData");
+  }
+  return access({
+    server,
+    ca: caData,
+    credentials: {
+      headers: token === undefined ? {} : { authorization: `Bearer ${token}` },
+      ...(clientCertData !== undefined && { cert: clientCertData }),
+      ...(clientKeyData !== undefined && { key: clientKeyData }),
+    },
+  });
+};

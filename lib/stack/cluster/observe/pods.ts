@@ -1,0 +1,277 @@
+import type { Namespace } from "../../../rules/model/ids.ts";
+import { type LabelIndex, labelIndex } from "../../../rules/model/selector.ts";
+import type { Answer, ApiFailure, Pod, PodMetrics } from "../../../rules/model/observation.ts";
+import type { MetricQuery } from "../../../rules/model/query.ts";
+import { asObject, asText, type Json } from "../../../rules/model/json.ts";
+import type { Asking } from "../../../rules/sources/source.ts";
+import { isTooLarge, type Listed, passedOverFailure } from "../list.ts";
+import { inNamespace, segment } from "../discovery.ts";
+import { readPod, POD_LIST, POD_METRICS_LIST } from "../read/pods.ts";
+import type { CallBudget } from "../transport/budget.ts";
+import type { WireKind } from "../wire/message.ts";
+import { listScope, covers, type Scope, scopesFor } from "./scopes.ts";
+import type { Observing } from "./workloads.ts";
+
+/**
+ * The answers by namespace. A namespace that was not requested is absent, and a heavy one until it
+ * is read.
+ */
+export type ByNamespace<Item> = ReadonlyMap<Namespace, Answer<LabelIndex<Item>>>;
+
+/**
+ * Reads the pods of these namespaces, with the fields that rules use. It ends when those are read
+ * that all namespaces share. Heavy ones are added as they come.
+ */
+export const observePods = (
+  observing: Observing,
+  namespaces: ReadonlySet<Namespace>,
+): Promise<ByNamespace<Pod>> =>
+  byNamespace(observing, namespaces, ({ namespace }) => ({
+    path: `/api/v1${inNamespace(namespace)}/pods`,
+    resource: "pods",
+    protobuf: POD_LIST,
+    convert: readPod,
+    lasting: true,
+  }));
+
+type PodMetricsAsking = Extract<Asking<MetricQuery>, { readonly way: "list" }>;
+
+/**
+ * Reads the PodMetrics of these namespaces. metrics-server ignores the limit and answers in one
+ * piece.
+ */
+export const podMetricsIn = async (
+  observing: Observing,
+  asking: PodMetricsAsking,
+  namespaces: ReadonlySet<Namespace>,
+): Promise<ByNamespace<PodMetrics>> => {
+  if (namespaces.size === 0) return new Map();
+  const { group, versions } = asking.request;
+  const base = await listBase(observing, group, versions);
+  const answers = await podMetricsAt(observing, asking, { namespaces, base });
+  if (!isAbsent(answers)) return answers;
+  forgetVersion(observing, group);
+  const other = await listBase(observing, group, versions);
+  // Asked again only where discovery names another version. Otherwise the 404 stands, and a metric
+  // that is missing lets nothing shrink.
+  return other === base ? answers : podMetricsAt(observing, asking, { namespaces, base: other });
+};
+
+const podMetricsAt = (
+  observing: Observing,
+  { request, read }: PodMetricsAsking,
+  { namespaces, base }: { readonly namespaces: ReadonlySet<Namespace>; readonly base: string },
+): Promise<ByNamespace<PodMetrics>> =>
+  byNamespace(observing, namespaces, ({ namespace }) => ({
+    path: `${base}${inNamespace(namespace)}/${request.path.map(segment).join("/")}`,
+    resource: `${request.resource}.${request.group}`,
+    protobuf: POD_METRICS_LIST,
+    paged: false,
+    convert: read,
+  }));
+
+const isAbsent = (answers: ByNamespace<PodMetrics>): boolean =>
+  [...answers.values()].some((answer) => answer.kind === "failed" && answer.failure.code === 404);
+
+interface PodList<Item> {
+  readonly path: string;
+  readonly resource: string;
+  readonly protobuf: WireKind;
+  readonly paged?: boolean;
+  readonly convert: (raw: Json) => Item | undefined;
+  /** An object stays the same for many syncs. Those of metrics-server are new each time. */
+  readonly lasting?: true;
+}
+
+type Labelled = { readonly labels: Readonly<Record<string, string>> };
+
+const byNamespace = async <Item extends Labelled>(
+  observing: Observing,
+  namespaces: ReadonlySet<Namespace>,
+  source: (scope: Scope) => PodList<Item>,
+): Promise<ByNamespace<Item>> => {
+  const answers = new Map<Namespace, Answer<LabelIndex<Item>>>();
+  const read = async (scope: Scope, budget: CallBudget): Promise<void> => {
+    const podList = source(scope);
+    const covered = new Set([...namespaces].filter((namespace) => covers(scope, namespace)));
+    const gathering: Gathering<Item> = { gathered: new Map(), shown: shownInOrder() };
+    const listed = await listInto(
+      { ...observing, budget },
+      { podList, whole: source({}).path, scope },
+      covered,
+      gathering,
+    );
+    // One tenant's objects may be more than an answer may have, and no page can be smaller. Each
+    // namespace is then read, or fails, by itself.
+    if (
+      listed.kind === "failed" &&
+      isTooLarge(listed.failure) &&
+      podList.paged === false &&
+      scope.namespace === undefined
+    ) {
+      await Promise.all([...covered].map((namespace) => read({ namespace }, budget)));
+      return;
+    }
+    const failureOf = failures(podList.resource, listed, gathering);
+    for (const namespace of covered) {
+      const failure = failureOf(namespace);
+      answers.set(
+        namespace,
+        failure
+          ? { kind: "failed", failure }
+          : { kind: "answered", items: labelIndex(gathering.gathered.get(namespace) ?? []) },
+      );
+    }
+  };
+  const scopes = scopesFor(
+    namespaces,
+    observing.limits,
+    observing.memory.heavy.of(source({}).path),
+  );
+  for (const scope of scopes)
+    if (scope.isHeavy && scope.namespace !== undefined)
+      observing.flows.startLate(scope.namespace, (budget) => read(scope, budget), "lists");
+  await Promise.all(
+    scopes.filter(({ isHeavy }) => !isHeavy).map((scope) => read(scope, observing.budget)),
+  );
+  return answers;
+};
+
+/**
+ * Why the objects of a namespace are not all read. On doubt, the metric is missing: a pod that was
+ * passed over may be one of any autoscaler of its namespace. The other namespaces are whole.
+ */
+const failures = (
+  resource: string,
+  listed: Listed<unknown>,
+  { shown }: Pick<Gathering<unknown>, "shown">,
+): ((namespace: Namespace) => ApiFailure | undefined) => {
+  if (listed.kind === "failed")
+    return (namespace) => (shown.whole(namespace) ? undefined : listed.failure);
+  const passedOver = new Map(listed.passedOver.map((object) => [object.namespace, object]));
+  return (namespace) => {
+    const unread = passedOver.get(namespace);
+    return unread && passedOverFailure(resource, unread);
+  };
+};
+
+/**
+ * The namespaces that a LIST has shown completely when it fails between two pages. Pages are in
+ * order of namespace and name: after an object of the next namespace, the one before is complete. A
+ * LIST that returns to a namespace has another order, so that none counts as complete.
+ */
+const shownInOrder = (): {
+  readonly begin: () => void;
+  readonly see: (namespace: string) => void;
+  readonly whole: (namespace: string) => boolean;
+} => {
+  const past = new Set<string>();
+  let current: string | undefined;
+  let ordered = true;
+  return {
+    begin: () => {
+      past.clear();
+      current = undefined;
+      ordered = true;
+    },
+    see: (namespace) => {
+      if (namespace === current) return;
+      if (current !== undefined) past.add(current);
+      if (past.has(namespace)) ordered = false;
+      current = namespace;
+    },
+    whole: (namespace) => ordered && past.has(namespace),
+  };
+};
+
+interface Gathering<Item> {
+  readonly gathered: Map<string, Item[]>;
+  readonly shown: ReturnType<typeof shownInOrder>;
+}
+
+/** An object with its namespace; without an item where nothing is asked about the namespace. */
+interface Placed<Item> {
+  readonly namespace: string;
+  readonly item?: Item;
+}
+
+/**
+ * Adds each object to the list of its namespace when its page arrives. Objects of other namespaces
+ * are not converted.
+ */
+const listInto = <Item>(
+  observing: Observing,
+  {
+    podList,
+    ...of
+  }: { readonly podList: PodList<Item>; readonly whole: string; readonly scope: Scope },
+  namespaces: ReadonlySet<string>,
+  { gathered, shown }: Gathering<Item>,
+): Promise<Listed<Placed<Item>>> => {
+  const { path, resource, protobuf, paged, convert, lasting } = podList;
+  return listScope<Placed<Item>>(
+    observing,
+    of,
+    {
+      path,
+      resource,
+      protobuf,
+      ...(paged !== undefined && { paged }),
+      ...(lasting && {
+        unchanged: {
+          begin: () => observing.memory.unchanged.begin(path),
+          isSame: ({ namespace, item }) => namespaces.has(namespace) === (item !== undefined),
+        },
+      }),
+      begin: () => {
+        gathered.clear();
+        shown.begin();
+      },
+      read: (raw) => {
+        const namespace = asText(asObject(raw["metadata"])["namespace"]);
+        const item = namespaces.has(namespace) ? convert(raw) : undefined;
+        return { namespace, ...(item && { item }) };
+      },
+      onPage: (objects) => {
+        for (const { namespace, item } of objects) {
+          shown.see(namespace);
+          if (item === undefined) continue;
+          const known = gathered.get(namespace);
+          if (known) known.push(item);
+          else gathered.set(namespace, [item]);
+        }
+      },
+    },
+    observing.budget,
+  );
+};
+
+/** The newest version of a group that both sides know. */
+export const newestOf = (known: readonly string[], served: readonly string[]): string | undefined =>
+  known.find((version) => served.includes(version));
+
+/**
+ * The path of the newest served version of a group whose objects are listed. Discovery is asked
+ * once for a warm client. While discovery fails or shows no such group the oldest version is asked,
+ * so that a missing API fails with the answer of its server.
+ */
+const listBase = async (
+  { session, budget, memory }: Observing,
+  group: string,
+  versions: readonly string[],
+): Promise<string> => {
+  const known = memory.metricVersions.get(group);
+  if (known !== undefined) return `/apis/${group}/${known}`;
+  const served = await session.discovery.groupVersions(group, budget);
+  const newest = served.kind === "found" ? newestOf(versions, served.value) : undefined;
+  if (newest !== undefined) memory.metricVersions.set(group, newest);
+  return `/apis/${group}/${newest ?? versions.at(-1)}`;
+};
+
+/**
+ * Forgets the version after a 404: its server was replaced by one of another version. Discovery is
+ * asked again.
+ */
+const forgetVersion = ({ session, memory }: Observing, group: string): void => {
+  if (memory.metricVersions.delete(group)) session.discovery.forget(group);
+};

@@ -1,0 +1,192 @@
+import type { Namespace } from "../../../rules/model/ids.ts";
+import type { ObserveLimits, Watched } from "../cluster-client.ts";
+import {
+  MAX_NAMESPACED_LISTS,
+  HEAVY_BYTES,
+  HEAVY_SHARE,
+  MAX_HEAVY_NAMESPACES,
+} from "../request-limits.ts";
+import { type Listed, type ListOf, list } from "../list.ts";
+import type { ApiSession } from "../scale.ts";
+import type { CallBudget } from "../transport/budget.ts";
+import type { Flows } from "./flows.ts";
+
+/** The scope of one LIST: a namespace; absent means the whole cluster. */
+export interface Scope {
+  readonly namespace?: Namespace;
+  /** True for a namespace that is read by itself, after all others. */
+  readonly isHeavy?: true;
+  /** The namespaces that a LIST of the whole cluster leaves out. */
+  readonly without?: ReadonlySet<Namespace>;
+}
+
+/**
+ * The LISTs that cover these namespaces. Where the partition is the whole cluster, one LIST covers
+ * all; but a few namespaces are listed one by one, because they may be small in a large cluster. In
+ * both cases the number of LISTs does not grow with autoscalers. Heavy namespaces have LISTs of
+ * their own, and the one of the whole cluster leaves them out.
+ */
+export const scopesFor = (
+  needed: ReadonlySet<Namespace>,
+  limits: Pick<ObserveLimits, "namespaces">,
+  heavy: ReadonlySet<Namespace> = new Set(),
+): readonly Scope[] => {
+  if (needed.size === 0) return [];
+  const own = [...needed]
+    .toSorted()
+    .map((namespace): Scope => ({ namespace, ...(heavy.has(namespace) && { isHeavy: true }) }));
+  if (limits.namespaces !== "all" || needed.size <= MAX_NAMESPACED_LISTS) return own;
+  const ofHeavy = own.filter(({ isHeavy }) => isHeavy);
+  const shared: Scope = heavy.size > 0 ? { without: heavy } : {};
+  return ofHeavy.length === needed.size ? ofHeavy : [shared, ...ofHeavy];
+};
+
+export const covers = ({ namespace: own, without }: Scope, namespace: Namespace): boolean =>
+  own === undefined ? without?.has(namespace) !== true : own === namespace;
+
+/**
+ * The namespaces that had much more than their share of an answer in the last sync. A warm client
+ * reads them after all others were decided and scaled, so that one namespace lengthens no sync of
+ * the others but the first of an environment.
+ */
+export interface HeavyNamespaces {
+  /**
+   * The heavy ones of a LIST, by the path of all its namespaces; or of the questions of namespaces.
+   */
+  readonly of: (subject: string) => ReadonlySet<Namespace>;
+  /**
+   * Remembers the bytes of these namespaces. "all": other namespaces that are not heavy are
+   * forgotten.
+   */
+  readonly learn: (
+    subject: string,
+    bytes: ReadonlyMap<Namespace, number>,
+    of: "all" | "some",
+  ) => void;
+  /**
+   * From now on all namespaces of this LIST are read together: its server knows no field selector.
+   */
+  readonly giveUp: (subject: string) => void;
+}
+
+/** The subject of custom and external metrics, which are asked for each namespace. */
+export const QUESTIONS = "questions";
+
+export const heavyNamespaces = (): HeavyNamespaces => {
+  const weights = new Map<string, ReadonlyMap<Namespace, number>>();
+  const heavy = new Map<string, ReadonlySet<Namespace>>();
+  const givenUp = new Set<string>();
+  return {
+    of: (subject) => heavy.get(subject) ?? NONE,
+    learn: (subject, bytes, of) => {
+      if (givenUp.has(subject)) return;
+      // A heavy namespace that no autoscaler needs any more is left out for good, because no LIST
+      // of its own says anything else of it.
+      const before = [...(weights.get(subject) ?? [])].filter(
+        ([namespace]) => of === "some" || heavy.get(subject)?.has(namespace),
+      );
+      const known = new Map([...before, ...bytes]);
+      weights.set(subject, known);
+      heavy.set(subject, heaviest(known, HEAVY_BYTES));
+    },
+    giveUp: (subject) => {
+      givenUp.add(subject);
+      heavy.delete(subject);
+    },
+  };
+};
+
+const NONE: ReadonlySet<Namespace> = new Set();
+
+/** The namespaces with more than `least`, and with more than a tenth of what all have together. */
+export const heaviest = (
+  weights: ReadonlyMap<Namespace, number>,
+  least: number,
+): ReadonlySet<Namespace> => {
+  let sum = 0;
+  for (const weight of weights.values()) sum += weight;
+  const most = Math.max(least, HEAVY_SHARE * sum);
+  const heavy = [...weights]
+    .filter(([, weight]) => weight > most)
+    .toSorted(([, one], [, other]) => other - one);
+  return new Set(heavy.slice(0, MAX_HEAVY_NAMESPACES).map(([namespace]) => namespace));
+};
+
+/**
+ * How often the rules of an autoscaler look at each of its pods: to select them, and once for each
+ * metric. A spec that is not as its type says must stop its own rules only.
+ */
+export const looksPerPod = (spec: Watched["spec"]): number =>
+  1 + ("metrics" in spec && Array.isArray(spec.metrics) ? spec.metrics.length : 0);
+
+/**
+ * Reads the LIST of a scope, and learns which of its namespaces are heavy. `whole` is its path for
+ * all namespaces.
+ */
+export const listScope = async <Item>(
+  {
+    session,
+    memory,
+  }: {
+    readonly session: Pick<ApiSession, "transport">;
+    readonly memory: { readonly heavy: HeavyNamespaces };
+  },
+  { whole, scope }: { readonly whole: string; readonly scope: Scope },
+  what: Omit<ListOf<Item>, "flow" | "weigh" | "without">,
+  budget: CallBudget,
+): Promise<Listed<Item>> => {
+  const weights = new Map<Namespace, number>();
+  const weighed = {
+    ...what,
+    ...(scope.isHeavy && { flow: scope.namespace }),
+    begin: () => {
+      weights.clear();
+      what.begin?.();
+    },
+    weigh: (page: ReadonlyMap<string, number>) => {
+      for (const [namespace, bytes] of page)
+        weights.set(namespace as Namespace, (weights.get(namespace as Namespace) ?? 0) + bytes);
+    },
+  };
+  const listed = await list(session.transport, { ...weighed, without: scope.without }, budget);
+  if (listed.kind === "failed" && listed.failure.code === BAD_REQUEST && scope.without) {
+    memory.heavy.giveUp(whole);
+    return list(session.transport, weighed, budget);
+  }
+  const isWhole = listed.kind === "listed" && listed.complete;
+  if (isWhole && scope.namespace !== undefined && !weights.has(scope.namespace))
+    weights.set(scope.namespace, 0);
+  // Also from the pages of a LIST that failed: where one namespace is why it takes too long, the
+  // next sync leaves that namespace out.
+  memory.heavy.learn(whole, weights, isWhole && scope.namespace === undefined ? "all" : "some");
+  return listed;
+};
+
+/** The LISTs of heavy namespaces, which are read after all others were decided. */
+export interface LateLists {
+  readonly add: (namespace: Namespace, read: (budget: CallBudget) => Promise<void>) => void;
+  /** False while a LIST of the namespace is not read yet. */
+  readonly areRead: (namespace: Namespace) => boolean;
+}
+
+export const lateLists = (flows: Pick<Flows, "startLate">): LateLists => {
+  const unread = new Map<Namespace, number>();
+  const count = (namespace: Namespace, by: number): void =>
+    void unread.set(namespace, (unread.get(namespace) ?? 0) + by);
+  return {
+    add: (namespace, read) => {
+      count(namespace, 1);
+      flows.startLate(
+        namespace,
+        async (budget) => {
+          await read(budget);
+          count(namespace, -1);
+        },
+        "lists",
+      );
+    },
+    areRead: (namespace) => (unread.get(namespace) ?? 0) === 0,
+  };
+};
+
+const BAD_REQUEST = 400;

@@ -1,0 +1,289 @@
+import {
+  type CheckedPoint,
+  type ConnectionReport,
+  failed,
+  passed,
+  reportOf,
+  skipped,
+  warning,
+} from "../cluster/check/report.ts";
+import { connect, type ConnectOptions } from "../cluster/connect.ts";
+import { isTidemarkError } from "../../rules/model/errors.ts";
+import type {
+  MetricSourceRecord,
+  SourceKind,
+  SourceService,
+} from "../../rules/model/metric-source.ts";
+import type { Answer, ApiFailure, MetricValue } from "../../rules/model/observation.ts";
+import { decimalText } from "../../rules/model/quantity.ts";
+import { queryKey } from "../../rules/model/query.ts";
+import type { ClusterRecord, ConnectionRecord } from "../../rules/model/records.ts";
+import type { RegisteredQuery } from "../../rules/sources/source.ts";
+import { questionTo, type SourceName } from "../../rules/sources/sources.ts";
+import type { OwnAccount } from "./aws.ts";
+import { sourceClient } from "./source-client.ts";
+
+/**
+ * What a source is asked in a check. Without it, a question that any server of its kind can answer,
+ * where there is one.
+ */
+export interface SourceQuestion {
+  /** PromQL. */
+  readonly query?: string;
+  readonly path?: string;
+  readonly pointer?: string;
+  readonly queue?: string;
+}
+
+/** A source to ask, and the cluster for which it is asked. */
+export interface CheckedSource {
+  readonly source: MetricSourceRecord;
+  readonly cluster: Pick<ClusterRecord, "name">;
+  /** The way to the cluster, for a source that is a service of it. */
+  readonly connection?: ConnectionRecord["connection"];
+  readonly question: SourceQuestion;
+}
+
+export interface CheckSourceOptions extends ConnectOptions {
+  /** True where the source may be on this machine. */
+  readonly ownAddresses: boolean;
+  /** In the embedded run only: an account of AWS whose services are on this machine. */
+  readonly ownAccount?: OwnAccount;
+}
+
+/** Time for credentials and the answer together. */
+const CHECK_MS = 20_000;
+
+/**
+ * Asks a source one question as a sync does, with new credentials and connections. It changes
+ * nothing, and never rejects for what the source, the cluster or AWS does.
+ */
+export const checkSource = async (
+  { source, cluster, connection, question }: CheckedSource,
+  options: CheckSourceOptions,
+): Promise<ConnectionReport> => {
+  const label = source.service ? `answer in ${cluster.name}` : "answer";
+  const query = questionFor(source, question);
+  if (query === undefined)
+    return reportOf(source.name, [
+      skipped(label, `nothing was asked: ${WHAT_TO_ASK[source.kind]}`),
+    ]);
+  const client = sourceClient({
+    clock: options.clock,
+    ownAddresses: options.ownAddresses,
+    ...(options.ownAccount && { ownAccount: options.ownAccount }),
+  });
+  const untilMs = options.clock() + CHECK_MS;
+  try {
+    const reached =
+      source.service && connection
+        ? await connect({ name: cluster.name, connection }, options)
+        : undefined;
+    try {
+      const context = {
+        cluster: cluster.name,
+        leftMs: () => untilMs - options.clock(),
+        ...(reached?.getFromService && { getFromService: reached.getFromService }),
+      };
+      const startedMs = options.clock();
+      const answer = (await client.ask(source, [query], context)).get(queryKey(query));
+      return reportOf(
+        source.name,
+        pointsOf(source, label, { answer, tookMs: options.clock() - startedMs }),
+      );
+    } finally {
+      reached?.close();
+    }
+  } catch (error) {
+    if (!isTidemarkError(error)) throw error;
+    return reportOf(source.name, [
+      failed(label, error.message, `look at the cluster: tidemark cluster check ${cluster.name}`),
+    ]);
+  } finally {
+    client.close();
+  }
+};
+
+const WHAT_TO_ASK: Readonly<Record<SourceKind, string>> = {
+  prometheus: "give --query",
+  amp: "give --query",
+  http: "give --path and --pointer of a number",
+  sqs: "its queues are patterns; give --queue with the name of one",
+  cloudwatch: "it allows no namespace",
+};
+
+/** The question of a manifest, so that the check asks what a sync would ask. */
+const questionFor = (
+  source: MetricSourceRecord,
+  { query, path, pointer, queue }: SourceQuestion,
+): RegisteredQuery | undefined => {
+  const ask = (name: SourceName, fields: object): RegisteredQuery | undefined =>
+    questionTo(name, { source: source.name, ...fields });
+  switch (source.kind) {
+    case "prometheus":
+    case "amp":
+      return ask("prometheus", { query: query ?? "vector(1)" });
+    case "http":
+      return path === undefined || pointer === undefined
+        ? undefined
+        : ask("http", { path, pointer });
+    case "sqs": {
+      const [accountId, name] = splitQueue(
+        queue ?? source.aws?.queues?.find((pattern) => !pattern.includes("*")),
+      );
+      return name === undefined
+        ? undefined
+        : ask("sqs", { queue: name, accountId, count: ["Visible", "InFlight", "Delayed"] });
+    }
+    case "cloudwatch": {
+      const [pattern] = source.aws?.metricNamespaces ?? [];
+      // A metric that does not exist has no values. Whoever may not read metrics gets an error in
+      // place of this answer.
+      return pattern === undefined
+        ? undefined
+        : ask("cloudwatch", {
+            namespace: pattern.replaceAll("*", "Tidemark"),
+            metric: "Check",
+            periodSeconds: 60,
+            offsetSeconds: 0,
+          });
+    }
+  }
+};
+
+/** "999988887777/mail", or a name in the account of the role. */
+const splitQueue = (text = ""): readonly [accountId: string, name: string | undefined] => {
+  const [first = "", second] = text.split("/");
+  return second === undefined ? ["", first === "" ? undefined : first] : [first, second];
+};
+
+interface Asked {
+  readonly answer: Answer<readonly MetricValue[]> | undefined;
+  readonly tookMs: number;
+}
+
+const pointsOf = (
+  source: MetricSourceRecord,
+  label: string,
+  { answer, tookMs }: Asked,
+): readonly CheckedPoint[] => {
+  const credential = source.aws ? "role" : source.auth ? "secret" : undefined;
+  const found =
+    credential === undefined
+      ? []
+      : [
+          passed(
+            credential,
+            source.aws ? "it was assumed" : "it was read, and is for the address of the source",
+          ),
+        ];
+  if (answer?.kind === "answered")
+    return [...found, answeredPoint(source, label, { items: answer.items, tookMs })];
+  const failure = answer?.failure ?? {
+    code: 0,
+    reason: "NoAnswer",
+    message: "the question was not asked",
+  };
+  if (failure.reason === "NoCredential")
+    return [
+      failed(credential ?? label, failure.message, CREDENTIAL_FIX[source.aws ? "role" : "secret"]),
+    ];
+  return [...found, failed(label, failure.message, fixOf(source, failure))];
+};
+
+const answeredPoint = (
+  { kind }: MetricSourceRecord,
+  label: string,
+  { items, tookMs }: { readonly items: readonly MetricValue[]; readonly tookMs: number },
+): CheckedPoint => {
+  const [value] = items;
+  const time = `${Math.round(tookMs)} ms`;
+  if (value !== undefined) return passed(label, `the value ${decimalText(value.milli)} in ${time}`);
+  if (kind === "cloudwatch") return passed(label, `CloudWatch answers in ${time}`);
+  return warning(
+    label,
+    `no value in ${time}: the query found no series`,
+    "correct the query, or say with whenEmpty what no series means",
+  );
+};
+
+const CREDENTIAL_FIX = {
+  role: "make the role with the name that the source gives, let its trust name the role of the function sync with the ExternalId of the source, and allow it what docs/sources.md says",
+  secret: "store the secret with the url of the source and its credential, as docs/sources.md says",
+} as const;
+
+const VPC =
+  "the function sync must be in a VPC that leads there (docs/operations.md), and the source private";
+
+const BY_REASON: Readonly<Record<string, string>> = {
+  AddressRefused:
+    "register an address outside of this machine; one in a private network needs --private and a VPC",
+  TlsVerificationFailed:
+    "give the authority as caData in the secret of the source, or the server a certificate for its name",
+  UnknownHost: `correct the name in --url; for a private name ${VPC}`,
+  ConnectionRefused: "correct the port, or start the server",
+  Unreachable: `for a private address ${VPC}`,
+  Timeout: `let the server answer faster, or raise --timeout-seconds (10 at most); for a private address ${VPC}`,
+  NotAllowed: "name what the source allows, or register the source again with more",
+  QueryRefused: "correct the query, or the limit that it exceeds",
+  RefusedByAws:
+    "correct the Region, the queue or the workspace of the source, and what its role allows (docs/sources.md)",
+  Throttled: "ask less often, with everySeconds in the manifests, or ask AWS for a higher rate",
+  SeveralSeries: "aggregate the query, as with sum(…)",
+  NoService: "ask from the stack that syncs the cluster",
+};
+
+/** What to do about an answer of the API server, or of the service behind it. */
+const byServiceStatus = (
+  name: string,
+  service: SourceService,
+): Readonly<Record<number, string>> => {
+  const allow = `let the cluster allow it: tidemark cluster rbac --source ${name} | kubectl apply -f -; if it does, the service itself wants a credential (--auth header)`;
+  return {
+    401: allow,
+    403: allow,
+    404: `correct the namespace, the name, the port or the path: kubectl -n ${service.namespace} get service ${service.name}`,
+    503: `no pod of the service is ready: kubectl -n ${service.namespace} get endpoints ${service.name}`,
+  };
+};
+
+const REDIRECT = "register the address to which the server redirects: no redirect is followed";
+
+/** What to do about an answer with this status. */
+const byStatus = (
+  { name, service, auth }: MetricSourceRecord,
+  code: number,
+): string | undefined => {
+  const ofService = service && byServiceStatus(name, service)[code];
+  if (ofService) return ofService;
+  if (code === 401 || code === 403) {
+    if (auth?.kind === "sigv4")
+      return "let the role call the address, and correct --auth-service and --aws-region (docs/sources.md)";
+    return auth
+      ? "correct the credential in the secret, or its rights on the server"
+      : "register it with --auth and --secret";
+  }
+  if (code === 404)
+    return "correct the path in --url: what a question adds begins with /api/v1 for a Prometheus";
+  if (code >= 500) return "look at the log of the server";
+  return code >= 300 && code < 400 ? REDIRECT : undefined;
+};
+
+/**
+ * A service is asked through the API server of its cluster, so that these failures are of the
+ * connection of the cluster.
+ */
+const OF_THE_CLUSTER: ReadonlySet<string> = new Set([
+  "UnknownHost",
+  "ConnectionRefused",
+  "Unreachable",
+  "TlsVerificationFailed",
+]);
+const CLUSTER_FIX =
+  "the API server of the cluster cannot be reached: tidemark cluster check says what to do";
+
+const fixOf = (source: MetricSourceRecord, { code, reason }: ApiFailure): string =>
+  (source.service && OF_THE_CLUSTER.has(reason) ? CLUSTER_FIX : undefined) ??
+  BY_REASON[reason] ??
+  byStatus(source, code) ??
+  "register the address of a server of this kind (docs/sources.md)";

@@ -1,0 +1,139 @@
+import * as z from "zod";
+import {
+  basic,
+  pemData,
+  bearerToken,
+  faultText,
+  filled,
+  headerText,
+  readSecretText,
+} from "../cluster/access/secret-text.ts";
+import { cached, type Cached } from "../cluster/access/access.ts";
+import { fits, isCertificates } from "../cluster/access/checked-access.ts";
+import { SECRET_TTL_MS } from "../cluster/request-limits.ts";
+import { TidemarkError } from "../../rules/model/errors.ts";
+import { foreignText } from "../../rules/model/foreign-text.ts";
+import type { MetricSourceRecord, SecretAuth } from "../../rules/model/metric-source.ts";
+import type { ClientCertificate } from "./direct.ts";
+import { isSecretOf, sourceSecretName, sourceSecretWords } from "../../rules/model/aws-names.ts";
+
+/** What a question is authenticated with. */
+export interface Credential {
+  readonly kind: "read";
+  readonly headers: Readonly<Record<string, string>>;
+  /** PEM of the authority of the server's certificate. */
+  readonly ca?: string;
+  /** PEM of the client's certificate and its key (mutual TLS). */
+  readonly client?: ClientCertificate;
+}
+
+const NOTHING: Credential = { kind: "read", headers: {} };
+
+const common = { url: filled, caData: pemData.exactOptional() };
+const SECRETS = {
+  basic: z
+    .strictObject({ ...common, username: filled, password: filled })
+    .transform(({ username, password, ...rest }) => ({
+      ...rest,
+      value: basic(username, password),
+    })),
+  bearer: z
+    .strictObject({ ...common, token: bearerToken })
+    .transform(({ token, ...rest }) => ({ ...rest, value: `Bearer ${token}` })),
+  header: z.strictObject({ ...common, value: headerText }),
+  mtls: z
+    .strictObject({ ...common, clientCertData: pemData, clientKeyData: pemData })
+    .transform(({ clientCertData, clientKeyData, ...rest }) => ({
+      ...rest,
+      client: { cert: clientCertData, key: clientKeyData },
+    })),
+} as const;
+
+/**
+ * Reads credentials of sources from Secrets Manager, again every five minutes. A secret names the
+ * address that may get it: a source with another address gets nothing, so that the right to
+ * register sources is not the right to send a credential elsewhere. Errors are TidemarkErrors
+ * `source.credential`, and quote nothing of the secret.
+ */
+export const credentialReader = (
+  clock: () => number,
+): ((source: MetricSourceRecord) => Promise<Credential>) => {
+  const kept = new Map<string, Cached<Credential>>();
+  return async (source) => {
+    const { auth, name, version } = source;
+    // A signature needs no secret: the role of the source signs.
+    if (auth === undefined || auth.kind === "sigv4") return NOTHING;
+    const key = JSON.stringify([name, version]);
+    const known =
+      kept.get(key) ?? cached(() => readCredential(source, auth), { ttlMs: SECRET_TTL_MS, clock });
+    kept.set(key, known);
+    return known.get();
+  };
+};
+
+const readCredential = async (
+  source: MetricSourceRecord,
+  auth: SecretAuth,
+): Promise<Credential> => {
+  const refuse = (why: string): TidemarkError =>
+    new TidemarkError(
+      "source.credential",
+      `Cannot use the secret of source "${source.name}": ${why}`,
+      { source: source.name },
+    );
+  if (!isSecretOf(auth.secretId, sourceSecretName(source.name)))
+    throw refuse(sourceSecretWords(source.name));
+  const reading = await readSecretText(await secretString(source.name, auth.secretId, refuse));
+  if (reading.kind === "unreadable") throw refuse(reading.why);
+  const parsed = SECRETS[auth.kind].safeParse(reading.value);
+  if (!parsed.success) throw refuse(faultText(parsed.error));
+  const { url, caData } = parsed.data;
+  if (!isFor(url, source))
+    throw refuse(
+      "its url is not the address of the source, so that the source does not get it; write the address of the source into the secret",
+    );
+  if (caData !== undefined && !isCertificates(caData))
+    throw refuse("its caData is no certificate in PEM");
+  const ca = caData !== undefined && { ca: caData };
+  if ("value" in parsed.data)
+    return { kind: "read", headers: { [headerOf(auth)]: parsed.data.value }, ...ca };
+  const { client } = parsed.data;
+  if (!isCertificates(client.cert)) throw refuse("its clientCertData is no certificate in PEM");
+  if (!fits(client.cert, client.key))
+    throw refuse("its clientKeyData cannot be read, or is not the key of its clientCertData");
+  return { kind: "read", headers: {}, client, ...ca };
+};
+
+const headerOf = ({ kind, header }: SecretAuth): string =>
+  kind === "header" ? (header ?? "").toLowerCase() : "authorization";
+
+/**
+ * The same scheme, host and port; for a service of the clusters its name, as in
+ * "service://monitoring/prometheus".
+ */
+const isFor = (url: string, { url: own, service }: MetricSourceRecord): boolean => {
+  if (service) return url === `service://${service.namespace}/${service.name}`;
+  return (
+    own !== undefined &&
+    URL.canParse(url) &&
+    URL.canParse(own) &&
+    new URL(url).origin === new URL(own).origin
+  );
+};
+
+/** The client of Secrets Manager is loaded when the first source has a secret. */
+const secretString = async (
+  source: string,
+  secretId: string,
+  refuse: (why: string) => TidemarkError,
+): Promise<string> => {
+  const { storedSecret } = await import("../cluster/access/secret.ts");
+  const failed = (error: unknown): string =>
+    `Secrets Manager answered ${error instanceof Error ? foreignText(error.name) : "an error"}; check its name, its Region and the rights of the function sync`;
+  return storedSecret(secretId, {
+    name: sourceSecretName(source),
+    words: sourceSecretWords(source),
+    refuse,
+    failed,
+  });
+};

@@ -1,0 +1,298 @@
+import type { QueryCommandInput } from "@aws-sdk/client-dynamodb";
+import type { AutoscalerUid, PartitionRef } from "../../../rules/model/ids.ts";
+import { journalKey, journalPagePrefix, journalPk } from "../table/keys.ts";
+import { readAll } from "../table/read-many.ts";
+import type { Tables } from "../table/tables.ts";
+import { isEmptyStretch, type Stretch, stretchParams, ttlOf } from "./events.ts";
+import { type HistoryItem, historyItemOf, readHistory } from "./item.ts";
+import {
+  hasDictionaries,
+  packed,
+  unpacked,
+  compress,
+  firstWithin,
+  inflatedText,
+  versionOf,
+} from "../table/compressed.ts";
+import type { Evaluation, JournalPage } from "../../../rules/model/scale-records.ts";
+
+export const JOURNAL_DAYS_KEPT = 14;
+/**
+ * A page is stored as its difference from a page that is at most this old. The older page is kept
+ * for as much longer.
+ */
+export const BASE_MS_MAX = 3_600_000;
+/**
+ * A difference that is larger than this share of its base saves too little, and the page becomes a
+ * new base.
+ */
+const DIFFERENCE_SHARE_MAX = 0.5;
+
+/**
+ * A larger journal page is shortened, well before an item is full (400 KB). The journal only
+ * explains, so it must never stop a sync from its release.
+ */
+export const JOURNAL_BYTES_MAX = 350_000;
+const MESSAGE_CHARS_MAX = 200;
+
+/**
+ * What to leave out, one more at each step. The last form has only the decision and a short reason.
+ */
+const LIGHTER: readonly ((evaluation: Evaluation) => Evaluation)[] = [
+  (evaluation) => evaluation,
+  ({ gauges: _gauges, ...evaluation }) => evaluation,
+  ({ gauges: _gauges, status: _status, ...evaluation }) => ({
+    ...evaluation,
+    steps: [],
+    events: [],
+  }),
+  ({ gauges: _gauges, status: _status, because: { reason, message }, ...evaluation }) => ({
+    ...evaluation,
+    because: { reason, message: message.slice(0, MESSAGE_CHARS_MAX) },
+    metrics: [],
+    steps: [],
+    events: [],
+  }),
+];
+
+const lightEnough = (page: JournalPage): Uint8Array =>
+  firstWithin(JOURNAL_BYTES_MAX, LIGHTER, (lighten) =>
+    wholeBody({ ...page, evaluations: page.evaluations.map(lighten) }),
+  );
+
+/**
+ * The bases of a partition, by journal page. An environment remembers those that it has inserted
+ * itself.
+ */
+export type JournalBases = ReadonlyMap<number, JournalBase>;
+
+/**
+ * The difference of a page from its base; absent where this Node makes none, the base is too old or
+ * the two are too different. The page is then stored whole, which every version reads.
+ */
+const differenceOf = (
+  page: JournalPage,
+  base: JournalBase | undefined,
+  makesDifferences: boolean,
+): Uint8Array | undefined => {
+  if (!base || !makesDifferences || page.atMs < base.atMs || page.atMs - base.atMs > BASE_MS_MAX)
+    return undefined;
+  const body = differenceBody(page, base);
+  return body.length <= base.body.length * DIFFERENCE_SHARE_MAX ? body : undefined;
+};
+
+export const journalItem = (
+  ref: PartitionRef,
+  page: JournalPage,
+  base?: JournalBase,
+  makesDifferences = hasDictionaries(),
+): HistoryItem & { readonly body: Uint8Array } => ({
+  ...journalKey(ref, page),
+  body: differenceOf(page, base, makesDifferences) ?? lightEnough(page),
+  ttlSeconds: ttlOf(page.atMs + BASE_MS_MAX, JOURNAL_DAYS_KEPT),
+});
+
+/**
+ * The bases for the next sync, after these pages were inserted: those before, and each page that is
+ * read by itself and holds all its autoscalers.
+ */
+export const basesAfter = (
+  bases: JournalBases,
+  inserted: readonly { readonly page: JournalPage; readonly item: { readonly body: Uint8Array } }[],
+): JournalBases => {
+  const added = inserted.flatMap(({ page, item: { body } }) =>
+    page.partial || baseOf(body)
+      ? []
+      : [[page.page, { atMs: page.atMs, epoch: page.epoch, body }] as const],
+  );
+  return added.length > 0 ? new Map([...bases, ...added]) : bases;
+};
+
+/** Bases that a reader keeps. Those of several environments follow each other in the journal. */
+const BASES_KEPT = 8;
+
+/** Reads the text of each base of a partition once. A base that does not exist gives no page. */
+const baseReader = (
+  tables: Tables,
+  ref: PartitionRef,
+  page: number,
+): ((base: BaseKey) => Promise<Uint8Array | undefined>) => {
+  const known = new Map<string, Uint8Array | undefined>();
+  return async (base) => {
+    const key = journalKey(ref, { page, ...base });
+    if (!known.has(key.sk)) {
+      const [oldest] = known.keys();
+      if (oldest !== undefined && known.size >= BASES_KEPT) known.delete(oldest);
+      const body = (await readHistory(tables, key))?.body;
+      known.set(key.sk, typeof body === "string" || !body ? undefined : baseText(body));
+    }
+    return known.get(key.sk);
+  };
+};
+
+/** Items of one journal page between two instants, both inclusive. */
+export const journalParams = (
+  historyTable: string,
+  ref: PartitionRef,
+  wanted: Stretch & { readonly page: number },
+): QueryCommandInput =>
+  stretchParams(historyTable, journalPk(ref), journalPagePrefix(wanted.page), wanted);
+
+type JournalQuery = Parameters<typeof journalParams>[2] & {
+  /**
+   * Of the evaluations of each page only the one of this autoscaler is parsed, and no other is in
+   * the answer.
+   */
+  readonly uid?: AutoscalerUid;
+};
+
+/** What the journal has of one page, in order of time. */
+export async function* journalOfPage(
+  tables: Tables,
+  ref: PartitionRef,
+  wanted: JournalQuery,
+): AsyncGenerator<JournalPage> {
+  if (isEmptyStretch(wanted)) return;
+  const params = journalParams(tables.historyTable, ref, wanted);
+  const readBase = baseReader(tables, ref, wanted.page);
+  for await (const item of readAll(
+    tables,
+    `read the journal of "${ref.cluster}/${ref.partition}"`,
+    params,
+  )) {
+    const { body } = historyItemOf(item);
+    if (typeof body === "string") continue;
+    const base = baseOf(body);
+    const page = pageOfBody(body, base && (await readBase(base)), wanted.uid);
+    if (page) yield page;
+  }
+}
+
+/** A page that is read by itself. */
+const WHOLE = 1;
+/** A page that says only how it differs from an earlier one, its base. */
+const DIFFERENCE = 2;
+
+/** A journal page in the table that later pages refer to. It is stored for longer than they are. */
+interface JournalBase {
+  readonly atMs: number;
+  readonly epoch: number;
+  readonly body: Uint8Array;
+}
+type BaseKey = Omit<JournalBase, "body">;
+
+/** Bytes of a time and of an epoch in a body. */
+const NUMBER_BYTES = 6;
+const HEAD_BYTES = 1 + 2 * NUMBER_BYTES;
+
+/** The bytes of a page that is read by itself. */
+export const wholeBody = (page: JournalPage): Uint8Array => compress(WHOLE, page);
+
+/**
+ * The bytes of a page as its difference from a base. Two pages of one partition say almost the same
+ * a minute apart: the difference takes a fifth of the page. Throws for a base that cannot be read.
+ */
+export const differenceBody = (
+  page: JournalPage,
+  { atMs, epoch, body }: JournalBase,
+): Uint8Array => {
+  const head = Buffer.alloc(HEAD_BYTES);
+  head.writeUInt8(DIFFERENCE);
+  head.writeUIntBE(atMs, 1, NUMBER_BYTES);
+  head.writeUIntBE(epoch, 1 + NUMBER_BYTES, NUMBER_BYTES);
+  return Buffer.concat([head, packed(Buffer.from(JSON.stringify(page)), inflatedText(body))]);
+};
+
+/** The base that a body refers to; absent for a page that is read by itself. */
+export const baseOf = (body: Uint8Array): BaseKey | undefined => {
+  if (body[0] !== DIFFERENCE || body.length <= HEAD_BYTES) return undefined;
+  const head = Buffer.from(body.subarray(0, HEAD_BYTES));
+  return {
+    atMs: head.readUIntBE(1, NUMBER_BYTES),
+    epoch: head.readUIntBE(1 + NUMBER_BYTES, NUMBER_BYTES),
+  };
+};
+
+/**
+ * The page of a body; with `uid`, only with the evaluation of that autoscaler. `baseText` is the
+ * text of its base. Damage, a missing base and later versions give `undefined`, because the journal
+ * explains and never decides.
+ */
+export const pageOfBody = (
+  body: Uint8Array,
+  baseText?: Uint8Array,
+  uid?: AutoscalerUid,
+): JournalPage | undefined => {
+  try {
+    const text =
+      body[0] === DIFFERENCE
+        ? baseText && unpacked(body.subarray(HEAD_BYTES), baseText)
+        : wholeText(body);
+    if (!text) return undefined;
+    return uid === undefined
+      ? (JSON.parse(text.toString()) as JournalPage)
+      : pageWithOne(text, uid);
+  } catch {
+    return undefined;
+  }
+};
+
+/** The text of a base, for the pages that refer to it; `undefined` for damage. */
+export const baseText = (body: Uint8Array): Uint8Array | undefined => {
+  try {
+    return inflatedText(body);
+  } catch {
+    return undefined;
+  }
+};
+
+const wholeText = (body: Uint8Array): Buffer | undefined =>
+  versionOf(body) === WHOLE ? inflatedText(body) : undefined;
+
+const LIST = '"evaluations":[';
+
+/**
+ * The page with one evaluation, which is cut out of the text: a page has hundreds, and a reader of
+ * two weeks wants one of each of 20,000 pages. A quote inside a JSON string is escaped, so these
+ * needles are found only where the page itself has them.
+ */
+const pageWithOne = (text: Buffer, uid: AutoscalerUid): JournalPage => {
+  const listAt = text.indexOf(LIST);
+  if (listAt === -1) throw new RangeError("the page has no evaluations");
+  const page = JSON.parse(`${text.toString("utf8", 0, listAt)}${LIST}]}`) as JournalPage;
+  const from = text.indexOf(`{"uid":${JSON.stringify(uid)},`, listAt);
+  return from === -1
+    ? page
+    : {
+        ...page,
+        evaluations: [
+          JSON.parse(text.toString("utf8", from, endOfObject(text, from))) as Evaluation,
+        ],
+      };
+};
+
+const [QUOTE, BACKSLASH, OPEN, CLOSE] = Buffer.from('"\\{}') as unknown as readonly [
+  number,
+  number,
+  number,
+  number,
+];
+
+/** The index after the object that begins at an index. */
+const endOfObject = (text: Buffer, from: number): number => {
+  let depth = 0;
+  for (let at = from; at < text.length; at++) {
+    const byte = text[at];
+    if (byte === QUOTE) at = endOfString(text, at);
+    else if (byte === OPEN) depth++;
+    else if (byte === CLOSE && --depth === 0) return at + 1;
+  }
+  throw new RangeError("an object does not end");
+};
+
+/** The index of the quote that ends the string which begins at an index. */
+const endOfString = (text: Buffer, from: number): number => {
+  let at = from + 1;
+  while (at < text.length && text[at] !== QUOTE) at += text[at] === BACKSLASH ? 2 : 1;
+  return at;
+};

@@ -1,0 +1,110 @@
+import type { QueryCommandInput } from "@aws-sdk/client-dynamodb";
+import type { ScopeChangeRecord } from "../../../rules/model/changes.ts";
+import { TidemarkError } from "../../../rules/model/errors.ts";
+import type { ClusterName } from "../../../rules/model/ids.ts";
+import { CHANGE_SK_PREFIX, type Key, sortableMs } from "../table/keys.ts";
+import { readAll } from "../table/read-many.ts";
+import type { Tables } from "../table/tables.ts";
+import { EVENT_DAYS_KEPT, ttlOf } from "./events.ts";
+import { type HistoryItem, type InsertHistory, historyItemOf, LAST } from "./item.ts";
+
+/**
+ * Partition key of the edits of one cluster, of the fleet or of one partition. No autoscaler or day
+ * has such a key.
+ */
+const scopePk = ({ scope, name }: Pick<ScopeChangeRecord, "scope" | "name">): string =>
+  `changes#${scope}#${name}`;
+
+/**
+ * The key begins with the time, because a cluster that was removed and added again may repeat its
+ * versions. The id separates two edits of one instant.
+ */
+const scopeChangeKey = (change: ScopeChangeRecord): Key => ({
+  pk: scopePk(change),
+  sk: `${CHANGE_SK_PREFIX}${sortableMs(change.atMs)}#${change.id}`,
+});
+
+/** Inserts an edit of a cluster, the fleet or a partition before it is made. */
+export const insertScopeChange = async (
+  insert: InsertHistory,
+  change: ScopeChangeRecord,
+): Promise<void> => {
+  await insert([
+    {
+      ...scopeChangeKey(change),
+      body: JSON.stringify(change),
+      ttlSeconds: ttlOf(change.atMs, EVENT_DAYS_KEPT),
+    },
+  ]);
+};
+
+const changeOf = (item: HistoryItem): ScopeChangeRecord => {
+  if (typeof item.body === "string") return JSON.parse(item.body) as ScopeChangeRecord;
+  throw new TidemarkError(
+    "store.unreadable",
+    `Cannot read the change "${item.sk}": its body is not text`,
+    { key: item.sk },
+  );
+};
+
+export const scopeChangesParams = (
+  historyTable: string,
+  scope: Pick<ScopeChangeRecord, "scope" | "name">,
+  sinceMs = 0,
+): QueryCommandInput => ({
+  TableName: historyTable,
+  KeyConditionExpression: "pk = :pk AND sk BETWEEN :since AND :last",
+  ExpressionAttributeValues: {
+    ":pk": { S: scopePk(scope) },
+    ":since": { S: `${CHANGE_SK_PREFIX}${sortableMs(Math.max(0, sinceMs))}` },
+    ":last": { S: `${CHANGE_SK_PREFIX}${LAST}` },
+  },
+  // An edit looks for the one that came after it.
+  ConsistentRead: true,
+});
+
+/**
+ * Edits of one cluster, partition or the fleet since an instant, in order of time and page by page.
+ * A list need not have an edit of this second: without `consistent` it takes half of the units.
+ */
+export async function* scopeChangesOf(
+  tables: Tables,
+  scope: Pick<ScopeChangeRecord, "scope" | "name">,
+  sinceMs = 0,
+  consistent = true,
+): AsyncGenerator<ScopeChangeRecord> {
+  const params = {
+    ...scopeChangesParams(tables.historyTable, scope, sinceMs),
+    ConsistentRead: consistent,
+  };
+  for await (const item of readAll(
+    tables,
+    `read the changes of ${scope.scope} "${scope.name}"`,
+    params,
+  ))
+    yield changeOf(historyItemOf(item));
+}
+
+/**
+ * When a cluster was added, if its oldest stored edit says so: then it has no earlier event.
+ * `undefined` means that the first edit has expired, or that the cluster is older than the storage
+ * of edits.
+ */
+export const addedMs = async (
+  tables: Tables,
+  cluster: ClusterName,
+): Promise<number | undefined> => {
+  const params = {
+    ...scopeChangesParams(tables.historyTable, { scope: "cluster", name: cluster }),
+    Limit: 1,
+  };
+  for await (const item of readAll(
+    tables,
+    `read the first change of cluster "${cluster}"`,
+    params,
+  )) {
+    const { verb, atMs } = changeOf(historyItemOf(item));
+    return verb === "add" ? atMs : undefined;
+  }
+  return undefined;
+};

@@ -1,0 +1,192 @@
+import type { AttributeValue } from "@aws-sdk/client-dynamodb";
+import type { AutoscalerRef, ClusterName, PartitionRef } from "../../../rules/model/ids.ts";
+
+/** Primary key of an item in either table. Names are DNS labels, so "#" never occurs in them. */
+export interface Key {
+  readonly pk: string;
+  readonly sk: string;
+}
+
+/**
+ * The attribute that marks an item as a tombstone. It holds the time of the deletion in
+ * milliseconds since 1970.
+ */
+export const DELETED = "deletedMs";
+
+const MS_DIGITS = 15;
+const INDEX_DIGITS = 6;
+
+/** Milliseconds as text that sorts like the number. */
+export const sortableMs = (ms: number): string => String(ms).padStart(MS_DIGITS, "0");
+const indexText = (index: number): string => String(index).padStart(INDEX_DIGITS, "0");
+
+/**
+ * UTC date of an instant, `2026-11-21`. The events of one day of one cluster share a partition key.
+ */
+export const dayOf = (ms: number): string =>
+  new Date(ms).toISOString().slice(0, "2026-11-21".length);
+
+export const FLEET_PK = "fleet";
+export const fleetKey: Key = { pk: FLEET_PK, sk: "fleet" };
+export const CLUSTER_SK_PREFIX = "cluster#";
+export const clusterKey = (cluster: ClusterName): Key => ({
+  pk: FLEET_PK,
+  sk: `${CLUSTER_SK_PREFIX}${cluster}`,
+});
+
+/** When a person last edited an autoscaler. */
+export const editsKey: Key = { pk: FLEET_PK, sk: "edits" };
+
+/** The minutes that calls of the scheduler have planned. */
+export const planKey: Key = { pk: "plan", sk: "minutes" };
+
+/** The problems that were reported to people. */
+export const reportedProblemsKey: Key = { pk: "plan", sk: "problems" };
+
+/**
+ * The connections of all clusters. Only the function that connects clusters may write under this
+ * key (infra/roles.yml).
+ */
+export const CONNECTIONS_PK = "connections";
+export const connectionKey = (cluster: ClusterName): Key => ({ pk: CONNECTIONS_PK, sk: cluster });
+
+/** The grants of the fleet, in one item. Only the function that connects clusters may write it. */
+export const ACCESS_PK = "access";
+export const accessKey: Key = { pk: ACCESS_PK, sk: ACCESS_PK };
+
+/**
+ * The registered metric sources. Only the function that connects clusters may write under this key.
+ */
+export const SOURCES_PK = "sources";
+export const sourceKey = (name: string): Key => ({ pk: SOURCES_PK, sk: name });
+
+export const autoscalersPk = (cluster: ClusterName): string => `autoscalers#${cluster}`;
+export const namespacePrefix = (namespace: string): string => `${namespace}#`;
+export const autoscalerKey = (ref: AutoscalerRef): Key => ({
+  pk: autoscalersPk(ref.cluster),
+  sk: `${namespacePrefix(ref.namespace)}${ref.name}`,
+});
+
+const partitionPk = ({ cluster, partition }: PartitionRef): string =>
+  `partition#${cluster}#${partition}`;
+const PAGE_SK_PREFIX = "page#";
+export const headKey = (ref: PartitionRef): Key => ({ pk: partitionPk(ref), sk: "head" });
+export const pageKey = (ref: PartitionRef, generation: number, index: number): Key => ({
+  pk: partitionPk(ref),
+  sk: `${PAGE_SK_PREFIX}${indexText(generation)}#${indexText(index)}`,
+});
+
+/** What readers of many autoscalers need (docs/protocol.md, "What only readers need"). */
+export const summaryKey = (ref: PartitionRef): Key => ({ pk: partitionPk(ref), sk: "summary" });
+/** The names of a partition's autoscalers, and what lists choose them by. */
+export const indexKey = (ref: PartitionRef): Key => ({ pk: partitionPk(ref), sk: "index" });
+
+/** What the objects of a namespace have used of the bytes that may be stored for them. */
+export const storedBytesKey = (ref: PartitionRef, namespace: string): Key => ({
+  pk: partitionPk(ref),
+  sk: `stored#${namespace}`,
+});
+
+/** A sort key after every page of earlier generations, and before the pages of this one. */
+export const pagesBelow = (generation: number): string =>
+  `${PAGE_SK_PREFIX}${indexText(generation)}`;
+/** A sort key after every page. */
+export const pagesEnd = `${PAGE_SK_PREFIX}~`;
+
+/** History of one autoscaler by name: its scale events in order of time, and its edits. */
+export const autoscalerHistoryPk = (ref: AutoscalerRef): string =>
+  `autoscaler#${ref.cluster}#${ref.namespace}#${ref.name}`;
+export const EVENT_SK_PREFIX = "event#";
+export const CHANGE_SK_PREFIX = "change#";
+/**
+ * The key follows only from the intent, so that inserting its event is idempotent, whichever sync
+ * settles it and when.
+ */
+export const eventKey = (
+  ref: AutoscalerRef,
+  event: { readonly atMs: number; readonly id: string },
+): Key => ({
+  pk: autoscalerHistoryPk(ref),
+  sk: `${EVENT_SK_PREFIX}${sortableMs(event.atMs)}#${event.id}`,
+});
+export const changeKey = (ref: AutoscalerRef, id: string): Key => ({
+  pk: autoscalerHistoryPk(ref),
+  sk: `${CHANGE_SK_PREFIX}${id}`,
+});
+
+/**
+ * A second copy of the edits of every autoscaler of a cluster, also of deleted ones, in order of
+ * time.
+ */
+export const clusterChangesPk = (cluster: ClusterName): string => `changes#autoscalers#${cluster}`;
+export const clusterChangeKey = (
+  cluster: ClusterName,
+  change: { readonly atMs: number; readonly id: string },
+): Key => ({
+  pk: clusterChangesPk(cluster),
+  sk: `${CHANGE_SK_PREFIX}${sortableMs(change.atMs)}#${change.id}`,
+});
+
+/** A second copy of the events of one day of one cluster, in order of time. */
+export const dayPk = (cluster: ClusterName, day: string): string => `day#${cluster}#${day}`;
+export const dayEventKey = (
+  cluster: ClusterName,
+  event: { readonly atMs: number; readonly id: string },
+): Key => ({
+  pk: dayPk(cluster, dayOf(event.atMs)),
+  sk: `${sortableMs(event.atMs)}#${event.id}`,
+});
+
+/**
+ * The closed days of a cluster (event-calendar.ts): a month of them is one request. A day of which
+ * an event came late has a second item.
+ */
+export const eventDaysPk = (cluster: ClusterName): string => `days#${cluster}`;
+const LATE_SK_SUFFIX = "#late";
+export const closedDayKey = (cluster: ClusterName, day: string): Key => ({
+  pk: eventDaysPk(cluster),
+  sk: day,
+});
+export const lateDayKey = (cluster: ClusterName, day: string): Key => ({
+  pk: eventDaysPk(cluster),
+  sk: `${day}${LATE_SK_SUFFIX}`,
+});
+/**
+ * The day or month of an item of `eventDaysPk` or `eventMonthsPk`, and whether it says that an
+ * event came late.
+ */
+export const closedTimeOf = (sk: string): { readonly time: string; readonly late: boolean } =>
+  sk.endsWith(LATE_SK_SUFFIX)
+    ? { time: sk.slice(0, -LATE_SK_SUFFIX.length), late: true }
+    : { time: sk, late: false };
+
+/**
+ * The closed months of a cluster (event-calendar.ts), and the months of which an event came late.
+ */
+export const eventMonthsPk = (cluster: ClusterName): string => `months#${cluster}`;
+export const monthOf = (day: string): string => day.slice(0, "2026-11".length);
+export const closedMonthKey = (cluster: ClusterName, month: string): Key => ({
+  pk: eventMonthsPk(cluster),
+  sk: month,
+});
+export const lateMonthKey = (cluster: ClusterName, month: string): Key => ({
+  pk: eventMonthsPk(cluster),
+  sk: `${month}${LATE_SK_SUFFIX}`,
+});
+
+export const journalPk = ({ cluster, partition }: PartitionRef): string =>
+  `journal#${cluster}#${partition}`;
+export const journalPagePrefix = (page: number): string => `${indexText(page)}#`;
+export const journalKey = (
+  ref: PartitionRef,
+  journal: { readonly page: number; readonly atMs: number; readonly epoch: number },
+): Key => ({
+  pk: journalPk(ref),
+  sk: `${journalPagePrefix(journal.page)}${sortableMs(journal.atMs)}#${journal.epoch}`,
+});
+
+/** A key in the form of DynamoDB requests. */
+export const itemKey = (key: Key): { pk: AttributeValue; sk: AttributeValue } => ({
+  pk: { S: key.pk },
+  sk: { S: key.sk },
+});

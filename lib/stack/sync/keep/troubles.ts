@@ -1,0 +1,181 @@
+import type { AutoscalerRecord } from "../../../rules/model/records.ts";
+import { TENANT_OVER_SHARE, SPEC_OVER_BUDGET } from "../../report/holds.ts";
+import {
+  LASTS_MS,
+  OWNERS_MAX,
+  REMEMBERED_MAX,
+  sinceMinute,
+  TROUBLE_KINDS,
+  type Trouble,
+  type TroubleKind,
+  type Troubles,
+  troubleKey,
+} from "../../store/head/troubles.ts";
+import { hasFailed, isUnreachable } from "./completed-report.ts";
+import type { Verdict } from "../decide/decide.ts";
+import { boundsOf, hasLimit, isAtMax } from "../decide/evaluation.ts";
+import type { Loaded } from "../load/load.ts";
+import type { ClusterAnswers } from "../observe/observe.ts";
+import type { After } from "./windows-after.ts";
+import { NOT_FOUND } from "../../../rules/model/http-status.ts";
+
+/** One autoscaler, or one namespace, that has a trouble in this sync. */
+interface Troubled {
+  readonly kind: TroubleKind;
+  readonly key: string;
+  readonly name: string;
+  readonly owner?: string;
+}
+
+/**
+ * The troubles of a partition after this sync, with the times of those that go on. What a person
+ * has stopped (a freeze, a pause, another controller) has none. Where the cluster cannot be read or
+ * nothing can be evaluated, this is the one trouble, and no metric is missing beside it.
+ */
+export const troublesAfter = (
+  { head: { troubles: before }, nowMs, objects }: Pick<Loaded, "head" | "nowMs" | "objects">,
+  {
+    seen,
+    verdicts,
+    after,
+  }: {
+    readonly seen: ClusterAnswers;
+    readonly verdicts: readonly Verdict[];
+    readonly after: Pick<After, "refused">;
+  },
+): Troubles => {
+  const unreachable = isUnreachable(seen);
+  const failing = !unreachable && allFail(verdicts);
+  const troubledNow = verdicts
+    .map((verdict) => troubledBy(verdict, after))
+    .filter((one) => one !== undefined);
+  const troubled = [...troubledNow, ...(objects?.overBudget.map(namespaceOver) ?? [])];
+  const counted = troubled.filter(({ kind }) => kind !== "unmeasured" || !(unreachable || failing));
+  const byKind = Map.groupBy(counted, ({ kind }) => kind);
+  const of = TROUBLE_KINDS.flatMap((kind) => {
+    const all = byKind.get(kind);
+    return all
+      ? [[kind, troubleAfter(before.of[kind], all, { nowMs, lastsMs: LASTS_MS[kind] })] as const]
+      : [];
+  });
+  return {
+    ...(unreachable && { unreachableMs: before.unreachableMs ?? nowMs }),
+    ...(failing && { failingMs: before.failingMs ?? nowMs }),
+    of: Object.fromEntries(of),
+  };
+};
+
+/**
+ * A manifest that names no workload is a mistake of its author, and says nothing of the cluster.
+ */
+const hasWorkload = (verdict: Exclude<Verdict, { readonly kind: "unevaluated" }>): boolean => {
+  const { scale } = verdict.input.observation;
+  return scale.kind !== "failed" || scale.failure.code !== NOT_FOUND;
+};
+
+/** On doubt, no: what cannot be read of the tables has an alarm of its own. */
+const allFail = (verdicts: readonly Verdict[]): boolean => {
+  const isAsked = (verdict: Verdict): boolean =>
+    verdict.kind !== "unevaluated" && hasWorkload(verdict);
+  return (
+    verdicts.every((verdict) => hasFailed(verdict) || !isAsked(verdict)) && verdicts.some(isAsked)
+  );
+};
+
+const OVER_SHARE: ReadonlySet<string> = new Set([TENANT_OVER_SHARE, SPEC_OVER_BUDGET]);
+
+const troubledBy = (
+  verdict: Verdict,
+  { refused }: Pick<After, "refused">,
+): Troubled | undefined => {
+  const { autoscaler } = verdict;
+  if (autoscaler.kind === "unreadable") return undefined;
+  const { record } = autoscaler;
+  if (OVER_SHARE.has(verdict.because.reason)) return namespaceOver(record.namespace);
+  if (verdict.kind === "unevaluated" || (verdict.kind === "hold" && verdict.withoutHold))
+    return undefined;
+  const kind = kindOf(verdict, refused.has(record.uid));
+  if (!kind) return undefined;
+  const owner = verdict.autoscaler.spec.owner ?? ownerLabel(record);
+  return {
+    kind,
+    key: troubleKey(record.uid),
+    name: `${record.namespace}/${record.name}`,
+    ...(owner !== undefined && { owner }),
+  };
+};
+
+const namespaceOver = (namespace: string): Troubled => ({
+  kind: "overShare",
+  key: troubleKey(namespace),
+  name: namespace,
+});
+
+const kindOf = (
+  verdict: Exclude<Verdict, { readonly kind: "unevaluated" }>,
+  isRefused: boolean,
+): TroubleKind | undefined => {
+  if (isRefused) return "refused";
+  const { decision, input } = verdict;
+  if (!hasWorkload(verdict)) return undefined;
+  if (hasFailed(verdict) || decision.metrics.some(({ kind }) => kind === "failed"))
+    return "unmeasured";
+  // One of each autoscaler is looked at in every sync, and few want more than they may have.
+  if (!decision.steps.some(hasLimit)) return undefined;
+  return isAtMax({ bounds: boundsOf(decision, input), from: decision.from, steps: decision.steps })
+    ? "atMax"
+    : undefined;
+};
+
+/** The label that names the owner of an autoscaler whose kind has no `spec.owner`, as an HPA. */
+export const OWNER_LABEL = "tidemark.dev/owner";
+
+const ownerLabel = ({ manifest }: AutoscalerRecord): string | undefined => {
+  // Most manifests have no such label, and need not be parsed.
+  if (!manifest.includes(OWNER_LABEL)) return undefined;
+  const {
+    metadata,
+  }: { readonly metadata?: { readonly labels?: Readonly<Record<string, unknown>> } } =
+    JSON.parse(manifest);
+  const owner = metadata?.labels?.[OWNER_LABEL];
+  return typeof owner === "string" && owner !== "" ? owner : undefined;
+};
+
+/** Those that were remembered stay remembered, so that their times stay exact. */
+const troubleAfter = (
+  before: Trouble | undefined,
+  troubled: readonly Troubled[],
+  { nowMs, lastsMs }: { readonly nowMs: number; readonly lastsMs: number },
+): Trouble => {
+  const named = new Map(troubled.map((one) => [one.key, one]));
+  const known = [...named.keys()].filter((key) => before?.since.has(key));
+  const others = [...named.keys()].filter((key) => !before?.since.has(key));
+  const remembered = [...known, ...others].slice(0, REMEMBERED_MAX);
+  const since = new Map(
+    remembered.map((key) => [key, before?.since.get(key) ?? sinceMinute(nowMs)]),
+  );
+  const [oldest = ""] = [...since]
+    .toSorted(([, one], [, other]) => one - other)
+    .map(([key]) => key);
+  const count = named.size - since.size;
+  return {
+    since,
+    first: named.get(oldest)?.name ?? "",
+    ...(count > 0 && { more: { count, sinceMs: before?.more?.sinceMs ?? sinceMinute(nowMs) } }),
+    ...ownersOf(
+      [...named.values()].filter(({ key }) => nowMs - (since.get(key) ?? nowMs) >= lastsMs),
+    ),
+  };
+};
+
+const ownersOf = (troubled: readonly Troubled[]): Pick<Trouble, "owners"> => {
+  const byOwner = Map.groupBy(
+    troubled.filter(({ owner }) => owner !== undefined),
+    ({ owner }) => owner ?? "",
+  );
+  if (byOwner.size === 0) return {};
+  const counts = [...byOwner]
+    .map(([owner, { length }]) => [owner, length] as const)
+    .toSorted(([, one], [, other]) => other - one);
+  return { owners: Object.fromEntries(counts.slice(0, OWNERS_MAX)) };
+};

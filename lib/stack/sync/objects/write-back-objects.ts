@@ -1,0 +1,245 @@
+import type {
+  ClusterClient,
+  ObjectUpdate,
+  UpdatedObject,
+  WriteBackCounts,
+  SpecObject,
+} from "../../cluster/cluster-client.ts";
+import { originIn, type AutoscalerRecord } from "../../../rules/model/records.ts";
+import { SPEC_KINDS } from "../../../rules/model/spec.ts";
+import {
+  type StatusContext,
+  NEWER_FIELDS,
+  objectStatus,
+} from "../../report/objects/object-status.ts";
+import {
+  conditionObjectEvents,
+  type Moved,
+  movedOf,
+  scaleObjectEvent,
+  statusEditEvents,
+} from "../../report/objects/object-events.ts";
+import { connected, type ClusterAnswers } from "../observe/observe.ts";
+import type { Verdict } from "../decide/decide.ts";
+import { evaluationOf } from "../decide/evaluation.ts";
+import type { Loaded } from "../load/load.ts";
+import type { SyncMessage } from "../../plan/message.ts";
+import type { Outside } from "../observe/outside-changes.ts";
+import type { Settled } from "../scale/settle-earlier.ts";
+import { STATUS_RIVAL_MS } from "../specs/compare.ts";
+import type { SyncPorts } from "../sync-ports.ts";
+import type { After } from "../keep/windows-after.ts";
+import { isTurn, placeOf, roundOf } from "../specs/turns.ts";
+import type { Evaluation, ScaleEventRecord } from "../../../rules/model/scale-records.ts";
+
+/**
+ * The most that one sync writes back: requests, Events of one object, and time. A request costs the
+ * API server 3 to 9 ms of CPU (npm run bench -- write-back).
+ */
+export const UPDATES_MAX = 200;
+const EVENTS_OF_ONE_MAX = 3;
+export const WRITE_BACK_MS_MAX = 2_000;
+
+interface Done {
+  readonly loaded: Loaded;
+  readonly seen: Pick<ClusterAnswers, "client">;
+  readonly verdicts: readonly Verdict[];
+  readonly settled: Settled;
+  readonly outside: Outside;
+  readonly after: After;
+  readonly softUntilMs: number;
+}
+
+/**
+ * Writes back what was decided to the objects that autoscalers were read from: their status and
+ * Events. It comes after the release, in the time that is left, and nothing depends on it: every
+ * failure is a count. What the LIST of this sync showed says what has moved, so that nothing is
+ * stored for it.
+ */
+export const writeBackObjects = async (
+  ports: SyncPorts,
+  message: SyncMessage,
+  done: Done,
+): Promise<WriteBackCounts | undefined> => {
+  const leftMs = done.softUntilMs - ports.tables.clock();
+  if (leftMs <= 0) return undefined;
+  const updates = updatesOf(message, done);
+  const client = updates.length === 0 ? undefined : await clientOf(ports, done);
+  if (!client?.writeBack) return undefined;
+  return client.writeBack(updates, {
+    budgetMs: Math.min(leftMs, WRITE_BACK_MS_MAX),
+    callsMax: UPDATES_MAX,
+  });
+};
+
+/** A sync without a valid autoscaler has observed nothing, and so has no client yet. */
+const clientOf = async (
+  ports: SyncPorts,
+  { loaded, seen }: Done,
+): Promise<ClusterClient | undefined> => {
+  if (seen.client) return seen.client;
+  const connection = await connected(ports, loaded.cluster);
+  return connection.kind === "connected" ? connection.client : undefined;
+};
+
+interface Ranked {
+  readonly update: ObjectUpdate;
+  /** The lowest is written first. */
+  readonly rank: number;
+  /** The order within a rank. */
+  readonly turn: number;
+}
+
+const RANKS: Readonly<Record<Exclude<Moved, "nothing">, number>> = { state: 1, values: 3 };
+const EVENT_RANK = 2;
+
+/**
+ * States come first, then Events, then values. Within each the objects take turns, so that none
+ * waits for long where there is no room for all.
+ */
+const updatesOf = (message: SyncMessage, done: Done): readonly ObjectUpdate[] => {
+  const scales = Map.groupBy(
+    [...done.settled.late, ...done.settled.own]
+      .map(({ event }) => event)
+      .filter((event) => event !== undefined),
+    ({ uid }) => uid,
+  );
+  return done.verdicts
+    .flatMap((verdict) => ofVerdict(message, done, verdict, scales))
+    .toSorted((one, other) => one.rank - other.rank || one.turn - other.turn)
+    .map(({ update }) => update);
+};
+
+const ofVerdict = (
+  message: SyncMessage,
+  { loaded, outside, after }: Done,
+  verdict: Verdict,
+  scales: ReadonlyMap<string, readonly ScaleEventRecord[]>,
+): readonly Ranked[] => {
+  if (verdict.autoscaler.kind === "unreadable") return [];
+  const { record } = verdict.autoscaler;
+  const target = updatedObjectOf(loaded, record);
+  const evaluation = target && evaluationOf(verdict, after);
+  if (!target || !evaluation) return [];
+  const { about, object } = target;
+  const events = scales.get(record.uid) ?? [];
+  const listed = object.status ?? {};
+  const { nowMs } = loaded;
+  const context = {
+    generation: generationOf(evaluation, record, object),
+    nowMs,
+    listed,
+    ...scaleContext(verdict, { evaluation, events, nowMs }),
+  };
+  const status = objectStatus(about.of.kind, evaluation, context);
+  const ofEdit = statusEditEvents(about.uid, object.statusEdit, nowMs);
+  const moved = movedOf(status, listed);
+  const ofConditions =
+    moved === "state" ? conditionObjectEvents(about.uid, status, listed, nowMs) : [];
+  return [
+    ...statusUpdate({ about, status, moved }, message, ofEdit.length > 0),
+    ...[
+      ...[...events, ...outside.events.filter(({ uid }) => uid === record.uid)].map(
+        scaleObjectEvent,
+      ),
+      ...ofEdit,
+      ...ofConditions,
+    ]
+      .slice(0, EVENTS_OF_ONE_MAX)
+      .map((event) => ({
+        rank: EVENT_RANK,
+        turn: placeOf(about.uid, roundOf("others", message)),
+        update: { kind: "event", about, event } as const,
+      })),
+  ];
+};
+
+/**
+ * Values wait for their turn; but a status that another program has written is made right at once.
+ */
+const statusUpdate = (
+  {
+    about,
+    status,
+    moved,
+  }: {
+    readonly about: UpdatedObject;
+    readonly status: Readonly<Record<string, unknown>>;
+    readonly moved: Moved;
+  },
+  message: SyncMessage,
+  isEdited: boolean,
+): readonly Ranked[] => {
+  if (moved === "nothing" || (moved === "values" && !isEdited && !isTurn(about.uid, message)))
+    return [];
+  const turn = placeOf(about.uid, roundOf(moved === "values" ? "values" : "others", message));
+  return [
+    { rank: RANKS[moved], turn, update: { kind: "status", about, status, newer: NEWER_FIELDS } },
+  ];
+};
+
+/**
+ * The generation that was decided on: the generation of the record while a newer one waits to be
+ * stored.
+ */
+const generationOf = (
+  { waiting }: Evaluation,
+  { origin }: AutoscalerRecord,
+  { generation }: SpecObject,
+): number => (waiting && origin ? origin.generation : generation);
+
+/**
+ * The object of an autoscaler in the LIST of this sync. Absent where another controller writes its
+ * status: that status is left alone.
+ */
+const updatedObjectOf = (
+  { cluster, objects, nowMs }: Loaded,
+  record: AutoscalerRecord,
+): { readonly about: UpdatedObject; readonly object: SpecObject } | undefined => {
+  const origin = originIn(cluster, record);
+  const of = SPEC_KINDS.find(({ kind }) => kind === origin?.kind);
+  const object = origin && objects?.listed.get(origin.uid);
+  if (!of || !object) return undefined;
+  if (object.statusBy && nowMs - object.statusBy.atMs <= STATUS_RIVAL_MS) return undefined;
+  const { namespace, name, uid, resourceVersion } = object;
+  return { about: { of, namespace, name, uid, resourceVersion }, object };
+};
+
+interface Outcome {
+  readonly evaluation: Pick<Evaluation, "because" | "withoutHold">;
+  /** The scale events that this sync has settled for the autoscaler. */
+  readonly events: readonly ScaleEventRecord[];
+  /** The time of the sync. An event that was decided earlier is of an earlier sync. */
+  readonly nowMs: number;
+}
+
+/**
+ * What the status of an object says of scales: how many were decided, a dry run's included, and the
+ * condition that was set last (watermark.md 1.5, 2.10).
+ */
+export const scaleContext = (
+  verdict: Verdict,
+  { evaluation, events, nowMs }: Outcome,
+): Pick<StatusContext, "scales" | "lastCondition"> => {
+  const { because, withoutHold } = evaluation;
+  const made = events.filter(({ outcome }) => outcome !== "refused").length;
+  const inDryRun = (withoutHold?.because ?? because).reason === DRY_RUN ? 1 : 0;
+  const lastCondition = lastConditionOf(
+    verdict,
+    events.find(({ atMs }) => atMs >= nowMs),
+  );
+  return { scales: made + inDryRun, ...(lastCondition && { lastCondition }) };
+};
+
+const DRY_RUN = "DryRun";
+
+/** A write sets AbleToScale after all that the rules have set. */
+const lastConditionOf = (
+  verdict: Verdict,
+  written: ScaleEventRecord | undefined,
+): StatusContext["lastCondition"] => {
+  const ofRules = verdict.kind === "unevaluated" ? undefined : verdict.decision.lastCondition;
+  return ofRules && written
+    ? { type: "AbleToScale", status: written.outcome === "refused" ? "False" : "True" }
+    : ofRules;
+};

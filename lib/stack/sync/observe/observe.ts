@@ -1,0 +1,285 @@
+import type {
+  ClusterClient,
+  Observed,
+  ObservedCluster,
+  Watched,
+} from "../../cluster/cluster-client.ts";
+import { mapYielding } from "../../cluster/map-yielding.ts";
+import type { AutoscalerUid } from "../../../rules/model/ids.ts";
+import { kindsReadFrom, type ClusterRecord } from "../../../rules/model/records.ts";
+import { asksOf } from "../../../rules/policy/dialects.ts";
+import { namespacesOf, getConnection, reachedBy } from "../../store/records/clusters.ts";
+import { mapWithLimit } from "../../store/table/wait-for-all.ts";
+import { askSources } from "./ask-sources.ts";
+import { answeredKinds } from "../load/known-rivals.ts";
+import type { Loaded } from "../load/load.ts";
+import type { SyncMessage } from "../../plan/message.ts";
+import { isPastDeadline, type LateReadings, workloadKey } from "../load/open-intents.ts";
+import { type RuleFailures, ruleFailures } from "../decide/pure-part.ts";
+import { withRecommendations, refusedRecommender } from "./recommend.ts";
+import type { SyncPorts } from "../sync-ports.ts";
+import type { Intent } from "../../../rules/model/scale-records.ts";
+import { type ConnectOptions, connect } from "../../cluster/connect.ts";
+import { isTidemarkError, TidemarkError } from "../../../rules/model/errors.ts";
+import { foreignText } from "../../../rules/model/foreign-text.ts";
+import type { Tables } from "../../store/table/tables.ts";
+
+/** What the cluster answered in this sync. */
+export interface ClusterAnswers {
+  /** Absent where the cluster could not be reached, or nothing was to be read. */
+  readonly client: ClusterClient | undefined;
+  readonly observed: ObservedCluster;
+  /** The present scale of the workloads of all intents whose deadline has passed. */
+  readonly late: LateReadings;
+  /**
+   * Own clock when the last answer had come, never before `nowMs` of the sync. Absent where nothing
+   * was asked.
+   */
+  readonly answeredMs?: number;
+  /** What rules threw so far. The next phases add to it. */
+  readonly failures: RuleFailures;
+  /**
+   * Waits for autoscalers that are missing in `observed`, and gives what was seen of them. Absent
+   * where none is missing.
+   */
+  readonly later?: () => Promise<ClusterAnswers>;
+}
+
+/**
+ * Share of the soft deadline that the observation may take. The rest is for deciding, writing and
+ * storing.
+ */
+const OBSERVE_SHARE = 0.6;
+const PARALLEL = 8;
+const NOTHING: ObservedCluster = { observations: new Map(), calls: 0, bytes: 0 };
+
+/**
+ * Reads the cluster for every autoscaler that can be evaluated, also for the frozen and paused
+ * ones. It begins after `nowMs` was read: so what it sees is later than each deadline that is over
+ * at `nowMs`.
+ */
+export const observe = async (
+  ports: SyncPorts,
+  message: SyncMessage,
+  loaded: Loaded,
+): Promise<ClusterAnswers> => {
+  const failures = ruleFailures();
+  const watched = await watchedOf(loaded, failures);
+  const overdue = loaded.head.intents.filter((intent) => isPastDeadline(intent, loaded.nowMs));
+  if (watched.length === 0 && overdue.length === 0)
+    return { client: undefined, observed: NOTHING, late: new Map(), failures };
+  const connection = await connected(ports, loaded.cluster);
+  if (connection.kind === "failed")
+    return {
+      client: undefined,
+      observed: unobserved(watched, connection.message),
+      late: new Map(),
+      failures,
+    };
+  const { client } = connection;
+  const budgetMs = OBSERVE_SHARE * Math.min(message.periodMs, ports.timing.softDeadlineMs);
+  const ownKinds = kindsReadFrom(loaded.cluster).map(({ kind }) => kind);
+  const limits = {
+    budgetMs,
+    namespaces: namespacesOf(loaded.cluster, message.partition),
+    ownKinds,
+    knownRivalKinds: answeredKinds(loaded),
+    inRounds: true,
+  };
+  const startMs = ports.tables.clock();
+  const leftMs = (): number => budgetMs - (ports.tables.clock() - startMs);
+  const sources = askSources(ports, loaded, { client, leftMs, failures });
+  const measured = sources.into(
+    watched.length === 0 ? NOTHING : await client.observe(watched, limits),
+  );
+  const observed = withRecommendations(client, watched, measured, {
+    nowMs: loaded.nowMs,
+    leftMs,
+    refused: (url) => refusedRecommender(loaded.cluster, url),
+    failures,
+  });
+  const late = await readLate(client, overdue, {
+    observed,
+    loaded,
+    timeoutMs: ports.timing.putTimeoutMs,
+  });
+  return seenNow(ports, loaded, { client, observed, late, failures });
+};
+
+/** What is observed now. What comes later is seen later, with a reading of the clock of its own. */
+const seenNow = (
+  ports: SyncPorts,
+  loaded: Loaded,
+  {
+    client,
+    observed,
+    late,
+    failures,
+  }: Pick<ClusterAnswers, "client" | "observed" | "late" | "failures">,
+): ClusterAnswers => {
+  const { later, ...read } = observed;
+  const answeredMs = Math.max(loaded.nowMs, ports.tables.clock());
+  const part = { client, observed: read, late, failures, answeredMs };
+  return later
+    ? {
+        ...part,
+        later: async () =>
+          seenNow(ports, loaded, { client, observed: await later(), late, failures }),
+      }
+    : part;
+};
+
+/** Two parts of what was seen, as one. */
+export const seenTogether = (earlier: ClusterAnswers, part: ClusterAnswers): ClusterAnswers => ({
+  ...part,
+  observed: {
+    ...part.observed,
+    observations: new Map([...earlier.observed.observations, ...part.observed.observations]),
+  },
+});
+
+const watchedOf = async (
+  { specs, pages }: Loaded,
+  failures: RuleFailures,
+): Promise<readonly Watched[]> => {
+  const selectors = new Map<AutoscalerUid, string>();
+  for (const page of pages) {
+    if (page.kind === "unreadable") continue;
+    for (const [uid, { windows }] of page.entries)
+      if (windows.memory.selector !== undefined) selectors.set(uid, windows.memory.selector);
+  }
+  const ready = specs.all.filter((spec) => spec.kind === "ready");
+  return mapYielding(ready, ({ record: { uid, namespace, name }, spec }) => {
+    const selector = selectors.get(uid);
+    const asks = failures.guarded(
+      uid,
+      () => asksOf(spec, namespace),
+      () => ASKS_NOTHING,
+    );
+    const questions: Watched["questions"] = (scale) =>
+      failures.guarded(
+        uid,
+        () => asks.questions(scale),
+        () => NO_QUESTIONS,
+      );
+    return {
+      uid,
+      namespace,
+      name,
+      spec,
+      asksMonitor: asks.asksMonitor,
+      questions,
+      ...(selector !== undefined && { selector }),
+    };
+  });
+};
+
+/** What is asked for an autoscaler whose rules fail. */
+const NO_QUESTIONS: ReturnType<Watched["questions"]> = { pods: false, metrics: [] };
+const ASKS_NOTHING: ReturnType<typeof asksOf> = {
+  questions: () => NO_QUESTIONS,
+  asksMonitor: false,
+};
+
+/**
+ * The observation of an unreachable cluster: every scale failed with the same message, so that
+ * every autoscaler holds by its own rules.
+ */
+const unobserved = (watched: readonly Watched[], message: string): ObservedCluster => {
+  const failure = { code: 0, reason: "ClusterUnreachable", message };
+  const observed: Observed = {
+    observation: {
+      scale: { kind: "failed", failure },
+      pods: { all: [], select: () => [], looksAt: () => 0 },
+      answers: new Map(),
+      others: [],
+    },
+    rivals: [],
+  };
+  return { observations: new Map(watched.map(({ uid }) => [uid, observed])), calls: 0, bytes: 0 };
+};
+
+/**
+ * The present scale of the workloads of overdue intents. Where the autoscaler still watches the
+ * same workload, the observation has it, with the same fields as the one that the intent was
+ * decided on. Otherwise (deleted, paused, or with a new target) the workload is read by itself.
+ */
+const readLate = async (
+  client: ClusterClient,
+  overdue: readonly Intent[],
+  context: {
+    readonly observed: ObservedCluster;
+    readonly loaded: Loaded;
+    readonly timeoutMs: number;
+  },
+): Promise<LateReadings> => {
+  if (overdue.length === 0) return new Map();
+  const targets = new Map(
+    context.loaded.specs.all.flatMap((spec) =>
+      spec.kind === "ready"
+        ? [[spec.record.uid, workloadKey(spec.record.namespace, spec.spec.target)] as const]
+        : [],
+    ),
+  );
+  const readings = await mapWithLimit(overdue, PARALLEL, async (intent) => {
+    const key = workloadKey(intent.namespace, intent.target);
+    const observed =
+      targets.get(intent.uid) === key
+        ? context.observed.observations.get(intent.uid)?.observation.scale
+        : undefined;
+    return [
+      key,
+      observed ?? (await client.readScale(intent.namespace, intent.target, context.timeoutMs)),
+    ] as const;
+  });
+  return new Map(readings);
+};
+
+export type Connected =
+  | { readonly kind: "connected"; readonly client: ClusterClient }
+  | { readonly kind: "failed"; readonly message: string };
+
+type Known = Pick<ClusterRecord, "name" | "uid">;
+
+/**
+ * Opens clients of clusters with the connections that are stored for them. A connection is taken
+ * only from its own item, which only the function that connects clusters may write.
+ */
+export const openStored =
+  (tables: Tables) =>
+  async (cluster: Known, options: ConnectOptions): Promise<ClusterClient> => {
+    const reached = reachedBy(cluster, await getConnection(tables, cluster.name));
+    if (!reached) throw unconnected(cluster.name);
+    const { connection, kubeSystemUid } = reached;
+    return connect(
+      {
+        name: cluster.name,
+        uid: cluster.uid,
+        connection,
+        ...(kubeSystemUid !== undefined && { kubeSystemUid }),
+      },
+      options,
+    );
+  };
+
+const unconnected = (name: string): TidemarkError =>
+  new TidemarkError(
+    "cluster.access.none",
+    `Cannot connect cluster "${name}": no connection is stored for it; store one with tidemark cluster add ${name} --replace`,
+    { name },
+  );
+
+/**
+ * On doubt, hold: a cluster without access cannot be observed, so that its autoscalers hold and say
+ * why.
+ */
+export const connected = async (ports: SyncPorts, cluster: ClusterRecord): Promise<Connected> => {
+  try {
+    return { kind: "connected", client: await ports.connect(cluster) };
+  } catch (error) {
+    // A TidemarkError has a sentence of ours. The text of any other error is foreign: libraries
+    // quote the input that they were given.
+    const message = error instanceof Error ? error.message : String(error);
+    return { kind: "failed", message: isTidemarkError(error) ? message : foreignText(message) };
+  }
+};

@@ -1,0 +1,215 @@
+import { isTidemarkError } from "../../rules/model/errors.ts";
+import type { DroppedSync, DropReason, SyncReport } from "../report/sync-report.ts";
+import { claim } from "../store/head/claim.ts";
+import type { Head, Lease } from "../store/head/head.ts";
+import { giveBack } from "../store/head/release.ts";
+import { closeDays } from "../store/history/event-calendar.ts";
+import type { Tables } from "../store/table/tables.ts";
+import { completedReport } from "./keep/completed-report.ts";
+import { decideAll, type Verdict } from "./decide/decide.ts";
+import { both, type Loaded, load, type Unloaded } from "./load/load.ts";
+import { isEarly, isStale, type SyncMessage } from "../plan/message.ts";
+import { writeBackObjects } from "./objects/write-back-objects.ts";
+import { observe, seenTogether } from "./observe/observe.ts";
+import { storeOutside } from "./observe/outside-changes.ts";
+import { phaseTimer, type LeaseHolder, leaseHolder, type SyncPorts } from "./sync-ports.ts";
+import { releasePartition } from "./keep/release.ts";
+import { rollUp } from "./rollup/roll-up.ts";
+import { settleEarlier } from "./scale/settle-earlier.ts";
+import { readObjects } from "./specs/read-objects.ts";
+import { removeOldPages, storePages, writeJournal } from "./keep/store-pages.ts";
+import { writeSummary } from "./summary/write-summary.ts";
+import { troublesAfter } from "./keep/troubles.ts";
+import { makeWaves } from "./scale/waves.ts";
+import { windowsAfter } from "./keep/windows-after.ts";
+import { DAY_MS } from "../../rules/model/time-text.ts";
+
+/**
+ * Runs one sync: one message, one partition of one cluster, one due time. Returns what happened.
+ * Throws when tables or history cannot be written, so that the queue delivers the message again. A
+ * sync may die at any instant: the next holder of the lease continues its work (docs/protocol.md).
+ */
+export const sync = async (unbounded: SyncPorts, message: SyncMessage): Promise<SyncReport> => {
+  const startMs = unbounded.tables.clock();
+  const ports = {
+    ...unbounded,
+    tables: { ...unbounded.tables, untilMs: startMs + unbounded.timing.lifeMs - REPEATS_END_MS },
+  };
+  const { cluster, partition, dueMs } = message;
+  const dropped = (why: DropReason): DroppedSync => ({
+    kind: "dropped",
+    why,
+    cluster,
+    partition,
+    dueMs,
+    startMs,
+    endMs: ports.tables.clock(),
+  });
+  if (isStale(message, startMs)) return dropped("stale");
+  if (isEarly(message, startMs, ports.timing)) return dropped("early");
+  const clockMs = ports.tables.clock();
+  const claimed = await claim(ports.tables, {
+    partition: { cluster, partition },
+    dueMs,
+    clockMs,
+    leaseUntilMs: clockMs + ports.timing.leaseMs,
+  });
+  if (claimed.kind === "clock") return { ...dropped("clock"), wrongByMs: claimed.wrongByMs };
+  if (claimed.kind !== "claimed") return dropped(claimed.kind);
+  const holder = leaseHolder(message, claimed.head);
+  try {
+    const report = await syncClaimed(ports, message, { head: claimed.head, holder, startMs });
+    if (typeof report !== "string") return report;
+    // Giving the lease back spares an edit the wait until the lease ends.
+    await giveBack(ports.tables, holder.lease);
+    return dropped(report);
+  } catch (error) {
+    ports.cache.forget(message);
+    if (isTidemarkError(error, "store.lease-lost")) return dropped("lost");
+    await endLease(ports.tables, holder.lease, error);
+    throw error;
+  }
+};
+
+/**
+ * No call to the tables is repeated in the last part of an invocation's life, so that the
+ * invocation ends by itself.
+ */
+const REPEATS_END_MS = 3_000;
+
+/**
+ * Runs the phases in the order of docs/protocol.md. Returns why it ended before it had read
+ * anything.
+ */
+const syncClaimed = async (
+  ports: SyncPorts,
+  message: SyncMessage,
+  claimed: { readonly head: Head; readonly holder: LeaseHolder; readonly startMs: number },
+): Promise<SyncReport | Unloaded> => {
+  const { holder, startMs } = claimed;
+  const timer = phaseTimer(ports.tables.clock, ports.realClock);
+  const softUntilMs = startMs + Math.min(message.periodMs, ports.timing.softDeadlineMs);
+  const fromTables = await timer.phase("load", load(ports, message, claimed.head));
+  if (typeof fromTables === "string") return fromTables;
+  const loaded = fromTables.cluster.specsFromCluster
+    ? await timer.phase("specs", readObjects(ports, message, fromTables))
+    : fromTables;
+  let seen = await timer.phase("observe", observe(ports, message, loaded));
+  const decided = await decideAll(ports, loaded, seen);
+  timer.mark("decide");
+  const earlier = await timer.phase(
+    "settle",
+    settleEarlier(ports, message, { loaded, late: seen.late }),
+  );
+  const later = async (): Promise<readonly Verdict[] | undefined> => {
+    if (!seen.later) return undefined;
+    const part = await timer.phase("observe", seen.later());
+    seen = seenTogether(seen, part);
+    const verdictsOfPart = await decideAll(ports, loaded, part, "later");
+    timer.mark("decide");
+    return verdictsOfPart;
+  };
+  const { settled, verdicts } = await makeWaves(ports, holder, {
+    message,
+    loaded,
+    verdicts: decided,
+    later,
+    earlier,
+    softUntilMs,
+    timer,
+  });
+  const outside = await storeOutside(ports, message, { loaded, verdicts, settled });
+  const after = await windowsAfter(ports.rules, loaded, {
+    verdicts,
+    settled,
+    outside,
+    failures: seen.failures,
+  });
+  const stored = await timer.phase(
+    "pages",
+    storePages(ports, holder.lease.partition, loaded, after.entries),
+  );
+  const told = { loaded, verdicts, settled, stored, after, failures: seen.failures };
+  const [journal, summary] = await timer.phase(
+    "journal",
+    both(writeJournal(ports, message, told), writeSummary(ports, message, told)),
+  );
+  const troubles = troublesAfter(loaded, { seen, verdicts, after });
+  await timer.phase(
+    "release",
+    releasePartition(ports, holder.lease, {
+      message,
+      loaded,
+      settled,
+      stored,
+      journal,
+      summary,
+      troubles,
+    }),
+  );
+  await removeOldPages(ports, holder.lease.partition, loaded, stored);
+  await closeEventDays(ports, message, loaded);
+  const writtenBack =
+    loaded.objects &&
+    (await timer.phase(
+      "write-back",
+      writeBackObjects(ports, message, {
+        loaded,
+        seen,
+        verdicts,
+        settled,
+        outside,
+        after,
+        softUntilMs,
+      }),
+    ));
+  const rolledUp = await timer.phase(
+    "rollup",
+    rollUp(ports, holder.lease.partition, { loaded, pages: stored.pages.length, startMs }),
+  );
+  const endMs = ports.tables.clock();
+  return completedReport(message, {
+    rolledUp,
+    loaded,
+    seen,
+    verdicts,
+    settled,
+    outside,
+    stored,
+    journal,
+    summary,
+    writtenBack,
+    startMs,
+    endMs,
+    timer,
+  });
+};
+
+/**
+ * The first sync of a day closes days of its cluster for readers of events (event-calendar.ts). Of
+ * a divided cluster the first partition does it. Nothing rests on it: a day that nobody closed is
+ * asked for its events.
+ */
+const closeEventDays = async (
+  ports: SyncPorts,
+  { cluster, partition }: SyncMessage,
+  { head, nowMs, cluster: { partitions } }: Loaded,
+): Promise<void> => {
+  const opensDay = head.nowMs > 0 && Math.floor(nowMs / DAY_MS) > Math.floor(head.nowMs / DAY_MS);
+  if (opensDay && partitions[0]?.name === partition)
+    await closeDays(ports.tables, ports.insert, cluster, nowMs);
+};
+
+/**
+ * Ends the lease of a failed sync. Where that fails too, the lease ends by its own time. The first
+ * failure stays the cause of the error.
+ */
+const endLease = async (tables: Tables, lease: Lease, failure: unknown): Promise<void> => {
+  try {
+    await giveBack(tables, lease);
+  } catch (error) {
+    throw new AggregateError([failure, error], "Cannot end the lease of a failed sync", {
+      cause: failure,
+    });
+  }
+};
