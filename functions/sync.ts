@@ -9,9 +9,8 @@ import { metricExtentOf } from "../lib/stack/report/sync-report.ts";
 import { insertByStatement } from "../lib/stack/store/history/item.ts";
 import { realTables } from "../lib/stack/store/table/real-tables.ts";
 import { sourcesWhenAsked } from "../lib/stack/sync/observe/ask-sources.ts";
-import { openStored } from "../lib/stack/sync/observe/observe.ts";
 import { messageOf, DEFAULT_TIMING } from "../lib/stack/plan/message.ts";
-import { PURE_PART } from "../lib/stack/sync/decide/pure-part.ts";
+import { PURE_PART } from "../lib/stack/sync/pure-part.ts";
 import { sync } from "../lib/stack/sync/sync.ts";
 import type { SyncPorts } from "../lib/stack/sync/sync-ports.ts";
 import { warmCache } from "../lib/stack/sync/load/warm-cache.ts";
@@ -22,6 +21,7 @@ import {
   environmentOf,
   externalIdIn,
 } from "../lib/lambda/environment.ts";
+import { openStored } from "../lib/stack/sync/connected.ts";
 
 export interface SyncDependencies {
   readonly ports: SyncPorts;

@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { builtinModules } from "node:module";
 import { dirname, join, posix } from "node:path";
 import { describe, expect, it } from "vitest";
-import { PACKAGE_ROOMS, PURE_ROOMS, packageOf, ROOMS, roomOf } from "./rooms.ts";
+import { PACKAGE_ROOMS, PARTS, PURE_ROOMS, packageOf, partOf, ROOMS, roomOf } from "./rooms.ts";
 import { filesBelow, parsedFiles, ROOT } from "./source.ts";
 
 const files = parsedFiles(["lib", "functions"]);
@@ -75,6 +75,27 @@ describe("the rooms", () => {
         PURE_ROOMS.some((room) => from.startsWith(`${room}/`)) && !specifier.startsWith("."),
     );
     expect(impure.map(({ from, specifier }) => `${from} -> ${specifier}`)).toEqual([]);
+  });
+});
+
+describe.each(Object.entries(PARTS))("the parts of %s", (room, parts) => {
+  const within = relative
+    .map((found) => ({ from: found.from, to: targetOf(found) }))
+    .filter(({ from, to }) => from.startsWith(`${room}/`) && to.startsWith(`${room}/`));
+
+  it("are the ones on the list", () => {
+    const found = new Set(filesBelow(room, "").map((path) => partOf(room, path)));
+    expect([...found].sort()).toEqual([...parts].sort());
+  });
+
+  it("import only parts that stand before them, types included", () => {
+    const placeOf = (path: string): number => parts.indexOf(partOf(room, path));
+    expect(within.length).toBeGreaterThan(10);
+    expect(
+      within
+        .filter(({ from, to }) => placeOf(from) < placeOf(to))
+        .map(({ from, to }) => `${from} -> ${to}`),
+    ).toEqual([]);
   });
 });
 

@@ -65,6 +65,30 @@ export const ROOMS: Readonly<Record<string, readonly string[]>> = {
   "lib/command": [...OF_RUN, "lib/answers/remote", "lib/embedded"],
 };
 
+/**
+ * The parts of the larger rooms, files and folders, in their order: each imports only parts that
+ * stand before it. A part that is not listed may not exist.
+ */
+export const PARTS: Readonly<Record<string, readonly string[]>> = {
+  "lib/stack/sync": [
+    "rule-failures.ts",
+    "pure-part.ts",
+    "hand-over.ts",
+    "sync-ports.ts",
+    "connected.ts",
+    "load",
+    "specs",
+    "observe",
+    "decide",
+    "scale",
+    "keep",
+    "summary",
+    "objects",
+    "rollup",
+    "sync.ts",
+  ],
+};
+
 /** Packages that only these rooms may load, because their weight or their I/O belongs there. */
 export const PACKAGE_ROOMS: Readonly<Record<string, readonly string[]>> = {
   "@kubernetes/client-node": ["lib/stack/cluster"],
@@ -93,6 +117,10 @@ export const PACKAGE_ROOMS: Readonly<Record<string, readonly string[]>> = {
  */
 export const roomOf = (path: string): string | undefined =>
   Object.keys(ROOMS).find((room) => path.startsWith(`${room}/`));
+
+/** Part of a path within a room: "lib/stack/sync/load/load.ts" of "lib/stack/sync" → "load". */
+export const partOf = (room: string, path: string): string =>
+  path.slice(room.length + 1).split("/")[0] ?? "";
 
 /** Name of the package behind a bare specifier: "@aws-sdk/client-sqs/x" → "@aws-sdk/client-sqs". */
 export const packageOf = (specifier: string): string =>

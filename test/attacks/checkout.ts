@@ -2,7 +2,7 @@ import { clientFor } from "../../lib/stack/cluster/connect.ts";
 import { insertByStatement } from "../../lib/stack/store/history/item.ts";
 import { putAutoscaler, raiseSpecVersion } from "../../lib/stack/store/records/autoscalers.ts";
 import { putCluster } from "../../lib/stack/store/records/clusters.ts";
-import { PURE_PART } from "../../lib/stack/sync/decide/pure-part.ts";
+import { PURE_PART } from "../../lib/stack/sync/pure-part.ts";
 import { sync } from "../../lib/stack/sync/sync.ts";
 import { DEFAULT_TIMING } from "../../lib/stack/plan/message.ts";
 import { warmCache } from "../../lib/stack/sync/load/warm-cache.ts";
@@ -37,6 +37,7 @@ const PARTS = {
     ["sync/warm-cache.ts", "warmCache"],
   ],
   rules: [
+    ["stack/sync/pure-part.ts", "PURE_PART"],
     ["stack/sync/decide/pure-part.ts", "PURE_PART"],
     ["sync/decide/pure-part.ts", "PURE_PART"],
     ["sync/pure-part.ts", "PURE_PART"],

@@ -17,7 +17,7 @@ import { putAutoscaler } from "../../lib/stack/store/records/autoscalers.ts";
 import { putCluster } from "../../lib/stack/store/records/clusters.ts";
 import type { Tables } from "../../lib/stack/store/table/tables.ts";
 import { waitForAll } from "../../lib/stack/store/table/wait-for-all.ts";
-import { PURE_PART } from "../../lib/stack/sync/decide/pure-part.ts";
+import { PURE_PART } from "../../lib/stack/sync/pure-part.ts";
 import { sync } from "../../lib/stack/sync/sync.ts";
 import type { SyncPorts } from "../../lib/stack/sync/sync-ports.ts";
 import { DEFAULT_TIMING } from "../../lib/stack/plan/message.ts";

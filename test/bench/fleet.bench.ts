@@ -23,7 +23,7 @@ import { putAutoscaler } from "../../lib/stack/store/records/autoscalers.ts";
 import { putCluster } from "../../lib/stack/store/records/clusters.ts";
 import type { Tables } from "../../lib/stack/store/table/tables.ts";
 import { mapWithLimit } from "../../lib/stack/store/table/wait-for-all.ts";
-import { PURE_PART } from "../../lib/stack/sync/decide/pure-part.ts";
+import { PURE_PART } from "../../lib/stack/sync/pure-part.ts";
 import { schedule } from "../../lib/stack/plan/schedule.ts";
 import { DEFAULT_TIMING } from "../../lib/stack/plan/message.ts";
 import { warmCache } from "../../lib/stack/sync/load/warm-cache.ts";

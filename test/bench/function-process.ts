@@ -7,7 +7,7 @@ import { powertoolsReporter } from "../../lib/stack/report/reporter.ts";
 import type { SyncReport } from "../../lib/stack/report/sync-report.ts";
 import { insertByStatement } from "../../lib/stack/store/history/item.ts";
 import { realTables } from "../../lib/stack/store/table/real-tables.ts";
-import { PURE_PART } from "../../lib/stack/sync/decide/pure-part.ts";
+import { PURE_PART } from "../../lib/stack/sync/pure-part.ts";
 import { DEFAULT_TIMING } from "../../lib/stack/plan/message.ts";
 import { warmCache } from "../../lib/stack/sync/load/warm-cache.ts";
 

@@ -10,7 +10,7 @@ import type { SyncReport } from "../../lib/stack/report/sync-report.ts";
 import { insertByStatement } from "../../lib/stack/store/history/item.ts";
 import { type SyncMessage, DEFAULT_TIMING } from "../../lib/stack/plan/message.ts";
 import { planCluster } from "../../lib/stack/plan/plan.ts";
-import { PURE_PART } from "../../lib/stack/sync/decide/pure-part.ts";
+import { PURE_PART } from "../../lib/stack/sync/pure-part.ts";
 import { warmCache } from "../../lib/stack/sync/load/warm-cache.ts";
 import { clientTo } from "../cluster/stand-in/watched.ts";
 import { startMemory } from "../contracts/engines.ts";

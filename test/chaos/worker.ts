@@ -3,12 +3,12 @@ import { clusterClients } from "../../lib/stack/cluster/connect.ts";
 import { TABLE_NAMES } from "../../lib/embedded/folder/layout.ts";
 import { insertByStatement } from "../../lib/stack/store/history/item.ts";
 import { realTables } from "../../lib/stack/store/table/real-tables.ts";
-import { openStored } from "../../lib/stack/sync/observe/observe.ts";
 import { type SyncMessage, DEFAULT_TIMING } from "../../lib/stack/plan/message.ts";
-import { PURE_PART } from "../../lib/stack/sync/decide/pure-part.ts";
+import { PURE_PART } from "../../lib/stack/sync/pure-part.ts";
 import { sync } from "../../lib/stack/sync/sync.ts";
 import type { SyncPorts } from "../../lib/stack/sync/sync-ports.ts";
 import { warmCache } from "../../lib/stack/sync/load/warm-cache.ts";
+import { openStored } from "../../lib/stack/sync/connected.ts";
 
 /**
  * A process of its own that syncs what it is told, with the parts of the function: the AWS client,

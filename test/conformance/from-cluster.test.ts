@@ -3,7 +3,7 @@ import { specObject } from "../../lib/stack/cluster/specs/list-specs.ts";
 import { admit } from "../../lib/rules/manifest/admit.ts";
 import { isObject } from "../../lib/rules/model/json.ts";
 import { SPEC_KINDS } from "../../lib/rules/model/spec.ts";
-import { PURE_PART } from "../../lib/stack/sync/decide/pure-part.ts";
+import { PURE_PART } from "../../lib/stack/sync/pure-part.ts";
 import { recordedFile, recordedPaths } from "./recorded.ts";
 import { firstFailure } from "./registry.ts";
 import type { VectorCase } from "./vector-file.ts";

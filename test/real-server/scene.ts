@@ -13,8 +13,7 @@ import { openService } from "../../lib/answers/service/open.ts";
 import type { Service } from "../../lib/answers/service/service.ts";
 import { insertByStatement } from "../../lib/stack/store/history/item.ts";
 import type { Tables } from "../../lib/stack/store/table/tables.ts";
-import { openStored } from "../../lib/stack/sync/observe/observe.ts";
-import { PURE_PART } from "../../lib/stack/sync/decide/pure-part.ts";
+import { PURE_PART } from "../../lib/stack/sync/pure-part.ts";
 import { sync } from "../../lib/stack/sync/sync.ts";
 import type { SyncPorts } from "../../lib/stack/sync/sync-ports.ts";
 import { DEFAULT_TIMING } from "../../lib/stack/plan/message.ts";
@@ -31,6 +30,7 @@ import {
   type Workload,
   workloadObject,
 } from "./objects.ts";
+import { openStored } from "../../lib/stack/sync/connected.ts";
 
 const PERIOD_MS = 15_000;
 const CLUSTER = "real";

@@ -5,7 +5,7 @@ import type { ClusterClient } from "../../lib/stack/cluster/cluster-client.ts";
 import { clusterName, partitionName } from "../../lib/rules/model/ids.ts";
 import { openQueries, openService } from "../../lib/answers/service/open.ts";
 import type { Service } from "../../lib/answers/service/service.ts";
-import { PURE_PART } from "../../lib/stack/sync/decide/pure-part.ts";
+import { PURE_PART } from "../../lib/stack/sync/pure-part.ts";
 import { sync } from "../../lib/stack/sync/sync.ts";
 import { DEFAULT_TIMING } from "../../lib/stack/plan/message.ts";
 import { warmCache } from "../../lib/stack/sync/load/warm-cache.ts";

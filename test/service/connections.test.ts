@@ -10,10 +10,10 @@ import {
   putCluster,
   putConnection,
 } from "../../lib/stack/store/records/clusters.ts";
-import { openStored } from "../../lib/stack/sync/observe/observe.ts";
 import { type AwsEndpoint, awsEndpoint } from "../cluster/stand-in/aws.ts";
 import { authority } from "../cluster/stand-in/certificates.ts";
 import { type ServiceWorld, serviceWorld } from "./world/context.ts";
+import { openStored } from "../../lib/stack/sync/connected.ts";
 
 /**
  * What is refused when a cluster is added or its connection is replaced, before anything is stored.

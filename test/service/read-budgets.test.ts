@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { METRICS_PATH, QUERY_PATHS } from "../../lib/answers/api/paths.ts";
 import { insertEvents } from "../../lib/stack/store/history/events.ts";
 import { insertByStatement } from "../../lib/stack/store/history/item.ts";
-import { PURE_PART } from "../../lib/stack/sync/decide/pure-part.ts";
+import { PURE_PART } from "../../lib/stack/sync/pure-part.ts";
 import { type Engine, startMemory } from "../contracts/engines.ts";
 import { event } from "../store/records.ts";
 import { newWorld, type World } from "../sync/world.ts";

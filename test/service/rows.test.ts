@@ -8,7 +8,7 @@ import { type RowQuery, rowOfView } from "../../lib/answers/service/views/row-vi
 import { insertByStatement } from "../../lib/stack/store/history/item.ts";
 import { putCluster } from "../../lib/stack/store/records/clusters.ts";
 import type { Tables } from "../../lib/stack/store/table/tables.ts";
-import { PURE_PART, type PurePart } from "../../lib/stack/sync/decide/pure-part.ts";
+import { PURE_PART, type PurePart } from "../../lib/stack/sync/pure-part.ts";
 import type { AutoscalerRow, ClusterRows } from "../../lib/answers/views/row.ts";
 import { type Engine, startMemory } from "../contracts/engines.ts";
 import { around } from "../contracts/faults.ts";

@@ -16,7 +16,7 @@ import { openQueries, openService } from "../../lib/answers/service/open.ts";
 import type { ServiceContext } from "../../lib/answers/service/context.ts";
 import type { Service } from "../../lib/answers/service/service.ts";
 import type { HistoryItem } from "../../lib/stack/store/history/item.ts";
-import { PURE_PART } from "../../lib/stack/sync/decide/pure-part.ts";
+import { PURE_PART } from "../../lib/stack/sync/pure-part.ts";
 import { sync } from "../../lib/stack/sync/sync.ts";
 import { DEFAULT_TIMING } from "../../lib/stack/plan/message.ts";
 import { warmCache } from "../../lib/stack/sync/load/warm-cache.ts";

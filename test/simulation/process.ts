@@ -1,9 +1,9 @@
-import type { WarmCache } from "../../lib/stack/sync/load/warm-cache.ts";
 import type { Build } from "./beside/build.ts";
 import type { CoverageCount, PlacedCall } from "./coverage.ts";
 import type { CallKind, Fate, Fates, Fault, Stall } from "./fates.ts";
 import type { Scheduler } from "./scheduler.ts";
 import type { Story } from "./story.ts";
+import type { WarmCache } from "../../lib/stack/sync/sync-ports.ts";
 
 /**
  * A machine's process: a function environment, a container, or a person's command. It has a clock

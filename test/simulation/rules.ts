@@ -1,7 +1,7 @@
 import { uidOfIntent } from "../../lib/rules/model/ids.ts";
 import { DEFAULT_SETTINGS } from "../../lib/rules/model/spec-common.ts";
-import type { PurePart, SpecReading } from "../../lib/stack/sync/decide/pure-part.ts";
-import { PURE_PART } from "../../lib/stack/sync/decide/pure-part.ts";
+import type { PurePart, SpecReading } from "../../lib/stack/sync/pure-part.ts";
+import { PURE_PART } from "../../lib/stack/sync/pure-part.ts";
 import { type Build, THIS_BUILD } from "./beside/build.ts";
 import type { Invocation } from "./invocation.ts";
 import { noteBreach } from "./watch/breaches.ts";

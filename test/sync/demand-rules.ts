@@ -3,7 +3,7 @@ import type { AutoscalerSpec } from "../../lib/rules/model/spec.ts";
 import type { HpaSpec } from "../../lib/rules/model/spec-hpa.ts";
 import type { RecommendationRun, Windows } from "../../lib/rules/model/windows.ts";
 import type { DecideInput } from "../../lib/rules/policy/decide.ts";
-import type { PurePart } from "../../lib/stack/sync/decide/pure-part.ts";
+import type { PurePart } from "../../lib/stack/sync/pure-part.ts";
 import { withChange } from "../../lib/stack/sync/keep/windows-after.ts";
 import type { MemoryCluster } from "./memory-cluster.ts";
 

@@ -14,7 +14,7 @@ import {
   pageOfBody,
 } from "../../lib/stack/store/history/journal.ts";
 import { ROLLUP_MS } from "../../lib/stack/store/history/rollups.ts";
-import { PURE_PART } from "../../lib/stack/sync/decide/pure-part.ts";
+import { PURE_PART } from "../../lib/stack/sync/pure-part.ts";
 import { loadCluster, loadManifest } from "../bench/load-cluster.ts";
 import { type Engine, startDynalite } from "../contracts/engines.ts";
 import { metered, nothingConsumed } from "../contracts/metered.ts";

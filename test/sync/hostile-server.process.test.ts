@@ -12,7 +12,7 @@ import type { CompletedSync } from "../../lib/stack/report/sync-report.ts";
 import { insertByStatement } from "../../lib/stack/store/history/item.ts";
 import { putAutoscaler } from "../../lib/stack/store/records/autoscalers.ts";
 import { putCluster } from "../../lib/stack/store/records/clusters.ts";
-import { PURE_PART } from "../../lib/stack/sync/decide/pure-part.ts";
+import { PURE_PART } from "../../lib/stack/sync/pure-part.ts";
 import { sync } from "../../lib/stack/sync/sync.ts";
 import { DEFAULT_TIMING } from "../../lib/stack/plan/message.ts";
 import { warmCache } from "../../lib/stack/sync/load/warm-cache.ts";

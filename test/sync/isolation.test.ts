@@ -4,7 +4,7 @@ import { syncHandler } from "../../functions/sync.ts";
 import { WHOLE_CLUSTER } from "../../lib/rules/model/ids.ts";
 import type { CompletedSync, SyncReport } from "../../lib/stack/report/sync-report.ts";
 import { insertByStatement } from "../../lib/stack/store/history/item.ts";
-import { PURE_PART } from "../../lib/stack/sync/decide/pure-part.ts";
+import { PURE_PART } from "../../lib/stack/sync/pure-part.ts";
 import { DEFAULT_TIMING } from "../../lib/stack/plan/message.ts";
 import { warmCache } from "../../lib/stack/sync/load/warm-cache.ts";
 import { clientTo } from "../cluster/stand-in/watched.ts";

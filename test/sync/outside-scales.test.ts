@@ -4,14 +4,14 @@ import { autoscalerUid } from "../../lib/rules/model/ids.ts";
 import type { AutoscalerSpec } from "../../lib/rules/model/spec.ts";
 import { NEW_WINDOWS, type Windows } from "../../lib/rules/model/windows.ts";
 import type { DecideInput } from "../../lib/rules/policy/decide.ts";
-import { PURE_PART } from "../../lib/stack/sync/decide/pure-part.ts";
-import type { Loaded } from "../../lib/stack/sync/load/load.ts";
+import { PURE_PART } from "../../lib/stack/sync/pure-part.ts";
 import { withOutside } from "../../lib/stack/sync/observe/outside-scales.ts";
 import { NOON } from "../noon.ts";
 import { loadManifest } from "../policy/loop.ts";
 import { sync } from "../policy/native/world.ts";
 import { specOf } from "../policy/spec-of.ts";
 import { sync as syncWatermark } from "../policy/watermark/world.ts";
+import type { Loaded } from "../../lib/stack/sync/hand-over.ts";
 
 const UID = autoscalerUid("uid-1");
 /** A partition before its first sync, without an entry of windows. */

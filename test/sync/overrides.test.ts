@@ -3,7 +3,7 @@ import type { Override } from "../../lib/rules/model/override.ts";
 import { putAutoscaler, raiseSpecVersion } from "../../lib/stack/store/records/autoscalers.ts";
 import { getFleet, putCluster, putFleet } from "../../lib/stack/store/records/clusters.ts";
 import { statedIn } from "../../lib/stack/store/summary/summary-items.ts";
-import { PURE_PART } from "../../lib/stack/sync/decide/pure-part.ts";
+import { PURE_PART } from "../../lib/stack/sync/pure-part.ts";
 import { type Engine, startMemory } from "../contracts/engines.ts";
 import { NOON } from "../noon.ts";
 import { override } from "../policy/bounds/schedules.ts";

@@ -1,10 +1,9 @@
 import { expect, it } from "vitest";
 import { autoscalerUid } from "../../lib/rules/model/ids.ts";
 import type { Observation } from "../../lib/rules/model/observation.ts";
-import type { Verdict } from "../../lib/stack/sync/decide/decide.ts";
 import { evaluationOf } from "../../lib/stack/sync/decide/evaluation.ts";
-import type { After } from "../../lib/stack/sync/keep/windows-after.ts";
 import { observationOf, readyPods, scaleRead } from "../observation.ts";
+import type { Verdict, After } from "../../lib/stack/sync/hand-over.ts";
 
 const AFTER: After = {
   entries: new Map(),

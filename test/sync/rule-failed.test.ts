@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { logLines } from "../../lib/stack/report/log-lines.ts";
 import { syncMetrics, type CompletedSync } from "../../lib/stack/report/sync-report.ts";
-import type { PurePart } from "../../lib/stack/sync/decide/pure-part.ts";
+import type { PurePart } from "../../lib/stack/sync/pure-part.ts";
 import { type Engine, startMemory } from "../contracts/engines.ts";
 import { scaleRead } from "../observation.ts";
 import { newestJournalPage } from "../store/newest-journal-page.ts";

@@ -15,7 +15,7 @@ import { insertByStatement } from "../../lib/stack/store/history/item.ts";
 import { putAutoscaler } from "../../lib/stack/store/records/autoscalers.ts";
 import { putCluster } from "../../lib/stack/store/records/clusters.ts";
 import { putMetricSource } from "../../lib/stack/store/records/metric-sources.ts";
-import { PURE_PART } from "../../lib/stack/sync/decide/pure-part.ts";
+import { PURE_PART } from "../../lib/stack/sync/pure-part.ts";
 import { sync } from "../../lib/stack/sync/sync.ts";
 import type { SyncPorts } from "../../lib/stack/sync/sync-ports.ts";
 import { DEFAULT_TIMING } from "../../lib/stack/plan/message.ts";

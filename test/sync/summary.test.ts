@@ -13,11 +13,11 @@ import {
 import { decodeSummary, summaryKeyOf } from "../../lib/stack/store/summary/summary-codec.ts";
 import { batchGet } from "../../lib/stack/store/table/read-many.ts";
 import { indexKey } from "../../lib/stack/store/table/keys.ts";
-import type { LoadedSpec, LoadedSpecs } from "../../lib/stack/sync/load/load-specs.ts";
 import { hasSameIndex } from "../../lib/stack/sync/summary/summary-row.ts";
 import { type Engine, startMemory } from "../contracts/engines.ts";
 import { around } from "../contracts/faults.ts";
 import { autoscalerRecord, newWorld, PERIOD_MS, type World, workloadOf } from "./world.ts";
+import type { LoadedSpec, LoadedSpecs } from "../../lib/stack/sync/hand-over.ts";
 
 let engine: Engine;
 beforeAll(async () => {

@@ -20,8 +20,7 @@ import { insertByStatement } from "../../stack/store/history/item.ts";
 import { serverClockOf } from "../../stack/store/table/server-clock.ts";
 import type { Tables as StoreTables } from "../../stack/store/table/tables.ts";
 import { sourcesWhenAsked } from "../../stack/sync/observe/ask-sources.ts";
-import { openStored } from "../../stack/sync/observe/observe.ts";
-import { PURE_PART } from "../../stack/sync/decide/pure-part.ts";
+import { PURE_PART } from "../../stack/sync/pure-part.ts";
 import type { SyncPorts } from "../../stack/sync/sync-ports.ts";
 import { messageOf, DEFAULT_TIMING } from "../../stack/plan/message.ts";
 import { warmCache } from "../../stack/sync/load/warm-cache.ts";
@@ -29,6 +28,7 @@ import { accountAt } from "../sources/services.ts";
 import { LOOPBACK_CREDENTIALS, LOOPBACK_REGION } from "./loopback.ts";
 import { TABLE_NAMES } from "../folder/layout.ts";
 import type { Queues } from "../queue/sqs-server.ts";
+import { openStored } from "../../stack/sync/connected.ts";
 
 export interface SyncOptions {
   readonly clock: () => number;

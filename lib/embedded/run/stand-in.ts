@@ -6,7 +6,7 @@ import { isObject, type Json } from "../../rules/model/json.ts";
 import type { ClusterRecord, ConnectionRecord } from "../../rules/model/records.ts";
 import { NEW_WINDOWS, type Windows } from "../../rules/model/windows.ts";
 import { asksOf } from "../../rules/policy/dialects.ts";
-import { PURE_PART } from "../../stack/sync/decide/pure-part.ts";
+import { PURE_PART } from "../../stack/sync/pure-part.ts";
 import type { KubeApi } from "../cluster/api.ts";
 import { isoTime } from "../cluster/kube-objects.ts";
 import { KEPT_KINDS, type KeptKind } from "../cluster/objects/custom-objects.ts";

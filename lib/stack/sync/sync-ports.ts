@@ -5,9 +5,12 @@ import type { Head, Lease } from "../store/head/head.ts";
 import type { InsertHistory } from "../store/history/item.ts";
 import type { Tables } from "../store/table/tables.ts";
 import type { SyncMessage, Timing } from "../plan/message.ts";
-import type { PurePart } from "./decide/pure-part.ts";
-import type { WarmCache } from "./load/warm-cache.ts";
+import type { PurePart } from "./pure-part.ts";
 import type { RealTime } from "../report/sync-report.ts";
+import type { LoadedSpecs, LoadedPage } from "./hand-over.ts";
+import type { JournalBases } from "../store/history/journal.ts";
+import type { SummaryBase } from "../../rules/model/summary.ts";
+import type { PartitionRef } from "../../rules/model/ids.ts";
 
 /** Everything that a sync waits for, and the clock. A test can hold, fail or delay each of them. */
 export interface SyncPorts {
@@ -92,3 +95,30 @@ const stopwatch = (clock: () => number) => {
   };
   return { phasesMs, mark, tookMs: () => clock() - beganMs };
 };
+
+/**
+ * What an environment remembers of a partition between two syncs. It only saves reads: each load
+ * compares it with the head, and uses what still counts.
+ */
+export interface Remembered {
+  /** The ids of the tables that it was read from. */
+  readonly tables: string;
+  readonly specs: LoadedSpecs;
+  readonly pages: readonly LoadedPage[];
+  /** Generation of the pages, also while there are none. */
+  readonly pageGeneration: number;
+  /**
+   * Journal pages that this environment inserted, and from which the next ones say the difference.
+   */
+  readonly journalBases: JournalBases;
+  /**
+   * The summary item that this environment wrote or read last. It counts while the head names it.
+   */
+  readonly summary?: SummaryBase;
+}
+
+export interface WarmCache {
+  get(partition: PartitionRef): Remembered | undefined;
+  set(partition: PartitionRef, remembered: Remembered): void;
+  forget(partition: PartitionRef): void;
+}

@@ -6,12 +6,12 @@ import { giveBack } from "../store/head/release.ts";
 import { closeDays } from "../store/history/event-calendar.ts";
 import type { Tables } from "../store/table/tables.ts";
 import { completedReport } from "./keep/completed-report.ts";
-import { decideAll, type Verdict } from "./decide/decide.ts";
-import { both, type Loaded, load, type Unloaded } from "./load/load.ts";
+import { decideAll } from "./decide/decide.ts";
+import { both, load, type Unloaded } from "./load/load.ts";
 import { isEarly, isStale, type SyncMessage } from "../plan/message.ts";
 import { writeBackObjects } from "./objects/write-back-objects.ts";
 import { observe, seenTogether } from "./observe/observe.ts";
-import { storeOutside } from "./observe/outside-changes.ts";
+import { storeOutside } from "./keep/outside-changes.ts";
 import { phaseTimer, type LeaseHolder, leaseHolder, type SyncPorts } from "./sync-ports.ts";
 import { releasePartition } from "./keep/release.ts";
 import { rollUp } from "./rollup/roll-up.ts";
@@ -23,6 +23,7 @@ import { troublesAfter } from "./keep/troubles.ts";
 import { makeWaves } from "./scale/waves.ts";
 import { windowsAfter } from "./keep/windows-after.ts";
 import { DAY_MS } from "../../rules/model/time-text.ts";
+import type { Verdict, Loaded } from "./hand-over.ts";
 
 /**
  * Runs one sync: one message, one partition of one cluster, one due time. Returns what happened.

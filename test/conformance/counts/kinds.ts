@@ -6,7 +6,7 @@ import type { AutoscalerSpec } from "../../../lib/rules/model/spec.ts";
 import { NEW_WINDOWS, type Windows } from "../../../lib/rules/model/windows.ts";
 import { decide } from "../../../lib/rules/policy/decide.ts";
 import { afterWrite } from "../../../lib/rules/policy/dialects.ts";
-import { PURE_PART } from "../../../lib/stack/sync/decide/pure-part.ts";
+import { PURE_PART } from "../../../lib/stack/sync/pure-part.ts";
 import type { Difference } from "../differences.ts";
 import { throughStore } from "../hpa/through-store.ts";
 import type { CaseRunner } from "../registry.ts";

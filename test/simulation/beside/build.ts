@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { insertByStatement } from "../../../lib/stack/store/history/item.ts";
-import { PURE_PART } from "../../../lib/stack/sync/decide/pure-part.ts";
+import { PURE_PART } from "../../../lib/stack/sync/pure-part.ts";
 import { sync } from "../../../lib/stack/sync/sync.ts";
 import { warmCache } from "../../../lib/stack/sync/load/warm-cache.ts";
 
@@ -28,6 +28,7 @@ const EXPORTS = {
     ["store/history/insert.ts", "insertByStatement"],
   ],
   rules: [
+    ["stack/sync/pure-part.ts", "PURE_PART"],
     ["stack/sync/decide/pure-part.ts", "PURE_PART"],
     ["sync/decide/pure-part.ts", "PURE_PART"],
     ["sync/pure-part.ts", "PURE_PART"],

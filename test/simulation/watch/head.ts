@@ -2,7 +2,7 @@ import type { AttributeValue } from "@aws-sdk/client-dynamodb";
 import { uidOfIntent } from "../../../lib/rules/model/ids.ts";
 import { decodeIntent, UNCOUNTED_VERSION } from "../../../lib/stack/store/head/intent-codec.ts";
 import { workloadKey } from "../../../lib/stack/sync/load/open-intents.ts";
-import { PURE_PART } from "../../../lib/stack/sync/decide/pure-part.ts";
+import { PURE_PART } from "../../../lib/stack/sync/pure-part.ts";
 import type { Decided, Invocation } from "../invocation.ts";
 import { keepLooks } from "../rivals.ts";
 import { watchAhead } from "./clocks.ts";

@@ -2,7 +2,7 @@ import type { AutoscalerRecord } from "../../../lib/rules/model/records.ts";
 import type { SpecKindName } from "../../../lib/rules/model/spec.ts";
 import { listAutoscalers } from "../../../lib/stack/store/records/autoscalers.ts";
 import { putCluster } from "../../../lib/stack/store/records/clusters.ts";
-import { PURE_PART } from "../../../lib/stack/sync/decide/pure-part.ts";
+import { PURE_PART } from "../../../lib/stack/sync/pure-part.ts";
 import type { SyncPorts } from "../../../lib/stack/sync/sync-ports.ts";
 import type { Engine } from "../../contracts/engines.ts";
 import { demandRules } from "../demand-rules.ts";

@@ -11,7 +11,7 @@ import type { ClusterRecord } from "../../../lib/rules/model/records.ts";
 import { DEFAULT_SETTINGS } from "../../../lib/rules/model/spec-common.ts";
 import { SPEC_KINDS } from "../../../lib/rules/model/spec.ts";
 import { converted } from "../../../lib/stack/sync/load/load-specs.ts";
-import { PURE_PART } from "../../../lib/stack/sync/decide/pure-part.ts";
+import { PURE_PART } from "../../../lib/stack/sync/pure-part.ts";
 import { compared, knownVersions } from "../../../lib/stack/sync/specs/compare.ts";
 import { NOON } from "../../noon.ts";
 

@@ -3,7 +3,7 @@ import { autoscalerName, namespace } from "../../../lib/rules/model/ids.ts";
 import { changesOf } from "../../../lib/stack/store/history/changes.ts";
 import { putAutoscaler, raiseSpecVersion } from "../../../lib/stack/store/records/autoscalers.ts";
 import { getFleet, putFleet } from "../../../lib/stack/store/records/clusters.ts";
-import { PURE_PART } from "../../../lib/stack/sync/decide/pure-part.ts";
+import { PURE_PART } from "../../../lib/stack/sync/pure-part.ts";
 import { STORED_EVERY_MS } from "../../../lib/stack/sync/specs/finding.ts";
 import { type Engine, startMemory } from "../../contracts/engines.ts";
 import { newestJournalPage } from "../../store/newest-journal-page.ts";

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { ClusterClient, SpecListing } from "../../../lib/stack/cluster/cluster-client.ts";
 import type { AutoscalerRecord } from "../../../lib/rules/model/records.ts";
-import { PURE_PART, type PurePart } from "../../../lib/stack/sync/decide/pure-part.ts";
+import { PURE_PART, type PurePart } from "../../../lib/stack/sync/pure-part.ts";
 import { STORED_EVERY_MS } from "../../../lib/stack/sync/specs/finding.ts";
 import type { SyncPorts } from "../../../lib/stack/sync/sync-ports.ts";
 import { type Engine, startMemory } from "../../contracts/engines.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import type { Verdict } from "../../../lib/stack/sync/decide/decide.ts";
 import { scaleContext } from "../../../lib/stack/sync/objects/write-back-objects.ts";
 import type { ScaleEventRecord } from "../../../lib/rules/model/scale-records.ts";
+import type { Verdict } from "../../../lib/stack/sync/hand-over.ts";
 
 const NOW_MS = 60_000;
 const READY_FOR_SCALE = { type: "AbleToScale", status: "True" } as const;

@@ -5,7 +5,7 @@ import { changesOf } from "../../../lib/stack/store/history/changes.ts";
 import { insertByStatement } from "../../../lib/stack/store/history/item.ts";
 import { journalOfPage } from "../../../lib/stack/store/history/journal.ts";
 import { NAMESPACE_BYTES_MAX } from "../../../lib/stack/store/records/stored-bytes.ts";
-import { PURE_PART } from "../../../lib/stack/sync/decide/pure-part.ts";
+import { PURE_PART } from "../../../lib/stack/sync/pure-part.ts";
 import { STORED_EVERY_MS } from "../../../lib/stack/sync/specs/finding.ts";
 import { SYNC_BYTES_MAX } from "../../../lib/stack/sync/specs/store-room.ts";
 import { type Engine, startDynalite, startMemory } from "../../contracts/engines.ts";

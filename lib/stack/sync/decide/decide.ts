@@ -1,10 +1,9 @@
 import type { ClusterClient, Observed } from "../../cluster/cluster-client.ts";
 import { mapYielding } from "../../cluster/map-yielding.ts";
 import { looksPerPod } from "../../cluster/observe/scopes.ts";
-import type { Because, Decision, Scale } from "../../../rules/model/decision.ts";
+import type { Because, Decision } from "../../../rules/model/decision.ts";
 import type { AutoscalerUid, Namespace } from "../../../rules/model/ids.ts";
 import { isOfEarlierCluster, pausedBy } from "../../../rules/model/records.ts";
-import type { ScaleRead, KnownRivals, Rival } from "../../../rules/model/observation.ts";
 import { overridesOf } from "../../../rules/model/override.ts";
 import { parseSelector } from "../../../rules/model/selector-text.ts";
 import { NEW_WINDOWS, type Windows } from "../../../rules/model/windows.ts";
@@ -23,73 +22,25 @@ import {
   windowsUnreadable,
 } from "../../report/holds.ts";
 import { type Beside, besideOf } from "../load/known-rivals.ts";
-import type { Loaded } from "../load/load.ts";
 import { entryOf, pageOfUid } from "../load/load-pages.ts";
-import type { LoadedSpec, ReadySpec } from "../load/load-specs.ts";
-import type { ClusterAnswers } from "../observe/observe.ts";
 import { isBeside, outsideScales, withOutside } from "../observe/outside-scales.ts";
-import type { OutsideScale } from "../scale/scale-event.ts";
 import { heldByNewer } from "../specs/store-room.ts";
 import { stopOf, workloadHolds } from "./holds.ts";
 import { windowsNow } from "../load/stored-windows.ts";
 import type { SyncPorts } from "../sync-ports.ts";
 import type { Timing } from "../../plan/message.ts";
 import type { WithoutHold } from "../../../rules/model/scale-records.ts";
-
-/** What this sync does about one autoscaler. Only a `scale` writes to the cluster. */
-export type Verdict = UnevaluatedVerdict | HoldVerdict | ScaleVerdict;
-
-/**
- * Something stored could not be read or converted, so that the rules were not asked; or a rule
- * threw.
- */
-export interface UnevaluatedVerdict {
-  readonly kind: "unevaluated";
-  readonly autoscaler: LoadedSpec;
-  readonly because: Because;
-  /** What a rule threw. */
-  readonly error?: Error;
-}
-
-interface Evaluated {
-  readonly autoscaler: ReadySpec;
-  readonly input: DecideInput;
-  readonly decision: Decision;
-  /** The other controllers of the workload; absent where there is none. */
-  readonly rivals?: readonly Rival[];
-  /** What looks for other controllers have shown so far. */
-  readonly knownRivals?: KnownRivals;
-  /** Present where the object has a newer spec that is not stored yet. */
-  readonly waiting?: Because;
-  /** Why an answer is missing: the namespace has used its share of the sync. */
-  readonly overShare?: string;
-  /** A change of the count that this stack did not make. The decision knows of it. */
-  readonly outside?: OutsideScale;
-  /**
-   * True where another controller scales the workload too, or may, or was seen by the sync before.
-   */
-  readonly beside?: true;
-}
-
-export interface HoldVerdict extends Evaluated {
-  readonly kind: "hold";
-  /** The reason of the decision, or of what held it back. */
-  readonly because: Because;
-  /** Present where something beside the rules holds the autoscaler. */
-  readonly withoutHold?: WithoutHold;
-}
-
-export interface ScaleVerdict extends Evaluated {
-  readonly kind: "scale";
-  readonly because: Because;
-  readonly decision: Scale;
-  /**
-   * The scale that was read, and the client that read it: the PUT names this version, and goes to
-   * the same cluster.
-   */
-  readonly read: ScaleRead;
-  readonly client: ClusterClient;
-}
+import type {
+  Loaded,
+  LoadedSpec,
+  ReadySpec,
+  ClusterAnswers,
+  Verdict,
+  EvaluatedVerdict,
+  UnevaluatedVerdict,
+  HoldVerdict,
+  ScaleVerdict,
+} from "../hand-over.ts";
 
 /**
  * A verdict for each autoscaler that was seen, in the order of the specs. In the first round of a
@@ -170,7 +121,7 @@ interface Surroundings {
 
 /** The verdict on a decision: what holds it back, or the scale. */
 const decidedOf = (
-  decided: Pick<Evaluated, "autoscaler" | "input" | "decision" | "outside">,
+  decided: Pick<EvaluatedVerdict, "autoscaler" | "input" | "decision" | "outside">,
   { loaded, seen, observed, holds, beside }: Surroundings,
 ): Verdict => {
   const { autoscaler } = decided;
@@ -178,7 +129,9 @@ const decidedOf = (
   const { waiting, forbidden } = newerOf(loaded, decided);
   const { overShare } = observed;
   // One of each autoscaler is made in every sync.
-  const evaluated: { -readonly [Member in keyof Evaluated]: Evaluated[Member] } = { ...decided };
+  const evaluated: { -readonly [Member in keyof EvaluatedVerdict]: EvaluatedVerdict[Member] } = {
+    ...decided,
+  };
   if (rivals.length > 0) evaluated.rivals = rivals;
   if (known) evaluated.knownRivals = known;
   if (overShare !== undefined) evaluated.overShare = overShare;
@@ -258,7 +211,7 @@ const workOfNamespaces = (): ((
 const FEW_LOOKS = 200;
 
 const verdictOf = (
-  evaluated: Evaluated,
+  evaluated: EvaluatedVerdict,
   client: ClusterClient | undefined,
   [hold, next]: readonly Because[],
 ): HoldVerdict | ScaleVerdict => {
@@ -331,7 +284,7 @@ const newerOf = (
     autoscaler: { record, spec },
     input,
     decision,
-  }: Pick<Evaluated, "autoscaler" | "input" | "decision">,
+  }: Pick<EvaluatedVerdict, "autoscaler" | "input" | "decision">,
 ): Newer => {
   const waiting = objects?.waiting.get(record.uid);
   if (!waiting) return NOTHING_NEWER;

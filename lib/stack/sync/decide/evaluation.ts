@@ -4,9 +4,8 @@ import type { Answer, ApiFailure, Observation } from "../../../rules/model/obser
 import { parseSelector } from "../../../rules/model/selector-text.ts";
 import type { BoundsInForce } from "../../../rules/model/windows.ts";
 import type { DecideInput } from "../../../rules/policy/decide.ts";
-import type { Verdict } from "./decide.ts";
-import type { After } from "../keep/windows-after.ts";
 import type { Evaluation } from "../../../rules/model/scale-records.ts";
+import type { Verdict, After } from "../hand-over.ts";
 
 /**
  * What a sync found and decided for one autoscaler, as the journal stores it and the status of its

@@ -11,15 +11,13 @@ import {
   OBJECT_GONE,
 } from "../../report/holds.ts";
 import { pausedBy, type AutoscalerRecord } from "../../../rules/model/records.ts";
-import type { Loaded } from "../load/load.ts";
 import { type AutoscalerUid, uidOfIntent, type WorkloadKey } from "../../../rules/model/ids.ts";
 import type { Head } from "../../store/head/head.ts";
 import type { UnreadableIntent } from "../../store/head/intent-codec.ts";
-import type { LoadedSpec, ReadySpec } from "../load/load-specs.ts";
-import type { ClusterAnswers } from "../observe/observe.ts";
 import { settledLate, workloadKey } from "../load/open-intents.ts";
 import { deadlineOf, type Timing } from "../../plan/message.ts";
 import type { Intent } from "../../../rules/model/scale-records.ts";
+import type { Loaded, LoadedSpec, ReadySpec, ClusterAnswers } from "../hand-over.ts";
 
 /**
  * Why this sync may write to no workload at all: the kill switch or a pause of the cluster, as read

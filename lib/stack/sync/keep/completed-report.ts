@@ -2,18 +2,21 @@ import type { WriteBackCounts } from "../../cluster/cluster-client.ts";
 import type { Condition } from "../../../rules/model/windows.ts";
 import { TENANT_OVER_SHARE } from "../../report/holds.ts";
 import type { AutoscalerReason, CompletedSync } from "../../report/sync-report.ts";
-import type { Verdict } from "../decide/decide.ts";
-import type { Loaded } from "../load/load.ts";
 import type { SyncMessage } from "../../plan/message.ts";
-import type { ClusterAnswers } from "../observe/observe.ts";
-import type { Outside } from "../observe/outside-changes.ts";
 import type { PhaseTimer } from "../sync-ports.ts";
-import type { RolledUp } from "../rollup/roll-up.ts";
-import type { Settled } from "../scale/settle-earlier.ts";
 import { stopOf } from "../decide/holds.ts";
-import type { StoredPages, WrittenJournal } from "./store-pages.ts";
-import type { WrittenSummary } from "../summary/write-summary.ts";
 import { NOT_FOUND } from "../../../rules/model/http-status.ts";
+import type {
+  Verdict,
+  Loaded,
+  ClusterAnswers,
+  Outside,
+  RolledUp,
+  Settled,
+  StoredPages,
+  WrittenJournal,
+  WrittenSummary,
+} from "../hand-over.ts";
 
 /** The report of a completed sync, for its log line and its metrics. */
 export const completedReport = (

@@ -2,12 +2,9 @@ import type { Lease } from "../../store/head/head.ts";
 import { intentBodies } from "../../store/head/intent-codec.ts";
 import { release } from "../../store/head/release.ts";
 import type { Troubles } from "../../store/head/troubles.ts";
-import type { Loaded } from "../load/load.ts";
 import type { SyncMessage } from "../../plan/message.ts";
-import type { Settled } from "../scale/settle-earlier.ts";
-import type { StoredPages, WrittenJournal } from "./store-pages.ts";
-import type { WrittenSummary } from "../summary/write-summary.ts";
 import type { SyncPorts } from "../sync-ports.ts";
+import type { Loaded, Settled, StoredPages, WrittenJournal, WrittenSummary } from "../hand-over.ts";
 
 /**
  * Closes the sync in one update. Only then it remembers specs and pages, because a memory counts

@@ -11,25 +11,20 @@ import {
   journalPages,
 } from "../../store/pages/plan.ts";
 import { mapWithLimit } from "../../store/table/wait-for-all.ts";
-import type { Loaded } from "../load/load.ts";
-import type { LoadedPage } from "../load/load-pages.ts";
 import { needsNoWrite } from "../load/stored-windows.ts";
 import type { SyncPorts } from "../sync-ports.ts";
 import type { StoredWindows, JournalPage } from "../../../rules/model/scale-records.ts";
 import { basesAfter, type JournalBases, journalItem } from "../../store/history/journal.ts";
-import type { Verdict } from "../decide/decide.ts";
 import { evaluationOf } from "../decide/evaluation.ts";
 import { uidOf } from "../load/load-specs.ts";
-import type { After } from "./windows-after.ts";
-
-/** The pages as they stand after this sync. */
-export interface StoredPages {
-  readonly generation: number;
-  readonly pages: readonly LoadedPage[];
-  /** Uids of the autoscalers whose windows changed. */
-  readonly changed: ReadonlySet<AutoscalerUid>;
-  readonly written: number;
-}
+import type {
+  Loaded,
+  LoadedPage,
+  Verdict,
+  After,
+  StoredPages,
+  WrittenJournal,
+} from "../hand-over.ts";
 
 const PARALLEL = 8;
 /** Pages that are compared and packed in one turn of the event loop, a few milliseconds each. */
@@ -211,11 +206,6 @@ export const removeOldPages = async (
       head.epoch,
     );
 };
-
-export interface WrittenJournal {
-  readonly pages: number;
-  readonly bases: JournalBases;
-}
 
 /** The journal gets each page whole at least this often while its partition is synced. */
 export const JOURNAL_EVERY_MS = 60_000;

@@ -12,12 +12,9 @@ import {
   troubleKey,
 } from "../../store/head/troubles.ts";
 import { hasFailed, isUnreachable } from "./completed-report.ts";
-import type { Verdict } from "../decide/decide.ts";
 import { boundsOf, hasLimit, isAtMax } from "../decide/evaluation.ts";
-import type { Loaded } from "../load/load.ts";
-import type { ClusterAnswers } from "../observe/observe.ts";
-import type { After } from "./windows-after.ts";
 import { NOT_FOUND } from "../../../rules/model/http-status.ts";
+import type { Verdict, Loaded, ClusterAnswers, After } from "../hand-over.ts";
 
 /** One autoscaler, or one namespace, that has a trouble in this sync. */
 interface Troubled {

@@ -1,5 +1,4 @@
 import { mapYielding } from "../../cluster/map-yielding.ts";
-import type { ControllerEvent, GaugeWrite, Refusal } from "../../../rules/model/decision.ts";
 import { foreignText } from "../../../rules/model/foreign-text.ts";
 import type { AutoscalerUid } from "../../../rules/model/ids.ts";
 import type { AutoscalerSpec } from "../../../rules/model/spec.ts";
@@ -12,30 +11,18 @@ import {
 import { scaledToZero, setCondition } from "../../../rules/policy/shared/steps.ts";
 import { settled } from "../../../rules/policy/shared/recommendations.ts";
 import type { Change, Written } from "../../../rules/policy/shared/recorded-scales.ts";
-import type { Verdict } from "../decide/decide.ts";
-import type { Loaded } from "../load/load.ts";
 import { uidOf } from "../load/load-specs.ts";
-import { countsAfter, type Outside, readingsOf } from "../observe/outside-changes.ts";
-import type { PurePart, RuleFailures } from "../decide/pure-part.ts";
-import { type OutsideScale, outcomeOfEvent } from "../scale/scale-event.ts";
-import type { Settled } from "../scale/settle-earlier.ts";
+import { countsAfter, readingsOf } from "./outside-changes.ts";
+import type { PurePart } from "../pure-part.ts";
+import { outcomeOfEvent } from "../scale/scale-event.ts";
 import { isOpenAt, windowsNow, withCounted } from "../load/stored-windows.ts";
 import type {
   ScaleTotals,
   StoredWindows,
   UncountedScale,
 } from "../../../rules/model/scale-records.ts";
-
-/** What a sync leaves of its autoscalers. */
-export interface After {
-  readonly entries: ReadonlyMap<AutoscalerUid, StoredWindows>;
-  /** Events as the imitated controller would record them, events of the write included. */
-  readonly eventsOf: (uid: AutoscalerUid) => readonly ControllerEvent[] | undefined;
-  /** Series that the dialect wrote, series of the write included. */
-  readonly gaugesOf: (uid: AutoscalerUid) => readonly GaugeWrite[] | undefined;
-  /** Scales of this sync that were refused. */
-  readonly refused: ReadonlyMap<AutoscalerUid, Refusal>;
-}
+import type { Verdict, Loaded, Outside, OutsideScale, Settled, After } from "../hand-over.ts";
+import type { RuleFailures } from "../rule-failures.ts";
 
 interface Left {
   readonly verdicts: readonly Verdict[];

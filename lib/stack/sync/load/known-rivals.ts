@@ -7,9 +7,8 @@ import type {
   Rival,
   RivalLook,
 } from "../../../rules/model/observation.ts";
-import type { Loaded } from "./load.ts";
-import { entryOf, type LoadedPage } from "./load-pages.ts";
-import type { ReadySpec } from "./load-specs.ts";
+import { entryOf } from "./load-pages.ts";
+import type { Loaded, LoadedPage, ReadySpec } from "../hand-over.ts";
 
 /**
  * The other controllers of a workload, by this sync and by what earlier syncs have stored. One of

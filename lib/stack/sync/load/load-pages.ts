@@ -7,29 +7,9 @@ import { pageOf } from "../../store/pages/plan.ts";
 import type { Tables } from "../../store/table/tables.ts";
 import { mapWithLimit } from "../../store/table/wait-for-all.ts";
 import type { StoredWindows } from "../../../rules/model/scale-records.ts";
+import type { LoadedPage, LoadedPages } from "../hand-over.ts";
 
 const PARALLEL = 8;
-
-/** A windows page as this sync uses it. */
-export type LoadedPage = {
-  readonly index: number;
-  readonly generation: number;
-  readonly epoch: number;
-  readonly body: Uint8Array;
-} & (
-  | { readonly kind: "read"; readonly entries: ReadonlyMap<AutoscalerUid, StoredWindows> }
-  /** Its autoscalers hold, because their last scales are not known. The bytes stay as they are. */
-  | { readonly kind: "unreadable"; readonly message: string }
-);
-
-export interface LoadedPages {
-  readonly pages: readonly LoadedPage[];
-  /**
-   * True when the sync before stopped halfway: this sync must write every page, so that a late page
-   * write of the other is refused.
-   */
-  readonly rewriteAll: boolean;
-}
 
 /**
  * Loads the pages that the head names. After a clean release a page of the named version may come

@@ -1,65 +1,14 @@
 import { inTurns } from "../../cluster/map-yielding.ts";
-import type { SeenObject } from "../../cluster/cluster-client.ts";
 import type { AutoscalerUid, PartitionRef } from "../../../rules/model/ids.ts";
 import {
   incarnationOf,
   type AutoscalerRecord,
   type ClusterRecord,
 } from "../../../rules/model/records.ts";
-import type { AutoscalerSpec } from "../../../rules/model/spec.ts";
 import { autoscalersOf } from "../../store/records/clusters.ts";
 import type { Tables } from "../../store/table/tables.ts";
-import type { PurePart, SpecReading } from "../decide/pure-part.ts";
-
-/**
- * One autoscaler of the partition. `invalid` and `unreadable` say why it cannot be decided; they
- * stop only this autoscaler.
- */
-export type LoadedSpec =
-  | KnownSpec
-  | {
-      readonly kind: "unreadable";
-      readonly namespace: string;
-      readonly name: string;
-      readonly uid?: AutoscalerUid;
-      readonly message: string;
-    };
-
-/** An autoscaler whose record can be read. */
-export type KnownSpec = ReadySpec | InvalidSpec;
-
-export interface ReadySpec extends FromRecord {
-  readonly kind: "ready";
-  readonly spec: AutoscalerSpec;
-}
-
-export interface InvalidSpec extends FromRecord {
-  readonly kind: "invalid";
-  readonly message: string;
-  /** A mistake of Tidemark that the conversion met. Absent where the manifest is at fault. */
-  readonly error?: Error;
-}
-
-interface FromRecord {
-  readonly record: AutoscalerRecord;
-  /**
-   * The object of the cluster with this manifest, as an earlier sync has seen it. Absent where none
-   * was seen yet, or the record is no copy of one.
-   */
-  readonly object?: SeenObject;
-  /** Since when the answers show an older generation of its object. */
-  readonly olderSinceMs?: number;
-  /** The highest generation that an answer has shown, where it is not stored yet. */
-  readonly shownGeneration?: number;
-}
-
-export interface LoadedSpecs {
-  readonly specVersion: number;
-  /** Of the cluster record whose partitions were used (lib/rules/model/records.ts). */
-  readonly clusterIncarnation: string;
-  readonly readMs: number;
-  readonly all: readonly LoadedSpec[];
-}
+import type { PurePart, SpecReading } from "../pure-part.ts";
+import type { LoadedSpec, LoadedSpecs, KnownSpec } from "../hand-over.ts";
 
 /** Uid of an autoscaler; absent where its item cannot be read that far. */
 export const uidOf = (spec: LoadedSpec): AutoscalerUid | undefined =>
@@ -121,7 +70,7 @@ export const converted = (rules: PurePart, record: AutoscalerRecord): KnownSpec 
     : { kind: "invalid", record, message: reading.message };
 };
 
-/** A conversion that throws stops its own autoscaler (pure-part.ts). */
+/** A conversion that throws stops its own autoscaler (rule-failures.ts). */
 const specOf = (rules: PurePart, manifest: string): SpecReading | { readonly error: Error } => {
   try {
     return rules.specOf(manifest);

@@ -1,58 +1,15 @@
-import type { SpecObject } from "../../cluster/cluster-client.ts";
-import type { Because } from "../../../rules/model/decision.ts";
-import type { AutoscalerUid } from "../../../rules/model/ids.ts";
-import {
-  incarnationOf,
-  type ClusterRecord,
-  type FleetRecord,
-} from "../../../rules/model/records.ts";
+import { incarnationOf, type ClusterRecord } from "../../../rules/model/records.ts";
 import type { ScaleChange } from "../../../rules/model/windows.ts";
 import { followsCleanRelease, type Head } from "../../store/head/head.ts";
 import { getCluster, getFleet } from "../../store/records/clusters.ts";
 import { mustHaveRightClock } from "../../store/table/server-clock.ts";
 import { areRestored } from "../../store/table/real-tables.ts";
-import { type LoadedPages, loadPages } from "./load-pages.ts";
-import { type LoadedSpecs, readSpecs } from "./load-specs.ts";
+import { loadPages } from "./load-pages.ts";
+import { readSpecs } from "./load-specs.ts";
 import type { SyncMessage } from "../../plan/message.ts";
 import { decidedCluster } from "../../store/head/moving.ts";
-import type { Waiting } from "../specs/store-room.ts";
-import type { SyncPorts } from "../sync-ports.ts";
-import type { Remembered } from "./warm-cache.ts";
-
-/** What the tables hold for this sync, and the time of the sync. */
-export interface Loaded extends LoadedPages {
-  readonly fleet: FleetRecord;
-  /** The ids of the tables, as text; empty where they have none. */
-  readonly tables: string;
-  readonly cluster: ClusterRecord;
-  readonly head: Head;
-  readonly specs: LoadedSpecs;
-  /** Later than everything that was recorded. It is read before the observation begins. */
-  readonly nowMs: number;
-  /**
-   * True when this environment has released pages of this generation, and the last sync released
-   * cleanly. Then no leftover pages can exist.
-   */
-  readonly noLeftovers: boolean;
-  /** What the LISTs of the specs gave, where the cluster holds some. */
-  readonly objects?: ReadObjects;
-}
-
-/** The LISTs of the objects that hold specs. */
-export interface ReadObjects {
-  /** The objects of this sync's LISTs, by uid. */
-  readonly listed: ReadonlyMap<string, SpecObject>;
-  /** Why an autoscaler must not act because of its object. */
-  readonly holds: ReadonlyMap<AutoscalerUid, Because>;
-  /** Autoscalers whose object has a newer spec that is not stored yet. */
-  readonly waiting: ReadonlyMap<AutoscalerUid, Waiting>;
-  /** The namespace of each object whose change is not stored, because it has used its bytes. */
-  readonly overBudget: readonly string[];
-  /** What could not be read or stored, for the line of the sync. */
-  readonly problems: readonly string[];
-  readonly calls: number;
-  readonly bytes: number;
-}
+import type { SyncPorts, Remembered } from "../sync-ports.ts";
+import type { LoadedPages, LoadedSpecs, Loaded } from "../hand-over.ts";
 
 /**
  * Why a sync ends here: its partition does not exist any more; or the tables were restored or are a

@@ -3,9 +3,10 @@ import { groupOf, type TargetRef } from "../../../rules/model/spec-common.ts";
 import type { WriteOutcome } from "../../../rules/model/decision.ts";
 import { type WorkloadKey, workloadKeyOf } from "../../../rules/model/ids.ts";
 import type { ScaleRead, ScaleReading } from "../../../rules/model/observation.ts";
-import { type LoadedPages, pageOfUid } from "./load-pages.ts";
+import { pageOfUid } from "./load-pages.ts";
 import type { Intent } from "../../../rules/model/scale-records.ts";
 import { NOT_FOUND } from "../../../rules/model/http-status.ts";
+import type { LoadedPages, LateReadings } from "../hand-over.ts";
 
 /**
  * Key of the workload behind a target. The version of its API is left out, because at most one
@@ -24,9 +25,6 @@ const keyOf = keptKeys(
  * that settles it.
  */
 export const isPastDeadline = (intent: Intent, nowMs: number): boolean => nowMs > intent.deadlineMs;
-
-/** The present scales of the workloads of overdue intents. */
-export type LateReadings = ReadonlyMap<WorkloadKey, ScaleReading>;
 
 export const GONE = "the workload is gone";
 export const REPLACED = "the workload was replaced by another of the same name";

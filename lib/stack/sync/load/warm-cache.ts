@@ -1,35 +1,5 @@
 import type { PartitionRef } from "../../../rules/model/ids.ts";
-import type { SummaryBase } from "../../../rules/model/summary.ts";
-import type { JournalBases } from "../../store/history/journal.ts";
-import type { LoadedPage } from "./load-pages.ts";
-import type { LoadedSpecs } from "./load-specs.ts";
-
-/**
- * What an environment remembers of a partition between two syncs. It only saves reads: each load
- * compares it with the head, and uses what still counts.
- */
-export interface Remembered {
-  /** The ids of the tables that it was read from. */
-  readonly tables: string;
-  readonly specs: LoadedSpecs;
-  readonly pages: readonly LoadedPage[];
-  /** Generation of the pages, also while there are none. */
-  readonly pageGeneration: number;
-  /**
-   * Journal pages that this environment inserted, and from which the next ones say the difference.
-   */
-  readonly journalBases: JournalBases;
-  /**
-   * The summary item that this environment wrote or read last. It counts while the head names it.
-   */
-  readonly summary?: SummaryBase;
-}
-
-export interface WarmCache {
-  get(partition: PartitionRef): Remembered | undefined;
-  set(partition: PartitionRef, remembered: Remembered): void;
-  forget(partition: PartitionRef): void;
-}
+import type { WarmCache, Remembered } from "../sync-ports.ts";
 
 /**
  * Most autoscalers that one environment remembers. Each takes some 10 KB with spec, manifest and

@@ -19,18 +19,14 @@ import {
   scaleObjectEvent,
   statusEditEvents,
 } from "../../report/objects/object-events.ts";
-import { connected, type ClusterAnswers } from "../observe/observe.ts";
-import type { Verdict } from "../decide/decide.ts";
 import { evaluationOf } from "../decide/evaluation.ts";
-import type { Loaded } from "../load/load.ts";
 import type { SyncMessage } from "../../plan/message.ts";
-import type { Outside } from "../observe/outside-changes.ts";
-import type { Settled } from "../scale/settle-earlier.ts";
 import { STATUS_RIVAL_MS } from "../specs/compare.ts";
 import type { SyncPorts } from "../sync-ports.ts";
-import type { After } from "../keep/windows-after.ts";
 import { isTurn, placeOf, roundOf } from "../specs/turns.ts";
 import type { Evaluation, ScaleEventRecord } from "../../../rules/model/scale-records.ts";
+import { connected } from "../connected.ts";
+import type { ClusterAnswers, Verdict, Loaded, Outside, Settled, After } from "../hand-over.ts";
 
 /**
  * The most that one sync writes back: requests, Events of one object, and time. A request costs the

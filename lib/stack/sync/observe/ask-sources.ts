@@ -15,9 +15,9 @@ import { mayAskSources, registeredQuestions } from "../../../rules/policy/dialec
 import type { SourceClient, SourceClientOptions } from "../../source-client/source-client.ts";
 import { noAnswer, type RegisteredQuery } from "../../../rules/sources/source.ts";
 import { listMetricSources } from "../../store/records/metric-sources.ts";
-import type { Loaded } from "../load/load.ts";
-import type { RuleFailures } from "../decide/pure-part.ts";
 import type { SyncPorts } from "../sync-ports.ts";
+import type { Loaded } from "../hand-over.ts";
+import type { RuleFailures } from "../rule-failures.ts";
 
 /** What the registered sources were asked in this sync. */
 export interface AskedSources {

@@ -6,44 +6,20 @@ import type {
 } from "../../cluster/cluster-client.ts";
 import { mapYielding } from "../../cluster/map-yielding.ts";
 import type { AutoscalerUid } from "../../../rules/model/ids.ts";
-import { kindsReadFrom, type ClusterRecord } from "../../../rules/model/records.ts";
+import { kindsReadFrom } from "../../../rules/model/records.ts";
 import { asksOf } from "../../../rules/policy/dialects.ts";
-import { namespacesOf, getConnection, reachedBy } from "../../store/records/clusters.ts";
+import { namespacesOf } from "../../store/records/clusters.ts";
 import { mapWithLimit } from "../../store/table/wait-for-all.ts";
 import { askSources } from "./ask-sources.ts";
 import { answeredKinds } from "../load/known-rivals.ts";
-import type { Loaded } from "../load/load.ts";
 import type { SyncMessage } from "../../plan/message.ts";
-import { isPastDeadline, type LateReadings, workloadKey } from "../load/open-intents.ts";
-import { type RuleFailures, ruleFailures } from "../decide/pure-part.ts";
+import { isPastDeadline, workloadKey } from "../load/open-intents.ts";
 import { withRecommendations, refusedRecommender } from "./recommend.ts";
 import type { SyncPorts } from "../sync-ports.ts";
 import type { Intent } from "../../../rules/model/scale-records.ts";
-import { type ConnectOptions, connect } from "../../cluster/connect.ts";
-import { isTidemarkError, TidemarkError } from "../../../rules/model/errors.ts";
-import { foreignText } from "../../../rules/model/foreign-text.ts";
-import type { Tables } from "../../store/table/tables.ts";
-
-/** What the cluster answered in this sync. */
-export interface ClusterAnswers {
-  /** Absent where the cluster could not be reached, or nothing was to be read. */
-  readonly client: ClusterClient | undefined;
-  readonly observed: ObservedCluster;
-  /** The present scale of the workloads of all intents whose deadline has passed. */
-  readonly late: LateReadings;
-  /**
-   * Own clock when the last answer had come, never before `nowMs` of the sync. Absent where nothing
-   * was asked.
-   */
-  readonly answeredMs?: number;
-  /** What rules threw so far. The next phases add to it. */
-  readonly failures: RuleFailures;
-  /**
-   * Waits for autoscalers that are missing in `observed`, and gives what was seen of them. Absent
-   * where none is missing.
-   */
-  readonly later?: () => Promise<ClusterAnswers>;
-}
+import type { Loaded, LateReadings, ClusterAnswers } from "../hand-over.ts";
+import { type RuleFailures, ruleFailures } from "../rule-failures.ts";
+import { connected } from "../connected.ts";
 
 /**
  * Share of the soft deadline that the observation may take. The rest is for deciding, writing and
@@ -233,53 +209,4 @@ const readLate = async (
     ] as const;
   });
   return new Map(readings);
-};
-
-export type Connected =
-  | { readonly kind: "connected"; readonly client: ClusterClient }
-  | { readonly kind: "failed"; readonly message: string };
-
-type Known = Pick<ClusterRecord, "name" | "uid">;
-
-/**
- * Opens clients of clusters with the connections that are stored for them. A connection is taken
- * only from its own item, which only the function that connects clusters may write.
- */
-export const openStored =
-  (tables: Tables) =>
-  async (cluster: Known, options: ConnectOptions): Promise<ClusterClient> => {
-    const reached = reachedBy(cluster, await getConnection(tables, cluster.name));
-    if (!reached) throw unconnected(cluster.name);
-    const { connection, kubeSystemUid } = reached;
-    return connect(
-      {
-        name: cluster.name,
-        uid: cluster.uid,
-        connection,
-        ...(kubeSystemUid !== undefined && { kubeSystemUid }),
-      },
-      options,
-    );
-  };
-
-const unconnected = (name: string): TidemarkError =>
-  new TidemarkError(
-    "cluster.access.none",
-    `Cannot connect cluster "${name}": no connection is stored for it; store one with tidemark cluster add ${name} --replace`,
-    { name },
-  );
-
-/**
- * On doubt, hold: a cluster without access cannot be observed, so that its autoscalers hold and say
- * why.
- */
-export const connected = async (ports: SyncPorts, cluster: ClusterRecord): Promise<Connected> => {
-  try {
-    return { kind: "connected", client: await ports.connect(cluster) };
-  } catch (error) {
-    // A TidemarkError has a sentence of ours. The text of any other error is foreign: libraries
-    // quote the input that they were given.
-    const message = error instanceof Error ? error.message : String(error);
-    return { kind: "failed", message: isTidemarkError(error) ? message : foreignText(message) };
-  }
 };

@@ -4,12 +4,10 @@ import type { ScaleReading, Rival } from "../../../rules/model/observation.ts";
 import type { SeenCount, Windows } from "../../../rules/model/windows.ts";
 import type { DecideInput } from "../../../rules/policy/decide.ts";
 import type { Beside } from "../load/known-rivals.ts";
-import type { Loaded } from "../load/load.ts";
 import { entryOf } from "../load/load-pages.ts";
-import type { ReadySpec } from "../load/load-specs.ts";
 import { workloadKey } from "../load/open-intents.ts";
-import type { PurePart } from "../decide/pure-part.ts";
-import type { OutsideScale } from "../scale/scale-event.ts";
+import type { PurePart } from "../pure-part.ts";
+import type { Loaded, ReadySpec, OutsideScale } from "../hand-over.ts";
 
 /**
  * Characters of a workload's uid that are kept: a workload that was made anew has a count of its

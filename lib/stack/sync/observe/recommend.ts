@@ -9,9 +9,9 @@ import type { AutoscalerUid, Namespace } from "../../../rules/model/ids.ts";
 import type { Answer, ApiFailure, RecommenderReply } from "../../../rules/model/observation.ts";
 import type { RecommenderQuestion } from "../../../rules/model/query.ts";
 import { recommenderQuestion } from "../../../rules/policy/dialects.ts";
-import type { RuleFailures } from "../decide/pure-part.ts";
 import { foreignText } from "../../../rules/model/foreign-text.ts";
 import { ANY_HOST, type ClusterRecord } from "../../../rules/model/records.ts";
+import type { RuleFailures } from "../rule-failures.ts";
 
 /** Questions in flight: of all namespaces, and of one namespace. */
 const PARALLEL = { all: 32, ofNamespace: 8 } as const;

@@ -10,14 +10,13 @@ import {
   rollupMarks,
 } from "../../store/history/rollups.ts";
 import { journalPages } from "../../store/pages/plan.ts";
-import type { Loaded } from "../load/load.ts";
-import type { SyncPorts } from "../sync-ports.ts";
-import type { WarmCache } from "../load/warm-cache.ts";
+import type { SyncPorts, WarmCache } from "../sync-ports.ts";
 import { JOURNAL_EVERY_MS } from "../keep/store-pages.ts";
 import type { MetricOutcome } from "../../../rules/model/decision.ts";
 import { floatOf, parseQuantity } from "../../../rules/model/quantity.ts";
 import { shortMetricName } from "../../../rules/policy/shared/scale-sentence.ts";
 import { LANES, laneOfReason } from "../../report/reasons/lanes.ts";
+import type { Loaded, RolledUp } from "../hand-over.ts";
 
 /**
  * By then every sync of the time has written its journal, or has died: none lives longer than a
@@ -28,11 +27,6 @@ const SETTLED_MS = 10 * 60_000;
 const REACH_MS = (JOURNAL_DAYS_KEPT - 1) * 86_400_000;
 /** A sync that took longer leaves the work to one of the next minutes. */
 const SYNC_MS_MAX = 5_000;
-
-/** What was rolled up in this sync, or why it was not. */
-export interface RolledUp {
-  readonly failure?: string;
-}
 
 /**
  * The time up to which an environment knows that everything of a partition is rolled up. It only

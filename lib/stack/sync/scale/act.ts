@@ -1,28 +1,17 @@
 import limited from "p-limit";
 import type { ScaleAnswer } from "../../cluster/cluster-client.ts";
-import type { WriteOutcome } from "../../../rules/model/decision.ts";
 import type { ScaleRead, ScaleReading } from "../../../rules/model/observation.ts";
 import type { AutoscalerSpec } from "../../../rules/model/spec.ts";
 import { askDialect } from "../../../rules/policy/dialects.ts";
 import { clockWrongBy } from "../../store/table/server-clock.ts";
 import { waitForAll } from "../../store/table/wait-for-all.ts";
-import type { Intended } from "./intend.ts";
 import { changedTo, GONE, isUnmoved, REPLACED } from "../load/open-intents.ts";
 import type { WriteWidth } from "./pace.ts";
 import type { SyncPorts } from "../sync-ports.ts";
 import { sendUntil } from "../../plan/message.ts";
 import type { Intent } from "../../../rules/model/scale-records.ts";
 import { TOO_MANY_REQUESTS, NOT_FOUND } from "../../../rules/model/http-status.ts";
-
-/**
- * A scale after its PUT. `open` means that there was no clear answer, so that a later holder
- * settles it.
- */
-export interface Acted extends Intended {
-  readonly outcome: WriteOutcome | { readonly kind: "open"; readonly message: string };
-  /** A clock reading after the answer. */
-  readonly atMs: number;
-}
+import type { Intended, Acted } from "../hand-over.ts";
 
 /** How the writes of a wave are made. */
 export interface Acting {

@@ -7,16 +7,10 @@ import {
   HEAD_ENTRIES_BYTES_MAX,
   type IntentBodies,
 } from "../../store/head/intent-codec.ts";
-import type { HoldVerdict, ScaleVerdict } from "../decide/decide.ts";
 import { newestRun } from "../load/stored-windows.ts";
 import { deadlineOf, type Timing } from "../../plan/message.ts";
 import type { Intent } from "../../../rules/model/scale-records.ts";
-
-/** A scale about to be made, with its intent. */
-export interface Intended {
-  readonly verdict: ScaleVerdict;
-  readonly intent: Intent;
-}
+import type { HoldVerdict, ScaleVerdict, Intended } from "../hand-over.ts";
 
 const intendedOf = (verdict: ScaleVerdict, epoch: number, timing: Timing): Intended => {
   const { decision, read } = verdict;

@@ -1,11 +1,11 @@
 import type { WriteOutcome } from "../../../rules/model/decision.ts";
 import type { PartitionRef } from "../../../rules/model/ids.ts";
-import type { ReadySpec } from "../load/load-specs.ts";
 import type {
   Intent,
   OutsideEventRecord,
   ScaleEventRecord,
 } from "../../../rules/model/scale-records.ts";
+import type { ReadySpec, OutsideScale } from "../hand-over.ts";
 
 /** What an event says of the attempt itself: most of an intent. */
 export type ScaleAttempt = Pick<
@@ -59,20 +59,6 @@ export const outcomeOfEvent = (event: ScaleEventRecord): WriteOutcome =>
   event.outcome === "applied"
     ? { kind: "applied" }
     : { kind: event.outcome, message: event.detail ?? "" };
-
-/**
- * A change of a count that this stack did not make: by another controller, another stack, or a
- * person.
- */
-export interface OutsideScale {
-  readonly id: string;
-  readonly from: number;
-  readonly to: number;
-  /** A clock reading after the count was read: the change was not later. */
-  readonly atMs: number;
-  /** True where another controller scales the workload too, or may. */
-  readonly beside: boolean;
-}
 
 /**
  * Reasons of changes that this stack did not make. Every rule counts those beside another

@@ -1,10 +1,8 @@
 import { insertEvents, readEvent } from "../../store/history/events.ts";
 import { mapWithLimit } from "../../store/table/wait-for-all.ts";
-import type { Acted } from "./act.ts";
-import type { Loaded } from "../load/load.ts";
 import { pageOfUid } from "../load/load-pages.ts";
 import type { SyncMessage } from "../../plan/message.ts";
-import { type LateReadings, lookedAt, settledLate } from "../load/open-intents.ts";
+import { lookedAt, settledLate } from "../load/open-intents.ts";
 import { scaleEvent } from "./scale-event.ts";
 import type { SyncPorts } from "../sync-ports.ts";
 import type {
@@ -12,27 +10,7 @@ import type {
   ScaleEventRecord,
   UncountedScale,
 } from "../../../rules/model/scale-records.ts";
-
-/** A scale of this sync that was clearly answered, with its event as history holds it. */
-export interface OwnScale {
-  readonly acted: Acted;
-  readonly event: ScaleEventRecord;
-}
-
-/** A scale of an earlier sync that the windows of this sync count. */
-export interface LateScale {
-  readonly scale: UncountedScale;
-  /** Absent where the autoscaler was deleted: the key of the event needs its name. */
-  readonly event?: ScaleEventRecord;
-}
-
-export interface Settled {
-  readonly own: readonly OwnScale[];
-  readonly late: readonly LateScale[];
-  readonly open: readonly Intent[];
-  /** Settled scales that stay uncounted, because their page cannot be read. */
-  readonly uncounted: readonly UncountedScale[];
-}
+import type { Loaded, LateReadings, Settled, LateScale } from "../hand-over.ts";
 
 /** What the head keeps of an intent once its event is in history. */
 export const uncountedOf = (

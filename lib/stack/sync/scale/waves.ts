@@ -13,16 +13,15 @@ import { storeIntents } from "../../store/head/store-intents.ts";
 import { insertEvents } from "../../store/history/events.ts";
 import { STATEMENTS_MAX, type InsertHistory } from "../../store/history/item.ts";
 import { waitForAll } from "../../store/table/wait-for-all.ts";
-import { type Acted, act } from "./act.ts";
-import type { Verdict } from "../decide/decide.ts";
-import { fitting, heldBack, type Intended, intendedScales } from "./intend.ts";
-import type { Loaded } from "../load/load.ts";
+import { act } from "./act.ts";
+import { fitting, heldBack, intendedScales } from "./intend.ts";
 import type { SyncMessage } from "../../plan/message.ts";
 import { type WriteWidth, wavePace, writeWidth } from "./pace.ts";
 import type { PhaseTimer, LeaseHolder, SyncPorts } from "../sync-ports.ts";
 import { scaleEvent } from "./scale-event.ts";
-import { type OwnScale, type Settled, uncountedOf } from "./settle-earlier.ts";
+import { uncountedOf } from "./settle-earlier.ts";
 import type { ScaleEventRecord } from "../../../rules/model/scale-records.ts";
+import type { Acted, Verdict, Intended, Loaded, OwnScale, Settled } from "../hand-over.ts";
 
 export interface MadeScales {
   readonly settled: Settled;

@@ -9,7 +9,6 @@ import {
   objectUnread,
   statusWritten,
 } from "../../report/holds.ts";
-import type { KnownSpec, LoadedSpec } from "../load/load-specs.ts";
 import {
   type ComparedWith,
   type Finding,
@@ -21,6 +20,7 @@ import {
   waitsUntilMs,
 } from "./finding.ts";
 import type { AutoscalerUid } from "../../../rules/model/ids.ts";
+import type { KnownSpec, LoadedSpec } from "../hand-over.ts";
 
 export interface Compared {
   readonly findings: readonly Finding[];

@@ -8,7 +8,7 @@ import type {
 } from "../../../rules/model/records.ts";
 import type { SpecKind } from "../../../rules/model/spec.ts";
 import { editWaits, madeAnewSoon, objectOlder, objectTooLarge } from "../../report/holds.ts";
-import type { KnownSpec } from "../load/load-specs.ts";
+import type { KnownSpec } from "../hand-over.ts";
 
 export interface ListedObject {
   readonly of: SpecKind;

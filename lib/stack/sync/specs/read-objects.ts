@@ -5,15 +5,15 @@ import { kindsReadFrom } from "../../../rules/model/records.ts";
 import type { SpecKind } from "../../../rules/model/spec.ts";
 import { objectNotStored } from "../../report/holds.ts";
 import { namespacesOf, partitionOf } from "../../store/records/clusters.ts";
-import { connected } from "../observe/observe.ts";
-import type { Loaded } from "../load/load.ts";
 import type { SyncMessage } from "../../plan/message.ts";
 import type { SyncPorts } from "../sync-ports.ts";
 import { compared, knownVersions, holdsOfObjects, listedObjects } from "./compare.ts";
 import type { Finding, Listings } from "./finding.ts";
 import { type StoredFindings, storeFindings } from "./store-findings.ts";
 import { namespaceOf as namespaceOfFinding } from "./turns.ts";
-import { hasStoredSpec, type Waiting, waitingOf } from "./store-room.ts";
+import { hasStoredSpec, waitingOf } from "./store-room.ts";
+import { connected } from "../connected.ts";
+import type { Loaded, Waiting } from "../hand-over.ts";
 
 /**
  * Share of the soft deadline that the LISTs of specs may take. The observation begins after them.

@@ -1,12 +1,6 @@
 import { raiseSpecVersion, markGone } from "../../store/records/autoscalers.ts";
 import { mapWithLimit } from "../../store/table/wait-for-all.ts";
-import type { Loaded } from "../load/load.ts";
-import {
-  type LoadedSpec,
-  type LoadedSpecs,
-  converted,
-  type KnownSpec,
-} from "../load/load-specs.ts";
+import { converted } from "../load/load-specs.ts";
 import type { SyncMessage } from "../../plan/message.ts";
 import type { SyncPorts } from "../sync-ports.ts";
 import { nameKey } from "./compare.ts";
@@ -22,6 +16,7 @@ import {
   type Stored,
   storeOnly,
 } from "../../store/records/store-change.ts";
+import type { Loaded, LoadedSpec, LoadedSpecs, KnownSpec } from "../hand-over.ts";
 
 /**
  * Share of the soft deadline that the writes may take. Slow or throttled tables so cost the objects

@@ -19,8 +19,8 @@ import type { AutoscalerUid } from "../../../rules/model/ids.ts";
 import type { AutoscalerSpec } from "../../../rules/model/spec.ts";
 import { effectiveBounds } from "../../../rules/policy/bounds/effective-bounds.ts";
 import type { DecideInput } from "../../../rules/policy/decide.ts";
-import type { KnownSpec } from "../load/load-specs.ts";
-import type { PurePart } from "../decide/pure-part.ts";
+import type { PurePart } from "../pure-part.ts";
+import type { KnownSpec, Waiting } from "../hand-over.ts";
 
 /**
  * Most records that one sync stores. Each takes three writes; the others are stored by the next
@@ -200,16 +200,6 @@ const giveBack = async (
       });
   });
 };
-
-/**
- * A newer spec of an object that is not stored yet. The stored one is followed until then, and
- * nothing is done that the newer one would not allow.
- */
-export interface Waiting {
-  readonly because: Because;
-  /** Absent where it is invalid. */
-  readonly newer: AutoscalerSpec | undefined;
-}
 
 /**
  * Why a decision by the stored spec must not be made. On doubt, hold: nothing acts by a spec that

@@ -15,15 +15,15 @@ import {
 import { metricText } from "../../report/metric-reading.ts";
 import { summaryKeyOf } from "../../store/summary/summary-codec.ts";
 import { isAtMax } from "../decide/evaluation.ts";
-import type { LoadedSpec, LoadedSpecs } from "../load/load-specs.ts";
 import { metricReadings } from "../observe/metric-readings.ts";
-import type { RuleFailures } from "../decide/pure-part.ts";
 import type {
   Evaluation,
   ScaleTotals,
   UncountedScale,
 } from "../../../rules/model/scale-records.ts";
 import { asObject, asTexts, jsonIn } from "../../../rules/model/json.ts";
+import type { LoadedSpec, LoadedSpecs } from "../hand-over.ts";
+import type { RuleFailures } from "../rule-failures.ts";
 
 /** How a scale of the autoscaler ended in this sync. */
 type Ended = Pick<UncountedScale, "from" | "to" | "outcome">;

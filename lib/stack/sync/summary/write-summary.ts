@@ -19,14 +19,8 @@ import {
   encodeSummary,
   summaryKeyOf,
 } from "../../store/summary/summary-codec.ts";
-import type { Verdict } from "../decide/decide.ts";
 import { briefEvaluation } from "../decide/evaluation.ts";
-import type { Loaded } from "../load/load.ts";
-import type { RuleFailures } from "../decide/pure-part.ts";
-import type { Settled } from "../scale/settle-earlier.ts";
-import type { StoredPages } from "../keep/store-pages.ts";
 import type { SyncPorts } from "../sync-ports.ts";
-import type { After } from "../keep/windows-after.ts";
 import {
   hasSameIndex,
   indexRowOf,
@@ -38,17 +32,8 @@ import {
   shownIn,
   withTargets,
 } from "./summary-row.ts";
-
-export interface WrittenSummary {
-  /** For the head. */
-  readonly body: Uint8Array;
-  /** Remembered, so that the next sync of this environment reads none. */
-  readonly base: SummaryBase;
-  /**
-   * Why summary or index were not written; absent where they were, or there was nothing to write.
-   */
-  readonly failure?: string;
-}
+import type { Verdict, Loaded, Settled, StoredPages, After, WrittenSummary } from "../hand-over.ts";
+import type { RuleFailures } from "../rule-failures.ts";
 
 /** The summary is written whole as often as the journal. */
 const WHOLE_EVERY_MS = 60_000;

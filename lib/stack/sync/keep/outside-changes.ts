@@ -5,23 +5,14 @@ import { readHead } from "../../store/head/head.ts";
 import { insertEvents } from "../../store/history/events.ts";
 import { mustHaveRightClock } from "../../store/table/server-clock.ts";
 import type { Tables } from "../../store/table/tables.ts";
-import type { Verdict } from "../decide/decide.ts";
-import type { Loaded } from "../load/load.ts";
 import { entryOf, pageOfUid } from "../load/load-pages.ts";
 import type { SyncMessage } from "../../plan/message.ts";
 import { workloadKey } from "../load/open-intents.ts";
-import { idOf, scalesUnderWay, seenCount, uidEnd, workloadOf } from "./outside-scales.ts";
-import { type OutsideScale, outsideEvent } from "../scale/scale-event.ts";
-import type { LateScale, Settled } from "../scale/settle-earlier.ts";
+import { idOf, scalesUnderWay, seenCount, uidEnd, workloadOf } from "../observe/outside-scales.ts";
+import { outsideEvent } from "../scale/scale-event.ts";
 import type { SyncPorts } from "../sync-ports.ts";
 import type { OutsideEventRecord, UncountedScale } from "../../../rules/model/scale-records.ts";
-
-/** What others did to the counts, by autoscaler, with the events as history holds them. */
-export interface Outside {
-  readonly events: readonly OutsideEventRecord[];
-  /** Changes before a late scale, which no decision of this sync knew of. */
-  readonly beforeLate: ReadonlyMap<AutoscalerUid, OutsideScale>;
-}
+import type { Verdict, Loaded, OutsideScale, LateScale, Settled, Outside } from "../hand-over.ts";
 
 /*
  *  page: 10 ── sync: reads 25 ── event 10 → 25 ✓ ── release ✗ (died)
