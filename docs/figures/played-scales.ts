@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { openDataFolder } from "../../lib/command/session.ts";
 import { readIdentity } from "../../lib/embedded/folder/identity.ts";
-import { folderLayout } from "../../lib/embedded/folder/layout.ts";
+import { folderLayout } from "../../lib/embedded/layout.ts";
 
 /** A scale that took effect, in milliseconds since the run began. */
 export interface PlayedScale {

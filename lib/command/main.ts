@@ -1,5 +1,5 @@
 import { type Command, CommanderError } from "commander";
-import { failureText } from "../embedded/folder/failure-text.ts";
+import { failureText } from "../embedded/host/failure-text.ts";
 import { isTidemarkError } from "../rules/model/errors.ts";
 import { present } from "../rules/model/json.ts";
 import { inUtc } from "../stack/report/instant-text.ts";

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { setTimeout as wait } from "node:timers/promises";
 import { openFolder } from "../embedded/folder/data-folder.ts";
 import { findFolder } from "../embedded/folder/folder-lock.ts";
-import { DEFAULT_DATA_FOLDER, folderLayout, TABLE_NAMES } from "../embedded/folder/layout.ts";
+import { DEFAULT_DATA_FOLDER, folderLayout, TABLE_NAMES } from "../embedded/layout.ts";
 import type { ServiceContext } from "../answers/service/context.ts";
 import { insertByStatement } from "../stack/store/history/item.ts";
 import type { DeadLetters, StatusView } from "../answers/views/status.ts";
@@ -116,7 +116,7 @@ const checkSourceHere =
     const [{ checkSource }, { ON_THIS_MACHINE }, { accountAt }] = await Promise.all([
       import("../stack/source-client/check-source.ts"),
       import("../stack/cluster/access/kubeconfig-file.ts"),
-      import("../embedded/sources/services.ts"),
+      import("../embedded/run/queue-server.ts"),
     ]);
     return checkSource(target, {
       clock: Date.now,

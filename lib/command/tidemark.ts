@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
-import { failureText } from "../embedded/folder/failure-text.ts";
-import { userName } from "../embedded/run/terminal.ts";
+import { failureText } from "../embedded/host/failure-text.ts";
+import { userName } from "../embedded/host/terminal.ts";
 import { present } from "../rules/model/json.ts";
 import { errorLines } from "../stack/report/printed.ts";
 import { EXIT, main } from "./main.ts";

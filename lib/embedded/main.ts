@@ -1,10 +1,10 @@
 import { CommanderError } from "commander";
 import { errorLines, text, usageMessage } from "../stack/report/printed.ts";
-import { failureText } from "./folder/failure-text.ts";
-import { closing } from "./run/closing.ts";
+import { failureText } from "./host/failure-text.ts";
+import { closing } from "./host/closing.ts";
 import { startCommand } from "./run/options.ts";
 import { run } from "./run/run.ts";
-import { terminalOf } from "./run/terminal.ts";
+import { terminalOf } from "./host/terminal.ts";
 
 const INTERRUPTED = 130;
 /** The exit codes of `tidemark`: 1 for a failure and for wrong arguments. */

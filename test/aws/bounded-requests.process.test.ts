@@ -5,7 +5,7 @@ import { SendMessageBatchCommand, SQSClient } from "@aws-sdk/client-sqs";
 import { AssumeRoleCommand, STSClient } from "@aws-sdk/client-sts";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { boundedRequests } from "../../lib/stack/aws/bounded-requests.ts";
-import { closeServer, listenOnLoopback } from "../../lib/embedded/run/loopback.ts";
+import { closeServer, listenOnLoopback } from "../../lib/embedded/host/loopback.ts";
 import { realTables } from "../../lib/stack/store/table/real-tables.ts";
 import { repeat } from "../../lib/stack/store/table/repeat.ts";
 import { REQUESTS_AT_ONCE } from "../../lib/stack/store/table/wait-for-all.ts";

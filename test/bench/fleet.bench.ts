@@ -8,7 +8,7 @@ import { SQSClient } from "@aws-sdk/client-sqs";
 import Table from "cli-table3";
 import { syncHandler } from "../../functions/sync.ts";
 import type { Queue } from "../../lib/embedded/queue/queue.ts";
-import { LOOPBACK_CREDENTIALS, LOOPBACK_REGION } from "../../lib/embedded/run/loopback.ts";
+import { LOOPBACK_CREDENTIALS, LOOPBACK_REGION } from "../../lib/embedded/host/loopback.ts";
 import { startQueues } from "../../lib/embedded/queue/sqs-server.ts";
 import {
   autoscalerName,

@@ -2,7 +2,7 @@ import { fork } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
 import { bundleEntry } from "../../build/build.ts";
-import { LOOPBACK_CREDENTIALS, LOOPBACK_REGION } from "../../lib/embedded/run/loopback.ts";
+import { LOOPBACK_CREDENTIALS, LOOPBACK_REGION } from "../../lib/embedded/host/loopback.ts";
 import type { Engine } from "../contracts/engines.ts";
 import type { ControlPlane } from "../control-plane/start.ts";
 import type { Measured } from "./function-process.ts";

@@ -6,7 +6,7 @@ import {
   SendMessageBatchCommand,
   SQSClient,
 } from "@aws-sdk/client-sqs";
-import { closeServer, listenOnLoopback } from "../../lib/embedded/run/loopback.ts";
+import { closeServer, listenOnLoopback } from "../../lib/embedded/host/loopback.ts";
 import { readShippedTrace } from "../../lib/embedded/traces/read-trace.ts";
 import { demandAt } from "../../lib/embedded/traces/trace.ts";
 

@@ -1,7 +1,7 @@
 import * as http from "node:http";
 import * as https from "node:https";
 import { setTimeout as wait } from "node:timers/promises";
-import { closeServer } from "../../lib/embedded/run/loopback.ts";
+import { closeServer } from "../../lib/embedded/host/loopback.ts";
 
 /**
  * What a proxy does to one request. `cut before` and `cut after`: the connection ends before or

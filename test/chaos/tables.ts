@@ -1,5 +1,5 @@
 import type { DynamoDBClient } from "@aws-sdk/client-dynamodb";
-import { TABLE_NAMES } from "../../lib/embedded/folder/layout.ts";
+import { TABLE_NAMES } from "../../lib/embedded/layout.ts";
 import { ensureTables } from "../../lib/embedded/tables/embedded-tables.ts";
 import { tableDefinitions } from "../../lib/stack/store/table/tables.ts";
 import { clientAt, isLocalThere, startDynalite, startLocal } from "../contracts/engines.ts";

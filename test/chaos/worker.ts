@@ -1,6 +1,6 @@
 import { ON_THIS_MACHINE } from "../../lib/stack/cluster/access/kubeconfig-file.ts";
 import { clusterClients } from "../../lib/stack/cluster/connect.ts";
-import { TABLE_NAMES } from "../../lib/embedded/folder/layout.ts";
+import { TABLE_NAMES } from "../../lib/embedded/layout.ts";
 import { insertByStatement } from "../../lib/stack/store/history/item.ts";
 import { realTables } from "../../lib/stack/store/table/real-tables.ts";
 import { type SyncMessage, DEFAULT_TIMING } from "../../lib/stack/plan/message.ts";

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { holdFolder } from "../../lib/embedded/folder/folder-lock.ts";
-import { folderLayout } from "../../lib/embedded/folder/layout.ts";
+import { folderLayout } from "../../lib/embedded/layout.ts";
 import { breakSeal } from "../../lib/embedded/folder/seal.ts";
 import { startTables } from "../../lib/embedded/tables/embedded-tables.ts";
 import { hpa } from "../service/world/manifests.ts";

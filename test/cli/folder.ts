@@ -7,7 +7,7 @@ import { text } from "node:stream/consumers";
 import type { Io, Session } from "../../lib/command/io.ts";
 import { openTarget } from "../../lib/command/session.ts";
 import { writeIdentity } from "../../lib/embedded/folder/identity.ts";
-import { folderLayout, TABLE_NAMES } from "../../lib/embedded/folder/layout.ts";
+import { folderLayout, TABLE_NAMES } from "../../lib/embedded/layout.ts";
 import { saveClock } from "../../lib/embedded/engine/clock.ts";
 import { ensureTables, startTables } from "../../lib/embedded/tables/embedded-tables.ts";
 import { tablesClient } from "../../lib/embedded/tables/tables-client.ts";

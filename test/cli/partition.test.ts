@@ -1,6 +1,6 @@
 import { PutItemCommand } from "@aws-sdk/client-dynamodb";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { folderLayout, TABLE_NAMES } from "../../lib/embedded/folder/layout.ts";
+import { folderLayout, TABLE_NAMES } from "../../lib/embedded/layout.ts";
 import { startTables } from "../../lib/embedded/tables/embedded-tables.ts";
 import { tablesClient } from "../../lib/embedded/tables/tables-client.ts";
 import { clusterName, WHOLE_CLUSTER } from "../../lib/rules/model/ids.ts";

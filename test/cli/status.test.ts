@@ -5,7 +5,7 @@ import { text } from "node:stream/consumers";
 import { UpdateItemCommand } from "@aws-sdk/client-dynamodb";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { main } from "../../lib/command/main.ts";
-import { folderLayout } from "../../lib/embedded/folder/layout.ts";
+import { folderLayout } from "../../lib/embedded/layout.ts";
 import { openQueueJournal } from "../../lib/embedded/queue/queue.ts";
 import { deadLettersIn } from "../../lib/embedded/queue/sqs-server.ts";
 import { clusterName } from "../../lib/rules/model/ids.ts";

@@ -12,7 +12,7 @@ import {
   LOOPBACK_CREDENTIALS,
   LOOPBACK_REGION,
   listenOnLoopback,
-} from "../../lib/embedded/run/loopback.ts";
+} from "../../lib/embedded/host/loopback.ts";
 import { ensureTables, startTables } from "../../lib/embedded/tables/embedded-tables.ts";
 import { type Tables, tableDefinitions } from "../../lib/stack/store/table/tables.ts";
 import type { TableClient } from "./faults.ts";

@@ -1,7 +1,7 @@
 import { generateKeyPairSync } from "node:crypto";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { ServerCredentials } from "../../lib/embedded/run/certificates.ts";
+import type { ServerCredentials } from "../../lib/embedded/host/certificates.ts";
 
 /** Writes a text into the folder of the control plane and gives its path. */
 export type FileIn = (name: string, text: string) => string;

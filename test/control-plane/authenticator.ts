@@ -1,7 +1,7 @@
 import { createServer } from "node:https";
 import type { AddressInfo } from "node:net";
 import { json } from "node:stream/consumers";
-import { serverCredentials } from "../../lib/embedded/run/certificates.ts";
+import { serverCredentials } from "../../lib/embedded/host/certificates.ts";
 import type { FileIn } from "./api-server-flags.ts";
 import { kubeconfigText } from "./kubeconfig.ts";
 

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import * as https from "node:https";
 import type { AddressInfo } from "node:net";
-import { serverCredentials } from "../../lib/embedded/run/certificates.ts";
+import { serverCredentials } from "../../lib/embedded/host/certificates.ts";
 
 /** An answer in the API server's place. */
 export interface Instead {

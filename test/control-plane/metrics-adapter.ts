@@ -1,6 +1,6 @@
 import { createServer } from "node:https";
 import type { AddressInfo } from "node:net";
-import { serverCredentials } from "../../lib/embedded/run/certificates.ts";
+import { serverCredentials } from "../../lib/embedded/host/certificates.ts";
 import { published } from "../cluster/wire/published.ts";
 import { registerGroups } from "./aggregated.ts";
 import type { App } from "./fill.ts";

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { openSync, readFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { join } from "node:path";
-import { closeServer, listenOnLoopback } from "../../lib/embedded/run/loopback.ts";
+import { closeServer, listenOnLoopback } from "../../lib/embedded/host/loopback.ts";
 
 export interface Program {
   readonly process: ChildProcess;

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
-import { serverCredentials } from "../../lib/embedded/run/certificates.ts";
+import { serverCredentials } from "../../lib/embedded/host/certificates.ts";
 import { type ApiCalls, apiCalls } from "./api-calls.ts";
 import { apiServerArgs, auditArgs, type FileIn, fileIn, type User } from "./api-server-flags.ts";
 import { freePort, type Program, startProgram } from "./processes.ts";

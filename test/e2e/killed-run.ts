@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { setTimeout as wait } from "node:timers/promises";
-import { folderLayout } from "../../lib/embedded/folder/layout.ts";
+import { folderLayout } from "../../lib/embedded/layout.ts";
 import { readSavedClock } from "../../lib/embedded/engine/clock.ts";
 import { VIRTUAL_START_MS } from "../../lib/embedded/run/setup.ts";
 import { type Started, startRun } from "./start-process.ts";

@@ -8,7 +8,7 @@ import {
   type SimulatedCluster,
   startSimulatedCluster,
 } from "../../lib/embedded/cluster/simulated-cluster.ts";
-import { CLUSTER_WRITES } from "../../lib/embedded/folder/layout.ts";
+import { CLUSTER_WRITES } from "../../lib/embedded/layout.ts";
 import { demonstrationWorkloads } from "../../lib/embedded/run/world.ts";
 import { exportedEvents, startRun, tidemark } from "./start-process.ts";
 

@@ -5,7 +5,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { livingRun } from "../../lib/embedded/folder/folder-lock.ts";
-import { folderLayout } from "../../lib/embedded/folder/layout.ts";
+import { folderLayout } from "../../lib/embedded/layout.ts";
 import { exportedEvents, replicasNow, type Started, startRun, tidemark } from "./start-process.ts";
 
 const CHECKOUT = fileURLToPath(new URL("../../examples/checkout.yaml", import.meta.url));

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { checkBySync, checkSourceBySync } from "../../lib/lambda/check-by-sync.ts";
 import { checkIn } from "../../lib/lambda/check-event.ts";
 import { checkedSourceIn } from "../../lib/lambda/source-event.ts";
-import { closeServer, listenOnLoopback } from "../../lib/embedded/run/loopback.ts";
+import { closeServer, listenOnLoopback } from "../../lib/embedded/host/loopback.ts";
 import { clusterName } from "../../lib/rules/model/ids.ts";
 import { sourceRecord } from "../source-client/scene.ts";
 

@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import { json } from "node:stream/consumers";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { deadLetters } from "../../lib/lambda/dead-letters.ts";
-import { closeServer, listenOnLoopback } from "../../lib/embedded/run/loopback.ts";
+import { closeServer, listenOnLoopback } from "../../lib/embedded/host/loopback.ts";
 import type { LogLine } from "../../lib/stack/report/log-lines.ts";
 
 const NAMES = ["ApproximateNumberOfMessages", "ApproximateNumberOfMessagesNotVisible"];

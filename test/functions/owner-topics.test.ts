@@ -3,7 +3,7 @@ import { text } from "node:stream/consumers";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { tellOwner } from "../../lib/lambda/owner-topics.ts";
 import { topicsOf } from "../../lib/lambda/owners.ts";
-import { closeServer, listenOnLoopback } from "../../lib/embedded/run/loopback.ts";
+import { closeServer, listenOnLoopback } from "../../lib/embedded/host/loopback.ts";
 import type { Problem } from "../../lib/stack/report/problems.ts";
 import { ownerNews, reportedToOwners } from "../../lib/stack/plan/count-problems.ts";
 import { NOON } from "../noon.ts";

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { join } from "node:path";
 import type { DynamoDBClient } from "@aws-sdk/client-dynamodb";
-import { SYNC_QUEUE } from "../../lib/embedded/folder/layout.ts";
+import { SYNC_QUEUE } from "../../lib/embedded/layout.ts";
 import type { Queues } from "../../lib/embedded/queue/sqs-server.ts";
 import { openService } from "../../lib/answers/service/open.ts";
 import type { Service } from "../../lib/answers/service/service.ts";

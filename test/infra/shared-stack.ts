@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { inject } from "vitest";
-import { isMissing } from "../../lib/embedded/folder/whole-file.ts";
+import { isMissing } from "../../lib/embedded/host/whole-file.ts";
 import { type Packaged, packageStack, type Stack, stackIn } from "./packaged.ts";
 
 /** How often a file looks whether another one has packaged the stack, and for how long. */

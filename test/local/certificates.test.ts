@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { connect } from "node:tls";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type ServerCredentials, serverCredentials } from "../../lib/embedded/run/certificates.ts";
+import { type ServerCredentials, serverCredentials } from "../../lib/embedded/host/certificates.ts";
 
 const DAY_MS = 86_400_000;
 const NOW_MS = Date.now();

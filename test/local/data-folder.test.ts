@@ -9,7 +9,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { openFolder } from "../../lib/embedded/folder/data-folder.ts";
 import { holdFolder, livingRun, processIdentity } from "../../lib/embedded/folder/folder-lock.ts";
 import { writeIdentity, writeMark } from "../../lib/embedded/folder/identity.ts";
-import { type FolderLayout, folderLayout, TABLE_NAMES } from "../../lib/embedded/folder/layout.ts";
+import { type FolderLayout, folderLayout, TABLE_NAMES } from "../../lib/embedded/layout.ts";
 import { flowingNowMs, saveClock } from "../../lib/embedded/engine/clock.ts";
 import { ensureTables, startTables } from "../../lib/embedded/tables/embedded-tables.ts";
 import { tablesClient } from "../../lib/embedded/tables/tables-client.ts";

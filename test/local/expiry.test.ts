@@ -1,6 +1,6 @@
 import { type DynamoDBClient, paginateScan, PutItemCommand } from "@aws-sdk/client-dynamodb";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { TABLE_NAMES } from "../../lib/embedded/folder/layout.ts";
+import { TABLE_NAMES } from "../../lib/embedded/layout.ts";
 import {
   ensureTables,
   startTables,

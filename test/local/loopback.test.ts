@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { holdFolder } from "../../lib/embedded/folder/folder-lock.ts";
-import { folderLayout } from "../../lib/embedded/folder/layout.ts";
+import { folderLayout } from "../../lib/embedded/layout.ts";
 import { startQueues } from "../../lib/embedded/queue/sqs-server.ts";
 import { startSeriesServer } from "../../lib/embedded/run/series-server.ts";
 import { startTables } from "../../lib/embedded/tables/embedded-tables.ts";

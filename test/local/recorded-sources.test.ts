@@ -5,7 +5,6 @@ import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { startCommand } from "../../lib/embedded/run/options.ts";
 import { run } from "../../lib/embedded/run/run.ts";
-import { startQueueServer } from "../../lib/embedded/sources/services.ts";
 import { PROMETHEUS } from "../../lib/rules/sources/prometheus.ts";
 import { inside } from "../cli/inside.ts";
 import { oneSeries, prometheusServer } from "../source-client/scene.ts";
@@ -17,6 +16,7 @@ import {
   workload,
 } from "./cluster/running-cluster.ts";
 import { refusal, start } from "./folder/starting.ts";
+import { startQueueServer } from "../../lib/embedded/run/queue-server.ts";
 
 const QUEUE_YAML = fileURLToPath(new URL("../../examples/queue.yaml", import.meta.url));
 const FAST = ["--speed", "100000"];

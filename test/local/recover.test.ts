@@ -10,7 +10,7 @@ import {
   type SimulatedCluster,
   startSimulatedCluster,
 } from "../../lib/embedded/cluster/simulated-cluster.ts";
-import { TABLE_NAMES } from "../../lib/embedded/folder/layout.ts";
+import { TABLE_NAMES } from "../../lib/embedded/layout.ts";
 import { ensureCluster } from "../../lib/embedded/run/ensure-cluster.ts";
 import { endDeadLeases } from "../../lib/embedded/run/recover.ts";
 import { localTables } from "../../lib/embedded/run/stack.ts";

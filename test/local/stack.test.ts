@@ -2,7 +2,7 @@ import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, expect, it, vi } from "vitest";
-import { TABLE_NAMES } from "../../lib/embedded/folder/layout.ts";
+import { TABLE_NAMES } from "../../lib/embedded/layout.ts";
 import { startQueues } from "../../lib/embedded/queue/sqs-server.ts";
 import { localTables, startStack } from "../../lib/embedded/run/stack.ts";
 import { ensureTables, startTables } from "../../lib/embedded/tables/embedded-tables.ts";

@@ -12,8 +12,8 @@ import {
 } from "@aws-sdk/client-dynamodb";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { withoutLogger } from "../../lib/stack/aws/bounded-requests.ts";
-import { LOOPBACK_CREDENTIALS, LOOPBACK_REGION } from "../../lib/embedded/run/loopback.ts";
-import { TABLE_NAMES } from "../../lib/embedded/folder/layout.ts";
+import { LOOPBACK_CREDENTIALS, LOOPBACK_REGION } from "../../lib/embedded/host/loopback.ts";
+import { TABLE_NAMES } from "../../lib/embedded/layout.ts";
 import {
   ensureTables,
   startTables,

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, truncateSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { textOfFile } from "../../lib/embedded/run/text-file.ts";
+import { textOfFile } from "../../lib/embedded/host/text-file.ts";
 
 const MOST_BYTES = 100_000;
 let dir = "";

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { closeServer, listenOnLoopback } from "../../lib/embedded/run/loopback.ts";
+import { closeServer, listenOnLoopback } from "../../lib/embedded/host/loopback.ts";
 import { defaultCaller } from "../../lib/answers/remote/caller.ts";
 
 let home = "";

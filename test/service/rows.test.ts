@@ -4,7 +4,7 @@ import type { Rights } from "../../lib/rules/model/access.ts";
 import { namespace, partitionName } from "../../lib/rules/model/ids.ts";
 import type { QueryContext } from "../../lib/answers/service/context.ts";
 import { openCommands, openQueries } from "../../lib/answers/service/open.ts";
-import { type RowQuery, rowOfView } from "../../lib/answers/service/views/row-view.ts";
+import { rowOfView } from "../../lib/answers/service/views/row-view.ts";
 import { insertByStatement } from "../../lib/stack/store/history/item.ts";
 import { putCluster } from "../../lib/stack/store/records/clusters.ts";
 import type { Tables } from "../../lib/stack/store/table/tables.ts";
@@ -14,6 +14,7 @@ import { type Engine, startMemory } from "../contracts/engines.ts";
 import { around } from "../contracts/faults.ts";
 import { demandRules } from "../sync/demand-rules.ts";
 import { newWorld, PERIOD_MS, type World, workloadOf } from "../sync/world.ts";
+import type { RowQuery } from "../../lib/answers/service/requests.ts";
 
 let engine: Engine;
 beforeAll(async () => {

@@ -10,7 +10,7 @@ import { text } from "node:stream/consumers";
 import type { TLSSocket } from "node:tls";
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { serverCredentials } from "../../lib/embedded/run/certificates.ts";
+import { serverCredentials } from "../../lib/embedded/host/certificates.ts";
 import type { MetricSourceRecord } from "../../lib/rules/model/metric-source.ts";
 import { sourceClient, type SourceClient } from "../../lib/stack/source-client/source-client.ts";
 import { authority } from "../cluster/stand-in/certificates.ts";

@@ -4,7 +4,7 @@ import { randomUUID } from "node:crypto";
 import type { Message } from "../../lib/embedded/queue/message.ts";
 import type { Draft, Queue } from "../../lib/embedded/queue/queue.ts";
 import { sqsFailure, type SqsServer, startSqsServer } from "../../lib/embedded/queue/sqs-server.ts";
-import { LOOPBACK_CREDENTIALS, LOOPBACK_REGION } from "../../lib/embedded/run/loopback.ts";
+import { LOOPBACK_CREDENTIALS, LOOPBACK_REGION } from "../../lib/embedded/host/loopback.ts";
 import { clusterName, namespace, partitionName } from "../../lib/rules/model/ids.ts";
 import { DEFAULT_SETTINGS } from "../../lib/rules/model/spec-common.ts";
 import { putCluster } from "../../lib/stack/store/records/clusters.ts";

@@ -7,7 +7,7 @@ import type {
   EventPart,
   EventQuery,
 } from "../service/service.ts";
-import { type RowField, type RowQuery, withFields } from "../service/views/row-view.ts";
+import { withFields } from "../service/views/row-view.ts";
 import type { ClusterRows } from "../views/row.ts";
 import { Page, cursorIn, pageToken } from "./list-page.ts";
 import { TAG_HEADER } from "./paths.ts";
@@ -17,6 +17,7 @@ import { refuseEmptyRange } from "../service/times.ts";
 import { EVENT_DAYS_KEPT } from "../../stack/store/history/events.ts";
 import type { EventCount, EventView } from "../views/event.ts";
 import { DAY_MS } from "../../rules/model/time-text.ts";
+import type { RowField, RowQuery } from "../service/requests.ts";
 
 /** `firstMs`: when the first page was made, where there is one. */
 const ROWS_CURSOR = z.strictObject({ cluster: z.string(), firstMs: z.number().exactOptional() });

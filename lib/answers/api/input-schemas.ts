@@ -10,8 +10,7 @@ import {
 import { ALL_CALENDAR_DATES_MAX } from "../../rules/model/schedule.ts";
 import { SPEC_KIND_NAMES, VALIDATIONS } from "../../rules/model/spec.ts";
 import type { ClusterChange, ManifestSource, NewCluster } from "../service/service.ts";
-import type { NewSource } from "../service/requests.ts";
-import { ROW_FIELDS } from "../service/views/row-view.ts";
+import { type NewSource, ROW_FIELDS } from "../service/requests.ts";
 import { connectionFields } from "../../stack/store/records/schemas.ts";
 import { sourceFields } from "../../stack/store/records/metric-sources.ts";
 

@@ -6,7 +6,7 @@ import { COMMAND_PATHS, IF_MATCH_HEADER, KEY_HEADER, QUERY_PATHS } from "../api/
 import { TidemarkError } from "../../rules/model/errors.ts";
 import { foreignText } from "../../rules/model/foreign-text.ts";
 import { present } from "../../rules/model/json.ts";
-import type { OverrideCursor } from "../service/requests.ts";
+import type { OverrideCursor, RowQuery } from "../service/requests.ts";
 import type {
   AutoscalerCursor,
   AutoscalerQuery,
@@ -18,7 +18,6 @@ import type {
   QueryService,
   Service,
 } from "../service/service.ts";
-import type { RowQuery } from "../service/views/row-view.ts";
 import type { ChangeView } from "../views/change.ts";
 import type { EventView } from "../views/event.ts";
 import type { ClusterRows } from "../views/row.ts";

@@ -13,7 +13,7 @@ import {
 import type { EventView, EventCount } from "../views/event.ts";
 import { type QueryContext, sees } from "./context.ts";
 import { clustersNamed, findAutoscaler, fleetNamed, splitName } from "./find-autoscaler.ts";
-import { knownNames } from "./rows/known-partitions.ts";
+import { knownNames } from "./known-partitions.ts";
 import type {
   AutoscalerQuery,
   EventCursor,

@@ -24,7 +24,7 @@ import {
   readFleet,
 } from "../../stack/store/records/clusters.ts";
 import { type QueryContext, sees, touches } from "./context.ts";
-import { knownNames } from "./rows/known-partitions.ts";
+import { knownNames } from "./known-partitions.ts";
 import type { AutoscalerQuery } from "./service.ts";
 import { invalid, unknown } from "./refusals.ts";
 

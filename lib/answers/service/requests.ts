@@ -9,6 +9,7 @@ import type {
   CalendarEdited,
   CalendarView,
 } from "../views/holds.ts";
+import type { AutoscalerRow } from "../views/row.ts";
 
 /** A source as it is registered. Absent limits get their defaults. */
 export type NewSource = Pick<MetricSourceRecord, "name"> &
@@ -128,4 +129,58 @@ export interface CalendarCommands {
    * unless `force` is true.
    */
   deleteCalendar(name: string, force?: boolean): Promise<void>;
+}
+
+/**
+ * The fields of a row that a caller can choose; partition, namespace, name, uid and generation are
+ * always there.
+ */
+export const ROW_FIELDS = [
+  "kind",
+  "labels",
+  "owner",
+  "target",
+  "minReplicas",
+  "maxReplicas",
+  "minInForce",
+  "maxInForce",
+  "overridden",
+  "state",
+  "heldBy",
+  "reason",
+  "currentReplicas",
+  "desiredReplicas",
+  "lastKnown",
+  "targets",
+  "moreTargets",
+  "missingMetrics",
+  "measuredAt",
+  "lastScaleAt",
+  "paused",
+  "createdAt",
+  "problem",
+] as const satisfies readonly (keyof AutoscalerRow)[];
+
+export type RowField = (typeof ROW_FIELDS)[number];
+
+/** Which rows are wanted: those that meet all of it. */
+export interface RowQuery {
+  readonly cluster?: string;
+  readonly namespace?: string;
+  /** Only the name, without a path. */
+  readonly name?: string;
+  /** Kinds of manifests, such as "HorizontalPodAutoscaler". */
+  readonly kinds?: readonly string[];
+  /** Labels, as `kubectl -l` has them. */
+  readonly selector?: string;
+  /**
+   * The fields that are wanted beside those that are always there; absent is all. A service may
+   * give more.
+   */
+  readonly fields?: readonly RowField[];
+  /**
+   * Marks of the partitions whose rows the caller has, one after the other: these rows are not
+   * repeated while they are unchanged.
+   */
+  readonly known?: string;
 }

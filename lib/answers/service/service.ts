@@ -33,8 +33,8 @@ import type {
   OverrideQueries,
   SourceCommands,
   SourceQueries,
+  RowQuery,
 } from "./requests.ts";
-import type { RowQuery } from "./views/row-view.ts";
 
 /**
  * The queries, the same for the embedded run and a deployed stack. Lists are read page by page and

@@ -1,4 +1,4 @@
-import { textOfFile, textOfStream } from "../../embedded/run/text-file.ts";
+import { textOfFile, textOfStream } from "../../embedded/host/text-file.ts";
 import { readDates } from "../../rules/manifest/calendars/dates-file.ts";
 import { type Day, dayText, DAY_MS } from "../../rules/model/time-text.ts";
 import { lines, text } from "../../stack/report/printed.ts";

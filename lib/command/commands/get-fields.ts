@@ -1,17 +1,13 @@
 import { nearestName } from "../../rules/model/nearest-name.ts";
 import { lines } from "../../stack/report/printed.ts";
-import {
-  ROW_FIELDS,
-  type RowField,
-  type TableRow,
-  withFields,
-} from "../../answers/service/views/row-view.ts";
+import { type TableRow, withFields } from "../../answers/service/views/row-view.ts";
 import type { Printer, Session } from "../io.ts";
 import { isDocument, rowWriter, type RowOptions } from "../output/autoscaler-rows.ts";
 import { listWriter, type Writer } from "../output/documents.ts";
 import { Table } from "../output/text-table.ts";
 import { usage } from "../usage-error.ts";
 import type { ScopeOptions } from "../options/scope-options.ts";
+import { ROW_FIELDS, type RowField } from "../../answers/service/requests.ts";
 
 export interface GetOptions extends ScopeOptions, RowOptions {
   readonly allNamespaces?: true;

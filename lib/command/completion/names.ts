@@ -1,6 +1,6 @@
 import { setTimeout as wait } from "node:timers/promises";
 import { findFolder } from "../../embedded/folder/folder-lock.ts";
-import { folderLayout } from "../../embedded/folder/layout.ts";
+import { folderLayout } from "../../embedded/layout.ts";
 import { type NamedAutoscaler, quickNames } from "../../embedded/folder/names.ts";
 import { present } from "../../rules/model/json.ts";
 import type { Io, Session } from "../io.ts";

@@ -2,7 +2,7 @@ import * as z from "zod";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { parse, type Document, isMap, parseDocument } from "yaml";
-import { textOfFile } from "../../embedded/run/text-file.ts";
+import { textOfFile } from "../../embedded/host/text-file.ts";
 import { TidemarkError } from "../../rules/model/errors.ts";
 import { nearestName } from "../../rules/model/nearest-name.ts";
 

@@ -3,7 +3,7 @@ import { usage } from "../usage-error.ts";
 import type { DocumentFormat } from "../output/documents.ts";
 import type { TargetOptions } from "../select/command-target.ts";
 import { type Printer, type Session, type Shows, showsOf } from "../io.ts";
-import { textOfFile } from "../../embedded/run/text-file.ts";
+import { textOfFile } from "../../embedded/host/text-file.ts";
 import { columnsOfLines, isTemplate, templateOf } from "../jsonpath/format.ts";
 import { formatHint } from "./word-order.ts";
 

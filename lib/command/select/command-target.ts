@@ -1,4 +1,4 @@
-import { DEFAULT_DATA_FOLDER } from "../../embedded/folder/layout.ts";
+import { DEFAULT_DATA_FOLDER } from "../../embedded/layout.ts";
 import { isTidemarkError } from "../../rules/model/errors.ts";
 import { present } from "../../rules/model/json.ts";
 import { usage } from "../usage-error.ts";

@@ -2,12 +2,7 @@ import { isTidemarkError, TidemarkError } from "../../rules/model/errors.ts";
 import { present } from "../../rules/model/json.ts";
 import { readSelector } from "../../answers/service/label-selector.ts";
 import type { Service } from "../../answers/service/service.ts";
-import {
-  namesIn,
-  type RowQuery,
-  type TableRow,
-  tableRows,
-} from "../../answers/service/views/row-view.ts";
+import { namesIn, type TableRow, tableRows } from "../../answers/service/views/row-view.ts";
 import { mapWithLimit } from "../../stack/store/table/wait-for-all.ts";
 import { type Printed, text } from "../../stack/report/printed.ts";
 import type { AutoscalerView, EditResult } from "../../answers/views/autoscaler.ts";
@@ -15,6 +10,7 @@ import type { ClusterRows } from "../../answers/views/row.ts";
 import { ABSENT, clustersMatching, type Resource, viewOf } from "./selected-names.ts";
 import { unlessFailed } from "../usage-error.ts";
 import type { ScopeOptions } from "../options/scope-options.ts";
+import type { RowQuery } from "../../answers/service/requests.ts";
 
 export interface ListOptions extends ScopeOptions {
   readonly selector?: string;

@@ -1,6 +1,6 @@
 import { readdirSync, statSync } from "node:fs";
 import { extname, join } from "node:path";
-import { textOfFile, textOfStream } from "../../embedded/run/text-file.ts";
+import { textOfFile, textOfStream } from "../../embedded/host/text-file.ts";
 import { MAX_MANIFESTS, MAX_TEXT_BYTES, newBudget } from "../../rules/manifest/budget.ts";
 import { TidemarkError } from "../../rules/model/errors.ts";
 import type { ManifestSource, Filter } from "../../answers/service/service.ts";

@@ -27,7 +27,7 @@ import type { ObjectStore } from "./objects/object-requests.ts";
 import { isWatch, watchObjects } from "./objects/watch.ts";
 import { replicasToPatch, replicasToPut, writeKept } from "./objects/write-kept.ts";
 import { inKeyOrder, Pages, table, wantsTable } from "./list-answer.ts";
-import { serviceAnswer } from "../sources/services.ts";
+import { serviceAnswer } from "./services.ts";
 import { foreignResources, groupVersion, isOf, type World, within } from "./served-resources.ts";
 import type { AcceptedWrite, SimulatedWorkload, Simulation } from "./simulation.ts";
 import {

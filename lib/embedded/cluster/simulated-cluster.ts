@@ -6,13 +6,13 @@ import { stringify } from "yaml";
 import * as z from "zod";
 import { TidemarkError } from "../../rules/model/errors.ts";
 import type { Deployment } from "../folder/identity.ts";
-import { CLUSTER_KUBECONFIG, CLUSTER_OBJECTS, CLUSTER_WRITES } from "../folder/layout.ts";
-import { readJsonIfThere, writeDurably } from "../folder/whole-file.ts";
-import { type ServerCredentials, serverCredentials } from "../run/certificates.ts";
-import { closeServer, listenOnLoopback } from "../run/loopback.ts";
+import { CLUSTER_KUBECONFIG, CLUSTER_OBJECTS, CLUSTER_WRITES } from "../layout.ts";
+import { readJsonIfThere, writeDurably } from "../host/whole-file.ts";
+import { type ServerCredentials, serverCredentials } from "../host/certificates.ts";
+import { closeServer, listenOnLoopback } from "../host/loopback.ts";
 import { type KubeApi, kubeApi } from "./api.ts";
 import { type WorkloadDefinition, workloadModel } from "./definition.ts";
-import { type RecordedQueue, recordedQueue } from "../sources/services.ts";
+import { type RecordedQueue, recordedQueue } from "./services.ts";
 import { apiServer, type Before } from "./server.ts";
 import {
   CustomObjects,

@@ -6,8 +6,8 @@ import {
   type LineFormat,
   openJsonLines,
   readJsonLines,
-} from "../folder/json-lines.ts";
-import { readIfThere, writeDurably } from "../folder/whole-file.ts";
+} from "../host/json-lines.ts";
+import { readIfThere, writeDurably } from "../host/whole-file.ts";
 import type { AcceptedWrite } from "./simulation.ts";
 
 /** What a run is made of besides its writes; a journal belongs to exactly one such run. */

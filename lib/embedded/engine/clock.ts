@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { FolderLayout } from "../folder/layout.ts";
-import { readJsonIfThere, shapeOf, writeWhole } from "../folder/whole-file.ts";
+import type { FolderLayout } from "../layout.ts";
+import { readJsonIfThere, shapeOf, writeWhole } from "../host/whole-file.ts";
 import { isObject } from "../../rules/model/json.ts";
 
 /** The time of a run. */

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { readJsonIfThere, writeWhole } from "../folder/whole-file.ts";
+import { readJsonIfThere, writeWhole } from "../host/whole-file.ts";
 import { LOCAL_ACCOUNT } from "../queue/message.ts";
 import { type Activity, type Handler, invocationContext } from "./event-source.ts";
 import { MINUTE_MS } from "../../rules/model/time-text.ts";

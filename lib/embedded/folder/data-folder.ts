@@ -2,7 +2,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import { type DynamoDBClient, ListTablesCommand } from "@aws-sdk/client-dynamodb";
 import { isTidemarkError, TidemarkError } from "../../rules/model/errors.ts";
 import { tableDefinitions } from "../../stack/store/table/tables.ts";
-import { TABLE_NAMES, DEFAULT_DATA_FOLDER, type FolderLayout, folderLayout } from "./layout.ts";
+import { TABLE_NAMES, DEFAULT_DATA_FOLDER, type FolderLayout, folderLayout } from "../layout.ts";
 import type { Tables } from "../tables/embedded-tables.ts";
 import { tablesClient } from "../tables/tables-client.ts";
 import { refuseDamaged, damaged } from "./damage.ts";

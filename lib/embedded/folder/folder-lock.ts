@@ -5,8 +5,14 @@ import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { TidemarkError } from "../../rules/model/errors.ts";
 import { isObject } from "../../rules/model/json.ts";
-import { type FolderLayout, DEFAULT_DATA_FOLDER, folderLayout } from "./layout.ts";
-import { isMissing, isSystemError, readJsonIfThere, shapeOf, writeWhole } from "./whole-file.ts";
+import { type FolderLayout, DEFAULT_DATA_FOLDER, folderLayout } from "../layout.ts";
+import {
+  isMissing,
+  isSystemError,
+  readJsonIfThere,
+  shapeOf,
+  writeWhole,
+} from "../host/whole-file.ts";
 
 /** Where what a run serves answers, once it does. */
 interface Endpoints {

@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { SHIPPED_TRACES } from "../traces/trace.ts";
-import type { FolderLayout } from "./layout.ts";
-import { readJsonIfThere, writeWhole } from "./whole-file.ts";
+import type { FolderLayout } from "../layout.ts";
+import { readJsonIfThere, writeWhole } from "../host/whole-file.ts";
 
 export const deploymentSchema = z.object({
   namespace: z.string(),

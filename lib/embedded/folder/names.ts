@@ -10,10 +10,10 @@ import {
   namespacePrefix,
 } from "../../stack/store/table/keys.ts";
 import { flowingNowMs, readSavedClock, restingNowMs } from "../engine/clock.ts";
-import { UNSIGNED } from "../run/loopback.ts";
+import { UNSIGNED } from "../host/loopback.ts";
 import { livingRun } from "./folder-lock.ts";
-import { type FolderLayout, TABLE_NAMES } from "./layout.ts";
-import { readIfThere } from "./whole-file.ts";
+import { type FolderLayout, TABLE_NAMES } from "../layout.ts";
+import { readIfThere } from "../host/whole-file.ts";
 import { OK } from "../../rules/model/http-status.ts";
 
 /*

@@ -10,10 +10,10 @@ import {
   clusterFolders,
   type FolderLayout,
   fleetNames,
-} from "./layout.ts";
+} from "../layout.ts";
 import { existsSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import { crc32 } from "node:zlib";
-import { isMissing, readJsonIfThere, writeWhole } from "./whole-file.ts";
+import { isMissing, readJsonIfThere, writeWhole } from "../host/whole-file.ts";
 
 /** Files of LevelDB (its doc/impl.md), and nothing else, lie in `tables`. */
 const LEVELDB_FILE = /^(?:CURRENT|LOCK|LOG|LOG\.old|MANIFEST-\d+|\d+\.(?:log|ldb|sst|dbtmp))$/;

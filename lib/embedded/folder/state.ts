@@ -1,14 +1,14 @@
 import { lstatSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { isTidemarkError, TidemarkError } from "../../rules/model/errors.ts";
-import { reasonOf } from "./failure-text.ts";
+import { reasonOf } from "../host/failure-text.ts";
 import { holdsOnlyLocks } from "./folder-lock.ts";
 import { BEGINNING_MARK, type FolderIdentity, readIdentity } from "./identity.ts";
-import type { FolderLayout } from "./layout.ts";
+import type { FolderLayout } from "../layout.ts";
 import { ownFolders } from "./seal.ts";
 import { damaged } from "./damage.ts";
 import { readSavedClock } from "../engine/clock.ts";
-import { isLinkError, isSystemError } from "./whole-file.ts";
+import { isLinkError, isSystemError } from "../host/whole-file.ts";
 
 /** The state of the path of a data folder before a start or a command changes it. */
 export type FolderState =

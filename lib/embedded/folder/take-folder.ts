@@ -8,14 +8,14 @@ import {
   unlinkSync,
 } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import type { Closing } from "../run/closing.ts";
-import { reasonOf } from "./failure-text.ts";
+import type { Closing } from "../host/closing.ts";
+import { reasonOf } from "../host/failure-text.ts";
 import { type HeldFolder, holdFolder, refuseLivingRun } from "./folder-lock.ts";
 import { readIdentity, writeMark } from "./identity.ts";
-import type { FolderLayout } from "./layout.ts";
+import type { FolderLayout } from "../layout.ts";
 import { isDraftOf, type OwnFolder, ownFiles, ownFolders } from "./seal.ts";
 import { folderState, notOurs, refuseUnsafeFolder } from "./state.ts";
-import { isSystemError } from "./whole-file.ts";
+import { isSystemError } from "../host/whole-file.ts";
 
 /** How long a run waits for a command that holds the folder. */
 const PATIENCE_MS = 10_000;

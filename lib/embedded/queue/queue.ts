@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import * as z from "zod";
 import { idOfReceipt, type Message, newReceipt, messageSchema } from "./message.ts";
 import { TidemarkError } from "../../rules/model/errors.ts";
-import { type LineFormat, openJsonLines, readJsonLines } from "../folder/json-lines.ts";
+import { type LineFormat, openJsonLines, readJsonLines } from "../host/json-lines.ts";
 
 export interface QueueSettings {
   readonly name: string;

@@ -2,10 +2,10 @@ import * as z from "zod";
 import { randomUUID } from "node:crypto";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { text } from "node:stream/consumers";
-import { closeServer, listenForOwnUser } from "../run/loopback.ts";
+import { closeServer, listenForOwnUser } from "../host/loopback.ts";
 import { LOCAL_ACCOUNT, md5OfBody } from "./message.ts";
 import { type Queue, type Draft, openQueueJournal, readQueueJournal, openQueue } from "./queue.ts";
-import { DEAD_LETTERS, SYNC_QUEUE } from "../folder/layout.ts";
+import { DEAD_LETTERS, SYNC_QUEUE } from "../layout.ts";
 import { SECOND_MS } from "../../rules/model/time-text.ts";
 
 /**

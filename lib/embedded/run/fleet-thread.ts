@@ -16,17 +16,17 @@ import {
 import { invocationContext } from "../engine/event-source.ts";
 import { answerIn, startThread, type Thread } from "../engine/thread.ts";
 import type { FolderIdentity, MadeFleet, SimulatedIdentity } from "../folder/identity.ts";
-import { type FolderLayout, fleetNames, FUNCTION_NAMES } from "../folder/layout.ts";
+import { type FolderLayout, fleetNames, FUNCTION_NAMES } from "../layout.ts";
 import { LOCAL_ACCOUNT } from "../queue/message.ts";
-import type { RecordedQueue } from "../sources/services.ts";
+import type { RecordedQueue } from "../cluster/services.ts";
 import type { Tables } from "../tables/embedded-tables.ts";
 import { clientOver } from "../tables/tables-thread.ts";
-import { closing, type Closing } from "./closing.ts";
+import { closing, type Closing } from "../host/closing.ts";
 import { reporterTo } from "./log-file.ts";
-import { LOOPBACK_REGION } from "./loopback.ts";
+import { LOOPBACK_REGION } from "../host/loopback.ts";
 import { madeDefinitions } from "./made-fleet.ts";
 import { clusterIn, startSyncs, type Syncs } from "./stack.ts";
-import { type Counter, runCounter, type ThreadCounts } from "./tally.ts";
+import { type Counter, runCounter, type ThreadCounts } from "../view/tally.ts";
 import { NOISE, type World } from "./world.ts";
 
 /** As in the template (serverless.yml). */

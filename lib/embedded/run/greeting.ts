@@ -5,7 +5,7 @@ import {
   DEFAULT_DATA_FOLDER,
   type FolderLayout,
   shellWord,
-} from "../folder/layout.ts";
+} from "../layout.ts";
 import type { Applied } from "../../answers/views/autoscaler.ts";
 import { durationText, speedText } from "../view/plain-view.ts";
 import type { Unfinished } from "./recover.ts";

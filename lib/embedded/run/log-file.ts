@@ -3,7 +3,7 @@ import { createWriteStream, renameSync, statSync, type WriteStream } from "node:
 import { Writable } from "node:stream";
 import { Metrics } from "@aws-lambda-powertools/metrics";
 import { newLogger, powertoolsReporter, type Reporter } from "../../stack/report/reporter.ts";
-import { isMissing, openOwn } from "../folder/whole-file.ts";
+import { isMissing, openOwn } from "../host/whole-file.ts";
 
 export interface LogFile {
   readonly reporter: Reporter;

@@ -4,7 +4,7 @@ import type { ServiceContext } from "../../answers/service/context.ts";
 import { MAX_MANIFESTS } from "../../rules/manifest/budget.ts";
 import { IDLE, POD, type WorkloadDefinition } from "../cluster/definition.ts";
 import type { MadeFleet } from "../folder/identity.ts";
-import { fleetNames } from "../folder/layout.ts";
+import { fleetNames } from "../layout.ts";
 import { readShippedTrace } from "../traces/read-trace.ts";
 import { ordinaryHigh, SHIPPED_TRACES, spanMs, type Trace } from "../traces/trace.ts";
 import { SOURCE_LIMITS } from "../../rules/model/metric-source.ts";

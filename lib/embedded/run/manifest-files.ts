@@ -18,7 +18,7 @@ import { SHIPPED_TRACES, type ShippedTrace } from "../traces/trace.ts";
 import { SCALED_OBJECT_KIND } from "../cluster/objects/custom-objects.ts";
 import { hpaOfScaledObject } from "./keda-stand-in.ts";
 import type { Beside, RunOptions } from "./options.ts";
-import { textOfFile } from "./text-file.ts";
+import { textOfFile } from "../host/text-file.ts";
 
 /** A file of manifests and its text. */
 export interface ManifestFile {

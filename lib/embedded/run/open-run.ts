@@ -21,14 +21,14 @@ import type { Activity } from "../engine/event-source.ts";
 import { beginSchedule } from "../engine/schedule-activity.ts";
 import { openTables } from "../folder/data-folder.ts";
 import { type FolderIdentity, readIdentity, writeIdentity } from "../folder/identity.ts";
-import type { FolderLayout } from "../folder/layout.ts";
+import type { FolderLayout } from "../layout.ts";
 import { closedWithNames, type FolderNames } from "../folder/names.ts";
 import { breakSeal, type Seal, sealFolder } from "../folder/seal.ts";
-import { startQueueServer, type RecordedQueue } from "../sources/services.ts";
+import type { RecordedQueue } from "../cluster/services.ts";
 import { registerSources, applyMade } from "./made-fleet.ts";
 import type { Tables } from "../tables/embedded-tables.ts";
 import { type StackReader, stackReader } from "../view/reader.ts";
-import type { Closing } from "./closing.ts";
+import type { Closing } from "../host/closing.ts";
 import { clusterUid, ensureCluster } from "./ensure-cluster.ts";
 import { greetingLines } from "./greeting.ts";
 import { fleetTimes, openFleet } from "./fleet-thread.ts";
@@ -41,9 +41,10 @@ import { type StandInOptions, standIn } from "./stand-in.ts";
 import { type SeriesReader, type SeriesServer, startSeriesServer } from "./series-server.ts";
 import type { Setup } from "./setup.ts";
 import { localTables, type Stack, startStack } from "./stack.ts";
-import { type Counter, runCounter } from "./tally.ts";
-import { userName } from "./terminal.ts";
+import { type Counter, runCounter } from "../view/tally.ts";
+import { userName } from "../host/terminal.ts";
 import { type World, worldsOf } from "./world.ts";
+import { startQueueServer } from "./queue-server.ts";
 
 /** The open parts of a run. */
 export interface Run {

@@ -3,7 +3,7 @@ import { VALIDATION_WORDS, type Validation, validationOf } from "../../rules/mod
 import { readDuration, LATEST_MS } from "../../rules/model/time-text.ts";
 import { TidemarkError } from "../../rules/model/errors.ts";
 import { readEverydayTime, readExactTime, inUtc } from "../../stack/report/instant-text.ts";
-import { AUTOSCALERS_EACH, AUTOSCALERS_MAX, CLUSTERS_MAX, START_WORDS } from "../folder/layout.ts";
+import { AUTOSCALERS_EACH, AUTOSCALERS_MAX, CLUSTERS_MAX, START_WORDS } from "../layout.ts";
 
 /** The options of `npm start`. */
 export interface RunOptions {

@@ -1,10 +1,10 @@
 import type { SQSBatchResponse, SQSEvent } from "aws-lambda";
 import { type Activity, type Delivery, eventSource, type Handler } from "../engine/event-source.ts";
 import { scheduler } from "../engine/schedule-activity.ts";
-import { type FolderLayout, FUNCTION_NAMES, TABLE_NAMES } from "../folder/layout.ts";
+import { type FolderLayout, FUNCTION_NAMES, TABLE_NAMES } from "../layout.ts";
 import { expiry } from "../tables/expiry.ts";
 import type { View } from "../view/plain-view.ts";
-import { LOOPBACK_REGION } from "./loopback.ts";
+import { LOOPBACK_REGION } from "../host/loopback.ts";
 import type { Run } from "./open-run.ts";
 import { clusterIn } from "./stack.ts";
 import { Worker } from "node:worker_threads";

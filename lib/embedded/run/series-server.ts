@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { OPEN_METRICS_TYPE } from "../../stack/report/open-metrics.ts";
 import { labelNames } from "../../answers/service/series/autoscaler-series.ts";
-import { closeServer, listenOnLoopback } from "./loopback.ts";
+import { closeServer, listenOnLoopback } from "../host/loopback.ts";
 
 export interface SeriesServer {
   /** The address of the series. */

@@ -21,11 +21,11 @@ import {
   labelOf,
   START_WORDS,
   shellWord,
-} from "../folder/layout.ts";
+} from "../layout.ts";
 import { newFolderBeside } from "../folder/damage.ts";
 import { deploymentsOf, type ManifestFile, manifestFiles } from "./manifest-files.ts";
 import { divided, type RunOptions } from "./options.ts";
-import { textOfFile } from "./text-file.ts";
+import { textOfFile } from "../host/text-file.ts";
 
 /** What this run does, computed from its options and its folder. */
 export interface Setup {

@@ -24,11 +24,11 @@ import { PURE_PART } from "../../stack/sync/pure-part.ts";
 import type { SyncPorts } from "../../stack/sync/sync-ports.ts";
 import { messageOf, DEFAULT_TIMING } from "../../stack/plan/message.ts";
 import { warmCache } from "../../stack/sync/load/warm-cache.ts";
-import { accountAt } from "../sources/services.ts";
-import { LOOPBACK_CREDENTIALS, LOOPBACK_REGION } from "./loopback.ts";
-import { TABLE_NAMES } from "../folder/layout.ts";
+import { LOOPBACK_CREDENTIALS, LOOPBACK_REGION } from "../host/loopback.ts";
+import { TABLE_NAMES } from "../layout.ts";
 import type { Queues } from "../queue/sqs-server.ts";
 import { openStored } from "../../stack/sync/connected.ts";
+import { accountAt } from "./queue-server.ts";
 
 export interface SyncOptions {
   readonly clock: () => number;

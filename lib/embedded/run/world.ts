@@ -4,13 +4,13 @@ import { IDLE, POD, type WorkloadDefinition } from "../cluster/definition.ts";
 import { type Statistics, statistics } from "../cluster/reading.ts";
 import { type Define, type Making, startSimulatedCluster } from "../cluster/simulated-cluster.ts";
 import type { Deployment, FolderIdentity, SimulatedIdentity } from "../folder/identity.ts";
-import type { FolderLayout } from "../folder/layout.ts";
-import type { QueueOf } from "../sources/services.ts";
+import type { FolderLayout } from "../layout.ts";
 import { readShippedTrace, readTrace } from "../traces/read-trace.ts";
 import { ordinaryHigh, type ShippedTrace, type Trace } from "../traces/trace.ts";
-import type { Closing } from "./closing.ts";
+import type { Closing } from "../host/closing.ts";
 import type { PutObject } from "./put-objects.ts";
 import { MINUTE_MS } from "../../rules/model/time-text.ts";
+import type { QueueOf } from "./queue-server.ts";
 
 /** The cluster of a run, as far as the run itself is concerned. */
 export interface World {

@@ -13,9 +13,9 @@ import {
 } from "@aws-sdk/client-dynamodb";
 import dynalite from "dynalite";
 import { TidemarkError } from "../../rules/model/errors.ts";
-import { groupCommit } from "../folder/json-lines.ts";
-import { isMissing, syncFolder } from "../folder/whole-file.ts";
-import { closeServer, listenForOwnUser } from "../run/loopback.ts";
+import { groupCommit } from "../host/json-lines.ts";
+import { isMissing, syncFolder } from "../host/whole-file.ts";
+import { closeServer, listenForOwnUser } from "../host/loopback.ts";
 import {
   withInsertStatements,
   callListener,

@@ -10,7 +10,7 @@ import type {
 import { DynamoDBClient, type DynamoDBClientConfig } from "@aws-sdk/client-dynamodb";
 import { boundedRequests, withoutLogger } from "../../stack/aws/bounded-requests.ts";
 import { jsonIn } from "../../rules/model/json.ts";
-import { LOOPBACK_CREDENTIALS, LOOPBACK_REGION, UNSIGNED } from "../run/loopback.ts";
+import { LOOPBACK_CREDENTIALS, LOOPBACK_REGION, UNSIGNED } from "../host/loopback.ts";
 
 /**
  * Many times as long as the slowest call. A command must not wait for ever on a process that serves

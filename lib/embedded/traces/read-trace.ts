@@ -6,8 +6,8 @@ import { type Info, parse } from "csv-parse";
 import * as z from "zod";
 import { TidemarkError } from "../../rules/model/errors.ts";
 import { readInstant } from "../../rules/model/time-text.ts";
-import { reasonOf } from "../folder/failure-text.ts";
-import { isSystemError } from "../folder/whole-file.ts";
+import { reasonOf } from "../host/failure-text.ts";
+import { isSystemError } from "../host/whole-file.ts";
 import type { ShippedTrace, Trace, TracePoint } from "./trace.ts";
 
 /** Two years of minutes; more is a mistake, and would not stay small in memory. */

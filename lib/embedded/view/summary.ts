@@ -4,7 +4,7 @@ import type { AutoscalerView } from "../../answers/views/autoscaler.ts";
 import type { EventView } from "../../answers/views/event.ts";
 import type { Statistics } from "../cluster/reading.ts";
 import type { Pace } from "../engine/clock.ts";
-import { quantile, type Tally } from "../run/tally.ts";
+import { quantile, type Tally } from "./tally.ts";
 import { durationText, speedText, wrapped } from "./plain-view.ts";
 import { SECOND_MS, MINUTE_MS, HOUR_MS } from "../../rules/model/time-text.ts";
 

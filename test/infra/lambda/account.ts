@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { text } from "node:stream/consumers";
-import { closeServer, listenOnLoopback } from "../../../lib/embedded/run/loopback.ts";
+import { closeServer, listenOnLoopback } from "../../../lib/embedded/host/loopback.ts";
 import type { Json } from "../packaged.ts";
 
 export interface Statement {

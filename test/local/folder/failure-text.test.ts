@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { failureText } from "../../../lib/embedded/folder/failure-text.ts";
+import { failureText } from "../../../lib/embedded/host/failure-text.ts";
 
 const levelError = (message: string, code: string): Error =>
   Object.assign(new Error(message), { code });

@@ -6,7 +6,7 @@ import {
   type LineFormat,
   openJsonLines,
   readJsonLines,
-} from "../../../lib/embedded/folder/json-lines.ts";
+} from "../../../lib/embedded/host/json-lines.ts";
 
 const NUMBERS: LineFormat<number> = {
   read: (value) => {

@@ -2,7 +2,7 @@ import { chmodSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { openFolder } from "../../../lib/embedded/folder/data-folder.ts";
 import { holdFolder } from "../../../lib/embedded/folder/folder-lock.ts";
-import { type FolderLayout, folderLayout } from "../../../lib/embedded/folder/layout.ts";
+import { type FolderLayout, folderLayout } from "../../../lib/embedded/layout.ts";
 import {
   type FolderNames,
   type NameFilter,

@@ -15,7 +15,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { openFolder } from "../../../lib/embedded/folder/data-folder.ts";
 import { findFolder, holdFolder } from "../../../lib/embedded/folder/folder-lock.ts";
 import { writeIdentity, writeMark } from "../../../lib/embedded/folder/identity.ts";
-import { folderLayout } from "../../../lib/embedded/folder/layout.ts";
+import { folderLayout } from "../../../lib/embedded/layout.ts";
 import { saveClock } from "../../../lib/embedded/engine/clock.ts";
 import { refusal, start, treeOf } from "./starting.ts";
 

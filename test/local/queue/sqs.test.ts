@@ -11,7 +11,7 @@ import {
 } from "../../../lib/embedded/queue/queue.ts";
 import type { Message } from "../../../lib/embedded/queue/message.ts";
 import { type SqsServer, startSqsServer } from "../../../lib/embedded/queue/sqs-server.ts";
-import { LOOPBACK_CREDENTIALS, LOOPBACK_REGION } from "../../../lib/embedded/run/loopback.ts";
+import { LOOPBACK_CREDENTIALS, LOOPBACK_REGION } from "../../../lib/embedded/host/loopback.ts";
 
 const START_MS = Date.UTC(2026, 0, 5, 8);
 const DAY_MS = 86_400_000;

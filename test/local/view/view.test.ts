@@ -1,8 +1,8 @@
 import { stripVTControlCharacters } from "node:util";
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { quantile } from "../../../lib/embedded/run/tally.ts";
-import { terminalOf } from "../../../lib/embedded/run/terminal.ts";
+import { quantile } from "../../../lib/embedded/view/tally.ts";
+import { terminalOf } from "../../../lib/embedded/host/terminal.ts";
 import { type Frame, picture } from "../../../lib/embedded/view/picture.ts";
 import { summaryLines } from "../../../lib/embedded/view/summary.ts";
 import { durationText } from "../../../lib/embedded/view/plain-view.ts";

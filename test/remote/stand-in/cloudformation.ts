@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { text } from "node:stream/consumers";
-import { closeServer, listenOnLoopback } from "../../../lib/embedded/run/loopback.ts";
+import { closeServer, listenOnLoopback } from "../../../lib/embedded/host/loopback.ts";
 
 /** A server that answers DescribeStacks as CloudFormation does. The answers were recorded. */
 export interface CloudFormation {

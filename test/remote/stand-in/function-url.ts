@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import { buffer } from "node:stream/consumers";
 import type { LambdaFunctionURLEvent } from "aws-lambda";
 import type { FunctionUrlHandler } from "../../../lib/lambda/function-url.ts";
-import { closeServer, listenOnLoopback } from "../../../lib/embedded/run/loopback.ts";
+import { closeServer, listenOnLoopback } from "../../../lib/embedded/host/loopback.ts";
 import { type Identities, type Verdict, verdictOn } from "./signature.ts";
 
 /**

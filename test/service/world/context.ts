@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
-import { TABLE_NAMES } from "../../../lib/embedded/folder/layout.ts";
+import { TABLE_NAMES } from "../../../lib/embedded/layout.ts";
 import { ensureTables, startTables } from "../../../lib/embedded/tables/embedded-tables.ts";
 import { tablesClient } from "../../../lib/embedded/tables/tables-client.ts";
 import type { ServiceContext } from "../../../lib/answers/service/context.ts";

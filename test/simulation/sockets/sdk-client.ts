@@ -1,7 +1,7 @@
 import { DynamoDBClient, GetItemCommand } from "@aws-sdk/client-dynamodb";
 import type { NodeHttpHandler } from "@smithy/node-http-handler";
 import { withoutLogger } from "../../../lib/stack/aws/bounded-requests.ts";
-import { LOOPBACK_CREDENTIALS, LOOPBACK_REGION } from "../../../lib/embedded/run/loopback.ts";
+import { LOOPBACK_CREDENTIALS, LOOPBACK_REGION } from "../../../lib/embedded/host/loopback.ts";
 
 type Handle = NodeHttpHandler["handle"];
 type Options = Parameters<Handle>[1] & { readonly via?: Pick<NodeHttpHandler, "handle"> };

@@ -4,8 +4,8 @@ import type { AutoscalerState } from "../../views/autoscaler.ts";
 import type { AutoscalerRow } from "../../views/row.ts";
 import { pauseView } from "../views/holds-view.ts";
 import { rfc3339, timeText } from "../times.ts";
-import type { RowField } from "../views/row-view.ts";
 import { nonEmpty, present } from "../../../rules/model/json.ts";
+import type { RowField } from "../requests.ts";
 
 /** What an index and a summary do not say of an autoscaler. */
 export interface Around {

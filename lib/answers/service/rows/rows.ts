@@ -20,14 +20,15 @@ import { headsOfList, type Part, visibleParts } from "../views/cluster-of.ts";
 import { pauseView } from "../views/holds-view.ts";
 import { rfc3339, secondsBetween } from "../times.ts";
 import { present } from "../../../rules/model/json.ts";
-import { type RowQuery, rowOfView } from "../views/row-view.ts";
+import { rowOfView } from "../views/row-view.ts";
 import {
   headsForNames,
   type KnownPartition,
   knownPartitions,
   type WantedPartition,
-} from "./known-partitions.ts";
+} from "../known-partitions.ts";
 import { INDEX_FIELDS, rowOf } from "./known-row.ts";
+import type { RowQuery } from "../requests.ts";
 
 /**
  * Rows that are read together first; each further group is twice as large, so that a fleet of any

@@ -4,7 +4,7 @@ import { readFleet, autoscalersOf } from "../../../stack/store/records/clusters.
 import { CLUSTERS_AT_ONCE, mapWithLimit } from "../../../stack/store/table/wait-for-all.ts";
 import { type QueryContext, sees, touches } from "../context.ts";
 import { fleetNamed, optionalNamespace } from "../find-autoscaler.ts";
-import { headsForNames, knownPartitions, type KnownPartition } from "../rows/known-partitions.ts";
+import { headsForNames, knownPartitions, type KnownPartition } from "../known-partitions.ts";
 import type { SeriesQuery } from "../service.ts";
 import { headsOf, visibleParts } from "../views/cluster-of.ts";
 import { type LabelledSample, seriesOf, type Measured } from "./autoscaler-series.ts";

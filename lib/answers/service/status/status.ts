@@ -19,7 +19,7 @@ import {
   ofCluster,
   ofFleet,
 } from "../overrides/override-places.ts";
-import { knownIndexes } from "../rows/known-partitions.ts";
+import { knownIndexes } from "../known-partitions.ts";
 import { type ClusterReading, clusterReading, type Heads, headsOf } from "../views/cluster-of.ts";
 import { frozenView, overrideView, pauseView } from "../views/holds-view.ts";
 import { rfc3339 } from "../times.ts";

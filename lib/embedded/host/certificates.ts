@@ -5,8 +5,8 @@ import { join } from "node:path";
 import * as x509 from "@peculiar/x509";
 import * as z from "zod";
 import { TidemarkError } from "../../rules/model/errors.ts";
-import { CLUSTER_CREDENTIALS } from "../folder/layout.ts";
-import { readIfThere, writeDurably } from "../folder/whole-file.ts";
+import { CLUSTER_CREDENTIALS } from "../layout.ts";
+import { readIfThere, writeDurably } from "./whole-file.ts";
 import { DAY_MS } from "../../rules/model/time-text.ts";
 
 /**

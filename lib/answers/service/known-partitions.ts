@@ -5,25 +5,25 @@ import {
   type Namespace,
   namespace,
   partitionPath,
-} from "../../../rules/model/ids.ts";
-import { incarnationOf, type ClusterRecord } from "../../../rules/model/records.ts";
-import type { PartitionIndex, SummaryRow } from "../../../rules/model/summary.ts";
-import { type Head, readHeads, readHeadsAndIndexes } from "../../../stack/store/head/head.ts";
+} from "../../rules/model/ids.ts";
+import { incarnationOf, type ClusterRecord } from "../../rules/model/records.ts";
+import type { PartitionIndex, SummaryRow } from "../../rules/model/summary.ts";
+import { type Head, readHeads, readHeadsAndIndexes } from "../../stack/store/head/head.ts";
 import {
   type HeadSummary,
   statedIn,
   decodeIndex,
   type DerivedItem,
   derivedItemOf,
-} from "../../../stack/store/summary/summary-items.ts";
-import { decodeSummary } from "../../../stack/store/summary/summary-codec.ts";
-import { batchGet } from "../../../stack/store/table/read-many.ts";
-import { indexKey, type Key, summaryKey } from "../../../stack/store/table/keys.ts";
-import type { Tables } from "../../../stack/store/table/tables.ts";
-import { listAutoscalers } from "../../../stack/store/records/autoscalers.ts";
-import { hasRest, partitionOf } from "../../../stack/store/records/clusters.ts";
-import { CLUSTERS_AT_ONCE, mapWithLimit } from "../../../stack/store/table/wait-for-all.ts";
-import { type QueryContext, sees } from "../context.ts";
+} from "../../stack/store/summary/summary-items.ts";
+import { decodeSummary } from "../../stack/store/summary/summary-codec.ts";
+import { batchGet } from "../../stack/store/table/read-many.ts";
+import { indexKey, type Key, summaryKey } from "../../stack/store/table/keys.ts";
+import type { Tables } from "../../stack/store/table/tables.ts";
+import { listAutoscalers } from "../../stack/store/records/autoscalers.ts";
+import { hasRest, partitionOf } from "../../stack/store/records/clusters.ts";
+import { CLUSTERS_AT_ONCE, mapWithLimit } from "../../stack/store/table/wait-for-all.ts";
+import { type QueryContext, sees } from "./context.ts";
 
 /** A partition whose summary and index are wanted. */
 export interface WantedPartition {
