@@ -1,7 +1,8 @@
 import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
-import { apiHandler, editingParts } from "./api.ts";
+import { apiHandler } from "./api.ts";
 import { checkBySync, checkSourceBySync } from "../lib/lambda/check-by-sync.ts";
 import { builtByFirst, ENVIRONMENT, environmentOf } from "../lib/lambda/environment.ts";
+import { editingParts } from "../lib/lambda/editing.ts";
 
 /**
  * Like `api`, and it also connects clusters. It is the only function that takes a cluster's

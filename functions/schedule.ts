@@ -1,23 +1,11 @@
 import middy from "@middy/core";
 import type { Context } from "aws-lambda";
 import * as z from "zod";
-import { powertoolsReporter, type Reporter } from "../lib/stack/report/reporter.ts";
-import { tablesWithoutIds } from "../lib/stack/store/table/real-tables.ts";
-import type { Tables } from "../lib/stack/store/table/tables.ts";
 import type { ClusterItem } from "../lib/stack/store/records/clusters.ts";
 import { countProblems } from "../lib/stack/plan/count-problems.ts";
 import { schedule } from "../lib/stack/plan/schedule.ts";
-import type { MessageQueue } from "../lib/stack/plan/send-messages.ts";
 import { builtByFirst, ENVIRONMENT, environmentOf } from "../lib/lambda/environment.ts";
-import { ownersIn } from "../lib/lambda/owners.ts";
-import { syncQueue } from "../lib/lambda/sync-queue.ts";
-
-export interface ScheduleDependencies {
-  readonly tables: Tables;
-  readonly queue: MessageQueue;
-  readonly reporter: Pick<Reporter, "planned" | "problems" | "problemsNotCounted">;
-  readonly owners?: Parameters<typeof countProblems>[0]["owners"];
-}
+import { planningParts, type ScheduleDependencies } from "../lib/lambda/planning.ts";
 
 const tickSchema = z.object({ scheduledTime: z.iso.datetime({ offset: true }) });
 export type TickEvent = z.input<typeof tickSchema>;
@@ -57,14 +45,6 @@ export const scheduleHandler = ({
   }) as ScheduleHandler;
 };
 
-const fromEnvironment = (): ScheduleDependencies => {
-  const names = environmentOf(ENVIRONMENT.schedule);
-  return {
-    tables: tablesWithoutIds({ stateTable: names.TIDEMARK_STATE_TABLE, historyTable: "" }),
-    queue: syncQueue(names.TIDEMARK_SYNC_QUEUE_URL),
-    reporter: powertoolsReporter(),
-    ...ownersIn(names),
-  };
-};
-
-export const handler = builtByFirst(() => scheduleHandler(fromEnvironment()));
+export const handler = builtByFirst(() =>
+  scheduleHandler(planningParts(environmentOf(ENVIRONMENT.schedule))),
+);

@@ -1,8 +1,8 @@
 import { openByRights } from "../lib/answers/service/open.ts";
 import { answeringParts } from "../lib/lambda/answering.ts";
-import type { ApiDependencies } from "./api.ts";
 import { builtByFirst, ENVIRONMENT, environmentOf } from "../lib/lambda/environment.ts";
 import { type FunctionUrlHandler, functionUrlHandler } from "../lib/lambda/function-url.ts";
+import type { ApiDependencies } from "../lib/lambda/editing.ts";
 
 export type ViewDependencies = Pick<
   ApiDependencies,

@@ -3,7 +3,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import type { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { SQSClient } from "@aws-sdk/client-sqs";
 import { scheduleHandler } from "../../../functions/schedule.ts";
-import { type SyncDependencies, syncHandler, type SyncHandler } from "../../../functions/sync.ts";
+import { syncHandler, type SyncHandler } from "../../../functions/sync.ts";
 import {
   kubeconfigFileAccess,
   ON_THIS_MACHINE,
@@ -29,6 +29,7 @@ import { TABLE_NAMES } from "../layout.ts";
 import type { Queues } from "../queue/sqs-server.ts";
 import { openStored } from "../../stack/sync/connected.ts";
 import { accountAt } from "./queue-server.ts";
+import type { SyncDependencies } from "../../lambda/syncing.ts";
 
 export interface SyncOptions {
   readonly clock: () => number;
