@@ -13,7 +13,9 @@ const event = z.strictObject({
   checkSource: z.strictObject({
     source: sourceSchema,
     cluster: z.strictObject({ name: z.string() }),
-    connection: checkedBy.exactOptional(),
+    reached: z
+      .strictObject({ connection: checkedBy, kubeSystemUid: z.string().exactOptional() })
+      .exactOptional(),
     question: z.strictObject({ query: text, path: text, pointer: text, queue: text }),
   }),
 });

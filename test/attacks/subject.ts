@@ -85,7 +85,12 @@ export const subjectOn = async (
   }
   // As the address of another machine: the stand-ins are on this one.
   const trusted = { files: false, ownAddresses: true };
-  const client = changed(code.clientFor(cluster, accessTo(server), { clock: Date.now, trusted }));
+  const client = changed(
+    code.clientFor({ ...cluster, kubeSystemUid: undefined }, accessTo(server), {
+      clock: Date.now,
+      trusted,
+    }),
+  );
   const { rules, timing } = code;
   const ports: SyncPorts = {
     ...{ tables, rules, timing, insert: code.insertByStatement(tables), cache: code.warmCache() },

@@ -2,7 +2,7 @@ import { list } from "../../lib/stack/cluster/list.ts";
 import { readPod, POD_LIST } from "../../lib/stack/cluster/read/pods.ts";
 import { readWorkloadScale } from "../../lib/stack/cluster/scale.ts";
 import { callBudget } from "../../lib/stack/cluster/transport/budget.ts";
-import { apiTransport } from "../../lib/stack/cluster/transport/transport.ts";
+import { clusterTransport } from "../../lib/stack/cluster/transport/same-cluster.ts";
 import { WORKLOAD_LISTS } from "../../lib/stack/cluster/wire/objects.ts";
 import type { ControlPlane } from "../control-plane/start.ts";
 import { median } from "./hpa-controller.ts";
@@ -47,8 +47,9 @@ const measured = async (
     credentials: async () => ({ headers: { authorization: `Bearer ${plane.token}` } }),
     forget: () => undefined,
   };
-  const transport = apiTransport({
+  const transport = clusterTransport({
     cluster: "bench",
+    kubeSystemUid: undefined,
     access,
     clock: Date.now,
     elapsed: () => performance.now(),

@@ -93,7 +93,9 @@ export const subjectOf = async (
     credentials: async () => ({ headers: { authorization: `Bearer ${plane.token}` } }),
     forget: () => undefined,
   };
-  const client: ClusterClient = clientFor(cluster, access, { clock: Date.now });
+  const client: ClusterClient = clientFor({ ...cluster, kubeSystemUid: undefined }, access, {
+    clock: Date.now,
+  });
   const insert = insertByStatement(tables);
   const ports = { tables, insert, connect: async () => client, rules, timing, cache: warmCache() };
   return { name, cluster, client, ports, sync: sync as Subject["sync"] };

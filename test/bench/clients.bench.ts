@@ -43,7 +43,7 @@ const play = async (servers: readonly Address[], most: number): Promise<Figures>
       opened++;
       const server = servers[Number(name.slice(2))];
       if (!server) throw new RangeError(`no server for "${name}"`);
-      return clientFor({ name }, accessTo(server), options);
+      return clientFor({ name, kubeSystemUid: undefined }, accessTo(server), options);
     },
     most,
   );

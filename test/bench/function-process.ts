@@ -50,7 +50,7 @@ const handlerHere = (): SyncHandler => {
     forget: () => undefined,
   };
   const clients = clusterClients({ clock: Date.now }, async (record, options) =>
-    clientFor(record, access, options),
+    clientFor({ ...record, kubeSystemUid: undefined }, access, options),
   );
   const reporter = powertoolsReporter();
   return syncHandler({

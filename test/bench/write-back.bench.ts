@@ -67,7 +67,12 @@ const measure = async (plane: ControlPlane): Promise<void> => {
   const path = join(plane.dir, "bench-kubeconfig");
   writeFileSync(path, kubeconfigText(plane, { token: plane.token }), { mode: 0o600 });
   const client = await connect(
-    { name: clusterName("bench"), uid: "bench", connection: { kind: "kubeconfig", path } },
+    {
+      name: clusterName("bench"),
+      uid: "bench",
+      kubeSystemUid: undefined,
+      connection: { kind: "kubeconfig", path },
+    },
     { clock: Date.now, trusted: ON_THIS_MACHINE },
   );
   const table = new Table({

@@ -33,20 +33,35 @@ const write = {
   resourceVersion: "7",
   replicas: 3,
 };
+/** No cluster is synced more often. */
+const SHORTEST_PERIOD_MS = 5_000;
+const writes = (): readonly string[] =>
+  server.seen.filter(({ method }) => method !== "GET").map(({ url }) => url.pathname);
 const paths = (): readonly string[] => server.seen.map(({ url }) => url.pathname);
 
 describe("a client of a cluster whose identity is stored", () => {
-  it("asks for it once before its first call, and again after ten minutes", async () => {
+  it("asks for it once before the calls of a sync, and again before the calls of the next one", async () => {
     isA(OWN);
     const client = clientOf();
     await client.observe([web], WHOLE);
     await client.observe([web], WHOLE);
     expect(paths()[0]).toBe(IDENTITY);
-    expect(paths().filter((path) => path === IDENTITY)).toHaveLength(1);
     expect((await client.putScale(write, 1_000)).kind).toBe("applied");
-    nowMs += 10 * 60_000;
+    expect(paths().filter((path) => path === IDENTITY)).toHaveLength(1);
+    nowMs += SHORTEST_PERIOD_MS;
     expect(seen(await client.observe([web], WHOLE), web).observation.scale.kind).toBe("read");
     expect(paths().filter((path) => path === IDENTITY)).toHaveLength(2);
+    client.close();
+  });
+
+  it("compares before a PUT that is the first call of all", async () => {
+    isA(ANOTHER);
+    const client = clientOf();
+    expect(await client.putScale(write, 1_000)).toMatchObject({
+      kind: "unsent",
+      failure: { reason: "OtherCluster" },
+    });
+    expect(writes()).toEqual([]);
     client.close();
   });
 
@@ -75,34 +90,87 @@ describe("a client of a cluster whose identity is stored", () => {
     client.close();
   });
 
-  it("goes on within a minute where the own cluster answers again", async () => {
+  it("goes on where the own cluster answers again", async () => {
     isA(ANOTHER);
     const client = clientOf();
     await client.observe([web], WHOLE);
     isA(OWN);
-    nowMs += 60_000;
+    nowMs += SHORTEST_PERIOD_MS;
     expect(seen(await client.observe([web], WHOLE), web).observation.scale.kind).toBe("read");
     client.close();
   });
 
-  it("holds where the cluster is replaced while the client lives", async () => {
+  it("holds from the next sync on where the cluster is replaced while the client lives", async () => {
     isA(OWN);
     const client = clientOf();
     await client.observe([web], WHOLE);
     isA(ANOTHER);
-    nowMs += 10 * 60_000;
+    nowMs += SHORTEST_PERIOD_MS;
     expect(seen(await client.observe([web], WHOLE), web).observation.scale.kind).toBe("failed");
     expect(await client.putScale(write, 1_000)).toMatchObject({ kind: "unsent" });
     client.close();
   });
 
-  it.each([403, 404])("works where the right to read it is missing: %i", async (status) => {
-    server.overrides.push({
-      match: ({ url }) => url.pathname === IDENTITY,
-      answer: json(status, { kind: "Status", code: status, reason: "Forbidden" }),
-    });
+  // Each is what another cluster may answer, or a restart of the own one.
+  const answers = [403, 404, 429, 500, 503].map((status) => ({ status }));
+  it.each(answers)(
+    "never forgets a mismatch after an answer $status, however often and late",
+    async ({ status }) => {
+      isA(ANOTHER);
+      let isRefusing = false;
+      server.overrides.push({
+        match: ({ url }) => isRefusing && url.pathname === IDENTITY,
+        answer: json(status, { kind: "Status", code: status, reason: "Forbidden" }),
+      });
+      const client = clientOf();
+      await client.observe([web], WHOLE);
+      isRefusing = true;
+      for (let minute = 0; minute < 12; minute++) {
+        nowMs += 60_000;
+        expect(seen(await client.observe([web], WHOLE), web).observation.scale.kind).toBe("failed");
+        expect(await client.putScale(write, 1_000)).toMatchObject({ kind: "unsent" });
+      }
+      isRefusing = false;
+      isA(OWN);
+      nowMs += 1_000;
+      expect((await client.putScale(write, 1_000)).kind).toBe("applied");
+      client.close();
+    },
+  );
+
+  it.each([403, 404])(
+    "holds where the right to read it is lost, and says what to do: %i",
+    async (status) => {
+      isA(OWN);
+      const client = clientOf();
+      expect(seen(await client.observe([web], WHOLE), web).observation.scale.kind).toBe("read");
+      server.overrides.push({
+        match: ({ url }) => url.pathname === IDENTITY,
+        answer: json(status, { kind: "Status", code: status, reason: "Forbidden" }),
+      });
+      nowMs += SHORTEST_PERIOD_MS;
+      const { scale } = seen(await client.observe([web], WHOLE), web).observation;
+      expect(scale).toMatchObject({
+        kind: "failed",
+        failure: {
+          code: 0,
+          reason: "IdentityUnknown",
+          message: expect.stringMatching(/tidemark cluster rbac.*--replace --force/),
+        },
+      });
+      expect(await client.putScale(write, 1_000)).toMatchObject({ kind: "unsent" });
+      expect(writes()).toEqual([]);
+      client.close();
+    },
+  );
+
+  it("holds after a clock that was set back, and after a machine that stood still", async () => {
+    isA(OWN);
     const client = clientOf();
-    expect(seen(await client.observe([web], WHOLE), web).observation.scale.kind).toBe("read");
+    await client.observe([web], WHOLE);
+    isA(ANOTHER);
+    nowMs -= 3_600_000;
+    expect(await client.putScale(write, 1_000)).toMatchObject({ kind: "unsent" });
     client.close();
   });
 

@@ -20,7 +20,7 @@ beforeEach(async () => {
   cluster.time.nowMs += 120_000;
   const connection = { kind: "kubeconfig", path: cluster.kubeconfigPath } as const;
   client = await connect(
-    { name: clusterName("local"), connection },
+    { name: clusterName("local"), kubeSystemUid: undefined, connection },
     { clock: Date.now, trusted: ON_THIS_MACHINE },
   );
 });

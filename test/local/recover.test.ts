@@ -67,7 +67,11 @@ beforeEach(async () => {
     },
   );
   client = await connect(
-    { ...cluster, connection: { kind: "kubeconfig", path: simulated.kubeconfigPath } },
+    {
+      ...cluster,
+      kubeSystemUid: undefined,
+      connection: { kind: "kubeconfig", path: simulated.kubeconfigPath },
+    },
     { clock: Date.now, trusted: ON_THIS_MACHINE },
   );
 });

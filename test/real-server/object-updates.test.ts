@@ -65,6 +65,7 @@ onServer("what is written back to the objects of a real API server", (newScene) 
     connect(
       {
         name: clusterName("real"),
+        kubeSystemUid: undefined,
         uid,
         connection: { kind: "kubeconfig", path: scene.kubeconfig },
       },
@@ -154,6 +155,7 @@ onServer("what is written back to the objects of a real API server", (newScene) 
     const reader = await connect(
       {
         name: clusterName("real"),
+        kubeSystemUid: undefined,
         uid: "told",
         connection: { kind: "kubeconfig", path: kubeconfig },
       },

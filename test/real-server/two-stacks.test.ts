@@ -27,7 +27,9 @@ onServer("two stacks that scale one workload of a real API server", (newScene) =
       const access = accessTo(shared, {
         credentials: async () => ({ headers: { authorization: `Bearer ${shared.tidemarkToken}` } }),
       });
-      return clientFor({ name: clusterName("eu-1"), uid }, access, { clock: Date.now });
+      return clientFor({ name: clusterName("eu-1"), uid, kubeSystemUid: undefined }, access, {
+        clock: Date.now,
+      });
     };
     [one, other] = [stack("one"), stack("other")];
   });

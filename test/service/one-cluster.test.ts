@@ -73,6 +73,16 @@ describe("one cluster has one name", () => {
     expect(await identityOf("first")).toBe(KUBE_SYSTEM);
   });
 
+  it("keeps a stored identity where the new connection may not read one, without force", async () => {
+    server.documents.delete(IDENTITY);
+    await expect(service.replaceCluster(secret("first"))).rejects.toMatchObject({
+      code: "service.unusable",
+      message: expect.stringContaining("may not be asked for its identity"),
+    });
+    expect(await identityOf("first")).toBe(KUBE_SYSTEM);
+    isA(KUBE_SYSTEM);
+  });
+
   it("gives the name free when its cluster is removed", async () => {
     await service.removeCluster("first");
     await service.addCluster(secret("third"));

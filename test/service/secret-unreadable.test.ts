@@ -47,7 +47,10 @@ const syncWith = async (content: string) => {
   const report = await damaged.sync(
     damaged.worker({
       connect: () =>
-        connect({ name, connection: { kind: "secret", secretId } }, { clock: Date.now, trusted }),
+        connect(
+          { name, kubeSystemUid: undefined, connection: { kind: "secret", secretId } },
+          { clock: Date.now, trusted },
+        ),
     }),
   );
   vi.spyOn(process.stdout, "write").mockImplementationOnce((text) => told(String(text)) > 0);

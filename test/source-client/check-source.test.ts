@@ -234,7 +234,9 @@ describe("a check of a service of a cluster", () => {
         mode: 0o600,
       },
     );
-    return look(sourceRecord({ service: SERVICE }), { connection: { kind: "kubeconfig", path } });
+    return look(sourceRecord({ service: SERVICE }), {
+      reached: { connection: { kind: "kubeconfig", path } },
+    });
   };
   const PROXY = /^\/api\/v1\/namespaces\/monitoring\/services\/http:prometheus:9090\/proxy\//;
   const answering = (status: number, body: object): void => {

@@ -73,7 +73,9 @@ export const play = async (
   const scaled = new Set<string>();
   let [lastMs, cpuMs] = [0, 0];
   let cpuFrom = process.cpuUsage();
-  const client = code.clientFor(record, accessTo(server), { clock: Date.now });
+  const client = code.clientFor({ ...record, kubeSystemUid: undefined }, accessTo(server), {
+    clock: Date.now,
+  });
   const watched: ClusterClient = {
     ...client,
     putScale: async (write, timeoutMs) => {

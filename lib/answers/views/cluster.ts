@@ -69,6 +69,11 @@ export const cluster = z.object({
   connection: connection
     .describe("absent where none is stored for this cluster, and for callers that may not see it")
     .exactOptional(),
+  kubeSystemUid: text
+    .describe(
+      "the identity of the cluster: every call is sent to the cluster whose namespace kube-system has this uid, or to none; absent where it could not be read when the connection was stored, and with force",
+    )
+    .exactOptional(),
   syncPeriodSeconds: z.number(),
   partitions: z.array(
     z.object({

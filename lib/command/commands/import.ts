@@ -3,6 +3,9 @@ import {
   type ApiAnswer,
   type KubeconfigApi,
   type KubeconfigSource,
+  type MeantCluster,
+  meantBy,
+  NO_CLUSTER_MEANT,
   openKubeconfig,
 } from "../../stack/cluster/kubeconfig-api.ts";
 import type { Finding } from "../../rules/manifest/import/finding.ts";
@@ -59,21 +62,33 @@ export const checkImport = ({
   if (selector !== undefined) readSelector(selector);
 };
 
-/** The kubeconfig of the options, or the cluster's, where it is connected by one. */
+/** What is read: a kubeconfig, and the cluster of the stack that it must lead to. */
+export interface ImportedCluster {
+  readonly source: KubeconfigSource;
+  readonly meant: MeantCluster;
+}
+
+/**
+ * The kubeconfig of the options, or the cluster's, where it is connected by one. What is stored for
+ * a cluster comes from that cluster.
+ */
 export const kubeconfigOf = async (
   { kubeconfig, context, cluster }: Pick<ImportOptions, "kubeconfig" | "context" | "cluster">,
   session: Session | undefined,
-): Promise<KubeconfigSource> => {
+): Promise<ImportedCluster> => {
+  const view =
+    session && cluster !== undefined ? await session.service.cluster(cluster) : undefined;
+  const meant = view ? meantBy(view) : NO_CLUSTER_MEANT;
   if (kubeconfig !== undefined)
-    return { path: kubeconfig, ...(context !== undefined && { context }) };
-  const connection =
-    session && cluster !== undefined
-      ? (await session.service.cluster(cluster)).connection
-      : undefined;
+    return { source: { path: kubeconfig, ...(context !== undefined && { context }) }, meant };
+  const { connection } = view ?? {};
   if (connection?.kind === "kubeconfig")
     return {
-      path: connection.path,
-      ...(connection.context !== undefined && { context: connection.context }),
+      source: {
+        path: connection.path,
+        ...(connection.context !== undefined && { context: connection.context }),
+      },
+      meant,
     };
   throw new TidemarkError(
     "cli.kubeconfig",
@@ -133,11 +148,11 @@ interface ImportResult extends Imported {
  * failure is reported.
  */
 export const readImport = async (
-  source: KubeconfigSource,
+  { source, meant }: ImportedCluster,
   options: Pick<ImportOptions, "namespace" | "selector" | "as" | "source">,
 ): Promise<ImportResult> => {
   const sources = triggerSources(options.source);
-  const api = await openKubeconfig(source);
+  const api = await openKubeconfig(source, meant);
   try {
     const kinds = ["hpas", "watermarks", "scaledObjects"] as const;
     const answers = await Promise.all(

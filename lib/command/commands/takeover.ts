@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { openKubeconfig } from "../../stack/cluster/kubeconfig-api.ts";
+import { type KubeconfigApi, meantBy, openKubeconfig } from "../../stack/cluster/kubeconfig-api.ts";
 import { TidemarkError } from "../../rules/model/errors.ts";
 import { lines } from "../../stack/report/printed.ts";
 import { readSelector } from "../../answers/service/label-selector.ts";
 import type { Filter, Service } from "../../answers/service/service.ts";
 import type { AutoscalerView } from "../../answers/views/autoscaler.ts";
-import { interruptible, type Session, type Surroundings } from "../io.ts";
+import { interruptible, type Printer, type Session, type Surroundings } from "../io.ts";
 import { type DocumentFormat, documentText, labelsOf, listOf } from "../output/documents.ts";
 import { aligned } from "../output/text-table.ts";
 import { queryFor, type Resource } from "../select/selected-names.ts";
@@ -119,18 +119,14 @@ const switchAll =
     const names = resources.map(({ name }) => name);
     const { size, waitMs, pauseMs, failuresMax } = batchesOf(names, options);
     const views = await viewsOf(service, verb, task);
-    const api = await openKubeconfig({
-      path: options.kubeconfig,
-      ...(options.context !== undefined && { context: options.context }),
-    });
+    const apis = clustersOf(service, options, printer);
     const format = options.output === "text" ? undefined : options.output;
     // With a document for programs, what people read goes to standard error.
     const say = async (words: string): Promise<unknown> =>
       format === undefined ? printer.print(lines([words])) : printer.report(words);
     const elapsed = (): number => performance.now();
-    const ports: TakeoverPorts = {
+    const ports: Omit<TakeoverPorts, "api"> = {
       service,
-      api,
       elapsed,
       wait: async (ms) => sleep(ms),
       switched: say,
@@ -151,7 +147,8 @@ const switchAll =
           wait: (ms) => sleep(ms, undefined, { signal }).catch(() => undefined),
           waitsFor: (view) => (force ? undefined : verb.waitsFor(view)),
           begunToWait: (view, why) => printer.report(`"${pathOf(view)}" waits: ${why}`),
-          work: (view) => verb.work(ports, view, { force }),
+          work: async (view) =>
+            verb.work({ ...ports, api: await apis.of(view.cluster) }, view, { force }),
         }),
       );
       printer.progress();
@@ -165,9 +162,40 @@ const switchAll =
         );
       refuseUnswitched(results, verb);
     } finally {
-      api.close();
+      await apis.close();
     }
   };
+
+/**
+ * The kubeconfig, opened for each cluster of the stack that it is used for: its calls reach that
+ * cluster or none. -A without a cluster names autoscalers of several.
+ */
+const clustersOf = (
+  service: Service,
+  { kubeconfig: path, context }: TakeoverOptions,
+  printer: Pick<Printer, "report">,
+) => {
+  const opened = new Map<string, Promise<KubeconfigApi>>();
+  const open = async (cluster: string): Promise<KubeconfigApi> => {
+    const meant = meantBy(await service.cluster(cluster));
+    if (meant.kubeSystemUid === undefined)
+      printer.report(
+        `The identity of cluster "${cluster}" is not stored, so nothing compares this kubeconfig with it: tidemark cluster check ${cluster} says why`,
+      );
+    return openKubeconfig({ path, ...(context !== undefined && { context }) }, meant);
+  };
+  return {
+    of: (cluster: string): Promise<KubeconfigApi> => {
+      const known = opened.get(cluster) ?? open(cluster);
+      opened.set(cluster, known);
+      return known;
+    },
+    close: async (): Promise<void> => {
+      for (const result of await Promise.allSettled(opened.values()))
+        if (result.status === "fulfilled") result.value.close();
+    },
+  };
+};
 
 export const takeover = switchAll(TAKE_OVER);
 export const handback = switchAll(HAND_BACK);

@@ -4,15 +4,20 @@ import { isObject, type Json } from "../../rules/model/json.ts";
 import type { AutoscalerQuery, Service } from "../../answers/service/service.ts";
 import type { AutoscalerView } from "../../answers/views/autoscaler.ts";
 import { refOf, switchOf } from "./rival-switch.ts";
-import { pathOf, type SwitchFault, type TakeoverPorts } from "./take-over-one.ts";
+import {
+  pathOf,
+  refuseWithoutRight,
+  type SwitchFault,
+  type TakeoverPorts,
+} from "./take-over-one.ts";
 import { isHeld, until } from "./watch-syncs.ts";
 
 const fault = (path: string, why: string, kind: SwitchFault): TidemarkError =>
   new TidemarkError("cli.handback", `Cannot hand back "${path}": ${why}`, { path, kind });
 
 /*
- *  pause ── a sync that holds ── go on ── seen as shadow ── resume
- *    └─ ✗ nothing was changed      └─ ✗ paused: the count stays
+ *  may it go on? ── pause ── a sync that holds ── go on ── seen as shadow ── resume
+ *    └─ ✗ nothing was changed   └─ ✗ paused          └─ ✗ paused: the count stays
  */
 
 /**
@@ -29,6 +34,15 @@ export const handBackOne = async (ports: TakeoverPorts, view: AutoscalerView): P
     throw fault(path, "another controller scales its workload already", "refused");
   const kept = await newestKept(ports.service, query, path);
   const { syncPeriodSeconds: periodSeconds } = await ports.service.cluster(cluster);
+  const kind = String(kept["kind"]);
+  const { name: rival } = refOf(kept);
+  const switching = switchOf(kind);
+  await refuseWithoutRight(
+    ports.api,
+    { view, rival: { kind, name: rival }, switching },
+    ["goOn"],
+    (at, why) => fault(at, why, "refused"),
+  );
   await ports.service.handBack({ ...query, rival: kept });
   const held = await until(ports, query, periodSeconds, isHeld);
   if (!held)
@@ -37,9 +51,7 @@ export const handBackOne = async (ports: TakeoverPorts, view: AutoscalerView): P
       "no sync came in time that held it; it stays paused, and nothing else was changed",
       "failed",
     );
-  const kind = String(kept["kind"]);
-  const { name: rival } = refOf(kept);
-  const { goOn, wentOn } = switchOf(kind);
+  const { goOn, wentOn } = switching;
   const done = `${kind} "${rival}" ${wentOn}`;
   valueOrThrow(
     await goOn(ports.api, kept),

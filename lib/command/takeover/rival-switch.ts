@@ -16,7 +16,7 @@ export interface RivalSwitch {
   readonly goOn: (api: KubeconfigApi, kept: Json) => Promise<ApiAnswer<Json>>;
   readonly path: KindPath;
   /** The rights that bringing it to rest and going on need. */
-  readonly verbs: readonly ("create" | "delete" | "update")[];
+  readonly needs: Readonly<Record<"rest" | "goOn", "create" | "delete" | "update">>;
   /** What was done: "deleted". */
   readonly rested: string;
   readonly wentOn: string;
@@ -68,7 +68,7 @@ const HPA: RivalSwitch = {
       : made;
   },
   path: hpas,
-  verbs: ["delete", "create"],
+  needs: { rest: "delete", goOn: "create" },
   rested: "deleted",
   wentOn: "made again",
 };
@@ -91,7 +91,7 @@ const WATERMARK: RivalSwitch = {
       spec: { ...asObject(live["spec"]), dryRun: asObject(kept["spec"])["dryRun"] ?? false },
     })),
   path: watermarks,
-  verbs: ["update"],
+  needs: { rest: "update", goOn: "update" },
   rested: "set to a dry run",
   wentOn: "taken out of its dry run",
 };
@@ -111,7 +111,7 @@ const SCALED_OBJECT: RivalSwitch = {
     return replaceLive(api, { path: scaledObjects, kept }, (live) => withAnnotation(live, before));
   },
   path: scaledObjects,
-  verbs: ["update"],
+  needs: { rest: "update", goOn: "update" },
   rested: "paused",
   wentOn: "resumed",
 };

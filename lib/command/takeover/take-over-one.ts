@@ -65,7 +65,7 @@ export const takeOverOne = async (
   const switching = switchOf(rival.kind);
   const [periodSeconds, kept] = await unchangedOnError(path, async () => {
     const { syncPeriodSeconds } = await ports.service.cluster(view.cluster);
-    await refuseWithoutRight(ports.api, { view, rival, switching });
+    await refuseWithoutRight(ports.api, { view, rival, switching }, ["rest", "goOn"], refused);
     return [syncPeriodSeconds, await bringToRest(ports, { view, rival, switching })];
   });
   await ports.switched?.(
@@ -175,19 +175,35 @@ interface Switched {
   readonly switching: RivalSwitch;
 }
 
-/** On doubt, no switch: a person who may delete and not create could not be helped back. */
-const refuseWithoutRight = async (
+/**
+ * The first question to the cluster, before anything is changed: another cluster than the stored
+ * one answers nothing. On doubt, no switch: a person who may delete and not create could not be
+ * helped back.
+ */
+export const refuseWithoutRight = async (
   api: KubeconfigApi,
-  { view, rival, switching }: Switched,
+  {
+    view,
+    rival,
+    switching,
+  }: {
+    readonly view: Pick<AutoscalerView, "cluster" | "namespace" | "name">;
+    readonly rival: Pick<RivalView, "kind" | "name">;
+    readonly switching: RivalSwitch;
+  },
+  steps: readonly (keyof RivalSwitch["needs"])[],
+  refusal: (path: string, why: string) => TidemarkError,
 ): Promise<void> => {
   const path = pathOf(view);
-  for (const verb of switching.verbs) {
-    const mayIt = valueOrThrow(
-      await api.may(verb, switching.path, view.namespace),
-      `ask for your right to ${verb} ${rival.kind} "${rival.name}"`,
-    );
-    if (!mayIt)
-      throw refused(
+  for (const verb of new Set(steps.map((step) => switching.needs[step]))) {
+    const answer = await api.may(verb, switching.path, view.namespace);
+    if (answer.kind === "failed")
+      throw refusal(
+        path,
+        `your right to ${verb} ${rival.kind} "${rival.name}" could not be asked for: ${answer.failure.message}; nothing was changed`,
+      );
+    if (!answer.value)
+      throw refusal(
         path,
         `you may not ${verb} ${switching.path.resource} in namespace "${view.namespace}", which the switch or the way back needs; nothing was changed`,
       );

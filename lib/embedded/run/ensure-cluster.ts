@@ -116,7 +116,7 @@ const refuseOther = async (
     : "start with the former kubeconfig and context, or in a folder of its own (--data)";
   throw new TidemarkError(
     "local.other-cluster",
-    `Cannot start with cluster "${name}": ${other.why} (uid of kube-system: ${uid}); ${fix}`,
+    `Cannot start with cluster "${name}": ${other.why} (uid of kube-system: ${uid ?? "unknown"}); ${fix}`,
     {
       name,
       uid,

@@ -92,7 +92,7 @@ const refuseKubeconfig = async ({ identity }: Setup): Promise<void> => {
     ...(context !== undefined && { context }),
   } as const;
   const client = await connect(
-    { name: clusterName(cluster), connection },
+    { name: clusterName(cluster), connection, kubeSystemUid: undefined },
     { clock: Date.now, trusted: ON_THIS_MACHINE },
   );
   client.close();

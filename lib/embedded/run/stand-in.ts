@@ -69,7 +69,10 @@ export const standIn = async ({
   if (!of) throw new RangeError(`The simulated cluster does not keep ${kind}`);
   const calls = clusterCalls(call, manager);
   const operator = beside === "keda" ? kedaOperator(clusterCalls(call, "keda")) : undefined;
-  const client = await connect(cluster, { clock: Date.now, trusted: ON_THIS_MACHINE });
+  const client = await connect(
+    { ...cluster, kubeSystemUid: undefined },
+    { clock: Date.now, trusted: ON_THIS_MACHINE },
+  );
   const sync: ControllerSync = { clock, cluster, client, calls, of };
   let kept: ReadonlyMap<string, Kept> = new Map();
   let next = clock() + OFFSET_MS;

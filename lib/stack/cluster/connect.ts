@@ -17,9 +17,9 @@ import { observe } from "./observe/observe.ts";
 import { askRecommender } from "./recommender.ts";
 import { listSpecs } from "./specs/list-specs.ts";
 import { fairGate } from "./transport/budget.ts";
-import { sameCluster } from "./transport/same-cluster.ts";
+import { clusterTransport, type IdentifiedOptions } from "./transport/same-cluster.ts";
 import { OF_THE_MACHINE, type Surroundings } from "./transport/exchange.ts";
-import { apiTransport, type Transport } from "./transport/transport.ts";
+import type { Transport } from "./transport/transport.ts";
 import { MAX_DESCRIPTIONS } from "./request-limits.ts";
 
 export interface ConnectOptions {
@@ -67,7 +67,7 @@ type Connectable = Identified & Pick<ConnectionRecord, "connection">;
 /** A connection that is only checked, before its cluster is added, has no uid. */
 type Identified = Pick<ClusterRecord, "name"> &
   Partial<Pick<ClusterRecord, "uid">> &
-  Pick<ConnectionRecord, "kubeSystemUid">;
+  Pick<IdentifiedOptions, "kubeSystemUid">;
 
 /**
  * A client for one cluster. It opens no connection yet. Throws a TidemarkError `cluster.access.…`
@@ -89,19 +89,16 @@ export const clientFor = (
   const { name: cluster, kubeSystemUid } = record;
   const elapsed = options.elapsed ?? (() => performance.now());
   const { clock, surroundings = OF_THE_MACHINE, onDated } = options;
-  const calls = apiTransport({
+  const calls = clusterTransport({
     cluster,
+    kubeSystemUid,
     access,
     clock,
     elapsed,
     surroundings,
     ...(onDated && { onDated }),
   });
-  const identified =
-    kubeSystemUid === undefined
-      ? calls
-      : sameCluster(calls, { cluster, uid: kubeSystemUid, clock, elapsed });
-  const transport = gated(identified, surroundings.after);
+  const transport = gated(calls, surroundings.after);
   const session: ApiSession = {
     cluster,
     transport,
@@ -138,7 +135,7 @@ const gated = (transport: Transport, after: Surroundings["after"]): Transport =>
 
 /** Loads the code of each kind of access when the first cluster needs it. */
 export const accessFor = async (
-  { name, connection }: Connectable,
+  { name, connection }: Pick<Connectable, "connection" | "name">,
   { clock, trusted = NOTHING_TRUSTED, eksDescriptions, externalId }: ConnectOptions,
 ): Promise<Access> => {
   const { ownAddresses, kubeconfigFile } = trusted;

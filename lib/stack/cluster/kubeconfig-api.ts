@@ -7,16 +7,8 @@ import { type KindPath, listPath, objectPath } from "./discovery.ts";
 import { list, passedOverFailure } from "./list.ts";
 import { EDIT_MS, MAX_OBSERVE_BYTES, MAX_OBSERVE_CALLS, READ_ALL_MS } from "./request-limits.ts";
 import { callBudget } from "./transport/budget.ts";
-import { type Exchange, connectionPool } from "./transport/exchange.ts";
-import {
-  answeredFailure,
-  brokenFailure,
-  malformedFailure,
-  type Subject,
-} from "./transport/failure.ts";
-import { type ApiRequest, type Method, sender } from "./transport/send.ts";
-import { apiTransport } from "./transport/transport.ts";
-import { decodeDocument } from "./wire/decode-json.ts";
+import { clusterTransport, type IdentifiedOptions } from "./transport/same-cluster.ts";
+import type { ApiRequest, Method } from "./transport/send.ts";
 
 export type ApiAnswer<Value> =
   | { readonly kind: "done"; readonly value: Value }
@@ -58,12 +50,33 @@ export interface KubeconfigSource {
   readonly context?: string;
 }
 
-/** Opens the cluster of a kubeconfig. It sends nothing yet. Throws `cluster.access.kubeconfig`. */
-export const openKubeconfig = async ({
-  path,
-  context,
-}: KubeconfigSource): Promise<KubeconfigApi> => {
-  const cluster = context ?? path;
+/** The cluster of the stack that the kubeconfig is given for. */
+export interface MeantCluster extends Pick<IdentifiedOptions, "kubeSystemUid"> {
+  readonly name?: string;
+}
+
+/** By the view of a cluster, as a stack answers it. */
+export const meantBy = ({
+  name,
+  kubeSystemUid,
+}: {
+  readonly name: string;
+  readonly kubeSystemUid?: string;
+}): MeantCluster => ({ name, kubeSystemUid });
+
+/** For what is only read, and stored for no cluster. */
+export const NO_CLUSTER_MEANT: MeantCluster = { kubeSystemUid: undefined };
+
+/**
+ * Opens the cluster of a kubeconfig. It sends nothing yet. Where it is meant to be a cluster of the
+ * stack with a stored identity, every call is sent to that cluster or fails. Throws
+ * `cluster.access.kubeconfig`.
+ */
+export const openKubeconfig = async (
+  { path, context }: KubeconfigSource,
+  meant: MeantCluster,
+): Promise<KubeconfigApi> => {
+  const cluster = meant.name ?? context ?? path;
   const clock = Date.now;
   const access = await kubeconfigFileAccess({
     path,
@@ -72,9 +85,13 @@ export const openKubeconfig = async ({
     ...(context !== undefined && { context }),
   });
   const elapsed = (): number => performance.now();
-  const reads = apiTransport({ cluster, access, clock, elapsed });
-  const pool = connectionPool(access, clock);
-  const send = sender(access, pool, elapsed);
+  const transport = clusterTransport({
+    cluster,
+    kubeSystemUid: meant.kubeSystemUid,
+    access,
+    clock,
+    elapsed,
+  });
   const budget = () =>
     callBudget({
       budgetMs: READ_ALL_MS,
@@ -84,13 +101,10 @@ export const openKubeconfig = async ({
     });
   const edit = async (
     method: Exclude<Method, "GET">,
-    request: ApiRequest,
+    request: ApiRequest & { readonly body: unknown },
   ): Promise<ApiAnswer<Json>> => {
-    // A connection that the server closed while it was idle would make the outcome unclear.
-    pool.dropIdle(0);
-    const outcome = await send(method, request, EDIT_MS, false);
-    if (outcome.kind === "no-credentials") return failed(outcome.failure);
-    return answerOf(outcome, { cluster, method, resource: request.resource });
+    const answer = await transport.edit({ method, ...request }, EDIT_MS);
+    return answer.kind === "written" ? done(answer.body) : failed(answer.failure);
   };
   return {
     list: async (kind, namespace) => {
@@ -99,13 +113,13 @@ export const openKubeconfig = async ({
         resource: kind.resource,
         read: (raw: Json) => raw,
       };
-      const listed = await list(reads, what, budget());
+      const listed = await list(transport, what, budget());
       if (listed.kind === "failed") return listed;
       const [unread] = listed.passedOver;
       return unread ? failed(passedOverFailure(kind.resource, unread)) : done(listed.items);
     },
     get: async (kind, ref) => {
-      const answer = await reads.get(
+      const answer = await transport.get(
         { path: objectPath(kind, ref.namespace, ref.name), resource: kind.resource },
         budget(),
       );
@@ -142,27 +156,12 @@ export const openKubeconfig = async ({
         ? done(asObject(answer.value["status"])["allowed"] === true)
         : answer;
     },
-    close: () => {
-      reads.close();
-      pool.close();
-    },
+    close: transport.close,
   };
 };
 
 const done = <Value>(value: Value): ApiAnswer<Value> => ({ kind: "done", value });
 const failed = (failure: ApiFailure): ApiAnswer<never> => ({ kind: "failed", failure });
-
-const answerOf = (outcome: Exchange, subject: Subject): ApiAnswer<Json> => {
-  if (outcome.kind === "broken") return failed(brokenFailure(outcome, subject, EDIT_MS));
-  const body = decodeDocument(outcome.bytes);
-  if (outcome.status < 200 || outcome.status > 299)
-    return failed(answeredFailure(outcome.status, body, subject));
-  return body === undefined
-    ? failed(
-        malformedFailure(subject, `the server answered ${outcome.status} without a JSON object`),
-      )
-    : done(body);
-};
 
 /** Throws a failed call as `cluster.refused`, with what was to be done. */
 export const valueOrThrow = <Value>(answer: ApiAnswer<Value>, action: string): Value => {

@@ -219,8 +219,12 @@ export const DISCOVERY_TTL_MS = 10 * 60_000;
 /** How long an absence counts. The API may be installed at any time. */
 export const ABSENCE_TTL_MS = 60_000;
 
-/** Longest time for the reading of the cluster's identity, and how long its failure counts. */
+/**
+ * Longest time for the reading of the cluster's identity, how long it counts, and how long its
+ * failure does. It counts for less than the shortest period, so that each sync reads it.
+ */
 export const IDENTITY_MS = 3_000;
+export const IDENTITY_FRESH_MS = 4_000;
 export const IDENTITY_AGAIN_MS = 1_000;
 
 /**

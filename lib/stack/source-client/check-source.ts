@@ -40,7 +40,7 @@ export interface CheckedSource {
   readonly source: MetricSourceRecord;
   readonly cluster: Pick<ClusterRecord, "name">;
   /** The way to the cluster, for a source that is a service of it. */
-  readonly connection?: ConnectionRecord["connection"];
+  readonly reached?: Pick<ConnectionRecord, "connection" | "kubeSystemUid">;
   readonly question: SourceQuestion;
 }
 
@@ -59,7 +59,7 @@ const CHECK_MS = 20_000;
  * nothing, and never rejects for what the source, the cluster or AWS does.
  */
 export const checkSource = async (
-  { source, cluster, connection, question }: CheckedSource,
+  { source, cluster, reached, question }: CheckedSource,
   options: CheckSourceOptions,
 ): Promise<ConnectionReport> => {
   const label = source.service ? `answer in ${cluster.name}` : "answer";
@@ -75,15 +75,16 @@ export const checkSource = async (
   });
   const untilMs = options.clock() + CHECK_MS;
   try {
-    const reached =
+    const { connection, kubeSystemUid } = reached ?? {};
+    const connected =
       source.service && connection
-        ? await connect({ name: cluster.name, connection }, options)
+        ? await connect({ name: cluster.name, connection, kubeSystemUid }, options)
         : undefined;
     try {
       const context = {
         cluster: cluster.name,
         leftMs: () => untilMs - options.clock(),
-        ...(reached?.getFromService && { getFromService: reached.getFromService }),
+        ...(connected?.getFromService && { getFromService: connected.getFromService }),
       };
       const startedMs = options.clock();
       const answer = (await client.ask(source, [query], context)).get(queryKey(query));
@@ -92,7 +93,7 @@ export const checkSource = async (
         pointsOf(source, label, { answer, tookMs: options.clock() - startedMs }),
       );
     } finally {
-      reached?.close();
+      connected?.close();
     }
   } catch (error) {
     if (!isTidemarkError(error)) throw error;

@@ -28,7 +28,7 @@ export const openStored =
         name: cluster.name,
         uid: cluster.uid,
         connection,
-        ...(kubeSystemUid !== undefined && { kubeSystemUid }),
+        kubeSystemUid,
       },
       options,
     );

@@ -410,6 +410,7 @@ describe("eksAccess()", () => {
       name: clusterName("eu-1"),
       uid: "uid-of-cluster",
       version: 1,
+      kubeSystemUid: undefined,
       connection,
     } as const;
     const stored = {

@@ -57,6 +57,7 @@ const client = (path: string, context?: string, trusted: Trusted = ON_THIS_MACHI
   connect(
     {
       name: clusterName("eu-1"),
+      kubeSystemUid: undefined,
       connection: { kind: "kubeconfig", path, ...(context !== undefined && { context }) },
     },
     { clock: Date.now, trusted },

@@ -58,7 +58,7 @@ const toldBy = async (
 ): Promise<string> => {
   try {
     const client = await connect(
-      { name: clusterName("eu-1"), connection },
+      { name: clusterName("eu-1"), kubeSystemUid: undefined, connection },
       { clock: Date.now, trusted },
     );
     const reading = await client.readScale(namespace("shop"), deployment("web"), 200);

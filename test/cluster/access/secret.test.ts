@@ -44,7 +44,11 @@ const short = (more: object = {}) => ({
 });
 const client = (secretId = "tidemark/eu-1") =>
   connect(
-    { name: clusterName("eu-1"), connection: { kind: "secret", secretId } },
+    {
+      name: clusterName("eu-1"),
+      kubeSystemUid: undefined,
+      connection: { kind: "secret", secretId },
+    },
     { clock: () => now, trusted: LOOPBACK_TOO },
   );
 const read = (opened: Awaited<ReturnType<typeof client>>) =>

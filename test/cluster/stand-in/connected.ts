@@ -1,6 +1,7 @@
 import type { Access } from "../../../lib/stack/cluster/access/access.ts";
 import { type CallBudget, callBudget } from "../../../lib/stack/cluster/transport/budget.ts";
-import { apiTransport, type Transport } from "../../../lib/stack/cluster/transport/transport.ts";
+import { clusterTransport } from "../../../lib/stack/cluster/transport/same-cluster.ts";
+import type { Transport } from "../../../lib/stack/cluster/transport/transport.ts";
 import type { StandIn } from "./server.ts";
 
 export const accessTo = (
@@ -21,8 +22,9 @@ export const transportTo = (
   more: Partial<Access> & { readonly clock?: () => number } = {},
 ): Transport => {
   const { clock = Date.now, ...access } = more;
-  return apiTransport({
+  return clusterTransport({
     cluster: "eu-1",
+    kubeSystemUid: undefined,
     access: accessTo(server, access),
     clock,
     elapsed: () => performance.now(),

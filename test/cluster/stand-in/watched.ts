@@ -96,14 +96,10 @@ export const clientTo = (
     ...options
   }: Partial<ConnectOptions> & { readonly uid?: string; readonly kubeSystemUid?: string } = {},
 ): ClusterClient =>
-  clientFor(
-    { name: clusterName("eu-1"), uid, ...(kubeSystemUid !== undefined && { kubeSystemUid }) },
-    accessTo(server),
-    {
-      clock: Date.now,
-      ...options,
-    },
-  );
+  clientFor({ name: clusterName("eu-1"), uid, kubeSystemUid }, accessTo(server), {
+    clock: Date.now,
+    ...options,
+  });
 
 /** What was observed of an autoscaler. Throws when nothing was. */
 export const seen = (observed: ObservedCluster, watched: Watched) => {

@@ -63,7 +63,7 @@ const play = async (
   const cluster = await runCluster({ workloads: await demonstrationWorkloads(), seed: 7 });
   const connection = { kind: "kubeconfig", path: cluster.kubeconfigPath } as const;
   const client = await connect(
-    { name: clusterName("local"), connection },
+    { name: clusterName("local"), kubeSystemUid: undefined, connection },
     { clock: Date.now, trusted: ON_THIS_MACHINE },
   );
   const watched = ["crowd", "daily", "steps"].map(watchedOf);

@@ -23,6 +23,7 @@ beforeAll(async () => {
   client = await connect(
     {
       name: clusterName("local"),
+      kubeSystemUid: undefined,
       connection: { kind: "kubeconfig", path: cluster.kubeconfigPath },
     },
     { clock: Date.now, trusted: ON_THIS_MACHINE },

@@ -135,7 +135,7 @@ const newKept = (world: World, process: Process, site: SimulatedCluster): Kept =
     }),
     forget: () => undefined,
   };
-  const client = clientFor({ name: clusterName(site.name) }, access, {
+  const client = clientFor({ name: clusterName(site.name), kubeSystemUid: undefined }, access, {
     clock: () => Math.floor(nowMs()) + process.skewMs,
     elapsed: nowMs,
     surroundings: {

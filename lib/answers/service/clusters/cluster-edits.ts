@@ -9,6 +9,7 @@ import { DEFAULT_SETTINGS } from "../../../rules/model/spec-common.ts";
 import { SPEC_KIND_NAMES } from "../../../rules/model/spec.ts";
 import {
   connectionFor,
+  reachedBy,
   connectionRecord,
   getCluster,
   getConnection,
@@ -47,7 +48,7 @@ const view = async (context: QueryContext, cluster: ClusterRecord): Promise<Clus
   return clusterView(context, cluster, {
     fleet,
     heads,
-    connection: connectionFor(cluster, stored),
+    reached: reachedBy(cluster, stored),
   });
 };
 
@@ -69,7 +70,7 @@ export async function* clusters(context: QueryContext, after = ""): AsyncGenerat
     clusterView(context, cluster, {
       fleet,
       heads,
-      connection: connectionFor(cluster, connections.get(cluster.name)),
+      reached: reachedBy(cluster, connections.get(cluster.name)),
     });
   for (let at = 0; at < rest.length; at += CLUSTERS_AT_ONCE) {
     yield* await mapWithLimit(rest.slice(at, at + CLUSTERS_AT_ONCE), CLUSTERS_AT_ONCE, viewOf);

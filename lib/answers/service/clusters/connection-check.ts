@@ -140,8 +140,9 @@ export const reachedNow = (connection: Connection, report: ConnectionReport | un
 
 /**
  * Refuses a second name of one cluster, and another cluster under a name: both would scale with
- * windows of other workloads. Throws `service.unusable` with the report. Where the identity is not
- * known, by a missing right or by force, nothing is compared.
+ * windows of other workloads. So does a connection that cannot show the identity that is stored.
+ * Throws `service.unusable` with the report. Where no identity was ever known, or by force, nothing
+ * is compared.
  */
 export const refuseOtherIdentity = async (
   { tables }: ServiceContext,
@@ -149,26 +150,26 @@ export const refuseOtherIdentity = async (
   name: string,
   report: ConnectionReport | undefined,
 ): Promise<void> => {
-  const uid = report?.kubeSystemUid;
+  if (report === undefined) return;
+  const uid = report.kubeSystemUid;
   const other = await otherIdentity(tables, name, uid);
   if (other === undefined) return;
   const fix = other.isSecondName ? "" : `; remove "${name}" and add it again`;
-  const words = `${other.why}${fix} (uid of kube-system: ${uid}); or store it anyway with force`;
+  const words = `${other.why}${fix} (uid of kube-system: ${uid ?? "unknown"}); or store it anyway with force`;
   throw new TidemarkError("service.unusable", `Cannot ${verb} cluster "${name}": ${words}`, {
     report,
   });
 };
 
 /**
- * Why the cluster with this uid of kube-system may not have the name; undefined where it may, or
- * where the uid is not known.
+ * Why the cluster with this uid of kube-system may not have the name; undefined where it may. A
+ * cluster that does not say its uid may have a name without a stored one.
  */
 export const otherIdentity = async (
   tables: Tables,
   name: string,
   uid: string | undefined,
 ): Promise<{ readonly why: string; readonly isSecondName: boolean } | undefined> => {
-  if (uid === undefined) return undefined;
   for await (const stored of listConnections(tables)) {
     const isSame = stored.kubeSystemUid === uid;
     const isOwnName = stored.cluster === name;
@@ -178,10 +179,19 @@ export const otherIdentity = async (
       !reachedBy(await getCluster(tables, stored.cluster), stored)
     )
       continue;
-    const why = isSame
-      ? `it is cluster "${stored.cluster}" under a second name: both would scale its workloads`
-      : "another cluster answers there than the one that was added, whose windows and events would count for it";
-    return { why, isSecondName: isSame };
+    if (isSame)
+      return {
+        why: `it is cluster "${stored.cluster}" under a second name: both would scale its workloads`,
+        isSecondName: true,
+      };
+    const what =
+      uid === undefined
+        ? "the cluster that answers there may not be asked for its identity (get of the namespace kube-system), so it may be another one"
+        : "another cluster answers there";
+    return {
+      why: `${what} than the one that was added, whose windows and events would count for it`,
+      isSecondName: false,
+    };
   }
   return undefined;
 };

@@ -30,7 +30,7 @@ import { type ClusterName, clusterName } from "../../../rules/model/ids.ts";
 import { matchesName } from "../../../rules/model/access.ts";
 import {
   type ClusterItem,
-  connectionFor,
+  reachedBy,
   getCluster,
   getConnection,
   listClusters,
@@ -172,8 +172,8 @@ export const checkSource = async (
   const asked = clusters.slice(0, CLUSTERS_MAX);
   const reports = await Promise.all(
     asked.map(async (of) => {
-      const connection = source.service && (await connectionOf(context, of));
-      return ask({ source, cluster: { name: of }, ...(connection && { connection }), question });
+      const reached = source.service && (await connectionOf(context, of));
+      return ask({ source, cluster: { name: of }, ...(reached && { reached }), question });
     }),
   );
   return reportOf(name, [
@@ -230,11 +230,11 @@ const clustersFor = async (
 };
 
 const connectionOf = async ({ tables }: ServiceContext, name: ClusterName) => {
-  const connection = connectionFor(
-    await getCluster(tables, name),
-    await getConnection(tables, name),
-  );
-  if (connection) return connection;
+  const stored = reachedBy(await getCluster(tables, name), await getConnection(tables, name));
+  if (stored) {
+    const { connection, kubeSystemUid } = stored;
+    return { connection, ...(kubeSystemUid !== undefined && { kubeSystemUid }) };
+  }
   throw invalid(
     `Cannot ask through cluster "${name}": no connection is stored for it; store one with --replace`,
     { name },

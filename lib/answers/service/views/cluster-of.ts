@@ -7,7 +7,6 @@ import {
 import {
   kindsReadFrom,
   type ClusterRecord,
-  type Connection,
   type FleetRecord,
 } from "../../../rules/model/records.ts";
 import type { PartitionTrouble } from "../../../rules/model/summary.ts";
@@ -15,7 +14,7 @@ import { troubleOf } from "../../../stack/report/partition-trouble.ts";
 import { type Head, readHeads } from "../../../stack/store/head/head.ts";
 import { journalOfPage } from "../../../stack/store/history/journal.ts";
 import { journalPages } from "../../../stack/store/pages/plan.ts";
-import { partitionOf } from "../../../stack/store/records/clusters.ts";
+import { partitionOf, type Reached } from "../../../stack/store/records/clusters.ts";
 import { statedIn } from "../../../stack/store/summary/summary-items.ts";
 import { mapWithLimit } from "../../../stack/store/table/wait-for-all.ts";
 import { JOURNAL_EVERY_MS } from "../../../stack/sync/keep/store-pages.ts";
@@ -32,7 +31,7 @@ const PARTITIONS_AT_ONCE = 4;
 export const clusterView = async (
   context: QueryContext,
   cluster: ClusterRecord,
-  { fleet, heads, connection }: ClusterBesides,
+  { fleet, heads, reached }: ClusterBesides,
 ): Promise<ClusterView> => {
   const { name, state, since, error, ...rest } = (
     await clusterReading(context, cluster, { fleet, heads })
@@ -42,7 +41,8 @@ export const clusterView = async (
     state,
     since,
     error,
-    connection: sees(context, name) ? connection : undefined,
+    connection: sees(context, name) ? reached?.connection : undefined,
+    kubeSystemUid: reached?.kubeSystemUid,
     ...rest,
   });
 };
@@ -51,7 +51,7 @@ export const clusterView = async (
 interface ClusterBesides {
   readonly fleet: FleetRecord;
   readonly heads: Heads;
-  readonly connection: Connection | undefined;
+  readonly reached: Reached | undefined;
 }
 
 /** A cluster as it is shown, and what was read of its partitions. */

@@ -58,7 +58,7 @@ export const objectWriter = (session: ApiSession, clock: () => number): WriteBac
       const leftMs = untilMs - session.elapsed();
       if (isBusy || leftMs <= 0 || calls >= limits.callsMax) return undefined;
       calls += 1;
-      const answer = await session.transport.update(request, Math.min(leftMs, CALL_MS_MAX));
+      const answer = await session.transport.edit(request, Math.min(leftMs, CALL_MS_MAX));
       isBusy ||= isBusyAnswer(answer);
       return answer;
     };

@@ -2,15 +2,19 @@ import { foreignText } from "../../../rules/model/foreign-text.ts";
 import { isObject } from "../../../rules/model/json.ts";
 import type { ApiFailure } from "../../../rules/model/observation.ts";
 import {
-  ABSENCE_TTL_MS,
-  DISCOVERY_TTL_MS,
   IDENTITY_AGAIN_MS,
+  IDENTITY_FRESH_MS,
   IDENTITY_MS,
   MAX_DISCOVERY_BYTES,
 } from "../request-limits.ts";
 import { message, one } from "../wire/message.ts";
 import { callBudget } from "./budget.ts";
-import type { Transport } from "./transport.ts";
+import {
+  type ReadAnswer,
+  type Transport,
+  type TransportOptions,
+  uncheckedTransport,
+} from "./transport.ts";
 
 /**
  * The namespace that every cluster has from its first minute to its last. Its uid is the identity
@@ -34,91 +38,133 @@ export const identityIn = (body: unknown): string | undefined => {
     : undefined;
 };
 
-type Identity = { readonly untilMs: number; readonly failure?: ApiFailure };
+interface Look {
+  /** By the wall clock, and by the monotonic one: a machine that stood still stops the latter. */
+  readonly atMs: number;
+  readonly elapsedMs: number;
+  /** Why no call may be sent; absent where the own cluster has answered. */
+  readonly failure?: ApiFailure;
+}
 
-interface Expected {
-  readonly cluster: string;
-  /** The uid of the namespace kube-system when the connection was stored. */
-  readonly uid: string;
-  readonly clock: () => number;
-  readonly elapsed: () => number;
+export interface IdentifiedOptions extends TransportOptions {
+  /**
+   * The uid of the namespace kube-system when the connection was stored; undefined where none is
+   * stored, and any cluster may answer. Every caller says which it is.
+   */
+  readonly kubeSystemUid: string | undefined;
 }
 
 /*
- *  "eu-1" ── kube-system a ✓ ── LISTs, PUTs ── ten minutes ── the address leads to another cluster ── kube-system b ✗ ── every call fails: hold
+ *  "eu-1" ── kube-system a ✓ ── LISTs, PUTs ── the address leads to another cluster ── kube-system b ✗, 403, 404, no answer ── every call fails: hold
+ *                                                                                      └── asked again ── kube-system a ✓ ── LISTs, PUTs
  */
 
 /**
- * Calls reach the cluster that the connection was stored for, or none. On doubt, hold: while the
- * identity cannot be read for another reason than a missing right (403, 404), every call fails as
- * that reading did. It is read before the first call and every ten minutes. A PUT does not wait for
- * it: the reads of its sync have.
+ * Calls reach the cluster that the connection was stored for, or none. This is the only way to a
+ * transport, so reads, scales, statuses, services and the edits of a person all go through it.
+ *
+ * A call is sent only within seconds of an answer 200 with the stored uid. On doubt, hold: another
+ * uid, a missing right (403, 404) and a reading that fails all fail every call, until an answer 200
+ * has the stored uid again. A lost right is not "no identity", because the cluster behind the
+ * address may be another one that never grants it.
  */
-export const sameCluster = (transport: Transport, expected: Expected): Transport => {
-  const { clock, elapsed } = expected;
-  let known: Identity | undefined;
-  let asked: Promise<Identity> | undefined;
-  const ask = async (): Promise<Identity> => {
-    const budget = callBudget({
-      budgetMs: IDENTITY_MS,
-      maxCalls: 3,
-      maxBytes: MAX_DISCOVERY_BYTES,
-      elapsed,
-    });
-    const request = {
-      path: IDENTITY_PATH,
-      resource: IDENTITY_RESOURCE,
-      fields: IDENTITY,
-      maxBytes: MAX_DISCOVERY_BYTES,
-    };
-    const answer = await transport.get(request, budget);
-    if (answer.kind === "read") {
-      const failure = otherCluster(expected, identityIn(answer.body));
-      return {
-        untilMs: clock() + (failure ? ABSENCE_TTL_MS : DISCOVERY_TTL_MS),
-        ...(failure && { failure }),
-      };
-    }
-    const { failure } = answer;
-    return failure.code === 403 || failure.code === 404
-      ? { untilMs: clock() + ABSENCE_TTL_MS }
-      : { untilMs: clock() + IDENTITY_AGAIN_MS, failure };
+export const clusterTransport = ({ kubeSystemUid, ...options }: IdentifiedOptions): Transport => {
+  const transport = uncheckedTransport(options);
+  return kubeSystemUid === undefined ? transport : sameCluster(transport, kubeSystemUid, options);
+};
+
+const sameCluster = (
+  transport: Transport,
+  uid: string,
+  { cluster, clock, elapsed }: TransportOptions,
+): Transport => {
+  let last: Look | undefined;
+  let asked: Promise<Look> | undefined;
+  const isFresh = ({ atMs, elapsedMs, failure }: Look): boolean => {
+    const freshMs = failure ? IDENTITY_AGAIN_MS : IDENTITY_FRESH_MS;
+    return Math.abs(clock() - atMs) < freshMs && elapsed() - elapsedMs < freshMs;
   };
-  const identity = async (): Promise<ApiFailure | undefined> => {
-    if (known && clock() < known.untilMs) return known.failure;
-    asked ??= ask().finally(() => {
+  const look = async (): Promise<Look> => {
+    // Read before the question: an address that moves while it is answered is seen by the next one.
+    const [atMs, elapsedMs] = [clock(), elapsed()];
+    const limits = { budgetMs: IDENTITY_MS, maxCalls: 3, maxBytes: MAX_DISCOVERY_BYTES, elapsed };
+    const answer = await transport.get(IDENTITY_REQUEST, callBudget(limits));
+    const failure = refusalOf(answer, { cluster, uid });
+    last = failure ? { atMs: clock(), elapsedMs: elapsed(), failure } : { atMs, elapsedMs };
+    return last;
+  };
+  const refusal = async (): Promise<ApiFailure | undefined> => {
+    if (last && isFresh(last)) return last.failure;
+    asked ??= look().finally(() => {
       asked = undefined;
     });
-    known = await asked;
-    return known.failure;
+    return (await asked).failure;
   };
-  const refused = (failure: ApiFailure) => ({ kind: "failed", failure }) as const;
+  /** A look takes its time from the call that waits for it, so that no PUT lands past its deadline. */
+  const sendOnce = async <Answer>(
+    timeoutMs: number,
+    send: (leftMs: number) => Promise<Answer>,
+    refused: (failure: ApiFailure) => Answer,
+  ): Promise<Answer> => {
+    const beganMs = elapsed();
+    const failure = await refusal();
+    if (failure) return refused(failure);
+    const leftMs = timeoutMs - (elapsed() - beganMs);
+    return leftMs > 0 ? send(leftMs) : refused(lateLook(cluster));
+  };
+  const unsent = (failure: ApiFailure) => ({ kind: "failed", failure, sent: false }) as const;
   return {
     get: async (request, budget) => {
-      const failure = await identity();
-      return failure ? refused(failure) : transport.get(request, budget);
+      const failure = await refusal();
+      return failure ? { kind: "failed", failure } : transport.get(request, budget);
     },
-    getOnce: async (request, timeoutMs) => {
-      const failure = await identity();
-      return failure ? refused(failure) : transport.getOnce(request, timeoutMs);
-    },
-    put: async (request, timeoutMs) =>
-      known?.failure
-        ? { ...refused(known.failure), sent: false }
-        : transport.put(request, timeoutMs),
-    update: async (request, timeoutMs) =>
-      known?.failure
-        ? { ...refused(known.failure), sent: false }
-        : transport.update(request, timeoutMs),
+    getOnce: (request, timeoutMs) =>
+      sendOnce(
+        timeoutMs,
+        (leftMs) => transport.getOnce(request, leftMs),
+        (failure) => ({ kind: "failed", failure }),
+      ),
+    put: (request, timeoutMs) =>
+      sendOnce(timeoutMs, (leftMs) => transport.put(request, leftMs), unsent),
+    edit: (request, timeoutMs) =>
+      sendOnce(timeoutMs, (leftMs) => transport.edit(request, leftMs), unsent),
     close: transport.close,
   };
 };
 
-const otherCluster = (
-  { cluster, uid }: Expected,
-  found: string | undefined,
-): ApiFailure | undefined => {
-  if (found === uid) return undefined;
-  const difference = `Cannot call cluster "${cluster}": another cluster answers, whose kube-system has the uid ${foreignText(found ?? "none")}, not ${uid}; correct its address, or store the connection anew with tidemark cluster add ${cluster} --replace --force`;
-  return { code: 0, reason: "OtherCluster", message: difference };
+const IDENTITY_REQUEST = {
+  path: IDENTITY_PATH,
+  resource: IDENTITY_RESOURCE,
+  fields: IDENTITY,
+  maxBytes: MAX_DISCOVERY_BYTES,
 };
+
+/** No code of HTTP: 403 and 404 mean something else to those who read an object. */
+const refusalOf = (
+  answer: ReadAnswer,
+  { cluster, uid }: { readonly cluster: string; readonly uid: string },
+): ApiFailure | undefined => {
+  const anew = `store the connection anew with tidemark cluster add ${cluster} --replace --force`;
+  if (answer.kind === "failed") {
+    const { code, message: words } = answer.failure;
+    if (code !== 403 && code !== 404) return answer.failure;
+    return {
+      code: 0,
+      reason: "IdentityUnknown",
+      message: `Cannot call cluster "${cluster}": its identity was known and cannot be read any more (${code}), so another cluster may answer; give back the right to get the namespace kube-system (tidemark cluster rbac), or ${anew}: ${words}`,
+    };
+  }
+  const found = identityIn(answer.body);
+  if (found === uid) return undefined;
+  return {
+    code: 0,
+    reason: "OtherCluster",
+    message: `Cannot call cluster "${cluster}": another cluster answers, whose kube-system has the uid ${foreignText(found ?? "none")}, not ${uid}; correct its address, or ${anew}`,
+  };
+};
+
+const lateLook = (cluster: string): ApiFailure => ({
+  code: 0,
+  reason: "Timeout",
+  message: `Cannot call cluster "${cluster}": its identity was read too late for this call`,
+});

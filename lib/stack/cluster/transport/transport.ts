@@ -12,7 +12,15 @@ import {
 import type { CallBudget } from "./budget.ts";
 import { type Exchange, connectionPool, type Pool, type Surroundings } from "./exchange.ts";
 import { answeredFailure, brokenFailure, malformedFailure, type Subject } from "./failure.ts";
-import { bodyOf, type Formats, formats, type ApiRequest, type Send, sender } from "./send.ts";
+import {
+  bodyOf,
+  type Formats,
+  formats,
+  type ApiRequest,
+  type Method,
+  type Send,
+  sender,
+} from "./send.ts";
 
 /**
  * Calls to the API server of one cluster: one pool, a deadline for each call, failures as values.
@@ -32,9 +40,9 @@ export interface Transport {
     request: ApiRequest & { readonly body: unknown },
     timeoutMs: number,
   ) => Promise<WriteAnswer>;
-  /** Sends one write once, on which nothing depends. */
-  readonly update: (
-    request: ApiRequest & { readonly method: "PATCH" | "POST"; readonly body: unknown },
+  /** Sends any other write once: what a sync reports, and the edits of a person. */
+  readonly edit: (
+    request: ApiRequest & { readonly method: Exclude<Method, "GET">; readonly body: unknown },
     timeoutMs: number,
   ) => Promise<WriteAnswer>;
   readonly close: () => void;
@@ -77,8 +85,11 @@ const dated =
     return outcome;
   };
 
-/** A transport without connections. The first call opens one. */
-export const apiTransport = ({
+/**
+ * A transport without connections. The first call opens one. It does not ask which cluster answers:
+ * only same-cluster.ts may use it.
+ */
+export const uncheckedTransport = ({
   cluster,
   access,
   clock,
@@ -106,7 +117,7 @@ export const apiTransport = ({
       pool.dropIdle(PUT_SOCKET_IDLE_MS);
       return write(http, "PUT", request, timeoutMs);
     },
-    update: ({ method, ...request }, timeoutMs) => {
+    edit: ({ method, ...request }, timeoutMs) => {
       pool.dropIdle(PUT_SOCKET_IDLE_MS);
       return write(http, method, request, timeoutMs);
     },
@@ -176,7 +187,7 @@ const beforeAgain = async (next: Again, { access, pool }: HttpSession): Promise<
 
 const write = async (
   { cluster, access, send }: HttpSession,
-  method: "PATCH" | "POST" | "PUT",
+  method: Exclude<Method, "GET">,
   request: ApiRequest,
   timeoutMs: number,
 ): Promise<WriteAnswer> => {
