@@ -23,12 +23,13 @@ import {
 import { chooseTarget, type TargetOptions } from "./select/command-target.ts";
 import { connectionCommands } from "./groups/connection-commands.ts";
 import { editingCommands, manifestEdits } from "./groups/editing-commands.ts";
+import { NOTES } from "./notes.ts";
 import { type Io, printerOn, type CommandIo, type Printer } from "./io.ts";
 import { migrationCommands } from "./groups/migration-commands.ts";
 import { overrideCommands } from "./groups/override-commands.ts";
 import { readingCommands } from "./groups/reading-commands.ts";
 import { sourceCommands } from "./groups/source-commands.ts";
-import { commandIn, wordsWithoutName } from "./options/word-order.ts";
+import { commandIn, pathOf, withSubcommands, wordsWithoutName } from "./options/word-order.ts";
 import { costCommand, deployCommands, statusCommand } from "./groups/stack-commands.ts";
 import { usage } from "./usage-error.ts";
 import type { DocumentFormat } from "./output/documents.ts";
@@ -92,6 +93,14 @@ export const program = (runAs: RunAs, io: Io): Command => {
   referenceCommands(root, printer);
   completionCommands(root, io, printer);
   help(root);
+  for (const command of withSubcommands(root)) {
+    const note = NOTES[pathOf(command)];
+    if (note !== undefined)
+      // The summary is its line in the list of commands.
+      command
+        .summary(command.description())
+        .description(`${command.description()}\n\n${note.trim()}`);
+  }
   return root;
 };
 

@@ -1,8 +1,11 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Command } from "commander";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { commandsMarkdown } from "../../docs/figures/cli-page.ts";
+import { withTable } from "../../docs/figures/page-table.ts";
+import { NOTES } from "../../lib/command/notes.ts";
+import { pathOf, withSubcommands } from "../../lib/command/options/word-order.ts";
 import { program } from "../../lib/command/program.ts";
 import { NOON } from "../noon.ts";
 import { auditLine, HPA_CONTROLLER, OURS } from "./audit-line.ts";
@@ -10,14 +13,23 @@ import { type Folder, openHere, shopInMemory } from "./folder.ts";
 import { inside } from "./inside.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
-const page = readFileSync(join(ROOT, "docs/cli.md"), "utf8");
+const read = (path: string): string => readFileSync(join(ROOT, path), "utf8");
+
+/** Pages whose examples are run, and what they show of blocks of commands without an output. */
+const PAGES: Readonly<Record<string, "all" | "some">> = {
+  "docs/output.md": "all",
+  "docs/editing.md": "all",
+  "docs/overrides.md": "all",
+  "docs/import.md": "all",
+  "docs/clusters.md": "some",
+  "docs/api.md": "some",
+};
+
 /** Commands of one block, and the block of text that follows it. */
-const examples = [...page.matchAll(/^```sh\n(.*?)^```\n\n```text\n(.*?)^```/gms)].map(
-  ([, commands = "", output = ""]) => ({
-    commands: commands.trim().split("\n"),
-    output,
-  }),
-);
+const examplesOf = (page: string) =>
+  [...page.matchAll(/^```sh\n([^`]*?)^```\n\n```text\n(.*?)^```/gms)].map(
+    ([, commands = "", output = ""]) => ({ commands: commands.trim().split("\n"), output }),
+  );
 
 const OPENS_NOTHING: ReadonlySet<string> = new Set(["explain-reason"]);
 
@@ -47,23 +59,26 @@ const BEFORE: Readonly<Record<string, () => Promise<void>>> = {
     writeFileSync(join(written, AUDIT_LOG), `${[...writes, ...own].map(auditLine).join("\n")}\n`);
   },
 };
-beforeAll(async () => {
-  folder = await shopInMemory();
-  written = mkdtempSync(join(tmpdir(), "tidemark-docs-"));
-});
-afterAll(() => {
-  folder.remove();
-  rmSync(written, { recursive: true, force: true });
-});
 
-describe("docs/cli.md", () => {
-  it("shows the output of every block of commands", () => {
-    expect(examples.length).toBeGreaterThan(10);
-    expect([...page.matchAll(/^```sh$/gm)]).toHaveLength(examples.length);
+describe.each(Object.entries(PAGES))("the examples of %s", (path, shown) => {
+  const page = read(path);
+  const examples = examplesOf(page);
+  beforeAll(async () => {
+    folder = await shopInMemory();
+    written = mkdtempSync(join(tmpdir(), "tidemark-docs-"));
+  });
+  afterAll(() => {
+    folder.remove();
+    rmSync(written, { recursive: true, force: true });
+  });
+
+  it("were seen, with their outputs", () => {
+    expect(examples.length).toBeGreaterThan(0);
+    if (shown === "all") expect([...page.matchAll(/^```sh$/gm)]).toHaveLength(examples.length);
   });
 
   // In the order of the page: later examples see what earlier ones have done.
-  it.each(examples)("prints what it says: $commands", async ({ commands, output }) => {
+  it.each(examples)("print what the page says: $commands", async ({ commands, output }) => {
     let printed = "";
     for (const command of commands) {
       const [npx, tidemark, ...args] = command.split(" ");
@@ -80,52 +95,51 @@ describe("docs/cli.md", () => {
     }
     expect(printed).toBe(output);
   });
+});
+
+describe("docs/cli.md", () => {
+  const page = read("docs/cli.md");
+  const root = program(async () => {}, inert());
+  const leaves = withSubcommands(root).filter(
+    (command) => command.commands.length === 0 && command.name() !== "__complete",
+  );
+
+  it("has every command as it is defined", () => {
+    const same = withTable(page, "commands", commandsMarkdown()) === page;
+    expect(same, "a command is defined otherwise now: run `npm run docs -- cli`").toBe(true);
+  });
 
   it("names every command and every option there is", () => {
-    const leaves = (
-      command: Command,
-      path: string,
-    ): readonly { readonly path: string; readonly command: Command }[] =>
-      command.commands.length === 0
-        ? [{ path, command }]
-        : command.commands.flatMap((sub) => leaves(sub, `${path} ${sub.name()}`.trim()));
-    const all = leaves(
-      program(async () => {}, inert()),
-      "",
+    expect(leaves.length).toBeGreaterThan(40);
+    expect(leaves.filter((leaf) => !page.includes(`### ${pathOf(leaf)}\n`)).map(pathOf)).toEqual(
+      [],
     );
-    expect(all.length).toBeGreaterThan(10);
-    // `__complete` is what the scripts of the shells call.
+    const options = leaves
+      .flatMap(({ options: defined }) => defined)
+      .filter((option) => !option.hidden);
     expect(
-      all
-        .filter(
-          ({ path }) =>
-            path !== "__complete" && !page.includes(`\`${path}`) && !page.includes(`${path} `),
-        )
-        .map(({ path }) => path),
+      options.filter(({ flags }) => !page.includes(`| \`${flags}\` |`)).map(({ flags }) => flags),
     ).toEqual([]);
-    const options = new Set(
-      all.flatMap(({ command }) => command.options.map(({ long }) => long ?? "")),
-    );
-    expect(
-      [...options].filter((option) => option !== "--filename" && !page.includes(option)),
-    ).toEqual([]);
-    const [, starting = ""] = /^### `start`$(.*?)^## /ms.exec(page) ?? [];
-    const named = [...starting.matchAll(/`(--[\w-]+)`/g)].map(([, option]) => option);
-    expect(named.toSorted()).toEqual(
-      (all.find(({ path }) => path === "start")?.command.options ?? [])
-        .map(({ long }) => long ?? "")
-        .toSorted(),
-    );
+  });
+
+  it("has a note only for a command that there is, of sentences that name pages that there are", () => {
+    const paths = leaves.map(pathOf);
+    expect(Object.keys(NOTES).filter((path) => !paths.includes(path))).toEqual([]);
+    const named = Object.values(NOTES).flatMap((note) => note.match(/docs\/[\w-]+\.md/g) ?? []);
+    expect(named.length).toBeGreaterThan(10);
+    expect(named.filter((path) => !existsSync(join(ROOT, path)))).toEqual([]);
   });
 });
 
 const inRoot = (arg: string): string => (arg.startsWith("examples/") ? join(ROOT, arg) : arg);
 
-const inert = (): Parameters<typeof program>[1] => ({
-  stdin: process.stdin,
-  stdout: process.stdout,
-  stderr: process.stderr,
-  colours: false,
-  by: "ada",
-  open: () => Promise.reject(new Error("nothing is opened to list commands")),
-});
+function inert(): Parameters<typeof program>[1] {
+  return {
+    stdin: process.stdin,
+    stdout: process.stdout,
+    stderr: process.stderr,
+    colours: false,
+    by: "ada",
+    open: () => Promise.reject(new Error("nothing is opened to list commands")),
+  };
+}

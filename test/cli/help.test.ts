@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { program } from "../../lib/command/program.ts";
-import { withSubcommands } from "../../lib/command/options/word-order.ts";
+import { pathOf, withSubcommands } from "../../lib/command/options/word-order.ts";
 import { inside } from "./inside.ts";
 
 const root = program(async () => {}, {
@@ -13,10 +13,6 @@ const root = program(async () => {}, {
   },
   open: () => Promise.reject(new Error("nothing is opened")),
 });
-const pathOf = (command: (typeof root)["commands"][number]): string =>
-  command.parent && command.parent !== root
-    ? `${command.parent.name()} ${command.name()}`
-    : command.name();
 const paths = withSubcommands(root)
   .filter((command) => command.commands.length === 0 && command.name() !== "__complete")
   .map(pathOf);

@@ -16,7 +16,7 @@ spec:
     - { name: office, timeZone: Europe/Berlin, days: [Mon-Fri], from: "08:00", to: "18:00", minReplicas: 10, rampMinutes: { in: 30 } }
     - { name: weekend, timeZone: Europe/Berlin, days: [Fri], from: "20:00", to: "07:00", toDay: Mon, minReplicas: 1, maxReplicas: 5 }
 `;
-const page = readFileSync(new URL("../../docs/cli.md", import.meta.url), "utf8");
+const page = readFileSync(new URL("../../docs/output.md", import.meta.url), "utf8");
 
 let folder: Folder;
 const run = (...args: readonly string[]): Promise<Said> => inside([...args, "--data", folder.data]);

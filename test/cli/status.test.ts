@@ -21,12 +21,11 @@ import { type Outcome, storeSync } from "../service/world/synced.ts";
 import { shopFolder } from "./folder.ts";
 import { inside } from "./inside.ts";
 
-const PAGE = readFileSync(join(import.meta.dirname, "../../docs/cli.md"), "utf8");
+const PAGE = readFileSync(join(import.meta.dirname, "../../docs/output.md"), "utf8");
 const CONNECTION = { kind: "secret", secretId: "tidemark-prod/eu-1" } as const;
 
 /** The example below the heading of the command. */
-const shown = (page: string): string =>
-  /^### `status`.*?^```text\n(.*?)^```/ms.exec(page)?.[1] ?? "";
+const shown = (page: string): string => /^## status.*?^```text\n(.*?)^```/ms.exec(page)?.[1] ?? "";
 
 let world: ServiceWorld;
 let deadLetters: DeadLetters | undefined;

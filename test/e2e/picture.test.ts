@@ -22,7 +22,7 @@ const before = (minutes: number): PlayedScales =>
     ]),
   );
 
-describe("the pictures of README.md and docs/cli.md", { timeout: 120_000 }, () => {
+describe("the pictures of README.md and docs/output.md", { timeout: 120_000 }, () => {
   it("are drawn from the scales of run.json, to the byte", async () => {
     const same = (await runFigure(scales)) === committed("run.svg");
     expect(

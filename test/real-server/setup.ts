@@ -18,7 +18,7 @@ export interface SharedCluster {
   readonly tidemarkToken: string;
   readonly busyToken: string;
   readonly metricsUrl: string;
-  /** What the API server writes by the audit policy of docs/cli.md. */
+  /** What the API server writes by the audit policy of docs/import.md. */
   readonly auditLog: string;
 }
 
@@ -42,9 +42,9 @@ const NONE = {
 
 /** The audit policy that the page of `tidemark writers` gives. */
 const pagePolicy = (): string => {
-  const page = readFileSync(join(import.meta.dirname, "../../docs/cli.md"), "utf8");
-  const policy = /^### `writers [\s\S]*?^```yaml\n([\s\S]*?)^```/m.exec(page)?.[1];
-  if (policy === undefined) throw new Error("docs/cli.md has no audit policy below writers");
+  const page = readFileSync(join(import.meta.dirname, "../../docs/import.md"), "utf8");
+  const policy = /^## writers$[\s\S]*?^```yaml\n([\s\S]*?)^```/m.exec(page)?.[1];
+  if (policy === undefined) throw new Error("docs/import.md has no audit policy below writers");
   return policy;
 };
 

@@ -1,21 +1,19 @@
 import { type Command, Option } from "commander";
 import { readScalableKind, SCALABLE_KIND_WORDS } from "../../stack/cluster/rights/rules.ts";
 import { type AddOptions, clusterChange, newCluster } from "../options/cluster-options.ts";
-import { repeatable, withPlace, withTarget, type Run, output } from "../options/command-options.ts";
+import {
+  example,
+  repeatable,
+  withPlace,
+  withTarget,
+  type Run,
+  output,
+} from "../options/command-options.ts";
 import type { TargetOptions } from "../select/command-target.ts";
 import type { CheckOptions } from "../commands/cluster-commands.ts";
 import type { RbacCommandOptions } from "../commands/rbac.ts";
 import type { Printer } from "../io.ts";
 import { usage } from "../usage-error.ts";
-
-const ADD_EXAMPLES = `
-Before a connection is stored it is looked at, as "tidemark cluster check" does. It is refused where no sync could work with it.
-
-Examples:
-  tidemark cluster add eu-1 --eks prod --region eu-west-1
-  tidemark cluster add eu-1 --secret tidemark-prod/eu-1 --period 30s
-  tidemark cluster add eu-1 --kubeconfig ~/.kube/config --partition shop=shop,cart --partition rest
-  tidemark cluster add eu-1 --replace --specs cluster`;
 
 /** The commands that connect a cluster, and help to. */
 export const connectionCommands = (parent: Command, run: Run, printer: Printer): void => {
@@ -54,7 +52,15 @@ export const connectionCommands = (parent: Command, run: Run, printer: Printer):
     .option("--initial-readiness-delay <duration>", "controller setting (default: 30s)")
     .option("--replace", "change an existing cluster; options that are not given keep their values")
     .option("--force", "store the connection without a look at the cluster")
-    .addHelpText("after", ADD_EXAMPLES)
+    .addHelpText(
+      "after",
+      example(
+        "tidemark cluster add eu-1 --eks prod --region eu-west-1",
+        "tidemark cluster add eu-1 --secret tidemark-prod/eu-1 --period 30s",
+        "tidemark cluster add eu-1 --kubeconfig ~/.kube/config --partition shop=shop,cart --partition rest",
+        "tidemark cluster add eu-1 --replace --specs cluster",
+      ),
+    )
     .action((name: string, options: AddOptions & TargetOptions & { readonly replace?: true }) => {
       // Here --region is the region of the cluster, not of the target.
       const { region: _ofCluster, ...target } = options;
@@ -76,7 +82,14 @@ export const connectionCommands = (parent: Command, run: Run, printer: Printer):
     .argument("<name>")
     .addOption(scaledKind())
     .addOption(output(["table", "json", "yaml"]))
-    .addHelpText("after", CHECK_EXAMPLES)
+    .addHelpText(
+      "after",
+      example(
+        "tidemark cluster check eu-1",
+        "tidemark cluster check eu-1 --kind argoproj.io/rollouts",
+        "tidemark cluster check eu-1 -o json --stack tidemark-prod",
+      ),
+    )
     .action((name: string, options: CheckOptions & TargetOptions) =>
       run.show(options, async (...opened) =>
         (await import("../commands/cluster-commands.ts")).check(...opened, name, options),
@@ -113,7 +126,16 @@ export const connectionCommands = (parent: Command, run: Run, printer: Printer):
       "--source <name>",
       "only the role for this registered metric source, a service of the cluster",
     )
-    .addHelpText("after", RBAC_EXAMPLES)
+    .addHelpText(
+      "after",
+      example(
+        "tidemark cluster rbac | kubectl apply -f -",
+        "tidemark cluster rbac --read-only --namespaces shop,cart",
+        "tidemark cluster rbac --kind argoproj.io/rollouts",
+        "tidemark cluster rbac --eks prod --region eu-west-1",
+        "tidemark cluster rbac --source main | kubectl apply -f -",
+      ),
+    )
     .action(async (name: string | undefined, options: RbacCommandOptions & TargetOptions) => {
       const { rbac, rbacRequest, sourceRbac } = await import("../commands/rbac.ts");
       // Here --region is the region of the EKS cluster, not of the target.
@@ -128,22 +150,6 @@ export const connectionCommands = (parent: Command, run: Run, printer: Printer):
       return run(target, "document", (session, out) => rbac(out, request, { session, name }));
     });
 };
-
-const CHECK_EXAMPLES = `
-The command ends with 1 where a necessary point failed: no sync could work. A warning is none.
-
-Examples:
-  tidemark cluster check eu-1
-  tidemark cluster check eu-1 --kind argoproj.io/rollouts
-  tidemark cluster check eu-1 -o json --stack tidemark-prod`;
-
-const RBAC_EXAMPLES = `
-Examples:
-  tidemark cluster rbac | kubectl apply -f -
-  tidemark cluster rbac --read-only --namespaces shop,cart
-  tidemark cluster rbac --kind argoproj.io/rollouts
-  tidemark cluster rbac --eks prod --region eu-west-1
-  tidemark cluster rbac --source main | kubectl apply -f -`;
 
 /**
  * `--kind` of the commands about the rights in a cluster. A kind that cannot be read is refused

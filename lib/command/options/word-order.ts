@@ -127,6 +127,10 @@ export const withSubcommands = (command: Command): readonly Command[] => [
   ...command.commands.flatMap(withSubcommands),
 ];
 
+/** "cluster add": the words that call a command. */
+export const pathOf = (command: Command): string =>
+  command.parent?.parent ? `${pathOf(command.parent)} ${command.name()}` : command.name();
+
 /**
  * What kubectl calls otherwise, or does and Tidemark does not: its command, and what to call here.
  */
