@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { type ListOf, list } from "../../lib/stack/cluster/list.ts";
+import { list } from "../../lib/stack/cluster/list.ts";
 import { readPod, POD_LIST } from "../../lib/stack/cluster/read/pods.ts";
 import type { CallBudget } from "../../lib/stack/cluster/transport/budget.ts";
 import type { Transport } from "../../lib/stack/cluster/transport/transport.ts";
@@ -10,6 +10,7 @@ import { decodeJson } from "../../lib/stack/cluster/wire/decode-json.ts";
 import { asObject, asText } from "../../lib/rules/model/json.ts";
 import { published } from "./wire/published.ts";
 import { runs } from "../runs.ts";
+import type { ListOf } from "../../lib/stack/cluster/read-page.ts";
 
 type Pods = Readonly<Record<string, string>>;
 

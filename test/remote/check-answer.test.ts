@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { checkAnswer } from "../../lib/answers/remote/service.ts";
+import { checkAnswer } from "../../lib/answers/remote/check-answer.ts";
 
 const CLUSTER = {
   name: "eu-1",

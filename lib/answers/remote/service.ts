@@ -1,10 +1,7 @@
-import type * as z from "zod";
-import { ANSWERS, type Verb } from "../api/answers.ts";
 import { ifMatchText, seriesOf } from "../api/request-and-answer.ts";
 import { pageToken } from "../api/list-page.ts";
 import { COMMAND_PATHS, IF_MATCH_HEADER, KEY_HEADER, QUERY_PATHS } from "../api/paths.ts";
 import { TidemarkError } from "../../rules/model/errors.ts";
-import { foreignText } from "../../rules/model/foreign-text.ts";
 import { present } from "../../rules/model/json.ts";
 import type { OverrideCursor, RowQuery } from "../service/requests.ts";
 import type {
@@ -21,9 +18,9 @@ import type {
 import type { ChangeView } from "../views/change.ts";
 import type { EventView } from "../views/event.ts";
 import type { ClusterRows } from "../views/row.ts";
-import type { ViewOf } from "../views/view-of.ts";
 import type { SendRequest } from "./send-request.ts";
 import { LATEST_DATE_MS, SECOND_MS } from "../../rules/model/time-text.ts";
+import { checkAnswer, type Answer } from "./check-answer.ts";
 
 type Fields = Readonly<Record<string, string | undefined>>;
 
@@ -348,43 +345,3 @@ const tooLarge = (bytes: number): TidemarkError =>
     `Cannot send ${(bytes / MEGABYTE).toFixed(1)} MB to the stack: a request has ${BODY_BYTES_MAX / MEGABYTE} MB at most; apply the manifests in several steps`,
     { bytes },
   );
-
-/** What a route answers. */
-export type Answer<Of extends Verb> = ViewOf<(typeof ANSWERS)[Of]>;
-
-type Issue = z.core.$ZodIssue;
-
-/**
- * Checks an answer of a stack, which may run another version of Tidemark, by the schema of its
- * view. A field that this version does not know stays, and so does a word that is new in a list of
- * words, such as a state: they are printed as they are. Throws `remote.unreadable` for a field that
- * is missing or has another type.
- */
-export const checkAnswer = <Of extends Verb>(
-  verb: Of,
-  path: string,
-  answer: unknown,
-): Answer<Of> => {
-  const { error } = ANSWERS[verb].safeParse(answer);
-  const fault = error?.issues.find((issue) => !isNewWord(issue));
-  if (!fault) return answer as Answer<Of>;
-  const field = fault.path
-    .map((part) => (typeof part === "number" ? `[${part}]` : `.${foreignText(String(part))}`))
-    .join("");
-  throw new TidemarkError(
-    "remote.unreadable",
-    `Cannot read the answer to "${path}": ${field.replace(/^\./, "") || "the document"}: ${fault.message}; the stack may run another version of Tidemark`,
-    {},
-  );
-};
-
-/**
- * True for a word outside the known ones, also where it says which of several forms an object has.
- */
-const isNewWord = (issue: Issue): boolean => {
-  if (issue.code === "invalid_value" || issue.code === "unrecognized_keys") return true;
-  if (issue.code !== "invalid_union") return false;
-  return (
-    issue.discriminator !== undefined || issue.errors.some((issues) => issues.every(isNewWord))
-  );
-};

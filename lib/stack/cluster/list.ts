@@ -1,83 +1,21 @@
-import { isObject, asName, asObject, asText, type Json } from "../../rules/model/json.ts";
 import type { ApiFailure } from "../../rules/model/observation.ts";
 import { PAGE_BYTES, pageSizes, type UnchangedItems } from "./list-memory.ts";
-import { MAX_ANSWER_BYTES, MAX_LIST_RESTARTS, MAX_PAGES, PAGE_LIMIT } from "./request-limits.ts";
+import { MAX_LIST_RESTARTS, MAX_PAGES, PAGE_LIMIT } from "./request-limits.ts";
 import type { CallBudget } from "./transport/budget.ts";
 import { ANSWER_TOO_LARGE } from "./transport/failure.ts";
-import type { ApiRequest } from "./transport/send.ts";
 import type { Transport } from "./transport/transport.ts";
-import type { KnownItems, WireKind } from "./wire/message.ts";
-
-export interface ListOf<Item> {
-  readonly path: string;
-  readonly resource: string;
-  /**
-   * The list, where it may come as protobuf: `read` then gets the same objects, with only the
-   * fields of the kind's table.
-   */
-  readonly protobuf?: WireKind;
-  /**
-   * Converts one raw object, or leaves it out. It must keep nothing: the page that it is of may
-   * turn out to be broken.
-   */
-  readonly read: (raw: Json) => Item | undefined;
-  /**
-   * Keeps what `read` has made of each object for the next LIST (list-memory.ts). `isSame` is true
-   * where `read` would make the same of the same bytes now; otherwise they are read again.
-   */
-  readonly unchanged?: {
-    readonly begin: () => UnchangedItems;
-    readonly isSame: (item: Item) => boolean;
-  };
-  /**
-   * Gets the items of each whole page, and how many objects it had. Then the LIST itself collects
-   * nothing.
-   */
-  readonly onPage?: (items: readonly Item[], objects: number) => void;
-  /**
-   * Called at the beginning and when the LIST starts again: it must drop what `onPage` has
-   * collected.
-   */
-  readonly begin?: () => void;
-  /** What `read` keeps of an object is small, whatever the object holds. */
-  readonly light?: boolean;
-  /** Objects of the first page, where fewer than a full page may be enough. */
-  readonly firstLimit?: number;
-  /** False for APIs that ignore the limit and answer in one piece (metrics.k8s.io). */
-  readonly paged?: boolean;
-  /** Gets the bytes of each namespace in each page that was read, passed over objects included. */
-  readonly weigh?: (bytes: ReadonlyMap<string, number>) => void;
-  /** The namespaces whose objects the server leaves out. */
-  readonly without?: ReadonlySet<string> | undefined;
-  /** The only namespace that needs the LIST (transport/budget.ts). */
-  readonly flow?: string | undefined;
-  /**
-   * Called after each page; true stops the LIST early. `remaining` is the estimate of the server of
-   * the objects that follow.
-   */
-  readonly enough?: (remaining: number | undefined) => boolean;
-}
-
-export type Listed<Item> =
-  | {
-      readonly kind: "listed";
-      readonly items: readonly Item[];
-      /** False when `enough` stopped it. */
-      readonly complete: boolean;
-      /** Estimate of the server of the objects that follow. */
-      readonly remaining: number | undefined;
-      /**
-       * Objects that are there and are too large to be read. What needs one of them holds; the
-       * others go on.
-       */
-      readonly passedOver: readonly PassedOver[];
-    }
-  | { readonly kind: "failed"; readonly failure: ApiFailure };
-
-export interface PassedOver {
-  readonly namespace: string;
-  readonly name: string;
-}
+import {
+  type PassedOver,
+  type ListOf,
+  type Listed,
+  fieldsOf,
+  type PageAt,
+  failed,
+  type PageAnswer,
+  readName,
+  readPage,
+  type Page,
+} from "./read-page.ts";
 
 /**
  * Why an object that was passed over could not be read, in the grammar of every other failed call.
@@ -195,17 +133,6 @@ const readFitting = async <Item>(
   }
 };
 
-/**
- * Where a page begins, and how many objects it may have; 0 for the name of the one object that
- * stands there.
- */
-interface PageAt {
-  readonly token: string | undefined;
-  readonly limit: number;
-  /** True once a page of this LIST was too large. Its pages then grow step by step. */
-  readonly shrunk: boolean;
-}
-
 /** True for the failure of an answer with more than may be read. Fewer objects may be readable. */
 export const isTooLarge = ({ code, reason }: ApiFailure): boolean =>
   code === 0 && reason === ANSWER_TOO_LARGE;
@@ -221,202 +148,3 @@ const nextLimit = (
   const fitting = bytes === 0 ? PAGE_LIMIT : Math.floor((PAGE_BYTES * objects) / bytes);
   return Math.max(1, Math.min(PAGE_LIMIT, fitting, shrunk ? limit * SHRINK_BY : PAGE_LIMIT));
 };
-
-interface Page<Item> {
-  readonly kind: "page";
-  readonly items: readonly Item[];
-  /** Those that were left out included. */
-  readonly objects: number;
-  readonly next: string | undefined;
-  readonly remaining: number | undefined;
-  readonly passedOver: readonly PassedOver[];
-  /**
-   * Of the unpacked answer; as many as an answer may have, where the object in it was passed over.
-   */
-  readonly bytes: number;
-  /** The bytes of the objects of each namespace. */
-  readonly weights: ReadonlyMap<string, number>;
-}
-
-type PageAnswer<Item> = Page<Item> | Extract<Listed<never>, { kind: "failed" }>;
-
-/**
- * Reads one page. Its objects are converted while it is decoded, so that they are not held all at
- * once; of JSON they are.
- */
-const readPage = async <Item>(
-  transport: Pick<Transport, "get">,
-  what: ListOf<Item>,
-  at: PageAt & { readonly unchanged: UnchangedItems | undefined },
-  budget: CallBudget,
-): Promise<PageAnswer<Item>> => {
-  const items: Item[] = [];
-  const passedOver: PassedOver[] = [];
-  const weights = new Map<string, number>();
-  let objects = 0;
-  const count = (namespace: string, bytes: number): void => {
-    objects++;
-    if (what.weigh) weights.set(namespace, (weights.get(namespace) ?? 0) + bytes);
-  };
-  let newest: { readonly made: Item; readonly namespace: string } | undefined;
-  const onItem = (raw: Json, bytes: number): void => {
-    const namespace = asText(asObject(raw["metadata"])["namespace"]);
-    count(namespace, bytes);
-    const made = what.read(raw);
-    if (made !== undefined) items.push(made);
-    newest = made === undefined ? undefined : { made, namespace };
-  };
-  const onPassedOver = (raw: Json, bytes: number): void => {
-    count(asText(asObject(raw["metadata"])["namespace"]), bytes);
-    passedOver.push(nameOf(raw));
-  };
-  const known =
-    at.unchanged && knownItems(at.unchanged, { what, count, items, newest: () => newest });
-  const answer = await transport.get(
-    { ...requestOf(what, at), onItem, onPassedOver, ...(known && { unchanged: known }) },
-    budget,
-  );
-  if (answer.kind === "failed") return answer;
-  const raws = answer.streamed ? [] : objectsOf(answer.body);
-  // On doubt, the read has failed: an answer without its items would look like an empty cluster.
-  if (raws === undefined) return failed(what, "the answer has no list of items");
-  for (const raw of raws) onItem(raw, 0);
-  return {
-    kind: "page",
-    items,
-    objects,
-    passedOver,
-    bytes: answer.bytes,
-    weights,
-    ...restOf(answer.body),
-  };
-};
-
-/** The items of the last LIST for the decoder. */
-const knownItems = <Item>(
-  unchanged: UnchangedItems,
-  {
-    what,
-    count,
-    items,
-    newest,
-  }: {
-    readonly what: ListOf<Item>;
-    readonly count: (namespace: string, bytes: number) => void;
-    readonly items: Item[];
-    readonly newest: () => { readonly made: Item; readonly namespace: string } | undefined;
-  },
-): KnownItems => ({
-  give: (hash, bytes) => {
-    const known = unchanged.find(hash);
-    const made = known?.made as Item;
-    if (!known || !what.unchanged?.isSame(made)) return undefined;
-    count(known.namespace, bytes);
-    items.push(made);
-    return known.parts;
-  },
-  keep: (hash, bytes, parts) => {
-    const made = newest();
-    if (made) unchanged.keep(hash, { ...made, parts }, bytes);
-  },
-});
-
-/**
- * Asks for the name of one object whose page cannot be read, and for the token of the one behind
- * it.
- */
-const readName = async <Item>(
-  transport: Pick<Transport, "get">,
-  what: ListOf<Item>,
-  at: PageAt,
-  budget: CallBudget,
-): Promise<PageAnswer<Item>> => {
-  const { path, resource } = what;
-  const answer = await transport.get(
-    {
-      path,
-      resource,
-      query: pageQuery(what, { ...at, limit: 1 }),
-      metadataOnly: true,
-      ...(what.flow !== undefined && { flow: what.flow }),
-    },
-    budget,
-  );
-  if (answer.kind === "failed") return answer;
-  const raws = objectsOf(answer.body);
-  if (raws === undefined) return failed(what, "the answer has no list of items");
-  const passedOver = raws.map(nameOf);
-  const weights = new Map(passedOver.map(({ namespace }) => [namespace, MAX_ANSWER_BYTES]));
-  return {
-    kind: "page",
-    items: [],
-    objects: raws.length,
-    passedOver,
-    bytes: MAX_ANSWER_BYTES,
-    weights,
-    ...restOf(answer.body),
-  };
-};
-
-const nameOf = (raw: Json): PassedOver => {
-  const { namespace, name } = asObject(raw["metadata"]);
-  return { namespace: asName(namespace), name: asName(name) };
-};
-
-const restOf = (body: Json): Pick<Page<unknown>, "next" | "remaining"> => {
-  const { continue: next, remainingItemCount: remaining } = asObject(body["metadata"]);
-  return {
-    next: typeof next === "string" && next !== "" ? next : undefined,
-    remaining: typeof remaining === "number" ? remaining : undefined,
-  };
-};
-
-/** The objects of a list. A server in Go may write an empty list as null. */
-const objectsOf = ({ items, kind }: Json): readonly Json[] | undefined => {
-  if (Array.isArray(items)) return items.every(isObject) ? items : undefined;
-  return items === null && typeof kind === "string" && kind.endsWith("List") ? [] : undefined;
-};
-
-const requestOf = (
-  what: Omit<ListOf<unknown>, "onPage" | "read" | "unchanged">,
-  at: PageAt,
-): ApiRequest => ({
-  path: what.path,
-  resource: what.resource,
-  query: pageQuery(what, at),
-  ...(what.protobuf && { protobuf: what.protobuf }),
-  ...(what.light && { light: true }),
-  ...(what.flow !== undefined && { flow: what.flow }),
-});
-
-const pageQuery = (
-  what: Pick<ListOf<unknown>, "paged" | "without">,
-  { token, limit }: PageAt,
-): Record<string, string> => {
-  const fields = fieldsOf(what);
-  return {
-    ...(fields !== "" && { fieldSelector: fields }),
-    ...(what.paged !== false && {
-      limit: String(limit),
-      ...(token !== undefined && { continue: token }),
-    }),
-  };
-};
-
-/** The field selector that leaves namespaces out. API servers know these fields of every kind. */
-const fieldsOf = ({ without = NO_NAMESPACES }: Pick<ListOf<unknown>, "without">): string =>
-  [...without].map((namespace) => `metadata.namespace!=${namespace}`).join(",");
-
-const NO_NAMESPACES: ReadonlySet<string> = new Set();
-
-const failed = (
-  what: { readonly resource: string },
-  state: string,
-): Extract<Listed<never>, { kind: "failed" }> => ({
-  kind: "failed",
-  failure: {
-    code: 0,
-    reason: "MalformedAnswer",
-    message: `Cannot list ${what.resource}: ${state}`,
-  },
-});

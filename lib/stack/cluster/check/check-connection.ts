@@ -15,7 +15,6 @@ import {
   checkStatus,
   checkWorkload,
   type RightsContext,
-  findTargetKinds,
 } from "./check-resources.ts";
 import {
   type CheckedConnection,
@@ -31,6 +30,7 @@ import { checkIdentity, checkServer, checkUser } from "./server.ts";
 import { POD_METRICS } from "../../../rules/sources/resource.ts";
 import { newestOf } from "../observe/pods.ts";
 import { inNamespace } from "../discovery.ts";
+import { findTargetKinds } from "./target-kinds.ts";
 
 /**
  * Looks at a cluster as a sync connects to it: the same credentials, addresses and TLS. It changes

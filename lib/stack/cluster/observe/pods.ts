@@ -4,13 +4,14 @@ import type { Answer, ApiFailure, Pod, PodMetrics } from "../../../rules/model/o
 import type { MetricQuery } from "../../../rules/model/query.ts";
 import { asObject, asText, type Json } from "../../../rules/model/json.ts";
 import type { Asking } from "../../../rules/sources/source.ts";
-import { isTooLarge, type Listed, passedOverFailure } from "../list.ts";
+import { isTooLarge, passedOverFailure } from "../list.ts";
 import { inNamespace, segment } from "../discovery.ts";
 import { readPod, POD_LIST, POD_METRICS_LIST } from "../read/pods.ts";
 import type { CallBudget } from "../transport/budget.ts";
 import type { WireKind } from "../wire/message.ts";
 import { listScope, covers, type Scope, scopesFor } from "./scopes.ts";
 import type { Observing } from "./workloads.ts";
+import type { Listed } from "../read-page.ts";
 
 /**
  * The answers by namespace. A namespace that was not requested is absent, and a heavy one until it

@@ -6,10 +6,11 @@ import {
   HEAVY_SHARE,
   MAX_HEAVY_NAMESPACES,
 } from "../request-limits.ts";
-import { type Listed, type ListOf, list } from "../list.ts";
+import { list } from "../list.ts";
 import type { ApiSession } from "../scale.ts";
 import type { CallBudget } from "../transport/budget.ts";
 import type { Flows } from "./flows.ts";
+import type { Listed, ListOf } from "../read-page.ts";
 
 /** The scope of one LIST: a namespace; absent means the whole cluster. */
 export interface Scope {

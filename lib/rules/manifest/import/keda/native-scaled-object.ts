@@ -1,28 +1,29 @@
-import { asList, asObject, type Json, present } from "../../../model/json.ts";
+import { asList, asObject, type Json } from "../../../model/json.ts";
 import { cleanMetadata, type Detail } from "../finding.ts";
 import { kedaCron } from "../schedules/actions.ts";
-import { applying, changed, lost, textOf, withoutEffect } from "../schedules/timed.ts";
+import { applying, changed, textOf, withoutEffect } from "../schedules/timed.ts";
 import {
-  annotationOf,
   DEFAULT_MAX,
   type ImportedScaledObject,
-  isOn,
   NO_TRIGGER,
-  ofAnnotation,
   triggerLabel,
-  writtenBehavior,
 } from "../scaled-object.ts";
-import { blockOf, type Trigger } from "./triggers.ts";
+import type { Trigger } from "./triggers.ts";
+import {
+  numberOf,
+  mayIdle,
+  metricOf,
+  restMetric,
+  formulaMetric,
+  KEDA,
+  behaviorOf,
+} from "./metrics.ts";
+import { pausesOf, type Pauses } from "./pauses.ts";
 
 /** The registered source of a trigger: by its name, by its authentication, or by its type. */
 export type TriggerSources = Readonly<Record<string, string>>;
 
-/** Defaults of KEDA 2.21. */
-const KEDA = { cooldownSeconds: 300, pollingSeconds: 30 } as const;
 const ANNOTATION = /^(?:autoscaling|scaledobject|validations)\.keda\.sh\//;
-
-const numberOf = (value: unknown, otherwise: number): number =>
-  typeof value === "number" ? value : otherwise;
 
 /**
  * A ScaledObject as a PodAutoscaler that needs KEDA no more: each trigger is a metric of a
@@ -101,18 +102,6 @@ const needsRest = (triggers: readonly Trigger[], spec: Json): boolean => {
   );
 };
 
-/**
- * Outside of its windows cron of KEDA asks for the least count, and is not active. A schedule asks
- * for nothing, so that a metric must say so.
- */
-const restMetric = (spec: Json): Json => ({
-  name: "cron",
-  formula: { expression: "0" },
-  target: 1,
-  ...toleranceOf(spec),
-  ...(mayIdle(spec) && { activation: 0 }),
-});
-
 const triggerOf = (raw: Json, index: number, sources: TriggerSources): Trigger => {
   const type = String(raw["type"]);
   const name = textOf(raw["name"]) ?? `${type}-${index}`;
@@ -126,124 +115,6 @@ const triggerOf = (raw: Json, index: number, sources: TriggerSources): Trigger =
     source: sources[name] ?? sources[authentication] ?? sources[type],
   };
 };
-
-interface Among {
-  readonly spec: Json;
-  readonly formula: string | undefined;
-  readonly onMissing: Json;
-}
-
-type ReadMetric = { readonly metric?: Json; readonly details: readonly Detail[] };
-
-const metricOf = (trigger: Trigger, among: Among): ReadMetric =>
-  trigger.type === "cpu" || trigger.type === "memory"
-    ? resourceOf(trigger, among)
-    : outsideOf(trigger, among);
-
-/**
- * `metadata.type` is what earlier versions of KEDA call `metricType`. An HPA without one of its
- * metrics may grow, and does not shrink.
- */
-const resourceOf = ({ type, name, of, metadata, raw }: Trigger, { spec }: Among): ReadMetric => {
-  const kind = String(raw["metricType"] ?? metadata["type"] ?? "Utilization");
-  const measure = { Utilization: "Percent", AverageValue: "Average" }[kind];
-  const target = textOf(metadata["value"]);
-  if (measure === undefined || target === undefined)
-    return {
-      details: [
-        lost(
-          of,
-          `metricType "${kind}" with the value "${String(target)}" is no target of a resource`,
-        ),
-      ],
-    };
-  const container = textOf(metadata["containerName"]);
-  const block =
-    container === undefined
-      ? { resource: { name: type } }
-      : { containerResource: { name: type, container } };
-  return {
-    metric: {
-      name,
-      ...block,
-      measure,
-      target: amountOf(target),
-      ...toleranceOf(spec),
-      onMissing: { action: "scaleUpOnly" },
-    },
-    details: [],
-  };
-};
-
-const MEASURES: Readonly<Record<string, string>> = { AverageValue: "Average", Value: "Total" };
-
-const outsideOf = (trigger: Trigger, { spec, formula, onMissing }: Among): ReadMetric => {
-  const { name, of, raw } = trigger;
-  const found = blockOf(trigger);
-  if ("refused" in found) return { details: [found.refused] };
-  const { block, target, activation = "0", details } = found;
-  const every =
-    raw["useCachedMetrics"] === true
-      ? { everySeconds: numberOf(spec["pollingInterval"], KEDA.pollingSeconds) }
-      : {};
-  if (formula !== undefined) return { metric: { name, ...block, ...every, input: true }, details };
-  const kind = textOf(raw["metricType"]) ?? "AverageValue";
-  const measure = MEASURES[kind];
-  if (measure === undefined)
-    return {
-      details: [...details, lost(of, `metricType "${kind}" is none of AverageValue and Value`)],
-    };
-  if (target === undefined) return { details: [...details, lost(of, "it has no target")] };
-  const activated = mayIdle(spec) ? { activation: amountOf(activation) } : {};
-  return {
-    metric: {
-      name,
-      ...block,
-      ...every,
-      measure,
-      target: amountOf(target),
-      ...toleranceOf(spec),
-      ...activated,
-      onMissing,
-    },
-    details,
-  };
-};
-
-const formulaMetric = (
-  modifiers: Json,
-  expression: string,
-  { spec, onMissing }: Pick<Among, "spec" | "onMissing">,
-): Json => ({
-  name: "composite",
-  formula: { expression },
-  measure: MEASURES[textOf(modifiers["metricType"]) ?? "AverageValue"],
-  target: amountOf(modifiers["target"]),
-  ...toleranceOf(spec),
-  ...(mayIdle(spec) && { activation: amountOf(modifiers["activationTarget"] ?? "0") }),
-  onMissing,
-});
-
-/** KEDA writes numbers as texts. */
-const amountOf = (value: unknown): unknown => {
-  const text = String(value).trim();
-  return /^-?\d+(?:\.\d+)?$/.test(text) ? Number(text) : text;
-};
-
-const behaviorOf = (spec: Json): Json => asObject(writtenBehavior(spec));
-
-/** A tolerance of autoscaling/v2 is of a direction, and here of a metric. */
-const toleranceOf = (spec: Json): Json => {
-  const { scaleUp, scaleDown } = behaviorOf(spec);
-  const [up, down] = [asObject(scaleUp)["tolerance"], asObject(scaleDown)["tolerance"]];
-  return up === undefined && down === undefined ? {} : { tolerance: present({ up, down }) };
-};
-
-/**
- * A count below the least one that triggers may ask for: KEDA goes there by itself, past the HPA.
- */
-const mayIdle = ({ minReplicaCount = 0, idleReplicaCount }: Json): boolean =>
-  minReplicaCount === 0 || idleReplicaCount !== undefined;
 
 interface Missing {
   readonly onMissing: Json;
@@ -286,76 +157,6 @@ const missingOf = (
     details: behavior === "static" ? [stays] : [],
   };
 };
-
-interface Pauses {
-  /** Fields of the spec that the annotations stand for. */
-  readonly fields: Json;
-  readonly disabled: ReadonlySet<"scaleUp" | "scaleDown">;
-  readonly neverIdle: boolean;
-  readonly details: readonly Detail[];
-}
-
-const pausesOf = (raw: Json, spec: Json): Pauses => {
-  const replicas = annotationOf(raw, "paused-replicas");
-  const [paused, scaleIn, scaleOut] = ["paused", "paused-scale-in", "paused-scale-out"].map(
-    (name) => isOn(raw, name),
-  );
-  const active = isOn(raw, "force-activation") && mayIdle(spec);
-  const count = Number(replicas);
-  return {
-    fields: {
-      ...(paused && { dryRun: true }),
-      ...(replicas !== undefined && count >= 1 && { minReplicas: count, maxReplicas: count }),
-    },
-    disabled: new Set([
-      ...(scaleIn ? (["scaleDown"] as const) : []),
-      ...(scaleOut ? (["scaleUp"] as const) : []),
-    ]),
-    neverIdle: scaleIn === true || active || replicas !== undefined,
-    details: applying([
-      [
-        paused === true,
-        ofAnnotation(
-          "paused",
-          "it is dryRun: true of the manifest: it decides and reports, and writes nothing; end it there",
-        ),
-      ],
-      [replicas !== undefined, countDetail(count)],
-      [
-        scaleIn === true,
-        ofAnnotation(
-          "paused-scale-in",
-          "it is selectPolicy: Disabled of spec.scaleDown, without idle: end it there",
-        ),
-      ],
-      [
-        scaleOut === true,
-        ofAnnotation(
-          "paused-scale-out",
-          "it is selectPolicy: Disabled of spec.scaleUp: end it there",
-        ),
-      ],
-      [
-        active,
-        ofAnnotation(
-          "force-activation",
-          "the manifest has no idle: add it where the workload may be idle again",
-        ),
-      ],
-    ]),
-  };
-};
-
-const countDetail = (count: number): Detail =>
-  Number.isInteger(count) && count >= 1
-    ? ofAnnotation(
-        "paused-replicas",
-        `minReplicas and maxReplicas are ${count}: write the bounds of the ScaledObject where the pause ends`,
-      )
-    : {
-        ...ofAnnotation("paused-replicas", "a count of 0 or none is no bound; end the pause first"),
-        severity: "lost",
-      };
 
 const documentOf = (
   raw: Json,

@@ -1,0 +1,144 @@
+import { type Json, asObject, present } from "../../../model/json.ts";
+import type { Detail } from "../finding.ts";
+import { type Trigger, blockOf } from "./triggers.ts";
+import { textOf, lost } from "../schedules/timed.ts";
+import { writtenBehavior } from "../scaled-object.ts";
+
+interface Among {
+  readonly spec: Json;
+  readonly formula: string | undefined;
+  readonly onMissing: Json;
+}
+
+type ReadMetric = { readonly metric?: Json; readonly details: readonly Detail[] };
+
+export const metricOf = (trigger: Trigger, among: Among): ReadMetric =>
+  trigger.type === "cpu" || trigger.type === "memory"
+    ? resourceOf(trigger, among)
+    : outsideOf(trigger, among);
+
+/**
+ * `metadata.type` is what earlier versions of KEDA call `metricType`. An HPA without one of its
+ * metrics may grow, and does not shrink.
+ */
+const resourceOf = ({ type, name, of, metadata, raw }: Trigger, { spec }: Among): ReadMetric => {
+  const kind = String(raw["metricType"] ?? metadata["type"] ?? "Utilization");
+  const measure = { Utilization: "Percent", AverageValue: "Average" }[kind];
+  const target = textOf(metadata["value"]);
+  if (measure === undefined || target === undefined)
+    return {
+      details: [
+        lost(
+          of,
+          `metricType "${kind}" with the value "${String(target)}" is no target of a resource`,
+        ),
+      ],
+    };
+  const container = textOf(metadata["containerName"]);
+  const block =
+    container === undefined
+      ? { resource: { name: type } }
+      : { containerResource: { name: type, container } };
+  return {
+    metric: {
+      name,
+      ...block,
+      measure,
+      target: amountOf(target),
+      ...toleranceOf(spec),
+      onMissing: { action: "scaleUpOnly" },
+    },
+    details: [],
+  };
+};
+
+const MEASURES: Readonly<Record<string, string>> = {
+  AverageValue: "Average",
+  Value: "Total",
+};
+
+const outsideOf = (trigger: Trigger, { spec, formula, onMissing }: Among): ReadMetric => {
+  const { name, of, raw } = trigger;
+  const found = blockOf(trigger);
+  if ("refused" in found) return { details: [found.refused] };
+  const { block, target, activation = "0", details } = found;
+  const every =
+    raw["useCachedMetrics"] === true
+      ? { everySeconds: numberOf(spec["pollingInterval"], KEDA.pollingSeconds) }
+      : {};
+  if (formula !== undefined) return { metric: { name, ...block, ...every, input: true }, details };
+  const kind = textOf(raw["metricType"]) ?? "AverageValue";
+  const measure = MEASURES[kind];
+  if (measure === undefined)
+    return {
+      details: [...details, lost(of, `metricType "${kind}" is none of AverageValue and Value`)],
+    };
+  if (target === undefined) return { details: [...details, lost(of, "it has no target")] };
+  const activated = mayIdle(spec) ? { activation: amountOf(activation) } : {};
+  return {
+    metric: {
+      name,
+      ...block,
+      ...every,
+      measure,
+      target: amountOf(target),
+      ...toleranceOf(spec),
+      ...activated,
+      onMissing,
+    },
+    details,
+  };
+};
+
+export const formulaMetric = (
+  modifiers: Json,
+  expression: string,
+  { spec, onMissing }: Pick<Among, "spec" | "onMissing">,
+): Json => ({
+  name: "composite",
+  formula: { expression },
+  measure: MEASURES[textOf(modifiers["metricType"]) ?? "AverageValue"],
+  target: amountOf(modifiers["target"]),
+  ...toleranceOf(spec),
+  ...(mayIdle(spec) && { activation: amountOf(modifiers["activationTarget"] ?? "0") }),
+  onMissing,
+});
+
+/** KEDA writes numbers as texts. */
+const amountOf = (value: unknown): unknown => {
+  const text = String(value).trim();
+  return /^-?\d+(?:\.\d+)?$/.test(text) ? Number(text) : text;
+};
+
+/** A tolerance of autoscaling/v2 is of a direction, and here of a metric. */
+const toleranceOf = (spec: Json): Json => {
+  const { scaleUp, scaleDown } = behaviorOf(spec);
+  const [up, down] = [asObject(scaleUp)["tolerance"], asObject(scaleDown)["tolerance"]];
+  return up === undefined && down === undefined ? {} : { tolerance: present({ up, down }) };
+};
+
+export const behaviorOf = (spec: Json): Json => asObject(writtenBehavior(spec));
+
+/**
+ * A count below the least one that triggers may ask for: KEDA goes there by itself, past the HPA.
+ */
+export const mayIdle = ({ minReplicaCount = 0, idleReplicaCount }: Json): boolean =>
+  minReplicaCount === 0 || idleReplicaCount !== undefined;
+
+export const numberOf = (value: unknown, otherwise: number): number =>
+  typeof value === "number" ? value : otherwise;
+
+/** Defaults of KEDA 2.21. */
+export const KEDA = { cooldownSeconds: 300, pollingSeconds: 30 } as const;
+
+/**
+ * Outside of its windows cron of KEDA asks for the least count, and is not active. A schedule asks
+ * for nothing, so that a metric must say so.
+ */
+export const restMetric = (spec: Json): Json => ({
+  name: "cron",
+  formula: { expression: "0" },
+  target: 1,
+  ...toleranceOf(spec),
+  ...(mayIdle(spec) && { activation: 0 }),
+});
