@@ -8,6 +8,10 @@ const WRITERS: Readonly<
     writes: "docs/pod-autoscaler.crd.yaml and docs/pod-autoscaler.schema.json",
     load: () => import("./crd.ts"),
   },
+  "first-hour": {
+    writes: "the outputs and pictures of docs/first-hour.md",
+    load: () => import("./first-hour.ts"),
+  },
   openapi: { writes: "docs/openapi.json and docs/answers.md", load: () => import("./openapi.ts") },
   picture: {
     writes: "docs/images, from three virtual hours of the demonstration",
@@ -23,7 +27,7 @@ const writer = Object.hasOwn(WRITERS, name) ? WRITERS[name] : undefined;
 if (writer) await writer.load();
 else {
   const listed = Object.entries(WRITERS).map(
-    ([known, { writes }]) => `  ${known.padEnd(9)}${writes}\n`,
+    ([known, { writes }]) => `  ${known.padEnd(12)}${writes}\n`,
   );
   process.stderr.write(
     `${name === "" ? "Name what to write" : `Cannot write "${name}": there is no such page`}: npm run docs -- NAME\n${listed.join("")}`,
