@@ -28,7 +28,7 @@ export const editingParts = (
   edges?: Omit<NonNullable<ApiDependencies["edges"]>, "planNow">,
 ): Omit<ApiDependencies, "connecting"> => {
   const parts = answeringParts(names);
-  const planNow = plansNow(syncQueue(names.TIDEMARK_SYNC_QUEUE_URL), parts.clock, parts.reporter);
+  const planNow = plansNow(syncQueue(names.TIDEMARK_SYNC_QUEUE_URL), parts.tables, parts.reporter);
   return {
     ...parts,
     insert: insertByStatement(parts.tables),

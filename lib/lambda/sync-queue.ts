@@ -2,6 +2,8 @@ import { setTimeout as wait } from "node:timers/promises";
 import { SQSClient } from "@aws-sdk/client-sqs";
 import { boundedRequests } from "../stack/aws/bounded-requests.ts";
 import { planNowFailedLine } from "../stack/report/function-lines.ts";
+import { comparedClock } from "../stack/store/table/repeat.ts";
+import type { Tables } from "../stack/store/table/tables.ts";
 import type { Reporter } from "../stack/report/reporter.ts";
 import type { ServiceContext } from "../answers/service/context.ts";
 import { type MessageQueue, planNow } from "../stack/plan/send-messages.ts";
@@ -30,12 +32,12 @@ export const syncQueue = (queueUrl: string): MessageQueue => ({
 export const plansNow =
   (
     queue: MessageQueue,
-    clock: () => number,
+    tables: Tables,
     reporter: Pick<Reporter, "line">,
   ): NonNullable<ServiceContext["planNow"]> =>
   async (cluster) => {
     try {
-      await planNow({ queue, clock }, cluster);
+      await planNow({ queue, clock: await comparedClock(tables, "plan") }, cluster);
     } catch (error) {
       reporter.line(planNowFailedLine(cluster.name, error));
     }

@@ -5,7 +5,7 @@ import { clusterName, partitionName } from "../../lib/rules/model/ids.ts";
 import type { ClusterRecord } from "../../lib/rules/model/records.ts";
 import { DEFAULT_SETTINGS } from "../../lib/rules/model/spec-common.ts";
 import { putCluster } from "../../lib/stack/store/records/clusters.ts";
-import { markPlanned } from "../../lib/stack/store/records/plan-records.ts";
+import { markPlanned, readPlanMarks } from "../../lib/stack/store/records/plan-records.ts";
 import type { Tables } from "../../lib/stack/store/table/tables.ts";
 import { type SyncMessage, messageOf } from "../../lib/stack/plan/message.ts";
 import { delaySeconds, dueTimes, minutesOfCall, planCluster } from "../../lib/stack/plan/plan.ts";
@@ -273,6 +273,71 @@ describe("schedule()", () => {
       expect(taken).toEqual([]);
     },
   );
+
+  /** Tables of a machine whose clock is ahead of the service's by so much. */
+  const ahead = (tables: Tables, byMs: () => number): Tables => ({
+    ...tables,
+    clock: () => tables.clock() + byMs(),
+    serverClock: () => ({ leastMs: byMs() - 1_000, mostMs: byMs() + 1_000 }),
+  });
+
+  it("by a clock that is 240 s ahead fails in each of ten minutes, marks none, and a right clock plans what is ahead", async () => {
+    const engine = await startMemory();
+    let nowMs = NOON;
+    const right = testTables(engine.client, engine.tables, () => nowMs);
+    await putCluster(right, cluster("late", 1), undefined);
+    const { queue, taken } = fakeQueue();
+    for (let minute = 0; minute < 10; minute++, nowMs += MINUTE_MS) {
+      await expect(
+        schedule({ tables: ahead(right, () => 240_000), queue }, { scheduledMs: nowMs }),
+      ).rejects.toMatchObject({
+        code: "store.clock-wrong",
+        message: expect.stringMatching(/^Cannot plan: the clock of this machine is 239\.0 s ahead/),
+      });
+    }
+    expect(taken).toEqual([]);
+    expect(await readPlanMarks(right)).toEqual(new Set());
+    const { sent } = await schedule({ tables: right, queue }, { scheduledMs: nowMs });
+    expect(sent).toBe(12);
+    const marks = [nowMs, nowMs + MINUTE_MS, nowMs + 2 * MINUTE_MS];
+    expect(await readPlanMarks(right)).toEqual(new Set(marks));
+  });
+
+  it("whose clock steps ahead while it sends marks nothing, so that the next call sends", async () => {
+    const engine = await startMemory();
+    const right = testTables(engine.client, engine.tables, () => NOON);
+    await putCluster(right, cluster("slow", 40), undefined);
+    await planned(right);
+    let sends = 0;
+    const { queue } = fakeQueue();
+    const client = {
+      send: (async (command: object) => {
+        sends++;
+        return (queue.client.send as unknown as (command: object) => Promise<unknown>)(command);
+      }) as never,
+    };
+    const tables = ahead(right, () => (sends > 3 ? 240_000 : 0));
+    await expect(
+      schedule({ tables, queue: { ...queue, client } }, { scheduledMs: NOON }),
+    ).rejects.toMatchObject({ code: "store.clock-wrong" });
+    expect(await readPlanMarks(right)).toEqual(new Set([NOON, NOON + MINUTE_MS]));
+  });
+
+  it("marks a minute only where all of it was sent, or nothing was due", async () => {
+    const engine = await startMemory();
+    // The call comes three minutes late: of its own minute a half has passed.
+    const tables = testTables(engine.client, engine.tables, () => NOON + 150_000);
+    await schedule({ tables, queue: fakeQueue().queue }, { scheduledMs: NOON });
+    expect(await readPlanMarks(tables)).toEqual(
+      new Set([NOON, NOON + MINUTE_MS, NOON + 2 * MINUTE_MS]),
+    );
+    await putCluster(tables, cluster("late", 1), undefined);
+    await markPlanned(tables, [NOON]);
+    expect(
+      await schedule({ tables, queue: fakeQueue().queue }, { scheduledMs: NOON }),
+    ).toMatchObject({ sent: 2, skipped: 2 });
+    expect(await readPlanMarks(tables)).toEqual(new Set([NOON]));
+  });
 
   it("plans the clusters that can be read, and names those that cannot", async () => {
     const engine = await startMemory();

@@ -138,6 +138,7 @@ const STATUSES: readonly (readonly [code: string, status: number])[] = [
   ["service", 409],
   ["cluster.access", 409],
   ["store.unclear", 503],
+  ["store.clock-wrong", 503],
   ["store.unreadable", 500],
 ];
 

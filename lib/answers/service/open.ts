@@ -15,6 +15,7 @@ import {
   resumeCluster,
 } from "./clusters/cluster-edits.ts";
 import { checkCluster } from "./clusters/connection-check.ts";
+import { comparedClock } from "../../stack/store/table/repeat.ts";
 import type { QueryContext, ServiceContext } from "./context.ts";
 import { handBack, pause, remove, resume, takeOver } from "./edits/autoscaler-edits.ts";
 import { removeCluster } from "./edits/removal.ts";
@@ -71,31 +72,34 @@ export const openByRights = (context: Omit<QueryContext, "rights">) => ({
  * of their code, nor the rights that it takes.
  */
 export const openCommands = (context: ServiceContext): CommandService =>
-  bound<CommandService, ServiceContext>(context, {
-    ...{ apply, delete: remove, pause, resume, takeOver, handBack },
-    ...{
-      checkCluster,
-      addCluster,
-      replaceCluster,
-      pauseCluster,
-      resumeCluster,
-      removeCluster,
-      resetWindows,
-      resetIntent,
-      resetTime,
-    },
-    ...{
-      freeze,
-      thaw,
-      adopt,
-      setOverride,
-      extendOverride,
-      clearOverride,
-      putCalendar,
-      deleteCalendar,
-    },
-    ...{ checkSource, putSource, deleteSource, grantAccess, revokeAccess, requireAccess },
-  });
+  bound<CommandService, ServiceContext>(
+    context,
+    underComparedClock({
+      ...{ apply, delete: remove, pause, resume, takeOver, handBack },
+      ...{
+        checkCluster,
+        addCluster,
+        replaceCluster,
+        pauseCluster,
+        resumeCluster,
+        removeCluster,
+        resetWindows,
+        resetIntent,
+        resetTime,
+      },
+      ...{
+        freeze,
+        thaw,
+        adopt,
+        setOverride,
+        extendOverride,
+        clearOverride,
+        putCalendar,
+        deleteCalendar,
+      },
+      ...{ checkSource, putSource, deleteSource, grantAccess, revokeAccess, requireAccess },
+    }),
+  );
 
 /** The verbs of a service as functions of a context. */
 type Verbs<Part, Context> = {
@@ -104,6 +108,24 @@ type Verbs<Part, Context> = {
     : never;
 };
 type Work<Context> = (context: Context, ...args: never[]) => unknown;
+
+/**
+ * An edit reads the time only by a clock that was compared with the clock of the tables. By a clock
+ * that is an hour ahead it would take overrides and pauses in force for ended, and take them away.
+ * A query shows what it can under any clock.
+ */
+const underComparedClock = (
+  verbs: Verbs<CommandService, ServiceContext>,
+): Verbs<CommandService, ServiceContext> =>
+  Object.fromEntries(
+    Object.entries<Work<ServiceContext>>(verbs).map(([verb, work]) => [
+      verb,
+      async (context: ServiceContext, ...args: never[]) => {
+        const clock = await comparedClock(context.tables, `do "${verb}"`, context.clock);
+        return work({ ...context, clock }, ...args);
+      },
+    ]),
+  ) as unknown as Verbs<CommandService, ServiceContext>;
 
 const bound = <Part extends object, Context>(context: Context, verbs: Verbs<Part, Context>): Part =>
   Object.fromEntries(

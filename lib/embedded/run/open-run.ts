@@ -206,6 +206,7 @@ export const openRun = async (
       writes: tables.writes,
       syncing: () => counter.underWay() > 0,
       total: counter.autoscalers,
+      clock: clock.now,
     }),
     series,
     greeting: greetingLines({

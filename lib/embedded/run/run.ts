@@ -12,7 +12,7 @@ import { refuseDamaged } from "../folder/damage.ts";
 import { type FolderLayout, folderLayout } from "../layout.ts";
 import { beginFolder, refuseFolder, takeFolder } from "../folder/take-folder.ts";
 import { liveView } from "../view/live.ts";
-import { plainView, type View } from "../view/plain-view.ts";
+import { onlyShowing, plainView, type View } from "../view/plain-view.ts";
 import { type SummaryInput, summaryLines } from "../view/summary.ts";
 import { type Closing, closing } from "../host/closing.ts";
 import { dataOption } from "./greeting.ts";
@@ -240,9 +240,11 @@ const viewOf = (
   { reader, clock }: Pick<Run, "reader" | "clock">,
   shown: { readonly startMs: number; readonly endMs?: number; readonly dataOption: string },
 ): View =>
-  terminal.live
-    ? liveView({ stream: terminal.stream, reader, clock, ...shown })
-    : plainView({ write: terminal.write, reader, clock, ...shown });
+  onlyShowing(
+    terminal.live
+      ? liveView({ stream: terminal.stream, reader, clock, ...shown })
+      : plainView({ write: terminal.write, reader, clock, ...shown }),
+  );
 
 /**
  * Real time between two looks. A look that takes long makes the next one wait for so many times as

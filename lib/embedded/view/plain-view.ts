@@ -109,6 +109,26 @@ export interface View {
   readonly end: () => Promise<void>;
 }
 
+/**
+ * A view that ends nothing: what cannot be read is said once, and the next look reads again. The
+ * run scales for others, and a clock that was set back, or a full disk, must not end it for a
+ * picture.
+ */
+export const onlyShowing = (view: View): View => {
+  let said: string | undefined;
+  const shown = async (show: () => Promise<void>): Promise<void> => {
+    try {
+      await show();
+      said = undefined;
+    } catch (error) {
+      const words = `The state could not be shown: ${error instanceof Error ? error.message : String(error)}`;
+      if (words !== said) view.say(words);
+      said = words;
+    }
+  };
+  return { say: view.say, refresh: () => shown(view.refresh), end: () => shown(view.end) };
+};
+
 export interface PlainOptions {
   readonly write: (text: Printed) => void;
   readonly reader: StackReader;

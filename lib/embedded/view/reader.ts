@@ -35,14 +35,15 @@ const LOOK_BACK_MS = 10 * 60_000;
 export const stackReader = (
   service: Service,
   sinceMs: number,
-  news: News & Pick<StackReader, "total">,
+  news: News & Pick<StackReader, "total"> & { readonly clock: () => number },
 ): StackReader => {
   const seen = new Map<string, EventView>();
   let newestMs = sinceMs;
   const fresh: EventView[] = [];
   const readEvents = async (): Promise<void> => {
     for await (const event of service.events({
-      sinceMs: Math.max(sinceMs, newestMs - LOOK_BACK_MS),
+      // A clock that was set back is before the newest event, and asks for no future.
+      sinceMs: Math.min(Math.max(sinceMs, newestMs - LOOK_BACK_MS), news.clock() - LOOK_BACK_MS),
     })) {
       newestMs = Math.max(newestMs, Date.parse(event.at));
       if (seen.has(event.id)) continue;

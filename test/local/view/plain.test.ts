@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { RunClock } from "../../../lib/embedded/engine/clock.ts";
-import { plainView } from "../../../lib/embedded/view/plain-view.ts";
+import { onlyShowing, plainView } from "../../../lib/embedded/view/plain-view.ts";
 import type { AutoscalerView } from "../../../lib/answers/views/autoscaler.ts";
 import type { EventView } from "../../../lib/answers/views/event.ts";
 
@@ -97,5 +97,29 @@ describe("plainView()", () => {
     ]);
     become(autoscaler("daily"), autoscaler("steps"));
     expect((await during(9)).filter((line) => line.includes("shop/"))).toHaveLength(1);
+  });
+});
+
+describe("a view that only shows", () => {
+  it("ends nothing where its look fails: it says so once, and the next look shows again", async () => {
+    const said: string[] = [];
+    let failure: string | undefined = "Cannot list the events since 12:00: that is a future time";
+    let looks = 0;
+    const look = async (): Promise<void> => {
+      looks++;
+      if (failure !== undefined) throw new Error(failure);
+    };
+    const view = onlyShowing({ say: (line) => said.push(line), refresh: look, end: look });
+    await view.refresh();
+    await view.refresh();
+    failure = undefined;
+    await view.refresh();
+    failure = "Cannot read the tables";
+    await view.end();
+    expect(looks).toBe(4);
+    expect(said).toEqual([
+      "The state could not be shown: Cannot list the events since 12:00: that is a future time",
+      "The state could not be shown: Cannot read the tables",
+    ]);
   });
 });

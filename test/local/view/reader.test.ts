@@ -62,6 +62,7 @@ describe("of more autoscalers than fit", () => {
         writes: () => 0,
         syncing: () => false,
         total: () => 5,
+        clock: shop.context.clock,
       });
       const seen = async (most: number): Promise<readonly string[]> =>
         (await reader.autoscalers(most)).map(
@@ -77,6 +78,29 @@ describe("of more autoscalers than fit", () => {
         "shop/web limited",
         "batch/jobs waiting",
       ]);
+    } finally {
+      await shop.close();
+    }
+  });
+});
+
+describe("the events of a run whose clock is set back", () => {
+  it("are read all the same, each once", async () => {
+    const shop = await serviceWorld();
+    try {
+      await fillShop(shop);
+      let nowMs = shop.context.clock() + 60_000;
+      let writes = 0;
+      const service = openService({ ...shop.context, clock: () => nowMs });
+      const reader = stackReader(service, 0, {
+        writes: () => ++writes,
+        syncing: () => false,
+        total: () => 5,
+        clock: () => nowMs,
+      });
+      expect((await reader.newEvents()).length).toBeGreaterThan(0);
+      nowMs -= 24 * 3_600_000;
+      expect(await reader.newEvents()).toEqual([]);
     } finally {
       await shop.close();
     }

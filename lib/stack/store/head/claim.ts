@@ -2,8 +2,9 @@ import type { UpdateItemCommandInput } from "@aws-sdk/client-dynamodb";
 import type { PartitionRef } from "../../../rules/model/ids.ts";
 import { headKey, itemKey } from "../table/keys.ts";
 import { CLOCK_WRONG_MAX_MS, clockWrongBy } from "../table/server-clock.ts";
+import { compareClock } from "../table/repeat.ts";
 import type { Tables } from "../table/tables.ts";
-import { type Head, readHead, writeHead } from "./head.ts";
+import { type Head, writeHead } from "./head.ts";
 import { giveBack } from "./release.ts";
 
 /**
@@ -99,7 +100,10 @@ export const claim = async (
   tables: Tables,
   wanted: Omit<Claim, "token">,
 ): Promise<ClaimOutcome> => {
-  const wrong = await wrongBefore(tables, wanted.partition);
+  // Before anything is written: a lease by a clock that is an hour ahead would stop the partition
+  // for an hour.
+  await compareClock(tables);
+  const wrong = clockWrongBy(tables);
   if (wrong !== undefined) return { kind: "clock", wrongByMs: wrong };
   const token = tables.token();
   const params = claimParams(tables.stateTable, { ...wanted, token });
@@ -111,22 +115,6 @@ export const claim = async (
   if (wrongByMs === undefined) return { kind: "claimed", head: outcome.head };
   await giveBack(tables, { partition: wanted.partition, epoch, writeNumber });
   return { kind: "clock", wrongByMs };
-};
-
-/**
- * By how much the own clock is wrong, before anything is written: a lease by a clock that is an
- * hour ahead would stop the partition for an hour. Where there was no answer yet, or the last one
- * showed an error that may have been corrected since, it asks for another: by reading the head,
- * whose answer has the time of the service.
- */
-const wrongBefore = async (
-  tables: Tables,
-  partition: PartitionRef,
-): Promise<number | undefined> => {
-  if (!tables.serverClock) return undefined;
-  if (tables.serverClock() === undefined || clockWrongBy(tables) !== undefined)
-    await (tables.askServerClock ? tables.askServerClock() : readHead(tables, partition));
-  return clockWrongBy(tables);
 };
 
 const refusalOf = (

@@ -11,7 +11,7 @@ import { unmarshall } from "@aws-sdk/util-dynamodb";
 import type { PartitionRef } from "../../../rules/model/ids.ts";
 import { batchGet, getItem, readAll } from "../table/read-many.ts";
 import { editsKey, headKey, indexKey, itemKey } from "../table/keys.ts";
-import { repeat, isRefusal } from "../table/repeat.ts";
+import { repeat, repeatWrite, isRefusal } from "../table/repeat.ts";
 import type { Tables } from "../table/tables.ts";
 import { mapWithLimit, REQUESTS_AT_ONCE } from "../table/wait-for-all.ts";
 import { type HeadIntents, headIntentsOf } from "./intent-codec.ts";
@@ -192,7 +192,9 @@ export const markEdited = async (tables: Tables): Promise<void> => {
     UpdateExpression: "SET atMs = :at",
     ExpressionAttributeValues: { ":at": { N: String(tables.clock()) } },
   };
-  await repeat(tables, "mark an edit", () => tables.client.send(new UpdateItemCommand(params)));
+  await repeatWrite(tables, "mark an edit", () =>
+    tables.client.send(new UpdateItemCommand(params)),
+  );
 };
 
 /**
@@ -288,10 +290,13 @@ export const writeHead = async (
     readonly action: string;
     readonly token: string;
     readonly params: UpdateItemCommandInput;
+    /** It has no time, and may be sent under a wrong clock. */
+    readonly timeless?: true;
   },
 ): Promise<HeadWrite> => {
+  const sendWrite = write.timeless ? repeat : repeatWrite;
   try {
-    const { Attributes } = await repeat(
+    const { Attributes } = await sendWrite(
       tables,
       `${write.action} "${partition.cluster}/${partition.partition}"`,
       () => tables.client.send(new UpdateItemCommand(write.params)),

@@ -111,6 +111,7 @@ export const giveBack = async (tables: Tables, lease: Lease): Promise<void> => {
   await writeHead(tables, lease.partition, {
     action: "give back",
     token,
+    timeless: true,
     params: giveBackParams(tables.stateTable, lease, token),
   });
 };

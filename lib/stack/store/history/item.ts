@@ -8,7 +8,7 @@ import {
   type BatchStatementError,
 } from "@aws-sdk/client-dynamodb";
 import { TidemarkError } from "../../../rules/model/errors.ts";
-import { repeat, backOff, isTransientCode } from "../table/repeat.ts";
+import { repeat, repeatWrite, backOff, isTransientCode } from "../table/repeat.ts";
 import { type Tables, TTL_ATTRIBUTE } from "../table/tables.ts";
 import { mapWithLimit } from "../table/wait-for-all.ts";
 import { SECOND_MS } from "../../../rules/model/time-text.ts";
@@ -164,7 +164,7 @@ const sendStatements = async (
   tables: Tables,
   items: readonly HistoryItem[],
 ): Promise<readonly (BatchStatementError | undefined)[]> => {
-  const { Responses } = await repeat(tables, "insert into history", () =>
+  const { Responses } = await repeatWrite(tables, "insert into history", () =>
     tables.client.send(
       new BatchExecuteStatementCommand(insertHistoryParams(tables.historyTable, items)),
     ),

@@ -11,7 +11,7 @@ import {
 import { TidemarkError } from "../../../rules/model/errors.ts";
 import type { PartitionRef } from "../../../rules/model/ids.ts";
 import { itemKey, pageKey, type Key, pagesBelow, pagesEnd } from "../table/keys.ts";
-import { isRefusal, repeat, wasExecuted } from "../table/repeat.ts";
+import { isRefusal, repeat, repeatWrite, wasExecuted } from "../table/repeat.ts";
 import type { Tables } from "../table/tables.ts";
 import { readAll } from "../table/read-many.ts";
 
@@ -131,7 +131,7 @@ export const writePage = async (tables: Tables, write: PageWrite): Promise<void>
   // meanwhile.
   if (readEpoch > epoch) throw overtaken({ ...write, readEpoch: epoch }, readEpoch);
   try {
-    await repeat(tables, `write ${nameOf(write.id)}`, () =>
+    await repeatWrite(tables, `write ${nameOf(write.id)}`, () =>
       tables.client.send(new PutItemCommand(writePageParams(tables.stateTable, write))),
     );
   } catch (error) {
@@ -165,7 +165,7 @@ export const deletePage = async (tables: Tables, id: PageId): Promise<void> => {
     TableName: tables.stateTable,
     Key: itemKey(pageKey(id.partition, id.generation, id.index)),
   };
-  await repeat(tables, `delete ${nameOf(id)}`, () =>
+  await repeatWrite(tables, `delete ${nameOf(id)}`, () =>
     tables.client.send(new DeleteItemCommand(params)),
   );
 };

@@ -220,7 +220,8 @@ export const raiseSpecVersionParams = (
 
 /**
  * Makes the next sync of the partition read its specs again, and returns the new version. A repeat
- * that raises it twice costs one more read.
+ * that raises it twice costs one more read. It has no time, and an edit that is stored must be
+ * seen, so it is sent under any clock.
  */
 export const raiseSpecVersion = async (tables: Tables, ref: PartitionRef): Promise<number> => {
   const { Attributes } = await repeat(

@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { PutItemCommand } from "@aws-sdk/client-dynamodb";
 import { itemKey, planKey, reportedProblemsKey } from "../table/keys.ts";
-import { repeat } from "../table/repeat.ts";
+import { repeatWrite } from "../table/repeat.ts";
 import type { Tables } from "../table/tables.ts";
 import { readRecord } from "./write.ts";
 import { compress, decompress } from "../table/compressed.ts";
@@ -33,7 +33,7 @@ export const markPlanned = async (tables: Tables, minutes: readonly number[]): P
     TableName: tables.stateTable,
     Item: { ...itemKey(planKey), minutes: { NS: minutes.map(String) } },
   };
-  await repeat(tables, "mark the planned minutes", () =>
+  await repeatWrite(tables, "mark the planned minutes", () =>
     tables.client.send(new PutItemCommand(params)),
   );
 };
@@ -78,7 +78,7 @@ export const storeReported = async (tables: Tables, reported: ReportedProblems):
     TableName: tables.stateTable,
     Item: { ...itemKey(reportedProblemsKey), body: { B: compress(VERSION, reported) } },
   };
-  await repeat(tables, "store the reported problems", () =>
+  await repeatWrite(tables, "store the reported problems", () =>
     tables.client.send(new PutItemCommand(params)),
   );
 };

@@ -8,7 +8,7 @@ import {
 import type { PartitionRef } from "../../../rules/model/ids.ts";
 import { indexKey, itemKey, type Key, summaryKey } from "../table/keys.ts";
 import { getItem } from "../table/read-many.ts";
-import { repeat, wasExecuted } from "../table/repeat.ts";
+import { repeatWrite, wasExecuted } from "../table/repeat.ts";
 import type { Tables } from "../table/tables.ts";
 import { hash as hashed } from "node:crypto";
 import {
@@ -115,7 +115,7 @@ export const readSummary = async (
 export const deleteDerived = async (tables: Tables, partition: PartitionRef): Promise<void> => {
   for (const key of [summaryKey(partition), indexKey(partition)]) {
     const params = { TableName: tables.stateTable, Key: itemKey(key) };
-    await repeat(
+    await repeatWrite(
       tables,
       `delete the summary of "${partition.cluster}/${partition.partition}"`,
       () => tables.client.send(new DeleteItemCommand(params)),

@@ -1,4 +1,7 @@
+import { GetItemCommand } from "@aws-sdk/client-dynamodb";
 import { TidemarkError } from "../../../rules/model/errors.ts";
+import { fleetKey, itemKey } from "./keys.ts";
+import { clockWrongBy, mustHaveRightClock } from "./server-clock.ts";
 import type { Tables } from "./tables.ts";
 
 const ATTEMPTS_MAX = 8;
@@ -113,6 +116,54 @@ export const backOff = async (
   await tables.wait(waitMs);
 };
 
+/**
+ * Makes sure that the own clock was compared with the clock of the service: by a read, whose answer
+ * has its time, where there was no answer yet, or the last one showed an error that may have been
+ * corrected since.
+ */
+export const compareClock = async (tables: Tables): Promise<void> => {
+  if (!tables.serverClock) return;
+  if (tables.serverClock() !== undefined && clockWrongBy(tables) === undefined) return;
+  if (tables.askServerClock) return tables.askServerClock();
+  const params = { TableName: tables.stateTable, Key: itemKey(fleetKey) };
+  await repeat(tables, "ask the tables for the time", () =>
+    tables.client.send(new GetItemCommand(params)),
+  );
+};
+
+/**
+ * The own clock for work that stores, or sends, what follows from it: each reading is compared with
+ * the clock of the service. Readings throw `store.clock-wrong`.
+ */
+export const comparedClock = async (
+  tables: Tables,
+  action: string,
+  clock: () => number = tables.clock,
+): Promise<() => number> => {
+  await compareClock(tables);
+  return () => {
+    mustHaveRightClock(tables, action);
+    return clock();
+  };
+};
+
+/**
+ * Sends a write like `repeat`, and only under a right clock: whatever is stored carries a time, or
+ * was decided by one. Every write of every function goes through here; those without a time, which
+ * undo what a wrong clock has begun, are sent by `repeat` and say so. Throws `store.clock-wrong`.
+ */
+export const repeatWrite = async <Result>(
+  tables: Tables,
+  action: string,
+  send: () => Promise<Result>,
+): Promise<Result> => {
+  await compareClock(tables);
+  return repeat(tables, action, () => {
+    mustHaveRightClock(tables, action);
+    return send();
+  });
+};
+
 /** Sends a conditional write until its answer is clear. False where its condition refused it. */
 export const wasExecuted = async (
   tables: Tables,
@@ -120,7 +171,7 @@ export const wasExecuted = async (
   send: () => Promise<unknown>,
 ): Promise<boolean> => {
   try {
-    await repeat(tables, action, send);
+    await repeatWrite(tables, action, send);
     return true;
   } catch (error) {
     if (!isRefusal(error)) throw error;
