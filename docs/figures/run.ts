@@ -19,6 +19,10 @@ const WRITERS: Readonly<
   },
   reasons: { writes: "docs/reasons.md", load: () => import("./reasons.ts") },
   sizes: { writes: "the sizes of the functions in docs/api.md", load: () => import("./sizes.ts") },
+  steps: {
+    writes: "docs/images/native-steps.svg, the order of the steps of the native rules",
+    load: () => import("./steps.ts"),
+  },
 };
 
 /** `npm run docs -- NAME`: writes one of them. Without a name it lists them. */

@@ -34,8 +34,11 @@ const SHAPE: readonly NativeStep[] = [
   clamp, //     min and max
 ];
 
-/** Not yet: after any scale, and after too many turns. */
-const WAIT: readonly NativeStep[] = [coolDown, flap];
+/** Not yet. */
+const WAIT: readonly NativeStep[] = [
+  coolDown, // so long after any scale
+  flap, //     after too many turns
+];
 
 /** The fields of the steps in a manifest, in the order of the reference, and their rules. */
 export const NATIVE_FIELDS = {
