@@ -18,6 +18,10 @@ const WRITERS: Readonly<
     load: () => import("./picture.ts"),
   },
   reasons: { writes: "docs/reasons.md", load: () => import("./reasons.ts") },
+  rooms: {
+    writes: "the drawings of the rooms of lib, in docs/images",
+    load: () => import("./rooms.ts"),
+  },
   sizes: { writes: "the sizes of the functions in docs/api.md", load: () => import("./sizes.ts") },
   steps: {
     writes: "docs/images/native-steps.svg, the order of the steps of the native rules",
