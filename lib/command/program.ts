@@ -78,7 +78,10 @@ export const program = (runAs: RunAs, io: Io): Command => {
   fleetCommands(group("fleet", "freeze or thaw every cluster (the kill switch)"), run);
   accessCommands(group("access", "give callers rights on clusters and namespaces"), run);
   authCommands(group("auth", "ask what you may do"), run);
-  sourceCommands(group("source", "register where metrics come from that no cluster serves"), run);
+  sourceCommands(group("source", "register where metrics come from that no cluster serves"), run, {
+    io,
+    printer,
+  });
   root.commandsGroup("Deploy and run here:");
   deployCommands(root, io, printer);
   costCommand(root, run, printer);

@@ -94,7 +94,8 @@ export const convertedOf = (
     ...object,
     metadata: { ...(object as { readonly metadata: object }).metadata, namespace },
   }));
-  const sources = { prometheus: "main", "aws-sqs-queue": "queues" };
+  const named = { prometheus: "main", "aws-sqs-queue": "queues" };
+  const sources = { named, discovered: false };
   const { manifests, ...rest } = importObjects(
     { hpas: [], watermarks: [], scaledObjects: raw, sources },
     "native",

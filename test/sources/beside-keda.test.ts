@@ -64,7 +64,12 @@ const ours = (kind: Kind): AutoscalerSpec => {
     },
   };
   const [manifest] = importObjects(
-    { hpas: [], watermarks: [], scaledObjects: [raw], sources: { load: "main" } },
+    {
+      hpas: [],
+      watermarks: [],
+      scaledObjects: [raw],
+      sources: { named: { load: "main" }, discovered: false },
+    },
     "native",
   ).manifests;
   return specOf(manifest);
@@ -169,7 +174,13 @@ describe("beside the scalers of KEDA 2.21, an answer that is no ordinary measure
     ["+Inf is 0 for KEDA, and missing here", "prometheus", 5, 9, "missing"],
     ["two series are missing", "prometheus", 6, "missing", "missing"],
     ["a scalar is missing for KEDA, and a value here", "prometheus", 7, "missing", 9],
-    ["a value below 0 is 0 for KEDA, and missing here", "prometheus", 8, 9, "missing"],
+    [
+      "a value below 0 is 0 for KEDA, and its value here, which asks for the least",
+      "prometheus",
+      8,
+      9,
+      9,
+    ],
     ["an error of the server is missing", "prometheus", 9, "missing", "missing"],
     ["an empty queue is 0", "sqs", 0, 9, 9],
     ["one message is one", "sqs", 1, 9, 9],

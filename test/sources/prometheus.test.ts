@@ -30,19 +30,28 @@ const series = (...values: readonly string[]) =>
 describe("the answer of a Prometheus", () => {
   it.each([
     ["1", 1_000n],
-    ["0.30000000000000004", 301n],
+    ["0.30000000000000004", 300n],
+    ["300.00000000000006", 300_000n],
+    ["0.0005", 1n],
+    ["0.0004", 1n],
+    ["-0.0004", -1n],
+    ["1.0004", 1_000n],
+    ["1.0006", 1_001n],
     ["-0.0001", -1n],
     ["1e-07", 1n],
     ["100000000000000000000", undefined],
     ["1e+06", 1_000_000_000n],
     ["0", 0n],
-  ])("with one series of %s is a value in thousandths, rounded away from zero", (text, milli) => {
-    expect(read(series(text))).toMatchObject(
-      milli === undefined
-        ? { kind: "failed" }
-        : { kind: "answered", items: [{ milli, timestampMs: 1_795_000_000_123 }] },
-    );
-  });
+  ])(
+    "with one series of %s is a value in thousandths, the nearest one, and never 0 for another value",
+    (text, milli) => {
+      expect(read(series(text))).toMatchObject(
+        milli === undefined
+          ? { kind: "failed" }
+          : { kind: "answered", items: [{ milli, timestampMs: 1_795_000_000_123 }] },
+      );
+    },
+  );
 
   it("with a number and no series is a value", () => {
     expect(read(success("scalar", [AT, "42"]))).toMatchObject({

@@ -1,7 +1,8 @@
 import { admit, admitOrThrow } from "../../rules/manifest/admit.ts";
+import { newOtherKinds } from "../../rules/manifest/other-kinds.ts";
 import { newBudget } from "../../rules/manifest/budget.ts";
 import { type ManifestDocument, readManifests } from "../../rules/manifest/documents.ts";
-import { importObjects } from "../../rules/manifest/import/import-objects.ts";
+import { importObjects, placesOfAll } from "../../rules/manifest/import/import-objects.ts";
 import { hasDowntime } from "../../rules/manifest/import/schedules/downtimes.ts";
 import {
   type Attached,
@@ -11,6 +12,7 @@ import {
   withSchedules,
 } from "../../rules/manifest/import/schedules/with-schedules.ts";
 import { convert as conversionOf } from "../../rules/manifest/native/convert.ts";
+import type { SourcePlaces } from "../../rules/manifest/import/keda/places.ts";
 import type { TriggerSources } from "../../rules/manifest/import/keda/native-scaled-object.ts";
 import type { Validation } from "../../rules/model/spec.ts";
 import { TidemarkError } from "../../rules/model/errors.ts";
@@ -39,7 +41,7 @@ export const convert = async (
   io: Pick<CommandIo, "stdin">,
 ): Promise<void> => {
   const sources = await readSources(files, io.stdin);
-  const triggers = triggerSources(source);
+  const triggers = triggerSources(source ?? []);
   const budget = newBudget();
   const inputs = sources.flatMap(({ file, text: manifests }) =>
     readManifests(manifests, file, {
@@ -48,9 +50,17 @@ export const convert = async (
     }),
   );
   const timed = inputs.filter((input) => isTimed(rawOf(input)));
-  const others = inputs.filter((input) => !timed.includes(input));
+  const otherKinds = newOtherKinds();
+  const others = inputs.filter(
+    (input) =>
+      !timed.includes(input) &&
+      (isScaledObject(rawOf(input)) || !otherKinds.passOver(input.document)),
+  );
+  for (const { kind, count } of otherKinds.counts())
+    printer.report(text`note: ${count} of kind ${kind} passed over: no autoscaler`);
+  const places = placesOfAll(others.map(rawOf).filter(isScaledObject), triggers);
   const converted = others.map((input) =>
-    convertedInput(printer, input, { validate, timed: timed.map(rawOf), triggers }),
+    convertedInput(printer, input, { validate, timed: timed.map(rawOf), triggers, places }),
   );
   const annotated = others.filter(
     (input) => rawOf(input)["kind"] === "HorizontalPodAutoscaler" && hasDowntime(rawOf(input)),
@@ -69,23 +79,26 @@ export const convert = async (
   );
 };
 
+const isScaledObject = ({ kind }: Json): boolean => kind === "ScaledObject";
+
 const rawOf = ({ document }: ManifestDocument): Json => (isObject(document) ? document : {});
 
 interface ConvertStep {
   readonly validate: Validation;
   readonly timed: readonly Json[];
-  readonly triggers: TriggerSources | undefined;
+  readonly triggers: TriggerSources;
+  readonly places: SourcePlaces;
 }
 
 /** One autoscaler, with the schedule that its own triggers and metrics are. */
 const convertedInput = (
   printer: Printer,
   input: ManifestDocument,
-  { validate, timed, triggers }: ConvertStep,
+  { validate, timed, triggers, places }: ConvertStep,
 ): Converted => {
   const raw = rawOf(input);
-  if (raw["kind"] === "ScaledObject")
-    return convertedScaledObject(printer, raw, { where: input.where, triggers });
+  if (isScaledObject(raw))
+    return convertedScaledObject(printer, raw, { where: input.where, triggers, places });
   const { document, entries, details } = withoutScheduleMetrics(raw, timed);
   const findings = details.map((detail) => ({ words: input.where, detail }));
   tellOrThrow(printer, findings);
@@ -107,10 +120,14 @@ const convertedInput = (
 const convertedScaledObject = (
   printer: Printer,
   raw: Json,
-  { where, triggers }: { readonly where: string; readonly triggers: TriggerSources | undefined },
+  {
+    where,
+    triggers,
+    places,
+  }: Pick<ConvertStep, "triggers" | "places"> & { readonly where: string },
 ): Converted => {
   const imported = importObjects(
-    { hpas: [], watermarks: [], scaledObjects: [raw], sources: triggers ?? {} },
+    { hpas: [], watermarks: [], scaledObjects: [raw], sources: triggers, places },
     "native",
   );
   const findings = imported.findings.map((detail) => ({ words: where, detail }));

@@ -104,7 +104,7 @@ export const RIVAL_PATHS: Readonly<Record<"hpas" | "watermarks" | "scaledObjects
 };
 
 /** The path of a kind. The core API has no group. */
-function kindPath(apiVersion: string, plural: string): KindPath {
+export function kindPath(apiVersion: string, plural: string): KindPath {
   const [group = "", version] = apiVersion.split("/");
   return version === undefined
     ? { base: `/api/${group}`, plural, resource: plural }
@@ -151,7 +151,7 @@ export const readImport = async (
   { source, meant }: ImportedCluster,
   options: Pick<ImportOptions, "namespace" | "selector" | "as" | "source">,
 ): Promise<ImportResult> => {
-  const sources = triggerSources(options.source);
+  const sources = options.source && triggerSources(options.source);
   const api = await openKubeconfig(source, meant);
   try {
     const kinds = ["hpas", "watermarks", "scaledObjects"] as const;

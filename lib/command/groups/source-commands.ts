@@ -19,8 +19,9 @@ import {
   type TableOptions,
   output,
 } from "../options/command-options.ts";
-import { showsOf } from "../io.ts";
+import { type CommandIo, type Printer, showsOf } from "../io.ts";
 import type { DocumentFormat } from "../output/documents.ts";
+import type { DiscoverOptions } from "../commands/source-discover.ts";
 import type { ScopeOptions } from "../options/scope-options.ts";
 import { usage } from "../usage-error.ts";
 
@@ -48,7 +49,11 @@ type CheckSourceOptions = ScopeOptions &
   SourceQuestion & { readonly cluster?: string; readonly output: "table" | DocumentFormat };
 
 /** `tidemark source …`: where metrics come from that no cluster serves. */
-export const sourceCommands = (parent: Command, run: Run): void => {
+export const sourceCommands = (
+  parent: Command,
+  run: Run,
+  { io, printer }: { readonly io: CommandIo; readonly printer: Printer },
+): void => {
   withTarget(parent.command("put"))
     .description("register a metric source, or replace the one of this name")
     .argument("<name>")
@@ -197,6 +202,41 @@ export const sourceCommands = (parent: Command, run: Run): void => {
               options.output,
             ),
         ),
+    );
+  parent
+    .command("discover")
+    .description(
+      "print a source put for each server, Region, tenant and authentication that the ScaledObjects of files or of a cluster ask, with your own rights; no Secret is read",
+    )
+    .option(
+      "-f, --filename <file>",
+      "file or folder, - for standard input; repeatable",
+      repeatable,
+      [],
+    )
+    .option("-R, --recursive", "also the folders below")
+    .option("--kubeconfig <file>", "your kubeconfig for the cluster")
+    .option("--context <context>", "context of the kubeconfig")
+    .option("-n, --namespace <namespace>", "only the ScaledObjects of this namespace")
+    .option(
+      "--for-cluster <pattern>",
+      "clusters that may ask the sources; repeatable (default: *)",
+      repeatable,
+    )
+    .addOption(output(["commands", "json", "yaml"]))
+    .addHelpText(
+      "after",
+      example(
+        "tidemark source discover --kubeconfig ~/.kube/config",
+        "tidemark source discover -R -f keda/ --for-cluster 'prod-*'",
+      ),
+    )
+    .action(async ({ forCluster = ["*"], ...options }: Partial<DiscoverOptions>) =>
+      (await import("../commands/source-discover.ts")).discover(
+        printer,
+        { ...options, forCluster } as DiscoverOptions,
+        io,
+      ),
     );
   withTarget(parent.command("delete"))
     .description(

@@ -62,6 +62,8 @@ export interface FieldDescription {
   readonly leastItems?: number;
   readonly mostItems?: number;
   readonly mostCharacters?: number;
+  /** True for a text of a language, such as PromQL: it may have line ends and tabs. Names may not. */
+  readonly lines?: true;
   /** Of a list of objects: the field whose value each of them has for itself. */
   readonly key?: string;
   /** Form of a text that another form checks, for the API server of a cluster. */
@@ -105,6 +107,7 @@ type Options = Pick<
   | "leastItems"
   | "mostItems"
   | "mostCharacters"
+  | "lines"
 >;
 type IsFilled<Given> = Given extends { readonly default: unknown } ? true : false;
 

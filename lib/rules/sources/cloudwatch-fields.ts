@@ -67,6 +67,7 @@ export const CLOUDWATCH_FIELDS = {
     "Metric math over the ids of inputs: errors / requests. In place of a metric.",
     {
       mostCharacters: EXPRESSION_CHARACTERS_MAX,
+      lines: true,
     },
   ),
   inputs: list(

@@ -18,6 +18,7 @@ const FIELDS = {
     {
       required: true,
       mostCharacters: EXPRESSION_LIMITS.characters,
+      lines: true,
     },
   ),
 };
@@ -41,6 +42,9 @@ const problems = (
  */
 const NO_NUMBER: Expression = { kind: "number", value: Number.NaN };
 
+/** A formula as a name that people read. */
+const onOneLine = (expression: string): string => expression.trim().replace(/\s+/g, " ");
+
 const rootOf = (expression: string): Expression => {
   const reading = readExpression(expression);
   return reading.kind === "expression" ? reading.root : NO_NUMBER;
@@ -62,7 +66,7 @@ export const FORMULA: MetricSource<
   samplesOf: "whole",
   specOf: ({ expression = "" }) => ({ type: "Formula", expression, root: rootOf(expression) }),
   namedBy: [],
-  nameOf: ({ expression }) => `formula ${expression}`,
+  nameOf: ({ expression }) => `formula ${onOneLine(expression)}`,
   queryOf: () => undefined,
   asking: { way: "none" },
   samples: ({ root }, { inputs }) => {
@@ -74,5 +78,8 @@ export const FORMULA: MetricSource<
       ? failure("the formula gives no number, or one that is too large")
       : [milli];
   },
-  statusOf: ({ expression }, current) => ({ type: "Formula", formula: { expression, current } }),
+  statusOf: ({ expression }, current) => ({
+    type: "Formula",
+    formula: { expression: onOneLine(expression), current },
+  }),
 };

@@ -43,6 +43,7 @@ const FIELDS = {
   query: words("PromQL with one series or one number, at most 4,096 characters.", {
     required: true,
     mostCharacters: QUERY_CHARACTERS_MAX,
+    lines: true,
   }),
   whenEmpty: amount(
     "The value where the query finds no series. Without it the metric is then missing.",
@@ -57,8 +58,8 @@ const read = (answer: ForeignAnswer): Answer<readonly MetricValue[]> => {
   const body = isObject(answer.body) ? answer.body : {};
   if (answer.status !== 200 || body["status"] !== "success") return refused(answer, body);
   // Thanos and Mimir answer with warnings where a store was not reached: the value then lacks a
-  // part.
-  if (asList(body["warnings"]).length > 0)
+  // part. Prometheus 2.48 to 2.53 has its remarks about a query there as well.
+  if (asList(body["warnings"]).some((warning) => !isRemark(warning)))
     return unusable(
       answer,
       "PartialAnswer",
@@ -79,6 +80,10 @@ const read = (answer: ForeignAnswer): Answer<readonly MetricValue[]> => {
       );
   }
 };
+
+/** Later versions have these in `infos`. They say that a name is unusual, and nothing of the data. */
+const isRemark = (warning: unknown): boolean =>
+  typeof warning === "string" && warning.startsWith("PromQL info:");
 
 const ofVector = (answer: ForeignAnswer, result: unknown): Answer<readonly MetricValue[]> => {
   if (!Array.isArray(result))

@@ -244,13 +244,13 @@ export const awsFailure = (
 const MILLI = 1_000;
 
 /**
- * Thousandths of a number, rounded away from zero, so that a small positive value stays positive;
- * undefined for one that is not finite or too large.
+ * The nearest whole number of thousandths, as KEDA rounds, and never 0 for another value: a small
+ * value keeps a workload in use. Undefined for one that is not finite or too large.
  */
 export const roundedMilli = (value: number): bigint | undefined => {
   const milli = value * MILLI;
   if (!(Math.abs(milli) <= Number.MAX_SAFE_INTEGER * MILLI)) return undefined;
-  return BigInt(milli < 0 ? Math.floor(milli) : Math.ceil(milli));
+  return BigInt(Math.round(milli) || Math.sign(milli));
 };
 
 /** A request to the API server of the cluster, as data. */

@@ -4,10 +4,13 @@ import { admit } from "../../../lib/rules/manifest/admit.ts";
 import { importObjects } from "../../../lib/rules/manifest/import/import-objects.ts";
 
 const SOURCES = {
-  prometheus: "main",
-  "aws-sqs-queue": "queues",
-  "aws-cloudwatch": "metrics",
-  jobs: "api",
+  named: {
+    prometheus: "main",
+    "aws-sqs-queue": "queues",
+    "aws-cloudwatch": "metrics",
+    jobs: "api",
+  },
+  discovered: false,
 };
 const PROMETHEUS = {
   type: "prometheus",
@@ -88,6 +91,7 @@ describe("a ScaledObject with registered sources", () => {
         expect.stringMatching(
           /^changed spec\.triggers\[0\] \(prometheus\): ignoreNullValues: an empty answer is 0, as in KEDA/,
         ),
+        'changed spec.triggers[0] (prometheus): serverAddress: the source "main" must stand for http://prometheus',
       ],
     });
   });
@@ -286,6 +290,7 @@ describe("a ScaledObject with registered sources", () => {
     expect(spec?.["idle"]).toBeUndefined();
     expect(notes).toEqual([
       expect.stringContaining("changed spec.minReplicaCount: the least count is 1, as in KEDA"),
+      expect.stringContaining("changed spec.advanced.horizontalPodAutoscalerConfig.behavior: "),
     ]);
   });
 
@@ -324,7 +329,7 @@ describe("a ScaledObject with registered sources", () => {
       { name: "rate", input: true },
       {
         name: "composite",
-        formula: { expression: "max(queue, rate ?? 0) / 2" },
+        formula: { expression: "max(queue, rate) / 2" },
         measure: "Average",
         target: 4.5,
         activation: 3,

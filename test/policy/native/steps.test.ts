@@ -601,6 +601,17 @@ describe("idle", () => {
     });
     expect(at(2, 6).events.map(({ type }) => type)).toContain("Warning");
   });
+  it("wakes nothing where the way up is disabled", () => {
+    const up = { scaleUp: { selectPolicy: "Disabled" } };
+    const shut = native({ minReplicas: 2, idle: {}, metrics: [{ ...LOAD, activation: 5 }], ...up });
+    const at = (load: number) => sync(shut, { replicas: 0, values: { load } }).decision;
+    expect(at(6)).toMatchObject({
+      kind: "hold",
+      failed: false,
+      because: { reason: "DirectionDisabled" },
+    });
+    expect(at(5)).toMatchObject({ kind: "hold", because: { reason: "Idle" } });
+  });
   it("can rest at a count above 0", () => {
     const one_ = native({
       minReplicas: 3,

@@ -8,7 +8,7 @@ import { rulesAt } from "../native/rule-table.ts";
 import {
   NOT_NEGATIVE_QUANTITY,
   POSITIVE_QUANTITY,
-  PRINTABLE,
+  printablePattern,
   QUANTITY,
   SEGMENT,
 } from "../native/field-descriptions.ts";
@@ -70,7 +70,11 @@ export const structuralSchema = (path: string, about: FieldDescription): Json =>
       return {
         type: "object",
         maxProperties: MOST_MEMBERS,
-        additionalProperties: { type: "string", maxLength: MOST_CHARACTERS, pattern: PRINTABLE },
+        additionalProperties: {
+          type: "string",
+          maxLength: MOST_CHARACTERS,
+          pattern: printablePattern(about),
+        },
         description,
       };
     case "list":
@@ -99,8 +103,8 @@ const meaningOf = ({ meaning, default: value }: FieldDescription): string =>
 const patternsOf = (about: FieldDescription): Json => {
   const form = patternOf(about);
   return form === undefined
-    ? { pattern: PRINTABLE }
-    : { pattern: form, allOf: [{ pattern: PRINTABLE }] };
+    ? { pattern: printablePattern(about) }
+    : { pattern: form, allOf: [{ pattern: printablePattern(about) }] };
 };
 
 /** An absent text and an empty one are the same where the field is not required. */

@@ -2,7 +2,12 @@ import { asList, asObject, type Json } from "../../model/json.ts";
 import { admit } from "../admit.ts";
 import { convert } from "../native/convert.ts";
 import { cleanObject, type Detail, type Finding } from "./finding.ts";
-import { nativeScaledObject, type TriggerSources } from "./keda/native-scaled-object.ts";
+import {
+  nativeScaledObject,
+  type TriggerSources,
+  triggersOf,
+} from "./keda/native-scaled-object.ts";
+import { type SourcePlaces, sourcePlaces } from "./keda/places.ts";
 import { type ImportedScaledObject, importScaledObject } from "./scaled-object.ts";
 import { hasDowntime } from "./schedules/downtimes.ts";
 import {
@@ -27,6 +32,8 @@ export interface ListedAutoscalers {
    * PodAutoscaler that needs KEDA no more.
    */
   readonly sources?: TriggerSources;
+  /** The places of the triggers of all ScaledObjects, where these are only some of them. */
+  readonly places?: SourcePlaces;
 }
 
 export interface Imported {
@@ -47,7 +54,7 @@ const metadataOf = (raw: Json): Json => asObject(raw["metadata"]);
  * is printed can be applied; what is refused is a finding.
  */
 export const importObjects = (
-  { timed = [], sources, ...listed }: ListedAutoscalers,
+  { timed = [], sources, places, ...listed }: ListedAutoscalers,
   as: "same" | "native",
 ): Imported => {
   const annotated = listed.hpas
@@ -79,10 +86,16 @@ export const importObjects = (
     const { entries, details: more, document } = withoutScheduleMetrics(cleanObject(raw), timed);
     return { raw, document, schedule: entries, details: [...details, ...more] };
   });
+  const native = sources && {
+    sources,
+    places: places ?? placesOfAll(listed.scaledObjects, sources),
+  };
   const scaled = listed.scaledObjects.map(
     (raw): Candidate => ({
       raw: withKind(raw, "keda.sh/v1alpha1", "ScaledObject"),
-      ...scaledObjectOf(raw, hpaOf.get(keyOf(raw)), sources),
+      ...(native
+        ? nativeScaledObject(raw, native)
+        : importScaledObject(raw, hpaOf.get(keyOf(raw)))),
     }),
   );
   const admitted = [...candidates, ...scaled]
@@ -104,12 +117,11 @@ export const importObjects = (
   };
 };
 
-const scaledObjectOf = (
-  raw: Json,
-  hpa: Json | undefined,
-  sources: TriggerSources | undefined,
-): ImportedScaledObject =>
-  sources ? nativeScaledObject(raw, sources) : importScaledObject(raw, hpa);
+/** The places that the triggers of these ScaledObjects ask, by the source named for them. */
+export const placesOfAll = (
+  scaledObjects: readonly Json[],
+  sources: TriggerSources,
+): SourcePlaces => sourcePlaces(scaledObjects.flatMap((raw) => triggersOf(raw, sources)));
 
 /** The autoscaler with the entries of the timed objects that are for it. */
 const scheduledBy = (schedules: ClusterSchedules, candidate: Candidate): Candidate => {

@@ -57,7 +57,7 @@ export const admitNative: AdmitForm = (document, context, old) => {
         ...governedProblems(spec),
         ...fieldProblems(manifest),
         ...outcome.problems,
-        ...unprintableProblems(manifest.written, "spec"),
+        ...unprintableProblems(manifest.written, "spec", SPEC.about),
       ],
     };
   }
@@ -68,7 +68,7 @@ export const admitNative: AdmitForm = (document, context, old) => {
     ...boundProblems(SPEC.about, spec, "spec"),
     ...fieldProblems(manifest),
     ...nativeProblems(manifest),
-    ...unprintableProblems(manifest.written, "spec"),
+    ...unprintableProblems(manifest.written, "spec", SPEC.about),
   ];
   const stored = storedOf(spec);
   return {

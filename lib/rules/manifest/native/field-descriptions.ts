@@ -127,26 +127,48 @@ export const POSITIVE_QUANTITY = `^[+]?${ABOVE_ZERO}${SUFFIX}$`;
  * \xff stands for itself, because the engines that read the pattern write its escape in different
  * ways.
  */
-export const PRINTABLE =
-  "^[^\\x00-\\x1f\\x7f-\\x9f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]*$";
+const HIDDEN = "\\x7f-\\x9f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff";
+const PRINTABLE = `^[^\\x00-\\x1f${HIDDEN}]*$`;
+/** The same with tabs and line ends, for a text of a language. */
+const PRINTABLE_LINES = `^[^\\x00-\\x08\\x0b\\x0c\\x0e-\\x1f${HIDDEN}]*$`;
+
+/** The pattern of the characters that the text of a field may have. */
+export const printablePattern = ({ lines }: Pick<FieldDescription, "lines">): string =>
+  lines ? PRINTABLE_LINES : PRINTABLE;
 
 const SHOWN = new RegExp(PRINTABLE);
+const SHOWN_LINES = new RegExp(PRINTABLE_LINES);
 /** Characters of a text that a problem quotes. */
 const QUOTED_MAX = 60;
 
 /**
  * Problems of texts with characters that a terminal executes or hides, wherever they stand below a
- * value.
+ * value. Of the fields that are described as texts of a language, line ends and tabs are none.
  */
-export const unprintableProblems = (value: unknown, path: string): readonly Problem[] => {
-  if (typeof value === "string") return SHOWN.test(value) ? [] : [unprintable(value, path)];
+export const unprintableProblems = (
+  value: unknown,
+  path: string,
+  about?: FieldDescription,
+): readonly Problem[] => {
+  if (typeof value === "string")
+    return (about?.lines ? SHOWN_LINES : SHOWN).test(value) ? [] : [unprintable(value, path)];
   if (Array.isArray(value))
-    return value.flatMap((item: unknown, index) => unprintableProblems(item, `${path}[${index}]`));
+    return value.flatMap((item: unknown, index) =>
+      unprintableProblems(item, `${path}[${index}]`, about?.items),
+    );
   if (!isObject(value)) return [];
   return Object.entries(value).flatMap(([key, member]) =>
-    SHOWN.test(key) ? unprintableProblems(member, `${path}.${key}`) : [unprintable(key, path)],
+    SHOWN.test(key)
+      ? unprintableProblems(member, `${path}.${key}`, memberOf(about, key))
+      : [unprintable(key, path)],
   );
 };
+
+const memberOf = (
+  about: FieldDescription | undefined,
+  name: string,
+): FieldDescription | undefined =>
+  about?.fields && Object.hasOwn(about.fields, name) ? about.fields[name] : undefined;
 
 const unprintable = (value: string, path: string): Problem =>
   invalid(

@@ -5,7 +5,7 @@ import { pathOf } from "./explain-field.ts";
 import { ruleSchema } from "./rule-schema.ts";
 import { rulesAt } from "./rule-table.ts";
 import { SPEC } from "./spec-fields.ts";
-import { PRINTABLE } from "./field-descriptions.ts";
+import { printablePattern } from "./field-descriptions.ts";
 
 /**
  * JSON Schema of the field at a path such as "spec.metrics[]", from its description. Null means
@@ -56,7 +56,7 @@ export const schemaOf = (path: string, about: FieldDescription): Json => {
     case "texts":
       return present({
         type: typeOf("object", required),
-        additionalProperties: { type: ["string", "null"], pattern: PRINTABLE },
+        additionalProperties: { type: ["string", "null"], pattern: printablePattern(about) },
         ...annotations,
       });
     case "list":
@@ -78,10 +78,12 @@ export const schemaOf = (path: string, about: FieldDescription): Json => {
  * An absent text and an empty one are the same where the field is neither required nor has a
  * default.
  */
-const patternsOf = ({ form, required, default: filled }: FieldDescription): Json =>
-  form === undefined
-    ? { pattern: PRINTABLE }
+const patternsOf = (about: FieldDescription): Json => {
+  const { form, required, default: filled } = about;
+  return form === undefined
+    ? { pattern: printablePattern(about) }
     : { pattern: required || filled !== undefined ? form.pattern : `^$|${form.pattern}` };
+};
 
 const INT32 = 2 ** 31;
 const typeOf = (type: string, required: boolean): unknown => (required ? type : [type, "null"]);

@@ -1,4 +1,5 @@
 import { type Json, asObject, present } from "../../../model/json.ts";
+import { withoutDefaults } from "../../../sources/read-expression.ts";
 import type { Detail } from "../finding.ts";
 import { type Trigger, blockOf } from "./triggers.ts";
 import { textOf, lost } from "../schedules/timed.ts";
@@ -90,13 +91,26 @@ const outsideOf = (trigger: Trigger, { spec, formula, onMissing }: Among): ReadM
   };
 };
 
+/**
+ * KEDA calculates a formula with a default of `??` only while a trigger is in the fallback
+ * `scalingModifiers`; without it one failed trigger fails the whole. On doubt, a missing metric: a
+ * default for a value that could not be read would shrink the workload.
+ */
+export const expressionOf = (formula: string, spec: Json): string =>
+  asObject(spec["fallback"])["behavior"] === "scalingModifiers"
+    ? formula
+    : withoutDefaults(formula);
+
+export const DEFAULTS_GONE =
+  "its ?? are left out: without the fallback scalingModifiers KEDA never reads them, and holds while a trigger fails";
+
 export const formulaMetric = (
   modifiers: Json,
-  expression: string,
+  formula: string,
   { spec, onMissing }: Pick<Among, "spec" | "onMissing">,
 ): Json => ({
   name: "composite",
-  formula: { expression },
+  formula: { expression: expressionOf(formula, spec) },
   measure: MEASURES[textOf(modifiers["metricType"]) ?? "AverageValue"],
   target: amountOf(modifiers["target"]),
   ...toleranceOf(spec),

@@ -1,7 +1,7 @@
-import { asList, asObject, type Json } from "../../../model/json.ts";
+import { asObject, type Json } from "../../../model/json.ts";
 import { cleanMetadata, type Detail } from "../finding.ts";
 import { kedaCron } from "../schedules/actions.ts";
-import { applying, changed, textOf, withoutEffect } from "../schedules/timed.ts";
+import { applying, changed, namespaceOf, textOf, withoutEffect } from "../schedules/timed.ts";
 import {
   DEFAULT_MAX,
   type ImportedScaledObject,
@@ -9,8 +9,11 @@ import {
   triggerLabel,
 } from "../scaled-object.ts";
 import type { Trigger } from "./triggers.ts";
+import { placeConflict, placeOf, sourceNameOf, type SourcePlaces, triggersIn } from "./places.ts";
 import {
   numberOf,
+  DEFAULTS_GONE,
+  expressionOf,
   mayIdle,
   metricOf,
   restMetric,
@@ -20,8 +23,13 @@ import {
 } from "./metrics.ts";
 import { pausesOf, type Pauses } from "./pauses.ts";
 
-/** The registered source of a trigger: by its name, by its authentication, or by its type. */
-export type TriggerSources = Readonly<Record<string, string>>;
+/** Which registered source stands for a trigger. */
+export interface TriggerSources {
+  /** By the name of the trigger, of its authentication, or its type, in this order. */
+  readonly named: Readonly<Record<string, string>>;
+  /** True where the place of any other trigger names its source (`tidemark source discover`). */
+  readonly discovered: boolean;
+}
 
 const ANNOTATION = /^(?:autoscaling|scaledobject|validations)\.keda\.sh\//;
 
@@ -30,12 +38,13 @@ const ANNOTATION = /^(?:autoscaling|scaledobject|validations)\.keda\.sh\//;
  * registered source, and scaling to zero is `idle`. On doubt, no document: an autoscaler without
  * one of its metrics would shrink to what the others need.
  */
-export const nativeScaledObject = (raw: Json, sources: TriggerSources): ImportedScaledObject => {
+export const nativeScaledObject = (
+  raw: Json,
+  { sources, places }: { readonly sources: TriggerSources; readonly places: SourcePlaces },
+): ImportedScaledObject => {
   const written = asObject(raw["spec"]);
   const most = numberOf(written["maxReplicaCount"], DEFAULT_MAX);
-  const triggers = asList(written["triggers"]).map((trigger, index) =>
-    triggerOf(asObject(trigger), index, sources),
-  );
+  const triggers = triggersOf(raw, sources);
   const awake = triggers.every(({ type }) => OF_THE_CLUSTER.has(type)) && mayIdle(written);
   // Of cpu and memory KEDA never learns that a workload is out of use, and keeps it at 1 at least.
   const spec = awake
@@ -69,7 +78,11 @@ export const nativeScaledObject = (raw: Json, sources: TriggerSources): Imported
       : []),
     ...cron.flatMap((entry) => entry?.detail ?? []),
     ...read.flatMap(({ details: of }) => of),
+    ...triggers.flatMap((trigger) => placeConflict(trigger, places) ?? []),
     ...missing.details,
+    ...(formula !== undefined && expressionOf(formula, spec) !== formula
+      ? [changed("spec.advanced.scalingModifiers.formula", DEFAULTS_GONE)]
+      : []),
     ...pauses.details,
     ...fieldDetails(spec),
   ];
@@ -102,17 +115,37 @@ const needsRest = (triggers: readonly Trigger[], spec: Json): boolean => {
   );
 };
 
-const triggerOf = (raw: Json, index: number, sources: TriggerSources): Trigger => {
+/** The triggers of a ScaledObject, with the source that is named for each. */
+export const triggersOf = (raw: Json, sources: TriggerSources): readonly Trigger[] =>
+  triggersIn(raw).map((trigger, index) =>
+    triggerOf(trigger, { index, sources, namespace: namespaceOf(raw) }),
+  );
+
+interface TriggerContext {
+  readonly index: number;
+  readonly sources: TriggerSources;
+  readonly namespace: string;
+}
+
+const triggerOf = (raw: Json, { index, sources, namespace }: TriggerContext): Trigger => {
+  const { named, discovered } = sources;
   const type = String(raw["type"]);
   const name = textOf(raw["name"]) ?? `${type}-${index}`;
   const authentication = textOf(asObject(raw["authenticationRef"])["name"]) ?? "";
+  const metadata = asObject(raw["metadata"]);
+  const place = placeOf({ type, metadata, raw }, namespace);
   return {
     type,
     name,
     of: triggerLabel(index, type),
-    metadata: asObject(raw["metadata"]),
+    metadata,
     raw,
-    source: sources[name] ?? sources[authentication] ?? sources[type],
+    place,
+    source:
+      named[name] ??
+      named[authentication] ??
+      named[type] ??
+      (discovered && place ? sourceNameOf(place) : undefined),
   };
 };
 
@@ -212,9 +245,15 @@ const fieldDetails = (spec: Json): readonly Detail[] => {
     spec["advanced"],
   );
   const { envSourceContainerName } = asObject(spec["scaleTargetRef"]);
+  const pace =
+    "without it the HPA of KEDA goes to twice the count at most, and to 4 at least, in a sync; here the count grows by 100 % or by 4 pods in 15 s, whichever is more: 1, 5, 10, 20 in place of 1, 4, 8, 16";
   const polling = `sources are asked in every sync of the cluster, and not every ${String(pollingInterval)} s; everySeconds of a metric asks less often`;
   const restore = "set it to false before the ScaledObject is deleted: KEDA sets the count back";
   return applying([
+    [
+      Object.keys(behaviorOf(spec)).length === 0,
+      changed("spec.advanced.horizontalPodAutoscalerConfig.behavior", pace),
+    ],
     [pollingInterval !== undefined, changed("spec.pollingInterval", polling)],
     [
       initialCooldownPeriod !== 0,

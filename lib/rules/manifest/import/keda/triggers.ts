@@ -1,6 +1,7 @@
 import type { Json } from "../../../model/json.ts";
 import type { Detail } from "../finding.ts";
 import { changed, lost, textOf } from "../schedules/timed.ts";
+import type { Place } from "./places.ts";
 
 /** One trigger of a ScaledObject. */
 export interface Trigger {
@@ -10,6 +11,8 @@ export interface Trigger {
   readonly of: string;
   readonly metadata: Json;
   readonly raw: Json;
+  /** Where it asks; undefined for a type that needs no registered source. */
+  readonly place: Place | undefined;
   /** The registered source that stands for its address and its credentials. */
   readonly source: string | undefined;
 }
@@ -81,6 +84,10 @@ const prometheus: Reader = (trigger, source) => {
     activation: textOf(metadata["activationThreshold"]),
     details: [
       ...empty.details,
+      changed(
+        `${of}: serverAddress`,
+        `the source "${source}" must stand for ${textOf(metadata["serverAddress"]) ?? "its server"}`,
+      ),
       ...given(
         of,
         metadata,

@@ -12,6 +12,7 @@ import {
   textOf,
   withoutEffect,
   cronTimes,
+  spansBeforeEnds,
   spansBetween,
   type WeekMinute,
   weeklyWindows,
@@ -185,9 +186,24 @@ const awsAction = (raw: Json, of: string): Read | { readonly once: Detail } => {
   return action({ of: named, name, timeZone, times }, countOf(min), countOf(max));
 };
 
+/** Names of fixed offsets in the zone database, and an area that has the offset all year. */
+const FIXED_ZONES: Readonly<Record<string, string>> = {
+  UTC: "Etc/UTC",
+  UCT: "Etc/UTC",
+  Universal: "Etc/UTC",
+  Zulu: "Etc/UTC",
+  GMT: "Etc/UTC",
+  EST: "America/Panama",
+  MST: "America/Phoenix",
+  HST: "Pacific/Honolulu",
+};
+
+/** KEDA takes every name of the zone database. One that stands for no fixed offset stays. */
+const zoneOf = (timezone: unknown): string => FIXED_ZONES[String(timezone)] ?? String(timezone);
+
 /**
- * A trigger `cron` of KEDA: a floor from each start to the next end. Outside its windows it asks
- * for nothing.
+ * A trigger `cron` of KEDA: a floor until each end, from the last start before it. Outside its
+ * windows it asks for nothing.
  */
 export const kedaCron = (
   trigger: Json,
@@ -207,13 +223,13 @@ export const kedaCron = (
       entries: [],
       detail: lost(of, `desiredReplicas "${String(desiredReplicas)}" is no floor`),
     };
-  const windows = weeklyWindows(spansBetween(starts, ends));
+  const windows = weeklyWindows(spansBeforeEnds(starts, ends));
   if (isUnread(windows)) return { entries: [], detail: lost(of, windows.unread) };
   // KEDA's count ends at maxReplicaCount. A floor of a schedule would raise the ceiling.
   const minReplicas = Math.min(replicas, most);
   const entries = entriesOf(windows, {
     name: `cron-${index}`,
-    timeZone: String(timezone),
+    timeZone: zoneOf(timezone),
     minReplicas,
   });
   const capped = replicas > most ? `; maxReplicaCount ${most} counts instead of ${replicas}` : "";

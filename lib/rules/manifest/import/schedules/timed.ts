@@ -104,6 +104,40 @@ export const spansBetween = (
         minutes: Math.min(...ends.map((end) => (end - start + WEEK) % WEEK || WEEK)),
       }));
 
+/**
+ * Where a trigger cron of KEDA is active: while the next instant of both lines is an end (its
+ * scaler asks both lines for the next instant, and an end wins where both are the same).
+ */
+export const spansBeforeEnds = (
+  starts: readonly WeekMinute[],
+  ends: readonly WeekMinute[],
+): readonly Span[] => {
+  const instants = [...new Set([...starts, ...ends])].toSorted((one, other) => one - other);
+  const isEnd = new Set(ends);
+  const before = (at: number): WeekMinute => instants.at(at - 1) ?? 0;
+  const begins = instants.flatMap((instant, at) =>
+    isEnd.has(instant) && !isEnd.has(before(at)) ? [before(at)] : [],
+  );
+  if (begins.length === 0) return ends.length === 0 ? [] : [{ start: 0, minutes: WEEK }];
+  return begins.map((start) => ({ start, minutes: minutesOfEnds(start, instants, isEnd) }));
+};
+
+/** From a start over all ends that follow before the next start. */
+const minutesOfEnds = (
+  start: WeekMinute,
+  instants: readonly WeekMinute[],
+  isEnd: ReadonlySet<WeekMinute>,
+): number => {
+  const ahead = instants
+    .map((instant) => ({
+      isEnd: isEnd.has(instant),
+      minutes: (instant - start + WEEK) % WEEK || WEEK,
+    }))
+    .toSorted((one, other) => one.minutes - other.minutes);
+  const next = ahead.findIndex((instant) => !instant.isEnd);
+  return ahead.slice(0, next).at(-1)?.minutes ?? 0;
+};
+
 /** The spans as entries: one for all days with the same times. */
 export const weeklyWindows = (spans: readonly Span[]): readonly WeeklyWindow[] | Unread => {
   const groups = Map.groupBy(spans, ({ start, minutes }) =>

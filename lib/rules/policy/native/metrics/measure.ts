@@ -11,7 +11,6 @@ import { MAX_I32, MAX_I64, type Tolerance } from "../../shared/arithmetic.ts";
 import { measureMetric } from "../../shared/metrics/measure-metric.ts";
 import type { Measured, Measurement, MetricContext } from "../../shared/metrics/measurement.ts";
 import {
-  nonNegativeTotal,
   perReplicaReplicas,
   saturatedTotal,
   totalReplicas,
@@ -159,7 +158,8 @@ const measureWhole = (
   if ("message" in samples) return failed(samples.message);
   const values = samples instanceof Map ? [...samples.values()].map(({ milli }) => milli) : samples;
   const isAverage = measure === "Average";
-  const totalMilli = isAverage ? nonNegativeTotal(values) : saturatedTotal(values);
+  // A negative sum is a value like any other: it asks for the least count (docs/migrating.md).
+  const totalMilli = saturatedTotal(values);
   const outcome = isAverage
     ? perReplicaReplicas(totalMilli, levelMilli, context, "saturated")
     : totalReplicas(totalMilli, levelMilli, context);

@@ -85,7 +85,10 @@ export const idle: NativeStep = (sync) => {
     return { ...sync, conditions: sync.conditions.filter(({ type }) => type !== IDLE) };
   const use = useOf(sync);
   const seen = { ...sync, conditions: withCondition(sync, REPORTS[use]) };
-  if (sync.current < spec.minReplicas) return use === "used" ? awake(seen) : asleep(seen, use);
+  if (sync.current < spec.minReplicas) {
+    if (use !== "used") return asleep(seen, use);
+    return spec.scaleUp.selectPolicy === "Disabled" ? kept(seen) : awake(seen);
+  }
   const lasting = lastingOf(seen.conditions, IDLE, spec.idle.afterSeconds);
   if (!lasting || nowMs < lasting.untilMs) return seen;
   const trigger = `no metric was above its activation threshold for ${spec.idle.afterSeconds} s`;
@@ -118,6 +121,17 @@ const awake = (sync: NativeSync): NativeSync => {
     conditions,
     trigger: message,
     ending: { kind: "settled", because: { reason: "Activated", message } },
+  };
+};
+
+/** On doubt, rest: whoever disables the way up wants no more pods, from zero neither. */
+const kept = (sync: NativeSync): NativeSync => {
+  const reason = "DirectionDisabled";
+  const message = "a metric is above its activation threshold, and spec.scaleUp is Disabled";
+  return {
+    ...sync,
+    conditions: withCondition(sync, scalingActive("True", reason, message)),
+    ending: { kind: "settled", because: { reason, message } },
   };
 };
 
