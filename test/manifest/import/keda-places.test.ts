@@ -166,7 +166,7 @@ describe("a trigger cron of KEDA", () => {
         for (let at = 30; at < WEEK; at += 60)
           expect(entries.some((entry) => covers(entry, at))).toBe(activeInKeda(starts, ends, at));
       }),
-      { numRuns: runs(200) },
+      runs(200),
     );
   });
 
