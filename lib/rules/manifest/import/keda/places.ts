@@ -2,7 +2,6 @@ import { asList, asObject, type Json, present } from "../../../model/json.ts";
 import type { SourceKind } from "../../../model/metric-source.ts";
 import type { Detail } from "../finding.ts";
 import { lost, textOf } from "../schedules/timed.ts";
-import type { Trigger } from "./triggers.ts";
 
 /**
  * Where a trigger asks, and as whom: what of its metadata a registered source has in its place. Two
@@ -20,6 +19,20 @@ export interface Place {
   readonly authentication?: string;
   readonly authModes?: string;
   readonly unsafeTls?: true;
+}
+
+/** What a trigger says of where it asks. */
+interface AskingTrigger {
+  readonly type: string;
+  readonly metadata: Json;
+  readonly raw: Json;
+}
+
+/** A trigger with its place, and the source that is named for it. */
+interface PlacedTrigger {
+  readonly of: string;
+  readonly place: Place | undefined;
+  readonly source: string | undefined;
 }
 
 type PlaceReader = (metadata: Json) => Place;
@@ -105,7 +118,7 @@ const CLUSTER_WIDE = "ClusterTriggerAuthentication";
  * TriggerAuthentication is of the namespace of its ScaledObject.
  */
 export const placeOf = (
-  { type, metadata, raw }: Pick<Trigger, "type" | "metadata" | "raw">,
+  { type, metadata, raw }: AskingTrigger,
   namespace: string,
 ): Place | undefined => {
   const place = Object.hasOwn(READERS, type) ? READERS[type]?.(metadata) : undefined;
@@ -168,9 +181,7 @@ export const placeText = (place: Place): string => {
 export type SourcePlaces = ReadonlyMap<string, ReadonlySet<string>>;
 
 /** The places of all triggers, by the source that is named for them. */
-export const sourcePlaces = (
-  triggers: readonly Pick<Trigger, "place" | "source">[],
-): SourcePlaces => {
+export const sourcePlaces = (triggers: readonly Omit<PlacedTrigger, "of">[]): SourcePlaces => {
   const places = new Map<string, Set<string>>();
   for (const { place, source } of triggers) {
     if (place === undefined || source === undefined) continue;
@@ -186,7 +197,7 @@ const SHOWN = 4;
  * a query would be asked of another server, or for another tenant.
  */
 export const placeConflict = (
-  { of, source, place }: Pick<Trigger, "of" | "source" | "place">,
+  { of, source, place }: PlacedTrigger,
   places: SourcePlaces,
 ): Detail | undefined => {
   const different = [...((source !== undefined && places.get(source)) || [])].sort();
