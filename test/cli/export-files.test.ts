@@ -1,4 +1,13 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parse } from "csv-parse/sync";
@@ -81,6 +90,18 @@ describe("tidemark export", () => {
     expect(readFileSync(join(dir, "lines", "events.jsonl"), "utf8")).toBe(
       (await run("events", "--all", "--since", "50s", "-o", "jsonl")).out,
     );
+  });
+
+  it("writes through no link that waits in the folder, and goes on where an export was cut off", async () => {
+    const own = join(dir, "linked");
+    mkdirSync(own);
+    writeFileSync(join(dir, "precious"), "of a person");
+    symlinkSync(join(dir, "precious"), join(own, "events.csv.part"));
+    writeFileSync(join(own, "changes.csv.part"), "cut off");
+    const { code } = await run("export", "--since", "1h", "--only", "events,changes", "-o", own);
+    expect([code, readFileSync(join(dir, "precious"), "utf8")]).toEqual([0, "of a person"]);
+    expect(lstatSync(join(own, "events.csv")).isFile()).toBe(true);
+    expect(readdirSync(own).toSorted()).toEqual(["changes.csv", "events.csv"]);
   });
 
   it("overwrites no file, and refuses what it does not know", async () => {

@@ -1,5 +1,5 @@
 import { spawn } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { request as plainRequest } from "node:http";
 import { request as secureRequest } from "node:https";
 import { tmpdir } from "node:os";
@@ -10,6 +10,7 @@ import { holdFolder } from "../../lib/embedded/folder/folder-lock.ts";
 import { folderLayout } from "../../lib/embedded/layout.ts";
 import { startQueues } from "../../lib/embedded/queue/sqs-server.ts";
 import { startSeriesServer } from "../../lib/embedded/run/series-server.ts";
+import { startQueueServer } from "../../lib/embedded/run/queue-server.ts";
 import { startTables } from "../../lib/embedded/tables/embedded-tables.ts";
 import { runCluster } from "./cluster/running-cluster.ts";
 
@@ -41,12 +42,14 @@ beforeAll(async () => {
   const tables = await startTables(join(dir, "tables"));
   const queues = await startQueues(join(dir, "queue.jsonl"), Date.now);
   const series = await startSeriesServer(async () => "# EOF\n", 0);
+  const sources = await startQueueServer(async () => undefined);
   const cluster = await runCluster();
-  closing.push(tables.close, queues.close, series.close, cluster.remove);
+  closing.push(tables.close, queues.close, series.close, sources.close, cluster.remove);
   Object.assign(urls, {
     tables: tables.endpoint,
     queue: queues.endpoint,
     series: series.url,
+    sources: sources.url,
     cluster: `${cluster.url}/readyz`,
   });
 });
@@ -56,7 +59,7 @@ afterAll(async () => {
 });
 
 describe("a server on loopback", () => {
-  it.each(["tables", "queue", "series", "cluster"])(
+  it.each(["tables", "queue", "series", "sources", "cluster"])(
     "of the %s answers requests that name this machine, with any port, and refuses every other name",
     async (name) => {
       const url = urls[name] ?? "";
@@ -81,6 +84,24 @@ describe("a server on loopback", () => {
   );
 });
 
+/** The API server of the simulated cluster asks for the tokens of its kubeconfig. */
+const WITH_TOKENS = "cluster/simulated-cluster.ts";
+
+describe("a server of the embedded run", () => {
+  it("listens for its own user, or asks for a token: there is no other", async () => {
+    const embedded = join(import.meta.dirname, "../../lib/embedded");
+    const files = readdirSync(embedded, { recursive: true, encoding: "utf8" }).filter((file) =>
+      /\.listen\(|listenOnLoopback/.test(
+        file.endsWith(".ts") ? readFileSync(join(embedded, file), "utf8") : "",
+      ),
+    );
+    expect(files.toSorted()).toEqual([WITH_TOKENS, "host/loopback.ts"]);
+    expect(
+      await asked((urls["cluster"] ?? "").replace("readyz", "api/v1/pods"), "localhost"),
+    ).toEqual([401, expect.anything()]);
+  });
+});
+
 const SECRET = /^\/[\w-]{43}(?=\/|$)/;
 const NOBODY = 65_534;
 
@@ -94,20 +115,22 @@ const headers = { "x-amz-target": "DynamoDB_20120810.PutItem", "content-type": "
 const sent = request(process.argv[1], { method: "POST", headers }, ({ statusCode }) => console.log(JSON.stringify([process.getuid(), folder, statusCode])));
 sent.end("{}");`;
 
-describe("the tables and the queue of a run", () => {
-  it.each(["tables", "queue"])(
+describe("the tables, the queue, the series and the recorded sources of a run", () => {
+  it.each(["tables", "queue", "series", "sources"])(
     "answer no request without the secret of the run: the %s",
     async (name) => {
       const url = new URL(urls[name] ?? "");
       expect(url.pathname).toMatch(SECRET);
       expect((await asked(url.href, url.host))[0]).not.toBe(403);
-      const other = `${url.pathname.slice(0, -1)}${url.pathname.endsWith("A") ? "B" : "A"}`;
+      const [whole = "", rest = ""] = [url.pathname.slice(0, 44), url.pathname.slice(44)];
+      const other = `${whole.slice(0, -1)}${whole.endsWith("A") ? "B" : "A"}`;
       for (const path of [
         "/",
         "",
         "/x",
-        other,
-        url.pathname.slice(0, -1),
+        `${other}${rest}`,
+        `${whole.slice(0, -1)}${rest}`,
+        rest,
         `/x${url.pathname}`,
         `//${url.pathname}`,
         encodeURI(`/%2e${url.pathname}`),

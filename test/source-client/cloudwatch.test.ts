@@ -457,6 +457,44 @@ describe("metric math in a manifest", () => {
     expect(() => question(block)).toThrow(words);
   });
 
+  const inputs = ["a", "b"].map((id) => ({ id, namespace: "A", metric: "x" }));
+  it.each([
+    ["a"],
+    ["-a + -(b)"],
+    ["a - -1.5e3 * .5"],
+    ["100 * FILL(a, 0) / b"],
+    ["IF(a >= 5 && b != 2 || a < 1 AND b, a, 0)"],
+    ["SUM([a, b]) ^ 2"],
+    ["SLICE(SORT([a,b], AVG, DESC), 0, 1)"],
+    ["FILL(a, REPEAT)"],
+    ["SUM(SEARCH('{AWS/SQS,QueueName} a+(', 'Sum', 300))"],
+    ["((((a))))"],
+  ])("sends %j", (expression) => {
+    expect(() => question({ expression, inputs })).not.toThrow();
+  });
+
+  it.each([
+    ...[
+      "1 + ",
+      "+ a",
+      "a b",
+      "a + * b",
+      "(a",
+      "a)",
+      "(a]",
+      "MAX a",
+      "MAX(",
+      "MAX()",
+      "a,b",
+      "(a,b)",
+    ],
+    ...["[]", "a(b)", "SUM(a,)", "a = b", "a ? b", "2 a", "a -", "()", "a.b", "- "],
+  ])("refuses %j before CloudWatch refuses a whole call for it", (expression) => {
+    expect(() => question({ expression, inputs })).toThrow(
+      "is no metric math: a value must stand on both sides of each operator, and brackets must close",
+    );
+  });
+
   it("asks a metric once in its period, and lets it be as old as the time that it looks at", () => {
     const metricsOf = (block: object) =>
       native({

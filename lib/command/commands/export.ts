@@ -98,16 +98,21 @@ const writeRows = async (
       : cause;
   });
   try {
-    await pipeline(async function* () {
-      if (format === "csv") yield lines([header]).written();
-      for await (const batch of batches(rows)) {
-        count += batch.length;
-        report(count);
-        yield lines(
-          batch.map((row) => (format === "csv" ? csv(row as never) : jsonText(row))),
-        ).written();
-      }
-    }, createWriteStream(part));
+    // What an earlier export left there, or a link to a file elsewhere: only the name is removed.
+    await rm(part, { force: true });
+    await pipeline(
+      async function* () {
+        if (format === "csv") yield lines([header]).written();
+        for await (const batch of batches(rows)) {
+          count += batch.length;
+          report(count);
+          yield lines(
+            batch.map((row) => (format === "csv" ? csv(row as never) : jsonText(row))),
+          ).written();
+        }
+      },
+      createWriteStream(part, { flags: "wx" }),
+    );
     await rename(part, file);
   } catch (error) {
     // The empty file only held the name.

@@ -67,9 +67,9 @@ const FIRST_SEGMENT = /^\/([^/?]*)(.*)$/s;
  * Binds a server to 127.0.0.1 only for programs of this user: every user of the machine reaches
  * loopback, so each request must carry a secret of this run as the first segment of its path. The
  * address that is returned has it, and is written only into the folder of the run, which only its
- * user may read.
+ * user may read. Throws `local.port-in-use`.
  */
-export const listenForOwnUser = async (server: Server): Promise<string> => {
+export const listenForOwnUser = async (server: Server, wantedPort = 0): Promise<string> => {
   const secret = randomBytes(SECRET_BYTES).toString("base64url");
   guard(server, { code: FORBIDDEN, why: "the address lacks the secret of this run" }, (request) => {
     const [, given = "", rest = ""] = FIRST_SEGMENT.exec(request.url ?? "") ?? [];
@@ -77,7 +77,7 @@ export const listenForOwnUser = async (server: Server): Promise<string> => {
     request.url = rest === "" ? "/" : rest;
     return true;
   });
-  return `${await listenOnLoopback(server)}/${secret}`;
+  return `${await listenOnLoopback(server, wantedPort)}/${secret}`;
 };
 
 /** Compares hashes, in a time that says nothing of either text. */

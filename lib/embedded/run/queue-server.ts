@@ -2,7 +2,7 @@ import * as z from "zod";
 import type { RecordedQueue } from "../cluster/services.ts";
 import type { OwnAccount } from "../../stack/source-client/aws.ts";
 import { LOCAL_ACCOUNT } from "../queue/message.ts";
-import { LOOPBACK_CREDENTIALS, listenOnLoopback, closeServer } from "../host/loopback.ts";
+import { LOOPBACK_CREDENTIALS, listenForOwnUser, closeServer } from "../host/loopback.ts";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { text } from "node:stream/consumers";
 
@@ -28,13 +28,13 @@ export const accountAt = (url: string): OwnAccount => ({
 /**
  * Answers GetQueueAttributes of SQS on loopback, over the recorded load. The account has no other
  * operation, and no message can be sent to it or read from it. Signatures are not checked: the
- * numbers are no secret.
+ * secret of the run in the path is.
  */
 export const startQueueServer = async (
   queueOf: QueueOf,
 ): Promise<{ readonly url: string; readonly close: () => Promise<void> }> => {
   const server = createServer((request, response) => void answer(queueOf, request, response));
-  return { url: await listenOnLoopback(server), close: () => closeServer(server) };
+  return { url: await listenForOwnUser(server), close: () => closeServer(server) };
 };
 
 /** Never rejects. */

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { OPEN_METRICS_TYPE } from "../../stack/report/open-metrics.ts";
 import { labelNames } from "../../answers/service/series/autoscaler-series.ts";
-import { closeServer, listenOnLoopback } from "../host/loopback.ts";
+import { closeServer, listenForOwnUser } from "../host/loopback.ts";
 
 export interface SeriesServer {
   /** The address of the series. */
@@ -17,15 +17,15 @@ const READING = new Set(["GET", "HEAD"]);
 export type SeriesReader = (labels: readonly string[]) => Promise<string>;
 
 /**
- * Answers scrapers only on 127.0.0.1, with what `read` gives: `port` 0 takes a free one. Throws
- * `local.port-in-use`.
+ * Answers scrapers of this user only on 127.0.0.1, with what `read` gives: `port` 0 takes a free
+ * one. Throws `local.port-in-use`.
  */
 export const startSeriesServer = async (
   read: SeriesReader,
   port: number,
 ): Promise<SeriesServer> => {
   const server = createServer((request, response) => void answer(read, request, response));
-  const endpoint = await listenOnLoopback(server, port);
+  const endpoint = await listenForOwnUser(server, port);
   return { url: `${endpoint}${SERIES_PATH}`, close: () => closeServer(server) };
 };
 

@@ -225,7 +225,8 @@ const FUNCTIONS: ReadonlySet<string> = new Set(
   ),
 );
 
-const TOKEN = /\s+|'[^']*'|"[^"]*"|\d+(?:\.\d+)?(?:[eE][+-]?\d+)?|[A-Za-z_]\w*|[^\s\w'"]|['"]/g;
+const TOKEN =
+  /\s+|'[^']*'|"[^"]*"|(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?|[A-Za-z_]\w*|[=!<>]=|&&|\|\||[^\s\w'"]|['"]/g;
 const NAME = /^[A-Za-z_]/;
 const TEXT = /^['"]/;
 const INSIGHTS = /^\s*SELECT\b/i;
@@ -255,9 +256,47 @@ const mathFault = (expression: string, ids: readonly string[]): string | undefin
     return ids.length === 0 ? undefined : "a query of Metrics Insights has no inputs";
   const tokens = tokensOf(expression);
   const searches = tokens.includes("SEARCH");
-  return tokens
-    .map((token) => tokenFault(token, { ids, searches }))
-    .find((fault) => fault !== undefined);
+  return (
+    tokens
+      .map((token) => tokenFault(token, { ids, searches }))
+      .find((fault) => fault !== undefined) ?? formFault(tokens)
+  );
+};
+
+const OPERATORS: ReadonlySet<string> = new Set("+ * / ^ == != <= >= < > && || AND OR".split(" "));
+/** Words that are arguments of functions. Every other word in capitals is a function. */
+const ARGUMENTS: ReadonlySet<string> = new Set(["ASC", "DESC", "LINEAR", "REPEAT"]);
+
+/** What a token is, in one letter: blank, operator, function, value, or itself. */
+const letterOf = (token: string): string => {
+  if (/^\s/.test(token)) return "";
+  if (OPERATORS.has(token)) return "o";
+  if (FUNCTIONS.has(token) && !ARGUMENTS.has(token)) return "f";
+  return /^[\w.'"]/.test(token) ? "v" : token;
+};
+
+/** The parts of an expression that are a value: a call, brackets, a list, an operator, a minus. */
+const VALUES = /f\(v(?:,v)*\)|(?<!f)\(v\)|\[v(?:,v)*\]|v[o-]-*v|(?<![v)\]])-v/g;
+
+/**
+ * What is wrong with the form of an expression: a value must stand on both sides of an operator,
+ * and brackets must close. CloudWatch refuses a whole call for one such expression, which is then
+ * asked again in halves. Values are put together until one is left; an expression has 1,024
+ * characters at most.
+ */
+const formFault = (tokens: readonly string[]): string | undefined => {
+  // A function without its brackets is an argument, as in SORT(a, AVG, DESC).
+  let form = tokens
+    .map(letterOf)
+    .join("")
+    .replace(/f(?=[,)])/g, "v");
+  for (let before = ""; before !== form; ) {
+    before = form;
+    form = form.replace(VALUES, "v");
+  }
+  return form === "v"
+    ? undefined
+    : "is no metric math: a value must stand on both sides of each operator, and brackets must close";
 };
 
 const tokenFault = (

@@ -195,10 +195,11 @@ const signedRequest = async (
   { credentials, nowMs, url }: Signing,
 ) => {
   const service: AwsService = call?.service ?? "aps";
-  const { protocol, hostname, port, host } =
+  const { protocol, hostname, port, host, pathname } =
     url === undefined ? serviceUrl(service, region) : new URL(url);
   const body = call && JSON.stringify(call.body);
-  const whole = call ? path : `/workspaces/${workspace ?? ""}${path}`;
+  const below = call ? path : `/workspaces/${workspace ?? ""}${path}`;
+  const whole = `${pathname.replace(/\/$/, "")}${below}`;
   const signer = signerOf(service, region, credentials);
   const method = call ? "POST" : "GET";
   const { headers } = await signer.sign(

@@ -105,3 +105,35 @@ describe("readDates() of an iCalendar file", () => {
     expect(() => dates(calendar(event))).toThrow(words);
   });
 });
+
+describe("readDates() of a small file that stands for millions of days", () => {
+  const event = "DTSTART:00010101\nDURATION:P400D\nRRULE:FREQ=YEARLY";
+  it.each([
+    ["an iCalendar file", calendar(...Array.from({ length: 100 }, () => event)), 3],
+    [
+      "an iCalendar file with events in one year",
+      calendar(...Array.from({ length: 51 }, () => "DTSTART:20260101\nDURATION:P400D")),
+      203,
+    ],
+    ["a list of ranges", "2026-01-01/2027-02-04\n".repeat(51), 51],
+  ])(
+    "refuses it before it is written out, with the line that is one too many: %s",
+    (_, text, line) => {
+      const before = process.memoryUsage().heapUsed;
+      const startMs = performance.now();
+      expect(() => dates(text)).toThrow(
+        `Cannot read "de.ics", line ${line}: the file has more than 20000 days up to here, and a calendar has at most 400; leave out past dates and events that began long ago`,
+      );
+      expect(performance.now() - startMs).toBeLessThan(1_000);
+      expect(process.memoryUsage().heapUsed - before).toBeLessThan(50_000_000);
+    },
+  );
+
+  it("reads a file of twenty holidays since 1900, whose past dates the command leaves out", () => {
+    const holidays = Array.from(
+      { length: 20 },
+      (__, at) => `DTSTART:190001${String(at + 1).padStart(2, "0")}\nRRULE:FREQ=YEARLY`,
+    );
+    expect(dates(calendar(...holidays))).toHaveLength(20 * 129);
+  });
+});

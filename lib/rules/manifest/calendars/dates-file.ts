@@ -1,6 +1,6 @@
 import { type CalendarDate, type Day, dateOf, dayOf } from "../../model/time-text.ts";
 import { TidemarkError } from "../../model/errors.ts";
-import { CALENDAR_DATES_MAX, readRange } from "../../model/schedule.ts";
+import { CALENDAR_DATES_MAX, type DayRange, readRange } from "../../model/schedule.ts";
 
 /** What a file of dates says. */
 export interface DatesRead {
@@ -12,7 +12,7 @@ export interface DatesRead {
   readonly repeatsUntil?: Day;
 }
 
-export interface Fault {
+interface Fault {
   /** From 1. */
   readonly line: number;
   readonly message: string;
@@ -41,20 +41,47 @@ interface VEvent {
 
 /** How many years rules without an end are written out: this one and the next two. */
 const YEARS_AHEAD = 2;
-/** Events repeat from their first year on, which may be long ago. */
-const REPEATS_MAX = 10_000;
 
-export const icalendarDays = (
-  text: string,
-  today: Day,
-): DatesRead & { readonly faults: readonly Fault[] } => {
+/**
+ * Days that one file may stand for, past ones and repeated ones included. A file of some KB can
+ * stand for millions: an event of a year that repeats since the year 1, written out some dozen
+ * times. Twenty holidays of two centuries are 4,000.
+ */
+const WRITTEN_OUT_MAX = 20_000;
+
+/** The days of a file, counted before they are written out. */
+class WrittenOut {
+  readonly days: Day[] = [];
+  #left = WRITTEN_OUT_MAX;
+
+  /** False, and nothing is added, where the file stands for more days than are read. */
+  add(starts: readonly Day[], length: number): boolean {
+    this.#left -= starts.length * length;
+    if (this.#left < 0) return false;
+    for (const start of starts)
+      for (let after = 0; after < length; after++) this.days.push(start + after);
+    return true;
+  }
+}
+
+const TOO_MANY = `the file has more than ${WRITTEN_OUT_MAX} days up to here, and a calendar has at most ${CALENDAR_DATES_MAX}; leave out past dates and events that began long ago`;
+
+const icalendarDays = (text: string, today: Day): Reading => {
   const horizon = dayOf(dateOf(today).year + YEARS_AHEAD, 12, 31) ?? today;
-  const read = eventsIn(text).map((event) => daysOfEvent(event, horizon));
-  const faults = read.flatMap((each) => ("fault" in each ? [each.fault] : []));
-  const days = read.flatMap((each) => ("days" in each ? each.days : []));
-  const isOpen = read.some((each) => "days" in each && each.isOpen);
-  return { days, faults, ...(isOpen && { repeatsUntil: horizon }) };
+  const written = new WrittenOut();
+  const faults: Fault[] = [];
+  let isOpen = false;
+  for (const event of eventsIn(text)) {
+    const read = daysOfEvent(event, horizon);
+    if ("fault" in read) faults.push(read.fault);
+    else if (!written.add(read.starts, read.length))
+      return { days: [], faults: [...faults, { line: event.line, message: TOO_MANY }] };
+    else isOpen ||= read.isOpen;
+  }
+  return { days: written.days, faults, ...(isOpen && { repeatsUntil: horizon }) };
 };
+
+type Reading = DatesRead & { readonly faults: readonly Fault[] };
 
 /**
  * The events with their own properties, and without the properties of components inside them, such
@@ -99,7 +126,7 @@ const propertiesIn = (text: string): readonly Property[] => {
 };
 
 type EventDays =
-  | { readonly days: readonly Day[]; readonly isOpen: boolean }
+  | { readonly starts: readonly Day[]; readonly length: number; readonly isOpen: boolean }
   | { readonly fault: Fault };
 
 /** Properties that change on which days an event is, and that are not read. */
@@ -112,7 +139,8 @@ const daysOfEvent = ({ line, properties }: VEvent, horizon: Day): EventDays => {
   const fault = (at: Property | undefined, message: string): EventDays => ({
     fault: { line: at?.line ?? line, message: `event "${words}": ${message}` },
   });
-  if (named("STATUS")?.value.toUpperCase() === "CANCELLED") return { days: [], isOpen: false };
+  if (named("STATUS")?.value.toUpperCase() === "CANCELLED")
+    return { starts: [], length: 1, isOpen: false };
   const refused = properties.find(({ name }) => REFUSED.includes(name));
   if (refused)
     return fault(refused, `${refused.name} is not read; write the dates into a file, one a line`);
@@ -143,9 +171,9 @@ const daysOfEvent = ({ line, properties }: VEvent, horizon: Day): EventDays => {
   );
   if (excepted.has(undefined))
     return fault(named("EXDATE"), "EXDATE must have dates (VALUE=DATE), and not times");
-  const kept = starts.days.filter((day) => !excepted.has(day));
   return {
-    days: kept.flatMap((day) => Array.from({ length }, (_, after) => day + after)),
+    starts: starts.days.filter((day) => !excepted.has(day)),
+    length,
     isOpen: starts.isOpen,
   };
 };
@@ -220,26 +248,32 @@ const startsOf = (first: Day, rule: string, horizon: Day): Starts => {
   const allowed = readable(date);
   const unread = [...parts].find(([name, value]) => !allowed[name]?.(value));
   if (unread || !parts.has("FREQ")) return { unread: unread?.join("=") ?? "no FREQ" };
-  const [until, most] = [parts.get("UNTIL"), Number(parts.get("COUNT") ?? REPEATS_MAX)];
-  const last = Math.min(horizon, readBasic(until?.slice(0, 8) ?? "") ?? horizon);
-  const days = yearsFrom(date.year, {
-    last: dateOf(last).year,
+  const until = readBasic(parts.get("UNTIL")?.slice(0, 8) ?? "");
+  const count = Number(parts.get("COUNT") ?? Number.MAX_VALUE);
+  const days = yearlyFrom(date, {
+    last: Math.min(horizon, until ?? horizon),
     interval: Number(parts.get("INTERVAL") ?? 1),
-  })
-    .flatMap((year) => dayOf(year, date.month, date.day) ?? [])
-    .filter((day) => day <= last)
-    .slice(0, most);
-  return { days, isOpen: until === undefined && days.length < most };
+    count,
+  });
+  return { days, isOpen: until === undefined && days.length < count };
 };
 
-const yearsFrom = (
-  first: number,
-  { last, interval }: { readonly last: number; readonly interval: number },
-): readonly number[] =>
-  Array.from(
-    { length: Math.max(0, Math.floor((last - first) / interval) + 1) },
-    (_, after) => first + after * interval,
-  );
+const yearlyFrom = (
+  { year: first, month, day: ofMonth }: CalendarDate,
+  {
+    last,
+    interval,
+    count,
+  }: { readonly last: Day; readonly interval: number; readonly count: number },
+): readonly Day[] => {
+  const days: Day[] = [];
+  const lastYear = dateOf(last).year;
+  for (let year = first; year <= lastYear && days.length < count; year += interval) {
+    const day = dayOf(year, month, ofMonth);
+    if (day !== undefined && day <= last) days.push(day);
+  }
+  return days;
+};
 
 /**
  * Reads a file of dates, one or one range a line, or an iCalendar file. Throws `manifest.invalid`
@@ -259,22 +293,23 @@ export const readDates = (file: string, text: string, today: Day): DatesRead => 
 const FAULTS_SHOWN = 20;
 
 /** Dates and ranges, one a line. What follows a # is a comment. */
-const listedDays = (text: string): DatesRead & { readonly faults: readonly Fault[] } => {
-  const read = text.split(/\r?\n/).map((line, index) => ({
-    line: index + 1,
-    days: daysOfLine(line.replace(/#.*/, "").replace("\uFEFF", "").trim()),
-  }));
-  return {
-    days: read.flatMap(({ days }) => (typeof days === "string" ? [] : days)),
-    faults: read.flatMap(({ line, days }) =>
-      typeof days === "string" ? [{ line, message: days }] : [],
-    ),
-  };
+const listedDays = (text: string): Reading => {
+  const written = new WrittenOut();
+  const faults: Fault[] = [];
+  for (const [index, line] of text.split(/\r?\n/).entries()) {
+    const words = line.replace(/#.*/, "").replace("\uFEFF", "").trim();
+    if (words === "") continue;
+    const read = rangeOfLine(words);
+    const at = index + 1;
+    if (typeof read === "string") faults.push({ line: at, message: read });
+    else if (!written.add([read.first], read.last - read.first + 1))
+      return { days: [], faults: [...faults, { line: at, message: TOO_MANY }] };
+  }
+  return { days: written.days, faults };
 };
 
 /** The days of a line, or what is wrong with it. */
-const daysOfLine = (words: string): readonly Day[] | string => {
-  if (words === "") return [];
+const rangeOfLine = (words: string): DayRange | string => {
   const range = readRange(words);
   if (!range)
     return `"${words}" is no date; write one like 2026-12-25, or a range like 2026-12-24/2026-12-31`;
@@ -282,5 +317,5 @@ const daysOfLine = (words: string): readonly Day[] | string => {
   if (length < 1) return `"${words}" ends before it begins; write the earlier date first`;
   if (length > CALENDAR_DATES_MAX)
     return `"${words}" has ${length} days, and the limit of a calendar is ${CALENDAR_DATES_MAX}`;
-  return Array.from({ length }, (_, after) => range.first + after);
+  return range;
 };
