@@ -1,8 +1,18 @@
 import { execFileSync, spawnSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { folderLayout } from "../../lib/embedded/layout.ts";
+import { startTables } from "../../lib/embedded/tables/embedded-tables.ts";
+import {
+  autoscalerName,
+  autoscalerUid,
+  clusterName,
+  namespace,
+} from "../../lib/rules/model/ids.ts";
+import { getAutoscaler, putAutoscaler } from "../../lib/stack/store/records/autoscalers.ts";
+import { tablesOn } from "../service/world/context.ts";
 import { type Folder, shopFolder } from "./folder.ts";
 import { inside } from "./inside.ts";
 
@@ -27,6 +37,27 @@ afterAll(() => {
   folder.remove();
   rmSync(path, { recursive: true, force: true });
 });
+
+/** A folder whose tables hold a name that Kubernetes does not allow, written past every check. */
+const hostileFolder = async (): Promise<Folder> => {
+  const hostile = await shopFolder();
+  const engine = await startTables(folderLayout(hostile.data).tables);
+  const tables = tablesOn(engine.endpoint);
+  const web = await getAutoscaler(tables, {
+    cluster: clusterName("eu-1"),
+    namespace: namespace("shop"),
+    name: autoscalerName("web"),
+  });
+  if (!web) throw new Error("the shop has no web");
+  for (const [at, name] of ["zap$(touch X)", "yak`touch X`", "xu;touch X", "--all"].entries())
+    await putAutoscaler(
+      tables,
+      { ...web, name: autoscalerName(name), uid: autoscalerUid(`strange-${at}`) },
+      undefined,
+    );
+  await engine.close();
+  return hostile;
+};
 
 /** The words that can follow, and the directive for files. */
 const complete = async (...words: readonly string[]): Promise<readonly string[]> => {
@@ -114,6 +145,19 @@ describe("the words that can follow", () => {
     expect(await complete("partition", "describe", ...data(), "u")).toEqual(["us-1/default", ":4"]);
   });
 
+  it("are plain words: a name that a shell would run is not offered, however it was stored", async () => {
+    const hostile = await hostileFolder();
+    expect(await complete("get", "--data", hostile.data, "")).toEqual(
+      expect.arrayContaining(["web", "shop/web"]),
+    );
+    const offered = await complete("get", "--data", hostile.data, "");
+    expect(offered.filter((word) => !/^(?::4|[A-Za-z0-9][A-Za-z0-9._/-]*)$/.test(word))).toEqual(
+      [],
+    );
+    expect(await complete("get", "--data", hostile.data, "zap")).toEqual([":4"]);
+    hostile.remove();
+  });
+
   it("are none, without an error, where nothing can be opened", async () => {
     expect(await complete("get", "--data", "/nowhere", "w")).toEqual(["wpa", ":4"]);
   });
@@ -127,7 +171,26 @@ const run = (shell: string, args: readonly string[]): string =>
     env: { ...process.env, PATH: `${path}:${process.env["PATH"]}`, HOME: path },
   });
 
+/** TAB, TAB and Enter, as a person presses them, in a bash with a terminal of its own. */
+const pressed = (...typed: readonly string[]): string =>
+  execFileSync("script", ["-qc", "bash --norc --noprofile -i", "/dev/null"], {
+    encoding: "utf8",
+    cwd: join(path, "empty"),
+    input: `source <(tidemark completion bash)\n${typed.map((line) => `${line}\t\t\n`).join("")}exit\n`,
+    env: { ...process.env, PATH: `${path}:${process.env["PATH"]}`, HOME: path, TERM: "dumb" },
+  });
+
 describe("the script of a shell", () => {
+  it.skipIf(!has("script"))("runs nothing of a name on TAB and Enter, in a real bash", async () => {
+    const hostile = await hostileFolder();
+    const command = `tidemark describe --data ${hostile.data}`;
+    const screen = pressed(...["za", "ya", "xu", "job"].map((start) => `${command} ${start}`));
+    expect(readdirSync(join(path, "empty"))).toEqual([]);
+    // The same keys complete and run a plain name.
+    expect(screen).toContain("Deployment replicas:");
+    hostile.remove();
+  });
+
   it("completes in bash", () => {
     const words = `tidemark --data ${folder.data} describe shop/`;
     const script = `source <(tidemark completion bash); COMP_WORDS=(${words}); COMP_CWORD=4; _tidemark; echo "\${COMPREPLY[@]}"; complete -p tidemark`;

@@ -1,5 +1,9 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Observation } from "../../lib/rules/model/observation.ts";
+import { list } from "../../lib/stack/cluster/list.ts";
+import { budgetOf, transportTo } from "./stand-in/connected.ts";
 import { json, type StandIn, standIn } from "./stand-in/server.ts";
 import { clientTo, QUEUE, WHOLE, watch } from "./stand-in/watched.ts";
 import { partsOf } from "../answers.ts";
@@ -23,10 +27,10 @@ const observing = async (
   metrics?: Parameters<typeof watch>[2],
 ): Promise<Observation | undefined> => {
   server.answer = ({ url }, response, socket) => {
-    const list = url.pathname.endsWith("/deployments")
+    const otherwise = url.pathname.endsWith("/deployments")
       ? { items: [DEPLOYMENT] }
       : { kind: "List", items: [] };
-    json(200, url.pathname.endsWith(path) ? body : list)({ url } as never, response, socket);
+    json(200, url.pathname.endsWith(path) ? body : otherwise)({ url } as never, response, socket);
   };
   const client = clientTo(server);
   try {
@@ -45,6 +49,89 @@ const NO_LISTS: readonly (readonly [string, unknown])[] = [
   ["items that are an object", { kind: "PodList", items: {} }],
   ["an item that is null", { kind: "PodList", items: [null] }],
 ];
+
+/** What none of Kubernetes has, and a shell, a path or a key would take for more than a name. */
+const STRANGE: readonly (readonly [string, object])[] = [
+  ["name", { name: "web$(touch X)" }],
+  ["name", { name: "../../kube-system/secrets" }],
+  ["name", { name: "Web" }],
+  ["name", { name: "a".repeat(254) }],
+  ["namespace", { namespace: "shop;rm -rf" }],
+  ["namespace", { namespace: "a.b" }],
+  ["namespace", { namespace: "a".repeat(64) }],
+  ["uid", { uid: "a#b" }],
+  ["label", { labels: { "team`id`": "x" } }],
+  ["label", { labels: { team: "$(id)" } }],
+  ["owner", { ownerReferences: [{ kind: "ScaledObject", name: "x$(id)" }] }],
+];
+
+describe("an object of a LIST whose names Kubernetes does not allow", () => {
+  it.each(STRANGE)("fails the read by its %s: %j", async (what, strange) => {
+    for (const path of [
+      "/pods",
+      "/horizontalpodautoscalers",
+      "/deployments",
+      "/metrics.k8s.io/v1beta1/pods",
+    ]) {
+      const seen: unknown[] = [];
+      const transport = transportTo(server);
+      const item = { metadata: { name: "web-1", namespace: "shop", ...strange } };
+      server.answer = json(200, { kind: "List", items: [DEPLOYMENT, item] });
+      for (const metadataOnly of [false, true]) {
+        const listed = await list(
+          transport,
+          {
+            path,
+            resource: "things",
+            read: (raw) => seen.push(raw),
+            ...(metadataOnly && { firstLimit: 0 }),
+          },
+          budgetOf(),
+        );
+        expect(listed, path).toMatchObject({
+          kind: "failed",
+          failure: {
+            code: 0,
+            reason: "MalformedAnswer",
+            message: expect.stringMatching(
+              new RegExp(
+                `^Cannot list things: the answer has an object with the ${what} ".+", which Kubernetes does not allow$`,
+              ),
+            ),
+          },
+        });
+      }
+      // The object itself is never given to what would keep it.
+      expect(JSON.stringify(seen)).not.toContain(JSON.stringify(strange).slice(1, -1));
+      transport.close();
+    }
+  });
+
+  it("holds what is decided by that LIST", async () => {
+    const pod = { metadata: { name: "web$(touch X)", namespace: "shop" } };
+    expect(
+      partsOf((await observing("/pods", { kind: "PodList", items: [pod] }))?.answers).resource,
+    ).toMatchObject({ kind: "failed", failure: { reason: "MalformedAnswer" } });
+  });
+
+  it("comes in at one door: only read-page.ts takes the items of an answer", () => {
+    const folder = join(import.meta.dirname, "../../lib/stack");
+    const files = readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((file) =>
+      file.endsWith(".ts"),
+    );
+    expect(files.length).toBeGreaterThan(100);
+    const takers = files.filter((file) =>
+      /\bonItem\b|\["items"\]|\.items\b.*Json|\{ items\b[^}]*\}: Json/.test(
+        readFileSync(join(folder, file), "utf8"),
+      ),
+    );
+    // A look at a cluster (check) prints what it found, and stores and sends nothing of it. Values of
+    // metrics (ask.ts) are found by the names of pods that are known already.
+    expect(
+      takers.filter((file) => !/^cluster\/(?:wire|transport|check)\//.test(file)).toSorted(),
+    ).toEqual(["cluster/observe/ask.ts", "cluster/read-page.ts"]);
+  });
+});
 
 describe("the answer to a LIST", () => {
   it.each(NO_LISTS)("fails the read where it is %s", async (_what, body) => {

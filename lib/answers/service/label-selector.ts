@@ -1,4 +1,4 @@
-import { qualifiedNameFaults } from "../../rules/manifest/kubernetes-names.ts";
+import { qualifiedNameFaults } from "../../rules/model/kubernetes-names.ts";
 import { invalid } from "./refusals.ts";
 
 type Labels = Readonly<Record<string, string>>;

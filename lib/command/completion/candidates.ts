@@ -87,8 +87,15 @@ const ofOption = async (
   return { candidates: starting(candidatesOf(words), start), files: FILE_OPTIONS.has(long) };
 };
 
+/**
+ * What no shell reads as more than a word. bash puts a candidate on the command line as it is, and
+ * runs what a name holds on Enter.
+ */
+const PLAIN_WORD = /^[A-Za-z0-9][A-Za-z0-9._/-]*=?$/;
+
+/** Names come from what is stored, whoever has written it: a word that is not plain is left out. */
 const candidatesOf = (words: readonly string[]): readonly Candidate[] =>
-  words.map((word) => ({ word }));
+  words.filter((word) => PLAIN_WORD.test(word)).map((word) => ({ word }));
 
 const wordsOf = async (
   root: Command,

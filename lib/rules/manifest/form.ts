@@ -15,7 +15,7 @@ import {
   pathSegmentFaults,
   qualifiedNameFaults,
   subdomainFaults,
-} from "./kubernetes-names.ts";
+} from "../model/kubernetes-names.ts";
 import type { AutoscalerSpec } from "../model/spec.ts";
 
 /**

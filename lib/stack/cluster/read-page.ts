@@ -1,6 +1,8 @@
 import type { WireKind, KnownItems } from "./wire/message.ts";
 import { type Json, asText, asObject, asName, isObject } from "../../rules/model/json.ts";
 import type { UnchangedItems } from "./list-memory.ts";
+import { foreignText } from "../../rules/model/foreign-text.ts";
+import { strangeName } from "../../rules/model/kubernetes-names.ts";
 import type { ApiFailure } from "../../rules/model/observation.ts";
 import type { Transport } from "./transport/transport.ts";
 import type { CallBudget } from "./transport/budget.ts";
@@ -126,15 +128,21 @@ export const readPage = async <Item>(
     if (what.weigh) weights.set(namespace, (weights.get(namespace) ?? 0) + bytes);
   };
   let newest: { readonly made: Item; readonly namespace: string } | undefined;
+  let strange: Strange;
   const onItem = (raw: Json, bytes: number): void => {
-    const namespace = asText(asObject(raw["metadata"])["namespace"]);
+    const metadata = asObject(raw["metadata"]);
+    const namespace = asText(metadata["namespace"]);
     count(namespace, bytes);
+    strange ??= strangeName(metadata);
+    if (strange) return;
     const made = what.read(raw);
     if (made !== undefined) items.push(made);
     newest = made === undefined ? undefined : { made, namespace };
   };
   const onPassedOver = (raw: Json, bytes: number): void => {
-    count(asText(asObject(raw["metadata"])["namespace"]), bytes);
+    const metadata = asObject(raw["metadata"]);
+    count(asText(metadata["namespace"]), bytes);
+    strange ??= strangeName(metadata);
     passedOver.push(nameOf(raw));
   };
   const known =
@@ -148,6 +156,7 @@ export const readPage = async <Item>(
   // On doubt, the read has failed: an answer without its items would look like an empty cluster.
   if (raws === undefined) return failed(what, "the answer has no list of items");
   for (const raw of raws) onItem(raw, 0);
+  if (strange) return failed(what, strangeState(strange));
   return {
     kind: "page",
     items,
@@ -158,6 +167,15 @@ export const readPage = async <Item>(
     ...restOf(answer.body),
   };
 };
+
+type Strange = ReturnType<typeof strangeName>;
+
+/**
+ * On doubt, the read has failed: a server that gives names which none can have is broken or
+ * hostile, and what else it says of its objects is no reason to act.
+ */
+const strangeState = ([what, text]: NonNullable<Strange>): string =>
+  `the answer has an object with the ${what} "${foreignText(text)}", which Kubernetes does not allow`;
 
 /** The items of the last LIST for the decoder. */
 const knownItems = <Item>(
@@ -212,6 +230,8 @@ export const readName = async <Item>(
   if (answer.kind === "failed") return answer;
   const raws = objectsOf(answer.body);
   if (raws === undefined) return failed(what, "the answer has no list of items");
+  const strange = raws.map((raw) => strangeName(asObject(raw["metadata"]))).find(Boolean);
+  if (strange) return failed(what, strangeState(strange));
   const passedOver = raws.map(nameOf);
   const weights = new Map(passedOver.map(({ namespace }) => [namespace, MAX_ANSWER_BYTES]));
   return {

@@ -4,7 +4,7 @@ import { invalid, notSupported, type Problem, required } from "../../fields/prob
 import type { Rule } from "../../fields/rule.ts";
 import { isObject } from "../../model/json.ts";
 import { floatOf, isWhole, type Quantity, signOf } from "../../model/quantity.ts";
-import { pathSegmentFaults } from "../kubernetes-names.ts";
+import { pathSegmentFaults } from "../../model/kubernetes-names.ts";
 
 /**
  * Problems of a value by the description of its field, in the words of the API and in its order:

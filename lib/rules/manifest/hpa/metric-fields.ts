@@ -12,7 +12,7 @@ import {
   unset,
 } from "../../fields/rule.ts";
 import { groupOf } from "../../model/spec-common.ts";
-import { labelFaults, resourceFaults } from "../kubernetes-names.ts";
+import { labelFaults, resourceFaults } from "../../model/kubernetes-names.ts";
 import {
   CONTAINER_RESOURCE,
   choice,

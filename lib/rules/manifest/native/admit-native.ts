@@ -12,7 +12,7 @@ import { objectOf } from "../../fields/shape.ts";
 import { readInstant } from "../../model/time-text.ts";
 import { isObject, type Json, present } from "../../model/json.ts";
 import { canonicalOf, milliOf, type Quantity, signOf, floatOf } from "../../model/quantity.ts";
-import { pathSegmentFaults } from "../kubernetes-names.ts";
+import { pathSegmentFaults } from "../../model/kubernetes-names.ts";
 import { type AdmitForm, metadataOf, metadataProblems } from "../form.ts";
 import { HEAD } from "../hpa/v2-shape.ts";
 import { amountText, withQuantityText } from "../hpa/stored.ts";

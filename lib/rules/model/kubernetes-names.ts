@@ -1,3 +1,5 @@
+import { asList, asObject, type Json } from "./json.ts";
+
 const LABEL = "[a-z0-9]([-a-z0-9]*[a-z0-9])?";
 const SUBDOMAIN = `${LABEL}(\\.${LABEL})*`;
 const QUALIFIED = "([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]";
@@ -128,4 +130,41 @@ const useFaults = (name: string): string[] => {
   const extended =
     !name.startsWith(QUOTA_PREFIX) && qualifiedNameFaults(QUOTA_PREFIX + name).length === 0;
   return extended ? [] : ["doesn't follow extended resource name standard"];
+};
+
+const UID = /^[A-Za-z0-9._-]{1,128}$/;
+const OWNER = /^[A-Za-z0-9._:-]{1,253}$/;
+const LABEL_KEY = /^[A-Za-z0-9._/-]+$/;
+const LABEL_TEXT = /^[A-Za-z0-9._-]*$/;
+const isSubdomain = (text: string): boolean =>
+  text.length <= MAX_SUBDOMAIN && SUBDOMAIN_SHAPE.test(text);
+const isLabel = (text: string): boolean => text.length <= MAX_LABEL && LABEL_SHAPE.test(text);
+
+/**
+ * What no API server lets an object be called, as "name" and the text; undefined where all is
+ * allowed. Names reach keys of tables, addresses of requests, and words that a shell completes, so
+ * that an object of a cluster becomes ours only by this check. A name that is absent is none of a
+ * hostile server; who needs it looks for it. Of labels only the characters are looked at, because
+ * ten thousand pods are read every few seconds.
+ */
+export const strangeName = (metadata: Json): readonly [what: string, text: string] | undefined => {
+  const { name, namespace, uid, labels, ownerReferences } = metadata;
+  if (typeof name === "string" && name !== "" && !isSubdomain(name)) return ["name", name];
+  if (typeof namespace === "string" && namespace !== "" && !isLabel(namespace))
+    return ["namespace", namespace];
+  if (typeof uid === "string" && uid !== "" && !UID.test(uid)) return ["uid", uid];
+  const owner = asList(ownerReferences)
+    .map((reference) => asObject(reference)["name"])
+    .find((of) => typeof of === "string" && of !== "" && !OWNER.test(of));
+  if (owner !== undefined) return ["owner", String(owner)];
+  return strangeLabel(asObject(labels));
+};
+
+const strangeLabel = (labels: Json): ReturnType<typeof strangeName> => {
+  for (const key in labels) {
+    if (!LABEL_KEY.test(key)) return ["label", key];
+    const value = labels[key];
+    if (typeof value === "string" && !LABEL_TEXT.test(value)) return ["label", value];
+  }
+  return undefined;
 };
