@@ -135,7 +135,10 @@ describe("the commands that the pages give", () => {
   });
 
   const onTables = ofTool("npx tidemark").filter(
-    (command) => !/^(start|explain-reason|stack|source discover)\b|^autoscale .*--dry-run -o yaml/.test(command),
+    (command) =>
+      !/^(start|explain-reason|stack|source discover)\b|^autoscale .*--dry-run -o yaml/.test(
+        command,
+      ),
   );
   const onFiles = ofTool("npx tidemark").filter((command) => /^stack\b/.test(command));
   const starts = [...ofTool("npm start --"), ...ofTool("npx tidemark start")];
