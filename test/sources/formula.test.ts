@@ -44,6 +44,7 @@ describe("a formula", () => {
     ["median([9, a, b])", 6],
     ["median(a, b)", 5],
     ["abs(-3) + ceil(c) + floor(c) + round(2.5) + round(-2.5)", 4],
+    ["float(2.5) + int(2.9) + int(-2.9)", 2.5],
     ["count([a, b, c], # > 1)", 2],
     ["count([a, b, c], { # > 1 }) >= 2 ? 5 : 1", 5],
     ["any([a, b], # > 5) ? 1 : 0", 1],
@@ -95,11 +96,11 @@ describe("a formula", () => {
     ["#", '1: "#" is an item of a list, and has a meaning inside count, any, all only'],
     [
       "len([a])",
-      '1: "len" is no function of formulas: they have min, max, sum, mean, median, abs, ceil, floor, round, count, any, all',
+      '1: "len" is no function of formulas: they have min, max, sum, mean, median, abs, ceil, floor, float, int, round, count, any, all',
     ],
     [
       "constructor(a)",
-      '1: "constructor" is no function of formulas: they have min, max, sum, mean, median, abs, ceil, floor, round, count, any, all',
+      '1: "constructor" is no function of formulas: they have min, max, sum, mean, median, abs, ceil, floor, float, int, round, count, any, all',
     ],
     ["max()", '1: "max" takes one or more numbers'],
     ["abs(a, b)", '1: "abs" takes one number'],
@@ -179,7 +180,7 @@ const { number } = fc.letrec<{ number: string; truth: string }>((tie) => ({
       .tuple(fc.constantFrom("min", "max", "sum", "mean", "median"), tie("number"), tie("number"))
       .map(([f, l, r]) => `${f}(${l}, ${r})`),
     fc
-      .tuple(fc.constantFrom("abs", "ceil", "floor", "round", "-"), tie("number"))
+      .tuple(fc.constantFrom("abs", "ceil", "floor", "float", "int", "round", "-"), tie("number"))
       .map(([f, of]) => `${f}(${of})`),
     fc.tuple(tie("number"), tie("number")).map(([l, r]) => `count([${l}, ${r}], # > 1)`),
   ),

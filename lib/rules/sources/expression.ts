@@ -85,6 +85,9 @@ export const FUNCTIONS = {
   abs: { takes: "one", apply: ([number = Number.NaN]) => Math.abs(number) },
   ceil: { takes: "one", apply: ([number = Number.NaN]) => Math.ceil(number) },
   floor: { takes: "one", apply: ([number = Number.NaN]) => Math.floor(number) },
+  // A number of an input is a float as it is.
+  float: { takes: "one", apply: ([number = Number.NaN]) => number },
+  int: { takes: "one", apply: ([number = Number.NaN]) => Math.trunc(number) },
   // Half away from zero, as expr-lang and Go round.
   round: {
     takes: "one",

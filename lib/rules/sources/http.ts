@@ -30,11 +30,13 @@ export interface HttpQuery extends RegisteredQuery {
 
 /**
  * Segments of letters, digits and -._~ only, and none that is . or ..: nothing that a server or a
- * proxy could decode to another path.
+ * proxy could decode to a path that leaves the address. A whole segment may be %2F, which is the
+ * default virtual host of a RabbitMQ, and at worst an empty segment.
  */
 const PATH = {
-  pattern: "^(/([.]{0,2}[a-zA-Z0-9_~-][a-zA-Z0-9_.~-]*|[.]{3}[a-zA-Z0-9_.~-]*))+$",
-  detail: "must be /segments of letters, digits, -, ., _ and ~, without . and .. as a segment",
+  pattern: "^(/(%2[Ff]|[.]{0,2}[a-zA-Z0-9_~-][a-zA-Z0-9_.~-]*|[.]{3}[a-zA-Z0-9_.~-]*))+$",
+  detail:
+    "must be /segments of letters, digits, -, ., _ and ~, without . and .. as a segment; %2F only as a whole segment",
   fix: "write a path below the address of the source, such as /queues/orders",
 };
 const PATH_CHARACTERS_MAX = 512;

@@ -294,6 +294,17 @@ describe("a ScaledObject with registered sources", () => {
     ]);
   });
 
+  it("keeps a workload at 1 where a threshold below 0 is above no value", () => {
+    const always = {
+      ...PROMETHEUS,
+      metadata: { ...PROMETHEUS.metadata, activationThreshold: "-1" },
+    };
+    const { spec, notes } = imported(scaledObject([always], { minReplicaCount: 0 }));
+    expect(spec).toMatchObject({ minReplicas: 1 });
+    expect(spec?.["idle"]).toBeUndefined();
+    expect(notes.join("\n")).toContain("an activation threshold below 0 is above no value");
+  });
+
   it("refuses cron inside scalingModifiers in words of its own", () => {
     const scalingModifiers = { formula: "max(hours, load)", target: "1" };
     const { spec, notes } = imported(

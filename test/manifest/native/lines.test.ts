@@ -71,3 +71,16 @@ describe("a text of a language", () => {
     expect(validate(raw)).toBe(false);
   });
 });
+
+describe("the path of a document", () => {
+  const of = (path: string) => document({ http: { source: "api", path, pointer: "/depth" } });
+  it.each(["/api/queues/%2F/orders", "/%2f"])("may have %s", (path) => {
+    expect(refused(of(path))).toEqual([]);
+  });
+  it.each(["/a%2Fb", "/%2E%2E/secret", "/a/..%2Fb", "/%252F", "/%2F%2F", "/%00", "/../a"])(
+    "may not have %s",
+    (path) => {
+      expect(refused(of(path))).toContain("spec.metrics[1].http.path");
+    },
+  );
+});

@@ -53,6 +53,12 @@ const resourceOf = ({ type, name, of, metadata, raw }: Trigger, { spec }: Among)
   };
 };
 
+/** True where a threshold below 0 keeps the workload in use at every value, also at 0. */
+export const isAlwaysActive = (trigger: Trigger): boolean => {
+  const found = blockOf(trigger);
+  return !("refused" in found) && Number(found.activation) < 0;
+};
+
 const MEASURES: Readonly<Record<string, string>> = {
   AverageValue: "Average",
   Value: "Total",

@@ -14,6 +14,7 @@ import {
   numberOf,
   DEFAULTS_GONE,
   expressionOf,
+  isAlwaysActive,
   mayIdle,
   metricOf,
   restMetric,
@@ -45,8 +46,8 @@ export const nativeScaledObject = (
   const written = asObject(raw["spec"]);
   const most = numberOf(written["maxReplicaCount"], DEFAULT_MAX);
   const triggers = triggersOf(raw, sources);
-  const awake = triggers.every(({ type }) => OF_THE_CLUSTER.has(type)) && mayIdle(written);
-  // Of cpu and memory KEDA never learns that a workload is out of use, and keeps it at 1 at least.
+  const why = mayIdle(written) ? whyAwake(written, triggers) : undefined;
+  const awake = why !== undefined;
   const spec = awake
     ? {
         ...written,
@@ -69,12 +70,7 @@ export const nativeScaledObject = (
   const details = [
     ...(triggers.length === 0 ? [NO_TRIGGER] : []),
     ...(awake && triggers.length > 0
-      ? [
-          changed(
-            "spec.minReplicaCount",
-            "the least count is 1, as in KEDA: cpu and memory do not start a workload without pods",
-          ),
-        ]
+      ? [changed("spec.minReplicaCount", `the least count is 1, as in KEDA: ${why}`)]
       : []),
     ...cron.flatMap((entry) => entry?.detail ?? []),
     ...read.flatMap(({ details: of }) => of),
@@ -100,6 +96,19 @@ export const nativeScaledObject = (
     ...(schedule.length > 0 && { schedule }),
     details,
   };
+};
+
+/** Why KEDA keeps the workload at 1 at least; undefined where it may go to its idle count. */
+const whyAwake = (spec: Json, triggers: readonly Trigger[]): string | undefined => {
+  // Of cpu and memory KEDA never learns that a workload is out of use.
+  if (triggers.every(({ type }) => OF_THE_CLUSTER.has(type)))
+    return "cpu and memory do not start a workload without pods";
+  const modifiers = asObject(asObject(spec["advanced"])["scalingModifiers"]);
+  const always =
+    textOf(modifiers["formula"]) === undefined
+      ? triggers.some(isAlwaysActive)
+      : Number(textOf(modifiers["activationTarget"])) < 0;
+  return always ? "an activation threshold below 0 is above no value" : undefined;
 };
 
 const OF_THE_CLUSTER: ReadonlySet<string> = new Set(["cpu", "memory"]);
