@@ -17,6 +17,10 @@ const WRITERS: Readonly<
     writes: "docs/images, from three virtual hours of the demonstration",
     load: () => import("./picture.ts"),
   },
+  reads: {
+    writes: "what answers ask of the tables, in docs/speed.md",
+    load: () => import("./reads.ts"),
+  },
   reasons: { writes: "docs/reasons.md", load: () => import("./reasons.ts") },
   rooms: {
     writes: "the drawings of the rooms of lib, in docs/images",

@@ -16,7 +16,7 @@ import {
 import { ensureTables, startTables } from "../../lib/embedded/tables/embedded-tables.ts";
 import { type Tables, tableDefinitions } from "../../lib/stack/store/table/tables.ts";
 import type { TableClient } from "./faults.ts";
-import { memoryEngine } from "./memory-engine.ts";
+import { memoryEngine, type Paging } from "./memory-engine.ts";
 
 /** A table engine with both tables made. */
 export interface Engine {
@@ -87,8 +87,8 @@ export const startInProcess = async (): Promise<Engine> => {
 };
 
 /** The tables in memory, without a server: for tests that play many syncs. */
-export const startMemory = async (): Promise<Engine> => ({
-  client: memoryEngine().client,
+export const startMemory = async (paging?: Paging): Promise<Engine> => ({
+  client: memoryEngine(paging).client,
   tables: TABLES,
   close: () => Promise.resolve(),
 });
@@ -159,7 +159,7 @@ const binary = dynoxideBinary();
 
 /** Every engine that the suite knows, most embedded first. */
 export const ENGINES: readonly EngineChoice[] = [
-  { name: "memory", start: startMemory, missing: undefined },
+  { name: "memory", start: () => startMemory(), missing: undefined },
   { name: "dynalite", start: startDynalite, missing: undefined },
   { name: "dynalite in this process", start: startInProcess, missing: undefined },
   {

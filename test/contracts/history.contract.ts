@@ -2,10 +2,11 @@ import { BatchExecuteStatementCommand } from "@aws-sdk/client-dynamodb";
 import { beforeEach, describe, expect, it } from "vitest";
 import type { ChangeRecord } from "../../lib/rules/model/changes.ts";
 import { autoscalerName, autoscalerUid, clusterName } from "../../lib/rules/model/ids.ts";
+import type { ScaleEventRecord } from "../../lib/rules/model/scale-records.ts";
+import { DAY_MS } from "../../lib/rules/model/time-text.ts";
 import {
   changeBaseOf,
   changesOf,
-  changesOfCluster,
   insertChange,
   isBaseOfChange,
 } from "../../lib/stack/store/history/changes.ts";
@@ -14,20 +15,19 @@ import {
   eventsOfAutoscaler,
   insertEvents,
 } from "../../lib/stack/store/history/events.ts";
+import { changesOfFleet } from "../../lib/stack/store/history/fleet-changes.ts";
 import { eventsOfFleet } from "../../lib/stack/store/history/fleet-events.ts";
-import { insertByStatement, type HistoryItem } from "../../lib/stack/store/history/item.ts";
+import { type HistoryItem, insertByStatement } from "../../lib/stack/store/history/item.ts";
 import { journalOfPage } from "../../lib/stack/store/history/journal.ts";
 import { clusterChangesPk } from "../../lib/stack/store/table/keys.ts";
 import type { Tables } from "../../lib/stack/store/table/tables.ts";
 import { NOON } from "../noon.ts";
+import { insertJournal } from "../store/insert-journal.ts";
 import { newestJournalPage } from "../store/newest-journal-page.ts";
 import { event, PARTITION, REF } from "../store/records.ts";
 import { collected, testTables } from "../sync/world.ts";
 import type { Engine } from "./engines.ts";
 import { around, once, type TableFault, withFaults } from "./faults.ts";
-import type { ScaleEventRecord } from "../../lib/rules/model/scale-records.ts";
-import { insertJournal } from "../store/insert-journal.ts";
-import { DAY_MS } from "../../lib/rules/model/time-text.ts";
 
 let clusters = 0;
 
@@ -234,9 +234,13 @@ export const historyContract = (engine: () => Engine): void => {
       };
       await expect(insertChange({ tables, insert: dying }, change)).rejects.toThrow(died);
       await insertChange({ tables, insert: insertOnce }, { ...change, by: "bob" });
-      expect(await collected(changesOfCluster(tables, cluster, NOON))).toEqual([]);
+      expect(
+        await collected(changesOfFleet(tables, { clusters: [cluster], scopes: [], sinceMs: NOON })),
+      ).toEqual([]);
       await insertChange({ tables, insert: insertOnce }, change);
-      expect(await collected(changesOfCluster(tables, cluster, NOON))).toEqual([change]);
+      expect(
+        await collected(changesOfFleet(tables, { clusters: [cluster], scopes: [], sinceMs: NOON })),
+      ).toEqual([change]);
     });
 
     it("stores changes as differences from a whole one, and gives each of them whole: of one autoscaler, and of a cluster since any instant", async () => {
@@ -270,7 +274,11 @@ export const historyContract = (engine: () => Engine): void => {
         });
       }
       expect(await collected(changesOf(tables, { ...REF, cluster }))).toEqual(all);
-      expect(await collected(changesOfCluster(tables, cluster, NOON + 3))).toEqual(all.slice(2));
+      expect(
+        await collected(
+          changesOfFleet(tables, { clusters: [cluster], scopes: [], sinceMs: NOON + 3 }),
+        ),
+      ).toEqual(all.slice(2));
       expect(await isBaseOfChange(tables, { ...REF, cluster }, autoscalerUid("uid-web"), 3)).toBe(
         true,
       );
@@ -317,7 +325,10 @@ export const historyContract = (engine: () => Engine): void => {
         return answer;
       });
       const read = await collected(
-        changesOfCluster({ ...tables, client: client as Tables["client"] }, cluster, NOON + 100),
+        changesOfFleet(
+          { ...tables, client: client as Tables["client"] },
+          { clusters: [cluster], scopes: [], sinceMs: NOON + 100 },
+        ),
       );
       expect(read.map(({ name }) => name)).toEqual(names);
       expect(most).toBe(names.length);

@@ -6,7 +6,7 @@ import { insertByStatement } from "../../lib/stack/store/history/item.ts";
 import { type Engine, startMemory } from "../contracts/engines.ts";
 import { around } from "../contracts/faults.ts";
 import { hpa } from "./world/manifests.ts";
-import { builtFleet } from "./world/read-questions.ts";
+import { builtFleet } from "./world/synced-fleet.ts";
 
 interface BatchInput {
   readonly RequestItems: Readonly<Record<string, { readonly ConsistentRead?: boolean }>>;

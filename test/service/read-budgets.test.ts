@@ -1,58 +1,19 @@
 import { randomUUID } from "node:crypto";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { METRICS_PATH, QUERY_PATHS } from "../../lib/answers/api/paths.ts";
+import { afterAll, describe, expect, it } from "vitest";
+import { METRICS_PATH } from "../../lib/answers/api/paths.ts";
+import { DAY_MS } from "../../lib/rules/model/time-text.ts";
 import { insertEvents } from "../../lib/stack/store/history/events.ts";
 import { insertByStatement } from "../../lib/stack/store/history/item.ts";
 import { PURE_PART } from "../../lib/stack/sync/pure-part.ts";
 import { type Engine, startMemory } from "../contracts/engines.ts";
 import { event } from "../store/records.ts";
 import { newWorld, type World } from "../sync/world.ts";
-import {
-  ANSWERS,
-  BUDGETS,
-  builtFleet,
-  DEPTH_MAX,
-  environmentOf,
-  type Fleet,
-  holdsBudget,
-  SIZES,
-} from "./world/read-questions.ts";
-import { DAY_MS } from "../../lib/rules/model/time-text.ts";
+import { DEPTH_MAX, environmentOf } from "./world/read-counts.ts";
 
-/** The largest fleet is in read-budgets.played.test.ts: it takes longest to make. */
-const [ONE, HUNDRED] = SIZES;
+/** All answers are in read-budgets.played.test.ts: two weeks of syncs are played for them. */
 const engines: Engine[] = [];
-const fleets: Fleet[] = [];
-beforeAll(async () => {
-  for (const size of [ONE, HUNDRED]) {
-    const engine = await startMemory();
-    engines.push(engine);
-    fleets.push(await builtFleet(engine, size));
-  }
-}, 120_000);
 afterAll(async () => {
   for (const engine of engines) await engine.close();
-});
-
-describe("the read budgets of docs/speed.md", () => {
-  it("are of each answer here, and of no other, and each route has one", () => {
-    expect([...BUDGETS.keys()]).toEqual(Object.keys(ANSWERS));
-    const [fleet] = fleets;
-    if (!fleet) throw new Error("there is no fleet");
-    const asked = new Set(
-      Object.values(ANSWERS).map(({ question }) => question(fleet, undefined).path),
-    );
-    expect([...asked].toSorted()).toEqual([...Object.values(QUERY_PATHS), METRICS_PATH].toSorted());
-  });
-
-  it.each(
-    Object.keys(ANSWERS).flatMap((answer) =>
-      [ONE, HUNDRED].map(([clusters], at) => [answer, clusters, at] as const),
-    ),
-  )(
-    "hold for %s with %i clusters of 100 autoscalers, and say no more than twice of what it takes",
-    (answer, _clusters, at) => holdsBudget(fleets[at], answer, at),
-  );
 });
 
 const CLUSTERS = 100;
@@ -88,7 +49,7 @@ const watermarkOf = (name: string): string =>
 
 describe("a scrape of 100 clusters with watermark rules and five months of events", () => {
   it("in a new environment reads one journal page of each cluster at once, and no event; the next one costs the heads", async () => {
-    const engine = await startMemory();
+    const engine = await startMemory("whole");
     engines.push(engine);
     const worlds: World[] = [];
     for (let at = 0; at < CLUSTERS; at++) {

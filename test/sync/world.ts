@@ -100,6 +100,7 @@ export const newWorld = async (
     readonly rateWindowMs?: number;
     readonly timing?: Partial<Timing>;
     readonly manifestOf?: (name: string) => string;
+    readonly namespaceOf?: (name: string) => string;
     readonly newUid?: () => string;
   } = {},
 ): Promise<World> => {
@@ -122,6 +123,7 @@ export const newWorld = async (
       tables,
       {
         ...autoscalerRecord(name, workload),
+        ...(options.namespaceOf && { namespace: namespace(options.namespaceOf(workload)) }),
         ...(options.newUid && { uid: autoscalerUid(options.newUid()) }),
         manifest: manifestOf(workload),
       },

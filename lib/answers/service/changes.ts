@@ -1,16 +1,10 @@
 import type { ChangeRecord, ScopeChangeRecord } from "../../rules/model/changes.ts";
 import { isTidemarkError } from "../../rules/model/errors.ts";
-import {
-  autoscalerName,
-  type ClusterName,
-  clusterName,
-  namespace,
-  uidOfIntent,
-} from "../../rules/model/ids.ts";
+import { autoscalerName, clusterName, namespace, uidOfIntent } from "../../rules/model/ids.ts";
 import type { AutoscalerRecord, ClusterRecord } from "../../rules/model/records.ts";
-import { changesOf, changesOfCluster } from "../../stack/store/history/changes.ts";
+import { changesOf } from "../../stack/store/history/changes.ts";
+import { type ChangeSearch, changesOfFleet } from "../../stack/store/history/fleet-changes.ts";
 import { scopeChangesOf } from "../../stack/store/history/scope-changes.ts";
-import { mapWithLimit, REQUESTS_AT_ONCE } from "../../stack/store/table/wait-for-all.ts";
 import type { ChangeView, FieldChange } from "../views/change.ts";
 import { type QueryContext, sees } from "./context.ts";
 import { clustersNamed, findAutoscaler, splitName } from "./find-autoscaler.ts";
@@ -32,11 +26,12 @@ export async function* changes(
   { name, sinceMs = 0, after, ...filter }: ChangeQuery,
 ): AsyncGenerator<ChangeView> {
   refuseEmptyRange("list the changes", { sinceMs }, context.clock());
-  const fromMs = after ? Math.max(sinceMs, after.atMs) : sinceMs;
-  const all =
-    name === undefined ? ofAll(context, filter, fromMs) : ofOne(context, { ...filter, name });
-  for await (const change of all)
-    if (Date.parse(change.at) >= fromMs && !wasTold(change, after)) yield change;
+  if (name === undefined) {
+    yield* ofAll(context, filter, { sinceMs, after });
+    return;
+  }
+  for await (const change of ofOne(context, { ...filter, name }))
+    if (Date.parse(change.at) >= sinceMs && !wasTold(change, after)) yield change;
 }
 
 const wasTold = ({ at, id }: ChangeView, after: ChangeCursor | undefined): boolean => {
@@ -82,30 +77,46 @@ const placeOf = async (context: QueryContext, query: AutoscalerQuery) => {
 async function* ofAll(
   context: QueryContext,
   filter: Pick<ChangeQuery, "cluster" | "namespace">,
-  sinceMs: number,
+  place: Pick<ChangeSearch, "sinceMs" | "after">,
 ): AsyncGenerator<ChangeView> {
-  const isAll = filter.namespace === undefined && filter.cluster === undefined && sees(context);
-  const fleet = opened(
-    isAll ? FLEET_SCOPES.map(([scope, name]) => ofScope(context, scope, name, sinceMs)) : [],
-  );
-  // Its failure is thrown below, also where the clusters fail first.
-  fleet.catch(() => undefined);
   const clusters = await clustersOf(context, filter.cluster);
-  const autoscalers = clusters.map(({ name }) =>
-    ofAutoscalers(context, name, { sinceMs, inside: filter.namespace }),
-  );
+  const isAll = filter.namespace === undefined && filter.cluster === undefined && sees(context);
   // A change of a cluster shows its connection and all namespaces that its partitions name.
   const whole =
     filter.namespace === undefined ? clusters.filter(({ name }) => sees(context, name)) : [];
-  const scopes = whole.flatMap((cluster) => ofScopes(context, cluster, sinceMs));
-  yield* merged([...(await fleet), ...(await opened([...scopes, ...autoscalers]))]);
+  const search: ChangeSearch = {
+    ...place,
+    clusters: clusters.map(({ name }) => name),
+    scopes: [...(isAll ? FLEET_SCOPES : []), ...whole.flatMap(scopesOf)],
+  };
+  for await (const change of changesOfFleet(context.tables, search)) {
+    if ("scope" in change) yield scopeChangeView(change);
+    else if (
+      (filter.namespace === undefined || change.namespace === filter.namespace) &&
+      sees(context, change.cluster, change.namespace)
+    )
+      yield changeView(change);
+  }
 }
 
-const FLEET_SCOPES = [
-  ["fleet", "fleet"],
-  ["access", "access"],
-  ["source", "sources"],
-] as const;
+type Scope = ChangeSearch["scopes"][number];
+
+const FLEET_SCOPES: readonly Scope[] = [
+  { scope: "fleet", name: "fleet" },
+  { scope: "access", name: "access" },
+  { scope: "source", name: "sources" },
+];
+
+const scopesOf = ({
+  name,
+  partitions,
+}: Pick<ClusterRecord, "name" | "partitions">): readonly Scope[] => [
+  { scope: "cluster", name },
+  ...partitions.map((partition) => ({
+    scope: "partition" as const,
+    name: `${name}/${partition.name}`,
+  })),
+];
 
 /** A removed cluster is still found by its name. */
 const clustersOf = async (
@@ -119,69 +130,11 @@ const clustersOf = async (
     // The history of a removed cluster is for callers with a right on all of it.
     if (!sees(context, name)) throw error;
     const gone = { name: clusterName(name), partitions: [] };
-    for await (const _any of ofScope(context, "cluster", name, 0)) return [gone];
+    for await (const _any of scopeChangesOf(context.tables, { scope: "cluster", name }))
+      return [gone];
     throw error;
   }
 };
-
-async function* ofAutoscalers(
-  context: QueryContext,
-  cluster: ClusterName,
-  { sinceMs, inside }: { readonly sinceMs: number; readonly inside: string | undefined },
-): AsyncGenerator<ChangeView> {
-  for await (const change of changesOfCluster(context.tables, cluster, sinceMs))
-    if (
-      (inside === undefined || change.namespace === inside) &&
-      sees(context, cluster, change.namespace)
-    )
-      yield changeView(change);
-}
-
-const ofScopes = (
-  context: QueryContext,
-  { name, partitions }: Pick<ClusterRecord, "name" | "partitions">,
-  sinceMs: number,
-) => [
-  ofScope(context, "cluster", name, sinceMs),
-  ...partitions.map((partition) =>
-    ofScope(context, "partition", `${name}/${partition.name}`, sinceMs),
-  ),
-];
-
-async function* ofScope(
-  context: QueryContext,
-  scope: ScopeChangeRecord["scope"],
-  name: string,
-  sinceMs: number,
-): AsyncGenerator<ChangeView> {
-  for await (const change of scopeChangesOf(context.tables, { scope, name }, sinceMs, false))
-    yield scopeChangeView(change);
-}
-
-interface Stream {
-  readonly next: ChangeView;
-  readonly rest: AsyncGenerator<ChangeView>;
-}
-
-const pull = async (rest: AsyncGenerator<ChangeView>): Promise<readonly Stream[]> => {
-  const { value, done } = await rest.next();
-  return done ? [] : [{ next: value, rest }];
-};
-
-const opened = async (streams: readonly AsyncGenerator<ChangeView>[]): Promise<readonly Stream[]> =>
-  (await mapWithLimit(streams, REQUESTS_AT_ONCE, pull)).flat();
-
-/** Merges sorted streams into one. It holds one item of each. */
-async function* merged(streams: readonly Stream[]): AsyncGenerator<ChangeView> {
-  let sources = streams;
-  while (sources.length > 0) {
-    sources = sources.toSorted((one, other) => inOrder(one.next, other.next));
-    const [first, ...others] = sources;
-    if (!first) return;
-    yield first.next;
-    sources = [...others, ...(await pull(first.rest))];
-  }
-}
 
 const parsed = (text: string | undefined): unknown =>
   text === undefined ? undefined : JSON.parse(text);

@@ -1,5 +1,8 @@
 import { isTidemarkError } from "../../rules/model/errors.ts";
 import { type AutoscalerRef, autoscalerName, namespace } from "../../rules/model/ids.ts";
+import type { EventRecord } from "../../rules/model/scale-records.ts";
+import { DAY_MS } from "../../rules/model/time-text.ts";
+import { deletedPlaces } from "../../stack/store/history/changes.ts";
 import {
   EVENT_DAYS_KEPT,
   eventsOfAutoscaler,
@@ -8,23 +11,21 @@ import {
 import {
   eventsOfAutoscalers,
   eventsOfFleet,
+  isTold,
   monthlyCounts,
 } from "../../stack/store/history/fleet-events.ts";
-import type { EventView, EventCount } from "../views/event.ts";
+import type { EventCount, EventView } from "../views/event.ts";
 import { type QueryContext, sees } from "./context.ts";
-import { clustersNamed, findAutoscaler, fleetNamed, splitName } from "./find-autoscaler.ts";
-import { knownNames } from "./known-partitions.ts";
+import { clustersNamed, findAutoscaler, splitName } from "./find-autoscaler.ts";
 import type {
   AutoscalerQuery,
-  EventCursor,
-  EventQuery,
   EventCountCursor,
   EventCountQuery,
+  EventCursor,
+  EventQuery,
 } from "./service.ts";
 import { refuseEmptyRange } from "./times.ts";
 import { eventView } from "./views/event-view.ts";
-import type { EventRecord } from "../../rules/model/scale-records.ts";
-import { DAY_MS } from "../../rules/model/time-text.ts";
 
 /** The time range of an event list, and the cursor after which it goes on. */
 interface Wanted {
@@ -58,20 +59,11 @@ export async function* events(
 const restOf = ({ stretch, after }: Wanted): Stretch =>
   after ? { ...stretch, sinceMs: Math.max(stretch.sinceMs, after.atMs) } : stretch;
 
-/**
- * True for events that are not after the cursor. The time range starts at the cursor's own instant,
- * so it contains them again.
- */
-const wasTold = ({ atMs, cluster, id }: EventRecord, after: EventCursor | undefined): boolean =>
-  after !== undefined &&
-  atMs === after.atMs &&
-  (cluster < after.cluster || (cluster === after.cluster && id <= after.id));
-
 async function* untold(
   records: AsyncIterable<EventRecord>,
   after: EventCursor | undefined,
 ): AsyncGenerator<EventRecord> {
-  for await (const event of records) if (!wasTold(event, after)) yield event;
+  for await (const event of records) if (!isTold(event, after)) yield event;
 }
 
 async function* ofAll(
@@ -81,7 +73,7 @@ async function* ofAll(
 ): AsyncGenerator<EventRecord> {
   const clusters = (await clustersNamed(context, cluster)).map(({ name }) => name);
   yield* eventsOfFleet(context.tables, clusters, restOf(wanted), {
-    isTold: (event) => wasTold(event, wanted.after),
+    after: wanted.after,
     wants: (event) =>
       (inside === undefined || event.namespace === inside) &&
       sees(context, event.cluster, event.namespace),
@@ -114,29 +106,26 @@ async function* ofOne(
 }
 
 /**
- * Events of a deleted autoscaler: reads the key of its name in the given namespace, or in each that
- * has autoscalers.
+ * Events of a deleted autoscaler. Its namespace is given, or its deletions say where it was: so it
+ * takes a few requests, however many clusters and namespaces there are.
  */
 async function* ofDeleted(
   context: QueryContext,
   query: AutoscalerQuery,
   wanted: Wanted,
 ): AsyncGenerator<EventRecord> {
-  const refs: AutoscalerRef[] = [];
-  const { clusters, isEdited } = await fleetNamed(context, query.cluster);
-  const known =
-    query.namespace === undefined
-      ? await knownNames(context, clusters, { consistent: isEdited })
-      : [];
-  for (const { name: cluster } of clusters) {
-    const namespaces =
-      query.namespace === undefined
-        ? known.flatMap((ref) => (ref.cluster === cluster ? [ref.namespace] : []))
-        : [query.namespace];
-    for (const inside of new Set(namespaces))
-      if (sees(context, cluster, inside))
-        refs.push({ cluster, namespace: namespace(inside), name: autoscalerName(query.name) });
-  }
+  const name = autoscalerName(query.name);
+  const inside = query.namespace === undefined ? undefined : namespace(query.namespace);
+  const [clusters, deleted] = await Promise.all([
+    clustersNamed(context, query.cluster),
+    inside === undefined ? deletedPlaces(context.tables, name) : [],
+  ]);
+  const names = new Set(clusters.map(({ name: cluster }) => cluster));
+  const places: readonly AutoscalerRef[] =
+    inside === undefined
+      ? deleted.filter(({ cluster }) => names.has(cluster))
+      : [...names].map((cluster) => ({ cluster, namespace: inside, name }));
+  const refs = places.filter((ref) => sees(context, ref.cluster, ref.namespace));
   yield* untold(eventsOfAutoscalers(context.tables, refs, restOf(wanted)), wanted.after);
 }
 

@@ -1,20 +1,27 @@
 import { isDeepStrictEqual } from "node:util";
 import type { QueryCommandInput } from "@aws-sdk/client-dynamodb";
 import type { ChangeRecord } from "../../../rules/model/changes.ts";
+import { TidemarkError } from "../../../rules/model/errors.ts";
 import {
+  type AutoscalerName,
   type AutoscalerRef,
   type AutoscalerUid,
-  type ClusterName,
   autoscalerName,
+  type ClusterName,
+  clusterName,
   namespace,
 } from "../../../rules/model/ids.ts";
 import type { AutoscalerRecord } from "../../../rules/model/records.ts";
+import { DAY_MS } from "../../../rules/model/time-text.ts";
+import { hasDictionaries, packed, unpacked } from "../table/compressed.ts";
 import {
   autoscalerHistoryPk,
   CHANGE_SK_PREFIX,
   changeKey,
   clusterChangeKey,
   clusterChangesPk,
+  deletedKey,
+  deletedPk,
   type Key,
   sortableMs,
 } from "../table/keys.ts";
@@ -22,10 +29,7 @@ import { readAll } from "../table/read-many.ts";
 import type { Tables } from "../table/tables.ts";
 import { mapWithLimit, REQUESTS_AT_ONCE } from "../table/wait-for-all.ts";
 import { EVENT_DAYS_KEPT, ttlOf } from "./events.ts";
-import { type HistoryItem, type InsertHistory, historyItemOf, readHistory } from "./item.ts";
-import { TidemarkError } from "../../../rules/model/errors.ts";
-import { hasDictionaries, packed, unpacked } from "../table/compressed.ts";
-import { DAY_MS } from "../../../rules/model/time-text.ts";
+import { type HistoryItem, historyItemOf, type InsertHistory, readHistory } from "./item.ts";
 
 /**
  * A change is stored as its difference from one that is at most this old. That one is kept for as
@@ -36,7 +40,7 @@ export const BASE_DAYS_MAX = 30;
  * Changes that a reader reads together: the bases that they refer to are as many requests at most,
  * at once.
  */
-const CHANGES_TOGETHER = REQUESTS_AT_ONCE;
+export const CHANGES_TOGETHER = REQUESTS_AT_ONCE;
 /**
  * Bases that a reader keeps beside the bases of the changes that it reads. The changes of one
  * autoscaler follow each other, and many have one base.
@@ -54,19 +58,26 @@ const baseOf = (item: HistoryItem | undefined): Base => {
   };
 };
 
+/** A change as it is stored, and its cluster, which says where its base is. */
+export interface StoredChange {
+  readonly item: HistoryItem;
+  readonly cluster: ClusterName;
+}
+
 /**
  * Reads changes in their order, each base once, and the bases of many changes at once. What cannot
  * be read is thrown when its turn comes.
  */
-const changeReader = (
+export const changeReader = (
   tables: Tables,
-  cluster: ClusterName,
-): ((items: readonly HistoryItem[]) => AsyncGenerator<ChangeRecord>) => {
+): ((changes: readonly StoredChange[]) => AsyncGenerator<ChangeRecord>) => {
   let bases = new Map<string, Base>();
   const nameOf = ({ pk, sk }: Key): string => `${pk} ${sk}`;
-  return async function* (items) {
+  return async function* (changes) {
     const refers = new Map(
-      items.flatMap((item) => baseKeyOf(item, cluster) ?? []).map((key) => [nameOf(key), key]),
+      changes
+        .flatMap(({ item, cluster }) => baseKeyOf(item, cluster) ?? [])
+        .map((key) => [nameOf(key), key]),
     );
     const missing = [...refers].filter(([name]) => !bases.has(name));
     const read = await mapWithLimit(
@@ -76,7 +87,7 @@ const changeReader = (
     );
     const kept = [...bases].slice(-BASES_KEPT);
     bases = new Map([...kept, ...[...bases].filter(([name]) => refers.has(name)), ...read]);
-    for (const item of items) {
+    for (const { item, cluster } of changes) {
       const key = baseKeyOf(item, cluster);
       yield JSON.parse(
         Buffer.from(changeText(item, key && bases.get(nameOf(key))?.())).toString(),
@@ -92,10 +103,10 @@ async function* changesIn(
   action: string,
   params: QueryCommandInput,
 ): AsyncGenerator<ChangeRecord> {
-  const read = changeReader(tables, cluster);
-  let together: HistoryItem[] = [];
+  const read = changeReader(tables);
+  let together: StoredChange[] = [];
   for await (const item of readAll(tables, action, params)) {
-    together.push(historyItemOf(item));
+    together.push({ item: historyItemOf(item), cluster });
     if (together.length < CHANGES_TOGETHER) continue;
     yield* read(together);
     together = [];
@@ -132,7 +143,8 @@ export interface InsertedChange {
 /**
  * Inserts an edit before it is made, and returns the stored edit of this id. It is inserted twice.
  * The first insert, under its autoscaler, decides; the second is under its cluster. An editor that
- * dies between the two does not make the edit.
+ * dies between the two does not make the edit. A deletion is also noted under the name, beside the
+ * first insert: no deletion is made without.
  */
 export const insertChange = async (
   { tables, insert }: { readonly tables: Tables; readonly insert: InsertHistory },
@@ -141,16 +153,51 @@ export const insertChange = async (
 ): Promise<InsertedChange> => {
   const { body, isWhole } = changeBody(change, base);
   const rest = { body, ttlSeconds: ttlOf(change.atMs, EVENT_DAYS_KEPT + BASE_DAYS_MAX) };
-  const [outcome] = await insert([{ ...changeKey(change, change.id), ...rest }]);
+  const [outcome] = await insert([
+    { ...changeKey(change, change.id), ...rest },
+    ...(change.verb === "delete" ? [deletedItem(change)] : []),
+  ]);
   const { value: earlier } =
     outcome?.kind === "duplicate"
-      ? await changeReader(tables, change.cluster)([outcome.stored]).next()
+      ? await changeReader(tables)([{ item: outcome.stored, cluster: change.cluster }]).next()
       : {};
   const stored: ChangeRecord = earlier ?? change;
   // An equal stored edit is this one, inserted by an earlier attempt of the same call.
   if (isDeepStrictEqual(stored, change))
     await insert([{ ...clusterChangeKey(change.cluster, change), ...rest }]);
   return { stored, isWhole };
+};
+
+/** It stays for as long as the events of the autoscaler, which are older. */
+const deletedItem = (change: ChangeRecord): HistoryItem => ({
+  ...deletedKey(change, change.atMs),
+  body: "deleted",
+  ttlSeconds: ttlOf(change.atMs, EVENT_DAYS_KEPT),
+});
+
+/**
+ * Where autoscalers of this name were deleted, each place once. The deletion may not have been made
+ * at last, and another autoscaler may have the name again.
+ */
+export const deletedPlaces = async (
+  tables: Tables,
+  name: AutoscalerName,
+): Promise<readonly AutoscalerRef[]> => {
+  const params: QueryCommandInput = {
+    TableName: tables.historyTable,
+    KeyConditionExpression: "pk = :pk",
+    ExpressionAttributeValues: { ":pk": { S: deletedPk(name) } },
+  };
+  const places = new Map<string, AutoscalerRef>();
+  for await (const item of readAll(tables, `look for deleted autoscalers "${name}"`, params)) {
+    const [cluster = "", inside = ""] = historyItemOf(item).sk.split("#");
+    places.set(`${cluster}#${inside}`, {
+      cluster: clusterName(cluster),
+      namespace: namespace(inside),
+      name,
+    });
+  }
+  return [...places.values()];
 };
 
 export const changesParams = (historyTable: string, ref: AutoscalerRef): QueryCommandInput => ({
@@ -212,21 +259,19 @@ export const isBaseOfChange = async (
   return false;
 };
 
-/**
- * Edits of every autoscaler of a cluster, also of deleted ones, in order of time and page by page.
- */
-export async function* changesOfCluster(
-  tables: Tables,
+/** Edits of every autoscaler of a cluster, also of deleted ones, in order of time. */
+export const clusterChangesParams = (
+  historyTable: string,
   cluster: ClusterName,
   sinceMs: number,
-): AsyncGenerator<ChangeRecord> {
-  const since = `${CHANGE_SK_PREFIX}${sortableMs(Math.max(0, sinceMs))}`;
-  yield* changesIn(tables, cluster, `read the changes of cluster "${cluster}"`, {
-    TableName: tables.historyTable,
-    KeyConditionExpression: "pk = :pk AND sk >= :since",
-    ExpressionAttributeValues: { ":pk": { S: clusterChangesPk(cluster) }, ":since": { S: since } },
-  });
-}
+): QueryCommandInput => ({
+  TableName: historyTable,
+  KeyConditionExpression: "pk = :pk AND sk >= :since",
+  ExpressionAttributeValues: {
+    ":pk": { S: clusterChangesPk(cluster) },
+    ":since": { S: `${CHANGE_SK_PREFIX}${sortableMs(Math.max(0, sinceMs))}` },
+  },
+});
 
 /** The first byte of a change that is read by itself. */
 const WHOLE = 1;

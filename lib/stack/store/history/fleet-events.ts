@@ -1,37 +1,61 @@
 import type { AutoscalerRef, ClusterName } from "../../../rules/model/ids.ts";
+import type { EventRecord } from "../../../rules/model/scale-records.ts";
+import { DAY_MS } from "../../../rules/model/time-text.ts";
 import { dayOf, monthOf } from "../table/keys.ts";
+import { readAll } from "../table/read-many.ts";
 import type { Tables } from "../table/tables.ts";
-import { REQUESTS_AT_ONCE, mapWithLimit } from "../table/wait-for-all.ts";
+import { mapWithLimit, REQUESTS_AT_ONCE } from "../table/wait-for-all.ts";
 import {
   type EventCalendar,
   eventCalendar,
+  type KnownDay,
   openSinceMs,
   type Range,
-  type KnownDay,
 } from "./event-calendar.ts";
-import { eventsIn, type CountsByPath, CountsSum } from "./event-counts.ts";
+import { type CountsByPath, CountsSum, eventsIn } from "./event-counts.ts";
 import {
   autoscalerEventsParams,
   dayEventsParams,
+  eventOf,
   isEmptyStretch,
   type Stretch,
-  eventOf,
 } from "./events.ts";
-import {
-  EVENTS_IN_MEMORY,
-  type EventRead,
-  inOrder,
-  mergedEvents,
-  type Pause,
-  Rounds,
-} from "./merged-events.ts";
-import type { EventRecord } from "../../../rules/model/scale-records.ts";
-import { readAll } from "../table/read-many.ts";
 import { historyItemOf } from "./item.ts";
-import { DAY_MS } from "../../../rules/model/time-text.ts";
+import {
+  byPlace,
+  type HistoryRead,
+  ITEMS_IN_MEMORY,
+  inOrder,
+  mergedHistory,
+  type Pause,
+  type Placed,
+  Rounds,
+} from "./merged-history.ts";
 
 /** What a day is taken for that nobody counted. */
 const UNCOUNTED = 20;
+
+type EventRead = HistoryRead<EventRecord>;
+
+/** True for events that are not after a place. */
+export const isTold = (event: Placed, place: Placed | undefined): boolean =>
+  place !== undefined && byPlace(event, place) <= 0;
+
+/**
+ * The stretch of one cluster after a place: of the instant of the place only clusters that come
+ * after it in order have events left.
+ */
+const stretchAfter = (
+  stretch: Stretch,
+  cluster: ClusterName,
+  place: Placed | undefined,
+): Stretch =>
+  place
+    ? {
+        ...stretch,
+        sinceMs: Math.max(stretch.sinceMs, place.atMs + (cluster < place.cluster ? 1 : 0)),
+      }
+    : stretch;
 
 /** Which events are searched, and where the search may stop. */
 export interface EventSearch {
@@ -41,8 +65,8 @@ export interface EventSearch {
     readonly namespace: string;
     readonly name: string;
   }) => boolean;
-  /** True for events that an earlier part of the list gave: they are left out. */
-  readonly isTold?: (event: EventRecord) => boolean;
+  /** The last event that an earlier part of the list gave: the search goes on after it. */
+  readonly after?: Placed | undefined;
   /**
    * Asked before more requests: whether the search stops, when it would have sent so many one after
    * the other. It stops only where it has got on.
@@ -64,12 +88,12 @@ export async function* eventsOfFleet(
   tables: Tables,
   clusters: readonly ClusterName[],
   stretch: Stretch,
-  { wants = () => true, isTold = () => false, stops = () => false, onStop }: EventSearch = {},
+  { wants = () => true, after, stops = () => false, onStop }: EventSearch = {},
 ): AsyncGenerator<EventRecord> {
   const rounds = new Rounds();
-  const isListed = (event: EventRecord): boolean => !isTold(event) && wants(event);
+  const isListed = (event: EventRecord): boolean => !isTold(event, after) && wants(event);
   let given: EventRecord | undefined;
-  for await (const step of steps({ tables, clusters, stretch, wants }, rounds)) {
+  for await (const step of steps({ tables, clusters, stretch, wants, after }, rounds)) {
     if ("requests" in step) {
       const place = placeOf(step, stretch, given);
       if (place && stops(inRowBefore(step, rounds))) return onStop?.(...place);
@@ -96,7 +120,7 @@ const placeOf = (
 const inRowBefore = ({ requests }: Pause, { used }: Rounds): number =>
   used + Math.ceil(requests / REQUESTS_AT_ONCE);
 
-interface Searched extends Required<Pick<EventSearch, "wants">> {
+interface Searched extends Required<Pick<EventSearch, "wants">>, Pick<EventSearch, "after"> {
   readonly tables: Tables;
   readonly clusters: readonly ClusterName[];
   readonly stretch: Stretch;
@@ -109,7 +133,7 @@ async function* steps(searched: Searched, rounds: Rounds): AsyncGenerator<EventR
     yield { atMs: part.sinceMs, requests: searched.clusters.length + REQUESTS_AT_ONCE };
     for (const { fromMs, reads } of groupsOf(await plannedDays(searched, part, rounds))) {
       yield { atMs: fromMs, requests: reads.length };
-      yield* mergedEvents(searched.tables, reads, rounds);
+      yield* mergedHistory(searched.tables, reads, rounds);
     }
   }
 }
@@ -133,7 +157,7 @@ interface PlannedReads {
 }
 
 const plannedDays = async (
-  { tables, clusters, stretch, wants }: Searched,
+  { tables, clusters, stretch, wants, after }: Searched,
   part: Range,
   rounds: Rounds,
 ): Promise<readonly PlannedReads[]> => {
@@ -151,7 +175,10 @@ const plannedDays = async (
     )) {
       const reads = byDay.get(day) ?? [];
       byDay.set(day, reads);
-      reads.push({ params: dayEventsParams(tables.historyTable, cluster, day, stretch), expected });
+      const own = stretchAfter(stretch, cluster, after);
+      if (isEmptyStretch(own)) continue;
+      const params = dayEventsParams(tables.historyTable, cluster, day, own);
+      reads.push({ params, expected, itemOf: eventOf });
     }
   }
   const days = [...byDay].toSorted(([one], [other]) => inOrder(one, other));
@@ -196,7 +223,7 @@ function* groupsOf(days: readonly PlannedReads[]): Generator<PlannedReads> {
     const more = day.reads.reduce((sum, read) => sum + read.expected, 0);
     if (
       group.length > 0 &&
-      (expected + more > EVENTS_IN_MEMORY || group.length + day.reads.length > REQUESTS_AT_ONCE)
+      (expected + more > ITEMS_IN_MEMORY || group.length + day.reads.length > REQUESTS_AT_ONCE)
     ) {
       yield { fromMs, reads: group };
       [group, expected, fromMs] = [[], 0, day.fromMs];
@@ -217,8 +244,9 @@ export async function* eventsOfAutoscalers(
   const reads = refs.map((ref) => ({
     params: autoscalerEventsParams(tables.historyTable, ref, stretch),
     expected: UNCOUNTED,
+    itemOf: eventOf,
   }));
-  for await (const step of mergedEvents(tables, reads, new Rounds()))
+  for await (const step of mergedHistory(tables, reads, new Rounds()))
     if (!("requests" in step)) yield step;
 }
 

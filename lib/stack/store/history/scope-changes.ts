@@ -6,7 +6,7 @@ import { CHANGE_SK_PREFIX, type Key, sortableMs } from "../table/keys.ts";
 import { readAll } from "../table/read-many.ts";
 import type { Tables } from "../table/tables.ts";
 import { EVENT_DAYS_KEPT, ttlOf } from "./events.ts";
-import { type HistoryItem, type InsertHistory, historyItemOf, LAST } from "./item.ts";
+import { type HistoryItem, historyItemOf, type InsertHistory, LAST } from "./item.ts";
 
 /**
  * Partition key of the edits of one cluster, of the fleet or of one partition. No autoscaler or day
@@ -38,7 +38,7 @@ export const insertScopeChange = async (
   ]);
 };
 
-const changeOf = (item: HistoryItem): ScopeChangeRecord => {
+export const scopeChangeOf = (item: HistoryItem): ScopeChangeRecord => {
   if (typeof item.body === "string") return JSON.parse(item.body) as ScopeChangeRecord;
   throw new TidemarkError(
     "store.unreadable",
@@ -63,26 +63,19 @@ export const scopeChangesParams = (
   ConsistentRead: true,
 });
 
-/**
- * Edits of one cluster, partition or the fleet since an instant, in order of time and page by page.
- * A list need not have an edit of this second: without `consistent` it takes half of the units.
- */
+/** Edits of one cluster, partition or the fleet since an instant, in order of time. */
 export async function* scopeChangesOf(
   tables: Tables,
   scope: Pick<ScopeChangeRecord, "scope" | "name">,
   sinceMs = 0,
-  consistent = true,
 ): AsyncGenerator<ScopeChangeRecord> {
-  const params = {
-    ...scopeChangesParams(tables.historyTable, scope, sinceMs),
-    ConsistentRead: consistent,
-  };
+  const params = scopeChangesParams(tables.historyTable, scope, sinceMs);
   for await (const item of readAll(
     tables,
     `read the changes of ${scope.scope} "${scope.name}"`,
     params,
   ))
-    yield changeOf(historyItemOf(item));
+    yield scopeChangeOf(historyItemOf(item));
 }
 
 /**
@@ -103,7 +96,7 @@ export const addedMs = async (
     `read the first change of cluster "${cluster}"`,
     params,
   )) {
-    const { verb, atMs } = changeOf(historyItemOf(item));
+    const { verb, atMs } = scopeChangeOf(historyItemOf(item));
     return verb === "add" ? atMs : undefined;
   }
   return undefined;

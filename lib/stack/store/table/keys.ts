@@ -1,5 +1,10 @@
 import type { AttributeValue } from "@aws-sdk/client-dynamodb";
-import type { AutoscalerRef, ClusterName, PartitionRef } from "../../../rules/model/ids.ts";
+import type {
+  AutoscalerName,
+  AutoscalerRef,
+  ClusterName,
+  PartitionRef,
+} from "../../../rules/model/ids.ts";
 
 /** Primary key of an item in either table. Names are DNS labels, so "#" never occurs in them. */
 export interface Key {
@@ -125,6 +130,13 @@ export const clusterChangeKey = (
 ): Key => ({
   pk: clusterChangesPk(cluster),
   sk: `${CHANGE_SK_PREFIX}${sortableMs(change.atMs)}#${change.id}`,
+});
+
+/** The places at which autoscalers of a name were deleted, in whichever cluster. */
+export const deletedPk = (name: AutoscalerName): string => `deleted#${name}`;
+export const deletedKey = (ref: AutoscalerRef, atMs: number): Key => ({
+  pk: deletedPk(ref.name),
+  sk: `${ref.cluster}#${ref.namespace}#${sortableMs(atMs)}`,
 });
 
 /** A second copy of the events of one day of one cluster, in order of time. */
