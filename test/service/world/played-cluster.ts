@@ -8,7 +8,7 @@ import { closeDays } from "../../../lib/stack/store/history/event-calendar.ts";
 import { insertEvents } from "../../../lib/stack/store/history/events.ts";
 import { insertByStatement } from "../../../lib/stack/store/history/item.ts";
 import { getAutoscaler, putAutoscaler } from "../../../lib/stack/store/records/autoscalers.ts";
-import { PURE_PART } from "../../../lib/stack/sync/decide/pure-part.ts";
+import { PURE_PART } from "../../../lib/stack/sync/pure-part.ts";
 import { loadCluster } from "../../bench/load-cluster.ts";
 import type { Engine } from "../../contracts/engines.ts";
 import { readyPod } from "../../observation.ts";

@@ -59,17 +59,21 @@ export const GOALS: readonly Goal[] = [
   goal("`events --all`, the hour in which all scaled", { inRow: 8, units: 3_450 }),
 ];
 
-/** Goals that are not reached yet. An answer leaves this list and never comes into it. */
+/**
+ * Answers that take more than their goal, or more than eight requests in a row. An answer leaves
+ * this list and never comes into it.
+ */
 export const NOT_YET: ReadonlySet<string> = new Set([
   "`get CLUSTER/NAMESPACE/NAME`",
   "`describe`",
   "`explain`",
   "`explain --at`, 20 hours ago",
   "`history`, 1 day",
+  "`history`, 2 h",
   "`shadow`, 1 day",
   "`get -o json`",
-  "`events NAME` of one that was deleted",
-  "`events NAME` that nothing ever had",
+  "`/metrics`, cold",
+  "`series` as JSON",
 ]);
 
 const GOAL_SIZE = 1;
