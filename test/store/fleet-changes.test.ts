@@ -104,7 +104,7 @@ describe("the changes of a fleet", () => {
   it("are each there once, whole and in order, wherever a page ends and whatever is at one instant", async () => {
     const property = fc.asyncProperty(
       fc.array(rollout, { minLength: 1, maxLength: 3 }),
-      fc.constantFrom(1, 7, 50, 1_000),
+      fc.constantFrom(7, 50, 1_000),
       async (rollouts, pageMax) => {
         const { tables, seen } = newTables();
         const { clusters, all } = await stored({ tables }, rollouts);

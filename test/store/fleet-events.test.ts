@@ -90,7 +90,7 @@ interface Part {
 
 const burst = fc.record({
   agoMs: fc.oneof(fc.nat({ max: 60 * DAY_MS }), fc.nat({ max: 3 * DAY_MS })),
-  count: fc.constantFrom(1, 3, 40, 400),
+  count: fc.constantFrom(1, 3, 40, 300),
   spacingMs: fc.constantFrom(0, 1, 1_000, 86_400),
   of: fc.nat({ max: ALL }),
 });
@@ -101,8 +101,8 @@ describe("the events of a fleet", () => {
       fc.array(burst, { minLength: 1, maxLength: 4 }),
       fc.boolean(),
       fc.integer({ min: 1, max: 6 }),
-      // A page that is full after so many events.
-      fc.constantFrom(1, 7, 100, 2_000),
+      // A page is full after so many events.
+      fc.constantFrom(90, 700, 2_000),
       async (bursts, closes, inRowMax, pageMax) => {
         const { tables, clusters, stored, seen } = await newFleet(bursts, closes);
         const listed: EventRecord[] = [];
