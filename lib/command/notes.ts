@@ -50,6 +50,8 @@ With a name, an edit that was never made (its editor was overtaken or died) is m
   export: `
 The files hold the same documents as events, changes and history, with times in UTC.
 All three reach back 13 months; of what is older than 14 days, the history has steps of five minutes.
+In csv, the fields of an edit and the metrics of a point are JSON.
+Memory stays constant, however much there is.
 A file gets its name when it is whole, and nothing is overwritten.`,
   series: `
 It is what Prometheus receives from a run (docs/monitoring.md).`,
@@ -64,14 +66,19 @@ What has wanted more than its maxReplicas for 15 minutes is listed under "Worth 
   apply: `
 Files hold YAML or JSON, several documents, Lists.
 All documents are checked before any is stored, and all problems of all files are reported at once, each with its file, line and field.
-They are then stored one by one, and each is printed when it is stored: an apply that is killed has stored what it printed, perhaps some more, and applying the same again stores the rest.
+They are then stored one by one, and each is printed when it is stored: an apply that is killed has stored what it printed, and perhaps some of the next twenty-five.
+Applying the same again stores the rest.
+On a data folder Ctrl-C ends it after the current documents; a stack finishes the request.
 A field that is not known, or is written twice, is an error unless --validate says otherwise.
 What is accepted but is perhaps not meant is a line that begins with "warning: ".
 -n is for manifests that name no namespace; one that names another is refused.
-Objects of other kinds are passed over and counted on standard error; input of nothing else is an error, and so is a kind that looks mistyped.
+Objects of other kinds are passed over and counted on standard error; input of nothing else is an error.
+So is a kind that looks mistyped, one under an apiVersion that is not accepted, and any other kind of the groups autoscaling and tidemark.dev.
+There is no -k: kustomize build DIR | tidemark apply -f -.
 Of a folder the files .yaml, .yml and .json are read in order of name, at most 1,000; links to folders are not followed.
 --prune deletes as kubectl does, in the cluster and the namespaces of the documents.
-It deletes nothing after an apply that was refused or cut off, and never an autoscaler that is read from an object of its cluster.`,
+It deletes nothing after an apply that was refused or cut off, and never an autoscaler that is read from an object of its cluster.
+What another person edited since it was looked at stays, with an error.`,
   create: `
 It is as apply, for scripts that must not meet an autoscaler.`,
   replace: `
@@ -86,6 +93,7 @@ Saved without a change, or empty, nothing is done.`,
   autoscale: `
 It makes what kubectl autoscale would make, for a Deployment, StatefulSet, ReplicaSet or ReplicationController.
 It looks for the workload first, from where the syncs connect to the cluster, and stores nothing where it is not there.
+Where the cluster or your rights give no answer, a note says so.
 With --dry-run -o yaml it prints the manifest and opens nothing.
 One that exists is not changed.`,
   delete: `
@@ -165,7 +173,7 @@ The command ends with 1 where a necessary point failed: no sync could work.
 A warning is none.
 Custom kinds that its autoscalers scale are found; --kind names one before there is an autoscaler of it.`,
   "cluster rbac": `
-It prints to be given to kubectl apply -f -.
+Give what it prints to kubectl apply -f -.
 Without a name it opens nothing.`,
   "cluster list": `
 docs/clusters.md has what each state means.`,
@@ -223,8 +231,10 @@ With -o json it has the outputs too.`,
   "stack remove": `
 It names the tables, which stay, and asks for the name of the stack.`,
   cost: `
-What is not given is taken from the stack or the data folder: partitions count as clusters.
+What is not given is taken from the stack or the data folder: partitions count as clusters, and the scales of the last day are counted.
 With both --clusters and --autoscalers nothing is opened.
+What readers cost is a line of its own, and in both sums.
+The document has fleet, parts, firstMonth, afterYear (with 13 months of history) and prices.
 docs/cost.md has what each part is made of.`,
   start: `
 It is npm start of the clone; docs/embedded-run.md has a section for each option.`,
