@@ -446,12 +446,12 @@ describe("a ScaledObject with registered sources", () => {
   it.each<readonly [Json, string]>([
     [
       trigger("kafka", { topic: "orders" }),
-      'no source for the type "kafka": export the lag of the group to Prometheus',
+      "its number is asked of a Prometheus with the series of kafka-exporter: register it, and name it with --source kafka=NAME",
     ],
     [trigger("external", { scalerAddress: "scaler:9090" }), "its gRPC server is in the cluster"],
     [
-      trigger("rabbitmq", { queueName: "a" }),
-      'no source for the type "rabbitmq": export its number to Prometheus or CloudWatch',
+      trigger("nats-jetstream", { stream: "a" }),
+      'no source for the type "nats-jetstream": export its number to Prometheus or CloudWatch',
     ],
     [
       trigger("metrics-api", { url: "http://a/b", valueLocation: "c", targetValue: "1" }),

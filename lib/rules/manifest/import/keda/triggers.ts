@@ -2,6 +2,8 @@ import type { Json } from "../../../model/json.ts";
 import type { Detail } from "../finding.ts";
 import { changed, lost, textOf } from "../schedules/timed.ts";
 import type { Place } from "./places.ts";
+import { blockByRecipe } from "./recipes/recipe.ts";
+import { RECIPES } from "./recipes/recipes.ts";
 
 /** One trigger of a ScaledObject. */
 export interface Trigger {
@@ -266,26 +268,32 @@ const metricsApi: Reader = ({ of, metadata }, source) => {
 };
 
 /** The triggers whose values come from outside the cluster. Another one is a line here. */
-const READERS: Readonly<Record<string, Reader>> = {
-  prometheus,
-  "aws-sqs-queue": sqs,
-  "aws-cloudwatch": cloudwatch,
-  "metrics-api": metricsApi,
-};
+const READERS: ReadonlyMap<string, Reader> = new Map([
+  ["prometheus", prometheus],
+  ["aws-sqs-queue", sqs],
+  ["aws-cloudwatch", cloudwatch],
+  ["metrics-api", metricsApi],
+  ...[...RECIPES].map(([type, recipe]): [string, Reader] => [
+    type,
+    (trigger, source) => blockByRecipe(recipe, trigger, source),
+  ]),
+]);
 
 /** Where the values of a type that is not carried over can be had. */
-const WAYS_OUT: Readonly<Record<string, string>> = {
-  kafka:
-    "export the lag of the group to Prometheus (kafka-exporter, Burrow), or read AWS/Kafka SumOffsetLag of MSK from CloudWatch, and use a trigger of that type",
-  external:
+const WAYS_OUT: ReadonlyMap<string, string> = new Map([
+  ...["external", "external-push"].map((type): [string, string] => [
+    type,
     "its gRPC server is in the cluster; let it serve the number to Prometheus or as JSON, and use a trigger prometheus or metrics-api",
-  "external-push":
-    "its gRPC server is in the cluster; let it serve the number to Prometheus or as JSON, and use a trigger prometheus or metrics-api",
-  "aws-kinesis-stream":
+  ]),
+  [
+    "aws-kinesis-stream",
     "it counts shards; read GetRecords.IteratorAgeMilliseconds of AWS/Kinesis with a trigger aws-cloudwatch",
-  "aws-dynamodb-streams":
+  ],
+  [
+    "aws-dynamodb-streams",
     "it counts shards; read IteratorAge of AWS/Lambda with a trigger aws-cloudwatch",
-};
+  ],
+]);
 const ANY_WAY_OUT =
   "export its number to Prometheus or CloudWatch, or serve it as JSON, and use a trigger prometheus, aws-cloudwatch or metrics-api";
 
@@ -297,19 +305,21 @@ const CRON_IN_FORMULA =
 export const blockOf = (trigger: Trigger): TriggerBlock | { readonly refused: Detail } => {
   const { type, of, name, source } = trigger;
   if (type === "cron") return { refused: lost(of, CRON_IN_FORMULA) };
-  const read = READERS[type];
+  const read = READERS.get(type);
   if (read === undefined)
     return {
       refused: lost(
         of,
-        `Tidemark has no source for the type "${type}": ${WAYS_OUT[type] ?? ANY_WAY_OUT}`,
+        `Tidemark has no source for the type "${type}": ${WAYS_OUT.get(type) ?? ANY_WAY_OUT}`,
       ),
     };
   if (source === undefined)
     return {
       refused: lost(
         of,
-        `its address and its credentials belong to a registered source: register one, and name it with --source ${name}=NAME (docs/sources.md)`,
+        RECIPES.has(type)
+          ? `its number is asked of a Prometheus with the series of ${RECIPES.get(type)?.exporter}: register it, and name it with --source ${type}=NAME (docs/migrating.md)`
+          : `its address and its credentials belong to a registered source: register one, and name it with --source ${name}=NAME (docs/sources.md)`,
       ),
     };
   return read(trigger, source);

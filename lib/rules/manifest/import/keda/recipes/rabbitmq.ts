@@ -1,0 +1,71 @@
+import type { Json } from "../../../../model/json.ts";
+import { changed, lost, textOf } from "../../schedules/timed.ts";
+import { label, type Recipe, selector } from "./recipe.ts";
+
+const isTrue = (value: unknown): boolean => String(value).toLowerCase() === "true";
+
+/** The virtual host that the trigger names, by itself or in its URL; "/" where the URL has none. */
+const vhostOf = (metadata: Json): string | undefined => {
+  const named = textOf(metadata["vhostName"]);
+  const host = textOf(metadata["host"]);
+  if (named !== undefined || host === undefined || !URL.canParse(host)) return named;
+  const path = new URL(host).pathname.slice(1);
+  return path === "" ? "/" : decodeURIComponent(path);
+};
+
+/** The reader of AMQP counts what waits; the management API counts what is not acknowledged, too. */
+const countsWaiting = (metadata: Json): boolean =>
+  isTrue(metadata["excludeUnacknowledged"]) || textOf(metadata["protocol"]) === "amqp";
+
+/** Messages of queues, by the plugin rabbitmq_prometheus with one series for each queue. */
+export const RABBITMQ: Recipe = {
+  exporter: "rabbitmq_prometheus (/metrics/per-object)",
+  target: ["value", "20"],
+  activation: "activationValue",
+  read: [
+    "queueName",
+    "mode",
+    "protocol",
+    "vhostName",
+    "excludeUnacknowledged",
+    "useRegex",
+    "operation",
+  ],
+  query: (metadata) => {
+    const queue = textOf(metadata["queueName"]) ?? "";
+    const vhost = vhostOf(metadata);
+    const regex = isTrue(metadata["useRegex"]);
+    const messages = selector(
+      countsWaiting(metadata) ? "rabbitmq_queue_messages_ready" : "rabbitmq_queue_messages",
+      [
+        regex ? `queue=~${JSON.stringify(`.*(?:${queue}).*`)}` : label("queue", queue),
+        vhost === undefined ? undefined : label("vhost", vhost),
+      ],
+    );
+    const operation = textOf(metadata["operation"]) ?? "sum";
+    return `${["max", "avg"].includes(operation) ? operation : "sum"}(${messages})`;
+  },
+  ofExporter: ["host", "unsafeSsl", "tls", "timeout", "pageSize", "workloadIdentityResource"],
+  refused: {
+    metricName: "it has had no effect since KEDA 2.10: remove it",
+    queueLength: "write value and mode: QueueLength in its place, as KEDA 2.21 asks",
+  },
+  details: (metadata, of) => [
+    ...(["QueueLength", undefined].includes(textOf(metadata["mode"]))
+      ? []
+      : [
+          lost(
+            `${of}: mode`,
+            `only QueueLength is carried over, and it is "${String(metadata["mode"])}"; write the rate of the series by hand`,
+          ),
+        ]),
+    ...(vhostOf(metadata) === undefined
+      ? [
+          changed(
+            `${of}: vhostName`,
+            "the trigger names no virtual host that can be read, so that queues of this name in all of them are added up",
+          ),
+        ]
+      : []),
+  ],
+};

@@ -1,0 +1,83 @@
+import type { Json } from "../../../../model/json.ts";
+import type { Detail } from "../../finding.ts";
+import { changed, lost, textOf } from "../../schedules/timed.ts";
+
+/**
+ * A trigger whose number a well-known exporter has in Prometheus. A recipe is one file here, and
+ * one line of recipes.ts.
+ */
+export interface Recipe {
+  /** For people: "kafka-exporter". */
+  readonly exporter: string;
+  /** PromQL of the number, with `target` in it where KEDA caps by it. */
+  query(metadata: Json, target: string): string;
+  /** The field of the target, and its default in KEDA 2.21. */
+  readonly target: readonly [field: string, otherwise?: string];
+  readonly activation: string;
+  /** Further fields that the query is made of. */
+  readonly read: readonly string[];
+  /** Fields of the connection: the exporter has its own. */
+  readonly ofExporter: readonly string[];
+  /** Fields that change the number in a way that the exporter's series do not have. */
+  readonly refused: Readonly<Record<string, string>>;
+  /** What else a person should know of these fields. */
+  details?(metadata: Json, of: string): readonly Detail[];
+}
+
+/** A matcher of a label for a text: `queue="orders"`. */
+export const label = (name: string, value: string): string => `${name}=${JSON.stringify(value)}`;
+
+export const selector = (series: string, matchers: readonly (string | undefined)[]): string =>
+  `${series}{${matchers.filter((matcher) => matcher !== undefined).join(",")}}`;
+
+const FROM_ENV =
+  "it is read from the environment of the pods, which Tidemark does not read; write the value itself";
+
+/** Every field of the metadata is a part of the query, noted, or refused. */
+const fieldDetails = (recipe: Recipe, metadata: Json, of: string): readonly Detail[] => {
+  const known = new Set([recipe.target[0], recipe.activation, ...recipe.read]);
+  const ofExporter = new Set(recipe.ofExporter);
+  return Object.keys(metadata).flatMap((field): readonly Detail[] => {
+    if (textOf(metadata[field]) === undefined || known.has(field)) return [];
+    const place = `${of}: ${field}`;
+    const plain = field.replace(/FromEnv$/, "");
+    if (ofExporter.has(plain))
+      return [changed(place, "it belongs to the exporter, and is not in the manifest")];
+    if (field !== plain) return [lost(place, FROM_ENV)];
+    return [
+      lost(
+        place,
+        (Object.hasOwn(recipe.refused, field) && recipe.refused[field]) ||
+          `the query of ${recipe.exporter} does not say it; write the metric by hand`,
+      ),
+    ];
+  });
+};
+
+/** The block of a metric that asks a Prometheus for what the trigger asks its server. */
+export const blockByRecipe = (
+  recipe: Recipe,
+  { metadata, of }: { readonly metadata: Json; readonly of: string },
+  source: string,
+): {
+  readonly block: Json;
+  readonly target: string | undefined;
+  readonly activation: string | undefined;
+  readonly details: readonly Detail[];
+} => {
+  const [field, otherwise] = recipe.target;
+  const target = textOf(metadata[field]) ?? otherwise;
+  return {
+    block: { prometheus: { source, query: recipe.query(metadata, target ?? "1") } },
+    target,
+    activation: textOf(metadata[recipe.activation]),
+    details: [
+      changed(
+        of,
+        `it becomes a query of the series of ${recipe.exporter} in the Prometheus "${source}": look that it finds them`,
+      ),
+      ...fieldDetails(recipe, metadata, of),
+      ...(recipe.details?.(metadata, of) ?? []),
+    ],
+  };
+};
