@@ -16,11 +16,16 @@ import { newMemory } from "./observe/memory.ts";
 import { observe } from "./observe/observe.ts";
 import { askRecommender } from "./recommender.ts";
 import { listSpecs } from "./specs/list-specs.ts";
-import { fairGate } from "./transport/budget.ts";
+import { fairGate } from "../turns/gate.ts";
 import { clusterTransport, type IdentifiedOptions } from "./transport/same-cluster.ts";
 import { OF_THE_MACHINE, type Surroundings } from "./transport/exchange.ts";
 import type { Transport } from "./transport/transport.ts";
-import { MAX_DESCRIPTIONS } from "./request-limits.ts";
+import {
+  MAX_DESCRIPTIONS,
+  MAX_FLOW_CALLS,
+  MAX_PARALLEL_CALLS,
+  SLOW_CALL_MS,
+} from "./request-limits.ts";
 
 export interface ConnectOptions {
   /**
@@ -98,7 +103,7 @@ export const clientFor = (
     surroundings,
     ...(onDated && { onDated }),
   });
-  const transport = gated(calls, surroundings.after);
+  const transport = gated(calls, { elapsed, after: surroundings.after });
   const session: ApiSession = {
     cluster,
     transport,
@@ -125,8 +130,16 @@ export const clientFor = (
 };
 
 /** Bounds the parallel reads. A read waits before it takes from its budget; a PUT never waits. */
-const gated = (transport: Transport, after: Surroundings["after"]): Transport => {
-  const gate = fairGate(after);
+const gated = (
+  transport: Transport,
+  { elapsed, after }: Pick<ApiSession, "elapsed" | "after">,
+): Transport => {
+  const gate = fairGate({
+    places: MAX_PARALLEL_CALLS,
+    ofFlow: MAX_PARALLEL_CALLS,
+    elapsed,
+    slow: { afterMs: SLOW_CALL_MS, places: MAX_FLOW_CALLS, after },
+  });
   return {
     ...transport,
     get: (request, budget) => gate.run(request.flow, () => transport.get(request, budget)),

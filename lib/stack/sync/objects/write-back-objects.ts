@@ -23,7 +23,7 @@ import { evaluationOf } from "../decide/evaluation.ts";
 import type { SyncMessage } from "../../plan/message.ts";
 import { STATUS_RIVAL_MS } from "../specs/compare.ts";
 import type { SyncPorts } from "../sync-ports.ts";
-import { isTurn, placeOf, roundOf } from "../specs/turns.ts";
+import { byPlace, type DueTime, inFairTurns, isTurn, roundOf } from "../../turns/turns.ts";
 import type { Evaluation, ScaleEventRecord } from "../../../rules/model/scale-records.ts";
 import { connected } from "../connected.ts";
 import type { ClusterAnswers, Verdict, Loaded, Outside, Settled, After } from "../hand-over.ts";
@@ -82,16 +82,26 @@ interface Ranked {
   readonly update: ObjectUpdate;
   /** The lowest is written first. */
   readonly rank: number;
-  /** The order within a rank. */
-  readonly turn: number;
 }
 
 const RANKS: Readonly<Record<Exclude<Moved, "nothing">, number>> = { state: 1, values: 3 };
 const EVENT_RANK = 2;
 
 /**
- * States come first, then Events, then values. Within each the objects take turns, so that none
- * waits for long where there is no room for all.
+ * Where only values move, they are written once in this time. They move at nearly every sync, and
+ * each write makes the API server store a version of the object.
+ */
+const VALUES_EVERY_MS = 60_000;
+
+/** The round of values is a minute, because each object has one turn in it. */
+const roundOfRank = (rank: number, { dueMs, periodMs }: DueTime): number =>
+  rank === RANKS.values
+    ? roundOf({ dueMs, periodMs: Math.max(VALUES_EVERY_MS, periodMs) })
+    : roundOf({ dueMs, periodMs });
+
+/**
+ * States come first, then Events, then values. Within each the namespaces take turns, and so do the
+ * objects of a namespace, so that none waits for long where there is no room for all.
  */
 const updatesOf = (message: SyncMessage, done: Done): readonly ObjectUpdate[] => {
   const scales = Map.groupBy(
@@ -100,9 +110,16 @@ const updatesOf = (message: SyncMessage, done: Done): readonly ObjectUpdate[] =>
       .filter((event) => event !== undefined),
     ({ uid }) => uid,
   );
-  return done.verdicts
-    .flatMap((verdict) => ofVerdict(message, done, verdict, scales))
-    .toSorted((one, other) => one.rank - other.rank || one.turn - other.turn)
+  const updates = done.verdicts.flatMap((verdict) => ofVerdict(message, done, verdict, scales));
+  return [...Map.groupBy(updates, ({ rank }) => rank)]
+    .toSorted(([one], [other]) => one - other)
+    .flatMap(([rank, ranked]) => {
+      const round = roundOfRank(rank, message);
+      return inFairTurns(
+        byPlace(ranked, ({ update }) => update.about.uid, round),
+        { flowOf: ({ update }) => update.about.namespace, costOf: () => 1, round, by: "end" },
+      );
+    })
     .map(({ update }) => update);
 };
 
@@ -144,7 +161,6 @@ const ofVerdict = (
       .slice(0, EVENTS_OF_ONE_MAX)
       .map((event) => ({
         rank: EVENT_RANK,
-        turn: placeOf(about.uid, roundOf("others", message)),
         update: { kind: "event", about, event } as const,
       })),
   ];
@@ -166,13 +182,17 @@ const statusUpdate = (
   message: SyncMessage,
   isEdited: boolean,
 ): readonly Ranked[] => {
-  if (moved === "nothing" || (moved === "values" && !isEdited && !isTurn(about.uid, message)))
+  if (
+    moved === "nothing" ||
+    (moved === "values" && !isEdited && !isTurnOfValues(about.uid, message))
+  )
     return [];
-  const turn = placeOf(about.uid, roundOf(moved === "values" ? "values" : "others", message));
-  return [
-    { rank: RANKS[moved], turn, update: { kind: "status", about, status, newer: NEWER_FIELDS } },
-  ];
+  return [{ rank: RANKS[moved], update: { kind: "status", about, status, newer: NEWER_FIELDS } }];
 };
+
+/** True in one sync of each minute, which is another one for other objects. */
+const isTurnOfValues = (uid: string, message: DueTime): boolean =>
+  isTurn(uid, roundOf(message), Math.max(1, Math.round(VALUES_EVERY_MS / message.periodMs)));
 
 /**
  * The generation that was decided on: the generation of the record while a newer one waits to be

@@ -10,7 +10,7 @@ import type { SyncPorts } from "../sync-ports.ts";
 import { compared, knownVersions, holdsOfObjects, listedObjects } from "./compare.ts";
 import type { Finding, Listings } from "./finding.ts";
 import { type StoredFindings, storeFindings } from "./store-findings.ts";
-import { namespaceOf as namespaceOfFinding } from "./turns.ts";
+import { namespaceOf as namespaceOfFinding } from "./store-turns.ts";
 import { hasStoredSpec, waitingOf } from "./store-room.ts";
 import { connected } from "../connected.ts";
 import type { Loaded, Waiting } from "../hand-over.ts";

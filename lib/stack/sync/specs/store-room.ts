@@ -13,7 +13,7 @@ import { mapWithLimit } from "../../store/table/wait-for-all.ts";
 import type { SyncMessage } from "../../plan/message.ts";
 import type { SyncPorts } from "../sync-ports.ts";
 import { type Finding, bytesOf } from "./finding.ts";
-import { inFairTurns, namespaceOf, writtenBytes } from "./turns.ts";
+import { inStoreTurns, namespaceOf, writtenBytes } from "./store-turns.ts";
 import { type EffectiveBounds, NOTHING_SET } from "../../../rules/model/override.ts";
 import type { AutoscalerUid } from "../../../rules/model/ids.ts";
 import type { AutoscalerSpec } from "../../../rules/model/spec.ts";
@@ -75,7 +75,7 @@ export const roomFor = async (
   findings: readonly Finding[],
   nowMs: number,
 ): Promise<Room> => {
-  const wanted = inFairTurns(findings, message);
+  const wanted = inStoreTurns(findings, message);
   const namespaces = [...new Set(wanted.map(namespaceOf))].slice(0, NAMESPACES_MAX);
   const accounts = await mapWithLimit(namespaces, PARALLEL, async (namespace): Promise<Account> => {
     const from = await readStoredBytes(ports.tables, message, namespace);
@@ -266,7 +266,7 @@ export const waitingOf = (
 ): ReadonlyMap<AutoscalerUid, Waiting> => {
   const waiting = new Map<AutoscalerUid, Waiting>();
   let leftBytes: number = READ_MAX.bytes;
-  for (const finding of inFairTurns(findings, message)) {
+  for (const finding of inStoreTurns(findings, message)) {
     leftBytes -= bytesOf(finding.manifest);
     if (waiting.size >= READ_MAX.specs || leftBytes < 0) break;
     const reading = rules.specOf(finding.manifest);

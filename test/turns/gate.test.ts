@@ -6,7 +6,7 @@ import {
   MAX_PARALLEL_CALLS,
   SLOW_CALL_MS,
 } from "../../lib/stack/cluster/request-limits.ts";
-import { fairGate } from "../../lib/stack/cluster/transport/budget.ts";
+import { type FairGate, fairGate } from "../../lib/stack/turns/gate.ts";
 
 /** Timers that the test lets pass. */
 const clock = () => {
@@ -23,8 +23,16 @@ const clock = () => {
   };
 };
 
+const gateOf = (after: ReturnType<typeof clock>["after"]): FairGate =>
+  fairGate({
+    places: MAX_PARALLEL_CALLS,
+    ofFlow: MAX_PARALLEL_CALLS,
+    elapsed: () => 0,
+    slow: { afterMs: SLOW_CALL_MS, places: MAX_FLOW_CALLS, after },
+  });
+
 /** Calls that the test ends, in the order of their beginning. */
-const calls = (gate: ReturnType<typeof fairGate>) => {
+const calls = (gate: FairGate) => {
   const begun: string[] = [];
   const ends: (() => void)[] = [];
   const call = (flow: string | undefined, name = flow ?? "shared"): Promise<void> =>
@@ -42,7 +50,7 @@ const calls = (gate: ReturnType<typeof fairGate>) => {
 describe("the gate of the reads", () => {
   it("starts a call in the context of its caller, whoever gave the room", async () => {
     const caller = new AsyncLocalStorage<number>();
-    const gate = fairGate(clock().after);
+    const gate = gateOf(clock().after);
     const seen = await Promise.all(
       Array.from({ length: MAX_PARALLEL_CALLS * 3 }, (_, one) =>
         caller.run(one, () => gate.run("shop", async () => [one, caller.getStore()])),
@@ -52,7 +60,7 @@ describe("the gate of the reads", () => {
   });
 
   it("gives each namespace a turn, though one has asked for everything first", async () => {
-    const { begun, call } = calls(fairGate(clock().after));
+    const { begun, call } = calls(gateOf(clock().after));
     for (let asked = 0; asked < 50; asked++) void call("shop");
     void call("bank");
     void call("mill");
@@ -62,7 +70,7 @@ describe("the gate of the reads", () => {
   });
 
   it("lets what is of all namespaces go first", async () => {
-    const { begun, call } = calls(fairGate(clock().after));
+    const { begun, call } = calls(gateOf(clock().after));
     for (let asked = 0; asked < 50; asked++) void call("shop");
     void call(undefined);
     await wait(0);
@@ -75,7 +83,7 @@ describe("the gate of the reads", () => {
 
   it("gives the room of slow calls to other namespaces, and no more of it to their own", async () => {
     const time = clock();
-    const { begun, call } = calls(fairGate(time.after));
+    const { begun, call } = calls(gateOf(time.after));
     for (let asked = 0; asked < 50; asked++) void call("slow");
     await wait(0);
     expect(begun).toHaveLength(MAX_PARALLEL_CALLS);
@@ -92,7 +100,7 @@ describe("the gate of the reads", () => {
 
   it("bounds the calls in flight of all namespaces, however slow they are", async () => {
     const time = clock();
-    const { begun, call, endAll } = calls(fairGate(time.after));
+    const { begun, call, endAll } = calls(gateOf(time.after));
     for (let asked = 0; asked < 100; asked++) void call(`team-${asked}`);
     for (let passed = 0; passed < 20; passed++) {
       await wait(0);
@@ -105,7 +113,7 @@ describe("the gate of the reads", () => {
   });
 
   it("passes on what a call throws, and goes on", async () => {
-    const gate = fairGate(clock().after);
+    const gate = gateOf(clock().after);
     await expect(gate.run("shop", () => Promise.reject(new Error("broken")))).rejects.toThrow(
       "broken",
     );
