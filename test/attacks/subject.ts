@@ -40,16 +40,30 @@ export interface SubjectOptions {
   readonly record?: Partial<ClusterRecord>;
   readonly manifests?: readonly string[];
   readonly client?: (client: ClusterClient) => ClusterClient;
+  /** What asks registered sources. */
+  readonly sources?: SyncPorts["sources"];
+  readonly softDeadlineMs?: number;
+  /** Called with the tables before the first sync. */
+  readonly prepare?: (tables: SyncPorts["tables"]) => Promise<void>;
+  /** True where each sync has an environment of its own. */
+  readonly isCold?: boolean;
 }
 
 export const subjectOn = async (
   code: Checkout,
   server: { readonly url: string; readonly ca: string },
-  { record = {}, manifests = [], client: changed = (client) => client }: SubjectOptions,
+  {
+    record = {},
+    manifests = [],
+    client: changed = (client) => client,
+    prepare = async () => undefined,
+    ...options
+  }: SubjectOptions,
 ): Promise<Subject> => {
   const engine = await startMemory();
   const stored: Stored = { units: 0, historyBytes: 0 };
   let passedMs = 0;
+  const startMs = Date.now();
   const clock = (): number => Date.now() + passedMs;
   const counting = around(engine.client, async (_command, send, input) => {
     for (const item of itemsOf(input)) stored.units += Math.ceil(bytesOf(item) / 1_024);
@@ -79,29 +93,42 @@ export const subjectOn = async (
     const times = { generation: 1, createdMs: 0, updatedMs: 0, updatedBy: "test" };
     await code.putAutoscaler(
       tables,
-      { ...place, uid: autoscalerUid(`uid-of-${metadata.name}`), manifest, ...times },
+      {
+        ...place,
+        uid: autoscalerUid(`uid-of-${metadata.namespace}-${metadata.name}`),
+        manifest,
+        ...times,
+      },
       undefined,
     );
   }
   // As the address of another machine: the stand-ins are on this one.
   const trusted = { files: false, ownAddresses: true };
-  const client = changed(
-    code.clientFor({ ...cluster, kubeSystemUid: undefined }, accessTo(server), {
-      clock: Date.now,
-      trusted,
-    }),
-  );
-  const { rules, timing } = code;
-  const ports: SyncPorts = {
-    ...{ tables, rules, timing, insert: code.insertByStatement(tables), cache: code.warmCache() },
+  await prepare(tables);
+  const { softDeadlineMs = code.timing.softDeadlineMs } = options;
+  const environment = (): Pick<SyncPorts, "cache"> & { readonly client: ClusterClient } => ({
+    client: changed(
+      code.clientFor({ ...cluster, kubeSystemUid: undefined }, accessTo(server), {
+        clock: Date.now,
+        trusted,
+      }),
+    ),
+    cache: code.warmCache(),
+  });
+  let { client, cache } = environment();
+  const portsNow = (): SyncPorts => ({
+    ...{ tables, rules: code.rules, timing: { ...code.timing, softDeadlineMs }, cache },
+    insert: code.insertByStatement(tables),
     connect: async () => client,
-  };
+    ...(options.sources && { sources: options.sources }),
+  });
   const next = async (): Promise<CompletedSync> => {
+    if (options.isCold) ({ client, cache } = environment());
     passedMs += PERIOD_MS;
-    const report = await code.sync(ports, {
+    const report = await code.sync(portsNow(), {
       cluster: cluster.name,
       partition: WHOLE_CLUSTER,
-      dueMs: clock(),
+      dueMs: startMs + passedMs,
       periodMs: PERIOD_MS,
     });
     if (report.kind !== "completed") throw new Error(`the sync was dropped: ${report.why}`);

@@ -159,14 +159,14 @@ describe("apply of a metric of a source", () => {
     },
   );
 
-  it("is refused above maxMetrics of the source, by different questions of the whole partition", async () => {
+  it("is refused above the share of its namespace of maxMetrics, by different questions", async () => {
     await apply(manifest("web", [prometheus("a")]), manifest("api", [prometheus("a")]));
     await apply(manifest("jobs", [prometheus("b")]));
     await expect(apply(manifest("more", [prometheus("a"), prometheus("c")]))).rejects.toMatchObject(
       {
         code: "manifest.invalid",
         message: expect.stringMatching(
-          /^Cannot accept "0.yaml", line 1: spec\.metrics\[0\]: a sync of partition "default" would ask source "main" 3 different questions, and it allows 2 \(maxMetrics\); ask what others ask already, or/,
+          /^Cannot accept "0.yaml", line 1: spec\.metrics\[0\]: source "main" would not be asked for it: namespace "shop" has 3 different questions, and its share of the 2 of a sync \(maxMetrics\) is 2; ask fewer metrics/,
         ),
       },
     );
@@ -211,7 +211,7 @@ describe("apply of a metric of a source", () => {
       { outcome: "created", warnings: [] },
     ]);
     await expect(service.apply(files(3), { cluster, dryRun: false })).rejects.toMatchObject({
-      message: expect.stringContaining("it allows 2 (maxMetrics)"),
+      message: expect.stringContaining("its share of the 2 of a sync (maxMetrics) is 2"),
     });
     // Lowered in the same files, or by a file for another source: refused before anything is
     // registered.
@@ -224,7 +224,7 @@ describe("apply of a metric of a source", () => {
       maxMetrics: 5,
     });
     await expect(service.apply(files(1), { cluster, dryRun: true })).rejects.toMatchObject({
-      message: expect.stringContaining("it allows 1 (maxMetrics)"),
+      message: expect.stringContaining("its share of the 1 of a sync (maxMetrics) is 1"),
     });
     expect(await service.apply(files(1, "other"), { cluster, dryRun: true })).toMatchObject([
       { outcome: "created" },

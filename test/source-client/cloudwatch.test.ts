@@ -396,24 +396,6 @@ describe("a source of kind cloudwatch", () => {
     expect(calls()).toHaveLength(2);
     expect(calls()[1]?.MetricDataQueries).toMatchObject([{ Expression: select, Period: 60 }]);
   });
-
-  it("asks no more metrics than maxMetrics: the inputs of an expression count", async () => {
-    answering(byName);
-    const answers = await askAll([metric("m1"), sum("a / 2"), metric("m2")], {
-      ...METRICS,
-      maxMetrics: 3,
-    });
-    expect(answers.map(milliOf)).toEqual([1_000n, 7_000n, "TooManyMetrics"]);
-  });
-
-  it("asks the later questions of other autoscalers that fit, after one that is larger than what is left", async () => {
-    answering(byName);
-    const answers = await askAll([metric("m1"), sum("a / 2"), metric("m2")], {
-      ...METRICS,
-      maxMetrics: 2,
-    });
-    expect(answers.map(milliOf)).toEqual([1_000n, "TooManyMetrics", 2_000n]);
-  });
 });
 
 describe("metric math in a manifest", () => {

@@ -69,19 +69,6 @@ describe("a source client", () => {
     expect(most).toBe(8);
   });
 
-  it("asks no more than maxMetrics questions", async () => {
-    const answers = await client.ask(
-      sourceRecord({ url: server.url, maxMetrics: 1 }),
-      [ask("a"), ask("b")],
-      LEFT,
-    );
-    expect(answers.get(keyOf("a"))?.kind).toBe("answered");
-    expect(messageOf(answers.get(keyOf("b")))).toContain(
-      "1 different questions in a sync at most (maxMetrics)",
-    );
-    expect(server.seen).toHaveLength(1);
-  });
-
   it("asks nothing where no time is left", async () => {
     const answers = await client.ask(sourceRecord({ url: server.url }), [ask("a")], {
       ...LEFT,

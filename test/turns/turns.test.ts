@@ -116,24 +116,27 @@ describe("fairQueue()", () => {
     { places, ofFlow }: { readonly places: number; readonly ofFlow: number },
   ): Readonly<Record<string, number>> => {
     const queue = fairQueue<number>(ofFlow);
-    for (const [flow, { calls, ms }] of Object.entries(asked))
-      for (let call = 0; call < calls; call++) queue.add(flow, ms);
+    const calls = Object.entries(asked).flatMap(([flow, one]) =>
+      Array.from({ length: one.calls }, () => ({ flow, ms: one.ms })),
+    );
+    for (const { flow, ms } of calls) queue.add(flow, ms);
     const underWay: { readonly flow: string; readonly ms: number; readonly endMs: number }[] = [];
     const endedMs: Record<string, number> = {};
-    let nowMs = 0;
-    for (;;) {
-      for (
-        let next = queue.next();
-        next;
-        next = underWay.length < places ? queue.next() : undefined
-      )
+    const fill = (nowMs: number): void => {
+      while (underWay.length < places) {
+        const next = queue.next();
+        if (!next) return;
         underWay.push({ flow: next.flow, ms: next.work, endMs: nowMs + next.work });
+      }
+    };
+    fill(0);
+    for (;;) {
       const [first] = underWay.toSorted((one, other) => one.endMs - other.endMs);
       if (!first) return endedMs;
-      nowMs = first.endMs;
       underWay.splice(underWay.indexOf(first), 1);
-      endedMs[first.flow] = nowMs;
+      endedMs[first.flow] = first.endMs;
       queue.end(first.flow, first.ms);
+      fill(first.endMs);
     }
   };
 

@@ -213,6 +213,7 @@ export const NEW_SOURCE: z.ZodType<NewSource> & { readonly shape: object } = z.s
   namespaces: z.array(pattern).max(SOURCE_LIMITS.patterns),
   timeoutSeconds: z.number().exactOptional(),
   maxMetrics: z.number().exactOptional(),
+  maxDollars: z.number().exactOptional(),
   private: z.boolean().exactOptional(),
 });
 export const SOURCE_CHECK = z.strictObject({

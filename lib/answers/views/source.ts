@@ -69,6 +69,11 @@ const registered = {
   namespaces: z.array(text),
   timeoutSeconds: z.number(),
   maxMetrics: count.describe("most different questions of one sync of a partition"),
+  maxDollars: count
+    .exactOptional()
+    .describe(
+      "most dollars a month of the questions of a partition, by list prices; 500 if absent",
+    ),
   private: flag.describe(
     "true where its address may be in a private network, and where it may be asked without TLS",
   ),

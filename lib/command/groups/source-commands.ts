@@ -27,7 +27,14 @@ import { usage } from "../usage-error.ts";
 
 const code = () => import("../commands/source.ts");
 
-type Text = "url" | "service" | "secret" | "authHeader" | "timeoutSeconds" | "maxMetrics";
+type Text =
+  | "url"
+  | "service"
+  | "secret"
+  | "authHeader"
+  | "timeoutSeconds"
+  | "maxMetrics"
+  | "maxDollars";
 type TextOfAws = "awsRegion" | "role" | "externalId" | "workspace" | "maxSamples";
 type Repeated = "queue" | "metricNamespace" | "account" | "header" | "parameter";
 
@@ -128,6 +135,7 @@ export const sourceCommands = (
     .option("--parameter <name=value>", "a fixed parameter; repeatable", repeatable)
     .option("--timeout-seconds <seconds>", "time limit of one question, 1 to 10 (default: 3)")
     .option("--max-metrics <count>", "different questions of one sync at most (default: 1000)")
+    .option("--max-dollars <dollars>", "of AWS: dollars a month of a partition (default: 500)")
     .option("--private", "its address may be in a private network, and be asked without TLS")
     .addHelpText(
       "after",
@@ -262,6 +270,7 @@ const newSource = (name: string, options: PutOptions): NewSource => ({
     parameters: options.parameter && pairsIn("--parameter", options.parameter),
     timeoutSeconds: numberIn(options.timeoutSeconds),
     maxMetrics: numberIn(options.maxMetrics),
+    maxDollars: numberIn(options.maxDollars),
     private: options.private,
   }),
   clusters: options.forCluster,

@@ -25,6 +25,11 @@ export interface RegisteredSource {
   readonly timeoutSeconds: number;
   /** Most different questions of one sync of a partition. */
   readonly maxMetrics: number;
+  /**
+   * Most dollars a month that the questions of one partition may cost by list prices. Only services
+   * of AWS charge for them.
+   */
+  readonly maxDollars?: number;
   /** True where its address may be in a private network, and where it may be asked without TLS. */
   readonly private: boolean;
 }
@@ -163,6 +168,8 @@ export interface MetricSourceRecord extends RegisteredSource {
 export const SOURCE_LIMITS = {
   timeoutSeconds: { least: 1, most: 10, default: 3 },
   maxMetrics: { least: 1, most: 10_000, default: 1_000 },
+  /** A thousand metrics of CloudWatch that are asked once a minute cost $438 a month. */
+  maxDollars: { least: 1, most: 1_000_000, default: 500 },
   /** Of one question to Amazon Managed Prometheus: $0.0001, or $17.50 a month at 15 s. */
   maxSamples: { least: 1, most: 50_000_000, default: 1_000_000 },
   patterns: 100,

@@ -69,8 +69,8 @@ export const awsSender = ({
 }): AwsSender => {
   const options = {
     keepAlive: true,
-    maxSockets: PARALLEL.ofSource,
-    maxFreeSockets: PARALLEL.ofSource,
+    maxSockets: PARALLEL.all,
+    maxFreeSockets: PARALLEL.quick,
   };
   const agents = { plain: new http.Agent(options), secure: new https.Agent(options) };
   const roles = new Map<string, Cached<AwsCredentials>>();

@@ -23,8 +23,12 @@ import type { RegisteredRequest } from "../../rules/sources/source.ts";
  */
 export const MAX_SOURCE_BYTES = 256 * 1024;
 
-/** Questions in flight: of one source in one sync, and of all sources. */
-export const PARALLEL = { ofSource: 8, all: 32 } as const;
+/**
+ * Requests to one source at once. One that takes longer than `SLOW_MS` gives its place to the
+ * questions of other namespaces, up to `all`: fewer than the 20 that a Prometheus answers at once.
+ */
+export const PARALLEL = { quick: 8, all: 16 } as const;
+export const SLOW_MS = 100;
 
 /** After so many failed syncs in a row a source is asked in one sync of so many. */
 const OPENS_AFTER = 3;
@@ -123,8 +127,8 @@ export const directSender = ({
 }): DirectSender => {
   const options = {
     keepAlive: true,
-    maxSockets: PARALLEL.ofSource,
-    maxFreeSockets: PARALLEL.ofSource,
+    maxSockets: PARALLEL.all,
+    maxFreeSockets: PARALLEL.quick,
   };
   // Agents reuse connections by host and port, so that connections to private networks have agents
   // of their own.

@@ -1,4 +1,3 @@
-import limited from "p-limit";
 import type { ClusterClient, ServiceAnswer } from "../cluster/cluster-client.ts";
 import { isTidemarkError, TidemarkError } from "../../rules/model/errors.ts";
 import { foreignText } from "../../rules/model/foreign-text.ts";
@@ -17,7 +16,7 @@ import {
   type RegisteredQuery,
   type RegisteredRequest,
 } from "../../rules/sources/source.ts";
-import { askingOf, refusalOf, weightOf } from "../../rules/sources/sources.ts";
+import { askingOf, refusalOf } from "../../rules/sources/sources.ts";
 import type { AwsSender, OwnAccount } from "./aws.ts";
 import { askChunk, chunksOf, type SendBatch } from "./batches.ts";
 import { type Credential, credentialReader } from "./credential.ts";
@@ -29,8 +28,11 @@ import {
   circuitOf,
   MAX_SOURCE_BYTES,
   PARALLEL,
+  SLOW_MS,
 } from "./direct.ts";
 import { SECOND_MS } from "../../rules/model/time-text.ts";
+import { type FairGate, fairGate } from "../turns/gate.ts";
+import { OF_THE_MACHINE } from "../cluster/transport/exchange.ts";
 
 export type SourceAnswers = ReadonlyMap<QuestionKey, Answer<readonly MetricValue[]>>;
 
@@ -40,8 +42,8 @@ export type SourceAnswers = ReadonlyMap<QuestionKey, Answer<readonly MetricValue
  */
 export interface SourceClient {
   /**
-   * Asks a source all questions of one sync, each different one once. A failed question is a
-   * failure value, never an exception.
+   * Asks a source all questions of one sync, each different one once, in fair turns of their flows
+   * and within a flow in their order. A failed question is a failure value, never an exception.
    */
   readonly ask: (
     source: MetricSourceRecord,
@@ -57,6 +59,10 @@ export interface AskContext {
   readonly leftMs: () => number;
   /** The way to the services of the cluster. */
   readonly getFromService?: ClusterClient["getFromService"];
+  /** The namespace that asks a question. Without it, all questions are of one. */
+  readonly flowOf?: (key: QuestionKey) => string;
+  /** Called with each answer as it comes. */
+  readonly onAnswer?: (key: QuestionKey, answer: Answer<readonly MetricValue[]>) => void;
 }
 
 export interface SourceClientOptions {
@@ -85,33 +91,31 @@ export const sourceClient = ({
     );
     return awsLoaded;
   };
-  const ofAll = limited(PARALLEL.all);
-  const circuits = new Map<string, Circuit>();
-  const circuitFor = (source: MetricSourceRecord, cluster: string): Circuit => {
+  const kept = new Map<string, Kept>();
+  const keptOf = (source: MetricSourceRecord, cluster: string): Kept => {
     const key = JSON.stringify([source.name, source.version, source.service ? cluster : ""]);
-    const known = circuits.get(key) ?? circuitOf(clock);
-    circuits.set(key, known);
+    const known = kept.get(key) ?? { circuit: circuitOf(clock), gate: gateOfSource() };
+    kept.set(key, known);
     return known;
   };
   return {
     ask: async (source, queries, context) => {
       const distinct = [...new Map(queries.map((query) => [queryKey(query), query]))];
-      const circuit = circuitFor(source, context.cluster);
+      const { circuit, gate } = keptOf(source, context.cluster);
+      const { flowOf = ONE_FLOW, onAnswer } = context;
+      const toAll = (answer: Answered): SourceAnswers => {
+        for (const [key] of distinct) onAnswer?.(key, answer);
+        return new Map(distinct.map(([key]) => [key, answer]));
+      };
       const open = circuit.begin();
-      if (open)
-        return new Map(
-          distinct.map(([key]) => [
-            key,
-            noAnswer(`source "${source.name}" ${open}`, "CircuitOpen"),
-          ]),
-        );
+      if (open) return toAll(noAnswer(`source "${source.name}" ${open}`, "CircuitOpen"));
       const credential = await inTime(() => credentials(source), {
         leftMs: context.leftMs(),
         unable: (error) => noSecret(source, error),
       });
       if (credential.kind === "failed") {
         circuit.end(credential.failure.message);
-        return new Map(distinct.map(([key]) => [key, credential]));
+        return toAll(credential);
       }
       const send = await inTime(() => senderTo(source, context, { direct, aws, credential }), {
         leftMs: context.leftMs(),
@@ -119,12 +123,15 @@ export const sourceClient = ({
       });
       if (typeof send !== "function") {
         circuit.end(send.failure.message);
-        return new Map(distinct.map(([key]) => [key, send]));
+        return toAll(send);
       }
-      const ofSource = limited(PARALLEL.ofSource);
-      const inTurn = <Result>(ask: () => Promise<Result>): Promise<Result> =>
-        ofSource(() => ofAll(ask));
-      const found = await askAll(source, distinct, { ...context, send, clock, inTurn });
+      const found = await askAll(source, distinct, {
+        ...context,
+        send,
+        clock,
+        flowOf,
+        inTurn: (flow, ask) => gate.run(`${context.cluster}/${flow}`, ask),
+      });
       circuit.end(brokenSource(found.map(([, answer]) => answer)));
       return new Map(found);
     },
@@ -135,11 +142,25 @@ export const sourceClient = ({
   };
 };
 
-const overLimit = ({ name, maxMetrics }: MetricSourceRecord): Answered =>
-  noAnswer(
-    `source "${name}" is asked ${maxMetrics} different questions in a sync at most (maxMetrics), and this one is beyond them`,
-    "TooManyMetrics",
-  );
+const ONE_FLOW = (): string => "";
+
+/** What is kept of a source between syncs. */
+interface Kept {
+  readonly circuit: Circuit;
+  readonly gate: FairGate;
+}
+
+/**
+ * The requests to one source at once. Each source has places of its own: a slow one takes none of
+ * another.
+ */
+const gateOfSource = (): FairGate =>
+  fairGate({
+    places: PARALLEL.quick,
+    ofFlow: PARALLEL.quick,
+    elapsed: () => performance.now(),
+    slow: { afterMs: SLOW_MS, places: PARALLEL.all, after: OF_THE_MACHINE.after },
+  });
 
 /**
  * The last error, where nothing was answered because of the source and not because of one question.
@@ -269,8 +290,9 @@ const senderTo = (
 interface Way extends AskContext {
   readonly send: SendToSource;
   readonly clock: () => number;
-  /** Waits until another request may be in flight. */
-  readonly inTurn: <Result>(ask: () => Promise<Result>) => Promise<Result>;
+  readonly flowOf: (key: QuestionKey) => string;
+  /** Waits until another request of the flow may be in flight. */
+  readonly inTurn: <Result>(flow: string, ask: () => Promise<Result>) => Promise<Result>;
 }
 
 type KeyedAnswer = readonly [QuestionKey, Answered];
@@ -281,32 +303,34 @@ const askAll = async (
   distinct: readonly (readonly [QuestionKey, RegisteredQuery])[],
   way: Way,
 ): Promise<readonly KeyedAnswer[]> => {
-  const refused: KeyedAnswer[] = [];
-  const allowed: RegisteredQuery[] = [];
-  let left = source.maxMetrics;
-  for (const [key, query] of distinct) {
-    const refusal =
-      notAllowed(source, query) ?? (weightOf(query) > left ? overLimit(source) : undefined);
-    // A question that does not fit takes nothing of the limit, so that a large one costs the others
-    // nothing.
-    if (refusal !== undefined) refused.push([key, refusal]);
-    else {
-      allowed.push(query);
-      left -= weightOf(query);
-    }
-  }
+  const told = (answers: readonly KeyedAnswer[]): readonly KeyedAnswer[] => {
+    for (const [key, answer] of answers) way.onAnswer?.(key, answer);
+    return answers;
+  };
+  const asked = distinct.map(([key, query]) => ({
+    key,
+    query,
+    refusal: notAllowed(source, query),
+  }));
+  const refused = told(
+    asked.flatMap(({ key, refusal }) => (refusal === undefined ? [] : [[key, refusal] as const])),
+  );
+  const allowed = asked.filter(({ refusal }) => refusal === undefined).map(({ query }) => query);
   const answers = [...Map.groupBy(allowed, (query) => askingOf(query))].map(([asking, queries]) => {
     const { batch } = asking;
     if (batch === undefined)
-      return queries.map((query) =>
-        way.inTurn(async () => [
-          [queryKey(query), await askOne(source, { query, asking }, way)] as const,
-        ]),
-      );
-    return chunksOf(batch, queries).map((chunk) => {
-      const sendBatch: SendBatch = (request) =>
-        way.inTurn(() => sendTo(source, () => request, way));
-      return askChunk(batch, chunk, { send: sendBatch, clock: way.clock });
+      return queries.map(async (query) => {
+        const key = queryKey(query);
+        const answer = await way.inTurn(way.flowOf(key), () =>
+          askOne(source, { query, asking }, way),
+        );
+        return told([[key, answer]]);
+      });
+    const flowOf = (query: RegisteredQuery): string => way.flowOf(queryKey(query));
+    return chunksOf(batch, queries).map(async (chunk) => {
+      const send: SendBatch = (request, flow) =>
+        way.inTurn(flow, () => sendTo(source, () => request, way));
+      return told(await askChunk(batch, chunk, { send, clock: way.clock, flowOf }));
     });
   });
   return [...refused, ...(await Promise.all(answers.flat())).flat()];

@@ -48,16 +48,18 @@ export const fairGate = ({ places, ofFlow, elapsed, slow }: GateOptions): FairGa
   const startSoon = (): void => {
     if (isDue) return;
     isDue = true;
-    queueMicrotask(() => {
-      isDue = false;
-      while (sharedUnderWay < most() && shared.length > 0) shared.shift()?.();
-      while (recent < most() && underWay < (slow?.places ?? most())) {
-        const next = queue.next();
-        if (!next) break;
-        next.work();
-      }
-    });
+    queueMicrotask(startAll);
   };
+  const startAll = (): void => {
+    isDue = false;
+    while (sharedUnderWay < most() && shared.length > 0) shared.shift()?.();
+    while (hasPlace()) {
+      const next = queue.next();
+      if (!next) return;
+      next.work();
+    }
+  };
+  const hasPlace = (): boolean => recent < most() && underWay < (slow?.places ?? most());
   const performShared = async <Result>(work: () => Promise<Result>): Promise<Result> => {
     sharedUnderWay++;
     try {

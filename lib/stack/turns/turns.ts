@@ -91,6 +91,108 @@ export const inFairTurns = <Item>(
     .map(({ item }) => item);
 
 /**
+ * The share of each flow of a limit: the most that a flow may have, so that all have no more than
+ * the limit together. What flows that ask for less leave is for the others (max-min fairness).
+ */
+export const shareOf = (wanted: Iterable<number>, limit: number): number => {
+  const ascending = [...wanted].toSorted((one, other) => one - other);
+  let left = limit;
+  for (const [at, amount] of ascending.entries()) {
+    const share = left / (ascending.length - at);
+    if (amount > share) return share;
+    left -= amount;
+  }
+  return Number.POSITIVE_INFINITY;
+};
+
+export interface Sharing<Item> {
+  readonly flowOf: (item: Item) => string;
+  readonly keyOf: (item: Item) => string;
+  /** What the item asks for, by key. What several ask for is spent once, and all carry a part. */
+  readonly costsOf: (item: Item) => ReadonlyMap<string, number>;
+  readonly limit: number;
+  readonly round: number;
+}
+
+/** How much a flow may have, and how much it asks for. */
+export interface OverShare {
+  readonly share: number;
+  readonly wanted: number;
+}
+
+type Costs = ReadonlyMap<string, number>;
+
+/**
+ * The items that have no room, because their flow asks for more than its share of a limit. The items
+ * of such a flow take turns; the other flows have all that they ask for.
+ */
+export const overShare = <Item>(
+  items: readonly Item[],
+  { flowOf, keyOf, costsOf, limit, round }: Sharing<Item>,
+): ReadonlyMap<Item, OverShare> => {
+  const partsOf = partsByFlow(items, flowOf, costsOf);
+  const flows = Map.groupBy(items, flowOf);
+  const wanted = new Map(
+    [...flows].map(([flow, own]) => [
+      flow,
+      sumOf(new Map(own.flatMap((item) => [...partsOf(item)]))),
+    ]),
+  );
+  const share = shareOf(wanted.values(), limit) + ROUNDING;
+  return new Map(
+    [...flows].flatMap(([flow, own]) => {
+      const asked = wanted.get(flow) ?? 0;
+      if (asked <= share) return [];
+      const over = { share, wanted: asked };
+      return withoutRoom(byPlace(own, keyOf, round), partsOf, share).map(
+        (item) => [item, over] as const,
+      );
+    }),
+  );
+};
+
+/** What each item asks for. What several flows ask for is spent once: each carries a part of it. */
+const partsByFlow = <Item>(
+  items: readonly Item[],
+  flowOf: (item: Item) => string,
+  costsOf: (item: Item) => Costs,
+): ((item: Item) => Costs) => {
+  const costs = new Map(items.map((item) => [item, costsOf(item)]));
+  const askers = new Map<string, Set<string>>();
+  for (const [item, own] of costs)
+    for (const key of own.keys())
+      askers.set(key, (askers.get(key) ?? new Set<string>()).add(flowOf(item)));
+  return (item) =>
+    new Map(
+      [...(costs.get(item) ?? [])].map(([key, cost]) => [key, cost / (askers.get(key)?.size ?? 1)]),
+    );
+};
+
+/** The items that do not fit. One that does not fit takes nothing, so that smaller ones have room. */
+const withoutRoom = <Item>(
+  items: readonly Item[],
+  partsOf: (item: Item) => Costs,
+  share: number,
+): readonly Item[] => {
+  const admitted = new Set<string>();
+  let spent = 0;
+  return items.filter((item) => {
+    const more = new Map([...partsOf(item)].filter(([key]) => !admitted.has(key)));
+    const cost = sumOf(more);
+    if (spent + cost > share) return true;
+    spent += cost;
+    for (const key of more.keys()) admitted.add(key);
+    return false;
+  });
+};
+
+/** Parts of a whole, such as thirds, add up to a little more or less than the whole. */
+const ROUNDING = 1e-6;
+
+const sumOf = (costs: Costs): number =>
+  [...costs.values()].reduce((sum, amount) => sum + amount, 0);
+
+/**
  * What waits and is under way, by flow. The next one is of the flow with the fewest under way; of
  * equal ones, of the flow that has spent least; of equal ones, of the flow that has waited longest
  * for its turn. So a flow whose work is slow gets what the others leave, and no more than a flow

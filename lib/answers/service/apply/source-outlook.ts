@@ -3,6 +3,8 @@ import { mayAsk, type MetricSourceRecord } from "../../../rules/model/metric-sou
 import { queryKey } from "../../../rules/model/query.ts";
 import type { ClusterRecord } from "../../../rules/model/records.ts";
 import type { AutoscalerSpec } from "../../../rules/model/spec.ts";
+import { overSourceShare, type SourceAsker } from "../../../stack/source-client/source-shares.ts";
+import type { DueTime } from "../../../stack/turns/turns.ts";
 import type { SourceUse } from "../../../rules/policy/dialect.ts";
 import { sourceUses } from "../../../rules/policy/dialects.ts";
 import { monthlyDollars, refusalOf, weightOf } from "../../../rules/sources/sources.ts";
@@ -148,8 +150,8 @@ const priceWords = (
 };
 
 /**
- * The documents with which a sync of the partition would have more questions to a source than it
- * allows, and more than before.
+ * The documents with which their namespace would ask a source for more than its share, and for more
+ * than before. What other namespaces ask refuses none of them.
  */
 const tooMany = async (
   { tables }: ServiceContext,
@@ -157,47 +159,99 @@ const tooMany = async (
   { documents, usable }: { readonly documents: readonly Asking[]; readonly usable: Usable },
 ): Promise<readonly string[]> => {
   const own = documents.filter(({ namespace }) => partitionOf(cluster, namespace) === partition);
-  const replaced = new Set(own.map(({ namespace, name }) => `${namespace}/${name}`));
-  const [before, kept] = [new Questions(), new Questions()];
-  for await (const item of autoscalersOf(tables, cluster, { cluster: cluster.name, partition })) {
-    const uses = usesOf(item, usable);
-    before.add(uses);
-    if (item.kind === "read" && !replaced.has(`${item.record.namespace}/${item.record.name}`))
-      kept.add(uses);
-  }
+  const replaced = new Set(own.map(keyOf));
+  const before: Asked[] = [];
+  for await (const item of autoscalersOf(tables, cluster, { cluster: cluster.name, partition }))
+    before.push(...askedBy(item, usable));
+  const after = [
+    ...before.filter((asked) => !replaced.has(keyOf(asked))),
+    ...own.map((document) => askedOf(document, document.spec, usable)),
+  ];
+  const due = { dueMs: 0, periodMs: cluster.syncPeriodMs };
   return own.flatMap((document) => {
-    const uses = sourceUses(document.spec).filter((use) => usable(document, use));
-    kept.add(uses);
-    const over = uses.find((use) => {
-      const { maxMetrics = 0 } = usable(document, use) ?? {};
-      return kept.of(use.query.source) > Math.max(maxMetrics, before.of(use.query.source));
-    });
-    if (over === undefined) return [];
-    const { maxMetrics = 0 } = usable(document, over) ?? {};
-    return [
-      `Cannot accept ${placeOf(document, over)}: a sync of partition "${partition}" would ask source "${over.query.source}" ${kept.of(over.query.source)} different questions, and it allows ${maxMetrics} (maxMetrics); ask what others ask already, or let an administrator raise --max-metrics`,
-    ];
+    for (const use of sourceUses(document.spec)) {
+      const source = usable(document, use);
+      if (!source) continue;
+      const state = overOf(source, document, { before, after, due });
+      if (state !== undefined)
+        return [
+          `Cannot accept ${placeOf(document, use)}: source "${source.name}" would not be asked for it: ${state}`,
+        ];
+    }
+    return [];
   });
 };
 
-const usesOf = (item: AutoscalerItem, usable: Usable): readonly SourceUse[] => {
-  if (item.kind !== "read") return [];
-  const spec = readableSpec(item.record);
-  return spec ? sourceUses(spec).filter((use) => usable(item.record, use)) : [];
+/** An autoscaler with what it asks of sources that it may ask. */
+interface Asked {
+  readonly namespace: string;
+  readonly name: string;
+  readonly uses: readonly SourceUse[];
+}
+
+const keyOf = ({ namespace, name }: Pick<Asked, "namespace" | "name">): string =>
+  `${namespace}/${name}`;
+
+const askedOf = (
+  { namespace, name }: Pick<Asking, "namespace" | "name">,
+  spec: AutoscalerSpec,
+  usable: Usable,
+): Asked => ({
+  namespace,
+  name,
+  uses: sourceUses(spec).filter((use) => usable({ namespace }, use)),
+});
+
+const askedBy = (item: AutoscalerItem, usable: Usable): readonly Asked[] => {
+  const spec = item.kind === "read" ? readableSpec(item.record) : undefined;
+  return item.kind === "read" && spec ? [askedOf(item.record, spec, usable)] : [];
 };
 
-/** The weights of different questions, by source. */
-class Questions {
-  readonly #known = new Map<string, Map<string, number>>();
+/** Why the source would not be asked for all of the namespace; undefined where it would be. */
+const overOf = (
+  source: MetricSourceRecord,
+  { namespace }: Asking,
+  {
+    before,
+    after,
+    due,
+  }: { readonly before: readonly Asked[]; readonly after: readonly Asked[]; readonly due: DueTime },
+): string | undefined => {
+  const ofSource = (asked: readonly Asked[]): readonly SourceAsker[] =>
+    asked.flatMap((one) => {
+      const uses = one.uses.filter(({ query }) => query.source === source.name);
+      const asker = { key: keyOf(one), namespace: one.namespace, uses: () => uses };
+      return uses.length === 0 ? [] : [{ ...asker, asked: uses.map(({ query }) => query) }];
+    });
+  const ofNamespace = (asked: readonly Asked[]): readonly SourceUse[] =>
+    asked.filter((one) => one.namespace === namespace).flatMap(({ uses }) => uses);
+  if (!asksMore(source, ofNamespace(before), ofNamespace(after), due)) return undefined;
+  const askers = ofSource(after);
+  const over = overSourceShare(source, askers, due);
+  return askers
+    .filter((asker) => asker.namespace === namespace)
+    .map(({ key }) => over.get(key))
+    .find((state) => state !== undefined);
+};
 
-  add(uses: readonly SourceUse[]): void {
-    for (const { query } of uses) {
-      const ofSource = this.#known.get(query.source) ?? new Map<string, number>();
-      this.#known.set(query.source, ofSource.set(queryKey(query), weightOf(query)));
-    }
-  }
-
-  of(source: string): number {
-    return [...(this.#known.get(source)?.values() ?? [])].reduce((sum, weight) => sum + weight, 0);
-  }
-}
+/** True where more different questions, or dearer ones, are asked than before. */
+const asksMore = (
+  source: MetricSourceRecord,
+  before: readonly SourceUse[],
+  after: readonly SourceUse[],
+  { periodMs }: DueTime,
+): boolean => {
+  const sums = [before, after].map((uses) => {
+    const distinct = [...new Map(uses.map((use) => [queryKey(use.query), use])).values()].filter(
+      ({ query }) => query.source === source.name,
+    );
+    const sum = (amountOf: (use: SourceUse) => number): number =>
+      distinct.reduce((total, use) => total + amountOf(use), 0);
+    return [
+      sum(({ query }) => weightOf(query)),
+      sum((use) => monthlyDollars(use.query, source, Math.max(periodMs, use.everyMs ?? 0) / 1_000)),
+    ] as const;
+  });
+  const [[questions, cost] = [0, 0], [moreQuestions, moreCost] = [0, 0]] = sums;
+  return moreQuestions > questions || moreCost > cost;
+};

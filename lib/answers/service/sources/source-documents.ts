@@ -24,6 +24,7 @@ const document = z.strictObject({
     ...sourceFields,
     timeoutSeconds: z.number().exactOptional(),
     maxMetrics: z.number().exactOptional(),
+    maxDollars: z.number().exactOptional(),
     private: z.boolean().exactOptional(),
   }),
 });

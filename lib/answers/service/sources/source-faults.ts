@@ -67,7 +67,15 @@ export const sourceFaults = (
   ...patternFaults("namespaces", source.namespaces),
   ...rangeFaults("timeoutSeconds", source.timeoutSeconds),
   ...rangeFaults("maxMetrics", source.maxMetrics),
+  ...dollarFaults(source),
 ];
+
+const dollarFaults = ({ kind, maxDollars }: RegisteredSource): readonly string[] => {
+  if (maxDollars === undefined) return [];
+  return AWS_KINDS.includes(kind)
+    ? rangeFaults("maxDollars", maxDollars)
+    : [`maxDollars is for ${AWS_KINDS.join(", ")}, which AWS charges for, and this is ${kind}`];
+};
 
 type Faults = readonly (readonly [isFault: boolean, words: string])[];
 const trueOf = (faults: Faults): readonly string[] =>
@@ -282,7 +290,7 @@ const patternFaults = (field: string, patterns: readonly string[]): readonly str
 };
 
 const rangeFaults = (
-  field: "timeoutSeconds" | "maxMetrics" | "maxSamples",
+  field: "timeoutSeconds" | "maxMetrics" | "maxDollars" | "maxSamples",
   value: number,
 ): readonly string[] => {
   const { least, most } = SOURCE_LIMITS[field];

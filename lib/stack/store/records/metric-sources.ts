@@ -78,6 +78,12 @@ export const sourceFields = {
     .int()
     .min(SOURCE_LIMITS.maxMetrics.least)
     .max(SOURCE_LIMITS.maxMetrics.most),
+  maxDollars: z
+    .number()
+    .int()
+    .min(SOURCE_LIMITS.maxDollars.least)
+    .max(SOURCE_LIMITS.maxDollars.most)
+    .exactOptional(),
   private: z.boolean(),
 };
 

@@ -14,7 +14,8 @@ import { askSources } from "./ask-sources.ts";
 import { answeredKinds } from "../load/known-rivals.ts";
 import type { SyncMessage } from "../../plan/message.ts";
 import { isPastDeadline, workloadKey } from "../load/open-intents.ts";
-import { withRecommendations, refusedRecommender } from "./recommend.ts";
+import { askRecommenders, refusedRecommender } from "./recommend.ts";
+import { inRounds } from "./rounds.ts";
 import type { SyncPorts } from "../sync-ports.ts";
 import type { Intent } from "../../../rules/model/scale-records.ts";
 import type { Loaded, LateReadings, ClusterAnswers } from "../hand-over.ts";
@@ -64,16 +65,24 @@ export const observe = async (
   };
   const startMs = ports.tables.clock();
   const leftMs = (): number => budgetMs - (ports.tables.clock() - startMs);
-  const sources = askSources(ports, loaded, { client, leftMs, failures });
-  const measured = sources.into(
-    watched.length === 0 ? NOTHING : await client.observe(watched, limits),
-  );
-  const observed = withRecommendations(client, watched, measured, {
+  const sources = askSources(ports, loaded, { client, leftMs, failures, due: message });
+  const recommenders = askRecommenders(client, watched, {
     nowMs: loaded.nowMs,
     leftMs,
     refused: (url) => refusedRecommender(loaded.cluster, url),
     failures,
   });
+  const first = watched.length === 0 ? NOTHING : await client.observe(watched, limits);
+  const observed = inRounds(
+    first,
+    (uid, seen) => {
+      const answered = sources.answered(uid, seen);
+      return answered instanceof Promise
+        ? answered.then((known) => recommenders.replied(uid, known))
+        : recommenders.replied(uid, answered);
+    },
+    recommenders.calls,
+  );
   const late = await readLate(client, overdue, {
     observed,
     loaded,

@@ -1,10 +1,6 @@
-import limited from "p-limit";
-import type {
-  ClusterClient,
-  Observed,
-  ObservedCluster,
-  Watched,
-} from "../../cluster/cluster-client.ts";
+import type { ClusterClient, Observed, Watched } from "../../cluster/cluster-client.ts";
+import { OF_THE_MACHINE } from "../../cluster/transport/exchange.ts";
+import { fairGate } from "../../turns/gate.ts";
 import type { AutoscalerUid, Namespace } from "../../../rules/model/ids.ts";
 import type { Answer, ApiFailure, RecommenderReply } from "../../../rules/model/observation.ts";
 import type { RecommenderQuestion } from "../../../rules/model/query.ts";
@@ -13,8 +9,8 @@ import { foreignText } from "../../../rules/model/foreign-text.ts";
 import { ANY_HOST, type ClusterRecord } from "../../../rules/model/records.ts";
 import type { RuleFailures } from "../rule-failures.ts";
 
-/** Questions in flight: of all namespaces, and of one namespace. */
-const PARALLEL = { all: 32, ofNamespace: 8 } as const;
+/** Questions in flight: of all namespaces, and of one; a slow one gives its place to others. */
+const PARALLEL = { all: 32, slow: 64, ofNamespace: 8, slowMs: 100 } as const;
 
 interface Context {
   readonly nowMs: number;
@@ -24,121 +20,62 @@ interface Context {
   readonly failures: RuleFailures;
 }
 
-/**
- * Asks the recommenders of the autoscalers that have one. The question says how many pods are
- * ready, so it follows the observation; `decide` itself never waits. The autoscalers without a
- * recommender do not wait for an answer: the others come later (`later`). A recommender that does
- * not answer in time counts as a missing metric: its autoscaler holds.
- */
-export const withRecommendations = (
-  client: ClusterClient,
-  watched: readonly Watched[],
-  cluster: ObservedCluster,
-  context: Context,
-): ObservedCluster => {
-  const questions = watched.flatMap((autoscaler) => {
-    const { uid, spec, namespace } = autoscaler;
-    const observed = cluster.observations.get(uid);
-    if (!observed) return [];
-    const question = context.failures.guarded(
-      uid,
-      () =>
-        recommenderQuestion(spec, {
-          namespace,
-          observation: observed.observation,
-          nowMs: context.nowMs,
-        }),
-      () => undefined,
-    );
-    return question ? [{ autoscaler, observed, question }] : [];
-  });
-  const { later } = cluster;
-  const following =
-    later && (async () => withRecommendations(client, watched, await later(), context));
-  if (questions.length === 0) return { ...cluster, ...(following && { later: following }) };
-  const observations = new Map(cluster.observations);
-  for (const { autoscaler } of questions) observations.delete(autoscaler.uid);
-  const asked = askAll(client, questions, context);
-  return {
-    ...cluster,
-    observations,
-    later: () =>
-      answered({ ...cluster, calls: cluster.calls + questions.length }, asked, following),
-  };
-};
-
-interface Question {
-  readonly autoscaler: Watched;
-  readonly observed: Observed;
-  readonly question: RecommenderQuestion;
+/** Asks the recommenders of the autoscalers that have one. */
+export interface Recommenders {
+  /** What is observed of an autoscaler, with the reply of its recommender; a promise until then. */
+  readonly replied: (uid: AutoscalerUid, observed: Observed) => Observed | Promise<Observed>;
+  /** How many were asked so far. */
+  readonly calls: () => number;
 }
 
-type Replies = readonly (readonly [AutoscalerUid, Observed])[];
-
 /**
- * The replies of each namespace, which come when all of its questions are answered. Each namespace
- * has as many questions in flight as the others, so that a slow one does not hold them up.
+ * The question says how many pods are ready, so it follows the observation; `decide` itself never
+ * waits. The autoscalers without a recommender do not wait for an answer (rounds.ts), and namespaces
+ * take turns. A recommender that does not answer in time counts as a missing metric: its autoscaler
+ * holds.
  */
-const askAll = (
+export const askRecommenders = (
   client: ClusterClient,
-  questions: readonly Question[],
-  context: Context,
-): ReadonlyMap<Namespace, Promise<Replies>> => {
-  const byNamespace = Map.groupBy(questions, ({ autoscaler }) => autoscaler.namespace);
-  const ofAll = limited(PARALLEL.all);
-  const each = Math.min(
-    PARALLEL.ofNamespace,
-    Math.max(1, Math.floor(PARALLEL.all / byNamespace.size)),
-  );
-  const ask = async ({
-    autoscaler: { uid },
-    observed,
-    question: { recommender: of, request },
-  }: Question): Promise<Replies[number]> => {
-    const failure = context.refused(of.url);
+  watched: readonly Watched[],
+  { nowMs, leftMs, refused, failures }: Context,
+): Recommenders => {
+  const byUid = new Map(watched.map((autoscaler) => [autoscaler.uid, autoscaler]));
+  const gate = fairGate({
+    places: PARALLEL.all,
+    ofFlow: PARALLEL.ofNamespace,
+    elapsed: () => performance.now(),
+    slow: { afterMs: PARALLEL.slowMs, places: PARALLEL.slow, after: OF_THE_MACHINE.after },
+  });
+  let calls = 0;
+  const ask = async (
+    namespace: Namespace,
+    observed: Observed,
+    { recommender: of, request }: RecommenderQuestion,
+  ): Promise<Observed> => {
+    const failure = refused(of.url);
     const recommender: Answer<RecommenderReply> = failure
       ? { kind: "failed", failure }
-      : await ofAll(() => client.recommend(of, request, Math.max(1, context.leftMs())));
+      : await gate.run(namespace, () => client.recommend(of, request, Math.max(1, leftMs())));
     const { observation } = observed;
-    return [uid, { ...observed, observation: { ...observation, recommender } }];
+    return { ...observed, observation: { ...observation, recommender } };
   };
-  return new Map(
-    [...byNamespace].map(([namespace, asking]) => {
-      const ofNamespace = limited(each);
-      return [namespace, Promise.all(asking.map((question) => ofNamespace(() => ask(question))))];
-    }),
-  );
+  return {
+    calls: () => calls,
+    replied: (uid, observed) => {
+      const autoscaler = byUid.get(uid);
+      if (autoscaler === undefined) return observed;
+      const { spec, namespace } = autoscaler;
+      const question = failures.guarded(
+        uid,
+        () => recommenderQuestion(spec, { namespace, observation: observed.observation, nowMs }),
+        () => undefined,
+      );
+      if (question === undefined) return observed;
+      calls++;
+      return ask(namespace, observed, question);
+    },
+  };
 };
-
-/**
- * Waits for the replies of half of the namespaces, so that the slow ones are decided in a round of
- * their own.
- */
-const answered = async (
-  cluster: ObservedCluster,
-  asked: ReadonlyMap<Namespace, Promise<Replies>>,
-  following: (() => Promise<ObservedCluster>) | undefined,
-): Promise<ObservedCluster> => {
-  const { later: _ofCluster, ...read } = cluster;
-  const replied = await firstHalf(asked);
-  const left = new Map([...asked].filter(([namespace]) => !replied.has(namespace)));
-  const part = { ...read, observations: new Map([...replied.values()].flat()) };
-  if (left.size > 0) return { ...part, later: () => answered(read, left, following) };
-  return { ...part, ...(following && { later: following }) };
-};
-
-const firstHalf = (
-  asked: ReadonlyMap<Namespace, Promise<Replies>>,
-): Promise<ReadonlyMap<Namespace, Replies>> =>
-  new Promise((resolve, reject) => {
-    const replied = new Map<Namespace, Replies>();
-    for (const [namespace, replies] of asked) {
-      replies.then((all) => {
-        replied.set(namespace, all);
-        if (replied.size >= asked.size / 2) resolve(new Map(replied));
-      }, reject);
-    }
-  });
 
 const HTTP = "http:";
 /** Begins a host of the list that may be asked without TLS. */
