@@ -103,13 +103,15 @@ const optionRow = (option: Option): string => {
   const { flags, description, argChoices = [], defaultValue } = option;
   const formats = argChoices.filter((choice) => !TEMPLATES.test(choice));
   const templates = formats.length < argChoices.length;
-  const text = option.long === "--output" && formats.length > 0 ? "output format" : description;
+  const ofOutput = option.long === "--output" && formats.length > 0;
   const choices = [
     ...formats.map((format) => `\`${format}\``),
     ...(templates ? ["a [template](#what-every-command-has-in-common)"] : []),
   ].join(", ");
   const preset = typeof defaultValue === "string" ? ` (default: \`${defaultValue}\`)` : "";
-  return row(flags, `${text}${choices === "" ? "" : `: ${choices}`}${preset}`);
+  const text = ofOutput ? `output format: ${choices}` : description;
+  const named = ofOutput || choices === "" ? "" : `; one of ${choices}`;
+  return row(flags, `${text}${named}${preset}`);
 };
 
 const row = (name: string, about: string): string =>

@@ -74,7 +74,7 @@ What is accepted but is perhaps not meant is a line that begins with "warning: "
 -n is for manifests that name no namespace; one that names another is refused.
 Objects of other kinds are passed over and counted on standard error; input of nothing else is an error.
 So is a kind that looks mistyped, one under an apiVersion that is not accepted, and any other kind of the groups autoscaling and tidemark.dev.
-There is no -k: kustomize build DIR | tidemark apply -f -.
+There is no -k: give the output of kustomize build to -f -.
 Of a folder the files .yaml, .yml and .json are read in order of name, at most 1,000; links to folders are not followed.
 --prune deletes as kubectl does, in the cluster and the namespaces of the documents.
 It deletes nothing after an apply that was refused or cut off, and never an autoscaler that is read from an object of its cluster.
@@ -203,8 +203,10 @@ docs/operations.md has the runbook.`,
 From its first grant on a caller has only its grants.
 --cluster '*' without -n is the whole fleet; a freeze needs that.
 It takes the right to connect clusters; docs/api.md has what a pattern matches.`,
+  "access revoke": `
+It takes the right to connect clusters.`,
   "access require": `
-It is refused until the caller itself has a grant of edit on the whole fleet.`,
+It takes the right to connect clusters; on is refused until the caller itself has a grant of edit on the whole fleet.`,
   "auth can-i": `
 Without -n all of the cluster is meant, and without --cluster all of the fleet.
 In a data folder the answer is always yes: it has no callers.`,
