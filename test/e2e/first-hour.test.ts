@@ -5,7 +5,7 @@ import { playedPage } from "../../docs/figures/first-hour-story.ts";
 const read = (path: string): string =>
   readFileSync(new URL(`../../docs/${path}`, import.meta.url), "utf8");
 
-describe("the story of docs/first-hour.md", { timeout: 180_000 }, () => {
+describe("the story of docs/first-hour.md", { timeout: 400_000 }, () => {
   it("prints and draws what the page shows, to the byte", () => {
     const page = read("first-hour.md");
     const played = playedPage(page);
