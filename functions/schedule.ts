@@ -3,7 +3,7 @@ import type { Context } from "aws-lambda";
 import * as z from "zod";
 import type { ClusterItem } from "../lib/stack/store/records/clusters.ts";
 import { countProblems } from "../lib/stack/plan/count-problems.ts";
-import { schedule } from "../lib/stack/plan/schedule.ts";
+import { planSyncs } from "../lib/stack/plan/schedule.ts";
 import { builtByFirst, ENVIRONMENT, environmentOf } from "../lib/lambda/environment.ts";
 import { planningParts, type ScheduleDependencies } from "../lib/lambda/planning.ts";
 
@@ -36,7 +36,7 @@ export const scheduleHandler = ({
     }
   };
   return middy<TickEvent, void>({ timeoutEarlyInMillis: 0 }).handler(async (event) => {
-    const { items, ...report } = await schedule(
+    const { items, ...report } = await planSyncs(
       { tables, queue },
       { scheduledMs: Date.parse(tickSchema.parse(event).scheduledTime) },
     );

@@ -5,7 +5,7 @@ import type {
   MetricValue,
   PodMetrics,
   QuestionKey,
-  Samples,
+  MeasuredSamples,
 } from "../lib/rules/model/observation.ts";
 import { queryKey, type Questions } from "../lib/rules/model/query.ts";
 import { asObject } from "../lib/rules/model/json.ts";
@@ -38,7 +38,7 @@ export const answersOf = ({
   custom = new Map(),
   external = new Map(),
 }: AnswerParts): Answers => {
-  const answers = new Map<QuestionKey, Answer<Samples>>();
+  const answers = new Map<QuestionKey, Answer<MeasuredSamples>>();
   if (resource) answers.set(queryKey(RESOURCE_QUERY), resource);
   for (const [key, answer] of [...custom, ...external]) answers.set(key, answer);
   return answers;

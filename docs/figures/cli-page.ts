@@ -1,5 +1,5 @@
 import type { Command, Option } from "commander";
-import { pathOf, withSubcommands } from "../../lib/command/options/word-order.ts";
+import { commandWords, withSubcommands } from "../../lib/command/options/word-order.ts";
 import { withTarget } from "../../lib/command/options/command-options.ts";
 import { program } from "../../lib/command/program.ts";
 
@@ -29,7 +29,7 @@ export const commandsMarkdown = (): string => {
     ...shared.map(optionRow),
     "",
     `The first ${target.length} choose the folder or the stack, and may stand before the command, too.`,
-    `Not all of them are options of ${untargeted.map((command) => `\`${pathOf(command)}\``).join(", ")}.`,
+    `Not all of them are options of ${untargeted.map((command) => `\`${commandWords(command)}\``).join(", ")}.`,
     ...[...groups].flatMap(([group, commands]) => [
       "",
       `## ${group}`,
@@ -80,13 +80,13 @@ const section = (command: Command, { shared, named }: SharedOptions): readonly s
     .map((argument) => row(argument.name(), argument.description));
   const others = options.filter((option) => isIn(named, option)).map(({ long }) => `\`${long}\``);
   return [
-    `### ${pathOf(command)}`,
+    `### ${commandWords(command)}`,
     "",
     sentence(first),
     ...(note === "" ? [] : [linked(note)]),
     "",
     "```text",
-    `tidemark ${pathOf(command)} ${command.usage()}`.trimEnd(),
+    `tidemark ${commandWords(command)} ${command.usage()}`.trimEnd(),
     "",
     ...examplesOf(command),
     "```",

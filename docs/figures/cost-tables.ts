@@ -1,4 +1,4 @@
-import { type Bill, billOf, type Fleet, PARTS } from "../../lib/command/cost/bill.ts";
+import { type Bill, billOf, type BilledFleet, PARTS } from "../../lib/command/cost/bill.ts";
 
 /** Dollars with cents below ten, and whole dollars above. */
 export const dollars = (amount: number): string =>
@@ -18,8 +18,8 @@ const SCALES_A_DAY = 10;
 export const fleetOf = (
   clusters: number,
   autoscalers: number,
-  more: Partial<Fleet> = {},
-): Fleet => ({
+  more: Partial<BilledFleet> = {},
+): BilledFleet => ({
   clusters,
   autoscalers,
   periodSeconds: 15,
@@ -33,7 +33,7 @@ export const fleetOf = (
 const row = (cells: readonly string[]): string => `| ${cells.join(" | ")} |`;
 
 const billRow = (
-  { clusters, autoscalers, periodSeconds, changing }: Fleet,
+  { clusters, autoscalers, periodSeconds, changing }: BilledFleet,
   { parts, firstMonth, afterYear }: Bill,
 ): string =>
   row([

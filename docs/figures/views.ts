@@ -18,7 +18,7 @@ import {
   reset,
 } from "../../lib/answers/views/cluster.ts";
 import { event, eventCount, metric, step } from "../../lib/answers/views/event.ts";
-import { bounds, calendar, frozen, override, pause } from "../../lib/answers/views/holds.ts";
+import { boundsSchema, calendar, frozen, override, pause } from "../../lib/answers/views/holds.ts";
 import { history, shadow } from "../../lib/answers/views/over-time.ts";
 import { row } from "../../lib/answers/views/row.ts";
 import { source } from "../../lib/answers/views/source.ts";
@@ -33,7 +33,7 @@ export const VIEWS: Readonly<Record<string, z.ZodType>> = {
   Description: description,
   Explanation: explanation,
   Windows: windows,
-  Bounds: bounds,
+  Bounds: boundsSchema,
   Metric: metric,
   Step: step,
   Event: event,

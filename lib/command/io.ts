@@ -55,7 +55,7 @@ export interface CommandIo extends TargetSettings {
 }
 
 /** What a command prints with, and what it uses of its process. */
-export interface Surroundings<Part extends keyof CommandIo> {
+export interface CommandSurroundings<Part extends keyof CommandIo> {
   readonly printer: Printer;
   readonly io: Pick<CommandIo, Part>;
 }

@@ -17,7 +17,7 @@ import {
   commandHint,
   kindHint,
   commandIn,
-  inOrder,
+  wordsInOrder,
   withSubcommands,
 } from "./options/word-order.ts";
 import { program } from "./program.ts";
@@ -61,7 +61,7 @@ export const main = async (args: readonly string[], io: Io): Promise<number> => 
       .configureOutput({ writeOut: printer.help, writeErr: printer.help, outputError: () => {} });
   }
   try {
-    await root.parseAsync(inOrder(root, args), { from: "user" });
+    await root.parseAsync(wordsInOrder(root, args), { from: "user" });
     return EXIT.done;
   } catch (error) {
     if (isTidemarkError(error, "cli.differs")) return EXIT.differs;

@@ -15,7 +15,7 @@ import {
   withStack,
   withTarget,
   withFiles,
-  type Run,
+  type CommandRun,
   type RunAs,
   runBy,
   output,
@@ -29,7 +29,12 @@ import { migrationCommands } from "./groups/migration-commands.ts";
 import { overrideCommands } from "./groups/override-commands.ts";
 import { readingCommands } from "./groups/reading-commands.ts";
 import { sourceCommands } from "./groups/source-commands.ts";
-import { commandIn, pathOf, withSubcommands, wordsWithoutName } from "./options/word-order.ts";
+import {
+  commandIn,
+  commandWords,
+  withSubcommands,
+  wordsWithoutName,
+} from "./options/word-order.ts";
 import { costCommand, deployCommands, statusCommand } from "./groups/stack-commands.ts";
 import { usage } from "./usage-error.ts";
 import type { DocumentFormat } from "./output/documents.ts";
@@ -97,7 +102,7 @@ export const program = (runAs: RunAs, io: Io): Command => {
   completionCommands(root, io, printer);
   help(root);
   for (const command of withSubcommands(root)) {
-    const note = NOTES[pathOf(command)];
+    const note = NOTES[commandWords(command)];
     if (note !== undefined)
       // The summary is its line in the list of commands.
       command
@@ -190,7 +195,7 @@ const version = (): string => {
 const code = () => import("./commands/calendar.ts");
 
 /** `tidemark calendar …`: dates that schedules leave out by name. */
-const calendarCommands = (parent: Command, run: Run, io: Pick<CommandIo, "stdin">): void => {
+const calendarCommands = (parent: Command, run: CommandRun, io: Pick<CommandIo, "stdin">): void => {
   withTarget(parent.command("put"))
     .description(
       "store a calendar of dates, or replace the one of this name; entries of schedules name it with exceptFrom",

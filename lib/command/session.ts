@@ -113,12 +113,12 @@ const checkHere: NonNullable<ServiceContext["checkConnection"]> = async (target)
 const checkSourceHere =
   (queuesUrl: string | undefined): NonNullable<ServiceContext["checkSource"]> =>
   async (target) => {
-    const [{ checkSource }, { ON_THIS_MACHINE }, { accountAt }] = await Promise.all([
+    const [{ askOnce }, { ON_THIS_MACHINE }, { accountAt }] = await Promise.all([
       import("../stack/source-client/check-source.ts"),
       import("../stack/cluster/access/kubeconfig-file.ts"),
       import("../embedded/run/queue-server.ts"),
     ]);
-    return checkSource(target, {
+    return askOnce(target, {
       clock: Date.now,
       trusted: ON_THIS_MACHINE,
       ownAddresses: true,

@@ -18,7 +18,7 @@ const CLOSING_MS = 5_000;
  * The process of `npm start`: signals end the run in good order, errors are one line each and an
  * exit code.
  */
-export const main = async (): Promise<void> => {
+export const startRun = async (): Promise<void> => {
   const stop = new AbortController();
   let askedAt = Number.POSITIVE_INFINITY;
   for (const signal of ["SIGINT", "SIGTERM"] as const) {

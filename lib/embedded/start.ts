@@ -10,5 +10,5 @@ enableCompileCache();
 // fixed when Node starts: `npm start` sets it (package.json), which saves 100 MB.
 setFlagsFromString("--heap-growing-percent=60");
 
-const { main } = await import("./main.ts");
+const { startRun: main } = await import("./main.ts");
 await main();

@@ -1,6 +1,6 @@
 import { checkConnection } from "../stack/cluster/check/check-connection.ts";
 import type { ConnectionReport } from "../stack/cluster/check/report.ts";
-import { checkSource } from "../stack/source-client/check-source.ts";
+import { askOnce } from "../stack/source-client/check-source.ts";
 import { checkIn } from "./check-event.ts";
 import { environmentOf, externalIdIn } from "./environment.ts";
 import { checkedSourceIn } from "./source-event.ts";
@@ -15,6 +15,6 @@ export type CheckEvent = { readonly check: unknown } | { readonly checkSource: u
 export const checkHere = (event: CheckEvent): Promise<ConnectionReport> => {
   const options = { clock: Date.now, ...externalIdIn(environmentOf(["TIDEMARK_EXTERNAL_ID"])) };
   return "checkSource" in event
-    ? checkSource(checkedSourceIn(event), { ...options, ownAddresses: false })
+    ? askOnce(checkedSourceIn(event), { ...options, ownAddresses: false })
     : checkConnection(checkIn(event), options);
 };

@@ -1,6 +1,6 @@
 import type { LambdaFunctionURLEvent, LambdaFunctionURLResult } from "aws-lambda";
 import { type ApiContext, answerRequest } from "../answers/api/answer-request.ts";
-import type { ApiAnswer, ApiRequest } from "../answers/api/request-and-answer.ts";
+import type { ApiAnswer, VerifiedRequest } from "../answers/api/request-and-answer.ts";
 
 export type FunctionUrlHandler = (
   event: LambdaFunctionURLEvent,
@@ -21,7 +21,7 @@ const requestOf = ({
   body,
   isBase64Encoded,
   requestContext,
-}: LambdaFunctionURLEvent): ApiRequest => {
+}: LambdaFunctionURLEvent): VerifiedRequest => {
   const { authorizer } = requestContext as { readonly authorizer?: Verified };
   const by = authorizer?.iam?.userArn;
   return {

@@ -1,7 +1,7 @@
 import { exchange } from "../stack/cluster/transport/exchange.ts";
 import { TidemarkError } from "../rules/model/errors.ts";
 import { foreignText } from "../rules/model/foreign-text.ts";
-import { type Problem, problemSentences } from "../stack/report/problems.ts";
+import { type FleetProblem, problemSentences } from "../stack/report/problems.ts";
 import { type Signer, signedPost } from "./signed-post.ts";
 
 /** The right that this call needs. A test compares the roles of the stack with it. */
@@ -21,7 +21,7 @@ export const tellOwner = async (
   stack: string,
   owner: string,
   topic: string,
-  news: readonly Problem[],
+  news: readonly FleetProblem[],
 ): Promise<void> => {
   const count = news.reduce((sum, problem) => sum + problem.count, 0);
   const subject =

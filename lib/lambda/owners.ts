@@ -1,5 +1,5 @@
 import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
-import type { Problem } from "../stack/report/problems.ts";
+import type { FleetProblem } from "../stack/report/problems.ts";
 import type { countProblems } from "../stack/plan/count-problems.ts";
 
 type Owners = NonNullable<Parameters<typeof countProblems>[0]["owners"]>;
@@ -29,7 +29,7 @@ export const ownersIn = (names: {
   if (topics.size === 0) return {};
   const { credentials, region } = new DynamoDBClient().config;
   const stack = process.env["POWERTOOLS_SERVICE_NAME"] ?? "tidemark";
-  const tell = async (owner: string, news: readonly Problem[]): Promise<void> =>
+  const tell = async (owner: string, news: readonly FleetProblem[]): Promise<void> =>
     (await import("./owner-topics.ts")).tellOwner(
       { credentials, region, clock: Date.now },
       stack,

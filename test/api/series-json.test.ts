@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { seriesJson, seriesOf } from "../../lib/answers/api/request-and-answer.ts";
+import { seriesJson, familiesIn } from "../../lib/answers/api/request-and-answer.ts";
 
 const family = fc.record({
   name: fc.constantFrom("a", "b"),
@@ -16,7 +16,7 @@ describe("seriesJson()", () => {
   it("never loses a value on its way through JSON, whether it is a number or not", () => {
     fc.assert(
       fc.property(fc.array(family), (families) => {
-        const arrived = seriesOf(JSON.parse(JSON.stringify(seriesJson(families))));
+        const arrived = familiesIn(JSON.parse(JSON.stringify(seriesJson(families))));
         // JSON has one zero.
         const withoutSign = families.map((one) => ({
           ...one,

@@ -7,7 +7,7 @@ import { EXIT, main } from "../../lib/command/main.ts";
 import { type RunOptions, startCommand } from "../../lib/embedded/run/options.ts";
 import { TidemarkError } from "../../lib/rules/model/errors.ts";
 import { clusterName, WHOLE_CLUSTER } from "../../lib/rules/model/ids.ts";
-import { PROBLEM_KINDS, problemMetrics } from "../../lib/stack/report/problems.ts";
+import { FLEET_PROBLEM_KINDS, problemMetrics } from "../../lib/stack/report/problems.ts";
 import { syncMetrics, type CompletedSync } from "../../lib/stack/report/sync-report.ts";
 import { inside } from "../cli/inside.ts";
 import { filesBelow, ROOT } from "./source.ts";
@@ -226,7 +226,7 @@ describe("the metrics", () => {
       phasesMs: {},
     };
     const dropped = { ...base, kind: "dropped", why: "stale" } as const;
-    const problems = problemMetrics({ all: [], risen: [], sent: new Set(PROBLEM_KINDS) }).map(
+    const problems = problemMetrics({ all: [], risen: [], sent: new Set(FLEET_PROBLEM_KINDS) }).map(
       ({ name }) => name,
     );
     const ofFunctions = ["FailedSyncs", ...problems];

@@ -1,4 +1,4 @@
-import { list } from "../../lib/stack/cluster/list.ts";
+import { readList } from "../../lib/stack/cluster/list.ts";
 import { readPod, POD_LIST } from "../../lib/stack/cluster/read/pods.ts";
 import { readWorkloadScale } from "../../lib/stack/cluster/scale.ts";
 import { callBudget } from "../../lib/stack/cluster/transport/budget.ts";
@@ -37,7 +37,7 @@ export const bareLists = async (plane: ControlPlane): Promise<string> => {
 
 const measured = async (
   plane: ControlPlane,
-  what: Parameters<typeof list<object>>[1],
+  what: Parameters<typeof readList<object>>[1],
 ): Promise<string> => {
   const access = {
     server: new URL(plane.url),
@@ -65,7 +65,7 @@ const measured = async (
       elapsed: () => performance.now(),
     });
     const [cpu, startedMs] = [process.cpuUsage(), performance.now()];
-    const listed = await list(transport, what, budget);
+    const listed = await readList(transport, what, budget);
     if (listed.kind === "failed") throw new Error(listed.failure.message);
     walls.push(performance.now() - startedMs);
     const { user, system } = process.cpuUsage(cpu);

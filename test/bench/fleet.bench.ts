@@ -24,7 +24,7 @@ import { putCluster } from "../../lib/stack/store/records/clusters.ts";
 import type { Tables } from "../../lib/stack/store/table/tables.ts";
 import { mapWithLimit } from "../../lib/stack/store/table/wait-for-all.ts";
 import { PURE_PART } from "../../lib/stack/sync/pure-part.ts";
-import { schedule } from "../../lib/stack/plan/schedule.ts";
+import { planSyncs } from "../../lib/stack/plan/schedule.ts";
 import { DEFAULT_TIMING } from "../../lib/stack/plan/message.ts";
 import { warmCache } from "../../lib/stack/sync/load/warm-cache.ts";
 import { clientTo } from "../cluster/stand-in/watched.ts";
@@ -157,7 +157,7 @@ const play = async (
   for (let minute = 0; minute < MINUTES; minute++) {
     reports.length = 0;
     const [startedMs, own, ofServers] = [performance.now(), ownCpuMs(), await cpuOf(child)];
-    await schedule({ tables, queue }, { scheduledMs: clock.ms });
+    await planSyncs({ tables, queue }, { scheduledMs: clock.ms });
     const planMs = performance.now() - startedMs;
     // All that was planned is due now.
     clock.ms += 3 * MINUTE_MS;

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { commandsMarkdown } from "../../docs/figures/cli-page.ts";
 import { withTable } from "../../docs/figures/page-table.ts";
 import { NOTES } from "../../lib/command/notes.ts";
-import { pathOf, withSubcommands } from "../../lib/command/options/word-order.ts";
+import { commandWords, withSubcommands } from "../../lib/command/options/word-order.ts";
 import { program } from "../../lib/command/program.ts";
 import { NOON } from "../noon.ts";
 import { auditLine, HPA_CONTROLLER, OURS } from "./audit-line.ts";
@@ -111,9 +111,9 @@ describe("docs/cli.md", () => {
 
   it("names every command and every option there is", () => {
     expect(leaves.length).toBeGreaterThan(40);
-    expect(leaves.filter((leaf) => !page.includes(`### ${pathOf(leaf)}\n`)).map(pathOf)).toEqual(
-      [],
-    );
+    expect(
+      leaves.filter((leaf) => !page.includes(`### ${commandWords(leaf)}\n`)).map(commandWords),
+    ).toEqual([]);
     const options = leaves
       .flatMap(({ options: defined }) => defined)
       .filter((option) => !option.hidden);
@@ -123,7 +123,7 @@ describe("docs/cli.md", () => {
   });
 
   it("has a note only for a command that there is, of sentences that name pages that there are", () => {
-    const paths = leaves.map(pathOf);
+    const paths = leaves.map(commandWords);
     expect(Object.keys(NOTES).filter((path) => !paths.includes(path))).toEqual([]);
     const named = Object.values(NOTES).flatMap((note) => note.match(/docs\/[\w-]+\.md/g) ?? []);
     expect(named.length).toBeGreaterThan(10);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { program } from "../../lib/command/program.ts";
-import { pathOf, withSubcommands } from "../../lib/command/options/word-order.ts";
+import { commandWords, withSubcommands } from "../../lib/command/options/word-order.ts";
 import { inside } from "./inside.ts";
 
 const root = program(async () => {}, {
@@ -15,7 +15,7 @@ const root = program(async () => {}, {
 });
 const paths = withSubcommands(root)
   .filter((command) => command.commands.length === 0 && command.name() !== "__complete")
-  .map(pathOf);
+  .map(commandWords);
 
 describe("the help of a command", () => {
   it("exists for every command", () => {

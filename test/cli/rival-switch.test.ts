@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { switchOf } from "../../lib/command/takeover/rival-switch.ts";
-import type { ApiAnswer, KubeconfigApi } from "../../lib/stack/cluster/kubeconfig-api.ts";
+import type { ClusterApiAnswer, KubeconfigApi } from "../../lib/stack/cluster/kubeconfig-api.ts";
 import type { Json } from "../../lib/rules/model/json.ts";
 
-const CONFLICT: ApiAnswer<never> = {
+const CONFLICT: ClusterApiAnswer<never> = {
   kind: "failed",
   failure: { code: 409, reason: "Conflict", message: "the object has been modified" },
 };

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { program } from "../../lib/command/program.ts";
 import { startArgs } from "../../lib/command/program.ts";
-import { inOrder, withSubcommands } from "../../lib/command/options/word-order.ts";
+import { wordsInOrder, withSubcommands } from "../../lib/command/options/word-order.ts";
 import { inside } from "./inside.ts";
 
 const root = program(async () => {}, {
@@ -15,7 +15,7 @@ const root = program(async () => {}, {
   open: () => Promise.reject(new Error("nothing is opened")),
 });
 
-const ordered = (line: string): string => inOrder(root, line.split(" ")).join(" ");
+const ordered = (line: string): string => wordsInOrder(root, line.split(" ")).join(" ");
 
 describe("the words of a command line", () => {
   it.each([

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Observation } from "../../lib/rules/model/observation.ts";
-import { list } from "../../lib/stack/cluster/list.ts";
+import { readList } from "../../lib/stack/cluster/list.ts";
 import { budgetOf, transportTo } from "./stand-in/connected.ts";
 import { json, type StandIn, standIn } from "./stand-in/server.ts";
 import { clientTo, QUEUE, WHOLE, watch } from "./stand-in/watched.ts";
@@ -78,7 +78,7 @@ describe("an object of a LIST whose names Kubernetes does not allow", () => {
       const item = { metadata: { name: "web-1", namespace: "shop", ...strange } };
       server.answer = json(200, { kind: "List", items: [DEPLOYMENT, item] });
       for (const metadataOnly of [false, true]) {
-        const listed = await list(
+        const listed = await readList(
           transport,
           {
             path,

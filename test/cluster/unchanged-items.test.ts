@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { list } from "../../lib/stack/cluster/list.ts";
+import { readList } from "../../lib/stack/cluster/list.ts";
 import { readPod, POD_LIST } from "../../lib/stack/cluster/read/pods.ts";
 import type { CallBudget } from "../../lib/stack/cluster/transport/budget.ts";
 import type { Transport } from "../../lib/stack/cluster/transport/transport.ts";
@@ -73,7 +73,7 @@ const listing = async (
       return isWanted(name) ? { name, labels } : undefined;
     },
   };
-  const listed = await list(answering(bytes), of, NO_BUDGET);
+  const listed = await readList(answering(bytes), of, NO_BUDGET);
   return { converted, pods: listed.kind === "listed" ? listed.items : listed.failure.reason };
 };
 

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import { admit } from "../../lib/rules/manifest/admit.ts";
-import { convert } from "../../lib/rules/manifest/native/convert.ts";
+import { convertedForm } from "../../lib/rules/manifest/native/convert.ts";
 import { watermarkSpecOf } from "../../lib/rules/manifest/watermark/spec.ts";
 import type { Decision } from "../../lib/rules/model/decision.ts";
 import { autoscalerName, namespace } from "../../lib/rules/model/ids.ts";
@@ -55,7 +55,7 @@ const convertedOf = (document: unknown): Converted => {
   const admission = admit(document);
   if (!admission.ok)
     return { kind: "refused", rule: `not admitted: ${admission.problems[0]?.field}` };
-  const conversion = convert(admission);
+  const conversion = convertedForm(admission);
   if (conversion.kind === "refused") return conversion;
   const again = admit(conversion.document);
   if (!again.ok)

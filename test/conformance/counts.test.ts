@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { admit } from "../../lib/rules/manifest/admit.ts";
-import { convert } from "../../lib/rules/manifest/native/convert.ts";
+import { convertedForm } from "../../lib/rules/manifest/native/convert.ts";
 import { DEFAULT_SETTINGS } from "../../lib/rules/model/spec-common.ts";
 import { readCase } from "./counts/case.ts";
 import { readSettings } from "./counts/settings.ts";
@@ -16,7 +16,7 @@ const converted = (file: VectorFile): VectorFile => ({
   ...file,
   cases: file.cases.map((vector) => {
     const admission = admit(readCase(vector).manifest);
-    const conversion = admission.ok ? convert(admission) : undefined;
+    const conversion = admission.ok ? convertedForm(admission) : undefined;
     return {
       ...vector,
       manifest: conversion?.kind === "converted" ? conversion.document : undefined,

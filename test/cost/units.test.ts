@@ -3,7 +3,7 @@ import { Metrics } from "@aws-lambda-powertools/metrics";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { unitsFor } from "../../lib/command/cost/sync-units.ts";
 import {
-  CLUSTER_METRICS,
+  CLUSTER_METRIC_COUNTS,
   EVENT_BYTES,
   FLEET_METRICS,
   METRIC_LINE_BYTES,
@@ -95,9 +95,9 @@ describe("the units of a bill", () => {
     // In a month every fleet has a scale in each hour.
     expect(syncMetrics(completed({ events: [EVENT] }), "none")).toHaveLength(FLEET_METRICS);
     expect(syncMetrics(completed(), "few").filter(({ name }) => FEW.has(name))).toHaveLength(
-      CLUSTER_METRICS.few,
+      CLUSTER_METRIC_COUNTS.few,
     );
-    expect(syncMetrics(completed(), "all")).toHaveLength(CLUSTER_METRICS.all);
+    expect(syncMetrics(completed(), "all")).toHaveLength(CLUSTER_METRIC_COUNTS.all);
   });
 
   /**

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { tellOwner } from "../../lib/lambda/owner-topics.ts";
 import { topicsOf } from "../../lib/lambda/owners.ts";
 import { closeServer, listenOnLoopback } from "../../lib/embedded/host/loopback.ts";
-import type { Problem } from "../../lib/stack/report/problems.ts";
+import type { FleetProblem } from "../../lib/stack/report/problems.ts";
 import { ownerNews, reportedToOwners } from "../../lib/stack/plan/count-problems.ts";
 import { NOON } from "../noon.ts";
 
@@ -33,7 +33,7 @@ afterEach(async () => {
   await closeServer(server);
 });
 
-const refused = (count: number, owners: Readonly<Record<string, number>>): Problem => ({
+const refused = (count: number, owners: Readonly<Record<string, number>>): FleetProblem => ({
   kind: "refused",
   key: "eu-1/default",
   count,
@@ -45,7 +45,7 @@ const SIGNER = {
   region: async () => "eu-central-1",
   clock: () => NOON,
 };
-const tell = (news: readonly Problem[]): Promise<void> =>
+const tell = (news: readonly FleetProblem[]): Promise<void> =>
   tellOwner(SIGNER, "tidemark-prod", "payments", TOPIC, news);
 
 describe("the topic of an owner", () => {

@@ -4,7 +4,7 @@ import { Logger } from "@aws-lambda-powertools/logger";
 import { Metrics } from "@aws-lambda-powertools/metrics";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { ALARM_METRICS } from "../../lib/command/cost/units.ts";
-import { PROBLEM_KINDS } from "../../lib/stack/report/problems.ts";
+import { FLEET_PROBLEM_KINDS } from "../../lib/stack/report/problems.ts";
 import { powertoolsReporter } from "../../lib/stack/report/reporter.ts";
 import { ROOT } from "../architecture/source.ts";
 import { completed, dropped } from "../report/reports.ts";
@@ -102,8 +102,8 @@ const sentMetrics = (): ReadonlyMap<string, readonly (readonly string[])[]> => {
   );
   for (const why of ["stale", "clock", "held"] as const) reporter.sync(dropped(why));
   reporter.failed(new Error("no answer"), { body: "{}" });
-  const problems = PROBLEM_KINDS.map((kind) => ({ kind, key: "eu-1", count: 1 }));
-  reporter.problems({ all: problems, risen: problems, sent: new Set(PROBLEM_KINDS) });
+  const problems = FLEET_PROBLEM_KINDS.map((kind) => ({ kind, key: "eu-1", count: 1 }));
+  reporter.problems({ all: problems, risen: problems, sent: new Set(FLEET_PROBLEM_KINDS) });
   write.mockRestore();
   const sent = printed.flatMap((text) => {
     const {

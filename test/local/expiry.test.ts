@@ -4,7 +4,7 @@ import { TABLE_NAMES } from "../../lib/embedded/layout.ts";
 import {
   ensureTables,
   startTables,
-  type Tables,
+  type EmbeddedTables,
 } from "../../lib/embedded/tables/embedded-tables.ts";
 import { expiry } from "../../lib/embedded/tables/expiry.ts";
 import { tableDefinitions } from "../../lib/stack/store/table/tables.ts";
@@ -13,7 +13,7 @@ const START_MS = Date.UTC(2026, 0, 5, 8);
 const START_S = START_MS / 1_000;
 const DAY_S = 86_400;
 const { stateTable, historyTable } = TABLE_NAMES;
-let tables: Tables;
+let tables: EmbeddedTables;
 let client: DynamoDBClient;
 let nowMs: number;
 let failures: unknown[];

@@ -16,7 +16,7 @@ import { endDeadLeases } from "../../lib/embedded/run/recover.ts";
 import { localTables } from "../../lib/embedded/run/stack.ts";
 import { demonstrationWorkloads } from "../../lib/embedded/run/world.ts";
 import {
-  type Tables as Embedded,
+  type EmbeddedTables as Embedded,
   ensureTables,
   startTables,
 } from "../../lib/embedded/tables/embedded-tables.ts";

@@ -17,7 +17,7 @@ import { TABLE_NAMES } from "../../lib/embedded/layout.ts";
 import {
   ensureTables,
   startTables,
-  type Tables,
+  type EmbeddedTables,
 } from "../../lib/embedded/tables/embedded-tables.ts";
 import { logsOf } from "../../lib/embedded/tables/embedded-tables.ts";
 import { tablesClient } from "../../lib/embedded/tables/tables-client.ts";
@@ -32,14 +32,14 @@ const bytesOf = (folder: string): number =>
 const { stateTable, historyTable } = TABLE_NAMES;
 const Key = { pk: { S: "p" }, sk: { S: "s" } };
 
-const startInThread = (path = ""): Promise<Tables> => startTablesThread(path);
+const startInThread = (path = ""): Promise<EmbeddedTables> => startTablesThread(path);
 
 describe.each([
   ["in the thread of the run", startTables],
   ["in a thread of their own", startInThread],
 ])("The embedded tables %s", (_where, start) => {
   let dir: string;
-  let tables: Tables;
+  let tables: EmbeddedTables;
   let clients: DynamoDBClient[];
   beforeEach(async () => {
     dir = mkdtempSync(join(tmpdir(), "tidemark-tables-"));

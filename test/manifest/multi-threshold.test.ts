@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { admit } from "../../lib/rules/manifest/admit.ts";
-import { convert } from "../../lib/rules/manifest/native/convert.ts";
+import { convertedForm } from "../../lib/rules/manifest/native/convert.ts";
 import { faults, hpa } from "../policy/multi-threshold/world.ts";
 import { specOf } from "../policy/spec-of.ts";
 
@@ -85,7 +85,7 @@ describe("an HPA with fields of both proposals", () => {
         warnings: [],
         spec: admission.spec,
       });
-      const conversion = convert(admission);
+      const conversion = convertedForm(admission);
       expect(conversion.kind === "converted" && specOf(conversion.document)).toEqual(
         admission.spec,
       );

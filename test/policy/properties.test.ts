@@ -12,7 +12,7 @@ import {
   perReplicaReplicas,
   totalReplicas,
 } from "../../lib/rules/policy/shared/metrics/replicas.ts";
-import type { Sample } from "../../lib/rules/sources/source.ts";
+import type { PodSample } from "../../lib/rules/sources/source.ts";
 import { throughStore } from "../conformance/hpa/through-store.ts";
 import { NOON } from "../noon.ts";
 import { readyPods } from "../observation.ts";
@@ -100,7 +100,7 @@ const tolerance = fc.record({
   down: fc.constantFrom(0, 0.05, 0.1),
   up: fc.constantFrom(0, 0.1, 0.3),
 });
-const sample = (milli: bigint): Sample => ({ milli, timestampMs: NOON, windowMs: 30_000 });
+const sample = (milli: bigint): PodSample => ({ milli, timestampMs: NOON, windowMs: 30_000 });
 const REQUEST = 1000n;
 
 const perPodInput = (

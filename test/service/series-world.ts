@@ -5,7 +5,7 @@ import type {
   Answer,
   Observation,
   Pod,
-  Samples,
+  MeasuredSamples,
   ScaleReading,
 } from "../../lib/rules/model/observation.ts";
 import { queryKey } from "../../lib/rules/model/query.ts";
@@ -177,7 +177,7 @@ const withMetric = (
   return {
     ...observation,
     pods: labelIndex(podsOf(observation.scale)),
-    answers: new Map<string, Answer<Samples>>([...observation.answers, ...external]),
+    answers: new Map<string, Answer<MeasuredSamples>>([...observation.answers, ...external]),
   };
 };
 

@@ -5,7 +5,7 @@ import { METRICS_PATH } from "../../lib/answers/api/paths.ts";
 import {
   type MetricFamily,
   openMetricsText,
-  type Sample,
+  type MetricSample,
 } from "../../lib/stack/report/open-metrics.ts";
 import { openQueries } from "../../lib/answers/service/open.ts";
 import { ADA, openTo } from "../api/world.ts";
@@ -449,7 +449,7 @@ describe("a scrape over HTTP", () => {
   const fleetOf = async (autoscalers: number): Promise<readonly MetricFamily[]> => {
     const families = await world.service.series();
     const copies = Array.from({ length: autoscalers / 2 }, (_, at) => at);
-    const renamed = (labels: Sample["labels"], at: number): Sample["labels"] =>
+    const renamed = (labels: MetricSample["labels"], at: number): MetricSample["labels"] =>
       Object.fromEntries(
         Object.entries(labels).map(([label, text]) => [
           label,

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { autoscalerUid, clusterName, partitionName } from "../../lib/rules/model/ids.ts";
 import { openService } from "../../lib/answers/service/open.ts";
 import type { Service } from "../../lib/answers/service/service.ts";
-import { compareShadow, sampleOf } from "../../lib/answers/service/shadow/shadow.ts";
+import { compareShadow, shadowSample } from "../../lib/answers/service/shadow/shadow.ts";
 import { wholeShadow } from "../../lib/answers/service/shadow/join-shadow.ts";
 import { journalPageOf } from "../../lib/stack/store/pages/plan.ts";
 import { NOON } from "../noon.ts";
@@ -128,7 +128,7 @@ describe("shadow()", () => {
     const query = { cluster, name: "web", sinceMs: startMs };
     const [first, whole] = [await service.shadow(query), await wholeShadow(service, query)];
     expect(first.next).toBeDefined();
-    const samples = syncs.flatMap(({ atMs, evaluation: one }) => sampleOf(atMs, one) ?? []);
+    const samples = syncs.flatMap(({ atMs, evaluation: one }) => shadowSample(atMs, one) ?? []);
     const { replicaHours, ...wanted } = compareShadow(samples, NOON, {
       periodMs: 15_000,
       fullMs: startMs + 60 * MINUTE_MS,

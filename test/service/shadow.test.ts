@@ -4,7 +4,7 @@ import { autoscalerUid } from "../../lib/rules/model/ids.ts";
 import {
   compareShadow,
   type ShadowSample,
-  sampleOf,
+  shadowSample,
 } from "../../lib/answers/service/shadow/shadow.ts";
 import { verdictOf } from "../../lib/answers/service/shadow/join-shadow.ts";
 import { NOON } from "../noon.ts";
@@ -221,22 +221,24 @@ describe("sampleOf()", () => {
     const rivals = [{ ...HPA, desiredReplicas: 5 }];
     const to = { reason: "ScaleUp", message: "more" };
     expect(
-      sampleOf(NOON, { ...EVALUATION, rivals, withoutHold: { to: 6, because: to } }),
+      shadowSample(NOON, { ...EVALUATION, rivals, withoutHold: { to: 6, because: to } }),
     ).toMatchObject({
       own: 6,
       rival: 5,
       current: 4,
       because: to,
     });
-    expect(sampleOf(NOON, { ...EVALUATION, rivals, withoutHold: { because: to } })).toMatchObject({
+    expect(
+      shadowSample(NOON, { ...EVALUATION, rivals, withoutHold: { because: to } }),
+    ).toMatchObject({
       own: 4,
       rival: 5,
     });
-    expect(sampleOf(NOON, { ...EVALUATION, rivals, failed: true })).not.toHaveProperty("own");
+    expect(shadowSample(NOON, { ...EVALUATION, rivals, failed: true })).not.toHaveProperty("own");
   });
 
   it("is none of an evaluation without another controller, as in journals of earlier releases", () => {
-    expect(sampleOf(NOON, EVALUATION)).toBeUndefined();
+    expect(shadowSample(NOON, EVALUATION)).toBeUndefined();
   });
 });
 

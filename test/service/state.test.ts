@@ -5,7 +5,7 @@ import { autoscalerRow } from "../../lib/command/output/autoscaler-rows.ts";
 import { describeSheet } from "../../lib/command/output/describe-sheet.ts";
 import { explainSheet } from "../../lib/command/output/explain-sheet.ts";
 import { painter } from "../../lib/command/io.ts";
-import { metricText } from "../../lib/embedded/view/plain-view.ts";
+import { viewedMetric } from "../../lib/embedded/view/plain-view.ts";
 import {
   autoscalerName,
   autoscalerUid,
@@ -202,7 +202,7 @@ describe("a percentage", () => {
       otherwise: [],
     };
     expect(explainSheet(explanation, NOON, plain).written()).toMatch(/ cpu +40% \(200m\) +60% /);
-    expect(view.metrics.map(metricText)).toEqual(["cpu 40% (200m) of 60%"]);
+    expect(view.metrics.map(viewedMetric)).toEqual(["cpu 40% (200m) of 60%"]);
   });
 
   it("stands alone where no amount was stored with it", () => {

@@ -1,4 +1,4 @@
-import { schedule } from "../../lib/stack/plan/schedule.ts";
+import { planSyncs } from "../../lib/stack/plan/schedule.ts";
 import type { Process } from "./process.ts";
 import type { SimulatedQueue } from "./queue.ts";
 import { START_MS, type Stage } from "./stage.ts";
@@ -49,7 +49,7 @@ export const planMinutes = (
       isDone = true;
       process.onEnd.clear();
     };
-    schedule({ tables, queue: messages }, tick).then(done, () => {
+    planSyncs({ tables, queue: messages }, tick).then(done, () => {
       done();
       again();
     });

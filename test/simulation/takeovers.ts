@@ -4,7 +4,7 @@ import {
   type TakeoverPorts,
   takeOverOne,
 } from "../../lib/command/takeover/take-over-one.ts";
-import type { ApiAnswer, KubeconfigApi } from "../../lib/stack/cluster/kubeconfig-api.ts";
+import type { ClusterApiAnswer, KubeconfigApi } from "../../lib/stack/cluster/kubeconfig-api.ts";
 import type { Json } from "../../lib/rules/model/json.ts";
 import { TidemarkError } from "../../lib/rules/model/errors.ts";
 import type { ApiFailure } from "../../lib/rules/model/observation.ts";
@@ -104,7 +104,7 @@ interface Other {
 
 const PAUSED = "autoscaling.keda.sh/paused";
 const SILENT: ApiFailure = { code: 0, reason: "Timeout", message: "no answer in time" };
-const failed = (code: number, reason: string): ApiAnswer<never> => ({
+const failed = (code: number, reason: string): ClusterApiAnswer<never> => ({
   kind: "failed",
   failure: { code, reason, message: reason },
 });
@@ -149,7 +149,7 @@ const settle = ({ stage: { nowMs, story }, site, workload, other }: Place): void
 const apiOf = (place: Place, process: Process): KubeconfigApi => {
   const { other, stage } = place;
   const { network } = stage;
-  const changed = (): ApiAnswer<Json> => {
+  const changed = (): ClusterApiAnswer<Json> => {
     other.version++;
     settle(place);
     return { kind: "done", value: objectOf(place) };
@@ -157,8 +157,8 @@ const apiOf = (place: Place, process: Process): KubeconfigApi => {
   const ask = <Value>(
     kind: "read" | "update",
     what: string,
-    execute: () => ApiAnswer<Value>,
-  ): Promise<ApiAnswer<Value>> =>
+    execute: () => ClusterApiAnswer<Value>,
+  ): Promise<ClusterApiAnswer<Value>> =>
     asked(network, process, { kind, what: `${what} of ${place.workload.target.name}`, execute });
   return {
     list: () => Promise.reject(new TypeError("a takeover lists nothing")),
@@ -209,10 +209,10 @@ const asked = <Value>(
   }: {
     readonly kind: "read" | "update";
     readonly what: string;
-    readonly execute: () => ApiAnswer<Value>;
+    readonly execute: () => ClusterApiAnswer<Value>;
   },
-): Promise<ApiAnswer<Value>> =>
-  network.call<ApiAnswer<Value>>(process, {
+): Promise<ClusterApiAnswer<Value>> =>
+  network.call<ClusterApiAnswer<Value>>(process, {
     kind,
     name: kind === "read" ? "read the other controller" : "switch the other controller",
     what,

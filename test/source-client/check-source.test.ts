@@ -7,7 +7,7 @@ import { stringify } from "yaml";
 import { ON_THIS_MACHINE } from "../../lib/stack/cluster/access/kubeconfig-file.ts";
 import { clusterName } from "../../lib/rules/model/ids.ts";
 import type { MetricSourceRecord } from "../../lib/rules/model/metric-source.ts";
-import { type CheckedSource, checkSource } from "../../lib/stack/source-client/check-source.ts";
+import { type CheckedSource, askOnce } from "../../lib/stack/source-client/check-source.ts";
 import { type Kubernetes, kubernetes } from "../cluster/stand-in/kubernetes.ts";
 import { json } from "../cluster/stand-in/server.ts";
 import { awsServer } from "./aws-server.ts";
@@ -28,7 +28,7 @@ const look = async (
   ownAddresses = true,
 ) => {
   const target = { source, cluster: { name: clusterName("eu-1") }, question: {}, ...more };
-  const { usable, checks } = await checkSource(target, {
+  const { usable, checks } = await askOnce(target, {
     clock: Date.now,
     trusted: ON_THIS_MACHINE,
     ownAddresses,

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { FieldDescription } from "../../lib/rules/fields/field-types.ts";
-import type { Answer, Samples } from "../../lib/rules/model/observation.ts";
+import type { Answer, MeasuredSamples } from "../../lib/rules/model/observation.ts";
 import { queryKey } from "../../lib/rules/model/query.ts";
 import { questions } from "../../lib/rules/policy/dialects.ts";
 import { SOURCE_NAMES, type SourceName, sourceNamed } from "../../lib/rules/sources/sources.ts";
@@ -48,10 +48,14 @@ const ALTERNATIVES: Partial<Record<SourceName, object>> = {
   object: { describedObject: { kind: "Service", name: "web" } },
 };
 
-const answer: fc.Arbitrary<Answer<Samples> | undefined> = fc.constantFrom(undefined, NO_METRICS, {
-  kind: "answered" as const,
-  items: [],
-});
+const answer: fc.Arbitrary<Answer<MeasuredSamples> | undefined> = fc.constantFrom(
+  undefined,
+  NO_METRICS,
+  {
+    kind: "answered" as const,
+    items: [],
+  },
+);
 
 describe("the table of sources", () => {
   it.each(SOURCE_NAMES)("asks a question for a metric of %s", (name) => {

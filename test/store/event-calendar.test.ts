@@ -23,7 +23,7 @@ import { insertEvents } from "../../lib/stack/store/history/events.ts";
 import { eventsOfFleet } from "../../lib/stack/store/history/fleet-events.ts";
 import { insertByStatement } from "../../lib/stack/store/history/item.ts";
 import { insertScopeChange } from "../../lib/stack/store/history/scope-changes.ts";
-import { dayOf } from "../../lib/stack/store/table/keys.ts";
+import { utcDate } from "../../lib/stack/store/table/keys.ts";
 import type { Tables } from "../../lib/stack/store/table/tables.ts";
 import { type Engine, startMemory } from "../contracts/engines.ts";
 import { around } from "../contracts/faults.ts";
@@ -102,7 +102,7 @@ describe("closed days", () => {
     expect(await listed(tables, cluster, NOON - 100 * DAY_MS)).toEqual(stored);
     // Of the last days each is asked for: an event of them may still come.
     const days = [80, 40, 2, 1, 0].map(
-      (daysAgo) => `day#${cluster}#${dayOf(NOON - daysAgo * DAY_MS)}`,
+      (daysAgo) => `day#${cluster}#${utcDate(NOON - daysAgo * DAY_MS)}`,
     );
     expect(new Set(asked)).toEqual(new Set([`months#${cluster}`, `days#${cluster}`, ...days]));
   });
@@ -160,9 +160,9 @@ describe("closed days", () => {
     expect(await closeDays(tables, insert, cluster, NOON)).toHaveLength(28);
     const closed = await closedDays(tables, cluster, { sinceMs: atMs - DAY_MS, untilMs: atMs });
     expect([...closed].map(([day, counts]) => [day, Object.fromEntries(counts)])).toEqual([
-      [dayOf(atMs - DAY_MS), {}],
+      [utcDate(atMs - DAY_MS), {}],
       [
-        dayOf(atMs),
+        utcDate(atMs),
         {
           "shop/web": { ups: 2, added: 4, downs: 1, removed: 5, refused: 1, outside: 0 },
           "lab/api": { ups: 0, added: 0, downs: 1, removed: 2, refused: 0, outside: 1 },

@@ -91,7 +91,7 @@ const stored = async (
   return { clusters, all };
 };
 
-const byPlace = (one: Change, other: Change): number =>
+const placedBefore = (one: Change, other: Change): number =>
   one.atMs - other.atMs || (one.id < other.id ? -1 : one.id > other.id ? 1 : 0);
 
 const rollout = fc.record({
@@ -122,7 +122,7 @@ describe("the changes of a fleet", () => {
             if (isFull) break;
           }
         }
-        expect(listed).toEqual(all.toSorted(byPlace));
+        expect(listed).toEqual(all.toSorted(placedBefore));
         expect(seen.most).toBeLessThanOrEqual(REQUESTS_AT_ONCE);
       },
     );

@@ -5,7 +5,7 @@ import { autoscalerUid } from "../../lib/rules/model/ids.ts";
 import {
   TROUBLE_STATES,
   LASTING_MS,
-  PROBLEM_KINDS,
+  ROW_PROBLEM_KINDS,
   problemCounts,
   type SummaryRow,
 } from "../../lib/rules/model/summary.ts";
@@ -229,7 +229,7 @@ describe("a summary", () => {
       refused: { autoscalers: 2, lasting: 1, oldestMs: NOON - LASTING_MS },
       atMax: { autoscalers: 1, lasting: 0, oldestMs: NOON },
     });
-    expect(PROBLEM_KINDS).toContain("failing");
+    expect(ROW_PROBLEM_KINDS).toContain("failing");
   });
 });
 

@@ -1,7 +1,7 @@
 import { SQSClient } from "@aws-sdk/client-sqs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { randomUUID } from "node:crypto";
-import type { Message } from "../../lib/embedded/queue/message.ts";
+import type { QueueMessage } from "../../lib/embedded/queue/message.ts";
 import type { Draft, Queue } from "../../lib/embedded/queue/queue.ts";
 import { sqsFailure, type SqsServer, startSqsServer } from "../../lib/embedded/queue/sqs-server.ts";
 import { LOOPBACK_CREDENTIALS, LOOPBACK_REGION } from "../../lib/embedded/host/loopback.ts";
@@ -10,7 +10,7 @@ import { DEFAULT_SETTINGS } from "../../lib/rules/model/spec-common.ts";
 import { putCluster } from "../../lib/stack/store/records/clusters.ts";
 import { markPlanned } from "../../lib/stack/store/records/plan-records.ts";
 import { messageOf } from "../../lib/stack/plan/message.ts";
-import { schedule } from "../../lib/stack/plan/schedule.ts";
+import { planSyncs } from "../../lib/stack/plan/schedule.ts";
 import { startMemory } from "../contracts/engines.ts";
 import { NOON } from "../noon.ts";
 import { testTables } from "./world.ts";
@@ -27,7 +27,7 @@ const keptQueue = () => {
   const kept: Draft[] = [];
   const seen = new Set<string>();
   let refused = 0;
-  const send = (draft: Draft): Message => {
+  const send = (draft: Draft): QueueMessage => {
     if (!seen.has(draft.body) && seen.add(draft.body).size % REFUSED_EVERY === 0) {
       refused++;
       throw sqsFailure("ServiceUnavailable", "try again");
@@ -108,7 +108,7 @@ describe("schedule() of a fleet", () => {
       wait: async () => undefined,
       random: () => 0,
     };
-    const report = await schedule({ tables, queue: to }, { scheduledMs: NOON });
+    const report = await planSyncs({ tables, queue: to }, { scheduledMs: NOON });
     await engine.close();
 
     const wanted = CLUSTERS * PARTITIONS * (MINUTE_MS / PERIOD_MS);

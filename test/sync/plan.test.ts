@@ -9,7 +9,7 @@ import { markPlanned, readPlanMarks } from "../../lib/stack/store/records/plan-r
 import type { Tables } from "../../lib/stack/store/table/tables.ts";
 import { type SyncMessage, messageOf } from "../../lib/stack/plan/message.ts";
 import { delaySeconds, dueTimes, minutesOfCall, planCluster } from "../../lib/stack/plan/plan.ts";
-import { schedule } from "../../lib/stack/plan/schedule.ts";
+import { planSyncs } from "../../lib/stack/plan/schedule.ts";
 import {
   type DelayedMessage,
   sendBatch,
@@ -240,7 +240,7 @@ describe("schedule()", () => {
     for (let at = 0; at < 500; at++) await putCluster(tables, cluster(`c-${at}`, 4), undefined);
     await planned(tables);
     const { queue, taken } = fakeQueue((body, attempt) => body.includes('"p3"') && attempt === 1);
-    const { items, ...report } = await schedule({ tables, queue }, { scheduledMs: NOON });
+    const { items, ...report } = await planSyncs({ tables, queue }, { scheduledMs: NOON });
     expect(report).toEqual({
       fromMs: NOON + 2 * MINUTE_MS,
       untilMs: NOON + 3 * MINUTE_MS,
@@ -263,7 +263,7 @@ describe("schedule()", () => {
       await putCluster(tables, cluster("good", 1), undefined);
       const { queue, taken } = fakeQueue();
       await expect(
-        schedule({ tables, queue }, { scheduledMs: NOON + aheadMs }),
+        planSyncs({ tables, queue }, { scheduledMs: NOON + aheadMs }),
       ).rejects.toMatchObject({
         code: "plan.ahead",
         message: expect.stringMatching(
@@ -289,7 +289,7 @@ describe("schedule()", () => {
     const { queue, taken } = fakeQueue();
     for (let minute = 0; minute < 10; minute++, nowMs += MINUTE_MS) {
       await expect(
-        schedule({ tables: ahead(right, () => 240_000), queue }, { scheduledMs: nowMs }),
+        planSyncs({ tables: ahead(right, () => 240_000), queue }, { scheduledMs: nowMs }),
       ).rejects.toMatchObject({
         code: "store.clock-wrong",
         message: expect.stringMatching(/^Cannot plan: the clock of this machine is 239\.0 s ahead/),
@@ -297,7 +297,7 @@ describe("schedule()", () => {
     }
     expect(taken).toEqual([]);
     expect(await readPlanMarks(right)).toEqual(new Set());
-    const { sent } = await schedule({ tables: right, queue }, { scheduledMs: nowMs });
+    const { sent } = await planSyncs({ tables: right, queue }, { scheduledMs: nowMs });
     expect(sent).toBe(12);
     const marks = [nowMs, nowMs + MINUTE_MS, nowMs + 2 * MINUTE_MS];
     expect(await readPlanMarks(right)).toEqual(new Set(marks));
@@ -318,7 +318,7 @@ describe("schedule()", () => {
     };
     const tables = ahead(right, () => (sends > 3 ? 240_000 : 0));
     await expect(
-      schedule({ tables, queue: { ...queue, client } }, { scheduledMs: NOON }),
+      planSyncs({ tables, queue: { ...queue, client } }, { scheduledMs: NOON }),
     ).rejects.toMatchObject({ code: "store.clock-wrong" });
     expect(await readPlanMarks(right)).toEqual(new Set([NOON, NOON + MINUTE_MS]));
   });
@@ -327,14 +327,14 @@ describe("schedule()", () => {
     const engine = await startMemory();
     // The call comes three minutes late: of its own minute a half has passed.
     const tables = testTables(engine.client, engine.tables, () => NOON + 150_000);
-    await schedule({ tables, queue: fakeQueue().queue }, { scheduledMs: NOON });
+    await planSyncs({ tables, queue: fakeQueue().queue }, { scheduledMs: NOON });
     expect(await readPlanMarks(tables)).toEqual(
       new Set([NOON, NOON + MINUTE_MS, NOON + 2 * MINUTE_MS]),
     );
     await putCluster(tables, cluster("late", 1), undefined);
     await markPlanned(tables, [NOON]);
     expect(
-      await schedule({ tables, queue: fakeQueue().queue }, { scheduledMs: NOON }),
+      await planSyncs({ tables, queue: fakeQueue().queue }, { scheduledMs: NOON }),
     ).toMatchObject({ sent: 2, skipped: 2 });
     expect(await readPlanMarks(tables)).toEqual(new Set([NOON]));
   });
@@ -345,7 +345,7 @@ describe("schedule()", () => {
     await putCluster(tables, cluster("good", 1), undefined);
     await putCluster(tables, { ...cluster("bad", 1), syncPeriodMs: 1 }, undefined);
     const { queue } = fakeQueue();
-    expect(await schedule({ tables, queue }, { scheduledMs: NOON })).toMatchObject({
+    expect(await planSyncs({ tables, queue }, { scheduledMs: NOON })).toMatchObject({
       clusters: 1,
       sent: 12,
       missed: [NOON, NOON + MINUTE_MS],
@@ -364,7 +364,7 @@ describe("schedule()", () => {
     );
     await planned(tables);
     const { queue, taken } = fakeQueue();
-    await schedule({ tables, queue }, { scheduledMs: NOON });
+    await planSyncs({ tables, queue }, { scheduledMs: NOON });
     const due = (name: string) =>
       taken
         .map(({ body }) => messageOf(body))
@@ -388,7 +388,7 @@ describe("schedule()", () => {
         return (queue.client.send as unknown as (command: object) => Promise<unknown>)(command);
       }) as never,
     };
-    await schedule({ tables, queue: { ...queue, client } }, { scheduledMs: NOON });
+    await planSyncs({ tables, queue: { ...queue, client } }, { scheduledMs: NOON });
     expect(taken).toHaveLength(160);
     const early = taken.filter(
       ({ body, delaySeconds: delay }) => messageOf(body).dueMs - NOON < delay * 1_000,
@@ -404,7 +404,7 @@ describe("schedule()", () => {
     const tables = testTables(engine.client, engine.tables, () => NOON + 2 * MINUTE_MS + 30_000);
     await putCluster(tables, cluster("late", 1), undefined);
     const { queue, taken } = fakeQueue();
-    expect(await schedule({ tables, queue }, { scheduledMs: NOON })).toMatchObject({
+    expect(await planSyncs({ tables, queue }, { scheduledMs: NOON })).toMatchObject({
       sent: 2,
       skipped: 2,
     });
@@ -423,17 +423,17 @@ describe("schedule()", () => {
     await planned(tables);
     let fails = true;
     const { queue, taken } = fakeQueue((body) => fails && body.includes('"p3"'));
-    await expect(schedule({ tables, queue }, { scheduledMs: NOON })).rejects.toMatchObject({
+    await expect(planSyncs({ tables, queue }, { scheduledMs: NOON })).rejects.toMatchObject({
       code: "plan.unsent",
     });
     [nowMs, fails] = [NOON + MINUTE_MS, false];
     taken.length = 0;
-    expect(await schedule({ tables, queue }, { scheduledMs: nowMs })).toMatchObject({
+    expect(await planSyncs({ tables, queue }, { scheduledMs: nowMs })).toMatchObject({
       missed: [NOON + 2 * MINUTE_MS],
       sent: 32,
     });
     nowMs += MINUTE_MS;
-    expect(await schedule({ tables, queue }, { scheduledMs: nowMs })).toMatchObject({
+    expect(await planSyncs({ tables, queue }, { scheduledMs: nowMs })).toMatchObject({
       missed: [],
       sent: 16,
     });
@@ -476,7 +476,7 @@ describe("schedule()", () => {
     const made: { readonly atMs: number; readonly minuteMs: number }[] = [];
     const call = async (minuteMs: number, fate: string): Promise<void> => {
       fails = fate === "fails";
-      const ended = schedule({ tables, queue }, { scheduledMs: minuteMs });
+      const ended = planSyncs({ tables, queue }, { scheduledMs: minuteMs });
       if (fails) return expect(ended).rejects.toThrow("Cannot send");
       await ended;
       made.push({ atMs: nowMs, minuteMs });

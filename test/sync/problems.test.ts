@@ -2,7 +2,11 @@ import { describe, expect, it } from "vitest";
 import { clusterName, partitionName } from "../../lib/rules/model/ids.ts";
 import type { ClusterRecord } from "../../lib/rules/model/records.ts";
 import { DEFAULT_SETTINGS } from "../../lib/rules/model/spec-common.ts";
-import { kindSentence, type Problem, problemMetrics } from "../../lib/stack/report/problems.ts";
+import {
+  kindSentence,
+  type FleetProblem,
+  problemMetrics,
+} from "../../lib/stack/report/problems.ts";
 import { NO_TROUBLES, type Trouble, type Troubles } from "../../lib/stack/store/head/troubles.ts";
 import { risenProblems, type KindsReported } from "../../lib/stack/plan/count-problems.ts";
 import { problemsOf } from "../../lib/stack/plan/count-problems.ts";
@@ -29,7 +33,7 @@ const found = ({
   agoMs = 10_000,
   troubles = NO_TROUBLES,
   frozen = false,
-}: Play): readonly Problem[] =>
+}: Play): readonly FleetProblem[] =>
   problemsOf({
     fleet: frozen ? { frozen: { by: "ada", atMs: 0, reason: "drill" } } : {},
     clusters: [{ kind: "read", record: cluster("eu-1", more) }],
@@ -132,10 +136,10 @@ describe("what is a problem", () => {
   });
 });
 
-const down = (...names: readonly string[]): readonly Problem[] =>
+const down = (...names: readonly string[]): readonly FleetProblem[] =>
   names.map((key) => ({ kind: "unreachable", key, count: 1 }));
 /** What is reported in each minute, and the metrics. */
-const played = (minutes: readonly (readonly Problem[])[]) => {
+const played = (minutes: readonly (readonly FleetProblem[])[]) => {
   let reported: KindsReported = {};
   return minutes.map((all, minute) => {
     const { report, reported: after } = risenProblems(reported, all, NOON + minute * MINUTE_MS);
@@ -143,7 +147,7 @@ const played = (minutes: readonly (readonly Problem[])[]) => {
     return report;
   });
 };
-const names = (minutes: readonly (readonly Problem[])[]) =>
+const names = (minutes: readonly (readonly FleetProblem[])[]) =>
   played(minutes).map(({ risen }) => risen.map(({ key }) => key));
 
 describe("what is reported", () => {
@@ -166,7 +170,7 @@ describe("what is reported", () => {
     expect(names([down("a"), [], [], down("a")])).toEqual([["a"], [], [], ["a"]]);
   });
   it("is how many more autoscalers of a partition have it", () => {
-    const refused = (count: number): readonly Problem[] => [
+    const refused = (count: number): readonly FleetProblem[] => [
       { kind: "refused", key: "eu-1/default", count },
     ];
     const reports = played([refused(2), refused(2), refused(1), refused(1), refused(3)]);

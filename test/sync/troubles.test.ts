@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import {
   countOf,
-  LASTING_MS,
   lasting,
   NO_TROUBLES,
   REMEMBERED_MAX,
@@ -10,6 +9,7 @@ import {
 } from "../../lib/stack/store/head/troubles.ts";
 import { type Engine, startMemory } from "../contracts/engines.ts";
 import { newWorld, PERIOD_MS, type World, workloadOf } from "./world.ts";
+import { LASTING_MS } from "../../lib/rules/model/summary.ts";
 
 let engine: Engine;
 beforeAll(async () => {

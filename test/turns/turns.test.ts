@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { fairQueue, inFairTurns, isTurn, placeOf, roundOf } from "../../lib/stack/turns/turns.ts";
+import { fairQueue, inFairTurns, isTurn, turnOf, roundOf } from "../../lib/stack/turns/turns.ts";
 
 const MINUTE_MS = 60_000;
 const PERIODS_MS = [5_000, 10_000, 15_000, 30_000, 60_000];
@@ -30,7 +30,7 @@ describe("isTurn()", () => {
   });
 });
 
-describe("placeOf()", () => {
+describe("turnOf()", () => {
   it("is always among the first share within a few rounds, whatever the key, the share and the round to begin with", () => {
     fc.assert(
       fc.property(
@@ -40,7 +40,7 @@ describe("placeOf()", () => {
         (key, share, from) => {
           const rounds = Math.ceil(2.7 / share);
           expect(
-            Array.from({ length: rounds }, (_, at) => placeOf(key, from + at)).some(
+            Array.from({ length: rounds }, (_, at) => turnOf(key, from + at)).some(
               (place) => place < share,
             ),
           ).toBe(true);

@@ -4,9 +4,9 @@ import { requestLine } from "../../stack/report/function-lines.ts";
 import type { LogLine } from "../../stack/report/log-lines.ts";
 import type { CommandService, QueryService } from "../service/service.ts";
 import {
-  isHeld,
+  callerHas,
   type ApiAnswer,
-  type ApiRequest,
+  type VerifiedRequest,
   type PlainAnswer,
   problemOf,
   refusal,
@@ -52,12 +52,12 @@ export interface ApiContext {
   readonly limits?: PageLimits;
 }
 
-type IdentifiedRequest = ApiRequest & { readonly by: string };
+type IdentifiedRequest = VerifiedRequest & { readonly by: string };
 
 /** Answers every request and writes one log line for each. Never rejects. */
 export const answerRequest = async (
   context: ApiContext,
-  request: ApiRequest,
+  request: VerifiedRequest,
 ): Promise<ApiAnswer> => {
   const startedMs = context.clock();
   const failures: unknown[] = [];
@@ -82,7 +82,7 @@ export const answerRequest = async (
 };
 
 const attempt = async (
-  request: ApiRequest,
+  request: VerifiedRequest,
   failures: unknown[],
   work: () => Promise<PlainAnswer>,
 ): Promise<ApiAnswer> => {
@@ -96,7 +96,7 @@ const attempt = async (
 
 const routed = async (
   context: ApiContext,
-  request: ApiRequest,
+  request: VerifiedRequest,
   failures: unknown[],
 ): Promise<PlainAnswer> => {
   const named = withCaller(request);
@@ -110,7 +110,7 @@ const routed = async (
  * A request without a verified caller is refused, so that a URL opened to all callers by mistake
  * stays closed.
  */
-const withCaller = (request: ApiRequest): IdentifiedRequest => {
+const withCaller = (request: VerifiedRequest): IdentifiedRequest => {
   if (request.by !== undefined && request.by !== "") return { ...request, by: request.by };
   throw refusal(
     "api.no-identity",
@@ -137,7 +137,7 @@ const runQuery = async (
       limits: context.limits ?? PAGE_LIMITS,
     }),
   );
-  return isHeld(reply.headers?.[TAG_HEADER], request.headers[IF_NONE_MATCH_HEADER])
+  return callerHas(reply.headers?.[TAG_HEADER], request.headers[IF_NONE_MATCH_HEADER])
     ? { ...reply, ...NOT_MODIFIED }
     : { ...DONE, ...reply };
 };
@@ -210,14 +210,14 @@ const BASE64_FACTOR = 4 / 3;
 const COMPRESSED_FROM_CHARACTERS = 1_000;
 const GZIP_LEVEL = 5;
 
-const acceptsGzip = ({ headers }: ApiRequest): boolean =>
+const acceptsGzip = ({ headers }: VerifiedRequest): boolean =>
   /\bgzip\b(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))/.test(headers["accept-encoding"] ?? "");
 
 /**
  * Compresses an answer where the caller accepts gzip. Throws `api.too-long` where it does not fit
  * even so.
  */
-const compressed = (answer: PlainAnswer, request: ApiRequest): ApiAnswer => {
+const compressed = (answer: PlainAnswer, request: VerifiedRequest): ApiAnswer => {
   const { status, type, text, headers: own } = answer;
   const headers = { "content-type": type, "cache-control": "no-store", ...own };
   if (text.length >= COMPRESSED_FROM_CHARACTERS && acceptsGzip(request)) {
@@ -242,7 +242,7 @@ const MEGABYTE = 1_000_000;
  * is too large.
  */
 const tooLong = (
-  { path }: ApiRequest,
+  { path }: VerifiedRequest,
   { text, narrower = "less" }: PlainAnswer,
   form: "compressed" | "plain",
 ): Error => {
@@ -298,7 +298,7 @@ const shown = (text: string): string => JSON.stringify(text.slice(0, SHOWN_CHARA
  * Throws `api.unknown-route` with the list of paths, and `api.method` with the method that the path
  * takes.
  */
-const findRoute = ({ method, path }: Pick<ApiRequest, "method" | "path">): FoundRoute => {
+const findRoute = ({ method, path }: Pick<VerifiedRequest, "method" | "path">): FoundRoute => {
   const route = BY_PATH.get(path);
   if (!route)
     throw refusal(

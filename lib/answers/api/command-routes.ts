@@ -4,7 +4,7 @@ import { present } from "../../rules/model/json.ts";
 import * as input from "./input-schemas.ts";
 import {
   type EditContext,
-  invalid,
+  invalidRequest,
   postJson,
   postRoute,
   type Route,
@@ -30,7 +30,7 @@ const RIVAL_BODY_BYTES_MAX = 256 * 1024;
 /** Refuses a pause whose end has passed. */
 const inFuture = (untilMs: number | undefined, { clock }: RouteContext): number | undefined => {
   if (untilMs === undefined || untilMs > clock()) return untilMs;
-  throw invalid([
+  throw invalidRequest([
     { field: "until", message: `has passed: it is ${new Date(clock()).toISOString()}` },
   ]);
 };
@@ -171,12 +171,12 @@ export const COMMAND_ROUTES: Readonly<Record<keyof CommandService, Route<Command
     input.FREEZE,
     (service, { reason, replace }) => service.freeze(reason, replace),
   ),
-  thaw: postJson("fleet", "ends the freeze", input.NOTHING, (service) => service.thaw()),
+  thaw: postJson("fleet", "ends the freeze", input.NO_FIELDS, (service) => service.thaw()),
   // A caller with the right to connect clusters may adopt tables.
   adopt: postJson(
     "fleet",
     "takes restored or copied tables as the tables of this stack, and freezes the fleet",
-    input.NOTHING,
+    input.NO_FIELDS,
     (service) => service.adopt(),
     CONNECTS,
   ),

@@ -9,7 +9,7 @@ import type {
 } from "../service/service.ts";
 import { withFields } from "../service/views/row-view.ts";
 import type { ClusterRows } from "../views/row.ts";
-import { Page, cursorIn, pageToken } from "./list-page.ts";
+import { AnswerPage, cursorIn, pageToken } from "./list-page.ts";
 import { TAG_HEADER } from "./paths.ts";
 import { type Reply, weakTag } from "./request-and-answer.ts";
 import type { RouteContext } from "./route.ts";
@@ -45,7 +45,7 @@ export const rowsPage = async (
     token === undefined ? {} : cursorIn(ROWS_CURSOR, question, token);
   const startMs = firstMs ?? context.clock();
   const limits = { ...context.limits, bytes: PAGE_FACTOR * context.limits.bytes };
-  const page = new Page<z.infer<typeof ROWS_CURSOR>>(limits, context.clock);
+  const page = new AnswerPage<z.infer<typeof ROWS_CURSOR>>(limits, context.clock);
   const marks: (string | undefined)[] = [];
   const read = service.rows({ ...question, ...(known !== undefined && { known }) }, after, firstMs);
   const left = await page.fill(chosen(read, fields, marks), ({ cluster }) => ({
@@ -120,7 +120,7 @@ export const eventsPage = async (
   const start = startCursor(query, nowMs);
   const cursor =
     token === undefined ? start : clamped(start, cursorIn(EVENTS_CURSOR, query, token));
-  const page = new Page<EventCursor>(context.limits, context.clock);
+  const page = new AnswerPage<EventCursor>(context.limits, context.clock);
   const next = await fillPage(service, query, cursor, page);
   return page.reply(next && pageToken(query, next));
 };
@@ -152,7 +152,7 @@ export const eventCountsPage = async (
   context: RouteContext,
 ): Promise<Reply> => {
   const after = token === undefined ? undefined : cursorIn(COUNT_CURSOR, query, token);
-  const page = new Page<EventCountCursor>(context.limits, context.clock);
+  const page = new AnswerPage<EventCountCursor>(context.limits, context.clock);
   let stopped: EventCountCursor | undefined;
   const onPart = (last: EventCountCursor): boolean => {
     stopped = last;
@@ -173,7 +173,7 @@ const fillPage = async (
   service: QueryService,
   query: EventQuery,
   cursor: Cursor,
-  page: Page<EventCursor>,
+  page: AnswerPage<EventCursor>,
 ): Promise<Cursor | undefined> => {
   const { fromMs, untilMs, after } = cursor;
   // Nothing of what is kept lies in the range.

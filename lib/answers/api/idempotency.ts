@@ -5,13 +5,13 @@ import {
   type Begun,
   insertAnswer,
   insertBegun,
-  type KeptAnswer,
+  type AnswerOfRequest,
   type RequestName,
   readAnswer,
 } from "../../stack/store/history/requests.ts";
 import type { Tables } from "../../stack/store/table/tables.ts";
 import { IF_MATCH_HEADER, KEY_HEADER, TAG_HEADER } from "./paths.ts";
-import { refusal, type ApiRequest, type PlainAnswer } from "./request-and-answer.ts";
+import { refusal, type VerifiedRequest, type PlainAnswer } from "./request-and-answer.ts";
 
 /** Where started edits and their answers are stored. */
 export interface IdempotencyStore {
@@ -33,7 +33,7 @@ export const FUNCTION_TIMEOUT_MS = 120_000;
 const CLOCK_SKEW_MS = 30_000;
 export const IN_PROGRESS_MS = FUNCTION_TIMEOUT_MS + CLOCK_SKEW_MS;
 
-type IdentifiedRequest = ApiRequest & { readonly by: string };
+type IdentifiedRequest = VerifiedRequest & { readonly by: string };
 
 const KEY = /^[A-Za-z0-9_-]{16,64}$/;
 
@@ -110,7 +110,7 @@ const repeated = async (
   );
 };
 
-const answerAgain = ({ status, type, body, tag }: KeptAnswer): PlainAnswer => ({
+const answerAgain = ({ status, type, body, tag }: AnswerOfRequest): PlainAnswer => ({
   status,
   type,
   text: body,
@@ -124,7 +124,7 @@ const conflict = (
 ): TidemarkError => refusal(code, message, { status: 409, headers });
 
 /** A request without If-Match has the hash that earlier releases stored for it. */
-const requestHash = ({ method, path, query, headers, body }: ApiRequest): string => {
+const requestHash = ({ method, path, query, headers, body }: VerifiedRequest): string => {
   const condition = headers[IF_MATCH_HEADER];
   const conditionLine = condition === undefined ? "" : `${IF_MATCH_HEADER}: ${condition}\n`;
   return createHash("sha256")

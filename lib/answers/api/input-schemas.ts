@@ -101,7 +101,7 @@ export const EVENTS = z.strictObject({
   page: page.exactOptional(),
 });
 export const CHANGES = EVENTS.omit({ until: true });
-export const NOTHING = z.strictObject({});
+export const NO_FIELDS = z.strictObject({});
 /** Label names, separated by blanks or commas. */
 export const SERIES = z.strictObject({
   ...filter,

@@ -13,7 +13,7 @@ export interface PageLimits {
 export const PAGE_LIMITS: PageLimits = { bytes: 1_000_000, ms: 5_000 };
 
 /** Collects the items of one page as JSON, and the cursor where the list goes on. */
-export class Page<Cursor extends object> {
+export class AnswerPage<Cursor extends object> {
   readonly #texts: string[] = [];
   readonly #limits: PageLimits;
   readonly #clock: () => number;

@@ -11,7 +11,7 @@ import type {
 } from "../service/service.ts";
 import { eventCountsPage, eventsPage, rowsPage } from "./fleet-pages.ts";
 import * as input from "./input-schemas.ts";
-import { Page, cursorIn, pageToken } from "./list-page.ts";
+import { AnswerPage, cursorIn, pageToken } from "./list-page.ts";
 import { TAG_HEADER } from "./paths.ts";
 import { json, type Reply, taggedJson, seriesJson, weakTag } from "./request-and-answer.ts";
 import { getJson, getRoute, type Route, type RouteContext } from "./route.ts";
@@ -44,7 +44,7 @@ const listPage = async <Item, Cursor extends object>(
   context: RouteContext,
 ): Promise<Reply> => {
   const after = token === undefined ? undefined : cursorIn(cursor, question, token);
-  const page = new Page<Cursor>(context.limits, context.clock);
+  const page = new AnswerPage<Cursor>(context.limits, context.clock);
   const left = await page.fill(items(after), cursorOf);
   return page.reply(left && pageToken(question, left));
 };
@@ -181,7 +181,7 @@ export const QUERY_ROUTES: Readonly<Record<keyof QueryService, Route<QueryServic
     input.PARTITION,
     (service, { name }) => service.partition(name),
   ),
-  fleet: getJson("visible", "whether the fleet is frozen", input.NOTHING, (service) =>
+  fleet: getJson("visible", "whether the fleet is frozen", input.NO_FIELDS, (service) =>
     service.fleet(),
   ),
   overrides: getRoute(
@@ -203,7 +203,7 @@ export const QUERY_ROUTES: Readonly<Record<keyof QueryService, Route<QueryServic
   calendars: getJson(
     "visible",
     "the calendars of dates that schedules name",
-    input.NOTHING,
+    input.NO_FIELDS,
     async (service) => ({
       calendars: await service.calendars(),
     }),
@@ -211,17 +211,17 @@ export const QUERY_ROUTES: Readonly<Record<keyof QueryService, Route<QueryServic
   status: getRoute(
     "visible",
     "whether everything works, and what to look at",
-    input.NOTHING,
+    input.NO_FIELDS,
     async (service) => {
       const view = await service.status();
       const { at: _now, ...shown } = view;
       return { ...json(view), headers: { [TAG_HEADER]: weakTag(JSON.stringify(shown)) } };
     },
   ),
-  sources: getJson("fleet", "the registered metric sources", input.NOTHING, async (service) => ({
+  sources: getJson("fleet", "the registered metric sources", input.NO_FIELDS, async (service) => ({
     sources: await service.sources(),
   })),
-  access: getJson("fleet", "who has which grant", input.NOTHING, (service) => service.access()),
+  access: getJson("fleet", "who has which grant", input.NO_FIELDS, (service) => service.access()),
   canI: getJson(
     "caller",
     "whether the caller may look at a namespace, a cluster or the fleet, or edit it",

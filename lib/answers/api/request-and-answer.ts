@@ -9,7 +9,7 @@ import type { MetricFamily } from "../../stack/report/open-metrics.ts";
 import type { SeriesJson } from "../views/source.ts";
 
 /** One HTTP request after the platform has verified its sender. */
-export interface ApiRequest {
+export interface VerifiedRequest {
   readonly method: string;
   readonly path: string;
   /** The query string, still encoded. */
@@ -76,7 +76,7 @@ export const ifMatchText = (condition: EditCondition): string => {
  * True where the caller has an answer that shows the same (RFC 9110, section 13.1.2). The tag of a
  * stored autoscaler is strong, and says nothing of the counts in an answer: only weak tags count.
  */
-export const isHeld = (tag: string | undefined, ifNoneMatch: string | undefined): boolean =>
+export const callerHas = (tag: string | undefined, ifNoneMatch: string | undefined): boolean =>
   tag?.startsWith("W/") === true &&
   (ifNoneMatch ?? "").split(",").some((one) => one.trim() === tag);
 
@@ -101,7 +101,7 @@ export const tagged = (reply: Reply): Reply =>
     : reply;
 
 /** How a request is refused before the service is called. */
-export interface Refusal {
+export interface RequestRefusal {
   readonly status: number;
   readonly headers?: Readonly<Record<string, string>>;
   /** The URL that takes this request. */
@@ -117,8 +117,8 @@ export interface Refusal {
 export const refusal = (
   code: `api.${string}`,
   message: string,
-  why: Refusal,
-): TidemarkError<string, Refusal> => new TidemarkError(code, message, why);
+  why: RequestRefusal,
+): TidemarkError<string, RequestRefusal> => new TidemarkError(code, message, why);
 
 /** Seconds after which a caller may try again. */
 const RETRY_AFTER = { "retry-after": "2" };
@@ -147,7 +147,7 @@ const problem = (
   status: number,
   code: string,
   detail: string,
-  { headers, errors, url, report, stored }: Omit<Refusal, "status"> = {},
+  { headers, errors, url, report, stored }: Omit<RequestRefusal, "status"> = {},
 ): PlainAnswer => ({
   status,
   headers: { ...(status === 429 || status === 503 ? RETRY_AFTER : {}), ...headers },
@@ -169,13 +169,13 @@ const problem = (
  */
 export const problemOf = (error: unknown, requestId: string): PlainAnswer => {
   if (isTidemarkError(error, "api")) {
-    const { status, ...rest } = error.details as Refusal;
+    const { status, ...rest } = error.details as RequestRefusal;
     return problem(status, error.code, error.message, rest);
   }
   if (isTidemarkError(error, "store.unclear") && isThrottle(error.cause))
     return problem(429, error.code, error.message);
   if (isTidemarkError(error, "service.unusable"))
-    return problem(409, error.code, error.message, error.details as Pick<Refusal, "report">);
+    return problem(409, error.code, error.message, error.details as Pick<RequestRefusal, "report">);
   if (isTidemarkError(error, "service.changed"))
     return problem(
       412,
@@ -203,7 +203,7 @@ export const seriesJson = (families: readonly MetricFamily[]): SeriesJson => ({
   })),
 });
 
-export const seriesOf = ({ families }: SeriesJson): readonly MetricFamily[] =>
+export const familiesIn = ({ families }: SeriesJson): readonly MetricFamily[] =>
   families.map(({ samples, ...family }) => ({
     ...family,
     samples: samples.map(({ labels, value }) => ({ labels, value: Number(value) })),

@@ -2,7 +2,13 @@ import type * as z from "zod";
 import type { AutoscalerVersion, EditCondition } from "../service/service.ts";
 import type { PageLimits } from "./list-page.ts";
 import { IF_MATCH_HEADER } from "./paths.ts";
-import { type ApiRequest, json, type Reply, type Refusal, refusal } from "./request-and-answer.ts";
+import {
+  type VerifiedRequest,
+  json,
+  type Reply,
+  type RequestRefusal,
+  refusal,
+} from "./request-and-answer.ts";
 import type { RouteScope } from "./route-scopes.ts";
 
 /** What a route needs beside the service. */
@@ -35,7 +41,7 @@ export interface Route<Part> {
   /** True for an edit of one autoscaler, which takes the header If-Match. */
   readonly conditional: boolean;
   /** Throws `api.invalid`, `api.too-large`. */
-  readonly read: (request: ApiRequest) => CheckedRequest<Part>;
+  readonly read: (request: VerifiedRequest) => CheckedRequest<Part>;
 }
 
 type Call<Part, Input, Context, Answer> = (
@@ -135,7 +141,7 @@ const VERSION = /^(.+)\.([1-9]\d{0,14})$/;
  * The condition in the header If-Match; undefined without one. Throws `api.invalid` for a malformed
  * header.
  */
-export const conditionIn = ({ headers }: ApiRequest): EditCondition | undefined => {
+export const conditionIn = ({ headers }: VerifiedRequest): EditCondition | undefined => {
   const text = headers[IF_MATCH_HEADER]?.trim();
   if (text === undefined) return undefined;
   if (text === "*") return "exists";
@@ -143,7 +149,7 @@ export const conditionIn = ({ headers }: ApiRequest): EditCondition | undefined 
     return [...text.matchAll(EACH_TAG)].flatMap(([, weak, tag = ""]) =>
       weak === undefined ? versionIn(tag) : [],
     );
-  throw invalid([
+  throw invalidRequest([
     { field: FIELD, message: 'must be *, or the ETag of an answer in its quotes, such as "UID.4"' },
   ]);
 };
@@ -163,9 +169,9 @@ const versionIn = (tag: string): readonly AutoscalerVersion[] => {
  * Refuses a condition at a route that takes none. An edit whose condition is ignored could
  * overwrite what its caller has not seen.
  */
-const mustBeUnconditional = ({ headers }: ApiRequest): void => {
+const mustBeUnconditional = ({ headers }: VerifiedRequest): void => {
   if (headers[IF_MATCH_HEADER] === undefined) return;
-  throw invalid([
+  throw invalidRequest([
     {
       field: FIELD,
       message: "is not taken by this route, only by edits of one autoscaler; remove it",
@@ -173,14 +179,14 @@ const mustBeUnconditional = ({ headers }: ApiRequest): void => {
   ]);
 };
 
-type FieldProblem = NonNullable<Refusal["errors"]>[number];
+type FieldProblem = NonNullable<RequestRefusal["errors"]>[number];
 
 /** Characters of the input that a message repeats. */
 const SHOWN_CHARACTERS = 60;
 const shown = (text: string): string =>
   JSON.stringify(text.length > SHOWN_CHARACTERS ? `${text.slice(0, SHOWN_CHARACTERS)}…` : text);
 
-export const invalid = (errors: readonly FieldProblem[]): Error =>
+export const invalidRequest = (errors: readonly FieldProblem[]): Error =>
   refusal(
     "api.invalid",
     errors
@@ -224,15 +230,15 @@ const problemsOf = (issue: z.core.$ZodIssue): readonly FieldProblem[] => {
 const checked = <Input>(schema: z.ZodType<Input>, input: unknown): Input => {
   const read = schema.safeParse(input, { reportInput: true });
   if (read.success) return read.data;
-  throw invalid(read.error.issues.flatMap(problemsOf));
+  throw invalidRequest(read.error.issues.flatMap(problemsOf));
 };
 
 /** Reads the query parameters, each of which may be given once. Throws `api.invalid`. */
-const queryInput = <Input>(schema: z.ZodType<Input>, { query }: ApiRequest): Input => {
+const queryInput = <Input>(schema: z.ZodType<Input>, { query }: VerifiedRequest): Input => {
   const parameters = new Map<string, string>();
   for (const [name, value] of new URLSearchParams(query)) {
     if (parameters.has(name))
-      throw invalid([{ field: name, message: "is given twice; give it once" }]);
+      throw invalidRequest([{ field: name, message: "is given twice; give it once" }]);
     parameters.set(name, value);
   }
   return checked(schema, Object.fromEntries(parameters));
@@ -241,7 +247,7 @@ const queryInput = <Input>(schema: z.ZodType<Input>, { query }: ApiRequest): Inp
 /** Reads the JSON body. Throws `api.invalid`, `api.too-large`. */
 const bodyInput = <Input>(
   schema: z.ZodType<Input>,
-  { body }: ApiRequest,
+  { body }: VerifiedRequest,
   bodyBytesMax: number,
 ): Input => {
   if (body.length > bodyBytesMax) {

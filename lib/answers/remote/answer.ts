@@ -17,7 +17,7 @@ export interface HttpAnswer {
 }
 
 /** A problem that Tidemark answered. Other refusals come from the platform. */
-export interface Problem {
+export interface AnsweredProblem {
   readonly status: number;
   readonly code: string;
   readonly detail: string;
@@ -27,7 +27,7 @@ export interface Problem {
   readonly report?: unknown;
 }
 
-export const readAnswer = async (response: Response): Promise<HttpAnswer> => {
+export const readResponse = async (response: Response): Promise<HttpAnswer> => {
   const dateMs = Date.parse(response.headers.get("date") ?? "");
   const retryAfterMs = Number(response.headers.get("retry-after") ?? Number.NaN) * 1_000;
   return {
@@ -40,7 +40,7 @@ export const readAnswer = async (response: Response): Promise<HttpAnswer> => {
   };
 };
 
-export const problemIn = ({ type, text }: HttpAnswer): Problem | undefined => {
+export const problemIn = ({ type, text }: HttpAnswer): AnsweredProblem | undefined => {
   if (type !== PROBLEM_TYPE) return undefined;
   const { status, code, detail, url, report } = asObject(jsonIn(text));
   if (typeof status !== "number" || typeof code !== "string" || typeof detail !== "string")
@@ -52,7 +52,7 @@ export const problemIn = ({ type, text }: HttpAnswer): Problem | undefined => {
  * An error that Tidemark answered, with its own code and message: the same as from the embedded
  * run.
  */
-export const problemError = ({ code, detail, ...details }: Problem): TidemarkError =>
+export const problemError = ({ code, detail, ...details }: AnsweredProblem): TidemarkError =>
   new TidemarkError(code, detail, details);
 
 /** An error that the platform answered before Tidemark ran, in words that a person can act on. */

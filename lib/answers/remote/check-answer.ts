@@ -5,7 +5,7 @@ import { foreignText } from "../../rules/model/foreign-text.ts";
 import { TidemarkError } from "../../rules/model/errors.ts";
 
 /** What a route answers. */
-export type Answer<Of extends Verb> = ViewOf<(typeof ANSWERS)[Of]>;
+export type AnswerTo<Of extends Verb> = ViewOf<(typeof ANSWERS)[Of]>;
 
 type Issue = z.core.$ZodIssue;
 
@@ -19,10 +19,10 @@ export const checkAnswer = <Of extends Verb>(
   verb: Of,
   path: string,
   answer: unknown,
-): Answer<Of> => {
+): AnswerTo<Of> => {
   const { error } = ANSWERS[verb].safeParse(answer);
   const fault = error?.issues.find((issue) => !isNewWord(issue));
-  if (!fault) return answer as Answer<Of>;
+  if (!fault) return answer as AnswerTo<Of>;
   const field = fault.path
     .map((part) => (typeof part === "number" ? `[${part}]` : `.${foreignText(String(part))}`))
     .join("");

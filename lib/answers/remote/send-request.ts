@@ -5,9 +5,9 @@ import { percentEncoded } from "../../rules/model/foreign-text.ts";
 import { jsonIn } from "../../rules/model/json.ts";
 import {
   type HttpAnswer,
-  type Problem,
+  type AnsweredProblem,
   problemIn,
-  readAnswer,
+  readResponse,
   platformError,
   problemError,
 } from "./answer.ts";
@@ -118,7 +118,7 @@ const attemptOnce = async (wire: SenderOptions, request: UnsignedRequest): Promi
     return await outcomeOf(
       wire,
       request,
-      await readAnswer(await fetch(`${stack.origin}${path}${queryText(query)}`, options)),
+      await readResponse(await fetch(`${stack.origin}${path}${queryText(query)}`, options)),
     );
   } catch (cause) {
     if (cause instanceof TidemarkError) throw cause;
@@ -155,7 +155,7 @@ const RETRIED_PROBLEMS = new Set([429, 503]);
 
 const problemOutcome = (
   method: UnsignedRequest["method"],
-  problem: Problem,
+  problem: AnsweredProblem,
   waiting: { readonly waitMs?: number },
 ): Outcome => {
   const error = problemError(problem);

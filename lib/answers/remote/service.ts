@@ -1,4 +1,4 @@
-import { ifMatchText, seriesOf } from "../api/request-and-answer.ts";
+import { ifMatchText, familiesIn } from "../api/request-and-answer.ts";
 import { pageToken } from "../api/list-page.ts";
 import { COMMAND_PATHS, IF_MATCH_HEADER, KEY_HEADER, QUERY_PATHS } from "../api/paths.ts";
 import { TidemarkError } from "../../rules/model/errors.ts";
@@ -20,7 +20,7 @@ import type { EventView } from "../views/event.ts";
 import type { ClusterRows } from "../views/row.ts";
 import type { SendRequest } from "./send-request.ts";
 import { LATEST_DATE_MS, SECOND_MS } from "../../rules/model/time-text.ts";
-import { checkAnswer, type Answer } from "./check-answer.ts";
+import { checkAnswer, type AnswerTo } from "./check-answer.ts";
 
 type Fields = Readonly<Record<string, string | undefined>>;
 
@@ -75,7 +75,7 @@ const queryService = (ask: SendRequest): QueryService => {
     },
     changes: (query) => changes(look, query),
     series: async ({ labels = [], ...filter } = {}) =>
-      seriesOf(
+      familiesIn(
         await look("series", {
           ...filterOf(filter),
           labels: labels.length > 0 ? labels.join(",") : undefined,
@@ -131,7 +131,7 @@ const timeField = (ms: number | undefined): string | undefined =>
   ms === undefined ? undefined : new Date(Math.max(0, ms)).toISOString();
 
 type Query = keyof QueryService;
-type Look = <Of extends Query>(verb: Of, fields?: Fields) => Promise<Answer<Of>>;
+type Look = <Of extends Query>(verb: Of, fields?: Fields) => Promise<AnswerTo<Of>>;
 
 async function* pagesOf<Item>(
   look: (
@@ -218,7 +218,7 @@ const commandService = (ask: SendRequest, newKey: () => string): CommandService 
     verb: Of,
     fields: object,
     headers: Readonly<Record<string, string>>,
-  ): Promise<Answer<Of>> => {
+  ): Promise<AnswerTo<Of>> => {
     const path = COMMAND_PATHS[verb];
     const body = JSON.stringify(fields);
     const bytes = Buffer.byteLength(body);
@@ -239,7 +239,7 @@ const commandService = (ask: SendRequest, newKey: () => string): CommandService 
     verb: Of,
     fields: object,
     onlyIf?: EditCondition,
-  ): Promise<Answer<Of>> =>
+  ): Promise<AnswerTo<Of>> =>
     send(verb, fields, { [KEY_HEADER]: newKey(), ...conditionHeader(onlyIf) });
   const until = (query: Fields, untilMs: number | undefined): object =>
     present({ ...query, until: timeField(untilMs) });

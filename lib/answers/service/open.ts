@@ -97,7 +97,14 @@ export const openCommands = (context: ServiceContext): CommandService =>
         putCalendar,
         deleteCalendar,
       },
-      ...{ checkSource, putSource, deleteSource, grantAccess, revokeAccess, requireAccess },
+      ...{
+        checkSource: checkSource,
+        putSource,
+        deleteSource,
+        grantAccess,
+        revokeAccess,
+        requireAccess,
+      },
     }),
   );
 

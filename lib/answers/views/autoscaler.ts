@@ -2,7 +2,7 @@ import * as z from "zod";
 import { SPEC_KIND_NAMES } from "../../rules/model/spec.ts";
 import type { Condition } from "../../rules/model/windows.ts";
 import { event, metric, step } from "./event.ts";
-import { bounds, frozen, override, pause } from "./holds.ts";
+import { boundsSchema, frozen, override, pause } from "./holds.ts";
 import { anything, count, flag, ref, target, text, time, type ViewOf } from "./view-of.ts";
 import { windows } from "./windows.ts";
 
@@ -107,7 +107,7 @@ export const autoscaler = z.object({
   paused: pause.exactOptional(),
   clusterPaused: pause.describe("the pause of its cluster").exactOptional(),
   frozen: frozen.describe("the freeze of the fleet").exactOptional(),
-  bounds: bounds
+  bounds: boundsSchema
     .describe(
       "the bounds in force, with where each comes from; absent where only the manifest sets any",
     )
@@ -189,7 +189,7 @@ export const explanation = z.object({
     .exactOptional(),
   metrics: z.array(metric),
   steps: z.array(step),
-  bounds: bounds
+  bounds: boundsSchema
     .describe(
       "the bounds that held at the decision; absent where only the manifest set any, and in journals of earlier releases",
     )

@@ -80,7 +80,7 @@ export type BoundSourceView = ViewOf<typeof boundSource>;
 const bound = z.object({ replicas: count, by: boundSource });
 
 /** The bounds in force, with where each comes from. */
-export const bounds = z.object({
+export const boundsSchema = z.object({
   min: bound,
   max: bound,
   paused: boundSource.describe("present while the schedule pauses the autoscaler").exactOptional(),
@@ -98,9 +98,9 @@ export const bounds = z.object({
     )
     .exactOptional(),
 });
-export type BoundsView = ViewOf<typeof bounds>;
+export type BoundsView = ViewOf<typeof boundsSchema>;
 
-const meeting = z.object({ ...ref, before: bounds, after: bounds });
+const meeting = z.object({ ...ref, before: boundsSchema, after: boundsSchema });
 export type OverrideMeeting = ViewOf<typeof meeting>;
 
 export const overrideEdited = z.object({

@@ -3,7 +3,7 @@ import type { NativePolicy } from "../../rules/model/spec-native.ts";
 import { count, text, time, type ViewOf } from "./view-of.ts";
 
 const direction = z.enum(["scaleUp", "scaleDown"]);
-export type Direction = z.infer<typeof direction>;
+export type DirectionView = z.infer<typeof direction>;
 
 /** Windows that any scale closes, for dialects that have them. */
 const forbidden = z.object({

@@ -4,14 +4,14 @@ import { TidemarkError } from "../../rules/model/errors.ts";
 import { type Printed, text } from "../../stack/report/printed.ts";
 import type { ApplyOptions, ManifestSource, Service } from "../../answers/service/service.ts";
 import type { Applied, AutoscalerView } from "../../answers/views/autoscaler.ts";
-import { interruptible, type Printer, type Session, type Surroundings } from "../io.ts";
+import { interruptible, type Printer, type Session, type CommandSurroundings } from "../io.ts";
 import { forEachResource, resultText } from "../select/listed-autoscalers.ts";
 import type { FileOptions } from "../select/read-sources.ts";
 import { withoutSources } from "../../answers/service/sources/source-documents.ts";
 import { isObject, present } from "../../rules/model/json.ts";
 import { readInputs } from "../../answers/service/apply/manifest-inputs.ts";
 import { type LabelTest, readSelector } from "../../answers/service/label-selector.ts";
-import { labelsOf } from "../output/documents.ts";
+import { documentLabels } from "../output/documents.ts";
 import { usage } from "../usage-error.ts";
 
 export interface ApplyCommandOptions extends FileOptions, PruneOptions {
@@ -45,7 +45,7 @@ export const check = async (
  */
 export const apply = async (
   session: Session,
-  { printer, io }: Surroundings<"interruptible">,
+  { printer, io }: CommandSurroundings<"interruptible">,
   sources: readonly ManifestSource[],
   { validate, dryRun = false, only, cluster, namespace }: ApplyCommandOptions,
 ): Promise<readonly Applied[]> => {
@@ -147,7 +147,7 @@ export const prunePlan = (
       "the input names no autoscaler, so that everything with these labels would be deleted",
     );
   const stranger = inputs.find(
-    ({ document }) => !hasLabels(labelsOf({ manifest: isObject(document) ? document : {} })),
+    ({ document }) => !hasLabels(documentLabels({ manifest: isObject(document) ? document : {} })),
   );
   if (stranger)
     throw refused(
@@ -181,7 +181,7 @@ const leftOver = async (
       if (
         !view.origin &&
         !kept.has(`${view.cluster}/${view.namespace}/${view.name}`) &&
-        hasLabels(labelsOf(view))
+        hasLabels(documentLabels(view))
       )
         views.push(view);
   return views;

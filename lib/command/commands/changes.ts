@@ -4,7 +4,11 @@ import { lines } from "../../stack/report/printed.ts";
 import type { ChangeQuery } from "../../answers/service/service.ts";
 import type { ChangeView, FieldChange } from "../../answers/views/change.ts";
 import { listWriter, printList } from "../output/documents.ts";
-import { clustersMatching, queryForPast, type Resource } from "../select/selected-names.ts";
+import {
+  clustersMatching,
+  queryForPast,
+  type NamedAutoscalerOfKind,
+} from "../select/selected-names.ts";
 import type { Printer, Session } from "../io.ts";
 import type { TemplateFormat } from "../jsonpath/format.ts";
 import { ageText } from "../output/text-table.ts";
@@ -20,7 +24,7 @@ export interface ChangesOptions extends PastOptions {
 export const changes = async (
   { service, nowMs }: Session,
   printer: Printer,
-  resource: Resource | undefined,
+  resource: NamedAutoscalerOfKind | undefined,
   options: ChangesOptions,
 ): Promise<void> => {
   const { untilMs, sinceMs } = rangeMs(options, nowMs, printer.note);

@@ -6,7 +6,7 @@ import type { Printer, Session, Paint, Style } from "../io.ts";
 import { ageText, sheet, Table } from "../output/text-table.ts";
 import { checksText, printReport, reported } from "../output/check-lines.ts";
 import { pausedText } from "../output/describe-sheet.ts";
-import { type DocumentFormat, documentText, listOf } from "../output/documents.ts";
+import { type DocumentFormat, documentText, listDocument } from "../output/documents.ts";
 import { futureMs } from "../options/time-options.ts";
 
 const CLUSTER_HEADERS = [
@@ -25,7 +25,7 @@ export const list = async (
   output: "table" | DocumentFormat,
 ): Promise<void> => {
   const all = await Array.fromAsync(service.clusters());
-  if (output !== "table") await printer.print(documentText(listOf(all), output));
+  if (output !== "table") await printer.print(documentText(listDocument(all), output));
   else if (all.length === 0) await printer.print(text`No clusters\n`);
   else
     await printer.print(

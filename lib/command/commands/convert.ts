@@ -11,7 +11,7 @@ import {
   withoutScheduleMetrics,
   withSchedules,
 } from "../../rules/manifest/import/schedules/with-schedules.ts";
-import { convert as conversionOf } from "../../rules/manifest/native/convert.ts";
+import { convertedForm as conversionOf } from "../../rules/manifest/native/convert.ts";
 import type { SourcePlaces } from "../../rules/manifest/import/keda/places.ts";
 import type { TriggerSources } from "../../rules/manifest/import/keda/native-scaled-object.ts";
 import type { Validation } from "../../rules/model/spec.ts";
@@ -19,7 +19,7 @@ import { TidemarkError } from "../../rules/model/errors.ts";
 import { isObject, type Json } from "../../rules/model/json.ts";
 import { text } from "../../stack/report/printed.ts";
 import type { CommandIo, Printer } from "../io.ts";
-import { type DocumentFormat, documentText, listOf, yamlDocuments } from "../output/documents.ts";
+import { type DocumentFormat, documentText, listDocument, yamlOf } from "../output/documents.ts";
 import { type FileOptions, readSources } from "../select/read-sources.ts";
 import { triggerSources } from "../select/trigger-sources.ts";
 
@@ -74,8 +74,8 @@ export const convert = async (
   const [only, ...more] = documents;
   await printer.print(
     output === "yaml"
-      ? yamlDocuments(documents)
-      : documentText(only && more.length === 0 ? only : listOf(documents), output),
+      ? yamlOf(documents)
+      : documentText(only && more.length === 0 ? only : listDocument(documents), output),
   );
 };
 

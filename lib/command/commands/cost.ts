@@ -1,4 +1,4 @@
-import { type Bill, billOf, type Fleet, PARTS } from "../cost/bill.ts";
+import { type Bill, billOf, type BilledFleet, PARTS } from "../cost/bill.ts";
 import { PRICES } from "../cost/prices.ts";
 import { present } from "../../rules/model/json.ts";
 import { lines, type Printed } from "../../stack/report/printed.ts";
@@ -15,14 +15,14 @@ type Length = "period" | "scrape";
 
 export interface CostOptions
   extends Readonly<Partial<Record<Count | Length | "changing", string>>> {
-  readonly clusterMetrics: Fleet["clusterMetrics"];
+  readonly clusterMetrics: BilledFleet["clusterMetrics"];
   readonly output: "text" | DocumentFormat;
 }
 
-type GivenFleet = Partial<Fleet> & Pick<Fleet, "clusterMetrics">;
+type GivenFleet = Partial<BilledFleet> & Pick<BilledFleet, "clusterMetrics">;
 
 /** What counts where no option and no data say otherwise. */
-const OTHERWISE: Omit<Fleet, "clusterMetrics"> = {
+const OTHERWISE: Omit<BilledFleet, "clusterMetrics"> = {
   clusters: 0,
   autoscalers: 0,
   periodSeconds: 15,
@@ -76,7 +76,11 @@ export const cost = async (
   output: CostOptions["output"],
   session?: Session,
 ): Promise<void> => {
-  const fleet: Fleet = { ...OTHERWISE, ...(session && (await realFleet(session))), ...wanted };
+  const fleet: BilledFleet = {
+    ...OTHERWISE,
+    ...(session && (await realFleet(session))),
+    ...wanted,
+  };
   const bill = billOf(fleet);
   const prices = { date: PRICES.date, region: PRICES.region };
   await printer.print(
@@ -88,7 +92,7 @@ export const cost = async (
  * The numbers of a stack or a data folder. A partition counts as a cluster, because each has syncs
  * of its own.
  */
-const realFleet = async ({ service, nowMs }: Session): Promise<Partial<Fleet>> => {
+const realFleet = async ({ service, nowMs }: Session): Promise<Partial<BilledFleet>> => {
   let partitions = 0;
   let syncsASecond = 0;
   let secrets = 0;
@@ -112,7 +116,10 @@ const realFleet = async ({ service, nowMs }: Session): Promise<Partial<Fleet>> =
 
 const rounded = (value: number): string => String(Math.round(value * PERCENT) / PERCENT);
 
-const costSheet = (fleet: Fleet, { parts, readers, firstMonth, afterYear }: Bill): Printed => {
+const costSheet = (
+  fleet: BilledFleet,
+  { parts, readers, firstMonth, afterYear }: Bill,
+): Printed => {
   const amounts = [
     ...PARTS.map((part) => [part, parts[part]] as const),
     ...(readers === undefined ? [] : [["readers", readers] as const]),

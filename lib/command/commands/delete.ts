@@ -2,7 +2,7 @@ import type { AutoscalerView, EditResult } from "../../answers/views/autoscaler.
 import type { Chosen } from "../select/chosen-autoscalers.ts";
 import type { Printer, Session } from "../io.ts";
 import { forEachResource, resultText } from "../select/listed-autoscalers.ts";
-import { ABSENT, queryFor, viewOf } from "../select/selected-names.ts";
+import { ABSENT_CODES, queryFor, viewOf } from "../select/selected-names.ts";
 import { unlessFailed } from "../usage-error.ts";
 
 export interface DeleteOptions {
@@ -35,7 +35,7 @@ export const remove = async (
       });
     const deleted = await unlessFailed<EditResult | AutoscalerView>(
       dryRun ? viewOf(service, resource) : deletion(),
-      ...(ignoreNotFound ? ABSENT : []),
+      ...(ignoreNotFound ? ABSENT_CODES : []),
     );
     if (deleted) await printer.print(resultText(deleted, dryRun ? "deleted (dry run)" : "deleted"));
   });

@@ -2,7 +2,7 @@ import { withLocalTimes } from "../../stack/report/instant-text.ts";
 import { lines, text } from "../../stack/report/printed.ts";
 import type { Description } from "../../answers/views/autoscaler.ts";
 import { type Choice, chosenForQuery } from "../select/chosen-autoscalers.ts";
-import type { Session, Surroundings } from "../io.ts";
+import type { Session, CommandSurroundings } from "../io.ts";
 import { nothingListed, forEachResource } from "../select/listed-autoscalers.ts";
 import { documentText, kubernetesList, kubernetesObject } from "../output/documents.ts";
 import { describeSheet } from "../output/describe-sheet.ts";
@@ -16,7 +16,7 @@ import { recentLines } from "./timeline.ts";
  */
 export const describe = async (
   session: Session,
-  { printer, io }: Surroundings<"columns">,
+  { printer, io }: CommandSurroundings<"columns">,
   choice: Choice,
   { output }: SheetOptions,
 ): Promise<void> => {

@@ -5,7 +5,7 @@ import type { Validation } from "../../rules/model/spec.ts";
 import { TidemarkError } from "../../rules/model/errors.ts";
 import { present } from "../../rules/model/json.ts";
 import { block, type Printed } from "../../stack/report/printed.ts";
-import { inNamespace, readInputs } from "../../answers/service/apply/manifest-inputs.ts";
+import { withNamespace, readInputs } from "../../answers/service/apply/manifest-inputs.ts";
 import type { ManifestSource, Service } from "../../answers/service/service.ts";
 import type { NewSource } from "../../answers/service/requests.ts";
 import type { Applied } from "../../answers/views/autoscaler.ts";
@@ -54,7 +54,7 @@ export const diff = async (
     onPassedOver,
   });
   const documents = readInputs(sources, validate).inputs.map(
-    (input) => inNamespace(input, namespace).document,
+    (input) => withNamespace(input, namespace).document,
   );
   const changed = planned.flatMap((plan, index) =>
     plan.outcome === "unchanged" ? [] : [{ plan, document: documents[index] }],

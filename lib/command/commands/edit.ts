@@ -8,9 +8,9 @@ import { text } from "../../stack/report/printed.ts";
 import { readInputs } from "../../answers/service/apply/manifest-inputs.ts";
 import type { Service } from "../../answers/service/service.ts";
 import type { Applied, AutoscalerView } from "../../answers/views/autoscaler.ts";
-import type { CommandIo, Session, Surroundings } from "../io.ts";
+import type { CommandIo, Session, CommandSurroundings } from "../io.ts";
 import { yamlText, kindOf } from "../output/documents.ts";
-import { type Resource, viewOf } from "../select/selected-names.ts";
+import { type NamedAutoscalerOfKind, viewOf } from "../select/selected-names.ts";
 import { appliedText } from "./apply.ts";
 
 const INTRODUCTION = [
@@ -27,8 +27,8 @@ const INTRODUCTION = [
  */
 export const editInEditor = async (
   { service }: Session,
-  { printer, io }: Surroundings<"editFile">,
-  resource: Resource,
+  { printer, io }: CommandSurroundings<"editFile">,
+  resource: NamedAutoscalerOfKind,
 ): Promise<void> => {
   const view = await viewOf(service, resource);
   const { editFile } = io;

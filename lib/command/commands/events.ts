@@ -9,8 +9,18 @@ import {
   separator,
   type Writer,
 } from "../output/documents.ts";
-import { clustersMatching, queryForPast, type Resource } from "../select/selected-names.ts";
-import { type Printer, type Session, type Surroundings, watch, type Watching } from "../io.ts";
+import {
+  clustersMatching,
+  queryForPast,
+  type NamedAutoscalerOfKind,
+} from "../select/selected-names.ts";
+import {
+  type Printer,
+  type Session,
+  type CommandSurroundings,
+  watch,
+  type Watching,
+} from "../io.ts";
 import type { TemplateFormat } from "../jsonpath/format.ts";
 import { csvLine, Table } from "../output/text-table.ts";
 import {
@@ -42,7 +52,10 @@ export interface EventsOptions extends PastOptions {
 const WATCHED_FORMATS: ReadonlySet<string> = new Set(["table", "wide", "jsonl", "csv"]);
 
 /** Refuses options that contradict each other, before anything is opened. */
-export const checkOptions = (resource: Resource | undefined, options: EventsOptions): void => {
+export const checkOptions = (
+  resource: NamedAutoscalerOfKind | undefined,
+  options: EventsOptions,
+): void => {
   const { until, output } = options;
   checkListed("events", resource?.name, options);
   if (options.by !== undefined) checkCounts(options.by, options);
@@ -80,8 +93,8 @@ const checkWatch = (until: string | undefined, output: string): void => {
  */
 export const events = async (
   session: Session,
-  { printer, io }: Surroundings<Watching>,
-  resource: Resource | undefined,
+  { printer, io }: CommandSurroundings<Watching>,
+  resource: NamedAutoscalerOfKind | undefined,
   options: EventsOptions,
 ): Promise<void> => {
   const { service, nowMs } = session;

@@ -2,7 +2,7 @@ import { withLocalTimes } from "../../stack/report/instant-text.ts";
 import type { Printer, Session } from "../io.ts";
 import { documentText } from "../output/documents.ts";
 import { explainSheet } from "../output/explain-sheet.ts";
-import { queryFor, type Resource } from "../select/selected-names.ts";
+import { queryFor, type NamedAutoscalerOfKind } from "../select/selected-names.ts";
 import { pastEndMs } from "../options/time-options.ts";
 import type { SheetOptions } from "../options/command-options.ts";
 
@@ -13,7 +13,7 @@ export interface ExplainOptions extends SheetOptions {
 export const explain = async (
   { service, nowMs }: Session,
   printer: Printer,
-  resource: Resource,
+  resource: NamedAutoscalerOfKind,
   { output, at }: ExplainOptions,
 ): Promise<void> => {
   const query = await queryFor(service, resource);

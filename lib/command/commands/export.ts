@@ -5,7 +5,7 @@ import { pipeline } from "node:stream/promises";
 import { block, lines, type Printed, text } from "../../stack/report/printed.ts";
 import { wholeHistory } from "../../answers/service/history/history.ts";
 import type { Filter } from "../../answers/service/service.ts";
-import { batches, jsonText } from "../output/documents.ts";
+import { batches, printedJson } from "../output/documents.ts";
 import type { Printer, Session } from "../io.ts";
 import { listedRows } from "../select/listed-autoscalers.ts";
 import { csvLine } from "../output/text-table.ts";
@@ -107,7 +107,7 @@ const writeRows = async (
           count += batch.length;
           report(count);
           yield lines(
-            batch.map((row) => (format === "csv" ? csv(row as never) : jsonText(row))),
+            batch.map((row) => (format === "csv" ? csv(row as never) : printedJson(row))),
           ).written();
         }
       },

@@ -12,7 +12,7 @@ export interface FreezeOptions {
 }
 
 /** Checked before the folder or stack is opened. */
-export const reasonOf = ({ reason }: FreezeOptions): string => {
+export const freezeReason = ({ reason }: FreezeOptions): string => {
   if (reason.trim() === "")
     throw usage(
       "Cannot freeze the fleet: --reason is empty; give the reason that describe and the log show",

@@ -24,7 +24,9 @@ export interface GetOptions extends ScopeOptions, RowOptions {
 /**
  * The fields of `--fields`; undefined without it. Throws a usage error for a name that no row has.
  */
-export const fieldsOf = ({ fields }: Pick<GetOptions, "fields">): readonly RowField[] | undefined =>
+export const chosenFields = ({
+  fields,
+}: Pick<GetOptions, "fields">): readonly RowField[] | undefined =>
   fields
     ?.split(",")
     .map((name) => ROW_FIELDS.find((field) => field === name.trim()) ?? unknownField(name));
@@ -38,7 +40,7 @@ const unknownField = (name: string): never => {
 
 /** Refuses `--fields` beside an option that it would contradict. */
 export const checkFields = (options: GetOptions): void => {
-  if (fieldsOf(options) === undefined) return;
+  if (chosenFields(options) === undefined) return;
   const { watch, watchOnly, showLabels, output } = options;
   if (watch || watchOnly)
     throw usage("Cannot use --fields and --watch together: a watch prints whole rows");
@@ -55,7 +57,7 @@ export const rowsWriter = (
   options: GetOptions,
 ): Writer<TableRow> => {
   const { output, headers } = options;
-  const fields = fieldsOf(options);
+  const fields = chosenFields(options);
   if (fields && isDocument(output)) {
     const writer = listWriter(output);
     return { ...writer, batch: (rows) => writer.batch(rows.map((row) => documentOf(row, fields))) };

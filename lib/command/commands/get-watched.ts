@@ -2,7 +2,7 @@ import { type TableRow, tableRowOf, tableRows } from "../../answers/service/view
 import { waitForAll } from "../../stack/store/table/wait-for-all.ts";
 import type { AutoscalerView } from "../../answers/views/autoscaler.ts";
 import type { ClusterRows, PartitionRows } from "../../answers/views/row.ts";
-import { type Session, type Surroundings, watch, type Watching } from "../io.ts";
+import { type Session, type CommandSurroundings, watch, type Watching } from "../io.ts";
 import {
   listedAutoscalers,
   listedClusters,
@@ -52,7 +52,7 @@ interface Looks<Form> {
  */
 export const getWatched = (
   session: Session,
-  { printer, io }: Surroundings<Watching>,
+  { printer, io }: CommandSurroundings<Watching>,
   selection: Selection,
   options: GetOptions,
 ): Promise<void> => {

@@ -3,8 +3,12 @@ import { readSelector } from "../../answers/service/label-selector.ts";
 import { type TableRow, tableRowOf } from "../../answers/service/views/row-view.ts";
 import type { AutoscalerView } from "../../answers/views/autoscaler.ts";
 import { printList, listWriter, documentText, kubernetesObject } from "../output/documents.ts";
-import { resourcesInClusters, type Resource, type Selection } from "../select/selected-names.ts";
-import type { Printer, Session, Surroundings, Watching } from "../io.ts";
+import {
+  resourcesInClusters,
+  type NamedAutoscalerOfKind,
+  type Selection,
+} from "../select/selected-names.ts";
+import type { Printer, Session, CommandSurroundings, Watching } from "../io.ts";
 import {
   listedAutoscalers,
   listedRows,
@@ -14,7 +18,7 @@ import {
 import { isDocument } from "../output/autoscaler-rows.ts";
 import { refuseNamespaceTwice } from "../options/scope-options.ts";
 import { usage } from "../usage-error.ts";
-import { checkFields, fieldsOf, type GetOptions, rowsWriter } from "./get-fields.ts";
+import { checkFields, chosenFields, type GetOptions, rowsWriter } from "./get-fields.ts";
 import { getWatched } from "./get-watched.ts";
 
 /** Refuses options that contradict each other, before anything is opened. */
@@ -45,7 +49,7 @@ const isWatched = ({ watch, watchOnly }: GetOptions): boolean =>
  */
 export const get = async (
   session: Session,
-  { printer, io }: Surroundings<Watching>,
+  { printer, io }: CommandSurroundings<Watching>,
   selection: Selection,
   options: GetOptions,
 ): Promise<void> => {
@@ -85,7 +89,7 @@ const getRows = async (list: List, kinds: Selection["kinds"]): Promise<void> => 
   const { session, options, sortField } = list;
   // Each row has its names; one field is the least to ask for, so that a page holds the rows of a
   // large fleet.
-  const fields = options.output === "name" ? (["kind"] as const) : fieldsOf(options);
+  const fields = options.output === "name" ? (["kind"] as const) : chosenFields(options);
   const { fields: _written, ...scope } = options;
   // A list that is sorted needs the field that it is sorted by.
   const unsorted = listedRows(session.service, kinds, {
@@ -100,7 +104,7 @@ const getRows = async (list: List, kinds: Selection["kinds"]): Promise<void> => 
 
 const getNamed = async (
   list: List,
-  resources: readonly Resource[],
+  resources: readonly NamedAutoscalerOfKind[],
   isList: boolean,
 ): Promise<void> => {
   const { session, printer, options, sortField } = list;

@@ -1,6 +1,6 @@
 import type { KindPath } from "../../stack/cluster/discovery.ts";
 import {
-  type ApiAnswer,
+  type ClusterApiAnswer,
   type KubeconfigApi,
   type KubeconfigSource,
   type MeantCluster,
@@ -8,7 +8,7 @@ import {
   NO_CLUSTER_MEANT,
   openKubeconfig,
 } from "../../stack/cluster/kubeconfig-api.ts";
-import type { Finding } from "../../rules/manifest/import/finding.ts";
+import type { ImportFinding } from "../../rules/manifest/import/finding.ts";
 import {
   type Imported,
   importObjects,
@@ -20,7 +20,7 @@ import { isObject, type Json } from "../../rules/model/json.ts";
 import { readSelector } from "../../answers/service/label-selector.ts";
 import type { ManifestSource } from "../../answers/service/service.ts";
 import type { Printer, Session } from "../io.ts";
-import { type DocumentFormat, documentText, listOf, yamlDocuments } from "../output/documents.ts";
+import { type DocumentFormat, documentText, listDocument, yamlOf } from "../output/documents.ts";
 import { triggerSources } from "../select/trigger-sources.ts";
 import { usage } from "../usage-error.ts";
 
@@ -200,7 +200,7 @@ const readTimed = async (
   };
 };
 
-const objectsOf = (answer: ApiAnswer<readonly Json[]>): readonly Json[] =>
+const objectsOf = (answer: ClusterApiAnswer<readonly Json[]>): readonly Json[] =>
   answer.kind === "done" ? answer.value : [];
 
 const unreadOf = (
@@ -241,8 +241,8 @@ export const printImport = async (
   const { manifests, findings } = result;
   await printer.print(
     output === "yaml"
-      ? yamlDocuments(manifests)
-      : documentText({ ...listOf(manifests), findings }, output),
+      ? yamlOf(manifests)
+      : documentText({ ...listDocument(manifests), findings }, output),
   );
   tellFindings(printer, result);
   if (manifests.length === 0 && findings.length === 0 && result.unread.length === 0)
@@ -257,13 +257,13 @@ export const tellFindings = (
   for (const note of notes) printer.report(`note: ${note}`);
 };
 
-const WORDS: Readonly<Record<Finding["severity"], string>> = {
+const WORDS: Readonly<Record<ImportFinding["severity"], string>> = {
   lost: "not carried over",
   changed: "note",
   "without effect": "note",
 };
 
-const findingText = ({ kind, namespace, name, of, severity, message }: Finding): string =>
+const findingText = ({ kind, namespace, name, of, severity, message }: ImportFinding): string =>
   `${WORDS[severity]}: ${kind} "${name}" in namespace "${namespace}"${of === undefined ? "" : `: ${of}`}: ${message}`;
 
 /**
@@ -287,7 +287,7 @@ export const refuseIncomplete = ({ findings, unread }: ImportResult): void => {
 };
 
 /** The manifests as the input of `apply`. */
-export const sourceOf = ({ manifests }: Imported): ManifestSource => ({
+export const importedSource = ({ manifests }: Imported): ManifestSource => ({
   file: "import",
   text: JSON.stringify({ apiVersion: "v1", kind: "List", items: manifests }),
 });

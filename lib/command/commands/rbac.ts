@@ -12,7 +12,7 @@ import { block } from "../../stack/report/printed.ts";
 import { chooseTarget, type TargetOptions } from "../select/command-target.ts";
 import type { Printer, Session } from "../io.ts";
 import { usage } from "../usage-error.ts";
-import { sourceNamed } from "./source.ts";
+import { registeredSource } from "./source.ts";
 
 export interface RbacCommandOptions extends Pick<TargetOptions, "stack" | "stage"> {
   readonly namespaces?: string;
@@ -49,7 +49,7 @@ export const sourceRbac = async (
   printer: Printer,
   name: string,
 ): Promise<void> => {
-  const { service } = await sourceNamed(session, name);
+  const { service } = await registeredSource(session, name);
   if (!service)
     throw usage(
       `Cannot print a role for source "${name}": it is reached outside of the clusters, so that none must allow it`,

@@ -5,7 +5,7 @@ import {
   boundsText,
   defaultText,
   explainField,
-  fieldsOf,
+  membersOf,
   typeText,
 } from "../../rules/manifest/native/explain-field.ts";
 import { podAutoscalerSchema, schemaOf } from "../../rules/manifest/native/json-schema.ts";
@@ -53,7 +53,7 @@ const fieldSheet = (path: string, about: FieldDescription): Printed => {
     ["Bounds", boundsText(about)],
   ].filter(([, value]) => value !== "");
   const rules = about.rules ?? rulesAt(path);
-  const members = Object.entries(fieldsOf(about));
+  const members = Object.entries(membersOf(about));
   const width = Math.max(0, ...members.map(([name]) => name.length));
   return lines([
     path,

@@ -14,7 +14,7 @@ import { rfc3339 } from "../../answers/service/times.ts";
 import type { Printer, Session } from "../io.ts";
 import { type DocumentFormat, documentText } from "../output/documents.ts";
 import { aligned } from "../output/text-table.ts";
-import { queryFor, type Resource } from "../select/selected-names.ts";
+import { queryFor, type NamedAutoscalerOfKind } from "../select/selected-names.ts";
 import { futureMs } from "../options/time-options.ts";
 import { usage } from "../usage-error.ts";
 
@@ -40,7 +40,7 @@ export const changesWanted = ({ next }: Pick<ScheduleOptions, "next">): number =
 export const schedule = async (
   { service, nowMs }: Session,
   printer: Printer,
-  resource: Resource,
+  resource: NamedAutoscalerOfKind,
   options: ScheduleOptions,
 ): Promise<void> => {
   const { cluster, namespace, name, manifest, overrides } = await service.get(

@@ -11,8 +11,8 @@ import type {
 import type { Printer, Session } from "../io.ts";
 import { listedRows } from "../select/listed-autoscalers.ts";
 import { csvLine, Table, aligned } from "../output/text-table.ts";
-import { type DocumentFormat, documentText, listOf } from "../output/documents.ts";
-import { queryFor, type Resource } from "../select/selected-names.ts";
+import { type DocumentFormat, documentText, listDocument } from "../output/documents.ts";
+import { queryFor, type NamedAutoscalerOfKind } from "../select/selected-names.ts";
 import { rangeMs } from "../options/time-options.ts";
 
 export interface ShadowOptions {
@@ -25,7 +25,7 @@ export interface ShadowOptions {
 export const shadow = async (
   session: Session,
   printer: Printer,
-  of: Resource | Filter,
+  of: NamedAutoscalerOfKind | Filter,
   options: ShadowOptions,
 ): Promise<void> => {
   const { service, nowMs } = session;
@@ -47,7 +47,7 @@ export const shadow = async (
       views.push(await wholeShadow(service, { cluster, namespace, name: each, ...stretch }));
   }
   await printer.print(
-    textOf(views, listOf(views.map(judged)), options.output, () => tableOf(views)),
+    textOf(views, listDocument(views.map(judged)), options.output, () => tableOf(views)),
   );
 };
 

@@ -4,13 +4,13 @@ import {
   type DiscoveredSource,
   discoverSources,
 } from "../../rules/manifest/import/keda/discover.ts";
-import { placeText } from "../../rules/manifest/import/keda/places.ts";
+import { sourcePlaceText } from "../../rules/manifest/import/keda/places.ts";
 import { TidemarkError } from "../../rules/model/errors.ts";
 import { isObject, type Json } from "../../rules/model/json.ts";
 import { NO_CLUSTER_MEANT, openKubeconfig } from "../../stack/cluster/kubeconfig-api.ts";
 import { lines, type Printed, text } from "../../stack/report/printed.ts";
 import type { CommandIo, Printer } from "../io.ts";
-import { type DocumentFormat, documentText, listOf } from "../output/documents.ts";
+import { type DocumentFormat, documentText, listDocument } from "../output/documents.ts";
 import { type FileOptions, readSources } from "../select/read-sources.ts";
 import { usage } from "../usage-error.ts";
 import { kindPath, RIVAL_PATHS } from "./import.ts";
@@ -46,7 +46,7 @@ export const discover = async (
   await printer.print(
     options.output === "commands"
       ? lines(found.flatMap((source) => commandLines(source, options.forCluster)))
-      : documentText(listOf(found as readonly unknown[] as readonly Json[]), options.output),
+      : documentText(listDocument(found as readonly unknown[] as readonly Json[]), options.output),
   );
 };
 
@@ -138,7 +138,7 @@ const commandLines = (
   ];
   const [first = "", ...options] = words;
   return [
-    text`# ${placeText(source.place)}: ${source.usedBy.length} ScaledObjects, such as ${source.usedBy[0] ?? ""}`,
+    text`# ${sourcePlaceText(source.place)}: ${source.usedBy.length} ScaledObjects, such as ${source.usedBy[0] ?? ""}`,
     ...notesOf(source).map((note) => text`# ${note}`),
     text`${first} \\`,
     ...options.map((option, at) =>

@@ -149,7 +149,7 @@ export const describe = async (
   name: string,
   output: DocumentFormat,
 ): Promise<void> => {
-  await printer.print(documentText(documentOf(await sourceNamed(session, name)), output));
+  await printer.print(documentText(documentOf(await registeredSource(session, name)), output));
 };
 
 const anySource = async (
@@ -169,7 +169,7 @@ const anySource = async (
  * The source of this name. Throws `service.unknown`, and `store.unreadable` for a record that
  * cannot be read.
  */
-export const sourceNamed = async (session: Session, name: string): Promise<SourceView> => {
+export const registeredSource = async (session: Session, name: string): Promise<SourceView> => {
   const found = await anySource(session, name);
   if (!("problem" in found)) return found;
   throw new TidemarkError("store.unreadable", `Cannot read source "${name}": ${found.problem}`, {

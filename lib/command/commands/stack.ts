@@ -16,15 +16,15 @@ import { type DocumentFormat, documentText } from "../output/documents.ts";
 import { aligned } from "../output/text-table.ts";
 import { unlessFailed, usage } from "../usage-error.ts";
 
-export interface StackOptions {
+export interface StackCommandOptions {
   readonly params: string;
   readonly profile?: string;
 }
-export interface DeployOptions extends StackOptions {
+export interface DeployOptions extends StackCommandOptions {
   readonly set?: readonly string[];
   readonly drop?: readonly string[];
 }
-export interface ShowOptions extends StackOptions {
+export interface ShowOptions extends StackCommandOptions {
   readonly output: "text" | DocumentFormat;
 }
 
@@ -44,7 +44,7 @@ const FOLDER = ".";
  * variable TIDEMARK_STACK names another stack than the file.
  */
 const aimOf = async (
-  { params: file, profile }: StackOptions,
+  { params: file, profile }: StackCommandOptions,
   io: Pick<CommandIo, "stackName">,
   given: Readonly<Record<string, string>> = {},
 ): Promise<Aim> => {
@@ -232,7 +232,7 @@ const osls = async (
   { runOsls }: CommandIo,
   verb: "deploy" | "remove",
   { params }: Aim,
-  { profile }: StackOptions,
+  { profile }: StackCommandOptions,
   afterFailure = "",
 ): Promise<void> => {
   if (runOsls === undefined)
@@ -346,7 +346,7 @@ const TABLE_OUTPUTS = ["StateTableName", "HistoryTableName"] as const;
  */
 export const remove = async (
   printer: Printer,
-  options: StackOptions & { readonly yes?: boolean },
+  options: StackCommandOptions & { readonly yes?: boolean },
   io: CommandIo,
 ): Promise<void> => {
   const aim = await aimOf(options, io);

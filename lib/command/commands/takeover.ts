@@ -5,15 +5,20 @@ import { lines } from "../../stack/report/printed.ts";
 import { readSelector } from "../../answers/service/label-selector.ts";
 import type { Filter, Service } from "../../answers/service/service.ts";
 import type { AutoscalerView } from "../../answers/views/autoscaler.ts";
-import { interruptible, type Printer, type Session, type Surroundings } from "../io.ts";
-import { type DocumentFormat, documentText, labelsOf, listOf } from "../output/documents.ts";
+import { interruptible, type Printer, type Session, type CommandSurroundings } from "../io.ts";
+import {
+  type DocumentFormat,
+  documentText,
+  documentLabels,
+  listDocument,
+} from "../output/documents.ts";
 import { aligned } from "../output/text-table.ts";
-import { queryFor, type Resource } from "../select/selected-names.ts";
+import { queryFor, type NamedAutoscalerOfKind } from "../select/selected-names.ts";
 import { handBackOne } from "../takeover/hand-back-one.ts";
 import { type ManySwitches, type SwitchResult, switchMany } from "../takeover/switch-many.ts";
 import {
   isTakenOver,
-  pathOf,
+  pathOfTarget,
   type TakeoverPorts,
   takeOverOne,
   waitsFor,
@@ -99,7 +104,7 @@ const HAND_BACK: Verb = {
 interface Task {
   readonly filter: Filter;
   /** Empty where -A or -l chooses. */
-  readonly resources: readonly Resource[];
+  readonly resources: readonly NamedAutoscalerOfKind[];
   readonly options: TakeoverOptions;
 }
 
@@ -111,7 +116,7 @@ const switchAll =
   (verb: Verb) =>
   async (
     { service }: Session,
-    { printer, io }: Surroundings<"interruptible">,
+    { printer, io }: CommandSurroundings<"interruptible">,
     task: Task,
   ): Promise<void> => {
     const { resources, options } = task;
@@ -137,7 +142,7 @@ const switchAll =
     ): Promise<void> => {
       printer.progress();
       if (outcome === "done") await say(message);
-      else if (views.length > 1) printer.report(`"${pathOf(view)}" ${outcome}: ${message}`);
+      else if (views.length > 1) printer.report(`"${pathOfTarget(view)}" ${outcome}: ${message}`);
       if (left > 0) printer.progress(`${views.length - left} of ${views.length}`);
     };
     try {
@@ -146,7 +151,7 @@ const switchAll =
           ...{ service, elapsed, signal, size, waitMs, pauseMs, failuresMax, report },
           wait: (ms) => sleep(ms, undefined, { signal }).catch(() => undefined),
           waitsFor: (view) => (force ? undefined : verb.waitsFor(view)),
-          begunToWait: (view, why) => printer.report(`"${pathOf(view)}" waits: ${why}`),
+          begunToWait: (view, why) => printer.report(`"${pathOfTarget(view)}" waits: ${why}`),
           work: async (view) =>
             verb.work({ ...ports, api: await apis.of(view.cluster) }, view, { force }),
         }),
@@ -154,7 +159,7 @@ const switchAll =
       printer.progress();
       if (format !== undefined)
         await printer.print(
-          documentText(listOf(results.map((result) => documentOf(result, verb))), format),
+          documentText(listDocument(results.map((result) => documentOf(result, verb))), format),
         );
       else if (results.length > 1)
         await printer.print(
@@ -227,7 +232,7 @@ const refuseUnswitched = (results: readonly SwitchResult[], { infinitive, name }
   if (results.length === 1)
     throw new TidemarkError(
       "cli.takeover",
-      `Cannot ${infinitive} "${pathOf(only.view)}": ${only.message}`,
+      `Cannot ${infinitive} "${pathOfTarget(only.view)}": ${only.message}`,
       {},
     );
   const counts = (["failed", "refused", "waiting", "left"] as const).flatMap((each) => {
@@ -250,7 +255,7 @@ const viewsOf = async (
   const test = selector === undefined ? () => true : readSelector(selector);
   const views: AutoscalerView[] = [];
   for await (const view of service.autoscalers(filter))
-    if (test(labelsOf(view)) && (await isWanted(service, view))) views.push(view);
+    if (test(documentLabels(view)) && (await isWanted(service, view))) views.push(view);
   if (views.length === 0)
     throw new TidemarkError(
       "cli.takeover",

@@ -8,10 +8,10 @@ import type { AutoscalerQuery, Service } from "../../answers/service/service.ts"
 import type { ChangeView } from "../../answers/views/change.ts";
 import type { EventView } from "../../answers/views/event.ts";
 import type { HistoryView } from "../../answers/views/over-time.ts";
-import type { Printer, Session, Surroundings } from "../io.ts";
+import type { Printer, Session, CommandSurroundings } from "../io.ts";
 import { csvLine, aligned } from "../output/text-table.ts";
 import { type DocumentFormat, documentText } from "../output/documents.ts";
-import { queryFor, type Resource } from "../select/selected-names.ts";
+import { queryFor, type NamedAutoscalerOfKind } from "../select/selected-names.ts";
 import { lengthMs, pastMs, rangeMs } from "../options/time-options.ts";
 import { usage } from "../usage-error.ts";
 import { DAY_MS } from "../../rules/model/time-text.ts";
@@ -43,8 +43,8 @@ interface Stretch {
 /** The load, the counts, what held them and what happened, on one axis. */
 export const timeline = async (
   session: Session,
-  { printer, io }: Surroundings<"columns">,
-  resource: Resource,
+  { printer, io }: CommandSurroundings<"columns">,
+  resource: NamedAutoscalerOfKind,
   options: TimelineOptions,
 ): Promise<void> => {
   const { service, nowMs } = session;
@@ -212,7 +212,7 @@ export interface HistoryOptions {
 export const history = async (
   session: Session,
   printer: Printer,
-  resource: Resource,
+  resource: NamedAutoscalerOfKind,
   { step, output, ...range }: HistoryOptions,
 ): Promise<void> => {
   const { service, nowMs } = session;

@@ -3,7 +3,7 @@ import { cpuMsOf, unitsFor } from "./sync-units.ts";
 import * as UNITS from "./units.ts";
 
 /** What a bill is made for. */
-export interface Fleet {
+export interface BilledFleet {
   readonly clusters: number;
   /** In all clusters together, spread evenly. */
   readonly autoscalers: number;
@@ -14,7 +14,7 @@ export interface Fleet {
   readonly scalesADay: number;
   /** Clusters that are reached by a secret. */
   readonly secrets: number;
-  readonly clusterMetrics: keyof typeof UNITS.CLUSTER_METRICS;
+  readonly clusterMetrics: keyof typeof UNITS.CLUSTER_METRIC_COUNTS;
   /** People and screens that watch all of the fleet (`get -w`) all day; absent is none. */
   readonly readers?: number;
   /** Seconds between two scrapes of all of `/metrics`; absent is no scrape. */
@@ -32,14 +32,14 @@ export const PARTS = [
   "secrets",
   "history",
 ] as const;
-export type Part = (typeof PARTS)[number];
+export type BillPart = (typeof PARTS)[number];
 
 export interface Bill {
   /**
    * Dollars a month by part. `history` is what is stored of scale events after 13 months; it begins
    * at zero.
    */
-  readonly parts: Readonly<Record<Part, number>>;
+  readonly parts: Readonly<Record<BillPart, number>>;
   /**
    * Of `readers` and `scrapeSeconds`, beside the parts; absent where there are none. Both sums have
    * it.
@@ -55,10 +55,10 @@ const MINUTES = MONTH_SECONDS / 60;
 const DAYS = MONTH_SECONDS / 86_400;
 
 /** The dollars of a month of a stack with one partition for each cluster. */
-export const billOf = (fleet: Fleet): Bill => {
+export const billOf = (fleet: BilledFleet): Bill => {
   const syncs = (fleet.clusters * MONTH_SECONDS) / fleet.periodSeconds;
   const scales = fleet.autoscalers * fleet.scalesADay * DAYS;
-  const parts: Record<Part, number> = {
+  const parts: Record<BillPart, number> = {
     Lambda: lambda(fleet, syncs),
     SQS: (syncs * UNITS.SQS_REQUESTS + UNITS.IDLE_POLLS) * PRICES.sqsRequest,
     Scheduler: MINUTES * PRICES.schedulerCall,
@@ -69,7 +69,7 @@ export const billOf = (fleet: Fleet): Bill => {
         GB) *
       PRICES.logGb,
     metrics:
-      (UNITS.FLEET_METRICS + UNITS.CLUSTER_METRICS[fleet.clusterMetrics] * fleet.clusters) *
+      (UNITS.FLEET_METRICS + UNITS.CLUSTER_METRIC_COUNTS[fleet.clusterMetrics] * fleet.clusters) *
       PRICES.customMetric,
     alarms: UNITS.ALARM_METRICS * PRICES.alarmMetric,
     secrets:
@@ -90,7 +90,7 @@ export const billOf = (fleet: Fleet): Bill => {
 };
 
 /** A look and a scrape cost the heads of all partitions, and once a minute their summaries. */
-const readersOf = (fleet: Fleet): number => {
+const readersOf = (fleet: BilledFleet): number => {
   const { clusters, autoscalers, readers = 0, scrapeSeconds } = fleet;
   const everySeconds = Math.min(
     UNITS.LOOK_SECONDS.most,
@@ -116,18 +116,19 @@ const readersOf = (fleet: Fleet): number => {
 
 const MS = 1_000;
 
-const inCluster = ({ clusters, autoscalers }: Fleet): number => autoscalers / Math.max(1, clusters);
+const inCluster = ({ clusters, autoscalers }: BilledFleet): number =>
+  autoscalers / Math.max(1, clusters);
 
-const syncSeconds = (fleet: Fleet): number => {
+const syncSeconds = (fleet: BilledFleet): number => {
   const cpuMs = cpuMsOf(inCluster(fleet));
   return (cpuMs * (UNITS.FULL_CPU_GB / UNITS.SYNC_MEMORY_GB) + UNITS.SYNC_WAIT_MS) / MS;
 };
 
 /** Environments of `sync` that are warm at a time. */
-const environmentsOf = (fleet: Fleet): number =>
+const environmentsOf = (fleet: BilledFleet): number =>
   Math.max(1, Math.ceil((fleet.clusters * syncSeconds(fleet)) / fleet.periodSeconds));
 
-const lambda = (fleet: Fleet, syncs: number): number => {
+const lambda = (fleet: BilledFleet, syncs: number): number => {
   const messagesAMinute = syncs / MINUTES;
   const planSeconds = (UNITS.PLAN_MS + (messagesAMinute / 10) * UNITS.PLAN_BATCH_MS) / MS;
   const gbSeconds =
@@ -136,7 +137,7 @@ const lambda = (fleet: Fleet, syncs: number): number => {
   return (syncs + MINUTES) * PRICES.lambdaRequest + gbSeconds * PRICES.lambdaGbSecond;
 };
 
-const dynamoDb = (fleet: Fleet, syncs: number, scales: number): number => {
+const dynamoDb = (fleet: BilledFleet, syncs: number, scales: number): number => {
   const units = unitsFor({
     ...fleet,
     autoscalers: inCluster(fleet),

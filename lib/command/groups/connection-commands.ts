@@ -6,7 +6,7 @@ import {
   repeatable,
   withPlace,
   withTarget,
-  type Run,
+  type CommandRun,
   output,
 } from "../options/command-options.ts";
 import type { TargetOptions } from "../select/command-target.ts";
@@ -16,7 +16,7 @@ import type { Printer } from "../io.ts";
 import { usage } from "../usage-error.ts";
 
 /** The commands that connect a cluster, and help to. */
-export const connectionCommands = (parent: Command, run: Run, printer: Printer): void => {
+export const connectionCommands = (parent: Command, run: CommandRun, printer: Printer): void => {
   withPlace(parent.command("add"))
     .description("connect a cluster")
     .argument("<name>")

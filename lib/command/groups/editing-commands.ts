@@ -7,7 +7,7 @@ import {
   dryRun,
   withFiles,
   withOptionalFiles,
-  type Run,
+  type CommandRun,
   output,
 } from "../options/command-options.ts";
 import type { ApplyCommandOptions } from "../commands/apply.ts";
@@ -38,7 +38,7 @@ const code = {
 };
 
 /** Commands that edit autoscalers. */
-export const editingCommands = (root: Command, run: Run, io: CommandIo): void => {
+export const editingCommands = (root: Command, run: CommandRun, io: CommandIo): void => {
   withFiles(withScope(root.command("apply")))
     .description(
       "create or update autoscalers; nothing is stored unless all documents are valid, and objects of other kinds are passed over",
@@ -165,7 +165,7 @@ const withLabels = (command: Command): Command =>
 
 /** The names and options are read before anything is opened. */
 const onChosen = async (
-  run: Run,
+  run: CommandRun,
   command: string,
   { names, options }: { readonly names: readonly string[]; readonly options: ChoiceOptions },
   work: (session: Session, printer: Printer, chosen: readonly Chosen[]) => Promise<void>,
@@ -184,7 +184,7 @@ const onChosen = async (
 const deleteCommand = async (
   names: readonly string[],
   options: ChoiceOptions & DeleteOptions,
-  run: Run,
+  run: CommandRun,
   io: CommandIo,
 ): Promise<void> => {
   if (options.filename === undefined)
@@ -216,7 +216,12 @@ const deleteCommand = async (
 /**
  * Commands that make, compare or edit one manifest: diff, edit and autoscale, as kubectl has them.
  */
-export const manifestEdits = (root: Command, run: Run, io: CommandIo, printer: Printer): void => {
+export const manifestEdits = (
+  root: Command,
+  run: CommandRun,
+  io: CommandIo,
+  printer: Printer,
+): void => {
   withFiles(withScope(root.command("diff")))
     .description(
       "show what an apply would change; exit code 0 without a difference, 1 with one, 2 when it is not known",

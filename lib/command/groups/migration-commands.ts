@@ -1,5 +1,5 @@
 import { type Command, Option } from "commander";
-import { example, output, repeatable, type Run } from "../options/command-options.ts";
+import { example, output, repeatable, type CommandRun } from "../options/command-options.ts";
 import type { ImportOptions } from "../commands/import.ts";
 import type { ShadowOptions } from "../commands/shadow.ts";
 import type { TakeoverOptions } from "../commands/takeover.ts";
@@ -19,7 +19,7 @@ import { usage } from "../usage-error.ts";
 /** Commands that move autoscalers from the controllers of a cluster to Tidemark. */
 export const migrationCommands = (
   root: Command,
-  run: Run,
+  run: CommandRun,
   io: CommandIo,
   printer: Printer,
 ): void => {
@@ -183,7 +183,7 @@ const takeoverCommand = (
 };
 
 interface Place {
-  readonly run: Run;
+  readonly run: CommandRun;
   readonly io: CommandIo;
   readonly printer: Printer;
 }
@@ -198,7 +198,7 @@ const importCommand = async (
     printImport,
     readImport,
     refuseIncomplete,
-    sourceOf,
+    importedSource: sourceOf,
     tellFindings,
   } = await import("../commands/import.ts");
   checkImport(options);

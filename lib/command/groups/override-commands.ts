@@ -1,6 +1,12 @@
 import type { Command } from "commander";
 import type { OverrideQuery } from "../../answers/service/requests.ts";
-import { example, dryRun, withTarget, type Run, output } from "../options/command-options.ts";
+import {
+  example,
+  dryRun,
+  withTarget,
+  type CommandRun,
+  output,
+} from "../options/command-options.ts";
 import type { ListOptionsOfOverrides, SetOptions } from "../commands/override.ts";
 import {
   filterOf,
@@ -18,7 +24,7 @@ const code = () => import("../commands/override.ts");
 const UNTIL = "RFC 3339, a duration from now, or monday, 09:00, 2026-01-05";
 
 /** `tidemark override …`: bounds and holds that end by themselves. */
-export const overrideCommands = (parent: Command, run: Run): void => {
+export const overrideCommands = (parent: Command, run: CommandRun): void => {
   setCommand(parent, run);
   withScope(parent.command("list"))
     .description("list the overrides that are active or ahead, the wider ones that meet it too")
@@ -63,7 +69,7 @@ export const overrideCommands = (parent: Command, run: Run): void => {
 const withoutKind = ({ kind: _kind, ...query }: ReturnType<typeof oneResource>): OverrideQuery =>
   query;
 
-const setCommand = (parent: Command, run: Run): void => {
+const setCommand = (parent: Command, run: CommandRun): void => {
   withSelector(withEditScopes(parent.command("set")))
     .description(
       "set bounds or a hold for some time, over schedule and manifest: for autoscalers, a namespace (-n), a cluster (--cluster) or the fleet",

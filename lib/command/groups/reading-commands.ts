@@ -1,6 +1,6 @@
 import { type Command, Option } from "commander";
 import type { ChoiceOptions } from "../select/chosen-autoscalers.ts";
-import { example, output, type Run, type SheetOptions } from "../options/command-options.ts";
+import { example, output, type CommandRun, type SheetOptions } from "../options/command-options.ts";
 import type { ChangesOptions } from "../commands/changes.ts";
 import type { ExplainOptions } from "../commands/explain.ts";
 import type { EventsOptions } from "../commands/events.ts";
@@ -19,7 +19,12 @@ import {
   withScopes,
   withSelector,
 } from "../options/scope-options.ts";
-import { oneResource, type Resource, schemaField, selectionOf } from "../select/selected-names.ts";
+import {
+  oneResource,
+  type NamedAutoscalerOfKind,
+  schemaField,
+  selectionOf,
+} from "../select/selected-names.ts";
 
 const code = {
   changes: () => import("../commands/changes.ts"),
@@ -40,7 +45,7 @@ const PAST = "RFC 3339, a duration ago, or monday, 09:00, 2026-01-05";
 /** Commands that read autoscalers, their events and their edits. */
 export const readingCommands = (
   root: Command,
-  run: Run,
+  run: CommandRun,
   { io, printing }: { readonly io: CommandIo; readonly printing: Printer },
 ): void => {
   withScopes(root.command("get"))
@@ -282,7 +287,7 @@ const oneOrAll = (
   command: string,
   names: readonly string[],
   options: ScopeOptions,
-): Resource | undefined => {
+): NamedAutoscalerOfKind | undefined => {
   const filter = filterOf(options);
   return names.length === 0 ? undefined : oneResource(command, names, filter);
 };

@@ -15,7 +15,7 @@ import {
   example,
   repeatable,
   withTarget,
-  type Run,
+  type CommandRun,
   type TableOptions,
   output,
 } from "../options/command-options.ts";
@@ -58,7 +58,7 @@ type CheckSourceOptions = ScopeOptions &
 /** `tidemark source …`: where metrics come from that no cluster serves. */
 export const sourceCommands = (
   parent: Command,
-  run: Run,
+  run: CommandRun,
   { io, printer }: { readonly io: CommandIo; readonly printer: Printer },
 ): void => {
   withTarget(parent.command("put"))

@@ -1,8 +1,14 @@
 import { type Command, Option } from "commander";
-import { example, repeatable, withTarget, type Run, output } from "../options/command-options.ts";
+import {
+  example,
+  repeatable,
+  withTarget,
+  type CommandRun,
+  output,
+} from "../options/command-options.ts";
 import type { TargetOptions } from "../select/command-target.ts";
 import type { CostOptions } from "../commands/cost.ts";
-import type { DeployOptions, ShowOptions, StackOptions } from "../commands/stack.ts";
+import type { DeployOptions, ShowOptions, StackCommandOptions } from "../commands/stack.ts";
 import type { StatusOptions } from "../commands/status.ts";
 import type { CommandIo, Printer } from "../io.ts";
 import { usage } from "../usage-error.ts";
@@ -19,7 +25,7 @@ const GIVEN = [
   "scrape",
 ] as const;
 
-export const statusCommand = (root: Command, run: Run, io: CommandIo): void => {
+export const statusCommand = (root: Command, run: CommandRun, io: CommandIo): void => {
   withTarget(root.command("status"))
     .description(
       "show on one screen whether everything works, and what to look at; exit code 1 when something is unhealthy",
@@ -34,7 +40,7 @@ export const statusCommand = (root: Command, run: Run, io: CommandIo): void => {
     );
 };
 
-export const costCommand = (root: Command, run: Run, printer: Printer): void => {
+export const costCommand = (root: Command, run: CommandRun, printer: Printer): void => {
   withTarget(root.command("cost"))
     .description(
       "show what a month on AWS costs: of the clusters and autoscalers there are, or of those given",
@@ -109,7 +115,7 @@ export const deployCommands = (root: Command, io: CommandIo, printer: Printer): 
    * The file says stage and region. An option before the command that names another target would be
    * passed over.
    */
-  const aimed = <Options extends StackOptions>(options: Options): Options => {
+  const aimed = <Options extends StackCommandOptions>(options: Options): Options => {
     const { profile, ...others } = root.opts<Readonly<Record<string, string | undefined>>>();
     const stray = Object.keys(others).find((name) => others[name] !== undefined);
     if (stray !== undefined)
@@ -171,7 +177,7 @@ export const deployCommands = (root: Command, io: CommandIo, printer: Printer): 
     .description("remove the stack; its tables stay, with all data")
     .option("--yes", "confirm it without a question")
     .addHelpText("after", example("tidemark stack remove --params prod.yaml"))
-    .action(async (options: StackOptions & { readonly yes?: boolean }) =>
+    .action(async (options: StackCommandOptions & { readonly yes?: boolean }) =>
       (await code()).remove(printer, aimed(options), io),
     );
 };

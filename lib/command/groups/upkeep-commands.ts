@@ -2,7 +2,7 @@ import { type Command, Option } from "commander";
 import {
   example,
   withTarget,
-  type Run,
+  type CommandRun,
   type SheetOptions,
   type TableOptions,
   output,
@@ -22,7 +22,7 @@ const code = {
   partition: () => import("../commands/partition-commands.ts"),
 };
 
-export const clusterCommands = (parent: Command, run: Run): void => {
+export const clusterCommands = (parent: Command, run: CommandRun): void => {
   withTarget(parent.command("list"))
     .description("list clusters")
     .addOption(output(["table", "json", "yaml"]))
@@ -71,7 +71,7 @@ export const clusterCommands = (parent: Command, run: Run): void => {
     );
 };
 
-export const partitionCommands = (parent: Command, run: Run): void => {
+export const partitionCommands = (parent: Command, run: CommandRun): void => {
   withTarget(parent.command("describe"))
     .description(
       "describe windows pages and open intents, and the autoscalers that hold because one cannot be read",
@@ -101,7 +101,7 @@ export const partitionCommands = (parent: Command, run: Run): void => {
     );
 };
 
-export const fleetCommands = (parent: Command, run: Run): void => {
+export const fleetCommands = (parent: Command, run: CommandRun): void => {
   withTarget(parent.command("freeze"))
     .description("freeze the fleet; every workload keeps its count")
     .requiredOption("--reason <text>", "reason that describe and the log show")
@@ -112,7 +112,7 @@ export const fleetCommands = (parent: Command, run: Run): void => {
     )
     .action(async (options: ScopeOptions & FreezeOptions) => {
       const fleet = await code.fleet();
-      const reason = fleet.reasonOf(options);
+      const reason = fleet.freezeReason(options);
       return run.edit(options, async (session, printer) =>
         fleet.freeze(session, printer, reason, options.replace === true),
       );
@@ -148,7 +148,7 @@ const accessCode = () => import("../commands/access.ts");
 type GrantOptions = ScopeOptions & Pick<NewGrant, "role" | "cluster" | "namespace">;
 
 /** `tidemark access …`: who may look at what, and edit it. */
-export const accessCommands = (parent: Command, run: Run): void => {
+export const accessCommands = (parent: Command, run: CommandRun): void => {
   withTarget(parent.command("grant"))
     .description("give callers a right; from then on these callers have only their grants")
     .argument("<arn-pattern>", "ARN of the callers, where * stands for any characters of one part")
@@ -198,7 +198,7 @@ export const accessCommands = (parent: Command, run: Run): void => {
 };
 
 /** `tidemark auth can-i`. */
-export const authCommands = (parent: Command, run: Run): void => {
+export const authCommands = (parent: Command, run: CommandRun): void => {
   withTarget(parent.command("can-i"))
     .description(
       "whether you may view or edit a namespace, all of a cluster, or the fleet; exits with 1 where not",

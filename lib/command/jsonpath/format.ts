@@ -1,7 +1,7 @@
 import { usage } from "../usage-error.ts";
 import {
   parseTemplate,
-  type Part,
+  type TemplatePart,
   parsePath,
   type Step,
   type Operand,
@@ -23,7 +23,7 @@ export const isTemplate = (format: string): format is TemplateFormat =>
 /** Throws a usage error for a template that cannot be read. */
 export const templateOf = (
   format: TemplateFormat,
-): { readonly parts: readonly Part[] } | { readonly columns: readonly Column[] } =>
+): { readonly parts: readonly TemplatePart[] } | { readonly columns: readonly Column[] } =>
   format.startsWith(PATH_PREFIX)
     ? { parts: parseTemplate(format.slice(PATH_PREFIX.length)) }
     : { columns: readColumns(format.slice(COLUMNS_PREFIX.length)) };
@@ -127,10 +127,10 @@ const cellText = (values: readonly unknown[]): string => {
  * Prints a document as a template of `-o jsonpath=` says. A field that does not exist prints
  * nothing, as with kubectl. Throws `cli.jsonpath` for a step that the value cannot take.
  */
-export const printTemplate = (parts: readonly Part[], document: unknown): string =>
+export const printTemplate = (parts: readonly TemplatePart[], document: unknown): string =>
   parts.map((part) => partText(part, document)).join("");
 
-const partText = (part: Part, value: unknown): string => {
+const partText = (part: TemplatePart, value: unknown): string => {
   switch (part.kind) {
     case "text":
       return part.text;

@@ -128,10 +128,14 @@ const operandOf = (text: string, problem: Problem): Operand => {
  * One part of a template: text that is printed as it is, a path, or what is repeated for each
  * result of a path.
  */
-export type Part =
+export type TemplatePart =
   | { readonly kind: "text"; readonly text: string }
   | { readonly kind: "path"; readonly steps: readonly Step[] }
-  | { readonly kind: "range"; readonly steps: readonly Step[]; readonly body: readonly Part[] };
+  | {
+      readonly kind: "range";
+      readonly steps: readonly Step[];
+      readonly body: readonly TemplatePart[];
+    };
 
 const ACTION = /\{((?:"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'|[^}"'])*)\}/y;
 const QUOTED_TEXT = /^(?:"(.*)"|'(.*)')$/s;
@@ -145,7 +149,7 @@ const unescaped = (text: string): string =>
  * `{end}`, quoted text such as `{"\n"}`, and other text between them. Nothing of it is run as code.
  * Throws a usage error with the part that cannot be read.
  */
-export const parseTemplate = (template: string): readonly Part[] => {
+export const parseTemplate = (template: string): readonly TemplatePart[] => {
   const words = actionsOf(template);
   const parts = partsUntilEnd(words, template);
   if (words.length > 0) throw unreadable(template, "{end} ends no {range}");
@@ -182,8 +186,8 @@ const RANGE = /^range\s+(.+)$/s;
  * Takes words up to the `{end}` of the range that contains them. As with kubectl, the last ranges
  * may lack theirs.
  */
-const partsUntilEnd = (words: Word[], template: string): readonly Part[] => {
-  const parts: Part[] = [];
+const partsUntilEnd = (words: Word[], template: string): readonly TemplatePart[] => {
+  const parts: TemplatePart[] = [];
   for (;;) {
     const word = words[0];
     if (!word || ("action" in word && word.action === "end")) return parts;
@@ -193,7 +197,7 @@ const partsUntilEnd = (words: Word[], template: string): readonly Part[] => {
   }
 };
 
-const partOf = (action: string, words: Word[], template: string): Part => {
+const partOf = (action: string, words: Word[], template: string): TemplatePart => {
   const quoted = QUOTED_TEXT.exec(action);
   if (quoted) return { kind: "text", text: unescaped(quoted[1] ?? quoted[2] ?? "") };
   const range = RANGE.exec(action);

@@ -104,7 +104,7 @@ type Work = (session: Session, printer: Printer) => Promise<void>;
  */
 export type RunAs = (target: TargetOptions, shows: Shows, work: Work) => Promise<void>;
 
-export interface Run extends RunAs {
+export interface CommandRun extends RunAs {
   /** For a command that edits. */
   readonly edit: (target: TargetOptions, work: Work) => Promise<void>;
   /** For a command whose format says what it shows. */
@@ -114,7 +114,7 @@ export interface Run extends RunAs {
   ) => Promise<void>;
 }
 
-export const runBy = (run: RunAs): Run =>
+export const runBy = (run: RunAs): CommandRun =>
   Object.assign((...call: Parameters<RunAs>) => run(...call), {
     edit: (target: TargetOptions, work: Work) => run(target, "edit", work),
     show: (options: TargetOptions & { readonly output: string }, work: Work) =>

@@ -1,7 +1,7 @@
 import { present } from "../../rules/model/json.ts";
 import { readDuration, LATEST_MS, SECOND_MS } from "../../rules/model/time-text.ts";
 import {
-  type Direction,
+  type TimeDirection,
   readEverydayTime,
   readExactTime,
   zonedText,
@@ -17,7 +17,7 @@ export type Note = (text: string) => void;
 
 interface Reading {
   readonly nowMs: number;
-  readonly direction: Direction;
+  readonly direction: TimeDirection;
   readonly note: Note | undefined;
 }
 

@@ -16,7 +16,7 @@ const ALONE: ReadonlyMap<string, string> = new Map([["--dry-run", "--dry-run=ser
  * (--data, --region) keeps its place, where it can mean something else than behind. Also "-o=json"
  * becomes "-o json".
  */
-export const inOrder = (root: Command, args: readonly string[]): readonly string[] => {
+export const wordsInOrder = (root: Command, args: readonly string[]): readonly string[] => {
   const words = beforeDashes(args).flatMap((word) => {
     const flag = flagWithValue(root, word);
     if (flag !== undefined) return flag;
@@ -128,8 +128,8 @@ export const withSubcommands = (command: Command): readonly Command[] => [
 ];
 
 /** "cluster add": the words that call a command. */
-export const pathOf = (command: Command): string =>
-  command.parent?.parent ? `${pathOf(command.parent)} ${command.name()}` : command.name();
+export const commandWords = (command: Command): string =>
+  command.parent?.parent ? `${commandWords(command.parent)} ${command.name()}` : command.name();
 
 /**
  * What kubectl calls otherwise, or does and Tidemark does not: its command, and what to call here.

@@ -4,7 +4,7 @@ import { isPrintable, printableJson } from "../../rules/model/foreign-text.ts";
 import { block, type Printed, joined, lines, text } from "../../stack/report/printed.ts";
 import { type TemplateFormat, templateText, isTemplate } from "../jsonpath/format.ts";
 import { isObject, present } from "../../rules/model/json.ts";
-import { namesIn } from "../../answers/service/views/row-view.ts";
+import { rowNames } from "../../answers/service/views/row-view.ts";
 import type { AutoscalerView } from "../../answers/views/autoscaler.ts";
 import type { Printer } from "../io.ts";
 
@@ -21,20 +21,20 @@ export const documentText = (
   format: DocumentFormat,
   hasHeaders = true,
 ): Printed => {
-  if (format === "json") return block(`${jsonText(value, 2)}\n`);
+  if (format === "json") return block(`${printedJson(value, 2)}\n`);
   const plain: unknown = JSON.parse(JSON.stringify(value));
   if (format === "yaml") return block(yamlText(plain, { aliasDuplicateObjects: false }));
   return block(templateText(format, plain, hasHeaders));
 };
 
 /** Several documents of one file. */
-export const yamlDocuments = (documents: readonly unknown[]): Printed =>
+export const yamlOf = (documents: readonly unknown[]): Printed =>
   joined(
     documents.map((document) => documentText(document, "yaml")),
     text`---\n`,
   );
 
-export const jsonText = (value: unknown, indent?: number): string =>
+export const printedJson = (value: unknown, indent?: number): string =>
   printableJson(JSON.stringify(value, null, indent));
 
 /** Loaded by the first YAML that is printed, because its 70 files are for nothing elsewhere. */
@@ -86,11 +86,11 @@ interface Added {
 }
 
 export const kindOf = ({ manifest }: Pick<AutoscalerView, "manifest">): string =>
-  namesIn(manifest).kind;
+  rowNames(manifest).kind;
 
-export const labelsOf = ({
+export const documentLabels = ({
   manifest,
-}: Pick<AutoscalerView, "manifest">): Readonly<Record<string, string>> => namesIn(manifest).labels;
+}: Pick<AutoscalerView, "manifest">): Readonly<Record<string, string>> => rowNames(manifest).labels;
 
 /**
  * An autoscaler in the form of `kubectl get -o yaml`: the manifest as it was applied, with
@@ -150,10 +150,14 @@ const cpuUtilization = (metrics: AutoscalerView["currentMetrics"] = []): number 
 };
 
 export const kubernetesList = (views: readonly AutoscalerView[]) =>
-  listOf(views.map(kubernetesObject));
+  listDocument(views.map(kubernetesObject));
 
 /** A list, as Kubernetes prints one. */
-export const listOf = <Item>(items: readonly Item[]) => ({ apiVersion: "v1", kind: "List", items });
+export const listDocument = <Item>(items: readonly Item[]) => ({
+  apiVersion: "v1",
+  kind: "List",
+  items,
+});
 
 /** Formats a list batch by batch, so that a list of any length needs constant memory. */
 export interface Writer<Item> {
@@ -186,11 +190,11 @@ export const listWriter = (
   if (isTemplate(format)) return templateWriter(format, hasHeaders);
   switch (format) {
     case "jsonl":
-      return { batch: (batch) => lines(batch.map((item) => jsonText(item))) };
+      return { batch: (batch) => lines(batch.map((item) => printedJson(item))) };
     case "json": {
       const before = separator(`${JSON_HEAD}\n`, ",\n");
       return {
-        batch: (batch) => block(batch.map((item) => `${before()}${jsonText(item)}`).join("")),
+        batch: (batch) => block(batch.map((item) => `${before()}${printedJson(item)}`).join("")),
         end: () => block(before() === ",\n" ? "\n]\n}\n" : `${JSON_HEAD}]\n}\n`),
       };
     }
@@ -212,7 +216,7 @@ const templateWriter = (format: TemplateFormat, hasHeaders: boolean): Writer<unk
       items.push(...batch);
       return EMPTY;
     },
-    end: () => documentText(listOf(items), format, hasHeaders),
+    end: () => documentText(listDocument(items), format, hasHeaders),
   };
 };
 

@@ -6,7 +6,7 @@ import type { EventView, MetricView, StepView } from "../../answers/views/event.
 import { ageText, untilText, type SheetRow, sheet, aligned, Table } from "./text-table.ts";
 import { boundsLines } from "./bounds-lines.ts";
 import type { Paint } from "../io.ts";
-import type { Direction, RateView, WindowsView } from "../../answers/views/windows.ts";
+import type { DirectionView, RateView, WindowsView } from "../../answers/views/windows.ts";
 
 /**
  * Explains a count: the metrics, each step of the pipeline, the windows, and what would change the
@@ -218,14 +218,14 @@ const rateLines = (
 
 /** A rate that counts only its own direction shows only that one. */
 const countedText = (
-  direction: Direction,
+  direction: DirectionView,
   { added, removed, countedChanges }: Pick<RateView, "added" | "removed" | "countedChanges">,
 ): string => {
   if (countedChanges === undefined) return `${added} added, ${removed} removed`;
   return direction === "scaleUp" ? `${added} added` : `${removed} removed`;
 };
 
-const amountText = (direction: Direction, type: RateView["type"], value: number): string => {
+const amountText = (direction: DirectionView, type: RateView["type"], value: number): string => {
   switch (type) {
     case "Pods":
       return `${value} pods`;

@@ -4,7 +4,7 @@ import type { AutoscalerView } from "../../answers/views/autoscaler.ts";
 import {
   namesText,
   resourcesInClusters,
-  type Resource,
+  type NamedAutoscalerOfKind,
   type Selection,
   selectionOf,
 } from "./selected-names.ts";
@@ -29,7 +29,7 @@ export interface Choice extends Selection {
  * An autoscaler that a list had. It has the labels that were asked for in this version, and perhaps
  * not in the next one.
  */
-export interface Chosen extends Resource {
+export interface Chosen extends NamedAutoscalerOfKind {
   readonly version?: Pick<AutoscalerView, "uid" | "generation">;
 }
 

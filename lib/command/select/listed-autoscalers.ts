@@ -2,12 +2,17 @@ import { isTidemarkError, TidemarkError } from "../../rules/model/errors.ts";
 import { present } from "../../rules/model/json.ts";
 import { readSelector } from "../../answers/service/label-selector.ts";
 import type { Service } from "../../answers/service/service.ts";
-import { namesIn, type TableRow, tableRows } from "../../answers/service/views/row-view.ts";
+import { rowNames, type TableRow, tableRows } from "../../answers/service/views/row-view.ts";
 import { mapWithLimit } from "../../stack/store/table/wait-for-all.ts";
 import { type Printed, text } from "../../stack/report/printed.ts";
 import type { AutoscalerView, EditResult } from "../../answers/views/autoscaler.ts";
 import type { ClusterRows } from "../../answers/views/row.ts";
-import { ABSENT, clustersMatching, type Resource, viewOf } from "./selected-names.ts";
+import {
+  ABSENT_CODES,
+  clustersMatching,
+  type NamedAutoscalerOfKind,
+  viewOf,
+} from "./selected-names.ts";
 import { unlessFailed } from "../usage-error.ts";
 import type { ScopeOptions } from "../options/scope-options.ts";
 import type { RowQuery } from "../../answers/service/requests.ts";
@@ -80,7 +85,7 @@ const testOf = (
 ): ((view: AutoscalerView) => boolean) => {
   const hasLabels = selector === undefined ? undefined : readSelector(selector);
   return ({ manifest }) => {
-    const { kind, labels } = namesIn(manifest);
+    const { kind, labels } = rowNames(manifest);
     return (
       (kinds === undefined || kinds.includes(kind)) &&
       (hasLabels === undefined || hasLabels(labels))
@@ -98,7 +103,7 @@ export const nothingListed = ({ namespace, selector }: ListOptions): string =>
 /** The autoscalers that exist. An error at the end names the others. */
 export async function* namedAutoscalers(
   service: Pick<Service, "get">,
-  resources: readonly Resource[],
+  resources: readonly NamedAutoscalerOfKind[],
 ): AsyncGenerator<AutoscalerView> {
   const views: AutoscalerView[] = [];
   let failure: unknown;
@@ -114,10 +119,10 @@ export async function* namedAutoscalers(
 /** Those that exist now. An absent one is no error. */
 export async function* namedIfThere(
   service: Pick<Service, "get">,
-  resources: readonly Resource[],
+  resources: readonly NamedAutoscalerOfKind[],
 ): AsyncGenerator<AutoscalerView> {
   for (const resource of resources) {
-    const view = await unlessFailed(viewOf(service, resource), ...ABSENT);
+    const view = await unlessFailed(viewOf(service, resource), ...ABSENT_CODES);
     if (view) yield view;
   }
 }

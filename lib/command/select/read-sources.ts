@@ -11,11 +11,11 @@ import type { KindCount } from "../../rules/manifest/errors.ts";
 import { isObject } from "../../rules/model/json.ts";
 import type { ManifestDocument } from "../../rules/manifest/documents.ts";
 import {
-  inNamespace,
+  withNamespace,
   namespaceClash,
   readInputs,
 } from "../../answers/service/apply/manifest-inputs.ts";
-import type { Resource } from "./selected-names.ts";
+import type { NamedAutoscalerOfKind } from "./selected-names.ts";
 
 const STDIN = "-";
 const STANDARD_INPUT = "standard input";
@@ -116,7 +116,10 @@ const DEFAULT_NAMESPACE = "default";
 export const resourcesIn = (
   sources: readonly ManifestSource[],
   filter: Filter,
-): { readonly resources: readonly Resource[]; readonly passedOver: readonly KindCount[] } => {
+): {
+  readonly resources: readonly NamedAutoscalerOfKind[];
+  readonly passedOver: readonly KindCount[];
+} => {
   const { inputs, passedOver } = readInputs(sources, "warn");
   const clashes = inputs.flatMap((input) => namespaceClash(input, filter.namespace) ?? []);
   if (clashes.length > 0)
@@ -124,13 +127,15 @@ export const resourcesIn = (
   return {
     resources: inputs.map((input) => ({
       ...filter,
-      ...resourceIn(inNamespace(input, filter.namespace)),
+      ...resourceIn(withNamespace(input, filter.namespace)),
     })),
     passedOver,
   };
 };
 
-const resourceIn = (input: ManifestDocument): Resource & { readonly namespace: string } => {
+const resourceIn = (
+  input: ManifestDocument,
+): NamedAutoscalerOfKind & { readonly namespace: string } => {
   const admission = admit(input.document);
   if (!admission.ok && admission.because === "unsupported") admitOrThrow(input);
   const { kind, metadata } = isObject(input.document) ? input.document : {};

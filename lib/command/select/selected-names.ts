@@ -6,7 +6,7 @@ import { kindOf } from "../output/documents.ts";
 import { unlessFailed, usage } from "../usage-error.ts";
 
 /** One autoscaler that a command names. With `kind` it is meant only if it has that kind. */
-export interface Resource extends Filter {
+export interface NamedAutoscalerOfKind extends Filter {
   readonly name: string;
   readonly kind?: string;
 }
@@ -17,7 +17,7 @@ export interface Resource extends Filter {
  */
 export interface Selection {
   readonly kinds?: readonly string[];
-  readonly resources: readonly Resource[];
+  readonly resources: readonly NamedAutoscalerOfKind[];
 }
 
 /**
@@ -79,7 +79,10 @@ export const selectionOf = (words: readonly string[], filter: Filter): Selection
 };
 
 /** Like `selectionOf`, for a command that needs a name. */
-export const namedResources = (words: readonly string[], filter: Filter): readonly Resource[] => {
+export const namedResources = (
+  words: readonly string[],
+  filter: Filter,
+): readonly NamedAutoscalerOfKind[] => {
   const { resources } = selectionOf(words, filter);
   if (resources.length === 0)
     throw usage(
@@ -93,14 +96,14 @@ export const oneResource = (
   command: string,
   words: readonly string[],
   filter: Filter,
-): Resource => {
+): NamedAutoscalerOfKind => {
   const [resource, ...more] = namedResources(words, filter);
   if (!resource || more.length > 0)
     throw usage(`Cannot ${command} ${more.length + 1} autoscalers at once: give one name`);
   return resource;
 };
 
-const resourceOf = (word: string): Resource => {
+const resourceOf = (word: string): NamedAutoscalerOfKind => {
   const [type = "", name, ...more] = word.split("/");
   const kind = name === undefined || more.length > 0 ? undefined : kindNamed(type);
   return name !== undefined && kind !== undefined ? { name, kind } : { name: word };
@@ -112,7 +115,7 @@ const resourceOf = (word: string): Resource => {
  */
 export const queryFor = async (
   service: Pick<Service, "get">,
-  resource: Resource,
+  resource: NamedAutoscalerOfKind,
 ): Promise<AutoscalerQuery> => {
   const { kind, ...query } = resource;
   if (kind === undefined) return query;
@@ -126,7 +129,7 @@ export const queryFor = async (
  */
 export const queryForPast = async (
   service: Pick<Service, "get">,
-  resource: Resource,
+  resource: NamedAutoscalerOfKind,
 ): Promise<AutoscalerQuery> => {
   const { kind: _kind, ...query } = resource;
   return (await unlessFailed(queryFor(service, resource), "service.unknown")) ?? query;
@@ -135,11 +138,11 @@ export const queryForPast = async (
 /** The autoscaler that a command names. Throws `service.unknown`, `cli.other-kind`. */
 export const viewOf = async (
   service: Pick<Service, "get">,
-  { kind, ...query }: Resource,
+  { kind, ...query }: NamedAutoscalerOfKind,
 ): Promise<AutoscalerView> => mustHaveKind(await service.get(query), kind);
 
 /** The errors of a name that stands for nothing, or for an autoscaler of another kind. */
-export const ABSENT = ["service.unknown", "cli.other-kind"] as const;
+export const ABSENT_CODES = ["service.unknown", "cli.other-kind"] as const;
 
 /** Throws `cli.other-kind` if the autoscaler has another kind than the one that was meant. */
 export const mustHaveKind = <View extends AutoscalerView>(
@@ -204,14 +207,14 @@ const unmatched = (glob: string, names: readonly string[]): TidemarkError => {
  */
 export const resourcesInClusters = async (
   service: Pick<Service, "get" | "clusters">,
-  resources: readonly Resource[],
+  resources: readonly NamedAutoscalerOfKind[],
   globs: string,
-): Promise<readonly Resource[]> => {
+): Promise<readonly NamedAutoscalerOfKind[]> => {
   const clusters = [...(await clustersMatching(service, globs))];
-  const all: Resource[] = [];
+  const all: NamedAutoscalerOfKind[] = [];
   for (const resource of resources) {
     const looked = await mapWithLimit(clusters, SIDE_BY_SIDE, async (cluster) =>
-      (await unlessFailed(viewOf(service, { ...resource, cluster }), ...ABSENT))
+      (await unlessFailed(viewOf(service, { ...resource, cluster }), ...ABSENT_CODES))
         ? [{ ...resource, cluster }]
         : [],
     );

@@ -5,12 +5,12 @@ import type { AutoscalerQuery, Service } from "../../answers/service/service.ts"
 import type { AutoscalerView } from "../../answers/views/autoscaler.ts";
 import { refOf, switchOf } from "./rival-switch.ts";
 import {
-  pathOf,
+  pathOfTarget,
   refuseWithoutRight,
   type SwitchFault,
   type TakeoverPorts,
 } from "./take-over-one.ts";
-import { isHeld, until } from "./watch-syncs.ts";
+import { isHeldByPause, until } from "./watch-syncs.ts";
 
 const fault = (path: string, why: string, kind: SwitchFault): TidemarkError =>
   new TidemarkError("cli.handback", `Cannot hand back "${path}": ${why}`, { path, kind });
@@ -27,7 +27,7 @@ const fault = (path: string, why: string, kind: SwitchFault): TidemarkError =>
  * with the present count. Throws `cli.handback`.
  */
 export const handBackOne = async (ports: TakeoverPorts, view: AutoscalerView): Promise<string> => {
-  const path = pathOf(view);
+  const path = pathOfTarget(view);
   const { cluster, namespace, name } = view;
   const query = { cluster, namespace, name };
   if (view.rivals !== undefined)
@@ -44,7 +44,7 @@ export const handBackOne = async (ports: TakeoverPorts, view: AutoscalerView): P
     (at, why) => fault(at, why, "refused"),
   );
   await ports.service.handBack({ ...query, rival: kept });
-  const held = await until(ports, query, periodSeconds, isHeld);
+  const held = await until(ports, query, periodSeconds, isHeldByPause);
   if (!held)
     throw fault(
       path,

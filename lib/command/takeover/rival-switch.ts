@@ -1,5 +1,9 @@
 import type { KindPath } from "../../stack/cluster/discovery.ts";
-import type { ApiAnswer, KubeconfigApi, ObjectRef } from "../../stack/cluster/kubeconfig-api.ts";
+import type {
+  ClusterApiAnswer,
+  KubeconfigApi,
+  ObjectRef,
+} from "../../stack/cluster/kubeconfig-api.ts";
 import { TidemarkError } from "../../rules/model/errors.ts";
 import { asObject, type Json } from "../../rules/model/json.ts";
 import { RIVAL_PATHS } from "../commands/import.ts";
@@ -7,13 +11,13 @@ import { CONFLICT } from "../../rules/model/http-status.ts";
 
 /** How a controller of a kind is brought to rest, and how it goes on. */
 export interface RivalSwitch {
-  readonly get: (api: KubeconfigApi, ref: ObjectRef) => Promise<ApiAnswer<Json>>;
+  readonly get: (api: KubeconfigApi, ref: ObjectRef) => Promise<ClusterApiAnswer<Json>>;
   /** True of an object that does not scale. What is kept of it would bring back its rest. */
   readonly isAtRest: (live: Json) => boolean;
   /** Acts on exactly the version that was read: any other answers 409. */
-  readonly rest: (api: KubeconfigApi, live: Json) => Promise<ApiAnswer<Json>>;
+  readonly rest: (api: KubeconfigApi, live: Json) => Promise<ClusterApiAnswer<Json>>;
   /** Brings back what `kept` was. */
-  readonly goOn: (api: KubeconfigApi, kept: Json) => Promise<ApiAnswer<Json>>;
+  readonly goOn: (api: KubeconfigApi, kept: Json) => Promise<ClusterApiAnswer<Json>>;
   readonly path: KindPath;
   /** The rights that bringing it to rest and going on need. */
   readonly needs: Readonly<Record<"rest" | "goOn", "create" | "delete" | "update">>;
@@ -27,7 +31,7 @@ export const refOf = (raw: Json): ObjectRef => ({
   namespace: String(metadataOf(raw)["namespace"]),
   name: String(metadataOf(raw)["name"]),
 });
-export const uidOf = (raw: Json): string => String(metadataOf(raw)["uid"]);
+export const rivalUid = (raw: Json): string => String(metadataOf(raw)["uid"]);
 
 /**
  * The object as it can be made again: with its labels, annotations and owners, without what the
@@ -57,7 +61,7 @@ const HPA: RivalSwitch = {
   isAtRest: () => false,
   rest: (api, live) =>
     api.remove(hpas, refOf(live), {
-      uid: uidOf(live),
+      uid: rivalUid(live),
       resourceVersion: String(metadataOf(live)["resourceVersion"]),
     }),
   goOn: async (api, kept) => {
@@ -149,7 +153,7 @@ const replaceLive = async (
   api: KubeconfigApi,
   { path, kept }: { readonly path: (typeof RIVAL_PATHS)["hpas"]; readonly kept: Json },
   change: (live: Json) => Json,
-): Promise<ApiAnswer<Json>> => {
+): Promise<ClusterApiAnswer<Json>> => {
   for (let attempt = 1; ; attempt++) {
     const live = await api.get(path, refOf(kept));
     const made =

@@ -3,7 +3,7 @@ import { isObject } from "../../rules/model/json.ts";
 import type { Service } from "../../answers/service/service.ts";
 import { mapWithLimit } from "../../stack/store/table/wait-for-all.ts";
 import type { AutoscalerView } from "../../answers/views/autoscaler.ts";
-import { pathOf } from "./take-over-one.ts";
+import { pathOfTarget } from "./take-over-one.ts";
 
 /**
  * What became of one autoscaler. `waiting`: it was not ready in its time. `refused`: it cannot be
@@ -179,7 +179,7 @@ const switchOne = async (
     await note({ view, outcome: "done", message: await work(view) });
   } catch (error) {
     if (!isTidemarkError(error)) throw error;
-    const why = withoutHead(error.message, pathOf(view));
+    const why = withoutHead(error.message, pathOfTarget(view));
     const kind = isObject(error.details) ? error.details["kind"] : undefined;
     if (kind === "unseen" && waitMs > 0) {
       begunToWait?.(view, why);

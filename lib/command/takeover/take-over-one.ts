@@ -4,8 +4,8 @@ import { isTidemarkError, TidemarkError } from "../../rules/model/errors.ts";
 import { isObject, type Json } from "../../rules/model/json.ts";
 import type { Service } from "../../answers/service/service.ts";
 import type { AutoscalerView, RivalView } from "../../answers/views/autoscaler.ts";
-import { ATTEMPTS_MAX, type RivalSwitch, restorable, switchOf, uidOf } from "./rival-switch.ts";
-import { isHeld, SYNCS_NEEDED, type SyncWatch, until, watchSyncs } from "./watch-syncs.ts";
+import { ATTEMPTS_MAX, type RivalSwitch, restorable, switchOf, rivalUid } from "./rival-switch.ts";
+import { isHeldByPause, SYNCS_NEEDED, type SyncWatch, until, watchSyncs } from "./watch-syncs.ts";
 import { NOT_FOUND, CONFLICT } from "../../rules/model/http-status.ts";
 
 export interface TakeoverPorts extends SyncWatch {
@@ -34,7 +34,7 @@ const fault = (path: string, why: string, kind: SwitchFault): TidemarkError =>
 const refused = (path: string, why: string): TidemarkError => fault(path, why, "refused");
 const unseen = (path: string, why: string): TidemarkError => fault(path, why, "unseen");
 
-export const pathOf = ({
+export const pathOfTarget = ({
   cluster,
   namespace,
   name,
@@ -56,7 +56,7 @@ export const takeOverOne = async (
   view: AutoscalerView,
   { force }: { readonly force: boolean },
 ): Promise<string> => {
-  const path = pathOf(view);
+  const path = pathOfTarget(view);
   const { state } = view;
   // An earlier call has switched it, and died before it said so.
   if ((state === "active" || state === "limited") && (await isTakenOver(ports.service, view)))
@@ -84,7 +84,7 @@ export const takeOverOne = async (
   // On doubt, the state before. Where no sync comes that holds, none is under way any more either.
   // Syncs that have seen a successor hold because of it.
   await ports.service.handBack({ ...query, rival: kept });
-  if (!watched.beside) await until(ports, query, periodSeconds, isHeld);
+  if (!watched.beside) await until(ports, query, periodSeconds, isHeldByPause);
   const again = await switching.goOn(ports.api, kept);
   const back =
     again.kind === "done"
@@ -97,7 +97,7 @@ export const takeOverOne = async (
  * On doubt, no switch: what is not seen, not unique, not decided or not agreed is left as it is.
  */
 const rivalOf = (view: AutoscalerView, force: boolean): RivalView & { readonly uid: string } => {
-  const path = pathOf(view);
+  const path = pathOfTarget(view);
   const { state, rivals = [] } = view;
   if (state !== "shadow")
     throw refused(
@@ -194,7 +194,7 @@ export const refuseWithoutRight = async (
   steps: readonly (keyof RivalSwitch["needs"])[],
   refusal: (path: string, why: string) => TidemarkError,
 ): Promise<void> => {
-  const path = pathOf(view);
+  const path = pathOfTarget(view);
   for (const verb of new Set(steps.map((step) => switching.needs[step]))) {
     const answer = await api.may(verb, switching.path, view.namespace);
     if (answer.kind === "failed")
@@ -217,7 +217,7 @@ const refuseOther = (
   { rival, switching }: Pick<Switched, "rival" | "switching">,
 ): void => {
   // The uid tells one cluster from another, and one object from its successor.
-  if (uidOf(live) !== rival.uid)
+  if (rivalUid(live) !== rival.uid)
     throw refused(
       path,
       `${rival.kind} "${rival.name}" of this kubeconfig is another one than Tidemark sees: check that it is the same cluster, or wait for the next sync`,
@@ -244,7 +244,7 @@ const bringToRest = async (ports: TakeoverPorts, switched: Switched): Promise<Js
     if ((await restKept(ports, switched, { live, kept })) === "rested") return kept;
   }
   throw refused(
-    pathOf(view),
+    pathOfTarget(view),
     `${rival.kind} "${rival.name}" was changed ${ATTEMPTS_MAX} times while it was read; nothing was done`,
   );
 };
@@ -257,7 +257,7 @@ const liveRival = async (
   { api }: TakeoverPorts,
   { view, rival, switching }: Switched,
 ): Promise<Json> => {
-  const path = pathOf(view);
+  const path = pathOfTarget(view);
   const got = await switching.get(api, { namespace: view.namespace, name: rival.name });
   if (got.kind === "failed" && got.failure.code === NOT_FOUND)
     throw unseen(
@@ -291,7 +291,7 @@ const restKept = async (
       // so that handback finds it.
       if (isRefused(code)) await notMade();
       const why = `${rival.kind} "${rival.name}" could not be ${switching.rested}: ${message}; look whether it is still there`;
-      throw fault(pathOf(view), why, faultOf(code));
+      throw fault(pathOfTarget(view), why, faultOf(code));
     }
     const again = await switching.get(api, { namespace, name: rival.name });
     if (again.kind === "failed" || !isAsKept({ kind: rival.kind, ...again.value }, rival, kept))
@@ -304,7 +304,7 @@ const restKept = async (
 };
 
 const isAsKept = (live: Json, { uid }: Switched["rival"], kept: Json): boolean =>
-  uidOf(live) === uid && isDeepStrictEqual(restorable(live), kept);
+  rivalUid(live) === uid && isDeepStrictEqual(restorable(live), kept);
 
 /**
  * True where no other controller is beside it, and the newest switch in the history is a takeover.

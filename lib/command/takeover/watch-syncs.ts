@@ -8,7 +8,7 @@ export interface SyncWatch {
   readonly wait: (ms: number) => Promise<unknown>;
 }
 
-export type Watched =
+export type WatchedSync =
   | { readonly kind: "good"; readonly view: AutoscalerView }
   | {
       readonly kind: "bad";
@@ -39,7 +39,7 @@ export const watchSyncs = async (
   ports: SyncWatch,
   query: AutoscalerQuery,
   { since, periodSeconds, rested }: Switched,
-): Promise<Watched> => {
+): Promise<WatchedSync> => {
   let [last, good] = [since, 0];
   for await (const view of looks(ports, query, periodSeconds)) {
     if (view.syncedAt === undefined || view.syncedAt === last) continue;
@@ -87,7 +87,7 @@ export const until = async (
  * True once a sync has held it because of its pause: those that began before the pause send nothing
  * any more.
  */
-export const isHeld = ({ state, decision }: AutoscalerView): boolean =>
+export const isHeldByPause = ({ state, decision }: AutoscalerView): boolean =>
   state === "paused" && decision?.reason === "AutoscalerPaused";
 
 /** Neither beside another controller nor held by something that a next sync ends. */

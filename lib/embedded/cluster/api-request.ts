@@ -1,7 +1,7 @@
 import { badRequest } from "./status.ts";
 import { RESOURCES, type Resource } from "./served-resources.ts";
 
-export interface ApiRequest {
+export interface ServedRequest {
   readonly method: string;
   readonly path: string;
   readonly query: URLSearchParams;
@@ -33,7 +33,7 @@ export const asksForDryRun = (query: URLSearchParams, ofBody: unknown = []): boo
 };
 
 /** The target of a path of the API. */
-export type Target =
+export type PathTarget =
   | ({ readonly kind: "list" } & Located)
   | ({ readonly kind: "object" | "scale" | "status"; readonly name: string } & Located)
   /** `rest`: what follows "namespaces/". */
@@ -50,7 +50,7 @@ export interface Located {
  * The target of a path. `foreign`: the kinds that are not of Kubernetes itself. Undefined when the
  * server has no such path.
  */
-export const resolvePath = (path: string, foreign: readonly Resource[]): Target | undefined => {
+export const resolvePath = (path: string, foreign: readonly Resource[]): PathTarget | undefined => {
   const [root, ...parts] = path.split("/").slice(1).map(decode);
   const resources = [...RESOURCES, ...foreign];
   if (root === "api") return inGroup(resources, "", parts);
@@ -70,7 +70,7 @@ const inGroup = (
   resources: readonly Resource[],
   group: string,
   [version = "", ...rest]: readonly string[],
-): Target | undefined => {
+): PathTarget | undefined => {
   const [scope, ...inside] = rest;
   if (group === "custom.metrics.k8s.io")
     return scope === "namespaces" && /^v1beta[12]$/.test(version)
@@ -92,7 +92,7 @@ const within = (
   served: readonly Resource[],
   namespace: string | undefined,
   parts: readonly string[],
-): Target | undefined => {
+): PathTarget | undefined => {
   const [plural, name, subresource, ...more] = parts;
   const resource = served.find(
     (each) => each.resource === plural && (each.namespaced || namespace === undefined),

@@ -1,14 +1,14 @@
 import { isObject, jsonIn } from "../../rules/model/json.ts";
-import { matches } from "../../rules/model/selector.ts";
+import { selects } from "../../rules/model/selector.ts";
 import {
   type Located,
   resolvePath,
-  type Target,
-  type ApiRequest,
+  type PathTarget,
+  type ServedRequest,
   asksForDryRun,
   parseJson,
 } from "./api-request.ts";
-import { discover, type Installed, openApi } from "./discovery.ts";
+import { discovery, type Installed, openApi } from "./discovery.ts";
 import { podLabels, scale } from "./kube-objects.ts";
 import { parseLabelSelector, selectObjects } from "./list-selectors.ts";
 import {
@@ -16,7 +16,7 @@ import {
   DEMAND_METRIC,
   DEPLOYMENTS,
   externalMetric,
-  metricOf,
+  servedMetric,
   objectMetric,
   podDemand,
   workloadDemand,
@@ -28,7 +28,13 @@ import { isWatch, watchObjects } from "./objects/watch.ts";
 import { replicasToPatch, replicasToPut, writeKept } from "./objects/write-kept.ts";
 import { inKeyOrder, Pages, table, wantsTable } from "./list-answer.ts";
 import { serviceAnswer } from "./services.ts";
-import { foreignResources, groupVersion, isOf, type World, within } from "./served-resources.ts";
+import {
+  foreignResources,
+  groupVersion,
+  isOf,
+  type ServedWorld,
+  worldWithin,
+} from "./served-resources.ts";
 import type { AcceptedWrite, SimulatedWorkload, Simulation } from "./simulation.ts";
 import {
   badRequest,
@@ -39,17 +45,17 @@ import {
 } from "./status.ts";
 
 /** Answers one request with the object to send, or throws a Refusal. `undefined`: no such path. */
-export type KubeApi = (request: ApiRequest) => Promise<unknown>;
+export type KubeApi = (request: ServedRequest) => Promise<unknown>;
 
 /** The store that makes writes durable. */
-export interface Keep {
+export interface DurableWrites {
   append(write: AcceptedWrite): Promise<void>;
   /** Settles when everything appended so far is durable. */
   settled(): Promise<void>;
 }
 
 /** What the API shows beside the simulated workloads. */
-export interface ApiSettings extends Pick<World, "noise" | "uid"> {
+export interface ApiSettings extends Pick<ServedWorld, "noise" | "uid"> {
   /** True where the kinds of KEDA are installed. */
   readonly hasKeda: boolean;
   readonly store: ObjectStore;
@@ -63,7 +69,11 @@ const MERGE_PATCH = "application/merge-patch+json";
  * it is durable. If that fails the client gets a 500, as from a server without a disk, and may not
  * conclude that the write had no effect.
  */
-export const kubeApi = (simulation: Simulation, settings: ApiSettings, keep: Keep): KubeApi => {
+export const kubeApi = (
+  simulation: Simulation,
+  settings: ApiSettings,
+  keep: DurableWrites,
+): KubeApi => {
   const { store, events } = settings;
   const pages = new Pages();
   return async (request) => {
@@ -106,7 +116,7 @@ export const kubeApi = (simulation: Simulation, settings: ApiSettings, keep: Kee
 };
 
 /** Without KEDA its kinds have no path. */
-const servedTarget = (path: string, { hasKeda, foreign }: Installed): Target | undefined => {
+const servedTarget = (path: string, { hasKeda, foreign }: Installed): PathTarget | undefined => {
   const target = resolvePath(path, foreign);
   return !hasKeda &&
     target &&
@@ -117,23 +127,23 @@ const servedTarget = (path: string, { hasKeda, foreign }: Installed): Target | u
 };
 
 /** What the server says of itself. Undefined for every other request. */
-const descriptionOf = ({ method, path }: ApiRequest, installed: Installed): unknown =>
-  method === "GET" ? (discover(path, installed) ?? openApi(path)) : undefined;
+const descriptionOf = ({ method, path }: ServedRequest, installed: Installed): unknown =>
+  method === "GET" ? (discovery(path, installed) ?? openApi(path)) : undefined;
 
-const readOnly = ({ method, query }: ApiRequest): URLSearchParams => {
+const readOnly = ({ method, query }: ServedRequest): URLSearchParams => {
   if (method !== "GET") throw methodNotAllowed();
   return query;
 };
 
 const list = (
-  world: World,
+  world: ServedWorld,
   pages: Pages,
   { resource, namespace }: Located,
-  request: ApiRequest,
+  request: ServedRequest,
 ): unknown => {
   const query = readOnly(request);
   const items = () =>
-    inKeyOrder(selectObjects(resource.list(within(world, namespace)), query, resource.fields));
+    inKeyOrder(selectObjects(resource.list(worldWithin(world, namespace)), query, resource.fields));
   const head = { kind: `${resource.kind}List`, apiVersion: groupVersion(resource) };
   if (!resource.stored) return { ...head, metadata: {}, items: items() };
   const of = `${request.path}?${query.get("labelSelector") ?? ""}&${query.get("fieldSelector") ?? ""}`;
@@ -147,13 +157,13 @@ const list = (
 };
 
 const read = (
-  world: World,
+  world: ServedWorld,
   { resource, namespace, name }: Located & { readonly name: string },
-  request: ApiRequest,
+  request: ServedRequest,
 ): unknown => {
   readOnly(request);
   const object = resource
-    .list(within(world, namespace))
+    .list(worldWithin(world, namespace))
     .find(({ metadata }) => metadata.name === name);
   if (!object)
     throw notFound(
@@ -168,8 +178,8 @@ const read = (
 const scaleOf = async (
   simulation: Simulation,
   { resource, namespace = "", name }: Located & { readonly name: string },
-  request: ApiRequest,
-  keep: Keep,
+  request: ServedRequest,
+  keep: DurableWrites,
 ): Promise<unknown> => {
   const workload = simulation.workload(namespace, name);
   if (!workload || !isOf(workload, resource))
@@ -190,7 +200,7 @@ const scaleOf = async (
   return scale(written);
 };
 
-const wantedReplicas = (workload: SimulatedWorkload, request: ApiRequest): number => {
+const wantedReplicas = (workload: SimulatedWorkload, request: ServedRequest): number => {
   if (request.method === "PUT") {
     if (request.contentType !== "application/json")
       throw unsupportedMediaType(["application/json"]);
@@ -245,13 +255,13 @@ export const review = ({
  * it.
  */
 const customMetrics = (
-  world: World,
+  world: ServedWorld,
   version: string,
   path: readonly string[],
   query: URLSearchParams,
 ): unknown => {
   const [namespace = "", resource = "", name = "", metric = ""] = path;
-  const inside = within(world, namespace);
+  const inside = worldWithin(world, namespace);
   if (resource === "metrics" && path.length === 3)
     return ofObject(inside, version, {
       metric: name,
@@ -259,7 +269,7 @@ const customMetrics = (
       name: namespace,
       namespace,
     });
-  const isServed = inside.workloads.some((workload) => metricOf(workload, metric));
+  const isServed = inside.workloads.some((workload) => servedMetric(workload, metric));
   if (path.length !== 4 || !isServed) throw metricNotFound(metric, resource);
   if (metric !== DEMAND_METRIC && resource !== "pods")
     return ofObject(inside, version, { metric, resource, name, namespace });
@@ -267,7 +277,7 @@ const customMetrics = (
   const labelled = parseLabelSelector(query.get("labelSelector") ?? "");
   const { nowMs, workloads } = inside;
   const selected = workloads.filter(
-    ({ model }) => name !== "*" || matches(labelled, podLabels(model)),
+    ({ model }) => name !== "*" || selects(labelled, podLabels(model)),
   );
   const values = selected.flatMap((workload) =>
     resource === "pods" ? podDemand(workload, metric, nowMs) : workloadDemand(workload, nowMs),
@@ -285,7 +295,7 @@ interface AskedObject {
 }
 
 const ofObject = (
-  { workloads, nowMs }: World,
+  { workloads, nowMs }: ServedWorld,
   version: string,
   { metric, resource, name, namespace }: AskedObject,
 ): unknown => {
@@ -308,19 +318,19 @@ const ofObject = (
  * was asked with its selector.
  */
 const externalMetrics = (
-  world: World,
+  world: ServedWorld,
   path: readonly string[],
   query: URLSearchParams,
 ): unknown => {
   const [namespace = "", metric = ""] = path;
   const selector = query.get("labelSelector") ?? "";
-  const inside = within(world, namespace);
-  if (path.length !== 2 || !inside.workloads.some((workload) => metricOf(workload, metric)))
+  const inside = worldWithin(world, namespace);
+  if (path.length !== 2 || !inside.workloads.some((workload) => servedMetric(workload, metric)))
     throw metricNotFound(metric, "external metrics");
   const labelled = parseLabelSelector(metric === DEMAND_METRIC ? selector : "");
   const items = inside.workloads.flatMap((workload) => {
     const item = externalMetric(workload, metric, { nowMs: world.nowMs, selector });
-    return item && matches(labelled, item.metricLabels) ? [item] : [];
+    return item && selects(labelled, item.metricLabels) ? [item] : [];
   });
   return {
     kind: "ExternalMetricValueList",

@@ -41,7 +41,7 @@ export interface Installed {
  * The answer to a discovery path. Undefined for every other path. Without KEDA its group does not
  * exist.
  */
-export const discover = (path: string, { hasKeda, foreign }: Installed): unknown => {
+export const discovery = (path: string, { hasKeda, foreign }: Installed): unknown => {
   const groups = { ...GROUPS, ...groupsOf(foreign) };
   const isServed = (group: string): boolean => hasKeda || group !== "keda.sh";
   const apiGroup = (group: string) => {

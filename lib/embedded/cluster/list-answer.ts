@@ -1,10 +1,10 @@
 import * as z from "zod";
-import { type KubeObject, fieldAt } from "./list-selectors.ts";
+import { type KubeObject, valueAtPath } from "./list-selectors.ts";
 import { badRequest, expired } from "./status.ts";
 import { isObject } from "../../rules/model/json.ts";
 import type { Resource } from "./served-resources.ts";
 
-export interface Page {
+export interface PageRequest {
   readonly items: readonly KubeObject[];
   readonly metadata: {
     readonly resourceVersion: string;
@@ -46,7 +46,7 @@ export class Pages {
    * `items` gives the objects as they are now. It is not called for a further page of a list that
    * is kept.
    */
-  page({ of, version, items }: Current, query: URLSearchParams): Page {
+  page({ of, version, items }: Current, query: URLSearchParams): PageRequest {
     const limit = limitOf(query);
     const token = query.get("continue");
     if (token) return this.#cut(...this.#resume({ of, version, items }, token), limit);
@@ -66,7 +66,7 @@ export class Pages {
     throw expired(tokenOf(INCONSISTENT, start));
   }
 
-  #cut(listing: Listing, start: string, limit: number): Page {
+  #cut(listing: Listing, start: string, limit: number): PageRequest {
     const from = start === "" ? 0 : firstAfter(listing.items, start);
     const items = listing.items.slice(from, from + limit);
     const left = listing.items.length - from - items.length;
@@ -149,12 +149,12 @@ type Cell = (object: KubeObject) => string | number;
 const count =
   (path: string): Cell =>
   (object) =>
-    Number(fieldAt(object, path) ?? 0);
+    Number(valueAtPath(object, path) ?? 0);
 
 const podStatus: Cell = (object) => {
-  if (fieldAt(object, "metadata.deletionTimestamp") !== undefined) return "Terminating";
-  const phase = String(fieldAt(object, "status.phase"));
-  return phase === "Pending" && fieldAt(object, "status.startTime") !== undefined
+  if (valueAtPath(object, "metadata.deletionTimestamp") !== undefined) return "Terminating";
+  const phase = String(valueAtPath(object, "status.phase"));
+  return phase === "Pending" && valueAtPath(object, "status.startTime") !== undefined
     ? "ContainerCreating"
     : phase;
 };
@@ -163,14 +163,14 @@ const podStatus: Cell = (object) => {
 const field =
   (path: string): Cell =>
   (object) => {
-    const value = fieldAt(object, path);
+    const value = valueAtPath(object, path);
     return typeof value === "string" || typeof value === "number" || typeof value === "boolean"
       ? String(value)
       : "";
   };
 
 const ready: Cell = (object) => {
-  const conditions = fieldAt(object, "status.conditions");
+  const conditions = valueAtPath(object, "status.conditions");
   const condition = Array.isArray(conditions)
     ? conditions.findIndex((each) => isObject(each) && each["type"] === "Ready")
     : -1;
@@ -191,7 +191,7 @@ const COLUMNS: Readonly<Record<string, Readonly<Record<string, Cell>>>> = {
   },
   Pod: {
     Ready: (object) =>
-      fieldAt(object, "status.containerStatuses.0.ready") === true ? "1/1" : "0/1",
+      valueAtPath(object, "status.containerStatuses.0.ready") === true ? "1/1" : "0/1",
     Status: podStatus,
     Restarts: () => 0,
   },
@@ -217,7 +217,7 @@ const COLUMNS: Readonly<Record<string, Readonly<Record<string, Cell>>>> = {
     Object: field("involvedObject.name"),
     Message: field("message"),
   },
-  Namespace: { Status: (object) => String(fieldAt(object, "status.phase")) },
+  Namespace: { Status: (object) => String(valueAtPath(object, "status.phase")) },
 };
 
 /** True for clients that let the server lay out what people read, as kubectl does. */
@@ -271,7 +271,7 @@ const AGE_UNITS = [
 ] as const;
 
 const ageOf = (object: KubeObject, nowMs: number): string => {
-  const ageMs = nowMs - Date.parse(String(fieldAt(object, "metadata.creationTimestamp")));
+  const ageMs = nowMs - Date.parse(String(valueAtPath(object, "metadata.creationTimestamp")));
   if (Number.isNaN(ageMs)) return "<unknown>";
   const unit = AGE_UNITS.find(({ ms, from }) => ageMs >= ms * from);
   return unit ? `${Math.floor(ageMs / unit.ms)}${unit.letter}` : `${Math.floor(ageMs / 1000)}s`;

@@ -1,4 +1,4 @@
-import { matches, type Selector } from "../../rules/model/selector.ts";
+import { selects, type Selector } from "../../rules/model/selector.ts";
 import { badRequest } from "./status.ts";
 
 /** An object as the API shows it. Members beside the metadata depend on its kind. */
@@ -63,11 +63,11 @@ const fieldTerm = (term: string, fields: readonly string[]): ((object: KubeObjec
   const [, path = "", sign, wanted = ""] = /^\s*([\w.]+)\s*(==|=|!=)\s*(\S*)\s*$/.exec(term) ?? [];
   if (sign === undefined) throw badRequest(`invalid selector: "${term}"; can't understand it`);
   if (!fields.includes(path)) throw badRequest(`field label not supported: ${path}`);
-  return (object) => (fieldAt(object, path) === wanted) === (sign !== "!=");
+  return (object) => (valueAtPath(object, path) === wanted) === (sign !== "!=");
 };
 
 /** The value at a dotted path; undefined where the path ends early. */
-export const fieldAt = (object: KubeObject, path: string): unknown =>
+export const valueAtPath = (object: KubeObject, path: string): unknown =>
   path
     .split(".")
     .reduce<unknown>((inside, name) => (hasEntries(inside) ? inside[name] : undefined), object);
@@ -84,6 +84,6 @@ export const selectObjects = (
   const labelled = parseLabelSelector(query.get("labelSelector") ?? "");
   const hasFields = parseFieldSelector(query.get("fieldSelector") ?? "", fields);
   return objects.filter(
-    (object) => matches(labelled, object.metadata.labels ?? {}) && hasFields(object),
+    (object) => selects(labelled, object.metadata.labels ?? {}) && hasFields(object),
   );
 };

@@ -52,7 +52,7 @@ export interface CustomValue {
  * How a workload serves a metric; undefined where no manifest asks it of this workload. `selector`:
  * of an external metric.
  */
-export const metricOf = (
+export const servedMetric = (
   { model }: SimulatedWorkload,
   metric: string,
   selector?: string,
@@ -81,7 +81,7 @@ export const podDemand = (
   metric: string,
   nowMs: number,
 ): readonly CustomValue[] => {
-  const named = metricOf(workload, metric);
+  const named = servedMetric(workload, metric);
   const amount = named && amountOf(workload, named, nowMs);
   if (amount === undefined) return [];
   const { namespace } = workload.model;
@@ -102,7 +102,7 @@ export const objectMetric = (
   metric: string,
   nowMs: number,
 ): number | undefined => {
-  const named = metricOf(workload, metric);
+  const named = servedMetric(workload, metric);
   const amount = named && amountOf(workload, named, nowMs);
   return amount === undefined ? undefined : Math.round(amount * 1000);
 };
@@ -147,7 +147,7 @@ export const externalMetric = (
   { nowMs, selector }: { readonly nowMs: number; readonly selector: string },
 ) => {
   const { model } = workload;
-  const named = metricOf(workload, metric, selector);
+  const named = servedMetric(workload, metric, selector);
   const amount = named && amountOf(workload, named, nowMs);
   if (amount === undefined) return undefined;
   return {

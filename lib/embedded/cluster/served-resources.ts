@@ -14,7 +14,7 @@ import { createdMs } from "./simulated-workload.ts";
 import type { SimulatedWorkload } from "./simulation.ts";
 
 /** The simulated cluster as the API shows it at one instant. */
-export interface World {
+export interface ServedWorld {
   /** resourceVersion of the whole. */
   readonly version: number;
   /** In the order of their keys. */
@@ -50,13 +50,13 @@ export interface Resource {
   readonly custom?: KeptKind;
   /** Kinds of aggregated APIs know neither versions nor pages. */
   readonly stored: boolean;
-  readonly list: (world: World) => readonly KubeObject[];
+  readonly list: (world: ServedWorld) => readonly KubeObject[];
 }
 
 const NAME_FIELDS = ["metadata.name", "metadata.namespace"];
 /** A kind whose objects are in namespaces, stored and not scaled, as most are. */
 const named = (kind: string, ...shortNames: readonly string[]) => ({
-  ...{ kind, singular: kind.toLowerCase(), resource: pluralOf(kind), shortNames },
+  ...{ kind, singular: kind.toLowerCase(), resource: guessedPlural(kind), shortNames },
   ...{ version: "v1", namespaced: true, fields: NAME_FIELDS, scalable: false, stored: true },
 });
 
@@ -64,7 +64,7 @@ const named = (kind: string, ...shortNames: readonly string[]) => ({
  * The plural of a kind as Kubernetes guesses it (meta.UnsafeGuessKindToResource): Rollout →
  * rollouts, Policy → policies, Class → classes.
  */
-export const pluralOf = (kind: string): string => {
+export const guessedPlural = (kind: string): string => {
   const singular = kind.toLowerCase();
   if (singular.endsWith("s")) return `${singular}es`;
   return singular.endsWith("y") ? `${singular.slice(0, -1)}ies` : `${singular}s`;
@@ -104,7 +104,7 @@ const keptResource = (of: KeptKind): Resource => ({
 const { custom: _writable, ...READABLE } = keptResource(HPA_KIND);
 const HPA_OF_V1: Resource = { ...READABLE, version: "v1" };
 
-const namespaces = ({ workloads, uid }: World): readonly KubeObject[] => {
+const namespaces = ({ workloads, uid }: ServedWorld): readonly KubeObject[] => {
   const byName = new Map<string, KubeObject>();
   for (const { model } of workloads)
     byName.set(
@@ -124,14 +124,14 @@ const namespaceOf = (name: string, own: object): KubeObject => ({
   status: { phase: "Active" },
 });
 
-const ofKind = ({ workloads }: World, kind: WorkloadKind): readonly SimulatedWorkload[] =>
+const ofKind = ({ workloads }: ServedWorld, kind: WorkloadKind): readonly SimulatedWorkload[] =>
   workloads.filter(({ model }) => model.kind === kind && model.apiVersion === undefined);
 
 const workloadsOf = (kind: WorkloadKind, shortName: string, group = "apps") => ({
   ...named(kind, shortName),
   group,
   scalable: true,
-  list: (world: World): readonly KubeObject[] =>
+  list: (world: ServedWorld): readonly KubeObject[] =>
     ofKind(world, kind).map((workload) => deployment(workload, world.nowMs)),
 });
 
@@ -205,7 +205,7 @@ export const foreignResources = (workloads: readonly SimulatedWorkload[]): reado
 const foreign = (model: WorkloadModel | undefined): Resource => {
   const { kind = "", apiVersion = "" } = model ?? {};
   const [group = "", version = ""] = apiVersion.split("/");
-  const list = (world: World): readonly KubeObject[] =>
+  const list = (world: ServedWorld): readonly KubeObject[] =>
     world.workloads
       .filter((each) => isOf(each, { group, version, kind }))
       .map((workload) => deployment(workload, world.nowMs));
@@ -218,7 +218,7 @@ export const isOf = (
 ): boolean => model.kind === kind && apiVersionOf(model) === groupVersion({ group, version });
 
 /** The objects of one namespace, or of all. */
-export const within = (world: World, namespace: string | undefined): World =>
+export const worldWithin = (world: ServedWorld, namespace: string | undefined): ServedWorld =>
   namespace === undefined
     ? world
     : {

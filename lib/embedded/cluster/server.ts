@@ -8,7 +8,7 @@ import { ServiceReply } from "./services.ts";
 import type { KubeApi } from "./api.ts";
 import { EventStream } from "./objects/watch.ts";
 import { jsonOf } from "./kube-objects.ts";
-import { internalError, Refusal, tooLarge, unauthorized } from "./status.ts";
+import { internalError, ServerRefusal, tooLargeStatus, unauthorized } from "./status.ts";
 
 /** Longest body that is read, as on a real server. */
 const MAX_BODY_BYTES = 3 * 2 ** 20;
@@ -69,7 +69,7 @@ const answerTo = async (parts: ServerParts, request: IncomingMessage): Promise<A
   try {
     return await perform(parts, request);
   } catch (error) {
-    if (error instanceof Refusal) return { code: error.body.code, body: error.body };
+    if (error instanceof ServerRefusal) return { code: error.body.code, body: error.body };
     // The client closed the connection in the middle of its request: there is no effect and no
     // answer.
     if (request.errored) return { code: 400, body: "" };
@@ -116,7 +116,7 @@ const bodyOf = async (request: IncomingMessage): Promise<string> => {
   let bytes = 0;
   for await (const chunk of request) {
     bytes += chunk.length;
-    if (bytes > MAX_BODY_BYTES) throw tooLarge(MAX_BODY_BYTES);
+    if (bytes > MAX_BODY_BYTES) throw tooLargeStatus(MAX_BODY_BYTES);
     chunks.push(chunk);
   }
   return Buffer.concat(chunks).toString();

@@ -1,7 +1,7 @@
 import type { SimulatedWorkload } from "./simulation.ts";
 import { waitingAt, openSegment } from "./simulated-workload.ts";
 import { isReady } from "./simulated-pod.ts";
-import { decode, type ApiRequest } from "./api-request.ts";
+import { decode, type ServedRequest } from "./api-request.ts";
 import { methodNotAllowed, notFound } from "./status.ts";
 import { isDark, lastScrapeMs, RESOLUTION_MS } from "./reading.ts";
 import { demandAt } from "../traces/trace.ts";
@@ -73,7 +73,7 @@ const SERVICES: Readonly<Record<string, Service>> = {
 
 /** Answers a GET that is passed on to a service of the cluster; undefined for every other path. */
 export const serviceAnswer = (
-  { method, path, query }: ApiRequest,
+  { method, path, query }: ServedRequest,
   scraped: Scraped,
 ): ServiceReply | undefined => {
   const [whole, namespace = "", name = "", rest = "/"] = PROXY.exec(path) ?? [];

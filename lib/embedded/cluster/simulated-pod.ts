@@ -70,7 +70,7 @@ export const isGone = (pod: SimulatedPod, atMs: number): boolean =>
   pod.deletedMs !== undefined && pod.deletedMs + terminationMs(pod) <= atMs;
 
 /** The instants at which something about the pod changes. */
-export const changesOf = (pod: SimulatedPod): readonly number[] =>
+export const podChanges = (pod: SimulatedPod): readonly number[] =>
   pod.deletedMs === undefined
     ? [pod.startedMs, pod.runningMs, pod.readyMs]
     : [pod.deletedMs + terminationMs(pod)];

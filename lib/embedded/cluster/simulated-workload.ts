@@ -2,7 +2,7 @@ import { demandAt, nextChangeMs } from "../traces/trace.ts";
 import type { WorkloadModel } from "./definition.ts";
 import {
   bornPod,
-  changesOf,
+  podChanges,
   isGone,
   isLive,
   isReady,
@@ -115,7 +115,7 @@ export const nextEventMs = (model: WorkloadModel, { atMs, pods }: WorkloadState)
     nextChangeMs(model.trace, atMs - model.startMs + model.traceOffsetMs) -
     model.traceOffsetMs;
   for (const pod of pods)
-    for (const changeMs of changesOf(pod))
+    for (const changeMs of podChanges(pod))
       if (changeMs > atMs && changeMs < nextMs) nextMs = changeMs;
   return nextMs;
 };
@@ -129,11 +129,11 @@ export const passEvent = (
   atMs: number,
   version: number,
 ): WorkloadState => {
-  const changed = state.pods.some((pod) => changesOf(pod).includes(atMs));
+  const changed = state.pods.some((pod) => podChanges(pod).includes(atMs));
   const pods = changed
     ? state.pods
         .filter((pod) => !isGone(pod, atMs))
-        .map((pod) => (changesOf(pod).includes(atMs) ? { ...pod, version } : pod))
+        .map((pod) => (podChanges(pod).includes(atMs) ? { ...pod, version } : pod))
     : state.pods;
   return { ...settle(model, state, pods, atMs), version: changed ? version : state.version };
 };

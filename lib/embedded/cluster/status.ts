@@ -26,7 +26,7 @@ export interface StatusDetails {
 }
 
 /** What a request is refused with. It is an outcome, not a failure of the server. */
-export class Refusal extends Error {
+export class ServerRefusal extends Error {
   readonly body: StatusBody;
 
   constructor(
@@ -66,26 +66,32 @@ const detailsOf = ({ group, resource }: ResourceName, name: string): StatusDetai
   kind: resource,
 });
 
-export const unauthorized = (): Refusal => new Refusal(401, "Unauthorized", "Unauthorized");
+export const unauthorized = (): ServerRefusal =>
+  new ServerRefusal(401, "Unauthorized", "Unauthorized");
 
-export const badRequest = (message: string): Refusal => new Refusal(400, "BadRequest", message);
+export const badRequest = (message: string): ServerRefusal =>
+  new ServerRefusal(400, "BadRequest", message);
 
-export const notFound = (resource: ResourceName, name: string): Refusal =>
-  new Refusal(404, "NotFound", `${qualified(resource)} "${name}" not found`, {
+export const notFound = (resource: ResourceName, name: string): ServerRefusal =>
+  new ServerRefusal(404, "NotFound", `${qualified(resource)} "${name}" not found`, {
     details: detailsOf(resource, name),
   });
 
-export const metricNotFound = (metric: string, describes: string): Refusal =>
-  new Refusal(404, "NotFound", `the server could not find the metric ${metric} for ${describes}`);
+export const metricNotFound = (metric: string, describes: string): ServerRefusal =>
+  new ServerRefusal(
+    404,
+    "NotFound",
+    `the server could not find the metric ${metric} for ${describes}`,
+  );
 
 /** `reason`: "AlreadyExists" for a name that is taken. */
-export const conflict = (
+export const conflictStatus = (
   resource: ResourceName,
   name: string,
   why: string,
   reason = "Conflict",
-): Refusal =>
-  new Refusal(
+): ServerRefusal =>
+  new ServerRefusal(
     409,
     reason,
     `Operation cannot be fulfilled on ${qualified(resource)} "${name}": ${why}`,
@@ -94,19 +100,23 @@ export const conflict = (
 
 export const methodNotAllowed = (
   what = "the server does not allow this method on the requested resource",
-): Refusal => new Refusal(405, "MethodNotAllowed", what);
-export const tooLarge = (limitBytes: number): Refusal =>
-  new Refusal(413, "RequestEntityTooLarge", `Request entity too large: limit is ${limitBytes}`);
+): ServerRefusal => new ServerRefusal(405, "MethodNotAllowed", what);
+export const tooLargeStatus = (limitBytes: number): ServerRefusal =>
+  new ServerRefusal(
+    413,
+    "RequestEntityTooLarge",
+    `Request entity too large: limit is ${limitBytes}`,
+  );
 
-export const unsupportedMediaType = (accepted: readonly string[]): Refusal =>
-  new Refusal(
+export const unsupportedMediaType = (accepted: readonly string[]): ServerRefusal =>
+  new ServerRefusal(
     415,
     "UnsupportedMediaType",
     `the body of the request was in an unknown format - accepted media types include: ${accepted.join(", ")}`,
   );
 
-export const expired = (fresh: string): Refusal =>
-  new Refusal(
+export const expired = (fresh: string): ServerRefusal =>
+  new ServerRefusal(
     410,
     "Expired",
     "The provided continue parameter is too old to display a consistent list: start a new one, or go on inconsistently with the continue token of this answer",
@@ -114,35 +124,40 @@ export const expired = (fresh: string): Refusal =>
   );
 
 /** A 410: the client lists again. */
-export const expiredVersion = (version: number): Refusal =>
-  new Refusal(410, "Expired", `too old resource version: ${version}`);
+export const expiredVersion = (version: number): ServerRefusal =>
+  new ServerRefusal(410, "Expired", `too old resource version: ${version}`);
 
-export const tooManyWatches = (limit: number): Refusal =>
-  new Refusal(429, "TooManyRequests", `too many watches: limit is ${limit}; end one of them`, {
-    details: { retryAfterSeconds: 1 },
-  });
+export const tooManyWatches = (limit: number): ServerRefusal =>
+  new ServerRefusal(
+    429,
+    "TooManyRequests",
+    `too many watches: limit is ${limit}; end one of them`,
+    {
+      details: { retryAfterSeconds: 1 },
+    },
+  );
 
 /** A 422 for fields of an object. */
 export const invalidObject = (
   { group, kind, name }: { readonly group: string; readonly kind: string; readonly name: string },
   problems: readonly { readonly field: string; readonly detail: string; readonly fix: string }[],
-): Refusal => {
+): ServerRefusal => {
   const causes = problems.map(({ field, detail, fix }) => ({
     reason: "FieldValueInvalid",
     message: detail || fix,
     field,
   }));
   const text = causes.map(({ field, message }) => `${field}: ${message}`).join(", ");
-  return new Refusal(422, "Invalid", `${kind}.${group} "${name}" is invalid: ${text}`, {
+  return new ServerRefusal(422, "Invalid", `${kind}.${group} "${name}" is invalid: ${text}`, {
     details: { name, group, kind, causes },
   });
 };
 
 /** A 422 for one field of a Scale. */
-export const invalidScale = (name: string, field: string, problem: string): Refusal =>
+export const invalidScale = (name: string, field: string, problem: string): ServerRefusal =>
   invalidObject({ group: "autoscaling", kind: "Scale", name }, [
     { field, detail: problem, fix: "" },
   ]);
 
-export const internalError = (message: string): Refusal =>
-  new Refusal(500, "InternalError", `Internal error occurred: ${message}`);
+export const internalError = (message: string): ServerRefusal =>
+  new ServerRefusal(500, "InternalError", `Internal error occurred: ${message}`);

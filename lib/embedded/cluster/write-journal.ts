@@ -35,7 +35,7 @@ const Made = z.object({ atMs: z.number(), made: deploymentSchema });
 export type MadeWorkload = z.infer<typeof Made>;
 
 /** What changed the cluster beside the time. */
-export type Entry = AcceptedWrite | MadeWorkload;
+export type JournalEntry = AcceptedWrite | MadeWorkload;
 
 /**
  * The accepted writes of a run, one JSON line each after a line that says which run. A write is on
@@ -45,12 +45,12 @@ export type Entry = AcceptedWrite | MadeWorkload;
 export interface WriteJournal {
   readonly header: RunHeader;
   /** Those found when it was opened, oldest first. */
-  readonly writes: readonly Entry[];
+  readonly writes: readonly JournalEntry[];
   /**
    * Settles when the write is durable. Once an append failed, all fail: the simulated cluster made
    * the write, and its file lacks it.
    */
-  append(write: Entry): Promise<void>;
+  append(write: JournalEntry): Promise<void>;
   /** Settles when everything appended so far is durable. */
   settled(): Promise<void>;
   close(): Promise<void>;
@@ -73,7 +73,7 @@ export const openWriteJournal = (path: string, fresh: RunHeader): WriteJournal =
 
 const Entry = z.union([Write, Made]);
 
-const formatOf = (path: string): LineFormat<RunHeader | Entry> => ({
+const formatOf = (path: string): LineFormat<RunHeader | JournalEntry> => ({
   read: (value, number) => (number === 1 ? RunHeader.parse(value) : Entry.parse(value)),
   fault: faultOf(path),
 });
@@ -87,8 +87,8 @@ export const madeEarlier = (path: string): readonly Deployment[] =>
     .flatMap((line) => ("made" in line ? [line.made] : []))
     .toReversed();
 
-const isHeader = (line: RunHeader | Entry): line is RunHeader => "format" in line;
-const isWrite = (line: RunHeader | Entry): line is Entry => !isHeader(line);
+const isHeader = (line: RunHeader | JournalEntry): line is RunHeader => "format" in line;
+const isWrite = (line: RunHeader | JournalEntry): line is JournalEntry => !isHeader(line);
 
 const appendingTo = (file: JsonLines): Pick<WriteJournal, "append" | "settled" | "close"> => {
   let failed: Promise<never> | undefined;

@@ -2,7 +2,7 @@ import type { RunClock } from "./clock.ts";
 import type { SQSBatchResponse, SQSEvent, SQSRecord, Context } from "aws-lambda";
 import {
   LOCAL_ACCOUNT,
-  type Message,
+  type QueueMessage,
   md5OfBody,
   queueArn,
   systemAttributes,
@@ -119,7 +119,7 @@ export interface Lanes {
 
 /** One invocation, as the platform sees it. */
 export interface Delivery {
-  readonly message: Message;
+  readonly message: QueueMessage;
   readonly wallMs: number;
   /** The error that the handler threw, or reported for its message. */
   readonly failure?: unknown;
@@ -133,12 +133,15 @@ export interface Delivery {
 export const eventSource = (options: EventSourceOptions): Activity => {
   const { queue, concurrency, lanes, clock } = options;
   let busy = 0;
-  const handle = async (message: Message): Promise<void> => {
+  const handle = async (message: QueueMessage): Promise<void> => {
     await deliver(options, message);
     busy--;
   };
   const underWay = new Map<string, Promise<void>>();
-  const beginInLane = async (message: Message, { laneOf, most, hold }: Lanes): Promise<void> => {
+  const beginInLane = async (
+    message: QueueMessage,
+    { laneOf, most, hold }: Lanes,
+  ): Promise<void> => {
     const lane = laneOf(message.body);
     for (;;) {
       const before = underWay.get(lane);
@@ -164,7 +167,7 @@ export const eventSource = (options: EventSourceOptions): Activity => {
   };
 };
 
-const deliver = async (options: EventSourceOptions, message: Message): Promise<void> => {
+const deliver = async (options: EventSourceOptions, message: QueueMessage): Promise<void> => {
   const { queue, functionName, timeoutMs, region } = options;
   const startedAt = performance.now();
   options.onBegin();
@@ -184,7 +187,7 @@ const deliver = async (options: EventSourceOptions, message: Message): Promise<v
 /** Undefined when the message was handled, otherwise the error. */
 const invoke = async (
   { handler, queue, region }: EventSourceOptions,
-  message: Message,
+  message: QueueMessage,
   context: ReturnType<typeof invocationContext>,
 ): Promise<unknown> => {
   try {
@@ -205,7 +208,11 @@ const invoke = async (
  * The record of an SQS event, with every member that the service gives a message without attributes
  * of its sender.
  */
-const sqsRecord = (message: Message, eventSourceARN: string, awsRegion: string): SQSRecord => ({
+const sqsRecord = (
+  message: QueueMessage,
+  eventSourceARN: string,
+  awsRegion: string,
+): SQSRecord => ({
   messageId: message.id,
   receiptHandle: message.inFlight?.receipt ?? "",
   body: message.body,

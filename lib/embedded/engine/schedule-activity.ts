@@ -7,7 +7,7 @@ import { MINUTE_MS } from "../../rules/model/time-text.ts";
 /**
  * Input of the target, as in the template (infra/schedule.yml). The scheduler fills in the time.
  */
-export interface Tick {
+export interface ScheduledTick {
   readonly scheduledTime: string;
 }
 
@@ -18,7 +18,7 @@ export interface SchedulerOptions {
   readonly region: string;
   readonly functionName: string;
   readonly timeoutMs: number;
-  readonly handler: Handler<Tick, unknown>;
+  readonly handler: Handler<ScheduledTick, unknown>;
   readonly onFailure: (scheduledTime: string, error: unknown) => void;
   /** True for a run in real time: it does not repeat the minutes in which it did not run. */
   readonly skipsMissed: boolean;
@@ -109,7 +109,7 @@ const restored = ({ path, clock, skipsMissed }: SchedulerOptions): State => {
   return skipsMissed && saved.minuteMs < initial.minuteMs ? initial : saved;
 };
 
-const tickOf = ({ scheduledMs }: Delivery): Tick => ({
+const tickOf = ({ scheduledMs }: Delivery): ScheduledTick => ({
   scheduledTime: new Date(scheduledMs).toISOString().replace(/\.\d+Z$/, "Z"),
 });
 

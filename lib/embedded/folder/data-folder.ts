@@ -3,7 +3,7 @@ import { type DynamoDBClient, ListTablesCommand } from "@aws-sdk/client-dynamodb
 import { isTidemarkError, TidemarkError } from "../../rules/model/errors.ts";
 import { tableDefinitions } from "../../stack/store/table/tables.ts";
 import { TABLE_NAMES, DEFAULT_DATA_FOLDER, type FolderLayout, folderLayout } from "../layout.ts";
-import type { Tables } from "../tables/embedded-tables.ts";
+import type { EmbeddedTables } from "../tables/embedded-tables.ts";
 import { tablesClient } from "../tables/tables-client.ts";
 import { refuseDamaged, damaged } from "./damage.ts";
 import { type Holder, holdFolder, livingRun } from "./folder-lock.ts";
@@ -136,7 +136,7 @@ export const openTables = async (
     durable,
     inThread = false,
   }: { readonly usedBefore: boolean; readonly durable: boolean; readonly inThread?: boolean },
-): Promise<Tables> => {
+): Promise<EmbeddedTables> => {
   // Loaded on demand: beside a living run a command needs no engine.
   const { ensureTables, startTables } = await import("../tables/embedded-tables.ts");
   const inOwnThread = inThread && (await import("../tables/tables-thread.ts"));

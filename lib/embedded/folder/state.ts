@@ -1,7 +1,7 @@
 import { lstatSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { isTidemarkError, TidemarkError } from "../../rules/model/errors.ts";
-import { reasonOf } from "../host/failure-text.ts";
+import { systemReason } from "../host/failure-text.ts";
 import { holdsOnlyLocks } from "./folder-lock.ts";
 import { BEGINNING_MARK, type FolderIdentity, readIdentity } from "./identity.ts";
 import type { FolderLayout } from "../layout.ts";
@@ -114,13 +114,13 @@ const entriesOf = (dir: string): readonly string[] | undefined => {
 };
 
 const whyUnreadable = (dir: string, code: string): string => {
-  if (code !== "ENOTDIR") return reasonOf(code);
+  if (code !== "ENOTDIR") return systemReason(code);
   // The path, or a part of it, is a file.
   for (let path = dir; path !== dirname(path); path = dirname(path)) {
     if (statSync(path, { throwIfNoEntry: false })?.isDirectory() === false)
       return path === dir ? "it is a file, and a folder is wanted" : `"${path}" is a file`;
   }
-  return reasonOf(code);
+  return systemReason(code);
 };
 
 const isLink = (path: string): boolean =>

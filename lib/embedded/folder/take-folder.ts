@@ -9,7 +9,7 @@ import {
 } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import type { Closing } from "../host/closing.ts";
-import { reasonOf } from "../host/failure-text.ts";
+import { systemReason } from "../host/failure-text.ts";
 import { type HeldFolder, holdFolder, refuseLivingRun } from "./folder-lock.ts";
 import { readIdentity, writeMark } from "./identity.ts";
 import type { FolderLayout } from "../layout.ts";
@@ -98,7 +98,7 @@ const makeFolders = (dir: string): readonly string[] => {
     if (isSystemError(error))
       throw notOurs(
         dir,
-        error.code === "ENOENT" ? "no folder can be made there" : reasonOf(error.code),
+        error.code === "ENOENT" ? "no folder can be made there" : systemReason(error.code),
       );
     throw error;
   }

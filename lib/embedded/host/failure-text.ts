@@ -33,7 +33,7 @@ const ACTIONS: Readonly<Record<string, string>> = {
 const DEFAULT_ACTION = "write";
 
 /** "no space is left on the device (ENOSPC)". */
-export const reasonOf = (code: string): string =>
+export const systemReason = (code: string): string =>
   REASONS[code] === undefined ? code : `${REASONS[code]} (${code})`;
 
 /**
@@ -53,7 +53,7 @@ const systemText = (
 ): string => {
   const action = syscall === "open" ? "open" : (ACTIONS[syscall] ?? DEFAULT_ACTION);
   const where = path === undefined ? (dir === undefined ? "" : ` in "${dir}"`) : ` "${path}"`;
-  return `Cannot ${action}${where}: ${reasonOf(code)}`;
+  return `Cannot ${action}${where}: ${systemReason(code)}`;
 };
 
 /**

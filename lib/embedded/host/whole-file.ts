@@ -119,7 +119,7 @@ export const readIfThere = (path: string): string | undefined => {
 };
 
 /** What a JSON file must hold, such as a schema of zod. */
-export interface Shape<Value> {
+export interface FileShape<Value> {
   /** Throws for any other value. */
   readonly parse: (value: unknown) => Value;
 }
@@ -131,7 +131,7 @@ export interface Shape<Value> {
 export const shapeOf = <Value>(
   isSo: (value: unknown) => value is Value,
   what: string,
-): Shape<Value> => ({
+): FileShape<Value> => ({
   parse: (value) => {
     if (!isSo(value)) throw new TypeError(`no ${what} of a data folder`);
     return value;
@@ -142,7 +142,10 @@ export const shapeOf = <Value>(
  * The value of a JSON file, undefined when there is none. Throws `local.unreadable` when the file
  * is damaged, or of another program, or of a newer version.
  */
-export const readJsonIfThere = <Value>(path: string, shape: Shape<Value>): Value | undefined => {
+export const readJsonIfThere = <Value>(
+  path: string,
+  shape: FileShape<Value>,
+): Value | undefined => {
   const text = readIfThere(path);
   if (text === undefined) return undefined;
   try {

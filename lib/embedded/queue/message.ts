@@ -17,7 +17,7 @@ export const messageSchema = z.object({
   inFlight: z.object({ receipt: z.string(), waitedMs: z.number() }).optional(),
 });
 
-export type Message = z.infer<typeof messageSchema>;
+export type QueueMessage = z.infer<typeof messageSchema>;
 
 /**
  * A receipt contains the id of its message, so that an outdated receipt differs from an invalid
@@ -48,7 +48,7 @@ type SystemAttributes = {
   readonly MessageGroupId?: string;
 };
 
-export const systemAttributes = (message: Message): SystemAttributes => ({
+export const systemAttributes = (message: QueueMessage): SystemAttributes => ({
   SenderId: SENDER_ID,
   SentTimestamp: String(message.sentMs),
   ApproximateReceiveCount: String(message.receiveCount),

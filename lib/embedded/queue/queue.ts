@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import * as z from "zod";
-import { idOfReceipt, type Message, newReceipt, messageSchema } from "./message.ts";
+import { idOfReceipt, type QueueMessage, newReceipt, messageSchema } from "./message.ts";
 import { TidemarkError } from "../../rules/model/errors.ts";
 import { type LineFormat, openJsonLines, readJsonLines } from "../host/json-lines.ts";
 
@@ -36,8 +36,8 @@ export interface QueueCounts {
  */
 export interface Queue {
   readonly settings: QueueSettings;
-  readonly send: (draft: Draft) => Message;
-  readonly receive: (most: number) => readonly Message[];
+  readonly send: (draft: Draft) => QueueMessage;
+  readonly receive: (most: number) => readonly QueueMessage[];
   /** False for a text that is no receipt. An outdated receipt deletes nothing, as on SQS. */
   readonly remove: (receipt: string) => boolean;
   readonly counts: () => QueueCounts;
@@ -65,13 +65,13 @@ export const openQueue = (
     for (const { id, sentMs } of waiting())
       if (sentMs + settings.retentionMs <= clock()) journal.drop(id);
   };
-  const held = (receipt: string): Message | undefined => {
+  const held = (receipt: string): QueueMessage | undefined => {
     const entry = journal.messages.get(idOfReceipt(receipt) ?? "");
     return entry?.queue === name && entry.message.inFlight?.receipt === receipt
       ? entry.message
       : undefined;
   };
-  const take = (message: Message): readonly Message[] => {
+  const take = (message: QueueMessage): readonly QueueMessage[] => {
     const { redrive } = settings;
     if (redrive && message.receiveCount >= redrive.maxReceiveCount) {
       journal.put(redrive.deadLetterQueue, buried(message, clock()));
@@ -94,13 +94,13 @@ export const openQueue = (
         visibleAtMs: sentMs + delayMs,
         receiveCount: 0,
       };
-      const kept: Message = groupId === undefined ? message : { ...message, groupId };
+      const kept: QueueMessage = groupId === undefined ? message : { ...message, groupId };
       journal.put(name, kept);
       return kept;
     },
     receive: (most) => {
       expire();
-      const taken: Message[] = [];
+      const taken: QueueMessage[] = [];
       for (const message of waiting()) {
         if (taken.length === most || message.visibleAtMs > clock()) break;
         taken.push(...take(message));
@@ -124,7 +124,7 @@ export const openQueue = (
   };
 };
 
-const received = (message: Message, nowMs: number, timeoutMs: number): Message => ({
+const received = (message: QueueMessage, nowMs: number, timeoutMs: number): QueueMessage => ({
   ...message,
   visibleAtMs: nowMs + timeoutMs,
   receiveCount: message.receiveCount + 1,
@@ -136,25 +136,25 @@ const received = (message: Message, nowMs: number, timeoutMs: number): Message =
  * Undoes a receive and its count. A message must not move to the dead-letter queue because a run
  * was stopped while it was handled.
  */
-const unreceived = ({ inFlight, ...message }: Message): Message => ({
+const unreceived = ({ inFlight, ...message }: QueueMessage): QueueMessage => ({
   ...message,
   visibleAtMs: inFlight?.waitedMs ?? message.visibleAtMs,
   receiveCount: message.receiveCount - 1,
 });
 
 /** A message in the dead-letter queue: visible at once, without a receiver, with its counts. */
-const buried = ({ inFlight: _, ...message }: Message, nowMs: number): Message => ({
+const buried = ({ inFlight: _, ...message }: QueueMessage, nowMs: number): QueueMessage => ({
   ...message,
   visibleAtMs: nowMs,
 });
 
-const inOrder = (messages: Messages, name: string): readonly Message[] =>
+const inOrder = (messages: Messages, name: string): readonly QueueMessage[] =>
   [...messages.values()]
     .filter(({ queue }) => queue === name)
     .map(({ message }) => message)
     .sort((a, b) => a.visibleAtMs - b.visibleAtMs || a.sequence - b.sequence);
 
-const counted = (messages: readonly Message[], nowMs: number): QueueCounts => {
+const counted = (messages: readonly QueueMessage[], nowMs: number): QueueCounts => {
   const hidden = messages.filter(({ visibleAtMs }) => visibleAtMs > nowMs);
   const inFlight = hidden.filter((message) => message.inFlight !== undefined).length;
   return { visible: messages.length - hidden.length, inFlight, delayed: hidden.length - inFlight };
@@ -167,7 +167,7 @@ const lineSchema = z.union([
 type JournalLine = z.infer<typeof lineSchema>;
 
 /** Where each message is: queue name and state, by message id. */
-type Messages = Map<string, { readonly queue: string; readonly message: Message }>;
+type Messages = Map<string, { readonly queue: string; readonly message: QueueMessage }>;
 
 export interface QueueJournal {
   readonly messages: Messages;
@@ -175,7 +175,7 @@ export interface QueueJournal {
    * After it returns, the change survives the death of the process, because the kernel has the
    * line.
    */
-  readonly put: (queue: string, message: Message) => void;
+  readonly put: (queue: string, message: QueueMessage) => void;
   readonly drop: (id: string) => void;
   readonly close: () => void;
 }

@@ -19,7 +19,7 @@ import type { FolderIdentity, MadeFleet, SimulatedIdentity } from "../folder/ide
 import { type FolderLayout, fleetNames, FUNCTION_NAMES } from "../layout.ts";
 import { LOCAL_ACCOUNT } from "../queue/message.ts";
 import type { RecordedQueue } from "../cluster/services.ts";
-import type { Tables } from "../tables/embedded-tables.ts";
+import type { EmbeddedTables } from "../tables/embedded-tables.ts";
 import { clientOver } from "../tables/tables-thread.ts";
 import { closing, type Closing } from "../host/closing.ts";
 import { reporterTo } from "./log-file.ts";
@@ -68,7 +68,7 @@ export interface Fleet {
 }
 
 interface FleetSyncs {
-  readonly tables: Tables;
+  readonly tables: EmbeddedTables;
   readonly queuesUrl: string | undefined;
   readonly counter: Pick<Counter, "take">;
 }

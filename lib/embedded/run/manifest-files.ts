@@ -17,7 +17,7 @@ import type { Deployment } from "../folder/identity.ts";
 import { SHIPPED_TRACES, type ShippedTrace } from "../traces/trace.ts";
 import { SCALED_OBJECT_KIND } from "../cluster/objects/custom-objects.ts";
 import { hpaOfScaledObject } from "./keda-stand-in.ts";
-import type { Beside, RunOptions } from "./options.ts";
+import type { BesideWhat, RunOptions } from "./options.ts";
 import { textOfFile } from "../host/text-file.ts";
 
 /** A file of manifests and its text. */
@@ -31,7 +31,7 @@ const example = (name: string): string =>
 
 const DEMONSTRATION = ["daily", "steps", "crowd"];
 /** What a stand-in follows where no manifest is given. */
-const SHIPPED: Readonly<Record<Beside, readonly string[]>> = {
+const SHIPPED: Readonly<Record<BesideWhat, readonly string[]>> = {
   hpa: DEMONSTRATION,
   wpa: ["watermark"],
   keda: ["keda/orders"],
@@ -98,7 +98,7 @@ export const deploymentsOf = (
 };
 
 /** A ScaledObject is passed over everywhere but beside KEDA. */
-export const otherKindsBeside = (beside: Beside | undefined): OtherKinds => {
+export const otherKindsBeside = (beside: BesideWhat | undefined): OtherKinds => {
   const others = newOtherKinds();
   return beside === "keda"
     ? { ...others, passOver: (document) => !isScaledObject(document) && others.passOver(document) }

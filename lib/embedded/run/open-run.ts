@@ -26,14 +26,14 @@ import { closedWithNames, type FolderNames } from "../folder/names.ts";
 import { breakSeal, type Seal, sealFolder } from "../folder/seal.ts";
 import type { RecordedQueue } from "../cluster/services.ts";
 import { registerSources, applyMade } from "./made-fleet.ts";
-import type { Tables } from "../tables/embedded-tables.ts";
+import type { EmbeddedTables } from "../tables/embedded-tables.ts";
 import { type StackReader, stackReader } from "../view/reader.ts";
 import type { Closing } from "../host/closing.ts";
 import { clusterUid, ensureCluster } from "./ensure-cluster.ts";
 import { greetingLines } from "./greeting.ts";
 import { fleetTimes, openFleet } from "./fleet-thread.ts";
 import { openLogFile } from "./log-file.ts";
-import type { Beside, RunOptions } from "./options.ts";
+import type { BesideWhat, RunOptions } from "./options.ts";
 import { applyFiles, applyFirst, putObjects } from "./put-objects.ts";
 import { endDeadLeases, NOTHING_UNFINISHED } from "./recover.ts";
 import { type Queues, startQueues } from "../queue/sqs-server.ts";
@@ -50,7 +50,7 @@ import { startQueueServer } from "./queue-server.ts";
 export interface Run {
   readonly setup: Setup;
   readonly clock: RunClock;
-  readonly tables: Tables;
+  readonly tables: EmbeddedTables;
   readonly queues: Queues;
   readonly worlds: readonly World[];
   /** Of many clusters: their syncs overlap. */
@@ -233,7 +233,7 @@ const controllerOf = async (
     closer,
   }: {
     readonly clock: () => number;
-    readonly beside: Beside | undefined;
+    readonly beside: BesideWhat | undefined;
     readonly closer: Closing;
   },
 ): Promise<Activity | undefined> => {
@@ -297,7 +297,7 @@ const applySetup = async (
  * The tables compact themselves while they are written to; what an earlier run left is given free
  * beside the start. A failure is reported when the run closes.
  */
-const compacting = (tables: Tables): (() => Promise<void>) => {
+const compacting = (tables: EmbeddedTables): (() => Promise<void>) => {
   const compacted = Promise.allSettled([tables.compact()]);
   return async () => {
     for (const result of await compacted) if (result.status === "rejected") throw result.reason;

@@ -35,7 +35,7 @@ export interface RunOptions {
   /** A Prometheus of the person's own, in place of the recorded one. */
   readonly sourceUrl?: string;
   /** Whose objects scale the simulated workloads, until Tidemark takes them over. */
-  readonly beside?: Beside;
+  readonly beside?: BesideWhat;
   /**
    * Where the autoscalers of a simulated cluster are kept, as `tidemark cluster add --specs` says
    * it. Absent: as the folder has it, and the table in a new one.
@@ -50,7 +50,7 @@ export interface RunOptions {
 }
 
 export const BESIDE = ["hpa", "wpa", "keda"] as const;
-export type Beside = (typeof BESIDE)[number];
+export type BesideWhat = (typeof BESIDE)[number];
 export const SPECS = ["table", "cluster"] as const;
 export type Specs = (typeof SPECS)[number];
 

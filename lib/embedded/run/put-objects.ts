@@ -10,13 +10,13 @@ import type { Applied } from "../../answers/views/autoscaler.ts";
 import { seededUid } from "./made-fleet.ts";
 import { KEPT_KINDS, type KeptKind } from "../cluster/objects/custom-objects.ts";
 import { type ManifestFile, otherKindsBeside } from "./manifest-files.ts";
-import type { Beside } from "./options.ts";
+import type { BesideWhat } from "./options.ts";
 
 /** Puts an object into the simulated cluster, as `kubectl apply` would. */
 export type PutObject = (of: KeptKind, document: unknown) => void;
 
 /** The kind whose objects a stand-in follows. */
-const FOLLOWED: Readonly<Record<Beside, string>> = {
+const FOLLOWED: Readonly<Record<BesideWhat, string>> = {
   hpa: "HorizontalPodAutoscaler",
   wpa: "WatermarkPodAutoscaler",
   keda: "ScaledObject",
@@ -28,7 +28,7 @@ export interface Putting {
    * from it and says where to edit them.
    */
   readonly put: PutObject | undefined;
-  readonly beside?: Beside | undefined;
+  readonly beside?: BesideWhat | undefined;
   /**
    * The objects of another controller are put once. Later they are what people and takeovers have
    * made of them.

@@ -146,7 +146,7 @@ const refuseUnnamed = (
 
 /** The cluster is named after its context, or after the file where there is none. */
 const realIdentity = (file: string, named: string | undefined) => {
-  const context = contextOf(file, named);
+  const context = kubeconfigContext(file, named);
   const cluster = labelOf(context ?? basename(file));
   return {
     kind: "kubeconfig",
@@ -330,7 +330,10 @@ const currentSchema = z.object({ "current-context": z.string().min(1).optional()
  * Undefined where the file has none. Throws `local.unreadable`; what the file holds is never
  * quoted, for it holds secrets.
  */
-export const contextOf = (file: string, context: string | undefined): string | undefined => {
+export const kubeconfigContext = (
+  file: string,
+  context: string | undefined,
+): string | undefined => {
   const text = textOfFile(file, MAX_BYTES);
   if (context !== undefined) return context;
   try {
@@ -356,12 +359,12 @@ export const folderNameFor = (options: RunOptions): string => {
   const { kubeconfig, context, manifest, trace, seed, beside } = options;
   const fleet = fleetOf(options);
   if (kubeconfig !== undefined)
-    return named([contextOf(kubeconfig, context) ?? basename(kubeconfig)]);
+    return namedParts([kubeconfigContext(kubeconfig, context) ?? basename(kubeconfig)]);
   const files = [...(trace === undefined ? [] : [trace]), ...manifest].map((file) =>
     basename(file, extname(file)),
   );
   const controller = beside === undefined ? [] : [`beside-${beside}`];
-  return named([
+  return namedParts([
     ...files,
     ...controller,
     ...(fleet ? [`${fleet.clusters}-clusters-${fleet.autoscalers}`] : []),
@@ -369,7 +372,7 @@ export const folderNameFor = (options: RunOptions): string => {
   ]);
 };
 
-export const named = (parts: readonly string[]): string =>
+export const namedParts = (parts: readonly string[]): string =>
   parts.length === 0
     ? DEFAULT_DATA_FOLDER
     : `${DEFAULT_DATA_FOLDER}-${labelOf(parts.join("-")).slice(0, MAX_NAME)}`;

@@ -10,14 +10,14 @@ import { PURE_PART } from "../../stack/sync/pure-part.ts";
 import type { KubeApi } from "../cluster/api.ts";
 import { isoTime } from "../cluster/kube-objects.ts";
 import { KEPT_KINDS, type KeptKind } from "../cluster/objects/custom-objects.ts";
-import { Refusal } from "../cluster/status.ts";
+import { ServerRefusal } from "../cluster/status.ts";
 import type { Activity } from "../engine/event-source.ts";
 import { type ClusterCalls, clusterCalls, kedaOperator } from "./keda-stand-in.ts";
-import type { Beside } from "./options.ts";
+import type { BesideWhat } from "./options.ts";
 
 export interface StandInOptions {
   readonly clock: () => number;
-  readonly beside: Beside;
+  readonly beside: BesideWhat;
   readonly cluster: Pick<ClusterRecord, "name" | "settings"> & Pick<ConnectionRecord, "connection">;
   readonly call: KubeApi;
 }
@@ -35,7 +35,9 @@ const HPA_CONTROLLER = {
   kind: "HorizontalPodAutoscaler",
   manager: "kube-controller-manager",
 } as const;
-const CONTROLLERS: Readonly<Record<Beside, { readonly kind: string; readonly manager: string }>> = {
+const CONTROLLERS: Readonly<
+  Record<BesideWhat, { readonly kind: string; readonly manager: string }>
+> = {
   hpa: HPA_CONTROLLER,
   wpa: { kind: "WatermarkPodAutoscaler", manager: "watermarkpodautoscaler" },
   keda: HPA_CONTROLLER,
@@ -187,7 +189,7 @@ const syncOne = async (
     );
   } catch (error) {
     // The workload or the object was changed or deleted meanwhile: the next sync reads it again.
-    if (!(error instanceof Refusal)) throw error;
+    if (!(error instanceof ServerRefusal)) throw error;
   }
   return after;
 };

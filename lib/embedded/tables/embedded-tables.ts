@@ -30,7 +30,7 @@ const TABLE_POLL_MS = 5;
  */
 const TABLE_PATIENCE_MS = 10_000;
 
-export interface Tables {
+export interface EmbeddedTables {
   /**
    * Where other processes of this user reach the tables, on loopback, with the secret of this run.
    */
@@ -57,7 +57,7 @@ export interface TablesOptions {
 const [FIRST_KEY, LAST_KEY] = ["\u0000", "\uffff"];
 
 /** The engine of the tables, in the thread that serves it. */
-export interface Engine extends Pick<Tables, "endpoint" | "compact" | "close"> {
+export interface Engine extends Pick<EmbeddedTables, "endpoint" | "compact" | "close"> {
   /** Answers a request without a socket. */
   readonly call: CallTables;
 }
@@ -66,7 +66,10 @@ export interface Engine extends Pick<Tables, "endpoint" | "compact" | "close"> {
  * Starts the embedded DynamoDB on a LevelDB folder, or in memory, on a free port of 127.0.0.1. The
  * caller must hold the data folder: LevelDB admits one process.
  */
-export const startTables = async (path?: string, options: TablesOptions = {}): Promise<Tables> => {
+export const startTables = async (
+  path?: string,
+  options: TablesOptions = {},
+): Promise<EmbeddedTables> => {
   let writes = 0;
   const { call, ...engine } = await startEngine(path, options, () => {
     writes++;

@@ -1,6 +1,6 @@
 import { MessageChannel, type MessagePort } from "node:worker_threads";
 import { answerIn, answerOn, type Ask, askOn, startThread } from "../engine/thread.ts";
-import { startEngine, type Tables } from "./embedded-tables.ts";
+import { startEngine, type EmbeddedTables } from "./embedded-tables.ts";
 import { type CallTables, inProcessClient } from "./tables-client.ts";
 
 type Headers = Readonly<Record<string, string>>;
@@ -55,7 +55,7 @@ export const clientOver = (port: MessagePort) => inProcessClient(callOver(askOn(
  * The embedded tables of a folder in a thread of their own, beside the syncs of many clusters.
  * Writes survive the death of the process, as they do in the thread of the run.
  */
-export const startTablesThread = async (path: string): Promise<Tables> => {
+export const startTablesThread = async (path: string): Promise<EmbeddedTables> => {
   const writes = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
   const thread = startThread<Question, Answer, Start>({
     module: import.meta.url,

@@ -6,7 +6,7 @@ import { type Info, parse } from "csv-parse";
 import * as z from "zod";
 import { TidemarkError } from "../../rules/model/errors.ts";
 import { readInstant } from "../../rules/model/time-text.ts";
-import { reasonOf } from "../host/failure-text.ts";
+import { systemReason } from "../host/failure-text.ts";
 import { isSystemError } from "../host/whole-file.ts";
 import type { ShippedTrace, Trace, TracePoint } from "./trace.ts";
 
@@ -57,7 +57,7 @@ export const readTrace = async (path: string): Promise<Trace> => {
 };
 
 const unreadable = (path: string, cause: unknown): TidemarkError => {
-  const why = isSystemError(cause) ? reasonOf(cause.code) : String(cause);
+  const why = isSystemError(cause) ? systemReason(cause.code) : String(cause);
   return new TidemarkError(
     "trace.unreadable",
     `Cannot read trace "${path}": ${why}`,

@@ -9,7 +9,7 @@ import type { HistoryPoint } from "../../answers/views/over-time.ts";
 import type { RunClock } from "../engine/clock.ts";
 import { type Row, picture, rowsMax } from "./picture.ts";
 import type { StackReader } from "./reader.ts";
-import { type View, decisionText, lastKnownText, metricText } from "./plain-view.ts";
+import { type View, decisionText, lastKnownText, viewedMetric } from "./plain-view.ts";
 
 export interface LiveOptions {
   readonly stream: NodeJS.WriteStream;
@@ -102,7 +102,7 @@ const rowOf = (
     ...(lastKnown && { lastKnown: lastKnownText(lastKnown, nowMs) }),
     ...(min !== undefined && { min }),
     ...(max !== undefined && { max }),
-    metrics: metrics.map(metricText),
+    metrics: metrics.map(viewedMetric),
     decision: decisionText(autoscaler),
     ...past,
   };

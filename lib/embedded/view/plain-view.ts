@@ -8,7 +8,7 @@ import { stateWords } from "../../answers/service/views/row-view.ts";
 import type { RunClock } from "../engine/clock.ts";
 import type { StackReader } from "./reader.ts";
 
-export const metricText = (metric: MetricView): string => {
+export const viewedMetric = (metric: MetricView): string => {
   const [short = metric.name] = shortMetricName(metric.name).split(" ");
   if (metric.kind === "measured")
     return `${short} ${metric.value}${metric.average === undefined ? "" : ` (${metric.average})`} of ${metric.target}`;
@@ -221,7 +221,7 @@ const statusText = (autoscaler: AutoscalerView): string => {
     currentReplicas === undefined
       ? ""
       : `, ${currentReplicas} replicas, ${desiredReplicas} desired`;
-  return `${namespace}/${name} ${stateWords(autoscaler)}${counts}, ${metrics.map(metricText).join(", ")}${metrics.length > 0 ? ", " : ""}${decisionText(autoscaler)}`;
+  return `${namespace}/${name} ${stateWords(autoscaler)}${counts}, ${metrics.map(viewedMetric).join(", ")}${metrics.length > 0 ? ", " : ""}${decisionText(autoscaler)}`;
 };
 
 /** "3 autoscalers: 2 active, 1 failing; 31 pods; 4 scale events in the last minute". */

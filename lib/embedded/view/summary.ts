@@ -198,7 +198,7 @@ const workloadRow = (
       ...(targetCpuPercent === undefined
         ? []
         : [`${percent(aboveTargetMs, elapsedMs)} of the time above target`]),
-      `${percent(unserved, demand)} of the demand not served (${amountText(unserved, { unit, stepMs, elapsedMs })})${worst ? `, most at ${instantText(worst.atMs)}` : ""}`,
+      `${percent(unserved, demand)} of the demand not served (${loadText(unserved, { unit, stepMs, elapsedMs })})${worst ? `, most at ${instantText(worst.atMs)}` : ""}`,
       ...(scaledBy
         ? [atMaxText(scaledBy, own, { sinceMs: endMs - playedMs, untilMs: endMs })]
         : []),
@@ -280,7 +280,7 @@ interface Measured {
  * requests. A unit that is no rate ("percent CPU") cannot be counted: there it is the average.
  * `samples`: values × time ÷ distance of two samples, as the simulated workloads sum it up.
  */
-export const amountText = (samples: number, { unit, stepMs, elapsedMs }: Measured): string => {
+export const loadText = (samples: number, { unit, stepMs, elapsedMs }: Measured): string => {
   const [, noun, times = "1", period = ""] = RATE.exec(unit) ?? [];
   const periodMs = (PERIODS_MS[period] ?? 0) * Number(times);
   if (noun === undefined || periodMs === 0)

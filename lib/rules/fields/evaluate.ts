@@ -2,24 +2,24 @@ import { isObject } from "../model/json.ts";
 import { isWhole, milliOf, milliOfText, type Quantity } from "../model/quantity.ts";
 import type { Problem, ProblemType } from "./problem.ts";
 import {
-  type Condition,
+  type RuleCondition,
   isInOrder,
   type NamePart,
   type Rule,
   type Term,
   type ValueCondition,
 } from "./rule.ts";
-import { filled, givenFields, type Texts } from "./rule-text.ts";
+import { filledText, givenFields, type Texts } from "./rule-text.ts";
 
 /**
  * An object of a manifest: as it was read, with its defaults, and as it was written. Only what is
  * written is set.
  */
-export interface Subject {
+export interface RuleSubject {
   readonly read: unknown;
   readonly written: unknown;
   /** The object that holds the list of this one. */
-  readonly outer?: Subject;
+  readonly outer?: RuleSubject;
 }
 
 /** Where a condition does not hold. */
@@ -37,7 +37,7 @@ interface Fault {
  */
 export const ruleProblems = (
   rule: Rule,
-  subject: Subject,
+  subject: RuleSubject,
   path: string,
   own?: () => Texts,
 ): readonly Problem[] => {
@@ -50,7 +50,9 @@ export const ruleProblems = (
   const given = givenFields(rule).find((field) => isSet(subject, field)) ?? "";
   return located.map(({ field, type, texts }) => {
     const words = (text: string): string =>
-      filled(text, rule, { ...own?.(), ...texts, given, path }, (term) => termText(term, subject));
+      filledText(text, rule, { ...own?.(), ...texts, given, path }, (term) =>
+        termText(term, subject),
+      );
     return {
       field: joined(path, field),
       type: rule.type ?? type,
@@ -60,13 +62,13 @@ export const ruleProblems = (
   });
 };
 
-const holds = (condition: Condition, subject: Subject): boolean =>
+const holds = (condition: RuleCondition, subject: RuleSubject): boolean =>
   faultsIn(condition, subject).length === 0;
 
 const INVALID = "FieldValueInvalid";
 const OBJECT: readonly Fault[] = [{ field: "", type: INVALID }];
 
-const faultsIn = (condition: Condition, subject: Subject): readonly Fault[] => {
+const faultsIn = (condition: RuleCondition, subject: RuleSubject): readonly Fault[] => {
   switch (condition.kind) {
     case "all":
       return condition.of.flatMap((one) => faultsIn(one, subject));
@@ -109,7 +111,7 @@ const faultsIn = (condition: Condition, subject: Subject): readonly Fault[] => {
 const forbidden = (fields: readonly string[], texts: Texts = {}): readonly Fault[] =>
   fields.map((field) => ({ field, type: "FieldValueForbidden", texts }));
 
-const isRight = (condition: ValueCondition, subject: Subject): boolean => {
+const isRight = (condition: ValueCondition, subject: RuleSubject): boolean => {
   const value = at(subject.read, condition.field);
   if (condition.kind === "is") return condition.values.some((one) => one === value);
   if (value === undefined) return true;
@@ -157,7 +159,7 @@ const isLong = (
 const repeated = (
   list: string,
   by: readonly NamePart[],
-  items: readonly Subject[],
+  items: readonly RuleSubject[],
 ): readonly Fault[] => {
   const names = items.map((item) => nameBy(by, item));
   const [field] = by;
@@ -174,7 +176,7 @@ const repeated = (
   );
 };
 
-const nameBy = (by: readonly NamePart[], item: Subject): string => {
+const nameBy = (by: readonly NamePart[], item: RuleSubject): string => {
   for (const part of by) {
     if (typeof part !== "string" && isSet(item, part.set)) return part.set;
     const value = typeof part === "string" ? at(item.read, part) : "";
@@ -190,10 +192,11 @@ export const memberOf = (value: unknown, name: string): unknown =>
 const at = (value: unknown, path: string): unknown =>
   path.includes(".") ? path.split(".").reduce(memberOf, value) : memberOf(value, path);
 
-const isSet = ({ written }: Subject, field: string): boolean => (at(written, field) ?? "") !== "";
+const isSet = ({ written }: RuleSubject, field: string): boolean =>
+  (at(written, field) ?? "") !== "";
 
 /** The items of a list. Items that come from a default were not written. */
-const itemsOf = (subject: Subject, field: string): readonly Subject[] => {
+const itemsOf = (subject: RuleSubject, field: string): readonly RuleSubject[] => {
   const read = at(subject.read, field);
   const written = at(subject.written, field);
   if (!Array.isArray(read)) return [];
@@ -218,7 +221,7 @@ const numberOf = (value: unknown): bigint | undefined => {
   return isQuantity(value) ? milliOf(value) : undefined;
 };
 
-const termValue = (term: Term, subject: Subject): bigint | undefined => {
+const termValue = (term: Term, subject: RuleSubject): bigint | undefined => {
   if (typeof term === "number") return numberOf(term);
   if (typeof term === "string") return numberOf(at(subject.read, term));
   if (term.kind === "outer") return subject.outer && termValue(term.field, subject.outer);
@@ -238,7 +241,7 @@ const largerOf = (one: bigint, other = one): bigint => {
 
 const calculated = (
   terms: readonly Term[],
-  subject: Subject,
+  subject: RuleSubject,
   calculate: (one: bigint, other?: bigint) => bigint,
 ): bigint | undefined => {
   const values = terms
@@ -248,7 +251,7 @@ const calculated = (
   return one === undefined || values.length < terms.length ? undefined : calculate(one, other);
 };
 
-const termText = (term: Term, subject: Subject): string | undefined => {
+const termText = (term: Term, subject: RuleSubject): string | undefined => {
   const value = termValue(term, subject);
   return value === undefined ? undefined : String(Number(value) / Number(THOUSAND));
 };

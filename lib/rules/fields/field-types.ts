@@ -163,7 +163,7 @@ export const choice = <const Choice extends string, Given extends Options = type
 ): Field<Choice, IsFilled<Given>> =>
   field({ type: "choice", meaning, choices }, text as Shape<Choice>, options);
 
-export const list = <Item, Given extends Options = typeof NONE>(
+export const listField = <Item, Given extends Options = typeof NONE>(
   meaning: string,
   items: Field<Item>,
   empty: Item,

@@ -53,7 +53,7 @@ export const required = (field: string, detail: string, fix: string): Problem =>
   fix,
 });
 
-export const invalid = (field: string, detail: string, fix: string): Problem => ({
+export const invalidField = (field: string, detail: string, fix: string): Problem => ({
   field,
   type: "FieldValueInvalid",
   detail,

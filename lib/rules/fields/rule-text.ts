@@ -1,4 +1,4 @@
-import type { Condition, Rule, Term } from "./rule.ts";
+import type { RuleCondition, Rule, Term } from "./rule.ts";
 
 /** Texts that the words of a rule name in braces. */
 export type Texts = Readonly<Record<string, string>>;
@@ -9,7 +9,7 @@ const BRACES = /\{(=?)([\w.]+)\}/g;
  * The words of a rule with its texts, and with the values of its terms where they are known. A term
  * that is no name of `terms` is a field.
  */
-export const filled = (
+export const filledText = (
   words: string,
   { terms = {} }: Pick<Rule, "terms">,
   texts: Texts,
@@ -34,7 +34,7 @@ export const ruleText = (rule: Rule): string => {
     rule.at === undefined ? fieldsOfCondition(rule.needs) : rule.at === "" ? [] : [rule.at];
   const named = listed(fields, "and");
   const texts = { ...GENERAL, given: listed(givenFields(rule), "or") };
-  const words = (text: string): string => filled(text, rule, texts, () => undefined);
+  const words = (text: string): string => filledText(text, rule, texts, () => undefined);
   const detail = words(
     rule.detail === "" ? (fields.length === 0 ? "" : "must be set") : rule.detail,
   );
@@ -62,7 +62,7 @@ export const givenFields = ({ when }: Pick<Rule, "when">): readonly string[] =>
       );
 
 /** The fields that a condition asks something of. */
-export const fieldsOfCondition = (condition: Condition): readonly string[] => {
+export const fieldsOfCondition = (condition: RuleCondition): readonly string[] => {
   switch (condition.kind) {
     case "all":
       return [...new Set(condition.of.flatMap(fieldsOfCondition))];
@@ -89,7 +89,7 @@ export const fieldsOfCondition = (condition: Condition): readonly string[] => {
 
 const SIGNS = { "<": "less than", "<=": "at most", ">": "above", ">=": "at least" } as const;
 
-const conditionWords = (condition: Condition): string => {
+const conditionWords = (condition: RuleCondition): string => {
   switch (condition.kind) {
     case "set":
       return `with ${condition.field}`;
@@ -118,7 +118,7 @@ const conditionWords = (condition: Condition): string => {
   }
 };
 
-const negatedWords = (condition: Condition): string => {
+const negatedWords = (condition: RuleCondition): string => {
   if (condition.kind !== "is") return `not ${conditionWords(condition)}`;
   const { field, values } = condition;
   return values.includes(true)

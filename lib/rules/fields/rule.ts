@@ -8,8 +8,8 @@ import type { ProblemType } from "./problem.ts";
  */
 export interface Rule {
   /** The rule is about objects for which this holds. */
-  readonly when?: Condition;
-  readonly needs: Condition;
+  readonly when?: RuleCondition;
+  readonly needs: RuleCondition;
   /**
    * The field of the problem, where the condition names none or another one; empty for the object
    * itself.
@@ -64,7 +64,7 @@ export type Term =
   | { readonly kind: "times"; readonly factor: number; readonly of: Term };
 
 /** A condition on an absent field without a default holds, but for `set`, `is` and `some`. */
-export type Condition =
+export type RuleCondition =
   | { readonly kind: "set"; readonly field: string }
   | { readonly kind: "unset" | "atMostOne"; readonly fields: readonly string[] }
   | { readonly kind: "is"; readonly field: string; readonly values: readonly Value[] }
@@ -78,9 +78,9 @@ export type Condition =
       readonly least: number;
       readonly most?: number;
     }
-  | { readonly kind: "not"; readonly of: Condition }
-  | { readonly kind: "all" | "any"; readonly of: readonly Condition[] }
-  | { readonly kind: "some" | "each"; readonly field: string; readonly item: Condition }
+  | { readonly kind: "not"; readonly of: RuleCondition }
+  | { readonly kind: "all" | "any"; readonly of: readonly RuleCondition[] }
+  | { readonly kind: "some" | "each"; readonly field: string; readonly item: RuleCondition }
   /**
    * The name of an item is the first of these fields that is set; `{ set }` names an item by the
    * field itself.
@@ -89,69 +89,77 @@ export type Condition =
 
 /** A condition on the value of one field. */
 export type ValueCondition = Extract<
-  Condition,
+  RuleCondition,
   { readonly kind: "is" | "compared" | "multiple" | "matches" | "length" }
 >;
 
 export type NamePart = string | { readonly set: string };
 
-export const set = (field: string): Condition => ({ kind: "set", field });
-export const unset = (...fields: readonly string[]): Condition => ({ kind: "unset", fields });
-export const atMostOne = (...fields: readonly string[]): Condition => ({
+export const isSet = (field: string): RuleCondition => ({ kind: "set", field });
+export const unset = (...fields: readonly string[]): RuleCondition => ({ kind: "unset", fields });
+export const atMostOne = (...fields: readonly string[]): RuleCondition => ({
   kind: "atMostOne",
   fields,
 });
-export const is = (field: string, ...values: readonly Value[]): Condition => ({
+export const is = (field: string, ...values: readonly Value[]): RuleCondition => ({
   kind: "is",
   field,
   values,
 });
-export const atLeast = (field: string, term: Term): Condition => ({
+export const atLeast = (field: string, term: Term): RuleCondition => ({
   kind: "compared",
   field,
   sign: ">=",
   term,
 });
-export const atMost = (field: string, term: Term): Condition => ({
+export const atMost = (field: string, term: Term): RuleCondition => ({
   kind: "compared",
   field,
   sign: "<=",
   term,
 });
-export const above = (field: string, term: Term): Condition => ({
+export const above = (field: string, term: Term): RuleCondition => ({
   kind: "compared",
   field,
   sign: ">",
   term,
 });
-export const below = (field: string, term: Term): Condition => ({
+export const below = (field: string, term: Term): RuleCondition => ({
   kind: "compared",
   field,
   sign: "<",
   term,
 });
-export const multipleOf = (field: string, of: number): Condition => ({
+export const multipleOf = (field: string, of: number): RuleCondition => ({
   kind: "multiple",
   field,
   of,
 });
-export const matches = (field: string, pattern: string): Condition => ({
+export const matches = (field: string, pattern: string): RuleCondition => ({
   kind: "matches",
   field,
   pattern,
 });
-export const length = (field: string, least: number, most?: number): Condition => ({
+export const length = (field: string, least: number, most?: number): RuleCondition => ({
   kind: "length",
   field,
   least,
   ...(most !== undefined && { most }),
 });
-export const not = (of: Condition): Condition => ({ kind: "not", of });
-export const all = (...of: readonly Condition[]): Condition => ({ kind: "all", of });
-export const any = (...of: readonly Condition[]): Condition => ({ kind: "any", of });
-export const some = (field: string, item: Condition): Condition => ({ kind: "some", field, item });
-export const each = (field: string, item: Condition): Condition => ({ kind: "each", field, item });
-export const unique = (field: string, ...by: readonly NamePart[]): Condition => ({
+export const not = (of: RuleCondition): RuleCondition => ({ kind: "not", of });
+export const all = (...of: readonly RuleCondition[]): RuleCondition => ({ kind: "all", of });
+export const any = (...of: readonly RuleCondition[]): RuleCondition => ({ kind: "any", of });
+export const some = (field: string, item: RuleCondition): RuleCondition => ({
+  kind: "some",
+  field,
+  item,
+});
+export const each = (field: string, item: RuleCondition): RuleCondition => ({
+  kind: "each",
+  field,
+  item,
+});
+export const unique = (field: string, ...by: readonly NamePart[]): RuleCondition => ({
   kind: "unique",
   field,
   by,

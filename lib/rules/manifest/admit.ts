@@ -15,7 +15,7 @@ import {
   manifestInvalid,
   manifestUnreadable,
   manifestUnsupported,
-  type Refusal,
+  type ManifestRefusal,
 } from "./errors.ts";
 import { type Form, type FormOutcome, type Metadata, storedMetadata } from "./form.ts";
 
@@ -146,7 +146,7 @@ export const admitOrThrow = (manifest: ManifestInput, options: AdmitOptions = {}
 const refusalOf = (
   { document, where, lineOf }: ManifestInput,
   problems: readonly Problem[],
-): Refusal => {
+): ManifestRefusal => {
   const { name } = asObject(asObject(document)["metadata"]);
   return {
     where,

@@ -11,7 +11,7 @@ export interface SourcePosition {
   readonly document?: number;
 }
 
-export interface Refusal {
+export interface ManifestRefusal {
   readonly where: string;
   /** Name of the autoscaler, if the manifest has one. */
   readonly name?: string;
@@ -33,7 +33,7 @@ export const manifestUnreadable = (
   );
 
 /** A manifest that breaks rules. The message has the first problem, the details have all. */
-export const manifestInvalid = (refusal: Refusal): TidemarkError => {
+export const manifestInvalid = (refusal: ManifestRefusal): TidemarkError => {
   const [first] = refusal.problems;
   const more = refusal.problems.length - 1;
   const rest = more > 0 ? ` (and ${more} further problem${more === 1 ? "" : "s"})` : "";
@@ -47,7 +47,7 @@ export const manifestInvalid = (refusal: Refusal): TidemarkError => {
 
 /** A kind of object that is not accepted. */
 export const manifestUnsupported = (
-  refusal: Refusal,
+  refusal: ManifestRefusal,
   apiVersion: string,
   kind: string,
 ): TidemarkError => {
@@ -55,7 +55,7 @@ export const manifestUnsupported = (
   return new TidemarkError("manifest.unsupported", message, { ...refusal, apiVersion, kind });
 };
 
-const subjectOf = ({ where, name, problems }: Refusal): string => {
+const subjectOf = ({ where, name, problems }: ManifestRefusal): string => {
   const position = placeOf(present({ where, line: problems[0]?.line }));
   return name === undefined ? position : `"${name}" of ${position}`;
 };

@@ -1,5 +1,5 @@
 import { type Json, nonEmpty, present } from "../model/json.ts";
-import { invalid, type Problem, required } from "../fields/problem.ts";
+import { invalidField, type Problem, required } from "../fields/problem.ts";
 import {
   anything,
   listOf,
@@ -84,7 +84,7 @@ export const storedMetadata = (
 export const metadataProblems = (metadata: Metadata, old: Metadata | undefined): Problem[] => [
   ...nameProblems(metadata.name, old ? pathSegmentFaults : subdomainFaults),
   ...labelFaults(metadata.namespace).map((fault) =>
-    invalid("metadata.namespace", fault, "write the name of the namespace in the cluster"),
+    invalidField("metadata.namespace", fault, "write the name of the namespace in the cluster"),
   ),
   ...labelProblems(metadata.labels),
   ...annotationProblems(metadata.annotations),
@@ -101,7 +101,7 @@ const nameProblems = (name: string, faultsOf: (name: string) => string[]): Probl
         ),
       ]
     : faultsOf(name).map((fault) =>
-        invalid(
+        invalidField(
           "metadata.name",
           fault,
           "use small letters, digits, - and . only, at most 253 of them",
@@ -111,7 +111,7 @@ const nameProblems = (name: string, faultsOf: (name: string) => string[]): Probl
 const labelProblems = (labels: Readonly<Record<string, string>>): Problem[] =>
   Object.entries(labels).flatMap(([key, value]) =>
     [...qualifiedNameFaults(key), ...labelValueFaults(value)].map((fault) =>
-      invalid(
+      invalidField(
         "metadata.labels",
         fault,
         `write the label "${key}" with letters, digits, -, _ and . only`,
@@ -122,7 +122,7 @@ const labelProblems = (labels: Readonly<Record<string, string>>): Problem[] =>
 const annotationProblems = (annotations: Readonly<Record<string, string>>): Problem[] => {
   const faults = Object.keys(annotations).flatMap((key) =>
     qualifiedNameFaults(key.toLowerCase()).map((fault) =>
-      invalid(
+      invalidField(
         "metadata.annotations",
         fault,
         `write the annotation's name "${key}" with letters, digits, -, _ and . only`,
@@ -150,7 +150,7 @@ const immutableProblems = (metadata: Metadata, old: Metadata): Problem[] =>
   (["name", "namespace"] as const)
     .filter((part) => metadata[part] !== old[part])
     .map((part) =>
-      invalid(
+      invalidField(
         `metadata.${part}`,
         "field is immutable",
         `keep "${old[part]}", or apply this as another autoscaler`,

@@ -71,10 +71,10 @@ export type QuestionKey = string;
  * Everything that metric sources answered in a sync. To look up a question that was never asked is
  * a programmer's mistake.
  */
-export type Answers = ReadonlyMap<QuestionKey, Answer<Samples>>;
+export type Answers = ReadonlyMap<QuestionKey, Answer<MeasuredSamples>>;
 
 /** The values of a metric, or what the pods of the namespace use (metrics.k8s.io). */
-export type Samples = readonly MetricValue[] | LabelIndex<PodMetrics>;
+export type MeasuredSamples = readonly MetricValue[] | LabelIndex<PodMetrics>;
 
 export interface MetricValue {
   readonly milli: bigint;
@@ -107,9 +107,9 @@ export const podMetricsIn = (
   throw new TypeError(`The answer to ${key} holds no PodMetrics`);
 };
 
-const isOfValues = (answer: Answer<Samples>): answer is Answer<readonly MetricValue[]> =>
+const isOfValues = (answer: Answer<MeasuredSamples>): answer is Answer<readonly MetricValue[]> =>
   answer.kind === "failed" || Array.isArray(answer.items);
-const isOfPods = (answer: Answer<Samples>): answer is Answer<LabelIndex<PodMetrics>> =>
+const isOfPods = (answer: Answer<MeasuredSamples>): answer is Answer<LabelIndex<PodMetrics>> =>
   answer.kind === "failed" || !Array.isArray(answer.items);
 
 /** The proposal of an external recommender (watermark.md 2.16). An absent bound is 0. */
@@ -219,3 +219,9 @@ export type RivalLook =
       /** True where this client was answered there before. */
       readonly lost: boolean;
     };
+
+/**
+ * The reason of what was not asked, or not answered in time, because its namespace has used its
+ * share of the sync; and of the autoscaler that waits for it.
+ */
+export const TENANT_OVER_SHARE = "TenantOverShare";

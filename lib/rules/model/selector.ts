@@ -26,7 +26,7 @@ export type SelectorReading =
 export type Labels = Readonly<Record<string, string>>;
 
 /** True when every requirement holds. An absent label satisfies "!=", "notin" and "!". */
-export const matches = (selector: Selector, labels: Labels): boolean =>
+export const selects = (selector: Selector, labels: Labels): boolean =>
   selector.every((requirement) =>
     holds(
       requirement,
@@ -190,7 +190,7 @@ export const labelIndex = <Item extends { readonly labels: Readonly<Record<strin
       const candidates = candidatesFor(selector);
       return isLabel(selector)
         ? candidates
-        : candidates.filter((item) => matches(selector, item.labels));
+        : candidates.filter((item) => selects(selector, item.labels));
     },
     looksAt: (selector) => candidatesFor(selector).length,
   };

@@ -63,11 +63,11 @@ export interface SummaryTotals extends Omit<ScaleTotals, "epoch"> {
  * since while one is wanted. `failing`: it could not be evaluated. `unmeasured`: a metric is
  * missing. `atMax`: it wants more than its maxReplicas.
  */
-export const PROBLEM_KINDS = ["refused", "failing", "unmeasured", "atMax"] as const;
-export type ProblemKind = (typeof PROBLEM_KINDS)[number];
+export const ROW_PROBLEM_KINDS = ["refused", "failing", "unmeasured", "atMax"] as const;
+export type RowProblemKind = (typeof ROW_PROBLEM_KINDS)[number];
 
 /** Since when an autoscaler has each problem; absent for one that it does not have. */
-export type ProblemTimes = Readonly<Partial<Record<ProblemKind, number>>>;
+export type ProblemTimes = Readonly<Partial<Record<RowProblemKind, number>>>;
 
 /** How many autoscalers have a problem, and how many of them for long (`LASTING_MS`). */
 export interface ProblemCount {
@@ -75,7 +75,7 @@ export interface ProblemCount {
   readonly lasting: number;
   readonly oldestMs: number;
 }
-export type ProblemCounts = Readonly<Partial<Record<ProblemKind, ProblemCount>>>;
+export type ProblemCounts = Readonly<Partial<Record<RowProblemKind, ProblemCount>>>;
 
 /** A problem of an autoscaler that a person need not be woken for may end by itself until then. */
 export const LASTING_MS = 15 * 60_000;
@@ -84,10 +84,10 @@ export const problemCounts = (
   rows: Iterable<Pick<SummaryRow, "since">>,
   nowMs: number,
 ): ProblemCounts => {
-  const counts: Partial<Record<ProblemKind, ProblemCount>> = {};
+  const counts: Partial<Record<RowProblemKind, ProblemCount>> = {};
   for (const { since } of rows) {
     if (!since) continue;
-    for (const kind of PROBLEM_KINDS) {
+    for (const kind of ROW_PROBLEM_KINDS) {
       const beganMs = since[kind];
       if (beganMs === undefined) continue;
       const { autoscalers = 0, lasting = 0, oldestMs = beganMs } = counts[kind] ?? {};

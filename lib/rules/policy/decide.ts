@@ -6,7 +6,7 @@ import { effectiveBounds, isByManifest } from "./bounds/effective-bounds.ts";
 import { specForRules, withinBounds } from "./bounds/within-bounds.ts";
 import type { Dialect, RulesInput } from "./dialect.ts";
 import { askDialect, DIALECTS } from "./dialects.ts";
-import { override } from "./override.ts";
+import { overridden } from "./override.ts";
 
 /** Everything that a decision depends on; equal inputs give equal decisions. */
 export interface DecideInput extends RulesInput<AutoscalerSpec> {
@@ -20,9 +20,9 @@ export interface DecideInput extends RulesInput<AutoscalerSpec> {
  */
 export const decide = (input: DecideInput): Decision => {
   const { setByPeople = NOTHING_SET, spec, nowMs } = input;
-  if (isByManifest(spec, setByPeople, nowMs)) return override(byRules(spec, input), spec, nowMs);
+  if (isByManifest(spec, setByPeople, nowMs)) return overridden(byRules(spec, input), spec, nowMs);
   const bounds = effectiveBounds(spec, setByPeople, nowMs);
-  return override(withinBounds(byRules(specForRules(spec, bounds), input), bounds), spec, nowMs);
+  return overridden(withinBounds(byRules(specForRules(spec, bounds), input), bounds), spec, nowMs);
 };
 
 const byRules = (rules: AutoscalerSpec, input: RulesInput<AutoscalerSpec>): Decision =>

@@ -13,7 +13,7 @@ export const pausedUntil = (
  * calendar that is not there, a pause of the schedule, then a dry run. The decision stays to be
  * seen, nothing is written. Every other decision passes.
  */
-export const override = (decision: Decision, governed: CommonSpec, nowMs: number): Decision => {
+export const overridden = (decision: Decision, governed: CommonSpec, nowMs: number): Decision => {
   if (decision.kind === "hold") return keptByHold(decision);
   const { to, trigger, ruled: _not, ...rest } = decision;
   const limit = stopOf(decision, governed, nowMs);

@@ -1,5 +1,13 @@
-import { amount, group, integer, list, type ReadOf, texts, words } from "../fields/field-types.ts";
-import { invalid, type Problem } from "../fields/problem.ts";
+import {
+  amount,
+  group,
+  integer,
+  listField,
+  type ReadOf,
+  texts,
+  words,
+} from "../fields/field-types.ts";
+import { invalidField, type Problem } from "../fields/problem.ts";
 import {
   all,
   any,
@@ -9,7 +17,7 @@ import {
   larger,
   multipleOf,
   type Rule,
-  set,
+  isSet,
   times,
   unset,
 } from "../fields/rule.ts";
@@ -70,7 +78,7 @@ export const CLOUDWATCH_FIELDS = {
       lines: true,
     },
   ),
-  inputs: list(
+  inputs: listField(
     "The metrics of the expression.",
     group("One metric of the expression.", {
       id: words("Its name in the expression: a small letter, then letters, digits and _.", {
@@ -118,7 +126,7 @@ export interface StatRead {
 
 const BLOCK = "cloudwatch";
 const of = (name: string): string => `${BLOCK}.${name}`;
-const WITHOUT_EXPRESSION = all(set(BLOCK), unset(of("expression")));
+const WITHOUT_EXPRESSION = all(isSet(BLOCK), unset(of("expression")));
 /** Values of one metric in one answer. */
 const VALUES_MAX = 300;
 const PERIOD = of("periodSeconds");
@@ -126,7 +134,7 @@ const LOOKBACK = of("lookbackSeconds");
 
 export const CLOUDWATCH_RULES: readonly Rule[] = [
   {
-    when: set(of("expression")),
+    when: isSet(of("expression")),
     needs: unset(of("namespace"), of("metric"), of("dimensions"), of("accountId")),
     detail: "may not be set together with expression",
     fix: "write it for an input of the expression",
@@ -134,7 +142,7 @@ export const CLOUDWATCH_RULES: readonly Rule[] = [
   ...["namespace", "metric"].map(
     (name): Rule => ({
       when: WITHOUT_EXPRESSION,
-      needs: set(of(name)),
+      needs: isSet(of(name)),
       says: `${of(name)} must be set without an expression: write namespace and metric, or an expression with inputs`,
       detail: "",
       fix: "write namespace and metric, or an expression with inputs",
@@ -176,12 +184,16 @@ const dimensionProblems = ({ dimensions = {} }: StatRead, path: string): readonl
   const entries = Object.entries(dimensions);
   if (entries.length > DIMENSIONS_MAX)
     return [
-      invalid(`${path}.dimensions`, `must be at most ${DIMENSIONS_MAX}`, "a metric has no more"),
+      invalidField(
+        `${path}.dimensions`,
+        `must be at most ${DIMENSIONS_MAX}`,
+        "a metric has no more",
+      ),
     ];
   return entries.every(isDimension)
     ? []
     : [
-        invalid(
+        invalidField(
           `${path}.dimensions`,
           "must have names and values of printable ASCII",
           "write them as the console shows them",
@@ -210,7 +222,13 @@ export const cloudwatchProblems = (
     ...inputs.flatMap((input, at) => dimensionProblems(input, `${path}.inputs[${at}]`)),
     ...(fault === undefined
       ? []
-      : [invalid(`${path}.expression`, fault, "name the metrics as inputs, or write a formula")]),
+      : [
+          invalidField(
+            `${path}.expression`,
+            fault,
+            "name the metrics as inputs, or write a formula",
+          ),
+        ]),
   ];
 };
 

@@ -1,5 +1,5 @@
 import { group, type ReadOf, words } from "../fields/field-types.ts";
-import { invalid, type Problem } from "../fields/problem.ts";
+import { invalidField, type Problem } from "../fields/problem.ts";
 import type { MetricQuery } from "../model/query.ts";
 import type { NativeSourceOf } from "../model/spec-native.ts";
 import { type Expression, formulaValue } from "./expression.ts";
@@ -32,7 +32,11 @@ const problems = (
   if (reading?.kind !== "refused") return [];
   const detail = `cannot be read at character ${reading.at}: ${reading.message}`;
   return [
-    invalid(`${path}.expression`, detail, "docs/sources.md has the operators and the functions"),
+    invalidField(
+      `${path}.expression`,
+      detail,
+      "docs/sources.md has the operators and the functions",
+    ),
   ];
 };
 

@@ -1,4 +1,4 @@
-import { choice, group, list, type ReadOf, texts, words } from "../fields/field-types.ts";
+import { choice, group, listField, type ReadOf, texts, words } from "../fields/field-types.ts";
 import { canonicalSelector, type LabelSelector, selectorOf } from "../model/selector.ts";
 import type { MetricIdentifier } from "../model/spec-hpa.ts";
 import { asName, asObject, type Json, present, readTime } from "../model/json.ts";
@@ -15,14 +15,14 @@ export const IDENTIFIER_FIELDS = {
   }),
   selector: group("Labels that the series of the metric must have.", {
     matchLabels: texts("The value of each label."),
-    matchExpressions: list(
+    matchExpressions: listField(
       "Further conditions on labels.",
       group("One condition.", {
         key: words("The label.", { required: true }),
         operator: choice("How it is compared.", ["In", "NotIn", "Exists", "DoesNotExist"], {
           required: true,
         }),
-        values: list("Values of In and NotIn.", words("One value."), ""),
+        values: listField("Values of In and NotIn.", words("One value."), ""),
       }),
       {},
     ),

@@ -1,5 +1,5 @@
 import { group, type ReadOf, words } from "../fields/field-types.ts";
-import { all, any, is, matches, type Rule, set } from "../fields/rule.ts";
+import { all, any, is, matches, type Rule, isSet } from "../fields/rule.ts";
 import { groupOf } from "../model/spec-common.ts";
 import { valuesIn } from "../model/observation.ts";
 import { queryKey } from "../model/query.ts";
@@ -85,9 +85,9 @@ export const objectQuery = (
 
 /** The namespace of the autoscaler itself, of the core group, is described by its kind. */
 const describedName: Rule = {
-  when: set("object.describedObject"),
+  when: isSet("object.describedObject"),
   needs: any(
-    set("object.describedObject.name"),
+    isSet("object.describedObject.name"),
     all(
       is("object.describedObject.kind", "Namespace"),
       matches("object.describedObject.apiVersion", "^[^/]*$"),

@@ -279,7 +279,7 @@ export interface MetricRequest {
 }
 
 /** What a metric says about one pod. */
-export interface Sample {
+export interface PodSample {
   readonly milli: bigint;
   readonly timestampMs: number;
   readonly windowMs: number;
@@ -288,7 +288,7 @@ export interface Sample {
 /**
  * Samples by the name of the pod; of two for one pod the later in the answer counts (hpa.md 2.5).
  */
-export type PodSamples = Map<string, Sample>;
+export type PodSamples = Map<string, PodSample>;
 
 /** By pod, or the values of the whole. */
 export type Samples = PodSamples | readonly bigint[];

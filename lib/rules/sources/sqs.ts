@@ -1,4 +1,4 @@
-import { choice, group, list, type ReadOf, words } from "../fields/field-types.ts";
+import { choice, group, listField, type ReadOf, words } from "../fields/field-types.ts";
 import { awsDomain } from "../model/aws-names.ts";
 import { isObject } from "../model/json.ts";
 import { type AwsPlace, accountOf, mayCountQueue } from "../model/metric-source.ts";
@@ -69,7 +69,7 @@ const FIELDS = {
     "The account of the queue, where it is not the account of the role of the source.",
     { form: ACCOUNT },
   ),
-  count: list(
+  count: listField(
     "Which messages count: Visible wait to be received, InFlight are received and not deleted yet, Delayed are not due yet.",
     choice("Messages.", COUNTS),
     "Visible" as QueueCount,

@@ -25,11 +25,11 @@ export interface RequestLimits {
 export const boundedRequests = (
   limits: RequestLimits,
   onDated: OnDated = () => {},
-  surroundings: Surroundings = {},
+  surroundings: RequestSurroundings = {},
 ): NodeHttpHandler => new BoundedHandler(limits, onDated, surroundings);
 
 /** Connections and time, where they are not the machine's. */
-export interface Surroundings {
+export interface RequestSurroundings {
   readonly httpAgent?: Agent;
   /** Connections at once, at most; by default the 50 of the SDK. */
   readonly sockets?: number;
@@ -56,7 +56,7 @@ class BoundedHandler extends NodeHttpHandler {
   constructor(
     { connectMs, wholeMs }: RequestLimits,
     onDated: OnDated,
-    { httpAgent, sockets, signalAfter = AbortSignal.timeout }: Surroundings,
+    { httpAgent, sockets, signalAfter = AbortSignal.timeout }: RequestSurroundings,
   ) {
     super({
       connectionTimeout: connectMs,

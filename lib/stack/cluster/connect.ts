@@ -13,7 +13,7 @@ import { apiDiscovery, segment } from "./discovery.ts";
 import { fieldManagerOf, type ApiSession, putScaleWithin, readScaleWithin } from "./scale.ts";
 import { objectWriter } from "./objects/write-back.ts";
 import { newMemory } from "./observe/memory.ts";
-import { observe } from "./observe/observe.ts";
+import { observeWatched } from "./observe/observe.ts";
 import { askRecommender } from "./recommender.ts";
 import { listSpecs } from "./specs/list-specs.ts";
 import { fairGate } from "../turns/gate.ts";
@@ -114,7 +114,7 @@ export const clientFor = (
   };
   const memory = newMemory(options.clock, options.notice ?? (() => undefined));
   return {
-    observe: (watched, limits) => observe(session, memory, watched, limits),
+    observe: (watched, limits) => observeWatched(session, memory, watched, limits),
     listSpecs: (request) => listSpecs({ session, memory }, record, request),
     putScale: (write, timeoutMs) => putScaleWithin(session, write, timeoutMs),
     readScale: (namespace, target, timeoutMs) =>

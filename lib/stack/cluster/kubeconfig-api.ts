@@ -4,13 +4,13 @@ import type { ApiFailure } from "../../rules/model/observation.ts";
 import { kubeconfigFileAccess } from "./access/kubeconfig-file.ts";
 import { accessReview } from "./check/ask.ts";
 import { type KindPath, listPath, objectPath } from "./discovery.ts";
-import { list, passedOverFailure } from "./list.ts";
+import { readList, passedOverFailure } from "./list.ts";
 import { EDIT_MS, MAX_OBSERVE_BYTES, MAX_OBSERVE_CALLS, READ_ALL_MS } from "./request-limits.ts";
 import { callBudget } from "./transport/budget.ts";
 import { clusterTransport, type IdentifiedOptions } from "./transport/same-cluster.ts";
 import type { ApiRequest, Method } from "./transport/send.ts";
 
-export type ApiAnswer<Value> =
+export type ClusterApiAnswer<Value> =
   | { readonly kind: "done"; readonly value: Value }
   | { readonly kind: "failed"; readonly failure: ApiFailure };
 
@@ -20,23 +20,31 @@ export type ApiAnswer<Value> =
  */
 export interface KubeconfigApi {
   /** Every object of the kind, of one namespace or of all. */
-  readonly list: (kind: KindPath, namespace?: string) => Promise<ApiAnswer<readonly Json[]>>;
-  readonly get: (kind: KindPath, ref: ObjectRef) => Promise<ApiAnswer<Json>>;
-  readonly create: (kind: KindPath, namespace: string, object: Json) => Promise<ApiAnswer<Json>>;
+  readonly list: (kind: KindPath, namespace?: string) => Promise<ClusterApiAnswer<readonly Json[]>>;
+  readonly get: (kind: KindPath, ref: ObjectRef) => Promise<ClusterApiAnswer<Json>>;
+  readonly create: (
+    kind: KindPath,
+    namespace: string,
+    object: Json,
+  ) => Promise<ClusterApiAnswer<Json>>;
   /** Replaces the object. Its resourceVersion is the precondition. */
-  readonly replace: (kind: KindPath, ref: ObjectRef, object: Json) => Promise<ApiAnswer<Json>>;
+  readonly replace: (
+    kind: KindPath,
+    ref: ObjectRef,
+    object: Json,
+  ) => Promise<ClusterApiAnswer<Json>>;
   /** Deletes exactly this version of exactly this object: any other answers 409. */
   readonly remove: (
     kind: KindPath,
     ref: ObjectRef,
     version: { readonly uid: string; readonly resourceVersion: string },
-  ) => Promise<ApiAnswer<Json>>;
+  ) => Promise<ClusterApiAnswer<Json>>;
   /** True where the person has this right on all objects of the kind in the namespace. */
   readonly may: (
     verb: "create" | "delete" | "update",
     kind: KindPath,
     namespace: string,
-  ) => Promise<ApiAnswer<boolean>>;
+  ) => Promise<ClusterApiAnswer<boolean>>;
   readonly close: () => void;
 }
 
@@ -102,7 +110,7 @@ export const openKubeconfig = async (
   const edit = async (
     method: Exclude<Method, "GET">,
     request: ApiRequest & { readonly body: unknown },
-  ): Promise<ApiAnswer<Json>> => {
+  ): Promise<ClusterApiAnswer<Json>> => {
     const answer = await transport.edit({ method, ...request }, EDIT_MS);
     return answer.kind === "written" ? done(answer.body) : failed(answer.failure);
   };
@@ -113,7 +121,7 @@ export const openKubeconfig = async (
         resource: kind.resource,
         read: (raw: Json) => raw,
       };
-      const listed = await list(transport, what, budget());
+      const listed = await readList(transport, what, budget());
       if (listed.kind === "failed") return listed;
       const [unread] = listed.passedOver;
       return unread ? failed(passedOverFailure(kind.resource, unread)) : done(listed.items);
@@ -160,11 +168,11 @@ export const openKubeconfig = async (
   };
 };
 
-const done = <Value>(value: Value): ApiAnswer<Value> => ({ kind: "done", value });
-const failed = (failure: ApiFailure): ApiAnswer<never> => ({ kind: "failed", failure });
+const done = <Value>(value: Value): ClusterApiAnswer<Value> => ({ kind: "done", value });
+const failed = (failure: ApiFailure): ClusterApiAnswer<never> => ({ kind: "failed", failure });
 
 /** Throws a failed call as `cluster.refused`, with what was to be done. */
-export const valueOrThrow = <Value>(answer: ApiAnswer<Value>, action: string): Value => {
+export const valueOrThrow = <Value>(answer: ClusterApiAnswer<Value>, action: string): Value => {
   if (answer.kind === "done") return answer.value;
   throw new TidemarkError("cluster.refused", `Cannot ${action}: ${answer.failure.message}`, {
     failure: answer.failure,

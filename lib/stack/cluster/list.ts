@@ -10,11 +10,11 @@ import {
   type Listed,
   fieldsOf,
   type PageAt,
-  failed,
+  malformed,
   type PageAnswer,
   readName,
-  readPage,
-  type Page,
+  readListPage,
+  type ReadObjectsPage,
 } from "./read-page.ts";
 
 /**
@@ -45,7 +45,7 @@ const SHRINK_BY = 4;
  *     500 objects: too large ── 125: too large ── 31: read ── 124: read ── 496 …
  *                                                  └── 7: too large ── 1: too large ── its name by a LIST of metadata, and on behind it
  */
-export const list = async <Item>(
+export const readList = async <Item>(
   transport: Pick<Transport, "get">,
   what: ListOf<Item>,
   budget: CallBudget,
@@ -104,7 +104,7 @@ const listOnce = async <Item>(
       shrunk,
     };
   }
-  return failed(what, `the list does not end after ${MAX_PAGES} pages`);
+  return malformed(what, `the list does not end after ${MAX_PAGES} pages`);
 };
 
 /**
@@ -121,7 +121,7 @@ const readFitting = async <Item>(
   budget: CallBudget,
 ): Promise<{ readonly answer: PageAnswer<Item>; readonly limit: number }> => {
   for (let { limit } = at; ; limit = Math.floor(limit / SHRINK_BY)) {
-    const answer = await (limit === 0 ? readName : readPage)(
+    const answer = await (limit === 0 ? readName : readListPage)(
       transport,
       what,
       { ...at, limit },
@@ -143,7 +143,7 @@ export const isTooLarge = ({ code, reason }: ApiFailure): boolean =>
  */
 const nextLimit = (
   { limit, shrunk }: Omit<PageAt, "token">,
-  { objects, bytes }: Page<unknown>,
+  { objects, bytes }: ReadObjectsPage<unknown>,
 ): number => {
   const fitting = bytes === 0 ? PAGE_LIMIT : Math.floor((PAGE_BYTES * objects) / bytes);
   return Math.max(1, Math.min(PAGE_LIMIT, fitting, shrunk ? limit * SHRINK_BY : PAGE_LIMIT));

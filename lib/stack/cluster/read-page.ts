@@ -91,7 +91,7 @@ export interface PageAt {
   readonly shrunk: boolean;
 }
 
-export interface Page<Item> {
+export interface ReadObjectsPage<Item> {
   readonly kind: "page";
   readonly items: readonly Item[];
   /** Those that were left out included. */
@@ -107,13 +107,13 @@ export interface Page<Item> {
   readonly weights: ReadonlyMap<string, number>;
 }
 
-export type PageAnswer<Item> = Page<Item> | Extract<Listed<never>, { kind: "failed" }>;
+export type PageAnswer<Item> = ReadObjectsPage<Item> | Extract<Listed<never>, { kind: "failed" }>;
 
 /**
  * Reads one page. Its objects are converted while it is decoded, so that they are not held all at
  * once; of JSON they are.
  */
-export const readPage = async <Item>(
+export const readListPage = async <Item>(
   transport: Pick<Transport, "get">,
   what: ListOf<Item>,
   at: PageAt & { readonly unchanged: UnchangedItems | undefined },
@@ -154,9 +154,9 @@ export const readPage = async <Item>(
   if (answer.kind === "failed") return answer;
   const raws = answer.streamed ? [] : objectsOf(answer.body);
   // On doubt, the read has failed: an answer without its items would look like an empty cluster.
-  if (raws === undefined) return failed(what, "the answer has no list of items");
+  if (raws === undefined) return malformed(what, "the answer has no list of items");
   for (const raw of raws) onItem(raw, 0);
-  if (strange) return failed(what, strangeState(strange));
+  if (strange) return malformed(what, strangeState(strange));
   return {
     kind: "page",
     items,
@@ -229,9 +229,9 @@ export const readName = async <Item>(
   );
   if (answer.kind === "failed") return answer;
   const raws = objectsOf(answer.body);
-  if (raws === undefined) return failed(what, "the answer has no list of items");
+  if (raws === undefined) return malformed(what, "the answer has no list of items");
   const strange = raws.map((raw) => strangeName(asObject(raw["metadata"]))).find(Boolean);
-  if (strange) return failed(what, strangeState(strange));
+  if (strange) return malformed(what, strangeState(strange));
   const passedOver = raws.map(nameOf);
   const weights = new Map(passedOver.map(({ namespace }) => [namespace, MAX_ANSWER_BYTES]));
   return {
@@ -250,7 +250,7 @@ const nameOf = (raw: Json): PassedOver => {
   return { namespace: asName(namespace), name: asName(name) };
 };
 
-const restOf = (body: Json): Pick<Page<unknown>, "next" | "remaining"> => {
+const restOf = (body: Json): Pick<ReadObjectsPage<unknown>, "next" | "remaining"> => {
   const { continue: next, remainingItemCount: remaining } = asObject(body["metadata"]);
   return {
     next: typeof next === "string" && next !== "" ? next : undefined,
@@ -296,7 +296,7 @@ export const fieldsOf = ({ without = NO_NAMESPACES }: Pick<ListOf<unknown>, "wit
 
 const NO_NAMESPACES: ReadonlySet<string> = new Set();
 
-export const failed = (
+export const malformed = (
   what: { readonly resource: string },
   state: string,
 ): Extract<Listed<never>, { kind: "failed" }> => ({

@@ -67,7 +67,7 @@ export const readScaleAt = async (
     { path: scalePath(kind, namespace, name), resource: kind.resource, flow: namespace },
     budget,
   );
-  return scale.kind === "read" ? readScale(scale.body) : scale;
+  return scale.kind === "read" ? scaleReadingOf(scale.body) : scale;
 };
 
 /** Like `readTargetScale`, with its own budget. */
@@ -188,7 +188,7 @@ const kindOf = (
  * An autoscaling/v1 Scale, the answer to a GET of the scale subresource. Its spec may omit a count
  * of zero.
  */
-export const readScale = (raw: unknown): ScaleReading => {
+export const scaleReadingOf = (raw: unknown): ScaleReading => {
   const scale = asObject(raw);
   const status = asObject(scale["status"]);
   const selector = asText(status["selector"]);

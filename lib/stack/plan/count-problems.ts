@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from "node:util";
 import {
   PROBLEM_GROUPS,
-  type Problem,
-  type ProblemKind,
+  type FleetProblem,
+  type FleetProblemKind,
   type ProblemReport,
 } from "../report/problems.ts";
 import { readGlances, type HeadGlance } from "../store/head/head.ts";
@@ -24,7 +24,7 @@ interface CountPorts {
   readonly owners?:
     | {
         readonly names: Iterable<string>;
-        readonly tell: (owner: string, news: readonly Problem[]) => Promise<void>;
+        readonly tell: (owner: string, news: readonly FleetProblem[]) => Promise<void>;
       }
     | undefined;
 }
@@ -73,7 +73,7 @@ const keyOf = (owner: string): string => `owner:${owner}`;
 
 interface OwnerNews {
   readonly owner: string;
-  readonly news: readonly Problem[];
+  readonly news: readonly FleetProblem[];
   /** What to remember. */
   readonly after: Reported;
 }
@@ -84,7 +84,7 @@ interface OwnerNews {
  */
 export const ownerNews = (
   before: ReportedProblems,
-  all: readonly Problem[],
+  all: readonly FleetProblem[],
   owners: Iterable<string>,
   nowMs: number,
 ): readonly OwnerNews[] =>
@@ -106,7 +106,7 @@ export const ownerNews = (
     };
   });
 
-const placeOf = ({ kind, key }: Problem): string => `${kind} ${key}`;
+const placeOf = ({ kind, key }: FleetProblem): string => `${kind} ${key}`;
 
 /** What is stored of owners. */
 export const reportedToOwners = (found: readonly OwnerNews[]): ReportedProblems =>
@@ -121,7 +121,7 @@ export const reportedToOwners = (found: readonly OwnerNews[]): ReportedProblems 
  * the last time.
  */
 type Reported = ReportedProblems[string];
-export type KindsReported = Readonly<Partial<Record<ProblemKind, Reported>>>;
+export type KindsReported = Readonly<Partial<Record<FleetProblemKind, Reported>>>;
 
 /**
  * An alarm fires again only after a minute without a rise of its kinds. A rise that comes too soon
@@ -145,12 +145,12 @@ const PLACES_MAX = 2_000;
  */
 export const risenProblems = (
   before: KindsReported,
-  all: readonly Problem[],
+  all: readonly FleetProblem[],
   nowMs: number,
 ): { readonly report: ProblemReport; readonly reported: KindsReported } => {
   const kinds = PROBLEM_GROUPS.flatMap((group) => {
     const lastMs = Math.max(0, ...group.map((kind) => before[kind]?.toldMs ?? 0));
-    const ofKind = (kind: ProblemKind): readonly Problem[] =>
+    const ofKind = (kind: FleetProblemKind): readonly FleetProblem[] =>
       all.filter((problem) => problem.kind === kind);
     return group.map((kind) => ({
       kind,
@@ -171,10 +171,10 @@ export const risenProblems = (
 
 const risenOf = (
   before: Reported | undefined,
-  now: readonly Problem[],
+  now: readonly FleetProblem[],
   { nowMs, lastMs }: { readonly nowMs: number; readonly lastMs: number },
 ): {
-  readonly risen: readonly Problem[];
+  readonly risen: readonly FleetProblem[];
   readonly reported: Reported | undefined;
   readonly isSent: boolean;
 } => {
@@ -217,8 +217,8 @@ interface Fleet {
  * itself: a late partition and a record that cannot be read, because syncs go on while nothing is
  * scaled.
  */
-export const problemsOf = ({ fleet, clusters, heads, nowMs }: Fleet): readonly Problem[] =>
-  clusters.flatMap((item): readonly Problem[] => {
+export const problemsOf = ({ fleet, clusters, heads, nowMs }: Fleet): readonly FleetProblem[] =>
+  clusters.flatMap((item): readonly FleetProblem[] => {
     if (item.kind === "unreadable") return [{ kind: "unreadable", key: item.name, count: 1 }];
     const { record } = item;
     const glances = record.partitions.map(({ name }) => ({
@@ -243,7 +243,7 @@ const lateProblem = (
   path: string,
   head: HeadGlance | undefined,
   nowMs: number,
-): readonly Problem[] => {
+): readonly FleetProblem[] => {
   const syncedMs = head?.nowMs ?? 0;
   const graceMs = LATE_PERIODS * syncPeriodMs + (syncedMs <= plannedFromMs ? FIRST_SYNC_MS : 0);
   const fromMs = Math.max(syncedMs, plannedFromMs);
@@ -258,7 +258,7 @@ const clusterProblems = (
   { name }: ClusterRecord,
   glances: readonly Glance[],
   nowMs: number,
-): readonly Problem[] =>
+): readonly FleetProblem[] =>
   (["unreachable", "failing"] as const).flatMap((kind) => {
     const since = glances.flatMap(({ head }) => {
       const sinceMs =
@@ -276,7 +276,7 @@ const autoscalerProblems = (
   path: string,
   head: HeadGlance | undefined,
   nowMs: number,
-): readonly Problem[] =>
+): readonly FleetProblem[] =>
   TROUBLE_KINDS.flatMap((kind) => {
     const trouble = head?.troubles.of[kind];
     const count = trouble ? lasting(trouble, nowMs - LASTS_MS[kind]) : 0;

@@ -26,7 +26,7 @@ interface SchedulePorts {
  * all of it was sent, or nothing was due. Planning a minute twice is harmless, because a due time is done once. The
  * clusters that it read come with the report.
  */
-export const schedule = async (
+export const planSyncs = async (
   ports: SchedulePorts,
   tick: Tick,
 ): Promise<PlanReport & { readonly items: readonly ClusterItem[] }> => {

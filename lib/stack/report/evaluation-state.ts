@@ -5,13 +5,13 @@ import type { Status } from "../../rules/model/windows.ts";
 import { CONFLICT } from "../../rules/model/http-status.ts";
 
 /** Codes of an API server that refuses our credentials or rights. */
-export const FORBIDDEN: ReadonlySet<number> = new Set([401, 403]);
+export const REFUSING_CODES: ReadonlySet<number> = new Set([401, 403]);
 
 /**
  * The refusal of a scale that a person must look at. A conflict is none: the next sync decides on
  * the newer object.
  */
-export const refusalOf = ({ refused }: Pick<Evaluation, "refused">): Refusal | undefined =>
+export const seriousRefusal = ({ refused }: Pick<Evaluation, "refused">): Refusal | undefined =>
   refused?.code === CONFLICT ? undefined : refused;
 
 /**
@@ -22,9 +22,9 @@ export const failureOf = (
   evaluation: Pick<Evaluation, "failed" | "failedRead" | "refused">,
 ): "failing" | "forbidden" | undefined => {
   const { failed, failedRead } = evaluation;
-  const code = failed ? (failedRead?.code ?? 0) : refusalOf(evaluation)?.code;
+  const code = failed ? (failedRead?.code ?? 0) : seriousRefusal(evaluation)?.code;
   if (code === undefined) return undefined;
-  return FORBIDDEN.has(code) ? "forbidden" : "failing";
+  return REFUSING_CODES.has(code) ? "forbidden" : "failing";
 };
 
 /** The reason of a scale that was decided and not made. */
@@ -32,7 +32,7 @@ export const scaleRefused = (
   { from, to }: Pick<Evaluation, "from" | "to">,
   { code, message }: Refusal,
 ): Because => ({
-  reason: FORBIDDEN.has(code) ? "ScaleForbidden" : "ScaleRefused",
+  reason: REFUSING_CODES.has(code) ? "ScaleForbidden" : "ScaleRefused",
   message: `the scale from ${from} to ${to} was refused: ${foreignText(message)}`,
 });
 

@@ -2,6 +2,7 @@ import type { Because } from "../../rules/model/decision.ts";
 import { foreignText } from "../../rules/model/foreign-text.ts";
 import type { Intent } from "../../rules/model/scale-records.ts";
 import type { ClusterOrigin } from "../../rules/model/records.ts";
+import { TENANT_OVER_SHARE } from "../../rules/model/observation.ts";
 
 /**
  * Reasons for which a sync holds an autoscaler before its rules count: one constructor per reason,
@@ -115,9 +116,6 @@ export const scaleWaits = (made: number): Because => ({
   reason: "TooManyScales",
   message: `this sync had time for ${made} scales of the partition; this scale waits for the next sync`,
 });
-
-/** The reason of an autoscaler whose namespace has used its share of the sync. */
-export const TENANT_OVER_SHARE = "TenantOverShare";
 
 /**
  * `words` say which share was used, its limit, and what to do (lib/stack/cluster/observe/flows.ts).

@@ -87,7 +87,7 @@ export const inUtc = async <Result>(work: () => Promise<Result>): Promise<Result
 };
 
 /** Where a time is looked for: the newest one that has come, or the next one to come. */
-export type Direction = "past" | "future";
+export type TimeDirection = "past" | "future";
 
 const WEEKDAYS = [
   "sunday",
@@ -125,7 +125,7 @@ const instantMs = (text: string): number | undefined =>
 export const readExactTime = (
   text: string,
   nowMs: number,
-  direction: Direction,
+  direction: TimeDirection,
 ): number | undefined => {
   const duration = readDuration(text);
   if (duration === undefined) return instantMs(text);
@@ -140,7 +140,7 @@ export const readExactTime = (
 export const readEverydayTime = (
   text: string,
   nowMs: number,
-  direction: Direction,
+  direction: TimeDirection,
 ): number | undefined => {
   const { day, hour, minute, second } = TEXT.exec(text.trim())?.groups ?? {};
   if (day === undefined && hour === undefined) return undefined;
@@ -155,7 +155,7 @@ export const readEverydayTime = (
 
 interface Now {
   readonly nowMs: number;
-  readonly direction: Direction;
+  readonly direction: TimeDirection;
 }
 
 const onDay = (day: string, time: TimeOfDay, { nowMs, direction }: Now): number | undefined => {

@@ -6,10 +6,10 @@ export interface MetricFamily {
   readonly name: string;
   readonly type: "gauge" | "counter";
   readonly help: string;
-  readonly samples: readonly Sample[];
+  readonly samples: readonly MetricSample[];
 }
 
-export interface Sample {
+export interface MetricSample {
   readonly labels: Readonly<Record<string, string>>;
   readonly value: number;
 }
@@ -51,7 +51,7 @@ const familyText = ({ name, type, help, samples }: MetricFamily): string => {
 const sampleText = (
   name: string,
   type: MetricFamily["type"],
-  { labels, value }: Sample,
+  { labels, value }: MetricSample,
 ): string => {
   // This refuses NaN too.
   if (type === "counter" && !(value >= 0))

@@ -1,7 +1,7 @@
 import type { Because } from "../../rules/model/decision.ts";
 import { foreignText } from "../../rules/model/foreign-text.ts";
 import { type PartitionTrouble, TROUBLING, type TroublingHold } from "../../rules/model/summary.ts";
-import { FORBIDDEN, failureOf, refusalOf, scaleRefused } from "./evaluation-state.ts";
+import { REFUSING_CODES, failureOf, seriousRefusal, scaleRefused } from "./evaluation-state.ts";
 import type { Evaluation } from "../../rules/model/scale-records.ts";
 import { NOT_FOUND } from "../../rules/model/http-status.ts";
 
@@ -28,7 +28,7 @@ const hasAnswered = (code: number): boolean => code >= 400 && code < 500 && !BUS
 /** The reason of the failure in the words of the rules; a freeze or a pause may come before it. */
 const causeOf = (evaluation: Evaluation): Because => {
   const { because, withoutHold, status } = evaluation;
-  const refusal = refusalOf(evaluation);
+  const refusal = seriousRefusal(evaluation);
   if (refusal) return scaleRefused(evaluation, refusal);
   const failed = (status?.conditions ?? []).filter((condition) => condition.status === "False");
   return (
@@ -46,7 +46,7 @@ const failureKindOf = (evaluation: Evaluation): FailureKind => {
 };
 
 const failedReadKind = ({ failedRead, from }: Evaluation): FailureKind => {
-  if (failedRead && FORBIDDEN.has(failedRead.code)) return "forbidden";
+  if (failedRead && REFUSING_CODES.has(failedRead.code)) return "forbidden";
   if (failedRead?.of === "scale" && failedRead.code === NOT_FOUND) return "gone";
   // On doubt, "unreachable", which is shown first: a count that was not read, unless the server
   // answered why.
@@ -109,7 +109,7 @@ export const troubleOf = (evaluations: readonly Evaluation[]): PartitionTrouble 
   const kinds = new Set([...byEnding.keys()].filter((ending) => ending !== "unasked"));
   const failed = evaluations.filter((evaluation) => evaluation.failed);
   const refused = evaluations.filter(
-    (evaluation) => !evaluation.failed && refusalOf(evaluation),
+    (evaluation) => !evaluation.failed && seriousRefusal(evaluation),
   ).length;
   const state = stateOf(kinds, { failed: failed.length, refused });
   const [shown] = SHOWN_FIRST.flatMap((ending) => byEnding.get(ending) ?? []);

@@ -5,7 +5,7 @@ import type { Metric } from "./sync-report.ts";
  * What a person should look at, in the order in which a person would. Each kind has an alarm
  * (infra/alarms.yml).
  */
-export const PROBLEM_KINDS = [
+export const FLEET_PROBLEM_KINDS = [
   "unreadable",
   "late",
   "unreachable",
@@ -15,10 +15,10 @@ export const PROBLEM_KINDS = [
   "overShare",
   "atMax",
 ] as const;
-export type ProblemKind = (typeof PROBLEM_KINDS)[number];
+export type FleetProblemKind = (typeof FLEET_PROBLEM_KINDS)[number];
 
-export interface Problem {
-  readonly kind: ProblemKind;
+export interface FleetProblem {
+  readonly kind: FleetProblemKind;
   /** CLUSTER, or CLUSTER/PARTITION. */
   readonly key: string;
   /** Autoscalers or namespaces; 1 for a cluster or a partition. */
@@ -72,7 +72,7 @@ const KINDS = {
     many: "autoscalers want more than their maximum for 15 minutes",
   },
 } as const satisfies Readonly<
-  Record<ProblemKind, { readonly metric: string; readonly one: string; readonly many: string }>
+  Record<FleetProblemKind, { readonly metric: string; readonly one: string; readonly many: string }>
 >;
 
 /** Each alarm costs money, so kinds that a person looks at in the same way share one. */
@@ -80,27 +80,29 @@ const ALARMS = {
   NewLatePartitions: ["late"],
   NewClusterProblems: ["unreadable", "unreachable", "failing"],
   NewAutoscalerProblems: ["refused", "unmeasured", "overShare", "atMax"],
-} as const satisfies Readonly<Record<string, readonly ProblemKind[]>>;
+} as const satisfies Readonly<Record<string, readonly FleetProblemKind[]>>;
 
 type AlarmMetric = keyof typeof ALARMS;
-type KindMetric = (typeof KINDS)[ProblemKind]["metric"];
+type KindMetric = (typeof KINDS)[FleetProblemKind]["metric"];
 export type ProblemMetric = "Problems" | KindMetric | AlarmMetric;
 
-export const PROBLEM_GROUPS: readonly (readonly ProblemKind[])[] = Object.values(ALARMS);
+export const PROBLEM_GROUPS: readonly (readonly FleetProblemKind[])[] = Object.values(ALARMS);
 
 /** The problems of one minute, and those that are new. */
 export interface ProblemReport {
-  readonly all: readonly Problem[];
+  readonly all: readonly FleetProblem[];
   /** Problems to report now: more than were reported before. */
-  readonly risen: readonly Problem[];
+  readonly risen: readonly FleetProblem[];
   /** Kinds whose metrics are sent, zeros included, so that an alarm sees the end of its rise. */
-  readonly sent: ReadonlySet<ProblemKind>;
+  readonly sent: ReadonlySet<FleetProblemKind>;
 }
 
-const total = (problems: readonly Problem[]): number =>
+const total = (problems: readonly FleetProblem[]): number =>
   problems.reduce((sum, { count }) => sum + count, 0);
-const ofKind = (problems: readonly Problem[], kind: ProblemKind): readonly Problem[] =>
-  problems.filter((problem) => problem.kind === kind);
+const ofKind = (
+  problems: readonly FleetProblem[],
+  kind: FleetProblemKind,
+): readonly FleetProblem[] => problems.filter((problem) => problem.kind === kind);
 
 /**
  * A few metrics, whatever the size of the fleet: nothing while there is no problem; else one for
@@ -114,7 +116,7 @@ export const problemMetrics = ({
   if (sent.size === 0) return [];
   const alarms = Object.entries(ALARMS).filter(([, kinds]) =>
     kinds.some((kind) => sent.has(kind)),
-  ) as [AlarmMetric, readonly ProblemKind[]][];
+  ) as [AlarmMetric, readonly FleetProblemKind[]][];
   return [
     { name: "Problems", unit: "Count", value: total(all) },
     ...[...sent].map((kind) => ({
@@ -142,21 +144,21 @@ export const NOT_COUNTED: readonly Metric<ProblemMetric>[] = [
 const NAMED_MAX = 10;
 
 /** "2 clusters cannot be read for 5 minutes: eu-1, eu-2". */
-export const kindSentence = (kind: ProblemKind, problems: readonly Problem[]): string => {
+export const kindSentence = (kind: FleetProblemKind, problems: readonly FleetProblem[]): string => {
   const count = total(problems);
   const named = problems.slice(0, NAMED_MAX).map(placeText).join(", ");
   const more = problems.length > NAMED_MAX ? `, and ${problems.length - NAMED_MAX} more` : "";
   return `${count} ${count === 1 ? KINDS[kind].one : KINDS[kind].many}: ${named}${more}`;
 };
 
-const placeText = ({ key, count, first, sinceMs }: Problem): string => {
+const placeText = ({ key, count, first, sinceMs }: FleetProblem): string => {
   if (first !== undefined) return `${key} (${count === 1 ? first : `${count}, first ${first}`})`;
   return sinceMs === undefined ? key : `${key} since ${new Date(sinceMs).toISOString()}`;
 };
 
 /** One sentence for each kind that has problems. */
-export const problemSentences = (problems: readonly Problem[]): readonly string[] =>
-  PROBLEM_KINDS.flatMap((kind) => {
+export const problemSentences = (problems: readonly FleetProblem[]): readonly string[] =>
+  FLEET_PROBLEM_KINDS.flatMap((kind) => {
     const same = ofKind(problems, kind);
     return same.length === 0 ? [] : [kindSentence(kind, same)];
   });
@@ -166,7 +168,7 @@ export const problemLines = ({ all, risen }: ProblemReport): readonly LogLine[] 
   if (all.length === 0) return [];
   const news = problemSentences(risen);
   const counts = Object.fromEntries(
-    PROBLEM_KINDS.map((kind) => [kind, total(ofKind(all, kind))]).filter(
+    FLEET_PROBLEM_KINDS.map((kind) => [kind, total(ofKind(all, kind))]).filter(
       ([, count]) => count !== 0,
     ),
   );

@@ -18,7 +18,7 @@ import {
   signedServiceOf,
 } from "../../rules/model/metric-source.ts";
 import type { RegisteredRequest } from "../../rules/sources/source.ts";
-import { queryText, type SendToSource, type SignRequest, PARALLEL } from "./direct.ts";
+import { queryText, type SendToSource, type SignRequest, QUESTIONS_PARALLEL } from "./direct.ts";
 
 export interface AwsSender {
   /**
@@ -69,8 +69,8 @@ export const awsSender = ({
 }): AwsSender => {
   const options = {
     keepAlive: true,
-    maxSockets: PARALLEL.all,
-    maxFreeSockets: PARALLEL.quick,
+    maxSockets: QUESTIONS_PARALLEL.all,
+    maxFreeSockets: QUESTIONS_PARALLEL.quick,
   };
   const agents = { plain: new http.Agent(options), secure: new https.Agent(options) };
   const roles = new Map<string, Cached<AwsCredentials>>();

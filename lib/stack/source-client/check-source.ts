@@ -3,7 +3,7 @@ import {
   type ConnectionReport,
   failed,
   passed,
-  reportOf,
+  checkReport,
   skipped,
   warning,
 } from "../cluster/check/report.ts";
@@ -58,14 +58,14 @@ const CHECK_MS = 20_000;
  * Asks a source one question as a sync does, with new credentials and connections. It changes
  * nothing, and never rejects for what the source, the cluster or AWS does.
  */
-export const checkSource = async (
+export const askOnce = async (
   { source, cluster, reached, question }: CheckedSource,
   options: CheckSourceOptions,
 ): Promise<ConnectionReport> => {
   const label = source.service ? `answer in ${cluster.name}` : "answer";
   const query = questionFor(source, question);
   if (query === undefined)
-    return reportOf(source.name, [
+    return checkReport(source.name, [
       skipped(label, `nothing was asked: ${WHAT_TO_ASK[source.kind]}`),
     ]);
   const client = sourceClient({
@@ -88,7 +88,7 @@ export const checkSource = async (
       };
       const startedMs = options.clock();
       const answer = (await client.ask(source, [query], context)).get(queryKey(query));
-      return reportOf(
+      return checkReport(
         source.name,
         pointsOf(source, label, { answer, tookMs: options.clock() - startedMs }),
       );
@@ -97,7 +97,7 @@ export const checkSource = async (
     }
   } catch (error) {
     if (!isTidemarkError(error)) throw error;
-    return reportOf(source.name, [
+    return checkReport(source.name, [
       failed(label, error.message, `look at the cluster: tidemark cluster check ${cluster.name}`),
     ]);
   } finally {

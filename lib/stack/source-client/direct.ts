@@ -27,7 +27,7 @@ export const MAX_SOURCE_BYTES = 256 * 1024;
  * Requests to one source at once. One that takes longer than `SLOW_MS` gives its place to the
  * questions of other namespaces, up to `all`: fewer than the 20 that a Prometheus answers at once.
  */
-export const PARALLEL = { quick: 8, all: 16 } as const;
+export const QUESTIONS_PARALLEL = { quick: 8, all: 16 } as const;
 export const SLOW_MS = 100;
 
 /** After so many failed syncs in a row a source is asked in one sync of so many. */
@@ -127,8 +127,8 @@ export const directSender = ({
 }): DirectSender => {
   const options = {
     keepAlive: true,
-    maxSockets: PARALLEL.all,
-    maxFreeSockets: PARALLEL.quick,
+    maxSockets: QUESTIONS_PARALLEL.all,
+    maxFreeSockets: QUESTIONS_PARALLEL.quick,
   };
   // Agents reuse connections by host and port, so that connections to private networks have agents
   // of their own.

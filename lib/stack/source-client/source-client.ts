@@ -27,7 +27,7 @@ import {
   type Circuit,
   circuitOf,
   MAX_SOURCE_BYTES,
-  PARALLEL,
+  QUESTIONS_PARALLEL,
   SLOW_MS,
 } from "./direct.ts";
 import { SECOND_MS } from "../../rules/model/time-text.ts";
@@ -156,10 +156,10 @@ interface Kept {
  */
 const gateOfSource = (): FairGate =>
   fairGate({
-    places: PARALLEL.quick,
-    ofFlow: PARALLEL.quick,
+    places: QUESTIONS_PARALLEL.quick,
+    ofFlow: QUESTIONS_PARALLEL.quick,
     elapsed: () => performance.now(),
-    slow: { afterMs: SLOW_MS, places: PARALLEL.all, after: OF_THE_MACHINE.after },
+    slow: { afterMs: SLOW_MS, places: QUESTIONS_PARALLEL.all, after: OF_THE_MACHINE.after },
   });
 
 /**

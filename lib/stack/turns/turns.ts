@@ -23,7 +23,7 @@ const GOLDEN = 0.618_033_988_749_894_9;
  * another one in each round, so that where only a share has room, each is in that share within a
  * few rounds, and one that always fails keeps no other out.
  */
-export const placeOf = (key: string, round: number): number =>
+export const turnOf = (key: string, round: number): number =>
   (((hashOf(key) * SPREAD) % CIRCLE) / CIRCLE + round * GOLDEN) % 1;
 
 /** True in one of so many rounds, which is another one for other keys. */
@@ -51,7 +51,7 @@ export const byPlace = <Item>(
   round: number,
 ): readonly Item[] =>
   items
-    .map((item) => ({ item, place: placeOf(keyOf(item), round) }))
+    .map((item) => ({ item, place: turnOf(keyOf(item), round) }))
     .toSorted((one, other) => one.place - other.place)
     .map(({ item }) => item);
 
@@ -79,7 +79,7 @@ export const inFairTurns = <Item>(
 ): readonly Item[] =>
   [...Map.groupBy(items, flowOf)]
     .flatMap(([flow, own]) => {
-      const place = placeOf(flow, round);
+      const place = turnOf(flow, round);
       let spent = 0;
       return own.map((item) => {
         const start = spent;

@@ -11,7 +11,11 @@ import {
   readTime,
 } from "../../../lib/rules/model/json.ts";
 import { readPod } from "../../../lib/stack/cluster/read/pods.ts";
-import { readScale, readWorkloadScale, unknownKind } from "../../../lib/stack/cluster/scale.ts";
+import {
+  scaleReadingOf,
+  readWorkloadScale,
+  unknownKind,
+} from "../../../lib/stack/cluster/scale.ts";
 import { readCustomValues, readExternalValues, readPodMetrics } from "../../answers.ts";
 import { readPods, readFailure } from "./answers.ts";
 
@@ -179,7 +183,11 @@ describe("the readers of scales", () => {
   it("read a Scale; a count of zero may be left out", () => {
     const metadata = { uid: "u1", resourceVersion: "42", generation: 3 };
     expect(
-      readScale({ metadata, spec: { replicas: 5 }, status: { replicas: 4, selector: "app=web" } }),
+      scaleReadingOf({
+        metadata,
+        spec: { replicas: 5 },
+        status: { replicas: 4, selector: "app=web" },
+      }),
     ).toEqual({
       kind: "read",
       uid: "u1",
@@ -189,7 +197,7 @@ describe("the readers of scales", () => {
       statusReplicas: 4,
       selector: "app=web",
     });
-    expect(readScale({})).toEqual({
+    expect(scaleReadingOf({})).toEqual({
       kind: "read",
       uid: "",
       resourceVersion: "",
@@ -222,8 +230,8 @@ describe("the readers of scales", () => {
   it("refuse a selector of more characters than are compared with pods, in each form", () => {
     const [few, many] = [16_000, 17_000].map((count) => "x".repeat(count));
     const refused = { kind: "failed", failure: { reason: "SelectorTooLarge" } };
-    expect(readScale({ status: { selector: `a=${many}` } })).toMatchObject(refused);
-    expect(readScale({ status: { selector: `a=${few}` } })).toMatchObject({ kind: "read" });
+    expect(scaleReadingOf({ status: { selector: `a=${many}` } })).toMatchObject(refused);
+    expect(scaleReadingOf({ status: { selector: `a=${few}` } })).toMatchObject({ kind: "read" });
     expect(readWorkloadScale({ spec: { selector: { a: many } } })).toMatchObject(refused);
     expect(readWorkloadScale({ spec: { selector: { matchLabels: { a: few } } } })).toMatchObject({
       kind: "read",

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { ClusterClient } from "../../../lib/stack/cluster/cluster-client.ts";
-import { list } from "../../../lib/stack/cluster/list.ts";
+import { readList } from "../../../lib/stack/cluster/list.ts";
 import { readPod, POD_LIST } from "../../../lib/stack/cluster/read/pods.ts";
 import { readWorkloadScale } from "../../../lib/stack/cluster/scale.ts";
 import type { WireKind } from "../../../lib/stack/cluster/wire/message.ts";
@@ -116,7 +116,7 @@ describe("the answers of a real API server", () => {
   it("are the same pods: names, owners, states, times and amounts", async () => {
     for (const form of ["json", "pb"] as const) {
       playing(server, form);
-      const pods = await list(
+      const pods = await readList(
         transportTo(server),
         {
           path: "/api/v1/namespaces/shop/pods",
@@ -164,7 +164,7 @@ describe("the answers of a real API server", () => {
         protobuf: POD_LIST,
         read: readPod,
       };
-      expect(await list(transportTo(server), request, budgetOf())).toMatchObject({
+      expect(await readList(transportTo(server), request, budgetOf())).toMatchObject({
         kind: "listed",
         items: [],
         complete: true,

@@ -1,11 +1,11 @@
 import protobuf from "protobufjs";
 import { describe, expect, it } from "vitest";
 import { STATUS_KIND } from "../../../lib/stack/cluster/wire/answer.ts";
-import type { Field, FieldType, Message } from "../../../lib/stack/cluster/wire/message.ts";
+import type { WireField, FieldType, Message } from "../../../lib/stack/cluster/wire/message.ts";
 import {
   API_GROUP,
   API_RESOURCES,
-  UNKNOWN,
+  UNKNOWN_MESSAGE,
   HPA_LIST,
   WORKLOAD_LISTS,
 } from "../../../lib/stack/cluster/wire/objects.ts";
@@ -14,7 +14,7 @@ import { publishedSchema } from "./published.ts";
 
 const ROOTS = [POD_LIST, POD_METRICS_LIST, HPA_LIST, STATUS_KIND, ...Object.values(WORKLOAD_LISTS)]
   .map(({ message }) => message)
-  .concat(UNKNOWN, API_GROUP, API_RESOURCES);
+  .concat(UNKNOWN_MESSAGE, API_GROUP, API_RESOURCES);
 
 const isMessage = (type: FieldType): type is Message => typeof type === "object";
 
@@ -34,12 +34,12 @@ const SCALARS: Readonly<Record<string, string>> = {
   bool: "bool",
 };
 
-const shapeOf = (field: protobuf.Field): Field["shape"] =>
+const shapeOf = (field: protobuf.Field): WireField["shape"] =>
   field instanceof protobuf.MapField ? "map" : field.repeated ? "list" : "one";
 
 const root = publishedSchema();
 
-const ownField = (field: Field, number: number) => ({
+const ownField = (field: WireField, number: number) => ({
   name: field.name,
   number,
   shape: field.shape,

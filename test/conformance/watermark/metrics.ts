@@ -12,7 +12,7 @@ import {
   recommenderName,
   recommenderRequest,
 } from "../../../lib/rules/policy/watermark/metrics/recommender.ts";
-import { sourcesOf } from "../../../lib/rules/policy/watermark/steps/combine.ts";
+import { proposalSources } from "../../../lib/rules/policy/watermark/steps/combine.ts";
 import { externalQuery } from "../../../lib/rules/sources/external.ts";
 import { readExternalValues, readPodMetrics } from "../../answers.ts";
 import { type Observed, observationOf } from "../../observation.ts";
@@ -64,7 +64,7 @@ export const replicaCalculationKind: CaseRunner = (vector) => {
     },
     nowMs,
   };
-  const [source] = sourcesOf(subject);
+  const [source] = proposalSources(subject);
   if (!source) throw new RangeError("The vector has neither a metric nor a recommender");
   const proposed = source.propose();
   if (proposed.kind === "failed") return failedAsExpected(expect, proposed.message);

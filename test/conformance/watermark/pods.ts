@@ -3,7 +3,7 @@ import { watermarkSpecOf } from "../../../lib/rules/manifest/watermark/spec.ts";
 import { parseSelector } from "../../../lib/rules/model/selector-text.ts";
 import {
   countReady,
-  groupPods,
+  countedPods,
   noneReady,
   ownerMatches,
 } from "../../../lib/rules/policy/watermark/metrics/pods.ts";
@@ -48,7 +48,7 @@ export const groupPodsKind: CaseRunner = (vector) => {
       remainingCount: [...withMetrics].filter((pod) => !removed.has(pod)).length,
     });
   }
-  const { ready, ignored } = groupPods(
+  const { ready, ignored } = countedPods(
     podsOf(input["pods"]).all,
     (pod) => withMetrics.has(pod),
     textOf(input["resource"]),

@@ -9,7 +9,7 @@ import { afterWatermarkWrite } from "../../../lib/rules/policy/watermark/steps/a
 import {
   combine,
   type ProposalSource,
-  sourcesOf,
+  proposalSources,
 } from "../../../lib/rules/policy/watermark/steps/combine.ts";
 import type { Deviations } from "../../../lib/rules/policy/watermark/steps/bounds.ts";
 import { shouldScale } from "../../../lib/rules/policy/watermark/steps/gates.ts";
@@ -124,8 +124,8 @@ export const conditionsKind: CaseRunner = (vector) => {
 /** Sources whose proposals the vector gives. */
 const stubbed =
   (calculations: readonly Raw[]) =>
-  (subject: Parameters<typeof sourcesOf>[0]): readonly ProposalSource[] =>
-    sourcesOf(subject).map((source, index) => ({
+  (subject: Parameters<typeof proposalSources>[0]): readonly ProposalSource[] =>
+    proposalSources(subject).map((source, index) => ({
       ...source,
       propose: () => proposalOf(calculations[index] ?? {}),
     }));

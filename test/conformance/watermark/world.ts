@@ -13,7 +13,7 @@ import type {
   PodMetrics,
   QuestionKey,
   RecommenderReply,
-  Samples,
+  MeasuredSamples,
   ScaleReading,
 } from "../../../lib/rules/model/observation.ts";
 import { queryKey } from "../../../lib/rules/model/query.ts";
@@ -155,7 +155,7 @@ const seenOf = (
       .filter(([key]) => split(key)[0] === kind)
       .map(([key, answer]) => [split(key)[1], answer]);
   const [recommender] = by("recommender").map(([, answer]) => recommended(answer));
-  const answers = new Map<QuestionKey, Answer<Samples>>(
+  const answers = new Map<QuestionKey, Answer<MeasuredSamples>>(
     by("external").map(([query, answer]) => [externalKey(query), externalAnswer(answer)]),
   );
   const samples = new Map(by("pods").map(([selector, answer]) => [selector, samplesOf(answer)]));

@@ -8,7 +8,7 @@ import {
   type SimulatedCluster,
   startSimulatedCluster,
 } from "../../../lib/embedded/cluster/simulated-cluster.ts";
-import { Refusal } from "../../../lib/embedded/cluster/status.ts";
+import { ServerRefusal } from "../../../lib/embedded/cluster/status.ts";
 
 /** A fault that a test plants in requests to the simulated API server. */
 type Fault = {
@@ -128,7 +128,7 @@ const spoil = (
   const { code, reason, message, retryAfterSeconds } = fault;
   const details = retryAfterSeconds === undefined ? {} : { details: { retryAfterSeconds } };
   const content = Buffer.from(
-    `${JSON.stringify(new Refusal(code, reason, message, details).body)}\n`,
+    `${JSON.stringify(new ServerRefusal(code, reason, message, details).body)}\n`,
   );
   response.writeHead(code, {
     "content-type": "application/json",

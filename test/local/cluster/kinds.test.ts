@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { WORKLOAD_KINDS } from "../../../lib/embedded/cluster/definition.ts";
-import { pluralOf } from "../../../lib/embedded/cluster/served-resources.ts";
+import { guessedPlural } from "../../../lib/embedded/cluster/served-resources.ts";
 import {
   constantTrace,
   type RunningCluster,
@@ -116,7 +116,7 @@ describe("the simulated cluster", () => {
   });
 
   it("makes plurals as Kubernetes guesses them", () =>
-    expect(["Rollout", "Policy", "Class"].map(pluralOf)).toEqual([
+    expect(["Rollout", "Policy", "Class"].map(guessedPlural)).toEqual([
       "rollouts",
       "policies",
       "classes",

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { type WorkloadModel, workloadModel } from "../../../lib/embedded/cluster/definition.ts";
 import {
   bornPod,
-  changesOf,
+  podChanges,
   isGone,
   isReady,
   type SimulatedPod,
@@ -101,7 +101,7 @@ describe("a deleted pod", () => {
     expect(isReady(leaving, deletedMs)).toBe(false);
     expect(isGone(leaving, deletedMs + 4999)).toBe(false);
     expect(isGone(leaving, deletedMs + 5000)).toBe(true);
-    expect(changesOf(leaving)).toEqual([deletedMs + 5000]);
+    expect(podChanges(leaving)).toEqual([deletedMs + 5000]);
   });
 
   it("is gone at once when no node had taken it", () => {

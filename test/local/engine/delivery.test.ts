@@ -15,7 +15,7 @@ import {
   type Delivery,
   eventSource,
 } from "../../../lib/embedded/engine/event-source.ts";
-import { scheduler, type Tick } from "../../../lib/embedded/engine/schedule-activity.ts";
+import { scheduler, type ScheduledTick } from "../../../lib/embedded/engine/schedule-activity.ts";
 import {
   openQueueJournal,
   type QueueJournal,
@@ -275,7 +275,7 @@ describe("eventSource() with lanes", () => {
 
 describe("scheduler()", () => {
   const failures: string[] = [];
-  const ticking = (handler: (tick: Tick) => Promise<unknown>, skipsMissed = false) =>
+  const ticking = (handler: (tick: ScheduledTick) => Promise<unknown>, skipsMissed = false) =>
     scheduler({
       path: join(dir, "schedule.json"),
       clock: () => clock.now(),
@@ -289,7 +289,7 @@ describe("scheduler()", () => {
 
   it("fires at every full minute with the time that was scheduled, and goes on after it in the next run", async () => {
     const ticks: string[] = [];
-    const handler = async ({ scheduledTime }: Tick) => ticks.push(scheduledTime);
+    const handler = async ({ scheduledTime }: ScheduledTick) => ticks.push(scheduledTime);
     await run([ticking(handler)], 120_000);
     await run([ticking(handler)], 180_000);
     expect(ticks).toEqual([

@@ -9,7 +9,7 @@ import {
   openQueue,
   type Queue,
 } from "../../../lib/embedded/queue/queue.ts";
-import type { Message } from "../../../lib/embedded/queue/message.ts";
+import type { QueueMessage } from "../../../lib/embedded/queue/message.ts";
 import { type SqsServer, startSqsServer } from "../../../lib/embedded/queue/sqs-server.ts";
 import { LOOPBACK_CREDENTIALS, LOOPBACK_REGION } from "../../../lib/embedded/host/loopback.ts";
 
@@ -71,7 +71,7 @@ const send = async (MessageBody: string, more: object = {}) => {
 };
 const receive = (most = 10) => queue.receive(most);
 const bodies = () => receive().map(({ body }) => body);
-const receiptOf = (message: Message | undefined): string => message?.inFlight?.receipt ?? "";
+const receiptOf = (message: QueueMessage | undefined): string => message?.inFlight?.receipt ?? "";
 
 describe("the queue, filled by the SDK", () => {
   it("keeps a message back for its delay, to the millisecond", async () => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { readShippedTrace } from "../../../lib/embedded/traces/read-trace.ts";
 import { SHIPPED_TRACES } from "../../../lib/embedded/traces/trace.ts";
-import { amountText } from "../../../lib/embedded/view/summary.ts";
+import { loadText } from "../../../lib/embedded/view/summary.ts";
 
 describe("amountText()", () => {
   it.each([
@@ -29,11 +29,11 @@ describe("amountText()", () => {
     ],
     ["a unit of nothing else has one too", 3_000, "units", 60_000, "on average 25.0 units"],
   ])("says that %s", (_what, samples, unit, stepMs, text) => {
-    expect(amountText(samples, { unit, stepMs, elapsedMs: 2 * 3_600_000 })).toBe(text);
+    expect(loadText(samples, { unit, stepMs, elapsedMs: 2 * 3_600_000 })).toBe(text);
   });
 
   it.each(SHIPPED_TRACES)("never calls an amount of %s a rate", async (name) => {
     const { unit, stepMs } = await readShippedTrace(name);
-    expect(amountText(57, { unit, stepMs, elapsedMs: 3_600_000 })).not.toMatch(/ per |\(sum\)/);
+    expect(loadText(57, { unit, stepMs, elapsedMs: 3_600_000 })).not.toMatch(/ per |\(sum\)/);
   });
 });

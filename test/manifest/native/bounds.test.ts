@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { admit } from "../../../lib/rules/manifest/admit.ts";
-import { fieldsOf } from "../../../lib/rules/manifest/native/explain-field.ts";
+import { membersOf } from "../../../lib/rules/manifest/native/explain-field.ts";
 import type { FieldDescription } from "../../../lib/rules/fields/field-types.ts";
 import { podAutoscalerSchema } from "../../../lib/rules/manifest/native/json-schema.ts";
 import { SPEC } from "../../../lib/rules/manifest/native/spec-fields.ts";
@@ -269,7 +269,7 @@ describe("each bound of a single field: below, at and above", () => {
     const own = about.least !== undefined || about.most !== undefined ? [path] : [];
     return [
       ...own,
-      ...Object.entries(fieldsOf(about)).flatMap(([name, member]) =>
+      ...Object.entries(membersOf(about)).flatMap(([name, member]) =>
         bounded(`${path}${about.type === "list" ? "[]" : ""}.${name}`, member),
       ),
     ];

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { type Admitted, admit } from "../../../lib/rules/manifest/admit.ts";
 import { readManifests } from "../../../lib/rules/manifest/documents.ts";
-import { convert } from "../../../lib/rules/manifest/native/convert.ts";
+import { convertedForm } from "../../../lib/rules/manifest/native/convert.ts";
 
 const EXAMPLES = new URL("../../../examples/", import.meta.url);
 const examples = readdirSync(EXAMPLES)
@@ -33,17 +33,17 @@ describe("convert()", () => {
     "converts $where to the same spec, and a second time to the same manifest",
     ({ document }) => {
       const { spec, ...given } = admitted(document);
-      const conversion = convert({ ...given, spec });
+      const conversion = convertedForm({ ...given, spec });
       if (conversion.kind === "refused") throw new Error(conversion.rule);
       const again = admitted(conversion.document);
       expect(again.spec).toEqual(spec);
-      expect(convert(again)).toEqual(conversion);
+      expect(convertedForm(again)).toEqual(conversion);
     },
   );
 
   it("refuses what would be decided by another value, and names the rule", () => {
     const { stored, spec } = admitted(WEB);
-    expect(convert({ stored, spec: { ...spec, minReplicas: 2 } })).toEqual({
+    expect(convertedForm({ stored, spec: { ...spec, minReplicas: 2 } })).toEqual({
       kind: "refused",
       rule: "minReplicas",
       message: "the result would decide with another value",
@@ -53,7 +53,7 @@ describe("convert()", () => {
   it("refuses what would not be accepted, and names the field", () => {
     const { stored, spec } = admitted(WEB);
     expect(
-      convert({ stored: { ...stored, spec: { ...WEB.spec, maxReplicas: 0 } }, spec }),
+      convertedForm({ stored: { ...stored, spec: { ...WEB.spec, maxReplicas: 0 } }, spec }),
     ).toMatchObject({
       kind: "refused",
       rule: "spec.maxReplicas",

@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { admit } from "../../../lib/rules/manifest/admit.ts";
-import { convert } from "../../../lib/rules/manifest/native/convert.ts";
-import { fieldsOf } from "../../../lib/rules/manifest/native/explain-field.ts";
+import { convertedForm } from "../../../lib/rules/manifest/native/convert.ts";
+import { membersOf } from "../../../lib/rules/manifest/native/explain-field.ts";
 import type { FieldDescription } from "../../../lib/rules/fields/field-types.ts";
 import { SPEC } from "../../../lib/rules/manifest/native/spec-fields.ts";
 import { runs } from "../../runs.ts";
@@ -59,7 +59,7 @@ const given = (spec: unknown) => ({
 
 /** A valid spec in which some fields are replaced. */
 const nearlyValid = fc
-  .tuple(describedBy(SPEC.about), fc.subarray(Object.keys(fieldsOf(SPEC.about)), { maxLength: 3 }))
+  .tuple(describedBy(SPEC.about), fc.subarray(Object.keys(membersOf(SPEC.about)), { maxLength: 3 }))
   .map(([random, names]) => ({
     scaleTargetRef: { apiVersion: "apps/v1", kind: "Deployment", name: "web" },
     maxReplicas: 50,
@@ -86,7 +86,7 @@ describe("admit() of a PodAutoscaler", () => {
         const first = admit(given(spec));
         if (!first.ok) return;
         accepted++;
-        const conversion = convert(first);
+        const conversion = convertedForm(first);
         if (conversion.kind === "refused") throw new Error(conversion.rule);
         for (const document of [first.stored, conversion.document])
           expect(admit(document)).toMatchObject({ ok: true, spec: first.spec });

@@ -1,7 +1,7 @@
 import {
   boundsText,
   defaultText,
-  fieldsOf,
+  membersOf,
   typeText,
 } from "../../../lib/rules/manifest/native/explain-field.ts";
 import type { FieldDescription } from "../../../lib/rules/fields/field-types.ts";
@@ -14,7 +14,7 @@ const below = (
   path: string,
   about: FieldDescription,
 ): readonly { readonly path: string; readonly about: FieldDescription }[] =>
-  Object.entries(fieldsOf(about)).flatMap(([name, member]) => {
+  Object.entries(membersOf(about)).flatMap(([name, member]) => {
     const own = path === "" ? name : `${path}.${name}`;
     return [
       { path: own, about: member },

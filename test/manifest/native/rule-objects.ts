@@ -1,13 +1,13 @@
 import fc from "fast-check";
 import type { FieldDescription } from "../../../lib/rules/fields/field-types.ts";
-import type { Condition, Rule, Term } from "../../../lib/rules/fields/rule.ts";
+import type { RuleCondition, Rule, Term } from "../../../lib/rules/fields/rule.ts";
 import { isObject } from "../../../lib/rules/model/json.ts";
 import { parseQuantity } from "../../../lib/rules/model/quantity.ts";
 import {
   explainField,
   fieldAt,
-  fieldsOf,
-  pathOf,
+  membersOf,
+  memberPath,
 } from "../../../lib/rules/manifest/native/explain-field.ts";
 import { RULE_TABLE } from "../../../lib/rules/manifest/native/rule-table.ts";
 import { SPEC } from "../../../lib/rules/manifest/native/spec-fields.ts";
@@ -24,8 +24,8 @@ export interface PlacedRule {
 /** Rules inside the blocks that another form checks. */
 const inBlocks = (path: string, about: FieldDescription): readonly PlacedRule[] => [
   ...(about.rules ?? []).map((rule) => ({ path, rule, about })),
-  ...Object.entries(fieldsOf(about)).flatMap(([name, member]) =>
-    inBlocks(pathOf(path, name, member), member.items ?? member),
+  ...Object.entries(membersOf(about)).flatMap(([name, member]) =>
+    inBlocks(memberPath(path, name, member), member.items ?? member),
   ),
 ];
 
@@ -50,7 +50,7 @@ const ofTerm = (term: Term): readonly string[] => {
 };
 
 /** The fields that a condition reads; those of a list follow its name and "[].". */
-const fieldsIn = (condition: Condition): readonly string[] => {
+const fieldsIn = (condition: RuleCondition): readonly string[] => {
   switch (condition.kind) {
     case "all":
     case "any":

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { jsonText } from "../../../lib/command/output/documents.ts";
-import { explainField, fieldsOf } from "../../../lib/rules/manifest/native/explain-field.ts";
+import { printedJson } from "../../../lib/command/output/documents.ts";
+import { explainField, membersOf } from "../../../lib/rules/manifest/native/explain-field.ts";
 import type { FieldDescription } from "../../../lib/rules/fields/field-types.ts";
 import { podAutoscalerSchema } from "../../../lib/rules/manifest/native/json-schema.ts";
 import { SPEC } from "../../../lib/rules/manifest/native/spec-fields.ts";
@@ -16,7 +16,7 @@ const below = (
   path: string,
   about: FieldDescription,
 ): readonly { readonly path: string; readonly about: FieldDescription }[] =>
-  Object.entries(fieldsOf(about)).flatMap(([name, member]) => {
+  Object.entries(membersOf(about)).flatMap(([name, member]) => {
     const own = `${path}.${name}`;
     return [{ path: own, about: member }, ...below(own, member)];
   });
@@ -24,7 +24,7 @@ const fields = below("spec", SPEC.about);
 
 describe("the schema of a PodAutoscaler", () => {
   it("is published as the code generates it: npx tidemark explain-schema -o json", () =>
-    expect(published).toBe(`${jsonText(podAutoscalerSchema(), 2)}\n`));
+    expect(published).toBe(`${printedJson(podAutoscalerSchema(), 2)}\n`));
 
   it("knows every field by its path, and says what it means", () => {
     expect(fields.length).toBeGreaterThan(80);

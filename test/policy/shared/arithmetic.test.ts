@@ -2,7 +2,6 @@ import { describe, expect, it } from "vitest";
 import {
   addI32,
   MAX_I32,
-  MAX_I64,
   MIN_I32,
   MIN_I64,
   toI32,
@@ -10,6 +9,7 @@ import {
   wrapI32,
   wrapI64,
 } from "../../../lib/rules/policy/shared/arithmetic.ts";
+import { MAX_I64 } from "../../../lib/rules/model/quantity-parse.ts";
 
 describe("toI32()", () => {
   it.each([

@@ -2,22 +2,22 @@ import { describe, expect, it } from "vitest";
 import { labelIndex } from "../../../lib/rules/model/selector.ts";
 import { resourceReady } from "../../../lib/rules/policy/watermark/metrics/pods.ts";
 import {
-  type Proposal,
+  type WatermarkProposal,
   proposeFromValue,
-  withinBounds,
+  withinNote,
 } from "../../../lib/rules/policy/watermark/metrics/propose.ts";
 import {
   combine,
   metricName,
   type ProposalSource,
-  sourcesOf,
+  proposalSources,
 } from "../../../lib/rules/policy/watermark/steps/combine.ts";
 import { NOON } from "../../noon.ts";
 import { observationOf, podUsage, scaleRead } from "../../observation.ts";
 import { podsOf, said, scaledAt, sync, wpa } from "./world.ts";
 import { answersOf } from "../../answers.ts";
 
-const PROPOSAL: Proposal = {
+const PROPOSAL: WatermarkProposal = {
   replicas: 3,
   utilisation: 1_500n,
   ready: 2,
@@ -27,7 +27,7 @@ const PROPOSAL: Proposal = {
   zero: false,
   notes: [],
 };
-const source = (name: string, proposal: Partial<Proposal>): ProposalSource => ({
+const source = (name: string, proposal: Partial<WatermarkProposal>): ProposalSource => ({
   name,
   seriesName: name,
   type: "External",
@@ -99,7 +99,7 @@ describe("combine()", () => {
 });
 
 describe("restricted_scaling, by which a band is watched", () => {
-  const inside = { notes: [withinBounds(true)] };
+  const inside = { notes: [withinNote(true)] };
   it.each([
     ["1 while every metric is inside its marks", [inside, inside], 1],
     ["0 where an earlier metric is above its high mark", [{ above: true }, inside], 0],
@@ -182,7 +182,7 @@ describe("an autoscaler on a resource", () => {
 
   it("hands its metric over as counted", () => {
     const scale = scaleRead(2);
-    const [metric] = sourcesOf({
+    const [metric] = proposalSources({
       spec,
       namespace: "shop",
       scale,

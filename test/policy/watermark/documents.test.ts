@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { admit } from "../../../lib/rules/manifest/admit.ts";
-import { convert } from "../../../lib/rules/manifest/native/convert.ts";
+import { convertedForm } from "../../../lib/rules/manifest/native/convert.ts";
 import { NOON } from "../../noon.ts";
 import { specOf } from "../spec-of.ts";
 import { at, scaledAt, sync, wpa } from "./world.ts";
@@ -294,7 +294,7 @@ describe("the multi-threshold HPA (proposals.md §5)", () => {
     );
     if (!admission.ok) throw new Error(JSON.stringify(admission.problems));
     expect(specOf(admission.stored)).toEqual(admission.spec);
-    const conversion = convert(admission);
+    const conversion = convertedForm(admission);
     expect(conversion.kind === "converted" && specOf(conversion.document)).toEqual(admission.spec);
   });
 

@@ -14,7 +14,7 @@ import type { WatermarkMetric, WatermarkSpec } from "../../../lib/rules/model/sp
 import {
   measure,
   readyPods,
-  type Subject,
+  type MeasuredSpec,
   targetPods,
 } from "../../../lib/rules/policy/watermark/metrics/measure.ts";
 import { gauge } from "../../../lib/rules/policy/watermark/steps/sentences.ts";
@@ -63,7 +63,7 @@ const subjectOf = ({
   answers = {},
   observed = {},
   selector = "app=web",
-}: Asked): Subject => {
+}: Asked): MeasuredSpec => {
   const read = wpa();
   const scale = scaleRead(3, { selector });
   const observation = { ...observationOf({ scale, answers }), pods: podsOf(3), ...observed };

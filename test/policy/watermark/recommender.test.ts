@@ -7,7 +7,7 @@ import {
   recommenderName,
   recommenderRequest,
 } from "../../../lib/rules/policy/watermark/metrics/recommender.ts";
-import { sourcesOf } from "../../../lib/rules/policy/watermark/steps/combine.ts";
+import { proposalSources } from "../../../lib/rules/policy/watermark/steps/combine.ts";
 import { NOON } from "../../noon.ts";
 import { observationOf, scaleRead } from "../../observation.ts";
 import { podsOf, said, scaledAt, sync, wpa } from "./world.ts";
@@ -329,7 +329,7 @@ describe("an autoscaler with a recommender", () => {
       ...observationOf({ scale, recommender: { kind: "answered", items: REPLY } }),
       pods: podsOf(6),
     };
-    const [source] = sourcesOf({
+    const [source] = proposalSources({
       spec: spec(),
       namespace: "shop",
       scale,

@@ -6,7 +6,7 @@ import type { WatermarkSpec } from "../../../lib/rules/model/spec-watermark.ts";
 import { type Condition, NEW_WINDOWS, type Windows } from "../../../lib/rules/model/windows.ts";
 import { questions } from "../../../lib/rules/policy/dialects.ts";
 import { lastWrites } from "../../../lib/rules/policy/watermark/steps/conclude.ts";
-import type { Note } from "../../../lib/rules/policy/watermark/steps/sentences.ts";
+import type { StepNote } from "../../../lib/rules/policy/watermark/steps/sentences.ts";
 import { noted, started } from "../../../lib/rules/policy/watermark/steps/sync.ts";
 import { NOON } from "../../noon.ts";
 import { NO_METRICS, observationOf, readyPod, scaleRead } from "../../observation.ts";
@@ -92,7 +92,11 @@ export const podsOf = (count: number, ready = count) =>
   );
 
 /** What notes make of the conditions that there were, and of everything else that is said. */
-export const said = (notes: readonly Note[], before: readonly Condition[] = [], nowMs = NOON) => {
+export const said = (
+  notes: readonly StepNote[],
+  before: readonly Condition[] = [],
+  nowMs = NOON,
+) => {
   const windows = { ...NEW_WINDOWS, status: { ...NEW_WINDOWS.status, conditions: before } };
   const observation = { ...observationOf(), pods: podsOf(1) };
   const { conditions, events, gauges, metrics } = noted(

@@ -7,11 +7,11 @@ import {
 import type { Applied } from "../../views/autoscaler.ts";
 import type { ServiceContext } from "../context.ts";
 import { raiseForChanged } from "../edits/edit-condition.ts";
-import { mustBeCurrent, mustStay, mustHaveStayed, type Written } from "../edits/removal.ts";
+import { mustBeCurrent, mustStay, mustHaveStayed, type AppliedRecord } from "../edits/removal.ts";
 import { clustersNamed } from "../find-autoscaler.ts";
 import type { ApplyOptions, ManifestSource } from "../service.ts";
 import type { NewSource } from "../requests.ts";
-import { inNamespace, readInputs } from "./manifest-inputs.ts";
+import { withNamespace, readInputs } from "./manifest-inputs.ts";
 import { planApply, type ApplyTarget, type Planned, replan } from "./plan.ts";
 import { autoscalerName, autoscalerUid, namespace } from "../../../rules/model/ids.ts";
 import type { HistoryItem, Inserted, InsertHistory } from "../../../stack/store/history/item.ts";
@@ -35,7 +35,7 @@ export const apply = async (
 ): Promise<readonly Applied[]> => {
   const { validation = "strict", namespace: wanted, onlyIf } = options;
   const { inputs: read, passedOver } = readInputs(sources, validation);
-  const inputs = read.map((input) => inNamespace(input, wanted));
+  const inputs = read.map((input) => withNamespace(input, wanted));
   if (passedOver.length > 0) options.onPassedOver?.(passedOver);
   if (onlyIf !== undefined) mustBeOne(inputs);
   const cluster = await clusterFor(context, options.cluster);
@@ -173,7 +173,7 @@ const notifySyncs = async (
 interface StoredPlan {
   readonly applied: Applied;
   /** The record that the document created or edited. Absent where it was as wanted. */
-  readonly wrote?: Written;
+  readonly wrote?: AppliedRecord;
 }
 
 /**

@@ -10,7 +10,7 @@ import { asObject, isObject } from "../../../rules/model/json.ts";
 import type { AutoscalerRecord } from "../../../rules/model/records.ts";
 import type { ManifestSource } from "../service.ts";
 
-export interface Inputs {
+export interface ManifestInputs {
   readonly inputs: readonly ManifestDocument[];
   /**
    * Objects of other kinds, such as the Deployments that kustomize prints beside the autoscalers.
@@ -23,7 +23,10 @@ export interface Inputs {
  * Throws `manifest.unreadable`, and `manifest.unsupported` when nothing but other kinds is among
  * them: a wrong file that is applied with success would be a trap.
  */
-export const readInputs = (sources: readonly ManifestSource[], validation: Validation): Inputs => {
+export const readInputs = (
+  sources: readonly ManifestSource[],
+  validation: Validation,
+): ManifestInputs => {
   const failures: TidemarkError[] = [];
   const budget = newBudget();
   const otherKinds = newOtherKinds();
@@ -71,7 +74,7 @@ export const namespaceClash = (
 };
 
 /** Sets the requested namespace in a document that has none. */
-export const inNamespace = (
+export const withNamespace = (
   input: ManifestDocument,
   wanted: string | undefined,
 ): ManifestDocument => {

@@ -6,7 +6,7 @@ import type { AutoscalerSpec } from "../../../rules/model/spec.ts";
 import type { TargetRef } from "../../../rules/model/spec-common.ts";
 import { localDay } from "../../../rules/model/time-zone.ts";
 import { unknownCalendars } from "../../../rules/policy/bounds/effective-bounds.ts";
-import { type Finding, outlookOf } from "../../../rules/policy/bounds/outlook.ts";
+import { type OutlookFinding, outlookOf } from "../../../rules/policy/bounds/outlook.ts";
 import { askDialect } from "../../../rules/policy/dialects.ts";
 import type { AutoscalerItem } from "../../../stack/store/records/autoscalers.ts";
 import { workloadKey } from "../../../stack/sync/load/open-intents.ts";
@@ -33,9 +33,9 @@ export const scheduleOutlook = (
   if (!spec.schedule) return { refused: [], warnings: [] };
   const { refused, warnings } = outlookOf(spec, calendars, nowMs);
   const at = (field: string): string => `${placeOfField(input, field)}: ${field}`;
-  const atEntry = ({ index, message }: Finding): string =>
+  const atEntry = ({ index, message }: OutlookFinding): string =>
     `${at(`spec.schedule[${index}]`)}: ${message}`;
-  const atCalendar = ({ index, message }: Finding): string =>
+  const atCalendar = ({ index, message }: OutlookFinding): string =>
     `${at(`spec.schedule[${index}].exceptFrom`)}: ${message}`;
   const [unknown, ended] = [
     unknownFindings(spec, calendars),
@@ -53,7 +53,7 @@ export const scheduleOutlook = (
 const unknownFindings = (
   spec: AutoscalerSpec,
   calendars: readonly Calendar[],
-): readonly Finding[] =>
+): readonly OutlookFinding[] =>
   unknownCalendars(spec, calendars).map(({ index, name }) => {
     const names = calendars.map((calendar) => calendar.name).join(", ");
     const known = names === "" ? "the fleet has none" : `the fleet has ${names}`;
@@ -68,7 +68,7 @@ const unknownFindings = (
 const endedCalendars = (
   schedule: readonly ScheduleEntry[],
   { calendars, nowMs }: Known,
-): readonly Finding[] =>
+): readonly OutlookFinding[] =>
   schedule.flatMap(({ exceptFrom, timeZone, suspended }, index) => {
     const last = calendars.find(({ name }) => name === exceptFrom)?.days.at(-1);
     if (suspended || last === undefined || last >= localDay(timeZone, nowMs)) return [];

@@ -121,7 +121,7 @@ const EDITOR_LOOKS_MAX = 25;
 const EDITOR_LOOK_MS = 200;
 
 /** A record that an apply stored. */
-export type Written = Omit<AutoscalerRecord, "updatedMs" | "updatedBy">;
+export type AppliedRecord = Omit<AutoscalerRecord, "updatedMs" | "updatedBy">;
 
 /**
  * Checks the cluster after autoscalers were stored or found unchanged. If it was removed in the
@@ -132,7 +132,7 @@ export type Written = Omit<AutoscalerRecord, "updatedMs" | "updatedBy">;
 export const mustHaveStayed = async (
   context: ServiceContext,
   cluster: ClusterRecord,
-  written: readonly Written[],
+  written: readonly AppliedRecord[],
 ): Promise<void> => {
   let now = await getCluster(context.tables, cluster.name);
   for (let look = 1; now?.removing && look < EDITOR_LOOKS_MAX; look++) {
@@ -184,7 +184,7 @@ const mustBeSame = ({ name, uid }: ClusterRecord, now: ClusterRecord): void => {
  * what others wrote since. Another apply of the same manifest to the new cluster writes the record,
  * too, because the record names the removed cluster (plan.ts).
  */
-const takeBack = async (context: ServiceContext, record: Written): Promise<void> => {
+const takeBack = async (context: ServiceContext, record: AppliedRecord): Promise<void> => {
   await store(context, { verb: "delete", ref: record, uid: record.uid, before: record });
 };
 

@@ -4,7 +4,7 @@ import { askDialect } from "../../../rules/policy/dialects.ts";
 import type { StoppingMetric } from "../../../rules/policy/explanations.ts";
 import { withReadableSelectors } from "../../../rules/policy/shared/scale-sentence.ts";
 import { isHeld } from "../../../stack/report/evaluation-state.ts";
-import type { Direction, WindowsView } from "../../views/windows.ts";
+import type { DirectionView, WindowsView } from "../../views/windows.ts";
 import { rfc3339 } from "../times.ts";
 import { leadingMetric, type Measurements } from "./leading-metric.ts";
 import type { Evaluation, WithoutHold } from "../../../rules/model/scale-records.ts";
@@ -161,7 +161,7 @@ const beyondBounds = (wanted: number, bounds: WhatIfBounds | undefined): readonl
   return wanted < min ? [`The count can fall to ${min} at least: minReplicas is ${min}`] : [];
 };
 
-const nextRoom = (direction: Direction, { rates }: WindowsView): string => {
+const nextRoom = (direction: DirectionView, { rates }: WindowsView): string => {
   const leaving = rates
     .filter((rate) => rate.direction === direction)
     .flatMap(({ events }) => events.map(({ leaves }) => leaves))
@@ -170,7 +170,7 @@ const nextRoom = (direction: Direction, { rates }: WindowsView): string => {
 };
 
 const heldUntil = (reason: string, { stabilization }: WindowsView): string => {
-  const direction: Direction = reason === "ScaleUpStabilized" ? "scaleUp" : "scaleDown";
+  const direction: DirectionView = reason === "ScaleUpStabilized" ? "scaleUp" : "scaleDown";
   const held = stabilization.find((window) => window.direction === direction)?.held;
   return held ? ` until ${held.until}` : "";
 };

@@ -2,7 +2,7 @@ import type { Sample } from "../../../rules/model/scale-records.ts";
 import { EVENT_DAYS_KEPT } from "../../../stack/store/history/events.ts";
 import { JOURNAL_DAYS_KEPT } from "../../../stack/store/history/journal.ts";
 import { BIN_MS, rolledSamples } from "../../../stack/store/history/rollups.ts";
-import { joined, sampleOf } from "../../../stack/sync/rollup/roll-up.ts";
+import { joinedSample, sampleOf } from "../../../stack/sync/rollup/roll-up.ts";
 import type { HistoryPoint, HistoryView, HistoryMetric } from "../../views/over-time.ts";
 import type { QueryContext } from "../context.ts";
 import { findAutoscaler, type LocatedAutoscaler } from "../find-autoscaler.ts";
@@ -123,7 +123,7 @@ const pointsOf = (
   { sinceMs, stepMs }: { readonly sinceMs: number; readonly stepMs: number },
 ): readonly HistoryPoint[] => {
   const bins = Map.groupBy(samples, ({ atMs }) => Math.floor((atMs - sinceMs) / stepMs));
-  return [...bins.values()].map((bin) => pointOf(bin.reduce(joined)));
+  return [...bins.values()].map((bin) => pointOf(bin.reduce(joinedSample)));
 };
 
 const pointOf = ({ atMs, ...point }: Sample): HistoryPoint => ({ at: rfc3339(atMs), ...point });

@@ -50,7 +50,7 @@ export const findPartition = async (
   });
 };
 
-export const pathOf = (item: AutoscalerItem): string => {
+export const autoscalerPath = (item: AutoscalerItem): string => {
   const { namespace, name } = item.kind === "read" ? item.record : item;
   return `${namespace}/${name}`;
 };
@@ -136,7 +136,7 @@ export const itemsOfPage = (
   items.flatMap((item) => {
     const uid = uidOfItem(item);
     return uid !== undefined && pageOf(uid, pages) === index
-      ? [{ uid, path: pathOf(item), item }]
+      ? [{ uid, path: autoscalerPath(item), item }]
       : [];
   });
 
@@ -151,7 +151,7 @@ const intentViews = (head: Head, items: readonly AutoscalerItem[]): readonly Int
       deadline: rfc3339(deadlineMs),
     };
   });
-  const paths = new Map(items.map((item) => [uidOfItem(item), pathOf(item)]));
+  const paths = new Map(items.map((item) => [uidOfItem(item), autoscalerPath(item)]));
   const unreadable = head.unreadable.map(({ id, message }) => {
     const autoscaler = paths.get(uidOfIntent(id));
     return present({ id, autoscaler, problem: message });

@@ -39,7 +39,7 @@ export const readablePages = async (
 };
 
 /** What stays of the entries of a page beside those that change. */
-export type Keep = (entries: readonly StoredWindows[]) => readonly StoredWindows[];
+export type KeepEntries = (entries: readonly StoredWindows[]) => readonly StoredWindows[];
 
 /**
  * Writes each page of which something changed, once; where the head names none, the first one of a
@@ -52,7 +52,7 @@ export const writePages = async (
   {
     changed,
     keep = (entries) => entries,
-  }: { readonly changed: ReadonlyMap<string, StoredWindows>; readonly keep?: Keep },
+  }: { readonly changed: ReadonlyMap<string, StoredWindows>; readonly keep?: KeepEntries },
 ): Promise<void> => {
   const { head, lease } = leased;
   const { partition, epoch } = lease;

@@ -21,8 +21,13 @@ import type { ResetView } from "../../views/cluster.ts";
 import { readableSpec } from "../stored-spec.ts";
 import type { ServiceContext } from "../context.ts";
 import { type LeasedPartition, notBeforeMs, underLease, withUnknownHistory } from "./leases.ts";
-import { type FoundPartition, findPartition, pathOf, uidOfItem } from "./partition-query.ts";
-import { type Keep, readablePages, writePages } from "./readable-pages.ts";
+import {
+  type FoundPartition,
+  findPartition,
+  autoscalerPath,
+  uidOfItem,
+} from "./partition-query.ts";
+import { type KeepEntries, readablePages, writePages } from "./readable-pages.ts";
 import { recordReset } from "./record-change.ts";
 import type { ScaleEventRecord, StoredWindows } from "../../../rules/model/scale-records.ts";
 import { unknown } from "../refusals.ts";
@@ -105,7 +110,7 @@ const reset = async (
     })),
     bytes: lost.body.length,
   };
-  const autoscalers = item ? [pathOf(item)] : [];
+  const autoscalers = item ? [autoscalerPath(item)] : [];
   const before = { intent: lost.id, problem: lost.message, kept };
   await recordReset(context, leased, { verb: "reset-intent", before, after: { autoscalers } });
   const own = pages.find(({ index }) => index === pageOf(uid, leased.head.pages.length));
@@ -160,7 +165,7 @@ const withoutCountsOf = (
   lost: UnreadableIntent,
   items: readonly AutoscalerItem[],
   record: AutoscalerRecord | undefined,
-): Keep => {
+): KeepEntries => {
   const workload = lost.workload
     ? workloadKey(lost.workload.namespace, lost.workload.target)
     : record?.generation === 1

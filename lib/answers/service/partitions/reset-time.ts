@@ -15,7 +15,7 @@ import { type LeasedPartition, underLease, withUnknownHistory, notBeforeMs } fro
 import {
   type FoundPartition,
   findPartition,
-  pathOf,
+  autoscalerPath,
   uidOfItem,
   headAheadMs,
   latestMs,
@@ -104,7 +104,7 @@ const reset = async (
   const items = (await Array.fromAsync(autoscalersOf(context.tables, cluster, ref))).filter(
     (item) => ahead.uids.has(uidOfItem(item) ?? ""),
   );
-  const autoscalers = items.map(pathOf);
+  const autoscalers = items.map(autoscalerPath);
   const lowered = {
     nowMs: Math.min(head.nowMs, nowMs),
     evaluatedMs: Math.min(head.evaluatedMs, nowMs),

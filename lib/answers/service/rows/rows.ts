@@ -16,7 +16,7 @@ import type { AutoscalerRow, ClusterRows, PartitionRows } from "../../views/row.
 import { type QueryContext, sees } from "../context.ts";
 import { fleetNamed } from "../find-autoscaler.ts";
 import { type LabelTest, readSelector } from "../label-selector.ts";
-import { headsOfList, type Part, visibleParts } from "../views/cluster-of.ts";
+import { headsOfList, type PartitionPart, visibleParts } from "../views/cluster-of.ts";
 import { pauseView } from "../views/holds-view.ts";
 import { rfc3339, secondsBetween } from "../times.ts";
 import { present } from "../../../rules/model/json.ts";
@@ -147,7 +147,7 @@ interface ClusterParts {
   readonly cluster: ClusterRecord;
   /** Where only one namespace is wanted. */
   readonly inside: Namespace | undefined;
-  readonly parts: readonly Part[];
+  readonly parts: readonly PartitionPart[];
 }
 
 const nextGroup = (left: readonly ClusterParts[], room: number): readonly ClusterParts[] => {
@@ -225,7 +225,7 @@ const placeOf = ({ namespace: inside, name }: AutoscalerRow): string => `${insid
 /**
  * True where the caller has the rows, as far as the head shows: with pauses, their ends count too.
  */
-const isHad = (reading: Reading, part: Part, pausesNow: number): boolean => {
+const isHad = (reading: Reading, part: PartitionPart, pausesNow: number): boolean => {
   const stated = part.head && statedIn(part.head);
   if (!stated || (stated.paused > 0 && pausesNow === 0)) return false;
   const mark = markOf(reading, part, pausesNow);
@@ -238,7 +238,7 @@ const isHad = (reading: Reading, part: Part, pausesNow: number): boolean => {
  */
 const markOf = (
   { fleet, nowMs }: Reading,
-  { cluster, ref, head }: Part,
+  { cluster, ref, head }: PartitionPart,
   pausesNow: number,
 ): string | undefined => {
   const stated = head && statedIn(head);
@@ -261,7 +261,7 @@ const markOf = (
 
 const partRows = async (
   reading: Reading,
-  part: Part,
+  part: PartitionPart,
   known: KnownPartition | undefined,
 ): Promise<Shown> => {
   const { cluster } = part;
@@ -288,7 +288,7 @@ interface Found {
 
 const partitionRows = (
   reading: Reading,
-  part: Part,
+  part: PartitionPart,
   { known, isUnchanged, pausesNow }: Found,
 ): PartitionRows => {
   const { nowMs: releasedMs = 0, writeNumber = 0, specVersion = 0 } = part.head ?? {};
@@ -311,7 +311,7 @@ const partitionRows = (
 
 const knownRows = (
   reading: Reading,
-  { cluster, ref: { partition } }: Part,
+  { cluster, ref: { partition } }: PartitionPart,
   known: KnownPartition,
 ): readonly AutoscalerRow[] => {
   const isPaused = pauseView(cluster.paused, reading.nowMs) !== undefined;

@@ -14,7 +14,7 @@ const INCREMENT = /_total$/;
 const DECIDED: ReadonlySet<AutoscalerState> = new Set(["active", "held", "limited", "shadow"]);
 
 /** What the series of one autoscaler follow from. */
-export interface Measured {
+export interface SeriesSource {
   readonly cluster: string;
   readonly row: AutoscalerRow;
   /**
@@ -40,7 +40,7 @@ export interface Bands {
  * write, or removed, is absent (watermark.md 2.15).
  */
 export const seriesOf = (
-  known: Measured,
+  known: SeriesSource,
   labels: readonly string[] = [],
 ): readonly LabelledSample[] => {
   const { bands } = known;
@@ -48,7 +48,11 @@ export const seriesOf = (
   return [...genericSeries(known), ...watermarkSeries(known, bands), labelsInfo(known, labels)];
 };
 
-const genericSeries = ({ cluster, row, isSwitchedOff }: Measured): readonly LabelledSample[] => {
+const genericSeries = ({
+  cluster,
+  row,
+  isSwitchedOff,
+}: SeriesSource): readonly LabelledSample[] => {
   const { namespace, name: own, target } = row;
   const labels = {
     cluster,
@@ -75,7 +79,7 @@ const genericSeries = ({ cluster, row, isSwitchedOff }: Measured): readonly Labe
  * own process serves one cluster.
  */
 const watermarkSeries = (
-  known: Measured,
+  known: SeriesSource,
   { gauges, added, removed }: Bands,
 ): readonly LabelledSample[] => {
   const labels = baseLabels(known);
@@ -96,7 +100,7 @@ const watermarkSeries = (
 const baseLabels = ({
   cluster,
   row: { namespace, name, target },
-}: Measured): Readonly<Record<string, string>> => ({
+}: SeriesSource): Readonly<Record<string, string>> => ({
   cluster,
   wpa_name: name,
   wpa_namespace: namespace,
@@ -109,7 +113,7 @@ const baseLabels = ({
 
 /** Always 1; other series are joined on its labels (watermark.md 2.15). */
 const labelsInfo = (
-  { cluster, row: { namespace, name, labels: own = {} } }: Measured,
+  { cluster, row: { namespace, name, labels: own = {} } }: SeriesSource,
   names: readonly string[],
 ): LabelledSample => {
   const labels = {
@@ -133,7 +137,7 @@ const labelsInfo = (
 const monitorLabels = ({
   cluster,
   row: { namespace, name },
-}: Measured): Readonly<Record<string, string>> => ({
+}: SeriesSource): Readonly<Record<string, string>> => ({
   cluster,
   wpa_name: name,
   wpa_namespace: namespace,
@@ -144,7 +148,7 @@ const monitorLabels = ({
 
 type Written = GaugeWrite & { readonly value: number };
 
-const gaugeSample = (known: Measured, { name, labels, value }: Written): LabelledSample => ({
+const gaugeSample = (known: SeriesSource, { name, labels, value }: Written): LabelledSample => ({
   name: WPA_PREFIX + name,
   type: "gauge",
   help: wpaHelp(name),

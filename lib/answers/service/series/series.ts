@@ -1,5 +1,5 @@
 import type { ClusterRecord, FleetRecord, AutoscalerRecord } from "../../../rules/model/records.ts";
-import type { MetricFamily, Sample } from "../../../stack/report/open-metrics.ts";
+import type { MetricFamily, MetricSample } from "../../../stack/report/open-metrics.ts";
 import { readFleet, autoscalersOf } from "../../../stack/store/records/clusters.ts";
 import { CLUSTERS_AT_ONCE, mapWithLimit } from "../../../stack/store/table/wait-for-all.ts";
 import { type QueryContext, sees, touches } from "../context.ts";
@@ -7,7 +7,7 @@ import { fleetNamed, optionalNamespace } from "../find-autoscaler.ts";
 import { headsForNames, knownPartitions, type KnownPartition } from "../known-partitions.ts";
 import type { SeriesQuery } from "../service.ts";
 import { headsOf, visibleParts } from "../views/cluster-of.ts";
-import { type LabelledSample, seriesOf, type Measured } from "./autoscaler-series.ts";
+import { type LabelledSample, seriesOf, type SeriesSource } from "./autoscaler-series.ts";
 import type { GaugeWrite } from "../../../rules/model/decision.ts";
 import {
   type AutoscalerUid,
@@ -97,7 +97,7 @@ const partsOf = async (
 
 /** Groups samples by family, in order of name. */
 const familiesOf = (samples: readonly LabelledSample[]): readonly MetricFamily[] => {
-  const families = new Map<string, MetricFamily & { readonly samples: Sample[] }>();
+  const families = new Map<string, MetricFamily & { readonly samples: MetricSample[] }>();
   for (const { name, type, help, labels, value } of samples) {
     const family = families.get(name) ?? { name, type, help, samples: [] };
     family.samples.push({ labels, value });
@@ -126,7 +126,7 @@ const measuredInSummary = async (
   context: QueryContext,
   part: MeasuredPart,
   known: KnownPartition,
-): Promise<readonly Measured[]> => {
+): Promise<readonly SeriesSource[]> => {
   const { cluster, fleet, inside, ref } = part;
   const nowMs = context.clock();
   const isPaused = pauseView(cluster.paused, nowMs) !== undefined;
@@ -171,7 +171,7 @@ const replicasOf = (
 const measuredOneByOne = async (
   context: QueryContext,
   { cluster, fleet, inside, ref }: MeasuredPart,
-): Promise<readonly Measured[]> => {
+): Promise<readonly SeriesSource[]> => {
   const nowMs = context.clock();
   const isWanted = ({ namespace }: AutoscalerRecord): boolean =>
     sees(context, cluster.name, namespace) && (inside === undefined || namespace === inside);
@@ -191,7 +191,7 @@ const measuredOneByOne = async (
   });
 };
 
-const measuredIn = (known: AutoscalerSnapshot): Measured => {
+const measuredIn = (known: AutoscalerSnapshot): SeriesSource => {
   const view = autoscalerView(known);
   const { gauges, totals } = known.evaluated?.evaluation ?? {};
   const hasBands =

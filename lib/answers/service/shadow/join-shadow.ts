@@ -80,7 +80,7 @@ const known = ({ current, own, rival, difference, reason, rivalReason }: ShadowS
  */
 export const VERDICTS = ["ready", "look at", "too early"] as const;
 
-export interface Verdict {
+export interface TakeoverVerdict {
   readonly verdict: (typeof VERDICTS)[number];
   /** Absent where it is ready. */
   readonly why?: string;
@@ -101,7 +101,7 @@ export const verdictOf = ({
   stretches,
   syncs,
   undecided,
-}: Pick<ShadowView, "stretches" | "syncs" | "undecided">): Verdict => {
+}: Pick<ShadowView, "stretches" | "syncs" | "undecided">): TakeoverVerdict => {
   const byRule = stretches
     .filter(({ difference }) => difference === "rule")
     .reduce((total, stretch) => total + stretch.syncs, 0);

@@ -45,7 +45,7 @@ export const shadow = async (
   const { cluster, namespace, name, uid, createdMs } = located.record;
   const firstMs = Math.max(fromMs, createdMs);
   const endMs = Math.min(toMs, firstMs + SYNCS_MAX * located.cluster.syncPeriodMs);
-  const samples = await readSamples({ context, uid, sampleOf }, located, {
+  const samples = await readSamples({ context, uid, sampleOf: shadowSample }, located, {
     sinceMs: firstMs,
     untilMs: endMs,
   });
@@ -99,7 +99,7 @@ export interface ShadowSample {
 }
 
 /** The sample of an evaluation; undefined where no other controller was there. */
-export const sampleOf = (
+export const shadowSample = (
   atMs: number,
   { rivals, failed, from, to, withoutHold, because }: Evaluation,
 ): ShadowSample | undefined => {
@@ -120,7 +120,7 @@ export const sampleOf = (
 const GAP_MS = 5 * 60_000;
 
 /** How the syncs of an autoscaler come, and since when its windows are full. */
-export interface Pace {
+export interface ShadowPace {
   readonly periodMs: number;
   /** From here on every window of it reaches back as far as its rules look. */
   readonly fullMs: number;
@@ -142,7 +142,7 @@ type Comparison = Pick<
 export const compareShadow = (
   raw: readonly ShadowSample[],
   untilMs: number,
-  pace: Pace,
+  pace: ShadowPace,
 ): Comparison => {
   const samples = classed(raw, pace);
   const decided = samples.filter(({ own, rival }) => own !== undefined && rival !== undefined);
@@ -172,7 +172,7 @@ const NEIGHBOUR_PERIODS = 1.5;
 
 const classed = (
   samples: readonly ShadowSample[],
-  { periodMs, fullMs }: Pace,
+  { periodMs, fullMs }: ShadowPace,
 ): readonly Classed[] => {
   const isMadeAnew = whileMadeAnew(samples);
   return samples.map((sample, at) => {

@@ -23,7 +23,7 @@ import { sourceFaults } from "./source-faults.ts";
 import {
   type CheckedPoint,
   type ConnectionReport,
-  reportOf,
+  checkReport,
   skipped,
 } from "../../../stack/cluster/check/report.ts";
 import { type ClusterName, clusterName } from "../../../rules/model/ids.ts";
@@ -176,7 +176,7 @@ export const checkSource = async (
       return ask({ source, cluster: { name: of }, ...(reached && { reached }), question });
     }),
   );
-  return reportOf(name, [
+  return checkReport(name, [
     ...withoutTwins(reports.flatMap(({ checks }) => checks)),
     ...unasked(clusters.length - asked.length),
   ]);

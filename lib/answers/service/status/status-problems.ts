@@ -1,6 +1,6 @@
-import type { TroublingHold } from "../../../rules/model/summary.ts";
+import { type TroublingHold, LASTING_MS } from "../../../rules/model/summary.ts";
 import type { ClusterRecord, FleetRecord, TableIds } from "../../../rules/model/records.ts";
-import { countOf, LASTING_MS, lasting } from "../../../stack/store/head/troubles.ts";
+import { countOf, lasting } from "../../../stack/store/head/troubles.ts";
 import { areRestored } from "../../../stack/store/table/real-tables.ts";
 import type { DeadLetters, StatusProblem } from "../../views/status.ts";
 import { headAheadMs } from "../partitions/partition-query.ts";

@@ -80,7 +80,7 @@ export const headsOf = async (
 };
 
 /** A partition with its head, where a sync has made one. */
-export interface Part {
+export interface PartitionPart {
   readonly cluster: ClusterRecord;
   readonly ref: PartitionRef;
   readonly head: Head | undefined;
@@ -92,7 +92,7 @@ export const visibleParts = (
   cluster: ClusterRecord,
   heads: Heads,
   inside: Namespace | undefined,
-): readonly Part[] => {
+): readonly PartitionPart[] => {
   const only = inside === undefined ? undefined : partitionOf(cluster, inside);
   return cluster.partitions.flatMap(({ name, namespaces }) => {
     if (inside !== undefined && name !== only) return [];

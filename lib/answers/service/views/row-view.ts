@@ -65,7 +65,7 @@ export const rowOfView = (view: AutoscalerView, partition?: string): AutoscalerR
     metrics,
     manifest,
   } = view;
-  const { kind, labels } = namesIn(manifest);
+  const { kind, labels } = rowNames(manifest);
   return present({
     ...{
       partition,
@@ -105,7 +105,7 @@ const inForce = (
   ...(isOverridden(bounds) && { overridden: true }),
 });
 
-export const namesIn = (
+export const rowNames = (
   manifest: unknown,
 ): { readonly kind: string; readonly labels: Readonly<Record<string, string>> } => {
   const kind = isObject(manifest) ? manifest["kind"] : undefined;

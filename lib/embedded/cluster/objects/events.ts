@@ -3,7 +3,7 @@ import { isoTime } from "../kube-objects.ts";
 import type { KubeObject } from "../list-selectors.ts";
 import { drawUid } from "../definition.ts";
 import {
-  conflict,
+  conflictStatus,
   invalidObject,
   methodNotAllowed,
   notFound,
@@ -91,7 +91,7 @@ export class ClusterEvents {
 }
 
 const created = (before: KubeObject | undefined, written: Json, name: string): Json => {
-  if (before) throw conflict(EVENTS, name, "it exists already", "AlreadyExists");
+  if (before) throw conflictStatus(EVENTS, name, "it exists already", "AlreadyExists");
   return written;
 };
 

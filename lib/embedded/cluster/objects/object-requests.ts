@@ -3,11 +3,11 @@ import { TidemarkError } from "../../../rules/model/errors.ts";
 import { isObject, type Json } from "../../../rules/model/json.ts";
 import {
   badRequest,
-  conflict,
+  conflictStatus,
   invalidObject,
   methodNotAllowed,
   notFound,
-  Refusal,
+  ServerRefusal,
   unsupportedMediaType,
 } from "../status.ts";
 import type { CustomObject, CustomObjects, KeptKind, ObjectWrite } from "./custom-objects.ts";
@@ -98,7 +98,7 @@ export const putObject = (
   try {
     writeObject(store, { ...write, of, namespace: String(namespace), name: String(name) });
   } catch (error) {
-    if (!(error instanceof Refusal)) throw error;
+    if (!(error instanceof ServerRefusal)) throw error;
     const where = `${of.kind} "${String(namespace)}/${String(name)}"`;
     throw new TidemarkError(
       "local.object-refused",
@@ -173,7 +173,7 @@ const refuseOther = (
     return;
   }
   if (uid !== undefined && uid !== "" && uid !== before.metadata.uid)
-    throw conflict(
+    throw conflictStatus(
       resourceOf(of),
       name,
       `Precondition failed: UID in precondition: ${String(uid)}, UID in object meta: ${before.metadata.uid}`,
@@ -183,7 +183,7 @@ const refuseOther = (
     resourceVersion !== "" &&
     resourceVersion !== before.metadata.resourceVersion
   )
-    throw conflict(
+    throw conflictStatus(
       resourceOf(of),
       name,
       "the object has been modified; please apply your changes to the latest version and try again",
@@ -197,7 +197,7 @@ const refuseTwin = (
   write: ObjectWrite,
 ): void => {
   if (method === "POST" && objects.find(write))
-    throw conflict(resourceOf(of), write.name, "it exists already", "AlreadyExists");
+    throw conflictStatus(resourceOf(of), write.name, "it exists already", "AlreadyExists");
 };
 
 const existing = (

@@ -1,5 +1,5 @@
 import type { ServerResponse } from "node:http";
-import type { Located, ApiRequest } from "../api-request.ts";
+import type { Located, ServedRequest } from "../api-request.ts";
 import { selectObjects } from "../list-selectors.ts";
 import { inKeyOrder, table, wantsTable } from "../list-answer.ts";
 import { groupVersion } from "../served-resources.ts";
@@ -70,7 +70,7 @@ export const watchObjects = (
   simulation: Pick<Simulation, "now">,
   { objects }: ObjectStore,
   located: Located,
-  request: ApiRequest,
+  request: ServedRequest,
 ): EventStream => {
   const { resource } = located;
   const { custom } = resource;
@@ -114,7 +114,7 @@ export const watchObjects = (
 
 /** The object where it is one of the list, by kind, namespace and selectors. */
 const selectionOf =
-  ({ resource, namespace }: Located, { query }: ApiRequest) =>
+  ({ resource, namespace }: Located, { query }: ServedRequest) =>
   (object: CustomObject | undefined): CustomObject | undefined => {
     if (
       object?.kind !== resource.kind ||
@@ -127,7 +127,7 @@ const selectionOf =
 const shown = (
   { resource }: Located,
   object: CustomObject,
-  { accept }: ApiRequest,
+  { accept }: ServedRequest,
   nowMs: number,
 ): object =>
   wantsTable(accept)
@@ -137,7 +137,7 @@ const shown = (
 /** A client that lets its watch begin with all objects waits for this mark behind them. */
 const endOfFirst = (
   { resource }: Located,
-  { query }: ApiRequest,
+  { query }: ServedRequest,
   version: number,
 ): readonly object[] => {
   if (query.get("sendInitialEvents") !== "true") return [];

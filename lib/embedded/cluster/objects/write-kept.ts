@@ -1,11 +1,11 @@
 import * as z from "zod";
 import { isObject } from "../../../rules/model/json.ts";
-import { type Target, type ApiRequest, asksForDryRun, parseJson } from "../api-request.ts";
+import { type PathTarget, type ServedRequest, asksForDryRun, parseJson } from "../api-request.ts";
 import { MAX_REPLICAS } from "../definition.ts";
 import { scale } from "../kube-objects.ts";
-import type { World } from "../served-resources.ts";
+import type { ServedWorld } from "../served-resources.ts";
 import type { SimulatedWorkload } from "../simulation.ts";
-import { badRequest, conflict, invalidScale, notFound } from "../status.ts";
+import { badRequest, conflictStatus, invalidScale, notFound } from "../status.ts";
 import type { ClusterEvents } from "./events.ts";
 import { type ObjectStore, writeObject } from "./object-requests.ts";
 
@@ -21,9 +21,9 @@ interface Kept {
  */
 export const writeKept = (
   { store, events }: Kept,
-  world: World,
-  target: Target,
-  request: ApiRequest,
+  world: ServedWorld,
+  target: PathTarget,
+  request: ServedRequest,
 ): unknown => {
   if (
     request.method === "GET" ||
@@ -59,7 +59,7 @@ const bodyOf = ({
   method,
   query,
   body,
-}: ApiRequest): { readonly body: unknown; readonly isDryRun: boolean } => {
+}: ServedRequest): { readonly body: unknown; readonly isDryRun: boolean } => {
   if (method !== "DELETE") return { body: parseJson(body), isDryRun: asksForDryRun(query) };
   const options = body === "" ? {} : parseJson(body);
   if (!isObject(options))
@@ -113,13 +113,13 @@ export const replicasToPut = (workload: SimulatedWorkload, body: unknown): numbe
   checkCount(model.name, spec.replicas);
   const uid = model.deploymentUid;
   if (metadata.uid !== "" && metadata.uid !== uid)
-    throw conflict(
+    throw conflictStatus(
       DEPLOYMENTS,
       model.name,
       `Precondition failed: UID in precondition: ${metadata.uid}, UID in object meta: ${uid}`,
     );
   if (metadata.resourceVersion !== "" && metadata.resourceVersion !== String(state.version))
-    throw conflict(
+    throw conflictStatus(
       DEPLOYMENTS,
       model.name,
       "the object has been modified; please apply your changes to the latest version and try again",

@@ -1,5 +1,5 @@
 import type { FieldDescription } from "../../fields/field-types.ts";
-import type { Condition, NamePart, Rule, Term, ValueCondition } from "../../fields/rule.ts";
+import type { RuleCondition, NamePart, Rule, Term, ValueCondition } from "../../fields/rule.ts";
 import { fieldAt } from "../native/explain-field.ts";
 import { isTooShort, patternOf } from "../native/rule-schema.ts";
 
@@ -20,7 +20,7 @@ export const ruleCel = ({ when, needs }: Rule, about: FieldDescription): string 
   return when === undefined ? holds : some([negated(celOf(when, scope)), holds]);
 };
 
-const celOf = (condition: Condition, scope: Scope): string => {
+const celOf = (condition: RuleCondition, scope: Scope): string => {
   switch (condition.kind) {
     case "all":
       return every(condition.of.map((one) => celOf(one, scope)));
@@ -57,7 +57,7 @@ const celOf = (condition: Condition, scope: Scope): string => {
 };
 
 const inItem = (
-  { field, item }: Extract<Condition, { readonly kind: "each" | "some" }>,
+  { field, item }: Extract<RuleCondition, { readonly kind: "each" | "some" }>,
   scope: Scope,
 ): string => celOf(item, { self: "item", about: fieldAt(scope.about, field), outer: scope });
 
@@ -103,7 +103,7 @@ const valueCel = (condition: ValueCondition, scope: Scope): string => {
 };
 
 const compared = (
-  { field, sign, term }: Extract<Condition, { readonly kind: "compared" }>,
+  { field, sign, term }: Extract<RuleCondition, { readonly kind: "compared" }>,
   scope: Scope,
 ): string => {
   const one = valueAt(scope, field);

@@ -1,15 +1,15 @@
 import type { FieldDescription } from "../../fields/field-types.ts";
 import { type Json, present } from "../../model/json.ts";
 import type { ProblemType } from "../../fields/problem.ts";
-import type { Condition, Rule } from "../../fields/rule.ts";
+import type { RuleCondition, Rule } from "../../fields/rule.ts";
 import { fieldsOfCondition, ruleText } from "../../fields/rule-text.ts";
-import { pathOf } from "../native/explain-field.ts";
+import { memberPath } from "../native/explain-field.ts";
 import { rulesAt } from "../native/rule-table.ts";
 import {
   NOT_NEGATIVE_QUANTITY,
   POSITIVE_QUANTITY,
   printablePattern,
-  QUANTITY,
+  QUANTITY_PATTERN,
   SEGMENT,
 } from "../native/field-descriptions.ts";
 import { amountOf, ruleCel } from "./cel.ts";
@@ -127,7 +127,7 @@ const TIME = {
 
 const quantitySchema = ({ least, most }: FieldDescription, description: string): Json => {
   const pattern =
-    least === undefined ? QUANTITY : least > 0 ? POSITIVE_QUANTITY : NOT_NEGATIVE_QUANTITY;
+    least === undefined ? QUANTITY_PATTERN : least > 0 ? POSITIVE_QUANTITY : NOT_NEGATIVE_QUANTITY;
   const atMost = {
     rule: `${amountOf("self")}.compareTo(quantity('${most}')) <= 0`,
     message: `must be less than or equal to ${most}`,
@@ -153,7 +153,7 @@ const objectSchema = (path: string, about: FieldDescription, description: string
     properties: Object.fromEntries(
       Object.entries(fields).map(([name, field]) => [
         name,
-        structuralSchema(pathOf(path, name, field), field),
+        structuralSchema(memberPath(path, name, field), field),
       ]),
     ),
     required: required.length > 0 ? required : undefined,
@@ -185,7 +185,7 @@ const problemOf = (rule: Rule): Json => {
   });
 };
 
-const KINDS: Readonly<Partial<Record<Condition["kind"], ProblemType>>> = {
+const KINDS: Readonly<Partial<Record<RuleCondition["kind"], ProblemType>>> = {
   set: "FieldValueRequired",
   unset: "FieldValueForbidden",
   atMostOne: "FieldValueForbidden",

@@ -13,7 +13,7 @@ import { defaultedBehavior, defaultedSpec } from "./defaults.ts";
 import type { DraftSpec, HpaDraft, ReadForm } from "./v2-shape.ts";
 import { withoutRoundTrip } from "./read-old.ts";
 import { behaviorOf, hpaSpec } from "./spec.ts";
-import { amountText, storedOriginalSpec, storedSpec, withQuantityText } from "./stored.ts";
+import { amountText, storedOriginalSpec, storedHpaSpec, withQuantityText } from "./stored.ts";
 import { readThresholds, type ThresholdsBlock } from "./thresholds.ts";
 import { specProblems } from "./validate-spec.ts";
 
@@ -120,7 +120,7 @@ const storedForm = (
   return {
     apiVersion: "autoscaling/v2",
     kind,
-    spec: present({ ...storedSpec(spec), constraints, ...thresholds?.stored }),
+    spec: present({ ...storedHpaSpec(spec), constraints, ...thresholds?.stored }),
   };
 };
 

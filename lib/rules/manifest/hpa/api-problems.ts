@@ -1,6 +1,6 @@
 import { ruleProblems } from "../../fields/evaluate.ts";
 import type { FieldDescription } from "../../fields/field-types.ts";
-import { invalid, notSupported, type Problem, required } from "../../fields/problem.ts";
+import { invalidField, notSupported, type Problem, required } from "../../fields/problem.ts";
 import type { Rule } from "../../fields/rule.ts";
 import { isObject } from "../../model/json.ts";
 import { floatOf, isWhole, type Quantity, signOf } from "../../model/quantity.ts";
@@ -53,7 +53,7 @@ const choiceProblems: Check = ({ choices = [], api }, value = "", path = "") => 
   ...(value === "" && api?.required ? [required(path, ...api.required)] : []),
   ...(choices.some((choice) => choice === value)
     ? []
-    : [api?.choices ? invalid(path, ...api.choices) : notSupported(path, choices)]),
+    : [api?.choices ? invalidField(path, ...api.choices) : notSupported(path, choices)]),
 ];
 
 const textProblems: Check = (
@@ -63,7 +63,7 @@ const textProblems: Check = (
 ) => {
   if (value === "" && isRequired) return api?.required ? [required(path, ...api.required)] : [];
   const found = segment ? pathSegmentFaults(String(value)) : faults?.(String(value));
-  return found?.map((fault) => invalid(path, fault, faultsFix ?? SEGMENT_FIX)) ?? [];
+  return found?.map((fault) => invalidField(path, fault, faultsFix ?? SEGMENT_FIX)) ?? [];
 };
 
 const SEGMENT_FIX = "write the name in the cluster, without / and %";
@@ -74,9 +74,9 @@ const numberProblems: Check = ({ least = -INT32, most = INT32 - 1, api }, value 
   if (value === 0 && api?.required) return [required(path, ...api.required)];
   const [below = `must be greater than or equal to ${least}`, fix = `write ${least} to ${most}`] =
     api?.least ?? [];
-  if (Number(value) < least) return [invalid(path, below, fix)];
+  if (Number(value) < least) return [invalidField(path, below, fix)];
   const [over = `must be less than or equal to ${most}`, less = fix] = api?.most ?? [];
-  return Number(value) > most ? [invalid(path, over, less)] : [];
+  return Number(value) > most ? [invalidField(path, over, less)] : [];
 };
 
 /** The controllers count thousandths in 64 bits: more is taken for this much, silently. */
@@ -94,7 +94,7 @@ const quantityProblems: Check = ({ least = 0, most = MOST, api }, value, path) =
         : isWhole(quantity)
           ? undefined
           : api?.fraction;
-  return words ? [invalid(path, ...words)] : [];
+  return words ? [invalidField(path, ...words)] : [];
 };
 
 const CHECKS: Readonly<Partial<Record<FieldDescription["type"], Check>>> = {

@@ -1,4 +1,4 @@
-import { invalid, type Problem, warnIf, type Warning } from "../../fields/problem.ts";
+import { invalidField, type Problem, warnIf, type Warning } from "../../fields/problem.ts";
 import { int32, objectOf, type ReadAs, type ReadContext } from "../../fields/shape.ts";
 import type { Behavior, ScalingPolicy, ScalingRules } from "../../model/spec-hpa.ts";
 import { integer } from "../native/field-descriptions.ts";
@@ -122,7 +122,7 @@ const take = (
   const [first, second] = places;
   if (first.value !== undefined && second.value !== undefined && first.value !== second.value) {
     const detail = `may not be ${first.value} while ${second.path} is ${second.value}`;
-    problems.push(invalid(first.path, detail, `write it only at ${second.path}`));
+    problems.push(invalidField(first.path, detail, `write it only at ${second.path}`));
   }
   const written = second.value === undefined ? first : second;
   if (written.value === undefined) return;

@@ -1,5 +1,5 @@
 import { present } from "../../model/json.ts";
-import type { DraftBehavior, DraftSpec, Metric, Rules } from "./v2-shape.ts";
+import type { DraftBehavior, DraftSpec, ManifestMetric, Rules } from "./v2-shape.ts";
 
 const DEFAULT_MIN_REPLICAS = 1;
 const DEFAULT_CPU_PERCENT = 80;
@@ -18,7 +18,7 @@ const SCALE_DOWN: Rules = {
   policies: [{ type: "Percent", value: 100, periodSeconds: 15 }],
 };
 
-export const cpuMetric = (percent: number | undefined = DEFAULT_CPU_PERCENT): Metric => ({
+export const cpuMetric = (percent: number | undefined = DEFAULT_CPU_PERCENT): ManifestMetric => ({
   type: "Resource",
   resource: { name: "cpu", target: { type: "Utilization", averageUtilization: percent } },
 });

@@ -7,7 +7,7 @@ import {
   atMost,
   atMostOne,
   type Rule,
-  set,
+  isSet,
   unset,
 } from "../../fields/rule.ts";
 import {
@@ -73,7 +73,7 @@ const exactlyOne = (
   fix: string,
 ): [Rule, Rule] => [
   {
-    needs: any(set(one), set(other)),
+    needs: any(isSet(one), isSet(other)),
     at: at.neither,
     type: "FieldValueRequired",
     detail: `must set either a ${first} or a ${second}`,
@@ -102,12 +102,12 @@ export const TARGETS = {
     ),
   ),
   pods: target("write averageValue", {
-    needs: set("averageValue"),
+    needs: isSet("averageValue"),
     detail: "must specify a positive target averageValue",
     fix: "write target.averageValue: the wanted value per pod",
   }),
   object: target("write value or averageValue", {
-    needs: any(set("value"), set("averageValue")),
+    needs: any(isSet("value"), isSet("averageValue")),
     at: "averageValue",
     type: "FieldValueRequired",
     detail: "must set either a target value or averageValue",
@@ -125,7 +125,7 @@ export const TARGETS = {
 };
 
 const MARK_FIX = "write a quantity such as 150m";
-export const MARKS = {
+export const LEVEL_MARKS = {
   highWatermark: quantity(
     "Instead of a target: above it the count grows; by default the low mark.",
     POSITIVE,
@@ -138,7 +138,7 @@ export const MARKS = {
     },
   ),
 };
-const MARKED = any(set("highWatermark"), set("lowWatermark"));
+const MARKED = any(isSet("highWatermark"), isSet("lowWatermark"));
 
 /**
  * What is said of a mark beside a plain target. The meaning cannot be guessed, so the problem names
@@ -153,7 +153,7 @@ export const besideTarget = (mark: string): Pick<Rule, "detail" | "fix"> => ({
 export const TARGET_OR_MARKS: Rule = {
   ...saying(
     "write either target or watermarks",
-    any(all(set("target"), unset("highWatermark", "lowWatermark")), all(MARKED, unset("target"))),
+    any(all(isSet("target"), unset("highWatermark", "lowWatermark")), all(MARKED, unset("target"))),
   ),
   parts: [{ when: MARKED, needs: unset("target"), ...besideTarget("{path}.{given}") }],
 };
@@ -185,7 +185,7 @@ export const MARKS_IN_ORDER: readonly Rule[] = [
     ),
     parts: [
       {
-        when: set("highWatermark"),
+        when: isSet("highWatermark"),
         needs: atLeast("lowWatermark", 0),
         detail: "must be greater than or equal to 0",
         fix: MARK_FIX,
@@ -208,7 +208,7 @@ export const SELECTOR_OF_MARKS: Rule = {
   ...saying(
     "metricSelector may not be set together with a target",
     unset("metricSelector"),
-    set("target"),
+    isSet("target"),
   ),
   parts: [
     {

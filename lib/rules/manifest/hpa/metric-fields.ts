@@ -3,18 +3,18 @@ import {
   all,
   any,
   atMostOne,
-  type Condition,
+  type RuleCondition,
   is,
   not,
   type Rule,
-  set,
+  isSet,
   some,
   unset,
 } from "../../fields/rule.ts";
 import { groupOf } from "../../model/spec-common.ts";
 import { labelFaults, resourceFaults } from "../../model/kubernetes-names.ts";
 import {
-  CONTAINER_RESOURCE,
+  CONTAINER_RESOURCE_PATTERN,
   choice,
   GROUP_VERSION,
   LABEL,
@@ -25,7 +25,7 @@ import {
   text,
 } from "../native/field-descriptions.ts";
 import {
-  MARKS,
+  LEVEL_MARKS,
   MARKS_IN_ORDER,
   SELECTOR_OF_MARKS,
   TARGET_OR_MARKS,
@@ -75,7 +75,7 @@ const RESOURCE_FIX =
 const LEVELS = [TARGET_OR_MARKS, ...MARKS_IN_ORDER];
 
 /** The members of a metric, by the type that each belongs to. */
-export const SOURCES = {
+export const METRIC_MEMBERS = {
   Resource: {
     member: "resource",
     about: object(
@@ -90,7 +90,7 @@ export const SOURCES = {
           meaning: "With marks: labels of the measured pods, instead of the target's own pods.",
         },
         target: TARGETS.use,
-        ...MARKS,
+        ...LEVEL_MARKS,
       },
       [...LEVELS, SELECTOR_OF_MARKS],
     ),
@@ -102,7 +102,7 @@ export const SOURCES = {
       {
         name: text(RESOURCE, {
           ...REQUIRED,
-          pattern: CONTAINER_RESOURCE,
+          pattern: CONTAINER_RESOURCE_PATTERN,
           faults: resourceFaults,
           faultsFix: RESOURCE_FIX,
           api: { required: ["must specify a resource name", RESOURCE_FIX] },
@@ -117,7 +117,7 @@ export const SOURCES = {
           },
         }),
         target: TARGETS.use,
-        ...MARKS,
+        ...LEVEL_MARKS,
       },
       LEVELS,
     ),
@@ -126,7 +126,7 @@ export const SOURCES = {
     member: "pods",
     about: object(
       "A custom metric of each pod.",
-      { metric: METRIC, target: TARGETS.pods, ...MARKS },
+      { metric: METRIC, target: TARGETS.pods, ...LEVEL_MARKS },
       LEVELS,
     ),
   },
@@ -143,7 +143,7 @@ export const SOURCES = {
         ),
         metric: METRIC,
         target: TARGETS.object,
-        ...MARKS,
+        ...LEVEL_MARKS,
       },
       LEVELS,
     ),
@@ -152,7 +152,7 @@ export const SOURCES = {
     member: "external",
     about: object(
       "A metric of something outside the cluster.",
-      { metric: METRIC, target: TARGETS.external, ...MARKS },
+      { metric: METRIC, target: TARGETS.external, ...LEVEL_MARKS },
       LEVELS,
     ),
   },
@@ -163,14 +163,14 @@ export const MEMBERS = ["object", "external", "pods", "resource", "containerReso
 export type SourceMember = (typeof MEMBERS)[number];
 
 /** A count of 0 times any value stays 0. */
-export const noMarks = (metrics: string): Condition =>
+export const noMarks = (metrics: string): RuleCondition =>
   not(
     some(
       metrics,
       any(
         ...MEMBERS.flatMap((member) => [
-          set(`${member}.highWatermark`),
-          set(`${member}.lowWatermark`),
+          isSet(`${member}.highWatermark`),
+          isSet(`${member}.lowWatermark`),
         ]),
       ),
     ),
@@ -180,7 +180,7 @@ export const noMarks = (metrics: string): Condition =>
  * Where a metric has more than one member. A single wrong one is not reported: its type, or the
  * missing one, is.
  */
-const noOthers = (when: Condition, others: readonly SourceMember[]): Rule => ({
+const noOthers = (when: RuleCondition, others: readonly SourceMember[]): Rule => ({
   when: all(when, not(atMostOne(...MEMBERS))),
   needs: unset(...others),
   detail: "must populate the given metric source only",
@@ -197,13 +197,13 @@ const memberDemand = ([type, { member }]: readonly [
   return {
     ...saying(
       `with type: ${type}, write ${member} and no other source`,
-      all(set(member), unset(...others)),
+      all(isSet(member), unset(...others)),
       ofType,
     ),
     parts: [
       {
         when: ofType,
-        needs: set(member),
+        needs: isSet(member),
         detail: "must populate information for the given metric source",
         fix: `write the member "${member}", or another type`,
       },
@@ -213,16 +213,19 @@ const memberDemand = ([type, { member }]: readonly [
 };
 
 export const MEMBER_DEMANDS: ReadonlyMap<string, Rule> = new Map(
-  Object.entries(SOURCES).map((source) => [source[0], memberDemand(source)]),
+  Object.entries(METRIC_MEMBERS).map((source) => [source[0], memberDemand(source)]),
 );
 
 /** Of a metric whose type is unknown, which is reported too. */
-export const NO_OTHERS_OF_UNKNOWN = noOthers(not(is("type", ...Object.keys(SOURCES))), MEMBERS);
+export const NO_OTHERS_OF_UNKNOWN = noOthers(
+  not(is("type", ...Object.keys(METRIC_MEMBERS))),
+  MEMBERS,
+);
 
 export const METRIC_FIELD: FieldDescription = object(
   "One metric: its type, and the member of that name.",
   {
-    type: choice("Where the metric comes from.", Object.keys(SOURCES), {
+    type: choice("Where the metric comes from.", Object.keys(METRIC_MEMBERS), {
       ...REQUIRED,
       api: {
         required: [
@@ -231,7 +234,9 @@ export const METRIC_FIELD: FieldDescription = object(
         ],
       },
     }),
-    ...Object.fromEntries(Object.values(SOURCES).map(({ member, about }) => [member, about])),
+    ...Object.fromEntries(
+      Object.values(METRIC_MEMBERS).map(({ member, about }) => [member, about]),
+    ),
   },
   [...MEMBER_DEMANDS.values()],
 );

@@ -15,8 +15,8 @@ import {
   CROSS_VERSION_REFERENCE,
   LABEL_SELECTOR,
   MARKS,
-  type Metric,
-  type Target,
+  type ManifestMetric,
+  type ManifestTarget,
   BEHAVIOR,
   type DraftBehavior,
   THRESHOLD_FIELDS,
@@ -85,7 +85,7 @@ const convertedMetric = ({
   pods,
   resource,
   containerResource,
-}: LegacyMetric): Metric => ({
+}: LegacyMetric): ManifestMetric => ({
   type,
   object: object && {
     describedObject: object.target,
@@ -127,13 +127,16 @@ interface WrittenMarks {
 /** The marks, or the target of the other fields. */
 const levels = (
   { highWatermark, lowWatermark }: WrittenMarks,
-  target: () => Target,
-): WrittenMarks & { readonly target?: Target } =>
+  target: () => ManifestTarget,
+): WrittenMarks & { readonly target?: ManifestTarget } =>
   highWatermark === undefined && lowWatermark === undefined
     ? { target: target() }
     : { highWatermark, lowWatermark };
 
-const objectTarget = (value: Quantity | undefined, averageValue: Quantity | undefined): Target => {
+const objectTarget = (
+  value: Quantity | undefined,
+  averageValue: Quantity | undefined,
+): ManifestTarget => {
   if (averageValue === undefined) return { type: "Value", value };
   // In these forms a value of 0 means absent.
   return {
@@ -148,7 +151,7 @@ interface Usage {
   readonly targetAverageValue?: Quantity | undefined;
 }
 
-const usageTarget = ({ targetAverageUtilization, targetAverageValue }: Usage): Target => ({
+const usageTarget = ({ targetAverageUtilization, targetAverageValue }: Usage): ManifestTarget => ({
   type: targetAverageUtilization === undefined ? "AverageValue" : "Utilization",
   averageUtilization: targetAverageUtilization,
   averageValue: targetAverageValue,

@@ -1,4 +1,4 @@
-import { invalid, notSupported, type Problem } from "../../fields/problem.ts";
+import { invalidField, notSupported, type Problem } from "../../fields/problem.ts";
 import { anything, int32, objectOf, type ReadContext, text } from "../../fields/shape.ts";
 import { cpuMetric } from "./defaults.ts";
 import {
@@ -101,7 +101,7 @@ const scaleRefProblems = (
   return [
     ...(elsewhere
       ? [
-          invalid(
+          invalidField(
             "spec.scaleRef.namespace",
             `must be the autoscaler's own namespace "${own}"`,
             "remove it, and put the autoscaler into the target's namespace",

@@ -12,14 +12,14 @@ import type {
   ScalingRules,
 } from "../../model/spec-hpa.ts";
 import {
-  blockOf,
+  metricBlock,
   type DraftBehavior,
   type DraftSpec,
   type Identifier,
-  type Metric,
+  type ManifestMetric,
   type Reference,
   type Rules,
-  type Target,
+  type ManifestTarget,
 } from "./v2-shape.ts";
 
 /**
@@ -44,8 +44,8 @@ export const targetRef = ({
 }: Reference = {}): TargetRef => ({ apiVersion, kind, name });
 
 /** A single mark counts as both (proposals.md §5). */
-const withMarks = (metric: Metric): HpaMetric => {
-  const { highWatermark, lowWatermark } = blockOf(metric) ?? {};
+const withMarks = (metric: ManifestMetric): HpaMetric => {
+  const { highWatermark, lowWatermark } = metricBlock(metric) ?? {};
   const [high, low] = [highWatermark ?? lowWatermark, lowWatermark ?? highWatermark];
   return high && low
     ? { ...metricOf(metric), marks: { highMilli: milliOf(high), lowMilli: milliOf(low) } }
@@ -59,7 +59,7 @@ const metricOf = ({
   pods,
   resource,
   containerResource,
-}: Metric): HpaMetric => {
+}: ManifestMetric): HpaMetric => {
   switch (type) {
     case "Object":
       return {
@@ -103,7 +103,7 @@ const targetOf = ({
   value,
   averageValue,
   averageUtilization,
-}: Target = {}): MetricTarget =>
+}: ManifestTarget = {}): MetricTarget =>
   present({
     type,
     valueMilli: value && milliOf(value),

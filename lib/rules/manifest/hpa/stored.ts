@@ -1,6 +1,13 @@
 import { isObject, type Json, nonEmpty, present } from "../../model/json.ts";
 import type { Quantity } from "../../model/quantity.ts";
-import type { DraftSpec, Identifier, Metric, Rules, Selector, Target } from "./v2-shape.ts";
+import type {
+  DraftSpec,
+  Identifier,
+  ManifestMetric,
+  Rules,
+  ManifestSelector,
+  ManifestTarget,
+} from "./v2-shape.ts";
 
 /** JSON with its quantities as text. */
 export const withQuantityText = (json: Json, print: (quantity: Quantity) => string): Json =>
@@ -26,7 +33,7 @@ export const amountText = ({ mantissa, exponent }: Quantity): string => {
 };
 
 /** A valid spec with defaults as autoscaling/v2 reads back. Quantities are still values. */
-export const storedSpec = ({
+export const storedHpaSpec = ({
   scaleTargetRef,
   minReplicas,
   maxReplicas,
@@ -62,7 +69,7 @@ const storedMetric = ({
   pods,
   resource,
   containerResource,
-}: Metric): Json =>
+}: ManifestMetric): Json =>
   present({
     type,
     object: object && {
@@ -87,7 +94,7 @@ const storedMetric = ({
   });
 
 interface Levels {
-  readonly target?: Target | undefined;
+  readonly target?: ManifestTarget | undefined;
   readonly highWatermark?: Quantity | undefined;
   readonly lowWatermark?: Quantity | undefined;
 }
@@ -100,7 +107,7 @@ const storedLevels = ({ target, highWatermark, lowWatermark }: Levels): Json =>
 const storedIdentifier = ({ name = "", selector }: Identifier = {}): Json =>
   present({ name, selector: selector && storedSelector(selector) });
 
-const storedSelector = ({ matchLabels, matchExpressions }: Selector): Json =>
+const storedSelector = ({ matchLabels, matchExpressions }: ManifestSelector): Json =>
   present({
     matchLabels: nonEmpty(matchLabels),
     matchExpressions: nonEmpty(
@@ -110,8 +117,12 @@ const storedSelector = ({ matchLabels, matchExpressions }: Selector): Json =>
     ),
   });
 
-const storedTarget = ({ type = "", value, averageValue, averageUtilization }: Target = {}): Json =>
-  present({ type, value, averageValue, averageUtilization });
+const storedTarget = ({
+  type = "",
+  value,
+  averageValue,
+  averageUtilization,
+}: ManifestTarget = {}): Json => present({ type, value, averageValue, averageUtilization });
 
 const storedRules = ({
   stabilizationWindowSeconds,

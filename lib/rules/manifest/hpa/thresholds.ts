@@ -10,7 +10,12 @@ import { DEFAULTS } from "../watermark/shape.ts";
 import { defaultsWarning } from "../watermark/multi-threshold-fields.ts";
 import { apiProblems, rulesProblems } from "./api-problems.ts";
 import { noMarks } from "./metric-fields.ts";
-import { isMarked, type Metric, THRESHOLD_FIELDS, type WrittenThresholds } from "./v2-shape.ts";
+import {
+  isMarked,
+  type ManifestMetric,
+  THRESHOLD_FIELDS,
+  type WrittenThresholds,
+} from "./v2-shape.ts";
 
 /**
  * The multi-threshold fields of an HPA: the values for the rules, the stored fields, and their
@@ -32,7 +37,7 @@ const NAMES = Object.keys(THRESHOLD_FIELDS) as readonly (keyof WrittenThresholds
  */
 export const readThresholds = (
   written: WrittenThresholds | undefined,
-  metrics: readonly Metric[],
+  metrics: readonly ManifestMetric[],
   minReplicas: number,
 ): ThresholdsBlock | undefined => {
   const marked = metrics.some(isMarked);

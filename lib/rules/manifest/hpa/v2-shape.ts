@@ -85,19 +85,24 @@ const THRESHOLDS = objectOf(THRESHOLD_FIELDS);
 export type WrittenThresholds = ReadAs<typeof THRESHOLDS>;
 
 export type Reference = ReadAs<typeof CROSS_VERSION_REFERENCE>;
-export type Metric = ReadAs<typeof METRIC>;
+export type ManifestMetric = ReadAs<typeof METRIC>;
 export type Identifier = ReadAs<typeof METRIC_IDENTIFIER>;
-export type Target = ReadAs<typeof METRIC_TARGET>;
-export type Selector = ReadAs<typeof LABEL_SELECTOR>;
+export type ManifestTarget = ReadAs<typeof METRIC_TARGET>;
+export type ManifestSelector = ReadAs<typeof LABEL_SELECTOR>;
 export type Rules = ReadAs<typeof SCALING_RULES>;
 export type DraftBehavior = ReadAs<typeof BEHAVIOR>;
 
 /** The block of a metric; of several, the first in the API's order. */
-export const blockOf = ({ object, external, pods, resource, containerResource }: Metric) =>
-  object ?? external ?? pods ?? resource ?? containerResource;
+export const metricBlock = ({
+  object,
+  external,
+  pods,
+  resource,
+  containerResource,
+}: ManifestMetric) => object ?? external ?? pods ?? resource ?? containerResource;
 
-export const isMarked = (metric: Metric): boolean => {
-  const { highWatermark, lowWatermark } = blockOf(metric) ?? {};
+export const isMarked = (metric: ManifestMetric): boolean => {
+  const { highWatermark, lowWatermark } = metricBlock(metric) ?? {};
   return highWatermark !== undefined || lowWatermark !== undefined;
 };
 
@@ -106,7 +111,7 @@ export interface DraftSpec {
   readonly scaleTargetRef?: Reference | undefined;
   readonly minReplicas?: number | undefined;
   readonly maxReplicas?: number | undefined;
-  readonly metrics?: readonly Metric[] | undefined;
+  readonly metrics?: readonly ManifestMetric[] | undefined;
   readonly behavior?: DraftBehavior | undefined;
 }
 

@@ -3,12 +3,12 @@ import {
   all,
   any,
   atLeast,
-  type Condition,
+  type RuleCondition,
   is,
   larger,
   matches,
   type Rule,
-  set,
+  isSet,
   some,
 } from "../../fields/rule.ts";
 import type { TargetRef } from "../../model/spec-common.ts";
@@ -16,7 +16,7 @@ import { GROUP_VERSION, object } from "../native/field-descriptions.ts";
 import { SPEC_FIELDS } from "../native/spec-fields.ts";
 import { apiProblems, membersProblems, rulesProblems } from "./api-problems.ts";
 import type { FieldDescription } from "../../fields/field-types.ts";
-import { MARKS, MARKS_IN_ORDER, SELECTOR_OF_MARKS, TARGET_OR_MARKS } from "./level-fields.ts";
+import { LEVEL_MARKS, MARKS_IN_ORDER, SELECTOR_OF_MARKS, TARGET_OR_MARKS } from "./level-fields.ts";
 import {
   API_VERSION,
   MEMBER_DEMANDS,
@@ -24,26 +24,26 @@ import {
   METRIC_FIELD,
   NO_OTHERS_OF_UNKNOWN,
   REFERENCE,
-  SOURCES,
+  METRIC_MEMBERS,
   type SourceMember,
 } from "./metric-fields.ts";
 import { BEHAVIOR_FIELD } from "./validate-behavior.ts";
-import { type DraftSpec, isMarked, type Metric, type Reference } from "./v2-shape.ts";
+import { type DraftSpec, isMarked, type ManifestMetric, type Reference } from "./v2-shape.ts";
 
 /**
  * What every form asks of the bounds and of the target. Each form reports it in words of its own.
  */
-export const BOUNDS_IN_ORDER: Condition = atLeast("maxReplicas", "minReplicas");
-export const READABLE_VERSION: Condition = matches("scaleTargetRef.apiVersion", GROUP_VERSION);
+export const BOUNDS_IN_ORDER: RuleCondition = atLeast("maxReplicas", "minReplicas");
+export const READABLE_VERSION: RuleCondition = matches("scaleTargetRef.apiVersion", GROUP_VERSION);
 /** Only a ReplicationController is scalable in the core group. */
-export const TARGET_WITH_GROUP: Condition = any(
+export const TARGET_WITH_GROUP: RuleCondition = any(
   is("scaleTargetRef.kind", "ReplicationController"),
-  all(set("scaleTargetRef.apiVersion"), matches("scaleTargetRef.apiVersion", "^[^/]+/[^/]*$")),
+  all(isSet("scaleTargetRef.apiVersion"), matches("scaleTargetRef.apiVersion", "^[^/]+/[^/]*$")),
 );
 /**
  * CPU and memory cannot be measured without pods, so only an outside metric can scale up from 0.
  */
-export const wakingMetric = (metrics: string): Condition =>
+export const wakingMetric = (metrics: string): RuleCondition =>
   some(metrics, is("type", "Object", "External"));
 
 const MOST_FIX = "write spec.maxReplicas: the largest count the workload may have, 1 or more";
@@ -117,10 +117,10 @@ const targetVersionProblems = (spec: DraftSpec): readonly Problem[] => [
   ...rulesProblems([TARGET_GROUP], spec, "spec"),
 ];
 
-type Block = NonNullable<Metric[SourceMember]>;
+type Block = NonNullable<ManifestMetric[SourceMember]>;
 
 const FIELDS_OF = Object.fromEntries(
-  Object.values(SOURCES).map(({ member, about }) => [member, about.fields ?? {}]),
+  Object.values(METRIC_MEMBERS).map(({ member, about }) => [member, about.fields ?? {}]),
 ) as Readonly<Record<SourceMember, Readonly<Record<string, FieldDescription>>>>;
 const { fields: { type: TYPE } = {} } = METRIC_FIELD;
 
@@ -128,7 +128,7 @@ const { fields: { type: TYPE } = {} } = METRIC_FIELD;
  * Problems of a metric in the order of the API: the type, the first member, the others, then what
  * the API does not have.
  */
-const metricProblems = (metric: Metric, path: string): readonly Problem[] => {
+const metricProblems = (metric: ManifestMetric, path: string): readonly Problem[] => {
   const marked = isMarked(metric);
   const [first] = MEMBERS.filter((member) => metric[member] !== undefined);
   return [
@@ -157,6 +157,6 @@ const withoutMarks = (block: Block, marked: boolean): Block => ({
 
 const markProblems = (block: Block | undefined, path: string): readonly Problem[] => [
   ...rulesProblems([TARGET_OR_MARKS], block, path),
-  ...membersProblems(MARKS, block, path),
+  ...membersProblems(LEVEL_MARKS, block, path),
   ...rulesProblems(MARKS_IN_ORDER, block, path),
 ];

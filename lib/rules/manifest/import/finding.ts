@@ -1,7 +1,7 @@
 import { isObject, type Json } from "../../model/json.ts";
 
 /** What becomes of an object, a field or a trigger that is not carried over as it is. */
-export interface Finding {
+export interface ImportFinding {
   readonly kind: string;
   readonly namespace: string;
   readonly name: string;
@@ -19,7 +19,7 @@ export interface Finding {
 }
 
 /** A finding inside one object. */
-export type Detail = Pick<Finding, "of" | "severity" | "message">;
+export type Detail = Pick<ImportFinding, "of" | "severity" | "message">;
 
 /**
  * Annotations of tools about how an object got into its cluster. Applied elsewhere they would be

@@ -1,7 +1,7 @@
 import { asList, asObject, type Json } from "../../model/json.ts";
 import { admit } from "../admit.ts";
-import { convert } from "../native/convert.ts";
-import { cleanObject, type Detail, type Finding } from "./finding.ts";
+import { convertedForm } from "../native/convert.ts";
+import { cleanObject, type Detail, type ImportFinding } from "./finding.ts";
 import {
   nativeScaledObject,
   type TriggerSources,
@@ -39,7 +39,7 @@ export interface ListedAutoscalers {
 export interface Imported {
   /** Manifests that `apply` takes, in order of namespace and name. */
   readonly manifests: readonly Json[];
-  readonly findings: readonly Finding[];
+  readonly findings: readonly ImportFinding[];
 }
 
 interface Candidate extends ImportedScaledObject {
@@ -157,7 +157,7 @@ const ownedBy = (raw: Json): readonly Detail[] =>
     message: `${String(kind)} "${String(name)}" has made it, and may make it again after it was deleted`,
   }));
 
-const subjectOf = (raw: Json): Pick<Finding, "kind" | "namespace" | "name"> => {
+const subjectOf = (raw: Json): Pick<ImportFinding, "kind" | "namespace" | "name"> => {
   const { namespace, name } = metadataOf(raw);
   return { kind: String(raw["kind"]), namespace: String(namespace), name: String(name) };
 };
@@ -178,7 +178,7 @@ const admittedAs = (candidate: Candidate, as: "same" | "native"): Candidate => {
       details,
     });
   if (as === "same" && schedule.length === 0) return candidate;
-  const conversion = convert(admission);
+  const conversion = convertedForm(admission);
   if (conversion.kind === "converted")
     return scheduled({ raw, document: withEntries(conversion.document, schedule), details });
   const detail: Detail = {

@@ -1,7 +1,7 @@
 import type { FieldDescription } from "../../fields/field-types.ts";
 import {
   firstOfEach,
-  invalid,
+  invalidField,
   notSupported,
   type Problem,
   required,
@@ -144,10 +144,10 @@ const itemProblems: Check = (about, value, path) => {
   const { items, key, leastItems = 0, mostItems = Number.POSITIVE_INFINITY } = about;
   if (!items || !Array.isArray(value)) return [];
   if (value.length < leastItems)
-    return [invalid(path, "must have at least one", "write one, or leave the field out")];
+    return [invalidField(path, "must have at least one", "write one, or leave the field out")];
   if (value.length > mostItems)
     return [
-      invalid(
+      invalidField(
         path,
         `must have at most ${mostItems} items, not ${value.length}`,
         `write ${mostItems} or fewer`,
@@ -168,7 +168,7 @@ const repeatedKeys = (key: string, items: readonly unknown[], path: string): rea
   const detail = (name: unknown): string =>
     `must be unique: "${String(name)}" is the ${key} of another entry`;
   return repeated.map((index) =>
-    invalid(
+    invalidField(
       `${path}[${index}].${key}`,
       detail(names[index]),
       `give this entry a ${key} of its own`,
@@ -191,11 +191,11 @@ const textProblems: Check = (
   }
   if (segment)
     return pathSegmentFaults(written).map((fault) =>
-      invalid(path, fault, "write the name in the cluster, without / and %"),
+      invalidField(path, fault, "write the name in the cluster, without / and %"),
     );
   return form?.detail === undefined || new RegExp(form.pattern, "u").test(written)
     ? []
-    : [invalid(path, form.detail, form.fix ?? "")];
+    : [invalidField(path, form.detail, form.fix ?? "")];
 };
 
 const choiceProblems: Check = ({ choices = [] }, value, path) =>
@@ -204,7 +204,7 @@ const choiceProblems: Check = ({ choices = [] }, value, path) =>
 const timeProblems: Check = (_, value, path) =>
   readInstant(String(value)) !== undefined
     ? []
-    : [invalid(path, "must be an RFC 3339 time", "write it like 2030-01-31T08:00:00Z")];
+    : [invalidField(path, "must be an RFC 3339 time", "write it like 2030-01-31T08:00:00Z")];
 
 const rangeProblems = (
   { least, most }: FieldDescription,
@@ -212,9 +212,11 @@ const rangeProblems = (
   path: string,
 ): readonly Problem[] => {
   if (least !== undefined && value < least)
-    return [invalid(path, `must be greater than or equal to ${least}`, `write ${least} or more`)];
+    return [
+      invalidField(path, `must be greater than or equal to ${least}`, `write ${least} or more`),
+    ];
   if (most !== undefined && value > most)
-    return [invalid(path, `must be less than or equal to ${most}`, `write ${most} or less`)];
+    return [invalidField(path, `must be less than or equal to ${most}`, `write ${most} or less`)];
   return [];
 };
 

@@ -16,7 +16,7 @@ export type Conversion =
  * guessed. Then it admits the result: a result that would decide differently is refused, with the
  * rule.
  */
-export const convert = ({ stored, spec }: Pick<Admitted, "stored" | "spec">): Conversion => {
+export const convertedForm = ({ stored, spec }: Pick<Admitted, "stored" | "spec">): Conversion => {
   const document = documentOf(stored, specOf({ stored, spec }));
   const again = admit(document);
   if (!again.ok) {

@@ -25,24 +25,24 @@ export const explainField = (path: string): FieldExplanation => {
   let about: FieldDescription = SPEC.about;
   let known = "spec";
   for (const name of below) {
-    const fields = fieldsOf(about);
+    const fields = membersOf(about);
     const next = Object.hasOwn(fields, name) ? fields[name] : undefined;
     if (!next) {
       const nearest = nearestName(name, Object.keys(fields));
       return { kind: "unknown", path: known, name, ...(nearest !== undefined && { nearest }) };
     }
-    known = pathOf(known, name, next);
+    known = memberPath(known, name, next);
     about = next;
   }
   return { kind: "known", path: known, about };
 };
 
 /** Path of a member. That of a list also names its items. */
-export const pathOf = (parent: string, name: string, { type }: FieldDescription): string =>
+export const memberPath = (parent: string, name: string, { type }: FieldDescription): string =>
   `${parent}.${name}${type === "list" ? "[]" : ""}`;
 
 /** The members of an object, or of the objects of a list. */
-export const fieldsOf = ({
+export const membersOf = ({
   fields,
   items,
 }: FieldDescription): Readonly<Record<string, FieldDescription>> => fields ?? items?.fields ?? {};
@@ -53,7 +53,7 @@ export const fieldsOf = ({
  */
 export const fieldAt = (about: FieldDescription, path: string): FieldDescription =>
   path.split(".").reduce((parent, name) => {
-    const field = fieldsOf(parent)[name];
+    const field = membersOf(parent)[name];
     if (!field)
       throw new RangeError(`a rule names the field "${name}" of "${path}", which does not exist`);
     return field;

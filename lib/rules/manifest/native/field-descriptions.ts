@@ -1,6 +1,6 @@
 import type { FieldDescription } from "../../fields/field-types.ts";
-import { all, type Condition, type Rule } from "../../fields/rule.ts";
-import { invalid, type Problem } from "../../fields/problem.ts";
+import { all, type RuleCondition, type Rule } from "../../fields/rule.ts";
+import { invalidField, type Problem } from "../../fields/problem.ts";
 import { isObject } from "../../model/json.ts";
 import { printable } from "../../model/foreign-text.ts";
 
@@ -60,7 +60,7 @@ export const object = (
 });
 
 /** A rule whose problem the other form reports, in the words of its own API. */
-export const saying = (says: string, needs: Condition, when?: Condition): Rule => ({
+export const saying = (says: string, needs: RuleCondition, when?: RuleCondition): Rule => ({
   says,
   needs,
   ...(when && { when }),
@@ -105,7 +105,7 @@ const QUALIFIED = "([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]";
 /**
  * A resource that a container can request: a standard one, or one with the prefix of its vendor.
  */
-export const CONTAINER_RESOURCE = `^(cpu|memory|ephemeral-storage|hugepages-${QUALIFIED}|[a-z0-9]([-a-z0-9.]*[a-z0-9])?/${QUALIFIED})$`;
+export const CONTAINER_RESOURCE_PATTERN = `^(cpu|memory|ephemeral-storage|hugepages-${QUALIFIED}|[a-z0-9]([-a-z0-9.]*[a-z0-9])?/${QUALIFIED})$`;
 export const GROUP_VERSION = "^[^/]*(/[^/]*)?$";
 export const HTTP_ADDRESS = "^[Hh][Tt][Tt][Pp][Ss]?://[^/?#\\s]+";
 /** One segment of a path: no / and no %, and not only one or two dots. */
@@ -117,7 +117,7 @@ const ABOVE_ZERO = "(0*[1-9][0-9]*(\\.[0-9]*)?|0*\\.0*[1-9][0-9]*)";
 const ANY = "([0-9]+(\\.[0-9]*)?|\\.[0-9]+)";
 
 /** The text of a quantity: of any one, of one that is not negative, and of one above zero. */
-export const QUANTITY = `^[+-]?${ANY}${SUFFIX}$`;
+export const QUANTITY_PATTERN = `^[+-]?${ANY}${SUFFIX}$`;
 export const NOT_NEGATIVE_QUANTITY = `^([+]?${ANY}|-${ZERO})${SUFFIX}$`;
 export const POSITIVE_QUANTITY = `^[+]?${ABOVE_ZERO}${SUFFIX}$`;
 
@@ -171,7 +171,7 @@ const memberOf = (
   about?.fields && Object.hasOwn(about.fields, name) ? about.fields[name] : undefined;
 
 const unprintable = (value: string, path: string): Problem =>
-  invalid(
+  invalidField(
     path,
     `may not contain control or invisible characters: "${printable(value.slice(0, QUOTED_MAX))}"`,
     "write the text without them",

@@ -1,5 +1,5 @@
 import { foreignBlock } from "../../fields/field-types.ts";
-import { all, atLeast, atMost, multipleOf, type Rule, set, unset } from "../../fields/rule.ts";
+import { all, atLeast, atMost, multipleOf, type Rule, isSet, unset } from "../../fields/rule.ts";
 import { CONSTRAINT_FIELDS } from "../hpa/constraints.ts";
 import { METRIC_FIELD } from "../hpa/metric-fields.ts";
 import { THRESHOLD_DESCRIPTIONS } from "../hpa/thresholds.ts";
@@ -50,12 +50,12 @@ export const HPA_BLOCK = foreignBlock(
     saying(
       "constraints may not be set together with behavior",
       unset("constraints"),
-      set("behavior"),
+      isSet("behavior"),
     ),
     saying(
       "cpuUtilization may not be set together with metrics, behavior and constraints",
       unset("metrics", "behavior", "constraints"),
-      set("cpuUtilization"),
+      isSet("cpuUtilization"),
     ),
     ...WHOLE_FACTORS,
   ],

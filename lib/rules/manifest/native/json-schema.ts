@@ -1,7 +1,7 @@
 import type { FieldDescription } from "../../fields/field-types.ts";
 import { type Json, present } from "../../model/json.ts";
 import { RFC_3339 } from "../../model/time-text.ts";
-import { pathOf } from "./explain-field.ts";
+import { memberPath } from "./explain-field.ts";
 import { ruleSchema } from "./rule-schema.ts";
 import { rulesAt } from "./rule-table.ts";
 import { SPEC } from "./spec-fields.ts";
@@ -128,7 +128,7 @@ const objectSchema = (path: string, about: FieldDescription, annotations: Json):
     properties: Object.fromEntries(
       Object.entries(fields).map(([name, field]) => [
         name,
-        schemaOf(pathOf(path, name, field), field),
+        schemaOf(memberPath(path, name, field), field),
       ]),
     ),
     required: needed.length > 0 ? needed : undefined,

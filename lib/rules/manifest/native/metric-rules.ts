@@ -8,7 +8,7 @@ import {
   multipleOf,
   not,
   type Rule,
-  set,
+  isSet,
   unset,
 } from "../../fields/rule.ts";
 import {
@@ -22,7 +22,7 @@ import type { measureOf } from "./spec.ts";
 const MOST_PERCENT = 1_000_000;
 const sourcesThat = (applies: (source: AnySource) => boolean): readonly SourceName[] =>
   SOURCE_NAMES.filter((name) => applies(sourceNamed(name)));
-const anyOf = (sources: readonly SourceName[]) => any(...sources.map(set));
+const anyOf = (sources: readonly SourceName[]) => any(...sources.map(isSet));
 
 /** Rules of every metric. */
 export const SOURCE_RULES: readonly Rule[] = [
@@ -75,20 +75,20 @@ const INPUT_RULES: readonly Rule[] = [
 const LEVEL_RULES: readonly Rule[] = [
   {
     when: not(is("input", true)),
-    needs: any(set("target"), set("watermarks")),
+    needs: any(isSet("target"), isSet("watermarks")),
     at: "target",
     type: "FieldValueRequired",
     detail: "",
     fix: "write target, or watermarks with low and high",
   },
   {
-    when: set("watermarks"),
+    when: isSet("watermarks"),
     needs: unset("target"),
     detail: "may not be set together with watermarks",
     fix: "keep target or watermarks",
   },
   {
-    when: set("watermarks"),
+    when: isSet("watermarks"),
     needs: unset("tolerance"),
     detail: "may not be set together with watermarks",
     fix: "move the watermarks apart instead",
@@ -158,10 +158,10 @@ export const FALLBACK_RULES: readonly Rule[] = [
     detail: "may only be set with action: fallback",
     fix: "write action: fallback, or remove it",
   },
-  { when: FALLBACK, needs: set("replicas"), detail: "", fix: "write the count to fall back to" },
+  { when: FALLBACK, needs: isSet("replicas"), detail: "", fix: "write the count to fall back to" },
   {
     when: FALLBACK,
-    needs: set("afterSeconds"),
+    needs: isSet("afterSeconds"),
     detail: "",
     fix: "write how long the metric must be missing, 0 for at once",
   },

@@ -1,6 +1,6 @@
 import type { FieldDescription } from "../../fields/field-types.ts";
 import type { Json } from "../../model/json.ts";
-import type { Condition, Rule, Sign } from "../../fields/rule.ts";
+import type { RuleCondition, Rule, Sign } from "../../fields/rule.ts";
 import { ruleText } from "../../fields/rule-text.ts";
 import { fieldAt } from "./explain-field.ts";
 
@@ -21,7 +21,7 @@ export const ruleSchema = (rule: Rule, about: FieldDescription): Json | undefine
 const THEN = "then";
 const NULL = { type: "null" };
 
-const schemaOf = (condition: Condition, about: FieldDescription): Json | undefined => {
+const schemaOf = (condition: RuleCondition, about: FieldDescription): Json | undefined => {
   switch (condition.kind) {
     case "all":
     case "any":
@@ -68,7 +68,7 @@ const schemaOf = (condition: Condition, about: FieldDescription): Json | undefin
 
 const composed = (
   keyword: "allOf" | "anyOf",
-  conditions: readonly Condition[],
+  conditions: readonly RuleCondition[],
   about: FieldDescription,
 ): Json | undefined => {
   const schemas = conditions.map((one) => schemaOf(one, about));
@@ -111,7 +111,7 @@ const areAbsent = (fields: readonly string[], about: FieldDescription): Json => 
 
 /** A default is a value too: a field that is absent has it. */
 const isOneOf = (
-  { field, values }: Extract<Condition, { readonly kind: "is" }>,
+  { field, values }: Extract<RuleCondition, { readonly kind: "is" }>,
   about: FieldDescription,
 ): Json => {
   const { default: filled } = fieldAt(about, field);
@@ -139,7 +139,7 @@ const bounded = (field: string, about: FieldDescription, bounds: Json): Json => 
 
 /** A list whose default is too short must be written. */
 const lengthSchema = (
-  { field, least, most }: Extract<Condition, { readonly kind: "length" }>,
+  { field, least, most }: Extract<RuleCondition, { readonly kind: "length" }>,
   about: FieldDescription,
 ): Json => {
   const { type, default: filled } = fieldAt(about, field);

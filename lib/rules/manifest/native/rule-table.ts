@@ -1,4 +1,4 @@
-import { memberOf, ruleProblems, type Subject } from "../../fields/evaluate.ts";
+import { memberOf, ruleProblems, type RuleSubject } from "../../fields/evaluate.ts";
 import { firstOfEach, type Problem } from "../../fields/problem.ts";
 import type { Rule } from "../../fields/rule.ts";
 import type { Json } from "../../model/json.ts";
@@ -23,7 +23,7 @@ export interface ManifestRead {
 }
 
 /** An object of a manifest and its path: "spec.metrics[0]". */
-type Located = readonly [path: string, subject: Subject];
+type Located = readonly [path: string, subject: RuleSubject];
 
 /** The rules of the objects at one path of the manifest. */
 interface RulesAtPath {

@@ -3,7 +3,7 @@ import {
   flag,
   group,
   integer,
-  list,
+  listField,
   type ReadOf,
   words,
 } from "../../fields/field-types.ts";
@@ -56,13 +56,13 @@ export const ENTRY_FIELDS = {
     required: true,
     form: { pattern: ZONE_NAME },
   }),
-  days: list(
+  days: listField(
     "Days on which a window starts: Mon to Sun, ranges such as Mon-Fri, and the nth of a month, such as 1Mon or -1Fri for the last Friday. By default every day.",
     words("One of them.", { required: true, form: DAYS }),
     "",
     { leastItems: 1 },
   ),
-  dates: list(
+  dates: listField(
     `Dates on which a window starts, or ranges of them: 2026-12-24, 2026-12-24/2026-12-31. At most ${DATES_MAX}.`,
     words("One of them.", { required: true, form: DATES }),
     "",
@@ -74,7 +74,7 @@ export const ENTRY_FIELDS = {
     form: TO,
   }),
   toDay: choice("The weekday on which it ends, for windows over several days.", WEEKDAYS),
-  except: list(
+  except: listField(
     `Dates on which no window starts, or ranges of them. At most ${DATES_MAX}.`,
     words("One of them.", { required: true, form: DATES }),
     "",
@@ -106,7 +106,7 @@ export const ENTRY_FIELDS = {
   suspended: flag("True: the entry is kept, and sets nothing."),
 } as const;
 
-export const SCHEDULE = list(
+export const SCHEDULE = listField(
   `Other bounds at certain times, with any rules. At most ${ENTRIES_MAX} entries.`,
   group("One entry.", ENTRY_FIELDS),
   { name: "", timeZone: "", from: "00:00", to: "24:00", priority: 0 },

@@ -1,5 +1,5 @@
-import { invalid, type Problem, warnIf, type Warning } from "../../fields/problem.ts";
-import { any, type Rule, set, unset } from "../../fields/rule.ts";
+import { invalidField, type Problem, warnIf, type Warning } from "../../fields/problem.ts";
+import { any, type Rule, isSet, unset } from "../../fields/rule.ts";
 import { WEEKDAYS, MINUTE_MS } from "../../model/time-text.ts";
 import {
   type DayRange,
@@ -16,13 +16,13 @@ import { present } from "../../model/json.ts";
 
 export const ENTRY_RULES: readonly Rule[] = [
   {
-    when: set("days"),
+    when: isSet("days"),
     needs: unset("dates"),
     detail: "may not be set together with days",
     fix: "write two entries, or keep one of the fields",
   },
   {
-    needs: any(set("minReplicas"), set("maxReplicas"), set("paused")),
+    needs: any(isSet("minReplicas"), isSet("maxReplicas"), isSet("paused")),
     type: "FieldValueRequired",
     detail: "an entry sets minReplicas, maxReplicas or paused",
     fix: "write what holds inside its windows",
@@ -35,7 +35,7 @@ export const entryProblems = ({ schedule = [] }: SpecRead): readonly Problem[] =
     const path = `spec.schedule[${index}]`;
     const zone = entry.timeZone ? zoneProblem(entry.timeZone) : undefined;
     return [
-      ...(zone ? [invalid(`${path}.timeZone`, zone.detail, zone.fix)] : []),
+      ...(zone ? [invalidField(`${path}.timeZone`, zone.detail, zone.fix)] : []),
       ...(["dates", "except"] as const).flatMap((field) =>
         (entry[field] ?? []).flatMap((text, at) => dateProblems(text, `${path}.${field}[${at}]`)),
       ),
@@ -45,9 +45,9 @@ export const entryProblems = ({ schedule = [] }: SpecRead): readonly Problem[] =
 const dateProblems = (text: string, path: string): readonly Problem[] => {
   if (!new RegExp(DATES.pattern).test(text)) return [];
   const range = readRange(text);
-  if (!range) return [invalid(path, "must be a date that exists", DATES.fix)];
+  if (!range) return [invalidField(path, "must be a date that exists", DATES.fix)];
   return range.last < range.first
-    ? [invalid(path, "must not end before it begins", "write the earlier date first")]
+    ? [invalidField(path, "must not end before it begins", "write the earlier date first")]
     : [];
 };
 

@@ -5,7 +5,7 @@ import {
   group,
   integer,
   words,
-  list,
+  listField,
   type ReadOf,
   time,
 } from "../../fields/field-types.ts";
@@ -136,7 +136,7 @@ export const SPEC_FIELDS = {
     required: true,
     least: 1,
   }),
-  metrics: list(
+  metrics: listField(
     "The metrics; at least one. Only with rules: native.",
     group("One metric; exactly one of its sources.", METRIC_FIELDS),
     emptyMetric(),

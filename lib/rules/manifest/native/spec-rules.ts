@@ -1,4 +1,4 @@
-import { forbidden, invalid, type Problem } from "../../fields/problem.ts";
+import { forbidden, invalidField, type Problem } from "../../fields/problem.ts";
 import {
   all,
   atLeast,
@@ -10,7 +10,7 @@ import {
   not,
   outer,
   type Rule,
-  set,
+  isSet,
   some,
   unique,
   unset,
@@ -28,7 +28,7 @@ import {
   wakingMetric,
 } from "../hpa/validate-spec.ts";
 import { LEAST_MINIMUM } from "../watermark/fields.ts";
-import { fieldsOf } from "./explain-field.ts";
+import { membersOf } from "./explain-field.ts";
 import { saying } from "./field-descriptions.ts";
 import { nameOf, sourcesOf } from "./spec.ts";
 import { type MetricRead, SPEC_FIELDS, type SpecRead } from "./spec-fields.ts";
@@ -91,13 +91,13 @@ export const FIELD_RULES: readonly Rule[] = [
 
 /** The first design adds the group of these kinds, and the watermark rules only warn. */
 const ADDS_GROUP = all(
-  set("hpa.cpuUtilization"),
+  isSet("hpa.cpuUtilization"),
   is("scaleTargetRef.kind", "Deployment", "ReplicaSet"),
   unset("scaleTargetRef.apiVersion"),
 );
 
 const targetGroup: Rule = {
-  when: all(set("scaleTargetRef"), not(is("rules", "watermark")), not(ADDS_GROUP)),
+  when: all(isSet("scaleTargetRef"), not(is("rules", "watermark")), not(ADDS_GROUP)),
   needs: all(READABLE_VERSION, TARGET_WITH_GROUP),
   at: "scaleTargetRef.apiVersion",
   says: "scaleTargetRef.apiVersion must be group/version, such as apps/v1 for a Deployment",
@@ -126,7 +126,7 @@ const uniqueNames: Rule = {
 };
 
 const somethingProposes: Rule = {
-  when: set("metrics"),
+  when: isSet("metrics"),
   needs: some("metrics", not(is("input", true))),
   type: "FieldValueRequired",
   says: "at least one metric must be without input: true",
@@ -206,7 +206,7 @@ const namesIn = (
       known.length > 0
         ? `write one of ${known.join(", ")}; a metric gets another name by its field name`
         : "add a metric with this name that is neither a formula nor of pods";
-    return [invalid(path, `cannot be read at character ${at}: "${name}" ${fault}`, fix)];
+    return [invalidField(path, `cannot be read at character ${at}: "${name}" ${fault}`, fix)];
   });
 };
 
@@ -227,7 +227,7 @@ const usedInputs = (metrics: readonly MetricRead[]): readonly Problem[] => {
   return metrics.flatMap((metric, index) =>
     metric.input && !named.has(nameOf(metric))
       ? [
-          invalid(
+          invalidField(
             `spec.metrics[${index}].input`,
             `no formula names "${nameOf(metric)}"`,
             "name it in a formula, or give it a target instead",
@@ -250,7 +250,7 @@ export const strayFields = ({ rules }: SpecRead, written: Json): readonly Proble
       .filter((name) =>
         Object.hasOwn(SPEC_FIELDS, name)
           ? block === "hpa" && isForeignList(name, written)
-          : Object.hasOwn(fieldsOf(SPEC_FIELDS[block].about), name),
+          : Object.hasOwn(membersOf(SPEC_FIELDS[block].about), name),
       )
       .map((name) =>
         forbidden(

@@ -1,4 +1,4 @@
-import { invalid, type Problem } from "../../fields/problem.ts";
+import { invalidField, type Problem } from "../../fields/problem.ts";
 import { anything, newReadContext, objectOf, type ReadContext } from "../../fields/shape.ts";
 import { isObject } from "../../model/json.ts";
 import type { AdmitForm, FormOutcome } from "../form.ts";
@@ -10,7 +10,7 @@ import {
   hasMarks,
   hasOwnFields,
   isWatermarksAlone,
-  metricsOf,
+  writtenMetrics,
   mixed,
   type Naming,
   named,
@@ -108,7 +108,7 @@ const admitWatermarks: AdmitForm = (document, context, old) => {
  * refused targets are removed.
  */
 const ownFieldsOf = (document: unknown): unknown => {
-  const metrics = metricsOf(document).map((metric) =>
+  const metrics = writtenMetrics(document).map((metric) =>
     isObject(metric) ? { ...metric, ...blocksOf(metric) } : metric,
   );
   const spec = Object.entries(objectAt(document, "spec")).filter(([name]) => name in FIELDS);
@@ -137,6 +137,6 @@ const wholePercents = (document: unknown): readonly Problem[] => {
     if (value === undefined || value === null) return [];
     const percent = Number(value);
     if (Number.isInteger(percent) && percent >= 0 && percent <= MOST_PERCENT) return [];
-    return [invalid(`spec.${field}`, ...WHOLE)];
+    return [invalidField(`spec.${field}`, ...WHOLE)];
   });
 };

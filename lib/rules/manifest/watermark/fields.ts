@@ -4,12 +4,12 @@ import {
   any,
   atLeast,
   atMost,
-  type Condition,
+  type RuleCondition,
   is,
   length,
   not,
   type Rule,
-  set,
+  isSet,
 } from "../../fields/rule.ts";
 import {
   choice,
@@ -42,7 +42,12 @@ const MARKS = {
  * A rule of the controller, in the words that conformance compares (watermark.md 1.3). `{metric}`
  * is the name of a metric and its labels.
  */
-const breach = (needs: Condition, at: string, [detail, fix]: Words, when?: Condition): Rule => ({
+const breach = (
+  needs: RuleCondition,
+  at: string,
+  [detail, fix]: Words,
+  when?: RuleCondition,
+): Rule => ({
   needs,
   at,
   type: "FieldValueInvalid",
@@ -61,23 +66,27 @@ const rulesOfType = (type: Type, block: string, name: string): readonly Rule[] =
     `${block}.lowWatermark`,
     `${block}.metricSelector`,
   ];
-  const marked = any(set(high), set(low));
+  const marked = any(isSet(high), isSet(low));
   const ordered = atMost(low, high);
   const write = `write the block ${block} with ${name}, metricSelector and at least one watermark`;
   const demand = `with type: ${type}, write ${block} with ${name}, metricSelector and at least one watermark`;
   return [
     {
-      ...saying(demand, all(set(block), set(`${block}.${name}`), set(selector), marked), ofType),
+      ...saying(
+        demand,
+        all(isSet(block), isSet(`${block}.${name}`), isSet(selector), marked),
+        ofType,
+      ),
       parts: [
         breach(
-          set(block),
+          isSet(block),
           block,
           [`metric.${type} is nil while metric.Type is '${type}'`, write],
           ofType,
         ),
         breach(marked, block, ["at least one watermark (low/high) should be set", write], ofType),
         breach(
-          set(selector),
+          isSet(selector),
           selector,
           [
             `missing Labels for the ${type} metric {name}`,
@@ -106,21 +115,21 @@ const rulesOfType = (type: Type, block: string, name: string): readonly Rule[] =
 
 const TYPES: readonly Type[] = ["External", "Resource"];
 
-export const METRIC_RULES: readonly Rule[] = [
+export const WATERMARK_METRIC_RULES: readonly Rule[] = [
   ...rulesOfType("External", "external", "metricName"),
   ...rulesOfType("Resource", "resource", "name"),
 ];
 /** A block has a name, of which the original has no rule. */
 export const NAME_RULES: readonly Rule[] = [
   {
-    when: all(not(is("type", "Resource")), set("external")),
-    needs: set("external.metricName"),
+    when: all(not(is("type", "Resource")), isSet("external")),
+    needs: isSet("external.metricName"),
     detail: "",
     fix: "name the metric",
   },
   {
-    when: all(is("type", "Resource"), set("resource")),
-    needs: set("resource.name"),
+    when: all(is("type", "Resource"), isSet("resource")),
+    needs: isSet("resource.name"),
     detail: "",
     fix: "name the metric",
   },
@@ -151,7 +160,7 @@ const METRIC = object(
       ...MARKS,
     }),
   },
-  METRIC_RULES,
+  WATERMARK_METRIC_RULES,
 );
 
 export const RECOMMENDER_URL = text("Address to ask, http or https.", {
@@ -251,9 +260,9 @@ export const LEAST_MAXIMUM: Rule = {
 const CURRENT = is("counts", "current");
 const BELOW_100 = atMost("scaleDownLimitFactor", 99.999);
 const NO_METRICS = length("metrics", 0, 0);
-const RECOMMENDED = set("recommender");
+const RECOMMENDED = isSet("recommender");
 
-const within = (name: keyof typeof SETTINGS): Condition => {
+const within = (name: keyof typeof SETTINGS): RuleCondition => {
   const { least, most } = SETTINGS[name];
   return all(
     ...(least === undefined ? [] : [atLeast(name, least)]),
@@ -265,12 +274,12 @@ const within = (name: keyof typeof SETTINGS): Condition => {
  * The rules of the controller in its order, before the rules of a metric. `{toleranceText}` and the
  * like are the values as it prints them.
  */
-export const SPEC_RULES: readonly Rule[] = [
-  breach(all(set("scaleTargetRef.kind"), set("scaleTargetRef.name")), "scaleTargetRef", [
+export const WATERMARK_SPEC_RULES: readonly Rule[] = [
+  breach(all(isSet("scaleTargetRef.kind"), isSet("scaleTargetRef.name")), "scaleTargetRef", [
     "the Spec.ScaleTargetRef should be populated, currently Kind:{kind} and/or Name:{name} are not set properly",
     "name kind and name of the workload to scale",
   ]),
-  breach(all(set("minReplicas"), atLeast("maxReplicas", "minReplicas")), "maxReplicas", [
+  breach(all(isSet("minReplicas"), atLeast("maxReplicas", "minReplicas")), "maxReplicas", [
     "watermark pod autoscaler requires the minimum number of replicas to be configured and inferior to the maximum",
     "write maxReplicas not below minReplicas",
   ]),
@@ -278,7 +287,7 @@ export const SPEC_RULES: readonly Rule[] = [
     "tolerance should be set as a quantity between 0 and 1, currently set to : {toleranceText}, which is {tolerancePercent}%",
     'write a share such as "0.1" or 100m',
   ]),
-  breach(all(set("scaleUpLimitFactor"), set("scaleDownLimitFactor")), "scaleUpLimitFactor", [
+  breach(all(isSet("scaleUpLimitFactor"), isSet("scaleDownLimitFactor")), "scaleUpLimitFactor", [
     "scaleuplimitfactor and scaledownlimitfactor can't be nil, make sure the WPA spec is defaulted",
     "write a percentage that is not negative",
   ]),

@@ -24,7 +24,7 @@ const TARGETS = [
 
 export const objectAt = (value: unknown, name: string): Json => asObject(asObject(value)[name]);
 
-export const metricsOf = (document: unknown): readonly unknown[] =>
+export const writtenMetrics = (document: unknown): readonly unknown[] =>
   asList(objectAt(document, "spec")["metrics"]);
 
 const isGiven = (members: Json, name: string): boolean =>
@@ -41,7 +41,7 @@ const isMarked = (metric: unknown): boolean =>
 export const isWatermarksAlone = (document: unknown): boolean => {
   const spec = objectAt(document, "spec");
   return (
-    metricsOf(document).every(isOwnMetric) &&
+    writtenMetrics(document).every(isOwnMetric) &&
     !isGiven(spec, "behavior") &&
     !isGiven(spec, "constraints")
   );
@@ -64,7 +64,7 @@ export type Naming = "nested" | "flat";
  */
 export const named = (document: unknown, naming: Naming): unknown => {
   if (!isObject(document) || !hasMarks(document)) return document;
-  const metrics = metricsOf(document).map((metric) =>
+  const metrics = writtenMetrics(document).map((metric) =>
     isMarked(metric) ? blocksNamed(metric, naming) : metric,
   );
   return { ...document, spec: { ...objectAt(document, "spec"), metrics } };
@@ -105,7 +105,7 @@ const flat = ({ metric, describedObject, ...rest }: Json, block: string): Json =
   };
 };
 
-export const hasMarks = (document: unknown): boolean => metricsOf(document).some(isMarked);
+export const hasMarks = (document: unknown): boolean => writtenMetrics(document).some(isMarked);
 
 export const hasOwnFields = (document: unknown): boolean =>
   OWN_FIELDS.some((field) => isGiven(objectAt(document, "spec"), field));
@@ -116,7 +116,7 @@ const isTarget = (members: Json, name: string): boolean =>
 
 /** Marks beside plain targets as written, because some forms would drop such a target silently. */
 export const mixed = (document: unknown): readonly Problem[] =>
-  metricsOf(document).flatMap((metric, index) =>
+  writtenMetrics(document).flatMap((metric, index) =>
     BLOCKS.flatMap((block) => {
       const members = objectAt(metric, block);
       const mark = MARKS.find((name) => isGiven(members, name));

@@ -14,7 +14,7 @@ import {
   CROSS_VERSION_REFERENCE,
   LABEL_SELECTOR,
   MARKS,
-  type Selector,
+  type ManifestSelector,
   THRESHOLD_FIELDS,
 } from "../hpa/v2-shape.ts";
 import type { WatermarkSpec } from "../../model/spec-watermark.ts";
@@ -58,7 +58,7 @@ export interface WatermarkManifestMetric {
 
 export interface MetricBlock {
   readonly name: string;
-  readonly metricSelector?: Selector;
+  readonly metricSelector?: ManifestSelector;
   readonly highWatermark?: string;
   readonly lowWatermark?: string;
 }
@@ -178,7 +178,7 @@ const metricFrom = ({ type, external, resource }: ReadMetric): WatermarkManifest
 
 const blockFrom = (
   name: string | undefined,
-  metricSelector: Selector | undefined,
+  metricSelector: ManifestSelector | undefined,
   { highWatermark, lowWatermark }: ReadMarks,
 ): MetricBlock => ({
   name: name ?? "",

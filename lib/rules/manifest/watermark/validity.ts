@@ -2,7 +2,7 @@ import { ruleProblems } from "../../fields/evaluate.ts";
 import type { Problem } from "../../fields/problem.ts";
 import { canonicalOf, parseQuantity } from "../../model/quantity.ts";
 import type { WatermarkSpec } from "../../model/spec-watermark.ts";
-import { KNOWN_TYPE, METRIC_RULES, SPEC_RULES } from "./fields.ts";
+import { KNOWN_TYPE, WATERMARK_METRIC_RULES, WATERMARK_SPEC_RULES } from "./fields.ts";
 import {
   manifestMetric,
   milli,
@@ -41,7 +41,7 @@ const metricBreach = (metric: WatermarkManifestMetric, index: number): readonly 
     name: (metric.type === "External" ? metric.external : metric.resource)?.name ?? "",
     metric: nameOf(metric),
   });
-  const broken = [KNOWN_TYPE, ...METRIC_RULES].flatMap((rule) =>
+  const broken = [KNOWN_TYPE, ...WATERMARK_METRIC_RULES].flatMap((rule) =>
     ruleProblems(rule, { read: written, written }, `spec.metrics[${index}]`, texts),
   );
   return broken.slice(0, 1);
@@ -67,7 +67,9 @@ export const breaches = (
     downPercent: percent(milli(down), 1000),
   });
   return [
-    ...SPEC_RULES.flatMap((rule) => ruleProblems(rule, { read: written, written }, "spec", texts)),
+    ...WATERMARK_SPEC_RULES.flatMap((rule) =>
+      ruleProblems(rule, { read: written, written }, "spec", texts),
+    ),
     ...spec.metrics.flatMap(metricBreach).slice(0, 1),
   ];
 };

@@ -13,15 +13,15 @@ const OUTLOOK_DAYS = 400;
 const DAYS_BACK = 8;
 
 /** What a schedule will come to, by the index of its entry. */
-export interface Finding {
+export interface OutlookFinding {
   readonly index: number;
   readonly message: string;
 }
 
 interface Outlook {
   /** Entries that never set anything. */
-  readonly refused: readonly Finding[];
-  readonly warnings: readonly Finding[];
+  readonly refused: readonly OutlookFinding[];
+  readonly warnings: readonly OutlookFinding[];
 }
 
 /** An entry with its windows that have not ended. */
@@ -120,7 +120,7 @@ const whyNever = (
 };
 
 /** The first window that is shorter or longer than its clock times say. */
-const otherLengths = ({ entry, index }: Ahead, nowMs: number): readonly Finding[] => {
+const otherLengths = ({ entry, index }: Ahead, nowMs: number): readonly OutlookFinding[] => {
   const { firstDay, lastDay } = daysAhead(entry, nowMs);
   for (let day = firstDay + DAYS_BACK; day <= lastDay; day++) {
     if (!startsOn(entry, day)) continue;
@@ -172,7 +172,7 @@ const firstOverlap = (
 
 const FIELDS = ["minReplicas", "maxReplicas"] as const;
 
-const overlapWarning = ({ one, other, fromMs }: Overlap): readonly Finding[] => {
+const overlapWarning = ({ one, other, fromMs }: Overlap): readonly OutlookFinding[] => {
   if (one.entry.priority !== other.entry.priority) return [];
   return FIELDS.flatMap((field) => {
     const [value, beside] = [one.entry[field], other.entry[field]];
@@ -188,8 +188,8 @@ const crossedBounds = (
   spec: Scheduled,
   calendars: readonly Calendar[],
   { instants, ahead }: { readonly instants: readonly number[]; readonly ahead: readonly Ahead[] },
-): readonly Finding[] => {
-  const found = new Map<number, Finding>();
+): readonly OutlookFinding[] => {
+  const found = new Map<number, OutlookFinding>();
   for (const nowMs of instants.toSorted((one, other) => one - other)) {
     const { min, max } = effectiveBounds(spec, { overrides: [], calendars }, nowMs);
     if (max.source.kind !== "floor") continue;

@@ -1,6 +1,6 @@
 import type { NativeMetric, NativeSpec } from "../../model/spec-native.ts";
 import type { Explanations, MetricBand } from "../explanations.ts";
-import { levelsText, toleranceOf } from "./metrics/measure.ts";
+import { levelsText, toleranceOfTarget } from "./metrics/measure.ts";
 import { combinedOf, takesPart } from "./steps/combine.ts";
 import { isAbsenceOf } from "./steps/sentences.ts";
 
@@ -41,7 +41,7 @@ export const NATIVE_EXPLANATIONS: Explanations<NativeSpec> = {
 
 const bandOf = (band: NativeMetric["band"] | undefined, tolerance: number): MetricBand => {
   if (band?.kind !== "watermarks")
-    return { kind: "target", ...toleranceOf(band ?? {}, { up: tolerance, down: tolerance }) };
+    return { kind: "target", ...toleranceOfTarget(band ?? {}, { up: tolerance, down: tolerance }) };
   return {
     kind: "watermarks",
     up: 0,

@@ -5,7 +5,6 @@ import type { LimitFactor } from "../../model/spec-watermark.ts";
 /** Largest and smallest 32-bit count, and 64-bit amount, as the imitated controllers have them. */
 export const MAX_I32 = 2_147_483_647;
 export const MIN_I32 = -2_147_483_648;
-export const MAX_I64 = 2n ** 63n - 1n;
 export const MIN_I64 = -(2n ** 63n);
 /** The first double that no longer fits a signed 64-bit integer. */
 export const BEYOND_I64 = 2 ** 63;

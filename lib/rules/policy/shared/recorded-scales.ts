@@ -3,7 +3,7 @@ import type { Memory, ScaleChange, Status, Windows } from "../../model/windows.t
 import { addI32 } from "./arithmetic.ts";
 import type { ControllerEvent, GaugeWrite, Scale, WriteOutcome } from "../../model/decision.ts";
 import type { AutoscalerSpec } from "../../model/spec.ts";
-import { type ConditionReport, setCondition, warning } from "./steps.ts";
+import { type ConditionReport, setCondition, warningEvent } from "./steps.ts";
 
 type Changes = readonly ScaleChange[];
 
@@ -235,7 +235,7 @@ export const afterRescale = (
   const series = gauges && { gauges };
   if (outcome.kind === "refused") {
     const conditions = setCondition(windows.status.conditions, refusal(outcome.message), atMs);
-    const event = warning(
+    const event = warningEvent(
       "FailedRescale",
       `New size: ${to}; reason: ${trigger}; error: ${outcome.message}`,
     );

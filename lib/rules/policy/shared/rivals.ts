@@ -1,5 +1,5 @@
 import type { Neighbour, Pod } from "../../model/observation.ts";
-import { type Labels, matches, type Selector, wantsOneValue } from "../../model/selector.ts";
+import { type Labels, selects, type Selector, wantsOneValue } from "../../model/selector.ts";
 import { parseSelector } from "../../model/selector-text.ts";
 
 /** Name of another autoscaler that also matches one of the pods. */
@@ -49,7 +49,7 @@ const indexOf = (others: readonly Neighbour[]): RivalFor => {
   const rest = byLabel.get(undefined);
   return (labels, own) => {
     const isRival = ({ name, selector }: Claim): boolean =>
-      name !== own && matches(selector, labels);
+      name !== own && selects(selector, labels);
     for (const key of Object.keys(labels)) {
       const rival = byLabel.get(labelKey(key, labels[key]))?.find(isRival);
       if (rival) return rival.name;

@@ -66,7 +66,7 @@ export const stepped = <
   limit?: Limit,
 ): State => ({ ...explained(state, { step, before: state.count, after, limit }), count: after });
 
-export const warning = (reason: string, message: string): ControllerEvent => ({
+export const warningEvent = (reason: string, message: string): ControllerEvent => ({
   type: "Warning",
   reason,
   message,

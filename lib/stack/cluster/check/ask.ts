@@ -13,7 +13,7 @@ import {
   answeredFailure,
   brokenFailure,
   malformedFailure,
-  type Subject,
+  type CallSubject,
 } from "../transport/failure.ts";
 import { sender } from "../transport/send.ts";
 import { decodeDocument } from "../wire/decode-json.ts";
@@ -33,7 +33,7 @@ export interface Question {
   readonly body?: Json;
 }
 
-export interface Reply {
+export interface CheckReply {
   readonly body: Json;
   /**
    * The clock of the server when it answered, in milliseconds; undefined without a Date header.
@@ -44,7 +44,7 @@ export interface Reply {
 }
 
 export type CheckAnswer =
-  | { readonly kind: "answered"; readonly reply: Reply }
+  | { readonly kind: "answered"; readonly reply: CheckReply }
   | { readonly kind: "failed"; readonly failure: ApiFailure };
 
 export interface Asker {
@@ -77,7 +77,7 @@ export const asker = ({ cluster, access, clock, elapsed, startedMs }: AskerOptio
   const gate = pLimit(MAX_PARALLEL_CALLS);
   const ask = async (question: Question): Promise<CheckAnswer> => {
     const method = question.body === undefined ? "GET" : "POST";
-    const subject: Subject = { cluster, method, resource: question.resource };
+    const subject: CallSubject = { cluster, method, resource: question.resource };
     const beganMs = elapsed();
     const leftMs = CHECK_MS - (beganMs - startedMs);
     if (leftMs <= 0)
@@ -105,7 +105,7 @@ const SUBJECT = /^Cannot (?:GET|POST) \S+ of cluster "[^"]*": /;
 
 const answerOf = (
   { status, headers, bytes }: Exclude<Exchange, { kind: "broken" }>,
-  subject: Subject,
+  subject: CallSubject,
   { tookMs, credentials }: { readonly tookMs: number; readonly credentials: Credentials },
 ): CheckAnswer => {
   // A report is shown to people who may not see the credentials.

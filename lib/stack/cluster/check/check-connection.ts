@@ -22,7 +22,7 @@ import {
   type ConnectionReport,
   failed,
   passed,
-  reportOf,
+  checkReport,
   skipped,
   warning,
 } from "./report.ts";
@@ -42,15 +42,16 @@ export const checkConnection = async (
   options: ConnectOptions,
 ): Promise<ConnectionReport> => {
   const opened = await openAccess(target, options);
-  if (opened.kind === "failed") return reportOf(target.name, [opened.point]);
+  if (opened.kind === "failed") return checkReport(target.name, [opened.point]);
   const { access } = opened;
   const asking = askerOf(target, access, options);
   try {
     const { points, kubeSystemUid } = await checkApi(asking, access, target, options);
     // Credentials may still be missing after they were set up: a token or a plugin is asked for
     // with the first call.
-    if (points.some(({ check }) => check === "credentials")) return reportOf(target.name, points);
-    return reportOf(
+    if (points.some(({ check }) => check === "credentials"))
+      return checkReport(target.name, points);
+    return checkReport(
       target.name,
       [passed("credentials", ACCESS_WORDS[target.connection.kind]), ...points],
       kubeSystemUid,

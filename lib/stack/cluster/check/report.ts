@@ -78,7 +78,7 @@ export const failed = (check: string, message: string, fix: string): CheckedPoin
   fix,
 });
 
-export const reportOf = (
+export const checkReport = (
   name: string,
   checks: readonly CheckedPoint[],
   kubeSystemUid?: string,

@@ -4,7 +4,7 @@ import type { Access } from "../access/access.ts";
 import { asObject, asText } from "../../../rules/model/json.ts";
 import { CLOCK_DIFFERENCE_MS } from "../request-limits.ts";
 import { IDENTITY_PATH, IDENTITY_RESOURCE, identityIn } from "../transport/same-cluster.ts";
-import type { Asker, CheckAnswer, Reply } from "./ask.ts";
+import type { Asker, CheckAnswer, CheckReply } from "./ask.ts";
 import { type CheckedPoint, failed, passed, skipped, warning } from "./report.ts";
 
 /**
@@ -100,7 +100,7 @@ const versionPoints = (outcome: CheckAnswer): readonly CheckedPoint[] => {
  * The clock of the server, against the middle of the call. The Date header has whole seconds, so
  * that half of one is added.
  */
-const clockPoint = ({ dateMs, tookMs }: Reply, nowMs: number): readonly CheckedPoint[] => {
+const clockPoint = ({ dateMs, tookMs }: CheckReply, nowMs: number): readonly CheckedPoint[] => {
   if (dateMs === undefined) return [];
   const aheadMs = dateMs + 500 - (nowMs - tookMs / 2);
   if (Math.abs(aheadMs) <= CLOCK_DIFFERENCE_MS + tookMs / 2)

@@ -12,7 +12,7 @@ import { inNamespace, segment } from "../discovery.ts";
 import { unknownKind } from "../scale.ts";
 import { MAX_METRIC_BYTES } from "../request-limits.ts";
 import type { CallBudget } from "../transport/budget.ts";
-import { type ByNamespace, podMetricsIn } from "./pods.ts";
+import { type ByNamespace, listPodMetrics } from "./pods.ts";
 import type { Observing } from "./workloads.ts";
 
 type Failed = { readonly kind: "failed"; readonly failure: ApiFailure };
@@ -29,7 +29,7 @@ export const askList = (
   const { asking } = answererOf(query);
   if (asking.way !== "list")
     throw new TypeError(`The question "${query.for}" is not answered by a LIST`);
-  return podMetricsIn(observing, asking, namespaces);
+  return listPodMetrics(observing, asking, namespaces);
 };
 
 /**

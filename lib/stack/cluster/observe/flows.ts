@@ -1,5 +1,5 @@
 import type { Namespace } from "../../../rules/model/ids.ts";
-import type { ApiFailure } from "../../../rules/model/observation.ts";
+import { type ApiFailure, TENANT_OVER_SHARE } from "../../../rules/model/observation.ts";
 import {
   FLOW_SHARE_MS,
   MAX_FLOW_LIST_BYTES,
@@ -46,12 +46,6 @@ export interface Flows {
   /** True where no question is open. */
   readonly areDone: () => boolean;
 }
-
-/**
- * The reason of what was not asked, or not answered in time, because its namespace has used its
- * share of the sync.
- */
-export const TENANT_OVER_SHARE = "TenantOverShare";
 
 /** Which share of its namespace a call takes from. */
 type Share = "lists" | "questions";

@@ -16,7 +16,7 @@ import type { Observed } from "../cluster-client.ts";
  * What a warm client remembers of earlier observations: the size of lists, missing rights, and the
  * rivals of the last LIST.
  */
-export interface Memory {
+export interface ClientMemory {
   readonly listedBefore: (path: string) => number | undefined;
   readonly remember: (path: string, objects: number) => void;
   /** Why a LIST of this path was refused lately, so that it need not be sent again. */
@@ -42,7 +42,7 @@ export interface Memory {
   readonly once: (message: string) => void;
 }
 
-export const newMemory = (clock: () => number, notice: (message: string) => void): Memory => {
+export const newMemory = (clock: () => number, notice: (message: string) => void): ClientMemory => {
   const sizes = new Map<string, { readonly objects: number; readonly untilMs: number }>();
   const refused = new Map<string, { readonly message: string; readonly untilMs: number }>();
   const reported = new Set<string>();
@@ -130,7 +130,7 @@ export interface LookedFor {
 }
 
 /** For each target, a mark that every write changes: its uid, its generation and its count. */
-export type Marks = ReadonlyMap<string, string>;
+export type WriteMarks = ReadonlyMap<string, string>;
 
 interface RivalMemory {
   /** The last LIST. It replaces a LIST that fails; without one, the rivals are not known. */
@@ -141,13 +141,13 @@ interface RivalMemory {
    * the same sync looks for it. The LIST is always repeated after a minute, in every fourth sync,
    * and in each sync while a rival is known, so that Tidemark continues when it is gone.
    */
-  readonly stillTrue: (path: string, marks: Marks) => LookedFor | undefined;
-  readonly keep: (path: string, looked: LookedFor, marks: Marks) => void;
+  readonly stillTrue: (path: string, marks: WriteMarks) => LookedFor | undefined;
+  readonly keep: (path: string, looked: LookedFor, marks: WriteMarks) => void;
 }
 
 interface Kept {
   readonly looked: LookedFor;
-  readonly marks: Marks;
+  readonly marks: WriteMarks;
   readonly atMs: number;
   spared: number;
 }
@@ -175,7 +175,7 @@ const rivalMemory = (clock: () => number): RivalMemory => {
 };
 
 /** True when a target is new or has another mark. A removed target does not count. */
-const areSame = (known: Marks, marks: Marks): boolean => {
+const areSame = (known: WriteMarks, marks: WriteMarks): boolean => {
   for (const [target, mark] of marks) if (known.get(target) !== mark) return false;
   return true;
 };

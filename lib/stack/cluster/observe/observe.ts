@@ -7,7 +7,7 @@ import type {
   Pod,
   PodMetrics,
   QuestionKey,
-  Samples,
+  MeasuredSamples,
   ScaleReading,
 } from "../../../rules/model/observation.ts";
 import type { Observed, ObservedCluster, ObserveLimits, Watched } from "../cluster-client.ts";
@@ -24,11 +24,11 @@ import { callBudget } from "../transport/budget.ts";
 import { askList } from "./ask.ts";
 import { newFlows } from "./flows.ts";
 import { heaviest, looksPerPod } from "./scopes.ts";
-import type { Memory } from "./memory.ts";
+import type { ClientMemory } from "./memory.ts";
 import { type Monitors, observeMonitors } from "./monitors.ts";
 import { type NamespaceNeeds, needsOf } from "./needs.ts";
 import { type ByNamespace, observePods } from "./pods.ts";
-import { type AskedQuestions, askingOf, overShareOf } from "./questions.ts";
+import { type AskedQuestions, askQueries, overShareOf } from "./questions.ts";
 import { observeRivals, type Rivals } from "./rivals.ts";
 import { type Observing, observeScales, type Scales, targetKey } from "./workloads.ts";
 
@@ -42,9 +42,9 @@ import { type Observing, observeScales, type Scales, targetKey } from "./workloa
  *     shop, bank …      scales   │   metrics ───────────────────┘
  *     slow              scales ──┴── metrics ─────────────────────── … ────┬ a later round
  */
-export const observe = async (
+export const observeWatched = async (
   session: ApiSession,
-  memory: Memory,
+  memory: ClientMemory,
   watched: readonly Watched[],
   limits: ObserveLimits,
 ): Promise<ObservedCluster> => {
@@ -69,7 +69,7 @@ export const observe = async (
     ({ namespace, spec }) => !scales.has(targetKey({ namespace, target: spec.target })),
   );
   const needs = await needsOf(watched, scales);
-  const questions = askingOf(observing, needs, unread);
+  const questions = askQueries(observing, needs, unread);
   const [pods, listed, rivals, monitors] = await Promise.all([
     observePods(observing, new Set(needs.flatMap((need) => (need.pods ? [need.namespace] : [])))),
     askLists(observing, needs),
@@ -269,7 +269,7 @@ const answersOf = (namespace: Namespace, { needs, questions, listed }: Reading):
   const wanted = needs.get(namespace)?.listed;
   const own = questions.answersOf(namespace);
   if (wanted === undefined || wanted.size === 0) return own;
-  const answers = new Map<QuestionKey, Answer<Samples>>();
+  const answers = new Map<QuestionKey, Answer<MeasuredSamples>>();
   for (const key of wanted.keys()) {
     const answer = listed.get(key)?.get(namespace);
     if (answer) answers.set(key, answer);

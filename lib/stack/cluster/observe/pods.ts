@@ -41,7 +41,7 @@ type PodMetricsAsking = Extract<Asking<MetricQuery>, { readonly way: "list" }>;
  * Reads the PodMetrics of these namespaces. metrics-server ignores the limit and answers in one
  * piece.
  */
-export const podMetricsIn = async (
+export const listPodMetrics = async (
   observing: Observing,
   asking: PodMetricsAsking,
   namespaces: ReadonlySet<Namespace>,

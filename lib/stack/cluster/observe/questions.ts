@@ -1,15 +1,15 @@
 import type { AutoscalerUid, Namespace } from "../../../rules/model/ids.ts";
-import type {
-  Answer,
-  Answers,
-  ApiFailure,
-  QuestionKey,
-  Samples,
+import {
+  type Answer,
+  type Answers,
+  type ApiFailure,
+  type QuestionKey,
+  type MeasuredSamples,
+  TENANT_OVER_SHARE,
 } from "../../../rules/model/observation.ts";
 import type { Watched } from "../cluster-client.ts";
 import type { CallBudget } from "../transport/budget.ts";
 import { askEach } from "./ask.ts";
-import { TENANT_OVER_SHARE } from "./flows.ts";
 import { QUESTIONS } from "./scopes.ts";
 import { type NamespaceNeeds, needsOf } from "./needs.ts";
 import { type Observing, type Scales, targetKey } from "./workloads.ts";
@@ -32,14 +32,14 @@ export interface AskedQuestions {
 }
 
 interface Asked {
-  readonly answers: Map<QuestionKey, Answer<Samples>>;
+  readonly answers: Map<QuestionKey, Answer<MeasuredSamples>>;
   readonly questions: Set<QuestionKey>;
 }
 
 /**
  * Asks the queries of the first needs. `unread` are the autoscalers whose scale had not come then.
  */
-export const askingOf = (
+export const askQueries = (
   observing: Observing,
   first: readonly NamespaceNeeds[],
   unread: readonly Watched[],
@@ -63,7 +63,7 @@ export const askingOf = (
   };
   for (const need of first) ask(need);
   const keysOf = (uid: AutoscalerUid): readonly QuestionKey[] => own.get(uid) ?? NONE;
-  const answerOf = (namespace: Namespace, key: QuestionKey): Answer<Samples> | undefined =>
+  const answerOf = (namespace: Namespace, key: QuestionKey): Answer<MeasuredSamples> | undefined =>
     asked.get(namespace)?.answers.get(key);
   const waiting = new Map(unread.map((autoscaler) => [autoscaler.uid, autoscaler]));
   return {

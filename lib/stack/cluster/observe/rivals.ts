@@ -9,7 +9,7 @@ import { mapYielding } from "../map-yielding.ts";
 import { readRival, RIVAL_KINDS, type RivalKind } from "./rival-kinds.ts";
 import type { CallBudget } from "../transport/budget.ts";
 import { lateLists, listScope, covers, type Scope, scopesFor } from "./scopes.ts";
-import type { LookedFor, Marks } from "./memory.ts";
+import type { LookedFor, WriteMarks } from "./memory.ts";
 import { keptKeys } from "./workloads.ts";
 import { type Observing, type Scales, targetKey } from "./workloads.ts";
 import { NOT_FOUND, FORBIDDEN } from "../../../rules/model/http-status.ts";
@@ -168,7 +168,7 @@ const markOf = ({ namespace, spec: { target } }: Watched, scales: Scales): strin
 
 interface Place {
   /** The keys of all watched targets. */
-  readonly marks: Marks;
+  readonly marks: WriteMarks;
   readonly namespaces: ReadonlySet<Namespace>;
   /** Reads the LIST of a heavy namespace after all others were decided. */
   readonly addLate: (namespace: Namespace, look: (budget: CallBudget) => Promise<Looked>) => void;
@@ -220,7 +220,7 @@ const lookForKind = async (
 };
 
 /** The marks of the targets that a LIST covers: of the others it says nothing. */
-const marksIn = (scope: Scope, marks: Marks): Marks =>
+const marksIn = (scope: Scope, marks: WriteMarks): WriteMarks =>
   scope.namespace === undefined && scope.without === undefined
     ? marks
     : new Map(
@@ -262,7 +262,7 @@ const problemOf = ({ kind }: RivalKind, { message }: ApiFailure): string =>
 interface InScope {
   readonly kind: KindPath;
   readonly scope: Scope;
-  readonly marks: Marks;
+  readonly marks: WriteMarks;
 }
 
 /** What is known where no LIST is needed in this sync. */
@@ -339,7 +339,7 @@ const lookInScope = async (
 const rivalIn = (
   raw: Json,
   rival: RivalKind,
-  targets: Marks,
+  targets: WriteMarks,
 ): { readonly key: string; readonly rival: Rival } | undefined => {
   const metadata = asObject(raw["metadata"]);
   const key = rivalKey(asText(metadata["namespace"]), rival.target(asObject(raw["spec"])));

@@ -6,7 +6,7 @@ import {
   HEAVY_SHARE,
   MAX_HEAVY_NAMESPACES,
 } from "../request-limits.ts";
-import { list } from "../list.ts";
+import { readList } from "../list.ts";
 import type { ApiSession } from "../scale.ts";
 import type { CallBudget } from "../transport/budget.ts";
 import type { Flows } from "./flows.ts";
@@ -149,10 +149,10 @@ export const listScope = async <Item>(
         weights.set(namespace as Namespace, (weights.get(namespace as Namespace) ?? 0) + bytes);
     },
   };
-  const listed = await list(session.transport, { ...weighed, without: scope.without }, budget);
+  const listed = await readList(session.transport, { ...weighed, without: scope.without }, budget);
   if (listed.kind === "failed" && listed.failure.code === BAD_REQUEST && scope.without) {
     memory.heavy.giveUp(whole);
-    return list(session.transport, weighed, budget);
+    return readList(session.transport, weighed, budget);
   }
   const isWhole = listed.kind === "listed" && listed.complete;
   if (isWhole && scope.namespace !== undefined && !weights.has(scope.namespace))

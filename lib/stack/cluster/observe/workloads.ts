@@ -11,7 +11,7 @@ import type { CallBudget } from "../transport/budget.ts";
 import { WORKLOAD_LISTS } from "../wire/objects.ts";
 import type { Flows } from "./flows.ts";
 import { listScope, covers, type Scope, scopesFor } from "./scopes.ts";
-import type { Memory } from "./memory.ts";
+import type { ClientMemory } from "./memory.ts";
 
 /** The scales by `targetKey`. */
 export type Scales = ReadonlyMap<string, ScaleReading>;
@@ -35,7 +35,7 @@ export const keptKeys = (keyOf: KeyOfTarget): KeyOfTarget => {
   };
 };
 
-export interface Target {
+export interface WatchedTarget {
   readonly namespace: Namespace;
   readonly target: TargetRef;
 }
@@ -44,7 +44,7 @@ export interface Target {
  * Key of a target. Autoscalers of one target share its scale. The key has the version of apiVersion
  * as in the manifest, though it selects nothing.
  */
-export const targetKey = ({ namespace, target }: Target): string => keyOf(namespace, target);
+export const targetKey = ({ namespace, target }: WatchedTarget): string => keyOf(namespace, target);
 
 const keyOf = keptKeys(
   (namespace, target) => `${namespace}/${target.apiVersion}/${target.kind}/${target.name}`,
@@ -55,7 +55,7 @@ export interface Observing {
   readonly budget: CallBudget;
   readonly flows: Flows;
   readonly limits: ObserveLimits;
-  readonly memory: Memory;
+  readonly memory: ClientMemory;
 }
 
 /**
@@ -74,7 +74,7 @@ export const observeScales = async (
       { namespace, target: spec.target },
     ]),
   );
-  const listed: Target[] = [];
+  const listed: WatchedTarget[] = [];
   for (const target of targets.values()) {
     if (isBuiltIn(target.target)) listed.push(target);
     else
@@ -89,7 +89,7 @@ export const observeScales = async (
 /** Asks for one scale. Nothing waits for it here: `Flows` knows what is open. */
 const getAlone = (
   { flows }: Pick<Observing, "flows">,
-  target: Target,
+  target: WatchedTarget,
   scales: Map<string, ScaleReading>,
   get: (budget: CallBudget) => Promise<ScaleReading>,
 ): void => {
@@ -100,7 +100,7 @@ const getAlone = (
 
 const observeKind = async (
   observing: Observing,
-  wanted: readonly Target[],
+  wanted: readonly WatchedTarget[],
   scales: Map<string, ScaleReading>,
 ): Promise<void> => {
   const [first] = wanted;
@@ -140,7 +140,7 @@ const observeKind = async (
 interface Part {
   readonly kind: KindPath;
   readonly scope: Scope;
-  readonly wanted: readonly Target[];
+  readonly wanted: readonly WatchedTarget[];
 }
 
 const observeScope = async (
@@ -244,7 +244,7 @@ const listWins = (wanted: number, objects: number | undefined): boolean =>
 const getEach = (
   observing: Observing,
   { kind }: Part,
-  targets: readonly Target[],
+  targets: readonly WatchedTarget[],
   scales: Map<string, ScaleReading>,
 ): void => {
   for (const wanted of targets) {
@@ -256,7 +256,7 @@ const getEach = (
 };
 
 /** The Status that the server would have answered. */
-const notFound = ({ resource }: KindPath, { target }: Target): ApiFailure => ({
+const notFound = ({ resource }: KindPath, { target }: WatchedTarget): ApiFailure => ({
   code: 404,
   reason: "NotFound",
   message: `${resource} "${target.name}" not found`,

@@ -1,5 +1,5 @@
-import { list, map, message, one, type WireKind } from "../wire/message.ts";
-import { DURATION, listOf, POD_META, QUANTITY, TIME } from "../wire/objects.ts";
+import { repeated, map, message, one, type WireKind } from "../wire/message.ts";
+import { DURATION, listMessage, POD_META, QUANTITY_MESSAGE, TIME } from "../wire/objects.ts";
 import type { Container, Pod } from "../../../rules/model/observation.ts";
 import {
   asList,
@@ -13,8 +13,8 @@ import {
 } from "../../../rules/model/json.ts";
 
 const RESOURCE_REQUIREMENTS = message("k8s.io.api.core.v1.ResourceRequirements", {
-  limits: map(1, QUANTITY),
-  requests: map(2, QUANTITY),
+  limits: map(1, QUANTITY_MESSAGE),
+  requests: map(2, QUANTITY_MESSAGE),
 });
 
 const CONTAINER = message("k8s.io.api.core.v1.Container", {
@@ -24,9 +24,9 @@ const CONTAINER = message("k8s.io.api.core.v1.Container", {
 });
 
 const POD_SPEC = message("k8s.io.api.core.v1.PodSpec", {
-  containers: list(2, CONTAINER),
-  initContainers: list(20, CONTAINER),
-  overhead: map(32, QUANTITY),
+  containers: repeated(2, CONTAINER),
+  initContainers: repeated(20, CONTAINER),
+  overhead: map(32, QUANTITY_MESSAGE),
   resources: one(40, RESOURCE_REQUIREMENTS),
 });
 
@@ -38,7 +38,7 @@ const POD_CONDITION = message("k8s.io.api.core.v1.PodCondition", {
 
 const POD_STATUS = message("k8s.io.api.core.v1.PodStatus", {
   phase: one(1, "text"),
-  conditions: list(2, POD_CONDITION),
+  conditions: repeated(2, POD_CONDITION),
   startTime: one(7, TIME),
 });
 
@@ -50,25 +50,25 @@ const POD = message("k8s.io.api.core.v1.Pod", {
 
 export const POD_LIST: WireKind = {
   kind: "PodList",
-  message: listOf("k8s.io.api.core.v1.PodList", POD),
+  message: listMessage("k8s.io.api.core.v1.PodList", POD),
 };
 
 const CONTAINER_METRICS = message("k8s.io.metrics.pkg.apis.metrics.v1beta1.ContainerMetrics", {
   name: one(1, "text"),
-  usage: map(2, QUANTITY),
+  usage: map(2, QUANTITY_MESSAGE),
 });
 
 const POD_METRICS = message("k8s.io.metrics.pkg.apis.metrics.v1beta1.PodMetrics", {
   metadata: one(1, POD_META),
   timestamp: one(2, TIME),
   window: one(3, DURATION),
-  containers: list(4, CONTAINER_METRICS),
+  containers: repeated(4, CONTAINER_METRICS),
 });
 
 /** The field numbers are the same in every version of the group. */
 export const POD_METRICS_LIST: WireKind = {
   kind: "PodMetricsList",
-  message: listOf("k8s.io.metrics.pkg.apis.metrics.v1beta1.PodMetricsList", POD_METRICS),
+  message: listMessage("k8s.io.metrics.pkg.apis.metrics.v1beta1.PodMetricsList", POD_METRICS),
 };
 
 export const readPod = (raw: unknown): Pod => {

@@ -15,7 +15,7 @@ import { type KindPath, listPath } from "../discovery.ts";
 import { fieldManagerOf, isOfTidemark, type ApiSession } from "../scale.ts";
 import { passedOverFailure } from "../list.ts";
 import { listScope, covers, type Scope } from "../observe/scopes.ts";
-import type { Memory } from "../observe/memory.ts";
+import type { ClientMemory } from "../observe/memory.ts";
 import { MAX_OBSERVE_BYTES, MAX_OBSERVE_CALLS } from "../request-limits.ts";
 import { type CallBudget, callBudget } from "../transport/budget.ts";
 import type {
@@ -36,7 +36,10 @@ import { NOT_FOUND } from "../../../rules/model/http-status.ts";
  * hold.
  */
 export const listSpecs = async (
-  { session, memory }: { readonly session: ApiSession; readonly memory: Pick<Memory, "heavy"> },
+  {
+    session,
+    memory,
+  }: { readonly session: ApiSession; readonly memory: Pick<ClientMemory, "heavy"> },
   cluster: Partial<Pick<ClusterRecord, "uid">>,
   request: SpecRequest,
 ): Promise<ListedSpecs> => {
@@ -78,7 +81,7 @@ const kindPath = ({ group, version, plural }: SpecKind): KindPath => ({
 });
 
 const listKind = async (
-  observing: { readonly session: ApiSession; readonly memory: Pick<Memory, "heavy"> },
+  observing: { readonly session: ApiSession; readonly memory: Pick<ClientMemory, "heavy"> },
   budget: CallBudget,
   of: Pick<SpecListing, "kind"> & {
     readonly scope: Scope;

@@ -6,7 +6,7 @@ import { OWN_ADDRESS } from "../reachable.ts";
 import type { Broken } from "./exchange.ts";
 
 /** The subject of a call in messages: `GET deployments.apps of cluster "eu-1"`. */
-export interface Subject {
+export interface CallSubject {
   readonly cluster: string;
   readonly method: "DELETE" | "GET" | "PATCH" | "POST" | "PUT";
   /** The resource as in messages of the API server: "pods.metrics.k8s.io". */
@@ -26,7 +26,7 @@ export const ANSWER_TOO_LARGE = "AnswerTooLarge";
 export const answeredFailure = (
   code: number,
   body: Json | undefined,
-  subject: Subject,
+  subject: CallSubject,
 ): ApiFailure => {
   const status = statusObject(body);
   if (status)
@@ -47,7 +47,11 @@ export const answeredFailure = (
  * The failure of a missing or broken answer: code 0, a reason, and a message with the name of the
  * cluster.
  */
-export const brokenFailure = (broken: Broken, subject: Subject, timeoutMs: number): ApiFailure => {
+export const brokenFailure = (
+  broken: Broken,
+  subject: CallSubject,
+  timeoutMs: number,
+): ApiFailure => {
   const { reason, state } = diagnosis(broken, timeoutMs);
   return {
     code: 0,
@@ -61,7 +65,7 @@ export const brokenFailure = (broken: Broken, subject: Subject, timeoutMs: numbe
  * One with too many values is like one with too many bytes: a smaller page may be read.
  */
 export const malformedFailure = (
-  subject: Subject,
+  subject: CallSubject,
   state: string,
   reason = "MalformedAnswer",
 ): ApiFailure => ({

@@ -11,7 +11,7 @@ import {
 } from "../request-limits.ts";
 import type { CallBudget } from "./budget.ts";
 import { type Exchange, connectionPool, type Pool, type Surroundings } from "./exchange.ts";
-import { answeredFailure, brokenFailure, malformedFailure, type Subject } from "./failure.ts";
+import { answeredFailure, brokenFailure, malformedFailure, type CallSubject } from "./failure.ts";
 import {
   bodyOf,
   type Formats,
@@ -138,7 +138,7 @@ const read = async (
   request: ApiRequest,
   budget: CallBudget,
 ): Promise<ReadAnswer> => {
-  const subject: Subject = { cluster: http.cluster, method: "GET", resource: request.resource };
+  const subject: CallSubject = { cluster: http.cluster, method: "GET", resource: request.resource };
   let tried: Tried = NOTHING_TRIED;
   for (;;) {
     const over = budget.take();
@@ -191,7 +191,7 @@ const write = async (
   request: ApiRequest,
   timeoutMs: number,
 ): Promise<WriteAnswer> => {
-  const subject: Subject = { cluster, method, resource: request.resource };
+  const subject: CallSubject = { cluster, method, resource: request.resource };
   const outcome = await send(method, request, timeoutMs, false);
   if (outcome.kind === "no-credentials") return { ...failed(outcome.failure), sent: false };
   if (outcome.kind === "broken")
@@ -211,7 +211,7 @@ type Room = Pick<CallBudget, "free" | "keep">;
 
 const readAnswer = async (
   outcome: Exchange,
-  subject: Subject,
+  subject: CallSubject,
   { room, ...request }: ApiRequest & { readonly room?: Room },
   timeoutMs: number,
 ): Promise<ReadAnswer> => {

@@ -3,7 +3,7 @@ import { foreignText } from "../../../rules/model/foreign-text.ts";
 import { asObject, asText, type Json } from "../../../rules/model/json.ts";
 import { decodeMessage } from "./decode-message.ts";
 import { type Receiver, TooManyParts, type WireKind } from "./message.ts";
-import { STATUS, UNKNOWN } from "./objects.ts";
+import { STATUS, UNKNOWN_MESSAGE } from "./objects.ts";
 
 export const PROTOBUF = "application/vnd.kubernetes.protobuf";
 
@@ -38,7 +38,7 @@ export const decodeAnswer = async (
   try {
     const { typeMeta, raw, contentEncoding } = await decodeMessage(
       Reader.create(bytes.subarray(MAGIC.length)),
-      UNKNOWN,
+      UNKNOWN_MESSAGE,
     );
     const sentKind = asText(asObject(typeMeta)["kind"]);
     if (sentKind !== kind) return broken(`it holds a "${foreignText(sentKind)}", not a ${kind}`);

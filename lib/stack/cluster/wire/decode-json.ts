@@ -37,7 +37,7 @@ import {
   TooManyParts,
   tooManyOfObject,
   tooManyParts,
-  type Field,
+  type WireField,
   type FieldType,
   type Message,
 } from "./message.ts";
@@ -250,9 +250,9 @@ const readMessage = (reading: Reading, message: Message): Json => {
   return object;
 };
 
-const known = new WeakMap<Message, ReadonlyMap<string, Field>>();
+const known = new WeakMap<Message, ReadonlyMap<string, WireField>>();
 
-const fieldsByName = (message: Message): ReadonlyMap<string, Field> => {
+const fieldsByName = (message: Message): ReadonlyMap<string, WireField> => {
   const there = known.get(message);
   if (there) return there;
   const made = new Map(message.fields.flatMap((field) => (field ? [[field.name, field]] : [])));
@@ -261,7 +261,7 @@ const fieldsByName = (message: Message): ReadonlyMap<string, Field> => {
 };
 
 /** A value of another shape than the table says is null, and is read as absent. */
-const readField = (reading: Reading, { type, shape }: Field): unknown => {
+const readField = (reading: Reading, { type, shape }: WireField): unknown => {
   const first = peek(reading);
   if (shape === "one") return readOne(reading, type);
   if (shape === "list" && first === ARRAY_OPENS) return readElements(reading, type);

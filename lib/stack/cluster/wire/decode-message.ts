@@ -10,7 +10,7 @@ import {
   MAX_OBJECT_FIELDS,
   PARTS_OF_AN_ITEM,
 } from "../request-limits.ts";
-import type { Field, FieldType, Message, Receiver, Single } from "./message.ts";
+import type { WireField, FieldType, Message, Receiver, Single } from "./message.ts";
 import { keepParts, NAMED, ObjectTooLarge, tooManyOfObject, tooManyParts } from "./message.ts";
 import { readText } from "./json-bytes.ts";
 
@@ -256,7 +256,7 @@ const insideOf = (reader: Reader, end: number): void => {
     throw new WireFormatError(`a field ends at byte ${reader.pos}, its message at byte ${end}`);
 };
 
-const readInto = (object: Record<string, unknown>, decoding: Decoding, field: Field): void => {
+const readInto = (object: Record<string, unknown>, decoding: Decoding, field: WireField): void => {
   const { name, type, shape } = field;
   if (shape === "one") {
     object[name] = readValue(decoding, type);

@@ -17,7 +17,7 @@ export type FieldType =
   | Message
   | Single;
 
-export interface Field {
+export interface WireField {
   readonly name: string;
   readonly type: FieldType;
   readonly shape: "one" | "list" | "map";
@@ -33,17 +33,17 @@ export interface Field {
  */
 export interface Message {
   readonly fullName: string;
-  readonly fields: readonly (Field | undefined)[];
+  readonly fields: readonly (WireField | undefined)[];
 }
 
 /** A message that JSON shows as one value: a Time, a Duration, a Quantity. */
 export interface Single extends Message {
-  readonly only: Field;
+  readonly only: WireField;
 }
 
-type FieldOf = Omit<Field, "name"> & { readonly number: number };
+type FieldOf = Omit<WireField, "name"> & { readonly number: number };
 
-const wireTypeOf = (type: FieldType): Field["wireType"] =>
+const wireTypeOf = (type: FieldType): WireField["wireType"] =>
   type === "int32" || type === "int64" || type === "bigint64" || type === "bool" ? 0 : 2;
 
 export const one = (number: number, type: FieldType): FieldOf => ({
@@ -52,7 +52,7 @@ export const one = (number: number, type: FieldType): FieldOf => ({
   shape: "one",
   wireType: wireTypeOf(type),
 });
-export const list = (
+export const repeated = (
   number: number,
   type: Exclude<FieldType, "int32" | "int64" | "bigint64" | "bool">,
 ): FieldOf => ({
@@ -70,7 +70,7 @@ export const map = (number: number, type: "text" | Single): FieldOf => ({
 });
 
 export const message = (fullName: string, fields: Readonly<Record<string, FieldOf>>): Message => {
-  const byNumber: (Field | undefined)[] = [];
+  const byNumber: (WireField | undefined)[] = [];
   for (const [name, { number, ...field }] of Object.entries(fields))
     byNumber[number] = { name, ...field };
   // A list without holes: looking at an absent index is then as fast as at any other.

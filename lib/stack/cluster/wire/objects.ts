@@ -1,4 +1,4 @@
-import { list, type Message, map, message, one, single, type WireKind } from "./message.ts";
+import { repeated, type Message, map, message, one, single, type WireKind } from "./message.ts";
 
 /**
  * The messages that all kinds share, with the fields that are read of them (k8s.io/apimachinery).
@@ -16,7 +16,7 @@ export const DURATION = single(
   "duration",
   one(1, "bigint64"),
 );
-export const QUANTITY = single(
+export const QUANTITY_MESSAGE = single(
   "k8s.io.apimachinery.pkg.api.resource.Quantity",
   "string",
   one(1, "text"),
@@ -34,7 +34,7 @@ export const POD_META = message(OBJECT_META, {
   namespace: one(3, "text"),
   deletionTimestamp: one(9, TIME),
   labels: map(11, "text"),
-  ownerReferences: list(13, OWNER_REFERENCE),
+  ownerReferences: repeated(13, OWNER_REFERENCE),
 });
 /**
  * A writer of an object. What it has written is not read: the entry of a scale is only about the
@@ -52,14 +52,14 @@ const WORKLOAD_META = message(OBJECT_META, {
   uid: one(5, "text"),
   resourceVersion: one(6, "text"),
   generation: one(7, "int64"),
-  managedFields: list(17, MANAGED_FIELDS_ENTRY),
+  managedFields: repeated(17, MANAGED_FIELDS_ENTRY),
 });
 /** The metadata of another controller of a workload. */
 const RIVAL_META = message(OBJECT_META, {
   name: one(1, "text"),
   namespace: one(3, "text"),
   uid: one(5, "text"),
-  ownerReferences: list(13, OWNER_REFERENCE),
+  ownerReferences: repeated(13, OWNER_REFERENCE),
 });
 
 const LABEL_SELECTOR_REQUIREMENT = message(
@@ -67,12 +67,12 @@ const LABEL_SELECTOR_REQUIREMENT = message(
   {
     key: one(1, "text"),
     operator: one(2, "text"),
-    values: list(3, "text"),
+    values: repeated(3, "text"),
   },
 );
 const LABEL_SELECTOR = message("k8s.io.apimachinery.pkg.apis.meta.v1.LabelSelector", {
   matchLabels: map(1, "text"),
-  matchExpressions: list(2, LABEL_SELECTOR_REQUIREMENT),
+  matchExpressions: repeated(2, LABEL_SELECTOR_REQUIREMENT),
 });
 
 const LIST_META = message("k8s.io.apimachinery.pkg.apis.meta.v1.ListMeta", {
@@ -80,8 +80,8 @@ const LIST_META = message("k8s.io.apimachinery.pkg.apis.meta.v1.ListMeta", {
   remainingItemCount: one(4, "int64"),
 });
 /** Every list has metadata and items at the same field numbers. */
-export const listOf = (fullName: string, item: Message): Message =>
-  message(fullName, { metadata: one(1, LIST_META), items: list(2, item) });
+export const listMessage = (fullName: string, item: Message): Message =>
+  message(fullName, { metadata: one(1, LIST_META), items: repeated(2, item) });
 
 /** The Status object of a refused call. */
 export const STATUS = message("k8s.io.apimachinery.pkg.apis.meta.v1.Status", {
@@ -91,7 +91,7 @@ export const STATUS = message("k8s.io.apimachinery.pkg.apis.meta.v1.Status", {
 });
 
 /** The envelope of every answer. */
-export const UNKNOWN = message("k8s.io.apimachinery.pkg.runtime.Unknown", {
+export const UNKNOWN_MESSAGE = message("k8s.io.apimachinery.pkg.runtime.Unknown", {
   typeMeta: one(
     1,
     message("k8s.io.apimachinery.pkg.runtime.TypeMeta", {
@@ -107,7 +107,7 @@ const GROUP_VERSION = message("k8s.io.apimachinery.pkg.apis.meta.v1.GroupVersion
   version: one(2, "text"),
 });
 export const API_GROUP = message("k8s.io.apimachinery.pkg.apis.meta.v1.APIGroup", {
-  versions: list(2, GROUP_VERSION),
+  versions: repeated(2, GROUP_VERSION),
   preferredVersion: one(3, GROUP_VERSION),
 });
 const API_RESOURCE = message("k8s.io.apimachinery.pkg.apis.meta.v1.APIResource", {
@@ -116,7 +116,7 @@ const API_RESOURCE = message("k8s.io.apimachinery.pkg.apis.meta.v1.APIResource",
 });
 /** The kinds of one version of an API group. */
 export const API_RESOURCES = message("k8s.io.apimachinery.pkg.apis.meta.v1.APIResourceList", {
-  resources: list(2, API_RESOURCE),
+  resources: repeated(2, API_RESOURCE),
 });
 
 const listKind = (
@@ -133,7 +133,7 @@ const listKind = (
     spec: one(2, spec),
     status: one(3, status),
   });
-  return { kind: `${kind}List`, message: listOf(`${name}List`, workload) };
+  return { kind: `${kind}List`, message: listMessage(`${name}List`, workload) };
 };
 
 /** The kinds by their resource, as in messages of the API server. */
@@ -164,7 +164,7 @@ const HPA_CONDITION = message("k8s.io.api.autoscaling.v2.HorizontalPodAutoscaler
 const HPA_STATUS = message("k8s.io.api.autoscaling.v2.HorizontalPodAutoscalerStatus", {
   lastScaleTime: one(2, TIME),
   desiredReplicas: one(4, "int32"),
-  conditions: list(6, HPA_CONDITION),
+  conditions: repeated(6, HPA_CONDITION),
 });
 
 const HPA = message("k8s.io.api.autoscaling.v2.HorizontalPodAutoscaler", {
@@ -175,5 +175,5 @@ const HPA = message("k8s.io.api.autoscaling.v2.HorizontalPodAutoscaler", {
 
 export const HPA_LIST: WireKind = {
   kind: "HorizontalPodAutoscalerList",
-  message: listOf("k8s.io.api.autoscaling.v2.HorizontalPodAutoscalerList", HPA),
+  message: listMessage("k8s.io.api.autoscaling.v2.HorizontalPodAutoscalerList", HPA),
 };

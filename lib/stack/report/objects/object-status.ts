@@ -3,7 +3,7 @@ import { asList, isObject, type Json } from "../../../rules/model/json.ts";
 import type { SpecKindName } from "../../../rules/model/spec.ts";
 import type { Status, Condition } from "../../../rules/model/windows.ts";
 import type { Evaluation } from "../../../rules/model/scale-records.ts";
-import { refusalOf, scaleRefused } from "../evaluation-state.ts";
+import { seriousRefusal, scaleRefused } from "../evaluation-state.ts";
 
 /** When the metrics of a status were measured. */
 export const METRICS_TIME = "metricsTime";
@@ -155,7 +155,7 @@ const conditionOf = ({ type, status, reason, message, transitionMs }: Condition)
  * was refused. The object itself has the time of its last change, so that nothing is stored for it.
  */
 const readyOf = (evaluation: Evaluation, { listed, nowMs }: StatusContext): Json => {
-  const refusal = refusalOf(evaluation);
+  const refusal = seriousRefusal(evaluation);
   const status =
     evaluation.failed ||
     evaluation.withoutHold ||

@@ -5,7 +5,7 @@ import {
   type Cell,
   cellsOf,
   highestCount,
-  MARKS,
+  CELL_MARKS,
   runsOf,
   type Timeline,
   ticksOf,
@@ -174,7 +174,7 @@ export const smallDrawing = (
 };
 
 const heldOrMark = ({ held, mark }: Cell): Word => {
-  const happened = MARKS.find(({ kind }) => kind === mark);
+  const happened = CELL_MARKS.find(({ kind }) => kind === mark);
   return happened ? styled("bold", happened.mark) : heldText(held, 1, styled);
 };
 
@@ -232,7 +232,7 @@ const lanes = (cells: readonly Cell[], paint: PaintWord): readonly Word[] => {
     heldText(value, to - from, paint),
   );
   const marks = cells
-    .map(({ mark }) => MARKS.find(({ kind }) => kind === mark)?.mark ?? " ")
+    .map(({ mark }) => CELL_MARKS.find(({ kind }) => kind === mark)?.mark ?? " ")
     .join("");
   return [
     text`${gutter("held by")} ${joined(held)}`,
@@ -275,7 +275,7 @@ const legend = (cells: readonly Cell[], columns: number): readonly Printed[] => 
     ...LANES.filter(({ lane }) => cells.some(({ held }) => held === lane)).map(
       ({ mark, words }) => `${mark} ${words}`,
     ),
-    ...MARKS.filter(({ kind }) => cells.some(({ mark }) => mark === kind)).map(
+    ...CELL_MARKS.filter(({ kind }) => cells.some(({ mark }) => mark === kind)).map(
       ({ mark, words }) => `${mark} ${words}`,
     ),
   ];

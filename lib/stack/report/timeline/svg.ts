@@ -4,7 +4,7 @@ import {
   type Cell,
   cellsOf,
   highestCount,
-  MARKS,
+  CELL_MARKS,
   runsOf,
   type Timeline,
   ticksOf,
@@ -153,12 +153,12 @@ interface MarkGroup {
 
 /** The marks of each kind, in order of weight: one row for a kind. */
 type MarkRows = readonly {
-  readonly of: (typeof MARKS)[number];
+  readonly of: (typeof CELL_MARKS)[number];
   readonly groups: readonly MarkGroup[];
 }[];
 
 const markRows = ({ sinceMs, untilMs, marks: all }: Timeline): MarkRows =>
-  MARKS.map((of) => ({
+  CELL_MARKS.map((of) => ({
     of,
     groups: grouped(
       all.filter(({ kind }) => kind === of.kind).map(({ atMs }) => xAt(atMs, { sinceMs, untilMs })),

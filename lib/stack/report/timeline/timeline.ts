@@ -28,7 +28,7 @@ export type TimelinePoint = Pick<
 >;
 
 /** In the order of weight: of several in one cell the first one is drawn. */
-export const MARKS = [
+export const CELL_MARKS = [
   { kind: "restart", mark: "R", words: "the record began anew" },
   { kind: "by hand", mark: "H", words: "the count was changed from outside" },
   { kind: "edit", mark: "E", words: "an edit by a person" },
@@ -37,7 +37,7 @@ export const MARKS = [
   { kind: "up", mark: "▲", words: "scaled up" },
   { kind: "down", mark: "▼", words: "scaled down" },
 ] as const;
-export type MarkKind = (typeof MARKS)[number]["kind"];
+export type MarkKind = (typeof CELL_MARKS)[number]["kind"];
 
 export interface TimelineMark {
   readonly atMs: number;
@@ -119,7 +119,7 @@ const highest = (
 const markOf = (marks: readonly TimelineMark[]): Pick<Cell, "mark"> => {
   const kinds = new Set(marks.map(({ kind }) => kind));
   if (kinds.has("up") && kinds.has("down")) kinds.add("both");
-  const first = MARKS.find(({ kind }) => kinds.has(kind));
+  const first = CELL_MARKS.find(({ kind }) => kinds.has(kind));
   return first ? { mark: first.kind } : {};
 };
 

@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import * as z from "zod";
 import { jsonIn } from "../../../rules/model/json.ts";
 import { MINUTE_MS } from "../../../rules/model/time-text.ts";
+import { LASTING_MS } from "../../../rules/model/summary.ts";
 
 /**
  * What keeps autoscalers of a partition from their work, and since when. It is an attribute of the
@@ -50,8 +51,6 @@ export const NO_TROUBLES: Troubles = { of: {} };
  * share.
  */
 export const CLUSTER_MS = 5 * MINUTE_MS;
-/** How long a trouble of autoscalers must last before it wakes a person. */
-export const LASTING_MS = 15 * MINUTE_MS;
 export const LASTS_MS: Readonly<Record<TroubleKind, number>> = {
   refused: LASTING_MS,
   unmeasured: LASTING_MS,

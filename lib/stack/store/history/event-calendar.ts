@@ -1,7 +1,7 @@
 import * as z from "zod";
 import type { ClusterName } from "../../../rules/model/ids.ts";
 import {
-  dayOf,
+  utcDate,
   monthOf,
   closedDayKey,
   eventDaysPk,
@@ -63,7 +63,7 @@ const MANY_DAYS = 10;
 
 /** From this instant on, no month is closed. */
 export const openSinceMs = (nowMs: number): number =>
-  Date.parse(`${monthOf(dayOf(Math.max(0, nowMs - FEW_DAYS * DAY_MS)))}-01`);
+  Date.parse(`${monthOf(utcDate(Math.max(0, nowMs - FEW_DAYS * DAY_MS)))}-01`);
 
 /**
  * The calendar of a stretch, of closed months that it touches or, with `isWhole`, has as a whole.
@@ -127,7 +127,7 @@ const knownDays = async (
   const uncounted = days.filter((day) => !closed.has(day));
   const asksFirst = asksAdded && uncounted.length > MANY_DAYS;
   const firstMs = asksFirst ? await addedMs(tables, cluster) : undefined;
-  const first = firstMs === undefined ? "" : dayOf(firstMs);
+  const first = firstMs === undefined ? "" : utcDate(firstMs);
   const known = days
     .filter((day) => day >= first && closed.get(day)?.size !== 0)
     .map((day) => ({ day, counts: closed.get(day) }));
@@ -148,8 +148,8 @@ const runsOf = (days: readonly string[]): readonly Range[] => {
 
 const daysIn = (cluster: ClusterName, { sinceMs, untilMs }: Stretch): ClosedRange => ({
   pk: eventDaysPk(cluster),
-  first: dayOf(Math.max(0, sinceMs)),
-  last: dayOf(untilMs),
+  first: utcDate(Math.max(0, sinceMs)),
+  last: utcDate(untilMs),
 });
 
 /**
@@ -269,8 +269,8 @@ const readMonth = (value: unknown): ClosedMonth => {
 
 const monthsIn = (cluster: ClusterName, { sinceMs, untilMs }: Range): ClosedRange => ({
   pk: eventMonthsPk(cluster),
-  first: monthOf(dayOf(Math.max(0, sinceMs))),
-  last: monthOf(dayOf(untilMs)),
+  first: monthOf(utcDate(Math.max(0, sinceMs))),
+  last: monthOf(utcDate(untilMs)),
 });
 
 /** The closed months that a stretch touches: 13 of them are one request. */
@@ -337,7 +337,7 @@ const isWhole = (
   added: string | undefined,
 ): boolean =>
   (first === `${month}-01` || first === added) &&
-  monthOf(dayOf(Date.parse(last) + DAY_MS)) !== month;
+  monthOf(utcDate(Date.parse(last) + DAY_MS)) !== month;
 
 interface Place {
   readonly cluster: ClusterName;

@@ -18,7 +18,7 @@ export type EventCounts = Readonly<Record<(typeof COUNTED)[number], number>>;
 /** What happened in some time, by NAMESPACE/NAME. */
 export type CountsByPath = ReadonlyMap<string, EventCounts>;
 
-export const pathOf = ({
+export const countedPath = ({
   namespace,
   name,
 }: {
@@ -55,7 +55,7 @@ export class CountsSum {
   }
 
   addEvent(event: EventRecord): void {
-    this.#add(pathOf(event), countsOf(event));
+    this.#add(countedPath(event), countsOf(event));
   }
 
   #add(path: string, some: EventCounts): void {

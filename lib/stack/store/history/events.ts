@@ -11,7 +11,7 @@ import {
 import {
   autoscalerHistoryPk,
   dayEventKey,
-  dayOf,
+  utcDate,
   dayPk,
   EVENT_SK_PREFIX,
   eventKey,
@@ -63,7 +63,7 @@ const LATE_MS = DAY_MS;
 const lateMarks = (events: readonly EventRecord[], insertedMs: number): readonly HistoryItem[] => {
   const late = events.filter(({ atMs }) => insertedMs - endOfDay(atMs) > LATE_MS);
   const marks = late.flatMap(({ cluster, atMs }) => {
-    const day = dayOf(atMs);
+    const day = utcDate(atMs);
     return [lateDayKey(cluster, day), lateMonthKey(cluster, monthOf(day))].map(
       (key) => [`${key.pk} ${key.sk}`, { key, atMs }] as const,
     );
@@ -193,7 +193,7 @@ export const daysOf = ({ sinceMs, untilMs, newestFirst }: Stretch): readonly str
   const days: string[] = [];
   const first = Math.max(sinceMs, untilMs - EVENT_DAYS_KEPT * DAY_MS);
   for (let at = Math.floor(first / DAY_MS) * DAY_MS; at <= untilMs; at += DAY_MS)
-    days.push(dayOf(at));
+    days.push(utcDate(at));
   return newestFirst ? days.reverse() : days;
 };
 

@@ -1,7 +1,7 @@
 import type { AutoscalerRef, ClusterName } from "../../../rules/model/ids.ts";
 import type { EventRecord } from "../../../rules/model/scale-records.ts";
 import { DAY_MS } from "../../../rules/model/time-text.ts";
-import { dayOf, monthOf } from "../table/keys.ts";
+import { utcDate, monthOf } from "../table/keys.ts";
 import { readAll } from "../table/read-many.ts";
 import type { Tables } from "../table/tables.ts";
 import { mapWithLimit, REQUESTS_AT_ONCE } from "../table/wait-for-all.ts";
@@ -22,12 +22,12 @@ import {
 } from "./events.ts";
 import { historyItemOf } from "./item.ts";
 import {
-  byPlace,
+  placedBefore,
   type HistoryRead,
   ITEMS_IN_MEMORY,
   inOrder,
   mergedHistory,
-  type Pause,
+  type SearchPause,
   type Placed,
   Rounds,
 } from "./merged-history.ts";
@@ -39,7 +39,7 @@ type EventRead = HistoryRead<EventRecord>;
 
 /** True for events that are not after a place. */
 export const isTold = (event: Placed, place: Placed | undefined): boolean =>
-  place !== undefined && byPlace(event, place) <= 0;
+  place !== undefined && placedBefore(event, place) <= 0;
 
 /**
  * The stretch of one cluster after a place: of the instant of the place only clusters that come
@@ -109,7 +109,7 @@ export async function* eventsOfFleet(
  * may be named, because it goes into a page token.
  */
 const placeOf = (
-  { atMs }: Pause,
+  { atMs }: SearchPause,
   { sinceMs }: Stretch,
   given: EventRecord | undefined,
 ): [number, EventRecord | undefined] | undefined => {
@@ -117,7 +117,7 @@ const placeOf = (
   return after || atMs > sinceMs ? [atMs, after] : undefined;
 };
 
-const inRowBefore = ({ requests }: Pause, { used }: Rounds): number =>
+const inRowBefore = ({ requests }: SearchPause, { used }: Rounds): number =>
   used + Math.ceil(requests / REQUESTS_AT_ONCE);
 
 interface Searched extends Required<Pick<EventSearch, "wants">>, Pick<EventSearch, "after"> {
@@ -126,7 +126,10 @@ interface Searched extends Required<Pick<EventSearch, "wants">>, Pick<EventSearc
   readonly stretch: Stretch;
 }
 
-async function* steps(searched: Searched, rounds: Rounds): AsyncGenerator<EventRecord | Pause> {
+async function* steps(
+  searched: Searched,
+  rounds: Rounds,
+): AsyncGenerator<EventRecord | SearchPause> {
   if (isEmptyStretch(searched.stretch)) return;
   for (const part of partsOf(searched.stretch, searched.tables.clock())) {
     // The calendars, and at least one group of days.
@@ -201,7 +204,7 @@ const daysIn = (
   wants: (path: Path) => boolean,
 ): readonly (readonly [string, number])[] => {
   if (!calendar) return [];
-  const [first, last] = [dayOf(Math.max(0, sinceMs)), dayOf(untilMs)];
+  const [first, last] = [utcDate(Math.max(0, sinceMs)), utcDate(untilMs)];
   const hasWanted = (counts: ReadonlyMap<string, unknown>): boolean =>
     [...counts.keys()].some((text) => wants(pathIn(text)));
   const inMonths = [...calendar.months.values()].flatMap(({ counts, days }) =>

@@ -52,7 +52,7 @@ export interface HistoryRead<Item extends Placed> {
  * Comes before the next requests of a search: all items before `atMs` were given, and of that
  * instant those up to the last one given.
  */
-export interface Pause {
+export interface SearchPause {
   readonly atMs: number;
   readonly requests: number;
 }
@@ -70,7 +70,7 @@ interface Opened<Item extends Placed> {
  */
 export const inOrder = (one: string, other: string): number =>
   one < other ? -1 : one > other ? 1 : 0;
-export const byPlace = (one: Placed, other: Placed): number =>
+export const placedBefore = (one: Placed, other: Placed): number =>
   one.atMs - other.atMs || inOrder(one.cluster, other.cluster) || inOrder(one.id, other.id);
 
 /**
@@ -82,7 +82,7 @@ export async function* mergedHistory<Item extends Placed>(
   tables: Tables,
   reads: readonly HistoryRead<Item>[],
   rounds: Rounds,
-): AsyncGenerator<Item | Pause> {
+): AsyncGenerator<Item | SearchPause> {
   const share = ITEMS_IN_MEMORY / reads.reduce((sum, { expected }) => sum + expected, 1);
   const first = reads.map((read) => ({
     read,
@@ -94,8 +94,8 @@ export async function* mergedHistory<Item extends Placed>(
   for (;;) {
     const end = firstEnd(opened);
     const ready = opened
-      .flatMap(({ items }) => (end ? items.filter((one) => byPlace(one, end) <= 0) : items))
-      .sort(byPlace);
+      .flatMap(({ items }) => (end ? items.filter((one) => placedBefore(one, end) <= 0) : items))
+      .sort(placedBefore);
     yield* ready;
     if (!end) return;
     const held = opened.reduce((sum, { items }) => sum + items.length, 0) - ready.length;
@@ -143,7 +143,7 @@ const partedBy = <Item>(
 
 const byEnd = <Item extends Placed>(one: Opened<Item>, other: Opened<Item>): number => {
   const [end, otherEnd] = [one.items.at(-1), other.items.at(-1)];
-  return end && otherEnd ? byPlace(end, otherEnd) : 0;
+  return end && otherEnd ? placedBefore(end, otherEnd) : 0;
 };
 
 /** The last item of the page that ends first, of those that go on. */
@@ -151,7 +151,7 @@ const firstEnd = <Item extends Placed>(opened: readonly Opened<Item>[]): Item | 
   opened
     .flatMap(({ from, items }) => (from ? items.slice(-1) : []))
     .reduce<Item | undefined>(
-      (least, one) => (least && byPlace(least, one) <= 0 ? least : one),
+      (least, one) => (least && placedBefore(least, one) <= 0 ? least : one),
       undefined,
     );
 
@@ -162,7 +162,7 @@ const remaining = <Item extends Placed>(
   end: Item,
   hasMemory: boolean,
 ): readonly Opened<Item>[] => {
-  const items = one.items.filter((item) => byPlace(item, end) > 0);
+  const items = one.items.filter((item) => placedBefore(item, end) > 0);
   if (!one.from && items.length === 0) return [];
   return [
     { ...one, items, limit: hasMemory && items.length === 0 ? pageOf(2 * one.limit) : one.limit },

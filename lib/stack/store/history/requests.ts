@@ -23,7 +23,7 @@ export interface Begun {
   readonly asked: string;
 }
 
-export interface KeptAnswer {
+export interface AnswerOfRequest {
   readonly status: number;
   readonly type: string;
   readonly body: string;
@@ -78,7 +78,7 @@ export const insertBegun = async (
 export const insertAnswer = async (
   insert: InsertHistory,
   name: RequestName,
-  answer: KeptAnswer,
+  answer: AnswerOfRequest,
   atMs: number,
 ): Promise<void> => {
   const body = compress(VERSION, answer);
@@ -93,13 +93,13 @@ export const insertAnswer = async (
 export const readAnswer = async (
   tables: Tables,
   name: RequestName,
-): Promise<KeptAnswer | undefined> => {
+): Promise<AnswerOfRequest | undefined> => {
   const item = await readHistory(tables, answerKey(name), "read the answer to a request");
   if (!item) return undefined;
   const { body } = item;
   const { version, value } =
     typeof body === "string" ? { version: -1, value: undefined } : decompress(body);
-  if (version === VERSION) return value as KeptAnswer;
+  if (version === VERSION) return value as AnswerOfRequest;
   throw new TidemarkError(
     "store.unreadable",
     `Cannot read the answer to a request: its version is ${version}`,

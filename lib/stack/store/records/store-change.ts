@@ -19,7 +19,7 @@ import { getCluster, partitionOf } from "./clusters.ts";
 import type { RecordWrite } from "./write.ts";
 
 /** What an edit of an autoscaler needs. */
-export interface EditContext {
+export interface StoreContext {
   readonly tables: Tables;
   /** Appends to the history. */
   readonly insert: InsertHistory;
@@ -56,7 +56,7 @@ export interface Edit {
  * Every edit has its change item (docs/architecture.md, "What is stored"). If the history cannot be
  * written, nothing is edited.
  */
-export const store = async (context: EditContext, edit: Edit): Promise<Stored> => {
+export const store = async (context: StoreContext, edit: Edit): Promise<Stored> => {
   const stored = await storeOnly(context, edit);
   if (stored.kind === "stored")
     await raiseSpecVersions(context, edit.ref.cluster, [edit.ref.namespace]);
@@ -64,7 +64,7 @@ export const store = async (context: EditContext, edit: Edit): Promise<Stored> =
 };
 
 /** Stores without raising the spec version, for callers that raise it once for many edits. */
-export const storeOnly = async (context: EditContext, wanted: Edit): Promise<Stored> => {
+export const storeOnly = async (context: StoreContext, wanted: Edit): Promise<Stored> => {
   const edit: Edit = wanted.after
     ? { ...wanted, after: withoutExpired(wanted.after, context.clock()) }
     : wanted;
@@ -89,7 +89,11 @@ export type Stored = RecordWrite & {
  * Without the look at the changes, A takes its own edit for one that was not made, edits again, and
  * undoes the edit of B.
  */
-const storeAbove = async (context: EditContext, edit: Edit, lastKnown: number): Promise<Stored> => {
+const storeAbove = async (
+  context: StoreContext,
+  edit: Edit,
+  lastKnown: number,
+): Promise<Stored> => {
   const change = await recordChange(context, edit, lastKnown + 1);
   const { generation } = change;
   const record = edit.after && recordAfter(context, edit.after, change);
@@ -108,7 +112,7 @@ interface RecordedChange {
 }
 
 const recordChange = async (
-  context: EditContext,
+  context: StoreContext,
   { verb, ref, uid, before, after, rival }: Edit,
   first: number,
 ): Promise<RecordedChange> => {
@@ -155,7 +159,7 @@ const textOf = ({
     : manifest;
 
 const recordAfter = (
-  context: EditContext,
+  context: StoreContext,
   after: NonNullable<Edit["after"]>,
   { generation, wholeMs }: RecordedChange,
 ): AutoscalerRecord => ({
@@ -167,7 +171,7 @@ const recordAfter = (
 });
 
 const write = (
-  context: EditContext,
+  context: StoreContext,
   { before }: Edit,
   record: AutoscalerRecord | undefined,
 ): Promise<RecordWrite> => {
@@ -182,7 +186,7 @@ const write = (
  * edit began. A namespace that no partition holds is not synced, so there is nothing to raise.
  */
 export const raiseSpecVersions = async (
-  context: EditContext,
+  context: StoreContext,
   name: ClusterName,
   namespaces: readonly Namespace[],
 ): Promise<void> => {

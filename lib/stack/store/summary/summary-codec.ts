@@ -2,7 +2,7 @@ import { hash } from "node:crypto";
 import * as z from "zod";
 import type { AutoscalerUid } from "../../../rules/model/ids.ts";
 import {
-  PROBLEM_KINDS,
+  ROW_PROBLEM_KINDS,
   type ProblemTimes,
   type SummaryRow,
   type SummaryTotals,
@@ -59,7 +59,7 @@ const COUNTS = [
   "missing",
   "scaled",
 ] as const;
-const OPTIONAL = [...COUNTS, ...TOTALS, ...PROBLEM_KINDS];
+const OPTIONAL = [...COUNTS, ...TOTALS, ...ROW_PROBLEM_KINDS];
 
 /** A column for each field. Columns compress better than rows: what is alike stands together. */
 const columns = z.object({
@@ -130,7 +130,7 @@ export const rowsValue = (rows: readonly SummaryRow[], atMs: number): unknown =>
     missing: numbers((row) => row.missing || null),
     scaled: numbers((row) => secondsBefore(atMs, row.lastScaleMs)),
     ...Object.fromEntries(TOTALS.map((name) => [name, total(name)])),
-    ...Object.fromEntries(PROBLEM_KINDS.map((kind) => [kind, since(kind)])),
+    ...Object.fromEntries(ROW_PROBLEM_KINDS.map((kind) => [kind, since(kind)])),
   };
   return [rows.map(({ key }) => key).join(""), words, all];
 };
@@ -220,7 +220,7 @@ const totalsAt = (read: Columns, at: number): SummaryTotals | undefined => {
 };
 
 const sinceAt = (read: Columns, at: number, atMs: number): ProblemTimes | undefined => {
-  const times = PROBLEM_KINDS.flatMap((kind) => {
+  const times = ROW_PROBLEM_KINDS.flatMap((kind) => {
     const beganMs = beforeSeconds(atMs, read[kind]?.[at]);
     return beganMs === undefined ? [] : [[kind, beganMs] as const];
   });

@@ -17,7 +17,7 @@ import {
   type PartitionTrouble,
   TROUBLE_STATES,
   TROUBLING,
-  PROBLEM_KINDS,
+  ROW_PROBLEM_KINDS,
   type ProblemCounts,
   type SummaryRow,
 } from "../../../rules/model/summary.ts";
@@ -248,7 +248,7 @@ const storedHead = z.tuple([
   z.number(),
   z.tuple([z.number(), z.string()]),
   z.tuple([z.number(), z.number(), z.number(), z.number().optional()]),
-  z.partialRecord(z.enum(PROBLEM_KINDS), problemCount),
+  z.partialRecord(z.enum(ROW_PROBLEM_KINDS), problemCount),
   trouble.nullable(),
   z.unknown(),
 ]);

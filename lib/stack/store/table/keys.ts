@@ -28,7 +28,7 @@ const indexText = (index: number): string => String(index).padStart(INDEX_DIGITS
 /**
  * UTC date of an instant, `2026-11-21`. The events of one day of one cluster share a partition key.
  */
-export const dayOf = (ms: number): string =>
+export const utcDate = (ms: number): string =>
   new Date(ms).toISOString().slice(0, "2026-11-21".length);
 
 export const FLEET_PK = "fleet";
@@ -145,7 +145,7 @@ export const dayEventKey = (
   cluster: ClusterName,
   event: { readonly atMs: number; readonly id: string },
 ): Key => ({
-  pk: dayPk(cluster, dayOf(event.atMs)),
+  pk: dayPk(cluster, utcDate(event.atMs)),
   sk: `${sortableMs(event.atMs)}#${event.id}`,
 });
 

@@ -1,6 +1,5 @@
 import type { WriteBackCounts } from "../../cluster/cluster-client.ts";
 import type { Condition } from "../../../rules/model/windows.ts";
-import { TENANT_OVER_SHARE } from "../../report/holds.ts";
 import type { AutoscalerReason, CompletedSync } from "../../report/sync-report.ts";
 import type { SyncMessage } from "../../plan/message.ts";
 import type { PhaseTimer } from "../sync-ports.ts";
@@ -17,6 +16,7 @@ import type {
   WrittenJournal,
   WrittenSummary,
 } from "../hand-over.ts";
+import { TENANT_OVER_SHARE } from "../../../rules/model/observation.ts";
 
 /** The report of a completed sync, for its log line and its metrics. */
 export const completedReport = (

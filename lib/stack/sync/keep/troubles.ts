@@ -1,5 +1,5 @@
 import type { AutoscalerRecord } from "../../../rules/model/records.ts";
-import { TENANT_OVER_SHARE, SPEC_OVER_BUDGET } from "../../report/holds.ts";
+import { SPEC_OVER_BUDGET } from "../../report/holds.ts";
 import {
   LASTS_MS,
   OWNERS_MAX,
@@ -15,6 +15,7 @@ import { hasFailed, isUnreachable } from "./completed-report.ts";
 import { boundsOf, hasLimit, isAtMax } from "../decide/evaluation.ts";
 import { NOT_FOUND } from "../../../rules/model/http-status.ts";
 import type { Verdict, Loaded, ClusterAnswers, After } from "../hand-over.ts";
+import { TENANT_OVER_SHARE } from "../../../rules/model/observation.ts";
 
 /** One autoscaler, or one namespace, that has a trouble in this sync. */
 interface Troubled {

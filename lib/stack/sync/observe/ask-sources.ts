@@ -1,14 +1,14 @@
 import type { ClusterClient, Observed } from "../../cluster/cluster-client.ts";
-import { TENANT_OVER_SHARE } from "../../cluster/observe/flows.ts";
 import { isTidemarkError } from "../../../rules/model/errors.ts";
 import type { AutoscalerUid, Namespace } from "../../../rules/model/ids.ts";
 import { type MetricSourceRecord, mayAsk } from "../../../rules/model/metric-source.ts";
-import type {
-  Answer,
-  Answers,
-  MetricValue,
-  QuestionKey,
-  Samples,
+import {
+  type Answer,
+  type Answers,
+  type MetricValue,
+  type QuestionKey,
+  type MeasuredSamples,
+  TENANT_OVER_SHARE,
 } from "../../../rules/model/observation.ts";
 import { queryKey } from "../../../rules/model/query.ts";
 import type { AutoscalerSpec } from "../../../rules/model/spec.ts";
@@ -277,7 +277,7 @@ const registered = async ({ tables }: SyncPorts): Promise<Sources> => {
 };
 
 const withAnswers = (observed: Observed, { queries, answers }: Asker): Observed => {
-  const all = new Map<QuestionKey, Answer<Samples>>(observed.observation.answers);
+  const all = new Map<QuestionKey, Answer<MeasuredSamples>>(observed.observation.answers);
   let over: string | undefined;
   for (const query of queries) {
     const key = queryKey(query);

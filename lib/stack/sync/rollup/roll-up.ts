@@ -118,7 +118,7 @@ const itemsOf = async ({ tables }: SyncPorts, source: RollupSource) => {
       byUid.set(uid, rolled);
       const sample = sampleOf(atMs, evaluation);
       const before = rolled.bins.get(bin);
-      rolled.bins.set(bin, before ? joined(before, sample) : sample);
+      rolled.bins.set(bin, before ? joinedSample(before, sample) : sample);
     }
   }
   return [...byUid.values()].map(({ of, bins }) => rollupItem(source, of, [...bins.values()]));
@@ -212,7 +212,7 @@ const heavier = (one: Lane | undefined, other: Lane | undefined): Lane | undefin
 };
 
 /** Two samples of one time: the counts of the later one, and the highest load and wanted count. */
-export const joined = (before: Sample, after: Sample): Sample => {
+export const joinedSample = (before: Sample, after: Sample): Sample => {
   const held = heavier(before.held, after.held);
   return {
     ...after,

@@ -94,9 +94,9 @@ const OLDER_MS = 5 * 60_000;
 
 /** Why an object cannot be stored. */
 export const tooLarge = ({ of, object }: ListedObject): Because =>
-  objectTooLarge(of, bytesOf(object.manifest), MANIFEST_BYTES_MAX);
+  objectTooLarge(of, manifestBytes(object.manifest), MANIFEST_BYTES_MAX);
 
-export const bytesOf = (manifest = ""): number => Buffer.byteLength(manifest);
+export const manifestBytes = (manifest = ""): number => Buffer.byteLength(manifest);
 
 /**
  * Compares an object with the stored record of its name and kind; undefined for a new object that
@@ -113,7 +113,7 @@ export const findingOf = (
   const { manifest } = object;
   // The object has the version whose manifest is stored.
   if (manifest === undefined) return isSame && spec ? { kind: "same", spec, ...listed } : undefined;
-  if (bytesOf(manifest) > MANIFEST_BYTES_MAX)
+  if (manifestBytes(manifest) > MANIFEST_BYTES_MAX)
     return spec && { kind: "held", spec, because: tooLarge(listed) };
   if (spec && origin && isSame)
     return findingOfEdited({ ...listed, manifest }, { spec, origin }, at);

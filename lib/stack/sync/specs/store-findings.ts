@@ -12,7 +12,7 @@ import { autoscalerName, autoscalerUid, namespace } from "../../../rules/model/i
 import type { ClusterRecord } from "../../../rules/model/records.ts";
 import {
   type Edit,
-  type EditContext,
+  type StoreContext,
   type Stored,
   storeOnly,
 } from "../../store/records/store-change.ts";
@@ -264,7 +264,7 @@ const storeObject = async (
   return { kind: "stored", spec: seen(converted(ports.rules, written.record), object) };
 };
 
-const contextOf = ({ tables, insert }: SyncPorts, by: string): EditContext => ({
+const contextOf = ({ tables, insert }: SyncPorts, by: string): StoreContext => ({
   tables,
   insert,
   clock: tables.clock,
@@ -276,7 +276,7 @@ const contextOf = ({ tables, insert }: SyncPorts, by: string): EditContext => ({
  * where the writes of one tenant are throttled.
  */
 const tryStore = async (
-  context: EditContext,
+  context: StoreContext,
   edit: Edit,
 ): Promise<Stored | { readonly kind: "conflict"; readonly record?: undefined }> => {
   try {

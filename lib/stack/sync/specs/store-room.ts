@@ -12,7 +12,7 @@ import {
 import { mapWithLimit } from "../../store/table/wait-for-all.ts";
 import type { SyncMessage } from "../../plan/message.ts";
 import type { SyncPorts } from "../sync-ports.ts";
-import { type Finding, bytesOf } from "./finding.ts";
+import { type Finding, manifestBytes } from "./finding.ts";
 import { inStoreTurns, namespaceOf, writtenBytes } from "./store-turns.ts";
 import { type EffectiveBounds, NOTHING_SET } from "../../../rules/model/override.ts";
 import type { AutoscalerUid } from "../../../rules/model/ids.ts";
@@ -267,7 +267,7 @@ export const waitingOf = (
   const waiting = new Map<AutoscalerUid, Waiting>();
   let leftBytes: number = READ_MAX.bytes;
   for (const finding of inStoreTurns(findings, message)) {
-    leftBytes -= bytesOf(finding.manifest);
+    leftBytes -= manifestBytes(finding.manifest);
     if (waiting.size >= READ_MAX.specs || leftBytes < 0) break;
     const reading = rules.specOf(finding.manifest);
     waiting.set(finding.spec.record.uid, {

@@ -1,6 +1,6 @@
 import { hasDictionaries, packed } from "../../store/table/compressed.ts";
 import { type DueTime, inFairTurns, roundOf } from "../../turns/turns.ts";
-import { bytesOf, type Finding } from "./finding.ts";
+import { manifestBytes, type Finding } from "./finding.ts";
 
 /**
  * Bytes of a store beside manifests: a change under two keys and a record, each of which takes a
@@ -11,7 +11,7 @@ const BYTES_OF_WRITES = 3_000;
 /** The bytes that storing a finding writes, for its place in the order.  */
 const roughBytes = (finding: Finding): number =>
   BYTES_OF_WRITES +
-  bytesOf("manifest" in finding ? finding.manifest : finding.spec?.record.manifest);
+  manifestBytes("manifest" in finding ? finding.manifest : finding.spec?.record.manifest);
 
 /** A change holds the manifest before and after, each under two keys. */
 const COPIES = { ofEdit: 4, ofNew: 2 } as const;

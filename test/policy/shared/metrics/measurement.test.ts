@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { Pod } from "../../../../lib/rules/model/observation.ts";
 import { groupPods } from "../../../../lib/rules/policy/shared/metrics/measurement.ts";
-import type { Sample } from "../../../../lib/rules/sources/source.ts";
+import type { PodSample } from "../../../../lib/rules/sources/source.ts";
 import { readyPod } from "../../../observation.ts";
 
 const NOW_MS = 10_000_000;
@@ -10,12 +10,12 @@ const READINESS = {
   cpuInitializationPeriodMs: 300_000,
   initialReadinessDelayMs: 30_000,
 };
-const SAMPLE: Sample = { milli: 1n, timestampMs: NOW_MS - 10_000, windowMs: 30_000 };
+const SAMPLE: PodSample = { milli: 1n, timestampMs: NOW_MS - 10_000, windowMs: 30_000 };
 
 const classOf = (
   more: Partial<Pod>,
   resource: string,
-  sample: Sample | undefined = SAMPLE,
+  sample: PodSample | undefined = SAMPLE,
 ): string => {
   const groups = groupPods(
     [readyPod("web-1", 1n, more)],

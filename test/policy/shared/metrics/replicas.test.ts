@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Pod } from "../../../../lib/rules/model/observation.ts";
-import { MAX_I32, MAX_I64, MIN_I64 } from "../../../../lib/rules/policy/shared/arithmetic.ts";
+import { MAX_I32, MIN_I64 } from "../../../../lib/rules/policy/shared/arithmetic.ts";
 import {
   averageReplicas,
   nonNegativeTotal,
@@ -11,6 +11,7 @@ import {
   utilizationReplicas,
 } from "../../../../lib/rules/policy/shared/metrics/replicas.ts";
 import { readyPod, readyPods } from "../../../observation.ts";
+import { MAX_I64 } from "../../../../lib/rules/model/quantity-parse.ts";
 
 const input = (
   pods: readonly Pod[],

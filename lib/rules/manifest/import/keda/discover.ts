@@ -1,12 +1,18 @@
 import { asList, asObject, type Json, present } from "../../../model/json.ts";
-import { namespaceOf, nameOf, textOf } from "../schedules/timed.ts";
-import { type Place, placeOf, placeText, sourceNameOf, triggersIn } from "./places.ts";
+import { writtenNamespace, writtenName, textOf } from "../schedules/timed.ts";
+import {
+  type SourcePlace,
+  sourcePlaceOf,
+  sourcePlaceText,
+  sourceNameOf,
+  triggersIn,
+} from "./places.ts";
 
 /** A metric source that ScaledObjects ask today, and that is to be registered for them. */
 export interface DiscoveredSource {
   /** The name that `--source auto` of `convert` and `import` gives it. */
   readonly name: string;
-  readonly place: Place;
+  readonly place: SourcePlace;
   /** A service of the cluster, where the host of the address is one. */
   readonly service?: { readonly text: string; readonly scheme: "http" | "https" };
   /** Namespaces of the ScaledObjects that ask it. */
@@ -29,20 +35,22 @@ export const discoverSources = (
   const asked = scaledObjects.flatMap((raw) =>
     triggersIn(raw).flatMap((trigger) => {
       const metadata = asObject(trigger["metadata"]);
-      const place = placeOf(
+      const place = sourcePlaceOf(
         { type: String(trigger["type"]), metadata, raw: trigger },
-        namespaceOf(raw),
+        writtenNamespace(raw),
       );
-      return place ? [{ place, metadata, namespace: namespaceOf(raw), name: nameOf(raw) }] : [];
+      return place
+        ? [{ place, metadata, namespace: writtenNamespace(raw), name: writtenName(raw) }]
+        : [];
     }),
   );
-  return [...Map.groupBy(asked, ({ place }) => placeText(place)).values()]
+  return [...Map.groupBy(asked, ({ place }) => sourcePlaceText(place)).values()]
     .flatMap((of) => sourceOf(of, authentications))
     .toSorted((one, other) => (one.name < other.name ? -1 : 1));
 };
 
 interface Asked {
-  readonly place: Place;
+  readonly place: SourcePlace;
   readonly metadata: Json;
   readonly namespace: string;
   readonly name: string;
@@ -86,7 +94,7 @@ const SERVICE_HOST = /^([a-z0-9-]+)\.([a-z0-9-]+)\.svc(?:\.[a-z0-9.-]+)?$/;
 const PORTS: Readonly<Record<string, string>> = { "http:": "80", "https:": "443" };
 
 /** The service behind a host of the cluster's own names: "prometheus.monitoring.svc". */
-const serviceOf = ({ address }: Place): DiscoveredSource["service"] => {
+const serviceOf = ({ address }: SourcePlace): DiscoveredSource["service"] => {
   if (address === undefined || !URL.canParse(address)) return undefined;
   const { hostname, protocol, port, pathname } = new URL(address);
   const [, name, namespace] = SERVICE_HOST.exec(hostname) ?? [];
@@ -107,8 +115,8 @@ const secretsOf = (
   const found = authentications.find(
     (raw) =>
       raw["kind"] === kind &&
-      nameOf(raw) === name &&
-      (kind === "ClusterTriggerAuthentication" || namespaceOf(raw) === namespace),
+      writtenName(raw) === name &&
+      (kind === "ClusterTriggerAuthentication" || writtenNamespace(raw) === namespace),
   );
   return asList(asObject(found?.["spec"])["secretTargetRef"]).map((target) => {
     const { name: secret, key, parameter } = asObject(target);

@@ -1,7 +1,7 @@
 import { type Json, asObject, present } from "../../../model/json.ts";
 import { withoutDefaults } from "../../../sources/read-expression.ts";
 import type { Detail } from "../finding.ts";
-import { type Trigger, blockOf } from "./triggers.ts";
+import { type Trigger, triggerBlock } from "./triggers.ts";
 import { textOf, lost } from "../schedules/timed.ts";
 import { writtenBehavior } from "../scaled-object.ts";
 
@@ -13,7 +13,7 @@ interface Among {
 
 type ReadMetric = { readonly metric?: Json; readonly details: readonly Detail[] };
 
-export const metricOf = (trigger: Trigger, among: Among): ReadMetric =>
+export const triggerMetric = (trigger: Trigger, among: Among): ReadMetric =>
   trigger.type === "cpu" || trigger.type === "memory"
     ? resourceOf(trigger, among)
     : outsideOf(trigger, among);
@@ -55,7 +55,7 @@ const resourceOf = ({ type, name, of, metadata, raw }: Trigger, { spec }: Among)
 
 /** True where a threshold below 0 keeps the workload in use at every value, also at 0. */
 export const isAlwaysActive = (trigger: Trigger): boolean => {
-  const found = blockOf(trigger);
+  const found = triggerBlock(trigger);
   return !("refused" in found) && Number(found.activation) < 0;
 };
 
@@ -66,7 +66,7 @@ const MEASURES: Readonly<Record<string, string>> = {
 
 const outsideOf = (trigger: Trigger, { spec, formula, onMissing }: Among): ReadMetric => {
   const { name, of, raw } = trigger;
-  const found = blockOf(trigger);
+  const found = triggerBlock(trigger);
   if ("refused" in found) return { details: [found.refused] };
   const { block, target, activation = "0", details } = found;
   const every =
@@ -132,12 +132,12 @@ const amountOf = (value: unknown): unknown => {
 
 /** A tolerance of autoscaling/v2 is of a direction, and here of a metric. */
 const toleranceOf = (spec: Json): Json => {
-  const { scaleUp, scaleDown } = behaviorOf(spec);
+  const { scaleUp, scaleDown } = behaviorIn(spec);
   const [up, down] = [asObject(scaleUp)["tolerance"], asObject(scaleDown)["tolerance"]];
   return up === undefined && down === undefined ? {} : { tolerance: present({ up, down }) };
 };
 
-export const behaviorOf = (spec: Json): Json => asObject(writtenBehavior(spec));
+export const behaviorIn = (spec: Json): Json => asObject(writtenBehavior(spec));
 
 /**
  * A count below the least one that triggers may ask for: KEDA goes there by itself, past the HPA.

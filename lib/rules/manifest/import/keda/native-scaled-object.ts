@@ -1,7 +1,7 @@
 import { asObject, type Json } from "../../../model/json.ts";
 import { cleanMetadata, type Detail } from "../finding.ts";
 import { kedaCron } from "../schedules/actions.ts";
-import { applying, changed, namespaceOf, textOf, withoutEffect } from "../schedules/timed.ts";
+import { applying, changed, writtenNamespace, textOf, withoutEffect } from "../schedules/timed.ts";
 import {
   DEFAULT_MAX,
   type ImportedScaledObject,
@@ -9,18 +9,24 @@ import {
   triggerLabel,
 } from "../scaled-object.ts";
 import type { Trigger } from "./triggers.ts";
-import { placeConflict, placeOf, sourceNameOf, type SourcePlaces, triggersIn } from "./places.ts";
+import {
+  placeConflict,
+  sourcePlaceOf,
+  sourceNameOf,
+  type SourcePlaces,
+  triggersIn,
+} from "./places.ts";
 import {
   numberOf,
   DEFAULTS_GONE,
   expressionOf,
   isAlwaysActive,
   mayIdle,
-  metricOf,
+  triggerMetric,
   restMetric,
   formulaMetric,
   KEDA,
-  behaviorOf,
+  behaviorIn,
 } from "./metrics.ts";
 import { pausesOf, type Pauses } from "./pauses.ts";
 
@@ -66,7 +72,7 @@ export const nativeScaledObject = (
   const missing = missingOf(spec, most, pauses);
   const read = triggers
     .filter((_, at) => cron[at] === undefined)
-    .map((trigger) => metricOf(trigger, { spec, formula, onMissing: missing.onMissing }));
+    .map((trigger) => triggerMetric(trigger, { spec, formula, onMissing: missing.onMissing }));
   const details = [
     ...(triggers.length === 0 ? [NO_TRIGGER] : []),
     ...(awake && triggers.length > 0
@@ -127,7 +133,7 @@ const needsRest = (triggers: readonly Trigger[], spec: Json): boolean => {
 /** The triggers of a ScaledObject, with the source that is named for each. */
 export const triggersOf = (raw: Json, sources: TriggerSources): readonly Trigger[] =>
   triggersIn(raw).map((trigger, index) =>
-    triggerOf(trigger, { index, sources, namespace: namespaceOf(raw) }),
+    triggerOf(trigger, { index, sources, namespace: writtenNamespace(raw) }),
   );
 
 interface TriggerContext {
@@ -142,7 +148,7 @@ const triggerOf = (raw: Json, { index, sources, namespace }: TriggerContext): Tr
   const name = textOf(raw["name"]) ?? `${type}-${index}`;
   const authentication = textOf(asObject(raw["authenticationRef"])["name"]) ?? "";
   const metadata = asObject(raw["metadata"]);
-  const place = placeOf({ type, metadata, raw }, namespace);
+  const place = sourcePlaceOf({ type, metadata, raw }, namespace);
   return {
     type,
     name,
@@ -238,7 +244,7 @@ const documentOf = (
 
 /** The behavior has the fields of autoscaling/v2, whose defaults a PodAutoscaler has, too. */
 const directions = (spec: Json, { disabled }: Pauses): Json => {
-  const behavior = behaviorOf(spec);
+  const behavior = behaviorIn(spec);
   return Object.fromEntries(
     (["scaleUp", "scaleDown"] as const).flatMap((way) => {
       const { tolerance: _ofMetrics, ...rules } = asObject(behavior[way]);
@@ -260,7 +266,7 @@ const fieldDetails = (spec: Json): readonly Detail[] => {
   const restore = "set it to false before the ScaledObject is deleted: KEDA sets the count back";
   return applying([
     [
-      Object.keys(behaviorOf(spec)).length === 0,
+      Object.keys(behaviorIn(spec)).length === 0,
       changed("spec.advanced.horizontalPodAutoscalerConfig.behavior", pace),
     ],
     [pollingInterval !== undefined, changed("spec.pollingInterval", polling)],

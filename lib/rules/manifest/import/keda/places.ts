@@ -7,7 +7,7 @@ import { lost, textOf } from "../schedules/timed.ts";
  * Where a trigger asks, and as whom: what of its metadata a registered source has in its place. Two
  * triggers with different places need two sources.
  */
-export interface Place {
+export interface SourcePlace {
   readonly kind: SourceKind;
   /** Of a server: scheme, host, port and the path before the path of each question. */
   readonly address?: string;
@@ -31,11 +31,11 @@ interface AskingTrigger {
 /** A trigger with its place, and the source that is named for it. */
 interface PlacedTrigger {
   readonly of: string;
-  readonly place: Place | undefined;
+  readonly place: SourcePlace | undefined;
   readonly source: string | undefined;
 }
 
-type PlaceReader = (metadata: Json) => Place;
+type PlaceReader = (metadata: Json) => SourcePlace;
 
 const PAIR = /^\s*([^=]+?)\s*=\s*(.*?)\s*$/s;
 /** "X-Scope-OrgID=a,B=c" of KEDA. Names of headers have no case. */
@@ -117,10 +117,10 @@ const CLUSTER_WIDE = "ClusterTriggerAuthentication";
  * The place of a trigger; undefined for a type that needs no registered source. A
  * TriggerAuthentication is of the namespace of its ScaledObject.
  */
-export const placeOf = (
+export const sourcePlaceOf = (
   { type, metadata, raw }: AskingTrigger,
   namespace: string,
-): Place | undefined => {
+): SourcePlace | undefined => {
   const place = Object.hasOwn(READERS, type) ? READERS[type]?.(metadata) : undefined;
   if (place === undefined) return undefined;
   const { kind, name } = asObject(raw["authenticationRef"]);
@@ -139,7 +139,7 @@ const HASH_CHARACTERS = 4;
  * A name for the source of a place, the same wherever it is made: from the host or the Region, and
  * from a hash where only a tenant or a credential tells two places apart.
  */
-export const sourceNameOf = (place: Place): string => {
+export const sourceNameOf = (place: SourcePlace): string => {
   const { kind, address, region, ...as } = place;
   const host = address !== undefined && URL.canParse(address) ? new URL(address).host : undefined;
   const where = (host ?? region ?? "")
@@ -150,7 +150,7 @@ export const sourceNameOf = (place: Place): string => {
   const path = address !== undefined && host !== undefined ? new URL(address).pathname : "/";
   return Object.keys(as).length === 0 && path === "/"
     ? plain
-    : `${plain}-${hashOf(placeText(place))}`;
+    : `${plain}-${hashOf(sourcePlaceText(place))}`;
 };
 
 /** FNV-1a of 32 bits: it only has to differ between the few places of one host. */
@@ -162,7 +162,7 @@ const hashOf = (text: string): string => {
 };
 
 /** "http://prometheus:9090, header x-scope-orgid=a": what tells one place from another. */
-export const placeText = (place: Place): string => {
+export const sourcePlaceText = (place: SourcePlace): string => {
   const pairs = (of: string, some: Readonly<Record<string, string>> = {}): readonly string[] =>
     Object.entries(some).map(([name, value]) => `${of} ${name}=${value}`);
   const words = [
@@ -185,7 +185,7 @@ export const sourcePlaces = (triggers: readonly Omit<PlacedTrigger, "of">[]): So
   const places = new Map<string, Set<string>>();
   for (const { place, source } of triggers) {
     if (place === undefined || source === undefined) continue;
-    places.set(source, (places.get(source) ?? new Set<string>()).add(placeText(place)));
+    places.set(source, (places.get(source) ?? new Set<string>()).add(sourcePlaceText(place)));
   }
   return places;
 };

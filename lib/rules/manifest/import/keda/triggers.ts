@@ -1,7 +1,7 @@
 import type { Json } from "../../../model/json.ts";
 import type { Detail } from "../finding.ts";
 import { changed, lost, textOf } from "../schedules/timed.ts";
-import type { Place } from "./places.ts";
+import type { SourcePlace } from "./places.ts";
 import { blockByRecipe } from "./recipes/recipe.ts";
 import { RECIPES } from "./recipes/recipes.ts";
 
@@ -14,7 +14,7 @@ export interface Trigger {
   readonly metadata: Json;
   readonly raw: Json;
   /** Where it asks; undefined for a type that needs no registered source. */
-  readonly place: Place | undefined;
+  readonly place: SourcePlace | undefined;
   /** The registered source that stands for its address and its credentials. */
   readonly source: string | undefined;
 }
@@ -302,7 +302,7 @@ const CRON_IN_FORMULA =
   "a formula of Tidemark knows no times: take the trigger and its name out of the ScaledObject, and write the hours as spec.schedule of the PodAutoscaler";
 
 /** The metric of a trigger whose values come from outside the cluster, or why there is none. */
-export const blockOf = (trigger: Trigger): TriggerBlock | { readonly refused: Detail } => {
+export const triggerBlock = (trigger: Trigger): TriggerBlock | { readonly refused: Detail } => {
   const { type, of, name, source } = trigger;
   if (type === "cron") return { refused: lost(of, CRON_IN_FORMULA) };
   const read = READERS.get(type);

@@ -2,12 +2,12 @@ import { asList, asObject, type Json } from "../../../model/json.ts";
 import type { Detail } from "../finding.ts";
 import {
   changed,
-  countOf,
+  writtenCount,
   type Entry,
   entriesOf,
   isUnread,
   lost,
-  namespaceOf,
+  writtenNamespace,
   type Timed,
   textOf,
   withoutEffect,
@@ -88,7 +88,7 @@ export const cronFederatedHpa = (raw: Json): Timed => {
   const rules = asList(spec["rules"]).map((rule, index) =>
     karmadaRule(asObject(rule), `spec.rules[${index}]`),
   );
-  const target = { namespace: namespaceOf(raw), name: String(name) };
+  const target = { namespace: writtenNamespace(raw), name: String(name) };
   const whom =
     kind === "FederatedHPA"
       ? ({ kind: "autoscaler", ...target } as const)
@@ -109,9 +109,9 @@ const karmadaRule = (rule: Json, of: string): Read | undefined => {
       ),
     };
   const [exact, min, max] = [
-    countOf(rule["targetReplicas"]),
-    countOf(rule["targetMinReplicas"]),
-    countOf(rule["targetMaxReplicas"]),
+    writtenCount(rule["targetReplicas"]),
+    writtenCount(rule["targetMinReplicas"]),
+    writtenCount(rule["targetMaxReplicas"]),
   ];
   return action({ of, name: String(rule["name"]), timeZone, times }, exact ?? min, exact ?? max);
 };
@@ -183,7 +183,7 @@ const awsAction = (raw: Json, of: string): Read | { readonly once: Detail } => {
   const { MinCapacity: min, MaxCapacity: max } = asObject(raw["ScalableTargetAction"]);
   const timeZone = textOf(raw["Timezone"]) ?? "Etc/UTC";
   const name = String(raw["ScheduledActionName"]).toLowerCase();
-  return action({ of: named, name, timeZone, times }, countOf(min), countOf(max));
+  return action({ of: named, name, timeZone, times }, writtenCount(min), writtenCount(max));
 };
 
 /** Names of fixed offsets in the zone database, and an area that has the offset all year. */
@@ -214,7 +214,7 @@ export const kedaCron = (
   const [starts, ends, replicas] = [
     cronTimes(String(start)),
     cronTimes(String(end)),
-    countOf(desiredReplicas),
+    writtenCount(desiredReplicas),
   ];
   if (isUnread(starts)) return { entries: [], detail: lost(of, starts.unread) };
   if (isUnread(ends)) return { entries: [], detail: lost(of, ends.unread) };

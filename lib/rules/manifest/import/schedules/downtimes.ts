@@ -2,20 +2,20 @@ import { asList, asObject, type Json } from "../../../model/json.ts";
 import type { Detail } from "../finding.ts";
 import {
   changed,
-  countOf,
+  writtenCount,
   type Entry,
   entriesOf,
   isUnread,
   lost,
-  nameOf,
-  namespaceOf,
+  writtenName,
+  writtenNamespace,
   type Timed,
   type TimedFor,
   textOf,
   atTime,
   cronTimes,
   minuteOfDay,
-  type Span,
+  type WeeklySpan,
   spansBetween,
   type Unread,
   type WeekMinute,
@@ -37,7 +37,7 @@ const toOne = (of: string, replicas: number): readonly Detail[] =>
 export const sleepInfo = (raw: Json): Timed => {
   const { weekdays, sleepAt, wakeUpAt, timeZone, excludeRef, ...others } = asObject(raw["spec"]);
   const except = asList(excludeRef).flatMap((each) => textOf(asObject(each)["name"]) ?? []);
-  const whom: TimedFor = { kind: "namespace", namespace: namespaceOf(raw), except };
+  const whom: TimedFor = { kind: "namespace", namespace: writtenNamespace(raw), except };
   const [sleeps, wakes] = [sleepAt, wakeUpAt].map((clock) =>
     kubeGreenTimes(String(weekdays), clock),
   );
@@ -49,7 +49,7 @@ export const sleepInfo = (raw: Json): Timed => {
   const windows = weeklyWindows(spansBetween(sleeps, wakes));
   if (isUnread(windows)) return { for: whom, entries: [], details: [lost("spec", windows.unread)] };
   const entries = entriesOf(windows, {
-    name: nameOf(raw),
+    name: writtenName(raw),
     timeZone: textOf(timeZone) ?? "Etc/UTC",
     minReplicas: ONE,
     maxReplicas: ONE,
@@ -110,7 +110,7 @@ export const kubeDownscaler = (raw: Json): Timed => {
   const windows = weeklyWindows(isUptime ? outside(read.spans) : read.spans);
   if (isUnread(windows))
     return { for: whom, entries: [], details: [lost(of, windows.unread), ...others] };
-  const replicas = countOf(annotations["downscaler/downtime-replicas"]) ?? 0;
+  const replicas = writtenCount(annotations["downscaler/downtime-replicas"]) ?? 0;
   const bounds = { minReplicas: Math.max(ONE, replicas), maxReplicas: Math.max(ONE, replicas) };
   return {
     for: whom,
@@ -121,15 +121,15 @@ export const kubeDownscaler = (raw: Json): Timed => {
 
 const annotatedOf = (raw: Json): TimedFor => {
   const kind = String(raw["kind"]);
-  if (kind === "Namespace") return { kind: "namespace", namespace: nameOf(raw), except: [] };
-  const named = { namespace: namespaceOf(raw), name: nameOf(raw) };
+  if (kind === "Namespace") return { kind: "namespace", namespace: writtenName(raw), except: [] };
+  const named = { namespace: writtenNamespace(raw), name: writtenName(raw) };
   return kind === "HorizontalPodAutoscaler"
     ? { kind: "autoscaler", ...named }
     : { kind: "workload", workload: kind, ...named };
 };
 
 /** From each end of the uptime to its next beginning. */
-const outside = (spans: readonly Span[]): readonly Span[] =>
+const outside = (spans: readonly WeeklySpan[]): readonly WeeklySpan[] =>
   spansBetween(
     spans.map(({ start, minutes }) => (start + minutes) % (7 * 1_440)),
     spans.map(({ start }) => start),
@@ -140,13 +140,13 @@ const SPEC = /^([A-Za-z]{3,9}(?:-[A-Za-z]{3,9})?)\s+(\d{1,2}:\d{2})-(\d{1,2}:\d{
 /** "Mon-Fri 07:30-18:00 Europe/Berlin", and several of these. */
 const downtimesIn = (
   text: string,
-): { readonly spans: readonly Span[]; readonly timeZone: string } | Unread => {
+): { readonly spans: readonly WeeklySpan[]; readonly timeZone: string } | Unread => {
   const read = text.split(",").map((part) => SPEC.exec(part.trim()) ?? []);
   const spans = read.map(([, days = "", from = "", to = ""]) => {
     const [weekdays, start, end] = [weekdaysIn(days), minuteOfDay(from), minuteOfDay(to)];
     if (!weekdays || start === undefined || end === undefined) return undefined;
     return atTime(weekdays, start).map(
-      (at): Span => ({ start: at, minutes: end > start ? end - start : end - start + 1_440 }),
+      (at): WeeklySpan => ({ start: at, minutes: end > start ? end - start : end - start + 1_440 }),
     );
   });
   const zones = [...new Set(read.map(([, , , , zone = ""]) => zone))];
@@ -165,11 +165,11 @@ const downtimesIn = (
  */
 export const scalingSchedule = (raw: Json, target: number): Omit<Timed, "for"> => {
   const { schedules, scalingWindowDurationMinutes } = asObject(raw["spec"]);
-  const ramp = countOf(scalingWindowDurationMinutes) ?? DEFAULT_RAMP_MINUTES;
+  const ramp = writtenCount(scalingWindowDurationMinutes) ?? DEFAULT_RAMP_MINUTES;
   const read = asList(schedules).map((each, index) =>
     scheduleEntry(asObject(each), {
       of: `spec.schedules[${index}]`,
-      name: `${nameOf(raw)}-${index}`,
+      name: `${writtenName(raw)}-${index}`,
       target,
     }),
   );
@@ -201,7 +201,7 @@ const scheduleEntry = (
   const [start, end, duration] = [
     minuteOfDay(String(startTime)),
     endTime === undefined ? undefined : minuteOfDay(String(endTime)),
-    countOf(durationMinutes),
+    writtenCount(durationMinutes),
   ];
   const weekdays = asList(days).flatMap((day) => weekdaysIn(String(day)) ?? []);
   const replicas = Math.ceil(Number(value) / target);
@@ -216,7 +216,7 @@ const scheduleEntry = (
   );
   if (minutes < 1 || minutes > 7 * 1_440) return refused("its length must be a minute to a week");
   const windows = weeklyWindows(
-    atTime(weekdays, start).map((at): Span => ({ start: at, minutes })),
+    atTime(weekdays, start).map((at): WeeklySpan => ({ start: at, minutes })),
   );
   if (isUnread(windows)) return refused(windows.unread);
   const entry: Entry = { name, timeZone: textOf(timezone) ?? "Etc/UTC", minReplicas: replicas };

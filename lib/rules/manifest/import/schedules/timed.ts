@@ -27,14 +27,14 @@ export interface Timed {
 
 export const textOf = (value: unknown): string | undefined =>
   typeof value === "string" && value !== "" ? value : undefined;
-export const countOf = (value: unknown): number | undefined =>
+export const writtenCount = (value: unknown): number | undefined =>
   Number.isInteger(Number(value)) && value !== null && value !== "" && value !== undefined
     ? Number(value)
     : undefined;
 
-export const namespaceOf = (raw: Json): string =>
+export const writtenNamespace = (raw: Json): string =>
   textOf(asObject(raw["metadata"])["namespace"]) ?? "default";
-export const nameOf = (raw: Json): string => textOf(asObject(raw["metadata"])["name"]) ?? "";
+export const writtenName = (raw: Json): string => textOf(asObject(raw["metadata"])["name"]) ?? "";
 
 export const lost = (of: string, message: string): Detail => ({ of, severity: "lost", message });
 export const changed = (of: string, message: string): Detail => ({
@@ -86,7 +86,7 @@ interface WeeklyWindow {
 }
 
 /** A window that begins and ends once a week. */
-export interface Span {
+export interface WeeklySpan {
   readonly start: WeekMinute;
   /** 1 minute to a week. */
   readonly minutes: number;
@@ -96,7 +96,7 @@ export interface Span {
 export const spansBetween = (
   starts: readonly WeekMinute[],
   ends: readonly WeekMinute[],
-): readonly Span[] =>
+): readonly WeeklySpan[] =>
   ends.length === 0
     ? []
     : starts.map((start) => ({
@@ -111,7 +111,7 @@ export const spansBetween = (
 export const spansBeforeEnds = (
   starts: readonly WeekMinute[],
   ends: readonly WeekMinute[],
-): readonly Span[] => {
+): readonly WeeklySpan[] => {
   const instants = [...new Set([...starts, ...ends])].toSorted((one, other) => one - other);
   const isEnd = new Set(ends);
   const before = (at: number): WeekMinute => instants.at(at - 1) ?? 0;
@@ -139,7 +139,7 @@ const minutesOfEnds = (
 };
 
 /** The spans as entries: one for all days with the same times. */
-export const weeklyWindows = (spans: readonly Span[]): readonly WeeklyWindow[] | Unread => {
+export const weeklyWindows = (spans: readonly WeeklySpan[]): readonly WeeklyWindow[] | Unread => {
   const groups = Map.groupBy(spans, ({ start, minutes }) =>
     JSON.stringify(timesOf(start, start + minutes)),
   );

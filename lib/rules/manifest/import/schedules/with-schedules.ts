@@ -3,7 +3,7 @@ import { milliOfText } from "../../../model/quantity.ts";
 import type { Detail } from "../finding.ts";
 import { cronFederatedHpa, scheduledActions } from "./actions.ts";
 import { hasDowntime, kubeDownscaler, scalingSchedule, sleepInfo } from "./downtimes.ts";
-import { changed, lost, nameOf, namespaceOf, type Timed } from "./timed.ts";
+import { changed, lost, writtenName, writtenNamespace, type Timed } from "./timed.ts";
 
 /** An object that sets counts by time, as a file has it. */
 export interface TimedObject {
@@ -87,8 +87,8 @@ const scheduleNamed = (metric: Json, hpa: Json, timed: readonly Json[]) => {
   const raw = timed.find(
     (each) =>
       each["kind"] === kind &&
-      nameOf(each) === name &&
-      (kind === "ClusterScalingSchedule" || namespaceOf(each) === namespaceOf(hpa)),
+      writtenName(each) === name &&
+      (kind === "ClusterScalingSchedule" || writtenNamespace(each) === writtenNamespace(hpa)),
   );
   if (!raw || !SCALING_SCHEDULES.has(String(kind))) return undefined;
   const { averageValue } = asObject(target);
@@ -156,13 +156,15 @@ const isFor = ({ for: whom }: Timed, document: Json, count: number): boolean => 
     case "only one":
       return count === 1;
     case "autoscaler":
-      return whom.namespace === namespaceOf(document) && whom.name === nameOf(document);
+      return whom.namespace === writtenNamespace(document) && whom.name === writtenName(document);
     case "workload":
       return (
-        whom.namespace === namespaceOf(document) && whom.workload === kind && whom.name === name
+        whom.namespace === writtenNamespace(document) &&
+        whom.workload === kind &&
+        whom.name === name
       );
     case "namespace":
-      return whom.namespace === namespaceOf(document) && !whom.except.includes(String(name));
+      return whom.namespace === writtenNamespace(document) && !whom.except.includes(String(name));
   }
 };
 
@@ -208,7 +210,7 @@ export const clusterSchedules = (timed: readonly Json[]): ClusterSchedules => {
       const lostOf = ({ raw, one }: (typeof own)[number]): readonly Detail[] =>
         one.details.filter(isLost).map((detail) => ({
           ...detail,
-          of: `${String(raw["kind"])} "${nameOf(raw)}": ${detail.of ?? ""}`,
+          of: `${String(raw["kind"])} "${writtenName(raw)}": ${detail.of ?? ""}`,
         }));
       return { entries: own.flatMap(({ one }) => one.entries), details: own.flatMap(lostOf) };
     },

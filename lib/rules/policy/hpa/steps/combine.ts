@@ -1,5 +1,5 @@
 import type { Measured, Measurement, Unmeasured } from "../../shared/metrics/measurement.ts";
-import { stepped, warning, withCondition } from "../../shared/steps.ts";
+import { stepped, warningEvent, withCondition } from "../../shared/steps.ts";
 import { scalingInactive, validMetricFound } from "./sentences.ts";
 import type { HpaStep, HpaSync } from "./sync.ts";
 
@@ -54,7 +54,7 @@ const refused = (sync: HpaSync, failures: readonly Unmeasured[]): HpaSync => {
   return {
     ...sync,
     conditions: withCondition(sync, condition),
-    events: [...sync.events, warning("FailedComputeMetricsReplicas", message)],
+    events: [...sync.events, warningEvent("FailedComputeMetricsReplicas", message)],
     ending: { kind: "failed", because: { reason: condition.reason, message: condition.message } },
   };
 };

@@ -3,7 +3,7 @@ import type { HpaMetric } from "../../../model/spec-hpa.ts";
 import { measureMetric } from "../../shared/metrics/measure-metric.ts";
 import type { Measurement, MetricContext } from "../../shared/metrics/measurement.ts";
 import { toleranceOf } from "../../shared/arithmetic.ts";
-import { warning } from "../../shared/steps.ts";
+import { warningEvent } from "../../shared/steps.ts";
 import type { HpaStep, HpaSync } from "./sync.ts";
 
 /**
@@ -43,7 +43,9 @@ export const withMeasured = (
     events: [
       ...sync.events,
       ...measurements.flatMap((measurement) =>
-        measurement.kind === "failed" ? [warning(measurement.reason, measurement.message)] : [],
+        measurement.kind === "failed"
+          ? [warningEvent(measurement.reason, measurement.message)]
+          : [],
       ),
     ],
   };

@@ -1,4 +1,4 @@
-import { warning, withCondition } from "../../shared/steps.ts";
+import { warningEvent, withCondition } from "../../shared/steps.ts";
 import { failedGetScale, SUCCEEDED_GET_SCALE, scalingInactive } from "./sentences.ts";
 import type { HpaStep, HpaSync } from "./sync.ts";
 import type { Because } from "../../../model/decision.ts";
@@ -18,7 +18,7 @@ export const readScale: HpaStep = (sync) => {
     return {
       ...sync,
       conditions: withCondition(sync, report),
-      events: [warning("FailedGetScale", message)],
+      events: [warningEvent("FailedGetScale", message)],
       ending: { kind: "unreadable", because: { reason: report.reason, message: report.message } },
     };
   }
@@ -73,8 +73,8 @@ const refused = (sync: HpaSync, because: Because, event: Because = because): Hpa
   conditions: withCondition(sync, scalingInactive(because.reason, because.message)),
   events: [
     ...sync.events,
-    warning(event.reason, event.message),
-    warning("FailedComputeMetricsReplicas", event.message),
+    warningEvent(event.reason, event.message),
+    warningEvent("FailedComputeMetricsReplicas", event.message),
   ],
   ending: { kind: "failed", because },
 });

@@ -3,7 +3,7 @@ import {
   type Answers,
   type MetricValue,
   type QuestionKey,
-  type Samples,
+  type MeasuredSamples,
   valuesIn,
 } from "../../../model/observation.ts";
 import { queryKey } from "../../../model/query.ts";
@@ -36,7 +36,7 @@ export const knownAnswers = (
     return query ? [{ metric, query, key: queryKey(query) }] : [];
   });
   if (asking.length === 0) return { answers: observed, kept: [] };
-  const answers = new Map<QuestionKey, Answer<Samples>>(observed);
+  const answers = new Map<QuestionKey, Answer<MeasuredSamples>>(observed);
   const next = new Map<number, KeptAnswer>();
   for (const { metric, query, key } of asking) {
     const id = idOf(key);

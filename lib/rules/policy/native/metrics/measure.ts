@@ -7,7 +7,7 @@ import type { NativeMetric } from "../../../model/spec-native.ts";
 import { namesIn } from "../../../sources/expression.ts";
 import { failure, type Inputs } from "../../../sources/source.ts";
 import { registeredQueryOf, sourceOf } from "../../../sources/sources.ts";
-import { MAX_I32, MAX_I64, type Tolerance } from "../../shared/arithmetic.ts";
+import { MAX_I32, type Tolerance } from "../../shared/arithmetic.ts";
 import { measureMetric } from "../../shared/metrics/measure-metric.ts";
 import type { Measured, Measurement, MetricContext } from "../../shared/metrics/measurement.ts";
 import {
@@ -15,9 +15,10 @@ import {
   saturatedTotal,
   totalReplicas,
 } from "../../shared/metrics/replicas.ts";
+import { MAX_I64 } from "../../../model/quantity-parse.ts";
 
 /** What one metric says of the count, or why it says nothing; of a formula with its inputs. */
-export type MetricReading = { readonly inputs?: readonly InputReading[] } & (
+export type CountReading = { readonly inputs?: readonly InputReading[] } & (
   | {
       readonly kind: "measured";
       readonly metric: NativeMetric;
@@ -45,13 +46,13 @@ const ONLY_SHRINKS = { up: Number.POSITIVE_INFINITY, down: 0 };
  * mark downwards. The arithmetic follows hpa.md 3; what overflows there is a value that cannot be
  * read here, because it would shrink the workload.
  */
-export const measureNative = (metric: NativeMetric, whole: MetricContext): MetricReading => {
+export const measureNative = (metric: NativeMetric, whole: MetricContext): CountReading => {
   const { band } = metric;
   const context = isOfLimit(metric) ? { ...whole, pods: withLimits(whole.pods) } : whole;
   if (band.kind === "target") {
     return against(metric, band.milli, {
       ...context,
-      tolerance: toleranceOf(band, whole.tolerance),
+      tolerance: toleranceOfTarget(band, whole.tolerance),
     });
   }
   const up = against(metric, band.highMilli, { ...context, tolerance: ONLY_GROWS });
@@ -62,7 +63,7 @@ export const measureNative = (metric: NativeMetric, whole: MetricContext): Metri
 const isOfLimit = ({ source }: NativeMetric): boolean => "of" in source && source.of === "limit";
 
 /** The tolerance of a target, or the cluster's where it has none of its own. */
-export const toleranceOf = (
+export const toleranceOfTarget = (
   own: { readonly toleranceUp?: number; readonly toleranceDown?: number },
   { up, down }: Tolerance,
 ): Tolerance => ({
@@ -74,7 +75,7 @@ const against = (
   metric: NativeMetric,
   levelMilli: bigint,
   context: MetricContext,
-): MetricReading => {
+): CountReading => {
   const measured = measureAt(metric, levelMilli, context);
   const { source } = metric;
   if (measured.kind === "failed")

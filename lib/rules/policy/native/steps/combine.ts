@@ -1,7 +1,7 @@
 import { choice } from "../../../fields/field-types.ts";
 import type { NativeMetric, NativeSpec } from "../../../model/spec-native.ts";
 import { lastingOf, stepped, withCondition } from "../../shared/steps.ts";
-import type { MetricReading } from "../metrics/measure.ts";
+import type { CountReading } from "../metrics/measure.ts";
 import { absence, missingType, scalingActive } from "./sentences.ts";
 import { moveOf, type NativeStep, type NativeSync } from "./sync.ts";
 
@@ -56,7 +56,7 @@ export const combine: NativeStep = (sync) => {
   return { ...after, conditions: withCondition(sync, report), trigger };
 };
 
-const holds = ({ metric }: MetricReading, sync: NativeSync): boolean => {
+const holds = ({ metric }: CountReading, sync: NativeSync): boolean => {
   const { onMissing } = metric;
   if (onMissing.action !== "fallback") return onMissing.action === "hold";
   const lasting = lastingOf(sync.conditions, missingType(metric.name), onMissing.afterSeconds);
@@ -67,7 +67,7 @@ const holds = ({ metric }: MetricReading, sync: NativeSync): boolean => {
  * A metric that may only scale up takes part only when it does: else its silence would hold every
  * other one.
  */
-const voiceOf = (reading: MetricReading, { current }: NativeSync): Voice | undefined => {
+const voiceOf = (reading: CountReading, { current }: NativeSync): Voice | undefined => {
   const { metric } = reading;
   if (reading.kind === "missing") {
     const { onMissing } = metric;

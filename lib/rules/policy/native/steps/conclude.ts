@@ -1,7 +1,7 @@
 import type { Decision, MetricOutcome } from "../../../model/decision.ts";
 import type { Windows } from "../../../model/windows.ts";
 import { reasonOf } from "../../shared/scale-sentence.ts";
-import type { MetricReading } from "../metrics/measure.ts";
+import type { CountReading } from "../metrics/measure.ts";
 import type { NativeSync } from "./sync.ts";
 
 /** The decision, with what to store if nothing is written. */
@@ -63,7 +63,7 @@ const windowsOf = (sync: NativeSync, desired: { readonly desiredReplicas?: numbe
   };
 };
 
-const outcomeOf = (reading: MetricReading): MetricOutcome => {
+const outcomeOf = (reading: CountReading): MetricOutcome => {
   const { name, source } = reading.metric;
   const { type } = source;
   const inputs = reading.inputs && { inputs: reading.inputs };

@@ -1,5 +1,5 @@
 import { group, integer } from "../../../fields/field-types.ts";
-import { below, type Rule, set, some } from "../../../fields/rule.ts";
+import { below, type Rule, isSet, some } from "../../../fields/rule.ts";
 import { MOST_REPLICAS } from "../../../model/spec-native.ts";
 import {
   conditionOf,
@@ -49,8 +49,8 @@ export const IDLE_RULES: readonly Rule[] = [
     fix: "write 0, or raise minReplicas",
   },
   {
-    when: set("idle"),
-    needs: some("metrics", set("activation")),
+    when: isSet("idle"),
+    needs: some("metrics", isSet("activation")),
     type: "FieldValueRequired",
     says: "idle needs a metric with an activation threshold: write activation on an object, external or namespace metric",
     detail: "idle needs a metric with an activation threshold",

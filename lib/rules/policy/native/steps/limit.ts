@@ -1,4 +1,4 @@
-import { amount, choice, group, integer, list } from "../../../fields/field-types.ts";
+import { amount, choice, group, integer, listField } from "../../../fields/field-types.ts";
 import { above, is, length, multipleOf, not, type Rule } from "../../../fields/rule.ts";
 import type { NativePolicy, NativeRules, NativeSpec } from "../../../model/spec-native.ts";
 import {
@@ -44,7 +44,7 @@ export const limitFields = (way: "up" | "down") => ({
     ["Max", "Min", "Disabled"],
     { default: "Max" },
   ),
-  policies: list(
+  policies: listField(
     "How much the count may change per period.",
     POLICY,
     {},

@@ -1,7 +1,7 @@
 import type { Condition } from "../../../model/windows.ts";
 import { lastingOf, setCondition } from "../../shared/steps.ts";
 import { timerState } from "../../shared/window-states.ts";
-import { inputReadings, measureNative, type MetricReading } from "../metrics/measure.ts";
+import { inputReadings, measureNative, type CountReading } from "../metrics/measure.ts";
 import { isMissingType, missing, missingType } from "./sentences.ts";
 import { contextOf, type NativeStep, type StepWindow } from "./sync.ts";
 
@@ -17,7 +17,7 @@ export const measure: NativeStep = (sync) => {
   const measuring = spec.metrics.filter(
     ({ input, activationMilli }) => !input && (sync.current > 0 || activationMilli !== undefined),
   );
-  const readings = measuring.map((metric): MetricReading => {
+  const readings = measuring.map((metric): CountReading => {
     const inputs = inputReadings(metric, spec.metrics, context);
     return { ...measureNative(metric, context), ...(inputs && { inputs }) };
   });
@@ -35,7 +35,7 @@ export const measure: NativeStep = (sync) => {
 
 const withMissing = (
   conditions: readonly Condition[],
-  absent: readonly Extract<MetricReading, { kind: "missing" }>[],
+  absent: readonly Extract<CountReading, { kind: "missing" }>[],
   nowMs: number,
 ): readonly Condition[] => {
   const names = new Set(absent.map(({ metric }) => missingType(metric.name)));

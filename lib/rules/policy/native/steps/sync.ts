@@ -8,7 +8,7 @@ import type { MetricContext } from "../../shared/metrics/measurement.ts";
 import { startedWith, type StepState } from "../../shared/steps.ts";
 import type { Moment, WindowStates } from "../../shared/window-states.ts";
 import { type KnownAnswers, knownAnswers } from "../metrics/kept-answers.ts";
-import { inputsOf, type MetricReading } from "../metrics/measure.ts";
+import { inputsOf, type CountReading } from "../metrics/measure.ts";
 
 export type NativeInput = RulesInput<NativeSpec>;
 
@@ -23,7 +23,7 @@ export interface NativeSync extends StepState<NativeInput, Ending> {
   readonly selectorText: string | undefined;
   readonly selector: Selector;
   readonly pods: readonly Pod[];
-  readonly readings: readonly MetricReading[];
+  readonly readings: readonly CountReading[];
   /** spec.replicas of the scale. */
   readonly current: number;
   /** The count on its way from proposal to what is written. */

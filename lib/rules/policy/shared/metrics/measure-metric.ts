@@ -17,7 +17,7 @@ import { PODS } from "../../../sources/pods.ts";
 import { printSelector } from "../../../sources/metric-identifier.ts";
 import { OBJECT } from "../../../sources/object.ts";
 import { EXTERNAL } from "../../../sources/external.ts";
-import { MAX_I64 } from "../arithmetic.ts";
+import { MAX_I64 } from "../../../model/quantity-parse.ts";
 
 /** One metric of any type: what it proposes, or why it cannot (hpa.md 2.5). */
 export const measureMetric = (metric: HpaMetric, context: MetricContext): Measurement => {

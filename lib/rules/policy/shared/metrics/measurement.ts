@@ -3,7 +3,7 @@ import { decimalText } from "../../../model/quantity.ts";
 import type { ControllerSettings } from "../../../model/spec-common.ts";
 import type { Marks } from "../../../model/spec-hpa.ts";
 import type { MetricStatus } from "../../../model/windows.ts";
-import type { SampleContext, PodSamples, Sample } from "../../../sources/source.ts";
+import type { SampleContext, PodSamples, PodSample } from "../../../sources/source.ts";
 import type { Tolerance } from "../arithmetic.ts";
 
 /** What a metric is measured with. */
@@ -118,7 +118,7 @@ export const groupPods = (
  * Rules 4 to 6: start-up CPU says nothing about load. A pod that was ready long after its start and
  * fell back counts as ready.
  */
-const isStarting = ({ startMs, ready }: Pod, sample: Sample, readiness: Readiness): boolean => {
+const isStarting = ({ startMs, ready }: Pod, sample: PodSample, readiness: Readiness): boolean => {
   if (startMs === undefined || ready === undefined) return true;
   const notReady = ready.status === "False";
   if (startMs + readiness.cpuInitializationPeriodMs > readiness.nowMs)

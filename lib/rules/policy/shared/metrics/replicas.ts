@@ -1,17 +1,9 @@
 import type { Pod } from "../../../model/observation.ts";
 import { type Failure, failure, type PodSamples } from "../../../sources/source.ts";
-import {
-  toI32,
-  wrapI32,
-  wrapI64,
-  BEYOND_I64,
-  MAX_I32,
-  MAX_I64,
-  toI64,
-  isInside,
-} from "../arithmetic.ts";
+import { toI32, wrapI32, wrapI64, BEYOND_I64, MAX_I32, toI64, isInside } from "../arithmetic.ts";
 import { groupPods, type PodGroups, type Proposal, type MetricContext } from "./measurement.ts";
 import { type Requests, requestsOf } from "./requests.ts";
+import { MAX_I64 } from "../../../model/quantity-parse.ts";
 
 /**
  * One metric that is measured pod by pod. The samples are used up: what is assumed for missing pods

@@ -15,11 +15,11 @@ import type { WatermarkMetric, WatermarkSpec } from "../../../model/spec-waterma
 import { externalQuery } from "../../../sources/external.ts";
 import { podMetricsOf } from "../../../sources/resource.ts";
 import { wrapI64 } from "../../shared/arithmetic.ts";
-import { dropGauge, gauge, type Note } from "../steps/sentences.ts";
+import { dropGauge, gauge, type StepNote } from "../steps/sentences.ts";
 import { availableReady, type Counted, resourceReady } from "./pods.ts";
-import { type Proposal, proposeFromValue } from "./propose.ts";
+import { type WatermarkProposal, proposeFromValue } from "./propose.ts";
 
-export interface Subject {
+export interface MeasuredSpec {
   readonly spec: WatermarkSpec;
   readonly namespace: string;
   readonly scale: ScaleRead;
@@ -31,16 +31,20 @@ export interface Subject {
  * The proposal of one metric, or why there is none. The order of the questions is the original's,
  * because the first failure is the one reported (watermark.md 2.5).
  */
-export const measure = (metric: WatermarkMetric, subject: Subject): Counted<Proposal> =>
+export const measure = (
+  metric: WatermarkMetric,
+  subject: MeasuredSpec,
+): Counted<WatermarkProposal> =>
   metric.source === "External"
     ? measureExternal(metric, subject)
     : measureResource(metric, subject);
 
 /** `<namespace>/<target>`, as error texts name it. */
-const autoscalerOf = ({ spec, namespace }: Subject): string => `${namespace}/${spec.target.name}`;
+const autoscalerOf = ({ spec, namespace }: MeasuredSpec): string =>
+  `${namespace}/${spec.target.name}`;
 
 /** The pods that the scale's selector matches, in the autoscaler's namespace. */
-export const targetPods = ({ scale, observation }: Subject): Counted<readonly Pod[]> => {
+export const targetPods = ({ scale, observation }: MeasuredSpec): Counted<readonly Pod[]> => {
   const reading = parseSelector(scale.selector);
   if (reading.kind === "invalid")
     return {
@@ -53,7 +57,7 @@ export const targetPods = ({ scale, observation }: Subject): Counted<readonly Po
 /**
  * Pods, readiness and availability come before the metric, for External metrics and recommenders.
  */
-export const readyPods = (subject: Subject): Counted<number> => {
+export const readyPods = (subject: MeasuredSpec): Counted<number> => {
   if (subject.spec.counts === "current")
     return { kind: "counted", value: subject.scale.specReplicas };
   const pods = targetPods(subject);
@@ -64,7 +68,10 @@ export const readyPods = (subject: Subject): Counted<number> => {
   });
 };
 
-const measureExternal = (metric: WatermarkMetric, subject: Subject): Counted<Proposal> => {
+const measureExternal = (
+  metric: WatermarkMetric,
+  subject: MeasuredSpec,
+): Counted<WatermarkProposal> => {
   const counted = readyPods(subject);
   if (counted.kind === "failed") return counted;
   const ready = counted.value;
@@ -102,7 +109,10 @@ const measureExternal = (metric: WatermarkMetric, subject: Subject): Counted<Pro
   return { kind: "counted", value: valued(metric, sum, ready, subject) };
 };
 
-const measureResource = (metric: WatermarkMetric, subject: Subject): Counted<Proposal> => {
+const measureResource = (
+  metric: WatermarkMetric,
+  subject: MeasuredSpec,
+): Counted<WatermarkProposal> => {
   const selector = selectorOf(metric.selector);
   if (selector.kind === "invalid")
     return {
@@ -138,8 +148,8 @@ const measureResource = (metric: WatermarkMetric, subject: Subject): Counted<Pro
 const ofAllSamples = (
   metric: WatermarkMetric,
   samples: ReadonlyMap<string, bigint>,
-  subject: Subject,
-): Counted<Proposal> => {
+  subject: MeasuredSpec,
+): Counted<WatermarkProposal> => {
   if (samples.size === 0)
     return { kind: "failed", message: `no sample has the resource ${metric.name}` };
   return {
@@ -155,8 +165,8 @@ const valued = (
   metric: WatermarkMetric,
   sum: bigint,
   ready: number,
-  subject: Subject,
-): Proposal => {
+  subject: MeasuredSpec,
+): WatermarkProposal => {
   const { spec, scale } = subject;
   const value = gauge("value", Number(sum) / (spec.average ? ready : 1), {
     metric_name: metric.name,
@@ -196,7 +206,7 @@ const fetchedItems = <Item>(
   };
 };
 
-export const droppedSeries = (metricName: string): readonly Note[] => [
+export const droppedSeries = (metricName: string): readonly StepNote[] => [
   dropGauge("value", { metric_name: metricName }),
   ...["downscale_capping", "upscale_capping", "within_bounds"].map((reason) =>
     dropGauge("restricted_scaling", { reason }),

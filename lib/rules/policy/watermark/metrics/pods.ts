@@ -1,14 +1,14 @@
 import { foreignText } from "../../../model/foreign-text.ts";
 import type { Pod, ScaleRead } from "../../../model/observation.ts";
 import type { WatermarkSpec } from "../../../model/spec-watermark.ts";
-import type { Note } from "../steps/sentences.ts";
+import type { StepNote } from "../steps/sentences.ts";
 
 /**
  * A failed count carries its message, with which the metric fails, and what else there is to say.
  */
 export type Counted<Value> =
   | { readonly kind: "counted"; readonly value: Value }
-  | { readonly kind: "failed"; readonly message: string; readonly notes?: readonly Note[] };
+  | { readonly kind: "failed"; readonly message: string; readonly notes?: readonly StepNote[] };
 
 type PodRules = Pick<
   WatermarkSpec,
@@ -101,7 +101,7 @@ const tooFewAvailable = (ratio: number, autoscaler: string): Counted<never> => (
  * Pods whose usage counts for a resource metric, and those whose samples are left out (watermark.md
  * 2.4).
  */
-export const groupPods = (
+export const countedPods = (
   pods: readonly Pod[],
   hasSample: (podName: string) => boolean,
   resource: string,
@@ -148,7 +148,7 @@ export const resourceReady = (
       kind: "failed",
       message: "no pods returned by selector while calculating replica count",
     };
-  const grouped = groupPods(pods, hasSample, resource, rules);
+  const grouped = countedPods(pods, hasSample, resource, rules);
   const counted = pods.length - grouped.ignored.size;
   if (counted === 0)
     return { kind: "failed", message: `every one of the ${pods.length} pods is ignored, holding` };

@@ -4,7 +4,7 @@ import { toI32, toI64, wrapI64 } from "../../shared/arithmetic.ts";
 import {
   condition,
   gauge,
-  type Note,
+  type StepNote,
   convergeOutside,
   convergeAllowed,
   convergeBlocked,
@@ -15,7 +15,7 @@ import {
  * What one metric, or the recommender, asks for. `utilisation` is what the status shows, in
  * thousandths.
  */
-export interface Proposal {
+export interface WatermarkProposal {
   readonly replicas: number;
   readonly utilisation: bigint;
   readonly ready: number;
@@ -26,7 +26,7 @@ export interface Proposal {
   /** A zero that is not tolerated: the proposal must not shrink anything. */
   readonly zero: boolean;
   /** What is said of it, in order. */
-  readonly notes: readonly Note[];
+  readonly notes: readonly StepNote[];
 }
 
 type ProposeRules = Pick<
@@ -74,7 +74,7 @@ export const proposeFromValue = (
   marks: Marks,
   counts: { readonly current: number; readonly ready: number },
   rules: ProposeRules,
-): Proposal => {
+): WatermarkProposal => {
   const { current, ready } = counts;
   const usage = Number(sumMilli) / (rules.average ? ready : 1);
   const high = widened(marks.highMilli, rules, 1n);
@@ -104,7 +104,7 @@ export const proposeFromValue = (
     };
   }
   const { replicas, note } = converge(current, predicted(usage, marks, counts, rules), rules);
-  return { ...position, replicas, above: false, below: false, notes: [withinBounds(true), note] };
+  return { ...position, replicas, above: false, below: false, notes: [withinNote(true), note] };
 };
 
 /**
@@ -127,16 +127,16 @@ const predicted = (
   };
 };
 
-export const outside = (side: "above" | "below"): readonly Note[] => [
+export const outside = (side: "above" | "below"): readonly StepNote[] => [
   condition(convergeOutside(side)),
-  withinBounds(false),
+  withinNote(false),
 ];
 
 /**
  * The original never writes 1 here; both of its documents say to look for it, so it is written
  * (watermark.md 5, row 18). No decision depends on it.
  */
-export const withinBounds = (within: boolean): Note =>
+export const withinNote = (within: boolean): StepNote =>
   gauge("restricted_scaling", within ? 1 : 0, { reason: "within_bounds" });
 
 /**
@@ -151,7 +151,7 @@ export const converge = (
     converge: mark,
     replicaScalingAbsoluteModulo: modulo,
   }: Pick<WatermarkSpec, "converge" | "replicaScalingAbsoluteModulo">,
-): { readonly replicas: number; readonly note: Note } => {
+): { readonly replicas: number; readonly note: StepNote } => {
   if (mark === "off") return { replicas: current, note: condition(convergeOff) };
   const wanted =
     mark === "highwatermark" ? Math.max((current - modulo) | 0, 1) : (current + modulo) | 0;

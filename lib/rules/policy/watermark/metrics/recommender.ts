@@ -1,7 +1,13 @@
 import type { RecommenderReply } from "../../../model/observation.ts";
 import type { Recommender, WatermarkSpec } from "../../../model/spec-watermark.ts";
 import { toI64 } from "../../shared/arithmetic.ts";
-import { converge, outside, type Proposal, roundUpToModulo, withinBounds } from "./propose.ts";
+import {
+  converge,
+  outside,
+  type WatermarkProposal,
+  roundUpToModulo,
+  withinNote,
+} from "./propose.ts";
 
 /**
  * `recommender{targetType:cpu,window:600}`: its name in messages and series, settings sorted
@@ -27,7 +33,7 @@ export const proposeFromReply = (
   reply: RecommenderReply,
   counts: { readonly current: number; readonly ready: number },
   spec: Pick<WatermarkSpec, "tolerateZero" | "converge" | "replicaScalingAbsoluteModulo">,
-): Proposal => {
+): WatermarkProposal => {
   const { current, ready } = counts;
   const { replicas, lowerBoundReplicas: lower, upperBoundReplicas: upper } = reply;
   if (replicas === 0 && !spec.tolerateZero)
@@ -59,7 +65,7 @@ export const proposeFromReply = (
     replicas: converged,
     above: false,
     below: false,
-    notes: [withinBounds(true), note],
+    notes: [withinNote(true), note],
   };
 };
 

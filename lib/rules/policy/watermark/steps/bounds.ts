@@ -33,7 +33,7 @@ export const SAFE: Deviations = {
  * The last word: which count, whether it is written, and why. A count equal to the current one is
  * written too, by the first decision ever (watermark.md 2.18 a).
  */
-export interface Verdict {
+export interface LastWord {
   readonly to: number;
   /** The normalised count, which messages quote even when it is not taken. */
   readonly wanted: number;
@@ -55,7 +55,7 @@ export interface Weighed {
   readonly deviations: Deviations;
 }
 
-const straightTo = (to: number, reason: string, message: string): Verdict => ({
+const straightTo = (to: number, reason: string, message: string): LastWord => ({
   to,
   wanted: to,
   rescale: true,
@@ -71,7 +71,7 @@ const straightTo = (to: number, reason: string, message: string): Verdict => ({
 export const outOfBounds = (
   { specReplicas }: ScaleRead,
   { minReplicas, maxReplicas }: WatermarkSpec,
-): Verdict | undefined => {
+): LastWord | undefined => {
   if (specReplicas === 0) return undefined;
   if (specReplicas > maxReplicas)
     return straightTo(
@@ -95,14 +95,14 @@ export const outOfBounds = (
 const withoutPods = (
   { dryRun, minReplicas }: WatermarkSpec,
   { neverBelowMin }: Deviations,
-): Verdict =>
+): LastWord =>
   straightTo(
     dryRun || !neverBelowMin ? 1 : Math.max(1, minReplicas),
     "NoReplicas",
     "Current number of replicas must be greater than 0",
   );
 
-export const choose = (weighed: Weighed): Verdict => {
+export const choose = (weighed: Weighed): LastWord => {
   const { scale, spec, normalised, gate } = weighed;
   if (scale.specReplicas === 0)
     return kept(
@@ -135,7 +135,7 @@ export const choose = (weighed: Weighed): Verdict => {
   };
 };
 
-const kept = ({ scale }: Weighed, wanted: number, reason: string, message: string): Verdict => ({
+const kept = ({ scale }: Weighed, wanted: number, reason: string, message: string): LastWord => ({
   to: scale.specReplicas,
   wanted,
   rescale: false,

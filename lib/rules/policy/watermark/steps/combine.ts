@@ -3,17 +3,17 @@ import type { Marks } from "../../../model/spec-hpa.ts";
 import type { Recommender, WatermarkMetric } from "../../../model/spec-watermark.ts";
 import type { MetricStatus } from "../../../model/windows.ts";
 import { marksText } from "../../shared/metrics/measurement.ts";
-import { droppedSeries, measure, readyPods, type Subject } from "../metrics/measure.ts";
+import { droppedSeries, measure, readyPods, type MeasuredSpec } from "../metrics/measure.ts";
 import type { Counted } from "../metrics/pods.ts";
-import { type Proposal, withinBounds } from "../metrics/propose.ts";
+import { type WatermarkProposal, withinNote } from "../metrics/propose.ts";
 import { byKey, proposeFromReply, recommenderName } from "../metrics/recommender.ts";
 import {
   condition,
   dropGauge,
-  event,
+  eventNote,
   gauge,
-  metric,
-  type Note,
+  metricNote,
+  type StepNote,
   aboveHigh,
   belowLow,
   failedMetric,
@@ -35,7 +35,7 @@ export interface Combined {
 }
 
 /** What no metric asks for. */
-export const NOTHING: Combined = {
+export const NO_COUNT: Combined = {
   replicas: 0,
   name: "",
   ready: 0,
@@ -52,7 +52,7 @@ export interface ProposalSource {
   readonly failedReason: string;
   /** First words of the error that ends the evaluation. */
   readonly failedAs: string;
-  readonly propose: () => Counted<Proposal>;
+  readonly propose: () => Counted<WatermarkProposal>;
   readonly status: (utilisation: bigint) => MetricStatus;
   readonly marks: Marks;
 }
@@ -60,11 +60,11 @@ export interface ProposalSource {
 /** All metrics must work: the first failure fails the sync's evaluation. */
 export const combine = (
   sources: readonly ProposalSource[],
-): { readonly counted: Counted<Combined>; readonly notes: readonly Note[] } => {
-  let best: Omit<Combined, "stable"> = NOTHING;
+): { readonly counted: Counted<Combined>; readonly notes: readonly StepNote[] } => {
+  let best: Omit<Combined, "stable"> = NO_COUNT;
   let [above, below, zero] = [false, false, false];
   let details = "";
-  const notes: Note[] = [];
+  const notes: StepNote[] = [];
   for (const source of sources) {
     notes.push(...marksOf(source));
     const proposed = source.propose();
@@ -95,7 +95,7 @@ export const combine = (
   }
   // One metric that is outside its marks, or says nothing, is enough: the others do not make it a
   // band.
-  if (above || below || zero) notes.push(withinBounds(false));
+  if (above || below || zero) notes.push(withinNote(false));
   notes.push(
     condition(aboveHigh(above)),
     condition(belowLow(below)),
@@ -107,18 +107,18 @@ export const combine = (
 const failureOf = (
   { name, seriesName, type, failedReason: reason }: ProposalSource,
   message: string,
-): readonly Note[] => [
+): readonly StepNote[] => [
   dropGauge("replicas_scaling_proposal", { metric_name: seriesName }),
-  event("Warning", reason, message),
+  eventNote("Warning", reason, message),
   condition(failedMetric(reason, message)),
-  metric({ name, type, kind: "failed", reason, message }),
+  metricNote({ name, type, kind: "failed", reason, message }),
 ];
 
 /**
  * The marks as series, in thousandths; the old misspelt names are still read by dashboards
  * (watermark.md 2.15).
  */
-const marksOf = ({ seriesName, marks }: ProposalSource): readonly Note[] => [
+const marksOf = ({ seriesName, marks }: ProposalSource): readonly StepNote[] => [
   ...["high_watermark", "high_watermak"].map((name) =>
     gauge(name, Number(marks.highMilli), { metric_name: seriesName }),
   ),
@@ -129,10 +129,10 @@ const marksOf = ({ seriesName, marks }: ProposalSource): readonly Note[] => [
 
 const proposalOf = (
   { name, seriesName, type, marks }: ProposalSource,
-  { replicas, utilisation }: Proposal,
-): readonly Note[] => [
+  { replicas, utilisation }: WatermarkProposal,
+): readonly StepNote[] => [
   gauge("replicas_scaling_proposal", replicas, { metric_name: seriesName }),
-  metric({
+  metricNote({
     name,
     type,
     kind: "measured",
@@ -143,12 +143,12 @@ const proposalOf = (
 ];
 
 /** What a spec asks for a count: its recommender, or its metrics in order. */
-export const sourcesOf = (subject: Subject): readonly ProposalSource[] =>
+export const proposalSources = (subject: MeasuredSpec): readonly ProposalSource[] =>
   subject.spec.recommender === undefined
     ? subject.spec.metrics.map((measured) => metricSource(measured, subject))
     : [recommenderSource(subject.spec.recommender, subject)];
 
-const metricSource = (measured: WatermarkMetric, subject: Subject): ProposalSource => ({
+const metricSource = (measured: WatermarkMetric, subject: MeasuredSpec): ProposalSource => ({
   name: metricName(measured),
   seriesName: measured.name,
   type: measured.source,
@@ -180,7 +180,7 @@ export const metricName = ({
 }: Pick<WatermarkMetric, "name" | "selector">): string =>
   `${name}{map[${byKey(selector.matchLabels ?? {}).join(" ")}]}`;
 
-const recommenderSource = (recommender: Recommender, subject: Subject): ProposalSource => {
+const recommenderSource = (recommender: Recommender, subject: MeasuredSpec): ProposalSource => {
   const name = recommenderName(recommender);
   return {
     name,
@@ -200,8 +200,8 @@ const recommenderSource = (recommender: Recommender, subject: Subject): Proposal
 const fromRecommender = (
   name: string,
   { highMilli, lowMilli }: Recommender,
-  subject: Subject,
-): Counted<Proposal> => {
+  subject: MeasuredSpec,
+): Counted<WatermarkProposal> => {
   const { spec, scale, observation } = subject;
   // The original crashes here and does nothing for ever; holding with a reason is the same count,
   // said aloud.

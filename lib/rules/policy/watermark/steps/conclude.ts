@@ -3,8 +3,15 @@ import type { Condition, Status, Windows } from "../../../model/windows.ts";
 import { isTrue } from "../../shared/steps.ts";
 import { wholeSeconds } from "../../shared/forbidden.ts";
 import { scaleSentence } from "../../shared/scale-sentence.ts";
-import type { Verdict } from "./bounds.ts";
-import { condition, event, gauge, type Note, notScaling, readyForScale } from "./sentences.ts";
+import type { LastWord } from "./bounds.ts";
+import {
+  condition,
+  eventNote,
+  gauge,
+  type StepNote,
+  notScaling,
+  readyForScale,
+} from "./sentences.ts";
 import { type Ending, noted, type WatermarkSync } from "./sync.ts";
 import { DAY_SECONDS, dayText, SECOND_MS } from "../../../model/time-text.ts";
 
@@ -92,7 +99,7 @@ const carriedOut = (sync: WatermarkSync, { verdict, currentMetrics }: Chosen): D
  */
 const becauseOf = (
   { metrics, steps, wanted, scale: { specReplicas: from } }: WatermarkSync,
-  { reason, message, to }: Verdict,
+  { reason, message, to }: LastWord,
 ): Because => {
   if (reason !== "Proposal") return { reason, message };
   const sentence = scaleSentence({ metrics, steps, wanted, trigger: message });
@@ -103,12 +110,12 @@ const becauseOf = (
 const notScalingNote = (
   { input: { spec, namespace, windows } }: WatermarkSync,
   wanted: number,
-): Note => {
+): StepNote => {
   const target = `${spec.target.kind}/${namespace}/${spec.target.name}`;
   const last =
     windows.status.lastScaleMs === undefined ? "<nil>" : goTime(windows.status.lastScaleMs);
   if (spec.skipNotScalingEvents) return condition(notScaling(target, wanted, last));
-  return event(
+  return eventNote(
     "Normal",
     "NotScaling",
     `Decided not to scale ${target} to ${wanted} (last scale time was ${last} )`,

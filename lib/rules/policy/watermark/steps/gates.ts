@@ -2,7 +2,7 @@ import type { WatermarkSpec } from "../../../model/spec-watermark.ts";
 import type { Condition } from "../../../model/windows.ts";
 import { lastingOf } from "../../shared/steps.ts";
 import { backoff, type ForbiddenWindows, forbiddenWindows } from "../../shared/forbidden.ts";
-import { condition, gauge, type Note } from "./sentences.ts";
+import { condition, gauge, type StepNote } from "./sentences.ts";
 
 export interface GateRules
   extends Pick<
@@ -41,7 +41,7 @@ export const shouldScale = (
   }: { readonly lastScaleMs: number | undefined; readonly conditions: readonly Condition[] },
   rules: GateRules,
   clock: { readonly decisionMs: number; readonly wallMs: number },
-): { readonly gate: Gate; readonly notes: readonly Note[] } => {
+): { readonly gate: Gate; readonly notes: readonly StepNote[] } => {
   if (lastScaleMs === undefined) return { gate: OPEN, notes: [] };
   const forbidden = forbiddenOf(rules, lastScaleMs, clock.decisionMs);
   const notes = notesOf(forbidden, clock.decisionMs);
@@ -90,7 +90,7 @@ const wayOf = (
 };
 
 /** How long each window is closed still, and the condition while one of them is. */
-const notesOf = ({ up, down }: ForbiddenWindows, nowMs: number): readonly Note[] => {
+const notesOf = ({ up, down }: ForbiddenWindows, nowMs: number): readonly StepNote[] => {
   const left = (untilMs = nowMs): number => (untilMs - nowMs) / 1000;
   const [upClosed, downClosed] = [up.untilMs !== undefined, down.untilMs !== undefined];
   return [

@@ -3,9 +3,9 @@ import type { Observation } from "../../../model/observation.ts";
 import type { ConditionReport } from "../../shared/steps.ts";
 import {
   condition as conditionNote,
-  event,
+  eventNote,
   gauge,
-  type Note,
+  type StepNote,
   lifecycleUnreadable,
   monitorMissing,
   monitorNotOk,
@@ -31,17 +31,17 @@ type MonitorInput = Pick<WatermarkInput, "spec" | "namespace" | "name"> & {
  */
 export const blockedByMonitor = (
   input: MonitorInput,
-): { readonly blocked?: Blocked; readonly notes: readonly Note[] } => {
+): { readonly blocked?: Blocked; readonly notes: readonly StepNote[] } => {
   const { lifecycleControl } = input.spec;
   if (lifecycleControl.kind === "off") return { notes: [] };
   if (lifecycleControl.kind === "unreadable")
     return { notes: [conditionNote(lifecycleUnreadable(lifecycleControl.text))] };
   const monitor = `${input.namespace}/${input.name}`;
   const reading = input.observation.monitor;
-  const series = (isOk: boolean): Note => gauge("lifecycle_control_status", isOk ? 0 : 1);
+  const series = (isOk: boolean): StepNote => gauge("lifecycle_control_status", isOk ? 0 : 1);
   if (reading?.kind !== "found") {
     const condition = monitorMissing(monitor);
-    const missing = event(
+    const missing = eventNote(
       "Warning",
       "FailedGetDatadogMonitor",
       reading?.kind === "failed" ? reading.failure.message : condition.message,

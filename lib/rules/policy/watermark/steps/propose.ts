@@ -2,7 +2,7 @@ import { explained } from "../../shared/steps.ts";
 import { outOfBounds, choose } from "./bounds.ts";
 import { combine } from "./combine.ts";
 import { PERIOD } from "./conclude.ts";
-import { event } from "./sentences.ts";
+import { eventNote } from "./sentences.ts";
 import { noted, type WatermarkStep, type WatermarkSync } from "./sync.ts";
 
 /** What all metrics ask for, or the recommender. */
@@ -27,7 +27,7 @@ export const propose: WatermarkStep = (sync) => {
 const withoutMetrics = (sync: WatermarkSync, message: string): WatermarkSync => {
   const { scale, deviations, input } = sync;
   const { status } = input.windows;
-  const reported = noted(sync, event("Warning", "FailedComputeMetricsReplicas", message));
+  const reported = noted(sync, eventNote("Warning", "FailedComputeMetricsReplicas", message));
   const verdict = deviations.boundsWithoutMetrics ? outOfBounds(scale, input.spec) : undefined;
   if (verdict)
     return {

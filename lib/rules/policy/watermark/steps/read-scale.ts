@@ -1,6 +1,6 @@
 import {
   condition,
-  event,
+  eventNote,
   gauge,
   dryRunMode,
   failedProcess,
@@ -27,7 +27,7 @@ export const readScale: WatermarkStep = (sync) => {
   const unmapped = reason === NO_KIND_MATCH;
   const message = unmapped ? text : `scale not found: ${text}`;
   return {
-    ...noted(sync, event("Warning", "FailedProcessWPA", message), condition(failedProcess)),
+    ...noted(sync, eventNote("Warning", "FailedProcessWPA", message), condition(failedProcess)),
     ending: {
       kind: "stopped",
       because: { reason: "FailedProcessWPA", message },
@@ -58,7 +58,7 @@ export const checkSpec: WatermarkStep = (sync) => {
   return {
     ...noted(
       checked,
-      event("Warning", "FailedSpecCheck", invalid),
+      eventNote("Warning", "FailedSpecCheck", invalid),
       condition(failedSpecCheck(invalid)),
     ),
     ending: { kind: "stopped", because, failed: true, dueAgainSeconds: null },

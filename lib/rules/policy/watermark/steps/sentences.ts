@@ -6,33 +6,37 @@ import { forbiddenSentence } from "../../shared/forbidden.ts";
  * One thing that a function of these rules says beside its result. A step adds the notes of its
  * functions to the sync, in their order (sync.ts).
  */
-export type Note =
+export type StepNote =
   | { readonly kind: "condition"; readonly report: ConditionReport }
   | { readonly kind: "event"; readonly event: ControllerEvent }
   | { readonly kind: "gauge"; readonly write: GaugeWrite }
   | { readonly kind: "metric"; readonly outcome: MetricOutcome };
 
-export const condition = (report: ConditionReport): Note => ({ kind: "condition", report });
+export const condition = (report: ConditionReport): StepNote => ({ kind: "condition", report });
 
-export const event = (type: ControllerEvent["type"], reason: string, message: string): Note => ({
+export const eventNote = (
+  type: ControllerEvent["type"],
+  reason: string,
+  message: string,
+): StepNote => ({
   kind: "event",
   event: { type, reason, message },
 });
 
 const NO_LABELS: GaugeWrite["labels"] = {};
 
-export const gauge = (name: string, value: number, labels = NO_LABELS): Note => ({
+export const gauge = (name: string, value: number, labels = NO_LABELS): StepNote => ({
   kind: "gauge",
   write: { name, labels, value },
 });
 
 /** Takes a series away that was written before, in this sync or earlier. */
-export const dropGauge = (name: string, labels = NO_LABELS): Note => ({
+export const dropGauge = (name: string, labels = NO_LABELS): StepNote => ({
   kind: "gauge",
   write: { name, labels, value: null },
 });
 
-export const metric = (outcome: MetricOutcome): Note => ({ kind: "metric", outcome });
+export const metricNote = (outcome: MetricOutcome): StepNote => ({ kind: "metric", outcome });
 
 /**
  * Every condition of the dialect, one constructor each, in the words of watermark.md 2.12:

@@ -4,10 +4,10 @@ import type { WatermarkSpec } from "../../../model/spec-watermark.ts";
 import type { Condition, Status } from "../../../model/windows.ts";
 import type { RulesInput } from "../../dialect.ts";
 import { type ConditionReport, startedWith, type StepState } from "../../shared/steps.ts";
-import { type Deviations, SAFE, type Verdict } from "./bounds.ts";
-import { type Combined, NOTHING, sourcesOf } from "./combine.ts";
+import { type Deviations, SAFE, type LastWord } from "./bounds.ts";
+import { type Combined, NO_COUNT, proposalSources } from "./combine.ts";
 import { type Gate, OPEN } from "./gates.ts";
-import type { Note } from "./sentences.ts";
+import type { StepNote } from "./sentences.ts";
 
 /** What these rules look at; they have no settings of the cluster. */
 export interface WatermarkInput
@@ -22,7 +22,7 @@ export interface WatermarkSync extends StepState<WatermarkInput, Ending> {
    * What gives the proposals, and where the rules are safer than the original. Only the recorded
    * decisions of the original's functions change them.
    */
-  readonly sources: typeof sourcesOf;
+  readonly sources: typeof proposalSources;
   readonly deviations: Deviations;
   /** The condition that was set last, which the status names (watermark.md 2.3). */
   readonly lastCondition?: Pick<Condition, "type" | "status">;
@@ -50,7 +50,7 @@ export type Ending =
     }
   | {
       readonly kind: "chosen";
-      readonly verdict: Verdict;
+      readonly verdict: LastWord;
       readonly currentMetrics: Status["currentMetrics"];
     };
 
@@ -67,7 +67,7 @@ const UNREAD: ScaleRead = {
 
 export const started = (
   input: WatermarkInput,
-  sources = sourcesOf,
+  sources = proposalSources,
   deviations = SAFE,
 ): WatermarkSync => ({
   ...startedWith(input),
@@ -76,7 +76,7 @@ export const started = (
   gauges: [],
   metrics: [],
   scale: UNREAD,
-  combined: NOTHING,
+  combined: NO_COUNT,
   wanted: 0,
   normalised: 0,
   gate: OPEN,
@@ -90,7 +90,7 @@ const CONDITION_SERIES: Readonly<Record<string, string>> = {
 };
 
 /** The sync with what its functions said. */
-export const noted = (sync: WatermarkSync, ...notes: readonly Note[]): WatermarkSync => {
+export const noted = (sync: WatermarkSync, ...notes: readonly StepNote[]): WatermarkSync => {
   let { conditions, lastCondition, events, metrics } = sync;
   const gauges = [...sync.gauges];
   for (const note of notes) {

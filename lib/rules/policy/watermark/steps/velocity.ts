@@ -4,7 +4,7 @@ import { scaleDownLimit, scaleUpLimit } from "../../shared/arithmetic.ts";
 import {
   condition,
   gauge,
-  type Note,
+  type StepNote,
   limited,
   type LimitReason,
   limitSentence,
@@ -46,7 +46,7 @@ interface Normalised {
   /** The limit that changed the count, and its reason, for people. */
   readonly limit: number;
   readonly bound: LimitReason;
-  readonly notes: readonly Note[];
+  readonly notes: readonly StepNote[];
 }
 
 /** Velocity, then the bounds (watermark.md 2.8). */
