@@ -10,8 +10,10 @@ With names it shows those that exist, and ends with an error for each that does 
 -o name prints eu-1/shop/web, which every command takes.
 -o wide adds REFERENCE, REASON and AGE.
 --sort-by takes the path of a field: numbers are compared as numbers, and what has no such field comes last.
+Without it the order is cluster, namespace, name.
 --fields also works with -o json: each item then has its cluster, partition, namespace, name, uid and generation too.
---watch looks every 5 s.
+--watch looks every 5 s; one that was deleted, or has lost the labels of -l, is printed once more, as deleted.
+With --output-watch-events, JSON and YAML have {type, object}.
 docs/output.md has the columns, the states and the fields of the document.`,
   describe: `
 The sheet is laid out as that of kubectl describe hpa, with the windows: what was recommended, what stabilization holds until when, and which scales use up which rate.
