@@ -212,6 +212,7 @@ Reason:     ScaleDownStabilized: recent recommendations were higher than current
 Metrics:
   Metric                                             Value   Target   Ratio   Proposes
   cpu resource utilization (percentage of request)   40%     60%      0.667   6
+    9 pods match, 9 belong to the target, 9 counted, oldest sample 21 s
 Steps:
   propose     9 -> 6
   stabilize   6 -> 9   ScaleDownStabilized 9: 9 was recommended within 300 s, until 2026-03-01T12:01:40Z (in 115s)
@@ -223,7 +224,7 @@ Windows:
     +3 30s ago, leaves in 30s
   Scale down rate 100 percent in 15s: 0 added, 0 removed
 For another outcome:
-  cpu resource utilization (percentage of request) is at 40% against 60% and asks for 6: at or above 54% it would ask for no fewer than 9
+  cpu resource utilization (percentage of request) is at 40.6% against 60% and asks for 6: from 54% it would ask for no fewer than 9
   Stabilization holds 9 until 2026-03-01T12:01:40Z: then 6, if the recommendations stay as they are
 `);
   });

@@ -38,6 +38,7 @@ export const decideInput = ({
 });
 
 export interface AppliedSync {
+  readonly input: DecideInput;
   readonly decision: Decision;
   /** The replicas of the workload after the sync. */
   readonly count: number;
@@ -48,7 +49,8 @@ export interface AppliedSync {
 export const appliedSync = (replicas: number, parts: SyncParts): AppliedSync => {
   const input = decideInput(parts);
   const decision = decide(input);
-  if (decision.kind === "hold") return { decision, count: replicas, windows: decision.windows };
+  if (decision.kind === "hold")
+    return { input, decision, count: replicas, windows: decision.windows };
   const { spec, nowMs } = input;
   const { windows } = afterWrite({
     spec,
@@ -57,5 +59,5 @@ export const appliedSync = (replicas: number, parts: SyncParts): AppliedSync => 
     atMs: nowMs,
     eventId: `e${nowMs}`,
   });
-  return { decision, count: decision.to, windows };
+  return { input, decision, count: decision.to, windows };
 };

@@ -1,5 +1,4 @@
 import { describe, expect, it } from "vitest";
-import { DEFAULT_SETTINGS } from "../../lib/rules/model/spec-common.ts";
 import type { AutoscalerSpec } from "../../lib/rules/model/spec.ts";
 import { askDialect } from "../../lib/rules/policy/dialects.ts";
 import type { Explanations } from "../../lib/rules/policy/explanations.ts";
@@ -14,12 +13,16 @@ const ask = <Answer>(
 ): Answer => askDialect(spec, ({ explains }, own) => question(explains, own));
 const targets = (spec: AutoscalerSpec) => ask(spec, (explains, own) => explains.targets(own));
 const cpuPercent = (spec: AutoscalerSpec) => ask(spec, (explains, own) => explains.cpuPercent(own));
-const band = (spec: AutoscalerSpec, name = "load", target = "10") =>
-  ask(spec, (explains, own) => explains.band(own, { name, target, proposal: 3 }, DEFAULT_SETTINGS));
+const besides = (spec: AutoscalerSpec, value: string) =>
+  ask(spec, (explains, own) =>
+    explains.besides?.(own, { name: "load", value, target: "10", proposal: 3 }),
+  );
 const stoppedBy = (spec: AutoscalerSpec, message: string) =>
   ask(spec, (explains, own) => explains.stoppedBy(own, { reason: "MetricMissing", message }));
 const takesPart = (spec: AutoscalerSpec, name: string, proposal: number) =>
-  ask(spec, (explains, own) => explains.takesPart(own, { name, target: "10", proposal }, 5));
+  ask(spec, (explains, own) =>
+    explains.takesPart(own, { name, value: "1", target: "10", proposal }, 5),
+  );
 const rest = (spec: AutoscalerSpec, from: number) =>
   ask(spec, (explains, own) => explains.rest(own, from));
 
@@ -152,12 +155,11 @@ describe("what an HPA says of its targets", () => {
     expect(cpuPercent(specOf(hpa({ metrics })))).toBe(percent),
   );
 
-  it("its behavior, its tolerance on both sides, and that the largest proposal wins", () => {
+  it("its behavior, and that the largest proposal wins", () => {
     const spec = specOf(hpa({ metrics: [EXTERNAL], behavior: { scaleUp: { tolerance: "0.2" } } }));
     expect(ask(spec, (explains, own) => explains.behavior(own))).toMatchObject({
       scaleUp: { tolerance: 0.2 },
     });
-    expect(band(spec)).toEqual({ kind: "target", up: 0.2, down: 0.1 });
     expect(
       ask(spec, (explains, own) => [
         explains.combination(own),
@@ -174,7 +176,7 @@ describe("what an HPA says of its targets", () => {
 });
 
 describe("what other rules say of themselves", () => {
-  it("the first design has a tolerance of its own", () => {
+  it("the first design has the share of CPU that it aims at", () => {
     const spec = specOf({
       apiVersion: "extensions/v1beta1",
       kind: "HorizontalPodAutoscaler",
@@ -186,67 +188,27 @@ describe("what other rules say of themselves", () => {
         cpuUtilization: { targetPercentage: 60 },
       },
     });
-    expect(band(spec)).toEqual({ kind: "target", up: 0.1, down: 0.1 });
-    expect(band(spec)).toEqual(
-      ask(spec, (explains, own) =>
-        explains.band(
-          own,
-          { name: "cpu", target: "60%", proposal: 1 },
-          { ...DEFAULT_SETTINGS, tolerance: 0.4 },
-        ),
-      ),
-    );
     expect([targets(spec), cpuPercent(spec)]).toEqual([
       [{ type: "Resource", name: "cpu resource", target: "60%" }],
       60,
     ]);
   });
 
-  it("the multi-threshold form has a band of marks beside a target, and publishes both", () => {
+  it("the multi-threshold form publishes its marks", () => {
     const spec = specOf(hpa({ metrics: [CPU_60, MARKED], tolerance: 0.3 }));
-    expect(band(spec, "external metric load", "5..10")).toEqual({
-      kind: "watermarks",
-      widened: true,
-      converges: false,
-      ignoresZero: false,
-      needsEverySample: true,
-      up: 0.3,
-      down: 0.3,
-    });
-    expect(band(spec, "cpu resource", "60%")).toEqual({ kind: "target", up: 0.3, down: 0.3 });
     expect(ask(spec, ({ publishesBands }) => publishesBands)).toBe(true);
   });
 
   it.each([
+    ["is not acted upon", watermark(), "a value of 0 only counts with tolerateZero: true"],
+    ["counts where the manifest says so", watermark({ tolerateZero: true }), undefined],
     [
-      "widened by its tolerance, and a value of 0 is not acted upon",
-      watermark(),
-      { converges: false, ignoresZero: true },
-    ],
-    [
-      "between the marks it moves when it converges",
-      watermark({ convergeTowardsWatermark: "highwatermark" }),
-      { converges: true, ignoresZero: true },
-    ],
-    [
-      "a value of 0 counts where the manifest says so",
-      watermark({ tolerateZero: true }),
-      { converges: false, ignoresZero: false },
-    ],
-    [
-      "a value of 0 counts for an HPA with marks alone",
+      "counts for an HPA with marks alone",
       specOf(hpa({ metrics: [MARKED], tolerance: 0.05 })),
-      { converges: false, ignoresZero: false },
+      undefined,
     ],
-  ])("a watermark band: %s", (_, spec, wanted) => {
-    expect(band(spec)).toMatchObject({
-      kind: "watermarks",
-      up: 0.05,
-      down: 0.05,
-      widened: true,
-      needsEverySample: false,
-      ...wanted,
-    });
+  ])("a watermark metric at 0 %s", (_, spec, wanted) => {
+    expect([besides(spec, "0"), besides(spec, "1")]).toEqual([wanted, undefined]);
     expect(targets(spec)).toEqual([
       { type: "External", name: expect.stringContaining("load"), target: "5..10" },
     ]);
@@ -301,30 +263,6 @@ describe("what the native rules say of themselves", () => {
   ])("the percentage of CPU: %s", (_, metrics, wanted) =>
     expect(cpuPercent(native({ metrics }))).toBe(wanted),
   );
-
-  it("the band of a target is its tolerance, or the cluster's, and two marks are taken as they are", () => {
-    const own = { ...LOAD, name: "load", tolerance: { up: "0.3", down: "0.2" } };
-    const { tolerance: _tolerance, ...plain } = LOAD;
-    const spec = native({
-      metrics: [own, marks, { ...plain, name: "plain", external: { metric: "plain" } }],
-    });
-    expect(band(spec, "load")).toEqual({ kind: "target", up: 0.3, down: 0.2 });
-    expect(band(spec, "plain")).toEqual({ kind: "target", up: 0.1, down: 0.1 });
-    expect(band(spec, "a metric of an earlier spec")).toEqual({
-      kind: "target",
-      up: 0.1,
-      down: 0.1,
-    });
-    expect(band(spec, "queue", "8..12")).toEqual({
-      kind: "watermarks",
-      up: 0,
-      down: 0,
-      widened: false,
-      converges: false,
-      ignoresZero: false,
-      needsEverySample: false,
-    });
-  });
 
   it.each([
     ["Max", 8],

@@ -9,6 +9,8 @@ import {
   averageReplicas,
   type PerPodInput,
   utilizationReplicas,
+} from "../../lib/rules/policy/shared/metrics/per-pod.ts";
+import {
   perReplicaReplicas,
   totalReplicas,
 } from "../../lib/rules/policy/shared/metrics/replicas.ts";
@@ -117,8 +119,12 @@ const perPodInput = (
   readiness: { nowMs: NOON, cpuInitializationPeriodMs: 0, initialReadinessDelayMs: 0 },
 });
 
-const replicasOf = (outcome: ReturnType<typeof averageReplicas>): number =>
-  outcome.kind === "proposal" ? outcome.replicas : Number.NaN;
+const replicasOf = (
+  outcome: ReturnType<typeof averageReplicas> | ReturnType<typeof totalReplicas>,
+): number => {
+  if (outcome.kind === "failure") return Number.NaN;
+  return outcome.kind === "proposed" ? outcome.proposal.replicas : outcome.replicas;
+};
 
 describe("what is assumed for missing pods", () => {
   const drawn = fc.record({
@@ -144,7 +150,8 @@ describe("what is assumed for missing pods", () => {
       ];
       return outcomes.every((outcome) => {
         if (outcome.kind === "failure") return false;
-        return outcome.ratio < 1 ? outcome.replicas <= current : outcome.replicas >= current;
+        const { ratio, replicas } = outcome.proposal;
+        return ratio < 1 ? replicas <= current : replicas >= current;
       });
     };
     fc.assert(fc.property(drawn, stays), RUNS);

@@ -7,6 +7,7 @@ import { NO_WINDOWS, windowsView } from "../../lib/answers/service/explain/descr
 import { whatIf } from "../../lib/answers/service/explain/what-if.ts";
 import { unmeasured } from "../../lib/stack/sync/observe/metric-readings.ts";
 import { NOON } from "../noon.ts";
+import { metricsInDetail } from "../../lib/rules/policy/decide.ts";
 import { native, scaledBefore, sync } from "../policy/native/world.ts";
 import type { Evaluation } from "../../lib/rules/model/scale-records.ts";
 
@@ -156,7 +157,7 @@ describe("a native autoscaler for people", () => {
     ]));
 
   const told = (of: AutoscalerSpec, load: number, from = 10): readonly string[] => {
-    const { decision } = sync(of, { replicas: from, values: { load } });
+    const { input, decision } = sync(of, { replicas: from, values: { load } });
     const evaluation: Evaluation = {
       uid: autoscalerUid("u"),
       namespace: namespace("shop"),
@@ -165,24 +166,22 @@ describe("a native autoscaler for people", () => {
       failed: decision.kind === "hold" && decision.failed,
       from,
       because: decision.because,
-      metrics: decision.metrics,
+      metrics: metricsInDetail(decision, input),
       steps: decision.steps,
       events: [],
     };
-    return whatIf({ evaluation, spec: of, settings: DEFAULT_SETTINGS, windows: NO_WINDOWS });
+    return whatIf({ evaluation, spec: of, windows: NO_WINDOWS });
   };
 
   it("says by its own tolerances what would have to change", () =>
     expect(told(native({ metrics: METRICS.slice(0, 1) }), 100)).toEqual([
-      "load is at 10 against 10: above 12 it would ask for more than 10, below 7 for fewer",
+      "load is at 10 against 10: from 12.01 it would ask for more than 10, below 7 for fewer",
     ]));
 
   it("says between which marks the count would stay", () => {
     const { target: _one, tolerance: _none, ...load } = METRICS[0] ?? {};
     expect(told(native({ metrics: [{ ...load, watermarks: { low: 5, high: 15 } }] }), 200)).toEqual(
-      [
-        "load is at 20 and asks for 14: between its marks 5..15, both inclusive, it would ask for 10",
-      ],
+      ["load is at 20 against 5..15 and asks for 14: below 15.01 it would ask for no more than 10"],
     );
   });
 
@@ -247,7 +246,7 @@ describe("a native autoscaler for people", () => {
     const { target: _one, tolerance: _none, ...load } = METRICS[0] ?? {};
     expect(told(native({ metrics: [{ ...load, watermarks: { low: 5, high: 15 } }] }), 100)).toEqual(
       [
-        "load is at 10, between its marks 5..15, both inclusive: above them it would ask for more than 10, below them for fewer",
+        "load is at 10 against 5..15: from 15.01 it would ask for more than 10, below 4.51 for fewer",
       ],
     );
   });

@@ -2,20 +2,17 @@ import { describe, expect, it } from "vitest";
 import { stepView } from "../../lib/answers/service/views/event-view.ts";
 import type { MetricOutcome, StepOutcome } from "../../lib/rules/model/decision.ts";
 import { autoscalerName, autoscalerUid, namespace } from "../../lib/rules/model/ids.ts";
-import { DEFAULT_SETTINGS } from "../../lib/rules/model/spec-common.ts";
 import type { AutoscalerSpec } from "../../lib/rules/model/spec.ts";
+import { metricsInDetail } from "../../lib/rules/policy/decide.ts";
 import { NO_WINDOWS } from "../../lib/answers/service/explain/describe.ts";
 import { whatIf } from "../../lib/answers/service/explain/what-if.ts";
-import { timesTarget } from "../../lib/answers/service/explain/leading-metric.ts";
 import type { WindowsView } from "../../lib/answers/views/windows.ts";
-import { hpa } from "../policy/multi-threshold/world.ts";
-import { specOf } from "../policy/spec-of.ts";
-import { wpa } from "../policy/watermark/world.ts";
+import { sync, wpa } from "../policy/watermark/world.ts";
 import type { Evaluation } from "../../lib/rules/model/scale-records.ts";
 
 const measured = (
   proposal: number,
-  more: { readonly name?: string; readonly value?: string; readonly target?: string } = {},
+  more: Partial<Extract<MetricOutcome, { readonly kind: "measured" }>> = {},
 ): MetricOutcome => ({
   kind: "measured",
   type: "Resource",
@@ -59,7 +56,7 @@ const sentences = (
     events: [],
     ...(bounds && { bounds }),
   };
-  return whatIf({ evaluation, settings: DEFAULT_SETTINGS, windows, ...(spec && { spec }) });
+  return whatIf({ evaluation, windows, ...(spec && { spec }) });
 };
 
 const SPEC: AutoscalerSpec = {
@@ -74,18 +71,49 @@ describe("otherwise() on metrics", () => {
   it.each([
     [
       "inside the tolerance",
-      measured(9, { value: "62%" }),
-      "cpu is at 62% against 60%: above 66% it would ask for more than 9, below 54% for fewer",
+      measured(9, {
+        value: "62%",
+        turns: {
+          value: "62.4%",
+          below: { value: "54%", asks: "fewer" },
+          above: { value: "67%", asks: "more" },
+        },
+      }),
+      "cpu is at 62.4% against 60%: from 67% it would ask for more than 9, below 54% for fewer",
     ],
     [
       "above it",
-      measured(14),
-      "cpu is at 90% against 60% and asks for 14: at or below 66% it would ask for no more than 9",
+      measured(14, { turns: { value: "90%", below: { value: "67%", asks: "same" } } }),
+      "cpu is at 90% against 60% and asks for 14: below 67% it would ask for no more than 9",
     ],
     [
       "below it",
-      measured(4, { value: "20%" }),
-      "cpu is at 20% against 60% and asks for 4: at or above 54% it would ask for no fewer than 9",
+      measured(4, { value: "20%", turns: { value: "20%", above: { value: "54%", asks: "same" } } }),
+      "cpu is at 20% against 60% and asks for 4: from 54% it would ask for no fewer than 9",
+    ],
+    [
+      "with pods that are not ready",
+      measured(9, {
+        value: "91%",
+        pods: { matched: 9, owned: 9, counted: 5, unready: 3, missing: 1 },
+        assumed: { pods: 4, as: "0", value: "50%" },
+        turns: { value: "91%", above: { value: "120.6%", asks: "more" } },
+      }),
+      "cpu is at 91% against 60%: from 120.6% it would ask for more than 9; 3 of 9 pods are not ready and 1 of 9 pods gave no sample: counted as 0, the value is 50%",
+    ],
+    [
+      "with pods that gave no sample",
+      measured(9, {
+        value: "20%",
+        pods: { matched: 9, counted: 8, missing: 1 },
+        assumed: { pods: 1, as: "100%", value: "29%" },
+      }),
+      "cpu is at 20% against 60%; 1 of 9 pods gave no sample: counted as 100%, the value is 29%",
+    ],
+    [
+      "where few pods are ready, and more load would ask for fewer pods",
+      measured(9, { turns: { value: "60%", above: { value: "67%", asks: "fewer" } } }),
+      "cpu is at 60% against 60%: from 67% it would ask for fewer than 9",
     ],
   ])("names the values that would change the outcome, %s", (_where, metric, sentence) => {
     expect(sentences([metric])).toEqual([sentence]);
@@ -93,9 +121,17 @@ describe("otherwise() on metrics", () => {
 
   it("of several metrics speaks of the one that asks for most", () => {
     expect(
-      sentences([measured(4), measured(12, { name: "memory", value: "2Gi", target: "1Gi" })]),
+      sentences([
+        measured(4),
+        measured(12, {
+          name: "memory",
+          value: "2Gi",
+          target: "1Gi",
+          turns: { value: "2Gi", below: { value: "1.2Gi", asks: "same" } },
+        }),
+      ]),
     ).toEqual([
-      "memory decides, because it asks for most; it is at 2Gi against 1Gi and asks for 12: at or below 1.1Gi it would ask for no more than 9",
+      "memory decides, because it asks for most; it is at 2Gi against 1Gi and asks for 12: below 1.2Gi it would ask for no more than 9",
     ]);
   });
 
@@ -122,7 +158,7 @@ describe("otherwise() without an evaluation", () => {
       steps: [],
       events: [],
     };
-    expect(whatIf({ evaluation, settings: DEFAULT_SETTINGS, windows: NO_WINDOWS })).toEqual([
+    expect(whatIf({ evaluation, windows: NO_WINDOWS })).toEqual([
       "No decision is possible: the autoscaler was paused by ada",
     ]);
   });
@@ -147,7 +183,6 @@ describe("otherwise() of what something beside the rules holds", () => {
     } as const;
     return whatIf({
       evaluation: { ...named, ...found, ...(withoutHold && { withoutHold }) },
-      settings: DEFAULT_SETTINGS,
       windows: NO_WINDOWS,
     })[0];
   };
@@ -253,20 +288,9 @@ describe("otherwise() on limits", () => {
   });
 });
 
-describe("timesTarget()", () => {
-  it.each([
-    ["60%", 1.1, "66%"],
-    ["75%", 0.9, "67.5%"],
-    ["500m", 1.1, "550m"],
-    ["100", 0.9, "90"],
-    ["some words", 1.1000000000000001, "1.1 times its target"],
-  ])("%s by %d is %s", (target, factor, text) => {
-    expect(timesTarget(target, factor)).toBe(text);
-  });
-});
-
 describe("otherwise() on watermarks", () => {
-  const at = (spec: AutoscalerSpec, value: string, proposal: number): string | undefined => {
+  const at = (spec: AutoscalerSpec, milli: bigint): string | undefined => {
+    const { input, decision } = sync(spec, { replicas: 9, milli });
     const evaluation: Evaluation = {
       uid: autoscalerUid("u"),
       namespace: namespace("shop"),
@@ -274,54 +298,41 @@ describe("otherwise() on watermarks", () => {
       kind: "hold",
       failed: false,
       from: 9,
-      because: { reason: "r", message: "m" },
-      metrics: [
-        { kind: "measured", type: "External", name: "lag", value, target: "5..10", proposal },
-      ],
+      because: decision.because,
+      metrics: metricsInDetail(decision, input),
       steps: [],
       events: [],
     };
-    return whatIf({ evaluation, spec, settings: DEFAULT_SETTINGS, windows: NO_WINDOWS })[0];
+    return whatIf({ evaluation, spec, windows: NO_WINDOWS })[0];
   };
   const marks = { highWatermark: "10", lowWatermark: "5" };
   it.each([
     [
       "between them",
       wpa({}, marks),
-      "7",
-      "lag is at 7, between its marks 5..10, widened by 10 %: above them it would ask for more than 9, below them for fewer",
+      7_000n,
+      "lag is at 7 against 5..10: from 11.01 it would ask for more than 9, below 4.5 for fewer",
     ],
     [
       "a zero that is not tolerated",
       wpa({}, marks),
-      "0",
-      "lag is at 0, below its marks 5..10, widened by 10 %: a value of 0 only counts with tolerateZero: true",
+      0n,
+      "lag is at 0 against 5..10; a value of 0 only counts with tolerateZero: true",
     ],
     [
-      "below them by less than one of its replicas",
+      "below them",
       wpa({ tolerateZero: true }, marks),
-      "4450m",
-      "lag is at 4450m, below its marks 5..10, widened by 10 %: the share of 9 that it asks for rounds to no fewer",
+      4_450n,
+      "lag is at 4.45 against 5..10 and asks for 8: from 4.5 it would ask for no fewer than 9",
     ],
     [
-      "above them, where the pods that are ready need no more",
+      "above them",
       wpa({}, marks),
-      "12",
-      "lag is at 12, above its marks 5..10, widened by 10 %: the share of 9 that it asks for rounds to no more",
+      12_000n,
+      "lag is at 12 against 5..10 and asks for 11: below 11.01 it would ask for no more than 9",
     ],
-    [
-      "between the marks of an HPA, with a tolerance of one direction",
-      specOf(
-        hpa({
-          metrics: [{ type: "External", external: { metricName: "lag", ...marks } }],
-          behavior: { scaleUp: { tolerance: "0.5" } },
-        }),
-      ),
-      "12",
-      "lag is at 12, between its marks 5..10, widened by 50 % above and 10 % below: above them it would ask for more than 9, below them for fewer",
-    ],
-  ])("says where the value is: %s", (_, spec, value, sentence) =>
-    expect(at(spec, value, 9)).toBe(sentence),
+  ])("says where the count turns: %s", (_, spec, milli, sentence) =>
+    expect(at(spec, milli)).toBe(sentence),
   );
 });
 

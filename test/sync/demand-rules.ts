@@ -18,6 +18,7 @@ export const demandRules = (world: MemoryCluster, rateWindowMs = 0): PurePart =>
       ? { kind: "invalid", message: "it is broken" }
       : { kind: "spec", spec: specOf(manifest) },
   decide: (input) => decide(world, input, rateWindowMs),
+  metricsInDetail: ({ metrics }) => metrics,
   afterWrite: ({ decision, outcome, atMs, eventId }) => ({
     windows:
       outcome.kind === "refused"

@@ -9,6 +9,7 @@ const AFTER: After = {
   entries: new Map(),
   eventsOf: () => undefined,
   gaugesOf: () => undefined,
+  metricsOf: ({ decision }) => decision.metrics,
   refused: new Map(),
 };
 

@@ -1,9 +1,13 @@
 import * as z from "zod";
 import type {
+  AssumedValue,
   InputReading,
   Limit,
   MetricOutcome,
+  MetricPods,
   StepOutcome,
+  Turn,
+  Turns,
 } from "../../rules/model/decision.ts";
 import { count, type FieldsOf, ref, target, text, time, type ViewOf } from "./view-of.ts";
 
@@ -28,6 +32,47 @@ const inputs = z
   .describe("of a formula: what it was calculated from, in the order of its text")
   .exactOptional();
 
+const some = count.exactOptional();
+
+const pods = z
+  .object({
+    matched: count.describe("pods that the selector of the target matches"),
+    owned: count
+      .describe("those that the target owns; absent where that cannot be said")
+      .exactOptional(),
+    counted: count.describe("those whose samples are the value").exactOptional(),
+    unready: some.describe("not ready, or just started"),
+    missing: some.describe("without a usable sample"),
+    leftOut: some.describe("being deleted, or failed"),
+    finished: some.describe("pods that have ended"),
+    unlisted: some.describe("samples of pods that are gone, or have other labels"),
+    oldestSeconds: z.number().describe("from the oldest sample to the decision").exactOptional(),
+  } satisfies FieldsOf<MetricPods>)
+  .describe("the pods behind the value; a number that is absent is 0, or does not matter to it");
+
+const assumed = z
+  .object({
+    pods: count.describe("that gave no usable sample"),
+    as: text.describe('what was assumed for each: "0", "100%", "the target"'),
+    value: text.describe("the value of all pods together"),
+  } satisfies FieldsOf<AssumedValue>)
+  .describe("the value with what was assumed for pods that gave none; absent where nothing was");
+
+const turn = z.object({
+  value: text,
+  asks: z.enum(["more", "same", "fewer"]).describe("than the current count"),
+} satisfies FieldsOf<Turn>);
+
+const turns = z
+  .object({
+    value: text.describe("the present value, with the digits that tell it from the others"),
+    below: turn.describe("below this value it asks for something else").exactOptional(),
+    above: turn.describe("from this value on it asks for something else").exactOptional(),
+  } satisfies FieldsOf<Turns>)
+  .describe(
+    "the values at which it would ask for another count, found by the rules themselves with everything else as it was",
+  );
+
 type Outcome<Kind> = Extract<MetricOutcome, { readonly kind: Kind }>;
 
 /** A metric in one sync; `unmeasured` before the first evaluation. */
@@ -40,6 +85,9 @@ export const metric = z.discriminatedUnion("kind", [
     target: text,
     ratio: z.number().describe("value ÷ target, where the metric has such a ratio").exactOptional(),
     proposal: count.describe("the count that it asks for"),
+    pods: pods.exactOptional(),
+    assumed: assumed.exactOptional(),
+    turns: turns.exactOptional(),
     inputs,
   } satisfies FieldsOf<Outcome<"measured"> & { readonly average: unknown }>),
   z.object({

@@ -1,5 +1,5 @@
 import { withLocalTimes } from "../../stack/report/instant-text.ts";
-import { valueText } from "../../stack/report/metric-reading.ts";
+import { podsText, valueText } from "../../stack/report/metric-reading.ts";
 import { type Printed, text, type Word } from "../../stack/report/printed.ts";
 import type { DecisionView, Explanation } from "../../answers/views/autoscaler.ts";
 import type { EventView, MetricView, StepView } from "../../answers/views/event.ts";
@@ -88,12 +88,23 @@ export const whyLines = (
     : rows.map((row) => text`    ${row}`);
 };
 
-const metricLines = (all: readonly MetricView[], paint: Paint): readonly Word[] =>
-  all.length === 0
-    ? ["<none evaluated>"]
-    : new Table(["Metric", "Value", "Target", "Ratio", "Proposes"]).lines(
-        all.flatMap((metric) => [metricRow(metric, paint), ...inputRows(metric, paint)]),
-      );
+/** A row for each metric, and below it what its value was made of. */
+const metricLines = (all: readonly MetricView[], paint: Paint): readonly Word[] => {
+  if (all.length === 0) return ["<none evaluated>"];
+  const rows = all.map((metric) => [metricRow(metric, paint), ...inputRows(metric, paint)]);
+  const [head = "", ...lines] = new Table(["Metric", "Value", "Target", "Ratio", "Proposes"]).lines(
+    rows.flat(),
+  );
+  let at = 0;
+  return [
+    head,
+    ...all.flatMap((metric, nth) => {
+      const own = lines.slice(at, at + (rows[nth]?.length ?? 0));
+      at += own.length;
+      return [...own, ...podLines(metric)];
+    }),
+  ];
+};
 
 /** What a formula was calculated from. */
 const inputRows = (metric: MetricView, paint: Paint): readonly (readonly Word[])[] => {
@@ -104,6 +115,14 @@ const inputRows = (metric: MetricView, paint: Paint): readonly (readonly Word[])
       ? [`  ${name}`, paint("bad", "missing"), "", "", message ?? ""]
       : [`  ${name}`, value, "", "", time];
   });
+};
+
+/** Which pods made the value, and the value with what was assumed for the others. */
+const podLines = (metric: MetricView): readonly string[] => {
+  if (metric.kind !== "measured") return [];
+  const pods = podsText(metric);
+  const assumed = metric.assumed && `the value with these is ${metric.assumed.value}`;
+  return [pods, assumed].flatMap((line) => (line === undefined ? [] : [`  ${line}`]));
 };
 
 const metricRow = (metric: MetricView, paint: Paint): readonly Word[] => {

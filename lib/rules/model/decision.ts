@@ -94,9 +94,71 @@ export type MetricOutcome = {
       /** value ÷ target, where the metric has such a ratio. */
       readonly ratio?: number;
       readonly proposal: number;
+      /** The pods behind the value. Absent where none was looked at. */
+      readonly pods?: MetricPods;
+      /** The value with what was assumed for pods that gave none. Absent where nothing was. */
+      readonly assumed?: AssumedValue;
+      /** The values at which it would ask for another count. */
+      readonly turns?: Turns;
     }
   | { readonly kind: "failed"; readonly reason: string; readonly message: string }
 );
+
+/**
+ * Which pods made a value. Where a number is absent there was none of its kind, or the metric is
+ * not measured by pods.
+ */
+export interface MetricPods {
+  /** Pods that the selector of the target matches. */
+  readonly matched: number;
+  /** Those that the target owns. Absent where it cannot be said who owns them. */
+  readonly owned?: number;
+  /** Pods whose samples are the value. */
+  readonly counted?: number;
+  /** Not ready, or just started. */
+  readonly unready?: number;
+  /** Without a usable sample. */
+  readonly missing?: number;
+  /** Left out, because they are being deleted, or failed. */
+  readonly leftOut?: number;
+  /** Pods that have ended. */
+  readonly finished?: number;
+  /** Samples of pods that are not listed: they are gone, or have other labels. */
+  readonly unlisted?: number;
+  /** Seconds from the oldest sample to the decision. */
+  readonly oldestSeconds?: number;
+}
+
+export interface AssumedValue {
+  /** Pods that gave no usable sample. */
+  readonly pods: number;
+  /** What was assumed for each: "0", "100%", "the target". */
+  readonly as: string;
+  /** The value of all pods together: "53%". */
+  readonly value: string;
+}
+
+/** What a metric asks for, beside the current count. */
+export type Asks = "more" | "same" | "fewer";
+
+/** A value at which a metric asks for something else than it does. */
+export interface Turn {
+  readonly value: string;
+  readonly asks: Asks;
+}
+
+/**
+ * Where the count that a metric asks for turns, with rounding, readiness and what was assumed. They
+ * were found by the rules themselves, with everything but the value as it was.
+ */
+export interface Turns {
+  /** The present value, with as many digits as tell it from the others. */
+  readonly value: string;
+  /** Below this value it asks for something else. Absent where no smaller one does. */
+  readonly below?: Turn;
+  /** From this value on it asks for something else. Absent where no larger one does. */
+  readonly above?: Turn;
+}
 
 /** An input of a formula in one sync. */
 export interface InputReading {

@@ -1,5 +1,5 @@
 import { NOTHING_SET, type SetByPeople } from "../model/override.ts";
-import type { Decision } from "../model/decision.ts";
+import type { Decision, MetricOutcome } from "../model/decision.ts";
 import type { AutoscalerSpec } from "../model/spec.ts";
 import type { Windows } from "../model/windows.ts";
 import { effectiveBounds, isByManifest } from "./bounds/effective-bounds.ts";
@@ -7,6 +7,7 @@ import { specForRules, withinBounds } from "./bounds/within-bounds.ts";
 import type { Dialect, RulesInput } from "./dialect.ts";
 import { askDialect, DIALECTS } from "./dialects.ts";
 import { overridden } from "./override.ts";
+import { withDetails } from "./shared/metrics/details.ts";
 
 /** Everything that a decision depends on; equal inputs give equal decisions. */
 export interface DecideInput extends RulesInput<AutoscalerSpec> {
@@ -23,6 +24,29 @@ export const decide = (input: DecideInput): Decision => {
   if (isByManifest(spec, setByPeople, nowMs)) return overridden(byRules(spec, input), spec, nowMs);
   const bounds = effectiveBounds(spec, setByPeople, nowMs);
   return overridden(withinBounds(byRules(specForRules(spec, bounds), input), bounds), spec, nowMs);
+};
+
+/**
+ * The metrics of a decision with what is behind each: the pods that were counted, and the values at
+ * which it would ask for another count. It costs more than the decision, so it is made for what is
+ * stored and shown.
+ */
+export const metricsInDetail = (
+  { metrics, from }: Pick<Decision, "metrics" | "from">,
+  input: DecideInput,
+): readonly MetricOutcome[] => {
+  if (from === undefined || metrics.length === 0) return metrics;
+  const { setByPeople = NOTHING_SET, spec, nowMs } = input;
+  const rules = isByManifest(spec, setByPeople, nowMs)
+    ? spec
+    : specForRules(spec, effectiveBounds(spec, setByPeople, nowMs));
+  return askDialect(rules, (dialect, own) =>
+    withDetails(metrics, dialect.behind({ ...input, spec: own }), {
+      from,
+      target: spec.target,
+      nowMs,
+    }),
+  );
 };
 
 const byRules = (rules: AutoscalerSpec, input: RulesInput<AutoscalerSpec>): Decision =>

@@ -7,6 +7,7 @@ import type { AutoscalerSpec } from "../model/spec.ts";
 import type { Windows } from "../model/windows.ts";
 import type { RegisteredQuery } from "../sources/source.ts";
 import type { Explanations } from "./explanations.ts";
+import type { SeenBehind } from "./shared/metrics/details.ts";
 import type {
   Change,
   DecisionTimes,
@@ -55,6 +56,8 @@ export interface Dialect<Spec extends AutoscalerSpec> {
 
   /** One sync of the rules. Equal inputs give equal decisions. */
   readonly decide: (input: RulesInput<Spec>) => Decision;
+  /** What the same sync sees behind its metrics, for people. */
+  readonly behind: (input: RulesInput<Spec>) => SeenBehind;
   /**
    * What to store and to report after an answered write. A write whose outcome is unknown counts as
    * applied: a limit counts what may have happened.

@@ -1,5 +1,4 @@
 import type { Because } from "../model/decision.ts";
-import type { ControllerSettings } from "../model/spec-common.ts";
 import type { AutoscalerSpec } from "../model/spec.ts";
 import type { Behavior } from "../model/spec-hpa.ts";
 
@@ -19,8 +18,8 @@ export interface Explanations<Spec extends AutoscalerSpec> {
   readonly combined: (spec: Spec, proposals: readonly number[]) => number;
   /** False for a metric that has no say in this count. */
   readonly takesPart: (spec: Spec, metric: MeasuredMetric, from: number) => boolean;
-  /** The values of a metric for which the count stays. */
-  readonly band: (spec: Spec, metric: MeasuredMetric, settings: ControllerSettings) => MetricBand;
+  /** What else matters to the count that a metric asks for. */
+  readonly besides?: (spec: Spec, metric: MeasuredMetric) => string | undefined;
 
   /** What wakes a workload that is at rest at `from` replicas; `undefined` for one that is not. */
   readonly rest: (spec: Spec, from: number) => Rest | undefined;
@@ -37,29 +36,10 @@ interface MetricTargetText {
 
 export interface MeasuredMetric {
   readonly name: string;
+  readonly value: string;
   readonly target: string;
   readonly proposal: number;
 }
-
-/** `up` and `down` are shares: of the target, or of the watermark on that side. */
-export type MetricBand =
-  | { readonly kind: "target"; readonly up: number; readonly down: number }
-  | {
-      readonly kind: "watermarks";
-      readonly up: number;
-      readonly down: number;
-      /**
-       * The watermarks are widened by the shares; else they are taken as they are, and belong to
-       * the band.
-       */
-      readonly widened: boolean;
-      /** Between the watermarks the count still moves, a step at a time. */
-      readonly converges: boolean;
-      /** A value of 0 is not acted upon. */
-      readonly ignoresZero: boolean;
-      /** A sum that lacks the sample of a running pod shrinks nothing. */
-      readonly needsEverySample: boolean;
-    };
 
 export interface Rest {
   readonly wakesTo: number;
@@ -75,7 +55,7 @@ export interface StoppingMetric {
  * What holds for most rules: the largest proposal wins, no workload rests, and no single metric
  * stops a decision.
  */
-export const LARGEST_WINS: Omit<Explanations<AutoscalerSpec>, "targets" | "band"> = {
+export const LARGEST_WINS: Omit<Explanations<AutoscalerSpec>, "targets"> = {
   cpuPercent: () => undefined,
   behavior: () => undefined,
   publishesBands: false,

@@ -21,6 +21,34 @@ export const valueText = ({
 }: Extract<MetricReading, { readonly kind: "measured" }>): string =>
   average === undefined ? value : `${value} (${average})`;
 
+/**
+ * Which pods made a value: "7 pods match, 6 belong to the target, 4 counted, 3 not ready count as
+ * 0, oldest sample 12 s". Undefined where no pods were looked at.
+ */
+export const podsText = ({
+  pods,
+  assumed,
+}: Pick<Extract<MetricReading, { readonly kind: "measured" }>, "pods" | "assumed">):
+  | string
+  | undefined => {
+  if (!pods) return undefined;
+  const { matched, owned, counted, oldestSeconds } = pods;
+  const as = assumed ? ` count as ${assumed.as}` : "";
+  const some = (number: number | undefined, words: string): readonly string[] =>
+    number === undefined ? [] : [`${number} ${words}`];
+  return [
+    `${matched} pod${matched === 1 ? " matches" : "s match"}`,
+    ...some(owned, `belong${owned === 1 ? "s" : ""} to the target`),
+    ...some(counted, "counted"),
+    ...some(pods.unready, `not ready${assumed?.as === "0" ? as : ""}`),
+    ...some(pods.missing, `without a sample${as}`),
+    ...some(pods.leftOut, "left out"),
+    ...some(pods.finished, "ended"),
+    ...some(pods.unlisted, "with a sample and not there"),
+    ...(oldestSeconds === undefined ? [] : [`oldest sample ${oldestSeconds} s`]),
+  ].join(", ");
+};
+
 /** Current value and target of a metric: "62% (310m)/60%". */
 export const metricText = (metric: MetricReading): string => {
   switch (metric.kind) {

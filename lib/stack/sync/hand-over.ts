@@ -4,6 +4,7 @@ import type {
   Scale,
   ControllerEvent,
   GaugeWrite,
+  MetricOutcome,
   Refusal,
   WriteOutcome,
 } from "../../rules/model/decision.ts";
@@ -308,6 +309,10 @@ export interface After {
   readonly eventsOf: (uid: AutoscalerUid) => readonly ControllerEvent[] | undefined;
   /** Series that the dialect wrote, series of the write included. */
   readonly gaugesOf: (uid: AutoscalerUid) => readonly GaugeWrite[] | undefined;
+  /** The metrics of a decision with what is behind each, for people. */
+  readonly metricsOf: (
+    verdict: Exclude<Verdict, { readonly kind: "unevaluated" }>,
+  ) => readonly MetricOutcome[];
   /** Scales of this sync that were refused. */
   readonly refused: ReadonlyMap<AutoscalerUid, Refusal>;
 }

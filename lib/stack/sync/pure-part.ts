@@ -1,9 +1,9 @@
 import { specOf } from "../../rules/manifest/admit.ts";
-import type { Decision } from "../../rules/model/decision.ts";
+import type { Decision, MetricOutcome } from "../../rules/model/decision.ts";
 import { isTidemarkError } from "../../rules/model/errors.ts";
 import type { AutoscalerSpec } from "../../rules/model/spec.ts";
 import type { Windows } from "../../rules/model/windows.ts";
-import { type DecideInput, decide } from "../../rules/policy/decide.ts";
+import { type DecideInput, decide, metricsInDetail } from "../../rules/policy/decide.ts";
 import { afterWrite, withOutsideChange, withScale } from "../../rules/policy/dialects.ts";
 import type {
   Change,
@@ -20,6 +20,11 @@ import { withScalesBefore } from "../../rules/policy/unknown-past.ts";
 export interface PurePart {
   readonly specOf: (manifest: string) => SpecReading;
   readonly decide: (input: DecideInput) => Decision;
+  /** The metrics of a decision with what is behind each: pods, and where the count turns. */
+  readonly metricsInDetail: (
+    decision: Pick<Decision, "metrics" | "from">,
+    input: DecideInput,
+  ) => readonly MetricOutcome[];
   /** Called after the write of a decision was answered. */
   readonly afterWrite: (report: WriteReport & { readonly eventId: string }) => Written;
   /** Windows with a scale that a later sync settled as applied or unknown. */
@@ -59,6 +64,7 @@ export const PURE_PART: PurePart = {
     }
   },
   decide,
+  metricsInDetail,
   afterWrite,
   withScale,
   withOutsideChange,

@@ -74,6 +74,8 @@ const held = (record: AutoscalerRecord): Outcome => ({
         target: "60%",
         ratio: 0.667,
         proposal: 6,
+        pods: { matched: 9, owned: 9, counted: 9, oldestSeconds: 21 },
+        turns: { value: "40.6%", above: { value: "54%", asks: "same" } },
       },
     ],
     steps: [

@@ -51,7 +51,7 @@ export const explain = async (
   const known =
     atMs === undefined ? loaded : { ...loaded, record: await asOfItsRules(context, loaded.record) };
   const shown = await shownDecision(context, known, atMs);
-  const { record, cluster, nowMs } = known;
+  const { record, nowMs } = known;
   const { evaluated, isPartial, specThen } = shown;
   const all = { ...known, evaluated };
   const { evaluation } = evaluated;
@@ -79,7 +79,7 @@ export const explain = async (
       windows,
       windowsPartial: isPartial,
     },
-    otherwise: whatIf(present({ evaluation, settings: cluster.settings, windows, spec: specThen })),
+    otherwise: whatIf(present({ evaluation, windows, spec: specThen })),
   });
 };
 

@@ -5,7 +5,7 @@ import { HPA_EXPLANATIONS, hpaWindows } from "./explanations.ts";
 import { afterHpaWrite, withHpaScale, withOutsideHpaChange } from "./steps/after-write.ts";
 import { branch, resumeFromZero } from "./steps/branch.ts";
 import { combine } from "./steps/combine.ts";
-import { decideBySteps } from "./steps/conclude.ts";
+import { behindBySteps, decideBySteps } from "./steps/conclude.ts";
 import { limit } from "./steps/limit.ts";
 import { measure } from "./steps/measure.ts";
 import { readScale, seed, selectPods } from "./steps/read-scale.ts";
@@ -39,6 +39,7 @@ export const HPA: Dialect<HpaSpec> = {
   asksMonitor: () => false,
   recommenderQuestion: () => undefined,
   decide: (input) => decideBySteps(HPA_STEPS, input),
+  behind: (input) => behindBySteps(HPA_STEPS, input),
   afterWrite: afterHpaWrite,
   withScale: withHpaScale,
   withOutsideChange: withOutsideHpaChange,

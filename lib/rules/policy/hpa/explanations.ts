@@ -3,7 +3,6 @@ import { type HpaMetric, type HpaSpec, isStabilized } from "../../model/spec-hpa
 import { type Explanations, LARGEST_WINS } from "../explanations.ts";
 import { sourceOf } from "../../sources/sources.ts";
 import { marksText } from "../shared/metrics/measurement.ts";
-import { toleranceOf } from "../shared/arithmetic.ts";
 import type { ControllerSettings } from "../../model/spec-common.ts";
 import type { Windows } from "../../model/windows.ts";
 import type { StabilizationWindows } from "../shared/stabilization.ts";
@@ -27,7 +26,6 @@ export const HPA_EXPLANATIONS: Explanations<HpaSpec> = {
     metrics.find((metric) => metric.type === "Resource" && metric.name === "cpu")?.target
       .averageUtilization,
   behavior: ({ behavior }) => behavior,
-  band: (spec, _metric, settings) => ({ kind: "target", ...toleranceOf(spec, settings) }),
 };
 
 /**

@@ -6,12 +6,11 @@ import { HPA } from "../hpa/dialect.ts";
 import { HPA_EXPLANATIONS, hpaWindows } from "../hpa/explanations.ts";
 import { branch, resumeFromZero } from "../hpa/steps/branch.ts";
 import { combine } from "../hpa/steps/combine.ts";
-import { decideBySteps } from "../hpa/steps/conclude.ts";
+import { behindBySteps, decideBySteps } from "../hpa/steps/conclude.ts";
 import { limit } from "../hpa/steps/limit.ts";
 import { readScale, seed, selectPods } from "../hpa/steps/read-scale.ts";
 import { stabilize } from "../hpa/steps/stabilize.ts";
 import type { HpaStep } from "../hpa/steps/sync.ts";
-import { toleranceOf } from "../shared/arithmetic.ts";
 import { forbiddenStates, type Moment, type WindowStates } from "../shared/window-states.ts";
 import { forbid, forbiddenOf, limitStep, thresholdSeries } from "./steps/series.ts";
 import { measure } from "./steps/measure.ts";
@@ -26,22 +25,9 @@ const multiThresholdWindows = (spec: HpaSpec, windows: Windows, moment: Moment):
   }),
 });
 
-const WIDENED = {
-  kind: "watermarks",
-  widened: true,
-  converges: false,
-  ignoresZero: false,
-  needsEverySample: true,
-} as const;
-
 const MULTI_THRESHOLD_EXPLANATIONS: Explanations<HpaSpec> = {
   ...HPA_EXPLANATIONS,
   publishesBands: true,
-  // A metric may have a target beside others that have watermarks.
-  band: (spec, metric, settings) =>
-    metric.target.includes("..")
-      ? { ...WIDENED, ...toleranceOf(spec, settings) }
-      : HPA_EXPLANATIONS.band(spec, metric, settings),
 };
 
 const MULTI_THRESHOLD_STEPS: readonly HpaStep[] = [
@@ -71,6 +57,7 @@ export const MULTI_THRESHOLD: Dialect<HpaSpec> = {
     ownZero: true,
   }),
   decide: (input) => decideBySteps(MULTI_THRESHOLD_STEPS, input, thresholdSeries),
+  behind: (input) => behindBySteps(MULTI_THRESHOLD_STEPS, input),
   windows: multiThresholdWindows,
   explains: MULTI_THRESHOLD_EXPLANATIONS,
 };

@@ -1,8 +1,10 @@
 import type { Rule } from "../../fields/rule.ts";
 import type { Decision } from "../../model/decision.ts";
+import { curveThrough } from "../shared/metrics/curve.ts";
+import type { SeenBehind } from "../shared/metrics/details.ts";
 import { runSteps } from "../shared/steps.ts";
 import { bounds, clamp } from "./steps/bounds.ts";
-import { COMBINE_FIELDS, combine } from "./steps/combine.ts";
+import { COMBINE_FIELDS, combine, takesPart } from "./steps/combine.ts";
 import { conclude } from "./steps/conclude.ts";
 import { COOL_DOWN_FIELDS, COOL_DOWN_WINDOW, coolDown } from "./steps/cool-down.ts";
 import { FLAP_FIELDS, FLAP_WINDOW, flap } from "./steps/flap.ts";
@@ -71,6 +73,23 @@ export const NATIVE_WINDOWS: readonly StepWindow[] = [
   MISSING_WINDOW,
   FLAP_WINDOW,
 ];
+
+/** What the metrics of a sync are made of. A metric that may not shrink never asks for fewer. */
+export const behindNative = (input: NativeInput): SeenBehind => {
+  const { readings, pods, current } = runSteps(SEE, started(input));
+  return {
+    metrics: readings.map((reading) => {
+      if (reading.kind === "missing") return undefined;
+      const { metric, measured } = reading;
+      if (!measured.curve || !metric.scaleUpOnly) return measured;
+      const curve = curveThrough(measured.curve, (value) =>
+        takesPart(metric, value.replicas, current) ? value : { ...value, replicas: current },
+      );
+      return { ...measured, curve };
+    }),
+    ...(input.observation.podsUnread ? {} : { pods }),
+  };
+};
 
 /**
  * One sync of `rules: native`, from top to bottom (docs/pod-autoscaler.md); overrides follow in

@@ -3,7 +3,7 @@ import type { Dialect } from "../dialect.ts";
 import { registeredQueryOf, sourceOf } from "../../sources/sources.ts";
 import { questionsOf } from "../shared/questions.ts";
 import { joinedStates } from "../shared/window-states.ts";
-import { decideNative, NATIVE_WINDOWS } from "./decide.ts";
+import { behindNative, decideNative, NATIVE_WINDOWS } from "./decide.ts";
 import { dueQuestionOf } from "./metrics/kept-answers.ts";
 import { NATIVE_EXPLANATIONS } from "./explanations.ts";
 import { afterNativeWrite, withNativeScale, withOutsideNativeChange } from "./steps/after-write.ts";
@@ -34,6 +34,7 @@ export const NATIVE: Dialect<NativeSpec> = {
   asksMonitor: () => false,
   recommenderQuestion: () => undefined,
   decide: decideNative,
+  behind: behindNative,
   afterWrite: afterNativeWrite,
   withScale: withNativeScale,
   withOutsideChange: withOutsideNativeChange,

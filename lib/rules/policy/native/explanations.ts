@@ -1,6 +1,6 @@
 import type { NativeMetric, NativeSpec } from "../../model/spec-native.ts";
-import type { Explanations, MetricBand } from "../explanations.ts";
-import { levelsText, toleranceOfTarget } from "./metrics/measure.ts";
+import type { Explanations } from "../explanations.ts";
+import { levelsText } from "./metrics/measure.ts";
 import { combinedOf, takesPart } from "./steps/combine.ts";
 import { isAbsenceOf } from "./steps/sentences.ts";
 
@@ -22,8 +22,6 @@ export const NATIVE_EXPLANATIONS: Explanations<NativeSpec> = {
     const metric = metrics.find((candidate) => candidate.name === name);
     return !metric || takesPart(metric, proposal, from);
   },
-  band: ({ metrics }, { name }, { tolerance }) =>
-    bandOf(metrics.find((metric) => metric.name === name)?.band, tolerance),
   rest: ({ metrics, minReplicas }, from) => {
     if (from >= minReplicas) return undefined;
     const levels = metrics.flatMap(({ name, activationMilli }) =>
@@ -37,20 +35,6 @@ export const NATIVE_EXPLANATIONS: Explanations<NativeSpec> = {
     const { onMissing } = metric;
     return { name: metric.name, ...(onMissing.action === "fallback" && { fallback: onMissing }) };
   },
-};
-
-const bandOf = (band: NativeMetric["band"] | undefined, tolerance: number): MetricBand => {
-  if (band?.kind !== "watermarks")
-    return { kind: "target", ...toleranceOfTarget(band ?? {}, { up: tolerance, down: tolerance }) };
-  return {
-    kind: "watermarks",
-    up: 0,
-    down: 0,
-    widened: false,
-    converges: false,
-    ignoresZero: false,
-    needsEverySample: false,
-  };
 };
 
 const cpuPercentOf = ({ source, measure, band }: NativeMetric): number | undefined =>

@@ -4,11 +4,11 @@ import type { Dialect } from "../dialect.ts";
 import { HPA } from "../hpa/dialect.ts";
 import { branch } from "../hpa/steps/branch.ts";
 import { combine } from "../hpa/steps/combine.ts";
-import { decideBySteps } from "../hpa/steps/conclude.ts";
+import { behindBySteps, decideBySteps } from "../hpa/steps/conclude.ts";
 import { readScale, selectPods } from "../hpa/steps/read-scale.ts";
 import type { HpaStep } from "../hpa/steps/sync.ts";
 import { forbiddenStates, type Moment, type WindowStates } from "../shared/window-states.ts";
-import { TOLERANCE_TENTHS, bounds, coolDown, forbiddenOf, measureUtilization } from "./steps.ts";
+import { bounds, coolDown, forbiddenOf, measureUtilization } from "./steps.ts";
 
 /** Nothing but the time after the last scale (proposals.md §1). */
 const originalWindows = (_spec: HpaSpec, { status }: Windows, { nowMs }: Moment): WindowStates => ({
@@ -28,8 +28,6 @@ const ORIGINAL_STEPS: readonly HpaStep[] = [
   coolDown, //           up 3 and down 5 minutes after the last scale at the earliest
 ];
 
-const TOLERANCE = Number(TOLERANCE_TENTHS) / 10;
-
 /**
  * The rules of the first design, for extensions/v1beta1 objects (proposals.md §1). No manifest has
  * `behavior` beside them. The last scale is all that they look back on, so they keep neither
@@ -40,6 +38,6 @@ export const ORIGINAL: Dialect<HpaSpec> = {
   name: "the first design",
   keeps: () => ({ recommendations: false, scaleEvents: false, ownZero: true }),
   decide: (input) => decideBySteps(ORIGINAL_STEPS, input),
+  behind: (input) => behindBySteps(ORIGINAL_STEPS, input),
   windows: originalWindows,
-  explains: { ...HPA.explains, band: () => ({ kind: "target", up: TOLERANCE, down: TOLERANCE }) },
 };

@@ -2,7 +2,8 @@ import { decimalText } from "../../model/quantity.ts";
 import { podSamples, selectedPodMetrics } from "../../sources/resource.ts";
 import { withMeasured } from "../hpa/steps/measure.ts";
 import type { HpaStep, HpaSync } from "../hpa/steps/sync.ts";
-import type { Measurement } from "../shared/metrics/measurement.ts";
+import { bendsAround, ceilDivided, type Curve, floorDivided } from "../shared/metrics/curve.ts";
+import type { CountedPods, Measurement } from "../shared/metrics/measurement.ts";
 import { stepped, withCondition } from "../shared/steps.ts";
 import type { Pod } from "../../model/observation.ts";
 import { MAX_I32 } from "../shared/arithmetic.ts";
@@ -46,23 +47,33 @@ const measured = (sync: HpaSync): Measurement => {
       chain: `failed to get cpu resource metric value: ${message}`,
     };
   }
-  const { wanted, percent, ratio, outside, usageMilli } = outcome;
+  const { wanted, percent, ratio, outside, usageMilli, counted, curve } = outcome;
+  const countOf = (utilization: Pick<Utilization, "wanted" | "outside">): number =>
+    utilization.outside ? utilization.wanted : sync.current;
   const current = { averageUtilization: percent, averageValue: decimalText(usageMilli) };
   return {
     kind: "measured",
     name: NAME,
-    proposal: outside ? wanted : sync.current,
+    proposal: countOf({ wanted, outside }),
     value: `${percent}%`,
     target: `${targetPercent}%`,
     ratio,
     usageMilli,
     utilization: percent,
     status: { type: "Resource", resource: { name: "cpu", current } },
+    counted,
+    curve: {
+      ...curve,
+      at: (step) => {
+        const other = curve.at(step);
+        return { replicas: countOf(other), ratio: other.ratio };
+      },
+    },
   };
 };
 
 /** Half-width of the band around the target, whatever the cluster tolerates (proposals.md §1). */
-export const TOLERANCE_TENTHS = 1n;
+const TOLERANCE_TENTHS = 1n;
 
 export interface Utilization {
   /** ⌈Σ pod utilisation ÷ target⌉, whatever the band says. */
@@ -76,6 +87,8 @@ export interface Utilization {
   readonly usageMilli: bigint;
 }
 
+type UtilizationCurve = Omit<Curve, "at"> & { readonly at: (step: bigint) => Utilization };
+
 /**
  * proposals.md §1: every pod's use ÷ its own request, added up. Sums are fractions of integers, so
  * that three pods at 160 % never want more than 480 % asks for. A pod that runs and reports
@@ -85,7 +98,9 @@ const utilizationOf = (
   pods: readonly Pod[],
   samples: PodSamples,
   targetPercent: number,
-): Utilization | Failure => {
+):
+  | (Utilization & { readonly counted: CountedPods; readonly curve: UtilizationCurve })
+  | Failure => {
   const running = pods.filter(
     ({ deleting, phase }) =>
       !deleting && phase !== "Pending" && phase !== "Failed" && phase !== "Succeeded",
@@ -103,11 +118,36 @@ const utilizationOf = (
     usageMilli += sample.milli;
     usageByRequest.set(request, (usageByRequest.get(request) ?? 0n) + sample.milli);
   }
-  return fromSum(
-    sumOfFractions(usageByRequest),
-    { pods: BigInt(running.length), target: BigInt(targetPercent) },
-    usageMilli,
-  );
+  const sum = sumOfFractions(usageByRequest);
+  const counts = { pods: BigInt(running.length), target: BigInt(targetPercent) };
+  return {
+    ...fromSum(sum, counts, usageMilli),
+    counted: { ...ALL_COUNTED, counted: running.length, leftOut: pods.length - running.length },
+    curve: curveOf(sum, counts),
+  };
+};
+
+const ALL_COUNTED = { unready: 0, missing: 0, unlisted: 0 };
+
+/** Steps of a percentage: thousandths of a percent. */
+const STEPS_OF_ALL = 100_000n;
+
+const curveOf = (
+  { over, under }: Fraction,
+  counts: Parameters<typeof fromSum>[1],
+): UtilizationCurve => {
+  const steps = over * STEPS_OF_ALL;
+  const all = under * counts.pods;
+  return {
+    floor: floorDivided(steps, all),
+    ceil: ceilDivided(steps, all),
+    at: (step) => fromSum({ over: step * counts.pods, under: STEPS_OF_ALL }, counts, 0n),
+    bends: () =>
+      bendsAround(Number(counts.target) * 1000, {
+        up: Number(TOLERANCE_TENTHS) / 10,
+        down: Number(TOLERANCE_TENTHS) / 10,
+      }),
+  };
 };
 
 interface Fraction {

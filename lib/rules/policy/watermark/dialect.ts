@@ -3,9 +3,10 @@ import type { WatermarkSpec } from "../../model/spec-watermark.ts";
 import type { Windows } from "../../model/windows.ts";
 import { externalQuery } from "../../sources/external.ts";
 import { RESOURCE_QUERY } from "../../sources/resource.ts";
-import type { Dialect, SyncView } from "../dialect.ts";
+import type { Dialect, RulesInput, SyncView } from "../dialect.ts";
 import { type Explanations, LARGEST_WINS } from "../explanations.ts";
 import { lastingOf } from "../shared/steps.ts";
+import type { SeenBehind } from "../shared/metrics/details.ts";
 import { marksText } from "../shared/metrics/measurement.ts";
 import {
   forbiddenStates,
@@ -14,13 +15,14 @@ import {
   type WindowStates,
 } from "../shared/window-states.ts";
 import { decideWatermark } from "./decide.ts";
-import { readyPods } from "./metrics/measure.ts";
+import { readyPods, type MeasuredSpec, targetPods } from "./metrics/measure.ts";
 import { recommenderRequest } from "./metrics/recommender.ts";
 import {
   afterWatermarkWrite,
   withOutsideWatermarkChange,
   withWatermarkScale,
 } from "./steps/after-write.ts";
+import { proposalSources } from "./steps/combine.ts";
 import { ABOVE, BELOW, forbiddenOf } from "./steps/gates.ts";
 
 /** Every source counts ready pods (watermark.md 2.4); usage comes from metrics.k8s.io. */
@@ -74,23 +76,35 @@ const watermarkWindows = (
   };
 };
 
+/** What is behind each metric; a recommender gives a count and no value. */
+const behindWatermark = ({
+  spec,
+  namespace,
+  observation,
+  nowMs,
+}: RulesInput<WatermarkSpec>): SeenBehind => {
+  const { scale } = observation;
+  if (scale.kind === "failed") return { metrics: [] };
+  const subject: MeasuredSpec = { spec, namespace, scale, observation, nowMs };
+  const pods = targetPods(subject);
+  return {
+    metrics: proposalSources(subject).map(({ propose }) => {
+      const proposed = propose();
+      return proposed.kind === "counted" ? proposed.value : undefined;
+    }),
+    ...(pods.kind === "counted" && !observation.podsUnread ? { pods: pods.value } : {}),
+  };
+};
+
 const WATERMARK_EXPLANATIONS: Explanations<WatermarkSpec> = {
   ...LARGEST_WINS,
   publishesBands: true,
   targets: ({ metrics }) =>
     metrics.map(({ source, name, ...marks }) => ({ type: source, name, target: marksText(marks) })),
-  band: ({ toleranceMilli, converge, counts, tolerateZero }) => {
-    const share = Number(toleranceMilli) / 1000;
-    return {
-      kind: "watermarks",
-      up: share,
-      down: share,
-      widened: true,
-      converges: converge !== "off",
-      ignoresZero: counts === "ready" && !tolerateZero,
-      needsEverySample: false,
-    };
-  },
+  besides: ({ counts, tolerateZero }, { value }) =>
+    value === "0" && counts === "ready" && !tolerateZero
+      ? "a value of 0 only counts with tolerateZero: true"
+      : undefined,
 };
 
 /**
@@ -104,6 +118,7 @@ export const WATERMARK: Dialect<WatermarkSpec> = {
   asksMonitor: ({ lifecycleControl }) => lifecycleControl.kind === "on",
   recommenderQuestion,
   decide: decideWatermark,
+  behind: behindWatermark,
   afterWrite: (_spec, report) => afterWatermarkWrite(report),
   withScale: (_spec, windows, change) => withWatermarkScale(windows, change),
   withOutsideChange: (_spec, windows, change) => withOutsideWatermarkChange(windows, change),

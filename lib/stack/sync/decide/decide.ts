@@ -8,6 +8,7 @@ import { overridesOf } from "../../../rules/model/override.ts";
 import { parseSelector } from "../../../rules/model/selector-text.ts";
 import { NEW_WINDOWS, type Windows } from "../../../rules/model/windows.ts";
 import type { DecideInput } from "../../../rules/policy/decide.ts";
+import type { PurePart } from "../pure-part.ts";
 import {
   autoscalerPaused,
   earlierCluster,
@@ -76,7 +77,7 @@ export const decideAll = (
     const input = windows === before.windows ? before : { ...before, windows };
     const decision = seen.failures.guarded<Decision | undefined>(
       uid,
-      () => rules.decide(input),
+      () => decidedInDetail(rules, input),
       () => undefined,
     );
     // Also where its questions failed before: it was not asked what it needs.
@@ -94,6 +95,14 @@ export const decideAll = (
       return unevaluated ?? withError(autoscaler, new TypeError("it has no spec"));
     return decideOne(autoscaler);
   });
+};
+
+/** The intent and the event of a scale keep what is behind its metrics. */
+const decidedInDetail = (rules: PurePart, input: DecideInput): Decision => {
+  const decision = rules.decide(input);
+  return decision.kind === "scale"
+    ? { ...decision, metrics: rules.metricsInDetail(decision, input) }
+    : decision;
 };
 
 /**

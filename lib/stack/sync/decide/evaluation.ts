@@ -15,7 +15,7 @@ export const evaluationOf = (verdict: Verdict, after: After): Evaluation | undef
   const known = evaluations.get(verdict);
   if (known?.after === after) return known.evaluation;
   const outcome = outcomeAfter(verdict, after);
-  const evaluation = outcome && Object.assign(outcome, readyOf(verdict));
+  const evaluation = outcome && Object.assign(outcome, behindOf(verdict, after));
   evaluations.set(verdict, { after, evaluation });
   return evaluation;
 };
@@ -78,9 +78,11 @@ const addCircumstances = (
   made.generation = autoscaler.record.generation;
 };
 
-const readyOf = (verdict: Verdict): Pick<Evaluation, "ready"> => {
-  const ready = verdict.kind === "unevaluated" ? undefined : readyPods(verdict.input.observation);
-  return ready === undefined ? {} : { ready };
+/** What costs more than the decision: the ready pods, and what is behind each metric. */
+const behindOf = (verdict: Verdict, after: After): Partial<Evaluation> => {
+  if (verdict.kind === "unevaluated") return {};
+  const ready = readyPods(verdict.input.observation);
+  return { metrics: after.metricsOf(verdict), ...(ready !== undefined && { ready }) };
 };
 
 /** The bounds that held: the manifest's where nothing else set any. */

@@ -1,4 +1,5 @@
 import { mapYielding } from "../../cluster/map-yielding.ts";
+import type { MetricOutcome } from "../../../rules/model/decision.ts";
 import { foreignText } from "../../../rules/model/foreign-text.ts";
 import type { AutoscalerUid } from "../../../rules/model/ids.ts";
 import type { AutoscalerSpec } from "../../../rules/model/spec.ts";
@@ -23,6 +24,8 @@ import type {
 } from "../../../rules/model/scale-records.ts";
 import type { Verdict, Loaded, Outside, OutsideScale, Settled, After } from "../hand-over.ts";
 import type { RuleFailures } from "../rule-failures.ts";
+
+type Decided = Exclude<Verdict, { readonly kind: "unevaluated" }>;
 
 interface Left {
   readonly verdicts: readonly Verdict[];
@@ -102,9 +105,24 @@ export const windowsAfter = async (
     entries,
     eventsOf: (uid) => written.get(uid)?.events,
     gaugesOf: (uid) => written.get(uid)?.gauges,
+    metricsOf: (verdict) => metricsInDetail(rules, failures, verdict),
     refused: refusedIn(settledScales),
   };
 };
+
+/** A scale has them since it was decided. A mistake costs only the explanation, and is reported. */
+const metricsInDetail = (
+  rules: PurePart,
+  failures: RuleFailures,
+  { autoscaler: { record }, decision, input }: Decided,
+): readonly MetricOutcome[] =>
+  decision.kind === "scale"
+    ? decision.metrics
+    : failures.guarded(
+        record.uid,
+        () => rules.metricsInDetail(decision, input),
+        () => decision.metrics,
+      );
 
 const refusedIn = ({ own }: Settled): After["refused"] =>
   new Map(

@@ -5,7 +5,10 @@ import type { Answers } from "../../../../lib/rules/model/observation.ts";
 import { queryKey } from "../../../../lib/rules/model/query.ts";
 import type { HpaMetric } from "../../../../lib/rules/model/spec-hpa.ts";
 import { measureMetric } from "../../../../lib/rules/policy/shared/metrics/measure-metric.ts";
-import type { MetricContext } from "../../../../lib/rules/policy/shared/metrics/measurement.ts";
+import type {
+  Measured,
+  MetricContext,
+} from "../../../../lib/rules/policy/shared/metrics/measurement.ts";
 import { podUsage, readyPods } from "../../../observation.ts";
 import { podsQuery } from "../../../../lib/rules/sources/pods.ts";
 import { answersOf } from "../../../answers.ts";
@@ -57,7 +60,8 @@ const measured = (metric: HpaMetric, milli: bigint) => {
     tolerance: { down: 0.1, up: 0.1 },
     readiness: { nowMs: 0, cpuInitializationPeriodMs: 0, initialReadinessDelayMs: 0 },
   };
-  return measureMetric(metric, context);
+  const { curve: _curve, ...told } = measureMetric(metric, context) as Measured;
+  return told;
 };
 
 describe("a measured metric, with all that is told of it", () => {

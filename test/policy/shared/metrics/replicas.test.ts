@@ -3,13 +3,17 @@ import type { Pod } from "../../../../lib/rules/model/observation.ts";
 import { MAX_I32, MIN_I64 } from "../../../../lib/rules/policy/shared/arithmetic.ts";
 import {
   averageReplicas,
-  nonNegativeTotal,
   type PerPodInput,
+  type PerPodProposal,
+  utilizationReplicas,
+} from "../../../../lib/rules/policy/shared/metrics/per-pod.ts";
+import {
+  nonNegativeTotal,
   perReplicaReplicas,
   saturatedTotal,
   totalReplicas,
-  utilizationReplicas,
 } from "../../../../lib/rules/policy/shared/metrics/replicas.ts";
+import type { Failure } from "../../../../lib/rules/sources/source.ts";
 import { readyPod, readyPods } from "../../../observation.ts";
 import { MAX_I64 } from "../../../../lib/rules/model/quantity-parse.ts";
 
@@ -28,10 +32,15 @@ const input = (
   readiness: { nowMs: 0, cpuInitializationPeriodMs: 0, initialReadinessDelayMs: 0 },
 });
 
+const proposalOf = (outcome: PerPodProposal | Failure) =>
+  "message" in outcome ? outcome : outcome.proposal;
+
 describe("averageReplicas()", () => {
   it("gives the proposal with the ratio and the mean of the samples", () => {
     expect(
-      averageReplicas(input(readyPods(2, 1n), { "web-0": 2000n, "web-1": 4000n }), 1000n),
+      proposalOf(
+        averageReplicas(input(readyPods(2, 1n), { "web-0": 2000n, "web-1": 4000n }), 1000n),
+      ),
     ).toStrictEqual({
       kind: "proposal",
       replicas: 6,
@@ -42,19 +51,19 @@ describe("averageReplicas()", () => {
 
   it("gives them as they were before anything was assumed for missing pods", () => {
     expect(
-      averageReplicas(input(readyPods(4, 1n), { "web-0": 100n, "web-1": 300n }), 1000n),
+      proposalOf(averageReplicas(input(readyPods(4, 1n), { "web-0": 100n, "web-1": 300n }), 1000n)),
     ).toStrictEqual({
       kind: "proposal",
       replicas: 3, // (100 + 300 + 2 × 1000) ÷ 4 of 1000, times 4
       ratio: 0.2,
       usageMilli: 200n,
+      assumed: { pods: 2, as: "the target", ratio: 0.6, usageMilli: 600n },
     });
   });
 
   it("says when the sum of the samples was wrapped at 64 bits", () => {
-    const wrapped = averageReplicas(
-      input(readyPods(2, 1n), { "web-0": MAX_I64, "web-1": 3n }),
-      1000n,
+    const wrapped = proposalOf(
+      averageReplicas(input(readyPods(2, 1n), { "web-0": MAX_I64, "web-1": 3n }), 1000n),
     );
     expect(wrapped).toMatchObject({
       kind: "proposal",
@@ -64,7 +73,9 @@ describe("averageReplicas()", () => {
   });
 
   it("says so too when only what was assumed for missing pods wraps it", () => {
-    const wrapped = averageReplicas(input(readyPods(3, 1n), { "web-0": 2n ** 62n }), MAX_I64);
+    const wrapped = proposalOf(
+      averageReplicas(input(readyPods(3, 1n), { "web-0": 2n ** 62n }), MAX_I64),
+    );
     expect(wrapped).toMatchObject({ kind: "proposal", overflowed: true, usageMilli: 2n ** 62n });
   });
 });
@@ -97,10 +108,12 @@ describe("utilizationReplicas()", () => {
   it("counts requests of the measured pods alone", () => {
     const pods = [readyPod("web-0", 1000n), readyPod("web-1", 1000n)];
     expect(
-      utilizationReplicas(
-        { ...input(pods, { "web-0": 500n, "web-1": 700n, other: 9000n }), resource: "cpu" },
-        30,
-        undefined,
+      proposalOf(
+        utilizationReplicas(
+          { ...input(pods, { "web-0": 500n, "web-1": 700n, other: 9000n }), resource: "cpu" },
+          30,
+          undefined,
+        ),
       ),
     ).toStrictEqual({
       kind: "proposal",

@@ -1,5 +1,6 @@
 import type { Decision, GaugeWrite } from "../../../model/decision.ts";
 import type { Windows } from "../../../model/windows.ts";
+import type { SeenBehind } from "../../shared/metrics/details.ts";
 import { reasonOf } from "../../shared/scale-sentence.ts";
 import { runSteps } from "../../shared/steps.ts";
 import { type HpaInput, type HpaStep, type HpaSync, started } from "./sync.ts";
@@ -12,6 +13,17 @@ export const decideBySteps = (
 ): Decision => {
   const sync = runSteps(steps, started(input));
   return conclude(sync, series?.(sync));
+};
+
+/** What the same steps see behind their metrics. */
+export const behindBySteps = (steps: readonly HpaStep[], input: HpaInput): SeenBehind => {
+  const { measurements, pods } = runSteps(steps, started(input));
+  return {
+    metrics: measurements.map((measurement) =>
+      measurement.kind === "measured" ? measurement : undefined,
+    ),
+    ...(input.observation.podsUnread ? {} : { pods }),
+  };
 };
 
 /**

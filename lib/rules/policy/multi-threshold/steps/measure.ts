@@ -3,6 +3,7 @@ import type { HpaStep } from "../../hpa/steps/sync.ts";
 import { measureMetric } from "../../shared/metrics/measure-metric.ts";
 import { decimalText } from "../../../model/quantity.ts";
 import type { HpaMetric, Marks } from "../../../model/spec-hpa.ts";
+import { bendsAround, ceilDivided, type Curve, floorDivided } from "../../shared/metrics/curve.ts";
 import { MAX_I32, toI32, toI64 } from "../../shared/arithmetic.ts";
 import { type Failure, failure } from "../../../sources/source.ts";
 import { sourceOf } from "../../../sources/sources.ts";
@@ -54,22 +55,55 @@ export const measureMarked = (
     };
   }
   const { currentReplicas: current, average } = context;
-  const usage = Number(total.milli) / (average ? current : 1);
-  const side = sideOf(usage, marks, context);
-  const wanted = wantedOf(usage, side, marks, current);
+  const { usage, side, replicas } = markedReplicas(total, marks, context);
   const value = decimalText(toI64(usage));
   return {
     kind: "measured",
     name,
-    // What is missing from the sum could be what the pods are needed for: it may grow on it, never
-    // shrink.
-    proposal: total.partial ? Math.max(wanted, current) : wanted,
+    proposal: replicas,
     value,
     target: marksText(marks),
     ratio: Number.NaN,
     usageMilli: toI64(usage),
     between: side === "between",
     status: source.statusOf(metric, average ? { averageValue: value } : { value }),
+    ...(average && current <= 0 ? {} : { curve: markedCurve(total, marks, context) }),
+  };
+};
+
+interface MarkedReplicas {
+  readonly usage: number;
+  readonly side: Side;
+  readonly replicas: number;
+}
+
+const markedReplicas = (
+  { milli, partial }: Total,
+  marks: Marks,
+  context: MetricContext,
+): MarkedReplicas => {
+  const { currentReplicas: current, average } = context;
+  const usage = Number(milli) / (average ? current : 1);
+  const side = sideOf(usage, marks, context);
+  const wanted = wantedOf(usage, side, marks, current);
+  // What is missing from the sum could be what the pods are needed for: it may grow on it, never
+  // shrink.
+  return { usage, side, replicas: partial ? Math.max(wanted, current) : wanted };
+};
+
+const markedCurve = (total: Total, marks: Marks, context: MetricContext): Curve => {
+  const over = context.average ? BigInt(context.currentReplicas) : 1n;
+  return {
+    floor: floorDivided(total.milli, over),
+    ceil: ceilDivided(total.milli, over),
+    at: (step) => {
+      const { replicas } = markedReplicas({ ...total, milli: step * over }, marks, context);
+      return { replicas, ratio: Number.NaN };
+    },
+    bends: () =>
+      [marks.lowMilli, marks.highMilli].flatMap((mark) =>
+        bendsAround(Number(mark), context.tolerance),
+      ),
   };
 };
 

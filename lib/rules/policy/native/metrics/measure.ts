@@ -10,9 +10,12 @@ import { registeredQueryOf, sourceOf } from "../../../sources/sources.ts";
 import { MAX_I32, type Tolerance } from "../../shared/arithmetic.ts";
 import { measureMetric } from "../../shared/metrics/measure-metric.ts";
 import type { Measured, Measurement, MetricContext } from "../../shared/metrics/measurement.ts";
+import { type Curve, curveThrough } from "../../shared/metrics/curve.ts";
 import {
+  perReplicaCurve,
   perReplicaReplicas,
   saturatedTotal,
+  totalCurve,
   totalReplicas,
 } from "../../shared/metrics/replicas.ts";
 import { MAX_I64 } from "../../../model/quantity-parse.ts";
@@ -56,9 +59,36 @@ export const measureNative = (metric: NativeMetric, whole: MetricContext): Count
     });
   }
   const up = against(metric, band.highMilli, { ...context, tolerance: ONLY_GROWS });
-  if (up.kind === "missing" || up.proposal > context.currentReplicas) return up;
-  return against(metric, band.lowMilli, { ...context, tolerance: ONLY_SHRINKS });
+  if (up.kind === "missing") return up;
+  const down = against(metric, band.lowMilli, { ...context, tolerance: ONLY_SHRINKS });
+  const chosen = up.proposal > context.currentReplicas ? up : down;
+  if (chosen.kind === "missing" || down.kind === "missing") return chosen;
+  const curve = bothMarks(up.measured.curve, down.measured.curve, context.currentReplicas);
+  return withCurve(chosen, curve);
 };
+
+type MeasuredReading = Extract<CountReading, { readonly kind: "measured" }>;
+
+const withCurve = (reading: MeasuredReading, curve: Curve | undefined): MeasuredReading => {
+  const { curve: _ofOneMark, ...measured } = reading.measured;
+  return { ...reading, measured: curve ? { ...measured, curve } : measured };
+};
+
+/** The value against the high mark, and against the low one where it asks for no more pods. */
+const bothMarks = (
+  high: Curve | undefined,
+  low: Curve | undefined,
+  current: number,
+): Curve | undefined =>
+  high &&
+  low && {
+    ...high,
+    at: (step) => {
+      const up = high.at(step);
+      return up === undefined || up.replicas > current ? up : low.at(step);
+    },
+    bends: () => [...high.bends(), ...low.bends()],
+  };
 
 const isOfLimit = ({ source }: NativeMetric): boolean => "of" in source && source.of === "limit";
 
@@ -85,21 +115,32 @@ const against = (
       reason: measured.reason,
       message: inOwnWords(measured.message, metric),
     };
-  const { ratio } = measured;
-  if (Number.isNaN(ratio) || measured.overflowed || (ratio < 0 && "of" in source))
+  const isUsable = ({ ratio, overflowed }: Pick<Measured, "ratio" | "overflowed">): boolean =>
+    !(Number.isNaN(ratio) || overflowed || (ratio < 0 && "of" in source));
+  if (!isUsable(measured))
     return {
       kind: "missing",
       metric,
       reason: "UnusableValue",
       message: `the value of ${metric.name} leaves the range of numbers`,
     };
-  return {
+  const { currentReplicas } = context;
+  const reading: MeasuredReading = {
     kind: "measured",
     metric,
     measured,
-    proposal: guarded(measured, context.currentReplicas),
+    proposal: guarded(measured.ratio, measured.proposal, currentReplicas),
     target: levelsText(metric),
   };
+  return withCurve(
+    reading,
+    measured.curve &&
+      curveThrough(measured.curve, (value) =>
+        isUsable(value)
+          ? { ...value, replicas: guarded(value.ratio, value.replicas, currentReplicas) }
+          : undefined,
+      ),
+  );
 };
 
 type Leveled = Pick<NativeMetric, "source" | "measure" | "maxAgeMs">;
@@ -169,6 +210,9 @@ const measureWhole = (
   const value = decimalText(usageMilli);
   const status = of.statusOf(source, isAverage ? { averageValue: value } : { value });
   const overflowed = isAverage && totalMilli === MAX_I64 ? ({ overflowed: true } as const) : {};
+  const curve = isAverage
+    ? perReplicaCurve(totalMilli, levelMilli, context, "saturated")
+    : totalCurve(totalMilli, levelMilli, context);
   return {
     kind: "measured",
     name,
@@ -179,6 +223,7 @@ const measureWhole = (
     usageMilli,
     status,
     ...overflowed,
+    ...(curve && { curve }),
   };
 };
 
@@ -197,7 +242,7 @@ const staleWords = (
  * Above its target a metric never asks for fewer pods than there are, below it never for more: few
  * ready pods, or an overflow, must not turn it round.
  */
-const guarded = ({ ratio, proposal }: Measured, current: number): number => {
+const guarded = (ratio: number, proposal: number, current: number): number => {
   if (ratio <= 1) return Math.max(0, Math.min(proposal, current));
   return proposal < 0 ? MAX_I32 : Math.max(proposal, current);
 };

@@ -1,13 +1,26 @@
 import type { HpaMetric } from "../../../model/spec-hpa.ts";
-import type { Measurement, MetricContext, Measured, Unmeasured, Proposal } from "./measurement.ts";
+import type { Curve } from "./curve.ts";
+import type {
+  Assumed,
+  Measurement,
+  MetricContext,
+  Measured,
+  Unmeasured,
+  Proposal,
+} from "./measurement.ts";
 import { binaryText, decimalText } from "../../../model/quantity.ts";
 import { type Failure, failure } from "../../../sources/source.ts";
 import { CONTAINER_RESOURCE, RESOURCE } from "../../../sources/resource.ts";
 import {
   averageReplicas,
   type PerPodInput,
+  type PerPodProposal,
   utilizationReplicas,
+} from "./per-pod.ts";
+import {
+  perReplicaCurve,
   perReplicaReplicas,
+  totalCurve,
   totalReplicas,
   nonNegativeTotal,
   saturatedTotal,
@@ -60,7 +73,7 @@ const byAmount = (
     return failedResource(metric, name, `failed to get ${metric.name} usage: ${outcome.message}`);
   return measuredResource(metric, outcome, {
     name,
-    value: amountText(metric.name, outcome.usageMilli),
+    value: amountText(metric.name, outcome.proposal.usageMilli),
     target: amountText(metric.name, targetMilli),
   });
 };
@@ -82,17 +95,17 @@ const byPercentage = (
     );
   return measuredResource(metric, outcome, {
     name,
-    value: `${outcome.utilization}%`,
+    value: `${outcome.proposal.utilization}%`,
     target: `${targetPercent}%`,
   });
 };
 
 const measuredResource = (
   metric: ResourceMetric,
-  outcome: Proposal,
+  { proposal, counted, curve }: PerPodProposal,
   texts: Pick<Measured, "name" | "value" | "target">,
 ): Measurement => {
-  const { replicas, ratio, usageMilli, utilization, overflowed } = outcome;
+  const { replicas, ratio, usageMilli, utilization, overflowed, assumed } = proposal;
   const averageValue = amountText(metric.name, usageMilli);
   const current =
     utilization === undefined
@@ -106,8 +119,21 @@ const measuredResource = (
     usageMilli,
     ...(utilization !== undefined && { utilization }),
     ...(overflowed && { overflowed }),
+    ...assumedIn(assumed, (milli) => amountText(metric.name, milli)),
   };
-  return { kind: "measured", ...texts, proposal: replicas, ratio, ...amounts, status };
+  const behind = { counted, curve };
+  return { kind: "measured", ...texts, proposal: replicas, ratio, ...amounts, status, ...behind };
+};
+
+/** The value with what was assumed, as people read the metric. */
+const assumedIn = (
+  assumed: Assumed | undefined,
+  textOf: (milli: bigint) => string,
+): Pick<Measured, "assumed"> => {
+  if (!assumed || assumed.pods === 0) return {};
+  const { pods, as, utilization, usageMilli } = assumed;
+  const value = utilization === undefined ? textOf(usageMilli) : `${utilization}%`;
+  return { assumed: { pods, as, value } };
 };
 
 const failedResource = (metric: ResourceMetric, name: string, message: string): Unmeasured => {
@@ -154,16 +180,22 @@ const measurePods = (metric: PodsMetric, context: MetricContext): Measurement =>
     const chain = `failed to get pods metric value: ${outcome.message}`;
     return { kind: "failed", name, reason: "FailedGetPodsMetric", message: outcome.message, chain };
   }
-  const shown = measuredTotal(
-    { name, shown: (current) => PODS.statusOf(metric, current) },
-    outcome,
-    "averageValue",
-    metric.target.averageValueMilli ?? 0n,
-  );
-  return outcome.overflowed ? { ...shown, overflowed: true } : shown;
+  const { proposal, counted, curve } = outcome;
+  const { overflowed, assumed } = proposal;
+  return {
+    ...measuredTotal(
+      { name, shown: (current) => PODS.statusOf(metric, current) },
+      proposal,
+      "averageValue",
+      metric.target.averageValueMilli ?? 0n,
+    ),
+    ...{ counted, curve },
+    ...assumedIn(assumed, decimalText),
+    ...(overflowed && { overflowed }),
+  };
 };
 
-const proposeForPods = (metric: PodsMetric, context: MetricContext): Proposal | Failure => {
+const proposeForPods = (metric: PodsMetric, context: MetricContext): PerPodProposal | Failure => {
   const selector = selectorOf(metric.metric.selector);
   if (selector.kind === "invalid") return failure(selector.message);
   const samples = PODS.samples(metric, context);
@@ -203,12 +235,13 @@ const objectByTotal = (
   const found = OBJECT.samples(metric, context);
   const outcome = "message" in found ? found : totalReplicas(found[0], targetMilli, context);
   if (outcome.kind === "failure") return failedObject(OBJECT.nameOf(metric), outcome.message);
-  return measuredTotal(
+  const shown = measuredTotal(
     { name: OBJECT.nameOf(metric), shown: (current) => OBJECT.statusOf(metric, current) },
     outcome,
     "value",
     targetMilli,
   );
+  return { ...shown, curve: totalCurve(outcome.usageMilli, targetMilli, context) };
 };
 
 const objectByReplica = (
@@ -221,14 +254,16 @@ const objectByReplica = (
   const found = OBJECT.samples(metric, context);
   if ("message" in found)
     return failedObject(name, found.message, `failed to get ${metric.metric.name} object metric: `);
-  const outcome = perReplicaReplicas(found[0], targetMilli, context, "wrapping");
-  return measuredTotal(
+  const shown = measuredTotal(
     { name, shown: (current) => OBJECT.statusOf(metric, current) },
-    outcome,
+    perReplicaReplicas(found[0], targetMilli, context, "wrapping"),
     "averageValue",
     targetMilli,
   );
+  return { ...shown, ...curved(perReplicaCurve(found[0], targetMilli, context, "wrapping")) };
 };
+
+const curved = (curve: Curve | undefined): Pick<Measured, "curve"> => (curve ? { curve } : {});
 
 /** What an amount was measured as: `shown` makes the metric's status of its current value. */
 const measuredTotal = (
@@ -289,7 +324,10 @@ const externalByReplica = (
     );
   const totalMilli = nonNegativeTotal(values);
   const outcome = perReplicaReplicas(totalMilli, targetMilli, context, "saturated");
-  const shown = measuredTotal(external(metric), outcome, "averageValue", targetMilli);
+  const shown = {
+    ...measuredTotal(external(metric), outcome, "averageValue", targetMilli),
+    ...curved(perReplicaCurve(totalMilli, targetMilli, context, "saturated")),
+  };
   return totalMilli === MAX_I64 ? { ...shown, overflowed: true } : shown;
 };
 
@@ -307,7 +345,10 @@ const externalByTotal = (
       outcome.message,
       `failed to get external metric ${metric.metric.name}: `,
     );
-  return measuredTotal(external(metric), outcome, "value", targetMilli);
+  return {
+    ...measuredTotal(external(metric), outcome, "value", targetMilli),
+    curve: totalCurve(outcome.usageMilli, targetMilli, context),
+  };
 };
 
 const externalName = ({ metric }: ExternalMetric): string =>

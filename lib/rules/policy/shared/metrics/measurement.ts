@@ -1,3 +1,4 @@
+import type { AssumedValue } from "../../../model/decision.ts";
 import type { Pod } from "../../../model/observation.ts";
 import { decimalText } from "../../../model/quantity.ts";
 import type { ControllerSettings } from "../../../model/spec-common.ts";
@@ -5,6 +6,7 @@ import type { Marks } from "../../../model/spec-hpa.ts";
 import type { MetricStatus } from "../../../model/windows.ts";
 import type { SampleContext, PodSamples, PodSample } from "../../../sources/source.ts";
 import type { Tolerance } from "../arithmetic.ts";
+import type { Curve } from "./curve.ts";
 
 /** What a metric is measured with. */
 export interface MetricContext extends SampleContext {
@@ -40,7 +42,34 @@ export interface Measured {
   readonly status: MetricStatus;
   /** Of a metric with marks: its value is between them, widened by the tolerance. */
   readonly between?: boolean;
+  /** The pods whose samples counted, where the metric is measured by pods. */
+  readonly counted?: CountedPods;
+  /** The value with what was assumed for pods that gave none. */
+  readonly assumed?: AssumedValue;
+  /** What another value would propose; absent where no value can be put in the place of this one. */
+  readonly curve?: Curve;
 }
+
+/** Pods by what was made of them. */
+export interface CountedPods {
+  /** Their samples are the value. */
+  readonly counted: number;
+  /** Not ready, or just started. */
+  readonly unready: number;
+  /** Without a usable sample. */
+  readonly missing: number;
+  /** Being deleted, or failed. */
+  readonly leftOut: number;
+  /** Samples of pods that are not listed: they are gone, or have other labels. */
+  readonly unlisted: number;
+  /** Time of the oldest sample; absent where the source says no time. */
+  readonly oldestMs?: number;
+}
+
+/** The ratio after something was assumed for some pods. */
+export interface Assumed extends Ratio, Pick<AssumedValue, "pods" | "as"> {}
+
+export type Ratio = Pick<Proposal, "usageMilli" | "utilization" | "ratio" | "overflowed">;
 
 export interface Unmeasured {
   readonly kind: "failed";
@@ -69,6 +98,8 @@ export interface Proposal {
    * 3.3), native rules do not.
    */
   readonly overflowed?: true;
+  /** Absent where nothing was assumed. */
+  readonly assumed?: Assumed;
 }
 
 /** Two watermarks as people read them: "150m..400m". */

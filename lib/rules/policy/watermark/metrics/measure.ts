@@ -15,9 +15,11 @@ import type { WatermarkMetric, WatermarkSpec } from "../../../model/spec-waterma
 import { externalQuery } from "../../../sources/external.ts";
 import { podMetricsOf } from "../../../sources/resource.ts";
 import { wrapI64 } from "../../shared/arithmetic.ts";
+import { ceilDivided, type Curve, floorDivided, nextTo } from "../../shared/metrics/curve.ts";
 import { dropGauge, gauge, type StepNote } from "../steps/sentences.ts";
+import type { CountedPods } from "../../shared/metrics/measurement.ts";
 import { availableReady, type Counted, resourceReady } from "./pods.ts";
-import { type WatermarkProposal, proposeFromValue } from "./propose.ts";
+import { marksOf, type WatermarkProposal, proposeFromValue } from "./propose.ts";
 
 export interface MeasuredSpec {
   readonly spec: WatermarkSpec;
@@ -141,7 +143,28 @@ const measureResource = (
   if (counted.length === 0)
     return { kind: "failed", message: "did not receive metrics for any ready pods" };
   const sum = totalOf(counted.map(([, milli]) => milli));
-  return { kind: "counted", value: valued(metric, sum, grouped.value.ready, subject) };
+  const value = valued(metric, sum, grouped.value.ready, subject);
+  return {
+    kind: "counted",
+    value: { ...value, counted: countedPods(pods.value, samples, grouped.value.ignored) },
+  };
+};
+
+const countedPods = (
+  pods: readonly Pod[],
+  samples: ReadonlyMap<string, bigint>,
+  ignored: ReadonlySet<string>,
+): CountedPods => {
+  const others = pods.filter(({ name }) => !ignored.has(name));
+  const counted = others.filter(({ name }) => samples.has(name)).length;
+  const listed = pods.filter(({ name }) => samples.has(name)).length;
+  return {
+    counted,
+    unready: ignored.size,
+    missing: others.length - counted,
+    leftOut: 0,
+    unlisted: samples.size - listed,
+  };
 };
 
 /** The document adds up what the metric's selector finds. */
@@ -171,8 +194,32 @@ const valued = (
   const value = gauge("value", Number(sum) / (spec.average ? ready : 1), {
     metric_name: metric.name,
   });
-  const proposal = proposeFromValue(sum, metric, { current: scale.specReplicas, ready }, spec);
-  return { ...proposal, notes: [value, ...proposal.notes] };
+  const counts = { current: scale.specReplicas, ready };
+  const proposal = proposeFromValue(sum, metric, counts, spec);
+  const curve = spec.average && ready <= 0 ? undefined : curveOf(sum, metric, counts, spec);
+  return { ...proposal, notes: [value, ...proposal.notes], ...(curve && { curve }) };
+};
+
+/** A sum of 0 has rules of its own (measureExternal), so nothing is said of it. */
+const curveOf = (
+  sum: bigint,
+  metric: WatermarkMetric,
+  counts: Parameters<typeof proposeFromValue>[2],
+  spec: WatermarkSpec,
+): Curve => {
+  const over = spec.average ? BigInt(counts.ready) : 1n;
+  const isUsable = (step: bigint): boolean =>
+    step !== 0n || spec.tolerateZero || spec.counts === "current" || metric.source === "Resource";
+  return {
+    floor: floorDivided(sum, over),
+    ceil: ceilDivided(sum, over),
+    at: (step) => {
+      if (!isUsable(step)) return undefined;
+      const { replicas } = proposeFromValue(step * over, metric, counts, spec);
+      return { replicas, ratio: Number.NaN };
+    },
+    bends: () => marksOf(metric, spec).flatMap(nextTo),
+  };
 };
 
 const podMetrics = (answers: Answers, selector: Selector): Answer<readonly PodMetrics[]> => {

@@ -1,6 +1,8 @@
 import type { Marks } from "../../../model/spec-hpa.ts";
 import type { WatermarkSpec } from "../../../model/spec-watermark.ts";
 import { toI32, toI64, wrapI64 } from "../../shared/arithmetic.ts";
+import type { Curve } from "../../shared/metrics/curve.ts";
+import type { CountedPods } from "../../shared/metrics/measurement.ts";
 import {
   condition,
   gauge,
@@ -27,6 +29,10 @@ export interface WatermarkProposal {
   readonly zero: boolean;
   /** What is said of it, in order. */
   readonly notes: readonly StepNote[];
+  /** The pods whose samples counted, where the metric is measured by pods. */
+  readonly counted?: CountedPods;
+  /** What another value would propose. */
+  readonly curve?: Curve;
 }
 
 type ProposeRules = Pick<
@@ -55,7 +61,7 @@ export const roundUpToModulo = (count: number, modulo: number): number => {
  */
 const widened = (
   mark: bigint,
-  { toleranceMilli: tolerance, counts }: ProposeRules,
+  { toleranceMilli: tolerance, counts }: Pick<ProposeRules, "toleranceMilli" | "counts">,
   outwards: 1n | -1n,
 ): number => {
   if (counts === "current")
@@ -63,6 +69,15 @@ const widened = (
   const part = wrapI64(mark * tolerance) / 1000n;
   return Number(wrapI64(mark + outwards * part));
 };
+
+/** Both marks as values are compared with them. */
+export const marksOf = (
+  { lowMilli, highMilli }: Marks,
+  rules: Pick<ProposeRules, "toleranceMilli" | "counts">,
+): readonly [low: number, high: number] => [
+  widened(lowMilli, rules, -1n),
+  widened(highMilli, rules, 1n),
+];
 
 /**
  * The proposal of a value (watermark.md 2.5): strictly above the widened high mark the ready count
@@ -77,8 +92,7 @@ export const proposeFromValue = (
 ): WatermarkProposal => {
   const { current, ready } = counts;
   const usage = Number(sumMilli) / (rules.average ? ready : 1);
-  const high = widened(marks.highMilli, rules, 1n);
-  const low = widened(marks.lowMilli, rules, -1n);
+  const [low, high] = marksOf(marks, rules);
   const position = { utilisation: toI64(usage), ready, details: "", zero: false };
   if (usage > high) {
     const wanted = roundUpToModulo(
