@@ -1,17 +1,17 @@
 import { describe, expect, it } from "vitest";
 import { namespace } from "../../../../lib/rules/model/ids.ts";
-import { labelIndex } from "../../../../lib/rules/model/selector.ts";
 import type { Answers } from "../../../../lib/rules/model/observation.ts";
 import { queryKey } from "../../../../lib/rules/model/query.ts";
+import { labelIndex } from "../../../../lib/rules/model/selector.ts";
 import type { HpaMetric } from "../../../../lib/rules/model/spec-hpa.ts";
 import { measureMetric } from "../../../../lib/rules/policy/shared/metrics/measure-metric.ts";
 import type {
   Measured,
   MetricContext,
 } from "../../../../lib/rules/policy/shared/metrics/measurement.ts";
-import { podUsage, readyPods } from "../../../observation.ts";
 import { podsQuery } from "../../../../lib/rules/sources/pods.ts";
 import { answersOf } from "../../../answers.ts";
+import { podUsage, readyPods } from "../../../observation.ts";
 
 const pods = readyPods(2, 1000n);
 const PODS: Extract<HpaMetric, { type: "Pods" }> = {
@@ -60,7 +60,7 @@ const measured = (metric: HpaMetric, milli: bigint) => {
     tolerance: { down: 0.1, up: 0.1 },
     readiness: { nowMs: 0, cpuInitializationPeriodMs: 0, initialReadinessDelayMs: 0 },
   };
-  const { curve: _curve, ...told } = measureMetric(metric, context) as Measured;
+  const { curve: _curve, counted: _counted, ...told } = measureMetric(metric, context) as Measured;
   return told;
 };
 

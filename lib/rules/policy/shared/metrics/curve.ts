@@ -1,8 +1,11 @@
 import type { Tolerance } from "../arithmetic.ts";
-import type { Proposal } from "./measurement.ts";
 
-/** What the rules make of a value. */
-export type AtValue = Pick<Proposal, "replicas" | "ratio" | "overflowed">;
+/** What the rules make of a value, as a proposal has it. */
+export interface AtValue {
+  readonly replicas: number;
+  readonly ratio: number;
+  readonly overflowed?: true;
+}
 
 /**
  * What the rules would make of any value of a metric while everything else stays as this sync saw
