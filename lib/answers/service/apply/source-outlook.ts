@@ -98,7 +98,7 @@ type Usable = (
   use: SourceUse,
 ) => MetricSourceRecord | undefined;
 
-const turnOf = ({ input }: Asking, { at }: SourceUse): string =>
+const placeOf = ({ input }: Asking, { at }: SourceUse): string =>
   `${placeOfField(input, `spec.metrics[${at}]`)}: spec.metrics[${at}]`;
 
 /** The same words for a source that does not exist and for one that the namespace may not ask. */
@@ -112,12 +112,12 @@ const notAsked = (
 ): readonly string[] => {
   if (source === undefined)
     return [
-      `${turnOf(document, use)}: no source "${use.query.source}" is registered for namespace "${document.namespace}" of cluster "${cluster}", so that the metric is missing; an administrator registers it with tidemark source put`,
+      `${placeOf(document, use)}: no source "${use.query.source}" is registered for namespace "${document.namespace}" of cluster "${cluster}", so that the metric is missing; an administrator registers it with tidemark source put`,
     ];
   const refusal = refusalOf(use.query, source);
   return refusal === undefined
     ? []
-    : [`${turnOf(document, use)}: the metric is missing: ${refusal.message}`];
+    : [`${placeOf(document, use)}: the metric is missing: ${refusal.message}`];
 };
 
 const dollars = (amount: number): string => `$${amount < 0.01 ? "0.01" : amount.toFixed(2)}`;
@@ -175,7 +175,7 @@ const tooMany = async (
       const state = overOf(source, document, { before, after, due });
       if (state !== undefined)
         return [
-          `Cannot accept ${turnOf(document, use)}: source "${source.name}" would not be asked for it: ${state}`,
+          `Cannot accept ${placeOf(document, use)}: source "${source.name}" would not be asked for it: ${state}`,
         ];
     }
     return [];
