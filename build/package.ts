@@ -4,6 +4,7 @@ import { createRequire } from "node:module";
 import { join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
+import { PARTS_OF_A_RUN } from "../lib/embedded/host/missing-part.ts";
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
 
@@ -17,6 +18,8 @@ const TYPED_ROOMS = ["model", "manifest", "policy"] as const;
 const AS_IT_IS = ["examples", "LICENSE", "NOTICE", "CHANGELOG.md"] as const;
 
 const TRACES = "lib/embedded/traces";
+
+const isPart = (name: string): boolean => PARTS_OF_A_RUN.includes(name);
 
 interface Manifest {
   readonly name: string;
@@ -74,7 +77,11 @@ export const lockedPart = (
   return Object.fromEntries([...reached].sort().map((path) => [path, packages[path] ?? {}]));
 };
 
-/** The package.json of the package: without the pinned Node, which only the clone needs. */
+/**
+ * The package.json of the package: without the pinned Node, which only the clone needs. What only a
+ * run on this machine and kubeconfigs need is left to the person who wants it: most of the packages
+ * are of these parts.
+ */
 export const packageManifest = ({
   name,
   version,
@@ -102,8 +109,18 @@ export const packageManifest = ({
     ),
     "./package.json": "./package.json",
   },
-  dependencies,
+  dependencies: withNames(dependencies, (dependency) => !isPart(dependency)),
+  peerDependencies: withNames(dependencies, isPart),
+  peerDependenciesMeta: Object.fromEntries(
+    PARTS_OF_A_RUN.map((part) => [part, { optional: true }]),
+  ),
 });
+
+const withNames = (
+  dependencies: Readonly<Record<string, string>>,
+  isWanted: (name: string) => boolean,
+): Readonly<Record<string, string>> =>
+  Object.fromEntries(Object.entries(dependencies).filter(([name]) => isWanted(name)));
 
 const compile = async (outDir: string): Promise<void> => {
   // Of the development dependencies: `bin/tsc` of the package starts the compiler of this platform.

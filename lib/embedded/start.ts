@@ -1,5 +1,7 @@
 import { enableCompileCache } from "node:module";
 import { setFlagsFromString } from "node:v8";
+import { errorLines } from "../stack/report/printed.ts";
+import { missingPartText } from "./host/missing-part.ts";
 
 // Compiling the modules takes half of the time until the first line, so Node keeps the compiled
 // code beside its other temporary files.
@@ -10,5 +12,11 @@ enableCompileCache();
 // fixed when Node starts: `npm start` sets it (package.json), which saves 100 MB.
 setFlagsFromString("--heap-growing-percent=60");
 
-const { startRun: main } = await import("./main.ts");
-await main();
+try {
+  await (await import("./main.ts")).startRun();
+} catch (error) {
+  const missing = missingPartText(error);
+  if (missing === undefined) throw error;
+  process.stderr.write(errorLines(missing).written());
+  process.exitCode = 1;
+}

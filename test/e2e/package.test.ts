@@ -99,6 +99,21 @@ describe("the package in an empty folder without a compiler", { timeout: 200_000
     ).toEqual([]);
   });
 
+  it("brings at most 55 packages, and says what a run on this machine needs beside them", async () => {
+    const brought = readdirSync(join(installed, "node_modules"), {
+      recursive: true,
+      encoding: "utf8",
+    }).filter((file) => /(^|node_modules\/)(@[^/]+\/)?[^/@]+\/package\.json$/.test(file));
+    expect(brought.length).toBeGreaterThan(20);
+    expect(brought.length).toBeLessThanOrEqual(55);
+    const refused = await tidemark("start", "--for", "1m").catch((error: unknown) => error);
+    const { stderr } = refused as { readonly stderr: string };
+    const parts = /npm install (.+)$/m.exec(stderr)?.[1]?.split(" ") ?? [];
+    expect(stderr).toMatch(/^error: Cannot run this here: the package ".+" is not installed/);
+    expect(parts).toContainEqual(expect.stringMatching(/^dynalite@\d/));
+    await npm(installed, "install", "--prefer-offline", "--no-audit", "--no-fund", ...parts);
+  });
+
   it("runs the command", async () => {
     const { version } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8"));
     expect((await tidemark("--version")).stdout).toBe(`${version}\n`);

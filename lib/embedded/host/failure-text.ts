@@ -1,4 +1,5 @@
 import { isTidemarkError } from "../../rules/model/errors.ts";
+import { missingPartText } from "./missing-part.ts";
 import { isSystemError } from "./whole-file.ts";
 
 const REASONS: Readonly<Record<string, string>> = {
@@ -43,6 +44,8 @@ export const systemReason = (code: string): string =>
  */
 export const failureText = (error: unknown, dir?: string): string | undefined => {
   if (isTidemarkError(error)) return error.message;
+  const missing = missingPartText(error);
+  if (missing !== undefined) return missing;
   if (isSystemError(error)) return systemText(error, dir);
   return isTablesError(error) ? tablesText(error, dir) : undefined;
 };
