@@ -46,11 +46,14 @@ describe("a client of a cluster whose identity is stored", () => {
     await client.observe([web], WHOLE);
     await client.observe([web], WHOLE);
     expect(paths()[0]).toBe(IDENTITY);
+    const looks = (): number => paths().filter((path) => path === IDENTITY).length;
+    // One before the first read, and one after the last, before what it shows is used.
+    expect(looks()).toBe(3);
     expect((await client.putScale(write, 1_000)).kind).toBe("applied");
-    expect(paths().filter((path) => path === IDENTITY)).toHaveLength(1);
+    expect(looks()).toBe(3);
     nowMs += SHORTEST_PERIOD_MS;
     expect(seen(await client.observe([web], WHOLE), web).observation.scale.kind).toBe("read");
-    expect(paths().filter((path) => path === IDENTITY)).toHaveLength(2);
+    expect(looks()).toBe(5);
     client.close();
   });
 
@@ -163,6 +166,40 @@ describe("a client of a cluster whose identity is stored", () => {
       client.close();
     },
   );
+
+  it("uses nothing of an observation in which the address moved, and sends no PUT of it", async () => {
+    isA(OWN);
+    const client = clientOf();
+    // The address moves after the first look, before the first LIST.
+    server.overrides.push({
+      match: ({ url }) => {
+        if (url.pathname !== IDENTITY) isA(ANOTHER);
+        return false;
+      },
+      answer: json(200, {}),
+    });
+    const { scale } = seen(await client.observe([web], WHOLE), web).observation;
+    expect(scale).toMatchObject({ kind: "failed", failure: { reason: "OtherCluster" } });
+    expect(await client.putScale(write, 1_000)).toMatchObject({ kind: "unsent" });
+    expect(writes()).toEqual([]);
+    client.close();
+  });
+
+  it("compares again after a single scale that was read, before the PUT that rests on it", async () => {
+    isA(OWN);
+    const client = clientOf();
+    server.overrides.push({
+      match: ({ url }) => {
+        if (url.pathname.includes("deployments")) isA(ANOTHER);
+        return false;
+      },
+      answer: json(200, {}),
+    });
+    await client.readScale(namespace("shop"), deployment("web"), 1_000);
+    expect(await client.putScale(write, 1_000)).toMatchObject({ kind: "unsent" });
+    expect(writes()).toEqual([]);
+    client.close();
+  });
 
   it("holds after a clock that was set back, and after a machine that stood still", async () => {
     isA(OWN);

@@ -148,7 +148,14 @@ describe("putScale()", () => {
     const never = (): never => {
       throw new TypeError("nothing may be sent");
     };
-    const transport = { get: never, getOnce: never, put: never, edit: never, close: never };
+    const transport = {
+      get: never,
+      getOnce: never,
+      put: never,
+      edit: never,
+      hasAnswered: never,
+      close: never,
+    };
     const discovery = { kindPath, groupVersions: never, forget: never };
     const session = {
       cluster: "eu-1",

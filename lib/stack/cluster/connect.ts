@@ -8,7 +8,12 @@ import {
 } from "../../rules/model/records.ts";
 import { type Access, NOTHING_TRUSTED, type Trusted } from "./access/access.ts";
 import type { EksDescription } from "./access/eks-description.ts";
-import type { ClusterClient, ServiceAnswer, ServiceRequest } from "./cluster-client.ts";
+import type {
+  ClusterClient,
+  ObservedCluster,
+  ServiceAnswer,
+  ServiceRequest,
+} from "./cluster-client.ts";
 import { apiDiscovery, segment } from "./discovery.ts";
 import { fieldManagerOf, type ApiSession, putScaleWithin, readScaleWithin } from "./scale.ts";
 import { objectWriter } from "./objects/write-back.ts";
@@ -113,21 +118,54 @@ export const clientFor = (
     after: surroundings.after,
   };
   const memory = newMemory(options.clock, options.notice ?? (() => undefined));
+  // Where another cluster may have answered, all is read again: then every call fails.
+  const observeHere = async (...[watched, limits]: Observing): Promise<ObservedCluster> => {
+    const seen = await observeWatched(session, memory, watched, limits);
+    const here = (await transport.hasAnswered())
+      ? seen
+      : await observeWatched(session, memory, watched, limits);
+    return observedLater(here, watched, limits);
+  };
+  const observedLater = ({ later, ...part }: ObservedCluster, ...of: Observing): ObservedCluster =>
+    later ? { ...part, later: async () => laterHere(await later(), ...of) } : part;
+  const laterHere = async (
+    { later, ...part }: ObservedCluster,
+    ...[watched, limits]: Observing
+  ): Promise<ObservedCluster> => {
+    const isHere = await transport.hasAnswered();
+    const asked = watched.filter(({ uid }) => part.observations.has(uid));
+    const here = isHere ? part : await observeWatched(session, memory, asked, limits);
+    return observedLater({ ...here, ...(later && { later }) }, watched, limits);
+  };
   return {
-    observe: (watched, limits) => observeWatched(session, memory, watched, limits),
-    listSpecs: (request) => listSpecs({ session, memory }, record, request),
+    observe: observeHere,
+    listSpecs: async (request) => {
+      const listed = await listSpecs({ session, memory }, record, request);
+      return (await transport.hasAnswered())
+        ? listed
+        : listSpecs({ session, memory }, record, request);
+    },
     putScale: (write, timeoutMs) => putScaleWithin(session, write, timeoutMs),
-    readScale: (namespace, target, timeoutMs) =>
-      readScaleWithin(session, namespace, target, timeoutMs),
+    readScale: async (namespace, target, timeoutMs) => {
+      const reading = await readScaleWithin(session, namespace, target, timeoutMs);
+      return (await transport.hasAnswered())
+        ? reading
+        : readScaleWithin(session, namespace, target, timeoutMs);
+    },
     recommend: (recommender, request, timeoutMs) =>
       askRecommender(options.trusted ?? NOTHING_TRUSTED, recommender, request, timeoutMs),
-    getFromService: (request, limits) => getFromService(session, request, limits),
+    getFromService: async (request, limits) => {
+      const answer = await getFromService(session, request, limits);
+      return (await transport.hasAnswered()) ? answer : getFromService(session, request, limits);
+    },
     writeBack: objectWriter(session, options.clock),
     look: async (timeoutMs) =>
       void (await transport.getOnce({ path: "/version", resource: "version" }, timeoutMs)),
     close: transport.close,
   };
 };
+
+type Observing = Parameters<ClusterClient["observe"]>;
 
 /** Bounds the parallel reads. A read waits before it takes from its budget; a PUT never waits. */
 const gated = (

@@ -63,7 +63,9 @@ export interface IdentifiedOptions extends TransportOptions {
  * Calls reach the cluster that the connection was stored for, or none. This is the only way to a
  * transport, so reads, scales, statuses, services and the edits of a person all go through it.
  *
- * A call is sent only within seconds of an answer 200 with the stored uid. On doubt, hold: another
+ * A read is sent only within seconds of an answer 200 with the stored uid, and a write only after
+ * such an answer that was asked for when the last read had come: so what the write rests on came from
+ * the own cluster, and its uid and resourceVersion are of there. On doubt, hold: another
  * uid, a missing right (403, 404) and a reading that fails all fail every call, until an answer 200
  * has the stored uid again. A lost right is not "no identity", because the cluster behind the
  * address may be another one that never grants it.
@@ -80,6 +82,8 @@ const sameCluster = (
 ): Transport => {
   let last: Look | undefined;
   let asked: Promise<Look> | undefined;
+  /** When the last answer to a read came. */
+  let readMs = Number.NEGATIVE_INFINITY;
   const isFresh = ({ atMs, elapsedMs, failure }: Look): boolean => {
     const freshMs = failure ? IDENTITY_AGAIN_MS : IDENTITY_FRESH_MS;
     return Math.abs(clock() - atMs) < freshMs && elapsed() - elapsedMs < freshMs;
@@ -93,21 +97,29 @@ const sameCluster = (
     last = failure ? { atMs: clock(), elapsedMs: elapsed(), failure } : { atMs, elapsedMs };
     return last;
   };
-  const refusal = async (): Promise<ApiFailure | undefined> => {
-    if (last && isFresh(last)) return last.failure;
-    asked ??= look().finally(() => {
-      asked = undefined;
-    });
-    return (await asked).failure;
+  /** `sinceMs`: a look that began earlier says too little. */
+  const refusal = async (sinceMs = Number.NEGATIVE_INFINITY): Promise<ApiFailure | undefined> => {
+    for (;;) {
+      if (last && isFresh(last) && (last.failure || last.elapsedMs >= sinceMs)) return last.failure;
+      asked ??= look().finally(() => {
+        asked = undefined;
+      });
+      await asked;
+    }
+  };
+  const answered = <Answer>(answer: Answer): Answer => {
+    readMs = elapsed();
+    return answer;
   };
   /** A look takes its time from the call that waits for it, so that no PUT lands past its deadline. */
   const sendOnce = async <Answer>(
     timeoutMs: number,
     send: (leftMs: number) => Promise<Answer>,
     refused: (failure: ApiFailure) => Answer,
+    sinceMs?: number,
   ): Promise<Answer> => {
     const beganMs = elapsed();
-    const failure = await refusal();
+    const failure = await refusal(sinceMs);
     if (failure) return refused(failure);
     const leftMs = timeoutMs - (elapsed() - beganMs);
     return leftMs > 0 ? send(leftMs) : refused(lateLook(cluster));
@@ -116,18 +128,19 @@ const sameCluster = (
   return {
     get: async (request, budget) => {
       const failure = await refusal();
-      return failure ? { kind: "failed", failure } : transport.get(request, budget);
+      return failure ? { kind: "failed", failure } : answered(await transport.get(request, budget));
     },
     getOnce: (request, timeoutMs) =>
       sendOnce(
         timeoutMs,
-        (leftMs) => transport.getOnce(request, leftMs),
+        async (leftMs) => answered(await transport.getOnce(request, leftMs)),
         (failure) => ({ kind: "failed", failure }),
       ),
     put: (request, timeoutMs) =>
-      sendOnce(timeoutMs, (leftMs) => transport.put(request, leftMs), unsent),
+      sendOnce(timeoutMs, (leftMs) => transport.put(request, leftMs), unsent, readMs),
     edit: (request, timeoutMs) =>
-      sendOnce(timeoutMs, (leftMs) => transport.edit(request, leftMs), unsent),
+      sendOnce(timeoutMs, (leftMs) => transport.edit(request, leftMs), unsent, readMs),
+    hasAnswered: async () => (await refusal(readMs)) === undefined,
     close: transport.close,
   };
 };

@@ -45,6 +45,8 @@ export interface Transport {
     request: ApiRequest & { readonly method: Exclude<Method, "GET">; readonly body: unknown },
     timeoutMs: number,
   ) => Promise<WriteAnswer>;
+  /** True where all reads so far were answered by the cluster that is meant. */
+  readonly hasAnswered: () => Promise<boolean>;
   readonly close: () => void;
 }
 
@@ -121,6 +123,7 @@ export const uncheckedTransport = ({
       pool.dropIdle(PUT_SOCKET_IDLE_MS);
       return write(http, method, request, timeoutMs);
     },
+    hasAnswered: () => Promise.resolve(true),
     close: pool.close,
   };
 };

@@ -1,6 +1,6 @@
 import { GetItemCommand } from "@aws-sdk/client-dynamodb";
 import { TidemarkError } from "../../../rules/model/errors.ts";
-import { fleetKey, itemKey } from "./keys.ts";
+import { itemKey, planKey } from "./keys.ts";
 import { clockWrongBy, mustHaveRightClock } from "./server-clock.ts";
 import type { Tables } from "./tables.ts";
 
@@ -125,7 +125,7 @@ export const compareClock = async (tables: Tables): Promise<void> => {
   if (!tables.serverClock) return;
   if (tables.serverClock() !== undefined && clockWrongBy(tables) === undefined) return;
   if (tables.askServerClock) return tables.askServerClock();
-  const params = { TableName: tables.stateTable, Key: itemKey(fleetKey) };
+  const params = { TableName: tables.stateTable, Key: itemKey(planKey) };
   await repeat(tables, "ask the tables for the time", () =>
     tables.client.send(new GetItemCommand(params)),
   );
