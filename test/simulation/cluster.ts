@@ -57,6 +57,8 @@ export interface Effect {
  */
 export interface SimulatedCluster {
   readonly name: string;
+  /** The uid of its namespace kube-system. */
+  readonly identity: string;
   readonly workloads: ReadonlyMap<string, Workload>;
   /** The objects that hold specs. */
   readonly objects: ObjectStore;
@@ -85,7 +87,12 @@ export const simulatedCluster = (
   {
     workloads: all,
     objects,
-  }: { readonly workloads: readonly Workload[]; readonly objects: ObjectStore },
+    identity = name,
+  }: {
+    readonly workloads: readonly Workload[];
+    readonly objects: ObjectStore;
+    readonly identity?: string;
+  },
   nowMs: () => number,
 ): SimulatedCluster => {
   const workloads = new Map(
@@ -109,6 +116,7 @@ export const simulatedCluster = (
   };
   return {
     name,
+    identity,
     workloads,
     objects,
     at,

@@ -3,7 +3,7 @@ import type { Random } from "./random.ts";
 import { siteOf } from "./sites.ts";
 import type { Stage } from "./stage.ts";
 import { FAULTS_MS } from "./timetable.ts";
-import type { Ledger } from "./watch/ledger.ts";
+import { type Ledger, listed } from "./watch/ledger.ts";
 import { noteOutside } from "./watch/outside.ts";
 
 /**
@@ -61,7 +61,8 @@ const goBack = (
 
 /**
  * What took effect after the earlier instant was never made, as the cluster has it now: no limit
- * asks for it, and an event may say that it was refused.
+ * asks for it, and an event may say that it was refused. One that is settled may give room all the
+ * same.
  */
 const takeBack = (ledger: Ledger, { target, namespace, cluster }: Workload, toMs: number): void => {
   for (const { intent, partition, effects } of ledger.intents.values()) {
@@ -74,7 +75,9 @@ const takeBack = (ledger: Ledger, { target, namespace, cluster }: Workload, toMs
     for (const effect of effects.filter(({ atMs }) => atMs > toMs)) {
       effects.splice(effects.indexOf(effect), 1);
       const made = ledger.effects.get(effect.uid) ?? [];
-      if (made.includes(effect)) made.splice(made.indexOf(effect), 1);
+      if (!made.includes(effect)) continue;
+      made.splice(made.indexOf(effect), 1);
+      listed(ledger.unmade, effect.uid).push(effect);
     }
   }
 };

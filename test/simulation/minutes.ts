@@ -10,6 +10,8 @@ const AGAIN_MS = 60_000;
 const ATTEMPTS_MAX = 1 + TEMPLATE.scheduleRetries;
 /** Calls that never come, as a share of the faults of one request. */
 const NEVER = 2;
+/** Chance that the clock of an environment that lives on was set anew since its last call. */
+const RESET = 1 / 4;
 /** Minutes by which a call may be ahead. */
 const AHEAD_MIN = 2;
 const AHEAD_MAX = 90;
@@ -24,9 +26,18 @@ export const planMinutes = (
   queue: SimulatedQueue,
   newProcess: (name: string) => Process,
 ): void => {
-  const { scheduler, random, rate, nowMs } = stage;
+  const { scheduler, random, rate, nowMs, personSkew } = stage;
+  /** Environments at rest: each plans one call at a time. */
+  const warm: Process[] = [];
+  const environment = (minute: number): Process => {
+    const process = personSkew && warm.pop();
+    if (!process?.alive) return newProcess(`plan-${minute}`);
+    // Its clock goes on to be wrong, or was set anew.
+    if (random.chance(RESET) || rate() === 0) process.skewMs = personSkew?.() ?? 0;
+    return process;
+  };
   const plan = (minute: number, attempt = 1, calledMs = nowMs()): void => {
-    const process = newProcess(`plan-${minute}`);
+    const process = environment(minute);
     const tables = stage.tablesFor(process, undefined);
     const again = (): void => {
       const againMs = nowMs() + AGAIN_MS;
@@ -48,6 +59,7 @@ export const planMinutes = (
     const done = (): void => {
       isDone = true;
       process.onEnd.clear();
+      warm.push(process);
     };
     planSyncs({ tables, queue: messages }, tick).then(done, () => {
       done();

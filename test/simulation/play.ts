@@ -124,7 +124,10 @@ const playThrough = async (
   const stage = newStage(seed, { faults, told, sent: planted?.sent, unwatched });
   const { scheduler } = stage;
   const newProcess = (name: string): Process => {
-    const process = freshProcess(name);
+    const process: Process = {
+      ...freshProcess(name),
+      ...(stage.personSkew && { skewMs: stage.personSkew(), steps: true }),
+    };
     stage.machine?.began(process);
     return process;
   };

@@ -1,6 +1,7 @@
 import type {
   ClusterClient,
   ObservedCluster,
+  ScaleWrite,
   ServiceRequest,
 } from "../../lib/stack/cluster/cluster-client.ts";
 import { fieldManagerOf } from "../../lib/stack/cluster/scale.ts";
@@ -62,6 +63,11 @@ export const portsOf = (stage: Stage, by: Invocation, planted: Planted | undefin
       effect: effect(site),
       failing: () => failingNow(stage, by),
       listing: () => listingNow(stage),
+      reachedAnother: ({ target }: ScaleWrite) =>
+        stage.ledger.violate(
+          "no PUT goes to an API server that its cluster does not name",
+          `${by.name} sends a PUT of "${target.name}" that rests on another cluster, and that cluster gets it`,
+        ),
       serve: (request: ServiceRequest) => serveSource(stage, site, request),
     };
     const client = clusterClient(network, by.process, site, { nowMs, ...asked });

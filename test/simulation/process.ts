@@ -20,6 +20,8 @@ export interface Process {
   readonly cache: WarmCache;
   /** Syncs under way in it. */
   busy: number;
+  /** Its clock steps though no sync is under way in it: of a person, or of the planner. */
+  readonly steps?: true;
   /** When the platform ends it at the latest; a person's process is not ended. */
   endsMs: number;
   /** Called once when it ends before its work is done. */
@@ -89,12 +91,8 @@ export const newNetwork = (
     process.pausedUntilMs = Math.max(process.pausedUntilMs, scheduler.nowMs() + ms);
     story.tell(process.name, `stands still for ${ms} ms at ${what}`);
   };
-  /**
-   * The clocks of environments step; those of people and of the scheduler write no time that a
-   * window counts.
-   */
   const stepped = (process: Process, { skewMs }: Fate, what: string): void => {
-    if (skewMs === undefined || process.busy === 0) return;
+    if (skewMs === undefined || (process.busy === 0 && !process.steps)) return;
     process.skewMs = skewMs;
     story.tell(process.name, `its clock is ${skewMs} ms ahead from ${what} on`);
   };

@@ -3,6 +3,7 @@ import { messageOf, type SyncMessage } from "../../lib/stack/plan/message.ts";
 import type { Network, Process } from "./process.ts";
 import type { Random } from "./random.ts";
 import type { Scheduler } from "./scheduler.ts";
+import { syncName } from "./watch/planned.ts";
 
 /** A message on its way; it is delivered again while it is not deleted. */
 export interface QueuedMessage {
@@ -33,7 +34,7 @@ const SECOND_MS = 1_000;
 export const simulatedQueue = (
   scheduler: Scheduler,
   network: Network,
-  faults: QueueFaults,
+  faults: QueueFaults & { readonly queued: Set<string> },
   deliver: (queued: QueuedMessage) => void,
 ): SimulatedQueue => {
   const deliverAt = (queued: QueuedMessage, ms: number): void =>
@@ -42,6 +43,7 @@ export const simulatedQueue = (
     });
   const sent = (message: SyncMessage, visibleMs: number): void => {
     const { random } = faults;
+    faults.queued.add(syncName(message));
     const rate = faults.rate(message.dueMs);
     if (random.chance(rate)) return;
     const queued = { message, received: 0, deleted: false };

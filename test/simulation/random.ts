@@ -24,7 +24,9 @@ export type Stream =
   | "bounds"
   | "takeovers"
   | "sources"
-  | "accidents";
+  | "accidents"
+  | "swaps"
+  | "clocks";
 
 const STREAMS: Readonly<Record<Stream, number>> = {
   settings: 1,
@@ -38,6 +40,8 @@ const STREAMS: Readonly<Record<Stream, number>> = {
   takeovers: 9,
   sources: 10,
   accidents: 11,
+  swaps: 12,
+  clocks: 13,
 };
 const SPREAD = 0x9e3779b1;
 const TWO_32 = 2 ** 32;

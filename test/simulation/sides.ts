@@ -160,8 +160,11 @@ const platformOf = (
         );
     },
   });
-  const queue = simulatedQueue(scheduler, network, { rate, random }, (queued) =>
-    (heirs.get(stage)?.() ?? platform).deliver(queued),
+  const queue = simulatedQueue(
+    scheduler,
+    network,
+    { rate, random, queued: ledger.queued },
+    (queued) => (heirs.get(stage)?.() ?? platform).deliver(queued),
   );
   planMinutes(
     stage,

@@ -3,6 +3,7 @@ import { PAGE_ENTRIES } from "../../lib/stack/store/pages/plan.ts";
 import { CLUSTER_SK_PREFIX, CONNECTIONS_PK, FLEET_PK } from "../../lib/stack/store/table/keys.ts";
 import { DEFAULT_TIMING, type Timing } from "../../lib/stack/plan/message.ts";
 import { type Accident, accidentOf } from "./accidents.ts";
+import { drawPersonSkew, hasWrongClocks } from "./clock-errors.ts";
 import type { SimulatedCluster } from "./cluster.ts";
 import { type Coverage, countCoverage } from "./coverage.ts";
 import { calmFates, faultyFates, TEMPERS, type Temper } from "./fates.ts";
@@ -20,6 +21,7 @@ import { newScheduler, type Scheduler } from "./scheduler.ts";
 import { clientOverSockets } from "./sockets/socket-tables.ts";
 import { askingShapes, hasSources, withSources } from "./sources/plan-sources.ts";
 import { newStory, type Story } from "./story.ts";
+import { type Behind, behindAt, hasSwaps, type PlannedSwap, planSwaps } from "./swaps.ts";
 import { TABLE_NAMES, tablesOf } from "./tables.ts";
 import { type PlannedTakeover, planTakeover } from "./takeovers.ts";
 import { FAULTS_MS, newTimetable, type Timetable } from "./timetable.ts";
@@ -59,6 +61,12 @@ export interface Stage {
   readonly pageEntries: () => number;
   /** Where clusters that are removed are added again: other API servers, under the same names. */
   readonly elsewhere: ReadonlyMap<string, SimulatedCluster>;
+  /** When addresses lead to other clusters. */
+  readonly swaps: readonly PlannedSwap[];
+  /** Who answers at the address of a cluster now; absent where no address moves. */
+  readonly behind?: (site: SimulatedCluster) => Behind;
+  /** How far a clock of people or of the planner is ahead; absent where they are all right. */
+  readonly personSkew?: () => number;
   /** When other controllers cannot be looked for. */
   readonly hidings: readonly Hiding[];
   /** A workload that moves from another controller to Tidemark, and perhaps back. */
@@ -150,6 +158,16 @@ const accidentsOf = (
   };
 };
 
+const swapsOf = (
+  seed: number,
+  faults: boolean,
+  { timetable, nowMs, ...places }: Pick<Stage, "clusters" | "elsewhere" | "timetable" | "nowMs">,
+): Pick<Stage, "swaps" | "behind"> => {
+  if (!faults || !hasSwaps(seed)) return { swaps: [] };
+  const swaps = planSwaps(randomOf(seed, "swaps"), timetable);
+  return { swaps, behind: (site) => behindAt(swaps, places, site, nowMs() - START_MS) };
+};
+
 export const newStage = (
   seed: number,
   options: {
@@ -198,6 +216,11 @@ export const newStage = (
     tables.execute(command, { by: undefined, process: "" }),
   );
   let tokens = 0;
+  const places = {
+    clusters: clustersOf(timetable, nowMs),
+    elsewhere: elsewhereOf(timetable, nowMs),
+  };
+  const clocks = randomOf(seed, "clocks");
   const accidents = accidentsOf(seed, options.faults, { scheduler, network, story });
   return {
     scheduler,
@@ -211,11 +234,15 @@ export const newStage = (
     timing,
     temper,
     rate: (atMs) => (calm(atMs) ? 0 : temper.rate),
-    clusters: clustersOf(timetable, nowMs),
+    ...places,
     parallel: settings.int(1, 2),
     warmMax: settings.pick([2, 3, 6]),
     pageEntries: pageEntriesOf(settings, nowMs),
-    elsewhere: elsewhereOf(timetable, nowMs),
+    ...swapsOf(seed, options.faults, { ...places, timetable, nowMs }),
+    ...(options.faults &&
+      hasWrongClocks(seed) && {
+        personSkew: () => (calm() ? 0 : drawPersonSkew(clocks)),
+      }),
     hidings: options.faults ? planHidings(randomOf(seed, "rivals"), timetable) : [],
     takeover:
       isClusterOverSockets(seed) || goesBack
@@ -252,7 +279,7 @@ export const isOverSockets = (seed: number): boolean => seed % SOCKET_SEEDS === 
  */
 const CLUSTER_SOCKET_SEEDS: ReadonlySet<number> = new Set([9, 10]);
 export const isClusterOverSockets = (seed: number): boolean =>
-  CLUSTER_SOCKET_SEEDS.has(seed % SOCKET_SEEDS);
+  CLUSTER_SOCKET_SEEDS.has(seed % SOCKET_SEEDS) || hasSwaps(seed);
 
 /** Changes of the wanted entries, while there are faults and while there are none. */
 const PAGES_CHANGE_MS = 70_000;

@@ -1,5 +1,5 @@
 import { GetItemCommand } from "@aws-sdk/client-dynamodb";
-import { CLUSTER_SK_PREFIX, FLEET_PK } from "../../lib/stack/store/table/keys.ts";
+import { CLUSTER_SK_PREFIX, FLEET_PK, planKey } from "../../lib/stack/store/table/keys.ts";
 import { memoryTables } from "../contracts/memory-engine.ts";
 import type { Invocation } from "./invocation.ts";
 import { TABLE_NAMES } from "./tables.ts";
@@ -7,6 +7,7 @@ import { type Item, watchHead } from "./watch/head.ts";
 import { watchHistory } from "./watch/history.ts";
 import type { Ledger } from "./watch/ledger.ts";
 import { watchWrite } from "./watch/model-steps.ts";
+import { watchPlanned } from "./watch/planned.ts";
 import { watchRecord } from "./watch/object-records.ts";
 import { watchPageRead, watchReset } from "./watch/resets.ts";
 import { recordOf } from "./watch/stops.ts";
@@ -50,15 +51,22 @@ export const watchedTables = (ledger: Ledger): WatchedTables => {
   };
   const watchState = (before: Item | undefined, after: Item | undefined): void => {
     const { pk, sk } = keyOf(after);
-    if (after && pk === FLEET_PK) fleetWritten(ledger, sk, after);
-    else if (after && sk === "head")
-      watchHead(ledger, { before, after, by: writer.by, read: readItem });
-    else if (pk.startsWith(AUTOSCALERS)) {
+    if (pk.startsWith(AUTOSCALERS)) {
       ledger.edits.written(writer.process, before, after);
       watchOverrides(ledger, writer.process, before, after);
       watchRecord(ledger, writer, before, after);
-    } else if (sk.startsWith(PAGES) && !writer.by && after) watchReset(ledger, after);
+    } else if (after) watchOther(pk, sk, before, after);
   };
+  const watchOther = (pk: string, sk: string, before: Item | undefined, after: Item): void => {
+    if (pk === planKey.pk && sk === planKey.sk) watchPlanned(ledger, before, after, clusterRecords);
+    else if (pk === FLEET_PK) fleetWritten(ledger, writer.process, sk, after);
+    else if (sk === "head") watchHead(ledger, { before, after, by: writer.by, read: readItem });
+    else if (sk.startsWith(PAGES) && !writer.by) watchReset(ledger, after);
+  };
+  const clusterRecords = (): readonly Item[] =>
+    [...(memory.table(TABLE_NAMES.stateTable).partitions.get(FLEET_PK)?.values() ?? [])].filter(
+      (item) => keyOf(item).sk.startsWith(CLUSTER_SK_PREFIX),
+    );
   const readItem = (pk: string, sk: string) =>
     memory.table(TABLE_NAMES.stateTable).partitions.get(pk)?.get(sk);
   return {
@@ -114,13 +122,26 @@ const pageRead = (
   if (sk.startsWith(PAGES)) watchPageRead(ledger, by, pk, sk);
 };
 
-const fleetWritten = (ledger: Ledger, sk: string, after: Item): void => {
+const fleetWritten = (ledger: Ledger, process: string, sk: string, after: Item): void => {
   const record = recordOf(sk);
-  if (record !== undefined) ledger.stops.recordWritten(record, after);
+  if (record !== undefined)
+    watchDropped(ledger, process, ledger.stops.recordWritten(record, after));
   if (!sk.startsWith(CLUSTER_SK_PREFIX)) return;
   const name = sk.slice(CLUSTER_SK_PREFIX.length);
   ledger.clusterWrites.set(name, ledger.nowMs());
   ledger.edits.clusterWritten(name, after);
+};
+
+/**
+ * What people set stays until it ends, or a person clears it: no other edit, by whatever clock,
+ * takes it away.
+ */
+const watchDropped = (ledger: Ledger, process: string, dropped: readonly string[]): void => {
+  if (dropped.length > 0 && !ledger.edits.isClearing(process))
+    ledger.violate(
+      "what people set holds until it ends, or a person clears it",
+      `${process} dropped the overrides ${dropped.join(", ")}, and cleared none`,
+    );
 };
 
 /**
@@ -133,12 +154,7 @@ const watchOverrides = (
   before: Item | undefined,
   after: Item | undefined,
 ): void => {
-  const dropped = ledger.stops.autoscalerWritten(process, before, after);
-  if (dropped.length > 0 && !ledger.edits.isClearing(process))
-    ledger.violate(
-      "edits of one autoscaler happen one after the other, each once",
-      `${process} dropped the overrides ${dropped.join(", ")}, and cleared none`,
-    );
+  watchDropped(ledger, process, ledger.stops.autoscalerWritten(process, before, after));
 };
 
 const PAGES = "page#";

@@ -71,7 +71,11 @@ export const elsewhereOf = (
         name,
         simulatedCluster(
           name,
-          { workloads, objects: objectsOf(`${name}-elsewhere`, inside, nowMs) },
+          {
+            workloads,
+            objects: objectsOf(`${name}-elsewhere`, inside, nowMs),
+            identity: `${name}-elsewhere`,
+          },
           nowMs,
         ),
       ];

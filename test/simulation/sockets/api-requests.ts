@@ -1,4 +1,5 @@
 import type { ScaleWrite } from "../../../lib/stack/cluster/cluster-client.ts";
+import { IDENTITY_PATH } from "../../../lib/stack/cluster/transport/same-cluster.ts";
 import { PROTOBUF } from "../../../lib/stack/cluster/wire/answer.ts";
 import { namespace as namespaceOf } from "../../../lib/rules/model/ids.ts";
 import type { TargetRef } from "../../../lib/rules/model/spec-common.ts";
@@ -35,6 +36,7 @@ export interface StatusRequest {
 export type ApiRequest =
   | { readonly kind: "group"; readonly group: string }
   | { readonly kind: "resources" }
+  | { readonly kind: "identity" }
   | {
       readonly kind: "read";
       readonly namespace: string;
@@ -93,6 +95,7 @@ export const apiRequest = (wire: Wire): ApiRequest => {
   const path = decodeURIComponent(wire.url.pathname);
   const [, group] = GROUP.exec(path) ?? [];
   if (group !== undefined) return { kind: "group", group };
+  if (path === IDENTITY_PATH) return { kind: "identity" };
   if (path === `/apis/${CUSTOM.group}/${CUSTOM.version}`) return { kind: "resources" };
   const [, apiVersion = "", namespace, plural = "", name, subresource] = PATH.exec(path) ?? [];
   const request = requestOf({ ...wire, apiVersion, namespace, plural, name, subresource });

@@ -15,6 +15,7 @@ import {
   UNREADABLE,
 } from "../observe.ts";
 import type { RivalAnswers } from "../rivals.ts";
+import type { IdentityAnswer } from "../swaps.ts";
 import {
   type ApiRequest,
   type Collection,
@@ -44,7 +45,11 @@ export interface Troubles {
 export interface ApiServer {
   readonly answer: (
     request: ApiRequest,
-    caller: { readonly troubles: Troubles; readonly effect: (effect: Effect) => void },
+    caller: {
+      readonly troubles: Troubles;
+      readonly effect: (effect: Effect) => void;
+      readonly identity?: IdentityAnswer;
+    },
   ) => WireAnswer;
 }
 
@@ -84,8 +89,10 @@ export const apiServer = (site: SimulatedCluster, nowMs: () => number): ApiServe
   const pages = pagesOf();
   const events = new Set<string>();
   return {
-    answer: (request, { troubles, effect }) => {
+    answer: (request, { troubles, effect, identity = "its own" }) => {
       switch (request.kind) {
+        case "identity":
+          return identityAnswer(site, identity);
         case "group":
           return groupAnswer(request.group, troubles);
         case "resources":
@@ -138,6 +145,17 @@ const groupAnswer = (group: string, { failing }: Troubles): WireAnswer => {
     preferredVersion: { version },
   });
 };
+
+const NO_IDENTITY: Readonly<Record<Exclude<IdentityAnswer, "its own">, ApiFailure>> = {
+  forbidden: failure(403, "Forbidden", "the user cannot get this"),
+  missing: failure(404, "NotFound", "there is no such namespace"),
+  restarting: failure(503, "ServiceUnavailable", "the API server starts"),
+};
+
+const identityAnswer = (site: SimulatedCluster, answer: IdentityAnswer): WireAnswer =>
+  answer === "its own"
+    ? ok({ kind: "Namespace", metadata: { name: "kube-system", uid: site.identity } })
+    : statusAnswer(NO_IDENTITY[answer]);
 
 const isUnreadable = ({ failing }: Troubles, name: string): boolean =>
   failing?.scales.has(name) === true;

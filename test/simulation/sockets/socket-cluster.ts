@@ -1,6 +1,10 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
-import type { ClusterClient, ObservedCluster } from "../../../lib/stack/cluster/cluster-client.ts";
+import type {
+  ClusterClient,
+  ObservedCluster,
+  ScaleWrite,
+} from "../../../lib/stack/cluster/cluster-client.ts";
 import { clientFor } from "../../../lib/stack/cluster/connect.ts";
 import { decodeAnswer, STATUS_KIND } from "../../../lib/stack/cluster/wire/answer.ts";
 import { clusterName } from "../../../lib/rules/model/ids.ts";
@@ -12,6 +16,7 @@ import type { Invocation } from "../invocation.ts";
 import type { Listing } from "../objects/list-objects.ts";
 import type { Failing } from "../observe.ts";
 import type { Network, Process } from "../process.ts";
+import type { Behind } from "../swaps.ts";
 import { type ApiRequest, apiRequest, type Collection } from "./api-requests.ts";
 import { type ApiServer, apiServer, statusAnswer, type Troubles } from "./api-server.ts";
 import {
@@ -34,6 +39,8 @@ export interface Caller {
   /** What fails in the next observation, and in the next LISTs of objects. */
   readonly failing: () => Failing;
   readonly listing: () => Listing;
+  /** Gets a PUT that another cluster got, which rests on what that cluster has answered. */
+  readonly reachedAnother?: (write: ScaleWrite) => void;
 }
 
 /** A caller with the troubles of what it does at present. */
@@ -52,6 +59,8 @@ interface Kept {
 interface World {
   readonly network: Network;
   readonly nowMs: () => number;
+  /** Who answers at the address of a cluster now; absent where it is always that cluster. */
+  readonly behind?: (site: SimulatedCluster) => Behind;
 }
 
 const calling = new AsyncLocalStorage<Calling>();
@@ -123,7 +132,7 @@ export const warmReader = async (): Promise<void> => {
 const newKept = (world: World, process: Process, site: SimulatedCluster): Kept => {
   const { network, nowMs } = world;
   const callers = new Map<string, Calling>();
-  const served: Served = { network, process, api: serverFor(site, nowMs), callers };
+  const served: Served = { ...world, process, site, callers };
   const server: Server = serverOf((request, response) => void serve(served, request, response));
   const access = {
     server: new URL(`http://${site.name}.simulated`),
@@ -135,7 +144,8 @@ const newKept = (world: World, process: Process, site: SimulatedCluster): Kept =
     }),
     forget: () => undefined,
   };
-  const client = clientFor({ name: clusterName(site.name), kubeSystemUid: undefined }, access, {
+  const kubeSystemUid = world.behind && site.identity;
+  const client = clientFor({ name: clusterName(site.name), kubeSystemUid }, access, {
     clock: () => Math.floor(nowMs()) + process.skewMs,
     elapsed: nowMs,
     surroundings: {
@@ -178,10 +188,10 @@ const reach = (
     unclear: ({ fault }) => (fault === "failed before" ? "refused" : "silence"),
   });
 
-interface Served {
-  readonly network: Network;
+interface Served extends World {
   readonly process: Process;
-  readonly api: ApiServer;
+  /** The cluster whose address it is. */
+  readonly site: SimulatedCluster;
   readonly callers: ReadonlyMap<string, Calling>;
 }
 
@@ -197,7 +207,7 @@ const serve = async (
   incoming: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> => {
-  const { network, process, api, callers } = served;
+  const { network, process, callers } = served;
   const url = new URL(incoming.url ?? "", "http://simulated");
   const { authorization = "", accept = "" } = incoming.headers;
   const request = apiRequest({
@@ -219,7 +229,7 @@ const serve = async (
     timeoutMs: LOST_MS,
     lateMs,
     execute: () => {
-      made = api.answer(request, caller);
+      made = answeredBy(served, request, caller);
       return made;
     },
     unclear: (fate) =>
@@ -231,6 +241,21 @@ const serve = async (
     await network.wait(process, answer.afterMs).then(() => respond(response, made));
   else respond(response, answer);
 };
+
+const answeredBy = (
+  { site, behind, nowMs }: Served,
+  request: ApiRequest,
+  caller: Calling,
+): WireAnswer => {
+  const { site: there, answers } = behind?.(site) ?? { site, answers: "its own" as const };
+  if (there !== site && request.kind === "put" && isOf(there, request.write))
+    caller.reachedAnother?.(request.write);
+  return serverFor(there, nowMs).answer(request, { ...caller, identity: answers });
+};
+
+/** A PUT with a uid of this cluster, which refuses every other. */
+const isOf = (site: SimulatedCluster, { namespace, target, targetUid }: ScaleWrite): boolean =>
+  site.at(namespace, target)?.uid === targetUid;
 
 const JSON_TYPE = "application/json";
 
@@ -299,6 +324,8 @@ const callOf = (request: ApiRequest, { failing }: Troubles): NamedCall => {
       return failing
         ? named("list", "GET a watched scale")
         : named("read", "read scale", `GET ${request.target.name}`);
+    case "identity":
+      return named("read", "identity", "GET the identity");
     case "group":
     case "resources":
       return named("read", "discover", "GET the kinds of a group");

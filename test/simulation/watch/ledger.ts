@@ -43,6 +43,8 @@ export type Invariant =
   | "limits count what a restore took away"
   | "a stack holds where the other one was the last to scale"
   | "time and epochs never run backwards"
+  | "what people set holds until it ends, or a person clears it"
+  | "a minute is marked as planned only where all of it was sent"
   | "no stored time is ahead of what a clock may tell"
   | "after faults stop, every partition syncs within two periods"
   | "after faults stop, replicas equal those of the run without faults";
@@ -108,6 +110,11 @@ export interface Ledger {
   readonly intents: Map<string, KnownIntent>;
   /** By uid of the autoscaler, in order of time. */
   readonly effects: Map<string, KnownEffect[]>;
+  /**
+   * By uid: effects that the cluster has lost since, with its etcd. They count on where they give
+   * room, because what is settled counts on in both directions (docs/protocol.md).
+   */
+  readonly unmade: Map<string, KnownEffect[]>;
   /** By uid: when the newest of its scales that counts was settled. */
   readonly settledMs: Map<string, number>;
   /** By uid: the sums of its events, without refused ones. */
@@ -141,6 +148,8 @@ export interface Ledger {
    * effect, and whose holder had read the pages before.
    */
   readonly lateResets: Map<string, Item>;
+  /** The syncs whose messages the queue has taken, each as `syncName` has it. */
+  readonly queued: Set<string>;
   readonly stops: Stops;
   readonly edits: EditLog;
   readonly objects: ObjectLedger;
@@ -166,6 +175,7 @@ export const newLedger = (
     nowMs,
     intents: new Map(),
     effects: new Map(),
+    unmade: new Map(),
     settledMs: new Map(),
     totals: new Map(),
     damaged: new Set(),
@@ -179,6 +189,7 @@ export const newLedger = (
     releases: new Map(),
     clusterWrites: new Map(),
     lateResets: new Map(),
+    queued: new Set(),
     stops,
     edits: newEditLog({
       nowMs,

@@ -21,6 +21,7 @@ export const watchLimits = (ledger: Ledger, effect: KnownEffect): void => {
   const allowed = rules.policies.map((policy) =>
     reach(policy, effect, {
       before,
+      unmade: ledger.unmade.get(effect.uid) ?? [],
       up,
       outside: (sinceMs) => outsideWithin(ledger, effect.uid, up, sinceMs),
     }),
@@ -42,6 +43,7 @@ export const watchLimits = (ledger: Ledger, effect: KnownEffect): void => {
  */
 interface Before {
   readonly before: readonly KnownEffect[];
+  readonly unmade: readonly KnownEffect[];
   readonly up: boolean;
   /** Pods by which others have moved the count the same way. */
   readonly outside: (sinceMs: number) => number;
@@ -50,10 +52,10 @@ interface Before {
 const reach = (
   policy: Policy,
   { from, atMs, decided }: KnownEffect,
-  { before, up, outside }: Before,
+  { before, unmade, up, outside }: Before,
 ): number => {
-  const sum = (wanted: boolean, sinceMs: number): number =>
-    before.reduce((total, one) => {
+  const sum = (wanted: boolean, sinceMs: number, effects = before): number =>
+    effects.reduce((total, one) => {
       const counts =
         one.to > one.from === wanted && one.atMs > sinceMs && !(one.forgettable && wanted === up);
       return counts ? total + Math.abs(one.to - one.from) : total;
@@ -62,7 +64,8 @@ const reach = (
   const same = sum(up, sinceMs) + outside(sinceMs);
   // When it was decided, also where a source was slow to answer: room that is over by then is not
   // given.
-  const undone = sum(!up, decided.atMs - policy.periodMs - CLOCK_ALLOWANCE_MS);
+  const givesSinceMs = decided.atMs - policy.periodMs - CLOCK_ALLOWANCE_MS;
+  const undone = sum(!up, givesSinceMs, [...before, ...unmade]);
   return up ? grown(from - same + undone, policy) : shrunk(from + same - undone, policy);
 };
 

@@ -24,8 +24,11 @@ import { sentIntent } from "./sent-intent.ts";
 export interface Stops {
   /** The next number of what the world does, so that two things at one instant have an order. */
   readonly tick: () => number;
-  /** A record of the fleet or of a cluster was written. */
-  readonly recordWritten: (key: string, after: Item | undefined) => void;
+  /**
+   * A record of the fleet or of a cluster was written. Returns the ids of overrides that the write
+   * dropped though they hold.
+   */
+  readonly recordWritten: (key: string, after: Item | undefined) => readonly string[];
   /**
    * The record of an autoscaler was written. Returns the ids of overrides that the write dropped
    * though they hold.
@@ -69,6 +72,19 @@ const isSame = (one: readonly StoredOverride[], other: readonly StoredOverride[]
 const holdsAt = ({ fromMs, untilMs }: StoredOverride, nowMs: number): boolean =>
   fromMs <= nowMs && nowMs < untilMs;
 
+/** The overrides that are gone before their end, as people have set and extended them. */
+const droppedOf = (
+  before: readonly StoredOverride[],
+  after: readonly StoredOverride[],
+  nowMs: number,
+): readonly string[] =>
+  before
+    .filter(
+      ({ id, untilMs }) =>
+        untilMs > nowMs + CLOCK_ALLOWANCE_MS && !after.some((one) => one.id === id),
+    )
+    .map(({ id }) => id);
+
 export const newStops = (nowMs: () => number): Stops => {
   /** Since when each is stopped. */
   const stopped = new Map<string, number>();
@@ -79,10 +95,13 @@ export const newStops = (nowMs: () => number): Stops => {
     tick,
     recordWritten: (key, after) => {
       const list = overridesIn(after, key === "fleet" ? "fleet" : "cluster");
-      if (!isSame(list, overrides.get(key)?.list ?? []))
-        overrides.set(key, { list, knownAt: tick(), process: "" });
+      const known = overrides.get(key)?.list ?? [];
+      // A cluster that is removed takes its overrides along.
+      const dropped = after?.["deletedMs"] === undefined ? droppedOf(known, list, nowMs()) : [];
+      if (!isSame(list, known)) overrides.set(key, { list, knownAt: tick(), process: "" });
       if ((after?.["frozen"] ?? after?.["paused"]) === undefined) stopped.delete(key);
       else if (!stopped.has(key)) stopped.set(key, tick());
+      return dropped;
     },
     autoscalerWritten: (process, before, after) => {
       const key = itemKey(after);
@@ -95,13 +114,7 @@ export const newStops = (nowMs: () => number): Stops => {
       // leave them.
       if (!isSame(list, overrides.get(key)?.list ?? []))
         overrides.set(key, { list, knownAt: Number.POSITIVE_INFINITY, process });
-      const dropped = known.filter(
-        (one) =>
-          isSameOne &&
-          one.untilMs > nowMs() + CLOCK_ALLOWANCE_MS &&
-          !list.some(({ id }) => id === one.id),
-      );
-      return dropped.map(({ id }) => id);
+      return isSameOne ? droppedOf(known, list, nowMs()) : [];
     },
     answered: (process) => {
       for (const one of overrides.values())
