@@ -112,7 +112,7 @@ Created:              2026-03-01T11:00:00Z (60m ago)
 Updated:              2026-03-01T11:00:00Z (60m ago) by ada
 Dialect:              hpa
 Reference:            Deployment/web
-State:                limited
+State:                limited by stabilization
 Paused:               no
 Metrics (current / target):
   cpu resource utilization (percentage of request):   40% / 60%

@@ -102,7 +102,10 @@ export const metric = z.discriminatedUnion("kind", [
 ]);
 export type MetricView = ViewOf<typeof metric>;
 
-type ShownLimit = Omit<Limit, "untilMs"> & { readonly until: unknown };
+type ShownLimit = Omit<Limit, "untilMs" | "wantedMs"> & {
+  readonly until: unknown;
+  readonly wantedAt: unknown;
+};
 
 /** A step of the rules, in their order. */
 export const step = z.object({
@@ -115,6 +118,9 @@ export const step = z.object({
       value: z.number(),
       message: text,
       until: time.exactOptional(),
+      wantedAt: time
+        .describe("of a stabilization window: when so much was wanted last")
+        .exactOptional(),
     } satisfies FieldsOf<ShownLimit>)
     .describe("the bound, window or rate that changed the count; absent when none did")
     .exactOptional(),

@@ -1,5 +1,6 @@
 import { metricText } from "../../stack/report/metric-reading.ts";
-import type { Printed } from "../../stack/report/printed.ts";
+import { type Printed, text } from "../../stack/report/printed.ts";
+import { LANES, laneOfReason } from "../../stack/report/reasons/lanes.ts";
 import { boundsInForce } from "../../answers/service/views/holds-view.ts";
 import { tableRowOf } from "../../answers/service/views/row-view.ts";
 import type { Description, OriginView } from "../../answers/views/autoscaler.ts";
@@ -49,6 +50,17 @@ const ago = (time: string, nowMs: number): string =>
 const originText = ({ apiVersion, kind, generation, goneAt }: OriginView): string =>
   `${kind} of ${apiVersion} in the cluster, generation ${generation}${goneAt === undefined ? "" : `, gone since ${goneAt}`}`;
 
+/**
+ * What limits a count beside its state: `ScalingLimited` below it speaks of rates and bounds alone,
+ * as the condition of an HPA does.
+ */
+const limitedText = (view: Description, paint: Paint): Printed => {
+  const state = stateText(tableRowOf(view), paint);
+  const lane = view.state === "limited" ? laneOfReason(view.decision?.reason ?? "") : undefined;
+  const words = LANES.find((one) => one.lane === lane)?.words;
+  return words === undefined ? state : text`${state} by ${words}`;
+};
+
 const identity = (view: Description, nowMs: number, paint: Paint): readonly SheetRow[] => [
   ["Name", view.name],
   ["Namespace", view.namespace],
@@ -61,7 +73,7 @@ const identity = (view: Description, nowMs: number, paint: Paint): readonly Shee
   ["Dialect", view.dialect],
   ...(view.owner === undefined ? [] : [["Owner", view.owner] as const]),
   ["Reference", referenceText(view)],
-  ["State", stateText(tableRowOf(view), paint)],
+  ["State", limitedText(view, paint)],
   ...(view.problem === undefined ? [] : [["Problem", view.problem] as const]),
   ["Paused", view.paused ? pausedText(view.paused) : "no"],
   ...(view.clusterPaused ? [["Cluster paused", pausedText(view.clusterPaused)] as const] : []),

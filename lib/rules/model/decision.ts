@@ -187,6 +187,8 @@ export interface Limit {
   readonly value: number;
   readonly message: string;
   readonly untilMs?: number;
+  /** Of a stabilization window: when so much was wanted last. */
+  readonly wantedMs?: number;
 }
 
 /**

@@ -127,6 +127,14 @@ export const dayText = (day: Day): string => {
 export const clockText = (minutes: number): string =>
   `${padded(Math.floor(minutes / 60))}:${padded(minutes % 60)}`;
 
+/** An instant in UTC, to the second: 2026-01-05T09:03:31Z. */
+export const instantText = (atMs: number): string => {
+  const seconds = Math.floor(atMs / SECOND_MS);
+  const day = Math.floor(seconds / DAY_SECONDS);
+  const ofDay = seconds - day * DAY_SECONDS;
+  return `${dayText(day)}T${clockText(Math.floor(ofDay / 60))}:${padded(ofDay % 60)}Z`;
+};
+
 /** The units of Go's `time.ParseDuration`, and days and weeks of 24 hours each. */
 const UNIT_MS: Readonly<Record<string, number>> = {
   w: 7 * DAY_MS,

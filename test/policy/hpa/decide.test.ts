@@ -154,12 +154,13 @@ describe("decide()", () => {
     });
   });
 
-  it("names the window that holds a count, and until when", () => {
+  it("names what was wanted before, when, and until when it counts", () => {
     const recommendations = [{ replicas: 6, firstMs: NOON - 200_000, lastMs: NOON - 100_000 }];
     const { steps, because } = decided({ load: 2, windows: remembered({ recommendations }) });
     expect(because).toEqual({
-      reason: "ScaleDownStabilized",
-      message: "load 500m of 1 asks for 2; stabilization allowed 6",
+      reason: "WantedBefore",
+      message:
+        "6 was wanted at 2026-03-01T11:58:20Z, inside the stabilization window; load 500m of 1 asks for 2; stabilization allowed 6",
     });
     expect(steps[1]).toMatchObject({
       step: "stabilize",
@@ -171,12 +172,13 @@ describe("decide()", () => {
 
   it("names the window that holds a higher count than the current one, though the metrics want this one", () => {
     const recommendations = [{ replicas: 6, firstMs: NOON - 100_000, lastMs: NOON - 100_000 }];
-    const message = "load 1 of 1 asks for 4; stabilization allowed 6";
+    const message =
+      "6 was wanted at 2026-03-01T11:58:20Z, inside the stabilization window; load 1 of 1 asks for 4; stabilization allowed 6";
     expect(decided({ load: 4, windows: remembered({ recommendations }) })).toMatchObject({
       kind: "scale",
       to: 6,
       trigger: "",
-      because: { reason: "ScaleDownStabilized", message },
+      because: { reason: "WantedBefore", message },
     });
   });
 

@@ -50,7 +50,7 @@ describe("the reason of a scale", () => {
         { from: 4, to: 6, metrics: [metric(CPU, 4)], steps, trigger: "" },
         "AllMetricsBelowTarget",
       ).reason,
-    ).toBe("ScaleDownStabilized");
+    ).toBe("WantedBefore");
   });
 
   it("names every metric of a mean, and the trigger where a fallback decided", () => {

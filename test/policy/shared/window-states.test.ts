@@ -17,7 +17,12 @@ describe("stabilizationStates()", () => {
     ...EMPTY,
     recommendations: [at(8, NOW_MS - 5_000), at(3, NOW_MS - 9_000)],
   };
-  const up: StabilizationHold = { direction: "up", replicas: 3, untilMs: NOW_MS + 1_000 };
+  const up: StabilizationHold = {
+    direction: "up",
+    replicas: 3,
+    untilMs: NOW_MS + 1_000,
+    wantedMs: NOW_MS - 29_000,
+  };
   const down: StabilizationHold = { ...up, direction: "down" };
 
   it("shows what is held in its own direction alone", () => {

@@ -37,7 +37,7 @@ export const readable = (metric: MetricReading): MetricReading => {
 
 export const stepView = ({ step, before, after, limit }: StepOutcome): StepView => {
   if (!limit) return { step, before, after };
-  const { untilMs, ...rest } = limit;
+  const { untilMs, wantedMs, ...rest } = limit;
   return {
     step,
     before,
@@ -46,6 +46,7 @@ export const stepView = ({ step, before, after, limit }: StepOutcome): StepView 
       ...rest,
       message: withReadableSelectors(rest.message),
       until: timeText(untilMs),
+      wantedAt: timeText(wantedMs),
     }),
   };
 };

@@ -1,4 +1,5 @@
-import type { Because, MetricOutcome, StepOutcome } from "../../model/decision.ts";
+import { instantText } from "../../model/time-text.ts";
+import type { Because, Limit, MetricOutcome, StepOutcome } from "../../model/decision.ts";
 
 /**
  * What a limit did to a step, before the count that it left. Any other limit is named by its step.
@@ -72,8 +73,22 @@ export const scaleBecause = ({ from, to, steps, ...scaled }: Change, down: strin
     ({ before, after, limit }) => limit !== undefined && before !== after,
   )?.limit;
   if (wanted !== undefined && Math.sign(wanted - from) !== Math.sign(to - from) && moved)
-    return { reason: moved.reason, message };
+    return to > from && moved.reason === "ScaleDownStabilized"
+      ? wantedBefore(moved, message)
+      : { reason: moved.reason, message };
   return { reason: to > from ? "MetricAboveTarget" : down, message };
+};
+
+/**
+ * The window of the way down also raises the count: to what was wanted inside it and never reached,
+ * because a rate or a bound cut it then. The word of the window would say the opposite.
+ */
+const wantedBefore = ({ value, wantedMs }: Limit, message: string): Because => {
+  const when = wantedMs === undefined ? "" : ` at ${instantText(wantedMs)}`;
+  return {
+    reason: "WantedBefore",
+    message: `${value} was wanted${when}, inside the stabilization window; ${message}`,
+  };
 };
 
 /**

@@ -20,6 +20,8 @@ export interface StabilizationHold {
    * has left: each rule says which.
    */
   readonly untilMs: number;
+  /** When so much was wanted last. */
+  readonly wantedMs: number;
 }
 
 /** The count of the workload, and the count that the steps before propose. */
@@ -90,9 +92,6 @@ const heldBy = (
   const holding = runs.filter((run) =>
     direction === "up" ? run.replicas <= replicas : run.replicas >= replicas,
   );
-  return {
-    direction,
-    replicas,
-    untilMs: Math.max(...holding.map(({ lastMs }) => lastMs)) + windowMs,
-  };
+  const wantedMs = Math.max(...holding.map(({ lastMs }) => lastMs));
+  return { direction, replicas, untilMs: wantedMs + windowMs, wantedMs };
 };

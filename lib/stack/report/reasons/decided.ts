@@ -14,6 +14,10 @@ export const SCALES: ReasonTexts = {
     "Nothing. The message names the metric that asks for the most of them.",
   ],
   MetricsBelowTarget: ["The metrics of a PodAutoscaler, combined, ask for fewer pods.", "Nothing."],
+  WantedBefore: [
+    "More pods were wanted inside the stabilization window of the way down than there are, because a rate or a bound cut the scale then; the count goes there now, although the metrics ask for fewer by now. Only an HPA without `behavior` does so.",
+    "Nothing. The message says when so much was wanted. With `behavior` the window only keeps what there is.",
+  ],
   AboveMaxReplicas: [
     "The count was above `maxReplicas`, so it went straight there, past windows and rates.",
     "If a person or another program set the count, raise `maxReplicas` instead. `tidemark changes` shows edits of the bounds.",

@@ -211,11 +211,16 @@ const heavier = (one: Lane | undefined, other: Lane | undefined): Lane | undefin
   return (WEIGHT.get(one) ?? 0) <= (WEIGHT.get(other) ?? 0) ? one : other;
 };
 
-/** Two samples of one time: the counts of the later one, and the highest load and wanted count. */
+/**
+ * Two samples of one time: the counts of the later one, and the highest load and wanted count. What
+ * held the count and the reason are of one evaluation: the later one, unless the earlier one was
+ * held by more.
+ */
 export const joinedSample = (before: Sample, after: Sample): Sample => {
   const held = heavier(before.held, after.held);
   return {
     ...after,
+    reason: held === after.held ? after.reason : before.reason,
     ...highest("load", before, after),
     ...highest("wanted", before, after),
     metrics: after.metrics.map((metric, at) => higher(before.metrics[at], metric)),

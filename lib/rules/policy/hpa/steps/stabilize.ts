@@ -29,6 +29,7 @@ export const stabilize: HpaStep = (sync) => {
     value: after,
     message: report.message,
     untilMs: held.untilMs,
+    wantedMs: held.wantedMs,
   };
   return {
     ...stepped(sync, "stabilize", after, limit),
