@@ -225,7 +225,10 @@ export const eventStoryOf = ({
       const start = { ...context, clock: () => NOON - 131 * DAY_MS };
       for (const one of CLUSTERS) {
         await cluster(start, one);
-        for (const inside of NAMESPACES) await apply(start, one, hpa("web", { namespace: inside }));
+        for (const inside of NAMESPACES) {
+          await apply(start, one, hpa("web", { namespace: inside }));
+          await insertChange(start, deletionOf({ cluster: one, inside }));
+        }
       }
       for (const day of Map.groupBy(before, ({ atMs }) => Math.floor(atMs / DAY_MS)).values())
         await insertEvents(context.insert, day);
@@ -258,6 +261,24 @@ const MONTH_PLACE = ({
   readonly namespace: string;
   readonly name: string;
 }): string => place(one.cluster, month, one.namespace, one.name);
+
+/** What a deletion stores of the autoscaler "gone". */
+const deletionOf = ({
+  cluster: one,
+  inside,
+}: {
+  readonly cluster: string;
+  readonly inside: string;
+}) =>
+  ({
+    cluster: clusterName(one),
+    namespace: namespace(inside),
+    name: autoscalerName("gone"),
+    id: `uid-${one}-${inside}-true:1`,
+    atMs: NOON - 131 * DAY_MS,
+    by: "ada",
+    verb: "delete",
+  }) as const;
 
 /** The counts of the same events: a line for each autoscaler and month that has some. */
 const countStory: fc.Arbitrary<Story> = eventInput.map((input) => {

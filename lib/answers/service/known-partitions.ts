@@ -7,7 +7,7 @@ import {
   partitionPath,
 } from "../../rules/model/ids.ts";
 import { incarnationOf, type ClusterRecord } from "../../rules/model/records.ts";
-import type { PartitionIndex, SummaryRow } from "../../rules/model/summary.ts";
+import type { IndexRow, PartitionIndex, SummaryRow } from "../../rules/model/summary.ts";
 import { type Head, readHeads, readHeadsAndIndexes } from "../../stack/store/head/head.ts";
 import {
   type HeadSummary,
@@ -281,6 +281,8 @@ interface NamesWanted {
   readonly inside?: Namespace | undefined;
   /** False where heads of a second ago will do (`wasEditedLately`). */
   readonly consistent: boolean;
+  /** Only those with which overrides are stored. */
+  readonly withOverrides?: true;
 }
 
 /**
@@ -291,18 +293,18 @@ interface NamesWanted {
 export const knownNames = async (
   context: QueryContext,
   clusters: readonly ClusterRecord[],
-  { inside, consistent }: NamesWanted,
+  { inside, consistent, withOverrides }: NamesWanted,
 ): Promise<readonly AutoscalerRef[]> => {
-  const all = clusters.flatMap((cluster) =>
+  const parts = clusters.flatMap((cluster) =>
     cluster.partitions.flatMap(({ name }) =>
       inside === undefined || partitionOf(cluster, inside) === name
         ? [{ cluster, ref: { cluster: cluster.name, partition: name } }]
         : [],
     ),
   );
-  const refs = all.map(({ ref }) => ref);
+  const refs = parts.map(({ ref }) => ref);
   const heads = await headsForNames(context.tables, refs, consistent);
-  const wanted = all.flatMap((one, at) => {
+  const wanted = parts.flatMap((one, at) => {
     const head = heads[at];
     return head ? [{ ...one, head }] : [];
   });
@@ -313,7 +315,9 @@ export const knownNames = async (
       (name) => name && byPartition.get(`${cluster.name}/${name}`),
     );
     const read = known.flatMap((index) => (index ? [index.rows] : []));
-    return read.length === known.length ? read.flat() : namesIn(context, cluster, inside);
+    const all =
+      read.length === known.length ? read.flat() : await namesIn(context, cluster, inside);
+    return withOverrides ? all.filter(({ hasOverrides }) => hasOverrides) : all;
   });
   return clusters.flatMap((cluster, at) =>
     (names[at] ?? []).flatMap((one) => {
@@ -346,7 +350,9 @@ const namesIn = (
   { tables }: QueryContext,
   { name }: ClusterRecord,
   inside: Namespace | undefined,
-) =>
+): Promise<readonly Pick<IndexRow, "namespace" | "name" | "hasOverrides">[]> =>
   Array.fromAsync(listAutoscalers(tables, name, inside), (item) =>
-    item.kind === "read" ? item.record : item,
+    item.kind === "read"
+      ? { ...item.record, ...(item.record.overrides && { hasOverrides: true }) }
+      : item,
   );

@@ -129,6 +129,8 @@ export interface IndexRow {
   readonly maxReplicas?: number;
   readonly labels: Readonly<Record<string, string>>;
   readonly paused?: NonNullable<AutoscalerRecord["paused"]>;
+  /** True where overrides are stored with it, expired ones too. */
+  readonly hasOverrides?: true;
   readonly createdMs: number;
   /** Why the stored item or its manifest cannot be read. */
   readonly problem?: string;

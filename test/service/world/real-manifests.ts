@@ -28,9 +28,7 @@ const metadataOf = (name: string): object => ({
     tier: numberIn(name) % 3 === 0 ? "critical" : "standard",
   },
   annotations: {
-    "example.com/on-call": `https://on-call.example.com/teams/${namespaceOf(name)}/rotations/primary`,
     "example.com/runbook": `https://runbooks.example.com/${namespaceOf(name)}/${name}/scaling.md`,
-    "argocd.argoproj.io/tracking-id": `${namespaceOf(name)}:autoscaling/HorizontalPodAutoscaler:${namespaceOf(name)}/${name}`,
   },
 });
 

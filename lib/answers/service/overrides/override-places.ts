@@ -3,10 +3,10 @@ import { autoscalerName, clusterName, namespace } from "../../../rules/model/ids
 import type { Override, OverrideScope } from "../../../rules/model/override.ts";
 import type { AutoscalerRecord, ClusterRecord } from "../../../rules/model/records.ts";
 import type { Head } from "../../../stack/store/head/head.ts";
-import { listAutoscalersWith } from "../../../stack/store/records/autoscalers.ts";
+import { getAutoscalers } from "../../../stack/store/records/autoscalers.ts";
 import { getFleet } from "../../../stack/store/records/clusters.ts";
 import { statedIn } from "../../../stack/store/summary/summary-items.ts";
-import { CLUSTERS_AT_ONCE, eachInGroups } from "../../../stack/store/table/wait-for-all.ts";
+import { CLUSTERS_AT_ONCE } from "../../../stack/store/table/wait-for-all.ts";
 import type { OverrideView } from "../../views/holds.ts";
 import { type QueryContext, sees } from "../context.ts";
 import {
@@ -18,6 +18,7 @@ import {
 } from "../find-autoscaler.ts";
 import { type Heads, headsOf } from "../views/cluster-of.ts";
 import { type OverridePlace, overrideView } from "../views/holds-view.ts";
+import { knownNames } from "../known-partitions.ts";
 import type { NewOverride, OverrideCursor, OverrideListQuery } from "../requests.ts";
 import { invalid, unknown } from "../refusals.ts";
 import { present } from "../../../rules/model/json.ts";
@@ -107,16 +108,10 @@ async function* locatedAt(
     yield* ofFleet(await getFleet(context.tables));
     return;
   }
-  const found = async (record: ClusterRecord): Promise<readonly LocatedOverride[]> =>
-    letter === LETTERS.autoscaler
-      ? Array.fromAsync(ofAutoscalers(context, record, undefined))
-      : ofCluster(context, record);
-  for await (const located of eachInGroups(
-    await clustersNamed(context, cluster),
-    CLUSTERS_AT_ONCE,
-    found,
-  ))
-    yield* located;
+  const { clusters, isEdited } = await fleetNamed(context, cluster);
+  if (letter === LETTERS.autoscaler)
+    for await (const located of ofAutoscalers(context, clusters, { isEdited })) yield* located;
+  else for (const record of clusters) yield* ofCluster(context, record);
 }
 
 export const unknownOverride = (id: string): TidemarkError =>
@@ -152,18 +147,28 @@ export const ofCluster = (
       override,
     }));
 
+/**
+ * The overrides that are stored with autoscalers, for each cluster in its turn. The indexes of names
+ * say which have some, and only these are read.
+ */
 async function* ofAutoscalers(
   context: QueryContext,
-  { name }: ClusterRecord,
-  inside: string | undefined,
-): AsyncGenerator<LocatedOverride> {
-  for await (const record of listAutoscalersWith(
-    context.tables,
-    ["overrides"],
-    name,
-    optionalNamespace(inside),
-  ))
-    if (sees(context, name, record.namespace)) yield* ofAutoscaler(record);
+  clusters: readonly ClusterRecord[],
+  { inside, isEdited }: { readonly inside?: string | undefined; readonly isEdited: boolean },
+): AsyncGenerator<readonly LocatedOverride[]> {
+  const names = await knownNames(context, clusters, {
+    ...{ inside: optionalNamespace(inside), consistent: isEdited, withOverrides: true },
+  });
+  const byCluster = Map.groupBy(names, ({ cluster }) => cluster);
+  for (let at = 0; at < clusters.length; at += CLUSTERS_AT_ONCE) {
+    const group = clusters.slice(at, at + CLUSTERS_AT_ONCE);
+    const refs = group.flatMap(({ name }) => byCluster.get(name) ?? []);
+    const items = await getAutoscalers(context.tables, refs);
+    // One that was deleted meanwhile, or cannot be read, has none to show.
+    const records = items.flatMap((item) => (item?.kind === "read" ? [item.record] : []));
+    const found = Map.groupBy(records, ({ cluster }) => cluster);
+    for (const { name } of group) yield (found.get(name) ?? []).flatMap(ofAutoscaler);
+  }
 }
 
 export const ofAutoscaler = ({
@@ -202,22 +207,22 @@ export async function* overrides(
       .filter(({ state }) => query.expired !== "no" || state !== "expired");
   if (after?.cluster === undefined)
     yield* inOrder(viewsOf(ofFleet(await getFleet(context.tables))), after);
-  const isWithoutHeads = query.expired !== "no" || named !== undefined;
-  const { clusters: all, isEdited } = isWithoutHeads
-    ? { clusters: await clustersNamed(context, wanted.cluster), isEdited: true }
-    : await fleetNamed(context, wanted.cluster);
+  const { clusters: all, isEdited } = await fleetNamed(context, wanted.cluster);
   const clusters = all.filter(({ name }) => after?.cluster === undefined || name >= after.cluster);
-  // Of which clusters the autoscalers are read: of all where expired ones are wanted, because no
+  // Of which clusters the autoscalers are asked: of all where expired ones are wanted, because no
   // head counts these.
-  const isAsked = isWithoutHeads
-    ? () => true
-    : mayHaveOverrides(await headsOf(context, clusters, isEdited));
-  const read = async (cluster: ClusterRecord) => ({
-    cluster,
-    found: await inCluster(context, cluster, wanted, isAsked(cluster)),
-  });
-  for await (const { cluster, found } of eachInGroups(clusters, CLUSTERS_AT_ONCE, read))
+  const isAsked =
+    query.expired !== "no" || named
+      ? () => true
+      : mayHaveOverrides(await headsOf(context, clusters, isEdited));
+  const asked = named ? [] : clusters.filter(isAsked);
+  const inside = wanted.namespace;
+  const ofThese = ofAutoscalers(context, asked, { inside, isEdited });
+  for (const cluster of clusters) {
+    const own = named ? ofAutoscaler(named) : isAsked(cluster) ? (await ofThese.next()).value : [];
+    const found = [...besideAutoscalers(context, cluster, inside), ...(own ?? [])];
     yield* inOrder(viewsOf(found), cluster.name === after?.cluster ? after : undefined);
+  }
 }
 
 interface Wanted extends OverrideListQuery {
@@ -244,21 +249,15 @@ export const hasNoOverride = (head: Head | undefined): boolean => {
 export const hasNoHold = (head: Head | undefined): boolean =>
   hasNoOverride(head) && head !== undefined && statedIn(head)?.paused === 0;
 
-const inCluster = async (
+const besideAutoscalers = (
   context: QueryContext,
   cluster: ClusterRecord,
-  { namespace: inside, named }: Wanted,
-  isAsked: boolean,
-): Promise<readonly LocatedOverride[]> => {
-  const found = ofCluster(context, cluster).filter(
+  inside: string | undefined,
+): readonly LocatedOverride[] =>
+  ofCluster(context, cluster).filter(
     ({ place }) =>
       place.namespace === undefined || inside === undefined || place.namespace === inside,
   );
-  if (named) return [...found, ...ofAutoscaler(named)];
-  return isAsked
-    ? [...found, ...(await Array.fromAsync(ofAutoscalers(context, cluster, inside)))]
-    : found;
-};
 
 const keyOf = ({
   namespace: inside = "",

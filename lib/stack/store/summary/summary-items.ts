@@ -139,6 +139,7 @@ const rest = z.object({
   maxReplicas: z.number().exactOptional(),
   labels: z.record(z.string(), z.string()),
   paused: pausedField.exactOptional(),
+  hasOverrides: z.literal(true).exactOptional(),
   problem: z.string().exactOptional(),
 });
 const row = z.tuple([z.string(), z.string(), z.string(), z.number(), z.string(), z.number(), rest]);

@@ -258,7 +258,7 @@ export const indexRowOf = (spec: LoadedSpec): IndexRow => {
       problem: message,
     };
   }
-  const { namespace, name, uid, generation, createdMs, paused, manifest } = spec.record;
+  const { namespace, name, uid, generation, createdMs, paused, overrides, manifest } = spec.record;
   const common = {
     namespace,
     name,
@@ -266,6 +266,7 @@ export const indexRowOf = (spec: LoadedSpec): IndexRow => {
     generation,
     createdMs,
     ...(paused && { paused }),
+    ...(overrides && { hasOverrides: true as const }),
     ...namesIn(manifest),
   };
   if (spec.kind === "invalid") return { ...common, problem: spec.message };
