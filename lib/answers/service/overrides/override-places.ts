@@ -209,19 +209,31 @@ export async function* overrides(
     yield* inOrder(viewsOf(ofFleet(await getFleet(context.tables))), after);
   const { clusters: all, isEdited } = await fleetNamed(context, wanted.cluster);
   const clusters = all.filter(({ name }) => after?.cluster === undefined || name >= after.cluster);
-  // Of which clusters the autoscalers are asked: of all where expired ones are wanted, because no
-  // head counts these.
-  const isAsked =
-    query.expired !== "no" || named
-      ? () => true
-      : mayHaveOverrides(await headsOf(context, clusters, isEdited));
-  const asked = named ? [] : clusters.filter(isAsked);
-  const inside = wanted.namespace;
-  const ofThese = ofAutoscalers(context, asked, { inside, isEdited });
-  for (const cluster of clusters) {
-    const own = named ? ofAutoscaler(named) : isAsked(cluster) ? (await ofThese.next()).value : [];
-    const found = [...besideAutoscalers(context, cluster, inside), ...(own ?? [])];
+  for await (const { cluster, own } of ownOverrides(context, clusters, { ...wanted, isEdited })) {
+    const found = [...besideAutoscalers(context, cluster, wanted.namespace), ...own];
     yield* inOrder(viewsOf(found), cluster.name === after?.cluster ? after : undefined);
+  }
+}
+
+/** The overrides of the wanted autoscalers of each cluster. */
+async function* ownOverrides(
+  context: QueryContext,
+  clusters: readonly ClusterRecord[],
+  { named, expired, namespace: inside, isEdited }: Wanted & { readonly isEdited: boolean },
+): AsyncGenerator<{ readonly cluster: ClusterRecord; readonly own: readonly LocatedOverride[] }> {
+  if (named) {
+    for (const cluster of clusters) yield { cluster, own: ofAutoscaler(named) };
+    return;
+  }
+  // Of all clusters where expired ones are wanted, because no head counts these.
+  const isAsked =
+    expired === "no"
+      ? mayHaveOverrides(await headsOf(context, clusters, isEdited))
+      : (): boolean => true;
+  const read = ofAutoscalers(context, clusters.filter(isAsked), { inside, isEdited });
+  for (const cluster of clusters) {
+    const { value } = isAsked(cluster) ? await read.next() : { value: [] };
+    yield { cluster, own: value ?? [] };
   }
 }
 
