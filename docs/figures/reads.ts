@@ -12,19 +12,19 @@ import {
 import { withTable } from "./page-table.ts";
 
 /**
- * `npm run docs -- reads [TEXT]`: asks fleets with a past what readers ask, and writes what each
- * answer takes into docs/speed.md. It takes some minutes. With a text it asks only the questions
- * whose names have it, and leaves the others as they are.
+ * `npm run docs -- reads [PATTERN]`: asks fleets with a past what readers ask, and writes what each
+ * answer takes into docs/speed.md. It takes some minutes. With a pattern, such as "json|history", it
+ * asks only the questions whose names have it, and leaves the others as they are.
  */
-const wanted = process.argv[3] ?? "";
+const wanted = new RegExp(process.argv[3] ?? "");
 const known = countsOfPage();
 const all = new Map<string, Count[]>(
   Object.keys(ANSWERS).map((answer) => [
     answer,
-    answer.includes(wanted) ? [] : [...((known.get(answer) ?? []) as unknown as Count[])],
+    wanted.test(answer) ? [] : [...((known.get(answer) ?? []) as unknown as Count[])],
   ]),
 );
-const asked = [...all].filter(([answer]) => answer.includes(wanted));
+const asked = [...all].filter(([answer]) => wanted.test(answer));
 for await (const fleet of realFleets())
   for (const [answer, counts] of asked) {
     const { count } = await measured(fleet, answer);
