@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { Readable } from "node:stream";
 import { SQSClient } from "@aws-sdk/client-sqs";
 import { countProblems } from "../../lib/stack/plan/count-problems.ts";
-import { schedule } from "../../lib/stack/plan/schedule.ts";
+import { planSyncs } from "../../lib/stack/plan/schedule.ts";
 import { clusterName, WHOLE_CLUSTER } from "../../lib/rules/model/ids.ts";
 import { DEFAULT_SETTINGS } from "../../lib/rules/model/spec-common.ts";
 import { MINUTE_MS } from "../../lib/rules/model/time-text.ts";
@@ -65,7 +65,7 @@ const queue = { client, queueUrl, wait: async () => {}, random: () => 0 };
 const cpuMs: number[] = [];
 for (let minute = 0; minute < minutes; minute++) {
   const before = process.cpuUsage();
-  const { items } = await schedule({ tables, queue }, { scheduledMs: nowMs });
+  const { items } = await planSyncs({ tables, queue }, { scheduledMs: nowMs });
   await countProblems({ tables, tell: async () => {} }, items);
   const { user, system } = process.cpuUsage(before);
   cpuMs.push((user + system) / 1_000);
