@@ -33,32 +33,34 @@ const numbers = (seed: number): (() => number) => {
   };
 };
 
+/** What an environment knows: for each cluster when it read its manifests, the latest seen last. */
+type Known = Map<number, number>;
+
+/** One sync of a cluster in an environment: whether it reads the manifests, and opens a connection. */
+const synced = (own: Known, cluster: number, atS: number) => {
+  const readS = own.get(cluster);
+  const reads = readS === undefined || atS - readS > KNOWN_S;
+  own.delete(cluster);
+  own.set(cluster, reads ? atS : readS);
+  const [oldest] = own.keys();
+  if (own.size > CLIENTS_KEPT && oldest !== undefined) own.delete(oldest);
+  return { reads, opens: readS === undefined };
+};
+
 const played = (functions: number): Shares => {
   const random = numbers(11);
   const environments = Math.max(1, Math.round((CLUSTERS / functions / PERIOD_S) * SYNC_S));
-  // By environment the clusters that it saw, the latest last.
-  const seen = Array.from({ length: functions * environments }, () => new Map<number, number>());
-  let [syncs, reads, opens] = [0, 0, 0];
-  for (let period = 0; period < PERIODS; period++) {
-    for (let cluster = 0; cluster < CLUSTERS; cluster++) {
-      const at = (cluster % functions) * environments + Math.floor(random() * environments);
-      const own = seen[at] ?? new Map<number, number>();
-      const atS = period * PERIOD_S;
-      const lastS = own.get(cluster);
-      if (period >= PERIODS / 2) {
-        syncs++;
-        if (lastS === undefined || atS - lastS > KNOWN_S) reads++;
-        if (lastS === undefined) opens++;
-      }
-      // The manifests count for five minutes from when they were read, not from when they were used.
-      const readS = lastS !== undefined && atS - lastS <= KNOWN_S ? lastS : atS;
-      own.delete(cluster);
-      own.set(cluster, readS);
-      const [oldest] = own.keys();
-      if (own.size > CLIENTS_KEPT && oldest !== undefined) own.delete(oldest);
-    }
-  }
-  return { reads: reads / syncs, opens: opens / syncs };
+  const known = Array.from({ length: functions * environments }, (): Known => new Map());
+  const all = Array.from({ length: PERIODS * CLUSTERS }, (_, sync) => {
+    const cluster = sync % CLUSTERS;
+    const at = (cluster % functions) * environments + Math.floor(random() * environments);
+    return synced(known[at] ?? new Map(), cluster, Math.floor(sync / CLUSTERS) * PERIOD_S);
+  });
+  // Environments begin cold: the first half does not count.
+  const counted = all.slice(all.length / 2);
+  const share = (of: (one: (typeof all)[number]) => boolean): number =>
+    counted.filter(of).length / counted.length;
+  return { reads: share(({ reads }) => reads), opens: share(({ opens }) => opens) };
 };
 
 const percent = (share: number): string => `${Math.round(100 * share)} %`;

@@ -1,12 +1,16 @@
 import type { TidemarkError } from "../../../rules/model/errors.ts";
-import { autoscalerName, clusterName, namespace } from "../../../rules/model/ids.ts";
+import {
+  type AutoscalerRef,
+  autoscalerName,
+  clusterName,
+  namespace,
+} from "../../../rules/model/ids.ts";
 import type { Override, OverrideScope } from "../../../rules/model/override.ts";
 import type { AutoscalerRecord, ClusterRecord } from "../../../rules/model/records.ts";
 import type { Head } from "../../../stack/store/head/head.ts";
 import { getAutoscalers } from "../../../stack/store/records/autoscalers.ts";
 import { getFleet } from "../../../stack/store/records/clusters.ts";
 import { statedIn } from "../../../stack/store/summary/summary-items.ts";
-import { CLUSTERS_AT_ONCE } from "../../../stack/store/table/wait-for-all.ts";
 import type { OverrideView } from "../../views/holds.ts";
 import { type QueryContext, sees } from "../context.ts";
 import {
@@ -74,6 +78,9 @@ export interface LocatedOverride {
   readonly place: OverridePlace;
   readonly override: Override;
 }
+
+/** Autoscalers that are read at once, a hundred to a request. */
+const READ_TOGETHER = 1_600;
 
 /** The first letter of an id says in which item it is, so that no other is read. */
 const LETTERS: Readonly<Record<OverrideScope, string>> = {
@@ -160,9 +167,9 @@ async function* ofAutoscalers(
     ...{ inside: optionalNamespace(inside), consistent: isEdited, withOverrides: true },
   });
   const byCluster = Map.groupBy(names, ({ cluster }) => cluster);
-  for (let at = 0; at < clusters.length; at += CLUSTERS_AT_ONCE) {
-    const group = clusters.slice(at, at + CLUSTERS_AT_ONCE);
-    const refs = group.flatMap(({ name }) => byCluster.get(name) ?? []);
+  for (let at = 0; at < clusters.length; ) {
+    const [group, refs] = together(clusters.slice(at), byCluster);
+    at += group.length;
     const items = await getAutoscalers(context.tables, refs);
     // One that was deleted meanwhile, or cannot be read, has none to show.
     const records = items.flatMap((item) => (item?.kind === "read" ? [item.record] : []));
@@ -170,6 +177,20 @@ async function* ofAutoscalers(
     for (const { name } of group) yield (found.get(name) ?? []).flatMap(ofAutoscaler);
   }
 }
+
+/** Clusters whose autoscalers are read together: so many as take one round of requests. */
+const together = (
+  clusters: readonly ClusterRecord[],
+  byCluster: ReadonlyMap<string, readonly AutoscalerRef[]>,
+): readonly [readonly ClusterRecord[], readonly AutoscalerRef[]] => {
+  const refs: AutoscalerRef[] = [];
+  for (const [at, { name }] of clusters.entries()) {
+    const own = byCluster.get(name) ?? [];
+    if (at > 0 && refs.length + own.length > READ_TOGETHER) return [clusters.slice(0, at), refs];
+    refs.push(...own);
+  }
+  return [clusters, refs];
+};
 
 export const ofAutoscaler = ({
   cluster,
