@@ -88,6 +88,11 @@ export interface ObserveLimits {
    */
   readonly inRounds?: boolean;
   /**
+   * The number of the sync (lib/stack/turns/turns.ts): what has no room in one is asked first in
+   * another, the same in all environments.
+   */
+  readonly round?: number;
+  /**
    * Kinds whose objects are autoscalers of this cluster themselves, and so are no other
    * controllers.
    */

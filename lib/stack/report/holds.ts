@@ -39,6 +39,12 @@ export const specInvalid = (words: string): Because => ({
   message: `the stored manifest cannot be converted: ${words}`,
 });
 
+export const specUnread = (): Because => ({
+  reason: "SpecUnread",
+  message:
+    "the stored manifest was not read in this sync: an environment that meets many manifests for the first time reads them in turns of the namespaces; the next sync reads more",
+});
+
 export const ruleFailed = ({ name, message }: Error): Because => ({
   reason: "RuleFailed",
   message: `a rule of Tidemark failed for it (${foreignText(`${name}: ${message}`)}): this is a mistake in Tidemark, please report it with the error in the log of the sync; it scales nothing until then, and the others go on`,

@@ -114,6 +114,11 @@ export interface InvalidSpec extends FromRecord {
   readonly message: string;
   /** A mistake of Tidemark that the conversion met. Absent where the manifest is at fault. */
   readonly error?: Error;
+  /**
+   * Set where this sync had no time to read the manifest: the name of the workload that it scales,
+   * which no other autoscaler may scale meanwhile. The next sync reads it.
+   */
+  readonly unread?: { readonly target: string };
 }
 
 interface FromRecord {

@@ -121,4 +121,10 @@ export interface WarmCache {
   get(partition: PartitionRef): Remembered | undefined;
   set(partition: PartitionRef, remembered: Remembered): void;
   forget(partition: PartitionRef): void;
+  /**
+   * The specs that were converted last, also where the sync failed since. They say what a manifest
+   * means and nothing of the head, so that they count for the same manifests only.
+   */
+  converted(partition: PartitionRef): LoadedSpecs | undefined;
+  keepConverted(partition: PartitionRef, specs: LoadedSpecs): void;
 }

@@ -58,7 +58,8 @@ export const byPlace = <Item>(
 export interface Order<Item> {
   readonly flowOf: (item: Item) => string;
   readonly costOf: (item: Item) => number;
-  readonly round: number;
+  /** Absent where the items of one turn keep their order. */
+  readonly round?: number;
   /**
    * What decides the turn of an item: what its own flow spends before it, or with it. By "end", a
    * flow that asks for no more than its share of a limit always gets all of it. By "start", the
@@ -77,18 +78,32 @@ export const inFairTurns = <Item>(
   items: readonly Item[],
   { flowOf, costOf, round, by }: Order<Item>,
 ): readonly Item[] =>
-  [...Map.groupBy(items, flowOf)]
-    .flatMap(([flow, own]) => {
-      const place = turnOf(flow, round);
-      let spent = 0;
-      return own.map((item) => {
-        const start = spent;
-        spent += costOf(item);
-        return { item, at: by === "start" ? start : spent, place };
-      });
+  placedIn(items, flowOf, round)
+    .map(({ item, flow }) => {
+      const start = flow.spent;
+      flow.spent += costOf(item);
+      return { item, at: by === "start" ? start : flow.spent, place: flow.place };
     })
     .toSorted((one, other) => one.at - other.at || one.place - other.place)
     .map(({ item }) => item);
+
+/** Each item with its flow, and the place of the flow in this round. */
+const placedIn = <Item>(
+  items: readonly Item[],
+  flowOf: (item: Item) => string,
+  round: number | undefined,
+): readonly { readonly item: Item; readonly flow: { spent: number; readonly place: number } }[] => {
+  const flows = new Map<string, { spent: number; readonly place: number }>();
+  return items.map((item) => {
+    const name = flowOf(item);
+    const flow = flows.get(name) ?? {
+      spent: 0,
+      place: round === undefined ? 0 : turnOf(name, round),
+    };
+    flows.set(name, flow);
+    return { item, flow };
+  });
+};
 
 /**
  * The share of each flow of a limit: the most that a flow may have, so that all have no more than

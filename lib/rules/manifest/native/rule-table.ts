@@ -12,6 +12,7 @@ import {
   BOUNDS_OF_METRICS,
   FIELD_RULES,
   formulaProblems,
+  textProblems,
   SPEC_RULES,
   strayFields,
 } from "./spec-rules.ts";
@@ -120,6 +121,7 @@ export const fieldProblems = (manifest: ManifestRead): readonly Problem[] =>
     ...strayFields(manifest.spec, manifest.written),
     ...problemsIn(FOR_ALL_RULES, manifest),
     ...entryProblems(manifest.spec),
+    ...textProblems(manifest.spec),
   ]);
 
 /** Contradictions in a spec with `rules: native`, beyond the bounds of single fields. */

@@ -174,6 +174,43 @@ export const SPEC_RULES: readonly Rule[] = [
  */
 export const BOUNDS_OF_METRICS: readonly Rule[] = [fallbackWithinBounds];
 
+/**
+ * Characters of all formulas of a manifest, and of all dates of its schedule: reading them takes a
+ * few milliseconds of each environment that meets the manifest.
+ */
+export const TEXT_LIMITS = { formulas: 8_192, dates: 16_384 } as const;
+
+/** What no condition can say: how long the texts are together. */
+export const textProblems = ({ metrics, schedule = [] }: SpecRead): readonly Problem[] => {
+  const formulas = metrics.reduce(
+    (sum, { formula }) => sum + (formula?.expression?.length ?? 0),
+    0,
+  );
+  const dates = schedule
+    .flatMap((entry) => [...(entry.dates ?? []), ...(entry.except ?? [])])
+    .reduce((sum, date) => sum + date.length, 0);
+  return [
+    ...(formulas > TEXT_LIMITS.formulas
+      ? [
+          invalid(
+            "spec.metrics",
+            `must have formulas of at most ${TEXT_LIMITS.formulas} characters together, and has ${formulas}`,
+            "shorten the formulas, or divide the metrics over several recording rules",
+          ),
+        ]
+      : []),
+    ...(dates > TEXT_LIMITS.dates
+      ? [
+          invalid(
+            "spec.schedule",
+            `must have dates of at most ${TEXT_LIMITS.dates} characters together, and has ${dates}`,
+            "write ranges, or name a calendar of the fleet",
+          ),
+        ]
+      : []),
+  ];
+};
+
 /** What no condition can say: whether an expression can be read, and which names it has. */
 export const formulaProblems = ({ metrics }: SpecRead): readonly Problem[] => [
   ...namesOfFormulas(metrics),

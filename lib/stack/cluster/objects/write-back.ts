@@ -1,4 +1,4 @@
-import pLimit from "p-limit";
+import { mapInTurns } from "../../turns/gate.ts";
 import type { ApiSession } from "../scale.ts";
 import type { WriteAnswer } from "../transport/transport.ts";
 import { type Correlated, EventSeries } from "./event-series.ts";
@@ -51,7 +51,6 @@ export const objectWriter = (session: ApiSession, clock: () => number): WriteBac
   const memory: Memory = { session, clock, series: new EventSeries(), quietUntilMs: new Map() };
   return async (updates, limits) => {
     const untilMs = session.elapsed() + limits.budgetMs;
-    const limit = pLimit(PARALLEL);
     let calls = 0;
     let isBusy = false;
     const ask = async (request: UpdateRequest): Promise<WriteAnswer | undefined> => {
@@ -62,9 +61,12 @@ export const objectWriter = (session: ApiSession, clock: () => number): WriteBac
       isBusy ||= isBusyAnswer(answer);
       return answer;
     };
-    const outcomes = await Promise.all(
-      updates.map((update) => limit(() => writeOne(memory, update, ask))),
-    );
+    const turns = {
+      places: PARALLEL,
+      elapsed: session.elapsed,
+      flowOf: ({ about }: ObjectUpdate): string => about.namespace,
+    };
+    const outcomes = await mapInTurns(updates, turns, (update) => writeOne(memory, update, ask));
     const count = (wanted: keyof WriteBackCounts): number =>
       outcomes.filter((outcome) => outcome === wanted).length;
     return { written: count("written"), failed: count("failed"), left: count("left") };

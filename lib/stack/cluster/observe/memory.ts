@@ -34,10 +34,6 @@ export interface ClientMemory {
    * known.
    */
   readonly metricVersions: Map<string, string>;
-  /**
-   * Where the next sync begins to ask for a namespace whose questions had no room in the last one.
-   */
-  readonly turns: Map<string, number>;
   /** Reports a message once in the life of the client. */
   readonly once: (message: string) => void;
 }
@@ -68,7 +64,6 @@ export const newMemory = (clock: () => number, notice: (message: string) => void
     otherStacks: otherStacks(clock),
     rivalVersions: new Map(),
     metricVersions: new Map(),
-    turns: new Map(),
     once: (message) => {
       if (reported.has(message)) return;
       reported.add(message);

@@ -8,6 +8,7 @@ import {
   TENANT_OVER_SHARE,
 } from "../../../rules/model/observation.ts";
 import type { Watched } from "../cluster-client.ts";
+import { byPlace } from "../../turns/turns.ts";
 import type { CallBudget } from "../transport/budget.ts";
 import { askEach } from "./ask.ts";
 import { QUESTIONS } from "./scopes.ts";
@@ -27,7 +28,7 @@ export interface AskedQuestions {
   readonly overShare: (uid: AutoscalerUid, namespace: Namespace) => string | undefined;
   /** The answers of a namespace so far, in the order of the rules that ask. */
   readonly answersOf: (namespace: Namespace) => Answers;
-  /** Remembers with which question the next sync begins. */
+  /** Remembers which namespaces have large answers. */
   readonly end: () => void;
 }
 
@@ -44,7 +45,7 @@ export const askQueries = (
   first: readonly NamespaceNeeds[],
   unread: readonly Watched[],
 ): AskedQuestions => {
-  const { memory } = observing;
+  const { memory, limits } = observing;
   const asked = new Map<Namespace, Asked>();
   /** The keys of the queries of each autoscaler that has some. */
   const own = new Map<AutoscalerUid, readonly QuestionKey[]>();
@@ -53,9 +54,9 @@ export const askQueries = (
     if (queries.size === 0) return;
     const into = asked.get(namespace) ?? { answers: new Map(), questions: new Set() };
     asked.set(namespace, into);
-    const questions = [...queries].filter(([key]) => !into.questions.has(key));
-    for (const [key] of questions) into.questions.add(key);
-    for (const [key, query] of turned(questions, memory.turns.get(namespace) ?? 0)) {
+    const questions = new Map([...queries].filter(([key]) => !into.questions.has(key)));
+    for (const key of questions.keys()) into.questions.add(key);
+    for (const [key, query] of inTurns(questions, ofNamespace, limits.round ?? 0)) {
       startOne(observing, namespace, async (budget) => {
         into.answers.set(key, await askEach(observing, namespace, query, budget));
       });
@@ -90,17 +91,6 @@ export const askQueries = (
     },
     end: () => {
       memory.heavy.learn(QUESTIONS, observing.flows.bytes(), "all");
-      for (const [namespace, { answers, questions }] of asked) {
-        const left = [...answers.values()].filter(
-          (answer) => answer.kind === "failed" && overShareOf(answer) !== undefined,
-        ).length;
-        if (left === 0) memory.turns.delete(namespace);
-        else
-          memory.turns.set(
-            namespace,
-            ((memory.turns.get(namespace) ?? 0) + questions.size - left) % questions.size,
-          );
-      }
     },
   };
 };
@@ -127,13 +117,22 @@ export const overShareOf = ({ failure }: { readonly failure: ApiFailure }): stri
   failure.reason === TENANT_OVER_SHARE ? failure.message : undefined;
 
 /**
- * The same list, beginning at another place: what had no room in the last sync is asked first in
- * this one.
+ * The questions autoscaler by autoscaler, so that those that have room are answered whole. Where
+ * not all have room, another autoscaler is first in each sync.
  */
-const turned = <Item>(items: readonly Item[], from: number): readonly Item[] => [
-  ...items.slice(from),
-  ...items.slice(0, from),
-];
+const inTurns = <Query>(
+  questions: ReadonlyMap<QuestionKey, Query>,
+  own: ReadonlyMap<AutoscalerUid, readonly QuestionKey[]>,
+  round: number,
+): ReadonlyMap<QuestionKey, Query> => {
+  const keys = byPlace([...own], ([uid]) => uid, round).flatMap(([, ofOne]) => ofOne);
+  const ordered = new Map<QuestionKey, Query>();
+  for (const key of [...keys, ...questions.keys()]) {
+    const query = questions.get(key);
+    if (query !== undefined) ordered.set(key, query);
+  }
+  return ordered;
+};
 
 /**
  * Asks in the flow of the namespace. The questions of a heavy namespace begin after the questions

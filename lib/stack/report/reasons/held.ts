@@ -88,6 +88,10 @@ export const HOLDS: ReasonTexts = {
     "The stored manifest cannot be read by this version.",
     "The message names the field; apply a manifest that is right.",
   ],
+  SpecUnread: [
+    "The stored manifest was not read in this sync, because this environment meets many for the first time.",
+    "Wait for the next sync. Where it lasts, the namespace has long formulas or very many autoscalers.",
+  ],
   UnreadableAutoscaler: ["The stored autoscaler cannot be read.", "Apply its manifest again."],
   UnreadableWindows: [
     "A stored page of windows cannot be read, so earlier scales are unknown.",

@@ -19,6 +19,7 @@ import {
   rivalsUnknown,
   ruleFailed,
   specInvalid,
+  specUnread,
   tenantOverShare,
   windowsUnreadable,
 } from "../../report/holds.ts";
@@ -161,7 +162,8 @@ const unevaluatedOf = (loaded: Loaded, autoscaler: LoadedSpec): UnevaluatedVerdi
   if (autoscaler.kind === "unreadable")
     return { kind: "unevaluated", autoscaler, because: recordUnreadable(autoscaler.message) };
   if (autoscaler.kind === "invalid") {
-    const { error, message } = autoscaler;
+    const { error, message, unread } = autoscaler;
+    if (unread) return { kind: "unevaluated", autoscaler, because: specUnread() };
     return error
       ? withError(autoscaler, error)
       : { kind: "unevaluated", autoscaler, because: specInvalid(message) };

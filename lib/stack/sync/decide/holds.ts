@@ -152,7 +152,25 @@ const sharers = (
   const byWorkload = Map.groupBy(writing, ({ record, spec }) =>
     workloadKey(record.namespace, spec.target),
   );
+  // On doubt, hold: a manifest that is not read yet may be of the same workload.
+  const unread = Map.groupBy(
+    all.flatMap((autoscaler) =>
+      autoscaler.kind === "invalid" && autoscaler.unread
+        ? [
+            {
+              name: autoscaler.record.name,
+              key: `${autoscaler.record.namespace}/${autoscaler.unread.target}`,
+            },
+          ]
+        : [],
+    ),
+    ({ key }) => key,
+  );
   return ({ record, spec }) => {
+    const beside = spec.dryRun
+      ? undefined
+      : unread.get(`${record.namespace}/${spec.target.kind}/${spec.target.name}`);
+    if (beside) return beside.map(({ name }) => ({ name }));
     const sharing = spec.dryRun
       ? undefined
       : byWorkload.get(workloadKey(record.namespace, spec.target));

@@ -5,7 +5,7 @@ import { getCluster, getFleet } from "../../store/records/clusters.ts";
 import { mustHaveRightClock } from "../../store/table/server-clock.ts";
 import { areRestored } from "../../store/table/real-tables.ts";
 import { loadPages } from "./load-pages.ts";
-import { readSpecs } from "./load-specs.ts";
+import { isUnread, readSpecs } from "./load-specs.ts";
 import type { SyncMessage } from "../../plan/message.ts";
 import { decidedCluster } from "../../store/head/moving.ts";
 import type { SyncPorts, Remembered } from "../sync-ports.ts";
@@ -41,7 +41,7 @@ export const load = async (
     readSpecs(ports, cluster, message, {
       specVersion: head.specVersion,
       readMs,
-      before: remembered?.specs,
+      before: remembered?.specs ?? ports.cache.converted(message),
     });
   const known = specsFromMemory(ports, remembered, { head, cluster, readMs });
   const [pages, first] = await both(
@@ -49,6 +49,8 @@ export const load = async (
     known ?? read(),
   );
   const specs = first !== known || hasSameWindows(remembered, pages) ? first : await read();
+  // Also for a sync that fails from here on: the next one goes on where this one came to.
+  ports.cache.keepConverted(message, specs);
   mustHaveRightClock(ports.tables, `decide for "${message.cluster}/${message.partition}"`);
   const noLeftovers =
     followsCleanRelease(head) && remembered?.pageGeneration === head.pageGeneration;
@@ -118,7 +120,8 @@ const specsFromMemory = (
   const fresh = context.readMs - specs.readMs < ports.timing.specsFreshMs;
   return fresh &&
     specs.specVersion === context.head.specVersion &&
-    specs.clusterIncarnation === incarnationOf(context.cluster)
+    specs.clusterIncarnation === incarnationOf(context.cluster) &&
+    !specs.all.some(isUnread)
     ? specs
     : undefined;
 };

@@ -9,13 +9,14 @@ import type { AutoscalerUid } from "../../../rules/model/ids.ts";
 import { kindsReadFrom } from "../../../rules/model/records.ts";
 import { asksOf } from "../../../rules/policy/dialects.ts";
 import { namespacesOf } from "../../store/records/clusters.ts";
-import { mapWithLimit } from "../../store/table/wait-for-all.ts";
 import { askSources } from "./ask-sources.ts";
 import { answeredKinds } from "../load/known-rivals.ts";
 import type { SyncMessage } from "../../plan/message.ts";
 import { isPastDeadline, workloadKey } from "../load/open-intents.ts";
 import { askRecommenders, refusedRecommender } from "./recommend.ts";
 import { inRounds } from "./rounds.ts";
+import { roundOf } from "../../turns/turns.ts";
+import { mapInTurns } from "../../turns/gate.ts";
 import type { SyncPorts } from "../sync-ports.ts";
 import type { Intent } from "../../../rules/model/scale-records.ts";
 import type { Loaded, LateReadings, ClusterAnswers } from "../hand-over.ts";
@@ -62,6 +63,7 @@ export const observe = async (
     ownKinds,
     knownRivalKinds: answeredKinds(loaded),
     inRounds: true,
+    round: roundOf(message),
   };
   const startMs = ports.tables.clock();
   const leftMs = (): number => budgetMs - (ports.tables.clock() - startMs);
@@ -206,7 +208,9 @@ const readLate = async (
         : [],
     ),
   );
-  const readings = await mapWithLimit(overdue, PARALLEL, async (intent) => {
+  const turns = { places: PARALLEL, elapsed: () => performance.now() };
+  const flowOf = ({ namespace }: Intent): string => namespace;
+  const readings = await mapInTurns(overdue, { ...turns, flowOf }, async (intent) => {
     const key = workloadKey(intent.namespace, intent.target);
     const observed =
       targets.get(intent.uid) === key

@@ -1,10 +1,9 @@
-import limited from "p-limit";
 import type { ScaleAnswer } from "../../cluster/cluster-client.ts";
 import type { ScaleRead, ScaleReading } from "../../../rules/model/observation.ts";
 import type { AutoscalerSpec } from "../../../rules/model/spec.ts";
 import { askDialect } from "../../../rules/policy/dialects.ts";
 import { clockWrongBy } from "../../store/table/server-clock.ts";
-import { waitForAll } from "../../store/table/wait-for-all.ts";
+import { mapInTurns } from "../../turns/gate.ts";
 import { changedTo, GONE, isUnmoved, REPLACED } from "../load/open-intents.ts";
 import type { WriteWidth } from "./pace.ts";
 import type { SyncPorts } from "../sync-ports.ts";
@@ -32,28 +31,30 @@ export const act = async (
   wave: readonly Intended[],
   acting: Acting,
 ): Promise<readonly Acted[]> => {
-  const limit = limited(acting.width.now());
-  return waitForAll(
-    wave.map((intended) =>
-      limit(async () => {
-        const sinceMs = ports.tables.clock();
-        const { outcome, throttled } = acting.isOver()
-          ? NOT_SENT
-          : await write(ports, intended, acting.softUntilMs);
-        limit.concurrency = acting.width.answered(throttled, ports.tables.clock() - sinceMs);
-        const atMs = Math.max(ports.tables.clock(), intended.intent.decidedMs);
-        // Compared after the reading, so that a step of the clock before it is found. No event may
-        // have a time in the future: windows would stand still until then.
-        const acted = {
-          ...intended,
-          outcome: clockIsWrong(ports) ? CLOCK_WRONG.outcome : outcome,
-          atMs,
-        };
-        acting.onActed(acted);
-        return acted;
-      }),
-    ),
-  );
+  const { clock } = ports.tables;
+  // The namespaces of a wave take turns: slow answers about one delay none of the others.
+  const turns = {
+    places: acting.width.now,
+    elapsed: clock,
+    flowOf: ({ intent }: Intended): string => intent.namespace,
+  };
+  return mapInTurns(wave, turns, async (intended) => {
+    const sinceMs = clock();
+    const { outcome, throttled } = acting.isOver()
+      ? NOT_SENT
+      : await write(ports, intended, acting.softUntilMs);
+    acting.width.answered(throttled, clock() - sinceMs);
+    const atMs = Math.max(clock(), intended.intent.decidedMs);
+    // Compared after the reading, so that a step of the clock before it is found. No event may have
+    // a time in the future: windows would stand still until then.
+    const acted = {
+      ...intended,
+      outcome: clockIsWrong(ports) ? CLOCK_WRONG.outcome : outcome,
+      atMs,
+    };
+    acting.onActed(acted);
+    return acted;
+  });
 };
 
 interface Ended {

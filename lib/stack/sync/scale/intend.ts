@@ -7,6 +7,7 @@ import {
   HEAD_ENTRIES_BYTES_MAX,
   type IntentBodies,
 } from "../../store/head/intent-codec.ts";
+import { inFairTurns } from "../../turns/turns.ts";
 import { newestRun } from "../load/stored-windows.ts";
 import { deadlineOf, type Timing } from "../../plan/message.ts";
 import type { Intent } from "../../../rules/model/scale-records.ts";
@@ -50,13 +51,20 @@ const byUrgency = (one: Intended, other: Intended): number => {
   return factor(other) - factor(one) || (one.intent.id < other.intent.id ? -1 : 1);
 };
 
-/** The intents of all decided scales, the most urgent first. */
+/**
+ * The intents of all decided scales, in turns of their namespaces, and the most urgent of each
+ * namespace first.
+ */
 export const intendedScales = (
   verdicts: readonly ScaleVerdict[],
   epoch: number,
   timing: Timing,
 ): readonly Intended[] =>
-  verdicts.map((verdict) => intendedOf(verdict, epoch, timing)).sort(byUrgency);
+  inFairTurns(
+    verdicts.map((verdict) => intendedOf(verdict, epoch, timing)).sort(byUrgency),
+    // The most urgent of all namespaces stay first among those of one turn.
+    { flowOf: ({ intent }) => intent.namespace, costOf: () => 1, by: "end" },
+  );
 
 /** Intents that are packed in one turn of the event loop, some 0.1 ms each. */
 const INTENTS_A_TURN = 50;

@@ -1,5 +1,5 @@
 import { insertEvents, readEvent } from "../../store/history/events.ts";
-import { mapWithLimit } from "../../store/table/wait-for-all.ts";
+import { mapInTurns } from "../../turns/gate.ts";
 import { pageOfUid } from "../load/load-pages.ts";
 import type { SyncMessage } from "../../plan/message.ts";
 import { lookedAt, settledLate } from "../load/open-intents.ts";
@@ -83,10 +83,18 @@ const withEvents = async (
       spec.kind === "unreadable" ? [] : [[spec.record.uid, spec.record] as const],
     ),
   );
-  return mapWithLimit(scales, PARALLEL, async (scale) => {
-    const record = records.get(scale.uid);
-    const event =
-      record && (await readEvent(ports.tables, record, { atMs: scale.decidedMs, id: scale.id }));
-    return event ? { scale, event } : { scale };
-  });
+  return mapInTurns(
+    scales,
+    {
+      places: PARALLEL,
+      elapsed: ports.tables.clock,
+      flowOf: ({ uid }) => records.get(uid)?.namespace ?? "",
+    },
+    async (scale) => {
+      const record = records.get(scale.uid);
+      const event =
+        record && (await readEvent(ports.tables, record, { atMs: scale.decidedMs, id: scale.id }));
+      return event ? { scale, event } : { scale };
+    },
+  );
 };

@@ -1,5 +1,6 @@
 import { raiseSpecVersion, markGone } from "../../store/records/autoscalers.ts";
-import { mapWithLimit } from "../../store/table/wait-for-all.ts";
+import { mapInTurns } from "../../turns/gate.ts";
+import { namespaceOf } from "./store-turns.ts";
 import { converted } from "../load/load-specs.ts";
 import type { SyncMessage } from "../../plan/message.ts";
 import type { SyncPorts } from "../sync-ports.ts";
@@ -57,7 +58,8 @@ export const storeFindings = async (
     ...ports,
     tables: { ...ports.tables, untilMs: Math.min(untilMs, ports.tables.untilMs ?? untilMs) },
   };
-  const made = await mapWithLimit(toMake, PARALLEL, async (finding): Promise<Made> => {
+  const turns = { places: PARALLEL, elapsed: ports.tables.clock, flowOf: namespaceOf };
+  const made = await mapInTurns(toMake, turns, async (finding): Promise<Made> => {
     if (needsWrite(finding) && ports.tables.clock() >= untilMs)
       return { finding, stored: undefined };
     return { finding, stored: await storeFinding(until, cluster, finding) };

@@ -9,7 +9,7 @@ import {
   roomFromMs,
   usedBytes,
 } from "../../store/records/stored-bytes.ts";
-import { mapWithLimit } from "../../store/table/wait-for-all.ts";
+import { mapInTurns } from "../../turns/gate.ts";
 import type { SyncMessage } from "../../plan/message.ts";
 import type { SyncPorts } from "../sync-ports.ts";
 import { type Finding, manifestBytes } from "./finding.ts";
@@ -77,10 +77,14 @@ export const roomFor = async (
 ): Promise<Room> => {
   const wanted = inStoreTurns(findings, message);
   const namespaces = [...new Set(wanted.map(namespaceOf))].slice(0, NAMESPACES_MAX);
-  const accounts = await mapWithLimit(namespaces, PARALLEL, async (namespace): Promise<Account> => {
-    const from = await readStoredBytes(ports.tables, message, namespace);
-    return { namespace, from, to: from, over: undefined };
-  });
+  const accounts = await mapInTurns(
+    namespaces,
+    turnsOf<string>((namespace) => namespace),
+    async (namespace): Promise<Account> => {
+      const from = await readStoredBytes(ports.tables, message, namespace);
+      return { namespace, from, to: from, over: undefined };
+    },
+  );
   const { admitted, late, over } = divided(
     wanted,
     new Map(accounts.map((account) => [account.namespace, account])),
@@ -95,6 +99,12 @@ export const roomFor = async (
     giveBack: (left) => giveBack(ports, message, { accounts, admitted, left: new Set(left) }),
   };
 };
+
+const turnsOf = <Item>(flowOf: (item: Item) => string) => ({
+  places: PARALLEL,
+  elapsed: () => performance.now(),
+  flowOf,
+});
 
 interface Admitted {
   readonly finding: Finding;
@@ -165,10 +175,14 @@ const refusedAccounts = async (
   accounts: readonly Account[],
 ): Promise<ReadonlySet<string>> => {
   const used = accounts.filter(({ from, to }) => to !== from);
-  const moved = await mapWithLimit(used, PARALLEL, async (account) => ({
-    account,
-    isMoved: await moveStoredBytes(ports.tables, { partition: message, ...account }),
-  }));
+  const moved = await mapInTurns(
+    used,
+    turnsOf<Account>(({ namespace }) => namespace),
+    async (account) => ({
+      account,
+      isMoved: await moveStoredBytes(ports.tables, { partition: message, ...account }),
+    }),
+  );
   return new Set(moved.filter(({ isMoved }) => !isMoved).map(({ account }) => account.namespace));
 };
 
@@ -189,16 +203,20 @@ const giveBack = async (
     admitted.filter(({ finding }) => left.has(finding)),
     ({ finding }) => namespaceOf(finding),
   );
-  await mapWithLimit(accounts, PARALLEL, async ({ namespace, to: from }) => {
-    const bytes = (unused.get(namespace) ?? []).reduce((sum, one) => sum + one.bytes, 0);
-    if (bytes > 0)
-      await moveStoredBytes(ports.tables, {
-        partition: message,
-        namespace,
-        from,
-        to: repaidAfter(from, -bytes, 0),
-      });
-  });
+  await mapInTurns(
+    accounts,
+    turnsOf<Account>(({ namespace }) => namespace),
+    async ({ namespace, to: from }) => {
+      const bytes = (unused.get(namespace) ?? []).reduce((sum, one) => sum + one.bytes, 0);
+      if (bytes > 0)
+        await moveStoredBytes(ports.tables, {
+          partition: message,
+          namespace,
+          from,
+          to: repaidAfter(from, -bytes, 0),
+        });
+    },
+  );
 };
 
 /**

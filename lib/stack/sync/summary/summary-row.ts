@@ -59,7 +59,8 @@ export const bareRowOf = (source: RowSource): BareRow => {
   // One row of each autoscaler is made in every sync.
   const row: Making = {
     key: summaryKeyOf(evaluation.uid),
-    state: autoscaler.kind === "invalid" ? "invalid" : evaluatedState(evaluation),
+    state:
+      autoscaler.kind === "invalid" && !autoscaler.unread ? "invalid" : evaluatedState(evaluation),
     reason: evaluation.because.reason,
   };
   if (holder !== undefined) row.heldBy = holder;
