@@ -15,6 +15,7 @@ type FailureKind = "fault" | "fine" | "forbidden" | "gone" | "made" | "unasked" 
 /** Reasons of lib/stack/report/holds.ts for which the cluster is not read. */
 const UNASKED: ReadonlySet<string> = new Set([
   "InvalidSpec",
+  "SpecUnread",
   "RuleFailed",
   "UnreadableAutoscaler",
   "UnreadableWindows",

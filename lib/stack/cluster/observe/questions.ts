@@ -8,7 +8,7 @@ import {
   TENANT_OVER_SHARE,
 } from "../../../rules/model/observation.ts";
 import type { Watched } from "../cluster-client.ts";
-import { byPlace } from "../../turns/turns.ts";
+import { byPlace, placeOf } from "../../turns/turns.ts";
 import type { CallBudget } from "../transport/budget.ts";
 import { askEach } from "./ask.ts";
 import { QUESTIONS } from "./scopes.ts";
@@ -118,14 +118,18 @@ export const overShareOf = ({ failure }: { readonly failure: ApiFailure }): stri
 
 /**
  * The questions autoscaler by autoscaler, so that those that have room are answered whole. Where
- * not all have room, another autoscaler is first in each sync.
+ * not all have room, another autoscaler is first in each sync, and of one that is larger than the
+ * room another question.
  */
 const inTurns = <Query>(
   questions: ReadonlyMap<QuestionKey, Query>,
   own: ReadonlyMap<AutoscalerUid, readonly QuestionKey[]>,
   round: number,
 ): ReadonlyMap<QuestionKey, Query> => {
-  const keys = byPlace([...own], ([uid]) => uid, round).flatMap(([, ofOne]) => ofOne);
+  const keys = byPlace([...own], ([uid]) => uid, round).flatMap(([uid, ofOne]) => {
+    const from = Math.floor(placeOf(uid, round) * ofOne.length);
+    return [...ofOne.slice(from), ...ofOne.slice(0, from)];
+  });
   const ordered = new Map<QuestionKey, Query>();
   for (const key of [...keys, ...questions.keys()]) {
     const query = questions.get(key);
