@@ -108,6 +108,26 @@ describe("a namespace with more than a MiB and a tenth of a LIST", () => {
     expect(listsOf(PODS)[0]).toBe(`${PODS} metadata.namespace!=shop`);
   });
 
+  it("is found by smaller pages after a LIST that was late, and left out from then on", async () => {
+    makeLarge(PODS);
+    // A slow link: a page with all objects does not come within the time of a sync.
+    server.overrides.push({
+      match: ({ url }) => url.pathname === PODS && Number(url.searchParams.get("limit")) > 31,
+      answer: () => undefined,
+    });
+    const limits = { ...WHOLE, budgetMs: 2_000 };
+    await client.observe([...TEAMS, SHOP], limits);
+    expect(listsOf(PODS)).toEqual([`${PODS} `]);
+    server.seen.splice(0);
+    const second = await client.observe([...TEAMS, SHOP], limits);
+    expect(server.seen.some(({ url }) => url.searchParams.get("limit") === "31")).toBe(true);
+    expect(names(second)).toHaveLength(5);
+    server.seen.splice(0);
+    server.overrides.splice(0);
+    await observe([...TEAMS, SHOP]);
+    expect(listsOf(PODS)[0]).toBe(`${PODS} metadata.namespace!=shop`);
+  });
+
   it("is not read at all where it has no autoscaler", async () => {
     makeLarge(PODS);
     await observe(TEAMS);

@@ -26,6 +26,12 @@ export interface PageSizes {
    * begins with those, also where this one does not get so far in its time.
    */
   readonly tooLarge: (objects: number) => void;
+  /**
+   * Called where a page of so many objects had not come in time, which ends the LIST. The next one
+   * asks for a sixteenth there: a page that was late says nothing of its objects, and from a small
+   * one it is known which namespace is heavy.
+   */
+  readonly late: (objects: number) => void;
   /** Called where the LIST has reached its end. Only a LIST with large objects is remembered. */
   readonly end: () => void;
 }
@@ -51,6 +57,9 @@ export const pageSizes = (transport: Pick<Transport, "get">, path: string): Page
     tooLarge: (objects) => {
       paths.set(path, [...pages, { objects, bytes: MAX_ANSWER_BYTES }]);
     },
+    late: (objects) => {
+      paths.set(path, [...pages, { objects, bytes: LATE_SHRINKS_BY * PAGE_BYTES }]);
+    },
     end: () => {
       if (pages.some(({ objects, bytes }) => bytes * PAGE_LIMIT > MAX_ANSWER_BYTES * objects))
         paths.set(path, pages);
@@ -58,6 +67,8 @@ export const pageSizes = (transport: Pick<Transport, "get">, path: string): Page
     },
   };
 };
+
+const LATE_SHRINKS_BY = 16;
 
 const fittingFrom = (last: readonly Size[], position: number): number => {
   let [skip, fitting, bytesLeft] = [position, 0, PAGE_BYTES];

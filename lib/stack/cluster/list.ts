@@ -2,7 +2,7 @@ import type { ApiFailure } from "../../rules/model/observation.ts";
 import { PAGE_BYTES, pageSizes, type UnchangedItems } from "./list-memory.ts";
 import { MAX_LIST_RESTARTS, MAX_PAGES, PAGE_LIMIT } from "./request-limits.ts";
 import type { CallBudget } from "./transport/budget.ts";
-import { ANSWER_TOO_LARGE } from "./transport/failure.ts";
+import { ANSWER_TOO_LARGE, TIMEOUT } from "./transport/failure.ts";
 import type { Transport } from "./transport/transport.ts";
 import {
   type PassedOver,
@@ -85,7 +85,7 @@ const listOnce = async <Item>(
     const { answer, limit } = await readFitting(
       transport,
       what,
-      { ...at, tooLarge: sizes.tooLarge, unchanged },
+      { ...at, tooLarge: sizes.tooLarge, late: sizes.late, unchanged },
       budget,
     );
     if (answer.kind === "failed") return answer;
@@ -116,6 +116,7 @@ const readFitting = async <Item>(
   what: ListOf<Item>,
   at: PageAt & {
     readonly tooLarge: (objects: number) => void;
+    readonly late: (objects: number) => void;
     readonly unchanged: UnchangedItems | undefined;
   },
   budget: CallBudget,
@@ -128,6 +129,7 @@ const readFitting = async <Item>(
       budget,
     );
     const tooLarge = answer.kind === "failed" && isTooLarge(answer.failure);
+    if (answer.kind === "failed" && isLate(answer.failure)) at.late(limit);
     if (!tooLarge || what.paged === false || limit === 0) return { answer, limit };
     at.tooLarge(limit);
   }
@@ -136,6 +138,8 @@ const readFitting = async <Item>(
 /** True for the failure of an answer with more than may be read. Fewer objects may be readable. */
 export const isTooLarge = ({ code, reason }: ApiFailure): boolean =>
   code === 0 && reason === ANSWER_TOO_LARGE;
+
+const isLate = ({ code, reason }: ApiFailure): boolean => code === 0 && reason === TIMEOUT;
 
 /**
  * As many objects as a full page, unless the objects of this page say that so many would have too

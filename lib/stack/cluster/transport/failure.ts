@@ -13,6 +13,9 @@ export interface CallSubject {
   readonly resource: string;
 }
 
+/** The reason of an answer that did not come, or did not end, in its time. */
+export const TIMEOUT = "Timeout";
+
 /**
  * The reason of an answer with more bytes or objects than may be read. Fewer objects may be
  * readable.
@@ -84,7 +87,7 @@ export const diagnosis = (broken: Broken, timeoutMs: number): { reason: string; 
       : broken.sent
         ? "no answer"
         : "no connection";
-    return { reason: "Timeout", state: `${state} within ${Math.round(timeoutMs)} ms` };
+    return { reason: TIMEOUT, state: `${state} within ${Math.round(timeoutMs)} ms` };
   }
   return networkDiagnosis(broken);
 };
