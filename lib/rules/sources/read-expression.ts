@@ -68,12 +68,11 @@ const READ_LATELY_MAX = 500;
 
 const readAnew = (text: string): ReadExpression => {
   try {
-    if (text.length > EXPRESSION_LIMITS.characters) {
+    if (text.length > EXPRESSION_LIMITS.characters)
       throw new Refused(
         EXPRESSION_LIMITS.characters + 1,
         `a formula has at most ${EXPRESSION_LIMITS.characters} characters, and this one has ${text.length}`,
       );
-    }
     const root = readWhole(tokensOf(text));
     const steps = stepsOf(root);
     if (steps > EXPRESSION_LIMITS.steps)

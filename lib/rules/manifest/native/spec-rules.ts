@@ -192,7 +192,7 @@ export const textProblems = ({ metrics, schedule = [] }: SpecRead): readonly Pro
   return [
     ...(formulas > TEXT_LIMITS.formulas
       ? [
-          invalid(
+          invalidField(
             "spec.metrics",
             `must have formulas of at most ${TEXT_LIMITS.formulas} characters together, and has ${formulas}`,
             "shorten the formulas, or divide the metrics over several recording rules",
@@ -201,7 +201,7 @@ export const textProblems = ({ metrics, schedule = [] }: SpecRead): readonly Pro
       : []),
     ...(dates > TEXT_LIMITS.dates
       ? [
-          invalid(
+          invalidField(
             "spec.schedule",
             `must have dates of at most ${TEXT_LIMITS.dates} characters together, and has ${dates}`,
             "write ranges, or name a calendar of the fleet",

@@ -8,7 +8,7 @@ import {
   TENANT_OVER_SHARE,
 } from "../../../rules/model/observation.ts";
 import type { Watched } from "../cluster-client.ts";
-import { byPlace, placeOf } from "../../turns/turns.ts";
+import { byPlace, turnOf } from "../../turns/turns.ts";
 import type { CallBudget } from "../transport/budget.ts";
 import { askEach } from "./ask.ts";
 import { QUESTIONS } from "./scopes.ts";
@@ -127,7 +127,7 @@ const inTurns = <Query>(
   round: number,
 ): ReadonlyMap<QuestionKey, Query> => {
   const keys = byPlace([...own], ([uid]) => uid, round).flatMap(([uid, ofOne]) => {
-    const from = Math.floor(placeOf(uid, round) * ofOne.length);
+    const from = Math.floor(turnOf(uid, round) * ofOne.length);
     return [...ofOne.slice(from), ...ofOne.slice(0, from)];
   });
   const ordered = new Map<QuestionKey, Query>();
