@@ -148,7 +148,7 @@ docs/import.md has each step and each result.`,
 It pauses the autoscaler, waits for a sync that holds, makes the object of the newest takeover again, and resumes when a sync has seen it, so that two never write at once.
 Where a step fails the autoscaler stays paused, which keeps the count.`,
   writers: `
-Tidemark is named by its field manager, everything else by its user.
+Tidemark is named by its field manager and its user, everything else by its user.
 A workload may change its writer only by a takeover or handback that the history has.
 docs/import.md has the policy that makes an API server log the writes.`,
   convert: `

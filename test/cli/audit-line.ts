@@ -6,6 +6,8 @@ export const OURS = "tidemark-cluster-eu-1";
 export interface AuditedWrite {
   readonly atMs: number;
   readonly by: string;
+  /** The user, where it is not the one of Tidemark or `by`. */
+  readonly user?: string;
   readonly name?: string;
   readonly code?: number;
   readonly query?: string;
@@ -22,6 +24,7 @@ export const auditLine = (write: AuditedWrite): string => {
   const {
     atMs,
     by,
+    user = by.startsWith("tidemark-") ? "tidemark" : by,
     name = "web",
     code = 200,
     query = "",
@@ -39,7 +42,7 @@ export const auditLine = (write: AuditedWrite): string => {
     requestURI: `/apis/apps/v1/namespaces/shop/deployments/${name}${subresource === null ? "" : "/scale"}?${[manager, query].filter(Boolean).join("&")}`,
     verb,
     user: {
-      username: by.startsWith("tidemark-") ? "tidemark" : by,
+      username: user,
       groups: ["system:authenticated"],
     },
     objectRef: {

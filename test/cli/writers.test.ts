@@ -69,7 +69,7 @@ describe("tidemark writers", () => {
   it("shows one writer after the other, and the takeover between them", async () => {
     const { code, out } = await run(MOVED);
     expect(code).toBe(0);
-    expect(out).toContain(`${HPA} -> ${OURS}`);
+    expect(out).toContain(`${HPA} -> ${OURS}@tidemark`);
     expect(out).toMatch(/takeover by ada\n/);
     expect(out).toMatch(
       /^1 workload, 4 writes from .*: no workload had a second writer outside of a takeover or handback$/m,
@@ -87,6 +87,15 @@ describe("tidemark writers", () => {
     expect(err).toContain(
       "1 of 1 workloads had a second writer without a takeover or handback: shop/web",
     );
+  });
+
+  it("fails where another user writes under the field manager of Tidemark, and names both users", async () => {
+    const forged = { minutesAgo: 10, by: OURS, user: "mallory" };
+    const { code, out, err } = await run([...MOVED, forged]);
+    expect(code).toBe(1);
+    expect(out).toContain(`${HPA} -> ${OURS}@tidemark -> ${OURS}@mallory`);
+    expect(out.match(/NOT EXPLAINED/g)).toHaveLength(1);
+    expect(err).toContain("had a second writer without a takeover or handback: shop/web");
   });
 
   it("fails where a person or a pipeline patches the replicas of a workload", async () => {

@@ -396,7 +396,7 @@ describe.skipIf(!HAS_DYNOXIDE)(
         kind: "response",
         body: { batchItemFailures: [] },
       });
-      expect(await service.cluster("eu-1")).toMatchObject({ version: before.version + 1 });
+      expect(await service.cluster("eu-1")).toMatchObject({ version: Number(before.version) + 1 });
       expect(calls.filter(({ role, allowed }) => role === "sync" && !allowed)).toEqual([]);
     });
 

@@ -293,6 +293,69 @@ describe("a caller with a right on one namespace", () => {
     ).toEqual([["eu-1", undefined]]);
   });
 
+  it("sees no other answer, tag, mark or version when another tenant edits, pauses, overrides or scales", async () => {
+    const answers = async (): Promise<Readonly<Record<string, unknown>>> =>
+      Object.fromEntries(
+        await Promise.all(
+          Object.entries({ ...QUERY_PATHS, metrics: METRICS_PATH }).map(async ([verb, path]) => {
+            const { text, headers } = await ask(world.view, {
+              path,
+              query: QUERIES[verb] ?? "",
+              by: GRACE,
+            });
+            return [verb, [headers["etag"], text]] as const;
+          }),
+        ),
+      );
+    const before = await answers();
+    const { override } = await ada.setOverride({
+      name: "eu-1/infra/web",
+      hold: true,
+      reason: "drill",
+      untilMs: NOON + 3_600_000,
+    });
+    await ada.pause({ name: "eu-1/infra/web" });
+    const during = await answers();
+    await ada.clearOverride({ id: override.id, cluster: "eu-1" });
+    await ada.resume({ name: "eu-1/infra/web" });
+    const after = await answers();
+    for (const verb of Object.keys(before))
+      expect([verb, during[verb], after[verb]]).toEqual([verb, before[verb], before[verb]]);
+  });
+
+  it("gets what a new grant shows, with a tag and a mark from before it", async () => {
+    const rows = async (query = "", tag = "") => {
+      const { status, headers, text } = await ask(world.view, {
+        path: QUERY_PATHS.rows,
+        query,
+        by: GRACE,
+        headers: { "if-none-match": tag },
+      });
+      return {
+        status,
+        tag: String(headers["etag"]),
+        items: text === "" ? [] : JSON.parse(text).items,
+      };
+    };
+    const first = await rows();
+    const mark = first.items[0].partitions[0].mark;
+    expect((await rows("", first.tag)).status).toBe(304);
+    expect((await rows(`known=${mark}`)).items).toMatchObject([
+      { rows: [], partitions: [{ unchanged: true }] },
+    ]);
+    await having([{ role: "edit", namespace: "shop" }, { namespace: "infra" }]);
+    const second = await rows(`known=${mark}`, first.tag);
+    expect(second.status).toBe(200);
+    expect(
+      second.items[0].rows.map(({ namespace }: { readonly namespace: string }) => namespace),
+    ).toContain("infra");
+    // Rights that show the same have tags of their own, too: nobody has to prove that they do.
+    const tags = new Set([first.tag, second.tag]);
+    await having([{ role: "view", namespace: "shop" }]);
+    tags.add((await rows()).tag);
+    expect(tags.size).toBe(3);
+  });
+
   it("is told the same of what another tenant has as of what nobody has", async () => {
     const told = async (work: () => Promise<unknown>): Promise<unknown> => {
       try {

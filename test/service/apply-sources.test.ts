@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { rightsOf } from "../../lib/rules/model/access.ts";
 import { openService } from "../../lib/answers/service/open.ts";
 import type { Service } from "../../lib/answers/service/service.ts";
 import type { NewSource } from "../../lib/answers/service/requests.ts";
@@ -178,6 +179,40 @@ describe("apply of a metric of a source", () => {
     expect((await apply(manifest("more", [prometheus("a"), prometheus("c")])))[0]?.outcome).toBe(
       "created",
     );
+  });
+
+  it("says nothing of other tenants' questions: not how many they are, and not whether they ask this one", async () => {
+    const source = SOURCES[0];
+    if (!source) throw new Error("no source");
+    await service.putSource({ ...source, name: "both", namespaces: ["*"] });
+    const both = (query: string): object => ({ prometheus: { source: "both", query } });
+    const grant = { id: "g-1", arn: "arn:aws:iam::123456789012:user/grace", role: "edit" } as const;
+    const rights = rightsOf(
+      {
+        required: true,
+        version: 1,
+        grants: [{ ...grant, cluster: "*", namespace: "shop", by: "ada", atMs: 0 }],
+      },
+      grant.arn,
+    );
+    const grace = openService({ ...world.context, rights });
+    const said = async (...queries: readonly string[]): Promise<string> => {
+      const text = manifest("web", queries.map(both));
+      return grace.apply([{ file: "0.yaml", text }], { cluster, dryRun: true }).then(
+        (applied) => JSON.stringify(applied).replaceAll(/"at":"[^"]*"/g, ""),
+        (error: Error) => error.message,
+      );
+    };
+    const asks = [["secret"], ["other"], ["secret", "x"], ["a", "b", "c"]];
+    const before: string[] = [];
+    for (const queries of asks) before.push(await said(...queries));
+    await apply(manifest("hidden", [both("secret"), both("more")], "infra"));
+    const after: string[] = [];
+    for (const queries of asks) after.push(await said(...queries));
+    expect(after).toEqual(before);
+    // Its own questions are counted.
+    expect(after[3]).toContain("3 different questions");
+    await service.deleteSource("both");
   });
 
   it("is checked in a dry run against the sources of the same files, and otherwise against what is registered", async () => {

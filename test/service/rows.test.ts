@@ -439,6 +439,35 @@ describe("rows of autoscalers", () => {
     expect((await rowsOf(world, {}, { rights })).rows).toEqual([]);
   });
 
+  it("say nothing of other namespaces by their mark and version, whether those scale or are edited", async () => {
+    const { world, sync } = await readWorld();
+    const rights = {
+      limited: true,
+      caller: "ops",
+      grants: [],
+      touches: () => true,
+      allows: (_role: string, { namespace: inside }: { readonly namespace?: string }) =>
+        inside === "quiet" ? {} : undefined,
+    } as unknown as Rights;
+    const seen = async () => (await rowsOf(world, {}, { rights })).partitions[0];
+    await sync();
+    const first = await seen();
+    await sync();
+    const second = await seen();
+    await commandsOf(world).pause({ cluster: world.record.name, namespace: "shop", name: "api" });
+    expect(await seen()).toEqual(second);
+    workloadOf(world, "web").demand = 9;
+    await sync();
+    const third = await seen();
+    expect([second?.mark, third?.mark]).toEqual([first?.mark, first?.mark]);
+    const steps = [first, second, third].map((one) => one?.version ?? 0);
+    expect((steps[2] ?? 0) - (steps[1] ?? 0)).toBe((steps[1] ?? 0) - (steps[0] ?? 0));
+    expect(await rowsOf(world, { known: first?.mark ?? "" }, { rights })).toMatchObject({
+      rows: [],
+      partitions: [{ unchanged: true }],
+    });
+  });
+
   it("of a namespace that no partition has are there, although nothing scales them", async () => {
     const { world } = await readWorld();
     await putCluster(

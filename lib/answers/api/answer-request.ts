@@ -136,6 +136,7 @@ const runQuery = async (
       clock: context.clock,
       limits: context.limits ?? PAGE_LIMITS,
     }),
+    rights,
   );
   return callerHas(reply.headers?.[TAG_HEADER], request.headers[IF_NONE_MATCH_HEADER])
     ? { ...reply, ...NOT_MODIFIED }

@@ -2,6 +2,7 @@ import { hash } from "node:crypto";
 import { TAG_HEADER, PROBLEM_TYPE } from "./paths.ts";
 import type { AutoscalerVersion, EditCondition } from "../service/service.ts";
 import { isTidemarkError, TidemarkError } from "../../rules/model/errors.ts";
+import type { Rights } from "../../rules/model/access.ts";
 import { present } from "../../rules/model/json.ts";
 import type { ChangedDetails } from "../service/edits/edit-condition.ts";
 import { isThrottle } from "../../stack/store/table/repeat.ts";
@@ -94,11 +95,23 @@ const AGES = /"(?:ageSeconds":[\d.]+|syncedAt":"[^"]*")/g;
 export const weakTag = (text: string): string =>
   `W/"${hash("sha256", text.replace(AGES, ""), "base64url").slice(0, TAG_CHARACTERS)}"`;
 
-/** An answer with a weak tag, where it has no tag of its own. */
-export const tagged = (reply: Reply): Reply =>
-  reply.headers?.[TAG_HEADER] === undefined
-    ? { ...reply, headers: { ...reply.headers, [TAG_HEADER]: weakTag(reply.text) } }
-    : reply;
+/**
+ * An answer with a weak tag, where it has no tag of its own. The rights of a limited caller are in
+ * it: after a new grant, or a grant less, a tag from before is never "not modified".
+ */
+export const tagged = (
+  reply: Reply,
+  { limited, grants }: Pick<Rights, "limited" | "grants">,
+): Reply => {
+  const tag = reply.headers?.[TAG_HEADER] ?? weakTag(reply.text);
+  // The tag of an autoscaler names its version, by which edits are conditional.
+  if (!tag.startsWith("W/") || !limited)
+    return { ...reply, headers: { ...reply.headers, [TAG_HEADER]: tag } };
+  return {
+    ...reply,
+    headers: { ...reply.headers, [TAG_HEADER]: weakTag(JSON.stringify([tag, grants])) },
+  };
+};
 
 /** How a request is refused before the service is called. */
 export interface RequestRefusal {

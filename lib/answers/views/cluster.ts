@@ -105,7 +105,9 @@ export const cluster = z.object({
     cpuInitializationPeriodSeconds: z.number(),
     initialReadinessDelaySeconds: z.number(),
   }),
-  version: count,
+  version: count
+    .describe("rises with each edit; absent for a caller who sees only some of its namespaces")
+    .exactOptional(),
   autoscalers: count.exactOptional(),
 });
 export type ClusterView = ViewOf<typeof cluster>;

@@ -58,7 +58,9 @@ export type AutoscalerRow = ViewOf<typeof row>;
 /** A partition of which rows are shown. */
 const partitionRows = z.object({
   name: text,
-  version: count.describe("rises with each sync and each edit: what has a lower version is older"),
+  version: count.describe(
+    "rises with each sync, and with each edit where the caller sees all of the cluster: what has a lower version and an earlier `syncedAt` is older",
+  ),
   mark: text
     .describe("changes with what the rows show (`known`); absent where it is not known")
     .exactOptional(),

@@ -100,7 +100,7 @@ const clusterSheet = (cluster: ClusterView, paint: Paint): Printed => {
     ["Name", cluster.name],
     ["State", text`${stateText(cluster, paint)}${since === undefined ? "" : ` since ${since}`}`],
     ...(error === undefined ? [] : [["Error", error] as const]),
-    ["Version", String(cluster.version)],
+    ...(cluster.version === undefined ? [] : [["Version", String(cluster.version)] as const]),
     ["Connection", kind],
     ...Object.entries(connection).map(([key, value]) => [`  ${key}`, String(value)] as const),
     ["Sync period", ageText(cluster.syncPeriodSeconds * 1000)],

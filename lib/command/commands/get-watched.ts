@@ -1,4 +1,5 @@
 import { type TableRow, tableRowOf, tableRows } from "../../answers/service/views/row-view.ts";
+import { present } from "../../rules/model/json.ts";
 import { waitForAll } from "../../stack/store/table/wait-for-all.ts";
 import type { AutoscalerView } from "../../answers/views/autoscaler.ts";
 import type { ClusterRows, PartitionRows } from "../../answers/views/row.ts";
@@ -108,7 +109,7 @@ async function* rowsOfNamed(views: AsyncIterable<AutoscalerView>): AsyncGenerato
 }
 
 /** The rows of a partition, as the look before had them. */
-interface Held extends Pick<PartitionRows, "version" | "mark"> {
+interface Held extends Pick<PartitionRows, "version" | "mark" | "syncedAt"> {
   readonly rows: readonly TableRow[];
 }
 
@@ -239,16 +240,23 @@ const heldAfter = (
   const rows = Map.groupBy(tableRows(cluster), ({ partition }) => partition);
   const others = rows.get(undefined);
   return [
-    ...cluster.partitions.map(({ name, version, mark, unchanged }): readonly [string, Held] => {
+    ...cluster.partitions.map((partition): readonly [string, Held] => {
+      const { name, version, mark, syncedAt, unchanged } = partition;
       const path = `${cluster.cluster}/${name}`;
       const known = before.get(path);
-      if (known && version < known.version) return [path, known];
+      if (known && isOlder(partition, known)) return [path, known];
       const kept = unchanged && known ? known.rows : (rows.get(name) ?? []);
-      return [path, { version, ...(mark !== undefined && { mark }), rows: kept }];
+      return [path, { version, ...present({ mark, syncedAt }), rows: kept }];
     }),
     ...(others ? [[`${cluster.cluster}/`, { version: 0, rows: others }] as const] : []),
   ];
 };
+
+/** Versions before and after a change of the caller's grants count from different beginnings. */
+const isOlder = (
+  { version, syncedAt = "" }: Pick<Held, "version" | "syncedAt">,
+  known: Pick<Held, "version" | "syncedAt">,
+): boolean => version < known.version && syncedAt <= (known.syncedAt ?? "");
 
 const changesBetween = <Form>(before: Look<Form>, after: Look<Form>): readonly Shown<Form>[] => [
   ...[...before].flatMap(([uid, { view }]): readonly Shown<Form>[] =>

@@ -12,7 +12,7 @@ import type { AutoscalerItem } from "../../../stack/store/records/autoscalers.ts
 import { listMetricSources } from "../../../stack/store/records/metric-sources.ts";
 import { autoscalersOf, partitionOf } from "../../../stack/store/records/clusters.ts";
 import type { Namespace, PartitionName } from "../../../rules/model/ids.ts";
-import type { ServiceContext } from "../context.ts";
+import { sees, type ServiceContext } from "../context.ts";
 import type { NewSource } from "../requests.ts";
 import { withDefaults } from "../sources/sources.ts";
 import { readableSpec } from "../stored-spec.ts";
@@ -151,18 +151,23 @@ const priceWords = (
 
 /**
  * The documents with which their namespace would ask a source for more than its share, and for more
- * than before. What other namespaces ask refuses none of them.
+ * than before. What other namespaces ask refuses none of them. Only what the caller may look at is
+ * counted: a share that shrinks says that another tenant asks the source. On doubt, the apply is let
+ * through, and the sync holds what is over the share.
  */
 const tooMany = async (
-  { tables }: ServiceContext,
+  context: ServiceContext,
   { cluster, partition }: { readonly cluster: ClusterRecord; readonly partition: PartitionName },
   { documents, usable }: { readonly documents: readonly Asking[]; readonly usable: Usable },
 ): Promise<readonly string[]> => {
   const own = documents.filter(({ namespace }) => partitionOf(cluster, namespace) === partition);
   const replaced = new Set(own.map(keyOf));
   const before: Asked[] = [];
-  for await (const item of autoscalersOf(tables, cluster, { cluster: cluster.name, partition }))
+  const ref = { cluster: cluster.name, partition };
+  for await (const item of autoscalersOf(context.tables, cluster, ref)) {
+    if (item.kind === "read" && !sees(context, cluster.name, item.record.namespace)) continue;
     before.push(...askedBy(item, usable));
+  }
   const after = [
     ...before.filter((asked) => !replaced.has(keyOf(asked))),
     ...own.map((document) => askedOf(document, document.spec, usable)),

@@ -224,8 +224,10 @@ const placeOf = ({ namespace: inside, name }: AutoscalerRow): string => `${insid
 
 /**
  * True where the caller has the rows, as far as the head shows: with pauses, their ends count too.
+ * A head is of all namespaces, so that it says nothing to a caller who sees only some of them.
  */
 const isHad = (reading: Reading, part: PartitionPart, pausesNow: number): boolean => {
+  if (!sees(reading.context, part.cluster.name)) return false;
   const stated = part.head && statedIn(part.head);
   if (!stated || (stated.paused > 0 && pausesNow === 0)) return false;
   const mark = markOf(reading, part, pausesNow);
@@ -265,20 +267,61 @@ const partRows = async (
   known: KnownPartition | undefined,
 ): Promise<Shown> => {
   const { cluster } = part;
+  if (!sees(reading.context, cluster.name)) return visibleRows(reading, part, known);
   const pausesNow = known
     ? known.index.rows.filter(({ paused }) => pauseView(paused, reading.nowMs)).length
     : 0;
   const isUnchanged = isHad(reading, part, pausesNow);
   const partition = partitionRows(reading, part, { known, isUnchanged, pausesNow });
   if (isUnchanged) return { cluster: cluster.name, partition, rows: [] };
-  const items = (): AsyncIterable<AutoscalerItem> =>
-    autoscalersOf(reading.context.tables, cluster, part.ref);
+  return { cluster: cluster.name, partition, rows: await allRows(reading, part, known) };
+};
+
+const allRows = async (
+  reading: Reading,
+  part: PartitionPart,
+  known: KnownPartition | undefined,
+): Promise<readonly AutoscalerRow[]> =>
+  known
+    ? knownRows(reading, part, known)
+    : readRows(
+        reading,
+        part.cluster,
+        autoscalersOf(reading.context.tables, part.cluster, part.ref),
+      );
+
+/**
+ * The rows for a caller who sees some namespaces of the cluster. Mark and version are of what the
+ * caller may see: numbers of the head would say when other tenants edit or scale. The rights are in
+ * the mark, so that a new grant is never answered with rows that the caller has.
+ */
+const visibleRows = async (
+  reading: Reading,
+  part: PartitionPart,
+  known: KnownPartition | undefined,
+): Promise<Shown> => {
+  const { context, nowMs } = reading;
+  const all = await allRows(reading, part, known);
+  const shown = [context.rights?.grants, all.map(({ measuredAt: _at, ...row }) => row)];
+  const mark = hash("sha256", JSON.stringify(shown), "base64url").slice(0, MARK_CHARACTERS);
+  const isUnchanged = reading.had.has(mark);
+  const syncedMs = known?.syncedMs ?? part.head?.nowMs ?? 0;
   return {
-    cluster: cluster.name,
-    partition,
-    rows: known ? knownRows(reading, part, known) : await readRows(reading, cluster, items()),
+    cluster: part.cluster.name,
+    partition: {
+      name: part.ref.partition,
+      // It rises with each sync, whoever has edited something meanwhile.
+      version: part.head?.epoch ?? 0,
+      mark,
+      ...(isUnchanged && { unchanged: true }),
+      ...syncedView(syncedMs, nowMs),
+    },
+    rows: isUnchanged ? [] : all,
   };
 };
+
+const syncedView = (syncedMs: number, nowMs: number): Partial<PartitionRows> =>
+  syncedMs > 0 ? { syncedAt: rfc3339(syncedMs), ageSeconds: secondsBetween(syncedMs, nowMs) } : {};
 
 interface Found {
   readonly known: KnownPartition | undefined;
@@ -302,10 +345,7 @@ const partitionRows = (
       mark: isAsOfHead ? markOf(reading, part, pausesNow) : undefined,
       unchanged: isUnchanged || undefined,
     }),
-    ...(syncedMs > 0 && {
-      syncedAt: rfc3339(syncedMs),
-      ageSeconds: secondsBetween(syncedMs, reading.nowMs),
-    }),
+    ...syncedView(syncedMs, reading.nowMs),
   };
 };
 

@@ -186,7 +186,8 @@ export const clusterReading = async (
       cpuInitializationPeriodSeconds: settings.cpuInitializationPeriodMs / 1000,
       initialReadinessDelaySeconds: settings.initialReadinessDelayMs / 1000,
     },
-    version: cluster.version,
+    // Overrides of other namespaces raise it.
+    ...(isWhole && { version: cluster.version }),
   };
   return { view, partitions };
 };
