@@ -73,6 +73,14 @@ describe("calendars of the fleet", () => {
     });
   });
 
+  it("with as many dates as before, and another one among them, is an edit", async () => {
+    await ada.putCalendar({ name: "same", dates: ["2026-10-03", "2026-12-25"] });
+    expect(
+      await ada.putCalendar({ name: "same", dates: ["2026-10-03", "2026-12-24"] }),
+    ).toMatchObject({ dates: ["2026-10-03", "2026-12-24"], changed: true, added: 1, removed: 1 });
+    await ada.deleteCalendar("same");
+  });
+
   it("have at most 1,000 dates in all, because each sync reads them", async () => {
     for (const name of ["a", "b"])
       await ada.putCalendar({ name, dates: ["2026-01-01/2027-02-04"] });

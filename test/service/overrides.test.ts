@@ -292,6 +292,19 @@ describe("an override", () => {
     expect(await getFleet(world.tables)).not.toHaveProperty("overrides");
   });
 
+  it("that has not begun stays, when an edit of its item drops what has expired", async () => {
+    await set({ fleet: true, max: 9 });
+    await set({ fleet: true, max: 8, fromMs: NOON + 2 * HOUR_MS, untilMs: NOON + 3 * HOUR_MS });
+    world.set(NOON + HOUR_MS);
+    expect(await listed()).toEqual(["fleet ahead"]);
+    await ada.freeze("drill");
+    await ada.thaw();
+    await set({ fleet: true, max: 7, untilMs: NOON + 4 * HOUR_MS });
+    expect((await listed()).toSorted()).toEqual(["fleet active", "fleet ahead"]);
+    world.set(NOON + 2 * HOUR_MS);
+    expect(await listed()).toEqual(["fleet active", "fleet active"]);
+  });
+
   it("stays through an apply, a pause and an edit of its cluster", async () => {
     await set({ ...WEB, min: 4 });
     await set({ cluster: "eu-1", max: 9 });

@@ -6,7 +6,7 @@ import type { QueryContext } from "../../lib/answers/service/context.ts";
 import { openCommands, openQueries } from "../../lib/answers/service/open.ts";
 import { rowOfView } from "../../lib/answers/service/views/row-view.ts";
 import { insertByStatement } from "../../lib/stack/store/history/item.ts";
-import { putCluster } from "../../lib/stack/store/records/clusters.ts";
+import { getFleet, putCluster, putFleet } from "../../lib/stack/store/records/clusters.ts";
 import type { Tables } from "../../lib/stack/store/table/tables.ts";
 import { PURE_PART, type PurePart } from "../../lib/stack/sync/pure-part.ts";
 import type { AutoscalerRow, ClusterRows } from "../../lib/answers/views/row.ts";
@@ -221,6 +221,29 @@ describe("rows of autoscalers", () => {
       (await rowsOf(world, { known: after[0]?.mark ?? "" })).rows.map(({ state }) => state),
     ).toEqual(["frozen", "frozen"]);
     await commands.thaw();
+  });
+
+  it("have another mark after a restore, and when a pause of their cluster has ended by itself", async () => {
+    const { world, sync } = await readWorld();
+    const markNow = async (): Promise<string> =>
+      (await rowsOf(world)).partitions[0]?.mark ?? "none";
+    await putCluster(
+      world.tables,
+      {
+        ...world.record,
+        version: world.record.version + 1,
+        paused: { by: "ada", atMs: world.nowMs, untilMs: world.nowMs + 10 * MINUTE_MS },
+      },
+      world.record.version,
+    );
+    await sync();
+    const marks = [await markNow()];
+    world.nowMs += 10 * MINUTE_MS;
+    marks.push(await markNow());
+    await putFleet(world.tables, { ...(await getFleet(world.tables)), restores: 1 }, 0);
+    marks.push(await markNow());
+    expect(marks).not.toContain("none");
+    expect(new Set(marks).size).toBe(3);
   });
 
   it("are not repeated where the caller has them, and then cost the head alone", async () => {

@@ -1,8 +1,11 @@
 import { describe, expect, it } from "vitest";
 import type { ScopeChangeRecord } from "../../lib/rules/model/changes.ts";
+import { clusterName } from "../../lib/rules/model/ids.ts";
+import type { Tables } from "../../lib/stack/store/table/tables.ts";
 import { EVENT_DAYS_KEPT, ttlOf } from "../../lib/stack/store/history/events.ts";
 import type { HistoryItem } from "../../lib/stack/store/history/item.ts";
 import {
+  addedMs,
   insertScopeChange,
   scopeChangesParams,
 } from "../../lib/stack/store/history/scope-changes.ts";
@@ -35,6 +38,20 @@ describe("the changes of clusters and of the fleet", () => {
       },
     ]);
   });
+
+  it.each(["add", "pause", "replace"] as const)(
+    "say when a cluster was added only where the oldest that is kept is its addition: %s",
+    async (verb) => {
+      const body = { S: JSON.stringify({ ...CHANGE, verb }) };
+      const tables = {
+        historyTable: "history",
+        client: { send: async () => ({ Items: [{ pk: { S: "p" }, sk: { S: "s" }, body }] }) },
+      } as unknown as Tables;
+      expect(await addedMs(tables, clusterName("eu-1"))).toBe(
+        verb === "add" ? CHANGE.atMs : undefined,
+      );
+    },
+  );
 
   it("are read by one query each", () => {
     expect(scopeChangesParams("history", { scope: "fleet", name: "fleet" })).toEqual({

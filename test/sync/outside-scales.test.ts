@@ -5,13 +5,17 @@ import type { AutoscalerSpec } from "../../lib/rules/model/spec.ts";
 import { NEW_WINDOWS, type Windows } from "../../lib/rules/model/windows.ts";
 import type { DecideInput } from "../../lib/rules/policy/decide.ts";
 import { PURE_PART } from "../../lib/stack/sync/pure-part.ts";
-import { withOutside } from "../../lib/stack/sync/observe/outside-scales.ts";
+import {
+  isBeside,
+  scalesUnderWay,
+  withOutside,
+} from "../../lib/stack/sync/observe/outside-scales.ts";
 import { NOON } from "../noon.ts";
 import { loadManifest } from "../policy/loop.ts";
 import { sync } from "../policy/native/world.ts";
 import { specOf } from "../policy/spec-of.ts";
 import { sync as syncWatermark } from "../policy/watermark/world.ts";
-import type { Loaded } from "../../lib/stack/sync/hand-over.ts";
+import type { Loaded, ReadySpec } from "../../lib/stack/sync/hand-over.ts";
 
 const UID = autoscalerUid("uid-1");
 /** A partition before its first sync, without an entry of windows. */
@@ -106,4 +110,47 @@ describe("the first windows beside another controller", () => {
       beside(HPA, "HorizontalPodAutoscaler", { lastScaleTime: "2026-03-01T12:05:00Z" }).status
         .lastScaleMs,
     ).toBe(NOON));
+});
+
+const ready = (uid: string, name: string): ReadySpec => {
+  const target = { apiVersion: "apps/v1", kind: "Deployment", name };
+  return {
+    kind: "ready",
+    record: { uid: autoscalerUid(uid), namespace: "shop" },
+    spec: { ...HPA, target },
+  } as unknown as ReadySpec;
+};
+
+describe("a count that a scale of ours may have made", () => {
+  const [web, api] = [ready("uid-1", "web"), ready("uid-2", "api")];
+  const underWay = (head: object) =>
+    scalesUnderWay({
+      head: { intents: [], uncounted: [], unreadable: [], ...head },
+      specs: { all: [web, api] },
+    } as unknown as Loaded);
+
+  it("is not compared while its settled scale is not counted in the windows yet", () => {
+    const isUnderWay = underWay({ uncounted: [{ uid: "uid-1" }] });
+    expect([isUnderWay(web), isUnderWay(api)]).toEqual([true, false]);
+  });
+
+  it("is not compared beside an intent that cannot be read, which may be a scale of any workload", () => {
+    const isUnderWay = underWay({ unreadable: [{ id: "x" }] });
+    expect([isUnderWay(web), isUnderWay(api)]).toEqual([true, true]);
+    expect(underWay({})(web)).toBe(false);
+  });
+});
+
+describe("a count that another changed", () => {
+  const beside = (of: object): boolean =>
+    isBeside({ rivals: [], seenBefore: false, unknown: undefined, ...of } as never, {} as never);
+
+  it("counts as made beside another controller where one was seen by an earlier sync", () => {
+    expect(beside({ seenBefore: true })).toBe(true);
+  });
+
+  it("counts as made beside another controller where it is not known whether one is there", () => {
+    expect(beside({ unknown: { reason: "Refused", message: "" } })).toBe(true);
+    expect(beside({})).toBe(false);
+  });
 });

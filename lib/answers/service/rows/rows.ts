@@ -1,16 +1,10 @@
 import { hash } from "node:crypto";
 import { type Namespace, namespace, partitionPath } from "../../../rules/model/ids.ts";
-import {
-  incarnationOf,
-  type ClusterRecord,
-  type FleetRecord,
-} from "../../../rules/model/records.ts";
-import type { IndexRow, PartitionIndex } from "../../../rules/model/summary.ts";
+import { incarnationOf, type ClusterRecord } from "../../../rules/model/records.ts";
 import { readHeads } from "../../../stack/store/head/head.ts";
 import { type AutoscalerItem, listAutoscalers } from "../../../stack/store/records/autoscalers.ts";
-import { autoscalersOf, hasRest, partitionOf } from "../../../stack/store/records/clusters.ts";
+import { hasRest, partitionOf } from "../../../stack/store/records/clusters.ts";
 import { statedIn } from "../../../stack/store/summary/summary-items.ts";
-import { summaryKeyOf } from "../../../stack/store/summary/summary-codec.ts";
 import { mapWithLimit } from "../../../stack/store/table/wait-for-all.ts";
 import type { AutoscalerRow, ClusterRows, PartitionRows } from "../../views/row.ts";
 import { type QueryContext, sees } from "../context.ts";
@@ -20,15 +14,10 @@ import { headsOfList, type PartitionPart, visibleParts } from "../views/cluster-
 import { pauseView } from "../views/holds-view.ts";
 import { rfc3339, secondsBetween } from "../times.ts";
 import { present } from "../../../rules/model/json.ts";
-import { rowOfView } from "../views/row-view.ts";
-import {
-  headsForNames,
-  type KnownPartition,
-  knownPartitions,
-  type WantedPartition,
-} from "../known-partitions.ts";
-import { INDEX_FIELDS, rowOf } from "./known-row.ts";
+import { headsForNames, type KnownPartition, knownPartitions } from "../known-partitions.ts";
+import { INDEX_FIELDS } from "./known-row.ts";
 import type { RowQuery } from "../requests.ts";
+import { allRows, namespaceOf, type Reading, readRows } from "./read-rows.ts";
 
 /**
  * Rows that are read together first; each further group is twice as large, so that a fleet of any
@@ -38,21 +27,6 @@ const FIRST_GROUP = 8_000;
 /** What a partition counts as that says nothing. */
 const ROWS_EXPECTED = 100;
 const PARTITIONS_AT_ONCE = 16;
-
-/** What one question is asked of. */
-interface Reading {
-  readonly context: QueryContext;
-  readonly fleet: FleetRecord;
-  readonly nowMs: number;
-  readonly isWanted: (
-    cluster: string,
-    row: Pick<AutoscalerRow, "namespace" | "name" | "kind" | "labels">,
-  ) => boolean;
-  /** Where few rows are wanted, or names only: whether what a sync found is wanted of one. */
-  readonly needsSummary: ((one: WantedPartition, index: PartitionIndex) => boolean) | undefined;
-  /** Marks of the partitions whose rows the caller has. */
-  readonly had: ReadonlySet<string>;
-}
 
 /**
  * The autoscalers as tables show them, cluster by cluster in order of name. It reads the heads of
@@ -211,9 +185,6 @@ const otherRows = async (reading: Reading, { cluster, inside }: ClusterParts): P
   return { cluster: cluster.name, rows: await readRows(reading, cluster, items, isOther) };
 };
 
-const namespaceOf = (item: AutoscalerItem): Namespace =>
-  item.kind === "read" ? item.record.namespace : namespace(item.namespace);
-
 const inOrder = (parts: readonly Shown[]): readonly AutoscalerRow[] =>
   parts
     .flatMap(({ rows: own }) => own)
@@ -277,19 +248,6 @@ const partRows = async (
   return { cluster: cluster.name, partition, rows: await allRows(reading, part, known) };
 };
 
-const allRows = async (
-  reading: Reading,
-  part: PartitionPart,
-  known: KnownPartition | undefined,
-): Promise<readonly AutoscalerRow[]> =>
-  known
-    ? knownRows(reading, part, known)
-    : readRows(
-        reading,
-        part.cluster,
-        autoscalersOf(reading.context.tables, part.cluster, part.ref),
-      );
-
 /**
  * The rows for a caller who sees some namespaces of the cluster. Mark and version are of what the
  * caller may see: numbers of the head would say when other tenants edit or scale. The rights are in
@@ -347,80 +305,4 @@ const partitionRows = (
     }),
     ...syncedView(syncedMs, reading.nowMs),
   };
-};
-
-const knownRows = (
-  reading: Reading,
-  { cluster, ref: { partition } }: PartitionPart,
-  known: KnownPartition,
-): readonly AutoscalerRow[] => {
-  const isPaused = pauseView(cluster.paused, reading.nowMs) !== undefined;
-  return known.index.rows.flatMap((index) => {
-    if (!reading.isWanted(cluster.name, index)) return [];
-    const key = summaryKeyOf(index.uid as Parameters<typeof summaryKeyOf>[0]);
-    const row = known.rows.get(key);
-    return [
-      rowOf(index, row, {
-        partition,
-        isPaused,
-        measuredMs: known.measuredMs(key),
-        fleet: reading.fleet,
-        nowMs: reading.nowMs,
-      }),
-    ];
-  });
-};
-
-/**
- * Rows from the autoscalers themselves, their pages and their journal. An item that cannot be read
- * has a row that says so.
- */
-const readRows = async (
-  reading: Reading,
-  cluster: ClusterRecord,
-  items: AsyncIterable<AutoscalerItem>,
-  isMeant: (item: AutoscalerItem) => boolean = () => true,
-): Promise<readonly AutoscalerRow[]> => {
-  const { context, fleet } = reading;
-  // Loaded on demand: where every partition has its summary, no manifest and no rule is looked at.
-  const [{ snapshotReader }, { autoscalerView }] = await Promise.all([
-    import("../autoscalers.ts"),
-    import("../views/autoscaler-view.ts"),
-  ]);
-  const read = snapshotReader(context, cluster, fleet, { windows: "where needed" });
-  const found: AutoscalerRow[] = [];
-  for await (const item of items) {
-    const inside = namespaceOf(item);
-    if (!isMeant(item) || !sees(context, cluster.name, inside)) continue;
-    const partition = partitionOf(cluster, inside);
-    found.push(
-      item.kind === "read"
-        ? rowOfView(autoscalerView(await read(item.record)), partition)
-        : unreadableRow(partition, item, fleet),
-    );
-  }
-  return found.filter((row) => reading.isWanted(cluster.name, row));
-};
-
-type Unreadable = Pick<IndexRow, "namespace" | "name"> & {
-  readonly uid?: string;
-  readonly message: string;
-};
-
-const unreadableRow = (
-  partition: string | undefined,
-  { namespace: inside, name, uid = "", message }: Unreadable,
-  fleet: FleetRecord,
-): AutoscalerRow => {
-  const index: IndexRow = {
-    namespace: inside,
-    name,
-    uid,
-    generation: 0,
-    kind: "unknown kind",
-    labels: {},
-    createdMs: 0,
-    problem: message,
-  };
-  return rowOf(index, undefined, { partition, isPaused: false, measuredMs: 0, fleet, nowMs: 0 });
 };
