@@ -329,8 +329,8 @@ export const MUTANTS: readonly PromisedMutant[] = [
   {
     breaks: "a write under the field manager of Tidemark is of its user",
     file: "lib/command/commands/writers.ts",
-    from: "`${manager}@${username}`",
-    to: "manager",
+    from: 'writerOf(query.get("fieldManager"), user.username)',
+    to: 'writerOf(query.get("fieldManager"), "any")',
     test: "test/cli/writers.test.ts",
     noticedBy: "fails where another user writes under the field manager of Tidemark",
   },
