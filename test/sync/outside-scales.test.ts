@@ -142,15 +142,15 @@ describe("a count that a scale of ours may have made", () => {
 });
 
 describe("a count that another changed", () => {
-  const beside = (of: object): boolean =>
+  const countsAsBeside = (of: object): boolean =>
     isBeside({ rivals: [], seenBefore: false, unknown: undefined, ...of } as never, {} as never);
 
   it("counts as made beside another controller where one was seen by an earlier sync", () => {
-    expect(beside({ seenBefore: true })).toBe(true);
+    expect(countsAsBeside({ seenBefore: true })).toBe(true);
   });
 
   it("counts as made beside another controller where it is not known whether one is there", () => {
-    expect(beside({ unknown: { reason: "Refused", message: "" } })).toBe(true);
-    expect(beside({})).toBe(false);
+    expect(countsAsBeside({ unknown: { reason: "Refused", message: "" } })).toBe(true);
+    expect(countsAsBeside({})).toBe(false);
   });
 });
