@@ -45,15 +45,24 @@ export interface Corrected {
 
 const AS_READ: Corrected = { factor: 1, added: 0 };
 
-/** Both ends of the tolerance, and the target, for the value as it is read and as it is corrected. */
+/**
+ * Both ends of the tolerance, and the target, for the value as it is read and as it is corrected.
+ * Where the rules cut a value off to a multiple of `whole`, a branch ends at the next multiple.
+ */
 export const bendsAround = (
   target: number,
   { up, down }: Tolerance,
-  corrected: readonly Corrected[] = [],
+  {
+    corrected = [],
+    whole = 1,
+  }: { readonly corrected?: readonly Corrected[]; readonly whole?: number } = {},
 ): readonly bigint[] =>
-  [1 - down, 1, 1 + up].flatMap((share) =>
-    [AS_READ, ...corrected].flatMap(({ factor, added }) => nextTo(target * share * factor - added)),
-  );
+  [1 - down, 1, 1 + up].flatMap((share) => {
+    const cut = Math.floor((target * share) / whole) * whole;
+    return [target * share, cut, cut + whole].flatMap((point) =>
+      [AS_READ, ...corrected].flatMap(({ factor, added }) => nextTo(point * factor - added)),
+    );
+  });
 
 /** The steps next to a value; none for one without an end. */
 export const nextTo = (value: number): readonly bigint[] =>

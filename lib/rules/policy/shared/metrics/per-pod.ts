@@ -63,6 +63,7 @@ interface Measure {
 
 /** Steps of a percentage: thousandths of a percent. */
 const STEPS_OF_ALL = 100_000n;
+const STEPS_OF_PERCENT = 1000;
 
 /** hpa.md 3.3: target in percent of what the pods request. */
 export const utilizationReplicas = (
@@ -291,16 +292,9 @@ const curveOf = (
       return "message" in proposal ? undefined : proposal;
     },
     bends: () =>
-      bendsAround(measure.target, tolerance, [
-        corrected(growing(groups, measure)),
-        corrected(shrinking(groups, measure)),
-      ]).flatMap((bend) => (under === 1n ? [bend] : wholePercents(bend))),
+      bendsAround(measure.target, tolerance, {
+        corrected: [corrected(growing(groups, measure)), corrected(shrinking(groups, measure))],
+        whole: under === 1n ? 1 : STEPS_OF_PERCENT,
+      }),
   };
 };
-
-/** The whole percentages next to a step: the rules cut percentages off. */
-const wholePercents = (step: bigint): readonly bigint[] => [
-  step,
-  floorDivided(step, 1000n) * 1000n,
-  ceilDivided(step, 1000n) * 1000n,
-];
