@@ -9,7 +9,7 @@ import {
 import { DEFAULT_SETTINGS } from "../../lib/rules/model/spec-common.ts";
 import { DEFAULT_TIMING } from "../../lib/stack/plan/message.ts";
 import { putAutoscaler } from "../../lib/stack/store/records/autoscalers.ts";
-import { isUnread, readSpecs } from "../../lib/stack/sync/load/load-specs.ts";
+import { waitsToBeRead, readSpecs } from "../../lib/stack/sync/load/load-specs.ts";
 import type { LoadedSpecs } from "../../lib/stack/sync/hand-over.ts";
 import { PURE_PART } from "../../lib/stack/sync/pure-part.ts";
 import { type Engine, startMemory } from "../contracts/engines.ts";
@@ -88,7 +88,7 @@ const read = (round: number, before?: LoadedSpecs): Promise<LoadedSpecs> =>
   );
 
 const unreadOf = ({ all }: LoadedSpecs): readonly string[] =>
-  all.filter(isUnread).map((spec) => (spec.kind === "invalid" ? spec.record.namespace : "?"));
+  all.filter(waitsToBeRead).map((spec) => (spec.kind === "invalid" ? spec.record.namespace : "?"));
 
 describe("the manifests that an environment meets for the first time", () => {
   it("are read in turns of the namespaces and within a share of the sync: only the namespace with heavy ones waits", async () => {

@@ -132,7 +132,7 @@ export interface EvaluatedCounts {
 
 /** `status` is the one after the evaluation; without an evaluation, the stored one. */
 export const countsOf = (evaluation: Evaluation | undefined, status: Status): EvaluatedCounts => {
-  const isUnread = evaluation?.failed === true && evaluation.from === undefined;
+  const waitsToBeRead = evaluation?.failed === true && evaluation.from === undefined;
   // The count that the rules want, where a freeze, a pause, a rival or a refusal of the API server
   // prevents it.
   const { withoutHold, refused, to } = evaluation ?? {};
@@ -141,7 +141,7 @@ export const countsOf = (evaluation: Evaluation | undefined, status: Status): Ev
   // A stored count of 0 beside a failure may also mean that nothing was ever decided.
   const isUndecided = evaluation?.failed === true && status.desiredReplicas === 0 && current > 0;
   const desired = wanted ?? (isUndecided ? undefined : status.desiredReplicas);
-  if (!isUnread) return { current, ...(desired !== undefined && { desired }) };
+  if (!waitsToBeRead) return { current, ...(desired !== undefined && { desired }) };
   const sinceMs = status.conditions.find(
     (condition) => condition.type === "AbleToScale" && condition.status === "False",
   )?.transitionMs;

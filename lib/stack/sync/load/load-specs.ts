@@ -56,7 +56,7 @@ export const readSpecs = async (
 ): Promise<LoadedSpecs> => {
   const known = new Map(
     (wanted.before?.all ?? []).flatMap((spec) =>
-      spec.kind === "unreadable" || isUnread(spec) ? [] : [[spec.record.uid, spec] as const],
+      spec.kind === "unreadable" || waitsToBeRead(spec) ? [] : [[spec.record.uid, spec] as const],
     ),
   );
   const items: AutoscalerItem[] = [];
@@ -84,7 +84,7 @@ export const readSpecs = async (
 };
 
 /** True where a sync had no time to read the manifest. */
-export const isUnread = (spec: LoadedSpec): boolean =>
+export const waitsToBeRead = (spec: LoadedSpec): boolean =>
   spec.kind === "invalid" && spec.unread !== undefined;
 
 const convertedInTurns = async (

@@ -5,7 +5,7 @@ import { getCluster, getFleet } from "../../store/records/clusters.ts";
 import { mustHaveRightClock } from "../../store/table/server-clock.ts";
 import { areRestored } from "../../store/table/real-tables.ts";
 import { loadPages } from "./load-pages.ts";
-import { isUnread, readSpecs } from "./load-specs.ts";
+import { waitsToBeRead, readSpecs } from "./load-specs.ts";
 import type { SyncMessage } from "../../plan/message.ts";
 import { decidedCluster } from "../../store/head/moving.ts";
 import type { SyncPorts, Remembered } from "../sync-ports.ts";
@@ -121,7 +121,7 @@ const specsFromMemory = (
   return fresh &&
     specs.specVersion === context.head.specVersion &&
     specs.clusterIncarnation === incarnationOf(context.cluster) &&
-    !specs.all.some(isUnread)
+    !specs.all.some(waitsToBeRead)
     ? specs
     : undefined;
 };
