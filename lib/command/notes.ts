@@ -33,7 +33,7 @@ It has the highest load as a share of its target, the count, the count that the 
 A line below says what each letter means.
 -o svg is the same as a picture, json has the history with events and edits, and csv is that of history.`,
   history: `
-It reads the journal of the last 14 days, and before that steps of five minutes, for 13 months.
+It reads the journal of the last 14 days; before that, and for steps of five minutes or more, samples of five minutes, for 13 months.
 Of several evaluations in one step it has the last counts and the highest load.
 A step without an evaluation has no line.`,
   events: `

@@ -18,7 +18,7 @@ import { encodeHeadSummary } from "../../lib/stack/store/summary/summary-items.t
 import { headKey, itemKey } from "../../lib/stack/store/table/keys.ts";
 import { insertChange } from "../../lib/stack/store/history/changes.ts";
 import { insertEvents } from "../../lib/stack/store/history/events.ts";
-import { closeDays } from "../../lib/stack/store/history/event-calendar.ts";
+import { closeDays } from "../store/close-days.ts";
 import { insertScopeChange } from "../../lib/stack/store/history/scope-changes.ts";
 import { getAutoscaler, putAutoscaler } from "../../lib/stack/store/records/autoscalers.ts";
 import {

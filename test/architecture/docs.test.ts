@@ -212,6 +212,7 @@ describe("the metrics", () => {
       journalPages: 0,
       heldBack: 0,
       overShare: [],
+      projections: [],
     };
     const completed: CompletedSync = {
       ...base,

@@ -16,6 +16,7 @@ const OF_SYNC = [
   "lib/stack/source-client",
   "lib/stack/report",
   "lib/stack/plan",
+  "lib/stack/projections",
 ];
 const OF_SERVICE = [...OF_SYNC, "lib/answers/views", "lib/stack/sync"];
 const OF_LAMBDA = [...OF_SERVICE, "lib/stack/aws", "lib/answers/service", "lib/answers/api"];
@@ -44,6 +45,7 @@ export const ROOMS: Readonly<Record<string, readonly string[]>> = {
   ],
   "lib/stack/report": ["lib/rules/model"],
   "lib/stack/plan": ["lib/rules/model", "lib/stack/store", "lib/stack/report"],
+  "lib/stack/projections": [...PURE_ROOMS, "lib/stack/store", "lib/stack/report"],
   "lib/stack/sync": OF_SYNC,
   "lib/answers/views": ["lib/rules/model", "lib/stack/cluster", "lib/stack/report"],
   "lib/answers/service": OF_SERVICE,
@@ -87,7 +89,6 @@ export const PARTS: Readonly<Record<string, readonly string[]>> = {
     "keep",
     "summary",
     "objects",
-    "rollup",
     "sync.ts",
   ],
   "lib/answers/service": [
@@ -146,6 +147,7 @@ export const PACKAGE_ROOMS: Readonly<Record<string, readonly string[]>> = {
   commander: ["lib/command", "lib/embedded"],
   "@aws-sdk/client-dynamodb": [
     "lib/stack/store",
+    "lib/stack/projections",
     "lib/stack/sync",
     "lib/answers/service",
     "lib/lambda",

@@ -5,7 +5,7 @@ import { FULL_CPU_GB } from "../../lib/command/cost/units.ts";
 import { autoscalerUid } from "../../lib/rules/model/ids.ts";
 import type { IndexRow, PartitionIndex, SummaryRow } from "../../lib/rules/model/summary.ts";
 import { openMetricsText } from "../../lib/stack/report/open-metrics.ts";
-import { rowOf } from "../../lib/answers/service/rows/known-row.ts";
+import { rowOf } from "../../lib/answers/service/views/known-row.ts";
 import { seriesOf } from "../../lib/answers/service/series/autoscaler-series.ts";
 import { decodeIndex, encodeIndex } from "../../lib/stack/store/summary/summary-items.ts";
 import {

@@ -7,6 +7,7 @@ import {
   DeleteItemCommand,
   type DynamoDBClient,
   GetItemCommand,
+  PutItemCommand,
   ScanCommand,
   UpdateItemCommand,
 } from "@aws-sdk/client-dynamodb";
@@ -390,6 +391,29 @@ describe.skipIf(!HAS_DYNOXIDE)(
       await longAgo();
       expectFiring("SyncsStopped", [await planned(TICK())]);
       await synced(messageDue(dueNow()));
+    });
+
+    it("HistoryBehind fires where days of events have waited for months to be counted, for three hours", async () => {
+      const day = new Date(Date.now() - 390 * 24 * 60 * MINUTE_MS).toISOString().slice(0, 10);
+      await state.send(
+        new PutItemCommand({
+          TableName: TABLES.historyTable,
+          Item: {
+            pk: { S: "days#eu-1" },
+            sk: { S: day },
+            ttl: { N: "9999999999" },
+            body: { S: "uncounted" },
+          },
+        }),
+      );
+      const hours = await minutesOf(async () => {
+        await since((troubles) => troubles, 11 * MINUTE_MS);
+        await sync.stop();
+        sync = await startSync();
+        return synced(messageDue(dueNow()));
+      }, 3);
+      expect(fires(propertiesOf("HistoryBehind"), hours.slice(1))).toBe(false);
+      expectFiring("HistoryBehind", hours);
     });
 
     it("ItemsUnreadable fires where a page of windows is damaged", async () => {

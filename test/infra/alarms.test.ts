@@ -98,6 +98,7 @@ const sentMetrics = (): ReadonlyMap<string, readonly (readonly string[])[]> => {
       unreadable,
       specsOverBudget: 1,
       ruleFailures,
+      projections: [{ name: "samples", behindSeconds: 4 * 86_400 }],
     }),
   );
   for (const why of ["stale", "clock", "held"] as const) reporter.sync(dropped(why));

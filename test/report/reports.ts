@@ -32,6 +32,7 @@ export const completed = (parts: Partial<CompletedSync> = {}): CompletedSync => 
   bytes: 1_000,
   pagesWritten: 0,
   journalPages: 1,
+  projections: [],
   phasesMs: { load: 5 },
   ...parts,
 });

@@ -74,6 +74,7 @@ describe("syncMetrics()", () => {
       ClusterCalls: 4,
       ClusterBytes: 1_000,
       PagesWritten: 0,
+      ProjectionsBehind: 0,
     });
   });
 

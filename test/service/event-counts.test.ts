@@ -9,7 +9,7 @@ import {
 } from "../../lib/rules/model/ids.ts";
 import { DEFAULT_SETTINGS } from "../../lib/rules/model/spec-common.ts";
 import { openQueries } from "../../lib/answers/service/open.ts";
-import { closeDays } from "../../lib/stack/store/history/event-calendar.ts";
+import { closeDays } from "../store/close-days.ts";
 import { insertEvents } from "../../lib/stack/store/history/events.ts";
 import { type InsertHistory, insertByStatement } from "../../lib/stack/store/history/item.ts";
 import type { Tables } from "../../lib/stack/store/table/tables.ts";

@@ -5,7 +5,7 @@ import type { AutoscalerSpec } from "../../lib/rules/model/spec.ts";
 import { NEW_WINDOWS, type Windows } from "../../lib/rules/model/windows.ts";
 import { NO_WINDOWS, windowsView } from "../../lib/answers/service/explain/describe.ts";
 import { whatIf } from "../../lib/answers/service/explain/what-if.ts";
-import { unmeasured } from "../../lib/stack/sync/observe/metric-readings.ts";
+import { unmeasured } from "../../lib/stack/projections/metric-readings.ts";
 import { NOON } from "../noon.ts";
 import { metricsInDetail } from "../../lib/rules/policy/decide.ts";
 import { native, scaledBefore, sync } from "../policy/native/world.ts";

@@ -14,11 +14,7 @@ import {
   readCounts,
   storedCounts,
 } from "../../lib/stack/store/history/event-counts.ts";
-import {
-  closeDays,
-  closedDays,
-  closedMonths,
-} from "../../lib/stack/store/history/event-calendar.ts";
+import { closedDays, closedMonths } from "../../lib/stack/store/history/event-calendar.ts";
 import { insertEvents } from "../../lib/stack/store/history/events.ts";
 import { eventsOfFleet } from "../../lib/stack/store/history/fleet-events.ts";
 import { insertByStatement } from "../../lib/stack/store/history/item.ts";
@@ -29,6 +25,7 @@ import { type Engine, startMemory } from "../contracts/engines.ts";
 import { around } from "../contracts/faults.ts";
 import { NOON } from "../noon.ts";
 import { collected, testTables } from "../sync/world.ts";
+import { closeDays } from "./close-days.ts";
 import { event } from "./records.ts";
 import type { ScaleEventRecord } from "../../lib/rules/model/scale-records.ts";
 import { runs } from "../runs.ts";

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { autoscalerUid, clusterName } from "../../lib/rules/model/ids.ts";
-import { closeDays } from "../../lib/stack/store/history/event-calendar.ts";
+import { closeDays } from "./close-days.ts";
 import { insertEvents } from "../../lib/stack/store/history/events.ts";
 import { eventsOfFleet } from "../../lib/stack/store/history/fleet-events.ts";
 import { insertByStatement } from "../../lib/stack/store/history/item.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { isAtMax } from "../../lib/stack/sync/decide/evaluation.ts";
+import { isAtMax } from "../../lib/stack/report/evaluation-state.ts";
 
 const limit = { reason: "SetMaximum", value: 5, message: "maxReplicas is 5" };
 const cut = (before: number, after: number) => ({ step: "set bounds", before, after, limit });

@@ -13,7 +13,7 @@ import {
 import { decodeSummary, summaryKeyOf } from "../../lib/stack/store/summary/summary-codec.ts";
 import { batchGet } from "../../lib/stack/store/table/read-many.ts";
 import { indexKey } from "../../lib/stack/store/table/keys.ts";
-import { hasSameIndex } from "../../lib/stack/sync/summary/summary-row.ts";
+import { hasSameIndex } from "../../lib/stack/sync/summary/same-index.ts";
 import { type Engine, startMemory } from "../contracts/engines.ts";
 import { around } from "../contracts/faults.ts";
 import { autoscalerRecord, newWorld, PERIOD_MS, type World, workloadOf } from "./world.ts";
@@ -123,7 +123,9 @@ describe("the summary of a partition", () => {
     const report = await next(world, ports);
     expect(report).toMatchObject({
       kind: "completed",
-      summaryFailure: expect.stringContaining("write the summary"),
+      projections: [
+        { name: "rows", behindSeconds: 0, failure: expect.stringContaining("write the summary") },
+      ],
     });
     expect(await stated(world)).toMatchObject({ baseEpoch: 1 });
     failing = false;

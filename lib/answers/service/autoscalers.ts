@@ -30,7 +30,7 @@ import { present } from "../../rules/model/json.ts";
 export const snapshotReader = (
   context: QueryContext,
   cluster: ClusterRecord,
-  fleet: FleetRecord,
+  fleetRecord: FleetRecord | Promise<FleetRecord>,
   wanted: { readonly windows: "always" | "where needed"; readonly ahead?: true } = {
     windows: "always",
   },
@@ -53,11 +53,14 @@ export const snapshotReader = (
   // that they were asked for.
   const nowMs = context.clock();
   return async (record: AutoscalerRecord, atMs?: number): Promise<AutoscalerSnapshot> => {
-    const data = await dataOf(record);
-    const evaluated = await data?.evaluation(record, Math.min(atMs ?? nowMs, nowMs));
-    const withWindows = wanted.windows === "always" || evaluated?.evaluation.status === undefined;
-    const windows = withWindows ? await data?.windows(record) : undefined;
-    const windowsProblem = withWindows ? await data?.windowsProblem(record) : undefined;
+    const [fleet, data] = await Promise.all([fleetRecord, dataOf(record)]);
+    const readWindows = () => Promise.all([data?.windows(record), data?.windowsProblem(record)]);
+    const [evaluated, ahead] = await Promise.all([
+      data?.evaluation(record, Math.min(atMs ?? nowMs, nowMs)),
+      wanted.windows === "always" ? readWindows() : undefined,
+    ]);
+    const isNeeded = evaluated?.evaluation.status === undefined;
+    const [windows, windowsProblem] = ahead ?? (isNeeded ? await readWindows() : []);
     const syncedMs = data?.head?.nowMs;
     return present({
       cluster,
@@ -79,7 +82,7 @@ export const loadSnapshot = async (
   { cluster, record }: LocatedAutoscaler,
   atMs?: number,
 ): Promise<AutoscalerSnapshot> =>
-  snapshotReader(context, cluster, await getFleet(context.tables))(record, atMs);
+  snapshotReader(context, cluster, getFleet(context.tables))(record, atMs);
 
 export const get = async (context: QueryContext, query: AutoscalerQuery): Promise<AutoscalerView> =>
   autoscalerView(await loadSnapshot(context, await findAutoscaler(context, query)));

@@ -156,12 +156,19 @@ export const findAutoscaler = async (
   const inside = optionalNamespace(wanted.namespace);
   // With cluster and namespace the name is read directly, as a rule.
   const isWhole = wanted.cluster !== undefined && inside !== undefined;
+  const ahead = isWhole
+    ? getAutoscalers(context.tables, [
+        refIn({ name: clusterName(wanted.cluster) }, inside, wanted.name),
+      ])
+    : undefined;
+  // Where the cluster is refused, the item beside it is asked for no more.
+  ahead?.catch(() => undefined);
   const { clusters, isEdited } = isWhole
     ? { clusters: await clustersNamed(context, wanted.cluster), isEdited: true }
     : await fleetNamed(context, wanted.cluster);
   const refs =
     inside === undefined ? [] : clusters.map((cluster) => refIn(cluster, inside, wanted.name));
-  const direct = await located(context, clusters, refs);
+  const direct = await located(context, clusters, refs, ahead);
   if (direct.length === 1 && direct[0]) return direct[0];
   const names =
     direct.length > 1 ? [] : await knownNames(context, clusters, { inside, consistent: isEdited });
@@ -177,7 +184,7 @@ export const findAutoscaler = async (
 };
 
 const refIn = (
-  { name: cluster }: ClusterRecord,
+  { name: cluster }: Pick<ClusterRecord, "name">,
   inside: Namespace,
   name: string,
 ): AutoscalerRef => {
@@ -188,9 +195,11 @@ const located = async (
   context: QueryContext,
   clusters: readonly ClusterRecord[],
   refs: readonly AutoscalerRef[],
+  ahead?: ReturnType<typeof getAutoscalers>,
 ): Promise<readonly LocatedAutoscaler[]> => {
   const visible = refs.filter(({ cluster, namespace: inside }) => sees(context, cluster, inside));
-  const items = await getAutoscalers(context.tables, visible);
+  const items =
+    visible.length === 0 ? [] : await (ahead ?? getAutoscalers(context.tables, visible));
   const byName = new Map(clusters.map((cluster) => [cluster.name, cluster]));
   return visible.flatMap((ref, at) => {
     const [item, cluster] = [items[at], byName.get(ref.cluster)];

@@ -50,9 +50,9 @@ export type EvaluatedState =
   | "waiting";
 
 /** The first state that applies. */
-export const evaluatedState = (evaluation: Evaluation): EvaluatedState => {
-  // The newest evaluation is from before the resume.
-  if (PAUSES.has(evaluation.because.reason)) return "waiting";
+export const evaluatedState = (evaluation: Evaluation | undefined): EvaluatedState => {
+  // None yet, or the newest one is from before the resume.
+  if (!evaluation || PAUSES.has(evaluation.because.reason)) return "waiting";
   const failure = failureOf(evaluation);
   if (failure) return failure;
   const holder = heldBy(evaluation);
@@ -113,6 +113,25 @@ export const isHeld = ({ kind, from, steps, withoutHold }: Evaluation): boolean 
   const wanted = steps.at(-1)?.after;
   return (
     kind === "hold" && (withoutHold !== undefined || (wanted !== undefined && wanted !== from))
+  );
+};
+
+export const hasLimit = ({ limit }: Evaluation["steps"][number]): boolean => limit !== undefined;
+
+/**
+ * True where a limit at the maxReplicas in force, of the manifest, a schedule or an override, cuts
+ * what is wanted, and the workload has as many.
+ */
+export const isAtMax = ({
+  bounds,
+  from,
+  steps,
+}: Pick<Evaluation, "bounds" | "steps"> & {
+  readonly from?: Evaluation["from"] | undefined;
+}): boolean => {
+  if (!bounds || from === undefined || from < bounds.max) return false;
+  return steps.some(
+    ({ before, after, limit }) => limit !== undefined && after === bounds.max && before > after,
   );
 };
 

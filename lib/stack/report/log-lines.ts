@@ -1,6 +1,12 @@
 import { foreignText } from "../../rules/model/foreign-text.ts";
 import { present } from "../../rules/model/json.ts";
-import type { CompletedSync, DroppedSync, DropReason, SyncReport } from "./sync-report.ts";
+import {
+  type CompletedSync,
+  type DroppedSync,
+  type DropReason,
+  isFarBehind,
+  type SyncReport,
+} from "./sync-report.ts";
 import type { EventRecord } from "../../rules/model/scale-records.ts";
 
 /** One structured log line: a message for people, and fields for machines. */
@@ -99,10 +105,9 @@ const completedLine = ({ specProblems = [], ...report }: CompletedSync): LogLine
       "bytes",
       "pagesWritten",
       "journalPages",
-      "summaryFailure",
-      "rollupFailure",
       "phasesMs",
     ),
+    ...(report.projections.length > 0 && { projections: report.projections }),
     ...(report.real && {
       realMs: tenths(report.real.tookMs),
       realPhasesMs: mapped(report.real.phasesMs, tenths),
@@ -179,8 +184,8 @@ const ruleFailureLines = ({
  */
 const levelOf = (report: CompletedSync): LogLine["level"] => {
   if (report.unreadable.length + report.ruleFailures.length > 0) return "error";
-  const isImpaired = [report.summaryFailure, report.rollupFailure].some(
-    (failure) => failure !== undefined,
+  const isImpaired = report.projections.some(
+    (one) => one.failure !== undefined || isFarBehind(one),
   );
   if (
     report.failed > 0 ||

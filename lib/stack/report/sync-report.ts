@@ -1,5 +1,6 @@
 import type { Because } from "../../rules/model/decision.ts";
 import type { PartitionRef } from "../../rules/model/ids.ts";
+import { DAY_SECONDS } from "../../rules/model/time-text.ts";
 import type { OutsideEventRecord, ScaleEventRecord } from "../../rules/model/scale-records.ts";
 
 /** The outcome of one message: the input of its log lines and metrics. */
@@ -81,10 +82,8 @@ export interface CompletedSync extends SyncOutcome {
   readonly bytes: number;
   readonly pagesWritten: number;
   readonly journalPages: number;
-  /** Why the summary for readers was not written. The sync goes on without it. */
-  readonly summaryFailure?: string;
-  /** Why the history was not rolled up. A later sync does it. */
-  readonly rollupFailure?: string;
+  /** What only readers need and this sync could not make, or not all of it. A later sync does it. */
+  readonly projections: readonly ProjectionState[];
   /** Scales that the rules wanted and that a hold prevented. */
   readonly heldBack: number;
   /** Autoscalers that hold because their namespace has used its share of the sync. */
@@ -97,6 +96,19 @@ export interface CompletedSync extends SyncOutcome {
   /** Absent where the clock of the sync is the real one. */
   readonly real?: RealTime;
 }
+
+/** A projection (lib/stack/projections) that is behind or that failed. */
+export interface ProjectionState {
+  readonly name: string;
+  /** How long the oldest time waits that could be made. */
+  readonly behindSeconds: number;
+  readonly failure?: string;
+}
+
+/** A projection that waits so long is catching up no more: in ten days the first facts expire. */
+const BEHIND_SECONDS = 3 * DAY_SECONDS;
+export const isFarBehind = ({ behindSeconds }: ProjectionState): boolean =>
+  behindSeconds >= BEHIND_SECONDS;
 
 /**
  * What a sync took after its claim. A virtual clock stands still during a sync, so that only real
@@ -133,6 +145,7 @@ export type MetricName =
   | "LeaseConflicts"
   | "OpenIntents"
   | "PagesWritten"
+  | "ProjectionsBehind"
   | "RuleFailures"
   | "ScalesApplied"
   | "ScalesRefused"
@@ -205,6 +218,7 @@ const completedCounts = (report: CompletedSync): readonly Metric[] => {
     count("RuleFailures", report.ruleFailures.length),
     count("SpecsOverBudget", report.specsOverBudget ?? 0),
     count("TenantsOverShare", new Set(report.overShare.map(({ namespace }) => namespace)).size),
+    count("ProjectionsBehind", report.projections.filter(isFarBehind).length),
     count("UnreachableSyncs", report.unreachable ? 1 : 0),
     count("ScalesApplied", outcomes.get("applied")?.length ?? 0),
     count("ScalesRefused", outcomes.get("refused")?.length ?? 0),

@@ -336,7 +336,7 @@ export interface WrittenJournal {
   readonly bases: JournalBases;
 }
 
-// Summary and rollup: what readers get.
+// Summary: what readers get.
 
 export interface WrittenSummary {
   /** For the head. */
@@ -346,10 +346,5 @@ export interface WrittenSummary {
   /**
    * Why summary or index were not written; absent where they were, or there was nothing to write.
    */
-  readonly failure?: string;
-}
-
-/** What was rolled up in this sync, or why it was not. */
-export interface RolledUp {
   readonly failure?: string;
 }

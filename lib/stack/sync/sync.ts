@@ -1,9 +1,15 @@
 import { isTidemarkError } from "../../rules/model/errors.ts";
-import type { DroppedSync, DropReason, SyncReport } from "../report/sync-report.ts";
+import { project } from "../projections/project.ts";
+import { PROJECTIONS } from "../projections/projections.ts";
+import type {
+  DroppedSync,
+  DropReason,
+  ProjectionState,
+  SyncReport,
+} from "../report/sync-report.ts";
 import { claim } from "../store/head/claim.ts";
 import type { Head, Lease } from "../store/head/head.ts";
 import { giveBack } from "../store/head/release.ts";
-import { closeDays } from "../store/history/event-calendar.ts";
 import type { Tables } from "../store/table/tables.ts";
 import { completedReport } from "./keep/completed-report.ts";
 import { decideAll } from "./decide/decide.ts";
@@ -14,7 +20,6 @@ import { observe, seenTogether } from "./observe/observe.ts";
 import { storeOutside } from "./keep/outside-changes.ts";
 import { phaseTimer, type LeaseHolder, leaseHolder, type SyncPorts } from "./sync-ports.ts";
 import { releasePartition } from "./keep/release.ts";
-import { rollUp } from "./rollup/roll-up.ts";
 import { settleEarlier } from "./scale/settle-earlier.ts";
 import { readObjects } from "./specs/read-objects.ts";
 import { removeOldPages, storePages, writeJournal } from "./keep/store-pages.ts";
@@ -22,7 +27,6 @@ import { writeSummary } from "./summary/write-summary.ts";
 import { troublesAfter } from "./keep/troubles.ts";
 import { makeWaves } from "./scale/waves.ts";
 import { windowsAfter } from "./keep/windows-after.ts";
-import { DAY_MS } from "../../rules/model/time-text.ts";
 import type { Verdict, Loaded } from "./hand-over.ts";
 
 /**
@@ -149,7 +153,6 @@ const syncClaimed = async (
     }),
   );
   await removeOldPages(ports, holder.lease.partition, loaded, stored);
-  await closeEventDays(ports, message, loaded);
   const writtenBack =
     loaded.objects &&
     (await timer.phase(
@@ -164,13 +167,10 @@ const syncClaimed = async (
         softUntilMs,
       }),
     ));
-  const rolledUp = await timer.phase(
-    "rollup",
-    rollUp(ports, holder.lease.partition, { loaded, pages: stored.pages.length, startMs }),
-  );
+  const projections = await timer.phase("project", projectFacts(ports, message, loaded, startMs));
   const endMs = ports.tables.clock();
   return completedReport(message, {
-    rolledUp,
+    projections,
     loaded,
     seen,
     verdicts,
@@ -186,20 +186,24 @@ const syncClaimed = async (
   });
 };
 
-/**
- * The first sync of a day closes days of its cluster for readers of events (event-calendar.ts). Of
- * a divided cluster the first partition does it. Nothing rests on it: a day that nobody closed is
- * asked for its events.
- */
-const closeEventDays = async (
-  ports: SyncPorts,
-  { cluster, partition }: SyncMessage,
-  { head, nowMs, cluster: { partitions } }: Loaded,
-): Promise<void> => {
-  const opensDay = head.nowMs > 0 && Math.floor(nowMs / DAY_MS) > Math.floor(head.nowMs / DAY_MS);
-  if (opensDay && partitions[0]?.name === partition)
-    await closeDays(ports.tables, ports.insert, cluster, nowMs);
-};
+/** A part of a projection that begins by then ends well within the life of the invocation. */
+const PART_MS = 8_000;
+
+const projectFacts = (
+  { tables, insert, timing, cache }: SyncPorts,
+  { partition }: SyncMessage,
+  { head, nowMs, cluster }: Loaded,
+  startMs: number,
+): Promise<readonly ProjectionState[]> =>
+  project(
+    {
+      ...{ tables, insert, cluster, partition, nowMs },
+      beforeMs: head.nowMs,
+      untilMs: startMs + timing.lifeMs - REPEATS_END_MS - PART_MS,
+      memory: cache,
+    },
+    PROJECTIONS,
+  );
 
 /**
  * Ends the lease of a failed sync. Where that fails too, the lease ends by its own time. The first

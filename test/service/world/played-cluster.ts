@@ -4,7 +4,7 @@ import { labelIndex } from "../../../lib/rules/model/selector.ts";
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../../lib/rules/model/time-text.ts";
 import { autoscalerName, autoscalerUid, namespace } from "../../../lib/rules/model/ids.ts";
 import type { ClusterClient } from "../../../lib/stack/cluster/cluster-client.ts";
-import { closeDays } from "../../../lib/stack/store/history/event-calendar.ts";
+import { closeDays } from "../../store/close-days.ts";
 import { insertEvents } from "../../../lib/stack/store/history/events.ts";
 import { insertByStatement } from "../../../lib/stack/store/history/item.ts";
 import { getAutoscaler, putAutoscaler } from "../../../lib/stack/store/records/autoscalers.ts";

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { autoscalerName, namespace } from "../../../lib/rules/model/ids.ts";
 import { DAY_MS } from "../../../lib/rules/model/time-text.ts";
-import { closeDays } from "../../../lib/stack/store/history/event-calendar.ts";
+import { closeDays } from "../../store/close-days.ts";
 import { insertEvents } from "../../../lib/stack/store/history/events.ts";
 import { insertByStatement } from "../../../lib/stack/store/history/item.ts";
 import type { Tables } from "../../../lib/stack/store/table/tables.ts";

@@ -17,7 +17,7 @@ import { eventView, stepViews } from "../views/event-view.ts";
 import { windowsAt } from "./describe.ts";
 import { whatIf } from "./what-if.ts";
 import { windowsThen } from "./windows-then.ts";
-import type { Evaluation } from "../../../rules/model/scale-records.ts";
+import type { Evaluation, EventRecord } from "../../../rules/model/scale-records.ts";
 import {
   earlierStreams,
   newestIn,
@@ -47,18 +47,24 @@ export const explain = async (
       atMs,
     });
   }
-  const loaded = await loadSnapshot(context, await findAutoscaler(context, query), atMs);
-  const known =
-    atMs === undefined ? loaded : { ...loaded, record: await asOfItsRules(context, loaded.record) };
+  const located = await findAutoscaler(context, query);
+  const [loaded, record, lately] = await Promise.all([
+    loadSnapshot(context, located, atMs),
+    atMs === undefined ? located.record : asOfItsRules(context, located.record),
+    changedOutside(context, located.record, Math.min(atMs ?? presentMs, presentMs)),
+  ]);
+  const known = { ...loaded, record };
   const shown = await shownDecision(context, known, atMs);
-  const { record, nowMs } = known;
+  const { nowMs } = known;
   const { evaluated, isPartial, specThen } = shown;
   const all = { ...known, evaluated };
   const { evaluation } = evaluated;
-  const outside = await changedOutside(context, record, evaluated.atMs);
-  const windows = isPartial
-    ? await windowsThen(context, all, evaluated)
-    : windowsAt(all, evaluated.atMs, evaluation.from);
+  const [outside, windows] = await Promise.all([
+    outsideAt(context, record, { lately, atMs: evaluated.atMs }),
+    isPartial
+      ? windowsThen(context, all, evaluated)
+      : windowsAt(all, evaluated.atMs, evaluation.from),
+  ]);
   const { namespace, name } = record;
   return present({
     ...{
@@ -131,19 +137,45 @@ const shownDecision = async (
   };
 };
 
-/** The newest change by others that the sync of an instant could know of. */
+/** The changes by others in an hour and some minutes before an instant, the newest first. */
 const changedOutside = async (
+  { tables }: QueryContext,
+  record: AutoscalerRecord,
+  untilMs: number,
+): Promise<OutsideChanges> => {
+  const sinceMs = untilMs - OUTSIDE_MS - CLOCKS_APART_MS;
+  const all = await Array.fromAsync(
+    eventsOfAutoscaler(tables, record, { sinceMs, untilMs, newestFirst: true }),
+  );
+  return {
+    sinceMs,
+    changes: all.filter(({ uid, outcome }) => uid === record.uid && outcome === "outside"),
+  };
+};
+
+const OUTSIDE_MS = HOUR_MS;
+
+interface OutsideChanges {
+  readonly sinceMs: number;
+  readonly changes: readonly EventRecord[];
+}
+
+/**
+ * The newest change by others that the sync of an instant could know of. `lately` was read beside
+ * the journal; it is read again where the newest sync is of an earlier time.
+ */
+const outsideAt = async (
   context: QueryContext,
   record: AutoscalerRecord,
-  atMs: number,
+  { lately, atMs }: { readonly lately: OutsideChanges; readonly atMs: number },
 ): Promise<Explanation["outside"]> => {
-  const stretch = { sinceMs: atMs - HOUR_MS, untilMs: atMs, newestFirst: true };
-  for await (const event of eventsOfAutoscaler(context.tables, record, stretch)) {
-    if (event.uid !== record.uid || event.outcome !== "outside") continue;
-    const { at, settledAt, from, to, reason, message } = eventView(event);
-    return { at, settledAt, from, to, reason, message };
-  }
-  return undefined;
+  const sinceMs = atMs - OUTSIDE_MS;
+  const isRead = sinceMs >= lately.sinceMs;
+  const { changes } = isRead ? lately : await changedOutside(context, record, atMs);
+  const found = changes.find((change) => change.atMs <= atMs && change.atMs >= sinceMs);
+  if (!found) return undefined;
+  const { at, settledAt, from, to, reason, message } = eventView(found);
+  return { at, settledAt, from, to, reason, message };
 };
 
 const NEWEST_EVENTS = 10;

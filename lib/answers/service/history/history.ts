@@ -1,8 +1,14 @@
 import type { Sample } from "../../../rules/model/scale-records.ts";
 import { EVENT_DAYS_KEPT } from "../../../stack/store/history/events.ts";
 import { JOURNAL_DAYS_KEPT } from "../../../stack/store/history/journal.ts";
-import { BIN_MS, rolledSamples } from "../../../stack/store/history/rollups.ts";
-import { joinedSample, sampleOf } from "../../../stack/sync/rollup/roll-up.ts";
+import {
+  BIN_MS,
+  joinedSample,
+  SAMPLES,
+  SAMPLES_MS,
+  sampleOf,
+  storedSamples,
+} from "../../../stack/projections/samples.ts";
 import type { HistoryPoint, HistoryView, HistoryMetric } from "../../views/over-time.ts";
 import type { QueryContext } from "../context.ts";
 import { findAutoscaler, type LocatedAutoscaler } from "../find-autoscaler.ts";
@@ -32,10 +38,11 @@ const POINTS = 480;
 const STEP_MS = 15 * SECOND_MS;
 
 /**
- * What an autoscaler measured and decided over time, from the journal of the last 14 days, and
- * before that from its five minutes (lib/stack/sync/rollup). The default is the last two hours.
- * Throws `service.invalid` for a start that has not come or is after the end, and for a step of
- * less than a second.
+ * What an autoscaler measured and decided over time: in steps of five minutes and more from its
+ * samples, which are made every six hours and stay for 13 months; the rest of it, and shorter
+ * steps, from the journal of the last 14 days. The default is the last two hours. Throws
+ * `service.invalid` for a start that has not come or is after the end, and for a step of less than
+ * a second.
  */
 export const history = async (
   context: QueryContext,
@@ -64,8 +71,12 @@ export const history = async (
   };
 };
 
+/** Of more than a few hours the samples are shown: a day of the journal is 1,440 pages. */
 const defaultStepMs = (lengthMs: number): number =>
-  Math.max(STEP_MS, Math.ceil(lengthMs / POINTS / SECOND_MS) * SECOND_MS);
+  Math.max(
+    lengthMs > SAMPLES_MS ? BIN_MS : STEP_MS,
+    Math.ceil(lengthMs / POINTS / SECOND_MS) * SECOND_MS,
+  );
 
 /** A part ends with a whole step, so that no step is in two answers. */
 const endOfPart = ({ fromMs, toMs, stepMs }: Asked, sinceMs: number): number =>
@@ -81,8 +92,8 @@ interface Asked {
 }
 
 /**
- * The samples of one part, and where it ends: every evaluation of the journal, and before it five
- * minutes each.
+ * The samples of one part, and where it ends: five minutes each where they are stored and a step is
+ * as long, else every evaluation of the journal.
  */
 const samplesOf = async (
   context: QueryContext,
@@ -91,27 +102,52 @@ const samplesOf = async (
 ): Promise<{ readonly samples: readonly Sample[]; readonly endMs: number }> => {
   const { uid, createdMs } = located.record;
   const nowMs = context.clock();
-  const storedMs = Math.max(
+  const sinceMs = Math.max(
     asked.fromMs,
     Math.min(createdMs, asked.toMs),
     nowMs - EVENT_DAYS_KEPT * DAY_MS,
   );
   const journaledMs = Math.ceil((nowMs - JOURNAL_DAYS_KEPT * DAY_MS) / BIN_MS) * BIN_MS;
+  const storedMs = asked.stepMs >= BIN_MS ? asked.toMs : journaledMs - 1;
+  const stored = await storedSamples(context.tables, located.record, {
+    sinceMs,
+    untilMs: Math.min(endOfPart(asked, sinceMs + ROLLED_PART_MS), storedMs),
+  });
+  const gaps = gapsOf(stored, { sinceMs: Math.max(sinceMs, journaledMs), untilMs: asked.toMs });
   const endMs = endOfPart(
     asked,
-    storedMs < journaledMs ? Math.min(storedMs + ROLLED_PART_MS, journaledMs) : storedMs,
+    Math.min(sinceMs + ROLLED_PART_MS, gaps[0]?.sinceMs ?? asked.toMs),
   );
-  const rolled = await rolledSamples(context.tables, located.record, {
-    sinceMs: storedMs,
-    untilMs: Math.min(endMs, journaledMs - 1),
-  });
-  const stretch = { sinceMs: Math.max(storedMs, journaledMs), untilMs: endMs };
-  const journaled =
-    stretch.untilMs < stretch.sinceMs
-      ? []
-      : await readSamples({ context, uid, sampleOf }, located, stretch);
-  // Lanes of a later release are unknown here, and harmless: a drawing leaves them out.
-  return { samples: [...(rolled as readonly Sample[]), ...journaled], endMs };
+  const journaled = await Promise.all(
+    gaps
+      .filter((gap) => gap.sinceMs <= endMs)
+      .map((gap) =>
+        readSamples({ context, uid, sampleOf }, located, {
+          ...gap,
+          untilMs: Math.min(gap.untilMs, endMs),
+        }),
+      ),
+  );
+  const samples = [...stored.filter(({ atMs }) => atMs <= endMs), ...journaled.flat()];
+  return { samples: samples.toSorted((one, other) => one.atMs - other.atMs), endMs };
+};
+
+/** The parts of a stretch in whose slots no sample is stored, as of the newest hours. */
+const gapsOf = (
+  stored: readonly Sample[],
+  { sinceMs, untilMs }: { readonly sinceMs: number; readonly untilMs: number },
+): readonly { readonly sinceMs: number; readonly untilMs: number }[] => {
+  const { beginOf, endOf } = SAMPLES.slots;
+  const made = new Set(stored.map(({ atMs }) => beginOf(atMs)));
+  const gaps: { sinceMs: number; untilMs: number }[] = [];
+  for (let fromMs = sinceMs; fromMs <= untilMs; fromMs = endOf(beginOf(fromMs))) {
+    if (made.has(beginOf(fromMs))) continue;
+    const toMs = Math.min(endOf(beginOf(fromMs)) - 1, untilMs);
+    const last = gaps.at(-1);
+    if (last?.untilMs === fromMs - 1) last.untilMs = toMs;
+    else gaps.push({ sinceMs: fromMs, untilMs: toMs });
+  }
+  return gaps;
 };
 
 /**

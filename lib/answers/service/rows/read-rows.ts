@@ -9,8 +9,7 @@ import { type QueryContext, sees } from "../context.ts";
 import type { KnownPartition, WantedPartition } from "../known-partitions.ts";
 import type { PartitionPart } from "../views/cluster-of.ts";
 import { pauseView } from "../views/holds-view.ts";
-import { rowOfView } from "../views/row-view.ts";
-import { rowOf } from "./known-row.ts";
+import { rowOf } from "../views/known-row.ts";
 
 /** What one question is asked of. */
 export interface Reading {
@@ -75,7 +74,7 @@ export const readRows = async (
 ): Promise<readonly AutoscalerRow[]> => {
   const { context, fleet } = reading;
   // Loaded on demand: where every partition has its summary, no manifest and no rule is looked at.
-  const [{ snapshotReader }, { autoscalerView }] = await Promise.all([
+  const [{ snapshotReader }, { rowOfSnapshot }] = await Promise.all([
     import("../autoscalers.ts"),
     import("../views/autoscaler-view.ts"),
   ]);
@@ -87,7 +86,7 @@ export const readRows = async (
     const partition = partitionOf(cluster, inside);
     found.push(
       item.kind === "read"
-        ? rowOfView(autoscalerView(await read(item.record)), partition)
+        ? rowOfSnapshot(await read(item.record), partition).shown
         : unreadableRow(partition, item, fleet),
     );
   }

@@ -15,7 +15,7 @@ import { pauseView } from "../views/holds-view.ts";
 import { rfc3339, secondsBetween } from "../times.ts";
 import { present } from "../../../rules/model/json.ts";
 import { headsForNames, type KnownPartition, knownPartitions } from "../known-partitions.ts";
-import { INDEX_FIELDS } from "./known-row.ts";
+import { INDEX_FIELDS } from "../views/known-row.ts";
 import type { RowQuery } from "../requests.ts";
 import { allRows, namespaceOf, type Reading, readRows } from "./read-rows.ts";
 

@@ -16,7 +16,6 @@ import {
   partitionPath,
 } from "../../../rules/model/ids.ts";
 import type { SummaryRow } from "../../../rules/model/summary.ts";
-import { askDialect } from "../../../rules/policy/dialects.ts";
 import type { Head } from "../../../stack/store/head/head.ts";
 import { statedIn } from "../../../stack/store/summary/summary-items.ts";
 import { summaryKeyOf } from "../../../stack/store/summary/summary-codec.ts";
@@ -25,10 +24,10 @@ import { STALE_PERIODS } from "../../../stack/plan/message.ts";
 import { JOURNAL_EVERY_MS } from "../../../stack/sync/keep/store-pages.ts";
 import { snapshotReader } from "../autoscalers.ts";
 import { newestEvaluations, type AutoscalerSnapshot } from "../partitions/partition-data.ts";
-import { rowOf } from "../rows/known-row.ts";
-import { autoscalerView } from "../views/autoscaler-view.ts";
+import { rowOf } from "../views/known-row.ts";
+import type { AutoscalerRow } from "../../views/row.ts";
+import { rowOfSnapshot } from "../views/autoscaler-view.ts";
 import { pauseView } from "../views/holds-view.ts";
-import { rowOfView } from "../views/row-view.ts";
 
 /** Partitions without a summary that are read at once: each has its manifests in memory. */
 const WHOLE_AT_ONCE = 16;
@@ -149,23 +148,32 @@ const measuredInSummary = async (
     banded.length > 0
       ? await gaugesOf(context, part, banded)
       : new Map<AutoscalerUid, readonly GaugeWrite[]>();
-  return fresh.map(({ index, uid, row, measuredMs }) => ({
-    cluster: cluster.name,
-    row: rowOf(index, row, { partition: ref.partition, isPaused, measuredMs, fleet, nowMs }),
-    isSwitchedOff: row.switchedOff === true,
-    ...(row.hasBands && { bands: { gauges: gauges.get(uid) ?? [], ...replicasOf(row.totals) } }),
-  }));
+  return fresh.map(({ index, uid, row, measuredMs }) =>
+    measuredOf(
+      cluster.name,
+      rowOf(index, row, { partition: ref.partition, isPaused, measuredMs, fleet, nowMs }),
+      { row, gauges: gauges.get(uid) },
+    ),
+  );
 };
 
-const replicasOf = (
-  { added, removed }: Pick<NonNullable<SummaryRow["totals"]>, "added" | "removed"> = {
-    added: 0,
-    removed: 0,
-  },
-) => ({
-  added,
-  removed,
-});
+/** What the series of an autoscaler follow from, wherever its row is from. */
+const measuredOf = (
+  cluster: string,
+  shown: AutoscalerRow,
+  {
+    row,
+    gauges = [],
+  }: { readonly row: SummaryRow; readonly gauges: readonly GaugeWrite[] | undefined },
+): SeriesSource => {
+  const { added = 0, removed = 0 } = row.totals ?? {};
+  return {
+    cluster,
+    row: shown,
+    isSwitchedOff: row.switchedOff === true,
+    ...(row.hasBands && { bands: { gauges, added, removed } }),
+  };
+};
 
 /** The same from the autoscalers themselves, their pages and their journal. */
 const measuredOneByOne = async (
@@ -186,26 +194,15 @@ const measuredOneByOne = async (
     return evaluated &&
       syncedMs !== undefined &&
       isFresh(cluster, { syncedMs, measuredMs: evaluated.atMs, nowMs })
-      ? [measuredIn(known)]
+      ? [measuredIn(known, ref)]
       : [];
   });
 };
 
-const measuredIn = (known: AutoscalerSnapshot): SeriesSource => {
-  const view = autoscalerView(known);
-  const { gauges, totals } = known.evaluated?.evaluation ?? {};
-  const hasBands =
-    gauges !== undefined ||
-    (known.spec.kind === "spec" &&
-      askDialect(known.spec.spec, ({ explains }) => explains.publishesBands));
-  return {
-    cluster: view.cluster,
-    row: rowOfView(view),
-    isSwitchedOff: view.conditions.some(
-      ({ type, status }) => type === "ScalingActive" && status === "False",
-    ),
-    ...(hasBands && { bands: { gauges: gauges ?? [], ...replicasOf(totals) } }),
-  };
+const measuredIn = (known: AutoscalerSnapshot, { partition }: PartitionRef): SeriesSource => {
+  const { shown, row } = rowOfSnapshot(known, partition);
+  const gauges = known.evaluated?.evaluation.gauges;
+  return measuredOf(known.cluster.name, shown, { row, gauges });
 };
 
 /**

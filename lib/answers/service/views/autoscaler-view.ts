@@ -1,16 +1,14 @@
 import { foreignText } from "../../../rules/model/foreign-text.ts";
 import { originIn } from "../../../rules/model/records.ts";
 import type { Rival } from "../../../rules/model/observation.ts";
-import type { Status } from "../../../rules/model/windows.ts";
 import { withReadableSelectors } from "../../../rules/policy/shared/scale-sentence.ts";
-import { countsOf, evaluatedState, heldBy } from "../../../stack/report/evaluation-state.ts";
-import { metricReadings } from "../../../stack/sync/observe/metric-readings.ts";
-import type {
-  AutoscalerState,
-  AutoscalerView,
-  DecisionView,
-  RivalView,
-} from "../../views/autoscaler.ts";
+import type { SummaryRow } from "../../../rules/model/summary.ts";
+import { indexRowOf } from "../../../stack/projections/index-rows.ts";
+import { metricReadings } from "../../../stack/projections/metric-readings.ts";
+import { type BareRow, bareRowOf, withTargets } from "../../../stack/projections/rows.ts";
+import type { AutoscalerRow } from "../../views/row.ts";
+import { replicasOf, rowOf, stateOf } from "./known-row.ts";
+import type { AutoscalerView, DecisionView, RivalView } from "../../views/autoscaler.ts";
 import type { Evaluated, AutoscalerSnapshot } from "../partitions/partition-data.ts";
 import { overridesView, frozenView, pauseView } from "./holds-view.ts";
 import { readable } from "./event-view.ts";
@@ -19,8 +17,9 @@ import { present } from "../../../rules/model/json.ts";
 
 export const autoscalerView = (known: AutoscalerSnapshot): AutoscalerView => {
   const { record, spec, evaluated, syncedMs, nowMs } = known;
-  const status = statusOf(known);
   const evaluation = evaluated?.evaluation;
+  const status = evaluation?.status ?? known.windows?.status;
+  const row = stateRow(known);
   const { cluster, namespace, name, uid, generation, createdMs, updatedMs, updatedBy } = record;
   return present({
     ...{
@@ -31,12 +30,16 @@ export const autoscalerView = (known: AutoscalerSnapshot): AutoscalerView => {
       generation,
       ...specView(spec),
       origin: originView(known),
-      state: stateOf(known),
+      state: stateOf(
+        { ...(spec.kind === "problem" && { problem: spec.message }) },
+        row,
+        aroundOf(known),
+      ),
     },
-    ...{ heldBy: evaluation && heldBy(evaluation), rivals: evaluation?.rivals?.map(rivalView) },
+    ...{ heldBy: row.heldBy, rivals: evaluation?.rivals?.map(rivalView) },
     ...holdsView(known),
     ...overridesView(known),
-    ...(status && replicasOf(known, status)),
+    ...replicasOf(row),
     metrics: metricsOf(known),
     conditions: (status?.conditions ?? []).map(({ transitionMs, ...condition }) => ({
       ...condition,
@@ -94,35 +97,49 @@ const specView = (
   return present({ dialect, owner, target, minReplicas, maxReplicas });
 };
 
-/**
- * The count comes from the journal, which is written at least as often as the page and has the
- * observed count.
- */
-const statusOf = ({ evaluated, windows }: AutoscalerSnapshot): Status | undefined =>
-  evaluated?.evaluation.status ?? windows?.status;
-
-const replicasOf = (
-  known: AutoscalerSnapshot,
-  status: Status,
-): Pick<AutoscalerView, "currentReplicas" | "desiredReplicas" | "lastKnown"> => {
-  const { current, desired, lastKnown } = countsOf(known.evaluated?.evaluation, status);
-  if (lastKnown)
-    return {
-      lastKnown: present({ replicas: lastKnown.replicas, at: timeText(lastKnown.sinceMs) }),
-    };
-  if (current === undefined) return {};
-  return present({
-    currentReplicas: isReached(known) ? status.desiredReplicas : current,
-    desiredReplicas: desired,
+/** The state of an autoscaler as its row would have it, from its newest fact and its page. */
+const stateRow = ({
+  record: { uid },
+  spec,
+  evaluated,
+  windows,
+  syncedMs = 0,
+  nowMs,
+}: AutoscalerSnapshot): BareRow =>
+  bareRowOf({
+    uid,
+    spec: spec.kind === "spec" ? spec.spec : undefined,
+    evaluation: evaluated?.evaluation,
+    status: windows?.status,
+    isPast: evaluated !== undefined && syncedMs > evaluated.atMs,
+    nowMs,
   });
-};
 
-/** The status has the count before a scale. After a later sync the desired count is reached. */
-const isReached = ({ evaluated, syncedMs = 0 }: AutoscalerSnapshot): boolean =>
-  evaluated !== undefined &&
-  evaluated.evaluation.kind === "scale" &&
-  !evaluated.evaluation.refused &&
-  syncedMs > evaluated.atMs;
+const aroundOf = ({ cluster, record, fleet, nowMs }: AutoscalerSnapshot) => ({
+  fleet,
+  isPaused:
+    pauseView(cluster.paused, nowMs) !== undefined || pauseView(record.paused, nowMs) !== undefined,
+});
+
+/** What a list shows of an autoscaler that was read whole, and what its row would say. */
+export const rowOfSnapshot = (
+  known: AutoscalerSnapshot,
+  partition: string | undefined,
+): { readonly shown: AutoscalerRow; readonly row: SummaryRow } => {
+  const { spec, record, evaluated, nowMs } = known;
+  const readings = metricReadings(
+    spec.kind === "spec" ? spec.spec : undefined,
+    evaluated?.evaluation,
+  );
+  const row = withTargets(stateRow(known), readings);
+  const index = indexRowOf(
+    spec.kind === "spec"
+      ? { kind: "ready", record, spec: spec.spec }
+      : { kind: "invalid", record, message: spec.message },
+  );
+  const around = { ...aroundOf(known), partition, measuredMs: evaluated?.atMs, nowMs };
+  return { shown: rowOf(index, row, around), row };
+};
 
 /** Every metric of the spec, as the newest sync measured it. */
 export const metricsOf = ({
@@ -146,23 +163,6 @@ export const decisionView = ({ atMs, evaluation }: Evaluated): DecisionView => {
     withoutHold: withoutHold && present({ to: withoutHold.to, ...withoutHold.because }),
     refused: refused && foreignText(refused.message),
   });
-};
-
-/**
- * The first state that applies. States that stop the autoscaler come before findings of the sync.
- */
-const stateOf = ({
-  cluster,
-  record,
-  fleet,
-  spec,
-  evaluated,
-  nowMs,
-}: AutoscalerSnapshot): AutoscalerState => {
-  if (fleet.frozen) return "frozen";
-  if (pauseView(cluster.paused, nowMs) || pauseView(record.paused, nowMs)) return "paused";
-  if (spec.kind === "problem") return "invalid";
-  return evaluated ? evaluatedState(evaluated.evaluation) : "waiting";
 };
 
 export const rivalView = ({ lastScaleMs, because, ...rival }: Rival): RivalView =>

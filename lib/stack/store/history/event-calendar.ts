@@ -1,38 +1,11 @@
 import * as z from "zod";
 import type { ClusterName } from "../../../rules/model/ids.ts";
-import {
-  utcDate,
-  monthOf,
-  closedDayKey,
-  eventDaysPk,
-  closedMonthKey,
-  eventMonthsPk,
-} from "../table/keys.ts";
-import type { Tables } from "../table/tables.ts";
-import {
-  type CountsByPath,
-  type ClosedRange,
-  CountsSum,
-  closedIn,
-  closedItems,
-  encodeClosed,
-  readCounts,
-  storedCounts,
-  eventsIn,
-} from "./event-counts.ts";
-import {
-  daysOf,
-  type Stretch,
-  eventOf,
-  dayEventsParams,
-  EVENT_DAYS_KEPT,
-  ttlOf,
-} from "./events.ts";
-import { addedMs } from "./scope-changes.ts";
-import { readAll } from "../table/read-many.ts";
-import { mapWithLimit } from "../table/wait-for-all.ts";
-import { type InsertHistory, historyItemOf, type HistoryItem } from "./item.ts";
 import { DAY_MS } from "../../../rules/model/time-text.ts";
+import { utcDate, eventDaysPk, eventMonthsPk, monthOf } from "../table/keys.ts";
+import type { Tables } from "../table/tables.ts";
+import { type ClosedRange, type CountsByPath, closedIn, readCounts } from "./event-counts.ts";
+import { daysOf, type Stretch } from "./events.ts";
+import { addedMs } from "./scope-changes.ts";
 
 /** What is known of the events of a cluster in a stretch without reading them. */
 export interface EventCalendar {
@@ -163,84 +136,6 @@ export const closedDays = (
 ): Promise<ReadonlyMap<string, CountsByPath>> =>
   closedIn(tables, daysIn(cluster, stretch), readCounts);
 
-/**
- * An event is inserted within minutes of its time, but for one of a cluster that was not synced:
- * such an event marks its day from the second day after it on (`lateMarks`).
- */
-const CLOSED_AFTER_DAYS = 3;
-/** Days that one call closes: after an upgrade, thirteen months take ten calls. */
-const DAYS_A_CALL = 40;
-const PARALLEL = 8;
-
-/**
- * Closes the days of a cluster that ended long enough ago: counts their events by autoscaler, and
- * stores the counts, empty ones too; then the months of which all days are closed. The counts
- * follow from the events, so that whichever call is first, and whichever release wrote the events,
- * they are the same. Returns the days that this call closed.
- */
-export const closeDays = async (
-  tables: Tables,
-  insert: InsertHistory,
-  cluster: ClusterName,
-  nowMs: number,
-): Promise<readonly string[]> => {
-  const lastMs = (Math.floor(nowMs / DAY_MS) - CLOSED_AFTER_DAYS + 1) * DAY_MS - 1;
-  const kept: Stretch = {
-    sinceMs: Math.max(0, nowMs - EVENT_DAYS_KEPT * DAY_MS),
-    untilMs: lastMs,
-    newestFirst: true,
-  };
-  const [firstMs = kept.sinceMs, known] = await Promise.all([
-    addedMs(tables, cluster),
-    storedDays(tables, cluster, kept),
-  ]);
-  const all = daysOf({ ...kept, sinceMs: Math.max(kept.sinceMs, firstMs) });
-  const days = all.filter((day) => !known.has(day)).slice(0, DAYS_A_CALL);
-  const items = await mapWithLimit(days, PARALLEL, async (day) => {
-    const body = encodeClosed(storedCounts(await countedDay(tables, cluster, day)));
-    return {
-      ...closedDayKey(cluster, day),
-      body,
-      ttlSeconds: ttlOf(Date.parse(day), EVENT_DAYS_KEPT + 1),
-    };
-  });
-  if (items.length > 0) await insert(items);
-  await closeMonths(tables, insert, {
-    cluster,
-    days: all,
-    countsOf: (stretch) => closedDays(tables, cluster, stretch),
-    isFirst: firstMs > kept.sinceMs,
-  });
-  return days;
-};
-
-const storedDays = async (
-  tables: Tables,
-  cluster: ClusterName,
-  stretch: Stretch,
-): Promise<ReadonlySet<string>> => {
-  const days = new Set<string>();
-  for await (const { time, late } of closedItems(tables, daysIn(cluster, stretch)))
-    if (!late) days.add(time);
-  return days;
-};
-
-const countedDay = async (
-  tables: Tables,
-  cluster: ClusterName,
-  day: string,
-): Promise<CountsByPath> => {
-  const fromMs = Date.parse(day);
-  const params = dayEventsParams(tables.historyTable, cluster, day, {
-    sinceMs: fromMs,
-    untilMs: fromMs + DAY_MS - 1,
-  });
-  const counted = new CountsSum();
-  for await (const item of readAll(tables, `count the events of cluster "${cluster}"`, params))
-    counted.addEvent(eventOf(historyItemOf(item)));
-  return counted.byPath;
-};
-
 /** What happened in a closed month. */
 interface ClosedMonth {
   readonly counts: CountsByPath;
@@ -280,96 +175,3 @@ export const closedMonths = (
   stretch: Range,
 ): Promise<ReadonlyMap<string, ClosedMonth>> =>
   closedIn(tables, monthsIn(cluster, stretch), readMonth);
-
-interface ToClose {
-  readonly cluster: ClusterName;
-  /** Every day that can be closed, newest first. */
-  readonly days: readonly string[];
-  /** True where the cluster was added on the oldest of these days. */
-  readonly isFirst: boolean;
-  readonly countsOf: (stretch: Stretch) => Promise<ReadonlyMap<string, CountsByPath>>;
-}
-
-/**
- * Closes the months of which every day is closed. A month with an event that came late is never
- * closed: its days are asked for.
- */
-const closeMonths = async (
-  tables: Tables,
-  insert: InsertHistory,
-  { cluster, days, isFirst, countsOf }: ToClose,
-): Promise<void> => {
-  const months = wholeMonths(days, isFirst);
-  const [newest, oldest] = [days[0], days.at(-1)];
-  if (months.size === 0 || newest === undefined || oldest === undefined) return;
-  for await (const { time } of closedItems(
-    tables,
-    monthsIn(cluster, { sinceMs: Date.parse(oldest), untilMs: Date.parse(newest) }),
-  ))
-    months.delete(time);
-  const open = [...months.values()].flat();
-  if (open.length === 0) return;
-  const times = open.map((day) => Date.parse(day));
-  const closed = await countsOf({ sinceMs: Math.min(...times), untilMs: Math.max(...times) });
-  const added = isFirst ? oldest : undefined;
-  const items = [...months].flatMap(([month, inMonth]) =>
-    itemOf({ cluster, month, added }, inMonth, closed),
-  );
-  if (items.length > 0) await insert(items);
-};
-
-/** The days of each month that is over and can be closed whole, by month. */
-const wholeMonths = (days: readonly string[], isFirst: boolean): Map<string, readonly string[]> => {
-  const oldest = days.at(-1);
-  const all = [...Map.groupBy(days, monthOf)];
-  return new Map(
-    all.filter(
-      ([month, [last, ...rest]]) =>
-        last !== undefined &&
-        isWhole(month, { last, first: rest.at(-1) ?? last }, isFirst ? oldest : undefined),
-    ),
-  );
-};
-
-const isWhole = (
-  month: string,
-  { first, last }: { readonly first: string; readonly last: string },
-  added: string | undefined,
-): boolean =>
-  (first === `${month}-01` || first === added) &&
-  monthOf(utcDate(Date.parse(last) + DAY_MS)) !== month;
-
-interface Place {
-  readonly cluster: ClusterName;
-  readonly month: string;
-  readonly added: string | undefined;
-}
-
-const itemOf = (
-  { cluster, month, added }: Place,
-  days: readonly string[],
-  closed: ReadonlyMap<string, CountsByPath>,
-): readonly HistoryItem[] => {
-  const sum = new CountsSum();
-  const totals: Record<string, number> = {};
-  for (const day of days) {
-    const counts = closed.get(day);
-    if (!counts) return [];
-    sum.add(counts);
-    const total = [...counts.values()].reduce((events, one) => events + eventsIn(one), 0);
-    if (total > 0) totals[day] = total;
-  }
-  const isAdded = added !== undefined && monthOf(added) === month;
-  const body = encodeClosed({
-    days: totals,
-    counts: storedCounts(sum.byPath),
-    ...(isAdded && { added }),
-  });
-  return [
-    {
-      ...closedMonthKey(cluster, month),
-      body,
-      ttlSeconds: ttlOf(Date.parse(`${month}-01`), EVENT_DAYS_KEPT + 1),
-    },
-  ];
-};

@@ -110,23 +110,38 @@ export const basesAfter = (
 
 /** Bases that a reader keeps. Those of several environments follow each other in the journal. */
 const BASES_KEPT = 8;
+/** Pages that a reader has passed, of which some are the bases of the next ones. */
+const PASSED_KEPT = 32;
 
-/** Reads the text of each base of a partition once. A base that does not exist gives no page. */
-const baseReader = (
-  tables: Tables,
-  ref: PartitionRef,
-  page: number,
-): ((base: BaseKey) => Promise<Uint8Array | undefined>) => {
-  const known = new Map<string, Uint8Array | undefined>();
-  return async (base) => {
-    const key = journalKey(ref, { page, ...base });
-    if (!known.has(key.sk)) {
-      const [oldest] = known.keys();
-      if (oldest !== undefined && known.size >= BASES_KEPT) known.delete(oldest);
-      const body = (await readHistory(tables, key))?.body;
-      known.set(key.sk, typeof body === "string" || !body ? undefined : baseText(body));
-    }
-    return known.get(key.sk);
+const keep = <Value>(kept: Map<string, Value>, most: number, key: string, value: Value): void => {
+  const [oldest] = kept.keys();
+  if (oldest !== undefined && kept.size >= most) kept.delete(oldest);
+  kept.set(key, value);
+};
+
+/**
+ * The texts of the bases of one journal page. In order of time a base is passed before the pages
+ * that differ from it, and is read by itself only at the begin of a stretch. A base that does not
+ * exist gives no page.
+ */
+const baseReader = (tables: Tables, ref: PartitionRef, page: number) => {
+  const texts = new Map<string, Uint8Array | undefined>();
+  const passed = new Map<string, Uint8Array>();
+  return {
+    pass: (sk: string, body: Uint8Array): void => keep(passed, PASSED_KEPT, sk, body),
+    text: async (base: BaseKey): Promise<Uint8Array | undefined> => {
+      const key = journalKey(ref, { page, ...base });
+      if (!texts.has(key.sk)) {
+        const body = passed.get(key.sk) ?? (await readHistory(tables, key))?.body;
+        keep(
+          texts,
+          BASES_KEPT,
+          key.sk,
+          typeof body === "string" || !body ? undefined : baseText(body),
+        );
+      }
+      return texts.get(key.sk);
+    },
   };
 };
 
@@ -154,16 +169,17 @@ export async function* journalOfPage(
 ): AsyncGenerator<JournalPage> {
   if (isEmptyStretch(wanted)) return;
   const params = journalParams(tables.historyTable, ref, wanted);
-  const readBase = baseReader(tables, ref, wanted.page);
+  const bases = baseReader(tables, ref, wanted.page);
   for await (const item of readAll(
     tables,
     `read the journal of "${ref.cluster}/${ref.partition}"`,
     params,
   )) {
-    const { body } = historyItemOf(item);
+    const { sk, body } = historyItemOf(item);
     if (typeof body === "string") continue;
     const base = baseOf(body);
-    const page = pageOfBody(body, base && (await readBase(base)), wanted.uid);
+    if (!base) bases.pass(sk, body);
+    const page = pageOfBody(body, base && (await bases.text(base)), wanted.uid);
     if (page) yield page;
   }
 }

@@ -155,10 +155,6 @@ export const dayEventKey = (
  */
 export const eventDaysPk = (cluster: ClusterName): string => `days#${cluster}`;
 const LATE_SK_SUFFIX = "#late";
-export const closedDayKey = (cluster: ClusterName, day: string): Key => ({
-  pk: eventDaysPk(cluster),
-  sk: day,
-});
 export const lateDayKey = (cluster: ClusterName, day: string): Key => ({
   pk: eventDaysPk(cluster),
   sk: `${day}${LATE_SK_SUFFIX}`,
@@ -177,10 +173,6 @@ export const closedTimeOf = (sk: string): { readonly time: string; readonly late
  */
 export const eventMonthsPk = (cluster: ClusterName): string => `months#${cluster}`;
 export const monthOf = (day: string): string => day.slice(0, "2026-11".length);
-export const closedMonthKey = (cluster: ClusterName, month: string): Key => ({
-  pk: eventMonthsPk(cluster),
-  sk: month,
-});
 export const lateMonthKey = (cluster: ClusterName, month: string): Key => ({
   pk: eventMonthsPk(cluster),
   sk: `${month}${LATE_SK_SUFFIX}`,

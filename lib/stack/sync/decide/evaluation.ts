@@ -134,25 +134,6 @@ const outcomeOf = (
     : { uid, namespace, name, kind: "hold", failed, from: decision.from };
 };
 
-export const hasLimit = ({ limit }: Evaluation["steps"][number]): boolean => limit !== undefined;
-
-/**
- * True where a limit at the maxReplicas in force, of the manifest, a schedule or an override, cuts
- * what is wanted, and the workload has as many.
- */
-export const isAtMax = ({
-  bounds,
-  from,
-  steps,
-}: Pick<Evaluation, "bounds" | "steps"> & {
-  readonly from?: Evaluation["from"] | undefined;
-}): boolean => {
-  if (!bounds || from === undefined || from < bounds.max) return false;
-  return steps.some(
-    ({ before, after, limit }) => limit !== undefined && after === bounds.max && before > after,
-  );
-};
-
 /**
  * The failed read behind a failed decision, by its code, so that the state of a cluster does not
  * depend on words. The scale comes first: without it no metric counts.

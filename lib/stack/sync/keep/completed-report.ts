@@ -1,6 +1,6 @@
 import type { WriteBackCounts } from "../../cluster/cluster-client.ts";
 import type { Condition } from "../../../rules/model/windows.ts";
-import type { AutoscalerReason, CompletedSync } from "../../report/sync-report.ts";
+import type { AutoscalerReason, CompletedSync, ProjectionState } from "../../report/sync-report.ts";
 import type { SyncMessage } from "../../plan/message.ts";
 import type { PhaseTimer } from "../sync-ports.ts";
 import { stopOf } from "../decide/holds.ts";
@@ -10,7 +10,6 @@ import type {
   Loaded,
   ClusterAnswers,
   Outside,
-  RolledUp,
   Settled,
   StoredPages,
   WrittenJournal,
@@ -31,7 +30,7 @@ export const completedReport = (
     readonly journal: WrittenJournal;
     readonly summary: WrittenSummary;
     readonly writtenBack: WriteBackCounts | undefined;
-    readonly rolledUp: RolledUp;
+    readonly projections: readonly ProjectionState[];
     readonly startMs: number;
     readonly endMs: number;
     readonly timer: PhaseTimer;
@@ -47,7 +46,7 @@ export const completedReport = (
     journal,
     summary,
     writtenBack,
-    rolledUp,
+    projections,
     startMs,
     endMs,
     timer,
@@ -80,8 +79,10 @@ export const completedReport = (
     bytes: seen.observed.bytes + (loaded.objects?.bytes ?? 0),
     pagesWritten: stored.written,
     journalPages: journal.pages,
-    ...(summary.failure !== undefined && { summaryFailure: summary.failure }),
-    ...(rolledUp.failure !== undefined && { rollupFailure: rolledUp.failure }),
+    projections: [
+      ...(summary.failure === undefined ? [] : [{ ...ROWS, failure: summary.failure }]),
+      ...projections,
+    ],
     overShare: verdicts.filter(({ because }) => because.reason === TENANT_OVER_SHARE).map(reported),
     ...(stopped && { stopped }),
     ...(loaded.specs.all.some((spec) => spec.kind === "ready" && spec.spec.schedule) && {
@@ -91,6 +92,9 @@ export const completedReport = (
     ...(real && { real }),
   };
 };
+
+/** The rows of readers are made anew by each sync, and are never behind. */
+const ROWS: ProjectionState = { name: "rows", behindSeconds: 0 };
 
 /** Every verdict of each sync passes here. */
 const countsOf = (

@@ -1,4 +1,5 @@
 import { mapYielding } from "../../cluster/map-yielding.ts";
+import { opens } from "../../projections/project.ts";
 import type { AutoscalerUid, PartitionRef } from "../../../rules/model/ids.ts";
 import { encodePage } from "../../store/pages/codec.ts";
 import { deleteLeftovers, deletePage, writePage } from "../../store/pages/pages.ts";
@@ -210,10 +211,6 @@ export const removeOldPages = async (
 /** The journal gets each page whole at least this often while its partition is synced. */
 export const JOURNAL_EVERY_MS = 60_000;
 
-/** True for the first sync of a minute, which writes each page whole. */
-const opensMinute = ({ nowMs, head }: Loaded): boolean =>
-  Math.floor(nowMs / JOURNAL_EVERY_MS) > Math.floor(head.nowMs / JOURNAL_EVERY_MS);
-
 /**
  * Every sync of the first minute after an edit is kept, so that its editor sees what follows from
  * it.
@@ -245,7 +242,9 @@ export const writeJournal = async (
   const { loaded, stored, after } = context;
   // After an unclean release it is not known whether the pages of this minute were written whole.
   const whole =
-    opensMinute(loaded) || loaded.rewriteAll || stored.generation !== loaded.head.pageGeneration;
+    opens(JOURNAL_EVERY_MS, loaded.nowMs, loaded.head.nowMs) ||
+    loaded.rewriteAll ||
+    stored.generation !== loaded.head.pageGeneration;
   const { nowMs: atMs, head } = loaded;
   const edited = editedLately(context.verdicts, atMs);
   const isWritten = (verdict: Verdict): boolean => {

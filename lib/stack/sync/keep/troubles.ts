@@ -12,7 +12,8 @@ import {
   troubleKey,
 } from "../../store/head/troubles.ts";
 import { hasFailed, isUnreachable } from "./completed-report.ts";
-import { boundsOf, hasLimit, isAtMax } from "../decide/evaluation.ts";
+import { boundsOf } from "../decide/evaluation.ts";
+import { hasLimit, isAtMax } from "../../report/evaluation-state.ts";
 import { NOT_FOUND } from "../../../rules/model/http-status.ts";
 import type { Verdict, Loaded, ClusterAnswers, After } from "../hand-over.ts";
 import { TENANT_OVER_SHARE } from "../../../rules/model/observation.ts";

@@ -1,8 +1,11 @@
 import { mapYielding } from "../../cluster/map-yielding.ts";
 import type { PartitionRef } from "../../../rules/model/ids.ts";
 import { isExpired } from "../../../rules/model/override.ts";
+import { present } from "../../../rules/model/json.ts";
 import type { AutoscalerRecord } from "../../../rules/model/records.ts";
+import type { Evaluation } from "../../../rules/model/scale-records.ts";
 import { problemCounts, type SummaryBase, type SummaryRow } from "../../../rules/model/summary.ts";
+import { type Attempt, attempted, opens } from "../../projections/project.ts";
 import { troubleOf } from "../../report/partition-trouble.ts";
 import {
   decodeHeadSummary,
@@ -21,9 +24,10 @@ import {
 } from "../../store/summary/summary-codec.ts";
 import { briefEvaluation } from "../decide/evaluation.ts";
 import type { SyncPorts } from "../sync-ports.ts";
+import { hasSameIndex } from "./same-index.ts";
+import { indexRowOf } from "../../projections/index-rows.ts";
+import { metricReadings } from "../../projections/metric-readings.ts";
 import {
-  hasSameIndex,
-  indexRowOf,
   type BareRow,
   bareRowOf,
   endedScales,
@@ -31,7 +35,7 @@ import {
   type RowSource,
   shownIn,
   withTargets,
-} from "./summary-row.ts";
+} from "../../projections/rows.ts";
 import type { Verdict, Loaded, Settled, StoredPages, After, WrittenSummary } from "../hand-over.ts";
 import type { RuleFailures } from "../rule-failures.ts";
 
@@ -69,11 +73,13 @@ export const writeSummary = async (
   const { loaded, stored } = context;
   const { nowMs, head } = loaded;
   const stated = decodeHeadSummary(head.summary);
-  const base = await attempted(baseOf(ports, partition, stated));
+  const base = await attempted(() => baseOf(ports, partition, stated));
   const found = await rowsOf(context, rowsAfter(base.done, stated));
-  const index = await attempted(writeIndex(ports, partition, loaded, stated?.index));
+  const index = await attempted(() => writeIndex(ports, partition, loaded, stated?.index));
   const changed = found.flatMap(({ row, source }) =>
-    isSameRow(row, base.done?.rows.get(row.key)) ? [] : [withTargets(row, source)],
+    isSameRow(row, base.done?.rows.get(row.key))
+      ? []
+      : [withTargets(row, readingsOf(source, context.failures))],
   );
   const summary: HeadSummary = {
     atMs: nowMs,
@@ -101,14 +107,14 @@ export const writeSummary = async (
   });
   const fits = since.length <= roomIn(loaded, stored, base.done);
   const indexHash = summary.index.hash;
-  if (base.done && fits && !opensMinute(nowMs, summary.baseMs))
+  if (base.done && fits && !opens(WHOLE_EVERY_MS, nowMs, summary.baseMs))
     return { body: since, base: { ...base.done, indexHash }, ...failureOf(base, index) };
-  const rows = await mapYielding(found, ({ row, source }) => withTargets(row, source));
+  const rows = await mapYielding(found, ({ row, source }) =>
+    withTargets(row, readingsOf(source, context.failures)),
+  );
   const body = encodeSummary(rows, nowMs);
   const written = await attempted(
-    body
-      ? putSummary(ports.tables, partition, { epoch: head.epoch, body })
-      : Promise.resolve(false),
+    async () => body && putSummary(ports.tables, partition, { epoch: head.epoch, body }),
   );
   if (written.done) {
     const whole = encodeHeadSummary({ ...summary, baseEpoch: head.epoch, baseMs: nowMs, rows: [] });
@@ -139,22 +145,6 @@ const patient = (ports: SyncPorts): SyncPorts => {
     ...ports,
     tables: { ...ports.tables, untilMs: Math.min(untilMs, ports.tables.untilMs ?? untilMs) },
   };
-};
-
-interface Attempt<Result> {
-  readonly done?: Result;
-  readonly failure?: string;
-}
-
-/** A mistake of the program is thrown; a table that does not answer is reported. */
-const attempted = async <Result>(work: Promise<Result>): Promise<Attempt<Result>> => {
-  try {
-    return { done: await work };
-  } catch (error) {
-    if (!(error instanceof Error) || error instanceof TypeError || error instanceof RangeError)
-      throw error;
-    return { failure: error.message };
-  }
 };
 
 const failureOf = (...attempts: readonly Attempt<unknown>[]): Pick<WrittenSummary, "failure"> => {
@@ -193,9 +183,6 @@ const writeIndex = async (
 const byKey = (rows: readonly SummaryRow[]): ReadonlyMap<string, SummaryRow> =>
   new Map(rows.map((row) => [row.key, row]));
 
-const opensMinute = (nowMs: number, baseMs: number): boolean =>
-  Math.floor(nowMs / WHOLE_EVERY_MS) > Math.floor(baseMs / WHOLE_EVERY_MS);
-
 /**
  * The newest summary item: the one that this environment wrote or read last, or as it is stored.
  */
@@ -221,15 +208,25 @@ const rowsAfter = (
   return (key) => changed.get(key) ?? base?.rows.get(key);
 };
 
+type FoundSource = RowSource & { readonly evaluation: Evaluation };
+
 interface FoundRow {
   readonly row: BareRow;
-  readonly source: RowSource;
+  readonly source: FoundSource;
 }
 
-const NONE_ENDED: RowSource["ended"] = [];
+const readingsOf = (
+  { uid, spec, evaluation }: FoundSource,
+  failures: RuleFailures,
+): ReturnType<typeof metricReadings> =>
+  failures.guarded(
+    uid,
+    () => metricReadings(spec, evaluation),
+    () => metricReadings(undefined, evaluation),
+  );
 
 const rowsOf = async (
-  { loaded, verdicts, settled, after, failures }: Context,
+  { loaded, verdicts, settled, after }: Context,
   before: (key: string) => SummaryRow | undefined,
 ): Promise<readonly FoundRow[]> => {
   const ended = endedScales([
@@ -241,13 +238,14 @@ const rowsOf = async (
     const evaluation = briefEvaluation(verdict, after);
     if (autoscaler.kind === "unreadable" || !evaluation) return undefined;
     const { uid } = evaluation;
-    const source = {
-      autoscaler,
+    const source: FoundSource = {
+      uid,
+      spec: autoscaler.kind === "ready" ? autoscaler.spec : undefined,
+      ...(autoscaler.kind === "invalid" && autoscaler.unread && { isUnread: true }),
       evaluation,
       before: before(summaryKeyOf(uid)),
-      ended: ended.get(uid) ?? NONE_ENDED,
+      ...present({ ended: ended.get(uid) }),
       nowMs: loaded.nowMs,
-      failures,
     };
     return { row: bareRowOf(source), source };
   });

@@ -1,9 +1,9 @@
-import { asObject } from "../../../rules/model/json.ts";
-import type { AutoscalerSpec } from "../../../rules/model/spec.ts";
-import type { MetricStatus } from "../../../rules/model/windows.ts";
-import { askDialect } from "../../../rules/policy/dialects.ts";
-import type { MetricReading } from "../../report/metric-reading.ts";
-import type { Evaluation } from "../../../rules/model/scale-records.ts";
+import { asObject } from "../../rules/model/json.ts";
+import type { AutoscalerSpec } from "../../rules/model/spec.ts";
+import type { MetricStatus } from "../../rules/model/windows.ts";
+import { askDialect } from "../../rules/policy/dialects.ts";
+import type { MetricReading } from "../report/metric-reading.ts";
+import type { Evaluation } from "../../rules/model/scale-records.ts";
 
 type Measured = Pick<Evaluation, "metrics" | "status">;
 

@@ -10,12 +10,12 @@ import {
 import type { Sample } from "../../lib/rules/model/scale-records.ts";
 import {
   BIN_MS,
-  ROLLUP_BODY_BYTES_MAX,
-  ROLLUP_MS,
-  rollupItem,
-} from "../../lib/stack/store/history/rollups.ts";
+  SAMPLE_BYTES_MAX,
+  SAMPLES_MS,
+  sampleItem,
+} from "../../lib/stack/projections/samples.ts";
 
-describe("rollupItem()", () => {
+describe("sampleItem()", () => {
   it("takes one write unit for six hours of an autoscaler, whatever it does", () => {
     const count = fc.option(fc.integer({ min: 0, max: 100_000 }), { nil: undefined });
     const sample = fc.record({
@@ -48,19 +48,17 @@ describe("rollupItem()", () => {
     const source = {
       partition: { cluster: of.cluster, partition: partitionName("default") },
       page: 12,
-      fromMs: 0,
+      slot: { fromMs: 0, endMs: SAMPLES_MS },
     };
     fc.assert(
       fc.property(
-        fc.array(sample, { minLength: ROLLUP_MS / BIN_MS, maxLength: ROLLUP_MS / BIN_MS }),
+        fc.array(sample, { minLength: SAMPLES_MS / BIN_MS, maxLength: SAMPLES_MS / BIN_MS }),
         (samples) => {
           const timed = samples.map((one, at) => ({
             ...one,
             atMs: at * BIN_MS,
           })) as unknown as readonly Sample[];
-          expect(rollupItem(source, of, timed).body.length).toBeLessThanOrEqual(
-            ROLLUP_BODY_BYTES_MAX,
-          );
+          expect(sampleItem(source, of, timed).body.length).toBeLessThanOrEqual(SAMPLE_BYTES_MAX);
         },
       ),
     );

@@ -2,7 +2,7 @@ import type { IndexRow, SummaryRow } from "../../../rules/model/summary.ts";
 import type { FleetRecord } from "../../../rules/model/records.ts";
 import type { AutoscalerState } from "../../views/autoscaler.ts";
 import type { AutoscalerRow } from "../../views/row.ts";
-import { pauseView } from "../views/holds-view.ts";
+import { pauseView } from "./holds-view.ts";
 import { rfc3339, timeText } from "../times.ts";
 import { nonEmpty, present } from "../../../rules/model/json.ts";
 import type { RowField } from "../requests.ts";
@@ -12,7 +12,8 @@ export interface Around {
   readonly partition: string | undefined;
   /** True while its cluster is paused. */
   readonly isPaused: boolean;
-  readonly measuredMs: number;
+  /** When its metrics were measured; absent before the first sync of it. */
+  readonly measuredMs: number | undefined;
   readonly fleet: FleetRecord;
   readonly nowMs: number;
 }
@@ -64,22 +65,22 @@ export const rowOf = (
 };
 
 /** What the newest sync found. */
-const foundIn = (row: SummaryRow, measuredMs: number): Partial<AutoscalerRow> =>
+const foundIn = (row: SummaryRow, measuredMs: number | undefined): Partial<AutoscalerRow> =>
   present({
     ...{ minInForce: row.min, maxInForce: row.max, overridden: row.overridden, heldBy: row.heldBy },
     ...{
       lastScaleAt: timeText(row.lastScaleMs),
-      reason: row.reason,
-      measuredAt: rfc3339(measuredMs),
+      reason: row.reason || undefined,
+      measuredAt: measuredMs === undefined ? undefined : rfc3339(measuredMs),
     },
-    ...countsOf(row),
+    ...replicasOf(row),
   });
 
-/** The first state that applies, as `stateOf` of one autoscaler has it. */
-const stateOf = (
-  { problem }: IndexRow,
-  row: SummaryRow | undefined,
-  { fleet, isPaused }: Around,
+/** The first state that applies. States that stop the autoscaler come before what its sync found. */
+export const stateOf = (
+  { problem }: Pick<IndexRow, "problem">,
+  row: Pick<SummaryRow, "state"> | undefined,
+  { fleet, isPaused }: Pick<Around, "fleet" | "isPaused">,
 ): AutoscalerState => {
   if (fleet.frozen) return "frozen";
   if (isPaused) return "paused";
@@ -87,11 +88,14 @@ const stateOf = (
   return (row?.state ?? "waiting") as AutoscalerState;
 };
 
-const countsOf = ({
+export const replicasOf = ({
   current,
   desired,
   unreadMs,
-}: SummaryRow): Pick<AutoscalerRow, "currentReplicas" | "desiredReplicas" | "lastKnown"> => {
+}: Pick<SummaryRow, "current" | "desired" | "unreadMs">): Pick<
+  AutoscalerRow,
+  "currentReplicas" | "desiredReplicas" | "lastKnown"
+> => {
   if (current === undefined) return {};
   if (unreadMs !== undefined)
     return { lastKnown: { replicas: current, ...(unreadMs > 0 && { at: rfc3339(unreadMs) }) } };

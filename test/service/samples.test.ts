@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from "vitest";
 import { wholeHistory } from "../../lib/answers/service/history/history.ts";
-import { BIN_MS, ROLLUP_MS } from "../../lib/stack/store/history/rollups.ts";
+import { BIN_MS, SAMPLES_MS } from "../../lib/stack/projections/samples.ts";
 import { PERIOD_MS, type SeriesWorld, seriesWorld } from "./series-world.ts";
 import { DAY_MS } from "../../lib/rules/model/time-text.ts";
 
@@ -62,10 +62,14 @@ describe("the history beyond the journal", () => {
       sinceMs: since,
       stepMs: BIN_MS,
     });
-    world.wait(ROLLUP_MS + 10 * MINUTE_MS);
+    world.wait(SAMPLES_MS + 10 * MINUTE_MS);
     world.failRollups = 1;
     const failures = await world.reports(8);
-    expect(failures.filter(({ rollupFailure }) => rollupFailure !== undefined)).toHaveLength(1);
+    expect(
+      failures.filter(({ projections }) =>
+        projections.some(({ failure }) => failure !== undefined),
+      ),
+    ).toHaveLength(1);
     await world.play(8);
     world.forget();
     await world.play(8);
