@@ -36,7 +36,7 @@ export const totalReplicas = (
 };
 
 /** Pods that are being deleted count as long as they are ready (hpa.md 3.6). */
-export const readyPods = (pods: readonly Pod[]): number =>
+const readyPods = (pods: readonly Pod[]): number =>
   pods.filter(({ phase, ready }) => phase === "Running" && ready?.status === "True").length;
 
 /**
