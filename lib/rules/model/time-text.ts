@@ -128,7 +128,7 @@ export const clockText = (minutes: number): string =>
   `${padded(Math.floor(minutes / 60))}:${padded(minutes % 60)}`;
 
 /** An instant in UTC, to the second: 2026-01-05T09:03:31Z. */
-export const instantText = (atMs: number): string => {
+export const utcText = (atMs: number): string => {
   const seconds = Math.floor(atMs / SECOND_MS);
   const day = Math.floor(seconds / DAY_SECONDS);
   const ofDay = seconds - day * DAY_SECONDS;

@@ -81,7 +81,7 @@ export const readRows = async (
   const read = snapshotReader(context, cluster, fleet, { windows: "where needed" });
   const found: AutoscalerRow[] = [];
   for await (const item of items) {
-    const inside = namespaceOf(item);
+    const inside = rowNamespace(item);
     if (!isMeant(item) || !sees(context, cluster.name, inside)) continue;
     const partition = partitionOf(cluster, inside);
     found.push(
@@ -116,5 +116,5 @@ const unreadableRow = (
   return rowOf(index, undefined, { partition, isPaused: false, measuredMs: 0, fleet, nowMs: 0 });
 };
 
-export const namespaceOf = (item: AutoscalerItem): Namespace =>
+export const rowNamespace = (item: AutoscalerItem): Namespace =>
   item.kind === "read" ? item.record.namespace : namespace(item.namespace);

@@ -17,7 +17,7 @@ import { present } from "../../../rules/model/json.ts";
 import { headsForNames, type KnownPartition, knownPartitions } from "../known-partitions.ts";
 import { INDEX_FIELDS } from "../views/known-row.ts";
 import type { RowQuery } from "../requests.ts";
-import { allRows, namespaceOf, type Reading, readRows } from "./read-rows.ts";
+import { allRows, rowNamespace, type Reading, readRows } from "./read-rows.ts";
 
 /**
  * Rows that are read together first; each further group is twice as large, so that a fleet of any
@@ -181,7 +181,7 @@ const mayHaveOthers = ({ cluster, inside }: ClusterParts): boolean =>
 const otherRows = async (reading: Reading, { cluster, inside }: ClusterParts): Promise<Shown> => {
   const items = listAutoscalers(reading.context.tables, cluster.name, inside);
   const isOther = (item: AutoscalerItem): boolean =>
-    partitionOf(cluster, namespaceOf(item)) === undefined;
+    partitionOf(cluster, rowNamespace(item)) === undefined;
   return { cluster: cluster.name, rows: await readRows(reading, cluster, items, isOther) };
 };
 

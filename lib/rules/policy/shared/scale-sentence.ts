@@ -1,4 +1,4 @@
-import { instantText } from "../../model/time-text.ts";
+import { utcText } from "../../model/time-text.ts";
 import type { Because, Limit, MetricOutcome, StepOutcome } from "../../model/decision.ts";
 
 /**
@@ -84,7 +84,7 @@ export const scaleBecause = ({ from, to, steps, ...scaled }: Change, down: strin
  * because a rate or a bound cut it then. The word of the window would say the opposite.
  */
 const wantedBefore = ({ value, wantedMs }: Limit, message: string): Because => {
-  const when = wantedMs === undefined ? "" : ` at ${instantText(wantedMs)}`;
+  const when = wantedMs === undefined ? "" : ` at ${utcText(wantedMs)}`;
   return {
     reason: "WantedBefore",
     message: `${value} was wanted${when}, inside the stabilization window; ${message}`,

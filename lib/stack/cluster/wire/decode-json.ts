@@ -22,7 +22,7 @@ import {
   OBJECT_OPENS,
   peek,
   QUOTE,
-  type Reading,
+  type JsonReading,
   readingOf,
   readJsonText,
   skipValue,
@@ -98,7 +98,7 @@ const brokenJson = (error: unknown): Extract<Decoded, { kind: "broken" }> => {
   };
 };
 
-const readDocument = (reading: Reading, message: Message | undefined): Json => {
+const readDocument = (reading: JsonReading, message: Message | undefined): Json => {
   if (peek(reading) !== OBJECT_OPENS) throw unexpected(reading, "an object");
   return message ? readMessage(reading, message) : (readAny(reading) as Json);
 };
@@ -110,7 +110,7 @@ const LIST_FIELDS = new Set(["apiVersion", "kind", "metadata", ITEMS]);
 type OnItem = NonNullable<Receiver["onItem"]>;
 
 const readList = async (
-  reading: Reading,
+  reading: JsonReading,
   wanted: JsonWanted,
   onItem: OnItem,
 ): Promise<{ readonly object: Json; readonly streamed?: true }> => {
@@ -128,7 +128,11 @@ const readList = async (
   return { object, ...(streamed && { streamed }) };
 };
 
-const readListField = (reading: Reading, key: string, object: Record<string, unknown>): void => {
+const readListField = (
+  reading: JsonReading,
+  key: string,
+  object: Record<string, unknown>,
+): void => {
   if (LIST_FIELDS.has(key)) object[key] = readAny(reading);
   else skipValue(reading);
 };
@@ -136,7 +140,7 @@ const readListField = (reading: Reading, key: string, object: Record<string, unk
 const itemOf = (message: Message): Message => fieldsByName(message).get(ITEMS)?.type as Message;
 
 const readItems = async (
-  reading: Reading,
+  reading: JsonReading,
   { message, ...receiver }: JsonWanted,
   onItem: OnItem,
 ): Promise<void> => {
@@ -166,7 +170,7 @@ interface ItemsTo {
  * Gives away the item at this byte: what was made of the same bytes before, or the decoded item.
  * Returns the values that it counts as.
  */
-const giveItem = (reading: Reading, { table, receiver, onItem }: ItemsTo): number => {
+const giveItem = (reading: JsonReading, { table, receiver, onItem }: ItemsTo): number => {
   const { at } = reading;
   const same = receiver.unchanged && hashOfItem(reading);
   const known = same && receiver.unchanged?.give(same.hash, same.end - at);
@@ -188,7 +192,7 @@ const giveItem = (reading: Reading, { table, receiver, onItem }: ItemsTo): numbe
  * broken, or so large that nothing of it would be kept. Nothing is read by it.
  */
 const hashOfItem = (
-  reading: Reading,
+  reading: JsonReading,
 ): { readonly hash: string; readonly end: number } | undefined => {
   const { at } = reading;
   try {
@@ -207,7 +211,7 @@ const hashOfItem = (
 
 /** Undefined for an item that was passed over. */
 const readItem = (
-  reading: Reading,
+  reading: JsonReading,
   table: Message | undefined,
   { onPassedOver }: Receiver,
 ): Json | undefined => {
@@ -233,13 +237,13 @@ const readItem = (
 };
 
 const begin = (
-  reading: Reading,
-  { objectEndMax, partsMax }: Pick<Reading, "objectEndMax" | "partsMax">,
+  reading: JsonReading,
+  { objectEndMax, partsMax }: Pick<JsonReading, "objectEndMax" | "partsMax">,
 ): void => {
   Object.assign(reading, { objectEndMax, partsMax, partsLeft: partsMax });
 };
 
-const readMessage = (reading: Reading, message: Message): Json => {
+const readMessage = (reading: JsonReading, message: Message): Json => {
   const fields = fieldsByName(message);
   const object: Record<string, unknown> = {};
   for (const key of keysOf(reading)) {
@@ -261,7 +265,7 @@ const fieldsByName = (message: Message): ReadonlyMap<string, WireField> => {
 };
 
 /** A value of another shape than the table says is null, and is read as absent. */
-const readField = (reading: Reading, { type, shape }: WireField): unknown => {
+const readField = (reading: JsonReading, { type, shape }: WireField): unknown => {
   const first = peek(reading);
   if (shape === "one") return readOne(reading, type);
   if (shape === "list" && first === ARRAY_OPENS) return readElements(reading, type);
@@ -270,7 +274,7 @@ const readField = (reading: Reading, { type, shape }: WireField): unknown => {
     : readScalar(reading);
 };
 
-const readElements = (reading: Reading, type: FieldType): readonly unknown[] => {
+const readElements = (reading: JsonReading, type: FieldType): readonly unknown[] => {
   const list: unknown[] = [];
   for (const _ of elementsOf(reading)) {
     takeParts(reading, 1);
@@ -279,7 +283,7 @@ const readElements = (reading: Reading, type: FieldType): readonly unknown[] => 
   return list;
 };
 
-const readEntries = (reading: Reading, type: FieldType): Json => {
+const readEntries = (reading: JsonReading, type: FieldType): Json => {
   const map: Record<string, unknown> = {};
   for (const key of keysOf(reading)) {
     takeParts(reading, 1);
@@ -297,13 +301,13 @@ const readEntries = (reading: Reading, type: FieldType): Json => {
   return map;
 };
 
-const readOne = (reading: Reading, type: FieldType): unknown =>
+const readOne = (reading: JsonReading, type: FieldType): unknown =>
   peek(reading) === OBJECT_OPENS && typeof type === "object" && !("only" in type)
     ? readMessage(reading, type)
     : readScalar(reading);
 
 /** A text, number or literal; null in the place of a list or object. */
-const readScalar = (reading: Reading): unknown => {
+const readScalar = (reading: JsonReading): unknown => {
   const first = peek(reading);
   if (first === QUOTE) return readJsonText(reading);
   const start = reading.at;
@@ -314,14 +318,14 @@ const readScalar = (reading: Reading): unknown => {
 };
 
 /** Any value with all that is in it. It is gone through before it is built. */
-const readAny = (reading: Reading): unknown => {
+const readAny = (reading: JsonReading): unknown => {
   peek(reading);
   const start = reading.at;
   takeParts(reading, skipValue(reading));
   return JSON.parse(reading.bytes.toString("utf8", start, reading.at));
 };
 
-const takeParts = (reading: Reading, parts: number): void => {
+const takeParts = (reading: JsonReading, parts: number): void => {
   reading.partsLeft -= parts;
   if (reading.partsLeft < 0) throw tooManyOfObject(reading.partsMax);
 };

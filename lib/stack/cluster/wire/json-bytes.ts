@@ -75,7 +75,7 @@ const isTextOf = (text: string, bytes: Uint8Array, start: number, end: number): 
  */
 
 /** The state of a reading. */
-export interface Reading {
+export interface JsonReading {
   readonly bytes: Buffer;
   /** The index of the next byte. */
   at: number;
@@ -86,7 +86,7 @@ export interface Reading {
   objectEndMax: number;
 }
 
-export const readingOf = (bytes: Buffer, partsMax: number): Reading => ({
+export const readingOf = (bytes: Buffer, partsMax: number): JsonReading => ({
   bytes,
   at: 0,
   partsMax,
@@ -101,7 +101,7 @@ const [SPACE, TAB, LINE_FEED, RETURN] = [0x20, 0x09, 0x0a, 0x0d];
 const ASCII_END = 0x80;
 
 /** The next byte that is no white space; undefined at the end. */
-export const peek = (reading: Reading): number | undefined => {
+export const peek = (reading: JsonReading): number | undefined => {
   const { bytes } = reading;
   let byte = bytes[reading.at];
   while (byte === SPACE || byte === LINE_FEED || byte === RETURN || byte === TAB)
@@ -109,12 +109,12 @@ export const peek = (reading: Reading): number | undefined => {
   return byte;
 };
 
-export const toTheEnd = (reading: Reading): void => {
+export const toTheEnd = (reading: JsonReading): void => {
   if (peek(reading) !== undefined) throw unexpected(reading, "the end");
 };
 
 export const unexpected = (
-  { bytes, at }: Pick<Reading, "at" | "bytes">,
+  { bytes, at }: Pick<JsonReading, "at" | "bytes">,
   wanted: string,
 ): SyntaxError =>
   new SyntaxError(
@@ -127,7 +127,7 @@ export const unexpected = (
  * The keys of the object that begins at the next byte. At each key the caller must read or skip its
  * value.
  */
-export function* keysOf(reading: Reading): Generator<string> {
+export function* keysOf(reading: JsonReading): Generator<string> {
   reading.at++;
   if (peek(reading) === OBJECT_CLOSES) {
     reading.at++;
@@ -145,7 +145,7 @@ export function* keysOf(reading: Reading): Generator<string> {
  * The first byte of each element of the list that begins at the next byte. At each the caller must
  * read or skip the element.
  */
-export function* elementsOf(reading: Reading): Generator<number | undefined> {
+export function* elementsOf(reading: JsonReading): Generator<number | undefined> {
   reading.at++;
   if (peek(reading) === ARRAY_CLOSES) {
     reading.at++;
@@ -155,12 +155,12 @@ export function* elementsOf(reading: Reading): Generator<number | undefined> {
   while (goesOn(reading, ARRAY_CLOSES));
 }
 
-const toColon = (reading: Reading): void => {
+const toColon = (reading: JsonReading): void => {
   if (peek(reading) !== COLON) throw unexpected(reading, "a colon");
   reading.at++;
 };
 
-const goesOn = (reading: Reading, closes: number): boolean => {
+const goesOn = (reading: JsonReading, closes: number): boolean => {
   const next = peek(reading);
   if (next !== COMMA && next !== closes)
     throw unexpected(reading, "a comma or the end of a list or object");
@@ -168,7 +168,7 @@ const goesOn = (reading: Reading, closes: number): boolean => {
   return next === COMMA;
 };
 
-export const readJsonText = (reading: Reading): string => {
+export const readJsonText = (reading: JsonReading): string => {
   const start = reading.at;
   const plain = skipText(reading);
   const end = reading.at;
@@ -182,7 +182,7 @@ export const readJsonText = (reading: Reading): string => {
  * Goes behind a text, and says what is in it. Control characters are refused, and escapes are
  * checked where the text is kept.
  */
-const skipText = (reading: Reading): "ascii" | "escaped" | "utf8" => {
+const skipText = (reading: JsonReading): "ascii" | "escaped" | "utf8" => {
   const { bytes } = reading;
   let at = reading.at + 1;
   let bits = 0;
@@ -203,7 +203,7 @@ const skipText = (reading: Reading): "ascii" | "escaped" | "utf8" => {
  * Goes behind a value and returns how many values are in it. Numbers are checked only where a value
  * is kept.
  */
-export const skipValue = (reading: Reading): number => {
+export const skipValue = (reading: JsonReading): number => {
   const closers: number[] = [];
   for (let values = 1; ; values++) {
     insideOf(reading);
@@ -223,7 +223,7 @@ export const skipValue = (reading: Reading): number => {
  * Goes behind a value without values in it. Of a list or object with some it goes behind the
  * opening, and returns its closing byte.
  */
-const skipOpening = (reading: Reading): number | undefined => {
+const skipOpening = (reading: JsonReading): number | undefined => {
   const byte = peek(reading);
   if (byte === QUOTE) {
     skipText(reading);
@@ -241,7 +241,7 @@ const skipOpening = (reading: Reading): number | undefined => {
 };
 
 /** Throws where the present object has too many bytes so far. */
-export const insideOf = ({ at, objectEndMax }: Reading): void => {
+export const insideOf = ({ at, objectEndMax }: JsonReading): void => {
   if (at > objectEndMax)
     throw new ObjectTooLarge(`an object has more than ${MAX_OBJECT_BYTES} bytes`);
 };
@@ -249,7 +249,7 @@ export const insideOf = ({ at, objectEndMax }: Reading): void => {
 /**
  * Goes to the next value in the innermost list or object that has one; false behind the outermost.
  */
-const toNextValue = (reading: Reading, closers: number[]): boolean => {
+const toNextValue = (reading: JsonReading, closers: number[]): boolean => {
   for (let closes = closers.at(-1); closes !== undefined; closes = closers.at(-1)) {
     if (goesOn(reading, closes)) {
       if (closes === OBJECT_CLOSES) skipKey(reading);
@@ -260,7 +260,7 @@ const toNextValue = (reading: Reading, closers: number[]): boolean => {
   return false;
 };
 
-const skipKey = (reading: Reading): void => {
+const skipKey = (reading: JsonReading): void => {
   if (peek(reading) !== QUOTE) throw unexpected(reading, "a key");
   skipText(reading);
   toColon(reading);
@@ -270,7 +270,7 @@ const skipKey = (reading: Reading): void => {
 const OF_WORDS = new Set(Buffer.from("0123456789abcdefghijklmnopqrstuvwxyz+-.E"));
 
 /** Goes behind a number or literal. */
-const skipWord = (reading: Reading): void => {
+const skipWord = (reading: JsonReading): void => {
   const start = reading.at;
   while (OF_WORDS.has(reading.bytes[reading.at] ?? 0)) reading.at++;
   if (reading.at === start) throw unexpected(reading, "a value");
