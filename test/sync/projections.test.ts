@@ -2,7 +2,7 @@ import { PutItemCommand } from "@aws-sdk/client-dynamodb";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { partitionName } from "../../lib/rules/model/ids.ts";
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../lib/rules/model/time-text.ts";
-import { type Projection, project, type Turn } from "../../lib/stack/projections/project.ts";
+import { type Projection, project, type CatchUpTurn } from "../../lib/stack/projections/project.ts";
 import { PROJECTIONS } from "../../lib/stack/projections/projections.ts";
 import { SAMPLES_MS, storedSamples } from "../../lib/stack/projections/samples.ts";
 import type { CompletedSync } from "../../lib/stack/report/sync-report.ts";
@@ -45,7 +45,7 @@ const syncedFor = async (
 const samplesOf = (world: World, name = "web") =>
   storedSamples(world.tables, world.autoscaler(name), { sinceMs: 0, untilMs: world.nowMs });
 
-const added = (world: World, insert: Turn["insert"], verb = "add", before?: object) =>
+const added = (world: World, insert: CatchUpTurn["insert"], verb = "add", before?: object) =>
   insertScopeChange(insert, {
     id: verb,
     scope: "cluster",
@@ -58,7 +58,7 @@ const added = (world: World, insert: Turn["insert"], verb = "add", before?: obje
   });
 
 /** A turn beside the syncs of a world, in an environment of its own. */
-const turnOf = (world: World, parts: Partial<Turn> = {}): Turn => ({
+const turnOf = (world: World, parts: Partial<CatchUpTurn> = {}): CatchUpTurn => ({
   tables: world.tables,
   insert: world.worker().insert,
   cluster: world.record,
@@ -297,7 +297,7 @@ describe("a projection", () => {
         send: async () => {
           throw new Error("a request was sent");
         },
-      } as unknown as Turn["tables"]["client"],
+      } as unknown as CatchUpTurn["tables"]["client"],
     };
     const later = turnOf(world, { memory, tables: untouchable, nowMs: world.nowMs + HOUR_MS });
     expect(await project(later, PROJECTIONS)).toEqual([]);

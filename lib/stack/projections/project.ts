@@ -32,7 +32,7 @@ export interface Projection {
   /** The marks stay longer than the facts. */
   readonly markDays: number;
   /** Where the facts are that the partition of a turn projects. */
-  readonly places: (turn: Turn) => Promise<readonly FactPlace[]>;
+  readonly places: (turn: CatchUpTurn) => Promise<readonly FactPlace[]>;
 }
 
 /** The times that are made at once, one after the other without a gap. */
@@ -69,7 +69,7 @@ export interface Folded {
 }
 
 /** One sync of a partition that has time left. */
-export interface Turn {
+export interface CatchUpTurn {
   readonly tables: Tables;
   readonly insert: InsertHistory;
   readonly cluster: Pick<ClusterRecord, "name" | "partitions">;
@@ -100,7 +100,7 @@ export const opens = (everyMs: number, nowMs: number, beforeMs: number): boolean
  * inserts the same items. Says which of them are behind, and why. Never throws.
  */
 export const project = async (
-  turn: Turn,
+  turn: CatchUpTurn,
   projections: readonly Projection[],
 ): Promise<readonly ProjectionState[]> => {
   if (!opens(MINUTE_MS, turn.nowMs, turn.beforeMs)) return [];
@@ -143,7 +143,7 @@ interface Made {
 /** A place that fails keeps no other place from its turn. */
 const projected = async (
   projection: Projection,
-  turn: Turn,
+  turn: CatchUpTurn,
   made: ReadonlyMap<string, number>,
 ): Promise<Made> => {
   const { name, slots, settledMs, follows } = projection;
@@ -185,7 +185,7 @@ interface Budget {
 }
 
 interface Step {
-  readonly turn: Turn;
+  readonly turn: CatchUpTurn;
   readonly endMs: number;
   readonly budget: Budget;
 }
@@ -232,7 +232,7 @@ const nextSlot = async (
 const NO_PARTS: ReadonlySet<string> = new Set();
 
 interface SlotStep {
-  readonly turn: Turn;
+  readonly turn: CatchUpTurn;
   readonly slot: Slot;
   readonly marked: ReadonlySet<string>;
   readonly budget: Budget;
