@@ -164,7 +164,7 @@ export const playSources = async (
   );
   const asked = new Set(queries.flatMap((query) => byQuery.get(query) ?? []));
   asker.close();
-  server.close();
+  await server.close();
   await Promise.all(servers.map((each) => each.close()));
   return { scaled, asked, decisions, lastMs: lastMs - fromMs, reports };
 };

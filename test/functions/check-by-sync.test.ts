@@ -85,7 +85,7 @@ describe("the look of connect through sync", () => {
     const asking = {
       source: sourceRecord({ kind: "sqs", aws }),
       cluster: { name: clusterName("eu-1") },
-      connection: CONNECTION,
+      reached: { connection: CONNECTION },
       question: { queue: "orders" },
     };
     expect(await checkSourceBySync(SYNC)(asking)).toEqual(REPORT);
@@ -93,7 +93,10 @@ describe("the look of connect through sync", () => {
     expect(checkedSourceIn(sent)).toEqual(asking);
     expect(() =>
       checkedSourceIn({
-        checkSource: { ...asking, connection: { kind: "kubeconfig", path: "/etc/passwd" } },
+        checkSource: {
+          ...asking,
+          reached: { connection: { kind: "kubeconfig", path: "/etc/passwd" } },
+        },
       }),
     ).toThrow();
     answer = { status: 429, body: "{}" };

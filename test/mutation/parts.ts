@@ -14,6 +14,7 @@ export const PARTS: Readonly<Record<string, readonly string[]>> = {
   "policy/shared": [
     "lib/rules/policy/*.ts",
     "lib/rules/policy/shared/*.ts",
+    "lib/rules/policy/shared/pods/**/*.ts",
     "lib/rules/policy/bounds/**/*.ts",
   ],
   model: ["lib/rules/model/**/*.ts"],

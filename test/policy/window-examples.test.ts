@@ -70,7 +70,7 @@ describe("the windows of native rules", () => {
     expect(stabilization[1]).toEqual({
       direction: "scaleDown",
       windowMs: 60_000,
-      held: { direction: "down", replicas: 9, untilMs: later(30) },
+      held: { direction: "down", replicas: 9, untilMs: later(30), wantedMs: ago(30) },
     });
     expect(stabilization[0]).not.toHaveProperty("held");
   });

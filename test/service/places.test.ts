@@ -7,6 +7,7 @@ import {
 } from "../../lib/rules/model/ids.ts";
 import { openService } from "../../lib/answers/service/open.ts";
 import type { EventCursor, EventQuery, Service } from "../../lib/answers/service/service.ts";
+import { insertChange } from "../../lib/stack/store/history/changes.ts";
 import { EVENT_DAYS_KEPT, insertEvents } from "../../lib/stack/store/history/events.ts";
 import type { EventView } from "../../lib/answers/views/event.ts";
 import { NOON } from "../noon.ts";
@@ -54,6 +55,17 @@ beforeAll(async () => {
       at("eu-1", inside, "gone", number * 7_000, `gone-${inside}:${number}`),
     ),
   );
+  for (const { uid, cluster, namespace: inside, name } of gone)
+    await insertChange(world.context, {
+      cluster,
+      namespace: inside,
+      name,
+      id: `${uid}:2`,
+      atMs: NOON - 1_000,
+      by: "bob",
+      verb: "delete",
+      baseGeneration: 1,
+    });
   await insertEvents(insert, [
     ...together,
     ...gone,

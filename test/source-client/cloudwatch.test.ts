@@ -127,7 +127,7 @@ describe("a source of kind cloudwatch", () => {
     });
     expect(await askOne(query)).toEqual({
       kind: "answered",
-      items: [{ milli: 12_001n, timestampMs: PERIOD_END * 1_000 }],
+      items: [{ milli: 12_000n, timestampMs: PERIOD_END * 1_000 }],
     });
     expect(server.calls).toMatchObject([
       {

@@ -92,6 +92,7 @@ const HOLDERS: Readonly<Record<string, string>> = {
   SpecOverBudget: "over budget",
   SpecTooLarge: "spec too large",
   SpecUnknown: "spec unread",
+  SpecUnread: "spec not read yet",
   SpecWaits: "spec waits",
   TargetShared: "shared target",
   TenantOverShare: "over its share",

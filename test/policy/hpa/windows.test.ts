@@ -77,7 +77,12 @@ describe("the windows of an HPA", () => {
         {
           direction: "scaleDown",
           windowMs: 300_000,
-          held: { direction: "down", replicas: 7, untilMs: NOON + 260_000 },
+          held: {
+            direction: "down",
+            replicas: 7,
+            untilMs: NOON + 260_000,
+            wantedMs: NOON - 40_000,
+          },
         },
       ],
       rates: [],
