@@ -54,7 +54,7 @@ const NO_LISTS: readonly (readonly [string, unknown])[] = [
 const STRANGE: readonly (readonly [string, object])[] = [
   ["name", { name: "web$(touch X)" }],
   ["name", { name: "../../kube-system/secrets" }],
-  ["name", { name: "Web" }],
+  ["name", { name: "-web" }],
   ["name", { name: "a".repeat(254) }],
   ["namespace", { namespace: "shop;rm -rf" }],
   ["namespace", { namespace: "a.b" }],

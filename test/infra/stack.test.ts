@@ -214,13 +214,13 @@ describe("the functions", () => {
     // people read both, and say what sources cost: some 15 KiB. The schedule counts the problems of
     // the fleet beside planning it. The rules of manifests are one tree that is evaluated and
     // printed, with a sentence each: some 15 KiB.
-    const budgetKib = { schedule: 380, sync: 880, api: 1025, connect: 1035, view: 920 };
+    const budgetKib = { schedule: 380, sync: 900, api: 1050, connect: 1060, view: 950 };
     for (const name of FUNCTIONS)
       expect(sizeAtStart(packaged.bundles, name).bytes / 1024, name).toBeLessThan(budgetKib[name]);
   });
 
   it("are small: all that is packed stays within its budget", () => {
-    const budgetKib = { schedule: 150, sync: 415, api: 360, connect: 365, view: 325 };
+    const budgetKib = { schedule: 150, sync: 425, api: 375, connect: 380, view: 335 };
     const packed = Object.groupBy(packaged.bundles, (bundle) => bundle.function);
     for (const name of FUNCTIONS) {
       const bytes = packed[name]?.reduce((sum, { gzipBytes }) => sum + gzipBytes, 0) ?? Number.NaN;

@@ -144,12 +144,13 @@ const isLabel = (text: string): boolean => text.length <= MAX_LABEL && LABEL_SHA
  * What no API server lets an object be called, as "name" and the text; undefined where all is
  * allowed. Names reach keys of tables, addresses of requests, and words that a shell completes, so
  * that an object of a cluster becomes ours only by this check. A name that is absent is none of a
- * hostile server; who needs it looks for it. Of labels only the characters are looked at, because
+ * hostile server; who needs it looks for it. Capitals are harmless, and some kinds have them. Of
+ * labels only the characters are looked at, because
  * ten thousand pods are read every few seconds.
  */
 export const strangeName = (metadata: Json): readonly [what: string, text: string] | undefined => {
   const { name, namespace, uid, labels, ownerReferences } = metadata;
-  if (typeof name === "string" && name !== "" && !isSubdomain(name)) return ["name", name];
+  if (typeof name === "string" && name !== "" && !isSubdomain(name.toLowerCase())) return ["name", name];
   if (typeof namespace === "string" && namespace !== "" && !isLabel(namespace))
     return ["namespace", namespace];
   if (typeof uid === "string" && uid !== "" && !UID.test(uid)) return ["uid", uid];

@@ -100,7 +100,10 @@ export async function* mergedHistory<Item extends Placed>(
     if (!end) return;
     const held = opened.reduce((sum, { items }) => sum + items.length, 0) - ready.length;
     const rest = opened.flatMap((one) => remaining(one, end, held < ITEMS_IN_MEMORY));
-    const { next, later } = goingOn(rest);
+    const { next, later } = goingOn(
+      rest,
+      held < ITEMS_IN_MEMORY ? Number.POSITIVE_INFINITY : end.atMs,
+    );
     yield { atMs: end.atMs, requests: next.length };
     opened = [...later, ...(await rounds.all(next, (one) => nextPage(tables, one)))];
   }
@@ -110,7 +113,8 @@ export async function* mergedHistory<Item extends Placed>(
  * Which reads go on together: those that are near the end of their page; and where these are few,
  * those whose pages end next, so many that they give as many items as fit into memory. Otherwise
  * the items of one instant, which are in order of cluster, would be read one cluster after the
- * other.
+ * other. No read goes on that has items until after `aheadMs`: a long search would hold all that is
+ * ahead of it.
  *
  *  a  ...TTT|        near its end
  *  b     TTTTTT|     has nothing after the instant T: its turn comes when the items of a are given
@@ -118,18 +122,24 @@ export async function* mergedHistory<Item extends Placed>(
  */
 const goingOn = <Item extends Placed>(
   opened: readonly Opened<Item>[],
+  aheadMs: number,
 ): { readonly next: readonly Opened<Item>[]; readonly later: readonly Opened<Item>[] } => {
   const [unfinished, ended] = partedBy(opened, ({ from }) => from !== undefined);
   const [near, others] = partedBy(unfinished, ({ items, limit }) => items.length < limit / 2);
   const most = Math.max(0, ...near.map(({ limit }) => limit));
   const room = ITEMS_IN_MEMORY - near.reduce((sum, { limit }) => sum + limit, 0);
   const inTurn = others
+    .filter(({ items }) => (items.at(-1)?.atMs ?? 0) <= aheadMs)
     .toSorted(byEnd)
     .map((one) => ({ ...one, limit: Math.max(most, one.limit) }));
   const beside = Math.max(0, Math.floor(room / Math.max(1, most)));
   return {
     next: [...near, ...inTurn.slice(0, beside)],
-    later: [...ended, ...inTurn.slice(beside)],
+    later: [
+      ...ended,
+      ...others.filter(({ items }) => (items.at(-1)?.atMs ?? 0) > aheadMs),
+      ...inTurn.slice(beside),
+    ],
   };
 };
 
