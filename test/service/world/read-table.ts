@@ -75,6 +75,8 @@ export const NOT_YET: ReadonlySet<string> = new Set([
   "`/metrics`, cold",
   "`series` as JSON",
   "`changes -A`, 13 months",
+  // An event says which pods were counted, and takes half as many bytes again.
+  "`events --all`, the hour in which all scaled",
 ]);
 
 const GOAL_SIZE = 1;
