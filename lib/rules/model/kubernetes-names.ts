@@ -150,7 +150,8 @@ const isLabel = (text: string): boolean => text.length <= MAX_LABEL && LABEL_SHA
  */
 export const strangeName = (metadata: Json): readonly [what: string, text: string] | undefined => {
   const { name, namespace, uid, labels, ownerReferences } = metadata;
-  if (typeof name === "string" && name !== "" && !isSubdomain(name.toLowerCase())) return ["name", name];
+  if (typeof name === "string" && name !== "" && !isSubdomain(name.toLowerCase()))
+    return ["name", name];
   if (typeof namespace === "string" && namespace !== "" && !isLabel(namespace))
     return ["namespace", namespace];
   if (typeof uid === "string" && uid !== "" && !UID.test(uid)) return ["uid", uid];
