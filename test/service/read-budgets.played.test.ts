@@ -23,6 +23,10 @@ const fleets: RealFleet[] = [];
 beforeAll(async () => {
   for await (const fleet of realFleets()) fleets.push(fleet);
 }, 600_000);
+// The files of this project share processes: those that follow need the memory.
+afterAll(() => {
+  fleets.length = 0;
+});
 
 const fleetAt = (at: number): RealFleet => {
   const fleet = fleets[at];
