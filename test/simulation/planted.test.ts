@@ -9,8 +9,8 @@ import { STEP } from "./watch/model-steps.ts";
  * More than any of them needs, so that a change of the code, which moves all draws, does not move
  * it out of reach.
  */
-const SEEDS_MAX = 250;
-const PATIENCE_MS = 300_000;
+const SEEDS_MAX = 500;
+const PATIENCE_MS = 1_500_000;
 
 /** The first violation of a seed with a mistake in the code. */
 const caughtIn = async (seed: number, planted: PlantedBug) => {
