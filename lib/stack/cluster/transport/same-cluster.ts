@@ -75,6 +75,9 @@ export const clusterTransport = ({ kubeSystemUid, ...options }: IdentifiedOption
   return kubeSystemUid === undefined ? transport : sameCluster(transport, kubeSystemUid, options);
 };
 
+/** The look that another call has begun, which may be too early for this call, and an own one. */
+const LOOKS_MAX = 2;
+
 const sameCluster = (
   transport: Transport,
   uid: string,
@@ -99,8 +102,11 @@ const sameCluster = (
   };
   /** `sinceMs`: a look that began earlier says too little. */
   const refusal = async (sinceMs = Number.NEGATIVE_INFINITY): Promise<ApiFailure | undefined> => {
-    for (;;) {
+    for (let looks = 0; ; looks++) {
       if (last && isFresh(last) && (last.failure || last.elapsedMs >= sinceMs)) return last.failure;
+      // On doubt, hold: an answer that is old when it comes says too little, and a slow server is
+      // not asked again and again.
+      if (looks === LOOKS_MAX) return lateLook(cluster);
       asked ??= look().finally(() => {
         asked = undefined;
       });
