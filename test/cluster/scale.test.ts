@@ -153,7 +153,7 @@ describe("putScale()", () => {
       getOnce: never,
       put: never,
       edit: never,
-      hasAnswered: never,
+      doubt: never,
       close: never,
     };
     const discovery = { kindPath, groupVersions: never, forget: never };

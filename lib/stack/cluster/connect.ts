@@ -22,7 +22,11 @@ import { observeWatched } from "./observe/observe.ts";
 import { askRecommender } from "./recommender.ts";
 import { listSpecs } from "./specs/list-specs.ts";
 import { fairGate } from "../turns/gate.ts";
-import { clusterTransport, type IdentifiedOptions } from "./transport/same-cluster.ts";
+import {
+  clusterTransport,
+  type IdentifiedOptions,
+  refusingTransport,
+} from "./transport/same-cluster.ts";
 import { OF_THE_MACHINE, type Surroundings } from "./transport/exchange.ts";
 import type { Transport } from "./transport/transport.ts";
 import {
@@ -109,55 +113,54 @@ export const clientFor = (
     ...(onDated && { onDated }),
   });
   const transport = gated(calls, { elapsed, after: surroundings.after });
-  const session: ApiSession = {
+  const sessionOver = (over: Transport): ApiSession => ({
     cluster,
-    transport,
-    discovery: apiDiscovery(transport, options.clock, options.newestKindMs),
+    transport: over,
+    discovery: apiDiscovery(over, options.clock, options.newestKindMs),
     fieldManager: fieldManagerOf(record),
     elapsed,
     after: surroundings.after,
-  };
+  });
+  const session = sessionOver(transport);
   const memory = newMemory(options.clock, options.notice ?? (() => undefined));
-  // Where another cluster may have answered, all is read again: then every call fails.
-  const observeHere = async (...[watched, limits]: Observing): Promise<ObservedCluster> => {
-    const seen = await observeWatched(session, memory, watched, limits);
-    const here = (await transport.hasAnswered())
-      ? seen
-      : await observeWatched(session, memory, watched, limits);
-    return observedLater(here, watched, limits);
+  /**
+   * What was read, or what it is where every call failed, because another cluster may have answered
+   * some of them. It is not read again: the next sync asks a cluster that says which it is.
+   */
+  const certain = async <Answer>(
+    answer: Answer,
+    read: (refused: ApiSession) => Promise<Answer>,
+  ): Promise<Answer> => {
+    const failure = await transport.doubt();
+    return failure ? read(sessionOver(refusingTransport(failure))) : answer;
   };
-  const observedLater = ({ later, ...part }: ObservedCluster, ...of: Observing): ObservedCluster =>
-    later ? { ...part, later: async () => laterHere(await later(), ...of) } : part;
-  const laterHere = async (
-    { later, ...part }: ObservedCluster,
-    ...[watched, limits]: Observing
-  ): Promise<ObservedCluster> => {
-    const isHere = await transport.hasAnswered();
-    const asked = watched.filter(({ uid }) => part.observations.has(uid));
-    const here = isHere ? part : await observeWatched(session, memory, asked, limits);
-    return observedLater({ ...here, ...(later && { later }) }, watched, limits);
+  const observe = async (...[watched, limits]: Observing): Promise<ObservedCluster> => {
+    const checked = async ({ later, ...part }: ObservedCluster): Promise<ObservedCluster> => {
+      const asked = watched.filter(({ uid }) => part.observations.has(uid));
+      const here = await certain(part, (refused) =>
+        observeWatched(refused, memory, asked, { ...limits, inRounds: false }),
+      );
+      return later ? { ...here, later: async () => checked(await later()) } : here;
+    };
+    return checked(await observeWatched(session, memory, watched, limits));
   };
   return {
-    observe: observeHere,
-    listSpecs: async (request) => {
-      const listed = await listSpecs({ session, memory }, record, request);
-      return (await transport.hasAnswered())
-        ? listed
-        : listSpecs({ session, memory }, record, request);
-    },
+    observe,
+    listSpecs: async (request) =>
+      certain(await listSpecs({ session, memory }, record, request), (refused) =>
+        listSpecs({ session: refused, memory }, record, request),
+      ),
     putScale: (write, timeoutMs) => putScaleWithin(session, write, timeoutMs),
-    readScale: async (namespace, target, timeoutMs) => {
-      const reading = await readScaleWithin(session, namespace, target, timeoutMs);
-      return (await transport.hasAnswered())
-        ? reading
-        : readScaleWithin(session, namespace, target, timeoutMs);
-    },
+    readScale: async (...read) =>
+      certain(await readScaleWithin(session, ...read), (refused) =>
+        readScaleWithin(refused, ...read),
+      ),
     recommend: (recommender, request, timeoutMs) =>
       askRecommender(options.trusted ?? NOTHING_TRUSTED, recommender, request, timeoutMs),
-    getFromService: async (request, limits) => {
-      const answer = await getFromService(session, request, limits);
-      return (await transport.hasAnswered()) ? answer : getFromService(session, request, limits);
-    },
+    getFromService: async (...request) =>
+      certain(await getFromService(session, ...request), (refused) =>
+        getFromService(refused, ...request),
+      ),
     writeBack: objectWriter(session, options.clock),
     look: async (timeoutMs) =>
       void (await transport.getOnce({ path: "/version", resource: "version" }, timeoutMs)),

@@ -146,8 +146,21 @@ const sameCluster = (
       sendOnce(timeoutMs, (leftMs) => transport.put(request, leftMs), unsent, readMs),
     edit: (request, timeoutMs) =>
       sendOnce(timeoutMs, (leftMs) => transport.edit(request, leftMs), unsent, readMs),
-    hasAnswered: async () => (await refusal(readMs)) === undefined,
+    doubt: () => refusal(readMs),
     close: transport.close,
+  };
+};
+
+/** A transport that sends nothing: each call has failed so. */
+export const refusingTransport = (failure: ApiFailure): Transport => {
+  const failed = async () => ({ kind: "failed", failure, sent: false }) as const;
+  return {
+    get: failed,
+    getOnce: failed,
+    put: failed,
+    edit: failed,
+    doubt: () => Promise.resolve(failure),
+    close: () => undefined,
   };
 };
 

@@ -45,8 +45,8 @@ export interface Transport {
     request: ApiRequest & { readonly method: Exclude<Method, "GET">; readonly body: unknown },
     timeoutMs: number,
   ) => Promise<WriteAnswer>;
-  /** True where all reads so far were answered by the cluster that is meant. */
-  readonly hasAnswered: () => Promise<boolean>;
+  /** Why another cluster may have answered some of the reads so far; undefined where none can have. */
+  readonly doubt: () => Promise<ApiFailure | undefined>;
   readonly close: () => void;
 }
 
@@ -123,7 +123,7 @@ export const uncheckedTransport = ({
       pool.dropIdle(PUT_SOCKET_IDLE_MS);
       return write(http, method, request, timeoutMs);
     },
-    hasAnswered: () => Promise.resolve(true),
+    doubt: () => Promise.resolve(undefined),
     close: pool.close,
   };
 };
