@@ -40,8 +40,8 @@ interface List<Item, Cursor extends object> {
 }
 
 /**
- * Autoscalers with their manifests compress to a tenth, so that a page has more of them: 10,000 take
- * eight pages. As text within the JSON of a function's answer they stay below its 6 MB.
+ * Autoscalers with their manifests compress to a tenth, so that a page has more of them: 10,000
+ * take eight pages. As text within the JSON of a function's answer they stay below its 6 MB.
  */
 const AUTOSCALERS_FACTOR = 4;
 

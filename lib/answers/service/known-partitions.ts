@@ -107,7 +107,8 @@ export const headsForNames = async (
  * be some seconds behind, and one strong for the items that it had too old.
  *
  *  head      names index @5 and summary @8, which rose to @9 since the head was read
- *  answer    rows as of 8 where both are @8; as of 9, with its time, where the summary is @9 already
+ *  answer
+ *         rows as of 8 where both are @8; as of 9, with its time, where the summary is @9 already
  */
 export const knownPartitions = async (
   tables: Tables,

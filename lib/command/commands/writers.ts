@@ -287,8 +287,9 @@ const namesReplicas = (body: unknown): boolean =>
 
 /**
  * Tidemark by its field manager, of which each cluster of a stack has one, and its user; everything
- * else by its user. A field manager is a word of the request, which any writer can give; the user is
- * what the API server has verified. So a write that only calls itself Tidemark is a second writer.
+ * else by its user. A field manager is a word of the request, which any writer can give; the user
+ * is what the API server has verified. So a write that only calls itself Tidemark is a second
+ * writer.
  */
 const writerOf = (manager: string | null, username: string): string =>
   manager !== null && isOfTidemark(manager) ? `${manager}@${username}` : username;

@@ -59,7 +59,8 @@ const LOOKS_MAX = 256;
 const LOOKS_AT_ONCE = 16;
 
 /*
- *  round 1   look at 256 ── ready: 7   ── switch 1            the first one by itself: a cause that all have in common strikes one
+ *  round 1   look at 256 ── ready: 7   ── switch 1
+ *         the first one by itself: a cause that all have in common strikes one
  *  round 2   look at 256 ── ready: 5   ── switch 2
  *  round 3   look at 256 ── ready: 0   ── a second
  *  …         unready for longer than `waitMs`: passed over

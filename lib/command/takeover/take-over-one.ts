@@ -43,7 +43,8 @@ export const pathOfTarget = ({
 
 /*
  *  look ── keep in history ── rest ── sync ✓ ── sync ✓
- *                               └──── sync ✗ ── pause ── a sync that holds ── go on      nothing fights: a sync that began before the pause may still write
+ *                               └──── sync ✗ ── pause ── a sync that holds ── go on
+ *         nothing fights: a sync that began before the pause may still write
  */
 
 /**

@@ -20,9 +20,13 @@ import { OK } from "../../rules/model/http-status.ts";
  * The names of a data folder, for the completion of a shell. A person waits for it at each press of
  * a key, so nothing here loads the AWS SDK, zod or the engine of the tables.
  *
- *  folder at rest     the names are in seal.json, written by the process that closed the tables; who opens them breaks the seal first, and with it goes the list of names
+ *  folder at rest
+ *         the names are in seal.json, written by the process that closed the tables; who opens them
+ *         breaks the seal first, and with it goes the list of names
  *  run is alive       its tables are asked
- *  neither            after a kill -9, or of an earlier version: the caller opens the folder, and seals it with the names
+ *  neither
+ *         after a kill -9, or of an earlier version: the caller opens the folder, and seals it with
+ *         the names
  */
 
 /** What the tables of a folder hold, by name. */

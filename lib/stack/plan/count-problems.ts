@@ -135,8 +135,12 @@ const PLACES_MAX = 2_000;
 
 /*
  *  minute   1        2        3        4        5
- *  down     A        A B      A B      A B      B           A recovers at 5: B goes on, and nothing is reported
- *  alarm    A        –        B        –        –           at 2 the alarm of A is still on: B is reported at 3
+ *  down
+ *         A        A B      A B      A B      B           A recovers at 5: B goes on, and nothing
+ *         is reported
+ *  alarm
+ *         A        –        B        –        –           at 2 the alarm of A is still on: B is
+ *         reported at 3
  */
 
 /**

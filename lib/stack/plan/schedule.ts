@@ -22,9 +22,9 @@ interface SchedulePorts {
 /**
  * Plans the syncs of the call's own minute, and of the two minutes before it where a call failed or
  * never came, and sends each with the delay to its due time. So no repeat of a failed call is
- * needed: the next call does its work. What is due in the past is left out. A minute is marked where
- * all of it was sent, or nothing was due. Planning a minute twice is harmless, because a due time is done once. The
- * clusters that it read come with the report.
+ * needed: the next call does its work. What is due in the past is left out. A minute is marked
+ * where all of it was sent, or nothing was due. Planning a minute twice is harmless, because a due
+ * time is done once. The clusters that it read come with the report.
  */
 export const planSyncs = async (
   ports: SchedulePorts,

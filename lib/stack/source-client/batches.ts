@@ -56,8 +56,8 @@ interface AskingChunk {
 
 /**
  * Asks one chunk. Where the service refuses all questions because of one, parts of them are asked
- * again, so that the mistake of one autoscaler costs the others nothing: first by namespace, so that
- * a namespace whose questions are refused spends only its own requests.
+ * again, so that the mistake of one autoscaler costs the others nothing: first by namespace, so
+ * that a namespace whose questions are refused spends only its own requests.
  */
 export const askChunk = async (
   batch: Batch,

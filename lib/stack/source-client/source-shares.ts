@@ -51,8 +51,8 @@ export const overSourceShare = (
               uses().map((use) => [queryKey(use.query), dollarsOf(source, use, due.periodMs)]),
             ),
           limit,
-          // A question that was not asked for a while is due at once. So turns that change with each
-          // sync would ask more often than the rate that the dollars are counted with.
+          // A question that was not asked for a while is due at once. So turns that change with
+          // each sync would ask more often than the rate that the dollars are counted with.
           round: roundOf({ dueMs: due.dueMs, periodMs: HOUR_MS }),
         });
   return new Map([

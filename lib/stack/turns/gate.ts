@@ -106,8 +106,8 @@ export const fairGate = ({ places, ofFlow, elapsed, slow }: GateOptions): FairGa
 
 /**
  * Does the work for every item in fair turns, so many at once, and waits for all of it; then it
- * throws the first failure. No request is left under way, which a frozen environment would send when
- * it runs again.
+ * throws the first failure. No request is left under way, which a frozen environment would send
+ * when it runs again.
  */
 export const mapInTurns = async <Item, Result>(
   items: readonly Item[],

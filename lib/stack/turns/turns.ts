@@ -1,9 +1,9 @@
 /**
  * Fair turns between flows: fair queuing by flow, as the API server queues its requests (API
  * Priority and Fairness). A flow is a namespace. What a sync spends (calls, time, bytes, questions,
- * dollars, stores) is given in these turns and in no other order. Everything here is pure: the place
- * of a turn follows from the due time, so that it is the same in all environments of the function,
- * and nothing has to be remembered.
+ * dollars, stores) is given in these turns and in no other order. Everything here is pure: the
+ * place of a turn follows from the due time, so that it is the same in all environments of the
+ * function, and nothing has to be remembered.
  */
 
 /** The due time of a sync and its period, from which its turns follow. */
@@ -69,8 +69,10 @@ export interface Order<Item> {
 }
 
 /*
- *  team-a   ████████ ████████ ████████      one after the other: an item begins where what its own flow spends before it ends
- *  team-b   ██                              so the one small item of team-b is among the first, however many team-a has
+ *  team-a   ████████ ████████ ████████
+ *         one after the other: an item begins where what its own flow spends before it ends
+ *  team-b   ██
+ *         so the one small item of team-b is among the first, however many team-a has
  */
 
 /** The items in fair turns. Within a flow they keep their order. */
@@ -138,8 +140,8 @@ export interface OverShare {
 type Costs = ReadonlyMap<string, number>;
 
 /**
- * The items that have no room, because their flow asks for more than its share of a limit. The items
- * of such a flow take turns; the other flows have all that they ask for.
+ * The items that have no room, because their flow asks for more than its share of a limit. The
+ * items of such a flow take turns; the other flows have all that they ask for.
  */
 export const overShare = <Item>(
   items: readonly Item[],

@@ -139,7 +139,8 @@ interface Group {
 }
 
 /*
- * 100 changes inserted ── 100 records put ── spec versions raised ── cluster checked      each record gets both, also when another one of the group failed
+ * 100 changes inserted ── 100 records put ── spec versions raised ── cluster checked
+ *         each record gets both, also when another one of the group failed
  */
 const storeGroup = async (
   context: ServiceContext,

@@ -152,8 +152,8 @@ const priceWords = (
 /**
  * The documents with which their namespace would ask a source for more than its share, and for more
  * than before. What other namespaces ask refuses none of them. Only what the caller may look at is
- * counted: a share that shrinks says that another tenant asks the source. On doubt, the apply is let
- * through, and the sync holds what is over the share.
+ * counted: a share that shrinks says that another tenant asks the source. On doubt, the apply is
+ * let through, and the sync holds what is over the share.
  */
 const tooMany = async (
   context: ServiceContext,

@@ -300,9 +300,12 @@ interface ClusterEdit {
 }
 
 /*
- *  A  reads 7, connection 4 ── connection 8 ── record 8        each environment reads the connection when it meets version 8
- *  B  reads 7, connection 4 ─────── connection 8 ✗             reads again, and goes on from what A has left
- *  C  reads 7, connection 4 ── connection 8 └─ died ✗          the connection counts from the next version on, which is 9: every edit goes above both
+ *  A  reads 7, connection 4 ── connection 8 ── record 8
+ *         each environment reads the connection when it meets version 8
+ *  B  reads 7, connection 4 ─────── connection 8 ✗
+ *         reads again, and goes on from what A has left
+ *  C  reads 7, connection 4 ── connection 8 └─ died ✗
+ *         the connection counts from the next version on, which is 9: every edit goes above both
  */
 
 const edit = async (

@@ -98,7 +98,8 @@ const REASON = "restored tables were adopted: delete and pause again what came b
 
 /*
  *  fleet record names tables A ── restored as B: every sync holds ── adopt: records, windows, epochs ── fleet record names B, frozen ── a person thaws
- *                                                                          └─ died ✗  the record still names A: nothing acts, and a repeat does all of it again
+ *                                                                          └─ died ✗
+ *         the record still names A: nothing acts, and a repeat does all of it again
  */
 
 /**

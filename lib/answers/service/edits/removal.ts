@@ -28,8 +28,10 @@ import { conflict, unknown } from "../refusals.ts";
 
 /*
  *  remove             mark (7 → 8) ── list: none ── settle open intents ── delete windows ── delete under 8
- *  apply   put "web" ── look ✓ ─ ─ ─ ─ list: "web"                      the mark came after: the removal is refused, and the mark taken off
- *  apply                      put "web" ── look: marked ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ look: gone ✗      takes "web" back, and is refused
+ *  apply   put "web" ── look ✓ ─ ─ ─ ─ list: "web"
+ *         the mark came after: the removal is refused, and the mark taken off
+ *  apply                      put "web" ── look: marked ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ look: gone ✗
+ *         takes "web" back, and is refused
  *
  * Two items cannot be written at once. So each command first writes the item that the other reads,
  * and then reads: in any order, one of them sees the other. An apply that sees the mark waits for

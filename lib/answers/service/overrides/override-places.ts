@@ -155,8 +155,8 @@ export const ofCluster = (
     }));
 
 /**
- * The overrides that are stored with autoscalers, for each cluster in its turn. The indexes of names
- * say which have some, and only these are read.
+ * The overrides that are stored with autoscalers, for each cluster in its turn. The indexes of
+ * names say which have some, and only these are read.
  */
 async function* ofAutoscalers(
   context: QueryContext,

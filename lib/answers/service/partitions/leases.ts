@@ -191,7 +191,8 @@ export const whileNoSyncs = <Result>(
 
 /*
  *  claim ── head names no pages of generation + 1 ── pages deleted ── give back
- *                                  └─ died ✗          no head names the pages that are left, and the next sync or removal deletes them
+ *                                  └─ died ✗
+ *         no head names the pages that are left, and the next sync or removal deletes them
  */
 
 /**

@@ -73,7 +73,9 @@ const grantOf = (
 };
 
 /*
- *  A  put 8 ✓ (answer lost) ─ ─ ─ ─ ─ ─ put 8 ✗      the token is the one of B, and the change of B has read the record as A left it: A has stored it, and does not edit again
+ *  A  put 8 ✓ (answer lost) ─ ─ ─ ─ ─ ─ put 8 ✗
+ *         the token is the one of B, and the change of B has read the record as A left it: A has
+ *         stored it, and does not edit again
  *  B            reads 8 ── change ── put 9 ✓
  */
 

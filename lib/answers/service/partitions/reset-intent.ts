@@ -34,7 +34,8 @@ import { unknown } from "../refusals.ts";
 
 /*
  *  seen in the head ── wait 39 s ── claim ── bytes, change, event "unknown" to history ── page@epoch ── intent removed from the head ── give back
- * │                                                                         └─ failed ✗  it is still there: repeated, one event
+ * │                                                                         └─ failed ✗
+ *         it is still there: repeated, one event
  * its PUT was decided before this read, and can no longer take effect: the deadline inside cannot
  * be read
  */

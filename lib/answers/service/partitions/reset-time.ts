@@ -146,7 +146,9 @@ const reset = async (
 
 /*
  *  claim ── pages@epoch: every autoscaler as if it had just been scaled as far as its rules allow ── epoch raised, lease given back
- * └─ died ✗  the fleet record still names the former tables: every sync holds, and a repeat does it again
+ * └─ died ✗
+ *         the fleet record still names the former tables: every sync holds, and a repeat does it
+ *         again
  */
 
 /**

@@ -77,7 +77,8 @@ export const newMemory = (clock: () => number, notice: (message: string) => void
  * time counts from the first sync of this client that saw it.
  *
  *     other   6 → 8                                  4 → 5
- *     own     sees 8 ├── holds for five minutes ──┤  sees 5 ├── holds again …      8 → 4 by us: the target is ours
+ *     own     sees 8 ├── holds for five minutes ──┤  sees 5 ├── holds again …
+ *         8 → 4 by us: the target is ours
  */
 interface OtherStacks {
   /**

@@ -64,11 +64,11 @@ export interface IdentifiedOptions extends TransportOptions {
  * transport, so reads, scales, statuses, services and the edits of a person all go through it.
  *
  * A read is sent only within seconds of an answer 200 with the stored uid, and a write only after
- * such an answer that was asked for when the last read had come: so what the write rests on came from
- * the own cluster, and its uid and resourceVersion are of there. On doubt, hold: another
- * uid, a missing right (403, 404) and a reading that fails all fail every call, until an answer 200
- * has the stored uid again. A lost right is not "no identity", because the cluster behind the
- * address may be another one that never grants it.
+ * such an answer that was asked for when the last read had come: so what the write rests on came
+ * from the own cluster, and its uid and resourceVersion are of there. On doubt, hold: another uid,
+ * a missing right (403, 404) and a reading that fails all fail every call, until an answer 200 has
+ * the stored uid again. A lost right is not "no identity", because the cluster behind the address
+ * may be another one that never grants it.
  */
 export const clusterTransport = ({ kubeSystemUid, ...options }: IdentifiedOptions): Transport => {
   const transport = uncheckedTransport(options);

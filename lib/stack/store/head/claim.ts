@@ -41,9 +41,12 @@ export type ClaimOutcome =
   | { readonly kind: "newer"; readonly protocol: number };
 
 /*
- *  dueDoneMs   ──────○ 12:00:15 done              a copy of 12:00:15, or an older message, is refused (NOT_DONE)
- *  lease       ├──── epoch 4 ────┤ released       12:00:30 may claim at once: releasedEpoch = epoch (GIVEN_BACK)
- *              ├──── epoch 4 ─ ✗ ─ ─ ─ ─┤         the holder died: 12:00:30 is refused, 12:00:45 claims (RUN_OUT)
+ *  dueDoneMs   ──────○ 12:00:15 done
+ *         a copy of 12:00:15, or an older message, is refused (NOT_DONE)
+ *  lease       ├──── epoch 4 ────┤ released
+ *         12:00:30 may claim at once: releasedEpoch = epoch (GIVEN_BACK)
+ *              ├──── epoch 4 ─ ✗ ─ ─ ─ ─┤
+ *         the holder died: 12:00:30 is refused, 12:00:45 claims (RUN_OUT)
  */
 const NEVER_CLAIMED = "attribute_not_exists(epoch)";
 const GIVEN_BACK = "releasedEpoch = epoch";

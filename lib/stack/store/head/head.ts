@@ -255,7 +255,8 @@ export const readHead = async (tables: Tables, ref: PartitionRef): Promise<Head 
  * the holder has seen every write.
  *
  *     epoch        5 ──────────────────────────────┐ 6 claimed: writes under epoch 5 are refused
- *     writeNumber  12 claim → 13 intend → 14 release     a write that is sent twice takes effect once
+ *     writeNumber
+ *         12 claim → 13 intend → 14 release     a write that is sent twice takes effect once
  */
 export const HOLDER_CONDITION = "epoch = :epoch AND writeNumber = :seen";
 

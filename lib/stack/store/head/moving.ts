@@ -23,7 +23,8 @@ export interface MovingMark {
 }
 
 /*
- *  mover   claim ── mark 7 ── copy windows ── (stalled, its lease ended) ───────── cluster 7 → 8 ✗   the version is 8
+ *  mover   claim ── mark 7 ── copy windows ── (stalled, its lease ended) ───────── cluster 7 → 8 ✗
+ *         the version is 8
  *  sync                                        claim ── reads mark 7 on cluster 7: 7 → 8, nothing else changed ── goes on
  *
  * A lease ends by clocks, so that it cannot fence the write of another item. The mark does: the
@@ -77,7 +78,9 @@ export interface Adopted {
 }
 
 /*
- *  new generation written ── adopt ── cluster flips      died before the flip ✗: the copied windows belong to no autoscaler of this partition, and the next sync leaves them out
+ *  new generation written ── adopt ── cluster flips
+ *         died before the flip ✗: the copied windows belong to no autoscaler of this partition, and
+ *         the next sync leaves them out
  */
 export const adoptPagesParams = (
   stateTable: string,

@@ -27,8 +27,10 @@ export interface Release {
 }
 
 /*
- *  insert events ── write pages ── release            one update: intents cleared, pages named, due time done, lease given back
- *                        └─ died ✗ ─ ─ ─ ─ claim      the intents are still in the head: they are settled again, and each event is stored once
+ *  insert events ── write pages ── release
+ *         one update: intents cleared, pages named, due time done, lease given back
+ *                        └─ died ✗ ─ ─ ─ ─ claim
+ *         the intents are still in the head: they are settled again, and each event is stored once
  */
 export const releaseParams = (
   stateTable: string,
@@ -87,7 +89,8 @@ export const release = async (tables: Tables, lease: Lease, closing: Release): P
 };
 
 /*
- *  claim(5) ── failed ── give back          releasedEpoch stays 4: the next holder uses no memory and writes every page
+ *  claim(5) ── failed ── give back
+ *         releasedEpoch stays 4: the next holder uses no memory and writes every page
  */
 export const giveBackParams = (
   stateTable: string,

@@ -14,8 +14,10 @@ import {
 export type HeadTimes = Pick<Head, "nowMs" | "evaluatedMs" | "dueDoneMs">;
 
 /*
- *  nowMs        ─────○ 12:00 ───────────────────────────────○ 13:00      written by a clock that was an hour ahead: windows stand still until 13:00
- *  lower times       ○ 12:01                                             the only write that lets times of a head fall
+ *  nowMs        ─────○ 12:00 ───────────────────────────────○ 13:00
+ *         written by a clock that was an hour ahead: windows stand still until 13:00
+ *  lower times       ○ 12:01
+ *         the only write that lets times of a head fall
  */
 export const lowerTimesParams = (
   stateTable: string,
@@ -61,8 +63,10 @@ export const lowerTimes = async (
 export const LOST_NUMBERS = 10_000_000;
 
 /*
- *  before the restore   epoch 100 ─ ─ ─ ─ 4,100                    event "<uid>:4100" is in the history
- *  restored             epoch 100 ── adopt: epoch 10,000,101       no sync may come to 4100 again: its event would be taken for written
+ *  before the restore   epoch 100 ─ ─ ─ ─ 4,100
+ *         event "<uid>:4100" is in the history
+ *  restored             epoch 100 ── adopt: epoch 10,000,101
+ *         no sync may come to 4100 again: its event would be taken for written
  */
 export const raiseEpochParams = (
   stateTable: string,

@@ -6,7 +6,8 @@ import { HOLDER_CONDITION, holderValues, type Lease, mustHold, writeHead } from 
 import { type IntentBodies, intentsAttribute } from "./intent-codec.ts";
 
 /*
- *  A  claim(5) ── decide ──────────────── (stalled) ──────────── intend ✗   the epoch is 6: no intent is stored, so no PUT is sent
+ *  A  claim(5) ── decide ──────────────── (stalled) ──────────── intend ✗
+ *         the epoch is 6: no intent is stored, so no PUT is sent
  *  B                            claim(6) ── reads all intents of A ── …
  *
  * The update stores the whole map in one request. Under the condition, the holder has seen every
@@ -64,7 +65,8 @@ export const storeIntents = async (
 const INTENTS_PER_UPDATE_MAX = 100;
 
 /*
- *  claim(5) ── intend ── (process and cluster died together) ── withdraw     the epoch is still 5: no other sync has read the intent
+ *  claim(5) ── intend ── (process and cluster died together) ── withdraw
+ *         the epoch is still 5: no other sync has read the intent
  */
 export const withdrawParams = (
   stateTable: string,

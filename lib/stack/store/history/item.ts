@@ -116,7 +116,9 @@ const DUPLICATES = new Set(["DuplicateItem", "DuplicateItemException"]);
 
 /*
  *  A  INSERT event uid:5 "applied" ✓ ── (died)
- *  B                      INSERT event uid:5 "unknown" ✗     the statement itself refuses an existing key; its right allows no overwriting
+ *  B
+ *         INSERT event uid:5 "unknown" ✗     the statement itself refuses an existing key; its
+ *         right allows no overwriting
  */
 export const insertHistoryParams = (
   historyTable: string,

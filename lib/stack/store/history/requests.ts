@@ -55,7 +55,9 @@ const begunOf = ({ sk, body }: HistoryItem): Begun => {
 
 /*
  *  first   begun ✓ ── edit ── answer ✓
- *  repeat               begun ✗ (that of the first)     with an answer, the repeat gets it; without one, nothing is done, whatever happened to the first
+ *  repeat
+ *         begun ✗ (that of the first)     with an answer, the repeat gets it; without one, nothing
+ *         is done, whatever happened to the first
  */
 export const insertBegun = async (
   insert: InsertHistory,

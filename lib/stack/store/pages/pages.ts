@@ -84,7 +84,8 @@ export const readPageBytes = async (
 };
 
 /*
- *  A (epoch 5)  reads page@3 ───────────────(stalled)─────────── writes page@5 ✗    the page is @6, not @3 (AS_READ)
+ *  A (epoch 5)  reads page@3 ───────────────(stalled)─────────── writes page@5 ✗
+ *         the page is @6, not @3 (AS_READ)
  *  B (epoch 6)          claims, unclean: reads page@3, writes page@6, releases
  *
  * A page that no head names yet may be a leftover of a dead sync. It is overwritten, but only by a
@@ -204,9 +205,11 @@ export const leftoverParams = (
 };
 
 /*
- *  A (epoch 5)  writes generation 3 ── (overtaken)                    its release is refused, so that no head will ever name those pages
+ *  A (epoch 5)  writes generation 3 ── (overtaken)
+ *         its release is refused, so that no head will ever name those pages
  *  B (epoch 6)                      claims, releases generation 2 ── deletes pages of epoch < 6
- *  C (epoch 7)                                                     claims, writes generation 3@7: the condition keeps B from deleting it
+ *  C (epoch 7)
+ *         claims, writes generation 3@7: the condition keeps B from deleting it
  */
 export const EARLIER = "epoch < :epoch";
 

@@ -206,8 +206,10 @@ export async function* listAutoscalersWith(
 }
 
 /*
- *  put manifest (generation 5) ── raise spec version       a sync between the two reads the old or the new manifest, and either is whole
- *                              └─ died ✗                   a repeat raises it; without a repeat, specs in memory expire after five minutes
+ *  put manifest (generation 5) ── raise spec version
+ *         a sync between the two reads the old or the new manifest, and either is whole
+ *                              └─ died ✗
+ *         a repeat raises it; without a repeat, specs in memory expire after five minutes
  */
 export const raiseSpecVersionParams = (
   stateTable: string,

@@ -83,7 +83,9 @@ export type Stored = RecordWrite & {
 };
 
 /*
- *  A  put 5 ✓ (answer lost) ─ ─ ─ ─ ─ ─ put 5 ✗      the token is the one of B, and a change is based on 5: A has stored 5, and does not edit again
+ *  A  put 5 ✓ (answer lost) ─ ─ ─ ─ ─ ─ put 5 ✗
+ *         the token is the one of B, and a change is based on 5: A has stored 5, and does not edit
+ *         again
  *  B            reads 5 ── change ── put 6 ✓
  *
  * Without the look at the changes, A takes its own edit for one that was not made, edits again, and

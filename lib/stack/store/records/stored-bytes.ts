@@ -16,8 +16,11 @@ export const NAMESPACE_BYTES_MAX = 8_000_000;
 const KEPT_MS = 24 * HOUR_MS;
 
 /*
- *  used bytes     ▁▃▅▇█ full: over the limit ▇▅▃▁      one number holds all: the time at which everything that was used is given back,
- *  repaidMs       ──────────────────────────┤          at the even rate of the limit an hour. So the count survives every death of a sync, and no clock has to begin an hour.
+ *  used bytes     ▁▃▅▇█ full: over the limit ▇▅▃▁
+ *         one number holds all: the time at which everything that was used is given back,
+ *  repaidMs       ──────────────────────────┤
+ *         at the even rate of the limit an hour. So the count survives every death of a sync, and
+ *         no clock has to begin an hour.
  */
 
 /** What a namespace has used of its bytes. 0: nothing, or nothing for an hour. */
@@ -58,7 +61,8 @@ interface BytesMove {
 
 /*
  *  A  reads 12:10 ── 12:10 → 12:25 ✓ ── stores
- *  B  reads 12:10 ─────────── 12:10 → 12:18 ✗          B was overtaken: it stores nothing in this sync
+ *  B  reads 12:10 ─────────── 12:10 → 12:18 ✗
+ *         B was overtaken: it stores nothing in this sync
  */
 export const storedBytesParams = (
   stateTable: string,

@@ -30,9 +30,12 @@ export interface Expected {
 
 /*
  *  A  reads uid a, generation 4 ──── writes 5
- *  B  reads uid a, generation 4 ─────────── writes 5 ✗     UNCHANGED: the generation is 5; B reads again and finds the edit of A
- *  C  reads uid a, generation 1 ─ delete, create: uid b, generation 3 ─ writes 2 ✗     SAME_RECORD: the uid is b
- *  D  creates generation 1 (answer lost) ─ deleted: tombstone 2 ─ repeats the create ✗     OLDER_TOMBSTONE: 1 is not above 2
+ *  B  reads uid a, generation 4 ─────────── writes 5 ✗
+ *         UNCHANGED: the generation is 5; B reads again and finds the edit of A
+ *  C  reads uid a, generation 1 ─ delete, create: uid b, generation 3 ─ writes 2 ✗
+ *         SAME_RECORD: the uid is b
+ *  D  creates generation 1 (answer lost) ─ deleted: tombstone 2 ─ repeats the create ✗
+ *         OLDER_TOMBSTONE: 1 is not above 2
  */
 export const ABSENT = "attribute_not_exists(pk)";
 const OLDER_TOMBSTONE = `attribute_exists(${DELETED}) AND #counter < :new`;

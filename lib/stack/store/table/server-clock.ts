@@ -20,7 +20,8 @@ const RESOLUTION_MS = 1_000;
 
 /*
  *  own clock   sent ├──────────────────────────┤ received
- *  service              date ├────────┤ date + 1 s      the answer was made in this second, between the two readings
+ *  service              date ├────────┤ date + 1 s
+ *         the answer was made in this second, between the two readings
  */
 export const clockDifference = ({
   date,

@@ -45,8 +45,8 @@ interface Wanted {
  * Reads every autoscaler of a partition strongly and converts it. A manifest that did not change
  * keeps the spec that was converted before. The others are converted in turns of their namespaces,
  * while there is time; what is left holds, and the next sync converts it. The place of a turn
- * follows from the due time, so that an environment that ends in its first sync leaves no autoscaler
- * unread for ever.
+ * follows from the due time, so that an environment that ends in its first sync leaves no
+ * autoscaler unread for ever.
  */
 export const readSpecs = async (
   ports: Pick<SyncPorts, "tables" | "rules" | "timing">,

@@ -84,8 +84,8 @@ const NOTHING_ASKED: AskedSources = { answered: (_uid, observed) => observed };
 export const askSources = (ports: SyncPorts, loaded: Loaded, context: Context): AskedSources => {
   const asking = askingOf(loaded, context.failures);
   if (asking.length === 0) return NOTHING_ASKED;
-  // The place of an autoscaler follows from the due time, so that another one is asked first in each
-  // sync, the same in every environment.
+  // The place of an autoscaler follows from the due time, so that another one is asked first in
+  // each sync, the same in every environment.
   const askers = byPlace(asking, ({ uid }) => uid, roundOf(context.due)).map(askerOf);
   const sources = registered(ports);
   const names = new Set(askers.flatMap(({ queries }) => queries.map(({ source }) => source)));

@@ -30,9 +30,9 @@ export interface Recommenders {
 
 /**
  * The question says how many pods are ready, so it follows the observation; `decide` itself never
- * waits. The autoscalers without a recommender do not wait for an answer (rounds.ts), and namespaces
- * take turns. A recommender that does not answer in time counts as a missing metric: its autoscaler
- * holds.
+ * waits. The autoscalers without a recommender do not wait for an answer (rounds.ts), and
+ * namespaces take turns. A recommender that does not answer in time counts as a missing metric: its
+ * autoscaler holds.
  */
 export const askRecommenders = (
   client: ClusterClient,

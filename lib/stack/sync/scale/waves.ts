@@ -39,7 +39,9 @@ interface WaveContext {
 /*
  *  intend 1 ── act, events ── intend 2 ── act, events ── … ── pages ── journal ── release
  *      │            │             │
- *   open: 500    settled       open: 500 more; the first 500 stay as uncounted scales, until the release names pages that count them
+ *   open: 500
+ *         settled       open: 500 more; the first 500 stay as uncounted scales, until the release
+ *         names pages that count them
  */
 
 /**

@@ -34,8 +34,11 @@ export interface StoredFindings extends Pick<Room, "late" | "over"> {
 }
 
 /*
- *  bytes counted ── change inserted ── record put ── spec version raised      as an edit of a person (store-change.ts)
- *                                            └─ died ✗                        another environment may know the old record: its write is refused, it holds, and raises the version
+ *  bytes counted ── change inserted ── record put ── spec version raised
+ *         as an edit of a person (store-change.ts)
+ *                                            └─ died ✗
+ *         another environment may know the old record: its write is refused, it holds, and raises
+ *         the version
  */
 
 /** Stores the findings, and gives the autoscalers of the partition as they are stored now. */
@@ -84,8 +87,10 @@ interface Made {
 }
 
 /*
- *  this environment   reads at version 7 ── stores ── raises 7 → 8      knows version 8: it has read everything that was stored, and stored the rest
- *  another editor              stores ── raises 7 → 8 ─ or ─ raises 8 → 9      then the raise here gives 9, or the head says 9: this environment reads all again
+ *  this environment   reads at version 7 ── stores ── raises 7 → 8
+ *         knows version 8: it has read everything that was stored, and stored the rest
+ *  another editor              stores ── raises 7 → 8 ─ or ─ raises 8 → 9
+ *         then the raise here gives 9, or the head says 9: this environment reads all again
  */
 const raised = async (
   ports: SyncPorts,

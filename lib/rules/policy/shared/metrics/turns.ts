@@ -4,8 +4,8 @@ import { ceilDivided, type Curve, floorDivided } from "./curve.ts";
 
 /**
  * Where the count that a metric asks for turns: the next larger and the next smaller value at which
- * it asks for more than there are, for as many, or for fewer, where it did otherwise. Both are found
- * by asking the rules.
+ * it asks for more than there are, for as many, or for fewer, where it did otherwise. Both are
+ * found by asking the rules.
  */
 export const turnsOf = (
   curve: Curve,
