@@ -5,7 +5,7 @@
  */
 export const NOTES: Readonly<Record<string, string>> = {
   get: `
-Without a name it lists all autoscalers, or those of a type.
+Without a name it lists all autoscalers, or the autoscalers of a type.
 With names it shows those that exist, and ends with an error for each that does not.
 -o name prints eu-1/shop/web, which every command takes.
 -o wide adds REFERENCE, REASON and AGE.
@@ -16,7 +16,7 @@ Without it the order is cluster, namespace, name.
 With --output-watch-events, JSON and YAML have {type, object}.
 docs/output.md has the columns, the states and the fields of the document.`,
   describe: `
-The sheet is laid out as that of kubectl describe hpa, with the windows: what was recommended, what stabilization holds until when, and which scales use up which rate.
+The sheet has the layout of kubectl describe hpa, and the windows: what was recommended, what stabilization holds until when, and which scales use up which rate.
 docs/output.md shows one.`,
   explain: `
 It shows each metric, each step with what it changed and which limit bit, and what would have to change for another outcome.
@@ -31,13 +31,13 @@ Overrides that meet the autoscaler are in it too.
   timeline: `
 It has the highest load as a share of its target, the count, the count that the metrics asked for, what held or cut the count, and marks for scales and edits.
 A line below says what each letter means.
--o svg is the same as a picture, json has the history with events and edits, and csv is that of history.`,
+-o svg is the same as a picture, json has the history with events and edits, and csv is the CSV of history.`,
   history: `
 It reads the journal of the last 14 days; before that, and for steps of five minutes or more, samples of five minutes, for 13 months.
 Of several evaluations in one step it has the last counts and the highest load.
 A step without an evaluation has no line.`,
   events: `
-It lists those of one autoscaler, of a namespace (-n), of clusters, or of all (--all); they are kept for 13 months.
+It lists the events of one autoscaler, of a namespace (-n), of clusters, or of all (--all); events are kept for 13 months.
 An event comes when its outcome is known.
 -o wide adds the workload, the generation that decided, the time until the outcome was known, and the id.
 The events of a deleted autoscaler are found by NAMESPACE/NAME.
@@ -180,7 +180,7 @@ Without a name it opens nothing.`,
   "cluster list": `
 docs/clusters.md has what each state means.`,
   "cluster describe": `
-It has its partitions and settings, since when it is in its state, and what the last sync was told.`,
+It has its partitions and settings, since when it is in its state, and what the last sync reported.`,
   "cluster pause": `
 Every workload is measured all the same.`,
   "cluster remove": `

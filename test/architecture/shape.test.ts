@@ -58,6 +58,17 @@ describe("the files", () => {
     expect(longer("functions/", 59)).toEqual([]);
   });
 
+  it("have comments of 100 columns: only a drawing may be wider", () => {
+    const wide = files.flatMap(({ path, text }) =>
+      text.split("\n").flatMap((line, at) => {
+        const comment = /^\s*(?:\*|\/\/) (.*)$/.exec(line)?.[1] ?? "";
+        const isDrawing = /\S {3,}\S|[─│├└┐┘▁█]/.test(comment);
+        return [...line].length > 100 && comment !== "" && !isDrawing ? [`${path}:${at + 1}`] : [];
+      }),
+    );
+    expect(wide).toEqual([]);
+  });
+
   it("are named for what they hold", () => {
     expect(
       tracked.filter((path) =>

@@ -5,7 +5,8 @@ import { TidemarkError } from "../../rules/model/errors.ts";
  * What a route is about, and so what a grant must cover. A route without a scope does not compile:
  *
  * - `visible`: what the caller may look at. The service leaves out all else
- *   (lib/answers/service/context.ts), and an edit is checked for each autoscaler before anything is stored.
+ *   (lib/answers/service/context.ts), and an edit is checked for each autoscaler before anything
+ *   is stored.
  * - `cluster`: all of the cluster that the field `name` begins with.
  * - `fleet`: all of the fleet.
  * - `caller`: the caller itself.

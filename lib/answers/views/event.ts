@@ -65,7 +65,9 @@ const turn = z.object({
 
 const turns = z
   .object({
-    value: text.describe("the present value, with the digits that tell it from the others"),
+    value: text.describe(
+      "the present value, with as many digits as it takes to differ from the others",
+    ),
     below: turn.describe("below this value it asks for something else").exactOptional(),
     above: turn.describe("from this value on it asks for something else").exactOptional(),
   } satisfies FieldsOf<Turns>)

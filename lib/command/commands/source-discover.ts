@@ -1,3 +1,4 @@
+import { shellWord } from "../../embedded/layout.ts";
 import { readManifests } from "../../rules/manifest/documents.ts";
 import { newBudget } from "../../rules/manifest/budget.ts";
 import {
@@ -117,12 +118,6 @@ const objectsOfCluster = async ({
   }
 };
 
-const AS_IT_IS = /^[A-Za-z0-9_./:@,+=-]+$/;
-
-/** One word of a shell, whatever the text of an object holds. */
-const quoted = (word: string): string =>
-  AS_IT_IS.test(word) ? word : `'${word.replaceAll("'", String.raw`'\''`)}'`;
-
 /** What a person fills in: it is in none of the objects. */
 const ROLE = "arn:aws:iam::ACCOUNT:role/STACK-source-";
 
@@ -131,9 +126,9 @@ const commandLines = (
   clusters: readonly string[],
 ): readonly Printed[] => {
   const words = [
-    ["tidemark source put", quoted(source.name)].join(" "),
+    ["tidemark source put", shellWord(source.name)].join(" "),
     ...optionsOf(source, clusters).map(([option, value]) =>
-      value === undefined ? option : `${option} ${quoted(value)}`,
+      value === undefined ? option : `${option} ${shellWord(value)}`,
     ),
   ];
   const [first = "", ...options] = words;

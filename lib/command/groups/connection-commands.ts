@@ -34,7 +34,7 @@ export const connectionCommands = (parent: Command, run: CommandRun, printer: Pr
     .option("--period <duration>", "sync period, 5s to 15m (default: 15s)")
     .option(
       "--partition <name=namespaces>",
-      "a partition and its namespaces, or a name alone for all other namespaces; repeatable",
+      "a partition and its namespaces, or only a name for all other namespaces; repeatable",
       repeatable,
     )
     .option(

@@ -1,10 +1,7 @@
-import { isDeepStrictEqual } from "node:util";
 import type { ConnectionReport } from "../../../stack/cluster/check/report.ts";
-import type { ScopeChangeRecord } from "../../../rules/model/changes.ts";
 import { TidemarkError } from "../../../rules/model/errors.ts";
 import { clusterName, namespace, partitionName, WHOLE_CLUSTER } from "../../../rules/model/ids.ts";
-import { withoutExpired } from "../../../rules/model/override.ts";
-import type { ClusterRecord, Connection, ConnectionRecord } from "../../../rules/model/records.ts";
+import type { ClusterRecord, ConnectionRecord } from "../../../rules/model/records.ts";
 import { DEFAULT_SETTINGS } from "../../../rules/model/spec-common.ts";
 import { SPEC_KIND_NAMES } from "../../../rules/model/spec.ts";
 import {
@@ -18,20 +15,19 @@ import {
   listConnections,
   putCluster,
   putConnection,
-  type Reached,
 } from "../../../stack/store/records/clusters.ts";
 import type { RecordWrite } from "../../../stack/store/records/write.ts";
 import { mapWithLimit } from "../../../stack/store/table/wait-for-all.ts";
 import type { ClusterStored, ClusterView } from "../../views/cluster.ts";
 import type { QueryContext, ServiceContext } from "../context.ts";
 import { findCluster, fleetNamed } from "../find-autoscaler.ts";
-import { withWindows } from "../partitions/carry-windows.ts";
 import { emptyPages, everSynced, whileNoSyncs } from "../partitions/leases.ts";
-import { isBaseOfEdit, recordChange } from "../partitions/record-change.ts";
+import { recordChange } from "../partitions/record-change.ts";
 import type { ClusterChange, NewCluster } from "../service.ts";
 import { clusterView, headsOf } from "../views/cluster-of.ts";
 import { checkPauseEnd } from "../views/holds-view.ts";
 import { rememberTables } from "./fleet.ts";
+import { type ClusterEdit, editCluster, wasStored, withConnection } from "./edit-cluster.ts";
 import { clusterFaults, refuseOtherIdentity, lookBefore, reachedNow } from "./connection-check.ts";
 import { conflict, invalid, untilStored } from "../refusals.ts";
 
@@ -137,12 +133,6 @@ export const addCluster = async (
   return withChecks(await view(context, record), report);
 };
 
-/** The record with its connection, as the history has both sides of an edit. */
-const withConnection = (record: ClusterRecord, connection: Connection | undefined): object => ({
-  ...record,
-  ...(connection && { connection }),
-});
-
 /*
  *  A  connection a ── record a ✓ ── look: connection b, so connection a
  *  B             connection b ── record b ✗ ── connection a again, where B had found it
@@ -196,18 +186,6 @@ const startingClean = async (
 const withChecks = (stored: ClusterView, report: ConnectionReport | undefined): ClusterStored =>
   report === undefined ? stored : { ...stored, checks: report.checks };
 
-/**
- * True when another edit of the cluster is based on this record. A sync may have raised the version
- * in between (moving.ts), so any later version counts.
- */
-const wasStored = (context: ServiceContext, record: ClusterRecord): Promise<boolean> =>
-  isBaseOfEdit(
-    context,
-    { scope: "cluster", name: record.name },
-    record,
-    (version) => version > record.version,
-  );
-
 const partitionsOf = ({ partitions }: ClusterChange): ClusterRecord["partitions"] | undefined =>
   partitions?.map(({ name, namespaces }) => ({
     name: partitionName(name),
@@ -224,17 +202,6 @@ const specsOf = (
   kinds === undefined
     ? {}
     : { specsFromCluster: SPEC_KIND_NAMES.filter((kind) => kinds.includes(kind)) };
-
-/** An edit that changes due times is planned from its write on. */
-const changesDueTimes = (before: ClusterRecord, after: ClusterRecord): boolean =>
-  before.syncPeriodMs !== after.syncPeriodMs ||
-  !isDeepStrictEqual(before.partitions, after.partitions);
-
-const replaced = (name: string): TidemarkError =>
-  conflict(
-    `Cannot edit cluster "${name}": it was removed and added again in the meantime; check it and try again`,
-    { name },
-  );
 
 const taken = (name: string): TidemarkError =>
   new TidemarkError(
@@ -289,95 +256,11 @@ const refuseFaults = (verb: "add" | "replace", name: string, faults: readonly st
     throw invalid(`Cannot ${verb} cluster "${name}": ${faults.join("; ")}`, { faults });
 };
 
-interface ClusterEdit {
-  readonly verb: ScopeChangeRecord["verb"];
-  /** Returns undefined where nothing has to change. */
-  readonly change: (record: ClusterRecord) => ClusterRecord | undefined;
-  /** The namespace of what is changed, where the edit leaves all else as it is. */
-  readonly namespace?: string;
-  /** The connection, where a person states it. What was read before says nothing about it. */
-  readonly reached?: Reached;
-}
-
-/*
- *  A  reads 7, connection 4 ── connection 8 ── record 8
- *         each environment reads the connection when it meets version 8
- *  B  reads 7, connection 4 ─────── connection 8 ✗
- *         reads again, and goes on from what A has left
- *  C  reads 7, connection 4 ── connection 8 └─ died ✗
- *         the connection counts from the next version on, which is 9: every edit goes above both
- */
-
 const edit = async (
   context: ServiceContext,
   name: string,
   wanted: ClusterEdit,
 ): Promise<ClusterView> => view(context, (await editCluster(context, name, wanted)).record);
-
-/**
- * Reads, changes and writes a record under the version that was read, again while other editors
- * win. It drops expired overrides.
- */
-export const editCluster = (
-  context: ServiceContext,
-  name: string,
-  { verb, change, reached, namespace: part }: ClusterEdit,
-): Promise<{ readonly record: ClusterRecord; readonly changed: boolean }> => {
-  let uid: string | undefined;
-  return untilStored(
-    () => conflict(`Cannot edit cluster "${name}": others are editing it`, { name }),
-    async () => {
-      const before = await findCluster(context, name);
-      uid ??= before.uid;
-      if (before.uid !== uid) throw replaced(name);
-      // An edit keeps the cluster, so it ends an unfinished removal.
-      const changed = change(before);
-      if (!changed) return { record: before, changed: false };
-      const { removing: _ended, ...kept } = withoutExpired(changed, context.clock());
-      const connected = await getConnection(context.tables, before.name);
-      const version = Math.max(before.version, connected?.version ?? 0) + 1;
-      const after: ClusterRecord = {
-        ...kept,
-        version,
-        ...(reached && { connectionVersion: version }),
-      };
-      const isReplanned = changesDueTimes(before, kept);
-      const write = async (): Promise<RecordWrite> => {
-        // Read at the write. Moving windows may take minutes, and calls of the scheduler in that
-        // time have planned without this edit.
-        const written: ClusterRecord = isReplanned
-          ? { ...after, plannedFromMs: context.clock() }
-          : after;
-        const own = connectionFor(before, connected);
-        const sides = {
-          before: withConnection(before, own),
-          after: withConnection(written, reached?.connection ?? own),
-        };
-        await recordChange(context, {
-          scope: "cluster",
-          name,
-          version: after.version,
-          verb,
-          namespace: part,
-          ...sides,
-        });
-        if (
-          reached &&
-          (await putConnection(context.tables, connectionRecord(after, reached), connected))
-            .kind === "conflict"
-        )
-          return { kind: "conflict" };
-        const { kind } = await putCluster(context.tables, written, before.version);
-        return kind === "stored" || (await wasStored(context, written))
-          ? { kind: "stored" }
-          : { kind };
-      };
-      if ((await withWindows(context, before, after, write)).kind !== "stored") return undefined;
-      if (isReplanned) await context.planNow?.(after);
-      return { record: after, changed: true };
-    },
-  );
-};
 
 /** Throws `service.invalid` for an end that has passed. */
 export const pauseCluster = (

@@ -4,7 +4,7 @@ import type { OverrideVerb } from "../../../rules/model/changes.ts";
 import { isExpired, type Override } from "../../../rules/model/override.ts";
 import type { AutoscalerRecord, ClusterRecord } from "../../../rules/model/records.ts";
 import type { OverrideEdited } from "../../views/holds.ts";
-import { editCluster } from "../clusters/cluster-edits.ts";
+import { editCluster } from "../clusters/edit-cluster.ts";
 import { editFleet } from "../clusters/fleet.ts";
 import type { ServiceContext } from "../context.ts";
 import { editAutoscaler } from "../edits/autoscaler-edits.ts";

@@ -58,7 +58,7 @@ const LATE_MS = DAY_MS;
 /*
  *  day D           D+1             D+2             D+3
  *  event of D ✓ ── event of D ✓ ── event of D ✓, after the marks that D and its month have late ones
- *                                                  D is closed: its counts are stored; at the end of the month those of the month
+ *         at D+3 D is closed: its counts are stored; at the end of the month the month's
  */
 const lateMarks = (events: readonly EventRecord[], insertedMs: number): readonly HistoryItem[] => {
   const late = events.filter(({ atMs }) => insertedMs - endOfDay(atMs) > LATE_MS);
