@@ -52,7 +52,7 @@ const droppedWindows: PlantedBug = {
 /** A page that cannot be read is taken for one without entries. */
 const emptyPage: PlantedBug = {
   leftOut: "a hold of the autoscalers whose page cannot be read",
-  seed: 36,
+  seed: 86,
   caughtBy: LOST_WINDOWS,
   ports: (ports) =>
     withAnswers(ports, (_command, answer) => {

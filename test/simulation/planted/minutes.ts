@@ -1,6 +1,6 @@
 import { PutItemCommand } from "@aws-sdk/client-dynamodb";
 import { planKey } from "../../../lib/stack/store/table/keys.ts";
-import { LIVENESS, type PlantedBug } from "./planted.ts";
+import type { PlantedBug } from "./planted.ts";
 
 const MINUTE_MS = 60_000;
 const AHEAD = 5;
@@ -12,7 +12,7 @@ const AHEAD = 5;
 const markedUnplanned: PlantedBug = {
   leftOut: "the minute of a call that failed, which the next call plans",
   seed: 15,
-  caughtBy: [LIVENESS],
+  caughtBy: ["a minute is marked as planned only where all of it was sent"],
   sent: (command) => {
     if (!(command instanceof PutItemCommand) || command.input.Item?.["pk"]?.S !== planKey.pk)
       return command;

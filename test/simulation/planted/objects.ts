@@ -69,7 +69,7 @@ const failedIsEmpty: PlantedBug = {
 
 const failedIsLast: PlantedBug = {
   leftOut: "a hold where the LIST of the objects failed (the answer before it counts)",
-  seed: 126,
+  seed: 22,
   caughtBy: [ACTS],
   ports: withListings((listing, { answers }) => {
     const key = `${listing.kind.kind}/${listing.namespace ?? ""}`;
@@ -101,7 +101,7 @@ const unseenFollower: PlantedBug = {
 /** Every autoscaler of an object is read as if an answer without its object had come before. */
 const endedAtOnce: PlantedBug = {
   leftOut: "a second answer before an autoscaler ends",
-  seed: 42,
+  seed: 38,
   caughtBy: [ENDS],
   ports: (ports) => {
     const { client } = ports.tables;

@@ -1,16 +1,21 @@
 import type { SourceClient } from "../../../lib/stack/source-client/source-client.ts";
 import { MEASURED, type PlantedBug } from "./planted.ts";
 
+type Answers = Awaited<ReturnType<SourceClient["ask"]>>;
+type Answered = Answers extends ReadonlyMap<unknown, infer One> ? One : never;
+
+const zero = (answer: Answered): Answered =>
+  answer.kind === "failed" ? { kind: "answered", items: [{ milli: 0n, timestampMs: 0 }] } : answer;
+
+/** Each answer is given as it comes, and all of them at the end. */
 const asZero = ({ ask, close }: SourceClient): SourceClient => ({
-  ask: async (...asked) =>
-    new Map(
-      [...(await ask(...asked))].map(([key, answer]) => [
-        key,
-        answer.kind === "failed"
-          ? { kind: "answered", items: [{ milli: 0n, timestampMs: 0 }] }
-          : answer,
-      ]),
-    ),
+  ask: async (source, queries, { onAnswer, ...context }) => {
+    const answers = await ask(source, queries, {
+      ...context,
+      ...(onAnswer && { onAnswer: (key, answer) => onAnswer(key, zero(answer)) }),
+    });
+    return new Map([...answers].map(([key, answer]) => [key, zero(answer)]));
+  },
   close,
 });
 

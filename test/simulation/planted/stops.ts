@@ -32,7 +32,7 @@ const unreadFleet: PlantedBug = {
  */
 const unraisedVersion: PlantedBug = {
   leftOut: "the spec version raised after an edit",
-  seed: 5,
+  seed: 0,
   caughtBy: ["nothing is sent that was claimed after a freeze or a pause"],
   sent: (command) => {
     if (
@@ -147,7 +147,7 @@ const firstEnds = new WeakMap<object, Map<string, number | undefined>>();
 /** A warm environment keeps the end that it has read first. */
 const unreadExtension: PlantedBug = {
   leftOut: "the new end of an override that was extended",
-  seed: 39,
+  seed: 109,
   caughtBy: [OUTSIDE],
   ports: (ports, { process }) => {
     const ends = firstEnds.get(process) ?? new Map<string, number | undefined>();
@@ -170,7 +170,7 @@ const seenOverrides = new WeakMap<object, Map<string, Map<string, ScopedOverride
  */
 const unreadClear: PlantedBug = {
   leftOut: "the end of an override that was cleared",
-  seed: 159,
+  seed: 294,
   caughtBy: [OUTSIDE],
   ports: (ports, { process }) => {
     const ofProcess = seenOverrides.get(process) ?? new Map<string, Map<string, ScopedOverride>>();
@@ -207,7 +207,7 @@ const unseenRivals: PlantedBug = {
 /** A list of other controllers that fails is taken for an empty one. */
 const unknownRivals: PlantedBug = {
   leftOut: "a hold where other controllers could not be looked for",
-  seed: 3,
+  seed: 1,
   caughtBy: ["nothing is sent where another controller was seen or may be"],
   ports: (ports) =>
     withClient(ports, (inner) => ({
@@ -252,7 +252,7 @@ const refusedLooks: PlantedBug = {
 /** A handback takes for granted that the other controller was made again. */
 const notMadeAgain: PlantedBug = {
   leftOut: "the other controller made again by a handback",
-  seed: 68,
+  seed: 76,
   caughtBy: [ONE_CONTROLLER],
   movesBy: (ports) => ({
     ...ports,
@@ -266,7 +266,7 @@ const notMadeAgain: PlantedBug = {
 /** A claim does not compare clocks. */
 const uncomparedClocks: PlantedBug = {
   leftOut: "a look at the service's clock at the claim",
-  seed: 15,
+  seed: 0,
   caughtBy: [
     "nothing is sent under a clock that is wrong",
     "no stored time is ahead of what a clock may tell",
