@@ -1,5 +1,5 @@
 import { type Json, asObject, present } from "../../../model/json.ts";
-import { withoutDefaults } from "../../../sources/read-expression.ts";
+import { withoutDefaults } from "./without-defaults.ts";
 import type { Detail } from "../finding.ts";
 import { type Trigger, triggerBlock } from "./triggers.ts";
 import { textOf, lost } from "../schedules/timed.ts";
