@@ -16,12 +16,24 @@ const { dependencies, devDependencies, scripts }: Declared = JSON.parse(
 /** Packages that no file imports: what uses each of them. */
 const USED_BY: Readonly<Record<string, string>> = {
   "@biomejs/biome": "npm run lint",
+  "@tanstack/virtual-core": "the dashboard's page",
   "@types/aws-lambda": "types of the events in functions",
+  "@types/d3-array": "types of d3-array",
+  "@types/d3-scale": "types of d3-scale",
+  "@types/d3-shape": "types of d3-shape",
+  "@types/d3-time-format": "types of d3-time-format",
   "@types/node": "types of Node",
   "@vitest/coverage-v8": "vitest --coverage",
+  "axe-core": "the dashboard's tests",
+  "d3-array": "the dashboard's page",
+  "d3-scale": "the dashboard's page",
+  "d3-shape": "the dashboard's page",
+  "d3-time-format": "the dashboard's page",
   osls: "npm run package",
   oxlint: "npm run lint",
   "oxlint-tsgolint": "oxlint --type-aware",
+  "playwright-core": "the dashboard's tests",
+  preact: "the dashboard's page",
   "tidemark-command": "npx tidemark",
 };
 
