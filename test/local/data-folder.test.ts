@@ -4,6 +4,7 @@ import { once } from "node:events";
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout as wait } from "node:timers/promises";
 import { ListTablesCommand } from "@aws-sdk/client-dynamodb";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { openFolder } from "../../lib/embedded/folder/data-folder.ts";
@@ -85,6 +86,17 @@ describe("holdFolder()", () => {
     });
     await other.kill();
     (await holdFolder(layout, "run", 0)).release();
+  });
+
+  it("refuses a command at once where a run is alive, which lasts for hours", async () => {
+    const other = await livingProcess();
+    writeLock({ pid: other.pid, identity: processIdentity(other.pid) });
+    const first = await Promise.race([
+      holdFolder(layout, "command", 20_000).catch(({ code }) => code),
+      wait(3_000, "it waits"),
+    ]);
+    expect(first).toBe("local.folder-in-use");
+    await other.kill();
   });
 
   it("does not mind the file of a run whose pid belongs to another process now", async () => {

@@ -11,7 +11,8 @@ import type { TableIds } from "../../lib/rules/model/records.ts";
 import { rememberTables } from "../../lib/answers/service/clusters/fleet.ts";
 import { openService } from "../../lib/answers/service/open.ts";
 import { LOST_NUMBERS } from "../../lib/stack/store/head/repair-head.ts";
-import { getCluster, getFleet } from "../../lib/stack/store/records/clusters.ts";
+import { listAutoscalers } from "../../lib/stack/store/records/autoscalers.ts";
+import { getCluster, getFleet, putFleet } from "../../lib/stack/store/records/clusters.ts";
 import { autoscalersPk, FLEET_PK } from "../../lib/stack/store/table/keys.ts";
 import type { Tables } from "../../lib/stack/store/table/tables.ts";
 import type { SyncPorts } from "../../lib/stack/sync/sync-ports.ts";
@@ -141,6 +142,28 @@ describe("restored tables", () => {
     expect(await stack.service().fleet()).toEqual({ restored: true });
   });
 
+  it("are read anew by a warm environment where the same epochs and versions come again, with later scales", async () => {
+    const stack = await newStack();
+    const { world, replicas } = stack.damaged;
+    const warm = stack.environment();
+    await stack.sync(warm);
+    const before = await stack.backup();
+    stack.wants(5);
+    await stack.sync(warm);
+    await stack.restore(before);
+    // The number of every epoch and page of the lost scale comes again, with a scale a minute later.
+    const { version, ...fleet } = await getFleet(stack.tables);
+    await putFleet(stack.tables, { ...fleet, tables: RESTORED }, version);
+    world.nowMs += RATE_MS;
+    stack.wants(9);
+    await stack.sync();
+    expect(replicas()).toEqual([9, 9]);
+    const scaledMs = world.nowMs;
+    stack.wants(12);
+    while (world.nowMs - scaledMs < RATE_MS - PERIOD_MS) await stack.sync(warm);
+    expect(replicas()).toEqual([9, 9]);
+  });
+
   it("hold also where only the history is another one", async () => {
     const stack = await newStack();
     await stack.sync();
@@ -210,9 +233,17 @@ describe("adopt()", () => {
 
   it("raises epochs, generations and versions above all that were lost, so that a later scale has an event of its own", async () => {
     const stack = await lostScale();
-    const eventsBefore = await stack.damaged.world.events();
+    const { world } = stack.damaged;
+    const eventsBefore = await world.events();
     await stack.service().adopt();
-    expect((await stack.damaged.world.head()).epoch).toBeGreaterThan(LOST_NUMBERS);
+    expect((await world.head()).epoch).toBeGreaterThan(LOST_NUMBERS);
+    expect((await getCluster(stack.tables, world.record.name))?.version).toBeGreaterThan(
+      LOST_NUMBERS,
+    );
+    const records = await Array.fromAsync(listAutoscalers(stack.tables, world.record.name));
+    expect(
+      records.map((item) => item.kind === "read" && item.record.generation > LOST_NUMBERS),
+    ).toEqual([true, true]);
     await stack.service().thaw();
     await heldFor(stack, stack.damaged.world.nowMs);
     const events = await stack.damaged.world.events();

@@ -186,6 +186,21 @@ describe("a cluster that is removed while something is applied to it", () => {
     });
   });
 
+  it("is not ended by an override of the cluster or a namespace: the removal can still be finished", async () => {
+    const { client, context, plain } = await newContexts();
+    const stalled = diesAtDeletion(client);
+    await expect(openService(context(stalled, "grace")).removeCluster(NAME)).rejects.toThrow(Died);
+    const wanted = { min: 3, untilMs: 3_600_000, reason: "TV spot" };
+    for (const place of [{ cluster: NAME }, { cluster: NAME, namespace: "shop" }])
+      await expect(openService(plain).setOverride({ ...place, ...wanted })).rejects.toMatchObject({
+        code: "service.conflict",
+        message: expect.stringContaining('cluster "eu-1" is being removed by grace'),
+      });
+    expect((await openService(plain).cluster(NAME)).removing).toMatchObject({ by: "grace" });
+    await openService(plain).removeCluster(NAME);
+    expect(await getCluster(plain.tables, REF.cluster)).toBeUndefined();
+  });
+
   it("is reported as gone to an edit that stored something meanwhile, and the record of both edits is kept", async () => {
     const { client, context, plain } = await newContexts();
     const late = around(client, async (command, send) => {

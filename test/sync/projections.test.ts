@@ -4,7 +4,7 @@ import { partitionName } from "../../lib/rules/model/ids.ts";
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../lib/rules/model/time-text.ts";
 import { type Projection, project, type CatchUpTurn } from "../../lib/stack/projections/project.ts";
 import { PROJECTIONS } from "../../lib/stack/projections/projections.ts";
-import { SAMPLES_MS, storedSamples } from "../../lib/stack/projections/samples.ts";
+import { SAMPLES, SAMPLES_MS, storedSamples } from "../../lib/stack/projections/samples.ts";
 import type { CompletedSync } from "../../lib/stack/report/sync-report.ts";
 import { closedDays, eventCalendar } from "../../lib/stack/store/history/event-calendar.ts";
 import { insertEvents } from "../../lib/stack/store/history/events.ts";
@@ -147,6 +147,21 @@ describe("a projection", () => {
     });
     expect(await project(watched, PROJECTIONS)).toEqual([]);
     expect(items).toEqual([]);
+  });
+
+  it("waits until every sync of its time has ended, and has what the last one wrote", async () => {
+    const world = await newWorld(engine.client, engine.tables, { web: 3 });
+    await syncedFor(world, 8);
+    const endMs = SAMPLES.slots.endOf(SAMPLES.slots.beginOf(world.nowMs));
+    world.nowMs = endMs - 2 * PERIOD_MS;
+    const early = turnOf(world, { nowMs: endMs + 30_000 });
+    expect(await project(early, PROJECTIONS)).toEqual([]);
+    await syncedFor(world, 1);
+    const lastMs = world.nowMs;
+    expect(lastMs).toBeLessThan(endMs);
+    world.nowMs += SETTLED_MS;
+    await project(turnOf(world), PROJECTIONS);
+    expect((await samplesOf(world)).at(-1)?.atMs).toBe(lastMs);
   });
 
   it("has every journal page of its time, also those of a partition that has fewer now", async () => {

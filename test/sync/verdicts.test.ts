@@ -3,6 +3,8 @@ import type { Decision } from "../../lib/rules/model/decision.ts";
 import { NEW_WINDOWS } from "../../lib/rules/model/windows.ts";
 import { sync } from "../../lib/stack/sync/sync.ts";
 import { startMemory } from "../contracts/engines.ts";
+import { NAMESPACE_LOOKS_MAX } from "../../lib/stack/sync/decide/decide.ts";
+import { readyPod } from "../observation.ts";
 import { newestJournalPage } from "../store/newest-journal-page.ts";
 import { demandRules } from "./demand-rules.ts";
 import { newWorld, PERIOD_MS, type World } from "./world.ts";
@@ -47,6 +49,36 @@ describe("the times of a decision", () => {
       world.worker({ rules: { ...rules, decide }, connect: () => Promise.resolve(slow) }),
     );
     expect(decided).toMatchObject([{ nowMs: startMs, answeredMs: startMs + 6_000 }]);
+  });
+});
+
+describe("autoscalers that look at more pods than their namespace has a share of", () => {
+  it("hold by name, except the first one, which is always decided", async () => {
+    const several = await newWorld(world.tables.client, world.tables, { api: 2, web: 2 });
+    const { client } = several.cluster;
+    const all = Array.from({ length: 200 }, (_, at) => readyPod(`web-${at}`));
+    const crowded: typeof client = {
+      ...client,
+      observe: async (watched, limits) => {
+        const observed = await client.observe(watched, limits);
+        const pods = { all, select: () => [], looksAt: () => NAMESPACE_LOOKS_MAX + 1 };
+        for (const [uid, one] of observed.observations)
+          (observed.observations as Map<typeof uid, typeof one>).set(uid, {
+            ...one,
+            observation: { ...one.observation, pods },
+          });
+        return observed;
+      },
+    };
+    for (const workload of several.cluster.workloads.values()) workload.demand = 5;
+    await several.sync(several.worker({ connect: () => Promise.resolve(crowded) }));
+    const counts = [...several.cluster.workloads.values()].map(({ replicas }) => replicas);
+    expect(counts).toEqual([5, 2]);
+    const page = await newestJournalPage(several.tables, several.partition, 0, several.nowMs);
+    expect(page?.evaluations.map(({ because }) => because.reason)).toEqual([
+      "Demand",
+      "TenantOverShare",
+    ]);
   });
 });
 

@@ -198,14 +198,13 @@ describe("decide() within the bounds of a schedule or an override", () => {
     expect(
       scaled(with_(native(), inCalendar), 3, 90, set({ minFactorMilli: 2_000, max: 20 })).count,
     ).toBe(3);
-    expect(
-      scaled(
-        with_(native(), { ...ALWAYS, paused: true, exceptFrom: "de" }),
-        3,
-        90,
-        set({ min: 6, max: 6 }),
-      ).count,
-    ).toBe(3);
+    // Also outside its hours: what the calendar has is not known.
+    const [noon, morning] = [ALWAYS, entry({ from: "08:00", to: "09:00" })];
+    for (const hours of [noon, morning]) {
+      const paused = { ...hours, paused: true, exceptFrom: "de" };
+      const { decision, count } = scaled(with_(native(), paused), 3, 90, set({ min: 6, max: 6 }));
+      expect([decision.because.reason, count]).toEqual(["UnknownCalendar", 3]);
+    }
   });
 
   it.each(["hpa", "watermark"] as const)("works the same with rules: %s", (rules) => {
