@@ -2,7 +2,8 @@ import { gzipSync } from "node:zlib";
 import { type AccessRecord, type Rights, rightsOf } from "../../rules/model/access.ts";
 import { requestLine } from "../../stack/report/function-lines.ts";
 import type { LogLine } from "../../stack/report/log-lines.ts";
-import type { CommandService, QueryService } from "../service/service.ts";
+import type { Ahead } from "../service/context.ts";
+import type { AutoscalerQuery, CommandService, QueryService } from "../service/service.ts";
 import {
   callerHas,
   type ApiAnswer,
@@ -38,8 +39,10 @@ export type ConnectEndpoint =
 export interface ApiContext {
   /** Reads all grants. */
   readonly access: () => Promise<AccessRecord>;
+  /** Begins to read the autoscaler that a request names, beside the grants. */
+  readonly ahead?: (query: AutoscalerQuery) => Ahead | undefined;
   /** Shows what the caller may look at. */
-  readonly reading: (rights: Rights) => QueryService;
+  readonly reading: (rights: Rights, ahead?: Ahead) => QueryService;
   /** Absent where the URL is read-only. */
   readonly editing?: {
     /** Records edits for the caller that the platform verified, never for a name in the request. */
@@ -128,11 +131,13 @@ const runQuery = async (
   { route }: Extract<FoundRoute, { kind: "reading" }>,
   request: IdentifiedRequest,
 ): Promise<PlainAnswer> => {
-  const { call, input } = route.read(request);
-  const rights = rightsOf(await context.access(), request.by);
+  const { call, input, one } = route.read(request);
+  const access = context.access();
+  const ahead = one && context.ahead?.(one);
+  const rights = rightsOf(await access, request.by);
   mustBeGranted(rights, { scope: route.scope, role: "view", input });
   const reply = tagged(
-    await call(context.reading(rights), {
+    await call(context.reading(rights, ahead), {
       clock: context.clock,
       limits: context.limits ?? PAGE_LIMITS,
     }),

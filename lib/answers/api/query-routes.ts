@@ -14,7 +14,7 @@ import * as input from "./input-schemas.ts";
 import { AnswerPage, cursorIn, pageToken } from "./list-page.ts";
 import { TAG_HEADER } from "./paths.ts";
 import { json, type Reply, taggedJson, seriesJson, weakTag } from "./request-and-answer.ts";
-import { getJson, getRoute, type Route, type RouteContext } from "./route.ts";
+import { getJson, getRoute, ofOne, type Route, type RouteContext } from "./route.ts";
 import { SECOND_MS } from "../../rules/model/time-text.ts";
 
 const AUTOSCALER_CURSOR: z.ZodType<AutoscalerCursor> = z.strictObject({
@@ -91,38 +91,49 @@ export const QUERY_ROUTES: Readonly<Record<keyof QueryService, Route<QueryServic
     input.ROWS,
     rowsPage,
   ),
-  get: getRoute("visible", "one autoscaler", input.AUTOSCALER, async (service, query) => {
-    const view = await service.get(query);
-    return taggedJson(view, view);
-  }),
-  describe: getJson(
-    "visible",
-    "one autoscaler with its windows, conditions and events",
-    input.AUTOSCALER,
-    (service, query) => service.describe(query),
+  get: ofOne(
+    getRoute("visible", "one autoscaler", input.AUTOSCALER, async (service, query) => {
+      const view = await service.get(query);
+      return taggedJson(view, view);
+    }),
   ),
-  explain: getJson(
-    "visible",
-    "why an autoscaler is at its count, now or at a time",
-    input.AUTOSCALER_AT,
-    (service, { at, ...query }) => service.explain(query, at),
+  describe: ofOne(
+    getJson(
+      "visible",
+      "one autoscaler with its windows, conditions and events",
+      input.AUTOSCALER,
+      (service, query) => service.describe(query),
+    ),
   ),
-  shadow: getJson(
-    "visible",
-    "what an autoscaler decided beside another controller, compared with that one",
-    input.AUTOSCALER_SINCE,
-    (service, { since, until, ...query }) => service.shadow({ ...query, ...timesOf(since, until) }),
+  explain: ofOne(
+    getJson(
+      "visible",
+      "why an autoscaler is at its count, now or at a time",
+      input.AUTOSCALER_AT,
+      (service, { at, ...query }) => service.explain(query, at),
+    ),
   ),
-  history: getJson(
-    "visible",
-    "what an autoscaler measured and decided over time, one point a step",
-    input.AUTOSCALER_HISTORY,
-    (service, { since, until, step, ...query }) =>
-      service.history({
-        ...query,
-        ...timesOf(since, until),
-        ...(step !== undefined && { stepMs: step * SECOND_MS }),
-      }),
+  shadow: ofOne(
+    getJson(
+      "visible",
+      "what an autoscaler decided beside another controller, compared with that one",
+      input.AUTOSCALER_SINCE,
+      (service, { since, until, ...query }) =>
+        service.shadow({ ...query, ...timesOf(since, until) }),
+    ),
+  ),
+  history: ofOne(
+    getJson(
+      "visible",
+      "what an autoscaler measured and decided over time, one point a step",
+      input.AUTOSCALER_HISTORY,
+      (service, { since, until, step, ...query }) =>
+        service.history({
+          ...query,
+          ...timesOf(since, until),
+          ...(step !== undefined && { stepMs: step * SECOND_MS }),
+        }),
+    ),
   ),
   events: getRoute(
     "visible",

@@ -1,5 +1,5 @@
 import type * as z from "zod";
-import type { AutoscalerVersion, EditCondition } from "../service/service.ts";
+import type { AutoscalerQuery, AutoscalerVersion, EditCondition } from "../service/service.ts";
 import type { PageLimits } from "./list-page.ts";
 import { IF_MATCH_HEADER } from "./paths.ts";
 import {
@@ -28,6 +28,8 @@ export interface CheckedRequest<Part> {
   readonly call: (part: Part, context: RouteContext) => Promise<Reply>;
   /** The checked input. */
   readonly input: object;
+  /** The autoscaler that is asked for, where the route answers of one. */
+  readonly one?: AutoscalerQuery;
   /** True when the request connects a cluster, which takes a right of its own. */
   readonly connects: boolean;
 }
@@ -64,6 +66,15 @@ export const getRoute = <Part, Input extends object>(
   read: (request) => {
     const input = queryInput(schema, request);
     return { call: (part, context) => call(part, input, context), input, connects: false };
+  },
+});
+
+/** A route that answers of one autoscaler: its reads begin before the caller's rights are known. */
+export const ofOne = <Part>(route: Route<Part>): Route<Part> => ({
+  ...route,
+  read: (request) => {
+    const checkedRequest = route.read(request);
+    return { ...checkedRequest, one: checkedRequest.input as AutoscalerQuery };
   },
 });
 

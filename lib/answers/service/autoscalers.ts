@@ -18,6 +18,7 @@ import {
   type PartitionData,
   partitionData,
   type AutoscalerSnapshot,
+  streamOf,
 } from "./partitions/partition-data.ts";
 import type { AutoscalerCursor, AutoscalerQuery, Filter } from "./service.ts";
 import { autoscalerView } from "./views/autoscaler-view.ts";
@@ -31,14 +32,13 @@ export const snapshotReader = (
   context: QueryContext,
   cluster: ClusterRecord,
   fleetRecord: FleetRecord | Promise<FleetRecord>,
-  wanted: { readonly windows: "always" | "where needed"; readonly ahead?: true } = {
-    windows: "always",
-  },
+  wanted: { readonly windows: "always" | "where needed"; readonly ahead?: true },
 ) => {
   const partitions = new Map<string, Promise<PartitionData>>();
   const open = (partition: PartitionName): Promise<PartitionData> => {
     const loading =
-      partitions.get(partition) ?? partitionData(context, { cluster: cluster.name, partition });
+      partitions.get(partition) ??
+      partitionData(context, { cluster: cluster.name, partition }, cluster.syncPeriodMs);
     partitions.set(partition, loading);
     return loading;
   };
@@ -62,6 +62,7 @@ export const snapshotReader = (
     const isNeeded = evaluated?.evaluation.status === undefined;
     const [windows, windowsProblem] = ahead ?? (isNeeded ? await readWindows() : []);
     const syncedMs = data?.head?.nowMs;
+    const partition = partitionOf(cluster, record.namespace);
     return present({
       cluster,
       record,
@@ -71,6 +72,7 @@ export const snapshotReader = (
       windows,
       windowsProblem,
       evaluated,
+      stream: partition && streamOf({ cluster: cluster.name, partition }, record.uid, data?.head),
       syncedMs: syncedMs || undefined,
     });
   };
@@ -81,11 +83,17 @@ export const loadSnapshot = async (
   context: QueryContext,
   { cluster, record }: LocatedAutoscaler,
   atMs?: number,
+  windows: "always" | "where needed" = "always",
 ): Promise<AutoscalerSnapshot> =>
-  snapshotReader(context, cluster, getFleet(context.tables))(record, atMs);
+  snapshotReader(context, cluster, getFleet(context.tables), { windows })(record, atMs);
 
-export const get = async (context: QueryContext, query: AutoscalerQuery): Promise<AutoscalerView> =>
-  autoscalerView(await loadSnapshot(context, await findAutoscaler(context, query)));
+export const get = async (
+  context: QueryContext,
+  query: AutoscalerQuery,
+): Promise<AutoscalerView> => {
+  const located = await findAutoscaler(context, query);
+  return autoscalerView(await loadSnapshot(context, located, undefined, "where needed"));
+};
 
 /**
  * Lists autoscalers after a cursor, in order of cluster, namespace and name. A record that cannot

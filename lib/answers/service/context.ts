@@ -3,6 +3,8 @@ import type { Rights } from "../../rules/model/access.ts";
 import type { ClusterRecord } from "../../rules/model/records.ts";
 import type { CheckedSource } from "../../stack/source-client/check-source.ts";
 import type { InsertHistory } from "../../stack/store/history/item.ts";
+import type { getAutoscalers } from "../../stack/store/records/autoscalers.ts";
+import type { getCluster } from "../../stack/store/records/clusters.ts";
 import type { Tables } from "../../stack/store/table/tables.ts";
 import type { DeadLetters } from "../views/status.ts";
 import { present } from "../../rules/model/json.ts";
@@ -19,11 +21,23 @@ export interface QueryContext {
    * callers.
    */
   readonly rights?: Rights;
+  /** What was begun to read of the autoscaler that the request names, before the rights were known. */
+  readonly ahead?: Ahead;
   /**
    * Counts the messages in the dead-letter queues; undefined when it does not know. When it is
    * absent, the status says that they are not known.
    */
   readonly deadLetters?: () => Promise<DeadLetters | undefined>;
+}
+
+/**
+ * The reads of one autoscaler by its whole name. They need no rights, so that they can be under way
+ * beside the read of the grants.
+ */
+export interface Ahead {
+  readonly path: string;
+  readonly cluster: ReturnType<typeof getCluster>;
+  readonly items: ReturnType<typeof getAutoscalers>;
 }
 
 /** What every command needs beside it. */

@@ -23,7 +23,8 @@ import {
   listClusters,
   readFleet,
 } from "../../stack/store/records/clusters.ts";
-import { type QueryContext, sees, touches } from "./context.ts";
+import type { Tables } from "../../stack/store/table/tables.ts";
+import { type Ahead, type QueryContext, sees, touches } from "./context.ts";
 import { knownNames } from "./known-partitions.ts";
 import type { AutoscalerQuery } from "./service.ts";
 import { invalid, unknown } from "./refusals.ts";
@@ -131,15 +132,43 @@ export const fleetNamed = async (
 
 const nameOf = (item: ClusterItem): string => (item.kind === "read" ? item.record.name : item.name);
 
-export const findCluster = async (context: QueryContext, name: string): Promise<ClusterRecord> => {
+export const findCluster = async (
+  context: QueryContext,
+  name: string,
+  ahead?: Ahead,
+): Promise<ClusterRecord> => {
   // Read in any case, so that an answer takes as long for the name of another tenant as for no
   // name.
-  const item = await getCluster(context.tables, clusterName(name));
+  const item = await (ahead?.cluster ?? getCluster(context.tables, clusterName(name)));
   if (item && touches(context, name)) return item;
   const known = (await Array.fromAsync(listClusters(context.tables)))
     .map(nameOf)
     .filter((cluster) => touches(context, cluster));
   throw notFound(`cluster "${name}"`, name, known);
+};
+
+/**
+ * Begins the reads of an autoscaler by its whole name; `undefined` where the name leaves its cluster
+ * or its namespace out.
+ */
+export const readAhead = (tables: Tables, query: AutoscalerQuery): Ahead | undefined => {
+  const { cluster, namespace: inside, name } = splitName(query);
+  if (cluster === undefined || inside === undefined) return undefined;
+  const record = { name: clusterName(cluster) };
+  const ahead = {
+    path: `${cluster}/${inside}/${name}`,
+    cluster: getCluster(tables, record.name),
+    items: getAutoscalers(tables, [refIn(record, namespace(inside), name)]),
+  };
+  // Where the cluster or the caller is refused, nobody asks for them any more.
+  ahead.cluster.catch(() => undefined);
+  ahead.items.catch(() => undefined);
+  return ahead;
+};
+
+const aheadOf = ({ ahead, tables }: QueryContext, query: AutoscalerQuery): Ahead | undefined => {
+  const { cluster, namespace: inside, name } = splitName(query);
+  return ahead?.path === `${cluster}/${inside}/${name}` ? ahead : readAhead(tables, query);
 };
 
 /**
@@ -155,20 +184,14 @@ export const findAutoscaler = async (
   const wanted = splitName(query);
   const inside = optionalNamespace(wanted.namespace);
   // With cluster and namespace the name is read directly, as a rule.
-  const isWhole = wanted.cluster !== undefined && inside !== undefined;
-  const ahead = isWhole
-    ? getAutoscalers(context.tables, [
-        refIn({ name: clusterName(wanted.cluster) }, inside, wanted.name),
-      ])
-    : undefined;
-  // Where the cluster is refused, the item beside it is asked for no more.
-  ahead?.catch(() => undefined);
-  const { clusters, isEdited } = isWhole
-    ? { clusters: await clustersNamed(context, wanted.cluster), isEdited: true }
-    : await fleetNamed(context, wanted.cluster);
+  const ahead = aheadOf(context, query);
+  const { clusters, isEdited } =
+    ahead && wanted.cluster !== undefined
+      ? { clusters: [await findCluster(context, wanted.cluster, ahead)], isEdited: true }
+      : await fleetNamed(context, wanted.cluster);
   const refs =
     inside === undefined ? [] : clusters.map((cluster) => refIn(cluster, inside, wanted.name));
-  const direct = await located(context, clusters, refs, ahead);
+  const direct = await located(context, clusters, refs, ahead?.items);
   if (direct.length === 1 && direct[0]) return direct[0];
   const names =
     direct.length > 1 ? [] : await knownNames(context, clusters, { inside, consistent: isEdited });

@@ -16,12 +16,13 @@ import {
 } from "./clusters/cluster-edits.ts";
 import { checkCluster } from "./clusters/connection-check.ts";
 import { comparedClock } from "../../stack/store/table/repeat.ts";
-import type { QueryContext, ServiceContext } from "./context.ts";
+import type { Ahead, QueryContext, ServiceContext } from "./context.ts";
 import { handBack, pause, remove, resume, takeOver } from "./edits/autoscaler-edits.ts";
 import { removeCluster } from "./edits/removal.ts";
 import { eventCounts, events } from "./events.ts";
 import { describe } from "./explain/describe.ts";
 import { explain } from "./explain/explain.ts";
+import { readAhead } from "./find-autoscaler.ts";
 import { history } from "./history/history.ts";
 import { clearOverride, extendOverride, setOverride } from "./overrides/override-edits.ts";
 import { overrides } from "./overrides/override-places.ts";
@@ -31,7 +32,7 @@ import { resetTime } from "./partitions/reset-time.ts";
 import { resetWindows } from "./partitions/reset-windows.ts";
 import { rows } from "./rows/rows.ts";
 import { series } from "./series/series.ts";
-import type { CommandService, QueryService, Service } from "./service.ts";
+import type { AutoscalerQuery, CommandService, QueryService, Service } from "./service.ts";
 import { shadow } from "./shadow/shadow.ts";
 import { checkSource, deleteSource, putSource, sources } from "./sources/sources.ts";
 import { status } from "./status/status.ts";
@@ -64,7 +65,16 @@ export const openQueries = (context: QueryContext): QueryService =>
 /** The queries of each caller by its rights, and the grants that the rights follow from. */
 export const openByRights = (context: Omit<QueryContext, "rights">) => ({
   access: () => getAccess(context.tables),
-  reading: (rights: Rights): QueryService => openQueries({ ...context, rights }),
+  ahead: (query: AutoscalerQuery): Ahead | undefined => {
+    try {
+      return readAhead(context.tables, query);
+    } catch {
+      // The query itself refuses such a name, after the caller is known.
+      return undefined;
+    }
+  },
+  reading: (rights: Rights, ahead?: Ahead): QueryService =>
+    openQueries({ ...context, rights, ...(ahead && { ahead }) }),
 });
 
 /**

@@ -64,13 +64,9 @@ export const GOALS: readonly Goal[] = [
  * this list and never comes into it.
  */
 export const NOT_YET: ReadonlySet<string> = new Set([
-  "`get CLUSTER/NAMESPACE/NAME`",
   "`describe`",
   "`explain`",
-  "`explain --at`, 20 hours ago",
   "`history`, 1 day",
-  "`history`, 2 h",
-  "`shadow`, 1 day",
   "`get -o json`",
   "`/metrics`, cold",
   "`series` as JSON",

@@ -45,8 +45,10 @@ export const describe = async (
   query: AutoscalerQuery,
 ): Promise<Description> => {
   const snapshot = await findAutoscaler(context, query);
-  const all = await loadSnapshot(context, snapshot);
-  const newest = await newestEvents(context, snapshot.record, all.nowMs);
+  const [all, newest] = await Promise.all([
+    loadSnapshot(context, snapshot),
+    newestEvents(context, snapshot.record),
+  ]);
   const view = autoscalerView(all);
   return {
     ...view,
@@ -110,10 +112,14 @@ const upTo = (
 const newestEvents = async (
   context: QueryContext,
   ref: AutoscalerRef,
-  untilMs: number,
 ): Promise<readonly EventRecord[]> => {
   const newest: EventRecord[] = [];
-  const stretch = { sinceMs: 0, untilMs, newestFirst: true, pageSize: SHOWN_EVENTS };
+  const stretch = {
+    sinceMs: 0,
+    untilMs: context.clock(),
+    newestFirst: true,
+    pageSize: SHOWN_EVENTS,
+  };
   for await (const event of eventsOfAutoscaler(context.tables, ref, stretch))
     if (newest.push(event) === SHOWN_EVENTS) break;
   return newest;

@@ -16,14 +16,9 @@ import { boundsThen } from "../views/holds-view.ts";
 import { eventView, stepViews } from "../views/event-view.ts";
 import { windowsAt } from "./describe.ts";
 import { whatIf } from "./what-if.ts";
-import { windowsThen } from "./windows-then.ts";
-import type { Evaluation, EventRecord } from "../../../rules/model/scale-records.ts";
-import {
-  earlierStreams,
-  newestIn,
-  presentStream,
-  silenceMsOf,
-} from "../partitions/read-samples.ts";
+import { dayBefore, type KnownEvents, windowsThen } from "./windows-then.ts";
+import type { Evaluation } from "../../../rules/model/scale-records.ts";
+import { earlierStreams, newestIn, silenceMsOf } from "../partitions/read-samples.ts";
 import { invalid } from "../refusals.ts";
 import { present } from "../../../rules/model/json.ts";
 import { HOUR_MS } from "../../../rules/model/time-text.ts";
@@ -48,21 +43,23 @@ export const explain = async (
     });
   }
   const located = await findAutoscaler(context, query);
-  const [loaded, record, lately] = await Promise.all([
+  const untilMs = Math.min(atMs ?? presentMs, presentMs);
+  const isPast = atMs !== undefined;
+  const [loaded, record, known] = await Promise.all([
     loadSnapshot(context, located, atMs),
-    atMs === undefined ? located.record : asOfItsRules(context, located.record),
-    changedOutside(context, located.record, Math.min(atMs ?? presentMs, presentMs)),
+    isPast ? asOfItsRules(context, located.record) : located.record,
+    isPast ? dayBefore(context, located, untilMs) : hourBefore(context, located.record, untilMs),
   ]);
-  const known = { ...loaded, record };
-  const shown = await shownDecision(context, known, atMs);
-  const { nowMs } = known;
+  const snapshot = { ...loaded, record };
+  const shown = await shownDecision(context, snapshot, atMs);
+  const { nowMs } = snapshot;
   const { evaluated, isPartial, specThen } = shown;
-  const all = { ...known, evaluated };
+  const all = { ...snapshot, evaluated };
   const { evaluation } = evaluated;
   const [outside, windows] = await Promise.all([
-    outsideAt(context, record, { lately, atMs: evaluated.atMs }),
+    outsideAt(context, record, { known, atMs: evaluated.atMs }),
     isPartial
-      ? windowsThen(context, all, evaluated)
+      ? windowsThen(context, all, evaluated, known)
       : windowsAt(all, evaluated.atMs, evaluation.from),
   ]);
   const { namespace, name } = record;
@@ -137,42 +134,33 @@ const shownDecision = async (
   };
 };
 
-/** The changes by others in an hour and some minutes before an instant, the newest first. */
-const changedOutside = async (
+/** The events of an hour and some minutes before an instant, in order of time. */
+const hourBefore = async (
   { tables }: QueryContext,
   record: AutoscalerRecord,
   untilMs: number,
-): Promise<OutsideChanges> => {
+): Promise<KnownEvents> => {
   const sinceMs = untilMs - OUTSIDE_MS - CLOCKS_APART_MS;
-  const all = await Array.fromAsync(
-    eventsOfAutoscaler(tables, record, { sinceMs, untilMs, newestFirst: true }),
-  );
-  return {
-    sinceMs,
-    changes: all.filter(({ uid, outcome }) => uid === record.uid && outcome === "outside"),
-  };
+  const events = await Array.fromAsync(eventsOfAutoscaler(tables, record, { sinceMs, untilMs }));
+  return { sinceMs, events: events.filter(({ uid }) => uid === record.uid) };
 };
 
 const OUTSIDE_MS = HOUR_MS;
 
-interface OutsideChanges {
-  readonly sinceMs: number;
-  readonly changes: readonly EventRecord[];
-}
-
 /**
- * The newest change by others that the sync of an instant could know of. `lately` was read beside
+ * The newest change by others that the sync of an instant could know of. `known` was read beside
  * the journal; it is read again where the newest sync is of an earlier time.
  */
 const outsideAt = async (
   context: QueryContext,
   record: AutoscalerRecord,
-  { lately, atMs }: { readonly lately: OutsideChanges; readonly atMs: number },
+  { known, atMs }: { readonly known: KnownEvents; readonly atMs: number },
 ): Promise<Explanation["outside"]> => {
   const sinceMs = atMs - OUTSIDE_MS;
-  const isRead = sinceMs >= lately.sinceMs;
-  const { changes } = isRead ? lately : await changedOutside(context, record, atMs);
-  const found = changes.find((change) => change.atMs <= atMs && change.atMs >= sinceMs);
+  const { events } = sinceMs >= known.sinceMs ? known : await hourBefore(context, record, atMs);
+  const found = events.findLast(
+    (event) => event.outcome === "outside" && event.atMs <= atMs && event.atMs >= sinceMs,
+  );
   if (!found) return undefined;
   const { at, settledAt, from, to, reason, message } = eventView(found);
   return { at, settledAt, from, to, reason, message };
@@ -240,7 +228,7 @@ const evaluationThen = async (
     untilMs: Math.min(atMs, nowMs),
   };
   if (evaluated && stretch.untilMs - evaluated.atMs <= silenceMsOf(cluster)) return evaluated;
-  const own = await presentStream(context, snapshot);
+  const own = snapshot.stream;
   if (!own) return evaluated;
   const streams = await earlierStreams(context, snapshot, own, stretch);
   const limit = limited(PARALLEL);

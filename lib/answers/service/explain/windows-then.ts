@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
-import type { AutoscalerRecord, ClusterRecord } from "../../../rules/model/records.ts";
+import type { ScopeChangeRecord } from "../../../rules/model/changes.ts";
+import type { ClusterRecord } from "../../../rules/model/records.ts";
 import type { AutoscalerSpec } from "../../../rules/model/spec.ts";
 import {
   type Memory,
@@ -23,7 +24,7 @@ import { JOURNAL_DAYS_KEPT } from "../../../stack/store/history/journal.ts";
 import type { LocatedAutoscaler } from "../find-autoscaler.ts";
 import { readSamples } from "../partitions/read-samples.ts";
 import { present } from "../../../rules/model/json.ts";
-import { DAY_MS } from "../../../rules/model/time-text.ts";
+import { DAY_MS, MINUTE_MS } from "../../../rules/model/time-text.ts";
 
 /** The longest period of a rate, of any dialect. */
 const PERIOD_MS_MAX = DAY_MS;
@@ -42,16 +43,21 @@ export const windowsThen = async (
   context: QueryContext,
   snapshot: AutoscalerSnapshot,
   { atMs, evaluation }: Evaluated,
+  begun: KnownEvents | DayBefore,
 ): Promise<WindowsView> => {
   const { record, spec, cluster } = snapshot;
   const { status, from: count } = evaluation;
   if (spec.kind !== "spec") return lost("windows");
   if (record.updatedMs > atMs)
     return lost(`windows: the autoscaler was edited at ${rfc3339(record.updatedMs)}`);
-  const resetMs = await lastResetMs(context, snapshot, atMs);
+  const day =
+    "resets" in begun && begun.sinceMs <= atMs - PERIOD_MS_MAX
+      ? begun
+      : await dayBefore(context, snapshot, atMs);
+  const resetMs = day.resets.findLast(isWithinDay(atMs))?.atMs;
   if (resetMs !== undefined) return lost(`windows: they were reset at ${rfc3339(resetMs)}`);
   const moment = present({ settings: cluster.settings, nowMs: atMs, count });
-  const events = await eventsThen(context, record, atMs);
+  const events = day.events.filter(isWithinDay(atMs));
   const scales = scalesThen(spec.spec, events, atMs);
   const viewOf = (memory: Memory): WindowsView =>
     windowsView(spec.spec, { memory, status: status ?? NEW_WINDOWS.status }, moment);
@@ -65,7 +71,7 @@ export const windowsThen = async (
   const recommendations =
     (status &&
       windowMs > 0 &&
-      (await recommendationsThen(context, snapshot, { atMs, windowMs, settledLater }))) ||
+      (await recommendationsThen(context, snapshot, { atMs, windowMs, settledLater, day }))) ||
     null;
   const view = viewOf({ ...scales, recommendations });
   const certain = viewOf(certainlyKept(spec.spec, scales, record.updatedMs));
@@ -162,50 +168,58 @@ const certainlyKept = (spec: AutoscalerSpec, made: Memory, editedMs: number): Me
   };
 };
 
-/**
- * A person's reset, and the adoption of restored tables, put assumed scales into the windows, which
- * are no events.
- */
-const lastResetMs = async (
+/** The events of an autoscaler since an instant, in order of time. */
+export interface KnownEvents {
+  readonly sinceMs: number;
+  readonly events: readonly EventRecord[];
+}
+
+/** What the history has of a day and some minutes before an instant, beside the journal. */
+interface DayBefore extends KnownEvents {
+  /**
+   * A person's resets, and adoptions of restored tables, in order of time: they put assumed scales
+   * into the windows, which are no events.
+   */
+  readonly resets: readonly ScopeChangeRecord[];
+  /** Edits of the cluster. */
+  readonly edits: readonly ScopeChangeRecord[];
+}
+
+/** The newest evaluation of an instant is this much older at most, where syncs come. */
+const OLDER_MS_MAX = 10 * MINUTE_MS;
+
+/** Reads it, all at once: a reader begins it beside the reads of the journal. */
+export const dayBefore = async (
   { tables }: QueryContext,
-  { cluster, record }: AutoscalerSnapshot,
-  atMs: number,
-): Promise<number | undefined> => {
+  { cluster, record }: LocatedAutoscaler,
+  untilMs: number,
+): Promise<DayBefore> => {
+  const sinceMs = untilMs - PERIOD_MS_MAX - OLDER_MS_MAX;
   const partition = partitionOf(cluster, record.namespace);
-  let resetMs: number | undefined;
-  if (partition === undefined) return undefined;
-  for await (const change of scopeChangesOf(tables, {
-    scope: "partition",
-    name: `${cluster.name}/${partition}`,
-  })) {
-    if (
-      change.verb.startsWith("reset-") &&
-      change.atMs <= atMs &&
-      change.atMs > atMs - PERIOD_MS_MAX
-    )
-      resetMs = change.atMs;
-  }
-  for await (const change of scopeChangesOf(
-    tables,
-    { scope: "fleet", name: "fleet" },
-    atMs - PERIOD_MS_MAX,
-  )) {
-    if (change.verb === "adopt" && change.atMs <= atMs)
-      resetMs = Math.max(resetMs ?? 0, change.atMs);
-  }
-  return resetMs;
+  const changesOf = (scope: ScopeChangeRecord["scope"], name: string) =>
+    Array.fromAsync(scopeChangesOf(tables, { scope, name }, sinceMs));
+  const [events, ofPartition, ofFleet, edits] = await Promise.all([
+    Array.fromAsync(eventsOfAutoscaler(tables, record, { sinceMs, untilMs })),
+    partition === undefined ? [] : changesOf("partition", `${cluster.name}/${partition}`),
+    changesOf("fleet", "fleet"),
+    changesOf("cluster", cluster.name),
+  ]);
+  const resets = [
+    ...ofPartition.filter(({ verb }) => verb.startsWith("reset-")),
+    ...ofFleet.filter(({ verb }) => verb === "adopt"),
+  ];
+  return {
+    sinceMs,
+    events: events.filter(({ uid }) => uid === record.uid),
+    resets: resets.toSorted((one, other) => one.atMs - other.atMs),
+    edits,
+  };
 };
 
-const eventsThen = async (
-  { tables }: QueryContext,
-  record: AutoscalerRecord,
-  atMs: number,
-): Promise<readonly EventRecord[]> => {
-  const events = await Array.fromAsync(
-    eventsOfAutoscaler(tables, record, { sinceMs: atMs - PERIOD_MS_MAX, untilMs: atMs }),
-  );
-  return events.filter(({ uid }) => uid === record.uid);
-};
+const isWithinDay =
+  (atMs: number) =>
+  (one: { readonly atMs: number }): boolean =>
+    one.atMs <= atMs && one.atMs >= atMs - PERIOD_MS_MAX;
 
 /**
  * The scales that the windows held, from their events: the same times and ids, in order of time.
@@ -307,6 +321,7 @@ export interface WindowThen {
   readonly atMs: number;
   readonly windowMs: number;
   readonly settledLater: readonly EventRecord[];
+  readonly day: Pick<DayBefore, "edits">;
 }
 
 /**
@@ -318,14 +333,14 @@ export interface WindowThen {
 const recommendationsThen = async (
   context: QueryContext,
   located: LocatedAutoscaler,
-  { atMs, windowMs, settledLater }: WindowThen,
+  { atMs, windowMs, settledLater, day }: WindowThen,
 ): Promise<readonly RecommendationRun[] | undefined> => {
   const { cluster, record } = located;
   const sinceMs = atMs - windowMs - BEFORE_MS;
   if (sinceMs < context.clock() - JOURNAL_DAYS_KEPT * DAY_MS) return undefined;
   if (
     record.updatedMs > Math.max(record.createdMs, sinceMs) ||
-    (await isRearranged(context, cluster, sinceMs))
+    day.edits.some((edit) => edit.atMs >= sinceMs && isRearranged(cluster, edit))
   )
     return undefined;
   const samples = await readSamples({ context, uid: record.uid, sampleOf }, located, {
@@ -379,19 +394,13 @@ const lateRuns = (
  * True where the settings or the partitions of the cluster were edited since: then the windows may
  * have been of another length, or in another partition.
  */
-const isRearranged = async (
-  { tables }: QueryContext,
-  { name, settings, partitions }: ClusterRecord,
-  sinceMs: number,
-): Promise<boolean> => {
-  for await (const { before } of scopeChangesOf(tables, { scope: "cluster", name }, sinceMs)) {
-    const earlier =
-      before === undefined ? undefined : (JSON.parse(before) as Partial<ClusterRecord>);
-    if (
-      earlier &&
-      !isDeepStrictEqual([earlier.settings, earlier.partitions], [settings, partitions])
-    )
-      return true;
-  }
-  return false;
+const isRearranged = (
+  { settings, partitions }: ClusterRecord,
+  { before }: ScopeChangeRecord,
+): boolean => {
+  const earlier = before === undefined ? undefined : (JSON.parse(before) as Partial<ClusterRecord>);
+  return (
+    earlier !== undefined &&
+    !isDeepStrictEqual([earlier.settings, earlier.partitions], [settings, partitions])
+  );
 };

@@ -4,8 +4,9 @@ import type { Windows } from "../../../rules/model/windows.ts";
 import { type Head, readHead } from "../../../stack/store/head/head.ts";
 import { journalOfPage } from "../../../stack/store/history/journal.ts";
 import { type DecodedPage, decodePage } from "../../../stack/store/pages/codec.ts";
-import { readPage } from "../../../stack/store/pages/pages.ts";
+import { readNamedPage } from "../../../stack/store/pages/pages.ts";
 import { journalPageOf, journalPages, pageOf } from "../../../stack/store/pages/plan.ts";
+import { JOURNAL_EVERY_MS } from "../../../stack/sync/keep/store-pages.ts";
 import { windowsNow } from "../../../stack/sync/load/stored-windows.ts";
 import type { QueryContext } from "../context.ts";
 import type { Evaluation, JournalPage } from "../../../rules/model/scale-records.ts";
@@ -34,6 +35,7 @@ export interface Evaluated {
 export const partitionData = async (
   context: QueryContext,
   ref: PartitionRef,
+  periodMs: number,
 ): Promise<PartitionData> => {
   const head = await readHead(context.tables, ref);
   if (!head)
@@ -64,26 +66,28 @@ export const partitionData = async (
         ? undefined
         : `windows page ${index} of partition "${ref.partition}" cannot be read: ${decoded.message}`;
     },
-    evaluation: newestEvaluations(context, ref, head),
+    evaluation: newestEvaluations(context, ref, { head, periodMs }),
   };
 };
 
 /** Whole journal pages that are searched for an autoscaler that moved between pages. */
 const WHOLE_PAGES_MAX = 5;
 
-/**
- * The newest evaluations of the autoscalers of a partition. `pageSize`: items of the journal that a
- * request reads ahead, for a reader of all of them.
- */
+/** Items of the journal that a request reads: those of a minute and one, of which one has all. */
+const journaledTogether = (periodMs: number): number =>
+  Math.min(JOURNALED_TOGETHER_MAX, Math.ceil(JOURNAL_EVERY_MS / periodMs) + 1);
+const JOURNALED_TOGETHER_MAX = 16;
+
+/** The newest evaluations of the autoscalers of a partition. */
 export const newestEvaluations = (
   { tables }: Pick<QueryContext, "tables">,
   ref: PartitionRef,
-  head: Pick<Head, "pages">,
-  pageSize = 1,
+  { head, periodMs }: { readonly head: Pick<Head, "pages">; readonly periodMs: number },
 ): ((
   record: Pick<AutoscalerRecord, "uid" | "createdMs">,
   atMs: number,
 ) => Promise<Evaluated | undefined>) => {
+  const pageSize = journaledTogether(periodMs);
   const opened = new Map<string, LazyList<JournalPage>>();
   const before = (page: number, untilMs: number): LazyList<JournalPage> => {
     const key = `${page}@${untilMs}`;
@@ -149,15 +153,27 @@ const readDecoded = async (
   head: Head,
   index: number,
 ): Promise<DecodedPage> => {
-  const item = await readPage(context.tables, {
-    partition,
-    generation: head.pageGeneration,
-    index,
-  });
+  const id = { partition, generation: head.pageGeneration, index };
+  const item = await readNamedPage(context.tables, id, head.pages[index] ?? 0);
   return item
     ? decodePage(item.body)
     : { kind: "unreadable", message: "the head names it, but the item does not exist" };
 };
+
+/**
+ * A journal that has the evaluations of an autoscaler while its partition has so many pages of
+ * windows.
+ */
+export interface JournalStream {
+  readonly ref: PartitionRef;
+  readonly page: number;
+}
+
+export const streamOf = (
+  ref: PartitionRef,
+  uid: AutoscalerRecord["uid"],
+  head: Pick<Head, "pages"> | undefined,
+): JournalStream => ({ ref, page: journalPageOf(uid, head?.pages.length ?? 0) });
 
 /** Everything stored about one autoscaler. */
 export interface AutoscalerSnapshot extends LocatedAutoscaler {
@@ -169,6 +185,8 @@ export interface AutoscalerSnapshot extends LocatedAutoscaler {
   /** Why the windows cannot be read. */
   readonly windowsProblem?: string;
   readonly evaluated?: Evaluated;
+  /** The journal that has its newest evaluations; absent where no sync has made one. */
+  readonly stream?: JournalStream;
   /** End of the partition's last completed sync. */
   readonly syncedMs?: number;
   readonly nowMs: number;

@@ -8,9 +8,14 @@ import { eachInGroups, mapWithLimit } from "../../../stack/store/table/wait-for-
 import type { QueryContext } from "../context.ts";
 import type { LocatedAutoscaler } from "../find-autoscaler.ts";
 import type { Evaluation, JournalPage } from "../../../rules/model/scale-records.ts";
-import type { Namespace, PartitionName, PartitionRef } from "../../../rules/model/ids.ts";
+import type { Namespace, PartitionName } from "../../../rules/model/ids.ts";
 import { scopeChangesOf } from "../../../stack/store/history/scope-changes.ts";
-import type { Evaluated } from "./partition-data.ts";
+import {
+  type AutoscalerSnapshot,
+  type Evaluated,
+  type JournalStream,
+  streamOf,
+} from "./partition-data.ts";
 
 /** Earlier journals that are looked into together. Most of them are empty. */
 const STREAMS_AT_ONCE = 32;
@@ -44,10 +49,10 @@ interface Reader<Sample extends Timed> {
  */
 export const readSamples = async <Sample extends Timed>(
   reader: Reader<Sample>,
-  { cluster, record }: LocatedAutoscaler,
+  { cluster, record, stream }: LocatedAutoscaler & Pick<AutoscalerSnapshot, "stream">,
   stretch: Stretch,
 ): Promise<readonly Sample[]> => {
-  const present = await presentStream(reader.context, { cluster, record });
+  const present = stream ?? (await presentStream(reader.context, { cluster, record }));
   if (!present) return [];
   const leastMs = silenceMsOf(cluster);
   const read = await readStream(reader, present, stretch);
@@ -146,26 +151,17 @@ const readFirst = async <Sample extends Timed>(
 };
 
 /**
- * A journal that has the evaluations of an autoscaler while its partition has so many pages of
- * windows.
- */
-interface JournalStream {
-  readonly ref: PartitionRef;
-  readonly page: number;
-}
-
-/**
  * The journal that has the newest evaluations of an autoscaler; undefined where no partition has
  * its namespace.
  */
-export const presentStream = async (
+const presentStream = async (
   { tables }: QueryContext,
   { cluster, record }: LocatedAutoscaler,
 ): Promise<JournalStream | undefined> => {
   const partition = partitionOf(cluster, record.namespace);
   if (partition === undefined) return undefined;
   const ref = { cluster: cluster.name, partition };
-  return { ref, page: journalPageOf(record.uid, (await readHead(tables, ref))?.pages.length ?? 0) };
+  return streamOf(ref, record.uid, await readHead(tables, ref));
 };
 
 /**

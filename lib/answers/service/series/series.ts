@@ -232,16 +232,13 @@ const remembered = new WeakMap<Tables["client"], Map<string, Remembered>>();
 /** Autoscalers whose gauges an environment keeps, some 5 KB each. With more it begins anew. */
 const KEPT_MAX = 20_000;
 
-/** Journal items that a request reads ahead: a minute has four at a period of 15 s. */
-const JOURNAL_AHEAD = 5;
-
 /**
  * The gauges of the newest evaluations. The journal is read again once a minute, and where a reader
  * of the partition would see a change.
  */
 const gaugesOf = async (
   context: QueryContext,
-  { ref, head }: MeasuredPart,
+  { cluster, ref, head }: MeasuredPart,
   wanted: readonly Pick<AutoscalerRecord, "uid" | "createdMs">[],
 ): Promise<ReadonlyMap<AutoscalerUid, readonly GaugeWrite[]>> => {
   const { tables } = context;
@@ -258,7 +255,7 @@ const gaugesOf = async (
   const known = memory.get(path);
   if (known?.version === version && wanted.every(({ uid }) => known.gauges.has(uid)))
     return known.gauges;
-  const newest = newestEvaluations(context, ref, head, JOURNAL_AHEAD);
+  const newest = newestEvaluations(context, ref, { head, periodMs: cluster.syncPeriodMs });
   const read = await mapWithLimit(wanted, AUTOSCALERS_AT_ONCE, async (one) => {
     const evaluated = await newest(one, context.clock());
     return [one.uid, evaluated?.evaluation.gauges ?? []] as const;

@@ -58,13 +58,21 @@ export const readHistory = async (
   tables: Tables,
   key: Key,
   action = `read the history item "${key.sk}"`,
+  isStrong = true,
 ): Promise<HistoryItem | undefined> => {
-  const params = { TableName: tables.historyTable, Key: itemKey(key), ConsistentRead: true };
+  const params = { TableName: tables.historyTable, Key: itemKey(key), ConsistentRead: isStrong };
   const { Item } = await repeat(tables, action, () =>
     tables.client.send(new GetItemCommand(params)),
   );
   return Item && historyItemOf(Item);
 };
+
+/**
+ * Reads an item that another one names. It never changes, so that it is read for half of the units
+ * first, and strongly only where it is too new for that.
+ */
+export const readWritten = async (tables: Tables, key: Key): Promise<HistoryItem | undefined> =>
+  (await readHistory(tables, key, undefined, false)) ?? (await readHistory(tables, key));
 
 /** Sorts after every character of an id, and after every time. */
 export const LAST = "~";

@@ -1,10 +1,10 @@
 import type { QueryCommandInput } from "@aws-sdk/client-dynamodb";
 import type { AutoscalerUid, PartitionRef } from "../../../rules/model/ids.ts";
-import { journalKey, journalPagePrefix, journalPk } from "../table/keys.ts";
+import { type Key, journalKey, journalPagePrefix, journalPk } from "../table/keys.ts";
 import { readAll } from "../table/read-many.ts";
 import type { Tables } from "../table/tables.ts";
 import { isEmptyStretch, type Stretch, stretchParams, ttlOf } from "./events.ts";
-import { type HistoryItem, historyItemOf, readHistory } from "./item.ts";
+import { type HistoryItem, historyItemOf, readWritten } from "./item.ts";
 import {
   hasDictionaries,
   packed,
@@ -108,7 +108,10 @@ export const basesAfter = (
   return added.length > 0 ? new Map([...bases, ...added]) : bases;
 };
 
-/** Bases that a reader keeps. Those of several environments follow each other in the journal. */
+/**
+ * Texts of bases that an environment keeps for its readers, some 0.3 MB each. Those of several
+ * environments follow each other in a journal.
+ */
 const BASES_KEPT = 8;
 /** Pages that a reader has passed, of which some are the bases of the next ones. */
 const PASSED_KEPT = 32;
@@ -119,28 +122,42 @@ const keep = <Value>(kept: Map<string, Value>, most: number, key: string, value:
   kept.set(key, value);
 };
 
+type BaseText = Promise<Uint8Array | undefined>;
+const texts = new WeakMap<Tables["client"], Map<string, BaseText>>();
+
 /**
  * The texts of the bases of one journal page. In order of time a base is passed before the pages
  * that differ from it, and is read by itself only at the begin of a stretch. A base that does not
  * exist gives no page.
  */
 const baseReader = (tables: Tables, ref: PartitionRef, page: number) => {
-  const texts = new Map<string, Uint8Array | undefined>();
   const passed = new Map<string, Uint8Array>();
+  // Readers of many journals at once take the texts of each other out of the environment's.
+  const own = new Map<string, BaseText>();
+  const known = texts.get(tables.client) ?? new Map<string, BaseText>();
+  texts.set(tables.client, known);
+  const read = async (key: Key): BaseText => {
+    const body = passed.get(key.sk) ?? (await readWritten(tables, key))?.body;
+    return typeof body === "string" || !body ? undefined : baseText(body);
+  };
+  const begun = (key: Key): BaseText => {
+    const path = `${key.pk} ${key.sk}`;
+    const text = known.get(path) ?? read(key);
+    if (!known.has(path)) keep(known, BASES_KEPT, path, text);
+    // One that could not be read is asked for again.
+    text.then(
+      (found) => found ?? known.delete(path),
+      () => known.delete(path),
+    );
+    return text;
+  };
   return {
     pass: (sk: string, body: Uint8Array): void => keep(passed, PASSED_KEPT, sk, body),
-    text: async (base: BaseKey): Promise<Uint8Array | undefined> => {
+    text: (base: BaseKey): BaseText => {
       const key = journalKey(ref, { page, ...base });
-      if (!texts.has(key.sk)) {
-        const body = passed.get(key.sk) ?? (await readHistory(tables, key))?.body;
-        keep(
-          texts,
-          BASES_KEPT,
-          key.sk,
-          typeof body === "string" || !body ? undefined : baseText(body),
-        );
-      }
-      return texts.get(key.sk);
+      const text = own.get(key.sk) ?? begun(key);
+      if (!own.has(key.sk)) keep(own, BASES_KEPT, key.sk, text);
+      return text;
     },
   };
 };

@@ -37,18 +37,20 @@ export interface PageItem {
 export const readPageParams = (
   stateTable: string,
   { partition, generation, index }: PageId,
+  isStrong = true,
 ): GetItemCommandInput => ({
   TableName: stateTable,
   Key: itemKey(pageKey(partition, generation, index)),
-  ConsistentRead: true,
+  ConsistentRead: isStrong,
 });
 
 const readItem = async (
   tables: Tables,
   id: PageId,
+  isStrong = true,
 ): Promise<Readonly<Record<string, AttributeValue>> | undefined> => {
   const { Item } = await repeat(tables, `read ${nameOf(id)}`, () =>
-    tables.client.send(new GetItemCommand(readPageParams(tables.stateTable, id))),
+    tables.client.send(new GetItemCommand(readPageParams(tables.stateTable, id, isStrong))),
   );
   return Item;
 };
@@ -56,11 +58,28 @@ const readItem = async (
 /**
  * Reads one page strongly; absent when there is no item, or it has not the attributes of a page.
  */
-export const readPage = async (tables: Tables, id: PageId): Promise<PageItem | undefined> => {
-  const Item = await readItem(tables, id);
+export const readPage = async (
+  tables: Tables,
+  id: PageId,
+  isStrong = true,
+): Promise<PageItem | undefined> => {
+  const Item = await readItem(tables, id, isStrong);
   const epoch = Number(Item?.["epoch"]?.N);
   const body = Item?.["body"]?.B;
   return Number.isInteger(epoch) && body ? { epoch, body } : undefined;
+};
+
+/**
+ * Reads one page that a head names, for a reader: for half of the units, and strongly where that has
+ * an older version than the epoch in the head.
+ */
+export const readNamedPage = async (
+  tables: Tables,
+  id: PageId,
+  epoch: number,
+): Promise<PageItem | undefined> => {
+  const found = await readPage(tables, id, false);
+  return found && found.epoch >= epoch ? found : readPage(tables, id);
 };
 
 /**
