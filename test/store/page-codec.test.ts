@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { autoscalerUid } from "../../lib/rules/model/ids.ts";
 import type { KnownRival, KnownRivals } from "../../lib/rules/model/observation.ts";
-import type { Windows } from "../../lib/rules/model/windows.ts";
+import type { OutsideSeries, Windows } from "../../lib/rules/model/windows.ts";
 import { decodePage, encodePage, PAGE_VERSION } from "../../lib/stack/store/pages/codec.ts";
 import {
   PAGE_BYTES_MAX,
@@ -106,8 +106,12 @@ const rivals: fc.Arbitrary<KnownRivals> = fc.record({
   looks: fc.array(fc.tuple(fc.string(), fc.array(other, { maxLength: 2 })), { maxLength: 3 }),
 });
 const totals = fc.record({ ups: count, added: count, downs: count, removed: count, epoch: count });
+const outside: fc.Arbitrary<OutsideSeries> = fc.record(
+  { changes: count, firstMs: ms, lastMs: ms, by: fc.string() },
+  { requiredKeys: ["changes", "firstMs", "lastMs"] },
+);
 const entry: fc.Arbitrary<StoredWindows> = fc.record(
-  { uid: fc.uuid().map(autoscalerUid), windows, open: fc.boolean(), rivals, totals },
+  { uid: fc.uuid().map(autoscalerUid), windows, open: fc.boolean(), rivals, totals, outside },
   { requiredKeys: ["uid", "windows", "open"] },
 );
 
@@ -167,9 +171,9 @@ describe("a windows page", () => {
     [
       "parts that would be lost when it is written again",
       compress(2, [
-        ["u", 0, [], [], [], null, [], [1, 1], null, null, null, [1, 2, 0, 0, 3], [], "more"],
+        ["u", 0, [], [], [], null, [], [1, 1], null, null, null, [1, 2, 0, 0, 3], [], null, "more"],
       ]),
-      "RangeError: an entry has 14 parts, and 13 are known",
+      "RangeError: an entry has 15 parts, and 14 are known",
     ],
     [
       "totals with parts that would be lost",

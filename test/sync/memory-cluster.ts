@@ -20,6 +20,8 @@ export interface Workload {
   generation: number;
   /** The field manager of its last scale, where it was a Tidemark. */
   lastScaledBy?: string;
+  /** The field manager of its count, where the server says so. */
+  countSetBy?: string;
   /** Its demand, in replicas; the test's rules scale to it. */
   demand: number;
 }
@@ -135,13 +137,14 @@ export const memoryCluster = (
         kind: "failed",
         failure: failure(404, "NotFound", `deployments.apps "${name}" not found`),
       };
-    const { uid, replicas, resourceVersion, generation, lastScaledBy } = found;
+    const { uid, replicas, resourceVersion, generation, lastScaledBy, countSetBy } = found;
     return scaleRead(replicas, {
       selector: `app=${name}`,
       uid,
       resourceVersion: String(resourceVersion),
       ...(options.generations !== false && { generation }),
       ...(lastScaledBy !== undefined && { lastScaledBy }),
+      ...(countSetBy !== undefined && { countSetBy }),
     });
   };
   const execute = (name: string, resourceVersion: string, replicas: number): ScaleAnswer => {

@@ -11,6 +11,7 @@ const AFTER: After = {
   gaugesOf: () => undefined,
   metricsOf: ({ decision }) => decision.metrics,
   refused: new Map(),
+  contestedOf: () => undefined,
 };
 
 const readyIn = (observation: Observation): number | undefined => {

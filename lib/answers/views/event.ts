@@ -150,6 +150,11 @@ export const event = z.object({
   detail: text
     .describe("why it was refused, or is not known: what the server or the transport said")
     .exactOptional(),
+  by: text
+    .describe(
+      "of a change that Tidemark did not make: the field manager that made it, where the cluster says it",
+    )
+    .exactOptional(),
   specGeneration: count.describe("of the manifest that decided"),
   metrics: z.array(metric),
   steps: z.array(step),

@@ -7,6 +7,7 @@ const problem = z.object({
   kind: z.enum([
     "ahead",
     "at max",
+    "contested",
     "dead letters",
     "failing",
     "forbidden",

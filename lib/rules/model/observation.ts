@@ -58,6 +58,8 @@ export interface ScaleRead {
    * so.
    */
   readonly lastScaledBy?: string;
+  /** The field manager that has set the count, whoever it is, where the answer says so. */
+  readonly countSetBy?: string;
 }
 
 export type Answer<Item> =

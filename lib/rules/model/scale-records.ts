@@ -17,7 +17,7 @@ import type {
 } from "./ids.ts";
 import type { KnownRivals, Rival } from "./observation.ts";
 import type { TargetRef } from "./spec-common.ts";
-import type { InForce, SeenCount, Status, Windows } from "./windows.ts";
+import type { InForce, OutsideSeries, SeenCount, Status, Windows } from "./windows.ts";
 
 /**
  * A scale about to be made, stored in the head of its partition before any PUT
@@ -137,6 +137,11 @@ export interface Evaluation extends InForce {
    * of earlier releases.
    */
   readonly refused?: Refusal;
+  /**
+   * The changes by others against which the rules set the count again and again. Absent where
+   * nothing is fought over.
+   */
+  readonly contested?: OutsideSeries;
   /** The status after this sync; absent where nothing was evaluated. */
   readonly status?: Status;
   /** What was scaled so far, this sync included; absent before the first scale. */
@@ -187,6 +192,8 @@ export interface StoredWindows {
   readonly windows: Windows;
   /** Absent before the first sync that read the count. */
   readonly seen?: SeenCount;
+  /** The newest changes of the count by others. Absent before the first. */
+  readonly outside?: OutsideSeries;
   /** What looks for other controllers have shown. Absent before the first that was answered. */
   readonly rivals?: KnownRivals;
   /**
@@ -204,6 +211,8 @@ export interface StoredWindows {
  */
 export interface OutsideEventRecord extends Omit<ScaleEventRecord, "outcome"> {
   readonly outcome: "outside";
+  /** The field manager that made it, where the cluster says it. */
+  readonly by?: string;
 }
 
 /** Every event that the history holds. */

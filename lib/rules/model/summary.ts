@@ -61,9 +61,16 @@ export interface SummaryTotals extends Omit<ScaleTotals, "epoch"> {
 /**
  * What a person must look at, where it lasts. `refused`: a scale was refused, and none was made
  * since while one is wanted. `failing`: it could not be evaluated. `unmeasured`: a metric is
- * missing. `atMax`: it wants more than its maxReplicas.
+ * missing. `atMax`: it wants more than its maxReplicas. `contested`: others set its count again and
+ * again.
  */
-export const ROW_PROBLEM_KINDS = ["refused", "failing", "unmeasured", "atMax"] as const;
+export const ROW_PROBLEM_KINDS = [
+  "refused",
+  "failing",
+  "unmeasured",
+  "atMax",
+  "contested",
+] as const;
 export type RowProblemKind = (typeof ROW_PROBLEM_KINDS)[number];
 
 /** Since when an autoscaler has each problem; absent for one that it does not have. */

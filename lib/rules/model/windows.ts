@@ -119,6 +119,17 @@ export interface SeenCount {
   readonly sinceMs?: number;
 }
 
+/**
+ * Changes of the count by others that came soon after each other, and by whom the newest was.
+ */
+export interface OutsideSeries {
+  readonly changes: number;
+  readonly firstMs: number;
+  readonly lastMs: number;
+  /** The field manager, where the cluster says it. */
+  readonly by?: string;
+}
+
 export interface Status {
   /** In the order in which they were first set, unless the dialect sorts them. */
   readonly conditions: readonly Condition[];

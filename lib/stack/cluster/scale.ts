@@ -214,11 +214,13 @@ export const readWorkloadScale = (raw: unknown): ScaleReading => {
   const selector = asObject(spec["selector"]);
   if (isTooLarge(selector)) return selectorTooLarge("more characters");
   const metadata = asObject(workload["metadata"]);
-  const manager = lastScaledBy(metadata);
+  const stack = lastScaledBy(metadata);
+  const manager = countSetBy(metadata);
   return {
     kind: "read",
     ...identity(metadata),
-    ...(manager !== undefined && { lastScaledBy: manager }),
+    ...(stack !== undefined && { lastScaledBy: stack }),
+    ...(manager !== undefined && { countSetBy: manager }),
     specReplicas: asCount(spec["replicas"]) ?? 1,
     statusReplicas: asCount(asObject(workload["status"])["replicas"]) ?? 0,
     selector: selectorText(selector),
@@ -323,3 +325,32 @@ export const lastScaledBy = (metadata: Json): string | undefined => {
   }
   return undefined;
 };
+
+/**
+ * The field manager that has set the count of a workload: `kubectl scale` and controllers write it
+ * through its scale, `kubectl apply` and GitOps tools with the object. Where several have set the
+ * same count, the one that wrote the scale, else the last of the list. It only explains.
+ */
+export const countSetBy = (metadata: Json): string | undefined => {
+  const entries = asList(metadata["managedFields"]).map(asObject);
+  const writer =
+    entries.find(({ subresource }) => subresource === SCALE) ?? entries.findLast(hasSetCount);
+  const name = asText(writer?.["manager"]);
+  return name === "" || name === NAMELESS ? undefined : name;
+};
+
+/** What the API server calls a program that gives no name. */
+const NAMELESS = "unknown";
+
+/**
+ * True of an entry that owns `spec.replicas`. In a LIST the fields are the bytes of their JSON,
+ * which are searched and not parsed: each changed workload passes here.
+ */
+const hasSetCount = ({ subresource, fieldsV1 }: Json): boolean => {
+  if (subresource !== undefined && subresource !== "") return false;
+  return fieldsV1 instanceof Uint8Array
+    ? Buffer.from(fieldsV1.buffer, fieldsV1.byteOffset, fieldsV1.byteLength).includes(COUNT_FIELD)
+    : "f:replicas" in asObject(asObject(fieldsV1)["f:spec"]);
+};
+
+const COUNT_FIELD = '"f:replicas":';

@@ -187,6 +187,7 @@ const HAS_PROBLEM: Readonly<Record<RowProblemKind, (source: Found) => boolean>> 
   failing: ({ evaluation }) => evaluation.failed,
   unmeasured: ({ evaluation }) => evaluation.metrics.some(({ kind }) => kind === "failed"),
   atMax: ({ evaluation }) => isAtMax(evaluation),
+  contested: ({ evaluation }) => evaluation.contested !== undefined,
 };
 
 /**

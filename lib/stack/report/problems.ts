@@ -13,6 +13,7 @@ export const FLEET_PROBLEM_KINDS = [
   "refused",
   "unmeasured",
   "overShare",
+  "contested",
   "atMax",
 ] as const;
 export type FleetProblemKind = (typeof FLEET_PROBLEM_KINDS)[number];
@@ -66,6 +67,11 @@ const KINDS = {
     one: "namespace is over its share for 5 minutes",
     many: "namespaces are over their share for 5 minutes",
   },
+  contested: {
+    metric: "AutoscalersContested",
+    one: "autoscaler has a count that others set again and again",
+    many: "autoscalers have counts that others set again and again",
+  },
   atMax: {
     metric: "AutoscalersAtMax",
     one: "autoscaler wants more than its maximum for 15 minutes",
@@ -79,7 +85,7 @@ const KINDS = {
 const ALARMS = {
   NewLatePartitions: ["late"],
   NewClusterProblems: ["unreadable", "unreachable", "failing"],
-  NewAutoscalerProblems: ["refused", "unmeasured", "overShare", "atMax"],
+  NewAutoscalerProblems: ["refused", "unmeasured", "overShare", "contested", "atMax"],
 } as const satisfies Readonly<Record<string, readonly FleetProblemKind[]>>;
 
 type AlarmMetric = keyof typeof ALARMS;

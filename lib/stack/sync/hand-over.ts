@@ -31,6 +31,7 @@ import type { AutoscalerRecord, FleetRecord, ClusterRecord } from "../../rules/m
 import type { Head } from "../store/head/head.ts";
 import type { RuleFailures } from "./rule-failures.ts";
 import type { SummaryBase } from "../../rules/model/summary.ts";
+import type { OutsideSeries } from "../../rules/model/windows.ts";
 
 /*
  * What one phase of a sync hands to the next, in the order of the phases. A phase imports the types
@@ -257,6 +258,8 @@ export interface OutsideScale {
   readonly atMs: number;
   /** True where another controller scales the workload too, or may. */
   readonly beside: boolean;
+  /** The field manager that made it, where the cluster says it. */
+  readonly by?: string;
 }
 
 // Scale: what was done.
@@ -320,6 +323,8 @@ export interface After {
   ) => readonly MetricOutcome[];
   /** Scales of this sync that were refused. */
   readonly refused: ReadonlyMap<AutoscalerUid, Refusal>;
+  /** The changes by others of a count that is fought over; absent where it is not. */
+  readonly contestedOf: (verdict: Verdict) => OutsideSeries | undefined;
 }
 
 /** The pages as they stand after this sync. */

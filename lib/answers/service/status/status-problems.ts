@@ -1,6 +1,6 @@
 import { type TroublingHold, LASTING_MS } from "../../../rules/model/summary.ts";
 import type { ClusterRecord, FleetRecord, TableIds } from "../../../rules/model/records.ts";
-import { countOf, lasting } from "../../../stack/store/head/troubles.ts";
+import { countOf, lasting, type Trouble } from "../../../stack/store/head/troubles.ts";
 import { areRestored } from "../../../stack/store/table/real-tables.ts";
 import type { DeadLetters, StatusProblem } from "../../views/status.ts";
 import { headAheadMs } from "../partitions/partition-query.ts";
@@ -97,7 +97,7 @@ const troubleProblems = (
   partition: Partition,
   nowMs: number,
 ): readonly StatusProblem[] => {
-  const { refused, unmeasured, overShare } = partition.head?.troubles.of ?? {};
+  const { refused, unmeasured, contested, overShare } = partition.head?.troubles.of ?? {};
   const missing = unmeasured ? lasting(unmeasured, nowMs - LASTING_MS) : 0;
   const isReported = partition.state.holds.some(({ reason }) => reason === "TenantOverShare");
   const about = (
@@ -126,10 +126,21 @@ const troubleProblems = (
           ),
         ]
       : []),
+    ...(contested
+      ? [about("contested", contested, countOf(contested), contestedText(contested))]
+      : []),
     ...(overShare && !isReported
       ? [problem("over share", share, "docs/operations.md, a tenant over its share")]
       : []),
   ];
+};
+
+const contestedText = (contested: Trouble): string => {
+  const [whose, first] =
+    countOf(contested) === 1 ? ["has a count", "it"] : ["have counts", "the count of the first"];
+  const by =
+    contested.by === undefined ? "" : `: "${contested.by}" was the last to change ${first}`;
+  return `${whose} that others set again and again, and Tidemark sets back${by}`;
 };
 
 /**

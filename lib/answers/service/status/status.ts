@@ -209,6 +209,7 @@ const SEVERITY: readonly StatusProblem["kind"][] = [
   "rivals unknown",
   "specs unknown",
   "unmeasured",
+  "contested",
   "over share",
   "late",
   "never synced",

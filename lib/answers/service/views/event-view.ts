@@ -20,6 +20,7 @@ export const eventView = (event: EventRecord): EventView => ({
   message: withReadableSelectors(event.message),
   outcome: event.outcome,
   ...(event.detail !== undefined && { detail: event.detail }),
+  ...("by" in event && { by: event.by }),
   partition: event.partition,
   uid: event.uid,
   specGeneration: event.specGeneration,

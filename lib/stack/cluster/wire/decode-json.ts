@@ -301,10 +301,18 @@ const readEntries = (reading: JsonReading, type: FieldType): Json => {
   return map;
 };
 
-const readOne = (reading: JsonReading, type: FieldType): unknown =>
-  peek(reading) === OBJECT_OPENS && typeof type === "object" && !("only" in type)
-    ? readMessage(reading, type)
-    : readScalar(reading);
+const readOne = (reading: JsonReading, type: FieldType): unknown => {
+  if (peek(reading) !== OBJECT_OPENS || typeof type !== "object") return readScalar(reading);
+  if (!("only" in type)) return readMessage(reading, type);
+  return type.only.type === "bytes" ? readBytes(reading) : readScalar(reading);
+};
+
+/** An object that protobuf has as the bytes of its JSON. It is skipped, and not built. */
+const readBytes = (reading: JsonReading): Uint8Array => {
+  const start = reading.at;
+  skipValue(reading);
+  return reading.bytes.subarray(start, reading.at);
+};
 
 /** A text, number or literal; null in the place of a list or object. */
 const readScalar = (reading: JsonReading): unknown => {

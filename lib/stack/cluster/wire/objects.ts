@@ -36,12 +36,11 @@ export const POD_META = message(OBJECT_META, {
   labels: map(11, "text"),
   ownerReferences: repeated(13, OWNER_REFERENCE),
 });
-/**
- * A writer of an object. What it has written is not read: the entry of a scale is only about the
- * count.
- */
+/** The fields that a writer of an object has set, as the bytes of a JSON document. */
+const FIELDS = single("k8s.io.apimachinery.pkg.apis.meta.v1.FieldsV1", "Raw", one(1, "bytes"));
 const MANAGED_FIELDS_ENTRY = message("k8s.io.apimachinery.pkg.apis.meta.v1.ManagedFieldsEntry", {
   manager: one(1, "text"),
+  fieldsV1: one(7, FIELDS),
   subresource: one(8, "text"),
 });
 

@@ -46,7 +46,7 @@ export const HOLDS: ReasonTexts = {
   ],
   ChangedOutside: [
     "Of an event: a person or another program changed the count. Only native rules count it as a scale.",
-    "Nothing where the change was wanted; `kubectl get TYPE NAME -o yaml --show-managed-fields` names who made it.",
+    "Nothing where the change was wanted. The event names who made it, where the cluster says so: four changes within twenty minutes of each other make `status` unhealthy.",
   ],
   OtherStack: [
     "Another Tidemark was the last to scale the workload.",

@@ -11,10 +11,11 @@ import { LASTING_MS } from "../../../rules/model/summary.ts";
  *
  * - `refused`: the scale that the rules wanted was refused.
  * - `unmeasured`: a metric could not be read.
+ * - `contested`: others set the count again and again.
  * - `atMax`: the rules want more than `maxReplicas`.
  * - `overShare`: a namespace has used its share of the syncs, or its bytes for objects.
  */
-export const TROUBLE_KINDS = ["refused", "unmeasured", "atMax", "overShare"] as const;
+export const TROUBLE_KINDS = ["refused", "unmeasured", "contested", "atMax", "overShare"] as const;
 export type TroubleKind = (typeof TROUBLE_KINDS)[number];
 
 export interface Trouble {
@@ -29,6 +30,8 @@ export interface Trouble {
   readonly more?: { readonly count: number; readonly sinceMs: number };
   /** One that has it the longest, as NAMESPACE/NAME or NAMESPACE. */
   readonly first: string;
+  /** Of a count that is fought over: who changes the count of the first, where it is known. */
+  readonly by?: string;
   /**
    * How many each owner has that last long enough to be a problem. Absent where none of these has
    * an owner.
@@ -54,6 +57,8 @@ export const CLUSTER_MS = 5 * MINUTE_MS;
 export const LASTS_MS: Readonly<Record<TroubleKind, number>> = {
   refused: LASTING_MS,
   unmeasured: LASTING_MS,
+  // Several changes in a row have shown it.
+  contested: 0,
   atMax: LASTING_MS,
   overShare: CLUSTER_MS,
 };
@@ -91,6 +96,7 @@ const since = z.record(z.string(), z.string());
 const trouble = z.object({
   s: since,
   f: z.string(),
+  b: z.string().exactOptional(),
   m: z.tuple([z.number(), z.number()]).exactOptional(),
   o: z.record(z.string(), z.number()).exactOptional(),
 });
@@ -117,13 +123,14 @@ export const troublesText = ({ unreachableMs, failingMs, of }: Troubles): string
   return JSON.stringify(text);
 };
 
-const packed = ({ since: all, more, first, owners }: Trouble): z.infer<typeof trouble> => {
+const packed = ({ since: all, more, first, by, owners }: Trouble): z.infer<typeof trouble> => {
   const byMinute = Map.groupBy(all, ([, ms]) => (ms / MINUTE_MS).toString(36));
   return {
     s: Object.fromEntries(
       [...byMinute].map(([minute, same]) => [minute, same.map(([key]) => key).join("")]),
     ),
     f: first,
+    ...(by !== undefined && { b: by }),
     ...(more && { m: [more.count, more.sinceMs] }),
     ...(owners && { o: owners }),
   };
@@ -145,7 +152,7 @@ export const troublesOf = (text: string | undefined): Troubles => {
   };
 };
 
-const unpacked = ({ s, f, m, o }: z.infer<typeof trouble>): Trouble => ({
+const unpacked = ({ s, f, b, m, o }: z.infer<typeof trouble>): Trouble => ({
   since: new Map(
     Object.entries(s).flatMap(([minute, keys]) =>
       Array.from(
@@ -159,6 +166,7 @@ const unpacked = ({ s, f, m, o }: z.infer<typeof trouble>): Trouble => ({
     ),
   ),
   first: f,
+  ...(b !== undefined && { by: b }),
   ...(m && { more: { count: m[0], sinceMs: m[1] } }),
   ...(o && { owners: o }),
 });

@@ -4,6 +4,7 @@ import type {
   Condition,
   KeptAnswer,
   MetricStatus,
+  OutsideSeries,
   RecommendationRun,
   ScaleChange,
   SeenCount,
@@ -45,6 +46,7 @@ type StoredCondition = readonly [
   transitionMs: number,
 ];
 type Totals = readonly [ups: number, added: number, downs: number, removed: number, epoch: number];
+type Outside = readonly [changes: number, lastMs: number, lengthMs: number, by?: string];
 type PackedRivals = readonly [connection: number, looks: readonly Look[]];
 /** The last two: the count that the sync left, and of which workload (SeenCount). */
 type Replicas = readonly [
@@ -69,14 +71,15 @@ type PackedWindows = readonly [
 /** The value is null for an answer without one. */
 type PackedAnswer = readonly [id: number, askedMs: number, value: string | null, agedMs?: number];
 /**
- * Most autoscalers have no rival, those at rest were never scaled, and few keep answers: these
- * parts come last.
+ * Most autoscalers have no rival, those at rest were never scaled, few keep answers, and fewer have
+ * a count that others change: these parts come last.
  */
 type Entry = readonly [
   ...PackedWindows,
   rivals?: PackedRivals | null,
   totals?: Totals | null,
   answers?: readonly PackedAnswer[],
+  outside?: Outside,
 ];
 
 /**
@@ -137,11 +140,24 @@ const pack = (entry: StoredWindows): Entry => {
   const counted: Totals | null = totals
     ? [totals.ups, totals.added, totals.downs, totals.removed, totals.epoch]
     : null;
-  if (answers.length > 0)
-    return [...packed, looks, counted, answers.slice(0, ANSWERS_MAX).map(packAnswer)];
+  const kept = answers.slice(0, ANSWERS_MAX).map(packAnswer);
+  if (entry.outside) return [...packed, looks, counted, kept, packOutside(entry.outside)];
+  if (kept.length > 0) return [...packed, looks, counted, kept];
   if (counted) return [...packed, looks, counted];
   return looks ? [...packed, looks] : packed;
 };
+
+const packOutside = ({ changes, firstMs, lastMs, by }: OutsideSeries): Outside => {
+  const packed = [changes, lastMs, lastMs - firstMs] as const;
+  return by === undefined ? packed : [...packed, by];
+};
+
+const unpackOutside = ([changes, lastMs, lengthMs, by]: Outside): OutsideSeries => ({
+  changes,
+  firstMs: lastMs - lengthMs,
+  lastMs,
+  ...(by !== undefined && { by }),
+});
 
 const packAnswer = ({ id, askedMs, milli, sampleMs = askedMs }: KeptAnswer): PackedAnswer => {
   const packed = [id, askedMs, milli ?? null] as const;
@@ -239,26 +255,26 @@ const unpackTotals = ([ups, added, downs, removed, epoch]: Totals): ScaleTotals 
 });
 
 const PARTS = {
-  entry: 13,
+  entry: 14,
   run: 5,
   change: 5,
   condition: 5,
   replicas: 5,
   totals: 5,
   answer: 4,
+  outside: 4,
 } as const;
 
 const unpack = (entry: Entry): StoredWindows => {
-  const [, , runs, ups, downs, , conditions, replicas, , , , totals, answers = []] = knownParts(
-    entry,
-    PARTS.entry,
-  );
+  const [, , runs, ups, downs, , conditions, replicas, , , , totals, answers = [], outside] =
+    knownParts(entry, PARTS.entry);
   for (const run of runs ?? []) knownParts(run, PARTS.run);
   for (const change of [...ups, ...downs]) knownParts(change, PARTS.change);
   for (const condition of conditions) knownParts(condition, PARTS.condition);
   knownParts(replicas, PARTS.replicas);
   if (totals) knownParts(totals, PARTS.totals);
   for (const answer of answers) knownParts(answer, PARTS.answer);
+  if (outside) knownParts(outside, PARTS.outside);
   return unpacked(entry);
 };
 
@@ -284,6 +300,7 @@ const unpacked = ([
   rivals,
   totals,
   answers = [],
+  outside,
 ]: Entry): StoredWindows => ({
   uid: autoscalerUid(uid),
   open: open === 1,
@@ -312,6 +329,7 @@ const unpacked = ([
     },
   },
   ...(totals && { totals: unpackTotals(totals) }),
+  ...(outside && { outside: unpackOutside(outside) }),
 });
 
 export const encodePage = (entries: readonly StoredWindows[]): Uint8Array =>

@@ -44,7 +44,9 @@ const outcomeAfter = (verdict: Verdict, after: After): Evaluation | undefined =>
   const decision = verdict.kind === "unevaluated" ? undefined : verdict.decision;
   const made: Making = Object.assign(outcomeOf({ uid, namespace, name }, verdict), { because });
   if (verdict.kind !== "unevaluated") addCircumstances(made, verdict);
+  const contested = after.contestedOf(verdict);
   if (refused) made.refused = refused;
+  if (contested) made.contested = contested;
   made.metrics = decision?.metrics ?? [];
   made.steps = decision?.steps ?? [];
   made.events = after.eventsOf(uid) ?? [];

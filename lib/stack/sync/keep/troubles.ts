@@ -24,6 +24,7 @@ interface Troubled {
   readonly key: string;
   readonly name: string;
   readonly owner?: string;
+  readonly by?: string;
 }
 
 /**
@@ -40,7 +41,7 @@ export const troublesAfter = (
   }: {
     readonly seen: ClusterAnswers;
     readonly verdicts: readonly Verdict[];
-    readonly after: Pick<After, "refused">;
+    readonly after: Pick<After, "refused" | "contestedOf">;
   },
 ): Troubles => {
   const unreachable = isUnreachable(seen);
@@ -85,7 +86,7 @@ const OVER_SHARE: ReadonlySet<string> = new Set([TENANT_OVER_SHARE, SPEC_OVER_BU
 
 const troubledBy = (
   verdict: Verdict,
-  { refused }: Pick<After, "refused">,
+  { refused, contestedOf }: Pick<After, "refused" | "contestedOf">,
 ): Troubled | undefined => {
   const { autoscaler } = verdict;
   if (autoscaler.kind === "unreadable") return undefined;
@@ -93,7 +94,11 @@ const troubledBy = (
   if (OVER_SHARE.has(verdict.because.reason)) return namespaceOver(record.namespace);
   if (verdict.kind === "unevaluated" || (verdict.kind === "hold" && verdict.withoutHold))
     return undefined;
-  const kind = kindOf(verdict, refused.has(record.uid));
+  const contested = contestedOf(verdict);
+  const kind = kindOf(verdict, {
+    isRefused: refused.has(record.uid),
+    isContested: contested !== undefined,
+  });
   if (!kind) return undefined;
   const owner = verdict.autoscaler.spec.owner ?? ownerLabel(record);
   return {
@@ -101,6 +106,7 @@ const troubledBy = (
     key: troubleKey(record.uid),
     name: `${record.namespace}/${record.name}`,
     ...(owner !== undefined && { owner }),
+    ...(kind === "contested" && contested?.by !== undefined && { by: contested.by }),
   };
 };
 
@@ -112,13 +118,14 @@ const namespaceOver = (namespace: string): Troubled => ({
 
 const kindOf = (
   verdict: Exclude<Verdict, { readonly kind: "unevaluated" }>,
-  isRefused: boolean,
+  { isRefused, isContested }: { readonly isRefused: boolean; readonly isContested: boolean },
 ): TroubleKind | undefined => {
   if (isRefused) return "refused";
   const { decision, input } = verdict;
   if (!hasWorkload(verdict)) return undefined;
   if (hasFailed(verdict) || decision.metrics.some(({ kind }) => kind === "failed"))
     return "unmeasured";
+  if (isContested) return "contested";
   // One of each autoscaler is looked at in every sync, and few want more than they may have.
   if (!decision.steps.some(hasLimit)) return undefined;
   return isAtMax({ bounds: boundsOf(decision, input), from: decision.from, steps: decision.steps })
@@ -157,9 +164,11 @@ const troubleAfter = (
     .toSorted(([, one], [, other]) => one - other)
     .map(([key]) => key);
   const count = named.size - since.size;
+  const { name: first = "", by } = named.get(oldest) ?? {};
   return {
     since,
-    first: named.get(oldest)?.name ?? "",
+    first,
+    ...(by !== undefined && { by }),
     ...(count > 0 && { more: { count, sinceMs: before?.more?.sinceMs ?? sinceMinute(nowMs) } }),
     ...ownersOf(
       [...named.values()].filter(({ key }) => nowMs - (since.get(key) ?? nowMs) >= lastsMs),

@@ -13,6 +13,7 @@ import { scaledToZero, setCondition } from "../../../rules/policy/shared/steps.t
 import { settled } from "../../../rules/policy/shared/recommendations.ts";
 import type { Change, Written } from "../../../rules/policy/shared/recorded-scales.ts";
 import { uidOf } from "../load/load-specs.ts";
+import { contestedIn, outsideAfter } from "./contested.ts";
 import { countsAfter, readingsOf } from "./outside-changes.ts";
 import type { PurePart } from "../pure-part.ts";
 import { outcomeOfEvent } from "../scale/scale-event.ts";
@@ -60,6 +61,7 @@ export const windowsAfter = async (
           spec.kind === "ready" ? [[spec.record.uid, spec.spec] as const] : [],
         ),
   );
+  const changed = new Map(outside.events.map((event) => [event.uid, event]));
   const countAfter = countsAfter(loaded, readings, { settled: settledScales, outside });
   const totals = totalsAfter(before, settledScales);
   /** The entry with what was scaled so far and the count that this sync leaves. */
@@ -73,6 +75,8 @@ export const windowsAfter = async (
     if (rivals) entry.rivals = rivals;
     if (sum) entry.totals = sum;
     if (seen) entry.seen = seen;
+    const series = outsideAfter(before.get(uid)?.outside, changed.get(uid), readings.get(uid));
+    if (series) entry.outside = series;
     return entry;
   };
   const uids = [...uidsToStore(loaded, [...before.keys(), ...late.keys()])];
@@ -107,6 +111,7 @@ export const windowsAfter = async (
     gaugesOf: (uid) => written.get(uid)?.gauges,
     metricsOf: (verdict) => metricsInDetail(rules, failures, verdict),
     refused: refusedIn(settledScales),
+    contestedOf: (verdict) => contestedIn(verdict, entries, loaded.nowMs),
   };
 };
 

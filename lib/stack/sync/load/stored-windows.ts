@@ -65,13 +65,14 @@ export const withCounted = (
  * values of its last write.
  */
 export const needsNoWrite = (
-  { open, windows: stored, rivals, totals, seen }: StoredWindows,
+  { open, windows: stored, rivals, totals, seen, outside }: StoredWindows,
   {
     open: isOpen,
     windows: after,
     rivals: rivalsAfter,
     totals: totalsAfter,
     seen: seenAfter,
+    outside: outsideAfter,
   }: StoredWindows,
 ): boolean =>
   open === isOpen &&
@@ -80,6 +81,7 @@ export const needsNoWrite = (
   seen?.sinceMs === seenAfter?.sinceMs &&
   sameKnown(rivals, rivalsAfter) &&
   totals?.epoch === totalsAfter?.epoch &&
+  outside?.lastMs === outsideAfter?.lastMs &&
   sameRuns(stored.memory.recommendations, after.memory.recommendations, open) &&
   same(stored.memory.scaleUps, after.memory.scaleUps, sameChange) &&
   same(stored.memory.scaleDowns, after.memory.scaleDowns, sameChange) &&

@@ -1,6 +1,8 @@
 import type { Observed } from "../../cluster/cluster-client.ts";
+import { fieldManagerOf } from "../../cluster/scale.ts";
+import { foreignText } from "../../../rules/model/foreign-text.ts";
 import type { AutoscalerUid, WorkloadKey } from "../../../rules/model/ids.ts";
-import type { ScaleReading, Rival } from "../../../rules/model/observation.ts";
+import type { ScaleRead, ScaleReading, Rival } from "../../../rules/model/observation.ts";
 import type { SeenCount, Windows } from "../../../rules/model/windows.ts";
 import type { DecideInput } from "../../../rules/policy/decide.ts";
 import type { Beside } from "../load/known-rivals.ts";
@@ -37,6 +39,7 @@ export const outsideScales = (
   seenMs: number,
 ) => OutsideScale | undefined) => {
   const isUnderWay = scalesUnderWay(loaded);
+  const own = fieldManagerOf(loaded.cluster);
   return (autoscaler, observed, beside, seenMs) => {
     const { uid } = autoscaler.record;
     const { scale } = observed.observation;
@@ -52,9 +55,14 @@ export const outsideScales = (
       to: now.replicas,
       atMs: seenMs,
       beside: isBeside(beside, observed),
+      ...madeBy(scale, own),
     };
   };
 };
+
+/** Where a change was undone by the one who made it, the last writer is this stack: not known. */
+const madeBy = ({ countSetBy }: ScaleRead, own: string): Pick<OutsideScale, "by"> =>
+  countSetBy === undefined || countSetBy === own ? {} : { by: foreignText(countSetBy) };
 
 /**
  * On doubt, count: a controller that may be there, or was seen by an earlier sync, may have made

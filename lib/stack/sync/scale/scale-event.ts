@@ -75,7 +75,7 @@ export const CHANGED_BESIDE = "ChangedBeside";
 export const outsideEvent = (
   partition: PartitionRef,
   { record, spec }: ReadySpec,
-  { from, to, atMs, beside }: OutsideScale,
+  { from, to, atMs, beside, by }: OutsideScale,
   sinceMs: number,
 ): OutsideEventRecord => ({
   id: `${record.uid}:outside-${sinceMs}`,
@@ -90,9 +90,10 @@ export const outsideEvent = (
   from,
   to,
   reason: beside ? CHANGED_BESIDE : CHANGED_OUTSIDE,
-  message: `changed outside Tidemark, ${from} → ${to}${beside ? ", beside another controller of the workload" : ""}`,
+  message: `changed outside Tidemark, ${from} → ${to}${by === undefined ? "" : `, by "${by}"`}${beside ? ", beside another controller of the workload" : ""}`,
   metrics: [],
   steps: [],
   specGeneration: record.origin?.generation ?? record.generation,
   outcome: "outside",
+  ...(by !== undefined && { by }),
 });
