@@ -55,7 +55,7 @@ describe("a compressed body", () => {
 
   it("needs the very dictionary that it was written with: what is stored could not be read with another", () => {
     expect(createHash("sha256").update(DICTIONARY).digest("hex")).toBe(
-      "b4c89d6aa8b9c8ca22404599fc6b3fcd12cbeaf3c827cea0ba5fcad4778c1e51",
+      "618f03150bf661a8f02af56205727d902f26ccf711523d94821e51b07354cfa8",
     );
   });
 

@@ -1,8 +1,11 @@
 import { createHash } from "node:crypto";
 import { describe, expect, it } from "vitest";
 import { autoscalerName, autoscalerUid, namespace } from "../../lib/rules/model/ids.ts";
-import { JOURNAL_BYTES_MAX, journalItem } from "../../lib/stack/store/history/journal.ts";
-import { decompress } from "../../lib/stack/store/table/compressed.ts";
+import {
+  JOURNAL_BYTES_MAX,
+  journalItem,
+  pageOfBody,
+} from "../../lib/stack/store/history/journal.ts";
 import { PARTITION } from "./records.ts";
 import type { Evaluation } from "../../lib/rules/model/scale-records.ts";
 
@@ -41,8 +44,7 @@ const stored = (chars: number) =>
 const storedOf = (given: readonly Evaluation[]) => {
   const { body } = journalItem(PARTITION, { atMs: 1, epoch: 2, page: 0, evaluations: given });
   if (typeof body === "string") throw new TypeError("a journal page is bytes");
-  const { evaluations } = decompress(body).value as { evaluations: readonly Evaluation[] };
-  return { bytes: body.length, evaluations };
+  return { bytes: body.length, evaluations: pageOfBody(body)?.evaluations ?? [] };
 };
 
 describe("a journal page", () => {

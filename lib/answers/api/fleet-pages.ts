@@ -105,6 +105,12 @@ type Cursor = z.infer<typeof EVENTS_CURSOR>;
 const IN_ROW_MAX = 6;
 
 /**
+ * Events compress to a sixteenth. Each page reads some events of every cluster again, so that few
+ * large ones of a burst take a third of the units.
+ */
+const EVENTS_FACTOR = 4;
+
+/**
  * One page of scale events. Of a fleet it ends before it would take too many requests one after the
  * other, so that a large fleet with few events is answered in bounded time. A page may be empty and
  * still not be the last.
@@ -120,7 +126,10 @@ export const eventsPage = async (
   const start = startCursor(query, nowMs);
   const cursor =
     token === undefined ? start : clamped(start, cursorIn(EVENTS_CURSOR, query, token));
-  const page = new AnswerPage<EventCursor>(context.limits, context.clock);
+  const page = new AnswerPage<EventCursor>(
+    { ...context.limits, bytes: EVENTS_FACTOR * context.limits.bytes },
+    context.clock,
+  );
   const next = await fillPage(service, query, cursor, page);
   return page.reply(next && pageToken(query, next));
 };

@@ -9,11 +9,12 @@ import {
   hasDictionaries,
   packed,
   unpacked,
-  compress,
+  compressText,
   firstWithin,
   inflatedText,
   versionOf,
 } from "../table/compressed.ts";
+import { rowsToShapes, shapesToRows } from "../table/shapes.ts";
 import type { Evaluation, JournalPage } from "../../../rules/model/scale-records.ts";
 
 export const JOURNAL_DAYS_KEPT = 14;
@@ -218,12 +219,20 @@ type BaseKey = Omit<JournalBase, "body">;
 const NUMBER_BYTES = 6;
 const HEAD_BYTES = 1 + 2 * NUMBER_BYTES;
 
+/** What a page says of all its evaluations. */
+type PageHead = Omit<JournalPage, "evaluations">;
+
+/** A page as JSON: its evaluations by columns. */
+const textOf = ({ evaluations, ...head }: JournalPage): Buffer =>
+  Buffer.from(`[${JSON.stringify(head)},${rowsToShapes(evaluations)}]`);
+
 /** The bytes of a page that is read by itself. */
-export const wholeBody = (page: JournalPage): Uint8Array => compress(WHOLE, page);
+export const wholeBody = (page: JournalPage): Uint8Array => compressText(WHOLE, textOf(page));
 
 /**
  * The bytes of a page as its difference from a base. Two pages of one partition say almost the same
- * a minute apart: the difference takes a fifth of the page. Throws for a base that cannot be read.
+ * a minute apart, and the columns of what stays are as in the base: the difference takes a third of
+ * the page. Throws for a base that cannot be read.
  */
 export const differenceBody = (
   page: JournalPage,
@@ -233,7 +242,7 @@ export const differenceBody = (
   head.writeUInt8(DIFFERENCE);
   head.writeUIntBE(atMs, 1, NUMBER_BYTES);
   head.writeUIntBE(epoch, 1 + NUMBER_BYTES, NUMBER_BYTES);
-  return Buffer.concat([head, packed(Buffer.from(JSON.stringify(page)), inflatedText(body))]);
+  return Buffer.concat([head, packed(textOf(page), inflatedText(body))]);
 };
 
 /** The base that a body refers to; absent for a page that is read by itself. */
@@ -262,9 +271,9 @@ export const pageOfBody = (
         ? baseText && unpacked(body.subarray(HEAD_BYTES), baseText)
         : wholeText(body);
     if (!text) return undefined;
-    return uid === undefined
-      ? (JSON.parse(text.toString()) as JournalPage)
-      : pageWithOne(text, uid);
+    const [head, rows] = JSON.parse(text.toString()) as readonly [PageHead, unknown];
+    const only = uid === undefined ? undefined : { field: "uid", is: uid };
+    return { ...head, evaluations: shapesToRows<Evaluation>(rows, only) };
   } catch {
     return undefined;
   }
@@ -281,51 +290,3 @@ export const baseText = (body: Uint8Array): Uint8Array | undefined => {
 
 const wholeText = (body: Uint8Array): Buffer | undefined =>
   versionOf(body) === WHOLE ? inflatedText(body) : undefined;
-
-const LIST = '"evaluations":[';
-
-/**
- * The page with one evaluation, which is cut out of the text: a page has hundreds, and a reader of
- * two weeks wants one of each of 20,000 pages. A quote inside a JSON string is escaped, so these
- * needles are found only where the page itself has them.
- */
-const pageWithOne = (text: Buffer, uid: AutoscalerUid): JournalPage => {
-  const listAt = text.indexOf(LIST);
-  if (listAt === -1) throw new RangeError("the page has no evaluations");
-  const page = JSON.parse(`${text.toString("utf8", 0, listAt)}${LIST}]}`) as JournalPage;
-  const from = text.indexOf(`{"uid":${JSON.stringify(uid)},`, listAt);
-  return from === -1
-    ? page
-    : {
-        ...page,
-        evaluations: [
-          JSON.parse(text.toString("utf8", from, endOfObject(text, from))) as Evaluation,
-        ],
-      };
-};
-
-const [QUOTE, BACKSLASH, OPEN, CLOSE] = Buffer.from('"\\{}') as unknown as readonly [
-  number,
-  number,
-  number,
-  number,
-];
-
-/** The index after the object that begins at an index. */
-const endOfObject = (text: Buffer, from: number): number => {
-  let depth = 0;
-  for (let at = from; at < text.length; at++) {
-    const byte = text[at];
-    if (byte === QUOTE) at = endOfString(text, at);
-    else if (byte === OPEN) depth++;
-    else if (byte === CLOSE && --depth === 0) return at + 1;
-  }
-  throw new RangeError("an object does not end");
-};
-
-/** The index of the quote that ends the string which begins at an index. */
-const endOfString = (text: Buffer, from: number): number => {
-  let at = from + 1;
-  while (at < text.length && text[at] !== QUOTE) at += text[at] === BACKSLASH ? 2 : 1;
-  return at;
-};
