@@ -52,7 +52,7 @@ describe("the journal", () => {
       const data = await partitionData(
         { tables: world.tables, clock: () => world.nowMs },
         world.partition,
-        world.record.syncPeriodMs,
+        { periodMs: world.record.syncPeriodMs },
       );
       return record && (await data.evaluation(record, atMs))?.atMs;
     };
@@ -80,7 +80,7 @@ describe("the journal", () => {
     const data = await partitionData(
       { tables: { ...world.tables, client }, clock: () => world.nowMs },
       world.partition,
-      world.record.syncPeriodMs,
+      { periodMs: world.record.syncPeriodMs },
     );
     const created = { ...web, uid: autoscalerUid("uid-new"), createdMs: world.nowMs };
     expect([await data.evaluation(created, world.nowMs), queries]).toEqual([undefined, 1]);

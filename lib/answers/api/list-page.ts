@@ -26,6 +26,10 @@ export class AnswerPage<Cursor extends object> {
     this.#endMs = clock() + limits.ms;
   }
 
+  /** How many more items of the size of those before it holds. */
+  readonly room = (): number =>
+    ((this.#limits.bytes - this.#bytes) / Math.max(1, this.#bytes)) * this.#texts.length;
+
   get isLate(): boolean {
     return this.#clock() >= this.#endMs;
   }

@@ -35,7 +35,7 @@ interface List<Item, Cursor extends object> {
   readonly question: object;
   readonly cursor: z.ZodType<Cursor>;
   readonly token: string | undefined;
-  readonly items: (after: Cursor | undefined) => AsyncIterable<Item>;
+  readonly items: (after: Cursor | undefined, room: () => number) => AsyncIterable<Item>;
   readonly cursorOf: (item: Item) => Cursor;
 }
 
@@ -43,7 +43,7 @@ interface List<Item, Cursor extends object> {
  * Autoscalers with their manifests compress to a tenth, so that a page has more of them: 10,000
  * take eight pages. As text within the JSON of a function's answer they stay below its 6 MB.
  */
-const AUTOSCALERS_FACTOR = 4;
+const AUTOSCALERS_FACTOR = 4.5;
 
 const listPage = async <Item, Cursor extends object>(
   { question, cursor, token, items, cursorOf }: List<Item, Cursor>,
@@ -51,7 +51,7 @@ const listPage = async <Item, Cursor extends object>(
 ): Promise<Reply> => {
   const after = token === undefined ? undefined : cursorIn(cursor, question, token);
   const page = new AnswerPage<Cursor>(context.limits, context.clock);
-  const left = await page.fill(items(after), cursorOf);
+  const left = await page.fill(items(after, page.room), cursorOf);
   return page.reply(left && pageToken(question, left));
 };
 
@@ -76,7 +76,7 @@ export const QUERY_ROUTES: Readonly<Record<keyof QueryService, Route<QueryServic
           question: filter,
           cursor: AUTOSCALER_CURSOR,
           token,
-          items: (after) => service.autoscalers(filter, after),
+          items: (after, room) => service.autoscalers({ ...filter, room }, after),
           cursorOf: ({ cluster, namespace, name }) => ({ cluster, namespace, name }),
         },
         {

@@ -20,7 +20,7 @@ import {
   type AutoscalerSnapshot,
   streamOf,
 } from "./partitions/partition-data.ts";
-import type { AutoscalerCursor, AutoscalerQuery, Filter } from "./service.ts";
+import type { AutoscalerCursor, AutoscalerListQuery, AutoscalerQuery } from "./service.ts";
 import { autoscalerView } from "./views/autoscaler-view.ts";
 import { present } from "../../rules/model/json.ts";
 
@@ -32,13 +32,25 @@ export const snapshotReader = (
   context: QueryContext,
   cluster: ClusterRecord,
   fleetRecord: FleetRecord | Promise<FleetRecord>,
-  wanted: { readonly windows: "always" | "where needed"; readonly ahead?: true },
+  wanted: {
+    readonly windows: "always" | "where needed";
+    readonly ahead?: true;
+    /** False where a head of a second ago will do, for half of the units. */
+    readonly consistent?: boolean;
+  },
 ) => {
   const partitions = new Map<string, Promise<PartitionData>>();
   const open = (partition: PartitionName): Promise<PartitionData> => {
     const loading =
       partitions.get(partition) ??
-      partitionData(context, { cluster: cluster.name, partition }, cluster.syncPeriodMs);
+      partitionData(
+        context,
+        { cluster: cluster.name, partition },
+        {
+          periodMs: cluster.syncPeriodMs,
+          ...present({ consistent: wanted.consistent }),
+        },
+      );
     partitions.set(partition, loading);
     return loading;
   };
@@ -101,7 +113,7 @@ export const get = async (
  */
 export async function* autoscalers(
   context: QueryContext,
-  { pageSize, ...filter }: Filter & { readonly pageSize?: number },
+  { pageSize, room, ...filter }: AutoscalerListQuery,
   after?: AutoscalerCursor,
 ): AsyncGenerator<AutoscalerView> {
   const { fleet: readFleet, clusters: all, isEdited } = await fleetNamed(context, filter.cluster);
@@ -122,7 +134,7 @@ export async function* autoscalers(
   };
   let given = 0;
   for (let at = 0; at < clusters.length; ) {
-    const together = pageSize === undefined ? openedTogether(at, given) : 1;
+    const together = pageSize === undefined ? openedTogether(at, given, room) : 1;
     for await (const { views, first } of eachInGroups(
       clusters.slice(at, at + together),
       together,
@@ -138,23 +150,23 @@ export async function* autoscalers(
 }
 
 /**
- * Clusters whose first page is read together. A page of the API holds some fourteen clusters of a
+ * Clusters whose first page is read together. A page of the API holds some thirteen clusters of a
  * hundred autoscalers, and what is read beyond its end is read again.
  */
-const OPENED_FIRST = 12;
-/** Autoscalers that a page of the API holds, of ordinary manifests. */
-const PAGE_AUTOSCALERS = 1_400;
+const OPENED_FIRST = 9;
 
 /**
- * How many clusters are opened after `read` of them, which had `given` autoscalers: of small
- * clusters so many as a page still holds, so that a page takes two groups.
+ * How many clusters are opened after `read` of them, which had `given` autoscalers: so many as the
+ * caller has room for, where they are as large, so that a page takes two groups.
  */
-const openedTogether = (read: number, given: number): number => {
-  const left = Math.max(0, PAGE_AUTOSCALERS - given);
-  return read === 0
+const openedTogether = (
+  read: number,
+  given: number,
+  room = (): number => Number.POSITIVE_INFINITY,
+): number =>
+  read === 0
     ? OPENED_FIRST
-    : Math.min(CLUSTERS_AT_ONCE, 1 + Math.ceil((left * read) / Math.max(1, given)));
-};
+    : Math.max(1, Math.min(CLUSTERS_AT_ONCE, Math.ceil((room() * read) / Math.max(1, given))));
 
 async function* autoscalersIn(
   context: QueryContext,
@@ -165,7 +177,9 @@ async function* autoscalersIn(
     ...list
   }: { readonly fleet: FleetRecord; readonly inside: string | undefined } & ListPart,
 ): AsyncGenerator<AutoscalerView> {
-  const read = snapshotReader(context, cluster, fleet, { windows: "where needed", ahead: true });
+  const { consistent = true } = list;
+  const wanted = { windows: "where needed", ahead: true, consistent } as const;
+  const read = snapshotReader(context, cluster, fleet, wanted);
   for await (const item of visibleAutoscalers(
     context,
     cluster.name,

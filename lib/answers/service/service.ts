@@ -41,14 +41,8 @@ import type {
  * can start after any item. An unknown name throws a TidemarkError.
  */
 export interface QueryService extends OverrideQueries, CalendarQueries, SourceQueries {
-  /**
-   * In order of cluster, namespace and name. A caller that takes only the first few says how many
-   * with `pageSize`, so that no more are read.
-   */
-  autoscalers(
-    filter: Filter & { readonly pageSize?: number },
-    after?: AutoscalerCursor,
-  ): AsyncIterable<AutoscalerView>;
+  /** In order of cluster, namespace and name. */
+  autoscalers(query: AutoscalerListQuery, after?: AutoscalerCursor): AsyncIterable<AutoscalerView>;
   /**
    * The same as tables show them, without manifests: cluster by cluster in order of name. A list
    * that goes on says when its first page was made, so that heads read since then are not read
@@ -196,6 +190,14 @@ export interface HistoryQuery extends AutoscalerQuery, Past {
 export interface SeriesQuery extends Filter {
   /** Names of the labels that `labels_info` carries. */
   readonly labels?: readonly string[];
+}
+
+/** A caller that does not take the whole list says so, and no more is read than it takes. */
+export interface AutoscalerListQuery extends Filter {
+  /** It takes only the first few, so many at once. */
+  readonly pageSize?: number;
+  /** How many more of the size of those before it has room for. */
+  readonly room?: () => number;
 }
 
 /** Where a list of autoscalers goes on. */

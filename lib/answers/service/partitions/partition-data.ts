@@ -1,7 +1,7 @@
 import type { PartitionRef } from "../../../rules/model/ids.ts";
 import type { AutoscalerRecord, FleetRecord } from "../../../rules/model/records.ts";
 import type { Windows } from "../../../rules/model/windows.ts";
-import { type Head, readHead } from "../../../stack/store/head/head.ts";
+import { type Head, readHeads } from "../../../stack/store/head/head.ts";
 import { journalOfPage } from "../../../stack/store/history/journal.ts";
 import { type DecodedPage, decodePage } from "../../../stack/store/pages/codec.ts";
 import { readNamedPage } from "../../../stack/store/pages/pages.ts";
@@ -35,9 +35,9 @@ export interface Evaluated {
 export const partitionData = async (
   context: QueryContext,
   ref: PartitionRef,
-  periodMs: number,
+  { periodMs, consistent = true }: { readonly periodMs: number; readonly consistent?: boolean },
 ): Promise<PartitionData> => {
-  const head = await readHead(context.tables, ref);
+  const [head] = await readHeads(context.tables, [ref], consistent);
   if (!head)
     return {
       windows: async () => undefined,
