@@ -12,6 +12,7 @@ import {
   styled,
 } from "../stack/report/printed.ts";
 import type { Service } from "../answers/service/service.ts";
+import type { DashboardSource } from "../dashboard/serve/server.ts";
 import type { CommandTarget, TargetSettings } from "./select/command-target.ts";
 
 /** Everything that the command uses of its process, so that tests can run it inside their own. */
@@ -47,6 +48,8 @@ export interface CommandIo extends TargetSettings {
    * exit code. Absent where nothing is deployed from.
    */
   readonly runOsls?: (args: readonly string[], profile?: string) => Promise<number>;
+  /** Opens an address in the browser of the person, without showing it to other users. */
+  readonly openBrowser?: (url: string) => Promise<void>;
   /** How long `--watch` waits between two looks, in place of five seconds. */
   readonly watchEveryMs?: number;
   /** The editor that a data folder records. A stack verifies its callers itself. */
@@ -79,6 +82,8 @@ export interface Session {
    * True when interrupted work ends in order. Absent for a stack, which finishes a request anyway.
    */
   readonly endsInOrder?: true;
+  /** What a page on this machine is served by. Absent where there is only a service. */
+  readonly dashboard?: DashboardSource;
   close(): Promise<void>;
 }
 

@@ -35,7 +35,12 @@ import {
   withSubcommands,
   wordsWithoutName,
 } from "./options/word-order.ts";
-import { costCommand, deployCommands, statusCommand } from "./groups/stack-commands.ts";
+import {
+  costCommand,
+  dashboardCommand,
+  deployCommands,
+  statusCommand,
+} from "./groups/stack-commands.ts";
 import { usage } from "./usage-error.ts";
 import type { DocumentFormat } from "./output/documents.ts";
 import type { ScopeOptions } from "./options/scope-options.ts";
@@ -60,6 +65,7 @@ export const program = (runAs: RunAs, io: Io): Command => {
   root.commandsGroup("Look:");
   readingCommands(root, run, { io, printing: printer });
   statusCommand(root, run, io);
+  dashboardCommand(root, run, io);
   root.commandsGroup("Edit:");
   editingCommands(root, run, io);
   manifestEdits(root, run, io, printer);

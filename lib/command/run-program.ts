@@ -1,9 +1,12 @@
 import { spawn } from "node:child_process";
-import { TidemarkError } from "../rules/model/errors.ts";
 import { once } from "node:events";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline/promises";
+import { pathToFileURL } from "node:url";
+import { TidemarkError } from "../rules/model/errors.ts";
 
 /**
  * The editor of the environment, as kubectl chooses it. The variable may hold options too: "code
@@ -60,6 +63,38 @@ const oslsFile = (): string => {
       { cause },
     );
   }
+};
+
+/** The program of each system that opens a file in the browser of the person. */
+const OPENERS: Readonly<Partial<Record<NodeJS.Platform, readonly [string, ...string[]]>>> = {
+  darwin: ["open"],
+  win32: ["cmd", "/c", "start", ""],
+};
+
+/**
+ * Opens an address in the browser. Every user of a machine can read the words of a program, and the
+ * address holds a token: so the browser is given a file of this user, which leads to the address.
+ * Throws `cli.browser`.
+ */
+export const openBrowser = async (url: string): Promise<void> => {
+  const dir = mkdtempSync(join(tmpdir(), "tidemark-open-"));
+  process.once("exit", () => rmSync(dir, { recursive: true, force: true }));
+  const file = join(dir, "open.html");
+  writeFileSync(file, `<meta http-equiv="refresh" content="0;url=${url}">\n`, { mode: 0o600 });
+  const [program, ...words] = OPENERS[process.platform] ?? ["xdg-open"];
+  const child = spawn(program, [...words, pathToFileURL(file).href], {
+    stdio: "ignore",
+    detached: true,
+  });
+  child.unref();
+  await once(child, "spawn").catch((cause: unknown) => {
+    throw new TidemarkError(
+      "cli.browser",
+      `Cannot open the browser: "${program}" cannot be started; open the address above`,
+      {},
+      { cause },
+    );
+  });
 };
 
 export const ask = async (question: string): Promise<string> => {

@@ -2,7 +2,8 @@ import { randomUUID } from "node:crypto";
 import { setTimeout as wait } from "node:timers/promises";
 import { openFolder } from "../embedded/folder/data-folder.ts";
 import { findFolder } from "../embedded/folder/folder-lock.ts";
-import { DEFAULT_DATA_FOLDER, folderLayout, TABLE_NAMES } from "../embedded/layout.ts";
+import { dataOption, DEFAULT_DATA_FOLDER, folderLayout, TABLE_NAMES } from "../embedded/layout.ts";
+import { answerByService, FOLDER_REFRESH_SECONDS } from "../dashboard/serve/answer-by-service.ts";
 import type { ServiceContext } from "../answers/service/context.ts";
 import { insertByStatement } from "../stack/store/history/item.ts";
 import type { DeadLetters, StatusView } from "../answers/views/status.ts";
@@ -50,9 +51,10 @@ export const openDataFolder = async (dataDir: string, by: string): Promise<Sessi
     const { deadLettersIn } = await import("../embedded/queue/sqs-server.ts");
     return { syncs: deadLettersIn(folderLayout(folder.dir).queue) };
   };
-  const service = lazyService({
+  const insert = insertByStatement(tables);
+  const everyService = lazyService({
     tables,
-    insert: insertByStatement(tables),
+    insert,
     clock: folder.clock,
     by,
     newUid: randomUUID,
@@ -63,10 +65,22 @@ export const openDataFolder = async (dataDir: string, by: string): Promise<Sessi
   });
   const isAlive = folder.run !== undefined;
   const place = `folder ${dataDir}, ${isAlive ? "whose run is alive" : "no run is alive"}`;
+  const service = isAlive
+    ? everyService
+    : {
+        ...everyService,
+        status: async () => statusWithoutRun(await everyService.status(), dataDir),
+      };
   return {
-    service: isAlive
-      ? service
-      : { ...service, status: async () => statusWithoutRun(await service.status(), dataDir) },
+    service,
+    dashboard: {
+      answerApi: answerByService({ service, tables, insert, clock: folder.clock, by }),
+      caller: async () => by,
+      clock: folder.clock,
+      place,
+      target: dataOption(dataDir).trim(),
+      refreshSeconds: FOLDER_REFRESH_SECONDS,
+    },
     place,
     ...(isAlive ? {} : { ended: true }),
     nowMs: folder.clock(),

@@ -7,24 +7,63 @@ import {
   type StackUrl,
   stackUrl,
 } from "../answers/remote/find-stack.ts";
-import { requestSender, type SendRequest } from "../answers/remote/send-request.ts";
+import { passOn } from "../answers/remote/pass-on.ts";
+import {
+  requestExchange,
+  requestSender,
+  type SenderOptions,
+} from "../answers/remote/send-request.ts";
 import { remoteService } from "../answers/remote/service.ts";
+import { shellWord } from "../embedded/layout.ts";
 import type { Session } from "./io.ts";
 
 type CallerIn = (region: string, profile?: string) => Caller;
 
-const senderTo = (stack: StackUrl, caller: Caller, clock: () => number): SendRequest =>
-  requestSender({ stack, caller, clock, wait: async (ms) => wait(ms), random: Math.random });
-
-const sessionOf = (ask: SendRequest, place: string, clock: () => number): Session => ({
-  place,
-  service: remoteService(ask, randomUUID),
-  // The clock of this machine, because signatures are refused when the clocks differ by more than
-  // five minutes.
-  nowMs: clock(),
-  clock,
-  close: async () => {},
+const senderTo = (stack: StackUrl, caller: Caller, clock: () => number): SenderOptions => ({
+  ...{ stack, caller, clock },
+  wait: async (ms) => wait(ms),
+  random: Math.random,
 });
+
+/** Queries go to the URL that only reads, and edits to the one that edits. */
+interface Wires {
+  readonly GET: SenderOptions;
+  readonly POST: SenderOptions;
+}
+
+/** The options with which another command works on the same stack. */
+type StackOptions = Readonly<Record<"stack" | "region" | "profile", string | undefined>>;
+
+const optionWords = (options: StackOptions): string =>
+  Object.entries(options)
+    .flatMap(([name, value]) => (value === undefined ? [] : [`--${name} ${shellWord(value)}`]))
+    .join(" ");
+
+/** A stack changes with its syncs, whose period is 15 seconds by default. */
+const REFRESH_SECONDS = 15;
+
+const sessionOf = (wires: Wires, place: string, options: StackOptions): Session => {
+  const { clock, caller } = wires.GET;
+  const senders = { GET: requestSender(wires.GET), POST: requestSender(wires.POST) };
+  const exchanges = { GET: requestExchange(wires.GET), POST: requestExchange(wires.POST) };
+  return {
+    place,
+    service: remoteService((request) => senders[request.method](request), randomUUID),
+    // The clock of this machine, because signatures are refused when the clocks differ by more than
+    // five minutes.
+    nowMs: clock(),
+    clock,
+    dashboard: {
+      answerApi: passOn(exchanges, randomUUID),
+      caller: caller.name,
+      clock,
+      place,
+      target: optionWords(options),
+      refreshSeconds: REFRESH_SECONDS,
+    },
+    close: async () => {},
+  };
+};
 
 /**
  * Opens a deployed stack as the caller that the AWS SDK finds. It sends no request. Throws a usage
@@ -40,11 +79,9 @@ export const openStack = (
   clock: () => number = Date.now,
 ): Session => {
   const stack = stackUrl(url, from);
-  return sessionOf(
-    senderTo(stack, callerIn(stack.region, profile), clock),
-    `the stack at ${url}`,
-    clock,
-  );
+  const wire = senderTo(stack, callerIn(stack.region, profile), clock);
+  const options = { stack: url, region: undefined, profile };
+  return sessionOf({ GET: wire, POST: wire }, `the stack at ${url}`, options);
 };
 
 /**
@@ -58,10 +95,7 @@ export const openNamedStack = async (
 ): Promise<Session> => {
   const { view, api } = await findStack(named);
   const caller = callerIn(api.region, named.profile);
-  const senders = { GET: senderTo(view, caller, clock), POST: senderTo(api, caller, clock) };
-  return sessionOf(
-    (request) => senders[request.method](request),
-    `stack ${named.name} in ${api.region}`,
-    clock,
-  );
+  const wires = { GET: senderTo(view, caller, clock), POST: senderTo(api, caller, clock) };
+  const { name, region, profile } = named;
+  return sessionOf(wires, `stack ${name} in ${api.region}`, { stack: name, region, profile });
 };

@@ -68,6 +68,7 @@ process.exitCode = await main(process.argv.slice(2), {
   colours: process.stdout.isTTY === true && !noColor && term !== "dumb",
   by: userName(),
   editFile: async (file) => (await import("./run-program.ts")).editFile(process.env, file),
+  openBrowser: async (url) => (await import("./run-program.ts")).openBrowser(url),
   runOsls: async (args, profile) => (await import("./run-program.ts")).runOsls(args, profile),
   ...(process.stdin.isTTY &&
     process.stderr.isTTY && {

@@ -118,5 +118,12 @@ export const labelOf = (text: string): string =>
 export const shellWord = (text: string): string =>
   /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 
+/**
+ * ` --data DIR` as a person must type it for this folder, or empty where the commands find the
+ * folder by themselves.
+ */
+export const dataOption = (data: string): string =>
+  resolve(data) === resolve(DEFAULT_DATA_FOLDER) ? "" : ` --data ${shellWord(data)}`;
+
 /** What a person types to start a run: in the clone `npm start`, which runs the TypeScript; with the installed package its command. */
 export const START_WORDS = import.meta.url.endsWith(".ts") ? "npm start --" : "npx tidemark start";

@@ -64,10 +64,16 @@ export const ROOMS: Readonly<Record<string, readonly string[]>> = {
     "lib/answers/service",
     "lib/answers/api",
   ],
+  "lib/dashboard/serve": [
+    "lib/rules/model",
+    "lib/stack/store",
+    "lib/answers/service",
+    "lib/answers/api",
+  ],
   "lib/lambda": OF_LAMBDA,
   functions: OF_RUN,
-  "lib/embedded": [...OF_RUN, "functions"],
-  "lib/command": [...OF_RUN, "lib/answers/remote", "lib/embedded"],
+  "lib/embedded": [...OF_RUN, "functions", "lib/dashboard/serve"],
+  "lib/command": [...OF_RUN, "lib/answers/remote", "lib/dashboard/serve", "lib/embedded"],
 };
 
 /**

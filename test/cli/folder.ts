@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import type { Io, Session } from "../../lib/command/io.ts";
+import { answerByService } from "../../lib/dashboard/serve/answer-by-service.ts";
 import { openTarget } from "../../lib/command/session.ts";
 import { writeIdentity } from "../../lib/embedded/folder/identity.ts";
 import { folderLayout, TABLE_NAMES } from "../../lib/embedded/layout.ts";
@@ -122,15 +123,24 @@ export const shopInMemory = async (): Promise<Folder> => {
   await fillShop({ context, set });
   const folder = emptyFolder();
   const clock = (): number => NOON;
-  shops.set(folder.data, (by) => ({
-    service: openService({ ...context, clock, by, newUid: randomUUID, ownAddresses: true }),
-    place: `folder ${folder.data}, no run is alive`,
-    ended: true,
-    nowMs: NOON,
-    clock,
-    endsInOrder: true,
-    close: async () => {},
-  }));
+  const place = `folder ${folder.data}, no run is alive`;
+  shops.set(folder.data, (by) => {
+    const service = openService({ ...context, clock, by, newUid: randomUUID, ownAddresses: true });
+    return {
+      service,
+      place,
+      ended: true,
+      nowMs: NOON,
+      clock,
+      endsInOrder: true,
+      dashboard: {
+        answerApi: answerByService({ ...context, service, clock, by }),
+        caller: async () => by,
+        ...{ clock, place, target: `--data ${folder.data}`, refreshSeconds: 2 },
+      },
+      close: async () => {},
+    };
+  });
   const remove = (): void => {
     shops.delete(folder.data);
     folder.remove();

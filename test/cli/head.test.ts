@@ -53,6 +53,7 @@ describe("where an output was made", () => {
         open: refusing,
         stdin: MANIFEST,
         head: true,
+        interruptible: (work) => work(AbortSignal.abort()),
       });
       const found = out.startsWith(head) ? "out" : err.startsWith(head) ? "err" : "none";
       expect({ words, found }).toEqual({ words, found: headOf(call) });

@@ -264,6 +264,9 @@ const isByTemplate = (words: readonly string[]): boolean => words.join(" ").incl
 
 const hostileManifest = `apiVersion: v1\nkind: List\nitems: [{apiVersion: ${JSON.stringify(HOSTILE)}, kind: ${JSON.stringify(HOSTILE)}}, {apiVersion: autoscaling/v2, kind: HorizontalPodAutoscaler, metadata: {name: ${JSON.stringify(HOSTILE)}}}]`;
 
+/** Ctrl-C comes at once. */
+const interruptible: NonNullable<Io["interruptible"]> = (work) => work(AbortSignal.abort());
+
 describe("no text of a stranger reaches the terminal, a pipe or a file as a control character", () => {
   it("in any command of the program, in any of its formats", async () => {
     expect(CALLS.length).toBeGreaterThan(60);
@@ -274,7 +277,6 @@ describe("no text of a stranger reaches the terminal, a pipe or a file as a cont
         stdin: hostileManifest,
         editFile: async (file: string) => writeFileSync(file, hostileManifest),
       };
-      const interruptible: NonNullable<Io["interruptible"]> = (work) => work(AbortSignal.abort());
       const said = await inside(
         [...words.map(inHere), ...(takesTarget ? ["--data", folder.data] : [])],
         { ...more, interruptible },
@@ -298,6 +300,7 @@ describe("no text of a stranger reaches the terminal, a pipe or a file as a cont
       const said = await inside([...words.map(inHere), "--data", folder.data], {
         open: opened(failingService),
         stdin: hostileManifest,
+        interruptible,
       });
       // `import` prints what it read of the cluster: it asks nothing of the service.
       clean(said, isByTemplate(words));

@@ -1,4 +1,4 @@
-import { PROBLEM_TYPE } from "../api/paths.ts";
+import { PROBLEM_TYPE, TAG_HEADER } from "../api/paths.ts";
 import { TidemarkError } from "../../rules/model/errors.ts";
 import { asObject, jsonIn, present } from "../../rules/model/json.ts";
 import type { Caller } from "./caller.ts";
@@ -14,6 +14,8 @@ export interface HttpAnswer {
   /** The server's clock. */
   readonly dateMs?: number;
   readonly retryAfterMs?: number;
+  /** What the answer shows, for a request that has an earlier one. */
+  readonly tag?: string;
 }
 
 /** A problem that Tidemark answered. Other refusals come from the platform. */
@@ -29,6 +31,7 @@ export interface AnsweredProblem {
 
 export const readResponse = async (response: Response): Promise<HttpAnswer> => {
   const dateMs = Date.parse(response.headers.get("date") ?? "");
+  const tag = response.headers.get(TAG_HEADER);
   const retryAfterMs = Number(response.headers.get("retry-after") ?? Number.NaN) * 1_000;
   return {
     status: response.status,
@@ -37,6 +40,7 @@ export const readResponse = async (response: Response): Promise<HttpAnswer> => {
     errorType: response.headers.get("x-amzn-errortype") ?? "",
     ...(Number.isFinite(dateMs) && { dateMs }),
     ...(retryAfterMs >= 0 && { retryAfterMs }),
+    ...(tag !== null && { tag }),
   };
 };
 

@@ -1,6 +1,7 @@
 import { SignatureV4 } from "@smithy/signature-v4";
 import { type AwsCredentials, Sha256 } from "../../stack/aws/sha256.ts";
 import { isTidemarkError, TidemarkError } from "../../rules/model/errors.ts";
+import { IF_NONE_MATCH_HEADER } from "../api/paths.ts";
 import { percentEncoded } from "../../rules/model/foreign-text.ts";
 import { jsonIn } from "../../rules/model/json.ts";
 import {
@@ -38,15 +39,38 @@ const DEADLINE_MS = { GET: 70_000, POST: 130_000 };
 /** How long a retry waits for the first request with its key to end. */
 const RUNNING_WAIT_MS = 160_000;
 
-type Outcome = { readonly kind: "answered"; readonly value: unknown } | Failed;
-type Failed =
-  | {
-      readonly kind: "again";
-      readonly error: TidemarkError;
-      readonly waitMs?: number;
-      readonly running?: true;
-    }
-  | { readonly kind: "refused"; readonly error: TidemarkError };
+/** An answer of the stack. `value` is its JSON; absent where it says that nothing has changed. */
+interface Answered {
+  readonly kind: "answered";
+  readonly value?: unknown;
+  readonly received: HttpAnswer;
+}
+
+type Outcome = Answered | Failed;
+type Failed = {
+  readonly error: TidemarkError;
+  /** The problem that Tidemark answered; absent where the platform refused, or nothing came. */
+  readonly received?: HttpAnswer;
+} & (
+  | { readonly kind: "again"; readonly waitMs?: number; readonly running?: true }
+  | { readonly kind: "refused" }
+);
+
+/** Sends one request, as `SendRequest`, and gives the answer as it came, with its problems. */
+export type ExchangeRequest = (request: UnsignedRequest) => Promise<HttpAnswer>;
+
+/**
+ * Sends requests to a stack for a program that reads its answers itself. Throws `remote.*` where
+ * the stack cannot be reached or is not Tidemark.
+ */
+export const requestExchange =
+  (wire: SenderOptions): ExchangeRequest =>
+  async (request) => {
+    const ended = await sendWithRetries(wire, request);
+    if (ended.kind === "answered") return ended.received;
+    if (ended.received) return ended.received;
+    throw ended.error;
+  };
 
 /**
  * Sends requests to a stack. A GET can be retried, and so can a POST, because its idempotency key
@@ -56,22 +80,22 @@ type Failed =
 export const requestSender =
   (wire: SenderOptions): SendRequest =>
   async (request) => {
-    try {
-      return await sendWithRetries(wire, request);
-    } catch (error) {
-      const stack = connectStack(error, wire.stack);
-      if (!stack) throw error;
-      // Followed once, because that URL names no other.
-      return sendWithRetries({ ...wire, stack }, request);
-    }
+    const ended = await sendWithRetries(wire, request);
+    if (ended.kind === "answered") return ended.value;
+    const stack = connectStack(ended.error, wire.stack);
+    // Followed once, because that URL names no other.
+    const followed = stack && (await sendWithRetries({ ...wire, stack }, request));
+    if (followed?.kind === "answered") return followed.value;
+    throw (followed ?? ended).error;
   };
 
-const sendWithRetries = async (wire: SenderOptions, request: UnsignedRequest): Promise<unknown> => {
+/** How a request ended at last. */
+const sendWithRetries = async (wire: SenderOptions, request: UnsignedRequest): Promise<Outcome> => {
   const giveUpMs = wire.clock() + RUNNING_WAIT_MS;
   for (let attempt = 1; ; attempt++) {
     const outcome = await attemptOnce(wire, request);
-    if (outcome.kind === "answered") return outcome.value;
-    if (isFinal(outcome, attempt, wire.clock() > giveUpMs)) throw outcome.error;
+    if (outcome.kind === "answered") return outcome;
+    if (isFinal(outcome, attempt, wire.clock() > giveUpMs)) return outcome;
     await wire.wait(waitMsBefore(outcome, attempt, wire.random()));
   }
 };
@@ -126,19 +150,23 @@ const attemptOnce = async (wire: SenderOptions, request: UnsignedRequest): Promi
   }
 };
 
+const NOT_MODIFIED = 304;
+
 const outcomeOf = async (
   wire: SenderOptions,
-  { method }: UnsignedRequest,
+  { method, headers }: UnsignedRequest,
   received: HttpAnswer,
 ): Promise<Outcome> => {
   const { status, type, text, retryAfterMs } = received;
+  if (status === NOT_MODIFIED && headers[IF_NONE_MATCH_HEADER] !== undefined)
+    return { kind: "answered", received };
   if (status === 200 && type === "application/json") {
     const value = jsonIn(text);
-    if (value !== undefined) return { kind: "answered", value };
+    if (value !== undefined) return { kind: "answered", value, received };
   }
   const waiting = retryAfterMs === undefined ? {} : { waitMs: retryAfterMs };
   const problem = problemIn(received);
-  if (problem) return problemOutcome(method, problem, waiting);
+  if (problem) return { ...problemOutcome(method, problem, waiting), received };
   const error = await platformError(received, wire.stack, wire.caller, wire.clock());
   return RETRIED_STATUSES.has(status)
     ? { kind: "again", error, ...waiting }
@@ -157,7 +185,7 @@ const problemOutcome = (
   method: UnsignedRequest["method"],
   problem: AnsweredProblem,
   waiting: { readonly waitMs?: number },
-): Outcome => {
+): Failed => {
   const error = problemError(problem);
   if (problem.code === "api.running") return { kind: "again", error, running: true, ...waiting };
   return method === "GET" && RETRIED_PROBLEMS.has(problem.status)
@@ -173,9 +201,9 @@ const NO_HOST = new Set(["ENOTFOUND", "ERR_INVALID_URL"]);
  */
 const WRONG_CERTIFICATE = /^(UNABLE_TO_|SELF_SIGNED_|CERT_|DEPTH_ZERO_|ERR_TLS_CERT)/;
 
-const unreachable = ({ origin }: StackUrl, cause: unknown): Outcome => {
+const unreachable = ({ origin }: StackUrl, cause: unknown): Failed => {
   const code = codeOf(cause);
-  const refused = (words: string): Outcome => ({
+  const refused = (words: string): Failed => ({
     kind: "refused",
     error: new TidemarkError(
       "remote.unreachable",

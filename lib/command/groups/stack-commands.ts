@@ -8,6 +8,7 @@ import {
 } from "../options/command-options.ts";
 import type { TargetOptions } from "../select/command-target.ts";
 import type { CostOptions } from "../commands/cost.ts";
+import type { ServingOptions } from "../commands/dashboard.ts";
 import type { DeployOptions, ShowOptions, StackCommandOptions } from "../commands/stack.ts";
 import type { StatusOptions } from "../commands/status.ts";
 import type { CommandIo, Printer } from "../io.ts";
@@ -38,6 +39,30 @@ export const statusCommand = (root: Command, run: CommandRun, io: CommandIo): vo
         (await import("../commands/status.ts")).status(...opened, options, io),
       ),
     );
+};
+
+export const dashboardCommand = (root: Command, run: CommandRun, io: CommandIo): void => {
+  withTarget(root.command("dashboard"))
+    .description(
+      "serve a page on this machine that shows the fleet, and why each count is what it was at any instant, until Ctrl-C",
+    )
+    .option("--port <port>", "port on 127.0.0.1; 0 takes a free one", "0")
+    .option("--open", "open the page in the browser")
+    .option("--allow-edits", "let the page pause, resume, override and freeze")
+    .addHelpText(
+      "after",
+      example(
+        "tidemark dashboard --open",
+        "tidemark dashboard --stack tidemark-prod --allow-edits",
+      ),
+    )
+    .action(async (options: ServingOptions) => {
+      const { dashboard, portOf } = await import("../commands/dashboard.ts");
+      portOf(options.port);
+      return run(options, options.allowEdits ? "edit" : "sheet", async (session, printer) =>
+        dashboard(session, { printer, io }, options),
+      );
+    });
 };
 
 export const costCommand = (root: Command, run: CommandRun, printer: Printer): void => {

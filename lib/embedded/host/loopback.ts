@@ -1,7 +1,7 @@
-import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { Server as SecureServer } from "node:https";
 import type { AddressInfo } from "node:net";
+import { isSameSecret, newSecret } from "../../dashboard/serve/secret.ts";
 import { TidemarkError } from "../../rules/model/errors.ts";
 import { FORBIDDEN } from "../../rules/model/http-status.ts";
 
@@ -59,7 +59,6 @@ const guard = (
   });
 };
 
-const SECRET_BYTES = 32;
 /** The first segment of a path, and the rest. */
 const FIRST_SEGMENT = /^\/([^/?]*)(.*)$/s;
 
@@ -70,21 +69,15 @@ const FIRST_SEGMENT = /^\/([^/?]*)(.*)$/s;
  * user may read. Throws `local.port-in-use`.
  */
 export const listenForOwnUser = async (server: Server, wantedPort = 0): Promise<string> => {
-  const secret = randomBytes(SECRET_BYTES).toString("base64url");
+  const secret = newSecret();
   guard(server, { code: FORBIDDEN, why: "the address lacks the secret of this run" }, (request) => {
     const [, given = "", rest = ""] = FIRST_SEGMENT.exec(request.url ?? "") ?? [];
-    if (!isSame(given, secret)) return false;
+    if (!isSameSecret(given, secret)) return false;
     request.url = rest === "" ? "/" : rest;
     return true;
   });
   return `${await listenOnLoopback(server, wantedPort)}/${secret}`;
 };
-
-/** Compares hashes, in a time that says nothing of either text. */
-const isSame = (given: string, secret: string): boolean =>
-  timingSafeEqual(hashOf(given), hashOf(secret));
-
-const hashOf = (text: string): Buffer => createHash("sha256").update(text).digest();
 
 /**
  * Binds a server only to 127.0.0.1, by default on a port of the system's choice, and gives its
@@ -95,6 +88,14 @@ export const listenOnLoopback = async (
   wantedPort = 0,
 ): Promise<string> => {
   refuseForeignHosts(server);
+  return listenWithOwnGuards(server, wantedPort);
+};
+
+/** The same for a server that guards itself against foreign hosts. Throws `local.port-in-use`. */
+export const listenWithOwnGuards = async (
+  server: Server | SecureServer,
+  wantedPort: number,
+): Promise<string> => {
   await new Promise<void>((resolve, reject) => {
     server.once("error", (error: NodeJS.ErrnoException) =>
       reject(error.code === "EADDRINUSE" ? portInUse(wantedPort, error) : error),

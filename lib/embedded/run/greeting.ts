@@ -1,11 +1,6 @@
-import { join, resolve } from "node:path";
+import { join } from "node:path";
 import { instantText } from "../../stack/report/instant-text.ts";
-import {
-  CLUSTER_KUBECONFIG,
-  DEFAULT_DATA_FOLDER,
-  type FolderLayout,
-  shellWord,
-} from "../layout.ts";
+import { CLUSTER_KUBECONFIG, dataOption, type FolderLayout, shellWord } from "../layout.ts";
 import type { Applied } from "../../answers/views/autoscaler.ts";
 import { durationText, speedText } from "../view/plain-view.ts";
 import type { Unfinished } from "./recover.ts";
@@ -21,10 +16,12 @@ export interface GreetingInput {
   readonly applied: readonly Applied[];
   readonly cluster: string;
   readonly seriesUrl: string;
+  readonly pageUrl: string;
 }
 
 /** The first lines of a run: its cluster, its folder, and the manifests that it applied. */
 export const greetingLines = (input: GreetingInput): readonly string[] => [
+  `See every count and why it is so: ${input.pageUrl}`,
   input.setup.resumed ? resumed(input) : begun(input),
   `Series for Prometheus at ${input.seriesUrl}`,
   ...besideLines(input),
@@ -127,10 +124,3 @@ const resumed = ({
 
 const plural = (count: number, singular: string, many: string): string =>
   `${count} ${count === 1 ? singular : many}`;
-
-/**
- * ` --data DIR` as a person must type it for this folder, or empty where the commands find the
- * folder by themselves.
- */
-export const dataOption = (data: string): string =>
-  resolve(data) === resolve(DEFAULT_DATA_FOLDER) ? "" : ` --data ${shellWord(data)}`;

@@ -38,6 +38,7 @@ import { applyFiles, applyFirst, putObjects } from "./put-objects.ts";
 import { endDeadLeases, NOTHING_UNFINISHED } from "./recover.ts";
 import { type Queues, startQueues } from "../queue/sqs-server.ts";
 import { type StandInOptions, standIn } from "./stand-in.ts";
+import { startRunPage } from "./run-page.ts";
 import { type SeriesReader, type SeriesServer, startSeriesServer } from "./series-server.ts";
 import type { Setup } from "./setup.ts";
 import { localTables, type Stack, startStack } from "./stack.ts";
@@ -83,10 +84,12 @@ export const openRun = async (
   options: RunOptions,
   { closer, say }: OpeningOf,
 ): Promise<Run> => {
-  // The port comes first, so that a port in use is reported before anything is changed.
+  // The ports come first, so that a port in use is reported before anything is changed.
   let readSeries: SeriesReader = () => Promise.reject(new Error("the run is starting"));
   const series = await startSeriesServer((labels) => readSeries(labels), options.metricsPort);
   closer.add(series.close);
+  const page = await startRunPage(layout, options);
+  closer.add(page.close);
   const times = fleetTimes(setup.identity);
   const { clock, beginSaving } = runClock(layout, setup.identity, { speed: options.speed, times });
   const seal = sealAtEnd(layout, closer);
@@ -152,6 +155,10 @@ export const openRun = async (
     newUid: randomUUID,
   };
   const service = openService(context);
+  page.serve(
+    { service, tables: store, insert: context.insert, clock: clock.now, by: context.by },
+    log.reporter.line,
+  );
   readSeries = async (labels) => openMetricsText(await service.series({ labels }));
   const [cluster, ...others] = await ensureClusters(context, worlds, options);
   // An unusable kubeconfig is reported now, and the large library that reads it is loaded before
@@ -219,6 +226,7 @@ export const openRun = async (
       applied,
       cluster: world.name,
       seriesUrl: series.url,
+      pageUrl: page.url,
     }),
   };
 };

@@ -45,6 +45,10 @@ export interface RunOptions {
   readonly utc?: true;
   /** Port of the series on 127.0.0.1; 0 takes a free one. */
   readonly metricsPort: number;
+  /** Port of the page on 127.0.0.1; 0 takes a free one. */
+  readonly dashboardPort: number;
+  /** The page may pause, resume, override and freeze. */
+  readonly allowEdits?: true;
   /** The arguments without `--data`, for hints. */
   readonly args: readonly string[];
 }
@@ -154,6 +158,12 @@ export const startCommand = (
       "serve the series on this port of 127.0.0.1; 0 takes a free one (default: 0)",
       once(portNumber),
     )
+    .option(
+      "--dashboard-port <port>",
+      "serve the page on this port of 127.0.0.1; 0 takes a free one (default: 0)",
+      once(portNumber),
+    )
+    .option("--allow-edits", "let the page pause, resume, override and freeze")
     .allowExcessArguments(false)
     .exitOverride()
     .configureOutput({ outputError: () => {} })
@@ -165,6 +175,7 @@ export const startCommand = (
         validate: "strict",
         speed,
         metricsPort: 0,
+        dashboardPort: 0,
         ...options,
         args: withoutData(args),
       } as const;

@@ -1,6 +1,6 @@
 import { stripVTControlCharacters } from "node:util";
 import { expect, it } from "vitest";
-import { dataOption } from "../../../lib/embedded/run/greeting.ts";
+import { dataOption } from "../../../lib/embedded/layout.ts";
 import { picture } from "../../../lib/embedded/view/picture.ts";
 import { line } from "../../../lib/stack/report/printed.ts";
 
