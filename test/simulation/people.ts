@@ -9,6 +9,7 @@ import type { Process } from "./process.ts";
 import type { Scheduler } from "./scheduler.ts";
 import type { Story } from "./story.ts";
 import type { PlannedAutoscaler, PlannedEdit, Timetable } from "./timetable.ts";
+import { CLOCK_ALLOWANCE_MS } from "./watch/clocks.ts";
 import type { EditAnswer, EditLog, WantedEdit } from "./watch/edits.ts";
 import type { Stops } from "./watch/stops.ts";
 import { clusterAdded, ELSEWHERE } from "./world.ts";
@@ -70,7 +71,8 @@ export const newPerson = (world: World, name: string): Person => {
     process.onEnd.add(again);
     if (deed.wanted) edits.began(process.name, deed.wanted);
     if (deed.clearsAfterMs !== undefined)
-      edits.clears(process.name, tables.clock() + deed.clearsAfterMs);
+      // By the clock of the world: the clock of the person may be ahead of it.
+      edits.clears(process.name, scheduler.nowMs() + deed.clearsAfterMs - CLOCK_ALLOWANCE_MS);
     try {
       const answer = await deed.perform(service, tables, process).then(answerOf, isGone);
       story.tell(process.name, `${deed.words}: ${answer}`);

@@ -336,7 +336,10 @@ const whileTime =
 const takeOverFor = async (place: Place, ports: TakeoverPorts): Promise<void> => {
   const { service } = ports;
   const view = await service.get(queryOf(place));
-  if (view.rivals === undefined && (await isTakenOver(service, view))) {
+  // What a sync before the last edit has seen is not shown: also for the command that is no
+  // takeover.
+  const isSeen = view.state !== "waiting" && view.rivals === undefined;
+  if (isSeen && (await isTakenOver(service, view))) {
     // A takeover that took itself back, or died while it did.
     if (view.paused) await handBackOne(ports, view);
     watchOne(place, view.paused ? "other" : "Tidemark");
