@@ -41,6 +41,32 @@ const written = (epoch: number) =>
     body: encodePage([]),
   });
 
+describe("a sync whose pages cannot be read", () => {
+  it("has read its manifests for good: the next one of the environment reads none again", async () => {
+    world.nowMs += PERIOD_MS;
+    await world.sync();
+    let [isFailing, converted] = [true, 0];
+    const client = around(world.tables.client, async (command, send, input) => {
+      if (isFailing && command === "GetItemCommand" && JSON.stringify(input).includes("page#"))
+        throw new Error("the page cannot be read");
+      return send();
+    });
+    const ports = world.worker({ tables: { ...world.tables, client } });
+    const specOf: typeof ports.rules.specOf = (manifest) => {
+      converted++;
+      return ports.rules.specOf(manifest);
+    };
+    const counted = { ...ports, rules: { ...ports.rules, specOf } };
+    world.nowMs += PERIOD_MS;
+    await expect(world.sync(counted)).rejects.toThrow("the page cannot be read");
+    expect(converted).toBe(1);
+    isFailing = false;
+    world.nowMs += 4 * PERIOD_MS;
+    expect(await world.sync(counted)).toMatchObject({ kind: "completed", evaluated: 1 });
+    expect(converted).toBe(1);
+  });
+});
+
 describe("loadPages()", () => {
   it.each([
     ["as the head names it, after a clean release", 4, 6, 5, false],

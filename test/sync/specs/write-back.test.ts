@@ -4,6 +4,7 @@ import type {
   WriteBackCounts,
   WriteBackLimits,
 } from "../../../lib/stack/cluster/cluster-client.ts";
+import { putMetricSource } from "../../../lib/stack/store/records/metric-sources.ts";
 import { UPDATES_MAX } from "../../../lib/stack/sync/objects/write-back-objects.ts";
 import { STORED_EVERY_MS } from "../../../lib/stack/sync/specs/finding.ts";
 import { type Engine, startMemory } from "../../contracts/engines.ts";
@@ -83,6 +84,56 @@ describe("what a sync writes back to the objects that it has read", () => {
     const before = updates.length;
     for (let sync = 0; sync < MINUTE_OF_SYNCS; sync++) await world.next();
     expect(updates.length).toBe(before);
+  });
+
+  it("says once for each edit of an object what AWS takes for its metrics, as a warning where it is much", async () => {
+    const { world, updates } = await withTelling(["web"]);
+    await putMetricSource(
+      world.tables,
+      {
+        name: "cw",
+        kind: "cloudwatch",
+        clusters: [world.record.name],
+        namespaces: ["shop"],
+        maxMetrics: 500,
+        timeoutSeconds: 1,
+        private: false,
+        aws: {
+          region: "eu-central-1",
+          roleArn: "arn:aws:iam::123456789012:role/tidemark-prod-source-cw",
+          externalId: "of-shop",
+          metricNamespaces: ["AWS/*"],
+        },
+        ...{ version: 1, updatedMs: 0, updatedBy: "test" },
+      },
+      undefined,
+    );
+    const asking = (metrics: number) => ({
+      scaleTargetRef: { apiVersion: "apps/v1", kind: "Deployment", name: "web" },
+      ...{ minReplicas: 1, maxReplicas: 10 },
+      metrics: Array.from({ length: metrics }, (_, at) => ({
+        ...{ name: `m${at}`, target: 1, everySeconds: 5 },
+        cloudwatch: { source: "cw", namespace: "AWS/SQS", metric: `Age${at}` },
+      })),
+    });
+    const costs = async (syncs: number): Promise<readonly unknown[]> => {
+      updates.length = 0;
+      for (let sync = 0; sync < syncs; sync++) await world.next();
+      return updates.flatMap((update) =>
+        update.kind === "event" && update.event.reason === "MetricsCost" ? [update.event] : [],
+      );
+    };
+    world.apply("web", { spec: asking(1) });
+    const words = 'AWS takes some $1.75 a month for "m0", asked every 15 s';
+    expect(await costs(3)).toMatchObject([
+      { type: "Normal", note: `${words} (list prices; everySeconds asks less often)` },
+    ]);
+    world.nowMs += STORED_EVERY_MS;
+    world.apply("web", { spec: asking(8) });
+    expect(await costs(3)).toMatchObject([{ type: "Warning", note: expect.stringMatching(/m7/) }]);
+    world.nowMs += STORED_EVERY_MS;
+    world.apply("web");
+    expect(await costs(3)).toEqual([]);
   });
 
   it("says on an invalid object what is wrong with it", async () => {

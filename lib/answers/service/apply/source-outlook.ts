@@ -3,6 +3,7 @@ import { mayAsk, type MetricSourceRecord } from "../../../rules/model/metric-sou
 import { queryKey } from "../../../rules/model/query.ts";
 import type { ClusterRecord } from "../../../rules/model/records.ts";
 import type { AutoscalerSpec } from "../../../rules/model/spec.ts";
+import { priceOf } from "../../../stack/source-client/price-words.ts";
 import { overSourceShare, type SourceAsker } from "../../../stack/source-client/source-shares.ts";
 import type { DueTime } from "../../../stack/turns/turns.ts";
 import type { SourceUse } from "../../../rules/policy/dialect.ts";
@@ -120,33 +121,15 @@ const notAsked = (
     : [`${placeOf(document, use)}: the metric is missing: ${refusal.message}`];
 };
 
-const dollars = (amount: number): string => `$${amount < 0.01 ? "0.01" : amount.toFixed(2)}`;
-
 /** What AWS takes a month for the metrics of a document that is new or changed. */
 const priceWords = (
   document: Asking,
   uses: readonly SourceUse[],
-  {
-    cluster: { syncPeriodMs },
-    usable,
-  }: { readonly cluster: ClusterRecord; readonly usable: Usable },
+  { cluster, usable }: { readonly cluster: ClusterRecord; readonly usable: Usable },
 ): readonly string[] => {
-  if (!document.changes) return [];
-  const priced = uses.flatMap((use) => {
-    const source = usable(document, use);
-    if (source === undefined || refusalOf(use.query, source)) return [];
-    const everySeconds = Math.max(syncPeriodMs, use.everyMs ?? 0) / 1_000;
-    const amount = monthlyDollars(use.query, source, everySeconds);
-    const most = source.kind === "amp" ? "at most " : "";
-    return amount > 0
-      ? [`${most}${dollars(amount)} a month for "${use.metric}", asked every ${everySeconds} s`]
-      : [];
-  });
-  return priced.length === 0
-    ? []
-    : [
-        `"${document.input.where}": AWS takes some ${priced.join(", and ")} (list prices; everySeconds asks less often)`,
-      ];
+  const price =
+    document.changes && priceOf(uses, cluster.syncPeriodMs, (use) => usable(document, use));
+  return price ? [`"${document.input.where}": ${price.words}`] : [];
 };
 
 /**

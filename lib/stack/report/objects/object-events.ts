@@ -54,6 +54,23 @@ export const scaleObjectEvent = ({
   atMs: settledMs,
 });
 
+/** From so many dollars a month on an Event about the price of metrics is a warning. */
+const MUCH_DOLLARS = 10;
+
+/** The Event that says what the metrics of a spec cost: one for each generation of the object. */
+export const costObjectEvent = (
+  { uid, generation }: { readonly uid: string; readonly generation: number },
+  { dollars, words }: { readonly dollars: number; readonly words: string },
+  nowMs: number,
+): ObjectEvent => ({
+  id: `${uid}:cost:${generation}`,
+  occurrence: `cost:${generation}`,
+  type: dollars < MUCH_DOLLARS ? "Normal" : "Warning",
+  reason: "MetricsCost",
+  note: words,
+  atMs: nowMs,
+});
+
 /** Conditions that are reported as Events. The others come and go with every value. */
 const REPORTED: ReadonlySet<unknown> = new Set([
   READY,

@@ -37,20 +37,23 @@ export const load = async (
   const tables = ids ? `${ids.state}/${ids.history}` : "";
   const remembered = rememberedOf(ports, message, tables);
   const readMs = ports.tables.clock();
-  const read = (): Promise<LoadedSpecs> =>
-    readSpecs(ports, cluster, message, {
+  const read = async (): Promise<LoadedSpecs> => {
+    const specs = await readSpecs(ports, cluster, message, {
       specVersion: head.specVersion,
       readMs,
       before: remembered?.specs ?? ports.cache.converted(message),
     });
+    // Also for a sync that fails from here on, as where its pages cannot be read: the next one goes
+    // on where this one came to.
+    ports.cache.keepConverted(message, specs);
+    return specs;
+  };
   const known = specsFromMemory(ports, remembered, { head, cluster, readMs });
   const [pages, first] = await both(
     loadPages(ports.tables, message, head, remembered?.pages ?? []),
     known ?? read(),
   );
   const specs = first !== known || hasSameWindows(remembered, pages) ? first : await read();
-  // Also for a sync that fails from here on: the next one goes on where this one came to.
-  ports.cache.keepConverted(message, specs);
   mustHaveRightClock(ports.tables, `decide for "${message.cluster}/${message.partition}"`);
   const noLeftovers =
     followsCleanRelease(head) && remembered?.pageGeneration === head.pageGeneration;

@@ -23,6 +23,7 @@ import { evaluationOf } from "../decide/evaluation.ts";
 import type { SyncMessage } from "../../plan/message.ts";
 import { STATUS_RIVAL_MS } from "../specs/compare.ts";
 import type { SyncPorts } from "../sync-ports.ts";
+import { costEvents, type EditedObject } from "./cost-events.ts";
 import { byPlace, type DueTime, inFairTurns, isTurn, roundOf } from "../../turns/turns.ts";
 import type { Evaluation, ScaleEventRecord } from "../../../rules/model/scale-records.ts";
 import { connected } from "../connected.ts";
@@ -59,7 +60,8 @@ export const writeBackObjects = async (
 ): Promise<WriteBackCounts | undefined> => {
   const leftMs = done.softUntilMs - ports.tables.clock();
   if (leftMs <= 0) return undefined;
-  const updates = updatesOf(message, done);
+  const costs = await costEvents(ports.tables, done.loaded, editedObjects(done));
+  const updates = updatesOf(message, done, costs);
   const client = updates.length === 0 ? undefined : await clientOf(ports, done);
   if (!client?.writeBack) return undefined;
   return client.writeBack(updates, {
@@ -77,6 +79,17 @@ const clientOf = async (
   const connection = await connected(ports, loaded.cluster);
   return connection.kind === "connected" ? connection.client : undefined;
 };
+
+/** The objects with a spec that no status is written for yet. */
+const editedObjects = ({ loaded, verdicts }: Done): readonly EditedObject[] =>
+  verdicts.flatMap(({ autoscaler }) => {
+    const target = autoscaler.kind === "ready" && updatedObjectOf(loaded, autoscaler.record);
+    if (!target) return [];
+    const { generation, uid, status } = target.object;
+    return status?.["observedGeneration"] === generation
+      ? []
+      : [{ autoscaler, objectUid: uid, generation }];
+  });
 
 interface Ranked {
   readonly update: ObjectUpdate;
@@ -103,14 +116,26 @@ const roundOfRank = (rank: number, { dueMs, periodMs }: DueTime): number =>
  * States come first, then Events, then values. Within each the namespaces take turns, and so do the
  * objects of a namespace, so that none waits for long where there is no room for all.
  */
-const updatesOf = (message: SyncMessage, done: Done): readonly ObjectUpdate[] => {
+const updatesOf = (
+  message: SyncMessage,
+  done: Done,
+  costs: Awaited<ReturnType<typeof costEvents>>,
+): readonly ObjectUpdate[] => {
   const scales = Map.groupBy(
     [...done.settled.late, ...done.settled.own]
       .map(({ event }) => event)
       .filter((event) => event !== undefined),
     ({ uid }) => uid,
   );
-  const updates = done.verdicts.flatMap((verdict) => ofVerdict(message, done, verdict, scales));
+  const updates = done.verdicts.flatMap((verdict) => {
+    const own = ofVerdict(message, done, verdict, scales);
+    const event = verdict.autoscaler.kind === "ready" && costs.get(verdict.autoscaler.record.uid);
+    const about = own[0]?.update.about;
+    // Before the status, which says that the edit is known: what dies between says it again.
+    return event && about
+      ? [{ rank: RANKS.state, update: { kind: "event", about, event } as const }, ...own]
+      : own;
+  });
   return [...Map.groupBy(updates, ({ rank }) => rank)]
     .toSorted(([one], [other]) => one - other)
     .flatMap(([rank, ranked]) => {
