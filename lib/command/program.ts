@@ -28,6 +28,7 @@ import { type Io, printerOn, type CommandIo, type Printer } from "./io.ts";
 import { migrationCommands } from "./groups/migration-commands.ts";
 import { overrideCommands } from "./groups/override-commands.ts";
 import { readingCommands } from "./groups/reading-commands.ts";
+import { replayCommands } from "./groups/replay-commands.ts";
 import { sourceCommands } from "./groups/source-commands.ts";
 import {
   commandIn,
@@ -66,6 +67,7 @@ export const program = (runAs: RunAs, io: Io): Command => {
   readingCommands(root, run, { io, printing: printer });
   statusCommand(root, run, io);
   dashboardCommand(root, run, io);
+  replayCommands(root, io, printer);
   root.commandsGroup("Edit:");
   editingCommands(root, run, io);
   manifestEdits(root, run, io, printer);

@@ -1,14 +1,17 @@
-/** Rooms that compute: no package, no Node module, nothing that could wait or look at a clock. */
-export const PURE_ROOMS = [
+/** The rooms of the rules below the manifests. */
+const RULES = [
   "lib/rules/model",
   "lib/rules/fields",
   "lib/rules/sources",
   "lib/rules/policy",
 ] as const;
 
+/** Rooms that compute: no package, no Node module, nothing that could wait or look at a clock. */
+export const PURE_ROOMS = [...RULES, "lib/replay"] as const;
+
 /** What a sync imports: the rules, the manifests, and the ways to tables, clusters and people. */
 const OF_SYNC = [
-  ...PURE_ROOMS,
+  ...RULES,
   "lib/rules/manifest",
   "lib/stack/store",
   "lib/stack/turns",
@@ -31,7 +34,8 @@ export const ROOMS: Readonly<Record<string, readonly string[]>> = {
   "lib/rules/fields": ["lib/rules/model"],
   "lib/rules/sources": ["lib/rules/model", "lib/rules/fields"],
   "lib/rules/policy": ["lib/rules/model", "lib/rules/fields", "lib/rules/sources"],
-  "lib/rules/manifest": [...PURE_ROOMS],
+  "lib/rules/manifest": [...RULES],
+  "lib/replay": [...RULES],
   "lib/stack/aws": [],
   "lib/stack/turns": [],
   "lib/stack/store": ["lib/rules/model", "lib/stack/aws"],
@@ -45,7 +49,7 @@ export const ROOMS: Readonly<Record<string, readonly string[]>> = {
   ],
   "lib/stack/report": ["lib/rules/model"],
   "lib/stack/plan": ["lib/rules/model", "lib/stack/store", "lib/stack/report"],
-  "lib/stack/projections": [...PURE_ROOMS, "lib/stack/store", "lib/stack/report"],
+  "lib/stack/projections": [...RULES, "lib/stack/store", "lib/stack/report"],
   "lib/stack/sync": OF_SYNC,
   "lib/answers/views": ["lib/rules/model", "lib/stack/cluster", "lib/stack/report"],
   "lib/answers/service": OF_SERVICE,
@@ -73,7 +77,13 @@ export const ROOMS: Readonly<Record<string, readonly string[]>> = {
   "lib/lambda": OF_LAMBDA,
   functions: OF_RUN,
   "lib/embedded": [...OF_RUN, "functions", "lib/dashboard/serve"],
-  "lib/command": [...OF_RUN, "lib/answers/remote", "lib/dashboard/serve", "lib/embedded"],
+  "lib/command": [
+    ...OF_RUN,
+    "lib/answers/remote",
+    "lib/dashboard/serve",
+    "lib/embedded",
+    "lib/replay",
+  ],
 };
 
 /**

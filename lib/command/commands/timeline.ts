@@ -163,7 +163,7 @@ const changeRow = ({ at, by, verb, fields }: ChangeView): readonly string[] => [
 ];
 
 /** With the day where the axis is longer than one. */
-const clockOf =
+export const clockOf =
   ({ sinceMs, untilMs }: Timeline): ((ms: number) => string) =>
   (ms) =>
     axisText(ms, { withDay: untilMs - sinceMs > DAY_MS });

@@ -1,13 +1,14 @@
 import type { Connection } from "../../rules/model/records.ts";
 import type { KubeApi } from "../cluster/api.ts";
-import { IDLE, POD, type WorkloadDefinition } from "../cluster/definition.ts";
+import { POD, type WorkloadDefinition } from "../cluster/definition.ts";
 import { type Statistics, statistics } from "../cluster/reading.ts";
 import { type Define, type Making, startSimulatedCluster } from "../cluster/simulated-cluster.ts";
 import type { Deployment, FolderIdentity, SimulatedIdentity } from "../folder/identity.ts";
 import type { FolderLayout } from "../layout.ts";
 import { readShippedTrace, readTrace } from "../traces/read-trace.ts";
-import { ordinaryHigh, type ShippedTrace, type Trace } from "../traces/trace.ts";
+import type { ShippedTrace, Trace } from "../traces/trace.ts";
 import type { Closing } from "../host/closing.ts";
+import { INITIAL_REPLICAS, measured, usualPod } from "./played-load.ts";
 import type { PutObject } from "./put-objects.ts";
 import { MINUTE_MS } from "../../rules/model/time-text.ts";
 import type { QueueOf } from "./queue-server.ts";
@@ -103,15 +104,6 @@ const realWorld = (name: string, kubeconfig: string, context: string | undefined
   statistics: async () => undefined,
 });
 
-/** What a pod uses at 60 % of its request. */
-const TARGET_MILLICORES = 300;
-/**
- * Pods that an ordinary peak of an unknown trace needs at that use: enough to show scaling, few
- * enough to read.
- */
-const PODS_AT_HIGH = 12;
-const INITIAL_REPLICAS = 2;
-
 /**
  * The deployments of a simulated cluster: the demonstration's, or others, under a trace of the
  * command line or a shipped one.
@@ -176,25 +168,6 @@ const withKindAndMetrics = (
   }),
 });
 
-/**
- * With `--capacity` a pod is at 100 % of its request when it serves so much, and serves no more: a
- * target of 60 % is 60 % of the capacity. With `--pod-start` each pod takes as long.
- */
-const measured = (
-  { capacity, podStartMs }: Pick<SimulatedIdentity, "capacity" | "podStartMs">,
-  definition: WorkloadDefinition,
-): WorkloadDefinition => {
-  const { requests, limits } = definition;
-  return {
-    ...definition,
-    ...(podStartMs !== undefined && { startupMs: { min: podStartMs, max: podStartMs } }),
-    ...(capacity !== undefined && {
-      cpuMillicoresPerUnit: (requests.cpuMillicores - IDLE.cpuMillicores) / capacity,
-      limits: { ...limits, cpuMillicores: requests.cpuMillicores },
-    }),
-  };
-};
-
 /** Reads the shipped traces that manifests ask for, each once. */
 const shippedTraces = (): ((name: ShippedTrace) => Promise<Trace>) => {
   const read = new Map<ShippedTrace, Promise<Trace>>();
@@ -209,12 +182,11 @@ const playing = (
   trace: Trace,
   { namespace, name, replicas = INITIAL_REPLICAS }: Deployment,
 ): WorkloadDefinition => ({
-  ...POD,
+  ...usualPod(trace),
   namespace,
   name,
   trace,
   initialReplicas: replicas,
-  cpuMillicoresPerUnit: (TARGET_MILLICORES * PODS_AT_HIGH) / ordinaryHigh(trace),
 });
 
 const withTarget = (

@@ -61,14 +61,14 @@ export const spanMs = ({ points, stepMs }: Trace): number =>
 export const demandAt = (trace: Trace, offsetMs: number): Demand => {
   const { held, intoMs } = locate(trace, offsetMs);
   const { value } = pointAt(trace.points, held);
-  return { value, missing: firstMs(trace) + intoMs >= holdUntilMs(trace, held) };
+  return { value, missing: firstMs(trace) + intoMs >= holdsUntilMs(trace, held) };
 };
 
 /** The next offset, greater than the given one, at which `demandAt` may answer differently. */
 export const nextChangeMs = (trace: Trace, offsetMs: number): number => {
   const { held, intoMs } = locate(trace, offsetMs);
   const into = firstMs(trace) + intoMs;
-  const holdEndMs = holdUntilMs(trace, held);
+  const holdEndMs = holdsUntilMs(trace, held);
   if (into < holdEndMs) return offsetMs + (holdEndMs - into);
   return offsetMs + (endOf(trace, held) - into);
 };
@@ -83,7 +83,7 @@ const locate = (
 };
 
 /** A sample is good until the next one comes, unless that one is late: then for one step. */
-const holdUntilMs = (trace: Trace, held: number): number => {
+export const holdsUntilMs = (trace: Trace, held: number): number => {
   const { atMs } = pointAt(trace.points, held);
   const endMs = endOf(trace, held);
   return endMs - atMs > trace.stepMs * GAP_FACTOR ? atMs + trace.stepMs : endMs;

@@ -7,6 +7,7 @@ import type { AutoscalerSpec } from "../model/spec.ts";
 import type { Windows } from "../model/windows.ts";
 import type { RegisteredQuery } from "../sources/source.ts";
 import type { Explanations } from "./explanations.ts";
+import type { MetricLevel } from "./shared/levels.ts";
 import type { SeenBehind } from "./shared/metrics/details.ts";
 import type {
   Change,
@@ -37,6 +38,9 @@ export interface Dialect<Spec extends AutoscalerSpec> {
    * because they would let it grow old.
    */
   readonly timesBy?: (conditionType: string) => boolean;
+
+  /** The metrics in the order of the manifest, each with what its value is compared with. */
+  readonly levels: (spec: Spec) => readonly MetricLevel[];
 
   /** What must be asked of the cluster before a decision. `namespace` is the autoscaler's own. */
   readonly questions: (spec: Spec, namespace: string, scale: ScaleReading) => Questions;

@@ -9,6 +9,7 @@ import { MULTI_THRESHOLD } from "./multi-threshold/dialect.ts";
 import { NATIVE } from "./native/dialect.ts";
 import { ORIGINAL } from "./original/dialect.ts";
 import type { Change, OutsideChange, WriteReport, Written } from "./shared/recorded-scales.ts";
+import type { MetricLevel } from "./shared/levels.ts";
 import type { Moment, WindowStates } from "./shared/window-states.ts";
 import { WATERMARK } from "./watermark/dialect.ts";
 
@@ -146,6 +147,10 @@ export const registeredQuestions = (
   known: KnownSoFar,
 ): readonly RegisteredQuery[] =>
   askDialect(spec, (dialect, own) => dialect.registered?.(own, known) ?? NO_QUERIES);
+
+/** The metrics of a spec in the order of its manifest, each with what its value is compared with. */
+export const levelsOf = (spec: AutoscalerSpec): readonly MetricLevel[] =>
+  askDialect(spec, (dialect, own) => dialect.levels(own));
 
 /** False for rules that ask no registered source, which is most of them. */
 export const mayAskSources = (spec: AutoscalerSpec): boolean =>

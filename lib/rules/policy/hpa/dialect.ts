@@ -1,5 +1,6 @@
 import type { HpaSpec } from "../../model/spec-hpa.ts";
 import type { Dialect } from "../dialect.ts";
+import { hpaLevels } from "../shared/levels.ts";
 import { hpaQuestions } from "../shared/questions.ts";
 import { HPA_EXPLANATIONS, hpaWindows } from "./explanations.ts";
 import { afterHpaWrite, withHpaScale, withOutsideHpaChange } from "./steps/after-write.ts";
@@ -35,6 +36,7 @@ export const HPA: Dialect<HpaSpec> = {
     scaleEvents: behavior !== undefined,
     ownZero: true,
   }),
+  levels: hpaLevels,
   questions: ({ metrics }, namespace, scale) => hpaQuestions(metrics, namespace, scale),
   asksMonitor: () => false,
   recommenderQuestion: () => undefined,

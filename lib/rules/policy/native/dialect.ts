@@ -1,6 +1,7 @@
 import type { NativeSpec } from "../../model/spec-native.ts";
 import type { Dialect } from "../dialect.ts";
 import { registeredQueryOf, sourceOf } from "../../sources/sources.ts";
+import { nativeLevels } from "../shared/levels.ts";
 import { questionsOf } from "../shared/questions.ts";
 import { joinedStates } from "../shared/window-states.ts";
 import { behindNative, decideNative, NATIVE_WINDOWS } from "./decide.ts";
@@ -14,6 +15,7 @@ export const NATIVE: Dialect<NativeSpec> = {
   keeps: () => ({ recommendations: true, scaleEvents: true, ownZero: false }),
   reversals: ({ flapBudget }) => flapBudget?.reversals ?? 0,
   timesBy: (type) => NATIVE_WINDOWS.some(({ timesBy }) => timesBy?.(type)),
+  levels: nativeLevels,
   // The average of a whole value uses no pods (hpa.md 3.7).
   questions: ({ metrics }, namespace, scale) =>
     questionsOf(

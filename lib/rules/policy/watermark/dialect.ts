@@ -5,6 +5,7 @@ import { externalQuery } from "../../sources/external.ts";
 import { RESOURCE_QUERY } from "../../sources/resource.ts";
 import type { Dialect, RulesInput, SyncView } from "../dialect.ts";
 import { type Explanations, LARGEST_WINS } from "../explanations.ts";
+import { watermarkLevels } from "../shared/levels.ts";
 import { lastingOf } from "../shared/steps.ts";
 import type { SeenBehind } from "../shared/metrics/details.ts";
 import { marksText } from "../shared/metrics/measurement.ts";
@@ -114,6 +115,7 @@ const WATERMARK_EXPLANATIONS: Explanations<WatermarkSpec> = {
 export const WATERMARK: Dialect<WatermarkSpec> = {
   name: "watermark",
   keeps: () => ({ recommendations: false, scaleEvents: false, ownZero: false }),
+  levels: watermarkLevels,
   questions: watermarkQuestions,
   asksMonitor: ({ lifecycleControl }) => lifecycleControl.kind === "on",
   recommenderQuestion,

@@ -1,0 +1,146 @@
+import { basename } from "node:path";
+import { measured, usualPod } from "../../embedded/run/played-load.ts";
+import { IDLE } from "../../embedded/cluster/definition.ts";
+import { divided } from "../../embedded/run/options.ts";
+import { readTrace } from "../../embedded/traces/read-trace.ts";
+import { holdsUntilMs, spanMs, type Trace } from "../../embedded/traces/trace.ts";
+import { HOUR_MS } from "../../rules/model/time-text.ts";
+import { constantSeries, productOf, type Series, stepSeries } from "../../replay/series.ts";
+import type { MetricModel } from "../../replay/load.ts";
+import type { LoadedPod, TracedLoad } from "../../replay/traced.ts";
+import { lengthMs } from "../options/time-options.ts";
+import { usage } from "../usage-error.ts";
+
+/** The options that say what a recorded load is of, and what serves it. */
+export interface TraceOptions {
+  readonly trace: string;
+  readonly pods?: string;
+  readonly capacity?: string;
+  readonly podStart?: string;
+  readonly metric?: readonly string[];
+  readonly model?: readonly string[];
+  readonly warmUp?: string;
+}
+
+export interface TraceInput {
+  readonly name: string;
+  readonly unit: string;
+  readonly traced: TracedLoad;
+  readonly podStartMs: number;
+  readonly fromMs: number;
+  /** From here on is counted: before it the windows warm up. */
+  readonly countedMs: number;
+  readonly untilMs: number;
+}
+
+const DEFAULT_POD_START_MS = 30_000;
+/** Most of a warm-up: no window that people use is longer. */
+const WARM_UP_MS = HOUR_MS;
+/** A short load must not go into the warm-up. */
+const WARM_UP_SHARE = 0.1;
+
+/** Reads the load and what it is of. Throws `trace.*` and usage errors, with the option. */
+export const readTraceInput = async (options: TraceOptions): Promise<TraceInput> => {
+  const trace = await readTrace(options.trace);
+  const load = await loadOf(trace, options.pods);
+  const own = new Map<string, Series>();
+  for (const [name, file] of (options.metric ?? []).map(divided)) {
+    if (name === "" || file === "")
+      throw usage(`Cannot read --metric "${name}${file}": give NAME=FILE`);
+    own.set(name, seriesOfTrace(await readTrace(file)));
+  }
+  const [fromMs] = load.times;
+  if (fromMs === undefined) throw new RangeError("A trace has at least one sample");
+  const lengthOfLoad = load.endMs - fromMs;
+  const warmUpMs =
+    options.warmUp === undefined
+      ? Math.min(WARM_UP_MS, lengthOfLoad * WARM_UP_SHARE)
+      : lengthMs("--warm-up", options.warmUp, 0);
+  if (warmUpMs >= lengthOfLoad)
+    throw usage(`Cannot use --warm-up "${options.warmUp}": the load is not longer than that`);
+  return {
+    name: basename(options.trace),
+    unit: trace.unit,
+    traced: {
+      load,
+      stepMs: trace.stepMs,
+      pod: podOf(trace, options),
+      own,
+      models: modelsOf(options),
+    },
+    podStartMs:
+      options.podStart === undefined
+        ? DEFAULT_POD_START_MS
+        : lengthMs("--pod-start", options.podStart, 0),
+    fromMs,
+    countedMs: fromMs + warmUpMs,
+    untilMs: load.endMs,
+  };
+};
+
+/** A sample holds until the next one; a gap is unknown. */
+const seriesOfTrace = (trace: Trace): Series => {
+  const steps = trace.points.flatMap(({ atMs, value }, at): (readonly [number, number])[] => {
+    const goodUntilMs = holdsUntilMs(trace, at);
+    const nextMs = trace.points[at + 1]?.atMs ?? goodUntilMs;
+    return goodUntilMs < nextMs
+      ? [
+          [atMs, value],
+          [goodUntilMs, Number.NaN],
+        ]
+      : [[atMs, value]];
+  });
+  const firstMs = trace.points[0]?.atMs ?? 0;
+  return stepSeries(steps, firstMs + spanMs(trace));
+};
+
+/** With `--pods` the values are of one pod each: the load is the value times the pods of then. */
+const loadOf = async (trace: Trace, pods: string | undefined): Promise<Series> => {
+  const series = seriesOfTrace(trace);
+  if (pods === undefined) return series;
+  const counts = /^\d+(\.\d+)?$/.test(pods)
+    ? constantSeries(positive("--pods", pods), series)
+    : seriesOfTrace(await readTrace(pods));
+  return productOf(series, counts);
+};
+
+/** A percentage of the request that is recorded beside pods: a pod serves 100 of it. */
+const PERCENT = 100;
+
+const podOf = (trace: Trace, { capacity, pods }: TraceOptions): LoadedPod => {
+  const served =
+    capacity === undefined
+      ? pods === undefined
+        ? undefined
+        : PERCENT
+      : positive("--capacity", capacity);
+  const { requests, limits, cpuMillicoresPerUnit } = measured(
+    { ...(served !== undefined && { capacity: served }) },
+    usualPod(trace),
+  );
+  return {
+    requestMilli: requests.cpuMillicores,
+    limitMilli: limits.cpuMillicores,
+    idleMilli: IDLE.cpuMillicores,
+    eachMilli: cpuMillicoresPerUnit,
+  };
+};
+
+const positive = (option: string, text: string): number => {
+  const value = /^\d+(\.\d+)?$/.test(text) ? Number(text) : 0;
+  if (value > 0) return value;
+  throw usage(`Cannot read ${option} "${text}": give a number greater than 0`);
+};
+
+const MODELS: readonly MetricModel["kind"][] = ["shared", "total", "backlog"];
+
+const modelsOf = ({ model = [] }: TraceOptions): TracedLoad["models"] =>
+  new Map(
+    model.map((given) => {
+      const [name, word] = divided(given);
+      const kind = MODELS.find((each) => each === word);
+      if (name === "" || kind === undefined)
+        throw usage(`Cannot read --model "${given}": give NAME=${MODELS.join(" or NAME=")}`);
+      return [name, kind] as const;
+    }),
+  );

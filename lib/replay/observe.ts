@@ -1,0 +1,156 @@
+import type {
+  Answer,
+  Container,
+  MeasuredSamples,
+  MetricValue,
+  Observation,
+  PodMetrics,
+  QuestionKey,
+} from "../rules/model/observation.ts";
+import { queryKey } from "../rules/model/query.ts";
+import type { LabelIndex } from "../rules/model/selector.ts";
+import { noAnswer } from "../rules/sources/source.ts";
+import { sourceOf } from "../rules/sources/sources.ts";
+import { type RunningMetric, SCRAPE_MS } from "./load.ts";
+import { POD_LABELS, POD_SELECTOR, type ReplayedPods } from "./pods.ts";
+
+/** A container that runs for a shorter time at its first scrape waits for the second one. */
+const FRESHEST_MS = 10_000;
+
+/** Everything that can be observed of a workload. */
+export interface ReplayedScene {
+  readonly pods: ReplayedPods;
+  readonly metrics: readonly RunningMetric[];
+  readonly container: string;
+}
+
+/** A metric with the question that its source would be asked. */
+interface Asked {
+  readonly metric: RunningMetric;
+  readonly key: QuestionKey;
+  readonly of: "use" | "pods" | "whole";
+  /** Of a use: the resource. */
+  readonly resource: string;
+}
+
+/** What a sync would read of the workload, as the cluster and the sources would answer it. */
+export type Observe = (nowMs: number) => Observation;
+
+/** The questions follow from the metrics and the namespace, so they are made once. */
+export const observerOf = (workload: ReplayedScene, namespace: string): Observe => {
+  const asked = workload.metrics.flatMap((metric) => askedOf(metric, namespace));
+  const used = asked.filter(({ of }) => of === "use");
+  const others: readonly never[] = [];
+  return (nowMs) => {
+    const { pods } = workload;
+    const answers = new Map<QuestionKey, Answer<MeasuredSamples>>();
+    if (used[0]) answers.set(used[0].key, useAnswer(workload, used, nowMs));
+    for (const one of asked)
+      if (one.of !== "use") answers.set(one.key, valuesAnswer(one, pods, nowMs));
+    return {
+      scale: {
+        kind: "read",
+        specReplicas: pods.count,
+        statusReplicas: pods.count,
+        selector: POD_SELECTOR,
+        uid: "replayed",
+        resourceVersion: "1",
+      },
+      pods: pods.seen(nowMs),
+      answers,
+      // A monitor is not recorded: the replay is of a time in which it was well.
+      monitor: { kind: "found", state: "OK" },
+      others,
+    };
+  };
+};
+
+const askedOf = (metric: RunningMetric, namespace: string): readonly Asked[] => {
+  const { source: spec } = metric.metric.level;
+  const source = sourceOf(spec);
+  const query = source.queryOf(spec, { namespace, podSelector: POD_SELECTOR });
+  if (!query) return [];
+  const isUse = source.asking.way === "list";
+  const of = isUse ? "use" : source.samplesOf;
+  const resource = "name" in spec ? spec.name : "";
+  return [{ metric, key: queryKey(query), of, resource }];
+};
+
+const MISSING: Answer<never> = noAnswer("nothing was recorded of this time", "NotRecorded");
+
+const valuesAnswer = (
+  { metric, of }: Asked,
+  pods: ReplayedPods,
+  nowMs: number,
+): Answer<readonly MetricValue[]> => {
+  const whole = of === "pods" ? metric.perPodMilli(pods.ready) : metric.wholeMilli(pods.ready);
+  if (Number.isNaN(metric.reader.value)) return MISSING;
+  if (Number.isNaN(whole)) return { kind: "answered", items: [] };
+  const milli = BigInt(Math.round(whole));
+  if (of === "whole") return { kind: "answered", items: [{ milli, timestampMs: nowMs }] };
+  return {
+    kind: "answered",
+    items: pods.all
+      .slice(0, pods.ready)
+      .map(({ name }) => ({ describes: name, milli, timestampMs: nowMs })),
+  };
+};
+
+/** What each pod used between the last two scrapes. */
+const useAnswer = (
+  { pods, container }: ReplayedScene,
+  used: readonly Asked[],
+  nowMs: number,
+): Answer<LabelIndex<PodMetrics>> => {
+  const atMs = Math.floor(nowMs / SCRAPE_MS) * SCRAPE_MS;
+  // On doubt, a missing metric: use is what two scrapes differ by, so the first one after a gap
+  // says nothing.
+  if (used.some(({ metric }) => metric.unknownMs > atMs - SCRAPE_MS)) return MISSING;
+  const containersOf = (fromMs: number, readyMs: number): PodMetrics["containers"] => [
+    {
+      name: container,
+      usage: Object.fromEntries(
+        used.map(({ metric, resource }) => [
+          resource,
+          useBetween(metric, { fromMs, readyMs, atMs }),
+        ]),
+      ),
+    } satisfies Pick<Container, "name"> & PodMetrics["containers"][number],
+  ];
+  let whole: PodMetrics["containers"] | undefined;
+  const items: PodMetrics[] = [];
+  for (const { name, runningMs, readyMs } of pods.all) {
+    const fromMs = Math.max(atMs - SCRAPE_MS, runningMs);
+    const isFresh = runningMs > atMs - SCRAPE_MS;
+    if (fromMs >= atMs || (isFresh && atMs - fromMs < FRESHEST_MS)) continue;
+    const isWhole = readyMs <= fromMs && !isFresh;
+    if (isWhole) whole ??= containersOf(fromMs, fromMs);
+    const containers = isWhole && whole ? whole : containersOf(fromMs, readyMs);
+    items.push({
+      name,
+      labels: POD_LABELS,
+      timestampMs: atMs,
+      windowMs: atMs - fromMs,
+      containers,
+    });
+  }
+  return {
+    kind: "answered",
+    items: { all: items, select: () => items, looksAt: () => items.length },
+  };
+};
+
+/** The mean of a pod over a part of the time, idle until it is ready; rounded up as quantities are. */
+const useBetween = (
+  { metric: { model }, use }: RunningMetric,
+  {
+    fromMs,
+    readyMs,
+    atMs,
+  }: { readonly fromMs: number; readonly readyMs: number; readonly atMs: number },
+): bigint => {
+  const sinceMs = Math.min(atMs, Math.max(fromMs, readyMs));
+  const idle = model.kind === "shared" ? model.idleMilli * (sinceMs - fromMs) : 0;
+  const loaded = sinceMs < atMs ? use.usedAt(atMs) - use.usedAt(sinceMs) : 0;
+  return BigInt(Math.ceil((idle + loaded) / (atMs - fromMs)));
+};

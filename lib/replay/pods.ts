@@ -1,0 +1,123 @@
+import type { MilliByResource, Pod } from "../rules/model/observation.ts";
+import type { LabelIndex } from "../rules/model/selector.ts";
+import type { TargetRef } from "../rules/model/spec-common.ts";
+
+/** What all pods of a replayed workload have in common. */
+export interface PodTemplate {
+  readonly target: TargetRef;
+  readonly container: string;
+  readonly requests: MilliByResource;
+  readonly limits: MilliByResource;
+  /** Time from the scale until a pod serves. */
+  readonly startMs: number;
+}
+
+/** A pod of the replay. It serves from `readyMs` on, and costs from `createdMs` on. */
+export interface ReplayedPod {
+  readonly name: string;
+  readonly createdMs: number;
+  readonly runningMs: number;
+  readonly readyMs: number;
+}
+
+export const POD_LABELS = { app: "replayed" } as const;
+export const POD_SELECTOR = "app=replayed";
+
+/** Its image is pulled by then; in the simulated cluster 30 to 60 % of the start-up go by. */
+const PULLED = 0.45;
+/** The first pods are past every initialization period. */
+const AGE_MS = 86_400_000;
+
+/**
+ * The pods of a replayed workload, oldest first. All start in the same time, so the ones that are
+ * ready are the first ones. As the ReplicaSet controller does it, those that are not ready go
+ * first, then the youngest: so the last ones of the list.
+ */
+export class ReplayedPods {
+  readonly #template: PodTemplate;
+  #pods: ReplayedPod[] = [];
+  #ordinal = 0;
+  #ready = 0;
+  #seen: readonly Pod[] | undefined;
+  /** The next instant at which a pod begins to run, or to serve. */
+  nextMs = Number.POSITIVE_INFINITY;
+
+  constructor(template: PodTemplate, count: number, nowMs: number) {
+    this.#template = template;
+    this.#bear(count, nowMs - AGE_MS - template.startMs);
+    this.pass(nowMs);
+  }
+
+  get count(): number {
+    return this.#pods.length;
+  }
+
+  get ready(): number {
+    return this.#ready;
+  }
+
+  get all(): readonly ReplayedPod[] {
+    return this.#pods;
+  }
+
+  /** Lets pass what happens until `nowMs`. */
+  pass(nowMs: number): void {
+    if (nowMs < this.nextMs) return;
+    this.#seen = undefined;
+    while ((this.#pods[this.#ready]?.readyMs ?? Number.POSITIVE_INFINITY) <= nowMs) this.#ready++;
+    this.nextMs = Number.POSITIVE_INFINITY;
+    for (const { runningMs, readyMs } of this.#pods.slice(this.#ready))
+      this.nextMs = Math.min(this.nextMs, runningMs > nowMs ? runningMs : readyMs);
+  }
+
+  scale(to: number, nowMs: number): void {
+    this.#pods.length = Math.min(this.#pods.length, to);
+    this.#ready = Math.min(this.#ready, to);
+    this.#bear(to - this.#pods.length, nowMs);
+    this.nextMs = nowMs;
+    this.pass(nowMs);
+  }
+
+  /** As a sync lists them. The same list while nothing has happened to them. */
+  seen(nowMs: number): LabelIndex<Pod> {
+    this.#seen ??= this.#pods.map((pod) => this.#seenPod(pod, nowMs));
+    const all = this.#seen;
+    // The selector of the workload selects each of them: there are no others.
+    return { all, select: () => all, looksAt: () => all.length };
+  }
+
+  #bear(count: number, createdMs: number): void {
+    const { startMs } = this.#template;
+    for (let more = 0; more < count; more++)
+      this.#pods.push({
+        name: `replayed-${++this.#ordinal}`,
+        createdMs,
+        runningMs: createdMs + Math.floor(startMs * PULLED),
+        readyMs: createdMs + startMs,
+      });
+    if (count > 0) this.nextMs = Math.min(this.nextMs, createdMs);
+  }
+
+  #seenPod({ name, createdMs, runningMs, readyMs }: ReplayedPod, nowMs: number): Pod {
+    const { target, container, requests, limits } = this.#template;
+    const isReady = readyMs <= nowMs;
+    return {
+      name,
+      labels: POD_LABELS,
+      owners: [ownerOf(target)],
+      deleting: false,
+      phase: runningMs <= nowMs ? "Running" : "Pending",
+      startMs: createdMs,
+      ready: { status: isReady ? "True" : "False", transitionMs: isReady ? readyMs : createdMs },
+      containers: [{ name: container, requests, limits, restartable: false }],
+      initContainers: [],
+      overhead: {},
+    };
+  }
+}
+
+/** A ReplicaSet stands between the pods and every kind but those that own their pods themselves. */
+const ownerOf = ({ kind, name }: TargetRef): Pod["owners"][number] =>
+  kind === "StatefulSet" || kind === "ReplicaSet" || kind === "ReplicationController"
+    ? { kind, name }
+    : { kind: "ReplicaSet", name: `${name}-replayed` };

@@ -1,0 +1,137 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { hpa, podAutoscaler } from "../replay/world.ts";
+import { inside } from "./inside.ts";
+
+let folder: string;
+const path = (name: string): string => join(folder, name);
+const write = (name: string, content: unknown): void =>
+  writeFileSync(path(name), typeof content === "string" ? content : JSON.stringify(content));
+
+/** Ten hours: 90 units, and 280 from the sixth hour on. */
+const START_SECONDS = Date.UTC(2026, 0, 5) / 1_000;
+const SAMPLES = Array.from({ length: 600 }, (_, at) => [
+  START_SECONDS + at * 60,
+  at < 300 ? 90 : 280,
+]);
+
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), "tidemark-replay-"));
+  write("load.csv", `timestamp,value\n${SAMPLES.map((sample) => sample.join(",")).join("\n")}\n`);
+  const values = SAMPLES.map(([seconds, value]) => [seconds, String(value)]);
+  const data = { resultType: "matrix", result: [{ metric: { __name__: "rps" }, values }] };
+  write("load.json", { status: "success", data });
+  write("hpa.yaml", hpa());
+  const metrics = [{ resource: { name: "cpu" }, target: 50 }];
+  write("slow.yaml", podAutoscaler({ metrics, scaleUp: { sustainSeconds: 600 } }));
+  const memory = {
+    type: "Resource",
+    resource: { name: "memory", target: { type: "Utilization", averageUtilization: 50 } },
+  };
+  write("memory.yaml", hpa({ metrics: [memory] }));
+});
+afterAll(() => rmSync(folder, { recursive: true }));
+
+const never = async (): Promise<never> => {
+  throw new Error("opened");
+};
+const replayed = (
+  words: string,
+  files: readonly string[] = ["hpa.yaml", "slow.yaml"],
+  trace = "load.csv",
+) =>
+  inside(
+    [
+      ...["replay", "--utc", "--trace", path(trace), "--capacity", "100"],
+      ...files.flatMap((file) => ["-f", path(file)]),
+      ...words.split(" ").filter((word) => word !== ""),
+    ],
+    { open: never },
+  );
+
+describe("tidemark replay --trace", () => {
+  it("prints the figures of each policy, with what the later ones differ by, and opens nothing", async () => {
+    const { code, out, err } = await replayed("--price 0.1");
+    expect([code, err]).toEqual([0, ""]);
+    expect(out).toContain("load.csv (units), 2026-01-05T01:00:00Z to 2026-01-05T10:00:00Z");
+    expect(out).toMatch(/^ +hpa\.yaml +slow\.yaml$/m);
+    expect(out).toMatch(/^dollars +\d+\.\d\d +\d+\.\d\d \(-[\d.]+ %\)$/m);
+    expect(out).toMatch(/^time to react: median +90s +[12]\dm$/m);
+    expect(out).toContain("days with fewer scales");
+    expect(out).toContain("▲ scaled up");
+  });
+
+  it("counts the target of the first policy for every one", async () => {
+    const first = JSON.parse((await replayed("-o json")).out);
+    expect(first.target).toBe("cpu at 50 %");
+    const [fast, slow] = first.policies;
+    expect(fast.aboveTarget).toBeLessThan(slow.aboveTarget);
+    // Nine hours are counted: four of two pods, five of six.
+    expect(fast.replicaHours).toBeCloseTo(4 * 2 + 5 * 6, 0);
+    expect(slow.wins).toEqual({ days: 1, cheaper: 1, safer: 0, calmer: expect.any(Number) });
+  });
+
+  it("answers the same for the JSON of a range query", async () => {
+    const [csv, json] = [
+      await replayed("-o json"),
+      await replayed("-o json", undefined, "load.json"),
+    ];
+    expect(JSON.parse(json.out).policies).toEqual(JSON.parse(csv.out).policies);
+  });
+
+  it("takes values of one pod each times the pods of then", async () => {
+    write(
+      "pods.csv",
+      `timestamp,value\n${SAMPLES.map(([at], row) => `${at},${row < 300 ? 2 : 6}`).join("\n")}\n`,
+    );
+    write("percent.csv", `timestamp,value\n${SAMPLES.map(([at]) => `${at},50`).join("\n")}\n`);
+    const said = await inside(
+      [
+        ...["replay", "--trace", path("percent.csv"), "--pods", path("pods.csv"), "-o", "json"],
+        ...["-f", path("hpa.yaml")],
+      ],
+      { open: never },
+    );
+    const [only] = JSON.parse(said.out).policies;
+    expect(only.replicaHours).toBeCloseTo(38, 0);
+  });
+
+  it.each([
+    ["-o markdown", /^\| replica-hours \| [\d.]+ \| [\d.]+ \(-[\d.]+ %\) \|$/m],
+    ["-o csv", /^at,hpa\.yaml count,hpa\.yaml ready,/m],
+    ["-o svg", /^<svg xmlns.*<svg y="0".*<\/svg>\s*<\/svg>\s*$/s],
+    ["-o yaml", /^policies:$/m],
+  ])("prints %s", async (words, expected) => {
+    const { code, out } = await replayed(words);
+    expect(code).toBe(0);
+    expect(out).toMatch(expected);
+  });
+
+  it.each([
+    [
+      "",
+      ["memory.yaml"],
+      'Cannot replay "memory" of "memory.yaml": the use of memory does not follow',
+    ],
+    ["--price much", ["hpa.yaml"], 'Cannot read --price "much"'],
+    ["--pods 0", ["hpa.yaml"], 'Cannot read --pods "0"'],
+    [
+      "--model cpu=best",
+      ["hpa.yaml"],
+      'Cannot read --model "cpu=best": give NAME=shared or NAME=total',
+    ],
+    ["--warm-up 20h", ["hpa.yaml"], 'Cannot use --warm-up "20h"'],
+  ])("refuses %s with %s", async (words, files, message) => {
+    const { code, err } = await replayed(words, files);
+    expect(code).not.toBe(0);
+    expect(err).toContain(message);
+  });
+
+  it("is written in the help with its options", () => {
+    expect(readFileSync(new URL("../../docs/cli.md", import.meta.url), "utf8")).toContain(
+      "tidemark replay --trace load.csv -f hpa.yaml -f mine.yaml",
+    );
+  });
+});
