@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { inject } from "vitest";
 import { ON_THIS_MACHINE } from "../../lib/stack/cluster/access/kubeconfig-file.ts";
+import { checkConnection } from "../../lib/stack/cluster/check/check-connection.ts";
 import type { ClusterClient } from "../../lib/stack/cluster/cluster-client.ts";
 import { clusterName, WHOLE_CLUSTER } from "../../lib/rules/model/ids.ts";
 import type { Connection } from "../../lib/rules/model/records.ts";
@@ -109,7 +110,10 @@ export const newScene = async (name: string, options: SceneOptions = {}): Promis
   const admin = adminOf(calls);
   if (options.namespace === undefined)
     await admin("POST", "/api/v1/namespaces", { metadata: { name: namespace } });
-  const { ports, service, notices, later, closeClients } = await tidemark(options);
+  const whole = join(dir, "whole");
+  const seen = { url: shared.url, ca: shared.ca };
+  writeFileSync(whole, kubeconfigText(seen, { token: shared.tidemarkToken }), { mode: 0o600 });
+  const { ports, service, notices, later, closeClients } = await tidemark(options, whole);
   await service.addCluster({
     name: CLUSTER,
     connection: options.connection ?? { kind: "kubeconfig", path },
@@ -214,7 +218,15 @@ const operate = async (
   );
 };
 
-const tidemark = async ({ wrap = (client) => client, clock = Date.now, sources }: SceneOptions) => {
+/**
+ * Service and ports of a scene. `whole` is a kubeconfig with every right of
+ * infra/cluster-rbac.yaml: the cluster was added by it, so that its identity is stored, whatever
+ * the scene takes away later.
+ */
+const tidemark = async (
+  { wrap = (client) => client, clock = Date.now, sources }: SceneOptions,
+  whole: string,
+) => {
   const engine = await startMemory();
   let aheadMs = 0;
   const tables: Tables = {
@@ -257,6 +269,11 @@ const tidemark = async ({ wrap = (client) => client, clock = Date.now, sources }
     clock: tables.clock,
     by: "test",
     newUid: randomUUID,
+    checkConnection: ({ name }) =>
+      checkConnection(
+        { name, connection: { kind: "kubeconfig", path: whole } },
+        { clock: Date.now, trusted: ON_THIS_MACHINE },
+      ),
   });
   const closeClients = (): void => {
     for (const opened of clients) opened.close();
