@@ -148,8 +148,8 @@ export const findCluster = async (
 };
 
 /**
- * Begins the reads of an autoscaler by its whole name; `undefined` where the name leaves its cluster
- * or its namespace out.
+ * Begins the reads of an autoscaler by its whole name; `undefined` where the name leaves its
+ * cluster or its namespace out.
  */
 export const readAhead = (tables: Tables, query: AutoscalerQuery): Ahead | undefined => {
   const { cluster, namespace: inside, name } = splitName(query);

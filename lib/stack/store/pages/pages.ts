@@ -70,8 +70,8 @@ export const readPage = async (
 };
 
 /**
- * Reads one page that a head names, for a reader: for half of the units, and strongly where that has
- * an older version than the epoch in the head.
+ * Reads one page that a head names, for a reader: for half of the units, and strongly where that
+ * has an older version than the epoch in the head.
  */
 export const readNamedPage = async (
   tables: Tables,

@@ -11,9 +11,9 @@ import {
 /**
  * Texts that are in many bodies: field names and sentences of journal, intents and pages. The
  * rarest come first, because DEFLATE needs fewer bits for a near reference. The dictionary makes
- * small bodies a third smaller, and events a half. It is part of the format: a body can only be read with the same
- * dictionary. So this text must never change, even if the sentences of the code change. A better
- * dictionary would be a second one with its own mark (compressed.ts).
+ * small bodies a third smaller, and events a half. It is part of the format: a body can only be
+ * read with the same dictionary. So this text must never change, even if the sentences of the code
+ * change. A better dictionary would be a second one with its own mark (compressed.ts).
  */
 export const DICTIONARY = Buffer.from(
   [
