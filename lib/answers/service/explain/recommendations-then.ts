@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import type { ScopeChangeRecord } from "../../../rules/model/changes.ts";
 import type { ClusterRecord } from "../../../rules/model/records.ts";
-import { type RecommendationRun } from "../../../rules/model/windows.ts";
+import type { RecommendationRun } from "../../../rules/model/windows.ts";
 import type { QueryContext } from "../context.ts";
 import type { Evaluation, EventRecord, JournalPage } from "../../../rules/model/scale-records.ts";
 import { JOURNAL_DAYS_KEPT } from "../../../stack/store/history/journal.ts";
