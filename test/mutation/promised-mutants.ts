@@ -401,7 +401,7 @@ export const MUTANTS: readonly PromisedMutant[] = [
   },
   {
     breaks: "every page of the journal is rolled up",
-    file: "lib/stack/projections/samples.ts",
+    file: "lib/stack/projections/journal-slots.ts",
     from: "untilMs: endMs - 1 })).map(String)",
     to: "untilMs: endMs - 1 })).map(String).slice(0, 1)",
     test: "test/sync/projections.test.ts",
@@ -409,7 +409,7 @@ export const MUTANTS: readonly PromisedMutant[] = [
   },
   {
     breaks: "a time is rolled up once no sync of it writes any more",
-    file: "lib/stack/projections/samples.ts",
+    file: "lib/stack/projections/journal-slots.ts",
     from: "settledMs: 10 * MINUTE_MS,",
     to: "settledMs: 0,",
     test: "test/sync/projections.test.ts",

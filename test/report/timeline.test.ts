@@ -72,6 +72,22 @@ describe("a timeline in the terminal", () => {
     },
   );
 
+  it("shows the pods that no metric counts as the light part of a bar, and says so", () => {
+    const some = points.map((point) => ({
+      ...point,
+      counted: Math.min(6, point.current ?? 0),
+    }));
+    const all = drawn(80, { ...timeline, points: some });
+    const rows = all.filter((each) => each.includes("░") && each.includes("┤"));
+    // Six rows are 12 pods: in the lowest three are the pods that count.
+    expect(rows.length).toBeGreaterThanOrEqual(3);
+    expect(rows[0]).not.toMatch(/[▁▂▃▄▅▆▇█]/);
+    expect(rows.at(-1)).toMatch(/█/);
+    expect(all.some((each) => each.includes("░ pods that no metric counts"))).toBe(true);
+    expect(drawn(80).join("")).not.toContain("░");
+    expect(Math.max(...all.map(lengthOf))).toBe(80);
+  });
+
   it("shows what held, what happened and what the letters mean, and no others", () => {
     const text = drawn(80).join("\n");
     expect(text).toContain("s stabilization");

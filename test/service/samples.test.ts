@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, it } from "vitest";
 import { wholeHistory } from "../../lib/answers/service/history/history.ts";
-import { BIN_MS, SAMPLES_MS } from "../../lib/stack/projections/samples.ts";
+import { SIX_HOURS_MS } from "../../lib/stack/projections/journal-slots.ts";
+import { BIN_MS } from "../../lib/stack/projections/samples.ts";
 import { PERIOD_MS, type SeriesWorld, seriesWorld } from "./series-world.ts";
 import { DAY_MS } from "../../lib/rules/model/time-text.ts";
 
@@ -62,7 +63,7 @@ describe("the history beyond the journal", () => {
       sinceMs: since,
       stepMs: BIN_MS,
     });
-    world.wait(SAMPLES_MS + 10 * MINUTE_MS);
+    world.wait(SIX_HOURS_MS + 10 * MINUTE_MS);
     world.failRollups = 1;
     const failures = await world.reports(8);
     expect(

@@ -8,12 +8,8 @@ import {
   partitionName,
 } from "../../lib/rules/model/ids.ts";
 import type { Sample } from "../../lib/rules/model/scale-records.ts";
-import {
-  BIN_MS,
-  SAMPLE_BYTES_MAX,
-  SAMPLES_MS,
-  sampleItem,
-} from "../../lib/stack/projections/samples.ts";
+import { SIX_HOURS_MS } from "../../lib/stack/projections/journal-slots.ts";
+import { BIN_MS, SAMPLE_BYTES_MAX, sampleItem } from "../../lib/stack/projections/samples.ts";
 
 describe("sampleItem()", () => {
   it("takes one write unit for six hours of an autoscaler, whatever it does", () => {
@@ -48,11 +44,11 @@ describe("sampleItem()", () => {
     const source = {
       partition: { cluster: of.cluster, partition: partitionName("default") },
       page: 12,
-      slot: { fromMs: 0, endMs: SAMPLES_MS },
+      slot: { fromMs: 0, endMs: SIX_HOURS_MS },
     };
     fc.assert(
       fc.property(
-        fc.array(sample, { minLength: SAMPLES_MS / BIN_MS, maxLength: SAMPLES_MS / BIN_MS }),
+        fc.array(sample, { minLength: SIX_HOURS_MS / BIN_MS, maxLength: SIX_HOURS_MS / BIN_MS }),
         (samples) => {
           const timed = samples.map((one, at) => ({
             ...one,

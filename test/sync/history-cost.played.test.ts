@@ -13,7 +13,7 @@ import {
   journalItem,
   pageOfBody,
 } from "../../lib/stack/store/history/journal.ts";
-import { SAMPLES_MS } from "../../lib/stack/projections/samples.ts";
+import { SIX_HOURS_MS } from "../../lib/stack/projections/journal-slots.ts";
 import { PURE_PART } from "../../lib/stack/sync/pure-part.ts";
 import { loadCluster, loadManifest } from "../bench/load-cluster.ts";
 import { type Engine, startDynalite } from "../contracts/engines.ts";
@@ -132,7 +132,7 @@ const played = async (autoscalers: number) => {
   await syncs(HOUR_SYNCS);
   const all = sum([...consumed.writeUnits.values()]);
   const journal = { ...counted };
-  world.nowMs += 2 * SAMPLES_MS;
+  world.nowMs += 2 * SIX_HOURS_MS;
   await syncs(2 * (60_000 / PERIOD_MS) * 4);
   return { all, journal, rolledUp: { units: counted.rollups, marks: counted.marks } };
 };

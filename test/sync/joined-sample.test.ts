@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import type { Sample } from "../../lib/rules/model/scale-records.ts";
-import { joinedSample } from "../../lib/stack/projections/samples.ts";
+import { joinedSample } from "../../lib/stack/projections/sample.ts";
 
 const sample = (atMs: number, reason: string, held?: Sample["held"]): Sample => ({
   atMs,

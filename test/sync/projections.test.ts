@@ -4,7 +4,8 @@ import { partitionName } from "../../lib/rules/model/ids.ts";
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../lib/rules/model/time-text.ts";
 import { type Projection, project, type CatchUpTurn } from "../../lib/stack/projections/project.ts";
 import { PROJECTIONS } from "../../lib/stack/projections/projections.ts";
-import { SAMPLES, SAMPLES_MS, storedSamples } from "../../lib/stack/projections/samples.ts";
+import { SIX_HOURS_MS } from "../../lib/stack/projections/journal-slots.ts";
+import { SAMPLES, storedSamples } from "../../lib/stack/projections/samples.ts";
 import type { CompletedSync } from "../../lib/stack/report/sync-report.ts";
 import { closedDays, eventCalendar } from "../../lib/stack/store/history/event-calendar.ts";
 import { insertEvents } from "../../lib/stack/store/history/events.ts";
@@ -24,7 +25,7 @@ beforeAll(async () => {
 afterAll(() => engine.close());
 
 /** So long after a sync its six hours can be made. */
-const SETTLED_MS = SAMPLES_MS + 15 * MINUTE_MS;
+const SETTLED_MS = SIX_HOURS_MS + 15 * MINUTE_MS;
 
 /** Syncs for so many periods. */
 const syncedFor = async (

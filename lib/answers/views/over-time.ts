@@ -23,6 +23,11 @@ const point = z.object({
     .exactOptional(),
   desired: count.describe("the count after windows and limits, and without a hold").exactOptional(),
   ready: count.describe("pods of the workload that were ready").exactOptional(),
+  counted: count
+    .describe(
+      "pods whose samples made a value: the fewest of all metrics in a minute of the step; absent where no metric is measured by pods",
+    )
+    .exactOptional(),
   min: count.describe("the bounds that were in force").exactOptional(),
   max: count.exactOptional(),
   generation: count.exactOptional(),

@@ -244,6 +244,8 @@ export interface Sample {
   readonly desired?: number;
   /** Pods of the workload that were ready. */
   readonly ready?: number;
+  /** Pods whose samples made a value: of several metrics, and of several syncs, the fewest. */
+  readonly counted?: number;
   /** The bounds that were in force. */
   readonly min?: number;
   readonly max?: number;

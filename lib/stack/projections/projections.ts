@@ -1,5 +1,6 @@
 import { DAY_COUNTS, MONTH_COUNTS } from "./counts.ts";
 import type { Projection } from "./project.ts";
+import { POD_MINUTES } from "./pods.ts";
 import { SAMPLES } from "./samples.ts";
 
 /**
@@ -7,4 +8,4 @@ import { SAMPLES } from "./samples.ts";
  * journal or the events of a time is a file of this folder and a line here (CONTRIBUTING.md,
  * "Recipes").
  */
-export const PROJECTIONS: readonly Projection[] = [SAMPLES, DAY_COUNTS, MONTH_COUNTS];
+export const PROJECTIONS: readonly Projection[] = [SAMPLES, POD_MINUTES, DAY_COUNTS, MONTH_COUNTS];

@@ -1,18 +1,14 @@
 import type { Sample } from "../../../rules/model/scale-records.ts";
 import { EVENT_DAYS_KEPT } from "../../../stack/store/history/events.ts";
 import { JOURNAL_DAYS_KEPT } from "../../../stack/store/history/journal.ts";
-import {
-  BIN_MS,
-  joinedSample,
-  SAMPLES,
-  SAMPLES_MS,
-  sampleOf,
-  storedSamples,
-} from "../../../stack/projections/samples.ts";
+import { SIX_HOURS_MS } from "../../../stack/projections/journal-slots.ts";
+import { type PodMinutes, podsTogether, storedPods } from "../../../stack/projections/pods.ts";
+import { joinedSample, sampleOf } from "../../../stack/projections/sample.ts";
+import { BIN_MS, SAMPLES, storedSamples } from "../../../stack/projections/samples.ts";
 import type { HistoryPoint, HistoryView, HistoryMetric } from "../../views/over-time.ts";
 import type { QueryContext } from "../context.ts";
 import { findAutoscaler, type LocatedAutoscaler } from "../find-autoscaler.ts";
-import { readSamples } from "../partitions/read-samples.ts";
+import { presentStream, readSamples } from "../partitions/read-samples.ts";
 import type { HistoryQuery } from "../service.ts";
 import { refuseEmptyRange, rfc3339 } from "../times.ts";
 import {
@@ -23,7 +19,8 @@ import {
 import type { ChangeView } from "../../views/change.ts";
 import type { EventView } from "../../views/event.ts";
 import { invalid } from "../refusals.ts";
-import { SECOND_MS, DAY_MS } from "../../../rules/model/time-text.ts";
+import { present } from "../../../rules/model/json.ts";
+import { SECOND_MS, MINUTE_MS, DAY_MS } from "../../../rules/model/time-text.ts";
 
 const DEFAULT_MS = 2 * 3_600_000;
 /** What one answer covers: some seconds of work for a function. `next` says where to go on. */
@@ -60,13 +57,15 @@ export const history = async (
     );
   const located = await findAutoscaler(context, query);
   const { cluster, namespace, name, uid } = located.record;
-  const { samples, endMs } = await samplesOf(context, located, { fromMs, toMs, stepMs: step });
+  const { samples, pods, endMs } = await samplesOf(context, located, {
+    ...{ fromMs, toMs, stepMs: step },
+  });
   return {
     ...{ cluster, namespace, name, uid },
     since: rfc3339(fromMs),
     until: rfc3339(toMs),
     stepSeconds: step / SECOND_MS,
-    points: pointsOf(samples, { sinceMs: fromMs, stepMs: step }),
+    points: pointsOf(samples, pods, { sinceMs: fromMs, stepMs: step }),
     ...(endMs < toMs && { next: rfc3339(endMs + 1) }),
   };
 };
@@ -74,7 +73,7 @@ export const history = async (
 /** Of more than a few hours the samples are shown: a day of the journal is 1,440 pages. */
 const defaultStepMs = (lengthMs: number): number =>
   Math.max(
-    lengthMs > SAMPLES_MS ? BIN_MS : STEP_MS,
+    lengthMs > SIX_HOURS_MS ? BIN_MS : STEP_MS,
     Math.ceil(lengthMs / POINTS / SECOND_MS) * SECOND_MS,
   );
 
@@ -91,6 +90,13 @@ interface Asked {
   readonly stepMs: number;
 }
 
+interface PartOfHistory {
+  readonly samples: readonly Sample[];
+  /** Of the time whose samples are five minutes each, by minute. */
+  readonly pods: readonly PodMinutes[];
+  readonly endMs: number;
+}
+
 /**
  * The samples of one part, and where it ends: five minutes each where they are stored and a step is
  * as long, else every evaluation of the journal.
@@ -99,7 +105,7 @@ const samplesOf = async (
   context: QueryContext,
   located: LocatedAutoscaler,
   asked: Asked,
-): Promise<{ readonly samples: readonly Sample[]; readonly endMs: number }> => {
+): Promise<PartOfHistory> => {
   const { uid, createdMs } = located.record;
   const nowMs = context.clock();
   const sinceMs = Math.max(
@@ -109,10 +115,16 @@ const samplesOf = async (
   );
   const journaledMs = Math.ceil((nowMs - JOURNAL_DAYS_KEPT * DAY_MS) / BIN_MS) * BIN_MS;
   const storedMs = asked.stepMs >= BIN_MS ? asked.toMs : journaledMs - 1;
-  const stored = await storedSamples(context.tables, located.record, {
+  const storedPart = {
     sinceMs,
     untilMs: Math.min(endOfPart(asked, sinceMs + ROLLED_PART_MS), storedMs),
-  });
+  };
+  const [stored, pods, stream] = await Promise.all([
+    storedSamples(context.tables, located.record, storedPart),
+    storedPods(context.tables, located.record, storedPart),
+    // What is stored of six hours says as a rule that the journal has the rest.
+    asked.toMs < journaledMs ? undefined : presentStream(context, located),
+  ]);
   const gaps = gapsOf(stored, { sinceMs: Math.max(sinceMs, journaledMs), untilMs: asked.toMs });
   const endMs = endOfPart(
     asked,
@@ -122,14 +134,14 @@ const samplesOf = async (
     gaps
       .filter((gap) => gap.sinceMs <= endMs)
       .map((gap) =>
-        readSamples({ context, uid, sampleOf }, located, {
+        readSamples({ context, uid, sampleOf }, present({ ...located, stream }), {
           ...gap,
           untilMs: Math.min(gap.untilMs, endMs),
         }),
       ),
   );
   const samples = [...stored.filter(({ atMs }) => atMs <= endMs), ...journaled.flat()];
-  return { samples: samples.toSorted((one, other) => one.atMs - other.atMs), endMs };
+  return { samples: samples.toSorted((one, other) => one.atMs - other.atMs), pods, endMs };
 };
 
 /** The parts of a stretch in whose slots no sample is stored, as of the newest hours. */
@@ -152,14 +164,22 @@ const gapsOf = (
 
 /**
  * Samples as points, one a step, in order of time. A peak must not vanish: loads, and what was
- * wanted, are the highest of a step.
+ * wanted, are the highest of a step, and the pods that count the fewest.
  */
 const pointsOf = (
   samples: readonly Sample[],
+  pods: readonly PodMinutes[],
   { sinceMs, stepMs }: { readonly sinceMs: number; readonly stepMs: number },
 ): readonly HistoryPoint[] => {
-  const bins = Map.groupBy(samples, ({ atMs }) => Math.floor((atMs - sinceMs) / stepMs));
-  return [...bins.values()].map((bin) => pointOf(bin.reduce(joinedSample)));
+  const stepOf = (ms: number): number => Math.floor((ms - sinceMs) / stepMs);
+  const podsIn = new Map<number, PodMinutes[]>();
+  for (const run of pods)
+    for (let at = stepOf(run.atMs); at <= stepOf(run.atMs + run.minutes * MINUTE_MS - 1); at++)
+      podsIn.set(at, [...(podsIn.get(at) ?? []), run]);
+  return [...Map.groupBy(samples, ({ atMs }) => stepOf(atMs))].map(([at, bin]) => {
+    const sample = bin.reduce(joinedSample);
+    return pointOf({ ...sample, ...podsTogether(sample, podsIn.get(at) ?? []) });
+  });
 };
 
 const pointOf = ({ atMs, ...point }: Sample): HistoryPoint => ({ at: rfc3339(atMs), ...point });

@@ -154,7 +154,7 @@ const readFirst = async <Sample extends Timed>(
  * The journal that has the newest evaluations of an autoscaler; undefined where no partition has
  * its namespace.
  */
-const presentStream = async (
+export const presentStream = async (
   { tables }: QueryContext,
   { cluster, record }: LocatedAutoscaler,
 ): Promise<JournalStream | undefined> => {

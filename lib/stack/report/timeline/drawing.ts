@@ -28,11 +28,13 @@ const BARS = [" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"] as co
 const EIGHTHS = 8;
 const LINE = "╌";
 const WANTED = "○";
+const UNCOUNTED = "░";
 
 /**
  * Load against target, counts with bounds, a lane of what held, a lane of what happened, and one
- * axis below them. A bar says what was; a circle above it what was wanted; a dashed line is the
- * target, or a bound. No colour is needed to read it.
+ * axis below them. A bar says what was, its light part the pods that no metric counts; a circle
+ * above it what was wanted; a dashed line is the target, or a bound. No colour is needed to read
+ * it.
  */
 export const timelineLines = (
   timeline: Timeline,
@@ -48,7 +50,7 @@ export const timelineLines = (
     ...podChart(cells, podRows, paint),
     ...lanes(cells, paint),
     ...axis(timeline, width, clock),
-    ...legend(cells, columns),
+    ...legend(cells, podBars(cells, podRows), columns),
   ];
 };
 
@@ -190,16 +192,23 @@ export const axisLine = (
   clock: DrawingSize["clock"],
 ): Word => text`${gutter("")} ${tickLabels(timeline, smallCells(columns), clock).labels}`;
 
-const podCell = (
-  { current, wanted, min, max }: Cell,
-  {
-    top,
-    rows,
-    fromBottom,
-  }: { readonly top: number; readonly rows: number; readonly fromBottom: number },
-): string => {
+interface ChartRow {
+  readonly top: number;
+  readonly rows: number;
+  readonly fromBottom: number;
+}
+
+/** A row of a bar that is all above the pods that count. */
+const isUncounted = (
+  { current = 0, counted = current }: Cell,
+  { top, rows, fromBottom }: ChartRow,
+): boolean => counted < current && (counted / top) * rows <= fromBottom;
+
+const podCell = (cell: Cell, row: ChartRow): string => {
+  const { current, wanted, min, max } = cell;
+  const { top, rows, fromBottom } = row;
   const fill = current === undefined ? 0 : fillOf(current, top, rows, fromBottom);
-  if (fill > 0) return BARS[fill] ?? " ";
+  if (fill > 0) return isUncounted(cell, row) ? UNCOUNTED : (BARS[fill] ?? " ");
   if (
     wanted !== undefined &&
     current !== undefined &&
@@ -270,8 +279,13 @@ const tickLabels = (
 };
 
 /** The letters that the drawing has, and no others. */
-const legend = (cells: readonly Cell[], columns: number): readonly Printed[] => {
+const legend = (
+  cells: readonly Cell[],
+  bars: readonly string[],
+  columns: number,
+): readonly Printed[] => {
   const seen = [
+    ...(bars.join("").includes(UNCOUNTED) ? [`${UNCOUNTED} pods that no metric counts`] : []),
     ...LANES.filter(({ lane }) => cells.some(({ held }) => held === lane)).map(
       ({ mark, words }) => `${mark} ${words}`,
     ),

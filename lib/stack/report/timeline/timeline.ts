@@ -24,7 +24,7 @@ export interface Timeline {
 
 export type TimelinePoint = Pick<
   Sample,
-  "atMs" | "current" | "wanted" | "min" | "max" | "load" | "held"
+  "atMs" | "current" | "counted" | "wanted" | "min" | "max" | "load" | "held"
 >;
 
 /** In the order of weight: of several in one cell the first one is drawn. */
@@ -68,8 +68,8 @@ const CARRIED_MS = 180_000;
 
 /**
  * The columns of a drawing. A peak must not vanish: of several points in one column the highest
- * load and wanted count are taken, and the last count. A column without a point has the values
- * before it.
+ * load and wanted count are taken, the fewest pods that count, and the last count. A column without
+ * a point has the values before it.
  */
 export const cellsOf = (
   { sinceMs, untilMs, points, marks, carriedMs = CARRIED_MS }: Timeline,
@@ -100,6 +100,7 @@ const valuesOf = (points: readonly TimelinePoint[]): Cell => {
   const held = LANES.find(({ lane }) => points.some((point) => point.held === lane))?.lane;
   return present({
     current,
+    counted: fewest(points.flatMap(({ counted }) => counted ?? [])),
     min,
     max,
     wanted: highest(points, "wanted"),
@@ -107,6 +108,9 @@ const valuesOf = (points: readonly TimelinePoint[]): Cell => {
     held,
   });
 };
+
+const fewest = (values: readonly number[]): number | undefined =>
+  values.length === 0 ? undefined : Math.min(...values);
 
 const highest = (
   points: readonly TimelinePoint[],

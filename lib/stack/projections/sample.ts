@@ -1,0 +1,134 @@
+import type { MetricOutcome } from "../../rules/model/decision.ts";
+import { present } from "../../rules/model/json.ts";
+import { floatOf, parseQuantity } from "../../rules/model/quantity.ts";
+import type { Evaluation, Lane, Sample, SampleMetric } from "../../rules/model/scale-records.ts";
+import { shortMetricName } from "../../rules/policy/shared/scale-sentence.ts";
+import { LANES, laneOfReason } from "../report/reasons/lanes.ts";
+
+export const sampleOf = (atMs: number, evaluation: Evaluation): Sample => {
+  const { from, because, metrics, bounds, ready, generation } = evaluation;
+  const shown = metrics.map(metricOf);
+  const loads = shown.flatMap(({ ratio }) => (ratio === undefined ? [] : [ratio]));
+  const held = laneOf(evaluation);
+  return {
+    atMs,
+    ...(from !== undefined && { current: from }),
+    ...decidedCounts(evaluation),
+    ...present({ ready, counted: leastCounted(evaluation) }),
+    ...(bounds && { min: bounds.min, max: bounds.max }),
+    ...(generation !== undefined && { generation }),
+    ...(loads.length > 0 && { load: Math.max(...loads) }),
+    metrics: shown,
+    reason: because.reason,
+    ...(held && { held }),
+  };
+};
+
+/** Pods whose samples made a value: of several metrics the fewest. */
+export const leastCounted = ({ metrics }: Pick<Evaluation, "metrics">): number | undefined => {
+  const counted = metrics.flatMap((one) =>
+    one.kind === "measured" ? (one.pods?.counted ?? []) : [],
+  );
+  return counted.length === 0 ? undefined : Math.min(...counted);
+};
+
+/** What was wanted before and after windows and limits; nothing where nothing was decided. */
+export const decidedCounts = ({
+  failed,
+  steps,
+  withoutHold,
+  from,
+  to,
+}: Evaluation): Pick<Sample, "wanted" | "desired"> => {
+  if (failed) return {};
+  const wanted = steps.find(({ step }) => step === "propose" || step === "combine")?.after;
+  const desired = withoutHold?.to ?? to ?? from;
+  return { ...(wanted !== undefined && { wanted }), ...(desired !== undefined && { desired }) };
+};
+
+const DIGITS = 4;
+
+const metricOf = (metric: MetricOutcome): SampleMetric => {
+  const name = shortMetricName(metric.name);
+  if (metric.kind === "failed") return { name };
+  const ratio = ratioOf(metric);
+  return {
+    name,
+    value: metric.value,
+    target: metric.target,
+    ...(ratio !== undefined && { ratio: Number(ratio.toFixed(DIGITS)) }),
+  };
+};
+
+/** Value ÷ target of a measured metric; of two watermarks the high one counts. */
+export const ratioOf = (metric: {
+  readonly ratio?: number;
+  readonly value: string;
+  readonly target: string;
+}): number | undefined => metric.ratio ?? shareOfHigh(metric);
+
+/** Two watermarks have no one ratio: the value is compared with the high one. */
+const shareOfHigh = ({
+  value,
+  target,
+}: {
+  readonly value: string;
+  readonly target: string;
+}): number | undefined => {
+  const [at, high] = [value, target.split("..").at(-1) ?? ""].map((text) =>
+    parseQuantity(text.replace("%", "")),
+  );
+  const bound = high && floatOf(high);
+  return at && bound ? floatOf(at) / bound : undefined;
+};
+
+/** What held the count, or cut it: the hold, else the last limit that moved it. */
+const laneOf = ({ kind, failed, because, steps }: Evaluation): Lane | undefined => {
+  const hold = kind === "hold" ? laneOfReason(because.reason) : undefined;
+  if (hold) return hold;
+  if (failed) return "other";
+  const limit = steps.findLast(
+    (step) => step.limit !== undefined && step.before !== step.after,
+  )?.limit;
+  return limit && laneOfReason(limit.reason);
+};
+
+const WEIGHT: ReadonlyMap<Lane, number> = new Map(LANES.map(({ lane }, at) => [lane, at]));
+
+const heavier = (one: Lane | undefined, other: Lane | undefined): Lane | undefined => {
+  if (one === undefined || other === undefined) return one ?? other;
+  return (WEIGHT.get(one) ?? 0) <= (WEIGHT.get(other) ?? 0) ? one : other;
+};
+
+/**
+ * Two samples of one time: the counts of the later one, the highest load and wanted count, and the
+ * fewest pods that count. What
+ * held the count and the reason are of one evaluation: the later one, unless the earlier one was
+ * held by more.
+ */
+export const joinedSample = (before: Sample, after: Sample): Sample => {
+  const held = heavier(before.held, after.held);
+  return {
+    ...after,
+    reason: held === after.held ? after.reason : before.reason,
+    ...highest("load", before, after),
+    ...highest("wanted", before, after),
+    ...fewestCounted(before, after),
+    metrics: after.metrics.map((metric, at) => higher(before.metrics[at], metric)),
+    ...(held && { held }),
+  };
+};
+
+const fewestCounted = ({ counted: before }: Sample, { counted: after }: Sample) =>
+  present({
+    counted:
+      before === undefined || after === undefined ? (before ?? after) : Math.min(before, after),
+  });
+
+const higher = (before: SampleMetric | undefined, after: SampleMetric): SampleMetric =>
+  before?.ratio !== undefined && before.ratio > (after.ratio ?? 0) ? before : after;
+
+const highest = (field: "load" | "wanted", before: Sample, after: Sample): Partial<Sample> => {
+  const values = [before[field], after[field]].filter((value) => value !== undefined);
+  return values.length === 0 ? {} : { [field]: Math.max(...values) };
+};
