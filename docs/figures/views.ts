@@ -19,6 +19,7 @@ import {
 } from "../../lib/answers/views/cluster.ts";
 import { event, eventCount, metric, step } from "../../lib/answers/views/event.ts";
 import { boundsSchema, calendar, frozen, override, pause } from "../../lib/answers/views/holds.ts";
+import { examination } from "../../lib/answers/views/doctor.ts";
 import { history, shadow } from "../../lib/answers/views/over-time.ts";
 import { row } from "../../lib/answers/views/row.ts";
 import { source } from "../../lib/answers/views/source.ts";
@@ -32,6 +33,7 @@ export const VIEWS: Readonly<Record<string, z.ZodType>> = {
   AutoscalerState: autoscalerState,
   Description: description,
   Explanation: explanation,
+  Examination: examination,
   Windows: windows,
   Bounds: boundsSchema,
   Metric: metric,

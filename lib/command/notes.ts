@@ -24,6 +24,10 @@ With --at it is the nearest evaluation before that time, and the line Shown says
 The journal has one of each minute, and one of each sync that changed something; it is kept for 14 days.
 Before that it is the nearest scale, which is kept for 13 months.
 docs/output.md shows one, and says what of an earlier time is not stored any more.`,
+  doctor: `
+It says of each finding what was seen, what it costs, and the line of the manifest to change; docs/doctor.md has every rule.
+A problem is what keeps an autoscaler from its work, and makes the exit code 1; advice is what could cost less, and leaves it at 0.
+It reads what the syncs have stored and asks no cluster, so that it costs as much as get -o json.`,
   schedule: `
 It shows the bounds now, or at the time of --at, and the changes after it within 400 days.
 Overrides that meet the autoscaler are in it too.

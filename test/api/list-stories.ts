@@ -356,6 +356,12 @@ const autoscalerStory: fc.Arbitrary<Story> = fc
     } satisfies Story;
   });
 
+/** Every autoscaler is examined, also one at which nothing is found. */
+const doctorStory: fc.Arbitrary<Story> = autoscalerStory.map((story) => ({
+  ...story,
+  throughClient: (service) => service.doctor(story.fields),
+}));
+
 /** An entry of a page is a cluster with all of its rows. */
 const rowStory: fc.Arbitrary<Story> = autoscalerStory.map((story) => ({
   ...story,
@@ -611,6 +617,7 @@ const asSynced = async (
       index: { epoch: 0, hash: "" },
       autoscalers: NAMESPACES.length,
       paused: 0,
+      tookMs: 0,
     },
     ...{
       overridden,
@@ -857,6 +864,7 @@ export const STORIES: Readonly<
   Record<ListName, { readonly story: fc.Arbitrary<Story>; readonly runs: number }>
 > = {
   autoscalers: { story: autoscalerStory, runs: 10 },
+  doctor: { story: doctorStory, runs: 4 },
   rows: { story: rowStory, runs: 10 },
   events: { story: eventStory, runs: 18 },
   eventCounts: { story: countStory, runs: 12 },

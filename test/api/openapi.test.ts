@@ -89,6 +89,7 @@ describe("docs/openapi.json", () => {
     ["/v1/autoscaler/description", "name=shop/web"],
     ["/v1/autoscaler/explanation", "name=shop/web"],
     ["/v1/autoscaler/history", "name=shop/web"],
+    ["/v1/doctor", "name=shop/web"],
     ["/v1/autoscaler/shadow", "name=shop/web"],
     ["/v1/rows", ""],
     ["/v1/events", ""],

@@ -7,7 +7,7 @@ const RULES = [
 ] as const;
 
 /** Rooms that compute: no package, no Node module, nothing that could wait or look at a clock. */
-export const PURE_ROOMS = [...RULES, "lib/replay"] as const;
+export const PURE_ROOMS = [...RULES, "lib/rules/doctor", "lib/replay"] as const;
 
 /** What a sync imports: the rules, the manifests, and the ways to tables, clusters and people. */
 const OF_SYNC = [
@@ -21,7 +21,7 @@ const OF_SYNC = [
   "lib/stack/plan",
   "lib/stack/projections",
 ];
-const OF_SERVICE = [...OF_SYNC, "lib/answers/views", "lib/stack/sync"];
+const OF_SERVICE = [...OF_SYNC, "lib/rules/doctor", "lib/answers/views", "lib/stack/sync"];
 const OF_LAMBDA = [...OF_SERVICE, "lib/stack/aws", "lib/answers/service", "lib/answers/api"];
 const OF_RUN = [...OF_LAMBDA, "lib/lambda"];
 
@@ -35,6 +35,7 @@ export const ROOMS: Readonly<Record<string, readonly string[]>> = {
   "lib/rules/sources": ["lib/rules/model", "lib/rules/fields"],
   "lib/rules/policy": ["lib/rules/model", "lib/rules/fields", "lib/rules/sources"],
   "lib/rules/manifest": [...RULES],
+  "lib/rules/doctor": [...RULES],
   "lib/replay": [...RULES],
   "lib/stack/aws": [],
   "lib/stack/turns": [],
@@ -127,6 +128,7 @@ export const PARTS: Readonly<Record<string, readonly string[]>> = {
     "shadow",
     "explain",
     "series",
+    "doctor",
     "access",
     "sources",
     "clusters",

@@ -22,6 +22,7 @@ const QUERIES: Readonly<
 > = {
   ...{ autoscalers: {}, rows: {}, describe: NAMED, explain: NAMED, shadow: NAMED, history: NAMED },
   ...{
+    doctor: {},
     events: {},
     eventCounts: {},
     changes: {},

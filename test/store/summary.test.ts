@@ -92,6 +92,7 @@ const head: HeadSummary = {
   paused: 1,
   overridden: 2,
   specVersion: 4,
+  tookMs: 3_200,
   problems: { atMax: { autoscalers: 2, lasting: 1, oldestMs: NOON - LASTING_MS } },
   trouble: { state: "ok", silent: false, holds: [] },
   rows: [],

@@ -19,6 +19,7 @@ import {
   partition,
   reset,
 } from "../views/cluster.ts";
+import { examination } from "../views/doctor.ts";
 import { event, eventCount } from "../views/event.ts";
 import { calendar, calendarEdited, override, overrideEdited } from "../views/holds.ts";
 import { history, shadow } from "../views/over-time.ts";
@@ -39,6 +40,7 @@ export const ANSWERS = {
   get: autoscaler,
   describe: description,
   explain: explanation,
+  doctor: page(examination),
   history,
   shadow,
   events: page(event),

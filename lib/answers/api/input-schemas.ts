@@ -100,6 +100,7 @@ export const EVENTS = z.strictObject({
   until: instant.exactOptional(),
   page: page.exactOptional(),
 });
+export const DOCTOR = EVENTS.omit({ since: true, until: true });
 export const CHANGES = EVENTS.omit({ until: true });
 export const NO_FIELDS = z.strictObject({});
 /** Label names, separated by blanks or commas. */

@@ -113,6 +113,22 @@ export const QUERY_ROUTES: Readonly<Record<keyof QueryService, Route<QueryServic
       (service, { at, ...query }) => service.explain(query, at),
     ),
   ),
+  doctor: getRoute(
+    "visible",
+    "what is wrong with an autoscaler, or with each, and what to change, a page at a time",
+    input.DOCTOR,
+    (service, { page: token, ...query }, context) =>
+      listPage(
+        {
+          question: query,
+          cursor: AUTOSCALER_CURSOR,
+          token,
+          items: (after, room) => service.doctor({ ...query, room }, after),
+          cursorOf: ({ cluster, namespace, name }) => ({ cluster, namespace, name }),
+        },
+        context,
+      ),
+  ),
   shadow: ofOne(
     getJson(
       "visible",

@@ -52,6 +52,13 @@ const queryService = (ask: SendRequest): QueryService => {
     get: (query) => look("get", queryFields(query)),
     describe: (query) => look("describe", queryFields(query)),
     explain: (query, atMs) => look("explain", { ...queryFields(query), at: timeField(atMs) }),
+    doctor: ({ name, ...filter }, after) => {
+      const question = present({ name, ...filterOf(filter) });
+      return pagesOf(
+        (page) => look("doctor", { ...question, page }),
+        after && pageToken(question, cursorOf(after)),
+      );
+    },
     shadow: ({ sinceMs, untilMs, ...query }) =>
       look("shadow", {
         ...queryFields(query),

@@ -1,5 +1,7 @@
 import { autoscalerName, namespace, type PartitionName } from "../../rules/model/ids.ts";
 import type { AutoscalerRecord, ClusterRecord, FleetRecord } from "../../rules/model/records.ts";
+import type { Head } from "../../stack/store/head/head.ts";
+import { statedIn } from "../../stack/store/summary/summary-items.ts";
 import type { ListPart } from "../../stack/store/records/autoscalers.ts";
 import { getFleet, partitionOf } from "../../stack/store/records/clusters.ts";
 import { CLUSTERS_AT_ONCE, eachInGroups } from "../../stack/store/table/wait-for-all.ts";
@@ -86,8 +88,14 @@ export const snapshotReader = (
       evaluated,
       stream: partition && streamOf({ cluster: cluster.name, partition }, record.uid, data?.head),
       syncedMs: syncedMs || undefined,
+      sync: partition && syncOf(partition, data?.head),
     });
   };
+};
+
+const syncOf = (partition: PartitionName, head: Head | undefined): AutoscalerSnapshot["sync"] => {
+  const stated = head && statedIn(head);
+  return stated && { partition, tookMs: stated.tookMs };
 };
 
 /** Loads one autoscaler with its newest evaluation at or before `atMs` (default: now). */
@@ -113,9 +121,18 @@ export const get = async (
  */
 export async function* autoscalers(
   context: QueryContext,
-  { pageSize, room, ...filter }: AutoscalerListQuery,
+  filter: AutoscalerListQuery,
   after?: AutoscalerCursor,
 ): AsyncGenerator<AutoscalerView> {
+  for await (const known of snapshots(context, filter, after)) yield autoscalerView(known);
+}
+
+/** The same, with all that is stored of each. */
+export async function* snapshots(
+  context: QueryContext,
+  { pageSize, room, ...filter }: AutoscalerListQuery,
+  after?: AutoscalerCursor,
+): AsyncGenerator<AutoscalerSnapshot> {
   const { fleet: readFleet, clusters: all, isEdited } = await fleetNamed(context, filter.cluster);
   const fleet = await readFleet();
   const clusters = all.filter(({ name }) => after === undefined || name >= after.cluster);
@@ -124,7 +141,7 @@ export async function* autoscalers(
       cluster.name === after?.cluster
         ? { namespace: namespace(after.namespace), name: autoscalerName(after.name) }
         : undefined;
-    const views = autoscalersIn(context, cluster, {
+    const views = snapshotsIn(context, cluster, {
       fleet,
       inside: filter.namespace,
       consistent: isEdited,
@@ -168,7 +185,7 @@ const openedTogether = (
     ? OPENED_FIRST
     : Math.max(1, Math.min(CLUSTERS_AT_ONCE, Math.ceil((room() * read) / Math.max(1, given))));
 
-async function* autoscalersIn(
+async function* snapshotsIn(
   context: QueryContext,
   cluster: ClusterRecord,
   {
@@ -176,7 +193,7 @@ async function* autoscalersIn(
     inside,
     ...list
   }: { readonly fleet: FleetRecord; readonly inside: string | undefined } & ListPart,
-): AsyncGenerator<AutoscalerView> {
+): AsyncGenerator<AutoscalerSnapshot> {
   const { consistent = true } = list;
   const wanted = { windows: "where needed", ahead: true, consistent } as const;
   const read = snapshotReader(context, cluster, fleet, wanted);
@@ -186,5 +203,5 @@ async function* autoscalersIn(
     optionalNamespace(inside),
     list,
   ))
-    yield autoscalerView(await read(mustRead(cluster.name, item)));
+    yield read(mustRead(cluster.name, item));
 }

@@ -17,6 +17,7 @@ import {
 import { checkCluster } from "./clusters/connection-check.ts";
 import { comparedClock } from "../../stack/store/table/repeat.ts";
 import type { Ahead, QueryContext, ServiceContext } from "./context.ts";
+import { doctor } from "./doctor/doctor.ts";
 import { handBack, pause, remove, resume, takeOver } from "./edits/autoscaler-edits.ts";
 import { removeCluster } from "./edits/removal.ts";
 import { eventCounts, events } from "./events.ts";
@@ -52,6 +53,7 @@ export const openQueries = (context: QueryContext): QueryService =>
       get,
       describe,
       explain,
+      doctor,
       shadow,
       history,
       events,

@@ -22,6 +22,7 @@ import type {
   PartitionView,
   ResetView,
 } from "../views/cluster.ts";
+import type { ExaminationView } from "../views/doctor.ts";
 import type { EventCount, EventView } from "../views/event.ts";
 import type { HistoryView, ShadowView } from "../views/over-time.ts";
 import type { ClusterRows } from "../views/row.ts";
@@ -53,6 +54,8 @@ export interface QueryService extends OverrideQueries, CalendarQueries, SourceQu
   describe(query: AutoscalerQuery): Promise<Description>;
   /** The newest evaluation at or before `atMs` (default: now). */
   explain(query: AutoscalerQuery, atMs?: number): Promise<Explanation>;
+  /** What is wrong with one autoscaler, or with each of many, and what to change. */
+  doctor(query: DoctorQuery, after?: AutoscalerCursor): AsyncIterable<ExaminationView>;
   /** What it decided beside another controller, compared with what that one wanted. */
   shadow(query: ShadowQuery): Promise<ShadowView>;
   /** What it measured and decided over time. A long time comes in parts (`wholeHistory`). */
@@ -202,6 +205,11 @@ export interface AutoscalerListQuery extends Filter {
 
 /** Where a list of autoscalers goes on. */
 export type AutoscalerCursor = Required<AutoscalerQuery>;
+
+/** One autoscaler by its name, or all of them. */
+export interface DoctorQuery extends AutoscalerListQuery {
+  readonly name?: string;
+}
 
 export interface EventQuery extends Filter, Past {
   readonly name?: string;

@@ -3,6 +3,7 @@ import type { ChoiceOptions } from "../select/chosen-autoscalers.ts";
 import { example, output, type CommandRun, type SheetOptions } from "../options/command-options.ts";
 import type { ChangesOptions } from "../commands/changes.ts";
 import type { ExplainOptions } from "../commands/explain.ts";
+import type { DoctorOptions } from "../commands/doctor.ts";
 import type { EventsOptions } from "../commands/events.ts";
 import type { ExportOptions, SeriesOptions } from "../commands/export.ts";
 import type { GetOptions } from "../commands/get-fields.ts";
@@ -14,6 +15,8 @@ import {
   filterOf,
   NAMES,
   ONE_NAME,
+  type PastOptions,
+  refuseNamespaceTwice,
   type ScopeOptions,
   withScope,
   withScopes,
@@ -29,6 +32,7 @@ import {
 const code = {
   changes: () => import("../commands/changes.ts"),
   choice: () => import("../select/chosen-autoscalers.ts"),
+  doctor: () => import("../commands/doctor.ts"),
   describe: () => import("../commands/describe.ts"),
   events: () => import("../commands/events.ts"),
   explain: () => import("../commands/explain.ts"),
@@ -123,6 +127,21 @@ export const readingCommands = (
       const resource = oneResource("explain", names, filterOf(options));
       return run.show(options, async (...opened) =>
         (await code.explain()).explain(...opened, resource, options),
+      );
+    });
+  withScope(root.command("doctor"))
+    .description(
+      "find what is wrong with an autoscaler, or with all, what it costs and what to change; exit code 1 for a problem",
+    )
+    .argument("[name...]", ONE_NAME)
+    .option("-A, --all-namespaces", "all in every namespace, which is the default")
+    .addOption(output(["text", "table", "json", "yaml"]))
+    .addHelpText("after", example("tidemark doctor shop/web", "tidemark doctor -A -o table"))
+    .action((names: readonly string[], options: DoctorOptions & PastOptions) => {
+      const what = oneOrAll("examine", names, options) ?? filterOf(options);
+      refuseNamespaceTwice(options);
+      return run.show(options, async (...opened) =>
+        (await code.doctor()).doctor(...opened, what, options),
       );
     });
   withScope(root.command("schedule"))

@@ -105,6 +105,11 @@ export const ANSWERS: Readonly<Record<string, Asked>> = {
       query: { ...one(fleet), since: ago(fleet, DAY_MS) },
     }),
   },
+  "`doctor -A`": {
+    question: () => ({ path: QUERY_PATHS.doctor }),
+    check: ({ items }, { autoscalers }) => expect(items).toHaveLength(autoscalers),
+  },
+  "`doctor NAME`": { question: (fleet) => ({ path: QUERY_PATHS.doctor, query: one(fleet) }) },
   "`shadow`, 1 day": { question: (fleet) => ({ path: QUERY_PATHS.shadow, query: one(fleet) }) },
   "`events NAME`, 13 months": { question: (fleet) => ({ ...EVENTS, query: one(fleet) }) },
   "`events --all`, 1 day": {

@@ -189,5 +189,7 @@ export interface AutoscalerSnapshot extends LocatedAutoscaler {
   readonly stream?: JournalStream;
   /** End of the partition's last completed sync. */
   readonly syncedMs?: number;
+  /** How long that took; absent where it wrote no summary. */
+  readonly sync?: { readonly partition: PartitionRef["partition"]; readonly tookMs: number };
   readonly nowMs: number;
 }

@@ -1,8 +1,8 @@
 import { warnIf, type Warning } from "../../fields/problem.ts";
 import { milliOf } from "../../model/quantity.ts";
+import { isDefaultPolicy, pastTheBounds, type Way } from "../../policy/shared/never-binds.ts";
 import type { RulesRead, SpecRead } from "./spec-fields.ts";
 
-type Way = "scaleUp" | "scaleDown";
 type Policy = RulesRead["policies"][number];
 
 /** Settings of one direction without effect. Default values get no warning. */
@@ -22,7 +22,7 @@ export const directionWarnings = (
     ...window("stabilizationWindowSeconds"),
     ...window("forbiddenAfterEventSeconds"),
     ...rules.policies.flatMap((policy, index) =>
-      isDefaultPolicy(policy)
+      isByDefault(policy)
         ? []
         : policyWarnings(policy, `${path}.policies[${index}]`, { way, spec, syncPeriodSeconds }),
     ),
@@ -57,7 +57,11 @@ const policyWarnings = (
 
 /** Why the policy can never limit a count; `undefined` when it can. */
 const neverBinds = (policy: Policy, way: Way, spec: SpecRead): string | undefined =>
-  overruled(policy, spec[way]) ?? pastTheBounds(policy, way, spec);
+  overruled(policy, spec[way]) ??
+  pastTheBounds({ type: policy.type ?? "Percent", value: amountOf(policy) }, way, {
+    minReplicas: spec.minReplicas,
+    maxReplicas: spec.maxReplicas ?? spec.minReplicas,
+  });
 
 /**
  * The other settings of a disabled direction have no effect. A default value may not have been
@@ -74,9 +78,7 @@ const disabledWarnings = (rules: RulesRead, path: string): readonly Warning[] =>
   });
   const names = [
     ...written.filter(([, value]) => value > 0).map(([name]) => name),
-    ...rules.policies.flatMap((policy, index) =>
-      isDefaultPolicy(policy) ? [] : `policies[${index}]`,
-    ),
+    ...rules.policies.flatMap((policy, index) => (isByDefault(policy) ? [] : `policies[${index}]`)),
     ...(countedChanges === "Both" ? [] : ["countedChanges"]),
   ];
   return names.map((name) => ({
@@ -106,28 +108,12 @@ const overruled = (policy: Policy, { policies, selectPolicy }: RulesRead): strin
 
 const amountOf = ({ value }: Policy): number => (value ? Number(milliOf(value)) / 1000 : 0);
 
-const pastTheBounds = (
-  policy: Policy,
-  way: Way,
-  { minReplicas, maxReplicas = minReplicas }: SpecRead,
-): string | undefined => {
-  const value = amountOf(policy);
-  const room = maxReplicas - minReplicas;
-  if (policy.type === "Pods")
-    return value >= room ? `it allows ${value} pods, and the bounds are ${room} apart` : undefined;
-  const percentPasses =
-    way === "scaleDown"
-      ? maxReplicas * (1 - value / 100) <= minReplicas
-      : minReplicas * (1 + value / 100) >= maxReplicas;
-  const passes = policy.type === "Factor" ? value * minReplicas >= maxReplicas : percentPasses;
-  return passes ? "it leads beyond the other bound" : undefined;
-};
-
-const DEFAULT_PERIOD_SECONDS = 15;
-const isDefaultPolicy = (policy: Policy): boolean =>
-  policy.periodSeconds === DEFAULT_PERIOD_SECONDS &&
-  policy.type !== "Factor" &&
-  amountOf(policy) === (policy.type === "Percent" ? 100 : 4);
+const isByDefault = (policy: Policy): boolean =>
+  isDefaultPolicy({
+    type: policy.type ?? "Percent",
+    value: amountOf(policy),
+    periodSeconds: policy.periodSeconds ?? 0,
+  });
 
 /**
  * The step counts before the policies (docs/pod-autoscaler.md), so a slow policy still makes

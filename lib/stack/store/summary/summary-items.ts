@@ -216,6 +216,8 @@ export interface HeadSummary {
   /** Autoscalers with overrides of their own that have not ended. */
   readonly overridden: number;
   readonly specVersion: number;
+  /** How long the sync has taken when it wrote this: its release and what comes after are short. */
+  readonly tookMs: number;
   readonly problems: ProblemCounts;
   readonly trouble: PartitionTrouble;
   /** The rows that changed since the summary item. */
@@ -248,7 +250,7 @@ const storedHead = z.tuple([
   z.number(),
   z.number(),
   z.tuple([z.number(), z.string()]),
-  z.tuple([z.number(), z.number(), z.number(), z.number().optional()]),
+  z.tuple([z.number(), z.number(), z.number(), z.number(), z.number()]),
   z.partialRecord(z.enum(ROW_PROBLEM_KINDS), problemCount),
   trouble.nullable(),
   z.unknown(),
@@ -270,6 +272,7 @@ export const encodeHeadSummary = (summary: HeadSummary): Uint8Array => {
     paused,
     overridden,
     specVersion,
+    tookMs,
     problems,
     trouble: wrong,
     rows,
@@ -284,8 +287,7 @@ export const encodeHeadSummary = (summary: HeadSummary): Uint8Array => {
     atMs - baseMs,
     changedEpoch,
     [index.epoch, index.hash],
-    // An earlier release knows three numbers, and reads no others.
-    [autoscalers, paused, specVersion, ...(overridden === 0 ? [] : [overridden])],
+    [autoscalers, paused, specVersion, overridden, tookMs],
     problems,
     ...lastly,
   ]);
@@ -301,7 +303,7 @@ export const decodeHeadSummary = (body: Uint8Array | undefined): HeadSummary | u
       sinceBaseMs,
       changedEpoch,
       [epoch, hash],
-      [autoscalers, paused, specVersion, overridden = 0],
+      [autoscalers, paused, specVersion, overridden, tookMs],
       problems,
       wrong,
       rows,
@@ -316,6 +318,7 @@ export const decodeHeadSummary = (body: Uint8Array | undefined): HeadSummary | u
       paused,
       overridden,
       specVersion,
+      tookMs,
       problems,
       trouble: wrong ?? UNTROUBLED,
       rows: rows === null ? [] : rowsIn(rows, atMs),

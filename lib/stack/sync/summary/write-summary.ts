@@ -94,6 +94,7 @@ export const writeSummary = async (
       (spec) => spec.kind !== "unreadable" && isOverridden(spec.record, nowMs),
     ).length,
     specVersion: loaded.specs.specVersion,
+    tookMs: Math.max(0, ports.tables.clock() - nowMs),
     problems: problemCounts(
       found.map(({ row }) => row),
       nowMs,

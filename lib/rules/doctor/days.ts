@@ -1,0 +1,39 @@
+import type { Sample } from "../model/scale-records.ts";
+import { DAY_MS } from "../model/time-text.ts";
+
+/** Samples are further apart where the cluster could not be read, or nothing was synced. */
+const GAP_MS = 30 * 60_000;
+
+/**
+ * Since when something has been so in each sample up to the newest one; undefined where it is not
+ * so now. A gap ends it: on doubt it lasts shorter.
+ */
+export const lastsSince = (
+  days: readonly Sample[],
+  isSo: (sample: Sample) => boolean,
+): number | undefined => {
+  let sinceMs: number | undefined;
+  for (const sample of days.toReversed()) {
+    if (!isSo(sample) || (sinceMs !== undefined && sinceMs - sample.atMs > GAP_MS)) break;
+    sinceMs = sample.atMs;
+  }
+  return sinceMs;
+};
+
+/** True where the samples begin and end far enough apart to say something of so many days. */
+export const coverDays = (days: readonly Sample[], count: number): boolean => {
+  const [first, last] = [days[0], days.at(-1)];
+  // The newest hours are not in samples yet, and the first may begin some minutes late.
+  return (
+    first !== undefined && last !== undefined && last.atMs - first.atMs >= (count - 0.5) * DAY_MS
+  );
+};
+
+/** The largest of what the samples have; undefined where none has it. */
+export const highestOf = (
+  days: readonly Sample[],
+  of: (sample: Sample) => number | undefined,
+): number | undefined => {
+  const values = days.map(of).filter((value) => value !== undefined);
+  return values.length === 0 ? undefined : values.reduce((most, one) => Math.max(most, one));
+};

@@ -1,0 +1,27 @@
+import type { DoctorRule } from "../patient.ts";
+import { counted } from "../patient.ts";
+import { measuredIn } from "../measured.ts";
+import { workloadPlace } from "../manifest-line.ts";
+
+export const FOREIGN_PODS: DoctorRule = {
+  name: "foreign-pods",
+  severity: "problem",
+  finds: "the selector of the workload matches pods that belong to something else",
+  examine: ({ evaluation, spec }) =>
+    measuredIn(evaluation)
+      .flatMap(({ name, pods }) => {
+        const { matched = 0, owned = matched } = pods ?? {};
+        if (matched <= owned) return [];
+        return [
+          {
+            evidence: `${counted(matched, "pod")} match the selector and ${owned} belong to ${spec.target.kind} "${spec.target.name}", as ${name} was measured`,
+            cost: "the load of the others may be measured as its own, so that the count follows another workload",
+            change: {
+              ...workloadPlace(spec.target, "spec.selector"),
+              advice: "give its pods a label that no other pods have, and select by it",
+            },
+          },
+        ];
+      })
+      .slice(0, 1),
+};
