@@ -67,7 +67,7 @@ export const program = (runAs: RunAs, io: Io): Command => {
   readingCommands(root, run, { io, printing: printer });
   statusCommand(root, run, io);
   dashboardCommand(root, run, io);
-  replayCommands(root, io, printer);
+  replayCommands(root, run, { io, printer });
   root.commandsGroup("Edit:");
   editingCommands(root, run, io);
   manifestEdits(root, run, io, printer);

@@ -18,6 +18,11 @@ export type MetricModel =
       readonly eachMilli: number;
       readonly idleMilli: number;
       readonly mostMilli: number;
+      /**
+       * A use is the mean between two scrapes. `once`: the load was worked out of such means, and
+       * is read as it is.
+       */
+      readonly at?: "once";
     }
   | { readonly kind: "total"; readonly load: Series; readonly eachMilli: number }
   | {

@@ -103,16 +103,16 @@ const useAnswer = (
   nowMs: number,
 ): Answer<LabelIndex<PodMetrics>> => {
   const atMs = Math.floor(nowMs / SCRAPE_MS) * SCRAPE_MS;
-  // On doubt, a missing metric: use is what two scrapes differ by, so the first one after a gap
-  // says nothing.
-  if (used.some(({ metric }) => metric.unknownMs > atMs - SCRAPE_MS)) return MISSING;
+  if (used.some(({ metric }) => isUnknown(metric, atMs))) return MISSING;
   const containersOf = (fromMs: number, readyMs: number): PodMetrics["containers"] => [
     {
       name: container,
       usage: Object.fromEntries(
         used.map(({ metric, resource }) => [
           resource,
-          useBetween(metric, { fromMs, readyMs, atMs }),
+          isOnce(metric)
+            ? useNow(metric, pods, readyMs <= atMs)
+            : useBetween(metric, { fromMs, readyMs, atMs }),
         ]),
       ),
     } satisfies Pick<Container, "name"> & PodMetrics["containers"][number],
@@ -139,6 +139,23 @@ const useAnswer = (
     items: { all: items, select: () => items, looksAt: () => items.length },
   };
 };
+
+const isOnce = ({ metric: { model } }: RunningMetric): boolean =>
+  model.kind === "shared" && model.at === "once";
+
+/**
+ * On doubt, a missing metric: use is what two scrapes differ by, so the first one after a gap says
+ * nothing.
+ */
+const isUnknown = (metric: RunningMetric, atMs: number): boolean =>
+  isOnce(metric) ? Number.isNaN(metric.reader.value) : metric.unknownMs > atMs - SCRAPE_MS;
+
+/** A mean that was recorded, shared by the pods that serve; nothing of a pod that starts. */
+const useNow = (metric: RunningMetric, { ready }: ReplayedPods, isReady: boolean): bigint =>
+  isReady ? BigInt(Math.ceil(metric.perPodMilli(ready) - ROUNDING)) : 0n;
+
+/** Products and quotients of whole numbers are not exact, and 62.0000001 is 62. */
+const ROUNDING = 1e-6;
 
 /** The mean of a pod over a part of the time, idle until it is ready; rounded up as quantities are. */
 const useBetween = (

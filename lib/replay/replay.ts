@@ -5,25 +5,32 @@ import type { ControllerSettings } from "../rules/model/spec-common.ts";
 import type { AutoscalerSpec } from "../rules/model/spec.ts";
 import { NEW_WINDOWS, type Windows } from "../rules/model/windows.ts";
 import { decide } from "../rules/policy/decide.ts";
-import { afterWrite } from "../rules/policy/dialects.ts";
+import { afterWrite, withOutsideChange } from "../rules/policy/dialects.ts";
 import { type PodShare, type ReplayedMetric, RunningMetric } from "./load.ts";
-import { MinuteRecord, type Minutes, type SteadySpan } from "./minutes.ts";
-import { observerOf } from "./observe.ts";
+import { MinuteRecord, type Minutes } from "./minutes.ts";
+import { type Observe, observerOf } from "./observe.ts";
 import { type PodTemplate, ReplayedPods } from "./pods.ts";
-import { StepReader } from "./series.ts";
+import { ReplayedTime } from "./replayed-time.ts";
+import { type Series, StepReader } from "./series.ts";
 
 /** What decides in a replay, as it would decide in production. */
 export interface Policy {
   readonly namespace: Namespace;
   readonly name: AutoscalerName;
-  readonly spec: AutoscalerSpec;
   readonly settings: ControllerSettings;
   readonly setByPeople?: SetByPeople;
+  /** Its specs in order of time; the first one holds from the beginning. */
+  readonly specs: readonly [ReplayedSpec, ...ReplayedSpec[]];
+}
+
+export interface ReplayedSpec {
+  readonly fromMs: number;
+  readonly spec: AutoscalerSpec;
   /** What its metrics read, in the order of the manifest. */
   readonly metrics: readonly ReplayedMetric[];
 }
 
-/** The workload, and what is asked of it whatever policy decides. */
+/** The workload, and what happens to it whatever policy decides. */
 export interface ReplayedWorkload {
   readonly pods: PodTemplate;
   readonly initialReplicas: number;
@@ -31,6 +38,19 @@ export interface ReplayedWorkload {
   readonly target: readonly PodShare[];
   /** What one pod serves at most. Absent where it is not known. */
   readonly served?: PodShare;
+  /** 1 while syncs came. On doubt, nothing: where it is unknown nothing is decided. */
+  readonly synced?: Series;
+  /** 1 while something outside the policy kept it from writing: a freeze, a pause. */
+  readonly held?: Series;
+  /** 1 while what was asked for was cut off. */
+  readonly cutOff?: Series;
+  /** Changes of the count that no policy made, in order of time. */
+  readonly outside?: readonly OutsideCount[];
+}
+
+export interface OutsideCount {
+  readonly atMs: number;
+  readonly to: number;
 }
 
 export interface ReplayOptions {
@@ -49,34 +69,95 @@ export interface ReplayOptions {
 export const replay = (
   policy: Policy,
   workload: ReplayedWorkload,
-  options: ReplayOptions,
+  { fromMs, untilMs, periodMs }: ReplayOptions,
 ): Minutes => {
-  const { fromMs, untilMs, periodMs } = options;
-  const pods = new ReplayedPods(workload.pods, workload.initialReplicas, fromMs);
-  const metrics = policy.metrics.map((metric) => new RunningMetric(metric));
-  const observe = observerOf(
-    { pods, metrics, container: workload.pods.container },
-    policy.namespace,
-  );
-  const record = new MinuteRecord(fromMs, untilMs);
-  const time = new ReplayedTime(workload, pods, metrics, record);
-  let windows: Windows = NEW_WINDOWS;
-  for (let nowMs = fromMs; nowMs < untilMs; nowMs += periodMs) {
-    time.passTo(nowMs);
-    const decision = decide({ ...policy, observation: observe(nowMs), windows, nowMs });
-    record.decided(nowMs, decision.because.reason, boundsOf(decision, policy.spec));
-    windows = decision.windows;
-    if (decision.kind === "hold") continue;
-    const { from, to } = decision;
-    record.scaled({ atMs: nowMs, from, to, reason: decision.because.reason });
-    pods.scale(to, nowMs);
-    const report = { atMs: nowMs, earliestMs: nowMs, eventId: `replayed:${nowMs}` };
-    const outcome = { kind: "applied" } as const;
-    windows = afterWrite({ spec: policy.spec, decision, outcome, ...report }).windows;
-  }
-  time.passTo(untilMs);
-  return record.minutes();
+  const run = new Run(policy, workload, { fromMs, untilMs });
+  for (let nowMs = fromMs; nowMs < untilMs; nowMs += periodMs) run.sync(nowMs);
+  return run.end(untilMs);
 };
+
+/** A replay while it goes on. */
+class Run {
+  readonly #policy: Policy;
+  readonly #workload: ReplayedWorkload;
+  readonly #pods: ReplayedPods;
+  readonly #record: MinuteRecord;
+  readonly #time: ReplayedTime;
+  readonly #synced: StepReader | undefined;
+  readonly #held: StepReader | undefined;
+  #windows: Windows = NEW_WINDOWS;
+  #spec = -1;
+  #observe: Observe | undefined;
+  #outside = 0;
+
+  constructor(
+    policy: Policy,
+    workload: ReplayedWorkload,
+    { fromMs, untilMs }: Pick<ReplayOptions, "fromMs" | "untilMs">,
+  ) {
+    this.#policy = policy;
+    this.#workload = workload;
+    this.#pods = new ReplayedPods(workload.pods, workload.initialReplicas, fromMs);
+    this.#record = new MinuteRecord(fromMs, untilMs);
+    this.#time = new ReplayedTime(workload, this.#pods, this.#record, fromMs);
+    this.#synced = workload.synced && new StepReader(workload.synced);
+    this.#held = workload.held && new StepReader(workload.held);
+  }
+
+  sync(nowMs: number): void {
+    this.#passOutside(nowMs);
+    this.#time.passTo(nowMs);
+    if (this.#synced && this.#synced.seek(nowMs) !== 1) return;
+    const { spec } = this.#specAt(nowMs);
+    const observation = this.#observe?.(nowMs);
+    if (!observation) return;
+    const decision = decide({ ...this.#policy, spec, observation, windows: this.#windows, nowMs });
+    this.#record.decided(nowMs, decision.because.reason, boundsOf(decision, spec));
+    this.#windows = decision.windows;
+    if (decision.kind === "hold" || this.#held?.seek(nowMs) === 1) return;
+    const { from, to } = decision;
+    this.#record.scaled({ atMs: nowMs, from, to, reason: decision.because.reason });
+    this.#pods.scale(to, nowMs);
+    const report = { atMs: nowMs, earliestMs: nowMs, eventId: `replayed:${nowMs}` };
+    this.#windows = afterWrite({ spec, decision, outcome: { kind: "applied" }, ...report }).windows;
+  }
+
+  end(untilMs: number): Minutes {
+    this.#time.passTo(untilMs);
+    return this.#record.minutes();
+  }
+
+  /** The spec that holds, with what observes for it. */
+  #specAt(nowMs: number): ReplayedSpec {
+    const { specs, namespace } = this.#policy;
+    const before = this.#spec;
+    this.#spec = Math.max(0, before);
+    while ((specs[this.#spec + 1]?.fromMs ?? Number.POSITIVE_INFINITY) <= nowMs) this.#spec++;
+    const spec = specs[this.#spec] ?? specs[0];
+    if (this.#spec !== before) {
+      const metrics = spec.metrics.map((metric) => new RunningMetric(metric));
+      this.#time.measure(metrics, nowMs);
+      const { container } = this.#workload.pods;
+      this.#observe = observerOf({ pods: this.#pods, metrics, container }, namespace);
+    }
+    return spec;
+  }
+
+  /** A count that others set, at its time, and in the windows as production finds it. */
+  #passOutside(nowMs: number): void {
+    const { outside = [] } = this.#workload;
+    for (; (outside[this.#outside]?.atMs ?? Number.POSITIVE_INFINITY) <= nowMs; this.#outside++) {
+      const { atMs, to } = outside[this.#outside] ?? { atMs: nowMs, to: this.#pods.count };
+      this.#time.passTo(Math.max(atMs, this.#time.atMs));
+      const from = this.#pods.count;
+      if (from === to) continue;
+      this.#pods.scale(to, this.#time.atMs);
+      const change = { from, to, atMs, earliestMs: 0, eventId: `outside:${atMs}`, beside: false };
+      const { spec } = this.#policy.specs[Math.max(0, this.#spec)] ?? this.#policy.specs[0];
+      this.#windows = withOutsideChange(this.#windows, spec, change);
+    }
+  }
+}
 
 const boundsOf = (
   { bounds }: Pick<Decision, "bounds">,
@@ -85,64 +166,3 @@ const boundsOf = (
   bounds
     ? { min: bounds.min.replicas, max: bounds.max.replicas }
     : { min: minReplicas, max: maxReplicas };
-
-/** Lets time pass from one change of the load or of the pods to the next. */
-class ReplayedTime {
-  readonly #pods: ReplayedPods;
-  readonly #metrics: readonly RunningMetric[];
-  readonly #record: MinuteRecord;
-  readonly #target: readonly { readonly reader: StepReader; readonly perPod: number }[];
-  readonly #served: { readonly reader: StepReader; readonly perPod: number } | undefined;
-  readonly #readers: readonly StepReader[];
-  #atMs: number | undefined;
-
-  constructor(
-    { target, served }: ReplayedWorkload,
-    pods: ReplayedPods,
-    metrics: readonly RunningMetric[],
-    record: MinuteRecord,
-  ) {
-    const reading = ({ load, perPod }: PodShare) => ({ reader: new StepReader(load), perPod });
-    this.#pods = pods;
-    this.#metrics = metrics;
-    this.#record = record;
-    this.#target = target.map(reading);
-    this.#served = served && reading(served);
-    this.#readers = [
-      ...metrics.map(({ reader }) => reader),
-      ...this.#target.map(({ reader }) => reader),
-      ...(this.#served ? [this.#served.reader] : []),
-    ];
-  }
-
-  /** The readers stand at `toMs` then. */
-  passTo(toMs: number): void {
-    for (let fromMs = this.#atMs ?? toMs; fromMs < toMs; ) {
-      let nextMs = Math.min(toMs, this.#pods.nextMs);
-      for (const reader of this.#readers) nextMs = Math.min(nextMs, reader.untilMs);
-      const { ready } = this.#pods;
-      for (const metric of this.#metrics) metric.pass(fromMs, nextMs, ready);
-      this.#record.pass(fromMs, nextMs, this.#segment());
-      this.#pods.pass(nextMs);
-      for (const reader of this.#readers) reader.seek(nextMs);
-      fromMs = nextMs;
-    }
-    if (this.#atMs === undefined) this.#begin(toMs);
-    this.#atMs = toMs;
-  }
-
-  /** Before the first instant all is taken to have been as it is then. */
-  #begin(atMs: number): void {
-    for (const reader of this.#readers) reader.seek(atMs);
-    for (const metric of this.#metrics) metric.pass(atMs, atMs, this.#pods.ready);
-  }
-
-  #segment(): SteadySpan {
-    const { count, ready } = this.#pods;
-    let needed = this.#target.length === 0 ? Number.NaN : 0;
-    for (const { reader, perPod } of this.#target) needed = Math.max(needed, reader.value / perPod);
-    const load = this.#served?.reader.value ?? 0;
-    const unserved = this.#served ? Math.max(0, load - ready * this.#served.perPod) : 0;
-    return { count, ready, needed, isCutOff: false, load, unserved };
-  }
-}

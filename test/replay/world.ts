@@ -72,7 +72,7 @@ export const policyOf = (manifest: object, traced: TracedLoad): Policy => {
   if ("refused" in made) throw new Error(made.refused.map(({ why }) => why).join());
   return {
     ...{ namespace: namespace("shop"), name: autoscalerName("web") },
-    ...{ spec, settings: DEFAULT_SETTINGS, metrics: made.metrics },
+    ...{ settings: DEFAULT_SETTINGS, specs: [{ fromMs: 0, spec, metrics: made.metrics }] },
   };
 };
 
@@ -85,16 +85,17 @@ export const played = (
   const { initialReplicas = 2, ...traced } = more;
   const on = tracedOf(load, traced);
   const policy = policyOf(manifest, on);
+  const [{ spec, metrics }] = policy.specs;
   const workload: ReplayedWorkload = {
     pods: {
-      target: policy.spec.target,
+      target: spec.target,
       container: "app",
       requests: { cpu: BigInt(on.pod.requestMilli) },
       limits: { cpu: BigInt(on.pod.limitMilli) },
       startMs: 30_000,
     },
     initialReplicas,
-    target: targetOf(policy.metrics, on),
+    target: targetOf(metrics, on),
     served: { load, perPod: capacityOf(on.pod) },
   };
   return replay(policy, workload, { fromMs: START_MS, untilMs: load.endMs, periodMs: 15_000 });

@@ -1,32 +1,60 @@
 import type { Command } from "commander";
 import { validateOption } from "../../embedded/run/options.ts";
 import { inUtc } from "../../stack/report/instant-text.ts";
+import type { HistoryReplayOptions } from "../commands/replay-history.ts";
 import type { TraceReplayOptions } from "../commands/replay.ts";
 import type { CommandIo, Printer } from "../io.ts";
-import { example, output, repeatable, withFiles } from "../options/command-options.ts";
+import {
+  type CommandRun,
+  example,
+  output,
+  repeatable,
+  withOptionalFiles,
+} from "../options/command-options.ts";
+import { ONE_NAME, type ScopeOptions, withScope, filterOf } from "../options/scope-options.ts";
+import { oneResource } from "../select/selected-names.ts";
+import { usage } from "../usage-error.ts";
+
+type WrittenOptions = Omit<TraceReplayOptions, "trace" | "filename"> &
+  HistoryReplayOptions &
+  ScopeOptions & { readonly trace?: string; readonly filename?: readonly string[] };
 
 /** Commands that ask what another policy would have done. */
-export const replayCommands = (root: Command, io: CommandIo, printer: Printer): void => {
-  withFiles(root.command("replay"))
+export const replayCommands = (
+  root: Command,
+  run: CommandRun,
+  { io, printer }: { readonly io: CommandIo; readonly printer: Printer },
+): void => {
+  withOptionalFiles(withScope(root.command("replay")))
     .description(
-      "show what policies would have done under a recorded load, side by side: replica-hours, dollars, time above target, scales",
+      "show what policies would have done, side by side: in the history of an autoscaler, or under a recorded load with --trace",
     )
-    .requiredOption(
+    .argument("[name...]", ONE_NAME)
+    .option("--since <time>", "replay the history from this time on (default: 7d)")
+    .option("--until <time>", "and up to this time (default: now)")
+    .option(
+      "--anyway",
+      "compare also where a replay of the unchanged policy is more than 5 % off what happened",
+    )
+    .option(
       "--trace <file>",
-      "the recorded load: a CSV (timestamp,value) or the JSON of a range query of Prometheus",
+      "a recorded load in place of a history: a CSV (timestamp,value) or the JSON of a range query of Prometheus",
     )
     .option(
       "--pods <n or file>",
-      "the values are of one pod each, and so many pods served then: a number, or a file like that of --trace",
+      "the values of --trace are of one pod each, and so many pods served then: a number, or a file like that of --trace",
     )
     .option(
       "--capacity <n>",
-      "what one pod serves at 100 % of its CPU request, and at most (default: so that twelve serve an ordinary high at 60 %)",
+      "what one pod serves of the load of --trace at 100 % of its CPU request, and at most (default: so that twelve serve an ordinary high at 60 %)",
     )
-    .option("--pod-start <duration>", "time from a scale until its pods serve (default: 30s)")
+    .option(
+      "--pod-start <duration>",
+      "time from a scale until its pods serve (default: as it was in the history, or 30s)",
+    )
     .option(
       "--metric <name=file>",
-      "a recorded load of its own for the metric of this name (repeatable)",
+      "with --trace: a recorded load of its own for the metric of this name (repeatable)",
       repeatable,
     )
     .option(
@@ -35,12 +63,11 @@ export const replayCommands = (root: Command, io: CommandIo, printer: Printer): 
       repeatable,
     )
     .option("--price <dollars>", "what a pod costs in an hour")
-    .option("--period <duration>", "time from one sync to the next", "15s")
+    .option("--period <duration>", "with --trace: time from one sync to the next (default: 15s)")
     .option(
       "--warm-up <duration>",
-      "the beginning that fills the windows and is not counted (default: 1h, or a tenth of a shorter load)",
+      "with --trace: the beginning that fills the windows and is not counted (default: 1h, or a tenth of a shorter load)",
     )
-    .option("--utc", "print times in UTC, not in the time zone of this machine")
     .addOption(validateOption())
     .addOption(output(["text", "markdown", "svg", "csv", "json", "yaml"]))
     .addHelpText(
@@ -48,12 +75,58 @@ export const replayCommands = (root: Command, io: CommandIo, printer: Printer): 
       example(
         "tidemark replay --trace load.csv -f hpa.yaml -f mine.yaml",
         "tidemark replay --trace load.csv -f hpa.yaml -f mine.yaml --capacity 40 --price 0.05",
-        "tidemark replay --trace cpu.csv --pods pods.csv -f hpa.yaml -o svg > replay.svg",
+        "tidemark replay shop/web --since 7d -f changed.yaml",
+        "tidemark replay shop/web -f changed.yaml -o markdown --stack tidemark-prod",
       ),
     )
-    .action(async (options: TraceReplayOptions & { readonly utc?: true }) => {
-      const { replayTrace } = await import("../commands/replay.ts");
-      const work = (): Promise<void> => replayTrace({ printer, io }, options);
-      return options.utc ? inUtc(work) : work();
+    .action(async (names: readonly string[], options: WrittenOptions) => {
+      const { trace, filename = [] } = options;
+      refuseIdle(names, options);
+      if (trace !== undefined) {
+        const { replayTrace } = await import("../commands/replay.ts");
+        const work = (): Promise<void> =>
+          replayTrace({ printer, io }, { ...options, trace, filename });
+        return options.utc ? inUtc(work) : work();
+      }
+      const resource = oneResource("replay", names, filterOf(options));
+      const [{ replayOne }, { readCandidates }, { modelsOf }] = await Promise.all([
+        import("../commands/replay-history.ts"),
+        import("../replay/candidates.ts"),
+        import("../replay/trace-input.ts"),
+      ]);
+      const candidates =
+        filename.length === 0
+          ? []
+          : await readCandidates(printer, { ...options, filename }, io.stdin);
+      return run.show(options, (session, out) =>
+        replayOne(session, { printer: out, io }, resource, {
+          ...options,
+          candidates,
+          models: modelsOf(options),
+        }),
+      );
     });
+};
+
+const ONLY_TRACE = ["pods", "capacity", "metric", "period", "warmUp"] as const;
+const ONLY_HISTORY = ["since", "until", "anyway"] as const;
+const WORDS: Readonly<Record<string, string>> = { warmUp: "warm-up" };
+
+/** Refuses an option without effect, because its user expects one. */
+const refuseIdle = (names: readonly string[], options: WrittenOptions): void => {
+  const { trace, filename = [] } = options;
+  const [name] = names;
+  if (trace !== undefined && name !== undefined)
+    throw usage(`Cannot replay "${name}" and --trace "${trace}" together: give one of them`);
+  if (trace !== undefined && filename.length === 0)
+    throw usage("Cannot replay a load alone: give the manifests of the policies with -f");
+  if (trace === undefined && name === undefined)
+    throw usage("Cannot replay: give the name of an autoscaler, or a recorded load with --trace");
+  const idle = (trace === undefined ? ONLY_TRACE : ONLY_HISTORY).find(
+    (each) => options[each] !== undefined,
+  );
+  if (idle !== undefined)
+    throw usage(
+      `Cannot use --${WORDS[idle] ?? idle} ${trace === undefined ? "without" : "with"} --trace: leave one of them out`,
+    );
 };

@@ -1,7 +1,8 @@
-import type { Figures, TimeSpan } from "../../replay/figures.ts";
+import type { Figures } from "../../replay/figures.ts";
+import type { Fidelity } from "../../replay/happened.ts";
 import type { BesideFirst, Wins } from "../../replay/comparison.ts";
 import { rfc3339 } from "../../answers/service/times.ts";
-import { HOUR_MS, SECOND_MS } from "../../rules/model/time-text.ts";
+import { SECOND_MS } from "../../rules/model/time-text.ts";
 
 /** What a replay answers, as a document and as the source of every text. */
 export interface ReplayReport {
@@ -14,6 +15,8 @@ export interface ReplayReport {
   readonly podStartSeconds: number;
   /** Load ÷ target counts by this for every policy. */
   readonly target: string;
+  /** How near a replay of the unchanged policy comes to what happened. Absent for a load alone. */
+  readonly fidelity?: Fidelity;
   readonly assumptions: readonly string[];
   readonly policies: readonly PolicyReport[];
 }
@@ -23,6 +26,12 @@ export interface PolicyReport extends FiguresReport {
   readonly kind: string;
   readonly days: readonly (FiguresReport & { readonly since: string })[];
   readonly wins?: Wins;
+  /** The same if more was asked for where demand was cut off. Absent where it never was. */
+  readonly raised?: readonly RaisedReport[];
+}
+
+export interface RaisedReport extends FiguresReport {
+  readonly factor: number;
 }
 
 /** Figures with the names and units of a document. Shares are from 0 to 1. */
@@ -92,5 +101,3 @@ export const policyReport = (
     ...figuresReport(ofDay, price),
   })),
 });
-
-export const hoursOf = ({ fromMs, untilMs }: TimeSpan): number => (untilMs - fromMs) / HOUR_MS;

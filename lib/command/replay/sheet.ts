@@ -92,8 +92,27 @@ export const figureRows = ({ policies }: Pick<ReplayReport, "policies">): readon
   const rows = FIGURES.filter(([, , isShown]) => isShown?.(policies) ?? true).map(
     ([name, cell]) => ({ name, cells: policies.map((policy) => cell(policy, first)) }),
   );
-  return policies.length === 1 ? rows : [...rows, ...winRows(policies)];
+  const all = [...rows, ...raisedRows(policies)];
+  return policies.length === 1 ? all : [...all, ...winRows(policies)];
 };
+
+/** What it comes to if more was asked for where demand was cut off. */
+const raisedRows = (policies: readonly PolicyReport[]): readonly FigureRow[] =>
+  (policies[0]?.raised ?? []).flatMap(({ factor }, at) => {
+    const cells = (of: (figures: FiguresReport) => string): readonly string[] =>
+      policies.map(({ raised }) => {
+        const figures = raised?.[at];
+        return figures ? of(figures) : "";
+      });
+    const words = `with ${factor} times the demand there`;
+    return [
+      { name: `${words}: replica-hours`, cells: cells(({ replicaHours }) => String(replicaHours)) },
+      {
+        name: `${words}: above target`,
+        cells: cells(({ aboveTarget }) => percentText(aboveTarget)),
+      },
+    ];
+  });
 
 const winRows = (policies: readonly PolicyReport[]): readonly FigureRow[] =>
   (["cheaper", "safer", "calmer"] as const).map((what) => ({

@@ -134,7 +134,12 @@ const positive = (option: string, text: string): number => {
 
 const MODELS: readonly MetricModel["kind"][] = ["shared", "total", "backlog"];
 
-const modelsOf = ({ model = [] }: TraceOptions): TracedLoad["models"] =>
+/** The models of `--model`, by the name of the metric. Throws a usage error. */
+export const modelsOf = ({
+  model = [],
+}: {
+  readonly model?: readonly string[];
+}): TracedLoad["models"] =>
   new Map(
     model.map((given) => {
       const [name, word] = divided(given);

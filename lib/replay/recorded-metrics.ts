@@ -1,0 +1,222 @@
+import { NEW_WINDOWS } from "../rules/model/windows.ts";
+import type { Observation } from "../rules/model/observation.ts";
+import { milliOfText } from "../rules/model/quantity.ts";
+import { queryKey } from "../rules/model/query.ts";
+import type { Sample, SampleMetric } from "../rules/model/scale-records.ts";
+import { DEFAULT_SETTINGS } from "../rules/model/spec-common.ts";
+import type { AutoscalerSpec } from "../rules/model/spec.ts";
+import { autoscalerName, namespace } from "../rules/model/ids.ts";
+import { decide } from "../rules/policy/decide.ts";
+import { levelsOf } from "../rules/policy/dialects.ts";
+import type { MetricLevel } from "../rules/policy/shared/levels.ts";
+import { shortMetricName } from "../rules/policy/shared/scale-sentence.ts";
+import { sourceOf } from "../rules/sources/sources.ts";
+import type { MetricModel, ReplayedMetric } from "./load.ts";
+import { POD_SELECTOR } from "./pods.ts";
+import { type Recorded, readyOf, sampledSeries } from "./recorded.ts";
+import type { Series } from "./series.ts";
+import type { NotReplayed } from "./traced.ts";
+
+/** The models that a person chose, by the name of the metric. */
+export type ChosenModels = ReadonlyMap<string, MetricModel["kind"]>;
+
+/** A load that was worked out of recorded values, and the model that it is of. */
+interface RecordedLoad {
+  readonly kind: "shared" | "total";
+  readonly load: Series;
+}
+
+/** What was measured, by what measures it. */
+export type RecordedLoads = ReadonlyMap<string, RecordedLoad>;
+
+const PERCENT_REQUEST_MILLI = 1_000;
+/** One percent of what a replayed pod asks for. */
+const MILLI_OF_PERCENT = PERCENT_REQUEST_MILLI / 100;
+
+/** What a replayed pod asks for, so that a percentage is one of it. */
+export const RECORDED_REQUEST_MILLI = PERCENT_REQUEST_MILLI;
+
+/**
+ * The same for metrics that read the same, whatever they compare it with. A percentage says nothing
+ * of an amount, since nobody recorded what the pods ask for.
+ */
+const keyOf = ({ source, measure }: MetricLevel, inside: string): string => {
+  const query = sourceOf(source).queryOf(source, { namespace: inside, podSelector: POD_SELECTOR });
+  const of = "of" in source ? source.of : "request";
+  const own = "name" in source ? source.name : "";
+  const container = "container" in source ? source.container : "";
+  return JSON.stringify([
+    query ? queryKey(query) : source.type,
+    ...(measure === "Percent" ? ["percent", of] : []),
+    ...[own, container],
+  ]);
+};
+
+/** The loads behind what the specs of a time measured, or why there is none of a metric. */
+export const recordedLoads = (
+  recorded: Recorded,
+  inside: string,
+  models: ChosenModels,
+): { readonly loads: RecordedLoads; readonly refused: ReadonlyMap<string, NotReplayed> } => {
+  const loads = new Map<string, RecordedLoad>();
+  const refused = new Map<string, NotReplayed>();
+  const found = recorded.specs.map(({ fromMs, spec }) => ({ fromMs, metrics: namedLevels(spec) }));
+  for (const { metrics } of found)
+    for (const { level } of metrics) {
+      const key = keyOf(level, inside);
+      if (loads.has(key) || refused.has(key)) continue;
+      const kind = modelOf(level, models.get(level.name));
+      if (typeof kind !== "string") refused.set(key, kind);
+      else {
+        const nameAt = namesOf(found, key, inside);
+        loads.set(key, {
+          kind,
+          load: sampledSeries(recorded, (sample) =>
+            loadIn(sample, nameAt(sample.atMs), level, kind),
+          ),
+        });
+      }
+    }
+  return { loads, refused };
+};
+
+/** The metrics of a policy on what was recorded; those that were not are named. */
+export const recordedMetrics = (
+  spec: AutoscalerSpec,
+  { loads, refused }: ReturnType<typeof recordedLoads>,
+  inside: string,
+):
+  | { readonly metrics: readonly ReplayedMetric[] }
+  | { readonly refused: readonly NotReplayed[] } => {
+  const levels = levelsOf(spec).filter(({ source }) => source.type !== "Formula");
+  const problems = levels.flatMap((level) => {
+    const key = keyOf(level, inside);
+    if (loads.has(key)) return [];
+    return [refused.get(key) ?? { of: level.name, why: NOT_RECORDED }];
+  });
+  if (levels.length === 0)
+    return { refused: [{ of: "spec", why: "it has no metric that is recorded" }] };
+  if (problems.length > 0) return { refused: problems };
+  return {
+    metrics: levels.flatMap((level) => {
+      const recorded = loads.get(keyOf(level, inside));
+      return recorded ? [{ level, model: modelWith(level, recorded) }] : [];
+    }),
+  };
+};
+
+const NOT_RECORDED =
+  "the recorded policy did not measure it, so nobody knows what it would have said; apply it with scaleUpOnly or dryRun first";
+
+const modelWith = ({ measure }: MetricLevel, { kind, load }: RecordedLoad): MetricModel => {
+  if (kind === "total") return { kind, load, eachMilli: 1 };
+  const eachMilli = measure === "Percent" ? MILLI_OF_PERCENT : 1;
+  return { kind, load, eachMilli, idleMilli: 0, mostMilli: Number.POSITIVE_INFINITY, at: "once" };
+};
+
+/** Words of names whose values do not follow from a load and the number of pods. */
+const DELAY = /latenc|duration|response|_seconds|quantile|\bp9\d/i;
+
+/** How the value of a metric follows from a load; why it does not, where nobody chose a model. */
+const modelOf = (
+  { name, source, measure }: MetricLevel,
+  chosen: MetricModel["kind"] | undefined,
+): RecordedLoad["kind"] | NotReplayed => {
+  if (chosen === "shared" || chosen === "total") return chosen;
+  if (source.type === "Sqs" || chosen === "backlog")
+    return {
+      of: name,
+      why: `what waits is recorded, and not what arrives; --model ${name}=total takes it as it was`,
+    };
+  if (source.type === "Formula")
+    return { of: name, why: "what a formula was calculated from is not recorded" };
+  if ("name" in source && source.name !== "cpu")
+    return {
+      of: name,
+      why: `the use of ${source.name} does not follow from a load; --model ${name}=shared takes it to`,
+    };
+  const asked = "query" in source ? String(source.query) : name;
+  if (DELAY.test(asked))
+    return {
+      of: name,
+      why: `a delay does not follow from a load and the number of pods; --model ${name}=shared takes it to`,
+    };
+  return sourceOf(source).samplesOf === "pods" || measure === "Total" ? "shared" : "total";
+};
+
+interface NamedLevel {
+  readonly level: MetricLevel;
+  /** As samples name it. */
+  readonly name: string;
+}
+
+/** The metrics of a spec with the names that evaluations give them, in their order. */
+const namedLevels = (spec: AutoscalerSpec): readonly NamedLevel[] => {
+  const levels = levelsOf(spec).filter(({ milli }) => milli !== undefined);
+  const { schedule: _whenever, ...always } = spec;
+  const { metrics } = decide({
+    namespace: namespace("default"),
+    name: autoscalerName("names"),
+    spec: always,
+    settings: DEFAULT_SETTINGS,
+    observation: nothingSeenOf(Math.max(1, spec.minReplicas)),
+    windows: NEW_WINDOWS,
+    nowMs: 0,
+  });
+  return levels.flatMap((level, at) => {
+    const outcome = metrics[at];
+    return outcome ? [{ level, name: shortMetricName(outcome.name) }] : [];
+  });
+};
+
+/** A workload inside its bounds, of which nothing else is known. */
+const nothingSeenOf = (count: number): Observation => ({
+  scale: {
+    kind: "read",
+    ...{ specReplicas: count, statusReplicas: count, selector: POD_SELECTOR },
+    ...{ uid: "names", resourceVersion: "1" },
+  },
+  pods: { all: [], select: () => [], looksAt: () => 0 },
+  answers: new Map(),
+  others: [],
+});
+
+/** The name that a metric has in the samples of a time. */
+const namesOf = (
+  found: readonly { readonly fromMs: number; readonly metrics: readonly NamedLevel[] }[],
+  key: string,
+  inside: string,
+): ((atMs: number) => string | undefined) => {
+  const names = found.map(({ fromMs, metrics }) => ({
+    fromMs,
+    name: metrics.find(({ level }) => keyOf(level, inside) === key)?.name,
+  }));
+  return (atMs) => (names.findLast(({ fromMs }) => fromMs <= atMs) ?? names[0])?.name;
+};
+
+/** The load that a sample shows; NaN where the metric was missing, or no pod served. */
+const loadIn = (
+  sample: Sample,
+  name: string | undefined,
+  { source, measure }: MetricLevel,
+  kind: RecordedLoad["kind"],
+): number => {
+  const metric = sample.metrics.find((each) => each.name === name);
+  const value = metric && numberIn(metric);
+  if (value === undefined) return Number.NaN;
+  const ready = readyOf(sample);
+  if (kind === "shared") {
+    const isShare = measure !== "Average" || sourceOf(source).samplesOf === "pods";
+    const pods = isShare ? ready : (sample.current ?? ready);
+    return pods > 0 ? value * pods : Number.NaN;
+  }
+  return measure === "Average" ? value * (sample.current ?? Number.NaN) : value;
+};
+
+/** A percentage as it is, an amount in thousandths. */
+const numberIn = ({ value }: SampleMetric): number | undefined => {
+  if (value === undefined) return undefined;
+  if (value.endsWith("%")) return Number(value.slice(0, -1));
+  const milli = milliOfText(value);
+  return milli === undefined ? undefined : Number(milli);
+};

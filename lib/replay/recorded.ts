@@ -1,0 +1,179 @@
+import type { ScopedOverride } from "../rules/model/override.ts";
+import type { Calendar } from "../rules/model/schedule.ts";
+import type { Sample } from "../rules/model/scale-records.ts";
+import type { AutoscalerSpec } from "../rules/model/spec.ts";
+import { MINUTE_MS, SECOND_MS } from "../rules/model/time-text.ts";
+import { effectiveBounds } from "../rules/policy/bounds/effective-bounds.ts";
+import type { OutsideCount } from "./replay.ts";
+import { type Series, StepReader, stepSeries } from "./series.ts";
+
+/** What history holds of an autoscaler over a time. */
+export interface Recorded {
+  /** In order of time. */
+  readonly samples: readonly Sample[];
+  /** Its specs in order of time, each from the sync that followed it. */
+  readonly specs: readonly [SpecFrom, ...SpecFrom[]];
+  readonly scales: readonly RecordedScale[];
+  readonly calendars: readonly Calendar[];
+  readonly periodMs: number;
+  readonly untilMs: number;
+}
+
+export interface SpecFrom {
+  readonly fromMs: number;
+  readonly spec: AutoscalerSpec;
+}
+
+export interface RecordedScale {
+  readonly atMs: number;
+  readonly to: number;
+  /** True for a count that others set. */
+  readonly isOutside: boolean;
+}
+
+/** Syncs write the record once a minute at least. A longer silence is unknown, and stays so. */
+const SILENCE_MS = 5 * MINUTE_MS;
+/** How long a sample says something where the next one is missing. */
+const CARRIED_MS = MINUTE_MS;
+
+/**
+ * A series of the samples. A sample holds until the next one; a silence of more than five minutes
+ * is unknown from a minute after the last sample on, and nothing is put in its place.
+ */
+export const sampledSeries = (
+  { samples, periodMs, untilMs }: Pick<Recorded, "samples" | "periodMs" | "untilMs">,
+  read: (sample: Sample, at: number) => number,
+): Series => {
+  const silenceMs = Math.max(SILENCE_MS, 3 * periodMs);
+  const steps = samples.flatMap((sample, at): (readonly [number, number])[] => {
+    const nextMs = samples[at + 1]?.atMs ?? untilMs;
+    const step = [sample.atMs, read(sample, at)] as const;
+    const isSilent = nextMs - sample.atMs > silenceMs;
+    return isSilent ? [step, [sample.atMs + Math.max(CARRIED_MS, periodMs), Number.NaN]] : [step];
+  });
+  return stepSeries(steps, untilMs);
+};
+
+/** 1 while syncs came. */
+export const syncedSeries = (recorded: Recorded): Series => sampledSeries(recorded, () => 1);
+
+/** What a policy decides itself, and what it would decide again. */
+const OF_THE_POLICY: ReadonlySet<string> = new Set(["PausedBySchedule", "DryRun"]);
+const HELD_BY_OTHERS: ReadonlySet<string | undefined> = new Set(["pause", "rival"]);
+
+/** 1 while something outside the policy kept it from writing: a freeze, a pause, a rival. */
+export const heldSeries = (recorded: Recorded): Series =>
+  sampledSeries(recorded, ({ held, reason }) =>
+    HELD_BY_OTHERS.has(held) && !OF_THE_POLICY.has(reason) ? 1 : 0,
+  );
+
+/** Above this the load is more than a target tolerates. */
+const OVERLOADED = 1.1;
+
+/**
+ * 1 while demand was cut off: the count was at its maximum and the load above the target. What was
+ * measured then is a lower bound of what was asked for.
+ */
+export const cutOffSeries = (recorded: Recorded): Series =>
+  sampledSeries(recorded, ({ current, max, load = 0 }) =>
+    current !== undefined && max !== undefined && current >= max && load > OVERLOADED ? 1 : 0,
+  );
+
+/** The count that there was. A scale counts from its event on, and not from the next sample. */
+export const countSeries = (recorded: Recorded): Series => {
+  const sampled = sampledSeries(recorded, ({ current = Number.NaN }) => current);
+  const ends = recorded.scales.filter(({ atMs }) => atMs < recorded.untilMs);
+  const steps = [...sampled.times].map((atMs, at) => [atMs, sampled.values[at] ?? 0] as const);
+  const all = [...steps, ...ends.map(({ atMs, to }) => [atMs, to] as const)];
+  return stepSeries(
+    all.toSorted(([one], [other]) => one - other),
+    recorded.untilMs,
+  );
+};
+
+/** Pods that served; what was asked for where a sample does not say it. */
+export const readyOf = ({ ready, current }: Sample): number => ready ?? current ?? Number.NaN;
+
+export const readySeries = (recorded: Recorded): Series => sampledSeries(recorded, readyOf);
+
+/** Counts that others set. */
+export const outsideOf = ({ scales }: Recorded): readonly OutsideCount[] =>
+  scales.filter(({ isOutside }) => isOutside).map(({ atMs, to }) => ({ atMs, to }));
+
+/**
+ * The bounds that people had set, as overrides of the times in which the recorded bounds were not
+ * the ones of the manifest and its schedule. So it does not matter who set them, where, and whether
+ * they are there still.
+ */
+export const overridesIn = (recorded: Recorded): readonly ScopedOverride[] => {
+  const overrides: ScopedOverride[] = [];
+  for (const [at, sample] of recorded.samples.entries()) {
+    const set = setBeside(recorded, sample);
+    const endMs = recorded.samples[at + 1]?.atMs ?? recorded.untilMs;
+    const before = overrides.at(-1);
+    const goesOn =
+      before?.untilMs === sample.atMs && before.set.min === set.min && before.set.max === set.max;
+    if (Object.keys(set).length === 0) continue;
+    if (goesOn) overrides[overrides.length - 1] = { ...before, untilMs: endMs };
+    else overrides.push(overrideOf(set, sample.atMs, endMs));
+  }
+  return overrides;
+};
+
+/** What of the recorded bounds is neither of the manifest nor of its schedule. */
+const setBeside = (
+  { specs, calendars }: Recorded,
+  { atMs, min, max }: Sample,
+): ScopedOverride["set"] => {
+  const { spec } = specs.findLast(({ fromMs }) => fromMs <= atMs) ?? specs[0];
+  const own = effectiveBounds(spec, { overrides: [], calendars }, atMs);
+  return {
+    ...(min !== undefined && min !== own.min.replicas && { min }),
+    ...(max !== undefined && max !== own.max.replicas && { max }),
+  };
+};
+
+const overrideOf = (
+  set: ScopedOverride["set"],
+  fromMs: number,
+  untilMs: number,
+): ScopedOverride => ({
+  id: `recorded:${fromMs}`,
+  scope: "autoscaler",
+  set,
+  fromMs,
+  untilMs,
+  reason: "as recorded",
+  by: "",
+  atMs: fromMs,
+});
+
+/**
+ * How long pods took to serve: for each scale up, half-way between the last sample that had fewer
+ * ready pods and the first that had enough. The median; undefined where no scale shows it.
+ */
+export const podStartOf = ({ samples, scales }: Recorded): number | undefined => {
+  const lengths = scales.flatMap(({ atMs, to }) => {
+    const before = samples.findLast((sample) => sample.atMs <= atMs);
+    if (before?.current === undefined || before.current >= to) return [];
+    const after = samples.filter((sample) => sample.atMs > atMs && sample.atMs < atMs + LONGEST_MS);
+    const enough = after.findIndex(({ ready = 0 }) => ready >= to);
+    const first = after[enough];
+    if (first === undefined) return [];
+    return [(first.atMs + Math.max(atMs, after[enough - 1]?.atMs ?? atMs)) / 2 - atMs];
+  });
+  if (lengths.length === 0) return undefined;
+  const sorted = lengths.toSorted((one, other) => one - other);
+  return Math.round((sorted[Math.floor((sorted.length - 1) / 2)] ?? 0) / SECOND_MS) * SECOND_MS;
+};
+
+const LONGEST_MS = 15 * MINUTE_MS;
+
+/** What a load is where demand was cut off: so many times as much. */
+export const raisedWhere = (cutOff: Series, factor: number): Series => {
+  const reader = new StepReader(cutOff);
+  const steps = [...cutOff.times].map(
+    (atMs) => [atMs, reader.seek(atMs) === 1 ? factor : 1] as const,
+  );
+  return stepSeries(steps, cutOff.endMs);
+};

@@ -1,0 +1,113 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { PERIOD_MS, type SeriesWorld, seriesWorld } from "../service/series-world.ts";
+import { inside } from "./inside.ts";
+
+const manifest = (spec: object, kind: object): string =>
+  JSON.stringify({
+    apiVersion: "autoscaling/v2",
+    kind: "HorizontalPodAutoscaler",
+    metadata: { name: "web", namespace: "shop" },
+    spec: {
+      scaleTargetRef: { apiVersion: "apps/v1", kind: "Deployment", name: "web" },
+      ...{ minReplicas: 1, maxReplicas: 30, metrics: [kind] },
+      ...spec,
+    },
+  });
+const lag = (averageValue: string, name = "lag") => ({
+  type: "External",
+  external: { metric: { name }, target: { type: "AverageValue", averageValue } },
+});
+
+let world: SeriesWorld;
+let folder: string;
+const path = (name: string): string => join(folder, name);
+/** The load of each quarter of an hour. */
+const LOADS = [400, 900, 1_500, 900, 3_000, 700];
+const QUARTER = 900_000 / PERIOD_MS;
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), "tidemark-replay-"));
+  writeFileSync(path("same.yaml"), manifest({}, lag("200")));
+  writeFileSync(path("half.yaml"), manifest({}, lag("100")));
+  writeFileSync(path("other.yaml"), manifest({}, lag("100", "latency")));
+  world = await seriesWorld({ web: 2 }, manifest({}, lag("200")));
+  for (const [at, load] of LOADS.entries()) {
+    world.milli = BigInt(load * 1_000);
+    await world.play(QUARTER);
+    if (at === 2) await world.service.pause({ name: "web" });
+    if (at === 3) await world.service.resume({ name: "web" });
+  }
+});
+afterAll(async () => {
+  await world.close();
+  rmSync(folder, { recursive: true });
+});
+
+const open = async () => ({
+  service: world.service,
+  ...{ place: "a test", nowMs: world.nowMs, clock: () => world.nowMs, close: async () => {} },
+});
+const replayed = (words: string, files: readonly string[] = []) =>
+  inside(
+    [...["replay", "web", ...words.split(" ")], ...files.flatMap((file) => ["-f", path(file)])],
+    { open: open as unknown as NonNullable<Parameters<typeof inside>[1]>["open"] & object },
+  );
+const json = async (words: string, files: readonly string[] = []) =>
+  JSON.parse((await replayed(`${words} -o json`, files)).out);
+
+describe("tidemark replay NAME", () => {
+  it("first says how near the unchanged policy comes to what happened, minute by minute", async () => {
+    const { code, out } = await replayed("--since 90m");
+    expect(code).toBe(0);
+    expect(out).toMatch(
+      /^A replay of the unchanged policy has the count that there was in (99|100)[.\d]* % of the minutes/m,
+    );
+    const { fidelity } = await json("--since 90m");
+    expect(fidelity.sameMinutes).toBeGreaterThanOrEqual(0.99);
+    expect(Math.abs(fidelity.hoursOff)).toBeLessThan(0.01);
+  });
+
+  it("gives the same manifest the same minutes, through a pause and its end", async () => {
+    const { policies } = await json("--since 90m", ["same.yaml"]);
+    const [asItIs, same] = policies;
+    expect(same).toMatchObject({ replicaHours: asItIs.replicaHours, scales: asItIs.scales });
+    // The fall to 900 came in the pause, and nothing was written.
+    expect(asItIs.scales).toBeGreaterThan(4);
+  });
+
+  it("closes the loop for another target: twice as many pods, and never above the recorded one", async () => {
+    const { policies } = await json("--since 90m", ["half.yaml"]);
+    const [asItIs, half] = policies;
+    expect(half.replicaHours / asItIs.replicaHours).toBeGreaterThan(1.7);
+    expect(half.replicaHours / asItIs.replicaHours).toBeLessThan(2.1);
+    expect(half.aboveTarget).toBeLessThanOrEqual(asItIs.aboveTarget);
+  });
+
+  it("refuses a metric that the recorded policy did not measure, by its name", async () => {
+    const { code, err } = await replayed("--since 90m", ["other.yaml"]);
+    expect(code).toBe(1);
+    expect(err).toContain(
+      'Cannot replay "latency" of "other.yaml": the recorded policy did not measure it',
+    );
+  });
+
+  it.each([
+    ["--since 90m --capacity 10", "Cannot use --capacity without --trace"],
+    ["--trace load.csv", 'Cannot replay "web" and --trace "load.csv" together'],
+    ["--since 2027-01-01", "that is a future time"],
+  ])("refuses %s", async (words, message) => {
+    expect((await replayed(words)).err).toContain(message);
+  });
+
+  it("does not compare where the model is wrong, so that the unchanged policy would do otherwise", async () => {
+    // The metric is the same however many pods there are, and each of them is said to have a share.
+    const far = await replayed("--since 40m --model lag=shared", ["half.yaml"]);
+    expect(far.err).toMatch(
+      /Cannot compare policies for "shop\/web": a replay of the unchanged policy has .* --anyway/,
+    );
+    expect((await replayed("--since 40m --model lag=shared --anyway", ["half.yaml"])).code).toBe(0);
+  });
+});

@@ -1,0 +1,184 @@
+import { describe, expect, it } from "vitest";
+import { admitOrThrow } from "../../lib/rules/manifest/admit.ts";
+import type { Sample } from "../../lib/rules/model/scale-records.ts";
+import { MINUTE_MS } from "../../lib/rules/model/time-text.ts";
+import {
+  countSeries,
+  cutOffSeries,
+  heldSeries,
+  overridesIn,
+  podStartOf,
+  raisedWhere,
+  type Recorded,
+  sampledSeries,
+  syncedSeries,
+} from "../../lib/replay/recorded.ts";
+import { recordedLoads, recordedMetrics } from "../../lib/replay/recorded-metrics.ts";
+import { StepReader, type Series } from "../../lib/replay/series.ts";
+import { hpa, podAutoscaler, START_MS } from "./world.ts";
+
+const specOf = (manifest: object) =>
+  admitOrThrow({ where: "test", document: manifest }, { validation: "strict" }).spec;
+
+/** A sample of each minute: three pods at 60 %, within 1 to 20. */
+const sample = (minute: number, more: Partial<Sample> = {}): Sample => ({
+  ...{ atMs: START_MS + minute * MINUTE_MS, current: 3, ready: 3, min: 1, max: 20 },
+  ...{ metrics: [{ name: "cpu", value: "60%", target: "50%", ratio: 1.2 }], load: 1.2, reason: "" },
+  ...more,
+});
+const recordedOf = (samples: readonly Sample[], more: Partial<Recorded> = {}): Recorded => ({
+  samples,
+  specs: [{ fromMs: START_MS, spec: specOf(hpa()) }],
+  ...{ scales: [], calendars: [], periodMs: 15_000, untilMs: START_MS + 60 * MINUTE_MS },
+  ...more,
+});
+const minutes = (from: number, until: number, more: Partial<Sample> = {}): Sample[] =>
+  Array.from({ length: until - from }, (_, at) => sample(from + at, more));
+/** The value of each minute. */
+const valuesOf = (series: Series, count = 60): readonly number[] => {
+  const reader = new StepReader(series);
+  return Array.from({ length: count }, (_, at) => reader.seek(START_MS + at * MINUTE_MS));
+};
+
+describe("sampledSeries()", () => {
+  it("holds a sample for five minutes, and no longer: nothing stands for a silence", () => {
+    const samples = [...minutes(0, 10), ...minutes(14, 20), ...minutes(40, 60)];
+    const known = valuesOf(syncedSeries(recordedOf(samples))).map((value) => value === 1);
+    expect(known.slice(0, 20)).toEqual(Array(20).fill(true));
+    expect(known.slice(20, 40)).toEqual(Array(20).fill(false));
+    expect(known.slice(40)).toEqual(Array(20).fill(true));
+  });
+
+  it("is unknown where the count could not be read", () => {
+    const { current: _unread, ...unread } = sample(5);
+    const recorded = recordedOf([...minutes(0, 5), unread, ...minutes(6, 60)]);
+    const counts = valuesOf(sampledSeries(recorded, ({ current = Number.NaN }) => current));
+    expect(counts[5]).toBeNaN();
+    expect(counts[6]).toBe(3);
+  });
+});
+
+describe("what happened besides the policy", () => {
+  it("counts a scale from its event on, before the next sample shows it", () => {
+    const atMs = START_MS + 10.5 * MINUTE_MS;
+    const samples = [...minutes(0, 11), ...minutes(11, 60, { current: 5 })];
+    const reader = new StepReader(
+      countSeries(recordedOf(samples, { scales: [{ atMs, to: 5, isOutside: false }] })),
+    );
+    expect([atMs - 1, atMs].map((ms) => reader.seek(ms))).toEqual([3, 5]);
+  });
+
+  it("holds every policy while another controller, a freeze or a pause did, and not by its schedule", () => {
+    const samples = [
+      ...minutes(0, 10),
+      ...minutes(10, 20, { held: "pause", reason: "FleetFrozen" }),
+      ...minutes(20, 30, { held: "rival", reason: "RivalController" }),
+      ...minutes(30, 40, { held: "pause", reason: "PausedBySchedule" }),
+      ...minutes(40, 60, { held: "stabilization", reason: "ScaleDownStabilized" }),
+    ];
+    const held = valuesOf(heldSeries(recordedOf(samples)));
+    expect(held.map(Number)).toEqual([
+      ...Array(10).fill(0),
+      ...Array(20).fill(1),
+      ...Array(30).fill(0),
+    ]);
+  });
+
+  it("takes bounds that the manifest does not have for overrides of their time", () => {
+    const samples = [...minutes(0, 10), ...minutes(10, 30, { min: 8 }), ...minutes(30, 60)];
+    expect(overridesIn(recordedOf(samples))).toMatchObject([
+      {
+        set: { min: 8 },
+        fromMs: START_MS + 10 * MINUTE_MS,
+        untilMs: START_MS + 30 * MINUTE_MS,
+      },
+    ]);
+  });
+
+  it("follows an edit in the middle: bounds of the new manifest are no override", () => {
+    const at = START_MS + 20 * MINUTE_MS;
+    const specs = [
+      { fromMs: START_MS, spec: specOf(hpa()) },
+      { fromMs: at, spec: specOf(hpa({ minReplicas: 8 })) },
+    ] as const;
+    const samples = [...minutes(0, 20), ...minutes(20, 60, { min: 8 })];
+    expect(overridesIn(recordedOf(samples, { specs }))).toEqual([]);
+  });
+
+  it("says how long pods took by the samples around a scale", () => {
+    const scales = [{ atMs: START_MS + 10 * MINUTE_MS, to: 5, isOutside: false }];
+    const samples = [
+      ...minutes(0, 11),
+      sample(11, { current: 5, ready: 3 }),
+      ...minutes(12, 60, { current: 5, ready: 5 }),
+    ];
+    expect(podStartOf(recordedOf(samples, { scales }))).toBe(90_000);
+    expect(podStartOf(recordedOf(samples))).toBeUndefined();
+  });
+});
+
+describe("demand that was cut off", () => {
+  const samples = [
+    ...minutes(0, 20),
+    ...minutes(20, 40, { current: 20, ready: 20, load: 1.4 }),
+    ...minutes(40, 60, { current: 20, ready: 20, load: 1 }),
+  ];
+
+  it("is where the count was at its maximum and the load above the target", () => {
+    const cutOff = valuesOf(cutOffSeries(recordedOf(samples)));
+    expect(cutOff).toEqual([...Array(20).fill(0), ...Array(20).fill(1), ...Array(20).fill(0)]);
+  });
+
+  it("is raised there only", () => {
+    const raised = valuesOf(raisedWhere(cutOffSeries(recordedOf(samples)), 1.5));
+    expect([raised[19], raised[20], raised[39], raised[40]]).toEqual([1, 1.5, 1.5, 1]);
+  });
+});
+
+describe("recordedMetrics()", () => {
+  const native = (metric: object) => specOf(podAutoscaler({ metrics: [metric] }));
+  const of = (spec: Recorded["specs"][0]["spec"], wanted = spec, models = new Map()) => {
+    const recorded = recordedOf(minutes(0, 60), { specs: [{ fromMs: START_MS, spec }] });
+    return recordedMetrics(wanted, recordedLoads(recorded, "shop", models), "shop");
+  };
+
+  it("gives a utilisation times the pods that served, for every target of it", () => {
+    const made = of(specOf(hpa()), native({ resource: { name: "cpu" }, target: 80 }));
+    if (!("metrics" in made)) throw new Error("refused");
+    const [metric] = made.metrics;
+    expect(metric && valuesOf(metric.model.load)[30]).toBe(180);
+  });
+
+  const cpu = { resource: { name: "cpu" }, target: 50 };
+  it.each([
+    ["memory", { resource: { name: "memory" }, target: 50 }, "does not follow from a load"],
+    [
+      "a delay",
+      { external: { metric: "request_latency_p95" }, target: 50 },
+      "a delay does not follow from a load",
+    ],
+    [
+      "a queue",
+      { sqs: { source: "aws", queue: "orders" }, target: 50, measure: "Average" },
+      "what waits is recorded, and not what arrives",
+    ],
+  ])("refuses %s, with the reason", (_what, metric, why) => {
+    const made = of(native(metric));
+    expect("refused" in made && made.refused.map((each) => each.why).join()).toContain(why);
+  });
+
+  it("refuses an amount where a percentage was recorded: nobody knows what the pods ask for", () => {
+    const made = of(
+      native(cpu),
+      native({ resource: { name: "cpu" }, measure: "Average", target: "300m" }),
+    );
+    expect(made).toEqual({
+      refused: [{ of: "cpu", why: expect.stringContaining("did not measure it") }],
+    });
+  });
+
+  it("takes what it refuses by default where a person chooses the model", () => {
+    const delay = native({ external: { metric: "request_latency_p95" }, target: 50 });
+    expect("metrics" in of(delay, delay, new Map([["request_latency_p95", "shared"]]))).toBe(true);
+  });
+});
