@@ -10,7 +10,6 @@ export const FIRST: readonly string[] = [
   "test/simulation/first-seeds.test.ts",
   "test/simulation/more-seeds.test.ts",
   "test/real-server/parity.test.ts",
-  "test/sync/tenants.process.test.ts",
   "test/infra/alarm-conditions.test.ts",
   "test/real-server/takeover.test.ts",
   "test/real-server/outage.test.ts",
@@ -35,6 +34,7 @@ export const FIRST: readonly string[] = [
   "test/infra/functions.test.ts",
   "test/local/made-workloads.process.test.ts",
   "test/e2e/picture.test.ts",
+  "test/sync/tenants.played.test.ts",
   "test/sync/history-cost.played.test.ts",
   "test/simulation/planted.test.ts",
 ];

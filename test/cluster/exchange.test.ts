@@ -21,6 +21,7 @@ const broken = (more: object = {}): Exchange => ({
   reused: true,
   answering: false,
   wireBytes: 0,
+  cut: { headers: {}, chunks: [] },
   ...more,
 });
 const LIMITS = { remainingMs: 2_000, maxWaits: 3 };

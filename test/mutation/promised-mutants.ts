@@ -415,6 +415,32 @@ export const MUTANTS: readonly PromisedMutant[] = [
     test: "test/sync/projections.test.ts",
     noticedBy: "waits until every sync of its time has ended",
   },
+  {
+    breaks: "what has come of a LIST that was late counts for its namespaces",
+    file: "lib/stack/cluster/read-page.ts",
+    from: "    what.weigh?.(cut);\n",
+    to: "",
+    test: "test/sync/tenants.played.test.ts",
+    noticedBy:
+      "are decided byte for byte as without it from the second sync of an environment on, and the last is scaled a tenth later at most, beside 40 pods of 1 MB",
+  },
+  {
+    breaks: "a LIST that was late is followed by one of smaller pages",
+    file: "lib/stack/cluster/list.ts",
+    from: 'if (answer.kind === "failed" && isLate(answer.failure)) at.late(limit);',
+    to: "",
+    test: "test/cluster/heavy-namespaces.test.ts",
+    noticedBy: "is found by smaller pages after a LIST that was late",
+  },
+  {
+    breaks: "a namespace that was slow is not waited for again",
+    file: "lib/stack/cluster/observe/flows.ts",
+    from: "if (!slow.has(namespace) && flow.started++ < MAX_EARLY_QUESTIONS)",
+    to: "if (flow.started++ < Number.POSITIVE_INFINITY)",
+    test: "test/sync/tenants.played.test.ts",
+    noticedBy:
+      "are decided byte for byte as without it from the second sync of an environment on, and the last is scaled a tenth later at most, beside 1,000 queries of 100 ms",
+  },
 ];
 
 /** True where the code still has the changed place once. */

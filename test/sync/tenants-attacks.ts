@@ -29,13 +29,16 @@ export interface Manifest extends App {
   readonly target?: object;
 }
 
+/** What an attack sets up. */
+type Served = Pick<Kubernetes, "collections" | "documents" | "overrides">;
+
 /** What one tenant does to a cluster that others use as well. */
 export interface Attack {
   readonly name: string;
   /** True where the tenant is always over its share, so that its own autoscalers hold. */
   readonly isOver?: true;
   /** Sets up the cluster, and returns the autoscalers of the tenant. */
-  readonly make: (server: Kubernetes) => readonly Manifest[];
+  readonly make: (server: Served) => readonly Manifest[];
 }
 
 export const CPU = {
@@ -50,14 +53,14 @@ const times = <Item>(count: number, item: (index: number) => Item): readonly Ite
   Array.from({ length: count }, (_, index) => item(index));
 
 /** Puts objects before all others. */
-const first = ({ collections }: Kubernetes, path: string, objects: readonly Raw[]): void => {
+const first = ({ collections }: Served, path: string, objects: readonly Raw[]): void => {
   collections.set(path, [...objects, ...(collections.get(path) ?? [])]);
 };
 const large = (bytes: number, object: Raw): Raw => ({ ...object, filler: "x".repeat(bytes) });
 
 /** An adapter that answers the queries of the tenant like this; those of others at once. */
 const adapter = (
-  { overrides }: Kubernetes,
+  { overrides }: Served,
   answer: Kubernetes["overrides"][number]["answer"],
 ): void => {
   overrides.push({
@@ -68,7 +71,7 @@ const adapter = (
 const VALUE = { items: [{ metricName: "m", value: "12", timestamp: "2026-05-01T12:00:00Z" }] };
 
 const withExternal = (
-  server: Kubernetes,
+  server: Served,
   autoscalers: number,
   metricsEach: number,
 ): readonly Manifest[] => {
@@ -314,11 +317,49 @@ export const ATTACKS: readonly Attack[] = [
   },
 ];
 
+const heavy = (path: string, objects: readonly Raw[]) => (server: Served) => {
+  first(server, path, objects);
+  return [];
+};
+
+/** Attacks that take the time of a slow link. */
+export const LINK_ATTACKS: readonly Attack[] = [
+  {
+    name: "30 pods of 1 MB",
+    make: heavy(
+      PODS,
+      times(30, (index) => large(1_000_000, pod(TENANT, "large", index))),
+    ),
+  },
+  {
+    name: "80 Deployments of 250 KB",
+    make: heavy(
+      DEPLOYMENTS,
+      times(80, (index) => large(250_000, workload(TENANT, `large-${index}`))),
+    ),
+  },
+  ...ATTACKS.filter(({ name }) => /^40 |^140 /.test(name)),
+];
+
+/** The manifest of an autoscaler, as it is stored. */
+export const manifestText = ({ namespace, name, metrics, target }: Manifest): string =>
+  JSON.stringify({
+    apiVersion: "autoscaling/v2",
+    kind: "HorizontalPodAutoscaler",
+    metadata: { name, namespace },
+    spec: {
+      scaleTargetRef: target ?? { apiVersion: "apps/v1", kind: "Deployment", name },
+      minReplicas: 1,
+      maxReplicas: 10,
+      metrics,
+    },
+  });
+
 /** The other tenants: each with fifty workloads of one pod, which want a replica more. */
 export const othersOf = (count: number): readonly App[] =>
   times(count, (index) => ({ namespace: `team-${Math.floor(index / 50)}`, name: `app-${index}` }));
 
-export const fillOthers = (server: Kubernetes, others: readonly App[]): void => {
+export const fillOthers = (server: Served, others: readonly App[]): void => {
   server.collections.set(
     DEPLOYMENTS,
     others.map(({ namespace, name }) => workload(namespace, name, 1)),

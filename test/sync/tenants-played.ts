@@ -11,7 +11,7 @@ import { type Checkout, HERE } from "../attacks/checkout.ts";
 import { accessTo } from "../cluster/stand-in/connected.ts";
 import type { Engine } from "../contracts/engines.ts";
 import { nameOf } from "./stand-in-fleet.ts";
-import { type App, CPU, type Manifest, TENANT } from "./tenants-attacks.ts";
+import { type App, CPU, type Manifest, manifestText, TENANT } from "./tenants-attacks.ts";
 import { testTables } from "./world.ts";
 
 /** What became of the others in one sync of a cluster over real HTTPS. */
@@ -66,7 +66,11 @@ export const play = async (
       name: autoscalerName(manifest.name),
     };
     const uid = autoscalerUid(`uid-${manifest.namespace}-${manifest.name}`);
-    await putAutoscaler(tables, { ...place, uid, manifest: textOf(manifest), ...times }, undefined);
+    await putAutoscaler(
+      tables,
+      { ...place, uid, manifest: manifestText(manifest), ...times },
+      undefined,
+    );
   }
   await code.raiseSpecVersion(tables, { cluster: name, partition: WHOLE_CLUSTER });
   const decisions = new Map<string, string>();
@@ -120,19 +124,6 @@ export const play = async (
   if (report.kind !== "completed") throw new Error(`the sync was dropped: ${report.why}`);
   return { report, decisions, scaled, scaledMs: lastMs - fromMs, cpuMs };
 };
-
-const textOf = ({ namespace, name, metrics, target }: Manifest): string =>
-  JSON.stringify({
-    apiVersion: "autoscaling/v2",
-    kind: "HorizontalPodAutoscaler",
-    metadata: { name, namespace },
-    spec: {
-      scaleTargetRef: target ?? { apiVersion: "apps/v1", kind: "Deployment", name },
-      minReplicas: 1,
-      maxReplicas: 10,
-      metrics,
-    },
-  });
 
 const bigints = (_key: string, value: unknown): unknown =>
   typeof value === "bigint" ? `${value}n` : value;

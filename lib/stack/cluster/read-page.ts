@@ -46,7 +46,10 @@ export interface ListOf<Item> {
   readonly firstLimit?: number;
   /** False for APIs that ignore the limit and answer in one piece (metrics.k8s.io). */
   readonly paged?: boolean;
-  /** Gets the bytes of each namespace in each page that was read, passed over objects included. */
+  /**
+   * Gets the bytes of each namespace in each page that was read, passed over objects included, and
+   * of what has come of one that was late.
+   */
   readonly weigh?: (bytes: ReadonlyMap<string, number>) => void;
   /** The namespaces whose objects the server leaves out. */
   readonly without?: ReadonlySet<string> | undefined;
@@ -121,7 +124,7 @@ export const readListPage = async <Item>(
 ): Promise<PageAnswer<Item>> => {
   const items: Item[] = [];
   const passedOver: PassedOver[] = [];
-  const weights = new Map<string, number>();
+  const [weights, cut] = [new Map<string, number>(), new Map<string, number>()];
   let objects = 0;
   const count = (namespace: string, bytes: number): void => {
     objects++;
@@ -148,10 +151,22 @@ export const readListPage = async <Item>(
   const known =
     at.unchanged && knownItems(at.unchanged, { what, count, items, newest: () => newest });
   const answer = await transport.get(
-    { ...requestOf(what, at), onItem, onPassedOver, ...(known && { unchanged: known }) },
+    {
+      ...requestOf(what, at),
+      ...{ onItem, onPassedOver },
+      onCut: (named, bytes) => {
+        const namespace = asText(asObject(named["metadata"])["namespace"]);
+        cut.set(namespace, (cut.get(namespace) ?? 0) + bytes);
+      },
+      ...(known && { unchanged: known }),
+    },
     budget,
   );
-  if (answer.kind === "failed") return answer;
+  if (answer.kind === "failed") {
+    // What has come of a page that was late may say which namespace is why.
+    what.weigh?.(cut);
+    return answer;
+  }
   const raws = answer.streamed ? [] : objectsOf(answer.body);
   // On doubt, the read has failed: an answer without its items would look like an empty cluster.
   if (raws === undefined) return malformed(what, "the answer has no list of items");

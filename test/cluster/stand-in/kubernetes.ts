@@ -18,8 +18,13 @@ export interface Kubernetes extends StandIn {
   readonly paths: () => string[];
 }
 
-export const kubernetes = async (options: IssueOptions = {}): Promise<Kubernetes> => {
-  const server = await standIn(options);
+export const kubernetes = async (options: IssueOptions = {}): Promise<Kubernetes> =>
+  kubernetesOn(await standIn(options));
+
+/** The same over connections of another kind. */
+export const kubernetesOn = <Server extends Pick<StandIn, "answer" | "seen">>(
+  server: Server,
+): Server & Pick<Kubernetes, "collections" | "documents" | "overrides" | "paths"> => {
   const collections = new Map<string, Raw[]>();
   const documents = new Map<string, unknown>();
   const overrides: Kubernetes["overrides"] = [];
@@ -85,10 +90,11 @@ const PACKED_FROM_BYTES = 128 * 1024;
 /** As an API server does, a large answer is packed. */
 const packed =
   (body: unknown): Answer =>
-  (_seen, response) => {
+  ({ headers }, response) => {
     const text = JSON.stringify(body);
     const content = { "content-type": "application/json" };
-    if (text.length < PACKED_FROM_BYTES) response.writeHead(200, content).end(text);
+    if (text.length < PACKED_FROM_BYTES || headers["accept-encoding"] !== "gzip")
+      response.writeHead(200, content).end(text);
     else
       response
         .writeHead(200, { ...content, "content-encoding": "gzip" })

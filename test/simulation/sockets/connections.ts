@@ -10,7 +10,8 @@ export interface Connection {
 /** What an HTTP client asks of a socket beside its bytes. */
 const SOCKET = ["setKeepAlive", "setNoDelay", "setTimeout", "ref", "unref"];
 
-const asSocket = (stream: Duplex): Duplex => {
+/** What an HTTP client and an HTTP server take for a socket. */
+export const asSocket = (stream: Duplex): Duplex => {
   for (const name of SOCKET) Object.assign(stream, { [name]: () => stream });
   // A peer that was reset writes into nothing.
   stream.on("error", () => undefined);

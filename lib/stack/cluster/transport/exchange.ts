@@ -113,6 +113,8 @@ export interface Broken {
   /** True when a status line was received before the failure. */
   readonly answering: boolean;
   readonly wireBytes: number;
+  /** What has come of the content, as it came. */
+  readonly cut: Pick<Answered, "headers"> & { readonly chunks: readonly Buffer[] };
 }
 
 export interface Outgoing {
@@ -142,6 +144,7 @@ export const exchange = (outgoing: Outgoing): Promise<Exchange> => {
     answering: false,
     wireBytes: 0,
     because: "network",
+    cut: { headers: {}, chunks: [] },
   };
   try {
     return perform((outgoing.secure ? https : http).request(outgoing.options), outgoing, progress);
@@ -181,6 +184,7 @@ const perform = (
     request.on("error", fail);
     request.on("response", (response) => {
       progress.answering = true;
+      progress.cut.headers = response.headers;
       collect(response, maxBytes, progress).then((bytes) => {
         end({
           kind: "answered",
@@ -200,6 +204,7 @@ interface Progress {
   answering: boolean;
   wireBytes: number;
   because: Broken["because"];
+  readonly cut: { headers: IncomingHttpHeaders; readonly chunks: Buffer[] };
 }
 
 const follow = (socket: Socket, secure: boolean, progress: Progress): void => {
@@ -234,6 +239,24 @@ const collect = async (
   }
 };
 
+/** The content of an answer that was cut off, as far as it has come. */
+export const contentOf = async (
+  { cut: { headers, chunks } }: Broken,
+  maxBytes: number,
+): Promise<Buffer> => {
+  const bytes = Buffer.concat(chunks);
+  if (headers["content-encoding"] !== "gzip") return bytes;
+  try {
+    return await gunzip(bytes, {
+      maxOutputLength: maxBytes,
+      finishFlush: zlib.constants.Z_SYNC_FLUSH,
+    });
+  } catch {
+    // It is larger than an answer may be, or no gzip: nothing of it is known.
+    return Buffer.alloc(0);
+  }
+};
+
 const CHUNK_BYTES = { least: 16 * 1024, most: 1024 * 1024 } as const;
 const SIZE_BYTES = 4;
 
@@ -254,7 +277,7 @@ const received = (
   progress: Progress,
 ): Promise<Buffer> =>
   new Promise((resolve, reject) => {
-    const chunks: Buffer[] = [];
+    const { chunks } = progress.cut;
     response.on("data", (chunk: Buffer) => {
       progress.wireBytes += chunk.length;
       if (progress.wireBytes > maxBytes) response.destroy(tooLarge(maxBytes, progress));

@@ -4,9 +4,18 @@ import type { ApiFailure } from "../../../rules/model/observation.ts";
 import type { Access, Credentials } from "../access/access.ts";
 import { bareHost } from "../reachable.ts";
 import { MAX_ANSWER_BYTES } from "../request-limits.ts";
-import { PROTOBUF, type Decoded, decodeAnswer, STATUS_KIND } from "../wire/answer.ts";
+import { PROTOBUF, type Decoded, decodeAnswer, decodeCut, STATUS_KIND } from "../wire/answer.ts";
+import { NAMED_LIST } from "../wire/objects.ts";
 import type { KnownItems, Receiver, Message, WireKind } from "../wire/message.ts";
-import { type Exchange, exchange, type Outgoing, type Pool, type Answered } from "./exchange.ts";
+import {
+  type Answered,
+  type Broken,
+  contentOf,
+  type Exchange,
+  exchange,
+  type Outgoing,
+  type Pool,
+} from "./exchange.ts";
 import { decodeJson } from "../wire/decode-json.ts";
 
 export interface ApiRequest {
@@ -31,6 +40,11 @@ export interface ApiRequest {
    * such an item breaks the answer.
    */
   readonly onPassedOver?: (named: Json, bytes: number) => void;
+  /**
+   * Gets the name of each item that has come whole of an answer that was cut off by its time, and
+   * its bytes. The answer has failed all the same.
+   */
+  readonly onCut?: (named: Json, bytes: number) => void;
   /** Only the metadata of the objects of a list, as JSON. */
   readonly metadataOnly?: true;
   /** What `onItem` keeps of an item is small, whatever the item holds. */
@@ -233,8 +247,19 @@ export const formats = (): Formats => {
 const groupVersionOf = ({ path }: ApiRequest): string =>
   /^\/(api\/[^/]+|apis\/[^/]+\/[^/]+)/.exec(path)?.[0] ?? path;
 
-const isProtobuf = ({ headers }: Answered): boolean =>
+const isProtobuf = ({ headers }: Pick<Answered, "headers">): boolean =>
   (headers["content-type"] ?? "").split(";")[0]?.trim() === PROTOBUF;
+
+/** Gives away what has come of the items of an answer that was cut off (ApiRequest.onCut). */
+export const giveCut = async (
+  broken: Broken,
+  { onCut, maxBytes = MAX_ANSWER_BYTES }: ApiRequest,
+): Promise<void> => {
+  if (!onCut || broken.because !== "timeout" || broken.cut.chunks.length === 0) return;
+  const bytes = await contentOf(broken, maxBytes);
+  if (isProtobuf(broken.cut)) await decodeCut(bytes, { onItem: onCut });
+  else await decodeJson(bytes, { onItem: onCut, message: NAMED_LIST });
+};
 
 /** The content of an answer, in the format of its content type. */
 export const bodyOf = async (

@@ -16,6 +16,7 @@ import {
   bodyOf,
   type Formats,
   formats,
+  giveCut,
   type ApiRequest,
   type Method,
   type Send,
@@ -218,7 +219,10 @@ const readAnswer = async (
   { room, ...request }: ApiRequest & { readonly room?: Room },
   timeoutMs: number,
 ): Promise<ReadAnswer> => {
-  if (outcome.kind === "broken") return failed(brokenFailure(outcome, subject, timeoutMs));
+  if (outcome.kind === "broken") {
+    await giveCut(outcome, request);
+    return failed(brokenFailure(outcome, subject, timeoutMs));
+  }
   let parts = 0;
   const keep = (more: number): boolean => {
     if (!room?.keep(more)) return room === undefined;

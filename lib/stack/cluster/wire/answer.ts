@@ -3,7 +3,7 @@ import { foreignText } from "../../../rules/model/foreign-text.ts";
 import { asObject, asText, type Json } from "../../../rules/model/json.ts";
 import { decodeMessage } from "./decode-message.ts";
 import { type Receiver, TooManyParts, type WireKind } from "./message.ts";
-import { STATUS, UNKNOWN_MESSAGE } from "./objects.ts";
+import { NAMED_LIST, STATUS, UNKNOWN_MESSAGE } from "./objects.ts";
 
 export const PROTOBUF = "application/vnd.kubernetes.protobuf";
 
@@ -57,6 +57,24 @@ export const decodeAnswer = async (
       ...broken(foreignText((error as Error).message)),
       ...(error instanceof TooManyParts && { reason: error.reason }),
     };
+  }
+};
+
+/** The tag of the list in the envelope of an answer. */
+const RAW_TAG = 0x12;
+const WIRE_TYPE = 7;
+
+/** Gives away the names of the items that have come whole of an answer that was cut off. */
+export const decodeCut = async (bytes: Buffer, receiver: Receiver): Promise<void> => {
+  const Reader = await loadReader();
+  try {
+    const reader = Reader.create(bytes.subarray(MAGIC.length));
+    for (let tag = reader.uint32(); tag !== RAW_TAG; tag = reader.uint32())
+      reader.skipType(tag & WIRE_TYPE);
+    reader.uint32();
+    await decodeMessage(Reader.create(reader.buf.subarray(reader.pos)), NAMED_LIST, receiver);
+  } catch {
+    // Each ends in the middle of something.
   }
 };
 

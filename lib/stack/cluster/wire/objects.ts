@@ -1,4 +1,13 @@
-import { repeated, type Message, map, message, one, single, type WireKind } from "./message.ts";
+import {
+  repeated,
+  type Message,
+  map,
+  message,
+  NAMED,
+  one,
+  single,
+  type WireKind,
+} from "./message.ts";
 
 /**
  * The messages that all kinds share, with the fields that are read of them (k8s.io/apimachinery).
@@ -81,6 +90,9 @@ const LIST_META = message("k8s.io.apimachinery.pkg.apis.meta.v1.ListMeta", {
 /** Every list has metadata and items at the same field numbers. */
 export const listMessage = (fullName: string, item: Message): Message =>
   message(fullName, { metadata: one(1, LIST_META), items: repeated(2, item) });
+
+/** Of any list the names of its items. */
+export const NAMED_LIST = listMessage("NamedList", NAMED);
 
 /** The Status object of a refused call. */
 export const STATUS = message("k8s.io.apimachinery.pkg.apis.meta.v1.Status", {
