@@ -232,8 +232,7 @@ A value that the stack has and the file does not name is not dropped silently: i
 --set writes the value into the file when the deployment has succeeded; comments of the file stay.
 Where TIDEMARK_STACK names another stack than the file, it refuses.`,
   "stack diff": `
-Exit code 2 says that it could not compare.
-Of a stack of before 0.2.0 it shows ? for the values that it does not say.`,
+Exit code 2 says that it could not compare.`,
   "stack status": `
 With -o json it has the outputs too.`,
   "stack remove": `

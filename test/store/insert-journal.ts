@@ -10,7 +10,8 @@ import { journalItem } from "../../lib/stack/store/history/journal.ts";
 export const insertJournal = async (
   insert: InsertHistory,
   ref: PartitionRef,
-  pages: readonly JournalPage[],
+  pages: readonly (Omit<JournalPage, "previousMs"> & Partial<JournalPage>)[],
 ): Promise<void> => {
-  if (pages.length > 0) await insert(pages.map((page) => journalItem(ref, page)));
+  if (pages.length > 0)
+    await insert(pages.map((page) => journalItem(ref, { previousMs: page.atMs, ...page })));
 };

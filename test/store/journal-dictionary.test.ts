@@ -67,7 +67,7 @@ describe("usesDictionaries()", () => {
 });
 
 describe("a journal page on a Node without dictionaries", () => {
-  const first = { atMs: 60_000, epoch: 1, page: 0, evaluations: EVALUATIONS };
+  const first = { atMs: 60_000, epoch: 1, page: 0, previousMs: 45_000, evaluations: EVALUATIONS };
   const base = { atMs: first.atMs, epoch: first.epoch, body: wholeBody(first) };
   const next = { ...first, atMs: 120_000, epoch: 2 };
 
@@ -123,6 +123,7 @@ describe("one evaluation of a journal page", () => {
       atMs: 60_000,
       epoch: 1,
       page: 0,
+      previousMs: 45_000,
       ...(partial && { partial: true as const }),
       evaluations,
     }));
@@ -145,7 +146,7 @@ describe("one evaluation of a journal page", () => {
   });
 
   it("is nothing of a page that is damaged", () => {
-    const body = wholeBody({ atMs: 1, epoch: 1, page: 0, evaluations: [] });
+    const body = wholeBody({ atMs: 1, epoch: 1, page: 0, previousMs: 0, evaluations: [] });
     expect(
       pageOfBody(body.subarray(0, body.length - 3), undefined, autoscalerUid("uid-1")),
     ).toBeUndefined();

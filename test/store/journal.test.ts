@@ -42,7 +42,13 @@ const stored = (chars: number) =>
   storedOf(Array.from({ length: 150 }, (_, at) => evaluation(at, chars)));
 
 const storedOf = (given: readonly Evaluation[]) => {
-  const { body } = journalItem(PARTITION, { atMs: 1, epoch: 2, page: 0, evaluations: given });
+  const { body } = journalItem(PARTITION, {
+    atMs: 1,
+    epoch: 2,
+    page: 0,
+    previousMs: 0,
+    evaluations: given,
+  });
   if (typeof body === "string") throw new TypeError("a journal page is bytes");
   return { bytes: body.length, evaluations: pageOfBody(body)?.evaluations ?? [] };
 };

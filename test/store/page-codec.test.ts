@@ -115,33 +115,6 @@ const entry: fc.Arbitrary<StoredWindows> = fc.record(
   { requiredKeys: ["uid", "windows", "open"] },
 );
 
-const ONE: StoredWindows = {
-  uid: autoscalerUid("uid-web"),
-  open: true,
-  windows: {
-    memory: {
-      recommendations: [{ replicas: 3, firstMs: 1_000, lastMs: 4_000 }],
-      scaleUps: [{ change: 2, atMs: 900, eventId: "uid-web:5" }],
-      scaleDowns: [],
-    },
-    status: {
-      conditions: [
-        {
-          type: "AbleToScale",
-          status: "True",
-          reason: "ReadyForNewScale",
-          message: "recommended size matches current size",
-          transitionMs: 7,
-        },
-      ],
-      currentReplicas: 3,
-      desiredReplicas: 3,
-      lastScaleMs: 900,
-      currentMetrics: null,
-    },
-  },
-};
-
 describe("a windows page", () => {
   it("always gives back what was stored", () => {
     fc.assert(
@@ -158,16 +131,12 @@ describe("a windows page", () => {
     );
   });
 
-  it("of the version before is read", () => {
-    expect(PAGE_VERSION).toBe(2);
-    expect(decodePage(compress(1, [ONE]))).toEqual({
-      kind: "read",
-      entries: new Map([["uid-web", ONE]]),
-    });
-  });
-
   it.each([
-    ["a later version", compress(3, []), "RangeError: version 3 is not known"],
+    [
+      "a later version",
+      compress(PAGE_VERSION + 1, []),
+      `RangeError: version ${PAGE_VERSION + 1} is not known`,
+    ],
     [
       "parts that would be lost when it is written again",
       compress(2, [
@@ -234,7 +203,7 @@ describe("wantedPages()", () => {
     },
   );
 
-  it("divides the pages of earlier releases, which had 100 autoscalers, and leaves its own", () => {
+  it("divides a page of 100 autoscalers, and leaves its own", () => {
     expect(wantedPages(100, 1, 5_000)).toBe(Math.ceil(100 / PAGE_ENTRIES));
     expect(wantedPages(100, Math.ceil(100 / PAGE_ENTRIES), 5_000)).toBe(
       Math.ceil(100 / PAGE_ENTRIES),

@@ -123,12 +123,8 @@ const conflict = (
   headers: Readonly<Record<string, string>> = {},
 ): TidemarkError => refusal(code, message, { status: 409, headers });
 
-/** A request without If-Match has the hash that earlier releases stored for it. */
-const requestHash = ({ method, path, query, headers, body }: VerifiedRequest): string => {
-  const condition = headers[IF_MATCH_HEADER];
-  const conditionLine = condition === undefined ? "" : `${IF_MATCH_HEADER}: ${condition}\n`;
-  return createHash("sha256")
-    .update(`${method} ${path}?${query}\n${conditionLine}`)
+const requestHash = ({ method, path, query, headers, body }: VerifiedRequest): string =>
+  createHash("sha256")
+    .update(`${method} ${path}?${query}\n${headers[IF_MATCH_HEADER] ?? ""}\n`)
     .update(body)
     .digest("hex");
-};

@@ -191,7 +191,7 @@ export const explanation = z.object({
   steps: z.array(step),
   bounds: boundsSchema
     .describe(
-      "the bounds that held at the decision; absent where only the manifest set any, and in journals of earlier releases",
+      "the bounds that held at the decision; absent where they are not stored, as of a scale event",
     )
     .exactOptional(),
   windows,

@@ -62,7 +62,7 @@ export const status = z.object({
   overrides: z
     .object({ active: z.array(override), more: count })
     .describe(
-      "the first ten overrides that are active now, the wider ones first; absent where there are none, and in answers of earlier releases",
+      "the first ten overrides that are active now, the wider ones first; absent where there are none",
     )
     .exactOptional(),
   deadLetters: deadLetters
@@ -72,7 +72,7 @@ export const status = z.object({
   notices: z
     .array(problem)
     .describe(
-      "what may need a person although everything works: autoscalers at their maximum. A notice leaves the status healthy. Absent in answers of earlier releases",
+      "what may need a person although everything works: autoscalers at their maximum. A notice leaves the status healthy. Absent where there is none",
     )
     .exactOptional(),
   errors: z

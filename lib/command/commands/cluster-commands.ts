@@ -57,9 +57,7 @@ const STATE_STYLES: Readonly<Record<ClusterState, Style>> = {
   unreachable: "bad",
 };
 
-/** A stack of an earlier version has no state. */
-const stateText = ({ state }: Partial<StateView>, paint: Paint): Word =>
-  state === undefined ? "<unknown>" : paint(STATE_STYLES[state], state);
+const stateText = ({ state }: StateView, paint: Paint): Word => paint(STATE_STYLES[state], state);
 
 const row = (cluster: ClusterView, paint: Paint): readonly Word[] => [
   cluster.name,

@@ -330,8 +330,8 @@ const stateLines = (facts: StackFacts, rows: readonly ParameterRow[]): readonly 
   ];
 };
 
-/** A stack of before 0.2.0 has no such output. */
-const versionOf = ({ outputs }: StackFacts): string => outputs["Version"] ?? "before 0.2.0";
+/** A stack whose first deployment failed has no outputs. */
+const versionOf = ({ outputs }: StackFacts): string => outputs["Version"] ?? "unknown";
 
 export const deployedVersion = async (stack: NamedStack): Promise<Printed> => {
   const facts = await readStack(stack);

@@ -105,11 +105,11 @@ export const startSimulatedCluster = async (options: ClusterOptions): Promise<Si
     format: 1,
     seed,
     startMs: clock(),
-    definitions: fingerprint(workloads, eachTraceOnce),
+    definitions: fingerprint(workloads),
   };
   const journal = openWriteJournal(join(dataDir, CLUSTER_WRITES), fresh);
   try {
-    refuseOther(dataDir, journal.header, fresh, workloads);
+    refuseOther(dataDir, journal.header, fresh);
     return await serve({ ...options, clock }, journal);
   } catch (error) {
     await journal.close();
@@ -228,38 +228,31 @@ const refuseOtherKind = (
 const warn = (error: unknown): void =>
   process.emitWarning(error instanceof Error ? error : String(error));
 
-type TraceText = (trace: Trace) => Iterable<string>;
-
 /** Thousands of workloads play the same few traces, so each trace is hashed once. */
-const eachTraceOnce: TraceText = (trace) => {
+const digestOf = (trace: Trace): string => {
   const known = DIGESTS.get(trace);
-  if (known !== undefined) return [known];
-  const hash = createHash("sha256");
-  for (const text of everyPoint(trace)) hash.update(text);
+  if (known !== undefined) return known;
+  const hash = createHash("sha256").update(`${trace.stepMs}\n`);
+  for (const { atMs, value } of trace.points) hash.update(`${atMs},${value}\n`);
   const digest = `trace ${hash.digest("hex")}\n`;
   DIGESTS.set(trace, digest);
-  return [digest];
+  return digest;
 };
 
 const DIGESTS = new WeakMap<Trace, string>();
-
-const everyPoint = function* ({ stepMs, points }: Trace): Iterable<string> {
-  yield `${stepMs}\n`;
-  for (const { atMs, value } of points) yield `${atMs},${value}\n`;
-};
 
 /**
  * What decides how a run goes, defaults and traces included. The targets of the statistics may
  * change from one start to the next.
  */
-const fingerprint = (workloads: readonly WorkloadDefinition[], textOf: TraceText): string => {
+const fingerprint = (workloads: readonly WorkloadDefinition[]): string => {
   const hash = createHash("sha256");
   const models = workloads.map((definition) => workloadModel(definition, { seed: 0, startMs: 0 }));
   for (const { trace, targetCpuPercent: _, ...settings } of models.toSorted((a, b) =>
     `${a.namespace}/${a.name}` < `${b.namespace}/${b.name}` ? -1 : 1,
   )) {
     hash.update(`${JSON.stringify(Object.entries(settings).toSorted())}\n`);
-    for (const text of textOf(trace)) hash.update(text);
+    hash.update(digestOf(trace));
   }
   return hash.digest("hex");
 };
@@ -268,21 +261,12 @@ const fingerprint = (workloads: readonly WorkloadDefinition[], textOf: TraceText
  * A state is what seed, definitions and writes make of it: with others of them the past of this
  * folder would be another.
  */
-const refuseOther = (
-  dataDir: string,
-  kept: RunHeader,
-  requested: RunHeader,
-  workloads: readonly WorkloadDefinition[],
-): void => {
+const refuseOther = (dataDir: string, kept: RunHeader, requested: RunHeader): void => {
   const different =
     kept.seed !== requested.seed
       ? `its seed is ${kept.seed}, not ${requested.seed}`
       : "its workloads or traces are others";
-  // Folders of 0.2.0 hashed the points of the trace of every workload.
-  const isSame =
-    kept.definitions === requested.definitions ||
-    kept.definitions === fingerprint(workloads, everyPoint);
-  if (kept.seed === requested.seed && isSame) return;
+  if (kept.seed === requested.seed && kept.definitions === requested.definitions) return;
   throw new TidemarkError(
     "local.cluster-differs",
     `Cannot continue the simulated cluster in "${dataDir}": ${different}`,

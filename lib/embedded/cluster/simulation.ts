@@ -17,7 +17,7 @@ export interface AcceptedWrite {
   readonly namespace: string;
   readonly name: string;
   readonly replicas: number;
-  /** The name of the writer, as `metadata.managedFields` has it. Folders of 0.2.0 have none. */
+  /** The name of the writer, as `metadata.managedFields` has it. */
   readonly manager?: string | undefined;
 }
 

@@ -25,8 +25,7 @@ import { OK } from "../../rules/model/http-status.ts";
  *         breaks the seal first, and with it goes the list of names
  *  run is alive       its tables are asked
  *  neither
- *         after a kill -9, or of an earlier version: the caller opens the folder, and seals it with
- *         the names
+ *         after a kill -9: the caller opens the folder, and seals it with the names
  */
 
 /** What the tables of a folder hold, by name. */

@@ -80,10 +80,7 @@ export type MetricOutcome = {
    */
   readonly name: string;
   readonly type: string;
-  /**
-   * Of a formula: what it was calculated from, in the order of its text. Absent in decisions of
-   * earlier versions.
-   */
+  /** Of a formula: what it was calculated from, in the order of its text. */
   readonly inputs?: readonly InputReading[];
 } & (
   | {

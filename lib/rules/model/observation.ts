@@ -171,10 +171,7 @@ export interface PodMetrics {
 export interface Rival {
   readonly kind: string;
   readonly name: string;
-  /**
-   * The uid of the object; absent where only the HPA of a ScaledObject was listed, and in journals
-   * of earlier releases.
-   */
+  /** The uid of the object; absent where only the HPA of a ScaledObject was listed. */
   readonly uid?: string;
   /**
    * The count that it wants; absent while it has not decided, or where the status is not of this

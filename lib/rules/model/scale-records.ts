@@ -122,20 +122,11 @@ export interface Evaluation extends InForce {
   readonly metrics: readonly MetricOutcome[];
   readonly steps: readonly StepOutcome[];
   readonly events: readonly ControllerEvent[];
-  /**
-   * The other controllers of the workload, as this sync found them. Absent where there is none, and
-   * in journals of earlier releases.
-   */
+  /** The other controllers of the workload, as this sync found them. Absent where there is none. */
   readonly rivals?: readonly Rival[];
-  /**
-   * The failed read that stopped the evaluation. Absent where nothing failed, and in journals of
-   * earlier releases.
-   */
+  /** The failed read that stopped the evaluation. Absent where nothing failed. */
   readonly failedRead?: FailedRead;
-  /**
-   * Why the scale of this evaluation was refused. Absent where it was not refused, and in journals
-   * of earlier releases.
-   */
+  /** Why the scale of this evaluation was refused. Absent where it was not refused. */
   readonly refused?: Refusal;
   /**
    * The changes by others against which the rules set the count again and again. Absent where
@@ -160,11 +151,8 @@ export interface JournalPage {
    * of syncs before.
    */
   readonly partial?: true;
-  /**
-   * The completed sync before this one, up to which what no page says stayed as it was. Absent in
-   * journals of earlier releases.
-   */
-  readonly previousMs?: number;
+  /** The completed sync before this one, up to which what no page says stayed as it was. */
+  readonly previousMs: number;
   readonly evaluations: readonly Evaluation[];
 }
 

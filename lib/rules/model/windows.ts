@@ -160,10 +160,7 @@ export const NEW_WINDOWS: Windows = {
   status: { conditions: [], currentReplicas: 0, desiredReplicas: 0, currentMetrics: null },
 };
 
-/**
- * Bounds with where they come from. A bound without a source is the manifest's, or from a journal
- * of an earlier release.
- */
+/** Bounds with where they come from. A bound without a source is the manifest's. */
 export interface BoundsInForce extends Partial<Pick<EffectiveBounds, "paused" | "holds">> {
   readonly min: number;
   readonly max: number;
@@ -171,10 +168,7 @@ export interface BoundsInForce extends Partial<Pick<EffectiveBounds, "paused" | 
   readonly maxBy?: BoundSource;
 }
 
-/**
- * What was in force and seen in one sync, for charts. Absent where nothing was evaluated, and in
- * journals of earlier releases.
- */
+/** What was in force and seen in one sync, for charts. Absent where nothing was evaluated. */
 export interface InForce {
   readonly bounds?: BoundsInForce;
   /** Pods that were ready. */

@@ -24,7 +24,7 @@ interface Recommended {
   /** The count that it read. */
   readonly from?: number;
   /** The completed sync before it; absent where the page does not say. */
-  readonly previousMs?: number;
+  readonly previousMs: number;
   /** False where a page was shortened, so that it does not say what was recommended. */
   readonly isKnown: boolean;
 }
@@ -84,8 +84,7 @@ export const recommendationsThen = async (
     sinceMs,
     untilMs: atMs,
   });
-  if (samples.some(({ isKnown, previousMs }) => !isKnown || previousMs === undefined))
-    return undefined;
+  if (samples.some(({ isKnown }) => !isKnown)) return undefined;
   const runs = [
     ...(record.createdMs >= sinceMs ? seedOf(samples) : []),
     ...samples.flatMap((sample, index) => runOf(sample, samples[index + 1])),

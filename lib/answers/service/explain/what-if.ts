@@ -90,7 +90,7 @@ interface WhatIfBounds {
   readonly held: { readonly min: number; readonly max: number };
 }
 
-/** A journal of an earlier release has no bounds: the manifest's held. */
+/** A scale event has no bounds: the manifest's held. */
 const boundsOf = ({ evaluation: { bounds }, spec }: WhatIfInput): WhatIfBounds | undefined => {
   const own = spec && { min: spec.minReplicas, max: spec.maxReplicas };
   const held = bounds ?? own;

@@ -23,7 +23,7 @@ export const objectStatus = (
     : watermarkStatus(evaluation, conditions, context);
 };
 
-/** Fields of the status of a PodAutoscaler that the definition of 0.2.0 does not have. */
+/** Fields of the status of a PodAutoscaler that the first published definition does not have. */
 export const NEWER_FIELDS = [METRICS_TIME];
 
 const ownStatus = (

@@ -52,7 +52,7 @@ export interface Head extends HeadIntents {
   readonly protocol: number;
   /**
    * What changed since the summary item (lib/stack/store/summary/summary-items.ts); absent before
-   * the first release that wrote one. No decision reads it.
+   * the first sync that wrote one. No decision reads it.
    */
   readonly summary?: Uint8Array;
 }

@@ -27,9 +27,7 @@ export interface AnswerOfRequest {
   readonly status: number;
   readonly type: string;
   readonly body: string;
-  /**
-   * The entity tag of what the edit stored, if there is one. Answers of earlier releases have none.
-   */
+  /** The entity tag of what the edit stored, if there is one. */
   readonly tag?: string;
 }
 

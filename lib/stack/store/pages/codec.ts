@@ -13,11 +13,7 @@ import type {
 import { compress, decompress } from "../table/compressed.ts";
 import type { ScaleTotals, StoredWindows } from "../../../rules/model/scale-records.ts";
 
-/**
- * The version of the bytes of a windows page. Version 2 writes tuples. Version 1 wrote the objects
- * themselves, and is still read, so that a fleet can be updated (and rolled back one version) with
- * pages of both versions in the table.
- */
+/** The version of the bytes of a windows page. */
 export const PAGE_VERSION = 2;
 
 type Run = readonly [
@@ -341,8 +337,7 @@ export type DecodedPage =
 
 const entriesOf = (version: number, value: unknown): readonly StoredWindows[] => {
   if (!Array.isArray(value)) throw new RangeError("its body is not a list");
-  if (version === 2) return (value as readonly Entry[]).map(unpack);
-  if (version === 1) return value as readonly StoredWindows[];
+  if (version === PAGE_VERSION) return (value as readonly Entry[]).map(unpack);
   throw new RangeError(`version ${version} is not known`);
 };
 
