@@ -24,26 +24,17 @@ export const inside = async (
     readonly head?: true;
     /** Ctrl-C during the first look of a command that watches. */
     readonly interruptible?: NonNullable<Io["interruptible"]>;
+    readonly openBrowser?: NonNullable<Io["openBrowser"]>;
   } = {},
 ): Promise<Said> => {
   const stdout = new PassThrough();
   const stderr = new PassThrough();
   const [out, err] = [text(stdout), text(stderr)];
-  const io = {
-    stdin: Readable.from([more.stdin ?? ""]),
-    stdout,
-    stderr,
-    colours: more.colours === true,
-    by: more.by ?? "ada",
-    ...(more.stackUrl !== undefined && { stackUrl: more.stackUrl }),
-    ...(more.stackName !== undefined && { stackName: more.stackName }),
-    ...(more.stackSign !== undefined && { stackSign: more.stackSign }),
-    ...(more.interruptible !== undefined && { interruptible: more.interruptible, watchEveryMs: 1 }),
-    ...(more.columns !== undefined && { columns: more.columns }),
-    ...(more.ask !== undefined && { ask: more.ask }),
-    ...(more.runOsls !== undefined && { runOsls: more.runOsls }),
-    ...(more.editFile !== undefined && { editFile: more.editFile }),
-    open: more.open ?? openHere,
+  const { stdin = "", by = "ada", open = openHere, head: _head, ...others } = more;
+  const io: Io = {
+    ...{ stdin: Readable.from([stdin]), stdout, stderr, colours: false, by, open },
+    ...(others.interruptible && { watchEveryMs: 1 }),
+    ...others,
   };
   const code = await main(args, io);
   stdout.end();
