@@ -20,7 +20,7 @@ import {
 import { event, eventCount, metric, step } from "../../lib/answers/views/event.ts";
 import { boundsSchema, calendar, frozen, override, pause } from "../../lib/answers/views/holds.ts";
 import { examination } from "../../lib/answers/views/doctor.ts";
-import { history, shadow } from "../../lib/answers/views/over-time.ts";
+import { history, shadow, sparklineSet } from "../../lib/answers/views/over-time.ts";
 import { row } from "../../lib/answers/views/row.ts";
 import { source } from "../../lib/answers/views/source.ts";
 import { status } from "../../lib/answers/views/status.ts";
@@ -42,6 +42,7 @@ export const VIEWS: Readonly<Record<string, z.ZodType>> = {
   EventCount: eventCount,
   Row: row,
   History: history,
+  Sparklines: sparklineSet,
   Shadow: shadow,
   OtherController: rival,
   Status: status,

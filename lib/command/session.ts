@@ -169,6 +169,7 @@ const CODE: Code = {
   ...from(() => import("../answers/service/doctor/doctor.ts"), "doctor"),
   ...from(() => import("../answers/service/shadow/shadow.ts"), "shadow"),
   ...from(() => import("../answers/service/history/history.ts"), "history"),
+  ...from(() => import("../answers/service/rows/sparklines.ts"), "sparklines"),
   ...from(() => import("../answers/service/events.ts"), "events", "eventCounts"),
   ...from(() => import("../answers/service/changes.ts"), "changes"),
   ...from(() => import("../answers/service/series/series.ts"), "series"),

@@ -56,6 +56,7 @@ export const PARTS: Readonly<Record<Exclude<keyof QueryService, ListName>, reado
   describe: ["rivals", "overrides", "metrics", "conditions", "currentMetrics", "events"],
   explain: ["metrics", "steps", "otherwise"],
   shadow: ["rivals", "stretches", "reactions"],
+  sparklines: ["lines"],
   series: ["families"],
   cluster: ["partitions", "specsFromCluster", "recommenderHosts"],
   partition: ["pages", "intents"],

@@ -23,6 +23,7 @@ const QUERIES: Readonly<
   ...{ autoscalers: {}, rows: {}, describe: NAMED, explain: NAMED, shadow: NAMED, history: NAMED },
   ...{
     doctor: {},
+    sparklines: { names: "eu-1/shop/web" },
     events: {},
     eventCounts: {},
     changes: {},

@@ -62,6 +62,7 @@ const REQUESTS: Readonly<Record<keyof Service, (service: Service) => Promise<unk
   doctor: (service) => Array.fromAsync(service.doctor(WEB)),
   shadow: (service) => service.shadow(WEB),
   history: (service) => service.history(WEB),
+  sparklines: (service) => service.sparklines({ names: ["eu-1/shop/web"] }),
   eventCounts: (service) => Array.fromAsync(service.eventCounts({})),
   events: (service) => Array.fromAsync(service.events({})),
   changes: (service) => Array.fromAsync(service.changes({})),

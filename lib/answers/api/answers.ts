@@ -22,7 +22,7 @@ import {
 import { examination } from "../views/doctor.ts";
 import { event, eventCount } from "../views/event.ts";
 import { calendar, calendarEdited, override, overrideEdited } from "../views/holds.ts";
-import { history, shadow } from "../views/over-time.ts";
+import { history, shadow, sparklineSet } from "../views/over-time.ts";
 import { clusterRows } from "../views/row.ts";
 import { series, source, sourceEdited, unreadableSource } from "../views/source.ts";
 import { status } from "../views/status.ts";
@@ -43,6 +43,7 @@ export const ANSWERS = {
   doctor: page(examination),
   history,
   shadow,
+  sparklines: sparklineSet,
   events: page(event),
   eventCounts: page(eventCount),
   changes: page(change),

@@ -85,6 +85,16 @@ export const AUTOSCALER_SINCE = z.strictObject({
   since: instant.exactOptional(),
   until: instant.exactOptional(),
 });
+/** A screen has some 40 rows. */
+const SPARKLINES_MAX = 100;
+export const SPARKLINES = z.strictObject({
+  names: text(SPARKLINES_MAX * LABEL_CHARACTERS_MAX * 2)
+    .transform((names) => names.split(","))
+    .refine(
+      (names) => names.length <= SPARKLINES_MAX,
+      `must be at most ${SPARKLINES_MAX} names of the form CLUSTER/NAMESPACE/NAME`,
+    ),
+});
 const STEP_SECONDS_MAX = 86_400;
 /** A query parameter is a text. */
 const stepSeconds = z

@@ -10,6 +10,7 @@ export const QUERY_PATHS = {
   doctor: "/v1/doctor",
   shadow: "/v1/autoscaler/shadow",
   history: "/v1/autoscaler/history",
+  sparklines: "/v1/sparklines",
   events: "/v1/events",
   eventCounts: "/v1/events/counts",
   changes: "/v1/changes",

@@ -151,6 +151,12 @@ export const QUERY_ROUTES: Readonly<Record<keyof QueryService, Route<QueryServic
         }),
     ),
   ),
+  sparklines: getJson(
+    "visible",
+    "load and count of the last hour of up to a hundred autoscalers, to be drawn small",
+    input.SPARKLINES,
+    (service, query) => service.sparklines(query),
+  ),
   events: getRoute(
     "visible",
     "lists scale events, oldest first, a page at a time",

@@ -72,6 +72,7 @@ const queryService = (ask: SendRequest): QueryService => {
         until: timeField(untilMs),
         step: stepMs === undefined ? undefined : String(Math.round(stepMs / SECOND_MS)),
       }),
+    sparklines: ({ names }) => look("sparklines", { names: names.join(",") }),
     events: (query) => events(look, query),
     eventCounts: (query, after) => {
       const { fields, question } = eventFields(query);

@@ -32,6 +32,7 @@ import { resetIntent } from "./partitions/reset-intent.ts";
 import { resetTime } from "./partitions/reset-time.ts";
 import { resetWindows } from "./partitions/reset-windows.ts";
 import { rows } from "./rows/rows.ts";
+import { sparklines } from "./rows/sparklines.ts";
 import { series } from "./series/series.ts";
 import type { AutoscalerQuery, CommandService, QueryService, Service } from "./service.ts";
 import { shadow } from "./shadow/shadow.ts";
@@ -56,6 +57,7 @@ export const openQueries = (context: QueryContext): QueryService =>
       doctor,
       shadow,
       history,
+      sparklines,
       events,
       eventCounts,
       changes,

@@ -24,7 +24,7 @@ import type {
 } from "../views/cluster.ts";
 import type { ExaminationView } from "../views/doctor.ts";
 import type { EventCount, EventView } from "../views/event.ts";
-import type { HistoryView, ShadowView } from "../views/over-time.ts";
+import type { HistoryView, ShadowView, SparklinesView } from "../views/over-time.ts";
 import type { ClusterRows } from "../views/row.ts";
 import type { StatusView } from "../views/status.ts";
 import type {
@@ -60,6 +60,8 @@ export interface QueryService extends OverrideQueries, CalendarQueries, SourceQu
   shadow(query: ShadowQuery): Promise<ShadowView>;
   /** What it measured and decided over time. A long time comes in parts (`wholeHistory`). */
   history(query: HistoryQuery): Promise<HistoryView>;
+  /** Load and count of the last hour, of the autoscalers of one screen. */
+  sparklines(query: SparklineQuery): Promise<SparklinesView>;
   /** Oldest first. */
   events(query: EventQuery): AsyncIterable<EventView>;
   /** How many, by autoscaler and month (UTC): in order of cluster, month, namespace and name. */
@@ -188,6 +190,11 @@ export interface ShadowQuery extends AutoscalerQuery, Past {}
 export interface HistoryQuery extends AutoscalerQuery, Past {
   /** One point for each; the default gives some hundred points. */
   readonly stepMs?: number;
+}
+
+export interface SparklineQuery {
+  /** "CLUSTER/NAMESPACE/NAME" each. */
+  readonly names: readonly string[];
 }
 
 export interface SeriesQuery extends Filter {

@@ -56,6 +56,26 @@ export const history = z.object({
 });
 export type HistoryView = ViewOf<typeof history>;
 
+const perStep = <Value extends z.ZodType>(value: Value) => z.array(value.nullable());
+
+/** Load and count of some autoscalers over the last hour, to be drawn small. */
+export const sparklineSet = z.object({
+  since: time.describe("the begin of the first step"),
+  stepSeconds: z.number(),
+  lines: z
+    .array(
+      z.object({
+        ...ref,
+        load: perStep(z.number()).describe("value ÷ target, as in a history"),
+        current: perStep(count),
+      }),
+    )
+    .describe(
+      "one value a step, by its first evaluation; null where there was none. A name that nothing has, or that the caller may not look at, has no line",
+    ),
+});
+export type SparklinesView = ViewOf<typeof sparklineSet>;
+
 const difference = z
   .enum(["phase", "young", "rule"])
   .describe(

@@ -1,6 +1,7 @@
 import { expect } from "vitest";
 import { METRICS_PATH, QUERY_PATHS } from "../../../lib/answers/api/paths.ts";
 import type { EventCount, EventView } from "../../../lib/answers/views/event.ts";
+import type { SparklinesView } from "../../../lib/answers/views/over-time.ts";
 import type { ClusterRows } from "../../../lib/answers/views/row.ts";
 import { DAY_MS, HOUR_MS } from "../../../lib/rules/model/time-text.ts";
 import { DELETED, DELETED_EVENTS } from "./played-cluster.ts";
@@ -40,6 +41,25 @@ const areInOrder = ({ items }: HttpAnswer): readonly EventView[] => {
   expect(keys.every((key, index) => index === 0 || (keys[index - 1] ?? "") < key)).toBe(true);
   return events;
 };
+/** The screen of a page has some 40 rows: of one cluster, or each of another where there are. */
+const SCREEN_ROWS = 40;
+const screenOf = ({ cluster, clusters, autoscalers }: Fleet, isWide: boolean): Question => {
+  const names = Array.from({ length: SCREEN_ROWS }, (_, at) => {
+    const of = isWide ? at % clusters : 0;
+    const row = at % (autoscalers / clusters);
+    const name = `checkout-worker-${row}`;
+    const inside = of === 0 ? cluster : `${cluster}-${String(of).padStart(3, "0")}`;
+    return `${inside}/${namespaceOf(name)}/${name}`;
+  });
+  return { path: QUERY_PATHS.sparklines, query: { names: [...new Set(names)].join(",") } };
+};
+const hasLoads = ({ text }: HttpAnswer): void => {
+  const { lines }: SparklinesView = JSON.parse(text);
+  expect(lines.length).toBeGreaterThanOrEqual(20);
+  for (const { load, current } of lines)
+    for (const values of [load, current])
+      expect(values.filter((value) => value !== null).length).toBeGreaterThanOrEqual(11);
+};
 const SERIES = { path: METRICS_PATH };
 const ROWS = { path: QUERY_PATHS.rows };
 
@@ -47,7 +67,7 @@ export const ANSWERS: Readonly<Record<string, Asked>> = {
   "`get`, cold": { question: () => ROWS, check: hasAllRows },
   "`get`, warm": { question: () => ROWS, isWarm: true, check: hasAllRows },
   "`get -w`, nothing changed": {
-    question: (_fleet, before) => ({ ...ROWS, query: { known: before ? marksOf(before) : "" } }),
+    question: (_fleet, before) => (before ? { ...ROWS, query: { known: marksOf(before) } } : ROWS),
     isWarm: true,
     check: ({ items }) =>
       expect((items as readonly ClusterRows[]).every(({ rows }) => rows.length === 0)).toBe(true),
@@ -110,6 +130,19 @@ export const ANSWERS: Readonly<Record<string, Asked>> = {
     check: ({ items }, { autoscalers }) => expect(items).toHaveLength(autoscalers),
   },
   "`doctor NAME`": { question: (fleet) => ({ path: QUERY_PATHS.doctor, query: one(fleet) }) },
+  "sparklines of a screen of one cluster, cold": {
+    question: (fleet) => screenOf(fleet, false),
+    check: hasLoads,
+  },
+  "sparklines of a screen of 40 clusters, cold": {
+    question: (fleet) => screenOf(fleet, true),
+    check: hasLoads,
+  },
+  "the same, warm": {
+    question: (fleet) => screenOf(fleet, true),
+    isWarm: true,
+    check: hasLoads,
+  },
   "`shadow`, 1 day": { question: (fleet) => ({ path: QUERY_PATHS.shadow, query: one(fleet) }) },
   "`events NAME`, 13 months": { question: (fleet) => ({ ...EVENTS, query: one(fleet) }) },
   "`events --all`, 1 day": {

@@ -32,7 +32,7 @@ export const measured = async (
   if (!asked) throw new Error(`there is no answer "${name}"`);
   const measure = environmentOf(fleet);
   const before = asked.isWarm
-    ? (await measure({ path: asked.question(fleet, undefined).path })).answer
+    ? (await measure(asked.question(fleet, undefined))).answer
     : undefined;
   const { count, answer } = await measure(asked.question(fleet, before));
   asked.check?.(answer, fleet);

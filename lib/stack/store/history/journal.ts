@@ -131,7 +131,7 @@ const texts = new WeakMap<Tables["client"], Map<string, BaseText>>();
  * that differ from it, and is read by itself only at the begin of a stretch. A base that does not
  * exist gives no page.
  */
-const baseReader = (tables: Tables, ref: PartitionRef, page: number) => {
+export const baseReader = (tables: Tables, ref: PartitionRef, page: number) => {
   const passed = new Map<string, Uint8Array>();
   // Readers of many journals at once take the texts of each other out of the environment's.
   const own = new Map<string, BaseText>();
@@ -177,6 +177,8 @@ type JournalQuery = Parameters<typeof journalParams>[2] & {
    * the answer.
    */
   readonly uid?: AutoscalerUid;
+  /** Of several stretches of one journal page that are read at once. */
+  readonly bases?: ReturnType<typeof baseReader>;
 };
 
 /** What the journal has of one page, in order of time. */
@@ -187,7 +189,7 @@ export async function* journalOfPage(
 ): AsyncGenerator<JournalPage> {
   if (isEmptyStretch(wanted)) return;
   const params = journalParams(tables.historyTable, ref, wanted);
-  const bases = baseReader(tables, ref, wanted.page);
+  const bases = wanted.bases ?? baseReader(tables, ref, wanted.page);
   for await (const item of readAll(
     tables,
     `read the journal of "${ref.cluster}/${ref.partition}"`,

@@ -1,0 +1,201 @@
+import {
+  type AutoscalerUid,
+  clusterName,
+  namespace,
+  type PartitionRef,
+  partitionPath,
+} from "../../../rules/model/ids.ts";
+import { present } from "../../../rules/model/json.ts";
+import type { Sample } from "../../../rules/model/scale-records.ts";
+import { HOUR_MS, MINUTE_MS, SECOND_MS } from "../../../rules/model/time-text.ts";
+import { sampleOf } from "../../../stack/projections/sample.ts";
+import { BIN_MS } from "../../../stack/projections/samples.ts";
+import { baseReader, journalOfPage } from "../../../stack/store/history/journal.ts";
+import { journalPageOf } from "../../../stack/store/pages/plan.ts";
+import { partitionOf } from "../../../stack/store/records/clusters.ts";
+import { mapWithLimit } from "../../../stack/store/table/wait-for-all.ts";
+import type { Tables } from "../../../stack/store/table/tables.ts";
+import type { SparklinesView } from "../../views/over-time.ts";
+import { type QueryContext, sees } from "../context.ts";
+import { clustersNamed, splitName } from "../find-autoscaler.ts";
+import { headsForNames, knownIndexes, type WantedPartition } from "../known-partitions.ts";
+import { invalid } from "../refusals.ts";
+import type { AutoscalerCursor, SparklineQuery } from "../service.ts";
+import { rfc3339 } from "../times.ts";
+
+/** Of an hour there are twelve points. */
+const SINCE_MS = HOUR_MS;
+/** Journal pages that are read at once: all of a screen. */
+const PAGES_AT_ONCE = 100;
+/** Entries of a step that are looked at until one holds all autoscalers: mostly the first does. */
+const LOOKED_AT = 4;
+
+/**
+ * Load and count of the last hour, of the autoscalers of one screen: in steps of five minutes, each
+ * by the first evaluation of its step. The first sync of a minute writes a journal page whole, so
+ * that a step takes one item of it and not all of five minutes, for all rows of a partition
+ * together. What an environment has read of a past step it does not read again.
+ *
+ * A name that nothing has, or that the caller may not look at, is not in the answer; nor is one of
+ * a partition without an index, as before its first sync: its row shows load and count even so.
+ */
+export const sparklines = async (
+  context: QueryContext,
+  { names }: SparklineQuery,
+): Promise<SparklinesView> => {
+  const nowMs = context.clock();
+  const sinceMs = Math.floor(nowMs / BIN_MS) * BIN_MS + BIN_MS - SINCE_MS;
+  const steps = Array.from({ length: SINCE_MS / BIN_MS }, (_, at) => sinceMs + at * BIN_MS);
+  const wanted = names.map(wholeName).filter((name) => sees(context, name.cluster, name.namespace));
+  const located = await locate(context, wanted);
+  const pages = Map.groupBy(located, ({ ref, page }) => `${partitionPath(ref)} ${page}`);
+  const read = await mapWithLimit([...pages], PAGES_AT_ONCE, async ([path, own]) => {
+    const [first] = own;
+    return first ? linesOf(context.tables, { ...first, path, steps, nowMs }, own) : [];
+  });
+  const lines = read.flat();
+  return { since: rfc3339(sinceMs), stepSeconds: BIN_MS / SECOND_MS, lines };
+};
+
+/** Only a whole name says without a search which partition is meant. */
+const wholeName = (text: string): AutoscalerCursor => {
+  const { cluster, namespace, name } = splitName({ name: text });
+  if (cluster !== undefined && namespace !== undefined) return { cluster, namespace, name };
+  throw invalid(`Cannot read the name "${text}": wanted CLUSTER/NAMESPACE/NAME`, { name: text });
+};
+
+interface Located {
+  readonly name: AutoscalerCursor;
+  readonly uid: string;
+  readonly ref: PartitionRef;
+  /** The journal page that has its evaluations. */
+  readonly page: number;
+  /** The newest completed sync: later steps have nothing. */
+  readonly syncedMs: number;
+}
+
+/** The journal page of each name, by the heads and indexes of their partitions. */
+const locate = async (
+  context: QueryContext,
+  wanted: readonly AutoscalerCursor[],
+): Promise<readonly Located[]> => {
+  if (wanted.length === 0) return [];
+  const clusters = new Map((await clustersNamed(context, undefined)).map((one) => [one.name, one]));
+  const parts = new Map<string, Pick<WantedPartition, "cluster" | "ref">>();
+  const placed = wanted.flatMap((name) => {
+    const cluster = clusters.get(clusterName(name.cluster));
+    const partition = cluster && partitionOf(cluster, namespace(name.namespace));
+    if (!cluster || partition === undefined) return [];
+    const ref = { cluster: cluster.name, partition };
+    parts.set(partitionPath(ref), { cluster, ref });
+    return [{ name, ref }];
+  });
+  const all = [...parts.values()];
+  const heads = await headsForNames(
+    context.tables,
+    all.map(({ ref }) => ref),
+    false,
+  );
+  const known = all.flatMap((part, at) => {
+    const head = heads[at];
+    return head ? [{ ...part, head }] : [];
+  });
+  const indexes = await knownIndexes(context.tables, known);
+  const found = new Map(
+    known.map(({ ref, head }, at) => [
+      partitionPath(ref),
+      {
+        head,
+        uids: new Map(indexes[at]?.rows.map((row) => [`${row.namespace}/${row.name}`, row.uid])),
+      },
+    ]),
+  );
+  return placed.flatMap(({ name, ref }) => {
+    const { head, uids } = found.get(partitionPath(ref)) ?? {};
+    const uid = uids?.get(`${name.namespace}/${name.name}`);
+    if (!head || uid === undefined) return [];
+    const page = journalPageOf(uid as AutoscalerUid, head.pages.length);
+    return [{ name, uid, ref, page, syncedMs: head.nowMs }];
+  });
+};
+
+/** A journal page, and the steps that are wanted of it. */
+interface Wanted extends Pick<Located, "ref" | "page" | "syncedMs"> {
+  readonly path: string;
+  readonly steps: readonly number[];
+  readonly nowMs: number;
+}
+
+const linesOf = async (
+  tables: Tables,
+  { ref, page, syncedMs, path, steps, nowMs }: Wanted,
+  own: readonly Located[],
+): Promise<SparklinesView["lines"]> => {
+  const bases = baseReader(tables, ref, page);
+  const memory = memoryOf(tables);
+  const read = await Promise.all(
+    steps.map(async (fromMs) => {
+      const key = `${path} ${fromMs}`;
+      const known = memory.get(key);
+      if (known) return known;
+      if (fromMs > syncedMs) return NOTHING;
+      const untilMs = fromMs + BIN_MS - 1;
+      const step = await readStep(tables, ref, { page, bases, sinceMs: fromMs, untilMs });
+      // A step that has nothing yet may still get something: a sync takes up to a minute.
+      if (step.size > 0 || untilMs + MINUTE_MS < nowMs) remember(memory, key, step);
+      return step;
+    }),
+  );
+  const column = (uid: string, field: keyof Point): readonly (number | null)[] =>
+    read.map((step) => step.get(uid)?.[field] ?? null);
+  return own.map(({ name, uid }) => ({
+    ...name,
+    load: column(uid, "load"),
+    current: column(uid, "current"),
+  }));
+};
+
+type Point = Pick<Sample, "load" | "current">;
+type Step = ReadonlyMap<string, Point>;
+const NOTHING: Step = new Map();
+
+/** The first entry of a step that holds all autoscalers of the page, or what comes near to it. */
+const readStep = async (
+  tables: Tables,
+  ref: PartitionRef,
+  wanted: Omit<Parameters<typeof journalOfPage>[2], "pageSize">,
+): Promise<Step> => {
+  const step = new Map<string, Point>();
+  let looked = 0;
+  for await (const entry of journalOfPage(tables, ref, { ...wanted, pageSize: 1 })) {
+    for (const evaluation of entry.evaluations) {
+      const { load, current } = sampleOf(entry.atMs, evaluation);
+      if (!step.has(evaluation.uid)) step.set(evaluation.uid, present({ load, current }));
+    }
+    looked += 1;
+    if (entry.partial !== true || looked >= LOOKED_AT) break;
+  }
+  return step;
+};
+
+/** The steps that an environment has read, each of some hundred autoscalers. */
+const remembered = new WeakMap<Tables["client"], Map<string, Step>>();
+/** Points that an environment keeps, some 10 MB: an hour of 8,000 autoscalers. */
+const POINTS_MAX = 100_000;
+
+const memoryOf = ({ client }: Tables): Map<string, Step> => {
+  const memory = remembered.get(client) ?? new Map<string, Step>();
+  remembered.set(client, memory);
+  return memory;
+};
+
+/** The oldest steps make room. */
+const remember = (memory: Map<string, Step>, key: string, step: Step): void => {
+  memory.set(key, step);
+  let points = [...memory.values()].reduce((sum, { size }) => sum + size + 1, 0);
+  for (const [oldest, { size }] of memory) {
+    if (points <= POINTS_MAX) return;
+    memory.delete(oldest);
+    points -= size + 1;
+  }
+};
