@@ -34,7 +34,7 @@ export const scaleRead = (replicas: number, more: Partial<ScaleRead> = {}): Scal
 export const readyPod = (name: string, requestMilli = 100n, more: Partial<Pod> = {}): Pod => ({
   name,
   labels: { app: "web" },
-  owners: [],
+  owners: [{ kind: "ReplicaSet", name: "web-1" }],
   deleting: false,
   phase: "Running",
   startMs: 0,

@@ -33,6 +33,7 @@ describe("longestPeriodSeconds()", () => {
       minReplicas: 1,
       maxReplicas: 9,
       metrics: [],
+      pods: "owned",
       combine: "Max",
       scaleUp: RULES,
       scaleDown: RULES,

@@ -10,6 +10,7 @@ import type { HpaMetric, Marks, MetricTarget } from "../../lib/rules/model/spec-
 import type { NativeMetric, NativeSpec } from "../../lib/rules/model/spec-native.ts";
 import type { WatermarkSpec } from "../../lib/rules/model/spec-watermark.ts";
 import type { DecideInput } from "../../lib/rules/policy/decide.ts";
+import { countingPods } from "../../lib/rules/policy/native/steps/select-pods.ts";
 import { groupPods } from "../../lib/rules/policy/shared/metrics/measurement.ts";
 import { readyPods } from "../../lib/rules/policy/watermark/metrics/measure.ts";
 import { countedPods as watermarkPods } from "../../lib/rules/policy/watermark/metrics/pods.ts";
@@ -33,6 +34,7 @@ interface Drawn {
   readonly widthMilli: bigint;
   readonly tolerance: { readonly up: number; readonly down: number };
   readonly scaleUpOnly: boolean;
+  readonly rule: NativeSpec["pods"];
   readonly converge: WatermarkSpec["converge"];
   readonly modulo: number;
   readonly average: boolean;
@@ -53,7 +55,9 @@ interface DrawnPod {
     | "Pending"
     | "Failed"
     | "Succeeded"
-    | "gone";
+    | "gone"
+    | "foreign"
+    | "canary";
 }
 
 /** The whole use ÷ the requests is read in thousandths of a percent: each is a use of its own. */
@@ -72,6 +76,8 @@ const drawnPod: fc.Arbitrary<DrawnPod> = fc.record({
         "Failed" as const,
         "Succeeded" as const,
         "gone" as const,
+        "foreign" as const,
+        "canary" as const,
       ),
     },
   ),
@@ -96,6 +102,7 @@ export const drawnOf = (dialect: DialectName): fc.Arbitrary<Drawn> =>
       widthMilli: fc.bigInt({ min: 0n, max: 100n }).map((whole) => whole * 1000n),
       tolerance: fc.record({ up: share, down: share }),
       scaleUpOnly: fc.boolean(),
+      rule: fc.constantFrom("owned" as const, "stable" as const, "asHpa" as const),
       converge: fc.constantFrom("off" as const, "highwatermark" as const, "lowwatermark" as const),
       modulo: fc.constantFrom(1, 2, 3),
       average: fc.boolean(),
@@ -119,9 +126,15 @@ export const drawnOf = (dialect: DialectName): fc.Arbitrary<Drawn> =>
       return { ...drawn, pods, current, status: Math.max(1, current + lag) };
     });
 
+const OWNER: Readonly<Partial<Record<DrawnPod["state"], string>>> = {
+  foreign: "api-1",
+  canary: "web-2",
+};
+
 const podOf = ({ requestMilli, state }: DrawnPod, at: number): Pod =>
   readyPod(`web-${at}`, requestMilli, {
-    owners: [{ kind: "ReplicaSet", name: "web-1" }],
+    owners: [{ kind: "ReplicaSet", name: OWNER[state] ?? "web-1" }],
+    labels: { app: "web", "pod-template-hash": state === "canary" ? "2" : "1" },
     deleting: state === "deleting",
     phase: state === "Pending" || state === "Failed" || state === "Succeeded" ? state : "Running",
     ready: { status: state === "unready" ? "False" : "True", transitionMs: 0 },
@@ -190,8 +203,20 @@ export const inputAt = (drawn: Drawn, steps: bigint): DecideInput | undefined =>
   });
 };
 
+/** The pods that the rules measure. */
+const measuredIn = (drawn: Drawn): readonly Pod[] => {
+  const pods = podsOf(drawn);
+  const { dialect, rule, current } = drawn;
+  if (dialect !== "native") return pods;
+  const input = { spec: { ...NATIVE, pods: rule } };
+  return countingPods({ input, pods, current }).own?.measured ?? pods;
+};
+
 /** The pod that is given the whole value: one whose sample counts in every form. */
-const holderOf = ({ pods }: Drawn): number => pods.findIndex(({ state }) => state === "ready");
+const holderOf = (drawn: Drawn): number => {
+  const measured = new Set(measuredIn(drawn).map(({ name }) => name));
+  return drawn.pods.findIndex(({ state }, at) => state === "ready" && measured.has(`web-${at}`));
+};
 
 /** The whole amount that makes a value. */
 const sumAt = (drawn: Drawn, steps: bigint): bigint | undefined => {
@@ -237,12 +262,17 @@ const originalBasis = (drawn: Drawn): Basis => {
 };
 
 const countedIn = (drawn: Drawn) => {
+  const measured = measuredIn(drawn);
+  const names = new Set(measured.map(({ name }) => name));
+  const isOwn = drawn.dialect === "native" && drawn.rule !== "asHpa";
   const samples = new Map<string, PodSample>(
     drawn.pods.flatMap((pod, at) =>
-      hasSample(pod) ? [[`web-${at}`, { milli: 0n, timestampMs: NOON, windowMs: 0 }] as const] : [],
+      hasSample(pod) && (!isOwn || names.has(`web-${at}`))
+        ? [[`web-${at}`, { milli: 0n, timestampMs: NOON, windowMs: 0 }] as const]
+        : [],
     ),
   );
-  const groups = groupPods(podsOf(drawn), samples, drawn.form === "resource" ? "cpu" : "", {
+  const groups = groupPods(measured, samples, drawn.form === "resource" ? "cpu" : "", {
     nowMs: NOON,
     ...DEFAULT_SETTINGS,
   });
@@ -301,7 +331,7 @@ const specOf = (drawn: Drawn): AutoscalerSpec => {
     case "watermark":
       return watermarkSpec(drawn);
     case "native":
-      return { ...NATIVE, ...BOUNDS, metrics: [nativeMetric(drawn)] };
+      return { ...NATIVE, ...BOUNDS, pods: drawn.rule, metrics: [nativeMetric(drawn)] };
   }
 };
 

@@ -43,8 +43,10 @@ const pods = z
     counted: count.describe("those whose samples are the value").exactOptional(),
     unready: some.describe("not ready, or just started"),
     missing: some.describe("without a usable sample"),
+    stale: some.describe("of them with a sample that is too old"),
     leftOut: some.describe("being deleted, or failed"),
     finished: some.describe("pods that have ended"),
+    otherRevision: some.describe("of another revision than most: a rollout is under way"),
     unlisted: some.describe("samples of pods that are gone, or have other labels"),
     oldestSeconds: z.number().describe("from the oldest sample to the decision").exactOptional(),
   } satisfies FieldsOf<MetricPods>)

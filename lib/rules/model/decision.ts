@@ -116,10 +116,14 @@ export interface MetricPods {
   readonly unready?: number;
   /** Without a usable sample. */
   readonly missing?: number;
+  /** With a sample that is too old, and so among those without a usable one. */
+  readonly stale?: number;
   /** Left out, because they are being deleted, or failed. */
   readonly leftOut?: number;
   /** Pods that have ended. */
   readonly finished?: number;
+  /** Pods of another revision than most pods of the target: a rollout is under way. */
+  readonly otherRevision?: number;
   /** Samples of pods that are not listed: they are gone, or have other labels. */
   readonly unlisted?: number;
   /** Seconds from the oldest sample to the decision. */

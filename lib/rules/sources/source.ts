@@ -309,6 +309,8 @@ export type Inputs = (name: string) => number | Failure;
 export interface Failure {
   readonly kind: "failure";
   readonly message: string;
+  /** Why, where it is no failed question. */
+  readonly reason?: "Stale";
 }
 
 /**
@@ -329,7 +331,11 @@ export const registeredSamples = (
   return typeof empty === "bigint" ? [empty] : unable(empty);
 };
 
-export const failure = (message: string): Failure => ({ kind: "failure", message });
+export const failure = (message: string, reason?: Failure["reason"]): Failure => ({
+  kind: "failure",
+  message,
+  ...(reason && { reason }),
+});
 
 /**
  * A query that was not sent fails its metric. A missing question then holds the workload and never

@@ -42,8 +42,10 @@ export const podsText = ({
     ...some(counted, "counted"),
     ...some(pods.unready, `not ready${assumed?.as === "0" ? as : ""}`),
     ...some(pods.missing, `without a sample${as}`),
+    ...some(pods.stale, "of them with one that is too old"),
     ...some(pods.leftOut, "left out"),
     ...some(pods.finished, "ended"),
+    ...some(pods.otherRevision, "of another revision, because a rollout is under way"),
     ...some(pods.unlisted, "with a sample and not there"),
     ...(oldestSeconds === undefined ? [] : [`oldest sample ${oldestSeconds} s`]),
   ].join(", ");

@@ -241,7 +241,7 @@ describe("decide() within the bounds of a schedule or an override", () => {
     const spec = native({ rules, ...block });
     expect(scaled(with_(spec, { ...ALWAYS, minReplicas: 12 }), 5, 45).count).toBe(12);
     expect(scaled(spec, 9, 80, set({ min: 4, max: 4 })).count).toBe(4);
-    expect(scaled(with_(spec, { ...ALWAYS, minReplicas: 12 }), 12, 45).count).toBe(12);
+    expect(scaled(with_(spec, { ...ALWAYS, minReplicas: 12 }), 12, 5).count).toBe(12);
   });
 });
 

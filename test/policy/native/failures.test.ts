@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { Scale } from "../../../lib/rules/model/decision.ts";
 import { autoscalerName } from "../../../lib/rules/model/ids.ts";
 import type { Observation, ScaleReading } from "../../../lib/rules/model/observation.ts";
+import type { AutoscalerSpec } from "../../../lib/rules/model/spec.ts";
 import { decide } from "../../../lib/rules/policy/decide.ts";
 import { afterWrite, withScale } from "../../../lib/rules/policy/dialects.ts";
 import { NOON } from "../../noon.ts";
@@ -12,10 +13,18 @@ import { native, pod, sync } from "./world.ts";
 const spec = native();
 const read = scaleRead(5);
 
-const decideOn = (scale: ScaleReading, others: Observation["others"] = []) =>
+const decideOn = (
+  scale: ScaleReading,
+  others: Observation["others"] = [],
+  of: AutoscalerSpec = spec,
+) =>
   decide(
-    decideInput({ spec, observation: observationOf({ scale, pods: [pod("web-0")], others }) }),
+    decideInput({ spec: of, observation: observationOf({ scale, pods: [pod("web-0")], others }) }),
   );
+
+const BESIDE = [{ name: autoscalerName("api"), selector: "app=web" }];
+const SHARED =
+  'pods by selector app=web in namespace "shop" belong to more than one autoscaler: "api" and "web"';
 
 describe("the native rules hold", () => {
   it.each([
@@ -34,16 +43,29 @@ describe("the native rules hold", () => {
       "the scale of the target carries no selector",
     ],
     [
-      "on pods of two autoscalers",
+      "on pods of two autoscalers that count as the HPA counts them",
       read,
-      [{ name: autoscalerName("api"), selector: "app=web" }],
+      BESIDE,
       "AmbiguousSelector",
-      'pods by selector app=web in namespace "shop" belong to more than one autoscaler: "api" and "web"',
+      SHARED,
+      native({ pods: "asHpa" }),
     ],
-  ])("%s", (_, scale, others, reason, message) => {
-    const decision = decideOn(scale, others);
+    [
+      "on pods of two autoscalers whose owner cannot be known",
+      read,
+      BESIDE,
+      "AmbiguousSelector",
+      SHARED,
+      native({ scaleTargetRef: { apiVersion: "acme.io/v1", kind: "Fleet", name: "web" } }),
+    ],
+  ])("%s", (_, scale, others, reason, message, of = spec) => {
+    const decision = decideOn(scale, others, of);
     expect(decision).toMatchObject({ kind: "hold", failed: true, because: { reason, message } });
     expect(decision.events).toEqual([{ type: "Warning", reason, message }]);
+  });
+
+  it("not on pods of two autoscalers where it is known whose they are", () => {
+    expect(decideOn(read, BESIDE).because.reason).not.toBe("AmbiguousSelector");
   });
 
   it("on a selector that cannot be read", () => {

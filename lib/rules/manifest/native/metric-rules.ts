@@ -116,8 +116,7 @@ const wholePercents: Rule = {
 const TIME_RULES: readonly Rule[] = [
   {
     when: anyOf(sourcesThat(({ asking }) => asking.way !== "registered")),
-    needs: unset("everySeconds", "maxAgeSeconds"),
-    says: "everySeconds and maxAgeSeconds may only be set for a metric of a registered source: remove them, the cluster is asked in each sync",
+    needs: unset("everySeconds"),
     detail: "may only be set for a metric of a registered source",
     fix: "remove it: the cluster is asked in each sync",
   },

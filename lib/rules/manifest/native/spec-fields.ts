@@ -40,7 +40,7 @@ export const METRIC_FIELDS = {
     },
   ),
   maxAgeSeconds: integer(
-    "A value of a registered source whose sample is older is missing; by default three times everySeconds, at least 180 and the time that CloudWatch looks at.",
+    "A value whose sample is older is missing. By default 180 for pods, and for a registered source three times everySeconds, at least 180 and the time that CloudWatch looks at; any age for an object or external metric, and for pods with pods: asHpa.",
     {
       least: 1,
       most: 3_600,

@@ -27,7 +27,8 @@ export const nativeSpecOf = (read: SpecRead): NativeSpec => ({
   target: targetRef(read.scaleTargetRef),
   minReplicas: read.minReplicas,
   maxReplicas: read.maxReplicas ?? 1,
-  metrics: read.metrics.map(metricOf),
+  metrics: read.metrics.map((metric) => metricOf(metric, read.pods)),
+  pods: read.pods,
   combine: read.combine,
   scaleUp: rulesOf(read.scaleUp),
   scaleDown: rulesOf(read.scaleDown),
@@ -96,7 +97,7 @@ export const nameOf = (read: MetricRead): string => {
 };
 
 /** Converts a valid metric. Members that validation requires fall back to zero values. */
-const metricOf = (read: MetricRead): NativeMetric => ({
+const metricOf = (read: MetricRead, pods: SpecRead["pods"]): NativeMetric => ({
   name: nameOf(read),
   source: sourceOf(read),
   measure: measureOf(read),
@@ -104,17 +105,25 @@ const metricOf = (read: MetricRead): NativeMetric => ({
   band: bandOf(read),
   scaleUpOnly: read.scaleUpOnly,
   onMissing: onMissingOf(read.onMissing),
-  ...timesOf(read),
+  ...timesOf(read, pods),
   ...(read.activation && { activationMilli: milliOf(read.activation) }),
 });
 
 /**
  * The default age is the time of three answers: then two of them were lost. A source whose values
- * are old when they come adds their age.
+ * are old when they come adds their age. The HPA controller looks at no age, and an adapter may say
+ * any of an object or of something outside.
  */
-const timesOf = (read: MetricRead): Pick<NativeMetric, "everyMs" | "maxAgeMs"> => {
-  if (!isOfRegistered(read)) return {};
+const timesOf = (
+  read: MetricRead,
+  pods: SpecRead["pods"],
+): Pick<NativeMetric, "everyMs" | "maxAgeMs"> => {
   const [source, block] = readSource(read);
+  const isOfPods = source.samplesOf === "pods" && pods !== "asHpa";
+  if (!isOfRegistered(read)) {
+    const { maxAgeSeconds = isOfPods ? LEAST_AGE_SECONDS : undefined } = read;
+    return maxAgeSeconds === undefined ? {} : { maxAgeMs: maxAgeSeconds * SECOND_MS };
+  }
   const own = source.times?.(block);
   const everySeconds = read.everySeconds ?? own?.everySeconds;
   const {

@@ -11,8 +11,9 @@ import { FLAP_FIELDS, FLAP_WINDOW, flap } from "./steps/flap.ts";
 import { IDLE_FIELDS, IDLE_RULES, IDLE_WINDOW, idle } from "./steps/idle.ts";
 import { LIMIT_RULES, LIMIT_WINDOW, limit, limitFields, POLICY_RULES } from "./steps/limit.ts";
 import { MISSING_WINDOW, measure } from "./steps/measure.ts";
-import { readScale, selectPods } from "./steps/read-scale.ts";
+import { readScale } from "./steps/read-scale.ts";
 import { ROUND_FIELDS, round, roundRule } from "./steps/round.ts";
+import { PODS_FIELDS, selectPods } from "./steps/select-pods.ts";
 import { STABILIZE_WINDOW, stabilize, stabilizeFields } from "./steps/stabilize.ts";
 import { SUSTAIN_FIELDS, SUSTAIN_WINDOW, sustain, unseen } from "./steps/sustain.ts";
 import { type NativeInput, type NativeStep, type StepWindow, started } from "./steps/sync.ts";
@@ -21,7 +22,7 @@ import { type NativeInput, type NativeStep, type StepWindow, started } from "./s
 const SEE: readonly NativeStep[] = [
   readScale, //  the count as it is
   bounds, //     outside [min, max] straight to the bound
-  selectPods, // the pods of the target, which no other autoscaler selects
+  selectPods, // the pods that the selector matches, and whose they are
   measure, //    each metric: value, target or watermarks, proposal
   idle, //       out of use to the idle count, in use again to min
 ];
@@ -44,7 +45,7 @@ const WAIT: readonly NativeStep[] = [
 
 /** The fields of the steps in a manifest, in the order of the reference, and their rules. */
 export const NATIVE_FIELDS = {
-  before: COMBINE_FIELDS,
+  before: { ...PODS_FIELDS, ...COMBINE_FIELDS },
   /** Of scaleUp and scaleDown. */
   ofDirection: (way: "up" | "down") => ({
     ...SUSTAIN_FIELDS,

@@ -191,8 +191,8 @@ export const FAILURES: ReasonTexts = {
     "The message has the cause: the missing input, or the part of the expression without a finite result (docs/sources.md). `??` gives a value for a missing input.",
   ],
   Stale: [
-    "The value of a registered source is older than `maxAgeSeconds`.",
-    "Is the source behind, or is the metric no longer written? A larger `maxAgeSeconds` accepts older values.",
+    "The samples of a metric are older than `maxAgeSeconds`.",
+    "Is the source (metrics-server, an adapter, a registered source) behind, or is the metric no longer written? A larger `maxAgeSeconds` accepts older values.",
   ],
   FailedComputeMetricsReplicas: [
     "No count could be calculated from the metrics.",
@@ -222,7 +222,7 @@ export const FAILURES: ReasonTexts = {
   SelectorTooLarge: ["The selector of the workload is longer than its limit.", "Shorten it."],
   AmbiguousSelector: [
     "Pods of this workload belong to another autoscaler as well.",
-    "Give each workload a label of its own in its selector.",
+    "Give each workload a label of its own in its selector; with `pods: owned` a PodAutoscaler counts only the pods of its target.",
   ],
   FailedSpecCheck: [
     "The spec of a WatermarkPodAutoscaler is not valid.",

@@ -51,7 +51,7 @@ const ONLY_SHRINKS = { up: Number.POSITIVE_INFINITY, down: 0 };
  */
 export const measureNative = (metric: NativeMetric, whole: MetricContext): CountReading => {
   const { band } = metric;
-  const context = isOfLimit(metric) ? { ...whole, pods: withLimits(whole.pods) } : whole;
+  const context = isOfLimit(metric) ? ofLimits(whole) : whole;
   if (band.kind === "target") {
     return against(metric, band.milli, {
       ...context,
@@ -91,6 +91,12 @@ const bothMarks = (
   };
 
 const isOfLimit = ({ source }: NativeMetric): boolean => "of" in source && source.of === "limit";
+
+const ofLimits = ({ own, ...context }: MetricContext): MetricContext => ({
+  ...context,
+  pods: withLimits(context.pods),
+  ...(own && { own: { ...own, measured: withLimits(own.measured) } }),
+});
 
 /** The tolerance of a target, or the cluster's where it has none of its own. */
 export const toleranceOfTarget = (
@@ -149,9 +155,27 @@ type Leveled = Pick<NativeMetric, "source" | "measure" | "maxAgeMs">;
  * A metric against one level: with the arithmetic of autoscaling/v2 for its type, or with the
  * arithmetic of an external metric.
  */
-const measureAt = (metric: Leveled, levelMilli: bigint, context: MetricContext): Measurement => {
+const measureAt = (metric: Leveled, levelMilli: bigint, whole: MetricContext): Measurement => {
+  const old = staleWords(metric, whole);
+  if (old !== undefined) return unmeasured(metric, old, "Stale");
+  const context = sinceOf(metric, whole);
   const known = asHpaMetric(metric, levelMilli);
   return known ? measureMetric(known, context) : measureWhole(metric, levelMilli, context);
+};
+
+/** Of a metric of pods each sample has its age. */
+const sinceOf = ({ maxAgeMs }: Leveled, context: MetricContext): MetricContext =>
+  maxAgeMs === undefined ? context : { ...context, sinceMs: context.readiness.nowMs - maxAgeMs };
+
+const unmeasured = ({ source }: Leveled, message: string, reason?: string): Measurement => {
+  const of = sourceOf(source);
+  return {
+    kind: "failed",
+    name: of.nameOf(source),
+    reason: reason ?? `FailedGet${of.type}Metric`,
+    message,
+    chain: message,
+  };
 };
 
 /**
@@ -180,24 +204,11 @@ const targetOf = (measure: NativeMetric["measure"], levelMilli: bigint): MetricT
 };
 
 /** The sum of the values of a source, whole or shared by the pods, as for an external metric. */
-const measureWhole = (
-  { source, measure, maxAgeMs }: Leveled,
-  levelMilli: bigint,
-  context: MetricContext,
-): Measurement => {
+const measureWhole = (metric: Leveled, levelMilli: bigint, context: MetricContext): Measurement => {
+  const { source, measure } = metric;
   const of = sourceOf(source);
-  const name = of.nameOf(source);
-  const failed = (message: string, reason = `FailedGet${of.type}Metric`): Measurement => ({
-    kind: "failed",
-    name,
-    reason,
-    message,
-    chain: message,
-  });
-  const old = staleWords(source, maxAgeMs, context);
-  if (old !== undefined) return failed(old, "Stale");
   const samples = of.samples(source, context);
-  if ("message" in samples) return failed(samples.message);
+  if ("message" in samples) return unmeasured(metric, samples.message);
   const values = samples instanceof Map ? [...samples.values()].map(({ milli }) => milli) : samples;
   const isAverage = measure === "Average";
   // A negative sum is a value like any other: it asks for the least count (docs/migrating.md).
@@ -205,7 +216,7 @@ const measureWhole = (
   const outcome = isAverage
     ? perReplicaReplicas(totalMilli, levelMilli, context, "saturated")
     : totalReplicas(totalMilli, levelMilli, context);
-  if (outcome.kind === "failure") return failed(outcome.message);
+  if (outcome.kind === "failure") return unmeasured(metric, outcome.message);
   const { replicas, ratio, usageMilli } = outcome;
   const value = decimalText(usageMilli);
   const status = of.statusOf(source, isAverage ? { averageValue: value } : { value });
@@ -215,7 +226,7 @@ const measureWhole = (
     : totalCurve(totalMilli, levelMilli, context);
   return {
     kind: "measured",
-    name,
+    name: of.nameOf(source),
     proposal: replicas,
     value,
     target: decimalText(levelMilli),
@@ -227,15 +238,13 @@ const measureWhole = (
   };
 };
 
-/** Why the value of a registered source is too old to decide on; undefined for one that is not. */
-const staleWords = (
-  source: Leveled["source"],
-  maxAgeMs: number | undefined,
-  context: MetricContext,
-): string | undefined => {
+/** Why a value that is not of pods is too old to decide on; undefined for one that is not. */
+const staleWords = ({ source, maxAgeMs }: Leveled, context: MetricContext): string | undefined => {
   const ageMs = maxAgeMs === undefined ? undefined : sampleAgeMs(source, context);
   if (maxAgeMs === undefined || ageMs === undefined || !(ageMs > maxAgeMs)) return undefined;
-  return `the value from source "${registeredQueryOf(source)?.source}" is ${Math.round(ageMs / MILLI)} s old, and maxAgeSeconds is ${maxAgeMs / MILLI}`;
+  const registered = registeredQueryOf(source);
+  const value = registered ? `value from source "${registered.source}"` : "value";
+  return `the ${value} is ${Math.round(ageMs / MILLI)} s old, and maxAgeSeconds is ${maxAgeMs / MILLI}`;
 };
 
 /**
@@ -297,15 +306,20 @@ export const inputReadings = (
   });
 };
 
-/** The age of the oldest value that a registered source gave; `undefined` without one. */
+/**
+ * The age of the oldest value of a source that is not of pods; `undefined` where none says a time.
+ */
 const sampleAgeMs = (
   source: Leveled["source"],
-  { answers, readiness: { nowMs } }: MetricContext,
+  { answers, namespace, readiness: { nowMs } }: MetricContext,
 ): number | undefined => {
-  const query = registeredQueryOf(source);
+  const of = sourceOf(source);
+  if (of.samplesOf === "pods") return undefined;
+  const query = of.queryOf(source, { namespace, podSelector: undefined });
   const answer = query && valuesIn(answers, queryKey(query));
-  if (answer?.kind !== "answered" || answer.items.length === 0) return undefined;
-  return Math.max(...answer.items.map(({ timestampMs }) => nowMs - timestampMs));
+  if (answer?.kind !== "answered") return undefined;
+  const times = answer.items.map(({ timestampMs }) => timestampMs).filter((ms) => ms > 0);
+  return times.length === 0 ? undefined : nowMs - Math.min(...times);
 };
 
 const MILLI = 1000;

@@ -5,6 +5,7 @@ import type { NativeRules, NativeSpec } from "../../../model/spec-native.ts";
 import type { RecommendationRun, Windows } from "../../../model/windows.ts";
 import type { RulesInput } from "../../dialect.ts";
 import type { MetricContext } from "../../shared/metrics/measurement.ts";
+import { countingPods } from "./select-pods.ts";
 import { startedWith, type StepState } from "../../shared/steps.ts";
 import type { Moment, WindowStates } from "../../shared/window-states.ts";
 import { type KnownAnswers, knownAnswers } from "../metrics/kept-answers.ts";
@@ -107,7 +108,7 @@ const contextWithoutInputs = ({
   // old count again.
   statusReplicas: Math.max(1, current),
   podSelector: selector,
-  pods,
+  ...countingPods({ input, pods, current }),
   answers: known.answers,
   tolerance: { up: input.settings.tolerance, down: input.settings.tolerance },
   readiness: { nowMs: input.nowMs, ...input.settings },

@@ -1,7 +1,7 @@
 import type { MetricOutcome, MetricPods } from "../../../model/decision.ts";
 import type { Pod } from "../../../model/observation.ts";
 import type { TargetRef } from "../../../model/spec-common.ts";
-import { hasFinished, ownership } from "../pods/owned.ts";
+import { hasFinished, ofOtherRevision, ownership } from "../pods/owned.ts";
 import type { CountedPods, Measured } from "./measurement.ts";
 import { turnsOf } from "./turns.ts";
 
@@ -47,22 +47,26 @@ export const withDetails = (
 
 const listedPods = (pods: readonly Pod[], target: Around["target"]): MetricPods => {
   const isOwned = ownership(target);
+  const owned = isOwned && pods.filter(isOwned);
   const finished = pods.filter(hasFinished).length;
+  const otherRevision = owned ? ofOtherRevision(owned) : 0;
   return {
     matched: pods.length,
-    ...(isOwned && { owned: pods.filter(isOwned).length }),
+    ...(owned && { owned: owned.length }),
     ...(finished > 0 && { finished }),
+    ...(otherRevision > 0 && { otherRevision }),
   };
 };
 
 /** Only what there is any of. */
 const countsOf = (counted: CountedPods | undefined, nowMs: number): Partial<MetricPods> => {
   if (!counted) return {};
-  const { unready, missing, leftOut, unlisted, oldestMs } = counted;
+  const { unready, missing, stale = 0, leftOut, unlisted, oldestMs } = counted;
   return {
     counted: counted.counted,
     ...(unready > 0 && { unready }),
     ...(missing > 0 && { missing }),
+    ...(stale > 0 && { stale }),
     ...(leftOut > 0 && { leftOut }),
     ...(unlisted > 0 && { unlisted }),
     ...(oldestMs !== undefined && {

@@ -70,7 +70,12 @@ const byAmount = (
   const input = perPodInput(metric, context);
   const outcome = "message" in input ? input : averageReplicas(input, targetMilli);
   if (outcome.kind === "failure")
-    return failedResource(metric, name, `failed to get ${metric.name} usage: ${outcome.message}`);
+    return failedResource(
+      metric,
+      name,
+      `failed to get ${metric.name} usage: ${outcome.message}`,
+      outcome.reason,
+    );
   return measuredResource(metric, outcome, {
     name,
     value: amountText(metric.name, outcome.proposal.usageMilli),
@@ -92,6 +97,7 @@ const byPercentage = (
       metric,
       name,
       `failed to get ${metric.name} utilization: ${outcome.message}`,
+      outcome.reason,
     );
   return measuredResource(metric, outcome, {
     name,
@@ -136,13 +142,18 @@ const assumedIn = (
   return { assumed: { pods, as, value } };
 };
 
-const failedResource = (metric: ResourceMetric, name: string, message: string): Unmeasured => {
+const failedResource = (
+  metric: ResourceMetric,
+  name: string,
+  message: string,
+  reason: string = `FailedGet${metric.type}Metric`,
+): Unmeasured => {
   const outermost =
     metric.type === "Resource" ? `${metric.name} resource` : `${metric.container} container`;
   return {
     kind: "failed",
     name,
-    reason: `FailedGet${metric.type}Metric`,
+    reason,
     message,
     chain: `failed to get ${outermost} metric value: ${message}`,
   };
@@ -178,7 +189,8 @@ const measurePods = (metric: PodsMetric, context: MetricContext): Measurement =>
   const outcome = proposeForPods(metric, context);
   if (outcome.kind === "failure") {
     const chain = `failed to get pods metric value: ${outcome.message}`;
-    return { kind: "failed", name, reason: "FailedGetPodsMetric", message: outcome.message, chain };
+    const { message, reason = "FailedGetPodsMetric" } = outcome;
+    return { kind: "failed", name, reason, message, chain };
   }
   const { proposal, counted, curve } = outcome;
   const { overflowed, assumed } = proposal;

@@ -12,12 +12,26 @@ import type { Curve } from "./curve.ts";
 export interface MetricContext extends SampleContext {
   readonly currentReplicas: number;
   readonly statusReplicas: number;
-  /** The pods that the selector matches. */
+  /** The pods that the selector matches; with `own` those of the target that have not ended. */
   readonly pods: readonly Pod[];
+  /** By which pods the native rules count; absent where they count as the HPA controller does. */
+  readonly own?: OwnPods;
+  /** The sample of a pod from before counts as none; absent where any age will do. */
+  readonly sinceMs?: number;
   readonly tolerance: Tolerance;
   /** A value is divided by the current count before it is compared with marks. */
   readonly average?: boolean | undefined;
   readonly readiness: Readiness;
+}
+
+/** How the native rules count the pods of the target (docs/pod-autoscaler.md, "Which pods count"). */
+export interface OwnPods {
+  /** The pods whose values count. */
+  readonly measured: readonly Pod[];
+  /** Ready pods whose values do not count, because they are of another revision. */
+  readonly beside: number;
+  /** The count of the scale. More pods than that are the surge of a rollout. */
+  readonly wanted: number;
 }
 
 export type Measurement = Measured | Unmeasured;
@@ -58,6 +72,8 @@ export interface CountedPods {
   readonly unready: number;
   /** Without a usable sample. */
   readonly missing: number;
+  /** With a sample that is too old; they are among those without a usable one. */
+  readonly stale?: number;
   /** Being deleted, or failed. */
   readonly leftOut: number;
   /** Samples of pods that are not listed: they are gone, or have other labels. */

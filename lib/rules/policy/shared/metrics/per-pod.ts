@@ -1,4 +1,5 @@
 import { type Failure, failure, type PodSamples } from "../../../sources/source.ts";
+import type { Pod } from "../../../model/observation.ts";
 import { isInside, toI32, wrapI32, wrapI64 } from "../arithmetic.ts";
 import { bendsAround, ceilDivided, type Corrected, type Curve, floorDivided } from "./curve.ts";
 import {
@@ -13,7 +14,10 @@ import { type Requests, requestsOf } from "./requests.ts";
 
 /** One metric that is measured pod by pod. The samples that do not count are taken out of it. */
 export interface PerPodInput
-  extends Pick<MetricContext, "currentReplicas" | "tolerance" | "pods" | "readiness"> {
+  extends Pick<
+    MetricContext,
+    "currentReplicas" | "tolerance" | "pods" | "own" | "sinceMs" | "readiness"
+  > {
   readonly samples: PodSamples;
   /** Empty for Pods metrics. */
   readonly resource: string;
@@ -73,7 +77,7 @@ export const utilizationReplicas = (
 ): PerPodProposal | Failure => {
   const groups = prepare(input);
   if ("message" in groups) return groups;
-  const requests = requestsOf(input.pods, input.resource, container);
+  const requests = requestsOf(measuredPods(input), input.resource, container);
   if ("message" in requests) return requests;
   // A pod that reports nothing is taken to use all that it requests, or all of a target above that:
   // shrinking must not come from silence.
@@ -105,20 +109,64 @@ export const averageReplicas = (
   });
 };
 
-const prepare = ({ pods, samples, resource, readiness }: PerPodInput): PodGroups | Failure => {
-  if (pods.length === 0)
-    return failure("no pods returned by selector while calculating replica count");
+const measuredPods = ({ own, pods }: Pick<PerPodInput, "own" | "pods">): readonly Pod[] =>
+  own?.measured ?? pods;
+
+interface PreparedPods extends PodGroups {
+  readonly stale: number;
+}
+
+const prepare = (input: PerPodInput): PreparedPods | Failure => {
+  const { samples, resource, readiness, own, sinceMs } = input;
+  const pods = measuredPods(input);
+  if (pods.length === 0) return failure(own ? NONE_OWNED : NONE_SELECTED);
+  if (own) leaveOutOthers(samples, pods);
+  const old = sinceMs === undefined ? NO_OLD : leaveOutOld(samples, sinceMs);
   const groups = groupPods(pods, samples, resource, readiness);
   for (const pod of groups.ignored) samples.delete(pod);
   for (const pod of groups.unready) samples.delete(pod);
-  return samples.size === 0
-    ? failure("did not receive metrics for targeted pods (pods might be unready)")
-    : groups;
+  if (samples.size > 0) return { ...groups, stale: old.count };
+  return old.count > 0
+    ? failure(staleWords(old.youngestMs, readiness.nowMs, sinceMs), "Stale")
+    : failure("did not receive metrics for targeted pods (pods might be unready)");
+};
+
+const NONE_SELECTED = "no pods returned by selector while calculating replica count";
+const NONE_OWNED = "no pod that the selector matches belongs to the target and still runs";
+
+interface OldSamples {
+  readonly count: number;
+  readonly youngestMs: number;
+}
+
+const NO_OLD: OldSamples = { count: 0, youngestMs: Number.NEGATIVE_INFINITY };
+
+/** Pods that are gone, belong to others or do not count otherwise. */
+const leaveOutOthers = (samples: PodSamples, measured: readonly Pod[]): void => {
+  const names = new Set(measured.map(({ name }) => name));
+  for (const pod of samples.keys()) if (!names.has(pod)) samples.delete(pod);
+};
+
+/** A source that says no time of its samples has none that is old. */
+const leaveOutOld = (samples: PodSamples, sinceMs: number): OldSamples => {
+  let { count, youngestMs } = NO_OLD;
+  for (const [pod, { timestampMs }] of samples) {
+    if (timestampMs <= 0 || timestampMs >= sinceMs) continue;
+    samples.delete(pod);
+    count++;
+    youngestMs = Math.max(youngestMs, timestampMs);
+  }
+  return { count, youngestMs };
+};
+
+const staleWords = (youngestMs: number, nowMs: number, sinceMs = nowMs): string => {
+  const [age, most] = [nowMs - youngestMs, nowMs - sinceMs].map((ms) => Math.round(ms / 1000));
+  return `the youngest sample of its pods is ${age} s old, and maxAgeSeconds is ${most}`;
 };
 
 const proposeFor = (
   input: PerPodInput,
-  groups: PodGroups,
+  groups: PreparedPods,
   measure: Measure,
 ): PerPodProposal | Failure => {
   const read = sumsOf(input.samples.keys(), (pod) => input.samples.get(pod)?.milli ?? 0n, measure);
@@ -164,16 +212,39 @@ const proposer =
     const sums = { ...read, usedMilli };
     const first = measure.ratioOf(sums);
     if ("message" in first) return first;
+    const assuming = first.ratio > 1 ? withoutSurge(input, groups) : groups;
     // Without anything to assume there is no guard against a step in the other direction: upstream
     // relies on that during a surge (hpa.md 3.3).
-    const hasUnready = groups.unready.length > 0 && first.ratio > 1;
-    if (hasUnready || groups.missing.length > 0)
-      return withAssumed(input, groups, measure, { sums, first });
+    const hasUnready = assuming.unready.length > 0 && first.ratio > 1;
+    if (hasUnready || assuming.missing.length > 0)
+      return withAssumed(input, assuming, measure, { sums, first });
     const replicas = isInside(first.ratio, input.tolerance)
       ? input.currentReplicas
-      : toI32(Math.ceil(first.ratio * groups.ready));
+      : toI32(Math.ceil(first.ratio * sharedBy(input, groups.ready, first.ratio)));
     return { ...first, kind: "proposal", replicas };
   };
+
+/**
+ * On the way up the pods of a surge count for nothing, as they go when the rollout ends: no pod
+ * beyond the count of the scale is taken for one that would carry load.
+ */
+const withoutSurge = ({ own }: Pick<PerPodInput, "own">, groups: PodGroups): PodGroups => {
+  if (!own) return groups;
+  const room = Math.max(0, own.wanted - groups.ready - own.beside);
+  const missing = groups.missing.slice(0, room);
+  return { ...groups, missing, unready: groups.unready.slice(0, room - missing.length) };
+};
+
+/**
+ * How many pods the value is of. A surge raises no count, so that on the way up there are no more
+ * than the scale asks for. On the way down they count, since the load was spread over them: fewer
+ * would be too few when they are gone.
+ */
+const sharedBy = ({ own }: Pick<PerPodInput, "own">, samples: number, ratio: number): number => {
+  if (!own) return samples;
+  const all = samples + own.beside;
+  return ratio > 1 ? Math.min(all, Math.max(1, own.wanted)) : all;
+};
 
 const withAssumed = (
   input: PerPodInput,
@@ -203,15 +274,11 @@ const assumedFor = (ratio: number, groups: PodGroups, measure: Measure): Sums =>
 };
 
 /** What was assumed may weaken a change, never turn it round. */
-const dampened = (
-  { currentReplicas, tolerance }: PerPodInput,
-  before: number,
-  after: number,
-  samples: number,
-): number => {
+const dampened = (input: PerPodInput, before: number, after: number, samples: number): number => {
+  const { currentReplicas, tolerance } = input;
   const turned = (before < 1 && after > 1) || (before > 1 && after < 1);
   if (isInside(after, tolerance) || turned) return currentReplicas;
-  const replicas = toI32(Math.ceil(after * samples));
+  const replicas = toI32(Math.ceil(after * sharedBy(input, samples, after)));
   const crossed =
     (after < 1 && replicas > currentReplicas) || (after > 1 && replicas < currentReplicas);
   return crossed ? currentReplicas : replicas;
@@ -252,10 +319,11 @@ const averageRatio = ({ usedMilli, samples }: Sums, targetMilli: bigint): Ratio 
 const overflowOf = (overflowed: boolean): { readonly overflowed?: true } =>
   overflowed ? { overflowed } : {};
 
-const countedOf = ({ samples }: PerPodInput, groups: PodGroups): CountedPods => ({
+const countedOf = ({ samples }: PerPodInput, groups: PreparedPods): CountedPods => ({
   counted: groups.ready,
   unready: groups.unready.length,
   missing: groups.missing.length,
+  stale: groups.stale,
   leftOut: groups.ignored.length,
   unlisted: samples.size - groups.ready,
   ...oldestOf(samples),
@@ -269,7 +337,7 @@ const oldestOf = (samples: PodSamples): Pick<CountedPods, "oldestMs"> => {
 };
 
 const curveOf = (
-  { tolerance }: PerPodInput,
+  input: PerPodInput,
   groups: PodGroups,
   measure: Measure,
   read: Sums,
@@ -292,8 +360,11 @@ const curveOf = (
       return "message" in proposal ? undefined : proposal;
     },
     bends: () =>
-      bendsAround(measure.target, tolerance, {
-        corrected: [corrected(growing(groups, measure)), corrected(shrinking(groups, measure))],
+      bendsAround(measure.target, input.tolerance, {
+        corrected: [
+          corrected(growing(withoutSurge(input, groups), measure)),
+          corrected(shrinking(groups, measure)),
+        ],
         whole: under === 1n ? 1 : STEPS_OF_PERCENT,
       }),
   };

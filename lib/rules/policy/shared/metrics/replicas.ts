@@ -16,7 +16,8 @@ export const totalReplicas = (
     currentReplicas,
     tolerance,
     pods,
-  }: Pick<MetricContext, "currentReplicas" | "tolerance" | "pods">,
+    own,
+  }: Pick<MetricContext, "currentReplicas" | "tolerance" | "pods" | "own">,
 ): Proposal | Failure => {
   const ratio = Number(totalMilli) / Number(targetMilli);
   const proposal = (replicas: number): Proposal => ({
@@ -31,7 +32,10 @@ export const totalReplicas = (
     return failure(
       "unable to calculate ready pods: no pods returned by selector while calculating replica count",
     );
-  const replicas = ratio * readyPods(pods);
+  const ready = readyPods(pods);
+  // A surge raises no count (per-pod.ts).
+  const most = own && ratio > 1 ? Math.max(1, own.wanted) : ready;
+  const replicas = ratio * Math.min(ready, most);
   return proposal(replicas > MAX_I32 ? MAX_I32 : toI32(Math.ceil(replicas)));
 };
 
