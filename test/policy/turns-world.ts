@@ -1,21 +1,21 @@
 import fc from "fast-check";
 import type { MetricOutcome } from "../../lib/rules/model/decision.ts";
 import type { Pod, PodMetrics } from "../../lib/rules/model/observation.ts";
-import { queryKey } from "../../lib/rules/model/query.ts";
 import { milliOfText } from "../../lib/rules/model/quantity.ts";
+import { queryKey } from "../../lib/rules/model/query.ts";
 import { labelIndex } from "../../lib/rules/model/selector.ts";
-import { DEFAULT_SETTINGS } from "../../lib/rules/model/spec-common.ts";
 import type { AutoscalerSpec, DialectName } from "../../lib/rules/model/spec.ts";
+import { DEFAULT_SETTINGS } from "../../lib/rules/model/spec-common.ts";
 import type { HpaMetric, Marks, MetricTarget } from "../../lib/rules/model/spec-hpa.ts";
 import type { NativeMetric, NativeSpec } from "../../lib/rules/model/spec-native.ts";
 import type { WatermarkSpec } from "../../lib/rules/model/spec-watermark.ts";
 import type { DecideInput } from "../../lib/rules/policy/decide.ts";
-import { countingPods } from "../../lib/rules/policy/native/steps/select-pods.ts";
+import { countingPods } from "../../lib/rules/policy/native/metrics/counting-pods.ts";
 import { groupPods } from "../../lib/rules/policy/shared/metrics/measurement.ts";
 import { readyPods } from "../../lib/rules/policy/watermark/metrics/measure.ts";
 import { countedPods as watermarkPods } from "../../lib/rules/policy/watermark/metrics/pods.ts";
-import type { PodSample } from "../../lib/rules/sources/source.ts";
 import { podsQuery } from "../../lib/rules/sources/pods.ts";
+import type { PodSample } from "../../lib/rules/sources/source.ts";
 import { NOON } from "../noon.ts";
 import { observationOf, podUsage, readyPod, scaleRead } from "../observation.ts";
 import { decideInput } from "./applied-sync.ts";
@@ -208,8 +208,7 @@ const measuredIn = (drawn: Drawn): readonly Pod[] => {
   const pods = podsOf(drawn);
   const { dialect, rule, current } = drawn;
   if (dialect !== "native") return pods;
-  const input = { spec: { ...NATIVE, pods: rule } };
-  return countingPods({ input, pods, current }).own?.measured ?? pods;
+  return countingPods({ ...NATIVE, pods: rule }, pods, current).own?.measured ?? pods;
 };
 
 /** The pod that is given the whole value: one whose sample counts in every form. */

@@ -1,9 +1,7 @@
 import { choice } from "../../../fields/field-types.ts";
 import { foreignText } from "../../../model/foreign-text.ts";
-import type { Pod } from "../../../model/observation.ts";
 import { parseSelector } from "../../../model/selector-text.ts";
-import type { MetricContext, OwnPods } from "../../shared/metrics/measurement.ts";
-import { hasFinished, ownership, stablePods } from "../../shared/pods/owned.ts";
+import { ownership } from "../../shared/pods/owned.ts";
 import { rivalOf } from "../../shared/rivals.ts";
 import { withCondition } from "../../shared/steps.ts";
 import { scalingActive } from "./sentences.ts";
@@ -62,26 +60,3 @@ const refused = (sync: NativeSync, reason: string, message: string): NativeSync 
   events: [...sync.events, { type: "Warning", reason, message }],
   ending: { kind: "failed", because: { reason, message } },
 });
-
-/** The pods that metrics are measured by. */
-export const countingPods = ({
-  input: { spec },
-  pods,
-  current,
-}: Pick<NativeSync, "pods" | "current"> & {
-  readonly input: Pick<NativeSync["input"], "spec">;
-}): Pick<MetricContext, "pods" | "own"> => {
-  if (spec.pods === "asHpa") return { pods };
-  const isOwned = ownership(spec.target) ?? (() => true);
-  const owned = pods.filter((pod) => !hasFinished(pod) && isOwned(pod));
-  const measured = spec.pods === "stable" ? stablePods(owned) : owned;
-  const own: OwnPods = { measured, beside: readyBeside(owned, measured), wanted: current };
-  return { pods: owned, own };
-};
-
-const readyBeside = (owned: readonly Pod[], measured: readonly Pod[]): number => {
-  if (owned.length === measured.length) return 0;
-  const counted = new Set(measured);
-  return owned.filter((pod) => !counted.has(pod) && !pod.deleting && pod.ready?.status === "True")
-    .length;
-};

@@ -5,11 +5,11 @@ import type { NativeRules, NativeSpec } from "../../../model/spec-native.ts";
 import type { RecommendationRun, Windows } from "../../../model/windows.ts";
 import type { RulesInput } from "../../dialect.ts";
 import type { MetricContext } from "../../shared/metrics/measurement.ts";
-import { countingPods } from "./select-pods.ts";
-import { startedWith, type StepState } from "../../shared/steps.ts";
+import { type StepState, startedWith } from "../../shared/steps.ts";
 import type { Moment, WindowStates } from "../../shared/window-states.ts";
+import { countingPods } from "../metrics/counting-pods.ts";
 import { type KnownAnswers, knownAnswers } from "../metrics/kept-answers.ts";
-import { inputsOf, type CountReading } from "../metrics/measure.ts";
+import { type CountReading, inputsOf } from "../metrics/measure.ts";
 
 export type NativeInput = RulesInput<NativeSpec>;
 
@@ -108,7 +108,7 @@ const contextWithoutInputs = ({
   // old count again.
   statusReplicas: Math.max(1, current),
   podSelector: selector,
-  ...countingPods({ input, pods, current }),
+  ...countingPods(input.spec, pods, current),
   answers: known.answers,
   tolerance: { up: input.settings.tolerance, down: input.settings.tolerance },
   readiness: { nowMs: input.nowMs, ...input.settings },
