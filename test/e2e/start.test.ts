@@ -20,12 +20,12 @@ beforeAll(() => {
 afterAll(() => rmSync(dir, { recursive: true, force: true }));
 
 /** Waits until a run prints such a line. */
-const printed = (run: Started, line: RegExp): Promise<void> =>
+const printed = (run: Started, line: RegExp): Promise<string> =>
   new Promise((resolve, reject) => {
     let out = "";
     run.child.stdout?.on("data", (chunk: Buffer) => {
       out += chunk.toString("utf8");
-      if (line.test(out)) resolve();
+      if (line.test(out)) resolve(out);
     });
     run.ended.then(
       ({ err }) => reject(new Error(`The run ended before it printed ${line}: ${err}`)),
@@ -94,7 +94,10 @@ describe("npm start", { timeout: 120_000 }, () => {
   it("serves commands while it runs, refuses a second run, ends on Ctrl-C with its summary, and goes on where it was", async () => {
     const data = mkdtempSync(folder("long-"));
     const run: Started = startRun(["--data", data, ...SEED]);
-    await printed(run, /^\S+ {2}shop\/crowd \d+ → \d+ applied/m);
+    const first = await printed(run, /^\S+ {2}shop\/crowd \d+ → \d+ applied/m);
+    const [, page = "", token = ""] = /^See .*: (http:\S+)\/#token=(\S+)\n/.exec(first) ?? [];
+    const rows = await fetch(`${page}/v1/rows`, { headers: { "x-tidemark-token": token } });
+    expect([rows.status, await rows.text()]).toEqual([200, expect.stringContaining('"crowd"')]);
     const decided = await tidemark(["get", "--data", data]);
     expect([decided.code, decided.out]).toEqual([0, expect.stringMatching(/daily +\d+% .*\/60%/)]);
     const { seriesUrl = "" } = livingRun(folderLayout(data)) ?? {};
