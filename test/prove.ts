@@ -52,6 +52,10 @@ const PROGRAMS: Readonly<Record<string, Program>> = {
     about: "licences and signatures of what is installed",
     file: "build/check-packages.ts",
   },
+  reports: {
+    about: "public reports of users of other autoscalers, played by the rules (docs/compared.md)",
+    file: "test/compared/run.ts",
+  },
   stack: {
     about:
       "the walk of an operator: the runbooks, a day of failures and the tools of examples/deploy, on an emulator of AWS",

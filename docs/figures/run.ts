@@ -3,6 +3,7 @@ const WRITERS: Readonly<
   Record<string, { readonly writes: string; readonly load: () => Promise<unknown> }>
 > = {
   cli: { writes: "the commands of docs/cli.md", load: () => import("./cli.ts") },
+  compared: { writes: "the table of docs/compared.md", load: () => import("./compared.ts") },
   cost: { writes: "the tables of docs/cost.md", load: () => import("./cost.ts") },
   crd: {
     writes: "docs/pod-autoscaler.crd.yaml and docs/pod-autoscaler.schema.json",

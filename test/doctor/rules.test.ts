@@ -109,7 +109,7 @@ const evaluatedAs = (more: Partial<Evaluation>, rest: Partial<Patient> = {}): Pa
 describe("the doctor", () => {
   it("finds nothing at an autoscaler that works", () => {
     expect(examine(patient())).toEqual([]);
-    expect(asksDays(patient())).toBe(false);
+    expect(asksDays(patient(), "everything")).toBe(false);
   });
 
   it("says the largest two units of a time", () => {
@@ -175,9 +175,9 @@ describe("at-maximum", () => {
   });
 
   it("asks for the days only at the maximum, where more is wanted", () => {
-    expect(asksDays(evaluatedAs({ from: 12, ready: 12, steps }))).toBe(true);
-    expect(asksDays(evaluatedAs({ from: 12, ready: 12 }))).toBe(false);
-    expect(asksDays(evaluatedAs({ from: 11, ready: 11, steps }))).toBe(false);
+    expect(asksDays(evaluatedAs({ from: 12, ready: 12, steps }), "problems")).toBe(true);
+    expect(asksDays(evaluatedAs({ from: 12, ready: 12 }), "problems")).toBe(false);
+    expect(asksDays(evaluatedAs({ from: 11, ready: 11, steps }), "problems")).toBe(false);
   });
 });
 
@@ -201,6 +201,14 @@ describe("minimum-never-left", () => {
       cost: "1 pod all day that the load does not need",
       change: { field: "spec.minReplicas", value: "2" },
     });
+  });
+});
+
+describe("advice about seven days", () => {
+  it("asks for the days of those at rest only where everything is looked for", () => {
+    const atRest = evaluatedAs({ from: 2, ready: 2 });
+    expect(asksDays(atRest, "problems")).toBe(false);
+    expect(asksDays(atRest, "everything")).toBe(true);
   });
 });
 

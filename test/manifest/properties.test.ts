@@ -292,9 +292,9 @@ const countingAdmitted = (
 
 describe("an admitted manifest", () => {
   it("always stores what is admitted again as the same", () => {
-    const count = countingAdmitted((document, { stored, spec }) => {
+    const count = countingAdmitted((document, { stored, spec, warnings }) => {
       const again = admit(stored, { old: document });
-      expect(again).toMatchObject({ ok: true, stored, spec, changed: false, warnings: [] });
+      expect(again).toMatchObject({ ok: true, stored, spec, changed: false, warnings });
     });
     // A quantity beyond 64 bits is refused too.
     expect(count).toBeGreaterThan(RUNS.numRuns / 8);

@@ -40,9 +40,15 @@ export interface Diagnosis extends DoctorFinding, Pick<DoctorRule, "severity"> {
   readonly rule: string;
 }
 
+/** What is looked for: advice needs the days of all that rest, which are most of a fleet. */
+export type Looks = "problems" | "everything";
+
 /** True where a rule cannot say anything without the last days of the autoscaler. */
-export const asksDays = (patient: Patient): boolean =>
-  DOCTOR_RULES.some((rule) => rule.asksDays?.(patient) === true);
+export const asksDays = (patient: Patient, looks: Looks): boolean =>
+  DOCTOR_RULES.some(
+    (rule) =>
+      (looks === "everything" || rule.severity === "problem") && rule.asksDays?.(patient) === true,
+  );
 
 /** Everything that the rules find. */
 export const examine = (patient: Patient): readonly Diagnosis[] =>

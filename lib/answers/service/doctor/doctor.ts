@@ -1,4 +1,4 @@
-import { asksDays, examine, type Diagnosis } from "../../../rules/doctor/examine.ts";
+import { asksDays, type Diagnosis, examine, type Looks } from "../../../rules/doctor/examine.ts";
 import { DAYS_BACK, type Patient } from "../../../rules/doctor/patient.ts";
 import { asObject, present } from "../../../rules/model/json.ts";
 import { withReadableSelectors } from "../../../rules/policy/shared/scale-sentence.ts";
@@ -17,7 +17,8 @@ const EXAMINED_TOGETHER = 2_000;
 
 /**
  * Examines one autoscaler, or all in order of cluster, namespace and name: its manifest, its newest
- * evaluation, and the samples of seven days of those at which a rule asks for them.
+ * evaluation, and the samples of seven days of those at which a rule asks for them. Advice that
+ * needs the days is for one autoscaler or one namespace.
  */
 export async function* doctor(
   context: QueryContext,
@@ -26,12 +27,14 @@ export async function* doctor(
 ): AsyncGenerator<ExaminationView> {
   if (name !== undefined) {
     const located = await findAutoscaler(context, { name, ...filter });
-    yield await examined(context, await loadSnapshot(context, located, undefined, "where needed"));
+    const known = await loadSnapshot(context, located, undefined, "where needed");
+    yield await examined(context, known, "everything");
     return;
   }
+  const looks = filter.namespace === undefined ? "problems" : "everything";
   const all = snapshots(context, present({ ...filter, pageSize, room }), after);
   for await (const group of inGroups(all, EXAMINED_TOGETHER))
-    yield* await mapWithLimit(group, REQUESTS_AT_ONCE, (one) => examined(context, one));
+    yield* await mapWithLimit(group, REQUESTS_AT_ONCE, (one) => examined(context, one, looks));
 }
 
 async function* inGroups<Item>(
@@ -51,12 +54,13 @@ async function* inGroups<Item>(
 const examined = async (
   { tables }: Pick<QueryContext, "tables">,
   known: AutoscalerSnapshot,
+  looks: Looks,
 ): Promise<ExaminationView> => {
   const { record, evaluated, nowMs } = known;
   const { cluster, namespace, name } = record;
   const patient = patientOf(known);
   const days =
-    patient && asksDays(patient)
+    patient && asksDays(patient, looks)
       ? await storedSamples(tables, record, {
           sinceMs: nowMs - DAYS_BACK * DAY_MS,
           untilMs: nowMs,

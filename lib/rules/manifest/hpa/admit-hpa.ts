@@ -1,5 +1,6 @@
 import { present } from "../../model/json.ts";
-import { forbidden, type Problem, type Warning } from "../../fields/problem.ts";
+import { isDefaultPolicy, pastTheBounds } from "../../policy/shared/never-binds.ts";
+import { forbidden, type Problem, type Warning, warnIf } from "../../fields/problem.ts";
 import { canonicalOf } from "../../model/quantity.ts";
 import {
   type AdmitForm,
@@ -37,6 +38,7 @@ export const admitHpa =
     context.warnings.push(...constraintWarnings(block, read));
     const thresholds = readThresholds(read.thresholds, spec.metrics ?? [], spec.minReplicas ?? 1);
     context.warnings.push(...thresholdWarnings(thresholds, read));
+    context.warnings.push(...policyWarnings(spec));
     const behavior = defaultedBehavior(spec.behavior);
     const problems = [
       ...metadataProblems(metadata, old?.metadata),
@@ -51,6 +53,27 @@ export const admitHpa =
       ...results({ ...spec, behavior }, { block, thresholds }, read),
     };
   };
+
+/** Policies that were written and limit nothing. */
+const policyWarnings = ({
+  behavior,
+  minReplicas = 1,
+  maxReplicas,
+}: DraftSpec): readonly Warning[] =>
+  (["scaleUp", "scaleDown"] as const).flatMap((way) =>
+    (behavior?.[way]?.policies ?? []).flatMap(({ type, value = 0, periodSeconds = 0 }, at) => {
+      const known = (["Pods", "Percent"] as const).find((one) => one === type);
+      if (maxReplicas === undefined || known === undefined) return [];
+      const policy = { type: known, value, periodSeconds };
+      const why = pastTheBounds(policy, way, { minReplicas, maxReplicas });
+      return warnIf(
+        why !== undefined && !isDefaultPolicy(policy),
+        `spec.behavior.${way}.policies[${at}]`,
+        `this policy can never bind: ${why}`,
+        "remove it, or write another value",
+      );
+    }),
+  );
 
 /** What the two draft proposals add to an HPA. */
 interface Added {

@@ -1,0 +1,207 @@
+import type { Pod } from "../../lib/rules/model/observation.ts";
+import { native, pod } from "../policy/native/world.ts";
+import { countsText, cpuOf, eachUses, hpaOf, type ReportGroup, synced } from "./report.ts";
+import { specOf } from "../policy/spec-of.ts";
+
+const REQUEST = 100n;
+const OWNED = { owners: [{ kind: "ReplicaSet", name: "web-5d9c" }] };
+const podsOf = (count: number, more: Partial<Pod> = {}, from = 0): readonly Pod[] =>
+  Array.from({ length: count }, (_, at) => ({
+    ...pod(`web-${from + at}`, { request: REQUEST, limit: 400n }),
+    ...OWNED,
+    ...more,
+  }));
+const wpaOf = (spec: object) =>
+  specOf({
+    apiVersion: "datadoghq.com/v1alpha1",
+    kind: "WatermarkPodAutoscaler",
+    metadata: { name: "web", namespace: "shop" },
+    spec: {
+      scaleTargetRef: { apiVersion: "apps/v1", kind: "Deployment", name: "web" },
+      minReplicas: 1,
+      maxReplicas: 100,
+      ...spec,
+    },
+  });
+
+/** Faults about which pods count, and for how much. */
+export const OF_PODS: readonly ReportGroup[] = [
+  {
+    reports: ["kubernetes/kubernetes#141298"],
+    fault:
+      "pods that have ended count as pods without a value, so that the count follows the load in neither direction",
+    verdict: "the same",
+    does: "An HPA decides as Kubernetes 1.37 does, and `doctor` names the ended pods (`finished-pods`).",
+    play: () => {
+      const running = podsOf(4);
+      const pods = [...running, ...podsOf(6, { phase: "Succeeded" }, 4)];
+      const look = { atSeconds: 0, pods, usage: eachUses(running, 75n) };
+      return {
+        expected: "4 → 4",
+        got: countsText(4, synced(hpaOf({ metrics: [cpuOf(50)] }), 4, [look])),
+      };
+    },
+  },
+  {
+    reports: ["kubernetes/kubernetes#60648", "kubernetes/kubernetes#55630"],
+    fault: "evicted pods were taken for pods that are not ready, and slowed the way up",
+    verdict: "the same, right",
+    does: "Failed pods are left out.",
+    play: () => {
+      const running = podsOf(4);
+      const pods = [...running, ...podsOf(6, { phase: "Failed" }, 4)];
+      const look = { atSeconds: 0, pods, usage: eachUses(running, 75n) };
+      return {
+        expected: "4 → 6",
+        got: countsText(4, synced(hpaOf({ metrics: [cpuOf(50)] }), 4, [look])),
+      };
+    },
+  },
+  {
+    reports: ["kubernetes/kubernetes#120875", "kubernetes/kubernetes#78761"],
+    fault:
+      "pods of another workload in the selector hold the count at the maximum, and nothing shows it",
+    verdict: "better",
+    does: "`explain` says how many pods match and how many belong to the target, and `doctor` finds `foreign-pods`.",
+    test: "test/doctor/rules.test.ts",
+  },
+  {
+    reports: ["kubernetes/kubernetes#108920", "kubernetes-sigs/metrics-server#989"],
+    fault: "a container without a request stops CPU scaling, and the message does not say which",
+    verdict: "better",
+    does: "The message names container and pod, `doctor` the field to write, and a metric of one container scales.",
+    play: () => {
+      const sidecar = { name: "proxy", requests: {}, limits: {}, restartable: false };
+      const pods = podsOf(2).map((one) => ({ ...one, containers: [...one.containers, sidecar] }));
+      const [whole] = synced(hpaOf({ metrics: [cpuOf(50)] }), 2, [
+        { atSeconds: 0, pods, usage: eachUses(pods, 75n) },
+      ]);
+      const message = whole?.decision.because.message ?? "";
+      const one = hpaOf({
+        metrics: [
+          {
+            type: "ContainerResource",
+            containerResource: {
+              name: "cpu",
+              container: "app",
+              target: { type: "Utilization", averageUtilization: 50 },
+            },
+          },
+        ],
+      });
+      const scaled = synced(one, 2, [{ atSeconds: 0, pods, usage: eachUses(pods, 75n) }]);
+      return {
+        expected: "in container proxy of Pod web-0, 2 → 3",
+        got: `${/in container \S+ of Pod \S+/.exec(message)?.[0]}, ${countsText(2, scaled)}`,
+      };
+    },
+  },
+  {
+    reports: ["kubernetes/kubernetes#64088"],
+    fault: "all pods lose readiness under the load, and nothing scales",
+    verdict: "the same, right",
+    does: "Pods that were ready once count while they are not ready.",
+    play: () => {
+      const pods = podsOf(5, { ready: { status: "False", transitionMs: 3_600_000 } });
+      const look = { atSeconds: 0, pods, usage: eachUses(pods, 100n) };
+      return {
+        expected: "5 → 10",
+        got: countsText(5, synced(hpaOf({ metrics: [cpuOf(50)] }), 5, [look])),
+      };
+    },
+  },
+  {
+    reports: ["kubernetes/kubernetes#30471"],
+    fault: "one pod without a value blocks the whole workload",
+    verdict: "the same, right",
+    does: "On the way up a pod without a value counts as 0, and the others decide.",
+    play: () => {
+      const pods = podsOf(20);
+      const look = { atSeconds: 0, pods, usage: eachUses(pods.slice(1), 70n) };
+      return {
+        expected: "20 → 27",
+        got: countsText(20, synced(hpaOf({ metrics: [cpuOf(50)] }), 20, [look])),
+      };
+    },
+  },
+  {
+    reports: ["karmada-io/karmada#3922", "kubernetes/kubernetes#117845"],
+    fault: "a ratio of exactly 1 with pods that have no value moves the count",
+    verdict: "the same, right",
+    does: "The count stays.",
+    play: () => {
+      const pods = podsOf(6);
+      const look = { atSeconds: 0, pods, usage: eachUses(pods.slice(2), 50n) };
+      return {
+        expected: "6 → 6",
+        got: countsText(6, synced(hpaOf({ metrics: [cpuOf(50)] }), 6, [look])),
+      };
+    },
+  },
+  {
+    reports: [
+      "kubernetes/kubernetes#72811",
+      "kubernetes/autoscaler#2939",
+      "kubernetes/autoscaler#6060",
+    ],
+    fault: "a VerticalPodAutoscaler lowers the requests, and the percentages of them explode",
+    verdict: "better",
+    does: "A PodAutoscaler can measure in percent of the limit (`of: limit`), which stays.",
+    play: () => {
+      const pods = podsOf(2).map((one) => ({
+        ...one,
+        containers: one.containers.map((each) => ({ ...each, requests: { cpu: 10n } })),
+      }));
+      const spec = native({
+        metrics: [{ name: "cpu", resource: { name: "cpu", of: "limit" }, target: 50 }],
+      });
+      const look = { atSeconds: 0, pods, usage: eachUses(pods, 200n) };
+      return { expected: "2 → 2", got: countsText(2, synced(spec, 2, [look])) };
+    },
+  },
+  {
+    reports: ["DataDog/watermarkpodautoscaler#121"],
+    fault:
+      "above the high watermark with pods that are not ready, there are fewer pods than before",
+    verdict: "the same, right",
+    does: "It decides as the release of April 2026: not below the current count.",
+    play: () => {
+      const pods = [...podsOf(4), ...podsOf(6, { ready: { status: "False", transitionMs: 0 } }, 4)];
+      const marks = { highWatermark: "400", lowWatermark: "150" };
+      const external = { metricName: "lag", metricSelector: {}, ...marks };
+      const spec = wpaOf({ metrics: [{ type: "External", external }] });
+      const at = (lag: number) =>
+        countsText(
+          10,
+          synced(
+            spec,
+            10,
+            [0, 60].map((atSeconds) => ({ atSeconds, pods, values: { lag } })),
+          ),
+        );
+      return { expected: "10 → 10 → 10, 10 → 15 → 20", got: `${at(500)}, ${at(2_000)}` };
+    },
+  },
+  {
+    reports: ["DataDog/watermarkpodautoscaler#119"],
+    fault: "one watermark alone",
+    verdict: "the same, right",
+    does: "It is decided as by the controller: with a high one only, nothing asks for fewer pods.",
+    play: () => {
+      const external = { metricName: "lag", metricSelector: {}, highWatermark: "400" };
+      const spec = wpaOf({ metrics: [{ type: "External", external }] });
+      const pods = podsOf(4);
+      const looks = [{ atSeconds: 0, pods, values: { lag: 0 } }];
+      return { expected: "4 → 4", got: countsText(4, synced(spec, 4, looks)) };
+    },
+  },
+  {
+    reports: ["zalando-incubator/kube-metrics-adapter#597", "kubernetes/kubernetes#119788"],
+    fault: "a metric source stands still, and its last value is shown and used",
+    verdict: "better",
+    does: "Every explanation has the age of the oldest sample, `doctor` finds `old-samples`, and a registered source has `maxAgeSeconds`.",
+    test: "test/doctor/rules.test.ts",
+  },
+];
+
+export { podsOf };
