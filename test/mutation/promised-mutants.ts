@@ -1,17 +1,9 @@
-/** A small change of the code around the rules, and the test that must notice it. */
-export interface PromisedMutant {
-  /** What the change breaks. */
-  readonly breaks: string;
-  readonly file: string;
-  readonly from: string;
-  readonly to: string;
-  readonly test: string;
-  /** The name of the test that notices it, or the beginning. */
-  readonly noticedBy: string;
-}
+import { GUARDS } from "./guards.ts";
+import type { PromisedMutant } from "./mutant.ts";
 
 /** Each breaks a promise of docs/protocol.md, or takes a guard of the threat model away. */
 export const MUTANTS: readonly PromisedMutant[] = [
+  ...GUARDS,
   {
     breaks: "an uncounted scale stays in the head while its page cannot be read",
     file: "lib/stack/sync/scale/settle-earlier.ts",
@@ -506,7 +498,3 @@ export const MUTANTS: readonly PromisedMutant[] = [
     noticedBy: "takes an edit as JSON only",
   },
 ];
-
-/** True where the code still has the changed place once. */
-export const isApplicable = (code: string, { from }: PromisedMutant): boolean =>
-  code.split(from).length === 2;

@@ -2,7 +2,8 @@ import { spawnSync } from "node:child_process";
 import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { isApplicable, MUTANTS, type PromisedMutant } from "./promised-mutants.ts";
+import { isApplicable, type PromisedMutant } from "./mutant.ts";
+import { MUTANTS } from "./promised-mutants.ts";
 
 /**
  * `npm run nightly -- --only promised`: small changes of the code around the rules, each of which

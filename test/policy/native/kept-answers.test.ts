@@ -104,9 +104,16 @@ describe("a metric with everySeconds", () => {
       fc.property(
         fc.integer({ min: 0, max: 4_000 }),
         fc.integer({ min: 0, max: 40 }),
-        (seconds, depth) => {
-          const asked = at(0, value(depth), NEW_WINDOWS);
-          const later = at(seconds, undefined, asked.windows);
+        fc.boolean(),
+        (seconds, depth, isEmpty) => {
+          // An empty answer has no sample whose age could be looked at.
+          const more = {
+            everySeconds: 60,
+            ...(isEmpty && { prometheus: { source: "main", query: "depth", whenEmpty: depth } }),
+          };
+          const answer = isEmpty ? ({ kind: "answered", items: [] } as const) : value(depth);
+          const asked = at(0, answer, NEW_WINDOWS, more);
+          const later = at(seconds, undefined, asked.windows, more);
           if (seconds > 180) expect(later.count).toBe(5);
           else expect(later.count).toBe(Math.max(1, Math.ceil(depth / 10)));
         },
