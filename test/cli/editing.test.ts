@@ -311,6 +311,8 @@ describe("tidemark cluster and fleet", () => {
       "0.05",
       "--downscale-stabilization",
       "10m",
+      "--hpa-version",
+      "1.38",
     ];
     expect(await run("cluster", "add", "eks-1", ...options, ...parts, "--force")).toEqual(
       said(0, 'Cluster "eks-1" added\n'),
@@ -334,6 +336,7 @@ describe("tidemark cluster and fleet", () => {
         downscaleStabilizationSeconds: 600,
         cpuInitializationPeriodSeconds: 300,
         initialReadinessDelaySeconds: 30,
+        hpaVersion: "1.38",
       },
       state: "never synced",
       version: 1,
@@ -435,6 +438,10 @@ describe("tidemark cluster and fleet", () => {
     [
       ["--secret", "s", "--period", "1m30"],
       'Cannot read --period "1m30": give a duration of at least 1s, such as "15s" or "1m30s"',
+    ],
+    [
+      ["--secret", "s", "--hpa-version", "1.39"],
+      'Cannot read --hpa-version "1.39": give 1.37 or 1.38',
     ],
     [
       ["--secret", "s", "--tolerance", "wide"],

@@ -13,6 +13,7 @@ import type { ClusterChange, ManifestSource, NewCluster } from "../service/servi
 import { type NewSource, ROW_FIELDS } from "../service/requests.ts";
 import { connectionFields } from "../../stack/store/records/schemas.ts";
 import { sourceFields } from "../../stack/store/records/metric-sources.ts";
+import { HPA_VERSIONS } from "../../rules/model/spec-common.ts";
 
 /**
  * Names become parts of table keys, whose length is limited. The longest is CLUSTER/NAMESPACE/NAME.
@@ -259,6 +260,7 @@ const settings = z.strictObject({
   downscaleStabilizationMs: durationMs.exactOptional(),
   cpuInitializationPeriodMs: durationMs.exactOptional(),
   initialReadinessDelayMs: durationMs.exactOptional(),
+  hpaVersion: z.enum(HPA_VERSIONS, `must be ${HPA_VERSIONS.join(" or ")}`).exactOptional(),
 });
 const partition = z.strictObject({
   name: label,

@@ -4,6 +4,7 @@ import type { Connection } from "../../rules/model/records.ts";
 import { SPEC_KIND_NAMES } from "../../rules/model/spec.ts";
 import { frozen, pause } from "./holds.ts";
 import { count, type FieldsOf, flag, only, text, time, type ViewOf } from "./view-of.ts";
+import { HPA_VERSIONS } from "../../rules/model/spec-common.ts";
 
 /**
  * One word for a cluster or a partition. `never synced`: no sync has ended. `late`: none has ended
@@ -104,6 +105,10 @@ export const cluster = z.object({
     downscaleStabilizationSeconds: z.number(),
     cpuInitializationPeriodSeconds: z.number(),
     initialReadinessDelaySeconds: z.number(),
+    hpaVersion: z
+      .enum(HPA_VERSIONS)
+      .describe("the release that HPAs are decided as; absent: 1.37")
+      .exactOptional(),
   }),
   version: count
     .describe("rises with each edit; absent for a caller who sees only some of its namespaces")

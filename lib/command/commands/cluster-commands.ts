@@ -8,6 +8,7 @@ import { checksText, printReport, reported } from "../output/check-lines.ts";
 import { pausedText } from "../output/describe-sheet.ts";
 import { type DocumentFormat, documentText, listDocument } from "../output/documents.ts";
 import { futureMs } from "../options/time-options.ts";
+import { HPA_VERSIONS } from "../../rules/model/spec-common.ts";
 
 const CLUSTER_HEADERS = [
   "NAME",
@@ -128,6 +129,7 @@ const clusterSheet = (cluster: ClusterView, paint: Paint): Printed => {
         `downscale stabilization: ${settings.downscaleStabilizationSeconds}s`,
         `CPU initialization period: ${settings.cpuInitializationPeriodSeconds}s`,
         `initial readiness delay: ${settings.initialReadinessDelaySeconds}s`,
+        `HPA version: ${settings.hpaVersion ?? HPA_VERSIONS[0]}`,
       ],
     },
   ]);

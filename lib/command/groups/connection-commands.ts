@@ -50,6 +50,7 @@ export const connectionCommands = (parent: Command, run: CommandRun, printer: Pr
     .option("--downscale-stabilization <duration>", "controller setting (default: 5m)")
     .option("--cpu-initialization-period <duration>", "controller setting (default: 5m)")
     .option("--initial-readiness-delay <duration>", "controller setting (default: 30s)")
+    .option("--hpa-version <version>", "the release that HPAs are decided as (default: 1.37)")
     .option("--replace", "change an existing cluster; options that are not given keep their values")
     .option("--force", "store the connection without a look at the cluster")
     .addHelpText(

@@ -2,6 +2,7 @@ import { accessSync, constants, statSync } from "node:fs";
 import { resolve } from "node:path";
 import { present } from "../../rules/model/json.ts";
 import type { Connection } from "../../rules/model/records.ts";
+import { HPA_VERSIONS, type HpaVersion } from "../../rules/model/spec-common.ts";
 import { SPEC_KIND_NAMES, type SpecKindName } from "../../rules/model/spec.ts";
 import type { ClusterChange, NewCluster } from "../../answers/service/service.ts";
 import { lengthMs } from "./time-options.ts";
@@ -24,7 +25,7 @@ type Length = "downscaleStabilization" | "cpuInitializationPeriod" | "initialRea
 
 export interface AddOptions
   extends Readonly<
-    Partial<Record<Connecting | Length | "period" | "tolerance" | "specs", string>>
+    Partial<Record<Connecting | Length | "period" | "tolerance" | "hpaVersion" | "specs", string>>
   > {
   readonly partition?: readonly string[];
   readonly recommenderHost?: readonly string[];
@@ -48,7 +49,16 @@ export const clusterChange = (name: string, options: AddOptions): ClusterChange 
 
 const scope = (
   name: string,
-  { force, period, partition, specs, recommenderHost, tolerance, ...lengths }: AddOptions,
+  {
+    force,
+    period,
+    partition,
+    specs,
+    recommenderHost,
+    tolerance,
+    hpaVersion,
+    ...lengths
+  }: AddOptions,
 ) => ({
   name,
   ...present({
@@ -66,6 +76,7 @@ const scope = (
       lengths.cpuInitializationPeriod,
     ),
     initialReadinessDelayMs: setting("--initial-readiness-delay", lengths.initialReadinessDelay),
+    hpaVersion: hpaVersion === undefined ? undefined : versionIn(hpaVersion),
   }),
 });
 
@@ -92,6 +103,12 @@ const connection = (name: string, options: AddOptions): Connection => {
   if (region === undefined)
     throw usage(`Cannot connect to cluster "${name}": --eks needs --region`);
   return { kind: "eks", clusterId: eks ?? "", region, ...present({ endpoint, caData, roleArn }) };
+};
+
+const versionIn = (text: string): HpaVersion => {
+  const version = HPA_VERSIONS.find((known) => known === text);
+  if (version) return version;
+  throw usage(`Cannot read --hpa-version "${text}": give ${HPA_VERSIONS.join(" or ")}`);
 };
 
 /** The syncs read the file, so an unreadable file is refused now. */

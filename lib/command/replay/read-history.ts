@@ -52,6 +52,7 @@ export const readReplayed = async (
       downscaleStabilizationMs: settings.downscaleStabilizationSeconds * SECOND_MS,
       cpuInitializationPeriodMs: settings.cpuInitializationPeriodSeconds * SECOND_MS,
       initialReadinessDelayMs: settings.initialReadinessDelaySeconds * SECOND_MS,
+      ...(settings.hpaVersion && { hpaVersion: settings.hpaVersion }),
     },
     recorded: {
       samples,

@@ -31,8 +31,15 @@ export const groupOf = (apiVersion = ""): string | undefined => {
 };
 
 /**
- * The four settings of the HPA controller, per cluster (hpa.md 2.1). The names follow the flags of
- * the kube-controller-manager.
+ * The releases of the HPA controller that the rules imitate. Each decides otherwise than the one
+ * before in what docs/spec/hpa.md 0.2 says; the first is the one that is recorded there.
+ */
+export const HPA_VERSIONS = ["1.37", "1.38"] as const;
+export type HpaVersion = (typeof HPA_VERSIONS)[number];
+
+/**
+ * The settings of the HPA controller, per cluster (hpa.md 2.1). The names follow the flags of the
+ * kube-controller-manager.
  */
 export interface ControllerSettings {
   /** Half-width of the band in which nothing changes, as a share; a double, default 0.1. */
@@ -40,6 +47,8 @@ export interface ControllerSettings {
   readonly downscaleStabilizationMs: number;
   readonly cpuInitializationPeriodMs: number;
   readonly initialReadinessDelayMs: number;
+  /** Absent: 1.37. */
+  readonly hpaVersion?: HpaVersion;
 }
 
 export const DEFAULT_SETTINGS: ControllerSettings = {

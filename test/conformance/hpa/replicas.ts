@@ -17,6 +17,7 @@ import type { VectorCase } from "../vector-file.ts";
 import { type RawAnswers, readAnswers } from "./observed.ts";
 import { externalQuery, type ExternalQuery } from "../../../lib/rules/sources/external.ts";
 import { objectQuery } from "../../../lib/rules/sources/object.ts";
+import type { HpaVersion } from "../../../lib/rules/model/spec-common.ts";
 import { podsQuery } from "../../../lib/rules/sources/pods.ts";
 import type { CustomQuery } from "../../answers.ts";
 import { readPods } from "../../cluster/read/answers.ts";
@@ -47,6 +48,8 @@ interface ReplicasCase {
   readonly describedObject?: DescribedObject;
   readonly pods?: readonly unknown[];
   readonly answers: RawAnswers;
+  /** Absent: the release that the vectors were recorded from. */
+  readonly hpaVersion?: HpaVersion;
   readonly expect: {
     readonly replicas?: number;
     readonly usage?: string;
@@ -73,6 +76,7 @@ export const runReplicas = (raw: VectorCase): readonly Difference[] => {
       nowMs: Date.parse(vector.now),
       cpuInitializationPeriodMs: vector.cpuInitializationPeriodSeconds * 1000,
       initialReadinessDelayMs: vector.initialReadinessDelaySeconds * 1000,
+      ...(vector.hpaVersion && { hpaVersion: vector.hpaVersion }),
     },
   });
   // Only that it fails is asserted, not in which words.

@@ -185,6 +185,7 @@ export const clusterReading = async (
       downscaleStabilizationSeconds: settings.downscaleStabilizationMs / 1000,
       cpuInitializationPeriodSeconds: settings.cpuInitializationPeriodMs / 1000,
       initialReadinessDelaySeconds: settings.initialReadinessDelayMs / 1000,
+      ...(settings.hpaVersion && { hpaVersion: settings.hpaVersion }),
     },
     // Overrides of other namespaces raise it.
     ...(isWhole && { version: cluster.version }),

@@ -9,6 +9,7 @@ import {
   partitionName,
 } from "../../../rules/model/ids.ts";
 import { SPEC_KIND_NAMES } from "../../../rules/model/spec.ts";
+import { HPA_VERSIONS } from "../../../rules/model/spec-common.ts";
 
 /** The schemas of texts: an API input has limits, a stored record has none. */
 interface TextSchemas<Text extends z.ZodType<string>, Data extends z.ZodType<string>> {
@@ -160,6 +161,7 @@ export const clusterSchema = z.looseObject({
     downscaleStabilizationMs: z.number(),
     cpuInitializationPeriodMs: z.number(),
     initialReadinessDelayMs: z.number(),
+    hpaVersion: z.enum(HPA_VERSIONS).exactOptional(),
   }),
   specsFromCluster: z.array(z.enum(SPEC_KIND_NAMES)).exactOptional(),
   recommenderHosts: z.array(z.string()).exactOptional(),

@@ -122,9 +122,12 @@ export interface Proposal {
 export const marksText = ({ lowMilli, highMilli }: Marks): string =>
   `${decimalText(lowMilli)}..${decimalText(highMilli)}`;
 
-/** The clock and the two settings that decide whether a starting pod's CPU counts. */
+/** The clock and the settings that decide which pods count. */
 export interface Readiness
-  extends Pick<ControllerSettings, "cpuInitializationPeriodMs" | "initialReadinessDelayMs"> {
+  extends Pick<
+    ControllerSettings,
+    "cpuInitializationPeriodMs" | "initialReadinessDelayMs" | "hpaVersion"
+  > {
   readonly nowMs: number;
 }
 
@@ -152,7 +155,7 @@ export const groupPods = (
   const ignored: string[] = [];
   for (const pod of pods) {
     const sample = samples.get(pod.name);
-    if (pod.deleting || pod.phase === "Failed") ignored.push(pod.name);
+    if (pod.deleting || hasEnded(pod, readiness)) ignored.push(pod.name);
     else if (pod.phase === "Pending") unready.push(pod.name);
     else if (sample === undefined) missing.push(pod.name);
     else if (resource === "cpu" && isStarting(pod, sample, readiness)) unready.push(pod.name);
@@ -160,6 +163,10 @@ export const groupPods = (
   }
   return { ready, unready, missing, ignored };
 };
+
+/** Before 1.38 a pod that ended well counts as one that runs (hpa.md 0.2). */
+const hasEnded = ({ phase }: Pod, { hpaVersion }: Readiness): boolean =>
+  phase === "Failed" || (phase === "Succeeded" && hpaVersion === "1.38");
 
 /**
  * Rules 4 to 6: start-up CPU says nothing about load. A pod that was ready long after its start and
