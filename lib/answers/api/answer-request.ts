@@ -39,8 +39,8 @@ export type ConnectEndpoint =
 export interface ApiContext {
   /** Reads all grants. */
   readonly access: () => Promise<AccessRecord>;
-  /** Begins to read the autoscaler that a request names, beside the grants. */
-  readonly ahead?: (query: AutoscalerQuery) => Ahead | undefined;
+  /** Begins to read the fleet, or the autoscaler that a request names, beside the grants. */
+  readonly ahead?: (begins: AutoscalerQuery | "fleet") => Ahead;
   /** Shows what the caller may look at. */
   readonly reading: (rights: Rights, ahead?: Ahead) => QueryService;
   /** Absent where the URL is read-only. */
@@ -131,9 +131,9 @@ const runQuery = async (
   { route }: Extract<FoundRoute, { kind: "reading" }>,
   request: IdentifiedRequest,
 ): Promise<PlainAnswer> => {
-  const { call, input, one } = route.read(request);
+  const { call, input, begins } = route.read(request);
   const access = context.access();
-  const ahead = one && context.ahead?.(one);
+  const ahead = begins && context.ahead?.(begins);
   const rights = rightsOf(await access, request.by);
   mustBeGranted(rights, { scope: route.scope, role: "view", input });
   const reply = tagged(

@@ -14,7 +14,7 @@ import * as input from "./input-schemas.ts";
 import { AnswerPage, cursorIn, pageToken } from "./list-page.ts";
 import { TAG_HEADER } from "./paths.ts";
 import { json, type Reply, taggedJson, seriesJson, weakTag } from "./request-and-answer.ts";
-import { getJson, getRoute, ofOne, type Route, type RouteContext } from "./route.ts";
+import { getJson, getRoute, withFleet, ofOne, type Route, type RouteContext } from "./route.ts";
 import { SECOND_MS } from "../../rules/model/time-text.ts";
 
 const AUTOSCALER_CURSOR: z.ZodType<AutoscalerCursor> = z.strictObject({
@@ -66,30 +66,34 @@ const NARROWER_SERIES = {
 
 /** One route per query. A route checks the whole request, so that the service gets valid input. */
 export const QUERY_ROUTES: Readonly<Record<keyof QueryService, Route<QueryService>>> = {
-  autoscalers: getRoute(
-    "visible",
-    "lists autoscalers, a page at a time",
-    input.FILTER,
-    (service, { page: token, ...filter }, context) =>
-      listPage(
-        {
-          question: filter,
-          cursor: AUTOSCALER_CURSOR,
-          token,
-          items: (after, room) => service.autoscalers({ ...filter, room }, after),
-          cursorOf: ({ cluster, namespace, name }) => ({ cluster, namespace, name }),
-        },
-        {
-          ...context,
-          limits: { ...context.limits, bytes: AUTOSCALERS_FACTOR * context.limits.bytes },
-        },
-      ),
+  autoscalers: withFleet(
+    getRoute(
+      "visible",
+      "lists autoscalers, a page at a time",
+      input.FILTER,
+      (service, { page: token, ...filter }, context) =>
+        listPage(
+          {
+            question: filter,
+            cursor: AUTOSCALER_CURSOR,
+            token,
+            items: (after, room) => service.autoscalers({ ...filter, room }, after),
+            cursorOf: ({ cluster, namespace, name }) => ({ cluster, namespace, name }),
+          },
+          {
+            ...context,
+            limits: { ...context.limits, bytes: AUTOSCALERS_FACTOR * context.limits.bytes },
+          },
+        ),
+    ),
   ),
-  rows: getRoute(
-    "visible",
-    "lists autoscalers as tables show them, cluster by cluster, a page at a time",
-    input.ROWS,
-    rowsPage,
+  rows: withFleet(
+    getRoute(
+      "visible",
+      "lists autoscalers as tables show them, cluster by cluster, a page at a time",
+      input.ROWS,
+      rowsPage,
+    ),
   ),
   get: ofOne(
     getRoute("visible", "one autoscaler", input.AUTOSCALER, async (service, query) => {
@@ -189,14 +193,16 @@ export const QUERY_ROUTES: Readonly<Record<keyof QueryService, Route<QueryServic
       );
     },
   ),
-  series: getRoute(
-    "visible",
-    "the series of every autoscaler",
-    input.SERIES,
-    async (service, { labels, ...filter }) => ({
-      ...json(seriesJson(await service.series({ ...filter, labels: labelNames(labels) }))),
-      ...NARROWER_SERIES,
-    }),
+  series: withFleet(
+    getRoute(
+      "visible",
+      "the series of every autoscaler",
+      input.SERIES,
+      async (service, { labels, ...filter }) => ({
+        ...json(seriesJson(await service.series({ ...filter, labels: labelNames(labels) }))),
+        ...NARROWER_SERIES,
+      }),
+    ),
   ),
   clusters: getRoute(
     "visible",
@@ -250,15 +256,17 @@ export const QUERY_ROUTES: Readonly<Record<keyof QueryService, Route<QueryServic
       calendars: await service.calendars(),
     }),
   ),
-  status: getRoute(
-    "visible",
-    "whether everything works, and what to look at",
-    input.NO_FIELDS,
-    async (service) => {
-      const view = await service.status();
-      const { at: _now, ...shown } = view;
-      return { ...json(view), headers: { [TAG_HEADER]: weakTag(JSON.stringify(shown)) } };
-    },
+  status: withFleet(
+    getRoute(
+      "visible",
+      "whether everything works, and what to look at",
+      input.NO_FIELDS,
+      async (service) => {
+        const view = await service.status();
+        const { at: _now, ...shown } = view;
+        return { ...json(view), headers: { [TAG_HEADER]: weakTag(JSON.stringify(shown)) } };
+      },
+    ),
   ),
   sources: getJson("fleet", "the registered metric sources", input.NO_FIELDS, async (service) => ({
     sources: await service.sources(),
@@ -273,13 +281,15 @@ export const QUERY_ROUTES: Readonly<Record<keyof QueryService, Route<QueryServic
 };
 
 /** The series in the format of scrapers. It is not a method of the service. */
-export const METRICS_ROUTE: Route<QueryService> = getRoute(
-  "visible",
-  "the series of every autoscaler as OpenMetrics text",
-  input.SERIES,
-  async (service, { labels, ...filter }) => ({
-    type: OPEN_METRICS_TYPE,
-    text: openMetricsText(await service.series({ ...filter, labels: labelNames(labels) })),
-    ...NARROWER_SERIES,
-  }),
+export const METRICS_ROUTE: Route<QueryService> = withFleet(
+  getRoute(
+    "visible",
+    "the series of every autoscaler as OpenMetrics text",
+    input.SERIES,
+    async (service, { labels, ...filter }) => ({
+      type: OPEN_METRICS_TYPE,
+      text: openMetricsText(await service.series({ ...filter, labels: labelNames(labels) })),
+      ...NARROWER_SERIES,
+    }),
+  ),
 );

@@ -28,8 +28,8 @@ export interface CheckedRequest<Part> {
   readonly call: (part: Part, context: RouteContext) => Promise<Reply>;
   /** The checked input. */
   readonly input: object;
-  /** The autoscaler that is asked for, where the route answers of one. */
-  readonly one?: AutoscalerQuery;
+  /** What can be read before the caller's rights are known: the autoscaler that is named, or all. */
+  readonly begins?: AutoscalerQuery | "fleet";
   /** True when the request connects a cluster, which takes a right of its own. */
   readonly connects: boolean;
 }
@@ -74,7 +74,19 @@ export const ofOne = <Part>(route: Route<Part>): Route<Part> => ({
   ...route,
   read: (request) => {
     const checkedRequest = route.read(request);
-    return { ...checkedRequest, one: checkedRequest.input as AutoscalerQuery };
+    return { ...checkedRequest, begins: checkedRequest.input as AutoscalerQuery };
+  },
+});
+
+/** The same of a route that answers of the fleet, where no cluster is named and no page goes on. */
+export const withFleet = <Part>(route: Route<Part>): Route<Part> => ({
+  ...route,
+  read: (request) => {
+    const checkedRequest = route.read(request);
+    const { cluster, page } = checkedRequest.input as { cluster?: string; page?: string };
+    return cluster === undefined && page === undefined
+      ? { ...checkedRequest, begins: "fleet" }
+      : checkedRequest;
   },
 });
 

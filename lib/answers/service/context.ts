@@ -4,7 +4,7 @@ import type { ClusterRecord } from "../../rules/model/records.ts";
 import type { CheckedSource } from "../../stack/source-client/check-source.ts";
 import type { InsertHistory } from "../../stack/store/history/item.ts";
 import type { getAutoscalers } from "../../stack/store/records/autoscalers.ts";
-import type { getCluster } from "../../stack/store/records/clusters.ts";
+import type { getCluster, readFleet } from "../../stack/store/records/clusters.ts";
 import type { Tables } from "../../stack/store/table/tables.ts";
 import type { DeadLetters } from "../views/status.ts";
 import { present } from "../../rules/model/json.ts";
@@ -21,7 +21,7 @@ export interface QueryContext {
    * callers.
    */
   readonly rights?: Rights;
-  /** What was begun to read of the autoscaler that the request names, before the rights were known. */
+  /** What was begun to read for the request before the rights were known. */
   readonly ahead?: Ahead;
   /**
    * Counts the messages in the dead-letter queues; undefined when it does not know. When it is
@@ -30,11 +30,14 @@ export interface QueryContext {
   readonly deadLetters?: () => Promise<DeadLetters | undefined>;
 }
 
-/**
- * The reads of one autoscaler by its whole name. They need no rights, so that they can be under way
- * beside the read of the grants.
- */
+/** Reads that need no rights, so that they can be under way beside the read of the grants. */
 export interface Ahead {
+  readonly one?: AheadOne;
+  readonly fleet?: ReturnType<typeof readFleet>;
+}
+
+/** The reads of one autoscaler by its whole name. */
+export interface AheadOne {
   readonly path: string;
   readonly cluster: ReturnType<typeof getCluster>;
   readonly items: ReturnType<typeof getAutoscalers>;

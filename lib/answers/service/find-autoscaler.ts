@@ -24,7 +24,7 @@ import {
   readFleet,
 } from "../../stack/store/records/clusters.ts";
 import type { Tables } from "../../stack/store/table/tables.ts";
-import { type Ahead, type QueryContext, sees, touches } from "./context.ts";
+import { type AheadOne, type QueryContext, sees, touches } from "./context.ts";
 import { knownNames } from "./known-partitions.ts";
 import type { AutoscalerQuery } from "./service.ts";
 import { invalid, unknown } from "./refusals.ts";
@@ -122,7 +122,9 @@ export const fleetNamed = async (
       isEdited,
     };
   }
-  const { fleet, clusters, editedMs } = await readFleet(tables, after);
+  const { fleet, clusters, editedMs } = await (after === ""
+    ? (context.ahead?.fleet ?? readFleet(tables))
+    : readFleet(tables, after));
   return {
     fleet,
     clusters: clusters.filter((item) => touches(context, nameOf(item))).map(readable),
@@ -135,7 +137,7 @@ const nameOf = (item: ClusterItem): string => (item.kind === "read" ? item.recor
 export const findCluster = async (
   context: QueryContext,
   name: string,
-  ahead?: Ahead,
+  ahead?: AheadOne,
 ): Promise<ClusterRecord> => {
   // Read in any case, so that an answer takes as long for the name of another tenant as for no
   // name.
@@ -151,7 +153,7 @@ export const findCluster = async (
  * Begins the reads of an autoscaler by its whole name; `undefined` where the name leaves its
  * cluster or its namespace out.
  */
-export const readAhead = (tables: Tables, query: AutoscalerQuery): Ahead | undefined => {
+export const readAhead = (tables: Tables, query: AutoscalerQuery): AheadOne | undefined => {
   const { cluster, namespace: inside, name } = splitName(query);
   if (cluster === undefined || inside === undefined) return undefined;
   const record = { name: clusterName(cluster) };
@@ -166,9 +168,10 @@ export const readAhead = (tables: Tables, query: AutoscalerQuery): Ahead | undef
   return ahead;
 };
 
-const aheadOf = ({ ahead, tables }: QueryContext, query: AutoscalerQuery): Ahead | undefined => {
+const aheadOf = ({ ahead, tables }: QueryContext, query: AutoscalerQuery): AheadOne | undefined => {
   const { cluster, namespace: inside, name } = splitName(query);
-  return ahead?.path === `${cluster}/${inside}/${name}` ? ahead : readAhead(tables, query);
+  const { one } = ahead ?? {};
+  return one?.path === `${cluster}/${inside}/${name}` ? one : readAhead(tables, query);
 };
 
 /**

@@ -1,5 +1,7 @@
 import type { Rights } from "../../rules/model/access.ts";
+import { present } from "../../rules/model/json.ts";
 import { getAccess } from "../../stack/store/records/access.ts";
+import { readFleet } from "../../stack/store/records/clusters.ts";
 import { access, canI, grantAccess, requireAccess, revokeAccess } from "./access/access.ts";
 import { apply } from "./apply/apply.ts";
 import { autoscalers, get } from "./autoscalers.ts";
@@ -69,12 +71,18 @@ export const openQueries = (context: QueryContext): QueryService =>
 /** The queries of each caller by its rights, and the grants that the rights follow from. */
 export const openByRights = (context: Omit<QueryContext, "rights">) => ({
   access: () => getAccess(context.tables),
-  ahead: (query: AutoscalerQuery): Ahead | undefined => {
+  ahead: (begins: AutoscalerQuery | "fleet"): Ahead => {
+    if (begins === "fleet") {
+      const fleet = readFleet(context.tables);
+      // Where the caller is refused, nobody asks for it any more.
+      fleet.catch(() => undefined);
+      return { fleet };
+    }
     try {
-      return readAhead(context.tables, query);
+      return present({ one: readAhead(context.tables, begins) });
     } catch {
       // The query itself refuses such a name, after the caller is known.
-      return undefined;
+      return {};
     }
   },
   reading: (rights: Rights, ahead?: Ahead): QueryService =>

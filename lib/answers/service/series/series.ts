@@ -1,7 +1,7 @@
 import type { ClusterRecord, FleetRecord, AutoscalerRecord } from "../../../rules/model/records.ts";
 import type { MetricFamily, MetricSample } from "../../../stack/report/open-metrics.ts";
 import { readFleet, autoscalersOf } from "../../../stack/store/records/clusters.ts";
-import { CLUSTERS_AT_ONCE, mapWithLimit } from "../../../stack/store/table/wait-for-all.ts";
+import { mapWithLimit, REQUESTS_AT_ONCE } from "../../../stack/store/table/wait-for-all.ts";
 import { type QueryContext, sees, touches } from "../context.ts";
 import { fleetNamed, optionalNamespace } from "../find-autoscaler.ts";
 import { headsForNames, knownPartitions, type KnownPartition } from "../known-partitions.ts";
@@ -53,7 +53,7 @@ export const series = async (
   const parts = await partsOf(still, clusters, { fleet, inside: filter.namespace });
   const others = parts.filter(({ known }) => !known);
   const [known, read] = await Promise.all([
-    mapWithLimit(parts, CLUSTERS_AT_ONCE, async (part) =>
+    mapWithLimit(parts, REQUESTS_AT_ONCE, async (part) =>
       part.known ? measuredInSummary(still, part, part.known) : [],
     ),
     mapWithLimit(others, WHOLE_AT_ONCE, (part) => measuredOneByOne(still, part)),
@@ -66,7 +66,7 @@ export const series = async (
 const readableFleet = async (
   context: QueryContext,
 ): Promise<{ readonly fleet: () => FleetRecord; readonly clusters: readonly ClusterRecord[] }> => {
-  const { fleet, clusters } = await readFleet(context.tables);
+  const { fleet, clusters } = await (context.ahead?.fleet ?? readFleet(context.tables));
   return {
     fleet,
     clusters: clusters.flatMap((item) =>

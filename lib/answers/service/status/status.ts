@@ -57,7 +57,7 @@ interface Looked {
 export const status = async (context: QueryContext): Promise<StatusView> => {
   const { tables } = context;
   const [{ fleet: fleetRecord, clusters, editedMs }, ids, counted] = await Promise.all([
-    readFleet(tables),
+    context.ahead?.fleet ?? readFleet(tables),
     tables.ids?.(),
     context.deadLetters?.(),
   ]);
