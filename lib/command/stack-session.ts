@@ -7,7 +7,6 @@ import {
   type StackUrl,
   stackUrl,
 } from "../answers/remote/find-stack.ts";
-import { passOn } from "../answers/remote/pass-on.ts";
 import {
   requestExchange,
   requestSender,
@@ -54,7 +53,9 @@ const sessionOf = (wires: Wires, place: string, options: StackOptions): Session 
     nowMs: clock(),
     clock,
     dashboard: {
-      answerApi: passOn(exchanges, randomUUID),
+      // Loaded on demand: commands read answers, and pass none on.
+      answerApi: async (request) =>
+        (await import("../answers/remote/pass-on.ts")).passOn(exchanges, randomUUID)(request),
       caller: caller.name,
       clock,
       place,

@@ -24,6 +24,7 @@ export type AnswerApi = (
 export interface Dashboard {
   readonly answerApi: AnswerApi;
   readonly facts: () => Promise<DashboardFacts>;
+  readonly isReady: () => boolean;
   readonly pageFiles: PageFiles;
   /** Called with what failed here. */
   readonly onFailure: (error: unknown) => void;
@@ -84,6 +85,10 @@ const attempt = async (
       headers: { "content-type": page.type },
       body: await dashboard.pageFiles(page.file),
     };
+  if (!dashboard.isReady())
+    return problem(503, "starting", "Cannot answer yet: the run is starting", {
+      "retry-after": "1",
+    });
   if (path === FACTS_PATH) return json(200, await dashboard.facts());
   const body = await bodyOf(incoming);
   if (!body)

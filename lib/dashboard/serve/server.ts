@@ -18,6 +18,8 @@ export interface DashboardSource
   readonly answerApi: AnswerApi;
   readonly caller: () => Promise<string>;
   readonly clock: () => number;
+  /** False while what is to be shown is being opened. Absent: it is there. */
+  readonly isReady?: () => boolean;
 }
 
 export interface DashboardOptions {
@@ -34,9 +36,11 @@ export interface DashboardOptions {
  * nothing: the page is built and the API loaded then.
  */
 export const dashboardServer = (
-  { answerApi, caller, clock, place, target, refreshSeconds }: DashboardSource,
+  source: DashboardSource,
   { allowEdits, onFailure, requestMs = REQUEST_MS }: DashboardOptions,
 ): { readonly server: Server; readonly urlAt: (origin: string) => string } => {
+  const { answerApi, caller, clock, place, target, refreshSeconds } = source;
+  const { isReady = () => true } = source;
   const token = newSecret();
   let name: Promise<string> | undefined;
   const facts = async (): Promise<DashboardFacts> => {
@@ -49,7 +53,7 @@ export const dashboardServer = (
       now: new Date(clock()).toISOString(),
     };
   };
-  const dashboard = { answerApi, facts, pageFiles: pageFiles(), onFailure };
+  const dashboard = { answerApi, facts, isReady, pageFiles: pageFiles(), onFailure };
   const answer = dashboardHandler(dashboard, { token, allowEdits });
   const limits = {
     maxHeaderSize: HEADER_BYTES_MAX,

@@ -4,7 +4,6 @@ import {
   type ServedService,
 } from "../../dashboard/serve/answer-by-service.ts";
 import { dashboardServer } from "../../dashboard/serve/server.ts";
-import { TidemarkError } from "../../rules/model/errors.ts";
 import type { LogLine } from "../../stack/report/log-lines.ts";
 import { closeServer, listenWithOwnGuards } from "../host/loopback.ts";
 import { userName } from "../host/terminal.ts";
@@ -28,13 +27,14 @@ export const startRunPage = async (
   let log = (_line: LogLine): void => {};
   const ready = (): ServedService => {
     if (served) return served;
-    throw new TidemarkError("local.starting", "Cannot answer: the run is starting", {});
+    throw new RangeError("The page was asked before its run was there");
   };
   const { server, urlAt } = dashboardServer(
     {
       answerApi: async (...request) => answerByService(ready())(...request),
       caller: async () => userName(),
       clock: () => ready().clock(),
+      isReady: () => served !== undefined,
       place: `folder ${dir}`,
       target: dataOption(named).trim(),
       refreshSeconds: FOLDER_REFRESH_SECONDS,
