@@ -64,7 +64,7 @@ It is what Prometheus receives from a run (docs/monitoring.md).`,
   status: `
 It names the next step for each problem.
 It is healthy when every partition was synced within two periods, every cluster answers and can be evaluated, and no newest scale was refused.
-No autoscaler may have missed a metric for 15 minutes, everything stored must be readable, no time ahead of the clock, and no dead-letter queue may have a message.
+No autoscaler may have missed a metric for 15 minutes, no count may be fought over, everything stored must be readable, no time ahead of the clock, and no dead-letter queue may have a message.
 Of a data folder a run must be alive.
 A cluster that was just added has three minutes and two periods for its first sync.
 A freeze, a pause and an override are shown and are no problem.

@@ -19,6 +19,7 @@ const problem = z.object({
     "restored",
     "rivals unknown",
     "rule failed",
+    "slow sync",
     "specs unknown",
     "unmeasured",
     "unreachable",
@@ -72,7 +73,7 @@ export const status = z.object({
   notices: z
     .array(problem)
     .describe(
-      "what may need a person although everything works: autoscalers at their maximum. A notice leaves the status healthy. Absent where there is none",
+      "what may need a person although everything works: autoscalers at their maximum, syncs that nearly miss their period. A notice leaves the status healthy. Absent where there is none",
     )
     .exactOptional(),
   errors: z

@@ -3,6 +3,8 @@ import type { ClusterRecord, FleetRecord, TableIds } from "../../../rules/model/
 import { countOf, lasting, type Trouble } from "../../../stack/store/head/troubles.ts";
 import { areRestored } from "../../../stack/store/table/real-tables.ts";
 import type { DeadLetters, StatusProblem } from "../../views/status.ts";
+import { nearlyMisses } from "../../../rules/doctor/rules/slow-sync.ts";
+import { statedIn } from "../../../stack/store/summary/summary-items.ts";
 import { headAheadMs } from "../partitions/partition-query.ts";
 import type { ClusterReading } from "../views/cluster-of.ts";
 import { SECOND_MS, MINUTE_MS } from "../../../rules/model/time-text.ts";
@@ -61,20 +63,38 @@ export const clusterProblems = (
 
 /**
  * What a person may want to look at, although everything works: autoscalers that want more than
- * their maximum allows.
+ * their maximum allows, and syncs that nearly miss their period.
  */
 export const clusterNotices = (
   cluster: ClusterRecord,
   { partitions }: ClusterReading,
   nowMs: number,
-): readonly StatusProblem[] =>
-  partitions.flatMap((partition) => {
-    const trouble = partition.head?.troubles.of.atMax;
-    const count = trouble ? lasting(trouble, nowMs - LASTING_MS) : 0;
-    if (!trouble || count === 0) return [];
-    const message = `${autoscalersText(cluster, partition, count, trouble.first)} ${count === 1 ? "has" : "have"} wanted more than maxReplicas for 15 minutes`;
-    return [problem("at max", message, describeText(cluster, trouble.first))];
-  });
+): readonly StatusProblem[] => [
+  ...partitions.flatMap((partition) => maximumNotices(cluster, partition, nowMs)),
+  ...partitions.flatMap((partition) => slowNotices(cluster, partition)),
+];
+
+const slowNotices = (
+  { name, syncPeriodMs }: ClusterRecord,
+  { view, head }: Partition,
+): readonly StatusProblem[] => {
+  const tookMs = (head && statedIn(head)?.tookMs) ?? 0;
+  if (!nearlyMisses(tookMs, syncPeriodMs)) return [];
+  const message = `The last sync of partition "${name}/${view.name}" took ${(tookMs / SECOND_MS).toFixed(1)} s: its period is ${syncPeriodMs / SECOND_MS} s`;
+  return [problem("slow sync", message, "docs/operations.md, alarms SyncsStopped and SyncsLate")];
+};
+
+const maximumNotices = (
+  cluster: ClusterRecord,
+  partition: Partition,
+  nowMs: number,
+): readonly StatusProblem[] => {
+  const trouble = partition.head?.troubles.of.atMax;
+  const count = trouble ? lasting(trouble, nowMs - LASTING_MS) : 0;
+  if (!trouble || count === 0) return [];
+  const message = `${autoscalersText(cluster, partition, count, trouble.first)} ${count === 1 ? "has" : "have"} wanted more than maxReplicas for 15 minutes`;
+  return [problem("at max", message, doctorText(cluster, trouble.first))];
+};
 
 const autoscalersText = (
   { name }: ClusterRecord,
@@ -86,9 +106,9 @@ const autoscalersText = (
     ? `Autoscaler "${name}/${first}"`
     : `${count} autoscalers of "${name}/${view.name}", first "${first}",`;
 
-const describeText = ({ name }: ClusterRecord, first: string): string => {
+const doctorText = ({ name }: ClusterRecord, first: string): string => {
   const [namespace = "", autoscaler = ""] = first.split("/");
-  return `tidemark explain ${autoscaler} -n ${namespace} --cluster ${name}`;
+  return `tidemark doctor ${autoscaler} -n ${namespace} --cluster ${name}`;
 };
 
 /** From the head, which knows all autoscalers of the partition. */
@@ -109,7 +129,7 @@ const troubleProblems = (
     problem(
       kind,
       `${autoscalersText(cluster, partition, count, first)} ${words}`,
-      describeText(cluster, first),
+      doctorText(cluster, first),
     );
   const share = `Namespace "${overShare?.first}" of cluster "${cluster.name}" has used its share, or its bytes for objects`;
   return [

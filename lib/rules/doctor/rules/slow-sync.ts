@@ -1,14 +1,18 @@
 import type { DoctorRule } from "../patient.ts";
 
 /** The share of the period from which on a sync has little room left. */
-export const NEARLY = 0.8;
+const NEARLY = 0.8;
+
+/** True of a sync that nearly misses its period. */
+export const nearlyMisses = (tookMs: number, periodMs: number): boolean =>
+  tookMs >= NEARLY * periodMs;
 
 export const SLOW_SYNC: DoctorRule = {
   name: "slow-sync",
   severity: "advice",
   finds: "the sync of its partition takes four fifths of its period or more",
   examine: ({ sync, syncPeriodMs }) => {
-    if (!sync || sync.tookMs < NEARLY * syncPeriodMs) return [];
+    if (!sync || !nearlyMisses(sync.tookMs, syncPeriodMs)) return [];
     return [
       {
         evidence: `the last sync of partition "${sync.partition}" took ${(sync.tookMs / 1_000).toFixed(1)} s of its period of ${syncPeriodMs / 1_000} s`,
