@@ -1,4 +1,5 @@
 import type { Attack } from "./attack.ts";
+import { ATTACKS as DOORS } from "./doors.ts";
 import { ATTACKS as MACHINE } from "./machine.ts";
 import { ATTACKS as MEMORY } from "./memory.ts";
 import { ATTACKS as OBJECTS } from "./objects.ts";
@@ -15,4 +16,5 @@ export const ATTACKS: readonly Attack[] = [
   ...WORDS,
   ...RECOMMENDER,
   ...MACHINE,
+  ...DOORS,
 ];
