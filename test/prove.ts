@@ -52,6 +52,11 @@ const PROGRAMS: Readonly<Record<string, Program>> = {
     about: "licences and signatures of what is installed",
     file: "build/check-packages.ts",
   },
+  replay: {
+    about:
+      "replays of the histories of embedded runs, against what happened and against a second run with another policy",
+    file: "test/replay/prove.ts",
+  },
   reports: {
     about: "public reports of users of other autoscalers, played by the rules (docs/compared.md)",
     file: "test/compared/run.ts",

@@ -1,47 +1,22 @@
 import { rfc3339 } from "../../answers/service/times.ts";
 import { besideFirst } from "../../replay/comparison.ts";
-import { figuresOf, type TimeSpan } from "../../replay/figures.ts";
-import { type Fidelity, fidelityOf, happened } from "../../replay/happened.ts";
-import { shareAtLevel } from "../../replay/load.ts";
-import type { Minutes } from "../../replay/minutes.ts";
-import {
-  cutOffSeries,
-  heldSeries,
-  outsideOf,
-  overridesIn,
-  podStartOf,
-  raisedWhere,
-  syncedSeries,
-} from "../../replay/recorded.ts";
-import {
-  type ChosenModels,
-  RECORDED_REQUEST_MILLI,
-  recordedLoads,
-  recordedMetrics,
-} from "../../replay/recorded-metrics.ts";
-import {
-  type Policy,
-  type ReplayedSpec,
-  type ReplayedWorkload,
-  replay,
-} from "../../replay/replay.ts";
-import { productOf } from "../../replay/series.ts";
+import { figuresOf } from "../../replay/figures.ts";
+import { type Fidelity, fidelityOf } from "../../replay/happened.ts";
+import type { ChosenModels } from "../../replay/recorded-metrics.ts";
 import { TidemarkError } from "../../rules/model/errors.ts";
-import { autoscalerName, namespace } from "../../rules/model/ids.ts";
-import type { AutoscalerSpec } from "../../rules/model/spec.ts";
 import { HOUR_MS, SECOND_MS } from "../../rules/model/time-text.ts";
 import type { CommandSurroundings, Session } from "../io.ts";
 import { kindOf } from "../output/documents.ts";
 import { ageText } from "../output/text-table.ts";
-import { lengthMs, rangeMs } from "../options/time-options.ts";
-import {
-  type CandidatePolicy,
-  containerOf,
-  metricsOrThrow,
-  targetText,
-} from "../replay/candidates.ts";
+import { rangeMs } from "../options/time-options.ts";
+import type { CandidatePolicy } from "../replay/candidates.ts";
 import { type Drawn, printedReport } from "../replay/printed-report.ts";
 import { type ReadHistory, readReplayed } from "../replay/read-history.ts";
+import {
+  type ReplayedHistory,
+  type ReplayedPolicy,
+  replayedHistory,
+} from "../replay/replayed-history.ts";
 import {
   figuresReport,
   policyReport,
@@ -50,7 +25,6 @@ import {
 } from "../replay/report.ts";
 import { percentText } from "../replay/sheet.ts";
 import type { NamedAutoscalerOfKind } from "../select/selected-names.ts";
-import { usage } from "../usage-error.ts";
 import { countedWords, pricePerHour, type ReplayOutput } from "./replay.ts";
 
 export interface HistoryReplayOptions {
@@ -63,13 +37,10 @@ export interface HistoryReplayOptions {
 }
 
 const DEFAULT_SINCE = "7d";
-const DEFAULT_POD_START_MS = 30_000;
 /** No window that people use is longer. */
 const WARM_UP_MS = HOUR_MS;
 /** By so much a replay of the unchanged policy may be off before a comparison says nothing. */
 const OFF_MAX = 0.05;
-/** What demand may have been where it was cut off: nobody knows how much more was asked for. */
-const RAISED = [1.25, 1.5] as const;
 
 /** Replays an autoscaler over its history: as it was, and with other manifests. */
 export const replayOne = async (
@@ -116,114 +87,6 @@ const refuseUnlike = ({ view }: ReadHistory, { report: { fidelity } }: Drawn): v
 
 const fidelityText = ({ sameMinutes, hoursOff }: Fidelity): string =>
   `a replay of the unchanged policy has the count that there was in ${percentText(sameMinutes)} of the minutes, and its replica-hours differ by ${percentText(Math.abs(hoursOff))}`;
-
-interface ReplayedHistory {
-  readonly read: ReadHistory;
-  readonly spec: AutoscalerSpec;
-  readonly target: string;
-  readonly podStartMs: number;
-  readonly fromMs: number;
-  readonly counted: TimeSpan;
-  readonly real: Minutes;
-  readonly unchanged: ReplayedPolicy;
-  readonly with: (label: string, spec: AutoscalerSpec) => ReplayedPolicy;
-}
-
-/** The minutes of a policy, and what they would be if more had been asked for where it was cut off. */
-interface ReplayedPolicy {
-  readonly minutes: Minutes;
-  readonly raised: readonly { readonly factor: number; readonly minutes: Minutes }[];
-}
-
-interface HistorySettings {
-  readonly sinceMs: number;
-  readonly models: ChosenModels;
-  readonly podStart: string | undefined;
-}
-
-const replayedHistory = (
-  read: ReadHistory,
-  { sinceMs, models, podStart }: HistorySettings,
-): ReplayedHistory => {
-  const { view, recorded, settings } = read;
-  const inside = view.namespace;
-  const measured = recordedLoads(recorded, inside, models);
-  const named = `${view.namespace}/${view.name}`;
-  const [first, ...later] = recorded.specs.map(
-    ({ fromMs, spec }): ReplayedSpec => ({
-      fromMs,
-      spec,
-      metrics: metricsOrThrow(named, recordedMetrics(spec, measured, inside)),
-    }),
-  );
-  if (!first) throw usage(`Cannot replay "${named}": it has no manifest`);
-  const { spec, metrics } = later.at(-1) ?? first;
-  const podStartMs =
-    podStart === undefined
-      ? (podStartOf(recorded) ?? DEFAULT_POD_START_MS)
-      : lengthMs("--pod-start", podStart, 0);
-  const target = metrics.flatMap((metric) => shareAtLevel(metric, RECORDED_REQUEST_MILLI));
-  const [firstSample] = recorded.samples;
-  const fromMs = firstSample?.atMs ?? sinceMs;
-  const counted = { fromMs: Math.max(fromMs, sinceMs), untilMs: recorded.untilMs };
-  const cutOff = cutOffSeries(recorded);
-  const workload: ReplayedWorkload = {
-    pods: {
-      target: spec.target,
-      container: containerOf([first, ...later]),
-      requests: { cpu: BigInt(RECORDED_REQUEST_MILLI) },
-      limits: { cpu: BigInt(RECORDED_REQUEST_MILLI) },
-      startMs: podStartMs,
-    },
-    initialReplicas: firstSample?.current ?? spec.minReplicas,
-    target,
-    cutOff,
-    synced: syncedSeries(recorded),
-    held: heldSeries(recorded),
-    outside: outsideOf(recorded).filter(({ atMs }) => atMs >= fromMs),
-  };
-  const setByPeople = { overrides: overridesIn(recorded), calendars: recorded.calendars };
-  const base = {
-    ...{ namespace: namespace(view.namespace), name: autoscalerName(view.name) },
-    ...{ settings, setByPeople },
-  };
-  const span = { fromMs, untilMs: recorded.untilMs, periodMs: recorded.periodMs };
-  const hasCutOff = cutOff.values.includes(1);
-  const replayedBy = (specs: Policy["specs"]): ReplayedPolicy => ({
-    minutes: replay({ ...base, specs }, workload, span),
-    raised: (hasCutOff ? RAISED : []).map((factor) => {
-      const more = raisedWhere(cutOff, factor);
-      const raisedLoad = <Of extends { readonly load: Parameters<typeof productOf>[0] }>(
-        of: Of,
-      ): Of => ({ ...of, load: productOf(of.load, more) });
-      const raisedSpec = (one: ReplayedSpec): ReplayedSpec => ({
-        ...one,
-        metrics: one.metrics.map(({ level, model }) => ({ level, model: raisedLoad(model) })),
-      });
-      const [one, ...rest] = specs;
-      const minutes = replay(
-        { ...base, specs: [raisedSpec(one), ...rest.map(raisedSpec)] },
-        { ...workload, target: workload.target.map(raisedLoad) },
-        span,
-      );
-      return { factor, minutes };
-    }),
-  });
-  return {
-    ...{ read, spec, podStartMs, fromMs, counted },
-    target: targetText(spec),
-    real: happened(recorded, target, span),
-    unchanged: replayedBy([first, ...later]),
-    with: (label, changed) =>
-      replayedBy([
-        {
-          fromMs: 0,
-          spec: changed,
-          metrics: metricsOrThrow(label, recordedMetrics(changed, measured, inside)),
-        },
-      ]),
-  };
-};
 
 const reportOf = (
   { read, target, podStartMs, fromMs, counted, real, unchanged }: ReplayedHistory,

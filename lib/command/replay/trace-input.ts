@@ -79,7 +79,7 @@ export const readTraceInput = async (options: TraceOptions): Promise<TraceInput>
 };
 
 /** A sample holds until the next one; a gap is unknown. */
-const seriesOfTrace = (trace: Trace): Series => {
+export const seriesOfTrace = (trace: Trace): Series => {
   const steps = trace.points.flatMap(({ atMs, value }, at): (readonly [number, number])[] => {
     const goodUntilMs = holdsUntilMs(trace, at);
     const nextMs = trace.points[at + 1]?.atMs ?? goodUntilMs;

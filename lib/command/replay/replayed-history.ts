@@ -1,0 +1,162 @@
+import type { TimeSpan } from "../../replay/figures.ts";
+import { happened } from "../../replay/happened.ts";
+import { shareAtLevel } from "../../replay/load.ts";
+import type { Minutes } from "../../replay/minutes.ts";
+import {
+  cutOffSeries,
+  heldSeries,
+  outsideOf,
+  overridesIn,
+  podStartOf,
+  raisedWhere,
+  syncedSeries,
+} from "../../replay/recorded.ts";
+import {
+  type ChosenModels,
+  RECORDED_REQUEST_MILLI,
+  recordedLoads,
+  recordedMetrics,
+} from "../../replay/recorded-metrics.ts";
+import {
+  type Policy,
+  type ReplayedSpec,
+  type ReplayOptions,
+  type ReplayedWorkload,
+  replay,
+} from "../../replay/replay.ts";
+import { productOf, type Series } from "../../replay/series.ts";
+import { autoscalerName, namespace } from "../../rules/model/ids.ts";
+import type { AutoscalerSpec } from "../../rules/model/spec.ts";
+import { lengthMs } from "../options/time-options.ts";
+import { usage } from "../usage-error.ts";
+import { containerOf, metricsOrThrow, targetText } from "./candidates.ts";
+import type { ReadHistory } from "./read-history.ts";
+
+const DEFAULT_POD_START_MS = 30_000;
+/** What demand may have been where it was cut off: nobody knows how much more was asked for. */
+const RAISED = [1.25, 1.5] as const;
+
+/** An autoscaler whose history was replayed, and what replays it with another spec. */
+export interface ReplayedHistory {
+  readonly read: ReadHistory;
+  readonly spec: AutoscalerSpec;
+  readonly target: string;
+  readonly podStartMs: number;
+  readonly fromMs: number;
+  readonly counted: TimeSpan;
+  readonly real: Minutes;
+  readonly unchanged: ReplayedPolicy;
+  readonly with: (label: string, spec: AutoscalerSpec) => ReplayedPolicy;
+}
+
+/** The minutes of a policy, and what they would be if more had been asked for where it was cut off. */
+export interface ReplayedPolicy {
+  readonly minutes: Minutes;
+  readonly raised: readonly { readonly factor: number; readonly minutes: Minutes }[];
+}
+
+export interface HistorySettings {
+  readonly sinceMs: number;
+  readonly models: ChosenModels;
+  readonly podStart: string | undefined;
+}
+
+export const replayedHistory = (
+  read: ReadHistory,
+  { sinceMs, models, podStart }: HistorySettings,
+): ReplayedHistory => {
+  const { view, recorded, settings } = read;
+  const inside = view.namespace;
+  const measured = recordedLoads(recorded, inside, models);
+  const named = `${view.namespace}/${view.name}`;
+  const [first, ...later] = recorded.specs.map(
+    ({ fromMs, spec }): ReplayedSpec => ({
+      fromMs,
+      spec,
+      metrics: metricsOrThrow(named, recordedMetrics(spec, measured, inside)),
+    }),
+  );
+  if (!first) throw usage(`Cannot replay "${named}": it has no manifest`);
+  const { spec, metrics } = later.at(-1) ?? first;
+  const podStartMs =
+    podStart === undefined
+      ? (podStartOf(recorded) ?? DEFAULT_POD_START_MS)
+      : lengthMs("--pod-start", podStart, 0);
+  const target = metrics.flatMap((metric) => shareAtLevel(metric, RECORDED_REQUEST_MILLI));
+  const [firstSample] = recorded.samples;
+  const fromMs = firstSample?.atMs ?? sinceMs;
+  const counted = { fromMs: Math.max(fromMs, sinceMs), untilMs: recorded.untilMs };
+  const cutOff = cutOffSeries(recorded);
+  const workload: ReplayedWorkload = {
+    pods: {
+      target: spec.target,
+      container: containerOf([first, ...later]),
+      requests: { cpu: BigInt(RECORDED_REQUEST_MILLI) },
+      limits: { cpu: BigInt(RECORDED_REQUEST_MILLI) },
+      startMs: podStartMs,
+    },
+    initialReplicas: firstSample?.current ?? spec.minReplicas,
+    target,
+    cutOff,
+    synced: syncedSeries(recorded),
+    held: heldSeries(recorded),
+    outside: outsideOf(recorded).filter(({ atMs }) => atMs >= fromMs),
+  };
+  const setByPeople = { overrides: overridesIn(recorded), calendars: recorded.calendars };
+  const base = {
+    ...{ namespace: namespace(view.namespace), name: autoscalerName(view.name) },
+    ...{ settings, setByPeople },
+  };
+  const span = { fromMs, untilMs: recorded.untilMs, periodMs: recorded.periodMs };
+  const play = { base, workload, span, cutOff };
+  const replayedBy = (specs: Policy["specs"]): ReplayedPolicy => ({
+    minutes: replay({ ...base, specs }, workload, span),
+    raised: (cutOff.values.includes(1) ? RAISED : []).map((factor) => ({
+      factor,
+      minutes: raisedMinutes(play, specs, factor),
+    })),
+  });
+  return {
+    ...{ read, spec, podStartMs, fromMs, counted },
+    target: targetText(spec),
+    real: happened(recorded, target, span),
+    unchanged: replayedBy([first, ...later]),
+    with: (label, changed) =>
+      replayedBy([
+        {
+          fromMs: 0,
+          spec: changed,
+          metrics: metricsOrThrow(label, recordedMetrics(changed, measured, inside)),
+        },
+      ]),
+  };
+};
+
+interface Play {
+  readonly base: Omit<Policy, "specs">;
+  readonly workload: ReplayedWorkload;
+  readonly span: ReplayOptions;
+  readonly cutOff: Series;
+}
+
+/** A replay with so many times the load where it was cut off. */
+const raisedMinutes = (
+  { base, workload, span, cutOff }: Play,
+  [first, ...later]: Policy["specs"],
+  factor: number,
+): Minutes => {
+  const more = raisedWhere(cutOff, factor);
+  const raised = <Of extends { readonly load: Series }>(of: Of): Of => ({
+    ...of,
+    load: productOf(of.load, more),
+  });
+  const raisedSpec = (one: ReplayedSpec): ReplayedSpec => ({
+    ...one,
+    metrics: one.metrics.map(({ level, model }) => ({ level, model: raised(model) })),
+  });
+  return replay(
+    { ...base, specs: [raisedSpec(first), ...later.map(raisedSpec)] },
+    { ...workload, target: workload.target.map(raised) },
+    span,
+  );
+};
