@@ -1,5 +1,5 @@
 import { spawnSync } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir, userInfo } from "node:os";
 import { join } from "node:path";
 
@@ -14,7 +14,7 @@ export interface PlayedPage {
 }
 
 /**
- * Plays docs/first-hour.md in a folder of its own: runs each line of its shell blocks, one after
+ * Plays a page of docs in a folder of its own: runs each line of its shell blocks, one after
  * the other, and puts what the block printed into the text block that follows. The clock of the
  * folder is virtual, so the same code prints the same page. Throws where a command fails.
  */
@@ -44,6 +44,18 @@ export const playedPage = (page: string): PlayedPage => {
   } finally {
     rmSync(data, { recursive: true, force: true });
   }
+};
+
+/** Plays a page of docs and writes it, with its pictures, in the place of the one before. */
+export const writePage = (name: string): void => {
+  const docs = join(ROOT, "docs");
+  const { page, pictures } = playedPage(readFileSync(join(docs, name), "utf8"));
+  writeFileSync(join(docs, name), page);
+  for (const [picture, svg] of Object.entries(pictures))
+    writeFileSync(join(docs, "images", picture), svg);
+  process.stdout.write(
+    `docs/${name} is written, and ${Object.keys(pictures).join(" and ")} in docs/images\n`,
+  );
 };
 
 /** A difference is what `diff` is asked for. */

@@ -23,6 +23,10 @@ const WRITERS: Readonly<
     load: () => import("./reads.ts"),
   },
   reasons: { writes: "docs/reasons.md", load: () => import("./reasons.ts") },
+  replay: {
+    writes: "the outputs and the picture of docs/replay.md",
+    load: () => import("./replay.ts"),
+  },
   rooms: {
     writes: "the drawings of the rooms of lib, in docs/images",
     load: () => import("./rooms.ts"),

@@ -67,11 +67,13 @@ export const main = async (args: readonly string[], io: Io): Promise<number> => 
     if (isTidemarkError(error, "cli.differs")) return EXIT.differs;
     const code = failure(error, printer, { target, args });
     // A script must not take a failed comparison for a difference.
-    return code === EXIT.failed && commandIn(root, args).name() === "diff"
+    return code === EXIT.failed && COMPARING.has(commandIn(root, args).name())
       ? EXIT.notCompared
       : code;
   }
 };
+
+const COMPARING: ReadonlySet<string> = new Set(["diff", "replay"]);
 
 /**
  * The options of the command, and those given before its name: `tidemark --data DIR get`. An option

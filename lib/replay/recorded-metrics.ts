@@ -213,10 +213,16 @@ const loadIn = (
   return measure === "Average" ? value * (sample.current ?? Number.NaN) : value;
 };
 
-/** A percentage as it is, an amount in thousandths. */
+/** A utilisation is cut off to a whole percent (hpa.md 3.3): on average half of one is missing. */
+const CUT_OFF_PERCENT = 0.5;
+
+/** A percentage, or an amount in thousandths. */
 const numberIn = ({ value }: SampleMetric): number | undefined => {
   if (value === undefined) return undefined;
-  if (value.endsWith("%")) return Number(value.slice(0, -1));
+  if (value.endsWith("%")) {
+    const percent = Number(value.slice(0, -1));
+    return percent === 0 ? 0 : percent + CUT_OFF_PERCENT;
+  }
   const milli = milliOfText(value);
   return milli === undefined ? undefined : Number(milli);
 };

@@ -136,7 +136,7 @@ describe("the commands that the pages give", () => {
 
   const onTables = ofTool("npx tidemark").filter(
     (command) =>
-      !/^(start|explain-reason|stack|source discover)\b|^autoscale .*--dry-run -o yaml/.test(
+      !/^(start|explain-reason|stack|source discover)\b|^autoscale .*--dry-run -o yaml|^replay .*--trace /.test(
         command,
       ),
   );
@@ -164,7 +164,7 @@ describe("the commands that the pages give", () => {
       by: "reader",
       open: async (place: CommandTarget) => open(place),
     };
-    const refused = command.startsWith("diff ") ? EXIT.notCompared : EXIT.failed;
+    const refused = /^(?:diff|replay) /.test(command) ? EXIT.notCompared : EXIT.failed;
     expect(await main(wordsOf(command), io)).toBe(refused);
     expect(opened).toEqual([/--stack (\S+)/.exec(command)?.[1] ?? ".tidemark"]);
   });

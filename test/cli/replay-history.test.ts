@@ -5,13 +5,13 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { PERIOD_MS, type SeriesWorld, seriesWorld } from "../service/series-world.ts";
 import { inside } from "./inside.ts";
 
-const manifest = (spec: object, kind: object): string =>
+const manifest = (spec: object, kind: object, name = "web"): string =>
   JSON.stringify({
     apiVersion: "autoscaling/v2",
     kind: "HorizontalPodAutoscaler",
-    metadata: { name: "web", namespace: "shop" },
+    metadata: { name, namespace: "shop" },
     spec: {
-      scaleTargetRef: { apiVersion: "apps/v1", kind: "Deployment", name: "web" },
+      scaleTargetRef: { apiVersion: "apps/v1", kind: "Deployment", name },
       ...{ minReplicas: 1, maxReplicas: 30, metrics: [kind] },
       ...spec,
     },
@@ -33,7 +33,8 @@ beforeAll(async () => {
   writeFileSync(path("same.yaml"), manifest({}, lag("200")));
   writeFileSync(path("half.yaml"), manifest({}, lag("100")));
   writeFileSync(path("other.yaml"), manifest({}, lag("100", "latency")));
-  world = await seriesWorld({ web: 2 }, manifest({}, lag("200")));
+  const both = [manifest({}, lag("200")), manifest({}, lag("100"), "api")].join("\n---\n");
+  world = await seriesWorld({ web: 2, api: 4 }, both);
   for (const [at, load] of LOADS.entries()) {
     world.milli = BigInt(load * 1_000);
     await world.play(QUARTER);
@@ -48,11 +49,19 @@ afterAll(async () => {
 
 const open = async () => ({
   service: world.service,
-  ...{ place: "a test", nowMs: world.nowMs, clock: () => world.nowMs, close: async () => {} },
+  ...{
+    place: "folder of a test",
+    nowMs: world.nowMs,
+    clock: () => world.nowMs,
+    close: async () => {},
+  },
 });
 const replayed = (words: string, files: readonly string[] = []) =>
   inside(
-    [...["replay", "web", ...words.split(" ")], ...files.flatMap((file) => ["-f", path(file)])],
+    [
+      ...["replay", ...words.split(" ").filter((word) => word !== "")],
+      ...files.flatMap((file) => ["-f", path(file)]),
+    ],
     { open: open as unknown as NonNullable<Parameters<typeof inside>[1]>["open"] & object },
   );
 const json = async (words: string, files: readonly string[] = []) =>
@@ -60,18 +69,18 @@ const json = async (words: string, files: readonly string[] = []) =>
 
 describe("tidemark replay NAME", () => {
   it("first says how near the unchanged policy comes to what happened, minute by minute", async () => {
-    const { code, out } = await replayed("--since 90m");
+    const { code, out } = await replayed("web --since 90m");
     expect(code).toBe(0);
     expect(out).toMatch(
       /^A replay of the unchanged policy has the count that there was in (99|100)[.\d]* % of the minutes/m,
     );
-    const { fidelity } = await json("--since 90m");
+    const { fidelity } = await json("web --since 90m");
     expect(fidelity.sameMinutes).toBeGreaterThanOrEqual(0.99);
     expect(Math.abs(fidelity.hoursOff)).toBeLessThan(0.01);
   });
 
   it("gives the same manifest the same minutes, through a pause and its end", async () => {
-    const { policies } = await json("--since 90m", ["same.yaml"]);
+    const { policies } = await json("web --since 90m", ["same.yaml"]);
     const [asItIs, same] = policies;
     expect(same).toMatchObject({ replicaHours: asItIs.replicaHours, scales: asItIs.scales });
     // The fall to 900 came in the pause, and nothing was written.
@@ -79,7 +88,7 @@ describe("tidemark replay NAME", () => {
   });
 
   it("closes the loop for another target: twice as many pods, and never above the recorded one", async () => {
-    const { policies } = await json("--since 90m", ["half.yaml"]);
+    const { policies } = await json("web --since 90m", ["half.yaml"]);
     const [asItIs, half] = policies;
     expect(half.replicaHours / asItIs.replicaHours).toBeGreaterThan(1.7);
     expect(half.replicaHours / asItIs.replicaHours).toBeLessThan(2.1);
@@ -87,27 +96,49 @@ describe("tidemark replay NAME", () => {
   });
 
   it("refuses a metric that the recorded policy did not measure, by its name", async () => {
-    const { code, err } = await replayed("--since 90m", ["other.yaml"]);
-    expect(code).toBe(1);
+    const { code, err } = await replayed("web --since 90m", ["other.yaml"]);
+    expect(code).toBe(2);
     expect(err).toContain(
       'Cannot replay "latency" of "other.yaml": the recorded policy did not measure it',
     );
   });
 
   it.each([
-    ["--since 90m --capacity 10", "Cannot use --capacity without --trace"],
-    ["--trace load.csv", 'Cannot replay "web" and --trace "load.csv" together'],
-    ["--since 2027-01-01", "that is a future time"],
+    ["web --since 90m --capacity 10", "Cannot use --capacity without --trace"],
+    ["web --trace load.csv", 'Cannot replay "web" and --trace "load.csv" together'],
+    ["web --since 2027-01-01", "that is a future time"],
   ])("refuses %s", async (words, message) => {
     expect((await replayed(words)).err).toContain(message);
   });
 
   it("does not compare where the model is wrong, so that the unchanged policy would do otherwise", async () => {
     // The metric is the same however many pods there are, and each of them is said to have a share.
-    const far = await replayed("--since 40m --model lag=shared", ["half.yaml"]);
+    const far = await replayed("web --since 40m --model lag=shared", ["half.yaml"]);
     expect(far.err).toMatch(
       /Cannot compare policies for "shop\/web": a replay of the unchanged policy has .* --anyway/,
     );
-    expect((await replayed("--since 40m --model lag=shared --anyway", ["half.yaml"])).code).toBe(0);
+    expect(
+      (await replayed("web --since 40m --model lag=shared --anyway", ["half.yaml"])).code,
+    ).toBe(0);
+  });
+
+  it("takes the autoscaler of the manifest where none is named, and bounds what may differ", async () => {
+    const words = "--since 90m -o markdown --fail-if cost>+10%";
+    const { code, out, err } = await replayed(words, ["half.yaml"]);
+    expect([code, err]).toEqual([1, '"half.yaml" fails "cost>+10%"\n']);
+    expect(out).toContain("eu-1/shop/web");
+    expect((await replayed(words, ["same.yaml"])).code).toBe(0);
+  });
+
+  it("shows every autoscaler in a line of its own", async () => {
+    const { code, out } = await replayed("-A --since 90m");
+    expect(code).toBe(0);
+    const [header, ...rows] = out.trimEnd().split("\n");
+    expect(header).toMatch(/^AUTOSCALER +POLICY +MINUTES ALIKE +REPLICA-HOURS/);
+    expect(rows.map((row) => row.split(/ {3,}/)[0])).toEqual(["eu-1/shop/api", "eu-1/shop/web"]);
+    const { items } = await json("-A --since 90m");
+    expect(items).toHaveLength(2);
+    expect((await replayed("-A -o svg")).err).toContain("Cannot print 2 autoscalers as svg");
+    expect((await replayed("")).err).toContain("Cannot replay: give the name of an autoscaler, -A");
   });
 });

@@ -129,6 +129,36 @@ describe("tidemark replay --trace", () => {
     expect(err).toContain(message);
   });
 
+  it.each([
+    ["cost > +10%", 0, ""],
+    ["above-target > +1pt", 1, '"slow.yaml" fails "above-target > +1pt"'],
+    ["cost > +10%, above-target > 0.1%", 1, '"slow.yaml" fails "above-target > 0.1%"'],
+    ["scales > 100, reversals > +50%", 0, ""],
+  ])("ends with the exit code of --fail-if '%s'", async (bounds, expected, message) => {
+    const { code, out, err } = await inside(
+      [
+        ...["replay", "--trace", path("load.csv"), "--capacity", "100", "--fail-if", bounds],
+        ...["-f", path("hpa.yaml"), "-f", path("slow.yaml"), "-o", "markdown"],
+      ],
+      { open: never },
+    );
+    expect(code).toBe(expected);
+    expect(err).toContain(message);
+    expect(out).toContain("| replica-hours |");
+  });
+
+  it.each([
+    ["price > +10%", 'Cannot read --fail-if "price > +10%": give one such as'],
+    ["cost > +1pt", "cost is a number, such as 100, or compared with the first policy, such as +10%"],
+    ["above-target > 5", "above-target is a share, such as 5%"],
+  ])("refuses --fail-if '%s'", async (bounds, message) => {
+    const { code, err } = await inside(
+      ["replay", "--trace", path("load.csv"), "-f", path("hpa.yaml"), "--fail-if", bounds],
+      { open: never },
+    );
+    expect([code, err]).toEqual([2, expect.stringContaining(message)]);
+  });
+
   it("is written in the help with its options", () => {
     expect(readFileSync(new URL("../../docs/cli.md", import.meta.url), "utf8")).toContain(
       "tidemark replay --trace load.csv -f hpa.yaml -f mine.yaml",

@@ -146,7 +146,7 @@ describe("recordedMetrics()", () => {
     const made = of(specOf(hpa()), native({ resource: { name: "cpu" }, target: 80 }));
     if (!("metrics" in made)) throw new Error("refused");
     const [metric] = made.metrics;
-    expect(metric && valuesOf(metric.model.load)[30]).toBe(180);
+    expect(metric && valuesOf(metric.model.load)[30]).toBe(181.5);
   });
 
   const cpu = { resource: { name: "cpu" }, target: 50 };

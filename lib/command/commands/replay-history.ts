@@ -5,9 +5,10 @@ import { type Fidelity, fidelityOf } from "../../replay/happened.ts";
 import type { ChosenModels } from "../../replay/recorded-metrics.ts";
 import { TidemarkError } from "../../rules/model/errors.ts";
 import { HOUR_MS, SECOND_MS } from "../../rules/model/time-text.ts";
+import { lines } from "../../stack/report/printed.ts";
 import type { CommandSurroundings, Session } from "../io.ts";
-import { kindOf } from "../output/documents.ts";
-import { ageText } from "../output/text-table.ts";
+import { documentText, kindOf, listDocument } from "../output/documents.ts";
+import { ageText, aligned } from "../output/text-table.ts";
 import { rangeMs } from "../options/time-options.ts";
 import type { CandidatePolicy } from "../replay/candidates.ts";
 import { type Drawn, printedReport } from "../replay/printed-report.ts";
@@ -24,7 +25,10 @@ import {
   type ReplayReport,
 } from "../replay/report.ts";
 import { percentText } from "../replay/sheet.ts";
+import { failIfExceeded, readFailIf } from "../replay/thresholds.ts";
+import { forEachResource } from "../select/listed-autoscalers.ts";
 import type { NamedAutoscalerOfKind } from "../select/selected-names.ts";
+import { usage } from "../usage-error.ts";
 import { countedWords, pricePerHour, type ReplayOutput } from "./replay.ts";
 
 export interface HistoryReplayOptions {
@@ -32,6 +36,7 @@ export interface HistoryReplayOptions {
   readonly until?: string;
   readonly podStart?: string;
   readonly price?: string;
+  readonly failIf?: string;
   readonly anyway?: true;
   readonly output: ReplayOutput;
 }
@@ -42,38 +47,91 @@ const WARM_UP_MS = HOUR_MS;
 /** By so much a replay of the unchanged policy may be off before a comparison says nothing. */
 const OFF_MAX = 0.05;
 
-/** Replays an autoscaler over its history: as it was, and with other manifests. */
-export const replayOne = async (
+/** An autoscaler, and the manifests that are replayed on its history. */
+export interface ReplaySubject {
+  readonly resource: NamedAutoscalerOfKind;
+  readonly candidates: readonly CandidatePolicy[];
+}
+
+/**
+ * Replays autoscalers over their history: as it was, and with other manifests. A failure of one
+ * does not stop the others.
+ */
+export const replayHistory = async (
   session: Session,
   { printer, io }: CommandSurroundings<"columns">,
-  resource: NamedAutoscalerOfKind,
-  {
-    candidates,
-    models,
-    ...options
-  }: HistoryReplayOptions & {
-    readonly candidates: readonly CandidatePolicy[];
-    readonly models: ChosenModels;
-  },
+  subjects: readonly ReplaySubject[],
+  options: HistoryReplayOptions & { readonly models: ChosenModels },
 ): Promise<void> => {
+  const { output } = options;
+  const isOne = subjects.length === 1;
+  if (!isOne && (output === "svg" || output === "csv"))
+    throw usage(`Cannot print ${subjects.length} autoscalers as ${output}: give one name`);
+  const thresholds = options.failIf === undefined ? [] : readFailIf(options.failIf);
   const { sinceMs = 0, untilMs = session.nowMs } = rangeMs(
     { since: options.since ?? DEFAULT_SINCE, ...(options.until && { until: options.until }) },
     session.nowMs,
     printer.note,
   );
-  const read = await readReplayed(session.service, resource, {
+  const reports: ReplayReport[] = [];
+  await forEachResource(subjects, async (subject) => {
+    if (!isOne)
+      printer.progress(`${reports.length + 1} of ${subjects.length}: ${subject.resource.name}`);
+    const drawn = await replayedOne(session, subject, { sinceMs, untilMs, ...options });
+    const paper = { columns: io.columns, colours: printer.colours };
+    if (isOne || output === "markdown") await printer.print(printedReport(drawn, output, paper));
+    reports.push(drawn.report);
+  });
+  if (!isOne) {
+    printer.progress();
+    if (output === "text") await printer.print(lines(aligned(fleetRows(reports))));
+    else if (output !== "markdown" && output !== "svg" && output !== "csv")
+      await printer.print(documentText(listDocument(reports), output));
+  }
+  failIfExceeded(printer, reports, thresholds);
+};
+
+const replayedOne = async (
+  { service }: Session,
+  { resource, candidates }: ReplaySubject,
+  options: HistoryReplayOptions & {
+    readonly models: ChosenModels;
+    readonly sinceMs: number;
+    readonly untilMs: number;
+  },
+): Promise<Drawn> => {
+  const { sinceMs, untilMs, models, podStart } = options;
+  const read = await readReplayed(service, resource, {
     sinceMs: Math.max(0, sinceMs - WARM_UP_MS),
     untilMs,
   });
-  const replayed = replayedHistory(read, { sinceMs, models, podStart: options.podStart });
+  const replayed = replayedHistory(read, { sinceMs, models, podStart });
   const others = candidates.map(({ label, admitted }) => replayed.with(label, admitted.spec));
-  const price = pricePerHour(options.price);
-  const drawn = reportOf(replayed, candidates, others, price);
+  const drawn = reportOf(replayed, candidates, others, pricePerHour(options.price));
   if (candidates.length > 0 && !options.anyway) refuseUnlike(read, drawn);
-  await printer.print(
-    printedReport(drawn, options.output, { columns: io.columns, colours: printer.colours }),
-  );
+  return drawn;
 };
+
+const FLEET_HEADER = [
+  ...["AUTOSCALER", "POLICY", "MINUTES ALIKE", "REPLICA-HOURS", "ABOVE TARGET", "SCALES"],
+  ...["AT MAX", "KNOWN"],
+];
+
+/** One line for each policy of each autoscaler, the most replica-hours first. */
+const fleetRows = (reports: readonly ReplayReport[]): readonly (readonly string[])[] => [
+  FLEET_HEADER,
+  ...reports
+    .toSorted(
+      (one, other) => (other.policies[0]?.replicaHours ?? 0) - (one.policies[0]?.replicaHours ?? 0),
+    )
+    .flatMap(({ of, fidelity, policies }) =>
+      policies.map((policy) => [
+        ...[of, policy.name, percentText(fidelity?.sameMinutes), String(policy.replicaHours)],
+        ...[percentText(policy.aboveTarget), String(policy.scales)],
+        ...[`${policy.minutesAtMax} min`, percentText(policy.coverage)],
+      ]),
+    ),
+];
 
 /** On doubt, no comparison: what cannot tell what happened cannot tell what would have. */
 const refuseUnlike = ({ view }: ReadHistory, { report: { fidelity } }: Drawn): void => {

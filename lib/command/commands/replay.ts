@@ -22,6 +22,7 @@ import {
 } from "../replay/candidates.ts";
 import { type Drawn, printedReport } from "../replay/printed-report.ts";
 import { policyReport, type ReplayReport } from "../replay/report.ts";
+import { failIfExceeded, readFailIf } from "../replay/thresholds.ts";
 import { readTraceInput, type TraceInput, type TraceOptions } from "../replay/trace-input.ts";
 import type { FileOptions } from "../select/read-sources.ts";
 import { usage } from "../usage-error.ts";
@@ -29,6 +30,7 @@ import { usage } from "../usage-error.ts";
 export interface TraceReplayOptions extends FileOptions, TraceOptions {
   readonly period?: string;
   readonly price?: string;
+  readonly failIf?: string;
   readonly validate: Validation;
   readonly output: ReplayOutput;
 }
@@ -45,6 +47,7 @@ export const replayTrace = async (
 ): Promise<void> => {
   const periodMs = lengthMs("--period", options.period ?? "15s");
   const price = pricePerHour(options.price);
+  const thresholds = options.failIf === undefined ? [] : readFailIf(options.failIf);
   const candidates = await readCandidates(printer, options, io.stdin);
   const input = await readTraceInput(options);
   const policies = candidates.map((candidate) => policyOf(candidate, input));
@@ -56,6 +59,7 @@ export const replayTrace = async (
   await printer.print(
     printedReport(drawn, options.output, { columns: io.columns, colours: printer.colours }),
   );
+  failIfExceeded(printer, [drawn.report], thresholds);
 };
 
 export const pricePerHour = (text: string | undefined): number | undefined => {

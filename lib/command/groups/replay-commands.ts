@@ -11,13 +11,13 @@ import {
   repeatable,
   withOptionalFiles,
 } from "../options/command-options.ts";
-import { ONE_NAME, type ScopeOptions, withScope, filterOf } from "../options/scope-options.ts";
-import { oneResource } from "../select/selected-names.ts";
+import { NAMES, withScopes, withSelector } from "../options/scope-options.ts";
+import type { ChoiceOptions } from "../select/chosen-autoscalers.ts";
 import { usage } from "../usage-error.ts";
 
 type WrittenOptions = Omit<TraceReplayOptions, "trace" | "filename"> &
   HistoryReplayOptions &
-  ScopeOptions & { readonly trace?: string; readonly filename?: readonly string[] };
+  ChoiceOptions & { readonly trace?: string; readonly filename?: readonly string[] };
 
 /** Commands that ask what another policy would have done. */
 export const replayCommands = (
@@ -25,11 +25,11 @@ export const replayCommands = (
   run: CommandRun,
   { io, printer }: { readonly io: CommandIo; readonly printer: Printer },
 ): void => {
-  withOptionalFiles(withScope(root.command("replay")))
+  withOptionalFiles(withSelector(withScopes(root.command("replay"))))
     .description(
       "show what policies would have done, side by side: in the history of an autoscaler, or under a recorded load with --trace",
     )
-    .argument("[name...]", ONE_NAME)
+    .argument("[names...]", NAMES)
     .option("--since <time>", "replay the history from this time on (default: 7d)")
     .option("--until <time>", "and up to this time (default: now)")
     .option(
@@ -62,6 +62,10 @@ export const replayCommands = (
       "what the value of this metric is: shared by the pods, total, or the backlog that waits (repeatable)",
       repeatable,
     )
+    .option(
+      "--fail-if <bounds>",
+      "exit code 1 where a policy is worse than the first one by more: 'cost > +10%, above-target > +1pt' (also unserved, scales, reversals)",
+    )
     .option("--price <dollars>", "what a pod costs in an hour")
     .option("--period <duration>", "with --trace: time from one sync to the next (default: 15s)")
     .option(
@@ -76,7 +80,8 @@ export const replayCommands = (
         "tidemark replay --trace load.csv -f hpa.yaml -f mine.yaml",
         "tidemark replay --trace load.csv -f hpa.yaml -f mine.yaml --capacity 40 --price 0.05",
         "tidemark replay shop/web --since 7d -f changed.yaml",
-        "tidemark replay shop/web -f changed.yaml -o markdown --stack tidemark-prod",
+        "tidemark replay -f changed.yaml -o markdown --fail-if 'cost > +10%' --stack tidemark-prod",
+        "tidemark replay -A --since 1d",
       ),
     )
     .action(async (names: readonly string[], options: WrittenOptions) => {
@@ -88,24 +93,34 @@ export const replayCommands = (
           replayTrace({ printer, io }, { ...options, trace, filename });
         return options.utc ? inUtc(work) : work();
       }
-      const resource = oneResource("replay", names, filterOf(options));
-      const [{ replayOne }, { readCandidates }, { modelsOf }] = await Promise.all([
-        import("../commands/replay-history.ts"),
-        import("../replay/candidates.ts"),
-        import("../replay/trace-input.ts"),
-      ]);
-      const candidates =
-        filename.length === 0
-          ? []
-          : await readCandidates(printer, { ...options, filename }, io.stdin);
-      return run.show(options, (session, out) =>
-        replayOne(session, { printer: out, io }, resource, {
-          ...options,
-          candidates,
-          models: modelsOf(options),
-        }),
-      );
+      return replayStored(run, io, printer, names, { ...options, filename });
     });
+};
+
+/** Reads what the options name before the data folder or the stack is opened. */
+const replayStored = async (
+  run: CommandRun,
+  io: CommandIo,
+  printer: Printer,
+  names: readonly string[],
+  options: WrittenOptions & { readonly filename: readonly string[] },
+): Promise<void> => {
+  const [{ replayHistory }, { readCandidates }, { modelsOf }, subjects] = await Promise.all([
+    import("../commands/replay-history.ts"),
+    import("../replay/candidates.ts"),
+    import("../replay/trace-input.ts"),
+    import("../replay/subjects.ts"),
+  ]);
+  const candidates =
+    options.filename.length === 0 ? [] : await readCandidates(printer, options, io.stdin);
+  const choose = subjects.chooserOf(names, options, candidates);
+  const models = modelsOf(options);
+  return run.show(options, async (session, out) =>
+    replayHistory(session, { printer: out, io }, await choose(session.service), {
+      ...options,
+      models,
+    }),
+  );
 };
 
 const ONLY_TRACE = ["pods", "capacity", "metric", "period", "warmUp"] as const;
@@ -120,8 +135,6 @@ const refuseIdle = (names: readonly string[], options: WrittenOptions): void => 
     throw usage(`Cannot replay "${name}" and --trace "${trace}" together: give one of them`);
   if (trace !== undefined && filename.length === 0)
     throw usage("Cannot replay a load alone: give the manifests of the policies with -f");
-  if (trace === undefined && name === undefined)
-    throw usage("Cannot replay: give the name of an autoscaler, or a recorded load with --trace");
   const idle = (trace === undefined ? ONLY_TRACE : ONLY_HISTORY).find(
     (each) => options[each] !== undefined,
   );

@@ -107,7 +107,7 @@ const unreadable = (path: string, why: string, cause?: unknown): TidemarkError =
   new TidemarkError("local.unreadable", `Cannot read "${path}": ${why}`, { file: path }, { cause });
 
 /** Namespace of a manifest that names none, as `apply` takes it. */
-const DEFAULT_NAMESPACE = "default";
+export const DEFAULT_NAMESPACE = "default";
 
 /**
  * The autoscalers that manifests name. Only kind, name and namespace count: what breaks another
