@@ -149,7 +149,10 @@ describe("tidemark replay --trace", () => {
 
   it.each([
     ["price > +10%", 'Cannot read --fail-if "price > +10%": give one such as'],
-    ["cost > +1pt", "cost is a number, such as 100, or compared with the first policy, such as +10%"],
+    [
+      "cost > +1pt",
+      "cost is a number, such as 100, or compared with the first policy, such as +10%",
+    ],
     ["above-target > 5", "above-target is a share, such as 5%"],
   ])("refuses --fail-if '%s'", async (bounds, message) => {
     const { code, err } = await inside(
