@@ -113,6 +113,9 @@ const COMMANDS: readonly string[] = [
   "explain shop/web",
   "explain shop/web --at 20s",
   "explain jobs",
+  "doctor shop/web",
+  "doctor -A -o table",
+  "doctor -n shop -o json",
   "events --all --since 1h",
   "events --all --by month",
   "events shop/web --by month -o csv",
@@ -207,6 +210,8 @@ const NOTHING_ASKED: ReadonlySet<string> = new Set([
 const DIFFERS: ReadonlySet<string> = new Set([
   "diff -f one.yaml --cluster eu-1",
   "diff -f more.yaml --cluster eu-1",
+  "doctor -A -o table",
+  "doctor -n shop -o json",
 ]);
 
 describe("a command says and does the same on a data folder and on a deployed stack", () => {

@@ -1,7 +1,6 @@
 import type { Pod } from "../../lib/rules/model/observation.ts";
 import { native, pod } from "../policy/native/world.ts";
-import { countsText, cpuOf, eachUses, hpaOf, type ReportGroup, synced } from "./report.ts";
-import { specOf } from "../policy/spec-of.ts";
+import { countsText, cpuOf, eachUses, hpaOf, type ReportGroup, synced, wpaOf } from "./report.ts";
 
 const REQUEST = 100n;
 const OWNED = { owners: [{ kind: "ReplicaSet", name: "web-5d9c" }] };
@@ -11,35 +10,26 @@ const podsOf = (count: number, more: Partial<Pod> = {}, from = 0): readonly Pod[
     ...OWNED,
     ...more,
   }));
-const wpaOf = (spec: object) =>
-  specOf({
-    apiVersion: "datadoghq.com/v1alpha1",
-    kind: "WatermarkPodAutoscaler",
-    metadata: { name: "web", namespace: "shop" },
-    spec: {
-      scaleTargetRef: { apiVersion: "apps/v1", kind: "Deployment", name: "web" },
-      minReplicas: 1,
-      maxReplicas: 100,
-      ...spec,
-    },
-  });
-
 /** Faults about which pods count, and for how much. */
 export const OF_PODS: readonly ReportGroup[] = [
   {
     reports: ["kubernetes/kubernetes#141298"],
     fault:
       "pods that have ended count as pods without a value, so that the count follows the load in neither direction",
-    verdict: "the same",
-    does: "An HPA decides as Kubernetes 1.37 does, and `doctor` names the ended pods (`finished-pods`).",
+    verdict: "better",
+    does: "A cluster with `--hpa-version 1.38` leaves them out; with 1.37 it decides as Kubernetes 1.37 does, and `doctor` names the ended pods (`finished-pods`).",
     play: () => {
       const running = podsOf(4);
       const pods = [...running, ...podsOf(6, { phase: "Succeeded" }, 4)];
-      const look = { atSeconds: 0, pods, usage: eachUses(running, 75n) };
-      return {
-        expected: "4 → 4",
-        got: countsText(4, synced(hpaOf({ metrics: [cpuOf(50)] }), 4, [look])),
+      const spec = hpaOf({ metrics: [cpuOf(50)] });
+      const as = (hpaVersion: "1.37" | "1.38") => {
+        const usage = eachUses(running, 75n);
+        return countsText(
+          4,
+          synced(spec, 4, [{ atSeconds: 0, pods, usage, settings: { hpaVersion } }]),
+        );
       };
+      return { expected: "4 → 4 and 4 → 6", got: `${as("1.37")} and ${as("1.38")}` };
     },
   },
   {

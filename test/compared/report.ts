@@ -57,18 +57,24 @@ export const synced = (
 export const countsText = (replicas: number, all: readonly AppliedSync[]): string =>
   [replicas, ...all.map(({ count }) => count)].join(" → ");
 
-export const hpaOf = (spec: Readonly<Record<string, unknown>>): AutoscalerSpec =>
-  specOf({
-    apiVersion: "autoscaling/v2",
-    kind: "HorizontalPodAutoscaler",
-    metadata: { name: "web", namespace: "shop" },
-    spec: {
-      scaleTargetRef: { apiVersion: "apps/v1", kind: "Deployment", name: "web" },
-      minReplicas: 1,
-      maxReplicas: 100,
-      ...spec,
-    },
-  });
+/** The spec of a manifest for the Deployment "web", with the bounds 1 to 100 unless it has others. */
+const specOfKind =
+  (apiVersion: string, kind: string) =>
+  (spec: Readonly<Record<string, unknown>>): AutoscalerSpec =>
+    specOf({
+      apiVersion,
+      kind,
+      metadata: { name: "web", namespace: "shop" },
+      spec: {
+        scaleTargetRef: { apiVersion: "apps/v1", kind: "Deployment", name: "web" },
+        minReplicas: 1,
+        maxReplicas: 100,
+        ...spec,
+      },
+    });
+
+export const hpaOf = specOfKind("autoscaling/v2", "HorizontalPodAutoscaler");
+export const wpaOf = specOfKind("datadoghq.com/v1alpha1", "WatermarkPodAutoscaler");
 
 /** CPU in percent of the request. */
 export const cpuOf = (percent: number): object => ({

@@ -251,6 +251,8 @@ describe("the pods of a metric", () => {
     ["foreign-pods", { matched: 7 }, 0],
     ["finished-pods", { matched: 7, finished: 0 }, 0],
     ["finished-pods", { matched: 7, finished: 1 }, 1],
+    ["finished-pods", { matched: 7, finished: 1, leftOut: 1 }, 0],
+    ["finished-pods", { matched: 7, finished: 2, leftOut: 1 }, 1],
     ["old-samples", { matched: 7, oldestSeconds: OLD_SECONDS - 1 }, 0],
     ["old-samples", { matched: 7, oldestSeconds: OLD_SECONDS }, 1],
     ["old-samples", { matched: 7, oldestSeconds: OLD_SECONDS + 1 }, 1],

@@ -8,6 +8,7 @@ import type {
   Pod,
 } from "../../../lib/rules/model/observation.ts";
 import { queryKey } from "../../../lib/rules/model/query.ts";
+import type { ControllerSettings } from "../../../lib/rules/model/spec-common.ts";
 import type { AutoscalerSpec } from "../../../lib/rules/model/spec.ts";
 import { NEW_WINDOWS, type Windows } from "../../../lib/rules/model/windows.ts";
 import { afterWrite, questions } from "../../../lib/rules/policy/dialects.ts";
@@ -67,6 +68,7 @@ export interface Seen {
   /** What is seen otherwise than in an ordinary sync. */
   readonly observed?: Partial<Observation>;
   readonly setByPeople?: SetByPeople;
+  readonly settings?: Partial<ControllerSettings>;
   /** Windows stay in memory, for properties of many runs. */
   readonly unstored?: true;
 }
@@ -123,7 +125,7 @@ export const pod = (
 
 /** One sync, and its PUT applied; windows go through the store. */
 export const sync = (spec: AutoscalerSpec, seen: Seen): AppliedSync => {
-  const { nowMs = NOON, windows = NEW_WINDOWS, replicas, unstored, setByPeople } = seen;
+  const { nowMs = NOON, windows = NEW_WINDOWS, replicas, unstored, setByPeople, settings } = seen;
   const observation = { ...observed(spec, seen), ...seen.observed };
   return appliedSync(replicas, {
     spec,
@@ -131,6 +133,7 @@ export const sync = (spec: AutoscalerSpec, seen: Seen): AppliedSync => {
     windows: unstored ? windows : throughStore(windows),
     nowMs,
     ...(setByPeople && { setByPeople }),
+    ...(settings && { settings }),
   });
 };
 

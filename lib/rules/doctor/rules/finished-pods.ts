@@ -10,15 +10,16 @@ export const FINISHED_PODS: DoctorRule = {
   examine: ({ evaluation, spec }) =>
     measuredIn(evaluation)
       .flatMap(({ name, pods, assumed }) => {
-        const finished = pods?.finished ?? 0;
-        if (finished === 0 || !assumed) return [];
+        // Failed pods are left out, and so are all that ended where the rules do so.
+        const finished = (pods?.finished ?? 0) - (pods?.leftOut ?? 0);
+        if (finished <= 0 || !assumed) return [];
         return [
           {
             evidence: `${counted(finished, "pod")} of ${pods?.matched} that match the selector ${finished === 1 ? "has" : "have"} ended, and ${name} is taken for ${assumed.as} there`,
             cost: "the count moves up and down less than the load, until the ended pods are removed",
             change: {
               ...workloadPlace(spec.target, "spec.selector"),
-              advice: `remove the ended pods (kubectl delete pods --field-selector status.phase=Succeeded), or give the pods of ${spec.target.kind} "${spec.target.name}" a label of their own`,
+              advice: `set --hpa-version 1.38 for the cluster, which leaves them out, remove them (kubectl delete pods --field-selector status.phase=Succeeded), or give the pods of ${spec.target.kind} "${spec.target.name}" a label of their own`,
             },
           },
         ];
