@@ -4,6 +4,8 @@ import { createRequire } from "node:module";
 import { join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
+import { pageFiles } from "../lib/dashboard/serve/page-files.ts";
+import { PAGE_FILES } from "../lib/dashboard/serve/routes.ts";
 import { PARTS_OF_A_RUN } from "../lib/embedded/host/missing-part.ts";
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
@@ -138,6 +140,13 @@ const compile = async (outDir: string): Promise<void> => {
 const isShipped = (path: string): boolean =>
   !path.endsWith(".d.ts") || TYPED_ROOMS.some((room) => path.startsWith(`lib/rules/${room}/`));
 
+/** The page as a checkout serves it, where the server of the package looks for it. */
+const writePage = async (dir: string): Promise<void> => {
+  const contentOf = pageFiles();
+  mkdirSync(dir, { recursive: true });
+  for (const { file } of PAGE_FILES.values()) writeFileSync(join(dir, file), await contentOf(file));
+};
+
 /**
  * Emits the package that people install into `outDir`, emptied first: `npm pack` makes the archive
  * of it.
@@ -160,6 +169,7 @@ export const buildPackage = async (outDir: string): Promise<void> => {
     recursive: true,
     filter: (from) => !from.endsWith(".ts"),
   });
+  await writePage(join(outDir, "lib/dashboard/page"));
   cpSync(join(ROOT, "docs/package.md"), join(outDir, "README.md"));
   const manifest = packageManifest(read<Manifest>("package.json"));
   writeFileSync(join(outDir, "package.json"), json(manifest));

@@ -13,6 +13,7 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
+import { pageFiles as pageFilesOfCheckout } from "../../lib/dashboard/serve/page-files.ts";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { buildPackage } from "../../build/package.ts";
 import { ROOT } from "../architecture/source.ts";
@@ -87,6 +88,20 @@ describe("the package in an empty folder without a compiler", { timeout: 200_000
     );
     expect(files.filter((name) => name.endsWith(".ts") && !name.endsWith(".d.ts"))).toEqual([]);
     expect(files.filter((name) => name.startsWith("test"))).toEqual([]);
+  });
+
+  it("has the page built, and its server finds it", async () => {
+    const serve = join(installed, "node_modules/tidemark/lib/dashboard/serve");
+    const { PAGE_FILES }: typeof import("../../lib/dashboard/serve/routes.ts") = await import(
+      join(serve, "routes.js")
+    );
+    const { pageFiles }: typeof import("../../lib/dashboard/serve/page-files.ts") = await import(
+      join(serve, "page-files.js")
+    );
+    const built = pageFilesOfCheckout();
+    const packaged = pageFiles();
+    for (const { file } of PAGE_FILES.values())
+      expect(Buffer.from(await packaged(file)), file).toEqual(Buffer.from(await built(file)));
   });
 
   it("brings no Node of its own and no package for development", () => {

@@ -14,6 +14,7 @@ import { MUTANTS } from "./promised-mutants.ts";
 const ROOT = join(import.meta.dirname, "../..");
 const COPIED = [
   "bin",
+  "build",
   "docs",
   "examples",
   "functions",

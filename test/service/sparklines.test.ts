@@ -4,6 +4,7 @@ import type { SparklinesView } from "../../lib/answers/views/over-time.ts";
 import type { Rights } from "../../lib/rules/model/access.ts";
 import { HOUR_MS, MINUTE_MS } from "../../lib/rules/model/time-text.ts";
 import { BIN_MS } from "../../lib/stack/projections/samples.ts";
+import { raiseSpecVersion } from "../../lib/stack/store/records/autoscalers.ts";
 import { type Engine, startMemory } from "../contracts/engines.ts";
 import { around } from "../contracts/faults.ts";
 import { demandRules } from "../sync/demand-rules.ts";
@@ -68,6 +69,15 @@ describe("sparklines()", () => {
     expect(await service.sparklines({ names })).toEqual(first);
     expect(service.asked.length).toBeLessThan(5);
     expect(cold).toBeGreaterThan(service.asked.length + 5);
+  });
+
+  it("has the same lines after an edit, before a sync has made the index anew", async () => {
+    const service = queries();
+    const names = [nameOf("web"), nameOf("api")];
+    const before = await service.sparklines({ names });
+    await raiseSpecVersion(world.tables, world.partition);
+    expect(await service.sparklines({ names })).toEqual(before);
+    expect((await service.sparklines({ names: [nameOf("nothing")] })).lines).toEqual([]);
   });
 
   it("leaves out what nothing has and what the caller may not look at, in the same way", async () => {

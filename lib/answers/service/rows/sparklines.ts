@@ -1,5 +1,7 @@
 import {
   type AutoscalerUid,
+  autoscalerName,
+  autoscalerUid,
   clusterName,
   namespace,
   type PartitionRef,
@@ -12,6 +14,7 @@ import { sampleOf } from "../../../stack/projections/sample.ts";
 import { BIN_MS } from "../../../stack/projections/samples.ts";
 import { baseReader, journalOfPage } from "../../../stack/store/history/journal.ts";
 import { journalPageOf } from "../../../stack/store/pages/plan.ts";
+import { getAutoscalers } from "../../../stack/store/records/autoscalers.ts";
 import { partitionOf } from "../../../stack/store/records/clusters.ts";
 import { mapWithLimit } from "../../../stack/store/table/wait-for-all.ts";
 import type { Tables } from "../../../stack/store/table/tables.ts";
@@ -36,8 +39,7 @@ const LOOKED_AT = 4;
  * that a step takes one item of it and not all of five minutes, for all rows of a partition
  * together. What an environment has read of a past step it does not read again.
  *
- * A name that nothing has, or that the caller may not look at, is not in the answer; nor is one of
- * a partition without an index, as before its first sync: its row shows load and count even so.
+ * A name that nothing has, or that the caller may not look at, is not in the answer.
  */
 export const sparklines = async (
   context: QueryContext,
@@ -66,7 +68,7 @@ const wholeName = (text: string): AutoscalerCursor => {
 
 interface Located {
   readonly name: AutoscalerCursor;
-  readonly uid: string;
+  readonly uid: AutoscalerUid;
   readonly ref: PartitionRef;
   /** The journal page that has its evaluations. */
   readonly page: number;
@@ -74,7 +76,7 @@ interface Located {
   readonly syncedMs: number;
 }
 
-/** The journal page of each name, by the heads and indexes of their partitions. */
+/** The journal page of each name that there is. */
 const locate = async (
   context: QueryContext,
   wanted: readonly AutoscalerCursor[],
@@ -91,33 +93,65 @@ const locate = async (
     return [{ name, ref }];
   });
   const all = [...parts.values()];
-  const heads = await headsForNames(
-    context.tables,
-    all.map(({ ref }) => ref),
-    false,
+  const refs = all.map(({ ref }) => ref);
+  const heads = await headsForNames(context.tables, refs, false);
+  const synced = new Map(
+    all.flatMap((part, at): [string, WantedPartition][] => {
+      const head = heads[at];
+      return head ? [[partitionPath(part.ref), { ...part, head }]] : [];
+    }),
   );
-  const known = all.flatMap((part, at) => {
-    const head = heads[at];
-    return head ? [{ ...part, head }] : [];
-  });
-  const indexes = await knownIndexes(context.tables, known);
-  const found = new Map(
-    known.map(({ ref, head }, at) => [
-      partitionPath(ref),
-      {
-        head,
-        uids: new Map(indexes[at]?.rows.map((row) => [`${row.namespace}/${row.name}`, row.uid])),
-      },
-    ]),
-  );
-  return placed.flatMap(({ name, ref }) => {
-    const { head, uids } = found.get(partitionPath(ref)) ?? {};
-    const uid = uids?.get(`${name.namespace}/${name.name}`);
-    if (!head || uid === undefined) return [];
-    const page = journalPageOf(uid as AutoscalerUid, head.pages.length);
-    return [{ name, uid, ref, page, syncedMs: head.nowMs }];
+  // Before the first sync of a partition there is no evaluation.
+  const inSynced = placed.filter(({ ref }) => synced.has(partitionPath(ref)));
+  const uids = await uidsOf(context.tables, [...synced.values()], inSynced);
+  return inSynced.flatMap(({ name, ref }, at) => {
+    const [uid, head] = [uids[at], synced.get(partitionPath(ref))?.head];
+    if (uid === undefined || !head) return [];
+    return [{ name, uid, ref, page: journalPageOf(uid, head.pages.length), syncedMs: head.nowMs }];
   });
 };
+
+/**
+ * The uids of these names in their order, by the indexes of their partitions. Where an index does
+ * not say all, as after an edit until the next sync, they are read from the autoscalers themselves.
+ */
+const uidsOf = async (
+  tables: Tables,
+  synced: readonly WantedPartition[],
+  named: readonly Pick<Located, "name" | "ref">[],
+): Promise<readonly (AutoscalerUid | undefined)[]> => {
+  const indexes = await knownIndexes(tables, synced);
+  const known = new Map(
+    synced.flatMap(({ ref }, at) => {
+      const rows = indexes[at]?.rows;
+      return rows
+        ? [[partitionPath(ref), new Map(rows.map((row) => [keyOf(row), row.uid]))] as const]
+        : [];
+    }),
+  );
+  const others = named.filter(({ ref }) => !known.has(partitionPath(ref)));
+  const items = await getAutoscalers(
+    tables,
+    others.map(({ name, ref }) => ({
+      cluster: ref.cluster,
+      namespace: namespace(name.namespace),
+      name: autoscalerName(name.name),
+    })),
+  );
+  const read = new Map(
+    others.map(({ name }, at) => {
+      const item = items[at];
+      return [name, item?.kind === "read" ? item.record.uid : undefined];
+    }),
+  );
+  return named.map(({ name, ref }) => {
+    const uid = known.get(partitionPath(ref))?.get(keyOf(name));
+    return uid === undefined ? read.get(name) : autoscalerUid(uid);
+  });
+};
+
+const keyOf = (row: { readonly namespace: string; readonly name: string }): string =>
+  `${row.namespace}/${row.name}`;
 
 /** A journal page, and the steps that are wanted of it. */
 interface Wanted extends Pick<Located, "ref" | "page" | "syncedMs"> {
