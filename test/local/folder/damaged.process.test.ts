@@ -136,16 +136,16 @@ describe("a data folder that was closed in good order", { timeout: 60_000 }, () 
     gone(at("log.jsonl"));
     gone(at("locks"));
     gone(at("cluster", "kubeconfig"));
-    expect(await start("--data", data, "--for", "1s")).toMatch(/^Resumed at /);
+    expect(await start("--data", data, "--for", "1s")).toMatch(/^Resumed at /m);
   });
 
   it("is resumed after it was copied without its times, and after commands have edited it", async () => {
     const copy = join(dir, "copy");
     cpSync(data, copy, { recursive: true });
-    expect(await start("--data", copy, "--for", "1s")).toMatch(/^Resumed at /);
+    expect(await start("--data", copy, "--for", "1s")).toMatch(/^Resumed at /m);
     expect((await inside(["pause", "daily", "--data", copy])).code).toBe(0);
     expect((await inside(["get", "--data", copy])).code).toBe(0);
-    expect(await start("--data", copy, "--for", "1s")).toMatch(/^Resumed at /);
+    expect(await start("--data", copy, "--for", "1s")).toMatch(/^Resumed at /m);
     flipped(join(copy, "queue.jsonl"));
     expect(await refusal("--data", copy)).toContain("queue.jsonl is not as the last run left it");
     rmSync(copy, { recursive: true });
@@ -158,7 +158,7 @@ describe("a data folder whose run was killed", { timeout: 60_000 }, () => {
   it("is resumed, also where its files end in half a line", async () => {
     appendFileSync(at("queue.jsonl"), '{"put": {"id"');
     appendFileSync(at("cluster", "cluster-writes.jsonl"), '{"atMs":');
-    expect(await start("--data", data, "--for", "1s")).toMatch(/^Resumed at /);
+    expect(await start("--data", data, "--for", "1s")).toMatch(/^Resumed at /m);
   });
 
   it.each([

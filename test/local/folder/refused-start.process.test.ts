@@ -287,10 +287,10 @@ describe("a start", { timeout: 60_000 }, () => {
     mkdirSync(at("real", "lost+found"), { recursive: true });
     symlinkSync(at("real"), at("data"));
     expect(await start("--data", at("data"), "--for", "1s", "--speed", "100000")).toMatch(
-      /^Began at /,
+      /^Began at /m,
     );
     expect(await start("--data", at("data"), "--for", "1s", "--speed", "100000")).toMatch(
-      /^Resumed at /,
+      /^Resumed at /m,
     );
   });
 
@@ -323,7 +323,7 @@ describe("a start", { timeout: 60_000 }, () => {
       rmSync(at("data"), { recursive: true, force: true });
       mkdirSync(at("data"));
       leave();
-      expect(await begin()).toMatch(/^Began at /);
+      expect(await begin()).toMatch(/^Began at /m);
     }
   });
 });
