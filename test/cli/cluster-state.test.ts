@@ -2,7 +2,6 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import { clusterName } from "../../lib/rules/model/ids.ts";
 import { openService } from "../../lib/answers/service/open.ts";
 import type { Service } from "../../lib/answers/service/service.ts";
-import type { ClusterView } from "../../lib/answers/views/cluster.ts";
 import { NOON } from "../noon.ts";
 import { type ServiceWorld, serviceWorld } from "../service/world/context.ts";
 import { hpa } from "../service/world/manifests.ts";
@@ -108,20 +107,4 @@ it("The document of a cluster has the same state", async () => {
     error: expect.stringContaining("ECONNREFUSED"),
   };
   expect(view).toMatchObject({ ...expected, partitions: [expected] });
-});
-
-it("The clusters of a stack that tells no state yet are listed and described all the same", async () => {
-  const service = openService(world.context);
-  const { state: _state, since: _since, error: _error, ...view } = await service.cluster("well");
-  const partitions = view.partitions.map(({ state: _untold, ...partition }) => partition);
-  const earlier = { ...view, partitions } as unknown as ClusterView;
-  const stack: Service = {
-    ...service,
-    cluster: async () => earlier,
-    clusters: async function* () {
-      yield earlier;
-    },
-  };
-  expect(await printedBy(stack, ["cluster", "list"])).toMatch(/^well .* <unknown> {3}30s ago$/m);
-  expect(await printedBy(stack, ["cluster", "describe", "well"])).toMatch(/^State: {8}<unknown>$/m);
 });

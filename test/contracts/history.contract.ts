@@ -340,6 +340,7 @@ export const historyContract = (engine: () => Engine): void => {
         atMs,
         epoch: 1,
         page: index,
+        previousMs: atMs - 1,
         evaluations: [],
       });
       await insertJournal(insertByStatement(tables), partition, [

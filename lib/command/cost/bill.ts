@@ -146,7 +146,8 @@ const dynamoDb = (fleet: BilledFleet, syncs: number, scales: number): number => 
   const { stateWriteUnits, summaryWriteUnits, journalWriteUnits, journalBytes, readUnits } = units;
   const writes =
     syncs * (stateWriteUnits + summaryWriteUnits + journalWriteUnits) +
-    scales * (UNITS.EVENT_ITEMS * UNITS.EVENT_WRITE_UNITS + 1);
+    scales * (UNITS.EVENT_ITEMS * UNITS.EVENT_WRITE_UNITS + 1) +
+    fleet.autoscalers * UNITS.PROJECTED_UNITS_A_DAY * DAYS;
   const journalGb = (syncs * journalBytes * (UNITS.JOURNAL_DAYS / DAYS)) / GB;
   const planReads = UNITS.PLAN_UNITS.read + fleet.clusters * UNITS.PLAN_UNITS.headRead;
   const planning =

@@ -110,7 +110,11 @@ const journalUnits = ({
       UNITS.JOURNAL_UNITS.map((units) => [units.autoscalers, value(units)]),
       inPage,
     );
-  const [difference, whole] = [ofPage((units) => units.difference), ofPage((units) => units.whole)];
+  const [difference, whole, allChanged] = [
+    ofPage((units) => units.difference),
+    ofPage((units) => units.whole),
+    ofPage((units) => units.changed),
+  ];
   const opening = Math.min(1, periodSeconds / MINUTE_SECONDS);
   const wholePages =
     pages * Math.min(opening, (environments * periodSeconds) / UNITS.JOURNAL_WHOLE_SECONDS);
@@ -123,7 +127,7 @@ const journalUnits = ({
     journalWriteUnits:
       wholePages * whole +
       openingPages * difference +
-      changedPages * (1 + changing * (difference - 1)),
+      changedPages * (1 + changing * (allChanged - 1)),
     journalBytes:
       wholePages * (item + inWhole * inPage) +
       openingPages * (item + differs * inPage) +

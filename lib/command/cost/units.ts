@@ -36,17 +36,25 @@ export const JOURNAL_UNITS: readonly {
   readonly autoscalers: number;
   readonly difference: number;
   readonly whole: number;
+  /** Of a page of changes in which all have changed. */
+  readonly changed: number;
 }[] = [
-  { autoscalers: 10, difference: 1, whole: 2 },
-  { autoscalers: 100, difference: 2, whole: 6 },
+  { autoscalers: 10, difference: 1, whole: 1, changed: 1 },
+  { autoscalers: 100, difference: 1, whole: 4, changed: 1 },
+  { autoscalers: 112, difference: 1, whole: 4, changed: 1.45 },
 ];
+/**
+ * Write units of a day of one autoscaler for its samples and its pods: an item of each for every
+ * six hours (lib/stack/projections).
+ */
+export const PROJECTED_UNITS_A_DAY = 8;
 /** Each environment inserts a page whole once in this time. */
 export const JOURNAL_WHOLE_SECONDS = 3_600;
 /**
  * Bytes of an item of the journal beside what it holds: its keys, and what DynamoDB adds to an item
  * that is stored. And bytes of each autoscaler in a difference, and in a page that is whole.
  */
-export const JOURNAL_BYTES = { item: 200, difference: 11, whole: 55 } as const;
+export const JOURNAL_BYTES = { item: 300, difference: 6, whole: 29 } as const;
 /**
  * Write units of the summary for readers, once a minute, with every number of every autoscaler
  * random: `test/store/summary.test.ts`.

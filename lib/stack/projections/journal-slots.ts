@@ -37,7 +37,8 @@ export interface JournalFold<State> {
   readonly mark: string;
   /** The state after one more fact of the slot. Facts come in order of time. */
   readonly fold: (state: State | undefined, fact: JournalFact) => State;
-  readonly itemOf: (page: PageSlot, of: Autoscaler, state: State) => HistoryItem;
+  /** Absent where there is nothing to say. */
+  readonly itemOf: (page: PageSlot, of: Autoscaler, state: State) => HistoryItem | undefined;
 }
 
 export interface JournalFact {
@@ -151,5 +152,5 @@ const folded = async <State>(
       const of = known?.of ?? { cluster: partition.cluster, namespace, name, uid };
       byUid.set(uid, { of, state: fold(known?.state, { atMs, evaluation }) });
     }
-  return { items: [...byUid.values()].map(({ of, state }) => itemOf(source, of, state)) };
+  return { items: [...byUid.values()].flatMap(({ of, state }) => itemOf(source, of, state) ?? []) };
 };

@@ -31,13 +31,17 @@ export const POD_MINUTES = ofJournal<PodMinutes[]>({
     else minutes.push(minute);
     return minutes;
   },
-  itemOf: (page, of, minutes) => ({
-    ...slotKey(SK_PREFIX, page, of),
-    body: firstWithin(BYTES_MAX, STEPS, (step) =>
-      compress(VERSION, rowsToColumns(COLUMNS, runsOf(minutes, step), page.slot.endMs)),
-    ),
-    ttlSeconds: ttlOf(page.slot.endMs, EVENT_DAYS_KEPT),
-  }),
+  // Where no metric is measured by pods, the samples say all that there is to say.
+  itemOf: (page, of, minutes) =>
+    minutes.every(({ counted }) => counted === undefined)
+      ? undefined
+      : {
+          ...slotKey(SK_PREFIX, page, of),
+          body: firstWithin(BYTES_MAX, STEPS, (step) =>
+            compress(VERSION, rowsToColumns(COLUMNS, runsOf(minutes, step), page.slot.endMs)),
+          ),
+          ttlSeconds: ttlOf(page.slot.endMs, EVENT_DAYS_KEPT),
+        },
 });
 
 const SK_PREFIX = "pods#";
