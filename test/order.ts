@@ -35,6 +35,7 @@ export const FIRST: readonly string[] = [
   "test/local/made-workloads.process.test.ts",
   "test/e2e/picture.test.ts",
   "test/sync/tenants.played.test.ts",
+  "test/sync/source-tenants.played.test.ts",
   "test/sync/history-cost.played.test.ts",
   "test/simulation/planted.test.ts",
 ];

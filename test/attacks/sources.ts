@@ -29,7 +29,7 @@ export interface SourcesCode {
 export const SOURCES_CODE: SourcesCode = { code: HERE, sources: SOURCES_HERE };
 
 /** An autoscaler with questions to a source. The name of a question says how long it takes. */
-interface Asker {
+export interface Asker {
   readonly namespace: string;
   readonly name: string;
   readonly source: string;
@@ -57,7 +57,7 @@ export const tenantOf = (
     queries: times(queries).map((query) => queryOf(tookMs, `hostile_${at}_${query}`)),
   }));
 
-const manifestOf = ({ namespace, name, source, queries }: Asker): string =>
+export const askerManifest = ({ namespace, name, source, queries }: Asker): string =>
   JSON.stringify({
     apiVersion: "tidemark.dev/v1",
     kind: "PodAutoscaler",
@@ -129,7 +129,7 @@ export const playSources = async (
   };
   const subject = await subjectOn({ ...code, rules: watching }, server, {
     ...options,
-    manifests: askers.map(manifestOf),
+    manifests: askers.map(askerManifest),
     sources: async () => asker,
     prepare: async (tables) => {
       for (const [at, name] of names.entries())

@@ -27,6 +27,8 @@ export interface App {
 export interface Manifest extends App {
   readonly metrics: readonly object[];
   readonly target?: object;
+  /** The whole text, where it is no HPA of these metrics. */
+  readonly text?: string;
 }
 
 /** What an attack sets up. */
@@ -342,7 +344,8 @@ export const LINK_ATTACKS: readonly Attack[] = [
 ];
 
 /** The manifest of an autoscaler, as it is stored. */
-export const manifestText = ({ namespace, name, metrics, target }: Manifest): string =>
+export const manifestText = ({ namespace, name, metrics, target, text }: Manifest): string =>
+  text ??
   JSON.stringify({
     apiVersion: "autoscaling/v2",
     kind: "HorizontalPodAutoscaler",

@@ -17,21 +17,19 @@ import { putCluster } from "../../lib/stack/store/records/clusters.ts";
 import { PURE_PART } from "../../lib/stack/sync/pure-part.ts";
 import { sync } from "../../lib/stack/sync/sync.ts";
 import { warmCache } from "../../lib/stack/sync/load/warm-cache.ts";
+import type { CompletedSync } from "../../lib/stack/report/sync-report.ts";
+import type { Tables } from "../../lib/stack/store/table/tables.ts";
+import type { SyncPorts } from "../../lib/stack/sync/sync-ports.ts";
 import { kubernetesOn, type Raw } from "../cluster/stand-in/kubernetes.ts";
-import type { Seen } from "../cluster/stand-in/server.ts";
+import { type Answer, json, type Seen } from "../cluster/stand-in/server.ts";
+import { sourceRecord } from "../source-client/scene.ts";
+import { putMetricSource } from "../../lib/stack/store/records/metric-sources.ts";
+import { sourceClient } from "../../lib/stack/source-client/source-client.ts";
 import { startMemory } from "../contracts/engines.ts";
 import { around } from "../contracts/faults.ts";
 import { linkTo } from "../virtual/link.ts";
 import { type VirtualTime, virtualTime } from "../virtual/time.ts";
-import {
-  type App,
-  type Attack,
-  CPU,
-  fillOthers,
-  type Manifest,
-  manifestText,
-  TENANT,
-} from "./tenants-attacks.ts";
+import { type Attack, fillOthers, type Manifest, manifestText, TENANT } from "./tenants-attacks.ts";
 import { testTables } from "./world.ts";
 
 /** What became of the others in one sync. */
@@ -41,8 +39,16 @@ export interface VirtualSync {
   readonly scaled: ReadonlySet<string>;
   /** From the beginning of the sync to the answer about the last scale of one of them. */
   readonly lastMs: number;
-  /** The namespaces that hold because they are over their share. */
-  readonly over: ReadonlySet<string>;
+  /** What holds because its namespace is over its share. */
+  readonly overShare: CompletedSync["overShare"];
+}
+
+/** What is played: the others, beside an attack or alone. */
+export interface Scene {
+  readonly others: readonly Manifest[];
+  readonly attack?: Attack | undefined;
+  /** Names of sources of Prometheus in the cluster, which are asked through its API server. */
+  readonly sources?: readonly string[];
 }
 
 /** The machine of the function, and its way to the cluster. */
@@ -60,85 +66,146 @@ const TABLE_MS = 4;
 const CPU_MS_PER_BYTE = 10 / 1024 / 1024;
 const DECISION_MS = 0.1;
 
+/** How it is played. */
+export interface Playing {
+  readonly machine: Machine;
+  readonly syncs: number;
+  /** True where each sync has an environment of its own. */
+  readonly isCold?: boolean;
+  readonly softDeadlineMs?: number;
+}
+
 /**
- * So many syncs of one warm function, by its real code over HTTP, in virtual time. Before each the
- * counts of the others are one again, so that all of them want a replica more.
+ * So many syncs, by the real code of a function over HTTP, in virtual time. Before each the counts
+ * of the others are one again, so that all of them want a replica more.
  */
 export const playVirtual = async (
-  others: readonly App[],
-  attack: Attack | undefined,
-  { machine, syncs }: { readonly machine: Machine; readonly syncs: number },
+  scene: Scene,
+  playing: Playing,
 ): Promise<readonly VirtualSync[]> => {
   const time = virtualTime();
   try {
-    return await time.until(played(time, others, { attack, machine, syncs }));
+    return await time.until(played(time, scene, playing));
   } finally {
     time.end();
   }
 };
 
+const RECORD = {
+  ...{ name: clusterName("eu-1"), uid: "uid-of-cluster", syncPeriodMs: PERIOD_MS, version: 1 },
+  partitions: [{ name: WHOLE_CLUSTER }],
+  settings: DEFAULT_SETTINGS,
+};
+
 const played = async (
   time: VirtualTime,
-  others: readonly App[],
-  {
-    attack,
-    machine: { bytesPerSecond, cpu },
-    syncs,
-  }: { readonly attack: Attack | undefined; readonly machine: Machine; readonly syncs: number },
+  { others, attack, sources = [] }: Scene,
+  playing: Playing,
 ): Promise<readonly VirtualSync[]> => {
   const clock = (): number => START_MS + Math.floor(time.nowMs());
   const seen: Seen[] = [];
   const server = kubernetesOn({ seen, answer: () => undefined });
   fillOthers(server, others);
   const tenant = attack?.make(server) ?? [];
-  const link = linkTo(
-    time,
-    {
-      latencyMs: LATENCY_MS,
-      bytesPerMs: bytesPerSecond / 1_000,
-      cpuMsPerByte: CPU_MS_PER_BYTE / cpu,
-    },
-    (request, response) => answerTo(server, request, response),
-  );
+  server.overrides.push({
+    match: ({ url }) => url.pathname.includes("/proxy/"),
+    answer: answerQuery,
+  });
   const engine = await startMemory();
+  await store(testTables(engine.client, engine.tables, clock), [...others, ...tenant], sources);
   const slowly = around(engine.client, async (_command, send) => {
     await new Promise<void>((resolve) => void time.after(TABLE_MS, resolve));
     return send();
   });
   const tables = testTables(slowly, engine.tables, clock);
-  const record = {
-    ...{ name: clusterName("eu-1"), uid: "uid-of-cluster", syncPeriodMs: PERIOD_MS, version: 1 },
-    partitions: [{ name: WHOLE_CLUSTER }],
-    settings: DEFAULT_SETTINGS,
+  const { bytesPerSecond, cpu } = playing.machine;
+  const speed = {
+    latencyMs: LATENCY_MS,
+    bytesPerMs: bytesPerSecond / 1_000,
+    cpuMsPerByte: CPU_MS_PER_BYTE / cpu,
   };
-  await putCluster(tables, record, undefined);
-  const direct = testTables(engine.client, engine.tables, clock);
-  const manifests: readonly Manifest[] = [
-    ...others.map((app) => ({ ...app, metrics: [CPU] })),
-    ...tenant,
-  ];
+  const link = linkTo(time, speed, (request, response) => answerTo(server, request, response));
+  const noted = { now: newSync() };
+  const start = (): Environment =>
+    environmentOf({ time, clock, tables, connect: link.connect, noted }, playing);
+  let environment = start();
+  const all: VirtualSync[] = [];
+  for (let round = 0; round < playing.syncs; round++) {
+    const dueMs = START_MS + round * PERIOD_MS;
+    await new Promise<void>((resolve) => void time.after(dueMs - clock(), resolve));
+    for (const object of server.collections.get("/apis/apps/v1/deployments") ?? []) rest(object);
+    if (playing.isCold) {
+      environment.close();
+      environment = start();
+    }
+    noted.now = newSync(time.nowMs());
+    const report = await sync(environment.ports, {
+      ...{ cluster: RECORD.name, partition: WHOLE_CLUSTER, dueMs, periodMs: PERIOD_MS },
+    });
+    if (report.kind !== "completed") throw new Error(`the sync was dropped: ${report.why}`);
+    all.push({ ...noted.now, overShare: report.overShare });
+  }
+  environment.close();
+  return all;
+};
+
+const store = async (
+  tables: Tables,
+  manifests: readonly Manifest[],
+  sources: readonly string[],
+): Promise<void> => {
+  await putCluster(tables, RECORD, undefined);
+  for (const name of sources)
+    await putMetricSource(
+      tables,
+      sourceRecord({ name, timeoutSeconds: 3, service: { ...SERVICE, name } }),
+      undefined,
+    );
   for (const manifest of manifests)
     await putAutoscaler(
-      direct,
+      tables,
       {
-        ...{ cluster: record.name, namespace: namespaceOf(manifest.namespace) },
+        ...{ cluster: RECORD.name, namespace: namespaceOf(manifest.namespace) },
         ...{ name: autoscalerName(manifest.name), manifest: manifestText(manifest) },
         uid: autoscalerUid(`uid-${manifest.namespace}-${manifest.name}`),
         ...{ generation: 1, createdMs: 0, updatedMs: 0, updatedBy: "test" },
       },
       undefined,
     );
+};
+
+interface Environment {
+  readonly ports: SyncPorts;
+  readonly close: () => void;
+}
+
+/** The ports of a new environment of the function, which notes what becomes of the others. */
+const environmentOf = (
+  {
+    time,
+    clock,
+    tables,
+    connect,
+    noted,
+  }: {
+    readonly time: VirtualTime;
+    readonly clock: () => number;
+    readonly tables: Tables;
+    readonly connect: ReturnType<typeof linkTo>["connect"];
+    readonly noted: { readonly now: ReturnType<typeof newSync> };
+  },
+  { machine: { cpu }, softDeadlineMs = DEFAULT_TIMING.softDeadlineMs }: Playing,
+): Environment => {
   const access = {
     server: new URL("http://virtual"),
     ...{ rejectUnauthorized: true, ownAddresses: true, forget: () => undefined },
     credentials: async () => ({ headers: {} }),
   };
-  const client = clientFor({ name: record.name, kubeSystemUid: undefined }, access, {
-    clock,
-    elapsed: time.nowMs,
-    surroundings: { after: time.after, connection: link.connect },
+  const client = clientFor({ name: RECORD.name, kubeSystemUid: undefined }, access, {
+    ...{ clock, elapsed: time.nowMs },
+    surroundings: { after: time.after, connection: connect },
   });
-  let now = newSync();
+  const asker = sourceClient({ clock, ownAddresses: true });
   const decide: typeof PURE_PART.decide = (input) => {
     time.spend(DECISION_MS / cpu);
     // The windows have the times of the scales before, which an environment that is new makes later.
@@ -147,40 +214,31 @@ const played = async (
       ...{ windows: NEW_WINDOWS, nowMs: START_MS },
       ...(input.answeredMs !== undefined && { answeredMs: START_MS }),
     });
+    const name = `${input.namespace}/${input.name}`;
     if (input.namespace !== TENANT)
-      now.decisions.set(`${input.namespace}/${input.name}`, JSON.stringify(decision, bigints));
+      noted.now.decisions.set(name, JSON.stringify(decision, bigints));
     return decision;
   };
   const putScale: ClusterClient["putScale"] = async (write, timeoutMs) => {
     const answer = await client.putScale(write, timeoutMs);
     if (write.namespace === TENANT || answer.kind !== "applied") return answer;
-    now.scaled.add(`${write.namespace}/${write.target.name}`);
-    now.lastMs = time.nowMs() - now.fromMs;
+    noted.now.scaled.add(`${write.namespace}/${write.target.name}`);
+    noted.now.lastMs = time.nowMs() - noted.now.fromMs;
     return answer;
   };
-  const ports = {
-    tables,
-    insert: insertByStatement(tables),
-    connect: async () => ({ ...client, putScale }),
-    rules: { ...PURE_PART, decide },
-    timing: DEFAULT_TIMING,
-    cache: warmCache(),
+  return {
+    ports: {
+      ...{ tables, insert: insertByStatement(tables), cache: warmCache() },
+      connect: async () => ({ ...client, putScale }),
+      rules: { ...PURE_PART, decide },
+      timing: { ...DEFAULT_TIMING, softDeadlineMs },
+      sources: async () => asker,
+    },
+    close: () => {
+      asker.close();
+      client.close();
+    },
   };
-  const all: VirtualSync[] = [];
-  for (let round = 0; round < syncs; round++) {
-    const dueMs = START_MS + round * PERIOD_MS;
-    await new Promise<void>((resolve) => void time.after(dueMs - clock(), resolve));
-    for (const object of server.collections.get("/apis/apps/v1/deployments") ?? []) rest(object);
-    now = newSync(time.nowMs());
-    const report = await sync(ports, {
-      ...{ cluster: record.name, partition: WHOLE_CLUSTER, dueMs, periodMs: PERIOD_MS },
-    });
-    if (report.kind !== "completed") throw new Error(`the sync was dropped: ${report.why}`);
-    const over = new Set(report.overShare.map(({ namespace }) => String(namespace)));
-    all.push({ ...now, over });
-  }
-  client.close();
-  return all;
 };
 
 const newSync = (fromMs = 0) => ({
@@ -194,6 +252,16 @@ const newSync = (fromMs = 0) => ({
 const rest = (object: Raw): void => {
   const { namespace } = object["metadata"] as { readonly namespace: string };
   if (namespace !== TENANT) (object["spec"] as { replicas: number }).replicas = 1;
+};
+
+const SERVICE = { namespace: "monitoring", port: "9090", scheme: "http", path: "" } as const;
+
+/** A Prometheus that takes as long for a query as the name of the query says. */
+const answerQuery: Answer = (seen, response, socket) => {
+  const tookMs = Number(/^t(\d+)_/.exec(seen.url.searchParams.get("query") ?? "")?.[1] ?? 0);
+  const result = [{ metric: {}, value: [START_MS / 1_000, "40"] }];
+  const answer = json(200, { status: "success", data: { resultType: "vector", result } });
+  setTimeout(() => answer(seen, response, socket), tookMs);
 };
 
 const answerTo = (

@@ -1,9 +1,12 @@
 import { beforeAll, describe, expect, it } from "vitest";
-import { ATTACKS, type Attack, LINK_ATTACKS, othersOf, TENANT } from "./tenants-attacks.ts";
+import { ATTACKS, type Attack, CPU, LINK_ATTACKS, othersOf, TENANT } from "./tenants-attacks.ts";
 import { type Machine, playVirtual, type VirtualSync } from "./tenants-virtual.ts";
 
 /** TENANTS_OTHERS=999 plays all of them, which takes three times as long. */
-const OTHERS = othersOf(Number(process.env["TENANTS_OTHERS"] ?? 199));
+const OTHERS = othersOf(Number(process.env["TENANTS_OTHERS"] ?? 199)).map((app) => ({
+  ...app,
+  metrics: [CPU],
+}));
 const ALL_OTHERS = 999;
 
 const USUAL: Machine = { bytesPerSecond: 100e6, cpu: 1 };
@@ -30,7 +33,7 @@ const MACHINES = [
 ] as const;
 
 const play = (machine: Machine, attack?: Attack): Promise<readonly VirtualSync[]> =>
-  playVirtual(OTHERS, attack, { machine, syncs: 2 });
+  playVirtual({ others: OTHERS, attack }, { machine, syncs: 2 });
 
 describe.each(MACHINES)("the other tenants of a cluster, with %s", (_name, machine, attacks) => {
   let alone: readonly VirtualSync[];
@@ -57,7 +60,7 @@ describe.each(MACHINES)("the other tenants of a cluster, with %s", (_name, machi
       expect(second?.decisions.size).toBe(OTHERS.length);
       expect(second?.lastMs).toBeLessThan((1 + LATER_SHARE) * (before?.lastMs ?? 0));
       // What is over its share holds alone, and is named.
-      const over = second?.over ?? new Set();
+      const over = new Set(second?.overShare.map(({ namespace }) => String(namespace)));
       expect([...over].filter((namespace) => namespace !== TENANT)).toEqual([]);
       if (attack.isOver) expect(over).toContain(TENANT);
     },
