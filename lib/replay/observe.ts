@@ -111,7 +111,7 @@ const useAnswer = (
         used.map(({ metric, resource }) => [
           resource,
           isOnce(metric)
-            ? useNow(metric, pods, readyMs <= atMs)
+            ? useOnce(metric, pods, { readyMs, atMs })
             : useBetween(metric, { fromMs, readyMs, atMs }),
         ]),
       ),
@@ -150,9 +150,19 @@ const isOnce = ({ metric: { model } }: RunningMetric): boolean =>
 const isUnknown = (metric: RunningMetric, atMs: number): boolean =>
   isOnce(metric) ? Number.isNaN(metric.reader.value) : metric.unknownMs > atMs - SCRAPE_MS;
 
-/** A mean that was recorded, shared by the pods that serve; nothing of a pod that starts. */
-const useNow = (metric: RunningMetric, { ready }: ReplayedPods, isReady: boolean): bigint =>
-  isReady ? BigInt(Math.ceil(metric.perPodMilli(ready) - ROUNDING)) : 0n;
+/**
+ * A mean that was recorded, shared by the pods that served when the time of the mean began: pods
+ * that serve since then do not count in it yet. Nothing of a pod that starts.
+ */
+const useOnce = (
+  metric: RunningMetric,
+  pods: ReplayedPods,
+  { readyMs, atMs }: { readonly readyMs: number; readonly atMs: number },
+): bigint => {
+  if (readyMs > atMs) return 0n;
+  const served = pods.readyAt(atMs - SCRAPE_MS) || pods.ready;
+  return BigInt(Math.ceil(metric.perPodMilli(served) - ROUNDING));
+};
 
 /** Products and quotients of whole numbers are not exact, and 62.0000001 is 62. */
 const ROUNDING = 1e-6;

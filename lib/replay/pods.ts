@@ -56,6 +56,13 @@ export class ReplayedPods {
     return this.#ready;
   }
 
+  /** Pods that served at an earlier instant, of those that are there now. */
+  readyAt(atMs: number): number {
+    let ready = this.#ready;
+    while (ready > 0 && (this.#pods[ready - 1]?.readyMs ?? atMs) > atMs) ready--;
+    return ready;
+  }
+
   get all(): readonly ReplayedPod[] {
     return this.#pods;
   }

@@ -71,9 +71,10 @@ export const recordedLoads = (
         const nameAt = namesOf(found, key, inside);
         loads.set(key, {
           kind,
-          load: sampledSeries(recorded, (sample) =>
-            loadIn(sample, nameAt(sample.atMs), level, kind),
-          ),
+          load: sampledSeries(recorded, (sample, at) => {
+            const pods = servedIn(recorded, at, level);
+            return loadIn(sample, nameAt(sample.atMs), { level, kind, pods });
+          }),
         });
       }
     }
@@ -194,20 +195,39 @@ const namesOf = (
   return (atMs) => (names.findLast(({ fromMs }) => fromMs <= atMs) ?? names[0])?.name;
 };
 
+/**
+ * Pods behind the value of a sample. A use is the mean of some seconds: pods that serve since the
+ * sample before are not in it yet, and pods that were taken away since then are not any more.
+ */
+const servedIn = (
+  { samples, periodMs }: Pick<Recorded, "samples" | "periodMs">,
+  at: number,
+  { source }: MetricLevel,
+): number => {
+  const [sample, before] = [samples[at], samples[at - 1]];
+  const ready = sample ? readyOf(sample) : Number.NaN;
+  const isUse = source.type === "Resource" || source.type === "ContainerResource";
+  if (!isUse || !before || !sample || sample.atMs - before.atMs > 2 * periodMs) return ready;
+  const earlier = readyOf(before);
+  return earlier > 0 ? Math.min(ready, earlier) : ready;
+};
+
 /** The load that a sample shows; NaN where the metric was missing, or no pod served. */
 const loadIn = (
   sample: Sample,
   name: string | undefined,
-  { source, measure }: MetricLevel,
-  kind: RecordedLoad["kind"],
+  {
+    level: { source, measure },
+    kind,
+    pods: served,
+  }: { readonly level: MetricLevel; readonly kind: RecordedLoad["kind"]; readonly pods: number },
 ): number => {
   const metric = sample.metrics.find((each) => each.name === name);
   const value = metric && numberIn(metric);
   if (value === undefined) return Number.NaN;
-  const ready = readyOf(sample);
   if (kind === "shared") {
     const isShare = measure !== "Average" || sourceOf(source).samplesOf === "pods";
-    const pods = isShare ? ready : (sample.current ?? ready);
+    const pods = isShare ? served : (sample.current ?? served);
     return pods > 0 ? value * pods : Number.NaN;
   }
   return measure === "Average" ? value * (sample.current ?? Number.NaN) : value;

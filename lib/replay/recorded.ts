@@ -1,6 +1,6 @@
 import type { ScopedOverride } from "../rules/model/override.ts";
 import type { Calendar } from "../rules/model/schedule.ts";
-import type { Sample } from "../rules/model/scale-records.ts";
+import type { Sample, SampleMetric } from "../rules/model/scale-records.ts";
 import type { AutoscalerSpec } from "../rules/model/spec.ts";
 import { MINUTE_MS, SECOND_MS } from "../rules/model/time-text.ts";
 import { effectiveBounds } from "../rules/policy/bounds/effective-bounds.ts";
@@ -70,14 +70,23 @@ export const heldSeries = (recorded: Recorded): Series =>
 /** Above this the load is more than a target tolerates. */
 const OVERLOADED = 1.1;
 
+/** From here on pods use all that they ask for, and many may use no more. */
+const ALL_OF_REQUEST_PERCENT = 100;
+
 /**
- * 1 while demand was cut off: the count was at its maximum and the load above the target. What was
- * measured then is a lower bound of what was asked for.
+ * 1 while demand was cut off, or may have been: the count was at its maximum and the load above the
+ * target, or the pods used all that they ask for. What was measured then is a lower bound of what
+ * was asked for.
  */
 export const cutOffSeries = (recorded: Recorded): Series =>
-  sampledSeries(recorded, ({ current, max, load = 0 }) =>
-    current !== undefined && max !== undefined && current >= max && load > OVERLOADED ? 1 : 0,
-  );
+  sampledSeries(recorded, ({ current, max, load = 0, metrics }) => {
+    const isAtMax =
+      current !== undefined && max !== undefined && current >= max && load > OVERLOADED;
+    return isAtMax || metrics.some(isSaturated) ? 1 : 0;
+  });
+
+const isSaturated = ({ value = "" }: SampleMetric): boolean =>
+  value.endsWith("%") && Number(value.slice(0, -1)) >= ALL_OF_REQUEST_PERCENT;
 
 /** The count that there was. A scale counts from its event on, and not from the next sample. */
 export const countSeries = (recorded: Recorded): Series => {

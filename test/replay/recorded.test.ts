@@ -129,6 +129,17 @@ describe("demand that was cut off", () => {
     expect(cutOff).toEqual([...Array(20).fill(0), ...Array(20).fill(1), ...Array(20).fill(0)]);
   });
 
+  it("is where the pods used all that they ask for, because many may use no more", () => {
+    const metrics = [{ name: "cpu", value: "103%", target: "50%", ratio: 2.06 }];
+    const busy = recordedOf([
+      ...minutes(0, 10),
+      ...minutes(10, 20, { metrics }),
+      ...minutes(20, 60),
+    ]);
+    const cutOff = valuesOf(cutOffSeries(busy));
+    expect([cutOff[9], cutOff[10], cutOff[19], cutOff[20]]).toEqual([0, 1, 1, 0]);
+  });
+
   it("is raised there only", () => {
     const raised = valuesOf(raisedWhere(cutOffSeries(recordedOf(samples)), 1.5));
     expect([raised[19], raised[20], raised[39], raised[40]]).toEqual([1, 1.5, 1.5, 1]);
