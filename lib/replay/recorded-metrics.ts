@@ -61,24 +61,43 @@ export const recordedLoads = (
   const loads = new Map<string, RecordedLoad>();
   const refused = new Map<string, NotReplayed>();
   const found = recorded.specs.map(({ fromMs, spec }) => ({ fromMs, metrics: namedLevels(spec) }));
-  for (const { metrics } of found)
-    for (const { level } of metrics) {
-      const key = keyOf(level, inside);
-      if (loads.has(key) || refused.has(key)) continue;
-      const kind = modelOf(level, models.get(level.name));
-      if (typeof kind !== "string") refused.set(key, kind);
-      else {
-        const nameAt = namesOf(found, key, inside);
-        loads.set(key, {
-          kind,
-          load: sampledSeries(recorded, (sample, at) => {
-            const pods = servedIn(recorded, at, level);
-            return loadIn(sample, nameAt(sample.atMs), { level, kind, pods });
-          }),
-        });
-      }
-    }
+  for (const { level } of found.flatMap(({ metrics }) => metrics)) {
+    const key = keyOf(level, inside);
+    if (loads.has(key) || refused.has(key)) continue;
+    const made = loadOf(recorded, level, {
+      chosen: models.get(level.name),
+      nameAt: namesOf(found, key, inside),
+    });
+    if ("why" in made) refused.set(key, made);
+    else loads.set(key, made);
+  }
   return { loads, refused };
+};
+
+/** The load behind the values of a metric, or why there is none. */
+const loadOf = (
+  recorded: Recorded,
+  level: MetricLevel,
+  {
+    chosen,
+    nameAt,
+  }: {
+    readonly chosen: MetricModel["kind"] | undefined;
+    readonly nameAt: (atMs: number) => string | undefined;
+  },
+): RecordedLoad | NotReplayed => {
+  const kind = modelOf(level, chosen);
+  if (typeof kind !== "string") return kind;
+  const wrong =
+    chosen === undefined && kind === "shared" ? notShared(recorded, level, nameAt) : undefined;
+  if (wrong) return wrong;
+  return {
+    kind,
+    load: sampledSeries(recorded, (sample, at) => {
+      const pods = servedIn(recorded, at, level);
+      return loadIn(sample, nameAt(sample.atMs), { level, kind, pods });
+    }),
+  };
 };
 
 /** The metrics of a policy on what was recorded; those that were not are named. */
@@ -143,6 +162,45 @@ const modelOf = (
       why: `a delay does not follow from a load and the number of pods; --model ${name}=shared takes it to`,
     };
   return sourceOf(source).samplesOf === "pods" || measure === "Total" ? "shared" : "total";
+};
+
+/** So many changes of the count show whether a value follows them. */
+const CHANGES_LEAST = 5;
+/** A change of the pods that is larger than the noise of most values. */
+const CHANGE_LEAST = Math.log(1.2);
+
+/**
+ * Whether a value that is compared as a whole stayed as it was when the pods changed. Its target
+ * counts on it that the value falls as pods are added, and such a replay would be wrong by factors.
+ */
+const notShared = (
+  { samples }: Recorded,
+  { name, measure }: MetricLevel,
+  nameAt: (atMs: number) => string | undefined,
+): NotReplayed | undefined => {
+  if (measure !== "Total") return undefined;
+  const changes = samples.flatMap((sample, at) => {
+    const before = samples[at - 1];
+    const [value, earlier] = [sample, before].map((one) => one && numberOf(one, nameAt(one.atMs)));
+    const pods = Math.log(readyOf(sample) / (before ? readyOf(before) : Number.NaN));
+    if (!value || !earlier || !(Math.abs(pods) >= CHANGE_LEAST)) return [];
+    const moved = Math.log(value / earlier);
+    return [{ alone: Math.abs(moved), shared: Math.abs(moved + pods) }];
+  });
+  const middle = (of: "alone" | "shared"): number =>
+    changes.map((change) => change[of]).toSorted((one, other) => one - other)[
+      Math.floor(changes.length / 2)
+    ] ?? 0;
+  if (changes.length < CHANGES_LEAST || middle("alone") * 2 >= middle("shared")) return undefined;
+  return {
+    of: name,
+    why: `its value stayed as it was in ${changes.length} changes of the pods, and its target counts on it that it falls as pods are added; --model ${name}=total takes it as it was`,
+  };
+};
+
+const numberOf = ({ metrics }: Sample, name: string | undefined): number | undefined => {
+  const metric = metrics.find((each) => each.name === name);
+  return metric && numberIn(metric);
 };
 
 interface NamedLevel {

@@ -13,6 +13,8 @@ import {
   sampledSeries,
   syncedSeries,
 } from "../../lib/replay/recorded.ts";
+import { besideFirst } from "../../lib/replay/comparison.ts";
+import { happened } from "../../lib/replay/happened.ts";
 import { recordedLoads, recordedMetrics } from "../../lib/replay/recorded-metrics.ts";
 import { StepReader, type Series } from "../../lib/replay/series.ts";
 import { hpa, podAutoscaler, START_MS } from "./world.ts";
@@ -117,6 +119,22 @@ describe("what happened besides the policy", () => {
   });
 });
 
+describe("a day that is missing", () => {
+  it("is in no share, and in no comparison of days", () => {
+    const days = 3 * 1_440;
+    const samples = minutes(0, days).filter((_, at) => at < 1_440 || at >= 2_880);
+    const recorded = recordedOf(samples, { untilMs: START_MS + days * MINUTE_MS });
+    const span = { fromMs: START_MS, untilMs: recorded.untilMs };
+    const load = sampledSeries(recorded, () => 180);
+    const real = happened(recorded, [{ load, perPod: 50 }], span);
+    const [one, other] = besideFirst([real, real], span);
+    expect(one.figures.coverage).toBeCloseTo(2 / 3, 2);
+    expect(one.figures.aboveTarget).toBe(1);
+    expect(one.days.map(({ figures }) => Math.round(figures.coverage))).toEqual([1, 0, 1]);
+    expect(other?.wins?.days).toBe(3 - 1);
+  });
+});
+
 describe("demand that was cut off", () => {
   const samples = [
     ...minutes(0, 20),
@@ -186,6 +204,25 @@ describe("recordedMetrics()", () => {
     expect(made).toEqual({
       refused: [{ of: "cpu", why: expect.stringContaining("did not measure it") }],
     });
+  });
+
+  it.each([
+    ["stayed as it was when the pods changed", () => "100", true],
+    ["fell when pods were added", (pods: number) => String(Math.round(1_200 / pods)), false],
+  ])("takes a value for shared unless it %s", (_what, valueFor, isRefused) => {
+    const total = native({ external: { metric: "inflight" }, measure: "Total", target: 50 });
+    const samples = Array.from({ length: 60 }, (_, at) => {
+      const ready = at % 10 < 5 ? 3 : 6;
+      const metrics = [{ name: "inflight", value: valueFor(ready), target: "50", ratio: 2 }];
+      return sample(at, { current: ready, ready, metrics });
+    });
+    const recorded = recordedOf(samples, { specs: [{ fromMs: START_MS, spec: total }] });
+    const made = recordedMetrics(total, recordedLoads(recorded, "shop", new Map()), "shop");
+    expect("refused" in made).toBe(isRefused);
+    if ("refused" in made)
+      expect(made.refused[0]?.why).toContain(
+        "its value stayed as it was in 11 changes of the pods",
+      );
   });
 
   it("takes what it refuses by default where a person chooses the model", () => {
