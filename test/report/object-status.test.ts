@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { autoscalerName, autoscalerUid, namespace } from "../../lib/rules/model/ids.ts";
 import { type StatusContext, objectStatus } from "../../lib/stack/report/objects/object-status.ts";
 import { conditionObjectEvents, movedOf } from "../../lib/stack/report/objects/object-events.ts";
+import type { MetricPods } from "../../lib/rules/model/decision.ts";
 import type { Evaluation } from "../../lib/rules/model/scale-records.ts";
 
 const AT = Date.parse("2030-01-31T08:00:00.500Z");
@@ -49,6 +50,7 @@ const context = (parts: Partial<StatusContext> = {}): StatusContext => ({
   nowMs: AT,
   listed: {},
   scales: 0,
+  ownPodsOnly: false,
   ...parts,
 });
 
@@ -305,5 +307,43 @@ describe("what has moved since the LIST", () => {
     expect(conditionObjectEvents("object-web", failed, status, AT + HOUR_MS)[0]?.id).not.toBe(
       event?.id,
     );
+  });
+});
+
+describe("what an object says of its pods", () => {
+  const [first] = evaluation.metrics;
+  const withPods = (pods: MetricPods): Evaluation => ({
+    ...evaluation,
+    metrics: first?.kind === "measured" ? [{ ...first, pods }] : [],
+  });
+  const usual = objectStatus("PodAutoscaler", withPods({ matched: 4, owned: 4 }), context());
+  const foreign = objectStatus("PodAutoscaler", withPods({ matched: 6, owned: 2 }), context());
+
+  it.each(["PodAutoscaler", "WatermarkPodAutoscaler"] as const)(
+    "%s: a condition while pods count that are not the target's",
+    (kind) => {
+      const said = objectStatus(kind, withPods({ matched: 6, owned: 2 }), context());
+      expect(said["conditions"]).toContainEqual(
+        expect.objectContaining({ type: "PodsCounted", status: "False", reason: "ForeignPods" }),
+      );
+      expect(JSON.stringify(usual)).not.toContain("PodsCounted");
+    },
+  );
+
+  it("an Event when it begins, a warning; a rollout is none", () => {
+    expect(conditionObjectEvents("u", foreign, usual, AT)).toMatchObject([
+      {
+        type: "Warning",
+        reason: "ForeignPods",
+        note: "PodsCounted is False: 6 pods match the selector and 2 belong to the target: the rules do not leave out the others",
+      },
+    ]);
+    expect(conditionObjectEvents("u", foreign, foreign, AT)).toEqual([]);
+    expect(conditionObjectEvents("u", usual, foreign, AT)).toEqual([]);
+    const rollout = withPods({ matched: 5, owned: 5, otherRevision: 1 });
+    const during = objectStatus("PodAutoscaler", rollout, context());
+    expect(conditionObjectEvents("u", during, usual, AT)).toMatchObject([
+      { type: "Normal", reason: "RolloutUnderWay" },
+    ]);
   });
 });

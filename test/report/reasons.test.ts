@@ -18,7 +18,7 @@ const SOURCES = [
  * fields.
  */
 const OTHER_WORDS = new Set(
-  `AbleToScale ScalingActive ScalingLimited ScalingBlocked AboveHighWatermark BelowLowWatermark BreachAbove BreachBelow ConvergeToWatermark SpecStored Ready ReadyReason
+  `AbleToScale ScalingActive ScalingLimited ScalingBlocked AboveHighWatermark BelowLowWatermark BreachAbove BreachBelow ConvergeToWatermark SpecStored PodsCounted Ready ReadyReason
    Resource ContainerResource Pods Object External Prometheus Http Sqs CloudWatch Formula ReplicaSet Deployment StatefulSet ReplicationController Rollout PodAutoscaler WatermarkPodAutoscaler HorizontalPodAutoscaler Value Average AverageValue Utilization Total Percent Factor
    Max Min Mean Disabled Both SameDirection FieldValueRequired Normal Warning True False Unknown Failed Pending Running Succeeded Time NoKindMatch Accepted Evaluated Scaled Backoff In NotIn DoesNotExist`.split(
     /\s+/,

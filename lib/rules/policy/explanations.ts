@@ -18,6 +18,8 @@ export interface Explanations<Spec extends AutoscalerSpec> {
   readonly combined: (spec: Spec, proposals: readonly number[]) => number;
   /** False for a metric that has no say in this count. */
   readonly takesPart: (spec: Spec, metric: MeasuredMetric, from: number) => boolean;
+  /** True where only pods count that the target owns and that have not ended. */
+  readonly ownPodsOnly: (spec: Spec) => boolean;
   /** What else matters to the count that a metric asks for. */
   readonly besides?: (spec: Spec, metric: MeasuredMetric) => string | undefined;
 
@@ -62,6 +64,7 @@ export const LARGEST_WINS: Omit<Explanations<AutoscalerSpec>, "targets"> = {
   combination: () => "Max",
   combined: (_spec, proposals) => Math.max(...proposals),
   takesPart: () => true,
+  ownPodsOnly: () => false,
   rest: () => undefined,
   stoppedBy: () => undefined,
 };

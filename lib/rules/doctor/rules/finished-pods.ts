@@ -1,6 +1,6 @@
 import type { DoctorRule } from "../patient.ts";
 import { counted } from "../patient.ts";
-import { measuredIn } from "../measured.ts";
+import { countsOwnOnly, measuredIn } from "../measured.ts";
 import { workloadPlace } from "../manifest-line.ts";
 
 export const FINISHED_PODS: DoctorRule = {
@@ -12,7 +12,7 @@ export const FINISHED_PODS: DoctorRule = {
       .flatMap(({ name, pods, assumed }) => {
         // Failed pods are left out, and so are all that ended where the rules do so.
         const finished = (pods?.finished ?? 0) - (pods?.leftOut ?? 0);
-        if (finished <= 0 || !assumed) return [];
+        if (finished <= 0 || !assumed || countsOwnOnly(spec)) return [];
         return [
           {
             evidence: `${counted(finished, "pod")} of ${pods?.matched} that match the selector ${finished === 1 ? "has" : "have"} ended, and ${name} is taken for ${assumed.as} there`,

@@ -1,6 +1,6 @@
 import type { DoctorRule } from "../patient.ts";
 import { counted } from "../patient.ts";
-import { measuredIn } from "../measured.ts";
+import { countsOwnOnly, measuredIn } from "../measured.ts";
 import { workloadPlace } from "../manifest-line.ts";
 
 export const FOREIGN_PODS: DoctorRule = {
@@ -11,7 +11,7 @@ export const FOREIGN_PODS: DoctorRule = {
     measuredIn(evaluation)
       .flatMap(({ name, pods }) => {
         const { matched = 0, owned = matched } = pods ?? {};
-        if (matched <= owned) return [];
+        if (matched <= owned || countsOwnOnly(spec)) return [];
         return [
           {
             evidence: `${counted(matched, "pod")} match the selector and ${owned} belong to ${spec.target.kind} "${spec.target.name}", as ${name} was measured`,

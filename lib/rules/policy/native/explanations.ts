@@ -3,6 +3,7 @@ import type { Explanations } from "../explanations.ts";
 import { levelsText } from "./metrics/measure.ts";
 import { combinedOf, takesPart } from "./steps/combine.ts";
 import { isAbsenceOf } from "./steps/sentences.ts";
+import { ownership } from "../shared/pods/owned.ts";
 
 export const NATIVE_EXPLANATIONS: Explanations<NativeSpec> = {
   targets: ({ metrics }) =>
@@ -22,6 +23,7 @@ export const NATIVE_EXPLANATIONS: Explanations<NativeSpec> = {
     const metric = metrics.find((candidate) => candidate.name === name);
     return !metric || takesPart(metric, proposal, from);
   },
+  ownPodsOnly: ({ pods, target }) => pods !== "asHpa" && ownership(target) !== undefined,
   rest: ({ metrics, minReplicas }, from) => {
     if (from >= minReplicas) return undefined;
     const levels = metrics.flatMap(({ name, activationMilli }) =>

@@ -1,5 +1,6 @@
 import { isObject, type Json } from "../../../rules/model/json.ts";
 import { listedConditions, METRICS_TIME, READY, wholeSecondText } from "./object-status.ts";
+import { PODS_COUNTED } from "./pod-remarks.ts";
 import type { EventRecord } from "../../../rules/model/scale-records.ts";
 import { HOUR_MS } from "../../../rules/model/time-text.ts";
 
@@ -78,6 +79,7 @@ const REPORTED: ReadonlySet<unknown> = new Set([
   "ScalingActive",
   "ScalingBlocked",
   "Idle",
+  PODS_COUNTED,
 ]);
 
 /**
@@ -96,11 +98,13 @@ export const conditionObjectEvents = (
   if (before.size === 0) return [];
   const hour = Math.floor(nowMs / HOUR_MS);
   return listedConditions(wanted)
-    .filter((condition) => isNews(condition, before.get(condition["type"])))
+    .filter((condition) =>
+      isNews(condition, before.get(condition["type"]) ?? ABSENT[String(condition["type"])]),
+    )
     .map(({ type, status, reason, message }) => ({
       id: `${uid}:${type}:${status}:${reason}:${hour}`,
       occurrence: `${type}:${status}:${nowMs}`,
-      type: isGood(type, status) ? "Normal" : "Warning",
+      type: isGood(type, status, reason) ? "Normal" : "Warning",
       reason: String(reason).replaceAll(/[^A-Za-z0-9]/g, ""),
       note: `${type} is ${status}: ${message}`,
       atMs: nowMs,
@@ -135,6 +139,9 @@ export const statusEditEvents = (
   ];
 };
 
+/** A condition that an object has only while it is False. */
+const ABSENT: Readonly<Record<string, Json>> = { [PODS_COUNTED]: { status: "True" } };
+
 /** A pause after a scale comes with every scale, whose Event names the pause. */
 const isNews = (condition: Json, before: Json | undefined): boolean =>
   REPORTED.has(condition["type"]) &&
@@ -143,8 +150,10 @@ const isNews = (condition: Json, before: Json | undefined): boolean =>
   ![before, condition].some(({ reason }) => String(reason).startsWith(PAUSED));
 const PAUSED = "Backoff";
 
-const isGood = (type: unknown, status: unknown): boolean =>
-  type === "Idle" || (type === "ScalingBlocked" ? status === "False" : status === "True");
+const isGood = (type: unknown, status: unknown, reason: unknown): boolean =>
+  type === "Idle" ||
+  reason === "RolloutUnderWay" ||
+  (type === "ScalingBlocked" ? status === "False" : status === "True");
 
 /**
  * How a status differs from the one in the cluster. `values`: only in measured values, and in

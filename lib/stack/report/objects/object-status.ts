@@ -3,6 +3,7 @@ import { asList, isObject, type Json } from "../../../rules/model/json.ts";
 import type { SpecKindName } from "../../../rules/model/spec.ts";
 import type { Status, Condition } from "../../../rules/model/windows.ts";
 import type { Evaluation } from "../../../rules/model/scale-records.ts";
+import { PODS_COUNTED, podRemarks } from "./pod-remarks.ts";
 import { seriousRefusal, scaleRefused } from "../evaluation-state.ts";
 
 /** When the metrics of a status were measured. */
@@ -119,6 +120,8 @@ export interface StatusContext {
    * being made.
    */
   readonly scales: number;
+  /** True where only pods count that the target owns and that have not ended. */
+  readonly ownPodsOnly: boolean;
   /** The condition that the rules or the write set last. Absent where they set none. */
   readonly lastCondition?: Pick<Condition, "type" | "status">;
 }
@@ -139,6 +142,7 @@ const HELD_BY_OVERRIDE = "HeldByOverride";
 const conditionsOf = (evaluation: Evaluation, context: StatusContext): readonly Json[] => [
   readyOf(evaluation, context),
   ...waitingOf(evaluation, context),
+  ...podsOf(evaluation, context),
   ...(evaluation.status?.conditions ?? []).map(conditionOf),
 ];
 
@@ -202,6 +206,23 @@ const waitingOf = ({ waiting }: Evaluation, context: StatusContext): readonly Js
   ];
 };
 const SPEC_STORED = "SpecStored";
+
+/** While pods count that are none of the target's, or something else about them is unusual. */
+const podsOf = ({ metrics }: Evaluation, context: StatusContext): readonly Json[] => {
+  const remarks = podRemarks(metrics, context.ownPodsOnly);
+  const [first] = remarks;
+  if (!first) return [];
+  const status = "False";
+  return [
+    {
+      type: PODS_COUNTED,
+      status,
+      reason: first.reason,
+      message: remarks.map(({ message }) => message).join("; "),
+      lastTransitionTime: sinceText(PODS_COUNTED, status, context),
+    },
+  ];
+};
 
 /** The conditions of a status that the cluster gave; anything else in it is left out. */
 export const listedConditions = ({ conditions }: Json): readonly Json[] =>

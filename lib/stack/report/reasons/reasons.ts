@@ -34,6 +34,26 @@ const CONDITIONS: ReasonTexts = {
     "Event and condition of a WatermarkPodAutoscaler: a scale was refused.",
     "The message has the words of the API server.",
   ],
+  MetricsCost: [
+    "Event: what AWS takes a month for the metrics of an object. From 10 dollars on it is a warning.",
+    "A longer `everySeconds` costs less (docs/sources.md).",
+  ],
+  ForeignPods: [
+    "Pods match the selector of the workload that belong to another one, or to none. The message says whether they count.",
+    "Give each workload a label of its own in its selector. With `rules: native` and `pods: owned` they do not count.",
+  ],
+  FinishedPods: [
+    "Pods that the selector matches have ended, and are still listed. The message says whether they count.",
+    "Delete them: `kubectl delete pod --field-selector status.phase=Succeeded`. A cluster with `--hpa-version 1.38`, or `pods: owned`, leaves them out.",
+  ],
+  OldSamples: [
+    "Samples of pods are older than 180 s, or than `maxAgeSeconds`.",
+    "Look at metrics-server, or at the adapter: do its values still move?",
+  ],
+  RolloutUnderWay: [
+    "Pods of the target are of another revision than most: a rollout is under way.",
+    "Nothing, unless it lasts. `pods: stable` leaves out the values of a canary.",
+  ],
   StatusOverwritten: [
     "Event: a person or another program wrote the status of a PodAutoscaler, and Tidemark writes it again.",
     "Nothing; no decision depends on the status. Leave `status` out of backups and restores, and edit the spec.",

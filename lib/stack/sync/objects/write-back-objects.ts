@@ -19,6 +19,7 @@ import {
   scaleObjectEvent,
   statusEditEvents,
 } from "../../report/objects/object-events.ts";
+import { askDialect } from "../../../rules/policy/dialects.ts";
 import { evaluationOf } from "../decide/evaluation.ts";
 import type { SyncMessage } from "../../plan/message.ts";
 import { STATUS_RIVAL_MS } from "../specs/compare.ts";
@@ -167,6 +168,7 @@ const ofVerdict = (
     generation: generationOf(evaluation, record, object),
     nowMs,
     listed,
+    ownPodsOnly: countsOwnOnly(verdict),
     ...scaleContext(verdict, { evaluation, events, nowMs }),
   };
   const status = objectStatus(about.of.kind, evaluation, context);
@@ -190,6 +192,10 @@ const ofVerdict = (
       })),
   ];
 };
+
+const countsOwnOnly = ({ autoscaler }: Verdict): boolean =>
+  autoscaler.kind === "ready" &&
+  askDialect(autoscaler.spec, ({ explains }, spec) => explains.ownPodsOnly(spec));
 
 /**
  * Values wait for their turn; but a status that another program has written is made right at once.
