@@ -172,8 +172,9 @@ export const OF_LIMITS: readonly ReportGroup[] = [
   {
     reports: ["Amazon ECS, target tracking"],
     fault: "no scale-in while a deployment is under way, which users of Kubernetes wish for",
-    verdict: "missing",
-    does: "Tidemark does not know of a rollout; a scale down during one goes on.",
+    verdict: "another way",
+    does: "A PodAutoscaler goes on to scale: the surge of a rollout raises no count, and load that is spread over it takes none away; the condition `PodsCounted` says that it is under way.",
+    test: "test/policy/native/pods.test.ts",
   },
 ];
 

@@ -10,6 +10,8 @@ const podsOf = (count: number, more: Partial<Pod> = {}, from = 0): readonly Pod[
     ...OWNED,
     ...more,
   }));
+const CPU = { resource: { name: "cpu" }, target: 50 };
+
 /** Faults about which pods count, and for how much. */
 export const OF_PODS: readonly ReportGroup[] = [
   {
@@ -17,7 +19,7 @@ export const OF_PODS: readonly ReportGroup[] = [
     fault:
       "pods that have ended count as pods without a value, so that the count follows the load in neither direction",
     verdict: "better",
-    does: "A cluster with `--hpa-version 1.38` leaves them out; with 1.37 it decides as Kubernetes 1.37 does, and `doctor` names the ended pods (`finished-pods`).",
+    does: "A PodAutoscaler leaves them out, and so does a cluster with `--hpa-version 1.38`; with 1.37 it decides as Kubernetes 1.37 does, and `doctor` names the ended pods (`finished-pods`).",
     play: () => {
       const running = podsOf(4);
       const pods = [...running, ...podsOf(6, { phase: "Succeeded" }, 4)];
@@ -52,8 +54,17 @@ export const OF_PODS: readonly ReportGroup[] = [
     fault:
       "pods of another workload in the selector hold the count at the maximum, and nothing shows it",
     verdict: "better",
-    does: "`explain` says how many pods match and how many belong to the target, and `doctor` finds `foreign-pods`.",
-    test: "test/doctor/rules.test.ts",
+    does: "A PodAutoscaler leaves them out. By the rules of an HPA they count, and `explain`, `doctor` and the condition `PodsCounted` say how many belong to the target.",
+    play: () => {
+      const own = podsOf(2);
+      const others = podsOf(4, { owners: [{ kind: "ReplicaSet", name: "api-1" }] }, 2);
+      const usage = { ...eachUses(own, 20n), ...eachUses(others, 90n) };
+      const look = { atSeconds: 0, pods: [...own, ...others], usage };
+      return {
+        expected: "2 → 1",
+        got: countsText(2, synced(native({ metrics: [CPU] }), 2, [look])),
+      };
+    },
   },
   {
     reports: ["kubernetes/kubernetes#108920", "kubernetes-sigs/metrics-server#989"],
@@ -189,8 +200,8 @@ export const OF_PODS: readonly ReportGroup[] = [
     reports: ["zalando-incubator/kube-metrics-adapter#597", "kubernetes/kubernetes#119788"],
     fault: "a metric source stands still, and its last value is shown and used",
     verdict: "better",
-    does: "Every explanation has the age of the oldest sample, `doctor` finds `old-samples`, and a registered source has `maxAgeSeconds`.",
-    test: "test/doctor/rules.test.ts",
+    does: "A PodAutoscaler takes a sample older than `maxAgeSeconds`, 180 by default, for none, and does not shrink on it; by other rules `explain`, `doctor` and `PodsCounted` say its age.",
+    test: "test/policy/native/pods.test.ts",
   },
 ];
 

@@ -29,8 +29,8 @@ export const OF_REST: readonly ReportGroup[] = [
   {
     reports: ["kedacore/keda#7411"],
     fault: "the fallback is not applied while the workload is at 0 and its only metric fails",
-    verdict: "the same",
-    does: "It stays at 0 (`ActivationUnknown`) and does not guess; with a pod there the fallback acts.",
+    verdict: "better",
+    does: "The fallback wakes it when its time has come, also where another metric says that it is not in use.",
     play: () => {
       const idle = { replicas: 0, afterSeconds: 0 };
       const spec = native({
@@ -41,7 +41,7 @@ export const OF_REST: readonly ReportGroup[] = [
       const rest = synced(spec, 1, [at(0, 0), at(15), at(75), at(600)]);
       const awake = synced(spec, 1, [at(0, 5), at(15), at(75), at(90)]);
       return {
-        expected: "1 → 0 → 0 → 0 → 0, 1 → 1 → 1 → 5 → 5",
+        expected: "1 → 0 → 0 → 5 → 5, 1 → 1 → 1 → 5 → 5",
         got: `${countsText(1, rest)}, ${countsText(1, awake)}`,
       };
     },

@@ -295,6 +295,39 @@ describe("what can never have an effect is a warning", () => {
       ],
     ],
     [
+      "a fallback to min that wakes a workload at rest",
+      {
+        idle: {},
+        ...metric({
+          activation: 0,
+          onMissing: { action: "fallback", replicas: 2, afterSeconds: 60 },
+        }),
+      },
+      [],
+    ],
+    [
+      "a fallback that wakes nothing, because its metric has no activation",
+      {
+        idle: {},
+        metrics: [
+          ...(metric({ onMissing: { action: "fallback", replicas: 3, afterSeconds: 60 } })
+            .metrics as readonly object[]),
+          { name: "b", external: { metric: "other" }, target: 10, activation: 1 },
+        ],
+      },
+      [
+        `${M}.onMissing.action: this fallback does not wake a workload at rest: only a metric with an activation does`,
+      ],
+    ],
+    [
+      "a fallback where nothing may grow",
+      {
+        scaleUp: { selectPolicy: "Disabled" },
+        ...metric({ onMissing: { action: "fallback", replicas: 3, afterSeconds: 60 } }),
+      },
+      [`${M}.onMissing.action: a fallback adds no pod while scaleUp has selectPolicy: Disabled`],
+    ],
+    [
       "a fallback before the next sync",
       metric({ onMissing: { action: "fallback", replicas: 3, afterSeconds: 14 } }),
       [`${M}.onMissing.afterSeconds: ${short}`],

@@ -574,6 +574,71 @@ describe("idle", () => {
       because: { reason: "ActivationUnknown" },
     });
   });
+  describe("a fallback at rest", () => {
+    const fallback = { action: "fallback", replicas: 5, afterSeconds: 60 };
+    const missing = (more: object = {}, others: readonly object[] = []) =>
+      native({
+        minReplicas: 1,
+        idle: { replicas: 0, afterSeconds: 0 },
+        metrics: [{ ...LOAD, activation: 0, onMissing: fallback }, ...others],
+        ...more,
+      });
+    const BESIDE = { name: "b", external: { metric: "other" }, target: 10, activation: 5 };
+
+    it.each([
+      ["wakes it when the metric has been missing for its time", missing(), [0, 0, 0, 5]],
+      [
+        "wakes it also where another metric says that it is not in use",
+        missing({}, [BESIDE]),
+        [0, 0, 0, 5],
+      ],
+      ["wakes to minReplicas at least", missing({ minReplicas: 3 }), [0, 0, 0, 5]],
+      [
+        "leaves it at rest where scaleUp is disabled",
+        missing({ scaleUp: { selectPolicy: "Disabled" } }),
+        [0, 0, 0, 0],
+      ],
+      [
+        "leaves it at rest where it is written for a metric without activation",
+        missing({
+          metrics: [
+            { ...LOAD, onMissing: fallback },
+            { ...BESIDE, activation: 5 },
+          ],
+        }),
+        [0, 0, 0, 0],
+      ],
+    ])("%s", (_, of, expected) => {
+      expect(
+        counts(of, 0, [
+          [0, { load: 0, other: 0 }],
+          [15, { other: 0 }],
+          [74, { other: 0 }],
+          [75, { other: 0 }],
+        ]),
+      ).toEqual(expected);
+    });
+
+    it("begins anew with one value, and says why it woke", () => {
+      expect(
+        counts(missing(), 0, [
+          [0, {}],
+          [45, { load: 0 }],
+          [60, {}],
+          [119, {}],
+          [120, {}],
+        ]),
+      ).toEqual([0, 0, 0, 0, 5]);
+      const windows = sync(missing(), { replicas: 0 }).windows;
+      const { decision } = sync(missing(), { replicas: 0, windows, nowMs: NOON + 60_000 });
+      expect(decision).toMatchObject({
+        kind: "scale",
+        to: 5,
+        because: { reason: "WokenByFallback" },
+      });
+    });
+  });
+
   it("gives no warning of pod metrics at rest without pods, and looks at the activation alone", () => {
     const mixed = native({
       minReplicas: 2,

@@ -303,13 +303,38 @@ const metricWarnings = (
     metric.onMissing.afterSeconds,
     syncPeriodSeconds,
   ),
-  ...warnIf(
-    metric.onMissing.replicas !== undefined && metric.onMissing.replicas === spec.minReplicas,
-    `${path}.onMissing.replicas`,
-    `a fallback to minReplicas adds no pod: there are never fewer than ${spec.minReplicas}`,
-    "write a larger count, or action: scaleUpOnly",
-  ),
+  ...fallbackWarnings(metric, `${path}.onMissing`, spec),
 ];
+
+/** Fallbacks that cannot act, or not while the workload is at rest. */
+const fallbackWarnings = (
+  { onMissing, activation }: MetricRead,
+  path: string,
+  { minReplicas, idle, scaleUp }: SpecRead,
+): readonly Warning[] => {
+  if (onMissing.action !== "fallback") return [];
+  const wakes = idle !== undefined && activation !== undefined;
+  return [
+    ...warnIf(
+      onMissing.replicas === minReplicas && !wakes,
+      `${path}.replicas`,
+      `a fallback to minReplicas adds no pod: there are never fewer than ${minReplicas}`,
+      "write a larger count, or action: scaleUpOnly",
+    ),
+    ...warnIf(
+      scaleUp.selectPolicy === "Disabled",
+      `${path}.action`,
+      "a fallback adds no pod while scaleUp has selectPolicy: Disabled",
+      "write action: hold, or let scaleUp grow",
+    ),
+    ...warnIf(
+      idle !== undefined && activation === undefined,
+      `${path}.action`,
+      "this fallback does not wake a workload at rest: only a metric with an activation does",
+      "write it for the metric with the activation",
+    ),
+  ];
+};
 
 /** Pods cannot use more than their limit, so nothing above it is measured. */
 const limitWarnings = (metric: MetricRead, path: string): readonly Warning[] => {

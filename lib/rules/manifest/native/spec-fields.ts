@@ -75,7 +75,7 @@ export const METRIC_FIELDS = {
     "What happens while the metric cannot be read. The count never shrinks then.",
     {
       action: choice(
-        "hold keeps the count; scaleUpOnly lets the other metrics ask for more; fallback asks for a count after a time and holds before.",
+        "hold keeps the count; scaleUpOnly lets the other metrics ask for more; fallback asks for a count after a time and holds before, and wakes an idle workload where the metric has an activation.",
         ["hold", "scaleUpOnly", "fallback"],
         { default: "hold" },
       ),

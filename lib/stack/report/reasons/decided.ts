@@ -30,6 +30,10 @@ export const SCALES: ReasonTexts = {
     "A metric is above its activation threshold, so the workload that was at rest goes to `minReplicas`.",
     "Nothing.",
   ],
+  WokenByFallback: [
+    "A metric with an activation threshold has been missing for the time of its fallback, so the workload that was at rest goes to the fallback count.",
+    "Mend the metric. `onMissing: { action: hold }` lets it rest.",
+  ],
   FirstDecision: [
     "The first decision of a WatermarkPodAutoscaler writes the count that there is, as its controller does.",
     "Nothing.",

@@ -1,8 +1,9 @@
 import { choice } from "../../../fields/field-types.ts";
 import type { NativeMetric, NativeSpec } from "../../../model/spec-native.ts";
-import { lastingOf, stepped, withCondition } from "../../shared/steps.ts";
+import { stepped, withCondition } from "../../shared/steps.ts";
 import type { CountReading } from "../metrics/measure.ts";
-import { absence, missingType, scalingActive } from "./sentences.ts";
+import { isFallbackDue } from "./measure.ts";
+import { absence, scalingActive } from "./sentences.ts";
 import { moveOf, type NativeStep, type NativeSync } from "./sync.ts";
 
 declare module "../../../model/spec-native.ts" {
@@ -58,9 +59,9 @@ export const combine: NativeStep = (sync) => {
 
 const holds = ({ metric }: CountReading, sync: NativeSync): boolean => {
   const { onMissing } = metric;
-  if (onMissing.action !== "fallback") return onMissing.action === "hold";
-  const lasting = lastingOf(sync.conditions, missingType(metric.name), onMissing.afterSeconds);
-  return !lasting || sync.input.nowMs < lasting.untilMs;
+  return onMissing.action === "fallback"
+    ? !isFallbackDue(metric, sync)
+    : onMissing.action === "hold";
 };
 
 /**

@@ -11,6 +11,7 @@ import {
 import { timerState } from "../../shared/window-states.ts";
 import { wholeMilli } from "../metrics/measure.ts";
 import { scalingActive } from "./sentences.ts";
+import { isFallbackDue } from "./measure.ts";
 import { contextOf, type NativeStep, type NativeSync, type StepWindow } from "./sync.ts";
 import { DAY_SECONDS } from "../../../model/time-text.ts";
 
@@ -73,10 +74,23 @@ const REPORTS: Readonly<Record<Use, ConditionReport>> = {
   unknown: seenAs("Unknown", "NotMeasured", "a metric with an activation threshold is missing"),
 };
 
+/** What wakes a workload, and to how many pods at least. */
+interface Alarm {
+  readonly reason: "Activated" | "WokenByFallback";
+  readonly message: string;
+  readonly replicas: number;
+}
+
+const IN_USE: Alarm = {
+  reason: "Activated",
+  message: "a metric is above its activation threshold",
+  replicas: 0,
+};
+
 /**
  * Scale to zero, or to another idle count: while every value with an activation threshold is at or
  * below it. One value above wakes the workload straight to minReplicas, past every window. A value
- * that is missing neither wakes it nor puts it to rest.
+ * that is missing does not put it to rest, and wakes it only by its fallback.
  */
 export const idle: NativeStep = (sync) => {
   const { spec, nowMs } = sync.input;
@@ -86,8 +100,9 @@ export const idle: NativeStep = (sync) => {
   const use = useOf(sync);
   const seen = { ...sync, conditions: withCondition(sync, REPORTS[use]) };
   if (sync.current < spec.minReplicas) {
-    if (use !== "used") return asleep(seen, use);
-    return spec.scaleUp.selectPolicy === "Disabled" ? kept(seen) : awake(seen);
+    const alarm = use === "used" ? IN_USE : fallbackDue(seen, use);
+    if (!alarm) return asleep(seen, use);
+    return spec.scaleUp.selectPolicy === "Disabled" ? kept(seen, alarm) : awake(seen, alarm);
   }
   const lasting = lastingOf(seen.conditions, IDLE, spec.idle.afterSeconds);
   if (!lasting || nowMs < lasting.untilMs) return seen;
@@ -107,27 +122,47 @@ const useOf = (sync: NativeSync): Use => {
   return values.length > 0 && values.every((value) => value === "idle") ? "idle" : "unknown";
 };
 
-const awake = (sync: NativeSync): NativeSync => {
-  const { minReplicas } = sync.input.spec;
-  const message = "a metric is above its activation threshold";
-  const after = stepped(sync, "idle", minReplicas, {
-    reason: "Activated",
-    value: minReplicas,
-    message,
+/**
+ * The fallback of a metric with an activation threshold that has been missing for its time. It
+ * stands for its own metric, so that another one which says "not in use" does not overrule it: on
+ * doubt there are pods, as the author of the fallback asked for.
+ */
+const fallbackDue = (sync: NativeSync, use: Use): Alarm | undefined => {
+  if (use !== "unknown") return undefined;
+  const due = sync.readings.flatMap(({ kind, metric }) => {
+    const { onMissing, name, activationMilli } = metric;
+    const isOfUse = kind === "missing" && activationMilli !== undefined;
+    return isOfUse && onMissing.action === "fallback" && isFallbackDue(metric, sync)
+      ? [{ name, replicas: onMissing.replicas }]
+      : [];
   });
-  const conditions = withCondition(sync, scalingActive("True", "Activated", message));
+  const [first, ...more] = due;
+  if (!first) return undefined;
+  const { name, replicas } = more.reduce(
+    (most, one) => (one.replicas > most.replicas ? one : most),
+    first,
+  );
+  const message = `the fallback of ${name}: whether the workload is in use is not known for so long`;
+  return { reason: "WokenByFallback", message, replicas };
+};
+
+const awake = (sync: NativeSync, { reason, message, replicas }: Alarm): NativeSync => {
+  const { minReplicas, maxReplicas } = sync.input.spec;
+  const count = Math.min(maxReplicas, Math.max(minReplicas, replicas));
+  const after = stepped(sync, "idle", count, { reason, value: count, message });
+  const conditions = withCondition(sync, scalingActive("True", reason, message));
   return {
     ...after,
     conditions,
     trigger: message,
-    ending: { kind: "settled", because: { reason: "Activated", message } },
+    ending: { kind: "settled", because: { reason, message } },
   };
 };
 
 /** On doubt, rest: whoever disables the way up wants no more pods, from zero neither. */
-const kept = (sync: NativeSync): NativeSync => {
+const kept = (sync: NativeSync, alarm: Alarm): NativeSync => {
   const reason = "DirectionDisabled";
-  const message = "a metric is above its activation threshold, and spec.scaleUp is Disabled";
+  const message = `${alarm.message}, and spec.scaleUp is Disabled`;
   return {
     ...sync,
     conditions: withCondition(sync, scalingActive("True", reason, message)),

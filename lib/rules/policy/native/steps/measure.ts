@@ -1,9 +1,10 @@
+import type { NativeMetric } from "../../../model/spec-native.ts";
 import type { Condition } from "../../../model/windows.ts";
 import { lastingOf, setCondition } from "../../shared/steps.ts";
 import { timerState } from "../../shared/window-states.ts";
 import { inputReadings, measureNative, type CountReading } from "../metrics/measure.ts";
 import { isMissingType, missing, missingType } from "./sentences.ts";
-import { contextOf, type NativeStep, type StepWindow } from "./sync.ts";
+import { contextOf, type NativeStep, type NativeSync, type StepWindow } from "./sync.ts";
 
 /**
  * Every metric on its own, in order, but for the inputs of formulas; since when one is missing is
@@ -45,6 +46,16 @@ const withMissing = (
       setCondition(all, missing(metric.name, reason, message), nowMs),
     kept,
   );
+};
+
+/** True for a metric with a fallback that has been missing for its time. */
+export const isFallbackDue = (
+  { name, onMissing }: NativeMetric,
+  { conditions, input }: Pick<NativeSync, "conditions" | "input">,
+): boolean => {
+  if (onMissing.action !== "fallback") return false;
+  const lasting = lastingOf(conditions, missingType(name), onMissing.afterSeconds);
+  return lasting !== undefined && input.nowMs >= lasting.untilMs;
 };
 
 /** How long a metric with a fallback has been missing. */
