@@ -35,6 +35,8 @@ export interface WorkloadDefinition {
   readonly startupMs?: { readonly min: number; readonly max: number };
   /** Spans after the start of the run without scrapes: the pods exist, and their metrics do not. */
   readonly outages?: readonly Span[];
+  /** Other pods with the labels of its own. Default none. */
+  readonly beside?: readonly PodsBeside[];
   /** Metrics by name that manifests ask of the custom and the external API. Default none. */
   readonly metrics?: readonly NamedMetric[];
   /**
@@ -42,6 +44,16 @@ export interface WorkloadDefinition {
    * effect.
    */
   readonly targetCpuPercent?: number;
+}
+
+export const BESIDE_KINDS = ["foreign", "finished", "surge"] as const;
+/** Of another workload; its own that have ended; its own of a new revision. */
+export type BesideKind = (typeof BESIDE_KINDS)[number];
+
+/** So many pods in a span after the start of the run; without ends all the time. */
+export interface PodsBeside extends Partial<Span> {
+  readonly kind: BesideKind;
+  readonly count: number;
 }
 
 export interface Resources {
@@ -120,6 +132,7 @@ export const workloadModel = (
     kind: "Deployment" as const,
     outages: [],
     metrics: [],
+    beside: [],
     idle: IDLE,
     ...definition,
     ...run,

@@ -1,4 +1,5 @@
 import type { WorkloadKind, WorkloadModel } from "./definition.ts";
+import { besidePods } from "./beside-pods.ts";
 import { apiVersionOf, deployment, isoTime, pod, replicaSet } from "./kube-objects.ts";
 import type { KubeObject } from "./list-selectors.ts";
 import { podMetrics } from "./metrics-objects.ts";
@@ -155,7 +156,10 @@ export const RESOURCES: readonly Resource[] = [
     group: "",
     fields: [...NAME_FIELDS, "status.phase", "spec.nodeName", "spec.restartPolicy"],
     list: ({ workloads, nowMs }) =>
-      workloads.flatMap(({ model, state }) => state.pods.map((each) => pod(model, each, nowMs))),
+      workloads.flatMap((workload) => [
+        ...workload.state.pods.map((each) => pod(workload.model, each, nowMs)),
+        ...besidePods(workload, nowMs).map(({ object }) => object),
+      ]),
   },
   workloadsOf("Deployment", "deploy"),
   {
@@ -185,9 +189,10 @@ export const RESOURCES: readonly Resource[] = [
     },
     list: ({ workloads, nowMs, noise }) =>
       workloads.flatMap((workload) =>
-        scrape(workload.model, workload.state, nowMs, noise).map((usage) =>
-          podMetrics(workload, usage, nowMs),
-        ),
+        [
+          ...scrape(workload.model, workload.state, nowMs, noise),
+          ...besidePods(workload, nowMs).flatMap(({ usage }) => usage ?? []),
+        ].map((usage) => podMetrics(workload, usage, nowMs)),
       ),
   },
 ];

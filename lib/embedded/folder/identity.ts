@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { BESIDE_KINDS } from "../cluster/definition.ts";
 import { SHIPPED_TRACES } from "../traces/trace.ts";
 import type { FolderLayout } from "../layout.ts";
 import { readJsonIfThere, writeWhole } from "../host/whole-file.ts";
@@ -14,6 +15,17 @@ export const deploymentSchema = z.object({
   trace: z.enum(SHIPPED_TRACES).optional(),
   /** How many pods its manifest asks it to begin with. */
   replicas: z.int().optional(),
+  /** Other pods with the labels of its own, as its manifest says. */
+  beside: z
+    .array(
+      z.object({
+        kind: z.enum(BESIDE_KINDS),
+        count: z.int(),
+        fromMs: z.number().exactOptional(),
+        toMs: z.number().exactOptional(),
+      }),
+    )
+    .optional(),
   /** Metrics by name that its manifests ask of the cluster. */
   metrics: z.array(z.object({ name: z.string(), selector: z.string() })).optional(),
 });

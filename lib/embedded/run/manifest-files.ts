@@ -9,8 +9,15 @@ import type { ScaleReading } from "../../rules/model/observation.ts";
 import type { MetricQuery } from "../../rules/model/query.ts";
 import type { AutoscalerSpec } from "../../rules/model/spec.ts";
 import type { TargetRef } from "../../rules/model/spec-common.ts";
+import { MINUTE_MS } from "../../rules/model/time-text.ts";
 import { askDialect, questions } from "../../rules/policy/dialects.ts";
-import { isWorkloadName, MAX_REPLICAS, WORKLOAD_KINDS } from "../cluster/definition.ts";
+import {
+  BESIDE_KINDS,
+  isWorkloadName,
+  MAX_REPLICAS,
+  type PodsBeside,
+  WORKLOAD_KINDS,
+} from "../cluster/definition.ts";
 import { isOwnGroup } from "../cluster/discovery.ts";
 import { DEMAND_METRIC } from "../cluster/metrics-objects.ts";
 import type { Deployment } from "../folder/identity.ts";
@@ -78,6 +85,7 @@ export const deploymentsOf = (
       const percent = askDialect(spec, ({ explains }, own) => explains.cpuPercent(own));
       const trace = traceOf(metadata.annotations, manifest.where);
       const replicas = replicasOf(metadata.annotations, manifest.where);
+      const pods = podsBesideOf(metadata.annotations, manifest.where);
       refuseLongName(spec.target, manifest.where);
       const deployment = { namespace: metadata.namespace, name: spec.target.name };
       deployments.set(`${deployment.namespace}/${deployment.name}`, {
@@ -86,6 +94,7 @@ export const deploymentsOf = (
         ...(percent !== undefined && { targetCpuPercent: percent }),
         ...(trace !== undefined && { trace }),
         ...(replicas !== undefined && { replicas }),
+        ...(pods && { beside: pods }),
         ...metricsOf(
           spec,
           metadata.namespace,
@@ -237,3 +246,32 @@ const replicasOf = (
     { where, replicas: text },
   );
 };
+
+/** Other pods with the labels of the workload; elsewhere it means nothing. */
+const PODS_ANNOTATION = "tidemark.dev/simulated-pods";
+const PODS_BESIDE = new RegExp(
+  `^(${BESIDE_KINDS.join("|")})=(\\d{1,3})(?:@(\\d{1,5})m-(\\d{1,5})m)?$`,
+);
+
+const podsBesideOf = (
+  annotations: Readonly<Record<string, string>>,
+  where: string,
+): PodsBeside[] | undefined =>
+  annotations[PODS_ANNOTATION]?.split(",").map((text) => {
+    const [, name, count, from, to] = PODS_BESIDE.exec(text.trim()) ?? [];
+    const kind = BESIDE_KINDS.find((known) => known === name);
+    if (kind)
+      return {
+        kind,
+        count: Number(count),
+        ...(from !== undefined && {
+          fromMs: Number(from) * MINUTE_MS,
+          toMs: Number(to) * MINUTE_MS,
+        }),
+      };
+    throw new TidemarkError(
+      "local.unknown-pods",
+      `Cannot simulate the pods "${text.trim()}" for "${where}": the annotation ${PODS_ANNOTATION} has ${BESIDE_KINDS.join(", ")} with a count of at most 999, such as foreign=4, surge=3@30m-60m`,
+      { where, pods: text },
+    );
+  });

@@ -156,12 +156,13 @@ const readAllTraces = async (
 
 const withKindAndMetrics = (
   definition: WorkloadDefinition,
-  { kind, apiVersion, metrics = [] }: Deployment,
+  { kind, apiVersion, beside, metrics = [] }: Deployment,
   traces: ReadonlyMap<string, Trace>,
 ): WorkloadDefinition => ({
   ...definition,
   ...(kind !== undefined && { kind }),
   ...(apiVersion !== undefined && { apiVersion }),
+  ...(beside && { beside }),
   metrics: metrics.map((metric) => {
     const trace = traces.get(metric.name);
     return trace ? { ...metric, trace } : metric;
