@@ -1,4 +1,5 @@
-import { type BesideKind, drawName, drawUid, type PodsBeside } from "./definition.ts";
+import type { BesideKind } from "../folder/identity.ts";
+import { drawName, drawUid, type PodsBeside } from "./definition.ts";
 import { pod, podLabels } from "./kube-objects.ts";
 import type { KubeObject } from "./list-selectors.ts";
 import { lastScrapeMs, type PodUsage, RESOLUTION_MS } from "./reading.ts";

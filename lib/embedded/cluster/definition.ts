@@ -1,4 +1,5 @@
 import { spanMs, type Trace } from "../traces/trace.ts";
+import type { BesideKind } from "../folder/identity.ts";
 import { uniformInt } from "pure-rand/distribution/uniformInt";
 import { xoroshiro128plus } from "pure-rand/generator/xoroshiro128plus";
 
@@ -45,10 +46,6 @@ export interface WorkloadDefinition {
    */
   readonly targetCpuPercent?: number;
 }
-
-export const BESIDE_KINDS = ["foreign", "finished", "surge"] as const;
-/** Of another workload; its own that have ended; its own of a new revision. */
-export type BesideKind = (typeof BESIDE_KINDS)[number];
 
 /** So many pods in a span after the start of the run; without ends all the time. */
 export interface PodsBeside extends Partial<Span> {

@@ -1,8 +1,11 @@
 import * as z from "zod";
-import { BESIDE_KINDS } from "../cluster/definition.ts";
 import { SHIPPED_TRACES } from "../traces/trace.ts";
 import type { FolderLayout } from "../layout.ts";
 import { readJsonIfThere, writeWhole } from "../host/whole-file.ts";
+
+export const BESIDE_KINDS = ["foreign", "finished", "surge"] as const;
+/** Of another workload; its own that have ended; its own of a new revision. */
+export type BesideKind = (typeof BESIDE_KINDS)[number];
 
 export const deploymentSchema = z.object({
   namespace: z.string(),

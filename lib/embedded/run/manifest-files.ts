@@ -12,7 +12,6 @@ import type { TargetRef } from "../../rules/model/spec-common.ts";
 import { MINUTE_MS } from "../../rules/model/time-text.ts";
 import { askDialect, questions } from "../../rules/policy/dialects.ts";
 import {
-  BESIDE_KINDS,
   isWorkloadName,
   MAX_REPLICAS,
   type PodsBeside,
@@ -20,7 +19,7 @@ import {
 } from "../cluster/definition.ts";
 import { isOwnGroup } from "../cluster/discovery.ts";
 import { DEMAND_METRIC } from "../cluster/metrics-objects.ts";
-import type { Deployment } from "../folder/identity.ts";
+import { BESIDE_KINDS, type Deployment } from "../folder/identity.ts";
 import { SHIPPED_TRACES, type ShippedTrace } from "../traces/trace.ts";
 import { SCALED_OBJECT_KIND } from "../cluster/objects/custom-objects.ts";
 import { hpaOfScaledObject } from "./keda-stand-in.ts";
