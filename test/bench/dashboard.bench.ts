@@ -46,6 +46,8 @@ interface Got {
 /** What the page gets of one look: how long until all of it was there, and its bytes on the wire. */
 interface Look {
   ms: number;
+  /** Of this process: of the server, the tables in memory and the one who asks. */
+  cpuMs: number;
   bytes: number;
   requests: number;
 }
@@ -73,7 +75,7 @@ export const run = async (): Promise<void> => {
   const token = { [TOKEN_HEADER]: hash.replace("#token=", "") };
   const rows: [string, Look][] = [];
 
-  let look: Look = { ms: 0, bytes: 0, requests: 0 };
+  let look: Look = { ms: 0, cpuMs: 0, bytes: 0, requests: 0 };
   const get = async (
     path: string,
     query: Readonly<Record<string, string>> = {},
@@ -87,10 +89,12 @@ export const run = async (): Promise<void> => {
     return { status, etag: of["etag"] ?? null, text: plain.toString("utf8") };
   };
   const looked = async <Result>(name: string, work: () => Promise<Result>): Promise<Result> => {
-    look = { ms: 0, bytes: 0, requests: 0 };
-    const beganMs = performance.now();
+    look = { ms: 0, cpuMs: 0, bytes: 0, requests: 0 };
+    const [beganMs, cpu] = [performance.now(), process.cpuUsage()];
     const result = await work();
     look.ms = performance.now() - beganMs;
+    const { user, system } = process.cpuUsage(cpu);
+    look.cpuMs = (user + system) / 1_000;
     rows.push([name, look]);
     return result;
   };
@@ -164,12 +168,12 @@ export const run = async (): Promise<void> => {
   await closeServer(server);
 
   const table = new Table({
-    head: ["look", "ms", "KiB", "requests"],
+    head: ["look", "ms", "CPU ms", "KiB", "requests"],
     style: { head: [], border: [] },
-    colAligns: ["left", "right", "right", "right"],
+    colAligns: ["left", "right", "right", "right", "right"],
   });
-  for (const [name, { ms, bytes, requests }] of rows)
-    table.push([name, ms.toFixed(0), (bytes / 1_024).toFixed(1), requests]);
+  for (const [name, { ms, cpuMs, bytes, requests }] of rows)
+    table.push([name, ms.toFixed(0), cpuMs.toFixed(0), (bytes / 1_024).toFixed(1), requests]);
   process.stdout.write(
     `${CLUSTERS * EACH} autoscalers in ${CLUSTERS} clusters, two weeks\n${table}\n` +
       `the refresh after an edit had the rows of ${changed} of ${CLUSTERS} clusters\n` +
