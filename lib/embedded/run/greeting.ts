@@ -1,6 +1,9 @@
 import { join } from "node:path";
 import { instantText } from "../../stack/report/instant-text.ts";
 import { CLUSTER_KUBECONFIG, dataOption, type FolderLayout, shellWord } from "../layout.ts";
+import { readManifests } from "../../rules/manifest/documents.ts";
+import { passedOverText } from "../../rules/manifest/errors.ts";
+import { otherKindsBeside } from "./manifest-files.ts";
 import type { Applied } from "../../answers/views/autoscaler.ts";
 import { durationText, speedText } from "../view/plain-view.ts";
 import type { Unfinished } from "./recover.ts";
@@ -25,8 +28,19 @@ export const greetingLines = (input: GreetingInput): readonly string[] => [
   input.setup.resumed ? resumed(input) : begun(input),
   `Series for Prometheus at ${input.seriesUrl}`,
   ...besideLines(input),
+  ...passedOverLines(input),
   ...appliedLines(input.applied),
 ];
+
+/** What else the files hold, as `apply` says it: a ScaledObject that nobody follows is a surprise. */
+const passedOverLines = ({ setup: { identity, manifests } }: GreetingInput): readonly string[] => {
+  const beside = identity.kind === "simulated" ? identity.beside : undefined;
+  const others = otherKindsBeside(beside);
+  for (const { file, text } of manifests)
+    readManifests(text, file, { otherKinds: others, repeatedKeys: "keep" });
+  const counts = others.counts();
+  return counts.length > 0 ? [passedOverText(counts)] : [];
+};
 
 const CONTROLLER = {
   hpa: "the HPA controller",

@@ -209,18 +209,25 @@ const workloadRow = (
 
 /**
  * How long the count was at the maximum in force at the end, and since when it first was: where
- * that is long, and demand was not served, the maximum is too low.
+ * that is long, and demand was not served, the maximum is too low. The time before the last edit
+ * may have had another maximum, so that it is not counted.
  */
 const atMaxText = (
   autoscaler: AutoscalerView,
   events: readonly EventView[],
-  { sinceMs, untilMs }: { readonly sinceMs: number; readonly untilMs: number },
+  { sinceMs: beganMs, untilMs }: { readonly sinceMs: number; readonly untilMs: number },
 ): string => {
   const { max } = boundsInForce(autoscaler);
   if (max === undefined) return "no maximum";
-  const scales = events.filter(({ outcome }) => outcome !== "refused");
+  const editedMs = Date.parse(autoscaler.updatedAt);
+  const isEdited = editedMs > beganMs;
+  const sinceMs = isEdited ? editedMs : beganMs;
+  const edited = isEdited ? ` since its edit at ${instantText(editedMs)}` : "";
+  const all = events.filter(({ outcome }) => outcome !== "refused");
+  const scales = all.filter(({ at }) => Date.parse(at) >= sinceMs);
+  const before = all[all.length - scales.length - 1]?.to ?? scales[0]?.from;
   const counts = [
-    { atMs: sinceMs, count: scales[0]?.from ?? autoscaler.currentReplicas ?? 0 },
+    { atMs: sinceMs, count: before ?? autoscaler.currentReplicas ?? 0 },
     ...scales.map(({ at, to }) => ({ atMs: Date.parse(at), count: to })),
   ];
   const stretches = counts.flatMap(({ atMs, count }, at) =>
@@ -229,8 +236,8 @@ const atMaxText = (
   const [first] = stretches;
   const totalMs = stretches.reduce((sum, { ms }) => sum + ms, 0);
   return first
-    ? `${durationText(totalMs)} at its maximum of ${max}, first at ${instantText(first.atMs)}`
-    : `never at its maximum of ${max}`;
+    ? `${durationText(totalMs)} at its maximum of ${max}${edited}, first at ${instantText(first.atMs)}`
+    : `never at its maximum of ${max}${edited}`;
 };
 
 /**

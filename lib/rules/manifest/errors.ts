@@ -91,7 +91,7 @@ export const passedOverText = (counts: readonly KindCount[]): string => {
   const all = counts.reduce((sum, { count }) => sum + count, 0);
   const listed = counts.map(({ kind, count }) => `${count} ${kind}`).join(", ");
   const hint = counts.some(({ kind }) => kind === "ScaledObject")
-    ? "; tidemark import carries the ScaledObjects of a cluster over"
+    ? "; tidemark convert -f FILE makes PodAutoscalers of ScaledObjects, and tidemark import carries those of a cluster over"
     : "";
   return `passed over ${all} object${all === 1 ? "" : "s"} of ${all === 1 ? "another kind" : "other kinds"}: ${listed}${hint}`;
 };

@@ -278,13 +278,14 @@ describe("summaryLines()", () => {
       target: event().target,
       minReplicas: 2,
       maxReplicas: 12,
+      updatedAt: "2026-01-05T08:00:00.000Z",
     } as AutoscalerView;
     const pace = { wanted: 60, reached: 60, behind: false };
     const lost = { ...statistics, worst: { atMs: START_MS + 1_500_000, unserved: 7 } };
-    const linesOf = (all: readonly EventView[]) =>
+    const linesOf = (all: readonly EventView[], updatedAt = scaled.updatedAt) =>
       summaryLines({
         ...END,
-        autoscalers: [scaled],
+        autoscalers: [{ ...scaled, updatedAt }],
         playedMs: 7_200_000,
         wallMs: 1,
         events: all,
@@ -297,6 +298,13 @@ describe("summaryLines()", () => {
       "not served (50 calls), most at 2026-01-05T08:25:00Z, 1 h 00 min at its maximum of 12, first at 2026-01-05T08:10:00Z",
     );
     expect(linesOf(events.slice(0, 0))).toContain("never at its maximum of 12");
+    // The maximum may have been another one before an edit.
+    expect(linesOf(events, "2026-01-05T08:20:00.000Z")).toContain(
+      "50 min at its maximum of 12 since its edit at 2026-01-05T08:20:00Z, first at 2026-01-05T08:20:00Z",
+    );
+    expect(linesOf(events, "2026-01-05T09:00:00.000Z")).toContain(
+      "30 min at its maximum of 12 since its edit at 2026-01-05T09:00:00Z, first at 2026-01-05T09:30:00Z",
+    );
   });
 
   const tally = { syncs: 4, failed: 1, stateWrites: 10, historyWrites: 2, wallMs: [1, 2, 3, 100] };

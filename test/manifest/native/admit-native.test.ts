@@ -328,6 +328,60 @@ describe("what can never have an effect is a warning", () => {
       [`${M}.onMissing.action: a fallback adds no pod while scaleUp has selectPolicy: Disabled`],
     ],
     [
+      "a floor at whose end most pods may go",
+      {
+        minReplicas: 2,
+        maxReplicas: 100,
+        schedule: [
+          { name: "day", timeZone: "Etc/UTC", from: "08:00", to: "20:00", minReplicas: 50 },
+        ],
+      },
+      [
+        "spec.schedule[0].minReplicas: when it ends, up to 48 pods go in one sync where the metrics want so few: windows record what the metrics wanted, and no policy of scaleDown says less",
+      ],
+    ],
+    [
+      "one that falls in a line",
+      {
+        minReplicas: 2,
+        maxReplicas: 100,
+        schedule: [
+          {
+            name: "day",
+            timeZone: "Etc/UTC",
+            from: "08:00",
+            to: "20:00",
+            minReplicas: 50,
+            rampMinutes: { out: 30 },
+          },
+        ],
+      },
+      [],
+    ],
+    [
+      "one with a policy for the fall",
+      {
+        minReplicas: 2,
+        maxReplicas: 100,
+        schedule: [
+          { name: "day", timeZone: "Etc/UTC", from: "08:00", to: "20:00", minReplicas: 50 },
+        ],
+        scaleDown: { policies: [{ type: "Percent", value: 20, periodSeconds: 60 }] },
+      },
+      [],
+    ],
+    [
+      "one of few pods more",
+      {
+        minReplicas: 2,
+        maxReplicas: 100,
+        schedule: [
+          { name: "day", timeZone: "Etc/UTC", from: "08:00", to: "20:00", minReplicas: 11 },
+        ],
+      },
+      [],
+    ],
+    [
       "a fallback before the next sync",
       metric({ onMissing: { action: "fallback", replicas: 3, afterSeconds: 14 } }),
       [`${M}.onMissing.afterSeconds: ${short}`],

@@ -39,6 +39,9 @@ describe("the schema of a PodAutoscaler", () => {
       kind: "known",
       path: "spec.metrics[].target",
     });
+    for (const kind of ["pa", "podautoscaler", "PodAutoscaler", "podautoscalers"])
+      expect(explainField(`${kind}.spec.scaleUp`)).toEqual(explainField("scaleUp"));
+    expect(explainField("pa")).toEqual(explainField("spec"));
     expect(explainField("spec.metric")).toEqual({
       kind: "unknown",
       path: "spec",

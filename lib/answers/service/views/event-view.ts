@@ -17,7 +17,7 @@ export const eventView = (event: EventRecord): EventView => ({
   from: event.from,
   to: event.to,
   reason: event.reason,
-  message: withReadableSelectors(event.message),
+  message: withReadableSelectors(event.message) || wordsWithout(event),
   outcome: event.outcome,
   ...(event.detail !== undefined && { detail: event.detail }),
   ...("by" in event && { by: event.by }),
@@ -27,6 +27,10 @@ export const eventView = (event: EventRecord): EventView => ({
   metrics: event.metrics.map(readable),
   steps: stepViews(event.steps),
 });
+
+/** The first scale of the watermark rules has no words of its own (watermark.md 2.18 a). */
+const wordsWithout = ({ to }: EventRecord): string =>
+  `the first decision of a WatermarkPodAutoscaler writes the count that there is, ${to}`;
 
 /** The name of a metric, and why it failed, with selectors as people write them. */
 export const readable = (metric: MetricReading): MetricReading => {

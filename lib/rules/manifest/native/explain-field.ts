@@ -14,14 +14,15 @@ export type FieldExplanation =
 
 /**
  * Finds a field by its path, with or without "spec." and list indexes: "spec.metrics[0].target",
- * "metrics.target".
+ * "metrics.target". The kind may stand before it, as for `kubectl explain`: "pa.spec.scaleUp".
  */
 export const explainField = (path: string): FieldExplanation => {
   const names = path
     .replaceAll(/\[\d*\]/g, "")
     .split(".")
     .filter((name) => name !== "");
-  const below = names[0] === "spec" ? names.slice(1) : names;
+  const inside = KIND.test(names[0] ?? "") ? names.slice(1) : names;
+  const below = inside[0] === "spec" ? inside.slice(1) : inside;
   let about: FieldDescription = SPEC.about;
   let known = "spec";
   for (const name of below) {
@@ -36,6 +37,8 @@ export const explainField = (path: string): FieldExplanation => {
   }
   return { kind: "known", path: known, about };
 };
+
+const KIND = /^(?:pa|podautoscalers?)$/i;
 
 /** Path of a member. That of a list also names its items. */
 export const memberPath = (parent: string, name: string, { type }: FieldDescription): string =>

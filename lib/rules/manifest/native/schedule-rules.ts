@@ -12,6 +12,7 @@ import { zoneProblem } from "../../model/time-zone.ts";
 import { shortWindow } from "./direction-warnings.ts";
 import { DATES, type EntryRead } from "./schedule-fields.ts";
 import type { SpecRead } from "./spec-fields.ts";
+import { milliOf, type Quantity } from "../../model/quantity.ts";
 import { present } from "../../model/json.ts";
 
 export const ENTRY_RULES: readonly Rule[] = [
@@ -51,9 +52,34 @@ const dateProblems = (text: string, path: string): readonly Problem[] => {
     : [];
 };
 
+/** So many pods more than minReplicas, and more than four times as many, are a fall to look at. */
+const FALL_PODS = 10;
+const FALL_TIMES = 4;
+
+/**
+ * The floor of an entry is no wish of the metrics, so that no window holds the count when it ends.
+ * That stays the default: who asks for 50 pods until 20:00 does not want to pay for them until
+ * 20:05.
+ */
+const fallsAtOnce = (
+  floor: number | undefined,
+  rampOut: number | undefined,
+  { rules, minReplicas, scaleDown }: Pick<SpecRead, "rules" | "minReplicas" | "scaleDown">,
+): boolean =>
+  rules === "native" &&
+  floor !== undefined &&
+  (rampOut ?? 0) === 0 &&
+  floor - minReplicas >= FALL_PODS &&
+  floor > minReplicas * FALL_TIMES &&
+  scaleDown.selectPolicy === "Max" &&
+  scaleDown.policies.some(({ type, value }) => type === "Percent" && isAll(value));
+
+const isAll = (value: Quantity | undefined): boolean =>
+  value !== undefined && milliOf(value) >= 100_000n;
+
 /** Warnings that need no look at the calendar. */
 export const scheduleWarnings = (
-  { schedule = [] }: SpecRead,
+  { schedule = [], ...spec }: SpecRead,
   syncPeriodSeconds: number,
 ): readonly Warning[] =>
   schedule.flatMap(({ minReplicas, maxReplicas, rampMinutes, paused }, index) => {
@@ -76,6 +102,12 @@ export const scheduleWarnings = (
         `${path}.rampMinutes`,
         "without minReplicas or maxReplicas it has no effect",
         "remove it",
+      ),
+      ...warnIf(
+        fallsAtOnce(minReplicas, rampMinutes?.out, spec),
+        `${path}.minReplicas`,
+        `when it ends, up to ${(minReplicas ?? 0) - spec.minReplicas} pods go in one sync where the metrics want so few: windows record what the metrics wanted, and no policy of scaleDown says less`,
+        "write rampMinutes.out, or a policy of scaleDown",
       ),
       ...warnIf(
         paused === false,
