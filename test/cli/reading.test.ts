@@ -341,6 +341,7 @@ Controller settings:
   downscale stabilization: 300s
   CPU initialization period: 300s
   initial readiness delay: 30s
+  HPA version: 1.37
 `);
   });
 });

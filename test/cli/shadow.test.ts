@@ -28,6 +28,8 @@ const stretch = (more: Partial<ShadowStretch>): ShadowStretch => ({
   },
 });
 
+const withoutOwn = ({ own: _none, ...rest }: ShadowStretch): ShadowStretch => ({ ...rest });
+
 /** What each of the three was found to do beside its HPA. */
 const FOUND: Readonly<Record<string, readonly ShadowStretch[]>> = {
   alike: [stretch({})],
@@ -38,18 +40,22 @@ const FOUND: Readonly<Record<string, readonly ShadowStretch[]>> = {
   young: [stretch({ at: "2026-03-01T11:50:00.000Z", syncs: 40 })],
 };
 
+/** Autoscalers that fail: one of them beside an HPA. */
+const FAILING: Readonly<Record<string, boolean>> = { broken: true, lonely: false };
+
 const viewOf = ({ cluster = "eu-1", namespace = "shop", name }: ShadowQuery): ShadowView => {
-  const stretches = FOUND[name] ?? [];
+  const undecided = stretch({});
+  const stretches = FOUND[name] ?? (FAILING[name] ? [withoutOwn(undecided)] : []);
   const agreed = stretches
     .filter(({ own, rival }) => own === rival)
     .reduce((sum, { syncs }) => sum + syncs, 0);
   const syncs = stretches.reduce((sum, each) => sum + each.syncs, 0);
-  const rivals = [{ kind: "HorizontalPodAutoscaler", name }];
+  const rivals = FAILING[name] === false ? [] : [{ kind: "HorizontalPodAutoscaler", name }];
   const counted = {
     syncs,
     agreed,
     agreedWithinPeriod: agreed,
-    undecided: 0,
+    undecided: FAILING[name] ? SYNCS : 0,
     replicaHours: { own: 8, rival: 8 },
   };
   return {
@@ -69,8 +75,10 @@ const viewOf = ({ cluster = "eu-1", namespace = "shop", name }: ShadowQuery): Sh
 const withShadows: Io["open"] = async (target, by): Promise<Session> => {
   const session = await openHere(target, by);
   const rows: Service["rows"] = async function* () {
-    const states: Readonly<Record<string, "active" | "shadow">> = {
+    const states: Readonly<Record<string, "active" | "failing" | "shadow">> = {
       active: "active",
+      broken: "failing",
+      lonely: "failing",
       ...Object.fromEntries(Object.keys(FOUND).map((name) => [name, "shadow" as const])),
     };
     const rest = { generation: 1, kind: "HorizontalPodAutoscaler", targets: [], createdAt: SINCE };
@@ -101,11 +109,12 @@ describe("tidemark shadow -A", () => {
     expect(
       rows.map(([, , name, , syncs, agree, , , , verdict]) => [name, syncs, agree, verdict]),
     ).toEqual([
+      ["broken", "480", "0%", "look at: in 480 of 960 syncs one of them did not decide"],
       ["alike", "480", "100%", "ready"],
       ["other", "480", "50%", "look at: 240 of 480 syncs differ by a rule"],
       ["young", "40", "100%", "too early: less than an hour was compared"],
     ]);
-    expect(lines.slice(-2)).toEqual(["", "ready: 1, look at: 1, too early: 1"]);
+    expect(lines.slice(-2)).toEqual(["", "ready: 1, look at: 2, too early: 1"]);
   });
 
   it("gives the verdicts as a document, and says so where nothing is beside another controller", async () => {
@@ -115,9 +124,9 @@ describe("tidemark shadow -A", () => {
         ({ name, verdict }: { readonly name: string; readonly verdict: string }) =>
           `${name} ${verdict}`,
       ),
-    ).toEqual(["alike ready", "other look at", "young too early"]);
+    ).toEqual(["broken look at", "alike ready", "other look at", "young too early"]);
     expect((await run("shadow", "-A", "-o", "jsonpath={.items[*].verdict}")).out).toBe(
-      "ready look at too early",
+      "look at ready look at too early",
     );
     expect(
       (

@@ -21,7 +21,16 @@ export interface ShadowOptions {
   readonly output: "text" | "csv" | DocumentFormat;
 }
 
-/** Prints the comparison of one autoscaler, or a line for each that is in the state shadow. */
+/**
+ * States of an autoscaler that may have another controller beside it: one that fails is none that a
+ * takeover may leave out.
+ */
+const MAY_BE_BESIDE: ReadonlySet<string> = new Set(["shadow", "failing", "forbidden"]);
+
+/**
+ * Prints the comparison of one autoscaler, or a line for each beside another controller, also where
+ * it fails.
+ */
 export const shadow = async (
   session: Session,
   printer: Printer,
@@ -43,8 +52,9 @@ export const shadow = async (
     undefined,
     of,
   )) {
-    if (state === "shadow")
-      views.push(await wholeShadow(service, { cluster, namespace, name: each, ...stretch }));
+    if (!MAY_BE_BESIDE.has(state)) continue;
+    const view = await wholeShadow(service, { cluster, namespace, name: each, ...stretch });
+    if (state === "shadow" || view.rivals.length > 0) views.push(view);
   }
   await printer.print(
     textOf(views, listDocument(views.map(judged)), options.output, () => tableOf(views)),
