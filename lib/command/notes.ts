@@ -27,7 +27,7 @@ docs/output.md shows one, and says what of an earlier time is not stored any mor
   doctor: `
 It says of each finding what was seen, what it costs, and the line of the manifest to change; docs/doctor.md has every rule.
 A problem is what keeps an autoscaler from its work, and makes the exit code 1; advice is what could cost less, and leaves it at 0.
-It reads what the syncs have stored and asks no cluster, so that it costs as much as get -o json.`,
+It reads what the syncs have stored and asks no cluster: of all autoscalers it takes about as many reads as get -o json.`,
   schedule: `
 It shows the bounds now, or at the time of --at, and the changes after it within 400 days.
 Overrides that meet the autoscaler are in it too.

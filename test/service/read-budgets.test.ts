@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, describe, expect, it } from "vitest";
-import { METRICS_PATH } from "../../lib/answers/api/paths.ts";
+import { METRICS_PATH, QUERY_PATHS } from "../../lib/answers/api/paths.ts";
 import { DAY_MS } from "../../lib/rules/model/time-text.ts";
 import { insertEvents } from "../../lib/stack/store/history/events.ts";
 import { insertByStatement } from "../../lib/stack/store/history/item.ts";
@@ -48,7 +48,7 @@ const watermarkOf = (name: string): string =>
   });
 
 describe("a scrape of 100 clusters with watermark rules and five months of events", () => {
-  it("in a new environment reads one journal page of each cluster at once, and no event; the next one costs the heads", async () => {
+  it("in a new environment reads one journal page of each cluster at once, and no event; the next one costs the heads; an examination of all is one page", async () => {
     const engine = await startMemory("whole");
     engines.push(engine);
     const worlds: World[] = [];
@@ -88,6 +88,19 @@ describe("a scrape of 100 clusters with watermark rules and five months of event
       ),
       String(cold.count),
     ).toEqual([true, true, true]);
-    expect(warm.count.slice(1, 3)).toEqual([3, 3]);
+    expect(warm.count.slice(1, 3)).toEqual([3, 2]);
+    // `doctor -A`: one page, and no more in a row than a caller waits for.
+    const { count, answer } = await environmentOf({
+      tables,
+      nowMs,
+      cluster: record.name,
+      clusters: CLUSTERS,
+      autoscalers: 2 * CLUSTERS,
+    })({ path: QUERY_PATHS.doctor });
+    expect(answer.items).toHaveLength(2 * CLUSTERS);
+    expect(
+      [count[0] === 1, count[1] <= 5 * CLUSTERS + 10, count[2] <= DEPTH_MAX],
+      String(count),
+    ).toEqual([true, true, true]);
   });
 });

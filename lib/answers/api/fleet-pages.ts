@@ -1,5 +1,7 @@
 import * as z from "zod";
 import type {
+  AutoscalerCursor,
+  DoctorQuery,
   QueryService,
   EventCountCursor,
   EventCountQuery,
@@ -8,6 +10,7 @@ import type {
   EventQuery,
 } from "../service/service.ts";
 import { withFields } from "../service/views/row-view.ts";
+import type { ExaminationView } from "../views/doctor.ts";
 import type { ClusterRows } from "../views/row.ts";
 import { AnswerPage, cursorIn, pageToken } from "./list-page.ts";
 import { TAG_HEADER } from "./paths.ts";
@@ -85,6 +88,37 @@ const markTagged = (
         ...reply,
         headers: { ...reply.headers, [TAG_HEADER]: weakTag(JSON.stringify([question, marks])) },
       };
+
+const DOCTOR_CURSOR: z.ZodType<AutoscalerCursor> = z.strictObject({
+  cluster: z.string().min(1),
+  namespace: z.string().min(1),
+  name: z.string().min(1),
+});
+
+type DoctorInput = DoctorQuery & { readonly page?: string };
+
+/** One page of examinations: of most fleets the only one, because most are short. */
+export const doctorPage = async (
+  service: QueryService,
+  { page: token, ...query }: DoctorInput,
+  context: RouteContext,
+): Promise<Reply> => {
+  const after = token === undefined ? undefined : cursorIn(DOCTOR_CURSOR, query, token);
+  const limits = { ...context.limits, bytes: PAGE_FACTOR * context.limits.bytes };
+  const page = new AnswerPage<AutoscalerCursor>(limits, context.clock);
+  let stopped: AutoscalerCursor | undefined;
+  const placeOf = ({ cluster, namespace, name }: ExaminationView): AutoscalerCursor => ({
+    cluster,
+    namespace,
+    name,
+  });
+  const onPart = (last: AutoscalerCursor): boolean => {
+    stopped = last;
+    return true;
+  };
+  const next = (await page.fill(service.doctor({ ...query, onPart }, after), placeOf)) ?? stopped;
+  return page.reply(next && pageToken(query, next));
+};
 
 const instant = z.int().min(0).max(8_640_000_000_000_000);
 /**

@@ -9,7 +9,7 @@ import type {
   EventQuery,
   QueryService,
 } from "../service/service.ts";
-import { eventCountsPage, eventsPage, rowsPage } from "./fleet-pages.ts";
+import { doctorPage, eventCountsPage, eventsPage, rowsPage } from "./fleet-pages.ts";
 import * as input from "./input-schemas.ts";
 import { AnswerPage, cursorIn, pageToken } from "./list-page.ts";
 import { TAG_HEADER } from "./paths.ts";
@@ -121,17 +121,7 @@ export const QUERY_ROUTES: Readonly<Record<keyof QueryService, Route<QueryServic
     "visible",
     "what is wrong with an autoscaler, or with each, and what to change, a page at a time",
     input.DOCTOR,
-    (service, { page: token, ...query }, context) =>
-      listPage(
-        {
-          question: query,
-          cursor: AUTOSCALER_CURSOR,
-          token,
-          items: (after, room) => service.doctor({ ...query, room }, after),
-          cursorOf: ({ cluster, namespace, name }) => ({ cluster, namespace, name }),
-        },
-        context,
-      ),
+    doctorPage,
   ),
   shadow: ofOne(
     getJson(

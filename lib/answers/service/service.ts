@@ -214,8 +214,13 @@ export interface AutoscalerListQuery extends Filter {
 export type AutoscalerCursor = Required<AutoscalerQuery>;
 
 /** One autoscaler by its name, or all of them. */
-export interface DoctorQuery extends AutoscalerListQuery {
+export interface DoctorQuery extends Filter {
   readonly name?: string;
+  /**
+   * Called after some hundred clusters with the last autoscaler that was examined: the list ends
+   * where it returns true. A stack does it by itself.
+   */
+  readonly onPart?: (after: AutoscalerCursor) => boolean;
 }
 
 export interface EventQuery extends Filter, Past {

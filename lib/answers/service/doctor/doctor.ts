@@ -12,8 +12,13 @@ import { findAutoscaler } from "../find-autoscaler.ts";
 import type { AutoscalerSnapshot } from "../partitions/partition-data.ts";
 import type { AutoscalerCursor, DoctorQuery } from "../service.ts";
 
-/** Few of them need their days, which are read at once. */
-const EXAMINED_TOGETHER = 2_000;
+/** Autoscalers whose days are read together. */
+const ASKING_TOGETHER = 1_000;
+/**
+ * Clusters of a part of the list. More would be a third group of clusters that are read together,
+ * and take more requests one after the other.
+ */
+const PART_CLUSTERS = 130;
 
 /**
  * Examines one autoscaler, or all in order of cluster, namespace and name: its manifest, its newest
@@ -22,56 +27,83 @@ const EXAMINED_TOGETHER = 2_000;
  */
 export async function* doctor(
   context: QueryContext,
-  { name, pageSize, room, ...filter }: DoctorQuery,
+  { name, ...query }: DoctorQuery,
   after?: AutoscalerCursor,
 ): AsyncGenerator<ExaminationView> {
-  if (name !== undefined) {
-    const located = await findAutoscaler(context, { name, ...filter });
-    const known = await loadSnapshot(context, located, undefined, "where needed");
-    yield await examined(context, known, "everything");
+  if (name === undefined) {
+    yield* all(context, query, after);
     return;
   }
+  const located = await findAutoscaler(context, { name, ...query });
+  const known = await loadSnapshot(context, located, undefined, "where needed");
+  yield await whole(context, begun(known, "everything"));
+}
+
+async function* all(
+  context: QueryContext,
+  { onPart, ...filter }: Omit<DoctorQuery, "name">,
+  after: AutoscalerCursor | undefined,
+): AsyncGenerator<ExaminationView> {
   const looks = filter.namespace === undefined ? "problems" : "everything";
-  const all = snapshots(context, present({ ...filter, pageSize, room }), after);
-  for await (const group of inGroups(all, EXAMINED_TOGETHER))
-    yield* await mapWithLimit(group, REQUESTS_AT_ONCE, (one) => examined(context, one, looks));
-}
-
-async function* inGroups<Item>(
-  items: AsyncIterable<Item>,
-  size: number,
-): AsyncGenerator<readonly Item[]> {
-  let group: Item[] = [];
-  for await (const item of items) {
-    group.push(item);
-    if (group.length < size) continue;
-    yield group;
-    group = [];
+  // The days of all that need them are read at once, and not one after the other.
+  let group: (ExaminationView | Asking)[] = [];
+  let asking = 0;
+  let clusters = 1;
+  let last: AutoscalerCursor | undefined;
+  for await (const known of snapshots(context, filter, after)) {
+    const { cluster, namespace, name } = known.record;
+    if (last && last.cluster !== cluster) clusters++;
+    if (last && clusters > PART_CLUSTERS && onPart?.(last)) break;
+    last = { cluster, namespace, name };
+    const one = begun(known, looks);
+    group.push(one);
+    if ("patient" in one) asking++;
+    if (asking < ASKING_TOGETHER) continue;
+    yield* await mapWithLimit(group, REQUESTS_AT_ONCE, (each) => whole(context, each));
+    [group, asking] = [[], 0];
   }
-  if (group.length > 0) yield group;
+  yield* await mapWithLimit(group, REQUESTS_AT_ONCE, (each) => whole(context, each));
 }
 
-const examined = async (
-  { tables }: Pick<QueryContext, "tables">,
-  known: AutoscalerSnapshot,
-  looks: Looks,
-): Promise<ExaminationView> => {
-  const { record, evaluated, nowMs } = known;
-  const { cluster, namespace, name } = record;
+/** An examination that needs the last days. */
+interface Asking {
+  readonly record: AutoscalerSnapshot["record"];
+  readonly patient: Patient;
+}
+
+const begun = (known: AutoscalerSnapshot, looks: Looks): ExaminationView | Asking => {
+  const { record } = known;
   const patient = patientOf(known);
-  const days =
-    patient && asksDays(patient, looks)
-      ? await storedSamples(tables, record, {
-          sinceMs: nowMs - DAYS_BACK * DAY_MS,
-          untilMs: nowMs,
-        })
-      : undefined;
-  const findings = patient ? examine({ ...patient, ...(days && { days }) }) : [unread(known)];
-  return {
-    ...{ cluster, namespace, name, evaluated: evaluated !== undefined },
-    findings: findings.map(readable),
-  };
+  if (!patient) return viewOf(record, false, [unread(known)]);
+  return asksDays(patient, looks)
+    ? { record, patient }
+    : viewOf(record, patient.evaluation !== undefined, examine(patient));
 };
+
+const whole = async (
+  { tables }: Pick<QueryContext, "tables">,
+  one: ExaminationView | Asking,
+): Promise<ExaminationView> => {
+  if (!("patient" in one)) return one;
+  const { record, patient } = one;
+  const { nowMs, evaluation } = patient;
+  const stretch = { sinceMs: nowMs - DAYS_BACK * DAY_MS, untilMs: nowMs };
+  const days = await storedSamples(tables, record, stretch);
+  return viewOf(record, evaluation !== undefined, examine({ ...patient, days }));
+};
+
+/** Names of metrics have selectors, which people write otherwise. */
+const viewOf = (
+  { cluster, namespace, name }: AutoscalerSnapshot["record"],
+  evaluated: boolean,
+  findings: readonly Diagnosis[],
+): ExaminationView => ({
+  ...{ cluster, namespace, name, evaluated },
+  findings: findings.map((found) => ({
+    ...found,
+    evidence: withReadableSelectors(found.evidence),
+  })),
+});
 
 /** Undefined where the manifest cannot be read. */
 const patientOf = (known: AutoscalerSnapshot): Patient | undefined => {
@@ -94,10 +126,4 @@ const unread = ({ spec }: AutoscalerSnapshot): Diagnosis => ({
   evidence: spec.kind === "problem" ? spec.message : "",
   cost: "nothing is decided for it",
   change: { field: "the manifest", advice: "apply it again as this release reads it" },
-});
-
-/** Names of metrics have selectors, which people write otherwise. */
-const readable = (found: Diagnosis): Diagnosis => ({
-  ...found,
-  evidence: withReadableSelectors(found.evidence),
 });
