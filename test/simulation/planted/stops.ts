@@ -129,7 +129,7 @@ const LATE_END_MS = 120_000;
 /** A timer ends an override some time after its end. */
 const lateEnd: PlantedBug = {
   leftOut: "the end of an override (it ends later)",
-  seed: 9,
+  seed: 2,
   caughtBy: [OUTSIDE],
   ports: (ports) =>
     decidingBy(ports, (input) =>
@@ -207,7 +207,7 @@ const unseenRivals: PlantedBug = {
 /** A list of other controllers that fails is taken for an empty one. */
 const unknownRivals: PlantedBug = {
   leftOut: "a hold where other controllers could not be looked for",
-  seed: 1,
+  seed: 7,
   caughtBy: ["nothing is sent where another controller was seen or may be"],
   ports: (ports) =>
     withClient(ports, (inner) => ({
