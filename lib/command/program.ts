@@ -1,5 +1,5 @@
-import { readFileSync } from "node:fs";
 import { Command, Argument } from "commander";
+import { packageVersion } from "../dashboard/serve/version.ts";
 import { startCommand, validateOption } from "../embedded/run/options.ts";
 import { nearestName } from "../rules/model/nearest-name.ts";
 import { lines, block, text } from "../stack/report/printed.ts";
@@ -60,7 +60,7 @@ export const program = (runAs: RunAs, io: Io): Command => {
     .description(
       "Scales Kubernetes workloads in many clusters, with nothing installed in the clusters",
     )
-    .version(version());
+    .version(packageVersion());
   const group = (name: string, about: string): Command =>
     withTarget(root.command(name).enablePositionalOptions()).description(about);
   root.commandsGroup("Look:");
@@ -154,7 +154,7 @@ const versionCommand = (root: Command, printer: Printer): void => {
     .description("print the version, and with --stack the one that is deployed")
     .addHelpText("after", example("tidemark version", "tidemark version --stack tidemark-prod"))
     .action(async (options: TargetOptions) => {
-      await printer.print(lines([version()]));
+      await printer.print(lines([packageVersion()]));
       const target = chooseTarget({ ...root.opts(), ...options }, {});
       if (target.kind === "stack")
         throw usage(
@@ -191,14 +191,6 @@ const commandOf = (root: Command, names: readonly string[]): Command =>
       `Unknown command "${names.join(" ")}"${near === undefined ? "" : `, did you mean "${near}"?`}`,
     );
   }, root);
-
-/** The version in the package.json above `lib`, of the clone or of the installed package. */
-const version = (): string => {
-  const { version: stated }: { readonly version: string } = JSON.parse(
-    readFileSync(new URL("../../package.json", import.meta.url), "utf8"),
-  );
-  return stated;
-};
 
 const code = () => import("./commands/calendar.ts");
 

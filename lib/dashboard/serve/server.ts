@@ -1,9 +1,9 @@
-import { readFileSync } from "node:fs";
 import { createServer, type Server } from "node:http";
 import type { DashboardFacts } from "./facts.ts";
 import { type AnswerApi, dashboardHandler } from "./handler.ts";
 import { pageFiles } from "./page-files.ts";
 import { newSecret } from "./secret.ts";
+import { packageVersion } from "./version.ts";
 
 /** Names, cookies of other servers on 127.0.0.1 and what browsers add take some kilobytes. */
 const HEADER_BYTES_MAX = 16 * 1_024;
@@ -46,7 +46,7 @@ export const dashboardServer = (
   const facts = async (): Promise<DashboardFacts> => {
     name ??= caller();
     return {
-      version: version(),
+      version: packageVersion(),
       ...{ place, target, refreshSeconds },
       caller: await name,
       edits: allowEdits,
@@ -64,12 +64,4 @@ export const dashboardServer = (
   const server = createServer(limits, (request, response) => void answer(request, response));
   server.maxConnections = CONNECTIONS_MAX;
   return { server, urlAt: (origin) => `${origin}/#token=${token}` };
-};
-
-/** The version in the package.json above `lib`, of the clone or of the installed package. */
-const version = (): string => {
-  const { version: stated }: { readonly version: string } = JSON.parse(
-    readFileSync(new URL("../../../package.json", import.meta.url), "utf8"),
-  );
-  return stated;
 };
