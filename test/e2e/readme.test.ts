@@ -33,6 +33,6 @@ describe("the commands of README.md and of the first run", { timeout: 60_000 }, 
     expect(code).toBe(0);
     // A table has its place on standard error.
     expect(err).toMatch(/^(In folder .*, no run is alive:\n)?$/);
-    expect(out).toContain("daily");
+    expect(out).toContain(command.startsWith("replay ") ? "replica-hours" : "daily");
   });
 });
