@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { builtinModules } from "node:module";
 import { dirname, join, posix } from "node:path";
 import { describe, expect, it } from "vitest";
-import { PACKAGE_ROOMS, PARTS, PURE_ROOMS, packageOf, partOf, ROOMS, roomOf } from "./rooms.ts";
+import { PACKAGE_ROOMS, PAGE_ROOM, PARTS, PURE_ROOMS, packageOf, partOf, ROOMS, roomOf } from "./rooms.ts";
 import { filesBelow, parsedFiles, ROOT } from "./source.ts";
 
 const files = parsedFiles(["lib", "functions"]);
@@ -51,6 +51,15 @@ describe("the rooms", () => {
         ["c", "b"],
       ]),
     ).toEqual(["b", "c"]);
+  });
+
+  it("of views give the page of the dashboard types only: their schemas are not for a browser", () => {
+    const ofPage = relative.filter(({ from }) => from.startsWith(`${PAGE_ROOM}/`));
+    const loaded = ofPage.filter(
+      (found) => found.kind !== "type" && roomOf(targetOf(found)) === "lib/answers/views",
+    );
+    expect(ofPage.length).toBeGreaterThan(10);
+    expect(loaded.map((found) => `${found.from} -> ${found.specifier}`)).toEqual([]);
   });
 
   it("import files by their full name", () => {
@@ -105,8 +114,10 @@ describe("the packages", () => {
       readFileSync(join(ROOT, "package.json"), "utf8"),
     );
     const undeclared = packages.filter(
-      ({ kind, specifier }) =>
-        kind !== "type" && declared.dependencies[packageOf(specifier)] === undefined,
+      ({ from, kind, specifier }) =>
+        kind !== "type" &&
+        !from.startsWith(`${PAGE_ROOM}/`) &&
+        declared.dependencies[packageOf(specifier)] === undefined,
     );
     expect(undeclared.map(({ from, specifier }) => `${from} -> ${specifier}`)).toEqual([]);
   });

@@ -21,7 +21,13 @@ const OF_SYNC = [
   "lib/stack/plan",
   "lib/stack/projections",
 ];
-const OF_SERVICE = [...OF_SYNC, "lib/rules/doctor", "lib/answers/views", "lib/stack/sync"];
+const OF_SERVICE = [
+  ...OF_SYNC,
+  "lib/rules/doctor",
+  "lib/answers/views",
+  "lib/answers/words",
+  "lib/stack/sync",
+];
 const OF_LAMBDA = [...OF_SERVICE, "lib/stack/aws", "lib/answers/service", "lib/answers/api"];
 const OF_RUN = [...OF_LAMBDA, "lib/lambda"];
 
@@ -53,6 +59,7 @@ export const ROOMS: Readonly<Record<string, readonly string[]>> = {
   "lib/stack/projections": [...RULES, "lib/stack/store", "lib/stack/report"],
   "lib/stack/sync": OF_SYNC,
   "lib/answers/views": ["lib/rules/model", "lib/stack/cluster", "lib/stack/report"],
+  "lib/answers/words": ["lib/rules/model", "lib/stack/report", "lib/answers/views"],
   "lib/answers/service": OF_SERVICE,
   "lib/answers/api": [
     "lib/rules/model",
@@ -75,6 +82,12 @@ export const ROOMS: Readonly<Record<string, readonly string[]>> = {
     "lib/answers/service",
     "lib/answers/api",
   ],
+  "lib/dashboard/page": [
+    "lib/rules/model",
+    "lib/stack/report",
+    "lib/answers/views",
+    "lib/answers/words",
+  ],
   "lib/lambda": OF_LAMBDA,
   functions: OF_RUN,
   "lib/embedded": [...OF_RUN, "functions", "lib/dashboard/serve"],
@@ -86,6 +99,9 @@ export const ROOMS: Readonly<Record<string, readonly string[]>> = {
     "lib/replay",
   ],
 };
+
+/** The page of the dashboard runs in a browser, from one file that esbuild makes of it. */
+export const PAGE_ROOM = "lib/dashboard/page";
 
 /**
  * The parts of the larger rooms, files and folders, in their order: each imports only parts that

@@ -31,36 +31,54 @@ export interface SourceFile {
   readonly imports: readonly Import[];
 }
 
+/** The second one has the types of a browser. It is opened for the files of the page only. */
+const PROJECTS = ["tsconfig.json", "lib/dashboard/page/tsconfig.json"] as const;
+
 /**
- * Opens the project of tsconfig.json, and gives what `read` makes of its files, as the compiler
- * itself parsed them. Throws for a file that the project leaves out.
+ * Opens the project of a file, and gives what `read` makes of its files, as the compiler itself
+ * parsed them. Throws for a file that no project includes.
  */
 export const readProject = <Result>(
   read: (parsedFile: (path: string) => ParsedFile) => Result,
 ): Result => {
   const api = new API({ cwd: ROOT });
   try {
-    const [project] = api
-      .updateSnapshot({ openProject: join(ROOT, "tsconfig.json") })
-      .getProjects();
-    if (project === undefined)
-      throw new Error("Cannot parse the sources: tsconfig.json opened no project");
+    const opened = new Map<string, ParsedFileOf>();
     return read((path) => {
-      const parsed = project.program.getSourceFile(join(ROOT, path));
-      if (parsed === undefined)
-        throw new Error(`Cannot parse "${path}": tsconfig.json does not include it`);
-      return parsed;
+      const config = PROJECTS.findLast((each) => path.startsWith(each.replace("tsconfig.json", "")));
+      if (config === undefined) throw new Error(`Cannot parse "${path}": it is of no project`);
+      const parsedFile = opened.get(config) ?? filesOf(api, config);
+      opened.set(config, parsedFile);
+      return parsedFile(path);
     });
   } finally {
     api.close();
   }
 };
 
+type ParsedFileOf = (path: string) => ParsedFile;
+
+const filesOf = (api: API, config: string): ParsedFileOf => {
+  const file = join(ROOT, config);
+  const projects = api.updateSnapshot({ openProject: file }).getProjects();
+  const project = projects.find(({ configFileName }) => configFileName === file);
+  if (project === undefined)
+    throw new Error(`Cannot parse the sources: ${config} opened no project`);
+  return (path) => {
+    const parsed = project.program.getSourceFile(join(ROOT, path));
+    if (parsed === undefined)
+      throw new Error(`Cannot parse "${path}": ${config} does not include it`);
+    return parsed;
+  };
+};
+
 /** The given TypeScript files, and those below the given folders, with their imports. */
 export const parsedFiles = (paths: readonly string[]): readonly SourceFile[] =>
   readProject((parsedFile) =>
     paths
-      .flatMap((path) => (path.endsWith(".ts") ? [path] : filesBelow(path)))
+      .flatMap((path) =>
+        path.endsWith(".ts") ? [path] : [...filesBelow(path), ...filesBelow(path, ".tsx")],
+      )
       .map((path) => ({
         path,
         text: readFileSync(join(ROOT, path), "utf8"),

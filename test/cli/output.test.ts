@@ -1,17 +1,12 @@
 import { stripVTControlCharacters } from "node:util";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import {
-  ageText,
-  untilText,
-  csvLine,
-  sheet,
-  aligned,
-  Table,
-} from "../../lib/command/output/text-table.ts";
+import { ageText, untilText } from "../../lib/stack/report/duration-text.ts";
+import { csvLine, sheet, aligned, Table } from "../../lib/command/output/text-table.ts";
 import { stateText } from "../../lib/command/output/autoscaler-rows.ts";
 import { documentText } from "../../lib/command/output/documents.ts";
-import { whyLines, windowLines } from "../../lib/command/output/explain-sheet.ts";
+import { whyLines } from "../../lib/command/output/explain-sheet.ts";
+import { windowLines } from "../../lib/answers/words/window-words.ts";
 import { painter } from "../../lib/command/io.ts";
 import { lines, type Printed } from "../../lib/stack/report/printed.ts";
 

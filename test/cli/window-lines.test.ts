@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { windowLines } from "../../lib/command/output/explain-sheet.ts";
+import { windowLines } from "../../lib/answers/words/window-words.ts";
 import { NO_WINDOWS } from "../../lib/answers/service/explain/describe.ts";
 import { NOON } from "../noon.ts";
 

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { afterEach, describe, expect, it } from "vitest";
-import { windowLines } from "../../lib/command/output/explain-sheet.ts";
+import { windowLines } from "../../lib/answers/words/window-words.ts";
 import { rfc3339 } from "../../lib/answers/service/times.ts";
 import type { Explanation } from "../../lib/answers/views/autoscaler.ts";
 import type { WindowsView } from "../../lib/answers/views/windows.ts";

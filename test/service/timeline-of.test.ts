@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { timelineOf } from "../../lib/answers/service/history/history.ts";
+import { timelineOf } from "../../lib/answers/words/timeline-of.ts";
 import type { EventView } from "../../lib/answers/views/event.ts";
 import type { HistoryView } from "../../lib/answers/views/over-time.ts";
 import { NOON } from "../noon.ts";

@@ -11,8 +11,8 @@ import {
 } from "../select/selected-names.ts";
 import type { Printer, Session } from "../io.ts";
 import type { TemplateFormat } from "../jsonpath/format.ts";
-import { ageText } from "../output/text-table.ts";
-import { setText } from "../output/bounds-lines.ts";
+import { ageText } from "../../stack/report/duration-text.ts";
+import { setText } from "../../answers/words/bounds-words.ts";
 import { filterOf, type PastOptions } from "../options/scope-options.ts";
 import { rangeMs } from "../options/time-options.ts";
 

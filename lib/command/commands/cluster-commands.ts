@@ -3,7 +3,8 @@ import { lines, type Printed, text, type Word } from "../../stack/report/printed
 import type { ClusterChange, NewCluster } from "../../answers/service/service.ts";
 import type { ClusterState, ClusterView, StateView } from "../../answers/views/cluster.ts";
 import type { Printer, Session, Paint, Style } from "../io.ts";
-import { ageText, sheet, Table } from "../output/text-table.ts";
+import { ageText } from "../../stack/report/duration-text.ts";
+import { sheet, Table } from "../output/text-table.ts";
 import { checksText, printReport, reported } from "../output/check-lines.ts";
 import { pausedText } from "../output/describe-sheet.ts";
 import { type DocumentFormat, documentText, listDocument } from "../output/documents.ts";

@@ -17,8 +17,9 @@ import {
 } from "../select/chosen-autoscalers.ts";
 import type { Printer, Session, Paint } from "../io.ts";
 import { forEachResource, nothingListed } from "../select/listed-autoscalers.ts";
-import { untilText, Table } from "../output/text-table.ts";
-import { boundByText, endText, placeText, setText } from "../output/bounds-lines.ts";
+import { untilText } from "../../stack/report/duration-text.ts";
+import { Table } from "../output/text-table.ts";
+import { boundByText, endText, placeText, setText } from "../../answers/words/bounds-words.ts";
 import { type DocumentFormat, documentText } from "../output/documents.ts";
 import type { ScopeOptions } from "../options/scope-options.ts";
 import { queryFor } from "../select/selected-names.ts";

@@ -7,7 +7,8 @@ import type {
   ResetView,
 } from "../../answers/views/cluster.ts";
 import type { Printer, Session } from "../io.ts";
-import { ageText, sheet, Table } from "../output/text-table.ts";
+import { ageText } from "../../stack/report/duration-text.ts";
+import { sheet, Table } from "../output/text-table.ts";
 import { type DocumentFormat, documentText } from "../output/documents.ts";
 import { unlessFailed } from "../usage-error.ts";
 

@@ -11,7 +11,7 @@ import { SECOND_MS } from "../../rules/model/time-text.ts";
 import type { Validation } from "../../rules/model/spec.ts";
 import type { CommandSurroundings } from "../io.ts";
 import type { DocumentFormat } from "../output/documents.ts";
-import { ageText } from "../output/text-table.ts";
+import { ageText } from "../../stack/report/duration-text.ts";
 import { lengthMs } from "../options/time-options.ts";
 import {
   type CandidatePolicy,

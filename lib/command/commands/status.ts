@@ -5,7 +5,7 @@ import type { Service } from "../../answers/service/service.ts";
 import type { StatusView, DeadLetters } from "../../answers/views/status.ts";
 import { type CommandIo, type Printer, type Session, type Paint, watch } from "../io.ts";
 import { type DocumentFormat, documentText } from "../output/documents.ts";
-import { overrideText } from "../output/bounds-lines.ts";
+import { overrideText } from "../../answers/words/bounds-words.ts";
 import { frozenText, pausedText } from "../output/describe-sheet.ts";
 import { type SheetRow, sheet } from "../output/text-table.ts";
 

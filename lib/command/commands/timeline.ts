@@ -3,7 +3,8 @@ import { block, lines, type Printed, text, type Word } from "../../stack/report/
 import { type DrawingSize, timelineLines } from "../../stack/report/timeline/drawing.ts";
 import { timelineSvg } from "../../stack/report/timeline/svg.ts";
 import type { Timeline } from "../../stack/report/timeline/timeline.ts";
-import { wholeHistory, timelineOf } from "../../answers/service/history/history.ts";
+import { wholeHistory } from "../../answers/service/history/history.ts";
+import { timelineOf } from "../../answers/words/timeline-of.ts";
 import type { AutoscalerQuery, Service } from "../../answers/service/service.ts";
 import type { ChangeView } from "../../answers/views/change.ts";
 import type { EventView } from "../../answers/views/event.ts";

@@ -1,8 +1,10 @@
 import { UNKNOWN } from "../../stack/report/metric-reading.ts";
 import { type Printed, type Word, joined, lines, text } from "../../stack/report/printed.ts";
-import { stateWords, type TableRow } from "../../answers/service/views/row-view.ts";
+import type { TableRow } from "../../answers/service/views/row-view.ts";
+import { stateWords } from "../../answers/words/state-words.ts";
 import type { AutoscalerState, AutoscalerView } from "../../answers/views/autoscaler.ts";
-import { ageText, Table } from "./text-table.ts";
+import { ageText } from "../../stack/report/duration-text.ts";
+import { Table } from "./text-table.ts";
 import type { Paint, Style, Printer, Session } from "../io.ts";
 import { type DocumentFormat, documentText, kubernetesObject, type Writer } from "./documents.ts";
 

@@ -5,12 +5,15 @@ import { boundsInForce } from "../../answers/service/views/holds-view.ts";
 import { tableRowOf } from "../../answers/service/views/row-view.ts";
 import type { Description, OriginView } from "../../answers/views/autoscaler.ts";
 import type { FrozenView, OverrideView, PauseView } from "../../answers/views/holds.ts";
-import { ageText, untilText, type SheetRow, sheet, aligned, Table } from "./text-table.ts";
+import { ageText, untilText } from "../../stack/report/duration-text.ts";
+import { type SheetRow, sheet, aligned, Table } from "./text-table.ts";
 import { countText, currentText, referenceText, stateText } from "./autoscaler-rows.ts";
-import { boundsLines, setText } from "./bounds-lines.ts";
+import { setText } from "../../answers/words/bounds-words.ts";
+import { boundsLines } from "./bounds-lines.ts";
 import { yamlText } from "./documents.ts";
 import { OWN_EVENT_HEADERS, ownEventRow } from "./event-rows.ts";
-import { withoutHoldText, windowLines } from "./explain-sheet.ts";
+import { withoutHoldText } from "../../answers/words/decision-words.ts";
+import { windowLines } from "../../answers/words/window-words.ts";
 import type { Paint } from "../io.ts";
 
 const NONE = "<none>";

@@ -1,7 +1,8 @@
 import { instantText, withLocalTimes } from "../../stack/report/instant-text.ts";
 import type { Printed, Word } from "../../stack/report/printed.ts";
 import type { EventCount, EventView } from "../../answers/views/event.ts";
-import { ageText, csvLine } from "./text-table.ts";
+import { ageText } from "../../stack/report/duration-text.ts";
+import { csvLine } from "./text-table.ts";
 import type { Paint, Style } from "../io.ts";
 
 export const EVENT_HEADERS = [

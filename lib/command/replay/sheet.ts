@@ -1,6 +1,7 @@
 import { withLocalTimes } from "../../stack/report/instant-text.ts";
 import { type Word, text } from "../../stack/report/printed.ts";
-import { ageText, aligned } from "../output/text-table.ts";
+import { ageText } from "../../stack/report/duration-text.ts";
+import { aligned } from "../output/text-table.ts";
 import { SECOND_MS } from "../../rules/model/time-text.ts";
 import type { FiguresReport, PolicyReport, ReplayReport } from "./report.ts";
 

@@ -1,7 +1,7 @@
 import { line, type Word } from "../../stack/report/printed.ts";
 import { laneOfReason } from "../../stack/report/reasons/lanes.ts";
 import { boundsInForce } from "../../answers/service/views/holds-view.ts";
-import { stateWords } from "../../answers/service/views/row-view.ts";
+import { stateWords } from "../../answers/words/state-words.ts";
 import { ratioOf } from "../../stack/projections/sample.ts";
 import type { AutoscalerView } from "../../answers/views/autoscaler.ts";
 import type { EventView } from "../../answers/views/event.ts";

@@ -5,7 +5,7 @@ import { axisText, instantText, shortInstantText } from "../../stack/report/inst
 import { joined, type Printed, styled, text, type Word } from "../../stack/report/printed.ts";
 import { axisLine, smallCells, smallDrawing } from "../../stack/report/timeline/drawing.ts";
 import type { Timeline } from "../../stack/report/timeline/timeline.ts";
-import { timelineOf } from "../../answers/service/history/history.ts";
+import { timelineOf } from "../../answers/words/timeline-of.ts";
 import { cut, durationText, eventText, speedText, wrapped } from "./plain-view.ts";
 import { MINUTE_MS } from "../../rules/model/time-text.ts";
 

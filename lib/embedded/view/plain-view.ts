@@ -4,7 +4,7 @@ import { withLocalTimes, instantText } from "../../stack/report/instant-text.ts"
 import type { AutoscalerView } from "../../answers/views/autoscaler.ts";
 import type { EventView, MetricView } from "../../answers/views/event.ts";
 import { lines, type Printed } from "../../stack/report/printed.ts";
-import { stateWords } from "../../answers/service/views/row-view.ts";
+import { stateWords } from "../../answers/words/state-words.ts";
 import type { RunClock } from "../engine/clock.ts";
 import type { StackReader } from "./reader.ts";
 

@@ -169,12 +169,6 @@ export const sourceView = (source: BoundSource): BoundSourceView => {
   }
 };
 
-export const isOverridden = (bounds: BoundsView | undefined): boolean =>
-  bounds !== undefined &&
-  (bounds.min.by.kind === "override" ||
-    bounds.max.by.kind === "override" ||
-    bounds.holds !== undefined);
-
 export const boundsView = ({
   min,
   max,

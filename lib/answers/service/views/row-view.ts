@@ -2,7 +2,7 @@ import { isObject, nonEmpty, present } from "../../../rules/model/json.ts";
 import { metricText } from "../../../stack/report/metric-reading.ts";
 import type { AutoscalerView } from "../../views/autoscaler.ts";
 import type { AutoscalerRow, ClusterRows, PartitionRows } from "../../views/row.ts";
-import { isOverridden } from "./holds-view.ts";
+import { isOverridden } from "../../words/bounds-words.ts";
 import { type RowField, ROW_FIELDS } from "../requests.ts";
 
 export interface TableRow extends AutoscalerRow, Pick<PartitionRows, "syncedAt" | "ageSeconds"> {
@@ -115,18 +115,4 @@ export const rowNames = (
     kind: typeof kind === "string" ? kind : "unknown kind",
     labels: isObject(labels) ? (labels as Readonly<Record<string, string>>) : {},
   };
-};
-
-/**
- * "held: monitor", the state with what holds it, and "active, overridden" while an override sets a
- * bound.
- */
-export const stateWords = ({
-  state,
-  heldBy,
-  ...view
-}: Pick<AutoscalerView, "state" | "heldBy" | "bounds"> &
-  Pick<AutoscalerRow, "overridden">): string => {
-  if (state === "held" && heldBy !== undefined) return `${state}: ${heldBy}`;
-  return view.overridden || isOverridden(view.bounds) ? `${state}, overridden` : state;
 };

@@ -1,0 +1,17 @@
+import type { AutoscalerView } from "../views/autoscaler.ts";
+import type { AutoscalerRow } from "../views/row.ts";
+import { isOverridden } from "./bounds-words.ts";
+
+/**
+ * "held: monitor", the state with what holds it, and "active, overridden" while an override sets a
+ * bound.
+ */
+export const stateWords = ({
+  state,
+  heldBy,
+  ...view
+}: Pick<AutoscalerView, "state" | "heldBy" | "bounds"> &
+  Pick<AutoscalerRow, "overridden">): string => {
+  if (state === "held" && heldBy !== undefined) return `${state}: ${heldBy}`;
+  return view.overridden || isOverridden(view.bounds) ? `${state}, overridden` : state;
+};
