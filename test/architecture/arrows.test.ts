@@ -2,7 +2,16 @@ import { existsSync, readFileSync } from "node:fs";
 import { builtinModules } from "node:module";
 import { dirname, join, posix } from "node:path";
 import { describe, expect, it } from "vitest";
-import { PACKAGE_ROOMS, PAGE_ROOM, PARTS, PURE_ROOMS, packageOf, partOf, ROOMS, roomOf } from "./rooms.ts";
+import {
+  PACKAGE_ROOMS,
+  PAGE_ROOM,
+  PARTS,
+  PURE_ROOMS,
+  packageOf,
+  partOf,
+  ROOMS,
+  roomOf,
+} from "./rooms.ts";
 import { filesBelow, parsedFiles, ROOT } from "./source.ts";
 
 const files = parsedFiles(["lib", "functions"]);

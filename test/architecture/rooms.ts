@@ -83,6 +83,7 @@ export const ROOMS: Readonly<Record<string, readonly string[]>> = {
     "lib/answers/api",
   ],
   "lib/dashboard/page": [
+    "lib/dashboard/serve",
     "lib/rules/model",
     "lib/stack/report",
     "lib/answers/views",

@@ -45,7 +45,9 @@ export const readProject = <Result>(
   try {
     const opened = new Map<string, ParsedFileOf>();
     return read((path) => {
-      const config = PROJECTS.findLast((each) => path.startsWith(each.replace("tsconfig.json", "")));
+      const config = PROJECTS.findLast((each) =>
+        path.startsWith(each.replace("tsconfig.json", "")),
+      );
       if (config === undefined) throw new Error(`Cannot parse "${path}": it is of no project`);
       const parsedFile = opened.get(config) ?? filesOf(api, config);
       opened.set(config, parsedFile);

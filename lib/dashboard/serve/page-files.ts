@@ -1,4 +1,3 @@
-import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { PAGE_FILES } from "./routes.ts";
 
@@ -28,18 +27,9 @@ export const pageFiles = (): PageFiles => {
   };
 };
 
-/** Until there is a page to build. */
-const PLACEHOLDER: ReadonlyMap<string, Uint8Array> = new Map(
-  [...PAGE_FILES.values()].map(({ file }) => [
-    file,
-    Buffer.from(file === "index.html" ? "<!doctype html><title>Tidemark</title>" : ""),
-  ]),
-);
-
 /** By a name that no bundler follows: the package has no builder. */
 const built = async (): Promise<ReadonlyMap<string, Uint8Array>> => {
   const builder = new URL("../../../build/dashboard.ts", import.meta.url);
-  if (!existsSync(builder)) return PLACEHOLDER;
   const { buildDashboard }: Builder = await import(builder.href);
   return buildDashboard();
 };

@@ -1,0 +1,2 @@
+/** esbuild puts what is imported so into page.css. */
+declare module "*.css";

@@ -1,0 +1,99 @@
+/** Why there is no answer, in the kinds that a person does different things about. */
+export interface Failure {
+  readonly kind: "offline" | "token" | "no right" | "not found" | "refused" | "failed";
+  readonly message: string;
+}
+
+export type Parameters = Readonly<Record<string, string | number | undefined>>;
+
+export interface Answer<Value> {
+  readonly value: Value;
+  readonly tag: string | undefined;
+}
+
+/** What a request came to: an answer, nothing new (the caller has what its tag names), or none. */
+export type Outcome<Value> =
+  | ({ readonly kind: "answer" } & Answer<Value>)
+  | { readonly kind: "unchanged" }
+  | { readonly kind: "failure"; readonly failure: Failure };
+
+const TOKEN_HEADER = "x-tidemark-token";
+const UNCHANGED = 304;
+
+/** Sends requests to the server of this page, with its token. */
+export class Api {
+  readonly #token: string;
+
+  constructor(token: string) {
+    this.#token = token;
+  }
+
+  get<Value>(
+    path: string,
+    parameters: Parameters = {},
+    options: { readonly tag?: string | undefined; readonly signal?: AbortSignal } = {},
+  ): Promise<Outcome<Value>> {
+    const { tag, signal } = options;
+    return this.#send<Value>(`${path}${queryText(parameters)}`, {
+      ...(signal && { signal }),
+      headers: tag === undefined ? {} : { "if-none-match": tag },
+    });
+  }
+
+  /** An edit. The key makes that a repeat of the same request does nothing more. */
+  post<Value>(path: string, body: object): Promise<Outcome<Value>> {
+    return this.#send<Value>(path, {
+      method: "POST",
+      headers: { "content-type": "application/json", "idempotency-key": crypto.randomUUID() },
+      body: JSON.stringify(body),
+    });
+  }
+
+  async #send<Value>(path: string, init: RequestInit): Promise<Outcome<Value>> {
+    try {
+      const response = await fetch(path, {
+        ...init,
+        headers: { ...init.headers, [TOKEN_HEADER]: this.#token },
+        cache: "no-store",
+        redirect: "error",
+      });
+      if (response.status === UNCHANGED) return { kind: "unchanged" };
+      if (!response.ok) return { kind: "failure", failure: await failureOf(response) };
+      const value: Value = await response.json();
+      return { kind: "answer", value, tag: response.headers.get("etag") ?? undefined };
+    } catch (error) {
+      return {
+        kind: "failure",
+        failure: { kind: "offline", message: error instanceof Error ? error.message : "" },
+      };
+    }
+  }
+}
+
+const queryText = (parameters: Parameters): string => {
+  const given = Object.entries(parameters).flatMap(([name, value]) =>
+    value === undefined ? [] : [[name, String(value)]],
+  );
+  return given.length === 0 ? "" : `?${new URLSearchParams(given)}`;
+};
+
+interface Problem {
+  readonly code?: string;
+  readonly detail?: string;
+}
+
+const failureOf = async (response: Response): Promise<Failure> => {
+  const { code = "", detail = "" }: Problem = await response.json().catch(() => ({}));
+  return { kind: kindOf(response.status, code), message: detail };
+};
+
+const FORBIDDEN = 403;
+const NOT_FOUND = 404;
+const SERVER_ERRORS = 500;
+
+const kindOf = (status: number, code: string): Failure["kind"] => {
+  if (code === "dashboard.token") return "token";
+  if (status === FORBIDDEN) return "no right";
+  if (status === NOT_FOUND) return "not found";
+  return status >= SERVER_ERRORS ? "failed" : "refused";
+};
