@@ -1,5 +1,6 @@
 import type { ComponentChildren } from "preact";
 import { useMemo, useRef } from "preact/hooks";
+import { AutoscalerPage } from "./autoscaler/autoscaler-page.tsx";
 import type { DashboardFacts } from "../serve/facts.ts";
 import { FactsContext } from "./data/facts.ts";
 import { Api } from "./data/request.ts";
@@ -43,6 +44,8 @@ export const Shell = ({ token }: { readonly token: string | undefined }) => {
 
 const Page = ({ route }: { readonly route: Route }) => {
   switch (route.page) {
+    case "autoscaler":
+      return <AutoscalerPage route={route} />;
     default:
       return <FleetPage route={route} />;
   }

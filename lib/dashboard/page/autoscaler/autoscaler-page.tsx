@@ -1,0 +1,226 @@
+import type { ComponentChildren } from "preact";
+import type { Description } from "../../../answers/views/autoscaler.ts";
+import { stateWords } from "../../../answers/words/state-words.ts";
+import { useNow } from "../data/facts.ts";
+import { type Known, useDocument } from "../data/use-document.ts";
+import { AUTOSCALER_SHAPES, Mark } from "../parts/mark.tsx";
+import { FailureNotice, Loading, Notice } from "../parts/notice.tsx";
+import { Ago } from "../parts/time.tsx";
+import { autoscalerLink, fragmentOf, type Place, type Route } from "../route.ts";
+import { setParameters } from "../use-route.ts";
+import { Charts } from "./charts.tsx";
+import { Instant } from "./instant.tsx";
+import {
+  instantText,
+  MOVING,
+  parametersOf,
+  PRESETS,
+  type Range,
+  rangeOf,
+  stretchOf,
+} from "./range.ts";
+import { CompareTab } from "./compare-tab.tsx";
+import { DoctorTab } from "./doctor-tab.tsx";
+import { ConditionsTab, EditsTab, EventsTab, ManifestTab, PointsTab, WindowsTab } from "./tabs.tsx";
+import { type Past, usePast } from "./use-past.ts";
+
+const TABS = [
+  { tab: "events", words: "Scale events" },
+  { tab: "doctor", words: "What is wrong" },
+  { tab: "edits", words: "Edits" },
+  { tab: "manifest", words: "Manifest" },
+  { tab: "windows", words: "Windows" },
+  { tab: "conditions", words: "Conditions" },
+  { tab: "compare", words: "Compare" },
+  { tab: "points", words: "Table of the charts" },
+] as const;
+type TabName = (typeof TABS)[number]["tab"];
+
+/** One autoscaler: its past as charts, why its count was so at any instant, and what it is. */
+export const AutoscalerPage = ({ route }: { readonly route: Route }) => {
+  const [cluster, namespace, name, tab] = route.path;
+  if (cluster === undefined || namespace === undefined || name === undefined)
+    return (
+      <Notice title="The address names no autoscaler">
+        <p>
+          <a href={fragmentOf({ page: "fleet" })}>All autoscalers</a>
+        </p>
+      </Notice>
+    );
+  return <OfPlace route={route} place={{ cluster, namespace, name }} tab={tabOf(tab)} />;
+};
+
+const tabOf = (name: string | undefined): TabName =>
+  TABS.find(({ tab }) => tab === name)?.tab ?? "events";
+
+const OfPlace = ({
+  route,
+  place,
+  tab,
+}: {
+  readonly route: Route;
+  readonly place: Place;
+  readonly tab: TabName;
+}) => {
+  const nowMs = useNow();
+  const range = rangeOf(route);
+  const past = usePast(place, range);
+  const described = useDocument<Description>("/v1/autoscaler/description", { ...place });
+  const chosen = Date.parse(route.parameters["at"] ?? "");
+  const atMs = Number.isNaN(chosen) ? undefined : chosen;
+  // A link to an instant shows the same stretch to whoever opens it, whenever that is.
+  const choose = (instantMs: number): void => {
+    const { sinceMs, untilMs } = past.value ?? stretchOf(range, nowMs);
+    setParameters(route, { ...parametersOf(sinceMs, untilMs), at: instantText(instantMs) });
+  };
+  const showNow = (): void => setParameters(route, { ...MOVING, at: undefined });
+  return (
+    <article class="autoscaler">
+      <Head place={place} described={described} />
+      <Presets route={route} range={range} />
+      <div class="two">
+        <div class="past">
+          <PastCharts
+            past={past}
+            nowMs={nowMs}
+            atMs={atMs}
+            onInstant={choose}
+            onNow={showNow}
+            onStretch={(sinceMs, untilMs) => setParameters(route, parametersOf(sinceMs, untilMs))}
+          />
+        </div>
+        <Instant place={place} atMs={atMs} onNow={showNow} />
+        <div class="more">
+          <nav class="tabs" aria-label="Parts of this autoscaler">
+            {TABS.map(({ tab: other, words }) => (
+              <a
+                key={other}
+                href={autoscalerLink(place, route.parameters, other)}
+                aria-current={other === tab ? "page" : undefined}
+              >
+                {words}
+              </a>
+            ))}
+          </nav>
+          <TabPart place={place} tab={tab} past={past.value} described={described} nowMs={nowMs} />
+        </div>
+      </div>
+    </article>
+  );
+};
+
+const Head = ({
+  place,
+  described,
+}: {
+  readonly place: Place;
+  readonly described: Known<Description>;
+}) => {
+  const { value, failure } = described;
+  return (
+    <header class="title">
+      <p class="where">
+        <a href={fragmentOf({ page: "fleet" })}>Fleet</a> / {place.cluster} / {place.namespace}
+      </p>
+      <h1>{place.name}</h1>
+      {value && <State described={value} />}
+      {failure && <FailureNotice failure={failure} />}
+    </header>
+  );
+};
+
+const State = ({ described }: { readonly described: Description }) => {
+  const { state, currentReplicas, desiredReplicas, minReplicas, maxReplicas, bounds, target } =
+    described;
+  const [min, max] = [bounds?.min.replicas ?? minReplicas, bounds?.max.replicas ?? maxReplicas];
+  return (
+    <ul class="about">
+      <li>
+        <Mark shape={AUTOSCALER_SHAPES[state]} /> {stateWords(described)}
+      </li>
+      <li>
+        <b>{currentReplicas ?? "unknown"}</b>
+        {desiredReplicas !== undefined &&
+          desiredReplicas !== currentReplicas &&
+          ` → ${desiredReplicas}`}{" "}
+        replicas
+        {min !== undefined && max !== undefined && ` of ${min} to ${max}`}
+      </li>
+      {target && (
+        <li>
+          {target.kind} {target.name}
+        </li>
+      )}
+      <li>{described.dialect} rules</li>
+      {described.owner !== undefined && <li>owner {described.owner}</li>}
+      {described.lastScaleAt !== undefined && (
+        <li>
+          scaled <Ago at={described.lastScaleAt} />
+        </li>
+      )}
+      {described.syncedAt !== undefined && (
+        <li>
+          synced <Ago at={described.syncedAt} />
+        </li>
+      )}
+    </ul>
+  );
+};
+
+const Presets = ({ route, range }: { readonly route: Route; readonly range: Range }) => (
+  <fieldset class="presets">
+    <legend class="unseen">Stretch of time</legend>
+    {PRESETS.map(({ name, words }) => (
+      <button
+        key={name}
+        type="button"
+        class="button"
+        aria-pressed={"name" in range && range.name === name}
+        onClick={() => setParameters(route, { ...MOVING, at: undefined, range: name })}
+      >
+        {words}
+      </button>
+    ))}
+    {"sinceMs" in range && <span class="zoomed">a chosen stretch</span>}
+    <span class="hint">Press to explain an instant, drag to look closer, arrow keys to step.</span>
+  </fieldset>
+);
+
+const PastCharts = ({
+  past: { value, failure },
+  ...props
+}: Omit<Parameters<typeof Charts>[0], "past"> & { readonly past: Known<Past> }) => (
+  <>
+    {failure && <FailureNotice failure={failure} />}
+    {!value && !failure && <Loading lines={10} />}
+    {value && value.points.length === 0 && (
+      <Notice title="Nothing was evaluated in this stretch">
+        <p>Evaluations are kept for 14 days, and samples of five minutes for 13 months.</p>
+      </Notice>
+    )}
+    {value && value.points.length > 0 && <Charts past={value} {...props} />}
+  </>
+);
+
+interface TabProps {
+  readonly place: Place;
+  readonly tab: TabName;
+  readonly past: Past | undefined;
+  readonly described: Known<Description>;
+  readonly nowMs: number;
+}
+
+const TabPart = (props: TabProps) => <>{PARTS[props.tab](props)}</>;
+
+/** A part draws nothing until its document is there; the head and the charts say why. */
+const PARTS: Readonly<Record<TabName, (props: TabProps) => ComponentChildren>> = {
+  events: ({ past }) => past && <EventsTab past={past} />,
+  doctor: ({ place }) => <DoctorTab place={place} />,
+  edits: ({ past }) => past && <EditsTab past={past} />,
+  manifest: ({ described: { value } }) => value && <ManifestTab described={value} />,
+  windows: ({ described: { value }, nowMs }) =>
+    value && <WindowsTab described={value} nowMs={nowMs} />,
+  conditions: ({ described: { value } }) => value && <ConditionsTab described={value} />,
+  compare: ({ place, past }) => <CompareTab place={place} past={past} />,
+  points: ({ past }) => past && <PointsTab past={past} />,
+};

@@ -1,0 +1,42 @@
+import { LANES } from "../../../stack/report/reasons/lanes.ts";
+import type { HistoryPoint } from "../../../answers/views/over-time.ts";
+import type { Past } from "./use-past.ts";
+
+/** The last point at or before an instant, or the first one; undefined where there is none. */
+export const nearestPoint = (
+  { points }: Pick<Past, "points">,
+  atMs: number | undefined,
+): HistoryPoint | undefined =>
+  atMs === undefined
+    ? undefined
+    : (points.findLast(({ at }) => Date.parse(at) <= atMs) ?? points[0]);
+
+/** For example "cpu 91% of 60%, queue 12 of 30". */
+export const loadReading = ({ metrics }: HistoryPoint): string =>
+  metrics.length === 0
+    ? "nothing was measured"
+    : metrics
+        .map(
+          ({ name, value, target }) =>
+            `${name} ${value ?? "missing"}${target === undefined ? "" : ` of ${target}`}`,
+        )
+        .join(", ");
+
+/** For example "7, wanted 9, 2 to 20, stabilization". */
+export const countReading = ({
+  current,
+  wanted,
+  ready,
+  counted,
+  min,
+  max,
+  held,
+}: HistoryPoint): string =>
+  [
+    current === undefined ? "count unknown" : `${current}`,
+    ...(wanted === undefined ? [] : [`wanted ${wanted}`]),
+    ...(ready === undefined ? [] : [`${ready} ready`]),
+    ...(counted === undefined ? [] : [`${counted} counted`]),
+    ...(min === undefined || max === undefined ? [] : [`bounds ${min} to ${max}`]),
+    ...LANES.flatMap(({ lane, words }) => (lane === held ? [`held by ${words}`] : [])),
+  ].join(", ");

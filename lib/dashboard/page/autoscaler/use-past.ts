@@ -1,0 +1,153 @@
+import type { ChangeView } from "../../../answers/views/change.ts";
+import type { EventView } from "../../../answers/views/event.ts";
+import type { HistoryView } from "../../../answers/views/over-time.ts";
+import { useNow } from "../data/facts.ts";
+import type { Api, Outcome } from "../data/request.ts";
+import { type Ask, type Known, usePolled, useSource } from "../data/use-document.ts";
+import type { Place } from "../route.ts";
+import { instantText, type Range, stepSecondsOf, stretchOf } from "./range.ts";
+
+/** What happened to an autoscaler in a stretch of time. */
+export interface Past {
+  readonly sinceMs: number;
+  readonly untilMs: number;
+  readonly stepMs: number;
+  readonly points: HistoryView["points"];
+  readonly events: readonly EventView[];
+  readonly changes: readonly ChangeView[];
+}
+
+const HISTORY = "/v1/autoscaler/history";
+const EVENTS = "/v1/events";
+const CHANGES = "/v1/changes";
+/** Most answers of one list: a stretch with more is drawn as far as they reach. */
+const PAGES_MAX = 40;
+
+/**
+ * The past of a range. Of a range that moves, later questions ask for what came since the last
+ * answer only; one that has ended is asked for once.
+ */
+export const usePast = (
+  place: Place,
+  range: Range,
+): Known<Past> & { readonly again: () => void } => {
+  const { api, refreshMs } = useSource();
+  const nowMs = useNow();
+  const moves = !("sinceMs" in range) || range.untilMs >= nowMs;
+  const ask: Ask<Past> = async (before, signal) => {
+    const stretch = stretchOf(range, nowMs);
+    const read = before ? await newPart(api, place, { ...before, ...stretch }, signal) : undefined;
+    return read ?? readPast(api, place, stretch, signal);
+  };
+  const key = `past ${JSON.stringify([place, range])}`;
+  return usePolled(key, ask, moves ? refreshMs : undefined);
+};
+
+interface Stretch {
+  readonly sinceMs: number;
+  readonly untilMs: number;
+}
+
+const readPast = async (
+  api: Api,
+  place: Place,
+  stretch: Stretch,
+  signal: AbortSignal,
+): Promise<Outcome<Past>> => {
+  const stepMs = 1_000 * stepSecondsOf(stretch.untilMs - stretch.sinceMs);
+  const part = await readPart(api, place, { ...stretch, stepMs }, signal);
+  return part.kind === "answer" ? { ...part, value: { ...stretch, stepMs, ...part.value } } : part;
+};
+
+/**
+ * What came after the last point of an answer, joined to it. The last point is asked for again,
+ * because its step may have gone on. Undefined where a whole answer is cheaper: there is no point
+ * yet, or the clock went back.
+ */
+const newPart = async (
+  api: Api,
+  place: Place,
+  before: Past,
+  signal: AbortSignal,
+): Promise<Outcome<Past> | undefined> => {
+  const last = before.points.at(-1);
+  const lastMs = last === undefined ? Number.NaN : Date.parse(last.at);
+  if (!(lastMs > before.sinceMs && lastMs <= before.untilMs)) return undefined;
+  const sinceMs = lastMs - before.stepMs;
+  const part = await readPart(api, place, { ...before, sinceMs }, signal);
+  if (part.kind !== "answer") return part;
+  const isKept = ({ at }: { readonly at: string }): boolean =>
+    Date.parse(at) >= before.sinceMs && Date.parse(at) < sinceMs;
+  const value: Past = {
+    ...before,
+    points: [...before.points.filter(isKept), ...part.value.points],
+    events: [...before.events.filter(isKept), ...part.value.events],
+    changes: [...before.changes.filter(isKept), ...part.value.changes],
+  };
+  return { kind: "answer", value, tag: undefined };
+};
+
+const readPart = async (
+  api: Api,
+  place: Place,
+  { sinceMs, untilMs, stepMs }: Stretch & Pick<Past, "stepMs">,
+  signal: AbortSignal,
+): Promise<Outcome<Pick<Past, "points" | "events" | "changes">>> => {
+  const query = { ...place, since: instantText(sinceMs) };
+  const until = instantText(untilMs);
+  const [history, events, changes] = await Promise.all([
+    wholeHistory(api, { ...query, until, step: stepMs / 1_000 }, signal),
+    wholeList<EventView>(api, EVENTS, { ...query, until }, signal),
+    wholeList<ChangeView>(api, CHANGES, query, signal),
+  ]);
+  if (history.kind !== "answer") return history;
+  if (events.kind !== "answer") return events;
+  if (changes.kind !== "answer") return changes;
+  const value = {
+    points: history.value,
+    events: events.value,
+    changes: changes.value.filter(({ at, made }) => made !== false && Date.parse(at) <= untilMs),
+  };
+  return { kind: "answer", value, tag: undefined };
+};
+
+type Question = Place & { readonly since: string; readonly until?: string; readonly step?: number };
+
+const wholeHistory = async (
+  api: Api,
+  question: Question,
+  signal: AbortSignal,
+): Promise<Outcome<HistoryView["points"]>> => {
+  const points: HistoryView["points"][number][] = [];
+  let since: string | undefined = question.since;
+  for (let pages = 0; since !== undefined && pages < PAGES_MAX; pages++) {
+    const outcome: Outcome<HistoryView> = await api.get(
+      HISTORY,
+      { ...question, since },
+      { signal },
+    );
+    if (outcome.kind !== "answer") return outcome;
+    points.push(...outcome.value.points);
+    since = outcome.value.next;
+  }
+  return { kind: "answer", value: points, tag: undefined };
+};
+
+const wholeList = async <Item>(
+  api: Api,
+  path: string,
+  question: Question,
+  signal: AbortSignal,
+): Promise<Outcome<readonly Item[]>> => {
+  const items: Item[] = [];
+  let page: string | undefined;
+  let pages = 0;
+  do {
+    const outcome: Outcome<{ readonly items: readonly Item[]; readonly next?: string }> =
+      await api.get(path, { ...question, page }, { signal });
+    if (outcome.kind !== "answer") return outcome;
+    items.push(...outcome.value.items);
+    page = outcome.value.next;
+  } while (page !== undefined && ++pages < PAGES_MAX);
+  return { kind: "answer", value: items, tag: undefined };
+};
