@@ -24,7 +24,10 @@ export const withoutHoldText = (
 ): string => `${to === undefined ? "hold" : `scale ${from} -> ${to}`}: ${reason}: ${message}`;
 
 /** A step of the rules: its name, the counts before and after it, and what limited it. */
-export const stepRow = ({ step, before, after, limit }: StepView, atMs: number): readonly string[] => {
+export const stepRow = (
+  { step, before, after, limit }: StepView,
+  atMs: number,
+): readonly string[] => {
   const count = before === after ? `${before}` : `${before} -> ${after}`;
   if (!limit) return [step, count, before === after ? "unchanged" : ""];
   const end =
