@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { heldStretches, silenceOf, unbroken } from "../../lib/dashboard/page/charts/stretches.ts";
 import {
-  instantText,
+  addressInstant,
   parametersOf,
   rangeOf,
   stepSecondsOf,
@@ -46,7 +46,7 @@ describe("the stretch that the charts show", () => {
   });
 
   it("names instants to the second", () => {
-    expect(instantText(NOW + 499)).toBe("2026-01-05T12:00:00Z");
+    expect(addressInstant(NOW + 499)).toBe("2026-01-05T12:00:00Z");
   });
 });
 

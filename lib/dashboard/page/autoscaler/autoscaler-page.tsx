@@ -11,18 +11,18 @@ import { setParameters } from "../use-route.ts";
 import { Charts } from "./charts.tsx";
 import { Instant } from "./instant.tsx";
 import {
-  instantText,
+  addressInstant,
   MOVING,
   parametersOf,
   PRESETS,
-  type Range,
+  type ShownRange,
   rangeOf,
   stretchOf,
 } from "./range.ts";
 import { CompareTab } from "./compare-tab.tsx";
 import { DoctorTab } from "./doctor-tab.tsx";
 import { ConditionsTab, EditsTab, EventsTab, ManifestTab, PointsTab, WindowsTab } from "./tabs.tsx";
-import { type Past, usePast } from "./use-past.ts";
+import { type ShownPast, usePast } from "./use-past.ts";
 
 const TABS = [
   { tab: "events", words: "Scale events" },
@@ -71,7 +71,7 @@ const OfPlace = ({
   // A link to an instant shows the same stretch to whoever opens it, whenever that is.
   const choose = (instantMs: number): void => {
     const { sinceMs, untilMs } = past.value ?? stretchOf(range, nowMs);
-    setParameters(route, { ...parametersOf(sinceMs, untilMs), at: instantText(instantMs) });
+    setParameters(route, { ...parametersOf(sinceMs, untilMs), at: addressInstant(instantMs) });
   };
   const showNow = (): void => setParameters(route, { ...MOVING, at: undefined });
   return (
@@ -167,7 +167,7 @@ const State = ({ described }: { readonly described: Description }) => {
   );
 };
 
-const Presets = ({ route, range }: { readonly route: Route; readonly range: Range }) => (
+const Presets = ({ route, range }: { readonly route: Route; readonly range: ShownRange }) => (
   <fieldset class="presets">
     <legend class="unseen">Stretch of time</legend>
     {PRESETS.map(({ name, words }) => (
@@ -189,7 +189,7 @@ const Presets = ({ route, range }: { readonly route: Route; readonly range: Rang
 const PastCharts = ({
   past: { value, failure },
   ...props
-}: Omit<Parameters<typeof Charts>[0], "past"> & { readonly past: Known<Past> }) => (
+}: Omit<Parameters<typeof Charts>[0], "past"> & { readonly past: Known<ShownPast> }) => (
   <>
     {failure && <FailureNotice failure={failure} />}
     {!value && !failure && <Loading lines={10} />}
@@ -205,7 +205,7 @@ const PastCharts = ({
 interface TabProps {
   readonly place: Place;
   readonly tab: TabName;
-  readonly past: Past | undefined;
+  readonly past: ShownPast | undefined;
   readonly described: Known<Description>;
   readonly nowMs: number;
 }

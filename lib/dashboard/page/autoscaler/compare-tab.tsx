@@ -3,9 +3,9 @@ import { useDocument } from "../data/use-document.ts";
 import { FailureNotice, Loading, Notice } from "../parts/notice.tsx";
 import { Sentence, Time } from "../parts/time.tsx";
 import type { Place } from "../route.ts";
-import { instantText } from "./range.ts";
+import { addressInstant } from "./range.ts";
 import { Rows } from "./tabs.tsx";
-import type { Past } from "./use-past.ts";
+import type { ShownPast } from "./use-past.ts";
 
 const SHADOW = "/v1/autoscaler/shadow";
 
@@ -15,11 +15,11 @@ export const CompareTab = ({
   past,
 }: {
   readonly place: Place;
-  readonly past: Past | undefined;
+  readonly past: ShownPast | undefined;
 }) => {
   const stretch = past && {
-    since: instantText(past.sinceMs),
-    until: instantText(past.untilMs),
+    since: addressInstant(past.sinceMs),
+    until: addressInstant(past.untilMs),
   };
   const { value, failure } = useDocument<ShadowView>(
     stretch && SHADOW,

@@ -2,17 +2,17 @@ import { scaleLinear } from "d3-scale";
 import { area, curveStepAfter } from "d3-shape";
 import { type Axis, TimeLines, ValueLines, xOf } from "../charts/frame.tsx";
 import { pathOf, silenceOf, unbroken } from "../charts/stretches.ts";
-import type { Past } from "./use-past.ts";
+import type { ShownPast } from "./use-past.ts";
 
 const HEIGHT = 190;
 const TOP = 8;
 const BOTTOM = 6;
 const TICKS = 5;
 
-type Point = Past["points"][number] & { readonly atMs: number };
+type Point = ShownPast["points"][number] & { readonly atMs: number };
 
 /** The wanted and the serving count as steps, inside the band of the bounds in force. */
-export const CountChart = ({ past, axis }: { readonly past: Past; readonly axis: Axis }) => {
+export const CountChart = ({ past, axis }: { readonly past: ShownPast; readonly axis: Axis }) => {
   const points = past.points.map((point) => ({ ...point, atMs: Date.parse(point.at) }));
   const y = scaleLinear([0, topOf(points)], [HEIGHT - BOTTOM, TOP]).clamp(true);
   const x = xOf(axis);

@@ -14,7 +14,7 @@ import { useDocument } from "../data/use-document.ts";
 import { FailureNotice, Loading } from "../parts/notice.tsx";
 import { Ago, Sentence, Time } from "../parts/time.tsx";
 import type { Place } from "../route.ts";
-import { instantText } from "./range.ts";
+import { addressInstant } from "./range.ts";
 
 /** Why the count is what it is: now, or at the chosen instant. */
 export const Instant = ({
@@ -26,7 +26,7 @@ export const Instant = ({
   readonly atMs: number | undefined;
   readonly onNow: () => void;
 }) => {
-  const at = atMs === undefined ? undefined : instantText(atMs);
+  const at = atMs === undefined ? undefined : addressInstant(atMs);
   const { value, failure } = useDocument<Explanation>(
     "/v1/autoscaler/explanation",
     { ...place, at },

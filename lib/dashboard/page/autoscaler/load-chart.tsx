@@ -1,7 +1,7 @@
 import { scaleLinear } from "d3-scale";
 import { type Axis, TimeLines, ValueLines, xOf } from "../charts/frame.tsx";
 import { pathOf, silenceOf, unbroken } from "../charts/stretches.ts";
-import type { Past } from "./use-past.ts";
+import type { ShownPast } from "./use-past.ts";
 
 const HEIGHT = 150;
 const TOP = 8;
@@ -14,7 +14,7 @@ const PERCENT = 100;
 const TICKS = 4;
 
 /** The names of the metrics that have a ratio, in the order of the newest point. */
-export const measuredNames = ({ points }: Pick<Past, "points">): readonly string[] => [
+export const measuredNames = ({ points }: Pick<ShownPast, "points">): readonly string[] => [
   ...new Set(
     points
       .toReversed()
@@ -25,7 +25,7 @@ export const measuredNames = ({ points }: Pick<Past, "points">): readonly string
 ];
 
 /** Each metric as a part of its target. The line at 100 % is the target, or the high watermark. */
-export const LoadChart = ({ past, axis }: { readonly past: Past; readonly axis: Axis }) => {
+export const LoadChart = ({ past, axis }: { readonly past: ShownPast; readonly axis: Axis }) => {
   const names = measuredNames(past).slice(0, LINES_MAX);
   const points = past.points.map((point) => ({ ...point, atMs: Date.parse(point.at) }));
   const highest = Math.max(1, ...points.map(({ load = 0 }) => Math.min(load, RATIO_MAX)));
@@ -56,8 +56,10 @@ export const LoadChart = ({ past, axis }: { readonly past: Past; readonly axis: 
 
 const percent = (value: number) => ({ value, words: `${Math.round(value * PERCENT)} %` });
 
-const ratioIn = (metrics: Past["points"][number]["metrics"], name: string): number | undefined =>
-  metrics.find((metric) => metric.name === name)?.ratio;
+const ratioIn = (
+  metrics: ShownPast["points"][number]["metrics"],
+  name: string,
+): number | undefined => metrics.find((metric) => metric.name === name)?.ratio;
 
 const cut = (ratio: number | undefined): number | undefined =>
   ratio === undefined ? undefined : Math.min(ratio, RATIO_MAX);

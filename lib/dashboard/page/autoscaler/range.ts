@@ -15,7 +15,7 @@ export const PRESETS = [
 const DEFAULT = PRESETS[1];
 
 /** What the charts show. A stretch that moves has no `untilMs`: it ends now. */
-export type Range =
+export type ShownRange =
   | { readonly name: string; readonly lengthMs: number }
   | { readonly sinceMs: number; readonly untilMs: number };
 
@@ -25,7 +25,7 @@ export const SHORTEST_MS = 2 * MINUTE_MS;
 /** The range of an address: `since` and `until`, or the name of a preset as `range`. */
 export const rangeOf = ({
   parameters: { since, until, range },
-}: Pick<Route, "parameters">): Range => {
+}: Pick<Route, "parameters">): ShownRange => {
   const [sinceMs, untilMs] = [Date.parse(since ?? ""), Date.parse(until ?? "")];
   if (sinceMs < untilMs) return { sinceMs, untilMs };
   const { name, ms } = PRESETS.find((preset) => preset.name === range) ?? DEFAULT;
@@ -33,7 +33,7 @@ export const rangeOf = ({
 };
 
 export const stretchOf = (
-  range: Range,
+  range: ShownRange,
   nowMs: number,
 ): { readonly sinceMs: number; readonly untilMs: number } =>
   "sinceMs" in range ? range : { sinceMs: nowMs - range.lengthMs, untilMs: nowMs };
@@ -53,13 +53,13 @@ export const stepSecondsOf = (lengthMs: number): number => {
 
 /** Parameters of the address that show this stretch. A preset that they have is gone back to. */
 export const parametersOf = (sinceMs: number, untilMs: number) => ({
-  since: instantText(sinceMs),
-  until: instantText(untilMs),
+  since: addressInstant(sinceMs),
+  until: addressInstant(untilMs),
 });
 
 /** Parameters of the address that let the stretch end now, and move on. */
 export const MOVING = { since: undefined, until: undefined };
 
 /** An instant of the address, to the second. */
-export const instantText = (atMs: number): string =>
+export const addressInstant = (atMs: number): string =>
   `${new Date(Math.round(atMs / SECOND_MS) * SECOND_MS).toISOString().slice(0, -5)}Z`;

@@ -1,10 +1,10 @@
 import { LANES } from "../../../stack/report/reasons/lanes.ts";
 import type { HistoryPoint } from "../../../answers/views/over-time.ts";
-import type { Past } from "./use-past.ts";
+import type { ShownPast } from "./use-past.ts";
 
 /** The last point at or before an instant, or the first one; undefined where there is none. */
 export const nearestPoint = (
-  { points }: Pick<Past, "points">,
+  { points }: Pick<ShownPast, "points">,
   atMs: number | undefined,
 ): HistoryPoint | undefined =>
   atMs === undefined

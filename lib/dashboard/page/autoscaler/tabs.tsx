@@ -6,7 +6,7 @@ import { Notice } from "../parts/notice.tsx";
 import { Ago, Sentence, Time } from "../parts/time.tsx";
 import { Lines } from "./instant.tsx";
 import { countReading, loadReading } from "./reading.ts";
-import type { Past } from "./use-past.ts";
+import type { ShownPast } from "./use-past.ts";
 
 /** The manifest as it was given. JSON is YAML, too. */
 export const ManifestTab = ({ described }: { readonly described: Description }) => (
@@ -52,7 +52,7 @@ export const ConditionsTab = ({
   );
 
 /** Scales and edits of the stretch that the charts show, the newest first. */
-export const EventsTab = ({ past: { events } }: { readonly past: Past }) =>
+export const EventsTab = ({ past: { events } }: { readonly past: ShownPast }) =>
   events.length === 0 ? (
     <Notice title="Nothing was scaled in this stretch" />
   ) : (
@@ -74,7 +74,7 @@ export const EventsTab = ({ past: { events } }: { readonly past: Past }) =>
     </Rows>
   );
 
-export const EditsTab = ({ past: { changes } }: { readonly past: Past }) =>
+export const EditsTab = ({ past: { changes } }: { readonly past: ShownPast }) =>
   changes.length === 0 ? (
     <Notice title="Nobody edited it in this stretch">
       <p>A longer stretch, chosen above, reaches further back.</p>
@@ -119,7 +119,7 @@ const FieldDiff = ({ field: { path, ...sides } }: { readonly field: FieldChange 
 );
 
 /** The charts as a table. */
-export const PointsTab = ({ past: { points } }: { readonly past: Past }) =>
+export const PointsTab = ({ past: { points } }: { readonly past: ShownPast }) =>
   points.length === 0 ? (
     <Notice title="Nothing was evaluated in this stretch" />
   ) : (

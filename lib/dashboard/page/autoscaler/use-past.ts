@@ -5,10 +5,10 @@ import { useNow } from "../data/facts.ts";
 import type { Api, Outcome } from "../data/request.ts";
 import { type Ask, type Known, usePolled, useSource } from "../data/use-document.ts";
 import type { Place } from "../route.ts";
-import { instantText, type Range, stepSecondsOf, stretchOf } from "./range.ts";
+import { addressInstant, type ShownRange, stepSecondsOf, stretchOf } from "./range.ts";
 
 /** What happened to an autoscaler in a stretch of time. */
-export interface Past {
+export interface ShownPast {
   readonly sinceMs: number;
   readonly untilMs: number;
   readonly stepMs: number;
@@ -29,12 +29,12 @@ const PAGES_MAX = 40;
  */
 export const usePast = (
   place: Place,
-  range: Range,
-): Known<Past> & { readonly again: () => void } => {
+  range: ShownRange,
+): Known<ShownPast> & { readonly again: () => void } => {
   const { api, refreshMs } = useSource();
   const nowMs = useNow();
   const moves = !("sinceMs" in range) || range.untilMs >= nowMs;
-  const ask: Ask<Past> = async (before, signal) => {
+  const ask: Ask<ShownPast> = async (before, signal) => {
     const stretch = stretchOf(range, nowMs);
     const read = before ? await newPart(api, place, { ...before, ...stretch }, signal) : undefined;
     return read ?? readPast(api, place, stretch, signal);
@@ -53,7 +53,7 @@ const readPast = async (
   place: Place,
   stretch: Stretch,
   signal: AbortSignal,
-): Promise<Outcome<Past>> => {
+): Promise<Outcome<ShownPast>> => {
   const stepMs = 1_000 * stepSecondsOf(stretch.untilMs - stretch.sinceMs);
   const part = await readPart(api, place, { ...stretch, stepMs }, signal);
   return part.kind === "answer" ? { ...part, value: { ...stretch, stepMs, ...part.value } } : part;
@@ -67,9 +67,9 @@ const readPast = async (
 const newPart = async (
   api: Api,
   place: Place,
-  before: Past,
+  before: ShownPast,
   signal: AbortSignal,
-): Promise<Outcome<Past> | undefined> => {
+): Promise<Outcome<ShownPast> | undefined> => {
   const last = before.points.at(-1);
   const lastMs = last === undefined ? Number.NaN : Date.parse(last.at);
   if (!(lastMs > before.sinceMs && lastMs <= before.untilMs)) return undefined;
@@ -78,7 +78,7 @@ const newPart = async (
   if (part.kind !== "answer") return part;
   const isKept = ({ at }: { readonly at: string }): boolean =>
     Date.parse(at) >= before.sinceMs && Date.parse(at) < sinceMs;
-  const value: Past = {
+  const value: ShownPast = {
     ...before,
     points: [...before.points.filter(isKept), ...part.value.points],
     events: [...before.events.filter(isKept), ...part.value.events],
@@ -90,11 +90,11 @@ const newPart = async (
 const readPart = async (
   api: Api,
   place: Place,
-  { sinceMs, untilMs, stepMs }: Stretch & Pick<Past, "stepMs">,
+  { sinceMs, untilMs, stepMs }: Stretch & Pick<ShownPast, "stepMs">,
   signal: AbortSignal,
-): Promise<Outcome<Pick<Past, "points" | "events" | "changes">>> => {
-  const query = { ...place, since: instantText(sinceMs) };
-  const until = instantText(untilMs);
+): Promise<Outcome<Pick<ShownPast, "points" | "events" | "changes">>> => {
+  const query = { ...place, since: addressInstant(sinceMs) };
+  const until = addressInstant(untilMs);
   const [history, events, changes] = await Promise.all([
     wholeHistory(api, { ...query, until, step: stepMs / 1_000 }, signal),
     wholeList<EventView>(api, EVENTS, { ...query, until }, signal),
