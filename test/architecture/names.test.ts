@@ -1,15 +1,29 @@
 import { describe, expect, it } from "vitest";
+import { PAGE_ROOM } from "./rooms.ts";
 import { parsedFiles } from "./source.ts";
 
 const EXPORT =
   /^export (?:abstract )?(?:async )?(?:const|interface|type|function\*?|class) (\w+)/gm;
 
 /** The files that export each name. */
-const exportedBy = new Map<string, readonly string[]>();
-for (const { path, text } of parsedFiles(["lib", "functions"]))
-  for (const name of new Set([...text.matchAll(EXPORT)].map((found) => found[1] ?? "")))
-    exportedBy.set(name, [...(exportedBy.get(name) ?? []), path]);
-const twice = [...exportedBy].filter(([, paths]) => paths.length > 1);
+const exportsOf = (files: readonly { readonly path: string; readonly text: string }[]) => {
+  const exportedBy = new Map<string, readonly string[]>();
+  for (const { path, text } of files)
+    for (const name of new Set([...text.matchAll(EXPORT)].map((found) => found[1] ?? "")))
+      exportedBy.set(name, [...(exportedBy.get(name) ?? []), path]);
+  return exportedBy;
+};
+const twiceIn = (exportedBy: ReadonlyMap<string, readonly string[]>) =>
+  [...exportedBy].filter(([, paths]) => paths.length > 1);
+
+/** The page is a program of its own, for a browser: nothing imports it, so its names are its own. */
+const [ofPage = [], others = []] = [true, false].map((isOfPage) =>
+  parsedFiles(["lib", "functions"]).filter(
+    ({ path }) => path.startsWith(`${PAGE_ROOM}/`) === isOfPage,
+  ),
+);
+const exportedBy = exportsOf(others);
+const twice = twiceIn(exportedBy);
 
 const DIALECT = /^lib\/rules\/policy\/(hpa|native|watermark|multi-threshold|original)\//;
 /** The verbs of the service: what it answers, the form of the answer, and the command. */
@@ -53,6 +67,12 @@ describe("exported names", () => {
         STAY[name] === undefined && !Object.values(MAY_SHARE).some((isShared) => isShared(paths)),
     );
     expect(wrong.map(([name, paths]) => `${name}: ${paths.join(", ")}`)).toEqual([]);
+  });
+
+  it("mean one thing in the page", () => {
+    const exported = exportsOf(ofPage);
+    expect(exported.size).toBeGreaterThan(50);
+    expect(twiceIn(exported)).toEqual([]);
   });
 
   it("are on the list only while they are needed", () => {

@@ -48,14 +48,6 @@ describe("filterRows()", () => {
   ])("with %j keeps %j", (text, kept) => {
     expect(names(filterRows(ROWS, readSearch(text)))).toEqual(kept);
   });
-
-  it("takes 10,000 rows in less than 50 ms", () => {
-    const many = Array.from({ length: 10_000 }, (_, at) => rowOf(`web-${at}`));
-    filterRows(many, readSearch("web"));
-    const before = performance.now();
-    expect(filterRows(many, readSearch("web-99 state:active"))).toHaveLength(111);
-    expect(performance.now() - before).toBeLessThan(50);
-  });
 });
 
 describe("sortRows()", () => {
