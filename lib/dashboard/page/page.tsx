@@ -2,6 +2,7 @@ import { render } from "preact";
 import "./style/base.css";
 import "./style/shell.css";
 import "./style/fleet.css";
+import "./style/changes.css";
 import "./style/autoscaler.css";
 import { findToken } from "./data/token.ts";
 import { Shell } from "./shell.tsx";

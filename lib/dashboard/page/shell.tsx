@@ -5,7 +5,10 @@ import type { DashboardFacts } from "../serve/facts.ts";
 import { FactsContext } from "./data/facts.ts";
 import { Api } from "./data/request.ts";
 import { SourceContext, usePolled, type Ask, type Known } from "./data/use-document.ts";
+import { ChangesPage } from "./changes/changes-page.tsx";
+import { ClustersPage } from "./fleet/clusters-page.tsx";
 import { FleetPage } from "./fleet/fleet-page.tsx";
+import { Help } from "./help.tsx";
 import { FailureNotice, Loading } from "./parts/notice.tsx";
 import { Time } from "./parts/time.tsx";
 import { fragmentOf, type PageName, type Route } from "./route.ts";
@@ -46,7 +49,11 @@ const Page = ({ route }: { readonly route: Route }) => {
   switch (route.page) {
     case "autoscaler":
       return <AutoscalerPage route={route} />;
-    default:
+    case "clusters":
+      return <ClustersPage />;
+    case "changes":
+      return <ChangesPage />;
+    case "fleet":
       return <FleetPage route={route} />;
   }
 };
@@ -84,6 +91,7 @@ const Frame = ({
         ))}
       </nav>
       {facts}
+      <Help />
     </header>
     <main>{children}</main>
   </>

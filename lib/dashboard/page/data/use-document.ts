@@ -39,16 +39,18 @@ export const usePolled = <Value>(
   everyMs: number | undefined,
 ): Known<Value> & { readonly again: () => void } => {
   const [known, setKnown] = useState<Known<Value> & { readonly key: string }>({ key });
+  // Another period is no other question: the answer stays.
+  const newest = useRef<{ readonly key: string; readonly value?: Value }>({ key });
   const asking = useRef(ask);
   asking.current = ask;
   const polling = useRef<Polling | undefined>(undefined);
   useEffect(() => {
-    let newest: Value | undefined;
+    if (newest.current.key !== key) newest.current = { key };
     const begun = beginPolling(async (signal) => {
-      const outcome = await asking.current(newest, signal);
+      const outcome = await asking.current(newest.current.value, signal);
       if (signal.aborted) return;
-      if (outcome.kind === "answer") newest = outcome.value;
-      setKnown(knownAfter(key, newest, outcome));
+      if (outcome.kind === "answer") newest.current = { key, value: outcome.value };
+      setKnown(knownAfter(key, newest.current.value, outcome));
     }, everyMs);
     polling.current = begun;
     return begun.end;

@@ -1,0 +1,73 @@
+import { existsSync, readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+
+const load = createRequire(import.meta.url);
+
+/** The browser of Debian. `.ci/run` says where tests in it were not run. */
+const CHROMIUM = "/usr/bin/chromium";
+export const HAS_CHROMIUM = existsSync(CHROMIUM);
+
+/**
+ * What the tests use of playwright-core. Its own types bring the types of a browser into this
+ * project, where `crypto` and others are those of Node.
+ */
+interface Located {
+  first(): Located;
+  locator(selector: string): Located;
+  waitFor(): Promise<void>;
+  count(): Promise<number>;
+  fill(text: string): Promise<void>;
+  inputValue(): Promise<string>;
+  textContent(): Promise<string | null>;
+}
+type Role = "table" | "heading" | "link" | "searchbox" | "dialog";
+export interface BrowserPage {
+  on(event: "console", heard: (said: { type(): string; text(): string }) => void): void;
+  on(event: "pageerror", heard: (error: Error) => void): void;
+  goto(url: string): Promise<unknown>;
+  url(): string;
+  /** JavaScript, which the debugger runs: the policy of a page lets no such script in. */
+  evaluate<Value>(script: string): Promise<Value>;
+  waitForFunction(script: string): Promise<unknown>;
+  getByRole(role: Role, of?: { name?: string; level?: number; exact?: boolean }): Located;
+  getByText(text: string): Located;
+  locator(selector: string, of?: { hasText?: string }): Located;
+  screenshot(options: { path: string }): Promise<unknown>;
+  readonly keyboard: { press(key: string): Promise<void>; type(text: string): Promise<void> };
+}
+export interface Look {
+  readonly viewport?: { readonly width: number; readonly height: number };
+  readonly colorScheme?: "light" | "dark";
+  readonly reducedMotion?: "reduce";
+  readonly deviceScaleFactor?: number;
+}
+export interface BrowserTab {
+  newPage(): Promise<BrowserPage>;
+  setOffline(isOffline: boolean): Promise<void>;
+  close(): Promise<void>;
+}
+export interface ChromiumBrowser {
+  newContext(look?: Look): Promise<BrowserTab>;
+  close(): Promise<void>;
+}
+interface Playwright {
+  readonly chromium: {
+    launch(options: { executablePath: string; args: readonly string[] }): Promise<ChromiumBrowser>;
+  };
+}
+
+/** Chromium of root has no sandbox; it only ever opens what the caller serves. */
+export const launchChromium = (): Promise<ChromiumBrowser> => {
+  const { chromium }: Playwright = load("playwright-core");
+  return chromium.launch({ executablePath: CHROMIUM, args: ["--no-sandbox"] });
+};
+
+const AXE = load.resolve("axe-core/axe.min.js");
+
+/** What axe-core finds, with the element of each finding. */
+export const faultsOf = async (page: BrowserPage): Promise<readonly string[]> => {
+  await page.evaluate(readFileSync(AXE, "utf8"));
+  return page.evaluate<readonly string[]>(
+    "axe.run().then(({ violations }) => violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => id + ': ' + html)))",
+  );
+};

@@ -1,0 +1,156 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { openService } from "../../lib/answers/service/open.ts";
+import type { Service } from "../../lib/answers/service/service.ts";
+import { pageFiles } from "../../lib/dashboard/serve/page-files.ts";
+import { type ServiceWorld, serviceWorld } from "../service/world/context.ts";
+import { hpa } from "../service/world/manifests.ts";
+import { fillShop } from "../service/world/shop.ts";
+import { NOON } from "../noon.ts";
+import {
+  type BrowserPage,
+  type BrowserTab,
+  type ChromiumBrowser,
+  faultsOf,
+  HAS_CHROMIUM,
+  launchChromium,
+  type Look,
+} from "./browser.ts";
+import { localSource, type Served, served } from "./world.ts";
+
+/** Text that would be markup, a script or another order of letters where it is not shown as text. */
+const HOSTILE = "<img src=x onerror=alert(1)>\"'&{{x}}";
+
+describe.skipIf(!HAS_CHROMIUM)("the page in a browser", () => {
+  let world: ServiceWorld;
+  let service: Service;
+  let site: Served;
+  let browser: ChromiumBrowser;
+  beforeAll(async () => {
+    world = await serviceWorld();
+    await fillShop(world);
+    world.set(NOON);
+    service = openService({ ...world.context, clock: () => NOON });
+    const owner = `  annotations:\n    tidemark.dev/owner: ${JSON.stringify(HOSTILE)}\n`;
+    const text = hpa("hostile", { namespace: "shop" }).replace("spec:\n", `${owner}spec:\n`);
+    await service.apply([{ file: "hostile.yaml", text }], { cluster: "eu-1", dryRun: false });
+    site = await served(localSource(world));
+    browser = await launchChromium();
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await site?.close();
+    await world?.close();
+  });
+
+  interface Opened {
+    readonly page: BrowserPage;
+    readonly context: BrowserTab;
+    /** What the console said, and what the policy of the page refused. */
+    readonly said: readonly string[];
+  }
+
+  const opened = async (fragment: string, look: Look = {}): Promise<Opened> => {
+    const context = await browser.newContext({
+      viewport: { width: 1_280, height: 800 },
+      reducedMotion: "reduce",
+      ...look,
+    });
+    const page = await context.newPage();
+    const said: string[] = [];
+    page.on("console", (message) => said.push(`${message.type()}: ${message.text()}`));
+    page.on("pageerror", ({ message }) => said.push(message));
+    await page.goto(`${site.origin}/#token=${site.token}`);
+    await page.getByRole("table", { name: "Autoscalers" }).waitFor();
+    if (fragment !== "") await page.goto(`${site.origin}/${fragment}`);
+    return { page, context, said };
+  };
+
+  const SHOWN = [
+    { fragment: "#/fleet", heading: "Fleet" },
+    { fragment: "#/clusters", heading: "Clusters" },
+    { fragment: "#/changes", heading: "Changes" },
+    { fragment: "#/autoscaler/eu-1/shop/web", heading: "web" },
+  ] as const;
+  const LOOKS = [
+    { colorScheme: "light", viewport: { width: 1_280, height: 800 } },
+    { colorScheme: "dark", viewport: { width: 390, height: 844 } },
+    // As a zoom of 200 % on a screen of 1,280.
+    { colorScheme: "dark", viewport: { width: 640, height: 400 }, deviceScaleFactor: 2 },
+  ] as const;
+
+  it.each(SHOWN)(
+    "$fragment: nothing for axe-core, no error and no refusal of the policy, in both themes and each width",
+    async ({ fragment, heading }) => {
+      for (const look of LOOKS) {
+        const { page, context, said } = await opened(fragment, look);
+        await page.getByRole("heading", { level: 1, name: heading, exact: true }).waitFor();
+        await page.waitForFunction("!document.querySelector('.loading')");
+        expect(await faultsOf(page)).toEqual([]);
+        const width = await page.evaluate<number>("document.documentElement.scrollWidth");
+        expect(width).toBeLessThanOrEqual(look.viewport.width);
+        expect(said).toEqual([]);
+        await context.close();
+      }
+    },
+  );
+
+  it("shows the counts of the service, and filters and orders by the address", async () => {
+    const { page, context } = await opened("#/fleet?q=shop%2Fweb");
+    await page.getByRole("link", { name: "web", exact: true }).waitFor();
+    const view = await service.get({ cluster: "eu-1", namespace: "shop", name: "web" });
+    const count = view.currentReplicas ?? view.lastKnown?.replicas ?? "unknown";
+    const cell = page.locator(".line", { hasText: "web" }).first().locator(".replicas b");
+    expect(await cell.textContent()).toBe(String(count));
+    await page.getByRole("searchbox").fill("nothing-has-this-name");
+    await page.getByText("No autoscaler is like this").waitFor();
+    expect(page.url()).toContain("q=nothing-has-this-name");
+    await context.close();
+  });
+
+  it("is led by keys alone: search, the next row, open, and the help", async () => {
+    const { page, context } = await opened("");
+    await page.keyboard.press("/");
+    await page.keyboard.type("web");
+    expect(await page.getByRole("searchbox").inputValue()).toBe("web");
+    await page.keyboard.press("Tab");
+    await page.keyboard.press("j");
+    await page.keyboard.press("Enter");
+    await page.getByRole("heading", { level: 1, name: "web" }).waitFor();
+    await page.keyboard.press("?");
+    await page.getByRole("dialog", { name: "Keys" }).waitFor();
+    await page.keyboard.press("Escape");
+    await context.close();
+  });
+
+  it("shows hostile text as text", async () => {
+    const { page, context, said } = await opened("#/autoscaler/eu-1/shop/hostile/manifest");
+    await page.getByText("onerror=alert(1)").first().waitFor();
+    expect(await page.locator("img[src=x]").count()).toBe(0);
+    // No sync has decided it, so that it has no explanation yet: a browser reports each 404.
+    expect(said.filter((line) => !line.includes("404 (Not Found)"))).toEqual([]);
+    await context.close();
+  });
+
+  it("takes the token out of the address, and says what to do without one", async () => {
+    const { page, context } = await opened("");
+    expect(page.url()).not.toContain(site.token);
+    await context.close();
+    const stranger = await browser.newContext();
+    const other = await stranger.newPage();
+    await other.goto(`${site.origin}/`);
+    await other.getByText("This tab has no token of the server").waitFor();
+    await stranger.close();
+  });
+
+  it("says that its server is gone, and keeps what it had", async () => {
+    const { page, context } = await opened("");
+    await context.setOffline(true);
+    await page.getByText("The server of this page does not answer").first().waitFor();
+    expect(await page.getByRole("link", { name: "web", exact: true }).count()).toBeGreaterThan(0);
+    await context.close();
+  });
+
+  it("is served as it was built", async () => {
+    expect((await pageFiles()("page.js")).length).toBeGreaterThan(10_000);
+  });
+});
