@@ -22,7 +22,8 @@ import {
 import { CompareTab } from "./compare-tab.tsx";
 import { DoctorTab } from "./doctor-tab.tsx";
 import { ConditionsTab, EditsTab, EventsTab, ManifestTab, PointsTab, WindowsTab } from "./tabs.tsx";
-import { type ShownPast, usePast } from "./use-past.ts";
+import type { ShownPast } from "./past.ts";
+import { usePast } from "./use-past.ts";
 
 const TABS = [
   { tab: "events", words: "Scale events" },

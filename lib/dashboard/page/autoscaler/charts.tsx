@@ -8,7 +8,7 @@ import { LINES_MAX, LoadChart, measuredNames } from "./load-chart.tsx";
 import { Lanes, Marks, MarksLegend } from "./lanes.tsx";
 import { countReading, loadReading, nearestPoint } from "./reading.ts";
 import { SHORTEST_MS } from "./range.ts";
-import type { ShownPast } from "./use-past.ts";
+import type { ShownPast } from "./past.ts";
 
 /** A drag of fewer pixels is a press. */
 const DRAG_PX = 6;

@@ -5,7 +5,7 @@ import { Sentence, Time } from "../parts/time.tsx";
 import type { Place } from "../route.ts";
 import { addressInstant } from "./range.ts";
 import { Rows } from "./tabs.tsx";
-import type { ShownPast } from "./use-past.ts";
+import type { ShownPast } from "./past.ts";
 
 const SHADOW = "/v1/autoscaler/shadow";
 

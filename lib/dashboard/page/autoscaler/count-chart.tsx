@@ -2,7 +2,7 @@ import { scaleLinear } from "d3-scale";
 import { area, curveStepAfter } from "d3-shape";
 import { type Axis, TimeLines, ValueLines, xOf } from "../charts/frame.tsx";
 import { pathOf, silenceOf, unbroken } from "../charts/stretches.ts";
-import type { ShownPast } from "./use-past.ts";
+import type { ShownPast } from "./past.ts";
 
 const HEIGHT = 190;
 const TOP = 8;

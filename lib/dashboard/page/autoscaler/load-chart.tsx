@@ -1,7 +1,7 @@
 import { scaleLinear } from "d3-scale";
 import { type Axis, TimeLines, ValueLines, xOf } from "../charts/frame.tsx";
 import { pathOf, silenceOf, unbroken } from "../charts/stretches.ts";
-import type { ShownPast } from "./use-past.ts";
+import type { ShownPast } from "./past.ts";
 
 const HEIGHT = 150;
 const TOP = 8;

@@ -1,6 +1,6 @@
 import { LANES } from "../../../stack/report/reasons/lanes.ts";
 import type { HistoryPoint } from "../../../answers/views/over-time.ts";
-import type { ShownPast } from "./use-past.ts";
+import type { ShownPast } from "./past.ts";
 
 /** The last point at or before an instant, or the first one; undefined where there is none. */
 export const nearestPoint = (

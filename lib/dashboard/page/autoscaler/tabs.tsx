@@ -6,7 +6,7 @@ import { Notice } from "../parts/notice.tsx";
 import { Ago, Sentence, Time } from "../parts/time.tsx";
 import { Lines } from "./instant.tsx";
 import { countReading, loadReading } from "./reading.ts";
-import type { ShownPast } from "./use-past.ts";
+import type { ShownPast } from "./past.ts";
 
 /** The manifest as it was given. JSON is YAML, too. */
 export const ManifestTab = ({ described }: { readonly described: Description }) => (

@@ -5,17 +5,8 @@ import { useNow } from "../data/facts.ts";
 import type { Api, Outcome } from "../data/request.ts";
 import { type Ask, type Known, usePolled, useSource } from "../data/use-document.ts";
 import type { Place } from "../route.ts";
+import type { ShownPast } from "./past.ts";
 import { addressInstant, type ShownRange, stepSecondsOf, stretchOf } from "./range.ts";
-
-/** What happened to an autoscaler in a stretch of time. */
-export interface ShownPast {
-  readonly sinceMs: number;
-  readonly untilMs: number;
-  readonly stepMs: number;
-  readonly points: HistoryView["points"];
-  readonly events: readonly EventView[];
-  readonly changes: readonly ChangeView[];
-}
 
 const HISTORY = "/v1/autoscaler/history";
 const EVENTS = "/v1/events";
