@@ -11,7 +11,7 @@ describe("the projection of a played fleet", () => {
 
   it("says units and dollars", () => {
     expect(projectionText({ clusters: 10, autoscalers: 100, syncCpuMs: 31 })).toMatch(
-      /write units and .* read units; the fleet costs \$15 in the first month/,
+      /write units and .* read units; the fleet costs \$14 in the first month/,
     );
   });
 });

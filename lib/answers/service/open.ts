@@ -73,10 +73,10 @@ export const openByRights = (context: Omit<QueryContext, "rights">) => ({
   access: () => getAccess(context.tables),
   ahead: (begins: AutoscalerQuery | "fleet"): Ahead => {
     if (begins === "fleet") {
-      const fleet = readFleet(context.tables);
+      const reading = readFleet(context.tables);
       // Where the caller is refused, nobody asks for it any more.
-      fleet.catch(() => undefined);
-      return { fleet };
+      reading.catch(() => undefined);
+      return { fleet: reading };
     }
     try {
       return present({ one: readAhead(context.tables, begins) });

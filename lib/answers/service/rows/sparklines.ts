@@ -3,7 +3,7 @@ import {
   autoscalerName,
   autoscalerUid,
   clusterName,
-  namespace,
+  namespace as namespaceOf,
   type PartitionRef,
   partitionPath,
 } from "../../../rules/model/ids.ts";
@@ -86,7 +86,7 @@ const locate = async (
   const parts = new Map<string, Pick<WantedPartition, "cluster" | "ref">>();
   const placed = wanted.flatMap((name) => {
     const cluster = clusters.get(clusterName(name.cluster));
-    const partition = cluster && partitionOf(cluster, namespace(name.namespace));
+    const partition = cluster && partitionOf(cluster, namespaceOf(name.namespace));
     if (!cluster || partition === undefined) return [];
     const ref = { cluster: cluster.name, partition };
     parts.set(partitionPath(ref), { cluster, ref });
@@ -134,7 +134,7 @@ const uidsOf = async (
     tables,
     others.map(({ name, ref }) => ({
       cluster: ref.cluster,
-      namespace: namespace(name.namespace),
+      namespace: namespaceOf(name.namespace),
       name: autoscalerName(name.name),
     })),
   );
