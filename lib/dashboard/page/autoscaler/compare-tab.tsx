@@ -66,9 +66,15 @@ const Compared = ({
             <td>
               <Time at={at} />
             </td>
-            <td class="number">{current ?? "unknown"}</td>
-            <td class="number">{own ?? "undecided"}</td>
-            <td class="number">{rival ?? "undecided"}</td>
+            <td class="number" data-head="Count">
+              {current ?? "unknown"}
+            </td>
+            <td class="number" data-head="Tidemark wants">
+              {own ?? "undecided"}
+            </td>
+            <td class="number" data-head="The other wants">
+              {rival ?? "undecided"}
+            </td>
             <td>
               {difference}: {reason}: <Sentence>{message}</Sentence>
             </td>

@@ -2,11 +2,14 @@ import type { ClusterView } from "../../../answers/views/cluster.ts";
 import { useList } from "../data/use-list.ts";
 import { CLUSTER_SHAPES, Mark } from "../parts/mark.tsx";
 import { FailureNotice, Loading, Notice } from "../parts/notice.tsx";
+import { plural } from "../parts/plural.ts";
 import { Ago, Sentence } from "../parts/time.tsx";
 import { fragmentOf } from "../route.ts";
 
 /** More than a stack has. */
 const READ_MAX = 2_000;
+
+const HEADS = ["Cluster", "State", "Autoscalers", "Synced", "Period", "Error"] as const;
 
 /** The clusters: state, lag of each partition, newest error, and what to do. */
 export const ClustersPage = () => {
@@ -16,7 +19,7 @@ export const ClustersPage = () => {
     <>
       <div class="head">
         <h1>Clusters</h1>
-        <span class="count">{value.items.length}</span>
+        <span class="count">{plural(value.items.length, "cluster")}</span>
       </div>
       {failure && <FailureNotice failure={failure} />}
       {value.items.length === 0 ? (
@@ -30,14 +33,7 @@ export const ClustersPage = () => {
           <table class="plain clusters">
             <thead>
               <tr>
-                {[
-                  "Cluster",
-                  "State",
-                  "Autoscalers",
-                  "Synced",
-                  "Period",
-                  "Error, and what to do",
-                ].map((head) => (
+                {HEADS.map((head) => (
                   <th key={head} scope="col">
                     {head}
                   </th>
@@ -64,11 +60,11 @@ const ClusterLine = ({ cluster }: { readonly cluster: ClusterView }) => {
     .at(0);
   return (
     <tr>
-      <td>
+      <td data-head="Cluster">
         <a href={fragmentOf({ page: "fleet", parameters: { q: `cluster:${name}` } })}>{name}</a>
-        {partitions.length > 1 && <div class="quiet">{partitions.length} partitions</div>}
+        {partitions.length > 1 && <div class="quiet">{plural(partitions.length, "partition")}</div>}
       </td>
-      <td>
+      <td data-head="State">
         <span class="state">
           <Mark shape={CLUSTER_SHAPES[state]} /> {state}
         </span>
@@ -78,10 +74,10 @@ const ClusterLine = ({ cluster }: { readonly cluster: ClusterView }) => {
           </div>
         )}
       </td>
-      <td>{autoscalers ?? ""}</td>
-      <td>{oldest === undefined ? "never" : <Ago at={oldest} />}</td>
-      <td>{syncPeriodSeconds} s</td>
-      <td>
+      <td data-head="Autoscalers">{autoscalers ?? ""}</td>
+      <td data-head="Synced">{oldest === undefined ? "never" : <Ago at={oldest} />}</td>
+      <td data-head="Period">{syncPeriodSeconds} s</td>
+      <td data-head="Error">
         {error === undefined ? (
           <span class="quiet">none</span>
         ) : (

@@ -4,6 +4,7 @@ import type { StatusView } from "../../../answers/views/status.ts";
 import { useDocument } from "../data/use-document.ts";
 import { AUTOSCALER_SHAPES, Mark } from "../parts/mark.tsx";
 import { FailureNotice, Loading, Notice } from "../parts/notice.tsx";
+import { plural } from "../parts/plural.ts";
 import type { Route } from "../route.ts";
 import { useKeys } from "../use-keys.ts";
 import { setParameters } from "../use-route.ts";
@@ -101,8 +102,6 @@ const Fleet = ({
     </>
   );
 };
-
-const plural = (count: number, word: string): string => `${count} ${word}${count === 1 ? "" : "s"}`;
 
 const STATES = Object.keys(AUTOSCALER_SHAPES) as AutoscalerState[];
 
