@@ -13,7 +13,7 @@ import {
   type SenderOptions,
 } from "../answers/remote/send-request.ts";
 import { remoteService } from "../answers/remote/service.ts";
-import { shellWord } from "../embedded/layout.ts";
+import { shellWord } from "../stack/report/shell-word.ts";
 import type { Session } from "./io.ts";
 
 type CallerIn = (region: string, profile?: string) => Caller;

@@ -1,3 +1,4 @@
+import { shellWord } from "../stack/report/shell-word.ts";
 import { lstatSync, readdirSync } from "node:fs";
 import { join, resolve } from "node:path";
 
@@ -111,12 +112,6 @@ export const labelOf = (text: string): string =>
     .replace(/[^a-z0-9]+/g, "-")
     .slice(0, MAX_LENGTH)
     .replace(/^-+|-+$/g, "") || "cluster";
-
-/**
- * A word as a person types it in a POSIX shell: quoted where it holds more than plain characters.
- */
-export const shellWord = (text: string): string =>
-  /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 
 /**
  * ` --data DIR` as a person must type it for this folder, or empty where the commands find the

@@ -1,4 +1,4 @@
-import { shellWord } from "../../embedded/layout.ts";
+import { shellWord } from "../../stack/report/shell-word.ts";
 import { readManifests } from "../../rules/manifest/documents.ts";
 import { newBudget } from "../../rules/manifest/budget.ts";
 import {

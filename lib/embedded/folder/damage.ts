@@ -1,7 +1,8 @@
 import { existsSync, statSync } from "node:fs";
 import { basename, dirname, join, relative } from "node:path";
 import { TidemarkError, isTidemarkError } from "../../rules/model/errors.ts";
-import { shellWord, type FolderLayout } from "../layout.ts";
+import { shellWord } from "../../stack/report/shell-word.ts";
+import type { FolderLayout } from "../layout.ts";
 import { readSchedule } from "../engine/schedule-activity.ts";
 import { readQueueJournal } from "../queue/queue.ts";
 import type { FolderIdentity } from "./identity.ts";

@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { instantText } from "../../stack/report/instant-text.ts";
-import { CLUSTER_KUBECONFIG, dataOption, type FolderLayout, shellWord } from "../layout.ts";
+import { CLUSTER_KUBECONFIG, dataOption, type FolderLayout } from "../layout.ts";
+import { shellWord } from "../../stack/report/shell-word.ts";
 import { readManifests } from "../../rules/manifest/documents.ts";
 import { passedOverText } from "../../rules/manifest/errors.ts";
 import { otherKindsBeside } from "./manifest-files.ts";

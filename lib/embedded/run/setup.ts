@@ -20,8 +20,8 @@ import {
   AUTOSCALERS_EACH,
   labelOf,
   START_WORDS,
-  shellWord,
 } from "../layout.ts";
+import { shellWord } from "../../stack/report/shell-word.ts";
 import { newFolderBeside } from "../folder/damage.ts";
 import { deploymentsOf, type ManifestFile, manifestFiles } from "./manifest-files.ts";
 import { divided, type RunOptions } from "./options.ts";
