@@ -14,13 +14,17 @@ export const HAS_CHROMIUM = existsSync(CHROMIUM);
 interface Located {
   first(): Located;
   locator(selector: string): Located;
-  waitFor(): Promise<void>;
+  getByRole(role: Role, of?: { name?: string; level?: number; exact?: boolean }): Located;
+  getByLabel(text: string): Located;
+  waitFor(until?: { state: "detached" }): Promise<void>;
   count(): Promise<number>;
   fill(text: string): Promise<void>;
+  click(): Promise<void>;
+  isDisabled(): Promise<boolean>;
   inputValue(): Promise<string>;
   textContent(): Promise<string | null>;
 }
-type Role = "table" | "heading" | "link" | "searchbox" | "dialog";
+type Role = "table" | "heading" | "link" | "searchbox" | "dialog" | "button" | "alert";
 export interface BrowserPage {
   on(event: "console", heard: (said: { type(): string; text(): string }) => void): void;
   on(event: "pageerror", heard: (error: Error) => void): void;
@@ -28,7 +32,6 @@ export interface BrowserPage {
   url(): string;
   /** JavaScript, which the debugger runs: the policy of a page lets no such script in. */
   evaluate<Value>(script: string): Promise<Value>;
-  waitForFunction(script: string): Promise<unknown>;
   getByRole(role: Role, of?: { name?: string; level?: number; exact?: boolean }): Located;
   getByText(text: string): Located;
   locator(selector: string, of?: { hasText?: string }): Located;

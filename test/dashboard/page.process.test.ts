@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { openService } from "../../lib/answers/service/open.ts";
 import type { Service } from "../../lib/answers/service/service.ts";
+import { HOUR_MS } from "../../lib/rules/model/time-text.ts";
 import { pageFiles } from "../../lib/dashboard/serve/page-files.ts";
 import { type ServiceWorld, serviceWorld } from "../service/world/context.ts";
 import { hpa } from "../service/world/manifests.ts";
@@ -49,7 +50,7 @@ describe.skipIf(!HAS_CHROMIUM)("the page in a browser", () => {
     readonly said: readonly string[];
   }
 
-  const opened = async (fragment: string, look: Look = {}): Promise<Opened> => {
+  const opened = async (fragment: string, look: Look = {}, on = site): Promise<Opened> => {
     const context = await browser.newContext({
       viewport: { width: 1_280, height: 800 },
       reducedMotion: "reduce",
@@ -59,9 +60,9 @@ describe.skipIf(!HAS_CHROMIUM)("the page in a browser", () => {
     const said: string[] = [];
     page.on("console", (message) => said.push(`${message.type()}: ${message.text()}`));
     page.on("pageerror", ({ message }) => said.push(message));
-    await page.goto(`${site.origin}/#token=${site.token}`);
+    await page.goto(`${on.origin}/#token=${on.token}`);
     await page.getByRole("table", { name: "Autoscalers" }).waitFor();
-    if (fragment !== "") await page.goto(`${site.origin}/${fragment}`);
+    if (fragment !== "") await page.goto(`${on.origin}/${fragment}`);
     return { page, context, said };
   };
 
@@ -84,7 +85,7 @@ describe.skipIf(!HAS_CHROMIUM)("the page in a browser", () => {
       for (const look of LOOKS) {
         const { page, context, said } = await opened(fragment, look);
         await page.getByRole("heading", { level: 1, name: heading, exact: true }).waitFor();
-        await page.waitForFunction("!document.querySelector('.loading')");
+        await page.locator(".loading").first().waitFor({ state: "detached" });
         expect(await faultsOf(page)).toEqual([]);
         const width = await page.evaluate<number>("document.documentElement.scrollWidth");
         expect(width).toBeLessThanOrEqual(look.viewport.width);
@@ -148,6 +149,78 @@ describe.skipIf(!HAS_CHROMIUM)("the page in a browser", () => {
     await page.getByText("The server of this page does not answer").first().waitFor();
     expect(await page.getByRole("link", { name: "web", exact: true }).count()).toBeGreaterThan(0);
     await context.close();
+  });
+
+  describe("with --allow-edits", () => {
+    const WEB = { cluster: "eu-1", namespace: "shop", name: "web" };
+    let editable: Served;
+    beforeAll(async () => {
+      editable = await served(localSource(world), true);
+    });
+    afterAll(async () => editable?.close());
+
+    it("pauses and overrides after it has asked again, with the command that does the same", async () => {
+      const { page, context, said } = await opened("#/autoscaler/eu-1/shop/web", {}, editable);
+      await page.getByRole("button", { name: "Pause", exact: true }).waitFor();
+      await page.keyboard.press("e");
+      const pause = page.getByRole("dialog", { name: "Pause eu-1 / shop / web" });
+      await pause.getByLabel("Ends after").fill("2h");
+      expect(await pause.locator("code").textContent()).toBe(
+        "tidemark pause web -n shop --cluster eu-1 --until 2h --data data",
+      );
+      expect(await faultsOf(page)).toEqual([]);
+      expect(await service.get(WEB)).not.toHaveProperty("paused");
+      await pause.getByRole("button", { name: "Pause" }).click();
+      await page.getByRole("button", { name: "Resume", exact: true }).waitFor();
+      const until = new Date(NOON + 2 * HOUR_MS).toISOString();
+      expect((await service.get(WEB)).paused).toMatchObject({ by: "ada", until });
+
+      await page.getByRole("button", { name: "Override", exact: true }).click();
+      const override = page.getByRole("dialog", { name: "Override eu-1 / shop / web" });
+      await override.getByLabel("Fewest replicas").fill("9");
+      await override.getByLabel("Most replicas").fill("3");
+      await override.getByLabel("Ends after").fill("2h");
+      await override.getByLabel("Reason").fill("it's TV");
+      expect(await override.locator("code").textContent()).toBe(
+        "tidemark override set web -n shop --cluster eu-1 --min 9 --max 3 --until 2h --reason 'it'\\''s TV' --data data",
+      );
+      await override.getByRole("button", { name: "Override" }).click();
+      await override.getByRole("alert").waitFor();
+      expect(await faultsOf(page)).toEqual([]);
+      await override.getByLabel("Most replicas").fill("12");
+      await override.getByRole("button", { name: "Override" }).click();
+      await override.waitFor({ state: "detached" });
+      expect(await service.get(WEB)).toMatchObject({
+        overrides: [{ min: 9, max: 12, reason: "it's TV", until }],
+      });
+      // The browser reports the refusal.
+      expect(said.filter((line) => !line.includes("400 (Bad Request)"))).toEqual([]);
+      await context.close();
+    });
+
+    it("freezes the fleet for a reason, once its name was typed", async () => {
+      const { page, context, said } = await opened("", {}, editable);
+      await page.getByRole("button", { name: "Freeze", exact: true }).click();
+      const freeze = page.getByRole("dialog", { name: "Freeze the fleet" });
+      await freeze.getByLabel("Reason").fill("upgrade");
+      expect(await freeze.getByRole("button", { name: "Freeze" }).isDisabled()).toBe(true);
+      await freeze.getByLabel("to confirm").fill("fleet");
+      await freeze.getByRole("button", { name: "Freeze" }).click();
+      await page.getByRole("button", { name: "Thaw", exact: true }).click();
+      expect((await service.status()).frozen).toMatchObject({ by: "ada", reason: "upgrade" });
+      await service.thaw();
+      expect(said).toEqual([]);
+      await context.close();
+    });
+
+    it("has nothing to press without it", async () => {
+      const { page, context } = await opened("#/autoscaler/eu-1/shop/web");
+      await page.getByText("reads only").waitFor();
+      await page.locator(".about").waitFor();
+      await page.keyboard.press("e");
+      expect(await page.locator(".edits, .ask").count()).toBe(0);
+      await context.close();
+    });
   });
 
   it("is served as it was built", async () => {

@@ -6,7 +6,7 @@ const KEYS = [
   ["j k", "next and previous autoscaler"],
   ["Enter", "open it"],
   ["← →", "instant before and after, on the charts"],
-  ["e", "next event"],
+  ["e", "pause, override or freeze, with --allow-edits"],
   ["?", "this help"],
 ] as const;
 

@@ -4,6 +4,7 @@ import "./style/shell.css";
 import "./style/fleet.css";
 import "./style/changes.css";
 import "./style/autoscaler.css";
+import "./style/edits.css";
 import { findToken } from "./data/token.ts";
 import { Shell } from "./shell.tsx";
 

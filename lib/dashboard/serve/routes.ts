@@ -12,6 +12,8 @@ export const EDITS = [
   "clearOverride",
 ] as const satisfies readonly (keyof CommandService)[];
 
+export type EditPath = (typeof COMMAND_PATHS)[(typeof EDITS)[number]];
+
 /** What the page must know of the server itself (facts.ts). */
 export const FACTS_PATH = "/v1/dashboard";
 

@@ -8,6 +8,8 @@ import { FailureNotice, Loading, Notice } from "../parts/notice.tsx";
 import { Ago } from "../parts/time.tsx";
 import { autoscalerLink, fragmentOf, type Place, type Route } from "../route.ts";
 import { setParameters } from "../use-route.ts";
+import { Edits } from "../edits/edits.tsx";
+import { editsOf } from "../edits/edit.ts";
 import { Charts } from "./charts.tsx";
 import { Instant } from "./instant.tsx";
 import {
@@ -125,6 +127,7 @@ const Head = ({
       </p>
       <h1>{place.name}</h1>
       {value && <State described={value} />}
+      {value && <Edits edits={editsOf(place, value)} />}
       {failure && <FailureNotice failure={failure} />}
     </header>
   );

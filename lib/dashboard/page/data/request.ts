@@ -1,3 +1,5 @@
+import type { EditPath } from "../../serve/routes.ts";
+
 /** Why there is no answer, in the kinds that a person does different things about. */
 export interface Failure {
   readonly kind: "offline" | "token" | "no right" | "not found" | "refused" | "failed";
@@ -40,11 +42,11 @@ export class Api {
     });
   }
 
-  /** An edit. The key makes that a repeat of the same request does nothing more. */
-  post<Value>(path: string, body: object): Promise<Outcome<Value>> {
+  /** An edit. A repeat with the same key and body does nothing more. */
+  post<Value>(path: EditPath, body: object, key: string): Promise<Outcome<Value>> {
     return this.#send<Value>(path, {
       method: "POST",
-      headers: { "content-type": "application/json", "idempotency-key": crypto.randomUUID() },
+      headers: { "content-type": "application/json", "idempotency-key": key },
       body: JSON.stringify(body),
     });
   }

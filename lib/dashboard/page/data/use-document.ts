@@ -59,6 +59,11 @@ export const usePolled = <Value>(
   return known.key === key ? { ...known, again } : { again };
 };
 
+const EDITED = "tidemark-edited";
+
+/** Asks for every document anew, after an edit. */
+export const reloadDocuments = (): void => void document.dispatchEvent(new Event(EDITED));
+
 interface Polling {
   readonly again: () => void;
   readonly end: () => void;
@@ -72,16 +77,26 @@ const beginPolling = (
   const ended = new AbortController();
   let timer: ReturnType<typeof setTimeout> | undefined;
   let isBusy = false;
+  // What is under way may answer from before an edit.
+  let isOld = false;
   const again = async (): Promise<void> => {
     clearTimeout(timer);
     if (isBusy || document.hidden) return;
     isBusy = true;
-    await turn(ended.signal);
+    do {
+      isOld = false;
+      await turn(ended.signal);
+    } while (isOld && !ended.signal.aborted);
     isBusy = false;
     if (everyMs !== undefined && !ended.signal.aborted) timer = setTimeout(onTurn, everyMs);
   };
   const onTurn = (): void => void again();
+  const onEdited = (): void => {
+    isOld = true;
+    onTurn();
+  };
   document.addEventListener("visibilitychange", onTurn);
+  document.addEventListener(EDITED, onEdited);
   onTurn();
   return {
     again: onTurn,
@@ -89,6 +104,7 @@ const beginPolling = (
       ended.abort();
       clearTimeout(timer);
       document.removeEventListener("visibilitychange", onTurn);
+      document.removeEventListener(EDITED, onEdited);
     },
   };
 };

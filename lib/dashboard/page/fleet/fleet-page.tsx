@@ -2,6 +2,8 @@ import { useMemo, useRef } from "preact/hooks";
 import type { AutoscalerState } from "../../../answers/views/autoscaler.ts";
 import type { StatusView } from "../../../answers/views/status.ts";
 import { useDocument } from "../data/use-document.ts";
+import { FREEZE, THAW } from "../edits/edit.ts";
+import { Edits } from "../edits/edits.tsx";
 import { AUTOSCALER_SHAPES, Mark } from "../parts/mark.tsx";
 import { FailureNotice, Loading, Notice } from "../parts/notice.tsx";
 import { plural } from "../parts/plural.ts";
@@ -59,6 +61,7 @@ const Fleet = ({
         <span class="count">
           {plural(rows.length, "autoscaler")} in {plural(clusters, "cluster")}
         </span>
+        {status && <Edits edits={[status.frozen ? THAW : FREEZE]} />}
       </div>
       {status && <Needs status={status} rows={rows} onSearch={search} />}
       <div class="tools">

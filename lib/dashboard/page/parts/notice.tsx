@@ -4,7 +4,7 @@ import type { Failure } from "../data/request.ts";
 const TITLES: Readonly<Record<Failure["kind"], string>> = {
   offline: "The server of this page does not answer",
   token: "This tab has no token of the server",
-  "no right": "No right to look at this",
+  "no right": "No right to this",
   "not found": "There is no such thing",
   refused: "The request was refused",
   failed: "The answer failed",
@@ -20,11 +20,20 @@ const NEXT: Readonly<Record<Failure["kind"], string>> = {
   failed: "The log of the stack has the error. The page asks again by itself.",
 };
 
-/** In place of what could not be shown: what happened, the words of the server, what to do. */
-export const FailureNotice = ({ failure: { kind, message } }: { readonly failure: Failure }) => (
+/**
+ * In place of what could not be shown: what happened, the words of the server, what to do: `next`,
+ * or what is true of everything that is asked again each period.
+ */
+export const FailureNotice = ({
+  failure: { kind, message },
+  next = NEXT[kind],
+}: {
+  readonly failure: Failure;
+  readonly next?: string;
+}) => (
   <Notice title={TITLES[kind]} tone="bad">
     {message !== "" && kind !== "offline" && <p class="said">{message}</p>}
-    {NEXT[kind] !== "" && <p>{NEXT[kind]}</p>}
+    {next !== "" && <p>{next}</p>}
   </Notice>
 );
 
