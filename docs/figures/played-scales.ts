@@ -37,10 +37,8 @@ const TIMELINE_MS = 108 * 60_000;
  * Plays so many virtual minutes of the demonstration with `npm start`, in a folder of its own, and
  * returns what it stored. The same code gives the same scales and timeline.
  */
-export const playedRun = async (minutes: number): Promise<PlayedRun> => {
-  const data = mkdtempSync(join(tmpdir(), "tidemark-picture-"));
-  try {
-    await play(data, minutes);
+export const playedRun = (minutes: number): Promise<PlayedRun> =>
+  inPlayedFolder(["--for", `${minutes}m`], async (data) => {
     const about = readIdentity(folderLayout(data));
     if (about === undefined || about === "beginning")
       throw new Error("Cannot draw a run: its folder does not say when it began");
@@ -48,17 +46,26 @@ export const playedRun = async (minutes: number): Promise<PlayedRun> => {
       scales: await storedScales(data, about.startMs),
       timeline: await drawnTimeline(data, about.startMs),
     };
+  });
+
+/** Plays a run with these further options in a folder of its own, which is gone afterwards. */
+export const inPlayedFolder = async <Found>(
+  options: readonly string[],
+  use: (data: string) => Promise<Found>,
+): Promise<Found> => {
+  const data = mkdtempSync(join(tmpdir(), "tidemark-picture-"));
+  try {
+    await play(data, options);
+    return await use(data);
   } finally {
     rmSync(data, { recursive: true, force: true });
   }
 };
 
-const play = async (data: string, minutes: number): Promise<void> => {
-  const child = spawn(
-    process.execPath,
-    [START, ...OPTIONS, "--for", `${minutes}m`, "--data", data],
-    { stdio: ["ignore", "ignore", "inherit"] },
-  );
+const play = async (data: string, options: readonly string[]): Promise<void> => {
+  const child = spawn(process.execPath, [START, ...OPTIONS, ...options, "--data", data], {
+    stdio: ["ignore", "ignore", "inherit"],
+  });
   const [code, signal] = await once(child, "exit");
   if (code !== 0) throw new Error(`Cannot draw a run: it ended with ${code ?? signal}`);
 };

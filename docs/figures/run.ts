@@ -9,6 +9,10 @@ const WRITERS: Readonly<
     writes: "docs/pod-autoscaler.crd.yaml and docs/pod-autoscaler.schema.json",
     load: () => import("./crd.ts"),
   },
+  dashboard: {
+    writes: "the pictures of docs/dashboard.md and README.md, with chromium",
+    load: () => import("./dashboard.ts"),
+  },
   "first-hour": {
     writes: "the outputs and pictures of docs/first-hour.md",
     load: () => import("./first-hour.ts"),

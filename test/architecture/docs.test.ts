@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync, statSync } from "node:fs";
 import { join, posix } from "node:path";
 import { Readable, Writable } from "node:stream";
 import { describe, expect, it } from "vitest";
@@ -64,6 +64,19 @@ describe("the pages", () => {
       ),
     );
     expect(broken).toEqual([]);
+  });
+
+  it("show the pictures of the page, which are small", () => {
+    const shown = [
+      ["README.md", "docs/images/dashboard-autoscaler.png"],
+      ["docs/dashboard.md", "images/dashboard-autoscaler.png"],
+      ["docs/dashboard.md", "images/dashboard-fleet.png"],
+    ] as const;
+    for (const [path, picture] of shown) {
+      expect(read(path)).toMatch(new RegExp(`!\\[.+\\]\\(${picture}\\)`));
+      const file = join(ROOT, posix.dirname(path), picture);
+      expect(statSync(file).size, picture).toBeLessThan(150 * 1_024);
+    }
   });
 
   it("name files and folders that exist", () => {

@@ -4,7 +4,7 @@ import { createRequire } from "node:module";
 const load = createRequire(import.meta.url);
 
 /** The browser of Debian. `.ci/run` says where tests in it were not run. */
-const CHROMIUM = "/usr/bin/chromium";
+export const CHROMIUM = "/usr/bin/chromium";
 export const HAS_CHROMIUM = existsSync(CHROMIUM);
 
 /**

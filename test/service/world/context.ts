@@ -20,9 +20,9 @@ export interface ServiceWorld {
   readonly close: () => Promise<void>;
 }
 
-export const tablesOn = (endpoint: string): Tables => tablesOf(tablesClient(endpoint));
+export const tablesOn = (endpoint: string): Tables => tablesThrough(tablesClient(endpoint));
 
-const tablesOf = (client: Tables["client"]): Tables => ({
+export const tablesThrough = (client: Tables["client"]): Tables => ({
   client,
   ...TABLE_NAMES,
   clock: () => performance.now(),
@@ -49,7 +49,7 @@ export const tablesOnDisk = async (): Promise<OpenTables> => {
 
 /** The engine that passes the contract suite of the others. */
 export const tablesInMemory = async (): Promise<OpenTables> => ({
-  tables: tablesOf(memoryEngine().client),
+  tables: tablesThrough(memoryEngine().client),
   close: () => Promise.resolve(),
 });
 
