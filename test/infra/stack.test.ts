@@ -213,14 +213,15 @@ describe("the functions", () => {
     // of history in steps of five minutes and closes days of events; the functions that answer
     // people read both, and say what sources cost: some 15 KiB. The schedule counts the problems of
     // the fleet beside planning it. The rules of manifests are one tree that is evaluated and
-    // printed, with a sentence each: some 15 KiB.
-    const budgetKib = { schedule: 380, sync: 900, api: 1050, connect: 1060, view: 950 };
+    // printed, with a sentence each: some 15 KiB. Which pods count, and the findings of the doctor,
+    // take some 10 KiB.
+    const budgetKib = { schedule: 385, sync: 910, api: 1070, connect: 1080, view: 965 };
     for (const name of FUNCTIONS)
       expect(sizeAtStart(packaged.bundles, name).bytes / 1024, name).toBeLessThan(budgetKib[name]);
   });
 
   it("are small: all that is packed stays within its budget", () => {
-    const budgetKib = { schedule: 150, sync: 425, api: 375, connect: 380, view: 335 };
+    const budgetKib = { schedule: 150, sync: 425, api: 380, connect: 385, view: 345 };
     const packed = Object.groupBy(packaged.bundles, (bundle) => bundle.function);
     for (const name of FUNCTIONS) {
       const bytes = packed[name]?.reduce((sum, { gzipBytes }) => sum + gzipBytes, 0) ?? Number.NaN;
