@@ -275,7 +275,7 @@ describe("what is said of the windows", () => {
     (dialect, specOfCase) =>
       fc.assert(
         fc.property(cases, (one) => saysWhatWasUsed(dialect, specOfCase, one)),
-        runs(100),
+        runs(600),
       ),
   );
 });
