@@ -16,7 +16,7 @@ import { baseReader, journalOfPage } from "../../../stack/store/history/journal.
 import { journalPageOf } from "../../../stack/store/pages/plan.ts";
 import { getAutoscalers } from "../../../stack/store/records/autoscalers.ts";
 import { partitionOf } from "../../../stack/store/records/clusters.ts";
-import { mapWithLimit } from "../../../stack/store/table/wait-for-all.ts";
+import { mapWithLimit, REQUESTS_AT_ONCE } from "../../../stack/store/table/wait-for-all.ts";
 import type { Tables } from "../../../stack/store/table/tables.ts";
 import type { SparklinesView } from "../../views/over-time.ts";
 import { type QueryContext, sees } from "../context.ts";
@@ -28,8 +28,8 @@ import { rfc3339 } from "../times.ts";
 
 /** Of an hour there are twelve points. */
 const SINCE_MS = HOUR_MS;
-/** Journal pages that are read at once: all of a screen. */
-const PAGES_AT_ONCE = 100;
+/** Journal pages that are read at once, each in a request for each step. */
+const PAGES_AT_ONCE = Math.floor(REQUESTS_AT_ONCE / (SINCE_MS / BIN_MS));
 /** Entries of a step that are looked at until one holds all autoscalers: mostly the first does. */
 const LOOKED_AT = 4;
 
