@@ -126,7 +126,7 @@ export const recordedMetrics = (
 };
 
 const NOT_RECORDED =
-  "the recorded policy did not measure it, so nobody knows what it would have said; apply it with scaleUpOnly or dryRun first";
+  "the recorded policy did not measure it, so its values are not stored; apply it with scaleUpOnly or dryRun first";
 
 const modelWith = ({ measure }: MetricLevel, { kind, load }: RecordedLoad): MetricModel => {
   if (kind === "total") return { kind, load, eachMilli: 1 };

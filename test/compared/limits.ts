@@ -53,7 +53,7 @@ export const OF_LIMITS: readonly ReportGroup[] = [
   },
   {
     reports: ["kubernetes/kubernetes#97420"],
-    fault: "a limit of 200 pods in 600 s limits nothing, and nobody says so",
+    fault: "a policy of 200 pods in 600 s never binds, and no warning says so",
     verdict: "better",
     does: "`apply` warns of the policy, and `doctor` finds `policy-never-binds`.",
     play: () => {

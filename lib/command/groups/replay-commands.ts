@@ -42,7 +42,7 @@ export const replayCommands = (
     )
     .option(
       "--pods <n or file>",
-      "the values of --trace are of one pod each, and so many pods served then: a number, or a file like that of --trace",
+      "the values of --trace are values per pod; this is the number of pods that served them: a number, or a file in the form of --trace",
     )
     .option(
       "--capacity <n>",
