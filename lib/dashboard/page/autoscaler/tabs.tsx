@@ -1,7 +1,7 @@
 import type { ComponentChildren } from "preact";
 import type { Description } from "../../../answers/views/autoscaler.ts";
-import type { ChangeView, FieldChange } from "../../../answers/views/change.ts";
 import { windowLines } from "../../../answers/words/window-words.ts";
+import { ChangeLine } from "../parts/change-line.tsx";
 import { Notice } from "../parts/notice.tsx";
 import { Ago, Sentence, Time } from "../parts/time.tsx";
 import { Lines } from "./instant.tsx";
@@ -80,43 +80,12 @@ export const EditsTab = ({ past: { changes } }: { readonly past: ShownPast }) =>
       <p>A longer stretch, chosen above, reaches further back.</p>
     </Notice>
   ) : (
-    <ol class="edits">
+    <ol class="changes">
       {changes.toReversed().map((change) => (
-        <Edit key={change.id} change={change} />
+        <ChangeLine key={change.id} change={change} />
       ))}
     </ol>
   );
-
-const Edit = ({
-  change: { at, by, verb, generation, grant, fields, made },
-}: {
-  readonly change: ChangeView;
-}) => (
-  <li class="edit">
-    <p>
-      <b>{verb}</b> by {by}, <Time at={at} />, generation {generation}
-      {grant !== undefined && `, allowed by ${grant}`}
-      {made === undefined && ", not known whether it was made"}
-    </p>
-    {fields.length > 0 && (
-      <dl class="diff">
-        {fields.map((field) => (
-          <FieldDiff key={field.path} field={field} />
-        ))}
-      </dl>
-    )}
-  </li>
-);
-
-const FieldDiff = ({ field: { path, ...sides } }: { readonly field: FieldChange }) => (
-  <>
-    <dt>{path}</dt>
-    <dd>
-      {"before" in sides && <del>{JSON.stringify(sides.before)}</del>}
-      {"after" in sides && <ins>{JSON.stringify(sides.after)}</ins>}
-    </dd>
-  </>
-);
 
 /** The charts as a table. */
 export const PointsTab = ({ past: { points } }: { readonly past: ShownPast }) =>

@@ -1,10 +1,9 @@
-import type { ChangeView, FieldChange } from "../../../answers/views/change.ts";
-import { changedObjectText, fieldLine } from "../../../answers/words/change-words.ts";
+import type { ChangeView } from "../../../answers/views/change.ts";
 import { DAY_MS } from "../../../rules/model/time-text.ts";
 import { useNow } from "../data/facts.ts";
 import { useList } from "../data/use-list.ts";
+import { ChangeLine } from "../parts/change-line.tsx";
 import { FailureNotice, Loading, Notice } from "../parts/notice.tsx";
-import { Ago, Sentence, Time } from "../parts/time.tsx";
 
 const DAYS_SHOWN = 30;
 /** Edits are listed oldest first. */
@@ -35,37 +34,9 @@ export const ChangesPage = () => {
           .toReversed()
           .slice(0, SHOWN_MAX)
           .map((change) => (
-            <Change key={change.id} change={change} />
+            <ChangeLine key={change.id} change={change} />
           ))}
       </ol>
     </>
   );
 };
-
-const Change = ({ change }: { readonly change: ChangeView }) => {
-  const { at, by, verb, grant, made, fields } = change;
-  return (
-    <li>
-      <p>
-        <b>{verb}</b> {changedObjectText(change)}
-        {made === false && <b class="bad"> was not made</b>}
-      </p>
-      <p class="quiet">
-        <Time at={at} /> (<Ago at={at} />) by {by}
-        {grant === undefined ? "" : `, by the grant ${grant}`}
-      </p>
-      {fields.length > 0 && (
-        <ul class="fields">
-          {fields.map((field) => (
-            <li key={field.path} class={kindOf(field)}>
-              <Sentence>{fieldLine(field)}</Sentence>
-            </li>
-          ))}
-        </ul>
-      )}
-    </li>
-  );
-};
-
-const kindOf = (field: FieldChange): string =>
-  "before" in field ? ("after" in field ? "changed" : "removed") : "added";

@@ -9,7 +9,7 @@ import { fragmentOf } from "../route.ts";
 /** More than a stack has. */
 const READ_MAX = 2_000;
 
-const HEADS = ["Cluster", "State", "Autoscalers", "Synced", "Period", "Error"] as const;
+const HEADS = ["Cluster", "State", "Synced", "Period", "Error"] as const;
 
 /** The clusters: state, lag of each partition, newest error, and what to do. */
 export const ClustersPage = () => {
@@ -53,7 +53,7 @@ export const ClustersPage = () => {
 };
 
 const ClusterLine = ({ cluster }: { readonly cluster: ClusterView }) => {
-  const { name, state, since, error, autoscalers, syncPeriodSeconds, partitions } = cluster;
+  const { name, state, since, error, syncPeriodSeconds, partitions } = cluster;
   const oldest = partitions
     .flatMap(({ syncedAt }) => syncedAt ?? [])
     .toSorted()
@@ -74,7 +74,6 @@ const ClusterLine = ({ cluster }: { readonly cluster: ClusterView }) => {
           </div>
         )}
       </td>
-      <td data-head="Autoscalers">{autoscalers ?? ""}</td>
       <td data-head="Synced">{oldest === undefined ? "never" : <Ago at={oldest} />}</td>
       <td data-head="Period">{syncPeriodSeconds} s</td>
       <td data-head="Error">
