@@ -63,7 +63,7 @@ const observedFirst: PlantedBug = {
  */
 const repeats: PlantedBug = {
   leftOut: '"never repeats a PUT"',
-  seed: 0,
+  seed: 17,
   caughtBy: [EVENT],
   ports: (ports) =>
     withClient(ports, (inner: ClusterClient) => ({
@@ -78,7 +78,7 @@ const repeats: PlantedBug = {
 
 const neverEnded: PlantedBug = {
   leftOut: "an end to a stalled process",
-  seed: 48,
+  seed: 46,
   caughtBy: [EVENT],
   platformEndsStalled: false,
 };

@@ -34,7 +34,7 @@ const withAnswers = (
  */
 const droppedWindows: PlantedBug = {
   leftOut: "windows kept while the item of an autoscaler has no uid",
-  seed: 39,
+  seed: 126,
   caughtBy: LOST_WINDOWS,
   ports: (ports) =>
     withAnswers(ports, (command, answer) =>
@@ -52,7 +52,7 @@ const droppedWindows: PlantedBug = {
 /** A page that cannot be read is taken for one without entries. */
 const emptyPage: PlantedBug = {
   leftOut: "a hold of the autoscalers whose page cannot be read",
-  seed: 86,
+  seed: 36,
   caughtBy: LOST_WINDOWS,
   ports: (ports) =>
     withAnswers(ports, (_command, answer) => {

@@ -95,7 +95,7 @@ const noPageEpoch: PlantedBug = {
  */
 const trustedMemory: PlantedBug = {
   leftOut: "strong reads after an unclean release",
-  seed: 13,
+  seed: 21,
   caughtBy: LOST_WINDOWS,
   ports: (ports, { message }) =>
     withTables(ports, {

@@ -80,7 +80,7 @@ const failedIsLast: PlantedBug = {
 
 const lastValid: PlantedBug = {
   leftOut: "a hold where an object is invalid (its last valid manifest counts)",
-  seed: 10,
+  seed: 6,
   caughtBy: [ACTS],
   ports: withListings((listing, { manifests }) =>
     withObjects(listing, (object) => {
@@ -93,7 +93,7 @@ const lastValid: PlantedBug = {
 
 const unseenFollower: PlantedBug = {
   leftOut: "a look at who writes the status of an object",
-  seed: 146,
+  seed: 38,
   caughtBy: [RIVALS],
   ports: withListings((listing) => withObjects(listing, ({ statusBy: _by, ...object }) => object)),
 };
@@ -101,7 +101,7 @@ const unseenFollower: PlantedBug = {
 /** Every autoscaler of an object is read as if an answer without its object had come before. */
 const endedAtOnce: PlantedBug = {
   leftOut: "a second answer before an autoscaler ends",
-  seed: 38,
+  seed: 26,
   caughtBy: [ENDS],
   ports: (ports) => {
     const { client } = ports.tables;

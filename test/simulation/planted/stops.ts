@@ -32,7 +32,7 @@ const unreadFleet: PlantedBug = {
  */
 const unraisedVersion: PlantedBug = {
   leftOut: "the spec version raised after an edit",
-  seed: 0,
+  seed: 1,
   caughtBy: ["nothing is sent that was claimed after a freeze or a pause"],
   sent: (command) => {
     if (
@@ -170,7 +170,7 @@ const seenOverrides = new WeakMap<object, Map<string, Map<string, ScopedOverride
  */
 const unreadClear: PlantedBug = {
   leftOut: "the end of an override that was cleared",
-  seed: 294,
+  seed: 154,
   caughtBy: [OUTSIDE],
   ports: (ports, { process }) => {
     const ofProcess = seenOverrides.get(process) ?? new Map<string, Map<string, ScopedOverride>>();
