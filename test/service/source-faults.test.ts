@@ -33,6 +33,41 @@ describe("a source that is registered in a deployed stack", () => {
     expect(faults({ url: "http://p.example.com", private: true })).toBe("");
   });
 
+  it.each(["http://p.monitoring.svc:9090", "https://p.monitoring.svc.cluster.local"])(
+    "may not lead to %s, which only the cluster resolves",
+    (url) => {
+      for (const own of [true, false])
+        expect(faults({ url, private: true }, own)).toContain(
+          "a name that only pods of the cluster resolve; give service in place of it: --service NAMESPACE/NAME:PORT",
+        );
+    },
+  );
+
+  it("has an authority of its own only in PEM, and only with an address that has TLS", () => {
+    expect(faults({ url: "https://p.example.com", caData: "bm8=" })).toBe(
+      "caData must be certificates in PEM, in base64: base64 -w0 ca.crt",
+    );
+    const service = { namespace: "a", name: "b", port: "1", scheme: "https", path: "" } as const;
+    for (const place of [{ service }, { url: "http://p.example.com", private: true }])
+      expect(faults({ ...place, caData: "bm8=" })).toContain(
+        "caData is for a url that begins with https://",
+      );
+  });
+
+  it("of a service cannot send Authorization, and says which way there is", () => {
+    const service = { namespace: "a", name: "b", port: "1", scheme: "https", path: "" } as const;
+    expect(faults({ service, auth: { kind: "basic", secretId: "t/source.main" } })).toBe(
+      "auth of a service must be of kind header: the API server takes the header Authorization for itself. For basic, register the server by --url, with --private where it is in a private network",
+    );
+  });
+
+  it("takes partial answers only of a Prometheus", () => {
+    expect(faults({ url: "https://p.example.com", partialAnswers: true })).toBe("");
+    expect(faults({ kind: "http", url: "https://p.example.com", partialAnswers: true })).toBe(
+      "partialAnswers is for prometheus, and this is http",
+    );
+  });
+
   it("may be on this machine in the embedded run", () => {
     expect(faults({ url: "http://127.0.0.1:9090" }, true)).toBe("");
   });

@@ -11,7 +11,7 @@ import { type CheckedSource, askOnce } from "../../lib/stack/source-client/check
 import { type Kubernetes, kubernetes } from "../cluster/stand-in/kubernetes.ts";
 import { json } from "../cluster/stand-in/server.ts";
 import { awsServer } from "./aws-server.ts";
-import { type PrometheusServer, prometheusServer, sourceRecord } from "./scene.ts";
+import { oneSeries, type PrometheusServer, prometheusServer, sourceRecord } from "./scene.ts";
 
 let server: PrometheusServer;
 beforeEach(async () => {
@@ -84,6 +84,19 @@ describe("a check of a source", () => {
       "hangs",
       () => undefined,
       /no answer within 1000 ms > let the server answer faster, or raise --timeout-seconds/,
+    ],
+    [
+      "gives no finite number",
+      (response) => oneSeries("NaN")("", response),
+      /the value is NaN.* > divide only by what is above 0/,
+    ],
+    [
+      "gives a part",
+      (response) =>
+        response
+          .writeHead(200)
+          .end(JSON.stringify({ status: "success", warnings: ["no store"], data: {} })),
+      /has warnings.* > let every store answer; .* --partial-answers/,
     ],
     [
       "refuses",

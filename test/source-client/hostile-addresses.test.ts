@@ -238,6 +238,17 @@ describe("the certificate of a source", () => {
     expect(seen).toEqual(["Bearer t0ken-of-the-source"]);
   });
 
+  it("by an authority of its own is taken where the source itself has the authority, without any secret", async () => {
+    const { port, caPem, seen } = await secure();
+    const other = await secure(Date.now());
+    const url = `https://127.0.0.1:${port}`;
+    const base64 = (pem: string): string => Buffer.from(pem).toString("base64");
+    expect(await one(client, { url, caData: base64(caPem) })).toBe("it was answered");
+    expect(await one(client, { url, caData: base64(other.caPem) })).toMatch(WRONG);
+    expect(await one(client, { url })).toMatch(WRONG);
+    expect(seen).toEqual([undefined]);
+  });
+
   it("is refused by another authority, without an authority, for another name, and after its end; and no credential is sent", async () => {
     const [good, old, elsewhere] = [
       await secure(),

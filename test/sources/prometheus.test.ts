@@ -8,12 +8,13 @@ import { runs } from "../runs.ts";
 
 const AT = 1_795_000_000.123;
 
-const read = (body: unknown, status = 200) => {
+const read = (body: unknown, status = 200, source: { readonly partialAnswers?: boolean } = {}) => {
   if (PROMETHEUS.asking.way !== "registered" || PROMETHEUS.asking.batch)
     throw new Error("a Prometheus is registered");
   return PROMETHEUS.asking.read(
     { status, bytes: 100, body },
     { for: "prometheus", source: "main", query: "up" },
+    source,
   );
 };
 const success = (resultType: string, result: unknown) => ({
@@ -57,6 +58,16 @@ describe("the answer of a Prometheus", () => {
     expect(read(success("scalar", [AT, "42"]))).toMatchObject({
       kind: "answered",
       items: [{ milli: 42_000n }],
+    });
+  });
+
+  it("with warnings is a value only of a source that takes partial answers", () => {
+    const partial = { ...series("1"), warnings: ["fetch series for {}: no store matched"] };
+    expect(read(partial)).toMatchObject({ kind: "failed", failure: { reason: "PartialAnswer" } });
+    expect(read(partial, 200, { partialAnswers: false })).toMatchObject({ kind: "failed" });
+    expect(read(partial, 200, { partialAnswers: true })).toMatchObject({
+      kind: "answered",
+      items: [{ milli: 1_000n }],
     });
   });
 

@@ -29,6 +29,9 @@ const registered = {
     } satisfies FieldsOf<SourceService>)
     .describe("a service of each cluster, which is asked through the API server of that cluster")
     .exactOptional(),
+  caData: text
+    .describe("PEM of the authority of the certificate of the url, in base64")
+    .exactOptional(),
   aws: z
     .object({
       region: text,
@@ -77,6 +80,11 @@ const registered = {
   private: flag.describe(
     "true where its address may be in a private network, and where it may be asked without TLS",
   ),
+  partialAnswers: flag
+    .describe(
+      "of prometheus: true where an answer with warnings counts, from which a part may be missing",
+    )
+    .exactOptional(),
 } satisfies FieldsOf<RegisteredSource>;
 
 export const source = z.object({ name: text, ...registered, updatedAt: time, updatedBy: text });

@@ -31,6 +31,7 @@ type Text =
   | "url"
   | "service"
   | "secret"
+  | "caData"
   | "authHeader"
   | "timeoutSeconds"
   | "maxMetrics"
@@ -50,6 +51,7 @@ interface PutOptions
   readonly forCluster: readonly string[];
   readonly forNamespace: readonly string[];
   readonly private?: true;
+  readonly partialAnswers?: true;
 }
 
 type CheckSourceOptions = ScopeOptions &
@@ -77,6 +79,7 @@ export const sourceCommands = (
         .default("http"),
     )
     .option("--url <url>", "its address, where it is no service of the clusters")
+    .option("--ca-data <base64>", "the authority of its certificate, where it has one of its own")
     .option("--aws-region <region>", "the Region of AWS, for sqs, amp, cloudwatch and --auth sigv4")
     .option(
       "--role <arn>",
@@ -137,6 +140,10 @@ export const sourceCommands = (
     .option("--max-metrics <count>", "different questions of one sync at most (default: 1000)")
     .option("--max-dollars <dollars>", "of AWS: dollars a month of a partition (default: 500)")
     .option("--private", "its address may be in a private network, and be asked without TLS")
+    .option(
+      "--partial-answers",
+      "of a prometheus: answers with warnings count, from which a store may be missing",
+    )
     .addHelpText(
       "after",
       example(
@@ -264,6 +271,7 @@ const newSource = (name: string, options: PutOptions): NewSource => ({
   ...present({
     url: options.url,
     service: options.service === undefined ? undefined : serviceIn(options.service, options.scheme),
+    caData: options.caData,
     aws: awsOf(options),
     auth: authOf(options),
     headers: options.header && pairsIn("--header", options.header),
@@ -272,6 +280,7 @@ const newSource = (name: string, options: PutOptions): NewSource => ({
     maxMetrics: numberIn(options.maxMetrics),
     maxDollars: numberIn(options.maxDollars),
     private: options.private,
+    partialAnswers: options.partialAnswers,
   }),
   clusters: options.forCluster,
   namespaces: options.forNamespace,

@@ -15,6 +15,11 @@ export interface RegisteredSource {
    * theirs are.
    */
   readonly aws?: AwsPlace;
+  /**
+   * PEM of the authority of the certificate of `url`, in base64, where it is none of the system's.
+   * It is no secret, so that a source without a credential can have one.
+   */
+  readonly caData?: string;
   readonly auth?: SourceAuth;
   /** Sent with each question, such as the tenant of Mimir or Thanos. */
   readonly headers?: Readonly<Record<string, string>>;
@@ -32,6 +37,11 @@ export interface RegisteredSource {
   readonly maxDollars?: number;
   /** True where its address may be in a private network, and where it may be asked without TLS. */
   readonly private: boolean;
+  /**
+   * `prometheus`: true where an answer with warnings counts. A part of the data may be missing from
+   * it, as where Thanos or Mimir did not reach a store.
+   */
+  readonly partialAnswers?: boolean;
 }
 
 export const SOURCE_KINDS = ["prometheus", "http", "sqs", "amp", "cloudwatch"] as const;
@@ -177,6 +187,8 @@ export const SOURCE_LIMITS = {
   queues: 20,
   /** Fixed headers and parameters, and the characters of each. */
   fixed: 20,
+  /** Characters of `caData`: some ten certificates. */
+  caData: 20_000,
   fixedCharacters: 1_024,
 } as const;
 

@@ -1,7 +1,7 @@
 import { amount, group, type ReadOf, words } from "../fields/field-types.ts";
 import { foreignText } from "../model/foreign-text.ts";
 import { asList, isObject } from "../model/json.ts";
-import { type AwsPlace, SOURCE_LIMITS } from "../model/metric-source.ts";
+import { type AwsPlace, type RegisteredSource, SOURCE_LIMITS } from "../model/metric-source.ts";
 import type { Answer, MetricValue } from "../model/observation.ts";
 import { milliOf } from "../model/quantity.ts";
 import type { NativeSourceOf } from "../model/spec-native.ts";
@@ -54,12 +54,17 @@ const FIELDS = {
  * The result of an instant query (https://prometheus.io/docs/prometheus/latest/querying/api/). On
  * doubt, a missing metric: whatever is not exactly one finite number is no value.
  */
-const read = (answer: ForeignAnswer): Answer<readonly MetricValue[]> => {
+const read = (
+  answer: ForeignAnswer,
+  _query: PrometheusQuery,
+  { partialAnswers = false }: Pick<RegisteredSource, "partialAnswers"> = {},
+): Answer<readonly MetricValue[]> => {
   const body = isObject(answer.body) ? answer.body : {};
   if (answer.status !== 200 || body["status"] !== "success") return refused(answer, body);
   // Thanos and Mimir answer with warnings where a store was not reached: the value then lacks a
-  // part. Prometheus 2.48 to 2.53 has its remarks about a query there as well.
-  if (asList(body["warnings"]).some((warning) => !isRemark(warning)))
+  // part, and only who registered the source can say that it counts. Prometheus 2.48 to 2.53 has
+  // its remarks about a query there as well.
+  if (!partialAnswers && asList(body["warnings"]).some((warning) => !isRemark(warning)))
     return unusable(
       answer,
       "PartialAnswer",

@@ -125,7 +125,11 @@ interface SingleAsking<Query extends RegisteredQuery> {
     query: Query,
     asked: { readonly timeoutMs: number; readonly aws?: AwsPlace | undefined },
   ): RegisteredRequest;
-  read(answer: ForeignAnswer, query: Query): Answer<readonly MetricValue[]>;
+  read(
+    answer: ForeignAnswer,
+    query: Query,
+    source?: Pick<MetricSourceRecord, "partialAnswers">,
+  ): Answer<readonly MetricValue[]>;
 }
 
 /** One request for many questions. */

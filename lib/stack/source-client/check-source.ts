@@ -220,12 +220,15 @@ const BY_REASON: Readonly<Record<string, string>> = {
   AddressRefused:
     "register an address outside of this machine; one in a private network needs --private and a VPC",
   TlsVerificationFailed:
-    "give the authority as caData in the secret of the source, or the server a certificate for its name",
+    "give the authority with --ca-data, or as caData in the secret of the source, or the server a certificate for its name",
   UnknownHost: `correct the name in --url; for a private name ${VPC}`,
   ConnectionRefused: "correct the port, or start the server",
   Unreachable: `for a private address ${VPC}`,
   Timeout: `let the server answer faster, or raise --timeout-seconds (10 at most); for a private address ${VPC}`,
   NotAllowed: "name what the source allows, or register the source again with more",
+  PartialAnswer:
+    "let every store answer; where warnings are usual and a value may lack a part, register the source with --partial-answers",
+  WrongResult: "write an instant query with one series or one number, such as sum(rate(x[2m]))",
   QueryRefused: "correct the query, or the limit that it exceeds",
   RefusedByAws:
     "correct the Region, the queue or the workspace of the source, and what its role allows (docs/sources.md)",
@@ -283,8 +286,19 @@ const OF_THE_CLUSTER: ReadonlySet<string> = new Set([
 const CLUSTER_FIX =
   "the API server of the cluster cannot be reached: tidemark cluster check says what to do";
 
+const DIVIDE =
+  "divide only by what is above 0, as in a / (b > 0): then there is no series where b is 0, and whenEmpty says what that means";
+
+/** What to do about a value that is no finite number. */
+const NOT_A_NUMBER: Readonly<Partial<Record<SourceKind, string>>> = {
+  prometheus: DIVIDE,
+  amp: DIVIDE,
+  http: "correct --pointer, which must lead to a number or a quantity in the document",
+};
+
 const fixOf = (source: MetricSourceRecord, { code, reason }: ApiFailure): string =>
   (source.service && OF_THE_CLUSTER.has(reason) ? CLUSTER_FIX : undefined) ??
   BY_REASON[reason] ??
+  (reason === "NotANumber" ? NOT_A_NUMBER[source.kind] : undefined) ??
   byStatus(source, code) ??
   "register the address of a server of this kind (docs/sources.md)";

@@ -27,7 +27,12 @@ export interface Credential {
   readonly client?: ClientCertificate;
 }
 
-const NOTHING: Credential = { kind: "read", headers: {} };
+/** What the source itself says. A secret may name the authority, too, and then that one counts. */
+const ofSource = ({ caData }: MetricSourceRecord): Credential => ({
+  kind: "read",
+  headers: {},
+  ...(caData !== undefined && { ca: Buffer.from(caData, "base64").toString("utf8") }),
+});
 
 const common = { url: filled, caData: pemData.exactOptional() };
 const SECRETS = {
@@ -62,7 +67,7 @@ export const credentialReader = (
   return async (source) => {
     const { auth, name, version } = source;
     // A signature needs no secret: the role of the source signs.
-    if (auth === undefined || auth.kind === "sigv4") return NOTHING;
+    if (auth === undefined || auth.kind === "sigv4") return ofSource(source);
     const key = JSON.stringify([name, version]);
     const known =
       kept.get(key) ?? cached(() => readCredential(source, auth), { ttlMs: SECRET_TTL_MS, clock });
@@ -94,14 +99,14 @@ const readCredential = async (
     );
   if (caData !== undefined && !isCertificates(caData))
     throw refuse("its caData is no certificate in PEM");
-  const ca = caData !== undefined && { ca: caData };
+  const ca = caData === undefined ? ofSource(source) : { ca: caData };
   if ("value" in parsed.data)
-    return { kind: "read", headers: { [headerOf(auth)]: parsed.data.value }, ...ca };
+    return { ...ca, kind: "read", headers: { [headerOf(auth)]: parsed.data.value } };
   const { client } = parsed.data;
   if (!isCertificates(client.cert)) throw refuse("its clientCertData is no certificate in PEM");
   if (!fits(client.cert, client.key))
     throw refuse("its clientKeyData cannot be read, or is not the key of its clientCertData");
-  return { kind: "read", headers: {}, client, ...ca };
+  return { ...ca, kind: "read", headers: {}, client };
 };
 
 const headerOf = ({ kind, header }: SecretAuth): string =>

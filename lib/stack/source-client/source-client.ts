@@ -359,7 +359,7 @@ const askOne = async (
     (timeoutMs) => asking.request(query, { timeoutMs, aws: limitsOf(source) }),
     way,
   );
-  return "kind" in sent ? sent : asking.read(sent, query);
+  return "kind" in sent ? sent : asking.read(sent, query, source);
 };
 
 /**

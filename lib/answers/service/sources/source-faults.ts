@@ -1,4 +1,6 @@
 import { bareHost, isOwnHost, isPrivateHost } from "../../../stack/cluster/reachable.ts";
+import { isCertificates } from "../../../stack/cluster/access/checked-access.ts";
+import { pemData } from "../../../stack/cluster/access/secret-text.ts";
 import { namePatternFault } from "../../../rules/model/access.ts";
 import {
   awsDomain,
@@ -68,7 +70,27 @@ export const sourceFaults = (
   ...rangeFaults("timeoutSeconds", source.timeoutSeconds),
   ...rangeFaults("maxMetrics", source.maxMetrics),
   ...dollarFaults(source),
+  ...authorityFaults(source),
+  ...(source.partialAnswers === undefined || source.kind === "prometheus"
+    ? []
+    : [`partialAnswers is for prometheus, and this is ${source.kind}`]),
 ];
+
+/** What TLS cannot use is refused here by name, and not by the first question. */
+const authorityFaults = ({ caData, url }: RegisteredSource): readonly string[] => {
+  if (caData === undefined) return [];
+  const pem = pemData.safeParse(caData);
+  return trueOf([
+    [
+      !pem.success || !isCertificates(pem.data),
+      "caData must be certificates in PEM, in base64: base64 -w0 ca.crt",
+    ],
+    [
+      !url?.startsWith("https://"),
+      "caData is for a url that begins with https://; of a service, the API server of the cluster calls it",
+    ],
+  ]);
+};
 
 const dollarFaults = ({ kind, maxDollars }: RegisteredSource): readonly string[] => {
   if (maxDollars === undefined) return [];
@@ -200,6 +222,9 @@ const awsFaults = (kind: RegisteredSource["kind"], place: AwsPlace): readonly st
   ];
 };
 
+/** "prometheus.monitoring.svc", with or without a domain of the cluster. */
+const CLUSTER_HOST = /^[a-z0-9-]+\.[a-z0-9-]+\.svc(?:\.|$)/;
+
 const urlFaults = (text: string, isPrivate: boolean, ownAddresses: boolean): readonly string[] => {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (!url) return ["url is no URL"];
@@ -218,6 +243,10 @@ const urlFaults = (text: string, isPrivate: boolean, ownAddresses: boolean): rea
     [
       !ownAddresses && isOwnHost(host),
       `url leads to ${host}, an address of this machine, of its network link or of a metadata service`,
+    ],
+    [
+      CLUSTER_HOST.test(host),
+      `url leads to ${host}, a name that only pods of the cluster resolve; give service in place of it: --service NAMESPACE/NAME:PORT`,
     ],
     [
       !mayBePlain && isPrivateHost(host),
@@ -244,7 +273,7 @@ const authFaults = (
   ...(isSecretOf(secretId, sourceSecretName(name)) ? [] : [sourceSecretWords(name)]),
   ...(ofService && kind !== "header"
     ? [
-        "auth of a service must be of kind header: the API server takes the header Authorization for itself",
+        `auth of a service must be of kind header: the API server takes the header Authorization for itself. For ${kind}, register the server by --url, with --private where it is in a private network`,
       ]
     : []),
   ...(kind === "header" && (header === undefined || !HEADER.test(header) || OWN_HEADER.test(header))

@@ -37,6 +37,7 @@ export const sourceFields = {
       path: z.string(),
     })
     .exactOptional(),
+  caData: z.string().max(SOURCE_LIMITS.caData).exactOptional(),
   aws: z
     .strictObject({
       region: z.string(),
@@ -85,6 +86,7 @@ export const sourceFields = {
     .max(SOURCE_LIMITS.maxDollars.most)
     .exactOptional(),
   private: z.boolean(),
+  partialAnswers: z.boolean().exactOptional(),
 };
 
 /** A record as it is stored. */
