@@ -3,6 +3,7 @@ import type { ScaleRead, ScaleReading } from "../../../lib/rules/model/observati
 import type { ScaleChange } from "../../../lib/rules/model/windows.ts";
 import { fleetKey } from "../../../lib/stack/store/table/keys.ts";
 import { workloadKey } from "../../../lib/stack/sync/load/open-intents.ts";
+import { type Accident, accidentOf } from "../accidents.ts";
 import type { Process } from "../process.ts";
 import {
   BREACH,
@@ -19,6 +20,11 @@ import {
 } from "./planted.ts";
 import { withClient } from "./ports.ts";
 
+const withAccident =
+  (accident: Accident) =>
+  (seed: number): boolean =>
+    accidentOf(seed) === accident;
+
 type Item = Readonly<Record<string, AttributeValue>>;
 
 const newest = new WeakMap<Process, Map<string, ScaleRead>>();
@@ -30,7 +36,8 @@ const newest = new WeakMap<Process, Map<string, ScaleRead>>();
 const newestRemembered: PlantedBug = {
   leftOut:
     "going by an older generation, which a restored etcd shows (the newest that was seen counts)",
-  seed: 932,
+  seed: 152,
+  where: withAccident("a cluster goes back"),
   caughtBy: [SET_BY_OTHERS],
   ports: (ports, { process }) => {
     const known = newest.get(process) ?? new Map<string, ScaleRead>();
@@ -69,6 +76,7 @@ const newestRemembered: PlantedBug = {
 const clockStandsStill: PlantedBug = {
   leftOut: "a clock that goes on while the machine is suspended",
   seed: 112,
+  where: withAccident("one machine"),
   caughtBy: [EVENT, INTENT, LIMITS, FORBIDDEN],
   ports: (ports, { process }, _client, { machine }) => {
     const { tables } = ports;
@@ -83,6 +91,7 @@ const clockStandsStill: PlantedBug = {
 const notDurable: PlantedBug = {
   leftOut: "writes that survive a loss of power before they are answered",
   seed: 52,
+  where: withAccident("one machine"),
   caughtBy: [EVENT, INTENT, ONE_EVENT],
   undurableMs: 1_000,
 };
@@ -91,6 +100,7 @@ const notDurable: PlantedBug = {
 const unaskedIds: PlantedBug = {
   leftOut: "a look at the ids of the tables (restored ones are taken for the former)",
   seed: 132,
+  where: withAccident("tables go back"),
   caughtBy: [HELD],
   ports: (ports) => {
     const { ids: _asked, ...tables } = ports.tables;
@@ -111,7 +121,8 @@ const withoutPart = (command: unknown, isMeant: (item: Item) => boolean, part: s
  */
 const adoptedUnfrozen: PlantedBug = {
   leftOut: "the freeze that an adoption leaves",
-  seed: 552,
+  seed: 1112,
+  where: withAccident("tables go back"),
   caughtBy: [HELD],
   sent: (command) =>
     withoutPart(
@@ -128,6 +139,7 @@ const withoutName = (command: unknown): unknown =>
 const oneName: PlantedBug = {
   leftOut: "another name for the scales of adopted tables",
   seed: 72,
+  where: withAccident("tables go back"),
   caughtBy: [STACKS],
   sent: withoutName,
 };
@@ -142,6 +154,7 @@ const knownPast: PlantedBug = {
   leftOut:
     "an unknown past and another name after an adoption (limits count only the scales that the restored tables hold)",
   seed: 252,
+  where: withAccident("tables go back"),
   caughtBy: [LOST, BREACH],
   sent: withoutName,
   ports: (ports) => ({

@@ -2,6 +2,7 @@ import { type DynamoDBClient, type GetItemCommand, QueryCommand } from "@aws-sdk
 import type { SpecListing, SpecObject } from "../../../lib/stack/cluster/cluster-client.ts";
 import { CHANGE_SK_PREFIX } from "../../../lib/stack/store/table/keys.ts";
 import type { SyncPorts } from "../../../lib/stack/sync/sync-ports.ts";
+import { hasObjects } from "../objects/plan-objects.ts";
 import type { Process } from "../process.ts";
 import { SHARED_RULES } from "../rules.ts";
 import type { Item } from "../watch/head.ts";
@@ -59,6 +60,7 @@ const withObjects = (
 const failedIsEmpty: PlantedBug = {
   leftOut: "a hold where the LIST of the objects failed (it is taken for an empty one)",
   seed: 194,
+  where: hasObjects,
   caughtBy: [ENDS],
   ports: withListings((listing) =>
     listing.outcome.kind === "failed"
@@ -70,6 +72,7 @@ const failedIsEmpty: PlantedBug = {
 const failedIsLast: PlantedBug = {
   leftOut: "a hold where the LIST of the objects failed (the answer before it counts)",
   seed: 22,
+  where: hasObjects,
   caughtBy: [ACTS],
   ports: withListings((listing, { answers }) => {
     const key = `${listing.kind.kind}/${listing.namespace ?? ""}`;
@@ -81,6 +84,7 @@ const failedIsLast: PlantedBug = {
 const lastValid: PlantedBug = {
   leftOut: "a hold where an object is invalid (its last valid manifest counts)",
   seed: 6,
+  where: hasObjects,
   caughtBy: [ACTS],
   ports: withListings((listing, { manifests }) =>
     withObjects(listing, (object) => {
@@ -94,6 +98,7 @@ const lastValid: PlantedBug = {
 const unseenFollower: PlantedBug = {
   leftOut: "a look at who writes the status of an object",
   seed: 38,
+  where: hasObjects,
   caughtBy: [RIVALS],
   ports: withListings((listing) => withObjects(listing, ({ statusBy: _by, ...object }) => object)),
 };
@@ -102,6 +107,7 @@ const unseenFollower: PlantedBug = {
 const endedAtOnce: PlantedBug = {
   leftOut: "a second answer before an autoscaler ends",
   seed: 26,
+  where: hasObjects,
   caughtBy: [ENDS],
   ports: (ports) => {
     const { client } = ports.tables;
@@ -133,6 +139,7 @@ const endedAtOnce: PlantedBug = {
 const untoldChanges: PlantedBug = {
   leftOut: "the change of an edit that a sync makes",
   seed: 2,
+  where: hasObjects,
   caughtBy: [CHANGES],
   ports: (ports): SyncPorts => ({
     ...ports,

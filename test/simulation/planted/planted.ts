@@ -10,6 +10,8 @@ import type { Invariant } from "../watch/ledger.ts";
 export interface PlantedBug extends Planted {
   /** First seed that shows it (first-seeds.ts finds it anew). */
   readonly seed: number;
+  /** The seeds that can show it, where it takes what few seeds have. All of them without it. */
+  readonly where?: (seed: number) => boolean;
   readonly caughtBy: readonly Invariant[];
 }
 

@@ -1,4 +1,5 @@
 import type { SourceClient } from "../../../lib/stack/source-client/source-client.ts";
+import { hasSources } from "../sources/plan-sources.ts";
 import { MEASURED, type PlantedBug } from "./planted.ts";
 
 type Answers = Awaited<ReturnType<SourceClient["ask"]>>;
@@ -23,6 +24,7 @@ const asZero = ({ ask, close }: SourceClient): SourceClient => ({
 const missingAsZero: PlantedBug = {
   leftOut: "a missing metric where a source does not answer, or not with a measurement (it is 0)",
   seed: 5,
+  where: hasSources,
   caughtBy: [MEASURED],
   ports: (ports) => {
     const { sources } = ports;
