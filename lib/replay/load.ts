@@ -41,6 +41,10 @@ export interface ReplayedMetric {
   readonly model: MetricModel;
 }
 
+/** Whether it is the use of a resource, which is measured by scrapes. */
+export const isUse = ({ source }: MetricLevel): boolean =>
+  source.type === "Resource" || source.type === "ContainerResource";
+
 /** How much of a load one pod takes: so many pods are needed as that goes into the load. */
 export interface PodShare {
   readonly load: Series;
@@ -75,6 +79,8 @@ export const shareAtLevel = (
 
 /** Use is the mean between two scrapes of the metrics server, which come so often. */
 export const SCRAPE_MS = 15_000;
+/** The last scrape that a sync sees. */
+export const scrapeAt = (nowMs: number): number => Math.floor(nowMs / SCRAPE_MS) * SCRAPE_MS;
 /** Two scrapes, and what may lie between them and a sync. */
 const LOOK_BACK_MS = 60_000;
 

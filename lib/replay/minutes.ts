@@ -130,21 +130,18 @@ export class MinuteRecord {
   #add(at: number, forMs: number, segment: SteadySpan): void {
     const { count, ready, needed, isCutOff, load, unserved } = segment;
     const columns = this.#columns;
-    const add = (name: Column, amount: number): void => {
-      columns[name][at] = (columns[name][at] ?? 0) + amount;
-    };
     columns.count[at] = count;
-    add("podMs", count * forMs);
-    add("readyMs", ready * forMs);
+    add(columns.podMs, at, count * forMs);
+    add(columns.readyMs, at, ready * forMs);
     if (Number.isNaN(needed)) return;
-    add("knownMs", forMs);
-    add("neededMs", needed * forMs);
-    add("knownReadyMs", ready * forMs);
-    if (needed > ready) add("aboveMs", forMs);
-    if (count >= this.#max) add("atMaxMs", forMs);
-    if (isCutOff) add("cutOffMs", forMs);
-    add("loadMs", load * forMs);
-    add("unservedMs", unserved * forMs);
+    add(columns.knownMs, at, forMs);
+    add(columns.neededMs, at, needed * forMs);
+    add(columns.knownReadyMs, at, ready * forMs);
+    if (needed > ready) add(columns.aboveMs, at, forMs);
+    if (count >= this.#max) add(columns.atMaxMs, at, forMs);
+    if (isCutOff) add(columns.cutOffMs, at, forMs);
+    add(columns.loadMs, at, load * forMs);
+    add(columns.unservedMs, at, unserved * forMs);
   }
 
   /** A count at its maximum can react no more; an unknown time ends without a reaction. */
@@ -158,3 +155,7 @@ export class MinuteRecord {
     }
   }
 }
+
+const add = (column: Float64Array, at: number, amount: number): void => {
+  column[at] = (column[at] ?? 0) + amount;
+};

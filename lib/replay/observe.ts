@@ -11,7 +11,7 @@ import { queryKey } from "../rules/model/query.ts";
 import type { LabelIndex } from "../rules/model/selector.ts";
 import { noAnswer } from "../rules/sources/source.ts";
 import { sourceOf } from "../rules/sources/sources.ts";
-import { type RunningMetric, SCRAPE_MS } from "./load.ts";
+import { type RunningMetric, SCRAPE_MS, scrapeAt } from "./load.ts";
 import { POD_LABELS, POD_SELECTOR, type ReplayedPods } from "./pods.ts";
 
 /** A container that runs for a shorter time at its first scrape waits for the second one. */
@@ -102,7 +102,7 @@ const useAnswer = (
   used: readonly Asked[],
   nowMs: number,
 ): Answer<LabelIndex<PodMetrics>> => {
-  const atMs = Math.floor(nowMs / SCRAPE_MS) * SCRAPE_MS;
+  const atMs = scrapeAt(nowMs);
   if (used.some(({ metric }) => isUnknown(metric, atMs))) return MISSING;
   const containersOf = (fromMs: number, readyMs: number): PodMetrics["containers"] => [
     {

@@ -41,6 +41,8 @@ export class ReplayedPods {
   #seen: readonly Pod[] | undefined;
   /** The next instant at which a pod begins to run, or to serve. */
   nextMs = Number.POSITIVE_INFINITY;
+  /** The last instant at which a pod came, went, began to run, or began to serve. */
+  changedMs = Number.NEGATIVE_INFINITY;
 
   constructor(template: PodTemplate, count: number, nowMs: number) {
     this.#template = template;
@@ -71,6 +73,7 @@ export class ReplayedPods {
   pass(nowMs: number): void {
     if (nowMs < this.nextMs) return;
     this.#seen = undefined;
+    this.changedMs = nowMs;
     while ((this.#pods[this.#ready]?.readyMs ?? Number.POSITIVE_INFINITY) <= nowMs) this.#ready++;
     this.nextMs = Number.POSITIVE_INFINITY;
     for (const { runningMs, readyMs } of this.#pods.slice(this.#ready))

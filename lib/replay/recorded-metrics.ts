@@ -11,7 +11,7 @@ import { levelsOf } from "../rules/policy/dialects.ts";
 import type { MetricLevel } from "../rules/policy/shared/levels.ts";
 import { shortMetricName } from "../rules/policy/shared/scale-sentence.ts";
 import { sourceOf } from "../rules/sources/sources.ts";
-import type { MetricModel, ReplayedMetric } from "./load.ts";
+import { isUse, type MetricModel, type ReplayedMetric } from "./load.ts";
 import { POD_SELECTOR } from "./pods.ts";
 import { type Recorded, readyOf, sampledSeries } from "./recorded.ts";
 import type { Series } from "./series.ts";
@@ -260,12 +260,11 @@ const namesOf = (
 const servedIn = (
   { samples, periodMs }: Pick<Recorded, "samples" | "periodMs">,
   at: number,
-  { source }: MetricLevel,
+  level: MetricLevel,
 ): number => {
   const [sample, before] = [samples[at], samples[at - 1]];
   const ready = sample ? readyOf(sample) : Number.NaN;
-  const isUse = source.type === "Resource" || source.type === "ContainerResource";
-  if (!isUse || !before || !sample || sample.atMs - before.atMs > 2 * periodMs) return ready;
+  if (!isUse(level) || !before || !sample || sample.atMs - before.atMs > 2 * periodMs) return ready;
   const earlier = readyOf(before);
   return earlier > 0 ? Math.min(ready, earlier) : ready;
 };

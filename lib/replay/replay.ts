@@ -11,6 +11,7 @@ import { MinuteRecord, type Minutes } from "./minutes.ts";
 import { type Observe, observerOf } from "./observe.ts";
 import { type PodTemplate, ReplayedPods } from "./pods.ts";
 import { ReplayedTime } from "./replayed-time.ts";
+import { isRest, Rest } from "./rest.ts";
 import { type Series, StepReader } from "./series.ts";
 
 /** What decides in a replay, as it would decide in production. */
@@ -58,6 +59,8 @@ export interface ReplayOptions {
   readonly untilMs: number;
   /** Time from one sync to the next. */
   readonly periodMs: number;
+  /** Decides in each sync, also where nothing has changed: for the test that this changes nothing. */
+  readonly everySync?: true;
 }
 
 /**
@@ -69,9 +72,9 @@ export interface ReplayOptions {
 export const replay = (
   policy: Policy,
   workload: ReplayedWorkload,
-  { fromMs, untilMs, periodMs }: ReplayOptions,
+  { fromMs, untilMs, periodMs, everySync }: ReplayOptions,
 ): Minutes => {
-  const run = new Run(policy, workload, { fromMs, untilMs });
+  const run = new Run(policy, workload, { fromMs, untilMs, ...(!everySync && { periodMs }) });
   for (let nowMs = fromMs; nowMs < untilMs; nowMs += periodMs) run.sync(nowMs);
   return run.end(untilMs);
 };
@@ -89,12 +92,16 @@ class Run {
   #spec = -1;
   #observe: Observe | undefined;
   #outside = 0;
+  /** Absent: each sync decides. */
+  readonly #periodMs: number | undefined;
+  #rest: Rest | undefined;
 
   constructor(
     policy: Policy,
     workload: ReplayedWorkload,
-    { fromMs, untilMs }: Pick<ReplayOptions, "fromMs" | "untilMs">,
+    { fromMs, untilMs, periodMs }: Omit<ReplayOptions, "periodMs"> & { readonly periodMs?: number },
   ) {
+    this.#periodMs = policy.setByPeople?.overrides.length ? undefined : periodMs;
     this.#policy = policy;
     this.#workload = workload;
     this.#pods = new ReplayedPods(workload.pods, workload.initialReplicas, fromMs);
@@ -107,19 +114,35 @@ class Run {
   sync(nowMs: number): void {
     this.#passOutside(nowMs);
     this.#time.passTo(nowMs);
-    if (this.#synced && this.#synced.seek(nowMs) !== 1) return;
-    const { spec } = this.#specAt(nowMs);
-    const observation = this.#observe?.(nowMs);
+    const isSynced = !this.#synced || this.#synced.seek(nowMs) === 1;
+    const { spec } = isSynced ? this.#specAt(nowMs) : { spec: undefined };
+    if (spec && this.#rest?.goesOn(nowMs, this.#time)) {
+      this.#record.decided(nowMs, this.#rest.reason, this.#rest.bounds);
+      return;
+    }
+    this.#endRest();
+    const observation = spec && this.#observe?.(nowMs);
     if (!observation) return;
     const decision = decide({ ...this.#policy, spec, observation, windows: this.#windows, nowMs });
-    this.#record.decided(nowMs, decision.because.reason, boundsOf(decision, spec));
+    const bounds = boundsOf(decision, spec);
+    this.#record.decided(nowMs, decision.because.reason, bounds);
     this.#windows = decision.windows;
-    if (decision.kind === "hold" || this.#held?.seek(nowMs) === 1) return;
+    if (decision.kind === "hold") {
+      if (this.#periodMs !== undefined && isRest(spec, decision, nowMs, this.#periodMs))
+        this.#rest = new Rest(decision, bounds, nowMs);
+      return;
+    }
+    if (this.#held?.seek(nowMs) === 1) return;
     const { from, to } = decision;
     this.#record.scaled({ atMs: nowMs, from, to, reason: decision.because.reason });
     this.#pods.scale(to, nowMs);
     const report = { atMs: nowMs, earliestMs: nowMs, eventId: `replayed:${nowMs}` };
     this.#windows = afterWrite({ spec, decision, outcome: { kind: "applied" }, ...report }).windows;
+  }
+
+  #endRest(): void {
+    if (this.#rest) this.#windows = this.#rest.windows();
+    this.#rest = undefined;
   }
 
   end(untilMs: number): Minutes {
@@ -135,6 +158,7 @@ class Run {
     while ((specs[this.#spec + 1]?.fromMs ?? Number.POSITIVE_INFINITY) <= nowMs) this.#spec++;
     const spec = specs[this.#spec] ?? specs[0];
     if (this.#spec !== before) {
+      this.#endRest();
       const metrics = spec.metrics.map((metric) => new RunningMetric(metric));
       this.#time.measure(metrics, nowMs);
       const { container } = this.#workload.pods;
@@ -151,6 +175,7 @@ class Run {
       this.#time.passTo(Math.max(atMs, this.#time.atMs));
       const from = this.#pods.count;
       if (from === to) continue;
+      this.#endRest();
       this.#pods.scale(to, this.#time.atMs);
       const change = { from, to, atMs, earliestMs: 0, eventId: `outside:${atMs}`, beside: false };
       const { spec } = this.#policy.specs[Math.max(0, this.#spec)] ?? this.#policy.specs[0];

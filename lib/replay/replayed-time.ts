@@ -1,4 +1,4 @@
-import type { PodShare, RunningMetric } from "./load.ts";
+import { isUse, type PodShare, type RunningMetric, SCRAPE_MS, scrapeAt } from "./load.ts";
 import type { MinuteRecord, SteadySpan } from "./minutes.ts";
 import type { ReplayedPods } from "./pods.ts";
 import { type Series, StepReader } from "./series.ts";
@@ -26,6 +26,9 @@ export class ReplayedTime {
   #metrics: readonly RunningMetric[] = [];
   #readers: readonly StepReader[];
   #atMs: number;
+  /** The last two instants at which what a metric reads changed. */
+  #loadChangedMs: number;
+  #loadChangedEarlierMs: number;
 
   constructor(
     { target, served, cutOff }: Passing,
@@ -46,6 +49,8 @@ export class ReplayedTime {
     ];
     this.#readers = this.#own;
     this.#atMs = fromMs;
+    this.#loadChangedMs = fromMs;
+    this.#loadChangedEarlierMs = fromMs;
     for (const reader of this.#own) reader.seek(fromMs);
   }
 
@@ -59,6 +64,33 @@ export class ReplayedTime {
     this.#readers = [...this.#own, ...metrics.map(({ reader }) => reader)];
     for (const { reader } of metrics) reader.seek(nowMs);
     for (const metric of metrics) metric.pass(nowMs, nowMs, this.#pods.ready);
+    this.#loadChanged(nowMs);
+  }
+
+  /**
+   * Whether a sync now observes the same as a sync at `beforeMs`, but for the times of the samples.
+   * On doubt it does not.
+   */
+  observesAsAt(beforeMs: number): boolean {
+    const isStill = this.#loadChangedMs <= beforeMs && this.#pods.changedMs <= beforeMs;
+    return this.#metrics.every(({ reader, metric: { level, model } }) => {
+      if (model.kind === "backlog" || Number.isNaN(reader.value)) return false;
+      if (!isUse(level)) return isStill;
+      const scrapeMs = scrapeAt(this.#atMs);
+      const windowMs = scrapeAt(beforeMs) - SCRAPE_MS;
+      if (this.#pods.changedMs > windowMs) return false;
+
+      if (model.kind === "shared" && model.at === "once") return isStill;
+      // A use is a mean of the time before the scrape: what changes at the scrape is not in it.
+      const changedMs =
+        this.#loadChangedMs < scrapeMs ? this.#loadChangedMs : this.#loadChangedEarlierMs;
+      return changedMs <= windowMs;
+    });
+  }
+
+  #loadChanged(nowMs: number): void {
+    if (nowMs > this.#loadChangedMs) this.#loadChangedEarlierMs = this.#loadChangedMs;
+    this.#loadChangedMs = nowMs;
   }
 
   /** All readers stand at `toMs` then. */
@@ -71,6 +103,7 @@ export class ReplayedTime {
       for (const metric of this.#metrics) metric.pass(fromMs, nextMs, ready);
       this.#record.pass(fromMs, nextMs, this.#span());
       this.#pods.pass(nextMs);
+      if (this.#metrics.some(({ reader }) => reader.untilMs <= nextMs)) this.#loadChanged(nextMs);
       for (const reader of this.#readers) reader.seek(nextMs);
       this.#atMs = nextMs;
     }

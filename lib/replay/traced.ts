@@ -2,7 +2,13 @@ import type { LabelSelector } from "../rules/model/selector.ts";
 import type { AutoscalerSpec } from "../rules/model/spec.ts";
 import type { MetricLevel } from "../rules/policy/shared/levels.ts";
 import { levelsOf } from "../rules/policy/dialects.ts";
-import { type MetricModel, type PodShare, type ReplayedMetric, shareAtLevel } from "./load.ts";
+import {
+  isUse,
+  type MetricModel,
+  type PodShare,
+  type ReplayedMetric,
+  shareAtLevel,
+} from "./load.ts";
 import type { Series } from "./series.ts";
 
 /** A pod by what a unit of the load costs it. CPU in thousandths of a core. */
@@ -44,9 +50,6 @@ export const tracedMetrics = (
   if (refused.length > 0) return { refused };
   return { metrics: levels.map((level) => ({ level, model: modelOf(level, traced) })) };
 };
-
-const isUse = ({ source }: MetricLevel): boolean =>
-  source.type === "Resource" || source.type === "ContainerResource";
 
 const refusalOf = (level: MetricLevel): readonly NotReplayed[] => {
   const { source } = level;

@@ -3,7 +3,13 @@ import { autoscalerName, namespace } from "../../lib/rules/model/ids.ts";
 import { DEFAULT_SETTINGS } from "../../lib/rules/model/spec-common.ts";
 import { MINUTE_MS } from "../../lib/rules/model/time-text.ts";
 import type { Minutes } from "../../lib/replay/minutes.ts";
-import { type Policy, type ReplayedWorkload, replay } from "../../lib/replay/replay.ts";
+import type { PodTemplate } from "../../lib/replay/pods.ts";
+import {
+  type Policy,
+  type ReplayedWorkload,
+  type ReplayOptions,
+  replay,
+} from "../../lib/replay/replay.ts";
 import { type Series, stepSeries } from "../../lib/replay/series.ts";
 import {
   capacityOf,
@@ -76,13 +82,16 @@ export const policyOf = (manifest: object, traced: TracedLoad): Policy => {
   };
 };
 
-/** Plays a manifest on a load, with pods that take half a minute. */
+/** Plays a manifest on a load, with pods that take half a minute, and a sync every 15 s. */
 export const played = (
   manifest: object,
   load: Series,
-  more: Partial<TracedLoad> & Partial<Pick<ReplayedWorkload, "initialReplicas">> = {},
+  more: Partial<TracedLoad> &
+    Partial<Pick<ReplayedWorkload, "initialReplicas"> & Pick<PodTemplate, "startMs">> &
+    Partial<Pick<ReplayOptions, "periodMs" | "everySync">> & { readonly at?: "once" } = {},
 ): Minutes => {
-  const { initialReplicas = 2, ...traced } = more;
+  const { initialReplicas = 2, startMs = 30_000, periodMs = 15_000, ...others } = more;
+  const { everySync, at, ...traced } = others;
   const on = tracedOf(load, traced);
   const policy = policyOf(manifest, on);
   const [{ spec, metrics }] = policy.specs;
@@ -92,11 +101,18 @@ export const played = (
       container: "app",
       requests: { cpu: BigInt(on.pod.requestMilli) },
       limits: { cpu: BigInt(on.pod.limitMilli) },
-      startMs: 30_000,
+      startMs,
     },
     initialReplicas,
     target: targetOf(metrics, on),
     served: { load, perPod: capacityOf(on.pod) },
   };
-  return replay(policy, workload, { fromMs: START_MS, untilMs: load.endMs, periodMs: 15_000 });
+  const asRecorded = metrics.map(({ level, model }) => ({
+    level,
+    model: at && model.kind === "shared" ? { ...model, at } : model,
+  }));
+  return replay({ ...policy, specs: [{ fromMs: 0, spec, metrics: asRecorded }] }, workload, {
+    ...{ fromMs: START_MS, untilMs: load.endMs, periodMs },
+    ...(everySync && { everySync }),
+  });
 };

@@ -39,6 +39,13 @@ export interface Dialect<Spec extends AutoscalerSpec> {
    */
   readonly timesBy?: (conditionType: string) => boolean;
 
+  /**
+   * True where an observation that stays the same keeps a held count, until a stabilization window
+   * or a breach ends that the decision names: so a replay need not decide again. Absent for rules
+   * that measure time otherwise.
+   */
+  readonly repeatsHolds?: (spec: Spec) => boolean;
+
   /** The metrics in the order of the manifest, each with what its value is compared with. */
   readonly levels: (spec: Spec) => readonly MetricLevel[];
 

@@ -152,6 +152,14 @@ export const registeredQuestions = (
 export const levelsOf = (spec: AutoscalerSpec): readonly MetricLevel[] =>
   askDialect(spec, (dialect, own) => dialect.levels(own));
 
+/**
+ * Whether a held count stays held while the observation stays the same, until a limit that the
+ * decision names ends. Bounds that a schedule sets change by the clock.
+ */
+export const repeatsHolds = (spec: AutoscalerSpec): boolean =>
+  spec.schedule === undefined &&
+  askDialect(spec, (dialect, own) => dialect.repeatsHolds?.(own) ?? false);
+
 /** False for rules that ask no registered source, which is most of them. */
 export const mayAskSources = (spec: AutoscalerSpec): boolean =>
   askDialect(spec, (dialect) => dialect.registered !== undefined);

@@ -36,6 +36,7 @@ export const HPA: Dialect<HpaSpec> = {
     scaleEvents: behavior !== undefined,
     ownZero: true,
   }),
+  repeatsHolds: () => true,
   levels: hpaLevels,
   questions: ({ metrics }, namespace, scale) => hpaQuestions(metrics, namespace, scale),
   asksMonitor: () => false,

@@ -1,4 +1,5 @@
 import type { NativeSpec } from "../../model/spec-native.ts";
+import { MINUTE_MS } from "../../model/time-text.ts";
 import type { Dialect } from "../dialect.ts";
 import { registeredQueryOf, sourceOf } from "../../sources/sources.ts";
 import { nativeLevels } from "../shared/levels.ts";
@@ -9,12 +10,17 @@ import { dueQuestionOf } from "./metrics/kept-answers.ts";
 import { NATIVE_EXPLANATIONS } from "./explanations.ts";
 import { afterNativeWrite, withNativeScale, withOutsideNativeChange } from "./steps/after-write.ts";
 
+/** No sample of a metric that is there and fresh is so old. */
+const OLD_MS = MINUTE_MS;
+
 /** `tidemark.dev/v1 PodAutoscaler` with `rules: native` (docs/pod-autoscaler.md). */
 export const NATIVE: Dialect<NativeSpec> = {
   name: "native",
   keeps: () => ({ recommendations: true, scaleEvents: true, ownZero: false }),
   reversals: ({ flapBudget }) => flapBudget?.reversals ?? 0,
   timesBy: (type) => NATIVE_WINDOWS.some(({ timesBy }) => timesBy?.(type)),
+  repeatsHolds: ({ idle, metrics }) =>
+    idle === undefined && metrics.every(({ maxAgeMs = OLD_MS }) => maxAgeMs >= OLD_MS),
   levels: nativeLevels,
   // The average of a whole value uses no pods (hpa.md 3.7).
   questions: ({ metrics }, namespace, scale) =>
