@@ -11,7 +11,7 @@ import { MinuteRecord, type Minutes } from "./minutes.ts";
 import { type Observe, observerOf } from "./observe.ts";
 import { type PodTemplate, ReplayedPods } from "./pods.ts";
 import { ReplayedTime } from "./replayed-time.ts";
-import { isRest, Rest } from "./rest.ts";
+import { holdLasts, LastingHold } from "./lasting-hold.ts";
 import { type Series, StepReader } from "./series.ts";
 
 /** What decides in a replay, as it would decide in production. */
@@ -94,7 +94,7 @@ class Run {
   #outside = 0;
   /** Absent: each sync decides. */
   readonly #periodMs: number | undefined;
-  #rest: Rest | undefined;
+  #hold: LastingHold | undefined;
 
   constructor(
     policy: Policy,
@@ -116,11 +116,11 @@ class Run {
     this.#time.passTo(nowMs);
     const isSynced = !this.#synced || this.#synced.seek(nowMs) === 1;
     const { spec } = isSynced ? this.#specAt(nowMs) : { spec: undefined };
-    if (spec && this.#rest?.goesOn(nowMs, this.#time)) {
-      this.#record.decided(nowMs, this.#rest.reason, this.#rest.bounds);
+    if (spec && this.#hold?.goesOn(nowMs, this.#time)) {
+      this.#record.decided(nowMs, this.#hold.reason, this.#hold.bounds);
       return;
     }
-    this.#endRest();
+    this.#endHold();
     const observation = spec && this.#observe?.(nowMs);
     if (!observation) return;
     const decision = decide({ ...this.#policy, spec, observation, windows: this.#windows, nowMs });
@@ -128,8 +128,8 @@ class Run {
     this.#record.decided(nowMs, decision.because.reason, bounds);
     this.#windows = decision.windows;
     if (decision.kind === "hold") {
-      if (this.#periodMs !== undefined && isRest(spec, decision, nowMs, this.#periodMs))
-        this.#rest = new Rest(decision, bounds, nowMs);
+      if (this.#periodMs !== undefined && holdLasts(spec, decision, nowMs, this.#periodMs))
+        this.#hold = new LastingHold(decision, bounds, nowMs);
       return;
     }
     if (this.#held?.seek(nowMs) === 1) return;
@@ -140,9 +140,9 @@ class Run {
     this.#windows = afterWrite({ spec, decision, outcome: { kind: "applied" }, ...report }).windows;
   }
 
-  #endRest(): void {
-    if (this.#rest) this.#windows = this.#rest.windows();
-    this.#rest = undefined;
+  #endHold(): void {
+    if (this.#hold) this.#windows = this.#hold.windows();
+    this.#hold = undefined;
   }
 
   end(untilMs: number): Minutes {
@@ -158,7 +158,7 @@ class Run {
     while ((specs[this.#spec + 1]?.fromMs ?? Number.POSITIVE_INFINITY) <= nowMs) this.#spec++;
     const spec = specs[this.#spec] ?? specs[0];
     if (this.#spec !== before) {
-      this.#endRest();
+      this.#endHold();
       const metrics = spec.metrics.map((metric) => new RunningMetric(metric));
       this.#time.measure(metrics, nowMs);
       const { container } = this.#workload.pods;
@@ -175,7 +175,7 @@ class Run {
       this.#time.passTo(Math.max(atMs, this.#time.atMs));
       const from = this.#pods.count;
       if (from === to) continue;
-      this.#endRest();
+      this.#endHold();
       this.#pods.scale(to, this.#time.atMs);
       const change = { from, to, atMs, earliestMs: 0, eventId: `outside:${atMs}`, beside: false };
       const { spec } = this.#policy.specs[Math.max(0, this.#spec)] ?? this.#policy.specs[0];

@@ -15,7 +15,7 @@ const ENDS_AS_NAMED: ReadonlySet<string> = new Set([
  * same again, and its windows would differ by the time of the newest recommendation alone, as they
  * do in production, where such windows are not stored again (`extendedTo`).
  */
-export class Rest {
+export class LastingHold {
   readonly reason: string;
   readonly bounds: { readonly min: number; readonly max: number };
   readonly #windows: Windows;
@@ -45,7 +45,7 @@ export class Rest {
     return true;
   }
 
-  /** As the syncs of the rest would have left them. */
+  /** As the syncs of the hold would have left them. */
   windows(): Windows {
     const { memory } = this.#windows;
     if (memory.recommendations === null) return this.#windows;
@@ -58,7 +58,7 @@ export class Rest {
  * Whether a hold is one that goes on. On doubt it is not: a missing metric, a limit that counts
  * scales, or a recommendation that is not yet one of a row in step with the syncs.
  */
-export const isRest = (
+export const holdLasts = (
   spec: AutoscalerSpec,
   { failed, metrics, steps, windows }: Hold,
   nowMs: number,

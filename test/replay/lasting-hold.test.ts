@@ -110,7 +110,7 @@ const loads = fc
     return stepSeries(steps, atMs);
   });
 
-describe("a rest of the replay", () => {
+describe("a hold that lasts", () => {
   it("is always what deciding in every sync comes to, minute by minute", () => {
     fc.assert(
       fc.property(
@@ -124,8 +124,8 @@ describe("a rest of the replay", () => {
         }),
         (manifest, load, { at, ...more }) => {
           const how = { ...more, ...(at && { at }) };
-          const rested = played(manifest, load, how);
-          expect(rested).toEqual(played(manifest, load, { ...how, everySync: true }));
+          const lasting = played(manifest, load, how);
+          expect(lasting).toEqual(played(manifest, load, { ...how, everySync: true }));
         },
       ),
       runs(50),
