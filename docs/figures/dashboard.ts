@@ -16,6 +16,7 @@ import {
   HAS_CHROMIUM,
   launchChromium,
 } from "../../test/dashboard/browser.ts";
+import { applyScheduled } from "../../test/dashboard/scheduled.ts";
 import { tablesThrough } from "../../test/service/world/context.ts";
 import { inPlayedFolder } from "./played-scales.ts";
 
@@ -66,11 +67,22 @@ const takePictures = async (data: string): Promise<void> => {
     const page = await context.newPage();
     await page.goto(urlAt(await listenWithOwnGuards(server, 0)));
     for (const picture of PICTURES) await takePicture(page, picture);
+    const [cluster] = await Array.fromAsync(service.clusters());
+    if (!cluster) throw new Error("The run has no cluster");
+    await applyScheduled(service, cluster.name, clock());
+    await takeSchedule(page, cluster.name);
   } finally {
     await browser.close();
     await closeServer(server);
     await folder.close();
   }
+};
+
+/** The tab of an autoscaler that no sync has seen yet: what its schedule sets needs none. */
+const takeSchedule = async (page: BrowserPage, cluster: string): Promise<void> => {
+  await page.goto(`${new URL(page.url()).origin}/#/autoscaler/${cluster}/shop/office/schedule`);
+  await page.locator(".schedule .window").first().waitFor();
+  await takeFile("dashboard-schedule", (path) => page.locator(".schedule").screenshot({ path }));
 };
 
 const takePicture = async (
@@ -79,8 +91,12 @@ const takePicture = async (
 ): Promise<void> => {
   if (link !== undefined) await page.getByRole("link", { name: link }).first().click();
   await page.locator(until).first().waitFor();
+  await takeFile(name, (path) => page.screenshot({ path }));
+};
+
+const takeFile = async (name: string, take: (path: string) => Promise<unknown>): Promise<void> => {
   const path = join(IMAGES, `${name}.png`);
-  await page.screenshot({ path });
+  await take(path);
   process.stdout.write(`docs/images/${name}.png, ${Math.ceil(statSync(path).size / 1_024)} KiB\n`);
 };
 

@@ -166,6 +166,7 @@ const CODE: Code = {
   ...from(() => import("../answers/service/rows/rows.ts"), "rows"),
   ...from(() => import("../answers/service/explain/describe.ts"), "describe"),
   ...from(() => import("../answers/service/explain/explain.ts"), "explain"),
+  ...from(() => import("../answers/service/schedule.ts"), "schedule"),
   ...from(() => import("../answers/service/doctor/doctor.ts"), "doctor"),
   ...from(() => import("../answers/service/shadow/shadow.ts"), "shadow"),
   ...from(() => import("../answers/service/history/history.ts"), "history"),

@@ -55,6 +55,7 @@ export const PARTS: Readonly<Record<Exclude<keyof QueryService, ListName>, reado
   get: ["rivals", "overrides", "metrics", "conditions", "currentMetrics"],
   describe: ["rivals", "overrides", "metrics", "conditions", "currentMetrics", "events"],
   explain: ["metrics", "steps", "otherwise"],
+  schedule: ["holds", "changes", "lanes", "overrides", "clockChanges", "missingCalendars"],
   shadow: ["rivals", "stretches", "reactions"],
   sparklines: ["lines"],
   series: ["families"],

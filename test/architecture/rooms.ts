@@ -138,6 +138,7 @@ export const PARTS: Readonly<Record<string, readonly string[]>> = {
     "partitions",
     "views",
     "autoscalers.ts",
+    "schedule.ts",
     "events.ts",
     "changes.ts",
     "rows",

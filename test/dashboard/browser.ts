@@ -23,6 +23,7 @@ interface Located {
   isDisabled(): Promise<boolean>;
   inputValue(): Promise<string>;
   textContent(): Promise<string | null>;
+  screenshot(options: { path: string }): Promise<unknown>;
 }
 type Role = "table" | "heading" | "link" | "searchbox" | "dialog" | "button" | "alert";
 export interface BrowserPage {

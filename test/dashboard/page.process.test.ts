@@ -16,6 +16,7 @@ import {
   launchChromium,
   type Look,
 } from "./browser.ts";
+import { applyScheduled } from "./scheduled.ts";
 import { localSource, type Served, served } from "./world.ts";
 
 /** Text that would be markup, a script or another order of letters where it is not shown as text. */
@@ -34,6 +35,7 @@ describe.skipIf(!HAS_CHROMIUM)("the page in a browser", () => {
     const owner = `  annotations:\n    tidemark.dev/owner: ${JSON.stringify(HOSTILE)}\n`;
     const text = hpa("hostile", { namespace: "shop" }).replace("spec:\n", `${owner}spec:\n`);
     await service.apply([{ file: "hostile.yaml", text }], { cluster: "eu-1", dryRun: false });
+    await applyScheduled(service, "eu-1", NOON);
     site = await served(localSource(world));
     browser = await launchChromium();
   });
@@ -71,6 +73,7 @@ describe.skipIf(!HAS_CHROMIUM)("the page in a browser", () => {
     { fragment: "#/clusters", heading: "Clusters" },
     { fragment: "#/changes", heading: "Changes" },
     { fragment: "#/autoscaler/eu-1/shop/web", heading: "web" },
+    { fragment: "#/autoscaler/eu-1/shop/office/schedule", heading: "office" },
   ] as const;
   const LOOKS = [
     { colorScheme: "light", viewport: { width: 1_280, height: 800 } },
@@ -108,6 +111,33 @@ describe.skipIf(!HAS_CHROMIUM)("the page in a browser", () => {
     await context.close();
   });
 
+  it("shows the schedule of two weeks: lanes, what is left out, the clock, overrides, and a table", async () => {
+    const { page, context, said } = await opened("#/autoscaler/eu-1/shop/office/schedule");
+    await page.getByText("Bounds of the next two weeks").first().waitFor();
+    const { lanes, changes } = await service.schedule({
+      ...{ cluster: "eu-1", namespace: "shop", name: "office", most: 200 },
+      fromMs: Date.parse("2026-03-01T00:00:00Z"),
+    });
+    const windows = lanes.flatMap((lane) => lane.windows);
+    const leftOut = windows.filter(({ exceptedBy }) => exceptedBy !== undefined).length;
+    expect(leftOut).toBe(1);
+    expect(await page.locator(".schedule .out").count()).toBe(leftOut);
+    expect(await page.locator(".schedule .window").count()).toBe(windows.length - leftOut);
+    expect(await page.locator(".schedule .override").count()).toBe(1);
+    const ahead = changes.filter(
+      ({ at }) => Date.parse(at) > NOON && Date.parse(at) < Date.parse("2026-03-15T00:00:00Z"),
+    );
+    // The change of the clock and the window that is left out have a row each.
+    expect(await page.locator(".rows tbody tr").count()).toBe(ahead.length + 2);
+    for (const words of [
+      "the clock of America/New_York goes from -05:00 to -04:00",
+      'the window of "office" is left out: the calendar us has its date',
+    ])
+      expect(await page.locator(".rows td", { hasText: words }).count(), words).toBe(1);
+    expect(said).toEqual([]);
+    await context.close();
+  });
+
   it("is led by keys alone: search, the next row, open, and the help", async () => {
     const { page, context } = await opened("");
     await page.keyboard.press("/");
@@ -127,8 +157,8 @@ describe.skipIf(!HAS_CHROMIUM)("the page in a browser", () => {
     const { page, context, said } = await opened("#/autoscaler/eu-1/shop/hostile/manifest");
     await page.getByText("onerror=alert(1)").first().waitFor();
     expect(await page.locator("img[src=x]").count()).toBe(0);
-    // No sync has decided it, so that it has no explanation yet: a browser reports each 404.
-    expect(said.filter((line) => !line.includes("404 (Not Found)"))).toEqual([]);
+    await page.getByText("No sync has evaluated it yet").first().waitFor();
+    expect(said).toEqual([]);
     await context.close();
   });
 

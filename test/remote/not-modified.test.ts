@@ -22,6 +22,7 @@ const QUERIES: Readonly<
 > = {
   ...{ autoscalers: {}, rows: {}, describe: NAMED, explain: NAMED, shadow: NAMED, history: NAMED },
   ...{
+    schedule: { ...NAMED, at: "2026-03-01T12:00:00Z" },
     doctor: {},
     sparklines: { names: "eu-1/shop/web" },
     events: {},

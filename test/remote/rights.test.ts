@@ -59,6 +59,7 @@ const REQUESTS: Readonly<Record<keyof Service, (service: Service) => Promise<unk
   get: (service) => service.get(WEB),
   describe: (service) => service.describe(WEB),
   explain: (service) => service.explain(WEB),
+  schedule: (service) => service.schedule(WEB),
   doctor: (service) => Array.fromAsync(service.doctor(WEB)),
   shadow: (service) => service.shadow(WEB),
   history: (service) => service.history(WEB),
@@ -130,7 +131,7 @@ const VERBS = Object.keys(REQUESTS) as (keyof Service)[];
 const OWN_EDITS = ["apply", "delete", "pause", "resume", "takeOver", "handBack", "setOverride"];
 /** They name an override by its id. */
 const OVERRIDE_EDITS = ["extendOverride", "clearOverride"];
-const READS_OF_ONE = ["get", "describe", "explain", "doctor", "shadow", "history"];
+const READS_OF_ONE = ["get", "describe", "explain", "schedule", "doctor", "shadow", "history"];
 const CLUSTER_EDITS = [
   ...["checkCluster", "addCluster", "replaceCluster", "pauseCluster", "resumeCluster"],
   ...["removeCluster", "resetWindows", "resetIntent", "resetTime"],

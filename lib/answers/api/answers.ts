@@ -24,6 +24,7 @@ import { event, eventCount } from "../views/event.ts";
 import { calendar, calendarEdited, override, overrideEdited } from "../views/holds.ts";
 import { history, shadow, sparklineSet } from "../views/over-time.ts";
 import { clusterRows } from "../views/row.ts";
+import { scheduleSchema } from "../views/schedule.ts";
 import { series, source, sourceEdited, unreadableSource } from "../views/source.ts";
 import { status } from "../views/status.ts";
 import { page, text } from "../views/view-of.ts";
@@ -40,6 +41,7 @@ export const ANSWERS = {
   get: autoscaler,
   describe: description,
   explain: explanation,
+  schedule: scheduleSchema,
   doctor: page(examination),
   history,
   shadow,

@@ -7,7 +7,7 @@ import {
   OVERRIDE_REPLICAS_MAX,
   REASON_CHARACTERS_MAX,
 } from "../../rules/model/override.ts";
-import { ALL_CALENDAR_DATES_MAX } from "../../rules/model/schedule.ts";
+import { ALL_CALENDAR_DATES_MAX, CHANGES_AHEAD_MAX } from "../../rules/model/schedule.ts";
 import { SPEC_KIND_NAMES, VALIDATIONS } from "../../rules/model/spec.ts";
 import type { ClusterChange, ManifestSource, NewCluster } from "../service/service.ts";
 import { type NewSource, ROW_FIELDS } from "../service/requests.ts";
@@ -95,6 +95,17 @@ export const SPARKLINES = z.strictObject({
       (names) => names.length <= SPARKLINES_MAX,
       `must be at most ${SPARKLINES_MAX} names of the form CLUSTER/NAMESPACE/NAME`,
     ),
+});
+export const AUTOSCALER_SCHEDULE = z.strictObject({
+  ...autoscaler,
+  at: instant.exactOptional(),
+  until: instant.exactOptional(),
+  next: z
+    .string()
+    .regex(/^[1-9][0-9]{0,3}$/, `must be a whole number from 1 to ${CHANGES_AHEAD_MAX}`)
+    .transform(Number)
+    .refine((changes) => changes <= CHANGES_AHEAD_MAX, `must be at most ${CHANGES_AHEAD_MAX}`)
+    .exactOptional(),
 });
 const STEP_SECONDS_MAX = 86_400;
 /** A query parameter is a text. */

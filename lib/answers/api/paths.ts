@@ -7,6 +7,7 @@ export const QUERY_PATHS = {
   get: "/v1/autoscaler",
   describe: "/v1/autoscaler/description",
   explain: "/v1/autoscaler/explanation",
+  schedule: "/v1/autoscaler/schedule",
   doctor: "/v1/doctor",
   shadow: "/v1/autoscaler/shadow",
   history: "/v1/autoscaler/history",

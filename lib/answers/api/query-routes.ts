@@ -117,6 +117,18 @@ export const QUERY_ROUTES: Readonly<Record<keyof QueryService, Route<QueryServic
       (service, { at, ...query }) => service.explain(query, at),
     ),
   ),
+  schedule: ofOne(
+    getJson(
+      "visible",
+      "the bounds of an autoscaler at a time, and what its schedule will come to",
+      input.AUTOSCALER_SCHEDULE,
+      (service, { at, until, next, ...query }) =>
+        service.schedule({
+          ...query,
+          ...present({ fromMs: at, untilMs: until, most: next }),
+        }),
+    ),
+  ),
   doctor: getRoute(
     "visible",
     "what is wrong with an autoscaler, or with each, and what to change, a page at a time",

@@ -52,6 +52,13 @@ const queryService = (ask: SendRequest): QueryService => {
     get: (query) => look("get", queryFields(query)),
     describe: (query) => look("describe", queryFields(query)),
     explain: (query, atMs) => look("explain", { ...queryFields(query), at: timeField(atMs) }),
+    schedule: ({ fromMs, untilMs, most, ...query }) =>
+      look("schedule", {
+        ...queryFields(query),
+        at: timeField(fromMs),
+        until: timeField(untilMs),
+        next: most === undefined ? undefined : String(most),
+      }),
     doctor: ({ name, ...filter }, after) => {
       const question = present({ name, ...filterOf(filter) });
       return pagesOf(

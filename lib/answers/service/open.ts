@@ -37,6 +37,7 @@ import { rows } from "./rows/rows.ts";
 import { sparklines } from "./rows/sparklines.ts";
 import { series } from "./series/series.ts";
 import type { AutoscalerQuery, CommandService, QueryService, Service } from "./service.ts";
+import { schedule } from "./schedule.ts";
 import { shadow } from "./shadow/shadow.ts";
 import { checkSource, deleteSource, putSource, sources } from "./sources/sources.ts";
 import { status } from "./status/status.ts";
@@ -56,6 +57,7 @@ export const openQueries = (context: QueryContext): QueryService =>
       get,
       describe,
       explain,
+      schedule,
       doctor,
       shadow,
       history,

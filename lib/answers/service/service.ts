@@ -26,6 +26,7 @@ import type { ExaminationView } from "../views/doctor.ts";
 import type { EventCount, EventView } from "../views/event.ts";
 import type { HistoryView, ShadowView, SparklinesView } from "../views/over-time.ts";
 import type { ClusterRows } from "../views/row.ts";
+import type { ScheduleView } from "../views/schedule.ts";
 import type { StatusView } from "../views/status.ts";
 import type {
   CalendarCommands,
@@ -54,6 +55,8 @@ export interface QueryService extends OverrideQueries, CalendarQueries, SourceQu
   describe(query: AutoscalerQuery): Promise<Description>;
   /** The newest evaluation at or before `atMs` (default: now). */
   explain(query: AutoscalerQuery, atMs?: number): Promise<Explanation>;
+  /** Its bounds at an instant, and what its schedule and the overrides will come to. */
+  schedule(query: ScheduleQuery): Promise<ScheduleView>;
   /** What is wrong with one autoscaler, or with each of many, and what to change. */
   doctor(query: DoctorQuery, after?: AutoscalerCursor): AsyncIterable<ExaminationView>;
   /** What it decided beside another controller, compared with what that one wanted. */
@@ -190,6 +193,15 @@ export interface ShadowQuery extends AutoscalerQuery, Past {}
 export interface HistoryQuery extends AutoscalerQuery, Past {
   /** One point for each; the default gives some hundred points. */
   readonly stepMs?: number;
+}
+
+export interface ScheduleQuery extends AutoscalerQuery {
+  /** The default is now. */
+  readonly fromMs?: number;
+  /** The end of the lanes: two weeks later by default. */
+  readonly untilMs?: number;
+  /** How many changes of the bounds: ten by default. */
+  readonly most?: number;
 }
 
 export interface SparklineQuery {

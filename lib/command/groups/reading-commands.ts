@@ -158,11 +158,11 @@ export const readingCommands = (
       example("tidemark schedule shop/web", "tidemark schedule shop/web --next 30 --at 2026-12-24"),
     )
     .action(async (names: readonly string[], options: ScheduleOptions & ScopeOptions) => {
-      const { schedule, changesWanted } = await code.schedule();
+      const { printSchedule, changesWanted } = await code.schedule();
       const resource = oneResource("print the schedule of", names, filterOf(options));
       changesWanted(options);
       return run.show(options, async (session, printer) =>
-        schedule(session, printer, resource, options),
+        printSchedule(session, printer, resource, options),
       );
     });
   withScope(root.command("timeline"))

@@ -73,6 +73,8 @@ export interface Calendar {
   readonly days: readonly Day[];
 }
 
+/** Changes of the bounds that one answer has: as many as a year of an ordinary schedule has. */
+export const CHANGES_AHEAD_MAX = 1_000;
 export const ENTRIES_MAX = 64;
 export const DATES_MAX = 200;
 export const RAMP_MINUTES_MAX = 1_440;

@@ -80,6 +80,28 @@ export const offsetAt = (zone: string, atMs: number): number => {
   return atMs < changedMs ? first : last;
 };
 
+/** A change of the clock of a zone, with the offsets before and after it in milliseconds. */
+export interface ClockChange {
+  readonly atMs: number;
+  readonly beforeMs: number;
+  readonly afterMs: number;
+}
+
+/** The changes of the clock of a zone within a stretch of time, in order. */
+export const clockChanges = (
+  zone: string,
+  { fromMs, untilMs }: { readonly fromMs: number; readonly untilMs: number },
+): readonly ClockChange[] => {
+  const data = zoneOf(zone);
+  const changes: ClockChange[] = [];
+  for (let day = Math.floor(fromMs / DAY_MS); day * DAY_MS < untilMs; day++) {
+    const { first, last, changedMs } = offsetsOn(data, day);
+    if (first !== last && changedMs > fromMs && changedMs < untilMs)
+      changes.push({ atMs: changedMs, beforeMs: first, afterMs: last });
+  }
+  return changes;
+};
+
 /** More than any zone is ahead of UTC or behind it. */
 const FARTHEST_MS = 16 * 60 * MINUTE_MS;
 

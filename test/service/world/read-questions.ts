@@ -106,6 +106,7 @@ export const ANSWERS: Readonly<Record<string, Asked>> = {
   },
   "`describe`": { question: (fleet) => ({ path: QUERY_PATHS.describe, query: one(fleet) }) },
   "`explain`": { question: (fleet) => ({ path: QUERY_PATHS.explain, query: one(fleet) }) },
+  "`schedule`": { question: (fleet) => ({ path: QUERY_PATHS.schedule, query: one(fleet) }) },
   "`explain --at`, 20 hours ago": {
     question: (fleet) => ({
       path: QUERY_PATHS.explain,

@@ -184,6 +184,17 @@ export const boundsView = ({
     unknownCalendar,
   });
 
+/** The place of an override that meets an autoscaler. */
+export const overridePlaceOf = (
+  { cluster, namespace, name }: Pick<AutoscalerRecord, "cluster" | "namespace" | "name">,
+  { scope }: Pick<ScopedOverride, "scope">,
+): OverridePlace => ({
+  scope,
+  ...(scope !== "fleet" && { cluster }),
+  ...((scope === "namespace" || scope === "autoscaler") && { namespace }),
+  ...(scope === "autoscaler" && { name }),
+});
+
 interface Snapshot {
   readonly spec: StoredSpec;
   readonly fleet: FleetRecord;
@@ -204,19 +215,13 @@ export const overridesView = ({
     (override) => !isExpired(override, nowMs),
   );
   const people = { overrides, calendars: fleet.calendars ?? [] };
-  const placeOf = ({ scope }: ScopedOverride): OverridePlace => ({
-    scope,
-    ...(scope !== "fleet" && { cluster: record.cluster }),
-    ...((scope === "namespace" || scope === "autoscaler") && { namespace: record.namespace }),
-    ...(scope === "autoscaler" && { name: record.name }),
-  });
   return present({
     bounds:
       spec.kind === "spec" && !isByManifest(spec.spec, people, nowMs)
         ? boundsView(effectiveBounds(spec.spec, people, nowMs))
         : undefined,
     overrides: nonEmpty(
-      overrides.map((override) => overrideView(placeOf(override), override, nowMs)),
+      overrides.map((override) => overrideView(overridePlaceOf(record, override), override, nowMs)),
     ),
   });
 };

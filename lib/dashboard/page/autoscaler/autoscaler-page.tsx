@@ -22,6 +22,7 @@ import {
   stretchOf,
 } from "./range.ts";
 import { CompareTab } from "./compare-tab.tsx";
+import { ScheduleTab } from "./schedule-tab.tsx";
 import { DoctorTab } from "./doctor-tab.tsx";
 import { ConditionsTab, EditsTab, EventsTab, ManifestTab, PointsTab, WindowsTab } from "./tabs.tsx";
 import type { ShownPast } from "./past.ts";
@@ -32,6 +33,7 @@ const TABS = [
   { tab: "doctor", words: "What is wrong" },
   { tab: "edits", words: "Edits" },
   { tab: "manifest", words: "Manifest" },
+  { tab: "schedule", words: "Schedule" },
   { tab: "windows", words: "Windows" },
   { tab: "conditions", words: "Conditions" },
   { tab: "compare", words: "Compare" },
@@ -92,7 +94,12 @@ const OfPlace = ({
             onStretch={(sinceMs, untilMs) => setParameters(route, parametersOf(sinceMs, untilMs))}
           />
         </div>
-        <Instant place={place} atMs={atMs} onNow={showNow} />
+        <Instant
+          place={place}
+          isEvaluated={described.value && described.value.conditions.length > 0}
+          atMs={atMs}
+          onNow={showNow}
+        />
         <div class="more">
           <nav class="tabs" aria-label="Parts of this autoscaler">
             {TABS.map(({ tab: other, words }) => (
@@ -222,6 +229,7 @@ const PARTS: Readonly<Record<TabName, (props: TabProps) => ComponentChildren>> =
   doctor: ({ place }) => <DoctorTab place={place} />,
   edits: ({ past }) => past && <EditsTab past={past} />,
   manifest: ({ described: { value } }) => value && <ManifestTab described={value} />,
+  schedule: ({ place }) => <ScheduleTab place={place} />,
   windows: ({ described: { value }, nowMs }) =>
     value && <WindowsTab described={value} nowMs={nowMs} />,
   conditions: ({ described: { value } }) => value && <ConditionsTab described={value} />,

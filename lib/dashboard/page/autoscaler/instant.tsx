@@ -11,7 +11,7 @@ import {
 import { windowLines } from "../../../answers/words/window-words.ts";
 import { podsText, UNKNOWN, valueText } from "../../../stack/report/metric-reading.ts";
 import { useDocument } from "../data/use-document.ts";
-import { FailureNotice, Loading } from "../parts/notice.tsx";
+import { FailureNotice, Loading, Notice } from "../parts/notice.tsx";
 import { Ago, Sentence, Time } from "../parts/time.tsx";
 import type { Place } from "../route.ts";
 import { addressInstant } from "./range.ts";
@@ -19,16 +19,19 @@ import { addressInstant } from "./range.ts";
 /** Why the count is what it is: now, or at the chosen instant. */
 export const Instant = ({
   place,
+  isEvaluated,
   atMs,
   onNow,
 }: {
   readonly place: Place;
+  /** Undefined until it is known. What no sync has evaluated has no explanation. */
+  readonly isEvaluated: boolean | undefined;
   readonly atMs: number | undefined;
   readonly onNow: () => void;
 }) => {
   const at = atMs === undefined ? undefined : addressInstant(atMs);
   const { value, failure } = useDocument<Explanation>(
-    "/v1/autoscaler/explanation",
+    at !== undefined || isEvaluated ? "/v1/autoscaler/explanation" : undefined,
     { ...place, at },
     { once: at !== undefined },
   );
@@ -43,7 +46,13 @@ export const Instant = ({
         )}
       </header>
       {failure && <FailureNotice failure={failure} />}
-      {!value && !failure && <Loading lines={9} />}
+      {at === undefined && isEvaluated === false ? (
+        <Notice title="No sync has evaluated it yet">
+          <p>The next sync of its cluster does, and says here why the count is what it is.</p>
+        </Notice>
+      ) : (
+        !value && !failure && <Loading lines={9} />
+      )}
       {value && <Why explanation={value} />}
     </aside>
   );

@@ -1,0 +1,160 @@
+import { TidemarkError } from "../../rules/model/errors.ts";
+import { present } from "../../rules/model/json.ts";
+import { isExpired, overridesOf, type SetByPeople } from "../../rules/model/override.ts";
+import type { ScheduleEntry } from "../../rules/model/schedule.ts";
+import type { AutoscalerSpec } from "../../rules/model/spec.ts";
+import { DAY_MS, MINUTE_MS } from "../../rules/model/time-text.ts";
+import { type ClockChange, clockChanges, localText } from "../../rules/model/time-zone.ts";
+import { effectiveBounds, unknownCalendars } from "../../rules/policy/bounds/effective-bounds.ts";
+import { laneOf, type LaneWindow } from "../../rules/policy/bounds/lanes.ts";
+import { type BoundsChange, changesAhead } from "../../rules/policy/bounds/outlook.ts";
+import { getFleet } from "../../stack/store/records/clusters.ts";
+import type {
+  BoundsChangeView,
+  ClockChangeView,
+  ScheduleLaneView,
+  ScheduleView,
+  ScheduleWindowView,
+} from "../views/schedule.ts";
+import type { QueryContext } from "./context.ts";
+import { findAutoscaler, type LocatedAutoscaler } from "./find-autoscaler.ts";
+import { invalid } from "./refusals.ts";
+import type { ScheduleQuery } from "./service.ts";
+import { storedSpec } from "./stored-spec.ts";
+import { rfc3339 } from "./times.ts";
+import { boundsView, overridePlaceOf, overrideView } from "./views/holds-view.ts";
+
+/** Two weeks hold every weekday twice, and the change of the clock that comes next month is seen. */
+const LANES_MS = 14 * DAY_MS;
+/** Lanes of a year would draw nothing that a person can read. */
+const LANES_MS_MAX = 62 * DAY_MS;
+const CHANGES = 10;
+
+/**
+ * The bounds of an autoscaler at an instant, the changes that its schedule and the overrides make
+ * after it, and the windows of each entry. Nothing is evaluated: what the syncs read is read, and
+ * the rules say the rest.
+ */
+export const schedule = async (
+  context: QueryContext,
+  {
+    fromMs = context.clock(),
+    untilMs = fromMs + LANES_MS,
+    most = CHANGES,
+    ...query
+  }: ScheduleQuery,
+): Promise<ScheduleView> => {
+  refuseStretch(fromMs, untilMs);
+  const [located, fleet] = await Promise.all([
+    findAutoscaler(context, query),
+    getFleet(context.tables),
+  ]);
+  const { cluster, record } = located;
+  const spec = mustHaveSpec(located);
+  const calendars = fleet.calendars ?? [];
+  const overrides = overridesOf({ fleet, cluster, record }).filter(
+    (override) => !isExpired(override, fromMs),
+  );
+  const people: SetByPeople = { overrides, calendars };
+  const stretch = { fromMs, untilMs };
+  const entries = spec.schedule ?? [];
+  return {
+    ...{ cluster: cluster.name, namespace: record.namespace, name: record.name },
+    ...{ at: rfc3339(fromMs), until: rfc3339(untilMs) },
+    ...boundsView(effectiveBounds(spec, people, fromMs)),
+    changes: changesAhead(spec, people, { fromMs, most }).map(changeView),
+    lanes: entries.map((entry) => laneView(entry, laneOf(entry, calendars, stretch))),
+    overrides: overrides
+      .filter((override) => override.fromMs < untilMs)
+      .map((override) => overrideView(overridePlaceOf(record, override), override, fromMs)),
+    clockChanges: [...new Set(entries.map(({ timeZone }) => timeZone))]
+      .flatMap((zone) => clockChanges(zone, stretch).map((change) => clockView(zone, change)))
+      .toSorted((one, other) => one.at.localeCompare(other.at)),
+    missingCalendars: missingOf(spec, calendars),
+  };
+};
+
+const refuseStretch = (fromMs: number, untilMs: number): void => {
+  if (untilMs > fromMs && untilMs - fromMs <= LANES_MS_MAX) return;
+  throw invalid(
+    `Cannot show the schedule until ${rfc3339(untilMs)}: the end must be after ${rfc3339(fromMs)} and at most ${LANES_MS_MAX / DAY_MS} days after it`,
+    { field: "until", fromMs, untilMs },
+  );
+};
+
+const mustHaveSpec = ({ record }: LocatedAutoscaler): AutoscalerSpec => {
+  const stored = storedSpec(record);
+  if (stored.kind === "spec") return stored.spec;
+  const { cluster, namespace, name } = record;
+  throw new TidemarkError(
+    "store.unreadable",
+    `Cannot show the schedule of "${cluster}/${namespace}/${name}": ${stored.message}`,
+    { cluster, namespace, name },
+  );
+};
+
+const missingOf = (
+  spec: AutoscalerSpec,
+  calendars: SetByPeople["calendars"],
+): ScheduleView["missingCalendars"] => {
+  const missing = new Map<string, string>();
+  for (const { name, field } of unknownCalendars(spec, calendars))
+    if (!missing.has(name)) missing.set(name, field);
+  return [...missing].map(([name, field]) => ({ name, field }));
+};
+
+const changeView = ({ atMs, timeZone, bounds, climb }: BoundsChange): BoundsChangeView => ({
+  at: rfc3339(atMs),
+  local: localText(timeZone, atMs),
+  timeZone,
+  ...boundsView(bounds),
+  ...(climb && { climbsTo: climb.to, climbsUntil: rfc3339(climb.untilMs) }),
+});
+
+const laneView = (
+  { name, timeZone, minReplicas, maxReplicas, paused, suspended }: ScheduleEntry,
+  windows: readonly LaneWindow[],
+): ScheduleLaneView =>
+  present({
+    name,
+    timeZone,
+    minReplicas,
+    maxReplicas,
+    paused,
+    suspended: suspended || undefined,
+    windows: windows.map(windowView),
+  });
+
+const windowView = ({
+  rampInMs,
+  startMs,
+  endMs,
+  rampOutMs,
+  exceptedBy,
+}: LaneWindow): ScheduleWindowView =>
+  present({
+    rampFrom: rampInMs < startMs ? rfc3339(rampInMs) : undefined,
+    from: rfc3339(startMs),
+    until: rfc3339(endMs),
+    rampUntil: rampOutMs > endMs ? rfc3339(rampOutMs) : undefined,
+    exceptedBy,
+  });
+
+const clockView = (
+  timeZone: string,
+  { atMs, beforeMs, afterMs }: ClockChange,
+): ClockChangeView => ({
+  at: rfc3339(atMs),
+  timeZone,
+  before: offsetText(beforeMs),
+  after: offsetText(afterMs),
+});
+
+const MINUTES_AN_HOUR = 60;
+
+/** "+01:00", as RFC 3339 writes it. */
+const offsetText = (offsetMs: number): string => {
+  const minutes = Math.round(Math.abs(offsetMs) / MINUTE_MS);
+  const [hours, rest] = [Math.floor(minutes / MINUTES_AN_HOUR), minutes % MINUTES_AN_HOUR];
+  return `${offsetMs < 0 ? "-" : "+"}${String(hours).padStart(2, "0")}:${String(rest).padStart(2, "0")}`;
+};
