@@ -1,4 +1,4 @@
-import { type Bill, billOf, type BilledFleet, PARTS } from "../../lib/command/cost/bill.ts";
+import { type Bill, billOf, type BilledFleet, PARTS } from "../../lib/answers/cost/bill.ts";
 
 /** Dollars with cents below ten, and whole dollars above. */
 export const dollars = (amount: number): string =>

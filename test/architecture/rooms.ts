@@ -58,6 +58,7 @@ export const ROOMS: Readonly<Record<string, readonly string[]>> = {
   "lib/stack/plan": ["lib/rules/model", "lib/stack/store", "lib/stack/report"],
   "lib/stack/projections": [...RULES, "lib/stack/store", "lib/stack/report"],
   "lib/stack/sync": OF_SYNC,
+  "lib/answers/cost": [],
   "lib/answers/views": ["lib/rules/model", "lib/stack/cluster", "lib/stack/report"],
   "lib/answers/words": ["lib/rules/model", "lib/stack/report", "lib/answers/views"],
   "lib/answers/service": OF_SERVICE,
@@ -86,6 +87,7 @@ export const ROOMS: Readonly<Record<string, readonly string[]>> = {
     "lib/dashboard/serve",
     "lib/rules/model",
     "lib/stack/report",
+    "lib/answers/cost",
     "lib/answers/views",
     "lib/answers/words",
   ],
@@ -94,6 +96,7 @@ export const ROOMS: Readonly<Record<string, readonly string[]>> = {
   "lib/embedded": [...OF_RUN, "functions", "lib/dashboard/serve"],
   "lib/command": [
     ...OF_RUN,
+    "lib/answers/cost",
     "lib/answers/remote",
     "lib/dashboard/serve",
     "lib/embedded",

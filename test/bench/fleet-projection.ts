@@ -1,12 +1,12 @@
-import { billOf } from "../../lib/command/cost/bill.ts";
+import { billOf } from "../../lib/answers/cost/bill.ts";
 import { dollars, fleetOf } from "../../docs/figures/cost-tables.ts";
-import { unitsFor } from "../../lib/command/cost/sync-units.ts";
+import { unitsFor } from "../../lib/answers/cost/sync-units.ts";
 import {
   FULL_CPU_GB,
   STOP_READ_UNITS,
   SYNC_MEMORY_GB,
   SYNC_WAIT_MS,
-} from "../../lib/command/cost/units.ts";
+} from "../../lib/answers/cost/units.ts";
 
 export interface PlayedFleet {
   readonly clusters: number;

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { gzipSync } from "node:zlib";
 import Table from "cli-table3";
-import { FULL_CPU_GB } from "../../lib/command/cost/units.ts";
+import { FULL_CPU_GB } from "../../lib/answers/cost/units.ts";
 import { autoscalerUid } from "../../lib/rules/model/ids.ts";
 import type { IndexRow, PartitionIndex, SummaryRow } from "../../lib/rules/model/summary.ts";
 import { openMetricsText } from "../../lib/stack/report/open-metrics.ts";

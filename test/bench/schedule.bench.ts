@@ -2,7 +2,7 @@ import { fork } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
 import Table from "cli-table3";
-import { FULL_CPU_GB } from "../../lib/command/cost/units.ts";
+import { FULL_CPU_GB } from "../../lib/answers/cost/units.ts";
 import { median } from "./hpa-controller.ts";
 
 /**

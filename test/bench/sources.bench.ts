@@ -2,7 +2,7 @@ import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
 import Table from "cli-table3";
-import { PRICES } from "../../lib/command/cost/prices.ts";
+import { PRICES } from "../../lib/answers/cost/prices.ts";
 import {
   autoscalerName,
   autoscalerUid,

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { billOf } from "../../lib/command/cost/bill.ts";
+import { billOf } from "../../lib/answers/cost/bill.ts";
 import { fleetOf } from "../../docs/figures/cost-tables.ts";
 import { type Folder, shopInMemory } from "./folder.ts";
 import { inside } from "./inside.ts";

@@ -2,13 +2,47 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { billOf, PARTS } from "../../lib/command/cost/bill.ts";
+import { ASSUMED, billOf, dollarsOfCluster, PARTS } from "../../lib/answers/cost/bill.ts";
 import { costTable, fleetOf, TARGETS, targetTable } from "../../docs/figures/cost-tables.ts";
-import { PRICES } from "../../lib/command/cost/prices.ts";
-import { unitsFor } from "../../lib/command/cost/sync-units.ts";
+import { PRICES } from "../../lib/answers/cost/prices.ts";
+import { unitsFor } from "../../lib/answers/cost/sync-units.ts";
 
 const PAGE = readFileSync(join(import.meta.dirname, "../../docs/cost.md"), "utf8");
 const SPEED = readFileSync(join(import.meta.dirname, "../../docs/speed.md"), "utf8");
+
+describe("dollarsOfCluster()", () => {
+  it("is what a bill grows by with a cluster more: of a hundred like it, all but the bill of a stack without clusters", () => {
+    const settings = { ...ASSUMED, clusterMetrics: "none" } as const;
+    const stack = billOf({ ...settings, clusters: 0, autoscalers: 0, secrets: 0 }).firstMonth;
+    const fleet = billOf({
+      ...settings,
+      clusters: 100,
+      autoscalers: 10_000,
+      secrets: 0,
+    }).firstMonth;
+    const one = dollarsOfCluster({
+      ...{ periodSeconds: 15 },
+      ...{ partitions: 1, autoscalers: 100, hasSecret: false },
+    });
+    expect(stack).toBeGreaterThan(1);
+    expect(Math.abs(100 * one + stack - fleet)).toBeLessThan(fleet / 40);
+  });
+
+  it("grows with partitions, autoscalers and a shorter period", () => {
+    const cluster = {
+      ...{ periodSeconds: 15 },
+      ...{ partitions: 1, autoscalers: 100, hasSecret: false },
+    } as const;
+    const own = dollarsOfCluster(cluster);
+    for (const more of [
+      { partitions: 2 },
+      { autoscalers: 200 },
+      { periodSeconds: 10 },
+      { hasSecret: true },
+    ])
+      expect(dollarsOfCluster({ ...cluster, ...more }), JSON.stringify(more)).toBeGreaterThan(own);
+  });
+});
 
 describe("billOf()", () => {
   it.each(TARGETS)(

@@ -1,14 +1,14 @@
 import { Logger } from "@aws-lambda-powertools/logger";
 import { Metrics } from "@aws-lambda-powertools/metrics";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { unitsFor } from "../../lib/command/cost/sync-units.ts";
+import { unitsFor } from "../../lib/answers/cost/sync-units.ts";
 import {
   CLUSTER_METRIC_COUNTS,
   EVENT_BYTES,
   FLEET_METRICS,
   METRIC_LINE_BYTES,
   SCALE_LINES_BYTES,
-} from "../../lib/command/cost/units.ts";
+} from "../../lib/answers/cost/units.ts";
 import { autoscalerUid } from "../../lib/rules/model/ids.ts";
 import { powertoolsReporter } from "../../lib/stack/report/reporter.ts";
 import {

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { dollarsOfCluster } from "../../lib/answers/cost/bill.ts";
 import { openService } from "../../lib/answers/service/open.ts";
 import type { Service } from "../../lib/answers/service/service.ts";
 import { HOUR_MS } from "../../lib/rules/model/time-text.ts";
@@ -135,6 +136,23 @@ describe.skipIf(!HAS_CHROMIUM)("the page in a browser", () => {
     ])
       expect(await page.locator(".rows td", { hasText: words }).count(), words).toBe(1);
     expect(said).toEqual([]);
+    await context.close();
+  });
+
+  it("shows of each cluster its autoscalers, what it adds to the bill, and the rules it decides by", async () => {
+    const { page, context } = await opened("#/clusters");
+    const line = page.locator("tr", { hasText: "eu-1" }).first();
+    await page.getByText("$").first().waitFor();
+    const views = await Array.fromAsync(service.autoscalers({ cluster: "eu-1" }));
+    const dollars = dollarsOfCluster({
+      ...{ autoscalers: views.length, partitions: 1, periodSeconds: 15, hasSecret: false },
+    });
+    for (const [head, words] of [
+      ["Autoscalers", String(views.length)],
+      ["A month", `$${dollars.toFixed(2)}`],
+      ["Decides as", "Kubernetes 1.37"],
+    ])
+      expect(await line.locator(`[data-head="${head}"]`).textContent(), head).toBe(words);
     await context.close();
   });
 

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { Logger } from "@aws-lambda-powertools/logger";
 import { Metrics } from "@aws-lambda-powertools/metrics";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
-import { ALARM_METRICS } from "../../lib/command/cost/units.ts";
+import { ALARM_METRICS } from "../../lib/answers/cost/units.ts";
 import { FLEET_PROBLEM_KINDS } from "../../lib/stack/report/problems.ts";
 import { powertoolsReporter } from "../../lib/stack/report/reporter.ts";
 import { ROOT } from "../architecture/source.ts";

@@ -1,5 +1,5 @@
-import { type Bill, billOf, type BilledFleet, PARTS } from "../cost/bill.ts";
-import { PRICES } from "../cost/prices.ts";
+import { ASSUMED, type Bill, billOf, type BilledFleet, PARTS } from "../../answers/cost/bill.ts";
+import { PRICES } from "../../answers/cost/prices.ts";
 import { present } from "../../rules/model/json.ts";
 import { lines, type Printed } from "../../stack/report/printed.ts";
 import type { Printer, Session } from "../io.ts";
@@ -23,11 +23,9 @@ type GivenFleet = Partial<BilledFleet> & Pick<BilledFleet, "clusterMetrics">;
 
 /** What counts where no option and no data say otherwise. */
 const OTHERWISE: Omit<BilledFleet, "clusterMetrics"> = {
+  ...ASSUMED,
   clusters: 0,
   autoscalers: 0,
-  periodSeconds: 15,
-  changing: 0.01,
-  scalesADay: 10,
   secrets: 0,
 };
 const COUNT_MAX = 1_000_000;

@@ -1,7 +1,11 @@
 import type { ClusterView } from "../../../answers/views/cluster.ts";
+import { ASSUMED, dollarsOfCluster } from "../../../answers/cost/bill.ts";
+import { PRICES } from "../../../answers/cost/prices.ts";
+import { HPA_VERSIONS } from "../../../rules/model/spec-common.ts";
 import { useList } from "../data/use-list.ts";
 import { CLUSTER_SHAPES, Mark } from "../parts/mark.tsx";
 import { FailureNotice, Loading, Notice } from "../parts/notice.tsx";
+import { useRows } from "./use-rows.ts";
 import { plural } from "../parts/plural.ts";
 import { Ago, Sentence } from "../parts/time.tsx";
 import { fragmentOf } from "../route.ts";
@@ -9,11 +13,22 @@ import { fragmentOf } from "../route.ts";
 /** More than a stack has. */
 const READ_MAX = 2_000;
 
-const HEADS = ["Cluster", "State", "Synced", "Period", "Error"] as const;
+const HEADS = [
+  "Cluster",
+  "State",
+  "Synced",
+  "Period",
+  "Autoscalers",
+  "A month",
+  "Decides as",
+  "Error",
+] as const;
 
 /** The clusters: state, lag of each partition, newest error, and what to do. */
 export const ClustersPage = () => {
   const { value, failure } = useList<ClusterView>("/v1/clusters", {}, READ_MAX);
+  const { value: rows } = useRows();
+  const counts = rows && Map.groupBy(rows, ({ cluster }) => cluster);
   if (!value) return failure ? <FailureNotice failure={failure} /> : <Loading />;
   return (
     <>
@@ -21,6 +36,11 @@ export const ClustersPage = () => {
         <h1>Clusters</h1>
         <span class="count">{plural(value.items.length, "cluster")}</span>
       </div>
+      <p class="quiet">
+        A month is what the cluster adds to the bill of AWS, by list prices of {PRICES.date} and{" "}
+        {ASSUMED.scalesADay} scales a day of each autoscaler. <code>tidemark cost</code> counts the
+        real scales, and what the stack itself takes.
+      </p>
       {failure && <FailureNotice failure={failure} />}
       {value.items.length === 0 ? (
         <Notice title="There is no cluster yet">
@@ -42,7 +62,11 @@ export const ClustersPage = () => {
             </thead>
             <tbody>
               {value.items.map((cluster) => (
-                <ClusterLine key={cluster.name} cluster={cluster} />
+                <ClusterLine
+                  key={cluster.name}
+                  cluster={cluster}
+                  autoscalers={counts && (counts.get(cluster.name)?.length ?? 0)}
+                />
               ))}
             </tbody>
           </table>
@@ -52,8 +76,26 @@ export const ClustersPage = () => {
   );
 };
 
-const ClusterLine = ({ cluster }: { readonly cluster: ClusterView }) => {
-  const { name, state, since, error, syncPeriodSeconds, partitions } = cluster;
+const dollarsText = (
+  { partitions, syncPeriodSeconds, connection }: ClusterView,
+  autoscalers: number,
+): string =>
+  `$${dollarsOfCluster({
+    autoscalers,
+    partitions: partitions.length,
+    periodSeconds: syncPeriodSeconds,
+    hasSecret: connection?.kind === "secret",
+  }).toFixed(2)}`;
+
+const ClusterLine = ({
+  cluster,
+  autoscalers,
+}: {
+  readonly cluster: ClusterView;
+  /** Undefined until the rows are there. */
+  readonly autoscalers: number | undefined;
+}) => {
+  const { name, state, since, error, syncPeriodSeconds, partitions, settings } = cluster;
   const oldest = partitions
     .flatMap(({ syncedAt }) => syncedAt ?? [])
     .toSorted()
@@ -76,6 +118,11 @@ const ClusterLine = ({ cluster }: { readonly cluster: ClusterView }) => {
       </td>
       <td data-head="Synced">{oldest === undefined ? "never" : <Ago at={oldest} />}</td>
       <td data-head="Period">{syncPeriodSeconds} s</td>
+      <td data-head="Autoscalers">{autoscalers ?? "…"}</td>
+      <td data-head="A month">
+        {autoscalers === undefined ? "…" : dollarsText(cluster, autoscalers)}
+      </td>
+      <td data-head="Decides as">Kubernetes {settings.hpaVersion ?? HPA_VERSIONS[0]}</td>
       <td data-head="Error">
         {error === undefined ? (
           <span class="quiet">none</span>

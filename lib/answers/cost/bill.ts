@@ -21,6 +21,9 @@ export interface BilledFleet {
   readonly scrapeSeconds?: number;
 }
 
+/** What counts where nobody says otherwise. */
+export const ASSUMED = { periodSeconds: 15, changing: 0.01, scalesADay: 10 } as const;
+
 export const PARTS = [
   "Lambda",
   "SQS",
@@ -87,6 +90,32 @@ export const billOf = (fleet: BilledFleet): Bill => {
     firstMonth: afterYear - parts.history,
     afterYear,
   };
+};
+
+/** One cluster as a bill sees it. A partition counts as a cluster: each has syncs of its own. */
+export interface BilledCluster extends Pick<BilledFleet, "autoscalers" | "periodSeconds"> {
+  readonly partitions: number;
+  readonly hasSecret: boolean;
+}
+
+/**
+ * The dollars a month that one cluster adds to the bill of a stack, without what a stack without
+ * clusters costs and without history.
+ */
+export const dollarsOfCluster = ({
+  partitions,
+  autoscalers,
+  hasSecret,
+  ...settings
+}: BilledCluster): number => {
+  const none = {
+    ...ASSUMED,
+    ...settings,
+    clusterMetrics: "none",
+    ...{ clusters: 0, autoscalers: 0, secrets: 0 },
+  } as const;
+  const own = { ...none, clusters: partitions, autoscalers, secrets: hasSecret ? 1 : 0 };
+  return billOf(own).firstMonth - billOf(none).firstMonth;
 };
 
 /** A look and a scrape cost the heads of all partitions, and once a minute their summaries. */
