@@ -5,6 +5,7 @@ import "./style/fleet.css";
 import "./style/changes.css";
 import "./style/autoscaler.css";
 import "./style/edits.css";
+import "./style/schedule.css";
 import { findToken } from "./data/token.ts";
 import { Shell } from "./shell.tsx";
 

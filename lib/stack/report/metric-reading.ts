@@ -1,4 +1,5 @@
 import type { MetricOutcome } from "../../rules/model/decision.ts";
+import { ordinaryMilli } from "../../rules/model/quantity.ts";
 
 /** A metric in the newest sync; `unmeasured` before the first evaluation. */
 export type MetricReading =
@@ -62,3 +63,19 @@ export const metricText = (metric: MetricReading): string => {
       return metric.target === undefined ? UNKNOWN : `${UNKNOWN}/${metric.target}`;
   }
 };
+
+/**
+ * The highest value ÷ target of texts such as "62% (310m)/60%", as a table shows it: a bar beside
+ * the text can say nothing else than the text. Of two watermarks the high one counts. Undefined
+ * where no text has both.
+ */
+export const loadOfTexts = (texts: readonly string[]): number | undefined => {
+  const loads = texts.flatMap((text) => {
+    const [value = "", target = ""] = text.split("/");
+    const [measured, wanted] = [amountIn(value.split(" ")[0]), amountIn(target.split("..").at(-1))];
+    return measured === undefined || !wanted ? [] : [measured / wanted];
+  });
+  return loads.length === 0 ? undefined : Math.max(...loads);
+};
+
+const amountIn = (text = ""): number | undefined => ordinaryMilli(text.replace(/%$/, ""));

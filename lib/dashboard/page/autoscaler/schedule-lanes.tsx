@@ -30,7 +30,7 @@ export const ScheduleLanes = ({
   const { at, until, lanes, overrides, clockChanges } = schedule;
   const axis = { sinceMs: Date.parse(at), untilMs: Date.parse(until), width };
   return (
-    <div class="charts schedule" ref={element} aria-hidden="true">
+    <div class="charts schedule" ref={element}>
       {width > 0 && (
         <>
           <Band schedule={schedule} axis={axis} nowMs={nowMs} />
@@ -70,7 +70,7 @@ export const ScheduleLanes = ({
             <ul class="legend">
               {clockChanges.map((change) => (
                 <li key={`${change.at} ${change.timeZone}`}>
-                  <svg width="12" height="12">
+                  <svg width="12" height="12" aria-hidden="true">
                     <path class="clock" d="M6 0V12" />
                   </svg>
                   {clockChangeText(change)}
@@ -131,7 +131,7 @@ const Band = ({
       <header>
         <h2>Bounds of the next two weeks</h2>
       </header>
-      <svg class="counts" width={axis.width} height={HEIGHT}>
+      <svg class="counts" width={axis.width} height={HEIGHT} aria-hidden="true">
         <path class="band" d={band([...dots]) ?? ""} />
         <TimeLines axis={axis} height={HEIGHT} />
         <ValueLines
@@ -189,7 +189,7 @@ const Lane = ({
     <span class="name">
       <b>{name}</b> {words}
     </span>
-    <svg width={axis.width} height={ROW}>
+    <svg width={axis.width} height={ROW} aria-hidden="true">
       <TimeLines axis={axis} height={ROW} />
       {children}
       <Verticals axis={axis} nowMs={nowMs} height={ROW} clockChanges={clockChanges} />

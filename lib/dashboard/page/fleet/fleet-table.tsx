@@ -1,4 +1,5 @@
 import { useRef, useState } from "preact/hooks";
+import { loadOfTexts } from "../../../stack/report/metric-reading.ts";
 import { stateWords } from "../../../answers/words/state-words.ts";
 import { CountBar, LoadBar } from "../parts/measure.tsx";
 import { AUTOSCALER_SHAPES, Mark } from "../parts/mark.tsx";
@@ -8,7 +9,7 @@ import { autoscalerLink } from "../route.ts";
 import { useKeys } from "../use-keys.ts";
 import type { Order, Sort } from "./filter-rows.ts";
 import { boundsOf, type FleetRow } from "./fleet-rows.ts";
-import { newestLoad, SparklinePicture } from "./sparkline.tsx";
+import { SparklinePicture } from "./sparkline.tsx";
 import { type Sparkline, useSparklines } from "./use-sparklines.ts";
 
 const ROW_PX = 46;
@@ -137,7 +138,7 @@ const Line = ({
       </small>
     </div>
     <div class="cell load" role="cell">
-      <Load row={row} line={line} />
+      <Load row={row} />
     </div>
     <div class="cell replicas" role="cell">
       <Replicas row={row} />
@@ -159,12 +160,10 @@ const Line = ({
 
 const Load = ({
   row: { targets, moreTargets, missingMetrics = 0 },
-  line,
 }: {
   readonly row: FleetRow;
-  readonly line: Sparkline | undefined;
 }) => {
-  const load = line && newestLoad(line);
+  const load = loadOfTexts(targets);
   const text = `${targets.join(", ")}${moreTargets === undefined ? "" : ` + ${moreTargets} more`}`;
   return (
     <>

@@ -41,7 +41,3 @@ const pathOf = (values: readonly (number | null)[], floor: number): string => {
       .curve(curveStepAfter)(values) ?? ""
   );
 };
-
-/** The newest load that is known. */
-export const newestLoad = ({ load }: Sparkline): number | undefined =>
-  load.findLast((value) => value !== null) ?? undefined;
