@@ -121,7 +121,7 @@ spec:
     const { entries, err } = await converted(hpa(), karmada);
     expect(entries).toEqual([
       {
-        name: "up-min",
+        name: "up-floor",
         timeZone: "Asia/Tokyo",
         days: ["Mon-Fri"],
         from: "08:00",
@@ -129,7 +129,7 @@ spec:
         minReplicas: 10,
       },
       {
-        name: "down-min",
+        name: "down-floor",
         timeZone: "Asia/Tokyo",
         days: ["Mon-Thu"],
         from: "20:00",
@@ -137,38 +137,13 @@ spec:
         minReplicas: 3,
       },
       {
-        name: "down-min-2",
+        name: "down-floor-2",
         timeZone: "Asia/Tokyo",
         days: ["Fri"],
         from: "20:00",
         to: "08:00",
         toDay: "Mon",
         minReplicas: 3,
-      },
-      {
-        name: "up-max",
-        timeZone: "Asia/Tokyo",
-        days: ["Mon-Fri"],
-        from: "08:00",
-        to: "20:00",
-        maxReplicas: 10,
-      },
-      {
-        name: "down-max",
-        timeZone: "Asia/Tokyo",
-        days: ["Mon-Thu"],
-        from: "20:00",
-        to: "08:00",
-        maxReplicas: 3,
-      },
-      {
-        name: "down-max-2",
-        timeZone: "Asia/Tokyo",
-        days: ["Fri"],
-        from: "20:00",
-        to: "08:00",
-        toDay: "Mon",
-        maxReplicas: 3,
       },
     ]);
     expect(err).toContain("spec.rules[2]: it is suspended");
@@ -276,7 +251,7 @@ spec:
   it("holds one pod while kube-downscaler and kube-green sleep, and says that it is not zero", async () => {
     const deployment = `apiVersion: apps/v1
 kind: Deployment
-metadata: { name: web, namespace: shop, annotations: { downscaler/uptime: Mon-Fri 07:30-18:00 Europe/Berlin, downscaler/exclude-until: "2026-12-01" } }
+metadata: { name: web, namespace: shop, annotations: { downscaler/uptime: Mon-Fri 07:30-18:00 Europe/Berlin, downscaler/exclude-until: "2026-12-01", downscaler/original-replicas: "4" } }
 `;
     const night = {
       name: "downtime",

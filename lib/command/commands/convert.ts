@@ -99,7 +99,7 @@ const convertedInput = (
   const raw = rawOf(input);
   if (isScaledObject(raw))
     return convertedScaledObject(printer, raw, { where: input.where, triggers, places });
-  const { document, entries, details } = withoutScheduleMetrics(raw, timed);
+  const { document, entries, details, used } = withoutScheduleMetrics(raw, timed);
   const findings = details.map((detail) => ({ words: input.where, detail }));
   tellOrThrow(printer, findings);
   const { warnings, ...admitted } = admitOrThrow(
@@ -110,7 +110,7 @@ const convertedInput = (
     printer.report(
       text`warning: "${admitted.metadata.name}" of "${input.where}": ${field}: ${message}`,
     );
-  return { document: convertedOrThrow(admitted, input.where), entries };
+  return { document: convertedOrThrow(admitted, input.where), entries, used };
 };
 
 /**

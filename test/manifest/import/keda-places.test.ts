@@ -161,7 +161,7 @@ describe("a trigger cron of KEDA", () => {
         if (isUnread(starts) || isUnread(ends)) throw new Error("the lines can be read");
         const { entries } = kedaCron(
           { metadata: { timezone: "UTC", start, end, desiredReplicas: "3" } },
-          { index: 0, most: 10 },
+          { index: 0, least: 1, most: 10 },
         );
         for (let at = 30; at < WEEK; at += 60)
           expect(entries.some((entry) => covers(entry, at))).toBe(activeInKeda(starts, ends, at));

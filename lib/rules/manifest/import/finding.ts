@@ -32,10 +32,11 @@ const TOOL_ANNOTATION =
 const TOOL_LABEL = /^(?:(?:kustomize|helm)\.toolkit\.fluxcd\.io\/|scaledobject\.keda\.sh\/name$)/;
 
 const without = (entries: unknown, ...patterns: readonly RegExp[]): Json =>
+  // Only what is kept is read: the rest is still to be accounted for.
   Object.fromEntries(
-    Object.entries(isObject(entries) ? entries : {}).filter(
-      ([key]) => !patterns.some((pattern) => pattern.test(key)),
-    ),
+    Object.keys(isObject(entries) ? entries : {})
+      .filter((key) => !patterns.some((pattern) => pattern.test(key)))
+      .map((key) => [key, (entries as Json)[key]]),
   );
 
 /**

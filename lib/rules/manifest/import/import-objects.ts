@@ -1,6 +1,7 @@
 import { asList, asObject, type Json } from "../../model/json.ts";
 import { admit } from "../admit.ts";
 import { convertedForm } from "../native/convert.ts";
+import { accounted } from "./ledger.ts";
 import { cleanObject, type Detail, type ImportFinding } from "./finding.ts";
 import {
   nativeScaledObject,
@@ -8,11 +9,12 @@ import {
   triggersOf,
 } from "./keda/native-scaled-object.ts";
 import { type SourcePlaces, sourcePlaces } from "./keda/places.ts";
-import { type ImportedScaledObject, importScaledObject } from "./scaled-object.ts";
+import { type ImportedScaledObject, importScaledObject, staysWithKeda } from "./scaled-object.ts";
 import { hasDowntime } from "./schedules/downtimes.ts";
 import {
   type ClusterSchedules,
   clusterSchedules,
+  unnamedSchedules,
   withEntries,
   withoutScheduleMetrics,
 } from "./schedules/with-schedules.ts";
@@ -71,7 +73,7 @@ export const importObjects = (
         ),
       ),
   );
-  const candidates: readonly Candidate[] = [
+  const candidates = [
     ...listed.hpas
       .filter((hpa) => !isOwned(hpa))
       .map((raw) => ({
@@ -83,8 +85,9 @@ export const importObjects = (
       details: ownedBy(raw),
     })),
   ].map(({ raw, details }) => {
-    const { entries, details: more, document } = withoutScheduleMetrics(cleanObject(raw), timed);
-    return { raw, document, schedule: entries, details: [...details, ...more] };
+    const read = withoutScheduleMetrics(cleanObject(raw), timed);
+    const { entries, document, used } = read;
+    return { raw, document, schedule: entries, used, details: [...details, ...read.details] };
   });
   const native = sources && {
     sources,
@@ -94,8 +97,12 @@ export const importObjects = (
     (raw): Candidate => ({
       raw: withKind(raw, "keda.sh/v1alpha1", "ScaledObject"),
       ...(native
-        ? nativeScaledObject(raw, native)
-        : importScaledObject(raw, hpaOf.get(keyOf(raw)))),
+        ? accounted(raw, (object) => nativeScaledObject(object, native))
+        : accounted(
+            raw,
+            (object) => importScaledObject(object, hpaOf.get(keyOf(raw))),
+            staysWithKeda,
+          )),
     }),
   );
   const admitted = [...candidates, ...scaled]
@@ -112,7 +119,13 @@ export const importObjects = (
       ...admitted.flatMap(({ raw, details }) =>
         details.map((detail) => ({ ...subjectOf(raw), ...detail })),
       ),
-      ...schedules.findings(documents).map(({ raw, detail }) => ({ ...subjectOf(raw), ...detail })),
+      ...[
+        ...schedules.findings(documents),
+        ...unnamedSchedules(
+          timed,
+          candidates.flatMap(({ used }) => used),
+        ),
+      ].map(({ raw, detail }) => ({ ...subjectOf(raw), ...detail })),
     ],
   };
 };

@@ -50,6 +50,10 @@ export const importScaledObject = (raw: Json, hpa: Json | undefined): ImportedSc
   return { document: hpaOf(raw, spec, metrics), ...(schedule.length > 0 && { schedule }), details };
 };
 
+/** KEDA goes on to read what its triggers say, and serves their metrics. */
+export const staysWithKeda = (path: string): boolean =>
+  /^spec\.(?:triggers\[|advanced\.scalingModifiers\.|fallback\.)/.test(path);
+
 const keyOf = (name: string): string => `autoscaling.keda.sh/${name}`;
 const placeOf = (name: string): string => `metadata.annotations["${keyOf(name)}"]`;
 
@@ -200,11 +204,13 @@ const triggerMetrics = (
   { hpaSpec, most }: { readonly hpaSpec: Json | undefined; readonly most: number },
 ): TriggerMetrics => {
   const triggers = asList(spec["triggers"]).map(asObject);
+  const { minReplicaCount } = spec;
+  const least = Math.max(LEAST_OF_HPA, Number(minReplicaCount ?? 0));
   const formula = asObject(asObject(spec["advanced"])["scalingModifiers"])["formula"] !== undefined;
   const isCron = (trigger: Json): boolean =>
     trigger["type"] === "cron" && !formula && triggers.some(({ type }) => type !== "cron");
   const read = triggers.map((trigger, index): ReadTrigger => {
-    const cron = isCron(trigger) ? kedaCron(trigger, { index, most }) : undefined;
+    const cron = isCron(trigger) ? kedaCron(trigger, { index, most, least }) : undefined;
     return cron && cron.entries.length > 0 ? cron : metricOf(trigger, { index, hpaSpec, formula });
   });
   const schedule = read.flatMap(({ entries = [] }) => entries);

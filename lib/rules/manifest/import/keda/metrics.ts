@@ -2,7 +2,7 @@ import { type Json, asObject, present } from "../../../model/json.ts";
 import { withoutDefaults } from "./without-defaults.ts";
 import type { Detail } from "../finding.ts";
 import { type Trigger, triggerBlock } from "./triggers.ts";
-import { textOf, lost } from "../schedules/timed.ts";
+import { changed, textOf, lost } from "../schedules/timed.ts";
 import { writtenBehavior } from "../scaled-object.ts";
 
 interface Among {
@@ -68,7 +68,8 @@ const outsideOf = (trigger: Trigger, { spec, formula, onMissing }: Among): ReadM
   const { name, of, raw } = trigger;
   const found = triggerBlock(trigger);
   if ("refused" in found) return { details: [found.refused] };
-  const { block, target, activation = "0", details } = found;
+  const { block, target, activation = "0" } = found;
+  const details = [...found.details, ...authenticationDetail(trigger)];
   const every =
     raw["useCachedMetrics"] === true
       ? { everySeconds: numberOf(spec["pollingInterval"], KEDA.pollingSeconds) }
@@ -95,6 +96,19 @@ const outsideOf = (trigger: Trigger, { spec, formula, onMissing }: Among): ReadM
     },
     details,
   };
+};
+
+/** Whatever it reads, a source has a credential or a role of its own. */
+const authenticationDetail = ({ of, raw }: Trigger): readonly Detail[] => {
+  const name = textOf(asObject(raw["authenticationRef"])["name"]);
+  return name === undefined
+    ? []
+    : [
+        changed(
+          `${of}: authenticationRef`,
+          `the source has the credential of "${name}", and it is not in the manifest`,
+        ),
+      ];
 };
 
 /**

@@ -65,7 +65,11 @@ export const nativeScaledObject = (
   const formula = textOf(modifiers["formula"]);
   const cron = triggers.map((trigger, index) =>
     trigger.type === "cron" && formula === undefined
-      ? kedaCron(trigger.raw, { index, most })
+      ? kedaCron(trigger.raw, {
+          index,
+          most,
+          least: Math.max(1, numberOf(spec["minReplicaCount"], 0)),
+        })
       : undefined,
   );
   const pauses = pausesOf(raw, spec);

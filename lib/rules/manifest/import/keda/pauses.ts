@@ -1,8 +1,8 @@
-import type { Json } from "../../../model/json.ts";
+import { asObject, type Json } from "../../../model/json.ts";
 import type { Detail } from "../finding.ts";
 import { annotationOf, isOn, ofAnnotation } from "../scaled-object.ts";
 import { mayIdle } from "./metrics.ts";
-import { applying } from "../schedules/timed.ts";
+import { applying, withoutEffect } from "../schedules/timed.ts";
 
 export interface Pauses {
   /** Fields of the spec that the annotations stand for. */
@@ -19,6 +19,7 @@ export const pausesOf = (raw: Json, spec: Json): Pauses => {
   );
   const active = isOn(raw, "force-activation") && mayIdle(spec);
   const count = Number(replicas);
+  const annotations = asObject(asObject(raw["metadata"])["annotations"]);
   return {
     fields: {
       ...(paused && { dryRun: true }),
@@ -52,6 +53,10 @@ export const pausesOf = (raw: Json, spec: Json): Pauses => {
           "it is selectPolicy: Disabled of spec.scaleUp: end it there",
         ),
       ],
+      ...OF_HPA.map((name): readonly [boolean, Detail] => [
+        annotations[name] !== undefined,
+        withoutEffect(`metadata.annotations["${name}"]`, "it is about the HPA that KEDA makes"),
+      ]),
       [
         active,
         ofAnnotation(
@@ -62,6 +67,13 @@ export const pausesOf = (raw: Json, spec: Json): Pauses => {
     ]),
   };
 };
+
+/** Annotations about which HPA is KEDA's, and how it looks. */
+const OF_HPA = [
+  "scaledobject.keda.sh/transfer-hpa-ownership",
+  "scaledobject.keda.sh/hpa-excluded-labels",
+  "validations.keda.sh/hpa-ownership",
+];
 
 const countDetail = (count: number): Detail =>
   Number.isInteger(count) && count >= 1

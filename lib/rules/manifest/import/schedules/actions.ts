@@ -1,13 +1,16 @@
-import { asList, asObject, type Json } from "../../../model/json.ts";
+import { asList, asObject, type Json, present } from "../../../model/json.ts";
 import type { Detail } from "../finding.ts";
+import { passOver } from "../ledger.ts";
 import {
   changed,
   writtenCount,
   type Entry,
   entriesOf,
+  floorWithin,
   isUnread,
   lost,
   writtenNamespace,
+  type OwnBounds,
   type Timed,
   textOf,
   withoutEffect,
@@ -24,22 +27,25 @@ import {
  * bound. Nothing depends any more on whether one of them was missed.
  */
 
-interface Action {
+/** "floor": what is set once and goes on to move from there. */
+type Bound = "minReplicas" | "maxReplicas" | "floor";
+
+interface Action extends Readonly<Partial<Record<Bound, number>>> {
   readonly of: string;
   readonly name: string;
   readonly timeZone: string;
   readonly times: readonly WeekMinute[];
-  readonly minReplicas?: number;
-  readonly maxReplicas?: number;
 }
 
 type Read = Action | { readonly detail: Detail };
 
-const BOUNDS = ["minReplicas", "maxReplicas"] as const;
+const BOUNDS: Readonly<Record<Bound, { readonly suffix: string; readonly field: string }>> = {
+  minReplicas: { suffix: "min", field: "minReplicas" },
+  maxReplicas: { suffix: "max", field: "maxReplicas" },
+  floor: { suffix: "floor", field: "minReplicas" },
+};
 
-const entriesOfActions = (
-  read: readonly Read[],
-): { readonly entries: readonly Entry[]; readonly details: readonly Detail[] } => {
+const entriesOfActions = (read: readonly Read[]): Omit<Timed, "for"> => {
   const actions = read.flatMap((each) => ("detail" in each ? [] : [each]));
   const details = read.flatMap((each) => ("detail" in each ? [each.detail] : []));
   const zones = [...new Set(actions.map(({ timeZone }) => timeZone))];
@@ -54,7 +60,7 @@ const entriesOfActions = (
         ),
       ],
     };
-  const entries = BOUNDS.flatMap((bound) => {
+  const entries = (Object.keys(BOUNDS) as readonly Bound[]).flatMap((bound) => {
     const setting = actions.filter((action) => action[bound] !== undefined);
     const ends = setting.flatMap(({ times }) => times);
     return setting.map((action) => ({
@@ -66,16 +72,15 @@ const entriesOfActions = (
   const unread = entries.flatMap(({ action, windows }) =>
     isUnread(windows) ? [lost(action.of, windows.unread)] : [],
   );
-  const carried = entries.flatMap(({ action, bound, windows }) =>
-    isUnread(windows)
-      ? []
-      : entriesOf(windows, {
-          name: `${action.name}-${bound === "minReplicas" ? "min" : "max"}`,
-          timeZone: action.timeZone,
-          [bound]: action[bound],
-        }),
-  );
-  return { entries: carried, details: [...details, ...unread] };
+  const carried = entries.flatMap(({ action, bound, windows }) => {
+    if (isUnread(windows)) return [];
+    const { suffix, field } = BOUNDS[bound];
+    const base = { name: `${action.name}-${suffix}`, timeZone: action.timeZone };
+    return [{ bound, entries: entriesOf(windows, { ...base, [field]: action[bound] }) }];
+  });
+  const of = (isFloor: boolean) =>
+    carried.flatMap((one) => ((one.bound === "floor") === isFloor ? one.entries : []));
+  return { entries: of(false), floors: of(true), details: [...details, ...unread] };
 };
 
 /**
@@ -84,7 +89,7 @@ const entriesOfActions = (
  */
 export const cronFederatedHpa = (raw: Json): Timed => {
   const spec = asObject(raw["spec"]);
-  const { kind, name } = asObject(spec["scaleTargetRef"]);
+  const { apiVersion: _any, kind, name } = asObject(spec["scaleTargetRef"]);
   const rules = asList(spec["rules"]).map((rule, index) =>
     karmadaRule(asObject(rule), `spec.rules[${index}]`),
   );
@@ -93,11 +98,27 @@ export const cronFederatedHpa = (raw: Json): Timed => {
     kind === "FederatedHPA"
       ? ({ kind: "autoscaler", ...target } as const)
       : ({ kind: "workload", workload: String(kind), ...target } as const);
-  return { for: whom, ...entriesOfActions(rules.flatMap((rule) => rule ?? [])) };
+  const { details, ...entries } = entriesOfActions(rules);
+  return { for: whom, ...entries, details: [...details, ...rules.flatMap(setOnce)] };
 };
 
-const karmadaRule = (rule: Json, of: string): Read | undefined => {
-  if (rule["suspend"] === true) return { detail: withoutEffect(of, "it is suspended") };
+/** Karmada sets a count and leaves it: whatever scales the workload by metrics goes on from there. */
+const setOnce = (read: Read): readonly Detail[] =>
+  "detail" in read || read.floor === undefined
+    ? []
+    : [
+        changed(
+          `${read.of}.targetReplicas`,
+          `Karmada sets the count once, and metrics go on from there; here ${read.floor} is a floor within the bounds of the autoscaler, until the next rule sets a count`,
+        ),
+      ];
+
+const karmadaRule = (rule: Json, of: string): Read => {
+  passOver([rule["successfulHistoryLimit"], rule["failedHistoryLimit"]]);
+  if (rule["suspend"] === true) {
+    passOver(rule);
+    return { detail: withoutEffect(of, "it is suspended") };
+  }
   const times = cronTimes(String(rule["schedule"]));
   if (isUnread(times)) return { detail: lost(of, times.unread) };
   const timeZone = textOf(rule["timeZone"]);
@@ -113,26 +134,24 @@ const karmadaRule = (rule: Json, of: string): Read | undefined => {
     writtenCount(rule["targetMinReplicas"]),
     writtenCount(rule["targetMaxReplicas"]),
   ];
-  return action({ of, name: String(rule["name"]), timeZone, times }, exact ?? min, exact ?? max);
+  return action(
+    { of, name: String(rule["name"]), timeZone, times },
+    { floor: exact, minReplicas: min, maxReplicas: max },
+  );
 };
 
 const action = (
-  base: Omit<Action, "minReplicas" | "maxReplicas">,
-  min: number | undefined,
-  max: number | undefined,
+  base: Omit<Action, Bound>,
+  bounds: Readonly<Partial<Record<Bound, number | undefined>>>,
 ): Read => {
-  if (min === 0 || max === 0)
+  if (Object.values(bounds).includes(0))
     return {
       detail: lost(
         base.of,
         "it scales to 0, and a bound of a schedule is 1 at least; pause the workload by another way",
       ),
     };
-  return {
-    ...base,
-    ...(min !== undefined && { minReplicas: min }),
-    ...(max !== undefined && { maxReplicas: max }),
-  };
+  return { ...base, ...present(bounds) };
 };
 
 /**
@@ -144,6 +163,9 @@ export const scheduledActions = (raw: Json): Timed => {
     awsAction(asObject(each), `ScheduledActions[${index}]`),
   );
   const once = read.flatMap((each) => ("once" in each ? [each.once] : []));
+  passOver(
+    asList(raw["ScheduledActions"]).map((each) => NAMES.map((name) => asObject(each)[name])),
+  );
   const { entries, details } = entriesOfActions(
     read.flatMap((each) => ("once" in each ? [] : [each])),
   );
@@ -161,6 +183,9 @@ export const scheduledActions = (raw: Json): Timed => {
       : [];
   return { for: { kind: "only one" }, entries, details: [...details, ...once, ...several] };
 };
+
+/** What AWS calls an action and its target; no count depends on it. */
+const NAMES = ["ScheduledActionARN", "ServiceNamespace", "ScalableDimension", "CreationTime"];
 
 const awsAction = (raw: Json, of: string): Read | { readonly once: Detail } => {
   const schedule = String(raw["Schedule"]);
@@ -183,7 +208,15 @@ const awsAction = (raw: Json, of: string): Read | { readonly once: Detail } => {
   const { MinCapacity: min, MaxCapacity: max } = asObject(raw["ScalableTargetAction"]);
   const timeZone = textOf(raw["Timezone"]) ?? "Etc/UTC";
   const name = String(raw["ScheduledActionName"]).toLowerCase();
-  return action({ of: named, name, timeZone, times }, writtenCount(min), writtenCount(max));
+  return action(
+    { of: named, name, timeZone, times },
+    { minReplicas: writtenCount(min), maxReplicas: writtenCount(max) },
+  );
+};
+
+const withinText = (replicas: number, { least, most }: OwnBounds): string => {
+  if (replicas > most) return `; maxReplicaCount ${most} counts instead of ${replicas}`;
+  return replicas < least ? `; minReplicaCount ${least} counts instead of ${replicas}` : "";
 };
 
 /** Names of fixed offsets in the zone database, and an area that has the offset all year. */
@@ -207,7 +240,7 @@ const zoneOf = (timezone: unknown): string => FIXED_ZONES[String(timezone)] ?? S
  */
 export const kedaCron = (
   trigger: Json,
-  { index, most }: { readonly index: number; readonly most: number },
+  { index, least, most }: OwnBounds & { readonly index: number },
 ): { readonly entries: readonly Entry[]; readonly detail: Detail } => {
   const of = `spec.triggers[${index}] (cron)`;
   const { timezone, start, end, desiredReplicas } = asObject(trigger["metadata"]);
@@ -225,14 +258,14 @@ export const kedaCron = (
     };
   const windows = weeklyWindows(spansBeforeEnds(starts, ends));
   if (isUnread(windows)) return { entries: [], detail: lost(of, windows.unread) };
-  // KEDA's count ends at maxReplicaCount. A floor of a schedule would raise the ceiling.
-  const minReplicas = Math.min(replicas, most);
-  const entries = entriesOf(windows, {
-    name: `cron-${index}`,
-    timeZone: zoneOf(timezone),
-    minReplicas,
-  });
-  const capped = replicas > most ? `; maxReplicaCount ${most} counts instead of ${replicas}` : "";
+  const name = `cron-${index}`;
+  const floor = floorWithin(
+    { name, timeZone: zoneOf(timezone), minReplicas: replicas },
+    { least, most },
+  );
+  const minReplicas = Number(floor["minReplicas"]);
+  const entries = entriesOf(windows, floor);
+  const capped = withinText(replicas, { least, most });
   return {
     entries,
     detail: changed(

@@ -1,5 +1,6 @@
 import { asList, asObject, type Json } from "../../../model/json.ts";
 import type { Detail } from "../finding.ts";
+import { passOver } from "../ledger.ts";
 import {
   changed,
   writtenCount,
@@ -21,6 +22,7 @@ import {
   type WeekMinute,
   weekdaysIn,
   weeklyWindows,
+  withoutEffect,
 } from "./timed.ts";
 
 /*
@@ -35,8 +37,14 @@ const toOne = (of: string, replicas: number): readonly Detail[] =>
 
 /** A SleepInfo of kube-green: all workloads of its namespace sleep from `sleepAt` to `wakeUpAt`. */
 export const sleepInfo = (raw: Json): Timed => {
-  const { weekdays, sleepAt, wakeUpAt, timeZone, excludeRef, ...others } = asObject(raw["spec"]);
-  const except = asList(excludeRef).flatMap((each) => textOf(asObject(each)["name"]) ?? []);
+  const spec = asObject(raw["spec"]);
+  const { weekdays, sleepAt, wakeUpAt, timeZone, excludeRef } = spec;
+  passOver(asList(excludeRef).map((each) => NAMED_BY.map((field) => asObject(each)[field])));
+  const except = asList(excludeRef)
+    .map(asObject)
+    .flatMap(({ kind, name }) =>
+      textOf(name) === undefined ? [] : `${String(kind)}/${String(name)}`,
+    );
   const whom: TimedFor = { kind: "namespace", namespace: writtenNamespace(raw), except };
   const [sleeps, wakes] = [sleepAt, wakeUpAt].map((clock) =>
     kubeGreenTimes(String(weekdays), clock),
@@ -54,18 +62,38 @@ export const sleepInfo = (raw: Json): Timed => {
     minReplicas: ONE,
     maxReplicas: ONE,
   });
-  const more = Object.keys(others).map((field) =>
-    changed(
-      `spec.${field}`,
-      "it is not carried over: a schedule is about the count of one workload",
-    ),
-  );
+  const others = OTHER_FIELDS.flatMap(([field, applies, say, message]) => {
+    passOver(spec[field]);
+    return applies(spec[field]) ? [say(`spec.${field}`, message)] : [];
+  });
   const byLabels = asList(excludeRef).some((each) => asObject(each)["matchLabels"] !== undefined);
   const excluded = byLabels
     ? [lost("spec.excludeRef", "it excludes by labels; convert with the names of what is excluded")]
     : [];
-  return { for: whom, entries, details: [...toOne("spec.sleepAt", 0), ...more, ...excluded] };
+  return { for: whom, entries, details: [...toOne("spec.sleepAt", 0), ...others, ...excluded] };
 };
+
+/** Only the name of what is excluded counts; labels are refused. */
+const NAMED_BY = ["apiVersion", "kind", "matchLabels"];
+const APART = "convert their autoscalers in files of their own";
+
+type OtherField = readonly [
+  field: string,
+  applies: (value: unknown) => boolean,
+  say: (of: string, message: string) => Detail,
+  message: string,
+];
+const isWritten = (value: unknown): boolean => value !== undefined;
+const isFalse = (value: unknown): boolean => value === false;
+
+/** Fields that a SleepInfo has beside times and exceptions. */
+const OTHER_FIELDS: readonly OtherField[] = [
+  ["suspendDeployments", isFalse, lost, `its Deployments do not sleep; ${APART}`],
+  ["suspendStatefulSets", isFalse, lost, `its StatefulSets do not sleep; ${APART}`],
+  ["includeRef", isWritten, lost, `only what it names sleeps; ${APART}`],
+  ["suspendCronJobs", isWritten, withoutEffect, "a CronJob has no count of pods"],
+  ["patches", isWritten, lost, `they change objects in another way than by a count; ${APART}`],
+];
 
 /** Weekdays as in a cron line, with 0 for Sunday, at a clock time. */
 const kubeGreenTimes = (weekdays: string, clock: unknown): readonly WeekMinute[] | Unread => {
@@ -75,7 +103,26 @@ const kubeGreenTimes = (weekdays: string, clock: unknown): readonly WeekMinute[]
     : cronTimes(`${minute} ${hour} * * ${weekdays}`);
 };
 
-const ANNOTATION = /^downscaler\/(.+)$/;
+const placeOf = (name: string): string => `metadata.annotations["downscaler/${name}"]`;
+
+const isTrue = (value: unknown): boolean => String(value).toLowerCase() === "true";
+
+const BOTH = "it runs inside uptime and outside downtime; write the hours of both in one of them";
+const INSTEAD = "a schedule does not say it; pause or override the autoscaler instead";
+
+/** What else kube-downscaler reads of an object. The count that it goes back to is no rule. */
+const OTHERS: readonly (readonly [
+  name: string,
+  say: (of: string, message: string) => Detail,
+  message: string,
+])[] = [
+  ["force-uptime", lost, INSTEAD],
+  ["force-downtime", lost, INSTEAD],
+  ["upscale-period", lost, "write the hours as uptime, which the object then has all the time"],
+  ["downscale-period", lost, "write the hours as downtime, which the object then has all the time"],
+  ["exclude-until", changed, `it is not carried over: ${INSTEAD}`],
+  ["original-replicas", withoutEffect, "it is the count to which kube-downscaler goes back"],
+];
 
 /** True for an object with annotations of kube-downscaler that say when it runs. */
 export const hasDowntime = (raw: Json): boolean => {
@@ -90,21 +137,21 @@ export const hasDowntime = (raw: Json): boolean => {
 export const kubeDownscaler = (raw: Json): Timed => {
   const annotations = asObject(asObject(raw["metadata"])["annotations"]);
   const whom = annotatedOf(raw);
-  const isUptime = annotations["downscaler/uptime"] !== undefined;
-  const field = isUptime ? "uptime" : "downtime";
-  const of = `metadata.annotations["downscaler/${field}"]`;
-  const read = downtimesIn(String(annotations[`downscaler/${field}`]));
-  const others = Object.keys(annotations).flatMap((key) => {
-    const [, name = ""] = ANNOTATION.exec(key) ?? [];
-    return ["", field, "downtime-replicas", "original-replicas"].includes(name)
-      ? []
-      : [
-          changed(
-            `metadata.annotations["${key}"]`,
-            "it is not carried over; pause or override the autoscaler instead",
-          ),
-        ];
-  });
+  const { "downscaler/uptime": up, "downscaler/downtime": down } = annotations;
+  const isUptime = up !== undefined;
+  const of = placeOf(isUptime ? "uptime" : "downtime");
+  if (isTrue(annotations["downscaler/exclude"])) {
+    passOver(annotations);
+    const message = "kube-downscaler leaves the object alone, so that it has no schedule";
+    return { for: whom, entries: [], details: [withoutEffect(placeOf("exclude"), message)] };
+  }
+  const read = downtimesIn(String(up ?? down));
+  const others = [
+    ...(isUptime && down !== undefined ? [lost(placeOf("downtime"), BOTH)] : []),
+    ...OTHERS.flatMap(([name, say, message]) =>
+      annotations[`downscaler/${name}`] === undefined ? [] : [say(placeOf(name), message)],
+    ),
+  ];
   if (isUnread(read))
     return { for: whom, entries: [], details: [lost(of, read.unread), ...others] };
   const windows = weeklyWindows(isUptime ? outside(read.spans) : read.spans);

@@ -14,6 +14,7 @@ export type TimedFor =
       readonly name: string;
     }
   | { readonly kind: "autoscaler"; readonly namespace: string; readonly name: string }
+  /** `except`: workloads as "Deployment/web". */
   | { readonly kind: "namespace"; readonly namespace: string; readonly except: readonly string[] }
   /** Nothing in the object names one. */
   | { readonly kind: "only one" };
@@ -22,8 +23,30 @@ export type TimedFor =
 export interface Timed {
   readonly for: TimedFor;
   readonly entries: readonly Entry[];
+  /** Entries that ask for a least count within the bounds of the autoscaler itself. */
+  readonly floors?: readonly Entry[];
   readonly details: readonly Detail[];
 }
+
+/** The bounds that an autoscaler has outside of its schedule. */
+export interface OwnBounds {
+  readonly least: number;
+  readonly most: number;
+}
+
+export const boundsOf = (autoscaler: Json): OwnBounds => {
+  const { minReplicas, maxReplicas } = asObject(autoscaler["spec"]);
+  return { least: writtenCount(minReplicas) ?? 1, most: writtenCount(maxReplicas) ?? Infinity };
+};
+
+/**
+ * An entry of a schedule replaces a bound, and would raise the ceiling with its floor. A metric that
+ * asks for a count does neither.
+ */
+export const floorWithin = (floor: Entry, { least, most }: OwnBounds): Entry => ({
+  ...floor,
+  minReplicas: Math.min(most, Math.max(least, Number(floor["minReplicas"]))),
+});
 
 export const textOf = (value: unknown): string | undefined =>
   typeof value === "string" && value !== "" ? value : undefined;

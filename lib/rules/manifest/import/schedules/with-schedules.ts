@@ -1,9 +1,19 @@
 import { asList, asObject, type Json } from "../../../model/json.ts";
 import { milliOfText } from "../../../model/quantity.ts";
 import type { Detail } from "../finding.ts";
+import { accounted } from "../ledger.ts";
 import { cronFederatedHpa, scheduledActions } from "./actions.ts";
 import { hasDowntime, kubeDownscaler, scalingSchedule, sleepInfo } from "./downtimes.ts";
-import { changed, lost, writtenName, writtenNamespace, type Timed } from "./timed.ts";
+import {
+  boundsOf,
+  changed,
+  type Entry,
+  floorWithin,
+  lost,
+  writtenName,
+  writtenNamespace,
+  type Timed,
+} from "./timed.ts";
 
 /** An object that sets counts by time, as a file has it. */
 export interface TimedObject {
@@ -37,11 +47,14 @@ export const isTimed = (raw: Json): boolean => {
  * `withoutScheduleMetrics`.
  */
 const timedOf = (raw: Json): Timed | undefined => {
-  if ("ScheduledActions" in raw) return scheduledActions(raw);
+  if ("ScheduledActions" in raw) return accounted(raw, scheduledActions);
   const read = READERS[String(raw["kind"])];
-  if (read) return read(raw);
-  return hasDowntime(raw) ? kubeDownscaler(raw) : undefined;
+  if (read) return accounted(raw, read);
+  return hasDowntime(raw) ? accounted(raw, kubeDownscaler, isOfWorkload) : undefined;
 };
+
+/** Of a workload or a namespace only the annotations of kube-downscaler set counts by time. */
+const isOfWorkload = (path: string): boolean => !path.startsWith("metadata.");
 
 /**
  * The schedule that an HPA gets from the ScalingSchedules that its metrics name, and the HPA
@@ -63,6 +76,7 @@ export const withoutScheduleMetrics = (
   }));
   const kept = read.flatMap(({ metric, named }) => (named ? [] : [metric]));
   const found = read.flatMap(({ named }) => named ?? []);
+  const bounds = boundsOf(hpa);
   if (found.length === 0) return { document: hpa, entries: [], used: [], details: [] };
   const only =
     kept.length === 0
@@ -75,7 +89,7 @@ export const withoutScheduleMetrics = (
       : [];
   return {
     document: { ...hpa, spec: { ...spec, metrics: kept } },
-    entries: found.flatMap(({ entries }) => entries),
+    entries: found.flatMap(({ entries }) => entries.map((floor) => floorWithin(floor, bounds))),
     used: found.map(({ raw }) => raw),
     details: [...only, ...found.flatMap(({ details }) => details)],
   };
@@ -104,13 +118,15 @@ const scheduleNamed = (metric: Json, hpa: Json, timed: readonly Json[]) => {
         ),
       ],
     };
-  return { raw, ...scalingSchedule(raw, perMilli / 1000) };
+  return { raw, ...accounted(raw, (object) => scalingSchedule(object, perMilli / 1000)) };
 };
 
 /** One autoscaler as it was converted. */
 export interface Converted {
   readonly document: Json;
   readonly entries: readonly Json[];
+  /** The ScalingSchedules that its metrics name. */
+  readonly used?: readonly Json[];
 }
 
 export interface Attached {
@@ -130,10 +146,17 @@ export const withSchedules = (
   const read = timed.map(({ raw, words }) => ({ words, timed: timedOf(raw) }));
   const documents = converted.map(({ document, entries }) => {
     const more = read.flatMap(({ timed: one }) =>
-      one && isFor(one, document, converted.length) ? one.entries : [],
+      one && isFor(one, document, converted.length) ? entriesFor(one, document) : [],
     );
     return withEntries(document, [...entries, ...more]);
   });
+  const used = converted.flatMap(({ used: named = [] }) => named);
+  const unused = timed
+    .filter(({ raw }) => isUnnamed(raw, used))
+    .map(({ words }) => ({
+      words,
+      detail: lost("its target", `${NO_METRIC}: give the manifest of its HPA with -f too`),
+    }));
   const findings = read.flatMap(({ words, timed: one }) => {
     if (!one) return [];
     const isMet = converted.some(({ document }) => isFor(one, document, converted.length));
@@ -147,8 +170,29 @@ export const withSchedules = (
         ];
     return [...one.details, ...nobody].map((detail) => ({ words, detail }));
   });
-  return { documents, findings };
+  return { documents, findings: [...findings, ...unused] };
 };
+
+const NO_METRIC = "no HPA has it as a metric (type Object)";
+const isUnnamed = (raw: Json, used: readonly Json[]): boolean =>
+  SCALING_SCHEDULES.has(String(raw["kind"])) && !used.includes(raw);
+
+/** What is said of the ScalingSchedules of a cluster that no HPA names. */
+export const unnamedSchedules = (
+  timed: readonly Json[],
+  used: readonly Json[],
+): readonly { readonly raw: Json; readonly detail: Detail }[] =>
+  timed
+    .filter((raw) => isUnnamed(raw, used))
+    .map((raw) => ({
+      raw,
+      detail: changed("its target", `${NO_METRIC}, so it is not carried over`),
+    }));
+
+const entriesFor = ({ entries, floors = [] }: Timed, autoscaler: Json): readonly Entry[] => [
+  ...entries,
+  ...floors.map((floor) => floorWithin(floor, boundsOf(autoscaler))),
+];
 
 const isFor = ({ for: whom }: Timed, document: Json, count: number): boolean => {
   const { kind, name } = asObject(asObject(document["spec"])["scaleTargetRef"]);
@@ -164,7 +208,10 @@ const isFor = ({ for: whom }: Timed, document: Json, count: number): boolean => 
         whom.name === name
       );
     case "namespace":
-      return whom.namespace === writtenNamespace(document) && !whom.except.includes(String(name));
+      return (
+        whom.namespace === writtenNamespace(document) &&
+        !whom.except.includes(`${String(kind)}/${String(name)}`)
+      );
   }
 };
 
@@ -212,7 +259,10 @@ export const clusterSchedules = (timed: readonly Json[]): ClusterSchedules => {
           ...detail,
           of: `${String(raw["kind"])} "${writtenName(raw)}": ${detail.of ?? ""}`,
         }));
-      return { entries: own.flatMap(({ one }) => one.entries), details: own.flatMap(lostOf) };
+      return {
+        entries: own.flatMap(({ one }) => entriesFor(one, autoscaler)),
+        details: own.flatMap(lostOf),
+      };
     },
     findings: (autoscalers) =>
       read.flatMap(({ raw, one }) => {
