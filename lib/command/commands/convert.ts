@@ -2,6 +2,7 @@ import { admit, admitOrThrow } from "../../rules/manifest/admit.ts";
 import { newOtherKinds } from "../../rules/manifest/other-kinds.ts";
 import { newBudget } from "../../rules/manifest/budget.ts";
 import { type ManifestDocument, readManifests } from "../../rules/manifest/documents.ts";
+import { adapterDetails } from "../../rules/manifest/import/finding.ts";
 import { importObjects, placesOfAll } from "../../rules/manifest/import/import-objects.ts";
 import { hasDowntime } from "../../rules/manifest/import/schedules/downtimes.ts";
 import {
@@ -100,7 +101,10 @@ const convertedInput = (
   if (isScaledObject(raw))
     return convertedScaledObject(printer, raw, { where: input.where, triggers, places });
   const { document, entries, details, used } = withoutScheduleMetrics(raw, timed);
-  const findings = details.map((detail) => ({ words: input.where, detail }));
+  const findings = [...details, ...adapterDetails(raw)].map((detail) => ({
+    words: input.where,
+    detail,
+  }));
   tellOrThrow(printer, findings);
   const { warnings, ...admitted } = admitOrThrow(
     details.length + entries.length === 0 ? input : { ...input, document },

@@ -401,4 +401,62 @@ describe("every conversion is accountable", () => {
       ).not.toEqual([]);
     }
   });
+
+  it("says of an HPA which metric only kube-metrics-adapter serves, and only while it is there", () => {
+    const annotated = {
+      ...hpa(),
+      metadata: {
+        ...metadata,
+        annotations: { "metric-config.pods.requests.json-path/json-key": "$.http" },
+      },
+    };
+    const { findings } = importObjects(
+      { hpas: [annotated], watermarks: [], scaledObjects: [] },
+      "native",
+    );
+    expect(findings).toMatchObject([
+      {
+        of: 'metadata.annotations["metric-config.pods.requests.json-path/json-key"]',
+        severity: "changed",
+        message: expect.stringContaining(
+          'serves the metric "requests" only while an HPA has this annotation',
+        ),
+      },
+    ]);
+  });
+
+  it("says of a ScalingSchedule that no HPA has it as a metric", () => {
+    const { raw } = KINDS["ScalingSchedule"] ?? { raw: {} };
+    expect(beside()(raw).findings).toMatchObject([
+      { of: "its target", message: expect.stringContaining("no HPA has it as a metric") },
+    ]);
+    const { findings } = withSchedules(
+      [{ document: hpa(), entries: [] }],
+      [{ raw, words: "peak.yaml" }],
+    );
+    expect(findings).toMatchObject([{ detail: { severity: "lost" } }]);
+  });
+
+  it("a count that Karmada sets once is a floor within the bounds of the autoscaler", () => {
+    const karmada = (targetReplicas: number): Json => ({
+      apiVersion: "autoscaling.karmada.io/v1alpha1",
+      kind: "CronFederatedHPA",
+      metadata,
+      spec: {
+        scaleTargetRef: { apiVersion: "apps/v1", kind: "Deployment", name: "web" },
+        rules: [
+          { name: "up", schedule: "30 8 * * *", targetReplicas, timeZone: "Asia/Tokyo" },
+          { name: "down", schedule: "0 11 * * *", targetReplicas: 1, timeZone: "Asia/Tokyo" },
+        ],
+      },
+    });
+    const scheduleOf = (count: number) =>
+      asObject(beside()(karmada(count)).manifests[0]?.["spec"])["schedule"];
+    expect(scheduleOf(1000)).toMatchObject([
+      { name: "up-floor", from: "08:30", to: "11:00", minReplicas: 50 },
+      { name: "down-floor", from: "11:00", to: "08:30", minReplicas: 2 },
+    ]);
+    expect(scheduleOf(9)).toMatchObject([{ minReplicas: 9 }, { minReplicas: 2 }]);
+    expect(JSON.stringify(scheduleOf(9))).not.toContain("maxReplicas");
+  });
 });

@@ -178,6 +178,21 @@ describe("admit() of a WatermarkPodAutoscaler", () => {
     ]);
   });
 
+  it("warns of marks whose thousandths 64 bits do not hold", () => {
+    const metric = {
+      type: "External",
+      external: {
+        metricName: "q",
+        metricSelector: { matchLabels: { a: "b" } },
+        highWatermark: "4E",
+        lowWatermark: "3",
+      },
+    };
+    expect(warnings(wpa({ metrics: [metric] }))).toEqual([
+      "spec.metrics[0].external.highWatermark: 4E has more thousandths than 64 bits hold, so that it is read as 0",
+    ]);
+  });
+
   it("stores what is admitted again as the same", () => {
     const first = admit(
       wpa({ tolerance: 0.05, dryRun: true, convergeTowardsWatermark: "highwatermark" }),

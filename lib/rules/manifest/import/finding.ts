@@ -1,4 +1,4 @@
-import { isObject, type Json } from "../../model/json.ts";
+import { asObject, isObject, type Json } from "../../model/json.ts";
 
 /** What becomes of an object, a field or a trigger that is not carried over as it is. */
 export interface ImportFinding {
@@ -58,4 +58,26 @@ export const cleanMetadata = ({ metadata }: Json, dropped: RegExp = TOOL_ANNOTAT
     ...(Object.keys(labels).length > 0 && { labels }),
     ...(Object.keys(annotations).length > 0 && { annotations }),
   };
+};
+
+const ADAPTER = /^metric-config\.([^.]+)\.(.+)\.[^.]+\/(.+)$/;
+
+/**
+ * kube-metrics-adapter collects what such an annotation of an HPA says, and serves it only while
+ * the HPA is there.
+ */
+export const adapterDetails = (hpa: Json): readonly Detail[] => {
+  const annotations = asObject(asObject(hpa["metadata"])["annotations"]);
+  return Object.keys(annotations).flatMap((key): readonly Detail[] => {
+    const [, type, metric] = ADAPTER.exec(key) ?? [];
+    return type === undefined
+      ? []
+      : [
+          {
+            of: `metadata.annotations["${key}"]`,
+            severity: "changed",
+            message: `kube-metrics-adapter serves the metric "${metric}" only while an HPA has this annotation: let another adapter or a registered source serve it, because without the HPA it is missing`,
+          },
+        ];
+  });
 };

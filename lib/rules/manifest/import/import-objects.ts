@@ -2,7 +2,7 @@ import { asList, asObject, type Json } from "../../model/json.ts";
 import { admit } from "../admit.ts";
 import { convertedForm } from "../native/convert.ts";
 import { accounted } from "./ledger.ts";
-import { cleanObject, type Detail, type ImportFinding } from "./finding.ts";
+import { adapterDetails, cleanObject, type Detail, type ImportFinding } from "./finding.ts";
 import {
   nativeScaledObject,
   type TriggerSources,
@@ -78,7 +78,7 @@ export const importObjects = (
       .filter((hpa) => !isOwned(hpa))
       .map((raw) => ({
         raw: withKind(raw, "autoscaling/v2", "HorizontalPodAutoscaler"),
-        details: ownedBy(raw),
+        details: [...ownedBy(raw), ...adapterDetails(raw)],
       })),
     ...listed.watermarks.map((raw) => ({
       raw: withKind(raw, "datadoghq.com/v1alpha1", "WatermarkPodAutoscaler"),

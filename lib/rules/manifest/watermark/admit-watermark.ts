@@ -2,6 +2,7 @@ import * as z from "zod";
 import type { Json } from "../../model/json.ts";
 import { firstOfEach, type Problem, warnIf, type Warning } from "../../fields/problem.ts";
 import { objectOf } from "../../fields/shape.ts";
+import { decimalText, floatOf, milliOf, parseQuantity } from "../../model/quantity.ts";
 import { WATERMARK_ANNOTATIONS, type WatermarkAnnotations } from "../../model/spec.ts";
 import type { WatermarkSpec } from "../../model/spec-watermark.ts";
 import { type AdmitForm, metadataOf, metadataProblems } from "../form.ts";
@@ -61,6 +62,19 @@ export const admitWatermarkAs =
       meaning: { spec, annotations: metadata.annotations },
     };
   };
+
+const MARKS = ["highWatermark", "lowWatermark"] as const;
+
+/** Thousandths of 64 bits wrap, in the controller as here (hpa.md 0.4). */
+const hugeWarning = (mark: string | undefined, of: string): readonly Warning[] => {
+  const quantity = mark === undefined ? undefined : parseQuantity(mark);
+  return warnIf(
+    quantity !== undefined && Math.abs(floatOf(quantity)) * 1_000 >= 2 ** 63,
+    of,
+    `${mark} has more thousandths than 64 bits hold, so that it is read as ${quantity && decimalText(milliOf(quantity))}`,
+    "write a smaller number",
+  );
+};
 
 /** In the order of the schema. Absent fields are not checked. */
 const BOUNDED = [
@@ -124,6 +138,13 @@ const warningsOf = (
       "spec.convergeTowardsWatermark",
       `"${converge}" means off`,
       "write highwatermark or lowwatermark",
+    ),
+    ...metrics.flatMap(({ external, resource }, index) =>
+      Object.entries({ external, resource }).flatMap(([field, marks]) =>
+        MARKS.flatMap((mark) =>
+          hugeWarning(marks?.[mark], `spec.metrics[${index}].${field}.${mark}`),
+        ),
+      ),
     ),
     ...(attributes.kind === "unreadable"
       ? warnIf(true, annotation, attributes.message, "write a JSON object")
