@@ -2,6 +2,7 @@ import { admit, admitOrThrow } from "../../rules/manifest/admit.ts";
 import { newOtherKinds } from "../../rules/manifest/other-kinds.ts";
 import { newBudget } from "../../rules/manifest/budget.ts";
 import { type ManifestDocument, readManifests } from "../../rules/manifest/documents.ts";
+import { isDatadogPodAutoscaler } from "../../rules/manifest/import/datadog.ts";
 import { adapterDetails } from "../../rules/manifest/import/finding.ts";
 import { importObjects, placesOfAll } from "../../rules/manifest/import/import-objects.ts";
 import { hasDowntime } from "../../rules/manifest/import/schedules/downtimes.ts";
@@ -54,8 +55,7 @@ export const convert = async (
   const otherKinds = newOtherKinds();
   const others = inputs.filter(
     (input) =>
-      !timed.includes(input) &&
-      (isScaledObject(rawOf(input)) || !otherKinds.passOver(input.document)),
+      !timed.includes(input) && (isForeign(rawOf(input)) || !otherKinds.passOver(input.document)),
   );
   for (const { kind, count } of otherKinds.counts())
     printer.report(text`note: ${count} of kind ${kind} passed over: no autoscaler`);
@@ -82,6 +82,9 @@ export const convert = async (
 
 const isScaledObject = ({ kind }: Json): boolean => kind === "ScaledObject";
 
+/** An autoscaler that no manifest of Tidemark can be. */
+const isForeign = (raw: Json): boolean => isScaledObject(raw) || isDatadogPodAutoscaler(raw);
+
 const rawOf = ({ document }: ManifestDocument): Json => (isObject(document) ? document : {});
 
 interface ConvertStep {
@@ -98,8 +101,8 @@ const convertedInput = (
   { validate, timed, triggers, places }: ConvertStep,
 ): Converted => {
   const raw = rawOf(input);
-  if (isScaledObject(raw))
-    return convertedScaledObject(printer, raw, { where: input.where, triggers, places });
+  if (isForeign(raw))
+    return convertedForeign(printer, raw, { where: input.where, triggers, places });
   const { document, entries, details, used } = withoutScheduleMetrics(raw, timed);
   const findings = [...details, ...adapterDetails(raw)].map((detail) => ({
     words: input.where,
@@ -121,7 +124,7 @@ const convertedInput = (
  * KEDA's HPA is not in a file, so that a trigger which is neither a resource nor a time needs a
  * registered source.
  */
-const convertedScaledObject = (
+const convertedForeign = (
   printer: Printer,
   raw: Json,
   {
@@ -131,7 +134,13 @@ const convertedScaledObject = (
   }: Pick<ConvertStep, "triggers" | "places"> & { readonly where: string },
 ): Converted => {
   const imported = importObjects(
-    { hpas: [], watermarks: [], scaledObjects: [raw], sources: triggers, places },
+    {
+      hpas: [],
+      watermarks: [],
+      ...(isScaledObject(raw) ? { scaledObjects: [raw] } : { scaledObjects: [], datadog: [raw] }),
+      sources: triggers,
+      places,
+    },
     "native",
   );
   const findings = imported.findings.map((detail) => ({ words: where, detail }));

@@ -92,6 +92,8 @@ export const passedOverText = (counts: readonly KindCount[]): string => {
   const listed = counts.map(({ kind, count }) => `${count} ${kind}`).join(", ");
   const hint = counts.some(({ kind }) => kind === "ScaledObject")
     ? "; tidemark convert -f FILE makes PodAutoscalers of ScaledObjects, and tidemark import carries those of a cluster over"
-    : "";
+    : counts.some(({ kind }) => kind === "DatadogPodAutoscaler")
+      ? "; tidemark convert -f FILE makes PodAutoscalers of DatadogPodAutoscalers"
+      : "";
   return `passed over ${all} object${all === 1 ? "" : "s"} of ${all === 1 ? "another kind" : "other kinds"}: ${listed}${hint}`;
 };

@@ -451,7 +451,7 @@ describe("a ScaledObject with registered sources", () => {
     [trigger("external", { scalerAddress: "scaler:9090" }), "its gRPC server is in the cluster"],
     [
       trigger("nats-jetstream", { stream: "a" }),
-      'no source for the type "nats-jetstream": export its number to Prometheus or CloudWatch',
+      'no source for the type "nats-jetstream": scrape prometheus-nats-exporter',
     ],
     [
       trigger("metrics-api", { url: "http://a/b", valueLocation: "c", targetValue: "1" }),

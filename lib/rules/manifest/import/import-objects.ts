@@ -1,10 +1,12 @@
 import { asList, asObject, type Json } from "../../model/json.ts";
 import { admit } from "../admit.ts";
 import { convertedForm } from "../native/convert.ts";
+import { datadogPodAutoscaler } from "./datadog.ts";
 import { accounted } from "./ledger.ts";
 import { adapterDetails, cleanObject, type Detail, type ImportFinding } from "./finding.ts";
 import {
   nativeScaledObject,
+  notTexts,
   type TriggerSources,
   triggersOf,
 } from "./keda/native-scaled-object.ts";
@@ -24,6 +26,8 @@ export interface ListedAutoscalers {
   readonly hpas: readonly Json[];
   readonly watermarks: readonly Json[];
   readonly scaledObjects: readonly Json[];
+  /** DatadogPodAutoscalers. */
+  readonly datadog?: readonly Json[];
   /**
    * Objects that set counts by time: CronFederatedHPAs, ScalingSchedules, SleepInfos, and what
    * kube-downscaler has annotated.
@@ -56,7 +60,7 @@ const metadataOf = (raw: Json): Json => asObject(raw["metadata"]);
  * is printed can be applied; what is refused is a finding.
  */
 export const importObjects = (
-  { timed = [], sources, places, ...listed }: ListedAutoscalers,
+  { timed = [], datadog = [], sources, places, ...listed }: ListedAutoscalers,
   as: "same" | "native",
 ): Imported => {
   const annotated = listed.hpas
@@ -97,7 +101,9 @@ export const importObjects = (
     (raw): Candidate => ({
       raw: withKind(raw, "keda.sh/v1alpha1", "ScaledObject"),
       ...(native
-        ? accounted(raw, (object) => nativeScaledObject(object, native))
+        ? accounted(raw, (object) =>
+            nativeScaledObject(object, { ...native, unreadable: notTexts(raw) }),
+          )
         : accounted(
             raw,
             (object) => importScaledObject(object, hpaOf.get(keyOf(raw))),
@@ -105,10 +111,14 @@ export const importObjects = (
           )),
     }),
   );
-  const admitted = [...candidates, ...scaled]
+  const ofDatadog = datadog.map(
+    (raw): Candidate => ({ raw, ...accounted(raw, datadogPodAutoscaler) }),
+  );
+  const all = [...candidates, ...scaled, ...ofDatadog];
+  const admitted = all
     .toSorted((one, other) => (keyOf(one.raw) < keyOf(other.raw) ? -1 : 1))
     .map((candidate) => admittedAs(scheduledBy(schedules, candidate), as));
-  const documents = [...candidates, ...scaled]
+  const documents = all
     .map(({ document }) => document)
     .filter((document) => document !== undefined);
   return {

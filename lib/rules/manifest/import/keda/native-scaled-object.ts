@@ -1,7 +1,14 @@
 import { asObject, type Json } from "../../../model/json.ts";
 import { cleanMetadata, type Detail } from "../finding.ts";
 import { kedaCron } from "../schedules/actions.ts";
-import { applying, changed, writtenNamespace, textOf, withoutEffect } from "../schedules/timed.ts";
+import {
+  applying,
+  changed,
+  lost,
+  writtenNamespace,
+  textOf,
+  withoutEffect,
+} from "../schedules/timed.ts";
 import {
   DEFAULT_MAX,
   type ImportedScaledObject,
@@ -40,6 +47,26 @@ export interface TriggerSources {
 
 const ANNOTATION = /^(?:autoscaling|scaledobject|validations)\.keda\.sh\//;
 
+export interface NativeContext {
+  readonly sources: TriggerSources;
+  readonly places: SourcePlaces;
+  /** What of the object has the wrong type. */
+  readonly unreadable?: readonly Detail[];
+}
+
+/** KEDA takes texts only as metadata of a trigger; another value would be read as none. */
+export const notTexts = (raw: Json): readonly Detail[] =>
+  triggersIn(raw).flatMap(({ type, metadata }, index) =>
+    Object.entries(asObject(metadata))
+      .filter(([, value]) => typeof value !== "string" && value !== undefined)
+      .map(([name]) =>
+        lost(
+          `${triggerLabel(index, String(type))}: ${name}`,
+          "it must be a text: write it in quotes",
+        ),
+      ),
+  );
+
 /**
  * A ScaledObject as a PodAutoscaler that needs KEDA no more: each trigger is a metric of a
  * registered source, and scaling to zero is `idle`. On doubt, no document: an autoscaler without
@@ -47,7 +74,7 @@ const ANNOTATION = /^(?:autoscaling|scaledobject|validations)\.keda\.sh\//;
  */
 export const nativeScaledObject = (
   raw: Json,
-  { sources, places }: { readonly sources: TriggerSources; readonly places: SourcePlaces },
+  { sources, places, unreadable = [] }: NativeContext,
 ): ImportedScaledObject => {
   const written = asObject(raw["spec"]);
   const most = numberOf(written["maxReplicaCount"], DEFAULT_MAX);
@@ -83,6 +110,7 @@ export const nativeScaledObject = (
       ? [changed("spec.minReplicaCount", `the least count is 1, as in KEDA: ${why}`)]
       : []),
     ...cron.flatMap((entry) => entry?.detail ?? []),
+    ...unreadable,
     ...read.flatMap(({ details: of }) => of),
     ...triggers.flatMap((trigger) => placeConflict(trigger, places) ?? []),
     ...missing.details,

@@ -63,6 +63,12 @@ const addressOf = (text: string | undefined): string | undefined => {
   return `${protocol}//${short}${pathname.replace(/\/+$/, "")}`;
 };
 
+/** The modes, and the header or the parameter of a key. */
+const authModesOf = (metadata: Json): string | undefined =>
+  [textOf(metadata["authModes"]) ?? textOf(metadata["authMode"]), textOf(metadata["keyParamName"])]
+    .filter((text) => text !== undefined)
+    .join(" ") || undefined;
+
 const ofPrometheus: PlaceReader = (metadata) => {
   const namespace = textOf(metadata["namespace"]);
   const parameters = {
@@ -77,7 +83,7 @@ const ofPrometheus: PlaceReader = (metadata) => {
     region,
     headers,
     parameters: Object.keys(parameters).length > 0 ? parameters : undefined,
-    authModes: textOf(metadata["authModes"]),
+    authModes: authModesOf(metadata),
     unsafeTls: isUnsafe(metadata),
   });
 };
@@ -98,14 +104,10 @@ const READERS: Readonly<Record<string, PlaceReader>> = {
     present({ kind: "cloudwatch" as const, region: textOf(metadata["awsRegion"]) }),
   "metrics-api": (metadata) => {
     const url = textOf(metadata["url"]);
-    const header = textOf(metadata["keyParamName"]);
     return present({
       kind: "http" as const,
       address: addressOf(url !== undefined && URL.canParse(url) ? new URL(url).origin : url),
-      authModes:
-        [textOf(metadata["authModes"]) ?? textOf(metadata["authMode"]), header]
-          .filter((text) => text !== undefined)
-          .join(" ") || undefined,
+      authModes: authModesOf(metadata),
       unsafeTls: isUnsafe(metadata),
     });
   },

@@ -4,6 +4,7 @@ import { changed, lost, textOf } from "../schedules/timed.ts";
 import type { SourcePlace } from "./places.ts";
 import { blockByRecipe } from "./recipes/recipe.ts";
 import { RECIPES } from "./recipes/recipes.ts";
+import { ANY_WAY_OUT, WAYS_OUT } from "./ways-out.ts";
 
 /** One trigger of a ScaledObject. */
 export interface Trigger {
@@ -57,6 +58,9 @@ const FROM_ENV =
   "it is read from the environment of the pods, which Tidemark does not read; write the value itself";
 const OF_SOURCE = "it belongs to the registered source, and is not in the manifest";
 
+/** Fields of an HTTP trigger that say how it authenticates. */
+const AUTHENTICATION = ["authMode", "authModes", "apiKey", "method", "keyParamName"];
+
 /**
  * KEDA reads an empty answer as this value unless ignoreNullValues is false. Without the field it
  * would be missing here.
@@ -99,8 +103,9 @@ const prometheus: Reader = (trigger, source) => {
           "namespace",
           "unsafeSsl",
           "timeout",
-          "authModes",
+          ...AUTHENTICATION,
           "awsRegion",
+          "identityOwner",
         ],
         OF_SOURCE,
       ),
@@ -146,6 +151,10 @@ const cloudwatch: Reader = (trigger, source) => {
   const dimensions = Object.fromEntries(
     (names ?? []).map((name, at) => [name, values?.[at] ?? ""]),
   );
+  const uneven =
+    names?.length === values?.length
+      ? []
+      : [lost(`${of}: dimensionValue`, "dimensionName and dimensionValue have different lengths")];
   const empty = whenEmpty(trigger, textOf(metadata["minMetricValue"]) ?? "0");
   const of1 = {
     namespace: metadata["namespace"],
@@ -171,6 +180,7 @@ const cloudwatch: Reader = (trigger, source) => {
     activation: textOf(metadata["activationTargetMetricValue"]),
     details: [
       ...empty.details,
+      ...uneven,
       ...(expression === undefined
         ? []
         : [
@@ -257,12 +267,8 @@ const metricsApi: Reader = ({ of, metadata }, source) => {
             ),
           ]
         : []),
-      ...given(
-        of,
-        metadata,
-        ["authMode", "authModes", "unsafeSsl", "timeout", "method", "keyParamName"],
-        OF_SOURCE,
-      ),
+      ...given(of, metadata, ["unsafeSsl", "timeout", ...AUTHENTICATION], OF_SOURCE),
+      ...given(of, metadata, ["aggregationType"], "it is about an aggregate of several pods"),
     ],
   };
 };
@@ -278,24 +284,6 @@ const READERS: ReadonlyMap<string, Reader> = new Map([
     (trigger, source) => blockByRecipe(recipe, trigger, source),
   ]),
 ]);
-
-/** Where the values of a type that is not carried over can be had. */
-const WAYS_OUT: ReadonlyMap<string, string> = new Map([
-  ...["external", "external-push"].map((type): [string, string] => [
-    type,
-    "its gRPC server is in the cluster; let it serve the number to Prometheus or as JSON, and use a trigger prometheus or metrics-api",
-  ]),
-  [
-    "aws-kinesis-stream",
-    "it counts shards; read GetRecords.IteratorAgeMilliseconds of AWS/Kinesis with a trigger aws-cloudwatch",
-  ],
-  [
-    "aws-dynamodb-streams",
-    "it counts shards; read IteratorAge of AWS/Lambda with a trigger aws-cloudwatch",
-  ],
-]);
-const ANY_WAY_OUT =
-  "export its number to Prometheus or CloudWatch, or serve it as JSON, and use a trigger prometheus, aws-cloudwatch or metrics-api";
 
 /** Elsewhere cron is a schedule. */
 const CRON_IN_FORMULA =

@@ -34,14 +34,14 @@ export interface OwnBounds {
   readonly most: number;
 }
 
-export const boundsOf = (autoscaler: Json): OwnBounds => {
+export const ownBoundsOf = (autoscaler: Json): OwnBounds => {
   const { minReplicas, maxReplicas } = asObject(autoscaler["spec"]);
   return { least: writtenCount(minReplicas) ?? 1, most: writtenCount(maxReplicas) ?? Infinity };
 };
 
 /**
- * An entry of a schedule replaces a bound, and would raise the ceiling with its floor. A metric that
- * asks for a count does neither.
+ * An entry of a schedule replaces a bound, and would raise the ceiling with its floor. A metric
+ * that asks for a count does neither.
  */
 export const floorWithin = (floor: Entry, { least, most }: OwnBounds): Entry => ({
   ...floor,

@@ -5,7 +5,7 @@ import { accounted } from "../ledger.ts";
 import { cronFederatedHpa, scheduledActions } from "./actions.ts";
 import { hasDowntime, kubeDownscaler, scalingSchedule, sleepInfo } from "./downtimes.ts";
 import {
-  boundsOf,
+  ownBoundsOf,
   changed,
   type Entry,
   floorWithin,
@@ -76,7 +76,7 @@ export const withoutScheduleMetrics = (
   }));
   const kept = read.flatMap(({ metric, named }) => (named ? [] : [metric]));
   const found = read.flatMap(({ named }) => named ?? []);
-  const bounds = boundsOf(hpa);
+  const bounds = ownBoundsOf(hpa);
   if (found.length === 0) return { document: hpa, entries: [], used: [], details: [] };
   const only =
     kept.length === 0
@@ -191,7 +191,7 @@ export const unnamedSchedules = (
 
 const entriesFor = ({ entries, floors = [] }: Timed, autoscaler: Json): readonly Entry[] => [
   ...entries,
-  ...floors.map((floor) => floorWithin(floor, boundsOf(autoscaler))),
+  ...floors.map((floor) => floorWithin(floor, ownBoundsOf(autoscaler))),
 ];
 
 const isFor = ({ for: whom }: Timed, document: Json, count: number): boolean => {
