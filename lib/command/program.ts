@@ -288,12 +288,17 @@ const convertCommand = (root: Command, io: CommandIo, printer: Printer): void =>
   withFiles(root.command("convert"))
     .description("convert manifests of any accepted form to PodAutoscalers with the same decisions")
     .option(...TRIGGER_SOURCE)
+    .option(
+      "--check",
+      "print the minutes of a week in which the source and the result set other bounds, and no manifest; exit code 1 where there are any",
+    )
     .addOption(output(["yaml", "json"]))
     .addOption(validateOption())
     .addHelpText(
       "after",
       example(
         "tidemark convert -f hpa.yaml > web.yaml",
+        "tidemark convert -f hpa.yaml -f cron-federated-hpa.yaml --check",
         "tidemark convert -R -f manifests/ -o json",
       ),
     )

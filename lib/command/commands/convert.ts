@@ -21,6 +21,7 @@ import { TidemarkError } from "../../rules/model/errors.ts";
 import { isObject, type Json } from "../../rules/model/json.ts";
 import { text } from "../../stack/report/printed.ts";
 import type { CommandIo, Printer } from "../io.ts";
+import { checkConversion } from "./convert-check.ts";
 import { type DocumentFormat, documentText, listDocument, yamlOf } from "../output/documents.ts";
 import { type FileOptions, readSources } from "../select/read-sources.ts";
 import { triggerSources } from "../select/trigger-sources.ts";
@@ -29,6 +30,8 @@ export interface ConvertOptions extends FileOptions {
   readonly output: DocumentFormat;
   readonly validate: Validation;
   readonly source?: readonly string[];
+  /** Prints what differs over a week, and no manifest. */
+  readonly check?: true;
 }
 
 /**
@@ -39,7 +42,7 @@ export interface ConvertOptions extends FileOptions {
  */
 export const convert = async (
   printer: Printer,
-  { output, validate, source, ...files }: ConvertOptions,
+  { output, validate, source, check, ...files }: ConvertOptions,
   io: Pick<CommandIo, "stdin">,
 ): Promise<void> => {
   const sources = await readSources(files, io.stdin);
@@ -72,12 +75,23 @@ export const convert = async (
   );
   tellOrThrow(printer, findings);
   for (const document of documents) mustBeAdmitted(document);
+  if (check)
+    return checkConversion(
+      printer,
+      documents.map((result, at) => ({ source: rawAt(others, at), result })),
+      { timed: [...timed, ...annotated].map(rawOf), nowMs: Date.now() },
+    );
   const [only, ...more] = documents;
   await printer.print(
     output === "yaml"
       ? yamlOf(documents)
       : documentText(only && more.length === 0 ? only : listDocument(documents), output),
   );
+};
+
+const rawAt = (inputs: readonly ManifestDocument[], at: number): Json => {
+  const input = inputs[at];
+  return input ? rawOf(input) : {};
 };
 
 const isScaledObject = ({ kind }: Json): boolean => kind === "ScaledObject";

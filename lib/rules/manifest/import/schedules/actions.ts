@@ -232,7 +232,8 @@ const FIXED_ZONES: Readonly<Record<string, string>> = {
 };
 
 /** KEDA takes every name of the zone database. One that stands for no fixed offset stays. */
-const zoneOf = (timezone: unknown): string => FIXED_ZONES[String(timezone)] ?? String(timezone);
+export const zoneOfKeda = (timezone: unknown): string =>
+  FIXED_ZONES[String(timezone)] ?? String(timezone);
 
 /**
  * A trigger `cron` of KEDA: a floor until each end, from the last start before it. Outside its
@@ -260,7 +261,7 @@ export const kedaCron = (
   if (isUnread(windows)) return { entries: [], detail: lost(of, windows.unread) };
   const name = `cron-${index}`;
   const floor = floorWithin(
-    { name, timeZone: zoneOf(timezone), minReplicas: replicas },
+    { name, timeZone: zoneOfKeda(timezone), minReplicas: replicas },
     { least, most },
   );
   const minReplicas = Number(floor["minReplicas"]);

@@ -4,6 +4,7 @@ import type { Detail } from "../finding.ts";
 import { accounted } from "../ledger.ts";
 import { cronFederatedHpa, scheduledActions } from "./actions.ts";
 import { hasDowntime, kubeDownscaler, scalingSchedule, sleepInfo } from "./downtimes.ts";
+import { scalingScheduleRules, type SourceRule, timedRules } from "./source-week.ts";
 import {
   ownBoundsOf,
   changed,
@@ -95,6 +96,27 @@ export const withoutScheduleMetrics = (
   };
 };
 
+const targetMilli = (target: unknown): number =>
+  Number(milliOfText(String(asObject(target)["averageValue"])) ?? 0);
+
+/** What the controllers of timed objects do to an autoscaler, each by its own rule. */
+export const rulesFor = (
+  autoscaler: Json,
+  converted: Json,
+  { timed, among }: { readonly timed: readonly Json[]; readonly among: number },
+): readonly SourceRule[] => {
+  const named = asList(asObject(autoscaler["spec"])["metrics"]).flatMap((metric) => {
+    const { target } = asObject(asObject(metric)["object"]);
+    const found = scheduleNamed(asObject(metric), autoscaler, timed);
+    return found ? scalingScheduleRules(found.raw, targetMilli(target) / 1000) : [];
+  });
+  const own = timed.flatMap((raw) => {
+    const one = timedOf(raw);
+    return one && isFor(one, converted, among) ? timedRules(raw) : [];
+  });
+  return [...named, ...own];
+};
+
 const scheduleNamed = (metric: Json, hpa: Json, timed: readonly Json[]) => {
   const { describedObject, target } = asObject(metric["object"]);
   const { kind, name } = asObject(describedObject);
@@ -105,8 +127,7 @@ const scheduleNamed = (metric: Json, hpa: Json, timed: readonly Json[]) => {
       (kind === "ClusterScalingSchedule" || writtenNamespace(each) === writtenNamespace(hpa)),
   );
   if (!raw || !SCALING_SCHEDULES.has(String(kind))) return undefined;
-  const { averageValue } = asObject(target);
-  const perMilli = Number(milliOfText(String(averageValue)) ?? 0);
+  const perMilli = targetMilli(target);
   if (!(perMilli > 0))
     return {
       raw,
