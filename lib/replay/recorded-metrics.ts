@@ -1,7 +1,6 @@
 import { NEW_WINDOWS } from "../rules/model/windows.ts";
 import type { Observation } from "../rules/model/observation.ts";
 import { milliOfText } from "../rules/model/quantity.ts";
-import { queryKey } from "../rules/model/query.ts";
 import type { Sample, SampleMetric } from "../rules/model/scale-records.ts";
 import { DEFAULT_SETTINGS } from "../rules/model/spec-common.ts";
 import type { AutoscalerSpec } from "../rules/model/spec.ts";
@@ -9,6 +8,7 @@ import { autoscalerName, namespace } from "../rules/model/ids.ts";
 import { decide } from "../rules/policy/decide.ts";
 import { levelsOf } from "../rules/policy/dialects.ts";
 import type { MetricLevel } from "../rules/policy/shared/levels.ts";
+import { measureKey } from "../rules/policy/shared/measures.ts";
 import { shortMetricName } from "../rules/policy/shared/scale-sentence.ts";
 import { sourceOf } from "../rules/sources/sources.ts";
 import { isUse, type MetricModel, type ReplayedMetric } from "./load.ts";
@@ -36,22 +36,6 @@ const MILLI_OF_PERCENT = PERCENT_REQUEST_MILLI / 100;
 /** What a replayed pod asks for, so that a percentage is one of it. */
 export const RECORDED_REQUEST_MILLI = PERCENT_REQUEST_MILLI;
 
-/**
- * The same for metrics that read the same, whatever they compare it with. A percentage says nothing
- * of an amount, since nobody recorded what the pods ask for.
- */
-const keyOf = ({ source, measure }: MetricLevel, inside: string): string => {
-  const query = sourceOf(source).queryOf(source, { namespace: inside, podSelector: POD_SELECTOR });
-  const of = "of" in source ? source.of : "request";
-  const own = "name" in source ? source.name : "";
-  const container = "container" in source ? source.container : "";
-  return JSON.stringify([
-    query ? queryKey(query) : source.type,
-    ...(measure === "Percent" ? ["percent", of] : []),
-    ...[own, container],
-  ]);
-};
-
 /** The loads behind what the specs of a time measured, or why there is none of a metric. */
 export const recordedLoads = (
   recorded: Recorded,
@@ -62,7 +46,7 @@ export const recordedLoads = (
   const refused = new Map<string, NotReplayed>();
   const found = recorded.specs.map(({ fromMs, spec }) => ({ fromMs, metrics: namedLevels(spec) }));
   for (const { level } of found.flatMap(({ metrics }) => metrics)) {
-    const key = keyOf(level, inside);
+    const key = measureKey(level, inside);
     if (loads.has(key) || refused.has(key)) continue;
     const made = loadOf(recorded, level, {
       chosen: models.get(level.name),
@@ -110,7 +94,7 @@ export const recordedMetrics = (
   | { readonly refused: readonly NotReplayed[] } => {
   const levels = levelsOf(spec).filter(({ source }) => source.type !== "Formula");
   const problems = levels.flatMap((level) => {
-    const key = keyOf(level, inside);
+    const key = measureKey(level, inside);
     if (loads.has(key)) return [];
     return [refused.get(key) ?? { of: level.name, why: NOT_RECORDED }];
   });
@@ -119,7 +103,7 @@ export const recordedMetrics = (
   if (problems.length > 0) return { refused: problems };
   return {
     metrics: levels.flatMap((level) => {
-      const recorded = loads.get(keyOf(level, inside));
+      const recorded = loads.get(measureKey(level, inside));
       return recorded ? [{ level, model: modelWith(level, recorded) }] : [];
     }),
   };
@@ -248,7 +232,7 @@ const namesOf = (
 ): ((atMs: number) => string | undefined) => {
   const names = found.map(({ fromMs, metrics }) => ({
     fromMs,
-    name: metrics.find(({ level }) => keyOf(level, inside) === key)?.name,
+    name: metrics.find(({ level }) => measureKey(level, inside) === key)?.name,
   }));
   return (atMs) => (names.findLast(({ fromMs }) => fromMs <= atMs) ?? names[0])?.name;
 };

@@ -1,3 +1,4 @@
+import type { Forecast } from "../../lib/rules/model/forecast.ts";
 import type { SetByPeople } from "../../lib/rules/model/override.ts";
 import type { Decision } from "../../lib/rules/model/decision.ts";
 import { autoscalerName, namespace } from "../../lib/rules/model/ids.ts";
@@ -16,6 +17,7 @@ export interface SyncParts {
   readonly settings?: Partial<ControllerSettings>;
   readonly nowMs?: number;
   readonly setByPeople?: SetByPeople;
+  readonly forecast?: Forecast;
 }
 
 /** What the autoscaler "web" in "shop" decides from. */
@@ -26,6 +28,7 @@ export const decideInput = ({
   settings,
   nowMs = NOON,
   setByPeople,
+  forecast,
 }: SyncParts): DecideInput => ({
   namespace: namespace("shop"),
   name: autoscalerName("web"),
@@ -35,6 +38,7 @@ export const decideInput = ({
   windows,
   nowMs,
   ...(setByPeople && { setByPeople }),
+  ...(forecast && { forecast }),
 });
 
 export interface AppliedSync {

@@ -1,5 +1,6 @@
 import * as z from "zod";
 import type { UnknownCalendar, OverrideScope } from "../../rules/model/override.ts";
+import { FORECAST_QUANTILES } from "../../rules/model/forecast.ts";
 import { count, type FieldsOf, flag, only, ref, text, time, type ViewOf } from "./view-of.ts";
 
 /* What people set for some time: pauses, the freeze, overrides, and the bounds that follow. */
@@ -74,6 +75,15 @@ const boundSource = z.discriminatedUnion("kind", [
     reason: text,
     until: time.exactOptional(),
   }),
+  z
+    .object({
+      kind: z.literal("forecast"),
+      quantile: z.enum(FORECAST_QUANTILES),
+      metric: text,
+      at: time.describe("the quarter of an hour with the highest demand of the horizon"),
+      from: time.describe("the end of the demand that the forecast was made from"),
+    })
+    .describe("raised by the forecast of a demand"),
 ]);
 export type BoundSourceView = ViewOf<typeof boundSource>;
 
@@ -96,6 +106,15 @@ export const boundsSchema = z.object({
     .describe(
       "present where the schedule names a calendar that the fleet does not have: the autoscaler then holds",
     )
+    .exactOptional(),
+  forecast: z
+    .object({
+      replicas: count
+        .describe("pods that it asks for; absent where there is no forecast")
+        .exactOptional(),
+      text: text.describe("of which demand it is, or why there is none"),
+    })
+    .describe("present where the manifest takes the advice of forecasts")
     .exactOptional(),
 });
 export type BoundsView = ViewOf<typeof boundsSchema>;

@@ -12,6 +12,8 @@ export const boundByText = (by: BoundSourceView): string => {
       return `by the schedule "${by.name}"${by.ramp === undefined ? "" : `, on its ramp ${by.ramp === "in" ? "up" : "down"}`}`;
     case "override":
       return `by the override ${by.id} of ${by.by}, for the ${by.scope}: ${by.reason}`;
+    case "forecast":
+      return `by the forecast: ${by.quantile} of ${by.metric} at ${by.at}`;
   }
 };
 
@@ -25,7 +27,7 @@ const endOf = (by: BoundSourceView, nowMs: number): string =>
 
 /** Each bound, where it comes from, and when that ends; then what pauses and holds. */
 export const boundsRows = (
-  { min, max, paused, holds = [], unknownCalendar }: BoundsView,
+  { min, max, paused, holds = [], unknownCalendar, forecast }: BoundsView,
   nowMs: number,
 ): readonly (readonly [what: string, replicas: string, by: string, end: string])[] => [
   ["minReplicas", String(min.replicas), boundByText(min.by), endOf(min.by, nowMs)],
@@ -41,6 +43,9 @@ export const boundsRows = (
           unknownCalendar.field,
         ] as const,
       ]
+    : []),
+  ...(forecast
+    ? [["forecast", String(forecast.replicas ?? "none"), forecast.text, ""] as const]
     : []),
 ];
 

@@ -8,7 +8,7 @@ import {
   type Margins,
 } from "../../rules/model/forecast.ts";
 import { quantileOf } from "../figures.ts";
-import type { Demand } from "./demand.ts";
+import type { PastDemand } from "./demand.ts";
 import { DAY_STEPS, newForecaster } from "./methods.ts";
 
 /** A method over the last three days: from each step of them it forecast, and what came is known. */
@@ -33,31 +33,41 @@ const ORIGIN_STEPS = 4;
  * Plays a method over a demand, as it would have been used: it sees one step after the other, and
  * forecasts from each hour of the last three days, all leads of a forecast.
  */
-export const backtest = (method: ForecastMethod, { values, cutOff }: Demand): Backtest => {
+export const backtest = (method: ForecastMethod, { values, cutOff }: PastDemand): Backtest => {
   const forecaster = newForecaster(method);
-  const groups = LEAD_ENDS.length;
-  const errors = new Array<number>(groups).fill(0);
-  const demands = new Array<number>(groups).fill(0);
-  const residuals = Array.from({ length: groups }, (): number[] => []);
-  let scored = 0;
+  const scores = LEAD_ENDS.map((): Score => ({ error: 0, demand: 0, residuals: [] }));
   for (const [at, value] of values.entries()) {
     forecaster.see(value);
     const since = values.length - 1 - at;
     if (since > SCORED_STEPS || since % ORIGIN_STEPS !== 0) continue;
     const leads = Math.min(FORECAST_STEPS, since);
-    for (let lead = 1; lead <= leads; lead++) {
-      const came = values[at + lead] ?? Number.NaN;
-      const residual = came - forecaster.ahead(lead);
-      if (Number.isNaN(residual) || cutOff[at + lead] === 1) continue;
-      const group = leadGroup(lead);
-      errors[group] = (errors[group] ?? 0) + Math.abs(residual);
-      demands[group] = (demands[group] ?? 0) + came;
-      residuals[group]?.push(residual);
-      scored += 1;
-    }
+    for (let lead = 1; lead <= leads; lead++)
+      if (cutOff[at + lead] !== 1)
+        judge(scores[leadGroup(lead)], values[at + lead] ?? Number.NaN, forecaster.ahead(lead));
   }
-  const points = Array.from({ length: FORECAST_STEPS }, (_, at) => forecaster.ahead(at + 1));
-  return { method, errors, demands, residuals, scored, points };
+  return {
+    method,
+    errors: scores.map(({ error }) => error),
+    demands: scores.map(({ demand }) => demand),
+    residuals: scores.map(({ residuals }) => residuals),
+    scored: scores.reduce((sum, { residuals }) => sum + residuals.length, 0),
+    points: Array.from({ length: FORECAST_STEPS }, (_, at) => forecaster.ahead(at + 1)),
+  };
+};
+
+interface Score {
+  error: number;
+  demand: number;
+  readonly residuals: number[];
+}
+
+/** Where either is not known, nothing is judged. */
+const judge = (score: Score | undefined, came: number, forecast: number): void => {
+  const residual = came - forecast;
+  if (!score || Number.isNaN(residual)) return;
+  score.error += Math.abs(residual);
+  score.demand += came;
+  score.residuals.push(residual);
 };
 
 /** Of the errors that a method made, so many percent lay below each quantile. */
@@ -88,11 +98,11 @@ export const coverageOf = (
 };
 
 /** p90 is nine in ten. */
-export const shareOf = (quantile: ForecastQuantile): number => Number(quantile.slice(1)) / 100;
+const shareOf = (quantile: ForecastQuantile): number => Number(quantile.slice(1)) / 100;
 
 const byQuantile = <Value>(
-  valueOf: (quantile: ForecastQuantile) => Value,
+  of: (quantile: ForecastQuantile) => Value,
 ): Readonly<Record<ForecastQuantile, Value>> =>
-  Object.fromEntries(
-    FORECAST_QUANTILES.map((quantile) => [quantile, valueOf(quantile)]),
-  ) as Readonly<Record<ForecastQuantile, Value>>;
+  Object.fromEntries(FORECAST_QUANTILES.map((quantile) => [quantile, of(quantile)])) as Readonly<
+    Record<ForecastQuantile, Value>
+  >;

@@ -3,7 +3,7 @@ import { MINUTE_MS } from "../../rules/model/time-text.ts";
 import { type Series, StepReader } from "../series.ts";
 
 /** The demand of a metric, step by step, up to `untilMs`. */
-export interface Demand {
+export interface PastDemand {
   /** One for each step; NaN where less than half of the step is known. */
   readonly values: Float64Array;
   /** 1 where what was measured is a lower bound: it is learned from, and no forecast is judged by it. */
@@ -15,7 +15,7 @@ export interface Demand {
 const KNOWN_LEAST = 0.5;
 
 /** The mean demand of each step. Steps begin at whole multiples of their length. */
-export const demandOf = (load: Series, untilMs: number, cutOff?: Series): Demand => {
+export const demandOf = (load: Series, untilMs: number, cutOff?: Series): PastDemand => {
   const endMs = Math.floor(untilMs / FORECAST_STEP_MS) * FORECAST_STEP_MS;
   const firstMs = Math.floor((load.times[0] ?? endMs) / FORECAST_STEP_MS) * FORECAST_STEP_MS;
   const steps = Math.max(0, (endMs - firstMs) / FORECAST_STEP_MS);

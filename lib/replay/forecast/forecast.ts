@@ -7,11 +7,11 @@ import {
   type NoForecast,
 } from "../../rules/model/forecast.ts";
 import { type Backtest, backtest, coverageOf, marginsOf } from "./backtest.ts";
-import type { Demand } from "./demand.ts";
+import type { PastDemand } from "./demand.ts";
 import { DAY_STEPS } from "./methods.ts";
 
 /** What is expected of a demand, and how good such forecasts were in the last three days. */
-export interface Expected {
+export interface Expectation {
   readonly method: ForecastMethod;
   readonly points: readonly number[];
   readonly margins: Margins;
@@ -43,7 +43,7 @@ const SCORED_LEAST = 0.5;
  * last value: a method that does not beat it by a tenth is of no use. "too short" where two days
  * are not known.
  */
-export const expectedOf = (demand: Demand): Expected | "too short" => {
+export const expectedOf = (demand: PastDemand): Expectation | "too short" => {
   const known = demand.values.reduce((sum, value) => sum + (Number.isNaN(value) ? 0 : 1), 0);
   if (known < LEAST_STEPS) return "too short";
   const [bar, ...others] = FORECAST_METHODS.map((method) => backtest(method, demand));

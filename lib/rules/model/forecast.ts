@@ -55,8 +55,34 @@ export interface Forecast {
 }
 
 /** The demand that a quantile of a forecast expects in a step. Never negative. */
-export const demandAt = (
+export const expectedAt = (
   { points, margins }: Pick<DemandForecast, "points" | "margins">,
   quantile: ForecastQuantile,
   step: number,
 ): number => Math.max(0, (points[step] ?? 0) + (margins[quantile][leadGroup(step + 1)] ?? 0));
+
+/** What a manifest says about forecasts: they may raise the minimum, and do nothing else. */
+export interface ForecastAdvice {
+  readonly forecast: "floor";
+  /** The highest demand of so long ahead counts. */
+  readonly horizonMs: number;
+  readonly quantile: ForecastQuantile;
+}
+
+/** Why a forecast raises no minimum now. */
+export type ForecastAbsence = NoForecast | "not made" | "too old" | "other metric";
+
+/** What a forecast asks for at an instant. */
+export type ForecastState =
+  | {
+      readonly kind: "floor";
+      /** Pods that the demand needs at the target; the bounds of the autoscaler are not in it. */
+      readonly replicas: number;
+      readonly quantile: ForecastQuantile;
+      readonly metric: string;
+      /** The step of the highest demand begins here. */
+      readonly atMs: number;
+      /** The end of the demand that the forecast was made from. */
+      readonly fromMs: number;
+    }
+  | { readonly kind: "absent"; readonly why: ForecastAbsence };

@@ -1,3 +1,4 @@
+import type { ForecastState } from "./forecast.ts";
 import type { Calendar } from "./schedule.ts";
 
 /**
@@ -122,6 +123,12 @@ export interface SetByPeople {
   readonly calendars: readonly Calendar[];
 }
 
+/** Everything beside the manifest that has a say in its bounds. */
+export interface SetBeside extends SetByPeople {
+  /** Present where the manifest takes the advice of forecasts. */
+  readonly forecast?: ForecastState;
+}
+
 export const NOTHING_SET: SetByPeople = { overrides: [], calendars: [] };
 
 /** Where a bound comes from, and when that ends. */
@@ -144,7 +151,11 @@ export type BoundSource =
       readonly untilMs?: number;
     }
   /** The ceiling was below the floor, and follows it. */
-  | { readonly kind: "floor" };
+  | { readonly kind: "floor" }
+  | ({ readonly kind: "forecast" } & Pick<
+      Extract<ForecastState, { readonly kind: "floor" }>,
+      "quantile" | "metric" | "atMs" | "fromMs"
+    >);
 
 export interface Bound {
   readonly replicas: number;
@@ -164,6 +175,8 @@ export interface EffectiveBounds {
    * are then a guess.
    */
   readonly unknownCalendar?: UnknownCalendar;
+  /** What the forecast asks for, whether it raises the minimum or not. */
+  readonly forecast?: ForecastState;
 }
 
 /** A calendar that is named and not there. */

@@ -1,3 +1,4 @@
+import type { ForecastAdvice } from "./forecast.ts";
 import type { ScheduleEntry } from "./schedule.ts";
 
 /** Fields that only a `tidemark.dev/v1` manifest has, with any rules. */
@@ -10,6 +11,8 @@ export interface CommonSpec {
   readonly pausedUntilMs?: number;
   /** Other bounds, and pauses, at certain times. Absent without entries. */
   readonly schedule?: readonly ScheduleEntry[];
+  /** Forecasts raise the minimum. Absent: they do nothing. */
+  readonly advice?: ForecastAdvice;
 }
 
 /** The workload whose scale subresource is written. */

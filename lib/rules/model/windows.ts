@@ -161,7 +161,8 @@ export const NEW_WINDOWS: Windows = {
 };
 
 /** Bounds with where they come from. A bound without a source is the manifest's. */
-export interface BoundsInForce extends Partial<Pick<EffectiveBounds, "paused" | "holds">> {
+export interface BoundsInForce
+  extends Partial<Pick<EffectiveBounds, "paused" | "holds" | "forecast">> {
   readonly min: number;
   readonly max: number;
   readonly minBy?: BoundSource;

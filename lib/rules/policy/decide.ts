@@ -1,8 +1,10 @@
-import { NOTHING_SET, type SetByPeople } from "../model/override.ts";
+import type { Forecast } from "../model/forecast.ts";
+import { NOTHING_SET, type SetBeside, type SetByPeople } from "../model/override.ts";
 import type { Decision, MetricOutcome } from "../model/decision.ts";
 import type { AutoscalerSpec } from "../model/spec.ts";
 import type { Windows } from "../model/windows.ts";
 import { effectiveBounds, isByManifest } from "./bounds/effective-bounds.ts";
+import { forecastState } from "./forecast-floor.ts";
 import { specForRules, withinBounds } from "./bounds/within-bounds.ts";
 import type { Dialect, RulesInput } from "./dialect.ts";
 import { askDialect, DIALECTS } from "./dialects.ts";
@@ -13,6 +15,8 @@ import { withDetails } from "./shared/metrics/details.ts";
 export interface DecideInput extends RulesInput<AutoscalerSpec> {
   /** Overrides and calendars; absent where there are none. */
   readonly setByPeople?: SetByPeople;
+  /** Asked only where the manifest takes the advice of forecasts; absent where none is stored. */
+  readonly forecast?: Forecast;
 }
 
 /**
@@ -20,10 +24,19 @@ export interface DecideInput extends RulesInput<AutoscalerSpec> {
  * to hold inside the decision, never an exception.
  */
 export const decide = (input: DecideInput): Decision => {
-  const { setByPeople = NOTHING_SET, spec, nowMs } = input;
-  if (isByManifest(spec, setByPeople, nowMs)) return overridden(byRules(spec, input), spec, nowMs);
-  const bounds = effectiveBounds(spec, setByPeople, nowMs);
+  const { spec, nowMs } = input;
+  const beside = besideManifest(input);
+  if (isByManifest(spec, beside, nowMs)) return overridden(byRules(spec, input), spec, nowMs);
+  const bounds = effectiveBounds(spec, beside, nowMs);
   return overridden(withinBounds(byRules(specForRules(spec, bounds), input), bounds), spec, nowMs);
+};
+
+/** What people have set, and what the forecast asks for. */
+const besideManifest = (input: DecideInput): SetBeside => {
+  const { setByPeople = NOTHING_SET } = input;
+  if (!input.spec.advice) return setByPeople;
+  const forecast = forecastState({ ...input, forecast: input.forecast });
+  return forecast ? { ...setByPeople, forecast } : setByPeople;
 };
 
 /**
@@ -36,10 +49,11 @@ export const metricsInDetail = (
   input: DecideInput,
 ): readonly MetricOutcome[] => {
   if (from === undefined || metrics.length === 0) return metrics;
-  const { setByPeople = NOTHING_SET, spec, nowMs } = input;
-  const rules = isByManifest(spec, setByPeople, nowMs)
+  const { spec, nowMs } = input;
+  const beside = besideManifest(input);
+  const rules = isByManifest(spec, beside, nowMs)
     ? spec
-    : specForRules(spec, effectiveBounds(spec, setByPeople, nowMs));
+    : specForRules(spec, effectiveBounds(spec, beside, nowMs));
   return askDialect(rules, (dialect, own) =>
     withDetails(metrics, dialect.behind({ ...input, spec: own }), {
       from,

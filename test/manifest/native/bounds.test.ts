@@ -40,6 +40,14 @@ interface Row {
 const THOUSANDTH = 0.001;
 const MILLION = 1_000_000;
 
+const inAdvice: Row = {
+  field: "spec.advice.horizonMinutes",
+  of: (horizonMinutes) => ({ advice: { forecast: "floor", horizonMinutes } }),
+  least: 0,
+  most: 240,
+  step: 1,
+};
+
 const inEntry: readonly Row[] = (
   [
     ["minReplicas", 1, MILLION],
@@ -224,6 +232,7 @@ const rows: readonly Row[] = [
     step: 1,
     relative: true,
   },
+  inAdvice,
   ...inEntry,
   {
     field: "spec.idle.afterSeconds",

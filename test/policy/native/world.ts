@@ -1,3 +1,4 @@
+import type { Forecast } from "../../../lib/rules/model/forecast.ts";
 import type { SetByPeople } from "../../../lib/rules/model/override.ts";
 import { labelIndex } from "../../../lib/rules/model/selector.ts";
 import type {
@@ -68,6 +69,7 @@ export interface Seen {
   /** What is seen otherwise than in an ordinary sync. */
   readonly observed?: Partial<Observation>;
   readonly setByPeople?: SetByPeople;
+  readonly forecast?: Forecast;
   readonly settings?: Partial<ControllerSettings>;
   /** Windows stay in memory, for properties of many runs. */
   readonly unstored?: true;
@@ -125,7 +127,8 @@ export const pod = (
 
 /** One sync, and its PUT applied; windows go through the store. */
 export const sync = (spec: AutoscalerSpec, seen: Seen): AppliedSync => {
-  const { nowMs = NOON, windows = NEW_WINDOWS, replicas, unstored, setByPeople, settings } = seen;
+  const { nowMs = NOON, windows = NEW_WINDOWS, replicas, unstored } = seen;
+  const { setByPeople, settings, forecast } = seen;
   const observation = { ...observed(spec, seen), ...seen.observed };
   return appliedSync(replicas, {
     spec,
@@ -134,6 +137,7 @@ export const sync = (spec: AutoscalerSpec, seen: Seen): AppliedSync => {
     nowMs,
     ...(setByPeople && { setByPeople }),
     ...(settings && { settings }),
+    ...(forecast && { forecast }),
   });
 };
 

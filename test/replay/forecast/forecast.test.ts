@@ -2,19 +2,19 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { coverageOf, marginsOf } from "../../../lib/replay/forecast/backtest.ts";
 import { demandOf } from "../../../lib/replay/forecast/demand.ts";
-import { type Expected, expectedOf } from "../../../lib/replay/forecast/forecast.ts";
+import { type Expectation, expectedOf } from "../../../lib/replay/forecast/forecast.ts";
 import { DAY_STEPS, newForecaster, WEEK_STEPS } from "../../../lib/replay/forecast/methods.ts";
 import { stepSeries } from "../../../lib/replay/series.ts";
 import {
-  demandAt,
-  FORECAST_METHODS,
+  expectedAt,
+  type ForecastMethod,
   FORECAST_STEP_MS,
   FORECAST_STEPS,
 } from "../../../lib/rules/model/forecast.ts";
 import { MINUTE_MS } from "../../../lib/rules/model/time-text.ts";
 import { demandBy, noise, wave } from "./loads.ts";
 
-const forecastOf = (demand: Parameters<typeof expectedOf>[0]): Expected => {
+const forecastOf = (demand: Parameters<typeof expectedOf>[0]): Expectation => {
   const expected = expectedOf(demand);
   if (expected === "too short") throw new Error("it has no forecast");
   return expected;
@@ -23,7 +23,7 @@ const forecastOf = (demand: Parameters<typeof expectedOf>[0]): Expected => {
 const isWeekend = (step: number): boolean => Math.floor(step / DAY_STEPS) % 7 >= 5;
 
 describe("newForecaster()", () => {
-  const seen = (method: (typeof FORECAST_METHODS)[number], values: readonly number[]) => {
+  const seen = (method: ForecastMethod, values: readonly number[]) => {
     const forecaster = newForecaster(method);
     for (const value of values) forecaster.see(value);
     return forecaster;
@@ -161,7 +161,7 @@ describe("expectedOf()", () => {
     expect(coverage.p90).toBeLessThan(0.97);
     expect(coverage.p95).toBeGreaterThan(coverage.p75);
     for (const [at, point] of points.entries())
-      expect(demandAt({ points, margins }, "p90", at)).toBeGreaterThan(point);
+      expect(expectedAt({ points, margins }, "p90", at)).toBeGreaterThan(point);
   });
 
   it("is not judged by times in which demand was cut off", () => {
@@ -189,7 +189,7 @@ describe("expectedOf()", () => {
         if (expected === "too short") return;
         for (const quantile of ["p50", "p95"] as const)
           for (const at of expected.points.keys())
-            expect(demandAt(expected, quantile, at)).toSatisfy(
+            expect(expectedAt(expected, quantile, at)).toSatisfy(
               (one: number) => Number.isFinite(one) && one >= 0,
             );
       }),

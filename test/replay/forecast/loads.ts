@@ -1,5 +1,5 @@
 import { FORECAST_STEP_MS } from "../../../lib/rules/model/forecast.ts";
-import type { Demand } from "../../../lib/replay/forecast/demand.ts";
+import type { PastDemand } from "../../../lib/replay/forecast/demand.ts";
 import { DAY_STEPS } from "../../../lib/replay/forecast/methods.ts";
 
 /** A demand of so many days, by the step. */
@@ -7,7 +7,7 @@ export const demandBy = (
   days: number,
   valueAt: (step: number) => number,
   isCutOff: (step: number) => boolean = () => false,
-): Demand => {
+): PastDemand => {
   const values = Float64Array.from({ length: days * DAY_STEPS }, (_, step) => valueAt(step));
   return {
     values,

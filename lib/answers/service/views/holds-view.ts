@@ -21,6 +21,8 @@ import {
   overridesOf,
 } from "../../../rules/model/override.ts";
 import type { BoundsInForce } from "../../../rules/model/windows.ts";
+import type { ForecastState } from "../../../rules/model/forecast.ts";
+import { forecastText } from "../../../rules/policy/forecast-floor.ts";
 import { effectiveBounds, isByManifest } from "../../../rules/policy/bounds/effective-bounds.ts";
 import type { AutoscalerView } from "../../views/autoscaler.ts";
 import type { StoredSpec } from "../stored-spec.ts";
@@ -166,6 +168,10 @@ export const sourceView = (source: BoundSource): BoundSourceView => {
       const { kind, id, scope, by, reason, untilMs } = source;
       return present({ kind, id, scope, by, reason, until: endText(untilMs) });
     }
+    case "forecast": {
+      const { kind, quantile, metric, atMs, fromMs } = source;
+      return { kind, quantile, metric, at: untilText(atMs), from: untilText(fromMs) };
+    }
   }
 };
 
@@ -175,6 +181,7 @@ export const boundsView = ({
   paused,
   holds,
   unknownCalendar,
+  forecast,
 }: EffectiveBounds): BoundsView =>
   present({
     min: { replicas: min.replicas, by: sourceView(min.source) },
@@ -182,6 +189,7 @@ export const boundsView = ({
     paused: paused && sourceView(paused),
     holds: nonEmpty(holds.map(sourceView)),
     unknownCalendar,
+    forecast: forecast && forecastView(forecast),
   });
 
 /** The place of an override that meets an autoscaler. */
@@ -193,6 +201,11 @@ export const overridePlaceOf = (
   ...(scope !== "fleet" && { cluster }),
   ...((scope === "namespace" || scope === "autoscaler") && { namespace }),
   ...(scope === "autoscaler" && { name }),
+});
+
+const forecastView = (state: ForecastState): NonNullable<BoundsView["forecast"]> => ({
+  ...(state.kind === "floor" && { replicas: state.replicas }),
+  text: forecastText(state),
 });
 
 interface Snapshot {
@@ -244,12 +257,12 @@ export const boundsInForce = ({
 /** The bounds of an evaluation; undefined where nothing says that any but the manifest set them. */
 export const boundsThen = (bounds: BoundsInForce | undefined): BoundsView | undefined => {
   if (!bounds) return undefined;
-  const { min, max, minBy, maxBy, paused, holds = [] } = bounds;
-  if (!minBy && !maxBy && !paused && holds.length === 0) return undefined;
+  const { min, max, minBy, maxBy, paused, forecast, holds = [] } = bounds;
+  if (!minBy && !maxBy && !paused && !forecast && holds.length === 0) return undefined;
   const manifest = { kind: "manifest" } as const;
   const [least, most] = [
     { replicas: min, source: minBy ?? manifest },
     { replicas: max, source: maxBy ?? manifest },
   ];
-  return boundsView(present({ min: least, max: most, paused, holds }));
+  return boundsView(present({ min: least, max: most, paused, holds, forecast }));
 };

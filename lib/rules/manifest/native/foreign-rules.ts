@@ -160,7 +160,7 @@ const moved = ({ source, ...problem }: Problem, ownPath: (field: string) => stri
 /** The object as it reads back: shared fields first, then the block of the foreign form. */
 export const storedForeign = (
   rules: Foreign,
-  read: Pick<SpecRead, "owner" | "pausedUntil" | "dryRun" | "schedule"> & {
+  read: Pick<SpecRead, "owner" | "pausedUntil" | "dryRun" | "schedule" | "advice"> & {
     readonly watermark?: SpecRead["watermark"];
   },
   foreign: Json,
@@ -184,6 +184,7 @@ export const storedForeign = (
     dryRun: read.dryRun || dryRun || undefined,
     pausedUntil: read.pausedUntil || undefined,
     schedule: read.schedule && read.schedule.length > 0 ? storedSchedule(read.schedule) : undefined,
+    advice: read.advice,
     [rules]: present({ counts, ...block }),
   });
 };

@@ -11,6 +11,7 @@ import {
 } from "../../fields/field-types.ts";
 import { SOURCE_NAMES, SOURCES, type SourceName } from "../../sources/sources.ts";
 import { NATIVE_FIELDS } from "../../policy/dialects.ts";
+import { ADVICE } from "./advice-fields.ts";
 import { HPA_BLOCK } from "./hpa-block.ts";
 import { SCHEDULE } from "./schedule-fields.ts";
 import { WATERMARK_BLOCK } from "../watermark/fields.ts";
@@ -102,7 +103,7 @@ const rules = (way: "up" | "down") =>
   });
 
 /** Fields of the spec that every form obeys, and that Tidemark itself reads. */
-export const GOVERNING = ["rules", "owner", "dryRun", "pausedUntil", "schedule"] as const;
+export const GOVERNING = ["rules", "owner", "dryRun", "pausedUntil", "schedule", "advice"] as const;
 
 /**
  * The fields of the spec of a PodAutoscaler; the fields of a step are in the file of the step.
@@ -151,6 +152,7 @@ export const SPEC_FIELDS = {
   dryRun: flag("Decides and reports everything, and writes nothing.", { default: false }),
   pausedUntil: time("Nothing is written before this instant, RFC 3339."),
   schedule: SCHEDULE,
+  advice: ADVICE,
   hpa: HPA_BLOCK,
   watermark: WATERMARK_BLOCK,
 } as const;

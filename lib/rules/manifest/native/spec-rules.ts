@@ -76,6 +76,13 @@ export const FIELD_RULES: readonly Rule[] = [
   mostReplicas("minReplicas"),
   mostReplicas("maxReplicas"),
   {
+    when: all(NATIVE, isSet("advice")),
+    needs: is("combine", "Max"),
+    at: "advice",
+    detail: "may not be set with combine: Min or Mean",
+    fix: "write combine: Max, which goes by the metric that needs most, as a forecast does",
+  },
+  {
     when: NATIVE,
     needs: length("metrics", 1),
     type: "FieldValueRequired",

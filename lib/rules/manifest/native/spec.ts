@@ -10,6 +10,7 @@ import type {
   OnMissing,
 } from "../../model/spec-native.ts";
 import { targetRef } from "../hpa/spec.ts";
+import { adviceOf } from "./advice-fields.ts";
 import { scheduleOf } from "./schedule-rules.ts";
 import type { RulesRead, SpecRead, MetricRead } from "./spec-fields.ts";
 import {
@@ -44,15 +45,16 @@ export const nativeSpecOf = (read: SpecRead): NativeSpec => ({
 
 /** The fields of the manifest that all rules share. */
 export const governedOf = (
-  read: Pick<SpecRead, "owner" | "dryRun" | "pausedUntil" | "schedule">,
+  read: Pick<SpecRead, "owner" | "dryRun" | "pausedUntil" | "schedule" | "advice">,
 ): CommonSpec => {
-  const { owner, dryRun, pausedUntil } = read;
+  const { owner, dryRun, pausedUntil, advice } = read;
   const pausedUntilMs = readInstant(pausedUntil ?? "");
   return present({
     owner: owner || undefined,
     dryRun: dryRun || undefined,
     pausedUntilMs,
     schedule: nonEmpty(scheduleOf(read)),
+    advice: advice && adviceOf(advice),
   });
 };
 

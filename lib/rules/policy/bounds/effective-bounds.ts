@@ -2,12 +2,13 @@ import {
   type Bound,
   type BoundSource,
   type EffectiveBounds,
-  type SetByPeople,
+  type SetBeside,
   type UnknownCalendar,
   isActive,
   type OverrideScope,
   type ScopedOverride,
 } from "../../model/override.ts";
+import type { ForecastState } from "../../model/forecast.ts";
 import type { Calendar, ScheduleEntry } from "../../model/schedule.ts";
 import type { AutoscalerSpec } from "../../model/spec.ts";
 import { type ScheduleWindow, windowsAround } from "./windows.ts";
@@ -18,22 +19,26 @@ const MANIFEST = { kind: "manifest" } as const;
 
 /**
  * True where nothing but the manifest can set a bound now: such an autoscaler is decided as if
- * there were no schedules and no overrides.
+ * there were no schedules, no overrides and no forecasts.
  */
 export const isByManifest = (
   { schedule }: OwnBounds,
-  { overrides }: SetByPeople,
+  { overrides, forecast }: SetBeside,
   nowMs: number,
-): boolean => schedule === undefined && !overrides.some((override) => isActive(override, nowMs));
+): boolean =>
+  schedule === undefined &&
+  forecast === undefined &&
+  !overrides.some((override) => isActive(override, nowMs));
 
 /**
  * The bounds that hold at an instant: per field an override goes before the schedule, and that
- * before the manifest. It is a function of its arguments: nothing is stored, and nothing fires. So
- * the first sync after any outage has the right bounds, and a ramp goes on at the value of now.
+ * before the manifest. A forecast raises the minimum that they come to, within the maximum. It is a
+ * function of its arguments: nothing is stored, and nothing fires. So the first sync after any
+ * outage has the right bounds, and a ramp goes on at the value of now.
  */
 export const effectiveBounds = (
   spec: OwnBounds,
-  { overrides, calendars }: SetByPeople,
+  { overrides, calendars, forecast }: SetBeside,
   nowMs: number,
 ): EffectiveBounds => {
   const own = scheduledBounds(spec, calendars, nowMs);
@@ -49,10 +54,26 @@ export const effectiveBounds = (
     movesBounds(entry, held, active),
   );
   return {
-    ...held,
+    ...raised(held, forecast),
     ...(own.paused && { paused: own.paused }),
     holds: active.filter(({ set }) => set.hold).map(sourceOf),
     ...(unknown && { unknownCalendar: { name: unknown.name, field: unknown.field } }),
+    ...(forecast && { forecast }),
+  };
+};
+
+/** A forecast never lowers a minimum, and never goes past a maximum, whoever set them. */
+const raised = (
+  held: Pick<EffectiveBounds, "min" | "max">,
+  forecast: ForecastState | undefined,
+): Pick<EffectiveBounds, "min" | "max"> => {
+  if (forecast?.kind !== "floor") return held;
+  const replicas = Math.min(forecast.replicas, held.max.replicas);
+  if (replicas <= held.min.replicas) return held;
+  const { quantile, metric, atMs, fromMs } = forecast;
+  return {
+    min: { replicas, source: { kind: "forecast", quantile, metric, atMs, fromMs } },
+    max: held.max,
   };
 };
 

@@ -1,6 +1,7 @@
 import type { Bound, EffectiveBounds } from "../../model/override.ts";
 import type { Decision, Limit } from "../../model/decision.ts";
 import type { AutoscalerSpec } from "../../model/spec.ts";
+import { utcText } from "../../model/time-text.ts";
 import type { Windows } from "../../model/windows.ts";
 
 /**
@@ -71,11 +72,18 @@ const keptAt = (windows: Windows, desiredReplicas: number): Windows => ({
 /** The bound that a wanted count is outside of. That of the manifest is a matter of the rules. */
 const limitOf = (wanted: number, { min, max }: EffectiveBounds): Limit | undefined => {
   if (wanted < min.replicas && min.source.kind !== "manifest")
-    return limitBy("SetMinimum", min, "minReplicas");
+    return limitBy(
+      min.source.kind === "forecast" ? FORECAST_MINIMUM : "SetMinimum",
+      min,
+      "minReplicas",
+    );
   if (wanted > max.replicas && max.source.kind !== "manifest")
     return limitBy("SetMaximum", max, "maxReplicas");
   return undefined;
 };
+
+/** The minimum that a forecast raised, which no person set. */
+const FORECAST_MINIMUM = "ForecastMinimum";
 
 const limitBy = (reason: string, { replicas, source }: Bound, field: string): Limit => {
   const untilMs = "untilMs" in source ? source.untilMs : undefined;
@@ -98,5 +106,7 @@ export const sourceText = (source: Bound["source"]): string => {
       return `by the override "${source.id}" of ${source.by}: ${source.reason}`;
     case "floor":
       return "because minReplicas is as high";
+    case "forecast":
+      return `by the forecast: ${source.quantile} of ${source.metric} at ${utcText(source.atMs)}`;
   }
 };

@@ -71,6 +71,10 @@ export const LIMITS = {
     "A schedule or an override sets a smaller `maxReplicas` than the rules want, and the count goes straight there.",
     "Nothing, or raise `maxReplicas` of the entry that the message names, or clear the override (`tidemark override clear ID`). `tidemark schedule NAME` lists what comes next.",
   ],
+  ForecastMinimum: [
+    "The forecast of a demand asks for more pods than the rules want, and the count goes straight there (`advice` of a PodAutoscaler).",
+    "Nothing. `tidemark forecast NAME` shows the next hours and how good such forecasts were. A lower `quantile`, or no `advice`, keeps fewer pods.",
+  ],
   ScaleDownStabilized: [
     "A higher count was wanted inside the stabilization window of the way down, so the count stays there.",
     "Wait: `explain` says until when. A shorter `stabilizationWindowSeconds` shrinks sooner, and follows short dips.",
@@ -143,6 +147,7 @@ export const LIMITS = {
 export const LIMIT_LANES: Readonly<Record<keyof typeof LIMITS, Lane>> = {
   SetMinimum: "bounds",
   SetMaximum: "bounds",
+  ForecastMinimum: "bounds",
   ScaleDownStabilized: "stabilization",
   ScaleUpStabilized: "stabilization",
   ScaleUpLimit: "policy",

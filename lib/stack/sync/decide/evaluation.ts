@@ -94,13 +94,14 @@ export const boundsOf = (
 ): BoundsInForce =>
   bounds ? boundsInForce(bounds) : { min: spec.minReplicas, max: spec.maxReplicas };
 
-const boundsInForce = ({ min, max, paused, holds }: EffectiveBounds): BoundsInForce => ({
+const boundsInForce = ({ min, max, paused, holds, forecast }: EffectiveBounds): BoundsInForce => ({
   min: min.replicas,
   max: max.replicas,
   ...(min.source.kind !== "manifest" && { minBy: min.source }),
   ...(max.source.kind !== "manifest" && { maxBy: max.source }),
   ...(paused && { paused }),
   ...(holds.length > 0 && { holds }),
+  ...(forecast && { forecast }),
 });
 
 /** Absent where the pods of the workload are not known. */

@@ -1,0 +1,116 @@
+import {
+  type DemandForecast,
+  expectedAt,
+  type Forecast,
+  FORECAST_REACH_MS,
+  FORECAST_STEP_MS,
+  FORECAST_STEPS,
+  type ForecastAbsence,
+  type ForecastAdvice,
+  type ForecastState,
+} from "../model/forecast.ts";
+import type { AutoscalerSpec } from "../model/spec.ts";
+import { utcText } from "../model/time-text.ts";
+import { levelsOf } from "./dialects.ts";
+import type { MetricLevel } from "./shared/levels.ts";
+import { measureKey } from "./shared/measures.ts";
+
+/** What of a demand one pod takes at the target of a metric; nothing where it has no target. */
+export const capacityAt = ({ measure, milli }: MetricLevel): number | undefined => {
+  if (milli === undefined || milli <= 0n) return undefined;
+  return measure === "Percent" ? Number(milli) / PERCENT_MILLI : Number(milli);
+};
+
+/** A demand of a percentage is in whole percents, its target in thousandths of one. */
+const PERCENT_MILLI = 1_000;
+
+interface ForecastUse {
+  readonly spec: AutoscalerSpec;
+  readonly namespace: string;
+  readonly forecast: Forecast | undefined;
+  readonly nowMs: number;
+}
+
+type Floor = Extract<ForecastState, { readonly kind: "floor" }>;
+
+/**
+ * The pods that the forecast asks for now: for the highest demand within the horizon, at the target
+ * of the metric that needs most. On doubt, absent: a forecast that is missing, old, of another
+ * metric or of no use raises nothing. Undefined where the manifest takes no advice.
+ */
+export const forecastState = ({
+  spec,
+  namespace,
+  forecast,
+  nowMs,
+}: ForecastUse): ForecastState | undefined => {
+  const { advice } = spec;
+  if (!advice) return undefined;
+  if (!forecast) return absent("not made");
+  if (nowMs >= forecast.fromMs + FORECAST_REACH_MS) return absent("too old");
+  const floors = levelsOf(spec).flatMap((level): readonly Floor[] => {
+    const demand = forecast.demands.find((one) => isOf(one, level, namespace));
+    const capacity = capacityAt(level);
+    return demand && capacity !== undefined
+      ? [floorOf(demand, advice, { capacity, fromMs: forecast.fromMs, nowMs })]
+      : [];
+  });
+  return (
+    floors.reduce<ForecastState | undefined>(
+      (most, floor) => (most?.kind === "floor" && most.replicas >= floor.replicas ? most : floor),
+      undefined,
+    ) ?? absent(forecast.without[0]?.why ?? "other metric")
+  );
+};
+
+const absent = (why: ForecastAbsence): ForecastState => ({ kind: "absent", why });
+
+const isOf = (
+  { metric, measures }: Pick<DemandForecast, "metric" | "measures">,
+  level: MetricLevel,
+  namespace: string,
+): boolean => metric === level.name && measures === measureKey(level, namespace);
+
+/** What a rounding of the quotient may be off: six pods are six, and not seven. */
+const ROUNDING = 1e-9;
+
+const floorOf = (
+  demand: DemandForecast,
+  { quantile, horizonMs }: ForecastAdvice,
+  {
+    capacity,
+    fromMs,
+    nowMs,
+  }: { readonly capacity: number; readonly fromMs: number; readonly nowMs: number },
+): Floor => {
+  // A clock that is behind sees the first step.
+  const stepAt = (atMs: number): number =>
+    Math.min(FORECAST_STEPS - 1, Math.max(0, Math.floor((atMs - fromMs) / FORECAST_STEP_MS)));
+  let highest = stepAt(nowMs);
+  for (let step = highest + 1; step <= stepAt(nowMs + horizonMs); step++)
+    if (expectedAt(demand, quantile, step) > expectedAt(demand, quantile, highest)) highest = step;
+  return {
+    kind: "floor",
+    replicas: Math.ceil(expectedAt(demand, quantile, highest) / capacity - ROUNDING),
+    ...{ quantile, metric: demand.metric, fromMs },
+    atMs: fromMs + highest * FORECAST_STEP_MS,
+  };
+};
+
+/** What a forecast asks for, or why it asks for nothing, for people. */
+export const forecastText = (state: ForecastState): string => {
+  if (state.kind === "absent") return ABSENT[state.why];
+  const { quantile, metric, atMs, fromMs } = state;
+  return `${quantile} of ${metric} at ${utcText(atMs)}, from the demand until ${utcText(fromMs)}`;
+};
+
+const NEXT = "forecasts are made every six hours";
+
+const ABSENT: Readonly<Record<ForecastAbsence, string>> = {
+  "not made": `no forecast is stored yet: ${NEXT}`,
+  "too old": `the newest forecast is older than twelve hours: ${NEXT}, from the history of the autoscaler`,
+  "too short": "of its demand less than two days are known",
+  "no use": "no method beat the last value by a tenth in the last three days",
+  "not from demand": "its values do not follow from a demand and the number of pods",
+  "other metric": `the newest forecast is of another metric: ${NEXT}`,
+};
