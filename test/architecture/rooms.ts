@@ -56,7 +56,7 @@ export const ROOMS: Readonly<Record<string, readonly string[]>> = {
   ],
   "lib/stack/report": ["lib/rules/model"],
   "lib/stack/plan": ["lib/rules/model", "lib/stack/store", "lib/stack/report"],
-  "lib/stack/projections": [...RULES, "lib/stack/store", "lib/stack/report"],
+  "lib/stack/projections": [...RULES, "lib/replay", "lib/stack/store", "lib/stack/report"],
   "lib/stack/sync": OF_SYNC,
   "lib/answers/cost": [],
   "lib/answers/views": ["lib/rules/model", "lib/stack/cluster", "lib/stack/report"],

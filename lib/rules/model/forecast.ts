@@ -43,7 +43,10 @@ export interface DemandForecast {
 }
 
 /** Why there is no forecast of a demand. */
-export type NoForecast = "too short" | "no use" | "not from demand";
+export type NoForecast = "too short" | "no use" | "not from demand" | "too many metrics";
+
+/** So many metrics of an autoscaler are forecast, its first ones: each takes some milliseconds. */
+export const METRICS_FORECAST_MAX = 8;
 
 /** What was forecast for an autoscaler. */
 export interface Forecast {
@@ -70,7 +73,7 @@ export interface ForecastAdvice {
 }
 
 /** Why a forecast raises no minimum now. */
-export type ForecastAbsence = NoForecast | "not made" | "too old" | "other metric";
+export type ForecastAbsence = NoForecast | "not made" | "not read" | "too old" | "other metric";
 
 /** What a forecast asks for at an instant. */
 export type ForecastState =

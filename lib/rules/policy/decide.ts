@@ -16,7 +16,7 @@ export interface DecideInput extends RulesInput<AutoscalerSpec> {
   /** Overrides and calendars; absent where there are none. */
   readonly setByPeople?: SetByPeople;
   /** Asked only where the manifest takes the advice of forecasts; absent where none is stored. */
-  readonly forecast?: Forecast;
+  readonly forecast?: Forecast | "not read";
 }
 
 /**

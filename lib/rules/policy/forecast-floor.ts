@@ -8,6 +8,7 @@ import {
   type ForecastAbsence,
   type ForecastAdvice,
   type ForecastState,
+  METRICS_FORECAST_MAX,
 } from "../model/forecast.ts";
 import type { AutoscalerSpec } from "../model/spec.ts";
 import { utcText } from "../model/time-text.ts";
@@ -27,7 +28,7 @@ const PERCENT_MILLI = 1_000;
 interface ForecastUse {
   readonly spec: AutoscalerSpec;
   readonly namespace: string;
-  readonly forecast: Forecast | undefined;
+  readonly forecast: Forecast | "not read" | undefined;
   readonly nowMs: number;
 }
 
@@ -47,6 +48,7 @@ export const forecastState = ({
   const { advice } = spec;
   if (!advice) return undefined;
   if (!forecast) return absent("not made");
+  if (forecast === "not read") return absent(forecast);
   if (nowMs >= forecast.fromMs + FORECAST_REACH_MS) return absent("too old");
   const floors = levelsOf(spec).flatMap((level): readonly Floor[] => {
     const demand = forecast.demands.find((one) => isOf(one, level, namespace));
@@ -108,9 +110,12 @@ const NEXT = "forecasts are made every six hours";
 
 const ABSENT: Readonly<Record<ForecastAbsence, string>> = {
   "not made": `no forecast is stored yet: ${NEXT}`,
+  "not read":
+    "the stored forecasts could not be read: the next sync that reads manifests tries again",
   "too old": `the newest forecast is older than twelve hours: ${NEXT}, from the history of the autoscaler`,
   "too short": "of its demand less than two days are known",
   "no use": "no method beat the last value by a tenth in the last three days",
   "not from demand": "its values do not follow from a demand and the number of pods",
+  "too many metrics": `only the first ${METRICS_FORECAST_MAX} metrics are forecast`,
   "other metric": `the newest forecast is of another metric: ${NEXT}`,
 };

@@ -3,6 +3,7 @@ import type { PartitionName } from "../../rules/model/ids.ts";
 import type { ClusterRecord } from "../../rules/model/records.ts";
 import { present } from "../../rules/model/json.ts";
 import { MINUTE_MS, SECOND_MS } from "../../rules/model/time-text.ts";
+import type { AdvisedAutoscaler } from "./forecasts.ts";
 import type { ProjectionState } from "../report/sync-report.ts";
 import { ttlOf } from "../store/history/events.ts";
 import {
@@ -81,6 +82,8 @@ export interface CatchUpTurn {
   readonly untilMs: number;
   /** What an environment knows to be done, under the cache that it lives as long as. */
   readonly memory: object;
+  /** The autoscalers of the partition whose manifest takes the advice of forecasts. */
+  readonly advised?: () => readonly AdvisedAutoscaler[];
 }
 
 /** A turn that began takes no further part after so long: other syncs wait for the environment. */

@@ -1,4 +1,5 @@
 import { DAY_COUNTS, MONTH_COUNTS } from "./counts.ts";
+import { FORECASTS } from "./forecasts.ts";
 import type { Projection } from "./project.ts";
 import { POD_MINUTES } from "./pods.ts";
 import { SAMPLES } from "./samples.ts";
@@ -8,4 +9,10 @@ import { SAMPLES } from "./samples.ts";
  * journal or the events of a time is a file of this folder and a line here (CONTRIBUTING.md,
  * "Recipes").
  */
-export const PROJECTIONS: readonly Projection[] = [SAMPLES, POD_MINUTES, DAY_COUNTS, MONTH_COUNTS];
+export const PROJECTIONS: readonly Projection[] = [
+  SAMPLES,
+  FORECASTS,
+  POD_MINUTES,
+  DAY_COUNTS,
+  MONTH_COUNTS,
+];

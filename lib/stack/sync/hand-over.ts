@@ -9,6 +9,7 @@ import type {
   WriteOutcome,
 } from "../../rules/model/decision.ts";
 import type { DecideInput } from "../../rules/policy/decide.ts";
+import type { Forecast } from "../../rules/model/forecast.ts";
 import type { Rival, KnownRivals, ScaleRead, ScaleReading } from "../../rules/model/observation.ts";
 import type {
   WithoutHold,
@@ -86,6 +87,15 @@ export interface LoadedSpecs {
   readonly clusterIncarnation: string;
   readonly readMs: number;
   readonly all: readonly LoadedSpec[];
+  /** Absent where no manifest takes the advice of forecasts. */
+  readonly forecasts?: LoadedForecasts;
+}
+
+/** The newest forecasts that are stored of a partition. */
+export interface LoadedForecasts {
+  readonly byUid: ReadonlyMap<AutoscalerUid, Forecast>;
+  /** Why they could not be read. Those that were read before still count. */
+  readonly failure?: string;
 }
 
 /**

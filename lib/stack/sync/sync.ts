@@ -14,6 +14,7 @@ import type { Tables } from "../store/table/tables.ts";
 import { completedReport } from "./keep/completed-report.ts";
 import { decideAll } from "./decide/decide.ts";
 import { both, load, type Unloaded } from "./load/load.ts";
+import { advisedOf } from "./load/load-forecasts.ts";
 import { isEarly, isStale, type SyncMessage } from "../plan/message.ts";
 import { writeBackObjects } from "./objects/write-back-objects.ts";
 import { observe, seenTogether } from "./observe/observe.ts";
@@ -192,7 +193,7 @@ const PART_MS = 8_000;
 const projectFacts = (
   { tables, insert, timing, cache }: SyncPorts,
   { partition }: SyncMessage,
-  { head, nowMs, cluster }: Loaded,
+  { head, nowMs, cluster, specs }: Loaded,
   startMs: number,
 ): Promise<readonly ProjectionState[]> =>
   project(
@@ -201,6 +202,7 @@ const projectFacts = (
       beforeMs: head.nowMs,
       untilMs: startMs + timing.lifeMs - REPEATS_END_MS - PART_MS,
       memory: cache,
+      advised: () => advisedOf(specs),
     },
     PROJECTIONS,
   );

@@ -189,6 +189,15 @@ export const journalKey = (
   sk: `${journalPagePrefix(journal.page)}${sortableMs(journal.atMs)}#${journal.epoch}`,
 });
 
+export const forecastsPk = ({ cluster, partition }: PartitionRef): string =>
+  `forecast#${cluster}#${partition}`;
+export const forecastsKey = (ref: PartitionRef, fromMs: number, part: string): Key => ({
+  pk: forecastsPk(ref),
+  sk: `${sortableMs(fromMs)}#${part}`,
+});
+export const forecastMarksPk = ({ cluster, partition }: PartitionRef): string =>
+  `forecasts#${cluster}#${partition}`;
+
 /** A key in the form of DynamoDB requests. */
 export const itemKey = (key: Key): { pk: AttributeValue; sk: AttributeValue } => ({
   pk: { S: key.pk },

@@ -23,6 +23,7 @@ import {
   tenantOverShare,
   windowsUnreadable,
 } from "../../report/holds.ts";
+import { forecastFor } from "../load/load-forecasts.ts";
 import { type Beside, besideOf } from "../load/known-rivals.ts";
 import { entryOf, pageOfUid } from "../load/load-pages.ts";
 import { isBeside, outsideScales, withOutside } from "../observe/outside-scales.ts";
@@ -268,6 +269,8 @@ const inputOf = (
     nowMs: loaded.nowMs,
   };
   if (answeredMs !== undefined) input.answeredMs = answeredMs;
+  const forecast = spec.advice && forecastFor(loaded.specs, record.uid);
+  if (forecast) input.forecast = forecast;
   if (overrides.length > 0 || fleet.calendars)
     input.setByPeople = { overrides, calendars: fleet.calendars ?? [] };
   return input;

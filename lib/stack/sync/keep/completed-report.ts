@@ -8,6 +8,7 @@ import { NOT_FOUND } from "../../../rules/model/http-status.ts";
 import type {
   Verdict,
   Loaded,
+  LoadedSpecs,
   ClusterAnswers,
   Outside,
   Settled,
@@ -81,6 +82,7 @@ export const completedReport = (
     journalPages: journal.pages,
     projections: [
       ...(summary.failure === undefined ? [] : [{ ...ROWS, failure: summary.failure }]),
+      ...unreadForecasts(loaded.specs),
       ...projections,
     ],
     overShare: verdicts.filter(({ because }) => because.reason === TENANT_OVER_SHARE).map(reported),
@@ -95,6 +97,12 @@ export const completedReport = (
 
 /** The rows of readers are made anew by each sync, and are never behind. */
 const ROWS: ProjectionState = { name: "rows", behindSeconds: 0 };
+
+/** Forecasts that are stored and could not be read. */
+const unreadForecasts = ({ forecasts }: LoadedSpecs): readonly ProjectionState[] =>
+  forecasts?.failure === undefined
+    ? []
+    : [{ name: "forecasts", behindSeconds: 0, failure: forecasts.failure }];
 
 /** Every verdict of each sync passes here. */
 const countsOf = (

@@ -5,6 +5,7 @@ import { getCluster, getFleet } from "../../store/records/clusters.ts";
 import { mustHaveRightClock } from "../../store/table/server-clock.ts";
 import { areRestored } from "../../store/table/real-tables.ts";
 import { loadPages } from "./load-pages.ts";
+import { withForecasts } from "./load-forecasts.ts";
 import { waitsToBeRead, readSpecs } from "./load-specs.ts";
 import type { SyncMessage } from "../../plan/message.ts";
 import { decidedCluster } from "../../store/head/moving.ts";
@@ -38,11 +39,11 @@ export const load = async (
   const remembered = rememberedOf(ports, message, tables);
   const readMs = ports.tables.clock();
   const read = async (): Promise<LoadedSpecs> => {
-    const specs = await readSpecs(ports, cluster, message, {
-      specVersion: head.specVersion,
-      readMs,
-      before: remembered?.specs ?? ports.cache.converted(message),
+    const before = remembered?.specs ?? ports.cache.converted(message);
+    const read = await readSpecs(ports, cluster, message, {
+      ...{ specVersion: head.specVersion, readMs, before },
     });
+    const specs = await withForecasts(ports.tables, message, read, before);
     // Also for a sync that fails from here on, as where its pages cannot be read: the next one goes
     // on where this one came to.
     ports.cache.keepConverted(message, specs);
