@@ -37,6 +37,11 @@ const PROGRAMS: Readonly<Record<string, Program>> = {
     about: "a real etcd, kube-apiserver and kube-controller-manager, until Ctrl-C",
     file: "test/control-plane/run.ts",
   },
+  forecast: {
+    about:
+      "an HPA over loads of some days, and the same HPA whose minimum follows forecasts: time above target, and what it costs",
+    file: "test/replay/forecast/prove.ts",
+  },
   infra: {
     about: "the template of the stack, by cfn-lint and checkov",
     file: "test/infra/check/run.ts",

@@ -28,7 +28,7 @@ import { type Io, printerOn, type CommandIo, type Printer } from "./io.ts";
 import { migrationCommands } from "./groups/migration-commands.ts";
 import { overrideCommands } from "./groups/override-commands.ts";
 import { readingCommands } from "./groups/reading-commands.ts";
-import { replayCommands } from "./groups/replay-commands.ts";
+import { forecastCommand, replayCommands } from "./groups/replay-commands.ts";
 import { sourceCommands } from "./groups/source-commands.ts";
 import {
   commandIn,
@@ -68,6 +68,7 @@ export const program = (runAs: RunAs, io: Io): Command => {
   statusCommand(root, run, io);
   dashboardCommand(root, run, io);
   replayCommands(root, run, { io, printer });
+  forecastCommand(root, run, { io, printer });
   root.commandsGroup("Edit:");
   editingCommands(root, run, io);
   manifestEdits(root, run, io, printer);

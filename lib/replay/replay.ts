@@ -6,6 +6,7 @@ import type { AutoscalerSpec } from "../rules/model/spec.ts";
 import { NEW_WINDOWS, type Windows } from "../rules/model/windows.ts";
 import { decide } from "../rules/policy/decide.ts";
 import { afterWrite, withOutsideChange } from "../rules/policy/dialects.ts";
+import { ReplayedForecasts } from "./forecast/replayed.ts";
 import { type PodShare, type ReplayedMetric, RunningMetric } from "./load.ts";
 import { MinuteRecord, type Minutes } from "./minutes.ts";
 import { type Observe, observerOf } from "./observe.ts";
@@ -91,6 +92,7 @@ class Run {
   #windows: Windows = NEW_WINDOWS;
   #spec = -1;
   #observe: Observe | undefined;
+  #forecasts: ReplayedForecasts | undefined;
   #outside = 0;
   /** Absent: each sync decides. */
   readonly #periodMs: number | undefined;
@@ -123,7 +125,11 @@ class Run {
     this.#endHold();
     const observation = spec && this.#observe?.(nowMs);
     if (!observation) return;
-    const decision = decide({ ...this.#policy, spec, observation, windows: this.#windows, nowMs });
+    const forecast = this.#forecasts?.at(nowMs);
+    const decision = decide({
+      ...{ ...this.#policy, spec, observation, windows: this.#windows, nowMs },
+      ...(forecast && { forecast }),
+    });
     const bounds = boundsOf(decision, spec);
     this.#record.decided(nowMs, decision.because.reason, bounds);
     this.#windows = decision.windows;
@@ -161,8 +167,12 @@ class Run {
       this.#endHold();
       const metrics = spec.metrics.map((metric) => new RunningMetric(metric));
       this.#time.measure(metrics, nowMs);
-      const { container } = this.#workload.pods;
+      const { pods, cutOff } = this.#workload;
+      const { container } = pods;
       this.#observe = observerOf({ pods: this.#pods, metrics, container }, namespace);
+      this.#forecasts = spec.spec.advice
+        ? new ReplayedForecasts(spec.metrics, { namespace, pods, cutOff })
+        : undefined;
     }
     return spec;
   }

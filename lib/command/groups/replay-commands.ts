@@ -2,6 +2,7 @@ import type { Command } from "commander";
 import { validateOption } from "../../embedded/run/options.ts";
 import { inUtc } from "../../stack/report/instant-text.ts";
 import type { HistoryReplayOptions } from "../commands/replay-history.ts";
+import type { TraceForecastOptions } from "../commands/forecast.ts";
 import type { TraceReplayOptions } from "../commands/replay.ts";
 import type { CommandIo, Printer } from "../io.ts";
 import {
@@ -11,8 +12,17 @@ import {
   repeatable,
   withOptionalFiles,
 } from "../options/command-options.ts";
-import { NAMES, withScopes, withSelector } from "../options/scope-options.ts";
+import {
+  filterOf,
+  NAMES,
+  ONE_NAME,
+  type ScopeOptions,
+  withScope,
+  withScopes,
+  withSelector,
+} from "../options/scope-options.ts";
 import type { ChoiceOptions } from "../select/chosen-autoscalers.ts";
+import { oneResource } from "../select/selected-names.ts";
 import { usage } from "../usage-error.ts";
 
 type WrittenOptions = Omit<TraceReplayOptions, "trace" | "filename"> &
@@ -95,6 +105,87 @@ export const replayCommands = (
       }
       return replayStored(run, io, printer, names, { ...options, filename });
     });
+};
+
+type WrittenForecast = Omit<TraceForecastOptions, "trace" | "filename"> &
+  ScopeOptions & { readonly trace?: string; readonly filename?: readonly string[] };
+
+/** The command that says what a load will be. */
+export const forecastCommand = (
+  root: Command,
+  run: CommandRun,
+  { io, printer }: { readonly io: CommandIo; readonly printer: Printer },
+): void => {
+  withOptionalFiles(withScope(root.command("forecast")))
+    .description(
+      "show what the load of an autoscaler will need in the next hours, and how good such forecasts were; or of a recorded load with --trace",
+    )
+    .argument("[name...]", ONE_NAME)
+    .option("--ahead <duration>", "so far ahead, at most 12h", "6h")
+    .option(
+      "--quantile <quantile>",
+      "the pods are for this quantile: p50, p75, p90 or p95 (default: as the advice of the manifest, or p90)",
+    )
+    .option(
+      "--trace <file>",
+      "a recorded load in place of a history: a CSV (timestamp,value) or the JSON of a range query of Prometheus; with the manifest of -f",
+    )
+    .option(
+      "--pods <n or file>",
+      "the values of --trace are values per pod; this is the number of pods that served them: a number, or a file in the form of --trace",
+    )
+    .option(
+      "--capacity <n>",
+      "what one pod serves of the load of --trace at 100 % of its CPU request (default: so that twelve serve an ordinary high at 60 %)",
+    )
+    .addOption(validateOption())
+    .addOption(output(["text", "csv", "json", "yaml"]))
+    .addHelpText(
+      "after",
+      example(
+        "tidemark forecast shop/web",
+        "tidemark forecast shop/web --ahead 12h --quantile p95",
+        "tidemark forecast --trace load.csv -f web.yaml -o csv",
+      ),
+    )
+    .action(async (names: readonly string[], options: WrittenForecast) => {
+      const { trace, filename = [] } = options;
+      refuseIdleForecast(names, options);
+      if (trace === undefined) {
+        const resource = oneResource("forecast", names, filterOf(options));
+        return run.show(options, async (session, out) =>
+          (await import("../commands/forecast.ts")).forecast(
+            session,
+            { printer: out, io },
+            resource,
+            options,
+          ),
+        );
+      }
+      const { forecastTrace } = await import("../commands/forecast.ts");
+      const work = (): Promise<void> =>
+        forecastTrace({ printer, io }, { ...options, trace, filename });
+      return options.utc ? inUtc(work) : work();
+    });
+};
+
+const refuseIdleForecast = (
+  [name]: readonly string[],
+  { trace, filename = [], pods, capacity }: WrittenForecast,
+): void => {
+  if (trace !== undefined && name !== undefined)
+    throw usage(`Cannot forecast "${name}" and --trace "${trace}" together: give one of them`);
+  if (trace !== undefined && filename.length === 0)
+    throw usage(
+      "Cannot forecast a load alone: give the manifest whose target says what a pod takes, with -f",
+    );
+  const [idle] =
+    trace === undefined
+      ? Object.entries({ filename: filename[0], pods, capacity }).filter(
+          ([, value]) => value !== undefined,
+        )
+      : [];
+  if (idle) throw usage(`Cannot use --${idle[0]} without --trace: leave one of them out`);
 };
 
 /** Reads what the options name before the data folder or the stack is opened. */

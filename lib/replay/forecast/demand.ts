@@ -1,4 +1,4 @@
-import { FORECAST_STEP_MS } from "../../rules/model/forecast.ts";
+import { FORECAST_HISTORY_MS, FORECAST_STEP_MS } from "../../rules/model/forecast.ts";
 import { MINUTE_MS } from "../../rules/model/time-text.ts";
 import { type Series, StepReader } from "../series.ts";
 
@@ -17,7 +17,8 @@ const KNOWN_LEAST = 0.5;
 /** The mean demand of each step. Steps begin at whole multiples of their length. */
 export const demandOf = (load: Series, untilMs: number, cutOff?: Series): PastDemand => {
   const endMs = Math.floor(untilMs / FORECAST_STEP_MS) * FORECAST_STEP_MS;
-  const firstMs = Math.floor((load.times[0] ?? endMs) / FORECAST_STEP_MS) * FORECAST_STEP_MS;
+  const beganMs = Math.max(load.times[0] ?? endMs, endMs - FORECAST_HISTORY_MS);
+  const firstMs = Math.floor(beganMs / FORECAST_STEP_MS) * FORECAST_STEP_MS;
   const steps = Math.max(0, (endMs - firstMs) / FORECAST_STEP_MS);
   const values = new Float64Array(steps);
   const cut = new Uint8Array(steps);

@@ -1,10 +1,15 @@
-import { HOUR_MS, MINUTE_MS } from "./time-text.ts";
+import { DAY_MS, HOUR_MS, MINUTE_MS } from "./time-text.ts";
 
 /** A forecast is made of steps of this length. */
 export const FORECAST_STEP_MS = 15 * MINUTE_MS;
 /** So far ahead of the newest demand that it knows. Afterwards it is too old, and is absent. */
 export const FORECAST_REACH_MS = 12 * HOUR_MS;
 export const FORECAST_STEPS = FORECAST_REACH_MS / FORECAST_STEP_MS;
+
+/** It is made from so much of the past: a season of a week, and a week to see it come again. */
+export const FORECAST_HISTORY_MS = 14 * DAY_MS;
+/** It is made anew at each whole multiple of this, once the history until then is there. */
+export const FORECAST_EVERY_MS = 6 * HOUR_MS;
 
 /** A quantile of the demand of a step: it stays below in so many percent of the steps. */
 export const FORECAST_QUANTILES = ["p50", "p75", "p90", "p95"] as const;

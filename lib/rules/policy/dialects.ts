@@ -154,10 +154,11 @@ export const levelsOf = (spec: AutoscalerSpec): readonly MetricLevel[] =>
 
 /**
  * Whether a held count stays held while the observation stays the same, until a limit that the
- * decision names ends. Bounds that a schedule sets change by the clock.
+ * decision names ends. Bounds that a schedule or a forecast sets change by the clock.
  */
 export const repeatsHolds = (spec: AutoscalerSpec): boolean =>
   spec.schedule === undefined &&
+  spec.advice === undefined &&
   askDialect(spec, (dialect, own) => dialect.repeatsHolds?.(own) ?? false);
 
 /** False for rules that ask no registered source, which is most of them. */

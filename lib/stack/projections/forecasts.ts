@@ -1,8 +1,7 @@
-import { forecastBy, outlooksOf } from "../../replay/forecast/history.ts";
-import type { Forecast } from "../../rules/model/forecast.ts";
+import { forecastBy, outlooksOf } from "../../replay/forecast/outlook.ts";
+import { type Forecast, FORECAST_HISTORY_MS } from "../../rules/model/forecast.ts";
 import type { AutoscalerRef, AutoscalerUid } from "../../rules/model/ids.ts";
 import type { AutoscalerSpec } from "../../rules/model/spec.ts";
-import { DAY_MS } from "../../rules/model/time-text.ts";
 import { forecastsItem } from "../store/history/forecasts.ts";
 import { forecastMarksPk } from "../store/table/keys.ts";
 import { mapWithLimit } from "../store/table/wait-for-all.ts";
@@ -16,8 +15,6 @@ export interface AdvisedAutoscaler extends AutoscalerRef {
   readonly spec: AutoscalerSpec;
 }
 
-/** A season of a week, and a week to see it come again. */
-const HISTORY_MS = 14 * DAY_MS;
 /** Autoscalers that are forecast in one step, some milliseconds each. */
 const AUTOSCALERS_A_PART = 20;
 /** Histories of a part that are read together. */
@@ -65,7 +62,7 @@ const partForecast = async (
     advised,
     PARALLEL,
     async ({ spec, ...of }): Promise<readonly [AutoscalerUid, Forecast]> => {
-      const stretch = { sinceMs: endMs - HISTORY_MS, untilMs: endMs - 1 };
+      const stretch = { sinceMs: endMs - FORECAST_HISTORY_MS, untilMs: endMs - 1 };
       const samples = await storedSamples(tables, of, stretch);
       const { namespace } = of;
       const outlooks = outlooksOf({ spec, namespace, samples, periodMs: BIN_MS, untilMs: endMs });
