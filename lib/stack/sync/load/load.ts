@@ -40,10 +40,10 @@ export const load = async (
   const readMs = ports.tables.clock();
   const read = async (): Promise<LoadedSpecs> => {
     const before = remembered?.specs ?? ports.cache.converted(message);
-    const read = await readSpecs(ports, cluster, message, {
+    const manifests = await readSpecs(ports, cluster, message, {
       ...{ specVersion: head.specVersion, readMs, before },
     });
-    const specs = await withForecasts(ports.tables, message, read, before);
+    const specs = await withForecasts(ports.tables, message, manifests, before);
     // Also for a sync that fails from here on, as where its pages cannot be read: the next one goes
     // on where this one came to.
     ports.cache.keepConverted(message, specs);
