@@ -4,7 +4,6 @@ import type { Sample, SampleMetric } from "../rules/model/scale-records.ts";
 import type { AutoscalerSpec } from "../rules/model/spec.ts";
 import { MINUTE_MS, SECOND_MS } from "../rules/model/time-text.ts";
 import { effectiveBounds } from "../rules/policy/bounds/effective-bounds.ts";
-import type { OutsideCount } from "./replay.ts";
 import { type Series, StepReader, stepSeries } from "./series.ts";
 
 /** What history holds of an autoscaler over a time. */
@@ -104,6 +103,12 @@ export const countSeries = (recorded: Recorded): Series => {
 export const readyOf = ({ ready, current }: Sample): number => ready ?? current ?? Number.NaN;
 
 export const readySeries = (recorded: Recorded): Series => sampledSeries(recorded, readyOf);
+
+/** A count that others set. */
+export interface OutsideCount {
+  readonly atMs: number;
+  readonly to: number;
+}
 
 /** Counts that others set. */
 export const outsideOf = ({ scales }: Recorded): readonly OutsideCount[] =>

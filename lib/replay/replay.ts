@@ -11,6 +11,7 @@ import { type PodShare, type ReplayedMetric, RunningMetric } from "./load.ts";
 import { MinuteRecord, type Minutes } from "./minutes.ts";
 import { type Observe, observerOf } from "./observe.ts";
 import { type PodTemplate, ReplayedPods } from "./pods.ts";
+import type { OutsideCount } from "./recorded.ts";
 import { ReplayedTime } from "./replayed-time.ts";
 import { holdLasts, LastingHold } from "./lasting-hold.ts";
 import { type Series, StepReader } from "./series.ts";
@@ -48,11 +49,6 @@ export interface ReplayedWorkload {
   readonly cutOff?: Series;
   /** Changes of the count that no policy made, in order of time. */
   readonly outside?: readonly OutsideCount[];
-}
-
-export interface OutsideCount {
-  readonly atMs: number;
-  readonly to: number;
 }
 
 export interface ReplayOptions {

@@ -1,19 +1,12 @@
 import { forecastBy, outlooksOf } from "../../replay/forecast/outlook.ts";
 import { type Forecast, FORECAST_HISTORY_MS } from "../../rules/model/forecast.ts";
-import type { AutoscalerRef, AutoscalerUid } from "../../rules/model/ids.ts";
-import type { AutoscalerSpec } from "../../rules/model/spec.ts";
+import type { AutoscalerUid } from "../../rules/model/ids.ts";
 import { forecastsItem } from "../store/history/forecasts.ts";
 import { forecastMarksPk } from "../store/table/keys.ts";
 import { mapWithLimit } from "../store/table/wait-for-all.ts";
 import { SIX_HOURS_MS } from "./journal-slots.ts";
-import type { CatchUpTurn, Folded, Projection, Slot } from "./project.ts";
+import type { AdvisedAutoscaler, CatchUpTurn, Folded, Projection, Slot } from "./project.ts";
 import { BIN_MS, SAMPLES, storedSamples } from "./samples.ts";
-
-/** An autoscaler whose manifest takes the advice of forecasts. */
-export interface AdvisedAutoscaler extends AutoscalerRef {
-  readonly uid: AutoscalerUid;
-  readonly spec: AutoscalerSpec;
-}
 
 /** Autoscalers that are forecast in one step, some milliseconds each. */
 const AUTOSCALERS_A_PART = 20;

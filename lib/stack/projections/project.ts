@@ -1,9 +1,9 @@
 import type { QueryCommandInput } from "@aws-sdk/client-dynamodb";
-import type { PartitionName } from "../../rules/model/ids.ts";
+import type { AutoscalerRef, AutoscalerUid, PartitionName } from "../../rules/model/ids.ts";
 import type { ClusterRecord } from "../../rules/model/records.ts";
+import type { AutoscalerSpec } from "../../rules/model/spec.ts";
 import { present } from "../../rules/model/json.ts";
 import { MINUTE_MS, SECOND_MS } from "../../rules/model/time-text.ts";
-import type { AdvisedAutoscaler } from "./forecasts.ts";
 import type { ProjectionState } from "../report/sync-report.ts";
 import { ttlOf } from "../store/history/events.ts";
 import {
@@ -67,6 +67,12 @@ export interface FactPlace {
 export interface Folded {
   readonly items: readonly HistoryItem[];
   readonly mark?: HistoryItem["body"];
+}
+
+/** An autoscaler whose manifest takes the advice of forecasts. */
+export interface AdvisedAutoscaler extends AutoscalerRef {
+  readonly uid: AutoscalerUid;
+  readonly spec: AutoscalerSpec;
 }
 
 /** One sync of a partition that has time left. */

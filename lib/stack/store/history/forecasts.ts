@@ -62,9 +62,9 @@ const storedDemand = ({ metric, measures, points, margins }: DemandForecast): St
 ];
 
 /**
- * The newest forecast of each autoscaler of a partition of the last day, so that it is known of one
- * that is too old. An item that cannot be read is passed over: without its forecast an autoscaler is
- * decided as ever.
+ * The newest forecast of each autoscaler of a partition in the last day, so that one that is too
+ * old is known to be. An item that cannot be read is passed over: its autoscalers are decided as
+ * without a forecast.
  */
 export const storedForecasts = async (
   tables: Tables,

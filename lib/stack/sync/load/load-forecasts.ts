@@ -1,7 +1,6 @@
 import { type Forecast, FORECAST_REACH_MS } from "../../../rules/model/forecast.ts";
 import type { AutoscalerUid, PartitionRef } from "../../../rules/model/ids.ts";
-import { attempted } from "../../projections/project.ts";
-import type { AdvisedAutoscaler } from "../../projections/forecasts.ts";
+import { type AdvisedAutoscaler, attempted } from "../../projections/project.ts";
 import { storedForecasts } from "../../store/history/forecasts.ts";
 import type { Tables } from "../../store/table/tables.ts";
 import type { LoadedForecasts, LoadedSpecs } from "../hand-over.ts";
