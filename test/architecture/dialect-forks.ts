@@ -9,7 +9,7 @@ import {
   type Node,
   SyntaxKind,
 } from "typescript/unstable/ast";
-import { filesBelow, readProject } from "./source.ts";
+import { parsedFile, parsedFiles } from "./source.ts";
 
 /**
  * `fork`: a comparison, a switch or a table by what tells dialects apart. `read`: the name is read,
@@ -82,24 +82,22 @@ const textOf = (node: Node, text: string): string =>
  * or their name is read.
  */
 export const forksIn = (folders: readonly string[]): readonly Found[] =>
-  readProject((parsedFile) =>
-    folders
-      .flatMap((folder) => filesBelow(folder))
-      .flatMap((path) => {
-        const file = parsedFile(path);
-        const all: Found[] = [];
-        const visit = (node: Node): void => {
-          const kind = kindOf(node);
-          if (kind)
-            all.push({
-              path,
-              kind,
-              line: file.text.slice(0, node.pos).split("\n").length,
-              text: textOf(node, file.text),
-            });
-          node.forEachChild(visit);
-        };
-        if (/dialect|\bin\b/.test(file.text)) visit(file);
-        return all;
-      }),
-  );
+  parsedFiles(folders)
+    .filter(({ text }) => /dialect|\bin\b/.test(text))
+    .flatMap(({ path }) => {
+      const file = parsedFile(path);
+      const all: Found[] = [];
+      const visit = (node: Node): void => {
+        const kind = kindOf(node);
+        if (kind)
+          all.push({
+            path,
+            kind,
+            line: file.text.slice(0, node.pos).split("\n").length,
+            text: textOf(node, file.text),
+          });
+        node.forEachChild(visit);
+      };
+      visit(file);
+      return all;
+    });

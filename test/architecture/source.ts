@@ -35,27 +35,20 @@ export interface SourceFile {
 const PROJECTS = ["tsconfig.json", "lib/dashboard/page/tsconfig.json"] as const;
 
 /**
- * Opens the project of a file, and gives what `read` makes of its files, as the compiler itself
- * parsed them. Throws for a file that no project includes.
+ * One compiler and its open projects for all files of tests that share a process: to open a project
+ * takes longer than what is read of it. The compiler ends with the process.
  */
-export const readProject = <Result>(
-  read: (parsedFile: (path: string) => ParsedFile) => Result,
-): Result => {
-  const api = new API({ cwd: ROOT });
-  try {
-    const opened = new Map<string, ParsedFileOf>();
-    return read((path) => {
-      const config = PROJECTS.findLast((each) =>
-        path.startsWith(each.replace("tsconfig.json", "")),
-      );
-      if (config === undefined) throw new Error(`Cannot parse "${path}": it is of no project`);
-      const parsedFile = opened.get(config) ?? filesOf(api, config);
-      opened.set(config, parsedFile);
-      return parsedFile(path);
-    });
-  } finally {
-    api.close();
-  }
+let compiler: API | undefined;
+const opened = new Map<string, ParsedFileOf>();
+
+/** A file as the compiler itself parsed it. Throws for a file that no project includes. */
+export const parsedFile: ParsedFileOf = (path) => {
+  const config = PROJECTS.findLast((each) => path.startsWith(each.replace("tsconfig.json", "")));
+  if (config === undefined) throw new Error(`Cannot parse "${path}": it is of no project`);
+  compiler ??= new API({ cwd: ROOT });
+  const project = opened.get(config) ?? filesOf(compiler, config);
+  opened.set(config, project);
+  return project(path);
 };
 
 type ParsedFileOf = (path: string) => ParsedFile;
@@ -74,19 +67,28 @@ const filesOf = (api: API, config: string): ParsedFileOf => {
   };
 };
 
+/** Parsed once for all files of tests that share a process. */
+const sources = new Map<string, SourceFile>();
+
+const sourceFile = (path: string): SourceFile => {
+  const known = sources.get(path);
+  if (known) return known;
+  const source = {
+    path,
+    text: readFileSync(join(ROOT, path), "utf8"),
+    imports: parsedFile(path).imports.map(toImport),
+  };
+  sources.set(path, source);
+  return source;
+};
+
 /** The given TypeScript files, and those below the given folders, with their imports. */
 export const parsedFiles = (paths: readonly string[]): readonly SourceFile[] =>
-  readProject((parsedFile) =>
-    paths
-      .flatMap((path) =>
-        path.endsWith(".ts") ? [path] : [...filesBelow(path), ...filesBelow(path, ".tsx")],
-      )
-      .map((path) => ({
-        path,
-        text: readFileSync(join(ROOT, path), "utf8"),
-        imports: parsedFile(path).imports.map(toImport),
-      })),
-  );
+  paths
+    .flatMap((path) =>
+      path.endsWith(".ts") ? [path] : [...filesBelow(path), ...filesBelow(path, ".tsx")],
+    )
+    .map(sourceFile);
 
 /**
  * Paths of the files below a folder of the repository that end as asked, sorted; none when there is

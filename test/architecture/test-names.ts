@@ -9,7 +9,7 @@ import {
   type Node,
   type SourceFile,
 } from "typescript/unstable/ast";
-import { filesBelow, readProject } from "./source.ts";
+import { filesBelow, parsedFile } from "./source.ts";
 
 export interface TestName {
   readonly path: string;
@@ -42,11 +42,9 @@ const titleOf = (call: CallExpression): string | undefined => {
 
 /** The name of every test below the folder, as the compiler's own parser finds it. */
 export const testNames = (folder: string): readonly TestName[] =>
-  readProject((parsedFile) =>
-    filesBelow(folder)
-      .filter((path) => /\.(test|contract)\.ts$/.test(path))
-      .flatMap((path) => namesIn(path, parsedFile(path))),
-  );
+  filesBelow(folder)
+    .filter((path) => /\.(test|contract)\.ts$/.test(path))
+    .flatMap((path) => namesIn(path, parsedFile(path)));
 
 const namesIn = (path: string, file: SourceFile): readonly TestName[] => {
   const all: TestName[] = [];
