@@ -291,4 +291,20 @@ export const GUARDS: readonly PromisedMutant[] = [
     test: "test/local/folder/refused-start.process.test.ts",
     noticedBy: "where a link stands in the place of a file or folder of ours",
   },
+  {
+    breaks: "a forecast goes past no maximum",
+    file: "lib/rules/policy/bounds/effective-bounds.ts",
+    from: "Math.min(forecast.replicas, held.max.replicas)",
+    to: "Math.max(forecast.replicas, held.min.replicas)",
+    test: "test/policy/forecast-floor.test.ts",
+    noticedBy: "stays within the maximum, whoever set it",
+  },
+  {
+    breaks: "the forecasts of one manifest take a bounded time",
+    file: "lib/replay/forecast/outlook.ts",
+    from: "if (at >= METRICS_FORECAST_MAX)",
+    to: "if (at < -METRICS_FORECAST_MAX)",
+    test: "test/replay/forecast/outlook.test.ts",
+    noticedBy: "forecasts the first eight metrics of a manifest, however many it has",
+  },
 ];
