@@ -20,11 +20,11 @@ const external = (name: string) => ({
 const ADVICE = { advice: { forecast: "floor", horizonMinutes: 30, quantile: "p90" } };
 
 /** Days of samples in which the count followed the load, so that each pod had about ten jobs. */
-const samplesOf = (days: number, valueOf: (atMs: number, pods: number) => string | undefined) =>
+const samplesOf = (days: number, measured: (atMs: number, pods: number) => string | undefined) =>
   Array.from({ length: (days * DAY_MS) / BIN_MS }, (_, bin): Sample => {
     const atMs = START_MS + bin * BIN_MS;
     const pods = Math.ceil(jobsAt(atMs) / 10);
-    const value = valueOf(atMs, pods);
+    const value = measured(atMs, pods);
     return {
       ...{ atMs, current: pods, ready: pods, reason: "WithinTarget" },
       metrics: [{ name: "jobs", ...(value !== undefined && { value }) }],
