@@ -250,7 +250,7 @@ describe("a metric with a formula", () => {
     const blocks = [...page.matchAll(/```yaml\n(metrics:[\s\S]*?)```/g)].map(
       ([, yaml = ""]): unknown => parse(yaml),
     );
-    expect(blocks).toHaveLength(3);
+    expect(blocks).toHaveLength(4);
     for (const block of blocks)
       expect(admit(manifest(block as Readonly<Record<string, unknown>>))).toMatchObject({
         ok: true,

@@ -95,6 +95,8 @@ export type Asking<Query> =
   | {
       readonly way: "each";
       request(query: Query, namespace: string): MetricRequest;
+      /** What an item counts; without it, its field `value`, which must be a quantity. */
+      amountOf?(item: Json, query: Query): bigint;
       read(item: Json, milli: bigint): MetricValue;
     }
   | {
@@ -280,6 +282,8 @@ export interface MetricRequest {
   readonly resource: string;
   /** Words of the failure when no version is served. */
   readonly absent?: string;
+  /** Most bytes of the answer, where its items are larger than values. */
+  readonly maxBytes?: number;
 }
 
 /** What a metric says about one pod. */
@@ -356,12 +360,15 @@ export interface ValuesReader {
   readonly answer: () => Answer<readonly MetricValue[]>;
 }
 
-export const valuesReader = (read: (value: Json, milli: bigint) => MetricValue): ValuesReader => {
+export const valuesReader = (
+  read: (value: Json, milli: bigint) => MetricValue,
+  amountOf: (value: Json) => bigint | undefined = ({ value }) => readMilli(value),
+): ValuesReader => {
   const values: MetricValue[] = [];
   let failed: Answer<never> | undefined;
   return {
     take: (raw) => {
-      const milli = readMilli(raw["value"]);
+      const milli = amountOf(raw);
       if (milli !== undefined) values.push(read(raw, milli));
       else
         failed ??= invalid(

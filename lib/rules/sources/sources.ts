@@ -7,6 +7,7 @@ import { EXTERNAL } from "./external.ts";
 import { FORMULA } from "./formula.ts";
 import { HTTP } from "./http.ts";
 import { NAMESPACE, OBJECT } from "./object.ts";
+import { POD_COUNT } from "./pod-count.ts";
 import { PODS } from "./pods.ts";
 import { PROMETHEUS } from "./prometheus.ts";
 import { CONTAINER_RESOURCE, RESOURCE } from "./resource.ts";
@@ -24,6 +25,7 @@ export const SOURCES = {
   object: OBJECT,
   external: EXTERNAL,
   namespace: NAMESPACE,
+  podCount: POD_COUNT,
   prometheus: PROMETHEUS,
   http: HTTP,
   sqs: SQS,

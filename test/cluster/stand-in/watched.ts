@@ -39,7 +39,7 @@ export const deployment = (name: string): TargetRef => ({
 });
 
 /** A spec with what its rules ask, as a sync gives them to the cluster. */
-const asking = (
+export const asking = (
   spec: AutoscalerSpec,
   ns: string,
 ): Pick<Watched, "spec" | "questions" | "asksMonitor"> => ({ spec, ...asksOf(spec, ns) });

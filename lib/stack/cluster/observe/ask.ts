@@ -50,14 +50,15 @@ export const askEach = async (
   if (base.kind === "failed") return base;
   const below = await segmentsOf(observing, request);
   if (below.kind === "failed") return below;
-  const values = valuesReader(asking.read);
+  const { amountOf } = asking;
+  const values = valuesReader(asking.read, amountOf && ((item) => amountOf(item, query)));
   const answer = await observing.session.transport.get(
     {
       path: `${base.path}${inNamespace(request.namespace)}/${below.segments.map(segment).join("/")}`,
-      resource: `${below.resource}.${request.group}`,
+      resource: request.group === "" ? below.resource : `${below.resource}.${request.group}`,
       query: request.parameters ?? {},
       flow: namespace,
-      maxBytes: MAX_METRIC_BYTES,
+      maxBytes: request.maxBytes ?? MAX_METRIC_BYTES,
       onItem: values.take,
     },
     budget,
@@ -74,7 +75,8 @@ const baseOf = async (
   { group, versions, absent }: MetricRequest,
 ): Promise<Failed | { readonly kind: "found"; readonly path: string }> => {
   const [only, ...more] = versions;
-  if (more.length === 0) return { kind: "found", path: `/apis/${group}/${only}` };
+  if (more.length === 0)
+    return { kind: "found", path: group === "" ? `/api/${only}` : `/apis/${group}/${only}` };
   const served = await session.discovery.groupVersions(group, budget);
   if (served.kind === "failed") return served;
   const version = versions.find((known) => served.value.includes(known));

@@ -285,6 +285,16 @@ const READERS: ReadonlyMap<string, Reader> = new Map([
   ]),
 ]);
 
+/** The pods of the namespace that have not ended. It needs no registered source. */
+const podCount = ({ of, metadata }: Trigger): TriggerBlock => ({
+  block: { podCount: { selector: metadata["podSelector"], whenEmpty: 0 } },
+  target: textOf(metadata["value"]),
+  activation: textOf(metadata["activationValue"]),
+  details: flagOf(metadata["groupByNode"], false)
+    ? [lost(`${of}: groupByNode`, "pods are counted, and not the nodes that they are on")]
+    : given(of, metadata, ["groupByNode"], "pods are counted one by one, as in KEDA by default"),
+});
+
 /** Elsewhere cron is a schedule. */
 const CRON_IN_FORMULA =
   "a formula of Tidemark knows no times: take the trigger and its name out of the ScaledObject, and write the hours as spec.schedule of the PodAutoscaler";
@@ -293,6 +303,7 @@ const CRON_IN_FORMULA =
 export const triggerBlock = (trigger: Trigger): TriggerBlock | { readonly refused: Detail } => {
   const { type, of, name, source } = trigger;
   if (type === "cron") return { refused: lost(of, CRON_IN_FORMULA) };
+  if (type === "kubernetes-workload") return podCount(trigger);
   const read = READERS.get(type);
   if (read === undefined)
     return {

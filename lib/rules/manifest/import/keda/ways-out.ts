@@ -72,7 +72,6 @@ export const WAYS_OUT: ReadonlyMap<string, string> = new Map([
     "kubernetes-resource",
     query("the custom resource state metrics of kube-state-metrics or a small exporter"),
   ],
-  ["kubernetes-workload", exporter("kube-state-metrics (kube_pod_status_phase)")],
   ["liiklus", SERVED],
   ["loki", "write a recording rule of Loki to Prometheus, and use a trigger prometheus"],
   ["mongodb", SERVED],
