@@ -76,6 +76,11 @@ const PROGRAMS: Readonly<Record<string, Program>> = {
       "many HPAs of a real control plane, taken over under a moving load by a command that is killed three times",
     file: "test/migration/run.ts",
   },
+  watched: {
+    about:
+      "a run with its page open in a browser: its counts and explanations against the commands, and the memory of the tab",
+    file: "test/dashboard/watch.ts",
+  },
   "wall-times": {
     about: "every wall time of 17 months in 17 zones, against a look at every minute",
     file: "test/model/wall-sweep.ts",

@@ -25,7 +25,12 @@ interface Located {
   textContent(): Promise<string | null>;
   screenshot(options: { path: string }): Promise<unknown>;
 }
-type Role = "table" | "heading" | "link" | "searchbox" | "dialog" | "button" | "alert";
+type Role = "table" | "list" | "heading" | "link" | "searchbox" | "dialog" | "button" | "alert";
+/** The protocol of the debugger: what a test asks of the memory of a tab. */
+interface DebuggerSession {
+  send(method: string): Promise<{ readonly usedSize?: number }>;
+  detach(): Promise<void>;
+}
 export interface BrowserPage {
   on(event: "console", heard: (said: { type(): string; text(): string }) => void): void;
   on(event: "pageerror", heard: (error: Error) => void): void;
@@ -37,6 +42,7 @@ export interface BrowserPage {
   getByText(text: string): Located;
   locator(selector: string, of?: { hasText?: string }): Located;
   screenshot(options: { path: string }): Promise<unknown>;
+  context(): { newCDPSession(page: BrowserPage): Promise<DebuggerSession> };
   readonly keyboard: { press(key: string): Promise<void>; type(text: string): Promise<void> };
 }
 export interface Look {

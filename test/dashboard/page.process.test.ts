@@ -207,7 +207,7 @@ describe.skipIf(!HAS_CHROMIUM)("the page in a browser", () => {
     });
     afterAll(async () => editable?.close());
 
-    it("pauses and overrides after it has asked again, with the command that does the same", async () => {
+    it("pauses, overrides, extends and clears after it has asked again, with the command that does the same", async () => {
       const { page, context, said } = await opened("#/autoscaler/eu-1/shop/web", {}, editable);
       await page.getByRole("button", { name: "Pause", exact: true }).waitFor();
       await page.keyboard.press("e");
@@ -241,6 +241,33 @@ describe.skipIf(!HAS_CHROMIUM)("the page in a browser", () => {
       expect(await service.get(WEB)).toMatchObject({
         overrides: [{ min: 9, max: 12, reason: "it's TV", until }],
       });
+      const [{ id = "" } = {}] = (await service.get(WEB)).overrides ?? [];
+      const list = page.getByRole("list", { name: "Overrides" });
+      await list.getByRole("button", { name: "Extend" }).click();
+      const extend = page.getByRole("dialog", {
+        name: 'Extend the override of autoscaler "eu-1/shop/web"',
+      });
+      await extend.getByLabel("Ends after").fill("3h");
+      expect(await extend.locator("code").textContent()).toBe(
+        `tidemark override extend ${id} --cluster eu-1 --until 3h --data data`,
+      );
+      expect(await faultsOf(page)).toEqual([]);
+      await extend.getByRole("button", { name: "Extend" }).click();
+      await extend.waitFor({ state: "detached" });
+      expect(await service.get(WEB)).toMatchObject({
+        overrides: [{ id, until: new Date(NOON + 3 * HOUR_MS).toISOString() }],
+      });
+
+      await list.getByRole("button", { name: "Clear" }).click();
+      const clear = page.getByRole("dialog", {
+        name: 'Clear the override of autoscaler "eu-1/shop/web"',
+      });
+      expect(await clear.locator("code").textContent()).toBe(
+        `tidemark override clear ${id} --cluster eu-1 --data data`,
+      );
+      await clear.getByRole("button", { name: "Clear" }).click();
+      await list.waitFor({ state: "detached" });
+      expect(await service.get(WEB)).not.toHaveProperty("overrides");
       // The browser reports the refusal.
       expect(said.filter((line) => !line.includes("400 (Bad Request)"))).toEqual([]);
       await context.close();

@@ -1,15 +1,17 @@
 import type { ComponentChildren } from "preact";
 import type { Description } from "../../../answers/views/autoscaler.ts";
+import type { OverrideView } from "../../../answers/views/holds.ts";
+import { overrideText } from "../../../answers/words/bounds-words.ts";
 import { stateWords } from "../../../answers/words/state-words.ts";
 import { useNow } from "../data/facts.ts";
 import { type Known, useDocument } from "../data/use-document.ts";
 import { AUTOSCALER_SHAPES, Mark } from "../parts/mark.tsx";
 import { FailureNotice, Loading, Notice } from "../parts/notice.tsx";
-import { Ago } from "../parts/time.tsx";
+import { Ago, Sentence, Time } from "../parts/time.tsx";
 import { autoscalerLink, fragmentOf, type Place, type Route } from "../route.ts";
 import { setParameters } from "../use-route.ts";
 import { Edits } from "../edits/edits.tsx";
-import { editsOf } from "../edits/edit.ts";
+import { editsOf, editsOfOverride } from "../edits/edit.ts";
 import { Charts } from "./charts.tsx";
 import { Instant } from "./instant.tsx";
 import {
@@ -134,9 +136,34 @@ const Head = ({
       </p>
       <h1>{place.name}</h1>
       {value && <State described={value} />}
-      {value && <Edits edits={editsOf(place, value)} />}
+      {value && <Edits edits={editsOf(place, value)} hasKey />}
+      {value && <Overrides overrides={value.overrides ?? []} />}
       {failure && <FailureNotice failure={failure} />}
     </header>
+  );
+};
+
+/** What people have set for some time, which goes before schedule and manifest. */
+const Overrides = ({ overrides }: { readonly overrides: readonly OverrideView[] }) => {
+  const nowMs = useNow();
+  return overrides.length === 0 ? null : (
+    <ul class="overrides" aria-label="Overrides">
+      {overrides.map((override) => (
+        <li key={override.id}>
+          <Mark shape={AUTOSCALER_SHAPES.held} />
+          <span>
+            <b>{override.state === "ahead" ? "Override ahead" : "Override"}</b>{" "}
+            <Sentence>{overrideText(override, nowMs)}</Sentence>
+            {override.state === "ahead" && (
+              <>
+                , from <Time at={override.from} />
+              </>
+            )}
+          </span>
+          <Edits edits={editsOfOverride(override)} />
+        </li>
+      ))}
+    </ul>
   );
 };
 

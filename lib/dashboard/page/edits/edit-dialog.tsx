@@ -13,13 +13,12 @@ export const EditDialog = ({
   readonly edit: Edit;
   readonly onClose: () => void;
 }) => {
-  const { title, effect, place, fields, typed = "" } = edit;
+  const { title, effect, subject, fields, typed = "" } = edit;
   const dialog = useRef<HTMLDialogElement>(null);
   const [texts, setTexts] = useState<Texts>({});
   const [confirmed, setConfirmed] = useState("");
   const { send, isSending, failure } = useSend(edit, texts, () => dialog.current?.close());
   useLayoutEffect(() => dialog.current?.showModal(), []);
-  const subject = place ? `${place.cluster} / ${place.namespace} / ${place.name}` : "the fleet";
   return (
     <dialog
       ref={dialog}

@@ -1,4 +1,6 @@
 import type { Description } from "../../../answers/views/autoscaler.ts";
+import type { OverrideView } from "../../../answers/views/holds.ts";
+import { placeText } from "../../../answers/words/bounds-words.ts";
 import { readDuration } from "../../../rules/model/time-text.ts";
 import { shellWord } from "../../../stack/report/shell-word.ts";
 import type { EditPath } from "../../serve/routes.ts";
@@ -21,7 +23,10 @@ export interface Edit {
   readonly effect: string;
   readonly path: EditPath;
   readonly words: readonly string[];
-  readonly place?: Place;
+  /** What it is about, for people, as arguments of the command, and as fields of the request. */
+  readonly subject: string;
+  readonly names: readonly string[];
+  readonly sent: object;
   readonly fields: readonly Field[];
   /** What a person types before the edit can be made. */
   readonly typed?: string;
@@ -53,12 +58,19 @@ const REASON: Field = {
   read: (text) => text,
 };
 
+const ofPlace = (place: Place): Pick<Edit, "subject" | "names" | "sent"> => ({
+  subject: `${place.cluster} / ${place.namespace} / ${place.name}`,
+  names: [place.name, "-n", place.namespace, "--cluster", place.cluster],
+  sent: { ...place },
+});
+const OF_FLEET = { subject: "the fleet", names: [], sent: {} } as const;
+
 const pause = (place: Place): Edit => ({
   title: "Pause",
   effect: "The workload keeps its count, whatever its load, until the pause ends.",
   path: "/v1/autoscaler/pause",
   words: ["pause"],
-  place,
+  ...ofPlace(place),
   fields: [{ ...LENGTH, label: "Ends after, such as 2h (empty: when someone resumes it)" }],
 });
 
@@ -67,7 +79,7 @@ const resume = (place: Place): Edit => ({
   effect: "The rules decide the count again from the next sync on.",
   path: "/v1/autoscaler/resume",
   words: ["resume"],
-  place,
+  ...ofPlace(place),
   fields: [],
 });
 
@@ -76,7 +88,7 @@ const override = (place: Place): Edit => ({
   effect: "These bounds go before schedule and manifest until they end.",
   path: "/v1/override/set",
   words: ["override", "set"],
-  place,
+  ...ofPlace(place),
   fields: [MIN, MAX, { ...LENGTH, label: "Ends after, such as 2h", isRequired: true }, REASON],
 });
 
@@ -86,11 +98,43 @@ export const editsOf = (place: Place, { paused }: Pick<Description, "paused">): 
   override(place),
 ];
 
+/** An override of a wider place moves the bounds of others too. */
+const ofOverride = (override: OverrideView): Pick<Edit, "subject" | "names" | "sent" | "typed"> => {
+  const { id, cluster, scope } = override;
+  return {
+    subject: `the override of ${placeText(override)}`,
+    names: [id, ...(cluster === undefined ? [] : ["--cluster", cluster])],
+    sent: { id, ...(cluster !== undefined && { cluster }) },
+    ...(scope === "fleet" && { typed: "fleet" }),
+  };
+};
+
+/** What can be done about an override that is there. */
+export const editsOfOverride = (override: OverrideView): readonly Edit[] => [
+  {
+    title: "Extend",
+    effect: "The override gets another end, later or earlier.",
+    path: "/v1/override/extend",
+    words: ["override", "extend"],
+    ...ofOverride(override),
+    fields: [{ ...LENGTH, label: "Ends after, such as 2h, from now on", isRequired: true }],
+  },
+  {
+    title: "Clear",
+    effect: "The override ends now: schedule and manifest set the bounds again.",
+    path: "/v1/override/clear",
+    words: ["override", "clear"],
+    ...ofOverride(override),
+    fields: [],
+  },
+];
+
 export const FREEZE: Edit = {
   title: "Freeze",
   effect: "Every workload of every cluster keeps its count until the fleet is thawed.",
   path: "/v1/fleet/freeze",
   words: ["fleet", "freeze"],
+  ...OF_FLEET,
   fields: [REASON],
   typed: "fleet",
 };
@@ -100,6 +144,7 @@ export const THAW: Edit = {
   effect: "The rules decide the counts of every cluster again from the next sync on.",
   path: "/v1/fleet/thaw",
   words: ["fleet", "thaw"],
+  ...OF_FLEET,
   fields: [],
   typed: "fleet",
 };
@@ -112,7 +157,7 @@ const given = ({ fields }: Edit, texts: Texts) =>
 
 /** What is sent. */
 export const bodyOf = (edit: Edit, texts: Texts, nowMs: number): object => ({
-  ...edit.place,
+  ...edit.sent,
   ...Object.fromEntries(
     given(edit, texts).map(({ name, text, read }) => [name, read(text, nowMs)]),
   ),
@@ -120,9 +165,8 @@ export const bodyOf = (edit: Edit, texts: Texts, nowMs: number): object => ({
 
 /** The command line that does the same. `target` are its options for this stack or folder. */
 export const commandOf = (edit: Edit, texts: Texts, target: string): string => {
-  const { words, place } = edit;
-  const of = place ? [place.name, "-n", place.namespace, "--cluster", place.cluster] : [];
+  const { words, names } = edit;
   const options = given(edit, texts).flatMap(({ name, text }) => [`--${name}`, text]);
-  const line = ["tidemark", ...words, ...of, ...options].map(shellWord).join(" ");
+  const line = ["tidemark", ...words, ...names, ...options].map(shellWord).join(" ");
   return target === "" ? line : `${line} ${target}`;
 };

@@ -4,14 +4,19 @@ import { useKeys } from "../use-keys.ts";
 import type { Edit } from "./edit.ts";
 import { EditDialog } from "./edit-dialog.tsx";
 
-/** A button for each edit where the server allows any. `e` opens the first. */
-export const Edits = ({ edits }: { readonly edits: readonly Edit[] }) =>
-  useFacts().edits ? <Buttons edits={edits} /> : null;
+interface Props {
+  readonly edits: readonly Edit[];
+  /** True where `e` opens the first: of one part of a page. */
+  readonly hasKey?: boolean;
+}
 
-const Buttons = ({ edits }: { readonly edits: readonly Edit[] }) => {
+/** A button for each edit where the server allows any. */
+export const Edits = (props: Props) => (useFacts().edits ? <Buttons {...props} /> : null);
+
+const Buttons = ({ edits, hasKey = false }: Props) => {
   // As it was when it was opened: another person may pause or freeze meanwhile.
   const [asked, setAsked] = useState<Edit>();
-  useKeys({ e: () => setAsked(edits[0]) });
+  useKeys(hasKey ? { e: () => setAsked(edits[0]) } : {});
   return (
     <div class="edits">
       {edits.map((edit, at) => (

@@ -61,7 +61,7 @@ const Fleet = ({
         <span class="count">
           {plural(rows.length, "autoscaler")} in {plural(clusters, "cluster")}
         </span>
-        {status && <Edits edits={[status.frozen ? THAW : FREEZE]} />}
+        {status && <Edits edits={[status.frozen ? THAW : FREEZE]} hasKey />}
       </div>
       {status && <Needs status={status} rows={rows} onSearch={search} />}
       <div class="tools">
