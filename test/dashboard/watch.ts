@@ -75,16 +75,17 @@ const serving = async (
   const child = spawn(process.execPath, [file ?? "", ...args], {
     stdio: ["ignore", "pipe", "inherit"],
   });
+  // What it says after its address is read too, so that its pipe does not fill.
   let said = "";
-  for await (const part of child.stdout) {
-    said += part;
-    const [url] = /http:\/\/127\.0\.0\.1:\d+\/#token=[\w-]+/.exec(said) ?? [];
-    if (url === undefined) continue;
-    // What it says later is read and dropped, so that its pipe does not fill.
-    child.stdout.resume();
-    return { child, url };
-  }
-  throw new Error(`It ended without an address: ${said}`);
+  const url = await new Promise<string>((resolve, reject) => {
+    child.stdout.on("data", (part: Buffer) => {
+      if (said.length < KIB * KIB) said += part;
+      const [found] = /http:\/\/127\.0\.0\.1:\d+\/#token=[\w-]+/.exec(said) ?? [];
+      if (found !== undefined) resolve(found);
+    });
+    child.once("exit", () => reject(new Error(`It ended without an address: ${said}`)));
+  });
+  return { child, url };
 };
 
 /** Reads until the value is wanted, or the time is over. */

@@ -9,6 +9,7 @@ import { ChangesPage } from "./changes/changes-page.tsx";
 import { ClustersPage } from "./fleet/clusters-page.tsx";
 import { FleetPage } from "./fleet/fleet-page.tsx";
 import { Help } from "./help.tsx";
+import { PageHead } from "./parts/page-head.tsx";
 import { FailureNotice, Loading } from "./parts/notice.tsx";
 import { Time } from "./parts/time.tsx";
 import { fragmentOf, type PageName, type Route } from "./route.ts";
@@ -31,7 +32,10 @@ export const Shell = ({ token }: { readonly token: string | undefined }) => {
   const route = useRoute();
   if (!facts)
     return (
-      <Frame route={route}>{failure ? <FailureNotice failure={failure} /> : <Loading />}</Frame>
+      <Frame route={route}>
+        <PageHead title={TABS.find(({ page }) => page === route.page)?.words ?? "Autoscaler"} />
+        {failure ? <FailureNotice failure={failure} /> : <Loading />}
+      </Frame>
     );
   return (
     <SourceContext.Provider value={source}>

@@ -1,8 +1,9 @@
 import type { ChangeView } from "../../../answers/views/change.ts";
 import { DAY_MS } from "../../../rules/model/time-text.ts";
 import { useNow } from "../data/facts.ts";
-import { useList } from "../data/use-list.ts";
+import { type ReadList, useList } from "../data/use-list.ts";
 import { ChangeLine } from "../parts/change-line.tsx";
+import { PageHead } from "../parts/page-head.tsx";
 import { FailureNotice, Loading, Notice } from "../parts/notice.tsx";
 
 const DAYS_SHOWN = 30;
@@ -16,21 +17,26 @@ export const ChangesPage = () => {
   const today = Math.floor(useNow() / DAY_MS) * DAY_MS;
   const since = new Date(today - DAYS_SHOWN * DAY_MS).toISOString();
   const { value, failure } = useList<ChangeView>("/v1/changes", { since }, READ_MAX);
-  if (!value) return failure ? <FailureNotice failure={failure} /> : <Loading />;
-  if (value.items.length === 0)
+  return (
+    <>
+      <PageHead title="Changes" count={`edits of the last ${DAYS_SHOWN} days, the newest first`} />
+      {failure && <FailureNotice failure={failure} />}
+      {!value && !failure && <Loading />}
+      {value && <Changes read={value} />}
+    </>
+  );
+};
+
+const Changes = ({ read: { items, isCut } }: { readonly read: ReadList<ChangeView> }) => {
+  if (items.length === 0)
     return <Notice title={`Nothing was edited in the last ${DAYS_SHOWN} days`} />;
   return (
     <>
-      <div class="head">
-        <h1>Changes</h1>
-        <span class="count">edits of the last {DAYS_SHOWN} days, the newest first</span>
-      </div>
-      {failure && <FailureNotice failure={failure} />}
-      {value.isCut && (
+      {isCut && (
         <p class="quiet">The newest of them are not read: tidemark changes lists every one.</p>
       )}
       <ol class="changes">
-        {value.items
+        {items
           .toReversed()
           .slice(0, SHOWN_MAX)
           .map((change) => (

@@ -2,7 +2,7 @@ import type { EditPath } from "../../serve/routes.ts";
 
 /** Why there is no answer, in the kinds that a person does different things about. */
 export interface Failure {
-  readonly kind: "offline" | "token" | "no right" | "not found" | "refused" | "failed";
+  readonly kind: "offline" | "starting" | "token" | "no right" | "not found" | "refused" | "failed";
   readonly message: string;
 }
 
@@ -95,6 +95,7 @@ const SERVER_ERRORS = 500;
 
 const kindOf = (status: number, code: string): Failure["kind"] => {
   if (code === "dashboard.token") return "token";
+  if (code === "dashboard.starting") return "starting";
   if (status === FORBIDDEN) return "no right";
   if (status === NOT_FOUND) return "not found";
   return status >= SERVER_ERRORS ? "failed" : "refused";

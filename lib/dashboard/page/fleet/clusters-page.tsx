@@ -6,6 +6,7 @@ import { useList } from "../data/use-list.ts";
 import { CLUSTER_SHAPES, Mark } from "../parts/mark.tsx";
 import { FailureNotice, Loading, Notice } from "../parts/notice.tsx";
 import { useRows } from "./use-rows.ts";
+import { PageHead } from "../parts/page-head.tsx";
 import { plural } from "../parts/plural.ts";
 import { Ago, Sentence } from "../parts/time.tsx";
 import { fragmentOf } from "../route.ts";
@@ -29,13 +30,16 @@ export const ClustersPage = () => {
   const { value, failure } = useList<ClusterView>("/v1/clusters", {}, READ_MAX);
   const { value: rows } = useRows();
   const counts = rows && Map.groupBy(rows, ({ cluster }) => cluster);
-  if (!value) return failure ? <FailureNotice failure={failure} /> : <Loading />;
+  if (!value)
+    return (
+      <>
+        <PageHead title="Clusters" />
+        {failure ? <FailureNotice failure={failure} /> : <Loading />}
+      </>
+    );
   return (
     <>
-      <div class="head">
-        <h1>Clusters</h1>
-        <span class="count">{plural(value.items.length, "cluster")}</span>
-      </div>
+      <PageHead title="Clusters" count={plural(value.items.length, "cluster")} />
       <p class="quiet">
         A month is what the cluster adds to the bill of AWS, by list prices of {PRICES.date} and{" "}
         {ASSUMED.scalesADay} scales a day of each autoscaler. <code>tidemark cost</code> counts the

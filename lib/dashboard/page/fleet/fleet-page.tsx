@@ -6,6 +6,7 @@ import { FREEZE, THAW } from "../edits/edit.ts";
 import { Edits } from "../edits/edits.tsx";
 import { AUTOSCALER_SHAPES, Mark } from "../parts/mark.tsx";
 import { FailureNotice, Loading, Notice } from "../parts/notice.tsx";
+import { PageHead } from "../parts/page-head.tsx";
 import { plural } from "../parts/plural.ts";
 import type { Route } from "../route.ts";
 import { useKeys } from "../use-keys.ts";
@@ -28,7 +29,13 @@ import { useRows } from "./use-rows.ts";
 export const FleetPage = ({ route }: { readonly route: Route }) => {
   const { value: rows, failure } = useRows();
   const { value: status } = useDocument<StatusView>("/v1/status");
-  if (!rows) return failure ? <FailureNotice failure={failure} /> : <Loading lines={12} />;
+  if (!rows)
+    return (
+      <>
+        <PageHead title="Fleet" />
+        {failure ? <FailureNotice failure={failure} /> : <Loading lines={12} />}
+      </>
+    );
   return (
     <>
       {failure && failure.kind !== "offline" && <FailureNotice failure={failure} />}
@@ -56,13 +63,12 @@ const Fleet = ({
   const clusters = new Set(rows.map(({ cluster }) => cluster)).size;
   return (
     <>
-      <div class="head">
-        <h1>Fleet</h1>
-        <span class="count">
-          {plural(rows.length, "autoscaler")} in {plural(clusters, "cluster")}
-        </span>
+      <PageHead
+        title="Fleet"
+        count={`${plural(rows.length, "autoscaler")} in ${plural(clusters, "cluster")}`}
+      >
         {status && <Edits edits={[status.frozen ? THAW : FREEZE]} hasKey />}
-      </div>
+      </PageHead>
       {status && <Needs status={status} rows={rows} onSearch={search} />}
       <div class="tools">
         <input

@@ -3,6 +3,7 @@ import type { Failure } from "../data/request.ts";
 
 const TITLES: Readonly<Record<Failure["kind"], string>> = {
   offline: "The server of this page does not answer",
+  starting: "The run is starting",
   token: "This tab has no token of the server",
   "no right": "No right to this",
   "not found": "There is no such thing",
@@ -12,6 +13,7 @@ const TITLES: Readonly<Record<Failure["kind"], string>> = {
 
 const NEXT: Readonly<Record<Failure["kind"], string>> = {
   offline: "Is the command that printed the address still running? The page asks again by itself.",
+  starting: "The page asks again by itself.",
   token: "Each start of the server has a token of its own. Open the address that it printed.",
   "no right":
     "Ask for a grant: tidemark access grant. What you see otherwise is all that your grants show.",
@@ -31,8 +33,8 @@ export const FailureNotice = ({
   readonly failure: Failure;
   readonly next?: string;
 }) => (
-  <Notice title={TITLES[kind]} tone="bad">
-    {message !== "" && kind !== "offline" && <p class="said">{message}</p>}
+  <Notice title={TITLES[kind]} tone={kind === "starting" ? "quiet" : "bad"}>
+    {message !== "" && kind !== "offline" && kind !== "starting" && <p class="said">{message}</p>}
     {next !== "" && <p>{next}</p>}
   </Notice>
 );
