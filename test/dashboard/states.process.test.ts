@@ -110,7 +110,7 @@ describe.skipIf(!HAS_CHROMIUM)("a state of the page", () => {
   it.each(STATES)(
     "$state: says what it is and what to do, for axe-core too",
     { timeout: 60_000 },
-    async ({ source, fragment, words }) => {
+    async ({ state, source, fragment, words }) => {
       const site = await served(source());
       open.push(site);
       for (const look of LOOKS) {
@@ -120,6 +120,9 @@ describe.skipIf(!HAS_CHROMIUM)("a state of the page", () => {
         await page.getByText("Tidemark").first().waitFor();
         await page.goto(`${site.origin}/${fragment}`);
         for (const text of words) await page.locator("main", { hasText: text }).first().waitFor();
+        if (state !== "loading") {
+          await page.locator(".loading").first().waitFor({ state: "detached" });
+        }
         expect(await faultsOf(page)).toEqual([]);
         const width = await page.evaluate<number>("document.documentElement.scrollWidth");
         expect(width).toBeLessThanOrEqual(look.viewport.width);

@@ -39,7 +39,7 @@ const TABS = [
   { tab: "windows", words: "Windows" },
   { tab: "conditions", words: "Conditions" },
   { tab: "compare", words: "Compare" },
-  { tab: "points", words: "Table of the charts" },
+  { tab: "points", words: "Table" },
 ] as const;
 type TabName = (typeof TABS)[number]["tab"];
 
@@ -81,6 +81,13 @@ const OfPlace = ({
     setParameters(route, { ...parametersOf(sinceMs, untilMs), at: addressInstant(instantMs) });
   };
   const showNow = (): void => setParameters(route, { ...MOVING, at: undefined });
+  // What is not there, or not for the caller, has no past, no reasons and no parts.
+  if (described.failure && !described.value)
+    return (
+      <article class="autoscaler">
+        <Head place={place} described={described} />
+      </article>
+    );
   return (
     <article class="autoscaler">
       <Head place={place} described={described} />
