@@ -156,6 +156,27 @@ describe.skipIf(!HAS_CHROMIUM)("the page in a browser", () => {
     await context.close();
   });
 
+  it("draws below the charts the overrides that were in force", async () => {
+    const earlier = openService({ ...world.context, clock: () => NOON - HOUR_MS / 2 });
+    const { override } = await earlier.setOverride({
+      ...{ cluster: "eu-1", namespace: "shop", name: "web", max: 12, reason: "a sale" },
+      untilMs: NOON + HOUR_MS,
+    });
+    const { page, context, said } = await opened("#/autoscaler/eu-1/shop/web");
+    const bar = page.locator(".set-lanes .override");
+    await bar.first().waitFor();
+    await page.getByText("max 12, by ada: a sale").first().waitFor();
+    const share = await page.evaluate<number>(
+      "document.querySelector('.set-lanes .override').width.baseVal.value / document.querySelector('.set-lanes svg').width.baseVal.value",
+    );
+    // Half of the hour that is shown, without the numbers of the axis.
+    expect(share).toBeGreaterThan(0.4);
+    expect(share).toBeLessThan(0.5);
+    await service.clearOverride({ id: override.id, cluster: "eu-1" });
+    expect(said).toEqual([]);
+    await context.close();
+  });
+
   it("is led by keys alone: search, the next row, open, and the help", async () => {
     const { page, context } = await opened("");
     await page.keyboard.press("/");

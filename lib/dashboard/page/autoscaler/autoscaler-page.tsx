@@ -1,5 +1,7 @@
 import type { ComponentChildren } from "preact";
 import type { Description } from "../../../answers/views/autoscaler.ts";
+import { DAY_MS, HOUR_MS } from "../../../rules/model/time-text.ts";
+import type { ScheduleView } from "../../../answers/views/schedule.ts";
 import type { OverrideView } from "../../../answers/views/holds.ts";
 import { overrideText } from "../../../answers/words/bounds-words.ts";
 import { stateWords } from "../../../answers/words/state-words.ts";
@@ -73,6 +75,11 @@ const OfPlace = ({
   const range = rangeOf(route);
   const past = usePast(place, range);
   const described = useDocument<Description>("/v1/autoscaler/description", { ...place });
+  const { sinceMs: beginMs, untilMs: endMs } = stretchOf(range, nowMs);
+  const schedule = useDocument<ScheduleView>(
+    endMs - beginMs <= SET_LANES_MS ? "/v1/autoscaler/schedule" : undefined,
+    { ...place, ...wholeHours(beginMs, endMs), next: 1 },
+  );
   const chosen = Date.parse(route.parameters["at"] ?? "");
   const atMs = Number.isNaN(chosen) ? undefined : chosen;
   // A link to an instant shows the same stretch to whoever opens it, whenever that is.
@@ -96,6 +103,7 @@ const OfPlace = ({
         <div class="past">
           <PastCharts
             past={past}
+            schedule={schedule.value}
             nowMs={nowMs}
             atMs={atMs}
             onInstant={choose}
@@ -127,6 +135,15 @@ const OfPlace = ({
     </article>
   );
 };
+
+/** In a longer stretch no window of a schedule could be seen. */
+const SET_LANES_MS = 31 * DAY_MS;
+
+/** Whole hours around a stretch, so that the question stays the same while it moves. */
+const wholeHours = (sinceMs: number, untilMs: number) => ({
+  at: new Date(Math.floor(sinceMs / HOUR_MS) * HOUR_MS).toISOString(),
+  until: new Date(Math.floor(untilMs / HOUR_MS + 1) * HOUR_MS).toISOString(),
+});
 
 const Head = ({
   place,

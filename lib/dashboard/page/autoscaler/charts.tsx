@@ -1,12 +1,14 @@
 import { useRef, useState } from "preact/hooks";
+import type { ScheduleView } from "../../../answers/views/schedule.ts";
 import { timelineOf } from "../../../answers/words/timeline-of.ts";
 import { type Axis, atOf, Chart, LEFT, TimeAxis, xOf } from "../charts/frame.tsx";
 import { useWidth } from "../charts/use-width.ts";
 import { shownTime } from "../parts/time.tsx";
 import { CountChart } from "./count-chart.tsx";
-import { LINES_MAX, LoadChart, measuredNames } from "./load-chart.tsx";
+import { LINES_MAX, LoadChart, lowMarks, measuredNames } from "./load-chart.tsx";
 import { Lanes, Marks, MarksLegend } from "./lanes.tsx";
 import { countReading, loadReading, nearestPoint } from "./reading.ts";
+import { SetLanes } from "./schedule-lanes.tsx";
 import { SHORTEST_MS } from "./range.ts";
 import type { ShownPast } from "./past.ts";
 
@@ -15,6 +17,8 @@ const DRAG_PX = 6;
 
 interface Props {
   readonly past: ShownPast;
+  /** What people have set for the stretch; absent where nothing is known of it. */
+  readonly schedule: ScheduleView | undefined;
   readonly nowMs: number;
   /** The chosen instant. */
   readonly atMs: number | undefined;
@@ -27,7 +31,7 @@ interface Props {
  * Both charts, what held the count and what happened, on one axis of time. A press or the arrow
  * keys choose an instant, a drag a stretch.
  */
-export const Charts = ({ past, nowMs, atMs, ...chosen }: Props) => {
+export const Charts = ({ past, schedule, nowMs, atMs, ...chosen }: Props) => {
   const { element, width } = useWidth();
   const [pointer, setPointer] = useState<Pointer | undefined>(undefined);
   const axis = { sinceMs: past.sinceMs, untilMs: past.untilMs, width };
@@ -55,7 +59,7 @@ export const Charts = ({ past, nowMs, atMs, ...chosen }: Props) => {
           >
             <LoadChart past={past} axis={axis} />
           </Chart>
-          {names.length > 1 && <Legend names={names} />}
+          <Legend names={names} hasLow={lowMarks(past, names).length > 0} />
           <Chart title="Replicas" reading={point && `${when}: ${countReading(point)}`}>
             <CountChart past={past} axis={axis} />
           </Chart>
@@ -64,9 +68,11 @@ export const Charts = ({ past, nowMs, atMs, ...chosen }: Props) => {
           <TimeAxis axis={axis} />
           <MarksLegend timeline={timeline} />
           <Lanes timeline={timeline} axis={axis} stepMs={past.stepMs} />
+          {schedule && <SetLanes schedule={schedule} axis={axis} nowMs={nowMs} />}
           <Cursor
             axis={axis}
             past={past}
+            schedule={schedule}
             nowMs={nowMs}
             atMs={atMs}
             pointer={pointer}
@@ -79,7 +85,13 @@ export const Charts = ({ past, nowMs, atMs, ...chosen }: Props) => {
   );
 };
 
-const Legend = ({ names }: { readonly names: readonly string[] }) => (
+const Legend = ({
+  names,
+  hasLow,
+}: {
+  readonly names: readonly string[];
+  readonly hasLow: boolean;
+}) => (
   <ul class="legend">
     {names.slice(0, LINES_MAX).map((name, at) => (
       <li key={name}>
@@ -89,6 +101,20 @@ const Legend = ({ names }: { readonly names: readonly string[] }) => (
         {name}
       </li>
     ))}
+    <li>
+      <svg width="24" height="8" aria-hidden="true">
+        <path class="target" d="M0 4H24" />
+      </svg>
+      {hasLow ? "high watermark" : "target"}
+    </li>
+    {hasLow && (
+      <li>
+        <svg width="24" height="8" aria-hidden="true">
+          <path class="target low" d="M0 4H24" />
+        </svg>
+        low watermark
+      </li>
+    )}
     {names.length > LINES_MAX && <li>and {names.length - LINES_MAX} more in the table</li>}
   </ul>
 );

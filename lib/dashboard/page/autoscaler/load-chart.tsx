@@ -1,6 +1,7 @@
 import { scaleLinear } from "d3-scale";
 import { type Axis, TimeLines, ValueLines, xOf } from "../charts/frame.tsx";
 import { pathOf, silenceOf, unbroken } from "../charts/stretches.ts";
+import { loadOfTexts } from "../../../stack/report/metric-reading.ts";
 import type { ShownPast } from "./past.ts";
 
 const HEIGHT = 150;
@@ -24,7 +25,22 @@ export const measuredNames = ({ points }: Pick<ShownPast, "points">): readonly s
   ),
 ];
 
-/** Each metric as a part of its target. The line at 100 % is the target, or the high watermark. */
+/** The low watermark of each metric that has one, as a part of the high one: 0.5 of "150..300". */
+export const lowMarks = (
+  { points }: Pick<ShownPast, "points">,
+  names: readonly string[],
+): readonly number[] => {
+  const newest = points.at(-1)?.metrics ?? [];
+  const lows = newest
+    .filter(({ name, target }) => names.includes(name) && target?.includes(".."))
+    .flatMap(({ target = "" }) => loadOfTexts([target.split("..").join("/")]) ?? []);
+  return [...new Set(lows)];
+};
+
+/**
+ * Each metric as a part of its target. The line at 100 % is the target, or the high watermark;
+ * below it a line for each low watermark.
+ */
 export const LoadChart = ({ past, axis }: { readonly past: ShownPast; readonly axis: Axis }) => {
   const names = measuredNames(past).slice(0, LINES_MAX);
   const points = past.points.map((point) => ({ ...point, atMs: Date.parse(point.at) }));
@@ -38,6 +54,16 @@ export const LoadChart = ({ past, axis }: { readonly past: ShownPast; readonly a
       <TimeLines axis={axis} height={HEIGHT} />
       <ValueLines axis={axis} y={y} ticks={y.ticks(TICKS).map(percent)} />
       <line class="target" x1={x(axis.sinceMs)} x2={x(axis.untilMs)} y1={target} y2={target} />
+      {lowMarks(past, names).map((low) => (
+        <line
+          key={low}
+          class="target low"
+          x1={x(axis.sinceMs)}
+          x2={x(axis.untilMs)}
+          y1={y(low)}
+          y2={y(low)}
+        />
+      ))}
       {names.map((name, at) => (
         <path
           key={name}

@@ -27,44 +27,14 @@ export const ScheduleLanes = ({
   readonly nowMs: number;
 }) => {
   const { element, width } = useWidth();
-  const { at, until, lanes, overrides, clockChanges } = schedule;
+  const { at, until, clockChanges } = schedule;
   const axis = { sinceMs: Date.parse(at), untilMs: Date.parse(until), width };
   return (
     <div class="charts schedule" ref={element}>
       {width > 0 && (
         <>
           <Band schedule={schedule} axis={axis} nowMs={nowMs} />
-          {lanes.map((lane) => (
-            <Lane
-              key={lane.name}
-              axis={axis}
-              nowMs={nowMs}
-              clockChanges={clockChanges}
-              name={lane.name}
-              words={`${entryText(lane)}, ${lane.timeZone}`}
-            >
-              {lane.windows.map((window) => (
-                <Window key={window.from} axis={axis} lane={lane} window={window} />
-              ))}
-            </Lane>
-          ))}
-          {overrides.map((override) => (
-            <Lane
-              key={override.id}
-              axis={axis}
-              nowMs={nowMs}
-              clockChanges={clockChanges}
-              name={`Override for the ${override.scope}`}
-              words={`${setText(override)}, by ${override.by}: ${override.reason}`}
-            >
-              <Bar
-                axis={axis}
-                kind="override"
-                from={override.from}
-                until={override.until ?? until}
-              />
-            </Lane>
-          ))}
+          <SetLanes schedule={schedule} axis={axis} nowMs={nowMs} />
           <TimeAxis axis={axis} />
           {clockChanges.length > 0 && (
             <ul class="legend">
@@ -83,6 +53,54 @@ export const ScheduleLanes = ({
     </div>
   );
 };
+
+/** Whether a part of something is within the stretch of an axis. */
+const touches =
+  ({ sinceMs, untilMs }: Axis) =>
+  ({ from, until }: { readonly from: string; readonly until?: string }): boolean =>
+    Date.parse(from) < untilMs && (until === undefined || Date.parse(until) > sinceMs);
+
+/** A lane for each entry of the schedule, and for each override, that touches the stretch. */
+export const SetLanes = ({
+  schedule: { until, lanes, overrides, clockChanges },
+  axis,
+  nowMs,
+}: {
+  readonly schedule: ScheduleView;
+  readonly axis: Axis;
+  readonly nowMs: number;
+}) => (
+  <div class="set-lanes">
+    {lanes
+      .filter(({ windows }) => windows.some(touches(axis)))
+      .map((lane) => (
+        <Lane
+          key={lane.name}
+          axis={axis}
+          nowMs={nowMs}
+          clockChanges={clockChanges}
+          name={lane.name}
+          words={`${entryText(lane)}, ${lane.timeZone}`}
+        >
+          {lane.windows.map((window) => (
+            <Window key={window.from} axis={axis} lane={lane} window={window} />
+          ))}
+        </Lane>
+      ))}
+    {overrides.filter(touches(axis)).map((override) => (
+      <Lane
+        key={override.id}
+        axis={axis}
+        nowMs={nowMs}
+        clockChanges={clockChanges}
+        name={`Override for the ${override.scope}`}
+        words={`${setText(override)}, by ${override.by}: ${override.reason}`}
+      >
+        <Bar axis={axis} kind="override" from={override.from} until={override.until ?? until} />
+      </Lane>
+    ))}
+  </div>
+);
 
 interface Dot {
   readonly atMs: number;
@@ -240,6 +258,7 @@ const Bar = ({
   readonly title?: string;
 }) => {
   const x = xOf(axis);
+  if (!touches(axis)({ from, until })) return null;
   const left = Math.max(LEFT, x(Date.parse(from)));
   const right = Math.min(x(axis.untilMs), x(Date.parse(until)));
   const width = Math.max(NARROWEST, right - left);

@@ -83,7 +83,7 @@ const resume = (place: Place): Edit => ({
   fields: [],
 });
 
-const override = (place: Place): Edit => ({
+const overriding = (place: Place): Edit => ({
   title: "Override",
   effect: "These bounds go before schedule and manifest until they end.",
   path: "/v1/override/set",
@@ -95,7 +95,7 @@ const override = (place: Place): Edit => ({
 /** The edits of an autoscaler, the first by the key `e`. */
 export const editsOf = (place: Place, { paused }: Pick<Description, "paused">): readonly Edit[] => [
   paused ? resume(place) : pause(place),
-  override(place),
+  overriding(place),
 ];
 
 /** An override of a wider place moves the bounds of others too. */
