@@ -45,6 +45,11 @@ describe("rows by shape", () => {
     expect(back(rows)).toEqual([{ a: 1 }, { a: 3 }, { a: "x", b: 2 }]);
   });
 
+  it("keep a field that would be the prototype of an object", () => {
+    const rows = [JSON.parse('{"a":1,"__proto__":{"b":2}}')] as readonly object[];
+    expect(JSON.stringify(back(rows))).toBe('[{"a":1,"__proto__":{"b":2}}]');
+  });
+
   it("are read one by one by a field of theirs", () => {
     const rows = [
       { inner: { uid: "2" }, uid: "1", n: 1 },

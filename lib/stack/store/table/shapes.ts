@@ -14,18 +14,31 @@ type Shape = 0 | readonly Shape[] | { readonly [field: string]: Shape };
 type StoredColumn = string | readonly Leaf[];
 type StoredGroup = readonly [count: number, shape: Shape, columns: readonly StoredColumn[]];
 
-/** The shape of a value as JSON, and its leaves in the order of the shape. */
+/**
+ * The shape of a value as JSON, and its leaves in the order of the shape. A sync makes these of
+ * each autoscaler once a minute, so that nothing but the text is made.
+ */
 const shapeText = (value: unknown, leaves: Leaf[]): string => {
-  if (Array.isArray(value)) return `[${value.map((one) => shapeText(one, leaves)).join()}]`;
-  if (value !== null && typeof value === "object") {
-    const fields: string[] = [];
-    for (const [field, inner] of Object.entries(value))
-      if (inner !== undefined) fields.push(`${JSON.stringify(field)}:${shapeText(inner, leaves)}`);
-    return `{${fields.join()}}`;
+  if (value === null || typeof value !== "object") {
+    leaves.push((value ?? null) as Leaf);
+    return "0";
   }
-  leaves.push((value ?? null) as Leaf);
-  return "0";
+  let text = "";
+  if (Array.isArray(value)) {
+    for (const one of value) text += `${text && ","}${shapeText(one, leaves)}`;
+    return `[${text}]`;
+  }
+  for (const field of Object.keys(value)) {
+    const inner: unknown = Reflect.get(value, field);
+    if (inner !== undefined)
+      text += `${text && ","}${fieldText(field)}:${shapeText(inner, leaves)}`;
+  }
+  return `{${text}}`;
 };
+
+/** Most fields have a name of letters only. */
+const fieldText = (field: string): string =>
+  /^[A-Za-z]+$/.test(field) ? `"${field}"` : JSON.stringify(field);
 
 const SEPARATORS = [",", "|", ";", "~", "^"] as const;
 
@@ -61,19 +74,31 @@ export const rowsToShapes = (rows: readonly object[]): string => {
 
 /**
  * The rows of such a value; with `only`, those whose field has this value. It throws for a column
- * that is cut off, because each row below it would have the values of another row.
+ * that is cut off, because each row below it would have the values of another row. A group without
+ * such a row is passed over.
  */
 export const shapesToRows = <Row>(
   value: unknown,
   only?: { readonly field: string; readonly is: Leaf },
 ): readonly Row[] =>
   (value as readonly StoredGroup[]).flatMap(([count, shape, stored]) => {
+    const rows = only
+      ? rowsWith(only.is, stored[leafOf(shape, only.field)], count)
+      : Array.from({ length: count }, (_, at) => at);
+    if (rows.length === 0) return [];
     const columns = stored.map((column) => valuesOf(column, count));
-    const wanted = only ? columns[leafOf(shape, only.field)] : undefined;
-    return Array.from({ length: count }, (_, at) => at)
-      .filter((at) => only === undefined || wanted?.[at] === only.is)
-      .map((at) => builtOf(shape, new RowLeaves(columns, at)) as Row);
+    const make = makerOf(shape);
+    return rows.map((at) => make(new RowLeaves(columns, at)) as Row);
   });
+
+const rowsWith = (
+  wanted: Leaf,
+  column: StoredColumn | undefined,
+  count: number,
+): readonly number[] =>
+  column === undefined
+    ? []
+    : valuesOf(column, count).flatMap((value, at) => (value === wanted ? [at] : []));
 
 const valuesOf = (column: StoredColumn, count: number): readonly Leaf[] => {
   const values = typeof column === "string" ? column.slice(1).split(column[0] ?? "") : column;
@@ -113,10 +138,20 @@ class RowLeaves {
   }
 }
 
-const builtOf = (shape: Shape, leaves: RowLeaves): unknown => {
-  if (shape === 0) return leaves.take();
-  if (Array.isArray(shape)) return shape.map((one) => builtOf(one, leaves));
-  return Object.fromEntries(
-    Object.entries(shape).map(([field, inner]) => [field, builtOf(inner, leaves)]),
-  );
+/** What makes the rows of a shape: the shape is looked through once for all of them. */
+const makerOf = (shape: Shape): ((leaves: RowLeaves) => unknown) => {
+  if (shape === 0) return (leaves) => leaves.take();
+  if (Array.isArray(shape)) {
+    const makers = shape.map(makerOf);
+    return (leaves) => makers.map((make) => make(leaves));
+  }
+  const fields = Object.entries(shape).map(([field, inner]) => [field, makerOf(inner)] as const);
+  // Assigned to an object, this field would be its prototype.
+  if (Object.hasOwn(shape, "__proto__"))
+    return (leaves) => Object.fromEntries(fields.map(([field, make]) => [field, make(leaves)]));
+  return (leaves) => {
+    const made: Record<string, unknown> = {};
+    for (const [field, make] of fields) made[field] = make(leaves);
+    return made;
+  };
 };
