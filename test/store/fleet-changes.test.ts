@@ -130,6 +130,26 @@ describe("the changes of a fleet", () => {
   }, 120_000);
 });
 
+describe("what changes are based on", () => {
+  it("is read for half of the units, and strongly where it is too new for that", async () => {
+    const { tables } = newTables();
+    const { clusters, all } = await stored({ tables }, [{ agoMs: 9_000, edits: 3, spacingMs: 1 }]);
+    const reads: boolean[] = [];
+    const behind = around(engine.client, async (command, send, input) => {
+      if (command !== "GetItemCommand") return send();
+      const isStrong = (input as { readonly ConsistentRead?: boolean }).ConsistentRead === true;
+      reads.push(isStrong);
+      // A replica that has not got the first base yet.
+      return !isStrong && reads.length === 1 ? {} : send();
+    });
+    const search = { clusters, scopes: [], sinceMs: 0 };
+    const listed = await Array.fromAsync(changesOfFleet({ ...tables, client: behind }, search));
+    expect(listed).toEqual(all.filter((one) => !("scope" in one)).toSorted(placedBefore));
+    // One base of each cluster.
+    expect(reads.toSorted()).toEqual([false, false, false, true]);
+  });
+});
+
 describe("the places of deleted autoscalers", () => {
   it("are found by their name alone, each once, and only where one was deleted", async () => {
     const { tables } = newTables();

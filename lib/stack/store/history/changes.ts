@@ -29,7 +29,13 @@ import { readAll } from "../table/read-many.ts";
 import type { Tables } from "../table/tables.ts";
 import { mapWithLimit, REQUESTS_AT_ONCE } from "../table/wait-for-all.ts";
 import { EVENT_DAYS_KEPT, ttlOf } from "./events.ts";
-import { type HistoryItem, historyItemOf, type InsertHistory, readHistory } from "./item.ts";
+import {
+  type HistoryItem,
+  historyItemOf,
+  type InsertHistory,
+  readHistory,
+  readWritten,
+} from "./item.ts";
 
 /**
  * A change is stored as its difference from one that is at most this old. That one is kept for as
@@ -83,7 +89,7 @@ export const changeReader = (
     const read = await mapWithLimit(
       missing,
       REQUESTS_AT_ONCE,
-      async ([name, key]) => [name, baseOf(await readHistory(tables, key))] as const,
+      async ([name, key]) => [name, baseOf(await readWritten(tables, key))] as const,
     );
     const kept = [...bases].slice(-BASES_KEPT);
     bases = new Map([...kept, ...[...bases].filter(([name]) => refers.has(name)), ...read]);
