@@ -1,9 +1,11 @@
+import { EDGE_GUARDS } from "./edge-guards.ts";
 import { GUARDS } from "./guards.ts";
 import type { PromisedMutant } from "./mutant.ts";
 
 /** Each breaks a promise of docs/protocol.md, or takes a guard of the threat model away. */
 export const MUTANTS: readonly PromisedMutant[] = [
   ...GUARDS,
+  ...EDGE_GUARDS,
   {
     breaks: "an uncounted scale stays in the head while its page cannot be read",
     file: "lib/stack/sync/scale/settle-earlier.ts",
