@@ -1,6 +1,6 @@
 import type { ConnectionReport } from "../../stack/cluster/check/report.ts";
 import type { MetricSourceRecord, RegisteredSource } from "../../rules/model/metric-source.ts";
-import type { SourceQuestion } from "../../stack/source-client/check-source.ts";
+import type { SourceQuestion } from "../../rules/sources/kinds.ts";
 import type { SourceEdited, SourceView, UnreadableSource } from "../views/source.ts";
 import type {
   OverrideEdited,

@@ -5,7 +5,8 @@ import { queryKey } from "../../rules/model/query.ts";
 import type { SourceUse } from "../../rules/policy/dialect.ts";
 import { sourceUses } from "../../rules/policy/dialects.ts";
 import { lines, text } from "../../stack/report/printed.ts";
-import { monthlyDollars, refusalOf, weightOf } from "../../rules/sources/sources.ts";
+import { KINDS, monthlyDollars } from "../../rules/sources/kinds.ts";
+import { refusalOf, weightOf } from "../../rules/sources/sources.ts";
 import type { AutoscalerView } from "../../answers/views/autoscaler.ts";
 import type { ClusterView } from "../../answers/views/cluster.ts";
 import type { SourceView } from "../../answers/views/source.ts";
@@ -16,7 +17,7 @@ import { Table } from "../output/text-table.ts";
 /** The questions of all autoscalers to one source, and what AWS takes for them in a month. */
 interface SourceCost {
   readonly source: string;
-  readonly kind: string;
+  readonly kind: SourceView["kind"];
   readonly autoscalers: number;
   /** Different questions of the partitions; an expression counts with its inputs. */
   readonly metrics: number;
@@ -108,7 +109,7 @@ const questionsText = ({ questionsAMonth }: SourceCost): string =>
  * allows.
  */
 const dollarsText = ({ kind, dollars }: Pick<SourceCost, "kind" | "dollars">): string =>
-  `${kind === "amp" && dollars > 0 ? "at most " : ""}${dollars.toFixed(2)}`;
+  `${KINDS[kind].aws?.isMost && dollars > 0 ? "at most " : ""}${dollars.toFixed(2)}`;
 
 const foundIn = (
   asked: readonly Asked[],
@@ -140,7 +141,7 @@ export const sourceCost = async (
   if (output !== "text") await printer.print(documentText({ sources: costs, dollars }, output));
   else if (costs.length === 0) await printer.print(text`No sources\n`);
   else {
-    const most = costs.some(({ kind }) => kind === "amp") ? "at most " : "";
+    const most = costs.some(({ kind }) => KINDS[kind].aws?.isMost) ? "at most " : "";
     const together = `Together ${most}$${dollars.toFixed(2)} a month by list prices; docs/sources.md says what counts`;
     await printer.print(lines([...new Table(COST_HEADERS).lines(costs.map(costRow)), together]));
   }

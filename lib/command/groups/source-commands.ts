@@ -9,7 +9,7 @@ import {
   type SourceService,
 } from "../../rules/model/metric-source.ts";
 import { present } from "../../rules/model/json.ts";
-import type { SourceQuestion } from "../../stack/source-client/check-source.ts";
+import type { SourceQuestion } from "../../rules/sources/kinds.ts";
 import type { NewSource } from "../../answers/service/requests.ts";
 import {
   example,

@@ -1,4 +1,4 @@
-import { type MetricSourceRecord, SOURCE_LIMITS } from "../model/metric-source.ts";
+import type { MetricSourceRecord } from "../model/metric-source.ts";
 import type { MetricQuery } from "../model/query.ts";
 import type { HpaSource } from "../model/spec-hpa.ts";
 import type { NativeSource } from "../model/spec-native.ts";
@@ -138,27 +138,4 @@ export const refusalOf = (
     };
   const refused = refusal?.(query, source);
   return refused === undefined ? undefined : { reason: "NotAllowed", message: refused };
-};
-
-/**
- * A question each second costs so much a month (730 hours), by the list prices of us-east-1 of
- * October 2026: of a metric of GetMetricData, of a request to SQS, of a sample of a workspace.
- */
-const DOLLARS_EACH_SECOND = { cloudwatch: 26.28, sqs: 1.0512, amp: 2.628e-4 } as const;
-
-/**
- * What AWS takes in a month for a question that is asked once in a time; of a workspace at most,
- * with all samples that its source allows.
- */
-export const monthlyDollars = (
-  query: RegisteredQuery,
-  { kind, aws }: Pick<MetricSourceRecord, "kind" | "aws">,
-  everySeconds: number,
-): number => {
-  if (kind === "cloudwatch" || kind === "sqs")
-    return (DOLLARS_EACH_SECOND[kind] * weightOf(query)) / everySeconds;
-  return kind === "amp"
-    ? (DOLLARS_EACH_SECOND.amp * (aws?.maxSamples ?? SOURCE_LIMITS.maxSamples.default)) /
-        everySeconds
-    : 0;
 };

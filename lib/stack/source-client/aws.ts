@@ -17,6 +17,7 @@ import {
   type SignedService,
   signedServiceOf,
 } from "../../rules/model/metric-source.ts";
+import { KINDS } from "../../rules/sources/kinds.ts";
 import type { RegisteredRequest } from "../../rules/sources/source.ts";
 import { queryText, type SendToSource, type SignRequest, QUESTIONS_PARALLEL } from "./direct.ts";
 
@@ -259,30 +260,17 @@ const serviceUrl = (service: AwsService, region: string): URL => {
  */
 const sessionPolicy = (
   source: Pick<MetricSourceRecord, "kind" | "auth">,
-  { region, roleArn, queues = [], workspace = "" }: AwsPlace,
+  place: AwsPlace,
 ): string => {
-  const [, partition = "aws"] = roleArn.split(":");
-  const own = accountOf(roleArn);
-  const { kind } = source;
   const signedService = signedServiceOf(source);
-  const allow = (action: string | readonly string[], resource: string | readonly string[]) =>
-    JSON.stringify({
-      Version: "2012-10-17",
-      Statement: [{ Effect: "Allow", Action: action, Resource: resource }],
-    });
   // The address does not say the ARN of what guards it: the role limits the resource.
-  if (signedService) return allow(SIGNED_SERVICES[signedService], "*");
-  if (kind === "amp")
-    return allow(
-      "aps:QueryMetrics",
-      `arn:${partition}:aps:${region}:${own}:workspace/${workspace}`,
-    );
-  // IAM limits GetMetricData neither by namespace nor by resource: the namespaces of the source are
-  // compared before it is asked.
-  if (kind === "cloudwatch") return allow("cloudwatch:GetMetricData", "*");
-  const arns = queues.map((pattern) => {
-    const [account, name] = pattern.includes("/") ? pattern.split("/") : [own, pattern];
-    return `arn:${partition}:sqs:${region}:${account}:${name}`;
+  const rights = signedService
+    ? { action: SIGNED_SERVICES[signedService], resource: "*" }
+    : KINDS[source.kind].aws?.sessionOf(place);
+  if (!rights) throw new RangeError(`A source of kind "${source.kind}" has no role`);
+  const { action, resource } = rights;
+  return JSON.stringify({
+    Version: "2012-10-17",
+    Statement: [{ Effect: "Allow", Action: action, Resource: resource }],
   });
-  return allow("sqs:GetQueueAttributes", arns);
 };

@@ -18,22 +18,9 @@ import type { Answer, ApiFailure, MetricValue } from "../../rules/model/observat
 import { decimalText } from "../../rules/model/quantity.ts";
 import { queryKey } from "../../rules/model/query.ts";
 import type { ClusterRecord, ConnectionRecord } from "../../rules/model/records.ts";
-import type { RegisteredQuery } from "../../rules/sources/source.ts";
-import { questionTo, type SourceName } from "../../rules/sources/sources.ts";
+import { checkQuestionOf, KINDS, type SourceQuestion } from "../../rules/sources/kinds.ts";
 import type { OwnAccount } from "./aws.ts";
 import { sourceClient } from "./source-client.ts";
-
-/**
- * What a source is asked in a check. Without it, a question that any server of its kind can answer,
- * where there is one.
- */
-export interface SourceQuestion {
-  /** PromQL. */
-  readonly query?: string;
-  readonly path?: string;
-  readonly pointer?: string;
-  readonly queue?: string;
-}
 
 /** A source to ask, and the cluster for which it is asked. */
 export interface CheckedSource {
@@ -63,10 +50,10 @@ export const askOnce = async (
   options: CheckSourceOptions,
 ): Promise<ConnectionReport> => {
   const label = source.service ? `answer in ${cluster.name}` : "answer";
-  const query = questionFor(source, question);
+  const query = checkQuestionOf(source, question);
   if (query === undefined)
     return checkReport(source.name, [
-      skipped(label, `nothing was asked: ${WHAT_TO_ASK[source.kind]}`),
+      skipped(label, `nothing was asked: ${KINDS[source.kind].needs}`),
     ]);
   const client = sourceClient({
     clock: options.clock,
@@ -103,59 +90,6 @@ export const askOnce = async (
   } finally {
     client.close();
   }
-};
-
-const WHAT_TO_ASK: Readonly<Record<SourceKind, string>> = {
-  prometheus: "give --query",
-  amp: "give --query",
-  http: "give --path and --pointer of a number",
-  sqs: "its queues are patterns; give --queue with the name of one",
-  cloudwatch: "it allows no namespace",
-};
-
-/** The question of a manifest, so that the check asks what a sync would ask. */
-const questionFor = (
-  source: MetricSourceRecord,
-  { query, path, pointer, queue }: SourceQuestion,
-): RegisteredQuery | undefined => {
-  const ask = (name: SourceName, fields: object): RegisteredQuery | undefined =>
-    questionTo(name, { source: source.name, ...fields });
-  switch (source.kind) {
-    case "prometheus":
-    case "amp":
-      return ask("prometheus", { query: query ?? "vector(1)" });
-    case "http":
-      return path === undefined || pointer === undefined
-        ? undefined
-        : ask("http", { path, pointer });
-    case "sqs": {
-      const [accountId, name] = splitQueue(
-        queue ?? source.aws?.queues?.find((pattern) => !pattern.includes("*")),
-      );
-      return name === undefined
-        ? undefined
-        : ask("sqs", { queue: name, accountId, count: ["Visible", "InFlight", "Delayed"] });
-    }
-    case "cloudwatch": {
-      const [pattern] = source.aws?.metricNamespaces ?? [];
-      // A metric that does not exist has no values. Whoever may not read metrics gets an error in
-      // place of this answer.
-      return pattern === undefined
-        ? undefined
-        : ask("cloudwatch", {
-            namespace: pattern.replaceAll("*", "Tidemark"),
-            metric: "Check",
-            periodSeconds: 60,
-            offsetSeconds: 0,
-          });
-    }
-  }
-};
-
-/** "999988887777/mail", or a name in the account of the role. */
-const splitQueue = (text = ""): readonly [accountId: string, name: string | undefined] => {
-  const [first = "", second] = text.split("/");
-  return second === undefined ? ["", first === "" ? undefined : first] : [first, second];
 };
 
 interface Asked {
@@ -200,7 +134,8 @@ const answeredPoint = (
   const [value] = items;
   const time = `${Math.round(tookMs)} ms`;
   if (value !== undefined) return passed(label, `the value ${decimalText(value.milli)} in ${time}`);
-  if (kind === "cloudwatch") return passed(label, `CloudWatch answers in ${time}`);
+  const { answersEmpty } = KINDS[kind];
+  if (answersEmpty !== undefined) return passed(label, `${answersEmpty} answers in ${time}`);
   return warning(
     label,
     `no value in ${time}: the query found no series`,

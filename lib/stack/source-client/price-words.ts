@@ -1,6 +1,7 @@
 import type { MetricSourceRecord } from "../../rules/model/metric-source.ts";
 import type { RegisteredQuery } from "../../rules/sources/source.ts";
-import { monthlyDollars, refusalOf } from "../../rules/sources/sources.ts";
+import { KINDS, monthlyDollars } from "../../rules/sources/kinds.ts";
+import { refusalOf } from "../../rules/sources/sources.ts";
 
 /** A metric with its question. Without a time it is asked in each sync. */
 interface PricedUse {
@@ -29,7 +30,7 @@ export const priceOf = <Use extends PricedUse>(
     if (source === undefined || refusalOf(use.query, source)) return [];
     const everySeconds = Math.max(syncPeriodMs, use.everyMs ?? 0) / 1_000;
     const dollars = monthlyDollars(use.query, source, everySeconds);
-    const most = source.kind === "amp" ? "at most " : "";
+    const most = KINDS[source.kind].aws?.isMost ? "at most " : "";
     const words = `${most}${dollarsText(dollars)} a month for "${use.metric}", asked every ${everySeconds} s`;
     return dollars > 0 ? [{ dollars, words }] : [];
   });

@@ -6,7 +6,8 @@ import {
 import { queryKey } from "../../rules/model/query.ts";
 import { HOUR_MS } from "../../rules/model/time-text.ts";
 import type { RegisteredQuery } from "../../rules/sources/source.ts";
-import { monthlyDollars, weightOf } from "../../rules/sources/sources.ts";
+import { monthlyDollars } from "../../rules/sources/kinds.ts";
+import { weightOf } from "../../rules/sources/sources.ts";
 import { type DueTime, overShare, type OverShare, roundOf } from "../turns/turns.ts";
 
 /** An autoscaler that asks a source. */

@@ -8,7 +8,8 @@ import { overSourceShare, type SourceAsker } from "../../../stack/source-client/
 import type { DueTime } from "../../../stack/turns/turns.ts";
 import type { SourceUse } from "../../../rules/policy/dialect.ts";
 import { sourceUses } from "../../../rules/policy/dialects.ts";
-import { monthlyDollars, refusalOf, weightOf } from "../../../rules/sources/sources.ts";
+import { monthlyDollars } from "../../../rules/sources/kinds.ts";
+import { refusalOf, weightOf } from "../../../rules/sources/sources.ts";
 import type { AutoscalerItem } from "../../../stack/store/records/autoscalers.ts";
 import { listMetricSources } from "../../../stack/store/records/metric-sources.ts";
 import { autoscalersOf, partitionOf } from "../../../stack/store/records/clusters.ts";
