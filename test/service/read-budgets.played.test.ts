@@ -26,12 +26,22 @@ beforeAll(async () => {
 // The files of this project share processes: those that follow need the memory.
 afterAll(() => {
   fleets.length = 0;
+  measuredBefore.clear();
 });
 
 const fleetAt = (at: number): RealFleet => {
   const fleet = fleets[at];
   if (!fleet) throw new Error("there is no fleet");
   return fleet;
+};
+
+/** What was measured: a goal is of an answer whose budget is measured as well. */
+const measuredBefore = new Map<string, ReturnType<typeof measured>>();
+const measuredOnce = (at: number, name: string): ReturnType<typeof measured> => {
+  const key = `${at} ${name}`;
+  const known = measuredBefore.get(key) ?? measured(fleetAt(at), name);
+  measuredBefore.set(key, known);
+  return known;
 };
 
 const PAGE = countsOfPage();
@@ -55,7 +65,7 @@ describe("what answers ask of the tables, as docs/speed.md says", () => {
       it.each(Object.keys(ANSWERS))(
         "%s takes no more, and no less than half of it",
         async (name) => {
-          const { count, answer } = await measured(fleetAt(at), name);
+          const { count, answer } = await measuredOnce(at, name);
           const said = PAGE.get(name)?.[at] ?? [];
           for (const [index, value] of count.entries()) {
             expect(value, `${name}: ${count}`).toBeLessThanOrEqual(mostOf(said[index] ?? 0));
@@ -75,7 +85,7 @@ describe("what answers ask of the tables, as docs/speed.md says", () => {
   )(
     "%s reaches its goal at 10,000 autoscalers in 100 clusters",
     async (answer, one) => {
-      const { count } = await measured(fleetAt(1), answer);
+      const { count } = await measuredOnce(1, answer);
       expect(isReached(one, count), `${goalText(one)}: ${count}`).toBe(true);
     },
     300_000,

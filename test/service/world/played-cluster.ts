@@ -15,6 +15,7 @@ import { readyPod } from "../../observation.ts";
 import { event } from "../../store/records.ts";
 import { newWorld, PERIOD_MS, type World } from "../../sync/world.ts";
 import { METRICS, namespaceOf, realManifest } from "./real-manifests.ts";
+import { repeatFacts } from "./repeated-journal.ts";
 
 /** Workloads have so many replicas at first, and their load keeps them there for most of the time. */
 const REPLICAS = 6;
@@ -26,16 +27,17 @@ export const DELETED = "checkout-gone-0";
 export const DELETED_EVENTS = 9;
 
 /**
- * The past of a cluster. Two weeks are played by syncs of production: one an hour at first,
- * one a minute in the last day, and each one of the last hour. In the middle of that
- * hour all autoscalers scale in one sync. Of the months before only the events are stored.
+ * The past of a cluster. Two weeks are played by syncs of production: one an hour at first, one a
+ * minute for two hours, and each one of the last hour. The facts of the two hours are stored again
+ * for the day after them. In the middle of the last hour all autoscalers scale in one sync. Of the
+ * months before only the events are stored.
  */
-const STRETCHES = [
-  { ms: 12 * DAY_MS, stepMs: HOUR_MS },
-  { ms: 26 * HOUR_MS, stepMs: MINUTE_MS },
-  { ms: HOUR_MS / 2, stepMs: PERIOD_MS },
-] as const;
+const EARLIER = { ms: 12 * DAY_MS, stepMs: HOUR_MS } as const;
+const BY_MINUTE = { ms: 2 * HOUR_MS, stepMs: MINUTE_MS } as const;
+const REPEATED = 12;
+const BEFORE_BURST = { ms: HOUR_MS / 2, stepMs: PERIOD_MS } as const;
 const AFTER_BURST = { ms: HOUR_MS / 2, stepMs: PERIOD_MS } as const;
+const PLAYED_MS = EARLIER.ms + (1 + REPEATED) * BY_MINUTE.ms + BEFORE_BURST.ms + AFTER_BURST.ms;
 /** One in so many autoscalers changes what it recommends in a sync. */
 const CHANGES_ONE_IN = 2_000;
 
@@ -87,8 +89,7 @@ const storeEvents = async (
 ): Promise<void> => {
   const insert = insertByStatement(world.tables);
   const cluster = world.record.name;
-  const playedMs = STRETCHES.reduce((sum, { ms }) => sum + ms, AFTER_BURST.ms);
-  const storedMs = MONTHS_DAYS * DAY_MS - playedMs;
+  const storedMs = MONTHS_DAYS * DAY_MS - PLAYED_MS;
   const eventAt = (name: string, at: number) => {
     const atMs = world.nowMs - 1 - Math.floor(random() * storedMs);
     const from = 2 + Math.floor(random() * 20);
@@ -166,7 +167,13 @@ export const playedCluster = async (
     for (const endMs = world.nowMs + ms; world.nowMs < endMs; world.nowMs += stepMs)
       await syncOnce();
   };
-  for (const stretch of STRETCHES) await played(stretch);
+  await played(EARLIER);
+  const sinceMs = world.nowMs;
+  await played(BY_MINUTE);
+  const stretch = { sinceMs, untilMs: world.nowMs - 1 };
+  await repeatFacts(world.tables, world.partition, stretch, REPEATED);
+  world.nowMs += REPEATED * BY_MINUTE.ms;
+  await played(BEFORE_BURST);
   const burstMs = world.nowMs;
   for (const name of names) levels.set(name, 3 * (levels.get(name) ?? 0) + 3);
   await played(AFTER_BURST);
