@@ -353,6 +353,14 @@ export const MUTANTS: readonly PromisedMutant[] = [
     noticedBy: "is not ended by an override of the cluster or a namespace",
   },
   {
+    breaks: "a forecast lowers no minimum",
+    file: "lib/rules/policy/bounds/effective-bounds.ts",
+    from: "if (replicas <= held.min.replicas) return held;",
+    to: "if (replicas === held.min.replicas) return held;",
+    test: "test/policy/forecast-floor.test.ts",
+    noticedBy: "has for any one state at least the count without it, and the same windows",
+  },
+  {
     breaks: "a pause that hangs on an unknown calendar holds",
     file: "lib/rules/policy/bounds/effective-bounds.ts",
     from: "    paused === true ||\n",

@@ -26,7 +26,8 @@ export type Stream =
   | "sources"
   | "accidents"
   | "swaps"
-  | "clocks";
+  | "clocks"
+  | "forecasts";
 
 const STREAMS: Readonly<Record<Stream, number>> = {
   settings: 1,
@@ -42,6 +43,7 @@ const STREAMS: Readonly<Record<Stream, number>> = {
   accidents: 11,
   swaps: 12,
   clocks: 13,
+  forecasts: 14,
 };
 const SPREAD = 0x9e3779b1;
 const TWO_32 = 2 ** 32;

@@ -6,6 +6,7 @@ import { type Build, THIS_BUILD } from "./beside/build.ts";
 import type { Invocation } from "./invocation.ts";
 import { noteBreach } from "./watch/breaches.ts";
 import { markForgettable } from "./watch/effects.ts";
+import { watchForecast } from "./watch/forecasts.ts";
 import type { Ledger } from "./watch/ledger.ts";
 import { watchMeasured } from "./watch/measured.ts";
 import { noteSeen, quietIntents } from "./watch/outside.ts";
@@ -62,6 +63,7 @@ export const watchedRules = (
     watchRecommendations(ledger, decided);
     noteBreach(ledger, decided);
     watchMeasured(ledger, decided);
+    watchForecast(ledger, rules, decided);
     return decision;
   },
   withOutsideChange: (windows, spec, change) => {

@@ -13,6 +13,7 @@ import { type Machine, newMachine, planStops } from "./machine.ts";
 import { shapesOf } from "./manifests/shapes.ts";
 import { hasObjects, withObjects } from "./objects/plan-objects.ts";
 import { hasBounds, withBounds } from "./plan-bounds.ts";
+import { hasForecasts, withForecasts } from "./plan-forecasts.ts";
 import { type Network, newNetwork, type Process } from "./process.ts";
 import { type Random, randomOf } from "./random.ts";
 import { FORMER_IDS, type PlannedRestore, planRestore, RESTORED_IDS } from "./restores.ts";
@@ -132,7 +133,8 @@ const timetableOf = (seed: number): Timetable => {
   );
   const planned = hasBounds(seed) ? withBounds(drawn, randomOf(seed, "bounds"), START_MS) : drawn;
   const asking = hasSources(seed) ? withSources(planned, randomOf(seed, "sources")) : planned;
-  const all = hasObjects(seed) ? withObjects(asking, randomOf(seed, "objects")) : asking;
+  const advised = hasForecasts(seed) ? withForecasts(asking) : asking;
+  const all = hasObjects(seed) ? withObjects(advised, randomOf(seed, "objects")) : advised;
   // What is done to the fleet and to whole clusters is the restore, there.
   return accidentOf(seed) === "tables go back" ? { ...all, orders: [] } : all;
 };
@@ -212,7 +214,11 @@ export const newStage = (
       );
     };
   const goesBack = accidentOf(seed) === "tables go back";
-  fillTables(timetable, { startMs: START_MS, ids: goesBack ? FORMER_IDS : undefined }, (command) =>
+  const ids = goesBack ? FORMER_IDS : undefined;
+  const forecasts = hasForecasts(seed)
+    ? { random: randomOf(seed, "forecasts"), faults: options.faults }
+    : undefined;
+  fillTables(timetable, { startMs: START_MS, ids, forecasts }, (command) =>
     tables.execute(command, { by: undefined, process: "" }),
   );
   let tokens = 0;

@@ -19,12 +19,14 @@ import {
   clusterKey,
   connectionKey,
   fleetKey,
+  itemKey,
   sourceKey,
 } from "../../lib/stack/store/table/keys.ts";
 import { type SimulatedCluster, simulatedCluster, type Workload } from "./cluster.ts";
 import { PODS_MAX } from "./manifests/bounds.ts";
 import { newObjectStore, type ObjectStore } from "./objects/object-store.ts";
 import { DIVIDED, REST } from "./orders.ts";
+import { forecastItems } from "./plan-forecasts.ts";
 import { sourceRecords } from "./sources/plan-sources.ts";
 import { TABLE_NAMES } from "./tables.ts";
 import type { PlannedAutoscaler, PlannedCluster, Timetable } from "./timetable.ts";
@@ -117,7 +119,7 @@ const workloadOf = ({
 /** Fills the state table with the clusters and autoscalers of a seed, as people had left it. */
 export const fillTables = (
   { clusters, autoscalers, outages }: Timetable,
-  { startMs, ids }: { readonly startMs: number; readonly ids?: TableIds | undefined },
+  { startMs, ids, forecasts }: Filled,
   execute: (command: unknown) => object,
 ): void => {
   const stored = (
@@ -153,7 +155,34 @@ export const fillTables = (
     const record = autoscalerRecord(autoscaler, startMs);
     stored(autoscalerKey(record), record, "generation");
   }
+  if (forecasts)
+    for (const cluster of clusters) {
+      const records = autoscalers
+        .filter((planned) => planned.cluster === cluster.name && planned.home !== "object")
+        .map((planned) => autoscalerRecord(planned, startMs));
+      for (const { pk, sk, ttlSeconds, body } of forecastItems(clusterRecord(cluster), records, {
+        startMs,
+        ...forecasts,
+      }))
+        execute(
+          new PutItemCommand({
+            TableName: TABLE_NAMES.historyTable,
+            Item: {
+              ...itemKey({ pk, sk }),
+              ttl: { N: String(ttlSeconds) },
+              body: { B: Buffer.from(body) },
+            },
+          }),
+        );
+    }
 };
+
+interface Filled {
+  readonly startMs: number;
+  readonly ids?: TableIds | undefined;
+  /** Where manifests take the advice of forecasts: how those are drawn that were made before. */
+  readonly forecasts?: Pick<Parameters<typeof forecastItems>[2], "random" | "faults"> | undefined;
+}
 
 /** The connection of the simulated clusters, which is never opened. */
 export const SIMULATED_CONNECTION = { kind: "kubeconfig", path: "simulated" } as const;

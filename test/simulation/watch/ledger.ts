@@ -32,6 +32,7 @@ export type Invariant =
   | "nothing is written outside the bounds that hold at the instant of the decision"
   | "nothing shrinks on a value that was not measured"
   | "nothing leaves [min, max]"
+  | "a forecast takes no pod away, and changes no window"
   | "what a sync reads of its cluster, the cluster had while it was asked"
   | "an autoscaler of an object acts by what the same sync has read of it"
   | "no autoscaler of an object acts by a spec that is not stored"
