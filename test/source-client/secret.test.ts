@@ -77,6 +77,11 @@ describe.skipIf(!HAS_MOTO)("the secret of a source", () => {
       { authorization: `Basic ${btoa("u:p")}` },
     ],
     [
+      { kind: "headers", secretId: "tidemark/source.main" },
+      { headers: { "dd-api-key": "k1", "dd-application-key": "k2" } },
+      { "dd-api-key": "k1", "dd-application-key": "k2" },
+    ],
+    [
       { kind: "header", secretId: "tidemark/source.main", header: "x-api-key" },
       { value: "k-1" },
       { "x-api-key": "k-1" },
@@ -86,6 +91,18 @@ describe.skipIf(!HAS_MOTO)("the secret of a source", () => {
     expect(await answerOf(source(auth))).toMatchObject({ kind: "answered" });
     expect(server.seen.at(-1)?.headers).toMatchObject(headers);
   });
+
+  it.each(["authorization", "host", "X-Key", "x-forwarded-for"])(
+    "with several headers sends no %s",
+    async (header) => {
+      await stored({ url: server.url, headers: { [header]: "hush" } });
+      const answer = await answerOf(source({ kind: "headers", secretId: "tidemark/source.main" }));
+      expect(answer).toMatchObject({ failure: { reason: "NoCredential" } });
+      expect(JSON.stringify(answer)).toContain("has a header that a source may not send");
+      expect(JSON.stringify(answer)).not.toContain("hush");
+      expect(server.seen).toEqual([]);
+    },
+  );
 
   it("is read again after five minutes, and not before", async () => {
     await stored({ url: server.url, token: "first" });

@@ -28,6 +28,64 @@ const DOCUMENT = {
   nothing: null,
 };
 
+describe("a list in a document", () => {
+  const POINTS = {
+    points: [
+      [3, 100],
+      [4, 200],
+    ],
+    numbers: [1, "1500m", 2.5],
+    none: [],
+    odd: [1, "x"],
+  };
+  const of = (pointer: string, list: HttpQuery["list"], item?: string) => {
+    if (HTTP.asking.way !== "registered" || HTTP.asking.batch)
+      throw new Error("an HTTP server is registered");
+    return HTTP.asking.read(
+      { status: 200, bytes: 10, body: POINTS },
+      { ...query(pointer), ...(list && { list }), ...(item !== undefined && { item }) },
+    );
+  };
+
+  it.each<readonly [string, HttpQuery["list"], string | undefined, bigint]>([
+    ["/numbers", "Sum", undefined, 5_000n],
+    ["/numbers", "Last", undefined, 2_500n],
+    ["/numbers", "Count", undefined, 3_000n],
+    ["/points", "Last", "/0", 4_000n],
+    ["/points", "Sum", "/0", 7_000n],
+    ["/none", "Count", undefined, 0n],
+    ["/none", "Sum", undefined, 0n],
+  ])("at %s has a value by %s of %s", (pointer, list, item, milli) => {
+    expect(of(pointer, list, item)).toMatchObject({ kind: "answered", items: [{ milli }] });
+  });
+
+  it.each<readonly [string, HttpQuery["list"], string | undefined]>([
+    ["/none", "Last", undefined],
+    ["/odd", "Sum", undefined],
+    ["/points", "Last", undefined],
+    ["/points", "Sum", "/2"],
+    ["/numbers/0", "Count", undefined],
+    ["/absent", "Count", undefined],
+    ["/numbers", undefined, undefined],
+  ])("at %s has no value by %s of %s, and the metric is missing", (pointer, list, item) => {
+    expect(of(pointer, list, item)).toMatchObject({
+      kind: "failed",
+      failure: { reason: "NotANumber" },
+    });
+  });
+
+  it("needs Last or Sum for an item, and is the question of its own", () => {
+    const metric = (more: object) => ({
+      metrics: [{ http: { source: "jobs", path: "/q", pointer: "/l", ...more }, target: 1 }],
+    });
+    expect(() => native(metric({ list: "Count", item: "/a" }))).toThrow(
+      /http\.item: is for a list with Last or Sum/,
+    );
+    expect(() => native(metric({ item: "/a" }))).toThrow(/http\.item: is for a list/);
+    expect(native(metric({ list: "Sum", item: "/a" }))).toBeDefined();
+  });
+});
+
 describe("a number in a document", () => {
   it.each([
     ["/depth", 12_500n],

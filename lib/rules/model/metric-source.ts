@@ -128,8 +128,17 @@ export interface SourceService {
 export const SERVICE_SCHEMES = ["http", "https"] as const;
 type ServiceScheme = (typeof SERVICE_SCHEMES)[number];
 
-export const SECRET_AUTH_KINDS = ["basic", "bearer", "header", "mtls"] as const;
+export const SECRET_AUTH_KINDS = ["basic", "bearer", "header", "headers", "mtls"] as const;
 export const AUTH_KINDS = [...SECRET_AUTH_KINDS, "sigv4"] as const;
+
+const HEADER = /^[a-z0-9][a-z0-9-]{0,63}$/;
+/** Headers that the client, the API server or a proxy sets, or that say who asks. */
+const OWN_HEADER =
+  /^(host|accept|accept-encoding|user-agent|content-.*|connection|keep-alive|transfer-encoding|te|trailer|upgrade|expect|cookie|authorization|proxy-.*|impersonate-.*|x-remote-.*|x-forwarded-.*|forwarded)$/;
+
+/** True for a header of small letters that a source may have sent. */
+export const mayBeSent = (header: string): boolean =>
+  HEADER.test(header) && !OWN_HEADER.test(header);
 
 /** How a question is authenticated. */
 export type SourceAuth = SecretAuth | SignedAuth;

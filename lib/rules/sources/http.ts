@@ -1,6 +1,7 @@
-import { group, type ReadOf, words } from "../fields/field-types.ts";
+import { choice, group, type ReadOf, words } from "../fields/field-types.ts";
 import { foreignText } from "../model/foreign-text.ts";
-import { isObject } from "../model/json.ts";
+import { is, isSet, type Rule } from "../fields/rule.ts";
+import { isObject, present } from "../model/json.ts";
 import type { Answer, MetricValue } from "../model/observation.ts";
 import { floatOf, milliOf, parseQuantity } from "../model/quantity.ts";
 import type { NativeSourceOf } from "../model/spec-native.ts";
@@ -15,17 +16,29 @@ import {
 } from "./source.ts";
 import { OK } from "../model/http-status.ts";
 
+/** What of a list is the value. */
+const OF_LIST = ["Last", "Sum", "Count"] as const;
+type OfList = (typeof OF_LIST)[number];
+
+/** Where the number is. */
+interface HttpPlace {
+  readonly path: string;
+  readonly pointer: string;
+  /** Only where the pointer leads to a list. */
+  readonly list?: OfList;
+  /** JSON Pointer inside each item of the list. */
+  readonly item?: string;
+}
+
 declare module "../model/spec-native.ts" {
   interface NativeSources {
-    readonly Http: { readonly source: string; readonly path: string; readonly pointer: string };
+    readonly Http: HttpPlace & { readonly source: string };
   }
 }
 
 /** A GET of a JSON document below the address of a registered source. */
-export interface HttpQuery extends RegisteredQuery {
+export interface HttpQuery extends RegisteredQuery, HttpPlace {
   readonly for: "http";
-  readonly path: string;
-  readonly pointer: string;
 }
 
 /**
@@ -60,16 +73,37 @@ const FIELDS = {
     required: true,
     form: POINTER,
   }),
+  list: choice(
+    "Of a list at the place of the pointer: its last item, the sum of its items, or how many it has.",
+    OF_LIST,
+  ),
+  item: words("JSON Pointer to the number inside each item of the list: /value.", {
+    form: POINTER,
+  }),
 };
+
+const RULES: readonly Rule[] = [
+  {
+    when: isSet("http.item"),
+    needs: is("http.list", "Last", "Sum"),
+    at: "http.item",
+    detail: "is for a list with Last or Sum",
+    fix: "write list: Last or list: Sum, or remove it",
+  },
+];
 
 /**
  * On doubt, a missing metric: only a number, or a text that is a quantity, at the place of the
  * pointer is a value.
  */
-const read = (answer: ForeignAnswer, { pointer }: HttpQuery): Answer<readonly MetricValue[]> => {
+const read = (answer: ForeignAnswer, place: HttpQuery): Answer<readonly MetricValue[]> => {
+  const { pointer } = place;
   if (answer.status !== OK || answer.body === undefined)
     return unusable(answer, "InvalidAnswer", "the source did not answer with a JSON document");
-  const milli = milliIn(at(answer.body, pointer));
+  const found = at(answer.body, pointer);
+  if (place.list !== undefined && !Array.isArray(found))
+    return unusable(answer, "NotANumber", `there is no list at ${foreignText(pointer)}`);
+  const milli = Array.isArray(found) ? milliOfList(found, place) : milliIn(found);
   if (milli === undefined)
     return unusable(
       answer,
@@ -77,6 +111,24 @@ const read = (answer: ForeignAnswer, { pointer }: HttpQuery): Answer<readonly Me
       `there is neither a number nor a quantity of ordinary size at ${foreignText(pointer)}`,
     );
   return { kind: "answered", items: [{ milli, timestampMs: 0 }] };
+};
+
+/**
+ * On doubt, a missing metric: one item that is no number makes the sum unknown, and an empty list
+ * has no last item.
+ */
+const milliOfList = (
+  items: readonly unknown[],
+  { list, item = "" }: HttpPlace,
+): bigint | undefined => {
+  if (list === "Count") return roundedMilli(items.length);
+  if (list === "Last") return milliIn(at(items.at(-1), item));
+  if (list === undefined) return undefined;
+  const amounts = items.map((each) => milliIn(at(each, item)));
+  return amounts.reduce<bigint | undefined>(
+    (sum, amount) => (sum === undefined || amount === undefined ? undefined : sum + amount),
+    0n,
+  );
 };
 
 /** A quantity that 64 bits cannot hold wraps in Kubernetes, often to 0. Here it is no value. */
@@ -103,11 +155,12 @@ const at = (document: unknown, pointer: string): unknown => {
 
 const INDEX = /^(?:0|[1-9]\d{0,5})$/;
 
-const questionOf = (source: string, path: string, pointer: string): HttpQuery => ({
+const questionOf = ({ source, path, pointer, list, item }: NativeSourceOf<"Http">): HttpQuery => ({
   for: "http",
   source,
   path,
   pointer,
+  ...present({ list, item }),
 });
 
 /** A number in a JSON document of an HTTP server that an administrator registered. */
@@ -121,19 +174,26 @@ export const HTTP: MetricSource<
   field: group("A number in a JSON document of a registered HTTP server.", FIELDS),
   measures: ["Total", "Average"],
   samplesOf: "whole",
-  specOf: ({ source = "", path = "", pointer = "" }) => ({ type: "Http", source, path, pointer }),
+  rules: RULES,
+  specOf: ({ source = "", path = "", pointer = "", list, item }) => ({
+    type: "Http",
+    source,
+    path,
+    pointer,
+    ...present({ list, item }),
+  }),
   namedBy: ["source"],
   nameOf: ({ source }) => `document of source ${source}`,
-  queryOf: ({ source, path, pointer }) => questionOf(source, path, pointer),
+  queryOf: questionOf,
   asking: {
     way: "registered",
     kinds: ["http"],
     request: ({ path }) => ({ path, parameters: {} }),
     read,
   },
-  samples: ({ source, path, pointer }, { answers }) =>
-    registeredSamples(answers, questionOf(source, path, pointer), {
-      unable: (cause) => failure(`unable to get a document from source "${source}": ${cause}`),
+  samples: (spec, { answers }) =>
+    registeredSamples(answers, questionOf(spec), {
+      unable: (cause) => failure(`unable to get a document from source "${spec.source}": ${cause}`),
       empty: "the answer holds no value",
     }),
   statusOf: ({ source }, current) => ({ type: "Http", http: { source, current } }),

@@ -13,7 +13,11 @@ import { fits, isCertificates } from "../cluster/access/checked-access.ts";
 import { SECRET_TTL_MS } from "../cluster/request-limits.ts";
 import { TidemarkError } from "../../rules/model/errors.ts";
 import { foreignText } from "../../rules/model/foreign-text.ts";
-import type { MetricSourceRecord, SecretAuth } from "../../rules/model/metric-source.ts";
+import {
+  mayBeSent,
+  type MetricSourceRecord,
+  type SecretAuth,
+} from "../../rules/model/metric-source.ts";
 import type { ClientCertificate } from "./direct.ts";
 import { isSecretOf, sourceSecretName, sourceSecretWords } from "../../rules/model/aws-names.ts";
 
@@ -34,6 +38,10 @@ const ofSource = ({ caData }: MetricSourceRecord): Credential => ({
   ...(caData !== undefined && { ca: Buffer.from(caData, "base64").toString("utf8") }),
 });
 
+const HEADERS_MAX = 5;
+const NO_HEADER =
+  "has a header that a source may not send: it must have small letters, such as x-api-key, and be none that the client or a proxy sets";
+
 const common = { url: filled, caData: pemData.exactOptional() };
 const SECRETS = {
   basic: z
@@ -46,6 +54,17 @@ const SECRETS = {
     .strictObject({ ...common, token: bearerToken })
     .transform(({ token, ...rest }) => ({ ...rest, value: `Bearer ${token}` })),
   header: z.strictObject({ ...common, value: headerText }),
+  /** Several headers, where a server wants two keys. */
+  headers: z.strictObject({
+    ...common,
+    headers: z
+      .record(z.string(), headerText)
+      .refine((headers) => Object.keys(headers).every(mayBeSent), NO_HEADER)
+      .refine(
+        (headers) => Object.keys(headers).length <= HEADERS_MAX,
+        `has more than ${HEADERS_MAX} headers`,
+      ),
+  }),
   mtls: z
     .strictObject({ ...common, clientCertData: pemData, clientKeyData: pemData })
     .transform(({ clientCertData, clientKeyData, ...rest }) => ({
@@ -102,6 +121,7 @@ const readCredential = async (
   const ca = caData === undefined ? ofSource(source) : { ca: caData };
   if ("value" in parsed.data)
     return { ...ca, kind: "read", headers: { [headerOf(auth)]: parsed.data.value } };
+  if ("headers" in parsed.data) return { ...ca, kind: "read", headers: parsed.data.headers };
   const { client } = parsed.data;
   if (!isCertificates(client.cert)) throw refuse("its clientCertData is no certificate in PEM");
   if (!fits(client.cert, client.key))

@@ -118,6 +118,16 @@ describe("the triggers that KEDA publishes", () => {
     },
   );
 
+  it("counts the items of a list where a location ends with .#", () => {
+    const { manifests } = imported("metrics-api", {
+      ...CARRIED["metrics-api"],
+      valueLocation: "data.jobs.#",
+    });
+    expect(manifests[0]).toMatchObject({
+      spec: { metrics: [{ http: { path: "/n", pointer: "/data/jobs", list: "Count" } }] },
+    });
+  });
+
   it("with a field that KEDA does not have, or with a value that is no text, are refused by its name", () => {
     for (const [type, base] of Object.entries(CARRIED)) {
       for (const odd of [{ unheardOf: "7" }, { unheardOf: 7 }]) {

@@ -10,6 +10,7 @@ import {
 } from "../../../rules/model/aws-names.ts";
 import {
   AWS_KINDS,
+  mayBeSent,
   type AwsPlace,
   type RegisteredSource,
   type SecretAuth,
@@ -21,12 +22,7 @@ import {
 const LABEL = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
 const PORT = /^(?:[a-z0-9](?:[a-z0-9-]{0,13}[a-z0-9])?)$/;
 const PATH = /^(?:\/[\w.~-]+)*$/;
-const HEADER = /^[a-z0-9][a-z0-9-]{0,63}$/;
 const VALUE = /^[ -~]+$/;
-
-/** Headers that the client, the API server or a proxy sets, or that say who asks. */
-const OWN_HEADER =
-  /^(host|accept|accept-encoding|user-agent|content-.*|connection|keep-alive|transfer-encoding|te|trailer|upgrade|expect|cookie|authorization|proxy-.*|impersonate-.*|x-remote-.*|x-forwarded-.*|forwarded)$/;
 
 /** Parameters of each question. The limit of samples is the field aws.maxSamples. */
 const OWN_PARAMETER = /^(query|time|match\[\]|max_samples_processed_(error|warning)_threshold)$/;
@@ -56,7 +52,7 @@ export const sourceFaults = (
   ...fixedFaults(
     "headers",
     source.headers,
-    (header) => HEADER.test(header) && !OWN_HEADER.test(header),
+    mayBeSent,
     "a header of small letters that is neither set by the client nor a credential",
   ),
   ...fixedFaults(
@@ -271,12 +267,12 @@ const authFaults = (
   ofService: boolean,
 ): readonly string[] => [
   ...(isSecretOf(secretId, sourceSecretName(name)) ? [] : [sourceSecretWords(name)]),
-  ...(ofService && kind !== "header"
+  ...(ofService && kind !== "header" && kind !== "headers"
     ? [
         `auth of a service must be of kind header: the API server takes the header Authorization for itself. For ${kind}, register the server by --url, with --private where it is in a private network`,
       ]
     : []),
-  ...(kind === "header" && (header === undefined || !HEADER.test(header) || OWN_HEADER.test(header))
+  ...(kind === "header" && (header === undefined || !mayBeSent(header))
     ? ["auth.header must name a header of small letters, such as x-api-key"]
     : []),
   ...(kind !== "header" && header !== undefined

@@ -203,6 +203,9 @@ const cloudwatch: Reader = (trigger, source) => {
 const PLAIN =
   /^(?:[^\s.#@|*?{}[\]()!=<>%~\\^$]|\\\.)+(?:\.(?:[^\s.#@|*?{}[\]()!=<>%~\\^$]|\\\.)+)*$/;
 
+/** `.#` at the end of a path of gjson is how many items a list has. */
+const LENGTH = /\.#$/;
+
 const pointerOf = (path: string): string | undefined =>
   PLAIN.test(path)
     ? path
@@ -216,14 +219,21 @@ const pointerOf = (path: string): string | undefined =>
 const metricsApi: Reader = ({ of, metadata }, source) => {
   const url = URL.canParse(String(metadata["url"])) ? new URL(String(metadata["url"])) : undefined;
   const location = textOf(metadata["valueLocation"]) ?? "";
-  const pointer = pointerOf(location);
+  const pointer = pointerOf(location.replace(LENGTH, ""));
   const format = textOf(metadata["format"]) ?? "json";
   const way =
     url && /\.svc(?:\.|$)/.test(url.hostname)
       ? "--service, through the API server of the cluster"
       : `--url ${url?.origin}`;
   return {
-    block: { http: { source, path: url?.pathname, pointer } },
+    block: {
+      http: {
+        source,
+        path: url?.pathname,
+        pointer,
+        ...(LENGTH.test(location) && { list: "Count" }),
+      },
+    },
     target: textOf(metadata["targetValue"]),
     activation: textOf(metadata["activationTargetValue"]),
     details: [
