@@ -105,6 +105,8 @@ export const TESTS = {
   count: (met) => met.filter(Boolean).length,
   any: (met) => met.some(Boolean),
   all: (met) => met.every(Boolean),
+  none: (met) => !met.some(Boolean),
+  one: (met) => met.filter(Boolean).length === 1,
 } as const satisfies Readonly<Record<string, (met: readonly boolean[]) => number | boolean>>;
 
 export type Arithmetic = keyof typeof ARITHMETIC;

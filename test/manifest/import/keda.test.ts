@@ -348,6 +348,20 @@ describe("a ScaledObject with registered sources", () => {
     ]);
   });
 
+  it("carries over a name with a dash, which a formula of KEDA reads by $env", () => {
+    const named = (name: string): Json => ({ ...PROMETHEUS, name });
+    const { spec } = imported(
+      scaledObject([named("orders-eu"), named("b")], {
+        advanced: { scalingModifiers: { formula: '$env["orders-eu"] + b', target: "4" } },
+      }),
+    );
+    expect(spec?.["metrics"]).toMatchObject([
+      { name: "orders_eu", input: true },
+      { name: "b", input: true },
+      { formula: { expression: "orders_eu + b" } },
+    ]);
+  });
+
   it("refuses a function of scalingModifiers by its name", () => {
     const scalingModifiers = { formula: "trim(queue) + queue", target: "4" };
     const { spec, notes } = imported(

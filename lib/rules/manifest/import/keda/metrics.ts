@@ -74,7 +74,8 @@ const outsideOf = (trigger: Trigger, { spec, formula, onMissing }: Among): ReadM
     raw["useCachedMetrics"] === true
       ? { everySeconds: numberOf(spec["pollingInterval"], KEDA.pollingSeconds) }
       : {};
-  if (formula !== undefined) return { metric: { name, ...block, ...every, input: true }, details };
+  if (formula !== undefined)
+    return { metric: { name: nameInFormula(name), ...block, ...every, input: true }, details };
   const kind = textOf(raw["metricType"]) ?? "AverageValue";
   const measure = MEASURES[kind];
   if (measure === undefined)
@@ -116,10 +117,22 @@ const authenticationDetail = ({ of, raw }: Trigger): readonly Detail[] => {
  * `scalingModifiers`; without it one failed trigger fails the whole. On doubt, a missing metric: a
  * default for a value that could not be read would shrink the workload.
  */
-export const expressionOf = (formula: string, spec: Json): string =>
-  asObject(spec["fallback"])["behavior"] === "scalingModifiers"
-    ? formula
-    : withoutDefaults(formula);
+const expressionOf = (formula: string, spec: Json): string => {
+  const named = formula.replaceAll(BY_TEXT, (_whole, _quote, name: string) => nameInFormula(name));
+  return asObject(spec["fallback"])["behavior"] === "scalingModifiers"
+    ? named
+    : withoutDefaults(named);
+};
+
+/** expr-lang reads a name with a dash only so: `$env["orders-eu"]`. */
+const BY_TEXT = /\$env\[(["'])([\w-]+)\1\]/g;
+
+/** A name in a formula has letters, digits and `_`. */
+const nameInFormula = (name: string): string => name.replaceAll("-", "_");
+
+/** True where ?? was left out. */
+export const losesDefaults = (formula: string, spec: Json): boolean =>
+  formula.includes("??") && !expressionOf(formula, spec).includes("??");
 
 export const DEFAULTS_GONE =
   "its ?? are left out: without the fallback scalingModifiers KEDA never reads them, and holds while a trigger fails";

@@ -26,7 +26,7 @@ import {
 import {
   numberOf,
   DEFAULTS_GONE,
-  expressionOf,
+  losesDefaults,
   isAlwaysActive,
   mayIdle,
   triggerMetric,
@@ -114,7 +114,7 @@ export const nativeScaledObject = (
     ...read.flatMap(({ details: of }) => of),
     ...triggers.flatMap((trigger) => placeConflict(trigger, places) ?? []),
     ...missing.details,
-    ...(formula !== undefined && expressionOf(formula, spec) !== formula
+    ...(formula !== undefined && losesDefaults(formula, spec)
       ? [changed("spec.advanced.scalingModifiers.formula", DEFAULTS_GONE)]
       : []),
     ...pauses.details,
