@@ -30,6 +30,12 @@ const RECIPES: Readonly<Record<string, Recipe>> = {
       "test/manifest/native/schema.test.ts",
     ],
   },
+  "a metric source with a kind of its own": {
+    patch: "kind.patch",
+    filesMax: 6,
+    page: "crd",
+    tests: ["test/architecture/source-kinds.test.ts", "test/sources/missing.test.ts"],
+  },
   "a step of the native rules": {
     patch: "step.patch",
     filesMax: 4,
