@@ -117,12 +117,16 @@ export const outsideOf = ({ scales }: Recorded): readonly OutsideCount[] =>
 /**
  * The bounds that people had set, as overrides of the times in which the recorded bounds were not
  * the ones of the manifest and its schedule. So it does not matter who set them, where, and whether
- * they are there still.
+ * they are there still. `forecasts: false`: a minimum of a time in which the manifest took the
+ * advice of forecasts is left out, because the forecast set it.
  */
-export const overridesIn = (recorded: Recorded): readonly ScopedOverride[] => {
+export const overridesIn = (
+  recorded: Recorded,
+  { forecasts }: { readonly forecasts: boolean } = { forecasts: true },
+): readonly ScopedOverride[] => {
   const overrides: ScopedOverride[] = [];
   for (const [at, sample] of recorded.samples.entries()) {
-    const set = setBeside(recorded, sample);
+    const set = setBeside(recorded, sample, forecasts);
     const endMs = recorded.samples[at + 1]?.atMs ?? recorded.untilMs;
     const before = overrides.at(-1);
     const goesOn =
@@ -138,11 +142,14 @@ export const overridesIn = (recorded: Recorded): readonly ScopedOverride[] => {
 const setBeside = (
   { specs, calendars }: Recorded,
   { atMs, min, max }: Sample,
+  forecasts: boolean,
 ): ScopedOverride["set"] => {
   const { spec } = specs.findLast(({ fromMs }) => fromMs <= atMs) ?? specs[0];
   const own = effectiveBounds(spec, { overrides: [], calendars }, atMs);
   return {
-    ...(min !== undefined && min !== own.min.replicas && { min }),
+    ...(min !== undefined &&
+      min !== own.min.replicas &&
+      (forecasts || spec.advice === undefined) && { min }),
     ...(max !== undefined && max !== own.max.replicas && { max }),
   };
 };

@@ -148,6 +148,19 @@ describe("tidemark forecast NAME", () => {
 });
 
 describe("an autoscaler with advice", () => {
+  it("is replayed with the minimum of then, and another manifest without", async () => {
+    const { advice: _taken, ...spec } = advised.spec as typeof advised.spec & { advice: object };
+    writeFileSync(path("without.yaml"), JSON.stringify({ ...advised, spec }));
+    const words = ["replay", "web", "--since", "1d", "-f", path("without.yaml"), "--anyway"];
+    const { out } = await inside([...words, "-o", "json"], {
+      open: open as unknown as NonNullable<Parameters<typeof inside>[1]>["open"] & object,
+    });
+    const { policies, fidelity } = JSON.parse(out);
+    expect(Math.abs(fidelity.hoursOff)).toBeLessThan(0.05);
+    expect(policies[1].replicaHours).toBeLessThan(policies[0].replicaHours);
+    expect(policies[1].aboveTarget).toBeGreaterThan(policies[0].aboveTarget);
+  });
+
   it("was held at the forecast before the load came, and explain says by which demand", async () => {
     const events = await Array.fromAsync(world.service.events({ name: "web" }));
     const raised = events.filter(({ reason }) => reason === "ForecastMinimum");

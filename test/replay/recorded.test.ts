@@ -107,6 +107,16 @@ describe("what happened besides the policy", () => {
     expect(overridesIn(recordedOf(samples, { specs }))).toEqual([]);
   });
 
+  it("leaves out a minimum that a forecast set, for a policy that takes no advice", () => {
+    const advice = { forecast: "floor", horizonMs: 0, quantile: "p90" } as const;
+    const specs = [{ fromMs: START_MS, spec: { ...specOf(hpa()), advice } }] as const;
+    const samples = [...minutes(0, 20), ...minutes(20, 60, { min: 8, max: 12 })];
+    const recorded = recordedOf(samples, { specs });
+    const setBy = (forecasts: boolean) => overridesIn(recorded, { forecasts })[0]?.set;
+    expect(setBy(true)).toEqual({ min: 8, max: 12 });
+    expect(setBy(false)).toEqual({ max: 12 });
+  });
+
   it("says how long pods took by the samples around a scale", () => {
     const scales = [{ atMs: START_MS + 10 * MINUTE_MS, to: 5, isOutside: false }];
     const samples = [

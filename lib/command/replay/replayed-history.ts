@@ -69,10 +69,12 @@ export const replayedHistory = (
   const inside = view.namespace;
   const measured = recordedLoads(recorded, inside, models);
   const named = `${view.namespace}/${view.name}`;
+  // What forecasts asked for then is in the recorded bounds, and is not worked out again.
+  const hasForecasts = recorded.specs.some(({ spec }) => spec.advice !== undefined);
   const [first, ...later] = recorded.specs.map(
     ({ fromMs, spec }): ReplayedSpec => ({
       fromMs,
-      spec,
+      spec: hasForecasts ? withoutAdvice(spec) : spec,
       metrics: metricsOrThrow(named, recordedMetrics(spec, measured, inside)),
     }),
   );
@@ -102,35 +104,42 @@ export const replayedHistory = (
     held: heldSeries(recorded),
     outside: outsideOf(recorded).filter(({ atMs }) => atMs >= fromMs),
   };
-  const setByPeople = { overrides: overridesIn(recorded), calendars: recorded.calendars };
-  const base = {
-    ...{ namespace: namespace(view.namespace), name: autoscalerName(view.name) },
-    ...{ settings, setByPeople },
-  };
   const span = { fromMs, untilMs: recorded.untilMs, periodMs: recorded.periodMs };
-  const play = { base, workload, span, cutOff };
-  const replayedBy = (specs: Policy["specs"]): ReplayedPolicy => ({
-    minutes: replay({ ...base, specs }, workload, span),
-    raised: (cutOff.values.includes(1) ? RAISED : []).map((factor) => ({
-      factor,
-      minutes: raisedMinutes(play, specs, factor),
-    })),
-  });
+  const replayedBy = (specs: Policy["specs"], forecasts: boolean): ReplayedPolicy => {
+    const overrides = overridesIn(recorded, { forecasts });
+    const base = {
+      ...{ namespace: namespace(view.namespace), name: autoscalerName(view.name), settings },
+      setByPeople: { overrides, calendars: recorded.calendars },
+    };
+    return {
+      minutes: replay({ ...base, specs }, workload, span),
+      raised: (cutOff.values.includes(1) ? RAISED : []).map((factor) => ({
+        factor,
+        minutes: raisedMinutes({ base, workload, span, cutOff }, specs, factor),
+      })),
+    };
+  };
   return {
-    ...{ read, spec, podStartMs, fromMs, counted },
+    ...{ read, podStartMs, fromMs, counted },
+    spec: recorded.specs.at(-1)?.spec ?? spec,
     target: targetText(spec),
     real: happened(recorded, target, span),
-    unchanged: replayedBy([first, ...later]),
+    unchanged: replayedBy([first, ...later], true),
     with: (label, changed) =>
-      replayedBy([
-        {
-          fromMs: 0,
-          spec: changed,
-          metrics: metricsOrThrow(label, recordedMetrics(changed, measured, inside)),
-        },
-      ]),
+      replayedBy(
+        [
+          {
+            fromMs: 0,
+            spec: hasForecasts ? withoutAdvice(changed) : changed,
+            metrics: metricsOrThrow(label, recordedMetrics(changed, measured, inside)),
+          },
+        ],
+        changed.advice !== undefined,
+      ),
   };
 };
+
+const withoutAdvice = ({ advice: _taken, ...spec }: AutoscalerSpec): AutoscalerSpec => spec;
 
 interface Play {
   readonly base: Omit<Policy, "specs">;
