@@ -1,5 +1,6 @@
 import * as z from "zod";
 import type { CheckedConnection, ConnectionReport } from "../stack/cluster/check/report.ts";
+import { finding } from "../answers/views/doctor.ts";
 import { clusterName } from "../rules/model/ids.ts";
 import { SPEC_KIND_NAMES } from "../rules/model/spec.ts";
 import { connectionFields } from "../stack/store/records/schemas.ts";
@@ -30,6 +31,17 @@ const event = z.strictObject({
         name: z.string(),
       })
       .exactOptional(),
+    scaled: z
+      .strictObject({
+        namespace: z.string(),
+        target: z.strictObject({ apiVersion: z.string(), kind: z.string(), name: z.string() }),
+        minReplicas: z.number(),
+        maxReplicas: z.number(),
+        requestShares: z.array(
+          z.strictObject({ resource: z.string(), container: z.string().exactOptional() }),
+        ),
+      })
+      .exactOptional(),
     specsFromCluster: z.array(z.enum(SPEC_KIND_NAMES)).exactOptional(),
   }),
 });
@@ -53,6 +65,7 @@ const report: z.ZodType<ConnectionReport> = z.object({
       fix: z.string().exactOptional(),
     }),
   ),
+  findings: z.array(finding).exactOptional(),
 });
 
 /** The report in an answer; undefined for any other answer. */

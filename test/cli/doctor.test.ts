@@ -6,6 +6,11 @@ import { NEW_WINDOWS } from "../../lib/rules/model/windows.ts";
 import { HOUR_MS, MINUTE_MS } from "../../lib/rules/model/time-text.ts";
 import { openService } from "../../lib/answers/service/open.ts";
 import { SAMPLES, sampleItem } from "../../lib/stack/projections/samples.ts";
+import { TidemarkError } from "../../lib/rules/model/errors.ts";
+import type { ServiceContext } from "../../lib/answers/service/context.ts";
+import { type AskedServer, askedServer, look } from "../cluster/check/looked-at.ts";
+import { workload } from "../cluster/stand-in/kubernetes.ts";
+import { status } from "../cluster/stand-in/server.ts";
 import { NOON } from "../noon.ts";
 import { type ServiceWorld, serviceWorld } from "../service/world/context.ts";
 import { hpa } from "../service/world/manifests.ts";
@@ -123,5 +128,82 @@ describe("tidemark doctor", () => {
     );
     const seen = await Array.fromAsync(openService({ ...world.context, rights }).doctor({}));
     expect(seen.map(({ namespace, name }) => `${namespace}/${name}`)).toEqual(["lab/other"]);
+  });
+});
+
+describe("tidemark doctor --ask-cluster", () => {
+  const ask = async (
+    checkConnection: NonNullable<ServiceContext["checkConnection"]>,
+    ...args: readonly string[]
+  ) =>
+    inside(["doctor", ...args, "--ask-cluster"], {
+      open: async () => ({
+        place: "folder here",
+        service: openService({ ...world.context, checkConnection }),
+        nowMs: NOON,
+        clock: () => NOON,
+        close: async () => {},
+      }),
+    });
+  let server: AskedServer;
+  beforeEach(async () => {
+    server = await askedServer();
+    server.collections.set("/apis/apps/v1/deployments", [
+      {
+        ...workload("shop", "web"),
+        spec: {
+          replicas: 3,
+          selector: { matchLabels: { app: "web" } },
+          template: {
+            metadata: { labels: { app: "web" } },
+            spec: { containers: [{ name: "app", resources: { requests: { cpu: "1" } } }] },
+          },
+        },
+      },
+    ]);
+  });
+  afterEach(() => server.close());
+
+  const looksThere: NonNullable<ServiceContext["checkConnection"]> = ({ scaled }) =>
+    look(server, scaled && { scaled });
+
+  it("shows what is found beside the workload, and which right is missing", async () => {
+    server.collections.set("/apis/autoscaling.k8s.io/v1/verticalpodautoscalers", [
+      {
+        metadata: { name: "sizes", namespace: "shop" },
+        spec: { targetRef: { apiVersion: "apps/v1", kind: "Deployment", name: "web" } },
+      },
+    ]);
+    server.collections.set("/api/v1/resourcequotas", []);
+    server.overrides.push({
+      match: ({ url }) => url.pathname.endsWith("/poddisruptionbudgets"),
+      answer: status(403, "Forbidden", "poddisruptionbudgets.policy is forbidden"),
+    });
+    const { code, out } = await ask(looksThere, "shop/web");
+    expect(code).toBe(1);
+    expect(out).toBe(`eu-1/shop/web
+  vertical-autoscaler: VerticalPodAutoscaler "sizes" (updateMode Auto) sets the requests of cpu of Deployment "web", and cpu is measured in percent of them
+    costs:  each request that it changes moves the percentage, and so the count, without a change of the load
+    change: VerticalPodAutoscaler "sizes": spec.resourcePolicy.containerPolicies.controlledResources (leave out cpu, or measure an amount for each pod (averageValue) in place of a percentage)
+  not looked at: poddisruptionbudgets.policy: poddisruptionbudgets.policy is forbidden (tidemark cluster rbac --doctor | kubectl apply -f -)
+1 autoscaler examined: 1 problem, 0 advice
+`);
+  });
+
+  it("still says what is stored where the cluster cannot be asked", async () => {
+    await atMaximum(30 * HOUR_MS);
+    const refuses: typeof looksThere = async () => {
+      throw new TidemarkError("service.busy", "Cannot look at cluster: it is busy", {});
+    };
+    const { code, out } = await ask(refuses, "shop/web");
+    expect(code).toBe(1);
+    expect(out).toContain("at-maximum: more than the maximum of 10");
+    expect(out).toContain("  not looked at: the cluster: Cannot look at cluster: it is busy\n");
+  });
+
+  it("is refused without a name, before anything is read", async () => {
+    const { code, err } = await ask(looksThere, "-A");
+    expect(code).toBe(1);
+    expect(err).toContain("give one name with --ask-cluster");
   });
 });

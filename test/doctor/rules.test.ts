@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
+import { BESIDE_RULES } from "../../lib/rules/doctor/beside/examine-beside.ts";
 import { asksDays, DOCTOR_RULES, examine } from "../../lib/rules/doctor/examine.ts";
 import { lasted, type Patient } from "../../lib/rules/doctor/patient.ts";
 import { AT_MAXIMUM_MS } from "../../lib/rules/doctor/rules/at-maximum.ts";
@@ -420,7 +421,7 @@ describe("docs/doctor.md", () => {
     const page = readFileSync(new URL("../../docs/doctor.md", import.meta.url), "utf8");
     const rows = page.split("\n").filter((line) => line.startsWith("| `"));
     expect(rows).toEqual(
-      DOCTOR_RULES.map(({ name, severity, finds }) => `| \`${name}\` | ${severity} | ${finds} |`),
+      [...DOCTOR_RULES, ...BESIDE_RULES].map(({ name, severity, finds }) => `| \`${name}\` | ${severity} | ${finds} |`),
     );
   });
 });

@@ -314,6 +314,12 @@ export const CLUSTER_CHECK = z.strictObject({
       name: ascii(NAME_CHARACTERS_MAX),
     })
     .exactOptional(),
+  autoscaler: z
+    .strictObject({
+      namespace: ascii(NAME_CHARACTERS_MAX),
+      name: ascii(NAME_CHARACTERS_MAX),
+    })
+    .exactOptional(),
 });
 export const NEW_CLUSTER: z.ZodType<NewCluster> & { readonly shape: object } = z.strictObject({
   name: label,

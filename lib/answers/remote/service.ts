@@ -285,8 +285,7 @@ const commandService = (ask: SendRequest, newKey: () => string): CommandService 
     handBack: ({ rival, ...query }) =>
       edit("handBack", { ...queryFields(query), rival }, query.onlyIf),
     // It needs no key, because it changes nothing.
-    checkCluster: ({ name, kinds, workload }) =>
-      send("checkCluster", { name, ...(kinds && { kinds }), ...(workload && { workload }) }, {}),
+    checkCluster: (check) => send("checkCluster", present({ ...check }), {}),
     addCluster: (cluster) => edit("addCluster", cluster),
     replaceCluster: (cluster) => edit("replaceCluster", cluster),
     pauseCluster: (name, untilMs) => edit("pauseCluster", until({ name }, untilMs)),

@@ -370,6 +370,11 @@ export interface ClusterCheck {
    * there.
    */
   readonly workload?: WantedWorkload;
+  /**
+   * An autoscaler of the cluster: only what else acts on the pods of its workload is looked at, and
+   * the report has what the rules of the doctor find.
+   */
+  readonly autoscaler?: { readonly namespace: string; readonly name: string };
 }
 
 export interface NewCluster {

@@ -1,3 +1,4 @@
+import { finding } from "./doctor.ts";
 import * as z from "zod";
 import type { CheckedPoint, CheckResult } from "../../stack/cluster/check/report.ts";
 import type { Connection } from "../../rules/model/records.ts";
@@ -149,6 +150,10 @@ export const connectionReport = z.object({
   checks: z.array(checkedPoint),
   kubeSystemUid: text
     .describe("the uid of the namespace kube-system; absent where it could not be read")
+    .exactOptional(),
+  findings: z
+    .array(finding)
+    .describe("what the doctor finds beside the workload of `autoscaler`; absent without one")
     .exactOptional(),
 });
 

@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { flag, ref, text, type ViewOf } from "./view-of.ts";
 
-const finding = z.object({
+export const finding = z.object({
   rule: text.describe("docs/doctor.md has each"),
   severity: z
     .enum(["problem", "advice"])
@@ -23,5 +23,11 @@ export const examination = z.object({
   ...ref,
   evaluated: flag.describe("false before its first sync, when only the manifest is examined"),
   findings: z.array(finding).describe("the most severe first; empty where there is nothing"),
+  notLookedAt: z
+    .array(text)
+    .describe(
+      "what the cluster was asked for and did not show, with what to do; absent where nothing",
+    )
+    .exactOptional(),
 });
 export type ExaminationView = ViewOf<typeof examination>;

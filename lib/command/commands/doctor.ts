@@ -1,4 +1,4 @@
-import { TidemarkError } from "../../rules/model/errors.ts";
+import { isTidemarkError, TidemarkError } from "../../rules/model/errors.ts";
 import { withLocalTimes } from "../../stack/report/instant-text.ts";
 import { lines, text, type Printed, type Word } from "../../stack/report/printed.ts";
 import type { ExaminationView, FindingView } from "../../answers/views/doctor.ts";
@@ -6,10 +6,13 @@ import type { Paint, Printer, Session } from "../io.ts";
 import { type DocumentFormat, documentText } from "../output/documents.ts";
 import { Table } from "../output/text-table.ts";
 import { type NamedAutoscalerOfKind, queryFor } from "../select/selected-names.ts";
+import { usage } from "../usage-error.ts";
 import type { Filter } from "../../answers/service/service.ts";
 
 export interface DoctorOptions {
   readonly output: "text" | "table" | DocumentFormat;
+  /** Asks the cluster of one autoscaler for what else acts on its pods. */
+  readonly askCluster?: true;
 }
 
 /**
@@ -20,14 +23,50 @@ export const doctor = async (
   { service }: Session,
   printer: Printer,
   what: NamedAutoscalerOfKind | Filter,
-  { output }: DoctorOptions,
+  { output, askCluster }: DoctorOptions,
 ): Promise<void> => {
+  if (askCluster && !("name" in what))
+    throw usage("Cannot ask clusters about many autoscalers: give one name with --ask-cluster");
   const query = "name" in what ? await queryFor(service, what) : what;
-  const all = await Array.fromAsync(service.doctor(query));
+  const known = await Array.fromAsync(service.doctor(query));
+  const all = askCluster ? await Promise.all(known.map((one) => withBeside(service, one))) : known;
   await printer.print(printed(all, output, printer.paint));
   if (all.some(({ findings }) => findings.some(isProblem)))
     throw new TidemarkError("cli.unhealthy", "A problem was found", {});
 };
+
+/**
+ * With what the rules find beside its workload. A caller who may not have the cluster asked still
+ * gets the rest.
+ */
+const withBeside = async (
+  service: Session["service"],
+  one: ExaminationView,
+): Promise<ExaminationView> => {
+  const { cluster, namespace, name } = one;
+  try {
+    const { checks, findings = [] } = await service.checkCluster({
+      name: cluster,
+      autoscaler: { namespace, name },
+    });
+    const notLookedAt = checks
+      .filter(({ result }) => result === "warning" || result === "failed" || result === "skipped")
+      .map(
+        ({ check, message, fix }) => `${check}: ${message}${fix === undefined ? "" : ` (${fix})`}`,
+      );
+    return {
+      ...one,
+      findings: [...one.findings, ...findings].toSorted(bySeverity),
+      ...(notLookedAt.length > 0 && { notLookedAt }),
+    };
+  } catch (error) {
+    if (!isTidemarkError(error)) throw error;
+    return { ...one, notLookedAt: [`the cluster: ${error.message}`] };
+  }
+};
+
+const bySeverity = (one: FindingView, other: FindingView): number =>
+  Number(isProblem(other)) - Number(isProblem(one));
 
 const isProblem = ({ severity }: FindingView): boolean => severity === "problem";
 
@@ -50,8 +89,9 @@ const painted = (paint: Paint, { severity, rule }: FindingView): Word =>
   paint(severity === "problem" ? "bad" : "warn", rule);
 
 /** What was seen, what it costs and what to change, a line each. */
-const blockOf = (one: ExaminationView, paint: Paint): readonly Word[] =>
-  one.findings.length === 0
+const blockOf = (one: ExaminationView, paint: Paint): readonly Word[] => {
+  const { notLookedAt = [] } = one;
+  return one.findings.length + notLookedAt.length === 0
     ? []
     : [
         paint("strong", pathOf(one)),
@@ -60,7 +100,9 @@ const blockOf = (one: ExaminationView, paint: Paint): readonly Word[] =>
           `    costs:  ${finding.cost}`,
           `    change: ${changeText(finding.change)}`,
         ]),
+        ...notLookedAt.map((point) => `  not looked at: ${point}`),
       ];
+};
 
 const changeText = ({ field, value, advice }: FindingView["change"]): string =>
   `${field}${value === undefined ? "" : `: ${value}`} (${advice})`;

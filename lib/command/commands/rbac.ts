@@ -18,6 +18,7 @@ export interface RbacCommandOptions extends Pick<TargetOptions, "stack" | "stage
   readonly namespaces?: string;
   readonly readOnly?: true;
   readonly status?: true;
+  readonly doctor?: true;
   readonly kind?: readonly string[];
   readonly eks?: string;
   readonly region?: string;
@@ -69,6 +70,7 @@ export const rbacRequest = ({
   namespaces,
   readOnly,
   status,
+  doctor,
   kind = [],
   ...target
 }: RbacCommandOptions): RbacRequest => ({
@@ -76,6 +78,7 @@ export const rbacRequest = ({
   roles: {
     readOnly: readOnly === true,
     status: status === true,
+    doctor: doctor === true,
     kinds: kind.map(readScalableKind).filter((read) => read !== undefined),
     ...(namespaces !== undefined && { namespaces: namespacesIn(namespaces) }),
   },

@@ -113,6 +113,10 @@ export const connectionCommands = (parent: Command, run: CommandRun, printer: Pr
       "--status",
       "add the right to write the status of autoscalers that the cluster holds, and Events about them",
     )
+    .option(
+      "--doctor",
+      "add the right to look at what else acts on the pods of a workload, for doctor --ask-cluster",
+    )
     .addOption(scaledKind())
     .option("--eks <cluster-id>", "print the access entry of this EKS cluster too")
     .option(

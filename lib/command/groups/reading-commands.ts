@@ -135,6 +135,10 @@ export const readingCommands = (
     )
     .argument("[name...]", ONE_NAME)
     .option("-A, --all-namespaces", "all in every namespace, which is the default")
+    .option(
+      "--ask-cluster",
+      "of one autoscaler, also ask its cluster for VerticalPodAutoscalers, PodDisruptionBudgets and ResourceQuotas beside its workload",
+    )
     .addOption(output(["text", "table", "json", "yaml"]))
     .addHelpText("after", example("tidemark doctor shop/web", "tidemark doctor -A -o table"))
     .action((names: readonly string[], options: DoctorOptions & PastOptions) => {

@@ -8,6 +8,8 @@ export interface Explanations<Spec extends AutoscalerSpec> {
   readonly targets: (spec: Spec) => readonly MetricTargetText[];
   /** The percentage of the CPU request that the spec aims at; `undefined` where it aims at none. */
   readonly cpuPercent: (spec: Spec) => number | undefined;
+  /** What is measured in percent of the requests of its pods. */
+  readonly requestShares: (spec: Spec) => readonly RequestShare[];
   /** What an autoscaling/v2 object calls `behavior`. */
   readonly behavior: (spec: Spec) => Behavior | undefined;
   /** True where the series of the watermark controller are published. */
@@ -27,6 +29,12 @@ export interface Explanations<Spec extends AutoscalerSpec> {
   readonly rest: (spec: Spec, from: number) => Rest | undefined;
   /** The one metric whose absence stopped a decision; `undefined` where there is none. */
   readonly stoppedBy: (spec: Spec, because: Because) => StoppingMetric | undefined;
+}
+
+/** A resource of one container, or of all of them. */
+export interface RequestShare {
+  readonly resource: string;
+  readonly container?: string;
 }
 
 interface MetricTargetText {
@@ -59,6 +67,7 @@ export interface StoppingMetric {
  */
 export const LARGEST_WINS: Omit<Explanations<AutoscalerSpec>, "targets"> = {
   cpuPercent: () => undefined,
+  requestShares: () => [],
   behavior: () => undefined,
   publishesBands: false,
   combination: () => "Max",

@@ -6,7 +6,12 @@ import { type Discovery, type KindPath, isBuiltIn, objectPath, scalePath } from 
 import { type CallBudget, callBudget } from "./transport/budget.ts";
 import type { Surroundings } from "./transport/exchange.ts";
 import type { Transport, WriteAnswer } from "./transport/transport.ts";
-import { canonicalSelector, type LabelSelector, selectorOf } from "../../rules/model/selector.ts";
+import {
+  canonicalSelector,
+  type LabelSelector,
+  type Selector,
+  selectorOf,
+} from "../../rules/model/selector.ts";
 import { MAX_SELECTOR_CHARACTERS } from "./request-limits.ts";
 import { asCount, asList, asObject, asText, asTexts, type Json } from "../../rules/model/json.ts";
 import type { ClusterRecord } from "../../rules/model/records.ts";
@@ -266,6 +271,13 @@ const isTooLarge = (selector: Json): boolean => {
     Object.entries(labels).some(([key, value]) => add(key) || add(value)) ||
     expressions.some(({ key, values }) => add(key) || asList(values).some(add))
   );
+};
+
+/** The selector of an object that selects pods by labels; undefined where it cannot be read. */
+export const readLabelSelector = (raw: Json): Selector | undefined => {
+  if (isTooLarge(raw)) return undefined;
+  const reading = selectorOf(labelSelector(raw));
+  return reading.kind === "selector" ? reading.selector : undefined;
 };
 
 const selectorText = (raw: Json): string => {

@@ -91,7 +91,10 @@ export const isPostTo =
     method === "POST" && url.pathname === path;
 
 export interface LookOptions
-  extends Pick<CheckedConnection, "namespaces" | "kinds" | "targets" | "specsFromCluster"> {
+  extends Pick<
+    CheckedConnection,
+    "namespaces" | "kinds" | "targets" | "specsFromCluster" | "scaled"
+  > {
   readonly access?: Partial<Access>;
   readonly clock?: () => number;
 }

@@ -1,4 +1,5 @@
-import type { ConnectionReport } from "../../../stack/cluster/check/report.ts";
+import { scaledBy } from "../../../rules/doctor/beside/beside.ts";
+import type { ConnectionReport, ScaledWorkload } from "../../../stack/cluster/check/report.ts";
 import type { Target } from "../../../stack/cluster/discovery.ts";
 import {
   type ScalableKind,
@@ -21,7 +22,7 @@ import type { Tables } from "../../../stack/store/table/tables.ts";
 import { readableSpec } from "../stored-spec.ts";
 import { nonEmpty, present } from "../../../rules/model/json.ts";
 import type { ServiceContext } from "../context.ts";
-import { findCluster } from "../find-autoscaler.ts";
+import { findAutoscaler, findCluster } from "../find-autoscaler.ts";
 import type { ClusterChange, ClusterCheck } from "../service.ts";
 import { serverUrl } from "../../../stack/cluster/reachable.ts";
 import { eksFault, isSecretOf, secretWords } from "../../../rules/model/aws-names.ts";
@@ -33,7 +34,7 @@ import { invalid } from "../refusals.ts";
  */
 export const checkCluster = async (
   context: ServiceContext,
-  { name, kinds = [], workload }: ClusterCheck,
+  { name, kinds = [], workload, autoscaler }: ClusterCheck,
 ): Promise<ConnectionReport> => {
   const wanted = kinds.map((text) => kindIn(name, text));
   const cluster = await findCluster(context, name);
@@ -49,6 +50,10 @@ export const checkCluster = async (
       `Cannot check cluster "${name}": no connection is stored for it; store one with --replace`,
       { name },
     );
+  if (autoscaler) {
+    const scaled = await scaledOf(context, name, autoscaler);
+    return context.checkConnection({ name: cluster.name, connection, scaled });
+  }
   const beside = { namespaces: namespacesOf(partitions), workload, specsFromCluster };
   return context.checkConnection(
     present({
@@ -58,6 +63,21 @@ export const checkCluster = async (
       targets: await targetsOf(context, name),
       ...beside,
     }),
+  );
+};
+
+/** What an autoscaler does to its workload. Throws where there is none, or it cannot be read. */
+const scaledOf = async (
+  context: ServiceContext,
+  cluster: string,
+  query: NonNullable<ClusterCheck["autoscaler"]>,
+): Promise<ScaledWorkload> => {
+  const { record } = await findAutoscaler(context, { cluster, ...query });
+  const spec = readableSpec(record);
+  if (spec) return { namespace: record.namespace, ...scaledBy(spec) };
+  throw invalid(
+    `Cannot look beside the workload of "${query.namespace}/${query.name}": its manifest cannot be read; apply it again`,
+    query,
   );
 };
 

@@ -1,6 +1,6 @@
 import { binaryText, decimalText } from "../../model/quantity.ts";
 import { type HpaMetric, type HpaSpec, isStabilized } from "../../model/spec-hpa.ts";
-import { type Explanations, LARGEST_WINS } from "../explanations.ts";
+import { type Explanations, LARGEST_WINS, type RequestShare } from "../explanations.ts";
 import { sourceOf } from "../../sources/sources.ts";
 import { marksText } from "../shared/metrics/measurement.ts";
 import type { ControllerSettings } from "../../model/spec-common.ts";
@@ -25,7 +25,20 @@ export const HPA_EXPLANATIONS: Explanations<HpaSpec> = {
   cpuPercent: ({ metrics }) =>
     metrics.find((metric) => metric.type === "Resource" && metric.name === "cpu")?.target
       .averageUtilization,
+  requestShares: ({ metrics }) =>
+    metrics.flatMap((metric) => {
+      const { averageUtilization, averageValueMilli } = metric.target;
+      if (averageUtilization === undefined || averageValueMilli !== undefined) return [];
+      return sharesOf(metric);
+    }),
   behavior: ({ behavior }) => behavior,
+};
+
+const sharesOf = (metric: HpaMetric): readonly RequestShare[] => {
+  if (metric.type === "ContainerResource")
+    return [{ resource: metric.name, container: metric.container }];
+  // With a selector it measures other pods.
+  return metric.type === "Resource" && !metric.selector ? [{ resource: metric.name }] : [];
 };
 
 /**

@@ -15,6 +15,15 @@ export const NATIVE_EXPLANATIONS: Explanations<NativeSpec> = {
         target: levelsText(metric),
       })),
   cpuPercent: ({ metrics }) => metrics.map(cpuPercentOf).find((percent) => percent !== undefined),
+  requestShares: ({ metrics }) =>
+    metrics.flatMap(({ source, measure }) => {
+      if (measure !== "Percent") return [];
+      if (source.type === "ContainerResource" && source.of === "request")
+        return [{ resource: source.name, container: source.container }];
+      return source.type === "Resource" && source.of === "request"
+        ? [{ resource: source.name }]
+        : [];
+    }),
   behavior: () => undefined,
   publishesBands: false,
   combination: ({ combine }) => combine,

@@ -1,5 +1,6 @@
 import { isTidemarkError } from "../../../rules/model/errors.ts";
-import { asList, isObject, asObject, asText } from "../../../rules/model/json.ts";
+import type { Diagnosis } from "../../../rules/doctor/examine.ts";
+import { asList, isObject, asObject, asText, present } from "../../../rules/model/json.ts";
 import { kindsReadFrom } from "../../../rules/model/records.ts";
 import type { Access } from "../access/access.ts";
 import { accessFor, type ConnectOptions } from "../connect.ts";
@@ -7,6 +8,7 @@ import { CHECK_ACCESS_MS, CHECK_NAMESPACES_MAX } from "../request-limits.ts";
 import { RBAC_GROUP } from "../rights/rbac-text.ts";
 import type { ScalableKind } from "../rights/rules.ts";
 import { type Asker, asker, rightsAsker, type Right, rightText } from "./ask.ts";
+import { checkBeside } from "./check-beside.ts";
 import {
   checkKinds,
   checkOthers,
@@ -46,16 +48,19 @@ export const checkConnection = async (
   const { access } = opened;
   const asking = askerOf(target, access, options);
   try {
-    const { points, kubeSystemUid } = await checkApi(asking, access, target, options);
+    const { points, kubeSystemUid, findings } = await checkApi(asking, access, target, options);
     // Credentials may still be missing after they were set up: a token or a plugin is asked for
     // with the first call.
     if (points.some(({ check }) => check === "credentials"))
       return checkReport(target.name, points);
-    return checkReport(
-      target.name,
-      [passed("credentials", ACCESS_WORDS[target.connection.kind]), ...points],
-      kubeSystemUid,
-    );
+    return present({
+      ...checkReport(
+        target.name,
+        [passed("credentials", ACCESS_WORDS[target.connection.kind]), ...points],
+        kubeSystemUid,
+      ),
+      findings,
+    });
   } finally {
     asking.close();
   }
@@ -94,6 +99,7 @@ const ACCESS_WORDS = {
 interface CheckedApi {
   readonly points: readonly CheckedPoint[];
   readonly kubeSystemUid?: string | undefined;
+  readonly findings?: readonly Diagnosis[];
 }
 
 const checkApi = async (
@@ -106,6 +112,10 @@ const checkApi = async (
   if (server.some(({ result }) => result === "failed")) return { points: server };
   const user = await checkUser(asking);
   if (!user.known) return { points: [...server, ...user.points] };
+  if (target.scaled) {
+    const { points, findings } = await checkBeside(asking, target.scaled);
+    return { points: [...server, ...user.points, ...points], findings };
+  }
   const [groups, identity] = await Promise.all([
     apiGroups(asking),
     checkIdentity(asking, target.namespaces),

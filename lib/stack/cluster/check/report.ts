@@ -1,5 +1,7 @@
 import type { ClusterRecord, ConnectionRecord } from "../../../rules/model/records.ts";
 import type { SpecKindName } from "../../../rules/model/spec.ts";
+import type { Scaled } from "../../../rules/doctor/beside/beside.ts";
+import type { Diagnosis } from "../../../rules/doctor/examine.ts";
 import type { Target } from "../discovery.ts";
 import type { ScalableKind } from "../rights/rules.ts";
 
@@ -17,6 +19,13 @@ export interface CheckedConnection
   readonly workload?: WantedWorkload;
   /** Kinds of autoscalers that are read from the cluster. */
   readonly specsFromCluster?: readonly SpecKindName[];
+  /** An autoscaler: only what else acts on the pods of its workload is looked at. */
+  readonly scaled?: ScaledWorkload;
+}
+
+/** What an autoscaler does to its workload, and where. */
+export interface ScaledWorkload extends Scaled {
+  readonly namespace: string;
 }
 
 /** A workload by its apiVersion, kind and name. */
@@ -53,6 +62,8 @@ export interface ConnectionReport {
   readonly checks: readonly CheckedPoint[];
   /** The uid of the namespace kube-system; absent where it could not be read. */
   readonly kubeSystemUid?: string;
+  /** What the rules of the doctor find beside a workload; absent where it was not looked at. */
+  readonly findings?: readonly Diagnosis[];
 }
 
 export const passed = (check: string, message: string): CheckedPoint => ({

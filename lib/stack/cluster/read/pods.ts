@@ -115,7 +115,7 @@ const readReady = (conditions: unknown): Pod["ready"] => {
   return undefined;
 };
 
-const readContainer = (raw: unknown): Container => {
+export const readContainer = (raw: unknown): Container => {
   const container = asObject(raw);
   const resources: Json = asObject(container["resources"]);
   return {

@@ -1,6 +1,7 @@
 import type { SourceService } from "../../../rules/model/metric-source.ts";
 import {
   customKindRules,
+  DOCTOR_RULES,
   OBSERVE_RULES,
   type RbacRule,
   SCALE_RULES,
@@ -19,6 +20,8 @@ export interface RbacOptions {
    * them.
    */
   readonly status?: boolean;
+  /** Adds the right to look at what else acts on the pods of a workload. */
+  readonly doctor?: boolean;
   /** Custom resources that manifests name, beside the built-in kinds. */
   readonly kinds?: readonly ScalableKind[];
 }
@@ -36,6 +39,7 @@ export const rbacText = ({
   namespaces,
   readOnly = false,
   status = false,
+  doctor = false,
   kinds = [],
 }: RbacOptions): string => {
   const custom = customKindRules(kinds);
@@ -49,6 +53,7 @@ export const rbacText = ({
     },
     ...(readOnly ? [] : [{ name: "tidemark-scale", rules: [...SCALE_RULES, ...custom.scale] }]),
     ...(status ? [{ name: "tidemark-status", rules: STATUS_RULES }] : []),
+    ...(doctor ? [{ name: "tidemark-doctor", rules: DOCTOR_RULES }] : []),
   ];
   const scopes: readonly Scope[] = namespaces?.map((namespace) => ({ namespace })) ?? [{}];
   const documents = scopes.flatMap((scope) => [

@@ -98,6 +98,16 @@ export const STATUS_RULES: readonly RbacRule[] = [
   { group: "events.k8s.io", resources: ["events"], verbs: ["create", "patch"] },
 ];
 
+/**
+ * Rights to look at what else acts on the pods of a workload. No sync asks for these objects:
+ * `cluster rbac --doctor` prints the rights, and `doctor --ask-cluster` says where one is missing.
+ */
+export const DOCTOR_RULES: readonly RbacRule[] = [
+  { group: "", resources: ["resourcequotas"], verbs: ["list"] },
+  { group: "policy", resources: ["poddisruptionbudgets"], verbs: ["list"] },
+  { group: "autoscaling.k8s.io", resources: ["verticalpodautoscalers"], verbs: ["list"] },
+];
+
 /** The right to ask one service for metrics through the API server, and no other service. */
 export const sourceRules = (service: SourceService): readonly RbacRule[] => [
   {
