@@ -173,7 +173,7 @@ describe("a look beside a workload", () => {
     ]);
     const { findings } = await look(server, { scaled });
     expect(findings).toHaveLength(1);
-    expect(JSON.stringify(findings)).not.toMatch(/\\u001b|\u202E|\u001b/);
+    expect(JSON.stringify(findings)).not.toMatch(/\\u001b|\u202E/);
   });
 
   it("survives answers of another shape", async () => {
