@@ -421,7 +421,9 @@ describe("docs/doctor.md", () => {
     const page = readFileSync(new URL("../../docs/doctor.md", import.meta.url), "utf8");
     const rows = page.split("\n").filter((line) => line.startsWith("| `"));
     expect(rows).toEqual(
-      [...DOCTOR_RULES, ...BESIDE_RULES].map(({ name, severity, finds }) => `| \`${name}\` | ${severity} | ${finds} |`),
+      [...DOCTOR_RULES, ...BESIDE_RULES].map(
+        ({ name, severity, finds }) => `| \`${name}\` | ${severity} | ${finds} |`,
+      ),
     );
   });
 });

@@ -65,8 +65,7 @@ const readTemplate = async (
 ): Promise<PodTemplate | CheckedPoint> => {
   const kind = builtInPath(target);
   const what = `${target.kind} "${namespace}/${target.name}"`;
-  if (!kind)
-    return skipped(WORKLOAD_POINT, `${what} is of a kind whose pods are not known`);
+  if (!kind) return skipped(WORKLOAD_POINT, `${what} is of a kind whose pods are not known`);
   const answer = await ask({
     path: listPath(kind, namespace),
     query: { fieldSelector: `metadata.name=${target.name}`, limit: "1" },
