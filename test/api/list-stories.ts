@@ -52,8 +52,16 @@ export type ListName = PagedName | "access" | "calendars" | "history" | "sources
  * be named here or have a story.
  */
 export const PARTS: Readonly<Record<Exclude<keyof QueryService, ListName>, readonly string[]>> = {
-  get: ["rivals", "overrides", "metrics", "conditions", "currentMetrics"],
-  describe: ["rivals", "overrides", "metrics", "conditions", "currentMetrics", "events"],
+  get: ["rivals", "overrides", "metrics", "conditions", "podsCounted", "currentMetrics"],
+  describe: [
+    "rivals",
+    "overrides",
+    "metrics",
+    "conditions",
+    "podsCounted",
+    "currentMetrics",
+    "events",
+  ],
   explain: ["metrics", "steps", "otherwise"],
   schedule: ["holds", "changes", "lanes", "overrides", "clockChanges", "missingCalendars"],
   shadow: ["rivals", "stretches", "reactions"],

@@ -13,6 +13,7 @@ export const PURE_ROOMS = [...RULES, "lib/rules/doctor", "lib/replay"] as const;
 const OF_SYNC = [
   ...RULES,
   "lib/rules/manifest",
+  "lib/rules/doctor",
   "lib/stack/store",
   "lib/stack/turns",
   "lib/stack/cluster",
@@ -21,13 +22,7 @@ const OF_SYNC = [
   "lib/stack/plan",
   "lib/stack/projections",
 ];
-const OF_SERVICE = [
-  ...OF_SYNC,
-  "lib/rules/doctor",
-  "lib/answers/views",
-  "lib/answers/words",
-  "lib/stack/sync",
-];
+const OF_SERVICE = [...OF_SYNC, "lib/answers/views", "lib/answers/words", "lib/stack/sync"];
 const OF_LAMBDA = [...OF_SERVICE, "lib/stack/aws", "lib/answers/service", "lib/answers/api"];
 const OF_RUN = [...OF_LAMBDA, "lib/lambda"];
 
@@ -46,7 +41,13 @@ export const ROOMS: Readonly<Record<string, readonly string[]>> = {
   "lib/stack/aws": [],
   "lib/stack/turns": [],
   "lib/stack/store": ["lib/rules/model", "lib/stack/aws"],
-  "lib/stack/cluster": ["lib/rules/model", "lib/rules/sources", "lib/stack/aws", "lib/stack/turns"],
+  "lib/stack/cluster": [
+    "lib/rules/model",
+    "lib/rules/sources",
+    "lib/rules/doctor",
+    "lib/stack/aws",
+    "lib/stack/turns",
+  ],
   "lib/stack/source-client": [
     "lib/rules/model",
     "lib/rules/sources",

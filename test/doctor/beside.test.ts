@@ -1,5 +1,10 @@
 import { describe, expect, it } from "vitest";
-import type { Beside, Budget, Quota, Vertical } from "../../lib/rules/doctor/beside/beside.ts";
+import type {
+  BesideObjects,
+  DisruptionBudget,
+  Quota,
+  Vertical,
+} from "../../lib/rules/doctor/beside/beside.ts";
 import { scaledBy } from "../../lib/rules/doctor/beside/beside.ts";
 import { BESIDE_RULES, examineBeside } from "../../lib/rules/doctor/beside/examine-beside.ts";
 import { specOf } from "../../lib/rules/manifest/admit.ts";
@@ -31,7 +36,7 @@ const hpa = (target: object) =>
   );
 const CPU_PERCENT = { name: "cpu", resource: { name: "cpu" }, target: "60" };
 
-const beside = (more: Partial<Beside> = {}): Beside => ({
+const beside = (more: Partial<BesideObjects> = {}): BesideObjects => ({
   workload: {
     replicas: 4,
     labels: { app: "web" },
@@ -44,11 +49,11 @@ const beside = (more: Partial<Beside> = {}): Beside => ({
   ...more,
 });
 
-const found = (of: Beside, spec = native(CPU_PERCENT)) => examineBeside(scaledBy(spec), of);
+const found = (of: BesideObjects, spec = native(CPU_PERCENT)) => examineBeside(scaledBy(spec), of);
 const namesOf = (...args: Parameters<typeof found>) => found(...args).map(({ rule }) => rule);
 
 describe("vertical-autoscaler", () => {
-  const vertical = (more: Partial<Vertical> = {}): Beside =>
+  const vertical = (more: Partial<Vertical> = {}): BesideObjects =>
     beside({
       verticals: [
         { name: "web", mode: "Auto", sets: new Map([["*", ["cpu", "memory"]]]), ...more },
@@ -110,7 +115,7 @@ describe("vertical-autoscaler", () => {
       { name: "cpu", resource: { name: "cpu", of: "limit" }, target: "60" },
       [],
     ],
-  ])("%s", (_name, more, metric, expected) => {
+  ])("finds what it should of %s", (_name, more, metric, expected) => {
     expect(namesOf(vertical(more), native(metric))).toEqual(expected);
   });
 
@@ -123,7 +128,7 @@ describe("vertical-autoscaler", () => {
 });
 
 describe("quotas", () => {
-  const quota = (hard: Quota["hard"], used: Quota["used"]): Beside =>
+  const quota = (hard: Quota["hard"], used: Quota["used"]): BesideObjects =>
     beside({ quotas: [{ name: "shop", hard, used }] });
 
   // The count is 4 and the maximum 12: eight more pods.
@@ -167,7 +172,7 @@ describe("quotas", () => {
 });
 
 describe("disruption-budget", () => {
-  const budget = (more: Partial<Budget>): Beside =>
+  const budget = (more: Partial<DisruptionBudget>): BesideObjects =>
     beside({
       budgets: [
         { name: "web", selector: [{ key: "app", operator: "=", values: ["web"] }], ...more },
@@ -175,7 +180,7 @@ describe("disruption-budget", () => {
     });
 
   // The minimum is 2.
-  it.each<[Partial<Budget>, number]>([
+  it.each<[Partial<DisruptionBudget>, number]>([
     [{ minAvailable: 1 }, 0],
     [{ minAvailable: 2 }, 1],
     [{ minAvailable: 3 }, 1],
@@ -187,7 +192,7 @@ describe("disruption-budget", () => {
     [{ maxUnavailable: "1%" }, 0],
     [{ minAvailable: "many" }, 0],
     [{}, 0],
-  ])("%o: %d", (more, findings) => {
+  ])("of a budget with %o has %d findings", (more, findings) => {
     expect(namesOf(budget(more))).toHaveLength(findings);
   });
 

@@ -383,6 +383,16 @@ describe("metrics that are missing", () => {
   });
 });
 
+describe("pods-refused", () => {
+  it("is found while the controller of the workload says so, with its words", () => {
+    const podsRefused = { reason: "FailedCreate", message: "exceeded quota: shop" };
+    expect(foundIn(evaluatedAs({ podsRefused }), "pods-refused")[0]?.evidence).toBe(
+      'the cluster refuses pods of Deployment "web" (FailedCreate): exceeded quota: shop',
+    );
+    expect(foundIn(evaluatedAs({}), "pods-refused")).toEqual([]);
+  });
+});
+
 describe("selectors-overlap", () => {
   it("is found where the rules hold for it", () => {
     const because = { reason: "AmbiguousSelector", message: "pods by selector are shared" };

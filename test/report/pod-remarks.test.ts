@@ -6,14 +6,14 @@ const metric = (pods: MetricPods): MetricOutcome => ({
   ...{ name: "cpu", type: "Resource", kind: "measured", value: "41%", target: "60%", proposal: 3 },
   pods,
 });
-const of = (pods: MetricPods, ownOnly = false) => podRemarks([metric(pods)], ownOnly);
+const of = (pods: MetricPods, ownOnly = false) => podRemarks({ metrics: [metric(pods)] }, ownOnly);
 
 describe("what is said of the pods behind a metric", () => {
   it("is nothing where all pods are the target's, run, and have young samples", () => {
     expect(of({ matched: 4, owned: 4, counted: 4, oldestSeconds: 180 })).toEqual([]);
     // Who owns them cannot be said.
     expect(of({ matched: 4 })).toEqual([]);
-    expect(podRemarks([], false)).toEqual([]);
+    expect(podRemarks({ metrics: [] }, false)).toEqual([]);
   });
 
   it.each<[string, MetricPods, boolean, string]>([
@@ -72,7 +72,21 @@ describe("what is said of the pods behind a metric", () => {
       metric({ matched: 2, owned: 2 }),
       metric({ matched: 6, owned: 2, finished: 1 }),
     ];
-    const reasons = podRemarks([...metrics, ...metrics], false).map(({ reason }) => reason);
+    const reasons = podRemarks({ metrics: [...metrics, ...metrics] }, false).map(
+      ({ reason }) => reason,
+    );
     expect(reasons).toEqual(["ForeignPods", "FinishedPods"]);
+  });
+
+  it("is first that the cluster refuses pods, with the words of the workload's controller", () => {
+    const podsRefused = { reason: "FailedCreate", message: "exceeded quota: shop" };
+    const metrics = [metric({ matched: 6, owned: 2 })];
+    expect(podRemarks({ metrics, podsRefused }, true)).toEqual([
+      {
+        reason: "PodsRefused",
+        message: "the cluster refuses pods of the target (FailedCreate): exceeded quota: shop",
+      },
+      expect.objectContaining({ reason: "ForeignPods" }),
+    ]);
   });
 });

@@ -339,7 +339,7 @@ describe("the state of a cluster", () => {
     ).toMatchObject([{ kind: "failing", next: `tidemark cluster check ${name}` }]);
   });
 
-  it("is ok where autoscalers are at their maximum, and after 15 minutes the status says which", async () => {
+  it("is ok where autoscalers are at their maximum or count pods of others, and after 15 minutes the status says which", async () => {
     await applyAll();
     busy();
     for (let syncs = 0; syncs < 70; syncs++) await syncAll();
@@ -351,6 +351,14 @@ describe("the state of a cluster", () => {
         message: expect.stringMatching(
           /^3 autoscalers of ".*", first "\w+\/\w+", have wanted more than maxReplicas for 15 minutes$/,
         ),
+      },
+      {
+        // The pods of this world have no owners that the rules could tell apart.
+        kind: "pods",
+        message: expect.stringMatching(
+          /^3 autoscalers of ".*", first "\w+\/\w+", have had other pods than wanted for 15 minutes: pods of something else count$/,
+        ),
+        next: expect.stringMatching(/^tidemark doctor \w+ -n \w+ --cluster eu-/),
       },
     ]);
   });

@@ -154,6 +154,7 @@ export const ROW_FIELDS = [
   "targets",
   "moreTargets",
   "missingMetrics",
+  "findings",
   "measuredAt",
   "lastScaleAt",
   "paused",

@@ -132,6 +132,17 @@ export const autoscaler = z.object({
   conditions: z.array(condition),
   decision: decision.describe("the newest evaluation in the journal").exactOptional(),
   lastScaleAt: time.exactOptional(),
+  podsCounted: z
+    .array(z.object({ reason: text, message: text }))
+    .describe(
+      "what is unusual about the pods behind the count, most important first: `PodsRefused`, `ForeignPods`, `FinishedPods`, `OldSamples`, `RolloutUnderWay`; absent where nothing is",
+    )
+    .exactOptional(),
+  findings: count
+    .describe(
+      "what the doctor finds by the newest evaluation; absent where nothing. Rules that look at days are not among them",
+    )
+    .exactOptional(),
   observedGeneration: count
     .describe("the generation that the newest evaluation in the journal decided by")
     .exactOptional(),

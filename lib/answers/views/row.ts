@@ -43,6 +43,11 @@ export const row = z.object({
   missingMetrics: count
     .describe("metrics that could not be read; absent where none is missing")
     .exactOptional(),
+  findings: count
+    .describe(
+      "what the doctor finds by the newest evaluation, counted once a minute; absent where nothing. Rules that look at days are not among them",
+    )
+    .exactOptional(),
   measuredAt: time
     .describe(
       "when `targets` were measured, which may be up to a minute before the rest of the row",

@@ -14,6 +14,7 @@ const problem = z.object({
     "late",
     "never synced",
     "over share",
+    "pods",
     "no run",
     "refused",
     "restored",
@@ -73,7 +74,7 @@ export const status = z.object({
   notices: z
     .array(problem)
     .describe(
-      "what may need a person although everything works: autoscalers at their maximum, syncs that nearly miss their period. A notice leaves the status healthy. Absent where there is none",
+      "what may need a person although everything works: autoscalers at their maximum, pods that count and should not, syncs that nearly miss their period. A notice leaves the status healthy. Absent where there is none",
     )
     .exactOptional(),
   errors: z

@@ -101,6 +101,11 @@ const COLUMNS: readonly {
   },
   { header: "REASON", wide: true, cell: ({ reason }) => reason ?? NONE },
   {
+    header: "FINDINGS",
+    wide: true,
+    cell: ({ findings = 0, measuredAt }) => (measuredAt === undefined ? NONE : String(findings)),
+  },
+  {
     header: "SYNCED",
     cell: ({ ageSeconds }, form) =>
       agoText(ageSeconds === undefined ? undefined : ageSeconds * 1000, form),

@@ -1,4 +1,4 @@
-import { metricText } from "../../stack/report/metric-reading.ts";
+import { metricText, podsText } from "../../stack/report/metric-reading.ts";
 import { type Printed, text } from "../../stack/report/printed.ts";
 import { LANES, laneOfReason } from "../../stack/report/reasons/lanes.ts";
 import { boundsInForce } from "../../answers/service/views/holds-view.ts";
@@ -26,6 +26,7 @@ export const describeSheet = (view: Description, nowMs: number, paint: Paint): P
   sheet([
     ...identity(view, nowMs, paint),
     ...metricLines(view, nowMs),
+    ...podsRows(view),
     {
       heading: "Conditions",
       lines: view.conditions.length === 0 ? [NONE] : conditionLines(view, nowMs, paint),
@@ -154,6 +155,17 @@ const decision = ({ decision: last }: Description, nowMs: number): string => {
       : `hold${last.from === undefined ? "" : ` at ${last.from}`}`;
   const refused = last.refused === undefined ? "" : `; the scale was refused: ${last.refused}`;
   return `${count}: ${last.reason}: ${last.message}${refused} (${ageText(nowMs - Date.parse(last.at))} ago)`;
+};
+
+/** Which pods made each value, and what is unusual about them. */
+const podsRows = ({ metrics, podsCounted = [] }: Description): readonly SheetRow[] => {
+  const behind = metrics.flatMap((metric) => {
+    const words = metric.kind === "measured" ? podsText(metric) : undefined;
+    return words === undefined ? [] : [[`${metric.name}:`, words]];
+  });
+  if (behind.length + podsCounted.length === 0) return [];
+  const remarks = podsCounted.map(({ reason, message }) => [`${reason}:`, message]);
+  return [{ heading: "Pods", lines: aligned([...behind, ...remarks]) }];
 };
 
 const conditionLines = (

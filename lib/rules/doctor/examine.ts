@@ -9,6 +9,7 @@ import { MINIMUM_NEVER_LEFT } from "./rules/minimum-never-left.ts";
 import { METRIC_MISSING, REQUESTS_MISSING } from "./rules/missing-metric.ts";
 import { OLD_SAMPLES } from "./rules/old-samples.ts";
 import { PODS_NOT_READY } from "./rules/pods-not-ready.ts";
+import { PODS_REFUSED } from "./rules/pods-refused.ts";
 import { POLICY_NEVER_BINDS } from "./rules/policy-never-binds.ts";
 import { SELECTORS_OVERLAP } from "./rules/selectors-overlap.ts";
 import { SLOW_SYNC } from "./rules/slow-sync.ts";
@@ -21,6 +22,7 @@ export const DOCTOR_RULES: readonly DoctorRule[] = [
   SELECTORS_OVERLAP,
   REQUESTS_MISSING,
   METRIC_MISSING,
+  PODS_REFUSED,
   OLD_SAMPLES,
   FOREIGN_PODS,
   FINISHED_PODS,
@@ -49,6 +51,13 @@ export const asksDays = (patient: Patient, looks: Looks): boolean =>
     (rule) =>
       (looks === "everything" || rule.severity === "problem") && rule.asksDays?.(patient) === true,
   );
+
+/**
+ * What is found without the last days and without the times of a sync: as much as a list of a whole
+ * fleet counts.
+ */
+export const examineNewest = (patient: Omit<Patient, "days" | "sync">): readonly Diagnosis[] =>
+  examine(patient);
 
 /** Everything that the rules find. */
 export const examine = (patient: Patient): readonly Diagnosis[] =>

@@ -60,6 +60,8 @@ export interface ScaleRead {
   readonly lastScaledBy?: string;
   /** The field manager that has set the count, whoever it is, where the answer says so. */
   readonly countSetBy?: string;
+  /** Why the cluster refuses pods of the workload, where its controller says so. */
+  readonly podsRefused?: Because;
 }
 
 export type Answer<Item> =

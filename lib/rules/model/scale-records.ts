@@ -126,6 +126,8 @@ export interface Evaluation extends InForce {
   readonly rivals?: readonly Rival[];
   /** The failed read that stopped the evaluation. Absent where nothing failed. */
   readonly failedRead?: FailedRead;
+  /** Why the cluster refuses pods of the workload. Absent where its controller says nothing. */
+  readonly podsRefused?: Because;
   /** Why the scale of this evaluation was refused. Absent where it was not refused. */
   readonly refused?: Refusal;
   /**

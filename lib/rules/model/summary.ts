@@ -47,6 +47,8 @@ export interface SummaryRow {
   readonly lastScaleMs?: number;
   readonly totals?: SummaryTotals;
   readonly since?: ProblemTimes;
+  /** How many things the doctor finds by the newest evaluation, where it finds some. */
+  readonly findings?: number;
 }
 
 /**

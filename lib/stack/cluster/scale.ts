@@ -1,4 +1,6 @@
 import type { Namespace } from "../../rules/model/ids.ts";
+import type { Because } from "../../rules/model/decision.ts";
+import { foreignReason, foreignText } from "../../rules/model/foreign-text.ts";
 import type { ApiFailure, ScaleReading, ScaleRead } from "../../rules/model/observation.ts";
 import type { TargetRef } from "../../rules/model/spec-common.ts";
 import type { ScaleAnswer, ScaleWrite } from "./cluster-client.ts";
@@ -221,15 +223,35 @@ export const readWorkloadScale = (raw: unknown): ScaleReading => {
   const metadata = asObject(workload["metadata"]);
   const stack = lastScaledBy(metadata);
   const manager = countSetBy(metadata);
+  const status = asObject(workload["status"]);
+  const refused = podsRefusedIn(status["conditions"]);
   return {
     kind: "read",
     ...identity(metadata),
     ...(stack !== undefined && { lastScaledBy: stack }),
     ...(manager !== undefined && { countSetBy: manager }),
     specReplicas: asCount(spec["replicas"]) ?? 1,
-    statusReplicas: asCount(asObject(workload["status"])["replicas"]) ?? 0,
+    statusReplicas: asCount(status["replicas"]) ?? 0,
+    ...(refused && { podsRefused: refused }),
     selector: selectorText(selector),
   };
+};
+
+/**
+ * Why pods of the workload are refused, as its controller says it: a quota, a webhook, a missing
+ * service account. The message is set once and names one of the pods, so that it stays the same
+ * while the refusal lasts.
+ */
+const podsRefusedIn = (conditions: unknown): Because | undefined => {
+  for (const raw of asList(conditions)) {
+    const { type, status, reason, message } = asObject(raw);
+    if (type === "ReplicaFailure" && status === "True")
+      return {
+        reason: foreignReason(asText(reason)) ?? "ReplicaFailure",
+        message: foreignText(asText(message)),
+      };
+  }
+  return undefined;
 };
 
 const identity = (metadata: Json): Pick<ScaleRead, "uid" | "resourceVersion" | "generation"> => {

@@ -13,7 +13,7 @@ import {
   type ReportedProblems,
 } from "../store/records/plan-records.ts";
 import type { Tables } from "../store/table/tables.ts";
-import { CLUSTER_MS, LASTS_MS, lasting, TROUBLE_KINDS } from "../store/head/troubles.ts";
+import { CLUSTER_MS, LASTS_MS, lasting, ALARMING_KINDS } from "../store/head/troubles.ts";
 import { type ClusterRecord, type FleetRecord, pausedBy } from "../../rules/model/records.ts";
 import { MINUTE_MS } from "../../rules/model/time-text.ts";
 
@@ -281,7 +281,7 @@ const autoscalerProblems = (
   head: HeadGlance | undefined,
   nowMs: number,
 ): readonly FleetProblem[] =>
-  TROUBLE_KINDS.flatMap((kind) => {
+  ALARMING_KINDS.flatMap((kind) => {
     const trouble = head?.troubles.of[kind];
     const count = trouble ? lasting(trouble, nowMs - LASTS_MS[kind]) : 0;
     if (!trouble || count === 0) return [];

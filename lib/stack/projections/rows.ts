@@ -73,6 +73,8 @@ export const bareRowOf = (source: RowSource): BareRow => {
   if (status?.lastScaleMs !== undefined) row.lastScaleMs = status.lastScaleMs;
   if (totals) row.totals = totals;
   if (since) row.since = since;
+  // A sync that does not look at them leaves them as they were.
+  if (source.before?.findings !== undefined) row.findings = source.before.findings;
   return row;
 };
 
@@ -119,6 +121,10 @@ const isSwitchedOff = (evaluation: Evaluation | undefined): boolean =>
 const hasBands = ({ spec, evaluation }: RowSource): boolean =>
   evaluation?.gauges !== undefined ||
   (spec !== undefined && askDialect(spec, ({ explains }) => explains.publishesBands));
+
+/** With how many things the doctor finds, where that was looked at in this sync. */
+export const withFindings = ({ findings: _before, ...row }: BareRow, findings: number): BareRow =>
+  findings > 0 ? { ...row, findings } : row;
 
 /** The whole row: the one that is written, once a minute or where it changed. */
 export const withTargets = (row: BareRow, readings: readonly MetricReading[]): SummaryRow => {

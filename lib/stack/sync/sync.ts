@@ -25,6 +25,7 @@ import { settleEarlier } from "./scale/settle-earlier.ts";
 import { readObjects } from "./specs/read-objects.ts";
 import { removeOldPages, storePages, writeJournal } from "./keep/store-pages.ts";
 import { writeSummary } from "./summary/write-summary.ts";
+import { newestFindings } from "./keep/newest-findings.ts";
 import { troublesAfter } from "./keep/troubles.ts";
 import { makeWaves } from "./scale/waves.ts";
 import { windowsAfter } from "./keep/windows-after.ts";
@@ -135,12 +136,13 @@ const syncClaimed = async (
     "pages",
     storePages(ports, holder.lease.partition, loaded, after.entries),
   );
-  const told = { loaded, verdicts, settled, stored, after, failures: seen.failures };
+  const findingsOf = newestFindings(loaded, after, seen.failures);
+  const told = { loaded, verdicts, settled, stored, after, failures: seen.failures, findingsOf };
   const [journal, summary] = await timer.phase(
     "journal",
     both(writeJournal(ports, message, told), writeSummary(ports, message, told)),
   );
-  const troubles = troublesAfter(loaded, { seen, verdicts, after });
+  const troubles = troublesAfter(loaded, { seen, verdicts, after, findingsOf });
   await timer.phase(
     "release",
     releasePartition(ports, holder.lease, {

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { workload } from "../stand-in/kubernetes.ts";
 import { json, type Seen, status } from "../stand-in/server.ts";
-import { DOCTOR_RULES } from "../../../lib/stack/cluster/rights/rules.ts";
+import { BESIDE_RIGHTS } from "../../../lib/stack/cluster/rights/rules.ts";
 import type { ScaledWorkload } from "../../../lib/stack/cluster/check/report.ts";
 import { type AskedServer, askedServer, look, pointOf, troubles } from "./looked-at.ts";
 
@@ -195,7 +195,7 @@ describe("a look beside a workload", () => {
         match && match[2] !== "deployments" ? [`${match[2]}.${match[1] ?? ""}`] : [],
       );
     expect(asked.toSorted()).toEqual(
-      DOCTOR_RULES.flatMap(({ group, resources }) =>
+      BESIDE_RIGHTS.flatMap(({ group, resources }) =>
         resources.map((each) => `${each}.${group}`),
       ).toSorted(),
     );

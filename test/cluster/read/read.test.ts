@@ -227,6 +227,26 @@ describe("the readers of scales", () => {
     });
   });
 
+  it("say that pods of a workload are refused only while its controller says so", () => {
+    const failure = (more: object) => ({
+      status: {
+        conditions: [
+          { type: "Available", status: "True", reason: "MinimumReplicasAvailable", message: "yes" },
+          { type: "ReplicaFailure", status: "True", ...more },
+        ],
+      },
+    });
+    const quota = { reason: "FailedCreate", message: 'pods "web-1" is forbidden: exceeded quota' };
+    expect(readWorkloadScale(failure(quota))).toMatchObject({ podsRefused: quota });
+    for (const none of [failure({ ...quota, status: "False" }), { status: { conditions: "x" } }])
+      expect(readWorkloadScale(none)).not.toHaveProperty("podsRefused");
+    const hostile = { reason: "a b\u001b", message: "\u202Etxet\u001b[31m".repeat(500) };
+    const read = readWorkloadScale(failure(hostile));
+    expect(read).toMatchObject({ podsRefused: { reason: "ReplicaFailure" } });
+    expect(JSON.stringify(read)).not.toMatch(/\u202E|\\u001b/);
+    expect(JSON.stringify(read).length).toBeLessThan(1_000);
+  });
+
   it("refuse a selector of more characters than are compared with pods, in each form", () => {
     const [few, many] = [16_000, 17_000].map((count) => "x".repeat(count));
     const refused = { kind: "failed", failure: { reason: "SelectorTooLarge" } };

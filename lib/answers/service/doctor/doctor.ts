@@ -1,6 +1,5 @@
 import { asksDays, type Diagnosis, examine, type Looks } from "../../../rules/doctor/examine.ts";
 import { DAYS_BACK, type Patient } from "../../../rules/doctor/patient.ts";
-import { asObject, present } from "../../../rules/model/json.ts";
 import { withReadableSelectors } from "../../../rules/policy/shared/scale-sentence.ts";
 import { DAY_MS } from "../../../rules/model/time-text.ts";
 import { storedSamples } from "../../../stack/projections/samples.ts";
@@ -8,6 +7,7 @@ import { mapWithLimit, REQUESTS_AT_ONCE } from "../../../stack/store/table/wait-
 import type { ExaminationView } from "../../views/doctor.ts";
 import { loadSnapshot, snapshots } from "../autoscalers.ts";
 import type { QueryContext } from "../context.ts";
+import { patientOf } from "../views/patient.ts";
 import { findAutoscaler } from "../find-autoscaler.ts";
 import type { AutoscalerSnapshot } from "../partitions/partition-data.ts";
 import type { AutoscalerCursor, DoctorQuery } from "../service.ts";
@@ -104,21 +104,6 @@ const viewOf = (
     evidence: withReadableSelectors(found.evidence),
   })),
 });
-
-/** Undefined where the manifest cannot be read. */
-const patientOf = (known: AutoscalerSnapshot): Patient | undefined => {
-  const { record, spec, cluster, evaluated, sync, nowMs } = known;
-  if (spec.kind === "problem") return undefined;
-  return present({
-    createdMs: record.createdMs,
-    spec: spec.spec,
-    manifest: asObject(JSON.parse(record.manifest)),
-    syncPeriodMs: cluster.syncPeriodMs,
-    sync,
-    evaluation: evaluated?.evaluation,
-    nowMs,
-  });
-};
 
 const unread = ({ spec }: AutoscalerSnapshot): Diagnosis => ({
   rule: "manifest-unreadable",

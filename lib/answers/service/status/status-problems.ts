@@ -63,7 +63,7 @@ export const clusterProblems = (
 
 /**
  * What a person may want to look at, although everything works: autoscalers that want more than
- * their maximum allows, and syncs that nearly miss their period.
+ * their maximum allows, pods that count and should not, and syncs that nearly miss their period.
  */
 export const clusterNotices = (
   cluster: ClusterRecord,
@@ -71,8 +71,30 @@ export const clusterNotices = (
   nowMs: number,
 ): readonly StatusProblem[] => [
   ...partitions.flatMap((partition) => maximumNotices(cluster, partition, nowMs)),
+  ...partitions.flatMap((partition) => podsNotices(cluster, partition, nowMs)),
   ...partitions.flatMap((partition) => slowNotices(cluster, partition)),
 ];
+
+/** What is wrong with the pods behind a count, by the rule of the doctor that finds it. */
+const PODS_WORDS: Readonly<Record<string, string>> = {
+  "finished-pods": "pods that have ended count",
+  "foreign-pods": "pods of something else count",
+  "old-samples": "old samples count",
+  "pods-refused": "the cluster refuses pods",
+};
+
+const podsNotices = (
+  cluster: ClusterRecord,
+  partition: Partition,
+  nowMs: number,
+): readonly StatusProblem[] => {
+  const trouble = partition.head?.troubles.of.pods;
+  const count = trouble ? lasting(trouble, nowMs - LASTING_MS) : 0;
+  if (!trouble || count === 0) return [];
+  const words = PODS_WORDS[trouble.rule ?? ""] ?? "pods count that should not";
+  const message = `${autoscalersText(cluster, partition, count, trouble.first)} ${count === 1 ? "has" : "have"} had other pods than wanted for 15 minutes: ${words}`;
+  return [problem("pods", message, doctorText(cluster, trouble.first))];
+};
 
 const slowNotices = (
   { name, syncPeriodMs }: ClusterRecord,

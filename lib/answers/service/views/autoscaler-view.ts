@@ -3,6 +3,8 @@ import { originIn } from "../../../rules/model/records.ts";
 import type { Rival } from "../../../rules/model/observation.ts";
 import { withReadableSelectors } from "../../../rules/policy/shared/scale-sentence.ts";
 import type { SummaryRow } from "../../../rules/model/summary.ts";
+import { askDialect } from "../../../rules/policy/dialects.ts";
+import { podRemarks } from "../../../stack/report/objects/pod-remarks.ts";
 import { indexRowOf } from "../../../stack/projections/index-rows.ts";
 import { metricReadings } from "../../../stack/projections/metric-readings.ts";
 import { type BareRow, bareRowOf, withTargets } from "../../../stack/projections/rows.ts";
@@ -11,6 +13,7 @@ import { replicasOf, rowOf, stateOf } from "./known-row.ts";
 import type { AutoscalerView, DecisionView, RivalView } from "../../views/autoscaler.ts";
 import type { Evaluated, AutoscalerSnapshot } from "../partitions/partition-data.ts";
 import { overridesView, frozenView, pauseView } from "./holds-view.ts";
+import { findingsIn } from "./patient.ts";
 import { readable } from "./event-view.ts";
 import { rfc3339, secondsBetween, timeText } from "../times.ts";
 import { present } from "../../../rules/model/json.ts";
@@ -50,6 +53,7 @@ export const autoscalerView = (known: AutoscalerSnapshot): AutoscalerView => {
       lastScaleAt: timeText(status?.lastScaleMs),
       observedGeneration: evaluation?.generation,
     },
+    ...{ podsCounted: nonEmptyList(podsCounted(known)), findings: findingsIn(known) || undefined },
     currentMetrics: evaluation?.status?.currentMetrics ?? undefined,
     ...(syncedMs !== undefined && {
       syncedAt: rfc3339(syncedMs),
@@ -63,6 +67,18 @@ export const autoscalerView = (known: AutoscalerSnapshot): AutoscalerView => {
     },
   });
 };
+
+/** What is unusual about the pods behind its count, by any rules. */
+const podsCounted = ({ spec, evaluated }: AutoscalerSnapshot): AutoscalerView["podsCounted"] =>
+  spec.kind === "problem" || !evaluated
+    ? []
+    : podRemarks(
+        evaluated.evaluation,
+        askDialect(spec.spec, ({ explains }, own) => explains.ownPodsOnly(own)),
+      );
+
+const nonEmptyList = <Item>(list: readonly Item[] | undefined): readonly Item[] | undefined =>
+  list && list.length > 0 ? list : undefined;
 
 const originView = ({ cluster, record }: AutoscalerSnapshot): AutoscalerView["origin"] => {
   const origin = originIn(cluster, record);

@@ -59,6 +59,7 @@ export const rowOf = (
     ...(row && foundIn(row, around.measuredMs)),
     targets: row?.targets ?? [],
     ...{ moreTargets: row?.moreTargets, missingMetrics: row?.missing, paused },
+    findings: row?.findings,
     createdAt: rfc3339(createdMs),
     problem,
   });

@@ -92,6 +92,7 @@ export const rowOfView = (view: AutoscalerView, partition?: string): AutoscalerR
     },
     targets: metrics.slice(0, TARGETS_SHOWN).map(metricText),
     missingMetrics: metrics.filter(({ kind: reading }) => reading === "failed").length || undefined,
+    findings: view.findings,
     moreTargets: metrics.length > TARGETS_SHOWN ? metrics.length - TARGETS_SHOWN : undefined,
     ...{ lastScaleAt, paused, createdAt, problem },
   });

@@ -23,14 +23,14 @@ export const scaledBy = (spec: AutoscalerSpec): Scaled => ({
 });
 
 /** The objects of its namespace that act on the pods of the workload too. */
-export interface Beside {
-  readonly workload: PodTemplate;
+export interface BesideObjects {
+  readonly workload: WorkloadPods;
   readonly verticals: readonly Vertical[];
-  readonly budgets: readonly Budget[];
+  readonly budgets: readonly DisruptionBudget[];
   readonly quotas: readonly Quota[];
 }
 
-export interface PodTemplate {
+export interface WorkloadPods {
   readonly replicas: number;
   readonly labels: Labels;
   /** The names of its containers, in order. */
@@ -48,7 +48,7 @@ export interface Vertical {
 }
 
 /** A PodDisruptionBudget; a count, or a text such as "50%". */
-export interface Budget {
+export interface DisruptionBudget {
   readonly name: string;
   readonly selector: Selector;
   readonly minAvailable?: number | string;
@@ -64,5 +64,5 @@ export interface Quota {
 
 /** A rule about objects that no sync reads: the doctor asks the cluster for them. */
 export interface BesideRule extends Pick<DoctorRule, "name" | "severity" | "finds"> {
-  readonly examine: (scaled: Scaled, beside: Beside) => readonly DoctorFinding[];
+  readonly examine: (scaled: Scaled, beside: BesideObjects) => readonly DoctorFinding[];
 }

@@ -1,5 +1,5 @@
 import { selects } from "../../model/selector.ts";
-import type { BesideRule, Budget } from "./beside.ts";
+import type { BesideRule, DisruptionBudget } from "./beside.ts";
 
 const PERCENT = /^(\d{1,9})%$/;
 
@@ -11,7 +11,10 @@ const amountOf = (value: number | string, pods: number): number | undefined => {
 };
 
 /** How many of so many healthy pods may be evicted at once; undefined where that is not known. */
-const evictable = ({ minAvailable, maxUnavailable }: Budget, pods: number): number | undefined => {
+const evictable = (
+  { minAvailable, maxUnavailable }: DisruptionBudget,
+  pods: number,
+): number | undefined => {
   if (maxUnavailable !== undefined) return amountOf(maxUnavailable, pods);
   if (minAvailable === undefined) return undefined;
   const kept = amountOf(minAvailable, pods);

@@ -1,5 +1,5 @@
 import type { Diagnosis } from "../examine.ts";
-import type { Beside, BesideRule, Scaled } from "./beside.ts";
+import type { BesideObjects, BesideRule, Scaled } from "./beside.ts";
 import { DISRUPTION_BUDGET } from "./disruption-budget.ts";
 import { QUOTA_BELOW_MAXIMUM, QUOTA_REFUSES } from "./quota.ts";
 import { VERTICAL_AUTOSCALER } from "./vertical-autoscaler.ts";
@@ -12,7 +12,7 @@ export const BESIDE_RULES: readonly BesideRule[] = [
   DISRUPTION_BUDGET,
 ];
 
-export const examineBeside = (scaled: Scaled, beside: Beside): readonly Diagnosis[] =>
+export const examineBeside = (scaled: Scaled, beside: BesideObjects): readonly Diagnosis[] =>
   BESIDE_RULES.flatMap(({ name, severity, examine }) =>
     examine(scaled, beside).map((finding) => ({ rule: name, severity, ...finding })),
   );

@@ -1,5 +1,5 @@
 import { decimalText } from "../../model/quantity.ts";
-import type { Beside, BesideRule, Quota, Scaled } from "./beside.ts";
+import type { BesideObjects, BesideRule, Quota, Scaled } from "./beside.ts";
 
 interface Room {
   readonly quota: Quota;
@@ -9,7 +9,7 @@ interface Room {
 }
 
 /** The quota with the least room for more pods; undefined where no quota limits them. */
-const leastRoom = ({ workload, quotas }: Beside): Room | undefined =>
+const leastRoom = ({ workload, quotas }: BesideObjects): Room | undefined =>
   quotas
     .flatMap((quota) =>
       Object.entries(workload.takes).flatMap(([resource, takes]): Room[] => {
@@ -22,7 +22,7 @@ const leastRoom = ({ workload, quotas }: Beside): Room | undefined =>
     .toSorted((one, other) => one.pods - other.pods)[0];
 
 /** The room of a workload that is not at its maximum and may not get there. */
-const lackOf = ({ maxReplicas }: Scaled, beside: Beside): Room | undefined => {
+const lackOf = ({ maxReplicas }: Scaled, beside: BesideObjects): Room | undefined => {
   const room = leastRoom(beside);
   const { replicas } = beside.workload;
   return room && replicas < maxReplicas && replicas + room.pods < maxReplicas ? room : undefined;

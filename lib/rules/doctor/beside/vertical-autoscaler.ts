@@ -1,5 +1,5 @@
 import type { RequestShare } from "../../policy/explanations.ts";
-import type { BesideRule, PodTemplate, Vertical } from "./beside.ts";
+import type { BesideRule, WorkloadPods, Vertical } from "./beside.ts";
 
 /** A VerticalPodAutoscaler in this mode only recommends. */
 const ONLY_RECOMMENDS = "Off";
@@ -7,7 +7,7 @@ const ONLY_RECOMMENDS = "Off";
 /** True where it sets the request that a metric is measured in percent of. */
 const setsRequest = (
   { mode, sets }: Vertical,
-  { containers }: PodTemplate,
+  { containers }: WorkloadPods,
   { resource, container }: RequestShare,
 ): boolean => {
   if (mode === ONLY_RECOMMENDS) return false;

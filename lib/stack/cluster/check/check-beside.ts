@@ -1,7 +1,7 @@
 import type {
-  Beside,
-  Budget,
-  PodTemplate,
+  BesideObjects,
+  DisruptionBudget,
+  WorkloadPods,
   Quota,
   Vertical,
 } from "../../../rules/doctor/beside/beside.ts";
@@ -47,7 +47,7 @@ export const checkBeside = async (
     listed(ask, BUDGETS, scaled),
     listed(ask, QUOTAS, scaled),
   ]);
-  const beside: Beside = {
+  const beside: BesideObjects = {
     workload,
     verticals: verticals.objects.flatMap((raw) => verticalOf(raw, scaled.target)),
     budgets: budgets.objects.flatMap(budgetOf),
@@ -62,7 +62,7 @@ export const checkBeside = async (
 const readTemplate = async (
   ask: Asker["ask"],
   { target, namespace }: ScaledWorkload,
-): Promise<PodTemplate | CheckedPoint> => {
+): Promise<WorkloadPods | CheckedPoint> => {
   const kind = builtInPath(target);
   const what = `${target.kind} "${namespace}/${target.name}"`;
   if (!kind) return skipped(WORKLOAD_POINT, `${what} is of a kind whose pods are not known`);
@@ -88,7 +88,7 @@ const readTemplate = async (
   return templateOf(asObject(spec["template"]), asCount(spec["replicas"]) ?? 1);
 };
 
-const templateOf = (template: Json, replicas: number): PodTemplate => {
+const templateOf = (template: Json, replicas: number): WorkloadPods => {
   const containers = asList(asObject(template["spec"])["containers"]).map(readContainer);
   const takes: Record<string, bigint> = { pods: 1_000n, "count/pods": 1_000n };
   const add = (resource: string, milli: bigint): void => {
@@ -197,7 +197,7 @@ const setBy = ({ containerName, mode, controlledResources }: Json): [string, rea
 };
 
 /** A budget whose selector cannot be read is left out: it is not known what it selects. */
-const budgetOf = (raw: Json): readonly Budget[] => {
+const budgetOf = (raw: Json): readonly DisruptionBudget[] => {
   const { selector, minAvailable, maxUnavailable } = asObject(raw["spec"]);
   const reading = selector === undefined ? undefined : readLabelSelector(asObject(selector));
   if (!reading) return [];

@@ -1,7 +1,7 @@
 import type { SourceService } from "../../../rules/model/metric-source.ts";
 import {
   customKindRules,
-  DOCTOR_RULES,
+  BESIDE_RIGHTS,
   OBSERVE_RULES,
   type RbacRule,
   SCALE_RULES,
@@ -53,7 +53,7 @@ export const rbacText = ({
     },
     ...(readOnly ? [] : [{ name: "tidemark-scale", rules: [...SCALE_RULES, ...custom.scale] }]),
     ...(status ? [{ name: "tidemark-status", rules: STATUS_RULES }] : []),
-    ...(doctor ? [{ name: "tidemark-doctor", rules: DOCTOR_RULES }] : []),
+    ...(doctor ? [{ name: "tidemark-doctor", rules: BESIDE_RIGHTS }] : []),
   ];
   const scopes: readonly Scope[] = namespaces?.map((namespace) => ({ namespace })) ?? [{}];
   const documents = scopes.flatMap((scope) => [

@@ -102,7 +102,7 @@ export const STATUS_RULES: readonly RbacRule[] = [
  * Rights to look at what else acts on the pods of a workload. No sync asks for these objects:
  * `cluster rbac --doctor` prints the rights, and `doctor --ask-cluster` says where one is missing.
  */
-export const DOCTOR_RULES: readonly RbacRule[] = [
+export const BESIDE_RIGHTS: readonly RbacRule[] = [
   { group: "", resources: ["resourcequotas"], verbs: ["list"] },
   { group: "policy", resources: ["poddisruptionbudgets"], verbs: ["list"] },
   { group: "autoscaling.k8s.io", resources: ["verticalpodautoscalers"], verbs: ["list"] },

@@ -130,15 +130,32 @@ export const API_RESOURCES = message("k8s.io.apimachinery.pkg.apis.meta.v1.APIRe
   resources: repeated(2, API_RESOURCE),
 });
 
+/** The fields of a condition that Deployment, ReplicaSet and ReplicationController share. */
+const workloadCondition = (
+  file: string,
+  kind: string,
+  at: { readonly reason: number; readonly message: number },
+): Message =>
+  message(`k8s.io.api.${file}.${kind}Condition`, {
+    type: one(1, "text"),
+    status: one(2, "text"),
+    reason: one(at.reason, "text"),
+    message: one(at.message, "text"),
+  });
+
 const listKind = (
   file: string,
   kind: string,
   replicasInStatus: number,
+  conditions: Message | undefined,
   selector = one(2, LABEL_SELECTOR),
 ): WireKind => {
   const name = `k8s.io.api.${file}.${kind}`;
   const spec = message(`${name}Spec`, { replicas: one(1, "int32"), selector });
-  const status = message(`${name}Status`, { replicas: one(replicasInStatus, "int32") });
+  const status = message(`${name}Status`, {
+    replicas: one(replicasInStatus, "int32"),
+    ...(conditions && { conditions: repeated(6, conditions) }),
+  });
   const workload = message(name, {
     metadata: one(1, WORKLOAD_META),
     spec: one(2, spec),
@@ -149,10 +166,27 @@ const listKind = (
 
 /** The kinds by their resource, as in messages of the API server. */
 export const WORKLOAD_LISTS: Readonly<Record<string, WireKind>> = {
-  "deployments.apps": listKind("apps.v1", "Deployment", 2),
-  "statefulsets.apps": listKind("apps.v1", "StatefulSet", 2),
-  "replicasets.apps": listKind("apps.v1", "ReplicaSet", 1),
-  replicationcontrollers: listKind("core.v1", "ReplicationController", 1, map(2, "text")),
+  "deployments.apps": listKind(
+    "apps.v1",
+    "Deployment",
+    2,
+    workloadCondition("apps.v1", "Deployment", { reason: 4, message: 5 }),
+  ),
+  // Its controller never says that pods are refused.
+  "statefulsets.apps": listKind("apps.v1", "StatefulSet", 2, undefined),
+  "replicasets.apps": listKind(
+    "apps.v1",
+    "ReplicaSet",
+    1,
+    workloadCondition("apps.v1", "ReplicaSet", { reason: 4, message: 5 }),
+  ),
+  replicationcontrollers: listKind(
+    "core.v1",
+    "ReplicationController",
+    1,
+    workloadCondition("core.v1", "ReplicationController", { reason: 4, message: 5 }),
+    map(2, "text"),
+  ),
 };
 
 const SCALE_TARGET_REF = message("k8s.io.api.autoscaling.v2.CrossVersionObjectReference", {

@@ -208,8 +208,8 @@ const waitingOf = ({ waiting }: Evaluation, context: StatusContext): readonly Js
 const SPEC_STORED = "SpecStored";
 
 /** While pods count that are none of the target's, or something else about them is unusual. */
-const podsOf = ({ metrics }: Evaluation, context: StatusContext): readonly Json[] => {
-  const remarks = podRemarks(metrics, context.ownPodsOnly);
+const podsOf = (evaluation: Evaluation, context: StatusContext): readonly Json[] => {
+  const remarks = podRemarks(evaluation, context.ownPodsOnly);
   const [first] = remarks;
   if (!first) return [];
   const status = "False";

@@ -1,4 +1,5 @@
-import type { Because, MetricOutcome, MetricPods } from "../../../rules/model/decision.ts";
+import type { Because, MetricPods } from "../../../rules/model/decision.ts";
+import type { Evaluation } from "../../../rules/model/scale-records.ts";
 
 /** The type of the condition that an object has while one of these holds. */
 export const PODS_COUNTED = "PodsCounted";
@@ -12,16 +13,25 @@ const OLD_SECONDS = 180;
  * that have not ended.
  */
 export const podRemarks = (
-  metrics: readonly MetricOutcome[],
+  { metrics, podsRefused }: Pick<Evaluation, "metrics" | "podsRefused">,
   ownOnly: boolean,
 ): readonly Because[] => {
   const all = metrics.flatMap((metric) =>
     metric.kind === "measured" && metric.pods ? [metric.pods] : [],
   );
-  return REMARKS.flatMap((remark) => {
+  const refused = podsRefused
+    ? [
+        {
+          reason: "PodsRefused",
+          message: `the cluster refuses pods of the target (${podsRefused.reason}): ${podsRefused.message}`,
+        },
+      ]
+    : [];
+  const unusual = REMARKS.flatMap((remark) => {
     const message = all.map((pods) => remark.words(pods, ownOnly)).find((words) => words !== "");
     return message === undefined ? [] : [{ reason: remark.reason, message }];
   });
+  return [...refused, ...unusual];
 };
 
 interface Remark {

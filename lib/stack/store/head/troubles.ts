@@ -14,8 +14,10 @@ import { LASTING_MS } from "../../../rules/model/summary.ts";
  * - `contested`: others set the count again and again.
  * - `atMax`: the rules want more than `maxReplicas`.
  * - `overShare`: a namespace has used its share of the syncs, or its bytes for objects.
+ * - `pods`: pods count that should not, or are refused. It wakes no person.
  */
-export const TROUBLE_KINDS = ["refused", "unmeasured", "contested", "atMax", "overShare"] as const;
+export const ALARMING_KINDS = ["refused", "unmeasured", "contested", "atMax", "overShare"] as const;
+export const TROUBLE_KINDS = [...ALARMING_KINDS, "pods"] as const;
 export type TroubleKind = (typeof TROUBLE_KINDS)[number];
 
 export interface Trouble {
@@ -32,6 +34,8 @@ export interface Trouble {
   readonly first: string;
   /** Of a count that is fought over: who changes the count of the first, where it is known. */
   readonly by?: string;
+  /** Of pods: the rule of the doctor that finds something at the first. */
+  readonly rule?: string;
   /**
    * How many each owner has that last long enough to be a problem. Absent where none of these has
    * an owner.
@@ -61,6 +65,7 @@ export const LASTS_MS: Readonly<Record<TroubleKind, number>> = {
   contested: 0,
   atMax: LASTING_MS,
   overShare: CLUSTER_MS,
+  pods: LASTING_MS,
 };
 const KEY_CHARACTERS = 4;
 /**
@@ -97,6 +102,7 @@ const trouble = z.object({
   s: since,
   f: z.string(),
   b: z.string().exactOptional(),
+  r: z.string().exactOptional(),
   m: z.tuple([z.number(), z.number()]).exactOptional(),
   o: z.record(z.string(), z.number()).exactOptional(),
 });
@@ -123,7 +129,14 @@ export const troublesText = ({ unreachableMs, failingMs, of }: Troubles): string
   return JSON.stringify(text);
 };
 
-const packed = ({ since: all, more, first, by, owners }: Trouble): z.infer<typeof trouble> => {
+const packed = ({
+  since: all,
+  more,
+  first,
+  by,
+  rule,
+  owners,
+}: Trouble): z.infer<typeof trouble> => {
   const byMinute = Map.groupBy(all, ([, ms]) => (ms / MINUTE_MS).toString(36));
   return {
     s: Object.fromEntries(
@@ -131,6 +144,7 @@ const packed = ({ since: all, more, first, by, owners }: Trouble): z.infer<typeo
     ),
     f: first,
     ...(by !== undefined && { b: by }),
+    ...(rule !== undefined && { r: rule }),
     ...(more && { m: [more.count, more.sinceMs] }),
     ...(owners && { o: owners }),
   };
@@ -152,7 +166,7 @@ export const troublesOf = (text: string | undefined): Troubles => {
   };
 };
 
-const unpacked = ({ s, f, b, m, o }: z.infer<typeof trouble>): Trouble => ({
+const unpacked = ({ s, f, b, r, m, o }: z.infer<typeof trouble>): Trouble => ({
   since: new Map(
     Object.entries(s).flatMap(([minute, keys]) =>
       Array.from(
@@ -167,6 +181,7 @@ const unpacked = ({ s, f, b, m, o }: z.infer<typeof trouble>): Trouble => ({
   ),
   first: f,
   ...(b !== undefined && { by: b }),
+  ...(r !== undefined && { rule: r }),
   ...(m && { more: { count: m[0], sinceMs: m[1] } }),
   ...(o && { owners: o }),
 });

@@ -61,6 +61,7 @@ const COLUMNS = [
   column.before("unreadMs"),
   column.flag("switchedOff"),
   column.flag("hasBands"),
+  column.number("findings"),
 ];
 
 /** Rows as one value for JSON. `atMs` is the instant that times are stored against. */

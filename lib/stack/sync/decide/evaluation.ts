@@ -76,6 +76,8 @@ const addCircumstances = (
   if (rivals) made.rivals = rivals;
   if (waiting) made.waiting = waiting;
   if (failedRead) made.failedRead = failedRead;
+  const { scale } = input.observation;
+  if (scale.kind === "read" && scale.podsRefused) made.podsRefused = scale.podsRefused;
   made.bounds = boundsOf(decision, input);
   made.generation = autoscaler.record.generation;
 };

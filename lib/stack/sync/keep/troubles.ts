@@ -11,6 +11,12 @@ import {
   type Troubles,
   troubleKey,
 } from "../../store/head/troubles.ts";
+import type { Diagnosis } from "../../../rules/doctor/examine.ts";
+import { FINISHED_PODS } from "../../../rules/doctor/rules/finished-pods.ts";
+import { FOREIGN_PODS } from "../../../rules/doctor/rules/foreign-pods.ts";
+import { OLD_SAMPLES } from "../../../rules/doctor/rules/old-samples.ts";
+import { PODS_REFUSED } from "../../../rules/doctor/rules/pods-refused.ts";
+import type { FindingsOf } from "./newest-findings.ts";
 import { hasFailed, isUnreachable } from "./completed-report.ts";
 import { boundsOf } from "../decide/evaluation.ts";
 import { hasLimit, isAtMax } from "../../report/evaluation-state.ts";
@@ -25,6 +31,7 @@ interface Troubled {
   readonly name: string;
   readonly owner?: string;
   readonly by?: string;
+  readonly rule?: string;
 }
 
 /**
@@ -38,10 +45,13 @@ export const troublesAfter = (
     seen,
     verdicts,
     after,
+    findingsOf,
   }: {
     readonly seen: ClusterAnswers;
     readonly verdicts: readonly Verdict[];
     readonly after: Pick<After, "refused" | "contestedOf">;
+    /** What the doctor finds at each, in a sync that has looked; absent where it has not. */
+    readonly findingsOf: FindingsOf | undefined;
   },
 ): Troubles => {
   const unreachable = isUnreachable(seen);
@@ -52,9 +62,12 @@ export const troublesAfter = (
   const troubled = [...troubledNow, ...(objects?.overBudget.map(namespaceOver) ?? [])];
   const counted = troubled.filter(({ kind }) => kind !== "unmeasured" || !(unreachable || failing));
   const byKind = Map.groupBy(counted, ({ kind }) => kind);
+  const pods = findingsOf && verdicts.flatMap((verdict) => podsOf(verdict, findingsOf(verdict)));
   const of = TROUBLE_KINDS.flatMap((kind) => {
-    const all = byKind.get(kind);
-    return all
+    // The pods behind each count are looked at once a minute.
+    if (kind === "pods" && !pods) return before.of.pods ? [[kind, before.of.pods] as const] : [];
+    const all = kind === "pods" ? pods : byKind.get(kind);
+    return all && all.length > 0
       ? [[kind, troubleAfter(before.of[kind], all, { nowMs, lastsMs: LASTS_MS[kind] })] as const]
       : [];
   });
@@ -108,6 +121,18 @@ const troubledBy = (
     ...(owner !== undefined && { owner }),
     ...(kind === "contested" && contested?.by !== undefined && { by: contested.by }),
   };
+};
+
+/** Rules of the doctor that find pods which count and should not, or which are refused. */
+const PODS_RULES: ReadonlySet<string> = new Set(
+  [PODS_REFUSED, FOREIGN_PODS, FINISHED_PODS, OLD_SAMPLES].map(({ name }) => name),
+);
+
+const podsOf = ({ autoscaler }: Verdict, findings: readonly Diagnosis[]): readonly Troubled[] => {
+  const found = findings.find(({ rule }) => PODS_RULES.has(rule));
+  if (!found || autoscaler.kind === "unreadable") return [];
+  const { uid, namespace, name } = autoscaler.record;
+  return [{ kind: "pods", key: troubleKey(uid), name: `${namespace}/${name}`, rule: found.rule }];
 };
 
 const namespaceOver = (namespace: string): Troubled => ({
@@ -164,11 +189,12 @@ const troubleAfter = (
     .toSorted(([, one], [, other]) => one - other)
     .map(([key]) => key);
   const count = named.size - since.size;
-  const { name: first = "", by } = named.get(oldest) ?? {};
+  const { name: first = "", by, rule } = named.get(oldest) ?? {};
   return {
     since,
     first,
     ...(by !== undefined && { by }),
+    ...(rule !== undefined && { rule }),
     ...(count > 0 && { more: { count, sinceMs: before?.more?.sinceMs ?? sinceMinute(nowMs) } }),
     ...ownersOf(
       [...named.values()].filter(({ key }) => nowMs - (since.get(key) ?? nowMs) >= lastsMs),

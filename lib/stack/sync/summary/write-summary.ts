@@ -22,6 +22,7 @@ import {
   encodeSummary,
   summaryKeyOf,
 } from "../../store/summary/summary-codec.ts";
+import type { FindingsOf } from "../keep/newest-findings.ts";
 import { briefEvaluation } from "../decide/evaluation.ts";
 import type { SyncPorts } from "../sync-ports.ts";
 import { hasSameIndex } from "./same-index.ts";
@@ -34,6 +35,7 @@ import {
   isSameRow,
   type RowSource,
   shownIn,
+  withFindings,
   withTargets,
 } from "../../projections/rows.ts";
 import type { Verdict, Loaded, Settled, StoredPages, After, WrittenSummary } from "../hand-over.ts";
@@ -56,6 +58,7 @@ type Context = {
   readonly stored: StoredPages;
   readonly after: After;
   readonly failures: RuleFailures;
+  readonly findingsOf: FindingsOf | undefined;
 };
 
 /**
@@ -110,8 +113,12 @@ export const writeSummary = async (
   const indexHash = summary.index.hash;
   if (base.done && fits && !opens(WHOLE_EVERY_MS, nowMs, summary.baseMs))
     return { body: since, base: { ...base.done, indexHash }, ...failureOf(base, index) };
-  const rows = await mapYielding(found, ({ row, source }) =>
-    withTargets(row, readingsOf(source, context.failures)),
+  const { findingsOf } = context;
+  const rows = await mapYielding(found, ({ row, source, verdict }) =>
+    withTargets(
+      findingsOf ? withFindings(row, findingsOf(verdict).length) : row,
+      readingsOf(source, context.failures),
+    ),
   );
   const body = encodeSummary(rows, nowMs);
   const written = await attempted(
@@ -214,6 +221,7 @@ type FoundSource = RowSource & { readonly evaluation: Evaluation };
 interface FoundRow {
   readonly row: BareRow;
   readonly source: FoundSource;
+  readonly verdict: Verdict;
 }
 
 const readingsOf = (
@@ -248,7 +256,7 @@ const rowsOf = async (
       ...present({ ended: ended.get(uid) }),
       nowMs: loaded.nowMs,
     };
-    return { row: bareRowOf(source), source };
+    return { row: bareRowOf(source), source, verdict };
   });
   return rows.filter((row) => row !== undefined);
 };
