@@ -76,6 +76,11 @@ const PROGRAMS: Readonly<Record<string, Program>> = {
       "many HPAs of a real control plane, taken over under a moving load by a command that is killed three times",
     file: "test/migration/run.ts",
   },
+  thresholds: {
+    about:
+      "100,000 drawn evaluations of each dialect: the value at which a count is said to turn is the one at which it does",
+    file: "test/policy/prove-thresholds.ts",
+  },
   watched: {
     about:
       "a run with its page open in a browser: its counts and explanations against the commands, and the memory of the tab",
