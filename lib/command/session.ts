@@ -26,7 +26,7 @@ const defaultFolder = (): string => {
   if (search.kind === "one") return search.dir;
   const names = search.dirs.map((dir) => `"${dir}"`).join(", ");
   throw usage(
-    `Cannot choose a data folder: ${search.alive ? "runs are alive in" : "no run is alive, and there are"} ${names}; name one with --data`,
+    `Cannot choose a data folder: ${search.alive ? "runs are alive in" : "no run is alive, and there are"} ${names}${search.alive ? "" : `, of which "${search.last}" was used last`}; name one with --data`,
   );
 };
 

@@ -64,7 +64,7 @@ describe("without --data", { timeout: 180_000 }, () => {
     expect(await get()).toMatchObject({
       code: 1,
       err: expect.stringMatching(
-        /^error: Cannot choose a data folder: no run is alive, and there are "\.tidemark", /,
+        /^error: Cannot choose a data folder: no run is alive, and there are "\.tidemark", .*, of which "\.tidemark-load-checkout" was used last; name one with --data/,
       ),
     });
     const run = start("--seed", "8");

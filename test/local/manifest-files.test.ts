@@ -29,6 +29,28 @@ describe("the workloads of manifests", () => {
     ]);
   });
 
+  it("begin with the replicas of a Deployment of any file, and an annotation of the autoscaler goes before", () => {
+    const deployment = (name: string, replicas: unknown): string =>
+      `apiVersion: apps/v1\nkind: Deployment\nmetadata: { name: ${name}, namespace: shop }\nspec: { replicas: ${replicas} }\n`;
+    const begin = (...texts: readonly string[]) =>
+      deploymentsOf(texts.map((text, at) => ({ file: `${at}.yaml`, text }))).map(
+        ({ replicas }) => replicas,
+      );
+    const web = hpa("web", CPU);
+    expect(begin(web, `${deployment("web", 7)}---\n${hpa("api", CPU)}`)).toEqual([7, undefined]);
+    const list = `apiVersion: v1\nkind: List\nitems:\n- { apiVersion: apps/v1, kind: Deployment, metadata: { name: web, namespace: shop }, spec: { replicas: 5 } }\n`;
+    expect(begin(`${web}---\n${list}`)).toEqual([5]);
+    const annotated = web.replace(
+      "namespace: shop }",
+      'namespace: shop, annotations: { tidemark.dev/simulated-replicas: "3" } }',
+    );
+    expect(begin(`${annotated}---\n${deployment("web", 7)}`)).toEqual([3]);
+    for (const none of ['"7"', -1, 1.5, 1e9])
+      expect(begin(`${web}---\n${deployment("web", none)}`)).toEqual([undefined]);
+    const stateful = deployment("web", 7).replace("Deployment", "StatefulSet");
+    expect(begin(`${web}---\n${stateful}`)).toEqual([undefined]);
+  });
+
   it("may be of a kind that only the manifest names, and a Deployment of the first versions is a Deployment", () => {
     const of = (target: string): string =>
       hpa("web", CPU).replace("apiVersion: apps/v1, kind: Deployment", target);

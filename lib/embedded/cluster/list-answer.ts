@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { type KubeObject, valueAtPath } from "./list-selectors.ts";
 import { badRequest, expired } from "./status.ts";
-import { isObject } from "../../rules/model/json.ts";
+import { asList, asObject, asText, isObject, type Json } from "../../rules/model/json.ts";
 import type { Resource } from "./served-resources.ts";
 
 export interface PageRequest {
@@ -177,6 +177,38 @@ const ready: Cell = (object) => {
   return field(`status.conditions.${condition}.reason`)(object);
 };
 
+/** Metrics that kubectl shows of an HPA; the others are counted. */
+const HPA_TARGETS_SHOWN = 2;
+const UNKNOWN = "<unknown>";
+
+/** The column TARGETS of an HPA, as the printer of Kubernetes has it. */
+const hpaTargets: Cell = (object) => {
+  const metrics = asList(valueAtPath(object, "spec.metrics")).map(asObject);
+  const current = asList(valueAtPath(object, "status.currentMetrics")).map(asObject);
+  if (metrics.length === 0) return "<none>";
+  const texts = metrics.map((metric, at) => hpaTarget(metric, current[at] ?? {}));
+  const more = texts.length - HPA_TARGETS_SHOWN;
+  const shown = texts.slice(0, HPA_TARGETS_SHOWN).join(", ");
+  return more > 0 ? `${shown} + ${more} more...` : shown;
+};
+
+const hpaTarget = (metric: Json, current: Json): string => {
+  const type = asText(metric["type"]);
+  const part = `${type.charAt(0).toLowerCase()}${type.slice(1)}`;
+  const source = asObject(metric[part]);
+  const wanted = asObject(source["target"]);
+  const found = asObject(asObject(current[part])["current"]);
+  const name = type === "Resource" || type === "ContainerResource" ? `${source["name"]}: ` : "";
+  if (wanted["averageUtilization"] !== undefined) {
+    const value = found["averageUtilization"];
+    return `${name}${value === undefined ? UNKNOWN : `${value}%`}/${wanted["averageUtilization"]}%`;
+  }
+  const isAverage = wanted["averageValue"] !== undefined;
+  const member = isAverage ? "averageValue" : "value";
+  const suffix = isAverage && (type === "Object" || type === "External") ? " (avg)" : "";
+  return `${name}${found[member] ?? UNKNOWN}/${wanted[member]}${suffix}`;
+};
+
 /** What stands between NAME and AGE. */
 const COLUMNS: Readonly<Record<string, Readonly<Record<string, Cell>>>> = {
   Deployment: {
@@ -202,6 +234,14 @@ const COLUMNS: Readonly<Record<string, Readonly<Record<string, Cell>>>> = {
     MaxPods: field("spec.maxReplicas"),
     Replicas: field("status.currentReplicas"),
     Why: ready,
+  },
+  HorizontalPodAutoscaler: {
+    Reference: (object) =>
+      `${field("spec.scaleTargetRef.kind")(object)}/${field("spec.scaleTargetRef.name")(object)}`,
+    Targets: hpaTargets,
+    MinPods: (object) => field("spec.minReplicas")(object) || "<unset>",
+    MaxPods: field("spec.maxReplicas"),
+    Replicas: count("status.currentReplicas"),
   },
   WatermarkPodAutoscaler: {
     Value: field("status.currentMetrics.0.external.currentValue"),

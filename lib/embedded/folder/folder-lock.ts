@@ -243,7 +243,13 @@ const fromPs = (pid: number): string | undefined => {
 /** The data folder of a command that names none, or those between which it cannot choose. */
 export type FolderSearch =
   | { readonly kind: "one"; readonly dir: string }
-  | { readonly kind: "several"; readonly dirs: readonly string[]; readonly alive: boolean };
+  | {
+      readonly kind: "several";
+      readonly dirs: readonly string[];
+      readonly alive: boolean;
+      /** The folder whose files were written last. */
+      readonly last: string;
+    };
 
 /**
  * Looks among `.tidemark` and the folders that runs make beside it (folder-name.ts): the one on
@@ -255,9 +261,16 @@ export const findFolder = (): FolderSearch => {
   const alive = dirs.filter((dir) => livingRun(folderLayout(dir)) !== undefined);
   const choice = alive.length > 0 ? alive : dirs;
   return choice.length > 1
-    ? { kind: "several", dirs: choice, alive: alive.length > 0 }
+    ? { kind: "several", dirs: choice, alive: alive.length > 0, last: lastUsed(choice) }
     : { kind: "one", dir: choice[0] ?? DEFAULT_DATA_FOLDER };
 };
+
+const lastUsed = (dirs: readonly string[]): string =>
+  dirs.reduce((last, dir) => (writtenMs(dir) > writtenMs(last) ? dir : last));
+
+/** A run writes the file of its clock all the time; a folder of another kind has none. */
+const writtenMs = (dir: string): number =>
+  statSync(folderLayout(dir).clock, { throwIfNoEntry: false })?.mtimeMs ?? 0;
 
 /** A folder that a command without --data may mean; undefined where there is none. */
 export const defaultFolderThere = (): string | undefined => {

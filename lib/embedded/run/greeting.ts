@@ -4,7 +4,9 @@ import { CLUSTER_KUBECONFIG, dataOption, type FolderLayout } from "../layout.ts"
 import { shellWord } from "../../stack/report/shell-word.ts";
 import { readManifests } from "../../rules/manifest/documents.ts";
 import { passedOverText } from "../../rules/manifest/errors.ts";
-import { otherKindsBeside } from "./manifest-files.ts";
+import { asObject, asText } from "../../rules/model/json.ts";
+import { unservedTriggers } from "./keda-stand-in.ts";
+import { isScaledObject, otherKindsBeside } from "./manifest-files.ts";
 import type { Applied } from "../../answers/views/autoscaler.ts";
 import { durationText, speedText } from "../view/plain-view.ts";
 import type { Unfinished } from "./recover.ts";
@@ -37,10 +39,26 @@ export const greetingLines = (input: GreetingInput): readonly string[] => [
 const passedOverLines = ({ setup: { identity, manifests } }: GreetingInput): readonly string[] => {
   const beside = identity.kind === "simulated" ? identity.beside : undefined;
   const others = otherKindsBeside(beside);
-  for (const { file, text } of manifests)
-    readManifests(text, file, { otherKinds: others, repeatedKeys: "keep" });
+  const read = manifests.flatMap(({ file, text }) =>
+    readManifests(text, file, { otherKinds: others, repeatedKeys: "keep" }),
+  );
   const counts = others.counts();
-  return counts.length > 0 ? [passedOverText(counts)] : [];
+  return [
+    ...(counts.length > 0 ? [passedOverText(counts)] : []),
+    ...(beside === "keda" ? read.flatMap(({ document }) => unservedText(document)) : []),
+  ];
+};
+
+/** KEDA would keep a count at these times, which the stand-in does not. */
+const unservedText = (document: unknown): readonly string[] => {
+  if (!isScaledObject(document)) return [];
+  const unserved = unservedTriggers(document);
+  const { namespace = "default", name } = asObject(document["metadata"]);
+  return unserved.length === 0
+    ? []
+    : [
+        `note: the stand-in of KEDA does not serve ${unserved.join(", ")} of ScaledObject ${asText(namespace)}/${asText(name)}: it scales by the other triggers only`,
+      ];
 };
 
 const CONTROLLER = {

@@ -97,6 +97,15 @@ const TARGET_FIELDS: Readonly<Record<string, string>> = {
 };
 
 /**
+ * The triggers of a ScaledObject that the stand-in does not serve, beside those for which it makes
+ * no HPA at all: times. The HPA then has the other triggers only.
+ */
+export const unservedTriggers = (raw: Json): readonly string[] =>
+  asList(asObject(raw["spec"])["triggers"]).flatMap((trigger, index) =>
+    asObject(trigger)["type"] === "cron" ? [`triggers[${index}] (cron)`] : [],
+  );
+
+/**
  * The external metrics that KEDA serves for the triggers: `s0-prometheus`, selected by the name of
  * the ScaledObject.
  */

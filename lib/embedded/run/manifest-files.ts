@@ -23,6 +23,7 @@ import { BESIDE_KINDS, type Deployment } from "../folder/identity.ts";
 import { SHIPPED_TRACES, type ShippedTrace } from "../traces/trace.ts";
 import { SCALED_OBJECT_KIND } from "../cluster/objects/custom-objects.ts";
 import { hpaOfScaledObject } from "./keda-stand-in.ts";
+import { replicasInFiles, replicasKey } from "./workload-files.ts";
 import type { BesideWhat, RunOptions } from "./options.ts";
 import { textOfFile } from "../host/text-file.ts";
 
@@ -65,6 +66,7 @@ export const deploymentsOf = (
   }: Partial<Pick<RunOptions, "validate" | "beside">> = {},
 ): readonly Deployment[] => {
   const deployments = new Map<string, Deployment>();
+  const written = replicasInFiles(files);
   for (const { file, text } of files) {
     // Each file is applied as a step of its own.
     const budget = newBudget(
@@ -83,7 +85,9 @@ export const deploymentsOf = (
       // The statistics compare the CPU of a workload with this.
       const percent = askDialect(spec, ({ explains }, own) => explains.cpuPercent(own));
       const trace = traceOf(metadata.annotations, manifest.where);
-      const replicas = replicasOf(metadata.annotations, manifest.where);
+      const replicas =
+        replicasOf(metadata.annotations, manifest.where) ??
+        written.get(replicasKey(spec.target.kind, metadata.namespace, spec.target.name));
       const pods = podsBesideOf(metadata.annotations, manifest.where);
       refuseLongName(spec.target, manifest.where);
       const deployment = { namespace: metadata.namespace, name: spec.target.name };

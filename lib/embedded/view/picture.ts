@@ -3,7 +3,12 @@ import type { HistoryPoint } from "../../answers/views/over-time.ts";
 import type { Pace } from "../engine/clock.ts";
 import { axisText, instantText, shortInstantText } from "../../stack/report/instant-text.ts";
 import { joined, type Printed, styled, text, type Word } from "../../stack/report/printed.ts";
-import { axisLine, smallCells, smallDrawing } from "../../stack/report/timeline/drawing.ts";
+import {
+  axisLine,
+  smallCells,
+  smallDrawing,
+  smallLegend,
+} from "../../stack/report/timeline/drawing.ts";
 import type { Timeline } from "../../stack/report/timeline/timeline.ts";
 import { timelineOf } from "../../answers/words/timeline-of.ts";
 import { cut, durationText, eventText, speedText, wrapped } from "./plain-view.ts";
@@ -74,18 +79,22 @@ export const picture = (frame: Frame, canvas: Canvas): readonly Word[] => {
       : wrapped(frame.trouble, columns, TROUBLE_LINES).map((line) => styled("red", line));
   const foot = [...trouble, ...footer(canvas)];
   const height = Math.max(1, canvas.rows - CURSOR_LINES);
-  const rows = fitted(frame, canvas, heightOfRows(canvas));
-  const heading = styled(
-    "bold",
-    cut(
-      frame.events.length === 0 ? "No scale events yet" : "Scale events, the newest last",
-      columns,
-    ),
-  );
+  const { lines: rows, legend } = fitted(frame, canvas, heightOfRows(canvas));
+  const heads = frame.events.length === 0 ? "No scale events yet" : "Scale events";
+  const heading = headingLine(heads, legend, columns);
   const room = Math.max(0, height - 2 - rows.length - foot.length);
   const events = newestEvents(frame, canvas, room);
   const free = Array.from({ length: Math.max(0, room - events.length) }, () => "");
   return [title(frame, canvas), ...rows, heading, ...events, ...free, ...foot].slice(0, height);
+};
+
+/** What the letters of the drawings above mean stands behind the heading, in no line of its own. */
+const headingLine = (heads: string, legend: readonly string[], columns: number): Word => {
+  const room = columns - heads.length - GAP.length;
+  const meanings = room > 0 ? cut(legend.join(GAP), room) : "";
+  return meanings === ""
+    ? styled("bold", cut(heads, columns))
+    : joined([styled("bold", heads), styled("dim", meanings)], GAP);
 };
 
 const heightOfRows = (canvas: Canvas): number =>
@@ -138,7 +147,11 @@ const AXIS_LINES = 1;
  * As many autoscalers as leave room for some events, with as many lines for their charts and
  * reasons as there are free, and one axis for all of them.
  */
-const fitted = (frame: Frame, { columns, dataOption }: Canvas, height: number): readonly Word[] => {
+const fitted = (
+  frame: Frame,
+  { columns, dataOption }: Canvas,
+  height: number,
+): { readonly lines: readonly Word[]; readonly legend: readonly string[] } => {
   const { rows, total = 0 } = frame;
   const all = Math.max(rows.length, total);
   const room = Math.max(0, height - AXIS_LINES);
@@ -152,9 +165,9 @@ const fitted = (frame: Frame, { columns, dataOption }: Canvas, height: number): 
   const count = all * each <= room ? all : Math.max(0, Math.floor((room - 1) / each));
   const hidden = all - Math.min(count, rows.length);
   const axis = axisOf(frame, columns);
-  const shown = rows.slice(0, count);
-  return [
-    ...shown.flatMap((row) => rowLines(row, { columns, chart, reason, axis })),
+  const shown = rows.slice(0, count).map((row) => ({ row, timeline: timelineOfRow(row, axis) }));
+  const lines = [
+    ...shown.flatMap(({ row, timeline }) => rowLines(row, timeline, { columns, chart, reason })),
     ...(shown.length > 0
       ? [axisLine(axis, columns, (ms) => axisText(ms, { withDay: false }))]
       : []),
@@ -162,6 +175,11 @@ const fitted = (frame: Frame, { columns, dataOption }: Canvas, height: number): 
       ? [styled("dim", cut(`and ${hidden} more: npx tidemark get${dataOption}`, columns))]
       : []),
   ];
+  const legend = smallLegend(
+    shown.map(({ timeline }) => timeline),
+    { columns, rows: chart },
+  );
+  return { lines, legend };
 };
 
 type Axis = Pick<Timeline, "sinceMs" | "untilMs">;
@@ -193,13 +211,11 @@ const newestEvents = (
   const lines: Word[] = [];
   for (const event of events.toReversed()) {
     const sentence = `${shortInstantText(Date.parse(event.at), nowMs)}  ${eventText(event)}`;
-    const eventLines = wrapped(
-      sentence,
-      columns,
-      Math.min(EVENT_LINES_MAX, room - lines.length),
-      EVENT_INDENT,
-    );
-    if (eventLines.length === 0) break;
+    const left = room - lines.length;
+    // An older event that has no room is left out: half of one says nothing.
+    const most = lines.length === 0 ? Math.min(EVENT_LINES_MAX, left) : EVENT_LINES_MAX;
+    const eventLines = wrapped(sentence, columns, most, EVENT_INDENT);
+    if (eventLines.length === 0 || eventLines.length > left) break;
     lines.unshift(
       ...(event.outcome === "applied"
         ? eventLines
@@ -219,17 +235,10 @@ const rowHeight = ({ chart, reason }: Heights): number => 2 + 2 * chart + reason
 
 interface RowPlace extends Heights {
   readonly columns: number;
-  readonly axis: Axis;
 }
 
-/**
- * One autoscaler: name, counts, state and metrics; load, counts and what held them over time; the
- * last decision in words.
- */
-const rowLines = (row: Row, { columns, chart, reason, axis }: RowPlace): readonly Word[] => {
-  const words = wrapped(row.decision, columns - INDENT.length, reason).map(
-    (line) => text`${INDENT}${painted(row.state, line)}`,
-  );
+/** What is drawn of an autoscaler. */
+const timelineOfRow = (row: Row, axis: Axis): Timeline => {
   const history = {
     since: new Date(axis.sinceMs).toISOString(),
     until: new Date(axis.untilMs).toISOString(),
@@ -245,10 +254,22 @@ const rowLines = (row: Row, { columns, chart, reason, axis }: RowPlace): readonl
   const marks = timeline.marks.filter(
     ({ kind, atMs }) => kind !== "restart" && (kind !== "by hand" || outside.has(atMs)),
   );
-  const drawn = smallDrawing(
-    { ...timeline, ...axis, marks, carriedMs: Number.POSITIVE_INFINITY },
-    { columns, rows: chart },
+  return { ...timeline, ...axis, marks, carriedMs: Number.POSITIVE_INFINITY };
+};
+
+/**
+ * One autoscaler: name, counts, state and metrics; load, counts and what held them over time; the
+ * last decision in words.
+ */
+const rowLines = (
+  row: Row,
+  timeline: Timeline,
+  { columns, chart, reason }: RowPlace,
+): readonly Word[] => {
+  const words = wrapped(row.decision, columns - INDENT.length, reason).map(
+    (line) => text`${INDENT}${painted(row.state, line)}`,
   );
+  const drawn = smallDrawing(timeline, { columns, rows: chart });
   return [
     head(row, columns),
     ...drawn,

@@ -360,6 +360,54 @@ describe("tables, as kubectl asks for them", () => {
     ]);
   });
 
+  it("show of an HPA what kubectl prints: its target, each metric with its name, bounds and count", async () => {
+    const path = "/apis/autoscaling/v2/namespaces/bank/horizontalpodautoscalers";
+    const external = (name: string, target: object) => ({
+      type: "External",
+      external: { metric: { name }, target },
+    });
+    const spec = {
+      scaleTargetRef: { apiVersion: "apps/v1", kind: "Deployment", name: "web" },
+      maxReplicas: 9,
+      metrics: [
+        {
+          type: "Resource",
+          resource: { name: "cpu", target: { type: "Utilization", averageUtilization: 60 } },
+        },
+        external("jobs", { type: "AverageValue", averageValue: "30" }),
+        external("calls", { type: "Value", value: "9" }),
+      ],
+    };
+    const body = {
+      apiVersion: "autoscaling/v2",
+      kind: "HorizontalPodAutoscaler",
+      metadata: { name: "web", namespace: "bank" },
+      spec,
+    };
+    await cluster.fetch(path, { method: "POST", body });
+    const head = ["Name", "Reference", "Targets", "MinPods", "MaxPods", "Replicas", "Age"];
+    const unmeasured = "cpu: <unknown>/60%, <unknown>/30 (avg) + 1 more...";
+    const [names, ...found] = await rows(path);
+    expect(names).toEqual(head);
+    expect(found).toContainEqual(["web", "Deployment/web", unmeasured, "<unset>", "9", 0, "0s"]);
+    const status = {
+      currentReplicas: 2,
+      currentMetrics: [
+        { type: "Resource", resource: { name: "cpu", current: { averageUtilization: 43 } } },
+        { type: "External", external: { current: { averageValue: "12" } } },
+      ],
+    };
+    await cluster.fetch(`${path}/web/status`, {
+      method: "PATCH",
+      body: { status },
+      headers: { "content-type": "application/merge-patch+json" },
+    });
+    const shown = (await rows(path)).find(([name]) => name === "web");
+    const [, , targets, , , replicas] = shown ?? [];
+    expect([targets, replicas]).toEqual(["cpu: 43%/60%, 12/30 (avg) + 1 more...", 2]);
+    await cluster.fetch(`${path}/web`, { method: "DELETE" });
+  });
+
   it("show how far pods are", async () => {
     const statuses = async () =>
       (await rows("/api/v1/namespaces/shop/pods?labelSelector=app%3Dapi"))

@@ -237,6 +237,28 @@ describe("picture()", () => {
     );
   });
 
+  it("says behind the heading what each letter of the drawings means, in no line of its own", () => {
+    const text = drawn(frame(), { columns: 80, rows: 24 });
+    const heading = text.split("\n").find((line) => line.startsWith("Scale events"));
+    expect(heading).toBe("Scale events   s stabilization   ▲ scaled up");
+    const none = drawn(frame({ rows: [], events: [] }), { columns: 80, rows: 24 });
+    expect(none).toContain("\nNo scale events yet\n");
+  });
+
+  it("leaves out an older event that has no room, and cuts none", () => {
+    const row = frame().rows[0];
+    if (!row) throw new Error("a frame has a row");
+    const events = Array.from({ length: 4 }, (_, at) =>
+      event({ id: `u:${at}`, at: `2026-01-05T08:0${at}:15.000Z` }),
+    );
+    for (let rows = 17; rows < 40; rows++) {
+      const text = drawn(frame({ events }), { columns: 80, rows });
+      const [, after = ""] = text.split("\nScale events");
+      expect(after.split("\n").slice(1).join("\n")).not.toContain("…");
+      expect(after).toContain("08:03:15");
+    }
+  });
+
   it("tells the reasons and the footer in full while lines are free", () => {
     const text = drawn(frame(), { columns: 80, rows: 30 });
     const whole = text.replaceAll(/\n +/g, " ").replaceAll(/ \n|\n/g, " ");

@@ -38,6 +38,10 @@ const CONDITIONS: ReasonTexts = {
     "Event: what AWS takes a month for the metrics of an object. From 10 dollars on it is a warning.",
     "A longer `everySeconds` costs less (docs/sources.md).",
   ],
+  PodsRefused: [
+    "The cluster refuses pods of the workload, as its condition `ReplicaFailure` says: a full ResourceQuota, a webhook, or a missing service account.",
+    "Raise the quota or mend what the message names. `tidemark doctor NAME --ask-cluster` says how much room a quota has.",
+  ],
   ForeignPods: [
     "Pods match the selector of the workload that belong to another one, or to none. The message says whether they count.",
     "Give each workload a label of its own in its selector. With `rules: native` and `pods: owned` they do not count.",

@@ -278,14 +278,12 @@ const tickLabels = (
   return { line: line.join(""), labels: labels.join("").trimEnd() };
 };
 
-/** The letters that the drawing has, and no others. */
-const legend = (
-  cells: readonly Cell[],
-  bars: readonly string[],
-  columns: number,
-): readonly Printed[] => {
-  const seen = [
-    ...(bars.join("").includes(UNCOUNTED) ? [`${UNCOUNTED} pods that no metric counts`] : []),
+/** What the letters and lines of a drawing mean, of those that it has. */
+const meaningsIn = (cells: readonly Cell[], bars: readonly string[]): readonly string[] => {
+  const drawn = bars.join("");
+  return [
+    ...(drawn.includes(LINE) ? [`${LINE} minReplicas or maxReplicas in force`] : []),
+    ...(drawn.includes(UNCOUNTED) ? [`${UNCOUNTED} pods that no metric counts`] : []),
     ...LANES.filter(({ lane }) => cells.some(({ held }) => held === lane)).map(
       ({ mark, words }) => `${mark} ${words}`,
     ),
@@ -293,6 +291,28 @@ const legend = (
       ({ mark, words }) => `${mark} ${words}`,
     ),
   ];
+};
+
+/** What the letters of several small drawings mean, each once. */
+export const smallLegend = (
+  timelines: readonly Timeline[],
+  { columns, rows }: { readonly columns: number; readonly rows: number },
+): readonly string[] => [
+  ...new Set(
+    timelines.flatMap((timeline) => {
+      const cells = cellsOf(timeline, smallCells(columns));
+      return meaningsIn(cells, podBars(cells, rows));
+    }),
+  ),
+];
+
+/** The letters that the drawing has, and no others. */
+const legend = (
+  cells: readonly Cell[],
+  bars: readonly string[],
+  columns: number,
+): readonly Printed[] => {
+  const seen = meaningsIn(cells, bars);
   const lines: string[] = [];
   for (const part of seen) {
     const line = lines.at(-1);

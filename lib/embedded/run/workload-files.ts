@@ -1,0 +1,43 @@
+import { parseAllDocuments } from "yaml";
+import { asList, asObject, asText, type Json } from "../../rules/model/json.ts";
+import { MAX_REPLICAS, WORKLOAD_KINDS } from "../cluster/definition.ts";
+import type { ManifestFile } from "./manifest-files.ts";
+
+/**
+ * The `replicas` that workloads of the files have, by "KIND/NAMESPACE/NAME". The files were read as
+ * manifests before, so that a fault was reported there.
+ */
+export const replicasInFiles = (files: readonly ManifestFile[]): ReadonlyMap<string, number> => {
+  const replicas = new Map<string, number>();
+  for (const { text } of files) {
+    // Most files hold autoscalers only, and need not be read twice.
+    if (!WORKLOAD_KINDS.some((kind) => text.includes(kind)) || !text.includes("replicas")) continue;
+    for (const document of parseAllDocuments(text, { logLevel: "silent" })) {
+      const raw = asObject(document.toJS());
+      for (const one of [raw, ...asList(raw["items"]).map(asObject)]) {
+        const count = replicasOf(one);
+        if (count !== undefined) replicas.set(keyOf(one), count);
+      }
+    }
+  }
+  return replicas;
+};
+
+export const replicasKey = (kind: string, namespace: string, name: string): string =>
+  `${kind}/${namespace}/${name}`;
+
+const keyOf = ({ kind, metadata }: Json): string => {
+  const { namespace = "default", name } = asObject(metadata);
+  return replicasKey(asText(kind), asText(namespace), asText(name));
+};
+
+const replicasOf = ({ kind, spec }: Json): number | undefined => {
+  const { replicas } = asObject(spec);
+  return WORKLOAD_KINDS.some((known) => known === kind) &&
+    typeof replicas === "number" &&
+    Number.isSafeInteger(replicas) &&
+    replicas >= 0 &&
+    replicas <= MAX_REPLICAS
+    ? replicas
+    : undefined;
+};
