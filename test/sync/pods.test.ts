@@ -38,6 +38,8 @@ interface Pods {
   readonly ready?: number;
   readonly counted?: number;
   readonly wanted?: number;
+  readonly stale?: number;
+  readonly otherRevision?: number;
 }
 
 /** A new autoscaler, and what its syncs found. */
@@ -56,14 +58,14 @@ const journaled = async (found: readonly Pods[]) => {
     uid: autoscalerUid("uid-web"),
   };
   const evaluations = found.map(
-    ({ atMs, ready, counted, wanted }): Evaluation & { readonly atMs: number } => ({
+    ({ atMs, ready, counted, wanted, ...unusual }): Evaluation & { readonly atMs: number } => ({
       ...{ atMs, uid: of.uid, namespace: of.namespace, name: of.name, kind: "hold", failed: false },
       because: { reason: "WithinTarget", message: "" },
       metrics: [
         {
           ...{ name: "cpu", type: "Resource", kind: "measured", value: "1", target: "2" },
           proposal: 1,
-          pods: { matched: 9, ...(counted !== undefined && { counted }) },
+          pods: { matched: 9, ...(counted !== undefined && { counted }), ...unusual },
         },
       ],
       steps: wanted === undefined ? [] : [{ step: "propose", before: 1, after: wanted }],
@@ -115,17 +117,37 @@ describe("the pods that count, by minute", () => {
     expect(await stored()).toHaveLength(3);
   });
 
+  it("have the most of a minute that had an old sample, and that were of another revision", async () => {
+    const { turn, stored } = await journaled([
+      { atMs: at(0), counted: 5 },
+      { atMs: at(1), counted: 5, stale: 1, otherRevision: 2 },
+      { atMs: at(1, 15), counted: 5, stale: 3 },
+      { atMs: at(2), counted: 5, otherRevision: 2 },
+    ]);
+    await project(turn, [POD_MINUTES]);
+    expect(await stored()).toEqual([
+      { atMs: at(0), minutes: 1, counted: 5 },
+      { atMs: at(1), minutes: 1, counted: 5, stale: 3, otherRevision: 2 },
+      { atMs: at(2), minutes: 1, counted: 5, otherRevision: 2 },
+    ]);
+  });
+
   it("always take one write unit for six hours, never say that more counted than did, and cover every minute", async () => {
     const count = fc.option(fc.integer({ min: 0, max: 5_000 }), { nil: undefined });
-    const all = fc.array(fc.tuple(count, count, count), { minLength: 360, maxLength: 360 });
+    const all = fc.array(fc.tuple(count, count, count, count, count), {
+      minLength: 360,
+      maxLength: 360,
+    });
     await fc.assert(
       fc.asyncProperty(all, async (minutes) => {
         const { turn, stored } = await journaled(
-          minutes.map(([ready, counted, wanted], minute) => ({
+          minutes.map(([ready, counted, wanted, stale, otherRevision], minute) => ({
             atMs: at(minute),
             ...(ready !== undefined && { ready }),
             ...(counted !== undefined && { counted }),
             ...(wanted !== undefined && { wanted }),
+            ...(stale !== undefined && { stale }),
+            ...(otherRevision !== undefined && { otherRevision }),
           })),
         );
         let bytes = 0;

@@ -28,6 +28,16 @@ const point = z.object({
       "pods whose samples made a value: the fewest of all metrics in a minute of the step; absent where no metric is measured by pods",
     )
     .exactOptional(),
+  stale: count
+    .describe(
+      "pods whose samples were too old to count: the most of all metrics in a minute of the step; absent where none was",
+    )
+    .exactOptional(),
+  otherRevision: count
+    .describe(
+      "pods of another revision than most, as in a rollout: the most in a minute of the step",
+    )
+    .exactOptional(),
   min: count.describe("the bounds that were in force").exactOptional(),
   max: count.exactOptional(),
   generation: count.exactOptional(),

@@ -236,6 +236,9 @@ export interface Sample {
   readonly ready?: number;
   /** Pods whose samples made a value: of several metrics, and of several syncs, the fewest. */
   readonly counted?: number;
+  /** Pods whose samples were too old to count, and pods of another revision: the most of them. */
+  readonly stale?: number;
+  readonly otherRevision?: number;
   /** The bounds that were in force. */
   readonly min?: number;
   readonly max?: number;

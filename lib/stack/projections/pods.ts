@@ -7,7 +7,7 @@ import { column, columnsToRows, rowsToColumns } from "../store/table/columns.ts"
 import { compress, firstWithin, readIfKnown } from "../store/table/compressed.ts";
 import type { Tables } from "../store/table/tables.ts";
 import { ofJournal, slotItems, slotKey } from "./journal-slots.ts";
-import { decidedCounts, leastCounted } from "./sample.ts";
+import { decidedCounts, leastCounted, mostOf, mostUnusual, unusualPods } from "./sample.ts";
 
 /** The pods of an autoscaler in a minute, and so many minutes after it, in which they were as many. */
 export interface PodMinutes {
@@ -18,6 +18,9 @@ export interface PodMinutes {
   readonly counted?: number;
   /** The most that the metrics asked for. */
   readonly wanted?: number;
+  /** The most that had a sample too old to count, and that were of another revision. */
+  readonly stale?: number;
+  readonly otherRevision?: number;
 }
 
 /** By minute which pods were ready, which of them count, and how many were wanted. */
@@ -53,7 +56,7 @@ const STEPS = [1, 5, 30];
 
 const COLUMNS = [
   column.before("atMs"),
-  ...["minutes", "ready", "counted", "wanted"].map(column.number),
+  ...["minutes", "ready", "counted", "wanted", "stale", "otherRevision"].map(column.number),
 ];
 
 const minuteOf = (atMs: number, evaluation: Evaluation): PodMinutes =>
@@ -63,12 +66,11 @@ const minuteOf = (atMs: number, evaluation: Evaluation): PodMinutes =>
     ready: evaluation.ready,
     counted: leastCounted(evaluation),
     wanted: decidedCounts(evaluation).wanted,
+    ...unusualPods(evaluation),
   });
 
 const least = (one: number | undefined, other: number | undefined): number | undefined =>
   one === undefined || other === undefined ? (one ?? other) : Math.min(one, other);
-const most = (one: number | undefined, other: number | undefined): number | undefined =>
-  one === undefined || other === undefined ? (one ?? other) : Math.max(one, other);
 
 /** Two times as one, from the beginning of the first to the end of the last. */
 const joined = (one: PodMinutes, other: PodMinutes): PodMinutes =>
@@ -77,11 +79,16 @@ const joined = (one: PodMinutes, other: PodMinutes): PodMinutes =>
     minutes: Math.max(one.minutes, (other.atMs - one.atMs) / MINUTE_MS + other.minutes),
     ready: least(one.ready, other.ready),
     counted: least(one.counted, other.counted),
-    wanted: most(one.wanted, other.wanted),
+    wanted: mostOf(one.wanted, other.wanted),
+    ...mostUnusual(one, other),
   });
 
 const isSame = (one: PodMinutes, other: PodMinutes): boolean =>
-  one.ready === other.ready && one.counted === other.counted && one.wanted === other.wanted;
+  one.ready === other.ready &&
+  one.counted === other.counted &&
+  one.wanted === other.wanted &&
+  one.stale === other.stale &&
+  one.otherRevision === other.otherRevision;
 
 /**
  * Minutes that follow each other without a gap and are equal, as one; with a coarser step, also
@@ -125,11 +132,11 @@ export const storedPods = async (
  * What a sample says of its pods, completed by the minutes of its time. Five minutes of an
  * autoscaler that changes all the time do not say how many were ready.
  */
-export const podsTogether = (
-  sample: Pick<PodMinutes, "ready" | "counted">,
-  minutes: readonly PodMinutes[],
-): Pick<PodMinutes, "ready" | "counted"> =>
+export const podsTogether = (sample: PodsOfTime, minutes: readonly PodMinutes[]): PodsOfTime =>
   present({
     ready: sample.ready ?? minutes.at(-1)?.ready,
     counted: minutes.reduce((fewest, { counted }) => least(fewest, counted), sample.counted),
+    ...minutes.reduce<PodsOfTime>(mostUnusual, sample),
   });
+
+type PodsOfTime = Pick<PodMinutes, "ready" | "counted" | "stale" | "otherRevision">;

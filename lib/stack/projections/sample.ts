@@ -15,6 +15,7 @@ export const sampleOf = (atMs: number, evaluation: Evaluation): Sample => {
     ...(from !== undefined && { current: from }),
     ...decidedCounts(evaluation),
     ...present({ ready, counted: leastCounted(evaluation) }),
+    ...unusualPods(evaluation),
     ...(bounds && { min: bounds.min, max: bounds.max }),
     ...(generation !== undefined && { generation }),
     ...(loads.length > 0 && { load: Math.max(...loads) }),
@@ -31,6 +32,31 @@ export const leastCounted = ({ metrics }: Pick<Evaluation, "metrics">): number |
   );
   return counted.length === 0 ? undefined : Math.min(...counted);
 };
+
+/** Pods with samples too old to count, and of another revision: of several metrics the most. */
+export const unusualPods = ({
+  metrics,
+}: Pick<Evaluation, "metrics">): Pick<Sample, "stale" | "otherRevision"> => {
+  let found: Pick<Sample, "stale" | "otherRevision"> = {};
+  for (const metric of metrics)
+    if (metric.kind === "measured" && metric.pods) found = mostUnusual(found, metric.pods);
+  return found;
+};
+
+type Unusual = { readonly [Field in "stale" | "otherRevision"]?: number | undefined };
+
+/** Of each the larger number. */
+export const mostUnusual = (
+  one: Unusual,
+  other: Unusual,
+): Pick<Sample, "stale" | "otherRevision"> =>
+  present({
+    stale: mostOf(one.stale, other.stale),
+    otherRevision: mostOf(one.otherRevision, other.otherRevision),
+  });
+
+export const mostOf = (one: number | undefined, other: number | undefined): number | undefined =>
+  one === undefined || other === undefined ? (one ?? other) : Math.max(one, other);
 
 /** What was wanted before and after windows and limits; nothing where nothing was decided. */
 export const decidedCounts = ({
@@ -114,6 +140,7 @@ export const joinedSample = (before: Sample, after: Sample): Sample => {
     ...highest("load", before, after),
     ...highest("wanted", before, after),
     ...fewestCounted(before, after),
+    ...mostUnusual(before, after),
     metrics: after.metrics.map((metric, at) => higher(before.metrics[at], metric)),
     ...(held && { held }),
   };

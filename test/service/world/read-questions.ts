@@ -126,6 +126,10 @@ export const ANSWERS: Readonly<Record<string, Asked>> = {
       query: { ...one(fleet), since: ago(fleet, DAY_MS) },
     }),
   },
+  "`doctor -A`": {
+    question: () => ({ path: QUERY_PATHS.doctor }),
+    check: ({ items }, { autoscalers }) => expect(items).toHaveLength(autoscalers),
+  },
   "`doctor NAME`": { question: (fleet) => ({ path: QUERY_PATHS.doctor, query: one(fleet) }) },
   "sparklines of a screen of one cluster, cold": {
     question: (fleet) => screenOf(fleet, false),
