@@ -1,4 +1,4 @@
-import { Command, Argument } from "commander";
+import { Command, Argument, Option } from "commander";
 import { packageVersion } from "../dashboard/serve/version.ts";
 import { startCommand, validateOption } from "../embedded/run/options.ts";
 import { nearestName } from "../rules/model/nearest-name.ts";
@@ -293,6 +293,12 @@ const convertCommand = (root: Command, io: CommandIo, printer: Printer): void =>
       "--check",
       "print the minutes of a week in which the source and the result set other bounds, and no manifest; exit code 1 where there are any",
     )
+    .addOption(
+      new Option(
+        "--pods <which>",
+        "write an HPA as native rules with the same numbers, which count these pods: of its target only, of these one revision's values, or all as an HPA does",
+      ).choices(["owned", "stable", "asHpa"]),
+    )
     .addOption(output(["yaml", "json"]))
     .addOption(validateOption())
     .addHelpText(
@@ -300,6 +306,7 @@ const convertCommand = (root: Command, io: CommandIo, printer: Printer): void =>
       example(
         "tidemark convert -f hpa.yaml > web.yaml",
         "tidemark convert -f hpa.yaml -f cron-federated-hpa.yaml --check",
+        "tidemark convert -f hpa.yaml --pods owned",
         "tidemark convert -R -f manifests/ -o json",
       ),
     )

@@ -13,12 +13,17 @@ import {
   withoutScheduleMetrics,
   withSchedules,
 } from "../../rules/manifest/import/schedules/with-schedules.ts";
-import { convertedForm as conversionOf } from "../../rules/manifest/native/convert.ts";
+import {
+  type Conversion,
+  convertedForm as conversionOf,
+} from "../../rules/manifest/native/convert.ts";
+import { nativeForm } from "../../rules/manifest/native/native-form.ts";
 import type { SourcePlaces } from "../../rules/manifest/import/keda/places.ts";
 import type { TriggerSources } from "../../rules/manifest/import/keda/native-scaled-object.ts";
-import type { Validation } from "../../rules/model/spec.ts";
+import type { AutoscalerSpec, Validation } from "../../rules/model/spec.ts";
+import type { NativeSpec } from "../../rules/model/spec-native.ts";
 import { TidemarkError } from "../../rules/model/errors.ts";
-import { isObject, type Json } from "../../rules/model/json.ts";
+import { asObject, isObject, type Json, present } from "../../rules/model/json.ts";
 import { text } from "../../stack/report/printed.ts";
 import type { CommandIo, Printer } from "../io.ts";
 import { checkConversion } from "./convert-check.ts";
@@ -32,6 +37,8 @@ export interface ConvertOptions extends FileOptions {
   readonly source?: readonly string[];
   /** Prints what differs over a week, and no manifest. */
   readonly check?: true;
+  /** Which pods count: HPAs then become native rules, which have this setting. */
+  readonly pods?: NativeSpec["pods"];
 }
 
 /**
@@ -42,7 +49,7 @@ export interface ConvertOptions extends FileOptions {
  */
 export const convert = async (
   printer: Printer,
-  { output, validate, source, check, ...files }: ConvertOptions,
+  { output, validate, source, check, pods, ...files }: ConvertOptions,
   io: Pick<CommandIo, "stdin">,
 ): Promise<void> => {
   const sources = await readSources(files, io.stdin);
@@ -64,11 +71,15 @@ export const convert = async (
     printer.report(text`note: ${count} of kind ${kind} passed over: no autoscaler`);
   const places = placesOfAll(others.map(rawOf).filter(isScaledObject), triggers);
   const converted = others.map((input) =>
-    convertedInput(printer, input, { validate, timed: timed.map(rawOf), triggers, places }),
+    convertedInput(printer, input, {
+      validate,
+      timed: timed.map(rawOf),
+      triggers,
+      places,
+      ...present({ pods }),
+    }),
   );
-  const annotated = others.filter(
-    (input) => rawOf(input)["kind"] === "HorizontalPodAutoscaler" && hasDowntime(rawOf(input)),
-  );
+  const annotated = others.filter((input) => isHpa(rawOf(input)) && hasDowntime(rawOf(input)));
   const { documents, findings } = withSchedules(
     converted,
     [...timed, ...annotated].map((input) => ({ raw: rawOf(input), words: input.where })),
@@ -94,6 +105,8 @@ const rawAt = (inputs: readonly ManifestDocument[], at: number): Json => {
   return input ? rawOf(input) : {};
 };
 
+const isHpa = ({ kind }: Json): boolean => kind === "HorizontalPodAutoscaler";
+
 const isScaledObject = ({ kind }: Json): boolean => kind === "ScaledObject";
 
 /** An autoscaler that no manifest of Tidemark can be. */
@@ -106,13 +119,14 @@ interface ConvertStep {
   readonly timed: readonly Json[];
   readonly triggers: TriggerSources;
   readonly places: SourcePlaces;
+  readonly pods?: NativeSpec["pods"];
 }
 
 /** One autoscaler, with the schedule that its own triggers and metrics are. */
 const convertedInput = (
   printer: Printer,
   input: ManifestDocument,
-  { validate, timed, triggers, places }: ConvertStep,
+  { validate, timed, triggers, places, pods }: ConvertStep,
 ): Converted => {
   const raw = rawOf(input);
   if (isForeign(raw))
@@ -131,7 +145,39 @@ const convertedInput = (
     printer.report(
       text`warning: "${admitted.metadata.name}" of "${input.where}": ${field}: ${message}`,
     );
-  return { document: convertedOrThrow(admitted, input.where), entries, used };
+  if (pods === undefined && isHpa(raw) && countsAllPods(admitted.spec))
+    printer.report(text`note: "${admitted.metadata.name}" of "${input.where}": ${ALL_PODS_COUNT}`);
+  const form = pods === undefined ? conversionOf(admitted) : withPods(admitted, pods);
+  return { document: convertedOrThrow(form, admitted, input.where), entries, used };
+};
+
+/** What the rules of an HPA cannot be told, and how to have it. */
+const ALL_PODS_COUNT =
+  "every pod that the selector matches counts, also pods of something else and pods that have ended; --pods owned writes native rules with the same numbers that count the pods of the target only, and --pods asHpa native rules that count as now";
+
+/** True for the rules of an HPA with a metric that is measured by pods. */
+const countsAllPods = (spec: AutoscalerSpec): boolean =>
+  spec.dialect === "hpa" && spec.metrics.some(({ type }) => MEASURED_BY_PODS.has(type));
+
+const MEASURED_BY_PODS: ReadonlySet<string> = new Set(["Resource", "ContainerResource", "Pods"]);
+
+/** An HPA as native rules that count these pods; any other manifest as without the option. */
+const withPods = (
+  admitted: Parameters<typeof conversionOf>[0],
+  pods: NativeSpec["pods"],
+): Conversion => {
+  if (admitted.spec.dialect !== "hpa") return conversionOf(admitted);
+  const form = nativeForm(admitted);
+  if (form.kind === "refused") return form;
+  const document = { ...form.document, spec: { ...asObject(form.document["spec"]), pods } };
+  const again = admit(document, { validation: "strict" });
+  if (again.ok) return { kind: "converted", document };
+  const [problem] = again.problems;
+  return {
+    kind: "refused",
+    rule: problem?.field ?? "spec.pods",
+    message: problem?.detail ?? "the result would not be accepted",
+  };
 };
 
 /**
@@ -190,10 +236,10 @@ const mustBeAdmitted = (document: Json): void => {
 };
 
 const convertedOrThrow = (
-  admitted: Parameters<typeof conversionOf>[0] & { readonly metadata: { readonly name: string } },
+  conversion: Conversion,
+  admitted: { readonly metadata: { readonly name: string } },
   where: string,
 ): Json => {
-  const conversion = conversionOf(admitted);
   if (conversion.kind === "converted") return conversion.document;
   const { rule, message } = conversion;
   const { name } = admitted.metadata;
