@@ -365,3 +365,69 @@ it("a step says the selector of a metric as people write it", () => {
     "jobs is missing: unable to get external metric shop/jobs: no metrics",
   );
 });
+
+describe("otherwise() on a stabilized count", () => {
+  const at = (secondsAgo: number): string =>
+    new Date(Date.parse("2026-03-01T12:00:00Z") - secondsAgo * 1_000).toISOString();
+  const held = (
+    direction: "scaleUp" | "scaleDown",
+    before: number,
+    after: number,
+  ): StepOutcome => ({
+    step: "stabilize",
+    before,
+    after,
+    limit: {
+      reason: direction === "scaleDown" ? "ScaleDownStabilized" : "ScaleUpStabilized",
+      value: after,
+      message: "",
+    },
+  });
+  const windowsOf = (
+    direction: "scaleUp" | "scaleDown",
+    runs: readonly (readonly [replicas: number, lastSecondsAgo: number])[],
+  ): WindowsView => {
+    const [first] = runs;
+    return {
+      ...NO_WINDOWS,
+      recommendations: runs.map(([replicas, ago]) => ({ replicas, first: at(ago), last: at(ago) })),
+      stabilization: [
+        {
+          direction,
+          windowSeconds: 300,
+          held: { replicas: first?.[0] ?? 0, until: at((first?.[1] ?? 0) - 300) },
+        },
+      ],
+    };
+  };
+
+  it("says what is wanted once the recommendation that holds is too old, where no other holds then", () => {
+    const windows = windowsOf("scaleDown", [
+      [17, 180],
+      [16, 190],
+      [15, 0],
+    ]);
+    expect(sentences([], [held("scaleDown", 15, 17)], windows)).toEqual([
+      `Stabilization holds 17 until ${at(-120)}: then 15, if the recommendations stay as they are`,
+    ]);
+  });
+
+  it("says first what a younger recommendation holds then, in both directions", () => {
+    const down = windowsOf("scaleDown", [
+      [17, 180],
+      [16, 120],
+      [15, 0],
+    ]);
+    expect(sentences([], [held("scaleDown", 15, 17)], down)).toEqual([
+      `Stabilization holds 17 until ${at(-120)}: then 16, and 15 from 2026-03-01T12:03:00.000Z on, if the recommendations stay as they are`,
+    ]);
+    const up = windowsOf("scaleUp", [
+      [4, 180],
+      [6, 60],
+      [9, 0],
+    ]);
+    expect(sentences([], [held("scaleUp", 9, 4)], up)).toEqual([
+      `Stabilization holds 4 until ${at(-120)}: then 6, and 9 from 2026-03-01T12:04:00.000Z on, if the recommendations stay as they are`,
+    ]);
+  });
+});

@@ -8,20 +8,24 @@ import type { ManifestFile } from "./manifest-files.ts";
  * manifests before, so that a fault was reported there.
  */
 export const replicasInFiles = (files: readonly ManifestFile[]): ReadonlyMap<string, number> => {
-  const replicas = new Map<string, number>();
-  for (const { text } of files) {
-    // Most files hold autoscalers only, and need not be read twice.
-    if (!WORKLOAD_KINDS.some((kind) => text.includes(kind)) || !text.includes("replicas")) continue;
-    for (const document of parseAllDocuments(text, { logLevel: "silent" })) {
-      const raw = asObject(document.toJS());
-      for (const one of [raw, ...asList(raw["items"]).map(asObject)]) {
-        const count = replicasOf(one);
-        if (count !== undefined) replicas.set(keyOf(one), count);
-      }
-    }
-  }
-  return replicas;
+  const objects = files.filter(mayHaveWorkloads).flatMap(({ text }) => objectsOf(text));
+  const counted = objects.flatMap((one) => {
+    const count = replicasOf(one);
+    return count === undefined ? [] : [[keyOf(one), count] as const];
+  });
+  return new Map(counted);
 };
+
+/** Most files hold autoscalers only, and need not be read twice. */
+const mayHaveWorkloads = ({ text }: ManifestFile): boolean =>
+  text.includes("replicas") && WORKLOAD_KINDS.some((kind) => text.includes(kind));
+
+/** The objects of a text, those of a List among them. */
+const objectsOf = (text: string): readonly Json[] =>
+  parseAllDocuments(text, { logLevel: "silent" }).flatMap((document) => {
+    const raw = asObject(document.toJS());
+    return [raw, ...asList(raw["items"]).map(asObject)];
+  });
 
 export const replicasKey = (kind: string, namespace: string, name: string): string =>
   `${kind}/${namespace}/${name}`;

@@ -390,7 +390,7 @@ describe("tables, as kubectl asks for them", () => {
     const [names, ...found] = await rows(path);
     expect(names).toEqual(head);
     expect(found).toContainEqual(["web", "Deployment/web", unmeasured, "<unset>", "9", 0, "0s"]);
-    const status = {
+    const measuredStatus = {
       currentReplicas: 2,
       currentMetrics: [
         { type: "Resource", resource: { name: "cpu", current: { averageUtilization: 43 } } },
@@ -399,7 +399,7 @@ describe("tables, as kubectl asks for them", () => {
     };
     await cluster.fetch(`${path}/web/status`, {
       method: "PATCH",
-      body: { status },
+      body: { status: measuredStatus },
       headers: { "content-type": "application/merge-patch+json" },
     });
     const shown = (await rows(path)).find(([name]) => name === "web");

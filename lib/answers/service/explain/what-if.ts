@@ -6,6 +6,7 @@ import { withReadableSelectors } from "../../../rules/policy/shared/scale-senten
 import { isHeld } from "../../../stack/report/evaluation-state.ts";
 import type { DirectionView, WindowsView } from "../../views/windows.ts";
 import { rfc3339 } from "../times.ts";
+import { SECOND_MS } from "../../../rules/model/time-text.ts";
 import { leadingMetric, type Measurements } from "./leading-metric.ts";
 import type { Evaluation, WithoutHold } from "../../../rules/model/scale-records.ts";
 
@@ -130,10 +131,12 @@ const limitSentence = (
         ...beyondBounds(before, bounds),
       ];
     case "ScaleUpStabilized":
-    case "ScaleDownStabilized":
+    case "ScaleDownStabilized": {
+      const untilText = until || heldUntil(limit.reason, windows);
       return [
-        `Stabilization holds ${after}${until || heldUntil(limit.reason, windows)}: then ${before}, if the recommendations stay as they are`,
+        `Stabilization holds ${after}${untilText}: then ${thenText(step, untilText, windows)}, if the recommendations stay as they are`,
       ];
+    }
     default:
       return [
         `${step.step}: ${limit.message}${until}; without it the count would be ${before} instead of ${after}`,
@@ -169,8 +172,40 @@ const nextRoom = (direction: DirectionView, { rates }: WindowsView): string => {
   return leaving === undefined ? "" : `: the next scale event leaves its period at ${leaving}`;
 };
 
+const directionOf = (reason: string): DirectionView =>
+  reason === "ScaleUpStabilized" ? "scaleUp" : "scaleDown";
+
+/**
+ * What is held when the recommendation that holds now has left the window: another one that is
+ * younger, and what is wanted once no such one is left.
+ */
+const thenText = (
+  { before, limit }: StepOutcome,
+  untilText: string,
+  { recommendations, stabilization }: WindowsView,
+): string => {
+  const direction = directionOf(limit?.reason ?? "");
+  const window = stabilization.find((one) => one.direction === direction);
+  const untilMs = Date.parse(untilText.replace(" until ", ""));
+  if (!window || Number.isNaN(untilMs)) return String(before);
+  const left = recommendations
+    .map(({ replicas, last }) => ({
+      replicas,
+      endMs: Date.parse(last) + window.windowSeconds * SECOND_MS,
+    }))
+    .filter(
+      ({ replicas, endMs }) =>
+        endMs > untilMs && (direction === "scaleDown" ? replicas > before : replicas < before),
+    );
+  if (left.length === 0) return String(before);
+  const counts = left.map(({ replicas }) => replicas);
+  const next = direction === "scaleDown" ? Math.max(...counts) : Math.min(...counts);
+  const lastMs = Math.max(...left.map(({ endMs }) => endMs));
+  return `${next}, and ${before} from ${rfc3339(lastMs)} on`;
+};
+
 const heldUntil = (reason: string, { stabilization }: WindowsView): string => {
-  const direction: DirectionView = reason === "ScaleUpStabilized" ? "scaleUp" : "scaleDown";
+  const direction = directionOf(reason);
   const held = stabilization.find((window) => window.direction === direction)?.held;
   return held ? ` until ${held.until}` : "";
 };
