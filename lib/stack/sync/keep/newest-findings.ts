@@ -1,5 +1,5 @@
 import { type Diagnosis, examineNewest } from "../../../rules/doctor/examine.ts";
-import { asObject, jsonIn, present } from "../../../rules/model/json.ts";
+import { asObject, type Json, jsonIn, present } from "../../../rules/model/json.ts";
 import { opens } from "../../projections/project.ts";
 import { evaluationOf } from "../decide/evaluation.ts";
 import type { After, Loaded, Verdict } from "../hand-over.ts";
@@ -28,15 +28,17 @@ export const newestFindings = (
     if (autoscaler.kind !== "ready") return NONE;
     const { record, spec } = autoscaler;
     const evaluation = evaluationOf(verdict, after);
+    let manifest: Json | undefined;
     return failures.guarded(
       record.uid,
       () =>
         examineNewest({
           createdMs: record.createdMs,
           spec,
-          // Only a finding needs it, and most autoscalers have none.
+          // Several rules look into it, and it is kept no longer than for them.
           get manifest() {
-            return asObject(jsonIn(record.manifest));
+            manifest ??= asObject(jsonIn(record.manifest));
+            return manifest;
           },
           syncPeriodMs,
           ...present({ evaluation }),
