@@ -39,7 +39,7 @@ describe("tidemark get, as kubectl", () => {
     expect(Math.max(...widths)).toBeLessThanOrEqual(120);
     const [header] = (await run("-o", "wide")).out.split("\n");
     expect(header?.split(/ {3,}/)).toEqual(
-      "CLUSTER NAMESPACE NAME REFERENCE TARGETS MIN MAX CURRENT DESIRED STATE REASON SYNCED MEASURED AGE".split(
+      "CLUSTER NAMESPACE NAME REFERENCE TARGETS MIN MAX CURRENT DESIRED STATE REASON FINDINGS SYNCED MEASURED AGE".split(
         " ",
       ),
     );

@@ -144,6 +144,8 @@ Windows:
   Scale up rate 4 pods in 60s: 3 added, 0 removed
     +3 45s ago, leaves in 15s
   Scale down rate 100 percent in 15s: 0 added, 0 removed
+Pods:
+  cpu resource utilization (percentage of request):   9 pods match, 9 belong to the target, 9 counted, oldest sample 21 s
 Conditions:
   Type          Status   Since   Reason                Message
   AbleToScale   True     15m     ScaleDownStabilized   recent recommendations were higher

@@ -17,10 +17,10 @@ import {
   type Conversion,
   convertedForm as conversionOf,
 } from "../../rules/manifest/native/convert.ts";
-import { nativeForm } from "../../rules/manifest/native/native-form.ts";
+import { countingForm, countsAllPods } from "../../rules/manifest/native/counting-form.ts";
 import type { SourcePlaces } from "../../rules/manifest/import/keda/places.ts";
 import type { TriggerSources } from "../../rules/manifest/import/keda/native-scaled-object.ts";
-import type { AutoscalerSpec, Validation } from "../../rules/model/spec.ts";
+import type { Validation } from "../../rules/model/spec.ts";
 import type { NativeSpec } from "../../rules/model/spec-native.ts";
 import { TidemarkError } from "../../rules/model/errors.ts";
 import { asObject, isObject, type Json, present } from "../../rules/model/json.ts";
@@ -147,38 +147,13 @@ const convertedInput = (
     );
   if (pods === undefined && isHpa(raw) && countsAllPods(admitted.spec))
     printer.report(text`note: "${admitted.metadata.name}" of "${input.where}": ${ALL_PODS_COUNT}`);
-  const form = pods === undefined ? conversionOf(admitted) : withPods(admitted, pods);
+  const form = pods === undefined ? conversionOf(admitted) : countingForm(admitted, pods);
   return { document: convertedOrThrow(form, admitted, input.where), entries, used };
 };
 
 /** What the rules of an HPA cannot be told, and how to have it. */
 const ALL_PODS_COUNT =
   "every pod that the selector matches counts, also pods of something else and pods that have ended; --pods owned writes native rules with the same numbers that count the pods of the target only, and --pods asHpa native rules that count as now";
-
-/** True for the rules of an HPA with a metric that is measured by pods. */
-const countsAllPods = (spec: AutoscalerSpec): boolean =>
-  spec.dialect === "hpa" && spec.metrics.some(({ type }) => MEASURED_BY_PODS.has(type));
-
-const MEASURED_BY_PODS: ReadonlySet<string> = new Set(["Resource", "ContainerResource", "Pods"]);
-
-/** An HPA as native rules that count these pods; any other manifest as without the option. */
-const withPods = (
-  admitted: Parameters<typeof conversionOf>[0],
-  pods: NativeSpec["pods"],
-): Conversion => {
-  if (admitted.spec.dialect !== "hpa") return conversionOf(admitted);
-  const form = nativeForm(admitted);
-  if (form.kind === "refused") return form;
-  const document = { ...form.document, spec: { ...asObject(form.document["spec"]), pods } };
-  const again = admit(document, { validation: "strict" });
-  if (again.ok) return { kind: "converted", document };
-  const [problem] = again.problems;
-  return {
-    kind: "refused",
-    rule: problem?.field ?? "spec.pods",
-    message: problem?.detail ?? "the result would not be accepted",
-  };
-};
 
 /**
  * KEDA's HPA is not in a file, so that a trigger which is neither a resource nor a time needs a

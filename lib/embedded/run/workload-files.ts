@@ -1,13 +1,16 @@
 import { parseAllDocuments } from "yaml";
 import { asList, asObject, asText, type Json } from "../../rules/model/json.ts";
 import { MAX_REPLICAS, WORKLOAD_KINDS } from "../cluster/definition.ts";
-import type { ManifestFile } from "./manifest-files.ts";
+
+interface Text {
+  readonly text: string;
+}
 
 /**
  * The `replicas` that workloads of the files have, by "KIND/NAMESPACE/NAME". The files were read as
  * manifests before, so that a fault was reported there.
  */
-export const replicasInFiles = (files: readonly ManifestFile[]): ReadonlyMap<string, number> => {
+export const replicasInFiles = (files: readonly Text[]): ReadonlyMap<string, number> => {
   const objects = files.filter(mayHaveWorkloads).flatMap(({ text }) => objectsOf(text));
   const counted = objects.flatMap((one) => {
     const count = replicasOf(one);
@@ -17,7 +20,7 @@ export const replicasInFiles = (files: readonly ManifestFile[]): ReadonlyMap<str
 };
 
 /** Most files hold autoscalers only, and need not be read twice. */
-const mayHaveWorkloads = ({ text }: ManifestFile): boolean =>
+const mayHaveWorkloads = ({ text }: Text): boolean =>
   text.includes("replicas") && WORKLOAD_KINDS.some((kind) => text.includes(kind));
 
 /** The objects of a text, those of a List among them. */
