@@ -23,7 +23,7 @@ import type { TriggerSources } from "../../rules/manifest/import/keda/native-sca
 import type { Validation } from "../../rules/model/spec.ts";
 import type { NativeSpec } from "../../rules/model/spec-native.ts";
 import { TidemarkError } from "../../rules/model/errors.ts";
-import { asObject, isObject, type Json, present } from "../../rules/model/json.ts";
+import { isObject, type Json, present } from "../../rules/model/json.ts";
 import { text } from "../../stack/report/printed.ts";
 import type { CommandIo, Printer } from "../io.ts";
 import { checkConversion } from "./convert-check.ts";
