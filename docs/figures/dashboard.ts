@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { statSync } from "node:fs";
 import { join } from "node:path";
+import type { Service } from "../../lib/answers/service/service.ts";
 import { openService } from "../../lib/answers/service/open.ts";
 import {
   answerByService,
@@ -9,6 +10,7 @@ import {
 import { dashboardServer } from "../../lib/dashboard/serve/server.ts";
 import { openFolder } from "../../lib/embedded/folder/data-folder.ts";
 import { closeServer, listenWithOwnGuards } from "../../lib/embedded/host/loopback.ts";
+import { HOUR_MS } from "../../lib/rules/model/time-text.ts";
 import { insertByStatement } from "../../lib/stack/store/history/item.ts";
 import {
   type BrowserPage,
@@ -26,13 +28,59 @@ import { inPlayedFolder } from "./played-scales.ts";
  * the letters depend on the fonts of the machine, so that no test compares the pictures.
  */
 const IMAGES = join(import.meta.dirname, "../images");
-const RUN = ["--clusters", "3", "--autoscalers", "12", "--for", "3h"];
+const RUN = ["--clusters", "3", "--autoscalers", "12", "--for", "3h", "--seed", "48"];
 const VIEWPORT = { width: 1_280, height: 840 };
 
 const PICTURES = [
   { name: "dashboard-fleet", link: undefined, until: ".spark path" },
   { name: "dashboard-autoscaler", link: "web-06", until: ".why .part" },
 ] as const;
+
+/**
+ * What a person asks at 3 a.m., with what is pressed from the fleet on, and what has to be there
+ * then. Fewer than three presses each.
+ */
+const QUESTIONS = [
+  {
+    // Why was web-06 at that count in the middle of the last hour?
+    name: "dashboard-question-then",
+    presses: [`.row.line a:text-is("web-06")`, ".cursor"],
+    until: "text=Why, then",
+  },
+  {
+    // Who keeps web-12 at two pods, why, and until when?
+    name: "dashboard-question-who",
+    presses: [`.needs li:has-text("incident 4711") button`, ".row.line a >> nth=0"],
+    until: ".overrides li",
+  },
+  {
+    // Will there be enough pods when people come to work on Monday?
+    name: "dashboard-question-ahead",
+    presses: [`.row.line a:text-is("office")`, `.tabs a:text-is("Schedule")`],
+    until: ".schedule .window",
+  },
+] as const;
+
+const pinOne = async (service: Service, nowMs: number): Promise<void> => {
+  for await (const { cluster, namespace, name } of service.autoscalers({}))
+    if (name === "web-12")
+      await service.setOverride({
+        ...{ cluster, namespace, name, min: 2, max: 2, untilMs: nowMs + 2 * HOUR_MS },
+        reason: "incident 4711: no new pods until the fix is out",
+      });
+};
+
+const answerQuestion = async (
+  page: BrowserPage,
+  { name, presses, until }: (typeof QUESTIONS)[number],
+): Promise<void> => {
+  await page.goto(`${new URL(page.url()).origin}/#/fleet`);
+  await page.getByText("incident 4711").first().waitFor();
+  for (const what of presses) await page.locator(what).first().click();
+  await page.locator(until).first().waitFor();
+  await page.locator(".loading").first().waitFor({ state: "detached" });
+  await takeFile(name, (path) => page.screenshot({ path }));
+};
 
 const takePictures = async (data: string): Promise<void> => {
   const folder = await openFolder(data);
@@ -71,6 +119,8 @@ const takePictures = async (data: string): Promise<void> => {
     if (!cluster) throw new Error("The run has no cluster");
     await applyScheduled(service, cluster.name, clock());
     await takeSchedule(page, cluster.name);
+    await pinOne(service, clock());
+    for (const question of QUESTIONS) await answerQuestion(page, question);
   } finally {
     await browser.close();
     await closeServer(server);

@@ -28,7 +28,8 @@ export interface PlayedRun {
 const START = join(import.meta.dirname, "../../lib/embedded/start.ts");
 const TIDEMARK = join(import.meta.dirname, "../../bin/tidemark.js");
 /** The speed changes nothing but the wait (docs/embedded-run.md): as fast as the machine can. */
-const OPTIONS = ["--seed", "1", "--speed", "1000000"];
+const OPTIONS = ["--speed", "1000000"];
+const SEED = ["--seed", "1"];
 
 /** How much of the run its timeline shows. */
 const TIMELINE_MS = 108 * 60_000;
@@ -63,7 +64,8 @@ export const inPlayedFolder = async <Found>(
 };
 
 const play = async (data: string, options: readonly string[]): Promise<void> => {
-  const child = spawn(process.execPath, [START, ...OPTIONS, ...options, "--data", data], {
+  const seeded = options.includes("--seed") ? options : [...SEED, ...options];
+  const child = spawn(process.execPath, [START, ...OPTIONS, ...seeded, "--data", data], {
     stdio: ["ignore", "ignore", "inherit"],
   });
   const [code, signal] = await once(child, "exit");

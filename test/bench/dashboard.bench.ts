@@ -10,8 +10,9 @@ import { answerByService } from "../../lib/dashboard/serve/answer-by-service.ts"
 import { FACTS_PATH, TOKEN_HEADER } from "../../lib/dashboard/serve/routes.ts";
 import { dashboardServer } from "../../lib/dashboard/serve/server.ts";
 import { closeServer, listenWithOwnGuards } from "../../lib/embedded/host/loopback.ts";
-import { DAY_MS, HOUR_MS } from "../../lib/rules/model/time-text.ts";
+import { DAY_MS, HOUR_MS, SECOND_MS } from "../../lib/rules/model/time-text.ts";
 import { insertByStatement } from "../../lib/stack/store/history/item.ts";
+import { browserTable, lookInBrowser } from "./dashboard-browser.ts";
 import { fleetOf, playedTemplate } from "../service/world/real-fleet.ts";
 
 /** Two weeks of 10,000 autoscalers, whose screens are asked for as the page asks. */
@@ -20,6 +21,7 @@ const EACH = Number(process.env["DASHBOARD_AUTOSCALERS"] ?? 100);
 const SCREEN_ROWS = 40;
 const OPENED_MS_MAX = 300;
 const OPENED_KIB_MAX = 100;
+const REFRESH_SECONDS = 15;
 
 /** The bytes as they come: fetch would unpack them. */
 const raw = async (
@@ -61,7 +63,7 @@ export const run = async (): Promise<void> => {
   const answerApi = answerByService({ service, tables, insert, clock, by: "bench" });
   const { server, urlAt } = dashboardServer(
     {
-      ...{ answerApi, clock, place: "the bench", target: "", refreshSeconds: 15 },
+      ...{ answerApi, clock, place: "the bench", target: "", refreshSeconds: REFRESH_SECONDS },
       caller: async () => "bench",
     },
     {
@@ -71,7 +73,8 @@ export const run = async (): Promise<void> => {
       },
     },
   );
-  const { origin, hash } = new URL(urlAt(await listenWithOwnGuards(server, 0)));
+  const url = urlAt(await listenWithOwnGuards(server, 0));
+  const { origin, hash } = new URL(url);
   const token = { [TOKEN_HEADER]: hash.replace("#token=", "") };
   const rows: [string, Look][] = [];
 
@@ -149,8 +152,9 @@ export const run = async (): Promise<void> => {
       get(QUERY_PATHS.events, { ...ONE, ...since(ms) }),
       get(QUERY_PATHS.changes, { ...ONE, ...since(ms) }),
     ]);
-  await looked("one autoscaler opened, two hours", opened(2 * HOUR_MS));
+  await looked("one autoscaler opened, the last hour", opened(HOUR_MS));
   const [, past] = rows.at(-1) ?? [];
+  await looked("the same, two hours", opened(2 * HOUR_MS));
   await looked("the same, one day", opened(DAY_MS));
   await looked("the same, 14 days", opened(14 * DAY_MS));
   await looked("an instant that is chosen (explanation of 20 hours ago)", () =>
@@ -165,6 +169,12 @@ export const run = async (): Promise<void> => {
     pages(marks(items)),
   );
   const changed = after.items.filter(({ rows: own }) => own.length > 0).length;
+  // Of an autoscaler that was not looked at yet.
+  const other = all.find((path) => path.endsWith(`/${(all[EACH + 11] ?? "").split("/").at(-1)}`));
+  const seen = await lookInBrowser(url, {
+    name: other ?? all[0] ?? "",
+    refreshMs: REFRESH_SECONDS * SECOND_MS,
+  });
   await closeServer(server);
 
   const table = new Table({
@@ -176,6 +186,7 @@ export const run = async (): Promise<void> => {
     table.push([name, ms.toFixed(0), cpuMs.toFixed(0), (bytes / 1_024).toFixed(1), requests]);
   process.stdout.write(
     `${CLUSTERS * EACH} autoscalers in ${CLUSTERS} clusters, two weeks\n${table}\n` +
+      `${browserTable(seen)}\n` +
       `the refresh after an edit had the rows of ${changed} of ${CLUSTERS} clusters\n` +
       `one opened: ${past && past.ms <= OPENED_MS_MAX && past.bytes / 1_024 <= OPENED_KIB_MAX ? "within" : "over"} ${OPENED_MS_MAX} ms and ${OPENED_KIB_MAX} KiB\n`,
   );
