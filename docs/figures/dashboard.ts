@@ -50,7 +50,7 @@ const QUESTIONS = [
   {
     // Who keeps web-12 at two pods, why, and until when?
     name: "dashboard-question-who",
-    presses: [`.needs li:has-text("incident 4711") button`, ".row.line a >> nth=0"],
+    presses: [`.needs li:has-text("incident 4711") button`, `.row.line a:text-is("web-12")`],
     until: ".overrides li",
   },
   {

@@ -172,6 +172,15 @@ describe.skipIf(!HAS_CHROMIUM)("the page in a browser", () => {
     // Half of the hour that is shown, without the numbers of the axis.
     expect(share).toBeGreaterThan(0.4);
     expect(share).toBeLessThan(0.5);
+    // No sync has read it yet: the fleet leads to it all the same.
+    await page.goto(`${site.origin}/#/fleet`);
+    await page.getByRole("button", { name: "Show", exact: true }).first().waitFor();
+    await page
+      .locator(".needs li", { hasText: "a sale" })
+      .getByRole("button", { name: "Show" })
+      .click();
+    await page.getByRole("link", { name: "web", exact: true }).waitFor();
+    expect(await page.locator(".row.line").count()).toBe(1);
     await service.clearOverride({ id: override.id, cluster: "eu-1" });
     expect(said).toEqual([]);
     await context.close();

@@ -1,4 +1,5 @@
 import type { StatusView } from "../../../answers/views/status.ts";
+import type { OverrideView } from "../../../answers/views/holds.ts";
 import { overrideText } from "../../../answers/words/bounds-words.ts";
 import type { FleetRow } from "./fleet-rows.ts";
 import { AUTOSCALER_SHAPES, CLUSTER_SHAPES, Mark } from "../parts/mark.tsx";
@@ -79,6 +80,13 @@ export const Needs = ({
   );
 };
 
+/** The rows of its place: a row says that it is overridden from the next sync on only. */
+const searchOfOverride = ({ cluster, namespace, name }: OverrideView): string => {
+  if (cluster === undefined) return "is:overridden";
+  if (name !== undefined) return `${cluster}/${namespace}/${name}`;
+  return `cluster:${cluster}${namespace === undefined ? "" : ` ns:${namespace}`}`;
+};
+
 const needsOf = (
   { frozen, problems, notices = [], paused, overrides }: StatusView,
   rows: readonly FleetRow[],
@@ -128,7 +136,7 @@ const needsOf = (
     ...(overrides?.active ?? []).map((override) => ({
       shape: AUTOSCALER_SHAPES.held,
       message: overrideText(override, nowMs),
-      search: "is:overridden",
+      search: searchOfOverride(override),
     })),
   ];
 };
