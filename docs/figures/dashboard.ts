@@ -48,7 +48,7 @@ const QUESTIONS = [
     until: "text=Why, then",
   },
   {
-    // Who keeps web-12 at two pods, why, and until when?
+    // Who has pinned web-12 to two pods, why, and until when?
     name: "dashboard-question-who",
     presses: [`.needs li:has-text("incident 4711") button`, `.row.line a:text-is("web-12")`],
     until: ".overrides li",

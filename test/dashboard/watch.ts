@@ -33,6 +33,8 @@ const EXPLAINED = 5;
 /** What a collection leaves differs from time to time by this much. */
 const GROWTH_MAX = 1.1;
 const TRIES = 60;
+/** Looks in a row at which the page says that its server does not answer. */
+const SILENT_MAX = 20;
 const TRY_MS = 500;
 
 const [START, TIDEMARK] = ["lib/embedded/start.ts", "bin/tidemark.js"].map((file) =>
@@ -43,6 +45,7 @@ const ROWS = `[...document.querySelectorAll(".row.line")].map((line) => [
   line.querySelector(".name a").textContent,
   line.querySelector(".replicas b").textContent,
 ])`;
+const IS_STALE = `document.querySelector(".asof.stale") !== null`;
 const AS_OF = `document.querySelector(".asof time")?.dateTime ?? ""`;
 
 const faults: string[] = [];
@@ -117,7 +120,9 @@ const watchRun = async (page: BrowserPage, child: ChildProcess): Promise<readonl
   const seen = new Set<string>();
   const heaps: Heap[] = [];
   const hours = [0.5, HOURS / 2, HOURS * 0.9];
-  while (child.exitCode === null) {
+  // Its page is gone before the process is: what was under way may keep it for a while.
+  for (let silent = 0; child.exitCode === null && silent < SILENT_MAX; ) {
+    silent = (await page.evaluate<boolean>(IS_STALE)) ? silent + 1 : 0;
     const atMs = Date.parse(await page.evaluate<string>(AS_OF));
     for (const row of await page.evaluate<readonly string[][]>(ROWS)) seen.add(row.join(" "));
     const passedMs = atMs - Date.parse(BEGIN);
@@ -198,6 +203,12 @@ const compareExplanations = async (
   say(`${explained.length} explanations compared with tidemark explain --at`);
 };
 
+const endedProcess = async (child: ChildProcess): Promise<void> => {
+  if (child.exitCode !== null) return;
+  child.kill("SIGINT");
+  await once(child, "exit");
+};
+
 const main = async (): Promise<void> => {
   if (!HAS_CHROMIUM) throw new Error(`Cannot watch a run: there is no ${CHROMIUM}`);
   const data = mkdtempSync(join(tmpdir(), "tidemark-watched-"));
@@ -215,6 +226,7 @@ const main = async (): Promise<void> => {
     await page.goto(run.url);
     await page.locator(".row.line").first().waitFor();
     const heaps = await watchRun(page, run.child);
+    await endedProcess(run.child);
     const [early, late] = [heaps[0], heaps.at(-1)];
     if (!early || !late || heaps.length < 2)
       faults.push("the run ended before the heap was measured twice");
@@ -232,11 +244,7 @@ const main = async (): Promise<void> => {
     await compareExplanations(page, explained);
   } finally {
     await browser.close();
-    for (const child of children) {
-      if (child.exitCode !== null) continue;
-      child.kill("SIGINT");
-      await once(child, "exit");
-    }
+    for (const child of children) await endedProcess(child);
     rmSync(data, { recursive: true, force: true });
   }
   for (const fault of faults) say(`FAULT: ${fault}`);
