@@ -60,6 +60,13 @@ export interface ReplayOptions {
   readonly everySync?: true;
 }
 
+/** Everything that a replay needs: plain values, so that a thread can be given it. */
+export interface ReplayJob {
+  readonly policy: Policy;
+  readonly workload: ReplayedWorkload;
+  readonly span: ReplayOptions;
+}
+
 /**
  * Lets a policy decide a workload under a load, sync by sync, as production does: the decisions,
  * and what a scale leaves in the windows, are the functions of lib/rules/policy. The loop is

@@ -1,28 +1,20 @@
 import { rfc3339 } from "../../answers/service/times.ts";
-import { INITIAL_REPLICAS } from "../../embedded/run/played-load.ts";
 import { besideFirst } from "../../replay/comparison.ts";
 import type { TimeSpan } from "../../replay/figures.ts";
 import type { Minutes } from "../../replay/minutes.ts";
-import { type Policy, type ReplayedWorkload, replay } from "../../replay/replay.ts";
-import { capacityOf, targetOf, tracedMetrics } from "../../replay/traced.ts";
-import { autoscalerName, namespace } from "../../rules/model/ids.ts";
-import { DEFAULT_SETTINGS } from "../../rules/model/spec-common.ts";
+import { capacityOf } from "../../replay/traced.ts";
 import { SECOND_MS } from "../../rules/model/time-text.ts";
 import type { Validation } from "../../rules/model/spec.ts";
 import type { CommandSurroundings } from "../io.ts";
 import type { DocumentFormat } from "../output/documents.ts";
 import { ageText } from "../../stack/report/duration-text.ts";
 import { lengthMs } from "../options/time-options.ts";
-import {
-  type CandidatePolicy,
-  containerOf,
-  metricsOrThrow,
-  readCandidates,
-  targetText,
-} from "../replay/candidates.ts";
+import { type CandidatePolicy, readCandidates, targetText } from "../replay/candidates.ts";
 import { type Drawn, printedReport } from "../replay/printed-report.ts";
+import { replayedBeside } from "../replay/replay-threads.ts";
 import { policyReport, type ReplayReport } from "../replay/report.ts";
 import { failIfExceeded, readFailIf } from "../replay/thresholds.ts";
+import { tracedJobs } from "../replay/traced-jobs.ts";
 import { readTraceInput, type TraceInput, type TraceOptions } from "../replay/trace-input.ts";
 import type { FileOptions } from "../select/read-sources.ts";
 import { usage } from "../usage-error.ts";
@@ -50,10 +42,11 @@ export const replayTrace = async (
   const thresholds = options.failIf === undefined ? [] : readFailIf(options.failIf);
   const candidates = await readCandidates(printer, options, io.stdin);
   const input = await readTraceInput(options);
-  const policies = candidates.map((candidate) => policyOf(candidate, input));
-  const workload = workloadOf(candidates, policies, input);
-  const span = { fromMs: input.fromMs, untilMs: input.untilMs, periodMs };
-  const [first, ...others] = policies.map((policy) => replay(policy, workload, span));
+  const jobs = tracedJobs(candidates, input, periodMs);
+  const [first, ...others] = await replayedBeside(jobs, (done) =>
+    printer.progress(`${done} of ${jobs.length} policies are replayed`),
+  );
+  printer.progress();
   if (!first) throw usage("Cannot replay: give the manifests of the policies with -f");
   const drawn = reportOf({ candidates, input, periodMs, price }, [first, ...others]);
   await printer.print(
@@ -66,45 +59,6 @@ export const pricePerHour = (text: string | undefined): number | undefined => {
   if (text === undefined) return undefined;
   if (/^\d+(\.\d+)?$/.test(text)) return Number(text);
   throw usage(`Cannot read --price "${text}": give the dollars that a pod costs in an hour`);
-};
-
-const policyOf = ({ label, admitted }: CandidatePolicy, { traced }: TraceInput): Policy => {
-  const { spec, metadata } = admitted;
-  const metrics = metricsOrThrow(label, tracedMetrics(spec, traced));
-  return {
-    namespace: namespace(metadata.namespace ?? "default"),
-    name: autoscalerName(metadata.name),
-    settings: DEFAULT_SETTINGS,
-    specs: [{ fromMs: 0, spec, metrics }],
-  };
-};
-
-/** The target of the first policy counts for all. */
-const workloadOf = (
-  [firstOf]: readonly CandidatePolicy[],
-  [first, ...others]: readonly Policy[],
-  { traced, podStartMs }: TraceInput,
-): ReplayedWorkload => {
-  if (!first || !firstOf) throw usage("Cannot replay: there is no autoscaler in the files of -f");
-  const [{ spec, metrics }] = first.specs;
-  const target = targetOf(metrics, traced);
-  if (target.length === 0)
-    throw usage(
-      `Cannot compare with "${firstOf.label}": no number of pods is right by its metrics; give a policy with a target for each pod first`,
-    );
-  const { pod } = traced;
-  return {
-    pods: {
-      target: spec.target,
-      container: containerOf([first, ...others].flatMap(({ specs }) => specs)),
-      requests: { cpu: BigInt(pod.requestMilli) },
-      limits: { cpu: BigInt(pod.limitMilli) },
-      startMs: podStartMs,
-    },
-    initialReplicas: Math.max(INITIAL_REPLICAS, spec.minReplicas),
-    target,
-    served: { load: traced.load, perPod: capacityOf(pod) },
-  };
 };
 
 interface Replayed {

@@ -20,7 +20,7 @@ import {
 import {
   type Policy,
   type ReplayedSpec,
-  type ReplayOptions,
+  type ReplayJob,
   type ReplayedWorkload,
   replay,
 } from "../../replay/replay.ts";
@@ -47,6 +47,11 @@ export interface ReplayedHistory {
   readonly real: Minutes;
   readonly unchanged: ReplayedPolicy;
   readonly with: (label: string, spec: AutoscalerSpec) => ReplayedPolicy;
+  /** What replays another spec, and the policy as it was. */
+  readonly jobWith: (label: string, spec: AutoscalerSpec) => ReplayJob;
+  readonly unchangedJob: ReplayJob;
+  /** What replays a job with so many times the load where it was cut off; none where it never was. */
+  readonly raisedJobs: (job: ReplayJob) => readonly (readonly [factor: number, ReplayJob])[];
 }
 
 /** The minutes of a policy, and what they would be if more had been asked for where it was cut off. */
@@ -105,56 +110,54 @@ export const replayedHistory = (
     outside: outsideOf(recorded).filter(({ atMs }) => atMs >= fromMs),
   };
   const span = { fromMs, untilMs: recorded.untilMs, periodMs: recorded.periodMs };
-  const replayedBy = (specs: Policy["specs"], forecasts: boolean): ReplayedPolicy => {
-    const overrides = overridesIn(recorded, { forecasts });
-    const base = {
+  const jobOf = (specs: Policy["specs"], forecasts: boolean): ReplayJob => ({
+    policy: {
       ...{ namespace: namespace(view.namespace), name: autoscalerName(view.name), settings },
-      setByPeople: { overrides, calendars: recorded.calendars },
-    };
-    return {
-      minutes: replay({ ...base, specs }, workload, span),
-      raised: (cutOff.values.includes(1) ? RAISED : []).map((factor) => ({
-        factor,
-        minutes: raisedMinutes({ base, workload, span, cutOff }, specs, factor),
-      })),
-    };
-  };
+      setByPeople: {
+        overrides: overridesIn(recorded, { forecasts }),
+        calendars: recorded.calendars,
+      },
+      specs,
+    },
+    workload,
+    span,
+  });
+  const raisedJobs: ReplayedHistory["raisedJobs"] = (job) =>
+    (cutOff.values.includes(1) ? RAISED : []).map((factor) => [
+      factor,
+      raisedJob(job, raisedWhere(cutOff, factor)),
+    ]);
+  const played = ({ policy, ...job }: ReplayJob): Minutes => replay(policy, job.workload, job.span);
+  const replayedBy = (job: ReplayJob): ReplayedPolicy => ({
+    minutes: played(job),
+    raised: raisedJobs(job).map(([factor, more]) => ({ factor, minutes: played(more) })),
+  });
+  const unchangedJob = jobOf([first, ...later], true);
+  const jobWith: ReplayedHistory["jobWith"] = (label, changed) =>
+    jobOf(
+      [
+        {
+          fromMs: 0,
+          spec: hasForecasts ? withoutAdvice(changed) : changed,
+          metrics: metricsOrThrow(label, recordedMetrics(changed, measured, inside)),
+        },
+      ],
+      changed.advice !== undefined,
+    );
   return {
-    ...{ read, podStartMs, fromMs, counted },
+    ...{ read, podStartMs, fromMs, counted, unchangedJob, jobWith, raisedJobs },
     spec: recorded.specs.at(-1)?.spec ?? spec,
     target: targetText(spec),
     real: happened(recorded, target, span),
-    unchanged: replayedBy([first, ...later], true),
-    with: (label, changed) =>
-      replayedBy(
-        [
-          {
-            fromMs: 0,
-            spec: hasForecasts ? withoutAdvice(changed) : changed,
-            metrics: metricsOrThrow(label, recordedMetrics(changed, measured, inside)),
-          },
-        ],
-        changed.advice !== undefined,
-      ),
+    unchanged: replayedBy(unchangedJob),
+    with: (label, changed) => replayedBy(jobWith(label, changed)),
   };
 };
 
 const withoutAdvice = ({ advice: _taken, ...spec }: AutoscalerSpec): AutoscalerSpec => spec;
 
-interface Play {
-  readonly base: Omit<Policy, "specs">;
-  readonly workload: ReplayedWorkload;
-  readonly span: ReplayOptions;
-  readonly cutOff: Series;
-}
-
 /** A replay with so many times the load where it was cut off. */
-const raisedMinutes = (
-  { base, workload, span, cutOff }: Play,
-  [first, ...later]: Policy["specs"],
-  factor: number,
-): Minutes => {
-  const more = raisedWhere(cutOff, factor);
+const raisedJob = ({ policy, workload, span }: ReplayJob, more: Series): ReplayJob => {
   const raised = <Of extends { readonly load: Series }>(of: Of): Of => ({
     ...of,
     load: productOf(of.load, more),
@@ -163,9 +166,10 @@ const raisedMinutes = (
     ...one,
     metrics: one.metrics.map(({ level, model }) => ({ level, model: raised(model) })),
   });
-  return replay(
-    { ...base, specs: [raisedSpec(first), ...later.map(raisedSpec)] },
-    { ...workload, target: workload.target.map(raised) },
+  const [first, ...later] = policy.specs;
+  return {
+    policy: { ...policy, specs: [raisedSpec(first), ...later.map(raisedSpec)] },
+    workload: { ...workload, target: workload.target.map(raised) },
     span,
-  );
+  };
 };

@@ -18,17 +18,18 @@ export const chooserOf = (
   names: readonly string[],
   options: ChoiceOptions,
   candidates: readonly CandidatePolicy[],
+  command = "replay",
 ): Choose => {
   const { selector, allNamespaces } = options;
   if (names.length === 0 && selector === undefined && !allNamespaces)
-    return async () => ofManifests(options, candidates);
+    return async () => ofManifests(options, candidates, command);
   const choice =
     names.length === 0 && selector === undefined
-      ? { ...selectionOf([], filterOf(options)), command: "replay", options }
-      : choiceOfQuery("replay", names, options);
+      ? { ...selectionOf([], filterOf(options)), command, options }
+      : choiceOfQuery(command, names, options);
   return async (service) => {
     const chosen = await chosenForQuery(service, choice);
-    if (chosen.length === 0) throw usage("Cannot replay: there is no such autoscaler");
+    if (chosen.length === 0) throw usage(`Cannot ${command}: there is no such autoscaler`);
     return chosen.map(({ version: _version, ...resource }) => ({
       resource,
       candidates:
@@ -46,10 +47,11 @@ export const chooserOf = (
 const ofManifests = (
   options: ChoiceOptions,
   candidates: readonly CandidatePolicy[],
+  command: string,
 ): readonly ReplaySubject[] => {
   if (candidates.length === 0)
     throw usage(
-      "Cannot replay: give the name of an autoscaler, -A, manifests with -f, or a recorded load with --trace",
+      `Cannot ${command}: give the name of an autoscaler, -A, ${command === "tune" ? "or a recorded load with --trace and a manifest with -f" : "manifests with -f, or a recorded load with --trace"}`,
     );
   const { namespace, ...filter } = filterOf(options);
   return candidates.map((candidate) => {
