@@ -12,8 +12,9 @@ import { ageText } from "../../stack/report/duration-text.ts";
 import { aligned } from "../output/text-table.ts";
 import { rangeMs } from "../options/time-options.ts";
 import type { CandidatePolicy } from "../replay/candidates.ts";
+import { pricePerHour } from "../replay/price.ts";
 import { type Drawn, printedReport } from "../replay/printed-report.ts";
-import { type ReadHistory, readReplayed } from "../replay/read-history.ts";
+import { readReplayed } from "../replay/read-history.ts";
 import {
   type ReplayedHistory,
   type ReplayedPolicy,
@@ -30,7 +31,7 @@ import { failIfExceeded, readFailIf } from "../replay/thresholds.ts";
 import { forEachResource } from "../select/listed-autoscalers.ts";
 import type { NamedAutoscalerOfKind } from "../select/selected-names.ts";
 import { usage } from "../usage-error.ts";
-import { countedWords, pricePerHour, type ReplayOutput } from "./replay.ts";
+import { countedWords, type ReplayOutput } from "./replay.ts";
 
 export interface HistoryReplayOptions {
   readonly since?: string;
@@ -92,8 +93,30 @@ export const replayHistory = async (
   failIfExceeded(printer, reports, thresholds);
 };
 
-const replayedOne = async (
+/** An autoscaler with its history, replayed as it was. */
+export const readAndReplay = async (
   { service }: Session,
+  resource: NamedAutoscalerOfKind,
+  {
+    sinceMs,
+    untilMs,
+    models,
+    podStart,
+  }: Pick<HistoryReplayOptions, "podStart"> & {
+    readonly models: ChosenModels;
+    readonly sinceMs: number;
+    readonly untilMs: number;
+  },
+): Promise<ReplayedHistory> => {
+  const read = await readReplayed(service, resource, {
+    sinceMs: Math.max(0, sinceMs - WARM_UP_MS),
+    untilMs,
+  });
+  return replayedHistory(read, { sinceMs, models, podStart });
+};
+
+const replayedOne = async (
+  session: Session,
   { resource, candidates }: ReplaySubject,
   options: HistoryReplayOptions & {
     readonly models: ChosenModels;
@@ -101,15 +124,10 @@ const replayedOne = async (
     readonly untilMs: number;
   },
 ): Promise<Drawn> => {
-  const { sinceMs, untilMs, models, podStart } = options;
-  const read = await readReplayed(service, resource, {
-    sinceMs: Math.max(0, sinceMs - WARM_UP_MS),
-    untilMs,
-  });
-  const replayed = replayedHistory(read, { sinceMs, models, podStart });
+  const replayed = await readAndReplay(session, resource, options);
   const others = candidates.map(({ label, admitted }) => replayed.with(label, admitted.spec));
   const drawn = reportOf(replayed, candidates, others, pricePerHour(options.price));
-  if (candidates.length > 0 && !options.anyway) refuseUnlike(read, drawn);
+  if (candidates.length > 0 && !options.anyway) refuseUnlike(replayed);
   return drawn;
 };
 
@@ -134,9 +152,18 @@ const fleetRows = (reports: readonly ReplayReport[]): readonly (readonly string[
     ),
 ];
 
-/** On doubt, no comparison: what cannot tell what happened cannot tell what would have. */
-const refuseUnlike = ({ view }: ReadHistory, { report: { fidelity } }: Drawn): void => {
-  if (!fidelity || Math.abs(fidelity.hoursOff) <= OFF_MAX) return;
+/**
+ * On doubt, no comparison: what cannot tell what happened cannot tell what would have. Throws
+ * `replay.unlike`.
+ */
+export const refuseUnlike = ({
+  read: { view },
+  real,
+  unchanged,
+  counted,
+}: ReplayedHistory): void => {
+  const fidelity = fidelityOf(real, unchanged.minutes, counted);
+  if (Math.abs(fidelity.hoursOff) <= OFF_MAX) return;
   throw new TidemarkError(
     "replay.unlike",
     `Cannot compare policies for "${view.namespace}/${view.name}": ${fidelityText(fidelity)}, and at most ${percentText(OFF_MAX)} may differ; give another --since, or --anyway`,
@@ -144,7 +171,7 @@ const refuseUnlike = ({ view }: ReadHistory, { report: { fidelity } }: Drawn): v
   );
 };
 
-const fidelityText = ({ sameMinutes, hoursOff }: Fidelity): string =>
+export const fidelityText = ({ sameMinutes, hoursOff }: Fidelity): string =>
   `a replay of the unchanged policy has the count that there was in ${percentText(sameMinutes)} of the minutes, and its replica-hours differ by ${percentText(Math.abs(hoursOff))}`;
 
 const reportOf = (

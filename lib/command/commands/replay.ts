@@ -11,6 +11,7 @@ import { ageText } from "../../stack/report/duration-text.ts";
 import { lengthMs } from "../options/time-options.ts";
 import { type CandidatePolicy, readCandidates, targetText } from "../replay/candidates.ts";
 import { type Drawn, printedReport } from "../replay/printed-report.ts";
+import { pricePerHour } from "../replay/price.ts";
 import { replayedBeside } from "../replay/replay-threads.ts";
 import { policyReport, type ReplayReport } from "../replay/report.ts";
 import { failIfExceeded, readFailIf } from "../replay/thresholds.ts";
@@ -53,12 +54,6 @@ export const replayTrace = async (
     printedReport(drawn, options.output, { columns: io.columns, colours: printer.colours }),
   );
   failIfExceeded(printer, [drawn.report], thresholds);
-};
-
-export const pricePerHour = (text: string | undefined): number | undefined => {
-  if (text === undefined) return undefined;
-  if (/^\d+(\.\d+)?$/.test(text)) return Number(text);
-  throw usage(`Cannot read --price "${text}": give the dollars that a pod costs in an hour`);
 };
 
 interface Replayed {

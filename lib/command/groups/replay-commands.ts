@@ -1,9 +1,10 @@
-import type { Command } from "commander";
+import { type Command, Option } from "commander";
 import { validateOption } from "../../embedded/run/options.ts";
 import { inUtc } from "../../stack/report/instant-text.ts";
 import type { HistoryReplayOptions } from "../commands/replay-history.ts";
 import type { TraceForecastOptions } from "../commands/forecast.ts";
 import type { TraceReplayOptions } from "../commands/replay.ts";
+import type { StoredTuneOptions } from "../commands/tune-history.ts";
 import type { CommandIo, Printer } from "../io.ts";
 import {
   type CommandRun,
@@ -35,7 +36,7 @@ export const replayCommands = (
   run: CommandRun,
   { io, printer }: { readonly io: CommandIo; readonly printer: Printer },
 ): void => {
-  withOptionalFiles(withSelector(withScopes(root.command("replay"))))
+  withLoad(withOptionalFiles(withSelector(withScopes(root.command("replay")))))
     .description(
       "show what policies would have done, side by side: in the history of an autoscaler, or under a recorded load with --trace",
     )
@@ -46,6 +47,38 @@ export const replayCommands = (
       "--anyway",
       "compare also where a replay of the unchanged policy is more than 5 % off what happened",
     )
+    .option(
+      "--fail-if <bounds>",
+      "exit code 1 where a policy is worse than the first one by more: 'cost > +10%, above-target > +1pt' (also unserved, scales, reversals)",
+    )
+    .addOption(output(["text", "markdown", "svg", "csv", "json", "yaml"]))
+    .addHelpText(
+      "after",
+      example(
+        "tidemark replay --trace load.csv -f hpa.yaml -f mine.yaml",
+        "tidemark replay --trace load.csv -f hpa.yaml -f mine.yaml --capacity 40 --price 0.05",
+        "tidemark replay shop/web --since 7d -f changed.yaml",
+        "tidemark replay -f changed.yaml -o markdown --fail-if 'cost > +10%' --stack tidemark-prod",
+        "tidemark replay -A --since 1d",
+      ),
+    )
+    .action(async (names: readonly string[], options: WrittenOptions) => {
+      const { trace, filename = [] } = options;
+      refuseIdle("replay", names, options);
+      if (trace !== undefined) {
+        const { replayTrace } = await import("../commands/replay.ts");
+        const work = (): Promise<void> =>
+          replayTrace({ printer, io }, { ...options, trace, filename });
+        return options.utc ? inUtc(work) : work();
+      }
+      return replayStored(run, io, printer, names, { ...options, filename });
+    });
+  tuneCommand(root, run, { io, printer });
+};
+
+/** The options that say of which load a command is, and what serves it. */
+const withLoad = (command: Command): Command =>
+  command
     .option(
       "--trace <file>",
       "a recorded load in place of a history: a CSV (timestamp,value) or the JSON of a range query of Prometheus",
@@ -72,38 +105,73 @@ export const replayCommands = (
       "what the value of this metric is: shared by the pods, total, or the backlog that waits (repeatable)",
       repeatable,
     )
-    .option(
-      "--fail-if <bounds>",
-      "exit code 1 where a policy is worse than the first one by more: 'cost > +10%, above-target > +1pt' (also unserved, scales, reversals)",
-    )
     .option("--price <dollars>", "what a pod costs in an hour")
     .option("--period <duration>", "with --trace: time from one sync to the next (default: 15s)")
     .option(
       "--warm-up <duration>",
       "with --trace: the beginning that fills the windows and is not counted (default: 1h, or a tenth of a shorter load)",
     )
-    .addOption(validateOption())
-    .addOption(output(["text", "markdown", "svg", "csv", "json", "yaml"]))
+    .addOption(validateOption());
+
+type WrittenTune = StoredTuneOptions &
+  Omit<TraceReplayOptions, "trace" | "filename" | "output" | "failIf"> &
+  ChoiceOptions & { readonly trace?: string; readonly filename?: readonly string[] };
+
+const tuneCommand = (
+  root: Command,
+  run: CommandRun,
+  { io, printer }: { readonly io: CommandIo; readonly printer: Printer },
+): void => {
+  withLoad(withOptionalFiles(withSelector(withScopes(root.command("tune")))))
+    .description(
+      "search better numbers for a policy: tuned on the first days of a load or a history, reported on the others; of several autoscalers where most replica-hours lie. It applies nothing",
+    )
+    .argument("[names...]", NAMES)
+    .addOption(
+      new Option("--objective <objective>", "which of the points is printed first")
+        .choices(["cost", "safety", "events"])
+        .default("cost"),
+    )
+    .option(
+      "--keep <parts>",
+      "leave these as they are: some of target,tolerances,windows,policies,min,max",
+    )
+    .option(
+      "--days <first+others>",
+      "tune on so many days, and report on so many after them, such as 7+7 (default: half of the time each)",
+    )
+    .option("--seed <n>", "the same seed gives the same answer (default: 1)")
+    .option("--write <folder>", "write the manifest of each point into this folder")
+    .option(
+      "--top <n>",
+      "of several autoscalers tune those with the most replica-hours (default: 20)",
+    )
+    .option("--since <time>", "read the history from this time on (default: 14d)")
+    .option("--until <time>", "and up to this time (default: now)")
+    .option(
+      "--anyway",
+      "tune also where a replay of the unchanged policy is more than 5 % off what happened",
+    )
+    .addOption(output(["text", "markdown", "csv", "json", "yaml"]))
     .addHelpText(
       "after",
       example(
-        "tidemark replay --trace load.csv -f hpa.yaml -f mine.yaml",
-        "tidemark replay --trace load.csv -f hpa.yaml -f mine.yaml --capacity 40 --price 0.05",
-        "tidemark replay shop/web --since 7d -f changed.yaml",
-        "tidemark replay -f changed.yaml -o markdown --fail-if 'cost > +10%' --stack tidemark-prod",
-        "tidemark replay -A --since 1d",
+        "tidemark tune --trace load.csv -f hpa.yaml --capacity 40 --price 0.05",
+        "tidemark tune shop/web --objective safety --keep min,max --days 7+7",
+        "tidemark tune --trace load.csv -f hpa.yaml --write tuned",
+        "tidemark tune -A --top 20 --price 0.05 --stack tidemark-prod",
       ),
     )
-    .action(async (names: readonly string[], options: WrittenOptions) => {
+    .action(async (names: readonly string[], options: WrittenTune) => {
       const { trace, filename = [] } = options;
-      refuseIdle(names, options);
+      refuseIdle("tune", names, options);
       if (trace !== undefined) {
-        const { replayTrace } = await import("../commands/replay.ts");
+        const { tuneTrace } = await import("../commands/tune.ts");
         const work = (): Promise<void> =>
-          replayTrace({ printer, io }, { ...options, trace, filename });
+          tuneTrace({ printer, io }, { ...options, trace, filename });
         return options.utc ? inUtc(work) : work();
       }
-      return replayStored(run, io, printer, names, { ...options, filename });
+      return tuneStored(run, io, names, options);
     });
 };
 
@@ -189,6 +257,30 @@ const refuseIdleForecast = (
 };
 
 /** Reads what the options name before the data folder or the stack is opened. */
+const tuneStored = async (
+  run: CommandRun,
+  io: CommandIo,
+  names: readonly string[],
+  options: WrittenTune,
+): Promise<void> => {
+  if ((options.filename ?? []).length > 0)
+    throw usage("Cannot use -f without --trace: an autoscaler is tuned from its own manifest");
+  const [{ tuneHistory }, { modelsOf }, subjects] = await Promise.all([
+    import("../commands/tune-history.ts"),
+    import("../replay/trace-input.ts"),
+    import("../replay/subjects.ts"),
+  ]);
+  const choose = subjects.chooserOf(names, options, [], "tune");
+  const models = modelsOf(options);
+  return run.show(options, async (session, out) =>
+    tuneHistory(session, { printer: out, io }, await choose(session.service), {
+      ...options,
+      models,
+    }),
+  );
+};
+
+/** Reads what the options name before the data folder or the stack is opened. */
 const replayStored = async (
   run: CommandRun,
   io: CommandIo,
@@ -215,17 +307,23 @@ const replayStored = async (
 };
 
 const ONLY_TRACE = ["pods", "capacity", "metric", "period", "warmUp"] as const;
-const ONLY_HISTORY = ["since", "until", "anyway"] as const;
+const ONLY_HISTORY = ["since", "until", "anyway", "top"] as const;
 const WORDS: Readonly<Record<string, string>> = { warmUp: "warm-up" };
 
 /** Refuses an option without effect, because its user expects one. */
-const refuseIdle = (names: readonly string[], options: WrittenOptions): void => {
+const refuseIdle = (
+  command: "replay" | "tune",
+  names: readonly string[],
+  options: Pick<WrittenOptions, "trace" | "filename"> & {
+    readonly [Name in (typeof ONLY_TRACE)[number] | (typeof ONLY_HISTORY)[number]]?: unknown;
+  },
+): void => {
   const { trace, filename = [] } = options;
   const [name] = names;
   if (trace !== undefined && name !== undefined)
-    throw usage(`Cannot replay "${name}" and --trace "${trace}" together: give one of them`);
+    throw usage(`Cannot ${command} "${name}" and --trace "${trace}" together: give one of them`);
   if (trace !== undefined && filename.length === 0)
-    throw usage("Cannot replay a load alone: give the manifests of the policies with -f");
+    throw usage(`Cannot ${command} a load alone: give the manifests of the policies with -f`);
   const idle = (trace === undefined ? ONLY_TRACE : ONLY_HISTORY).find(
     (each) => options[each] !== undefined,
   );

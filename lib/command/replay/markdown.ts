@@ -7,6 +7,16 @@ const cell = (words: string): string => words.replaceAll(/[|\\`<>*_[\]]/g, (sign
 const row = (cells: readonly string[]): Printed => text`| ${cells.map(cell).join(" | ")} |`;
 const rule = (columns: number): Printed => text`|${" --- |".repeat(columns)}`;
 
+/** A table: its first row is the header. */
+export const markdownRows = ([
+  header = [],
+  ...rows
+]: readonly (readonly string[])[]): readonly Printed[] => [
+  row(header),
+  rule(header.length),
+  ...rows.map(row),
+];
+
 /** The comparison as a comment of a review: GitHub and GitLab fold the days away. */
 export const markdownLines = (report: ReplayReport): readonly Printed[] => {
   const names = report.policies.map(({ name }) => name);
@@ -17,18 +27,17 @@ export const markdownLines = (report: ReplayReport): readonly Printed[] => {
     text``,
     ...headLines(report).map((line) => text`${cell(line)}.  `),
     text``,
-    row(["", ...names]),
-    rule(names.length + 1),
-    ...figureRows(report).map(({ name, cells }) => row([name.trim(), ...cells])),
+    ...markdownRows([
+      ["", ...names],
+      ...figureRows(report).map(({ name, cells }) => [name.trim(), ...cells]),
+    ]),
     ...(days.length < 2
       ? []
       : [
           text``,
           text`<details><summary>Day by day</summary>`,
           text``,
-          row(header),
-          rule(header.length),
-          ...days.map(row),
+          ...markdownRows([header, ...days]),
           text``,
           text`</details>`,
         ]),

@@ -28,6 +28,8 @@ export interface TraceInput {
   readonly traced: TracedLoad;
   readonly podStartMs: number;
   readonly fromMs: number;
+  /** 1 while pods used all that they ask for. Absent where the values are not of pods. */
+  readonly cutOff?: Series;
   /** From here on is counted: before it the windows warm up. */
   readonly countedMs: number;
   readonly untilMs: number;
@@ -43,6 +45,7 @@ const WARM_UP_SHARE = 0.1;
 export const readTraceInput = async (options: TraceOptions): Promise<TraceInput> => {
   const trace = await readTrace(options.trace);
   const load = await loadOf(trace, options.pods);
+  const isOfPods = options.pods !== undefined && options.capacity === undefined;
   const own = new Map<string, Series>();
   for (const [name, file] of (options.metric ?? []).map(divided)) {
     if (name === "" || file === "")
@@ -61,6 +64,7 @@ export const readTraceInput = async (options: TraceOptions): Promise<TraceInput>
   return {
     name: basename(options.trace),
     unit: trace.unit,
+    ...(isOfPods && { cutOff: saturatedSeries(seriesOfTrace(trace)) }),
     traced: {
       load,
       stepMs: trace.stepMs,
@@ -93,6 +97,13 @@ export const seriesOfTrace = (trace: Trace): Series => {
   const firstMs = trace.points[0]?.atMs ?? 0;
   return stepSeries(steps, firstMs + spanMs(trace));
 };
+
+/** 1 where a percentage is all that a pod asks for: more than that may have been wanted. */
+const saturatedSeries = ({ times, values, endMs }: Series): Series =>
+  stepSeries(
+    [...times].map((atMs, at) => [atMs, (values[at] ?? 0) >= PERCENT ? 1 : 0] as const),
+    endMs,
+  );
 
 /** With `--pods` the values are of one pod each: the load is the value times the pods of then. */
 const loadOf = async (trace: Trace, pods: string | undefined): Promise<Series> => {

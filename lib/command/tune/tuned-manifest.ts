@@ -50,7 +50,9 @@ export const rangesOf = (
   return {
     targetPercent: {
       ...{ now: PERCENT, least: TARGET_LEAST, step: 1 },
-      most: isCutOff ? PERCENT : Math.max(PERCENT, highestTarget(spec)),
+      most: isCutOff
+        ? PERCENT
+        : Math.max(PERCENT, Math.floor(Math.min(TARGET_MOST, highestTarget(spec)))),
     },
     toleranceUp: { now: numberIn(tolerance, "up", ofCluster), least: 0, most: 0.3, step: 0.05 },
     toleranceDown: { now: numberIn(tolerance, "down", ofCluster), least: 0, most: 0.5, step: 0.05 },
@@ -75,16 +77,30 @@ export const rangesOf = (
   };
 };
 
-/** By how much the highest target in percent of a request may rise. */
+/** To how many percent of now the targets may rise; without end where none is of a request. */
 const highestTarget = (spec: AutoscalerSpec): number => {
   const percents = levelsOf(spec).flatMap(({ measure, milli }) =>
     measure === "Percent" && milli !== undefined ? [Number(milli) / 1_000] : [],
   );
-  return Math.min(
-    TARGET_MOST,
-    ...percents.map((percent) => Math.floor((TARGET_PERCENT_MOST / percent) * PERCENT)),
-  );
+  return Math.min(...percents.map((percent) => (TARGET_PERCENT_MOST / percent) * PERCENT));
 };
+
+const TOLERANCE_STEP = 0.05;
+
+/**
+ * The settings with a tolerance that leaves the metric a way up: at target × (1 + tolerance) above
+ * all that a pod asks for no value would ever ask for more pods.
+ */
+export const usable = (spec: AutoscalerSpec, settings: Settings): Settings => {
+  const room = highestTarget(spec) / settings.targetPercent - 1;
+  const most = Math.max(0, Math.floor(room / TOLERANCE_STEP + ROUNDING) * TOLERANCE_STEP);
+  return settings.toleranceUp <= most
+    ? settings
+    : { ...settings, toleranceUp: Number(most.toFixed(2)) };
+};
+
+/** A quotient of decimal fractions is not exact. */
+const ROUNDING = 1e-9;
 
 /** A native manifest with these numbers. What stays as it is now is not written. */
 export const tunedDocument = (document: Json, ranges: SettingRanges, to: Settings): Json => {
@@ -158,7 +174,10 @@ const DIGITS = 3;
 const scaledAmount = (amount: unknown, percent: number, measure: unknown): unknown => {
   const milli = typeof amount === "number" ? amount * 1_000 : Number(milliOfText(String(amount)));
   const scaled = (milli * percent) / PERCENT;
-  if (measure === "Percent") return Math.max(1, Math.round(scaled / 1_000));
+  if (measure === "Percent") {
+    const percents = Math.max(1, Math.round(scaled / 1_000));
+    return typeof amount === "number" ? percents : String(percents);
+  }
   const whole = Math.max(1, Math.round(Number(scaled.toPrecision(DIGITS))));
   return typeof amount === "number" && whole % 1_000 === 0
     ? whole / 1_000

@@ -9,16 +9,33 @@ export interface TunedPoint extends HasAmounts {
   readonly figures: Figures;
 }
 
-/** What is made small: replica-hours, the share of time above the target, and reversals. */
-export const amountsOf = ({ replicaHours, aboveTarget, reversals }: Figures): readonly number[] => [
-  replicaHours,
+/** By so much more a point may cost, or be above the target, and still be of use to anybody. */
+const DEARER_MOST = 1.5;
+const WORSE_MOST = 2;
+const WORSE_POINTS = 0.02;
+/** More than any amount: what is of no use is behind everything that is. */
+const BEHIND = 1e9;
+
+/**
+ * What is made small: replica-hours, the share of time above the target, and reversals. A point far
+ * from the policy of now comes behind all others, by how far it is, so that the search stays where
+ * somebody would go.
+ */
+export const amountsOf = (
+  { replicaHours, aboveTarget, reversals }: Figures,
+  now: Pick<Figures, "replicaHours" | "aboveTarget">,
+): readonly number[] => {
   // A time of which nothing is known must not look like one without a fault.
-  Number.isNaN(aboveTarget) ? Number.POSITIVE_INFINITY : aboveTarget,
-  reversals,
-];
+  const above = Number.isNaN(aboveTarget) ? 1 : aboveTarget;
+  const aboveMost = Math.max(WORSE_MOST * now.aboveTarget, now.aboveTarget + WORSE_POINTS) || 1;
+  const far =
+    Math.max(0, replicaHours / (now.replicaHours * DEARER_MOST) - 1) +
+    Math.max(0, above / aboveMost - 1);
+  return [replicaHours, above, reversals].map((amount) => amount + far * BEHIND);
+};
 
 /** The named points beside the policy of now, in the order in which they are shown. */
-export const POINT_NAMES = ["cheapest", "safest", "knee", "calmest"] as const;
+export const POINT_NAMES = ["cheapest", "safest", "knee", "fewest"] as const;
 export type PointName = (typeof POINT_NAMES)[number];
 
 /** What each name promises beside the policy of now. */
@@ -26,12 +43,16 @@ export const POINT_WORDS: Readonly<Record<PointName, string>> = {
   cheapest: "the cheapest that is not worse",
   safest: "the safest that is not dearer",
   knee: "the knee of the front",
-  calmest: "the fewest scales, not worse and not dearer",
+  fewest: "the fewest scales, not worse and at most 5 % dearer",
 };
 
 type Compared = Pick<Figures, "replicaHours" | "aboveTarget" | "unserved" | "scales">;
 
 const isNotDearer = (one: Compared, now: Compared): boolean => one.replicaHours <= now.replicaHours;
+/** What fewer scales may cost. */
+const HARDLY = 1.05;
+const isHardlyDearer = (one: Compared, now: Compared): boolean =>
+  one.replicaHours <= now.replicaHours * HARDLY;
 const isNotWorse = (one: Compared, now: Compared): boolean =>
   one.aboveTarget <= now.aboveTarget && (one.unserved ?? 0) <= (now.unserved ?? 0);
 
@@ -42,8 +63,8 @@ export const keepsPromise = (name: PointName, one: Compared, now: Compared): boo
       return isNotWorse(one, now) && isNotDearer(one, now);
     case "safest":
       return isNotDearer(one, now) && isNotWorse(one, now);
-    case "calmest":
-      return isNotWorse(one, now) && isNotDearer(one, now) && one.scales <= now.scales;
+    case "fewest":
+      return isNotWorse(one, now) && isHardlyDearer(one, now) && one.scales <= now.scales;
     case "knee":
       return true;
   }
@@ -61,20 +82,21 @@ export const namedPoints = (
     points.filter(({ figures }) => keepsPromise(name, figures, now));
   const cheapest = leastOf(promised("cheapest"), ({ replicaHours }) => replicaHours, now);
   const safest = leastOf(promised("safest"), ({ aboveTarget }) => aboveTarget, now);
-  const calmest = leastOf(promised("calmest"), ({ scales }) => scales, now);
+  const fewest = leastOf(promised("fewest"), ({ scales }) => scales, now);
   const knee = kneeOf(frontOf(points));
   return {
     ...(cheapest && { cheapest }),
     ...(safest && { safest }),
     ...(knee && { knee }),
-    ...(calmest && { calmest }),
+    ...(fewest && { fewest }),
   };
 };
 
-/** What nothing dominates in replica-hours and time above the target, the cheapest first. */
+/** What nothing dominates, and is near enough to the policy of now; the cheapest first. */
 export const frontOf = (points: readonly TunedPoint[]): readonly TunedPoint[] => {
   const [front = []] = frontsOf(points);
-  return front.toSorted(
+  const near = front.filter(({ amounts: [cost = 0], figures }) => cost === figures.replicaHours);
+  return near.toSorted(
     ({ amounts: [one = 0, oneAbove = 0] }, { amounts: [other = 0, otherAbove = 0] }) =>
       one - other || oneAbove - otherAbove,
   );
