@@ -56,14 +56,15 @@ const open = async () => ({
     close: async () => {},
   },
 });
+const ran = (words: readonly string[]) =>
+  inside(words, {
+    open: open as unknown as NonNullable<Parameters<typeof inside>[1]>["open"] & object,
+  });
 const replayed = (words: string, files: readonly string[] = []) =>
-  inside(
-    [
-      ...["replay", ...words.split(" ").filter((word) => word !== "")],
-      ...files.flatMap((file) => ["-f", path(file)]),
-    ],
-    { open: open as unknown as NonNullable<Parameters<typeof inside>[1]>["open"] & object },
-  );
+  ran([
+    ...["replay", ...words.split(" ").filter((word) => word !== "")],
+    ...files.flatMap((file) => ["-f", path(file)]),
+  ]);
 const json = async (words: string, files: readonly string[] = []) =>
   JSON.parse((await replayed(`${words} -o json`, files)).out);
 
@@ -140,5 +141,49 @@ describe("tidemark replay NAME", () => {
     expect(items).toHaveLength(2);
     expect((await replayed("-A -o svg")).err).toContain("Cannot print 2 autoscalers as svg");
     expect((await replayed("")).err).toContain("Cannot replay: give the name of an autoscaler, -A");
+  });
+});
+
+describe("tidemark tune NAME", () => {
+  it("tunes on the first part of the history and reports on the other, and changes nothing", async () => {
+    const before = await world.service.get({ name: "web" });
+    const { code, out, err } = await ran([
+      "tune",
+      "web",
+      "--quick",
+      "--since",
+      "80m",
+      "-o",
+      "json",
+    ]);
+    expect([code, err]).toEqual([0, ""]);
+    const { of, tunedOn, reportedOn, points } = JSON.parse(out);
+    expect(of).toBe("eu-1/shop/web");
+    expect(tunedOn.until).toBe(reportedOn.since);
+    expect(points[0]).toMatchObject({ name: "current", policy: { coverage: 1 } });
+    const { manifest } = await world.service.get({ name: "web" });
+    expect(manifest).toEqual(before.manifest);
+  });
+
+  it("says of all where the most replica-hours lie, the dearest first, and tunes so many of them", async () => {
+    const words = ["tune", "-A", "--since", "80m", "--top", "1", "--price", "0.1"];
+    const { code, out, err } = await ran(words);
+    expect(code).toBe(0);
+    const [header, first, ...others] = out.trimEnd().split("\n");
+    expect(header).toMatch(/^AUTOSCALER +REPLICA-HOURS +DOLLARS +ABOVE TARGET +SPARES +SAFEST/);
+    expect(first).toMatch(/^eu-1\/shop\/api +\d/);
+    expect(others).toEqual([]);
+    expect(err).toContain("1 more autoscalers take fewer replica-hours");
+  });
+
+  it.each([
+    ["web -f web.yaml", "Cannot use -f without --trace"],
+    ["web --top 0", 'Cannot read --top "0": give a whole number from 1 to 200'],
+    ["", "Cannot tune: give the name of an autoscaler, -A, or a recorded load with --trace"],
+    ["web --days 7+7", 'Cannot use --days "7+7": '],
+  ])("refuses %s", async (words, message) => {
+    const { code, err } = await ran(["tune", ...words.split(" ").filter((word) => word !== "")]);
+    expect(code).toBe(1);
+    expect(err).toContain(message);
   });
 });

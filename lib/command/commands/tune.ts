@@ -12,7 +12,7 @@ import { readTraceInput, type TraceOptions } from "../replay/trace-input.ts";
 import type { FileOptions } from "../select/read-sources.ts";
 import { manifestText, printedTune, type TuneOutput } from "../tune/printed-tune.ts";
 import { tuneReport, type TuneReport } from "../tune/report.ts";
-import { type SearchSize, searched, WHOLE_SEARCH } from "../tune/search.ts";
+import { type SearchSize, SHORT_SEARCH, searched, WHOLE_SEARCH } from "../tune/search.ts";
 import { type TuneSubject, tracedSubject } from "../tune/subject.ts";
 import { usage } from "../usage-error.ts";
 
@@ -22,6 +22,7 @@ export interface TuneOptions {
   readonly seed?: string;
   readonly price?: string;
   readonly write?: string;
+  readonly quick?: true;
   readonly objective: Objective;
   readonly output: TuneOutput;
 }
@@ -74,7 +75,10 @@ export const tuneOne = async (
   subject: TuneSubject,
   options: Omit<TuneOptions, "keep" | "seed" | "price"> & AskedTune,
 ): Promise<void> => {
-  const report = await tunedReport(printer, threads, subject, { ...options, size: WHOLE_SEARCH });
+  const report = await tunedReport(printer, threads, subject, {
+    ...options,
+    size: options.quick ? SHORT_SEARCH : WHOLE_SEARCH,
+  });
   const ordered = byObjective(report, options.objective);
   await printer.print(
     printedTune(ordered, options.output, {

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import { createTwoFilesPatch } from "diff";
 import { lines, type Printed, text, type Word } from "../../stack/report/printed.ts";
 import { withLocalTimes } from "../../stack/report/instant-text.ts";
@@ -125,6 +126,8 @@ const differenceLines = (
 ): readonly string[] => {
   const now = report.points[0]?.manifest;
   if (!policy || !now || name === "current") return [];
+  if (isDeepStrictEqual(now, manifest))
+    return [`${name} has the numbers of now, with the native rules`];
   return differenceText(now, manifest, name).trimEnd().split("\n");
 };
 

@@ -1,6 +1,6 @@
 import { rfc3339 } from "../../answers/service/times.ts";
 import { besideFirst } from "../../replay/comparison.ts";
-import { figuresOf, type TimeSpan } from "../../replay/figures.ts";
+import { type Figures, figuresOf, type TimeSpan } from "../../replay/figures.ts";
 import type { Minutes } from "../../replay/minutes.ts";
 import type { ReplayJob } from "../../replay/replay.ts";
 import { worstHour } from "../../replay/tune/guards.ts";
@@ -25,7 +25,7 @@ import {
 } from "../replay/report.ts";
 import type { ReplayThreads } from "../replay/replay-threads.ts";
 import { percentText } from "../replay/sheet.ts";
-import type { Found } from "./search.ts";
+import { type SearchFound, jobWithin } from "./search.ts";
 import type { TuneSubject } from "./subject.ts";
 import { tunedDocument } from "./tuned-manifest.ts";
 
@@ -70,7 +70,7 @@ interface Reporting {
 /** Replays the named points over the whole time, and reports them on the days not tuned on. */
 export const tuneReport = async (
   subject: TuneSubject,
-  found: Found,
+  found: SearchFound,
   threads: ReplayThreads,
   { seed, price }: Reporting,
 ): Promise<TuneReport> => {
@@ -82,7 +82,10 @@ export const tuneReport = async (
     const manifest = point && tunedDocument(document, found.ranges, point.settings);
     return point && manifest ? [{ name, point, manifest }] : [];
   });
-  const jobs = [now, ...present.map(({ name, manifest }) => subject.jobWith(name, manifest))];
+  const whole = { fromMs: tuned.fromMs, untilMs: reported.untilMs };
+  const jobs = [now, ...present.map(({ name, manifest }) => subject.jobWith(name, manifest))].map(
+    (job) => jobWithin(job, whole),
+  );
   const replayed = await Promise.all(jobs.map(async (job) => withRaised(subject, threads, job)));
   const [first, ...others] = replayed;
   if (!first) throw new RangeError("The policy of now has a job");
@@ -160,36 +163,36 @@ const differenceOf = (
   { now, tuned }: { readonly now: Minutes; readonly tuned: Minutes },
   reported: TimeSpan,
 ): string | undefined => {
+  if (name === "knee") return undefined;
   const [one, base] = [figuresOf(tuned, reported), figuresOf(now, reported)];
-  const parts = [
-    ...(one.replicaHours > base.replicaHours
-      ? [`${percentText(one.replicaHours / base.replicaHours - 1)} dearer`]
-      : []),
-    ...(one.aboveTarget > base.aboveTarget
-      ? [
-          `${percentText(one.aboveTarget)} of the time above the target, against ${percentText(base.aboveTarget)}`,
-        ]
-      : []),
-    ...((one.unserved ?? 0) > (base.unserved ?? 0)
-      ? [
-          `${percentText(one.unserved)} of the load not served, against ${percentText(base.unserved)}`,
-        ]
-      : []),
-    ...(one.scales > base.scales && name === "fewest"
-      ? [`${one.scales} scales, against ${base.scales}`]
-      : []),
-  ];
-  const [worst, worstNow] = [worstHour(tuned, reported), worstHour(now, reported)];
-  const hour =
-    worst > worstNow + MISSING_PODS
-      ? [`${worst.toFixed(1)} pods missing in the worst hour, against ${worstNow.toFixed(1)}`]
-      : [];
-  if (name === "knee" || keepsPromise(name, one, base))
-    return name !== "knee" && hour.length > 0 ? hour.join() : undefined;
-  return [...parts, ...hour].join(", ");
+  const hour = worseHour(worstHour(tuned, reported), worstHour(now, reported));
+  const parts = keepsPromise(name, one, base) ? hour : [...worseWords(one, base), ...hour];
+  return parts.length === 0 ? undefined : parts.join(", ");
 };
 
-const guardWords = ({ cutOff, spec }: TuneSubject, { guards }: Found): readonly string[] => [
+const worseHour = (worst: number, now: number): readonly string[] =>
+  worst > now + MISSING_PODS
+    ? [`${worst.toFixed(1)} pods missing in the worst hour, against ${now.toFixed(1)}`]
+    : [];
+
+const worseWords = (one: Figures, base: Figures): readonly string[] => {
+  const [hours, above, unserved, scales] = [
+    one.replicaHours / base.replicaHours - 1,
+    one.aboveTarget - base.aboveTarget,
+    (one.unserved ?? 0) - (base.unserved ?? 0),
+    one.scales - base.scales,
+  ];
+  const shares = (of: "aboveTarget" | "unserved"): string =>
+    `${percentText(one[of])}, against ${percentText(base[of])}`;
+  return [
+    ...(hours > 0 ? [`${percentText(hours)} dearer`] : []),
+    ...(above > 0 ? [`time above the target ${shares("aboveTarget")}`] : []),
+    ...(unserved > 0 ? [`load not served ${shares("unserved")}`] : []),
+    ...(scales > 0 ? [`${one.scales} scales, against ${base.scales}`] : []),
+  ];
+};
+
+const guardWords = ({ cutOff, spec }: TuneSubject, { guards }: SearchFound): readonly string[] => [
   guards.leastMin === spec.minReplicas
     ? `minReplicas is ${spec.minReplicas} at least: ${spec.minReplicas === 1 ? "there is no lower one" : "with fewer the worst hour is served worse than now"}`
     : `minReplicas is ${guards.leastMin} at least, and ${spec.minReplicas} now: with ${guards.leastMin} the worst hour is served as well as now`,

@@ -1,6 +1,6 @@
 import { uniformFloat64 } from "pure-rand/distribution/uniformFloat64";
 import { xoroshiro128plus } from "pure-rand/generator/xoroshiro128plus";
-import { type Figures, figuresOf } from "../../replay/figures.ts";
+import { type Figures, figuresOf, type TimeSpan } from "../../replay/figures.ts";
 import type { Minutes } from "../../replay/minutes.ts";
 import type { ReplayJob } from "../../replay/replay.ts";
 import { largestCount, worstHour } from "../../replay/tune/guards.ts";
@@ -15,7 +15,7 @@ import {
   settingsAt,
   settingsNow,
 } from "../../replay/tune/settings.ts";
-import { MINUTE_MS } from "../../rules/model/time-text.ts";
+import { HOUR_MS, MINUTE_MS } from "../../rules/model/time-text.ts";
 import type { ReplayThreads } from "../replay/replay-threads.ts";
 import type { TuneSubject } from "./subject.ts";
 import { type Guards, rangesOf, tunedDocument, usable } from "./tuned-manifest.ts";
@@ -43,7 +43,7 @@ export interface SearchOptions {
 }
 
 /** What a search found on the days that it tuned on. */
-export interface Found {
+export interface SearchFound {
   readonly ranges: SettingRanges;
   readonly guards: Guards;
   /** Everything that was replayed with the syncs of the policy. */
@@ -59,10 +59,10 @@ export const searched = async (
   subject: TuneSubject,
   threads: ReplayThreads,
   { size, seed, kept, onProgress }: SearchOptions,
-): Promise<Found> => {
+): Promise<SearchFound> => {
   const { tuned, now, document } = subject;
   const coarseMs = Math.max(MINUTE_MS, now.span.periodMs);
-  const unchanged = await threads.replay(within(now, tuned.untilMs, now.span.periodMs));
+  const unchanged = await threads.replay(jobWithin(now, tuned));
   const figuresNow = figuresOf(unchanged, tuned);
   const guards = await guardsOf(subject, threads, largestCount(unchanged, tuned), coarseMs);
   const ranges = rangesOf(document, subject.spec, guards);
@@ -107,7 +107,7 @@ export const searched = async (
   };
   const own = genesNow(ranges, names);
   const cube = [own, ...latinHypercube(size.points - 1, names.length, random)];
-  const coarseNow = figuresOf(await threads.replay(within(now, tuned.untilMs, coarseMs)), tuned);
+  const coarseNow = figuresOf(await threads.replay(jobWithin(now, tuned, coarseMs)), tuned);
   const coarse = await bred(
     survivors(await pointsOf(cube, coarseMs, coarseNow), third),
     size.coarse,
@@ -134,15 +134,23 @@ const distinct = (points: readonly TunedPoint[]): readonly TunedPoint[] => [
   ...new Map(points.map((point) => [JSON.stringify(point.settings), point])).values(),
 ];
 
-/** A job that ends earlier. */
-export const within = (
-  { span, ...job }: ReplayJob,
-  untilMs: number,
-  periodMs: number,
-): ReplayJob => ({
-  ...job,
-  span: { ...span, untilMs, periodMs },
-});
+/** A job of a part of the time, with an hour before it that fills the windows. */
+export const jobWithin = (
+  { policy, workload, span }: ReplayJob,
+  { fromMs, untilMs }: TimeSpan,
+  periodMs: number = span.periodMs,
+): ReplayJob => {
+  const beginMs = Math.max(span.fromMs, fromMs - HOUR_MS);
+  const { outside } = workload;
+  return {
+    policy,
+    workload: {
+      ...workload,
+      ...(outside && { outside: outside.filter(({ atMs }) => atMs >= beginMs) }),
+    },
+    span: { ...span, fromMs: beginMs, untilMs, periodMs },
+  };
+};
 
 const replayedPoint = async (
   { jobWith, document, tuned }: TuneSubject,
@@ -160,7 +168,7 @@ const replayedPoint = async (
   },
 ): Promise<TunedPoint> => {
   const job = jobWith("tuned", tunedDocument(document, ranges, settings));
-  const figures = figuresOf(await threads.replay(within(job, tuned.untilMs, periodMs)), tuned);
+  const figures = figuresOf(await threads.replay(jobWithin(job, tuned, periodMs)), tuned);
   return { genes: [], settings, figures, amounts: amountsOf(figures, now) };
 };
 
@@ -174,7 +182,7 @@ const guardsOf = async (
   const ranges = rangesOf(document, spec, open);
   const leastMin = await leastMinimum(spec.minReplicas, async (minReplicas) => {
     const changed = tunedDocument(document, ranges, { ...settingsNow(ranges), minReplicas });
-    const job = within(jobWith("with another minimum", changed), tuned.untilMs, periodMs);
+    const job = jobWithin(jobWith("with another minimum", changed), tuned, periodMs);
     return worstHour(await threads.replay(job), tuned);
   });
   return { ...open, leastMin };

@@ -6,7 +6,7 @@ import { type Admitted, admitOrThrow } from "../../rules/manifest/admit.ts";
 import { nativeForm } from "../../rules/manifest/native/native-form.ts";
 import type { Json } from "../../rules/model/json.ts";
 import type { AutoscalerSpec } from "../../rules/model/spec.ts";
-import { DAY_MS } from "../../rules/model/time-text.ts";
+import { DAY_MS, MINUTE_MS } from "../../rules/model/time-text.ts";
 import { ageText } from "../../stack/report/duration-text.ts";
 import { type CandidatePolicy, targetText } from "../replay/candidates.ts";
 import type { ReplayedHistory } from "../replay/replayed-history.ts";
@@ -103,8 +103,8 @@ const shareOf = ({ cutOff }: TraceInput, { fromMs, untilMs }: TimeSpan): number 
 };
 
 const DAYS = /^([1-9]\d{0,2})\+([1-9]\d{0,2})$/;
-/** Less than this is no day to judge by. */
-const SHORTEST_MS = DAY_MS / 12;
+/** Less than this says nothing of a policy. */
+const SHORTEST_MS = 30 * MINUTE_MS;
 
 /**
  * The first days to tune on, and the days after them to report on. Without `--days` each half of
@@ -122,7 +122,7 @@ const splitBy = (
       );
     const middleMs = fromMs + lengthMs / 2;
     const dayMs = Math.round(middleMs / DAY_MS) * DAY_MS;
-    const minuteMs = Math.floor(middleMs / 60_000) * 60_000;
+    const minuteMs = Math.floor(middleMs / MINUTE_MS) * MINUTE_MS;
     const partMs = lengthMs >= 2 * DAY_MS ? dayMs : minuteMs;
     return { tuned: { fromMs, untilMs: partMs }, reported: { fromMs: partMs, untilMs } };
   }

@@ -135,11 +135,11 @@ export const tunedDocument = (document: Json, ranges: SettingRanges, to: Setting
 };
 
 const percentPolicy = (value: number, periodSeconds: number): Json => ({
-  ...{ type: "Percent", value, periodSeconds },
+  ...{ type: "Percent", value: String(value), periodSeconds },
 });
 /** Of a small count a percentage is no pod at all. */
 const podsPolicy = (value: number, periodSeconds: number): Json => ({
-  ...{ type: "Pods", value, periodSeconds },
+  ...{ type: "Pods", value: String(value), periodSeconds },
 });
 
 const tunedMetric = (
