@@ -55,6 +55,9 @@ const tuned = (words: string, trace = "load.csv", files: readonly string[] = ["h
     ],
     ...words.split(" ").filter((word) => word !== ""),
   ]);
+/** What a search of the load with capacity 100 says: asked once for the tests that only read it. */
+const report = () => (asked ??= json("--capacity 100"));
+let asked: ReturnType<typeof json> | undefined;
 const json = async (words: string, trace?: string) => {
   const { code, out, err } = await tuned(`${words} -o json`, trace);
   expect([code, err]).toEqual([0, ""]);
@@ -93,7 +96,7 @@ describe("tidemark tune --trace", () => {
   });
 
   it("has points that are what their names say on the days that were tuned on", async () => {
-    const { now, front } = await json("--capacity 100");
+    const { now, front } = await report();
     const named = (name: string): readonly FoundPoint[] =>
       front.filter(({ names }: FoundPoint) => names.includes(name));
     expect(named("knee")).toHaveLength(1);
@@ -106,7 +109,7 @@ describe("tidemark tune --trace", () => {
   });
 
   it("says of each name whether it holds on the other days", async () => {
-    const { points } = await json("--capacity 100");
+    const { points } = await report();
     const [current, ...named] = points as readonly Point[];
     for (const { holds, differs } of named) expect(differs === undefined).toBe(holds);
     const held = named.filter(({ name, holds, policy }) => policy && holds && name !== "knee");
@@ -118,7 +121,7 @@ describe("tidemark tune --trace", () => {
   });
 
   it("never has a minimum below the one that keeps the worst hour served, and says which that is", async () => {
-    const { guards, front } = await json("--capacity 100");
+    const { guards, front } = await report();
     const [, least = "0"] = /^minReplicas is (\d+) at least/.exec(guards[0]) ?? [];
     // The jumps to the fourfold hit the troughs of the wave, where the minimum is what there is.
     expect(Number(least)).toBeGreaterThan(1);
