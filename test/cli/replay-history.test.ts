@@ -161,8 +161,8 @@ describe("tidemark tune NAME", () => {
     expect(of).toBe("eu-1/shop/web");
     expect(tunedOn.until).toBe(reportedOn.since);
     expect(points[0]).toMatchObject({ name: "current", policy: { coverage: 1 } });
-    const { manifest } = await world.service.get({ name: "web" });
-    expect(manifest).toEqual(before.manifest);
+    const after = await world.service.get({ name: "web" });
+    expect(after.manifest).toEqual(before.manifest);
   });
 
   it("says of all where the most replica-hours lie, the dearest first, and tunes so many of them", async () => {
