@@ -216,6 +216,10 @@ It takes the right to connect clusters; on is refused until the caller itself ha
   "auth can-i": `
 Without -n all of the cluster is meant, and without --cluster all of the fleet.
 In a data folder the answer is always yes: it has no callers.`,
+  "wake send": `
+A wake names no count: the sync decides as any other.
+A wake within two seconds before a planned sync leaves the work to it.
+docs/wake.md has who else can wake.`,
   "source put": `
 It takes the right to connect clusters.
 apply -f, diff -f and delete -f take a source as a document of the kind MetricSource, too.

@@ -43,6 +43,7 @@ import {
   statusCommand,
 } from "./groups/stack-commands.ts";
 import { usage } from "./usage-error.ts";
+import { wakeCommands } from "./groups/wake-commands.ts";
 import type { DocumentFormat } from "./output/documents.ts";
 import type { ScopeOptions } from "./options/scope-options.ts";
 import type { Shell } from "./completion/scripts.ts";
@@ -96,6 +97,7 @@ export const program = (runAs: RunAs, io: Io): Command => {
     io,
     printer,
   });
+  wakeCommands(group("wake", "sync before the next planned time, by hand or by an alarm"), run);
   root.commandsGroup("Deploy and run here:");
   deployCommands(root, io, printer);
   costCommand(root, run, printer);

@@ -4,6 +4,8 @@ import { openFolder } from "../embedded/folder/data-folder.ts";
 import { findFolder } from "../embedded/folder/folder-lock.ts";
 import { dataOption, DEFAULT_DATA_FOLDER, folderLayout, TABLE_NAMES } from "../embedded/layout.ts";
 import { answerByService, FOLDER_REFRESH_SECONDS } from "../dashboard/serve/answer-by-service.ts";
+import type { Waker } from "../stack/plan/wake.ts";
+import type { Tables } from "../stack/store/table/tables.ts";
 import type { ServiceContext } from "../answers/service/context.ts";
 import { insertByStatement } from "../stack/store/history/item.ts";
 import type { DeadLetters, StatusView } from "../answers/views/status.ts";
@@ -52,7 +54,9 @@ export const openDataFolder = async (dataDir: string, by: string): Promise<Sessi
     return { syncs: deadLettersIn(folderLayout(folder.dir).queue) };
   };
   const insert = insertByStatement(tables);
+  const waking = wakesOf({ ...tables, clock: folder.clock }, folder.run?.queueEndpoint);
   const everyService = lazyService({
+    ...(waking && { wake: waking.wake }),
     tables,
     insert,
     clock: folder.clock,
@@ -88,9 +92,29 @@ export const openDataFolder = async (dataDir: string, by: string): Promise<Sessi
     endsInOrder: true,
     close: async () => {
       client.destroy();
+      waking?.close();
       await folder.close();
     },
   };
+};
+
+/** Sends wakes to the queue of a living run. Its client is loaded with the first. */
+const wakesOf = (
+  tables: Tables,
+  queueEndpoint: string | undefined,
+): { readonly wake: Waker; readonly close: () => void } | undefined => {
+  if (queueEndpoint === undefined) return undefined;
+  let close = (): void => {};
+  const wake: Waker = async (...wanted) => {
+    const [{ localQueue }, { wakerOf }] = await Promise.all([
+      import("../embedded/queue/local-queue.ts"),
+      import("../stack/plan/wake.ts"),
+    ]);
+    const opened = localQueue(queueEndpoint);
+    close = opened.close;
+    return wakerOf({ tables, queue: opened.queue })(...wanted);
+  };
+  return { wake, close: () => close() };
 };
 
 /**
@@ -204,6 +228,13 @@ const CODE: Code = {
     "calendars",
     "putCalendar",
     "deleteCalendar",
+  ),
+  ...from(
+    () => import("../answers/service/wakes/wakes.ts"),
+    "wakes",
+    "putWake",
+    "deleteWake",
+    "wake",
   ),
   ...from(() => import("../answers/service/status/status.ts"), "status"),
   ...from(

@@ -5,6 +5,7 @@ import type { ConnectEndpoint } from "../answers/api/answer-request.ts";
 import type { QueryContext, ServiceContext } from "../answers/service/context.ts";
 import { answeringParts } from "./answering.ts";
 import { plansNow, syncQueue } from "./sync-queue.ts";
+import { wakerOf } from "../stack/plan/wake.ts";
 import { randomUUID } from "node:crypto";
 
 export interface ApiDependencies {
@@ -16,23 +17,24 @@ export interface ApiDependencies {
   readonly connecting: ConnectEndpoint;
   readonly deadLetters?: NonNullable<QueryContext["deadLetters"]>;
   /** What edits do outside the tables. */
-  readonly edges?: Pick<ServiceContext, "checkConnection" | "checkSource" | "planNow">;
+  readonly edges?: Pick<ServiceContext, "checkConnection" | "checkSource" | "planNow" | "wake">;
 }
 
 /**
  * What `api` and `connect` are built of. `edges`: what their edits do outside the tables, beside
- * planning.
+ * planning and waking.
  */
 export const editingParts = (
   names: Parameters<typeof answeringParts>[0] & { readonly TIDEMARK_SYNC_QUEUE_URL: string },
-  edges?: Omit<NonNullable<ApiDependencies["edges"]>, "planNow">,
+  edges?: Omit<NonNullable<ApiDependencies["edges"]>, "planNow" | "wake">,
 ): Omit<ApiDependencies, "connecting"> => {
   const parts = answeringParts(names);
-  const planNow = plansNow(syncQueue(names.TIDEMARK_SYNC_QUEUE_URL), parts.tables, parts.reporter);
+  const queue = syncQueue(names.TIDEMARK_SYNC_QUEUE_URL);
+  const planNow = plansNow(queue, parts.tables, parts.reporter);
   return {
     ...parts,
     insert: insertByStatement(parts.tables),
     newUid: randomUUID,
-    edges: { ...edges, planNow },
+    edges: { ...edges, planNow, wake: wakerOf({ tables: parts.tables, queue }) },
   };
 };

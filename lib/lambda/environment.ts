@@ -14,7 +14,7 @@ const ANSWERING = [
  * - `TIDEMARK_CONNECT_URL`: the URL of `connect`, which `api` gives to callers that connect a
  *   cluster.
  * - `TIDEMARK_SYNC_QUEUE_URL`: the queue between `schedule` and `sync`. `api` and `connect` send
- *   the first messages of an added or divided cluster there.
+ *   the first messages of an added or divided cluster there, and with `wake` the extra syncs.
  * - `TIDEMARK_SYNC_DEAD_LETTERS_URL`, `TIDEMARK_TICK_DEAD_LETTERS_URL`: the dead-letter queues,
  *   whose messages the status counts.
  * - `TIDEMARK_SYNC_FUNCTION`: the name of `sync`, which looks at clusters for `connect`.
@@ -39,6 +39,7 @@ export const ENVIRONMENT = {
   api: [...ANSWERING, "TIDEMARK_CONNECT_URL", "TIDEMARK_SYNC_QUEUE_URL"],
   connect: [...ANSWERING, "TIDEMARK_SYNC_QUEUE_URL", "TIDEMARK_SYNC_FUNCTION"],
   view: ANSWERING,
+  wake: ["TIDEMARK_STATE_TABLE", "TIDEMARK_SYNC_QUEUE_URL"],
 } as const;
 
 /** Reads the variables of a function. Throws a RangeError that names each missing one. */

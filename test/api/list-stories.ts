@@ -71,6 +71,7 @@ export const PARTS: Readonly<Record<Exclude<keyof QueryService, ListName>, reado
   partition: ["pages", "intents"],
   fleet: [],
   status: ["problems", "notices", "errors"],
+  wakes: ["wakes"],
   canI: ["grants"],
 };
 

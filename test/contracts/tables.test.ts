@@ -6,6 +6,7 @@ import { movingContract } from "./moving.contract.ts";
 import { pagesContract } from "./pages.contract.ts";
 import { recordsContract } from "./records.contract.ts";
 import { summariesContract } from "./summaries.contract.ts";
+import { wakesContract } from "./wakes.contract.ts";
 
 for (const { name, start, missing } of ENGINES) {
   const title = missing === undefined ? name : `${name} (left out here: it ${missing})`;
@@ -26,5 +27,6 @@ for (const { name, start, missing } of ENGINES) {
     historyContract(running);
     recordsContract(running);
     summariesContract(running);
+    wakesContract(running);
   });
 }

@@ -18,7 +18,11 @@ import {
   CONNECTIONS_PK,
   FLEET_PK,
   SOURCES_PK,
+  planKey,
+  WAKE_PK_PREFIX,
+  WAKES_PK,
 } from "../../lib/stack/store/table/keys.ts";
+import { WAKE_SOURCE } from "../../lib/stack/plan/wake-events.ts";
 import { TTL_ATTRIBUTE, tableDefinitions } from "../../lib/stack/store/table/tables.ts";
 import { DEFAULT_TIMING } from "../../lib/stack/plan/message.ts";
 import { actionsCalledBy } from "./calls.ts";
@@ -194,7 +198,7 @@ describe("the functions", () => {
   });
 
   it("keep their logs for 30 days, those that answer people for 90, each in a group of its own", () => {
-    const days = { schedule: 30, sync: 30, api: 90, connect: 90, view: 90 };
+    const days = { schedule: 30, sync: 30, api: 90, connect: 90, view: 90, wake: 30 };
     expect(ofType("AWS::Logs::LogGroup").map((name) => resource(name).Properties)).toEqual(
       FUNCTIONS.map((name) => ({
         LogGroupName: `/aws/lambda/tidemark-prod-${name}`,
@@ -215,13 +219,15 @@ describe("the functions", () => {
     // the fleet beside planning it. The rules of manifests are one tree that is evaluated and
     // printed, with a sentence each: some 15 KiB. Which pods count, and the findings of the doctor,
     // take some 10 KiB.
-    const budgetKib = { schedule: 385, sync: 910, api: 1070, connect: 1080, view: 965 };
+    const budgetKib = {
+      ...{ schedule: 385, sync: 910, api: 1070, connect: 1080, view: 965, wake: 385 },
+    };
     for (const name of FUNCTIONS)
       expect(sizeAtStart(packaged.bundles, name).bytes / 1024, name).toBeLessThan(budgetKib[name]);
   });
 
   it("are small: all that is packed stays within its budget", () => {
-    const budgetKib = { schedule: 150, sync: 425, api: 380, connect: 385, view: 345 };
+    const budgetKib = { schedule: 150, sync: 425, api: 380, connect: 385, view: 345, wake: 150 };
     const packed = Object.groupBy(packaged.bundles, (bundle) => bundle.function);
     for (const name of FUNCTIONS) {
       const bytes = packed[name]?.reduce((sum, { gzipBytes }) => sum + gzipBytes, 0) ?? Number.NaN;
@@ -264,7 +270,7 @@ describe("the URLs", () => {
     );
     // Rights to call them are given to people by their own policies, never to all callers by the
     // function's.
-    expect(ofType("AWS::Lambda::Permission")).toEqual([]);
+    expect(ofType("AWS::Lambda::Permission")).toEqual(["EventsMayWake", "AlarmsMayWake"]);
   });
 
   it("are called by people whom an administrator gives one of three policies, and never around the URL", () => {
@@ -508,6 +514,74 @@ describe("the schedule", () => {
   });
 });
 
+describe("what wakes", () => {
+  const mayCall = (name: string) => resource(name).Properties;
+
+  it("is two rules of the default bus: events of the source tidemark.wake, and alarms that begin", () => {
+    expect(ofType("AWS::Events::Rule")).toEqual(["WakeEvents", "WakeAlarms"]);
+    expect(resource("WakeEvents").Properties["EventPattern"]).toEqual({ source: [WAKE_SOURCE] });
+    expect(resource("WakeAlarms").Properties["EventPattern"]).toEqual({
+      source: ["aws.cloudwatch"],
+      "detail-type": ["CloudWatch Alarm State Change"],
+      detail: { state: { value: ["ALARM"] } },
+    });
+    for (const rule of ofType("AWS::Events::Rule")) {
+      expect(resource(rule).Properties).not.toHaveProperty("EventBusName");
+      expect(resource(rule).Properties["Targets"]).toEqual([
+        { Id: "wake", Arn: arnOf("WakeLambdaFunction") },
+      ]);
+    }
+  });
+
+  it("may call the function by each of these rules, and by nothing else", () => {
+    for (const [permission, rule] of [
+      ["EventsMayWake", "WakeEvents"],
+      ["AlarmsMayWake", "WakeAlarms"],
+    ] as const)
+      expect(mayCall(permission)).toEqual({
+        Action: "lambda:InvokeFunction",
+        FunctionName: { Ref: "WakeLambdaFunction" },
+        Principal: "events.amazonaws.com",
+        SourceAccount: { Ref: "AWS::AccountId" },
+        SourceArn: arnOf(rule),
+      });
+  });
+
+  it("is a topic too, where the parameter wakeTopic names one", () => {
+    const topic = "arn:aws:sns:eu-central-1:000000000000:alerts";
+    const given = resourcesOf(packaged.text, { WakeTopicArn: topic });
+    expect(given["TopicWakes"]?.Properties).toMatchObject({
+      Protocol: "lambda",
+      Endpoint: arnOf("WakeLambdaFunction"),
+    });
+    expect(given["TopicMayWake"]?.Properties).toMatchObject({ Principal: "sns.amazonaws.com" });
+    expect(Object.keys(packaged.resources)).not.toContain("TopicWakes");
+  });
+
+  it("reads clusters and wakes, marks wakes and sends syncs: no head, no autoscaler, no connection, no history", () => {
+    const { ReadWakes, MarkWakes, PlanSyncs } = statementsOf("WakeRole");
+    const keys = (statement: typeof ReadWakes) =>
+      (({ ...statement }).Condition as unknown as LeadingKeys)["ForAllValues:StringLike"];
+    expect(keys(ReadWakes)).toEqual({
+      "dynamodb:LeadingKeys": [FLEET_PK, WAKES_PK, `${WAKE_PK_PREFIX}*`, planKey.pk],
+    });
+    expect(keys(MarkWakes)).toEqual({ "dynamodb:LeadingKeys": [`${WAKE_PK_PREFIX}*`] });
+    for (const statement of [ReadWakes, MarkWakes])
+      expect(statement?.Condition).toMatchObject({ Null: { "dynamodb:LeadingKeys": "false" } });
+    expect(PlanSyncs).toMatchObject({ Resource: arnOf("SyncQueue") });
+    expect(JSON.stringify(statementsOf("WakeRole"))).not.toContain("HistoryTable");
+  });
+
+  it("is repeated once, and dropped after a minute, when the planned syncs have done its work", () => {
+    expect(resource("WakeRetries").Properties).toEqual({
+      FunctionName: { Ref: "WakeLambdaFunction" },
+      Qualifier: "$LATEST",
+      MaximumEventAgeInSeconds: 60,
+      MaximumRetryAttempts: 1,
+    });
+  });
+});
+
 describe("the roles", () => {
   it("are one per function and one for the schedule, none shared", () => {
     expect(ofType("AWS::IAM::Role")).toEqual([
@@ -516,10 +590,11 @@ describe("the roles", () => {
       "ApiRole",
       "ConnectRole",
       "ViewRole",
+      "WakeRole",
       "TickRole",
     ]);
     expect(FUNCTIONS.map((name) => lambdaOf(name).Properties["Role"])).toEqual(
-      ["ScheduleRole", "SyncRole", "ApiRole", "ConnectRole", "ViewRole"].map(arnOf),
+      ["ScheduleRole", "SyncRole", "ApiRole", "ConnectRole", "ViewRole", "WakeRole"].map(arnOf),
     );
   });
 
@@ -529,6 +604,7 @@ describe("the roles", () => {
     ["api", "ApiRole", LOGS],
     ["connect", "ConnectRole", LOGS],
     ["view", "ViewRole", LOGS],
+    ["wake", "WakeRole", LOGS],
   ] as const)(
     "of %s allows exactly what its code calls and the platform does for it",
     async (name, role, byPlatform) => {
@@ -618,7 +694,13 @@ describe("the roles", () => {
               "dynamodb:LeadingKeys"
             ],
         );
-    const edited = [FLEET_PK, autoscalersPk(clusterName("*")), "partition#*"];
+    const edited = [
+      FLEET_PK,
+      WAKES_PK,
+      autoscalersPk(clusterName("*")),
+      "partition#*",
+      `${WAKE_PK_PREFIX}*`,
+    ];
     expect(keysOf("ApiRole")).toEqual(edited);
     expect(keysOf("ConnectRole")).toEqual([...edited, CONNECTIONS_PK, ACCESS_PK, SOURCES_PK]);
     // ForAllValues holds for a request without a key.
@@ -706,7 +788,14 @@ describe("a parameter", () => {
       new Set(["restored-state"]),
     );
     expect(variablesOf(compiled, "sync")["TIDEMARK_HISTORY_TABLE"]).toBe("kept-history");
-    for (const role of ["ScheduleRole", "SyncRole", "ApiRole", "ConnectRole", "ViewRole"])
+    for (const role of [
+      "ScheduleRole",
+      "SyncRole",
+      "ApiRole",
+      "ConnectRole",
+      "ViewRole",
+      "WakeRole",
+    ])
       expect(arnsOn(role)).toContain(STATE_TABLE_ARN);
     for (const role of ["SyncRole", "ApiRole", "ConnectRole", "ViewRole"])
       expect(arnsOn(role)).toContain(HISTORY_TABLE_ARN);
@@ -743,7 +832,7 @@ describe("a parameter", () => {
       "AWSLambdaVPCAccessExecutionRole",
     );
     expect(resource("SyncRole").Properties).not.toHaveProperty("ManagedPolicyArns");
-    for (const name of ["Schedule", "Api", "Connect", "View"])
+    for (const name of ["Schedule", "Api", "Connect", "View", "Wake"])
       expect(resources[`${name}LambdaFunction`]?.Properties).not.toHaveProperty("VpcConfig");
   });
 
@@ -780,11 +869,11 @@ describe("a parameter", () => {
 
   it("scheduleConcurrency keeps some for the planning, and urlConcurrency bounds each function with a URL", () => {
     const reserved = ({ resources }: Compiled) =>
-      ["Schedule", "Api", "Connect", "View"].map(
+      ["Schedule", "Api", "Connect", "View", "Wake"].map(
         (name) => resources[`${name}LambdaFunction`]?.Properties["ReservedConcurrentExecutions"],
       );
-    expect(reserved(packaged)).toEqual(["2", "10", "10", "10"]);
-    expect(reserved(compiled)).toEqual([undefined, undefined, undefined, undefined]);
+    expect(reserved(packaged)).toEqual(["2", "10", "10", "10", "2"]);
+    expect(reserved(compiled)).toEqual(Array.from({ length: 5 }, () => undefined));
   });
 
   it("organizationId and externalId are what a role of another account must be, and what it is asked with", () => {

@@ -307,4 +307,55 @@ export const GUARDS: readonly PromisedMutant[] = [
     test: "test/replay/forecast/outlook.test.ts",
     noticedBy: "forecasts the first eight metrics of a manifest, however many it has",
   },
+  {
+    breaks: "a wake takes the right to edit what it wakes",
+    file: "lib/answers/service/wakes/wakes.ts",
+    from: "  mustEdit(context, place);\n",
+    to: "",
+    test: "test/service/wakes.test.ts",
+    noticedBy:
+      "wakes nothing where one of several places is unknown, or beyond the grants of the caller",
+  },
+  {
+    breaks: "the wakes of other tenants are not shown",
+    file: "lib/answers/service/wakes/wakes.ts",
+    from: "if (maySee(context, item.record)) seen.push",
+    to: "seen.push",
+    test: "test/service/wakes.test.ts",
+    noticedBy:
+      "of other tenants are not shown, not replaced, not deleted, and their names say nothing",
+  },
+  {
+    breaks: "extra syncs are five seconds apart",
+    file: "lib/stack/plan/wake.ts",
+    from: "(last ?? Number.NEGATIVE_INFINITY) + WAKES_APART_MS",
+    to: "last ?? Number.NEGATIVE_INFINITY",
+    test: "test/sync/wake.test.ts",
+    noticedBy:
+      "always serves a wake by a sync that begins after it, and never sends two extra syncs within five seconds",
+  },
+  {
+    breaks: "events cost no reads while what was read is young",
+    file: "lib/lambda/serve-wakes.ts",
+    from: "nowMs - last.atMs < REMEMBERED_MS",
+    to: "nowMs < last.atMs",
+    test: "test/functions/wake.test.ts",
+    noticedBy: "reads clusters and wakes once in ten seconds, however many events come",
+  },
+  {
+    breaks: "a wake names no count",
+    file: "lib/stack/plan/wake-events.ts",
+    from: "const ownWake = z.strictObject({",
+    to: "const ownWake = z.looseObject({",
+    test: "test/functions/wake.test.ts",
+    noticedBy: "sends none for ",
+  },
+  {
+    breaks: "texts of events are bounded in the log",
+    file: "lib/stack/report/function-lines.ts",
+    from: "...mapped(each, foreignText),",
+    to: "...each,",
+    test: "test/functions/wake.test.ts",
+    noticedBy: "writes no text of an event into the log as it is",
+  },
 ];

@@ -18,6 +18,7 @@ export interface SyncParts {
   readonly nowMs?: number;
   readonly setByPeople?: SetByPeople;
   readonly forecast?: Forecast;
+  readonly syncPeriodMs?: number;
 }
 
 /** What the autoscaler "web" in "shop" decides from. */
@@ -29,6 +30,7 @@ export const decideInput = ({
   nowMs = NOON,
   setByPeople,
   forecast,
+  syncPeriodMs,
 }: SyncParts): DecideInput => ({
   namespace: namespace("shop"),
   name: autoscalerName("web"),
@@ -39,6 +41,7 @@ export const decideInput = ({
   nowMs,
   ...(setByPeople && { setByPeople }),
   ...(forecast && { forecast }),
+  ...(syncPeriodMs !== undefined && { syncPeriodMs }),
 });
 
 export interface AppliedSync {

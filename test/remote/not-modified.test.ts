@@ -39,6 +39,7 @@ const QUERIES: Readonly<
     calendars: {},
     status: {},
     sources: {},
+    wakes: {},
     access: {},
     canI: { verb: "view" },
   },

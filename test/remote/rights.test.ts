@@ -43,6 +43,8 @@ const having = async (grants: readonly Partial<NewGrant>[], required = false): P
 const WEB = { name: "eu-1/shop/web" };
 /** Met by nothing that is stored: the edit is refused at its last check, and changes nothing. */
 const NEVER = { ...WEB, onlyIf: [] };
+const SHOP = { cluster: "eu-1", namespace: "shop" };
+const ALARM = "arn:aws:cloudwatch:eu-central-1:123456789012:alarm:web";
 const RIVAL = {
   apiVersion: "autoscaling/v2",
   kind: "HorizontalPodAutoscaler",
@@ -121,6 +123,10 @@ const REQUESTS: Readonly<Record<keyof Service, (service: Service) => Promise<unk
       namespaces: ["*"],
     }),
   deleteSource: (service) => service.deleteSource("none"),
+  wakes: (service) => service.wakes(),
+  putWake: (service) => service.putWake({ name: "web", alarm: ALARM, ...SHOP }),
+  deleteWake: (service) => service.deleteWake("none"),
+  wake: (service) => service.wake([{ ...SHOP, reason: "drill" }]),
   grantAccess: (service) => service.grantAccess({ arn: ADA, role: "edit", cluster: "*" }),
   revokeAccess: (service) => service.revokeAccess("none"),
   requireAccess: (service) => service.requireAccess(false),
@@ -131,6 +137,9 @@ const VERBS = Object.keys(REQUESTS) as (keyof Service)[];
 const OWN_EDITS = ["apply", "delete", "pause", "resume", "takeOver", "handBack", "setOverride"];
 /** They name an override by its id. */
 const OVERRIDE_EDITS = ["extendOverride", "clearOverride"];
+/** They name a cluster and a namespace; the third names a wake that is not there. */
+const WAKES = ["putWake", "wake"];
+const WAKE_EDITS = [...WAKES, "deleteWake"];
 const READS_OF_ONE = ["get", "describe", "explain", "schedule", "doctor", "shadow", "history"];
 const CLUSTER_EDITS = [
   ...["checkCluster", "addCluster", "replaceCluster", "pauseCluster", "resumeCluster"],
@@ -140,6 +149,7 @@ const FLEET = ["sources", "access", "freeze", "thaw", "adopt", "putCalendar", "d
 const EDITS = [
   ...OWN_EDITS,
   ...OVERRIDE_EDITS,
+  ...WAKE_EDITS,
   ...CLUSTER_EDITS,
   "freeze",
   "thaw",
@@ -187,6 +197,7 @@ describe("each route, by the grants of its caller", () => {
         ...FLEET,
         ...OWN_EDITS,
         ...OVERRIDE_EDITS,
+        ...WAKE_EDITS,
         "addCluster",
         ...VERBS.filter((verb) => isSeen(verb)),
       ],
@@ -213,14 +224,14 @@ describe("each route, by the grants of its caller", () => {
       "edit of another namespace",
       [{ role: "edit", namespace: "infra" }],
       false,
-      [...FLEET, ...CLUSTER_EDITS, "partition", "apply"],
+      [...FLEET, ...CLUSTER_EDITS, ...WAKES, "partition", "apply"],
       [...READS_OF_ONE, ...OWN_EDITS],
     ],
     [
       "view of the namespace, and edit of another",
       [{ namespace: "shop" }, { role: "edit", namespace: "infra" }],
       false,
-      [...FLEET, ...CLUSTER_EDITS, ...OWN_EDITS, "partition"],
+      [...FLEET, ...CLUSTER_EDITS, ...OWN_EDITS, ...WAKES, "partition"],
       [],
     ],
     [
@@ -232,6 +243,7 @@ describe("each route, by the grants of its caller", () => {
         ...READS_OF_ONE,
         ...OWN_EDITS,
         ...OVERRIDE_EDITS,
+        ...WAKES,
         ...CLUSTER_EDITS,
         "cluster",
         "partition",

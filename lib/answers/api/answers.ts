@@ -27,6 +27,7 @@ import { clusterRows } from "../views/row.ts";
 import { scheduleSchema } from "../views/schedule.ts";
 import { series, source, sourceEdited, unreadableSource } from "../views/source.ts";
 import { status } from "../views/status.ts";
+import { registeredWake, unreadableWake, wakeEdited, woken } from "../views/wake.ts";
 import { page, text } from "../views/view-of.ts";
 
 const named = z.object({ name: text });
@@ -58,6 +59,7 @@ export const ANSWERS = {
   calendars: z.object({ calendars: z.array(calendar) }),
   status,
   sources: z.object({ sources: z.array(z.union([source, unreadableSource])) }),
+  wakes: z.object({ wakes: z.array(z.union([registeredWake, unreadableWake])) }),
   access,
   canI,
   apply: z.object({
@@ -92,6 +94,9 @@ export const ANSWERS = {
   deleteCalendar: named,
   putSource: sourceEdited,
   deleteSource: named,
+  putWake: wakeEdited,
+  deleteWake: named,
+  wake: woken,
   grantAccess: accessEdited,
   revokeAccess: accessEdited,
   requireAccess: accessEdited,

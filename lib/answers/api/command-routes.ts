@@ -1,3 +1,5 @@
+import type { SentWake } from "../service/requests.ts";
+import { wakesOfAlerts } from "../../stack/plan/wake-alerts.ts";
 import type { ApplyOptions, AutoscalerEdit, CommandService } from "../service/service.ts";
 import type { Applied, EditResult } from "../views/autoscaler.ts";
 import { present } from "../../rules/model/json.ts";
@@ -26,6 +28,21 @@ const SOURCE_BODY_BYTES_MAX = 96 * 1024;
 
 /** The object of another controller, and the name of the autoscaler. */
 const RIVAL_BODY_BYTES_MAX = 256 * 1024;
+
+/** A hundred alerts with their annotations. */
+const WAKE_BODY_BYTES_MAX = 512 * 1024;
+
+/** The wakes of a body, which was checked. */
+const wakesIn = ({
+  alerts,
+  cluster,
+  namespace,
+  names,
+  reason = "a request",
+}: z.infer<typeof input.WAKE>): readonly SentWake[] => {
+  if (alerts !== undefined) return wakesOfAlerts(alerts);
+  return cluster === undefined ? [] : [{ cluster, ...present({ namespace, names }), reason }];
+};
 
 /** Refuses a pause whose end has passed. */
 const inFuture = (untilMs: number | undefined, { clock }: RouteContext): number | undefined => {
@@ -232,6 +249,28 @@ export const COMMAND_ROUTES: Readonly<Record<keyof CommandService, Route<Command
       await service.deleteSource(name);
       return { name };
     },
+  ),
+  putWake: postJson(
+    "visible",
+    "registers the wake of an alarm, or replaces the one of its name",
+    input.NEW_WAKE,
+    (service, wake) => service.putWake(wake),
+  ),
+  deleteWake: postJson(
+    "visible",
+    "forgets a wake: its alarm wakes nothing from then on",
+    input.WAKE_NAME,
+    async (service, { name }) => {
+      await service.deleteWake(name);
+      return { name };
+    },
+  ),
+  wake: postJson(
+    "visible",
+    "has a cluster or a namespace synced now, at most once in five seconds; takes the payloads of webhooks of Alertmanager and Grafana too, whose alerts name it by the labels `cluster`, `namespace` and `autoscaler`",
+    input.WAKE,
+    (service, body) => service.wake(wakesIn(body)),
+    { bodyBytesMax: WAKE_BODY_BYTES_MAX },
   ),
   grantAccess: postJson(
     "connect",

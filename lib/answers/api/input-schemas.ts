@@ -8,6 +8,8 @@ import {
   REASON_CHARACTERS_MAX,
 } from "../../rules/model/override.ts";
 import { ALL_CALENDAR_DATES_MAX, CHANGES_AHEAD_MAX } from "../../rules/model/schedule.ts";
+import { WAKE_LIMITS } from "../../rules/model/wake.ts";
+import { alerts } from "../../stack/plan/wake-alerts.ts";
 import { SPEC_KIND_NAMES, VALIDATIONS } from "../../rules/model/spec.ts";
 import type { ClusterChange, ManifestSource, NewCluster } from "../service/service.ts";
 import { type NewSource, ROW_FIELDS } from "../service/requests.ts";
@@ -248,6 +250,33 @@ export const SOURCE_CHECK = z.strictObject({
   queue: label.exactOptional(),
 });
 export const SOURCE = z.strictObject({ name: label });
+const wakePlace = {
+  namespace: label.exactOptional(),
+  names: z
+    .array(label)
+    .min(1, "must not be empty; leave it out to wake all")
+    .max(WAKE_LIMITS.names, `must have at most ${WAKE_LIMITS.names} items`)
+    .exactOptional(),
+};
+export const NEW_WAKE = z.strictObject({
+  name: label,
+  alarm: words,
+  cluster: label,
+  ...wakePlace,
+});
+export const WAKE_NAME = z.strictObject({ name: label });
+const ownWake = { cluster: label, ...wakePlace, reason: words.exactOptional() };
+/**
+ * A wake, or the payload of a webhook of Alertmanager or Grafana, which has `alerts` and many other
+ * fields. Beside `alerts` no field of a wake counts; without it no other field is known.
+ */
+export const WAKE = z
+  .looseObject({ ...ownWake, cluster: label.exactOptional(), alerts: alerts.exactOptional() })
+  .superRefine((body, { addIssue }) => {
+    if (body.alerts !== undefined) return;
+    const strict = z.strictObject(ownWake).safeParse(body, { reportInput: true });
+    for (const issue of strict.error?.issues ?? []) addIssue({ ...issue });
+  });
 export const REVOKE = z.strictObject({ id: label });
 export const REQUIRE = z.strictObject({ required: z.boolean() });
 

@@ -24,6 +24,7 @@ export const QUERY_PATHS = {
   calendars: "/v1/calendars",
   status: "/v1/status",
   sources: "/v1/sources",
+  wakes: "/v1/wakes",
   access: "/v1/access",
   canI: "/v1/access/can-i",
 } as const satisfies Readonly<Record<keyof QueryService, string>>;
@@ -56,6 +57,9 @@ export const COMMAND_PATHS = {
   checkSource: "/v1/source/check",
   putSource: "/v1/source/put",
   deleteSource: "/v1/source/delete",
+  putWake: "/v1/wake/put",
+  deleteWake: "/v1/wake/delete",
+  wake: "/v1/wake",
   grantAccess: "/v1/access/grant",
   revokeAccess: "/v1/access/revoke",
   requireAccess: "/v1/access/require",

@@ -273,6 +273,9 @@ export const QUERY_ROUTES: Readonly<Record<keyof QueryService, Route<QueryServic
   sources: getJson("fleet", "the registered metric sources", input.NO_FIELDS, async (service) => ({
     sources: await service.sources(),
   })),
+  wakes: getJson("visible", "the registered wakes", input.NO_FIELDS, async (service) => ({
+    wakes: await service.wakes(),
+  })),
   access: getJson("fleet", "who has which grant", input.NO_FIELDS, (service) => service.access()),
   canI: getJson(
     "caller",

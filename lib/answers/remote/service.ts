@@ -114,6 +114,7 @@ const queryService = (ask: SendRequest): QueryService => {
     calendars: async () => (await look("calendars")).calendars,
     status: () => look("status"),
     sources: async () => (await look("sources")).sources,
+    wakes: async () => (await look("wakes")).wakes,
     access: () => look("access"),
     canI: ({ verb, ...place }) => look("canI", { verb, ...filterOf(place) }),
   };
@@ -338,6 +339,18 @@ const commandService = (ask: SendRequest, newKey: () => string): CommandService 
     checkSource: (check) => send("checkSource", check, {}),
     putSource: (source) => edit("putSource", source),
     deleteSource: (name) => edit("deleteSource", { name }).then(nothing),
+    putWake: ({ name, alarm, cluster, namespace, names }) =>
+      edit("putWake", present({ name, alarm, cluster, namespace, names })),
+    deleteWake: (name) => edit("deleteWake", { name }).then(nothing),
+    // It needs no key: a wake that comes twice changes nothing.
+    wake: async (wakes) => {
+      const answers = await Promise.all(
+        wakes.map(({ cluster, namespace, names, reason }) =>
+          send("wake", present({ cluster, namespace, names, reason }), {}),
+        ),
+      );
+      return { woken: answers.flatMap(({ woken }) => woken) };
+    },
     grantAccess: ({ arn, role, cluster, namespace }) =>
       edit("grantAccess", present({ arn, role, cluster, namespace })),
     revokeAccess: (id) => edit("revokeAccess", { id }),

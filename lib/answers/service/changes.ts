@@ -112,6 +112,7 @@ const scopesOf = ({
   partitions,
 }: Pick<ClusterRecord, "name" | "partitions">): readonly Scope[] => [
   { scope: "cluster", name },
+  { scope: "wake", name },
   ...partitions.map((partition) => ({
     scope: "partition" as const,
     name: `${name}/${partition.name}`,
@@ -283,12 +284,14 @@ const scopeChangeView = (change: ScopeChangeRecord): ChangeView => {
       scope,
       cluster: OF_THE_FLEET.has(scope) ? undefined : (name.split("/")[0] ?? name),
     },
-    name: scope === "source" ? (nameIn(after) ?? nameIn(before) ?? name) : name,
+    name: NAMED_INSIDE.has(scope) ? (nameIn(after) ?? nameIn(before) ?? name) : name,
     ...{ verb, generation: version, ...sides(before, after) },
   });
 };
 
-/** All sources have one list of changes, so that the name of the source is in its document. */
+/** Scopes of many records, whose names are in their documents. */
+const NAMED_INSIDE: ReadonlySet<ScopeChangeRecord["scope"]> = new Set(["source", "wake"]);
+
 const nameIn = (document: unknown): string | undefined =>
   isObject(document) && typeof document["name"] === "string" ? document["name"] : undefined;
 

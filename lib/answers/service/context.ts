@@ -5,6 +5,7 @@ import type { CheckedSource } from "../../stack/source-client/check-source.ts";
 import type { InsertHistory } from "../../stack/store/history/item.ts";
 import type { getAutoscalers } from "../../stack/store/records/autoscalers.ts";
 import type { getCluster, readFleet } from "../../stack/store/records/clusters.ts";
+import type { Waker } from "../../stack/plan/wake.ts";
 import type { Tables } from "../../stack/store/table/tables.ts";
 import type { DeadLetters } from "../views/status.ts";
 import { present } from "../../rules/model/json.ts";
@@ -63,6 +64,8 @@ export interface ServiceContext extends QueryContext {
    * scheduler. When it is absent, the first sync waits.
    */
   readonly planNow?: (cluster: ClusterRecord) => Promise<void>;
+  /** Sends the extra syncs of wakes. When it is absent, nothing here syncs. */
+  readonly wake?: Waker;
   /** True in the embedded run: a source may be on this machine. */
   readonly ownAddresses?: boolean;
   /** Makes the uid of a new autoscaler. */

@@ -41,6 +41,7 @@ import { schedule } from "./schedule.ts";
 import { shadow } from "./shadow/shadow.ts";
 import { checkSource, deleteSource, putSource, sources } from "./sources/sources.ts";
 import { status } from "./status/status.ts";
+import { deleteWake, putWake, wake, wakes } from "./wakes/wakes.ts";
 
 /** Opens the service on a pair of tables. */
 export const openService = (context: ServiceContext): Service => ({
@@ -67,7 +68,8 @@ export const openQueries = (context: QueryContext): QueryService =>
       changes,
       series,
     },
-    ...{ clusters, cluster, partition, fleet, overrides, calendars, status, sources, access, canI },
+    ...{ clusters, cluster, partition, fleet, overrides, calendars, status, sources, wakes },
+    ...{ access, canI },
   });
 
 /** The queries of each caller by its rights, and the grants that the rights follow from. */
@@ -120,6 +122,9 @@ export const openCommands = (context: ServiceContext): CommandService =>
         clearOverride,
         putCalendar,
         deleteCalendar,
+        putWake,
+        deleteWake,
+        wake,
       },
       ...{
         checkSource: checkSource,

@@ -2,6 +2,7 @@ import type { ConnectionReport } from "../../stack/cluster/check/report.ts";
 import type { MetricSourceRecord, RegisteredSource } from "../../rules/model/metric-source.ts";
 import type { SourceQuestion } from "../../rules/sources/kinds.ts";
 import type { SourceEdited, SourceView, UnreadableSource } from "../views/source.ts";
+import type { UnreadableWake, WakeEdited, WakeView, WokenView } from "../views/wake.ts";
 import type {
   OverrideEdited,
   OverrideSetView,
@@ -111,6 +112,40 @@ export interface OverrideCommands {
   extendOverride(edit: OverrideEdit & { readonly untilMs: number }): Promise<OverrideEdited>;
   /** Ends an override now. */
   clearOverride(edit: OverrideEdit): Promise<OverrideEdited>;
+}
+
+/** A wake to register: the names of its cluster and namespace are checked. */
+export interface NewWake extends SentPlace {
+  readonly name: string;
+  readonly alarm: string;
+}
+
+/** What is to be synced now, and why. */
+export interface SentWake extends SentPlace {
+  /** The words of the sender. They are bounded where they are stored. */
+  readonly reason: string;
+}
+
+interface SentPlace {
+  readonly cluster: string;
+  /** Absent: all namespaces. */
+  readonly namespace?: string;
+  /** The autoscalers that it is about. Absent: all. */
+  readonly names?: readonly string[];
+}
+
+export interface WakeQueries {
+  /** The registered wakes, in order of name. */
+  wakes(): Promise<readonly (WakeView | UnreadableWake)[]>;
+}
+
+export interface WakeCommands {
+  /** Registers the wake of an alarm, or replaces the one of its name. */
+  putWake(wake: NewWake): Promise<WakeEdited>;
+  /** Throws `service.unknown`. */
+  deleteWake(name: string): Promise<void>;
+  /** Has what is named synced now, at most once in five seconds. It names no count. */
+  wake(wakes: readonly SentWake[]): Promise<WokenView>;
 }
 
 export interface CalendarQueries {

@@ -36,13 +36,15 @@ import type {
   SourceCommands,
   SourceQueries,
   RowQuery,
+  WakeCommands,
+  WakeQueries,
 } from "./requests.ts";
 
 /**
  * The queries, the same for the embedded run and a deployed stack. Lists are read page by page and
  * can start after any item. An unknown name throws a TidemarkError.
  */
-export interface QueryService extends OverrideQueries, CalendarQueries, SourceQueries {
+export interface QueryService extends OverrideQueries, CalendarQueries, SourceQueries, WakeQueries {
   /** In order of cluster, namespace and name. */
   autoscalers(query: AutoscalerListQuery, after?: AutoscalerCursor): AsyncIterable<AutoscalerView>;
   /**
@@ -93,7 +95,11 @@ export interface QueryService extends OverrideQueries, CalendarQueries, SourceQu
 }
 
 /** The commands. Each edit inserts a change item. A refused edit throws a TidemarkError. */
-export interface CommandService extends OverrideCommands, CalendarCommands, SourceCommands {
+export interface CommandService
+  extends OverrideCommands,
+    CalendarCommands,
+    SourceCommands,
+    WakeCommands {
   apply(sources: readonly ManifestSource[], options: ApplyOptions): Promise<readonly Applied[]>;
   delete(edit: AutoscalerEdit): Promise<EditResult>;
   pause(edit: AutoscalerEdit, untilMs?: number): Promise<EditResult>;
@@ -311,16 +317,13 @@ export interface AutoscalerEdit extends AutoscalerQuery {
 }
 
 /**
- * An edit about another controller of the workload, with its object as the API of the cluster takes
- * it.
- */
-/**
  * `failed`: the other controller was not brought to rest, so that the takeover before was not made.
  */
 export interface TakeoverEdit extends RivalEdit {
   readonly failed?: boolean;
 }
 
+/** An edit about another controller of the workload, with its object as the API takes it. */
 export interface RivalEdit extends AutoscalerEdit {
   readonly rival: Readonly<Record<string, unknown>>;
 }

@@ -72,6 +72,11 @@ const decision = z.object({
     )
     .exactOptional(),
   refused: text.describe("why the scale was not made").exactOptional(),
+  woken: text
+    .describe(
+      "why the sync was woken before its time, in the words of the sender; absent for a planned sync",
+    )
+    .exactOptional(),
 });
 export type DecisionView = ViewOf<typeof decision>;
 

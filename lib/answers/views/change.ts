@@ -50,11 +50,11 @@ export const change = z.object({
   by: text,
   grant: text.describe("the grant that allowed it; absent where none was needed").exactOptional(),
   scope: z
-    .enum(["autoscaler", "access", "cluster", "fleet", "partition", "source"])
+    .enum(["autoscaler", "access", "cluster", "fleet", "partition", "source", "wake"])
     .describe("what was edited"),
   cluster: text.exactOptional(),
   namespace: text.exactOptional(),
-  name: text.describe('of the autoscaler, cluster, partition or source, or "fleet"'),
+  name: text.describe('of the autoscaler, cluster, partition, source or wake, or "fleet"'),
   verb: z.enum(VERBS),
   generation: count.describe(
     "that the edit made of an autoscaler; of a cluster the version, of a partition the epoch",

@@ -30,6 +30,7 @@ export const explainSheet = (explanation: Explanation, nowMs: number, paint: Pai
     ...(explanation.beforeSeconds === undefined
       ? []
       : [["Shown", shownText(explanation.stored, explanation.beforeSeconds)] as const]),
+    ...(decision.woken === undefined ? [] : [["Woken", decision.woken] as const]),
     ["Outcome", paint("strong", outcomeText(explanation))],
     ["Reason", `${decision.reason}: ${decision.message}`],
     ...(outside

@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { requestBody } from "./request-body.ts";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import {
   IF_MATCH_HEADER,
@@ -90,7 +91,7 @@ const attempt = async (
       "retry-after": "1",
     });
   if (path === FACTS_PATH) return json(200, await dashboard.facts());
-  const body = await bodyOf(incoming);
+  const body = await requestBody(incoming, BODY_BYTES_MAX);
   if (!body)
     return problem(413, "body", `Cannot answer: an edit has at most ${BODY_BYTES_MAX} bytes`);
   const passed = Object.fromEntries(PASSED_HEADERS.map((name) => [name, textOf(headers[name])]));
@@ -107,19 +108,6 @@ const dividedAt = (text: string, mark: string): readonly [string, string] => {
 
 const textOf = (value: string | string[] | undefined): string | undefined =>
   Array.isArray(value) ? value.join(", ") : value;
-
-/** Undefined where it is longer than an edit can be. */
-const bodyOf = async (request: IncomingMessage): Promise<Uint8Array | undefined> => {
-  const parts: Buffer[] = [];
-  let bytes = 0;
-  // The connection stays open after a body that is too long, so that the refusal arrives.
-  for await (const part of request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
-    bytes += part.length;
-    if (bytes > BODY_BYTES_MAX) return undefined;
-    parts.push(part);
-  }
-  return Buffer.concat(parts);
-};
 
 const json = (status: number, value: object): ApiAnswer => ({
   status,

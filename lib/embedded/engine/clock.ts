@@ -102,6 +102,8 @@ export const virtualClock = ({
       // After an abort the clock stays where it is. Otherwise it stands exactly at the instant of
       // the event, however late the timer fired.
       const atMs = signal.aborted ? now() : nextMs;
+      // The rest of the way was not gone, so the run is not ahead of itself.
+      if (signal.aborted) idealMs = wall();
       setAnchor(atMs, atMs);
       meter.mark(atMs, wall());
     },

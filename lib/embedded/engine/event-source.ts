@@ -43,7 +43,28 @@ export interface Drive {
    * several instants may overlap.
    */
   readonly oneAtATime: boolean;
+  /** Ends the wait for the next instant, where something came that may be due before it. */
+  readonly nudge?: Nudge;
 }
+
+/** What comes from outside of a run tells its drive to look again. */
+export interface Nudge {
+  readonly now: () => void;
+  /** Aborts with the next nudge. */
+  readonly signal: () => AbortSignal;
+}
+
+export const nudges = (): Nudge => {
+  let next = new AbortController();
+  return {
+    now: () => {
+      const before = next;
+      next = new AbortController();
+      before.abort();
+    },
+    signal: () => next.signal,
+  };
+};
 
 /**
  * Without a next instant the drive looks again after this time, because a command may have sent a
@@ -61,6 +82,7 @@ export const drive = async ({
   endMs,
   signal,
   oneAtATime,
+  nudge,
 }: Drive): Promise<void> => {
   const underWay = new Set<Promise<void>>();
   const settled = async (except?: Activity): Promise<void> => {
@@ -74,8 +96,10 @@ export const drive = async ({
     void work.then(() => underWay.delete(work));
   };
   while (!signal.aborted) {
+    // Taken before the look at the queues: what comes in between ends the wait at once.
+    const waiting = nudge ? AbortSignal.any([signal, nudge.signal()]) : signal;
     const nextMs = earliest(activities) ?? clock.now() + IDLE_MS;
-    await clock.until(Math.min(nextMs, endMs), signal);
+    await clock.until(Math.min(nextMs, endMs), waiting);
     if (signal.aborted || (nextMs > endMs && clock.now() >= endMs)) break;
     const due = activities.find(
       (activity) => (activity.nextMs() ?? Number.POSITIVE_INFINITY) <= clock.now(),

@@ -50,10 +50,12 @@ export interface Queue {
   readonly recoverInFlight: () => number;
 }
 
+/** `onSent` is called after each message that was sent, which may be due before all others. */
 export const openQueue = (
   journal: QueueJournal,
   clock: () => number,
   settings: QueueSettings,
+  onSent: () => void = () => {},
 ): Queue => {
   const { name } = settings;
   let sequence = Math.max(
@@ -96,6 +98,7 @@ export const openQueue = (
       };
       const kept: QueueMessage = groupId === undefined ? message : { ...message, groupId };
       journal.put(name, kept);
+      onSent();
       return kept;
     },
     receive: (most) => {

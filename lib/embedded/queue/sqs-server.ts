@@ -248,15 +248,20 @@ export interface Queues {
 }
 
 /** Opens the queues of the run, with the messages of the last run, and serves them on loopback. */
-export const startQueues = async (path: string, clock: () => number): Promise<Queues> => {
+export const startQueues = async (
+  path: string,
+  clock: () => number,
+  onSent: () => void = () => {},
+): Promise<Queues> => {
   const journal = openQueueJournal(path);
   const redrive = { deadLetterQueue: DEAD_LETTERS, maxReceiveCount: MAX_RECEIVES };
-  const sync = openQueue(journal, clock, {
+  const settings = {
     name: SYNC_QUEUE,
     visibilityTimeoutMs: VISIBILITY_MS,
     retentionMs: RETENTION_MS,
     redrive,
-  });
+  };
+  const sync = openQueue(journal, clock, settings, onSent);
   const dead = openQueue(journal, clock, {
     name: DEAD_LETTERS,
     visibilityTimeoutMs: VISIBILITY_MS,

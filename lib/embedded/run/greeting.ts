@@ -23,6 +23,8 @@ export interface GreetingInput {
   readonly cluster: string;
   readonly seriesUrl: string;
   readonly pageUrl: string;
+  /** With --wake-port. */
+  readonly wakeUrl?: string | undefined;
 }
 
 /** The first lines of a run: its cluster, its folder, and the manifests that it applied. */
@@ -30,6 +32,7 @@ export const greetingLines = (input: GreetingInput): readonly string[] => [
   `See every count and why it is so: ${input.pageUrl}`,
   input.setup.resumed ? resumed(input) : begun(input),
   `Series for Prometheus at ${input.seriesUrl}`,
+  ...(input.wakeUrl === undefined ? [] : [`Wakes are taken at ${input.wakeUrl}`]),
   ...besideLines(input),
   ...passedOverLines(input),
   ...appliedLines(input.applied),

@@ -17,7 +17,7 @@ import {
   type SavedClock,
   saveClock,
 } from "../engine/clock.ts";
-import type { Activity } from "../engine/event-source.ts";
+import { type Activity, type Nudge, nudges } from "../engine/event-source.ts";
 import { beginSchedule } from "../engine/schedule-activity.ts";
 import { openTables } from "../folder/data-folder.ts";
 import { type FolderIdentity, readIdentity, writeIdentity } from "../folder/identity.ts";
@@ -46,6 +46,7 @@ import { type Counter, runCounter } from "../view/tally.ts";
 import { userName } from "../host/terminal.ts";
 import { type World, worldsOf } from "./world.ts";
 import { startQueueServer } from "./queue-server.ts";
+import { startWakeServer } from "./wake-server.ts";
 
 /** The open parts of a run. */
 export interface Run {
@@ -60,6 +61,8 @@ export interface Run {
   readonly counter: Counter;
   readonly reader: StackReader;
   readonly series: SeriesServer;
+  /** Told of each message of the queue, which may come from another process. */
+  readonly nudge: Nudge;
   /** Where the recorded queues are, in a simulated run. */
   readonly sourceQueuesUrl?: string;
   /** The stand-in of another controller, with --beside. */
@@ -90,6 +93,9 @@ export const openRun = async (
   closer.add(series.close);
   const page = await startRunPage(layout, options);
   closer.add(page.close);
+  const wakes = await startWakeServer(options.wakePort);
+  closer.add(wakes.close);
+  const nudge = nudges();
   const times = fleetTimes(setup.identity);
   const { clock, beginSaving } = runClock(layout, setup.identity, { speed: options.speed, times });
   const seal = sealAtEnd(layout, closer);
@@ -118,7 +124,7 @@ export const openRun = async (
   ];
   for (const client of [syncClient, scheduleClient, contextClient])
     closer.add(() => client.destroy());
-  const queues = await startQueues(layout.queue, clock.now);
+  const queues = await startQueues(layout.queue, clock.now, nudge.now);
   closer.add(queues.close);
   const log = openLogFile(layout.log);
   closer.add(log.close);
@@ -153,12 +159,18 @@ export const openRun = async (
     clock: clock.now,
     by: userName(),
     newUid: randomUUID,
+    wake: stack.wake,
   };
   const service = openService(context);
-  page.serve(
-    { service, tables: store, insert: context.insert, clock: clock.now, by: context.by },
-    log.reporter.line,
-  );
+  const served = {
+    service,
+    tables: store,
+    insert: context.insert,
+    clock: clock.now,
+    by: context.by,
+  };
+  page.serve(served, log.reporter.line);
+  wakes.serve(served, log.reporter.line);
   readSeries = async (labels) => openMetricsText(await service.series({ labels }));
   const [cluster, ...others] = await ensureClusters(context, worlds, options);
   // An unusable kubeconfig is reported now, and the large library that reads it is loaded before
@@ -216,6 +228,7 @@ export const openRun = async (
       clock: clock.now,
     }),
     series,
+    nudge,
     greeting: greetingLines({
       layout,
       setup,
@@ -227,6 +240,7 @@ export const openRun = async (
       cluster: world.name,
       seriesUrl: series.url,
       pageUrl: page.url,
+      wakeUrl: wakes.url,
     }),
   };
 };

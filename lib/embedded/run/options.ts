@@ -45,6 +45,8 @@ export interface RunOptions {
   readonly utc?: true;
   /** Port of the series on 127.0.0.1; 0 takes a free one. */
   readonly metricsPort: number;
+  /** Port that takes wakes on 127.0.0.1; 0 takes a free one. Absent: no wake comes over HTTP. */
+  readonly wakePort?: number;
   /** Port of the page on 127.0.0.1; 0 takes a free one. */
   readonly dashboardPort: number;
   /** The page may pause, resume, override and freeze. */
@@ -161,6 +163,11 @@ export const startCommand = (
     .option(
       "--dashboard-port <port>",
       "serve the page on this port of 127.0.0.1; 0 takes a free one (default: 0)",
+      once(portNumber),
+    )
+    .option(
+      "--wake-port <port>",
+      "take wakes over HTTP on this port of 127.0.0.1; 0 takes a free one (default: none)",
       once(portNumber),
     )
     .option("--allow-edits", "let the page pause, resume, override and freeze")

@@ -52,7 +52,8 @@ export const startRunPage = async (
   };
 };
 
-const failureLine = (error: unknown): LogLine => ({
+/** A request that failed here, for the log of the run. */
+export const failureLine = (error: unknown): LogLine => ({
   level: "error",
   message: "Answered a request of the page with a failure",
   fields: { error: error instanceof Error ? error : new Error(String(error)) },

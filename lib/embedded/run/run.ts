@@ -131,6 +131,7 @@ const play = async (begun: Run, { layout, options, terminal, stop }: Played): Pr
       endMs: endMs ?? Number.POSITIVE_INFINITY,
       signal: stop.signal,
       oneAtATime: !real,
+      nudge: begun.nudge,
     });
     const look = async (): Promise<void> => {
       await view.refresh();

@@ -1,7 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as wait } from "node:timers/promises";
 import type { DynamoDBClient } from "@aws-sdk/client-dynamodb";
-import { SQSClient } from "@aws-sdk/client-sqs";
 import { scheduleHandler } from "../../../functions/schedule.ts";
 import { syncHandler, type SyncHandler } from "../../../functions/sync.ts";
 import {
@@ -24,9 +23,10 @@ import { PURE_PART } from "../../stack/sync/pure-part.ts";
 import type { SyncPorts } from "../../stack/sync/sync-ports.ts";
 import { messageOf, DEFAULT_TIMING } from "../../stack/plan/message.ts";
 import { warmCache } from "../../stack/sync/load/warm-cache.ts";
-import { LOOPBACK_CREDENTIALS, LOOPBACK_REGION } from "../host/loopback.ts";
 import { TABLE_NAMES } from "../layout.ts";
+import { localQueue } from "../queue/local-queue.ts";
 import type { Queues } from "../queue/sqs-server.ts";
+import { type Waker, wakerOf } from "../../stack/plan/wake.ts";
 import { openStored } from "../../stack/sync/connected.ts";
 import { accountAt } from "./queue-server.ts";
 import type { SyncDependencies } from "../../lambda/syncing.ts";
@@ -72,27 +72,21 @@ export interface Syncs {
 /** The two functions as they run on AWS, with clients of the local tables and queue. */
 export interface Stack extends Syncs {
   readonly schedule: ReturnType<typeof scheduleHandler>;
+  readonly wake: Waker;
 }
 
 export const startStack = (options: StackOptions): Stack => {
   const { clock, scheduleClient, queues, reporter } = options;
   const { close, compared, ...syncs } = startSyncs(options);
-  const sqs = new SQSClient({
-    endpoint: queues.endpoint,
-    region: LOOPBACK_REGION,
-    credentials: LOOPBACK_CREDENTIALS,
-  });
-  const queue = { client: sqs, queueUrl: queues.syncUrl, wait, random: Math.random };
+  const { queue, close: closeQueue } = localQueue(queues.endpoint);
+  const tables = { ...localTables(scheduleClient, clock), ...compared };
   return {
     ...syncs,
-    schedule: scheduleHandler({
-      tables: { ...localTables(scheduleClient, clock), ...compared },
-      queue,
-      reporter,
-    }),
+    schedule: scheduleHandler({ tables, queue, reporter }),
+    wake: wakerOf({ tables, queue }),
     close: async () => {
       await close();
-      sqs.destroy();
+      closeQueue();
     },
   };
 };

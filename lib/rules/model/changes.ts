@@ -44,7 +44,7 @@ export interface ChangeRecord extends AutoscalerRef {
 export interface ScopeChangeRecord {
   /** Calculated from the other fields. */
   readonly id: string;
-  readonly scope: "access" | "cluster" | "fleet" | "partition" | "source";
+  readonly scope: "access" | "cluster" | "fleet" | "partition" | "source" | "wake";
   /** For a partition: "<cluster>/<partition>". */
   readonly name: string;
   /** The version of the record after the edit; for a partition, the epoch of the edit. */

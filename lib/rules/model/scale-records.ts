@@ -155,6 +155,8 @@ export interface JournalPage {
   readonly partial?: true;
   /** The completed sync before this one, up to which what no page says stayed as it was. */
   readonly previousMs: number;
+  /** Why the sync was woken, in printable words of the sender. Absent for a planned sync. */
+  readonly woken?: string;
   readonly evaluations: readonly Evaluation[];
 }
 

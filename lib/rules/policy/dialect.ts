@@ -118,6 +118,11 @@ export interface RulesInput<Spec extends AutoscalerSpec> extends DecisionTimes {
   readonly settings: ControllerSettings;
   readonly observation: Observation;
   readonly windows: Windows;
+  /**
+   * How far planned syncs are apart. Wakes put others between them, so that the last gap says
+   * nothing about the next one. Absent where every sync is a planned one.
+   */
+  readonly syncPeriodMs?: number;
 }
 
 /** What one sync saw of the cluster. */

@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { clusterName, type PartitionRef, partitionName } from "../../rules/model/ids.ts";
+import { FOREIGN_CHARACTERS_MAX } from "../../rules/model/foreign-text.ts";
 import { PAGE_ENTRIES } from "../store/pages/plan.ts";
 
 /** Names the partition to sync and its due time. It never says what to do. */
@@ -7,13 +8,37 @@ export interface SyncMessage extends PartitionRef {
   readonly dueMs: number;
   /** The sync period when it was planned. It decides when the message is too old. */
   readonly periodMs: number;
+  /** Present where a wake has sent it, between two planned syncs. */
+  readonly woken?: Woken;
 }
+
+/**
+ * What a wake says of its sync, for the journal and for people. It names no count, and nothing is
+ * decided by it.
+ */
+export interface Woken {
+  /** The text of another, as `foreignText` makes it. */
+  readonly reason: string;
+  /** What the wake was about; absent: all of the cluster, or of the namespace. */
+  readonly namespace?: string;
+  readonly names?: readonly string[];
+}
+
+/** Names of one wake. More are one namespace. */
+export const WOKEN_NAMES_MAX = 50;
 
 const schema = z.object({
   cluster: z.string().min(1).transform(clusterName),
   partition: z.string().min(1).transform(partitionName),
   dueMs: z.number().int(),
   periodMs: z.number().int().positive(),
+  woken: z
+    .object({
+      reason: z.string().max(FOREIGN_CHARACTERS_MAX),
+      namespace: z.string().exactOptional(),
+      names: z.array(z.string()).max(WOKEN_NAMES_MAX).exactOptional(),
+    })
+    .exactOptional(),
 });
 
 /** Body of the queue's message. */

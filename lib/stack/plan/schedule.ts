@@ -14,7 +14,8 @@ const PARALLEL = 8;
 /** A call may come a minute late, and the call after it on time. */
 const LATER_MARKS_MS = 2 * MINUTE_MS;
 
-interface SchedulePorts {
+/** What plans: the tables, and the queue of syncs. */
+export interface SchedulePorts {
   readonly tables: Tables;
   readonly queue: MessageQueue;
 }

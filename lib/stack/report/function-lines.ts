@@ -1,3 +1,4 @@
+import { foreignText } from "../../rules/model/foreign-text.ts";
 import type { LogLine } from "./log-lines.ts";
 
 /** The result of one planning call. */
@@ -38,6 +39,51 @@ export const planNowFailedLine = (cluster: string, error: unknown): LogLine => (
   level: "warn",
   message: `Cannot plan cluster "${cluster}" at once: the scheduler plans it within a minute`,
   fields: { cluster, why: error instanceof Error ? error.message : String(error) },
+});
+
+/** What became of one event that wakes. */
+export interface WakeReport {
+  /** The alarm that the event was of; absent where the event named its places itself. */
+  readonly alarm?: string;
+  readonly served: readonly {
+    readonly cluster: string;
+    readonly namespace?: string;
+    readonly reason: string;
+    /** `joined`: a sync that was ahead does the work. */
+    readonly outcome: "sent" | "joined" | "unknown cluster" | "unknown namespace";
+  }[];
+}
+
+const SERVED_NAMED_MAX = 10;
+
+/** The log line of one event. The texts of its sender are bounded. */
+export const wakeLine = ({ alarm, served }: WakeReport): LogLine => {
+  const unknown = served.filter(({ outcome }) => outcome.startsWith("unknown")).length;
+  const named = served.slice(0, SERVED_NAMED_MAX).map((each) => ({
+    ...mapped(each, foreignText),
+    outcome: each.outcome,
+  }));
+  return {
+    level: unknown > 0 ? "warn" : "info",
+    message:
+      alarm !== undefined && served.length === 0
+        ? "No wake is registered for an alarm"
+        : `Woke ${served.length - unknown} of ${served.length} places`,
+    fields: { ...(alarm !== undefined && { alarm: foreignText(alarm) }), served: named },
+  };
+};
+
+const mapped = (
+  texts: Readonly<Record<string, string>>,
+  change: (text: string) => string,
+): Readonly<Record<string, string>> =>
+  Object.fromEntries(Object.entries(texts).map(([name, text]) => [name, change(text)]));
+
+/** The log line of an event that cannot be read. */
+export const refusedEventLine = (error: unknown): LogLine => ({
+  level: "warn",
+  message: "Cannot read an event: it wakes nothing; docs/wake.md has the form of events",
+  fields: { why: foreignText(error instanceof Error ? error.message : String(error)) },
 });
 
 /** A status that does not know how many messages are in the dead-letter queues. */

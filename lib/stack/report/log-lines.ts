@@ -82,10 +82,11 @@ const droppedLine = (report: DroppedSync): LogLine => {
   };
 };
 
-const base = ({ cluster, partition, dueMs, startMs, endMs }: SyncReport) => ({
+const base = ({ cluster, partition, dueMs, woken, startMs, endMs }: SyncReport) => ({
   cluster,
   partition,
   due: new Date(dueMs).toISOString(),
+  ...(woken !== undefined && { woken }),
   lagMs: startMs - dueMs,
   tookMs: endMs - startMs,
 });

@@ -8,6 +8,8 @@ export type SyncReport = CompletedSync | DroppedSync;
 
 interface SyncOutcome extends PartitionRef {
   readonly dueMs: number;
+  /** Why it was woken; absent for a planned sync. */
+  readonly woken?: string;
   readonly startMs: number;
   readonly endMs: number;
 }

@@ -7,7 +7,7 @@ import type {
   ProjectionState,
   SyncReport,
 } from "../report/sync-report.ts";
-import { claim } from "../store/head/claim.ts";
+import { claim, type ClaimOutcome } from "../store/head/claim.ts";
 import type { Head, Lease } from "../store/head/head.ts";
 import { giveBack } from "../store/head/release.ts";
 import type { Tables } from "../store/table/tables.ts";
@@ -42,25 +42,20 @@ export const sync = async (unbounded: SyncPorts, message: SyncMessage): Promise<
     ...unbounded,
     tables: { ...unbounded.tables, untilMs: startMs + unbounded.timing.lifeMs - REPEATS_END_MS },
   };
-  const { cluster, partition, dueMs } = message;
+  const { cluster, partition, dueMs, woken } = message;
   const dropped = (why: DropReason): DroppedSync => ({
     kind: "dropped",
     why,
     cluster,
     partition,
     dueMs,
+    ...(woken && { woken: woken.reason }),
     startMs,
     endMs: ports.tables.clock(),
   });
   if (isStale(message, startMs)) return dropped("stale");
   if (isEarly(message, startMs, ports.timing)) return dropped("early");
-  const clockMs = ports.tables.clock();
-  const claimed = await claim(ports.tables, {
-    partition: { cluster, partition },
-    dueMs,
-    clockMs,
-    leaseUntilMs: clockMs + ports.timing.leaseMs,
-  });
+  const claimed = await claimWhenFree(ports, message);
   if (claimed.kind === "clock") return { ...dropped("clock"), wrongByMs: claimed.wrongByMs };
   if (claimed.kind !== "claimed") return dropped(claimed.kind);
   const holder = leaseHolder(message, claimed.head);
@@ -75,6 +70,31 @@ export const sync = async (unbounded: SyncPorts, message: SyncMessage): Promise<
     if (isTidemarkError(error, "store.lease-lost")) return dropped("lost");
     await endLease(ports.tables, holder.lease, error);
     throw error;
+  }
+};
+
+/** How long, and how often, a woken sync waits for the end of another. Most syncs take a second. */
+const HELD_WAIT_MS = 500;
+const HELD_WAITS_MAX = 8;
+
+/**
+ * Claims the partition. A woken sync that meets another one waits for its end: that one may have
+ * read the cluster before the wake. A planned sync is dropped, because the next is a period away.
+ */
+const claimWhenFree = async (
+  { tables, timing }: SyncPorts,
+  { cluster, partition, dueMs, woken }: SyncMessage,
+): Promise<ClaimOutcome> => {
+  for (let waits = 0; ; waits++) {
+    const clockMs = tables.clock();
+    const outcome = await claim(tables, {
+      partition: { cluster, partition },
+      dueMs,
+      clockMs,
+      leaseUntilMs: clockMs + timing.leaseMs,
+    });
+    if (outcome.kind !== "held" || !woken || waits === HELD_WAITS_MAX) return outcome;
+    await tables.wait(HELD_WAIT_MS);
   }
 };
 

@@ -71,6 +71,8 @@ export interface Seen {
   readonly setByPeople?: SetByPeople;
   readonly forecast?: Forecast;
   readonly settings?: Partial<ControllerSettings>;
+  /** How far planned syncs are apart, where there are others between them. */
+  readonly syncPeriodMs?: number;
   /** Windows stay in memory, for properties of many runs. */
   readonly unstored?: true;
 }
@@ -129,6 +131,7 @@ export const pod = (
 export const sync = (spec: AutoscalerSpec, seen: Seen): AppliedSync => {
   const { nowMs = NOON, windows = NEW_WINDOWS, replicas, unstored } = seen;
   const { setByPeople, settings, forecast } = seen;
+  const { syncPeriodMs } = seen;
   const observation = { ...observed(spec, seen), ...seen.observed };
   return appliedSync(replicas, {
     spec,
@@ -138,6 +141,7 @@ export const sync = (spec: AutoscalerSpec, seen: Seen): AppliedSync => {
     ...(setByPeople && { setByPeople }),
     ...(settings && { settings }),
     ...(forecast && { forecast }),
+    ...(syncPeriodMs !== undefined && { syncPeriodMs }),
   });
 };
 

@@ -26,7 +26,16 @@ export interface PartitionData {
 export interface Evaluated {
   readonly atMs: number;
   readonly evaluation: Evaluation;
+  /** Why its sync was woken. Absent for a planned sync. */
+  readonly woken?: string;
 }
+
+/** The evaluation of an autoscaler in a page of the journal. */
+export const evaluatedIn = (
+  { atMs, woken }: JournalPage,
+  evaluation: Evaluation | undefined,
+): Evaluated | undefined =>
+  evaluation && { atMs, evaluation, ...(woken !== undefined && { woken }) };
 
 /**
  * Reads the head now, and each windows page and journal page once, at its first use. A list of
@@ -120,11 +129,14 @@ const newestOf = async (
   journals: AsyncIterable<JournalPage>,
 ): Promise<Evaluated | undefined> => {
   let whole = 0;
-  for await (const { atMs, evaluations, partial } of journals) {
-    const evaluation = evaluations.find((entry) => entry.uid === uid);
-    if (evaluation) return { atMs, evaluation };
-    if (!partial) whole++;
-    if (whole === WHOLE_PAGES_MAX || atMs < createdMs) break;
+  for await (const page of journals) {
+    const found = evaluatedIn(
+      page,
+      page.evaluations.find((entry) => entry.uid === uid),
+    );
+    if (found) return found;
+    if (!page.partial) whole++;
+    if (whole === WHOLE_PAGES_MAX || page.atMs < createdMs) break;
   }
   return undefined;
 };

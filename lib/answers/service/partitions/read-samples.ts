@@ -13,6 +13,7 @@ import { scopeChangesOf } from "../../../stack/store/history/scope-changes.ts";
 import {
   type AutoscalerSnapshot,
   type Evaluated,
+  evaluatedIn,
   type JournalStream,
   streamOf,
 } from "./partition-data.ts";
@@ -252,8 +253,8 @@ export const newestIn = async (
     newestFirst: true,
     pageSize: ENTRIES_LOOKED_AT,
   })) {
-    const [evaluation] = entry.evaluations;
-    if (evaluation) return { atMs: entry.atMs, evaluation };
+    const found = evaluatedIn(entry, entry.evaluations[0]);
+    if (found) return found;
     looked += 1;
     if (looked >= ENTRIES_LOOKED_AT) return undefined;
   }

@@ -164,7 +164,7 @@ export const metricsOf = ({
 }: Pick<AutoscalerSnapshot, "spec" | "evaluated">): AutoscalerView["metrics"] =>
   metricReadings(spec.kind === "spec" ? spec.spec : undefined, evaluated?.evaluation).map(readable);
 
-export const decisionView = ({ atMs, evaluation }: Evaluated): DecisionView => {
+export const decisionView = ({ atMs, evaluation, woken }: Evaluated): DecisionView => {
   const { kind, from, to, because, failed, withoutHold, refused } = evaluation;
   return present({
     ...{
@@ -178,6 +178,7 @@ export const decisionView = ({ atMs, evaluation }: Evaluated): DecisionView => {
     },
     withoutHold: withoutHold && present({ to: withoutHold.to, ...withoutHold.because }),
     refused: refused && foreignText(refused.message),
+    woken: woken === undefined ? undefined : foreignText(woken),
   });
 };
 

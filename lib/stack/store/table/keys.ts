@@ -65,6 +65,10 @@ export const accessKey: Key = { pk: ACCESS_PK, sk: ACCESS_PK };
 export const SOURCES_PK = "sources";
 export const sourceKey = (name: string): Key => ({ pk: SOURCES_PK, sk: name });
 
+/** The registered wakes. */
+export const WAKES_PK = "wakes";
+export const registeredWakeKey = (name: string): Key => ({ pk: WAKES_PK, sk: name });
+
 export const autoscalersPk = (cluster: ClusterName): string => `autoscalers#${cluster}`;
 export const namespacePrefix = (namespace: string): string => `${namespace}#`;
 export const autoscalerKey = (ref: AutoscalerRef): Key => ({
@@ -79,6 +83,16 @@ export const headKey = (ref: PartitionRef): Key => ({ pk: partitionPk(ref), sk: 
 export const pageKey = (ref: PartitionRef, generation: number, index: number): Key => ({
   pk: partitionPk(ref),
   sk: `${PAGE_SK_PREFIX}${indexText(generation)}#${indexText(index)}`,
+});
+
+/**
+ * The due time of the last sync that a wake has sent (lib/stack/plan/wake.ts). It is not kept under
+ * the key of the partition: the function that events call may write this, and no head.
+ */
+export const WAKE_PK_PREFIX = "wake#";
+export const wakeKey = ({ cluster, partition }: PartitionRef): Key => ({
+  pk: `${WAKE_PK_PREFIX}${cluster}#${partition}`,
+  sk: "mark",
 });
 
 /** What readers of many autoscalers need (docs/protocol.md, "What only readers need"). */

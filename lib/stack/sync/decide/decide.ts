@@ -267,6 +267,7 @@ const inputOf = (
     observation: observed.observation,
     windows: windowsOf(loaded, record.uid),
     nowMs: loaded.nowMs,
+    syncPeriodMs: cluster.syncPeriodMs,
   };
   if (answeredMs !== undefined) input.answeredMs = answeredMs;
   const forecast = spec.advice && forecastFor(loaded.specs, record.uid);

@@ -59,6 +59,7 @@ export const completedReport = (
     cluster: message.cluster,
     partition: message.partition,
     dueMs: message.dueMs,
+    ...(message.woken && { woken: message.woken.reason }),
     startMs,
     endMs,
     epoch: loaded.head.epoch,

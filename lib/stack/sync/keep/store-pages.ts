@@ -13,6 +13,7 @@ import {
 } from "../../store/pages/plan.ts";
 import { mapWithLimit } from "../../store/table/wait-for-all.ts";
 import { needsNoWrite } from "../load/stored-windows.ts";
+import type { SyncMessage, Woken } from "../../plan/message.ts";
 import type { SyncPorts } from "../sync-ports.ts";
 import type { StoredWindows, JournalPage } from "../../../rules/model/scale-records.ts";
 import { basesAfter, type JournalBases, journalItem } from "../../store/history/journal.ts";
@@ -224,6 +225,13 @@ const editedLately = (verdicts: readonly Verdict[], nowMs: number): ReadonlySet<
     ),
   );
 
+/** True for an autoscaler that a wake has named: its sender sees what came of it. */
+const isNamedBy = (woken: Woken | undefined, { autoscaler }: Verdict): boolean => {
+  if (woken?.names === undefined) return false;
+  const { namespace, name } = autoscaler.kind === "unreadable" ? autoscaler : autoscaler.record;
+  return woken.names.includes(name) && (woken.namespace ?? namespace) === namespace;
+};
+
 /**
  * Inserts what this sync found and decided. The first sync of a minute, and one with a new
  * generation of pages, writes every page whole. The others write what changed, so that a few busy
@@ -231,7 +239,7 @@ const editedLately = (verdicts: readonly Verdict[], nowMs: number): ReadonlySet<
  */
 export const writeJournal = async (
   ports: SyncPorts,
-  partition: PartitionRef,
+  { woken, ...partition }: PartitionRef & Pick<SyncMessage, "woken">,
   context: {
     readonly loaded: Loaded;
     readonly verdicts: readonly Verdict[];
@@ -248,7 +256,7 @@ export const writeJournal = async (
   const { nowMs: atMs, head } = loaded;
   const edited = editedLately(context.verdicts, atMs);
   const isWritten = (verdict: Verdict): boolean => {
-    if (whole || verdict.kind === "scale") return true;
+    if (whole || verdict.kind === "scale" || isNamedBy(woken, verdict)) return true;
     // Beside another controller every sync is kept: the comparison of both counts them
     // (lib/answers/service/shadow).
     if (verdict.kind === "hold" && verdict.rivals !== undefined) return true;
@@ -270,6 +278,7 @@ export const writeJournal = async (
       page,
       ...(!whole && { partial: true }),
       previousMs: head.evaluatedMs,
+      ...(woken && { woken: woken.reason }),
       evaluations: evaluationsOf.get(page) ?? [],
     }),
   );

@@ -61,9 +61,12 @@ export const sustain: NativeStep = (sync) => {
 /** A sync or two may be lost; after more of them, it is not known whether the breach lasted. */
 const LOST_SYNCS = 3;
 
+/** A woken sync makes a short step, and the planned one after it is not late for that. */
 const wasLeftAlone = ({ input, recommendations }: NativeSync): boolean => {
   const newest = recommendations[newestRunAt(recommendations)];
-  return newest?.stepMs !== undefined && input.nowMs - newest.lastMs > LOST_SYNCS * newest.stepMs;
+  if (newest?.stepMs === undefined) return false;
+  const stepMs = Math.max(newest.stepMs, input.syncPeriodMs ?? 0);
+  return input.nowMs - newest.lastMs > LOST_SYNCS * stepMs;
 };
 
 const withBreaches = (before: NativeSync): NativeSync => {
