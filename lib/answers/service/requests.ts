@@ -220,3 +220,17 @@ export interface RowQuery {
    */
   readonly known?: string;
 }
+
+/** What is asked of the records that people keep beside autoscalers and clusters. */
+export interface RecordQueries
+  extends OverrideQueries,
+    CalendarQueries,
+    SourceQueries,
+    WakeQueries {}
+
+/** The edits of these records. */
+export interface RecordCommands
+  extends OverrideCommands,
+    CalendarCommands,
+    SourceCommands,
+    WakeCommands {}

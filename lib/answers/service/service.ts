@@ -28,23 +28,13 @@ import type { HistoryView, ShadowView, SparklinesView } from "../views/over-time
 import type { ClusterRows } from "../views/row.ts";
 import type { ScheduleView } from "../views/schedule.ts";
 import type { StatusView } from "../views/status.ts";
-import type {
-  CalendarCommands,
-  CalendarQueries,
-  OverrideCommands,
-  OverrideQueries,
-  SourceCommands,
-  SourceQueries,
-  RowQuery,
-  WakeCommands,
-  WakeQueries,
-} from "./requests.ts";
+import type { RecordCommands, RecordQueries, RowQuery } from "./requests.ts";
 
 /**
  * The queries, the same for the embedded run and a deployed stack. Lists are read page by page and
  * can start after any item. An unknown name throws a TidemarkError.
  */
-export interface QueryService extends OverrideQueries, CalendarQueries, SourceQueries, WakeQueries {
+export interface QueryService extends RecordQueries {
   /** In order of cluster, namespace and name. */
   autoscalers(query: AutoscalerListQuery, after?: AutoscalerCursor): AsyncIterable<AutoscalerView>;
   /**
@@ -95,11 +85,7 @@ export interface QueryService extends OverrideQueries, CalendarQueries, SourceQu
 }
 
 /** The commands. Each edit inserts a change item. A refused edit throws a TidemarkError. */
-export interface CommandService
-  extends OverrideCommands,
-    CalendarCommands,
-    SourceCommands,
-    WakeCommands {
+export interface CommandService extends RecordCommands {
   apply(sources: readonly ManifestSource[], options: ApplyOptions): Promise<readonly Applied[]>;
   delete(edit: AutoscalerEdit): Promise<EditResult>;
   pause(edit: AutoscalerEdit, untilMs?: number): Promise<EditResult>;
