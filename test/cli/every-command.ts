@@ -1,6 +1,6 @@
 import { type Command, Option } from "commander";
-import { program } from "../../lib/command/program.ts";
 import { withSubcommands } from "../../lib/command/options/word-order.ts";
+import { program } from "../../lib/command/program.ts";
 
 /** What an argument or option without a value of its own gets. */
 export const OTHER = "OTHER";
@@ -46,6 +46,9 @@ const NEEDED: Readonly<Record<string, readonly string[]>> = {
   "cluster add": ["--kubeconfig", KUBECONFIG],
 };
 
+/** Commands that take files with a recorded load only, and open no place then. */
+const FILES_OF_A_LOAD: ReadonlySet<string> = new Set(["forecast", "tune"]);
+
 const wordsFor = (command: Command): readonly string[] => {
   const path = pathOf(command);
   const named = path[0] === "cluster" ? "eu-1" : "shop/web";
@@ -57,6 +60,7 @@ const wordsFor = (command: Command): readonly string[] => {
   );
   const options = command.options
     .filter((option) => option.mandatory || ["--yes", "--filename"].includes(option.long ?? ""))
+    .filter(({ long }) => long !== "--filename" || !FILES_OF_A_LOAD.has(path.join(" ")))
     .flatMap((option) => [
       option.long ?? "",
       ...(option.required ? (VALUES[option.long ?? ""] ?? [option.argChoices?.[0] ?? OTHER]) : []),

@@ -59,10 +59,10 @@ export const send = async (
   { service }: Session,
   printer: Printer,
   wake: SentWake,
-  output: "table" | DocumentFormat,
+  output: "text" | DocumentFormat,
 ): Promise<void> => {
   const answer = await service.wake([wake]);
-  if (output !== "table") await printer.print(documentText(answer, output));
+  if (output !== "text") await printer.print(documentText(answer, output));
   else
     await printer.print(
       lines(

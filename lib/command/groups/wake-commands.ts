@@ -1,10 +1,11 @@
 import type { Command } from "commander";
 import { present } from "../../rules/model/json.ts";
 import {
+  type CommandRun,
   example,
   output,
   repeatable,
-  type CommandRun,
+  type SheetOptions,
   type TableOptions,
   withTarget,
 } from "../options/command-options.ts";
@@ -37,7 +38,7 @@ export const wakeCommands = (parent: Command, run: CommandRun): void => {
   withPlaceOf(withTarget(parent.command("send")))
     .description("have a cluster, or one namespace of it, synced now; at most once in five seconds")
     .option("--reason <text>", "why, for the journal and for explain", "tidemark wake send")
-    .addOption(output(["table", "json", "yaml"]))
+    .addOption(output(["text", "json", "yaml"]))
     .addHelpText(
       "after",
       example(
@@ -45,8 +46,8 @@ export const wakeCommands = (parent: Command, run: CommandRun): void => {
         'tidemark wake send --cluster eu-1 --namespace shop --name web --reason "deploy 42"',
       ),
     )
-    .action((options: PlaceOptions & TableOptions & { readonly reason: string }) =>
-      run(options, "edit", async (...opened) =>
+    .action((options: PlaceOptions & SheetOptions & { readonly reason: string }) =>
+      run(options, options.output === "text" ? "edit" : "document", async (...opened) =>
         (await code()).send(
           ...opened,
           { ...placeOf(options), reason: options.reason },
