@@ -218,16 +218,17 @@ describe("the functions", () => {
     // people read both, and say what sources cost: some 15 KiB. The schedule counts the problems of
     // the fleet beside planning it. The rules of manifests are one tree that is evaluated and
     // printed, with a sentence each: some 15 KiB. Which pods count, and the findings of the doctor,
-    // take some 10 KiB.
+    // take some 10 KiB. Forecasts (made by the sync, read by it and by explain), wakes, the schedule
+    // and the bill of the page, and the ledger of conversions: some 30 KiB.
     const budgetKib = {
-      ...{ schedule: 385, sync: 910, api: 1070, connect: 1080, view: 965, wake: 385 },
+      ...{ schedule: 385, sync: 945, api: 1105, connect: 1115, view: 990, wake: 385 },
     };
     for (const name of FUNCTIONS)
       expect(sizeAtStart(packaged.bundles, name).bytes / 1024, name).toBeLessThan(budgetKib[name]);
   });
 
   it("are small: all that is packed stays within its budget", () => {
-    const budgetKib = { schedule: 150, sync: 425, api: 380, connect: 385, view: 345, wake: 150 };
+    const budgetKib = { schedule: 150, sync: 435, api: 395, connect: 400, view: 355, wake: 150 };
     const packed = Object.groupBy(packaged.bundles, (bundle) => bundle.function);
     for (const name of FUNCTIONS) {
       const bytes = packed[name]?.reduce((sum, { gzipBytes }) => sum + gzipBytes, 0) ?? Number.NaN;

@@ -1,7 +1,7 @@
 import * as z from "zod";
+import { fits, isCertificates, pemData } from "../cluster/access/pem.ts";
 import {
   basic,
-  pemData,
   bearerToken,
   faultText,
   filled,
@@ -9,7 +9,6 @@ import {
   readSecretText,
 } from "../cluster/access/secret-text.ts";
 import { cached, type Cached } from "../cluster/access/access.ts";
-import { fits, isCertificates } from "../cluster/access/checked-access.ts";
 import { SECRET_TTL_MS } from "../cluster/request-limits.ts";
 import { TidemarkError } from "../../rules/model/errors.ts";
 import { foreignText } from "../../rules/model/foreign-text.ts";

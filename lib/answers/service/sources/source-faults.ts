@@ -1,6 +1,5 @@
 import { bareHost, isOwnHost, isPrivateHost } from "../../../stack/cluster/reachable.ts";
-import { isCertificates } from "../../../stack/cluster/access/checked-access.ts";
-import { pemData } from "../../../stack/cluster/access/secret-text.ts";
+import { isCertificates, pemData } from "../../../stack/cluster/access/pem.ts";
 import { namePatternFault } from "../../../rules/model/access.ts";
 import {
   awsDomain,

@@ -1,10 +1,9 @@
 import * as z from "zod";
-import { X509Certificate } from "node:crypto";
-import { createSecureContext } from "node:tls";
 import type { Access, Credentials } from "./access.ts";
 import { serverUrl } from "../reachable.ts";
 import { percentEncoded } from "../../../rules/model/foreign-text.ts";
-import { basic, bearerToken, faultText, filled, headerText, pemData } from "./secret-text.ts";
+import { fits, isCertificates, pemData } from "./pem.ts";
+import { basic, bearerToken, faultText, filled, headerText } from "./secret-text.ts";
 
 export interface CheckedOptions {
   readonly refuse: (why: string) => Error;
@@ -36,35 +35,6 @@ export const checkedAccess = (
     credentials: async () => credentials,
     forget: () => undefined,
   };
-};
-
-const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g;
-
-/**
- * True for one or more certificates that can all be read. TLS ignores an unreadable one without an
- * error, and would then trust fewer than intended.
- */
-export const isCertificates = (pem: string): boolean => {
-  const blocks = pem.match(CERTIFICATE) ?? [];
-  return (
-    blocks.length > 0 &&
-    blocks.length === pem.split("-----BEGIN CERTIFICATE-----").length - 1 &&
-    blocks.every((block) => succeeds(() => new X509Certificate(block)))
-  );
-};
-
-/** True where the key is the key of the certificate. */
-export const fits = (cert: string, key: string): boolean =>
-  succeeds(() => createSecureContext({ cert, key }));
-
-/** The error of the library is dropped, because it may quote its input. */
-const succeeds = (attempt: () => unknown): boolean => {
-  try {
-    attempt();
-    return true;
-  } catch {
-    return false;
-  }
 };
 
 /** Makes an access of the parts of a secret: the error of a refusal, and the checked access. */

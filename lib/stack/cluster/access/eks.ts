@@ -5,12 +5,11 @@ import { foreignText } from "../../../rules/model/foreign-text.ts";
 import type { Connection } from "../../../rules/model/records.ts";
 import { EKS_TOKEN_TTL_MS } from "../request-limits.ts";
 import { type Access, type Cached, cached } from "./access.ts";
-import { isCertificates } from "./checked-access.ts";
 import { describeEks, type EksDescription } from "./eks-description.ts";
 import { eksToken } from "./eks-token.ts";
 import type { SecretOptions } from "./secret.ts";
 import type { AwsCredentials } from "../../aws/sha256.ts";
-import { unwrapped } from "./secret-text.ts";
+import { isCertificates, unwrapped } from "./pem.ts";
 import { serverUrl } from "../reachable.ts";
 
 type EksConnection = Extract<Connection, { kind: "eks" }>;

@@ -51,17 +51,6 @@ const yamlOf = async (text: string): Promise<SecretReading> => {
   }
 };
 
-/** Removes line breaks inside base64, like every reader of kubeconfigs. */
-export const unwrapped = (data: string): string => data.replace(/\s/g, "");
-const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
-
-/** Text in base64, such as the PEM of a certificate or key. */
-export const pemData = z
-  .string()
-  .transform(unwrapped)
-  .refine((data) => data !== "" && BASE64.test(data), "must be base64")
-  .transform((data) => Buffer.from(data, "base64").toString("utf8"));
-
 /**
  * A token, without the line break at the end of token files. A token that is not valid in a header
  * is refused here, with the name of its field, and not by the first call.

@@ -7,7 +7,8 @@ import { foreignText } from "../../../rules/model/foreign-text.ts";
 import type { Connection } from "../../../rules/model/records.ts";
 import { type Access, cached } from "./access.ts";
 import { checkedAccess, kubeconfigTextAccess, type SecretParts } from "./checked-access.ts";
-import { bearerToken, faultText, filled, pemData, readSecretText } from "./secret-text.ts";
+import { pemData } from "./pem.ts";
+import { bearerToken, faultText, filled, readSecretText } from "./secret-text.ts";
 
 /** The cluster or source whose secret is read. */
 export interface SecretOwner {
