@@ -348,11 +348,10 @@ describe("findFolder()", () => {
     run(".tidemark-dev");
     expect(findFolder()).toEqual({ kind: "one", dir: ".tidemark-dev" });
     run(".tidemark");
-    expect(findFolder()).toEqual({
-      kind: "several",
-      dirs: [".tidemark", ".tidemark-dev"],
-      alive: false,
-    });
+    const several = { kind: "several", dirs: [".tidemark", ".tidemark-dev"], alive: false };
+    expect(findFolder()).toEqual({ ...several, last: ".tidemark" });
+    writeFileSync(folderLayout(".tidemark-dev").clock, "{}");
+    expect(findFolder()).toEqual({ ...several, last: ".tidemark-dev" });
   });
 
   it("is the one on which a run is alive, and none of two such", async () => {
@@ -366,6 +365,7 @@ describe("findFolder()", () => {
       kind: "several",
       dirs: [".tidemark-dev", ".tidemark-prod"],
       alive: true,
+      last: ".tidemark-dev",
     });
     for (const held of [dev, second]) held.release();
   });

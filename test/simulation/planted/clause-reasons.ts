@@ -26,6 +26,15 @@ const IMPLIED =
   "implied by the write number, which every claim raises; it is kept as the rule that the protocol states";
 
 const REASONS: readonly Reason[] = [
+  ...["attribute_not_exists(dueMs)", "dueMs = :before"].map(
+    (clause): Reason => ({
+      ...{ write: "mark a wake", clause, becomes: "true" },
+      why: named(
+        "`test/contracts/wakes.contract.ts`",
+        "of one instant in ten processes send two syncs, five seconds apart",
+      ),
+    }),
+  ),
   {
     write: "claim",
     clause: "releasedEpoch = epoch",

@@ -4,6 +4,7 @@ import type { Lease } from "../../../lib/stack/store/head/head.ts";
 import { lowerTimesParams, raiseEpochParams } from "../../../lib/stack/store/head/repair-head.ts";
 import { adoptPagesParams, markMovingParams } from "../../../lib/stack/store/head/moving.ts";
 import { giveBackParams, releaseParams } from "../../../lib/stack/store/head/release.ts";
+import { wakeMarkParams } from "../../../lib/stack/store/head/wake-mark.ts";
 import { intendParams, withdrawParams } from "../../../lib/stack/store/head/store-intents.ts";
 import { NO_TROUBLES } from "../../../lib/stack/store/head/troubles.ts";
 import { deleteLeftoverParams, writePageParams } from "../../../lib/stack/store/pages/pages.ts";
@@ -79,6 +80,12 @@ export const REQUESTS_BY_FILE: Readonly<Record<string, readonly Request[]>> = {
   "head/repair-head.ts": [
     new UpdateItemCommand(lowerTimesParams(TABLE, lease, TIMES, TOKEN)),
     new UpdateItemCommand(raiseEpochParams(TABLE, lease, TOKEN)),
+  ],
+  "head/wake-mark.ts": [
+    new UpdateItemCommand(wakeMarkParams(TABLE, PARTITION, { dueMs: 1, token: TOKEN })),
+    new UpdateItemCommand(
+      wakeMarkParams(TABLE, PARTITION, { dueMs: 2, beforeMs: 1, token: TOKEN }),
+    ),
   ],
   "pages/pages.ts": [
     new PutItemCommand(writePageParams(TABLE, page)),

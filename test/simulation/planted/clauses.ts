@@ -19,6 +19,7 @@ const WRITES = [
   "raise a cluster's version",
   "mark a gone object",
   "count stored bytes",
+  "mark a wake",
   "insert into history",
 ] as const;
 export type ConditionalWrite = (typeof WRITES)[number];
@@ -44,6 +45,7 @@ const UPDATES: readonly (readonly [part: string, write: ConditionalWrite])[] = [
   ["version = :next", "raise a cluster's version"],
   ["#origin.goneMs", "mark a gone object"],
   ["repaidMs = :to", "count stored bytes"],
+  ["SET dueMs = :due", "mark a wake"],
 ];
 
 /** The kind of a conditional write; absent for anything else. */
@@ -123,6 +125,8 @@ export const CLAUSES: readonly Clause[] = [
   { write: "mark a gone object", clause: "attribute_not_exists(deletedMs)", becomes: "true" },
   { write: "count stored bytes", clause: "attribute_not_exists(repaidMs)", becomes: "true" },
   { write: "count stored bytes", clause: "repaidMs = :from", becomes: "true" },
+  { write: "mark a wake", clause: "attribute_not_exists(dueMs)", becomes: "true" },
+  { write: "mark a wake", clause: "dueMs = :before", becomes: "true" },
   { write: "insert into history", clause: "attribute_not_exists(pk)", becomes: "true" },
 ];
 
