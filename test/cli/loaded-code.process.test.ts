@@ -47,12 +47,12 @@ const kib = (loaded: readonly string[]): number =>
  */
 describe("the code that a command loads", () => {
   it.each<[string, { readonly files: number; readonly kib: number }, ...string[]]>([
-    ["get", { files: 142, kib: 910 }, "get"],
-    ["get shop/daily", { files: 292, kib: 1_680 }, "get", "shop/daily"],
-    ["describe", { files: 320, kib: 1_880 }, "describe", "shop/daily"],
-    ["explain", { files: 301, kib: 1_750 }, "explain", "shop/daily"],
+    ["get", { files: 150, kib: 950 }, "get"],
+    ["get shop/daily", { files: 322, kib: 1_750 }, "get", "shop/daily"],
+    ["describe", { files: 352, kib: 1_940 }, "describe", "shop/daily"],
+    ["explain", { files: 332, kib: 1_815 }, "explain", "shop/daily"],
     ["events", { files: 129, kib: 830 }, "events", "--all"],
-    ["timeline", { files: 155, kib: 1_000 }, "timeline", "shop/daily"],
+    ["timeline", { files: 162, kib: 1_050 }, "timeline", "shop/daily"],
   ])("is little for %s", (_name, most, ...args) => {
     const loaded = own(loadedBy(...args));
     expect(loaded.length).toBeGreaterThan(100);

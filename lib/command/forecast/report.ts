@@ -8,7 +8,7 @@ import {
   type ForecastQuantile,
 } from "../../rules/model/forecast.ts";
 import { MINUTE_MS } from "../../rules/model/time-text.ts";
-import { forecastText } from "../../rules/policy/forecast-floor.ts";
+import { forecastText } from "../../rules/policy/forecast-text.ts";
 
 /** What a forecast answers, as a document and as the source of every text. */
 export interface ForecastReport {

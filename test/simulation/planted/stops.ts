@@ -252,7 +252,7 @@ const refusedLooks: PlantedBug = {
 /** A handback takes for granted that the other controller was made again. */
 const notMadeAgain: PlantedBug = {
   leftOut: "the other controller made again by a handback",
-  seed: 261,
+  seed: 313,
   caughtBy: [ONE_CONTROLLER],
   movesBy: (ports) => ({
     ...ports,

@@ -22,7 +22,7 @@ import {
 } from "../../../rules/model/override.ts";
 import type { BoundsInForce } from "../../../rules/model/windows.ts";
 import type { ForecastState } from "../../../rules/model/forecast.ts";
-import { forecastText } from "../../../rules/policy/forecast-floor.ts";
+import { forecastText } from "../../../rules/policy/forecast-text.ts";
 import { effectiveBounds, isByManifest } from "../../../rules/policy/bounds/effective-bounds.ts";
 import type { AutoscalerView } from "../../views/autoscaler.ts";
 import type { StoredSpec } from "../stored-spec.ts";
