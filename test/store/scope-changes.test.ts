@@ -7,6 +7,7 @@ import type { HistoryItem } from "../../lib/stack/store/history/item.ts";
 import {
   addedMs,
   insertScopeChange,
+  scopeChangesOf,
   scopeChangesParams,
 } from "../../lib/stack/store/history/scope-changes.ts";
 
@@ -52,6 +53,37 @@ describe("the changes of clusters and of the fleet", () => {
       );
     },
   );
+
+  it("of the wakes of a cluster stand among those of the cluster, and no reader confuses them", async () => {
+    const wake: ScopeChangeRecord = { ...CHANGE, id: "0c2d", scope: "wake", verb: "add" };
+    const asked: unknown[] = [];
+    const tables = {
+      historyTable: "history",
+      client: {
+        send: async ({ input }: { input: unknown }) => {
+          asked.push(input);
+          return {
+            Items: [wake, CHANGE].map((change) => ({
+              pk: { S: "p" },
+              sk: { S: "s" },
+              body: { S: JSON.stringify(change) },
+            })),
+          };
+        },
+      },
+    } as unknown as Tables;
+    const name = clusterName("eu-1");
+    expect(await Array.fromAsync(scopeChangesOf(tables, { scope: "cluster", name }))).toEqual([
+      CHANGE,
+    ]);
+    expect(await Array.fromAsync(scopeChangesOf(tables, { scope: "wake", name }))).toEqual([wake]);
+    // The addition of a wake is no addition of its cluster.
+    expect(await addedMs(tables, name)).toBeUndefined();
+    expect(asked[0]).toMatchObject({
+      ExpressionAttributeValues: { ":pk": { S: "changes#cluster#eu-1" } },
+    });
+    expect(asked[1]).toEqual(asked[0]);
+  });
 
   it("are read by one query each", () => {
     expect(scopeChangesParams("history", { scope: "fleet", name: "fleet" })).toEqual({

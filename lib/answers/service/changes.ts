@@ -112,7 +112,6 @@ const scopesOf = ({
   partitions,
 }: Pick<ClusterRecord, "name" | "partitions">): readonly Scope[] => [
   { scope: "cluster", name },
-  { scope: "wake", name },
   ...partitions.map((partition) => ({
     scope: "partition" as const,
     name: `${name}/${partition.name}`,

@@ -197,6 +197,7 @@ export const ANSWERS: Readonly<Record<string, Asked>> = {
   "`source list`": { question: () => ({ path: QUERY_PATHS.sources }) },
   "`fleet status`": { question: () => ({ path: QUERY_PATHS.fleet }) },
   "`access list`": { question: () => ({ path: QUERY_PATHS.access }) },
+  "`wake list`": { question: () => ({ path: QUERY_PATHS.wakes }) },
   "`auth can-i`": {
     question: ({ cluster }) => ({ path: QUERY_PATHS.canI, query: { verb: "view", cluster } }),
   },

@@ -10,10 +10,11 @@ import { type HistoryItem, historyItemOf, type InsertHistory, LAST } from "./ite
 
 /**
  * Partition key of the edits of one cluster, of the fleet or of one partition. No autoscaler or day
- * has such a key.
+ * has such a key. The edits of the wakes of a cluster stand among the edits of the cluster, so that
+ * a reader of both asks once.
  */
 const scopePk = ({ scope, name }: Pick<ScopeChangeRecord, "scope" | "name">): string =>
-  `changes#${scope}#${name}`;
+  `changes#${scope === "wake" ? "cluster" : scope}#${name}`;
 
 /**
  * The key begins with the time, because a cluster that was removed and added again may repeat its
@@ -63,7 +64,10 @@ export const scopeChangesParams = (
   ConsistentRead: true,
 });
 
-/** Edits of one cluster, partition or the fleet since an instant, in order of time. */
+/**
+ * Edits of one cluster, of its wakes, of one partition or of the fleet since an instant, in order of
+ * time.
+ */
 export async function* scopeChangesOf(
   tables: Tables,
   scope: Pick<ScopeChangeRecord, "scope" | "name">,
@@ -74,8 +78,10 @@ export async function* scopeChangesOf(
     tables,
     `read the changes of ${scope.scope} "${scope.name}"`,
     params,
-  ))
-    yield scopeChangeOf(historyItemOf(item));
+  )) {
+    const change = scopeChangeOf(historyItemOf(item));
+    if (change.scope === scope.scope) yield change;
+  }
 }
 
 /**
@@ -96,8 +102,8 @@ export const addedMs = async (
     `read the first change of cluster "${cluster}"`,
     params,
   )) {
-    const { verb, atMs } = scopeChangeOf(historyItemOf(item));
-    return verb === "add" ? atMs : undefined;
+    const { scope, verb, atMs } = scopeChangeOf(historyItemOf(item));
+    return scope === "cluster" && verb === "add" ? atMs : undefined;
   }
   return undefined;
 };
