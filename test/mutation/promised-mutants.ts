@@ -187,7 +187,7 @@ export const MUTANTS: readonly PromisedMutant[] = [
   {
     breaks: "only an addition says when a cluster began",
     file: "lib/stack/store/history/scope-changes.ts",
-    from: 'return verb === "add" ? atMs : undefined;',
+    from: 'return scope === "cluster" && verb === "add" ? atMs : undefined;',
     to: "return atMs;",
     test: "test/store/scope-changes.test.ts",
     noticedBy: "say when a cluster was added only where the oldest that is kept is its addition",

@@ -65,8 +65,8 @@ export const scopeChangesParams = (
 });
 
 /**
- * Edits of one cluster, of its wakes, of one partition or of the fleet since an instant, in order of
- * time.
+ * Edits of one cluster, of its wakes, of one partition or of the fleet since an instant, in order
+ * of time.
  */
 export async function* scopeChangesOf(
   tables: Tables,
