@@ -14,6 +14,7 @@ import { forecastMarksPk, forecastsPk } from "../../lib/stack/store/table/keys.t
 import { PURE_PART } from "../../lib/stack/sync/pure-part.ts";
 import { type Engine, startMemory } from "../contracts/engines.ts";
 import { NOON } from "../noon.ts";
+import { openQueries } from "../../lib/answers/service/open.ts";
 import { newestJournalPage } from "../store/newest-journal-page.ts";
 import { newWorld, PERIOD_MS, type World, workloadOf } from "./world.ts";
 
@@ -186,6 +187,33 @@ describe("a sync", () => {
         ),
       },
       bounds: { min: 17, minBy: { kind: "forecast" }, forecast: { kind: "floor", replicas: 17 } },
+    });
+  });
+
+  it("raised by a forecast is told by `get` and `describe` as it was decided", async () => {
+    const world = await worldWith();
+    const { tables } = world;
+    const service = openQueries({ tables, clock: () => world.nowMs });
+    const told = async () => {
+      const { cluster } = world.partition;
+      const { bounds } = await service.describe({ name: `${cluster}/shop/web` });
+      const [row] = await Array.fromAsync(service.autoscalers({ cluster }));
+      expect(row?.bounds).toEqual(bounds);
+      return bounds;
+    };
+    await synced(world);
+    expect(await told()).toMatchObject({
+      min: { replicas: 2, by: { kind: "manifest" } },
+      forecast: { text: "no forecast is stored yet: forecasts are made every six hours" },
+    });
+    await synced(world);
+    expect(await told()).toMatchObject({
+      min: {
+        replicas: 17,
+        by: { kind: "forecast", metric: "jobs", at: "2026-03-01T12:15:00.000Z" },
+      },
+      max: { replicas: 40, by: { kind: "manifest" } },
+      forecast: { replicas: 17 },
     });
   });
 

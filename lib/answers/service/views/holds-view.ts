@@ -25,6 +25,7 @@ import type { ForecastState } from "../../../rules/model/forecast.ts";
 import { forecastText } from "../../../rules/policy/forecast-text.ts";
 import { effectiveBounds, isByManifest } from "../../../rules/policy/bounds/effective-bounds.ts";
 import type { AutoscalerView } from "../../views/autoscaler.ts";
+import type { Evaluated } from "../partitions/partition-data.ts";
 import type { StoredSpec } from "../stored-spec.ts";
 import { invalid } from "../refusals.ts";
 
@@ -213,25 +214,31 @@ interface Snapshot {
   readonly fleet: FleetRecord;
   readonly cluster: ClusterRecord;
   readonly record: AutoscalerRecord;
+  readonly evaluated?: Evaluated | undefined;
   readonly nowMs: number;
 }
 
-/** The bounds of an autoscaler now, and the overrides that meet it. */
+/**
+ * The bounds of an autoscaler now, and the overrides that meet it. The forecast is the one that the
+ * last evaluation took.
+ */
 export const overridesView = ({
   spec,
   fleet,
   cluster,
   record,
+  evaluated,
   nowMs,
 }: Snapshot): { readonly bounds?: BoundsView; readonly overrides?: readonly OverrideView[] } => {
   const overrides = overridesOf({ fleet, cluster, record }).filter(
     (override) => !isExpired(override, nowMs),
   );
-  const people = { overrides, calendars: fleet.calendars ?? [] };
+  const forecast = evaluated?.evaluation.bounds?.forecast;
+  const beside = { overrides, calendars: fleet.calendars ?? [], ...(forecast && { forecast }) };
   return present({
     bounds:
-      spec.kind === "spec" && !isByManifest(spec.spec, people, nowMs)
-        ? boundsView(effectiveBounds(spec.spec, people, nowMs))
+      spec.kind === "spec" && !isByManifest(spec.spec, beside, nowMs)
+        ? boundsView(effectiveBounds(spec.spec, beside, nowMs))
         : undefined,
     overrides: nonEmpty(
       overrides.map((override) => overrideView(overridePlaceOf(record, override), override, nowMs)),

@@ -62,7 +62,7 @@ export const effectiveBounds = (
   };
 };
 
-/** A forecast never lowers a minimum, and never goes past a maximum, whoever set them. */
+/** A forecast never lowers a minimum and never goes past a maximum, of whatever source. */
 const raised = (
   held: Pick<EffectiveBounds, "min" | "max">,
   forecast: ForecastState | undefined,
