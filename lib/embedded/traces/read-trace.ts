@@ -22,9 +22,13 @@ const JSON_BYTES_MAX = 64 * 2 ** 20;
 
 /**
  * Reads a trace by what it looks like: the JSON of a range query of Prometheus with one series, or
- * a CSV, which is streamed: an optional first line `# …; unit: …; …`, then `timestamp,value`, then
- * rows of a time (seconds or milliseconds since 1970, or RFC 3339; strictly rising) and a value
- * that is not negative. Throws TidemarkError "trace.unreadable" or "trace.invalid" with the line.
+ * a CSV, which is streamed: an optional first line `# …; unit: …; …`, an optional header of two
+ * names, the second of which is the unit where no line says it, then rows of a time and a value
+ * that is not negative. A time is seconds or milliseconds since 1970, RFC 3339, or a date and time
+ * without a zone, which is UTC; times strictly rise. Commas, semicolons or tabs divide, and a cell
+ * may be quoted, as Grafana and spreadsheets write. A row without a value is left out, and is a gap
+ * where the next one is late. Throws TidemarkError "trace.unreadable" or "trace.invalid" with the
+ * line.
  */
 export const readTrace = async (path: string): Promise<Trace> => {
   if (await isJson(path)) return readRangeQuery(path);
@@ -131,59 +135,76 @@ const readRangeQuery = async (path: string): Promise<Trace> => {
   return { points, unit: series.metric["__name__"] ?? DEFAULT_UNIT, stepMs: usualStepMs(points) };
 };
 
+/** What dashboards and spreadsheets write where there was no sample. */
+const NO_VALUE: ReadonlySet<string> = new Set(["", "nan", "null", "undefined", "n/a"]);
+
+/** A date and a time of day without a zone, as dashboards export them. */
+const WITHOUT_ZONE = /^(\d{4}-\d{2}-\d{2})[ T](\d{2}:\d{2})(:\d{2}(?:\.\d+)?)?$/;
+
 class TraceReading {
   readonly #path: string;
   readonly #points: TracePoint[] = [];
-  #unit = DEFAULT_UNIT;
-  #headed = false;
+  #unit: string | undefined;
+  #lines = 0;
+  #lastMs = Number.NEGATIVE_INFINITY;
 
   constructor(path: string) {
     this.#path = path;
   }
 
   take(text: string, line: number): void {
-    const columns = text.split(",").map((column) => column.trim());
-    if (text.startsWith("#"))
+    if (text.startsWith("#")) {
       this.#unit = /(?:^|;)\s*unit: ([^;]+)/.exec(text)?.[1]?.trim() ?? this.#unit;
-    else if (this.#headed) this.#points.push(this.#point(columns, line));
-    else if (columns.join(",") === "timestamp,value") this.#headed = true;
-    else
-      throw this.#invalid(
-        line,
-        `expected the header "timestamp,value", found "${columns.join(",")}"`,
-      );
+      return;
+    }
+    const [time, value] = this.#cells(text, line);
+    // A header names a time and what is measured: neither cell is data.
+    const isHeader = this.#lines++ === 0 && !/^\d/.test(time) && !/^\d/.test(value);
+    if (!isHeader) this.#row(time, value, line);
+    else if (value !== "value" && value !== "") this.#unit ??= value;
   }
 
   trace(): Trace {
     if (this.#points.length === 0) throw this.#invalid(1, "it has no samples");
-    return { points: this.#points, unit: this.#unit, stepMs: usualStepMs(this.#points) };
+    const unit = this.#unit ?? DEFAULT_UNIT;
+    return { points: this.#points, unit, stepMs: usualStepMs(this.#points) };
   }
 
-  #point(record: readonly string[], line: number): TracePoint {
-    const [timestamp = "", text = ""] = record;
-    if (record.length !== 2)
-      throw this.#invalid(line, `expected 2 columns, found ${record.length}`);
+  /** The name of a series may hold commas: then its cell is quoted, and is the last one. */
+  #cells(text: string, line: number): readonly [time: string, value: string] {
+    const at = text.search(/[,;\t]/);
+    if (at < 0) throw this.#invalid(line, `expected a time, a comma and a value, found "${text}"`);
+    const value = text.slice(at + 1).trim();
+    const isQuoted = /^".*"$/.test(value) && !/"\s*[,;\t]\s*"/.test(value);
+    const others = isQuoted ? [] : value.split(text.charAt(at)).slice(1);
+    if (others.some((cell) => cell.trim() !== ""))
+      throw this.#invalid(
+        line,
+        `expected 2 columns, found ${others.length + 2}; one series is played: keep the time and one column`,
+      );
+    const first = isQuoted ? value : (value.split(text.charAt(at))[0] ?? "");
+    return [unquoted(text.slice(0, at)), unquoted(first)];
+  }
+
+  #row(time: string, value: string, line: number): void {
     if (this.#points.length >= MAX_POINTS)
       throw this.#invalid(line, `at most ${MAX_POINTS} samples are read`);
-    const atMs = this.#timeMs(timestamp, line);
-    const lastMs = this.#points.at(-1)?.atMs;
-    if (lastMs !== undefined && atMs <= lastMs)
-      throw this.#invalid(line, `timestamp ${timestamp} is not after ${lastMs / 1000}`);
-    return { atMs, value: this.#number(text, "value", line) };
+    const atMs = this.#timeMs(time, line);
+    if (atMs <= this.#lastMs)
+      throw this.#invalid(line, `timestamp ${time} is not after ${this.#lastMs / 1000}`);
+    this.#lastMs = atMs;
+    if (NO_VALUE.has(value.toLowerCase())) return;
+    this.#points.push({ atMs, value: this.#number(value, "value", line) });
   }
 
   /**
-   * RFC 3339, or a number since 1970: from this one on it cannot be seconds (the year 5138), and is
-   * milliseconds.
+   * RFC 3339, a date and time of UTC, or a number since 1970: from this one on it cannot be seconds
+   * (the year 5138), and is milliseconds.
    */
   #timeMs(text: string, line: number): number {
-    const instant = readInstant(text.toUpperCase());
+    const [, day, minute, second = ":00"] = WITHOUT_ZONE.exec(text) ?? [];
+    const instant = readInstant(day ? `${day}T${minute}${second}Z` : text.toUpperCase());
     if (instant !== undefined) return instant;
-    if (/^\d{4}-\d{2}-\d{2}/.test(text))
-      throw this.#invalid(
-        line,
-        `timestamp "${text}" has no zone: write RFC 3339, such as 2026-03-01T12:00:00Z, or seconds since 1970`,
-      );
     if (!/^\d+(\.\d+)?$/.test(text))
       throw this.#invalid(
         line,
@@ -207,6 +228,12 @@ class TraceReading {
     );
   }
 }
+
+const unquoted = (cell: string): string => {
+  const trimmed = cell.trim();
+  const [, inside] = /^"(.*)"$/.exec(trimmed) ?? [];
+  return inside === undefined ? trimmed : inside.replaceAll('""', '"').trim();
+};
 
 /** The most frequent distance; of several equally frequent, the shortest. */
 const usualStepMs = (points: readonly TracePoint[]): number => {

@@ -85,6 +85,30 @@ describe("readTrace()", () => {
       ).toEqual(points);
   });
 
+  it.each([
+    ["of Grafana", '"Time","sum(rate(a{b=""c"", d=""e""}[1m]))"\n2026-01-05 08:00:00,1.5\n'],
+    ["of a spreadsheet", 'Time;sum(rate(a{b="c", d="e"}[1m]))\n2026-01-05 08:00;1.5\n'],
+    ["with tabs", 'date\tsum(rate(a{b="c", d="e"}[1m]))\n"2026-01-05T08:00:00"\t"1.5"\n'],
+  ])(
+    "reads a file %s: what the header names is the unit, a time without zone UTC",
+    async (_, text) => {
+      expect(await readTrace(await written(text))).toEqual({
+        points: [{ atMs: 1_767_600_000_000, value: 1.5 }],
+        unit: 'sum(rate(a{b="c", d="e"}[1m]))',
+        stepMs: 60_000,
+      });
+    },
+  );
+
+  it("reads a file without a header; a row without a value is left out", async () => {
+    expect(
+      (await readTrace(await written("60,1\n120,\n180,null\n240,NaN\n300,2\n"))).points,
+    ).toEqual([
+      { atMs: 60_000, value: 1 },
+      { atMs: 300_000, value: 2 },
+    ]);
+  });
+
   const rangeQuery = (...result: readonly object[]): string =>
     JSON.stringify({ status: "success", data: { resultType: "matrix", result } });
   const series = (...values: readonly (readonly [number, string])[]) => ({
@@ -139,20 +163,34 @@ describe("readTrace()", () => {
     ["timestamp,value\n120,1\n60,2\n", 3, "timestamp 60 is not after 120"],
     ["# c\ntimestamp,value\n60,1\n\n120,-2\n", 5, 'value "-2" is not a number of at least 0'],
     ["timestamp,value\n60,many\n", 2, 'value "many" is not a number of at least 0'],
-    ["timestamp,value\n60,\n", 2, 'value "" is not a number of at least 0'],
-    ["timestamp,value\n60,NaN\n", 2, 'value "NaN" is not a number of at least 0'],
+    ["timestamp,value\n60,\n", 1, "it has no samples"],
+    ["timestamp,value\n120,\n60,NaN\n", 3, "timestamp 60 is not after 120"],
     [
-      "timestamp,value\n2026-01-05T08:00:00,1\n",
+      "timestamp,value\n2026-02-30 08:00:00,1\n",
       2,
-      'timestamp "2026-01-05T08:00:00" has no zone: write RFC 3339, such as 2026-03-01T12:00:00Z, or seconds since 1970',
+      'timestamp "2026-02-30 08:00:00" is no time: write RFC 3339, such as 2026-03-01T12:00:00Z, or seconds or milliseconds since 1970',
     ],
     [
       "timestamp,value\nnoon,1\n",
       2,
       'timestamp "noon" is no time: write RFC 3339, such as 2026-03-01T12:00:00Z, or seconds or milliseconds since 1970',
     ],
-    ["timestamp,value\n60,1,2\n", 2, "expected 2 columns, found 3"],
-    ["time,load\n60,1\n", 1, 'expected the header "timestamp,value", found "time,load"'],
+    [
+      "timestamp,value\n60,1,2\n",
+      2,
+      "expected 2 columns, found 3; one series is played: keep the time and one column",
+    ],
+    [
+      "time;web;api\n60;1;2\n",
+      1,
+      "expected 2 columns, found 3; one series is played: keep the time and one column",
+    ],
+    ["the load of May\n60,1\n", 1, 'expected a time, a comma and a value, found "the load of May"'],
+    [
+      "time,load\ntime,load\n",
+      2,
+      'timestamp "time" is no time: write RFC 3339, such as 2026-03-01T12:00:00Z, or seconds or milliseconds since 1970',
+    ],
     ["timestamp,value\n", 1, "it has no samples"],
     ["", 1, "it has no samples"],
   ])("refuses %j with its line", async (text, line, what) => {
