@@ -61,6 +61,28 @@ describe("a formula", () => {
     ["a ?? gone", 4],
     ["sum([gone ?? 0, b ?? 0])", 6],
     ["zero > 0 ? a / zero : 0", 0],
+    ["if a > 5 { 1 } else if b > 5 { 2 } else { 3 }", 2],
+    ["if (a > 1) { a } else { b } ", 4],
+    ["(if !(a > 1) { a } else { b }) + 1", 7],
+    ["let x = a + b; x * x", 100],
+    ["let l = [a, b, c]; let most = max(l); most > 5 ? most : sum(l)", 6],
+    ["let x = gone ?? 2; x + a", 6],
+    ["let far = a > 1; far && b > 1 ? 1 : 0", 1],
+    ["max(let x = a; x * 2, b)", 8],
+    ["len([a, b, c])", 3],
+    ["len(filter([a, b, c], # > 1))", 2],
+    ["max(filter([a, b, c], { # < 5 }))", 4],
+    ["sum(map([a, b], # * 2 + c))", 21],
+    ["sum([a, b], # * 2)", 20],
+    ["mean(filter([a, b], # > 100))", 0],
+    ["median(filter([a, b], # > 100))", 0],
+    ["sum(filter([a, b], # > 100))", 0],
+    ["count(filter([a, b, c], # > 1), # > 5)", 1],
+    ["sum(map([a, b], count([1, 5, 9], # > 4) * #))", 20],
+    ["let l = a > 1 ? [a, b] : [c]; len(l)", 2],
+    ["1 < a < 5 ? 1 : 0", 1],
+    ["1 < a < 5 && 7 > b >= 6 ? 1 : 0", 1],
+    ["5 < a < 9 ? 1 : 0", 0],
   ])("gives %s as %d", (text, value) => {
     expect(calculated(text)).toBe(value);
   });
@@ -78,6 +100,10 @@ describe("a formula", () => {
     ["(a / zero) ?? 1", '"/" at character 4 of the formula gives no finite number'],
     ["a % zero", '"%" at character 3 of the formula gives no finite number'],
     ["10 ^ 400", '"^" at character 4 of the formula gives no finite number'],
+    ["max(filter([a, b], # > 100))", '"max" at character 1 of the formula gives no finite number'],
+    ["let x = gone; a", "gone is missing"],
+    ["if a > 1 { a } else { gone }", "gone is missing"],
+    ["len(filter([a, gone], # > 1))", "gone is missing"],
     ["(0 - a) ^ c", '"^" at character 9 of the formula gives no finite number'],
   ])("of %s is missing", (text, why) => {
     expect(calculated(text)).toBe(why);
@@ -87,29 +113,72 @@ describe("a formula", () => {
     ["", "1: the end is not expected here"],
     ["a +", "4: the end is not expected here"],
     ["a b", '3: "b" is not expected here'],
-    ["a; b", '2: ";" is no part of a formula'],
-    ["a.b", '2: "." is no part of a formula'],
-    ['"text"', '1: "\\"" is no part of a formula'],
+    ["a; b", '2: ";" is not expected here'],
+    [
+      "a.b",
+      '2: "." is no part of a formula; a name has letters, digits and _, and a list has each of its numbers',
+    ],
+    [
+      '"text"',
+      '1: "\\"" is no part of a formula; a formula has numbers only: let the source answer with a number',
+    ],
+    [
+      "[a] | max()",
+      '5: "|" is no part of a formula; write the function around its list: max([a, b])',
+    ],
+    ["a in [1, 2] ? 1 : 0", '3: "in" is not expected here; write a == 1 || a == 2'],
+    ["a == nil ? 0 : a", '6: "nil" is not expected here; write a ?? 0 for a value that is missing'],
+    [
+      "reduce([a], #)",
+      '1: "reduce" is no function of formulas; write sum, min, max or the operators',
+    ],
+    [
+      "first([a])",
+      '1: "first" is no function of formulas; a formula takes no single item of a list: name the metric itself',
+    ],
+    [
+      "now()",
+      '1: "now" is no function of formulas; a formula knows no times: write the hours as spec.schedule',
+    ],
+    ["let x = a; let x = b; x", '16: "x" has a meaning already: give it another name'],
+    ["let max = a; max", '5: "max" has a meaning already: give it another name'],
+    ["let x = gone; x ?? 1", '17: "??" replaces a metric that is missing: write it in the let'],
+    ["let x = a", '10: expected ";", and found the end'],
+    ["let x = [a]; x", "14: a number is needed here, and this is a list"],
+    ["x + (let x = a; x) + x > 1", "1: a number is needed here, and this is a comparison"],
+    ["if a { 1 } else { 2 }", "4: a comparison is needed here, and this is a number"],
+    ["if a > 1 { 1 }", '15: expected "else", and found the end'],
+    ["if a > 1 { 1 } else 2", '21: expected "{", and found "2"'],
+    ["[a, b]", "1: a number is needed here, and this is a list"],
+    ["[[a], b]", "2: a number is needed here, and this is a list"],
+    ["a + [b]", "5: a number is needed here, and this is a list"],
+    ["filter([a], # > 1)", "1: a number is needed here, and this is a list"],
+    ["len(a)", "5: a list is needed here, and this is a number"],
+    ["max(a, [b])", "8: a number is needed here, and this is a list"],
+    ["map([a], # > 1)", "10: a number is needed here, and this is a comparison"],
     ["a > b", "1: a number is needed here, and this is a comparison"],
     ["a + (b > 1)", "5: a number is needed here, and this is a comparison"],
     ["a && b ? 1 : 0", "1: a comparison is needed here, and this is a number"],
     ["a ? 1 : 2", "1: a comparison is needed here, and this is a number"],
-    ["a < b < c ? 1 : 0", "1: a number is needed here, and this is a comparison"],
+    ["a < b == c ? 1 : 0", "1: a number is needed here, and this is a comparison"],
     ["a > 1 ? 1 : b > 1", "13: a number is needed here, and this is a comparison"],
     ["!a > 1 ? 1 : 2", "2: a comparison is needed here, and this is a number"],
-    ["#", '1: "#" is an item of a list, and has a meaning inside count, any, all, none, one only'],
     [
-      "len([a])",
-      '1: "len" is no function of formulas: they have min, max, sum, mean, median, abs, ceil, floor, float, int, round, count, any, all, none, one',
+      "#",
+      '1: "#" is an item of a list, and has a meaning inside count, any, all, none, one, filter, map only',
+    ],
+    [
+      "power([a])",
+      '1: "power" is no function of formulas: they have min, max, sum, mean, len, median, abs, ceil, floor, float, int, round, count, any, all, none, one, filter, map',
     ],
     [
       "constructor(a)",
-      '1: "constructor" is no function of formulas: they have min, max, sum, mean, median, abs, ceil, floor, float, int, round, count, any, all, none, one',
+      '1: "constructor" is no function of formulas: they have min, max, sum, mean, len, median, abs, ceil, floor, float, int, round, count, any, all, none, one, filter, map',
     ],
     ["max()", '1: "max" takes one or more numbers'],
     ["abs(a, b)", '1: "abs" takes one number'],
-    ["count([], # > 1)", '1: "count" takes a list with one or more numbers'],
-    ["count([a], any([b], # > 1))", '12: "any" may not be inside another predicate'],
+    ["max([])", "5: a list has one or more numbers"],
+    ["count([], # > 1)", "7: a list has one or more numbers"],
     ["(a", '3: expected ")", and found the end'],
     ["a ? b", "1: a comparison is needed here, and this is a number"],
     ["a > 1 ? b", '10: expected ":", and found the end'],
@@ -119,6 +188,10 @@ describe("a formula", () => {
     [
       `count([${"a,".repeat(100)}a], #+#+#+#+#+#>1)`,
       "1: a formula takes at most 1000 steps, and this one takes 1428",
+    ],
+    [
+      `let l = [${"a,".repeat(40)}a]; sum(map(l, max(l)))`,
+      "1: a formula takes at most 1000 steps, and this one takes 1849",
     ],
   ])("is refused at its place: %s", (text, why) => {
     expect(calculated(text)).toBe(why);
@@ -157,6 +230,11 @@ const WORDS = [
   "#",
   "{",
   "}",
+  "let x =",
+  ";",
+  "x",
+  "if",
+  "else",
 ];
 const FUNCTION_WORDS = [
   "min(",
@@ -169,6 +247,8 @@ const FUNCTION_WORDS = [
   "count([a,b],",
   "any([a],",
   "all([gone],",
+  "len(filter([a, b],",
+  "sum(map([a, zero],",
 ];
 
 /** Whole formulas: every one can be read. */
@@ -187,6 +267,12 @@ const { number } = fc.letrec<{ number: string; truth: string }>((tie) => ({
       .tuple(fc.constantFrom("abs", "ceil", "floor", "float", "int", "round", "-"), tie("number"))
       .map(([f, of]) => `${f}(${of})`),
     fc.tuple(tie("number"), tie("number")).map(([l, r]) => `count([${l}, ${r}], # > 1)`),
+    fc.tuple(tie("number"), tie("number")).map(([l, r]) => `len(filter([${l}, ${r}], # > 1))`),
+    fc.tuple(tie("number"), tie("number")).map(([l, r]) => `max(map([${l}, ${r}], # - 1))`),
+    fc
+      .tuple(tie("truth"), tie("number"), tie("number"))
+      .map(([t, l, r]) => `(if ${t} { ${l} } else { ${r} })`),
+    tie("number").map((of) => `(let x = ${of}; x + 1)`),
   ),
   truth: fc.oneof(
     { maxDepth: 3 },

@@ -43,7 +43,23 @@ export type Expression =
       readonly name: TestName;
       readonly items: readonly Expression[];
       readonly predicate: Expression;
-    };
+    }
+  | { readonly kind: "list"; readonly items: readonly Expression[] }
+  /** A list that another one becomes: the items that pass, or a number for each. */
+  | {
+      readonly kind: "each";
+      readonly name: EachName;
+      readonly items: readonly Expression[];
+      readonly predicate: Expression;
+    }
+  /** `let name = value; body`, in which a `local` of this name is the value. */
+  | {
+      readonly kind: "let";
+      readonly name: string;
+      readonly value: Expression;
+      readonly body: Expression;
+    }
+  | { readonly kind: "local"; readonly name: string };
 
 type Operation<Result> = (left: number, right: number) => Result;
 
@@ -68,19 +84,28 @@ const COMPARISONS = {
 const sum = (numbers: readonly number[]): number =>
   numbers.reduce((total, number) => total + number, 0);
 
+/** As in expr-lang, the mean and the median of an empty list are 0, and it has no least item. */
+const mean = (numbers: readonly number[]): number =>
+  numbers.length === 0 ? 0 : sum(numbers) / numbers.length;
+
 const median = (numbers: readonly number[]): number => {
+  if (numbers.length === 0) return 0;
   const sorted = numbers.toSorted((one, other) => one - other);
   const upper = sorted[Math.floor(sorted.length / 2)] ?? Number.NaN;
   const lower = sorted[Math.ceil(sorted.length / 2) - 1] ?? Number.NaN;
   return (lower + upper) / 2;
 };
 
-/** `one`: of one number. `many`: of one or more numbers, as `max(a, b)` or `max([a, b])`. */
+/**
+ * `one`: of one number. `many`: of one or more numbers, as `max(a, b)` or `max([a, b])`. `list`: of
+ * a list.
+ */
 export const FUNCTIONS = {
   min: { takes: "many", apply: (numbers) => Math.min(...numbers) },
   max: { takes: "many", apply: (numbers) => Math.max(...numbers) },
   sum: { takes: "many", apply: sum },
-  mean: { takes: "many", apply: (numbers) => sum(numbers) / numbers.length },
+  mean: { takes: "many", apply: mean },
+  len: { takes: "list", apply: (numbers) => numbers.length },
   median: { takes: "many", apply: median },
   abs: { takes: "one", apply: ([number = Number.NaN]) => Math.abs(number) },
   ceil: { takes: "one", apply: ([number = Number.NaN]) => Math.ceil(number) },
@@ -96,7 +121,10 @@ export const FUNCTIONS = {
 } as const satisfies Readonly<
   Record<
     string,
-    { readonly takes: "one" | "many"; readonly apply: (numbers: readonly number[]) => number }
+    {
+      readonly takes: "one" | "many" | "list";
+      readonly apply: (numbers: readonly number[]) => number;
+    }
   >
 >;
 
@@ -109,15 +137,31 @@ export const TESTS = {
   one: (met) => met.filter(Boolean).length === 1,
 } as const satisfies Readonly<Record<string, (met: readonly boolean[]) => number | boolean>>;
 
+/** A list of the items of another one, each with what its predicate says about it. */
+export const EACH = {
+  filter: { predicate: "boolean", of: (items, said) => items.filter((_item, at) => said[at]) },
+  map: { predicate: "number", of: (_items, said) => said.map(Number) },
+} as const satisfies Readonly<
+  Record<
+    string,
+    {
+      readonly predicate: "boolean" | "number";
+      readonly of: (items: readonly number[], said: readonly Value[]) => readonly number[];
+    }
+  >
+>;
+
 export type Arithmetic = keyof typeof ARITHMETIC;
 export type Comparison = keyof typeof COMPARISONS;
 export type FunctionName = keyof typeof FUNCTIONS;
 export type TestName = keyof typeof TESTS;
+export type EachName = keyof typeof EACH;
 
 export const isArithmetic = (text: string): text is Arithmetic => Object.hasOwn(ARITHMETIC, text);
 export const isComparison = (text: string): text is Comparison => Object.hasOwn(COMPARISONS, text);
 export const isFunction = (text: string): text is FunctionName => Object.hasOwn(FUNCTIONS, text);
 export const isTest = (text: string): text is TestName => Object.hasOwn(TESTS, text);
+export const isEach = (text: string): text is EachName => Object.hasOwn(EACH, text);
 
 /**
  * The value of a formula. On doubt, a missing metric: an input that is missing and has no `??`,
@@ -161,6 +205,7 @@ export const partsOf = (expression: Expression): readonly Expression[] => {
     case "number":
     case "name":
     case "item":
+    case "local":
       return [];
     case "minus":
     case "not":
@@ -174,9 +219,13 @@ export const partsOf = (expression: Expression): readonly Expression[] => {
       return [expression.condition, expression.met, expression.unmet];
     case "instead":
       return [expression.of, expression.instead];
+    case "let":
+      return [expression.value, expression.body];
     case "call":
+    case "list":
       return expression.items;
     case "test":
+    case "each":
       return [...expression.items, expression.predicate];
   }
 };
@@ -193,12 +242,16 @@ class NoValue extends Error {
   }
 }
 
+type Value = number | boolean | readonly number[];
+
 interface Scope {
   readonly inputs: Inputs;
   readonly item?: number;
+  /** The values of the names of `let`. */
+  readonly locals?: ReadonlyMap<string, Value>;
 }
 
-const evaluate = (expression: Expression, scope: Scope): number | boolean => {
+const evaluate = (expression: Expression, scope: Scope): Value => {
   switch (expression.kind) {
     case "number":
       return expression.value;
@@ -241,19 +294,28 @@ const evaluate = (expression: Expression, scope: Scope): number | boolean => {
         expression.name,
         expression,
       );
-    case "test": {
-      const { name, items, predicate } = expression;
-      return TESTS[name](
-        numbersOf(items, scope).map((item) => evaluate(predicate, { ...scope, item }) === true),
-      );
+    case "test":
+      return TESTS[expression.name](saidOf(expression, scope).said.map(Boolean));
+    case "each": {
+      const { items, said } = saidOf(expression, scope);
+      return EACH[expression.name].of(items, said);
     }
+    case "list":
+      return numbersOf(expression.items, scope);
+    case "let": {
+      const value = evaluate(expression.value, scope);
+      const locals = new Map(scope.locals).set(expression.name, value);
+      return evaluate(expression.body, { ...scope, locals });
+    }
+    case "local":
+      return scope.locals?.get(expression.name) ?? Number.NaN;
   }
 };
 
 const orInstead = (
   { of, instead }: Extract<Expression, { kind: "instead" }>,
   scope: Scope,
-): number | boolean => {
+): Value => {
   try {
     return evaluate(of, scope);
   } catch (error) {
@@ -269,8 +331,21 @@ const inputOf = (input: number | Failure): number => {
 
 const numberOf = (expression: Expression, scope: Scope): number =>
   Number(evaluate(expression, scope));
+/** Of a list its items. */
 const numbersOf = (items: readonly Expression[], scope: Scope): readonly number[] =>
-  items.map((item) => numberOf(item, scope));
+  items.flatMap((item) => {
+    const value = evaluate(item, scope);
+    return typeof value === "object" ? value : Number(value);
+  });
+
+/** The items of a list, and what the predicate says about each. */
+const saidOf = (
+  { items, predicate }: Extract<Expression, { kind: "test" | "each" }>,
+  scope: Scope,
+) => {
+  const numbers = numbersOf(items, scope);
+  return { items: numbers, said: numbers.map((item) => evaluate(predicate, { ...scope, item })) };
+};
 
 const finite = (value: number, what: string, { at }: { readonly at: number }): number => {
   if (!Number.isFinite(value))

@@ -1,9 +1,12 @@
 import {
+  EACH,
+  type EachName,
   type Expression,
   FUNCTIONS,
   type FunctionName,
   isArithmetic,
   isComparison,
+  isEach,
   isFunction,
   isTest,
   namesIn,
@@ -11,12 +14,24 @@ import {
   TESTS,
   type TestName,
 } from "./expression.ts";
+import {
+  DEPTH_MOST,
+  type Reader,
+  readerOf,
+  shown,
+  type Type,
+  TYPES,
+  unexpected,
+} from "./formula-reader.ts";
+import { stepsOf } from "./formula-steps.ts";
+import { Refused, type Token, tokensOf } from "./formula-tokens.ts";
+import { isOtherWord, wayOutOf } from "./not-in-formulas.ts";
 
 /**
  * Each bound is checked when a manifest is read, so that no formula of a stored manifest can take
  * long.
  */
-export const EXPRESSION_LIMITS = { characters: 1_024, depth: 32, steps: 1_000 } as const;
+export const EXPRESSION_LIMITS = { characters: 1_024, depth: DEPTH_MOST, steps: 1_000 } as const;
 
 export type ReadExpression =
   /** `names` has the place of the first use of each. */
@@ -28,25 +43,9 @@ export type ReadExpression =
   /** `at` counts characters from 1. */
   | { readonly kind: "refused"; readonly at: number; readonly message: string };
 
-type Type = "number" | "boolean";
-
 interface Typed {
   readonly node: Expression;
   readonly type: Type;
-}
-
-export interface Token {
-  readonly kind: "number" | "name" | "sign" | "end";
-  readonly text: string;
-  readonly at: number;
-}
-
-class Refused extends Error {
-  readonly at: number;
-  constructor(at: number, message: string) {
-    super(message);
-    this.at = at;
-  }
 }
 
 /**
@@ -87,52 +86,6 @@ const readAnew = (text: string): ReadExpression => {
   }
 };
 
-/** Evaluations of parts, a predicate once for each item of its list. */
-const stepsOf = (expression: Expression): number => {
-  const parts = partsOf(expression).map(stepsOf);
-  const repeated = expression.kind === "test" ? (parts.at(-1) ?? 0) * expression.items.length : 0;
-  return 1 + repeated + parts.reduce((total, steps) => total + steps, 0);
-};
-
-const TOKEN =
-  /((?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?)|([A-Za-z_][A-Za-z0-9_]*)|(?:\*\*|\?\?|&&|\|\||[<>=!]=|[-+*/%^<>!?:,()[\]{}#])/y;
-const SPACE = /\s*/y;
-
-/** Other spellings of expr-lang. */
-const SAME: Readonly<Record<string, string>> = { "**": "^", and: "&&", or: "||", not: "!" };
-
-export const tokensOf = (text: string): readonly Token[] => {
-  const tokens: Token[] = [];
-  for (let from = startOfToken(text, 0); from < text.length; ) {
-    TOKEN.lastIndex = from;
-    const found = TOKEN.exec(text);
-    if (!found)
-      throw new Refused(
-        from + 1,
-        `${JSON.stringify([...text.slice(from)][0])} is no part of a formula`,
-      );
-    tokens.push(tokenOf(found, from + 1));
-    from = startOfToken(text, TOKEN.lastIndex);
-  }
-  return [...tokens, { kind: "end", text: "the end", at: text.length + 1 }];
-};
-
-const startOfToken = (text: string, from: number): number => {
-  SPACE.lastIndex = from;
-  SPACE.exec(text);
-  return SPACE.lastIndex;
-};
-
-const tokenOf = ([word, number, name]: RegExpExecArray, at: number): Token => {
-  const same = Object.hasOwn(SAME, word) ? SAME[word] : undefined;
-  if (same !== undefined) return { kind: "sign", text: same, at };
-  return {
-    kind: number !== undefined ? "number" : name !== undefined ? "name" : "sign",
-    text: word,
-    at,
-  };
-};
-
 /** How close an operator binds its operands; `^` is the only one that begins at the right. */
 const CLOSENESS: Readonly<Record<string, number>> = {
   "||": 10,
@@ -161,70 +114,19 @@ const readWhole = (tokens: readonly Token[]): Expression => {
   return whole.node;
 };
 
-interface Reader {
-  readonly next: () => Token;
-  readonly take: () => Token;
-  /** Takes the sign where it is next. */
-  readonly takes: (sign: string) => boolean;
-  readonly needs: (sign: string) => void;
-  readonly deeper: <Result>(read: () => Result) => Result;
-  /** The list whose items a predicate is read for; undefined outside of a predicate. */
-  inPredicate: boolean;
-}
-
-const readerOf = (tokens: readonly Token[]): Reader => {
-  let position = 0;
-  let depth = 0;
-  const end: Token = tokens.at(-1) ?? { kind: "end", text: "the end", at: 1 };
-  const next = (): Token => tokens[position] ?? end;
-  const take = (): Token => {
-    const token = next();
-    position++;
-    return token;
-  };
-  const takes = (sign: string): boolean => {
-    const isNext = next().kind === "sign" && next().text === sign;
-    if (isNext) position++;
-    return isNext;
-  };
-  return {
-    next,
-    take,
-    takes,
-    needs: (sign) => {
-      if (!takes(sign))
-        throw new Refused(next().at, `expected "${sign}", and found ${shown(next())}`);
-    },
-    deeper: (read) => {
-      if (++depth > EXPRESSION_LIMITS.depth)
-        throw new Refused(next().at, `a formula is at most ${EXPRESSION_LIMITS.depth} levels deep`);
-      const result = read();
-      depth--;
-      return result;
-    },
-    inPredicate: false,
-  };
-};
-
-const shown = ({ kind, text }: Token): string => (kind === "end" ? text : `"${text}"`);
-const unexpected = (token: Token): Refused =>
-  new Refused(token.at, `${shown(token)} is not expected here`);
-
 const typed = (of: Typed, wanted: Type, at: number): Expression => {
   if (of.type === wanted) return of.node;
-  throw new Refused(
-    at,
-    wanted === "number"
-      ? "a number is needed here, and this is a comparison"
-      : "a comparison is needed here, and this is a number",
-  );
+  throw new Refused(at, `a ${TYPES[wanted]} is needed here, and this is a ${TYPES[of.type]}`);
 };
 
 /**
- * `condition ? one : other`, or what it is made of. With a `wanted` type, another one is refused.
+ * `let name = value; …`, `if condition { one } else { other }`, `condition ? one : other`, or what
+ * they are made of. With a `wanted` type, another one is refused.
  */
 const readChoice = (reader: Reader, wanted?: Type): Typed =>
   reader.deeper(() => {
+    if (isLet(reader)) return readLet(reader, wanted);
+    if (isIf(reader)) return readIf(reader, wanted);
     const { at } = reader.next();
     const first = readOperators(reader, 0);
     if (!reader.takes("?"))
@@ -239,39 +141,109 @@ const readChoice = (reader: Reader, wanted?: Type): Typed =>
     };
   });
 
+/** A metric may have the name `let`. */
+const isLet = (reader: Reader): boolean =>
+  isWord(reader.next(), "let") && reader.second().kind === "name";
+const isWord = ({ kind, text }: Token, word: string): boolean => kind === "name" && text === word;
+
+/** A metric may have the name `if`: a value begins behind the word only where it is none. */
+const isIf = (reader: Reader): boolean => {
+  const { kind, text } = reader.second();
+  return isWord(reader.next(), "if") && (kind !== "sign" || text === "(" || text === "!");
+};
+
+const readLet = (reader: Reader, wanted?: Type): Typed => {
+  reader.take();
+  const { text: name, at } = reader.take();
+  if (reader.locals.has(name) || isFunction(name) || isTest(name) || isEach(name))
+    throw new Refused(at, `"${name}" has a meaning already: give it another name`);
+  reader.needs("=");
+  const value = readChoice(reader);
+  reader.needs(";");
+  const around = reader.locals;
+  reader.locals = new Map(around).set(name, value.type);
+  const body = readChoice(reader, wanted);
+  reader.locals = around;
+  return { node: { kind: "let", name, value: value.node, body: body.node }, type: body.type };
+};
+
+const readIf = (reader: Reader, wanted?: Type): Typed => {
+  reader.take();
+  const condition = readChoice(reader, "boolean").node;
+  const met = readBraced(reader, wanted);
+  const otherwise = reader.take();
+  if (!isWord(otherwise, "else"))
+    throw new Refused(otherwise.at, `expected "else", and found ${shown(otherwise)}`);
+  const unmet = isIf(reader)
+    ? reader.deeper(() => readIf(reader, met.type))
+    : readBraced(reader, met.type);
+  return { node: { kind: "choice", condition, met: met.node, unmet: unmet.node }, type: met.type };
+};
+
+const readBraced = (reader: Reader, wanted?: Type): Typed => {
+  reader.needs("{");
+  const inside = readChoice(reader, wanted);
+  reader.needs("}");
+  return inside;
+};
+
 const readOperators = (reader: Reader, closest: number): Typed => {
   const { at } = reader.next();
-  let left = readOperand(reader);
+  let left: Placed = { ...readOperand(reader), at };
+  /** The right operand of a comparison, for `1 < a < 5`. */
+  let compared: Placed | undefined;
   for (;;) {
     const operator = reader.next();
     const closeness = operator.kind === "sign" ? CLOSENESS[operator.text] : undefined;
     if (closeness === undefined || closeness < closest) return left;
     reader.take();
     const rightAt = reader.next().at;
-    const right = reader.deeper(() =>
-      readOperators(reader, operator.text === "^" ? closeness : closeness + 1),
-    );
-    left = combined(operator, { ...left, at }, { ...right, at: rightAt });
+    const right: Placed = {
+      ...reader.deeper(() =>
+        readOperators(reader, operator.text === "^" ? closeness : closeness + 1),
+      ),
+      at: rightAt,
+    };
+    const isOrder = ORDERS.has(operator.text);
+    left =
+      isOrder && compared
+        ? { ...both("and", left, combined(operator, compared, right)), at }
+        : { ...combined(operator, left, right), at };
+    compared = isOrder ? right : undefined;
   }
 };
 
+/** Comparisons that may follow each other. */
+const ORDERS: ReadonlySet<string> = new Set(["<", "<=", ">", ">="]);
+
 type Placed = Typed & { readonly at: number };
 
+const both = (kind: "and" | "or", left: Typed, right: Typed): Typed => ({
+  node: { kind, left: left.node, right: right.node },
+  type: "boolean",
+});
+
 const combined = ({ text, at }: Token, left: Placed, right: Placed): Typed => {
-  const both = (type: Type) => ({
+  const of = (type: Type) => ({
     left: typed(left, type, left.at),
     right: typed(right, type, right.at),
   });
   if (isArithmetic(text))
-    return { node: { kind: "arithmetic", operator: text, ...both("number"), at }, type: "number" };
+    return { node: { kind: "arithmetic", operator: text, ...of("number"), at }, type: "number" };
   if (isComparison(text))
-    return { node: { kind: "comparison", operator: text, ...both("number") }, type: "boolean" };
+    return { node: { kind: "comparison", operator: text, ...of("number") }, type: "boolean" };
   if (text === "??") {
-    const { left: of, right: instead } = both("number");
-    return { node: { kind: "instead", of, instead }, type: "number" };
+    const { left: value, right: instead } = of("number");
+    // The value of a name of let is calculated before it is used.
+    if (hasLocal(value))
+      throw new Refused(at, '"??" replaces a metric that is missing: write it in the let');
+    return { node: { kind: "instead", of: value, instead }, type: "number" };
   }
-  return { node: { kind: text === "&&" ? "and" : "or", ...both("boolean") }, type: "boolean" };
+  return { node: { kind: text === "&&" ? "and" : "or", ...of("boolean") }, type: "boolean" };
 };
+
+const hasLocal = (expression: Expression): boolean =>
+  expression.kind === "local" || partsOf(expression).some(hasLocal);
 
 const readOperand = (reader: Reader): Typed => {
   const { kind, text, at } = reader.take();
@@ -289,11 +261,13 @@ const readOperand = (reader: Reader): Typed => {
       reader.needs(")");
       return inside;
     }
+    case "[":
+      return { node: readItems(reader, at), type: "list" };
     case "#":
       if (!reader.inPredicate)
         throw new Refused(
           at,
-          `"#" is an item of a list, and has a meaning inside ${Object.keys(TESTS).join(", ")} only`,
+          `"#" is an item of a list, and has a meaning inside ${[...Object.keys(TESTS), ...Object.keys(EACH)].join(", ")} only`,
         );
       return { node: { kind: "item" }, type: "number" };
     default:
@@ -311,53 +285,110 @@ const readSigned = (reader: Reader, closest: number, wanted: Type): Expression =
 };
 
 const readName = (reader: Reader, name: string, at: number): Typed => {
-  if (!reader.takes("(")) return { node: { kind: "name", name, at }, type: "number" };
-  if (isTest(name)) return readTest(reader, name, at);
-  if (isFunction(name)) return readCall(reader, name, at);
-  throw new Refused(
-    at,
-    `"${name}" is no function of formulas: they have ${[...Object.keys(FUNCTIONS), ...Object.keys(TESTS)].join(", ")}`,
-  );
-};
-
-const readCall = (reader: Reader, name: FunctionName, at: number): Typed => {
-  const items = reader.takes("[") ? readItems(reader, "]") : undefined;
-  if (items) reader.needs(")");
-  const given = items ?? readItems(reader, ")");
-  const isRight =
-    FUNCTIONS[name].takes === "many" ? given.length > 0 : given.length === 1 && items === undefined;
-  if (!isRight)
+  if (isOtherWord(name)) throw unexpected({ kind: "name", text: name, at });
+  if (reader.takes("(")) {
+    if (isTest(name)) return readTest(reader, name);
+    if (isEach(name)) return readEach(reader, name);
+    if (isFunction(name)) return readCall(reader, name, at);
     throw new Refused(
       at,
-      `"${name}" takes ${FUNCTIONS[name].takes === "many" ? "one or more numbers" : "one number"}`,
+      `"${name}" is no function of formulas${wayOutOf(name) || `: they have ${FUNCTION_NAMES}`}`,
     );
-  return { node: { kind: "call", name, items: given, at }, type: "number" };
+  }
+  const type = reader.locals.get(name);
+  return type === undefined
+    ? { node: { kind: "name", name, at }, type: "number" }
+    : { node: { kind: "local", name }, type };
+};
+
+const FUNCTION_NAMES = [FUNCTIONS, TESTS, EACH].flatMap((of) => Object.keys(of)).join(", ");
+
+const readCall = (reader: Reader, name: FunctionName, at: number): Typed => {
+  const { takes } = FUNCTIONS[name];
+  const items = ARGUMENTS[takes](reader);
+  // `sum([a, b], # * 2)` is the sum of what the list becomes.
+  if (name === "sum" && isNext(reader, ",")) {
+    reader.take();
+    const predicate = readPredicate(reader, "number");
+    reader.needs(")");
+    return callOf(name, at, [{ kind: "each", name: "map", items, predicate }]);
+  }
+  if (items.length === 0 || isNext(reader, ","))
+    throw new Refused(at, `"${name}" takes ${TAKES[takes]}`);
+  reader.needs(")");
+  return callOf(name, at, items);
+};
+
+const callOf = (name: FunctionName, at: number, items: readonly Expression[]): Typed => ({
+  node: { kind: "call", name, items, at },
+  type: "number",
+});
+
+const isNext = (reader: Reader, sign: string): boolean =>
+  reader.next().kind === "sign" && reader.next().text === sign;
+
+const TAKES = { one: "one number", many: "one or more numbers", list: "a list" } as const;
+
+const ARGUMENTS: Readonly<Record<keyof typeof TAKES, (reader: Reader) => readonly Expression[]>> = {
+  one: (reader) => (isNext(reader, ")") ? [] : [readChoice(reader, "number").node]),
+  list: (reader) => [readList(reader)],
+  /** Numbers, or one list. */
+  many: (reader) => {
+    const items: Expression[] = [];
+    while (!isNext(reader, ")")) {
+      const { at } = reader.next();
+      const item = isNext(reader, "[") ? listed(readList(reader)) : readChoice(reader);
+      if (item.type === "list" && items.length === 0) return [item.node];
+      items.push(typed(item, "number", at));
+      if (!isNext(reader, ",")) break;
+      reader.take();
+    }
+    return items;
+  },
+};
+
+const listed = (node: Expression): Typed => ({ node, type: "list" });
+
+/** A list that is written out is no level of its own. */
+const readList = (reader: Reader): Expression => {
+  const { at } = reader.next();
+  return reader.takes("[") ? readItems(reader, at) : readChoice(reader, "list").node;
 };
 
 /** `count([a, b], # > 1)`; the predicate may have braces around it, as in expr-lang. */
-const readTest = (reader: Reader, name: TestName, at: number): Typed => {
-  if (reader.inPredicate) throw new Refused(at, `"${name}" may not be inside another predicate`);
-  reader.needs("[");
-  const items = readItems(reader, "]");
-  if (items.length === 0) throw new Refused(at, `"${name}" takes a list with one or more numbers`);
+const readTest = (reader: Reader, name: TestName): Typed => ({
+  node: { kind: "test", name, ...readListAndPredicate(reader, "boolean") },
+  type: name === "count" ? "number" : "boolean",
+});
+
+/** `filter([a, b], # > 1)` and `map([a, b], # * 2)`. */
+const readEach = (reader: Reader, name: EachName): Typed =>
+  listed({ kind: "each", name, ...readListAndPredicate(reader, EACH[name].predicate) });
+
+const readListAndPredicate = (reader: Reader, wanted: Type) => {
+  const items = [readList(reader)];
   reader.needs(",");
-  const braced = reader.takes("{");
-  reader.inPredicate = true;
-  const predicate = readChoice(reader, "boolean").node;
-  reader.inPredicate = false;
-  if (braced) reader.needs("}");
+  const predicate = readPredicate(reader, wanted);
   reader.needs(")");
-  return {
-    node: { kind: "test", name, items, predicate },
-    type: name === "count" ? "number" : "boolean",
-  };
+  return { items, predicate };
 };
 
-const readItems = (reader: Reader, end: string): readonly Expression[] => {
+const readPredicate = (reader: Reader, wanted: Type): Expression => {
+  const around = reader.inPredicate;
+  const braced = reader.takes("{");
+  reader.inPredicate = true;
+  const predicate = readChoice(reader, wanted).node;
+  reader.inPredicate = around;
+  if (braced) reader.needs("}");
+  return predicate;
+};
+
+const readItems = (reader: Reader, at: number): Expression => {
   const items: Expression[] = [];
-  while (!reader.takes(end)) {
+  while (!reader.takes("]")) {
     if (items.length > 0) reader.needs(",");
     items.push(readChoice(reader, "number").node);
   }
-  return items;
+  if (items.length === 0) throw new Refused(at, "a list has one or more numbers");
+  return { kind: "list", items };
 };

@@ -1,4 +1,5 @@
-import { readExpression, type Token, tokensOf } from "../../../sources/read-expression.ts";
+import { type Token, tokensOf } from "../../../sources/formula-tokens.ts";
+import { readExpression } from "../../../sources/read-expression.ts";
 
 /**
  * The text of a formula without its defaults: `a ?? 0` is `a`. Where it cannot be read it stays as
