@@ -1,4 +1,4 @@
-import { Refused, type Token } from "./formula-tokens.ts";
+import { NotAFormula, type Token } from "./formula-tokens.ts";
 import { wayOutOf } from "./not-in-formulas.ts";
 
 export const DEPTH_MOST = 32;
@@ -44,11 +44,11 @@ export const readerOf = (tokens: readonly Token[]): Reader => {
     takes,
     needs: (sign) => {
       if (!takes(sign))
-        throw new Refused(next().at, `expected "${sign}", and found ${shown(next())}`);
+        throw new NotAFormula(next().at, `expected "${sign}", and found ${tokenWords(next())}`);
     },
     deeper: (read) => {
       if (++depth > DEPTH_MOST)
-        throw new Refused(next().at, `a formula is at most ${DEPTH_MOST} levels deep`);
+        throw new NotAFormula(next().at, `a formula is at most ${DEPTH_MOST} levels deep`);
       const result = read();
       depth--;
       return result;
@@ -58,6 +58,6 @@ export const readerOf = (tokens: readonly Token[]): Reader => {
   };
 };
 
-export const shown = ({ kind, text }: Token): string => (kind === "end" ? text : `"${text}"`);
-export const unexpected = (token: Token): Refused =>
-  new Refused(token.at, `${shown(token)} is not expected here${wayOutOf(token.text)}`);
+export const tokenWords = ({ kind, text }: Token): string => (kind === "end" ? text : `"${text}"`);
+export const notExpected = (token: Token): NotAFormula =>
+  new NotAFormula(token.at, `${tokenWords(token)} is not expected here${wayOutOf(token.text)}`);

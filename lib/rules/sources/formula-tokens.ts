@@ -6,7 +6,7 @@ export interface Token {
   readonly at: number;
 }
 
-export class Refused extends Error {
+export class NotAFormula extends Error {
   readonly at: number;
   constructor(at: number, message: string) {
     super(message);
@@ -28,7 +28,7 @@ export const tokensOf = (text: string): readonly Token[] => {
     const found = TOKEN.exec(text);
     if (!found) {
       const sign = [...text.slice(from)][0] ?? "";
-      throw new Refused(
+      throw new NotAFormula(
         from + 1,
         `${JSON.stringify(sign)} is no part of a formula${wayOutOf(sign)}`,
       );

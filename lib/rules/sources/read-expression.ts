@@ -18,13 +18,13 @@ import {
   DEPTH_MOST,
   type Reader,
   readerOf,
-  shown,
+  tokenWords,
   type Type,
   TYPES,
-  unexpected,
+  notExpected,
 } from "./formula-reader.ts";
 import { stepsOf } from "./formula-steps.ts";
-import { Refused, type Token, tokensOf } from "./formula-tokens.ts";
+import { NotAFormula, type Token, tokensOf } from "./formula-tokens.ts";
 import { isOtherWord, wayOutOf } from "./not-in-formulas.ts";
 
 /**
@@ -68,20 +68,21 @@ const READ_LATELY_MAX = 500;
 const readAnew = (text: string): ReadExpression => {
   try {
     if (text.length > EXPRESSION_LIMITS.characters)
-      throw new Refused(
+      throw new NotAFormula(
         EXPRESSION_LIMITS.characters + 1,
         `a formula has at most ${EXPRESSION_LIMITS.characters} characters, and this one has ${text.length}`,
       );
     const root = readWhole(tokensOf(text));
     const steps = stepsOf(root);
     if (steps > EXPRESSION_LIMITS.steps)
-      throw new Refused(
+      throw new NotAFormula(
         1,
         `a formula takes at most ${EXPRESSION_LIMITS.steps} steps, and this one takes ${steps}`,
       );
     return { kind: "expression", root, names: namesIn(root, "all") };
   } catch (error) {
-    if (error instanceof Refused) return { kind: "refused", at: error.at, message: error.message };
+    if (error instanceof NotAFormula)
+      return { kind: "refused", at: error.at, message: error.message };
     throw error;
   }
 };
@@ -110,13 +111,13 @@ const MINUS = 90;
 const readWhole = (tokens: readonly Token[]): Expression => {
   const reader = readerOf(tokens);
   const whole = readChoice(reader, "number");
-  if (reader.next().kind !== "end") throw unexpected(reader.next());
+  if (reader.next().kind !== "end") throw notExpected(reader.next());
   return whole.node;
 };
 
 const typed = (of: Typed, wanted: Type, at: number): Expression => {
   if (of.type === wanted) return of.node;
-  throw new Refused(at, `a ${TYPES[wanted]} is needed here, and this is a ${TYPES[of.type]}`);
+  throw new NotAFormula(at, `a ${TYPES[wanted]} is needed here, and this is a ${TYPES[of.type]}`);
 };
 
 /**
@@ -156,7 +157,7 @@ const readLet = (reader: Reader, wanted?: Type): Typed => {
   reader.take();
   const { text: name, at } = reader.take();
   if (reader.locals.has(name) || isFunction(name) || isTest(name) || isEach(name))
-    throw new Refused(at, `"${name}" has a meaning already: give it another name`);
+    throw new NotAFormula(at, `"${name}" has a meaning already: give it another name`);
   reader.needs("=");
   const value = readChoice(reader);
   reader.needs(";");
@@ -173,7 +174,7 @@ const readIf = (reader: Reader, wanted?: Type): Typed => {
   const met = readBraced(reader, wanted);
   const otherwise = reader.take();
   if (!isWord(otherwise, "else"))
-    throw new Refused(otherwise.at, `expected "else", and found ${shown(otherwise)}`);
+    throw new NotAFormula(otherwise.at, `expected "else", and found ${tokenWords(otherwise)}`);
   const unmet = isIf(reader)
     ? reader.deeper(() => readIf(reader, met.type))
     : readBraced(reader, met.type);
@@ -236,7 +237,7 @@ const combined = ({ text, at }: Token, left: Placed, right: Placed): Typed => {
     const { left: value, right: instead } = of("number");
     // The value of a name of let is calculated before it is used.
     if (hasLocal(value))
-      throw new Refused(at, '"??" replaces a metric that is missing: write it in the let');
+      throw new NotAFormula(at, '"??" replaces a metric that is missing: write it in the let');
     return { node: { kind: "instead", of: value, instead }, type: "number" };
   }
   return { node: { kind: text === "&&" ? "and" : "or", ...of("boolean") }, type: "boolean" };
@@ -265,13 +266,13 @@ const readOperand = (reader: Reader): Typed => {
       return { node: readItems(reader, at), type: "list" };
     case "#":
       if (!reader.inPredicate)
-        throw new Refused(
+        throw new NotAFormula(
           at,
           `"#" is an item of a list, and has a meaning inside ${[...Object.keys(TESTS), ...Object.keys(EACH)].join(", ")} only`,
         );
       return { node: { kind: "item" }, type: "number" };
     default:
-      throw unexpected({ kind, text, at });
+      throw notExpected({ kind, text, at });
   }
 };
 
@@ -285,12 +286,12 @@ const readSigned = (reader: Reader, closest: number, wanted: Type): Expression =
 };
 
 const readName = (reader: Reader, name: string, at: number): Typed => {
-  if (isOtherWord(name)) throw unexpected({ kind: "name", text: name, at });
+  if (isOtherWord(name)) throw notExpected({ kind: "name", text: name, at });
   if (reader.takes("(")) {
     if (isTest(name)) return readTest(reader, name);
     if (isEach(name)) return readEach(reader, name);
     if (isFunction(name)) return readCall(reader, name, at);
-    throw new Refused(
+    throw new NotAFormula(
       at,
       `"${name}" is no function of formulas${wayOutOf(name) || `: they have ${FUNCTION_NAMES}`}`,
     );
@@ -314,7 +315,7 @@ const readCall = (reader: Reader, name: FunctionName, at: number): Typed => {
     return callOf(name, at, [{ kind: "each", name: "map", items, predicate }]);
   }
   if (items.length === 0 || isNext(reader, ","))
-    throw new Refused(at, `"${name}" takes ${TAKES[takes]}`);
+    throw new NotAFormula(at, `"${name}" takes ${TAKES[takes]}`);
   reader.needs(")");
   return callOf(name, at, items);
 };
@@ -389,6 +390,6 @@ const readItems = (reader: Reader, at: number): Expression => {
     if (items.length > 0) reader.needs(",");
     items.push(readChoice(reader, "number").node);
   }
-  if (items.length === 0) throw new Refused(at, "a list has one or more numbers");
+  if (items.length === 0) throw new NotAFormula(at, "a list has one or more numbers");
   return { kind: "list", items };
 };
