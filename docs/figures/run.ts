@@ -3,6 +3,10 @@ const WRITERS: Readonly<
   Record<string, { readonly writes: string; readonly load: () => Promise<unknown> }>
 > = {
   cli: { writes: "the commands of docs/cli.md", load: () => import("./cli.ts") },
+  cluster: {
+    writes: "docs/cluster.schema.json and the fields of docs/clusters-in-git.md",
+    load: () => import("./cluster.ts"),
+  },
   compared: { writes: "the table of docs/compared.md", load: () => import("./compared.ts") },
   cost: { writes: "the tables of docs/cost.md", load: () => import("./cost.ts") },
   crd: {

@@ -82,7 +82,10 @@ Objects of other kinds are passed over and counted on standard error; input of n
 So is a kind that looks mistyped, one under an apiVersion that is not accepted, and any other kind of the groups autoscaling and tidemark.dev.
 There is no -k: give the output of kustomize build to -f -.
 Of a folder the files .yaml, .yml and .json are read in order of name, at most 1,000; links to folders are not followed.
---prune deletes as kubectl does, in the cluster and the namespaces of the documents.
+A document of kind Cluster connects a cluster or changes it, as "tidemark cluster add" does, and needs the right to connect clusters; a field that it does not have gets its default.
+Clusters come first, then metric sources, then autoscalers; a cluster that is refused does not stop the other ones, and stops what comes after the clusters.
+--prune deletes as kubectl does, in the cluster and the namespaces of the documents; where the documents have clusters, it also removes the clusters with the labels that are in no document.
+It removes no cluster that has autoscalers, and nothing where more than 5 clusters and more than half of those with the labels would go.
 It deletes nothing after an apply that was refused or cut off, and never an autoscaler that is read from an object of its cluster.
 What another person edited since it was looked at stays, with an error.`,
   create: `
@@ -183,6 +186,9 @@ Give what it prints to kubectl apply -f -.
 Without a name it opens nothing.`,
   "cluster list": `
 docs/clusters.md has what each state means.`,
+  "cluster export": `
+A caller needs to see the whole cluster, with its connection.
+No document has a secret: it has the name of one.`,
   "cluster describe": `
 It has its partitions and settings, since when it is in its state, and what the last sync reported.`,
   "cluster pause": `

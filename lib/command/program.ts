@@ -331,7 +331,9 @@ const referenceCommands = (root: Command, printer: Printer): void => {
     );
   root
     .command("explain-schema")
-    .description("show the meaning, default and bounds of a field of a PodAutoscaler")
+    .description(
+      "show the meaning, default and bounds of a field of a PodAutoscaler, or of a Cluster with cluster before it",
+    )
     .argument(
       "[field]",
       "path of the field, such as spec.scaleUp.sustainSeconds (default: the fields of the spec)",
@@ -342,6 +344,8 @@ const referenceCommands = (root: Command, printer: Printer): void => {
       example(
         "tidemark explain-schema scaleUp",
         "tidemark explain-schema -o json > podautoscaler.schema.json",
+        "tidemark explain-schema cluster.connection",
+        "tidemark explain-schema cluster -o json > cluster.schema.json",
       ),
     )
     .action(

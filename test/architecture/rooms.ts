@@ -133,6 +133,7 @@ export const PARTS: Readonly<Record<string, readonly string[]>> = {
   "lib/answers/service": [
     "requests.ts",
     "service.ts",
+    "fleet-documents.ts",
     "context.ts",
     "refusals.ts",
     "times.ts",

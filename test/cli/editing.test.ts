@@ -424,9 +424,9 @@ describe("tidemark cluster and fleet", () => {
     ],
     [
       ["--kubeconfig", "/no/such/file"],
-      'Cannot connect to cluster "x": --kubeconfig "/no/such/file" does not exist',
+      'Cannot connect to cluster "x": the kubeconfig "/no/such/file" does not exist',
     ],
-    [["--kubeconfig", "/"], 'Cannot connect to cluster "x": --kubeconfig "/" is a folder'],
+    [["--kubeconfig", "/"], 'Cannot connect to cluster "x": the kubeconfig "/" is a folder'],
     [
       ["--secret", "s", "--partition", "a="],
       'Cannot read --partition "a=": give NAME=NAMESPACE,NAMESPACE, or NAME alone for all other namespaces',

@@ -1,8 +1,9 @@
 import { spawnSync } from "node:child_process";
-import { readFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { parseAllDocuments } from "yaml";
+import { parse, parseAllDocuments } from "yaml";
 import { type Folder, shopInMemory } from "./folder.ts";
 import { inside } from "./inside.ts";
 
@@ -253,5 +254,144 @@ describe("tidemark cluster rbac NAME", () => {
       code: 1,
       err: 'error: Cannot find cluster "eu-9": the nearest name is "eu-1"\n',
     });
+  });
+});
+
+describe("tidemark cluster rbac -o", () => {
+  const EKS = ["--eks", "prod", "--region", "eu-west-1"];
+  const rulesOf = (documents: readonly Shown[]) =>
+    documents.flatMap(({ kind, rules, metadata }) => (rules ? [{ kind, metadata, rules }] : []));
+  let place: string;
+  let count = 0;
+  beforeAll(() => {
+    place = mkdtempSync(join(tmpdir(), "tidemark-rbac-"));
+  });
+  afterAll(() => rmSync(place, { recursive: true }));
+  const made = async (form: string, ...args: readonly string[]): Promise<string> => {
+    const to = join(place, `${form}-${++count}`);
+    const files = await printed("-o", form, "--to", to, ...args);
+    expect(
+      files
+        .trimEnd()
+        .split("\n")
+        .every((file) => file.startsWith(to)),
+    ).toBe(true);
+    return to;
+  };
+  const read = (folder: string, file: string): string => readFileSync(join(folder, file), "utf8");
+
+  it("kustomize writes the same roles, and a kustomization that names them", async () => {
+    const to = await made("kustomize", "--status");
+    expect(parse(read(to, "kustomization.yaml"))).toMatchObject({ resources: ["rbac.yaml"] });
+    expect(read(to, "rbac.yaml")).toBe(await printed("--status"));
+  });
+
+  it("helm writes a chart whose templates are the same roles, for a group of its values", async () => {
+    const to = await made("helm", "--namespaces", "shop");
+    expect(parse(read(to, "Chart.yaml"))).toMatchObject({
+      apiVersion: "v2",
+      name: "tidemark-rbac",
+    });
+    const values = parse(read(to, "values.yaml"));
+    expect(values).toEqual({ group: "tidemark" });
+    const template = read(to, "templates/rbac.yaml");
+    expect(template.match(/\{\{.*?\}\}/g)).toEqual(Array(2).fill("{{ .Values.group | quote }}"));
+    const rendered = template.replaceAll(
+      "{{ .Values.group | quote }}",
+      JSON.stringify(values.group),
+    );
+    expect(documentsIn(rendered)).toEqual(documentsIn(await printed("--namespaces", "shop")));
+  });
+
+  it.skipIf(spawnSync("terraform", ["version"]).status !== 0)(
+    "terraform writes a module in the form of terraform fmt",
+    async () => {
+      for (const args of [[], EKS, ["--namespaces", "shop,cart", "--doctor"]]) {
+        const to = await made("terraform", ...args);
+        const { status, stdout } = spawnSync("terraform", ["fmt", "-check", "-diff", to], {
+          encoding: "utf8",
+        });
+        expect([status, stdout]).toEqual([0, ""]);
+      }
+    },
+  );
+
+  it.each([[[]], [["--namespaces", "shop,cart", "--read-only", "--kind", "argoproj.io/rollouts"]]])(
+    "terraform writes the same rules: %s",
+    async (args) => {
+      const text = read(await made("terraform", ...args), "main.tf");
+      const roles = [
+        ...text.matchAll(/^resource "kubernetes_(?:cluster_)?role_v1" "(\w+)" \{\n(.*?)^\}/gms),
+      ];
+      const found = roles.map(([, label = "", body = ""]) => ({
+        name: label.replaceAll("_", "-"),
+        rules: [...body.matchAll(/ {2}rule \{\n(.*?)\n {2}\}/gs)].map(([, rule = ""]) => {
+          const values = Object.fromEntries(
+            [...rule.matchAll(/^ *(\w+) += (\[.*\])$/gm)].map(([, key = "", list = ""]) => [
+              key,
+              JSON.parse(list),
+            ]),
+          );
+          const { api_groups: apiGroups, resource_names: resourceNames, resources, verbs } = values;
+          return { apiGroups, resources, ...(resourceNames && { resourceNames }), verbs };
+        }),
+      }));
+      const wanted = rulesOf(documentsIn(await printed(...args)));
+      const once = wanted.filter(({ metadata: { namespace } }) => namespace !== "cart");
+      expect(found).toEqual(once.map(({ metadata, rules }) => ({ name: metadata.name, rules })));
+    },
+  );
+
+  it("terraform gives the role of the sync, or the role that is assumed, the group by an access entry", async () => {
+    const own = read(await made("terraform", ...EKS), "main.tf");
+    expect(own).toContain(
+      'resource "aws_eks_access_entry" "tidemark" {\n  cluster_name      = "prod"\n  principal_arn     = var.sync_role_arn\n  kubernetes_groups = ["tidemark"]\n}\n',
+    );
+    const role = "arn:aws:iam::123456789012:role/tidemark-prod-cluster-eu-1";
+    const assumed = read(await made("terraform", ...EKS, "--role-arn", role), "main.tf");
+    expect(assumed).toContain(`principal_arn     = "${role}"`);
+    expect(assumed).not.toContain("variable");
+  });
+
+  it("overwrites no file", async () => {
+    const to = await made("kustomize");
+    const { code, err } = await inside(["cluster", "rbac", "-o", "kustomize", "--to", to]);
+    expect([code, err]).toEqual([
+      1,
+      `error: Cannot write "${join(to, "kustomization.yaml")}": it exists already; give another folder, or move the file away\n`,
+    ]);
+  });
+
+  it.each([
+    [["-o", "helm"], "Cannot write the files of helm: give their folder with --to"],
+    [
+      ["--to", "x"],
+      "Cannot write YAML into a folder: leave --to out, and give the output to kubectl",
+    ],
+    [
+      ["--aws-auth"],
+      "Cannot print a mapping for the ConfigMap aws-auth: name an EKS cluster with --eks and --region, or one that was added by EKS",
+    ],
+    [
+      ["--aws-auth", "-o", "helm", "--to", "x", ...EKS],
+      "Cannot write a mapping for the ConfigMap aws-auth with -o helm: leave -o out, and the commands are printed",
+    ],
+  ])("is refused as %s", async (args, words) => {
+    const { code, err } = await inside(["cluster", "rbac", ...args]);
+    expect([code, err]).toEqual([1, `error: ${words}\n`]);
+  });
+
+  it("maps a role in the ConfigMap aws-auth by its ARN without a path, and never replaces the ConfigMap", async () => {
+    const role = "arn:aws:iam::123456789012:role/team/path/tidemark";
+    const out = await printed(...EKS, "--aws-auth", "--role-arn", role);
+    const bare = "arn:aws:iam::123456789012:role/tidemark";
+    expect(out).toContain(
+      `eksctl create iamidentitymapping --cluster prod --region eu-west-1 --arn "${bare}" --username tidemark --group tidemark`,
+    );
+    expect(out).toContain(
+      `#   - rolearn: ${bare}\n#     username: tidemark\n#     groups: [tidemark]\n`,
+    );
+    expect(out).not.toContain("create-access-entry");
+    expect(documentsIn(out)).toEqual(documentsIn(await printed()));
   });
 });

@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { ROLES } from "../../rules/model/access.ts";
+import { CLUSTER_LABELS_MAX } from "../../rules/model/cluster-limits.ts";
 import { readInstant } from "../../rules/model/time-text.ts";
 import { SOURCE_LIMITS } from "../../rules/model/metric-source.ts";
 import {
@@ -326,6 +327,20 @@ const optionalParts = {
     .array(ascii(NAME_CHARACTERS_MAX))
     .max(RECOMMENDER_HOSTS_MAX, `must have at most ${RECOMMENDER_HOSTS_MAX} items`)
     .exactOptional(),
+  labels: z
+    .record(
+      ascii(NAME_CHARACTERS_MAX),
+      z
+        .string()
+        .max(LABEL_CHARACTERS_MAX, atMost(LABEL_CHARACTERS_MAX))
+        .regex(/^[!-~]*$/, "must be printable ASCII without blanks"),
+    )
+    .refine(
+      (labels) => Object.keys(labels).length <= CLUSTER_LABELS_MAX,
+      `must have at most ${CLUSTER_LABELS_MAX} items`,
+    )
+    .exactOptional(),
+  dryRun: z.boolean().exactOptional(),
   force: z.boolean().exactOptional(),
 };
 const KINDS_MAX = 20;

@@ -381,6 +381,10 @@ export interface NewCluster {
   readonly specsFromCluster?: readonly SpecKindName[];
   /** Hosts of the recommenders that autoscalers from objects may ask; an empty list allows none. */
   readonly recommenderHosts?: readonly string[];
+  /** In place of all labels before; an empty object takes them away. */
+  readonly labels?: Readonly<Record<string, string>>;
+  /** Checks everything, looks at the cluster, and stores nothing. */
+  readonly dryRun?: boolean;
   /** Stores the connection without a look at the cluster. */
   readonly force?: boolean;
 }

@@ -101,6 +101,7 @@ export const cluster = z.object({
     .array(text)
     .describe("hosts of the recommenders that autoscalers from objects may ask; absent: none")
     .exactOptional(),
+  labels: z.record(z.string(), text).describe("absent: none").exactOptional(),
   settings: z.object({
     tolerance: z.number(),
     downscaleStabilizationSeconds: z.number(),

@@ -7,7 +7,8 @@ import type { Applied, AutoscalerView } from "../../answers/views/autoscaler.ts"
 import { interruptible, type Printer, type Session, type CommandSurroundings } from "../io.ts";
 import { forEachResource, resultText } from "../select/listed-autoscalers.ts";
 import type { FileOptions } from "../select/read-sources.ts";
-import { withoutSources } from "../../answers/service/sources/source-documents.ts";
+import type { WantedCluster } from "../../answers/service/clusters/cluster-documents.ts";
+import { withoutFleetKinds } from "../../answers/service/fleet-documents.ts";
 import { isObject, present } from "../../rules/model/json.ts";
 import { readInputs } from "../../answers/service/apply/manifest-inputs.ts";
 import { type LabelTest, readSelector } from "../../answers/service/label-selector.ts";
@@ -19,6 +20,8 @@ export interface ApplyCommandOptions extends FileOptions, PruneOptions {
   readonly cluster?: string;
   readonly dryRun?: boolean;
   readonly validate: Validation;
+  /** Stores the connections of clusters without a look at the clusters. */
+  readonly force?: true;
   /**
    * `create`: none of them may exist. `replace`: each of them must. Otherwise nothing is stored.
    */
@@ -70,7 +73,7 @@ export const apply = async (
   const onPassedOver: ApplyOptions["onPassedOver"] = (counts) => {
     printer.progress();
     // `create` and `replace` are about autoscalers only.
-    const others = only === undefined ? withoutSources(counts) : counts;
+    const others = only === undefined ? withoutFleetKinds(counts) : counts;
     if (others.length > 0) printer.report(passedOverText(others));
   };
   printer.progress("Checking the manifests");
@@ -118,7 +121,7 @@ interface PruneOptions {
 }
 
 /** What an apply may prune. */
-interface PrunePlan {
+export interface PrunePlan {
   readonly hasLabels: LabelTest;
   /** How many autoscalers must have been applied before anything goes. */
   readonly documents: number;
@@ -132,6 +135,7 @@ interface PrunePlan {
 export const prunePlan = (
   { prune, selector }: PruneOptions,
   sources: readonly ManifestSource[],
+  { clusters, others }: { readonly clusters: readonly WantedCluster[]; readonly others: boolean },
 ): PrunePlan | undefined => {
   if (!prune && selector !== undefined)
     throw usage("Cannot use --selector without --prune: an apply takes all documents of its files");
@@ -141,17 +145,19 @@ export const prunePlan = (
       "Cannot prune: give with -l the labels of what this input owns, such as -l app=shop",
     );
   const hasLabels = readSelector(selector);
-  const { inputs } = readInputs(sources, "ignore");
-  if (inputs.length === 0)
+  const inputs = others ? readInputs(sources, "ignore").inputs : [];
+  if (inputs.length + clusters.length === 0)
     throw refused(
-      "the input names no autoscaler, so that everything with these labels would be deleted",
+      "the input names no autoscaler and no cluster, so that everything with these labels would be deleted",
     );
-  const stranger = inputs.find(
-    ({ document }) => !hasLabels(documentLabels({ manifest: isObject(document) ? document : {} })),
-  );
-  if (stranger)
+  const stranger =
+    inputs.find(
+      ({ document }) =>
+        !hasLabels(documentLabels({ manifest: isObject(document) ? document : {} })),
+    )?.where ?? clusters.find(({ labels }) => !hasLabels(labels))?.file;
+  if (stranger !== undefined)
     throw refused(
-      `"${stranger.where}" has not the labels of --selector "${selector}"; all documents must have them`,
+      `"${stranger}" has not the labels of --selector "${selector}"; all documents must have them`,
     );
   return { hasLabels, documents: inputs.length };
 };

@@ -95,6 +95,7 @@ const clusterSheet = (cluster: ClusterView, paint: Paint): Printed => {
     error,
     specsFromCluster = [],
     recommenderHosts = [],
+    labels,
   } = cluster;
   return sheet([
     ["Name", cluster.name],
@@ -110,6 +111,16 @@ const clusterSheet = (cluster: ClusterView, paint: Paint): Printed => {
     ...(recommenderHosts.length > 0
       ? [["Recommender hosts", recommenderHosts.join(", ")] as const]
       : []),
+    ...(labels === undefined
+      ? []
+      : [
+          [
+            "Labels",
+            Object.entries(labels)
+              .map(([key, value]) => `${key}=${value}`)
+              .join(", "),
+          ] as const,
+        ]),
     ["Paused", paused ? pausedText(paused) : "no"],
     ...(removing ? [["Removal", `begun at ${removing.at} by ${removing.by}`] as const] : []),
     {

@@ -12,11 +12,10 @@ import type { Applied } from "../../answers/views/autoscaler.ts";
 import type { Printer, Session } from "../io.ts";
 import { yamlText } from "../output/documents.ts";
 import type { FileOptions } from "../select/read-sources.ts";
-import {
-  documentOf,
-  sourcesIn,
-  withoutSources,
-} from "../../answers/service/sources/source-documents.ts";
+import { clusterDocument, clustersIn } from "../../answers/service/clusters/cluster-documents.ts";
+import { withoutFleetKinds } from "../../answers/service/fleet-documents.ts";
+import { documentOf, sourcesIn } from "../../answers/service/sources/source-documents.ts";
+import { clusterPlans } from "./cluster-documents.ts";
 import { outcomesOf } from "./source.ts";
 
 export interface DiffOptions extends FileOptions {
@@ -33,18 +32,36 @@ export const diff = async (
   session: Session,
   printer: Printer,
   sources: readonly ManifestSource[],
-  { cluster, namespace, validate }: DiffOptions,
+  options: DiffOptions,
 ): Promise<void> => {
-  const { service } = session;
-  const registered = sourcesIn(sources);
-  const differing = await diffSources(session, printer, registered.sources);
-  const differ = (of: string) => new TidemarkError("cli.differs", of, {});
-  if (!registered.others) {
-    if (differing > 0) throw differ(`${differing} of ${registered.sources.length} sources differ`);
-    return;
+  const [clusters, registered] = [clustersIn(sources), sourcesIn(sources)];
+  const counts = [
+    countText(await diffClusters(session, printer, clusters.values), clusters.values, "clusters"),
+    countText(await diffSources(session, printer, registered.values), registered.values, "sources"),
+  ];
+  if (clusters.others && registered.others) {
+    const { planned, changed } = await diffAutoscalers(session, printer, sources, options);
+    counts.unshift(countText(changed, planned, "autoscalers"));
   }
+  const differing = counts.filter((count) => count !== undefined);
+  if (differing.length > 0)
+    throw new TidemarkError("cli.differs", `${differing.join(", and ")} differ`, {});
+};
+
+const countText = (
+  differing: number,
+  { length: all }: readonly unknown[],
+  kind: string,
+): string | undefined => (differing === 0 ? undefined : `${differing} of ${all} ${kind}`);
+
+const diffAutoscalers = async (
+  { service }: Session,
+  printer: Printer,
+  sources: readonly ManifestSource[],
+  { cluster, namespace, validate }: DiffOptions,
+): Promise<{ readonly planned: readonly Applied[]; readonly changed: number }> => {
   const onPassedOver = (counts: Parameters<typeof passedOverText>[0]): void => {
-    const others = withoutSources(counts);
+    const others = withoutFleetKinds(counts);
     if (others.length > 0) printer.report(passedOverText(others));
   };
   const planned = await service.apply(sources, {
@@ -61,10 +78,27 @@ export const diff = async (
   );
   for (const { plan, document } of changed)
     await printer.print(await differenceText(service, plan, document));
-  if (changed.length + differing === 0) return;
-  const ofSources =
-    differing === 0 ? "" : `, and ${differing} of ${registered.sources.length} sources`;
-  throw differ(`${changed.length} of ${planned.length} autoscalers${ofSources} differ`);
+  return { planned, changed: changed.length };
+};
+
+/** Prints what storing the clusters of documents would change, and gives how many differ. */
+const diffClusters = async (
+  session: Session,
+  printer: Printer,
+  documents: Parameters<typeof clusterPlans>[1],
+): Promise<number> => {
+  const differing = (await clusterPlans(session, documents)).filter(
+    ({ outcome }) => outcome !== "unchanged",
+  );
+  for (const { wanted, stored } of differing) {
+    const [before = "", after = ""] = [stored, wanted].map((each) =>
+      each === undefined ? "" : yamlText(clusterDocument(each), { sortMapEntries: true }),
+    );
+    await printer.print(
+      differenceBlock(`cluster/${wanted.name}`, stored !== undefined, [before, after]),
+    );
+  }
+  return differing.length;
 };
 
 const differenceText = async (

@@ -1,3 +1,7 @@
+import { mkdir, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { packageVersion } from "../../dashboard/serve/version.ts";
+import { rbacFiles } from "../../stack/cluster/rights/rbac-forms.ts";
 import {
   type AccessEntry,
   accessEntryText,
@@ -5,10 +9,10 @@ import {
   rbacText,
   sourceRbacText,
 } from "../../stack/cluster/rights/rbac-text.ts";
-import { readScalableKind } from "../../stack/cluster/rights/rules.ts";
+import { type RbacForm, readScalableKind } from "../../stack/cluster/rights/rules.ts";
 import { eksFault } from "../../rules/model/aws-names.ts";
 import { present } from "../../rules/model/json.ts";
-import { block } from "../../stack/report/printed.ts";
+import { block, lines } from "../../stack/report/printed.ts";
 import { chooseTarget, type TargetOptions } from "../select/command-target.ts";
 import type { Printer, Session } from "../io.ts";
 import { usage } from "../usage-error.ts";
@@ -24,6 +28,9 @@ export interface RbacCommandOptions extends Pick<TargetOptions, "stack" | "stage
   readonly region?: string;
   readonly roleArn?: string;
   readonly source?: string;
+  readonly awsAuth?: true;
+  readonly output?: "yaml" | RbacForm;
+  readonly to?: string;
 }
 
 /**
@@ -36,9 +43,37 @@ export const rbac = async (
   cluster?: { readonly session: Session; readonly name: string },
 ): Promise<void> => {
   const entry = request.entry ?? (cluster && (await storedEntry(cluster.session, cluster.name)));
+  const { files, stack, awsAuth, roles } = request;
+  if (awsAuth && !entry)
+    throw usage(
+      "Cannot print a mapping for the ConfigMap aws-auth: name an EKS cluster with --eks and --region, or one that was added by EKS",
+    );
+  if (files) return writeForm(printer, files, request, entry);
   const access =
-    entry === undefined ? "" : accessEntryText({ ...entry, ...present({ stack: request.stack }) });
-  await printer.print(block(rbacText(request.roles) + access));
+    entry === undefined ? "" : accessEntryText({ ...entry, ...present({ stack, awsAuth }) });
+  await printer.print(block(rbacText(roles) + access));
+};
+
+/** Writes the files of a form into its folder, and prints their names. Nothing is overwritten. */
+const writeForm = async (
+  printer: Printer,
+  { form, folder }: NonNullable<RbacRequest["files"]>,
+  { roles }: RbacRequest,
+  entry: AccessEntry | undefined,
+): Promise<void> => {
+  const written = rbacFiles(form, roles, { version: packageVersion(), ...present({ entry }) });
+  for (const { path, text: content } of written) {
+    const file = join(folder, path);
+    await mkdir(dirname(file), { recursive: true });
+    await writeFile(file, content, { flag: "wx" }).catch((cause: NodeJS.ErrnoException) => {
+      throw cause.code === "EEXIST"
+        ? usage(
+            `Cannot write "${file}": it exists already; give another folder, or move the file away`,
+          )
+        : cause;
+    });
+    await printer.print(lines([file]));
+  }
 };
 
 /**
@@ -63,6 +98,9 @@ interface RbacRequest {
   readonly entry?: AccessEntry;
   /** The name of the stack, where the command was given one. */
   readonly stack?: string;
+  readonly awsAuth?: true;
+  /** Files in a folder, in place of what is printed. */
+  readonly files?: { readonly form: RbacForm; readonly folder: string };
 }
 
 /** Reads the options. Throws usage errors that name the option. */
@@ -72,9 +110,15 @@ export const rbacRequest = ({
   status,
   doctor,
   kind = [],
+  awsAuth,
   ...target
 }: RbacCommandOptions): RbacRequest => ({
-  ...present({ entry: entryOf(target), stack: stackName(target) }),
+  ...present({
+    entry: entryOf(target),
+    stack: stackName(target),
+    awsAuth,
+    files: filesOf(target, awsAuth),
+  }),
   roles: {
     readOnly: readOnly === true,
     status: status === true,
@@ -83,6 +127,26 @@ export const rbacRequest = ({
     ...(namespaces !== undefined && { namespaces: namespacesIn(namespaces) }),
   },
 });
+
+const filesOf = (
+  { output = "yaml", to }: Pick<RbacCommandOptions, "output" | "to">,
+  awsAuth: true | undefined,
+): RbacRequest["files"] => {
+  if (output === "yaml") {
+    if (to !== undefined)
+      throw usage(
+        "Cannot write YAML into a folder: leave --to out, and give the output to kubectl",
+      );
+    return undefined;
+  }
+  if (to === undefined)
+    throw usage(`Cannot write the files of ${output}: give their folder with --to`);
+  if (awsAuth)
+    throw usage(
+      `Cannot write a mapping for the ConfigMap aws-auth with -o ${output}: leave -o out, and the commands are printed`,
+    );
+  return { form: output, folder: to };
+};
 
 const stackName = ({
   stack,

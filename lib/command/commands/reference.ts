@@ -3,12 +3,17 @@ import { ruleText } from "../../rules/fields/rule-text.ts";
 import { podAutoscalerDefinition } from "../../rules/manifest/crd/definition.ts";
 import {
   boundsText,
+  CLUSTER_PATH,
   defaultText,
   explainField,
   membersOf,
   typeText,
 } from "../../rules/manifest/native/explain-field.ts";
-import { podAutoscalerSchema, schemaOf } from "../../rules/manifest/native/json-schema.ts";
+import {
+  clusterDocumentSchema,
+  podAutoscalerSchema,
+  schemaOf,
+} from "../../rules/manifest/native/json-schema.ts";
 import { rulesAt } from "../../rules/manifest/native/rule-table.ts";
 import { TidemarkError } from "../../rules/model/errors.ts";
 import { lines, type Printed } from "../../stack/report/printed.ts";
@@ -18,8 +23,8 @@ import { type ReasonText, reasonText, reasonTexts } from "../../stack/report/rea
 import { aligned } from "../output/text-table.ts";
 
 /**
- * Prints the meaning and bounds of a field of a PodAutoscaler; without a field of the spec, or in
- * JSON the whole schema. Throws `manifest.unknown-field`.
+ * Prints the meaning and bounds of a field of a PodAutoscaler or of a Cluster; without a field of
+ * the spec, or in JSON the whole schema. Throws `manifest.unknown-field`.
  */
 export const explainSchema = async (
   printer: Printer,
@@ -40,7 +45,11 @@ export const explainSchema = async (
   else
     await printer.print(
       documentText(
-        field === undefined ? podAutoscalerSchema() : schemaOf(explanation.path, explanation.about),
+        field === undefined
+          ? podAutoscalerSchema()
+          : explanation.path === CLUSTER_PATH
+            ? clusterDocumentSchema()
+            : schemaOf(explanation.path, explanation.about),
         output,
       ),
     );

@@ -1,5 +1,9 @@
 import { type Command, Option } from "commander";
-import { readScalableKind, SCALABLE_KIND_WORDS } from "../../stack/cluster/rights/rules.ts";
+import {
+  RBAC_FORMS,
+  readScalableKind,
+  SCALABLE_KIND_WORDS,
+} from "../../stack/cluster/rights/rules.ts";
 import { type AddOptions, clusterChange, newCluster } from "../options/cluster-options.ts";
 import {
   example,
@@ -44,6 +48,11 @@ export const connectionCommands = (parent: Command, run: CommandRun, printer: Pr
     .option(
       "--recommender-host <host>",
       "a recommender that autoscalers may ask: a host, http://HOST for one without TLS, * for all, none for none; repeatable",
+      repeatable,
+    )
+    .option(
+      "--label <key=value>",
+      "a label of the cluster, none for none; repeatable, and takes the place of all labels before",
       repeatable,
     )
     .option("--tolerance <ratio>", "controller setting (default: 0.1)")
@@ -128,6 +137,16 @@ export const connectionCommands = (parent: Command, run: CommandRun, printer: Pr
       "the role that is assumed for it (default: the role of the function that syncs)",
     )
     .option(
+      "--aws-auth",
+      "with an EKS cluster: the mapping for the ConfigMap aws-auth, where it has no access entries",
+    )
+    .addOption(
+      new Option("-o, --output <form>", "what to make: YAML on standard output, or files for --to")
+        .choices(["yaml", ...RBAC_FORMS])
+        .default("yaml"),
+    )
+    .option("--to <folder>", "the folder of the files of helm, kustomize or terraform")
+    .option(
       "--source <name>",
       "only the role for this registered metric source, a service of the cluster",
     )
@@ -138,6 +157,8 @@ export const connectionCommands = (parent: Command, run: CommandRun, printer: Pr
         "tidemark cluster rbac --read-only --namespaces shop,cart",
         "tidemark cluster rbac --kind argoproj.io/rollouts",
         "tidemark cluster rbac --eks prod --region eu-west-1",
+        "tidemark cluster rbac --eks prod --region eu-west-1 --aws-auth",
+        "tidemark cluster rbac -o terraform --to tidemark-rbac --eks prod --region eu-west-1",
         "tidemark cluster rbac --source main | kubectl apply -f -",
       ),
     )

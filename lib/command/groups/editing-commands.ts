@@ -10,6 +10,7 @@ import {
   type CommandRun,
   output,
 } from "../options/command-options.ts";
+import { withoutFleetKinds } from "../../answers/service/fleet-documents.ts";
 import type { ApplyCommandOptions } from "../commands/apply.ts";
 import type { DeleteOptions } from "../commands/delete.ts";
 import type { CommandIo, Printer, Session } from "../io.ts";
@@ -32,7 +33,8 @@ const code = {
   apply: () => import("../commands/apply.ts"),
   delete: () => import("../commands/delete.ts"),
   pause: () => import("../commands/pause.ts"),
-  documents: () => import("../../answers/service/sources/source-documents.ts"),
+  clusters: () => import("../commands/cluster-documents.ts"),
+  documents: () => import("../commands/apply-documents.ts"),
   source: () => import("../commands/source.ts"),
   sources: () => import("../select/read-sources.ts"),
 };
@@ -41,13 +43,14 @@ const code = {
 export const editingCommands = (root: Command, run: CommandRun, io: CommandIo): void => {
   withFiles(withScope(root.command("apply")))
     .description(
-      "create or update autoscalers; nothing is stored unless all documents are valid, and objects of other kinds are passed over",
+      "create or update autoscalers, clusters and metric sources; nothing is stored unless all documents are valid, and objects of other kinds are passed over",
     )
     .addHelpText(
       "after",
       example(
         "tidemark apply -R -f manifests/ --cluster eu-1",
         "kustomize build | tidemark apply -f - --cluster eu-1",
+        "tidemark apply -f clusters/ --prune -l fleet=prod --dry-run",
       ),
     )
     .addOption(dryRun())
@@ -60,34 +63,19 @@ export const editingCommands = (root: Command, run: CommandRun, io: CommandIo): 
       "-l, --selector <selector>",
       "with --prune: the labels of what these documents own, which each of them must have",
     )
+    .option("--force", "store the connections of clusters without a look at the clusters")
     .action(async (options: ApplyCommandOptions & ScopeOptions) => {
       const { readSources } = await code.sources();
       const sources = await readSources(options, io.stdin);
-      const { sources: registered, others } = (await code.documents()).sourcesIn(sources);
+      const { documentsIn, applyDocuments } = await code.documents();
+      const documents = documentsIn(sources);
       const plan =
         options.prune || options.selector !== undefined
-          ? (await code.apply()).prunePlan(options, sources)
+          ? (await code.apply()).prunePlan(options, sources, documents)
           : undefined;
-      await run.edit(options, async (session, printer) => {
-        const isDry = options.dryRun === true;
-        // A refused autoscaler must leave no source registered, so that all of them are checked
-        // before.
-        if (others && registered.length > 0 && !isDry)
-          await (await code.apply()).check(session, sources, options);
-        await (await code.source()).applySources(session, printer, registered, isDry);
-        if (!others) return;
-        const applied = await (await code.apply()).apply(
-          session,
-          { printer, io },
-          sources,
-          options,
-        );
-        if (plan)
-          await (await code.apply()).prune(session.service, printer, applied, {
-            ...plan,
-            dryRun: isDry,
-          });
-      });
+      await run.edit(options, (session, printer) =>
+        applyDocuments(session, { printer, io }, sources, { ...options, documents, plan }),
+      );
     });
   for (const [verb, about] of STRICT)
     withFiles(withScope(root.command(verb)))
@@ -201,15 +189,18 @@ const deleteCommand = async (
     );
   const { readSources, resourcesIn } = await code.sources();
   const files = await readSources({ ...options, filename: options.filename }, io.stdin);
-  const { sources, others } = (await code.documents()).sourcesIn(files);
+  const { clusters, sources, others } = (await code.documents()).documentsIn(files);
   const { resources, passedOver } = others
     ? resourcesIn(files, filter)
     : { resources: [], passedOver: [] };
   return run.edit(options, async (session, printer) => {
     await (await code.source()).removeSources(session, printer, sources, options);
-    const unread = passedOver.filter(({ kind }) => kind !== "MetricSource");
+    const unread = withoutFleetKinds(passedOver);
     if (unread.length > 0) printer.report(passedOverText(unread));
     await (await code.delete()).remove(session, printer, resources, options);
+    // A cluster goes last: it can only be removed without autoscalers.
+    if (clusters.length > 0)
+      await (await code.clusters()).removeClusters(session, printer, clusters, options);
   });
 };
 

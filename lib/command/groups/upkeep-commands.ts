@@ -16,6 +16,11 @@ import { present } from "../../rules/model/json.ts";
 import type { Filter, NewGrant } from "../../answers/service/service.ts";
 import { usage } from "../usage-error.ts";
 
+interface ExportOptions {
+  readonly grants?: true;
+  readonly output: DocumentFormat;
+}
+
 const code = {
   cluster: () => import("../commands/cluster-commands.ts"),
   fleet: () => import("../commands/fleet.ts"),
@@ -43,6 +48,26 @@ export const clusterCommands = (parent: Command, run: CommandRun): void => {
     .action((name: string, options: SheetOptions) =>
       run.show(options, async (...opened) =>
         (await code.cluster()).describe(...opened, name, options.output),
+      ),
+    );
+  withTarget(parent.command("export"))
+    .description(
+      "print clusters as documents that apply finds unchanged; all of them without names",
+    )
+    .argument("[names...]")
+    .option("--grants", "with the grants that name each cluster; apply then keeps them as they are")
+    .addOption(output(["yaml", "json"]))
+    .addHelpText(
+      "after",
+      example("tidemark cluster export > clusters.yaml", "tidemark cluster export eu-1 --grants"),
+    )
+    .action((names: readonly string[], options: ExportOptions & ScopeOptions) =>
+      run.show(options, async (...opened) =>
+        (await import("../commands/cluster-documents.ts")).exportClusters(
+          ...opened,
+          names,
+          options,
+        ),
       ),
     );
   withTarget(parent.command("pause"))

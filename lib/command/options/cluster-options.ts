@@ -29,6 +29,7 @@ export interface AddOptions
   > {
   readonly partition?: readonly string[];
   readonly recommenderHost?: readonly string[];
+  readonly label?: readonly string[];
   readonly force?: true;
 }
 
@@ -55,6 +56,7 @@ const scope = (
     partition,
     specs,
     recommenderHost,
+    label,
     tolerance,
     hpaVersion,
     ...lengths
@@ -67,6 +69,7 @@ const scope = (
     partitions: partition?.map(partitionIn),
     specsFromCluster: specs === undefined ? undefined : specKinds(specs),
     recommenderHosts: recommenderHost?.filter((host) => host !== "none"),
+    labels: label && Object.fromEntries(label.filter((text) => text !== "none").map(labelIn)),
   }),
   settings: present({
     tolerance: tolerance === undefined ? undefined : ratio("--tolerance", tolerance),
@@ -96,7 +99,7 @@ const connection = (name: string, options: AddOptions): Connection => {
   if (kubeconfig !== undefined)
     return {
       kind: "kubeconfig",
-      path: readable(name, resolve(kubeconfig)),
+      path: readableKubeconfig(name, resolve(kubeconfig)),
       ...present({ context }),
     };
   if (secret !== undefined) return { kind: "secret", secretId: secret, ...present({ context }) };
@@ -112,7 +115,7 @@ const versionIn = (text: string): HpaVersion => {
 };
 
 /** The syncs read the file, so an unreadable file is refused now. */
-const readable = (name: string, path: string): string => {
+export const readableKubeconfig = (name: string, path: string): string => {
   try {
     if (statSync(path).isDirectory()) throw Object.assign(new Error(), { code: "EISDIR" });
     accessSync(path, constants.R_OK);
@@ -120,7 +123,7 @@ const readable = (name: string, path: string): string => {
   } catch (error) {
     const { code = "" } = error as NodeJS.ErrnoException;
     throw usage(
-      `Cannot connect to cluster "${name}": --kubeconfig "${path}" ${UNREADABLE[code] ?? `cannot be read (${code})`}`,
+      `Cannot connect to cluster "${name}": the kubeconfig "${path}" ${UNREADABLE[code] ?? `cannot be read (${code})`}`,
     );
   }
 };
@@ -142,6 +145,12 @@ const partitionIn = (
       `Cannot read --partition "${text}": give NAME=NAMESPACE,NAMESPACE, or NAME alone for all other namespaces`,
     );
   return list === undefined ? { name } : { name, namespaces: list.split(",") };
+};
+
+const labelIn = (text: string): readonly [string, string] => {
+  const at = text.indexOf("=");
+  if (at < 1) throw usage(`Cannot read --label "${text}": give KEY=VALUE, or none for no label`);
+  return [text.slice(0, at), text.slice(at + 1)];
 };
 
 /**

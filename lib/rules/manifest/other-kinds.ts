@@ -111,7 +111,8 @@ const otherKind = (document: unknown): string | undefined => {
   const { apiVersion, kind } = document;
   if (typeof apiVersion !== "string" || apiVersion === "" || typeof kind !== "string")
     return undefined;
-  if (isMetricSource(document)) return METRIC_SOURCE;
+  const ofFleet = fleetKindOf(document);
+  if (ofFleet !== undefined) return `${ofFleet}${OF_TIDEMARK}`;
   const group = apiVersion.slice(0, Math.max(0, apiVersion.indexOf("/")));
   const doubtful =
     AUTOSCALER_GROUPS.has(group) ||
@@ -121,16 +122,27 @@ const otherKind = (document: unknown): string | undefined => {
   return doubtful ? undefined : kind;
 };
 
-const METRIC_SOURCE = "MetricSource";
-
 /**
- * A metric source as a document. Administrators register it, so that it is no autoscaler to whoever
- * applies these.
+ * The kinds that belong to the fleet, and to no namespace. Administrators store them, so that they
+ * are no autoscalers to whoever applies these.
  */
-export const isMetricSource = ({ apiVersion, kind }: Readonly<Record<string, unknown>>): boolean =>
-  kind === METRIC_SOURCE &&
-  typeof apiVersion === "string" &&
-  apiVersion.startsWith("tidemark.dev/");
+const FLEET_KINDS = ["Cluster", "MetricSource"] as const;
+export type FleetKind = (typeof FLEET_KINDS)[number];
+
+/** Other projects have a kind Cluster too. */
+const OF_TIDEMARK = ".tidemark.dev";
+/** The kinds of the fleet as they are counted where they are passed over. */
+export const FLEET_KIND_NAMES: ReadonlySet<string> = new Set(
+  FLEET_KINDS.map((kind) => `${kind}${OF_TIDEMARK}`),
+);
+
+export const fleetKindOf = ({
+  apiVersion,
+  kind,
+}: Readonly<Record<string, unknown>>): FleetKind | undefined =>
+  typeof apiVersion === "string" && apiVersion.startsWith("tidemark.dev/")
+    ? FLEET_KINDS.find((known) => known === kind)
+    : undefined;
 
 /**
  * The items of a list are looked at one by one. A kind such as AllowList, without items, is none.

@@ -116,6 +116,8 @@ export interface ClusterRecord {
    * ANY_HOST; for http behind "http://". Absent: none.
    */
   readonly recommenderHosts?: readonly string[];
+  /** What people choose clusters by, as an apply that prunes. Absent: none. */
+  readonly labels?: Readonly<Record<string, string>>;
   /**
    * Present after restored tables were adopted: a part of the name under which scales are made, so
    * that two stacks with copies of one table see each other.

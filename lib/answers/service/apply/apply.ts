@@ -58,7 +58,7 @@ export const apply = async (
  */
 const sourcesOf = async (files: readonly ManifestSource[]): Promise<readonly NewSource[]> => {
   const { sourcesIn } = await import("../sources/source-documents.ts");
-  return sourcesIn(files).sources;
+  return sourcesIn(files).values;
 };
 
 const mustBeOne = ({ length }: readonly ManifestDocument[]): void => {

@@ -1,3 +1,4 @@
+import { PERIOD_MS } from "../../../rules/model/cluster-limits.ts";
 import type { ConnectionReport } from "../../../stack/cluster/check/report.ts";
 import { TidemarkError } from "../../../rules/model/errors.ts";
 import { clusterName, namespace, partitionName, WHOLE_CLUSTER } from "../../../rules/model/ids.ts";
@@ -13,6 +14,7 @@ import {
   getFleet,
   lastVersion,
   listConnections,
+  type Reached,
   putCluster,
   putConnection,
 } from "../../../stack/store/records/clusters.ts";
@@ -28,13 +30,18 @@ import { clusterView, headsOf } from "../views/cluster-of.ts";
 import { checkPauseEnd } from "../views/holds-view.ts";
 import { rememberTables } from "./fleet.ts";
 import { type ClusterEdit, editCluster, wasStored, withConnection } from "./edit-cluster.ts";
-import { clusterFaults, refuseOtherIdentity, lookBefore, reachedNow } from "./connection-check.ts";
+import { clusterFaults, type ClusterFault } from "./cluster-faults.ts";
+import { refuseOtherIdentity, lookBefore, reachedNow } from "./connection-check.ts";
 import { conflict, invalid, untilStored } from "../refusals.ts";
 
-const PERIOD_MS = 15_000;
 const CLUSTERS_AT_ONCE = 16;
 
-const view = async (context: QueryContext, cluster: ClusterRecord): Promise<ClusterView> => {
+/** `reached`: the connection that a dry run would store. */
+const view = async (
+  context: QueryContext,
+  cluster: ClusterRecord,
+  reached?: Reached,
+): Promise<ClusterView> => {
   const { tables } = context;
   const [fleet, stored, heads] = await Promise.all([
     getFleet(tables),
@@ -44,7 +51,7 @@ const view = async (context: QueryContext, cluster: ClusterRecord): Promise<Clus
   return clusterView(context, cluster, {
     fleet,
     heads,
-    reached: reachedBy(cluster, stored),
+    reached: reached ?? reachedBy(cluster, stored),
   });
 };
 
@@ -101,9 +108,12 @@ export const addCluster = async (
     settings: { ...DEFAULT_SETTINGS, ...wanted.settings },
     ...specsOf(wanted.specsFromCluster),
     ...(wanted.recommenderHosts && { recommenderHosts: wanted.recommenderHosts }),
+    ...(wanted.labels && { labels: wanted.labels }),
     connectionVersion: version,
     version,
   };
+  const reached = reachedNow(wanted.connection, report);
+  if (wanted.dryRun) return withChecks(await view(context, record, reached), report);
   // Checked before the history is written, because a taken name is no edit.
   if (await getCluster(context.tables, record.name)) throw taken(wanted.name);
   await rememberTables(context.tables);
@@ -116,7 +126,7 @@ export const addCluster = async (
   });
   let written = record;
   const earlier = await getConnection(context.tables, name);
-  const own = connectionRecord(record, reachedNow(wanted.connection, report));
+  const own = connectionRecord(record, reached);
   const stored = await startingClean(context, record, async () => {
     await putConnection(context.tables, own, earlier);
     // Read at the write, as for an edit: emptying what an earlier cluster has left may take a
@@ -233,7 +243,13 @@ export const replaceCluster = async (
     settings: { ...record.settings, ...wanted.settings },
     ...specsOf(wanted.specsFromCluster),
     ...(wanted.recommenderHosts && { recommenderHosts: wanted.recommenderHosts }),
+    ...(wanted.labels && { labels: wanted.labels }),
   });
+  if (wanted.dryRun) {
+    const record = change(await findCluster(context, wanted.name));
+    const reached = wanted.connection && reachedNow(wanted.connection, report);
+    return withChecks(await view(context, record, reached), report);
+  }
   const stored = await edit(context, wanted.name, {
     verb: "replace",
     change,
@@ -251,7 +267,12 @@ const lookedAt = async (
   return { partitions, ...(specsFromCluster && { specsFromCluster }) };
 };
 
-const refuseFaults = (verb: "add" | "replace", name: string, faults: readonly string[]): void => {
+const refuseFaults = (
+  verb: "add" | "replace",
+  name: string,
+  found: readonly ClusterFault[],
+): void => {
+  const faults = found.map(({ words }) => words);
   if (faults.length > 0)
     throw invalid(`Cannot ${verb} cluster "${name}": ${faults.join("; ")}`, { faults });
 };

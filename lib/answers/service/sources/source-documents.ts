@@ -1,10 +1,11 @@
 import * as z from "zod";
-import { newBudget } from "../../../rules/manifest/budget.ts";
-import { type ManifestDocument, readManifests } from "../../../rules/manifest/documents.ts";
-import { type KindCount, placeOfField } from "../../../rules/manifest/errors.ts";
-import { isMetricSource, type OtherKinds } from "../../../rules/manifest/other-kinds.ts";
-import { TidemarkError } from "../../../rules/model/errors.ts";
-import { isObject } from "../../../rules/model/json.ts";
+import { placeOfField } from "../../../rules/manifest/errors.ts";
+import {
+  type FleetDocument,
+  type FleetDocuments,
+  fleetDocuments,
+  type Reading,
+} from "../fleet-documents.ts";
 import type { NewSource } from "../requests.ts";
 import type { ManifestSource } from "../service.ts";
 import { sourceFaults } from "./source-faults.ts";
@@ -29,53 +30,11 @@ const document = z.strictObject({
   }),
 });
 
-/** The sources of files, and whether anything else is in them. */
-export interface SourceDocuments {
-  readonly sources: readonly NewSource[];
-  readonly others: boolean;
-}
+/** The sources of files. Throws `manifest.invalid` with a line for every fault. */
+export const sourcesIn = (files: readonly ManifestSource[]): FleetDocuments<NewSource> =>
+  fleetDocuments("MetricSource", files, readSource);
 
-/**
- * Reads the documents `kind: MetricSource` of files, in order. Throws `manifest.invalid` with a
- * line for every fault, before anything is stored.
- */
-export const sourcesIn = (files: readonly ManifestSource[]): SourceDocuments => {
-  if (!files.some(({ text }) => text.includes("MetricSource")))
-    return { sources: [], others: true };
-  const budget = newBudget();
-  const others = notSources();
-  const read = files.flatMap(({ file, text }) =>
-    readManifests(text, file, { budget, otherKinds: others }).map(readSource),
-  );
-  const faults = [
-    ...read.flatMap((each) => ("faults" in each ? each.faults : [])),
-    ...twins(read.flatMap((each) => ("source" in each ? each.source.name : []))),
-  ];
-  if (faults.length > 0)
-    throw new TidemarkError("manifest.invalid", faults.join("\n"), { lines: faults });
-  return {
-    sources: read.flatMap((each) => ("source" in each ? each.source : [])),
-    others: others.total() > 0,
-  };
-};
-
-/** Passes over everything that is no source: `apply` reads it on its own. */
-const notSources = (): OtherKinds => {
-  let total = 0;
-  return {
-    total: () => total,
-    counts: () => [],
-    passOver: (raw) => {
-      const isOther = !(isObject(raw) && isMetricSource(raw));
-      total += isOther ? 1 : 0;
-      return isOther;
-    },
-  };
-};
-
-const readSource = (
-  written: ManifestDocument,
-): { readonly source: NewSource } | { readonly faults: readonly string[] } => {
+const readSource = (written: FleetDocument): Reading<NewSource> => {
   const parsed = document.safeParse(written.document);
   const faultOf = (field: string, message: string): string =>
     `Cannot accept ${placeOfField(written, field)}: ${field}: ${message}`;
@@ -88,22 +47,13 @@ const readSource = (
   // What depends on where the sources are asked is checked where they are stored.
   const faults = sourceFaults(source.name, withDefaults(source), { ownAddresses: true });
   return faults.length === 0
-    ? { source }
+    ? { value: source }
     : {
         faults: faults.map(
           (fault) => `Cannot accept "${written.where}": source "${source.name}": ${fault}`,
         ),
       };
 };
-
-const twins = (names: readonly string[]): readonly string[] =>
-  [...new Set(names.filter((name, at) => names.indexOf(name) !== at))].map(
-    (name) => `Cannot accept source "${name}": it is in the files twice; keep one`,
-  );
-
-/** What `apply` passed over, without the sources, which were registered before. */
-export const withoutSources = (counts: readonly KindCount[]): readonly KindCount[] =>
-  counts.filter(({ kind }) => kind !== "MetricSource");
 
 /** A source as a document that `apply` takes, with its defaults. */
 export const documentOf = ({ name, ...source }: NewSource | SourceView): object => {

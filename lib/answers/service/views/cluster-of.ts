@@ -22,7 +22,7 @@ import type { ClusterState, ClusterView, StateView } from "../../views/cluster.t
 import { type QueryContext, sees } from "../context.ts";
 import { pauseView } from "./holds-view.ts";
 import { rfc3339, secondsBetween, timeText } from "../times.ts";
-import { present } from "../../../rules/model/json.ts";
+import { nonEmpty, present } from "../../../rules/model/json.ts";
 import type { Evaluation } from "../../../rules/model/scale-records.ts";
 
 const PARTITIONS_AT_ONCE = 4;
@@ -180,6 +180,7 @@ export const clusterReading = async (
     ...(isWhole &&
       cluster.recommenderHosts &&
       cluster.recommenderHosts.length > 0 && { recommenderHosts: cluster.recommenderHosts }),
+    ...(isWhole && present({ labels: nonEmpty(cluster.labels ?? {}) })),
     settings: {
       tolerance: settings.tolerance,
       downscaleStabilizationSeconds: settings.downscaleStabilizationMs / 1000,

@@ -1,5 +1,6 @@
 import type { FieldDescription } from "../../fields/field-types.ts";
 import { nearestName } from "../../model/nearest-name.ts";
+import { CLUSTER_SPEC } from "../cluster/cluster-fields.ts";
 import { SPEC } from "./spec-fields.ts";
 
 export type FieldExplanation =
@@ -14,17 +15,18 @@ export type FieldExplanation =
 
 /**
  * Finds a field by its path, with or without "spec." and list indexes: "spec.metrics[0].target",
- * "metrics.target". The kind may stand before it, as for `kubectl explain`: "pa.spec.scaleUp".
+ * "metrics.target". The kind may stand before it, as for `kubectl explain`: "pa.spec.scaleUp"; the
+ * kind Cluster must: "cluster.spec.connection".
  */
 export const explainField = (path: string): FieldExplanation => {
   const names = path
     .replaceAll(/\[\d*\]/g, "")
     .split(".")
     .filter((name) => name !== "");
-  const inside = KIND.test(names[0] ?? "") ? names.slice(1) : names;
+  const root = rootOf(names[0] ?? "");
+  const inside = root.isNamed ? names.slice(1) : names;
   const below = inside[0] === "spec" ? inside.slice(1) : inside;
-  let about: FieldDescription = SPEC.about;
-  let known = "spec";
+  let { about, path: known } = root;
   for (const name of below) {
     const fields = membersOf(about);
     const next = Object.hasOwn(fields, name) ? fields[name] : undefined;
@@ -38,7 +40,18 @@ export const explainField = (path: string): FieldExplanation => {
   return { kind: "known", path: known, about };
 };
 
+/** The spec that a path begins in, and whether its first word names the kind. */
+const rootOf = (
+  word: string,
+): { readonly about: FieldDescription; readonly path: string; readonly isNamed: boolean } =>
+  CLUSTER.test(word)
+    ? { about: CLUSTER_SPEC.about, path: CLUSTER_PATH, isNamed: true }
+    : { about: SPEC.about, path: "spec", isNamed: KIND.test(word) };
+
 const KIND = /^(?:pa|podautoscalers?)$/i;
+const CLUSTER = /^clusters?$/i;
+/** No rule of a PodAutoscaler has a path that begins so. */
+export const CLUSTER_PATH = "cluster.spec";
 
 /** Path of a member. That of a list also names its items. */
 export const memberPath = (parent: string, name: string, { type }: FieldDescription): string =>

@@ -1,7 +1,8 @@
 import type { FieldDescription } from "../../fields/field-types.ts";
 import { type Json, present } from "../../model/json.ts";
 import { RFC_3339 } from "../../model/time-text.ts";
-import { memberPath } from "./explain-field.ts";
+import { CLUSTER_SPEC } from "../cluster/cluster-fields.ts";
+import { CLUSTER_PATH, memberPath } from "./explain-field.ts";
 import { ruleSchema } from "./rule-schema.ts";
 import { rulesAt } from "./rule-table.ts";
 import { SPEC } from "./spec-fields.ts";
@@ -177,6 +178,29 @@ const METADATA: Json = {
   required: ["name"],
   additionalProperties: false,
 };
+
+/** The schema of a cluster as a document, for editors; docs/cluster.schema.json is this. */
+export const clusterDocumentSchema = (): Json => ({
+  $schema: "https://json-schema.org/draft/2020-12/schema",
+  title: "tidemark.dev/v1 Cluster",
+  type: "object",
+  properties: {
+    apiVersion: { const: "tidemark.dev/v1" },
+    kind: { const: "Cluster" },
+    metadata: {
+      type: "object",
+      properties: {
+        name: { type: "string", minLength: 1, maxLength: 63, description: "Name of the cluster." },
+        labels: { ...TEXTS, description: "What an apply with --prune chooses clusters by." },
+      },
+      required: ["name"],
+      additionalProperties: false,
+    },
+    spec: schemaOf(CLUSTER_PATH, CLUSTER_SPEC.about),
+  },
+  required: ["apiVersion", "kind", "metadata", "spec"],
+  additionalProperties: false,
+});
 
 /** The schema of the whole manifest for editors; docs/pod-autoscaler.schema.json is this. */
 export const podAutoscalerSchema = (): Json => ({

@@ -31,36 +31,43 @@ const API = "rbac.authorization.k8s.io";
 /** The group that an access entry, a client certificate or a token gives its user. */
 export const RBAC_GROUP = "tidemark";
 
-/**
- * The smallest roles for these options, and their bindings, as YAML. Without options it is
- * infra/cluster-rbac.yaml.
- */
-export const rbacText = ({
+/** The roles for these options, and where each of them and its binding is made. */
+export const rolesFor = ({
   namespaces,
   readOnly = false,
   status = false,
   doctor = false,
   kinds = [],
-}: RbacOptions): string => {
+}: RbacOptions): { readonly roles: readonly RbacRole[]; readonly scopes: readonly Scope[] } => {
   const custom = customKindRules(kinds);
-  const roles: readonly Role[] = [
-    {
-      name: "tidemark-observe",
-      rules: [
-        ...OBSERVE_RULES.filter(({ wholeCluster }) => !(wholeCluster && namespaces)),
-        ...custom.observe,
-      ],
-    },
-    ...(readOnly ? [] : [{ name: "tidemark-scale", rules: [...SCALE_RULES, ...custom.scale] }]),
-    ...(status ? [{ name: "tidemark-status", rules: STATUS_RULES }] : []),
-    ...(doctor ? [{ name: "tidemark-doctor", rules: BESIDE_RIGHTS }] : []),
-  ];
-  const scopes: readonly Scope[] = namespaces?.map((namespace) => ({ namespace })) ?? [{}];
+  return {
+    roles: [
+      {
+        name: "tidemark-observe",
+        rules: [
+          ...OBSERVE_RULES.filter(({ wholeCluster }) => !(wholeCluster && namespaces)),
+          ...custom.observe,
+        ],
+      },
+      ...(readOnly ? [] : [{ name: "tidemark-scale", rules: [...SCALE_RULES, ...custom.scale] }]),
+      ...(status ? [{ name: "tidemark-status", rules: STATUS_RULES }] : []),
+      ...(doctor ? [{ name: "tidemark-doctor", rules: BESIDE_RIGHTS }] : []),
+    ],
+    scopes: namespaces?.map((namespace) => ({ namespace })) ?? [{}],
+  };
+};
+
+/**
+ * The smallest roles for these options, and their bindings, as YAML. Without options it is
+ * infra/cluster-rbac.yaml. `group`: the group that is bound, as YAML.
+ */
+export const rbacText = (options: RbacOptions, group: string = RBAC_GROUP): string => {
+  const { roles, scopes } = rolesFor(options);
   const documents = scopes.flatMap((scope) => [
     ...roles.map((role) => roleLines(role, scope)),
-    ...roles.map(({ name }) => bindingLines(name, scope)),
+    ...roles.map(({ name }) => bindingLines(name, scope, group)),
   ]);
-  return `${[...headLines(namespaces, readOnly), documents.map((lines) => lines.join("\n")).join("\n---\n")].join("\n")}\n`;
+  return `${[...rbacHead(options), documents.map((lines) => lines.join("\n")).join("\n---\n")].join("\n")}\n`;
 };
 
 /**
@@ -78,7 +85,7 @@ export const sourceRbacText = (source: string, service: SourceService): string =
   return `${[head, documents.map((lines) => lines.join("\n")).join("\n---\n")].join("\n")}\n`;
 };
 
-interface Role {
+export interface RbacRole {
   readonly name: string;
   readonly rules: readonly RbacRule[];
 }
@@ -88,10 +95,8 @@ interface Scope {
   readonly namespace?: string;
 }
 
-const headLines = (
-  namespaces: readonly string[] | undefined,
-  readOnly: boolean,
-): readonly string[] => [
+/** What stands above the roles, as comments. */
+export const rbacHead = ({ namespaces, readOnly }: RbacOptions): readonly string[] => [
   `# What Tidemark may do in a cluster. The group "${RBAC_GROUP}" is what an EKS access entry, a client certificate or a token gives its user.`,
   readOnly
     ? "# There is no role to scale: Tidemark decides, stores and reports, and changes nothing."
@@ -104,7 +109,7 @@ const headLines = (
       ]),
 ];
 
-const roleLines = ({ name, rules }: Role, scope: Scope): readonly string[] => [
+const roleLines = ({ name, rules }: RbacRole, scope: Scope): readonly string[] => [
   `apiVersion: ${API}/v1`,
   `kind: ${scope.namespace === undefined ? "ClusterRole" : "Role"}`,
   ...metadataLines(name, scope),
@@ -129,7 +134,7 @@ const ruleLines = ({ group, resources, verbs, names, because }: RbacRule): reado
 const listText = (items: readonly string[]): string =>
   `[${items.map((item) => JSON.stringify(item)).join(", ")}]`;
 
-const bindingLines = (name: string, scope: Scope): readonly string[] => {
+const bindingLines = (name: string, scope: Scope, group = RBAC_GROUP): readonly string[] => {
   const prefix = scope.namespace === undefined ? "Cluster" : "";
   return [
     `apiVersion: ${API}/v1`,
@@ -142,7 +147,7 @@ const bindingLines = (name: string, scope: Scope): readonly string[] => {
     "subjects:",
     `  - apiGroup: ${API}`,
     "    kind: Group",
-    `    name: ${RBAC_GROUP}`,
+    `    name: ${group}`,
   ];
 };
 
@@ -153,6 +158,8 @@ export interface AccessEntry {
   readonly roleArn?: string;
   /** The name of the stack whose function syncs, where it is known. */
   readonly stack?: string;
+  /** The cluster takes its users from the ConfigMap aws-auth, and has no access entries. */
+  readonly awsAuth?: true;
 }
 
 const EXAMPLE_STACK = "tidemark-prod";
@@ -163,15 +170,35 @@ const EXAMPLE_STACK = "tidemark-prod";
  * it, as lines of comments, which kubectl skips below the YAML.
  */
 export const accessEntryText = (entry: AccessEntry): string => {
-  const { clusterId, region, roleArn } = entry;
+  const { clusterId, region, roleArn, awsAuth } = entry;
   const lines = [
     ...(roleArn === undefined ? [] : assumedRoleLines(entry, roleArn)),
-    "Then give the role of Tidemark this group in the EKS cluster, with the AWS command line:",
+    `Then give the role of Tidemark this group in the EKS cluster, with ${awsAuth ? "eksctl" : "the AWS command line"}:`,
     ...(roleArn === undefined ? syncRoleLines(entry) : []),
-    `  aws eks create-access-entry --cluster-name ${clusterId} --region ${region} --principal-arn "${roleArn ?? "$SYNC_ROLE_ARN"}" --kubernetes-groups ${RBAC_GROUP}`,
+    ...(awsAuth
+      ? awsAuthLines(entry)
+      : [
+          `  aws eks create-access-entry --cluster-name ${clusterId} --region ${region} --principal-arn "${roleArn ?? "$SYNC_ROLE_ARN"}" --kubernetes-groups ${RBAC_GROUP}`,
+        ]),
   ];
   return `${lines.map((line) => `# ${line}`).join("\n")}\n`;
 };
+
+/**
+ * Never a ConfigMap to apply: it would take the place of the one that is there, and with it the
+ * nodes and people that it names.
+ */
+const awsAuthLines = ({ clusterId, region, roleArn }: AccessEntry): readonly string[] => [
+  `  eksctl create iamidentitymapping --cluster ${clusterId} --region ${region} --arn "${withoutPath(roleArn) ?? "$SYNC_ROLE_ARN"}" --username ${RBAC_GROUP} --group ${RBAC_GROUP}`,
+  "Or with kubectl edit configmap aws-auth -n kube-system: one more item of mapRoles, whose role has no path:",
+  `  - rolearn: ${withoutPath(roleArn) ?? "the ARN that the first command prints"}`,
+  `    username: ${RBAC_GROUP}`,
+  `    groups: [${RBAC_GROUP}]`,
+];
+
+/** The ConfigMap knows a role by its ARN without the path of the role. */
+const withoutPath = (roleArn: string | undefined): string | undefined =>
+  roleArn?.replace(/:role\/.*\//, ":role/");
 
 const syncRoleLines = ({ stack }: AccessEntry): readonly string[] => [
   `The role belongs to the function that syncs, and is an output of the stack.${otherStack(stack)}`,

@@ -15,6 +15,10 @@ export interface RbacRule {
   readonly because?: string;
 }
 
+/** What a folder with the roles is for. */
+export const RBAC_FORMS = ["helm", "kustomize", "terraform"] as const;
+export type RbacForm = (typeof RBAC_FORMS)[number];
+
 /** A custom resource with a scale subresource: "argoproj.io" and "rollouts". */
 export interface ScalableKind {
   readonly group: string;

@@ -165,6 +165,7 @@ export const clusterSchema = z.looseObject({
   }),
   specsFromCluster: z.array(z.enum(SPEC_KIND_NAMES)).exactOptional(),
   recommenderHosts: z.array(z.string()).exactOptional(),
+  labels: z.record(z.string(), z.string()).exactOptional(),
   restoredAs: z.string().exactOptional(),
   removing: z.looseObject({ by: z.string(), atMs: z.number() }).exactOptional(),
   version: z.number().int().positive(),
