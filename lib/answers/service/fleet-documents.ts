@@ -15,7 +15,9 @@ import type { ManifestSource } from "./service.ts";
 export type FleetDocument = ManifestDocument & { readonly file: string };
 
 /** What a document holds, or a line for each of its faults. */
-export type Reading<Value> = { readonly value: Value } | { readonly faults: readonly string[] };
+export type FleetReading<Value> =
+  | { readonly value: Value }
+  | { readonly faults: readonly string[] };
 
 /** What was read of the documents of one kind of the fleet, and whether anything else is there. */
 export interface FleetDocuments<Value> {
@@ -31,7 +33,7 @@ export interface FleetDocuments<Value> {
 export const fleetDocuments = <Value extends { readonly name: string }>(
   kind: FleetKind,
   files: readonly ManifestSource[],
-  read: (document: FleetDocument) => Reading<Value>,
+  read: (document: FleetDocument) => FleetReading<Value>,
 ): FleetDocuments<Value> => {
   const mentioned = new RegExp(`\\b${kind}\\b`);
   // A folder of a hundred autoscalers is parsed once, and not once for each kind.

@@ -26,7 +26,7 @@ import {
   type FleetDocument,
   type FleetDocuments,
   fleetDocuments,
-  type Reading,
+  type FleetReading,
 } from "../fleet-documents.ts";
 import type { ManifestSource, NewCluster, NewGrant } from "../service.ts";
 import { clusterFaults } from "./cluster-faults.ts";
@@ -56,7 +56,7 @@ const DOCUMENT = objectOf({
 export const clustersIn = (files: readonly ManifestSource[]): FleetDocuments<WantedCluster> =>
   fleetDocuments("Cluster", files, readCluster);
 
-const readCluster = (written: FleetDocument): Reading<WantedCluster> => {
+const readCluster = (written: FleetDocument): FleetReading<WantedCluster> => {
   const context = newReadContext();
   const read = DOCUMENT(written.document, "", context);
   const spec = read?.spec;

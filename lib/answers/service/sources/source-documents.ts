@@ -4,7 +4,7 @@ import {
   type FleetDocument,
   type FleetDocuments,
   fleetDocuments,
-  type Reading,
+  type FleetReading,
 } from "../fleet-documents.ts";
 import type { NewSource } from "../requests.ts";
 import type { ManifestSource } from "../service.ts";
@@ -34,7 +34,7 @@ const document = z.strictObject({
 export const sourcesIn = (files: readonly ManifestSource[]): FleetDocuments<NewSource> =>
   fleetDocuments("MetricSource", files, readSource);
 
-const readSource = (written: FleetDocument): Reading<NewSource> => {
+const readSource = (written: FleetDocument): FleetReading<NewSource> => {
   const parsed = document.safeParse(written.document);
   const faultOf = (field: string, message: string): string =>
     `Cannot accept ${placeOfField(written, field)}: ${field}: ${message}`;
