@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { pageFiles } from "../lib/dashboard/serve/page-files.ts";
 import { PAGE_FILES } from "../lib/dashboard/serve/routes.ts";
-import { PARTS_OF_A_RUN } from "../lib/embedded/host/missing-part.ts";
+import { OPTIONAL_PARTS } from "../lib/embedded/host/missing-part.ts";
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
 
@@ -21,7 +21,7 @@ const AS_IT_IS = ["examples", "LICENSE", "NOTICE", "CHANGELOG.md"] as const;
 
 const TRACES = "lib/embedded/traces";
 
-const isPart = (name: string): boolean => PARTS_OF_A_RUN.includes(name);
+const isPart = (name: string): boolean => OPTIONAL_PARTS.includes(name);
 
 interface Manifest {
   readonly name: string;
@@ -81,8 +81,8 @@ export const lockedPart = (
 
 /**
  * The package.json of the package: without the pinned Node, which only the clone needs. What only a
- * run on this machine and kubeconfigs need is left to the person who wants it: most of the packages
- * are of these parts.
+ * run on this machine, kubeconfigs and assistants need is left to the person who wants it: most of
+ * the packages are of these parts.
  */
 export const packageManifest = ({
   name,
@@ -114,7 +114,7 @@ export const packageManifest = ({
   dependencies: withNames(dependencies, (dependency) => !isPart(dependency)),
   peerDependencies: withNames(dependencies, isPart),
   peerDependenciesMeta: Object.fromEntries(
-    PARTS_OF_A_RUN.map((part) => [part, { optional: true }]),
+    OPTIONAL_PARTS.map((part) => [part, { optional: true }]),
   ),
 });
 

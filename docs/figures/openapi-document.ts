@@ -1,6 +1,7 @@
 import * as z from "zod";
 import { ANSWERS, type Verb } from "../../lib/answers/api/answers.ts";
 import { ALL_ROUTES, type FoundRoute } from "../../lib/answers/api/answer-request.ts";
+import { inputSchema, type JsonSchema, openObject } from "../../lib/answers/api/json-schemas.ts";
 import {
   COMMAND_PATHS,
   IF_MATCH_HEADER,
@@ -14,8 +15,6 @@ import {
 import { OPEN_METRICS_TYPE } from "../../lib/stack/report/open-metrics.ts";
 import { count, text } from "../../lib/answers/views/view-of.ts";
 import { VIEWS } from "./views.ts";
-
-type Json = Readonly<Record<string, unknown>>;
 
 /** An error (RFC 9457). */
 const PROBLEM = z.looseObject({
@@ -31,20 +30,8 @@ const PROBLEM = z.looseObject({
 /** The routes whose answer has the tag of one stored autoscaler. */
 const TAGGED: ReadonlySet<string> = new Set<Verb>(["get", "apply", "pause", "resume"]);
 
-/**
- * A schema without the address of its dialect, which an OpenAPI document names once. A time is a
- * text at the edge, so schemas of requests are those of the input.
- */
-const inputSchema = (schema: z.ZodType): Json => {
-  const { $schema: _dialect, ...rest } = z.toJSONSchema(schema, {
-    io: "input",
-    unrepresentable: "any",
-  });
-  return rest;
-};
-
 /** The schemas of all views and of all answers. They refer to views by name. */
-const outputSchemas = (): Readonly<Record<string, Json>> => {
+const outputSchemas = (): Readonly<Record<string, JsonSchema>> => {
   const registry = z.registry<{ readonly id: string }>();
   const named = { ...VIEWS, Problem: PROBLEM };
   for (const [id, schema] of Object.entries({ ...named, ...ANSWERS }))
@@ -60,21 +47,12 @@ const outputSchemas = (): Readonly<Record<string, Json>> => {
   );
 };
 
-/** Objects of answers are open, because fields are added between versions. */
-const openObject = ({
-  jsonSchema,
-}: {
-  readonly jsonSchema: z.core.JSONSchema.BaseSchema;
-}): void => {
-  if (jsonSchema.additionalProperties === false) jsonSchema.additionalProperties = {};
-};
-
 const SCHEMAS = outputSchemas();
 const NAMES: ReadonlyMap<z.ZodType, string> = new Map(
   Object.entries(VIEWS).map(([name, schema]) => [schema, name]),
 );
 
-const answerSchema = (verb: Verb): Json => {
+const answerSchema = (verb: Verb): JsonSchema => {
   const name = NAMES.get(ANSWERS[verb]);
   return name === undefined ? (SCHEMAS[verb] ?? {}) : { $ref: `#/components/schemas/${name}` };
 };
@@ -100,7 +78,7 @@ const WEAK_TAG_HEADERS = {
 
 const PROBLEM_CONTENT = { [PROBLEM_TYPE]: { schema: { $ref: "#/components/schemas/Problem" } } };
 
-const answersOf = ({ kind, path, route: { conditional } }: FoundRoute): Json => {
+const answersOf = ({ kind, path, route: { conditional } }: FoundRoute): JsonSchema => {
   const verb = VERBS.get(path);
   const content =
     path === METRICS_PATH || verb === undefined
@@ -123,9 +101,9 @@ const answersOf = ({ kind, path, route: { conditional } }: FoundRoute): Json => 
   };
 };
 
-const parametersOf = (schema: Json): readonly Json[] => {
+const parametersOf = (schema: JsonSchema): readonly JsonSchema[] => {
   const { properties = {}, required = [] } = schema as {
-    readonly properties?: Json;
+    readonly properties?: JsonSchema;
     readonly required?: readonly string[];
   };
   return Object.entries(properties).map(([name, property]) => ({
@@ -162,7 +140,7 @@ const IF_NONE_MATCH_PARAMETER = {
   schema: { type: "string" },
 };
 
-const operationOf = (found: FoundRoute): Json => {
+const operationOf = (found: FoundRoute): JsonSchema => {
   const { kind, path, route } = found;
   const input = inputSchema(route.schema);
   const operationId = VERBS.get(path) ?? "metrics";
@@ -183,7 +161,7 @@ const operationOf = (found: FoundRoute): Json => {
 };
 
 /** The OpenAPI 3.1 document, made of the routes and of what they check requests with. */
-export const openApiDocument = (version: string): Json => ({
+export const openApiDocument = (version: string): JsonSchema => ({
   openapi: "3.1.0",
   info: {
     title: "Tidemark",

@@ -59,6 +59,17 @@ All three reach back 13 months; of what is older than 14 days, the history has s
 In csv, the fields of an edit and the metrics of a point are JSON.
 Memory stays constant, however much there is.
 A file gets its name when it is whole, and nothing is overwritten.`,
+  audit: `
+Its first lines are the period and the totals; holes are what is not known, each with its reason.
+It asks no cluster, and shows what the grants of the caller let it see.
+The head of the chain is printed on standard error: keep it elsewhere, and --verify --head finds an audit that was made anew with less in it.
+A removed cluster is in it only by --cluster.
+docs/audit.md has every field.`,
+  mcp: `
+Its tools are the commands that look: status, list, get, describe, explain, doctor, schedule, timeline, events, changes, shadow and replay.
+It has no tool that edits, and shows what the grants of the caller let it see.
+An answer has at most 40,000 characters, and says what was left out.
+docs/mcp.md has how an assistant gets it.`,
   series: `
 It is what Prometheus receives from a run (docs/monitoring.md).`,
   status: `

@@ -27,6 +27,7 @@ import { NOTES } from "./notes.ts";
 import { type Io, printerOn, type CommandIo, type Printer } from "./io.ts";
 import { migrationCommands } from "./groups/migration-commands.ts";
 import { overrideCommands } from "./groups/override-commands.ts";
+import { auditCommand, mcpCommand } from "./groups/reader-commands.ts";
 import { readingCommands } from "./groups/reading-commands.ts";
 import { forecastCommand, replayCommands } from "./groups/replay-commands.ts";
 import { sourceCommands } from "./groups/source-commands.ts";
@@ -66,8 +67,10 @@ export const program = (runAs: RunAs, io: Io): Command => {
     withTarget(root.command(name).enablePositionalOptions()).description(about);
   root.commandsGroup("Look:");
   readingCommands(root, run, { io, printing: printer });
+  auditCommand(root, run, printer);
   statusCommand(root, run, io);
   dashboardCommand(root, run, io);
+  mcpCommand(root, run, { io, printer });
   replayCommands(root, run, { io, printer });
   forecastCommand(root, run, { io, printer });
   root.commandsGroup("Edit:");

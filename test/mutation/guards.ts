@@ -358,4 +358,28 @@ export const GUARDS: readonly PromisedMutant[] = [
     test: "test/functions/wake.test.ts",
     noticedBy: "writes no text of an event into the log as it is",
   },
+  {
+    breaks: "a line of an audit hangs on the lines before it",
+    file: "lib/command/audit/chain.ts",
+    from: "[before, text]",
+    to: '["", text]',
+    test: "test/cli/audit.test.ts",
+    noticedBy: "is never whole without one of its lines",
+  },
+  {
+    breaks: "a text in the markup of an audit is a text",
+    file: "lib/stack/report/timeline/svg.ts",
+    from: '.replaceAll("<", "&lt;")',
+    to: '.replaceAll("<", "<")',
+    test: "test/cli/audit.test.ts",
+    noticedBy: "is as HTML one file without a script or an address, with texts that stay texts",
+  },
+  {
+    breaks: "no text of a tenant ends the element of the data",
+    file: "lib/command/mcp/marked-data.ts",
+    from: '.replaceAll("<", "\\\\u003c")',
+    to: '.replaceAll("<", "<")',
+    test: "test/cli/mcp.process.test.ts",
+    noticedBy: "marks texts of tenants as data that end no element",
+  },
 ];

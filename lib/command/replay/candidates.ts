@@ -1,5 +1,6 @@
 import { basename } from "node:path";
 import { readInputs } from "../../answers/service/apply/manifest-inputs.ts";
+import type { ManifestSource } from "../../answers/service/service.ts";
 import type { ReplayedMetric } from "../../replay/load.ts";
 import type { ReplayedSpec } from "../../replay/replay.ts";
 import type { NotReplayed } from "../../replay/traced.ts";
@@ -28,8 +29,16 @@ export const readCandidates = async (
   printer: Pick<Printer, "note">,
   { validate, ...files }: FileOptions & { readonly validate: Validation },
   stdin: CommandIo["stdin"],
-): Promise<readonly CandidatePolicy[]> => {
-  const { inputs, passedOver } = readInputs(await readSources(files, stdin), validate);
+): Promise<readonly CandidatePolicy[]> =>
+  candidatesIn(printer, await readSources(files, stdin), validate);
+
+/** The same of texts that were read. */
+export const candidatesIn = (
+  printer: Pick<Printer, "note">,
+  sources: readonly ManifestSource[],
+  validate: Validation,
+): readonly CandidatePolicy[] => {
+  const { inputs, passedOver } = readInputs(sources, validate);
   if (passedOver.length > 0) printer.note(passedOverText(passedOver));
   if (inputs.length > POLICIES_MAX)
     throw usage(`Cannot replay ${inputs.length} autoscalers: give ${POLICIES_MAX} at most`);

@@ -41,14 +41,15 @@ const COLOURS: Readonly<Record<string, string>> = {
   stabilization: "#5d6db6",
 };
 
-const escaped = (words: string): string =>
+/** A text of any origin within markup, in an element or in an attribute. */
+export const markupText = (words: string): string =>
   printable(words)
     .replaceAll("&", "&amp;")
     .replaceAll("<", "&lt;")
     .replaceAll(">", "&gt;")
     .replaceAll('"', "&quot;");
 const label = (x: number, y: number, words: string, more = ""): string =>
-  `<text x="${x}" y="${y}"${more}>${escaped(words)}</text>`;
+  `<text x="${x}" y="${y}"${more}>${markupText(words)}</text>`;
 const xOf = (column: number): number => Number((LEFT + column * STEP).toFixed(1));
 
 type Box = typeof LOAD;
@@ -71,7 +72,7 @@ export const timelineSvg = (
   const lower = MARK_HEIGHT * Math.max(0, rows.length - 1);
   const height = HEIGHT + lower + (rows.length > 0 ? LEGEND_HEIGHT : 0);
   return [
-    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${height}" font-family="sans-serif" font-size="12" fill="#333" role="img" aria-label="${escaped(title)}">`,
+    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${height}" font-family="sans-serif" font-size="12" fill="#333" role="img" aria-label="${markupText(title)}">`,
     `<rect width="${WIDTH}" height="${height}" fill="#fff"/>`,
     label(LEFT, 24, title, ' font-size="15" font-weight="bold"'),
     ...loadChart(cells, timeline.loadName),
