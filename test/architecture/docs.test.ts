@@ -149,7 +149,7 @@ describe("the commands that the pages give", () => {
 
   const onTables = ofTool("npx tidemark").filter(
     (command) =>
-      !/^(start|explain-reason|stack|source discover)\b|^autoscale .*--dry-run -o yaml|^(?:forecast|replay|tune) .*--trace /.test(
+      !/^(start|explain-reason|stack|source discover)\b|^autoscale .*--dry-run -o yaml|^(?:forecast|replay|tune) .*--trace |^audit --verify /.test(
         command,
       ),
   );

@@ -126,7 +126,11 @@ export interface AuditedRef {
   readonly name: string;
 }
 
-export const refOf = ({ cluster, namespace, name }: Partial<AuditedRef>): AuditedRef | undefined =>
+export const auditedRefOf = ({
+  cluster,
+  namespace,
+  name,
+}: Partial<AuditedRef>): AuditedRef | undefined =>
   cluster === undefined || namespace === undefined || name === undefined
     ? undefined
     : { cluster, namespace, name };

@@ -16,7 +16,7 @@ import {
   type Period,
   readRecords,
   type ReadRecord,
-  refOf,
+  auditedRefOf,
   withDecider,
 } from "../audit/read-records.ts";
 import type { AuditRecord } from "../audit/record.ts";
@@ -74,7 +74,7 @@ export const audit = async (
   let read = 0;
   const noted = async function* (): AsyncGenerator<ReadRecord> {
     for await (const one of readRecords(service, filter, period)) {
-      const ref = refOf(one.record);
+      const ref = auditedRefOf(one.record);
       if (ref && (one.decidedBy !== undefined || one.record.kind === "edit"))
         refs.set(`${ref.cluster}/${ref.namespace}/${ref.name}`, ref);
       if (++read % PROGRESS_EVERY === 0) printer.progress(text`Read ${read} scales and edits`);

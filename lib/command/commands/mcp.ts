@@ -5,7 +5,7 @@ import { failureText } from "../../embedded/host/failure-text.ts";
 import { printable } from "../../rules/model/foreign-text.ts";
 import { text } from "../../stack/report/printed.ts";
 import { type Io, interruptible, type Printer, type Session } from "../io.ts";
-import { askApi, type Asked } from "../mcp/ask-api.ts";
+import { askApi, type ToolParameters } from "../mcp/ask-api.ts";
 import { ANSWER_CHARACTERS_MAX, markedAnswer, markedText, NOTICE } from "../mcp/marked-data.ts";
 import { replaysOf } from "../mcp/replays.ts";
 import { type Tool, TOOLS, type ToolSources } from "../mcp/tools.ts";
@@ -43,7 +43,7 @@ export const mcp = async (
   );
   const onFailure = (error: unknown): void =>
     printer.error(error instanceof Error ? error.message : String(error));
-  const answer = async (tool: Tool, asked: Asked): Promise<unknown> => {
+  const answer = async (tool: Tool, asked: ToolParameters): Promise<unknown> => {
     let answered: unknown;
     await withSession(async (session) => {
       answered = await tool.answer(asked, sourcesOf(session, printer, onFailure));
@@ -60,7 +60,7 @@ export const mcp = async (
         tool.name,
         {
           description: tool.about,
-          inputSchema: fromJsonSchema<Asked>(tool.input),
+          inputSchema: fromJsonSchema<ToolParameters>(tool.input),
           outputSchema: fromJsonSchema(tool.output),
           annotations: READING,
         },

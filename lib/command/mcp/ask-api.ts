@@ -5,9 +5,9 @@ import { TidemarkError } from "../../rules/model/errors.ts";
 import type { QueryService } from "../../answers/service/service.ts";
 
 /** What an assistant asked, as the parameters of a route. */
-export type Asked = Readonly<Record<string, string>>;
+export type ToolParameters = Readonly<Record<string, string>>;
 
-export type AskApi = (verb: keyof QueryService, asked: Asked) => Promise<unknown>;
+export type AskApi = (verb: keyof QueryService, asked: ToolParameters) => Promise<unknown>;
 
 const NO_BODY = new Uint8Array();
 const DONE = 200;

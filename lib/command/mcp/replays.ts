@@ -2,10 +2,10 @@ import { replayHistory } from "../commands/replay-history.ts";
 import { candidatesIn } from "../replay/candidates.ts";
 import { modelsOf } from "../replay/trace-input.ts";
 import type { Printer, Session } from "../io.ts";
-import type { Asked } from "./ask-api.ts";
+import type { ToolParameters } from "./ask-api.ts";
 import { present } from "../../rules/model/json.ts";
 
-export type Replays = (asked: Asked) => Promise<unknown>;
+export type Replays = (asked: ToolParameters) => Promise<unknown>;
 
 /** The document of `tidemark replay NAME -f manifest -o json`. */
 export const replaysOf =

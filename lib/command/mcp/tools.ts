@@ -5,7 +5,7 @@ import { answerSchema, inputSchema, type JsonSchema } from "../../answers/api/js
 import { QUERY_ROUTES } from "../../answers/api/query-routes.ts";
 import { readInstant, DAY_MS, MINUTE_MS } from "../../rules/model/time-text.ts";
 import type { QueryService } from "../../answers/service/service.ts";
-import type { AskApi, Asked } from "./ask-api.ts";
+import type { AskApi, ToolParameters } from "./ask-api.ts";
 import type { Narrowing } from "./marked-data.ts";
 import type { Replays } from "./replays.ts";
 
@@ -15,7 +15,7 @@ export interface Tool extends Narrowing {
   readonly about: string;
   readonly input: JsonSchema;
   readonly output: JsonSchema;
-  readonly answer: (asked: Asked, sources: ToolSources) => Promise<unknown>;
+  readonly answer: (asked: ToolParameters, sources: ToolSources) => Promise<unknown>;
 }
 
 /** Where the answers come from. */
@@ -60,7 +60,7 @@ interface OfRoute extends Narrowing {
   readonly name?: string;
   readonly more?: string;
   /** What is asked where the assistant says nothing else. */
-  readonly before?: (asked: Asked, nowMs: number) => Asked;
+  readonly before?: (asked: ToolParameters, nowMs: number) => ToolParameters;
   readonly after?: (answer: unknown) => unknown;
 }
 
@@ -80,7 +80,7 @@ const ofRoute = (
 });
 
 /** The last day, where no other time is asked for. */
-const lastDay = (asked: Asked, nowMs: number): Asked => ({
+const lastDay = (asked: ToolParameters, nowMs: number): ToolParameters => ({
   since: new Date(nowMs - DAY_MS).toISOString(),
   ...asked,
 });
@@ -91,7 +91,7 @@ const TIMELINE_MS = 120 * MINUTE_MS;
 const STEP_SECONDS_MIN = 15;
 
 /** Some sixty points, where no other step is asked for. */
-const withStep = (asked: Asked, nowMs: number): Asked => {
+const withStep = (asked: ToolParameters, nowMs: number): ToolParameters => {
   const untilMs = readInstant(asked["until"] ?? "") ?? nowMs;
   const sinceMs = readInstant(asked["since"] ?? "") ?? untilMs - TIMELINE_MS;
   const seconds = Math.ceil((untilMs - sinceMs) / TIMELINE_POINTS / 1_000);
