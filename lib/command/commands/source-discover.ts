@@ -8,6 +8,7 @@ import {
 import { sourcePlaceText } from "../../rules/manifest/import/keda/places.ts";
 import { TidemarkError } from "../../rules/model/errors.ts";
 import { isObject, type Json } from "../../rules/model/json.ts";
+import { REDIS_KINDS } from "../../rules/model/metric-source.ts";
 import { NO_CLUSTER_MEANT, openKubeconfig } from "../../stack/cluster/kubeconfig-api.ts";
 import { lines, type Printed, text } from "../../stack/report/printed.ts";
 import type { CommandIo, Printer } from "../io.ts";
@@ -183,7 +184,10 @@ const addressOptions = (
       ...(service.scheme === "https" ? [["--scheme", "https"] as const] : []),
     ];
   if (address === undefined) return [];
-  return [["--url", address], ...(address.startsWith("http:") ? [["--private"] as const] : [])];
+  return [
+    ["--url", address],
+    ...(/^(?:http|redis):/.test(address) ? [["--private"] as const] : []),
+  ];
 };
 
 /** By the modes of KEDA; "bearer" where a TriggerAuthentication says none. */
@@ -197,7 +201,8 @@ const AUTH_OF: Readonly<Record<string, string>> = {
 
 const authOptions = ({ name, place }: DiscoveredSource): readonly Option[] => {
   if (place.authentication === undefined || place.region !== undefined) return [];
-  const mode = place.authModes?.split(/[ ,]/)[0] ?? "bearer";
+  const otherwise = REDIS_KINDS.includes(place.kind) ? "basic" : "bearer";
+  const mode = place.authModes?.split(/[ ,]/)[0] ?? otherwise;
   const kind = AUTH_OF[mode] ?? "bearer";
   return [
     ["--auth", kind],

@@ -196,7 +196,7 @@ export const sourceCommands = (
     .option("--query <promql>", "of a Prometheus: what to ask (default: vector(1))")
     .option("--path <path>", "of http: the path of the document")
     .option("--pointer <pointer>", "of http: the JSON Pointer to a number in it")
-    .option("--queue <name>", "of sqs: a queue that it allows")
+    .option("--queue <name>", "of sqs: a queue that it allows; of redis: a key")
     .addOption(output(["table", "json", "yaml"]))
     .addHelpText(
       "after",

@@ -44,11 +44,30 @@ export interface RegisteredSource {
   readonly partialAnswers?: boolean;
 }
 
-export const SOURCE_KINDS = ["prometheus", "http", "sqs", "amp", "cloudwatch"] as const;
+export const SOURCE_KINDS = [
+  "prometheus",
+  "http",
+  "redis",
+  "redis-cluster",
+  "sqs",
+  "amp",
+  "cloudwatch",
+] as const;
 export type SourceKind = (typeof SOURCE_KINDS)[number];
 
 /** Kinds that are services of AWS, asked with a role. */
 export const AWS_KINDS: readonly SourceKind[] = ["sqs", "amp", "cloudwatch"];
+
+/** Kinds that are a Redis, which is asked over TCP and not by HTTP. */
+export const REDIS_KINDS: readonly SourceKind[] = ["redis", "redis-cluster"];
+
+/** How the address of a source begins: with TLS, and without. */
+export const protocolsOf = (
+  kind: SourceKind,
+): { readonly secure: string; readonly plain: string } =>
+  REDIS_KINDS.includes(kind)
+    ? { secure: "rediss:", plain: "redis:" }
+    : { secure: "https:", plain: "http:" };
 
 export interface AwsPlace {
   readonly region: string;

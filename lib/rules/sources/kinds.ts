@@ -35,6 +35,8 @@ interface KindRules {
   readonly needs: string;
   /** Who has answered where a check found no value. Absent where a check needs one. */
   readonly answersEmpty?: string;
+  /** True where a server names another one for a key, which is then asked. */
+  readonly isCluster?: true;
   /** Absent for a kind that is no service of AWS. */
   readonly aws?: {
     readonly sessionOf: (place: AwsPlace) => SessionRights;
@@ -52,6 +54,17 @@ const PROMQL = {
   asks: "prometheus",
   fieldsOf: (_source, { query = "vector(1)" }) => ({ query }),
   needs: "give --query",
+} as const satisfies KindRules;
+
+const REDIS = {
+  asks: "redis",
+  // A key that does not exist has no items, which any server can say.
+  fieldsOf: (_source, { queue = "tidemark-check" }) => ({
+    key: queue,
+    count: "Length",
+    database: 0,
+  }),
+  needs: "give --queue with the name of a key",
 } as const satisfies KindRules;
 
 /**
@@ -79,6 +92,8 @@ export const KINDS: Readonly<Record<SourceKind, KindRules>> = {
       path === undefined || pointer === undefined ? undefined : { path, pointer },
     needs: "give --path and --pointer of a number",
   },
+  redis: REDIS,
+  "redis-cluster": { ...REDIS, isCluster: true },
   sqs: {
     asks: "sqs",
     fieldsOf: ({ aws }, { queue }) => {

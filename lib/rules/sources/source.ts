@@ -170,6 +170,8 @@ export interface RegisteredRequest {
     readonly target: string;
     readonly body: Json;
   };
+  /** Commands of a Redis, in place of a GET. The answer is a list with a reply for each. */
+  readonly commands?: readonly (readonly string[])[];
 }
 
 /**

@@ -10,6 +10,7 @@ import { NAMESPACE, OBJECT } from "./object.ts";
 import { POD_COUNT } from "./pod-count.ts";
 import { PODS } from "./pods.ts";
 import { PROMETHEUS } from "./prometheus.ts";
+import { REDIS } from "./redis.ts";
 import { CONTAINER_RESOURCE, RESOURCE } from "./resource.ts";
 import type { MetricSource, RegisteredQuery } from "./source.ts";
 import { SQS } from "./sqs.ts";
@@ -28,6 +29,7 @@ export const SOURCES = {
   podCount: POD_COUNT,
   prometheus: PROMETHEUS,
   http: HTTP,
+  redis: REDIS,
   sqs: SQS,
   cloudwatch: CLOUDWATCH,
   formula: FORMULA,

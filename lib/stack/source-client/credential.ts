@@ -10,7 +10,7 @@ import {
 } from "../cluster/access/secret-text.ts";
 import { cached, type Cached } from "../cluster/access/access.ts";
 import { SECRET_TTL_MS } from "../cluster/request-limits.ts";
-import { TidemarkError } from "../../rules/model/errors.ts";
+import { isTidemarkError, TidemarkError } from "../../rules/model/errors.ts";
 import { foreignText } from "../../rules/model/foreign-text.ts";
 import {
   mayBeSent,
@@ -28,6 +28,13 @@ export interface Credential {
   readonly ca?: string;
   /** PEM of the client's certificate and its key (mutual TLS). */
   readonly client?: ClientCertificate;
+  /** The user and the password, for a server that is not asked by HTTP. */
+  readonly login?: Login;
+}
+
+interface Login {
+  readonly username: string;
+  readonly password: string;
 }
 
 /** What the source itself says. A secret may name the authority, too, and then that one counts. */
@@ -48,6 +55,7 @@ const SECRETS = {
     .transform(({ username, password, ...rest }) => ({
       ...rest,
       value: basic(username, password),
+      login: { username, password },
     })),
   bearer: z
     .strictObject({ ...common, token: bearerToken })
@@ -118,8 +126,12 @@ const readCredential = async (
   if (caData !== undefined && !isCertificates(caData))
     throw refuse("its caData is no certificate in PEM");
   const ca = caData === undefined ? ofSource(source) : { ca: caData };
-  if ("value" in parsed.data)
-    return { ...ca, kind: "read", headers: { [headerOf(auth)]: parsed.data.value } };
+  if ("value" in parsed.data) {
+    const { value } = parsed.data;
+    const headers = { [headerOf(auth)]: value };
+    const login = loginIn.safeParse(parsed.data).data;
+    return { ...ca, kind: "read", headers, ...login };
+  }
   if ("headers" in parsed.data) return { ...ca, kind: "read", headers: parsed.data.headers };
   const { client } = parsed.data;
   if (!isCertificates(client.cert)) throw refuse("its clientCertData is no certificate in PEM");
@@ -127,6 +139,9 @@ const readCredential = async (
     throw refuse("its clientKeyData cannot be read, or is not the key of its clientCertData");
   return { ...ca, kind: "read", headers: {}, client };
 };
+
+/** What only a server that is not asked by HTTP takes of a secret with a password. */
+const loginIn = z.object({ login: z.object({ username: filled, password: filled }) });
 
 const headerOf = ({ kind, header }: SecretAuth): string =>
   kind === "header" ? (header ?? "").toLowerCase() : "authorization";
@@ -138,11 +153,14 @@ const headerOf = ({ kind, header }: SecretAuth): string =>
 const isFor = (url: string, { url: own, service }: MetricSourceRecord): boolean => {
   if (service) return url === `service://${service.namespace}/${service.name}`;
   return (
-    own !== undefined &&
-    URL.canParse(url) &&
-    URL.canParse(own) &&
-    new URL(url).origin === new URL(own).origin
+    own !== undefined && URL.canParse(url) && URL.canParse(own) && serverOf(url) === serverOf(own)
   );
+};
+
+/** The parser knows no origin of a scheme that is not of the web. */
+const serverOf = (url: string): string => {
+  const { protocol, host } = new URL(url);
+  return `${protocol}//${host.toLowerCase()}`;
 };
 
 /** The client of Secrets Manager is loaded when the first source has a secret. */
@@ -160,4 +178,11 @@ const secretString = async (
     refuse,
     failed,
   });
+};
+
+/** An error of a library may quote the secret, so that only errors of ours are shown. */
+export const noSecret = ({ name }: MetricSourceRecord, error: unknown): string => {
+  const words = `Cannot use the secret of source "${name}"`;
+  if (isTidemarkError(error, "source.late")) return `${words}: it was not read in time`;
+  return isTidemarkError(error) ? error.message : words;
 };

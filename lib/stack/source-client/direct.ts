@@ -142,9 +142,9 @@ export const directSender = ({
   return {
     send: async (request, limits) => {
       const url = URL.canParse(request.url) ? new URL(request.url) : undefined;
-      if (url === undefined) return refused("its address is no URL");
+      if (url === undefined) return notAsked("its address is no URL");
       const why = refusedAddress(url, request.private, ownAddresses);
-      if (why !== undefined) return refused(why);
+      if (why !== undefined) return notAsked(why);
       const outgoing = {
         secure: url.protocol === "https:",
         options: { agent: agentFor(url, request.private), ...(await optionsOf(url, request)) },
@@ -197,7 +197,7 @@ export const queryText = (parameters: Readonly<Record<string, string>>): string 
   return text === "" ? "" : `?${text}`;
 };
 
-const refused = (why: string): ServiceAnswer => ({
+export const notAsked = (why: string): ServiceAnswer => ({
   kind: "failed",
   failure: { code: 0, reason: "AddressRefused", message: `the source cannot be asked: ${why}` },
 });
@@ -216,9 +216,10 @@ const refusedAddress = (
   return isPrivateHost(hostname) && !isPrivate ? PRIVATE_WORDS : undefined;
 };
 
-const PRIVATE_WORDS = "its address is in a private network, and the source does not say private";
+export const PRIVATE_WORDS =
+  "its address is in a private network, and the source does not say private";
 
-const brokenSource = (broken: Broken, timeoutMs: number): ApiFailure => {
+export const brokenSource = (broken: Broken, timeoutMs: number): ApiFailure => {
   const { reason } = diagnosis(broken, timeoutMs);
   return {
     code: 0,

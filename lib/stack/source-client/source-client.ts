@@ -1,8 +1,12 @@
 import type { ClusterClient, ServiceAnswer } from "../cluster/cluster-client.ts";
-import { isTidemarkError, TidemarkError } from "../../rules/model/errors.ts";
+import { TidemarkError } from "../../rules/model/errors.ts";
 import { foreignText } from "../../rules/model/foreign-text.ts";
 import { jsonIn } from "../../rules/model/json.ts";
-import { type MetricSourceRecord, signedServiceOf } from "../../rules/model/metric-source.ts";
+import {
+  type MetricSourceRecord,
+  REDIS_KINDS,
+  signedServiceOf,
+} from "../../rules/model/metric-source.ts";
 import type {
   Answer,
   ApiFailure,
@@ -19,7 +23,7 @@ import {
 import { askingOf, refusalOf } from "../../rules/sources/sources.ts";
 import type { AwsSender, OwnAccount } from "./aws.ts";
 import { askChunk, chunksOf, type SendBatch } from "./batches.ts";
-import { type Credential, credentialReader } from "./credential.ts";
+import { type Credential, credentialReader, noSecret } from "./credential.ts";
 import {
   directSender,
   type SendToSource,
@@ -117,7 +121,8 @@ export const sourceClient = ({
         circuit.end(credential.failure.message);
         return toAll(credential);
       }
-      const send = await inTime(() => senderTo(source, context, { direct, aws, credential }), {
+      const ways = { direct, aws, credential, ownAddresses };
+      const send = await inTime(() => senderTo(source, context, ways), {
         leftMs: context.leftMs(),
         unable: (error) => noRole(source, error),
       });
@@ -182,6 +187,7 @@ interface Ways {
   readonly direct: ReturnType<typeof directSender>;
   readonly aws: () => Promise<AwsSender>;
   readonly credential: Credential;
+  readonly ownAddresses: boolean;
 }
 
 type Failed = Extract<Answer<never>, { kind: "failed" }>;
@@ -216,19 +222,15 @@ const noRole = ({ name }: MetricSourceRecord, error: unknown): string => {
   return `the role of source "${name}" cannot be assumed (${code}); its trust must name the role of the function sync, and the ExternalId of the source`;
 };
 
-/** An error of a library may quote the secret, so that only errors of ours are shown. */
-const noSecret = ({ name }: MetricSourceRecord, error: unknown): string => {
-  const words = `Cannot use the secret of source "${name}"`;
-  if (isTidemarkError(error, "source.late")) return `${words}: it was not read in time`;
-  return isTidemarkError(error) ? error.message : words;
-};
-
 const senderTo = (
   source: MetricSourceRecord,
   { cluster, getFromService }: AskContext,
-  { direct, aws, credential }: Ways,
+  { direct, aws, credential, ownAddresses }: Ways,
 ): SendToSource | Promise<SendToSource> => {
   const place = source.aws;
+  // Most stacks have no Redis, and start without its code.
+  if (REDIS_KINDS.includes(source.kind))
+    return import("./redis.ts").then(({ toRedis }) => toRedis(source, credential, ownAddresses));
   if (place && signedServiceOf(source) === undefined) {
     return (
       aws()

@@ -25,7 +25,10 @@ const imported = (type: string, metadata: Json, spec: Json = {}) => {
       hpas: [],
       watermarks: [],
       scaledObjects: [raw],
-      sources: { named: { [type]: "main" }, discovered: false },
+      sources: {
+        named: { [type]: /^redis(?!-sentinel)/.test(type) ? "prometheus:main" : "main" },
+        discovered: false,
+      },
     },
     "native",
   );

@@ -10,6 +10,8 @@ import {
 import {
   AWS_KINDS,
   mayBeSent,
+  protocolsOf,
+  REDIS_KINDS,
   type AwsPlace,
   type RegisteredSource,
   type SecretAuth,
@@ -40,13 +42,14 @@ export const sourceFaults = (
     : [`the name "${name}" must be small letters, digits and -, at most 63`]),
   ...placeFaults(source),
   ...(source.aws === undefined ? [] : awsFaults(source.kind, source.aws)),
-  ...(source.url === undefined ? [] : urlFaults(source.url, source.private, trusted.ownAddresses)),
+  ...(source.url === undefined ? [] : urlFaults(source.url, source, trusted.ownAddresses)),
+  ...(REDIS_KINDS.includes(source.kind) ? redisFaults(source) : []),
   ...(source.service === undefined ? [] : serviceFaults(source.service)),
   ...(source.auth === undefined || source.auth.kind === "sigv4"
     ? []
     : authFaults(name, source.auth, source.service !== undefined)),
-  ...(source.auth?.kind === "mtls" && source.url?.startsWith("http://")
-    ? ["auth of kind mtls needs a url that begins with https://"]
+  ...(source.auth?.kind === "mtls" && source.url !== undefined && !isSecure(source)
+    ? [`auth of kind mtls needs a url that begins with ${protocolsOf(source.kind).secure}//`]
     : []),
   ...fixedFaults(
     "headers",
@@ -71,8 +74,39 @@ export const sourceFaults = (
     : [`partialAnswers is for prometheus, and this is ${source.kind}`]),
 ];
 
+const isSecure = ({ kind, url }: RegisteredSource): boolean =>
+  url?.startsWith(`${protocolsOf(kind).secure}//`) === true;
+
+/** What has a meaning over HTTP only. */
+const redisFaults = ({
+  kind,
+  url = "",
+  service,
+  auth,
+  headers,
+  parameters,
+}: RegisteredSource): readonly string[] =>
+  trueOf([
+    [
+      service !== undefined,
+      `service is not for ${kind}: an API server forwards HTTP only. Give url, with private and a VPC that leads there`,
+    ],
+    [
+      auth !== undefined && !REDIS_AUTH.has(auth.kind),
+      `auth of ${kind} must be of kind basic (user and password, "default" for the user of a password alone) or mtls`,
+    ],
+    [headers !== undefined, `headers are not for ${kind}, which is not asked by HTTP`],
+    [parameters !== undefined, `parameters are not for ${kind}, which is not asked by HTTP`],
+    [
+      URL.canParse(url) && !/^\/?$/.test(new URL(url).pathname),
+      "url has a path; write the number of the database in the manifest",
+    ],
+  ]);
+const REDIS_AUTH: ReadonlySet<string> = new Set(["basic", "mtls"]);
+
 /** What TLS cannot use is refused here by name, and not by the first question. */
-const authorityFaults = ({ caData, url }: RegisteredSource): readonly string[] => {
+const authorityFaults = (source: RegisteredSource): readonly string[] => {
+  const { caData, kind } = source;
   if (caData === undefined) return [];
   const pem = pemData.safeParse(caData);
   return trueOf([
@@ -81,8 +115,8 @@ const authorityFaults = ({ caData, url }: RegisteredSource): readonly string[] =
       "caData must be certificates in PEM, in base64: base64 -w0 ca.crt",
     ],
     [
-      !url?.startsWith("https://"),
-      "caData is for a url that begins with https://; of a service, the API server of the cluster calls it",
+      !isSecure(source),
+      `caData is for a url that begins with ${protocolsOf(kind).secure}//; of a service, the API server of the cluster calls it`,
     ],
   ]);
 };
@@ -220,15 +254,22 @@ const awsFaults = (kind: RegisteredSource["kind"], place: AwsPlace): readonly st
 /** "prometheus.monitoring.svc", with or without a domain of the cluster. */
 const CLUSTER_HOST = /^[a-z0-9-]+\.[a-z0-9-]+\.svc(?:\.|$)/;
 
-const urlFaults = (text: string, isPrivate: boolean, ownAddresses: boolean): readonly string[] => {
+const urlFaults = (
+  text: string,
+  { kind, private: isPrivate }: Pick<RegisteredSource, "kind" | "private">,
+  ownAddresses: boolean,
+): readonly string[] => {
   const url = URL.canParse(text) ? new URL(text) : undefined;
-  if (!url) return ["url is no URL"];
+  // The parser normalizes the host of a URL of the web only.
+  const asWeb = text.replace(/^rediss?:/, "http:");
+  if (!url || !URL.canParse(asWeb)) return ["url is no URL"];
+  const { secure, plain } = protocolsOf(kind);
   const mayBePlain = isPrivate || ownAddresses;
-  const host = bareHost(url.hostname);
+  const host = bareHost(new URL(asWeb).hostname);
   const faults: Faults = [
     [
-      url.protocol !== "https:" && !(url.protocol === "http:" && mayBePlain),
-      "url must begin with https://, or with http:// where private is true",
+      url.protocol !== secure && !(url.protocol === plain && mayBePlain),
+      `url must begin with ${secure}//, or with ${plain}// where private is true`,
     ],
     [
       url.username !== "" || url.password !== "",
@@ -241,7 +282,7 @@ const urlFaults = (text: string, isPrivate: boolean, ownAddresses: boolean): rea
     ],
     [
       CLUSTER_HOST.test(host),
-      `url leads to ${host}, a name that only pods of the cluster resolve; give service in place of it: --service NAMESPACE/NAME:PORT`,
+      `url leads to ${host}, a name that only pods of the cluster resolve; ${REDIS_KINDS.includes(kind) ? "give the name of a load balancer in the VPC, or ask redis_exporter by a Prometheus" : "give service in place of it: --service NAMESPACE/NAME:PORT"}`,
     ],
     [
       !mayBePlain && isPrivateHost(host),

@@ -1,4 +1,5 @@
 import { asList, asObject, type Json, present } from "../../../model/json.ts";
+import { REDIS_KINDS } from "../../../model/metric-source.ts";
 import { writtenNamespace, writtenName, textOf } from "../schedules/timed.ts";
 import {
   type SourcePlace,
@@ -94,8 +95,9 @@ const SERVICE_HOST = /^([a-z0-9-]+)\.([a-z0-9-]+)\.svc(?:\.[a-z0-9.-]+)?$/;
 const PORTS: Readonly<Record<string, string>> = { "http:": "80", "https:": "443" };
 
 /** The service behind a host of the cluster's own names: "prometheus.monitoring.svc". */
-const serviceOf = ({ address }: SourcePlace): DiscoveredSource["service"] => {
-  if (address === undefined || !URL.canParse(address)) return undefined;
+const serviceOf = ({ address, kind }: SourcePlace): DiscoveredSource["service"] => {
+  if (address === undefined || !URL.canParse(address) || REDIS_KINDS.includes(kind))
+    return undefined;
   const { hostname, protocol, port, pathname } = new URL(address);
   const [, name, namespace] = SERVICE_HOST.exec(hostname) ?? [];
   if (name === undefined) return undefined;

@@ -35,7 +35,7 @@ interface PlacedTrigger {
   readonly source: string | undefined;
 }
 
-type PlaceReader = (metadata: Json) => SourcePlace;
+type PlaceReader = (metadata: Json, type: string) => SourcePlace;
 
 const PAIR = /^\s*([^=]+?)\s*=\s*(.*?)\s*$/s;
 /** "X-Scope-OrgID=a,B=c" of KEDA. Names of headers have no case. */
@@ -90,8 +90,36 @@ const ofPrometheus: PlaceReader = (metadata) => {
 
 const REGION_OF_URL = /^https:\/\/sqs\.([a-z0-9-]+)\./;
 
+/** The types of triggers that a registered Redis answers. Sentinel names servers that change. */
+export const REDIS_TYPES: ReadonlyMap<string, "redis" | "redis-cluster"> = new Map([
+  ["redis", "redis"],
+  ["redis-streams", "redis"],
+  ["redis-cluster", "redis-cluster"],
+  ["redis-cluster-streams", "redis-cluster"],
+]);
+
+/** Where the trigger asks; of a cluster, the first server. */
+const ofRedis: PlaceReader = (metadata, type) => {
+  const first = (...names: readonly string[]): string | undefined =>
+    names
+      .map((name) => textOf(metadata[name])?.split(",")[0]?.trim())
+      .find((text) => text !== undefined && text !== "");
+  const host = first("host", "hosts");
+  const server =
+    first("address", "addresses") ??
+    (host === undefined ? undefined : `${host}:${first("port", "ports") ?? "6379"}`);
+  const protocol = /^(?:1|t|true|enable)$/i.test(String(metadata["enableTLS"] ?? ""))
+    ? "rediss:"
+    : "redis:";
+  return {
+    kind: REDIS_TYPES.get(type) ?? "redis",
+    ...(server !== undefined && { address: `${protocol}//${server}` }),
+  };
+};
+
 /** The readers of places, by the type of the trigger. */
 const READERS: Readonly<Record<string, PlaceReader>> = {
+  ...Object.fromEntries([...REDIS_TYPES.keys()].map((type) => [type, ofRedis])),
   prometheus: ofPrometheus,
   "aws-sqs-queue": (metadata) =>
     present({
@@ -123,7 +151,7 @@ export const sourcePlaceOf = (
   { type, metadata, raw }: AskingTrigger,
   namespace: string,
 ): SourcePlace | undefined => {
-  const place = Object.hasOwn(READERS, type) ? READERS[type]?.(metadata) : undefined;
+  const place = Object.hasOwn(READERS, type) ? READERS[type]?.(metadata, type) : undefined;
   if (place === undefined) return undefined;
   const { kind, name } = asObject(raw["authenticationRef"]);
   if (textOf(name) === undefined) return place;

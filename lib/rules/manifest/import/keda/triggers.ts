@@ -1,7 +1,8 @@
 import type { Json } from "../../../model/json.ts";
 import type { Detail } from "../finding.ts";
 import { changed, lost, textOf } from "../schedules/timed.ts";
-import type { SourcePlace } from "./places.ts";
+import { REDIS_TYPES, type SourcePlace } from "./places.ts";
+import { BY_EXPORTER, redisBlock } from "./redis.ts";
 import { blockByRecipe } from "./recipes/recipe.ts";
 import { RECIPES } from "./recipes/recipes.ts";
 import { ANY_WAY_OUT, WAYS_OUT } from "./ways-out.ts";
@@ -291,7 +292,12 @@ const READERS: ReadonlyMap<string, Reader> = new Map([
   ["metrics-api", metricsApi],
   ...[...RECIPES].map(([type, recipe]): [string, Reader] => [
     type,
-    (trigger, source) => blockByRecipe(recipe, trigger, source),
+    (trigger, source) => {
+      const [, exported] = BY_EXPORTER.exec(source) ?? [];
+      return REDIS_TYPES.has(type) && exported === undefined
+        ? redisBlock(trigger, source)
+        : blockByRecipe(recipe, trigger, exported ?? source);
+    },
   ]),
 ]);
 
@@ -326,7 +332,7 @@ export const triggerBlock = (trigger: Trigger): TriggerBlock | { readonly refuse
     return {
       refused: lost(
         of,
-        RECIPES.has(type)
+        RECIPES.has(type) && !REDIS_TYPES.has(type)
           ? `its number is asked of a Prometheus with the series of ${RECIPES.get(type)?.exporter}: register it, and name it with --source ${type}=NAME (docs/migrating.md)`
           : `its address and its credentials belong to a registered source: register one, and name it with --source ${name}=NAME (docs/sources.md)`,
       ),
