@@ -129,6 +129,17 @@ const RULES = {
       },
     ],
   },
+  StreamOfEvents: {
+    Assertions: [
+      {
+        Assert: {
+          "Fn::Or": [absent("EventBus"), absent("ExistingHistoryTable"), named("HistoryStream")],
+        },
+        AssertDescription:
+          "With EventBus and ExistingHistoryTable, name HistoryStream, the stream of that table: the stack makes one of its own tables only",
+      },
+    ],
+  },
 };
 
 /** The parameters, with the place of the packages as the default where it is known. */

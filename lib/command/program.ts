@@ -358,6 +358,15 @@ const referenceCommands = (root: Command, printer: Printer): void => {
       ) => (await import("./commands/reference.ts")).explainSchema(printer, field, format),
     );
   root
+    .command("schema")
+    .description("print the JSON Schema of what other programs get: of an event, as a bus gets it")
+    .addArgument(new Argument("<document>", "which schema").choices(["event"]))
+    .addOption(output(["json", "yaml"]))
+    .addHelpText("after", example("tidemark schema event > event.schema.json"))
+    .action(async (_document: "event", { output: format }: { readonly output: DocumentFormat }) =>
+      (await import("./commands/schema.ts")).eventSchema(printer, format),
+    );
+  root
     .command("explain-reason")
     .description("show what a reason of an event, decision or condition means, and what to do")
     .argument("[reason]", "a reason such as ScaleDownStabilized (default: all of them)")

@@ -19,6 +19,8 @@ export interface FolderLayout {
   readonly queue: string;
   /** The next minute of the scheduler. */
   readonly schedule: string;
+  /** Which events were sent, with --events-url. */
+  readonly events: string;
   /** State, keys and certificates of the simulated cluster. */
   readonly cluster: string;
   /** Structured log lines of the functions, one JSON object each. */
@@ -74,6 +76,7 @@ export const folderLayout = (folder: string): FolderLayout => {
     tables: join(dir, "tables"),
     queue: join(dir, "queue.jsonl"),
     schedule: join(dir, "schedule.json"),
+    events: join(dir, "events.json"),
     cluster: join(dir, "cluster"),
     log: join(dir, "log.jsonl"),
     seal: join(dir, "seal.json"),

@@ -21,6 +21,8 @@ const ANSWERING = [
  * - `TIDEMARK_ALARM_OWNERS`, `TIDEMARK_OWNER_TOPICS`: owners with commas between, and in the same
  *   order the ARNs of their SNS topics; or `none`.
  * - `TIDEMARK_EXTERNAL_ID`: what `sync` gives when it assumes a role of another account, or `none`.
+ * - `TIDEMARK_EVENT_BUS`: the name of the bus that events are put on, or `none`.
+ * - `TIDEMARK_EVENTS_DEAD_LETTERS_URL`: the queue that keeps what cannot be put on it, or `none`.
  * - `TIDEMARK_CLUSTER_METRICS`: `few`, `all` or `none` (lib/stack/report/sync-report.ts).
  */
 export const ENVIRONMENT = {
@@ -40,6 +42,7 @@ export const ENVIRONMENT = {
   connect: [...ANSWERING, "TIDEMARK_SYNC_QUEUE_URL", "TIDEMARK_SYNC_FUNCTION"],
   view: ANSWERING,
   wake: ["TIDEMARK_STATE_TABLE", "TIDEMARK_SYNC_QUEUE_URL"],
+  events: ["TIDEMARK_HISTORY_TABLE", "TIDEMARK_EVENT_BUS", "TIDEMARK_EVENTS_DEAD_LETTERS_URL"],
 } as const;
 
 /** Reads the variables of a function. Throws a RangeError that names each missing one. */

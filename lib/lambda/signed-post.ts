@@ -10,9 +10,11 @@ export interface Signer {
 }
 
 export interface SignedRequest {
-  readonly service: "lambda" | "sns";
+  readonly service: "events" | "lambda" | "sns";
   readonly path: string;
   readonly contentType: string;
+  /** The operation, of a service whose operations have one path. */
+  readonly target?: string;
   readonly body: string;
 }
 
@@ -22,7 +24,7 @@ export interface SignedRequest {
  */
 export const signedPost = async (
   { credentials, region, clock }: Signer,
-  { service, path, contentType, body }: SignedRequest,
+  { service, path, contentType, target, body }: SignedRequest,
 ): Promise<Pick<Outgoing, "secure" | "options" | "body">> => {
   const inRegion = await region();
   const { protocol, hostname, port } = serviceUrl(service, inRegion);
@@ -30,6 +32,7 @@ export const signedPost = async (
   const signedHeaders = {
     host: port === "" ? hostname : `${hostname}:${port}`,
     "content-type": contentType,
+    ...(target !== undefined && { "x-amz-target": target }),
   };
   const { headers } = await signer.sign(
     { method: "POST", protocol, hostname, path, headers: signedHeaders, body },
@@ -43,9 +46,15 @@ export const signedPost = async (
 };
 
 /** The environment variables have the names of the AWS SDK's. */
+const ENDPOINTS = {
+  events: "AWS_ENDPOINT_URL_EVENTBRIDGE",
+  lambda: "AWS_ENDPOINT_URL_LAMBDA",
+  sns: "AWS_ENDPOINT_URL_SNS",
+} as const satisfies Record<SignedRequest["service"], string>;
+
 const serviceUrl = (service: SignedRequest["service"], region: string): URL =>
   new URL(
-    process.env[`AWS_ENDPOINT_URL_${service.toUpperCase()}`] ||
+    process.env[ENDPOINTS[service]] ||
       process.env["AWS_ENDPOINT_URL"] ||
       `https://${service}.${region}.${awsDomain(region)}`,
   );

@@ -23,7 +23,13 @@ const OF_SYNC = [
   "lib/stack/projections",
 ];
 const OF_SERVICE = [...OF_SYNC, "lib/answers/views", "lib/answers/words", "lib/stack/sync"];
-const OF_LAMBDA = [...OF_SERVICE, "lib/stack/aws", "lib/answers/service", "lib/answers/api"];
+const OF_LAMBDA = [
+  ...OF_SERVICE,
+  "lib/stack/aws",
+  "lib/answers/service",
+  "lib/answers/cloud-events",
+  "lib/answers/api",
+];
 const OF_RUN = [...OF_LAMBDA, "lib/lambda"];
 
 /**
@@ -63,6 +69,14 @@ export const ROOMS: Readonly<Record<string, readonly string[]>> = {
   "lib/answers/views": ["lib/rules/model", "lib/stack/cluster", "lib/stack/report"],
   "lib/answers/words": ["lib/rules/model", "lib/stack/report", "lib/answers/views"],
   "lib/answers/service": OF_SERVICE,
+  "lib/answers/cloud-events": [
+    "lib/rules/model",
+    "lib/stack/store",
+    "lib/stack/report",
+    "lib/answers/views",
+    "lib/answers/words",
+    "lib/answers/service",
+  ],
   "lib/answers/api": [
     "lib/rules/model",
     "lib/stack/store",

@@ -91,7 +91,10 @@ const statementsOf = (
 };
 /** With every right that a parameter gives. */
 const actionsOf = (role: string): readonly string[] => {
-  const given = { AlarmOwners: "payments", OwnerTopics: "arn:aws:sns:eu-central-1:1:payments" };
+  const given = {
+    ...{ AlarmOwners: "payments", OwnerTopics: "arn:aws:sns:eu-central-1:1:payments" },
+    EventBus: "default",
+  };
   return [
     ...new Set(
       Object.values(statementsOf(role, resourcesOf(packaged.text, given))).flatMap(
@@ -105,6 +108,12 @@ const actionsOf = (role: string): readonly string[] => {
  * writes logs.
  */
 const LOGS = ["logs:CreateLogStream", "logs:PutLogEvents"];
+const STREAM_CONSUMER = [
+  "dynamodb:DescribeStream",
+  "dynamodb:GetRecords",
+  "dynamodb:GetShardIterator",
+  "dynamodb:ListStreams",
+];
 const QUEUE_CONSUMER = ["sqs:DeleteMessage", "sqs:GetQueueAttributes", "sqs:ReceiveMessage"];
 
 /** The names of the files in the zip of a function, as it was packaged last. */
@@ -198,7 +207,7 @@ describe("the functions", () => {
   });
 
   it("keep their logs for 30 days, those that answer people for 90, each in a group of its own", () => {
-    const days = { schedule: 30, sync: 30, api: 90, connect: 90, view: 90, wake: 30 };
+    const days = { schedule: 30, sync: 30, api: 90, connect: 90, view: 90, wake: 30, events: 30 };
     expect(ofType("AWS::Logs::LogGroup").map((name) => resource(name).Properties)).toEqual(
       FUNCTIONS.map((name) => ({
         LogGroupName: `/aws/lambda/tidemark-prod-${name}`,
@@ -221,14 +230,22 @@ describe("the functions", () => {
     // take some 10 KiB. Forecasts (made by the sync, read by it and by explain), wakes, the schedule
     // and the bill of the page, and the ledger of conversions: some 30 KiB.
     const budgetKib = {
-      ...{ schedule: 385, sync: 945, api: 1105, connect: 1115, view: 990, wake: 385 },
+      ...{ schedule: 385, sync: 945, api: 1105, connect: 1115, view: 990, wake: 385, events: 700 },
     };
     for (const name of FUNCTIONS)
       expect(sizeAtStart(packaged.bundles, name).bytes / 1024, name).toBeLessThan(budgetKib[name]);
   });
 
   it("are small: all that is packed stays within its budget", () => {
-    const budgetKib = { schedule: 150, sync: 435, api: 395, connect: 400, view: 355, wake: 150 };
+    const budgetKib = {
+      schedule: 150,
+      sync: 435,
+      api: 395,
+      connect: 400,
+      view: 355,
+      wake: 150,
+      events: 250,
+    };
     const packed = Object.groupBy(packaged.bundles, (bundle) => bundle.function);
     for (const name of FUNCTIONS) {
       const bytes = packed[name]?.reduce((sum, { gzipBytes }) => sum + gzipBytes, 0) ?? Number.NaN;
@@ -583,6 +600,75 @@ describe("what wakes", () => {
   });
 });
 
+describe("what sends events", () => {
+  const given = () => resourcesOf(packaged.text, { EventBus: "default" });
+
+  it("is nothing without a bus: no stream, no mapping, no queue, no alarm, no right", () => {
+    expect(resource("HistoryTable").Properties).not.toHaveProperty("StreamSpecification");
+    expect(
+      Object.keys(packaged.resources)
+        .filter((name) => /^Events/.test(name))
+        .toSorted(),
+    ).toEqual(["EventsLambdaFunction", "EventsLogGroup", "EventsRole"]);
+    expect(Object.keys(statementsOf("EventsRole"))).toEqual(["ReadChanges", "WriteLogs"]);
+    expect(variablesOf(packaged, "events")).toMatchObject({
+      TIDEMARK_EVENT_BUS: "none",
+      TIDEMARK_EVENTS_DEAD_LETTERS_URL: "none",
+    });
+  });
+
+  it("is the stream of the history table, one batch of a shard at a time, for as long as it keeps records", () => {
+    expect(given()["HistoryTable"]?.Properties).toMatchObject({
+      StreamSpecification: { StreamViewType: "NEW_IMAGE" },
+    });
+    expect(given()["EventsOfHistory"]?.Properties).toMatchObject({
+      FunctionName: { Ref: "EventsLambdaFunction" },
+      EventSourceArn: { "Fn::GetAtt": ["HistoryTable", "StreamArn"] },
+      StartingPosition: "TRIM_HORIZON",
+      ParallelizationFactor: 1,
+      BisectBatchOnFunctionError: true,
+      FunctionResponseTypes: ["ReportBatchItemFailures"],
+      MaximumRecordAgeInSeconds: 86_400,
+      MaximumRetryAttempts: -1,
+      DestinationConfig: { OnFailure: { Destination: arnOf("EventsDeadLetters") } },
+    });
+  });
+
+  it("is the stream that a parameter names, where the table is an earlier one", () => {
+    const stream = "arn:aws:dynamodb:eu-central-1:000000000000:table/h/stream/1";
+    const tables = { ExistingStateTable: "s-1", ExistingHistoryTable: "h-1" };
+    const earlier = resourcesOf(packaged.text, {
+      ...{ EventBus: "default", HistoryStream: stream, ...tables },
+    });
+    expect(earlier["EventsOfHistory"]?.Properties["EventSourceArn"]).toEqual(stream);
+  });
+
+  it("reads history and puts on this bus alone: no state, no insert", () => {
+    const { ReadChanges, PutEvents, KeepUnsent } = statementsOf("EventsRole", given());
+    expect(ReadChanges).toMatchObject({
+      Action: ["dynamodb:GetItem"],
+      Condition: {
+        "ForAllValues:StringLike": { "dynamodb:LeadingKeys": ["autoscaler#*"] },
+        Null: { "dynamodb:LeadingKeys": "false" },
+      },
+    });
+    expect(JSON.stringify(PutEvents?.Resource)).toContain("event-bus/");
+    expect(JSON.stringify(PutEvents?.Resource)).not.toContain("*");
+    expect(KeepUnsent?.Resource).toEqual(arnOf("EventsDeadLetters"));
+    expect(JSON.stringify(statementsOf("EventsRole", given()))).not.toContain("StateTable");
+  });
+
+  it("raises an alarm where the bus is behind, and where an event was set aside", () => {
+    expect(given()["EventsBehind"]?.Properties).toMatchObject({
+      MetricName: "IteratorAge",
+      Dimensions: [{ Name: "FunctionName", Value: { Ref: "EventsLambdaFunction" } }],
+    });
+    expect(given()["EventsDeadLettersFilled"]?.Properties).toMatchObject({
+      Dimensions: [{ Value: { "Fn::GetAtt": ["EventsDeadLetters", "QueueName"] } }],
+    });
+  });
+});
+
 describe("the roles", () => {
   it("are one per function and one for the schedule, none shared", () => {
     expect(ofType("AWS::IAM::Role")).toEqual([
@@ -592,10 +678,19 @@ describe("the roles", () => {
       "ConnectRole",
       "ViewRole",
       "WakeRole",
+      "EventsRole",
       "TickRole",
     ]);
     expect(FUNCTIONS.map((name) => lambdaOf(name).Properties["Role"])).toEqual(
-      ["ScheduleRole", "SyncRole", "ApiRole", "ConnectRole", "ViewRole", "WakeRole"].map(arnOf),
+      [
+        "ScheduleRole",
+        "SyncRole",
+        "ApiRole",
+        "ConnectRole",
+        "ViewRole",
+        "WakeRole",
+        "EventsRole",
+      ].map(arnOf),
     );
   });
 
@@ -606,6 +701,7 @@ describe("the roles", () => {
     ["connect", "ConnectRole", LOGS],
     ["view", "ViewRole", LOGS],
     ["wake", "WakeRole", LOGS],
+    ["events", "EventsRole", [...LOGS, ...STREAM_CONSUMER]],
   ] as const)(
     "of %s allows exactly what its code calls and the platform does for it",
     async (name, role, byPlatform) => {

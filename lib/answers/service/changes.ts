@@ -227,7 +227,8 @@ const withOverrides = (document: unknown, other: unknown): unknown =>
 
 const generationOf = (id: string): number => Number(id.slice(id.lastIndexOf(":") + 1));
 
-const changeView = (
+/** One edit of an autoscaler. */
+export const changeView = (
   {
     id,
     atMs,
@@ -268,7 +269,8 @@ const OF_THE_FLEET: ReadonlySet<ScopeChangeRecord["scope"]> = new Set([
   "source",
 ]);
 
-const scopeChangeView = (change: ScopeChangeRecord): ChangeView => {
+/** One edit of a cluster, its wakes, a partition or the fleet. */
+export const scopeChangeView = (change: ScopeChangeRecord): ChangeView => {
   const [before, after] = [
     withoutCounters(parsed(change.before)),
     withoutCounters(parsed(change.after)),

@@ -46,10 +46,24 @@ export interface EventsOptions extends PastOptions {
   readonly why?: true;
   /** Counts in place of events. */
   readonly by?: "month";
-  readonly output: "table" | "wide" | "jsonl" | "json" | "yaml" | "csv" | TemplateFormat;
+  readonly output:
+    | "table"
+    | "wide"
+    | "jsonl"
+    | "json"
+    | "yaml"
+    | "csv"
+    | "cloudevents"
+    | TemplateFormat;
 }
 
-const WATCHED_FORMATS: ReadonlySet<string> = new Set(["table", "wide", "jsonl", "csv"]);
+const WATCHED_FORMATS: ReadonlySet<string> = new Set([
+  "table",
+  "wide",
+  "jsonl",
+  "csv",
+  "cloudevents",
+]);
 
 /** Refuses options that contradict each other, before anything is opened. */
 export const checkOptions = (
@@ -71,8 +85,8 @@ const checkCounts = (by: string, { watch: isWatched, why, output }: EventsOption
     ? "--watch"
     : why
       ? "--why"
-      : output === "wide"
-        ? "--output wide"
+      : output === "wide" || output === "cloudevents"
+        ? `--output ${output}`
         : undefined;
   if (other !== undefined)
     throw usage(`Cannot use --by ${by} with ${other}: it prints counts and no event`);
@@ -83,7 +97,7 @@ const checkWatch = (until: string | undefined, output: string): void => {
     throw usage(`Cannot use --watch and --until "${until}" together: the list goes on`);
   if (!WATCHED_FORMATS.has(output))
     throw usage(
-      `Cannot use --watch with --output "${output}": the list has no end; give table, wide, jsonl or csv`,
+      `Cannot use --watch with --output "${output}": the list has no end; give table, wide, jsonl, csv or cloudevents`,
     );
 };
 
@@ -112,7 +126,8 @@ export const events = async (
   if (options.by !== undefined)
     return printAll(inClusters(service.eventCounts(query), chosen), countWriter(output, headers));
   const list = (from: EventQuery) => inClusters(service.events(from), chosen);
-  const write = writerFor(options, session, printer);
+  const write =
+    output === "cloudevents" ? await cloudEventWriter() : writerFor(options, session, printer);
   if (!options.watch) return printAll(list(query), write);
   const unprinted = unprintedEvents();
   await watch(io, async (isFirst) => {
@@ -128,7 +143,8 @@ export const events = async (
 const countWriter = (output: EventsOptions["output"], headers?: boolean): Writer<EventCount> => {
   if (output === "csv")
     return csvWriter(csvLine(COUNT_FIELDS), (count) => csvLine(countCells(count)), headers);
-  if (output !== "table" && output !== "wide") return listWriter(output);
+  if (output !== "table" && output !== "wide" && output !== "cloudevents")
+    return listWriter(output);
   const table = new Table(
     headers === false ? undefined : COUNT_FIELDS.map((field) => field.toUpperCase()),
   );
@@ -167,6 +183,13 @@ const unprintedEvents = () => {
   };
 };
 
+/** One event in the JSON of CloudEvents a line, as a bus gets it. */
+const cloudEventWriter = async (): Promise<Writer<EventView>> => {
+  const { scaleEventOf } = await import("../../answers/cloud-events/scale.ts");
+  const { batch } = listWriter("jsonl");
+  return { batch: (views) => batch(views.map(scaleEventOf)) };
+};
+
 const writerFor = (
   options: EventsOptions,
   session: Session,
@@ -174,6 +197,8 @@ const writerFor = (
 ): Writer<EventView> => {
   const { output, headers } = options;
   if (output === "table" || output === "wide") return tableWriter(session, printer, options);
+  if (output === "cloudevents")
+    throw new RangeError("events in the form of CloudEvents have a writer of their own");
   return output === "csv" ? csvWriter(CSV_HEADER, eventCsv, headers) : listWriter(output);
 };
 

@@ -303,11 +303,16 @@ const together = (value: (name: string) => string): readonly string[] => {
     (text) => text.split(",").length,
   );
   const unequal = `parameters.alarmOwners has ${owners} owners and ownerTopics ${topics} topics: each owner has a topic, in the same order`;
+  const isWithoutStream =
+    value("eventBus") !== "" && value("historyTable") !== "" && value("historyStream") === "";
+  const stream =
+    "parameters.historyStream is missing beside eventBus and historyTable: the stack makes a stream of its own table only; give the ARN of one with new images";
   const [reserved, most] = [value("reservedConcurrency"), value("maximumConcurrency")];
   const short = `parameters.reservedConcurrency is ${reserved}: below maximumConcurrency, which is ${most}, Lambda refuses syncs; take a tenth more than ${most}`;
   return [
     ...halves,
     ...(halves.length === 0 && owners !== topics ? [unequal] : []),
+    ...(isWithoutStream ? [stream] : []),
     ...(reserved !== "" && Number(reserved) < Number(most) ? [short] : []),
   ];
 };

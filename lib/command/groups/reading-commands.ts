@@ -222,13 +222,14 @@ export const readingCommands = (
     .option("--why", "below each event its metrics, its steps and what limited its size")
     .option("-w, --watch", "then print those that come, until Ctrl-C")
     .option("--no-headers", "print a table without its header")
-    .addOption(output(["table", "wide", "jsonl", "json", "yaml", "csv"]))
+    .addOption(output(["table", "wide", "jsonl", "json", "yaml", "csv", "cloudevents"]))
     .addHelpText(
       "after",
       example(
         "tidemark events -n shop --since monday --until 09:00",
         "tidemark events --for hpa/web --why",
         "tidemark events shop/web -w",
+        "tidemark events --all -w -o cloudevents",
         "tidemark events --all --by month -o csv",
       ),
     )

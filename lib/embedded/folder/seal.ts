@@ -49,9 +49,10 @@ export const ownFiles = ({
   clock,
   queue,
   schedule,
+  events,
   log,
   seal,
-}: FolderLayout): readonly string[] => [clock, queue, schedule, log, seal];
+}: FolderLayout): readonly string[] => [clock, queue, schedule, events, log, seal];
 
 /**
  * What must be there when a run goes on, or a command opens the folder: these files cannot be made

@@ -31,6 +31,7 @@ import { type StackReader, stackReader } from "../view/reader.ts";
 import type { Closing } from "../host/closing.ts";
 import { clusterUid, ensureCluster } from "./ensure-cluster.ts";
 import { greetingLines } from "./greeting.ts";
+import type { EventsSender } from "./events-sender.ts";
 import { fleetTimes, openFleet } from "./fleet-thread.ts";
 import { openLogFile } from "./log-file.ts";
 import type { BesideWhat, RunOptions } from "./options.ts";
@@ -67,6 +68,8 @@ export interface Run {
   readonly sourceQueuesUrl?: string;
   /** The stand-in of another controller, with --beside. */
   readonly standIn?: Activity;
+  /** With --events-url. */
+  readonly sender?: EventsSender;
   /** The first lines of the view. */
   readonly greeting: readonly string[];
 }
@@ -172,6 +175,17 @@ export const openRun = async (
   page.serve(served, log.reporter.line);
   wakes.serve(served, log.reporter.line);
   readSeries = async (labels) => openMetricsText(await service.series({ labels }));
+  const sender =
+    options.eventsUrl === undefined
+      ? undefined
+      : (await import("./events-sender.ts")).eventsSender({
+          url: options.eventsUrl,
+          path: layout.events,
+          service,
+          clock: clock.now,
+          writes: tables.writes,
+          log: log.reporter.line,
+        });
   const [cluster, ...others] = await ensureClusters(context, worlds, options);
   // An unusable kubeconfig is reported now, and the large library that reads it is loaded before
   // the first sync.
@@ -229,6 +243,7 @@ export const openRun = async (
     }),
     series,
     nudge,
+    ...(sender && { sender }),
     greeting: greetingLines({
       layout,
       setup,

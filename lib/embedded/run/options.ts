@@ -47,6 +47,8 @@ export interface RunOptions {
   readonly metricsPort: number;
   /** Port that takes wakes on 127.0.0.1; 0 takes a free one. Absent: no wake comes over HTTP. */
   readonly wakePort?: number;
+  /** Where events are posted to. Absent: nowhere. */
+  readonly eventsUrl?: string;
   /** Port of the page on 127.0.0.1; 0 takes a free one. */
   readonly dashboardPort: number;
   /** The page may pause, resume, override and freeze. */
@@ -140,7 +142,7 @@ export const startCommand = (
     .option(
       "--source-url <url>",
       "ask this Prometheus in place of the recorded one; the run then goes at the speed of the clock",
-      once(httpUrl),
+      once(httpUrl("http://127.0.0.1:9090")),
     )
     .addOption(
       new Option(
@@ -169,6 +171,11 @@ export const startCommand = (
       "--wake-port <port>",
       "take wakes over HTTP on this port of 127.0.0.1; 0 takes a free one (default: none)",
       once(portNumber),
+    )
+    .option(
+      "--events-url <url>",
+      "post scale events and changes to this endpoint of yours, in the form of CloudEvents",
+      once(httpUrl("http://127.0.0.1:8080/events", true)),
     )
     .option("--allow-edits", "let the page pause, resume, override and freeze")
     .allowExcessArguments(false)
@@ -321,16 +328,20 @@ const instant = (given: string): number => {
   return atMs;
 };
 
-const httpUrl = (address: string): string => {
-  const { protocol, username, password, search, hash } = URL.canParse(address)
-    ? new URL(address)
-    : {};
-  if ((protocol !== "http:" && protocol !== "https:") || username || password || search || hash)
-    throw new InvalidArgumentError(
-      "Wanted a URL without user, password and query, such as http://127.0.0.1:9090.",
-    );
-  return address;
-};
+/** An endpoint may ask for a query, which is printed nowhere. */
+const httpUrl =
+  (example: string, mayHaveQuery = false) =>
+  (address: string): string => {
+    const { protocol, username, password, search, hash } = URL.canParse(address)
+      ? new URL(address)
+      : {};
+    const isHttp = protocol === "http:" || protocol === "https:";
+    if (!isHttp || username || password || hash || (search && !mayHaveQuery))
+      throw new InvalidArgumentError(
+        `Wanted a URL without user${mayHaveQuery ? " and password" : ", password and query"}, such as ${example}.`,
+      );
+    return address;
+  };
 
 const MAX_PORT = 65_535;
 

@@ -123,6 +123,7 @@ const play = async (begun: Run, { layout, options, terminal, stop }: Played): Pr
     real ? DEFAULT_TIMING.lifeMs : undefined,
   );
   const makeMissing = missingWorkloads(begun, view.say);
+  const sending = begun.sender?.start(view.say);
   try {
     await makeMissing();
     const driven = drive({
@@ -140,6 +141,7 @@ const play = async (begun: Run, { layout, options, terminal, stop }: Played): Pr
     await watched(look, driven, { stop, everyMs: REFRESH_MS[setup.identity.kind] });
   } finally {
     await close();
+    await sending?.stop();
   }
   await view.end();
   const autoscalers = await begun.reader.autoscalers();

@@ -137,3 +137,35 @@ const wordsOf = (status: number, error: unknown): LogLine["fields"] => {
   if (status >= FIRST_FAILURE) return { error: thrown };
   return status >= FIRST_REFUSAL ? { refusal: thrown.message } : { unkept: thrown.message };
 };
+
+/** What became of one batch of events for the bus. */
+export interface EventsReport {
+  readonly sent: number;
+  /** Records in the dead letters, by their keys. */
+  readonly kept: readonly { readonly key: string; readonly why: string }[];
+  /** Events that the bus did not take yet. */
+  readonly left: number;
+  /** Why it took the oldest of them not. */
+  readonly why?: string;
+}
+
+const KEPT_NAMED_MAX = 10;
+
+/** The log line of one batch. */
+export const eventsLine = ({ sent, kept, left, why }: EventsReport): LogLine => ({
+  level: kept.length > 0 ? "error" : left > 0 ? "warn" : "debug",
+  message:
+    left > 0
+      ? `Sent ${sent} events; the bus did not take ${left}, which are sent again`
+      : `Sent ${sent} events`,
+  fields: {
+    sent,
+    left,
+    ...(why !== undefined && { why: foreignText(why) }),
+    ...(kept.length > 0 && {
+      deadLetters: kept
+        .slice(0, KEPT_NAMED_MAX)
+        .map(({ key, why: reason }) => ({ key: foreignText(key), why: foreignText(reason) })),
+    }),
+  },
+});
