@@ -177,6 +177,8 @@ describe("the functions", () => {
       TIDEMARK_EXTERNAL_ID: "none",
       TIDEMARK_ALARM_OWNERS: "none",
       TIDEMARK_OWNER_TOPICS: "none",
+      TIDEMARK_EVENT_BUS: "none",
+      TIDEMARK_EVENTS_DEAD_LETTERS_URL: "none",
       TIDEMARK_CONNECT_URL: { "Fn::GetAtt": ["ConnectLambdaFunctionUrl", "FunctionUrl"] },
     };
     for (const name of FUNCTIONS) {
@@ -230,7 +232,7 @@ describe("the functions", () => {
     // take some 10 KiB. Forecasts (made by the sync, read by it and by explain), wakes, the schedule
     // and the bill of the page, and the ledger of conversions: some 30 KiB.
     const budgetKib = {
-      ...{ schedule: 385, sync: 945, api: 1105, connect: 1115, view: 990, wake: 385, events: 700 },
+      ...{ schedule: 385, sync: 945, api: 1105, connect: 1115, view: 990, wake: 385, events: 410 },
     };
     for (const name of FUNCTIONS)
       expect(sizeAtStart(packaged.bundles, name).bytes / 1024, name).toBeLessThan(budgetKib[name]);
@@ -607,7 +609,7 @@ describe("what sends events", () => {
     expect(resource("HistoryTable").Properties).not.toHaveProperty("StreamSpecification");
     expect(
       Object.keys(packaged.resources)
-        .filter((name) => /^Events/.test(name))
+        .filter((name) => /^Events(?!MayWake)/.test(name))
         .toSorted(),
     ).toEqual(["EventsLambdaFunction", "EventsLogGroup", "EventsRole"]);
     expect(Object.keys(statementsOf("EventsRole"))).toEqual(["ReadChanges", "WriteLogs"]);
@@ -880,7 +882,8 @@ describe("a parameter", () => {
     const types = Object.values(compiled.resources).map(({ Type }) => Type);
     expect(types).toContain("AWS::Lambda::Function");
     expect(types).not.toContain("AWS::DynamoDB::Table");
-    const variables = FUNCTIONS.map((name) => variablesOf(compiled, name));
+    const reading = FUNCTIONS.filter((name) => name !== "events");
+    const variables = reading.map((name) => variablesOf(compiled, name));
     expect(new Set(variables.map(({ TIDEMARK_STATE_TABLE }) => TIDEMARK_STATE_TABLE))).toEqual(
       new Set(["restored-state"]),
     );
@@ -894,7 +897,7 @@ describe("a parameter", () => {
       "WakeRole",
     ])
       expect(arnsOn(role)).toContain(STATE_TABLE_ARN);
-    for (const role of ["SyncRole", "ApiRole", "ConnectRole", "ViewRole"])
+    for (const role of ["SyncRole", "ApiRole", "ConnectRole", "ViewRole", "EventsRole"])
       expect(arnsOn(role)).toContain(HISTORY_TABLE_ARN);
     expect(JSON.stringify(compiled.resources)).not.toContain('"StateTable"');
   });
