@@ -114,6 +114,10 @@ describe("the file of parameters", () => {
       "alarmOwners: payments,search\n  ownerTopics: arn:aws:sns:eu-west-3:1:payments",
       "parameters.alarmOwners has 2 owners and ownerTopics 1 topics: each owner has a topic, in the same order",
     ],
+    [
+      "eventBus: default\n  stateTable: kept-s\n  historyTable: kept-h",
+      "parameters.historyStream is missing beside eventBus and historyTable",
+    ],
     ["logDays: &days 30\n  requestLogDays: *days", "Alias resolution is disabled"],
   ])("is refused before anything is sent: %s", async (line, words) => {
     write(line);

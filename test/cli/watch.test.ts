@@ -259,7 +259,7 @@ describe("tidemark events -w", () => {
     [["--until", "1m"], 'Cannot use --watch and --until "1m" together: the list goes on'],
     [
       ["-o", "json"],
-      'Cannot use --watch with --output "json": the list has no end; give table, wide, jsonl or csv',
+      'Cannot use --watch with --output "json": the list has no end; give table, wide, jsonl, csv or cloudevents',
     ],
   ])("is refused with %j", async (more, words) => {
     expect(await inside(["events", "--all", "-w", ...more, "--data", folder.data])).toEqual({

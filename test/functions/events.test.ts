@@ -174,6 +174,19 @@ describe("the events of the bus", () => {
     expect(JSON.stringify(bus.entries)).not.toContain("t0p-secret");
   });
 
+  it.each([
+    ["fleet", "fleet", "fleet"],
+    ["access", "access", "access"],
+    ["source", "sources", "source/sources"],
+    ["partition", "eu-1/shop", "eu-1"],
+  ] as const)("of an edit of %s %s have the subject %s", async (scope, name, subject) => {
+    const stream = streamOf(insertByStatement(tables));
+    const edit = { id: "0a1b", scope, name, version: 1, atMs: NOON, by: "ada" } as const;
+    await insertScopeChange(stream.insert, { ...edit, verb: "replace" });
+    await deliver(stream.records);
+    expect(bus.taken).toMatchObject([{ subject, scope, verb: "replace" }]);
+  });
+
   it("escape the texts of tenants in the sentence", async () => {
     const stream = streamOf(insertByStatement(tables));
     await insertEvents(stream.insert, [

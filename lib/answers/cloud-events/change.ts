@@ -54,15 +54,12 @@ export const changeEventOf = (view: ChangeView): ChangeEvent => {
   const { cluster, namespace, name } = view;
   const paths = view.fields.map(({ path }) => path);
   const leftOut = Math.max(0, paths.length - FIELDS_MAX);
-  const about =
-    view.scope === "autoscaler"
-      ? { cluster, namespace, name }
-      : cluster === undefined
-        ? { name }
-        : { cluster };
+  const about = view.scope === "autoscaler" ? { cluster, namespace, name } : { cluster };
+  const subject = view.scope === name ? name : `${view.scope}/${name}`;
   return present({
     // An edit and a scale of one autoscaler can have the same id.
     ...envelopeOf(KIND, present(about), { id: `${KIND}:${view.id}`, time: view.at }),
+    ...(cluster === undefined && { subject }),
     cluster,
     namespace,
     name,

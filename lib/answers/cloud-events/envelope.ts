@@ -11,7 +11,7 @@ export const ENVELOPE = {
   id: text.describe("unique for ever; an event that is delivered twice has the same one"),
   source: text.describe("`/clusters/<cluster>`, or `/fleet` for what has no cluster"),
   subject: text.describe(
-    "what it is about: `eu-1/shop/web`, `eu-1`, `fleet`; events of one subject are sent in their order",
+    "what it is about: `eu-1/shop/web`, `eu-1`, `fleet`, `source/main`; events of one subject are sent in their order",
   ),
   time: time.describe("when it happened, and not when it was sent"),
   datacontenttype: z.literal("application/json"),
@@ -45,10 +45,7 @@ export const envelopeOf = <Kind extends string>(
   id,
   source: cluster === undefined ? "/fleet" : `/clusters/${cluster}`,
   type: typeOf(kind),
-  subject:
-    cluster === undefined
-      ? (name ?? "fleet")
-      : [cluster, namespace, name].filter((part) => part !== undefined).join("/"),
+  subject: [cluster ?? "fleet", namespace, name].filter((part) => part !== undefined).join("/"),
   time: at,
   datacontenttype: "application/json" as const,
   kind,
