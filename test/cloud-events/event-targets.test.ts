@@ -32,7 +32,7 @@ interface Rule {
 const { Resources } = parse(
   readFileSync(join(ROOT, "examples/events/people.yaml"), "utf8").replaceAll(
     // What CloudFormation puts in.
-    '{ "Fn::Sub": "${Stack}-" }',
+    /\{ "Fn::Sub": "\$\{Stack\}-" \}/g,
     "tidemark-prod-",
   ),
 ) as { readonly Resources: Readonly<Record<string, Rule>> };

@@ -64,22 +64,28 @@ export const sendInOrder = async <Event extends OutgoingEvent>(
   let left = events;
   for (let attempt = 0; left.length > 0; ) {
     const request = nextRequest(left, limits);
-    const answers = await send(request);
-    const done = new Set<Event>();
-    let why = "";
-    for (const [at, event] of request.entries()) {
-      const answer = answers[at] ?? { kind: "later", why: "the answer does not name it" };
-      if (answer.kind === "later") {
-        why ||= answer.why;
-        continue;
-      }
-      if (answer.kind === "never") await setAside(event, answer.why);
-      done.add(event);
-    }
+    const { done, why } = await settled(request, await send(request), setAside);
     left = left.filter((event) => !done.has(event));
     attempt = done.size > 0 ? 0 : attempt + 1;
     if (attempt === attempts) return { left, why };
     if (why !== "") await wait(Math.max(1, attempt));
   }
   return { left };
+};
+
+/** The events of a request that need not be sent again, and why the first of the others must be. */
+const settled = async <Event extends OutgoingEvent>(
+  request: readonly Event[],
+  answers: readonly EventAnswer[],
+  setAside: EventDelivery<Event>["setAside"],
+): Promise<{ readonly done: ReadonlySet<Event>; readonly why: string }> => {
+  const done = new Set<Event>();
+  let why = "";
+  for (const [at, event] of request.entries()) {
+    const answer = answers[at] ?? { kind: "later", why: "the answer does not name it" };
+    if (answer.kind === "never") await setAside(event, answer.why);
+    if (answer.kind === "later") why ||= answer.why;
+    else done.add(event);
+  }
+  return { done, why };
 };

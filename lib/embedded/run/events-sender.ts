@@ -71,20 +71,7 @@ export const eventsSender = (options: EventsSenderOptions): EventsSender => {
     start: (say) => {
       const ended = new AbortController();
       const round = roundOf(options, kept, say);
-      const sending = (async () => {
-        let [restMs, readAt] = [LOOK_EVERY_MS, Number.NaN];
-        while (!ended.signal.aborted) {
-          const [now, startedAt] = [writes(), performance.now()];
-          const { all, taken } = now === readAt ? NOTHING : await round();
-          if (all) readAt = now;
-          const lookMs = Math.max(LOOK_EVERY_MS, LOOK_SHARE * (performance.now() - startedAt));
-          restMs = taken ? lookMs : Math.min(restMs * 2, LONGEST_REST_MS);
-          if (!all && taken) continue;
-          await wait(restMs, undefined, { signal: ended.signal }).catch(() => undefined);
-        }
-        // What was stored last.
-        await round();
-      })();
+      const sending = sendUntil(ended.signal, round, writes);
       return {
         stop: async () => {
           ended.abort();
@@ -93,6 +80,24 @@ export const eventsSender = (options: EventsSenderOptions): EventsSender => {
       };
     },
   };
+};
+
+/** Round after round, and once more at the end, for what was stored last. */
+const sendUntil = async (
+  ended: AbortSignal,
+  round: () => Promise<Round>,
+  writes: () => number,
+): Promise<void> => {
+  let [restMs, readAt] = [LOOK_EVERY_MS, Number.NaN];
+  while (!ended.aborted) {
+    const [now, startedAt] = [writes(), performance.now()];
+    const { all, taken } = now === readAt ? NOTHING : await round();
+    if (all) readAt = now;
+    const lookMs = Math.max(LOOK_EVERY_MS, LOOK_SHARE * (performance.now() - startedAt));
+    restMs = taken ? lookMs : Math.min(restMs * 2, LONGEST_REST_MS);
+    await wait(restMs, undefined, { signal: ended }).catch(() => undefined);
+  }
+  await round();
 };
 
 interface Round {

@@ -31,7 +31,7 @@ import { type StackReader, stackReader } from "../view/reader.ts";
 import type { Closing } from "../host/closing.ts";
 import { clusterUid, ensureCluster } from "./ensure-cluster.ts";
 import { greetingLines } from "./greeting.ts";
-import type { EventsSender } from "./events-sender.ts";
+import type { EventsSender, EventsSenderOptions } from "./events-sender.ts";
 import { fleetTimes, openFleet } from "./fleet-thread.ts";
 import { openLogFile } from "./log-file.ts";
 import type { BesideWhat, RunOptions } from "./options.ts";
@@ -69,7 +69,7 @@ export interface Run {
   /** The stand-in of another controller, with --beside. */
   readonly standIn?: Activity;
   /** With --events-url. */
-  readonly sender?: EventsSender;
+  readonly sender: EventsSender | undefined;
   /** The first lines of the view. */
   readonly greeting: readonly string[];
 }
@@ -175,17 +175,13 @@ export const openRun = async (
   page.serve(served, log.reporter.line);
   wakes.serve(served, log.reporter.line);
   readSeries = async (labels) => openMetricsText(await service.series({ labels }));
-  const sender =
-    options.eventsUrl === undefined
-      ? undefined
-      : (await import("./events-sender.ts")).eventsSender({
-          url: options.eventsUrl,
-          path: layout.events,
-          service,
-          clock: clock.now,
-          writes: tables.writes,
-          log: log.reporter.line,
-        });
+  const sender = await senderOf(options.eventsUrl, {
+    path: layout.events,
+    service,
+    clock: clock.now,
+    writes: tables.writes,
+    log: log.reporter.line,
+  });
   const [cluster, ...others] = await ensureClusters(context, worlds, options);
   // An unusable kubeconfig is reported now, and the large library that reads it is loaded before
   // the first sync.
@@ -243,7 +239,7 @@ export const openRun = async (
     }),
     series,
     nudge,
-    ...(sender && { sender }),
+    sender,
     greeting: greetingLines({
       layout,
       setup,
@@ -259,6 +255,14 @@ export const openRun = async (
     }),
   };
 };
+
+const senderOf = async (
+  url: string | undefined,
+  options: Omit<EventsSenderOptions, "url">,
+): Promise<EventsSender | undefined> =>
+  url === undefined
+    ? undefined
+    : (await import("./events-sender.ts")).eventsSender({ url, ...options });
 
 /** The stand-in of the other controller; undefined without `--beside`. */
 const controllerOf = async (
