@@ -55,6 +55,9 @@ const connection = z.discriminatedUnion("kind", [
     kind: z.literal("secret"),
     secretId: text,
     context: text.exactOptional(),
+    serviceAccount: text
+      .describe("NAMESPACE/NAME of the only service account whose token is used; absent: any")
+      .exactOptional(),
   } satisfies FieldsOf<Kind<"secret">>),
   z.object({
     kind: z.literal("kubeconfig"),
@@ -75,6 +78,9 @@ export const cluster = z.object({
     .describe(
       "the identity of the cluster: every call is sent to the cluster whose namespace kube-system has this uid, or to none; absent where it could not be read when the connection was stored, and with force",
     )
+    .exactOptional(),
+  tokenEnds: time
+    .describe("when the token ends that the newest syncs used; absent where it says no end")
     .exactOptional(),
   syncPeriodSeconds: z.number(),
   partitions: z.array(

@@ -22,6 +22,7 @@ const problem = z.object({
     "rule failed",
     "slow sync",
     "specs unknown",
+    "token",
     "unmeasured",
     "unreachable",
     "unreadable",

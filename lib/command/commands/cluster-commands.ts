@@ -104,6 +104,7 @@ const clusterSheet = (cluster: ClusterView, paint: Paint): Printed => {
     ...(cluster.version === undefined ? [] : [["Version", String(cluster.version)] as const]),
     ["Connection", kind],
     ...Object.entries(connection).map(([key, value]) => [`  ${key}`, String(value)] as const),
+    ...(cluster.tokenEnds === undefined ? [] : [["Token ends", cluster.tokenEnds] as const]),
     ["Sync period", ageText(cluster.syncPeriodSeconds * 1000)],
     ...(specsFromCluster.length > 0
       ? [["Specs from the cluster", specsFromCluster.join(", ")] as const]

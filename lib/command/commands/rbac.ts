@@ -12,6 +12,7 @@ import {
 import { type RbacForm, readScalableKind } from "../../stack/cluster/rights/rules.ts";
 import { eksFault } from "../../rules/model/aws-names.ts";
 import { present } from "../../rules/model/json.ts";
+import { isServiceAccount, SERVICE_ACCOUNT_WORDS } from "../../rules/model/kubernetes-names.ts";
 import { block, lines } from "../../stack/report/printed.ts";
 import { chooseTarget, type TargetOptions } from "../select/command-target.ts";
 import type { Printer, Session } from "../io.ts";
@@ -29,6 +30,7 @@ export interface RbacCommandOptions extends Pick<TargetOptions, "stack" | "stage
   readonly roleArn?: string;
   readonly source?: string;
   readonly awsAuth?: true;
+  readonly serviceAccount?: string;
   readonly output?: "yaml" | RbacForm;
   readonly to?: string;
 }
@@ -42,11 +44,19 @@ export const rbac = async (
   request: RbacRequest,
   cluster?: { readonly session: Session; readonly name: string },
 ): Promise<void> => {
-  const entry = request.entry ?? (cluster && (await storedEntry(cluster.session, cluster.name)));
+  const entry =
+    request.entry ??
+    (cluster && !request.roles.serviceAccount
+      ? await storedEntry(cluster.session, cluster.name)
+      : undefined);
   const { files, stack, awsAuth, roles } = request;
   if (awsAuth && !entry)
     throw usage(
       "Cannot print a mapping for the ConfigMap aws-auth: name an EKS cluster with --eks and --region, or one that was added by EKS",
+    );
+  if (roles.serviceAccount && request.entry)
+    throw usage(
+      "Cannot print an access entry for a service account: give --service-account or --eks, not both",
     );
   if (files) return writeForm(printer, files, request, entry);
   const access =
@@ -111,6 +121,7 @@ export const rbacRequest = ({
   doctor,
   kind = [],
   awsAuth,
+  serviceAccount,
   ...target
 }: RbacCommandOptions): RbacRequest => ({
   ...present({
@@ -125,8 +136,16 @@ export const rbacRequest = ({
     doctor: doctor === true,
     kinds: kind.map(readScalableKind).filter((read) => read !== undefined),
     ...(namespaces !== undefined && { namespaces: namespacesIn(namespaces) }),
+    ...(serviceAccount !== undefined && { serviceAccount: accountIn(serviceAccount) }),
   },
 });
+
+const accountIn = (text: string): NonNullable<RbacOptions["serviceAccount"]> => {
+  const [namespace = "", name = ""] = text.split("/");
+  if (!isServiceAccount(text))
+    throw usage(`Cannot read --service-account "${text}": ${SERVICE_ACCOUNT_WORDS}`);
+  return { namespace, name };
+};
 
 const filesOf = (
   { output = "yaml", to }: Pick<RbacCommandOptions, "output" | "to">,

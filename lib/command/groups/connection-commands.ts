@@ -27,6 +27,10 @@ export const connectionCommands = (parent: Command, run: CommandRun, printer: Pr
     .option("--kubeconfig <file>", "connect by a kubeconfig file")
     .option("--secret <id>", "connect by a kubeconfig or token in Secrets Manager")
     .option("--context <context>", "context of the kubeconfig")
+    .option(
+      "--service-account <namespace/name>",
+      "the service account that the token of the secret must be of",
+    )
     .option("--eks <cluster-id>", "connect to an EKS cluster by IAM")
     .option("--endpoint <url>", "its API endpoint")
     .option("--ca-data <base64>", "its certificate authority")
@@ -67,6 +71,7 @@ export const connectionCommands = (parent: Command, run: CommandRun, printer: Pr
       example(
         "tidemark cluster add eu-1 --eks prod --region eu-west-1",
         "tidemark cluster add eu-1 --secret tidemark-prod/eu-1 --period 30s",
+        "tidemark cluster add eu-8 --secret tidemark-prod/eu-8 --service-account tidemark/tidemark",
         "tidemark cluster add eu-1 --kubeconfig ~/.kube/config --partition shop=shop,cart --partition rest",
         "tidemark cluster add eu-1 --replace --specs cluster",
       ),
@@ -127,6 +132,10 @@ export const connectionCommands = (parent: Command, run: CommandRun, printer: Pr
       "add the right to look at what else acts on the pods of a workload, for doctor --ask-cluster",
     )
     .addOption(scaledKind())
+    .option(
+      "--service-account <namespace/name>",
+      "a service account that has the roles in place of the group, and the service account itself",
+    )
     .option("--eks <cluster-id>", "print the access entry of this EKS cluster too")
     .option(
       "--region <region>",
@@ -156,6 +165,7 @@ export const connectionCommands = (parent: Command, run: CommandRun, printer: Pr
         "tidemark cluster rbac | kubectl apply -f -",
         "tidemark cluster rbac --read-only --namespaces shop,cart",
         "tidemark cluster rbac --kind argoproj.io/rollouts",
+        "tidemark cluster rbac --service-account tidemark/tidemark | kubectl apply -f -",
         "tidemark cluster rbac --eks prod --region eu-west-1",
         "tidemark cluster rbac --eks prod --region eu-west-1 --aws-auth",
         "tidemark cluster rbac -o terraform --to tidemark-rbac --eks prod --region eu-west-1",

@@ -14,6 +14,7 @@ const CONNECTING = {
   "--secret": "secret",
   "--eks": "eks",
   "--context": "context",
+  "--service-account": "serviceAccount",
   "--endpoint": "endpoint",
   "--ca-data": "caData",
   "--region": "region",
@@ -91,10 +92,15 @@ const connection = (name: string, options: AddOptions): Connection => {
         `Cannot connect to cluster "${name}": ${option} is empty; give a value or leave it out`,
       );
   const { kubeconfig, secret, eks, context, endpoint, caData, region, roleArn } = options;
+  const { serviceAccount } = options;
   const ways = [kubeconfig, secret, eks].filter((way) => way !== undefined);
   if (ways.length !== 1)
     throw usage(
       `Cannot connect to cluster "${name}": give one of --kubeconfig, --secret and --eks`,
+    );
+  if (serviceAccount !== undefined && secret === undefined)
+    throw usage(
+      `Cannot connect to cluster "${name}": --service-account needs --secret, which holds the token of the service account`,
     );
   if (kubeconfig !== undefined)
     return {
@@ -102,7 +108,7 @@ const connection = (name: string, options: AddOptions): Connection => {
       path: readableKubeconfig(name, resolve(kubeconfig)),
       ...present({ context }),
     };
-  if (secret !== undefined) return { kind: "secret", secretId: secret, ...present({ context }) };
+  if (secret !== undefined) return { kind: "secret", secretId: secret, ...present({ context, serviceAccount }) };
   if (region === undefined)
     throw usage(`Cannot connect to cluster "${name}": --eks needs --region`);
   return { kind: "eks", clusterId: eks ?? "", region, ...present({ endpoint, caData, roleArn }) };

@@ -54,6 +54,15 @@ export const subdomainFaults = (value: string): string[] =>
 export const labelValueFaults = (value: string): string[] =>
   faults(value, MAX_LABEL, LABEL_VALUE_SHAPE, NOT_A_LABEL_VALUE);
 
+/** True for NAMESPACE/NAME of a service account. */
+export const isServiceAccount = (text: string): boolean => {
+  const [namespace = "", name = "", ...more] = text.split("/");
+  return more.length === 0 && [...labelFaults(namespace), ...subdomainFaults(name)].length === 0;
+};
+
+export const SERVICE_ACCOUNT_WORDS =
+  "the service account must be NAMESPACE/NAME, such as tidemark/tidemark";
+
 /** Faults of `[prefix/]name`, the form of label keys, annotation keys and resource names. */
 export const qualifiedNameFaults = (value: string): string[] => {
   const parts = value.split("/");

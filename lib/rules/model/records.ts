@@ -50,7 +50,13 @@ export type Connection =
       readonly region: string;
       readonly roleArn?: string;
     }
-  | { readonly kind: "secret"; readonly secretId: string; readonly context?: string }
+  | {
+      readonly kind: "secret";
+      readonly secretId: string;
+      readonly context?: string;
+      /** NAMESPACE/NAME of the only service account whose token is used. */
+      readonly serviceAccount?: string;
+    }
   | { readonly kind: "kubeconfig"; readonly path: string; readonly context?: string };
 
 /**

@@ -192,3 +192,9 @@ export interface TroublingHold {
 /** Reasons of lib/stack/report/holds.ts that do not end by themselves. */
 export const TROUBLING = ["RivalsUnknown", "RuleFailed", "SpecUnknown", "TenantOverShare"] as const;
 type TroublingReason = (typeof TROUBLING)[number];
+
+/** When a token of a cluster ends, and when another one should have taken its place. */
+export interface TokenLife {
+  readonly endMs: number;
+  readonly renewByMs: number;
+}

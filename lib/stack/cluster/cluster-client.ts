@@ -1,3 +1,4 @@
+import type { TokenLife } from "../../rules/model/summary.ts";
 import type { AutoscalerName, AutoscalerUid, Namespace } from "../../rules/model/ids.ts";
 import type { SourceService } from "../../rules/model/metric-source.ts";
 import type {
@@ -19,6 +20,8 @@ import type { Recommender } from "../../rules/model/spec-watermark.ts";
  * details of this room.
  */
 export interface ClusterClient {
+  /** When the token of the connection ends, where it says so. */
+  readonly tokenLife?: (() => TokenLife | undefined) | undefined;
   /**
    * Reads what the watched autoscalers need. The number of LIST calls does not depend on the number
    * of autoscalers. A call that fails or gets no answer is a failure value inside the observations,

@@ -145,6 +145,7 @@ export const clientFor = (
     return checked(await observeWatched(session, memory, watched, limits));
   };
   return {
+    tokenLife: access.tokenLife,
     observe,
     listSpecs: async (request) =>
       certain(await listSpecs({ session, memory }, record, request), (refused) =>

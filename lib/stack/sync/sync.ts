@@ -157,7 +157,8 @@ const syncClaimed = async (
     storePages(ports, holder.lease.partition, loaded, after.entries),
   );
   const findingsOf = newestFindings(loaded, after, seen.failures);
-  const told = { loaded, verdicts, settled, stored, after, failures: seen.failures, findingsOf };
+  const { failures, client } = seen;
+  const told = { loaded, verdicts, settled, stored, after, failures, findingsOf, client };
   const [journal, summary] = await timer.phase(
     "journal",
     both(writeJournal(ports, message, told), writeSummary(ports, message, told)),

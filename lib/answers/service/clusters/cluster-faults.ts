@@ -7,7 +7,12 @@ import {
   STABILIZATION_MOST_MS,
   TOLERANCE_MOST,
 } from "../../../rules/model/cluster-limits.ts";
-import { labelValueFaults, qualifiedNameFaults } from "../../../rules/model/kubernetes-names.ts";
+import {
+  isServiceAccount,
+  labelValueFaults,
+  qualifiedNameFaults,
+  SERVICE_ACCOUNT_WORDS,
+} from "../../../rules/model/kubernetes-names.ts";
 import { ANY_HOST, type Connection } from "../../../rules/model/records.ts";
 import { serverUrl } from "../../../stack/cluster/reachable.ts";
 import type { ClusterChange } from "../service.ts";
@@ -152,12 +157,17 @@ const twice = (
  */
 const connectionFaults = (cluster: string, connection: Connection): readonly ClusterFault[] => {
   switch (connection.kind) {
-    case "secret":
-      return when(
-        !isSecretOf(connection.secretId, cluster),
-        "spec.connection.secretId",
-        secretWords(cluster),
-      );
+    case "secret": {
+      const { secretId, serviceAccount } = connection;
+      return [
+        ...when(!isSecretOf(secretId, cluster), "spec.connection.secretId", secretWords(cluster)),
+        ...when(
+          serviceAccount !== undefined && !isServiceAccount(serviceAccount),
+          "spec.connection.serviceAccount",
+          SERVICE_ACCOUNT_WORDS,
+        ),
+      ];
+    }
     case "eks": {
       const fault = eksFault(connection);
       if (fault !== undefined) return [{ field: "spec.connection", words: fault }];

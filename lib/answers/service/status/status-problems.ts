@@ -6,7 +6,9 @@ import type { DeadLetters, StatusProblem } from "../../views/status.ts";
 import { nearlyMisses } from "../../../rules/doctor/rules/slow-sync.ts";
 import { statedIn } from "../../../stack/store/summary/summary-items.ts";
 import { headAheadMs } from "../partitions/partition-query.ts";
-import type { ClusterReading } from "../views/cluster-of.ts";
+import { untilText } from "../../../stack/report/duration-text.ts";
+import { rfc3339 } from "../times.ts";
+import { type ClusterReading, tokenOfCluster } from "../views/cluster-of.ts";
 import { SECOND_MS, MINUTE_MS } from "../../../rules/model/time-text.ts";
 
 /** A partition that was not synced for longer than this many periods is late. */
@@ -48,6 +50,7 @@ export const clusterProblems = (
   isWhole: boolean,
 ): readonly StatusProblem[] => [
   ...connectionProblems(reading),
+  ...(isWhole ? tokenProblems(cluster, reading, nowMs) : []),
   ...reading.partitions.flatMap((partition) => [
     ...timeProblems(cluster, partition, nowMs),
     // They name autoscalers of any namespace.
@@ -74,6 +77,24 @@ export const clusterNotices = (
   ...partitions.flatMap((partition) => podsNotices(cluster, partition, nowMs)),
   ...partitions.flatMap((partition) => slowNotices(cluster, partition)),
 ];
+
+/** A token that should have been replaced by now: when it ends, the cluster is out of reach. */
+const tokenProblems = (
+  { name }: ClusterRecord,
+  reading: ClusterReading,
+  nowMs: number,
+): readonly StatusProblem[] => {
+  const life = tokenOfCluster(reading);
+  if (!life || nowMs < life.renewByMs) return [];
+  const end = `${life.endMs <= nowMs ? "ended" : `ends ${untilText(life.endMs, nowMs)},`} at ${rfc3339(life.endMs)}`;
+  return [
+    problem(
+      "token",
+      `The token of cluster "${name}" ${end}: no newer one is in its secret`,
+      "docs/clusters-elsewhere.md#renewing-the-token",
+    ),
+  ];
+};
 
 /** What is wrong with the pods behind a count, by the rule of the doctor that finds it. */
 const PODS_WORDS: Readonly<Record<string, string>> = {

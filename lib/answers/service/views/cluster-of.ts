@@ -9,7 +9,7 @@ import {
   type ClusterRecord,
   type FleetRecord,
 } from "../../../rules/model/records.ts";
-import type { PartitionTrouble } from "../../../rules/model/summary.ts";
+import type { PartitionTrouble, TokenLife } from "../../../rules/model/summary.ts";
 import { troubleOf } from "../../../stack/report/partition-trouble.ts";
 import { type Head, readHeads } from "../../../stack/store/head/head.ts";
 import { journalOfPage } from "../../../stack/store/history/journal.ts";
@@ -170,6 +170,7 @@ export const clusterReading = async (
   const view: ClusterView = {
     name: cluster.name,
     ...withoutError(isWhole, clusterState(cluster, fleet, nowMs, partitions)),
+    ...(isWhole && present({ tokenEnds: timeText(tokenOfCluster({ partitions })?.endMs) })),
     syncPeriodSeconds: cluster.syncPeriodMs / 1000,
     partitions: partitions.map(({ view: state }) => withoutError(isWhole, state)),
     ...(paused && { paused }),
@@ -193,6 +194,14 @@ export const clusterReading = async (
   };
   return { view, partitions };
 };
+
+/** Of several syncs the newest token counts: an environment that is warm may have an older one. */
+export const tokenOfCluster = ({
+  partitions,
+}: Pick<ClusterReading, "partitions">): TokenLife | undefined =>
+  partitions
+    .flatMap(({ head }) => (head && statedIn(head)?.token) ?? [])
+    .toSorted((one, other) => other.endMs - one.endMs)[0];
 
 const withoutError = <View extends StateView>(isWhole: boolean, view: View): View => {
   if (isWhole) return view;

@@ -16,7 +16,7 @@ const seconds = (ms: number): number => ms / 1000;
 /** The ways to reach a cluster, with the fields that each takes; the first field is necessary. */
 export const CONNECTION_KINDS = {
   eks: ["clusterId", "region", "roleArn", "endpoint", "caData"],
-  secret: ["secretId", "context"],
+  secret: ["secretId", "context", "serviceAccount"],
   kubeconfig: ["path", "context"],
 } as const;
 type ConnectionKind = keyof typeof CONNECTION_KINDS;
@@ -35,6 +35,9 @@ const CONNECTION_FIELDS = {
   caData: words("eks: its certificate authority in base64, to be compared with the one of AWS."),
   secretId: words(
     "secret: the name or ARN of the secret, which ends in the name of the cluster. The secret itself has no place here.",
+  ),
+  serviceAccount: words(
+    "secret: NAMESPACE/NAME of the service account that the token must be of.",
   ),
   path: words("kubeconfig: the file, from the folder of the document."),
   context: words("secret, kubeconfig: the context of the kubeconfig."),

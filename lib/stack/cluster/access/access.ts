@@ -1,3 +1,5 @@
+import type { TokenLife } from "../../../rules/model/summary.ts";
+
 /**
  * How to reach one cluster: address, trusted CA and credentials. It is made once for each client.
  * Credentials are requested before each call, so that they can rotate.
@@ -23,6 +25,8 @@ export interface Access {
   readonly credentials: () => Promise<Credentials>;
   /** Drops the cached credentials, after the server refused them (401). */
   readonly forget: () => void;
+  /** Of a token that says when it ends: the last one that was read. */
+  readonly tokenLife?: () => TokenLife | undefined;
 }
 
 export interface Credentials {

@@ -8,6 +8,8 @@ import type { Connection } from "../../../rules/model/records.ts";
 import { type Access, cached } from "./access.ts";
 import { checkedAccess, kubeconfigTextAccess, type SecretParts } from "./checked-access.ts";
 import { pemData } from "./pem.ts";
+import type { TokenLife } from "../../../rules/model/summary.ts";
+import { claimsOf, subjectOf, TOKEN_LEAST_MS } from "./token-life.ts";
 import { bearerToken, faultText, filled, readSecretText } from "./secret-text.ts";
 
 /** The cluster or source whose secret is read. */
@@ -91,19 +93,59 @@ export const secretAccess = async (
       checkedAccess(accessParts, { refuse, ownAddresses: options.ownAddresses }),
   };
   const current = cached(
-    async () =>
-      accessFrom(await storedSecret(connection.secretId, owner), connection.context, parts),
+    async (nowMs) => {
+      const access = await accessFrom(
+        await storedSecret(connection.secretId, owner),
+        connection.context,
+        parts,
+      );
+      return { access, life: await usableLife(access, connection, { refuse, nowMs }) };
+    },
     {
-      ttlMs: SECRET_TTL_MS,
+      // A token that ends before is read again at its end: another one may be there.
+      ttlMs: ({ life }) =>
+        Math.min(SECRET_TTL_MS, (life?.endMs ?? Infinity) - TOKEN_LEAST_MS - options.clock()),
       clock: options.clock,
     },
   );
   const first = await current.get();
+  let { life } = first;
   return {
-    ...first,
-    credentials: async () => (await current.get()).credentials(),
+    ...first.access,
+    credentials: async () => {
+      const read = await current.get();
+      life = read.life;
+      return read.access.credentials();
+    },
     forget: current.forget,
+    tokenLife: () => life,
   };
+};
+
+/**
+ * How long the token may be used; undefined where there is none, or it says no end. Refuses a token
+ * of another service account, and one that has ended or is about to: the API server would refuse it
+ * in the middle of a sync.
+ */
+const usableLife = async (
+  access: Access,
+  { serviceAccount }: SecretConnection,
+  { refuse, nowMs }: { readonly refuse: SecretParts["refuse"]; readonly nowMs: number },
+): Promise<TokenLife | undefined> => {
+  const { authorization } = (await access.credentials()).headers;
+  const token =
+    typeof authorization === "string" ? /^Bearer (.+)$/.exec(authorization)?.[1] : undefined;
+  const claims = token === undefined ? undefined : claimsOf(token);
+  if (serviceAccount !== undefined && claims?.subject !== subjectOf(serviceAccount))
+    throw refuse(
+      `it must hold a token of the service account "${serviceAccount}"; make one with kubectl create token`,
+    );
+  const { life } = claims ?? {};
+  if (life && life.endMs - nowMs < TOKEN_LEAST_MS)
+    throw refuse(
+      `its token ${life.endMs <= nowMs ? "ended" : "ends"} at ${new Date(life.endMs).toISOString()}; put a new one into the secret`,
+    );
+  return life;
 };
 
 const refusal =

@@ -4,6 +4,8 @@ import { asList, isObject, asObject, asText, present } from "../../../rules/mode
 import { kindsReadFrom } from "../../../rules/model/records.ts";
 import type { Access } from "../access/access.ts";
 import { accessFor, type ConnectOptions } from "../connect.ts";
+import type { TokenLife } from "../../../rules/model/summary.ts";
+import { lastingText } from "../access/token-life.ts";
 import { CHECK_ACCESS_MS, CHECK_NAMESPACES_MAX } from "../request-limits.ts";
 import { RBAC_GROUP } from "../rights/rbac-text.ts";
 import type { ScalableKind } from "../rights/rules.ts";
@@ -28,7 +30,7 @@ import {
   skipped,
   warning,
 } from "./report.ts";
-import { checkIdentity, checkServer, checkUser } from "./server.ts";
+import { type CheckedUser, checkIdentity, checkServer, checkUser } from "./server.ts";
 import { POD_METRICS } from "../../../rules/sources/resource.ts";
 import { newestOf } from "../observe/pods.ts";
 import { inNamespace } from "../discovery.ts";
@@ -56,7 +58,11 @@ export const checkConnection = async (
     return present({
       ...checkReport(
         target.name,
-        [passed("credentials", ACCESS_WORDS[target.connection.kind]), ...points],
+        [
+          passed("credentials", ACCESS_WORDS[target.connection.kind]),
+          ...tokenPoints(access.tokenLife?.(), options.clock()),
+          ...points,
+        ],
         kubeSystemUid,
       ),
       findings,
@@ -96,6 +102,22 @@ const ACCESS_WORDS = {
   kubeconfig: "the kubeconfig was read",
 } as const;
 
+/** A token with less time is not stored: nobody could renew it before it ends. */
+const TOKEN_FIRST_MS = 3_600_000;
+const TOKEN_FIX =
+  "make a token that lasts longer and put it into the secret: kubectl create token --duration";
+
+/** How long the token lasts, where it says so. */
+const tokenPoints = (life: TokenLife | undefined, nowMs: number): readonly CheckedPoint[] => {
+  if (!life) return [];
+  const words = `it ends at ${new Date(life.endMs).toISOString()}, in ${lastingText(life.endMs - nowMs)}`;
+  if (life.endMs - nowMs < TOKEN_FIRST_MS)
+    return [failed("token", `${words}, and must last an hour at least`, TOKEN_FIX)];
+  if (nowMs >= life.renewByMs)
+    return [warning("token", `${words}: another one is due`, TOKEN_FIX)];
+  return [passed("token", words)];
+};
+
 interface CheckedApi {
   readonly points: readonly CheckedPoint[];
   readonly kubeSystemUid?: string | undefined;
@@ -133,7 +155,7 @@ const checkApi = async (
     groups,
     kinds,
     specKinds,
-    fix: rightsFix(user.groups, target.namespaces, kinds),
+    fix: rightsFix(user, target.namespaces, kinds),
   };
   const points = await Promise.all([
     checkKinds(context).then((checked) => [...checked, ...named.points]),
@@ -174,13 +196,15 @@ const distinct = (kinds: readonly ScalableKind[]): readonly ScalableKind[] => [
 
 /** A user outside the group gets no right from the roles, whatever they hold. */
 const rightsFix = (
-  groups: readonly string[] | undefined,
+  { groups, account }: Pick<CheckedUser, "groups" | "account">,
   namespaces: readonly string[] | undefined,
   kinds: readonly ScalableKind[],
 ): string => {
   const option = namespaces === undefined ? "" : ` --namespaces ${namespaces.join(",")}`;
   const kindOptions = kinds.map((kind) => ` --kind ${textOf(kind)}`).join("");
-  const apply = `apply the roles: tidemark cluster rbac${option}${kindOptions} | kubectl apply -f -`;
+  const accountOption = account === undefined ? "" : ` --service-account ${account}`;
+  const apply = `apply the roles: tidemark cluster rbac${accountOption}${option}${kindOptions} | kubectl apply -f -`;
+  if (account !== undefined) return apply;
   if (groups === undefined || groups.includes(RBAC_GROUP) || groups.includes("system:masters"))
     return apply;
   return `give the user the group "${RBAC_GROUP}" (for EKS by its access entry), and ${apply}`;

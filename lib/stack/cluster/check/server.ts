@@ -1,7 +1,7 @@
 import { foreignText } from "../../../rules/model/foreign-text.ts";
 import type { ApiFailure } from "../../../rules/model/observation.ts";
 import type { Access } from "../access/access.ts";
-import { asObject, asText } from "../../../rules/model/json.ts";
+import { asObject, asText, present } from "../../../rules/model/json.ts";
 import { CLOCK_DIFFERENCE_MS } from "../request-limits.ts";
 import { IDENTITY_PATH, IDENTITY_RESOURCE, identityIn } from "../transport/same-cluster.ts";
 import type { Asker, CheckAnswer, CheckReply } from "./ask.ts";
@@ -119,6 +119,8 @@ export interface CheckedUser {
   readonly known: boolean;
   /** The groups of the user; undefined where the server does not say. */
   readonly groups?: readonly string[];
+  /** NAMESPACE/NAME of the service account that the user is. */
+  readonly account?: string;
 }
 
 const REVIEW = "selfsubjectreviews.authentication.k8s.io";
@@ -154,8 +156,12 @@ export const checkUser = async ({ ask }: Asker): Promise<CheckedUser> => {
     points: [passed("user", userWords(name, names ?? []))],
     known: true,
     ...(names && { groups: names }),
+    ...present({ account: ACCOUNT.exec(name)?.slice(1, 3).join("/") }),
   };
 };
+
+/** A user that is a service account. Its groups are those of the API server, and never ours. */
+const ACCOUNT = /^system:serviceaccount:([a-z0-9-]+):([a-z0-9.-]+)$/;
 
 const GROUPS_SHOWN = 10;
 

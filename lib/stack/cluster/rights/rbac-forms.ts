@@ -6,6 +6,7 @@ import {
   rbacText,
   type RbacRole,
   rolesFor,
+  type ServiceAccount,
 } from "./rbac-text.ts";
 import type { RbacForm, RbacRule } from "./rules.ts";
 
@@ -32,7 +33,9 @@ export const rbacFiles = (
         },
         {
           path: "values.yaml",
-          text: `# The group that an access entry, a client certificate or a token gives the user of Tidemark.\ngroup: ${RBAC_GROUP}\n`,
+          text: options.serviceAccount
+            ? "{}\n"
+            : `# The group that an access entry, a client certificate or a token gives the user of Tidemark.\ngroup: ${RBAC_GROUP}\n`,
         },
         {
           path: "templates/rbac.yaml",
@@ -53,7 +56,7 @@ export const rbacFiles = (
 };
 
 const moduleText = (options: RbacOptions, entry: AccessEntry | undefined): string => {
-  const { namespaces } = options;
+  const { namespaces, serviceAccount } = options;
   const blocks = [
     [
       ...rbacHead(options),
@@ -64,9 +67,10 @@ const moduleText = (options: RbacOptions, entry: AccessEntry | undefined): strin
         ]),
       ]),
     ],
+    ...(serviceAccount ? [accountBlock(serviceAccount)] : []),
     ...rolesFor(options).roles.flatMap((role) => [
       roleBlock(role, namespaces),
-      bindingBlock(role, namespaces),
+      bindingBlock(role, options),
     ]),
     ...(entry ? entryBlocks(entry) : []),
   ];
@@ -145,7 +149,26 @@ const ruleBlock = ({ group, resources, verbs, names, because }: RbacRule): reado
 
 const API = "rbac.authorization.k8s.io";
 
-const bindingBlock = (role: RbacRole, namespaces: Namespaces): readonly string[] => {
+const accountBlock = ({ namespace, name }: ServiceAccount): readonly string[] =>
+  block('resource "kubernetes_service_account_v1" "tidemark"', [
+    ...block(
+      "metadata",
+      attributes([
+        ["name", text(name)],
+        ["namespace", text(namespace)],
+      ]),
+    ),
+    "",
+    "# No pod runs as it.",
+    "automount_service_account_token = false",
+  ]);
+
+const ACCOUNT_METADATA = "kubernetes_service_account_v1.tidemark.metadata[0]";
+
+const bindingBlock = (
+  role: RbacRole,
+  { namespaces, serviceAccount }: RbacOptions,
+): readonly string[] => {
   const kind = namespaces ? "Role" : "ClusterRole";
   const made = `kubernetes_${namespaces ? "" : "cluster_"}role_v1.${labelOf(role.name)}${namespaces ? "[each.key]" : ""}`;
   return resource("role_binding", role, namespaces, [
@@ -162,11 +185,19 @@ const bindingBlock = (role: RbacRole, namespaces: Namespaces): readonly string[]
     "",
     ...block(
       "subject",
-      attributes([
-        ["api_group", text(API)],
-        ["kind", text("Group")],
-        ["name", text(RBAC_GROUP)],
-      ]),
+      attributes(
+        serviceAccount
+          ? [
+              ["kind", text("ServiceAccount")],
+              ["name", `${ACCOUNT_METADATA}.name`],
+              ["namespace", `${ACCOUNT_METADATA}.namespace`],
+            ]
+          : [
+              ["api_group", text(API)],
+              ["kind", text("Group")],
+              ["name", text(RBAC_GROUP)],
+            ],
+      ),
     ),
   ]);
 };

@@ -24,6 +24,13 @@ export interface RbacOptions {
   readonly doctor?: boolean;
   /** Custom resources that manifests name, beside the built-in kinds. */
   readonly kinds?: readonly ScalableKind[];
+  /** Has the roles in place of the group. */
+  readonly serviceAccount?: ServiceAccount;
+}
+
+export interface ServiceAccount {
+  readonly namespace: string;
+  readonly name: string;
 }
 
 const API = "rbac.authorization.k8s.io";
@@ -63,10 +70,15 @@ export const rolesFor = ({
  */
 export const rbacText = (options: RbacOptions, group: string = RBAC_GROUP): string => {
   const { roles, scopes } = rolesFor(options);
-  const documents = scopes.flatMap((scope) => [
-    ...roles.map((role) => roleLines(role, scope)),
-    ...roles.map(({ name }) => bindingLines(name, scope, group)),
-  ]);
+  const { serviceAccount } = options;
+  const subject = serviceAccount ? accountSubject(serviceAccount) : groupSubject(group);
+  const documents = [
+    ...(serviceAccount ? [accountLines(serviceAccount)] : []),
+    ...scopes.flatMap((scope) => [
+      ...roles.map((role) => roleLines(role, scope)),
+      ...roles.map(({ name }) => bindingLines(name, scope, subject)),
+    ]),
+  ];
   return `${[...rbacHead(options), documents.map((lines) => lines.join("\n")).join("\n---\n")].join("\n")}\n`;
 };
 
@@ -96,8 +108,14 @@ interface Scope {
 }
 
 /** What stands above the roles, as comments. */
-export const rbacHead = ({ namespaces, readOnly }: RbacOptions): readonly string[] => [
-  `# What Tidemark may do in a cluster. The group "${RBAC_GROUP}" is what an EKS access entry, a client certificate or a token gives its user.`,
+export const rbacHead = ({
+  namespaces,
+  readOnly,
+  serviceAccount,
+}: RbacOptions): readonly string[] => [
+  serviceAccount
+    ? `# What Tidemark may do in a cluster, with a token of the service account "${serviceAccount.namespace}/${serviceAccount.name}".`
+    : `# What Tidemark may do in a cluster. The group "${RBAC_GROUP}" is what an EKS access entry, a client certificate or a token gives its user.`,
   readOnly
     ? "# There is no role to scale: Tidemark decides, stores and reports, and changes nothing."
     : "# Without tidemark-scale it decides, stores and reports, and changes nothing.",
@@ -134,7 +152,31 @@ const ruleLines = ({ group, resources, verbs, names, because }: RbacRule): reado
 const listText = (items: readonly string[]): string =>
   `[${items.map((item) => JSON.stringify(item)).join(", ")}]`;
 
-const bindingLines = (name: string, scope: Scope, group = RBAC_GROUP): readonly string[] => {
+const accountLines = (account: ServiceAccount): readonly string[] => [
+  "apiVersion: v1",
+  "kind: ServiceAccount",
+  ...metadataLines(account.name, account),
+  "# No pod runs as it.",
+  "automountServiceAccountToken: false",
+];
+
+const groupSubject = (group: string = RBAC_GROUP): readonly string[] => [
+  `  - apiGroup: ${API}`,
+  "    kind: Group",
+  `    name: ${group}`,
+];
+
+const accountSubject = ({ namespace, name }: ServiceAccount): readonly string[] => [
+  "  - kind: ServiceAccount",
+  `    name: ${name}`,
+  `    namespace: ${namespace}`,
+];
+
+const bindingLines = (
+  name: string,
+  scope: Scope,
+  subject: readonly string[] = groupSubject(),
+): readonly string[] => {
   const prefix = scope.namespace === undefined ? "Cluster" : "";
   return [
     `apiVersion: ${API}/v1`,
@@ -145,9 +187,7 @@ const bindingLines = (name: string, scope: Scope, group = RBAC_GROUP): readonly 
     `  kind: ${prefix}Role`,
     `  name: ${name}`,
     "subjects:",
-    `  - apiGroup: ${API}`,
-    "    kind: Group",
-    `    name: ${group}`,
+    ...subject,
   ];
 };
 

@@ -34,7 +34,12 @@ export const connectionFields = <Text extends z.ZodType<string>, Data extends z.
     region: text,
     roleArn: z.exactOptional(text),
   },
-  secret: { kind: z.literal("secret"), secretId: text, context: z.exactOptional(text) },
+  secret: {
+    kind: z.literal("secret"),
+    secretId: text,
+    context: z.exactOptional(text),
+    serviceAccount: z.exactOptional(text),
+  },
   kubeconfig: { kind: z.literal("kubeconfig"), path: text, context: z.exactOptional(text) },
 });
 

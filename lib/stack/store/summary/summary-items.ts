@@ -20,6 +20,7 @@ import {
   ROW_PROBLEM_KINDS,
   type ProblemCounts,
   type SummaryRow,
+  type TokenLife,
 } from "../../../rules/model/summary.ts";
 import { compress, readIfKnown } from "../table/compressed.ts";
 import type { Head } from "../head/head.ts";
@@ -218,6 +219,8 @@ export interface HeadSummary {
   readonly specVersion: number;
   /** How long the sync has taken when it wrote this: its release and what comes after are short. */
   readonly tookMs: number;
+  /** Of the token that the newest sync used, where it says its end. */
+  readonly token?: TokenLife;
   readonly problems: ProblemCounts;
   readonly trouble: PartitionTrouble;
   /** The rows that changed since the summary item. */
@@ -250,7 +253,8 @@ const storedHead = z.tuple([
   z.number(),
   z.number(),
   z.tuple([z.number(), z.string()]),
-  z.tuple([z.number(), z.number(), z.number(), z.number(), z.number()]),
+  // Lastly the end of a token and when another one is due, of clusters with such a token.
+  z.tuple([z.number(), z.number(), z.number(), z.number(), z.number()], z.number()),
   z.partialRecord(z.enum(ROW_PROBLEM_KINDS), problemCount),
   trouble.nullable(),
   z.unknown(),
@@ -273,6 +277,7 @@ export const encodeHeadSummary = (summary: HeadSummary): Uint8Array => {
     overridden,
     specVersion,
     tookMs,
+    token,
     problems,
     trouble: wrong,
     rows,
@@ -287,7 +292,10 @@ export const encodeHeadSummary = (summary: HeadSummary): Uint8Array => {
     atMs - baseMs,
     changedEpoch,
     [index.epoch, index.hash],
-    [autoscalers, paused, specVersion, overridden, tookMs],
+    [
+      ...[autoscalers, paused, specVersion, overridden, tookMs],
+      ...(token ? [token.endMs, token.renewByMs] : []),
+    ],
     problems,
     ...lastly,
   ]);
@@ -303,7 +311,7 @@ export const decodeHeadSummary = (body: Uint8Array | undefined): HeadSummary | u
       sinceBaseMs,
       changedEpoch,
       [epoch, hash],
-      [autoscalers, paused, specVersion, overridden, tookMs],
+      [autoscalers, paused, specVersion, overridden, tookMs, endMs, renewByMs],
       problems,
       wrong,
       rows,
@@ -319,6 +327,7 @@ export const decodeHeadSummary = (body: Uint8Array | undefined): HeadSummary | u
       overridden,
       specVersion,
       tookMs,
+      ...(endMs !== undefined && renewByMs !== undefined && { token: { endMs, renewByMs } }),
       problems,
       trouble: wrong ?? UNTROUBLED,
       rows: rows === null ? [] : rowsIn(rows, atMs),

@@ -4,7 +4,13 @@ import { isExpired } from "../../../rules/model/override.ts";
 import { present } from "../../../rules/model/json.ts";
 import type { AutoscalerRecord } from "../../../rules/model/records.ts";
 import type { Evaluation } from "../../../rules/model/scale-records.ts";
-import { problemCounts, type SummaryBase, type SummaryRow } from "../../../rules/model/summary.ts";
+import type { ClusterClient } from "../../cluster/cluster-client.ts";
+import {
+  problemCounts,
+  type SummaryBase,
+  type SummaryRow,
+  type TokenLife,
+} from "../../../rules/model/summary.ts";
 import { type Attempt, attempted, opens } from "../../projections/project.ts";
 import { troubleOf } from "../../report/partition-trouble.ts";
 import {
@@ -59,6 +65,8 @@ type Context = {
   readonly after: After;
   readonly failures: RuleFailures;
   readonly findingsOf: FindingsOf | undefined;
+  /** Absent where the sync had no client. */
+  readonly client: Pick<ClusterClient, "tokenLife"> | undefined;
 };
 
 /**
@@ -98,6 +106,7 @@ export const writeSummary = async (
     ).length,
     specVersion: loaded.specs.specVersion,
     tookMs: Math.max(0, ports.tables.clock() - nowMs),
+    ...present({ token: tokenOf(context, stated) }),
     problems: problemCounts(
       found.map(({ row }) => row),
       nowMs,
@@ -139,6 +148,15 @@ export const writeSummary = async (
     base: { ...(base.done ?? NO_BASE), indexHash },
     ...failureOf(base, index, written),
   };
+};
+
+/** A sync that could not connect knows no token, and an ended one is what a person must see. */
+const tokenOf = (
+  { client, loaded }: Context,
+  stated: HeadSummary | undefined,
+): TokenLife | undefined => {
+  if (client) return client.tokenLife?.();
+  return loaded.specs.all.length > 0 ? stated?.token : undefined;
 };
 
 const NO_INDEX: HeadSummary["index"] = { epoch: 0, hash: "" };
