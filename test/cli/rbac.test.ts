@@ -395,3 +395,29 @@ describe("tidemark cluster rbac -o", () => {
     expect(documentsIn(out)).toEqual(documentsIn(await printed()));
   });
 });
+
+describe("tidemark cluster rbac --service-account", () => {
+  it("prints the service account, and binds the same roles to it in place of the group", async () => {
+    const found = documentsIn(await printed("--service-account", "tidemark/bot"));
+    const [account, ...others] = found;
+    expect(account).toMatchObject({
+      kind: "ServiceAccount",
+      metadata: { name: "bot", namespace: "tidemark" },
+    });
+    const rolesOf = (documents: readonly Shown[]) => documents.filter(({ rules }) => rules);
+    expect(rolesOf(others)).toEqual(rolesOf(documentsIn(await printed())));
+    const subjects = others.flatMap((document) =>
+      "subjects" in document ? [document.subjects] : [],
+    );
+    const subject = { kind: "ServiceAccount", name: "bot", namespace: "tidemark" };
+    expect(subjects).toEqual([[subject], [subject]]);
+  });
+
+  it.each(["bot", "a/b/c", "A/b", "/b"])("refuses %s", async (text) => {
+    const { code, err } = await inside(["cluster", "rbac", "--service-account", text]);
+    expect([code, err]).toEqual([
+      1,
+      `error: Cannot read --service-account "${text}": the service account must be NAMESPACE/NAME, such as tidemark/tidemark\n`,
+    ]);
+  });
+});

@@ -108,7 +108,8 @@ const connection = (name: string, options: AddOptions): Connection => {
       path: readableKubeconfig(name, resolve(kubeconfig)),
       ...present({ context }),
     };
-  if (secret !== undefined) return { kind: "secret", secretId: secret, ...present({ context, serviceAccount }) };
+  if (secret !== undefined)
+    return { kind: "secret", secretId: secret, ...present({ context, serviceAccount }) };
   if (region === undefined)
     throw usage(`Cannot connect to cluster "${name}": --eks needs --region`);
   return { kind: "eks", clusterId: eks ?? "", region, ...present({ endpoint, caData, roleArn }) };

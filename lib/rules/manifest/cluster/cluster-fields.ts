@@ -36,9 +36,7 @@ const CONNECTION_FIELDS = {
   secretId: words(
     "secret: the name or ARN of the secret, which ends in the name of the cluster. The secret itself has no place here.",
   ),
-  serviceAccount: words(
-    "secret: NAMESPACE/NAME of the service account that the token must be of.",
-  ),
+  serviceAccount: words("secret: NAMESPACE/NAME of the service account that the token must be of."),
   path: words("kubeconfig: the file, from the folder of the document."),
   context: words("secret, kubeconfig: the context of the kubeconfig."),
 };

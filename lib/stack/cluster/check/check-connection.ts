@@ -113,8 +113,7 @@ const tokenPoints = (life: TokenLife | undefined, nowMs: number): readonly Check
   const words = `it ends at ${new Date(life.endMs).toISOString()}, in ${lastingText(life.endMs - nowMs)}`;
   if (life.endMs - nowMs < TOKEN_FIRST_MS)
     return [failed("token", `${words}, and must last an hour at least`, TOKEN_FIX)];
-  if (nowMs >= life.renewByMs)
-    return [warning("token", `${words}: another one is due`, TOKEN_FIX)];
+  if (nowMs >= life.renewByMs) return [warning("token", `${words}: another one is due`, TOKEN_FIX)];
   return [passed("token", words)];
 };
 
