@@ -72,7 +72,7 @@ describe("a token of a service account", () => {
       endMs: NOON + 2 * HOUR_MS,
       renewByMs: NOON + HOUR_MS,
     });
-    await opened.close();
+    opened.close();
   });
 
   it("is refused where it is of another account, or of none", async () => {
@@ -87,7 +87,7 @@ describe("a token of a service account", () => {
 
   it("is refused when it has ended, and in its last minute, with its end", async () => {
     holds(bound(NOON + 61_000));
-    await (await open()).close();
+    (await open()).close();
     holds(bound(NOON + 59_000));
     await expect(open()).rejects.toMatchObject(
       refusal("its token ends at 2026-03-01T12:00:59.000Z; put a new one into the secret"),
@@ -102,7 +102,7 @@ describe("a token of a service account", () => {
     holds("t0ken");
     const opened = await open();
     expect(opened.tokenLife?.()).toBeUndefined();
-    await opened.close();
+    opened.close();
   });
 });
 
