@@ -9,7 +9,7 @@ import { powertoolsReporter } from "../../lib/stack/report/reporter.ts";
 import { ROOT } from "../architecture/source.ts";
 import { completed, dropped } from "../report/reports.ts";
 import { event } from "../store/records.ts";
-import type { Json, Resource, Stack } from "./packaged.ts";
+import { type Json, type Resource, resourcesOf, type Stack } from "./packaged.ts";
 import { sharedStack } from "./shared-stack.ts";
 
 let stack: Stack;
@@ -202,7 +202,13 @@ describe("the alarms", () => {
     const page = readFileSync(join(ROOT, "docs/operations.md"), "utf8");
     const section = /## Alarms\n(.*?)\n## /s.exec(page)?.[1] ?? "";
     const listed = [...section.matchAll(/^\| `(\w+)` \|/gm)].map(([, name]) => name);
-    expect(listed.toSorted()).toEqual(Object.keys(alarms).toSorted());
+    // Two more are there where a parameter names a bus of events.
+    const ofEvents = ["EventsBehind", "EventsDeadLettersFilled"];
+    const given = resourcesOf(stack.packaged.text, { EventBus: "default" });
+    expect(ofEvents.map((name) => given[name]?.Type)).toEqual(
+      ofEvents.map(() => "AWS::CloudWatch::Alarm"),
+    );
+    expect(listed.toSorted()).toEqual([...Object.keys(alarms), ...ofEvents].toSorted());
     for (const [name, { AlarmDescription, AlarmName }] of Object.entries(alarms)) {
       expect(AlarmDescription).toMatch(
         new RegExp(`^[A-Z].{20,}\\. docs/operations\\.md, Alarms, ${name}$`),
