@@ -17,7 +17,7 @@ beforeAll(async () => {
 afterAll(() => folder.remove());
 
 /** Commands without a format that print what programs read. */
-const DOCUMENTS = new Set(["series", "cluster rbac", "import"]);
+const DOCUMENTS = new Set(["series", "cluster rbac", "import", "mcp"]);
 /** Commands that print a table for line tools. */
 const TABLES = new Set(["table", "wide"]);
 const LINES = new Set(["diff", "changes"]);

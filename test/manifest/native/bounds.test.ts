@@ -179,6 +179,15 @@ const rows: readonly Row[] = [
     most: 3_600,
     step: 1,
   })),
+  {
+    field: "spec.metrics[].redis.database",
+    of: (value) => ({
+      metrics: [{ redis: { source: "main", key: "jobs", database: value }, target: 1 }],
+    }),
+    least: 0,
+    most: 1_023,
+    step: 1,
+  },
   ...[
     { name: "periodSeconds", least: 60, most: 3_600, step: 60, relative: true as const },
     { name: "lookbackSeconds", least: 60, most: 10_800, step: 1, relative: true as const },
