@@ -230,9 +230,10 @@ describe("the functions", () => {
     // the fleet beside planning it. The rules of manifests are one tree that is evaluated and
     // printed, with a sentence each: some 15 KiB. Which pods count, and the findings of the doctor,
     // take some 10 KiB. Forecasts (made by the sync, read by it and by explain), wakes, the schedule
-    // and the bill of the page, and the ledger of conversions: some 30 KiB.
+    // and the bill of the page, and the ledger of conversions: some 30 KiB. Formulas with names,
+    // conditions and lists, and Redis as a source: some 10 KiB, of which readers hold 3.
     const budgetKib = {
-      ...{ schedule: 385, sync: 945, api: 1105, connect: 1115, view: 990, wake: 385, events: 410 },
+      ...{ schedule: 385, sync: 960, api: 1115, connect: 1125, view: 1000, wake: 385, events: 410 },
     };
     for (const name of FUNCTIONS)
       expect(sizeAtStart(packaged.bundles, name).bytes / 1024, name).toBeLessThan(budgetKib[name]);
@@ -241,7 +242,7 @@ describe("the functions", () => {
   it("are small: all that is packed stays within its budget", () => {
     const budgetKib = {
       schedule: 150,
-      sync: 435,
+      sync: 442,
       api: 395,
       connect: 400,
       view: 355,
