@@ -1,12 +1,7 @@
 import { newBudget } from "../../rules/manifest/budget.ts";
 import { type ManifestDocument, readManifests } from "../../rules/manifest/documents.ts";
-import type { KindCount } from "../../rules/manifest/errors.ts";
-import {
-  FLEET_KIND_NAMES,
-  type FleetKind,
-  fleetKindOf,
-  type OtherKinds,
-} from "../../rules/manifest/other-kinds.ts";
+import { type FleetKind, fleetKindOf } from "../../rules/manifest/fleet-kinds.ts";
+import type { OtherKinds } from "../../rules/manifest/other-kinds.ts";
 import { TidemarkError } from "../../rules/model/errors.ts";
 import { isObject } from "../../rules/model/json.ts";
 import type { ManifestSource } from "./service.ts";
@@ -88,7 +83,3 @@ const twins = (kind: FleetKind, names: readonly string[]): readonly string[] =>
   [...new Set(names.filter((name, at) => names.indexOf(name) !== at))].map(
     (name) => `Cannot accept ${WORDS[kind]} "${name}": it is in the files twice; keep one`,
   );
-
-/** What `apply` passed over, without the kinds of the fleet, which were stored before. */
-export const withoutFleetKinds = (counts: readonly KindCount[]): readonly KindCount[] =>
-  counts.filter(({ kind }) => !FLEET_KIND_NAMES.has(kind));

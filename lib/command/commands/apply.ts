@@ -8,7 +8,7 @@ import { interruptible, type Printer, type Session, type CommandSurroundings } f
 import { forEachResource, resultText } from "../select/listed-autoscalers.ts";
 import type { FileOptions } from "../select/read-sources.ts";
 import type { WantedCluster } from "../../answers/service/clusters/cluster-documents.ts";
-import { withoutFleetKinds } from "../../answers/service/fleet-documents.ts";
+import { withoutFleetKinds } from "../../rules/manifest/fleet-kinds.ts";
 import { isObject, present } from "../../rules/model/json.ts";
 import { readInputs } from "../../answers/service/apply/manifest-inputs.ts";
 import { type LabelTest, readSelector } from "../../answers/service/label-selector.ts";

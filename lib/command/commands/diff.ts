@@ -13,7 +13,7 @@ import type { Printer, Session } from "../io.ts";
 import { yamlText } from "../output/documents.ts";
 import type { FileOptions } from "../select/read-sources.ts";
 import { clusterDocument, clustersIn } from "../../answers/service/clusters/cluster-documents.ts";
-import { withoutFleetKinds } from "../../answers/service/fleet-documents.ts";
+import { withoutFleetKinds } from "../../rules/manifest/fleet-kinds.ts";
 import { documentOf, sourcesIn } from "../../answers/service/sources/source-documents.ts";
 import { clusterPlans } from "./cluster-documents.ts";
 import { outcomesOf } from "./source.ts";

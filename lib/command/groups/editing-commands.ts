@@ -10,7 +10,7 @@ import {
   type CommandRun,
   output,
 } from "../options/command-options.ts";
-import { withoutFleetKinds } from "../../answers/service/fleet-documents.ts";
+import { withoutFleetKinds } from "../../rules/manifest/fleet-kinds.ts";
 import type { ApplyCommandOptions } from "../commands/apply.ts";
 import type { DeleteOptions } from "../commands/delete.ts";
 import type { CommandIo, Printer, Session } from "../io.ts";

@@ -1,6 +1,7 @@
 import { isObject } from "../model/json.ts";
 import { nearestName } from "../model/nearest-name.ts";
 import type { KindCount } from "./errors.ts";
+import { fleetKindOf, OF_TIDEMARK } from "./fleet-kinds.ts";
 import type { Form } from "./form.ts";
 import { admitHpa } from "./hpa/admit-hpa.ts";
 import { readOriginal } from "./hpa/read-original.ts";
@@ -121,28 +122,6 @@ const otherKind = (document: unknown): string | undefined => {
     isList(kind, document["items"]);
   return doubtful ? undefined : kind;
 };
-
-/**
- * The kinds that belong to the fleet, and to no namespace. Administrators store them, so that they
- * are no autoscalers to whoever applies these.
- */
-const FLEET_KINDS = ["Cluster", "MetricSource"] as const;
-export type FleetKind = (typeof FLEET_KINDS)[number];
-
-/** Other projects have a kind Cluster too. */
-const OF_TIDEMARK = ".tidemark.dev";
-/** The kinds of the fleet as they are counted where they are passed over. */
-export const FLEET_KIND_NAMES: ReadonlySet<string> = new Set(
-  FLEET_KINDS.map((kind) => `${kind}${OF_TIDEMARK}`),
-);
-
-export const fleetKindOf = ({
-  apiVersion,
-  kind,
-}: Readonly<Record<string, unknown>>): FleetKind | undefined =>
-  typeof apiVersion === "string" && apiVersion.startsWith("tidemark.dev/")
-    ? FLEET_KINDS.find((known) => known === kind)
-    : undefined;
 
 /**
  * The items of a list are looked at one by one. A kind such as AllowList, without items, is none.
