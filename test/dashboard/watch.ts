@@ -8,15 +8,15 @@ import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import type { Explanation } from "../../lib/answers/views/autoscaler.ts";
 import { outcomeText } from "../../lib/answers/words/decision-words.ts";
-import { HOUR_MS, MINUTE_MS } from "../../lib/rules/model/time-text.ts";
+import { HOUR_MS, MINUTE_MS, SECOND_MS } from "../../lib/rules/model/time-text.ts";
 import { tidemark } from "../e2e/start-process.ts";
 import { type BrowserPage, CHROMIUM, HAS_CHROMIUM, launchChromium } from "./browser.ts";
 
 /**
  * `npm run prove -- watched`: a run at speed 600 with its page open in a browser. The counts of the
  * page must be those of `tidemark get -o json` at the same instant, the explanations those of
- * `tidemark explain --at`, and the tab must not grow: its heap after a garbage collection, and the
- * elements of its document. `--hours` makes the run longer.
+ * `tidemark explain --at`, the run must end by itself, and the tab must not grow: its heap after a
+ * garbage collection, and the elements of its document. `--hours` makes the run longer.
  */
 const { values } = parseArgs({
   options: {
@@ -35,6 +35,8 @@ const GROWTH_MAX = 1.1;
 const TRIES = 60;
 /** Looks in a row at which the page says that its server does not answer. */
 const SILENT_MAX = 20;
+/** After these a run must have ended, though its page is open. */
+const EXIT_MS = 20_000;
 const TRY_MS = 500;
 
 const [START, TIDEMARK] = ["lib/embedded/start.ts", "bin/tidemark.js"].map((file) =>
@@ -120,7 +122,7 @@ const watchRun = async (page: BrowserPage, child: ChildProcess): Promise<readonl
   const seen = new Set<string>();
   const heaps: Heap[] = [];
   const hours = [0.5, HOURS / 2, HOURS * 0.9];
-  // Its page is gone before the process is: what was under way may keep it for a while.
+  // Its page is gone before the process is, which then prints its summary.
   for (let silent = 0; child.exitCode === null && silent < SILENT_MAX; ) {
     silent = (await page.evaluate<boolean>(IS_STALE)) ? silent + 1 : 0;
     const atMs = Date.parse(await page.evaluate<string>(AS_OF));
@@ -203,6 +205,16 @@ const compareExplanations = async (
   say(`${explained.length} explanations compared with tidemark explain --at`);
 };
 
+/** A run ends by itself when its time has passed, and says so by its exit code. */
+const endedByItself = async (child: ChildProcess): Promise<void> => {
+  if (child.exitCode === null)
+    await Promise.race([once(child, "exit"), wait(EXIT_MS, undefined, { ref: false })]);
+  if (child.exitCode === null)
+    faults.push(`the run has not ended ${EXIT_MS / SECOND_MS} s after its page was gone`);
+  else if (child.exitCode !== 0) faults.push(`the run ended with ${child.exitCode}`);
+  else say("the run ended by itself, with its page open");
+};
+
 const endedProcess = async (child: ChildProcess): Promise<void> => {
   if (child.exitCode !== null) return;
   child.kill("SIGINT");
@@ -226,6 +238,7 @@ const main = async (): Promise<void> => {
     await page.goto(run.url);
     await page.locator(".row.line").first().waitFor();
     const heaps = await watchRun(page, run.child);
+    await endedByItself(run.child);
     await endedProcess(run.child);
     const [early, late] = [heaps[0], heaps.at(-1)];
     if (!early || !late || heaps.length < 2)

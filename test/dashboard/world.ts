@@ -27,11 +27,11 @@ export const served = async (
     onFailure: (error: unknown) => void failures.push(error),
     ...(requestMs !== undefined && { requestMs }),
   };
-  const { server, urlAt } = dashboardServer(source, options);
+  const { server, urlAt, idle } = dashboardServer(source, options);
   const origin = await listenWithOwnGuards(server, 0);
   const { host, hash } = new URL(urlAt(origin));
   const token = new URLSearchParams(hash.slice(1)).get("token") ?? "";
-  return { origin, host, token, failures, close: () => closeServer(server) };
+  return { origin, host, token, failures, close: () => closeServer(server, idle) };
 };
 
 /** The page over tables of this machine, for their user. */

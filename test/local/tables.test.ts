@@ -21,7 +21,7 @@ import {
 } from "../../lib/embedded/tables/embedded-tables.ts";
 import { logsOf } from "../../lib/embedded/tables/embedded-tables.ts";
 import { tablesClient } from "../../lib/embedded/tables/tables-client.ts";
-import { startTablesThread } from "../../lib/embedded/tables/tables-thread.ts";
+import { clientOver, startTablesThread } from "../../lib/embedded/tables/tables-thread.ts";
 import { tableDefinitions } from "../../lib/stack/store/table/tables.ts";
 
 const ITEM_BYTES = 100_000;
@@ -51,6 +51,18 @@ describe.each([
     for (const client of clients) client.destroy();
     await tables.close();
     rmSync(dir, { recursive: true, force: true });
+  });
+
+  it("refuse at once what is asked after they were closed", { timeout: 5_000 }, async () => {
+    const late = tables.client();
+    const port = await tables.port?.();
+    const lateOver = port && clientOver(port);
+    await tables.close();
+    for (const client of [late, ...(lateOver ? [lateOver] : [])])
+      await expect(
+        client.send(new GetItemCommand({ TableName: stateTable, Key })),
+      ).rejects.toThrow();
+    tables = await start(join(dir, "tables"));
   });
 
   it("count what any client writes, in this process and over loopback, and nothing that is read", async () => {

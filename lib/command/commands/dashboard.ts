@@ -35,7 +35,7 @@ export const dashboard = async (
     printer.error(
       failureText(error) ?? (error instanceof Error ? error.stack : undefined) ?? String(error),
     );
-  const { server, urlAt } = dashboardServer(session.dashboard, {
+  const { server, urlAt, idle } = dashboardServer(session.dashboard, {
     allowEdits: allowEdits === true,
     onFailure,
   });
@@ -49,7 +49,7 @@ export const dashboard = async (
     if (open) await io.openBrowser?.(url).catch(onFailure);
     await interruptible(io, (signal) => ended(signal));
   } finally {
-    await closeServer(server);
+    await closeServer(server, idle);
   }
 };
 

@@ -1,4 +1,5 @@
 import { createServer, type Server } from "node:http";
+import { type Answering, answering } from "./answering.ts";
 import type { DashboardFacts } from "./facts.ts";
 import { type AnswerApi, dashboardHandler } from "./handler.ts";
 import { pageFiles } from "./page-files.ts";
@@ -30,6 +31,11 @@ export interface DashboardOptions {
   readonly requestMs?: number;
 }
 
+export interface DashboardServer extends Pick<Answering, "idle"> {
+  readonly server: Server;
+  readonly urlAt: (origin: string) => string;
+}
+
 /**
  * The server of one start, with a token of its own. The token is in the fragment of the address,
  * which a browser sends to no server and writes into no log of one. Until a request comes it does
@@ -38,7 +44,7 @@ export interface DashboardOptions {
 export const dashboardServer = (
   source: DashboardSource,
   { allowEdits, onFailure, requestMs = REQUEST_MS }: DashboardOptions,
-): { readonly server: Server; readonly urlAt: (origin: string) => string } => {
+): DashboardServer => {
   const { answerApi, caller, clock, place, target, refreshSeconds } = source;
   const { isReady = () => true } = source;
   const token = newSecret();
@@ -61,7 +67,8 @@ export const dashboardServer = (
     requestTimeout: requestMs,
     connectionsCheckingInterval: requestMs / 2,
   };
-  const server = createServer(limits, (request, response) => void answer(request, response));
+  const { listener, idle } = answering(answer);
+  const server = createServer(limits, listener);
   server.maxConnections = CONNECTIONS_MAX;
-  return { server, urlAt: (origin) => `${origin}/#token=${token}` };
+  return { server, idle, urlAt: (origin) => `${origin}/#token=${token}` };
 };

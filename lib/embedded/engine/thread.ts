@@ -67,6 +67,7 @@ const asking = <Question, Answer, News>(
   onNews: (news: News) => void,
 ): Asking<Question, Answer, News> => {
   const waiting = new Map<number, PromiseWithResolvers<Answer>>();
+  let ended: Error | undefined;
   let next = 0;
   return {
     hear: (said) => {
@@ -76,6 +77,8 @@ const asking = <Question, Answer, News>(
       return "failure" in said ? reject?.(errorOf(said.failure)) : resolve?.(said.answer);
     },
     ask: (question, moved = []) => {
+      // A thread that has ended takes every message, and answers none.
+      if (ended) return Promise.reject(ended);
       const id = next++;
       const answer = Promise.withResolvers<Answer>();
       waiting.set(id, answer);
@@ -83,16 +86,21 @@ const asking = <Question, Answer, News>(
       return answer.promise;
     },
     fail: (error) => {
+      ended = error;
       for (const { reject } of waiting.values()) reject(error);
       waiting.clear();
     },
   };
 };
 
-/** Asks over one end of a channel whose other end answers by `answerOn`. */
+/**
+ * Asks over one end of a channel whose other end answers by `answerOn`. Rejects too once either end
+ * is closed.
+ */
 export const askOn = <Question, Answer>(port: MessagePort): Ask<Question, Answer> => {
-  const { ask, hear } = asking<Question, Answer, never>(port, () => {});
+  const { ask, hear, fail } = asking<Question, Answer, never>(port, () => {});
   port.on("message", hear);
+  port.once("close", () => fail(new Error("the thread at the other end has ended")));
   return ask;
 };
 

@@ -114,9 +114,17 @@ const portInUse = (port: number, cause: Error): TidemarkError =>
     { cause },
   );
 
-/** Closes a server, and the connections that clients of other processes keep open. */
-export const closeServer = (server: Server | SecureServer): Promise<void> =>
-  new Promise((resolve, reject) => {
+/**
+ * Closes a server, and the connections that clients of other processes keep open; then waits until
+ * no answer of it is being made any more (`idle`).
+ */
+export const closeServer = async (
+  server: Server | SecureServer,
+  idle: () => Promise<void> = async () => {},
+): Promise<void> => {
+  await new Promise<void>((resolve, reject) => {
     server.close((error) => (error ? reject(error) : resolve()));
     server.closeAllConnections();
   });
+  await idle();
+};

@@ -90,14 +90,15 @@ export const openRun = async (
   options: RunOptions,
   { closer, say }: OpeningOf,
 ): Promise<Run> => {
-  // The ports come first, so that a port in use is reported before anything is changed.
+  // The ports are opened first, so that a port in use is reported before anything is changed, and
+  // closed first, so that no request asks tables that are closed.
   let readSeries: SeriesReader = () => Promise.reject(new Error("the run is starting"));
   const series = await startSeriesServer((labels) => readSeries(labels), options.metricsPort);
-  closer.add(series.close);
+  closer.addDoor(series.close);
   const page = await startRunPage(layout, options);
-  closer.add(page.close);
+  closer.addDoor(page.close);
   const wakes = await startWakeServer(options.wakePort);
-  closer.add(wakes.close);
+  closer.addDoor(wakes.close);
   const nudge = nudges();
   const times = fleetTimes(setup.identity);
   const { clock, beginSaving } = runClock(layout, setup.identity, { speed: options.speed, times });

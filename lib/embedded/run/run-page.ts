@@ -29,7 +29,7 @@ export const startRunPage = async (
     if (served) return served;
     throw new RangeError("The page was asked before its run was there");
   };
-  const { server, urlAt } = dashboardServer(
+  const { server, urlAt, idle } = dashboardServer(
     {
       answerApi: async (...request) => answerByService(ready())(...request),
       caller: async () => userName(),
@@ -48,7 +48,7 @@ export const startRunPage = async (
       served = now;
       log = write;
     },
-    close: () => closeServer(server),
+    close: () => closeServer(server, idle),
   };
 };
 

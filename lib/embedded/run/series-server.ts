@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { OPEN_METRICS_TYPE } from "../../stack/report/open-metrics.ts";
 import { labelNames } from "../../answers/service/series/autoscaler-series.ts";
+import { answering } from "../../dashboard/serve/answering.ts";
 import { closeServer, listenForOwnUser } from "../host/loopback.ts";
 
 export interface SeriesServer {
@@ -24,9 +25,10 @@ export const startSeriesServer = async (
   read: SeriesReader,
   port: number,
 ): Promise<SeriesServer> => {
-  const server = createServer((request, response) => void answer(read, request, response));
+  const { listener, idle } = answering((request, response) => answer(read, request, response));
+  const server = createServer(listener);
   const endpoint = await listenForOwnUser(server, port);
-  return { url: `${endpoint}${SERIES_PATH}`, close: () => closeServer(server) };
+  return { url: `${endpoint}${SERIES_PATH}`, close: () => closeServer(server, idle) };
 };
 
 /** Never rejects. A scrape that fails is answered with the error, and the run goes on. */

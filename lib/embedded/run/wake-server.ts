@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { COMMAND_PATHS } from "../../answers/api/paths.ts";
+import { answering } from "../../dashboard/serve/answering.ts";
 import { answerByService, type ServedService } from "../../dashboard/serve/answer-by-service.ts";
 import { requestBody } from "../../dashboard/serve/request-body.ts";
 import { closeServer, listenForOwnUser } from "../host/loopback.ts";
@@ -34,12 +35,13 @@ interface Answered {
 export const startWakeServer = async (port: number | undefined): Promise<WakeServer> => {
   if (port === undefined) return { serve: () => {}, close: async () => {} };
   let answerer: Answerer | undefined;
-  const server: Server = createServer((request, response) => {
+  const { listener, idle } = answering((request, response) =>
     answered(answerer, request).then(
       ({ status, headers, body }) => void response.writeHead(status, headers).end(body),
       (error: unknown) => fail(response, error),
-    );
-  });
+    ),
+  );
+  const server: Server = createServer(listener);
   const endpoint = await listenForOwnUser(server, port);
   return {
     url: `${endpoint}${PATH}`,
@@ -47,7 +49,7 @@ export const startWakeServer = async (port: number | undefined): Promise<WakeSer
       const answer = answerByService(served);
       answerer = (request, body) => answerOf(answer, request, { body, log });
     },
-    close: () => closeServer(server),
+    close: () => closeServer(server, idle),
   };
 };
 
