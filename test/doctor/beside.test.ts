@@ -6,6 +6,7 @@ import type {
   Vertical,
 } from "../../lib/rules/doctor/beside/beside.ts";
 import { scaledBy } from "../../lib/rules/doctor/beside/beside.ts";
+import { DISRUPTION_BUDGET } from "../../lib/rules/doctor/beside/disruption-budget.ts";
 import { BESIDE_RULES, examineBeside } from "../../lib/rules/doctor/beside/examine-beside.ts";
 import { specOf } from "../../lib/rules/manifest/admit.ts";
 
@@ -194,6 +195,27 @@ describe("disruption-budget", () => {
     [{}, 0],
   ])("of a budget with %o has %d findings", (more, findings) => {
     expect(namesOf(budget(more))).toHaveLength(findings);
+  });
+
+  // The minimum is 2 and the maximum 12.
+  it.each<[Partial<DisruptionBudget>, string, string]>([
+    [{ minAvailable: 2 }, "spec.minReplicas", "write 3 or more, or a minAvailable"],
+    [{ minAvailable: 11 }, "spec.minReplicas", "write 12 or more, or a minAvailable"],
+    [{ minAvailable: "75%" }, "spec.minReplicas", "write 4 or more, or a minAvailable"],
+    [{ minAvailable: "91%" }, "spec.minReplicas", "write 12 or more, or a minAvailable"],
+    [{ minAvailable: 12 }, 'PodDisruptionBudget "web": spec.minAvailable', "write a value"],
+    [{ minAvailable: "92%" }, 'PodDisruptionBudget "web": spec.minAvailable', "write a value"],
+    [{ minAvailable: "100%" }, 'PodDisruptionBudget "web": spec.minAvailable', "write a value"],
+    [{ maxUnavailable: 0 }, 'PodDisruptionBudget "web": spec.maxUnavailable', "write a value"],
+  ])("of a budget with %o names a line that helps: %s", (more, field, advice) => {
+    const [finding] = found(budget(more));
+    expect(finding?.change).toMatchObject({ field, advice: expect.stringContaining(advice) });
+    const [, pods] = /^write (\d+) or more/.exec(finding?.change.advice ?? "") ?? [];
+    if (pods === undefined) return;
+    // One fewer would still be found, and this many is not.
+    const at = (minReplicas: number) =>
+      DISRUPTION_BUDGET.examine({ ...scaledBy(native(CPU_PERCENT)), minReplicas }, budget(more));
+    expect([at(Number(pods) - 1).length, at(Number(pods)).length]).toEqual([1, 0]);
   });
 
   it("says nothing of a budget of other pods", () => {

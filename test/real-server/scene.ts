@@ -269,9 +269,9 @@ const tidemark = async (
     clock: tables.clock,
     by: "test",
     newUid: randomUUID,
-    checkConnection: ({ name }) =>
+    checkConnection: ({ name, scaled }) =>
       checkConnection(
-        { name, connection: { kind: "kubeconfig", path: whole } },
+        { name, connection: { kind: "kubeconfig", path: whole }, ...(scaled && { scaled }) },
         { clock: Date.now, trusted: ON_THIS_MACHINE },
       ),
   });
