@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { heldStretches, silenceOf, unbroken } from "../../lib/dashboard/page/charts/stretches.ts";
 import {
   addressInstant,
+  firstPartSinceMs,
   parametersOf,
   rangeOf,
   stepSecondsOf,
@@ -43,6 +44,32 @@ describe("the stretch that the charts show", () => {
     expect(stepSecondsOf(6 * HOUR_MS)).toBe(60);
     expect(stepSecondsOf(6 * HOUR_MS + 1)).toBe(300);
     expect(stepSecondsOf(396 * DAY_MS)).toBe(95_040);
+  });
+
+  it.each([
+    { lengthMs: HOUR_MS, stepMs: 10_000, firstMs: 15 * MINUTE_MS },
+    { lengthMs: 6 * HOUR_MS, stepMs: 60_000, firstMs: 15 * MINUTE_MS },
+    // A whole number of steps after the beginning: the next multiple of the step is further back.
+    { lengthMs: HOUR_MS, stepMs: 7_000, firstMs: 15 * MINUTE_MS + 5_000 },
+  ])("of $lengthMs ms is read from its last quarter of an hour on, and then the rest", (row) => {
+    const { lengthMs, stepMs, firstMs } = row;
+    const stretch = { sinceMs: NOW - lengthMs, untilMs: NOW };
+    const firstSinceMs = firstPartSinceMs(stretch, stepMs) ?? Number.NaN;
+    expect(NOW - firstSinceMs).toBe(firstMs);
+    expect((firstSinceMs - stretch.sinceMs) % stepMs).toBe(0);
+  });
+
+  it.each([
+    { words: "of half an hour", lengthMs: 30 * MINUTE_MS },
+    { words: "of samples", lengthMs: 6 * HOUR_MS + 1 },
+  ])("$words is read at once", ({ lengthMs }) => {
+    const stretch = { sinceMs: NOW - lengthMs, untilMs: NOW };
+    expect(firstPartSinceMs(stretch, 1_000 * stepSecondsOf(lengthMs))).toBeUndefined();
+  });
+
+  it("begins its first part at a whole second, as its instants in a question are", () => {
+    const stretch = { sinceMs: NOW - HOUR_MS + 400, untilMs: NOW + 400 };
+    expect((firstPartSinceMs(stretch, 10_000) ?? 0) % 10_000).toBe(0);
   });
 
   it("names instants to the second", () => {

@@ -29,7 +29,7 @@ import { CompareTab } from "./compare-tab.tsx";
 import { ScheduleTab } from "./schedule-tab.tsx";
 import { DoctorTab } from "./doctor-tab.tsx";
 import { ConditionsTab, EditsTab, EventsTab, ManifestTab, PointsTab, WindowsTab } from "./tabs.tsx";
-import type { ShownPast } from "./past.ts";
+import { areReadStill, type ShownPast } from "./past.ts";
 import { usePast } from "./use-past.ts";
 
 const TABS = [
@@ -145,6 +145,8 @@ const wholeHours = (sinceMs: number, untilMs: number) => ({
   until: new Date(Math.floor(untilMs / HOUR_MS + 1) * HOUR_MS).toISOString(),
 });
 
+const searchLink = (q: string): string => fragmentOf({ page: "fleet", parameters: { q } });
+
 const Head = ({
   place,
   described,
@@ -156,7 +158,9 @@ const Head = ({
   return (
     <header class="title">
       <p class="where">
-        <a href={fragmentOf({ page: "fleet" })}>Fleet</a> / {place.cluster} / {place.namespace}
+        <a href={fragmentOf({ page: "fleet" })}>Fleet</a> /{" "}
+        <a href={searchLink(`cluster:${place.cluster}`)}>{place.cluster}</a> /{" "}
+        <a href={searchLink(`cluster:${place.cluster} ns:${place.namespace}`)}>{place.namespace}</a>
       </p>
       <h1>{place.name}</h1>
       {value && <State described={value} />}
@@ -201,11 +205,17 @@ const State = ({ described }: { readonly described: Description }) => {
         <Mark shape={AUTOSCALER_SHAPES[state]} /> {stateWords(described)}
       </li>
       <li>
-        <b>{currentReplicas ?? "unknown"}</b>
-        {desiredReplicas !== undefined &&
-          desiredReplicas !== currentReplicas &&
-          ` → ${desiredReplicas}`}{" "}
-        replicas
+        {currentReplicas === undefined ? (
+          "count unknown"
+        ) : (
+          <>
+            <b>{currentReplicas}</b>
+            {desiredReplicas !== undefined &&
+              desiredReplicas !== currentReplicas &&
+              ` → ${desiredReplicas}`}
+            {(desiredReplicas ?? currentReplicas) === 1 ? " replica" : " replicas"}
+          </>
+        )}
         {min !== undefined && max !== undefined && ` of ${min} to ${max}`}
       </li>
       {target && (
@@ -254,8 +264,8 @@ const PastCharts = ({
 }: Omit<Parameters<typeof Charts>[0], "past"> & { readonly past: Known<ShownPast> }) => (
   <>
     {failure && <FailureNotice failure={failure} />}
-    {!value && !failure && <Loading lines={10} />}
-    {value && value.points.length === 0 && (
+    {areReadStill(value) && !failure && <Loading lines={10} />}
+    {value && value.points.length === 0 && !areReadStill(value) && (
       <Notice title="Nothing was evaluated in this stretch">
         <p>Evaluations are kept for 14 days, and samples of five minutes for 13 months.</p>
       </Notice>
@@ -285,5 +295,5 @@ const PARTS: Readonly<Record<TabName, (props: TabProps) => ComponentChildren>> =
     value && <WindowsTab described={value} nowMs={nowMs} />,
   conditions: ({ described: { value } }) => value && <ConditionsTab described={value} />,
   compare: ({ place, past }) => <CompareTab place={place} past={past} />,
-  points: ({ past }) => past && <PointsTab past={past} />,
+  points: ({ past }) => past && !areReadStill(past) && <PointsTab past={past} />,
 };

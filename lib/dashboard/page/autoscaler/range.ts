@@ -51,6 +51,23 @@ export const stepSecondsOf = (lengthMs: number): number => {
   return Math.max(even, shortest);
 };
 
+/** What is read and drawn first of a stretch whose evaluations are read one by one. */
+const FIRST_PART_MS = 15 * MINUTE_MS;
+
+/**
+ * Where the part of a stretch begins that is read first, so that its newest points are drawn before
+ * the others are read: a whole number of steps after its beginning. Undefined where all of it is
+ * read at once.
+ */
+export const firstPartSinceMs = (
+  { sinceMs, untilMs }: { readonly sinceMs: number; readonly untilMs: number },
+  stepMs: number,
+): number | undefined => {
+  const lengthMs = untilMs - sinceMs;
+  if (lengthMs <= 2 * FIRST_PART_MS || lengthMs > SAMPLED_FROM_MS) return undefined;
+  return atSecond(sinceMs) + Math.floor((lengthMs - FIRST_PART_MS) / stepMs) * stepMs;
+};
+
 /** Parameters of the address that show this stretch. A preset that they have is gone back to. */
 export const parametersOf = (sinceMs: number, untilMs: number) => ({
   since: addressInstant(sinceMs),
@@ -62,4 +79,6 @@ export const MOVING = { since: undefined, until: undefined };
 
 /** An instant of the address, to the second. */
 export const addressInstant = (atMs: number): string =>
-  `${new Date(Math.round(atMs / SECOND_MS) * SECOND_MS).toISOString().slice(0, -5)}Z`;
+  `${new Date(atSecond(atMs)).toISOString().slice(0, -5)}Z`;
+
+const atSecond = (atMs: number): number => Math.round(atMs / SECOND_MS) * SECOND_MS;

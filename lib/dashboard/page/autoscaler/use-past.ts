@@ -6,7 +6,13 @@ import type { Api, Outcome } from "../data/request.ts";
 import { type Ask, type Known, usePolled, useSource } from "../data/use-document.ts";
 import type { Place } from "../route.ts";
 import type { ShownPast } from "./past.ts";
-import { addressInstant, type ShownRange, stepSecondsOf, stretchOf } from "./range.ts";
+import {
+  addressInstant,
+  firstPartSinceMs,
+  type ShownRange,
+  stepSecondsOf,
+  stretchOf,
+} from "./range.ts";
 
 const HISTORY = "/v1/autoscaler/history";
 const EVENTS = "/v1/events";
@@ -15,7 +21,7 @@ const CHANGES = "/v1/changes";
 const PAGES_MAX = 40;
 
 /**
- * The past of a range. Of a range that moves, later questions ask for what came since the last
+ * The past of a range. The points of its last minutes come first, and then the others. Of a range that moves, later questions ask for what came since the last
  * answer only; one that has ended is asked for once.
  */
 export const usePast = (
@@ -26,6 +32,8 @@ export const usePast = (
   const nowMs = useNow();
   const moves = !("sinceMs" in range) || range.untilMs >= nowMs;
   const ask: Ask<ShownPast> = async (before, signal) => {
+    if (before?.pointsSinceMs !== undefined)
+      return earlierPoints(api, place, { ...before, pointsSinceMs: before.pointsSinceMs }, signal);
     const stretch = stretchOf(range, nowMs);
     const read = before ? await newPart(api, place, { ...before, ...stretch }, signal) : undefined;
     return read ?? readPast(api, place, stretch, signal);
@@ -46,8 +54,31 @@ const readPast = async (
   signal: AbortSignal,
 ): Promise<Outcome<ShownPast>> => {
   const stepMs = 1_000 * stepSecondsOf(stretch.untilMs - stretch.sinceMs);
-  const part = await readPart(api, place, { ...stretch, stepMs }, signal);
-  return part.kind === "answer" ? { ...part, value: { ...stretch, stepMs, ...part.value } } : part;
+  const pointsSinceMs = firstPartSinceMs(stretch, stepMs);
+  const part = await readPart(api, place, { ...stretch, stepMs, pointsSinceMs }, signal);
+  if (part.kind !== "answer") return part;
+  const value = { ...stretch, stepMs, ...part.value };
+  return pointsSinceMs === undefined
+    ? { ...part, value }
+    : { ...part, value: { ...value, pointsSinceMs }, isPart: true };
+};
+
+/** The points before those that are there. */
+const earlierPoints = async (
+  api: Api,
+  place: Place,
+  { pointsSinceMs, ...before }: ShownPast & { readonly pointsSinceMs: number },
+  signal: AbortSignal,
+): Promise<Outcome<ShownPast>> => {
+  const question = {
+    ...{ ...place, since: addressInstant(before.sinceMs), until: addressInstant(pointsSinceMs) },
+    step: before.stepMs / 1_000,
+  };
+  const earlier = await wholeHistory(api, question, signal);
+  if (earlier.kind !== "answer") return earlier;
+  // The first step of what is there begins at the instant until which was asked.
+  const points = earlier.value.filter(({ at }) => Date.parse(at) < pointsSinceMs);
+  return { ...earlier, value: { ...before, points: [...points, ...before.points] } };
 };
 
 /**
@@ -78,16 +109,25 @@ const newPart = async (
   return { kind: "answer", value, tag: undefined };
 };
 
+interface PartAsked extends Stretch, Pick<ShownPast, "stepMs"> {
+  /** Points are read from here on only. */
+  readonly pointsSinceMs?: number | undefined;
+}
+
 const readPart = async (
   api: Api,
   place: Place,
-  { sinceMs, untilMs, stepMs }: Stretch & Pick<ShownPast, "stepMs">,
+  { sinceMs, untilMs, stepMs, pointsSinceMs = sinceMs }: PartAsked,
   signal: AbortSignal,
 ): Promise<Outcome<Pick<ShownPast, "points" | "events" | "changes">>> => {
   const query = { ...place, since: addressInstant(sinceMs) };
   const until = addressInstant(untilMs);
   const [history, events, changes] = await Promise.all([
-    wholeHistory(api, { ...query, until, step: stepMs / 1_000 }, signal),
+    wholeHistory(
+      api,
+      { ...query, since: addressInstant(pointsSinceMs), until, step: stepMs / 1_000 },
+      signal,
+    ),
     wholeList<EventView>(api, EVENTS, { ...query, until }, signal),
     wholeList<ChangeView>(api, CHANGES, query, signal),
   ]);

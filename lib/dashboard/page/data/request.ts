@@ -11,6 +11,8 @@ export type Parameters = Readonly<Record<string, string | number | undefined>>;
 export interface Answer<Value> {
   readonly value: Value;
   readonly tag: string | undefined;
+  /** Set where there is more to ask for at once, after this much was shown. */
+  readonly isPart?: true;
 }
 
 /** What a request came to: an answer, nothing new (the caller has what its tag names), or none. */

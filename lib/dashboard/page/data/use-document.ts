@@ -48,9 +48,10 @@ export const usePolled = <Value>(
     if (newest.current.key !== key) newest.current = { key };
     const begun = beginPolling(async (signal) => {
       const outcome = await asking.current(newest.current.value, signal);
-      if (signal.aborted) return;
+      if (signal.aborted) return false;
       if (outcome.kind === "answer") newest.current = { key, value: outcome.value };
       setKnown(knownAfter(key, newest.current.value, outcome));
+      return outcome.kind === "answer" && outcome.isPart === true;
     }, everyMs);
     polling.current = begun;
     return begun.end;
@@ -69,9 +70,9 @@ interface Polling {
   readonly end: () => void;
 }
 
-/** One question at a time. */
+/** One question at a time. A turn that answers true is followed by the next at once. */
 const beginPolling = (
-  turn: (signal: AbortSignal) => Promise<void>,
+  turn: (signal: AbortSignal) => Promise<boolean>,
   everyMs: number | undefined,
 ): Polling => {
   const ended = new AbortController();
@@ -83,10 +84,11 @@ const beginPolling = (
     clearTimeout(timer);
     if (isBusy || document.hidden) return;
     isBusy = true;
+    let goesOn: boolean;
     do {
       isOld = false;
-      await turn(ended.signal);
-    } while (isOld && !ended.signal.aborted);
+      goesOn = await turn(ended.signal);
+    } while ((isOld || goesOn) && !ended.signal.aborted);
     isBusy = false;
     if (everyMs !== undefined && !ended.signal.aborted) timer = setTimeout(onTurn, everyMs);
   };

@@ -28,8 +28,8 @@ const HEADS = [
 /** The clusters: state, lag of each partition, newest error, and what to do. */
 export const ClustersPage = () => {
   const { value, failure } = useList<ClusterView>("/v1/clusters", {}, READ_MAX);
-  const { value: rows } = useRows();
-  const counts = rows && Map.groupBy(rows, ({ cluster }) => cluster);
+  const { value: rows, isPart } = useRows();
+  const counts = isPart ? undefined : rows && Map.groupBy(rows, ({ cluster }) => cluster);
   if (!value)
     return (
       <>
@@ -96,7 +96,7 @@ const ClusterLine = ({
   autoscalers,
 }: {
   readonly cluster: ClusterView;
-  /** Undefined until the rows are there. */
+  /** Undefined until all rows are there. */
   readonly autoscalers: number | undefined;
 }) => {
   const { name, state, since, error, syncPeriodSeconds, partitions, settings } = cluster;

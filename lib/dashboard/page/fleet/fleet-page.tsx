@@ -27,7 +27,7 @@ import { useRows } from "./use-rows.ts";
 
 /** Every autoscaler that the caller may look at. Search and order are in the address. */
 export const FleetPage = ({ route }: { readonly route: Route }) => {
-  const { value: rows, failure } = useRows();
+  const { value: rows, failure, isPart } = useRows();
   const { value: status } = useDocument<StatusView>("/v1/status");
   if (!rows)
     return (
@@ -39,7 +39,7 @@ export const FleetPage = ({ route }: { readonly route: Route }) => {
   return (
     <>
       {failure && failure.kind !== "offline" && <FailureNotice failure={failure} />}
-      <Fleet route={route} rows={rows} status={status} />
+      <Fleet route={route} rows={rows} isPart={isPart} status={status} />
     </>
   );
 };
@@ -47,10 +47,13 @@ export const FleetPage = ({ route }: { readonly route: Route }) => {
 const Fleet = ({
   route,
   rows,
+  isPart,
   status,
 }: {
   readonly route: Route;
   readonly rows: readonly FleetRow[];
+  /** True while there are rows to come. */
+  readonly isPart: boolean;
   readonly status: StatusView | undefined;
 }) => {
   const { q = "", sort } = route.parameters;
@@ -65,7 +68,7 @@ const Fleet = ({
     <>
       <PageHead
         title="Fleet"
-        count={`${plural(rows.length, "autoscaler")} in ${plural(clusters, "cluster")}`}
+        count={`${plural(rows.length, "autoscaler")} in ${plural(clusters, "cluster")}${isPart ? " so far" : ""}`}
       >
         {status && <Edits edits={[status.frozen ? THAW : FREEZE]} hasKey />}
       </PageHead>
@@ -91,7 +94,8 @@ const Fleet = ({
           onOrder={(next) => setParameters(route, { sort: orderText(next) })}
         />
       )}
-      {rows.length === 0 && (
+      {sorted.length === 0 && isPart && <Loading lines={12} />}
+      {rows.length === 0 && !isPart && (
         <Notice title="There is no autoscaler yet">
           <p>
             Apply a manifest, and it is here after the next sync:{" "}
@@ -99,7 +103,7 @@ const Fleet = ({
           </p>
         </Notice>
       )}
-      {rows.length > 0 && sorted.length === 0 && (
+      {rows.length > 0 && sorted.length === 0 && !isPart && (
         <Notice title="No autoscaler is like this">
           <p>
             <button type="button" class="button" onClick={() => search("")}>

@@ -1,10 +1,9 @@
 import type { AutoscalerRow, ClusterRows } from "../../../answers/views/row.ts";
 
-/** A row with the names and the sync that it is of. */
+/** A row with the names that it is of. */
 export interface FleetRow extends AutoscalerRow {
   readonly cluster: string;
   readonly key: string;
-  readonly syncedAt?: string;
 }
 
 /** Marks that one request may name. */
@@ -38,20 +37,20 @@ export const joinedClusters = (
   });
 };
 
+/** A row as a table has it, made once. */
+const madeRows = new WeakMap<AutoscalerRow, FleetRow>();
+
 /** The rows as a table has them. A row that shows the same stays the same object. */
 export const flatRows = (clusters: readonly ClusterRows[]): readonly FleetRow[] =>
-  clusters.flatMap(({ cluster, partitions, rows }) => {
-    const syncs = new Map(partitions.map(({ name, syncedAt }) => [name, syncedAt]));
-    return rows.map((row) => {
-      const syncedAt = row.partition === undefined ? undefined : syncs.get(row.partition);
-      return {
-        ...row,
-        cluster,
-        key: `${cluster}/${row.namespace}/${row.name}`,
-        ...(syncedAt !== undefined && { syncedAt }),
-      };
-    });
-  });
+  clusters.flatMap(({ cluster, rows }) =>
+    rows.map((row) => {
+      const known = madeRows.get(row);
+      if (known) return known;
+      const made = { ...row, cluster, key: `${cluster}/${row.namespace}/${row.name}` };
+      madeRows.set(row, made);
+      return made;
+    }),
+  );
 
 /** The bounds in force. */
 export const boundsOf = ({

@@ -11,24 +11,66 @@ interface RowsPage {
   readonly next?: string;
 }
 
+/** The rows as far as they were read. */
+interface ReadRows {
+  readonly clusters: readonly ClusterRows[];
+  /** Where to go on the first time; absent once all were read. */
+  readonly next?: string;
+}
+
+/** The rows of the fleet; `isPart` while the first look has not read all of them. */
+export type KnownRows = Known<readonly FleetRow[]> & { readonly isPart: boolean };
+
 /**
- * All rows of the fleet. After the first time only those of partitions that show something new
- * come again.
+ * All rows of the fleet. The first time they are shown page by page, as they come. After that only
+ * those of partitions that show something new come again, and are shown together.
  */
-export const useRows = (): Known<readonly FleetRow[]> => {
+export const useRows = (): KnownRows => {
   const { api, refreshMs } = useSource();
-  const ask: Ask<readonly ClusterRows[]> = async (before, signal) =>
-    allPages(api, before ?? [], signal);
+  const ask: Ask<ReadRows> = (before, signal) =>
+    before && before.next === undefined
+      ? refreshed(api, before.clusters, signal)
+      : firstLook(api, before, signal);
   const { value, failure } = usePolled(ROWS, ask, refreshMs);
-  const rows = useMemo(() => value && flatRows(value), [value]);
-  return { ...(rows && { value: rows }), ...(failure && { failure }) };
+  const clusters = value?.clusters;
+  const rows = useMemo(() => clusters && flatRows(clusters), [clusters]);
+  return {
+    ...(rows && { value: rows }),
+    ...(failure && { failure }),
+    isPart: value?.next !== undefined,
+  };
 };
 
-const allPages = async (
+/** The next page. Where it is refused, as after the server was started anew, all are read at once. */
+const firstLook = async (
+  api: Api,
+  before: ReadRows | undefined,
+  signal: AbortSignal,
+): Promise<Outcome<ReadRows>> => {
+  const outcome = await nextPage(api, before, signal);
+  const isRefused = outcome.kind === "failure" && outcome.failure.kind === "refused";
+  return isRefused && before ? refreshed(api, [], signal) : outcome;
+};
+
+const nextPage = async (
+  api: Api,
+  { clusters, next }: ReadRows = { clusters: [] },
+  signal: AbortSignal,
+): Promise<Outcome<ReadRows>> => {
+  const outcome: Outcome<RowsPage> = await api.get(ROWS, { page: next }, { signal });
+  if (outcome.kind !== "answer") return outcome;
+  const { items, next: after } = outcome.value;
+  const value = { clusters: [...clusters, ...items] };
+  return after === undefined
+    ? { kind: "answer", value, tag: undefined }
+    : { kind: "answer", value: { ...value, next: after }, tag: undefined, isPart: true };
+};
+
+const refreshed = async (
   api: Api,
   before: readonly ClusterRows[],
   signal: AbortSignal,
-): Promise<Outcome<readonly ClusterRows[]>> => {
+): Promise<Outcome<ReadRows>> => {
   const known = before.length === 0 ? undefined : marksOf(before);
   const found: ClusterRows[] = [];
   let page: string | undefined;
@@ -38,5 +80,5 @@ const allPages = async (
     found.push(...outcome.value.items);
     page = outcome.value.next;
   } while (page !== undefined);
-  return { kind: "answer", value: joinedClusters(before, found), tag: undefined };
+  return { kind: "answer", value: { clusters: joinedClusters(before, found) }, tag: undefined };
 };
