@@ -23,6 +23,9 @@ import { localSource, type Served, served } from "./world.ts";
 /** Text that would be markup, a script or another order of letters where it is not shown as text. */
 const HOSTILE = "<img src=x onerror=alert(1)>\"'&{{x}}";
 
+/** More than there are places before the parts of an autoscaler. */
+const KEY_PRESSES_MAX = 60;
+
 describe.skipIf(!HAS_CHROMIUM)("the page in a browser", () => {
   let world: ServiceWorld;
   let service: Service;
@@ -198,6 +201,42 @@ describe.skipIf(!HAS_CHROMIUM)("the page in a browser", () => {
     await page.keyboard.press("?");
     await page.getByRole("dialog", { name: "Keys" }).waitFor();
     await page.keyboard.press("Escape");
+    await context.close();
+  });
+
+  it("is walked by keys through every part of an autoscaler", async () => {
+    const { page, context, said } = await opened("#/autoscaler/eu-1/shop/office");
+    const parts = page.locator('nav[aria-label="Parts of this autoscaler"] a');
+    await parts.first().waitFor();
+    const focused = () =>
+      page.evaluate<string>(
+        "document.activeElement.closest('.tabs') ? document.activeElement.textContent : ''",
+      );
+    for (let presses = 0; (await focused()) === "" && presses < KEY_PRESSES_MAX; presses++)
+      await page.keyboard.press("Tab");
+    const count = await parts.count();
+    const walked: string[] = [];
+    for (let at = 0; at < count; at++) {
+      const name = await focused();
+      walked.push(name);
+      await page.keyboard.press("Enter");
+      await page.locator(".tabs a[aria-current]", { hasText: name }).first().waitFor();
+      await page.locator(".more .loading").first().waitFor({ state: "detached" });
+      const shown = await page.evaluate<string>(
+        "[...document.querySelectorAll('.more > :not(nav)')].map((one) => one.textContent).join('').trim()",
+      );
+      expect(shown, name).not.toBe("");
+      // The part that is shown is where the keys are, and a person sees it.
+      expect(await focused()).toBe(name);
+      expect(
+        await page.evaluate<string>("getComputedStyle(document.activeElement).outlineStyle"),
+        name,
+      ).not.toBe("none");
+      await page.keyboard.press("Tab");
+    }
+    expect(new Set(walked).size).toBe(count);
+    expect(walked).toContain("Schedule");
+    expect(said).toEqual([]);
     await context.close();
   });
 

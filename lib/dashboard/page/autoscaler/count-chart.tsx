@@ -1,6 +1,6 @@
 import { scaleLinear } from "d3-scale";
 import { area, curveStepAfter } from "d3-shape";
-import { type Axis, TimeLines, ValueLines, xOf } from "../charts/frame.tsx";
+import { type Axis, RIGHT, TimeLines, ValueLines, xOf } from "../charts/frame.tsx";
 import { pathOf, silenceOf, unbroken } from "../charts/stretches.ts";
 import type { ShownPast } from "./past.ts";
 
@@ -17,6 +17,7 @@ export const CountChart = ({ past, axis }: { readonly past: ShownPast; readonly 
   const y = scaleLinear([0, topOf(points)], [HEIGHT - BOTTOM, TOP]).clamp(true);
   const x = xOf(axis);
   const parts = unbroken(points, silenceOf(past.stepMs));
+  const max = points.at(-1)?.max;
   const steps = (countOf: (point: Point) => number | undefined): string =>
     pathOf(
       parts.map((part) => part.map((point) => ({ atMs: point.atMs, value: countOf(point) }))),
@@ -24,12 +25,17 @@ export const CountChart = ({ past, axis }: { readonly past: ShownPast; readonly 
     );
   return (
     <svg class="counts" width={axis.width} height={HEIGHT} aria-hidden="true">
-      <path class="band" d={bandOf(parts, x, y)} />
+      <path class="band" d={bandOf(parts, x, highestOf(y))} />
       <TimeLines axis={axis} height={HEIGHT} />
       <ValueLines axis={axis} y={y} ticks={wholeTicks(y)} />
       <path class="ready" d={steps(({ ready }) => ready)} />
       <path class="wanted" d={steps(({ wanted }) => wanted)} />
       <path class="current" d={steps(({ current }) => current)} />
+      {max !== undefined && max > (y.domain()[1] ?? 0) && (
+        <text class="beyond" x={axis.width - RIGHT - 4} y={TOP + 8} text-anchor="end">
+          maximum {max} ↑
+        </text>
+      )}
     </svg>
   );
 };
@@ -41,6 +47,17 @@ const topOf = (points: readonly Point[]): number => {
   const bound = Math.max(0, ...points.map(({ max = 0 }) => max));
   return Math.max(highest, Math.min(Math.max(wanted, bound), highest * 2)) * 1.08;
 };
+
+/** What is above all that is drawn reaches to the edge, so that its end is no value of the scale. */
+const highestOf =
+  (y: CountScale) =>
+  (value: number): number =>
+    value > (y.domain()[1] ?? 0) ? 0 : y(value);
+
+interface CountScale {
+  (value: number): number;
+  domain(): number[];
+}
 
 const bandOf = (
   parts: readonly (readonly Point[])[],

@@ -71,6 +71,7 @@ const Why = ({ explanation }: { readonly explanation: Explanation }) => {
       <p class="when">
         <Time at={decision.at} />, <Ago at={decision.at} />
         {explanation.beforeSeconds !== undefined &&
+          (explanation.beforeSeconds > 0 || explanation.stored !== "evaluation") &&
           ` · ${shownText(explanation.stored, explanation.beforeSeconds)}`}
       </p>
       <p class="message">
@@ -99,7 +100,8 @@ const Why = ({ explanation }: { readonly explanation: Explanation }) => {
               const [name = "", count = "", words = ""] = stepRow(one, atMs);
               return (
                 <li key={name} class={one.limit ? "cut" : undefined}>
-                  <span class="step">{name}</span> <span class="count">{count}</span>
+                  <span class="step">{name}</span>{" "}
+                  <span class="count">{count.replace("->", "→")}</span>
                   {words !== "" && words !== "unchanged" && (
                     <span class="words">
                       <Sentence>{words}</Sentence>

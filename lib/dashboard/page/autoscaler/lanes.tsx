@@ -27,11 +27,9 @@ export const Lanes = ({
   const x = xOf(axis);
   return (
     <div class="lanes">
-      {shown.map(({ lane, mark, words }) => (
+      {shown.map(({ lane, words }) => (
         <div key={lane} class="lane">
-          <span class="name">
-            <span class="letter">{mark}</span> {words}
-          </span>
+          <span class="name">{words}</span>
           <svg width={axis.width} height={ROW} aria-hidden="true">
             <TimeLines axis={axis} height={ROW} />
             {(held.get(lane) ?? []).map((stretch) => (

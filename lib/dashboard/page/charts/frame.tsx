@@ -5,7 +5,7 @@ import { DAY_MS, MINUTE_MS } from "../../../rules/model/time-text.ts";
 
 /** The part of a drawing that holds values: left of it are the numbers of the axis. */
 export const LEFT = 44;
-const RIGHT = 12;
+export const RIGHT = 12;
 const PIXELS_A_TICK = 96;
 
 export interface Axis {

@@ -22,7 +22,7 @@ const HEADS: readonly { readonly name: string; readonly sort?: Sort; readonly pa
   { name: "Autoscaler", sort: "name", part: "name" },
   { name: "Load ÷ target", part: "load" },
   { name: "Replicas in bounds", sort: "replicas", part: "replicas" },
-  { name: "Last hour", part: "spark-cell" },
+  { name: "Count and load, 1 h", part: "spark-cell" },
   { name: "Last reason", sort: "reason", part: "reason" },
   { name: "Scaled", sort: "scaled", part: "scaled" },
   { name: "Owner", sort: "owner", part: "owner" },

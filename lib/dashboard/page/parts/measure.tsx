@@ -4,13 +4,20 @@ const WIDTH = 110;
 const HEIGHT = 6;
 /** A load above twice its target is drawn at the end of the bar. */
 const LOAD_MAX = 2;
+/** The usual tolerance: nothing follows from a load that is less than this above its target. */
+const LOAD_OVER = 1.1;
 
 /** The load against its target: the mark in the middle is the target. */
 export const LoadBar = ({ load }: { readonly load: number }) => {
   const share = Math.min(load, LOAD_MAX) / LOAD_MAX;
   return (
     <Bar words={`load ${load.toFixed(2)} of its target`}>
-      <rect class={load > 1 ? "over" : "value"} width={share * WIDTH} height={HEIGHT} rx="3" />
+      <rect
+        class={load > LOAD_OVER ? "over" : "value"}
+        width={share * WIDTH}
+        height={HEIGHT}
+        rx="3"
+      />
       <path class="tick" d={`M${WIDTH / 2} -2V${HEIGHT + 2}`} />
     </Bar>
   );
