@@ -7,7 +7,7 @@ import { type Started, startRun } from "../e2e/start-process.ts";
 
 /** A run that has printed its summary has this long to end; its machine may have other work. */
 const ENDS_MS = 20_000;
-const CLIENTS = 6;
+const CLIENTS = 3;
 
 let dir: string;
 beforeAll(() => {
@@ -55,7 +55,7 @@ describe("a run that is asked to its last moment", { timeout: 120_000 }, () => {
     { of: "clusters in threads", words: ["--clusters", "2", "--autoscalers", "8"] },
   ])("of $of ends by itself", async ({ of, words }) => {
     const run = startRun([
-      ...["--data", join(dir, of), "--for", "10m", "--speed", "600", "--seed", "5"],
+      ...["--data", join(dir, of), "--for", "4m", "--speed", "600", "--seed", "5"],
       ...["--wake-port", "0", ...words],
     ]);
     const { addresses, played } = followed(run);

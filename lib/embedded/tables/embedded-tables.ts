@@ -94,15 +94,21 @@ export const startEngine = async (
   server.removeAllListeners("request").on("request", listener);
   countWrites(server, onWrite);
   const endpoint = await listenForOwnUser(server);
+  let isClosed = false;
   return {
     endpoint,
     call: async (headers, body) => {
+      // The engine throws this where nothing can catch it.
+      if (isClosed) throw new Error("the embedded tables are closed");
       const answer = await callListener(listener, headers, body);
       if (!READS.test(headers["x-amz-target"] ?? "")) onWrite();
       return answer;
     },
     compact: async () => store.compactRange?.(FIRST_KEY, LAST_KEY),
-    close: () => closeServer(server),
+    close: () => {
+      isClosed = true;
+      return closeServer(server);
+    },
   };
 };
 
