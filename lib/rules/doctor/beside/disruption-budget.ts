@@ -36,8 +36,7 @@ const fewestEvictable = (
   const { minAvailable } = budget;
   const first = Math.max(above, typeof minAvailable === "number" ? minAvailable : 0) + 1;
   const last = Math.min(most, first + PODS_OF_EVERY_PERCENT);
-  for (let pods = first; pods <= last; pods++)
-    if ((evictable(budget, pods) ?? 0) > 0) return pods;
+  for (let pods = first; pods <= last; pods++) if ((evictable(budget, pods) ?? 0) > 0) return pods;
   return undefined;
 };
 
