@@ -1,7 +1,7 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
 
 /** Answers requests, and knows which of them are still at work. */
-export interface Answering {
+export interface PendingAnswers {
   readonly listener: RequestListener;
   /** Settles when no answer is being made any more. */
   readonly idle: () => Promise<void>;
@@ -14,7 +14,7 @@ export interface Answering {
  */
 export const answering = (
   answer: (request: IncomingMessage, response: ServerResponse) => Promise<void>,
-): Answering => {
+): PendingAnswers => {
   const underWay = new Set<Promise<void>>();
   return {
     listener: (request, response) => {

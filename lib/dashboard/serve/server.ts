@@ -1,5 +1,5 @@
 import { createServer, type Server } from "node:http";
-import { type Answering, answering } from "./answering.ts";
+import { type PendingAnswers, answering } from "./answering.ts";
 import type { DashboardFacts } from "./facts.ts";
 import { type AnswerApi, dashboardHandler } from "./handler.ts";
 import { pageFiles } from "./page-files.ts";
@@ -31,7 +31,7 @@ export interface DashboardOptions {
   readonly requestMs?: number;
 }
 
-export interface DashboardServer extends Pick<Answering, "idle"> {
+export interface DashboardServer extends Pick<PendingAnswers, "idle"> {
   readonly server: Server;
   readonly urlAt: (origin: string) => string;
 }

@@ -20,10 +20,9 @@ import {
 import { type Activity, type Nudge, nudges } from "../engine/event-source.ts";
 import { beginSchedule } from "../engine/schedule-activity.ts";
 import { openTables } from "../folder/data-folder.ts";
-import { type FolderIdentity, readIdentity, writeIdentity } from "../folder/identity.ts";
+import { type FolderIdentity, writeIdentity } from "../folder/identity.ts";
 import type { FolderLayout } from "../layout.ts";
-import { closedWithNames, type FolderNames } from "../folder/names.ts";
-import { breakSeal, type Seal, sealFolder } from "../folder/seal.ts";
+import { closedWithNames } from "../folder/names.ts";
 import type { RecordedQueue } from "../cluster/services.ts";
 import { registerSources, applyMade } from "./made-fleet.ts";
 import type { EmbeddedTables } from "../tables/embedded-tables.ts";
@@ -41,6 +40,7 @@ import { type Queues, startQueues } from "../queue/sqs-server.ts";
 import { type StandInOptions, standIn } from "./stand-in.ts";
 import { startRunPage } from "./run-page.ts";
 import { type SeriesReader, type SeriesServer, startSeriesServer } from "./series-server.ts";
+import { sealAtEnd } from "./seal-at-end.ts";
 import type { Setup } from "./setup.ts";
 import { localTables, type Stack, startStack } from "./stack.ts";
 import { type Counter, runCounter } from "../view/tally.ts";
@@ -343,31 +343,6 @@ const compacting = (tables: EmbeddedTables): (() => Promise<void>) => {
   const compacted = Promise.allSettled([tables.compact()]);
   return async () => {
     for (const result of await compacted) if (result.status === "rejected") throw result.reason;
-  };
-};
-
-/**
- * Breaks the seal of a folder for a run, and seals it again after everything that is opened from
- * here on was closed, if it was allowed by then.
- */
-const sealAtEnd = (
-  layout: FolderLayout,
-  closer: Closing,
-): { readonly break: () => void; readonly allow: (names: FolderNames | undefined) => void } => {
-  let allowed: { readonly names: FolderNames | undefined } | undefined;
-  let before: Seal | undefined;
-  closer.add(() => {
-    // A folder that never became ready is removed, not sealed.
-    if (allowed && readIdentity(layout) !== "beginning")
-      sealFolder(layout, "run", before, allowed.names);
-  });
-  return {
-    break: () => {
-      before = breakSeal(layout, "run");
-    },
-    allow: (names) => {
-      allowed = { names };
-    },
   };
 };
 

@@ -21,8 +21,9 @@ const CHANGES = "/v1/changes";
 const PAGES_MAX = 40;
 
 /**
- * The past of a range. The points of its last minutes come first, and then the others. Of a range that moves, later questions ask for what came since the last
- * answer only; one that has ended is asked for once.
+ * The past of a range. The points of its last minutes come first, and then the others. Of a range
+ * that moves, later questions ask for what came since the last answer only; one that has ended is
+ * asked for once.
  */
 export const usePast = (
   place: Place,
