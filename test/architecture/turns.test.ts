@@ -33,13 +33,19 @@ describe("work for many autoscalers", () => {
   });
 
   it("is in turns at every door", () => {
-    expect(using(/turns\/(?:turns|gate)\.ts"/)).toEqual(
+    expect(using(/\/turns\/[a-z]+\.ts"/)).toEqual(
       [
         "lib/stack/cluster/connect.ts",
         "lib/stack/cluster/objects/write-back.ts",
+        "lib/stack/cluster/observe/memory.ts",
+        "lib/stack/cluster/observe/namespace-calls.ts",
+        "lib/stack/cluster/observe/observe.ts",
         "lib/stack/cluster/observe/questions.ts",
+        "lib/stack/cluster/observe/scopes.ts",
+        "lib/stack/source-client/batches.ts",
         "lib/stack/source-client/source-client.ts",
         "lib/stack/source-client/source-shares.ts",
+        "lib/stack/sync/decide/decide.ts",
         "lib/stack/sync/load/load-specs.ts",
         "lib/stack/sync/objects/write-back-objects.ts",
         "lib/stack/sync/observe/ask-sources.ts",
@@ -57,5 +63,23 @@ describe("work for many autoscalers", () => {
 
   it("has no place of a turn in the memory of an environment", () => {
     expect(using(/memory\.turns|\bturns: Map/)).toEqual([]);
+  });
+
+  it("is counted by the shares of the flows, and where something else is counted, nothing is bounded by it", () => {
+    expect(using(/new Map<(?:Namespace|string), number>/)).toEqual([
+      // How often an Event was written.
+      "lib/stack/cluster/objects/event-series.ts",
+      // What `heaviest` chooses from, and the LISTs that are not read yet.
+      "lib/stack/cluster/observe/observe.ts",
+      "lib/stack/cluster/observe/scopes.ts",
+      // The bytes of one page, by namespace.
+      "lib/stack/cluster/read-page.ts",
+    ]);
+  });
+
+  it("is timed by the flows and the gate only", () => {
+    expect(using(/\b(?:usedMs|runningSinceMs|slowUntilMs)\b/)).toEqual([
+      "lib/stack/cluster/observe/namespace-calls.ts",
+    ]);
   });
 });

@@ -1,18 +1,16 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type { ClusterClient, ObservedCluster } from "../../lib/stack/cluster/cluster-client.ts";
-import { newFlows, slowNamespaces } from "../../lib/stack/cluster/observe/flows.ts";
 import {
   FLOW_SHARE_MS,
   MAX_EARLY_QUESTIONS,
   MAX_FLOW_SHARE_BYTES,
   SLOW_BEGINS_MS,
 } from "../../lib/stack/cluster/request-limits.ts";
-import { callBudget } from "../../lib/stack/cluster/transport/budget.ts";
-import { namespace as namespaceOf } from "../../lib/rules/model/ids.ts";
 import type { HpaMetric } from "../../lib/rules/model/spec-hpa.ts";
 import { partsOf } from "../answers.ts";
 import { fillWith, type Kubernetes, kubernetes } from "./stand-in/kubernetes.ts";
 import { json } from "./stand-in/server.ts";
+import { heldTime } from "../turns/held-time.ts";
 import { CPU, clientTo, seen, WHOLE, watch } from "./stand-in/watched.ts";
 
 let server: Kubernetes;
@@ -43,6 +41,31 @@ const adapter = (namespace: string, delayMs: number, body: unknown = VALUE): voi
 };
 const askedOf = (namespace: string): number =>
   server.seen.filter(({ url }) => url.pathname.includes(`/namespaces/${namespace}/b`)).length;
+/** An adapter whose answer the test gives. */
+const heldAdapter = (namespace: string) => {
+  const answers: (() => void)[] = [];
+  const answer = json(200, VALUE);
+  server.overrides.push({
+    match: ({ url }) =>
+      url.pathname.includes(`external.metrics.k8s.io/v1beta1/namespaces/${namespace}/`),
+    answer: (...call) => void answers.push(() => answer(...call)),
+  });
+  return {
+    isAsked: () => vi.waitFor(() => expect(answers.length).toBe(1), WAIT),
+    answer: () => {
+      for (const give of answers.splice(0)) give();
+    },
+  };
+};
+/** How long the test waits for a request on a busy machine. */
+const WAIT = { timeout: 20_000, interval: 5 };
+/** Makes the client one whose time passes where the test says so. */
+const clientInTime = () => {
+  client.close();
+  const time = heldTime();
+  client = clientTo(server, { elapsed: time.elapsed, surroundings: { after: time.after } });
+  return time;
+};
 const names = (observed: ObservedCluster): readonly string[] =>
   [...observed.observations.keys()].toSorted();
 
@@ -79,14 +102,20 @@ describe("observe() in rounds", () => {
       ["mill", "web"],
       ["shop", "web"],
     ]);
+    const time = clientInTime();
     adapter("mill", 0);
-    adapter("shop", 1.5 * FLOW_SHARE_MS);
-    await client.observe([cpu, quick, slow], WHOLE);
+    const held = heldAdapter("shop");
+    const observed = client.observe([slow], WHOLE);
+    await held.isAsked();
+    time.pass(1.5 * FLOW_SHARE_MS);
+    held.answer();
+    await observed;
     // Also after it was fast once.
     server.overrides.splice(-1);
     adapter("shop", 0);
     for (const _sync of ["second", "third"]) {
       server.seen.splice(0);
+      // No time passes, so that each answer comes within the share of its namespace.
       const first = await client.observe([cpu, quick, slow], { ...WHOLE, inRounds: true });
       expect(names(first)).toEqual(["bank/web", "mill/web"]);
       expect(askedOf("shop")).toBe(0);
@@ -105,45 +134,24 @@ describe("observe() in rounds", () => {
       ["bank", "web"],
       ["shop", "web"],
     ]);
-    adapter("shop", 1.5 * FLOW_SHARE_MS);
-    await client.observe([cpu, slow], WHOLE);
+    const time = clientInTime();
+    const held = heldAdapter("shop");
+    const observed = client.observe([slow], WHOLE);
+    await held.isAsked();
+    time.pass(1.5 * FLOW_SHARE_MS);
+    held.answer();
+    await observed;
+    server.overrides.splice(-1);
+    adapter("shop", 0);
     server.seen.splice(0);
     const first = await client.observe([cpu, slow], { ...WHOLE, inRounds: true });
+    time.pass(SLOW_BEGINS_MS - 1);
     expect([names(first), askedOf("shop")]).toEqual([["bank/web"], 0]);
-    await vi.waitFor(() => expect(askedOf("shop")).toBe(1), { timeout: 10 * SLOW_BEGINS_MS });
+    time.pass(1);
+    await vi.waitFor(() => expect(askedOf("shop")).toBe(1), WAIT);
     const later = await first.later?.();
     expect(later && names(later)).toEqual(["shop/web"]);
     expect(askedOf("shop")).toBe(1);
-  });
-
-  it("begins a hundred questions of one namespace before the others are decided, and the rest after them", async () => {
-    const many = Array.from({ length: MAX_EARLY_QUESTIONS + 20 }, (_, index) => index);
-    const begun: number[] = [];
-    const none = (): void => undefined;
-    const budget = callBudget({
-      budgetMs: 60_000,
-      maxCalls: 1_000,
-      maxBytes: 1e9,
-      elapsed: Date.now,
-    });
-    const flows = newFlows({
-      budget,
-      slow: slowNamespaces(Date.now),
-      elapsed: Date.now,
-      after: () => none,
-    });
-    for (const index of many) flows.start(namespaceOf("shop"), async () => void begun.push(index));
-    flows.start(namespaceOf("bank"), async () => void begun.push(-1));
-    expect(begun).toEqual([...many.slice(0, MAX_EARLY_QUESTIONS), -1]);
-    expect(flows.areDone()).toBe(false);
-    flows.beginLate();
-    await flows.within(FLOW_SHARE_MS, FLOW_SHARE_MS);
-    expect(begun).toEqual([
-      ...many.slice(0, MAX_EARLY_QUESTIONS),
-      -1,
-      ...many.slice(MAX_EARLY_QUESTIONS),
-    ]);
-    expect(flows.areDone()).toBe(true);
   });
 
   it("answers all questions of a namespace that has more than a hundred, where the caller decides once", async () => {

@@ -124,7 +124,8 @@ export const scaleWaits = (made: number): Because => ({
 });
 
 /**
- * `words` say which share was used, its limit, and what to do (lib/stack/cluster/observe/flows.ts).
+ * `words` say which share was used, its limit, and what to do
+ * (lib/stack/cluster/observe/namespace-calls.ts).
  */
 export const tenantOverShare = (words: string): Because => ({
   reason: TENANT_OVER_SHARE,

@@ -1,5 +1,6 @@
 import type { Answer, MetricValue } from "../../rules/model/observation.ts";
 import { queryKey } from "../../rules/model/query.ts";
+import { flowShares } from "../turns/shares.ts";
 import type {
   BatchAsking,
   ForeignAnswer,
@@ -65,11 +66,11 @@ export const askChunk = async (
   asking: AskingChunk,
 ): Promise<readonly (readonly [string, Answered])[]> => {
   const byFlow = [...Map.groupBy(queries, asking.flowOf).values()].flat();
-  const left = new Map<string, number>();
+  const shares = flowShares({ requests: REQUESTS_MAX });
   const mayAskAgain = (flow: string): boolean => {
-    const requests = (left.get(flow) ?? REQUESTS_MAX) - 1;
-    left.set(flow, requests);
-    return requests > 1;
+    // The two halves of the last part are requests, too.
+    shares.spend(flow, "requests", 1);
+    return shares.spent(flow, "requests") + 1 < REQUESTS_MAX;
   };
   return askPart(batch, byFlow, { ...asking, mayAskAgain });
 };

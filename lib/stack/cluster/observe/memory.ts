@@ -5,9 +5,11 @@ import {
   MAX_OTHER_STACKS,
   OTHER_STACK_MS,
   MAX_RIVAL_LOOKS_SPARED,
+  MAX_SLOW_NAMESPACES,
   RIVALS_TTL_MS,
+  SLOW_TTL_MS,
 } from "../request-limits.ts";
-import { type SlowNamespaces, slowNamespaces } from "./flows.ts";
+import { type SlowFlows, slowFlows } from "../../turns/flows.ts";
 import { type HeavyNamespaces, heavyNamespaces } from "./scopes.ts";
 import type { ScaleReading, Rival } from "../../../rules/model/observation.ts";
 import type { Observed } from "../cluster-client.ts";
@@ -24,7 +26,7 @@ export interface ClientMemory {
   readonly refuseList: (path: string, message: string) => void;
   readonly rivals: RivalMemory;
   readonly heavy: HeavyNamespaces;
-  readonly slow: SlowNamespaces;
+  readonly slow: SlowFlows;
   readonly unchanged: KeptLists;
   readonly otherStacks: OtherStacks;
   /** For each API group, the version that was served last; "" where the group was not installed. */
@@ -59,7 +61,7 @@ export const newMemory = (clock: () => number, notice: (message: string) => void
     },
     rivals: rivalMemory(clock),
     heavy: heavyNamespaces(),
-    slow: slowNamespaces(clock),
+    slow: slowFlows(clock, { ttlMs: SLOW_TTL_MS, most: MAX_SLOW_NAMESPACES }),
     unchanged: keptLists(),
     otherStacks: otherStacks(clock),
     rivalVersions: new Map(),

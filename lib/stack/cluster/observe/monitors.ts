@@ -34,7 +34,7 @@ export const observeMonitors = async (
   const namespaces = new Set(
     watched.flatMap(({ asksMonitor, namespace }) => (asksMonitor ? [namespace] : [])),
   );
-  const late = lateLists(observing.flows);
+  const late = lateLists(observing.calls);
   const monitors = new Map<string, MonitorReading>();
   const failed: { readonly scope: Scope; readonly failure: ApiFailure }[] = [];
   const read = async (scope: Scope, budget: CallBudget): Promise<void> => {

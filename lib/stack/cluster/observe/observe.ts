@@ -22,8 +22,9 @@ import {
 import type { ApiSession } from "../scale.ts";
 import { callBudget } from "../transport/budget.ts";
 import { askList } from "./ask.ts";
-import { newFlows } from "./flows.ts";
-import { heaviest, looksPerPod } from "./scopes.ts";
+import { namespaceCalls } from "./namespace-calls.ts";
+import { heaviest } from "../../turns/shares.ts";
+import { HEAVY_NAMESPACES, looksPerPod } from "./scopes.ts";
 import type { ClientMemory } from "./memory.ts";
 import { type Monitors, observeMonitors } from "./monitors.ts";
 import { type NamespaceNeeds, needsOf } from "./needs.ts";
@@ -54,17 +55,17 @@ export const observeWatched = async (
     maxBytes: MAX_OBSERVE_BYTES,
     elapsed: session.elapsed,
   });
-  const flows = newFlows({
+  const calls = namespaceCalls({
     budget,
     slow: memory.slow,
     elapsed: session.elapsed,
     after: session.after,
   });
-  const observing: Observing = { session, budget, flows, limits, memory };
+  const observing: Observing = { session, budget, calls, limits, memory };
   const observingMonitors = observeMonitors(observing, watched);
   const scales = new Map<string, ScaleReading>();
   await observeScales(observing, watched, scales);
-  await flows.within(FLOW_SHARE_MS, FLOWS_PATIENCE_MS);
+  await calls.within(FLOW_SHARE_MS, FLOWS_PATIENCE_MS);
   const unread = watched.filter(
     ({ namespace, spec }) => !scales.has(targetKey({ namespace, target: spec.target })),
   );
@@ -77,7 +78,7 @@ export const observeWatched = async (
     observingMonitors,
   ]);
   await questions.askLate(scales);
-  await flows.within(FLOW_SHARE_MS, FLOWS_PATIENCE_MS);
+  await calls.within(FLOW_SHARE_MS, FLOWS_PATIENCE_MS);
   const reading: Reading = {
     observing,
     scales,
@@ -168,7 +169,7 @@ const heavyWork = ({ pods }: Reading, watched: readonly Watched[]): ReadonlySet<
     if (answer?.kind !== "answered") continue;
     looks.set(namespace, (looks.get(namespace) ?? 0) + answer.items.all.length * looksPerPod(spec));
   }
-  return heaviest(looks, HEAVY_LOOKS);
+  return heaviest(looks, { ...HEAVY_NAMESPACES, least: HEAVY_LOOKS });
 };
 
 /**
@@ -180,14 +181,14 @@ const observedLater = async (
   missing: readonly Watched[],
   shareMs: number,
 ): Promise<ObservedCluster> => {
-  const { flows, limits } = reading.observing;
-  flows.beginLate();
-  await flows.within(shareMs, limits.budgetMs);
+  const { calls, limits } = reading.observing;
+  calls.beginLate();
+  await calls.within(shareMs, limits.budgetMs);
   // The scale of some may have come just now: their questions are asked before it counts that none
   // is open.
   await reading.questions.askLate(reading.scales);
-  flows.beginLate();
-  const isOver = flows.areDone();
+  calls.beginLate();
+  const isOver = calls.areDone();
   const part = await observedNow(reading, missing, { shareMs });
   if (isOver && part.later)
     throw new TypeError(

@@ -131,7 +131,7 @@ const byNamespace = async <Item extends Labelled>(
   );
   for (const scope of scopes)
     if (scope.isHeavy && scope.namespace !== undefined)
-      observing.flows.startLate(scope.namespace, (budget) => read(scope, budget), "lists");
+      observing.calls.listLate(scope.namespace, (budget) => read(scope, budget));
   await Promise.all(
     scopes.filter(({ isHeavy }) => !isHeavy).map((scope) => read(scope, observing.budget)),
   );

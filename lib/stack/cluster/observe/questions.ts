@@ -90,7 +90,7 @@ export const askQueries = (
       return inOrder(questions, answers);
     },
     end: () => {
-      memory.heavy.learn(QUESTIONS, observing.flows.bytes(), "all");
+      memory.heavy.learn(QUESTIONS, observing.calls.bytes(), "all");
     },
   };
 };
@@ -147,7 +147,6 @@ const startOne = (
   namespace: Namespace,
   ask: (budget: CallBudget) => Promise<void>,
 ): void => {
-  if (observing.memory.heavy.of(QUESTIONS).has(namespace))
-    observing.flows.startLate(namespace, ask, "questions");
-  else observing.flows.start(namespace, ask);
+  if (observing.memory.heavy.of(QUESTIONS).has(namespace)) observing.calls.askLate(namespace, ask);
+  else observing.calls.ask(namespace, ask);
 };

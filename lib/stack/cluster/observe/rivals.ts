@@ -59,7 +59,7 @@ export const observeRivals = async (
   );
   if (watched.length === 0) return { of: () => ({ rivals: [] }), areRead: () => true };
   const looks: Look[] = [];
-  const late = lateLists(observing.flows);
+  const late = lateLists(observing.calls);
   const add = (look: Looked): void =>
     void looks.push({ ...look, withoutRivals: lookOf({ ...look, rivals: new Map() }, "") });
   const addLate: Place["addLate"] = (namespace, look) =>

@@ -9,7 +9,8 @@ import {
 import { readList } from "../list.ts";
 import type { ApiSession } from "../scale.ts";
 import type { CallBudget } from "../transport/budget.ts";
-import type { Flows } from "./flows.ts";
+import { heaviest } from "../../turns/shares.ts";
+import type { NamespaceCalls } from "./namespace-calls.ts";
 import type { Listed, ListOf } from "../read-page.ts";
 
 /** The scope of one LIST: a namespace; absent means the whole cluster. */
@@ -88,7 +89,7 @@ export const heavyNamespaces = (): HeavyNamespaces => {
       );
       const known = new Map([...before, ...bytes]);
       weights.set(subject, known);
-      heavy.set(subject, heaviest(known, HEAVY_BYTES));
+      heavy.set(subject, heaviest(known, { ...HEAVY_NAMESPACES, least: HEAVY_BYTES }));
     },
     giveUp: (subject) => {
       givenUp.add(subject);
@@ -99,19 +100,8 @@ export const heavyNamespaces = (): HeavyNamespaces => {
 
 const NONE: ReadonlySet<Namespace> = new Set();
 
-/** The namespaces with more than `least`, and with more than a tenth of what all have together. */
-export const heaviest = (
-  weights: ReadonlyMap<Namespace, number>,
-  least: number,
-): ReadonlySet<Namespace> => {
-  let sum = 0;
-  for (const weight of weights.values()) sum += weight;
-  const most = Math.max(least, HEAVY_SHARE * sum);
-  const heavy = [...weights]
-    .filter(([, weight]) => weight > most)
-    .toSorted(([, one], [, other]) => other - one);
-  return new Set(heavy.slice(0, MAX_HEAVY_NAMESPACES).map(([namespace]) => namespace));
-};
+/** Which namespaces are heavy: those with more than a tenth of what all have together. */
+export const HEAVY_NAMESPACES = { part: HEAVY_SHARE, flows: MAX_HEAVY_NAMESPACES } as const;
 
 /**
  * How often the rules of an autoscaler look at each of its pods: to select them, and once for each
@@ -170,21 +160,17 @@ export interface LateLists {
   readonly areRead: (namespace: Namespace) => boolean;
 }
 
-export const lateLists = (flows: Pick<Flows, "startLate">): LateLists => {
+export const lateLists = (calls: Pick<NamespaceCalls, "listLate">): LateLists => {
   const unread = new Map<Namespace, number>();
   const count = (namespace: Namespace, by: number): void =>
     void unread.set(namespace, (unread.get(namespace) ?? 0) + by);
   return {
     add: (namespace, read) => {
       count(namespace, 1);
-      flows.startLate(
-        namespace,
-        async (budget) => {
-          await read(budget);
-          count(namespace, -1);
-        },
-        "lists",
-      );
+      calls.listLate(namespace, async (budget) => {
+        await read(budget);
+        count(namespace, -1);
+      });
     },
     areRead: (namespace) => (unread.get(namespace) ?? 0) === 0,
   };

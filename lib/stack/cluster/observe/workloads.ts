@@ -9,7 +9,7 @@ import { readWorkloadScale, type ApiSession, readScaleAt, readTargetScale } from
 import { LIST_WINS_FROM, PAGE_LIMIT } from "../request-limits.ts";
 import type { CallBudget } from "../transport/budget.ts";
 import { WORKLOAD_LISTS } from "../wire/objects.ts";
-import type { Flows } from "./flows.ts";
+import type { NamespaceCalls } from "./namespace-calls.ts";
 import { listScope, covers, type Scope, scopesFor } from "./scopes.ts";
 import type { ClientMemory } from "./memory.ts";
 
@@ -53,7 +53,7 @@ const keyOf = keptKeys(
 export interface Observing {
   readonly session: ApiSession;
   readonly budget: CallBudget;
-  readonly flows: Flows;
+  readonly calls: NamespaceCalls;
   readonly limits: ObserveLimits;
   readonly memory: ClientMemory;
 }
@@ -86,14 +86,14 @@ export const observeScales = async (
   await Promise.all([...kinds.values()].map((wanted) => observeKind(observing, wanted, scales)));
 };
 
-/** Asks for one scale. Nothing waits for it here: `Flows` knows what is open. */
+/** Asks for one scale. Nothing waits for it here: `NamespaceCalls` knows what is open. */
 const getAlone = (
-  { flows }: Pick<Observing, "flows">,
+  { calls }: Pick<Observing, "calls">,
   target: WatchedTarget,
   scales: Map<string, ScaleReading>,
   get: (budget: CallBudget) => Promise<ScaleReading>,
 ): void => {
-  flows.start(target.namespace, async (budget) => {
+  calls.ask(target.namespace, async (budget) => {
     scales.set(targetKey(target), await get(budget));
   });
 };
@@ -124,10 +124,8 @@ const observeKind = async (
   for (const part of parts) {
     const { isHeavy, namespace } = part.scope;
     if (isHeavy && namespace !== undefined)
-      observing.flows.startLate(
-        namespace,
-        (budget) => observeScope({ ...observing, budget }, part, scales),
-        "lists",
+      observing.calls.listLate(namespace, (budget) =>
+        observeScope({ ...observing, budget }, part, scales),
       );
   }
   await Promise.all(

@@ -1,8 +1,9 @@
 import type { ClusterClient, Observed } from "../../cluster/cluster-client.ts";
 import { mapYielding } from "../../cluster/map-yielding.ts";
 import { looksPerPod } from "../../cluster/observe/scopes.ts";
+import { flowShares } from "../../turns/shares.ts";
 import type { Because, Decision } from "../../../rules/model/decision.ts";
-import type { AutoscalerUid, Namespace } from "../../../rules/model/ids.ts";
+import type { AutoscalerUid } from "../../../rules/model/ids.ts";
 import { isOfEarlierCluster, pausedBy } from "../../../rules/model/records.ts";
 import { overridesOf } from "../../../rules/model/override.ts";
 import { parseSelector } from "../../../rules/model/selector-text.ts";
@@ -200,18 +201,13 @@ const workOfNamespaces = (): ((
   autoscaler: ReadySpec,
   observed: Observed,
 ) => Because | undefined) => {
-  const looks = new Map<Namespace, number>();
+  const shares = flowShares({ looks: NAMESPACE_LOOKS_MAX });
   return ({ record: { namespace }, spec }, { observation: { scale, pods } }) => {
     const each = looksPerPod(spec);
     if (scale.kind === "failed" || pods.all.length * each < FEW_LOOKS) return undefined;
     const reading = parseSelector(scale.selector);
     if (reading.kind === "invalid") return undefined;
-    const before = looks.get(namespace) ?? 0;
-    const after = before + pods.looksAt(reading.selector) * each;
-    if (before === 0 || after <= NAMESPACE_LOOKS_MAX) {
-      looks.set(namespace, after);
-      return undefined;
-    }
+    if (shares.take(namespace, "looks", pods.looksAt(reading.selector) * each)) return undefined;
     return namespaceTooMuchWork(namespace, { pods: pods.all.length, limit: NAMESPACE_LOOKS_MAX });
   };
 };
