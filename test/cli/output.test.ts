@@ -205,7 +205,7 @@ describe("explain of a formula", () => {
       },
     ] as const;
     const rows = whyLines(
-      { at: "2026-03-01T12:00:00.000Z", metrics, steps: [] },
+      { at: "2026-03-01T12:00:00.000Z", from: 2, metrics, steps: [] },
       painter(false),
     ).map((line) => lines([line]).written());
     expect(rows).toEqual([
@@ -213,6 +213,27 @@ describe("explain of a formula", () => {
       "    formula   32        10       3.200   4\n",
       "      queue   30                         measured 45s before\n",
       "      rate    missing                    no answer within 3000 ms\n",
+    ]);
+  });
+
+  it("says below its pods at which value the metric would have asked for another count", () => {
+    const metrics = [
+      {
+        name: "cpu",
+        type: "Resource",
+        kind: "measured",
+        value: "82%",
+        target: "60%",
+        proposal: 17,
+        pods: { matched: 12, owned: 12, counted: 12 },
+        turns: { value: "82%", below: { value: "67%", asks: "same" } },
+      },
+    ] as const;
+    const event = { at: "2026-03-01T12:00:00.000Z", from: 12, metrics, steps: [] };
+    const rows = whyLines(event, painter(false)).map((line) => lines([line]).written());
+    expect(rows.slice(2)).toEqual([
+      "      12 pods match, 12 belong to the target, 12 counted\n",
+      "      below 67% it would ask for no more than 12\n",
     ]);
   });
 });

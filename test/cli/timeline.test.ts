@@ -43,7 +43,7 @@ describe("tidemark timeline", () => {
     expect((await run("timeline", "shop/web", "-o", "svg")).out).toMatch(/^<svg /);
     const csv = (await run("timeline", "shop/web", "-o", "csv")).out.trimEnd().split("\n");
     expect(csv[0]).toMatch(
-      /^at,current,wanted,desired,ready,min,max,generation,load,held,reason,cpu,cpu target,cpu ratio$/,
+      /^at,current,wanted,desired,ready,counted,min,max,generation,load,held,reason,cpu,cpu target,cpu ratio$/,
     );
     expect(csv).toHaveLength(1 + json.points.length);
   });
@@ -79,5 +79,23 @@ describe("tidemark history", () => {
       held: "stabilization",
       metrics: [{ name: "cpu", ratio: expect.any(Number) }],
     });
+  });
+
+  it("says with --why which pods made each value, and where its count turns", async () => {
+    const args = ["history", "shop/web", "--since", "1h", "--step", "5m"];
+    const plain = JSON.parse((await run(...args, "-o", "json")).out).points.at(-1).metrics[0];
+    expect(plain).not.toHaveProperty("pods");
+    const { points } = JSON.parse((await run(...args, "--why", "-o", "json")).out);
+    expect(points.at(-1).metrics[0]).toMatchObject({
+      pods: { matched: 9, owned: 9, counted: 9, oldestSeconds: 21 },
+      turns: { value: "40.6%", above: { value: "54%", asks: "same" } },
+    });
+    const [header = "", ...rows] = (await run(...args, "--why")).out.trimEnd().split("\n");
+    const cells = rows.at(-1)?.split(",");
+    expect(
+      ["cpu matched", "cpu owned", "cpu counted", "cpu turns from"].map(
+        (column) => cells?.[header.split(",").indexOf(column)],
+      ),
+    ).toEqual(["9", "9", "9", "54%"]);
   });
 });

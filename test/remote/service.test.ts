@@ -62,6 +62,11 @@ describe("the service of a stack", () => {
       (service) => service.describe({ name: "web", namespace: "shop", cluster: "eu-1" }),
     ],
     ["explain", (service) => service.explain({ name: "shop/web" })],
+    ["a history", (service) => service.history({ name: "shop/web" })],
+    [
+      "a history with what is behind each value",
+      (service) => service.history({ name: "shop/web", stepMs: 300_000, why: true }),
+    ],
     ["explain at a time", (service) => service.explain({ name: "shop/web" }, NOON - 20_000)],
     ["events", (service) => Array.fromAsync(service.events({ sinceMs: NOON - HOUR_MS }))],
     ["events of one", (service) => Array.fromAsync(service.events({ name: "shop/web" }))],

@@ -117,7 +117,10 @@ const stepSeconds = z
   .regex(/^[1-9][0-9]{0,4}$/, `must be a whole number of seconds from 1 to ${STEP_SECONDS_MAX}`)
   .transform(Number)
   .refine((seconds) => seconds <= STEP_SECONDS_MAX, `must be at most ${STEP_SECONDS_MAX}`);
-export const AUTOSCALER_HISTORY = AUTOSCALER_SINCE.extend({ step: stepSeconds.exactOptional() });
+export const AUTOSCALER_HISTORY = AUTOSCALER_SINCE.extend({
+  step: stepSeconds.exactOptional(),
+  why: z.literal("true", { error: 'must be "true", or left out' }).exactOptional(),
+});
 export const EVENTS = z.strictObject({
   ...filter,
   name: autoscaler.name.exactOptional(),

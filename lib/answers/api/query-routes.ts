@@ -149,11 +149,12 @@ export const QUERY_ROUTES: Readonly<Record<keyof QueryService, Route<QueryServic
       "visible",
       "what an autoscaler measured and decided over time, one point a step",
       input.AUTOSCALER_HISTORY,
-      (service, { since, until, step, ...query }) =>
+      (service, { since, until, step, why, ...query }) =>
         service.history({
           ...query,
           ...timesOf(since, until),
           ...(step !== undefined && { stepMs: step * SECOND_MS }),
+          ...(why !== undefined && { why: true }),
         }),
     ),
   ),

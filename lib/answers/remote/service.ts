@@ -72,12 +72,13 @@ const queryService = (ask: SendRequest): QueryService => {
         since: timeField(sinceMs),
         until: timeField(untilMs),
       }),
-    history: ({ sinceMs, untilMs, stepMs, ...query }) =>
+    history: ({ sinceMs, untilMs, stepMs, why, ...query }) =>
       look("history", {
         ...queryFields(query),
         since: timeField(sinceMs),
         until: timeField(untilMs),
         step: stepMs === undefined ? undefined : String(Math.round(stepMs / SECOND_MS)),
+        why: why === true ? "true" : undefined,
       }),
     sparklines: ({ names }) => look("sparklines", { names: names.join(",") }),
     events: (query) => events(look, query),

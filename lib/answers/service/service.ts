@@ -185,6 +185,11 @@ export interface ShadowQuery extends AutoscalerQuery, Past {}
 export interface HistoryQuery extends AutoscalerQuery, Past {
   /** One point for each; the default gives some hundred points. */
   readonly stepMs?: number;
+  /**
+   * With the pods behind each value and the values at which the count turns: from the journal of
+   * the last 14 days, whatever the step.
+   */
+  readonly why?: boolean;
 }
 
 export interface ScheduleQuery extends AutoscalerQuery {

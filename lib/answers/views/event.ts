@@ -34,7 +34,7 @@ const inputs = z
 
 const some = count.exactOptional();
 
-const pods = z
+export const pods = z
   .object({
     matched: count.describe("pods that the selector of the target matches"),
     owned: count
@@ -52,7 +52,7 @@ const pods = z
   } satisfies FieldsOf<MetricPods>)
   .describe("the pods behind the value; a number that is absent is 0, or does not matter to it");
 
-const assumed = z
+export const assumed = z
   .object({
     pods: count.describe("that gave no usable sample"),
     as: text.describe('what was assumed for each: "0", "100%", "the target"'),
@@ -65,7 +65,7 @@ const turn = z.object({
   asks: z.enum(["more", "same", "fewer"]).describe("than the current count"),
 } satisfies FieldsOf<Turn>);
 
-const turns = z
+export const turns = z
   .object({
     value: text.describe(
       "the present value, with as many digits as it takes to differ from the others",

@@ -2,6 +2,7 @@ import * as z from "zod";
 import type { SampleMetric } from "../../rules/model/scale-records.ts";
 import { LANES } from "../../stack/report/reasons/lanes.ts";
 import { rival } from "./autoscaler.ts";
+import { assumed, pods, turns } from "./event.ts";
 import { count, type FieldsOf, ref, text, time, type ViewOf } from "./view-of.ts";
 
 const historyMetric = z.object({
@@ -9,6 +10,9 @@ const historyMetric = z.object({
   value: text.exactOptional(),
   target: text.exactOptional(),
   ratio: z.number().exactOptional(),
+  pods: pods.exactOptional(),
+  assumed: assumed.exactOptional(),
+  turns: turns.exactOptional(),
 } satisfies FieldsOf<SampleMetric>);
 export type HistoryMetric = ViewOf<typeof historyMetric>;
 

@@ -8,7 +8,7 @@ import { timelineOf } from "../../answers/words/timeline-of.ts";
 import type { AutoscalerQuery, Service } from "../../answers/service/service.ts";
 import type { ChangeView } from "../../answers/views/change.ts";
 import type { EventView } from "../../answers/views/event.ts";
-import type { HistoryView } from "../../answers/views/over-time.ts";
+import type { HistoryMetric, HistoryView } from "../../answers/views/over-time.ts";
 import type { Printer, Session, CommandSurroundings } from "../io.ts";
 import { csvLine, aligned } from "../output/text-table.ts";
 import { type DocumentFormat, documentText } from "../output/documents.ts";
@@ -175,6 +175,7 @@ const COLUMN_NAMES = [
   "wanted",
   "desired",
   "ready",
+  "counted",
   "min",
   "max",
   "generation",
@@ -183,19 +184,42 @@ const COLUMN_NAMES = [
   "reason",
 ] as const;
 
-/** One line a point; of each metric its value, target and ratio follow. */
-const historyCsv = ({ points }: HistoryView): Printed => {
+/** The pods behind a value, the value with what was assumed, and where the count turns. */
+const WHY_COLUMNS: Readonly<
+  Record<string, (metric: HistoryMetric) => string | number | undefined>
+> = {
+  matched: ({ pods }) => pods?.matched,
+  owned: ({ pods }) => pods?.owned,
+  counted: ({ pods }) => pods?.counted,
+  "not ready": ({ pods }) => pods?.unready,
+  "without sample": ({ pods }) => pods?.missing,
+  ended: ({ pods }) => pods?.finished,
+  "oldest seconds": ({ pods }) => pods?.oldestSeconds,
+  "with assumed": ({ assumed }) => assumed?.value,
+  "turns below": ({ turns }) => turns?.below?.value,
+  "turns from": ({ turns }) => turns?.above?.value,
+};
+
+/** One line a point; of each metric its value, target and ratio follow, and what is behind them. */
+const historyCsv = ({ points }: HistoryView, why = false): Printed => {
   const names = [...new Set(points.flatMap(({ metrics }) => metrics.map(({ name }) => name)))];
+  const behind = why ? Object.entries(WHY_COLUMNS) : [];
   const header = csvLine([
     ...COLUMN_NAMES,
-    ...names.flatMap((name) => [name, `${name} target`, `${name} ratio`]),
+    ...names.flatMap((name) => [
+      name,
+      ...["target", "ratio", ...behind.map(([column]) => column)].map((word) => `${name} ${word}`),
+    ]),
   ]);
   const rows = points.map((point) =>
     csvLine([
       ...COLUMN_NAMES.map((column) => point[column]),
       ...names.flatMap((name) => {
         const metric = point.metrics.find((each) => each.name === name);
-        return [metric?.value, metric?.target, metric?.ratio];
+        return [
+          ...[metric?.value, metric?.target, metric?.ratio],
+          ...behind.map(([, of]) => metric && of(metric)),
+        ];
       }),
     ]),
   );
@@ -206,6 +230,7 @@ export interface HistoryOptions {
   readonly since?: string;
   readonly until?: string;
   readonly step?: string;
+  readonly why?: boolean;
   readonly output: "csv" | DocumentFormat;
 }
 
@@ -214,13 +239,14 @@ export const history = async (
   session: Session,
   printer: Printer,
   resource: NamedAutoscalerOfKind,
-  { step, output, ...range }: HistoryOptions,
+  { step, why = false, output, ...range }: HistoryOptions,
 ): Promise<void> => {
   const { service, nowMs } = session;
   const query = { ...(await queryFor(service, resource)), ...rangeMs(range, nowMs, printer.note) };
   const view = await wholeHistory(service, {
     ...query,
     ...(step !== undefined && { stepMs: lengthMs("--step", step) }),
+    ...(why && { why }),
   });
-  await printer.print(output === "csv" ? historyCsv(view) : documentText(view, output));
+  await printer.print(output === "csv" ? historyCsv(view, why) : documentText(view, output));
 };

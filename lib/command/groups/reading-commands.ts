@@ -197,6 +197,10 @@ export const readingCommands = (
     .option("--since <time>", `from this time on (default: two hours): ${PAST}`)
     .option("--until <time>", "up to this time (default: now)")
     .option("--step <duration>", "one line for each (default: some hundred lines in all)")
+    .option(
+      "--why",
+      "of each metric also the pods behind its value, the value with what is assumed for the others, and where the count turns (the last 14 days)",
+    )
     .addOption(output(["csv", "json"]))
     .addHelpText("after", example("tidemark history shop/web --since 24h --step 5m > web.csv"))
     .action((names: readonly string[], options: HistoryOptions & ScopeOptions) => {

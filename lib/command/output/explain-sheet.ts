@@ -13,6 +13,7 @@ import {
   stepRow,
   withoutHoldText,
 } from "../../answers/words/decision-words.ts";
+import { turnsText } from "../../answers/words/turns-words.ts";
 import { windowLines } from "../../answers/words/window-words.ts";
 
 /**
@@ -44,7 +45,15 @@ export const explainSheet = (explanation: Explanation, nowMs: number, paint: Pai
     ...(decision.withoutHold
       ? [["Without hold", withoutHoldText(decision.withoutHold, decision.from)] as const]
       : []),
-    { heading: "Metrics", lines: metricLines(explanation.metrics, paint) },
+    // With one metric, "For another outcome" says where its count turns.
+    {
+      heading: "Metrics",
+      lines: metricLines(
+        explanation.metrics,
+        explanation.metrics.length > 1 ? decision.from : undefined,
+        paint,
+      ),
+    },
     {
       heading: "Steps",
       lines:
@@ -62,12 +71,12 @@ export const explainSheet = (explanation: Explanation, nowMs: number, paint: Pai
 
 /** The metrics and steps of a scale, indented to stand below its row. */
 export const whyLines = (
-  event: Pick<EventView, "at" | "metrics" | "steps">,
+  event: Pick<EventView, "at" | "from" | "metrics" | "steps">,
   paint: Paint,
 ): readonly Word[] => {
   const { metrics, steps } = withLocalTimes(event);
   const rows = [
-    ...(metrics.length === 0 ? [] : metricLines(metrics, paint)),
+    ...(metrics.length === 0 ? [] : metricLines(metrics, event.from, paint)),
     ...aligned(steps.map((step) => stepRow(step, Date.parse(event.at)))),
   ];
   return rows.length === 0
@@ -75,8 +84,15 @@ export const whyLines = (
     : rows.map((row) => text`    ${row}`);
 };
 
-/** A row for each metric, and below it what its value was made of. */
-const metricLines = (all: readonly MetricView[], paint: Paint): readonly Word[] => {
+/**
+ * A row for each metric, and below it what its value was made of; with a count, also at which value
+ * the metric would ask for another one.
+ */
+const metricLines = (
+  all: readonly MetricView[],
+  from: number | undefined,
+  paint: Paint,
+): readonly Word[] => {
   if (all.length === 0) return ["<none evaluated>"];
   const rows = all.map((metric) => [metricRow(metric, paint), ...inputRows(metric, paint)]);
   const [head = "", ...lines] = new Table(["Metric", "Value", "Target", "Ratio", "Proposes"]).lines(
@@ -88,7 +104,7 @@ const metricLines = (all: readonly MetricView[], paint: Paint): readonly Word[] 
     ...all.flatMap((metric, nth) => {
       const own = lines.slice(at, at + (rows[nth]?.length ?? 0));
       at += own.length;
-      return [...own, ...podLines(metric)];
+      return [...own, ...podLines(metric, from)];
     }),
   ];
 };
@@ -104,12 +120,13 @@ const inputRows = (metric: MetricView, paint: Paint): readonly (readonly Word[])
   });
 };
 
-/** Which pods made the value, and the value with what was assumed for the others. */
-const podLines = (metric: MetricView): readonly string[] => {
+/** Which pods made the value, the value with what was assumed for the others, and its turns. */
+const podLines = (metric: MetricView, from: number | undefined): readonly string[] => {
   if (metric.kind !== "measured") return [];
   const pods = podsText(metric);
   const assumed = metric.assumed && `the value with these is ${metric.assumed.value}`;
-  return [pods, assumed].flatMap((line) => (line === undefined ? [] : [`  ${line}`]));
+  const turns = from === undefined ? undefined : turnsText(metric, from);
+  return [pods, assumed, turns].flatMap((line) => (line === undefined ? [] : [`  ${line}`]));
 };
 
 const metricRow = (metric: MetricView, paint: Paint): readonly Word[] => {

@@ -253,7 +253,11 @@ export interface Sample {
   readonly held?: Lane;
 }
 
-export interface SampleMetric {
+export interface SampleMetric
+  extends Pick<
+    Extract<MetricOutcome, { readonly kind: "measured" }>,
+    "pods" | "assumed" | "turns"
+  > {
   readonly name: string;
   readonly value?: string;
   readonly target?: string;

@@ -5,9 +5,20 @@ import type { Evaluation, Lane, Sample, SampleMetric } from "../../rules/model/s
 import { shortMetricName } from "../../rules/policy/shared/scale-sentence.ts";
 import { LANES, laneOfReason } from "../report/reasons/lanes.ts";
 
-export const sampleOf = (atMs: number, evaluation: Evaluation): Sample => {
+export const sampleOf = (atMs: number, evaluation: Evaluation): Sample =>
+  sampleWith(atMs, evaluation, metricOf);
+
+/** The same with the pods behind each value and the values at which the count turns. */
+export const detailedSampleOf = (atMs: number, evaluation: Evaluation): Sample =>
+  sampleWith(atMs, evaluation, (metric) => ({ ...metricOf(metric), ...behindOf(metric) }));
+
+const sampleWith = (
+  atMs: number,
+  evaluation: Evaluation,
+  shownAs: (metric: MetricOutcome) => SampleMetric,
+): Sample => {
   const { from, because, metrics, bounds, ready, generation } = evaluation;
-  const shown = metrics.map(metricOf);
+  const shown = metrics.map(shownAs);
   const loads = shown.flatMap(({ ratio }) => (ratio === undefined ? [] : [ratio]));
   const held = laneOf(evaluation);
   return {
@@ -84,6 +95,12 @@ const metricOf = (metric: MetricOutcome): SampleMetric => {
     target: metric.target,
     ...(ratio !== undefined && { ratio: Number(ratio.toFixed(DIGITS)) }),
   };
+};
+
+const behindOf = (metric: MetricOutcome): Pick<SampleMetric, "pods" | "assumed" | "turns"> => {
+  if (metric.kind === "failed") return {};
+  const { pods, assumed, turns } = metric;
+  return present({ pods, assumed, turns });
 };
 
 /** Value ÷ target of a measured metric; of two watermarks the high one counts. */

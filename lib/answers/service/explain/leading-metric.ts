@@ -1,7 +1,8 @@
-import type { MetricOutcome, Turn } from "../../../rules/model/decision.ts";
+import type { MetricOutcome } from "../../../rules/model/decision.ts";
 import type { AutoscalerSpec } from "../../../rules/model/spec.ts";
 import { askDialect } from "../../../rules/policy/dialects.ts";
 import type { Evaluation } from "../../../rules/model/scale-records.ts";
+import { turnsText } from "../../words/turns-words.ts";
 
 type Measured = Extract<MetricOutcome, { readonly kind: "measured" }>;
 
@@ -85,29 +86,6 @@ const mean = ({ voices, combined }: Rules): string => {
   return `The mean decides: ${counts} make ${combined}, rounded up; another count needs another value of any of them`;
 };
 
-/** The values at which the rules themselves would ask for another count. */
-const turnsText = (
-  { turns, proposal }: Pick<Measured, "turns" | "proposal">,
-  from: number,
-): string => {
-  const { above, below } = turns ?? {};
-  const asks = (turn: Turn): string => asksText(turn, { proposal, from });
-  if (above && below) {
-    const fewer = below.asks === "same" ? asks(below) : below.asks;
-    return `: from ${above.value} it would ask for ${asks(above)}, below ${below.value} for ${fewer}`;
-  }
-  if (above) return `: from ${above.value} it would ask for ${asks(above)}`;
-  return below ? `: below ${below.value} it would ask for ${asks(below)}` : "";
-};
-
-const asksText = (
-  { asks }: Turn,
-  { proposal, from }: { readonly proposal: number; readonly from: number },
-): string => {
-  if (asks !== "same") return `${asks} than ${from}`;
-  return `no ${proposal > from ? "more" : "fewer"} than ${from}`;
-};
-
 /** The pods that gave no usable sample, what was assumed for them, and the value with that. */
 const assumedText = ({ assumed, pods }: Pick<Measured, "assumed" | "pods">): string | undefined => {
   if (!assumed) return undefined;
@@ -131,6 +109,7 @@ const sentence = (
   const { target, proposal } = metric;
   const asks = proposal === from ? "" : ` and asks for ${proposal}`;
   const assumed = assumedText(metric);
-  const said = `${measured} against ${target}${asks}${turnsText(metric, from)}`;
+  const turns = turnsText(metric, from);
+  const said = `${measured} against ${target}${asks}${turns === undefined ? "" : `: ${turns}`}`;
   return [said, assumed, more].filter((text) => text !== undefined).join("; ");
 };

@@ -3,7 +3,7 @@ import { EVENT_DAYS_KEPT } from "../../../stack/store/history/events.ts";
 import { JOURNAL_DAYS_KEPT } from "../../../stack/store/history/journal.ts";
 import { SIX_HOURS_MS } from "../../../stack/projections/journal-slots.ts";
 import { type PodMinutes, podsTogether, storedPods } from "../../../stack/projections/pods.ts";
-import { joinedSample, sampleOf } from "../../../stack/projections/sample.ts";
+import { detailedSampleOf, joinedSample, sampleOf } from "../../../stack/projections/sample.ts";
 import { BIN_MS, SAMPLES, storedSamples } from "../../../stack/projections/samples.ts";
 import type { HistoryPoint, HistoryView } from "../../views/over-time.ts";
 import type { QueryContext } from "../context.ts";
@@ -18,6 +18,8 @@ import { SECOND_MS, MINUTE_MS, DAY_MS } from "../../../rules/model/time-text.ts"
 const DEFAULT_MS = 2 * 3_600_000;
 /** What one answer covers: some seconds of work for a function. `next` says where to go on. */
 const PART_MS = DAY_MS;
+/** The same with what is behind each value, which takes four times the bytes. */
+const WHY_PART_MS = DAY_MS / 12;
 /** The same of the five minutes that are kept beyond the journal. */
 const ROLLED_PART_MS = 30 * DAY_MS;
 /**
@@ -36,7 +38,7 @@ const STEP_MS = 15 * SECOND_MS;
  */
 export const history = async (
   context: QueryContext,
-  { sinceMs, untilMs, stepMs, ...query }: HistoryQuery,
+  { sinceMs, untilMs, stepMs, why = false, ...query }: HistoryQuery,
 ): Promise<HistoryView> => {
   const nowMs = context.clock();
   refuseEmptyRange(`show the history of "${query.name}"`, { sinceMs, untilMs }, nowMs);
@@ -51,7 +53,7 @@ export const history = async (
   const located = await findAutoscaler(context, query);
   const { cluster, namespace, name, uid } = located.record;
   const { samples, pods, endMs } = await samplesOf(context, located, {
-    ...{ fromMs, toMs, stepMs: step },
+    ...{ fromMs, toMs, stepMs: step, why },
   });
   return {
     ...{ cluster, namespace, name, uid },
@@ -71,16 +73,16 @@ const defaultStepMs = (lengthMs: number): number =>
   );
 
 /** A part ends with a whole step, so that no step is in two answers. */
-const endOfPart = ({ fromMs, toMs, stepMs }: Asked, sinceMs: number): number =>
-  Math.min(
-    toMs,
-    fromMs + Math.ceil((sinceMs - fromMs + Math.max(PART_MS, stepMs)) / stepMs) * stepMs - 1,
-  );
+const endOfPart = ({ fromMs, toMs, stepMs, why }: Asked, sinceMs: number): number => {
+  const lengthMs = Math.max(why ? WHY_PART_MS : PART_MS, stepMs);
+  return Math.min(toMs, fromMs + Math.ceil((sinceMs - fromMs + lengthMs) / stepMs) * stepMs - 1);
+};
 
 interface Asked {
   readonly fromMs: number;
   readonly toMs: number;
   readonly stepMs: number;
+  readonly why: boolean;
 }
 
 interface PartOfHistory {
@@ -107,7 +109,7 @@ const samplesOf = async (
     nowMs - EVENT_DAYS_KEPT * DAY_MS,
   );
   const journaledMs = Math.ceil((nowMs - JOURNAL_DAYS_KEPT * DAY_MS) / BIN_MS) * BIN_MS;
-  const storedMs = asked.stepMs >= BIN_MS ? asked.toMs : journaledMs - 1;
+  const storedMs = asked.stepMs >= BIN_MS && !asked.why ? asked.toMs : journaledMs - 1;
   const storedPart = {
     sinceMs,
     untilMs: Math.min(endOfPart(asked, sinceMs + ROLLED_PART_MS), storedMs),
@@ -127,10 +129,14 @@ const samplesOf = async (
     gaps
       .filter((gap) => gap.sinceMs <= endMs)
       .map((gap) =>
-        readSamples({ context, uid, sampleOf }, present({ ...located, stream }), {
-          ...gap,
-          untilMs: Math.min(gap.untilMs, endMs),
-        }),
+        readSamples(
+          { context, uid, sampleOf: asked.why ? detailedSampleOf : sampleOf },
+          present({ ...located, stream }),
+          {
+            ...gap,
+            untilMs: Math.min(gap.untilMs, endMs),
+          },
+        ),
       ),
   );
   const samples = [...stored.filter(({ atMs }) => atMs <= endMs), ...journaled.flat()];
