@@ -21,6 +21,7 @@ const WRITERS: Readonly<
     writes: "the outputs and pictures of docs/first-hour.md",
     load: () => import("./first-hour.ts"),
   },
+  keda: { writes: "what differs from KEDA, in docs/migrating.md", load: () => import("./keda.ts") },
   openapi: { writes: "docs/openapi.json and docs/answers.md", load: () => import("./openapi.ts") },
   picture: {
     writes: "docs/images, from three virtual hours of the demonstration",

@@ -63,7 +63,7 @@ describe("convert with objects that set counts by time", () => {
       },
     ]);
     expect(err).toContain(
-      'the entry "cron-0" of the schedule: a floor of 20, without KEDA; maxReplicaCount 20 counts instead of 30',
+      'the entry "cron-0" of the schedule: a floor of 20, without KEDA; maxReplicaCount 20 counts instead of 30; it holds at once, where the HPA of KEDA goes there by its rates, windows and tolerance',
     );
     expect(document).toMatchObject({
       kind: "PodAutoscaler",

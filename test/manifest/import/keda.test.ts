@@ -92,6 +92,9 @@ describe("a ScaledObject with registered sources", () => {
           /^changed spec\.triggers\[0\] \(prometheus\): ignoreNullValues: an empty answer is 0, as in KEDA/,
         ),
         'changed spec.triggers[0] (prometheus): serverAddress: the source "main" must stand for http://prometheus',
+        expect.stringMatching(
+          /^changed spec\.cooldownPeriod: idle\.afterSeconds counts from the first sync on/,
+        ),
       ],
     });
   });
@@ -382,21 +385,26 @@ describe("a ScaledObject with registered sources", () => {
       "currentReplicasIfHigher",
       { failureThreshold: 4, replicas: 6, behavior: "currentReplicasIfHigher" },
       { action: "fallback", replicas: 6, afterSeconds: 120 },
-      "",
+      "it begins 120 s after the first sync without the metric",
     ],
     [
       "currentReplicas",
       { failureThreshold: 4, replicas: 6, behavior: "currentReplicas" },
-      { action: "hold" },
-      "",
+      { action: "scaleUpOnly" },
+      "the count is held from the first sync without the metric",
     ],
     [
       "currentReplicasIfLower",
       { failureThreshold: 4, replicas: 6, behavior: "currentReplicasIfLower" },
-      { action: "hold" },
+      { action: "scaleUpOnly" },
       "never shrinks",
     ],
-    ["to zero", { failureThreshold: 4, replicas: 0 }, { action: "hold" }, "KEDA would go to 0"],
+    [
+      "to zero",
+      { failureThreshold: 4, replicas: 0 },
+      { action: "scaleUpOnly" },
+      "KEDA would go to 0",
+    ],
     [
       "above the maximum",
       { failureThreshold: 1, replicas: 60 },

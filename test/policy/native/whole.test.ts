@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { NOON } from "../../noon.ts";
 import { told } from "./told.ts";
-import { LOAD, native, type Seen, scaledBefore, sync } from "./world.ts";
+import { counts, LOAD, native, type Seen, scaledBefore, sync } from "./world.ts";
 
 const READ = "condition AbleToScale True SucceededGetScale: the scale of the target was read";
 const COMPUTED = (name: string): string =>
@@ -171,6 +171,30 @@ describe("a whole decision of the native rules", () => {
       ...UNSEEN,
       `status 5, wanted 5, [{"type":""},${SHOWN("b", "4")}]`,
     ]);
+  });
+
+  it("remembers a count that is wanted while another metric is missing, as the HPA does", () => {
+    const spec = native({
+      metrics: [named("a", { onMissing: { action: "scaleUpOnly" } }), named("b")],
+      scaleDown: { stabilizationWindowSeconds: 60 },
+    });
+    const wanted = { a: 20, b: 50 };
+    const fewer = { a: 20, b: 20 };
+    expect(
+      counts(spec, 5, [
+        [0, wanted],
+        [60, { b: 50 }],
+        [119, fewer],
+        [120, fewer],
+      ]),
+    ).toEqual([5, 5, 5, 2]);
+    expect(
+      counts(spec, 5, [
+        [0, wanted],
+        [60, { b: 20 }],
+        [119, fewer],
+      ]),
+    ).toEqual([5, 5, 2]);
   });
 
   it("takes the fallback of a metric that is missing for long enough", () => {

@@ -1,4 +1,5 @@
 import fc from "fast-check";
+import { asList } from "../../../../lib/rules/model/json.ts";
 import type { Drawn } from "./scene.ts";
 
 /** What is drawn; everything else is as in `plain`. */
@@ -10,6 +11,7 @@ export const FAMILIES = [
   "fallback",
   "pauses",
   "no behavior",
+  "cron",
 ] as const;
 export type Family = (typeof FAMILIES)[number];
 
@@ -146,9 +148,41 @@ const specFor = (family: Family, given: Settings) => ({
   advanced: advancedOf(family, given),
 });
 
+/** Nights in which the clock of Berlin goes forward, goes back, and stays. */
+const NIGHTS = [Date.UTC(2026, 2, 28, 22), Date.UTC(2026, 9, 24, 22), Date.UTC(2026, 4, 5, 22)];
+const QUARTER_MS = 900_000;
+
+/** A trigger cron that begins and ends in the night, beside the others. */
+const withCron = (drawn: Drawn) =>
+  fc
+    .record({
+      beginMs: fc.constantFrom(...NIGHTS),
+      hours: fc.uniqueArray(fc.integer({ min: 0, max: 8 }), { minLength: 2, maxLength: 2 }),
+      minutes: fc.tuple(fc.constantFrom(0, 7, 30, 45), fc.constantFrom(0, 20, 30)),
+      timezone: fc.constantFrom("Europe/Berlin", "America/New_York", "UTC", "Asia/Kathmandu"),
+      desiredReplicas: fc.integer({ min: 1, max: 15 }),
+    })
+    .map(({ beginMs, hours: [from, to], minutes, timezone, desiredReplicas }): Drawn => {
+      const metadata = {
+        timezone,
+        start: `${minutes[0]} ${from} * * *`,
+        end: `${minutes[1]} ${to} * * *`,
+        desiredReplicas: String(desiredReplicas),
+      };
+      const of = asList(drawn.spec["triggers"]);
+      return {
+        ...drawn,
+        spec: { ...drawn.spec, triggers: [...of, { type: "cron", metadata }] },
+        times: { beginMs, stepMs: QUARTER_MS },
+      };
+    });
+
 const NAMES = [["one"], ["one", "two"], ["one", "two", "three"]] as const;
 
-export const drawnOf = (family: Family): fc.Arbitrary<Drawn> => {
+export const drawnOf = (family: Family): fc.Arbitrary<Drawn> =>
+  family === "cron" ? baseOf(family).chain(withCron) : baseOf(family);
+
+const baseOf = (family: Family): fc.Arbitrary<Drawn> => {
   const fails = family === "failing" || family === "fallback";
   const isFormula = family === "formula";
   return fc

@@ -1,30 +1,33 @@
 import { spawn } from "node:child_process";
-import { writeFileSync } from "node:fs";
-import { join } from "node:path";
 import { createInterface } from "node:readline";
+import { parseArgs } from "node:util";
 import fc from "fast-check";
 import { NEW_WINDOWS } from "../../../../lib/rules/model/windows.ts";
 import type { AppliedSync } from "../../../policy/applied-sync.ts";
-import { drawnOf, FAMILIES, type Family } from "./draw.ts";
-import {
-  BEGIN,
-  type Drawn,
-  hpaOf,
-  hpaSync,
-  nativeOf,
-  objectOf,
-  ownCounts,
-  STEP_MS,
-  type Target,
-} from "./scene.ts";
+import { compared } from "./differences.ts";
+import { drawnOf, FAMILIES } from "./draw.ts";
+import { type Recorded, readRecorded, writeRecorded } from "./recorded.ts";
+import { atOf, type Drawn, hpaOf, hpaSync, isPaused, objectOf, type Target } from "./scene.ts";
 
 /**
- * `node test/sources/keda/steps/record.ts PROGRAM OBJECTS [SEED] [--store]`: plays so many drawn
- * ScaledObjects of each family through KEDA (build.sh) and the HPA, compares the PodAutoscaler that
- * `convert` makes of each, and prints what differs. `--store` writes recorded.json.
+ * `node test/sources/keda/steps/record.ts PROGRAM [--objects N] [--seed N] [--family NAME] [--store]`:
+ * plays so many drawn ScaledObjects of each family through KEDA (build.sh) and the HPA, compares
+ * the PodAutoscaler that `convert` makes of each, and prints what differs. `--store` writes the
+ * families that were played into the recorded file.
  */
-const [program = "", objects = "20", seed = "1"] = process.argv.slice(2);
-const isStored = process.argv.includes("--store");
+const {
+  values: { objects, seed, family: only, store: isStored },
+  positionals: [program = ""],
+} = parseArgs({
+  allowPositionals: true,
+  options: {
+    objects: { type: "string", default: "20" },
+    seed: { type: "string", default: "1" },
+    family: { type: "string" },
+    store: { type: "boolean", default: false },
+  },
+});
+const SHOWN = 6;
 
 interface Given {
   readonly replicas: number;
@@ -43,58 +46,60 @@ const asked = async (request: object): Promise<Given> => {
   return given;
 };
 
-/** The count after each step: a round of the scale loop, then a sync of the HPA. */
+/**
+ * The count after each step: a sync of the HPA, then a round of the scale loop. An HPA is off where
+ * its target has no pods, and KEDA deletes the HPA of an object that is paused.
+ */
 const kedaCounts = async (drawn: Drawn): Promise<readonly number[]> => {
   const { replicas, values } = drawn;
   const object = objectOf(drawn);
-  const { targets = [] } = await asked({ object, replicas, nowMs: BEGIN });
+  const { targets = [] } = await asked({ object, replicas, nowMs: atOf(drawn, 0) });
   const hpa = hpaOf(drawn, targets);
   let state: Pick<AppliedSync, "count" | "windows"> = { count: replicas, windows: NEW_WINDOWS };
   const counts: number[] = [];
   for (const [step, of] of values.entries()) {
-    const nowMs = BEGIN + step * STEP_MS;
+    const nowMs = atOf(drawn, step);
+    if (state.count > 0 && !isPaused(drawn)) {
+      const { metrics = [] } = await asked({ nowMs, replicas: state.count, values: of });
+      state = hpaSync(hpa, metrics, { replicas: state.count, nowMs, windows: state.windows });
+    }
     const polled = await asked({ poll: true, nowMs, replicas: state.count, values: of });
-    const { metrics = [] } = await asked({ nowMs, replicas: polled.replicas, values: of });
-    const seen = { replicas: polled.replicas, nowMs, windows: state.windows };
-    // An HPA is off where its target has no pods.
-    state = polled.replicas === 0 ? { ...state, count: 0 } : hpaSync(hpa, metrics, seen);
+    state = { ...state, count: polled.replicas };
     counts.push(state.count);
   }
   return counts;
 };
 
-const stored: object[] = [];
-for (const family of FAMILIES) {
-  const all = fc.sample(drawnOf(family as Family), {
-    numRuns: Number(objects),
-    seed: Number(seed),
-  });
+const stored: Recorded[] = [];
+for (const family of FAMILIES.filter((of) => only === undefined || of === only)) {
+  const all = fc.sample(drawnOf(family), { numRuns: Number(objects), seed: Number(seed) });
   let same = 0;
-  let refused = 0;
   const shown: string[] = [];
   for (const [at, drawn] of all.entries()) {
-    const { spec, notes } = nativeOf(drawn);
-    const keda = await kedaCounts(drawn);
-    stored.push({ family, ...drawn, keda });
-    if (spec === undefined) {
-      refused++;
-      shown.push(`${family} ${at}: refused ${notes.filter((n) => n.startsWith("lost")).join()}`);
-      continue;
-    }
-    const own = ownCounts(spec, drawn);
-    const first = own.findIndex((count, step) => count !== keda[step]);
-    if (first < 0) same++;
-    else
+    const recorded = { family, ...drawn, keda: await kedaCounts(drawn) };
+    stored.push(recorded);
+    const { isSame, named, first, own } = compared(recorded);
+    if (isSame) same++;
+    else if (shown.length < SHOWN || named.length === 0) {
+      const around = (counts: readonly number[]) => counts.slice(Math.max(0, first - 1), first + 4);
+      const { values, spec, annotations } = drawn;
       shown.push(
-        `${family} ${at}: step ${first}: KEDA ${keda.slice(Math.max(0, first - 1), first + 4).join(" ")}, own ${own.slice(Math.max(0, first - 1), first + 4).join(" ")}; values ${JSON.stringify(drawn.values.slice(Math.max(0, first - 2), first + 2))}; ${JSON.stringify(drawn.spec)} ${JSON.stringify(drawn.annotations ?? {})}; ${notes.filter((n) => !/serverAddress|ignoreNull/.test(n)).join(" | ")}`,
+        [
+          `  ${at}: ${named.join(", ") || "NO NOTE"}: from step ${first} on KEDA ${around(recorded.keda).join(" ")}, own ${around(own).join(" ")}`,
+          JSON.stringify({
+            spec,
+            annotations,
+            values: values.slice(Math.max(0, first - 2), first + 2),
+          }),
+        ].join("; "),
       );
+    }
   }
-  process.stdout.write(`${family}: ${same} of ${all.length} the same, ${refused} refused\n`);
-  for (const line of shown.slice(0, 6)) process.stdout.write(`  ${line}\n`);
+  process.stdout.write(`${family}: ${same} of ${all.length} the same\n${shown.join("\n")}\n`);
 }
 child.stdin.end();
-if (isStored)
-  writeFileSync(
-    join(import.meta.dirname, "recorded.json"),
-    `[\n${stored.map((one) => JSON.stringify(one)).join(",\n")}\n]\n`,
-  );
+if (isStored) {
+  const others = readRecorded().filter(({ family }) => only !== undefined && family !== only);
+  const all = [...others, ...stored];
+  writeRecorded(FAMILIES.flatMap((family) => all.filter((one) => one.family === family)));
+}

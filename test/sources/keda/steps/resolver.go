@@ -31,4 +31,3 @@ var log = logf.Log.WithName("resolver")
 func ResolveScaleTargetPodSpec(context.Context, client.Client, kedav1alpha1.ScalableObject) (*corev1.PodTemplateSpec, string, error) {
 	return &corev1.PodTemplateSpec{}, "", nil
 }
-

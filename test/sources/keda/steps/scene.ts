@@ -12,17 +12,22 @@ import { sync } from "../../../policy/native/world.ts";
 import { specOf } from "../../../policy/spec-of.ts";
 
 /** Monday, 2 March 2026, 12:00 UTC. */
-export const BEGIN = Date.UTC(2026, 2, 2, 12);
-export const STEP_MS = 15_000;
+const BEGIN = Date.UTC(2026, 2, 2, 12);
+const STEP_MS = 15_000;
 
-/** A ScaledObject whose triggers are of the type prometheus, and what they are worth. */
+/** A ScaledObject whose triggers are of the type prometheus or cron, and what they are worth. */
 export interface Drawn {
   readonly spec: Json;
   readonly annotations?: Readonly<Record<string, string>>;
   readonly replicas: number;
+  /** Where the steps are not 15 s from noon on. */
+  readonly times?: { readonly beginMs: number; readonly stepMs: number };
   /** By step and trigger; null where the server does not answer. */
   readonly values: readonly (readonly (number | null)[])[];
 }
+
+export const atOf = ({ times }: Drawn, step: number): number =>
+  (times?.beginMs ?? BEGIN) + step * (times?.stepMs ?? STEP_MS);
 
 /** What the HPA asks for, in the words of the program. */
 export interface Target {
@@ -37,6 +42,9 @@ export const objectOf = ({ spec, annotations }: Drawn): Json => ({
   metadata: { name: "web", namespace: "shop", ...(annotations && { annotations }) },
   spec: { scaleTargetRef: { name: "web" }, ...spec },
 });
+
+export const isPaused = ({ annotations }: Drawn): boolean =>
+  annotations?.["autoscaling.keda.sh/paused"] === "true";
 
 const advancedOf = (spec: Json): Json => asObject(spec["advanced"]);
 const modifiersOf = (spec: Json): Json => asObject(advancedOf(spec)["scalingModifiers"]);
@@ -133,10 +141,11 @@ export const hpaSync = (
 };
 
 /** The counts of the PodAutoscaler after each step. */
-export const ownCounts = (spec: AutoscalerSpec, { replicas, values }: Drawn): readonly number[] => {
+export const ownCounts = (spec: AutoscalerSpec, drawn: Drawn): readonly number[] => {
+  const { replicas, values } = drawn;
   let state: Pick<AppliedSync, "count" | "windows"> = { count: replicas, windows: NEW_WINDOWS };
   return values.map((of, step) => {
-    const nowMs = BEGIN + step * STEP_MS;
+    const nowMs = atOf(drawn, step);
     const asked = registeredQuestions(spec, { kept: undefined, nowMs });
     const answers: Answers = new Map(
       asked.map((query) => {
@@ -145,13 +154,14 @@ export const ownCounts = (spec: AutoscalerSpec, { replicas, values }: Drawn): re
         return [queryKey(query), milli === undefined ? noAnswer("no answer") : answered(milli)];
       }),
     );
-    state = sync(spec, {
-      replicas: state.count,
-      nowMs,
-      windows: state.windows,
+    const { count } = state;
+    const seen = { replicas: count, nowMs, windows: state.windows };
+    const { windows, count: wanted } = sync(spec, {
+      ...seen,
       observed: { answers },
       unstored: true,
     });
+    state = { windows, count: spec.dryRun ? count : wanted };
     return state.count;
   });
 };

@@ -211,20 +211,27 @@ const missingOf = (
   if (fallback === undefined) return { onMissing: { action: "scaleUpOnly" }, details: [] };
   const { failureThreshold, replicas, behavior = "static" } = asObject(fallback);
   const asked = numberOf(replicas, 0);
-  const held = (...why: readonly string[]): Missing => ({
-    onMissing: { action: "hold" },
+  const missing = (action: string, why: readonly string[]): Missing => ({
+    onMissing: { action },
     details: why.map((words) => changed("spec.fallback", words)),
   });
+  const held = (...why: readonly string[]) => missing("hold", why);
+  // A metric that asks for the count that there is leaves the way up to the others.
+  const othersGrow = (...why: readonly string[]) => missing("scaleUpOnly", why);
   if (pausedAt !== undefined)
     return held("the bounds are equal while it is paused: write the fallback where the pause ends");
-  if (behavior === "currentReplicas") return held();
+  if (behavior === "currentReplicas")
+    return othersGrow(
+      "the count is held from the first sync without the metric; when it is back, the count may move earlier than in KEDA, whose HPA takes the current count as wanted in that time",
+    );
   if (behavior === "scalingModifiers")
     return held(
       "a missing input is replaced by ?? of the formula at once, and not after failureThreshold",
     );
   if (behavior === "currentReplicasIfLower")
-    return held("a missing metric never shrinks a workload here: the count is held");
-  if (asked < 1) return held("KEDA would go to 0 while its metrics fail; here the count is held");
+    return othersGrow("a missing metric never shrinks a workload here: the count is held");
+  if (asked < 1)
+    return othersGrow("KEDA would go to 0 while its metrics fail; here the count is held");
   const afterSeconds =
     numberOf(failureThreshold, 3) * numberOf(pollingInterval, KEDA.pollingSeconds);
   const within = Math.min(most, Math.max(asked, numberOf(minReplicaCount, 0), 1));
@@ -232,9 +239,13 @@ const missingOf = (
     "spec.fallback",
     "a missing metric never shrinks a workload here: a count above its replicas stays",
   );
+  const time = changed(
+    "spec.fallback",
+    `it begins ${afterSeconds} s after the first sync without the metric, and the count is held until then; KEDA counts failed reads of two loops, and grows by its other triggers meanwhile`,
+  );
   return {
     onMissing: { action: "fallback", replicas: within, afterSeconds },
-    details: behavior === "static" ? [stays] : [],
+    details: behavior === "static" ? [stays, time] : [time],
   };
 };
 
@@ -293,7 +304,9 @@ const fieldDetails = (spec: Json): readonly Detail[] => {
   );
   const { envSourceContainerName } = asObject(spec["scaleTargetRef"]);
   const pace =
-    "without it the HPA of KEDA goes to twice the count at most, and to 4 at least, in a sync; here the count grows by 100 % or by 4 pods in 15 s, whichever is more: 1, 5, 10, 20 in place of 1, 4, 8, 16";
+    "without it the HPA of KEDA goes to twice the count at most, and to 4 at least, in a sync; here the count grows by 100 % or by 4 pods in 15 s, whichever is more: 1, 5, 10, 20 in place of 1, 4, 8, 16. That HPA also grows on to the highest count that was wanted in the last 300 s, and shrinks up to a sync later";
+  const rest =
+    "idle.afterSeconds counts from the first sync on, and anew after a metric was missing; KEDA stops a workload at once that was not in use since the ScaledObject was made, and its two loops may wake or rest it a sync earlier or later";
   const polling = `sources are asked in every sync of the cluster, and not every ${String(pollingInterval)} s; everySeconds of a metric asks less often`;
   const restore = "set it to false before the ScaledObject is deleted: KEDA sets the count back";
   return applying([
@@ -302,6 +315,7 @@ const fieldDetails = (spec: Json): readonly Detail[] => {
       changed("spec.advanced.horizontalPodAutoscalerConfig.behavior", pace),
     ],
     [pollingInterval !== undefined, changed("spec.pollingInterval", polling)],
+    [mayIdle(spec), changed("spec.cooldownPeriod", rest)],
     [
       initialCooldownPeriod !== 0,
       changed("spec.initialCooldownPeriod", "idle.afterSeconds counts from the first sync on"),

@@ -271,7 +271,7 @@ export const kedaCron = (
     entries,
     detail: changed(
       of,
-      `it is the entry "cron-${index}" of the schedule: a floor of ${minReplicas}, without KEDA${capped}`,
+      `it is the entry "cron-${index}" of the schedule: a floor of ${minReplicas}, without KEDA${capped}; it holds at once, where the HPA of KEDA goes there by its rates, windows and tolerance`,
     ),
   };
 };

@@ -4,6 +4,7 @@ import { stepped, withCondition } from "../../shared/steps.ts";
 import type { CountReading } from "../metrics/measure.ts";
 import { isFallbackDue } from "./measure.ts";
 import { absence, scalingActive } from "./sentences.ts";
+import { stabilize } from "./stabilize.ts";
 import { moveOf, type NativeStep, type NativeSync } from "./sync.ts";
 
 declare module "../../../model/spec-native.ts" {
@@ -44,8 +45,14 @@ export const combine: NativeStep = (sync) => {
   const combined =
     proposals.length === 0 ? sync.current : combinedOf(proposals, sync.input.spec.combine);
   const count = incomplete ? Math.max(combined, sync.current) : combined;
-  if (incomplete && count === sync.current)
-    return refused(sync, "a metric is missing, and no other one asks for more pods");
+  if (incomplete && count === sync.current) {
+    // As the HPA controller: a count that is asked for goes into the windows, a lower one does not.
+    const isAsked = voices.length > 0 && combined === count;
+    return refused(
+      isAsked ? { ...sync, recommendations: stabilize(sync).recommendations } : sync,
+      "a metric is missing, and no other one asks for more pods",
+    );
+  }
   const leading = leadingOf(voices, combined);
   const after = stepped(sync, "combine", count);
   const trigger = `${leading} ${moveOf(after)?.up ? "above" : "below"} target`;
