@@ -42,7 +42,12 @@ export const ENVIRONMENT = {
   connect: [...ANSWERING, "TIDEMARK_SYNC_QUEUE_URL", "TIDEMARK_SYNC_FUNCTION"],
   view: ANSWERING,
   wake: ["TIDEMARK_STATE_TABLE", "TIDEMARK_SYNC_QUEUE_URL"],
-  events: ["TIDEMARK_HISTORY_TABLE", "TIDEMARK_EVENT_BUS", "TIDEMARK_EVENTS_DEAD_LETTERS_URL"],
+  events: [
+    "TIDEMARK_STATE_TABLE",
+    "TIDEMARK_HISTORY_TABLE",
+    "TIDEMARK_EVENT_BUS",
+    "TIDEMARK_EVENTS_DEAD_LETTERS_URL",
+  ],
 } as const;
 
 /** Reads the variables of a function. Throws a RangeError that names each missing one. */

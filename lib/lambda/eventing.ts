@@ -1,6 +1,9 @@
 import { SQSClient } from "@aws-sdk/client-sqs";
+import { lookAround } from "../answers/cloud-events/look.ts";
 import { boundedRequests } from "../stack/aws/bounded-requests.ts";
+import type { LookReport } from "../stack/report/function-lines.ts";
 import { powertoolsReporter, type Reporter } from "../stack/report/reporter.ts";
+import { insertByStatement } from "../stack/store/history/item.ts";
 import { tablesWithoutIds } from "../stack/store/table/real-tables.ts";
 import type { ENVIRONMENT } from "./environment.ts";
 import { putsEvents } from "./put-events.ts";
@@ -8,6 +11,7 @@ import { type SendEvents, sendsEvents } from "./send-events.ts";
 
 export interface EventsDependencies {
   readonly send: SendEvents;
+  readonly look: () => Promise<LookReport>;
   readonly reporter: Pick<Reporter, "line">;
 }
 
@@ -21,7 +25,10 @@ const SEND = {
 export const eventingParts = (
   names: Readonly<Record<(typeof ENVIRONMENT.events)[number], string>>,
 ): EventsDependencies => {
-  const tables = tablesWithoutIds({ stateTable: "", historyTable: names.TIDEMARK_HISTORY_TABLE });
+  const tables = tablesWithoutIds({
+    stateTable: names.TIDEMARK_STATE_TABLE,
+    historyTable: names.TIDEMARK_HISTORY_TABLE,
+  });
   const client = new SQSClient(SEND);
   const { credentials, region } = client.config;
   return {
@@ -30,6 +37,7 @@ export const eventingParts = (
       put: putsEvents({ credentials, region, clock: Date.now }, names.TIDEMARK_EVENT_BUS),
       deadLetters: { client, queueUrl: names.TIDEMARK_EVENTS_DEAD_LETTERS_URL },
     }),
+    look: () => lookAround({ tables, insert: insertByStatement(tables) }),
     reporter: powertoolsReporter(),
   };
 };

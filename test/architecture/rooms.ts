@@ -73,6 +73,7 @@ export const ROOMS: Readonly<Record<string, readonly string[]>> = {
     "lib/rules/model",
     "lib/stack/store",
     "lib/stack/report",
+    "lib/stack/plan",
     "lib/answers/views",
     "lib/answers/words",
     "lib/answers/service",

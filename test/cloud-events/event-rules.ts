@@ -2,7 +2,7 @@ import { isObject } from "../../lib/rules/model/json.ts";
 
 /**
  * Whether a pattern of EventBridge matches an event, for the operators that the rules of
- * `examples/events` use: exact values, `prefix`, `numeric` and `$or`. Any other one throws.
+ * `examples/events` use: exact values, `prefix`, `numeric`, `exists` and `$or`. Any other one throws.
  */
 export const matches = (pattern: object, event: unknown): boolean =>
   Object.entries(pattern).every(([field, wanted]) => {
@@ -17,6 +17,7 @@ const matchesValue = (wanted: unknown, value: unknown): boolean => {
   if (!isObject(wanted)) return wanted === value;
   const [[operator, operand] = ["", undefined], ...more] = Object.entries(wanted);
   if (more.length > 0) throw new RangeError(`two operators: ${JSON.stringify(wanted)}`);
+  if (operator === "exists") return (value !== undefined) === operand;
   if (operator === "prefix") return typeof value === "string" && value.startsWith(String(operand));
   if (operator === "numeric") {
     const [sign, limit] = operand as readonly [string, number];

@@ -6,6 +6,8 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { parse } from "yaml";
 import * as z from "zod";
 import { changeEventOf } from "../../lib/answers/cloud-events/change.ts";
+import { noticeEventOf } from "../../lib/answers/cloud-events/notice.ts";
+import type { StateNotice } from "../../lib/rules/model/notices.ts";
 import type { CloudEvent } from "../../lib/answers/cloud-events/kinds.ts";
 import { scaleEventOf } from "../../lib/answers/cloud-events/scale.ts";
 import { scopeChangeView } from "../../lib/answers/service/changes.ts";
@@ -85,6 +87,29 @@ const edit = onBus(
     }),
   ),
 );
+/** What a look found of an autoscaler whose texts are hostile. */
+const notice = (parts: Partial<StateNotice> = {}) =>
+  onBus(
+    noticeEventOf({
+      ...{ kind: "held", id: "held:uid-1:0:began", phase: "began", atMs: NOON, sinceMs: NOON },
+      cluster: "eu-1",
+      autoscaler: {
+        ...{ namespace: "shop", name: "web", uid: "uid-1", heldBy: HOSTILE, reason: "R" },
+        labels: { team: "blue" },
+      },
+      ...parts,
+    }),
+  );
+const storm = onBus(
+  noticeEventOf({
+    ...{ kind: "storm", what: "scale", id: "storm:eu-1:scale:0", atMs: NOON, cluster: "eu-1" },
+    ...{ count: 1_000, namespaces: [{ namespace: "shop", count: 1_000 }] },
+    scales: {
+      ...{ up: 1_000, down: 0, refused: 0, unknown: 0, outside: 0, added: 4_000, removed: 0 },
+      largest: [{ namespace: "shop", name: "web", from: 4, to: 90 }],
+    },
+  }),
+);
 const alarm = {
   source: "aws.cloudwatch",
   "detail-type": "CloudWatch Alarm State Change",
@@ -129,6 +154,10 @@ const TEAMS = z.strictObject({
     }),
   ]),
 });
+const RESOLVED = z.strictObject({
+  event_action: z.literal("resolve"),
+  dedup_key: z.string().max(255),
+});
 const PAGER_DUTY = z.strictObject({
   event_action: z.enum(["trigger", "acknowledge", "resolve"]),
   dedup_key: z.string().max(255),
@@ -171,6 +200,37 @@ describe("the targets of people", () => {
       },
     ],
     ["MailRule", MAIL, scale({ outcome: "refused", detail: "over quota" }), undefined],
+    [
+      "PagerDutyBeganRule",
+      PAGER_DUTY,
+      notice({ kind: "atMax" }),
+      {
+        ...{ event_action: "trigger", dedup_key: "atMax eu-1/shop/web" },
+        payload: { source: "eu-1/shop/web", timestamp: "2026-03-01T12:00:00.000Z" },
+      },
+    ],
+    [
+      "PagerDutyEndedRule",
+      RESOLVED,
+      notice({ kind: "atMax", phase: "ended" }),
+      { dedup_key: "atMax eu-1/shop/web" },
+    ],
+    [
+      "SlackRule",
+      SLACK,
+      notice(),
+      {
+        blocks: [
+          {
+            text: {
+              text: expect.stringContaining(
+                'held for 5 minutes by up"}, {"text": "<!channel> [click](http://evil)\\u{202e} (R). Why: tidemark explain',
+              ),
+            },
+          },
+        ],
+      },
+    ],
   ] as const)(
     "get by %s what their service documents, whatever a tenant wrote",
     async (rule, form, one, shown) => {
@@ -183,6 +243,10 @@ describe("the targets of people", () => {
 
   it.each([
     ["SlackRule", scale({ from: 4, to: 5 })],
+    ["SlackRule", { ...scale(), detail: { ...(scale().detail as object), storm: true } }],
+    ["TeamsRule", notice({ inStorm: true })],
+    ["PagerDutyBeganRule", notice({ kind: "flapBudget" })],
+    ["PagerDutyBeganRule", notice({ kind: "atMax", inStorm: true })],
     ["GrafanaRule", scale({ outcome: "refused" })],
     ["MailRule", scale()],
     ["PagerDutyRule", { ...alarm, detail: { ...alarm.detail, alarmName: "other" } }],
@@ -200,9 +264,34 @@ describe("the targets of people", () => {
     },
   );
 
+  it.each(["SlackRule", "TeamsRule", "MailRule"])(
+    "get by %s one summary of a storm of 1,000 scales",
+    async (rule) => {
+      expect(JSON.stringify(await send(rule, storm))).toContain(
+        "cluster eu-1: 1000 scale events in the minute of 12:00 UTC: 1000 up (+4000); largest shop/web 4 → 90. By namespace: shop 1000. Which: tidemark events --all --cluster eu-1 --since 2026-03-01T12:00:00.000Z --until 2026-03-01T12:00:59.999Z",
+      );
+    },
+  );
+
+  it.each([
+    ["cluster", { cluster: [{ prefix: "eu-" }] }, { cluster: [{ prefix: "us-" }] }],
+    ["namespace", { namespace: ["shop"] }, { namespace: ["bank"] }],
+    ["label", { data: { labels: { team: ["blue"] } } }, { data: { labels: { team: ["red"] } } }],
+    ["kind of event", { kind: ["scale"] }, { kind: ["change"] }],
+    ["size of step", { step: [{ numeric: [">=", 5] }] }, { step: [{ numeric: [">=", 6] }] }],
+  ])("can be narrowed by %s", (_what, wanted, other) => {
+    const view = eventView(event({ from: 4, to: 9 }));
+    const one = onBus(scaleEventOf(view, { labels: { team: "blue" } }));
+    expect(matches({ source: ["tidemark"], detail: wanted }, one)).toBe(true);
+    expect(matches({ source: ["tidemark"], detail: other }, one)).toBe(false);
+  });
+
   it("are all that the template has, each by a role that calls these destinations only", () => {
     const rules = Object.keys(Resources).filter((name) => name.endsWith("Rule"));
-    expect(rules).toEqual(["SlackRule", "TeamsRule", "PagerDutyRule", "GrafanaRule", "MailRule"]);
+    expect(rules).toEqual([
+      ...["SlackRule", "TeamsRule", "PagerDutyRule", "PagerDutyBeganRule", "PagerDutyEndedRule"],
+      ...["GrafanaRule", "MailRule"],
+    ]);
     expect(JSON.stringify(Resources["Caller"])).toContain('"Action":"events:InvokeApiDestination"');
     expect(JSON.stringify(Resources["Caller"])).not.toContain('"*"');
   });

@@ -5,6 +5,7 @@ import type { DynamoDBBatchResponse, DynamoDBRecord } from "aws-lambda";
 import fc from "fast-check";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import { eventsHandler } from "../../functions/events.ts";
+import { lookAround } from "../../lib/answers/cloud-events/look.ts";
 import { EVENT_KINDS, eventKindOf } from "../../lib/answers/cloud-events/kinds.ts";
 import { putsEvents } from "../../lib/lambda/put-events.ts";
 import { sendsEvents } from "../../lib/lambda/send-events.ts";
@@ -74,6 +75,7 @@ const deliver = (records: readonly DynamoDBRecord[]): Promise<DynamoDBBatchRespo
       put: putsEvents(SIGNER, "default"),
       deadLetters: { client: { send }, queueUrl: "https://q" },
     }),
+    look: () => lookAround({ tables, insert: insertByStatement(tables) }),
     reporter: { line: (line) => void lines.push(line) },
   })({ Records: [...records] });
 
@@ -317,13 +319,13 @@ describe("the filter of the stream", () => {
   }
   interface Pattern {
     readonly eventName: readonly string[];
-    readonly dynamodb: { readonly Keys: { readonly pk: Prefixes; readonly sk: Prefixes } };
+    readonly dynamodb: { readonly Keys: { readonly pk: Prefixes; readonly sk?: Prefixes } };
   }
   const passes = (pk: string, sk: string): boolean =>
     patterns().some(({ dynamodb: { Keys } }) => {
       const begins = (text: string, { S }: Prefixes) =>
         S.some(({ prefix }) => text.startsWith(prefix));
-      return begins(pk, Keys.pk) && begins(sk, Keys.sk);
+      return begins(pk, Keys.pk) && (Keys.sk === undefined || begins(sk, Keys.sk));
     });
 
   it("lets exactly the items pass that are events", async () => {
@@ -340,6 +342,7 @@ describe("the filter of the stream", () => {
       ["day#eu-1#2026-11-21", "001#uid-web:1"],
       ["changes#autoscalers#eu-1", "change#1"],
       ["kept#eu-1#all", "1"],
+      ["notice", "1"],
       ["request#h#k", "begun"],
     ] as const;
     for (const [pk, sk] of others)

@@ -613,7 +613,10 @@ describe("what sends events", () => {
         .filter((name) => /^Events(?!MayWake)/.test(name))
         .toSorted(),
     ).toEqual(["EventsLambdaFunction", "EventsLogGroup", "EventsRole"]);
-    expect(Object.keys(statementsOf("EventsRole"))).toEqual(["ReadChanges", "WriteLogs"]);
+    expect(packaged.resources).not.toHaveProperty("LookAround");
+    expect(Object.keys(statementsOf("EventsRole"))).toEqual([
+      ...["ReadChanges", "ReadDays", "AppendNotices", "LookAround", "RememberNotices", "WriteLogs"],
+    ]);
     expect(variablesOf(packaged, "events")).toMatchObject({
       TIDEMARK_EVENT_BUS: "none",
       TIDEMARK_EVENTS_DEAD_LETTERS_URL: "none",
@@ -646,19 +649,34 @@ describe("what sends events", () => {
     expect(earlier["EventsOfHistory"]?.Properties["EventSourceArn"]).toEqual(stream);
   });
 
-  it("reads history and puts on this bus alone: no state, no insert", () => {
-    const { ReadChanges, PutEvents, KeepUnsent } = statementsOf("EventsRole", given());
-    expect(ReadChanges).toMatchObject({
-      Action: ["dynamodb:GetItem"],
-      Condition: {
-        "ForAllValues:StringLike": { "dynamodb:LeadingKeys": ["autoscaler#*"] },
-        Null: { "dynamodb:LeadingKeys": "false" },
-      },
+  it("looks at the fleet once a minute, and once only", () => {
+    expect(given()["LookAround"]?.Properties).toMatchObject({
+      ScheduleExpression: "rate(1 minute)",
+      Targets: [{ Arn: arnOf("EventsLambdaFunction"), Input: '{"look":"around"}' }],
     });
+    expect(given()["LookRetries"]?.Properties).toMatchObject({ MaximumRetryAttempts: 0 });
+  });
+
+  it("reads what syncs stored, writes notices alone, and puts on this bus alone", () => {
+    const role = statementsOf("EventsRole", given());
+    const keysOf = (sid: string) => role[sid]?.Condition;
+    const only = (keys: readonly string[]) => ({
+      "ForAllValues:StringLike": { "dynamodb:LeadingKeys": keys },
+      Null: { "dynamodb:LeadingKeys": "false" },
+    });
+    expect(keysOf("ReadChanges")).toEqual(only(["autoscaler#*", "notices#*"]));
+    expect(keysOf("ReadDays")).toEqual(only(["day#*"]));
+    expect(keysOf("AppendNotices")).toEqual(only(["notices#*"]));
+    // Neither a connection, nor a grant, nor a source.
+    expect(keysOf("LookAround")).toEqual(only(["fleet", "partition#*", "autoscalers#*"]));
+    expect(keysOf("RememberNotices")).toEqual({
+      "ForAllValues:StringEquals": { "dynamodb:LeadingKeys": ["notices"] },
+      Null: { "dynamodb:LeadingKeys": "false" },
+    });
+    const { PutEvents, KeepUnsent } = role;
     expect(JSON.stringify(PutEvents?.Resource)).toContain("event-bus/");
     expect(JSON.stringify(PutEvents?.Resource)).not.toContain("*");
     expect(KeepUnsent?.Resource).toEqual(arnOf("EventsDeadLetters"));
-    expect(JSON.stringify(statementsOf("EventsRole", given()))).not.toContain("StateTable");
   });
 
   it("raises an alarm where the bus is behind, and where an event was set aside", () => {
@@ -883,8 +901,7 @@ describe("a parameter", () => {
     const types = Object.values(compiled.resources).map(({ Type }) => Type);
     expect(types).toContain("AWS::Lambda::Function");
     expect(types).not.toContain("AWS::DynamoDB::Table");
-    const reading = FUNCTIONS.filter((name) => name !== "events");
-    const variables = reading.map((name) => variablesOf(compiled, name));
+    const variables = FUNCTIONS.map((name) => variablesOf(compiled, name));
     expect(new Set(variables.map(({ TIDEMARK_STATE_TABLE }) => TIDEMARK_STATE_TABLE))).toEqual(
       new Set(["restored-state"]),
     );
@@ -896,6 +913,7 @@ describe("a parameter", () => {
       "ConnectRole",
       "ViewRole",
       "WakeRole",
+      "EventsRole",
     ])
       expect(arnsOn(role)).toContain(STATE_TABLE_ARN);
     for (const role of ["SyncRole", "ApiRole", "ConnectRole", "ViewRole", "EventsRole"])

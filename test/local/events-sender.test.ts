@@ -88,6 +88,8 @@ const newSender = () => {
     url,
     path: join(folder, "events.json"),
     service: openService(context),
+    tables: context.tables,
+    insert: context.insert,
     clock: () => nowMs,
     writes: () => ++writes,
     log: (line) => void logged.push(line),

@@ -407,6 +407,24 @@ export const GUARDS: readonly PromisedMutant[] = [
     noticedBy: "hold no document of an edit, so that no secret of one is in them",
   },
   {
+    breaks: "a storm of one cluster takes no message of each from a person",
+    file: "lib/answers/cloud-events/storms.ts",
+    from: "all.length > STORM_OVER ? [stormOf(cluster, atMs, all)] : [],",
+    to: "all.length > STORM_OVER * 1_000 ? [stormOf(cluster, atMs, all)] : [],",
+    test: "test/cloud-events/look.test.ts",
+    noticedBy:
+      "makes one storm of the scales of a cluster and minute, and marks those after the first five",
+  },
+  {
+    breaks: "a notice is not over on missing data",
+    file: "lib/answers/cloud-events/look.ts",
+    from: 'return unmeasured === undefined ? undefined : (kind) => kind === "atMax";',
+    to: "return unmeasured === undefined ? undefined : () => false;",
+    test: "test/cloud-events/look.test.ts",
+    noticedBy:
+      "does not say that a maximum is over while the metric is missing that asked for more",
+  },
+  {
     breaks: "an endpoint of events leads to no other address",
     file: "lib/embedded/run/events-sender.ts",
     from: 'redirect: "manual",',

@@ -87,7 +87,7 @@ export const changeKind: EventKind<ChangeEvent> = {
       sk: CHANGE_SK_PREFIX,
     })),
   ],
-  read: async (item, readChange) => {
+  read: async (item, { change: readChange }) => {
     if (!item.pk.startsWith("autoscaler#"))
       return changeEventOf(scopeChangeView(scopeChangeOf(item)));
     const [, cluster = ""] = item.pk.split("#");

@@ -3,7 +3,7 @@ import { eventOf } from "../../stack/store/history/events.ts";
 import { EVENT_SK_PREFIX } from "../../stack/store/table/keys.ts";
 import { eventView } from "../service/views/event-view.ts";
 import { event, type EventView } from "../views/event.ts";
-import { count, ref, text, type ViewOf } from "../views/view-of.ts";
+import { count, only, ref, text, type ViewOf } from "../views/view-of.ts";
 import { scaleEventSentence } from "../words/event-words.ts";
 import { atMs, ENVELOPE, envelopeOf, sentence, typeOf } from "./envelope.ts";
 import type { EventKind } from "./event-kind.ts";
@@ -20,12 +20,31 @@ export const scaleCloudEvent = z
     outcome: event.shape.outcome,
     direction: z.enum(["up", "down", "none"]),
     step: count.describe("how many replicas it adds or removes"),
-    data: event.extend({ text: sentence, atMs }),
+    storm: only
+      .describe("present where a `storm` counts it: what goes to people leaves it out")
+      .exactOptional(),
+    data: event.extend({
+      text: sentence,
+      atMs,
+      labels: z
+        .record(z.string(), text)
+        .describe("of the autoscaler when the event was sent; absent where it has none")
+        .exactOptional(),
+    }),
   })
   .describe("a scale: made, refused, of unknown outcome, or by another than Tidemark");
 export type ScaleEvent = ViewOf<typeof scaleCloudEvent>;
 
-export const scaleEventOf = (view: EventView): ScaleEvent => {
+/** What an event on its way says beside the stored one. */
+export interface ScaleBesides {
+  readonly labels?: Readonly<Record<string, string>> | undefined;
+  readonly inStorm?: boolean;
+}
+
+export const scaleEventOf = (
+  view: EventView,
+  { labels, inStorm = false }: ScaleBesides = {},
+): ScaleEvent => {
   const { cluster, namespace, name, from, to } = view;
   return {
     ...envelopeOf(KIND, view, { id: view.id, time: view.at }),
@@ -36,7 +55,11 @@ export const scaleEventOf = (view: EventView): ScaleEvent => {
     outcome: view.outcome,
     direction: to > from ? "up" : to < from ? "down" : "none",
     step: Math.abs(to - from),
-    data: { text: scaleEventSentence(view), atMs: Date.parse(view.at), ...view },
+    ...(inStorm && { storm: true }),
+    data: {
+      ...{ text: scaleEventSentence(view), atMs: Date.parse(view.at), ...view },
+      ...(labels && { labels }),
+    },
   };
 };
 
@@ -44,5 +67,9 @@ export const scaleEventOf = (view: EventView): ScaleEvent => {
 export const scaleKind: EventKind<ScaleEvent> = {
   kind: KIND,
   keys: [{ pk: "autoscaler#", sk: EVENT_SK_PREFIX }],
-  read: async (item) => scaleEventOf(eventView(eventOf(item))),
+  read: async (item, beside) => {
+    const record = eventOf(item);
+    const labels = await beside.labels(record);
+    return scaleEventOf(eventView(record), { labels, inStorm: await beside.inStorm(record) });
+  },
 };

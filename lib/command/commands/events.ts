@@ -187,7 +187,7 @@ const unprintedEvents = () => {
 const cloudEventWriter = async (): Promise<Writer<EventView>> => {
   const { scaleEventOf } = await import("../../answers/cloud-events/scale.ts");
   const { batch } = listWriter("jsonl");
-  return { batch: (views) => batch(views.map(scaleEventOf)) };
+  return { batch: (views) => batch(views.map((view) => scaleEventOf(view))) };
 };
 
 const writerFor = (

@@ -6,10 +6,19 @@ import {
   type EventAnswer,
   type OutgoingEvent,
 } from "../../answers/cloud-events/in-order.ts";
-import type { CloudEvent } from "../../answers/cloud-events/kinds.ts";
+import { besides, type CloudEvent } from "../../answers/cloud-events/kinds.ts";
+import { lookAround } from "../../answers/cloud-events/look.ts";
+import { noticeEventOf } from "../../answers/cloud-events/notice.ts";
 import { scaleEventOf } from "../../answers/cloud-events/scale.ts";
 import type { Service } from "../../answers/service/service.ts";
+import type { EventView } from "../../answers/views/event.ts";
 import { foreignText } from "../../rules/model/foreign-text.ts";
+import type { NoticeRecord } from "../../rules/model/notices.ts";
+import { clusterName, autoscalerName, namespace } from "../../rules/model/ids.ts";
+import { MINUTE_MS } from "../../rules/model/time-text.ts";
+import { noticesOfCluster } from "../../stack/store/history/notices.ts";
+import type { InsertHistory } from "../../stack/store/history/item.ts";
+import type { Tables } from "../../stack/store/table/tables.ts";
 import type { LogLine } from "../../stack/report/log-lines.ts";
 import { readJsonIfThere, writeWhole } from "../host/whole-file.ts";
 
@@ -42,7 +51,9 @@ export interface EventsSenderOptions {
   readonly url: string;
   /** The file of the mark, in the folder of the run. */
   readonly path: string;
-  readonly service: Pick<Service, "events" | "changes">;
+  readonly service: Pick<Service, "events" | "changes" | "clusters">;
+  readonly tables: Tables;
+  readonly insert: InsertHistory;
   readonly clock: () => number;
   /** The number of writes to the tables: without a new one they are not read again. */
   readonly writes: () => number;
@@ -116,6 +127,14 @@ const roundOf = (
   const { url, path, clock, log } = options;
   let mark = first;
   let isDown = false;
+  let lookedAt = Number.NaN;
+  /** Once a minute, as the stack does it. */
+  const look = async (): Promise<void> => {
+    const minute = Math.floor(clock() / MINUTE_MS);
+    if (minute === lookedAt) return;
+    lookedAt = minute;
+    await lookAround(options);
+  };
   const setAside = async ({ event }: PostedEvent, why: string): Promise<void> => {
     log({
       level: "error",
@@ -132,6 +151,7 @@ const roundOf = (
   };
   return async () => {
     try {
+      await look();
       const { events, untilMs } = await unsent(options, mark);
       const { left, why } = await sendInOrder(events, {
         limits: { events: AT_ONCE, bytes: Number.POSITIVE_INFINITY },
@@ -161,16 +181,18 @@ const timeOf = ({ event }: PostedEvent): number => Date.parse(event.time);
 
 /** The events after the mark, in order of time. `untilMs`: there are more from this time on. */
 const unsent = async (
-  { service, clock }: EventsSenderOptions,
+  options: EventsSenderOptions,
   { sinceMs: fromMs, sent }: Mark,
 ): Promise<{ readonly events: readonly PostedEvent[]; readonly untilMs?: number }> => {
+  const { service, tables, clock } = options;
   const known = new Set(sent.map(([id]) => id));
   const nowMs = clock();
   // A clock that was set back asks for no future.
   const sinceMs = Math.min(fromMs, nowMs);
   const lists = [
-    await firstOf(service.events({ sinceMs }), scaleEventOf, known),
+    await firstOf(service.events({ sinceMs }), sentScale(tables), known),
     await firstOf(service.changes({ sinceMs }), changeEventOf, known),
+    await firstOf(noticesIn(options, { sinceMs, untilMs: nowMs }), noticeEventOf, known),
   ];
   const events = lists
     .flatMap(({ events: some }) => some)
@@ -183,14 +205,39 @@ const unsent = async (
   return { events: events.filter((event) => timeOf(event) <= untilMs), untilMs };
 };
 
+/** With what a stack says of it beside. */
+const sentScale = (tables: Tables): ((view: EventView) => Promise<CloudEvent>) => {
+  const { labels, inStorm } = besides(tables);
+  return async (view) => {
+    const cluster = clusterName(view.cluster);
+    const [inside, name] = [namespace(view.namespace), autoscalerName(view.name)];
+    const besidesIt = {
+      labels: await labels({ cluster, namespace: inside, name }),
+      inStorm: await inStorm({ cluster, atMs: Date.parse(view.at), id: view.id }),
+    };
+    return scaleEventOf(view, besidesIt);
+  };
+};
+
+/** The notices of all clusters, in order of time. */
+async function* noticesIn(
+  { service, tables }: EventsSenderOptions,
+  stretch: { readonly sinceMs: number; readonly untilMs: number },
+): AsyncGenerator<NoticeRecord> {
+  const all: NoticeRecord[] = [];
+  for await (const { name } of service.clusters())
+    for await (const notice of noticesOfCluster(tables, name, stretch)) all.push(notice);
+  yield* all.sort((one, other) => one.atMs - other.atMs);
+}
+
 const firstOf = async <View>(
   views: AsyncIterable<View>,
-  eventOf: (view: View) => CloudEvent,
+  eventOf: (view: View) => CloudEvent | Promise<CloudEvent>,
   known: ReadonlySet<string>,
 ): Promise<{ readonly events: readonly PostedEvent[]; readonly endMs?: number }> => {
   const events: PostedEvent[] = [];
   for await (const view of views) {
-    const event = eventOf(view);
+    const event = await eventOf(view);
     if (known.has(event.id)) continue;
     events.push({ event, subject: event.subject, bytes: 0 });
     if (events.length === ROUND_MAX) return { events, endMs: Date.parse(event.time) };

@@ -179,6 +179,8 @@ export const openRun = async (
   const sender = await senderOf(options.eventsUrl, {
     path: layout.events,
     service,
+    tables: store,
+    insert: context.insert,
     clock: clock.now,
     writes: tables.writes,
     log: log.reporter.line,

@@ -169,3 +169,23 @@ export const eventsLine = ({ sent, kept, left, why }: EventsReport): LogLine => 
     }),
   },
 });
+
+/** What a look at the fleet made. */
+export interface LookReport {
+  /** Notices, storms included. */
+  readonly made: number;
+  /** Notices that have begun and go on. */
+  readonly open: number;
+  /** Found, and not remembered for want of room. */
+  readonly leftOut: number;
+}
+
+/** The log line of one look. */
+export const lookLine = ({ made, open, leftOut }: LookReport): LogLine => ({
+  level: leftOut > 0 ? "warn" : "debug",
+  message:
+    leftOut > 0
+      ? `Made ${made} notices; ${leftOut} more states were found than can be remembered, and begin with a later look`
+      : `Made ${made} notices`,
+  fields: { made, open, leftOut },
+});

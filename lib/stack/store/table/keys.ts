@@ -69,6 +69,10 @@ export const sourceKey = (name: string): Key => ({ pk: SOURCES_PK, sk: name });
 export const WAKES_PK = "wakes";
 export const registeredWakeKey = (name: string): Key => ({ pk: WAKES_PK, sk: name });
 
+/** Which notices have begun (docs/events.md). Only the function that sends events may write it. */
+export const NOTICES_PK = "notices";
+export const openNoticesKey: Key = { pk: NOTICES_PK, sk: "open" };
+
 export const autoscalersPk = (cluster: ClusterName): string => `autoscalers#${cluster}`;
 export const namespacePrefix = (namespace: string): string => `${namespace}#`;
 export const autoscalerKey = (ref: AutoscalerRef): Key => ({
@@ -201,6 +205,16 @@ export const journalKey = (
 ): Key => ({
   pk: journalPk(ref),
   sk: `${journalPagePrefix(journal.page)}${sortableMs(journal.atMs)}#${journal.epoch}`,
+});
+
+/** What a look at the fleet found of a cluster and its autoscalers, in order of time. */
+export const NOTICES_PK_PREFIX = "notices#";
+export const noticeKey = (
+  cluster: string,
+  notice: { readonly atMs: number; readonly id: string },
+): Key => ({
+  pk: `${NOTICES_PK_PREFIX}${cluster}`,
+  sk: `${sortableMs(notice.atMs)}#${notice.id}`,
 });
 
 export const forecastsPk = ({ cluster, partition }: PartitionRef): string =>
