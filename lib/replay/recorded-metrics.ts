@@ -11,9 +11,10 @@ import type { MetricLevel } from "../rules/policy/shared/levels.ts";
 import { measureKey } from "../rules/policy/shared/measures.ts";
 import { shortMetricName } from "../rules/policy/shared/scale-sentence.ts";
 import { sourceOf } from "../rules/sources/sources.ts";
+import { type CutOffPercent, exactPercents } from "./exact-percent.ts";
 import { isUse, type MetricModel, type ReplayedMetric } from "./load.ts";
 import { POD_SELECTOR } from "./pods.ts";
-import { type Recorded, readyOf, sampledSeries } from "./recorded.ts";
+import { beganMs, type Recorded, readyOf, sampledSeries } from "./recorded.ts";
 import type { Series } from "./series.ts";
 import type { NotReplayed } from "./traced.ts";
 
@@ -24,23 +25,29 @@ export type ChosenModels = ReadonlyMap<string, MetricModel["kind"]>;
 interface RecordedLoad {
   readonly kind: "shared" | "total";
   readonly load: Series;
+  /** Of a utilisation, in percent: what each pod has without a load. */
+  readonly idle: number;
 }
 
 /** What was measured, by what measures it. */
 export type RecordedLoads = ReadonlyMap<string, RecordedLoad>;
 
-const PERCENT_REQUEST_MILLI = 1_000;
+const PERCENT_REQUEST_MILLI = 100_000;
 /** One percent of what a replayed pod asks for. */
 const MILLI_OF_PERCENT = PERCENT_REQUEST_MILLI / 100;
 
 /** What a replayed pod asks for, so that a percentage is one of it. */
 export const RECORDED_REQUEST_MILLI = PERCENT_REQUEST_MILLI;
 
-/** The loads behind what the specs of a time measured, or why there is none of a metric. */
+/**
+ * The loads behind what the specs of a time measured, or why there is none of a metric.
+ * `idlePercent`: what a pod uses of its request without a load.
+ */
 export const recordedLoads = (
   recorded: Recorded,
   inside: string,
   models: ChosenModels,
+  idlePercent = 0,
 ): { readonly loads: RecordedLoads; readonly refused: ReadonlyMap<string, NotReplayed> } => {
   const loads = new Map<string, RecordedLoad>();
   const refused = new Map<string, NotReplayed>();
@@ -51,6 +58,7 @@ export const recordedLoads = (
     const made = loadOf(recorded, level, {
       chosen: models.get(level.name),
       nameAt: namesOf(found, key, inside),
+      idlePercent,
     });
     if ("why" in made) refused.set(key, made);
     else loads.set(key, made);
@@ -65,7 +73,9 @@ const loadOf = (
   {
     chosen,
     nameAt,
+    idlePercent,
   }: {
+    readonly idlePercent: number;
     readonly chosen: MetricModel["kind"] | undefined;
     readonly nameAt: (atMs: number) => string | undefined;
   },
@@ -75,12 +85,21 @@ const loadOf = (
   const wrong =
     chosen === undefined && kind === "shared" ? notShared(recorded, level, nameAt) : undefined;
   if (wrong) return wrong;
+  const values = valuesOf(recorded, nameAt);
+  const idle = isUse(level) && level.measure === "Percent" && kind === "shared" ? idlePercent : 0;
   return {
     kind,
-    load: sampledSeries(recorded, (sample, at) => {
-      const pods = servedIn(recorded, at, level);
-      return loadIn(sample, nameAt(sample.atMs), { level, kind, pods });
-    }),
+    idle,
+    load: sampledSeries(
+      recorded,
+      (sample, at) => {
+        const value = values[at];
+        if (value === undefined) return Number.NaN;
+        const loaded = Math.max(0, value - idle);
+        return loadIn(sample, loaded, { level, kind, pods: servedIn(recorded, at, level) });
+      },
+      beganMs,
+    ),
   };
 };
 
@@ -112,10 +131,11 @@ export const recordedMetrics = (
 const NOT_RECORDED =
   "the recorded policy did not measure it, so its values are not stored; apply it with scaleUpOnly or dryRun first";
 
-const modelWith = ({ measure }: MetricLevel, { kind, load }: RecordedLoad): MetricModel => {
+const modelWith = ({ measure }: MetricLevel, { kind, load, idle }: RecordedLoad): MetricModel => {
   if (kind === "total") return { kind, load, eachMilli: 1 };
   const eachMilli = measure === "Percent" ? MILLI_OF_PERCENT : 1;
-  return { kind, load, eachMilli, idleMilli: 0, mostMilli: Number.POSITIVE_INFINITY, at: "once" };
+  const idleMilli = idle * MILLI_OF_PERCENT;
+  return { kind, load, eachMilli, idleMilli, mostMilli: Number.POSITIVE_INFINITY, at: "once" };
 };
 
 /** Words of names whose values do not follow from a load and the number of pods. */
@@ -182,8 +202,11 @@ const notShared = (
   };
 };
 
-const numberOf = ({ metrics }: Sample, name: string | undefined): number | undefined => {
-  const metric = metrics.find((each) => each.name === name);
+const metricIn = ({ metrics }: Sample, name: string | undefined): SampleMetric | undefined =>
+  metrics.find((each) => each.name === name);
+
+const numberOf = (sample: Sample, name: string | undefined): number | undefined => {
+  const metric = metricIn(sample, name);
   return metric && numberIn(metric);
 };
 
@@ -253,19 +276,16 @@ const servedIn = (
   return earlier > 0 ? Math.min(ready, earlier) : ready;
 };
 
-/** The load that a sample shows; NaN where the metric was missing, or no pod served. */
+/** The load that the value of a sample shows; NaN where no pod served. */
 const loadIn = (
   sample: Sample,
-  name: string | undefined,
+  value: number,
   {
     level: { source, measure },
     kind,
     pods: served,
   }: { readonly level: MetricLevel; readonly kind: RecordedLoad["kind"]; readonly pods: number },
 ): number => {
-  const metric = sample.metrics.find((each) => each.name === name);
-  const value = metric && numberIn(metric);
-  if (value === undefined) return Number.NaN;
   if (kind === "shared") {
     const isShare = measure !== "Average" || sourceOf(source).samplesOf === "pods";
     const pods = isShare ? served : (sample.current ?? served);
@@ -274,16 +294,29 @@ const loadIn = (
   return measure === "Average" ? value * (sample.current ?? Number.NaN) : value;
 };
 
-/** A utilisation is cut off to a whole percent (hpa.md 3.3): on average half of one is missing. */
-const CUT_OFF_PERCENT = 0.5;
+/** The values of a metric in each sample, percentages with what was cut off of them. */
+const valuesOf = (
+  { samples }: Recorded,
+  nameAt: (atMs: number) => string | undefined,
+): readonly (number | undefined)[] => {
+  const metrics = samples.map((sample) => metricIn(sample, nameAt(sample.atMs)));
+  const percents = exactPercents(metrics.map((metric) => metric && percentIn(metric)));
+  return metrics.map((metric, at) => percents[at] ?? (metric && numberIn(metric)));
+};
 
-/** A percentage, or an amount in thousandths. */
+const percentIn = ({ value, average }: SampleMetric): CutOffPercent | undefined => {
+  if (!value?.endsWith("%")) return undefined;
+  const averageMilli = average === undefined ? undefined : milliOfText(average);
+  return {
+    percent: Number(value.slice(0, -1)),
+    ...(averageMilli !== undefined && { averageMilli: Number(averageMilli) }),
+  };
+};
+
+/** A percentage as it was recorded, or an amount in thousandths. */
 const numberIn = ({ value }: SampleMetric): number | undefined => {
   if (value === undefined) return undefined;
-  if (value.endsWith("%")) {
-    const percent = Number(value.slice(0, -1));
-    return percent === 0 ? 0 : percent + CUT_OFF_PERCENT;
-  }
+  if (value.endsWith("%")) return Number(value.slice(0, -1));
   const milli = milliOfText(value);
   return milli === undefined ? undefined : Number(milli);
 };

@@ -34,6 +34,8 @@ export interface RecordedScale {
 const SILENCE_MS = 5 * MINUTE_MS;
 /** How long a sample says something where the next one is missing. */
 const CARRIED_MS = MINUTE_MS;
+/** Stored evaluations that are further apart are of several minutes together. */
+const BETWEEN_MS = 2 * MINUTE_MS;
 
 /**
  * A series of the samples. A sample holds until the next one; a silence of more than five minutes
@@ -42,16 +44,34 @@ const CARRIED_MS = MINUTE_MS;
 export const sampledSeries = (
   { samples, periodMs, untilMs }: Pick<Recorded, "samples" | "periodMs" | "untilMs">,
   read: (sample: Sample, at: number) => number,
+  beginOf: (sample: Sample, before: Sample) => number = ({ atMs }) => atMs,
 ): Series => {
   const silenceMs = Math.max(SILENCE_MS, 3 * periodMs);
   const steps = samples.flatMap((sample, at): (readonly [number, number])[] => {
     const nextMs = samples[at + 1]?.atMs ?? untilMs;
-    const step = [sample.atMs, read(sample, at)] as const;
+    const before = samples[at - 1];
+    const follows = before !== undefined && sample.atMs - before.atMs <= silenceMs;
+    const beginMs = follows ? beginOf(sample, before) : sample.atMs;
+    const step = [beginMs, read(sample, at)] as const;
     const isSilent = nextMs - sample.atMs > silenceMs;
     return isSilent ? [step, [sample.atMs + Math.max(CARRIED_MS, periodMs), Number.NaN]] : [step];
   });
   return stepSeries(steps, untilMs);
 };
+
+/**
+ * When a value began of which nobody stored the begin. A sync that finds another wish is stored, so
+ * a value with another wish began at its own sample. One with the same wish, of the same pods, may
+ * have begun at any instant since the sample before: half-way is early as often as late. From its
+ * own sample on it would always be late, and rises would be seen earlier than falls.
+ */
+export const beganMs = (sample: Sample, before: Sample): number =>
+  sample.atMs - before.atMs <= BETWEEN_MS &&
+  sample.wanted === before.wanted &&
+  sample.current === before.current &&
+  readyOf(sample) === readyOf(before)
+    ? (before.atMs + sample.atMs) / 2
+    : sample.atMs;
 
 /** 1 while syncs came. */
 export const syncedSeries = (recorded: Recorded): Series => sampledSeries(recorded, () => 1);

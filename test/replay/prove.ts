@@ -79,13 +79,18 @@ const proveOne = async (trace: string, seed: string): Promise<readonly string[]>
     const sinceMs = BEGIN_MS + HOUR_MS;
     const read = await playedRun(join(folder), PLAYED, trace, seed);
     const models = new Map();
-    const replayed = replayedHistory(read, { sinceMs, models, podStart: undefined });
+    const replayed = replayedHistory(read, {
+      sinceMs,
+      models,
+      podStart: undefined,
+      idlePercent: 1,
+    });
     const { counted } = replayed;
     const own = fidelityOf(replayed.real, replayed.unchanged.minutes, counted);
     const said = figuresOf(replayed.with("other", specOf(OTHER)).minutes, counted);
     rmSync(join(folder, "data"), { recursive: true });
     const other = await playedRun(folder, OTHER, trace, seed);
-    const loads = recordedLoads(other.recorded, "shop", models);
+    const loads = recordedLoads(other.recorded, "shop", models, 1);
     const made = recordedMetrics(specOf(PLAYED), loads, "shop");
     if ("refused" in made) throw new Error(made.refused.map(({ why }) => why).join());
     const target = made.metrics.flatMap((metric) => shareAtLevel(metric, RECORDED_REQUEST_MILLI));

@@ -174,6 +174,58 @@ describe("demand that was cut off", () => {
   });
 });
 
+describe("when a recorded value began", () => {
+  const cpuOf = (percent: number, more: Partial<Sample> = {}): Partial<Sample> => ({
+    metrics: [{ name: "cpu", value: `${percent}%`, target: "50%", ratio: percent / 50 }],
+    wanted: 3,
+    ...more,
+  });
+  const loadOf = (samples: readonly Sample[]): Series => {
+    const { loads } = recordedLoads(recordedOf(samples), "shop", new Map());
+    const [load] = [...loads.values()];
+    if (!load) throw new Error("no load");
+    return load.load;
+  };
+  const at = (minute: number): number => START_MS + minute * MINUTE_MS;
+  const beginOf = (samples: readonly Sample[], percent: number): number => {
+    const { times, values } = loadOf(samples);
+    return times[values.indexOf((percent + 0.5) * 3)] ?? Number.NaN;
+  };
+
+  it("is half-way where the wish stayed as it was, because no sync stored its begin", () => {
+    const samples = [...minutes(0, 10, cpuOf(48)), ...minutes(10, 60, cpuOf(52))];
+    expect(beginOf(samples, 52)).toBe(at(9.5));
+  });
+
+  it.each([
+    ["the wish is another one", { wanted: 4 }, 10],
+    ["the pods are others", { current: 4, ready: 3 }, 10],
+  ])("is its own sample where %s", (_what, more, minute) => {
+    const samples = [...minutes(0, 10, cpuOf(48)), ...minutes(10, 60, cpuOf(52, more))];
+    expect(beginOf(samples, 52)).toBe(at(minute));
+  });
+
+  it("is its own sample after minutes without one, and where one stands for five minutes", () => {
+    const samples = [...minutes(0, 10, cpuOf(48)), ...minutes(13, 60, cpuOf(52))];
+    expect(beginOf(samples, 52)).toBe(at(13));
+  });
+});
+
+describe("what pods use without a load", () => {
+  it("is in no load, and each pod of the replay has its own", () => {
+    const recorded = recordedOf(minutes(0, 60));
+    const made = recordedMetrics(
+      specOf(hpa()),
+      recordedLoads(recorded, "shop", new Map(), 2),
+      "shop",
+    );
+    const [metric] = "metrics" in made ? made.metrics : [];
+    if (metric?.model.kind !== "shared") throw new Error("not shared");
+    expect(metric.model.load.values[0]).toBe((60.5 - 2) * 3);
+    expect(metric.model.idleMilli / metric.model.eachMilli).toBe(2);
+  });
+});
+
 describe("recordedMetrics()", () => {
   const native = (metric: object) => specOf(podAutoscaler({ metrics: [metric] }));
   const of = (spec: Recorded["specs"][0]["spec"], wanted = spec, models = new Map()) => {

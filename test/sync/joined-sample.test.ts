@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
-import type { Sample } from "../../lib/rules/model/scale-records.ts";
-import { joinedSample } from "../../lib/stack/projections/sample.ts";
+import type { Evaluation, Sample } from "../../lib/rules/model/scale-records.ts";
+import { joinedSample, sampleOf } from "../../lib/stack/projections/sample.ts";
 
 const sample = (atMs: number, reason: string, held?: Sample["held"]): Sample => ({
   atMs,
@@ -21,3 +21,31 @@ it("Of several evaluations the reason is of the one that was held by most, and e
     sample(5, "MetricAboveTarget"),
   );
 });
+
+it.each([
+  ["resource", { name: "cpu", current: { averageUtilization: 62, averageValue: "311m" } }, "311m"],
+  ["containerResource", { name: "cpu", container: "app", current: { averageValue: "4" } }, "4"],
+  ["external", { metric: { name: "cpu" }, current: { averageValue: "4" } }, undefined],
+])(
+  "A sample of a percentage has the mean of a pod that the status of a %s has",
+  (source, of, average) => {
+    const evaluation = {
+      ...{ kind: "hold", failed: false, from: 3, because: { reason: "WithinTarget", message: "" } },
+      steps: [],
+      metrics: [
+        { name: "a", type: "External", kind: "failed", reason: "None", message: "" },
+        {
+          name: "cpu",
+          type: "Resource",
+          kind: "measured",
+          value: "62%",
+          target: "50%",
+          proposal: 3,
+        },
+      ],
+      status: { currentMetrics: [{ type: "" }, { type: "Any", [source]: of }] },
+    };
+    const { metrics } = sampleOf(1, evaluation as unknown as Evaluation);
+    expect(metrics.map((metric) => metric.average)).toEqual([undefined, average]);
+  },
+);

@@ -13,6 +13,11 @@ const historyMetric = z.object({
   pods: pods.exactOptional(),
   assumed: assumed.exactOptional(),
   turns: turns.exactOptional(),
+  average: text
+    .describe(
+      "of a percentage of what pods ask for: the mean of a pod; absent in steps of five minutes and more",
+    )
+    .exactOptional(),
 } satisfies FieldsOf<SampleMetric>);
 export type HistoryMetric = ViewOf<typeof historyMetric>;
 

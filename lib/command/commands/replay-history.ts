@@ -27,6 +27,7 @@ import {
   type ReplayReport,
 } from "../replay/report.ts";
 import { percentText } from "../replay/sheet.ts";
+import { idlePercentOf } from "../replay/trace-input.ts";
 import { failIfExceeded, readFailIf } from "../replay/thresholds.ts";
 import { forEachResource } from "../select/listed-autoscalers.ts";
 import type { NamedAutoscalerOfKind } from "../select/selected-names.ts";
@@ -37,6 +38,7 @@ export interface HistoryReplayOptions {
   readonly since?: string;
   readonly until?: string;
   readonly podStart?: string;
+  readonly podIdle?: string;
   readonly price?: string;
   readonly failIf?: string;
   readonly anyway?: true;
@@ -102,17 +104,19 @@ export const readAndReplay = async (
     untilMs,
     models,
     podStart,
-  }: Pick<HistoryReplayOptions, "podStart"> & {
+    podIdle,
+  }: Pick<HistoryReplayOptions, "podStart" | "podIdle"> & {
     readonly models: ChosenModels;
     readonly sinceMs: number;
     readonly untilMs: number;
   },
 ): Promise<ReplayedHistory> => {
+  const idlePercent = idlePercentOf(podIdle);
   const read = await readReplayed(service, resource, {
     sinceMs: Math.max(0, sinceMs - WARM_UP_MS),
     untilMs,
   });
-  return replayedHistory(read, { sinceMs, models, podStart });
+  return replayedHistory(read, { sinceMs, models, podStart, idlePercent });
 };
 
 const replayedOne = async (

@@ -28,6 +28,7 @@ export interface StoredTuneOptions extends TuneOptions {
   readonly since?: string;
   readonly until?: string;
   readonly podStart?: string;
+  readonly podIdle?: string;
   readonly top?: string;
   readonly anyway?: true;
 }

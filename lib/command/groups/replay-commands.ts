@@ -96,6 +96,10 @@ const withLoad = (command: Command): Command =>
       "time from a scale until its pods serve (default: as it was in the history, or 30s)",
     )
     .option(
+      "--pod-idle <percent>",
+      "what a pod uses of its CPU request without a load (default: 1%)",
+    )
+    .option(
       "--metric <name=file>",
       "with --trace: a recorded load of its own for the metric of this name (repeatable)",
       repeatable,

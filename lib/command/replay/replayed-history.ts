@@ -64,15 +64,16 @@ export interface HistorySettings {
   readonly sinceMs: number;
   readonly models: ChosenModels;
   readonly podStart: string | undefined;
+  readonly idlePercent: number;
 }
 
 export const replayedHistory = (
   read: ReadHistory,
-  { sinceMs, models, podStart }: HistorySettings,
+  { sinceMs, models, podStart, idlePercent }: HistorySettings,
 ): ReplayedHistory => {
   const { view, recorded, settings } = read;
   const inside = view.namespace;
-  const measured = recordedLoads(recorded, inside, models);
+  const measured = recordedLoads(recorded, inside, models, idlePercent);
   const named = `${view.namespace}/${view.name}`;
   // What forecasts asked for then is in the recorded bounds, and is not worked out again.
   const hasForecasts = recorded.specs.some(({ spec }) => spec.advice !== undefined);

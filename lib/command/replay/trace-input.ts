@@ -1,6 +1,5 @@
 import { basename } from "node:path";
 import { measured, usualPod } from "../../embedded/run/played-load.ts";
-import { IDLE } from "../../embedded/cluster/definition.ts";
 import { divided } from "../../embedded/run/options.ts";
 import { readTrace } from "../../embedded/traces/read-trace.ts";
 import { holdsUntilMs, spanMs, type Trace } from "../../embedded/traces/trace.ts";
@@ -17,6 +16,7 @@ export interface TraceOptions {
   readonly pods?: string;
   readonly capacity?: string;
   readonly podStart?: string;
+  readonly podIdle?: string;
   readonly metric?: readonly string[];
   readonly model?: readonly string[];
   readonly warmUp?: string;
@@ -118,7 +118,20 @@ const loadOf = async (trace: Trace, pods: string | undefined): Promise<Series> =
 /** A percentage of the request that is recorded beside pods: a pod serves 100 of it. */
 const PERCENT = 100;
 
-const podOf = (trace: Trace, { capacity, pods }: TraceOptions): LoadedPod => {
+/** What a pod uses of its CPU request without a load, where nobody says it. */
+const IDLE_PERCENT = 1;
+
+/** What `--pod-idle` says, in percent. Throws a usage error. */
+export const idlePercentOf = (text: string | undefined): number => {
+  if (text === undefined) return IDLE_PERCENT;
+  const percent = /^\d+(\.\d+)?%?$/.test(text) ? Number(text.replace("%", "")) : Number.NaN;
+  if (percent < PERCENT) return percent;
+  throw usage(
+    `Cannot read --pod-idle "${text}": give a percentage of the CPU request below 100 %, such as "2%"`,
+  );
+};
+
+const podOf = (trace: Trace, { capacity, pods, podIdle }: TraceOptions): LoadedPod => {
   const served =
     capacity === undefined
       ? pods === undefined
@@ -129,11 +142,13 @@ const podOf = (trace: Trace, { capacity, pods }: TraceOptions): LoadedPod => {
     { ...(served !== undefined && { capacity: served }) },
     usualPod(trace),
   );
+  const idleMilli = (requests.cpuMillicores * idlePercentOf(podIdle)) / PERCENT;
   return {
     requestMilli: requests.cpuMillicores,
     limitMilli: limits.cpuMillicores,
-    idleMilli: IDLE.cpuMillicores,
-    eachMilli: cpuMillicoresPerUnit,
+    idleMilli,
+    eachMilli:
+      served === undefined ? cpuMillicoresPerUnit : (requests.cpuMillicores - idleMilli) / served,
   };
 };
 

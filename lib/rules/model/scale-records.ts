@@ -262,4 +262,6 @@ export interface SampleMetric
   readonly value?: string;
   readonly target?: string;
   readonly ratio?: number;
+  /** Of a percentage: the mean of a pod, of which the percentage is cut off to a whole one. */
+  readonly average?: string;
 }

@@ -1,5 +1,6 @@
 import type { MetricOutcome } from "../../rules/model/decision.ts";
-import { present } from "../../rules/model/json.ts";
+import type { MetricStatus } from "../../rules/model/windows.ts";
+import { asObject, asText, present } from "../../rules/model/json.ts";
 import { floatOf, parseQuantity } from "../../rules/model/quantity.ts";
 import type { Evaluation, Lane, Sample, SampleMetric } from "../../rules/model/scale-records.ts";
 import { shortMetricName } from "../../rules/policy/shared/scale-sentence.ts";
@@ -10,15 +11,18 @@ export const sampleOf = (atMs: number, evaluation: Evaluation): Sample =>
 
 /** The same with the pods behind each value and the values at which the count turns. */
 export const detailedSampleOf = (atMs: number, evaluation: Evaluation): Sample =>
-  sampleWith(atMs, evaluation, (metric) => ({ ...metricOf(metric), ...behindOf(metric) }));
+  sampleWith(atMs, evaluation, (metric, status) => ({
+    ...metricOf(metric, status),
+    ...behindOf(metric),
+  }));
 
 const sampleWith = (
   atMs: number,
   evaluation: Evaluation,
-  shownAs: (metric: MetricOutcome) => SampleMetric,
+  shownAs: (metric: MetricOutcome, status: MetricStatus | undefined) => SampleMetric,
 ): Sample => {
-  const { from, because, metrics, bounds, ready, generation } = evaluation;
-  const shown = metrics.map(shownAs);
+  const { from, because, metrics, bounds, ready, generation, status } = evaluation;
+  const shown = metrics.map((metric, at) => shownAs(metric, status?.currentMetrics?.[at]));
   const loads = shown.flatMap(({ ratio }) => (ratio === undefined ? [] : [ratio]));
   const held = laneOf(evaluation);
   return {
@@ -85,15 +89,17 @@ export const decidedCounts = ({
 
 const DIGITS = 4;
 
-const metricOf = (metric: MetricOutcome): SampleMetric => {
+const metricOf = (metric: MetricOutcome, status: MetricStatus | undefined): SampleMetric => {
   const name = shortMetricName(metric.name);
   if (metric.kind === "failed") return { name };
   const ratio = ratioOf(metric);
+  const average = metric.value.endsWith("%") ? averageIn(status) : undefined;
   return {
     name,
     value: metric.value,
     target: metric.target,
     ...(ratio !== undefined && { ratio: Number(ratio.toFixed(DIGITS)) }),
+    ...(average !== undefined && { average }),
   };
 };
 
@@ -101,6 +107,12 @@ const behindOf = (metric: MetricOutcome): Pick<SampleMetric, "pods" | "assumed" 
   if (metric.kind === "failed") return {};
   const { pods, assumed, turns } = metric;
   return present({ pods, assumed, turns });
+};
+
+/** The mean of a pod, which the status of a utilisation has beside the percentage. */
+const averageIn = (status: MetricStatus | undefined): string | undefined => {
+  const { current } = asObject(status?.["resource"] ?? status?.["containerResource"]);
+  return asText(asObject(current)["averageValue"]) || undefined;
 };
 
 /** Value ÷ target of a measured metric; of two watermarks the high one counts. */
