@@ -183,6 +183,38 @@ describe("rows of autoscalers", () => {
     expect(ended).not.toHaveProperty("overridden");
   });
 
+  it("say which autoscalers have a schedule, also while it sets nothing and before a sync", async () => {
+    const { world, sync } = await readWorld({ api: 4 }, () => PURE_PART);
+    const office = {
+      apiVersion: "tidemark.dev/v1",
+      kind: "PodAutoscaler",
+      metadata: { name: "office", namespace: "shop" },
+      spec: {
+        scaleTargetRef: { apiVersion: "apps/v1", kind: "Deployment", name: "api" },
+        minReplicas: 2,
+        maxReplicas: 40,
+        metrics: [{ resource: { name: "cpu" }, target: 60 }],
+        schedule: [
+          { name: "never", timeZone: "Etc/UTC", dates: ["2099-01-01"], from: "08:00", to: "09:00" },
+        ].map((entry) => ({ ...entry, minReplicas: 9 })),
+      },
+    };
+    await commandsOf(world).apply([{ file: "office", text: JSON.stringify(office) }], {
+      cluster: world.record.name,
+      dryRun: false,
+    });
+    for (const goOn of [async () => undefined, sync]) {
+      await goOn();
+      const { rows } = await rowsOf(world);
+      expect(rows.map(({ name, scheduled }) => [name, scheduled])).toEqual([
+        ["api", undefined],
+        ["office", true],
+      ]);
+      const viewed = await viewedRows(world);
+      expect(viewed.map(({ scheduled }) => scheduled)).toEqual([undefined, true]);
+    }
+  });
+
   it("are never from before an edit, although no sync has seen it yet", async () => {
     const { world } = await readWorld();
     const commands = commandsOf(world);

@@ -180,6 +180,7 @@ export const ROW_FIELDS = [
   "minInForce",
   "maxInForce",
   "overridden",
+  "scheduled",
   "state",
   "heldBy",
   "reason",

@@ -32,6 +32,9 @@ export const row = z.object({
     .exactOptional(),
   maxInForce: count.exactOptional(),
   overridden: only.describe("present where an override sets one of them, or holds").exactOptional(),
+  scheduled: only
+    .describe("present where the manifest has a schedule, whatever it sets now")
+    .exactOptional(),
   state: autoscalerState,
   heldBy: text.exactOptional(),
   reason: text.describe("of the newest decision; absent before the first").exactOptional(),

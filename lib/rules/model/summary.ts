@@ -140,6 +140,8 @@ export interface IndexRow {
   readonly paused?: NonNullable<AutoscalerRecord["paused"]>;
   /** True where overrides are stored with it, expired ones too. */
   readonly hasOverrides?: true;
+  /** True where its manifest has a schedule. */
+  readonly scheduled?: true;
   readonly createdMs: number;
   /** Why the stored item or its manifest cannot be read. */
   readonly problem?: string;

@@ -8,7 +8,10 @@ export type NamedSpec =
   | {
       readonly kind: "ready";
       readonly record: AutoscalerRecord;
-      readonly spec: Pick<AutoscalerSpec, "owner" | "target" | "minReplicas" | "maxReplicas">;
+      readonly spec: Pick<
+        AutoscalerSpec,
+        "owner" | "target" | "minReplicas" | "maxReplicas" | "schedule"
+      >;
     }
   | { readonly kind: "invalid"; readonly record: AutoscalerRecord; readonly message: string }
   | {
@@ -45,8 +48,13 @@ export const indexRowOf = (spec: NamedSpec): IndexRow => {
     ...namesIn(manifest),
   };
   if (spec.kind === "invalid") return { ...common, problem: spec.message };
-  const { owner, target, minReplicas, maxReplicas } = spec.spec;
-  return { ...common, ...(owner !== undefined && { owner }), target, minReplicas, maxReplicas };
+  const { owner, target, minReplicas, maxReplicas, schedule = [] } = spec.spec;
+  return {
+    ...common,
+    ...(owner !== undefined && { owner }),
+    ...{ target, minReplicas, maxReplicas },
+    ...(schedule.length > 0 && { scheduled: true as const }),
+  };
 };
 
 /**

@@ -26,6 +26,7 @@ export const INDEX_FIELDS: ReadonlySet<RowField> = new Set([
   "target",
   "minReplicas",
   "maxReplicas",
+  "scheduled",
   "paused",
   "createdAt",
   "problem",
@@ -48,13 +49,14 @@ export const rowOf = (
     target,
     minReplicas,
     maxReplicas,
+    scheduled,
     createdMs,
     problem,
   } = index;
   const paused = pauseView(index.paused, around.nowMs);
   return present({
     ...{ partition: around.partition, namespace: inside, name, uid, generation, kind },
-    ...{ labels: nonEmpty(labels), owner, target, minReplicas, maxReplicas },
+    ...{ labels: nonEmpty(labels), owner, target, minReplicas, maxReplicas, scheduled },
     state: stateOf(index, row, { ...around, isPaused: around.isPaused || paused !== undefined }),
     ...(row && foundIn(row, around.measuredMs)),
     targets: row?.targets ?? [],

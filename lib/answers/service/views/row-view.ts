@@ -1,4 +1,4 @@
-import { isObject, nonEmpty, present } from "../../../rules/model/json.ts";
+import { asObject, isObject, nonEmpty, present } from "../../../rules/model/json.ts";
 import { metricText } from "../../../stack/report/metric-reading.ts";
 import type { AutoscalerView } from "../../views/autoscaler.ts";
 import type { AutoscalerRow, ClusterRows, PartitionRows } from "../../views/row.ts";
@@ -81,6 +81,7 @@ export const rowOfView = (view: AutoscalerView, partition?: string): AutoscalerR
       maxReplicas,
     },
     ...inForce(view.bounds),
+    scheduled: problem === undefined && hasSchedule(manifest) ? true : undefined,
     ...{
       state,
       heldBy,
@@ -96,6 +97,11 @@ export const rowOfView = (view: AutoscalerView, partition?: string): AutoscalerR
     moreTargets: metrics.length > TARGETS_SHOWN ? metrics.length - TARGETS_SHOWN : undefined,
     ...{ lastScaleAt, paused, createdAt, problem },
   });
+};
+
+const hasSchedule = (manifest: unknown): boolean => {
+  const { schedule } = asObject(asObject(manifest)["spec"]);
+  return Array.isArray(schedule) && schedule.length > 0;
 };
 
 const inForce = (

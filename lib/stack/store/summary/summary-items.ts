@@ -141,6 +141,7 @@ const rest = z.object({
   labels: z.record(z.string(), z.string()),
   paused: pausedField.exactOptional(),
   hasOverrides: z.literal(true).exactOptional(),
+  scheduled: z.literal(true).exactOptional(),
   problem: z.string().exactOptional(),
 });
 const row = z.tuple([z.string(), z.string(), z.string(), z.number(), z.string(), z.number(), rest]);
