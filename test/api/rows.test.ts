@@ -94,6 +94,24 @@ describe("GET /v1/rows", () => {
     });
   });
 
+  it("ends a first page with so many rows as are enough, and goes on from there", async () => {
+    const other = await newWorld(engine.client, world.tables, { api: 4 });
+    await other.sync();
+    const whole = await rows();
+    expect(whole.json.items.map(({ cluster }) => cluster)).toHaveLength(2);
+    const first = await rows("most=2");
+    expect(first.json.items).toEqual(whole.json.items.slice(0, 1));
+    const rest = await rows(`page=${first.json.next}`);
+    expect([...first.json.items, ...rest.json.items]).toEqual(whole.json.items);
+    expect(rest.json.next).toBeUndefined();
+    expect((await rows("most=10000")).json.next).toBeUndefined();
+    for (const most of ["0", "10001", "1.5", "-1"])
+      expect(await rows(`most=${most}`), most).toMatchObject({
+        status: 400,
+        json: { errors: [{ field: "most" }] },
+      });
+  });
+
   it("refuses a selector that is none", async () => {
     expect(await rows(`selector=${encodeURIComponent("a b")}`)).toMatchObject({
       status: 400,

@@ -19,6 +19,7 @@ import type { RouteContext } from "./route.ts";
 import { refuseEmptyRange } from "../service/times.ts";
 import { EVENT_DAYS_KEPT } from "../../stack/store/history/events.ts";
 import type { EventCount, EventView } from "../views/event.ts";
+import { present } from "../../rules/model/json.ts";
 import { DAY_MS } from "../../rules/model/time-text.ts";
 import type { RowField, RowQuery } from "../service/requests.ts";
 
@@ -39,10 +40,10 @@ type RowsInput = RowQuery & { readonly page?: string };
  */
 export const rowsPage = async (
   service: QueryService,
-  { page: token, fields, known, ...query }: RowsInput,
+  { page: token, fields, known, most, ...query }: RowsInput,
   context: RouteContext,
 ): Promise<Reply> => {
-  // The marks are no part of the question: a later page may have others.
+  // Neither the marks nor how many are enough is part of the question: a later page may have others.
   const question = { ...query, ...(fields && { fields }) };
   const { cluster: after, firstMs } =
     token === undefined ? {} : cursorIn(ROWS_CURSOR, question, token);
@@ -50,20 +51,36 @@ export const rowsPage = async (
   const limits = { ...context.limits, bytes: PAGE_FACTOR * context.limits.bytes };
   const page = new AnswerPage<z.infer<typeof ROWS_CURSOR>>(limits, context.clock);
   const marks: (string | undefined)[] = [];
-  const read = service.rows({ ...question, ...(known !== undefined && { known }) }, after, firstMs);
-  const left = await page.fill(chosen(read, fields, marks), ({ cluster }) => ({
-    cluster,
-    firstMs: startMs,
-  }));
+  const read = service.rows({ ...question, ...present({ known, most }) }, after, firstMs);
+  const left = await page.fill(
+    chosen(read, fields, marks),
+    ({ cluster }) => ({ cluster, firstMs: startMs }),
+    enoughAt(most),
+  );
   const reply = page.reply(left && pageToken(question, left));
   return markTagged(reply, question, marks);
 };
+
+/** True of the item with which a page has so many rows. */
+const enoughAt = (most = Number.POSITIVE_INFINITY) => {
+  let count = 0;
+  return ({ rows = [] }: Shown): boolean => {
+    count += rows.length;
+    return count >= most;
+  };
+};
+
+/** A cluster with the fields that were chosen. */
+interface Shown {
+  readonly cluster: string;
+  readonly rows?: readonly object[];
+}
 
 async function* chosen(
   clusters: AsyncIterable<ClusterRows>,
   fields: readonly RowField[] | undefined,
   marks: (string | undefined)[],
-): AsyncGenerator<{ readonly cluster: string }> {
+): AsyncGenerator<Shown> {
   for await (const { rows, ...cluster } of clusters) {
     marks.push(
       ...cluster.partitions.map(({ mark }) => mark),
@@ -72,7 +89,7 @@ async function* chosen(
     yield {
       ...cluster,
       rows: fields ? rows.map((row) => withFields(row, fields)) : rows,
-    } as ClusterRows;
+    };
   }
 }
 

@@ -54,6 +54,13 @@ const instant = z.string().transform((time, { addIssue }) => {
   addIssue("must be an RFC 3339 time such as 2026-03-01T12:00:00Z");
   return z.NEVER;
 });
+/** A query parameter is a text. */
+const wholeNumber = (most: number, of = "") =>
+  z
+    .string()
+    .regex(/^[1-9][0-9]{0,4}$/, `must be a whole number${of} from 1 to ${most}`)
+    .transform(Number)
+    .refine((number) => number <= most, `must be at most ${most}`);
 const page = z.string().max(4_000, atMost(4_000));
 
 const filter = { cluster: label.exactOptional(), namespace: label.exactOptional() };
@@ -63,6 +70,8 @@ export const FILTER = z.strictObject({ ...filter, page: page.exactOptional() });
 /** Marks of 1,000 partitions. */
 const MARKS_CHARACTERS_MAX = 8_000;
 const ROW_KINDS_MAX = 10;
+/** More do not fit in a page anyway. */
+const ROWS_A_PAGE_MAX = 10_000;
 export const ROWS = z.strictObject({
   ...filter,
   name: label.exactOptional(),
@@ -80,6 +89,7 @@ export const ROWS = z.strictObject({
       ),
     )
     .exactOptional(),
+  most: wholeNumber(ROWS_A_PAGE_MAX).exactOptional(),
   page: page.exactOptional(),
 });
 export const AUTOSCALER = z.strictObject(autoscaler);
@@ -103,22 +113,11 @@ export const AUTOSCALER_SCHEDULE = z.strictObject({
   ...autoscaler,
   at: instant.exactOptional(),
   until: instant.exactOptional(),
-  next: z
-    .string()
-    .regex(/^[1-9][0-9]{0,3}$/, `must be a whole number from 1 to ${CHANGES_AHEAD_MAX}`)
-    .transform(Number)
-    .refine((changes) => changes <= CHANGES_AHEAD_MAX, `must be at most ${CHANGES_AHEAD_MAX}`)
-    .exactOptional(),
+  next: wholeNumber(CHANGES_AHEAD_MAX).exactOptional(),
 });
 const STEP_SECONDS_MAX = 86_400;
-/** A query parameter is a text. */
-const stepSeconds = z
-  .string()
-  .regex(/^[1-9][0-9]{0,4}$/, `must be a whole number of seconds from 1 to ${STEP_SECONDS_MAX}`)
-  .transform(Number)
-  .refine((seconds) => seconds <= STEP_SECONDS_MAX, `must be at most ${STEP_SECONDS_MAX}`);
 export const AUTOSCALER_HISTORY = AUTOSCALER_SINCE.extend({
-  step: stepSeconds.exactOptional(),
+  step: wholeNumber(STEP_SECONDS_MAX, " of seconds").exactOptional(),
   why: z.literal("true", { error: 'must be "true", or left out' }).exactOptional(),
 });
 export const EVENTS = z.strictObject({

@@ -35,18 +35,19 @@ export class AnswerPage<Cursor extends object> {
   }
 
   /**
-   * Adds items until the page is full or late. Returns the cursor of the last item seen, or
-   * undefined at the end of the list.
+   * Adds items until the page is full or late, or `isEnough` with the item. Returns the cursor of
+   * the last item seen, or undefined at the end of the list.
    */
   async fill<Item>(
     items: AsyncIterable<Item>,
     cursorOf: (item: Item) => Cursor,
+    isEnough: (item: Item) => boolean = () => false,
   ): Promise<Cursor | undefined> {
     for await (const item of items) {
       const text = JSON.stringify(item);
       this.#texts.push(text);
       this.#bytes += Buffer.byteLength(text) + 1;
-      if (this.#bytes >= this.#limits.bytes || this.isLate) return cursorOf(item);
+      if (isEnough(item) || this.#bytes >= this.#limits.bytes || this.isLate) return cursorOf(item);
     }
     return undefined;
   }

@@ -220,6 +220,11 @@ export interface RowQuery {
    * repeated while they are unchanged.
    */
   readonly known?: string;
+  /**
+   * So many rows are enough for a first look: no more are read ahead than it takes. The answer still
+   * goes on to the end for whoever takes all of it.
+   */
+  readonly most?: number;
 }
 
 /** What is asked of the records that people keep beside autoscalers and clusters. */

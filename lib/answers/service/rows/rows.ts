@@ -75,7 +75,8 @@ export async function* rows(
   }));
   // Where few rows are wanted, or names only, one group is soon read.
   for (
-    let at = 0, room = reading.needsSummary ? Number.POSITIVE_INFINITY : FIRST_GROUP;
+    let at = 0,
+      room = query.most ?? (reading.needsSummary ? Number.POSITIVE_INFINITY : FIRST_GROUP);
     at < parts.length;
     room *= 2
   ) {

@@ -1,4 +1,4 @@
-import { useMemo, useRef } from "preact/hooks";
+import { useEffect, useMemo, useRef } from "preact/hooks";
 import type { AutoscalerState } from "../../../answers/views/autoscaler.ts";
 import type { StatusView } from "../../../answers/views/status.ts";
 import { useDocument } from "../data/use-document.ts";
@@ -13,6 +13,7 @@ import { useKeys } from "../use-keys.ts";
 import { setParameters } from "../use-route.ts";
 import {
   filterRows,
+  makeTexts,
   orderText,
   readOrder,
   readSearch,
@@ -63,7 +64,13 @@ const Fleet = ({
   const input = useRef<HTMLInputElement>(null);
   useKeys({ "/": () => input.current?.focus() });
   const search = (text: string): void => setParameters(route, { q: text });
-  const clusters = new Set(rows.map(({ cluster }) => cluster)).size;
+  const clusters = useMemo(() => new Set(rows.map(({ cluster }) => cluster)).size, [rows]);
+  const hasOwners = useMemo(() => rows.some(({ owner }) => owner !== undefined), [rows]);
+  // After the rows are drawn, so that the first letter of a search finds the texts made.
+  useEffect(() => {
+    const timer = setTimeout(() => makeTexts(rows));
+    return () => clearTimeout(timer);
+  }, [rows]);
   return (
     <>
       <PageHead
@@ -90,6 +97,7 @@ const Fleet = ({
       {sorted.length > 0 && (
         <FleetTable
           rows={sorted}
+          hasOwners={hasOwners}
           order={order}
           onOrder={(next) => setParameters(route, { sort: orderText(next) })}
         />
@@ -128,7 +136,7 @@ const Chips = ({
   readonly search: string;
   readonly onSearch: (search: string) => void;
 }) => {
-  const states = Map.groupBy(rows, ({ state }) => state);
+  const states = useMemo(() => Map.groupBy(rows, ({ state }) => state), [rows]);
   return (
     <div class="chips">
       {STATES.filter((state) => states.has(state)).map((state) => (

@@ -31,10 +31,13 @@ const HEADS: readonly { readonly name: string; readonly sort?: Sort; readonly pa
 /** The autoscalers as a table of any length. `j` and `k` go from row to row, Enter opens one. */
 export const FleetTable = ({
   rows,
+  hasOwners,
   order,
   onOrder,
 }: {
   readonly rows: readonly FleetRow[];
+  /** False where no autoscaler of the fleet names an owner: then nothing is shown of owners. */
+  readonly hasOwners: boolean;
   readonly order: Order;
   readonly onOrder: (order: Order) => void;
 }) => {
@@ -44,7 +47,7 @@ export const FleetTable = ({
   useKeys({ j: () => moveFocus(box.current, 1), k: () => moveFocus(box.current, -1) });
   return (
     <div
-      class="table"
+      class={hasOwners ? "table" : "table ownerless"}
       role="table"
       aria-label="Autoscalers"
       aria-rowcount={rows.length + 1}
@@ -52,7 +55,7 @@ export const FleetTable = ({
     >
       <div role="rowgroup">
         <div class="row heads" role="row" aria-rowindex={1}>
-          {HEADS.map(({ name, sort, part }) => (
+          {HEADS.filter(({ part }) => hasOwners || part !== "owner").map(({ name, sort, part }) => (
             <div
               key={name}
               role="columnheader"
@@ -89,7 +92,14 @@ export const FleetTable = ({
           const row = rows[index];
           return (
             row && (
-              <Line key={row.key} row={row} index={index} top={top} line={lines.get(row.key)} />
+              <Line
+                key={row.key}
+                row={row}
+                hasOwner={hasOwners}
+                index={index}
+                top={top}
+                line={lines.get(row.key)}
+              />
             )
           );
         }}
@@ -110,11 +120,13 @@ const moveFocus = (box: HTMLElement | null, by: 1 | -1): void => {
 
 const Line = ({
   row,
+  hasOwner,
   index,
   top,
   line,
 }: {
   readonly row: FleetRow;
+  readonly hasOwner: boolean;
   readonly index: number;
   readonly top: number;
   readonly line: Sparkline | undefined;
@@ -152,9 +164,11 @@ const Line = ({
     <div class="scaled" role="cell">
       {row.lastScaleAt === undefined ? "never" : <Ago at={row.lastScaleAt} />}
     </div>
-    <div class="owner" role="cell">
-      {row.owner ?? ""}
-    </div>
+    {hasOwner && (
+      <div class="owner" role="cell">
+        {row.owner ?? ""}
+      </div>
+    )}
   </div>
 );
 

@@ -1,3 +1,4 @@
+import { useMemo } from "preact/hooks";
 import type { StatusView } from "../../../answers/views/status.ts";
 import type { OverrideView } from "../../../answers/views/holds.ts";
 import { overrideText } from "../../../answers/words/bounds-words.ts";
@@ -39,7 +40,11 @@ export const Needs = ({
   readonly rows: readonly FleetRow[];
   readonly onSearch: (search: string) => void;
 }) => {
-  const all = needsOf(status, rows, useNow());
+  const swinging = useMemo(
+    () => rows.filter(({ reason }) => reason === "FlapBudget").length,
+    [rows],
+  );
+  const all = needsOf(status, swinging, useNow());
   if (all.length === 0)
     return (
       <p class="calm">
@@ -89,7 +94,8 @@ const searchOfOverride = ({ cluster, namespace, name }: OverrideView): string =>
 
 const needsOf = (
   { frozen, problems, notices = [], paused, overrides }: StatusView,
-  rows: readonly FleetRow[],
+  /** Autoscalers that have used their flap budget. */
+  swinging: number,
   nowMs: number,
 ): readonly Need[] => {
   const ofProblem =
@@ -98,7 +104,6 @@ const needsOf = (
       const search = SEARCHES[kind];
       return { shape, message, next, ...(search !== undefined && { search }) };
     };
-  const swinging = rows.filter(({ reason }) => reason === "FlapBudget").length;
   return [
     ...(frozen
       ? [

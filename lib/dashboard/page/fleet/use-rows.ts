@@ -16,20 +16,26 @@ interface ReadRows {
   readonly clusters: readonly ClusterRows[];
   /** Where to go on the first time; absent once all were read. */
   readonly next?: string;
+  /** Of the answer of one page that says what is new: it names the rows, without what differs. */
+  readonly tag?: string | undefined;
 }
 
 /** The rows of the fleet; `isPart` while the first look has not read all of them. */
 export type KnownRows = Known<readonly FleetRow[]> & { readonly isPart: boolean };
 
+/** A first page of so many rows is soon there, and more than a screen. */
+const FIRST_ROWS = 200;
+
 /**
- * All rows of the fleet. The first time they are shown page by page, as they come. After that only
- * those of partitions that show something new come again, and are shown together.
+ * All rows of the fleet. The first time they are shown page by page, as they come: first a small
+ * page. After that only those of partitions that show something new come again, and are shown
+ * together.
  */
 export const useRows = (): KnownRows => {
   const { api, refreshMs } = useSource();
   const ask: Ask<ReadRows> = (before, signal) =>
     before && before.next === undefined
-      ? refreshed(api, before.clusters, signal)
+      ? refreshed(api, before, signal)
       : firstLook(api, before, signal);
   const { value, failure } = usePolled(ROWS, ask, refreshMs);
   const clusters = value?.clusters;
@@ -41,7 +47,10 @@ export const useRows = (): KnownRows => {
   };
 };
 
-/** The next page. Where it is refused, as after the server was started anew, all are read at once. */
+/**
+ * The next page. Where it is refused, as after the server was started anew, and by a stack that
+ * knows no small page, all are read at once.
+ */
 const firstLook = async (
   api: Api,
   before: ReadRows | undefined,
@@ -49,18 +58,19 @@ const firstLook = async (
 ): Promise<Outcome<ReadRows>> => {
   const outcome = await nextPage(api, before, signal);
   const isRefused = outcome.kind === "failure" && outcome.failure.kind === "refused";
-  return isRefused && before ? refreshed(api, [], signal) : outcome;
+  return isRefused ? refreshed(api, { clusters: [] }, signal) : outcome;
 };
 
 const nextPage = async (
   api: Api,
-  { clusters, next }: ReadRows = { clusters: [] },
+  before: ReadRows | undefined,
   signal: AbortSignal,
 ): Promise<Outcome<ReadRows>> => {
-  const outcome: Outcome<RowsPage> = await api.get(ROWS, { page: next }, { signal });
+  const wanted = before ? { page: before.next } : { most: FIRST_ROWS };
+  const outcome: Outcome<RowsPage> = await api.get(ROWS, wanted, { signal });
   if (outcome.kind !== "answer") return outcome;
   const { items, next: after } = outcome.value;
-  const value = { clusters: [...clusters, ...items] };
+  const value = { clusters: [...(before?.clusters ?? []), ...items] };
   return after === undefined
     ? { kind: "answer", value, tag: undefined }
     : { kind: "answer", value: { ...value, next: after }, tag: undefined, isPart: true };
@@ -68,17 +78,22 @@ const nextPage = async (
 
 const refreshed = async (
   api: Api,
-  before: readonly ClusterRows[],
+  before: ReadRows,
   signal: AbortSignal,
 ): Promise<Outcome<ReadRows>> => {
-  const known = before.length === 0 ? undefined : marksOf(before);
-  const found: ClusterRows[] = [];
-  let page: string | undefined;
-  do {
+  const known = before.clusters.length === 0 ? undefined : marksOf(before.clusters);
+  const first: Outcome<RowsPage> = await api.get(ROWS, { known }, { signal, tag: before.tag });
+  if (first.kind !== "answer") return first;
+  const found = [...first.value.items];
+  let page = first.value.next;
+  // A tag is of one page.
+  const tag = page === undefined ? first.tag : undefined;
+  while (page !== undefined) {
     const outcome: Outcome<RowsPage> = await api.get(ROWS, { known, page }, { signal });
     if (outcome.kind !== "answer") return outcome;
     found.push(...outcome.value.items);
     page = outcome.value.next;
-  } while (page !== undefined);
-  return { kind: "answer", value: { clusters: joinedClusters(before, found) }, tag: undefined };
+  }
+  const clusters = joinedClusters(before.clusters, found);
+  return { kind: "answer", value: { clusters, tag }, tag };
 };
