@@ -43,7 +43,7 @@ export const rowsPage = async (
   { page: token, fields, known, most, ...query }: RowsInput,
   context: RouteContext,
 ): Promise<Reply> => {
-  // Neither the marks nor how many are enough is part of the question: a later page may have others.
+  // Neither the marks nor `most` is part of the question: a later page may have others.
   const question = { ...query, ...(fields && { fields }) };
   const { cluster: after, firstMs } =
     token === undefined ? {} : cursorIn(ROWS_CURSOR, question, token);

@@ -221,8 +221,8 @@ export interface RowQuery {
    */
   readonly known?: string;
   /**
-   * So many rows are enough for a first look: no more are read ahead than it takes. The answer still
-   * goes on to the end for whoever takes all of it.
+   * So many rows are enough for a first look: few more are read ahead. The answer still goes on to
+   * the end for whoever takes all of it.
    */
   readonly most?: number;
 }
