@@ -268,6 +268,26 @@ describe("the pods of a metric", () => {
   });
 });
 
+describe("pods that count and should not", () => {
+  const assumed = { pods: 1, as: "0", value: "43%" };
+  const seen = evaluation({
+    metrics: [measured({ pods: { matched: 7, owned: 6, finished: 1 }, assumed })],
+  });
+
+  it.each(["foreign-pods", "finished-pods"])("%s names the one word of a PodAutoscaler", (rule) => {
+    const asHpa = manifestOf({ pods: "asHpa" });
+    expect(
+      foundIn(patient({ manifest: asHpa, evaluation: seen } as never), rule)[0]?.change,
+    ).toEqual({
+      field: "spec.pods",
+      value: "asHpa",
+      advice: "write owned, so that only pods count that the target owns and that run",
+    });
+    const hpa = patient({ manifest: hpaOf({}), evaluation: seen } as never);
+    expect(foundIn(hpa, rule)[0]?.change.field).toBe('Deployment "web": spec.selector');
+  });
+});
+
 describe("policy-never-binds", () => {
   const hpa = (value: number) =>
     patient({

@@ -1,6 +1,7 @@
 import { autoscalerName, namespace, type PartitionName } from "../../rules/model/ids.ts";
 import type { AutoscalerRecord, ClusterRecord, FleetRecord } from "../../rules/model/records.ts";
 import type { Head } from "../../stack/store/head/head.ts";
+import { troubleKey } from "../../stack/store/head/troubles.ts";
 import { statedIn } from "../../stack/store/summary/summary-items.ts";
 import type { ListPart } from "../../stack/store/records/autoscalers.ts";
 import { getFleet, partitionOf } from "../../stack/store/records/clusters.ts";
@@ -89,6 +90,7 @@ export const snapshotReader = (
       stream: partition && streamOf({ cluster: cluster.name, partition }, record.uid, data?.head),
       syncedMs: syncedMs || undefined,
       sync: partition && syncOf(partition, data?.head),
+      podsSinceMs: data?.head?.troubles.of.pods?.since.get(troubleKey(record.uid)),
     });
   };
 };

@@ -125,13 +125,13 @@ const definer = async (identity: SimulatedIdentity): Promise<Define> => {
     const own = shipped.find(
       ({ namespace, name }) => namespace === deployment.namespace && name === deployment.name,
     );
-    if (own && !ownTrace && deployment.trace === undefined) return withTarget(own, deployment);
+    if (own && !ownTrace && deployment.trace === undefined) return withOwn(own, deployment);
     // A deployment that the demonstration does not know plays one of its traces in turn.
     const model = shipped[at % shipped.length];
     const trace = ownTrace ?? (deployment.trace && (await shippedTrace(deployment.trace)));
-    if (trace) return withTarget(playing(trace, deployment), deployment);
+    if (trace) return withOwn(playing(trace, deployment), deployment);
     if (!model) throw new RangeError("The demonstration has no workloads to borrow a trace from");
-    return withTarget(
+    return withOwn(
       { ...model, namespace: deployment.namespace, name: deployment.name },
       deployment,
     );
@@ -179,22 +179,23 @@ const shippedTraces = (): ((name: ShippedTrace) => Promise<Trace>) => {
   };
 };
 
-const playing = (
-  trace: Trace,
-  { namespace, name, replicas = INITIAL_REPLICAS }: Deployment,
-): WorkloadDefinition => ({
+const playing = (trace: Trace, { namespace, name }: Deployment): WorkloadDefinition => ({
   ...usualPod(trace),
   namespace,
   name,
   trace,
-  initialReplicas: replicas,
+  initialReplicas: INITIAL_REPLICAS,
 });
 
-const withTarget = (
+/** With what the manifests say of the deployment, whatever it plays. */
+const withOwn = (
   definition: WorkloadDefinition,
-  { targetCpuPercent }: Deployment,
-): WorkloadDefinition =>
-  targetCpuPercent === undefined ? definition : { ...definition, targetCpuPercent };
+  { targetCpuPercent, replicas }: Deployment,
+): WorkloadDefinition => ({
+  ...definition,
+  ...(targetCpuPercent !== undefined && { targetCpuPercent }),
+  ...(replicas !== undefined && { initialReplicas: replicas }),
+});
 
 const DEMONSTRATION_NAMESPACE = "shop";
 /**

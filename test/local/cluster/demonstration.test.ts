@@ -133,3 +133,23 @@ it("The pods of the example of a Prometheus serve what its target asks of them, 
   expect(perSecond).toBeGreaterThan(1.5 * target);
   expect(text).toContain(`which serve ${perSecond.toFixed(2)} requests a second at most`);
 });
+
+it("A workload of the manifests begins with their replicas, whatever it plays", async () => {
+  const made = await workloadsOf({
+    kind: "simulated",
+    seed: 1,
+    startMs: START_MS,
+    deployments: [
+      { namespace: "shop", name: "other", replicas: 7 },
+      { namespace: "shop", name: "steps", replicas: 9 },
+      { namespace: "shop", name: "traced", trace: "azurefn-steps-1m", replicas: 3 },
+      { namespace: "shop", name: "daily" },
+    ],
+  });
+  expect(made.map(({ initialReplicas }) => initialReplicas)).toEqual([
+    7,
+    9,
+    3,
+    find("daily").initialReplicas,
+  ]);
+});

@@ -203,5 +203,7 @@ export interface AutoscalerSnapshot extends LocatedAutoscaler {
   readonly syncedMs?: number;
   /** How long that took; absent where it wrote no summary. */
   readonly sync?: { readonly partition: PartitionRef["partition"]; readonly tookMs: number };
+  /** Since when pods count that should not, or are refused, as the head remembers it. */
+  readonly podsSinceMs?: number;
   readonly nowMs: number;
 }

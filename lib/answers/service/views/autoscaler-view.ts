@@ -1,10 +1,11 @@
 import { foreignText } from "../../../rules/model/foreign-text.ts";
 import { originIn } from "../../../rules/model/records.ts";
+import type { Because } from "../../../rules/model/decision.ts";
 import type { Rival } from "../../../rules/model/observation.ts";
 import { withReadableSelectors } from "../../../rules/policy/shared/scale-sentence.ts";
 import type { SummaryRow } from "../../../rules/model/summary.ts";
 import { askDialect } from "../../../rules/policy/dialects.ts";
-import { podRemarks } from "../../../stack/report/objects/pod-remarks.ts";
+import { podRemarks, podsCondition } from "../../../stack/report/objects/pod-remarks.ts";
 import { indexRowOf } from "../../../stack/projections/index-rows.ts";
 import { metricReadings } from "../../../stack/projections/metric-readings.ts";
 import { type BareRow, bareRowOf, withTargets } from "../../../stack/projections/rows.ts";
@@ -23,6 +24,7 @@ export const autoscalerView = (known: AutoscalerSnapshot): AutoscalerView => {
   const evaluation = evaluated?.evaluation;
   const status = evaluation?.status ?? known.windows?.status;
   const row = stateRow(known);
+  const remarks = podsCounted(known);
   const { cluster, namespace, name, uid, generation, createdMs, updatedMs, updatedBy } = record;
   return present({
     ...{
@@ -44,16 +46,19 @@ export const autoscalerView = (known: AutoscalerSnapshot): AutoscalerView => {
     ...overridesView(known),
     ...replicasOf(row),
     metrics: metricsOf(known),
-    conditions: (status?.conditions ?? []).map(({ transitionMs, ...condition }) => ({
-      ...condition,
-      since: rfc3339(transitionMs),
-    })),
+    conditions: [
+      ...(status?.conditions ?? []).map(({ transitionMs, ...condition }) => ({
+        ...condition,
+        since: rfc3339(transitionMs),
+      })),
+      ...podsConditions(known, remarks),
+    ],
     ...{
       decision: evaluated && decisionView(evaluated),
       lastScaleAt: timeText(status?.lastScaleMs),
       observedGeneration: evaluation?.generation,
     },
-    ...{ podsCounted: nonEmptyList(podsCounted(known)), findings: findingsIn(known) || undefined },
+    ...{ podsCounted: nonEmptyList(remarks), findings: findingsIn(known) || undefined },
     currentMetrics: evaluation?.status?.currentMetrics ?? undefined,
     ...(syncedMs !== undefined && {
       syncedAt: rfc3339(syncedMs),
@@ -69,13 +74,27 @@ export const autoscalerView = (known: AutoscalerSnapshot): AutoscalerView => {
 };
 
 /** What is unusual about the pods behind its count, by any rules. */
-const podsCounted = ({ spec, evaluated }: AutoscalerSnapshot): AutoscalerView["podsCounted"] =>
+const podsCounted = ({ spec, evaluated }: AutoscalerSnapshot): readonly Because[] =>
   spec.kind === "problem" || !evaluated
     ? []
     : podRemarks(
         evaluated.evaluation,
         askDialect(spec.spec, ({ explains }, own) => explains.ownPodsOnly(own)),
       );
+
+/**
+ * The condition that an object in a cluster has, since the minute that the head has; else, as of a
+ * rollout, since the evaluation that shows it.
+ */
+const podsConditions = (
+  { evaluated, podsSinceMs }: AutoscalerSnapshot,
+  remarks: readonly Because[],
+): AutoscalerView["conditions"] => {
+  const condition = podsCondition(remarks);
+  if (!condition || !evaluated) return [];
+  const sinceMs = Math.min(podsSinceMs ?? evaluated.atMs, evaluated.atMs);
+  return [{ ...condition, since: rfc3339(sinceMs) }];
+};
 
 const nonEmptyList = <Item>(list: readonly Item[] | undefined): readonly Item[] | undefined =>
   list && list.length > 0 ? list : undefined;

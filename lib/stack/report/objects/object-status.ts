@@ -3,7 +3,7 @@ import { asList, isObject, type Json } from "../../../rules/model/json.ts";
 import type { SpecKindName } from "../../../rules/model/spec.ts";
 import type { Status, Condition } from "../../../rules/model/windows.ts";
 import type { Evaluation } from "../../../rules/model/scale-records.ts";
-import { PODS_COUNTED, podRemarks } from "./pod-remarks.ts";
+import { podRemarks, podsCondition } from "./pod-remarks.ts";
 import { seriousRefusal, scaleRefused } from "../evaluation-state.ts";
 
 /** When the metrics of a status were measured. */
@@ -209,19 +209,10 @@ const SPEC_STORED = "SpecStored";
 
 /** While pods count that are none of the target's, or something else about them is unusual. */
 const podsOf = (evaluation: Evaluation, context: StatusContext): readonly Json[] => {
-  const remarks = podRemarks(evaluation, context.ownPodsOnly);
-  const [first] = remarks;
-  if (!first) return [];
-  const status = "False";
-  return [
-    {
-      type: PODS_COUNTED,
-      status,
-      reason: first.reason,
-      message: remarks.map(({ message }) => message).join("; "),
-      lastTransitionTime: sinceText(PODS_COUNTED, status, context),
-    },
-  ];
+  const condition = podsCondition(podRemarks(evaluation, context.ownPodsOnly));
+  if (!condition) return [];
+  const lastTransitionTime = sinceText(condition.type, condition.status, context);
+  return [{ ...condition, lastTransitionTime }];
 };
 
 /** The conditions of a status that the cluster gave; anything else in it is left out. */

@@ -1,5 +1,6 @@
 import type { Because, MetricPods } from "../../../rules/model/decision.ts";
 import type { Evaluation } from "../../../rules/model/scale-records.ts";
+import type { Condition } from "../../../rules/model/windows.ts";
 
 /** The type of the condition that an object has while one of these holds. */
 export const PODS_COUNTED = "PodsCounted";
@@ -32,6 +33,21 @@ export const podRemarks = (
     return message === undefined ? [] : [{ reason: remark.reason, message }];
   });
   return [...refused, ...unusual];
+};
+
+/** The condition that says so; undefined where there is nothing to say. */
+export const podsCondition = (
+  remarks: readonly Because[],
+): Omit<Condition, "transitionMs"> | undefined => {
+  const [first] = remarks;
+  return (
+    first && {
+      type: PODS_COUNTED,
+      status: "False",
+      reason: first.reason,
+      message: remarks.map(({ message }) => message).join("; "),
+    }
+  );
 };
 
 interface Remark {
