@@ -54,6 +54,25 @@ describe("source discover", () => {
     expect(words).toContain("--secret");
   });
 
+  it("converts beside a source of the same files, and refuses one that asks another server", async () => {
+    const source = (url: string) => ({
+      apiVersion: "tidemark.dev/v1",
+      kind: "MetricSource",
+      metadata: { name: "main" },
+      spec: { kind: "prometheus", url, clusters: ["*"], namespaces: ["shop"] },
+    });
+    const asking = scaledObject({ serverAddress: "https://one.example.com" });
+    const convert = (url: string) =>
+      inside(["convert", "-f", file(source(url), asking), "--source", "prometheus=main"]);
+    const same = await convert("https://one.example.com");
+    expect([same.code, same.err]).toEqual([0, expect.not.stringContaining("MetricSource")]);
+    const other = await convert("https://other.example.com");
+    expect(other.code).not.toBe(0);
+    expect(other.err).toContain(
+      'source "main": its address is https://other.example.com, and the trigger asks https://one.example.com',
+    );
+  });
+
   it("has nothing to print where no ScaledObject asks a source", async () => {
     const { out, err, code } = await inside(["source", "discover", "-f", file(DEPLOYMENT)]);
     expect([out, code]).toEqual(["", 0]);

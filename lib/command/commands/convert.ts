@@ -1,4 +1,5 @@
 import { admit, admitOrThrow } from "../../rules/manifest/admit.ts";
+import { withoutFleetKinds } from "../../rules/manifest/fleet-kinds.ts";
 import { newOtherKinds } from "../../rules/manifest/other-kinds.ts";
 import { newBudget } from "../../rules/manifest/budget.ts";
 import { type ManifestDocument, readManifests } from "../../rules/manifest/documents.ts";
@@ -18,8 +19,10 @@ import {
   convertedForm as conversionOf,
 } from "../../rules/manifest/native/convert.ts";
 import { countingForm, countsAllPods } from "../../rules/manifest/native/counting-form.ts";
+import type { Registered } from "../../rules/manifest/import/keda/registered.ts";
 import type { SourcePlaces } from "../../rules/manifest/import/keda/places.ts";
 import type { TriggerSources } from "../../rules/manifest/import/keda/native-scaled-object.ts";
+import { sourcesIn } from "../../answers/service/sources/source-documents.ts";
 import type { Validation } from "../../rules/model/spec.ts";
 import type { NativeSpec } from "../../rules/model/spec-native.ts";
 import { TidemarkError } from "../../rules/model/errors.ts";
@@ -67,15 +70,17 @@ export const convert = async (
     (input) =>
       !timed.includes(input) && (isForeign(rawOf(input)) || !otherKinds.passOver(input.document)),
   );
-  for (const { kind, count } of otherKinds.counts())
+  for (const { kind, count } of withoutFleetKinds(otherKinds.counts()))
     printer.report(text`note: ${count} of kind ${kind} passed over: no autoscaler`);
   const places = placesOfAll(others.map(rawOf).filter(isScaledObject), triggers);
+  const registered = registeredIn(sources);
   const converted = others.map((input) =>
     convertedInput(printer, input, {
       validate,
       timed: timed.map(rawOf),
       triggers,
       places,
+      registered,
       ...present({ pods }),
     }),
   );
@@ -100,6 +105,12 @@ export const convert = async (
   );
 };
 
+/** The sources that the files have as documents. */
+const registeredIn = (files: Parameters<typeof sourcesIn>[0]): Registered => ({
+  sources: new Map(sourcesIn(files).values.map((one) => [one.name, one])),
+  isAll: false,
+});
+
 const rawAt = (inputs: readonly ManifestDocument[], at: number): Json => {
   const input = inputs[at];
   return input ? rawOf(input) : {};
@@ -119,6 +130,7 @@ interface ConvertStep {
   readonly timed: readonly Json[];
   readonly triggers: TriggerSources;
   readonly places: SourcePlaces;
+  readonly registered: Registered;
   readonly pods?: NativeSpec["pods"];
 }
 
@@ -126,11 +138,11 @@ interface ConvertStep {
 const convertedInput = (
   printer: Printer,
   input: ManifestDocument,
-  { validate, timed, triggers, places, pods }: ConvertStep,
+  { validate, timed, triggers, places, registered, pods }: ConvertStep,
 ): Converted => {
   const raw = rawOf(input);
   if (isForeign(raw))
-    return convertedForeign(printer, raw, { where: input.where, triggers, places });
+    return convertedForeign(printer, raw, { where: input.where, triggers, places, registered });
   const { document, entries, details, used } = withoutScheduleMetrics(raw, timed);
   const findings = [...details, ...adapterDetails(raw)].map((detail) => ({
     words: input.where,
@@ -166,7 +178,8 @@ const convertedForeign = (
     where,
     triggers,
     places,
-  }: Pick<ConvertStep, "triggers" | "places"> & { readonly where: string },
+    registered,
+  }: Pick<ConvertStep, "triggers" | "places" | "registered"> & { readonly where: string },
 ): Converted => {
   const imported = importObjects(
     {
@@ -175,6 +188,7 @@ const convertedForeign = (
       ...(isScaledObject(raw) ? { scaledObjects: [raw] } : { scaledObjects: [], datadog: [raw] }),
       sources: triggers,
       places,
+      registered,
     },
     "native",
   );

@@ -14,6 +14,7 @@ import {
   importObjects,
   type ListedAutoscalers,
 } from "../../rules/manifest/import/import-objects.ts";
+import type { Registered } from "../../rules/manifest/import/keda/registered.ts";
 import { isTimed } from "../../rules/manifest/import/schedules/with-schedules.ts";
 import { TidemarkError } from "../../rules/model/errors.ts";
 import { isObject, type Json } from "../../rules/model/json.ts";
@@ -150,8 +151,10 @@ interface ImportResult extends Imported {
 export const readImport = async (
   { source, meant }: ImportedCluster,
   options: Pick<ImportOptions, "namespace" | "selector" | "as" | "source">,
+  session?: Session,
 ): Promise<ImportResult> => {
   const sources = options.source && triggerSources(options.source);
+  const registered = sources && session && (await registeredIn(session));
   const api = await openKubeconfig(source, meant);
   try {
     const kinds = ["hpas", "watermarks", "scaledObjects"] as const;
@@ -168,6 +171,7 @@ export const readImport = async (
         ...selected({ hpas, watermarks, scaledObjects }, options.selector),
         timed,
         ...(sources && { sources }),
+        ...(registered && { registered }),
       },
       options.as,
     );
@@ -175,6 +179,15 @@ export const readImport = async (
   } finally {
     api.close();
   }
+};
+
+/** The sources of the stack. A record that cannot be read says so where it is asked. */
+const registeredIn = async ({ service }: Session): Promise<Registered> => {
+  const all = await service.sources();
+  return {
+    sources: new Map(all.flatMap((one) => ("problem" in one ? [] : [[one.name, one]]))),
+    isAll: all.every((one) => !("problem" in one)),
+  };
 };
 
 /**

@@ -209,7 +209,7 @@ const importCommand = async (
     return refuseIncomplete(result);
   }
   return run(options, options.apply ? "edit" : "document", async (session, printer) => {
-    const result = await readImport(await kubeconfigOf(options, session), options);
+    const result = await readImport(await kubeconfigOf(options, session), options, session);
     if (!options.apply) await printImport(printer, result, options.output);
     else {
       tellFindings(printer, result);

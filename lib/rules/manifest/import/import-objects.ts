@@ -10,6 +10,7 @@ import {
   type TriggerSources,
   triggersOf,
 } from "./keda/native-scaled-object.ts";
+import type { Registered } from "./keda/registered.ts";
 import { type SourcePlaces, sourcePlaces } from "./keda/places.ts";
 import { type ImportedScaledObject, importScaledObject, staysWithKeda } from "./scaled-object.ts";
 import { hasDowntime } from "./schedules/downtimes.ts";
@@ -40,6 +41,8 @@ export interface ListedAutoscalers {
   readonly sources?: TriggerSources;
   /** The places of the triggers of all ScaledObjects, where these are only some of them. */
   readonly places?: SourcePlaces;
+  /** The records of these sources, which are compared with what the triggers ask. */
+  readonly registered?: Registered;
 }
 
 export interface Imported {
@@ -60,7 +63,7 @@ const metadataOf = (raw: Json): Json => asObject(raw["metadata"]);
  * is printed can be applied; what is refused is a finding.
  */
 export const importObjects = (
-  { timed = [], datadog = [], sources, places, ...listed }: ListedAutoscalers,
+  { timed = [], datadog = [], sources, places, registered, ...listed }: ListedAutoscalers,
   as: "same" | "native",
 ): Imported => {
   const annotated = listed.hpas
@@ -96,6 +99,7 @@ export const importObjects = (
   const native = sources && {
     sources,
     places: places ?? placesOfAll(listed.scaledObjects, sources),
+    ...(registered && { registered }),
   };
   const scaled = listed.scaledObjects.map(
     (raw): Candidate => ({

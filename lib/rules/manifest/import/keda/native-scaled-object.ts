@@ -35,6 +35,7 @@ import {
   KEDA,
   behaviorIn,
 } from "./metrics.ts";
+import { NONE_REGISTERED, type Registered, registeredDetails } from "./registered.ts";
 import { pausesOf, type Pauses } from "./pauses.ts";
 
 /** Which registered source stands for a trigger. */
@@ -50,6 +51,7 @@ const ANNOTATION = /^(?:autoscaling|scaledobject|validations)\.keda\.sh\//;
 export interface NativeContext {
   readonly sources: TriggerSources;
   readonly places: SourcePlaces;
+  readonly registered?: Registered;
   /** What of the object has the wrong type. */
   readonly unreadable?: readonly Detail[];
 }
@@ -74,7 +76,7 @@ export const notTexts = (raw: Json): readonly Detail[] =>
  */
 export const nativeScaledObject = (
   raw: Json,
-  { sources, places, unreadable = [] }: NativeContext,
+  { sources, places, registered = NONE_REGISTERED, unreadable = [] }: NativeContext,
 ): ImportedScaledObject => {
   const written = asObject(raw["spec"]);
   const most = numberOf(written["maxReplicaCount"], DEFAULT_MAX);
@@ -113,6 +115,7 @@ export const nativeScaledObject = (
     ...unreadable,
     ...read.flatMap(({ details: of }) => of),
     ...triggers.flatMap((trigger) => placeConflict(trigger, places) ?? []),
+    ...triggers.flatMap((of) => registeredDetails(of, writtenNamespace(raw), registered)),
     ...missing.details,
     ...(formula !== undefined && losesDefaults(formula, spec)
       ? [changed("spec.advanced.scalingModifiers.formula", DEFAULTS_GONE)]

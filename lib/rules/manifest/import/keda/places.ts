@@ -56,7 +56,7 @@ const isUnsafe = (metadata: Json): true | undefined =>
  * An address in the one form that all spellings of it share: the host in small letters, a service
  * without the domain of the cluster, no slashes at the end.
  */
-const addressOf = (text: string | undefined): string | undefined => {
+export const addressOf = (text: string | undefined): string | undefined => {
   if (text === undefined || !URL.canParse(text)) return text;
   const { protocol, host, pathname } = new URL(text);
   const short = host.replace(/\.svc\.cluster\.local\.?(?=:|$)/, ".svc");
