@@ -20,6 +20,7 @@ export const scheduleHandler = ({
   queue,
   reporter,
   owners,
+  people,
 }: ScheduleDependencies): ScheduleHandler => {
   /**
    * The minute is planned by now: a failure here must not look like one of the planning, and has an
@@ -28,7 +29,7 @@ export const scheduleHandler = ({
   const problemsOf = async (items: readonly ClusterItem[]): Promise<void> => {
     try {
       await countProblems(
-        { tables, owners, tell: async (found) => reporter.problems(found) },
+        { tables, owners, people, tell: async (found) => reporter.problems(found) },
         items,
       );
     } catch (error) {

@@ -75,11 +75,12 @@ It is what Prometheus receives from a run (docs/monitoring.md).`,
   status: `
 It names the next step for each problem.
 It is healthy when every partition was synced within two periods, every cluster answers and can be evaluated, and no newest scale was refused.
-No autoscaler may have missed a metric for 15 minutes, no count may be fought over, everything stored must be readable, no time ahead of the clock, and no dead-letter queue may have a message.
+No autoscaler may have missed a metric or wanted more than its maxReplicas for 15 minutes, and no count may be fought over.
+Everything stored must be readable, no time ahead of the clock, and no dead-letter queue may have a message.
 Of a data folder a run must be alive.
 A cluster that was just added has three minutes and two periods for its first sync.
 A freeze, a pause and an override are shown and are no problem.
-What has wanted more than its maxReplicas for 15 minutes is listed under "Worth a look".`,
+Under "Worth a look" stands what leaves it healthy, such as a workload that does not exist.`,
   apply: `
 Files hold YAML or JSON, several documents, Lists.
 All documents are checked before any is stored, and all problems of all files are reported at once, each with its file, line and field.

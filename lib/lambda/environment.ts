@@ -20,6 +20,7 @@ const ANSWERING = [
  * - `TIDEMARK_SYNC_FUNCTION`: the name of `sync`, which looks at clusters for `connect`.
  * - `TIDEMARK_ALARM_OWNERS`, `TIDEMARK_OWNER_TOPICS`: owners with commas between, and in the same
  *   order the ARNs of their SNS topics; or `none`.
+ * - `TIDEMARK_ALARM_TOPIC`: the ARN of the SNS topic of the alarms, or `none`.
  * - `TIDEMARK_EXTERNAL_ID`: what `sync` gives when it assumes a role of another account, or `none`.
  * - `TIDEMARK_EVENT_BUS`: the name of the bus that events are put on, or `none`.
  * - `TIDEMARK_EVENTS_DEAD_LETTERS_URL`: the queue that keeps what cannot be put on it, or `none`.
@@ -31,6 +32,7 @@ export const ENVIRONMENT = {
     "TIDEMARK_SYNC_QUEUE_URL",
     "TIDEMARK_ALARM_OWNERS",
     "TIDEMARK_OWNER_TOPICS",
+    "TIDEMARK_ALARM_TOPIC",
   ],
   sync: [
     "TIDEMARK_STATE_TABLE",

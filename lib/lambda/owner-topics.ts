@@ -37,6 +37,57 @@ export const tellOwner = async (
     "",
     `tidemark status --stack ${stack} names them, and tidemark explain NAME says why.`,
   ].join("\n");
+  await publish(signer, topic, { to: `the owner "${owner}"`, subject, message });
+};
+
+/**
+ * Sends what is new to the topic of the alarms: which clusters and autoscalers, since when, and the
+ * command that looks at each. The mail of an alarm of CloudWatch names none of them. Throws
+ * `schedule.owner` where SNS does not take it.
+ */
+export const tellPeople = async (
+  signer: Signer,
+  stack: string,
+  topic: string,
+  news: readonly FleetProblem[],
+): Promise<void> => {
+  const places = [...new Set(news.map(({ key }) => key))];
+  const subject = `${stack}: ${places.join(", ")}`;
+  const message = [
+    ...problemSentences(news),
+    "",
+    ...new Set(news.map((problem) => `${commandOf(problem)} --stack ${stack}`)),
+    `tidemark status --stack ${stack} names what goes on.`,
+  ].join("\n");
+  await publish(signer, topic, { to: "the topic of the alarms", subject: cut(subject), message });
+};
+
+const cut = (subject: string): string =>
+  subject.length <= SUBJECT_CHARACTERS ? subject : `${subject.slice(0, SUBJECT_CHARACTERS - 3)}...`;
+
+/** What looks at a problem. */
+const commandOf = ({ kind, key, first = "" }: FleetProblem): string => {
+  const [cluster = ""] = key.split("/");
+  const [namespace = "", name] = first.split("/");
+  if (kind === "late" || kind === "unreadable") return `tidemark cluster describe ${cluster}`;
+  if (first === "") return `tidemark cluster check ${cluster}`;
+  return name === undefined
+    ? `tidemark get -n ${namespace} --cluster ${cluster}`
+    : `tidemark doctor ${name} -n ${namespace} --cluster ${cluster}`;
+};
+
+interface Publication {
+  /** Who gets it, for an error. */
+  readonly to: string;
+  readonly subject: string;
+  readonly message: string;
+}
+
+const publish = async (
+  signer: Signer,
+  topic: string,
+  { to, subject, message }: Publication,
+): Promise<void> => {
   const body = new URLSearchParams({
     Action: "Publish",
     Version: "2010-03-31",
@@ -69,10 +120,7 @@ export const tellOwner = async (
   }
   throw new TidemarkError(
     "schedule.owner",
-    `Cannot send to the owner "${owner}": ${foreignText(why)} (${PUBLISH_RIGHT} on ${topic} is needed)`,
-    {
-      owner,
-      topic,
-    },
+    `Cannot send to ${to}: ${foreignText(why)} (${PUBLISH_RIGHT} on ${topic} is needed)`,
+    { topic },
   );
 };

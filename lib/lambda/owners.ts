@@ -2,7 +2,8 @@ import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import type { FleetProblem } from "../stack/report/problems.ts";
 import type { countProblems } from "../stack/plan/count-problems.ts";
 
-type Owners = NonNullable<Parameters<typeof countProblems>[0]["owners"]>;
+type Ports = Parameters<typeof countProblems>[0];
+type Told = Pick<Ports, "owners" | "people">;
 
 /**
  * The topic of each owner, by the two lists of the environment. Throws a RangeError where one is
@@ -19,23 +20,32 @@ export const topicsOf = (owners: string, topics: string): ReadonlyMap<string, st
 };
 
 /**
- * Most stacks have no such owners, so the code that sends to them is loaded where there are some.
+ * Who gets a message of what is new: the topic of the alarms, and those of owners. The code that
+ * sends is loaded where there is something to send.
  */
 export const ownersIn = (names: {
   readonly TIDEMARK_ALARM_OWNERS: string;
   readonly TIDEMARK_OWNER_TOPICS: string;
-}): { readonly owners?: Owners } => {
+  readonly TIDEMARK_ALARM_TOPIC: string;
+}): Told => {
   const topics = topicsOf(names.TIDEMARK_ALARM_OWNERS, names.TIDEMARK_OWNER_TOPICS);
-  if (topics.size === 0) return {};
+  const alarmTopic = names.TIDEMARK_ALARM_TOPIC;
+  if (topics.size === 0 && alarmTopic === "none") return {};
   const { credentials, region } = new DynamoDBClient().config;
+  const signer = { credentials, region, clock: Date.now };
   const stack = process.env["POWERTOOLS_SERVICE_NAME"] ?? "tidemark";
   const tell = async (owner: string, news: readonly FleetProblem[]): Promise<void> =>
     (await import("./owner-topics.ts")).tellOwner(
-      { credentials, region, clock: Date.now },
+      signer,
       stack,
       owner,
       topics.get(owner) ?? "",
       news,
     );
-  return { owners: { names: [...topics.keys()], tell } };
+  const people = async (news: readonly FleetProblem[]): Promise<void> =>
+    (await import("./owner-topics.ts")).tellPeople(signer, stack, alarmTopic, news);
+  return {
+    ...(topics.size > 0 && { owners: { names: [...topics.keys()], tell } }),
+    ...(alarmTopic !== "none" && { people }),
+  };
 };

@@ -12,6 +12,7 @@ export interface ScheduleDependencies {
   readonly queue: MessageQueue;
   readonly reporter: Pick<Reporter, "planned" | "problems" | "problemsNotCounted">;
   readonly owners?: Parameters<typeof countProblems>[0]["owners"];
+  readonly people?: Parameters<typeof countProblems>[0]["people"];
 }
 
 /** What `schedule` is built of. */

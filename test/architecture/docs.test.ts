@@ -240,9 +240,10 @@ describe("the metrics", () => {
       phasesMs: {},
     };
     const dropped = { ...base, kind: "dropped", why: "stale" } as const;
-    const problems = problemMetrics({ all: [], risen: [], sent: new Set(FLEET_PROBLEM_KINDS) }).map(
-      ({ name }) => name,
-    );
+    const problems = problemMetrics({
+      ...{ all: [], risen: [], sent: new Set(FLEET_PROBLEM_KINDS) },
+      decided: { quarter: 90, day: 99 },
+    }).map(({ name }) => name);
     const ofFunctions = ["FailedSyncs", ...problems];
     const sent = [
       ...ofFunctions,

@@ -83,11 +83,11 @@ const printedBy = async (service: Service, args: readonly string[]): Promise<str
 it("The list of clusters tells which cannot be reached, are late or were never synced", async () => {
   expect(
     await printed("cluster", "list"),
-  ).toBe(`NAME   CONNECTION   PERIOD   PARTITIONS   PAUSED   STATE          SYNCED
-late   kubeconfig   15s      1            no       late           46s ago
-new    kubeconfig   15s      1            no       never synced   never
-out    kubeconfig   15s      1            no       unreachable    15s ago
-well   kubeconfig   15s      1            no       ok             30s ago
+  ).toBe(`NAME   CONNECTION   PERIOD   PARTITIONS   PAUSED   STATE          DECIDED   SYNCED
+late   kubeconfig   15s      1            no       late           94.8%     46s ago
+new    kubeconfig   15s      1            no       never synced   0%        never
+out    kubeconfig   15s      1            no       unreachable    100%      15s ago
+well   kubeconfig   15s      1            no       ok             100%      30s ago
 `);
 });
 

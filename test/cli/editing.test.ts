@@ -390,7 +390,7 @@ describe("tidemark cluster and fleet", () => {
       said(0, 'Cluster "eks-1" paused until 2026-03-01T13:00:00Z\n'),
     );
     expect((await run("cluster", "list")).out).toMatch(
-      /^eks-1 +secret +30s +2 +2026-03-01T13:00:00Z +never synced +never$/m,
+      /^eks-1 +secret +30s +2 +2026-03-01T13:00:00Z +never synced +- +never$/m,
     );
     expect(await run("cluster", "resume", "eks-1")).toEqual(said(0, 'Cluster "eks-1" resumed\n'));
     expect(await run("cluster", "remove", "eks-1")).toEqual(said(0, 'Cluster "eks-1" removed\n'));

@@ -322,9 +322,9 @@ describe("tidemark events", () => {
 describe("tidemark cluster", () => {
   it("lists clusters and describes one", async () => {
     expect(await printed("cluster", "list")).toBe(
-      `NAME   CONNECTION   PERIOD   PARTITIONS   PAUSED   STATE            SYNCED
-eu-1   kubeconfig   15s      1            no       partly failing   15s ago
-us-1   kubeconfig   15s      1            no       never synced     never
+      `NAME   CONNECTION   PERIOD   PARTITIONS   PAUSED   STATE            DECIDED   SYNCED
+eu-1   kubeconfig   15s      1            no       partly failing   100%      15s ago
+us-1   kubeconfig   15s      1            no       never synced     0%        never
 `,
     );
     expect(await printed("cluster", "describe", "eu-1")).toBe(`Name:         eu-1
@@ -333,6 +333,7 @@ Error:        autoscaler "shop/api": no metrics returned from resource metrics A
 Version:      1
 Connection:   kubeconfig
   path:       /kube/config
+Decided:      100 % of due syncs in 24 h, 100 % in 1 h, 100 % in 15 min
 Sync period:  15s
 Paused:       no
 Partitions:

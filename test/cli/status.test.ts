@@ -114,6 +114,7 @@ describe("tidemark status", () => {
         "Fleet:         not frozen",
         "Clusters:      1 (1 ok)",
         "Syncs:         4 due in the last minute, 4 done, 0 late",
+        "Decided:       100 % of due syncs in 24 h, 100 % in 1 h, 100 % in 15 min",
         "Dead letters:  0 of syncs, 0 of plans",
         "Paused:        nothing",
         "",
@@ -146,7 +147,7 @@ describe("tidemark status", () => {
 
   it("names a namespace that has used its share, or its bytes for objects, and where it is written what to do", async () => {
     await add("eu-1");
-    const overShare = { since: new Map([["k", NOON - 60_000]]), first: "attack" };
+    const overShare = { since: new Map([["kkkk", NOON - 60_000]]), first: "attack" };
     await storeSync(world.context, clusterName("eu-1"), NOON - 10_000, [], { of: { overShare } });
     world.set(NOON);
     const { code, out } = await status();

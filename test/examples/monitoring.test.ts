@@ -30,6 +30,7 @@ const GENERIC: ReadonlySet<string> = new Set([
   "tidemark_current_replicas",
   "tidemark_desired_replicas",
   "tidemark_scaling_active",
+  "tidemark_due_syncs_decided_ratio",
 ]);
 /** `wpaHelp` names the series itself where it knows none of that name. */
 const isServed = (series: string): boolean => {
@@ -40,7 +41,7 @@ const LABELS = new Set(["cluster", "namespace", "name", "wpa_namespace", "wpa_na
 
 describe("examples/monitoring", () => {
   it("names only series that /metrics serves, and their labels", () => {
-    expect([alerts.length, panels.length]).toEqual([5, 9]);
+    expect([alerts.length, panels.length]).toEqual([6, 9]);
     for (const expr of expressions) {
       const series = expr.match(/\b(?:tidemark|wpa_controller)_\w+/g) ?? [];
       expect([expr, series.length > 0, series.filter((each) => !isServed(each))]).toEqual([
@@ -82,7 +83,7 @@ describe.skipIf(!promtool)(
     it("pass promtool, and fire and stay silent as their test says", async () => {
       expect(
         (await run("promtool", ["check", "rules", "alerts.yaml"], { cwd: FOLDER })).stdout,
-      ).toContain("5 rules found");
+      ).toContain("6 rules found");
       expect(
         (await run("promtool", ["test", "rules", "alerts.test.yaml"], { cwd: FOLDER })).stdout,
       ).toContain("SUCCESS");

@@ -1,7 +1,7 @@
 import { createServer, type Server } from "node:http";
 import { text } from "node:stream/consumers";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { tellOwner } from "../../lib/lambda/owner-topics.ts";
+import { tellOwner, tellPeople } from "../../lib/lambda/owner-topics.ts";
 import { topicsOf } from "../../lib/lambda/owners.ts";
 import { closeServer, listenOnLoopback } from "../../lib/embedded/host/loopback.ts";
 import type { FleetProblem } from "../../lib/stack/report/problems.ts";
@@ -81,6 +81,50 @@ describe("the topic of an owner", () => {
     ]);
     expect(topicsOf("none", "none").size).toBe(0);
     expect(() => topicsOf("payments,search", TOPIC)).toThrow("there are 2 owners and 1 topics");
+  });
+});
+
+describe("the topic of the alarms", () => {
+  it("gets the name of each cluster and autoscaler, since when, and the command that looks at it", async () => {
+    await tellPeople(SIGNER, "tidemark-prod", TOPIC, [
+      { kind: "unreachable", key: "eu-1", count: 1, sinceMs: NOON },
+      { kind: "undecided", key: "eu-2", count: 1, sinceMs: NOON },
+      refused(1, {}),
+      { kind: "overShare", key: "eu-1/default", count: 1, first: "attack" },
+      { kind: "late", key: "us-1/default", count: 1, sinceMs: NOON },
+    ]);
+    expect(asked[0]?.form).toMatchObject({
+      TopicArn: TOPIC,
+      Subject: "tidemark-prod: eu-1, eu-2, eu-1/default, us-1/default",
+    });
+    expect(asked[0]?.form["Message"]).toBe(
+      [
+        "1 partition was not synced for three periods: us-1/default since 2026-03-01T12:00:00.000Z",
+        "1 cluster cannot be read for 5 minutes: eu-1 since 2026-03-01T12:00:00.000Z",
+        "1 cluster fails again and again, so that too few of its due syncs decide: eu-2 since 2026-03-01T12:00:00.000Z",
+        "1 autoscaler could not scale for 15 minutes: eu-1/default (search/index)",
+        "1 namespace is over its share for 5 minutes: eu-1/default (attack)",
+        "",
+        "tidemark cluster check eu-1 --stack tidemark-prod",
+        "tidemark cluster check eu-2 --stack tidemark-prod",
+        "tidemark doctor index -n search --cluster eu-1 --stack tidemark-prod",
+        "tidemark get -n attack --cluster eu-1 --stack tidemark-prod",
+        "tidemark cluster describe us-1 --stack tidemark-prod",
+        "tidemark status --stack tidemark-prod names what goes on.",
+      ].join("\n"),
+    );
+  });
+
+  it("has a subject that SNS takes, however many there are", async () => {
+    const many = Array.from(
+      { length: 40 },
+      (_, at): FleetProblem => ({
+        ...{ kind: "unreachable", key: `cluster-${at}`, count: 1 },
+      }),
+    );
+    await tellPeople(SIGNER, "tidemark-prod", TOPIC, many);
+    expect(asked[0]?.form["Subject"]).toHaveLength(100);
+    expect(asked[0]?.form["Message"]).toContain("40 clusters cannot be read for 5 minutes");
   });
 });
 

@@ -30,6 +30,8 @@ export interface StackOf {
   readonly packaged: Pick<Stack["packaged"], "resources" | "text">;
 }
 const MINUTE_MS = 60_000;
+/** The topic that a stack with a mail address makes. */
+const ALARM_TOPIC = "arn:aws:sns:eu-central-1:123456789012:tidemark-prod-alarms";
 
 export const hpaOf = (maxReplicas: number, labels: Readonly<Record<string, string>> = {}): string =>
   JSON.stringify({
@@ -191,13 +193,19 @@ export const openFunctions = async ({
       ExistingStateTable: tables.stateTable,
       ExistingHistoryTable: tables.historyTable,
       SyncQueue: SYNC_QUEUE,
+      AlarmTopic: ALARM_TOPIC,
     },
     ...(deafTopic !== undefined && { deafTopic }),
     clock: () => Date.now() + aheadMs(),
   });
   const started: Environment[] = [];
+  const { TIDEMARK_ALARM_TOPIC = ALARM_TOPIC } = textVariablesOf(
+    resources,
+    "ScheduleLambdaFunction",
+  );
   const own = {
     schedule: {
+      TIDEMARK_ALARM_TOPIC,
       TIDEMARK_SYNC_QUEUE_URL: queues.syncUrl.replace(queues.endpoint, account.endpoint),
     },
     sync: { TIDEMARK_HISTORY_TABLE: tables.historyTable },

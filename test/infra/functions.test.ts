@@ -238,6 +238,7 @@ const startAll = async (): Promise<void> => {
     TIDEMARK_SYNC_QUEUE_URL: queueUrl,
     TIDEMARK_ALARM_OWNERS: "none",
     TIDEMARK_OWNER_TOPICS: "none",
+    TIDEMARK_ALARM_TOPIC: "none",
   });
   sync = await start("sync", {
     TIDEMARK_HISTORY_TABLE: TABLES.historyTable,

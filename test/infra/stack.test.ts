@@ -179,6 +179,7 @@ describe("the functions", () => {
       TIDEMARK_OWNER_TOPICS: "none",
       TIDEMARK_EVENT_BUS: "none",
       TIDEMARK_EVENTS_DEAD_LETTERS_URL: "none",
+      TIDEMARK_ALARM_TOPIC: "none",
       TIDEMARK_CONNECT_URL: { "Fn::GetAtt": ["ConnectLambdaFunctionUrl", "FunctionUrl"] },
     };
     for (const name of FUNCTIONS) {
@@ -227,13 +228,13 @@ describe("the functions", () => {
     // KiB for the fields, the metric math and the answers of CloudWatch. The sync keeps 13 months
     // of history in steps of five minutes and closes days of events; the functions that answer
     // people read both, and say what sources cost: some 15 KiB. The schedule counts the problems of
-    // the fleet beside planning it. The rules of manifests are one tree that is evaluated and
+    // the fleet, and the share of due syncs that decided, beside planning it. The rules of manifests are one tree that is evaluated and
     // printed, with a sentence each: some 15 KiB. Which pods count, and the findings of the doctor,
     // take some 10 KiB. Forecasts (made by the sync, read by it and by explain), wakes, the schedule
     // and the bill of the page, and the ledger of conversions: some 30 KiB. Formulas with names,
     // conditions and lists, and Redis as a source: some 10 KiB, of which readers hold 3.
     const budgetKib = {
-      ...{ schedule: 385, sync: 960, api: 1115, connect: 1125, view: 1000, wake: 385, events: 410 },
+      ...{ schedule: 390, sync: 970, api: 1115, connect: 1125, view: 1000, wake: 385, events: 410 },
     };
     for (const name of FUNCTIONS)
       expect(sizeAtStart(packaged.bundles, name).bytes / 1024, name).toBeLessThan(budgetKib[name]);
@@ -1030,6 +1031,24 @@ describe("a parameter", () => {
     });
     const { Environment } = given["ScheduleLambdaFunction"]?.Properties ?? {};
     expect(JSON.stringify(Environment)).toContain("search");
+  });
+
+  it("alarmAddress and alarmTopic let the planning send names to their topic, and to none without them", () => {
+    expect(statementsOf("ScheduleRole")["TellPeople"]).toBeUndefined();
+    const topic = "arn:aws:sns:eu-central-1:1:ops";
+    for (const [given, wanted] of [
+      [{ AlarmTopicArn: topic }, topic],
+      [{ AlarmAddress: "ops@example.com" }, { Ref: "AlarmTopic" }],
+    ] as const) {
+      const resources = resourcesOf(packaged.text, given);
+      expect(statementsOf("ScheduleRole", resources)["TellPeople"]).toMatchObject({
+        Action: ["sns:Publish"],
+        Resource: wanted,
+      });
+      expect(resources["ScheduleLambdaFunction"]?.Properties["Environment"]).toMatchObject({
+        Variables: { TIDEMARK_ALARM_TOPIC: wanted },
+      });
+    }
   });
 
   it("dashboard leaves the dashboard out", () => {

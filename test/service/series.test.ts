@@ -67,6 +67,8 @@ const sumsOfEvents = async (): Promise<{ readonly up: number; readonly down: num
   };
 };
 
+const DECIDED = "tidemark_due_syncs_decided_ratio";
+
 describe("series()", () => {
   it("tells the watermark controller's names, with its labels and the cluster", async () => {
     await begin({ web: 4 }, wpa("web"));
@@ -328,8 +330,24 @@ describe("series()", () => {
     await world.play(2);
     world.wait(ms);
     const families = await world.scrape();
-    expect(families.length > 0).toBe(told);
+    const ofAutoscalers = families.filter(({ name }) => name !== DECIDED);
+    expect(ofAutoscalers.length > 0).toBe(told);
+    // What the cluster was owed goes on, so that an alert on it does not end by itself.
+    expect(families.length - ofAutoscalers.length).toBe(1);
     expect(wpaValue(families, "value") !== undefined).toBe(told);
+  });
+
+  it("says what each cluster was owed and got, also while nobody syncs it", async () => {
+    await begin({ web: 4, api: 3 }, wpa("web"), hpa("api"));
+    await world.play(2);
+    const ratio = async (window: string): Promise<number | undefined> =>
+      valueIn(await world.scrape(), DECIDED, { window });
+    expect([await ratio("15m"), await ratio("24h")]).toEqual([1, 1]);
+    world.wait(30 * 60_000);
+    expect(await ratio("15m")).toBe(0);
+    expect(await ratio("1h")).toBeGreaterThan(0);
+    world.wait(3 * 3_600_000);
+    expect([await ratio("15m"), await ratio("1h")]).toEqual([0, 0]);
   });
 
   it("goes on telling between two pages of the journal, and forgets an autoscaler that was deleted", async () => {
@@ -458,7 +476,8 @@ describe("a scrape over HTTP", () => {
       );
     return families.map((family) => ({
       ...family,
-      samples: copies.flatMap((at) =>
+      // There are 100 clusters.
+      samples: (family.name === DECIDED ? copies.slice(0, 100) : copies).flatMap((at) =>
         family.samples.map(({ labels, value }) => ({
           labels: renamed(labels, at),
           value: value + ((at * 7_919) % 10_007) / 8,

@@ -8,8 +8,8 @@ import {
   problemMetrics,
 } from "../../lib/stack/report/problems.ts";
 import { NO_TROUBLES, type Trouble, type Troubles } from "../../lib/stack/store/head/troubles.ts";
-import { risenProblems, type KindsReported } from "../../lib/stack/plan/count-problems.ts";
-import { problemsOf } from "../../lib/stack/plan/count-problems.ts";
+import { risenProblems, type KindsReported } from "../../lib/stack/plan/risen-problems.ts";
+import { ownerNews, problemsOf } from "../../lib/stack/plan/count-problems.ts";
 import { NOON } from "../noon.ts";
 
 const MINUTE_MS = 60_000;
@@ -37,7 +37,7 @@ const found = ({
   problemsOf({
     fleet: frozen ? { frozen: { by: "ada", atMs: 0, reason: "drill" } } : {},
     clusters: [{ kind: "read", record: cluster("eu-1", more) }],
-    heads: new Map([["eu-1/default", { nowMs: NOON - agoMs, troubles }]]),
+    heads: new Map([["eu-1/default", { nowMs: NOON - agoMs, dueDoneMs: NOON - agoMs, troubles }]]),
     nowMs: NOON,
   });
 const kinds = (play: Play): readonly string[] => found(play).map(({ kind }) => kind);
@@ -124,6 +124,36 @@ describe("what is a problem", () => {
     expect(kindSentence("refused", problem ? [problem] : [])).toBe(
       "2 autoscalers could not scale for 15 minutes: eu-1/default (2, first shop/web)",
     );
+  });
+
+  it.each([
+    ["goes on while it comes and goes", 0, undefined],
+    ["has ended for now, and is no news, ten minutes later", 2, "just now"],
+  ] as const)("of many spells %s", (_, slots, past) => {
+    const slot = Math.floor(NOON / (5 * MINUTE_MS)) - slots;
+    const refused: Trouble = {
+      since: new Map(),
+      spells: new Map([["k0", new Map([0, 1, 2, 3].map((at) => [slot - at, 300_000]))]]),
+      first: "shop/web",
+    };
+    const [problem] = found({ troubles: { of: { refused } } });
+    expect(problem?.past).toBe(past);
+    const all = problem ? [problem] : [];
+    const { report } = risenProblems({}, all, NOON);
+    expect(report.risen.length).toBe(past ? 0 : 1);
+    expect(
+      ownerNews(
+        {},
+        all.map((one) => ({ ...one, owners: { shop: 1 } })),
+        ["shop"],
+        NOON,
+      ),
+    ).toMatchObject([
+      {
+        news: past ? [] : [{ count: 1 }],
+        after: { counts: past ? {} : { "refused eu-1/default": 1 } },
+      },
+    ]);
   });
 
   it("is a record that cannot be read", () => {

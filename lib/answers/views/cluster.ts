@@ -68,9 +68,25 @@ const connection = z.discriminatedUnion("kind", [
 
 const namespaces = z.union([z.array(text), z.literal("all others")]);
 
+const percent = z.number().describe("rounded down to a tenth");
+/** How much of what was owed was done. */
+export const decided = z
+  .object({
+    last15Minutes: percent.exactOptional(),
+    lastHour: percent.exactOptional(),
+    last24Hours: percent
+      .describe("from a whole hour on, or from the last edit of the period or the partitions")
+      .exactOptional(),
+  })
+  .describe(
+    "the share of the due syncs, in percent, that decided: a sync came, the cluster could be read, and something could be evaluated. Absent where none was due, in one of these times or in all",
+  );
+export type DecidedView = ViewOf<typeof decided>;
+
 export const cluster = z.object({
   name: text,
   ...state,
+  decided: decided.exactOptional(),
   connection: connection
     .describe("absent where none is stored for this cluster, and for callers that may not see it")
     .exactOptional(),

@@ -1,10 +1,11 @@
 import * as z from "zod";
-import { CLUSTER_STATES, clusterState } from "./cluster.ts";
+import { CLUSTER_STATES, clusterState, decided } from "./cluster.ts";
 import { frozen, override, pause } from "./holds.ts";
 import { count, flag, ref, text, time, type ViewOf } from "./view-of.ts";
 
 const problem = z.object({
   kind: z.enum([
+    "absent",
     "ahead",
     "at max",
     "contested",
@@ -23,6 +24,7 @@ const problem = z.object({
     "slow sync",
     "specs unknown",
     "token",
+    "undecided",
     "unmeasured",
     "unreachable",
     "unreadable",
@@ -57,6 +59,7 @@ export const status = z.object({
       late: count.describe("not done, and due more than a period ago"),
     })
     .describe("the syncs that were due in the last minute"),
+  decided: decided.exactOptional(),
   paused: z.object({
     clusters: z.array(pause.extend({ name: text })),
     autoscalers: z.array(pause.extend(ref)).describe("the first ten"),
@@ -75,7 +78,12 @@ export const status = z.object({
   notices: z
     .array(problem)
     .describe(
-      "what may need a person although everything works: autoscalers at their maximum, pods that count and should not, syncs that nearly miss their period. A notice leaves the status healthy. Absent where there is none",
+      "what may need a person although everything works: workloads that do not exist, pods that count and should not, syncs that nearly miss their period, a day in which too few syncs decided. A notice leaves the status healthy. Absent where there is none",
+    )
+    .exactOptional(),
+  findings: count
+    .describe(
+      "how much `tidemark doctor -A` finds, as of the last minute of each partition, in clusters that the caller may see whole; absent where nothing is",
     )
     .exactOptional(),
   errors: z

@@ -3,6 +3,7 @@ import { lines, type Printed, text, type Word } from "../../stack/report/printed
 import type { ClusterChange, NewCluster } from "../../answers/service/service.ts";
 import type { ClusterState, ClusterView, StateView } from "../../answers/views/cluster.ts";
 import type { Printer, Session, Paint, Style } from "../io.ts";
+import { decidedShort, decidedText } from "../../answers/words/decided-words.ts";
 import { ageText } from "../../stack/report/duration-text.ts";
 import { sheet, Table } from "../output/text-table.ts";
 import { checksText, printReport, reported } from "../output/check-lines.ts";
@@ -18,6 +19,7 @@ const CLUSTER_HEADERS = [
   "PARTITIONS",
   "PAUSED",
   "STATE",
+  "DECIDED",
   "SYNCED",
 ] as const;
 
@@ -68,6 +70,7 @@ const row = (cluster: ClusterView, paint: Paint): readonly Word[] => [
   String(cluster.partitions.length),
   cluster.paused ? (cluster.paused.until ?? "yes") : "no",
   stateText(cluster, paint),
+  decidedShort(cluster.decided),
   syncedText(cluster),
 ];
 
@@ -105,6 +108,7 @@ const clusterSheet = (cluster: ClusterView, paint: Paint): Printed => {
     ["Connection", kind],
     ...Object.entries(connection).map(([key, value]) => [`  ${key}`, String(value)] as const),
     ...(cluster.tokenEnds === undefined ? [] : [["Token ends", cluster.tokenEnds] as const]),
+    ["Decided", decidedText(cluster.decided)],
     ["Sync period", ageText(cluster.syncPeriodSeconds * 1000)],
     ...(specsFromCluster.length > 0
       ? [["Specs from the cluster", specsFromCluster.join(", ")] as const]

@@ -7,6 +7,7 @@ import { type CommandIo, type Printer, type Session, type Paint, watch } from ".
 import { type DocumentFormat, documentText } from "../output/documents.ts";
 import { overrideText } from "../../answers/words/bounds-words.ts";
 import { frozenText, pausedText } from "../output/describe-sheet.ts";
+import { decidedText } from "../../answers/words/decided-words.ts";
 import { type SheetRow, sheet } from "../output/text-table.ts";
 
 export interface StatusOptions {
@@ -69,7 +70,11 @@ export const statusSheet = (view: StatusView, paint: Paint): Printed =>
     ["Fleet", view.frozen ? paint("warn", `frozen ${frozenText(view.frozen)}`) : "not frozen"],
     ["Clusters", clustersText(view)],
     ["Syncs", syncsText(view)],
+    ["Decided", decidedText(view.decided)],
     ["Dead letters", deadLettersText(view.deadLetters)],
+    ...(view.findings === undefined
+      ? []
+      : [["Doctor", `${view.findings} findings: tidemark doctor -A`] as const]),
     ...pauseRows(view),
     ...overrideRows(view),
     ...problemRows("Problems", view.problems, (words) => paint("bad", words)),

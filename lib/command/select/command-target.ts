@@ -122,19 +122,32 @@ const stackTarget = (
   return { kind: "stack", url: stack, from, ...present({ profile }) };
 };
 
+/** Errors of a request that was not sent, or that the stack has not answered. */
+const UNANSWERED = [
+  "remote.credentials",
+  "remote.stack",
+  "remote.too-large",
+  "remote.unclear",
+  "remote.unreachable",
+] as const;
+
 /**
- * The note below an error: which stack answered, or that the default folder was used and does not
- * exist.
+ * The note below an error: which stack answered, or was not asked, or that the default folder was
+ * used and does not exist.
  */
 export const targetNote = (target: CommandTarget, error: unknown): string | undefined => {
+  const answered = !UNANSWERED.some((code) => isTidemarkError(error, code));
   switch (target.kind) {
     case "stack":
-      return `the stack at ${target.url} answered (from ${target.from})`;
+      return answered
+        ? `the stack at ${target.url} answered (from ${target.from})`
+        : `the stack at ${target.url} (from ${target.from}) has not answered`;
     case "named stack":
       // Where the URL was not found, the stack was not asked.
-      return isTidemarkError(error, "remote.stack")
-        ? undefined
-        : `the stack "${target.name}" answered (from ${target.from})`;
+      if (isTidemarkError(error, "remote.stack")) return undefined;
+      return answered
+        ? `the stack "${target.name}" answered (from ${target.from})`
+        : `the stack "${target.name}" (from ${target.from}) has not answered`;
     case "folder":
       return target.from === "default" && isTidemarkError(error, "local.no-data")
         ? "this is the default data folder; choose another with --data, or a deployed stack with --stack or TIDEMARK_STACK"

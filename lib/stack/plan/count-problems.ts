@@ -1,10 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
-import {
-  PROBLEM_GROUPS,
-  type FleetProblem,
-  type FleetProblemKind,
-  type ProblemReport,
-} from "../report/problems.ts";
+import type { FleetProblem, ProblemReport } from "../report/problems.ts";
+import { type Reported, risenProblems } from "./risen-problems.ts";
 import { readGlances, type HeadGlance } from "../store/head/head.ts";
 import { type ClusterItem, getFleet } from "../store/records/clusters.ts";
 import {
@@ -13,13 +9,27 @@ import {
   type ReportedProblems,
 } from "../store/records/plan-records.ts";
 import type { Tables } from "../store/table/tables.ts";
-import { CLUSTER_MS, LASTS_MS, lasting, ALARMING_KINDS } from "../store/head/troubles.ts";
+import { CLUSTER_MS, goesOn, LASTS_MS, lasting, ALARMING_KINDS } from "../store/head/troubles.ts";
+import {
+  burnsNow,
+  hasBurned,
+  isFast,
+  isBurning,
+  percentOf,
+  sharesOf,
+  togetherOf,
+  undecidedSinceMs,
+} from "./decided-share.ts";
+import { present } from "../../rules/model/json.ts";
+import type { PartitionName } from "../../rules/model/ids.ts";
 import { type ClusterRecord, type FleetRecord, pausedBy } from "../../rules/model/records.ts";
 import { MINUTE_MS } from "../../rules/model/time-text.ts";
 
 interface CountPorts {
   readonly tables: Tables;
   readonly tell: (report: ProblemReport) => Promise<void>;
+  /** Sends what is new to the people of the fleet, by name. Default nobody. */
+  readonly people?: ((news: readonly FleetProblem[]) => Promise<void>) | undefined;
   /** Owners who get the problems of their own autoscalers, and how. Default none. */
   readonly owners?:
     | {
@@ -37,7 +47,7 @@ interface CountPorts {
  * that stays on would hide the next cluster.
  */
 export const countProblems = async (
-  { tables, tell, owners }: CountPorts,
+  { tables, tell, owners, people }: CountPorts,
   clusters: readonly ClusterItem[],
 ): Promise<void> => {
   const refs = clusters.flatMap((item) =>
@@ -53,16 +63,35 @@ export const countProblems = async (
   const nowMs = tables.clock();
   const all = problemsOf({ fleet, clusters, heads, nowMs });
   const { report, reported } = risenProblems(before, all, nowMs);
-  await tell(report);
+  await tell({ ...report, decided: decidedOf(clusters, heads, nowMs) });
   const found = owners ? ownerNews(before, all, owners.names, nowMs) : [];
   const errors: unknown[] = [];
+  const caught = (error: unknown): void => void errors.push(error);
+  if (report.risen.length > 0) await people?.(report.risen).catch(caught);
   for (const { owner, news } of found) {
-    if (news.length > 0)
-      await owners?.tell(owner, news).catch((error: unknown) => void errors.push(error));
+    if (news.length > 0) await owners?.tell(owner, news).catch(caught);
   }
   const after = { ...reported, ...reportedToOwners(found) };
   if (!isDeepStrictEqual(after, before)) await storeReported(tables, after);
   if (errors.length > 0) throw errors[0];
+};
+
+/** Of the whole fleet. */
+const decidedOf = (
+  clusters: readonly ClusterItem[],
+  heads: ReadonlyMap<string, HeadGlance>,
+  nowMs: number,
+): NonNullable<ProblemReport["decided"]> => {
+  const { quarter, day } = togetherOf(
+    clusters.flatMap((item) =>
+      item.kind === "read"
+        ? item.record.partitions.map(({ name }) =>
+            sharesOf(item.record, name, heads.get(`${item.record.name}/${name}`), nowMs),
+          )
+        : [],
+    ),
+  );
+  return present({ quarter: percentOf(quarter), day: percentOf(day) });
 };
 
 /**
@@ -95,10 +124,16 @@ export const ownerNews = (
       return count > 0 ? [{ ...problem, count }] : [];
     });
     const news = own.flatMap((problem) => {
-      const more = problem.count - (known[placeOf(problem)] ?? 0);
+      const more = problem.past ? 0 : problem.count - (known[placeOf(problem)] ?? 0);
       return more > 0 ? [{ ...problem, count: more }] : [];
     });
-    const counts = Object.fromEntries(own.map((problem) => [placeOf(problem), problem.count]));
+    const counts = Object.fromEntries(
+      own.flatMap((problem) => {
+        const place = placeOf(problem);
+        const count = problem.past ? Math.min(problem.count, known[place] ?? 0) : problem.count;
+        return count > 0 ? [[place, count] as const] : [];
+      }),
+    );
     return {
       owner,
       news,
@@ -115,91 +150,6 @@ export const reportedToOwners = (found: readonly OwnerNews[]): ReportedProblems 
       Object.keys(after.counts).length > 0 ? [[keyOf(owner), after] as const] : [],
     ),
   );
-
-/**
- * What was reported of the problems of one kind or of an owner: how many at each place, and when
- * the last time.
- */
-type Reported = ReportedProblems[string];
-export type KindsReported = Readonly<Partial<Record<FleetProblemKind, Reported>>>;
-
-/**
- * An alarm fires again only after a minute without a rise of its kinds. A rise that comes too soon
- * waits, and is reported with the next.
- */
-const APART_MS = 1.5 * MINUTE_MS;
-/** How long zeros are sent after the last rise, so that the alarm sees its end. */
-const ZEROS_MS = 10 * MINUTE_MS;
-/** Places of one kind that are remembered. Beyond them a rise is reported again. */
-const PLACES_MAX = 2_000;
-
-/*
- *  minute   1        2        3        4        5
- *  down
- *         A        A B      A B      A B      B           A recovers at 5: B goes on, and nothing
- *         is reported
- *  alarm
- *         A        –        B        –        –           at 2 the alarm of A is still on: B is
- *         reported at 3
- */
-
-/**
- * The problems that are new since the last report, and what to remember. A place that has fewer
- * than before is remembered with fewer, so that its next rise is reported.
- */
-export const risenProblems = (
-  before: KindsReported,
-  all: readonly FleetProblem[],
-  nowMs: number,
-): { readonly report: ProblemReport; readonly reported: KindsReported } => {
-  const kinds = PROBLEM_GROUPS.flatMap((group) => {
-    const lastMs = Math.max(0, ...group.map((kind) => before[kind]?.toldMs ?? 0));
-    const ofKind = (kind: FleetProblemKind): readonly FleetProblem[] =>
-      all.filter((problem) => problem.kind === kind);
-    return group.map((kind) => ({
-      kind,
-      ...risenOf(before[kind], ofKind(kind), { nowMs, lastMs }),
-    }));
-  });
-  return {
-    report: {
-      all,
-      risen: kinds.flatMap(({ risen }) => risen),
-      sent: new Set(kinds.flatMap(({ kind, isSent }) => (isSent ? [kind] : []))),
-    },
-    reported: Object.fromEntries(
-      kinds.flatMap(({ kind, reported }) => (reported ? [[kind, reported] as const] : [])),
-    ),
-  };
-};
-
-const risenOf = (
-  before: Reported | undefined,
-  now: readonly FleetProblem[],
-  { nowMs, lastMs }: { readonly nowMs: number; readonly lastMs: number },
-): {
-  readonly risen: readonly FleetProblem[];
-  readonly reported: Reported | undefined;
-  readonly isSent: boolean;
-} => {
-  const known = before?.counts ?? {};
-  const risen = now.flatMap((problem) => {
-    const more = problem.count - (known[problem.key] ?? 0);
-    return more > 0 ? [{ ...problem, count: more }] : [];
-  });
-  const isDue = risen.length > 0 && nowMs - lastMs >= APART_MS;
-  const counts = now.slice(0, PLACES_MAX).flatMap(({ key, count }) => {
-    const counted = isDue ? count : Math.min(count, known[key] ?? 0);
-    return counted > 0 ? [[key, counted] as const] : [];
-  });
-  const toldMs = isDue ? nowMs : (before?.toldMs ?? 0);
-  const isSent = now.length > 0 || nowMs - toldMs < ZEROS_MS;
-  return {
-    risen: isDue ? risen : [],
-    reported: isSent ? { toldMs, counts: Object.fromEntries(counts) } : undefined,
-    isSent,
-  };
-};
 
 /** A partition that was not synced for longer than this many periods is late. */
 const LATE_PERIODS = 3;
@@ -226,6 +176,7 @@ export const problemsOf = ({ fleet, clusters, heads, nowMs }: Fleet): readonly F
     if (item.kind === "unreadable") return [{ kind: "unreadable", key: item.name, count: 1 }];
     const { record } = item;
     const glances = record.partitions.map(({ name }) => ({
+      name,
       path: `${record.name}/${name}`,
       head: heads.get(`${record.name}/${name}`),
     }));
@@ -256,9 +207,23 @@ const lateProblem = (
     : [];
 };
 
-type Glance = { readonly path: string; readonly head: HeadGlance | undefined };
+interface Glance {
+  readonly name: PartitionName;
+  readonly path: string;
+  readonly head: HeadGlance | undefined;
+}
 
 const clusterProblems = (
+  record: ClusterRecord,
+  glances: readonly Glance[],
+  nowMs: number,
+): readonly FleetProblem[] => {
+  const whole = wholeProblems(record, glances, nowMs);
+  return whole.length > 0 ? whole : undecidedProblem(record, glances, nowMs);
+};
+
+/** Faults that go on without a break. */
+const wholeProblems = (
   { name }: ClusterRecord,
   glances: readonly Glance[],
   nowMs: number,
@@ -276,6 +241,41 @@ const clusterProblems = (
     return since.length > 0 ? [{ kind, key: name, count: 1, sinceMs: Math.min(...since) }] : [];
   });
 
+/**
+ * A fault that comes and goes, or changes its kind. A partition that is late has a problem of its
+ * own.
+ */
+const undecidedProblem = (
+  record: ClusterRecord,
+  glances: readonly Glance[],
+  nowMs: number,
+): readonly FleetProblem[] => {
+  const periodMs = record.syncPeriodMs;
+  const found = glances.flatMap(({ name, path, head }) => {
+    if (!head || lateProblem(record, path, head, nowMs).length > 0) return [];
+    const shares = sharesOf(record, name, head, nowMs);
+    const burns = isBurning(shares, periodMs);
+    const isOn = burns && burnsNow(record, head, nowMs);
+    return burns || hasBurned(shares, periodMs)
+      ? [{ head, burns, isOn, fast: isFast(shares, periodMs) }]
+      : [];
+  });
+  if (found.length === 0) return [];
+  const since = found.flatMap(({ head }) => undecidedSinceMs(head) ?? []);
+  return [
+    {
+      kind: "undecided",
+      key: record.name,
+      count: 1,
+      ...(since.length > 0 && { sinceMs: Math.min(...since) }),
+      ...(found.some(({ fast }) => fast) && { fast: true }),
+      ...(!found.some(({ isOn }) => isOn) && {
+        past: found.some(({ burns }) => burns) ? "just now" : "for long",
+      }),
+    },
+  ];
+};
+
 const autoscalerProblems = (
   path: string,
   head: HeadGlance | undefined,
@@ -283,14 +283,18 @@ const autoscalerProblems = (
 ): readonly FleetProblem[] =>
   ALARMING_KINDS.flatMap((kind) => {
     const trouble = head?.troubles.of[kind];
-    const count = trouble ? lasting(trouble, nowMs - LASTS_MS[kind]) : 0;
+    const count = trouble ? lasting(trouble, nowMs, LASTS_MS[kind]) : 0;
     if (!trouble || count === 0) return [];
+    // What has ended still counts for some minutes, and is no news: after a freeze, nothing is known
+    // of what was reported before.
+    const isPast = !goesOn(trouble, nowMs);
     return [
       {
         kind,
         key: path,
         count,
         first: trouble.first,
+        ...(isPast && { past: "just now" as const }),
         ...(trouble.owners && { owners: trouble.owners }),
       },
     ];

@@ -84,12 +84,30 @@ export const dueTimes = (
   periodMs: number,
   { fromMs, untilMs }: PlannedTime,
 ): readonly number[] => {
+  const due: number[] = [];
+  for (let at = firstDue(cluster, partition, periodMs, fromMs); at < untilMs; at += periodMs)
+    due.push(at);
+  return due;
+};
+
+/** How many they are: a reader of a day of a fleet lists none. */
+export const countDueTimes = (
+  cluster: ClusterName,
+  partition: PartitionName,
+  periodMs: number,
+  { fromMs, untilMs }: PlannedTime,
+): number =>
+  Math.max(0, Math.ceil((untilMs - firstDue(cluster, partition, periodMs, fromMs)) / periodMs));
+
+const firstDue = (
+  cluster: ClusterName,
+  partition: PartitionName,
+  periodMs: number,
+  fromMs: number,
+): number => {
   const slots = Math.max(1, Math.floor(periodMs / SECOND_MS));
   const shiftMs = (stableHash(`${cluster}/${partition}`) % slots) * SECOND_MS;
-  const first = Math.ceil((fromMs - shiftMs) / periodMs) * periodMs + shiftMs;
-  const due: number[] = [];
-  for (let at = first; at < untilMs; at += periodMs) due.push(at);
-  return due;
+  return Math.ceil((fromMs - shiftMs) / periodMs) * periodMs + shiftMs;
 };
 
 type Planned = Pick<ClusterRecord, "name" | "partitions" | "syncPeriodMs">;

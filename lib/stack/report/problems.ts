@@ -10,6 +10,7 @@ export const FLEET_PROBLEM_KINDS = [
   "late",
   "unreachable",
   "failing",
+  "undecided",
   "refused",
   "unmeasured",
   "overShare",
@@ -27,6 +28,13 @@ export interface FleetProblem {
   /** The autoscaler or namespace that has it the longest. */
   readonly first?: string;
   readonly sinceMs?: number;
+  /**
+   * It has ended for now, and is no news: a moment ago, or so long that it is news where it comes
+   * back with `fast`.
+   */
+  readonly past?: "just now" | "for long";
+  /** A third of the last 15 minutes has it. */
+  readonly fast?: true;
   readonly owners?: Readonly<Record<string, number>>;
 }
 
@@ -51,6 +59,11 @@ const KINDS = {
     metric: "ClustersFailing",
     one: "cluster answers and nothing can be evaluated for 5 minutes",
     many: "clusters answer and nothing can be evaluated for 5 minutes",
+  },
+  undecided: {
+    metric: "ClustersUndecided",
+    one: "cluster fails again and again, so that too few of its due syncs decide",
+    many: "clusters fail again and again, so that too few of their due syncs decide",
   },
   refused: {
     metric: "AutoscalersRefused",
@@ -84,15 +97,29 @@ const KINDS = {
 /** Each alarm costs money, so kinds that a person looks at in the same way share one. */
 const ALARMS = {
   NewLatePartitions: ["late"],
-  NewClusterProblems: ["unreadable", "unreachable", "failing"],
+  NewClusterProblems: ["unreadable", "unreachable", "failing", "undecided"],
   NewAutoscalerProblems: ["refused", "unmeasured", "overShare", "contested", "atMax"],
 } as const satisfies Readonly<Record<string, readonly FleetProblemKind[]>>;
 
+/** Of the whole fleet, in percent, by how far back they look. */
+const DECIDED = { quarter: "SyncsDecided15Minutes", day: "SyncsDecided24Hours" } as const;
+type DecidedMetric = (typeof DECIDED)[keyof typeof DECIDED];
+
 type AlarmMetric = keyof typeof ALARMS;
 type KindMetric = (typeof KINDS)[FleetProblemKind]["metric"];
-export type ProblemMetric = "Problems" | KindMetric | AlarmMetric;
+export type ProblemMetric = "Problems" | DecidedMetric | KindMetric | AlarmMetric;
 
 export const PROBLEM_GROUPS: readonly (readonly FleetProblemKind[])[] = Object.values(ALARMS);
+
+/**
+ * Kinds of one fault: a cluster that was reported under one of them and changes to another is no
+ * news.
+ */
+export const ONE_FAULT: ReadonlySet<FleetProblemKind> = new Set([
+  "unreachable",
+  "failing",
+  "undecided",
+]);
 
 /** The problems of one minute, and those that are new. */
 export interface ProblemReport {
@@ -101,6 +128,8 @@ export interface ProblemReport {
   readonly risen: readonly FleetProblem[];
   /** Kinds whose metrics are sent, zeros included, so that an alarm sees the end of its rise. */
   readonly sent: ReadonlySet<FleetProblemKind>;
+  /** The share of the due syncs of the fleet that decided, in percent; absent where none was due. */
+  readonly decided?: Readonly<Partial<Record<keyof typeof DECIDED, number>>>;
 }
 
 const total = (problems: readonly FleetProblem[]): number =>
@@ -110,15 +139,27 @@ const ofKind = (
   kind: FleetProblemKind,
 ): readonly FleetProblem[] => problems.filter((problem) => problem.kind === kind);
 
+/** Nothing while all of them decide, as a metric costs money in each hour in which it is sent. */
+const decidedMetrics = ({ decided = {} }: ProblemReport): readonly Metric<ProblemMetric>[] =>
+  Object.values(decided).every((percent) => percent === 100)
+    ? []
+    : (["quarter", "day"] as const).flatMap((time) => {
+        const value = decided[time];
+        return value === undefined
+          ? []
+          : [{ name: DECIDED[time], unit: "Percent" as const, value }];
+      });
+
 /**
  * A few metrics, whatever the size of the fleet: nothing while there is no problem; else one for
  * all, one for each kind that has some, and what is new for each alarm of these.
  */
-export const problemMetrics = ({
-  all,
-  risen,
-  sent,
-}: ProblemReport): readonly Metric<ProblemMetric>[] => {
+export const problemMetrics = (report: ProblemReport): readonly Metric<ProblemMetric>[] => [
+  ...decidedMetrics(report),
+  ...kindMetrics(report),
+];
+
+const kindMetrics = ({ all, risen, sent }: ProblemReport): readonly Metric<ProblemMetric>[] => {
   if (sent.size === 0) return [];
   const alarms = Object.entries(ALARMS).filter(([, kinds]) =>
     kinds.some((kind) => sent.has(kind)),

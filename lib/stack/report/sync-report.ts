@@ -132,7 +132,7 @@ export interface AutoscalerReason extends Because {
  */
 export interface Metric<Name extends string = MetricName> {
   readonly name: Name;
-  readonly unit: "Count" | "Milliseconds" | "Bytes";
+  readonly unit: "Count" | "Milliseconds" | "Bytes" | "Percent";
   readonly value: number;
 }
 

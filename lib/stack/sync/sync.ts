@@ -163,7 +163,7 @@ const syncClaimed = async (
     "journal",
     both(writeJournal(ports, message, told), writeSummary(ports, message, told)),
   );
-  const troubles = troublesAfter(loaded, { seen, verdicts, after, findingsOf });
+  const troubles = troublesAfter(message, loaded, { seen, verdicts, after, findingsOf });
   await timer.phase(
     "release",
     releasePartition(ports, holder.lease, {

@@ -1,5 +1,6 @@
 import type { GaugeWrite } from "../../../rules/model/decision.ts";
 import type { MetricFamily } from "../../../stack/report/open-metrics.ts";
+import { percentOf, type Shares } from "../../../stack/plan/decided-share.ts";
 import type { AutoscalerState } from "../../views/autoscaler.ts";
 import type { AutoscalerRow } from "../../views/row.ts";
 
@@ -47,6 +48,29 @@ export const seriesOf = (
   if (!bands) return genericSeries(known);
   return [...genericSeries(known), ...watermarkSeries(known, bands), labelsInfo(known, labels)];
 };
+
+const WINDOW_LABELS = { quarter: "15m", hour: "1h", day: "24h" } as const;
+const DECIDED_HELP = "Share of the due syncs of a cluster that decided";
+
+/**
+ * What a cluster was owed and got. It goes on while no sync of the cluster comes, so that an alert
+ * on it does not end by itself.
+ */
+export const decidedSeries = (cluster: string, shares: Shares): readonly LabelledSample[] =>
+  (["quarter", "hour", "day"] as const).flatMap((time) => {
+    const percent = percentOf(shares[time]);
+    return percent === undefined
+      ? []
+      : [
+          {
+            name: "tidemark_due_syncs_decided_ratio",
+            type: "gauge",
+            help: DECIDED_HELP,
+            labels: { cluster, window: WINDOW_LABELS[time] },
+            value: percent / 100,
+          },
+        ];
+  });
 
 const genericSeries = ({
   cluster,

@@ -7,7 +7,13 @@ import { fleetNamed, optionalNamespace } from "../find-autoscaler.ts";
 import { headsForNames, knownPartitions, type KnownPartition } from "../known-partitions.ts";
 import type { SeriesQuery } from "../service.ts";
 import { headsOf, visibleParts } from "../views/cluster-of.ts";
-import { type LabelledSample, seriesOf, type SeriesSource } from "./autoscaler-series.ts";
+import { type Shares, sharesOf, togetherOf } from "../../../stack/plan/decided-share.ts";
+import {
+  decidedSeries,
+  type LabelledSample,
+  seriesOf,
+  type SeriesSource,
+} from "./autoscaler-series.ts";
 import type { GaugeWrite } from "../../../rules/model/decision.ts";
 import {
   type AutoscalerUid,
@@ -50,7 +56,7 @@ export const series = async (
       ? await readableFleet(context)
       : await fleetNamed(context, filter.cluster, { needsEdits: false });
   const fleet = await fleetRecord();
-  const parts = await partsOf(still, clusters, { fleet, inside: filter.namespace });
+  const { parts, owed } = await partsOf(still, clusters, { fleet, inside: filter.namespace });
   const others = parts.filter(({ known }) => !known);
   const [known, read] = await Promise.all([
     mapWithLimit(parts, REQUESTS_AT_ONCE, async (part) =>
@@ -60,7 +66,10 @@ export const series = async (
   ]);
   const oneByOne = new Map(others.map((part, at) => [part, read[at] ?? []]));
   const measured = parts.flatMap((part, at) => oneByOne.get(part) ?? known[at] ?? []);
-  return familiesOf(measured.flatMap((one) => seriesOf(one, labels)));
+  return familiesOf([
+    ...owed.flatMap(({ cluster, shares }) => decidedSeries(cluster.name, shares)),
+    ...measured.flatMap((one) => seriesOf(one, labels)),
+  ]);
 };
 
 const readableFleet = async (
@@ -75,23 +84,35 @@ const readableFleet = async (
   };
 };
 
+/** What a cluster was owed and got, also where no sync of it comes. */
+interface Owed {
+  readonly cluster: ClusterRecord;
+  readonly shares: Shares;
+}
+
 /**
- * The synced partitions, with what their summaries say. A counter must not go back, so that the
- * heads are read strongly.
+ * The synced partitions, with what their summaries say, and what each cluster was owed. A counter
+ * must not go back, so that the heads are read strongly.
  */
 const partsOf = async (
   context: QueryContext,
   clusters: readonly ClusterRecord[],
   { fleet, inside }: { readonly fleet: FleetRecord; readonly inside: string | undefined },
-): Promise<readonly MeasuredPart[]> => {
+): Promise<{ readonly parts: readonly MeasuredPart[]; readonly owed: readonly Owed[] }> => {
   const heads = await headsOf(context, clusters, true, headsForNames);
   const only = optionalNamespace(inside);
   const visible = clusters.flatMap((cluster) => visibleParts(context, cluster, heads, only));
+  const owed = [...Map.groupBy(visible, ({ cluster }) => cluster)].map(([cluster, own]) => {
+    const shares = own.map(({ ref, head }) =>
+      sharesOf(cluster, ref.partition, head, context.clock()),
+    );
+    return { cluster, shares: togetherOf(shares) };
+  });
   const parts = visible.flatMap(({ head, ...part }) =>
     head ? [{ ...part, fleet, inside: only, head }] : [],
   );
   const known = await knownPartitions(context.tables, parts);
-  return parts.map((part, at) => ({ ...part, known: known[at] }));
+  return { parts: parts.map((part, at) => ({ ...part, known: known[at] })), owed };
 };
 
 /** Groups samples by family, in order of name. */

@@ -1,13 +1,26 @@
-import { type TroublingHold, LASTING_MS } from "../../../rules/model/summary.ts";
+import type { TroublingHold } from "../../../rules/model/summary.ts";
 import type { ClusterRecord, FleetRecord, TableIds } from "../../../rules/model/records.ts";
-import { countOf, lasting, type Trouble } from "../../../stack/store/head/troubles.ts";
+import {
+  countOf,
+  lasting,
+  LASTS_MS,
+  type Trouble,
+  type TroubleKind,
+} from "../../../stack/store/head/troubles.ts";
+import {
+  isBurning,
+  type Shares,
+  sharesOf,
+  undecidedSinceMs,
+} from "../../../stack/plan/decided-share.ts";
+import { clusterShares, decidedView } from "../views/decided-view.ts";
+import { partitionName } from "../../../rules/model/ids.ts";
+import type { ClusterState } from "../../views/cluster.ts";
+import { rfc3339 } from "../times.ts";
 import { areRestored } from "../../../stack/store/table/real-tables.ts";
 import type { DeadLetters, StatusProblem } from "../../views/status.ts";
-import { nearlyMisses } from "../../../rules/doctor/rules/slow-sync.ts";
-import { statedIn } from "../../../stack/store/summary/summary-items.ts";
 import { headAheadMs } from "../partitions/partition-query.ts";
 import { untilText } from "../../../stack/report/duration-text.ts";
-import { rfc3339 } from "../times.ts";
 import { type ClusterReading, tokenOfCluster } from "../views/cluster-of.ts";
 import { SECOND_MS, MINUTE_MS } from "../../../rules/model/time-text.ts";
 
@@ -19,9 +32,14 @@ const PERIODS_MAX = 2;
  */
 const FIRST_SYNC_MS = 3 * MINUTE_MS;
 
-type Partition = ClusterReading["partitions"][number];
+export type Partition = ClusterReading["partitions"][number];
 
-const problem = (kind: StatusProblem["kind"], message: string, next: string): StatusProblem => ({
+/** What a person reads, and the next step. */
+export const problem = (
+  kind: StatusProblem["kind"],
+  message: string,
+  next: string,
+): StatusProblem => ({
   kind,
   message,
   next,
@@ -51,6 +69,7 @@ export const clusterProblems = (
 ): readonly StatusProblem[] => [
   ...connectionProblems(reading),
   ...(isWhole ? tokenProblems(cluster, reading, nowMs) : []),
+  ...undecidedProblems(cluster, reading, nowMs),
   ...reading.partitions.flatMap((partition) => [
     ...timeProblems(cluster, partition, nowMs),
     // They name autoscalers of any namespace.
@@ -64,19 +83,37 @@ export const clusterProblems = (
   ]),
 ];
 
-/**
- * What a person may want to look at, although everything works: autoscalers that want more than
- * their maximum allows, pods that count and should not, and syncs that nearly miss their period.
- */
-export const clusterNotices = (
+/** A fault that goes on has a problem of its own. */
+const BROKEN: ReadonlySet<ClusterState> = new Set([
+  "unreachable",
+  "forbidden",
+  "failing",
+  "late",
+  "never synced",
+]);
+export const isBroken = ({ view: { state } }: ClusterReading): boolean => BROKEN.has(state);
+
+/** A fault that comes and goes, or changes its kind. */
+const undecidedProblems = (
   cluster: ClusterRecord,
-  { partitions }: ClusterReading,
+  reading: ClusterReading,
   nowMs: number,
-): readonly StatusProblem[] => [
-  ...partitions.flatMap((partition) => maximumNotices(cluster, partition, nowMs)),
-  ...partitions.flatMap((partition) => podsNotices(cluster, partition, nowMs)),
-  ...partitions.flatMap((partition) => slowNotices(cluster, partition)),
-];
+): readonly StatusProblem[] => {
+  if (isBroken(reading)) return [];
+  const burning = reading.partitions.filter(({ view, head }) =>
+    isBurning(sharesOf(cluster, partitionName(view.name), head, nowMs), cluster.syncPeriodMs),
+  );
+  if (burning.length === 0) return [];
+  const since = burning.flatMap(({ head }) => (head && undecidedSinceMs(head)) ?? []);
+  const words = since.length === 0 ? "" : ` since ${rfc3339(Math.min(...since))}`;
+  const message = `Cluster "${cluster.name}" fails again and again${words}: ${shareText(clusterShares(cluster, burning, nowMs))}`;
+  return [problem("undecided", message, `tidemark cluster check ${cluster.name}`)];
+};
+
+const shareText = (shares: Shares): string => {
+  const { last15Minutes = 0, lastHour = 0 } = decidedView(shares) ?? {};
+  return `${last15Minutes} % of the due syncs of 15 minutes decided, and ${lastHour} % of an hour`;
+};
 
 /** A token that should have been replaced by now: when it ends, the cluster is out of reach. */
 const tokenProblems = (
@@ -96,50 +133,7 @@ const tokenProblems = (
   ];
 };
 
-/** What is wrong with the pods behind a count, by the rule of the doctor that finds it. */
-const PODS_WORDS: Readonly<Record<string, string>> = {
-  "finished-pods": "pods that have ended count",
-  "foreign-pods": "pods of something else count",
-  "old-samples": "old samples count",
-  "pods-refused": "the cluster refuses pods",
-};
-
-const podsNotices = (
-  cluster: ClusterRecord,
-  partition: Partition,
-  nowMs: number,
-): readonly StatusProblem[] => {
-  const trouble = partition.head?.troubles.of.pods;
-  const count = trouble ? lasting(trouble, nowMs - LASTING_MS) : 0;
-  if (!trouble || count === 0) return [];
-  const words = PODS_WORDS[trouble.rule ?? ""] ?? "pods count that should not";
-  const message = `${autoscalersText(cluster, partition, count, trouble.first)} ${count === 1 ? "has" : "have"} had other pods than wanted for 15 minutes: ${words}`;
-  return [problem("pods", message, doctorText(cluster, trouble.first))];
-};
-
-const slowNotices = (
-  { name, syncPeriodMs }: ClusterRecord,
-  { view, head }: Partition,
-): readonly StatusProblem[] => {
-  const tookMs = (head && statedIn(head)?.tookMs) ?? 0;
-  if (!nearlyMisses(tookMs, syncPeriodMs)) return [];
-  const message = `The last sync of partition "${name}/${view.name}" took ${(tookMs / SECOND_MS).toFixed(1)} s: its period is ${syncPeriodMs / SECOND_MS} s`;
-  return [problem("slow sync", message, "docs/operations.md, alarms SyncsStopped and SyncsLate")];
-};
-
-const maximumNotices = (
-  cluster: ClusterRecord,
-  partition: Partition,
-  nowMs: number,
-): readonly StatusProblem[] => {
-  const trouble = partition.head?.troubles.of.atMax;
-  const count = trouble ? lasting(trouble, nowMs - LASTING_MS) : 0;
-  if (!trouble || count === 0) return [];
-  const message = `${autoscalersText(cluster, partition, count, trouble.first)} ${count === 1 ? "has" : "have"} wanted more than maxReplicas for 15 minutes`;
-  return [problem("at max", message, doctorText(cluster, trouble.first))];
-};
-
-const autoscalersText = (
+export const autoscalersText = (
   { name }: ClusterRecord,
   { view }: Partition,
   count: number,
@@ -149,9 +143,25 @@ const autoscalersText = (
     ? `Autoscaler "${name}/${first}"`
     : `${count} autoscalers of "${name}/${view.name}", first "${first}",`;
 
-const doctorText = ({ name }: ClusterRecord, first: string): string => {
+export const doctorText = ({ name }: ClusterRecord, first: string): string => {
   const [namespace = "", autoscaler = ""] = first.split("/");
   return `tidemark doctor ${autoscaler} -n ${namespace} --cluster ${name}`;
+};
+
+type Troubled = readonly [trouble: Trouble, count: number];
+
+/** The trouble with how many have it: those that have it long enough, or also those that have it now. */
+export const troubled = (
+  { head }: Partition,
+  kind: TroubleKind,
+  nowMs: number,
+  also: "now" | "only lasting",
+): Troubled | undefined => {
+  const trouble = head?.troubles.of[kind];
+  if (!trouble) return undefined;
+  const lasts = lasting(trouble, nowMs, LASTS_MS[kind]);
+  const count = also === "now" ? Math.max(countOf(trouble), lasts) : lasts;
+  return count > 0 ? [trouble, count] : undefined;
 };
 
 /** From the head, which knows all autoscalers of the partition. */
@@ -160,42 +170,45 @@ const troubleProblems = (
   partition: Partition,
   nowMs: number,
 ): readonly StatusProblem[] => {
-  const { refused, unmeasured, contested, overShare } = partition.head?.troubles.of ?? {};
-  const missing = unmeasured ? lasting(unmeasured, nowMs - LASTING_MS) : 0;
-  const isReported = partition.state.holds.some(({ reason }) => reason === "TenantOverShare");
   const about = (
     kind: StatusProblem["kind"],
-    { first }: { readonly first: string },
-    count: number,
-    words: string,
-  ): StatusProblem =>
-    problem(
-      kind,
-      `${autoscalersText(cluster, partition, count, first)} ${words}`,
-      doctorText(cluster, first),
-    );
-  const share = `Namespace "${overShare?.first}" of cluster "${cluster.name}" has used its share, or its bytes for objects`;
+    found: Troubled | undefined,
+    wordsOf: (trouble: Trouble, count: number) => string,
+  ): readonly StatusProblem[] => {
+    if (!found) return [];
+    const [trouble, count] = found;
+    const { first } = trouble;
+    const message = `${autoscalersText(cluster, partition, count, first)} ${wordsOf(trouble, count)}`;
+    return [problem(kind, message, doctorText(cluster, first))];
+  };
+  const long = (kind: TroubleKind) => troubled(partition, kind, nowMs, "only lasting");
+  const now = (kind: TroubleKind) => troubled(partition, kind, nowMs, "now");
   return [
-    ...(refused
-      ? [about("refused", refused, countOf(refused), "could not scale: the scale was refused")]
-      : []),
-    ...(unmeasured && missing > 0
-      ? [
-          about(
-            "unmeasured",
-            unmeasured,
-            missing,
-            `${missing === 1 ? "has" : "have"} missed a metric for 15 minutes`,
-          ),
-        ]
-      : []),
-    ...(contested
-      ? [about("contested", contested, countOf(contested), contestedText(contested))]
-      : []),
-    ...(overShare && !isReported
-      ? [problem("over share", share, "docs/operations.md, a tenant over its share")]
-      : []),
+    ...about("refused", now("refused"), () => "could not scale: the scale was refused"),
+    ...about(
+      "unmeasured",
+      long("unmeasured"),
+      (_, count) => `${count === 1 ? "has" : "have"} missed a metric for 15 minutes`,
+    ),
+    ...about("contested", now("contested"), contestedText),
+    ...about(
+      "at max",
+      long("atMax"),
+      (_, count) => `${count === 1 ? "has" : "have"} wanted more than maxReplicas for 15 minutes`,
+    ),
+    ...shareProblems(cluster, partition, now("overShare")),
   ];
+};
+
+const shareProblems = (
+  { name }: ClusterRecord,
+  { state }: Partition,
+  found: Troubled | undefined,
+): readonly StatusProblem[] => {
+  if (!found || state.holds.some(({ reason }) => reason === "TenantOverShare")) return [];
+  const [{ first }] = found;
+  const message = `Namespace "${first}" of cluster "${name}" has used its share, or its bytes for objects`;
+  return [problem("over share", message, "docs/operations.md, a tenant over its share")];
 };
 
 const contestedText = (contested: Trouble): string => {

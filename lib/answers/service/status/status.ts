@@ -21,15 +21,17 @@ import {
 } from "../overrides/override-places.ts";
 import { knownIndexes } from "../known-partitions.ts";
 import { type ClusterReading, clusterReading, type Heads, headsOf } from "../views/cluster-of.ts";
+import { clusterShares, decidedView } from "../views/decided-view.ts";
+import { togetherOf } from "../../../stack/plan/decided-share.ts";
 import { frozenView, overrideView, pauseView } from "../views/holds-view.ts";
 import { rfc3339 } from "../times.ts";
 import {
-  clusterNotices,
   clusterProblems,
   deadLetterProblems,
   restoredProblems,
   unreadableCluster,
 } from "./status-problems.ts";
+import { clusterNotices } from "./status-notices.ts";
 import { MINUTE_MS } from "../../../rules/model/time-text.ts";
 
 /** One screen. The counts are of all. */
@@ -96,6 +98,13 @@ export const status = async (context: QueryContext): Promise<StatusView> => {
     states: statesOf(looked, unreadable.length),
     partitions: looked.reduce((sum, { reading }) => sum + reading.partitions.length, 0),
     syncs: totalOf(looked.map(({ cluster, reading }) => syncCounts(cluster, reading, nowMs))),
+    decided: decidedView(
+      togetherOf(
+        looked.map(({ cluster, reading: { partitions } }) =>
+          clusterShares(cluster, partitions, nowMs),
+        ),
+      ),
+    ),
     paused: pausedOf(looked),
     overrides: overridesNow(context, fleet, { looked, nowMs }),
     deadLetters,
@@ -103,6 +112,7 @@ export const status = async (context: QueryContext): Promise<StatusView> => {
     notices: looked.flatMap(({ cluster, reading }) =>
       sees(context, cluster.name) ? clusterNotices(cluster, reading, nowMs) : [],
     ),
+    findings: findingsOf(context, looked),
     errors: errorsOf(looked.map(({ reading }) => reading.view)),
   });
 };
@@ -197,6 +207,15 @@ const look = async (
   };
 };
 
+/** Their number follows from autoscalers of any namespace. */
+const findingsOf = (context: QueryContext, looked: readonly Looked[]): number | undefined => {
+  const found = looked
+    .filter(({ cluster }) => sees(context, cluster.name))
+    .flatMap(({ reading }) => reading.partitions.map(({ head }) => head?.troubles.findings ?? 0))
+    .reduce((sum, findings) => sum + findings, 0);
+  return found === 0 ? undefined : found;
+};
+
 const SEVERITY: readonly StatusProblem["kind"][] = [
   "restored",
   "unreadable",
@@ -205,11 +224,13 @@ const SEVERITY: readonly StatusProblem["kind"][] = [
   "unreachable",
   "forbidden",
   "failing",
+  "undecided",
   "refused",
   "rivals unknown",
   "specs unknown",
   "unmeasured",
   "contested",
+  "at max",
   "over share",
   "late",
   "never synced",

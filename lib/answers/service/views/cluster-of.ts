@@ -20,6 +20,7 @@ import { mapWithLimit } from "../../../stack/store/table/wait-for-all.ts";
 import { JOURNAL_EVERY_MS } from "../../../stack/sync/keep/store-pages.ts";
 import type { ClusterState, ClusterView, StateView } from "../../views/cluster.ts";
 import { type QueryContext, sees } from "../context.ts";
+import { clusterShares, decidedView } from "./decided-view.ts";
 import { pauseView } from "./holds-view.ts";
 import { rfc3339, secondsBetween, timeText } from "../times.ts";
 import { nonEmpty, present } from "../../../rules/model/json.ts";
@@ -167,10 +168,12 @@ export const clusterReading = async (
   const partitions = await mapWithLimit(visible, PARTITIONS_AT_ONCE, (partition) =>
     partitionView(context, cluster, partition, { nowMs, heads }),
   );
+  const decided = decidedView(clusterShares(cluster, partitions, nowMs));
   const view: ClusterView = {
     name: cluster.name,
     ...withoutError(isWhole, clusterState(cluster, fleet, nowMs, partitions)),
     ...(isWhole && present({ tokenEnds: timeText(tokenOfCluster({ partitions })?.endMs) })),
+    ...(decided && { decided }),
     syncPeriodSeconds: cluster.syncPeriodMs / 1000,
     partitions: partitions.map(({ view: state }) => withoutError(isWhole, state)),
     ...(paused && { paused }),

@@ -1,5 +1,6 @@
 import type { ClusterView } from "../../../answers/views/cluster.ts";
 import { ASSUMED, dollarsOfCluster } from "../../../answers/cost/bill.ts";
+import { decidedShort, decidedText } from "../../../answers/words/decided-words.ts";
 import { PRICES } from "../../../answers/cost/prices.ts";
 import { HPA_VERSIONS } from "../../../rules/model/spec-common.ts";
 import { useList } from "../data/use-list.ts";
@@ -18,6 +19,7 @@ const HEADS = [
   "Cluster",
   "State",
   "Synced",
+  "Decided",
   "Period",
   "Autoscalers",
   "A month",
@@ -99,7 +101,7 @@ const ClusterLine = ({
   /** Undefined until all rows are there. */
   readonly autoscalers: number | undefined;
 }) => {
-  const { name, state, since, error, syncPeriodSeconds, partitions, settings } = cluster;
+  const { name, state, since, error, decided, syncPeriodSeconds, partitions, settings } = cluster;
   const oldest = partitions
     .flatMap(({ syncedAt }) => syncedAt ?? [])
     .toSorted()
@@ -121,6 +123,9 @@ const ClusterLine = ({
         )}
       </td>
       <td data-head="Synced">{oldest === undefined ? "never" : <Ago at={oldest} />}</td>
+      <td data-head="Decided">
+        <span title={decidedText(decided)}>{decidedShort(decided)}</span>
+      </td>
       <td data-head="Period">{syncPeriodSeconds} s</td>
       <td data-head="Autoscalers">{autoscalers ?? "…"}</td>
       <td data-head="A month">

@@ -214,7 +214,7 @@ export const isLately = ({ clock }: Pick<Tables, "clock">, editedMs: number): bo
   clock() - editedMs < EDIT_SHOWS_MS;
 
 /** What the function that plans looks at. */
-export type HeadGlance = Pick<Head, "nowMs" | "troubles">;
+export type HeadGlance = Pick<Head, "nowMs" | "dueDoneMs" | "troubles">;
 
 /**
  * Glances of the heads of many partitions by "CLUSTER/PARTITION"; absent before the first claim.
@@ -225,7 +225,7 @@ export const readGlances = async (
   tables: Tables,
   refs: readonly PartitionRef[],
 ): Promise<ReadonlyMap<string, HeadGlance>> => {
-  const options = { consistent: false, attributes: ["nowMs", "troubles"] };
+  const options = { consistent: false, attributes: ["nowMs", "dueDoneMs", "troubles"] };
   const items = await batchGet(tables, "read the heads of partitions", refs.map(headKey), options);
   return new Map(
     refs.flatMap(({ cluster, partition }, at) => {
@@ -234,7 +234,11 @@ export const readGlances = async (
         ? [
             [
               `${cluster}/${partition}`,
-              { nowMs: Number(item["nowMs"]?.N ?? 0), troubles: troublesOf(item["troubles"]?.S) },
+              {
+                nowMs: Number(item["nowMs"]?.N ?? 0),
+                dueDoneMs: Number(item["dueDoneMs"]?.N ?? 0),
+                troubles: troublesOf(item["troubles"]?.S),
+              },
             ] as const,
           ]
         : [];

@@ -1,7 +1,9 @@
 import type { AutoscalerRecord } from "../../../rules/model/records.ts";
 import { SPEC_OVER_BUDGET } from "../../report/holds.ts";
 import {
+  HAS_SPELLS,
   LASTS_MS,
+  lastsAt,
   OWNERS_MAX,
   REMEMBERED_MAX,
   sinceMinute,
@@ -11,11 +13,20 @@ import {
   type Troubles,
   troubleKey,
 } from "../../store/head/troubles.ts";
+import {
+  laterSpells,
+  spellOf,
+  type Spells,
+  SPELLS_KEPT_MS,
+  spellsMs,
+} from "../../store/head/spells.ts";
 import type { Diagnosis } from "../../../rules/doctor/examine.ts";
 import { FINISHED_PODS } from "../../../rules/doctor/rules/finished-pods.ts";
 import { FOREIGN_PODS } from "../../../rules/doctor/rules/foreign-pods.ts";
 import { OLD_SAMPLES } from "../../../rules/doctor/rules/old-samples.ts";
 import { PODS_REFUSED } from "../../../rules/doctor/rules/pods-refused.ts";
+import type { SyncMessage } from "../../plan/message.ts";
+import { undecidedAfter } from "./undecided.ts";
 import type { FindingsOf } from "./newest-findings.ts";
 import { hasFailed, isUnreachable } from "./completed-report.ts";
 import { boundsOf } from "../decide/evaluation.ts";
@@ -40,7 +51,8 @@ interface Troubled {
  * nothing can be evaluated, this is the one trouble, and no metric is missing beside it.
  */
 export const troublesAfter = (
-  { head: { troubles: before }, nowMs, objects }: Pick<Loaded, "head" | "nowMs" | "objects">,
+  message: SyncMessage,
+  { head, cluster, nowMs, objects }: Pick<Loaded, "head" | "cluster" | "nowMs" | "objects">,
   {
     seen,
     verdicts,
@@ -54,6 +66,7 @@ export const troublesAfter = (
     readonly findingsOf: FindingsOf | undefined;
   },
 ): Troubles => {
+  const { troubles: before } = head;
   const unreachable = isUnreachable(seen);
   const failing = !unreachable && allFail(verdicts);
   const troubledNow = verdicts
@@ -66,16 +79,33 @@ export const troublesAfter = (
   const of = TROUBLE_KINDS.flatMap((kind) => {
     // The pods behind each count are looked at once a minute.
     if (kind === "pods" && !pods) return before.of.pods ? [[kind, before.of.pods] as const] : [];
-    const all = kind === "pods" ? pods : byKind.get(kind);
-    return all && all.length > 0
-      ? [[kind, troubleAfter(before.of[kind], all, { nowMs, lastsMs: LASTS_MS[kind] })] as const]
-      : [];
+    const all = (kind === "pods" ? pods : byKind.get(kind)) ?? [];
+    const trouble = troubleAfter(before.of[kind], all, { kind, nowMs, periodMs: message.periodMs });
+    return trouble ? [[kind, trouble] as const] : [];
+  });
+  const undecided = undecidedAfter(message, {
+    ...{ head, cluster, nowMs },
+    decided: !unreachable && !failing,
   });
   return {
     ...(unreachable && { unreachableMs: before.unreachableMs ?? nowMs }),
     ...(failing && { failingMs: before.failingMs ?? nowMs }),
+    ...(undecided && { undecided }),
+    ...findingsAfter(before, verdicts, findingsOf),
     of: Object.fromEntries(of),
   };
+};
+
+/** In a sync that has not looked, those of the last one that has. */
+const findingsAfter = (
+  before: Troubles,
+  verdicts: readonly Verdict[],
+  findingsOf: FindingsOf | undefined,
+): Pick<Troubles, "findings"> => {
+  const findings = findingsOf
+    ? verdicts.reduce((sum, verdict) => sum + findingsOf(verdict).length, 0)
+    : (before.findings ?? 0);
+  return findings > 0 ? { findings } : {};
 };
 
 /**
@@ -147,7 +177,7 @@ const kindOf = (
 ): TroubleKind | undefined => {
   if (isRefused) return "refused";
   const { decision, input } = verdict;
-  if (!hasWorkload(verdict)) return undefined;
+  if (!hasWorkload(verdict)) return "absent";
   if (hasFailed(verdict) || decision.metrics.some(({ kind }) => kind === "failed"))
     return "unmeasured";
   if (isContested) return "contested";
@@ -172,12 +202,22 @@ const ownerLabel = ({ manifest }: AutoscalerRecord): string | undefined => {
   return typeof owner === "string" && owner !== "" ? owner : undefined;
 };
 
-/** Those that were remembered stay remembered, so that their times stay exact. */
+interface Instant {
+  readonly kind: TroubleKind;
+  readonly nowMs: number;
+  readonly periodMs: number;
+}
+
+/**
+ * Those that were remembered stay remembered, so that their times stay exact. `undefined` where
+ * none has the trouble, and none had it in the last hour.
+ */
 const troubleAfter = (
   before: Trouble | undefined,
   troubled: readonly Troubled[],
-  { nowMs, lastsMs }: { readonly nowMs: number; readonly lastsMs: number },
-): Trouble => {
+  { kind, nowMs, periodMs }: Instant,
+): Trouble | undefined => {
+  if (!before && troubled.length === 0) return undefined;
   const named = new Map(troubled.map((one) => [one.key, one]));
   const known = [...named.keys()].filter((key) => before?.since.has(key));
   const others = [...named.keys()].filter((key) => !before?.since.has(key));
@@ -185,21 +225,67 @@ const troubleAfter = (
   const since = new Map(
     remembered.map((key) => [key, before?.since.get(key) ?? sinceMinute(nowMs)]),
   );
-  const [oldest = ""] = [...since]
-    .toSorted(([, one], [, other]) => one - other)
-    .map(([key]) => key);
+  const spells = spellsAfter(before, since, { kind, nowMs, periodMs });
+  if (since.size === 0 && !spells) return undefined;
+  const lastsMs = LASTS_MS[kind];
+  const oldest = longestOf(since, spells, nowMs);
   const count = named.size - since.size;
-  const { name: first = "", by, rule } = named.get(oldest) ?? {};
+  // Where none has it now, the name of the one that had it last stays.
+  const { name: first = before?.first ?? "", by, rule } = named.get(oldest ?? "") ?? {};
+  const now = { since, ...(spells && { spells }) };
   return {
-    since,
+    ...now,
     first,
     ...(by !== undefined && { by }),
     ...(rule !== undefined && { rule }),
     ...(count > 0 && { more: { count, sinceMs: before?.more?.sinceMs ?? sinceMinute(nowMs) } }),
-    ...ownersOf(
-      [...named.values()].filter(({ key }) => nowMs - (since.get(key) ?? nowMs) >= lastsMs),
-    ),
+    ...ownersOf([...named.values()].filter(({ key }) => lastsAt(now, key, { lastsMs, nowMs }))),
   };
+};
+
+/** Of those that have it now, the one that had it the longest in the last hour, or has it so. */
+const longestOf = (
+  since: ReadonlyMap<string, number>,
+  spells: ReadonlyMap<string, Spells> | undefined,
+  nowMs: number,
+): string | undefined => {
+  const lengthOf = ([key, sinceMs]: readonly [string, number]): number => {
+    const own = spells?.get(key);
+    return Math.max(nowMs - sinceMs, own ? spellsMs(own, nowMs) : 0);
+  };
+  const [longest] = [...since].toSorted((one, other) => lengthOf(other) - lengthOf(one));
+  return longest?.[0];
+};
+
+/*
+ *  trouble  ████████    ██    ████      began without spells: none while it lasts
+ *  spells           1 1 2 2 2 3 3 3     from its first end on: how long, by slots of five minutes
+ */
+const spellsAfter = (
+  before: Trouble | undefined,
+  since: ReadonlyMap<string, number>,
+  { kind, nowMs, periodMs }: Instant,
+): ReadonlyMap<string, Spells> | undefined => {
+  if (!before || !HAS_SPELLS[kind]) return undefined;
+  const begun = [...before.since].flatMap(([key, sinceMs]) =>
+    since.has(key) || before.spells?.has(key)
+      ? []
+      : [[key, spellOf(sinceMs, periodMs, nowMs)] as const],
+  );
+  const gone = [...(before.spells ?? [])].flatMap(([key, spells]) => {
+    const sinceMs = since.get(key);
+    if (sinceMs !== undefined && sinceMs <= nowMs - SPELLS_KEPT_MS) return [];
+    const addedMs = sinceMs === undefined ? 0 : periodMs;
+    const later = laterSpells(spells, { addedMs, nowMs });
+    return later ? [[key, later] as const] : [];
+  });
+  const all = [...gone, ...begun];
+  if (all.length === 0) return undefined;
+  if (all.length <= REMEMBERED_MAX) return new Map(all);
+  const longest = all.toSorted(
+    ([, one], [, other]) => spellsMs(other, nowMs) - spellsMs(one, nowMs),
+  );
+  return new Map(longest.slice(0, REMEMBERED_MAX));
 };
 
 const ownersOf = (troubled: readonly Troubled[]): Pick<Trouble, "owners"> => {
