@@ -94,8 +94,8 @@ export const GUARDS: readonly PromisedMutant[] = [
   {
     breaks: "status names a namespace over its share",
     file: "lib/answers/service/status/status-problems.ts",
-    from: "...(overShare && !isReported\n",
-    to: '...(overShare && overShare.first === ""\n',
+    from: "if (!found || state.holds.some",
+    to: "if (found || state.holds.some",
     test: "test/cli/status.test.ts",
     noticedBy: "names a namespace that has used its share",
   },

@@ -12,8 +12,15 @@ beforeEach(async () => {
 });
 afterEach(() => engine.close());
 
-const next = async (world: World, afterMs = PERIOD_MS): Promise<void> => {
-  world.nowMs += afterMs;
+/** So long after the last sync, with a sync in each period until then. */
+const next = async (world: World, afterMs = PERIOD_MS, change = () => {}): Promise<void> => {
+  const untilMs = world.nowMs + afterMs;
+  while (world.nowMs + PERIOD_MS < untilMs) {
+    world.nowMs += PERIOD_MS;
+    await world.sync();
+  }
+  change();
+  world.nowMs = untilMs;
   await world.sync();
 };
 
@@ -22,8 +29,7 @@ const fought = async (changes: number, everyMs = MINUTE_MS): Promise<World> => {
   const world = await newWorld(engine.client, engine.tables, { web: 5 });
   await next(world);
   for (let change = 0; change < changes; change++) {
-    setByOthers(world, 9);
-    await next(world, everyMs);
+    await next(world, everyMs, () => setByOthers(world, 9));
   }
   return world;
 };

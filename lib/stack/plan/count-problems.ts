@@ -285,8 +285,8 @@ const autoscalerProblems = (
     const trouble = head?.troubles.of[kind];
     const count = trouble ? lasting(trouble, nowMs, LASTS_MS[kind]) : 0;
     if (!trouble || count === 0) return [];
-    // What has ended still counts for some minutes, and is no news: after a freeze, nothing is known
-    // of what was reported before.
+    // What has ended still counts for some minutes, and is no news: after a freeze, nothing is
+    // known of what was reported before.
     const isPast = !goesOn(trouble, nowMs);
     return [
       {
