@@ -4,7 +4,7 @@ import { clusterName, WHOLE_CLUSTER } from "../../lib/rules/model/ids.ts";
 import { markWoken } from "../../lib/stack/store/head/wake-mark.ts";
 import type { Tables } from "../../lib/stack/store/table/tables.ts";
 import { messageOf, type SyncMessage } from "../../lib/stack/plan/message.ts";
-import { dueTimes } from "../../lib/stack/plan/plan.ts";
+import { dueTimes } from "../../lib/stack/plan/due-times.ts";
 import { type Waker, wakerOf } from "../../lib/stack/plan/wake.ts";
 import { NOON } from "../noon.ts";
 import { testTables } from "../sync/world.ts";

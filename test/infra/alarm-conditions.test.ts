@@ -17,7 +17,12 @@ import { type Queues, startQueues } from "../../lib/embedded/queue/sqs-server.ts
 import { ensureTables } from "../../lib/embedded/tables/embedded-tables.ts";
 import { tablesClient } from "../../lib/embedded/tables/tables-client.ts";
 import type { Service } from "../../lib/answers/service/service.ts";
-import { type Troubles, troublesOf, troublesText } from "../../lib/stack/store/head/troubles.ts";
+import {
+  NO_TROUBLES,
+  type Troubles,
+  troublesOf,
+  troublesText,
+} from "../../lib/stack/store/head/troubles.ts";
 import { tableDefinitions } from "../../lib/stack/store/table/tables.ts";
 import {
   alarmsIn,
@@ -356,6 +361,7 @@ describe.skipIf(!HAS_DYNOXIDE)(
 
     it("AutoscalerProblems fires where every scale is refused for 15 minutes, and not before", async () => {
       await forget();
+      await since(() => NO_TROUBLES);
       await scaleByHand(1);
       refuseScales();
       await synced(messageDue(dueNow()));
@@ -378,8 +384,8 @@ describe.skipIf(!HAS_DYNOXIDE)(
       );
       clusterAnswers(true);
       await synced(messageDue(dueNow()));
-      await forget();
       expect(await isOn("AutoscalerProblems")).toBe(false);
+      await since(() => NO_TROUBLES);
     });
 
     it("SyncsStopped fires where a partition was not synced for three periods, and not for a cluster with a period of five minutes", async () => {

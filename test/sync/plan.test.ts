@@ -8,7 +8,8 @@ import { putCluster } from "../../lib/stack/store/records/clusters.ts";
 import { markPlanned, readPlanMarks } from "../../lib/stack/store/records/plan-records.ts";
 import type { Tables } from "../../lib/stack/store/table/tables.ts";
 import { type SyncMessage, messageOf } from "../../lib/stack/plan/message.ts";
-import { delaySeconds, dueTimes, minutesOfCall, planCluster } from "../../lib/stack/plan/plan.ts";
+import { dueTimes } from "../../lib/stack/plan/due-times.ts";
+import { delaySeconds, minutesOfCall, planCluster } from "../../lib/stack/plan/plan.ts";
 import { planSyncs } from "../../lib/stack/plan/schedule.ts";
 import {
   type DelayedMessage,

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { problemsOf } from "../../lib/stack/plan/count-problems.ts";
 import { isBurning, percentOf, sharesOf, type Shares } from "../../lib/stack/plan/decided-share.ts";
-import { dueTimes } from "../../lib/stack/plan/plan.ts";
+import { dueTimes } from "../../lib/stack/plan/due-times.ts";
 import { type KindsReported, risenProblems } from "../../lib/stack/plan/risen-problems.ts";
 import type { FleetProblem } from "../../lib/stack/report/problems.ts";
 import { troublesOf, troublesText } from "../../lib/stack/store/head/troubles.ts";

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { clusterName, namespace, partitionName, WHOLE_CLUSTER } from "../../lib/rules/model/ids.ts";
-import { dueTimes } from "../../lib/stack/plan/plan.ts";
+import { dueTimes } from "../../lib/stack/plan/due-times.ts";
 import {
   partitionsOfWake,
   PLANNED_SOON_MS,

@@ -3,7 +3,7 @@ import type { ClusterRecord } from "../../rules/model/records.ts";
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../rules/model/time-text.ts";
 import type { HeadGlance } from "../store/head/head.ts";
 import { undecidedSince } from "../store/head/undecided.ts";
-import { countDueTimes } from "./plan.ts";
+import { countDueTimes } from "./due-times.ts";
 
 /** Of the syncs that were due in a time, how many there were and how many decided nothing. */
 export interface Share {

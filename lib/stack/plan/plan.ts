@@ -1,8 +1,7 @@
 import { TidemarkError } from "../../rules/model/errors.ts";
-import type { ClusterName, PartitionName } from "../../rules/model/ids.ts";
 import type { ClusterRecord } from "../../rules/model/records.ts";
-import { stableHash } from "../store/pages/plan.ts";
 import { type SyncMessage, isStale } from "./message.ts";
+import { dueTimes, type PlannedTime } from "./due-times.ts";
 import { SECOND_MS, MINUTE_MS } from "../../rules/model/time-text.ts";
 
 /**
@@ -16,12 +15,6 @@ export const DELAY_SECONDS_MAX = 900;
 /** Input of the scheduler's call. */
 export interface Tick {
   readonly scheduledMs: number;
-}
-
-/** The time to plan: `fromMs` is inclusive, `untilMs` exclusive. */
-export interface PlannedTime {
-  readonly fromMs: number;
-  readonly untilMs: number;
 }
 
 /**
@@ -73,42 +66,6 @@ export const isJustChanged = (
   { plannedFromMs = 0 }: Pick<ClusterRecord, "plannedFromMs">,
   { scheduledMs }: Tick,
 ): boolean => plannedFromMs > scheduledMs - RECENT_MS;
-
-/**
- * The due times of one partition: every period, shifted by a stable hash so that not all partitions
- * sync in the same second. They are whole seconds, like the delays of the queue.
- */
-export const dueTimes = (
-  cluster: ClusterName,
-  partition: PartitionName,
-  periodMs: number,
-  { fromMs, untilMs }: PlannedTime,
-): readonly number[] => {
-  const due: number[] = [];
-  for (let at = firstDue(cluster, partition, periodMs, fromMs); at < untilMs; at += periodMs)
-    due.push(at);
-  return due;
-};
-
-/** How many they are: a reader of a day of a fleet lists none. */
-export const countDueTimes = (
-  cluster: ClusterName,
-  partition: PartitionName,
-  periodMs: number,
-  { fromMs, untilMs }: PlannedTime,
-): number =>
-  Math.max(0, Math.ceil((untilMs - firstDue(cluster, partition, periodMs, fromMs)) / periodMs));
-
-const firstDue = (
-  cluster: ClusterName,
-  partition: PartitionName,
-  periodMs: number,
-  fromMs: number,
-): number => {
-  const slots = Math.max(1, Math.floor(periodMs / SECOND_MS));
-  const shiftMs = (stableHash(`${cluster}/${partition}`) % slots) * SECOND_MS;
-  return Math.ceil((fromMs - shiftMs) / periodMs) * periodMs + shiftMs;
-};
 
 type Planned = Pick<ClusterRecord, "name" | "partitions" | "syncPeriodMs">;
 

@@ -8,7 +8,7 @@ import { partitionOf } from "../store/records/clusters.ts";
 import { comparedClock } from "../store/table/repeat.ts";
 import { mapWithLimit } from "../store/table/wait-for-all.ts";
 import type { SyncMessage, Woken } from "./message.ts";
-import { dueTimes } from "./plan.ts";
+import { dueTimes } from "./due-times.ts";
 import type { SchedulePorts } from "./schedule.ts";
 import { sendPlanned } from "./send-messages.ts";
 

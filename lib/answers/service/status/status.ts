@@ -6,7 +6,7 @@ import { listAutoscalersWith } from "../../../stack/store/records/autoscalers.ts
 import { isLately } from "../../../stack/store/head/head.ts";
 import { hasRest, readFleet } from "../../../stack/store/records/clusters.ts";
 import { CLUSTERS_AT_ONCE, mapWithLimit } from "../../../stack/store/table/wait-for-all.ts";
-import { dueTimes } from "../../../stack/plan/plan.ts";
+import { dueTimes } from "../../../stack/plan/due-times.ts";
 import type { ClusterView } from "../../views/cluster.ts";
 import { present } from "../../../rules/model/json.ts";
 import type { StatusProblem, StatusView } from "../../views/status.ts";

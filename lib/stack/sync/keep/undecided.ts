@@ -1,5 +1,5 @@
 import type { SyncMessage } from "../../plan/message.ts";
-import { dueTimes } from "../../plan/plan.ts";
+import { dueTimes } from "../../plan/due-times.ts";
 import { type Undecided, UNDECIDED_KEPT_MS, withUndecided } from "../../store/head/undecided.ts";
 import type { Loaded } from "../hand-over.ts";
 
