@@ -23,6 +23,17 @@ import { localSource, type Served, served } from "./world.ts";
 /** Text that would be markup, a script or another order of letters where it is not shown as text. */
 const HOSTILE = "<img src=x onerror=alert(1)>\"'&{{x}}";
 
+const OWNED = `apiVersion: tidemark.dev/v1
+kind: PodAutoscaler
+metadata: { name: owned, namespace: shop }
+spec:
+  owner: team-checkout
+  scaleTargetRef: { apiVersion: apps/v1, kind: Deployment, name: owned }
+  minReplicas: 1
+  maxReplicas: 9
+  metrics: [{ resource: { name: cpu }, target: 60 }]
+`;
+
 /** More than there are places before the parts of an autoscaler. */
 const KEY_PRESSES_MAX = 60;
 
@@ -75,6 +86,7 @@ describe.skipIf(!HAS_CHROMIUM)("the page in a browser", () => {
   const SHOWN = [
     { fragment: "#/fleet", heading: "Fleet" },
     { fragment: "#/clusters", heading: "Clusters" },
+    { fragment: "#/schedule", heading: "Schedule" },
     { fragment: "#/changes", heading: "Changes" },
     { fragment: "#/autoscaler/eu-1/shop/web", heading: "web" },
     { fragment: "#/autoscaler/eu-1/shop/office/schedule", heading: "office" },
@@ -138,6 +150,34 @@ describe.skipIf(!HAS_CHROMIUM)("the page in a browser", () => {
       'the window of "office" is left out: the calendar us has its date',
     ])
       expect(await page.locator(".rows td", { hasText: words }).count(), words).toBe(1);
+    expect(said).toEqual([]);
+    await context.close();
+  });
+
+  it("shows the schedules of the fleet and every override on one axis, each autoscaler with a link to its own", async () => {
+    const fleetWide = await service.setOverride({
+      ...{ fleet: true, max: 30, reason: "a quota", untilMs: NOON + 48 * HOUR_MS },
+    });
+    const { page, context, said } = await opened("#/schedule");
+    const lanes = page.locator(".fleet-schedule .lane");
+    await page.locator(".fleet-schedule .window").first().waitFor();
+    await page.getByText("1 autoscaler with a schedule").first().waitFor();
+    const { lanes: entries, overrides } = await service.schedule({
+      ...{ cluster: "eu-1", namespace: "shop", name: "office" },
+      fromMs: Date.parse("2026-03-01T00:00:00Z"),
+    });
+    const all = await Array.fromAsync(service.overrides({}));
+    // The fleet's override is in the list and among those that meet the autoscaler.
+    expect(await lanes.count()).toBe(all.length + entries.length + overrides.length);
+    for (const words of ["the fleet", 'autoscaler "eu-1/shop/office"', "a quota", "TV spot"])
+      expect(await page.locator(".fleet-schedule", { hasText: words }).count(), words).toBe(1);
+    await page
+      .getByText("the clock of America/New_York goes from -05:00 to -04:00")
+      .first()
+      .waitFor();
+    await page.locator("section h2").getByRole("link", { name: "office", exact: true }).click();
+    await page.getByText("Bounds of the next two weeks").first().waitFor();
+    await service.clearOverride({ id: fleetWide.override.id });
     expect(said).toEqual([]);
     await context.close();
   });
@@ -247,6 +287,38 @@ describe.skipIf(!HAS_CHROMIUM)("the page in a browser", () => {
     await page.getByText("No sync has evaluated it yet").first().waitFor();
     expect(said).toEqual([]);
     await context.close();
+  });
+
+  it("sends no rows again while they are the same", async () => {
+    const { page, context } = await opened("");
+    const bytes = (): Promise<readonly number[]> =>
+      page.evaluate(
+        `performance.getEntriesByType("resource").filter(({ name }) => name.includes("/v1/rows")).map(({ encodedBodySize }) => encodedBodySize)`,
+      );
+    for (let tries = 0; (await bytes()).length < 4 && tries < 100; tries++)
+      await new Promise((resolve) => setTimeout(resolve, 200));
+    // The first look, and the first answer that says what is new since.
+    const [first, second, ...same] = await bytes();
+    expect([first, second]).toEqual([expect.any(Number), expect.any(Number)]);
+    expect(same.length).toBeGreaterThan(1);
+    expect(same.filter((size) => size > 0)).toEqual([]);
+    await context.close();
+  });
+
+  it("has a column of owners only where an autoscaler of the fleet names one", async () => {
+    const owners = async (): Promise<number> => {
+      const { page, context } = await opened("");
+      const count = await page.locator("[role=columnheader].owner").count();
+      await context.close();
+      return count;
+    };
+    expect(await owners()).toBe(0);
+    await service.apply([{ file: "owned.yaml", text: OWNED }], {
+      cluster: "eu-1",
+      dryRun: false,
+    });
+    expect(await owners()).toBe(1);
+    await service.delete({ cluster: "eu-1", namespace: "shop", name: "owned" });
   });
 
   it("takes the token out of the address, and says what to do without one", async () => {

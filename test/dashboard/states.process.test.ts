@@ -65,6 +65,18 @@ describe.skipIf(!HAS_CHROMIUM)("a state of the page", () => {
       words: ["There is no cluster yet", "tidemark cluster add NAME"],
     },
     {
+      state: "empty, the schedules",
+      source: () => localSource(empty),
+      fragment: "#/schedule",
+      words: ["Neither a schedule nor an override is set", "spec.schedule"],
+    },
+    {
+      state: "no right to the schedules",
+      source: () => ofStack("MALLORY"),
+      fragment: "#/schedule",
+      words: ["No right to this", "tidemark access grant"],
+    },
+    {
       state: "empty, the changes",
       source: () => localSource(empty),
       fragment: "#/changes",

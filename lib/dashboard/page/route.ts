@@ -9,7 +9,7 @@ export interface Route {
   readonly parameters: Readonly<Record<string, string>>;
 }
 
-export const PAGES = ["fleet", "clusters", "changes", "autoscaler"] as const;
+export const PAGES = ["fleet", "clusters", "schedule", "changes", "autoscaler"] as const;
 export type PageName = (typeof PAGES)[number];
 
 /** The route of a fragment. What is not known is the fleet. */

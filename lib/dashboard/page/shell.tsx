@@ -9,6 +9,7 @@ import { ChangesPage } from "./changes/changes-page.tsx";
 import { ClustersPage } from "./fleet/clusters-page.tsx";
 import { FleetPage } from "./fleet/fleet-page.tsx";
 import { Help } from "./help.tsx";
+import { SchedulePage } from "./schedule/schedule-page.tsx";
 import { PageHead } from "./parts/page-head.tsx";
 import { FailureNotice, Loading } from "./parts/notice.tsx";
 import { Time } from "./parts/time.tsx";
@@ -55,6 +56,8 @@ const Page = ({ route }: { readonly route: Route }) => {
       return <AutoscalerPage route={route} />;
     case "clusters":
       return <ClustersPage />;
+    case "schedule":
+      return <SchedulePage route={route} />;
     case "changes":
       return <ChangesPage />;
     case "fleet":
@@ -65,6 +68,7 @@ const Page = ({ route }: { readonly route: Route }) => {
 const TABS: readonly { readonly page: PageName; readonly words: string }[] = [
   { page: "fleet", words: "Fleet" },
   { page: "clusters", words: "Clusters" },
+  { page: "schedule", words: "Schedule" },
   { page: "changes", words: "Changes" },
 ];
 

@@ -55,7 +55,7 @@ export const ScheduleLanes = ({
 };
 
 /** Whether a part of something is within the stretch of an axis. */
-const touches =
+export const touches =
   ({ sinceMs, untilMs }: Axis) =>
   ({ from, until }: { readonly from: string; readonly until?: string }): boolean =>
     Date.parse(from) < untilMs && (until === undefined || Date.parse(until) > sinceMs);
@@ -188,7 +188,7 @@ const Verticals = ({
   );
 };
 
-const Lane = ({
+export const Lane = ({
   axis,
   nowMs,
   clockChanges,
@@ -244,7 +244,7 @@ const Window = ({
   );
 };
 
-const Bar = ({
+export const Bar = ({
   axis,
   kind,
   from,

@@ -84,7 +84,7 @@ export const shapesToRows = <Row>(
   (value as readonly StoredGroup[]).flatMap(([count, shape, stored]) => {
     const rows = only
       ? rowsWith(only.is, stored[leafOf(shape, only.field)], count)
-      : Array.from({ length: count }, (_, at) => at);
+      : rowsUpTo(count);
     if (rows.length === 0) return [];
     const columns = stored.map((column) => valuesOf(column, count));
     const make = makerOf(shape);
@@ -95,15 +95,21 @@ const rowsWith = (
   wanted: Leaf,
   column: StoredColumn | undefined,
   count: number,
-): readonly number[] =>
-  column === undefined
-    ? []
-    : valuesOf(column, count).flatMap((value, at) => (value === wanted ? [at] : []));
+): readonly number[] => {
+  if (column === undefined) return [];
+  const values = valuesOf(column, count);
+  return rowsUpTo(count).filter((at) => valueIn(values, at) === wanted);
+};
 
+const rowsUpTo = (count: number): readonly number[] => Array.from({ length: count }, (_, at) => at);
+
+const valueIn = (values: readonly Leaf[], row: number): Leaf =>
+  (values.length === 1 ? values[0] : values[row]) ?? null;
+
+/** The values of a column, one for each row or one for all of them. */
 const valuesOf = (column: StoredColumn, count: number): readonly Leaf[] => {
   const values = typeof column === "string" ? column.slice(1).split(column[0] ?? "") : column;
-  if (values.length === count) return values;
-  if (values.length === 1) return Array.from({ length: count }, () => values[0] ?? null);
+  if (values.length === count || values.length === 1) return values;
   throw new RangeError(`Cannot read ${count} rows: a column has ${values.length} values`);
 };
 
@@ -134,7 +140,7 @@ class RowLeaves {
   take(): Leaf {
     const column = this.#columns[this.#taken++];
     if (!column) throw new RangeError("Cannot read rows: a column is missing");
-    return column[this.#row] ?? null;
+    return valueIn(column, this.#row);
   }
 }
 
