@@ -62,12 +62,17 @@ export interface RecommendationRun {
  * Index of the run that was recommended last; -1 in an empty list. It need not be the last of the
  * list, because slots are reused.
  */
-export const newestRunAt = (runs: readonly RecommendationRun[]): number =>
-  runs.reduce(
-    (newest, { lastMs }, at) =>
-      lastMs >= (runs[newest]?.lastMs ?? Number.NEGATIVE_INFINITY) ? at : newest,
-    -1,
-  );
+export const newestRunAt = (runs: readonly RecommendationRun[]): number => {
+  let at = -1;
+  let newestMs = Number.NEGATIVE_INFINITY;
+  for (let one = 0; one < runs.length; one++) {
+    const lastMs = runs[one]?.lastMs ?? Number.NaN;
+    if (!(lastMs >= newestMs)) continue;
+    newestMs = lastMs;
+    at = one;
+  }
+  return at;
+};
 
 /**
  * The list with its newest run extended to `untilMs`: a page is not written again while the

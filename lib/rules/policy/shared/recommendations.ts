@@ -25,17 +25,18 @@ const SPACING_TOLERANCE_MS = 999;
  * The largest and smallest count recommended inside a window. A run counts by its last
  * recommendation: a window that holds any of them holds that one.
  */
-export const highest = (runs: Runs, start: number, isInside: (atMs: number) => boolean): number =>
-  runs.reduce(
-    (most, { replicas, lastMs }) => (isInside(lastMs) ? Math.max(most, replicas) : most),
-    start,
-  );
+export const highest = (runs: Runs, start: number, isInside: (atMs: number) => boolean): number => {
+  let most = start;
+  for (const { replicas, lastMs } of runs) if (replicas > most && isInside(lastMs)) most = replicas;
+  return most;
+};
 
-export const lowest = (runs: Runs, start: number, isInside: (atMs: number) => boolean): number =>
-  runs.reduce(
-    (least, { replicas, lastMs }) => (isInside(lastMs) ? Math.min(least, replicas) : least),
-    start,
-  );
+export const lowest = (runs: Runs, start: number, isInside: (atMs: number) => boolean): number => {
+  let least = start;
+  for (const { replicas, lastMs } of runs)
+    if (replicas < least && isInside(lastMs)) least = replicas;
+  return least;
+};
 
 /**
  * The list as it stands before a recommendation under windows of at most `windowMs`: a newest run
@@ -70,8 +71,10 @@ export const settled = (runs: Runs): Runs => {
   if (open?.windowMs === undefined) return runs;
   const { replicas, firstMs, lastMs, stepMs, windowMs } = open;
   if (windowMs > LONGEST_CONTROLLER_WINDOW_MS) return collapsed(runs);
-  let list: Runs = runs.with(at, { replicas, firstMs, lastMs: firstMs });
   const repetitions = slotsOf(open) - 1;
+  if (at === runs.length - 1 && runs.every((run) => run.firstMs >= lastMs - windowMs))
+    return runs.with(at, closedWith(open, repetitions));
+  let list: Runs = runs.with(at, { replicas, firstMs, lastMs: firstMs });
   // Once every slot was used again, more repetitions only turn the ring.
   const most =
     list.reduce((sum, run) => sum + slotsOf(run), 0) +
@@ -82,6 +85,17 @@ export const settled = (runs: Runs): Runs => {
     list = placed(list, { replicas, firstMs: atMs, lastMs: atMs }, atMs - windowMs);
   }
   return list;
+};
+
+/** A run during which no slot left its window: none was used again, and each took a new one. */
+const closedWith = (
+  { replicas, firstMs, lastMs }: RecommendationRun,
+  repetitions: number,
+): RecommendationRun => {
+  const run = { replicas, firstMs, lastMs };
+  if (repetitions === 0) return run;
+  // As the first repetition would be placed, so that the step is the same number.
+  return { ...run, stepMs: firstMs + (lastMs - firstMs) / repetitions - firstMs };
 };
 
 type Span = Pick<RecommendationRun, "firstMs" | "lastMs" | "stepMs">;
