@@ -117,6 +117,8 @@ describe("tidemark replay --trace", () => {
     ],
     ["--price much", ["hpa.yaml"], 'Cannot read --price "much"'],
     ["--pods 0", ["hpa.yaml"], 'Cannot read --pods "0"'],
+    ["--pod-idle 100%", ["hpa.yaml"], 'Cannot read --pod-idle "100%": give a percentage'],
+    ["--pod-idle=-1", ["hpa.yaml"], 'Cannot read --pod-idle "-1": give a percentage'],
     [
       "--model cpu=best",
       ["hpa.yaml"],

@@ -1,5 +1,5 @@
 import { PutItemCommand, type QueryCommandInput } from "@aws-sdk/client-dynamodb";
-import { type ClusterName, clusterName, WHOLE_CLUSTER } from "../../lib/rules/model/ids.ts";
+import { type ClusterName, clusterName, type PartitionName, WHOLE_CLUSTER } from "../../lib/rules/model/ids.ts";
 import { labelIndex } from "../../lib/rules/model/selector.ts";
 import type {
   Answer,
@@ -39,6 +39,8 @@ export interface SeriesWorld {
   /** Sum of the metric in thousandths; undefined: it cannot be read. */
   milli: bigint | undefined;
   nowMs: number;
+  /** Which partition the next syncs are of. */
+  partition: PartitionName;
   /** Moves on by that many periods, syncing in each. */
   readonly play: (periods: number) => Promise<void>;
   readonly wait: (ms: number) => void;
@@ -125,6 +127,7 @@ export const seriesWorld = async (
     cluster,
     milli: 0n,
     nowMs: NOON,
+    partition: WHOLE_CLUSTER,
     play: async (periods) => {
       await world.reports(periods);
     },
@@ -134,7 +137,7 @@ export const seriesWorld = async (
         move(PERIOD_MS);
         const report = await sync(ports, {
           cluster: CLUSTER,
-          partition: WHOLE_CLUSTER,
+          partition: world.partition,
           dueMs: world.nowMs,
           periodMs: PERIOD_MS,
         });

@@ -179,7 +179,7 @@ export const fidelityText = ({ sameMinutes, hoursOff }: Fidelity): string =>
   `a replay of the unchanged policy has the count that there was in ${percentText(sameMinutes)} of the minutes, and its replica-hours differ by ${percentText(Math.abs(hoursOff))}`;
 
 const reportOf = (
-  { read, target, podStartMs, fromMs, counted, real, unchanged }: ReplayedHistory,
+  { read, target, podStartMs, idlePercent, fromMs, counted, real, unchanged }: ReplayedHistory,
   candidates: readonly CandidatePolicy[],
   others: readonly ReplayedPolicy[],
   price: number | undefined,
@@ -204,6 +204,9 @@ const reportOf = (
     assumptions: [
       `${fidelityText(fidelity).replace(/^a/, "A")}`,
       `Pods serve ${ageText(podStartMs)} after the scale (--pod-start)`,
+      ...(idlePercent === undefined
+        ? []
+        : [`A pod without a load uses ${idlePercent} % of its CPU request (--pod-idle)`]),
       ...countedWords({ fromMs }, counted, target),
     ],
     policies: results.flatMap((one, at) => {

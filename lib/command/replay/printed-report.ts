@@ -103,11 +103,12 @@ const csvOf = ({ report, minutes, counted }: Drawn): Printed => {
 
 const cellsAt = (minutes: Minutes, at: number): readonly (number | undefined)[] => {
   const known = minutes.knownMs[at] ?? 0;
+  // No maximum is 0: nothing was decided in such a minute, and nobody knows its bounds.
+  const isDecided = (minutes.max[at] ?? 0) > 0;
   return [
     minutes.count[at],
     rounded((minutes.readyMs[at] ?? 0) / MINUTE_MS),
-    minutes.min[at],
-    minutes.max[at],
+    ...(isDecided ? [minutes.min[at], minutes.max[at]] : [undefined, undefined]),
     known === 0 ? undefined : rounded((minutes.neededMs[at] ?? 0) / known),
   ];
 };

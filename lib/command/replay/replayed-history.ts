@@ -1,6 +1,6 @@
 import type { TimeSpan } from "../../replay/figures.ts";
 import { happened } from "../../replay/happened.ts";
-import { shareAtLevel } from "../../replay/load.ts";
+import { isUse, shareAtLevel } from "../../replay/load.ts";
 import type { Minutes } from "../../replay/minutes.ts";
 import {
   cutOffSeries,
@@ -42,6 +42,8 @@ export interface ReplayedHistory {
   readonly spec: AutoscalerSpec;
   readonly target: string;
   readonly podStartMs: number;
+  /** What a pod uses of its request without a load. Absent where no metric is such a percentage. */
+  readonly idlePercent?: number;
   readonly fromMs: number;
   readonly counted: TimeSpan;
   readonly real: Minutes;
@@ -146,6 +148,7 @@ export const replayedHistory = (
       changed.advice !== undefined,
     );
   return {
+    ...(metrics.some(hasIdle) && { idlePercent }),
     ...{ read, podStartMs, fromMs, counted, unchangedJob, jobWith, raisedJobs },
     spec: recorded.specs.at(-1)?.spec ?? spec,
     target: targetText(spec),
@@ -154,6 +157,9 @@ export const replayedHistory = (
     with: (label, changed) => replayedBy(jobWith(label, changed)),
   };
 };
+
+const hasIdle = ({ level }: ReplayedSpec["metrics"][number]): boolean =>
+  isUse(level) && level.measure === "Percent";
 
 const withoutAdvice = ({ advice: _taken, ...spec }: AutoscalerSpec): AutoscalerSpec => spec;
 
