@@ -1,5 +1,10 @@
 import { PutItemCommand, type QueryCommandInput } from "@aws-sdk/client-dynamodb";
-import { type ClusterName, clusterName, type PartitionName, WHOLE_CLUSTER } from "../../lib/rules/model/ids.ts";
+import {
+  type ClusterName,
+  clusterName,
+  type PartitionName,
+  WHOLE_CLUSTER,
+} from "../../lib/rules/model/ids.ts";
 import { labelIndex } from "../../lib/rules/model/selector.ts";
 import type {
   Answer,
