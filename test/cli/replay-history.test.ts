@@ -47,8 +47,16 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
 });
 
+/** The steps of the histories that were read, in milliseconds. */
+const steps: (number | undefined)[] = [];
 const open = async () => ({
-  service: world.service,
+  service: {
+    ...world.service,
+    history: (query: Parameters<typeof world.service.history>[0]) => {
+      steps.push(query.stepMs);
+      return world.service.history(query);
+    },
+  },
   ...{
     place: "folder of a test",
     nowMs: world.nowMs,
@@ -167,13 +175,23 @@ describe("tidemark tune NAME", () => {
 
   it("says of all where the most replica-hours lie, the dearest first, and tunes so many of them", async () => {
     const words = ["tune", "-A", "--since", "80m", "--top", "1", "--price", "0.1"];
+    steps.length = 0;
     const { code, out, err } = await ran(words);
+    // All are counted by five minutes, and the one that is tuned is read minute by minute.
+    expect(steps).toEqual([300_000, 300_000, 5_000]);
     expect(code).toBe(0);
     const [header, first, ...others] = out.trimEnd().split("\n");
     expect(header).toMatch(/^AUTOSCALER +REPLICA-HOURS +DOLLARS +ABOVE TARGET +SPARES +SAFEST/);
     expect(first).toMatch(/^eu-1\/shop\/api +\d/);
     expect(others).toEqual([]);
     expect(err).toContain("1 more autoscalers take fewer replica-hours");
+  });
+
+  it("refuses manifests of several before anything is read", async () => {
+    steps.length = 0;
+    const { err } = await ran(["tune", "-A", "--write", path("points")]);
+    expect(err).toContain("for a list: give one name");
+    expect(steps).toEqual([]);
   });
 
   it.each([

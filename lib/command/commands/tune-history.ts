@@ -1,5 +1,7 @@
+import { wholeHistory } from "../../answers/service/history/history.ts";
 import { figuresOf } from "../../replay/figures.ts";
 import type { ChosenModels } from "../../replay/recorded-metrics.ts";
+import { HOUR_MS, MINUTE_MS } from "../../rules/model/time-text.ts";
 import { isTidemarkError } from "../../rules/model/errors.ts";
 import { lines, type Printed, text } from "../../stack/report/printed.ts";
 import type { CommandSurroundings, Printer, Session } from "../io.ts";
@@ -10,7 +12,8 @@ import { markdownRows } from "../replay/markdown.ts";
 import type { ReplayThreads } from "../replay/replay-threads.ts";
 import type { ReplayedHistory } from "../replay/replayed-history.ts";
 import { percentText } from "../replay/sheet.ts";
-import type { NamedAutoscalerOfKind } from "../select/selected-names.ts";
+import { type NamedAutoscalerOfKind, queryFor } from "../select/selected-names.ts";
+import type { TuneReport } from "../tune/report.ts";
 import { SHORT_SEARCH } from "../tune/search.ts";
 import { storedSubject } from "../tune/subject.ts";
 import { usage } from "../usage-error.ts";
@@ -58,12 +61,14 @@ export const tuneHistory = async (
     if (!options.anyway) refuseUnlike(replayed);
     return replayed;
   };
+  const hoursOf = (resource: NamedAutoscalerOfKind): Promise<number> =>
+    storedHours(session, resource, { sinceMs, untilMs });
   const [only, ...more] = subjects;
   await inThreads(async (threads) => {
     if (only && more.length === 0 && options.top === undefined) {
       const subject = subjectOf(await read(only.resource), options);
       await tuneOne(surroundings, threads, subject, { ...options, ...asked });
-    } else await tuneFleet(printer, threads, { subjects, read }, { ...options, ...asked });
+    } else await tuneFleet(printer, threads, { subjects, read, hoursOf }, { ...options, ...asked });
   });
 };
 
@@ -93,38 +98,39 @@ interface FleetRow {
 interface Fleet {
   readonly subjects: readonly ReplaySubject[];
   readonly read: (resource: NamedAutoscalerOfKind) => Promise<ReplayedHistory>;
+  /** Replica-hours by the stored five minutes: some requests for each autoscaler. */
+  readonly hoursOf: (resource: NamedAutoscalerOfKind) => Promise<number>;
 }
 
 /**
- * Where the most replica-hours lie: all are replayed as they were, and the first so many of them
- * are tuned by a short search each. An autoscaler that cannot be replayed is named with the reason.
+ * Where the most replica-hours lie: all are ordered by the stored five minutes of their counts, and
+ * only the first so many are read minute by minute, replayed, and tuned by a short search each. An
+ * autoscaler that cannot be replayed is named with the reason.
  */
 const tuneFleet = async (
   printer: Printer,
   threads: ReplayThreads,
-  { subjects, read }: Fleet,
+  { subjects, read, hoursOf }: Fleet,
   options: Omit<History, "seed" | "price" | "keep"> & AskedTune,
 ): Promise<void> => {
   const top = topOf(options.top);
-  const { price } = options;
-  const known: { readonly row: FleetRow; readonly resource: NamedAutoscalerOfKind }[] = [];
-  const refused: FleetRow[] = [];
-  for (const [at, { resource }] of subjects.entries()) {
-    printer.progress(`${at + 1} of ${subjects.length} autoscalers are read: ${resource.name}`);
-    const row = await rowOf(resource, read, price);
-    if (row.note === undefined) known.push({ row, resource });
-    else refused.push(row);
-  }
-  const first = known
-    .toSorted((one, other) => other.row.replicaHours - one.row.replicaHours)
-    .slice(0, top);
-  const rows: FleetRow[] = [];
-  for (const { row, resource } of first)
-    rows.push(await tunedRow({ printer, threads, read, options }, row, resource));
-  printer.progress();
   if (options.write !== undefined)
     throw usage(`Cannot use --write "${options.write}" for a list: give one name`);
-  await printer.print(printedFleet([...rows, ...refused], options.output));
+  const known: { readonly hours: number; readonly resource: NamedAutoscalerOfKind }[] = [];
+  for (const [at, { resource }] of subjects.entries()) {
+    printer.progress(`${at + 1} of ${subjects.length} autoscalers are counted: ${resource.name}`);
+    known.push({ hours: await hoursOf(resource), resource });
+  }
+  const first = known.toSorted((one, other) => other.hours - one.hours).slice(0, top);
+  const rows: FleetRow[] = [];
+  for (const [at, { resource }] of first.entries()) {
+    printer.progress(`${at + 1} of ${first.length} autoscalers are read: ${resource.name}`);
+    rows.push(await tunedRow({ printer, threads, read, options }, resource));
+  }
+  printer.progress();
+  const isTuned = ({ note }: FleetRow): boolean => note === undefined;
+  const ordered = [...rows.filter(isTuned), ...rows.filter((row) => !isTuned(row))];
+  await printer.print(printedFleet(ordered, options.output));
   if (known.length > first.length)
     printer.note(
       `${known.length - first.length} more autoscalers take fewer replica-hours; give a higher --top than ${top} for them`,
@@ -137,22 +143,27 @@ const topOf = (top = String(DEFAULT_TOP)): number => {
   throw usage(`Cannot read --top "${top}": give a whole number from 1 to ${TOP_MOST}`);
 };
 
-const rowOf = async (
+/** The length of a stored step, over which its newest count is taken to hold. */
+const STEP_MS = 5 * MINUTE_MS;
+
+/** Replica-hours of an autoscaler by the stored five minutes of its counts. */
+const storedHours = async (
+  { service }: Session,
   resource: NamedAutoscalerOfKind,
-  read: Fleet["read"],
-  price: number | undefined,
-): Promise<FleetRow> => {
-  try {
-    const replayed = await read(resource);
-    const { replicaHours, aboveTarget } = figuresOf(replayed.real, replayed.counted);
-    return {
-      of: nameOf(replayed),
-      ...amountOf(replicaHours, price),
-      ...(Number.isFinite(aboveTarget) && { aboveTarget }),
-    };
-  } catch (error) {
-    return refusedRow(`${resource.namespace ?? ""}/${resource.name}`, error);
-  }
+  stretch: { readonly sinceMs: number; readonly untilMs: number },
+): Promise<number> => {
+  const query = await queryFor(service, resource);
+  const { points } = await wholeHistory(service, { ...query, ...stretch, stepMs: STEP_MS });
+  return (points.reduce((sum, { current = 0 }) => sum + current, 0) * STEP_MS) / HOUR_MS;
+};
+
+const rowOf = (replayed: ReplayedHistory, price: number | undefined): FleetRow => {
+  const { replicaHours, aboveTarget } = figuresOf(replayed.real, replayed.counted);
+  return {
+    of: nameOf(replayed),
+    ...amountOf(replicaHours, price),
+    ...(Number.isFinite(aboveTarget) && { aboveTarget }),
+  };
 };
 
 /** Only an expected refusal becomes a row. */
@@ -175,25 +186,34 @@ interface FleetSearch {
 
 const tunedRow = async (
   { printer, threads, read, options }: FleetSearch,
-  row: FleetRow,
   resource: NamedAutoscalerOfKind,
 ): Promise<FleetRow> => {
+  let row: FleetRow | undefined;
   try {
-    const subject = subjectOf(await read(resource), options);
+    const replayed = await read(resource);
+    row = rowOf(replayed, options.price);
     const size = { ...options, size: SHORT_SEARCH };
-    const { points } = await tunedReport(printer, threads, subject, size);
-    const [current] = points;
-    const held = (name: string) => points.find((point) => point.name === name && point.holds);
-    const [cheapest, safest] = [held("cheapest")?.policy, held("safest")?.policy];
-    const spared = (current?.policy?.replicaHours ?? 0) - (cheapest?.replicaHours ?? Number.NaN);
-    return {
-      ...row,
-      ...(spared > 0 && { spares: amountOf(spared, options.price) }),
-      ...(safest?.aboveTarget !== undefined && { safest: safest.aboveTarget }),
-    };
+    const { points } = await tunedReport(printer, threads, subjectOf(replayed, options), size);
+    return { ...row, ...spareOf(points, options.price) };
   } catch (error) {
-    return { ...row, note: refusedRow(row.of, error).note ?? "" };
+    const refused = refusedRow(`${resource.namespace ?? ""}/${resource.name}`, error);
+    return { ...refused, ...row };
   }
+};
+
+/** What the points of a search take less, where they hold on the days that were not tuned on. */
+const spareOf = (
+  points: TuneReport["points"],
+  price: number | undefined,
+): Pick<FleetRow, "spares" | "safest"> => {
+  const [current] = points;
+  const held = (name: string) => points.find((point) => point.name === name && point.holds);
+  const [cheapest, safest] = [held("cheapest")?.policy, held("safest")?.policy];
+  const spared = (current?.policy?.replicaHours ?? 0) - (cheapest?.replicaHours ?? Number.NaN);
+  return {
+    ...(spared > 0 && { spares: amountOf(spared, price) }),
+    ...(safest?.aboveTarget !== undefined && { safest: safest.aboveTarget }),
+  };
 };
 
 const HEADER = [
