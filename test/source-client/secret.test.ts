@@ -92,6 +92,43 @@ describe.skipIf(!HAS_MOTO)("the secret of a source", () => {
     expect(server.seen.at(-1)?.headers).toMatchObject(headers);
   });
 
+  it("gets a token for its client, again before the token ends", async () => {
+    const tokens = await prometheusServer();
+    let made = 0;
+    tokens.answer = (_query, response) => {
+      made++;
+      response.end(
+        JSON.stringify({ access_token: `t-${made}`, token_type: "Bearer", expires_in: 120 }),
+      );
+    };
+    await stored({
+      url: server.url,
+      tokenUrl: `${tokens.url}/token`,
+      clientId: "app",
+      clientSecret: "hush",
+    });
+    const { once, close } = await asked(
+      source({ kind: "oauth2", secretId: "tidemark/source.main" }),
+    );
+    for (const afterMs of [0, 59_000, 2_000]) {
+      nowMs += afterMs;
+      expect(await once()).toMatchObject({ kind: "answered" });
+    }
+    expect(server.seen.map(({ headers }) => headers.authorization)).toEqual([
+      "Bearer t-1",
+      "Bearer t-1",
+      "Bearer t-2",
+    ]);
+    tokens.answer = (_query, response) => void response.writeHead(401).end('{"error":"hush"}');
+    nowMs += 61_000;
+    const refused = JSON.stringify(await once());
+    expect(refused).toContain("its token server answered 401");
+    expect(refused).not.toContain("hush");
+    expect(server.seen).toHaveLength(3);
+    close();
+    await tokens.close();
+  });
+
   it.each(["authorization", "host", "X-Key", "x-forwarded-for"])(
     "with several headers sends no %s",
     async (header) => {

@@ -61,7 +61,7 @@ const registered = {
       } satisfies FieldsOf<SignedAuth>),
     ])
     .describe(
-      "kind basic, bearer, header, headers or mtls with secretId, and header for kind header; or kind sigv4 with the service of AWS that guards the url",
+      "kind basic, bearer, header, headers, mtls or oauth2 with secretId, and header for kind header; or kind sigv4 with the service of AWS that guards the url",
     )
     .exactOptional(),
   headers: texts

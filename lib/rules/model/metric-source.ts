@@ -147,7 +147,14 @@ export interface SourceService {
 export const SERVICE_SCHEMES = ["http", "https"] as const;
 type ServiceScheme = (typeof SERVICE_SCHEMES)[number];
 
-export const SECRET_AUTH_KINDS = ["basic", "bearer", "header", "headers", "mtls"] as const;
+export const SECRET_AUTH_KINDS = [
+  "basic",
+  "bearer",
+  "header",
+  "headers",
+  "mtls",
+  "oauth2",
+] as const;
 export const AUTH_KINDS = [...SECRET_AUTH_KINDS, "sigv4"] as const;
 
 const HEADER = /^[a-z0-9][a-z0-9-]{0,63}$/;

@@ -17,7 +17,7 @@ import {
   type MetricSourceRecord,
   type SecretAuth,
 } from "../../rules/model/metric-source.ts";
-import type { ClientCertificate } from "./direct.ts";
+import type { ClientCertificate, DirectSender } from "./direct.ts";
 import { isSecretOf, sourceSecretName, sourceSecretWords } from "../../rules/model/aws-names.ts";
 
 /** What a question is authenticated with. */
@@ -28,6 +28,8 @@ export interface Credential {
   readonly ca?: string;
   /** PEM of the client's certificate and its key (mutual TLS). */
   readonly client?: ClientCertificate;
+  /** How long the headers may be used, where it is shorter than the life of a secret that was read. */
+  readonly lifeMs?: number;
   /** The user and the password, for a server that is not asked by HTTP. */
   readonly login?: Login;
 }
@@ -78,7 +80,33 @@ const SECRETS = {
       ...rest,
       client: { cert: clientCertData, key: clientKeyData },
     })),
+  /** A token is got for the client, which the secret names with its server. */
+  oauth2: z
+    .strictObject({
+      ...common,
+      tokenUrl: filled,
+      clientId: filled,
+      clientSecret: filled,
+      scope: filled.exactOptional(),
+      audience: filled.exactOptional(),
+      clientAuth: z.enum(["body", "basic"]).exactOptional(),
+      tokenCaData: pemData.exactOptional(),
+    })
+    .transform(({ url, caData, ...oauth }) => ({
+      url,
+      ...(caData !== undefined && { caData }),
+      oauth,
+    })),
 } as const;
+
+/** A token is got anew so long before its end. */
+const TOKEN_MARGIN_MS = 60_000;
+
+/** What a secret with the credentials of a client needs beside itself. */
+interface TokenWay {
+  readonly direct: DirectSender;
+  readonly ownAddresses: boolean;
+}
 
 /**
  * Reads credentials of sources from Secrets Manager, again every five minutes. A secret names the
@@ -88,6 +116,7 @@ const SECRETS = {
  */
 export const credentialReader = (
   clock: () => number,
+  way: TokenWay,
 ): ((source: MetricSourceRecord) => Promise<Credential>) => {
   const kept = new Map<string, Cached<Credential>>();
   return async (source) => {
@@ -96,7 +125,11 @@ export const credentialReader = (
     if (auth === undefined || auth.kind === "sigv4") return ofSource(source);
     const key = JSON.stringify([name, version]);
     const known =
-      kept.get(key) ?? cached(() => readCredential(source, auth), { ttlMs: SECRET_TTL_MS, clock });
+      kept.get(key) ??
+      cached(() => readCredential(source, auth, way), {
+        ttlMs: ({ lifeMs = SECRET_TTL_MS }) => Math.min(lifeMs, SECRET_TTL_MS),
+        clock,
+      });
     kept.set(key, known);
     return known.get();
   };
@@ -105,6 +138,7 @@ export const credentialReader = (
 const readCredential = async (
   source: MetricSourceRecord,
   auth: SecretAuth,
+  way: TokenWay,
 ): Promise<Credential> => {
   const refuse = (why: string): TidemarkError =>
     new TidemarkError(
@@ -131,6 +165,13 @@ const readCredential = async (
     const headers = { [headerOf(auth)]: value };
     const login = loginIn.safeParse(parsed.data).data;
     return { ...ca, kind: "read", headers, ...login };
+  }
+  if ("oauth" in parsed.data) {
+    const { tokenOf } = await import("./oauth.ts");
+    const { authorization, lifeMs } = await tokenOf(parsed.data.oauth, source, { ...way, refuse });
+    // The half of a life that is shorter than the margin.
+    const usableMs = Math.max(lifeMs - TOKEN_MARGIN_MS, lifeMs / 2);
+    return { ...ca, kind: "read", headers: { authorization }, lifeMs: usableMs };
   }
   if ("headers" in parsed.data) return { ...ca, kind: "read", headers: parsed.data.headers };
   const { client } = parsed.data;

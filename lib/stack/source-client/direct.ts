@@ -88,6 +88,8 @@ export interface DirectRequest {
   readonly client?: ClientCertificate | undefined;
   readonly path: string;
   readonly parameters: Readonly<Record<string, string>>;
+  /** A form that is sent by POST. Absent: a GET. */
+  readonly form?: string;
   /** Gives the headers of the signed request, where the address asks for a signature. */
   readonly sign?: SignRequest;
 }
@@ -116,7 +118,7 @@ export interface DirectSender {
 }
 
 /**
- * Sends one GET to the address of a source. It follows no redirect, because only the address in the
+ * Sends one GET to the address of a source, or a form to its token server. It follows no redirect, because only the address in the
  * record was registered, and it checks each address after the name was resolved. An error names a
  * known cause and never the address: tenants read it.
  */
@@ -148,10 +150,11 @@ export const directSender = ({
       const outgoing = {
         secure: url.protocol === "https:",
         options: { agent: agentFor(url, request.private), ...(await optionsOf(url, request)) },
+        ...(request.form !== undefined && { body: request.form }),
         ...limits,
       };
       const first = await exchange(outgoing);
-      // A server closes idle connections while the process is frozen. A GET may be sent again.
+      // A server closes idle connections while the process is frozen. Each may be sent again.
       const outcome =
         first.kind === "broken" && first.reused && first.because === "network"
           ? await exchange(outgoing)
@@ -168,7 +171,7 @@ export const directSender = ({
 
 const optionsOf = async (
   url: URL,
-  { path: below, parameters, headers: given, ca, client, sign }: DirectRequest,
+  { path: below, parameters, headers: given, ca, client, form, sign }: DirectRequest,
 ) => {
   const path = `${url.pathname.replace(/\/$/, "")}${below}`;
   const headers = {
@@ -176,9 +179,13 @@ const optionsOf = async (
     accept: "application/json",
     "user-agent": "tidemark",
     "accept-encoding": "gzip",
+    ...(form !== undefined && {
+      "content-type": "application/x-www-form-urlencoded",
+      "content-length": String(Buffer.byteLength(form)),
+    }),
   };
   return {
-    method: "GET",
+    method: form === undefined ? "GET" : "POST",
     hostname: bareHost(url.hostname),
     port: url.port || (url.protocol === "https:" ? 443 : 80),
     path: `${path}${queryText(parameters)}`,

@@ -86,7 +86,7 @@ export const sourceClient = ({
   ownAccount,
 }: SourceClientOptions): SourceClient => {
   const direct = directSender({ ownAddresses });
-  const credentials = credentialReader(clock);
+  const credentials = credentialReader(clock, { direct, ownAddresses });
   let awsLoaded: Promise<AwsSender> | undefined;
   // Most stacks have no source of AWS, and start without its code.
   const aws = (): Promise<AwsSender> => {
