@@ -289,6 +289,14 @@ export const MUTANTS: readonly PromisedMutant[] = [
     noticedBy: 'refuses "1 + " before CloudWatch refuses a whole call for it',
   },
   {
+    breaks: "the secret of a client goes out by TLS only",
+    file: "lib/stack/source-client/oauth.ts",
+    from: 'if (!tokenUrl.startsWith("https://") && !ownAddresses)\n',
+    to: "if (ownAddresses && !ownAddresses)\n",
+    test: "test/source-client/oauth.test.ts",
+    noticedBy: "is not asked for without TLS, on this machine, or with a user in its URL",
+  },
+  {
     breaks: "the mark of rows is of what the caller may see",
     file: "lib/answers/service/rows/rows.ts",
     from: "if (!sees(reading.context, cluster.name)) return visibleRows(reading, part, known);",

@@ -5,7 +5,7 @@ import {
   type DiscoveredSource,
   discoverSources,
 } from "../../rules/manifest/import/keda/discover.ts";
-import { sourcePlaceText } from "../../rules/manifest/import/keda/places.ts";
+import { AUTH_OF_MODE, sourcePlaceText } from "../../rules/manifest/import/keda/places.ts";
 import { TidemarkError } from "../../rules/model/errors.ts";
 import { isObject, type Json } from "../../rules/model/json.ts";
 import { REDIS_KINDS } from "../../rules/model/metric-source.ts";
@@ -190,20 +190,12 @@ const addressOptions = (
   ];
 };
 
-/** By the modes of KEDA; "bearer" where a TriggerAuthentication says none. */
-const AUTH_OF: Readonly<Record<string, string>> = {
-  bearer: "bearer",
-  basic: "basic",
-  tls: "mtls",
-  custom: "header",
-  apiKey: "header",
-};
-
 const authOptions = ({ name, place }: DiscoveredSource): readonly Option[] => {
   if (place.authentication === undefined || place.region !== undefined) return [];
+  // Where a TriggerAuthentication says no mode.
   const otherwise = REDIS_KINDS.includes(place.kind) ? "basic" : "bearer";
   const mode = place.authModes?.split(/[ ,]/)[0] ?? otherwise;
-  const kind = AUTH_OF[mode] ?? "bearer";
+  const kind = AUTH_OF_MODE[mode] ?? "bearer";
   return [
     ["--auth", kind],
     ...(kind === "header" ? [["--auth-header", "HEADER"] as const] : []),

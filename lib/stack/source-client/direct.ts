@@ -118,9 +118,9 @@ export interface DirectSender {
 }
 
 /**
- * Sends one GET to the address of a source, or a form to its token server. It follows no redirect, because only the address in the
- * record was registered, and it checks each address after the name was resolved. An error names a
- * known cause and never the address: tenants read it.
+ * Sends one GET to the address of a source, or a form to its token server. It follows no redirect,
+ * because only the address in the record was registered, and it checks each address after the name
+ * was resolved. An error names a known cause and never the address: tenants read it.
  */
 export const directSender = ({
   ownAddresses,

@@ -20,7 +20,7 @@ export interface ClientCredentials {
   readonly tokenCaData?: string | undefined;
 }
 
-export interface Token {
+interface ClientToken {
   readonly authorization: string;
   readonly lifeMs: number;
 }
@@ -60,7 +60,7 @@ export const tokenOf = async (
   client: ClientCredentials,
   source: MetricSourceRecord,
   { direct, ownAddresses, refuse }: TokenContext,
-): Promise<Token> => {
+): Promise<ClientToken> => {
   const { tokenUrl, clientId, clientSecret, tokenCaData } = client;
   // The secret of the client is in the request.
   if (!tokenUrl.startsWith("https://") && !ownAddresses)
@@ -103,7 +103,7 @@ const partsOf = (tokenUrl: string) => {
   };
 };
 
-const readToken = (answer: ServiceAnswer, refuse: TokenContext["refuse"]): Token => {
+const readToken = (answer: ServiceAnswer, refuse: TokenContext["refuse"]): ClientToken => {
   if (answer.kind === "failed")
     throw refuse(answer.failure.message.replace(/^the source /, "the token server of its secret "));
   const body = jsonOf(answer.bytes);

@@ -80,6 +80,19 @@ describe("a registered source beside the trigger that it stands for", () => {
       { ...BASE, url: "https://prom.example.com" },
     ],
     [
+      "the mode of its credential",
+      prometheus(
+        "https://p.example.com",
+        { authModes: "oauth" },
+        { authenticationRef: { name: "p" } },
+      ),
+      {
+        ...BASE,
+        url: "https://p.example.com",
+        auth: { kind: "oauth2", secretId: "s" },
+      },
+    ],
+    [
       "its tenant",
       prometheus("https://prom.example.com", { customHeaders: "X-Scope-OrgID=a" }),
       { ...BASE, url: "https://prom.example.com", headers: { "x-scope-orgid": "a" } },

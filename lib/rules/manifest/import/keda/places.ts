@@ -63,6 +63,16 @@ export const addressOf = (text: string | undefined): string | undefined => {
   return `${protocol}//${short}${pathname.replace(/\/+$/, "")}`;
 };
 
+/** How a source is asked, by the modes of KEDA. */
+export const AUTH_OF_MODE: Readonly<Record<string, string>> = {
+  bearer: "bearer",
+  basic: "basic",
+  tls: "mtls",
+  custom: "header",
+  apiKey: "header",
+  oauth: "oauth2",
+};
+
 /** The modes, and the header or the parameter of a key. */
 const authModesOf = (metadata: Json): string | undefined =>
   [textOf(metadata["authModes"]) ?? textOf(metadata["authMode"]), textOf(metadata["keyParamName"])]

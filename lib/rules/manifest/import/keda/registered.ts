@@ -9,7 +9,7 @@ import type { Json } from "../../../model/json.ts";
 import type { Detail } from "../finding.ts";
 import { changed, lost, textOf } from "../schedules/timed.ts";
 import { BY_EXPORTER } from "./redis.ts";
-import { addressOf, type SourcePlace } from "./places.ts";
+import { addressOf, AUTH_OF_MODE, type SourcePlace } from "./places.ts";
 import type { Trigger } from "./triggers.ts";
 
 /** What is known of the registered sources that are named for triggers. */
@@ -166,13 +166,6 @@ const pairDifferences = (
 const shown = (value: string | undefined): string =>
   value === undefined ? "not set" : `"${value}"`;
 
-/** The kind of credential by the mode of KEDA. */
-const AUTH_OF_MODE: Readonly<Record<string, string>> = {
-  bearer: "bearer",
-  basic: "basic",
-  tls: "mtls",
-};
-
 const authDifference = (
   { authentication, authModes = "" }: SourcePlace,
   { auth, service, aws }: Source,
@@ -181,7 +174,7 @@ const authDifference = (
   if (auth === undefined)
     return [{ doubt: `it asks without a credential, and the trigger as ${authentication}` }];
   const kinds = authModes.split(/[\s,]+/).flatMap((mode) => AUTH_OF_MODE[mode] ?? []);
-  return kinds.length === 0 || kinds.includes(auth.kind)
+  return kinds.length === 0 || kinds.includes(auth.kind === "headers" ? "header" : auth.kind)
     ? []
     : [{ doubt: `it asks by ${auth.kind}, and the trigger by ${kinds.join(" and ")}` }];
 };
