@@ -27,6 +27,14 @@ export const GUARDS: readonly PromisedMutant[] = [
     noticedBy: "is read after the others were decided, in every sync but the first of a client: ",
   },
   {
+    breaks: "a LIST that is slow because of a heavy namespace begins again without it",
+    file: "lib/stack/cluster/observe/scopes.ts",
+    from: "const EARLY_ENDS_MAX = 2;",
+    to: "const EARLY_ENDS_MAX = 0;",
+    test: "test/cluster/slow-link.test.ts",
+    noticedBy: "begins again without the namespace that it is slow for",
+  },
+  {
     breaks: "a source is asked in turns of the namespaces",
     file: "lib/stack/sync/observe/ask-sources.ts",
     from: 'flowOf: (key) => waiting.get(key)?.askers[0]?.namespace ?? "",',

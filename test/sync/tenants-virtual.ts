@@ -1,6 +1,4 @@
-import type { IncomingMessage, ServerResponse } from "node:http";
 import type { ClusterClient } from "../../lib/stack/cluster/cluster-client.ts";
-import { clientFor } from "../../lib/stack/cluster/connect.ts";
 import {
   autoscalerName,
   autoscalerUid,
@@ -28,6 +26,8 @@ import { sourceClient } from "../../lib/stack/source-client/source-client.ts";
 import { startMemory } from "../contracts/engines.ts";
 import { around } from "../contracts/faults.ts";
 import { linkTo } from "../virtual/link.ts";
+import { clientOver } from "../virtual/client.ts";
+import { bodyAnswer } from "../virtual/requests.ts";
 import { type VirtualTime, virtualTime } from "../virtual/time.ts";
 import { type Attack, fillOthers, type Manifest, manifestText, TENANT } from "./tenants-attacks.ts";
 import { testTables } from "./world.ts";
@@ -124,7 +124,7 @@ const played = async (
     bytesPerMs: bytesPerSecond / 1_000,
     cpuMsPerByte: CPU_MS_PER_BYTE / cpu,
   };
-  const link = linkTo(time, speed, (request, response) => answerTo(server, request, response));
+  const link = linkTo(time, speed, bodyAnswer(server));
   const noted = { now: newSync() };
   const start = (): Environment =>
     environmentOf({ time, clock, tables, connect: link.connect, noted }, playing);
@@ -196,15 +196,7 @@ const environmentOf = (
   },
   { machine: { cpu }, softDeadlineMs = DEFAULT_TIMING.softDeadlineMs }: Playing,
 ): Environment => {
-  const access = {
-    server: new URL("http://virtual"),
-    ...{ rejectUnauthorized: true, ownAddresses: true, forget: () => undefined },
-    credentials: async () => ({ headers: {} }),
-  };
-  const client = clientFor({ name: RECORD.name, kubeSystemUid: undefined }, access, {
-    ...{ clock, elapsed: time.nowMs },
-    surroundings: { after: time.after, connection: connect },
-  });
+  const client = clientOver(connect, time, { name: RECORD.name, clock });
   const asker = sourceClient({ clock, ownAddresses: true });
   const decide: typeof PURE_PART.decide = (input) => {
     time.spend(DECISION_MS / cpu);
@@ -262,24 +254,6 @@ const answerQuery: Answer = (seen, response, socket) => {
   const result = [{ metric: {}, value: [START_MS / 1_000, "40"] }];
   const answer = json(200, { status: "success", data: { resultType: "vector", result } });
   setTimeout(() => answer(seen, response, socket), tookMs);
-};
-
-const answerTo = (
-  server: Pick<ReturnType<typeof kubernetesOn>, "answer">,
-  request: IncomingMessage,
-  response: ServerResponse,
-): void => {
-  const chunks: Buffer[] = [];
-  request.on("data", (chunk: Buffer) => chunks.push(chunk));
-  request.on("end", () => {
-    // Nothing is packed: what a tenant fills its objects with need not be packable.
-    const { "accept-encoding": _packed, ...headers } = request.headers;
-    const call: Seen = {
-      ...{ method: request.method ?? "", headers, body: Buffer.concat(chunks).toString("utf8") },
-      url: new URL(request.url ?? "/", "http://virtual"),
-    };
-    server.answer(call, response, request.socket);
-  });
 };
 
 const bigints = (_key: string, value: unknown): unknown =>

@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, it } from "vitest";
+import { SLOW_PAGE_MS } from "../../lib/stack/cluster/request-limits.ts";
 import { ATTACKS, type Attack, CPU, LINK_ATTACKS, othersOf, TENANT } from "./tenants-attacks.ts";
 import { type Machine, playVirtual, type VirtualSync } from "./tenants-virtual.ts";
 
@@ -66,3 +67,23 @@ describe.each(MACHINES)("the other tenants of a cluster, with %s", (_name, machi
     },
   );
 });
+
+describe.each(MACHINES.filter(([, { bytesPerSecond }]) => bytesPerSecond < USUAL.bytesPerSecond))(
+  "the other tenants of a cluster in the first sync of an environment, with %s",
+  (_name, machine, attacks) => {
+    const playFirst = async (attack?: Attack): Promise<VirtualSync | undefined> =>
+      (await playVirtual({ others: OTHERS, attack }, { machine, syncs: 1 }))[0];
+
+    it.each(attacks.map((attack) => [attack.name, attack] as const))(
+      "are all scaled, and decided byte for byte as without it, one slow page later at most, beside %s",
+      async (_attack, attack) => {
+        const [beside, alone] = [await playFirst(attack), await playFirst()];
+        expect(beside?.scaled.size).toBe(OTHERS.length);
+        expect([...(beside?.decisions ?? [])].toSorted()).toEqual(
+          [...(alone?.decisions ?? [])].toSorted(),
+        );
+        expect(beside?.lastMs).toBeLessThan((alone?.lastMs ?? 0) + 1.2 * SLOW_PAGE_MS);
+      },
+    );
+  },
+);

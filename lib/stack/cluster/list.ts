@@ -139,7 +139,8 @@ const readFitting = async <Item>(
 export const isTooLarge = ({ code, reason }: ApiFailure): boolean =>
   code === 0 && reason === ANSWER_TOO_LARGE;
 
-const isLate = ({ code, reason }: ApiFailure): boolean => code === 0 && reason === TIMEOUT;
+/** True for the failure of an answer that had not come whole in time. */
+export const isLate = ({ code, reason }: ApiFailure): boolean => code === 0 && reason === TIMEOUT;
 
 /**
  * As many objects as a full page, unless the objects of this page say that so many would have too

@@ -6,8 +6,8 @@ import { strangeName } from "../../rules/model/kubernetes-names.ts";
 import type { ApiFailure } from "../../rules/model/observation.ts";
 import type { Transport } from "./transport/transport.ts";
 import type { CallBudget } from "./transport/budget.ts";
-import { MAX_ANSWER_BYTES } from "./request-limits.ts";
-import type { ApiRequest } from "./transport/send.ts";
+import { MAX_ANSWER_BYTES, SLOW_PAGE_MS } from "./request-limits.ts";
+import type { ApiRequest, CutItem } from "./transport/send.ts";
 
 export interface ListOf<Item> {
   readonly path: string;
@@ -51,6 +51,11 @@ export interface ListOf<Item> {
    * of what has come of one that was late.
    */
   readonly weigh?: (bytes: ReadonlyMap<string, number>) => void;
+  /**
+   * Ends the LIST where a page is slow, by the bytes of each namespace that have come of it. It has
+   * failed then as one that was late.
+   */
+  readonly endsEarly?: (bytes: ReadonlyMap<string, number>) => boolean;
   /** The namespaces whose objects the server leaves out. */
   readonly without?: ReadonlySet<string> | undefined;
   /** The only namespace that needs the LIST (transport/budget.ts). */
@@ -125,6 +130,7 @@ export const readListPage = async <Item>(
   const items: Item[] = [];
   const passedOver: PassedOver[] = [];
   const [weights, cut] = [new Map<string, number>(), new Map<string, number>()];
+  const { endsEarly } = what;
   let objects = 0;
   const count = (namespace: string, bytes: number): void => {
     objects++;
@@ -154,10 +160,17 @@ export const readListPage = async <Item>(
     {
       ...requestOf(what, at),
       ...{ onItem, onPassedOver },
-      onCut: (named, bytes) => {
-        const namespace = asText(asObject(named["metadata"])["namespace"]);
-        cut.set(namespace, (cut.get(namespace) ?? 0) + bytes);
-      },
+      onCut: (...item) => addTo(cut, item),
+      ...(endsEarly && {
+        early: {
+          afterMs: SLOW_PAGE_MS,
+          ends: (come) => {
+            const bytes = new Map<string, number>();
+            for (const item of come) addTo(bytes, item);
+            return endsEarly(bytes);
+          },
+        },
+      }),
       ...(known && { unchanged: known }),
     },
     budget,
@@ -181,6 +194,11 @@ export const readListPage = async <Item>(
     weights,
     ...restOf(answer.body),
   };
+};
+
+const addTo = (weights: Map<string, number>, [named, bytes]: CutItem): void => {
+  const namespace = asText(asObject(named["metadata"])["namespace"]);
+  weights.set(namespace, (weights.get(namespace) ?? 0) + bytes);
 };
 
 type Strange = ReturnType<typeof strangeName>;

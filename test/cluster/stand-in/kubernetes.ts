@@ -200,7 +200,7 @@ export const podMetrics = (namespace: string, app: string, index = 0, cpu = "80m
 
 /** Fills a stand-in with workloads, given as namespace and name, and their pods with metrics. */
 export const fillWith = (
-  server: Kubernetes,
+  server: Pick<Kubernetes, "collections">,
   apps: readonly (readonly [string, string])[],
   podsEach = 2,
 ): void => {

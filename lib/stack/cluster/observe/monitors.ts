@@ -38,7 +38,8 @@ export const observeMonitors = async (
   const monitors = new Map<string, MonitorReading>();
   const failed: { readonly scope: Scope; readonly failure: ApiFailure }[] = [];
   const read = async (scope: Scope, budget: CallBudget): Promise<void> => {
-    const listed = await listMonitors(observing, scope, budget);
+    const { listed, ...whole } = await listMonitors(observing, scope, budget);
+    readLate(whole.heavy);
     if (listed.kind === "listed") {
       for (const [key, reading] of listed.items) monitors.set(key, reading);
       for (const object of listed.passedOver)
@@ -48,15 +49,19 @@ export const observeMonitors = async (
         });
       // On 404 the cluster has no API of monitors: none exists. After any other failure the
       // monitors are unknown.
-    } else if (listed.failure.code !== NOT_FOUND) failed.push({ scope, failure: listed.failure });
+    } else if (listed.failure.code !== NOT_FOUND)
+      failed.push({ scope: whole.scope, failure: listed.failure });
   };
-  await Promise.all(
-    scopesFor(namespaces, observing.limits, observing.memory.heavy.of(listPath(MONITORS))).map(
-      async (scope) => {
-        if (!scope.isHeavy || scope.namespace === undefined) return read(scope, observing.budget);
+  const readLate = (heavy: readonly Scope[]): void => {
+    for (const scope of heavy)
+      if (scope.namespace !== undefined && namespaces.has(scope.namespace))
         late.add(scope.namespace, (budget) => read(scope, budget));
-      },
-    ),
+  };
+  const heavyBefore = observing.memory.heavy.of(listPath(MONITORS));
+  const scopes = scopesFor(namespaces, observing.limits, heavyBefore);
+  readLate(scopes.filter(({ isHeavy }) => isHeavy));
+  await Promise.all(
+    scopes.filter(({ isHeavy }) => !isHeavy).map((scope) => read(scope, observing.budget)),
   );
   const of: Monitors["of"] = ({ asksMonitor, namespace, name }) => {
     if (!asksMonitor) return undefined;

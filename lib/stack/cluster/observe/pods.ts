@@ -9,7 +9,7 @@ import { inNamespace, segment } from "../discovery.ts";
 import { readPod, POD_LIST, POD_METRICS_LIST } from "../read/pods.ts";
 import type { CallBudget } from "../transport/budget.ts";
 import type { WireKind } from "../wire/message.ts";
-import { listScope, covers, type Scope, scopesFor } from "./scopes.ts";
+import { listScope, covers, type Scope, type ScopeRead, scopesFor } from "./scopes.ts";
 import type { Observing } from "./workloads.ts";
 import type { Listed } from "../read-page.ts";
 
@@ -94,14 +94,17 @@ const byNamespace = async <Item extends Labelled>(
   const answers = new Map<Namespace, Answer<LabelIndex<Item>>>();
   const read = async (scope: Scope, budget: CallBudget): Promise<void> => {
     const podList = source(scope);
-    const covered = new Set([...namespaces].filter((namespace) => covers(scope, namespace)));
+    const coveredBy = (of: Scope) =>
+      new Set([...namespaces].filter((namespace) => covers(of, namespace)));
     const gathering: Gathering<Item> = { gathered: new Map(), shown: shownInOrder() };
-    const listed = await listInto(
+    const { listed, ...whole } = await listInto(
       { ...observing, budget },
       { podList, whole: source({}).path, scope },
-      covered,
+      coveredBy(scope),
       gathering,
     );
+    readLate(whole.heavy);
+    const covered = coveredBy(whole.scope);
     // One tenant's objects may be more than an answer may have, and no page can be smaller. Each
     // namespace is then read, or fails, by itself.
     if (
@@ -124,14 +127,17 @@ const byNamespace = async <Item extends Labelled>(
       );
     }
   };
+  const readLate = (heavy: readonly Scope[]): void => {
+    for (const scope of heavy)
+      if (scope.namespace !== undefined && namespaces.has(scope.namespace))
+        observing.calls.listLate(scope.namespace, (budget) => read(scope, budget));
+  };
   const scopes = scopesFor(
     namespaces,
     observing.limits,
     observing.memory.heavy.of(source({}).path),
   );
-  for (const scope of scopes)
-    if (scope.isHeavy && scope.namespace !== undefined)
-      observing.calls.listLate(scope.namespace, (budget) => read(scope, budget));
+  readLate(scopes.filter(({ isHeavy }) => isHeavy));
   await Promise.all(
     scopes.filter(({ isHeavy }) => !isHeavy).map((scope) => read(scope, observing.budget)),
   );
@@ -208,7 +214,7 @@ const listInto = <Item>(
   }: { readonly podList: PodList<Item>; readonly whole: string; readonly scope: Scope },
   namespaces: ReadonlySet<string>,
   { gathered, shown }: Gathering<Item>,
-): Promise<Listed<Placed<Item>>> => {
+): Promise<ScopeRead<Placed<Item>>> => {
   const { path, resource, protobuf, paged, convert, lasting } = podList;
   return listScope<Placed<Item>>(
     observing,

@@ -209,7 +209,7 @@ const lookForKind = async (
   };
   const scopes = scopesFor(namespaces, limits, memory.heavy.of(listPath(kind)));
   const looked = scopes.map(async (scope) => {
-    const where: InScope = { kind, scope, marks: marksIn(scope, marks) };
+    const where: InScope = { kind, scope, marks: marksIn(scope, marks), addLate };
     const known = withoutList(observing, rival, where);
     if (known || !scope.isHeavy || scope.namespace === undefined)
       return known ?? lookInScope(observing, rival, where);
@@ -263,6 +263,7 @@ interface InScope {
   readonly kind: KindPath;
   readonly scope: Scope;
   readonly marks: WriteMarks;
+  readonly addLate: Place["addLate"];
 }
 
 /** What is known where no LIST is needed in this sync. */
@@ -284,22 +285,29 @@ const withoutList = (
 const lookInScope = async (
   observing: Observing,
   rival: RivalKind,
-  { kind, marks, scope }: InScope,
+  where: InScope,
 ): Promise<Looked> => {
   const { session, budget, memory } = observing;
-  const path = listPath(kind, scope.namespace);
-  const of = { kind: rival.kind, scope };
-  const listed = await listScope(
+  const { kind, addLate } = where;
+  const path = listPath(kind, where.scope.namespace);
+  const { listed, scope, heavy } = await listScope(
     observing,
-    { whole: listPath(kind), scope },
+    { whole: listPath(kind), scope: where.scope },
     {
       path,
       resource: kind.resource,
       ...(rival.protobuf ? { protobuf: rival.protobuf } : { light: true }),
-      read: (raw) => rivalIn(raw, rival, marks),
+      read: (raw) => rivalIn(raw, rival, where.marks),
     },
     budget,
   );
+  for (const each of heavy) {
+    const own = { ...where, scope: each, marks: marksIn(each, where.marks) };
+    if (own.marks.size > 0)
+      addLate(each.namespace, (late) => lookInScope({ ...observing, budget: late }, rival, own));
+  }
+  const marks = heavy.length === 0 ? where.marks : marksIn(scope, where.marks);
+  const of = { kind: rival.kind, scope };
   if (listed.kind === "listed") {
     const rivals = new Map(
       [...Map.groupBy(listed.items, ({ key }) => key)].map(([key, items]) => [

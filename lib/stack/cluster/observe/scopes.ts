@@ -6,7 +6,7 @@ import {
   HEAVY_SHARE,
   MAX_HEAVY_NAMESPACES,
 } from "../request-limits.ts";
-import { readList } from "../list.ts";
+import { isLate, readList } from "../list.ts";
 import type { ApiSession } from "../scale.ts";
 import type { CallBudget } from "../transport/budget.ts";
 import { heaviest } from "../../turns/shares.ts";
@@ -69,6 +69,7 @@ export interface HeavyNamespaces {
    * From now on all namespaces of this LIST are read together: its server knows no field selector.
    */
   readonly giveUp: (subject: string) => void;
+  readonly mayLeaveOut: (subject: string) => boolean;
 }
 
 /** The subject of custom and external metrics, which are asked for each namespace. */
@@ -95,6 +96,7 @@ export const heavyNamespaces = (): HeavyNamespaces => {
       givenUp.add(subject);
       heavy.delete(subject);
     },
+    mayLeaveOut: (subject) => !givenUp.has(subject),
   };
 };
 
@@ -110,36 +112,89 @@ export const HEAVY_NAMESPACES = { part: HEAVY_SHARE, flows: MAX_HEAVY_NAMESPACES
 export const looksPerPod = (spec: Watched["spec"]): number =>
   1 + ("metrics" in spec && Array.isArray(spec.metrics) ? spec.metrics.length : 0);
 
+/** What was read of a LIST: a scope of all namespaces may have left out heavy ones. */
+export interface ScopeRead<Item> {
+  readonly listed: Listed<Item>;
+  readonly scope: Scope;
+  /** The scopes of the namespaces that it has left out, which its reader reads later. */
+  readonly heavy: readonly (Scope & { readonly namespace: Namespace })[];
+}
+
+interface ScopeReading {
+  readonly session: Pick<ApiSession, "transport">;
+  readonly memory: { readonly heavy: HeavyNamespaces };
+}
+
+type ScopeOf = { readonly whole: string; readonly scope: Scope };
+type ListWhat<Item> = Omit<ListOf<Item>, "flow" | "weigh" | "without" | "endsEarly">;
+
 /**
  * Reads the LIST of a scope, and learns which of its namespaces are heavy. `whole` is its path for
- * all namespaces.
+ * all namespaces. Where a LIST of all namespaces is slow because of some that are heavy, it begins
+ * again without them, so that the others are whole also in the first sync of an environment.
+ *
+ *     aaa-tenant ▓▓▓▓▓▓▓▓ … a second: its bytes are most of what has come
+ *     without it          ▓▓ all others        later: aaa-tenant ▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓
  */
 export const listScope = async <Item>(
-  {
-    session,
-    memory,
-  }: {
-    readonly session: Pick<ApiSession, "transport">;
-    readonly memory: { readonly heavy: HeavyNamespaces };
-  },
-  { whole, scope }: { readonly whole: string; readonly scope: Scope },
-  what: Omit<ListOf<Item>, "flow" | "weigh" | "without">,
+  reading: ScopeReading,
+  of: ScopeOf,
+  what: ListWhat<Item>,
+  budget: CallBudget,
+): Promise<ScopeRead<Item>> => {
+  const { whole } = of;
+  const { heavy } = reading.memory;
+  const leftOut: Namespace[] = [];
+  for (let { scope } = of, early = 0; ; early++) {
+    const mayEnd =
+      scope.namespace === undefined && early < EARLY_ENDS_MAX && heavy.mayLeaveOut(whole);
+    const listed = await listOf(reading, { whole, scope, mayEnd }, what, budget);
+    const isSlow = mayEnd && listed.kind === "failed" && isLate(listed.failure);
+    const found = isSlow ? [...heavy.of(whole)].filter((one) => covers(scope, one)) : [];
+    if (found.length === 0)
+      return {
+        listed,
+        scope,
+        heavy: leftOut.map((namespace) => ({ namespace, isHeavy: true })),
+      };
+    leftOut.push(...found);
+    scope = { without: new Set([...(scope.without ?? []), ...found]) };
+  }
+};
+
+/** How often a LIST begins again in one sync, a second each. Heavy namespaces come one by one. */
+const EARLY_ENDS_MAX = 2;
+
+const listOf = async <Item>(
+  { session, memory }: ScopeReading,
+  { whole, scope, mayEnd }: ScopeOf & { readonly mayEnd: boolean },
+  what: ListWhat<Item>,
   budget: CallBudget,
 ): Promise<Listed<Item>> => {
   const weights = new Map<Namespace, number>();
-  const weighed = {
+  const weighed: ListOf<Item> = {
     ...what,
     ...(scope.isHeavy && { flow: scope.namespace }),
     begin: () => {
       weights.clear();
       what.begin?.();
     },
-    weigh: (page: ReadonlyMap<string, number>) => {
+    weigh: (page) => {
       for (const [namespace, bytes] of page)
         weights.set(namespace as Namespace, (weights.get(namespace as Namespace) ?? 0) + bytes);
     },
   };
-  const listed = await readList(session.transport, { ...weighed, without: scope.without }, budget);
+  const listed = await readList(
+    session.transport,
+    {
+      ...weighed,
+      without: scope.without,
+      ...(mayEnd && {
+        endsEarly: (page) => heaviest(page, { ...HEAVY_NAMESPACES, least: HEAVY_BYTES }).size > 0,
+      }),
+    },
+    budget,
+  );
   if (listed.kind === "failed" && listed.failure.code === BAD_REQUEST && scope.without) {
     memory.heavy.giveUp(whole);
     return readList(session.transport, weighed, budget);

@@ -10,7 +10,7 @@ import { LIST_WINS_FROM, PAGE_LIMIT } from "../request-limits.ts";
 import type { CallBudget } from "../transport/budget.ts";
 import { WORKLOAD_LISTS } from "../wire/objects.ts";
 import type { NamespaceCalls } from "./namespace-calls.ts";
-import { listScope, covers, type Scope, scopesFor } from "./scopes.ts";
+import { listScope, covers, type Scope, type ScopeRead, scopesFor } from "./scopes.ts";
 import type { ClientMemory } from "./memory.ts";
 
 /** The scales by `targetKey`. */
@@ -121,18 +121,21 @@ const observeKind = async (
     scope,
     wanted: wanted.filter(({ namespace }) => covers(scope, namespace)),
   }));
-  for (const part of parts) {
-    const { isHeavy, namespace } = part.scope;
-    if (isHeavy && namespace !== undefined)
-      observing.calls.listLate(namespace, (budget) =>
-        observeScope({ ...observing, budget }, part, scales),
-      );
-  }
+  for (const part of parts) observeLate(observing, part, scales);
   await Promise.all(
     parts
       .filter(({ scope }) => !scope.isHeavy)
       .map((part) => observeScope(observing, part, scales)),
   );
+};
+
+/** Reads a heavy namespace after the others were decided. */
+const observeLate = (observing: Observing, part: Part, scales: Map<string, ScaleReading>): void => {
+  const { isHeavy, namespace } = part.scope;
+  if (isHeavy && namespace !== undefined && part.wanted.length > 0)
+    observing.calls.listLate(namespace, (budget) =>
+      observeScope({ ...observing, budget }, part, scales),
+    );
 };
 
 interface Part {
@@ -146,16 +149,29 @@ const observeScope = async (
   part: Part,
   scales: Map<string, ScaleReading>,
 ): Promise<void> => {
-  const { kind, scope, wanted } = part;
+  const { kind, scope } = part;
   const path = `${listPath(kind, scope.namespace)}`;
   if (
     observing.memory.refusedList(path) !== undefined ||
-    !listWins(wanted.length, observing.memory.listedBefore(path))
+    !listWins(part.wanted.length, observing.memory.listedBefore(path))
   ) {
-    getEach(observing, part, wanted, scales);
+    getEach(observing, part, part.wanted, scales);
     return;
   }
-  const outcome = await listWanted(observing, part);
+  const { heavy, ...outcome } = await listWanted(observing, part);
+  for (const each of heavy)
+    observeLate(
+      observing,
+      {
+        kind,
+        scope: each,
+        wanted: part.wanted.filter(({ namespace }) => namespace === each.namespace),
+      },
+      scales,
+    );
+  const wanted = part.wanted.filter(
+    ({ namespace }) => !heavy.some((each) => each.namespace === namespace),
+  );
   for (const [key, scale] of outcome.readings) scales.set(key, scale);
   const missing = wanted.filter((target) => !outcome.readings.has(targetKey(target)));
   if (outcome.kind === "failed" && outcome.failure.code === 403)
@@ -173,7 +189,10 @@ const observeScope = async (
     });
 };
 
-type Outcome = { readonly readings: ReadonlyMap<string, ScaleReading> } & (
+type Outcome = {
+  readonly readings: ReadonlyMap<string, ScaleReading>;
+  readonly heavy: ScopeRead<unknown>["heavy"];
+} & (
   | { readonly kind: "complete" }
   /** GETs of the missing objects are cheaper than the rest of the LIST. */
   | { readonly kind: "incomplete" }
@@ -190,7 +209,10 @@ const listWanted = async (
   const readings = new Map<string, ScaleReading>();
   const path = listPath(kind, scope.namespace);
   let seen = 0;
-  const listed = await listScope<{ readonly name: string; readonly scale: ScaleReading }>(
+  const { listed, heavy } = await listScope<{
+    readonly name: string;
+    readonly scale: ScaleReading;
+  }>(
     observing,
     { whole: listPath(kind), scope },
     {
@@ -222,14 +244,14 @@ const listWanted = async (
     },
     observing.budget,
   );
-  if (listed.kind === "failed") return { kind: "failed", failure: listed.failure, readings };
+  if (listed.kind === "failed") return { kind: "failed", failure: listed.failure, readings, heavy };
   for (const object of listed.passedOver) {
     const key = keys.get(`${object.namespace}/${object.name}`);
     if (key !== undefined)
       readings.set(key, { kind: "failed", failure: passedOverFailure(kind.resource, object) });
   }
   if (listed.remaining !== undefined) observing.memory.remember(path, seen + listed.remaining);
-  return { kind: listed.complete ? "complete" : "incomplete", readings };
+  return { kind: listed.complete ? "complete" : "incomplete", readings, heavy };
 };
 
 /**

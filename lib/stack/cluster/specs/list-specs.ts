@@ -53,13 +53,20 @@ export const listSpecs = async (
   const wanted = request.kinds.flatMap((kind) =>
     scopesOf(request, memory.heavy.of(listPath(kindPath(kind)))).map((scope) => ({ kind, scope })),
   );
+  const heavy = wanted.filter(({ scope }) => scope.isHeavy);
   const read = (scopes: typeof wanted): Promise<readonly SpecListing[]> =>
     Promise.all(
-      scopes.map((of) => listKind({ session, memory }, budget, { ...of, cluster, request })),
+      scopes.map((of) =>
+        listKind({ session, memory }, budget, {
+          ...of,
+          cluster,
+          request,
+          leaveOut: (scope) => heavy.push({ kind: of.kind, scope }),
+        }),
+      ),
     );
   const light = await read(wanted.filter(({ scope }) => !scope.isHeavy));
-  const heavy = await read(wanted.filter(({ scope }) => scope.isHeavy));
-  return { listings: [...light, ...heavy], ...budget.spent() };
+  return { listings: [...light, ...(await read([...heavy]))], ...budget.spent() };
 };
 
 /**
@@ -87,19 +94,23 @@ const listKind = async (
     readonly scope: Scope;
     readonly cluster: Partial<Pick<ClusterRecord, "uid">>;
     readonly request: SpecRequest;
+    /** Gets a heavy namespace that the LIST has left out. */
+    readonly leaveOut: (scope: Scope) => void;
   },
 ): Promise<SpecListing> => {
-  const { kind, scope, cluster, request } = of;
-  const { namespace, without } = scope;
+  const { kind, cluster, request } = of;
+  const { namespace } = of.scope;
   const where = kindPath(kind);
   const { resource } = where;
   const as = { ...kind, cluster, knownVersion: request.knownVersion };
-  const listed = await listScope<SpecObject>(
+  const { listed, scope, heavy } = await listScope<SpecObject>(
     observing,
-    { whole: listPath(where), scope },
+    { whole: listPath(where), scope: of.scope },
     { path: listPath(where, namespace), resource, read: (raw) => specObject(raw, as) },
     budget,
   );
+  for (const each of heavy) of.leaveOut(each);
+  const { without } = scope;
   // A server that knows no field selector gives the objects of all namespaces. Those of a heavy one
   // are in the LIST of their namespace, and twice they would be two objects of one name.
   const isCovered = (object: { readonly namespace: string }): boolean =>

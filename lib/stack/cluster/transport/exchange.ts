@@ -114,8 +114,10 @@ export interface Broken {
   readonly answering: boolean;
   readonly wireBytes: number;
   /** What has come of the content, as it came. */
-  readonly cut: Pick<Answered, "headers"> & { readonly chunks: readonly Buffer[] };
+  readonly cut: Cut;
 }
+
+export type Cut = Pick<Answered, "headers"> & { readonly chunks: readonly Buffer[] };
 
 export interface Outgoing {
   readonly secure: boolean;
@@ -125,6 +127,11 @@ export interface Outgoing {
   readonly maxBytes: number;
   /** The timer of `timeoutMs`, where it is not the crash of the machine. */
   readonly after?: Surroundings["after"];
+  /** Looks at what has come after so long. True ends the call as its time would. */
+  readonly look?: {
+    readonly afterMs: number;
+    readonly ends: (cut: Cut) => Promise<boolean>;
+  };
 }
 
 /**
@@ -163,20 +170,29 @@ export const exchange = (outgoing: Outgoing): Promise<Exchange> => {
 
 const perform = (
   request: http.ClientRequest,
-  { secure, body, timeoutMs, maxBytes, after = OF_THE_MACHINE.after }: Outgoing,
+  { secure, body, timeoutMs, maxBytes, after = OF_THE_MACHINE.after, look }: Outgoing,
   progress: Progress,
 ): Promise<Exchange> =>
   new Promise((resolve) => {
-    const cancel = after(timeoutMs, () => {
+    let isOpen = true;
+    const giveUp = (): void => {
+      if (!isOpen) return;
       progress.because = "timeout";
       const late = new Error("deadline passed");
       request.destroy(late);
       // The whole answer may be there and only its unpacking be late: then the request has no
       // error.
       fail(late);
-    });
+    };
+    const cancel = after(timeoutMs, giveUp);
+    const cancelLook = look && after(look.afterMs, () => void lookAt(look));
+    const lookAt = async ({ ends }: NonNullable<Outgoing["look"]>): Promise<void> => {
+      if (await ends(progress.cut)) giveUp();
+    };
     const end = (outcome: Exchange): void => {
+      isOpen = false;
       cancel();
+      cancelLook?.();
       resolve(outcome);
     };
     const fail = (error: Error): void => end({ kind: "broken", error, ...progress });
@@ -240,10 +256,7 @@ const collect = async (
 };
 
 /** The content of an answer that was cut off, as far as it has come. */
-export const contentOf = async (
-  { cut: { headers, chunks } }: Broken,
-  maxBytes: number,
-): Promise<Buffer> => {
+export const contentOf = async ({ headers, chunks }: Cut, maxBytes: number): Promise<Buffer> => {
   const bytes = Buffer.concat(chunks);
   if (headers["content-encoding"] !== "gzip") return bytes;
   try {

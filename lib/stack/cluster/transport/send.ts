@@ -11,6 +11,7 @@ import {
   type Answered,
   type Broken,
   contentOf,
+  type Cut,
   type Exchange,
   exchange,
   type Outgoing,
@@ -45,6 +46,14 @@ export interface ApiRequest {
    * its bytes. The answer has failed all the same.
    */
   readonly onCut?: (named: Json, bytes: number) => void;
+  /**
+   * Ends the call where an answer is slow and what has come of it says that the rest is not worth
+   * its time. Gets the name of each item that has come, and its bytes.
+   */
+  readonly early?: {
+    readonly afterMs: number;
+    readonly ends: (items: readonly CutItem[]) => boolean;
+  };
   /** Only the metadata of the objects of a list, as JSON. */
   readonly metadataOnly?: true;
   /** What `onItem` keeps of an item is small, whatever the item holds. */
@@ -62,6 +71,9 @@ export interface ApiRequest {
   /** The type of the body; "application/json" where it is absent. */
   readonly contentType?: string;
 }
+
+/** The name of an item that has come whole, and its bytes. */
+export type CutItem = readonly [named: Json, bytes: number];
 
 /**
  * A sync reads with GET and scales with PUT; PATCH and POST report what it did. POST is also for
@@ -93,6 +105,7 @@ export const sender = (
     const credentials = await withDeadline(credentialsOf(access), callMs, pool.after);
     if ("kind" in credentials) return credentials;
     const timeoutMs = Math.max(1, callMs - (elapsed() - startMs));
+    const { early } = request;
     const body = request.body === undefined ? undefined : JSON.stringify(request.body);
     return exchange({
       secure: access.server.protocol === "https:",
@@ -103,6 +116,12 @@ export const sender = (
       timeoutMs,
       maxBytes: Math.min(request.maxBytes ?? maxBytes, maxBytes),
       after: pool.after,
+      ...(early && {
+        look: {
+          afterMs: early.afterMs,
+          ends: async (cut) => early.ends(await itemsOfCut(cut, request)),
+        },
+      }),
       ...(body !== undefined && { body }),
     });
   };
@@ -251,14 +270,22 @@ const isProtobuf = ({ headers }: Pick<Answered, "headers">): boolean =>
   (headers["content-type"] ?? "").split(";")[0]?.trim() === PROTOBUF;
 
 /** Gives away what has come of the items of an answer that was cut off (ApiRequest.onCut). */
-export const giveCut = async (
-  broken: Broken,
-  { onCut, maxBytes = MAX_ANSWER_BYTES }: ApiRequest,
-): Promise<void> => {
-  if (!onCut || broken.because !== "timeout" || broken.cut.chunks.length === 0) return;
-  const bytes = await contentOf(broken, maxBytes);
-  if (isProtobuf(broken.cut)) await decodeCut(bytes, { onItem: onCut });
-  else await decodeJson(bytes, { onItem: onCut, message: NAMED_LIST });
+export const giveCut = async (broken: Broken, request: ApiRequest): Promise<void> => {
+  if (!request.onCut || broken.because !== "timeout") return;
+  for (const item of await itemsOfCut(broken.cut, request)) request.onCut(...item);
+};
+
+const itemsOfCut = async (
+  cut: Cut,
+  { maxBytes = MAX_ANSWER_BYTES }: ApiRequest,
+): Promise<readonly CutItem[]> => {
+  if (cut.chunks.length === 0) return [];
+  const items: CutItem[] = [];
+  const onItem = (named: Json, bytes: number): void => void items.push([named, bytes]);
+  const bytes = await contentOf(cut, maxBytes);
+  if (isProtobuf(cut)) await decodeCut(bytes, { onItem });
+  else await decodeJson(bytes, { onItem, message: NAMED_LIST });
+  return items;
 };
 
 /** The content of an answer, in the format of its content type. */
