@@ -1,5 +1,4 @@
 import { SQSClient } from "@aws-sdk/client-sqs";
-import { lookAround } from "../answers/cloud-events/look.ts";
 import { boundedRequests } from "../stack/aws/bounded-requests.ts";
 import type { LookReport } from "../stack/report/function-lines.ts";
 import { powertoolsReporter, type Reporter } from "../stack/report/reporter.ts";
@@ -37,7 +36,12 @@ export const eventingParts = (
       put: putsEvents({ credentials, region, clock: Date.now }, names.TIDEMARK_EVENT_BUS),
       deadLetters: { client, queueUrl: names.TIDEMARK_EVENTS_DEAD_LETTERS_URL },
     }),
-    look: () => lookAround({ tables, insert: insertByStatement(tables) }),
+    // Most calls are of the stream, and load no code for looks.
+    look: async () =>
+      (await import("../answers/cloud-events/look.ts")).lookAround({
+        tables,
+        insert: insertByStatement(tables),
+      }),
     reporter: powertoolsReporter(),
   };
 };

@@ -253,6 +253,18 @@ export const SOURCE_CHECK = z.strictObject({
   queue: label.exactOptional(),
 });
 export const SOURCE = z.strictObject({ name: label });
+const labels = z
+  .record(
+    ascii(NAME_CHARACTERS_MAX),
+    z
+      .string()
+      .max(LABEL_CHARACTERS_MAX, atMost(LABEL_CHARACTERS_MAX))
+      .regex(/^[!-~]*$/, "must be printable ASCII without blanks"),
+  )
+  .refine(
+    (all) => Object.keys(all).length <= CLUSTER_LABELS_MAX,
+    `must have at most ${CLUSTER_LABELS_MAX} items`,
+  );
 const wakePlace = {
   namespace: label.exactOptional(),
   names: z
@@ -266,6 +278,7 @@ export const NEW_WAKE = z.strictObject({
   alarm: words,
   cluster: label,
   ...wakePlace,
+  labels: labels.exactOptional(),
 });
 export const WAKE_NAME = z.strictObject({ name: label });
 const ownWake = { cluster: label, ...wakePlace, reason: words.exactOptional() };
@@ -329,19 +342,7 @@ const optionalParts = {
     .array(ascii(NAME_CHARACTERS_MAX))
     .max(RECOMMENDER_HOSTS_MAX, `must have at most ${RECOMMENDER_HOSTS_MAX} items`)
     .exactOptional(),
-  labels: z
-    .record(
-      ascii(NAME_CHARACTERS_MAX),
-      z
-        .string()
-        .max(LABEL_CHARACTERS_MAX, atMost(LABEL_CHARACTERS_MAX))
-        .regex(/^[!-~]*$/, "must be printable ASCII without blanks"),
-    )
-    .refine(
-      (labels) => Object.keys(labels).length <= CLUSTER_LABELS_MAX,
-      `must have at most ${CLUSTER_LABELS_MAX} items`,
-    )
-    .exactOptional(),
+  labels: labels.exactOptional(),
   dryRun: z.boolean().exactOptional(),
   force: z.boolean().exactOptional(),
 };

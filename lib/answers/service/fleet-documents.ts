@@ -77,7 +77,11 @@ const besideKind = (
   };
 };
 
-const WORDS: Readonly<Record<FleetKind, string>> = { Cluster: "cluster", MetricSource: "source" };
+const WORDS: Readonly<Record<FleetKind, string>> = {
+  Cluster: "cluster",
+  MetricSource: "source",
+  Wake: "wake",
+};
 
 const twins = (kind: FleetKind, names: readonly string[]): readonly string[] =>
   [...new Set(names.filter((name, at) => names.indexOf(name) !== at))].map(

@@ -118,6 +118,8 @@ export interface OverrideCommands {
 export interface NewWake extends SentPlace {
   readonly name: string;
   readonly alarm: string;
+  /** Of its document. */
+  readonly labels?: Readonly<Record<string, string>>;
 }
 
 /** What is to be synced now, and why. */

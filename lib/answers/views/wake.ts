@@ -11,6 +11,7 @@ export const registeredWake = z.object({
     .array(text)
     .describe("the autoscalers that it is about; absent: all of the namespace or cluster")
     .exactOptional(),
+  labels: z.record(z.string(), text).describe("of its document").exactOptional(),
   updatedAt: time,
   updatedBy: text,
 });

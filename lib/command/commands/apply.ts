@@ -8,6 +8,7 @@ import { interruptible, type Printer, type Session, type CommandSurroundings } f
 import { forEachResource, resultText } from "../select/listed-autoscalers.ts";
 import type { FileOptions } from "../select/read-sources.ts";
 import type { WantedCluster } from "../../answers/service/clusters/cluster-documents.ts";
+import type { WakeOfFile } from "../../answers/service/wakes/wake-documents.ts";
 import { withoutFleetKinds } from "../../rules/manifest/fleet-kinds.ts";
 import { isObject, present } from "../../rules/model/json.ts";
 import { readInputs } from "../../answers/service/apply/manifest-inputs.ts";
@@ -135,7 +136,15 @@ export interface PrunePlan {
 export const prunePlan = (
   { prune, selector }: PruneOptions,
   sources: readonly ManifestSource[],
-  { clusters, others }: { readonly clusters: readonly WantedCluster[]; readonly others: boolean },
+  {
+    clusters,
+    wakes,
+    others,
+  }: {
+    readonly clusters: readonly WantedCluster[];
+    readonly wakes: readonly WakeOfFile[];
+    readonly others: boolean;
+  },
 ): PrunePlan | undefined => {
   if (!prune && selector !== undefined)
     throw usage("Cannot use --selector without --prune: an apply takes all documents of its files");
@@ -146,15 +155,16 @@ export const prunePlan = (
     );
   const hasLabels = readSelector(selector);
   const inputs = others ? readInputs(sources, "ignore").inputs : [];
-  if (inputs.length + clusters.length === 0)
+  const ofFleet = [...clusters, ...wakes];
+  if (inputs.length + ofFleet.length === 0)
     throw refused(
-      "the input names no autoscaler and no cluster, so that everything with these labels would be deleted",
+      "the input names no autoscaler, no cluster and no wake, so that everything with these labels would be deleted",
     );
   const stranger =
     inputs.find(
       ({ document }) =>
         !hasLabels(documentLabels({ manifest: isObject(document) ? document : {} })),
-    )?.where ?? clusters.find(({ labels }) => !hasLabels(labels))?.file;
+    )?.where ?? ofFleet.find(({ labels = {} }) => !hasLabels(labels))?.file;
   if (stranger !== undefined)
     throw refused(
       `"${stranger}" has not the labels of --selector "${selector}"; all documents must have them`,

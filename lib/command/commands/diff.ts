@@ -15,7 +15,9 @@ import type { FileOptions } from "../select/read-sources.ts";
 import { clusterDocument, clustersIn } from "../../answers/service/clusters/cluster-documents.ts";
 import { withoutFleetKinds } from "../../rules/manifest/fleet-kinds.ts";
 import { documentOf, sourcesIn } from "../../answers/service/sources/source-documents.ts";
+import { wakeDocument, wakesIn } from "../../answers/service/wakes/wake-documents.ts";
 import { clusterPlans } from "./cluster-documents.ts";
+import { wakePlans } from "./wake-documents.ts";
 import { outcomesOf } from "./source.ts";
 
 export interface DiffOptions extends FileOptions {
@@ -35,11 +37,13 @@ export const diff = async (
   options: DiffOptions,
 ): Promise<void> => {
   const [clusters, registered] = [clustersIn(sources), sourcesIn(sources)];
+  const wakes = wakesIn(sources);
   const counts = [
     countText(await diffClusters(session, printer, clusters.values), clusters.values, "clusters"),
     countText(await diffSources(session, printer, registered.values), registered.values, "sources"),
+    countText(await diffWakes(session, printer, wakes.values), wakes.values, "wakes"),
   ];
-  if (clusters.others && registered.others) {
+  if (clusters.others && registered.others && wakes.others) {
     const { planned, changed } = await diffAutoscalers(session, printer, sources, options);
     counts.unshift(countText(changed, planned, "autoscalers"));
   }
@@ -129,6 +133,26 @@ const diffSources = async (
     );
     await printer.print(
       differenceBlock(`metricsource/${source.name}`, stored !== undefined, [before, after]),
+    );
+  }
+  return differing.length;
+};
+
+/** Prints what registering the wakes of documents would change, and gives how many differ. */
+const diffWakes = async (
+  session: Session,
+  printer: Printer,
+  documents: Parameters<typeof wakePlans>[1],
+): Promise<number> => {
+  const differing = (await wakePlans(session, documents)).filter(
+    ({ outcome }) => outcome !== "unchanged",
+  );
+  for (const { wanted, stored } of differing) {
+    const [before = "", after = ""] = [stored, wanted].map((each) =>
+      each === undefined ? "" : yamlText(wakeDocument(each), { sortMapEntries: true }),
+    );
+    await printer.print(
+      differenceBlock(`wake/${wanted.name}`, stored !== undefined, [before, after]),
     );
   }
   return differing.length;

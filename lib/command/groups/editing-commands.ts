@@ -189,12 +189,19 @@ const deleteCommand = async (
     );
   const { readSources, resourcesIn } = await code.sources();
   const files = await readSources({ ...options, filename: options.filename }, io.stdin);
-  const { clusters, sources, others } = (await code.documents()).documentsIn(files);
+  const { clusters, sources, wakes, others } = (await code.documents()).documentsIn(files);
   const { resources, passedOver } = others
     ? resourcesIn(files, filter)
     : { resources: [], passedOver: [] };
   return run.edit(options, async (session, printer) => {
     await (await code.source()).removeSources(session, printer, sources, options);
+    if (wakes.length > 0)
+      await (await import("../commands/wake-documents.ts")).removeWakes(
+        session,
+        printer,
+        wakes,
+        options,
+      );
     const unread = withoutFleetKinds(passedOver);
     if (unread.length > 0) printer.report(passedOverText(unread));
     await (await code.delete()).remove(session, printer, resources, options);

@@ -9,6 +9,7 @@ import {
   type TableOptions,
   withTarget,
 } from "../options/command-options.ts";
+import type { DocumentFormat } from "../output/documents.ts";
 import type { ScopeOptions } from "../options/scope-options.ts";
 
 const code = () => import("../commands/wake.ts");
@@ -76,6 +77,15 @@ export const wakeCommands = (parent: Command, run: CommandRun): void => {
     .addHelpText("after", example("tidemark wake list"))
     .action((options: TableOptions) =>
       run.show(options, async (...opened) => (await code()).list(...opened, options.output)),
+    );
+  withTarget(parent.command("export"))
+    .description("print the registered wakes as documents that apply finds unchanged")
+    .addOption(output(["yaml", "json"]))
+    .addHelpText("after", example("tidemark wake export > wakes.yaml"))
+    .action((options: ScopeOptions & { readonly output: DocumentFormat }) =>
+      run.show(options, async (...opened) =>
+        (await import("../commands/wake-documents.ts")).exportWakes(...opened, options.output),
+      ),
     );
   withTarget(parent.command("delete"))
     .description("forget a wake: its alarm wakes nothing from then on")

@@ -4,7 +4,7 @@ import type { KindCount } from "./errors.ts";
  * The kinds that belong to the fleet, and to no namespace. Administrators store them, so that they
  * are no autoscalers to whoever applies these.
  */
-const FLEET_KINDS = ["Cluster", "MetricSource"] as const;
+const FLEET_KINDS = ["Cluster", "MetricSource", "Wake"] as const;
 export type FleetKind = (typeof FLEET_KINDS)[number];
 
 /** Other projects have a kind Cluster too. */

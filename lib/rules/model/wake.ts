@@ -9,6 +9,8 @@ export interface RegisteredWake {
   readonly namespace?: Namespace;
   /** The autoscalers that it is about. A sync is of a whole partition in any case. */
   readonly names?: readonly string[];
+  /** What files own it, for `apply --prune`. It wakes nothing by them. */
+  readonly labels?: Readonly<Record<string, string>>;
 }
 
 /** A wake that people have registered, as it is stored. */

@@ -43,20 +43,22 @@ export const clusterFaults = (wanted: ClusterChange): readonly ClusterFault[] =>
   ];
 };
 
-const labelsFaults = (labels: NonNullable<ClusterChange["labels"]>): readonly ClusterFault[] => {
+const labelsFaults = (labels: NonNullable<ClusterChange["labels"]>): readonly ClusterFault[] =>
+  faultsOfLabels(labels).flatMap((fault) => when(true, "metadata.labels", fault));
+
+/** Faults of the labels of a cluster or a wake. */
+export const faultsOfLabels = (labels: Readonly<Record<string, string>>): readonly string[] => {
   const entries = Object.entries(labels);
+  const wrong = entries.filter(
+    ([key, value]) => qualifiedNameFaults(key).length + labelValueFaults(value).length > 0,
+  );
   return [
-    ...when(
-      entries.length > CLUSTER_LABELS_MAX,
-      "metadata.labels",
-      `it has ${entries.length} labels, must have at most ${CLUSTER_LABELS_MAX}`,
-    ),
-    ...entries.flatMap(([key, value]) =>
-      when(
-        qualifiedNameFaults(key).length + labelValueFaults(value).length > 0,
-        "metadata.labels",
+    ...(entries.length > CLUSTER_LABELS_MAX
+      ? [`it has ${entries.length} labels, must have at most ${CLUSTER_LABELS_MAX}`]
+      : []),
+    ...wrong.map(
+      ([key]) =>
         `the label "${key}" must have letters, digits, -, _ and . only, at most 63 in its name and in its value`,
-      ),
     ),
   ];
 };

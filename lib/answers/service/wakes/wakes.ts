@@ -3,7 +3,7 @@ import { mustAllow } from "../../../rules/model/access.ts";
 import type { TidemarkError } from "../../../rules/model/errors.ts";
 import { foreignText } from "../../../rules/model/foreign-text.ts";
 import { namespace } from "../../../rules/model/ids.ts";
-import { present } from "../../../rules/model/json.ts";
+import { nonEmpty, present } from "../../../rules/model/json.ts";
 import { labelFaults } from "../../../rules/model/kubernetes-names.ts";
 import {
   alarmFault,
@@ -23,6 +23,7 @@ import {
 } from "../../../stack/store/records/wakes.ts";
 import type { UnreadableWake, WakeEdited, WakeView, WokenView } from "../../views/wake.ts";
 import { type QueryContext, type ServiceContext, sees } from "../context.ts";
+import { faultsOfLabels } from "../clusters/cluster-faults.ts";
 import { findCluster } from "../find-autoscaler.ts";
 import { recordChange } from "../partitions/record-change.ts";
 import { conflict, invalid, unknown, untilStored } from "../refusals.ts";
@@ -83,12 +84,20 @@ const taken = (name: string): TidemarkError =>
 const scopeOf = (wake: RegisteredWake) =>
   ({ scope: "wake", name: wake.cluster, namespace: wake.namespace }) as const;
 
-const faultsOf = ({ name, alarm, namespace: inside, names = [] }: NewWake): readonly string[] => {
+/** What is wrong with a wake beside the names of what it wakes. */
+export const wakeFaults = ({
+  name,
+  alarm,
+  namespace: inside,
+  names = [],
+  labels = {},
+}: NewWake): readonly string[] => {
   const alarmProblem = alarmFault(alarm);
   return [
     ...labelFaults(name).map((fault) => `its name ${fault}`),
     ...(alarmProblem === undefined ? [] : [`alarm ${alarmProblem}`]),
     ...(inside === undefined ? [] : labelFaults(inside)).map((fault) => `namespace ${fault}`),
+    ...faultsOfLabels(labels),
     ...(names.length > WAKE_LIMITS.names
       ? [
           `it names ${names.length} autoscalers, and the limit is ${WAKE_LIMITS.names}; leave them out to wake the whole namespace`,
@@ -100,7 +109,7 @@ const faultsOf = ({ name, alarm, namespace: inside, names = [] }: NewWake): read
 /** Registers a wake, or replaces the one of its name. Throws `service.invalid` with every fault. */
 export const putWake = async (context: ServiceContext, wanted: NewWake): Promise<WakeEdited> => {
   const { name } = wanted;
-  const faults = faultsOf(wanted);
+  const faults = wakeFaults(wanted);
   if (faults.length > 0)
     throw invalid(`Cannot register wake "${foreignText(name)}": ${faults.join("; ")}`, { name });
   const cluster = await findCluster(context, wanted.cluster);
@@ -110,6 +119,7 @@ export const putWake = async (context: ServiceContext, wanted: NewWake): Promise
     ...present({
       namespace: wanted.namespace === undefined ? undefined : namespace(wanted.namespace),
       names: wanted.names,
+      labels: nonEmpty(wanted.labels ?? {}),
     }),
   };
   mustEdit(context, wake);

@@ -22,6 +22,7 @@ const wakeSchema: z.ZodType<WakeRecord> = z.strictObject({
   cluster: z.string().transform(clusterName),
   namespace: z.string().transform(namespace).exactOptional(),
   names: z.array(z.string()).max(WAKE_LIMITS.names).exactOptional(),
+  labels: z.record(z.string(), z.string()).exactOptional(),
   version: z.number().int().positive(),
   updatedMs: z.number(),
   updatedBy: z.string(),
