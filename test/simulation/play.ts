@@ -1,3 +1,4 @@
+import type { AttributeValue } from "@aws-sdk/client-dynamodb";
 import type { TakeoverPorts } from "../../lib/command/takeover/take-over-one.ts";
 import type { ClusterClient } from "../../lib/stack/cluster/cluster-client.ts";
 import type { SyncPorts } from "../../lib/stack/sync/sync-ports.ts";
@@ -93,6 +94,8 @@ export interface PlayOptions {
   readonly beside?: Build;
   /** An invariant that this seed does not tell of, so that another shows what it catches. */
   readonly unwatched?: Invariant;
+  /** Called with each item that the history gets, in order: the stream of its table. */
+  readonly onHistory?: (item: Readonly<Record<string, AttributeValue>>) => void;
 }
 
 export interface Outcome {
@@ -117,11 +120,13 @@ export const play = async (seed: number, options: PlayOptions): Promise<Outcome>
 
 const playThrough = async (
   seed: number,
-  { faults, told, planted, beside, unwatched }: PlayOptions,
+  { faults, told, planted, beside, unwatched, onHistory }: PlayOptions,
 ): Promise<Outcome> => {
   if (isOverSockets(seed)) await warmClient();
   if (isClusterOverSockets(seed)) await warmReader();
-  const stage = newStage(seed, { faults, told, sent: planted?.sent, unwatched });
+  const stage = newStage(seed, {
+    ...{ faults, told, sent: planted?.sent, unwatched, onHistory },
+  });
   const { scheduler } = stage;
   const newProcess = (name: string): Process => {
     const process: Process = {

@@ -179,6 +179,8 @@ export const newStage = (
     readonly sent?: ((command: unknown) => unknown) | undefined;
     /** An invariant that is not told of. */
     readonly unwatched?: Invariant | undefined;
+    /** Called with each item that the history gets, in order: the stream of its table. */
+    readonly onHistory?: ((item: Item) => void) | undefined;
   },
 ): Stage => {
   const { sent = (command: unknown) => command } = options;
@@ -198,7 +200,7 @@ export const newStage = (
     options.faults ? faultyFates(random, temper, calm) : calmFates(random),
     { story, note: coverage.note },
   );
-  const tables = watchedTables(ledger);
+  const tables = watchedTables(ledger, options.onHistory);
   const tablesThrough =
     (into: WatchedTables, ids: TableIds | undefined): Stage["tablesFor"] =>
     (process, by) => {

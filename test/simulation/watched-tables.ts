@@ -35,13 +35,17 @@ export interface WatchedTables {
 }
 
 /** Tables of which every write that takes effect is looked at, together with who sent it. */
-export const watchedTables = (ledger: Ledger): WatchedTables => {
+export const watchedTables = (
+  ledger: Ledger,
+  onHistory: (item: Item) => void = () => {},
+): WatchedTables => {
   let writer: Sender = { by: undefined, process: "" };
   const onWrite = new Set<(undo: () => void) => void>();
   const memory = memoryTables((table, before, after) => {
     for (const written of onWrite) written(() => putBack(table, after ?? before, before));
-    if (table === TABLE_NAMES.historyTable) watchHistory(ledger, before, after, readItem);
-    else watchState(before, after);
+    if (table !== TABLE_NAMES.historyTable) return watchState(before, after);
+    watchHistory(ledger, before, after, readItem);
+    if (after && !before) onHistory(after);
   });
   const putBack = (table: string, at: Item | undefined, before: Item | undefined): void => {
     const { pk, sk } = keyOf(at);
