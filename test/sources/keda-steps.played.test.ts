@@ -11,7 +11,7 @@ describe("all recorded steps of KEDA", () => {
       const { isSame, named } = compared(one);
       return !isSame && named.length === 0;
     });
-    expect(recorded.length).toBeGreaterThan(100);
+    expect(recorded.length).toBeGreaterThan(1_000);
     expect(unnamed).toEqual([]);
   });
 

@@ -7,7 +7,7 @@ import { readRecorded } from "./keda/steps/recorded.ts";
 const recorded = readRecorded();
 
 /** Every so many-th object; all of them are played in keda-steps.played.test.ts. */
-const EACH = 20;
+const EACH = 50;
 
 describe("the counts of KEDA and of the PodAutoscaler that convert makes", () => {
   it.each(recorded.filter((_, at) => at % EACH === 0).map((one, at) => [at * EACH, one] as const))(

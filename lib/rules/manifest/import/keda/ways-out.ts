@@ -14,6 +14,9 @@ const GRPC =
   "its gRPC server is in the cluster; let it serve the number to Prometheus or as JSON, and use a trigger prometheus or metrics-api";
 const AZURE = exporter("azure-metrics-exporter");
 const GOOGLE = exporter("stackdriver-exporter");
+/** A service whose source and metric are written out. */
+const page = (what: string): string =>
+  `${what}: docs/sources-by-service.md has its source and its metric, to be written by hand`;
 const VENDOR =
   "forward the metric to Prometheus by the exporter of the vendor, and use a trigger prometheus";
 const FORECAST =
@@ -42,24 +45,24 @@ export const WAYS_OUT: ReadonlyMap<string, string> = new Map([
   ["azure-data-explorer", SERVED],
   ["azure-eventhub", AZURE],
   ["azure-log-analytics", SERVED],
-  ["azure-monitor", AZURE],
+  ["azure-monitor", page("ask its API by a source of kind http with oauth2")],
   ["azure-pipelines", SERVED],
   ["azure-queue", AZURE],
-  ["azure-servicebus", AZURE],
+  ["azure-servicebus", page("ask its management API by a source of kind http with oauth2")],
   ["beanstalkd", exporter("beanstalkd_exporter (current_jobs_ready)")],
   ["cassandra", SERVED],
   ["clickhouse", SQL],
   ["couchdb", SERVED],
-  ["datadog", VENDOR],
+  ["datadog", page("serve the query as a DatadogMetric")],
   ["dynatrace", VENDOR],
   ["elastic-forecast", FORECAST],
-  ["elasticsearch", json("INDEX/_count of Elasticsearch")],
+  ["elasticsearch", page("ask INDEX/_count by a source of kind http")],
   ["etcd", SERVED],
   ["external", GRPC],
   ["external-push", GRPC],
   ["forgejo-runner", SERVED],
   ["gcp-cloudtasks", GOOGLE],
-  ["gcp-pubsub", GOOGLE],
+  ["gcp-pubsub", page("ask Cloud Monitoring in PromQL")],
   ["gcp-spanner", SERVED],
   ["gcp-stackdriver", GOOGLE],
   ["gcp-storage", SERVED],
@@ -78,7 +81,7 @@ export const WAYS_OUT: ReadonlyMap<string, string> = new Map([
   ["mssql", SQL],
   ["mysql", SQL],
   ["nats-jetstream", exporter("prometheus-nats-exporter (nats_consumer_num_pending)")],
-  ["new-relic", VENDOR],
+  ["new-relic", page("ask it in PromQL with a query key")],
   ["nsq", exporter("nsq_exporter (nsq_topic_channel_depth)")],
   ["opensearch", json("INDEX/_count of OpenSearch")],
   ["openstack-metric", SERVED],
