@@ -1,3 +1,5 @@
+import { globSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { program } from "../../lib/command/program.ts";
 import { commandWords, withSubcommands } from "../../lib/command/options/word-order.ts";
@@ -106,5 +108,29 @@ describe("words of kubectl", () => {
     expect((await inside(["explain", "podautoscaler.spec.scaleUpp"])).err).toContain(
       'did you mean "scaleUp"',
     );
+  });
+});
+
+describe("a finding of the doctor", () => {
+  const rules = join(import.meta.dirname, "../../lib/rules/doctor");
+  const text = globSync(join(rules, "**/*.ts"))
+    .map((file) => readFileSync(file, "utf8"))
+    .join("\n");
+  const named = [...text.matchAll(/tidemark ([a-z-]+(?: [A-Za-z-]+)*)/g)].map(([, words = ""]) =>
+    words.split(" "),
+  );
+  const leaves = withSubcommands(root).filter(({ commands }) => commands.length === 0);
+
+  it("names only commands that there are, with their options", () => {
+    expect(named.length).toBeGreaterThan(4);
+    const unknown = named.filter((words) => {
+      const calls = [words.slice(0, 2).join(" "), words[0]];
+      const command = leaves.find((leaf) => calls.includes(commandWords(leaf)));
+      const options = words.filter((word) => word.startsWith("--"));
+      return (
+        !options.every((flag) => command?.options.some(({ long }) => long === flag)) || !command
+      );
+    });
+    expect(unknown.map((words) => words.join(" "))).toEqual([]);
   });
 });

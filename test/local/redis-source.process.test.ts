@@ -11,7 +11,7 @@ kind: PodAutoscaler
 metadata:
   name: orders
   namespace: shop
-  annotations: { tidemark.dev/simulated-replicas: "0" }
+  annotations: { tidemark.dev/simulated-replicas: "3" }
 spec:
   scaleTargetRef: { apiVersion: apps/v1, kind: Deployment, name: orders }
   minReplicas: 1

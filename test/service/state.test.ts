@@ -109,6 +109,18 @@ describe("the state of an autoscaler", () => {
   });
 });
 
+it("The first decision of the watermark rules has words in explain too, as its event has", () => {
+  const first = {
+    kind: "scale",
+    from: 4,
+    to: 4,
+    because: { reason: "FirstDecision", message: "" },
+  };
+  expect(viewOf(first as Partial<Evaluation>).decision?.message).toBe(
+    "the first decision of a WatermarkPodAutoscaler writes the count that there is, 4",
+  );
+});
+
 const unread = (status: Partial<Status>): Partial<Evaluation> => {
   const { from: _none, ...rest } = evaluated({
     failed: true,

@@ -91,10 +91,23 @@ export const picture = (frame: Frame, canvas: Canvas): readonly Word[] => {
 /** What the letters of the drawings above mean stands behind the heading, in no line of its own. */
 const headingLine = (heads: string, legend: readonly string[], columns: number): Word => {
   const room = columns - heads.length - GAP.length;
-  const meanings = room > 0 ? cut(legend.join(GAP), room) : "";
+  const meanings = fittingMeanings(legend, room).join(GAP);
   return meanings === ""
     ? styled("bold", cut(heads, columns))
     : joined([styled("bold", heads), styled("dim", meanings)], GAP);
+};
+
+/** Those that fit, whole: half of one says nothing. Letters go before the marks of scales. */
+const fittingMeanings = (legend: readonly string[], room: number): readonly string[] => {
+  const isLetter = (meaning: string): boolean => /^[a-z!] /.test(meaning);
+  const fitting = new Set<string>();
+  let left = room + GAP.length;
+  for (const meaning of [...legend.filter(isLetter), ...legend.filter((one) => !isLetter(one))]) {
+    if (meaning.length + GAP.length > left) continue;
+    fitting.add(meaning);
+    left -= meaning.length + GAP.length;
+  }
+  return legend.filter((meaning) => fitting.has(meaning));
 };
 
 const heightOfRows = (canvas: Canvas): number =>

@@ -237,6 +237,25 @@ describe("picture()", () => {
     );
   });
 
+  it("explains its letters in whole words, and before them the marks of scales where there is no room", () => {
+    const [first] = frame().rows;
+    if (!first) throw new RangeError("there is no row");
+    const points = [
+      ...first.points,
+      point("08:03:30", { current: 4, load: 1, held: "missing" }),
+      point("08:03:45", { current: 4, load: 1, held: "stabilization" }),
+    ];
+    const heading = (columns: number): string | undefined =>
+      drawn(frame({ rows: [{ ...first, points }] }), { columns, rows: 24 })
+        .split("\n")
+        .find((line) => line.startsWith("Scale events"));
+    expect(heading(80)).toBe(
+      "Scale events   m a metric or the count could not be read   s stabilization",
+    );
+    expect(heading(100)).toContain("▲ scaled up");
+    expect(heading(40)).toBe("Scale events   s stabilization");
+  });
+
   it("says behind the heading what each letter of the drawings means, in no line of its own", () => {
     const text = drawn(frame(), { columns: 80, rows: 24 });
     const heading = text.split("\n").find((line) => line.startsWith("Scale events"));

@@ -40,6 +40,22 @@ describe("the reason of a scale", () => {
     });
   });
 
+  it("names of several limits the one that left the count first", () => {
+    const steps = [
+      { step: "propose", before: 17, after: 3 },
+      { step: "stabilize", before: 3, after: 12, limit: STABILIZED },
+      {
+        step: "limit",
+        before: 12,
+        after: 15,
+        limit: { reason: "ScaleDownLimit", value: 15, message: "the rate is used up" },
+      },
+    ];
+    expect(scaleSentence({ metrics: [metric(CPU, 3)], steps, wanted: 3, trigger: "" })).toBe(
+      "the rate limit allowed 15; cpu 13% of 60% asks for 3; stabilization allowed 12",
+    );
+  });
+
   it("is the limit where the metrics do not ask for that direction", () => {
     const steps = [
       { step: "propose", before: 4, after: 4 },

@@ -2,7 +2,6 @@ import { foreignText } from "../../../rules/model/foreign-text.ts";
 import { originIn } from "../../../rules/model/records.ts";
 import type { Because } from "../../../rules/model/decision.ts";
 import type { Rival } from "../../../rules/model/observation.ts";
-import { withReadableSelectors } from "../../../rules/policy/shared/scale-sentence.ts";
 import type { SummaryRow } from "../../../rules/model/summary.ts";
 import { askDialect } from "../../../rules/policy/dialects.ts";
 import { podRemarks, podsCondition } from "../../../stack/report/objects/pod-remarks.ts";
@@ -15,7 +14,7 @@ import type { AutoscalerView, DecisionView, RivalView } from "../../views/autosc
 import type { Evaluated, AutoscalerSnapshot } from "../partitions/partition-data.ts";
 import { overridesView, frozenView, pauseView } from "./holds-view.ts";
 import { findingsIn } from "./patient.ts";
-import { readable } from "./event-view.ts";
+import { readable, sentenceOf } from "./event-view.ts";
 import { rfc3339, secondsBetween, timeText } from "../times.ts";
 import { present } from "../../../rules/model/json.ts";
 
@@ -192,7 +191,7 @@ export const decisionView = ({ atMs, evaluation, woken }: Evaluated): DecisionVi
       from,
       to,
       reason: because.reason,
-      message: withReadableSelectors(because.message),
+      message: sentenceOf({ ...present({ to }), message: because.message }),
       failed,
     },
     withoutHold: withoutHold && present({ to: withoutHold.to, ...withoutHold.because }),

@@ -17,7 +17,7 @@ export const eventView = (event: EventRecord): EventView => ({
   from: event.from,
   to: event.to,
   reason: event.reason,
-  message: withReadableSelectors(event.message) || wordsWithout(event),
+  message: sentenceOf(event),
   outcome: event.outcome,
   ...(event.detail !== undefined && { detail: event.detail }),
   ...("by" in event && { by: event.by }),
@@ -28,9 +28,20 @@ export const eventView = (event: EventRecord): EventView => ({
   steps: stepViews(event.steps),
 });
 
-/** The first scale of the watermark rules has no words of its own (watermark.md 2.18 a). */
-const wordsWithout = ({ to }: EventRecord): string =>
-  `the first decision of a WatermarkPodAutoscaler writes the count that there is, ${to}`;
+/**
+ * The sentence of a scale. The first one of the watermark rules has no words of its own
+ * (watermark.md 2.18 a).
+ */
+export const sentenceOf = ({
+  message,
+  to,
+}: {
+  readonly message: string;
+  readonly to?: number;
+}): string =>
+  message === "" && to !== undefined
+    ? `the first decision of a WatermarkPodAutoscaler writes the count that there is, ${to}`
+    : withReadableSelectors(message);
 
 /** The name of a metric, and why it failed, with selectors as people write them. */
 export const readable = (metric: MetricReading): MetricReading => {

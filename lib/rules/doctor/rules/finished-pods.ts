@@ -21,7 +21,7 @@ export const FINISHED_PODS: DoctorRule = {
               { manifest },
               {
                 ...workloadPlace(spec.target, "spec.selector"),
-                advice: `set --hpa-version 1.38 for the cluster, which leaves them out, remove them (kubectl delete pods --field-selector status.phase=Succeeded), or give the pods of ${spec.target.kind} "${spec.target.name}" a label of their own`,
+                advice: `\`tidemark cluster add CLUSTER --replace --hpa-version 1.38\` leaves them out; or remove them (kubectl delete pods --field-selector status.phase=Succeeded), or give the pods of ${spec.target.kind} "${spec.target.name}" a label of their own`,
               },
             ),
           },

@@ -20,7 +20,7 @@ export const SLOW_SYNC: DoctorRule = {
         change: {
           field: "the cluster",
           advice:
-            "`tidemark cluster replace NAME --period` with a longer period, or `--partition` to divide it",
+            "`tidemark cluster add NAME --replace --period` with a longer period, or `--partition` to divide it",
         },
       },
     ];

@@ -26,12 +26,16 @@ interface Scaled {
 
 /**
  * Why a count changes, and then what limited the change: "cpu 13% of 60% asks for 3; stabilization
- * allowed 15".
+ * allowed 15". Of several limits the one that left the count comes first.
  */
-export const scaleSentence = ({ metrics, steps, wanted, trigger }: Scaled): string =>
-  [...(metricsSentence(metrics, wanted) ?? [trigger]), ...steps.flatMap(limitWords)]
+export const scaleSentence = ({ metrics, steps, wanted, trigger }: Scaled): string => {
+  const why = metricsSentence(metrics, wanted) ?? [trigger];
+  const limits = steps.flatMap(limitWords);
+  const binding = limits.length > 1 ? limits.slice(-1) : [];
+  return [...binding, ...why, ...limits.slice(0, limits.length - binding.length)]
     .filter(Boolean)
     .join("; ");
+};
 
 const metricsSentence = (
   metrics: readonly MetricOutcome[],
