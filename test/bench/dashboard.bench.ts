@@ -119,6 +119,7 @@ export const run = async (): Promise<void> => {
     return { items, tags };
   };
 
+  await looked("the page itself, built anew as in a checkout", () => get("/page.js"));
   await looked("the facts of the server, and the code of the API", () => get(FACTS_PATH));
   const { items } = await looked("all rows, in a new environment", () => pages());
   await looked("all rows again, as a page that is loaded again", () => pages());

@@ -302,6 +302,14 @@ describe.skipIf(!HAS_CHROMIUM)("the page in a browser", () => {
     expect([first, second]).toEqual([expect.any(Number), expect.any(Number)]);
     expect(same.length).toBeGreaterThan(1);
     expect(same.filter((size) => size > 0)).toEqual([]);
+    await page.goto(`${site.origin}/#/schedule`);
+    await page.locator(".fleet-schedule .window").first().waitFor();
+    await page.goto(`${site.origin}/#/fleet`);
+    await page.locator(".row.line").first().waitFor();
+    const whole = await page.evaluate<readonly string[]>(
+      `performance.getEntriesByType("resource").map(({ name }) => name).filter((name) => name.includes("/v1/rows") && !name.includes("known="))`,
+    );
+    expect(whole.map((url) => new URL(url).search)).toEqual(["?most=200"]);
     await context.close();
   });
 

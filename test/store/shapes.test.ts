@@ -63,6 +63,25 @@ describe("rows by shape", () => {
     expect(only("3")).toEqual([]);
   });
 
+  it("are read with some of their fields, whatever lies between", () => {
+    const rows = [
+      { uid: "1", inner: { a: 1, b: [2, 3] }, n: 1 },
+      { uid: "2", inner: { a: 4, b: [5, 6] }, n: 1 },
+      { uid: "3", n: 7 },
+      { inner: { a: 8 } },
+    ];
+    const stored: unknown = JSON.parse(rowsToShapes(rows));
+    expect(shapesToRows(stored, undefined, new Set(["n", "uid"]))).toEqual([
+      { uid: "1", n: 1 },
+      { uid: "2", n: 1 },
+      { uid: "3", n: 7 },
+      {},
+    ]);
+    expect(shapesToRows(stored, { field: "uid", is: "2" }, new Set(["inner"]))).toEqual([
+      { inner: { a: 4, b: [5, 6] } },
+    ]);
+  });
+
   it("of which a column is cut off are refused, because each row would have the values of another", () => {
     const rows = [{ a: 1 }, { a: 2 }, { a: 3 }];
     for (const column of [[1, 2], ",1,2"])

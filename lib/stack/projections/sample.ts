@@ -23,7 +23,7 @@ const sampleWith = (
 ): Sample => {
   const { from, because, metrics, bounds, ready, generation, status } = evaluation;
   const shown = metrics.map((metric, at) => shownAs(metric, status?.currentMetrics?.[at]));
-  const loads = shown.flatMap(({ ratio }) => (ratio === undefined ? [] : [ratio]));
+  const load = highestOf(shown.map(({ ratio }) => ratio));
   const held = laneOf(evaluation);
   return {
     atMs,
@@ -33,11 +33,30 @@ const sampleWith = (
     ...unusualPods(evaluation),
     ...(bounds && { min: bounds.min, max: bounds.max }),
     ...(generation !== undefined && { generation }),
-    ...(loads.length > 0 && { load: Math.max(...loads) }),
+    ...(load !== undefined && { load }),
     metrics: shown,
     reason: because.reason,
     ...(held && { held }),
   };
+};
+
+/** The count that was read, and the load: of several metrics the highest. */
+export const pointOf = ({
+  from,
+  metrics,
+}: Pick<Evaluation, "from" | "metrics">): {
+  readonly current: number | undefined;
+  readonly load: number | undefined;
+} => ({ current: from, load: highestOf(metrics.map(roundedRatio)) });
+
+const highestOf = (ratios: readonly (number | undefined)[]): number | undefined => {
+  const known = ratios.filter((ratio) => ratio !== undefined);
+  return known.length > 0 ? Math.max(...known) : undefined;
+};
+
+const roundedRatio = (metric: MetricOutcome): number | undefined => {
+  const ratio = metric.kind === "failed" ? undefined : ratioOf(metric);
+  return ratio === undefined ? undefined : Number(ratio.toFixed(DIGITS));
 };
 
 /** Pods whose samples made a value: of several metrics the fewest. */
@@ -92,13 +111,13 @@ const DIGITS = 4;
 const metricOf = (metric: MetricOutcome, status: MetricStatus | undefined): SampleMetric => {
   const name = shortMetricName(metric.name);
   if (metric.kind === "failed") return { name };
-  const ratio = ratioOf(metric);
+  const ratio = roundedRatio(metric);
   const average = metric.value.endsWith("%") ? averageIn(status) : undefined;
   return {
     name,
     value: metric.value,
     target: metric.target,
-    ...(ratio !== undefined && { ratio: Number(ratio.toFixed(DIGITS)) }),
+    ...(ratio !== undefined && { ratio }),
     ...(average !== undefined && { average }),
   };
 };

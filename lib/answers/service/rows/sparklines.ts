@@ -10,7 +10,7 @@ import {
 import { present } from "../../../rules/model/json.ts";
 import type { Sample } from "../../../rules/model/scale-records.ts";
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from "../../../rules/model/time-text.ts";
-import { sampleOf } from "../../../stack/projections/sample.ts";
+import { pointOf } from "../../../stack/projections/sample.ts";
 import { BIN_MS } from "../../../stack/projections/samples.ts";
 import { baseReader, journalOfPage } from "../../../stack/store/history/journal.ts";
 import { journalPageOf } from "../../../stack/store/pages/plan.ts";
@@ -193,19 +193,21 @@ type Point = Pick<Sample, "load" | "current">;
 type Step = ReadonlyMap<string, Point>;
 const NOTHING: Step = new Map();
 
+/** What a point is made of. The other fields of an evaluation, which are more, are not parsed. */
+const FIELDS = new Set(["uid", "from", "metrics"] as const);
+
 /** The first entry of a step that holds all autoscalers of the page, or what comes near to it. */
 const readStep = async (
   tables: Tables,
   ref: PartitionRef,
-  wanted: Omit<Parameters<typeof journalOfPage>[2], "pageSize">,
+  wanted: Omit<Parameters<typeof journalOfPage>[2], "pageSize" | "fields">,
 ): Promise<Step> => {
   const step = new Map<string, Point>();
   let looked = 0;
-  for await (const entry of journalOfPage(tables, ref, { ...wanted, pageSize: 1 })) {
-    for (const evaluation of entry.evaluations) {
-      const { load, current } = sampleOf(entry.atMs, evaluation);
-      if (!step.has(evaluation.uid)) step.set(evaluation.uid, present({ load, current }));
-    }
+  const asked = { ...wanted, fields: FIELDS, pageSize: 1 };
+  for await (const entry of journalOfPage(tables, ref, asked)) {
+    for (const { uid, ...evaluation } of entry.evaluations)
+      if (!step.has(uid)) step.set(uid, present(pointOf(evaluation)));
     looked += 1;
     if (entry.partial !== true || looked >= LOOKED_AT) break;
   }

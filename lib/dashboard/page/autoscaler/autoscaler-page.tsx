@@ -6,7 +6,8 @@ import type { OverrideView } from "../../../answers/views/holds.ts";
 import { overrideText } from "../../../answers/words/bounds-words.ts";
 import { stateWords } from "../../../answers/words/state-words.ts";
 import { useNow } from "../data/facts.ts";
-import { type Known, useDocument } from "../data/use-document.ts";
+import { type Known, useDocument, useSource } from "../data/use-document.ts";
+import { isKnownEvaluated } from "../fleet/use-rows.ts";
 import { AUTOSCALER_SHAPES, Mark } from "../parts/mark.tsx";
 import { FailureNotice, Loading, Notice } from "../parts/notice.tsx";
 import { Ago, Sentence, Time } from "../parts/time.tsx";
@@ -80,6 +81,8 @@ const OfPlace = ({
     endMs - beginMs <= SET_LANES_MS ? "/v1/autoscaler/schedule" : undefined,
     { ...place, ...wholeHours(beginMs, endMs), next: 1 },
   );
+  // So the reasons need not wait for the description.
+  const wasEvaluated = isKnownEvaluated(useSource().api, place);
   const chosen = Date.parse(route.parameters["at"] ?? "");
   const atMs = Number.isNaN(chosen) ? undefined : chosen;
   // A link to an instant shows the same stretch to whoever opens it, whenever that is.
@@ -113,7 +116,7 @@ const OfPlace = ({
         </div>
         <Instant
           place={place}
-          isEvaluated={described.value && described.value.conditions.length > 0}
+          isEvaluated={described.value ? described.value.conditions.length > 0 : wasEvaluated}
           atMs={atMs}
           onNow={showNow}
         />

@@ -2,6 +2,7 @@ import type { ClusterRows } from "../../../answers/views/row.ts";
 import { type Ask, type Known, usePolled, useSource } from "../data/use-document.ts";
 import type { Api, Outcome } from "../data/request.ts";
 import { type FleetRow, flatRows, joinedClusters, marksOf } from "./fleet-rows.ts";
+import type { Place } from "../route.ts";
 import { useMemo } from "preact/hooks";
 
 const ROWS = "/v1/rows";
@@ -23,6 +24,22 @@ interface ReadRows {
 /** The rows of the fleet; `isPart` while the first look has not read all of them. */
 export type KnownRows = Known<readonly FleetRow[]> & { readonly isPart: boolean };
 
+/** What a server answered last, so that a page that is opened again shows it at once. */
+const remembered = new WeakMap<Api, ReadRows>();
+
+/**
+ * True where the rows that were shown say that a sync has evaluated it; undefined where they do not
+ * say it.
+ */
+export const isKnownEvaluated = (
+  api: Api,
+  { cluster, namespace, name }: Place,
+): true | undefined => {
+  const rows = remembered.get(api)?.clusters.find((one) => one.cluster === cluster)?.rows;
+  const row = rows?.find((one) => one.namespace === namespace && one.name === name);
+  return row?.reason === undefined ? undefined : true;
+};
+
 /** A first page of so many rows is soon there, and more than a screen. */
 const FIRST_ROWS = 200;
 
@@ -33,10 +50,15 @@ const FIRST_ROWS = 200;
  */
 export const useRows = (): KnownRows => {
   const { api, refreshMs } = useSource();
-  const ask: Ask<ReadRows> = (before, signal) =>
-    before && before.next === undefined
-      ? refreshed(api, before, signal)
-      : firstLook(api, before, signal);
+  const ask: Ask<ReadRows> = async (before, signal) => {
+    const had = before ?? remembered.get(api);
+    if (had && !before) return { kind: "answer", value: had, tag: undefined, isPart: true };
+    const outcome = await (had && had.next === undefined
+      ? refreshed(api, had, signal)
+      : firstLook(api, had, signal));
+    if (outcome.kind === "answer") remembered.set(api, outcome.value);
+    return outcome;
+  };
   const { value, failure } = usePolled(ROWS, ask, refreshMs);
   const clusters = value?.clusters;
   const rows = useMemo(() => clusters && flatRows(clusters), [clusters]);

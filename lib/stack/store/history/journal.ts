@@ -181,12 +181,17 @@ type JournalQuery = Parameters<typeof journalParams>[2] & {
   readonly bases?: ReturnType<typeof baseReader>;
 };
 
-/** What the journal has of one page, in order of time. */
-export async function* journalOfPage(
+/** A page with some fields of its evaluations. */
+type PartOfPage<Field extends keyof Evaluation> = PageHead & {
+  readonly evaluations: readonly Pick<Evaluation, Field>[];
+};
+
+/** What the journal has of one page, in order of time; with `fields`, these of each evaluation. */
+export async function* journalOfPage<Field extends keyof Evaluation = keyof Evaluation>(
   tables: Tables,
   ref: PartitionRef,
-  wanted: JournalQuery,
-): AsyncGenerator<JournalPage> {
+  wanted: JournalQuery & { readonly fields?: ReadonlySet<Field> },
+): AsyncGenerator<PartOfPage<Field>> {
   if (isEmptyStretch(wanted)) return;
   const params = journalParams(tables.historyTable, ref, wanted);
   const bases = wanted.bases ?? baseReader(tables, ref, wanted.page);
@@ -199,7 +204,7 @@ export async function* journalOfPage(
     if (typeof body === "string") continue;
     const base = baseOf(body);
     if (!base) bases.pass(sk, body);
-    const page = pageOfBody(body, base && (await bases.text(base)), wanted.uid);
+    const page = pageOfBody(body, base && (await bases.text(base)), wanted.uid, wanted.fields);
     if (page) yield page;
   }
 }
@@ -258,15 +263,17 @@ export const baseOf = (body: Uint8Array): BaseKey | undefined => {
 };
 
 /**
- * The page of a body; with `uid`, only with the evaluation of that autoscaler. `baseText` is the
+ * The page of a body; with `uid`, only with the evaluation of that autoscaler; with `fields`, with
+ * these of each. `baseText` is the
  * text of its base. Damage, a missing base and later versions give `undefined`, because the journal
  * explains and never decides.
  */
-export const pageOfBody = (
+export const pageOfBody = <Field extends keyof Evaluation = keyof Evaluation>(
   body: Uint8Array,
   baseText?: Uint8Array,
   uid?: AutoscalerUid,
-): JournalPage | undefined => {
+  fields?: ReadonlySet<Field>,
+): PartOfPage<Field> | undefined => {
   try {
     const text =
       body[0] === DIFFERENCE
@@ -275,7 +282,7 @@ export const pageOfBody = (
     if (!text) return undefined;
     const [head, rows] = JSON.parse(text.toString()) as readonly [PageHead, unknown];
     const only = uid === undefined ? undefined : { field: "uid", is: uid };
-    return { ...head, evaluations: shapesToRows<Evaluation>(rows, only) };
+    return { ...head, evaluations: shapesToRows<Pick<Evaluation, Field>>(rows, only, fields) };
   } catch {
     return undefined;
   }

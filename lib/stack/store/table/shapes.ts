@@ -73,21 +73,25 @@ export const rowsToShapes = (rows: readonly object[]): string => {
 };
 
 /**
- * The rows of such a value; with `only`, those whose field has this value. It throws for a column
+ * The rows of such a value; with `only`, those whose field has this value; with `fields`, only these
+ * fields of each, so that the columns of the others are not looked at. It throws for a column
  * that is cut off, because each row below it would have the values of another row. A group without
  * such a row is passed over.
  */
 export const shapesToRows = <Row>(
   value: unknown,
   only?: { readonly field: string; readonly is: Leaf },
+  fields?: ReadonlySet<string>,
 ): readonly Row[] =>
-  (value as readonly StoredGroup[]).flatMap(([count, shape, stored]) => {
+  (value as readonly StoredGroup[]).flatMap((group) => {
+    const [count, shape, stored] = group;
     const rows = only
       ? rowsWith(only.is, stored[leafOf(shape, only.field)], count)
       : rowsUpTo(count);
     if (rows.length === 0) return [];
-    const columns = stored.map((column) => valuesOf(column, count));
-    const make = makerOf(shape);
+    const [, madeShape, madeOf] = fields ? partOf(group, fields) : group;
+    const columns = madeOf.map((column) => valuesOf(column, count));
+    const make = makerOf(madeShape);
     return rows.map((at) => make(new RowLeaves(columns, at)) as Row);
   });
 
@@ -121,6 +125,24 @@ const leafOf = (shape: Shape, field: string): number => {
     before += leavesIn(inner as Shape);
   }
   return -1;
+};
+
+/** A group with these fields of its rows only. */
+const partOf = (group: StoredGroup, fields: ReadonlySet<string>): StoredGroup => {
+  const [count, shape, stored] = group;
+  if (shape === 0 || Array.isArray(shape)) return group;
+  const kept: [string, Shape][] = [];
+  const columns: StoredColumn[] = [];
+  let before = 0;
+  for (const [field, inner] of Object.entries(shape as { readonly [name: string]: Shape })) {
+    const after = before + leavesIn(inner);
+    if (fields.has(field)) {
+      kept.push([field, inner]);
+      columns.push(...stored.slice(before, after));
+    }
+    before = after;
+  }
+  return [count, Object.fromEntries(kept), columns];
 };
 
 const leavesIn = (shape: Shape): number =>
