@@ -120,6 +120,9 @@ const takePictures = async (data: string): Promise<void> => {
     await applyScheduled(service, cluster.name, clock());
     await takeSchedule(page, cluster.name);
     await pinOne(service, clock());
+    await page.goto(`${new URL(page.url()).origin}/#/schedule`);
+    await page.locator(".fleet-schedule .window").first().waitFor();
+    await takeFile("dashboard-schedules", (path) => page.screenshot({ path }));
     for (const question of QUESTIONS) await answerQuestion(page, question);
   } finally {
     await browser.close();

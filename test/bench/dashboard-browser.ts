@@ -29,6 +29,27 @@ const TIMED = `async (step, check) => {
   return { began, ms: performance.now() - began };
 }`;
 
+/** Notes when rows were drawn, the first and all: who looks from outside sees them later. */
+const NOTED = `(() => {
+  const look = (name, check) => {
+    if (check()) requestAnimationFrame(() => performance.mark(name));
+    else requestAnimationFrame(() => look(name, check));
+  };
+  look("first rows", () => document.querySelector(".row.line .name"));
+  look("all rows", () => {
+    const count = document.querySelector(".head .count")?.textContent ?? "so far";
+    return !count.endsWith("so far");
+  });
+})()`;
+/** The instant of such a note, and the bytes that had come by then. */
+const NOTE = `(name) => {
+  const [{ startTime: ms }] = performance.getEntriesByName(name);
+  const bytes = performance.getEntries()
+    .filter(({ responseEnd, transferSize }) => transferSize !== undefined && responseEnd <= ms)
+    .reduce((sum, { transferSize }) => sum + transferSize, 0);
+  return { ms, bytes };
+}`;
+
 interface Timed {
   readonly began: number;
   readonly ms: number;
@@ -57,19 +78,21 @@ export const lookInBrowser = async (
       const { began, ms } = await page.evaluate<Timed>(`(${TIMED})(${step}, () => ${check})`);
       looks.push({ name: label, ms, msMax, kib: await bytesSince(began) });
     };
+    await page.addInitScript(NOTED);
     await page.goto(url);
     await page.locator(".row.line .name").first().waitFor();
-    const paintedMs = await page.evaluate<number>("performance.now()");
-    const paintedKib = await bytesSince(0);
-    looks.push({
-      name: "the first rows of the table",
-      ms: paintedMs,
-      msMax: 1_500,
-      kib: paintedKib,
-    });
-    const left = `() => !document.querySelector(".head .count").textContent.endsWith("so far")`;
-    const { ms } = await page.evaluate<Timed>(`(${TIMED})(() => {}, ${left})`);
-    looks.push({ name: "all of its rows", ms: paintedMs + ms, kib: await bytesSince(0) });
+    await page.evaluate(
+      `(async () => { while (!performance.getEntriesByName("all rows")[0]) await new Promise(requestAnimationFrame); })()`,
+    );
+    for (const { note, words, ...goal } of [
+      { note: "first rows", words: "the first rows of the table", msMax: 1_500 },
+      { note: "all rows", words: "all rows of the table" },
+    ]) {
+      const { ms, bytes } = await page.evaluate<{ ms: number; bytes: number }>(
+        `(${NOTE})(${JSON.stringify(note)})`,
+      );
+      looks.push({ name: words, ms, kib: bytes / KIB, ...goal });
+    }
     await timed(
       "a search among them",
       50,

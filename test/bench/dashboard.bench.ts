@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { availableParallelism, loadavg } from "node:os";
 import { type IncomingMessage, request } from "node:http";
 import { buffer } from "node:stream/consumers";
 import { gunzipSync } from "node:zlib";
@@ -176,6 +177,7 @@ export const run = async (): Promise<void> => {
     name: other ?? all[0] ?? "",
     refreshMs: REFRESH_SECONDS * SECOND_MS,
   });
+  const [load = 0] = loadavg();
   await closeServer(server);
 
   const table = new Table({
@@ -186,7 +188,7 @@ export const run = async (): Promise<void> => {
   for (const [name, { ms, cpuMs, bytes, requests }] of rows)
     table.push([name, ms.toFixed(0), cpuMs.toFixed(0), (bytes / 1_024).toFixed(1), requests]);
   process.stdout.write(
-    `${CLUSTERS * EACH} autoscalers in ${CLUSTERS} clusters, two weeks\n${table}\n` +
+    `${CLUSTERS * EACH} autoscalers in ${CLUSTERS} clusters, two weeks, at a load of ${load.toFixed(1)} on ${availableParallelism()} cores\n${table}\n` +
       `${browserTable(seen)}\n` +
       `the refresh after an edit had the rows of ${changed} of ${CLUSTERS} clusters\n` +
       `one opened: ${past && past.ms <= OPENED_MS_MAX && past.bytes / 1_024 <= OPENED_KIB_MAX ? "within" : "over"} ${OPENED_MS_MAX} ms and ${OPENED_KIB_MAX} KiB\n`,

@@ -34,6 +34,8 @@ interface DebuggerSession {
 export interface BrowserPage {
   on(event: "console", heard: (said: { type(): string; text(): string }) => void): void;
   on(event: "pageerror", heard: (error: Error) => void): void;
+  /** A script that the debugger runs in each document before its own. */
+  addInitScript(script: string): Promise<void>;
   goto(url: string): Promise<unknown>;
   url(): string;
   /** JavaScript, which the debugger runs: the policy of a page lets no such script in. */

@@ -31,13 +31,14 @@ export const SparklinePicture = ({ current, load }: Sparkline) => {
 
 const pathOf = (values: readonly (number | null)[], floor: number): string => {
   const most = Math.max(1, ...values.map((value) => value ?? 0));
-  const x = scaleLinear([0, Math.max(1, values.length - 1)], [1, WIDTH - 1]);
+  const x = scaleLinear([0, Math.max(1, values.length)], [1, WIDTH - 1]);
   const y = scaleLinear([floor, most], [HEIGHT - 2, 2]);
   return (
     line<number | null>()
       .defined((value) => value !== null)
       .x((_, at) => x(at))
       .y((value) => y(value ?? 0))
-      .curve(curveStepAfter)(values) ?? ""
+      // The last value lasts for a step as the others do.
+      .curve(curveStepAfter)([...values, values.at(-1) ?? null]) ?? ""
   );
 };

@@ -73,7 +73,7 @@ export const rowsToShapes = (rows: readonly object[]): string => {
 };
 
 /**
- * The rows of such a value; with `only`, those whose field has this value; with `fields`, only these
+ * The rows of such a value; with `only`, those whose field has this value; with `fields`, these
  * fields of each, so that the columns of the others are not looked at. It throws for a column
  * that is cut off, because each row below it would have the values of another row. A group without
  * such a row is passed over.
