@@ -204,7 +204,7 @@ export const Lane = ({
   readonly children: ComponentChildren;
 }) => (
   <div class="lane">
-    <span class="name">
+    <span class="name" title={`${name} ${words}`}>
       <b>{name}</b> {words}
     </span>
     <svg width={axis.width} height={ROW} aria-hidden="true">

@@ -110,13 +110,8 @@ const AheadLanes = ({
           <Overrides overrides={overrides} axis={axis} nowMs={nowMs} />
           <Search route={route} of={scheduled.length} />
           {found.slice(0, most).map((row) => (
-            // After an edit of the manifest, and of an override of its own, it is asked for anew.
-            <Scheduled
-              key={`${row.key} ${row.generation} ${row.overridden}`}
-              row={row}
-              axis={axis}
-              nowMs={nowMs}
-            />
+            // A manifest that was edited has another schedule.
+            <Scheduled key={`${row.key} ${row.generation}`} row={row} axis={axis} nowMs={nowMs} />
           ))}
           {found.length === 0 && scheduled.length > 0 && (
             <p class="calm">No autoscaler with a schedule is like this.</p>
@@ -182,7 +177,7 @@ const Overrides = ({
   );
 };
 
-/** One autoscaler: a lane for each entry of its schedule and each override that meets it. */
+/** One autoscaler: a lane for each entry of its schedule. Overrides stand above, each once. */
 const Scheduled = ({
   row,
   axis,
@@ -216,7 +211,7 @@ const Scheduled = ({
               {missingCalendarText(missing.name)}
             </p>
           ))}
-          <SetLanes schedule={value} axis={axis} nowMs={nowMs} />
+          <SetLanes schedule={{ ...value, overrides: [] }} axis={axis} nowMs={nowMs} />
           {value.clockChanges.map((change) => (
             <p key={`${change.at} ${change.timeZone}`} class="quiet">
               {clockChangeText(change)}
