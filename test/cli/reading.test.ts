@@ -227,7 +227,7 @@ Windows:
   Scale down rate 100 percent in 15s: 0 added, 0 removed
 For another outcome:
   cpu resource utilization (percentage of request) is at 40.6% against 60% and asks for 6: from 54% it would ask for no fewer than 9
-  Stabilization holds 9 until 2026-03-01T12:01:40Z: then 6, if the recommendations stay as they are
+  Stabilization holds 9 until 2026-03-01T12:01:40Z: then it allows 6, if the recommendations stay as they are
 `);
   });
 

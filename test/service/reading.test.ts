@@ -211,7 +211,7 @@ describe("explain()", () => {
     ]);
     expect(explanation.otherwise).toEqual([
       `${CPU} is at 40.6% against 60% and asks for 6: from 54% it would ask for no fewer than 9`,
-      `Stabilization holds 9 until ${at(100)}: then 6, if the recommendations stay as they are`,
+      `Stabilization holds 9 until ${at(100)}: then it allows 6, if the recommendations stay as they are`,
     ]);
   });
 

@@ -408,7 +408,7 @@ describe("otherwise() on a stabilized count", () => {
       [15, 0],
     ]);
     expect(sentences([], [held("scaleDown", 15, 17)], windows)).toEqual([
-      `Stabilization holds 17 until ${at(-120)}: then 15, if the recommendations stay as they are`,
+      `Stabilization holds 17 until ${at(-120)}: then it allows 15, if the recommendations stay as they are`,
     ]);
   });
 
@@ -419,7 +419,7 @@ describe("otherwise() on a stabilized count", () => {
       [15, 0],
     ]);
     expect(sentences([], [held("scaleDown", 15, 17)], down)).toEqual([
-      `Stabilization holds 17 until ${at(-120)}: then 16, and 15 from 2026-03-01T12:03:00.000Z on, if the recommendations stay as they are`,
+      `Stabilization holds 17 until ${at(-120)}: then it allows 16, and 15 from 2026-03-01T12:03:00.000Z on, if the recommendations stay as they are`,
     ]);
     const up = windowsOf("scaleUp", [
       [4, 180],
@@ -427,7 +427,7 @@ describe("otherwise() on a stabilized count", () => {
       [9, 0],
     ]);
     expect(sentences([], [held("scaleUp", 9, 4)], up)).toEqual([
-      `Stabilization holds 4 until ${at(-120)}: then 6, and 9 from 2026-03-01T12:04:00.000Z on, if the recommendations stay as they are`,
+      `Stabilization holds 4 until ${at(-120)}: then it allows 6, and 9 from 2026-03-01T12:04:00.000Z on, if the recommendations stay as they are`,
     ]);
   });
 });

@@ -134,7 +134,7 @@ const limitSentence = (
     case "ScaleDownStabilized": {
       const untilText = until || heldUntil(limit.reason, windows);
       return [
-        `Stabilization holds ${after}${untilText}: then ${thenText(step, untilText, windows)}, if the recommendations stay as they are`,
+        `Stabilization holds ${after}${untilText}: then it allows ${thenText(step, untilText, windows)}, if the recommendations stay as they are`,
       ];
     }
     default:
