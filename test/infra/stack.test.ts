@@ -228,15 +228,15 @@ describe("the functions", () => {
     // KiB for the fields, the metric math and the answers of CloudWatch. The sync keeps 13 months
     // of history in steps of five minutes and closes days of events; the functions that answer
     // people read both, and say what sources cost: some 15 KiB. The schedule counts the problems of
-    // the fleet, and the share of due syncs that decided, beside planning it. The rules of manifests are one tree that is evaluated and
-    // printed, with a sentence each: some 15 KiB. Which pods count, and the findings of the doctor,
-    // take some 10 KiB. Forecasts (made by the sync, read by it and by explain), wakes, the schedule
+    // the fleet, and the share of due syncs that decided, beside planning it. The rules of manifests
+    // are one tree that is evaluated and printed, with a sentence each: some 15 KiB. Which pods
+    // count, and the findings of the doctor, take some 10 KiB. Forecasts (made by the sync, read by it and by explain), wakes, the schedule
     // and the bill of the page, and the ledger of conversions: some 30 KiB. Formulas with names,
     // conditions and lists, and Redis as a source: some 10 KiB, of which readers hold 3. Notices,
-    // storms and labels, of which events holds the forms, the words and the reads: some 30 KiB. Labels of
-    // wakes: 1 KiB of the functions that answer people.
+    // storms and labels, of which events holds the forms, the words and the reads: some 30 KiB.
+    // Labels of wakes: 1 KiB of the functions that answer people.
     const budgetKib = {
-      ...{ schedule: 390, sync: 970, api: 1120, connect: 1130, view: 1000, wake: 385, events: 430 },
+      ...{ schedule: 390, sync: 970, api: 1125, connect: 1135, view: 1010, wake: 385, events: 430 },
     };
     for (const name of FUNCTIONS)
       expect(sizeAtStart(packaged.bundles, name).bytes / 1024, name).toBeLessThan(budgetKib[name]);
@@ -245,7 +245,7 @@ describe("the functions", () => {
   it("are small: all that is packed stays within its budget", () => {
     const budgetKib = {
       schedule: 150,
-      sync: 442,
+      sync: 450,
       api: 395,
       connect: 400,
       view: 355,
