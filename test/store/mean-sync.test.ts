@@ -10,27 +10,23 @@ const SYNC = { autoscalers: 100, changed: 10, pods: 400, bytes: 50_000, tookMs: 
 const PERIOD_MS = 15_000;
 const A_DAY = 5_760;
 
-const meanOfSyncs = (syncs: readonly (typeof SYNC)[], before?: MeanSyncs): MeanSyncs | undefined =>
+const after = (syncs: readonly (typeof SYNC)[], before?: MeanSyncs): MeanSyncs | undefined =>
   syncs.reduce<MeanSyncs | undefined>((mean, sync) => meanWith(mean, sync, PERIOD_MS), before);
 
 describe("the mean of the syncs of a partition", () => {
   it("is the plain mean until there are syncs of a day", () => {
-    const mean = meanOfSyncs([
-      SYNC,
-      { ...SYNC, changed: 20 },
-      { ...SYNC, changed: 0, tookMs: 180 },
-    ]);
+    const mean = after([SYNC, { ...SYNC, changed: 20 }, { ...SYNC, changed: 0, tookMs: 180 }]);
     expect(mean?.syncs).toBe(3);
     expect(mean?.mean).toEqual({ ...SYNC, changed: 10, tookMs: 140 });
   });
 
   it("follows a change within days, and one sync of a day moves it little", () => {
-    const quiet = meanOfSyncs(Array.from({ length: A_DAY * 2 }, () => SYNC));
+    const quiet = after(Array.from({ length: A_DAY * 2 }, () => SYNC));
     expect(quiet?.syncs).toBe(A_DAY);
     const busy = { ...SYNC, changed: 50 };
-    const once = meanOfSyncs([busy], quiet);
+    const once = after([busy], quiet);
     expect(once?.mean.changed).toBeCloseTo(10 + 40 / A_DAY);
-    const lately = meanOfSyncs(
+    const lately = after(
       Array.from({ length: A_DAY * 3 }, () => busy),
       quiet,
     );
@@ -38,13 +34,13 @@ describe("the mean of the syncs of a partition", () => {
   });
 
   it("is stored and read, and each sync of a day moves what is stored", () => {
-    const quiet = meanOfSyncs(Array.from({ length: A_DAY }, () => SYNC));
+    const quiet = after(Array.from({ length: A_DAY }, () => SYNC));
     if (!quiet) throw new TypeError("no mean");
     const read = meanOf(meanText(quiet));
     expect(read?.syncs).toBe(A_DAY);
     for (const field of ["autoscalers", "changed", "pods", "bytes", "tookMs"] as const)
       expect(read?.mean[field]).toBeCloseTo(quiet.mean[field], 3);
-    const moved = meanOfSyncs([{ ...SYNC, changed: 11 }], quiet);
+    const moved = after([{ ...SYNC, changed: 11 }], quiet);
     expect(moved && meanText(moved)).not.toBe(meanText(quiet));
   });
 
