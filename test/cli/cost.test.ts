@@ -1,12 +1,6 @@
-import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { billOf } from "../../lib/answers/cost/bill.ts";
 import { fleetOf } from "../../docs/figures/cost-tables.ts";
-import { openService } from "../../lib/answers/service/open.ts";
-import { DAY_MS } from "../../lib/rules/model/time-text.ts";
-import { insertByStatement } from "../../lib/stack/store/history/item.ts";
-import { startMemory } from "../contracts/engines.ts";
-import { newWorld, PERIOD_MS, workloadOf } from "../sync/world.ts";
 import { type Folder, shopInMemory } from "./folder.ts";
 import { inside } from "./inside.ts";
 
@@ -104,53 +98,6 @@ describe("tidemark cost", () => {
       "500",
     ]);
     expect(JSON.parse(more.out).fleet).toMatchObject({ clusters: 2, autoscalers: 500 });
-  });
-
-  it("makes a bill of what the syncs have measured beside the one of what is assumed", async () => {
-    const engine = await startMemory();
-    try {
-      const world = await newWorld(engine.client, engine.tables, { web: 2 });
-      for (let sync = 0; sync < 8; sync++) {
-        const workload = workloadOf(world, "web");
-        workload.demand = sync % 2 === 0 ? 2 : 4;
-        world.nowMs += PERIOD_MS;
-        await world.sync();
-      }
-      const clock = () => world.nowMs;
-      const service = openService({
-        ...{ tables: world.tables, insert: insertByStatement(world.tables), clock },
-        ...{ by: "ada", newUid: randomUUID },
-      });
-      const session = { service, place: "stack one", nowMs: world.nowMs, clock };
-      const open = async () => ({ ...session, close: async () => {} });
-      const { out } = await inside(["cost", "-o", "json"], { open });
-      const { mean } = await world.head();
-      const { changed = 0, tookMs = 0 } = mean?.mean ?? {};
-      const scales = (await world.events()).length;
-      expect(scales).toBeGreaterThan(0);
-      const fleet = fleetOf(1, 1, {
-        changing: changed,
-        scalesADay: (scales * DAY_MS) / (8 * PERIOD_MS),
-        syncSeconds: tookMs / 1_000,
-      });
-      expect(JSON.parse(out)).toMatchObject({
-        fleet,
-        ...billOf(fleet),
-        syncs: { autoscalers: 1, changed },
-        assumed: { fleet: fleetOf(1, 1), ...billOf(fleetOf(1, 1)) },
-      });
-      const { out: sheet } = await inside(["cost"], { open });
-      expect(sheet).toMatch(/^ +measured +assumed$/m);
-      expect(sheet).toContain("Measured over 0.03 h: in one sync of all clusters");
-      expect(sheet).toContain("Assumed: 1 % change in a sync, 10 scales of each in a day.");
-      const given = await inside(["cost", "--changing", "5%", "-o", "json"], { open });
-      expect(JSON.parse(given.out)).toMatchObject({
-        fleet: { changing: 0.05 },
-        assumed: { fleet: { changing: 0.05 } },
-      });
-    } finally {
-      await engine.close();
-    }
   });
 
   it.each([

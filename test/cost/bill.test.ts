@@ -3,13 +3,7 @@ import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { ASSUMED, billOf, dollarsOfCluster, PARTS } from "../../lib/answers/cost/bill.ts";
-import {
-  busyTable,
-  costTable,
-  fleetOf,
-  TARGETS,
-  targetTable,
-} from "../../docs/figures/cost-tables.ts";
+import { costTable, fleetOf, TARGETS, targetTable } from "../../docs/figures/cost-tables.ts";
 import { PRICES } from "../../lib/answers/cost/prices.ts";
 import { unitsFor } from "../../lib/answers/cost/sync-units.ts";
 
@@ -146,7 +140,6 @@ describe("billOf()", () => {
 describe("docs/cost.md", () => {
   it("has the tables that npm run docs -- cost writes", () => {
     expect(PAGE).toContain(`<!-- targets -->\n${targetTable()}\n<!-- end of targets -->`);
-    expect(PAGE).toContain(`<!-- busy -->\n${busyTable()}\n<!-- end of busy -->`);
     expect(PAGE).toContain(`<!-- costs -->\n${costTable()}\n<!-- end of costs -->`);
   });
 });

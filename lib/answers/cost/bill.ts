@@ -15,8 +15,6 @@ export interface BilledFleet {
   /** Clusters that are reached by a secret. */
   readonly secrets: number;
   readonly clusterMetrics: keyof typeof UNITS.CLUSTER_METRIC_COUNTS;
-  /** Seconds of a sync, as a stack has measured them; absent: by the CPU of a sync of this size. */
-  readonly syncSeconds?: number;
   /** People and screens that watch all of the fleet (`get -w`) all day; absent is none. */
   readonly readers?: number;
   /** Seconds between two scrapes of all of `/metrics`; absent is no scrape. */
@@ -151,7 +149,6 @@ const inCluster = ({ clusters, autoscalers }: BilledFleet): number =>
   autoscalers / Math.max(1, clusters);
 
 const syncSeconds = (fleet: BilledFleet): number => {
-  if (fleet.syncSeconds !== undefined) return fleet.syncSeconds;
   const cpuMs = cpuMsOf(inCluster(fleet));
   return (cpuMs * (UNITS.FULL_CPU_GB / UNITS.SYNC_MEMORY_GB) + UNITS.SYNC_WAIT_MS) / MS;
 };

@@ -83,21 +83,6 @@ export const decided = z
   );
 export type DecidedView = ViewOf<typeof decided>;
 
-/** What one sync of a partition has and takes. */
-const meanSync = z
-  .object({
-    syncs: z.number().describe("of how many it is the mean: at most those of a day"),
-    autoscalers: z.number(),
-    changed: z.number().describe("autoscalers that changed what is remembered of them"),
-    pods: z.number().describe("counts of the workloads together"),
-    bytes: z.number().describe("that the cluster has sent"),
-    seconds: z.number(),
-  })
-  .describe(
-    "the mean of the syncs of the last day, for the bill; absent before the first one, and for callers that see only some namespaces",
-  );
-export type MeanSyncView = ViewOf<typeof meanSync>;
-
 export const cluster = z.object({
   name: text,
   ...state,
@@ -121,7 +106,6 @@ export const cluster = z.object({
       ...state,
       syncedAt: time.exactOptional(),
       ageSeconds: z.number().exactOptional(),
-      meanSync: meanSync.exactOptional(),
     }),
   ),
   paused: pause.exactOptional(),

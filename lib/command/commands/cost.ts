@@ -1,6 +1,5 @@
 import { ASSUMED, type Bill, billOf, type BilledFleet, PARTS } from "../../answers/cost/bill.ts";
 import { PRICES } from "../../answers/cost/prices.ts";
-import type { MeanSyncView } from "../../answers/views/cluster.ts";
 import { present } from "../../rules/model/json.ts";
 import { lines, type Printed } from "../../stack/report/printed.ts";
 import type { Printer, Session } from "../io.ts";
@@ -9,7 +8,7 @@ import { type DocumentFormat, documentText } from "../output/documents.ts";
 import { aligned } from "../output/text-table.ts";
 import { lengthMs } from "../options/time-options.ts";
 import { usage } from "../usage-error.ts";
-import { DAY_MS, HOUR_MS, SECOND_MS } from "../../rules/model/time-text.ts";
+import { DAY_MS } from "../../rules/model/time-text.ts";
 
 type Count = "clusters" | "autoscalers" | "scales" | "secrets" | "readers";
 type Length = "period" | "scrape";
@@ -75,47 +74,28 @@ export const cost = async (
   output: CostOptions["output"],
   session?: Session,
 ): Promise<void> => {
-  const real = session && (await realFleet(session));
-  const counted: BilledFleet = { ...OTHERWISE, ...real?.counted, ...wanted };
-  const fleet: BilledFleet = { ...counted, ...real?.measured, ...wanted };
-  const bill = billOf(fleet);
-  const besides = real?.measured && {
-    syncs: real.syncs,
-    assumed: { fleet: counted, ...billOf(counted) },
+  const fleet: BilledFleet = {
+    ...OTHERWISE,
+    ...(session && (await realFleet(session))),
+    ...wanted,
   };
+  const bill = billOf(fleet);
   const prices = { date: PRICES.date, region: PRICES.region };
   await printer.print(
-    output === "text"
-      ? costSheet(fleet, bill, besides)
-      : documentText({ fleet, ...bill, ...besides, prices }, output),
+    output === "text" ? costSheet(fleet, bill) : documentText({ fleet, ...bill, prices }, output),
   );
 };
 
-/** The numbers of a stack or a data folder. */
-interface RealFleet {
-  /** What is there. */
-  readonly counted: Partial<BilledFleet>;
-  /** What it does; absent before the first syncs that say it. */
-  readonly measured?: Partial<BilledFleet>;
-  /** Mean syncs of all partitions together. */
-  readonly syncs: MeanSyncs;
-}
-/** Sums over the partitions, and how far back they look. */
-type MeanSyncs = Omit<MeanSyncView, "syncs"> & { readonly hours: number };
-
-/** A partition counts as a cluster, because each has syncs of its own. */
-const realFleet = async ({ service, nowMs, endsInOrder }: Session): Promise<RealFleet> => {
+/**
+ * The numbers of a stack or a data folder. A partition counts as a cluster, because each has syncs
+ * of its own.
+ */
+const realFleet = async ({ service, nowMs }: Session): Promise<Partial<BilledFleet>> => {
   let partitions = 0;
   let syncsASecond = 0;
   let secrets = 0;
-  const means: MeanSyncView[] = [];
-  let measuredMs = 0;
   for await (const cluster of service.clusters()) {
     partitions += cluster.partitions.length;
-    const own = cluster.partitions.flatMap(({ meanSync }) => meanSync ?? []);
-    means.push(...own);
-    const lengthsMs = own.map(({ syncs }) => syncs * cluster.syncPeriodSeconds * SECOND_MS);
-    measuredMs = Math.max(measuredMs, ...lengthsMs);
     syncsASecond += cluster.partitions.length / cluster.syncPeriodSeconds;
     secrets += cluster.connection?.kind === "secret" ? 1 : 0;
   }
@@ -123,91 +103,32 @@ const realFleet = async ({ service, nowMs, endsInOrder }: Session): Promise<Real
   for await (const _one of listedRows(service, undefined, {})) autoscalers++;
   let scales = 0;
   for await (const _one of service.events({ sinceMs: Math.max(0, nowMs - DAY_MS) })) scales++;
-  const syncs = { ...togetherOf(means), hours: Math.min(DAY_MS, measuredMs) / HOUR_MS };
-  const counted = {
+  return {
     clusters: partitions,
     autoscalers,
     secrets,
     ...(syncsASecond > 0 && { periodSeconds: partitions / syncsASecond }),
-  };
-  if (syncs.autoscalers === 0) return { counted, syncs };
-  const measured = {
-    changing: syncs.changed / syncs.autoscalers,
-    ...(autoscalers > 0 &&
-      measuredMs > 0 && { scalesADay: aDay(scales, measuredMs) / autoscalers }),
-    // The syncs of a folder take the time of another machine than Lambda's.
-    ...(!endsInOrder && { syncSeconds: syncs.seconds / means.length }),
-  };
-  return { counted, measured, syncs };
-};
-
-/** A stack that is younger than a day has fewer scales than in a day. */
-const aDay = (scales: number, measuredMs: number): number =>
-  (scales * DAY_MS) / Math.min(DAY_MS, measuredMs);
-
-const togetherOf = (means: readonly MeanSyncView[]): Omit<MeanSyncs, "hours"> => {
-  const sum = (field: keyof MeanSyncView): number =>
-    means.reduce((all, mean) => all + mean[field], 0);
-  return {
-    autoscalers: sum("autoscalers"),
-    changed: sum("changed"),
-    pods: sum("pods"),
-    bytes: sum("bytes"),
-    seconds: sum("seconds"),
+    ...(autoscalers > 0 && { scalesADay: scales / autoscalers }),
   };
 };
 
 const rounded = (value: number): string => String(Math.round(value * PERCENT) / PERCENT);
 
-/** The bill that is made from what is measured stands beside the one of what is assumed. */
-interface Besides {
-  readonly syncs: MeanSyncs;
-  readonly assumed: { readonly fleet: BilledFleet } & Bill;
-}
-
-const changeText = ({ changing, scalesADay }: BilledFleet): string =>
-  `${rounded(changing * PERCENT)} % change in a sync, ${rounded(scalesADay)} scales of each in a day`;
-
-const KIB = 1_024;
-
-const measuredText = ({ hours, changed, autoscalers, pods, bytes }: MeanSyncs): string =>
-  `Measured over ${rounded(hours)} h: in one sync of all clusters ${rounded(changed)} of ${rounded(autoscalers)} autoscalers change, with ${rounded(pods)} pods and ${rounded(bytes / KIB)} KiB from the clusters.`;
-
-const amountsOf = ({ parts, readers, firstMonth, afterYear }: Bill): readonly Amount[] => [
-  ...PARTS.map((part) => [part, parts[part]] as const),
-  ...(readers === undefined ? [] : [["readers", readers] as const]),
-  ["first month", firstMonth],
-  ["with 13 months of history", afterYear],
-];
-type Amount = readonly [name: string, dollars: number];
-
-const costSheet = (fleet: BilledFleet, bill: Bill, besides: Besides | undefined): Printed => {
-  const amounts = amountsOf(bill);
-  const columns = [amounts, ...(besides ? [amountsOf(besides.assumed)] : [])].map((column) =>
-    column.map(([, amount]) => amount.toFixed(2)),
-  );
-  const heads = besides ? ["measured", "assumed"] : [""];
-  const widths = columns.map((column, at) =>
-    Math.max(heads[at]?.length ?? 0, ...column.map((text) => text.length)),
-  );
-  const row = (name: string, cells: readonly string[]): readonly string[] => [
-    `  ${name}`,
-    ...cells.map((cell, at) => cell.padStart(widths[at] ?? 0)),
+const costSheet = (
+  fleet: BilledFleet,
+  { parts, readers, firstMonth, afterYear }: Bill,
+): Printed => {
+  const amounts = [
+    ...PARTS.map((part) => [part, parts[part]] as const),
+    ...(readers === undefined ? [] : [["readers", readers] as const]),
+    ["first month", firstMonth] as const,
+    ["with 13 months of history", afterYear] as const,
   ];
+  const texts = amounts.map(([name, amount]) => [name, amount.toFixed(2)] as const);
+  const width = Math.max(...texts.map(([, text]) => text.length));
   return lines([
-    `${fleet.clusters} clusters, ${fleet.autoscalers} autoscalers, a sync every ${rounded(fleet.periodSeconds)} s, ${changeText(fleet)}`,
-    ...(besides
-      ? [measuredText(besides.syncs), `Assumed: ${changeText(besides.assumed.fleet)}.`]
-      : []),
+    `${fleet.clusters} clusters, ${fleet.autoscalers} autoscalers, a sync every ${rounded(fleet.periodSeconds)} s, ${rounded(fleet.changing * PERCENT)} % change in a sync, ${rounded(fleet.scalesADay)} scales of each in a day`,
     `Dollars a month, list prices of ${PRICES.region} (${PRICES.date}), without free tiers:`,
-    ...aligned([
-      ...(besides ? [row("", heads)] : []),
-      ...amounts.map(([name], at) =>
-        row(
-          name,
-          columns.map((column) => column[at] ?? ""),
-        ),
-      ),
-    ]),
+    ...aligned(texts.map(([name, text]) => [`  ${name}`, text.padStart(width)])),
   ]);
 };

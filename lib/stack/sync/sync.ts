@@ -26,7 +26,6 @@ import { readObjects } from "./specs/read-objects.ts";
 import { removeOldPages, storePages, writeJournal } from "./keep/store-pages.ts";
 import { writeSummary } from "./summary/write-summary.ts";
 import { newestFindings } from "./keep/newest-findings.ts";
-import { meanAfter } from "./keep/mean-sync.ts";
 import { troublesAfter } from "./keep/troubles.ts";
 import { makeWaves } from "./scale/waves.ts";
 import { windowsAfter } from "./keep/windows-after.ts";
@@ -165,7 +164,6 @@ const syncClaimed = async (
     both(writeJournal(ports, message, told), writeSummary(ports, message, told)),
   );
   const troubles = troublesAfter(message, loaded, { seen, verdicts, after, findingsOf });
-  const mean = meanAfter(message, loaded, { seen, verdicts, stored, clock: ports.tables.clock });
   await timer.phase(
     "release",
     releasePartition(ports, holder.lease, {
@@ -176,7 +174,6 @@ const syncClaimed = async (
       journal,
       summary,
       troubles,
-      mean,
     }),
   );
   await removeOldPages(ports, holder.lease.partition, loaded, stored);

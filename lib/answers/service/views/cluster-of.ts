@@ -12,20 +12,18 @@ import {
 import type { PartitionTrouble, TokenLife } from "../../../rules/model/summary.ts";
 import { troubleOf } from "../../../stack/report/partition-trouble.ts";
 import { type Head, readHeads } from "../../../stack/store/head/head.ts";
-import type { MeanSyncs } from "../../../stack/store/head/mean-sync.ts";
 import { journalOfPage } from "../../../stack/store/history/journal.ts";
 import { journalPages } from "../../../stack/store/pages/plan.ts";
 import { partitionOf, type Reached } from "../../../stack/store/records/clusters.ts";
 import { statedIn } from "../../../stack/store/summary/summary-items.ts";
 import { mapWithLimit } from "../../../stack/store/table/wait-for-all.ts";
 import { JOURNAL_EVERY_MS } from "../../../stack/sync/keep/store-pages.ts";
-import type { ClusterState, ClusterView, MeanSyncView, StateView } from "../../views/cluster.ts";
+import type { ClusterState, ClusterView, StateView } from "../../views/cluster.ts";
 import { type QueryContext, sees } from "../context.ts";
 import { clusterShares, decidedView } from "./decided-view.ts";
 import { pauseView } from "./holds-view.ts";
 import { rfc3339, secondsBetween, timeText } from "../times.ts";
 import { nonEmpty, present } from "../../../rules/model/json.ts";
-import { SECOND_MS } from "../../../rules/model/time-text.ts";
 import type { Evaluation } from "../../../rules/model/scale-records.ts";
 
 const PARTITIONS_AT_ONCE = 4;
@@ -177,10 +175,7 @@ export const clusterReading = async (
     ...(isWhole && present({ tokenEnds: timeText(tokenOfCluster({ partitions })?.endMs) })),
     ...(decided && { decided }),
     syncPeriodSeconds: cluster.syncPeriodMs / 1000,
-    partitions: partitions.map(({ view: state, head }) => ({
-      ...withoutError(isWhole, state),
-      ...(isWhole && present({ meanSync: meanSyncView(head?.mean) })),
-    })),
+    partitions: partitions.map(({ view: state }) => withoutError(isWhole, state)),
     ...(paused && { paused }),
     ...(cluster.removing && {
       removing: { by: cluster.removing.by, at: rfc3339(cluster.removing.atMs) },
@@ -201,12 +196,6 @@ export const clusterReading = async (
     ...(isWhole && { version: cluster.version }),
   };
   return { view, partitions };
-};
-
-const meanSyncView = (syncs: MeanSyncs | undefined): MeanSyncView | undefined => {
-  if (!syncs) return undefined;
-  const { tookMs, ...mean } = syncs.mean;
-  return { syncs: syncs.syncs, ...mean, seconds: tookMs / SECOND_MS };
 };
 
 /** Of several syncs the newest token counts: an environment that is warm may have an older one. */

@@ -15,10 +15,8 @@ import { repeat, repeatWrite, isRefusal } from "../table/repeat.ts";
 import type { Tables } from "../table/tables.ts";
 import { mapWithLimit, REQUESTS_AT_ONCE } from "../table/wait-for-all.ts";
 import { type HeadIntents, headIntentsOf } from "./intent-codec.ts";
-import { meanOf, type MeanSyncs } from "./mean-sync.ts";
 import { type Troubles, troublesOf } from "./troubles.ts";
 import { TidemarkError } from "../../../rules/model/errors.ts";
-import { present } from "../../../rules/model/json.ts";
 
 /**
  * The head of a partition: the fence, and what changes in every sync. It takes less than 1 KB while
@@ -57,8 +55,6 @@ export interface Head extends HeadIntents {
    * the first sync that wrote one. No decision reads it.
    */
   readonly summary?: Uint8Array;
-  /** What its syncs take; absent before the first that says it. No decision reads it. */
-  readonly mean?: MeanSyncs;
 }
 
 const count = z.number().int().nonnegative().default(0);
@@ -81,7 +77,6 @@ const stored = z.object({
   // Damage here must not stop a partition: nothing rests on it.
   summary: z.instanceof(Uint8Array).optional().catch(undefined),
   troubles: z.string().exactOptional(),
-  mean: z.string().optional().catch(undefined),
 });
 
 /**
@@ -96,11 +91,10 @@ export const followsCleanRelease = ({
 
 /** The head in an item. Attributes that were never written are zero. */
 const headOf = (item: Readonly<Record<string, AttributeValue>>): Head => {
-  const { intents: bodies, summary, troubles, mean, ...rest } = stored.parse(unmarshall(item));
+  const { intents: bodies, summary, troubles, ...rest } = stored.parse(unmarshall(item));
   return {
     ...rest,
     ...(summary && { summary }),
-    ...present({ mean: meanOf(mean) }),
     troubles: troublesOf(troubles),
     ...headIntentsOf(bodies),
   };

@@ -4,7 +4,6 @@ import { mustHaveRightClock } from "../table/server-clock.ts";
 import type { Tables } from "../table/tables.ts";
 import { HOLDER_CONDITION, holderValues, type Lease, mustHold, writeHead } from "./head.ts";
 import { type IntentBodies, intentsAttribute } from "./intent-codec.ts";
-import { type MeanSyncs, meanText } from "./mean-sync.ts";
 import { type Troubles, troublesText } from "./troubles.ts";
 
 export interface Release {
@@ -25,8 +24,6 @@ export interface Release {
    */
   readonly summary?: Uint8Array;
   readonly troubles: Troubles;
-  /** Absent: the one before stays. */
-  readonly mean?: MeanSyncs;
 }
 
 /*
@@ -58,7 +55,6 @@ export const releaseParams = (
       "intents = :open",
       ...(release.summary ? ["summary = :summary"] : []),
       ...(troubles === undefined ? [] : ["troubles = :troubles"]),
-      ...(release.mean ? ["mean = :mean"] : []),
     ].join(", ")}${troubles === undefined ? " REMOVE troubles" : ""}`,
     ConditionExpression: HOLDER_CONDITION,
     ExpressionAttributeNames: { "#token": "token" },
@@ -73,7 +69,6 @@ export const releaseParams = (
       ":open": intentsAttribute(release.intents),
       ...(release.summary && { ":summary": { B: release.summary } }),
       ...(troubles !== undefined && { ":troubles": { S: troubles } }),
-      ...(release.mean && { ":mean": { S: meanText(release.mean) } }),
     },
   };
 };

@@ -1,7 +1,6 @@
 import type { Lease } from "../../store/head/head.ts";
 import { intentBodies } from "../../store/head/intent-codec.ts";
 import { release } from "../../store/head/release.ts";
-import type { MeanSyncs } from "../../store/head/mean-sync.ts";
 import type { Troubles } from "../../store/head/troubles.ts";
 import type { SyncMessage } from "../../plan/message.ts";
 import type { SyncPorts } from "../sync-ports.ts";
@@ -22,10 +21,9 @@ export const releasePartition = async (
     readonly journal: WrittenJournal;
     readonly summary: WrittenSummary;
     readonly troubles: Troubles;
-    readonly mean: MeanSyncs;
   },
 ): Promise<void> => {
-  const { message, loaded, settled, stored, journal, summary, troubles, mean } = context;
+  const { message, loaded, settled, stored, journal, summary, troubles } = context;
   await release(ports.tables, lease, {
     dueMs: message.dueMs,
     nowMs: loaded.nowMs,
@@ -39,7 +37,6 @@ export const releasePartition = async (
     }),
     summary: summary.body,
     troubles,
-    mean,
   });
   ports.cache.set(message, {
     tables: loaded.tables,
