@@ -285,6 +285,6 @@ const unclearTo = (
   if (isPaused || !row) return () => true;
   const { failing, unmeasured } = row.since ?? {};
   if (failing !== undefined) return (kind) => kind !== "failing";
-  // Nobody knows what the metric that is missing would ask for.
+  // What the missing metric would ask for is not known.
   return unmeasured === undefined ? undefined : (kind) => kind === "atMax";
 };

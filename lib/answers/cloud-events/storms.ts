@@ -15,7 +15,7 @@ import type { KnownPartition } from "../service/known-partitions.ts";
 
 /** So long after its end nearly every scale of a minute is stored. */
 const SETTLED_MS = 30_000;
-/** A look that was not made for long says nothing of older minutes: nobody waits for them. */
+/** After a longer pause of the looks, storms of older minutes are not reported. */
 const MINUTES_BACK = 10;
 const CLUSTERS_AT_ONCE = 8;
 const NAMED_MAX = 3;
