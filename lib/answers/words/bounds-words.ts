@@ -14,8 +14,14 @@ export const boundByText = (by: BoundSourceView): string => {
       return `by the override ${by.id} of ${by.by}, for the ${by.scope}: ${by.reason}`;
     case "forecast":
       return `by the forecast: ${by.quantile} of ${by.metric} at ${by.at}`;
+    default:
+      return unknownText(by);
   }
 };
+
+/** What a later version has stored is named as it is stored. */
+const unknownText = (by: never): string =>
+  `by "${(by as { readonly kind: string }).kind}", which this version does not know`;
 
 export const endText = (until: string | undefined, nowMs: number): string =>
   until === undefined

@@ -66,9 +66,21 @@ const textOf = (row: FleetRow): string => {
   return text;
 };
 
-/** Makes them all, so that the first search does not. */
-export const makeTexts = (rows: readonly FleetRow[]): void => {
-  for (const row of rows) textOf(row);
+/** Rows whose texts are made at once: some milliseconds. */
+const TEXTS_AT_ONCE = 1_000;
+
+/**
+ * Makes them all while nothing else is to do, so that the first search does not. Returns what ends
+ * it.
+ */
+export const makeTexts = (rows: readonly FleetRow[]): (() => void) => {
+  const makeFrom = (from: number): void => {
+    for (const row of rows.slice(from, from + TEXTS_AT_ONCE)) textOf(row);
+    if (from + TEXTS_AT_ONCE < rows.length)
+      timer = setTimeout(() => makeFrom(from + TEXTS_AT_ONCE));
+  };
+  let timer = setTimeout(() => makeFrom(0));
+  return () => clearTimeout(timer);
 };
 
 export const filterRows = (

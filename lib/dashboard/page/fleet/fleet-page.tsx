@@ -67,10 +67,7 @@ const Fleet = ({
   const clusters = useMemo(() => new Set(rows.map(({ cluster }) => cluster)).size, [rows]);
   const hasOwners = useMemo(() => rows.some(({ owner }) => owner !== undefined), [rows]);
   // After the rows are drawn, so that the first letter of a search finds the texts made.
-  useEffect(() => {
-    const timer = setTimeout(() => makeTexts(rows));
-    return () => clearTimeout(timer);
-  }, [rows]);
+  useEffect(() => makeTexts(rows), [rows]);
   return (
     <>
       <PageHead
