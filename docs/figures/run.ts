@@ -40,6 +40,10 @@ const WRITERS: Readonly<
     writes: "the drawings of the rooms of lib, in docs/images",
     load: () => import("./rooms.ts"),
   },
+  shapes: {
+    writes: "what becomes of ScaledObjects and of their fields, in docs/migrating.md",
+    load: () => import("./shapes.ts"),
+  },
   sizes: { writes: "the sizes of the functions in docs/api.md", load: () => import("./sizes.ts") },
   steps: {
     writes: "docs/images/native-steps.svg, the order of the steps of the native rules",

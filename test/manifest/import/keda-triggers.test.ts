@@ -1,83 +1,9 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { importObjects } from "../../../lib/rules/manifest/import/import-objects.ts";
+import { asList, asObject, type Json } from "../../../lib/rules/model/json.ts";
 import { WAYS_OUT } from "../../../lib/rules/manifest/import/keda/ways-out.ts";
-import type { Json } from "../../../lib/rules/model/json.ts";
-
-interface Published {
-  readonly version: string;
-  readonly types: Readonly<
-    Record<string, { readonly fields: readonly string[]; readonly fromEnv?: readonly string[] }>
-  >;
-}
-/** Names of types and fields of schema/generated/scalers-schema.json of KEDA. */
-const PUBLISHED = JSON.parse(
-  readFileSync(new URL("recorded/keda-2.21-triggers.json", import.meta.url), "utf8"),
-) as Published;
-
-/** The least metadata with which each type is carried over. */
-const CARRIED: Readonly<Record<string, Json>> = {
-  "apache-kafka": { consumerGroup: "g", topic: "t" },
-  "aws-cloudwatch": { namespace: "AWS/SQS", metricName: "m", targetMetricValue: "2" },
-  "aws-sqs-queue": { queueURL: "https://sqs.eu-west-1.amazonaws.com/123456789012/orders" },
-  cpu: { value: "60" },
-  memory: { value: "60" },
-  cron: { timezone: "UTC", start: "0 8 * * *", end: "0 18 * * *", desiredReplicas: "4" },
-  kafka: { consumerGroup: "g", topic: "t" },
-  "kubernetes-workload": { podSelector: "app=backend", value: "2" },
-  "metrics-api": { url: "https://api.example.com/n", valueLocation: "n", targetValue: "2" },
-  prometheus: { serverAddress: "http://p", query: "sum(q)", threshold: "5" },
-  rabbitmq: { queueName: "q", value: "5", host: "http://r/%2F", mode: "QueueLength" },
-  redis: { listName: "l" },
-  "redis-cluster": { listName: "l" },
-  "redis-sentinel": { listName: "l" },
-  "redis-streams": { stream: "s", consumerGroup: "g", pendingEntriesCount: "5" },
-  "redis-cluster-streams": { stream: "s", consumerGroup: "g", pendingEntriesCount: "5" },
-  "redis-sentinel-streams": { stream: "s", consumerGroup: "g", pendingEntriesCount: "5" },
-};
-
-const imported = (type: string, metadata: Json) =>
-  importObjects(
-    {
-      hpas: [],
-      watermarks: [],
-      scaledObjects: [
-        {
-          apiVersion: "keda.sh/v1alpha1",
-          kind: "ScaledObject",
-          metadata: { name: "web", namespace: "shop" },
-          spec: { scaleTargetRef: { name: "web" }, triggers: [{ type, metadata }] },
-        },
-      ],
-      sources: { named: { [type]: "main" }, discovered: false },
-    },
-    "native",
-  );
-
-/** A value that no default and no example above has. */
-const OTHER: Readonly<Record<string, string>> = {
-  ignoreNullValues: "false",
-  metricStat: "Maximum",
-  scaleOnInFlight: "false",
-  scaleOnDelayed: "true",
-  allowIdleConsumers: "true",
-  limitToPartitionsWithLag: "true",
-  excludeUnacknowledged: "true",
-  protocol: "amqp",
-  useRegex: "true",
-  operation: "max",
-  mode: "MessageRate",
-  groupByNode: "true",
-  format: "xml",
-  aggregateFromKubeServiceEndpoints: "true",
-  unsafeSsl: "true",
-  start: "0 9 * * *",
-  end: "0 19 * * *",
-  timezone: "Asia/Tokyo",
-  queueURL: "https://sqs.eu-west-1.amazonaws.com/123456789012/mail",
-  url: "https://api.example.com/m",
-  host: "http://r/shop",
-};
+import { shapesByType, shapesTable } from "./keda-shapes/outcomes.ts";
+import { CARRIED, fieldsTable, imported, OTHER, PUBLISHED } from "./keda-shapes/schema.ts";
 
 const types = Object.entries(PUBLISHED.types);
 
@@ -146,5 +72,90 @@ describe("the triggers that KEDA publishes", () => {
         message: "it must be a text: write it in quotes",
       }),
     );
+  });
+});
+
+describe("ScaledObjects in the shapes that people write", () => {
+  it("come over whole, four of five", () => {
+    const shapes = shapesByType();
+    const sum = (of: (each: (typeof shapes)[number]) => number) =>
+      shapes.reduce((total, each) => total + of(each), 0);
+    expect(sum(({ objects }) => objects)).toBeGreaterThan(80);
+    expect(sum(({ whole }) => whole) / sum(({ objects }) => objects)).toBeGreaterThanOrEqual(0.8);
+  });
+
+  it("and their fields are counted in docs/migrating.md", () => {
+    const page = readFileSync(new URL("../../../docs/migrating.md", import.meta.url), "utf8");
+    expect(page).toContain(shapesTable());
+    expect(page).toContain(fieldsTable());
+  });
+
+  it("keep no text of metadata that KEDA does not read, and say so", () => {
+    const { manifests, findings } = imported("prometheus", {
+      ...CARRIED["prometheus"],
+      metricName: "m",
+      metricType: "Value",
+    });
+    expect(JSON.stringify(manifests)).not.toContain('"m"');
+    expect(manifests[0]).toMatchObject({ spec: { metrics: [{ measure: "Average" }] } });
+    expect(findings.map(({ of, severity }) => [of, severity])).toEqual(
+      expect.arrayContaining(
+        ["metricName", "metricType"].map((field) => [
+          `spec.triggers[0] (prometheus): ${field}`,
+          "without effect",
+        ]),
+      ),
+    );
+  });
+
+  const queryOf = (type: string, metadata: Json): unknown => {
+    const { manifests } = imported(type, { ...CARRIED[type], ...metadata });
+    return asObject(asObject(asList(asObject(manifests[0]?.["spec"])["metrics"])[0])["prometheus"])[
+      "query"
+    ];
+  };
+
+  it("ask for the partitions and the topics that a trigger of Kafka names", () => {
+    const limited = { allowIdleConsumers: "true", topic: "a.b", partitionLimitation: "1, 3-5" };
+    expect(queryOf("kafka", limited)).toBe(
+      'sum(kafka_consumergroup_lag{consumergroup="g",topic="a.b",partition=~"1|3|4|5"})',
+    );
+    expect(queryOf("apache-kafka", { allowIdleConsumers: "true", topic: "a.b,c" })).toBe(
+      String.raw`sum(kafka_consumergroup_lag{consumergroup="g",topic=~"a\\.b|c"})`,
+    );
+    for (const text of ["1-", "x", "0-999999", "5-1"])
+      expect(queryOf("kafka", { partitionLimitation: text })).toBeUndefined();
+  });
+
+  it("have the target that RabbitMQ reads as queueLength, and not beside a mode", () => {
+    const old = { queueName: "q", host: "http://r/%2F", queueLength: "50" };
+    const only = (metadata: Json) =>
+      imported("rabbitmq", metadata).manifests.flatMap(({ spec }) =>
+        asList(asObject(spec)["metrics"]),
+      );
+    expect(only(old)).toEqual([expect.objectContaining({ target: 50 })]);
+    expect(only({ ...old, mode: "QueueLength" })).toEqual([]);
+  });
+
+  it("count a queue whose URL has no account in the account of the source, and say so", () => {
+    const { manifests, findings } = imported("aws-sqs-queue", {
+      queueURL: "https://sqs.eu-west-1.amazonaws.com/123456789/orders",
+    });
+    const [metric] = asList(asObject(manifests[0]?.["spec"])["metrics"]);
+    expect(metric).toMatchObject({ sqs: { queue: "orders" } });
+    expect(asObject(asObject(metric)["sqs"])).not.toHaveProperty("accountId");
+    expect(findings.map(({ message }) => message)).toContainEqual(
+      expect.stringContaining('"123456789" is no account of 12 digits'),
+    );
+  });
+
+  it("ask by the parameters of their URL, which belong to the source", () => {
+    const asked = (search: string) => ({ ...CARRIED["metrics-api"], url: `https://a/n${search}` });
+    const { findings, manifests } = imported("metrics-api", asked("?node=one&x=2"));
+    expect(manifests).toHaveLength(1);
+    expect(findings.map(({ message }) => message)).toContain(
+      "its parameters belong to the source: --parameter node, x",
+    );
+    expect(imported("metrics-api", asked("?node=one&node=two")).manifests).toEqual([]);
   });
 });

@@ -490,10 +490,10 @@ describe("a ScaledObject with registered sources", () => {
     [
       trigger(
         "metrics-api",
-        { url: "http://a/b?c=d", valueLocation: "c", targetValue: "1" },
+        { url: "http://a/b?c=d&c=e", valueLocation: "c", targetValue: "1" },
         { name: "jobs" },
       ),
-      "it has parameters",
+      "it has a parameter twice",
     ],
     [
       trigger(

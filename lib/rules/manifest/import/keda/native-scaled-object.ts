@@ -37,6 +37,7 @@ import {
 } from "./metrics.ts";
 import { NONE_REGISTERED, type Registered, registeredDetails } from "./registered.ts";
 import { pausesOf, type Pauses } from "./pauses.ts";
+import { unreadFields } from "./unread-fields.ts";
 
 /** Which registered source stands for a trigger. */
 export interface TriggerSources {
@@ -114,6 +115,7 @@ export const nativeScaledObject = (
     ...cron.flatMap((entry) => entry?.detail ?? []),
     ...unreadable,
     ...read.flatMap(({ details: of }) => of),
+    ...triggers.flatMap(unreadFields),
     ...triggers.flatMap((trigger) => placeConflict(trigger, places) ?? []),
     ...triggers.flatMap((of) => registeredDetails(of, writtenNamespace(raw), registered)),
     ...missing.details,

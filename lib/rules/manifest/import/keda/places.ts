@@ -142,9 +142,11 @@ const READERS: Readonly<Record<string, PlaceReader>> = {
     present({ kind: "cloudwatch" as const, region: textOf(metadata["awsRegion"]) }),
   "metrics-api": (metadata) => {
     const url = textOf(metadata["url"]);
+    const parsed = url !== undefined && URL.canParse(url) ? new URL(url) : undefined;
     return present({
       kind: "http" as const,
-      address: addressOf(url !== undefined && URL.canParse(url) ? new URL(url).origin : url),
+      address: addressOf(parsed ? parsed.origin : url),
+      parameters: parsed?.search ? Object.fromEntries(parsed.searchParams) : undefined,
       authModes: authModesOf(metadata),
       unsafeTls: isUnsafe(metadata),
     });

@@ -38,7 +38,7 @@ const noted = (
 const FROM_ENV = /FromEnv$/;
 const fromEnvironment = ({ of, metadata }: Trigger): readonly Detail[] =>
   Object.keys(metadata)
-    .filter((name) => FROM_ENV.test(name))
+    .filter((name) => FROM_ENV.test(name) && textOf(metadata[name]) !== undefined)
     .map((name) => {
       const plain = name.replace(FROM_ENV, "");
       return [...CONNECTION, ...CREDENTIAL].some((known) => known === plain)

@@ -114,11 +114,13 @@ const prometheus: Reader = (trigger, source) => {
   };
 };
 
-const QUEUE_URL = /^https:\/\/[^/]+\/(\d{12})\/([\w-]+(?:\.fifo)?)$/;
+const QUEUE_URL = /^https:\/\/[^/]+\/([\w<>${}-]+)\/([\w-]+(?:\.fifo)?)$/;
+const ACCOUNT = /^\d{12}$/;
 
 const sqs: Reader = ({ of, metadata }, source) => {
   const asked = textOf(metadata["queueURL"]);
-  const [, accountId, name] = QUEUE_URL.exec(asked ?? "") ?? [];
+  const [, account, name] = QUEUE_URL.exec(asked ?? "") ?? [];
+  const accountId = account !== undefined && ACCOUNT.test(account) ? account : undefined;
   const queue = name ?? asked;
   const count = [
     "Visible",
@@ -131,6 +133,14 @@ const sqs: Reader = ({ of, metadata }, source) => {
     activation: textOf(metadata["activationQueueLength"]),
     details: [
       ...(asked === undefined ? [lost(`${of}: queueURL`, "it names no queue")] : []),
+      ...(account === accountId
+        ? []
+        : [
+            changed(
+              `${of}: queueURL`,
+              `"${account}" is no account of 12 digits: the queue "${queue}" is counted in the account of the role of the source`,
+            ),
+          ]),
       ...refusedFields(of, metadata, {
         queueURLFromEnv: FROM_ENV,
         awsEndpoint:
@@ -191,10 +201,15 @@ const cloudwatch: Reader = (trigger, source) => {
             ),
           ]),
       ...refusedFields(of, metadata, {
-        metricUnit:
-          "a metric is asked for without a unit; remove it where all values of the metric have one unit",
+        ...(expression === undefined && {
+          metricUnit:
+            "a metric is asked for without a unit; remove it where all values of the metric have one unit",
+        }),
         awsEndpoint: "a signed request goes to the host of its Region only",
       }),
+      ...(expression === undefined
+        ? []
+        : given(of, metadata, ["metricUnit"], "KEDA does not send it with an expression")),
       ...given(of, metadata, ["awsRegion", "identityOwner"], OF_SOURCE),
     ],
   };
@@ -216,6 +231,14 @@ const pointerOf = (path: string): string | undefined =>
         )
         .join("")
     : undefined;
+
+/** The parameters of a question belong to the source, which sends each name once. */
+const parametersDetail = (of: string, asked: URLSearchParams): Detail => {
+  const names = [...asked.keys()];
+  return new Set(names).size === names.length
+    ? changed(`${of}: url`, `its parameters belong to the source: --parameter ${names.join(", ")}`)
+    : lost(`${of}: url`, "it has a parameter twice; let the server take it once");
+};
 
 const metricsApi: Reader = ({ of, metadata }, source) => {
   const url = URL.canParse(String(metadata["url"])) ? new URL(String(metadata["url"])) : undefined;
@@ -246,14 +269,7 @@ const metricsApi: Reader = ({ of, metadata }, source) => {
             ),
           ]
         : [lost(`${of}: url`, "it is no URL")]),
-      ...(url && url.search !== ""
-        ? [
-            lost(
-              `${of}: url`,
-              "it has parameters; register them with the source (--parameter), and remove them from the trigger",
-            ),
-          ]
-        : []),
+      ...(url && url.search !== "" ? [parametersDetail(of, url.searchParams)] : []),
       ...(pointer === undefined
         ? [
             lost(

@@ -1,7 +1,44 @@
-import { textOf } from "../../schedules/timed.ts";
+import type { Json } from "../../../../model/json.ts";
+import { lost, textOf } from "../../schedules/timed.ts";
 import { label, type Recipe, selector } from "./recipe.ts";
 
 const isTrue = (value: unknown): boolean => String(value).toLowerCase() === "true";
+
+/** A matcher of one of several texts, which have no other mark of a regular expression than dots. */
+const oneOf = (name: string, texts: readonly string[]): string =>
+  texts.length === 1
+    ? label(name, String(texts[0]))
+    : `${name}=~${JSON.stringify(texts.join("|").replaceAll(".", "\\."))}`;
+
+const partsOf = (text: string): readonly string[] => text.split(",").map((part) => part.trim());
+
+/** The trigger apache-kafka takes several topics. */
+const topicMatcher = (topic: string | undefined): string | undefined =>
+  topic === undefined ? undefined : oneOf("topic", partsOf(topic));
+
+const RANGE = /^(\d{1,6})(?:\s*-\s*(\d{1,6}))?$/;
+/** So that the query stays one that a person reads. */
+const PARTITIONS_MAX = 200;
+
+/** The partitions of "1,2,10-20"; undefined where it is no list of at most so many. */
+const partitionsIn = (text: string): readonly string[] | undefined => {
+  const ranges = partsOf(text).map((part) => RANGE.exec(part));
+  const all = ranges.flatMap((range) => {
+    const [, first = "", last = first] = range ?? [];
+    const count = Number(last) - Number(first) + 1;
+    return Array.from({ length: Math.min(Math.max(0, count), PARTITIONS_MAX + 1) }, (_, at) =>
+      String(Number(first) + at),
+    );
+  });
+  return ranges.includes(null) || all.length === 0 || all.length > PARTITIONS_MAX ? undefined : all;
+};
+
+/** KEDA reads the partitions only where a topic is named. */
+const partitionMatcher = (metadata: Json): string | undefined => {
+  const text = textOf(metadata["partitionLimitation"]);
+  if (text === undefined || textOf(metadata["topic"]) === undefined) return undefined;
+  return oneOf("partition", partitionsIn(text) ?? []);
+};
 
 /**
  * The lag of a consumer group. KEDA asks for no more pods than there are partitions, unless
@@ -9,14 +46,20 @@ const isTrue = (value: unknown): boolean => String(value).toLowerCase() === "tru
  */
 export const KAFKA: Recipe = {
   exporter: "kafka-exporter",
-  target: ["lagThreshold", "10"],
+  target: { fields: ["lagThreshold"], otherwise: "10" },
   activation: "activationLagThreshold",
-  read: ["consumerGroup", "topic", "allowIdleConsumers", "limitToPartitionsWithLag"],
+  read: [
+    "consumerGroup",
+    "topic",
+    "allowIdleConsumers",
+    "limitToPartitionsWithLag",
+    "partitionLimitation",
+  ],
   query: (metadata, target) => {
-    const topic = textOf(metadata["topic"]);
     const lag = selector("kafka_consumergroup_lag", [
       label("consumergroup", textOf(metadata["consumerGroup"]) ?? ""),
-      topic === undefined ? undefined : label("topic", topic),
+      topicMatcher(textOf(metadata["topic"])),
+      partitionMatcher(metadata),
     ]);
     if (isTrue(metadata["allowIdleConsumers"])) return `sum(${lag})`;
     const partitions = isTrue(metadata["limitToPartitionsWithLag"]) ? `${lag} > 0` : lag;
@@ -32,6 +75,7 @@ export const KAFKA: Recipe = {
     "oauthTokenEndpointUri",
     "unsafeSsl",
     "offsetResetPolicy",
+    "fullMetadata",
     "scaleToZeroOnInvalidOffset",
     "awsRegion",
     "identityOwner",
@@ -39,7 +83,12 @@ export const KAFKA: Recipe = {
   refused: {
     excludePersistentLag:
       "the exporter does not say whether an offset moves; write rate(kafka_consumergroup_current_offset…) > 0 by hand",
-    partitionLimitation: 'add partition=~"…" to the query by hand, and remove it from the trigger',
     ensureEvenDistributionOfPartitions: "no query rounds the count to a divisor of the partitions",
+  },
+  details: (metadata, of) => {
+    const text = textOf(metadata["partitionLimitation"]);
+    if (text === undefined || partitionsIn(text) !== undefined) return [];
+    const message = `"${text}" is no list of at most ${PARTITIONS_MAX} partitions, like 1,2,10-20; write the query by hand`;
+    return [lost(`${of}: partitionLimitation`, message)];
   },
 };

@@ -20,7 +20,7 @@ const countsWaiting = (metadata: Json): boolean =>
 /** Messages of queues, by the plugin rabbitmq_prometheus with one series for each queue. */
 export const RABBITMQ: Recipe = {
   exporter: "rabbitmq_prometheus (/metrics/per-object)",
-  target: ["value", "20"],
+  target: { fields: ["value", "queueLength"], otherwise: "20" },
   activation: "activationValue",
   read: [
     "queueName",
@@ -45,12 +45,27 @@ export const RABBITMQ: Recipe = {
     const operation = textOf(metadata["operation"]) ?? "sum";
     return `${["max", "avg"].includes(operation) ? operation : "sum"}(${messages})`;
   },
-  ofExporter: ["host", "unsafeSsl", "tls", "timeout", "pageSize", "workloadIdentityResource"],
-  refused: {
-    metricName: "it has had no effect since KEDA 2.10: remove it",
-    queueLength: "write value and mode: QueueLength in its place, as KEDA 2.21 asks",
-  },
+  ofExporter: [
+    "host",
+    "username",
+    "password",
+    "authMode",
+    "authModes",
+    "apiKey",
+    "method",
+    "keyParamName",
+    "unsafeSsl",
+    "tls",
+    "timeout",
+    "pageSize",
+    "workloadIdentityResource",
+  ],
+  refused: {},
   details: (metadata, of) => [
+    ...(textOf(metadata["queueLength"]) !== undefined &&
+    ["mode", "value"].some((field) => textOf(metadata[field]) !== undefined)
+      ? [lost(`${of}: queueLength`, "KEDA refuses it beside mode and value: remove it")]
+      : []),
     ...(["QueueLength", undefined].includes(textOf(metadata["mode"]))
       ? []
       : [

@@ -1,6 +1,7 @@
 import type { Json } from "../../../../model/json.ts";
 import type { Detail } from "../../finding.ts";
 import { changed, lost, textOf } from "../../schedules/timed.ts";
+import { whyUnread } from "../unread-fields.ts";
 
 /**
  * A trigger whose number a well-known exporter has in Prometheus. A recipe is one file here, and
@@ -11,8 +12,8 @@ export interface Recipe {
   readonly exporter: string;
   /** PromQL of the number, with `target` in it where KEDA caps by it. */
   query(metadata: Json, target: string): string;
-  /** The field of the target, and its default in KEDA 2.21. */
-  readonly target: readonly [field: string, otherwise?: string];
+  /** The fields of the target, the first that is written counts; and its default in KEDA 2.21. */
+  readonly target: { readonly fields: readonly string[]; readonly otherwise?: string };
   readonly activation: string;
   /** Further fields that the query is made of. */
   readonly read: readonly string[];
@@ -34,11 +35,12 @@ const FROM_ENV =
   "it is read from the environment of the pods, which Tidemark does not read; write the value itself";
 
 /** Every field of the metadata is a part of the query, noted, or refused. */
-const fieldDetails = (recipe: Recipe, metadata: Json, of: string): readonly Detail[] => {
-  const known = new Set([recipe.target[0], recipe.activation, ...recipe.read]);
+const fieldDetails = (recipe: Recipe, { type, metadata, of }: RecipeTrigger): readonly Detail[] => {
+  const known = new Set([...recipe.target.fields, recipe.activation, ...recipe.read]);
   const ofExporter = new Set(recipe.ofExporter);
   return Object.keys(metadata).flatMap((field): readonly Detail[] => {
     if (textOf(metadata[field]) === undefined || known.has(field)) return [];
+    if (whyUnread(type, field) !== undefined) return [];
     const place = `${of}: ${field}`;
     const plain = field.replace(/FromEnv$/, "");
     if (ofExporter.has(plain))
@@ -54,10 +56,16 @@ const fieldDetails = (recipe: Recipe, metadata: Json, of: string): readonly Deta
   });
 };
 
+interface RecipeTrigger {
+  readonly type: string;
+  readonly metadata: Json;
+  readonly of: string;
+}
+
 /** The block of a metric that asks a Prometheus for what the trigger asks its server. */
 export const blockByRecipe = (
   recipe: Recipe,
-  { metadata, of }: { readonly metadata: Json; readonly of: string },
+  trigger: RecipeTrigger,
   source: string,
 ): {
   readonly block: Json;
@@ -65,8 +73,10 @@ export const blockByRecipe = (
   readonly activation: string | undefined;
   readonly details: readonly Detail[];
 } => {
-  const [field, otherwise] = recipe.target;
-  const target = textOf(metadata[field]) ?? otherwise;
+  const { metadata, of } = trigger;
+  const { fields, otherwise } = recipe.target;
+  const target =
+    fields.map((field) => textOf(metadata[field])).find((text) => text !== undefined) ?? otherwise;
   return {
     block: { prometheus: { source, query: recipe.query(metadata, target ?? "1") } },
     target,
@@ -76,7 +86,7 @@ export const blockByRecipe = (
         of,
         `it becomes a query of the series of ${recipe.exporter} in the Prometheus "${source}": look that it finds them`,
       ),
-      ...fieldDetails(recipe, metadata, of),
+      ...fieldDetails(recipe, trigger),
       ...(recipe.details?.(metadata, of) ?? []),
     ],
   };

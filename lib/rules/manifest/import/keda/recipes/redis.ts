@@ -24,7 +24,7 @@ const database = (metadata: Json): string =>
 /** The length of a list, which redis_exporter reads where `--check-single-keys` names it. */
 export const REDIS_LIST: Recipe = {
   exporter: "redis_exporter (--check-single-keys)",
-  target: ["listLength", "5"],
+  target: { fields: ["listLength"], otherwise: "5" },
   activation: "activationListLength",
   read: ["listName", "databaseIndex"],
   query: (metadata) =>
@@ -39,7 +39,7 @@ export const REDIS_LIST: Recipe = {
 /** Messages of a stream that its group has read and not acknowledged. */
 export const REDIS_STREAM: Recipe = {
   exporter: "redis_exporter (--check-single-streams)",
-  target: ["pendingEntriesCount"],
+  target: { fields: ["pendingEntriesCount"] },
   activation: "activationPendingEntriesCount",
   read: ["stream", "consumerGroup", "databaseIndex"],
   query: (metadata) =>
