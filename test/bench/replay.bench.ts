@@ -7,7 +7,12 @@ import { hpa, podAutoscaler } from "../replay/world.ts";
 import { tracedRun } from "../replay/traced-run.ts";
 
 /** Each policy is played so often; the least CPU time counts, because others use the machine too. */
-const TIMES = 5;
+const TIMES = 8;
+/**
+ * So much CPU time goes before anything is counted: code is compiled while it runs, and a day is
+ * replayed sooner than that.
+ */
+const WARM_UP_MS = 1_500;
 const PERIOD_MS = 15_000;
 
 const external = (average: number) => ({
@@ -31,8 +36,30 @@ const POLICIES: Readonly<Record<string, (perPod: number) => object>> = {
     }),
 };
 
-/** Policy-days that one core replays in a second, at a sync every 15 s. */
+/** CPU time of some work. */
+const cpuMsOf = (work: () => void): number => {
+  const began = process.cpuUsage();
+  work();
+  const { user, system } = process.cpuUsage(began);
+  return (user + system) / 1_000;
+};
+
+/** Plays every policy until the code is compiled. */
+const warmUp = async (): Promise<void> => {
+  const traced = await readShippedTrace("nasa-http-launch-week-1m");
+  for (const manifestOf of Object.values(POLICIES)) {
+    const { policy, workload, span } = tracedRun(traced, manifestOf, PERIOD_MS);
+    for (let spentMs = 0; spentMs < WARM_UP_MS; )
+      spentMs += cpuMsOf(() => replay(policy, workload, span));
+  }
+};
+
+/**
+ * Policy-days that a core replays in a second of CPU time, at a sync every 15 s. Work of others
+ * makes a second of CPU time shorter too: run it on a machine without other work.
+ */
 export const run = async (): Promise<void> => {
+  await warmUp();
   const table = new Table({
     head: ["load", "days", ...Object.keys(POLICIES).map((name) => `${name}: policy-days/s`)],
   });
@@ -42,12 +69,11 @@ export const run = async (): Promise<void> => {
       const { policy, workload, span } = tracedRun(traced, manifestOf, PERIOD_MS);
       const days = (span.untilMs - span.fromMs) / DAY_MS;
       let bestMs = Number.POSITIVE_INFINITY;
-      for (let time = 0; time < TIMES; time++) {
-        const began = process.cpuUsage();
-        replay(policy, workload, span);
-        const { user, system } = process.cpuUsage(began);
-        bestMs = Math.min(bestMs, (user + system) / 1_000);
-      }
+      for (let time = 0; time < TIMES; time++)
+        bestMs = Math.min(
+          bestMs,
+          cpuMsOf(() => replay(policy, workload, span)),
+        );
       return { days, perSecond: (days / bestMs) * 1_000 };
     });
     const [first] = cells;
