@@ -7,6 +7,7 @@ import { NEW_WINDOWS, type Windows } from "../rules/model/windows.ts";
 import { decide } from "../rules/policy/decide.ts";
 import { afterWrite, withOutsideChange } from "../rules/policy/dialects.ts";
 import { ReplayedForecasts } from "./forecast/replayed.ts";
+import { DAY_MS } from "../rules/model/time-text.ts";
 import { type PodShare, type ReplayedMetric, RunningMetric } from "./load.ts";
 import { MinuteRecord, type Minutes } from "./minutes.ts";
 import { type Observe, observerOf } from "./observe.ts";
@@ -77,11 +78,25 @@ export const replay = (
   policy: Policy,
   workload: ReplayedWorkload,
   { fromMs, untilMs, periodMs, everySync }: ReplayOptions,
+  onShare: OnShare = () => {},
 ): Minutes => {
   const run = new Run(policy, workload, { fromMs, untilMs, ...(!everySync && { periodMs }) });
-  for (let nowMs = fromMs; nowMs < untilMs; nowMs += periodMs) run.sync(nowMs);
+  let saidMs = fromMs;
+  for (let nowMs = fromMs; nowMs < untilMs; nowMs += periodMs) {
+    run.sync(nowMs);
+    if (nowMs - saidMs < SAID_EACH_MS) continue;
+    saidMs = nowMs;
+    onShare((nowMs - fromMs) / (untilMs - fromMs));
+  }
+  onShare(1);
   return run.end(untilMs);
 };
+
+/** Hears which share of its time a replay has passed: each few days of it, and 1 at the end. */
+export type OnShare = (share: number) => void;
+
+/** So much is replayed in a part of a second. */
+const SAID_EACH_MS = 5 * DAY_MS;
 
 /** A replay while it goes on. */
 class Run {

@@ -11,6 +11,8 @@ export const inside = async (
     readonly stdin?: string;
     readonly by?: string;
     readonly colours?: true;
+    /** Standard error is a terminal, which shows the progress of long work. */
+    readonly terminal?: true;
     /** The width of the terminal. */
     readonly columns?: number;
     readonly open?: Io["open"];

@@ -64,8 +64,9 @@ const open = async () => ({
     close: async () => {},
   },
 });
-const ran = (words: readonly string[]) =>
+const ran = (words: readonly string[], more: { readonly terminal?: true } = {}) =>
   inside(words, {
+    ...more,
     open: open as unknown as NonNullable<Parameters<typeof inside>[1]>["open"] & object,
   });
 const replayed = (words: string, files: readonly string[] = []) =>
@@ -149,6 +150,26 @@ describe("tidemark replay NAME", () => {
     expect(items).toHaveLength(2);
     expect((await replayed("-A -o svg")).err).toContain("Cannot print 2 autoscalers as svg");
     expect((await replayed("")).err).toContain("Cannot replay: give the name of an autoscaler, -A");
+  });
+
+  it("shows a bar of what is replayed on a terminal, of one autoscaler and of several", async () => {
+    const one = await ran(["replay", "web", "--since", "90m"], { terminal: true });
+    expect(one.err).toContain("web: ████████████████████ 100 % is replayed");
+    const words = ["replay", "-A", "--since", "90m"];
+    const { out, err } = await ran(words, { terminal: true });
+    expect(err).toContain("1 of 2, api: ██████████░░░░░░░░░░ 50 % is replayed");
+    expect(err).toContain("2 of 2, web: ████████████████████ 100 % is replayed");
+    expect(err).toMatch(/\u001b\[2K\n?$/);
+    expect(await ran(words)).toMatchObject({ out, err: "" });
+  });
+
+  it("names each autoscaler that cannot be replayed, and shows the others", async () => {
+    const { code, out, err } = await ran([
+      ...["replay", "-A", "--since", "90m", "-f", path("other.yaml")],
+    ]);
+    expect(code).toBe(2);
+    expect(err).toContain('Cannot replay "latency" of "other.yaml"');
+    expect(out).toContain("eu-1/shop/api");
   });
 });
 

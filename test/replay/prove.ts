@@ -6,6 +6,7 @@ import { parseArgs } from "node:util";
 import Table from "cli-table3";
 import { openDataFolder } from "../../lib/command/session.ts";
 import { readReplayed } from "../../lib/command/replay/read-history.ts";
+import { withReplays } from "../../lib/command/replay/replay-threads.ts";
 import { replayedHistory } from "../../lib/command/replay/replayed-history.ts";
 import { SHIPPED_TRACES } from "../../lib/embedded/traces/trace.ts";
 import { shippedTracePath } from "../../lib/embedded/traces/read-trace.ts";
@@ -79,15 +80,14 @@ const proveOne = async (trace: string, seed: string): Promise<readonly string[]>
     const sinceMs = BEGIN_MS + HOUR_MS;
     const read = await playedRun(join(folder), PLAYED, trace, seed);
     const models = new Map();
-    const replayed = replayedHistory(read, {
-      sinceMs,
-      models,
-      podStart: undefined,
-      idlePercent: 1,
-    });
+    const settings = { sinceMs, models, podStart: undefined, idlePercent: 1 };
+    const others = [{ label: "other", spec: specOf(OTHER) }];
+    const replayed = await withReplays(1, async (replayAll) =>
+      replayedHistory(read, settings, others, { replayAll }),
+    );
     const { counted } = replayed;
     const own = fidelityOf(replayed.real, replayed.unchanged.minutes, counted);
-    const said = figuresOf(replayed.with("other", specOf(OTHER)).minutes, counted);
+    const said = figuresOf(replayed.others[0]?.minutes ?? replayed.unchanged.minutes, counted);
     rmSync(join(folder, "data"), { recursive: true });
     const other = await playedRun(folder, OTHER, trace, seed);
     const loads = recordedLoads(other.recorded, "shop", models, 1);

@@ -6,7 +6,7 @@ import type { ChosenModels } from "../../replay/recorded-metrics.ts";
 import { TidemarkError } from "../../rules/model/errors.ts";
 import { HOUR_MS, SECOND_MS } from "../../rules/model/time-text.ts";
 import { lines } from "../../stack/report/printed.ts";
-import type { CommandSurroundings, Session } from "../io.ts";
+import type { CommandSurroundings, Printer, Session } from "../io.ts";
 import { documentText, kindOf, listDocument } from "../output/documents.ts";
 import { ageText } from "../../stack/report/duration-text.ts";
 import { aligned } from "../output/text-table.ts";
@@ -16,10 +16,12 @@ import { pricePerHour } from "../replay/price.ts";
 import { type Drawn, printedReport } from "../replay/printed-report.ts";
 import { readReplayed } from "../replay/read-history.ts";
 import {
+  type OtherPolicy,
   type ReplayedHistory,
-  type ReplayedPolicy,
+  type Replaying,
   replayedHistory,
 } from "../replay/replayed-history.ts";
+import { shareShown, withReplays } from "../replay/replay-threads.ts";
 import {
   figuresReport,
   policyReport,
@@ -29,6 +31,7 @@ import {
 import { percentText } from "../replay/sheet.ts";
 import { idlePercentOf } from "../replay/trace-input.ts";
 import { failIfExceeded, readFailIf } from "../replay/thresholds.ts";
+import { eachInGroups } from "../../stack/store/table/wait-for-all.ts";
 import { forEachResource } from "../select/listed-autoscalers.ts";
 import type { NamedAutoscalerOfKind } from "../select/selected-names.ts";
 import { usage } from "../usage-error.ts";
@@ -77,22 +80,67 @@ export const replayHistory = async (
     session.nowMs,
     printer.note,
   );
+  const paper = { columns: io.columns, colours: printer.colours };
   const reports: ReplayReport[] = [];
-  await forEachResource(subjects, async (subject) => {
-    if (!isOne)
-      printer.progress(`${reports.length + 1} of ${subjects.length}: ${subject.resource.name}`);
-    const drawn = await replayedOne(session, subject, { sinceMs, untilMs, ...options });
-    const paper = { columns: io.columns, colours: printer.colours };
-    if (isOne || output === "markdown") await printer.print(printedReport(drawn, output, paper));
+  const span = { ...options, sinceMs, untilMs };
+  let failure: unknown;
+  await eachReplayed({ session, printer, subjects, span }, async (drawn) => {
+    if (isOne || output === "markdown") {
+      printer.progress();
+      await printer.print(printedReport(drawn, output, paper));
+    }
     reports.push(drawn.report);
+  }).catch((error: unknown) => {
+    failure = error;
   });
   if (!isOne) {
     printer.progress();
-    if (output === "text") await printer.print(lines(aligned(fleetRows(reports))));
-    else if (output !== "markdown" && output !== "svg" && output !== "csv")
-      await printer.print(documentText(listDocument(reports), output));
+    if (reports.length > 0) await printFleet(printer, reports, output);
   }
+  if (failure !== undefined) throw failure;
   failIfExceeded(printer, reports, thresholds);
+};
+
+interface Span extends HistoryReplayOptions {
+  readonly models: ChosenModels;
+  readonly sinceMs: number;
+  readonly untilMs: number;
+}
+
+/** Replays some autoscalers together, and shows each in its turn, with how many are left. */
+const eachReplayed = async (
+  {
+    session,
+    printer,
+    subjects,
+    span,
+  }: {
+    readonly session: Session;
+    readonly printer: Pick<Printer, "progress">;
+    readonly subjects: readonly ReplaySubject[];
+    readonly span: Span;
+  },
+  show: (drawn: Drawn) => Promise<void>,
+): Promise<void> => {
+  const isOne = subjects.length === 1;
+  await withReplays(subjects.length, async (replayAll, together) => {
+    const all = eachInGroups(subjects, together, async (subject) => {
+      const onShare = isOne ? shareShown(printer, subject.resource.name) : undefined;
+      const replaying = { replayAll, ...(onShare && { onShare }) };
+      const [replayed] = await Promise.allSettled([replayedOne(session, subject, span, replaying)]);
+      return replayed;
+    });
+    let done = 0;
+    await forEachResource(subjects, async ({ resource: { name } }) => {
+      const { value: replayed } = await all.next();
+      done++;
+      if (!isOne)
+        shareShown(printer, `${done} of ${subjects.length}, ${name}`)(done / subjects.length);
+      if (!replayed) throw new RangeError(`"${name}" is replayed`);
+      if (replayed.status === "rejected") throw replayed.reason;
+      await show(replayed.value);
+    });
+  });
 };
 
 /** An autoscaler with its history, replayed as it was. */
@@ -110,29 +158,40 @@ export const readAndReplay = async (
     readonly sinceMs: number;
     readonly untilMs: number;
   },
+  others: readonly OtherPolicy[],
+  replaying: Replaying,
 ): Promise<ReplayedHistory> => {
   const idlePercent = idlePercentOf(podIdle);
   const read = await readReplayed(service, resource, {
     sinceMs: Math.max(0, sinceMs - WARM_UP_MS),
     untilMs,
   });
-  return replayedHistory(read, { sinceMs, models, podStart, idlePercent });
+  const settings = { sinceMs, models, podStart, idlePercent };
+  return replayedHistory(read, settings, others, replaying);
 };
 
 const replayedOne = async (
   session: Session,
   { resource, candidates }: ReplaySubject,
-  options: HistoryReplayOptions & {
-    readonly models: ChosenModels;
-    readonly sinceMs: number;
-    readonly untilMs: number;
-  },
+  options: Span,
+  replaying: Replaying,
 ): Promise<Drawn> => {
-  const replayed = await readAndReplay(session, resource, options);
-  const others = candidates.map(({ label, admitted }) => replayed.with(label, admitted.spec));
-  const drawn = reportOf(replayed, candidates, others, pricePerHour(options.price));
+  const others = candidates.map(({ label, admitted: { spec } }) => ({ label, spec }));
+  const replayed = await readAndReplay(session, resource, options, others, replaying);
+  const drawn = reportOf(replayed, candidates, pricePerHour(options.price));
   if (candidates.length > 0 && !options.anyway) refuseUnlike(replayed);
   return drawn;
+};
+
+/** Of several autoscalers: one table, or one document. A comment of each is printed already. */
+const printFleet = async (
+  printer: Pick<Printer, "print">,
+  reports: readonly ReplayReport[],
+  output: ReplayOutput,
+): Promise<void> => {
+  if (output === "text") await printer.print(lines(aligned(fleetRows(reports))));
+  else if (output !== "markdown" && output !== "svg" && output !== "csv")
+    await printer.print(documentText(listDocument(reports), output));
 };
 
 const FLEET_HEADER = [
@@ -179,12 +238,12 @@ export const fidelityText = ({ sameMinutes, hoursOff }: Fidelity): string =>
   `a replay of the unchanged policy has the count that there was in ${percentText(sameMinutes)} of the minutes, and its replica-hours differ by ${percentText(Math.abs(hoursOff))}`;
 
 const reportOf = (
-  { read, target, podStartMs, idlePercent, fromMs, counted, real, unchanged }: ReplayedHistory,
+  { read, target, podStartMs, idlePercent, fromMs, counted, real, ...replayed }: ReplayedHistory,
   candidates: readonly CandidatePolicy[],
-  others: readonly ReplayedPolicy[],
   price: number | undefined,
 ): Drawn => {
   const { view, recorded } = read;
+  const { unchanged, others } = replayed;
   const minutes = [unchanged, ...others].map((one) => one.minutes);
   const fidelity = fidelityOf(real, unchanged.minutes, counted);
   const names = [

@@ -12,7 +12,7 @@ import { lengthMs } from "../options/time-options.ts";
 import { type CandidatePolicy, readCandidates, targetText } from "../replay/candidates.ts";
 import { type Drawn, printedReport } from "../replay/printed-report.ts";
 import { pricePerHour } from "../replay/price.ts";
-import { replayedBeside } from "../replay/replay-threads.ts";
+import { shareShown, withReplays } from "../replay/replay-threads.ts";
 import { policyReport, type ReplayReport } from "../replay/report.ts";
 import { failIfExceeded, readFailIf } from "../replay/thresholds.ts";
 import { tracedJobs } from "../replay/traced-jobs.ts";
@@ -44,8 +44,8 @@ export const replayTrace = async (
   const candidates = await readCandidates(printer, options, io.stdin);
   const input = await readTraceInput(options);
   const jobs = tracedJobs(candidates, input, periodMs);
-  const [first, ...others] = await replayedBeside(jobs, (done) =>
-    printer.progress(`${done} of ${jobs.length} policies are replayed`),
+  const [first, ...others] = await withReplays(1, async (replayAll) =>
+    replayAll(jobs, shareShown(printer, input.name)),
   );
   printer.progress();
   if (!first) throw usage("Cannot replay: give the manifests of the policies with -f");

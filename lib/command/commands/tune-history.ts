@@ -9,7 +9,7 @@ import { documentText, kindOf, listDocument } from "../output/documents.ts";
 import { aligned, csvLine } from "../output/text-table.ts";
 import { rangeMs } from "../options/time-options.ts";
 import { markdownRows } from "../replay/markdown.ts";
-import type { ReplayThreads } from "../replay/replay-threads.ts";
+import { allBy, type ReplayThreads } from "../replay/replay-threads.ts";
 import type { ReplayedHistory } from "../replay/replayed-history.ts";
 import { percentText } from "../replay/sheet.ts";
 import { type NamedAutoscalerOfKind, queryFor } from "../select/selected-names.ts";
@@ -56,15 +56,17 @@ export const tuneHistory = async (
     session.nowMs,
     printer.note,
   );
-  const read = async (resource: NamedAutoscalerOfKind): Promise<ReplayedHistory> => {
-    const replayed = await readAndReplay(session, resource, { ...options, sinceMs, untilMs });
-    if (!options.anyway) refuseUnlike(replayed);
-    return replayed;
-  };
   const hoursOf = (resource: NamedAutoscalerOfKind): Promise<number> =>
     storedHours(session, resource, { sinceMs, untilMs });
   const [only, ...more] = subjects;
   await inThreads(async (threads) => {
+    const replaying = { replayAll: allBy(threads.replay) };
+    const read = async (resource: NamedAutoscalerOfKind): Promise<ReplayedHistory> => {
+      const span = { ...options, sinceMs, untilMs };
+      const replayed = await readAndReplay(session, resource, span, [], replaying);
+      if (!options.anyway) refuseUnlike(replayed);
+      return replayed;
+    };
     if (only && more.length === 0 && options.top === undefined) {
       const subject = subjectOf(await read(only.resource), options);
       await tuneOne(surroundings, threads, subject, { ...options, ...asked });

@@ -7,7 +7,7 @@ import type { CommandSurroundings, Printer } from "../io.ts";
 import { lengthMs } from "../options/time-options.ts";
 import { readCandidates } from "../replay/candidates.ts";
 import { pricePerHour } from "../replay/price.ts";
-import { type ReplayThreads, startReplayThreads } from "../replay/replay-threads.ts";
+import { barText, type ReplayThreads, startReplayThreads } from "../replay/replay-threads.ts";
 import { readTraceInput, type TraceOptions } from "../replay/trace-input.ts";
 import type { FileOptions } from "../select/read-sources.ts";
 import { manifestText, printedTune, type TuneOutput } from "../tune/printed-tune.ts";
@@ -105,12 +105,8 @@ export const tunedReport = async (
   return report;
 };
 
-const BAR = 20;
-
-const progressText = (of: string, done: number, all: number): string => {
-  const full = Math.round((done / all) * BAR);
-  return `${of}: ${"█".repeat(full)}${"░".repeat(BAR - full)} ${done} of ${all} policies are replayed`;
-};
+const progressText = (of: string, done: number, all: number): string =>
+  `${of}: ${barText(done / all)} ${done} of ${all} policies are replayed`;
 
 /** The point that an objective asks for. */
 const FIRST_POINT = { cost: "cheapest", safety: "safest", events: "fewest" } as const;

@@ -17,12 +17,12 @@ import {
   recordedLoads,
   recordedMetrics,
 } from "../../replay/recorded-metrics.ts";
-import {
-  type Policy,
-  type ReplayedSpec,
-  type ReplayJob,
-  type ReplayedWorkload,
-  replay,
+import type {
+  OnShare,
+  Policy,
+  ReplayedSpec,
+  ReplayedWorkload,
+  ReplayJob,
 } from "../../replay/replay.ts";
 import { productOf, type Series } from "../../replay/series.ts";
 import { autoscalerName, namespace } from "../../rules/model/ids.ts";
@@ -31,6 +31,7 @@ import { lengthMs } from "../options/time-options.ts";
 import { usage } from "../usage-error.ts";
 import { containerOf, metricsOrThrow, targetText } from "./candidates.ts";
 import type { ReadHistory } from "./read-history.ts";
+import type { ReplayAll } from "./replay-threads.ts";
 
 const DEFAULT_POD_START_MS = 30_000;
 /** What demand may have been where it was cut off: nobody knows how much more was asked for. */
@@ -48,7 +49,8 @@ export interface ReplayedHistory {
   readonly counted: TimeSpan;
   readonly real: Minutes;
   readonly unchanged: ReplayedPolicy;
-  readonly with: (label: string, spec: AutoscalerSpec) => ReplayedPolicy;
+  /** The other policies that were asked for, in their order. */
+  readonly others: readonly ReplayedPolicy[];
   /** What replays another spec, and the policy as it was. */
   readonly jobWith: (label: string, spec: AutoscalerSpec) => ReplayJob;
   readonly unchangedJob: ReplayJob;
@@ -69,10 +71,25 @@ export interface HistorySettings {
   readonly idlePercent: number;
 }
 
-export const replayedHistory = (
+/** Another policy, by what messages call it. */
+export interface OtherPolicy {
+  readonly label: string;
+  readonly spec: AutoscalerSpec;
+}
+
+/** What replays the policies, and hears how much of all of them is done. */
+export interface Replaying {
+  readonly replayAll: ReplayAll;
+  readonly onShare?: OnShare;
+}
+
+/** Replays a history as it was, and with other policies. */
+export const replayedHistory = async (
   read: ReadHistory,
   { sinceMs, models, podStart, idlePercent }: HistorySettings,
-): ReplayedHistory => {
+  others: readonly OtherPolicy[],
+  { replayAll, onShare = () => {} }: Replaying,
+): Promise<ReplayedHistory> => {
   const { view, recorded, settings } = read;
   const inside = view.namespace;
   const measured = recordedLoads(recorded, inside, models, idlePercent);
@@ -130,11 +147,6 @@ export const replayedHistory = (
       factor,
       raisedJob(job, raisedWhere(cutOff, factor)),
     ]);
-  const played = ({ policy, ...job }: ReplayJob): Minutes => replay(policy, job.workload, job.span);
-  const replayedBy = (job: ReplayJob): ReplayedPolicy => ({
-    minutes: played(job),
-    raised: raisedJobs(job).map(([factor, more]) => ({ factor, minutes: played(more) })),
-  });
   const unchangedJob = jobOf([first, ...later], true);
   const jobWith: ReplayedHistory["jobWith"] = (label, changed) =>
     jobOf(
@@ -147,15 +159,43 @@ export const replayedHistory = (
       ],
       changed.advice !== undefined,
     );
+  const policies = [unchangedJob, ...others.map((other) => jobWith(other.label, other.spec))];
+  const [unchanged, ...replayedOthers] = await replayedPolicies(
+    replayAll,
+    policies.map((job) => [job, raisedJobs(job)]),
+    onShare,
+  );
+  if (!unchanged) throw new RangeError("The unchanged policy is replayed");
   return {
     ...(metrics.some(hasIdle) && { idlePercent }),
     ...{ read, podStartMs, fromMs, counted, unchangedJob, jobWith, raisedJobs },
     spec: recorded.specs.at(-1)?.spec ?? spec,
     target: targetText(spec),
     real: happened(recorded, target, span),
-    unchanged: replayedBy(unchangedJob),
-    with: (label, changed) => replayedBy(jobWith(label, changed)),
+    ...{ unchanged, others: replayedOthers },
   };
+};
+
+/** Policies and what they would do with more demand, all of them side by side. */
+const replayedPolicies = async (
+  replayAll: ReplayAll,
+  policies: readonly (readonly [ReplayJob, ReturnType<ReplayedHistory["raisedJobs"]>])[],
+  onShare: OnShare,
+): Promise<readonly ReplayedPolicy[]> => {
+  const jobs = policies.flatMap(([job, raised]) => [job, ...raised.map(([, more]) => more)]);
+  const minutes = await replayAll(jobs, onShare);
+  const minutesOf = new Map(jobs.map((job, at) => [job, minutes[at]]));
+  return policies.flatMap(([job, raised]) => {
+    const own = minutesOf.get(job);
+    if (!own) return [];
+    return {
+      minutes: own,
+      raised: raised.flatMap(([factor, more]) => {
+        const raisedMinutes = minutesOf.get(more);
+        return raisedMinutes ? [{ factor, minutes: raisedMinutes }] : [];
+      }),
+    };
+  });
 };
 
 const hasIdle = ({ level }: ReplayedSpec["metrics"][number]): boolean =>

@@ -67,7 +67,7 @@ interface Reporting {
   readonly price: number | undefined;
 }
 
-/** Replays the named points over the whole time, and reports them on the days not tuned on. */
+/** ReplayThreads the named points over the whole time, and reports them on the days not tuned on. */
 export const tuneReport = async (
   subject: TuneSubject,
   found: SearchFound,
