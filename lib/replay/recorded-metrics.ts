@@ -12,7 +12,7 @@ import { measureKey } from "../rules/policy/shared/measures.ts";
 import { shortMetricName } from "../rules/policy/shared/scale-sentence.ts";
 import { sourceOf } from "../rules/sources/sources.ts";
 import { type CutOffPercent, exactPercents } from "./exact-percent.ts";
-import { isUse, type MetricModel, type ReplayedMetric } from "./load.ts";
+import { isUse, type MetricModel, type ReplayedMetric, SCRAPE_MS } from "./load.ts";
 import { POD_SELECTOR } from "./pods.ts";
 import { beganMs, type Recorded, readyOf, sampledSeries } from "./recorded.ts";
 import type { Series } from "./series.ts";
@@ -260,18 +260,22 @@ const namesOf = (
   return (atMs) => (names.findLast(({ fromMs }) => fromMs <= atMs) ?? names[0])?.name;
 };
 
+/** A use is the mean between two scrapes, and the newest scrape is as old as one of them at most. */
+const LOOK_BACK_MS = 2 * SCRAPE_MS;
+
 /**
  * Pods behind the value of a sample. A use is the mean of some seconds: pods that serve since the
- * sample before are not in it yet, and pods that were taken away since then are not any more.
+ * sample before are not in it yet, and pods that were taken away since then are not any more. A
+ * sample that is longer ago says nothing of these seconds.
  */
 const servedIn = (
-  { samples, periodMs }: Pick<Recorded, "samples" | "periodMs">,
+  { samples }: Pick<Recorded, "samples">,
   at: number,
   level: MetricLevel,
 ): number => {
   const [sample, before] = [samples[at], samples[at - 1]];
   const ready = sample ? readyOf(sample) : Number.NaN;
-  if (!isUse(level) || !before || !sample || sample.atMs - before.atMs > 2 * periodMs) return ready;
+  if (!isUse(level) || !before || !sample || sample.atMs - before.atMs > LOOK_BACK_MS) return ready;
   const earlier = readyOf(before);
   return earlier > 0 ? Math.min(ready, earlier) : ready;
 };
@@ -291,7 +295,24 @@ const loadIn = (
     const pods = isShare ? served : (sample.current ?? served);
     return pods > 0 ? value * pods : Number.NaN;
   }
-  return measure === "Average" ? value * (sample.current ?? Number.NaN) : value;
+  return measure === "Average" ? totalOf(value, sample.current ?? Number.NaN) : value;
+};
+
+/** From a whole amount down to thousandths. */
+const STEPS_MILLI = [1_000, 100, 10] as const;
+
+/**
+ * The total behind a mean that was rounded up to thousandths: the roundest number that has this
+ * mean. The mean times the pods can be above the total, and a total of exactly 17 targets would
+ * then ask for 18 pods.
+ */
+const totalOf = (meanMilli: number, pods: number): number => {
+  const most = meanMilli * pods;
+  for (const step of STEPS_MILLI) {
+    const round = Math.floor(most / step) * step;
+    if (round > most - pods) return round;
+  }
+  return most;
 };
 
 /** The values of a metric in each sample, percentages with what was cut off of them. */

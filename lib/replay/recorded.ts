@@ -191,7 +191,8 @@ const overrideOf = (
 
 /**
  * How long pods took to serve: for each scale up, half-way between the last sample that had fewer
- * ready pods and the first that had enough. The median; undefined where no scale shows it.
+ * ready pods and the first that had enough. The median; undefined where no scale shows it, because
+ * the samples are minutes apart.
  */
 export const podStartOf = ({ samples, scales }: Recorded): number | undefined => {
   const lengths = scales.flatMap(({ atMs, to }) => {
@@ -201,7 +202,8 @@ export const podStartOf = ({ samples, scales }: Recorded): number | undefined =>
     const enough = after.findIndex(({ ready = 0 }) => ready >= to);
     const first = after[enough];
     if (first === undefined) return [];
-    return [(first.atMs + Math.max(atMs, after[enough - 1]?.atMs ?? atMs)) / 2 - atMs];
+    const fewerMs = Math.max(atMs, after[enough - 1]?.atMs ?? atMs);
+    return first.atMs - fewerMs > BETWEEN_MS ? [] : [(first.atMs + fewerMs) / 2 - atMs];
   });
   if (lengths.length === 0) return undefined;
   const sorted = lengths.toSorted((one, other) => one - other);

@@ -16,6 +16,7 @@ import type { OutsideCount } from "./recorded.ts";
 import { ReplayedTime } from "./replayed-time.ts";
 import { holdLasts, LastingHold } from "./lasting-hold.ts";
 import { type Series, StepReader } from "./series.ts";
+import { syncsOf } from "./syncs.ts";
 
 /** What decides in a replay, as it would decide in production. */
 export interface Policy {
@@ -42,6 +43,8 @@ export interface ReplayedWorkload {
   readonly target: readonly PodShare[];
   /** What one pod serves at most. Absent where it is not known. */
   readonly served?: PodShare;
+  /** Instants of recorded syncs, in order of time. Absent where none was recorded. */
+  readonly recordedMs?: Float64Array;
   /** 1 while syncs came. On doubt, nothing: where it is unknown nothing is decided. */
   readonly synced?: Series;
   /** 1 while something outside the policy kept it from writing: a freeze, a pause. */
@@ -81,8 +84,9 @@ export const replay = (
   onShare: OnShare = () => {},
 ): Minutes => {
   const run = new Run(policy, workload, { fromMs, untilMs, ...(!everySync && { periodMs }) });
+  const { recordedMs } = workload;
   let saidMs = fromMs;
-  for (let nowMs = fromMs; nowMs < untilMs; nowMs += periodMs) {
+  for (const nowMs of syncsOf({ fromMs, untilMs, periodMs, ...(recordedMs && { recordedMs }) })) {
     run.sync(nowMs);
     if (nowMs - saidMs < SAID_EACH_MS) continue;
     saidMs = nowMs;

@@ -127,6 +127,28 @@ describe("what happened besides the policy", () => {
     expect(podStartOf(recordedOf(samples, { scales }))).toBe(90_000);
     expect(podStartOf(recordedOf(samples))).toBeUndefined();
   });
+
+  it("says nothing of how long pods took where the samples are minutes apart", () => {
+    const scales = [{ atMs: START_MS + 10 * MINUTE_MS, to: 5, isOutside: false }];
+    const each = [0, 5, 10].map((minute) => sample(minute));
+    const samples = [
+      ...each,
+      ...[15, 20].map((minute) => sample(minute, { current: 5, ready: 5 })),
+    ];
+    expect(podStartOf(recordedOf(samples, { scales, periodMs: 300_000 }))).toBeUndefined();
+  });
+
+  it.each([
+    [300, "serve behind a use", 300],
+    [15, "have no part in a use yet", 180],
+  ])("takes pods that came since a sample of %i s ago to %s", (seconds, _words, load) => {
+    const periodMs = seconds * 1_000;
+    const samples = [sample(0), sample(0, { atMs: START_MS + periodMs, current: 5, ready: 5 })];
+    const recorded = recordedOf(samples, { periodMs, untilMs: START_MS + 2 * periodMs });
+    const [made] = [...recordedLoads(recorded, "shop", new Map()).loads.values()];
+    // Of 60 % at least: a percentage is cut off to a whole one.
+    expect(Math.floor((made?.load.values.at(-1) ?? 0) / 5) * 5).toBe(load);
+  });
 });
 
 describe("a day that is missing", () => {

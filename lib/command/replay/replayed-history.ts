@@ -125,6 +125,7 @@ export const replayedHistory = async (
     initialReplicas: firstSample?.current ?? spec.minReplicas,
     target,
     cutOff,
+    recordedMs: Float64Array.from(recorded.samples, ({ atMs }) => atMs),
     synced: syncedSeries(recorded),
     held: heldSeries(recorded),
     outside: outsideOf(recorded).filter(({ atMs }) => atMs >= fromMs),
