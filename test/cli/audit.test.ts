@@ -166,6 +166,35 @@ describe("tidemark audit", () => {
   });
 });
 
+describe("an audit of a cluster that is removed", () => {
+  it("has its scales, who decided them, and its edits", async () => {
+    const gone = await shopInMemory();
+    const inGone = (...args: readonly string[]): Promise<Said> =>
+      inside([...args, "--data", gone.data], { by: "ada" });
+    const recorded = async (...args: readonly string[]): Promise<readonly AuditRecord[]> => {
+      const { code, out, err } = await inGone("audit", "--since", "61d", "-o", "json", ...args);
+      expect({ code, err }).toMatchObject({ code: 0 });
+      return recordsOf(out).filter(({ kind }) => kind === "scale" || kind === "edit");
+    };
+    const before = await recorded("--cluster", "us-1");
+    for (const words of ["delete jobs -n batch --cluster us-1", "cluster remove us-1"])
+      expect(await inGone(...words.split(" "))).toMatchObject({ code: 0, err: expect.anything() });
+    const after = await recorded();
+    const ofCluster = after.filter(({ cluster }) => cluster === "us-1");
+    expect(ofCluster.slice(0, before.length).map(({ id, editedBy }) => [id, editedBy])).toEqual(
+      before.map(({ id, editedBy }) => [id, editedBy]),
+    );
+    expect(ofCluster.filter(({ kind }) => kind === "scale")).toHaveLength(1);
+    expect(ofCluster).toContainEqual(
+      expect.objectContaining({ what: "cluster remove", by: "ada" }),
+    );
+    expect((await recorded("--cluster", "us-1")).map(({ id }) => id)).toEqual(
+      ofCluster.map(({ id }) => id),
+    );
+    gone.remove();
+  });
+});
+
 describe.each(FORMATS)("the chain of an audit as %s", (format) => {
   it("is whole as it was printed, with the head on standard error", async () => {
     const { out, head } = printed.get(format) ?? { out: "", head: "" };

@@ -5,6 +5,7 @@ import { openQueries, openService } from "../../lib/answers/service/open.ts";
 import type { ChangeQuery, Service } from "../../lib/answers/service/service.ts";
 import { fieldChanges } from "../../lib/answers/service/changes.ts";
 import { insertChange } from "../../lib/stack/store/history/changes.ts";
+import { recordChange } from "../../lib/answers/service/partitions/record-change.ts";
 import { around } from "../contracts/faults.ts";
 import { NOON } from "../noon.ts";
 import { type ServiceWorld, serviceWorld } from "./world/context.ts";
@@ -212,5 +213,32 @@ describe("fieldChanges()", () => {
         );
       }),
     );
+  });
+});
+
+describe("changes() with removed clusters", () => {
+  it("has the edits of a cluster that is gone, and of a partition that it once had", async () => {
+    next();
+    await service.addCluster({ name: "left", connection: { kind: "kubeconfig", path: "a" } });
+    next();
+    const reset = {
+      scope: "partition",
+      name: "left/default",
+      version: 1,
+      verb: "reset-time",
+    } as const;
+    await recordChange(world.context, { ...reset, before: {}, after: { epoch: 1 } });
+    next();
+    await service.removeCluster("left");
+    next();
+    const gone = [
+      "cluster left add 1",
+      "partition left/default reset-time 1",
+      "cluster left remove 2",
+    ];
+    expect(await told({})).not.toContain(gone[2]);
+    expect(await told({ removed: true })).toEqual(expect.arrayContaining(gone));
+    expect(await told({ removed: true, cluster: "left" })).toEqual(gone);
+    expect(await told({ removed: true, sinceMs: secondMs })).toEqual([]);
   });
 });

@@ -127,8 +127,16 @@ export const EVENTS = z.strictObject({
   until: instant.exactOptional(),
   page: page.exactOptional(),
 });
+/** Of a list of all: what happened in clusters that are removed meanwhile. */
+const REMOVED = {
+  removed: z
+    .literal("true", { error: 'must be "true", or left out' })
+    .transform(() => true as const)
+    .exactOptional(),
+};
+export const PAST_EVENTS = EVENTS.extend(REMOVED);
 export const DOCTOR = EVENTS.omit({ since: true, until: true });
-export const CHANGES = EVENTS.omit({ until: true });
+export const CHANGES = PAST_EVENTS.omit({ until: true });
 export const NO_FIELDS = z.strictObject({});
 /** Label names, separated by blanks or commas. */
 export const SERIES = z.strictObject({

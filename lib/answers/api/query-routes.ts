@@ -174,7 +174,7 @@ export const QUERY_ROUTES: Readonly<Record<keyof QueryService, Route<QueryServic
   events: getRoute(
     "visible",
     "lists scale events, oldest first, a page at a time",
-    input.EVENTS,
+    input.PAST_EVENTS,
     (service, { page: token, since, until, ...query }, context) =>
       eventsPage(service, { ...query, ...timesOf(since, until) }, token, context),
   ),

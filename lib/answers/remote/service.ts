@@ -183,18 +183,27 @@ const rows = (
   ) as AsyncIterable<ClusterRows>;
 };
 
+const withRemoved = (removed: true | undefined) => (removed ? { removed: "true" } : {});
+
 /** The parameters of a question about events, and the question as a page token holds it. */
 const eventFields = ({
   sinceMs,
   untilMs,
   name,
+  removed,
   ...filter
-}: Pick<EventQuery, "sinceMs" | "untilMs" | "name" | "cluster" | "namespace">) => {
+}: Pick<EventQuery, "sinceMs" | "untilMs" | "name" | "cluster" | "namespace" | "removed">) => {
   const query = { ...present({ name }), ...filterOf(filter) };
   return {
-    fields: { ...query, since: timeField(sinceMs), until: timeField(untilMs) },
+    fields: {
+      ...query,
+      ...withRemoved(removed),
+      since: timeField(sinceMs),
+      until: timeField(untilMs),
+    },
     question: present({
       ...query,
+      removed,
       sinceMs: sinceMs === undefined ? undefined : Math.max(0, sinceMs),
       untilMs,
     }),
@@ -213,12 +222,17 @@ const events = (look: Look, { after, ...query }: EventQuery): AsyncIterable<Even
 
 const changes = (
   look: Look,
-  { sinceMs, after, name, ...filter }: ChangeQuery,
+  { sinceMs, after, name, removed, ...filter }: ChangeQuery,
 ): AsyncIterable<ChangeView> => {
   const query = { ...present({ name }), ...filterOf(filter) };
-  const question = { ...query, ...(sinceMs !== undefined && { sinceMs: Math.max(0, sinceMs) }) };
+  const question = present({
+    ...query,
+    removed,
+    sinceMs: sinceMs === undefined ? undefined : Math.max(0, sinceMs),
+  });
+  const fields = { ...query, ...withRemoved(removed), since: timeField(sinceMs) };
   return pagesOf(
-    (page) => look("changes", { ...query, since: timeField(sinceMs), page }),
+    (page) => look("changes", { ...fields, page }),
     after && pageToken(question, { atMs: after.atMs, id: after.id }),
   );
 };

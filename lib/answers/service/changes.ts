@@ -1,13 +1,14 @@
 import type { ChangeRecord, ScopeChangeRecord } from "../../rules/model/changes.ts";
 import { isTidemarkError } from "../../rules/model/errors.ts";
-import { autoscalerName, clusterName, namespace, uidOfIntent } from "../../rules/model/ids.ts";
-import type { AutoscalerRecord, ClusterRecord } from "../../rules/model/records.ts";
+import { autoscalerName, namespace, uidOfIntent } from "../../rules/model/ids.ts";
+import type { AutoscalerRecord } from "../../rules/model/records.ts";
 import { changesOf } from "../../stack/store/history/changes.ts";
 import { type ChangeSearch, changesOfFleet } from "../../stack/store/history/fleet-changes.ts";
-import { scopeChangesOf } from "../../stack/store/history/scope-changes.ts";
+import { mapWithLimit, REQUESTS_AT_ONCE } from "../../stack/store/table/wait-for-all.ts";
 import type { ChangeView, FieldChange } from "../views/change.ts";
 import { type QueryContext, sees } from "./context.ts";
-import { clustersNamed, findAutoscaler, splitName } from "./find-autoscaler.ts";
+import { findAutoscaler, splitName } from "./find-autoscaler.ts";
+import { everPartitions, pastClusters } from "./past-clusters.ts";
 import type { AutoscalerQuery, ChangeCursor, ChangeQuery } from "./service.ts";
 import { refuseEmptyRange, rfc3339 } from "./times.ts";
 import { dayText, LATEST_MS } from "../../rules/model/time-text.ts";
@@ -60,7 +61,9 @@ const placeOf = async (context: QueryContext, query: AutoscalerQuery) => {
   } catch (error) {
     const wanted = splitName(query);
     const [cluster, ...more] =
-      wanted.namespace === undefined ? [] : await clustersNamed(context, wanted.cluster);
+      wanted.namespace === undefined
+        ? []
+        : await pastClusters(context, { cluster: wanted.cluster, sinceMs: 0 });
     if (!isTidemarkError(error, "service.unknown") || !cluster || more.length > 0) throw error;
     if (!sees(context, cluster.name, wanted.namespace)) throw error;
     return {
@@ -76,18 +79,24 @@ const placeOf = async (context: QueryContext, query: AutoscalerQuery) => {
 
 async function* ofAll(
   context: QueryContext,
-  filter: Pick<ChangeQuery, "cluster" | "namespace">,
+  filter: Pick<ChangeQuery, "cluster" | "namespace" | "removed">,
   place: Pick<ChangeSearch, "sinceMs" | "after">,
 ): AsyncGenerator<ChangeView> {
-  const clusters = await clustersOf(context, filter.cluster);
+  const clusters = await pastClusters(context, { ...filter, sinceMs: place.sinceMs });
   const isAll = filter.namespace === undefined && filter.cluster === undefined && sees(context);
   // A change of a cluster shows its connection and all namespaces that its partitions name.
   const whole =
     filter.namespace === undefined ? clusters.filter(({ name }) => sees(context, name)) : [];
+  const scopes = await mapWithLimit(whole, REQUESTS_AT_ONCE, async ({ name, partitions }) =>
+    scopesOf(
+      name,
+      filter.removed ? await everPartitions(context, name) : partitions.map((one) => one.name),
+    ),
+  );
   const search: ChangeSearch = {
     ...place,
     clusters: clusters.map(({ name }) => name),
-    scopes: [...(isAll ? FLEET_SCOPES : []), ...whole.flatMap(scopesOf)],
+    scopes: [...(isAll ? FLEET_SCOPES : []), ...scopes.flat()],
   };
   for await (const change of changesOfFleet(context.tables, search)) {
     if ("scope" in change) yield scopeChangeView(change);
@@ -107,34 +116,13 @@ const FLEET_SCOPES: readonly Scope[] = [
   { scope: "source", name: "sources" },
 ];
 
-const scopesOf = ({
-  name,
-  partitions,
-}: Pick<ClusterRecord, "name" | "partitions">): readonly Scope[] => [
+const scopesOf = (name: string, partitions: readonly string[]): readonly Scope[] => [
   { scope: "cluster", name },
   ...partitions.map((partition) => ({
     scope: "partition" as const,
-    name: `${name}/${partition.name}`,
+    name: `${name}/${partition}`,
   })),
 ];
-
-/** A removed cluster is still found by its name. */
-const clustersOf = async (
-  context: QueryContext,
-  name: string | undefined,
-): Promise<readonly Pick<ClusterRecord, "name" | "partitions">[]> => {
-  try {
-    return await clustersNamed(context, name);
-  } catch (error) {
-    if (name === undefined || !isTidemarkError(error, "service.unknown")) throw error;
-    // The history of a removed cluster is for callers with a right on all of it.
-    if (!sees(context, name)) throw error;
-    const gone = { name: clusterName(name), partitions: [] };
-    for await (const _any of scopeChangesOf(context.tables, { scope: "cluster", name }))
-      return [gone];
-    throw error;
-  }
-};
 
 const parsed = (text: string | undefined): unknown =>
   text === undefined ? undefined : JSON.parse(text);

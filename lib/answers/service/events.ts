@@ -17,6 +17,7 @@ import {
 import type { EventCount, EventView } from "../views/event.ts";
 import { type QueryContext, sees } from "./context.ts";
 import { clustersNamed, findAutoscaler, splitName } from "./find-autoscaler.ts";
+import { pastClusters } from "./past-clusters.ts";
 import type {
   AutoscalerQuery,
   EventCountCursor,
@@ -66,12 +67,16 @@ async function* untold(
   for await (const event of records) if (!isTold(event, after)) yield event;
 }
 
+type OfAll = Pick<EventQuery, "cluster" | "namespace" | "part" | "removed">;
+
 async function* ofAll(
   context: QueryContext,
-  { cluster, namespace: inside, part }: Pick<EventQuery, "cluster" | "namespace" | "part">,
+  { cluster, namespace: inside, part, removed }: OfAll,
   wanted: Wanted,
 ): AsyncGenerator<EventRecord> {
-  const clusters = (await clustersNamed(context, cluster)).map(({ name }) => name);
+  const { sinceMs } = wanted.stretch;
+  const past = await pastClusters(context, { cluster, removed, sinceMs });
+  const clusters = past.map(({ name }) => name);
   yield* eventsOfFleet(context.tables, clusters, restOf(wanted), {
     after: wanted.after,
     wants: (event) =>

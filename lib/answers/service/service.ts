@@ -234,6 +234,8 @@ export interface DoctorQuery extends Filter {
 
 export interface EventQuery extends Filter, Past {
   readonly name?: string;
+  /** Of all autoscalers: those of removed clusters too. */
+  readonly removed?: true;
   readonly after?: EventCursor;
   /**
    * For a list of many autoscalers that is answered in parts. A stack does it by itself, and a list
@@ -242,7 +244,7 @@ export interface EventQuery extends Filter, Past {
   readonly part?: EventPart;
 }
 
-export interface EventCountQuery extends Omit<EventQuery, "after" | "part"> {
+export interface EventCountQuery extends Omit<EventQuery, "after" | "part" | "removed"> {
   /**
    * Called after each fifty clusters, with the last of them: the list ends where it returns true. A
    * stack does it by itself.
@@ -277,6 +279,8 @@ export interface EventCursor {
 export interface ChangeQuery extends Filter {
   readonly name?: string;
   readonly sinceMs?: number;
+  /** Of all: those of removed clusters and of merged partitions too. */
+  readonly removed?: true;
   /** Lists only changes after this one. */
   readonly after?: ChangeCursor;
 }

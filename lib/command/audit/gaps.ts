@@ -1,3 +1,4 @@
+import { isTidemarkError } from "../../rules/model/errors.ts";
 import { present } from "../../rules/model/json.ts";
 import { MINUTE_MS } from "../../rules/model/time-text.ts";
 import { wholeHistory } from "../../answers/service/history/history.ts";
@@ -53,7 +54,17 @@ export const gaps = async (
 const byTime = ({ at: one = "" }: AuditRecord, { at: other = "" }: AuditRecord): number =>
   Date.parse(one) - Date.parse(other);
 
+/** None of a removed cluster. */
 const witnesses = async (service: Reads, filter: Filter): Promise<readonly Witness[]> => {
+  try {
+    return await oldestOf(service, filter);
+  } catch (error) {
+    if (filter.cluster === undefined || !isTidemarkError(error, "service.unknown")) throw error;
+    return [];
+  }
+};
+
+const oldestOf = async (service: Reads, filter: Filter): Promise<readonly Witness[]> => {
   const oldest = new Map<string, Witness>();
   for await (const { cluster, rows } of service.rows({ ...filter, fields: ["createdAt"] }))
     for (const row of rows) {

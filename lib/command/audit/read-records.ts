@@ -28,9 +28,10 @@ export async function* readRecords(
   filter: Filter,
   { sinceMs, untilMs }: Period,
 ): AsyncGenerator<ReadRecord> {
-  const changes = chosenOf(service.changes({ ...filter, sinceMs }), undefined, untilMs);
+  const past = { ...filter, removed: true, sinceMs } as const;
+  const changes = chosenOf(service.changes(past), undefined, untilMs);
   yield* inOrderOfTime(
-    mapped(service.events({ ...filter, sinceMs, untilMs }), scaleRecord),
+    mapped(service.events({ ...past, untilMs }), scaleRecord),
     mapped(changes, (change) => ({ record: editRecord(change) })),
   );
 }

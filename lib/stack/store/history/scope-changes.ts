@@ -1,8 +1,14 @@
 import type { QueryCommandInput } from "@aws-sdk/client-dynamodb";
 import type { ScopeChangeRecord } from "../../../rules/model/changes.ts";
 import { TidemarkError } from "../../../rules/model/errors.ts";
-import type { ClusterName } from "../../../rules/model/ids.ts";
-import { CHANGE_SK_PREFIX, type Key, sortableMs } from "../table/keys.ts";
+import { type ClusterName, clusterName } from "../../../rules/model/ids.ts";
+import {
+  CHANGE_SK_PREFIX,
+  type Key,
+  REMOVED_CLUSTERS_PK,
+  removedClusterKey,
+  sortableMs,
+} from "../table/keys.ts";
 import { readAll } from "../table/read-many.ts";
 import type { Tables } from "../table/tables.ts";
 import { EVENT_DAYS_KEPT, ttlOf } from "./events.ts";
@@ -25,18 +31,43 @@ const scopeChangeKey = (change: ScopeChangeRecord): Key => ({
   sk: `${CHANGE_SK_PREFIX}${sortableMs(change.atMs)}#${change.id}`,
 });
 
-/** Inserts an edit of a cluster, the fleet or a partition before it is made. */
+/**
+ * Inserts an edit of a cluster, the fleet or a partition before it is made. That a cluster is
+ * removed is noted beside it, so that its history is found when the cluster is gone.
+ */
 export const insertScopeChange = async (
   insert: InsertHistory,
   change: ScopeChangeRecord,
 ): Promise<void> => {
+  const ttlSeconds = ttlOf(change.atMs, EVENT_DAYS_KEPT);
+  const { scope, verb, name, atMs } = change;
+  const isRemoval = scope === "cluster" && verb === "remove";
   await insert([
-    {
-      ...scopeChangeKey(change),
-      body: JSON.stringify(change),
-      ttlSeconds: ttlOf(change.atMs, EVENT_DAYS_KEPT),
-    },
+    { ...scopeChangeKey(change), body: JSON.stringify(change), ttlSeconds },
+    ...(isRemoval ? [{ ...removedClusterKey(name, atMs), body: "removed", ttlSeconds }] : []),
   ]);
+};
+
+/**
+ * Clusters that were removed since an instant, each once. The removal may not have been made at
+ * last, and another cluster may have the name again.
+ */
+export const removedClusters = async (
+  tables: Tables,
+  sinceMs: number,
+): Promise<readonly ClusterName[]> => {
+  const params: QueryCommandInput = {
+    TableName: tables.historyTable,
+    KeyConditionExpression: "pk = :pk AND sk >= :since",
+    ExpressionAttributeValues: {
+      ":pk": { S: REMOVED_CLUSTERS_PK },
+      ":since": { S: sortableMs(Math.max(0, sinceMs)) },
+    },
+  };
+  const names = new Set<ClusterName>();
+  for await (const item of readAll(tables, "list the removed clusters", params))
+    names.add(clusterName(historyItemOf(item).sk.split("#")[1] ?? ""));
+  return [...names];
 };
 
 export const scopeChangeOf = (item: HistoryItem): ScopeChangeRecord => {

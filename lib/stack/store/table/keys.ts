@@ -157,6 +157,13 @@ export const deletedKey = (ref: AutoscalerRef, atMs: number): Key => ({
   sk: `${ref.cluster}#${ref.namespace}#${sortableMs(atMs)}`,
 });
 
+/** Which clusters were removed, in order of time. */
+export const REMOVED_CLUSTERS_PK = "removed#clusters";
+export const removedClusterKey = (cluster: string, atMs: number): Key => ({
+  pk: REMOVED_CLUSTERS_PK,
+  sk: `${sortableMs(atMs)}#${cluster}`,
+});
+
 /** A second copy of the events of one day of one cluster, in order of time. */
 export const dayPk = (cluster: ClusterName, day: string): string => `day#${cluster}#${day}`;
 export const dayEventKey = (
