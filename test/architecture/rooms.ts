@@ -156,6 +156,7 @@ export const PARTS: Readonly<Record<string, readonly string[]>> = {
     "label-selector.ts",
     "known-partitions.ts",
     "find-autoscaler.ts",
+    "past-clusters.ts",
     "partitions",
     "views",
     "autoscalers.ts",

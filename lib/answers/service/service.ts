@@ -234,13 +234,10 @@ export interface DoctorQuery extends Filter {
 
 export interface EventQuery extends Filter, Past {
   readonly name?: string;
-  /** Of all autoscalers: those of removed clusters too. */
+  /** Removed clusters too. */
   readonly removed?: true;
   readonly after?: EventCursor;
-  /**
-   * For a list of many autoscalers that is answered in parts. A stack does it by itself, and a list
-   * of one autoscaler is not long.
-   */
+  /** For a list of many autoscalers that is answered in parts. A stack does it by itself. */
   readonly part?: EventPart;
 }
 
@@ -279,7 +276,6 @@ export interface EventCursor {
 export interface ChangeQuery extends Filter {
   readonly name?: string;
   readonly sinceMs?: number;
-  /** Of all: those of removed clusters and of merged partitions too. */
   readonly removed?: true;
   /** Lists only changes after this one. */
   readonly after?: ChangeCursor;
