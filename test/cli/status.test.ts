@@ -169,6 +169,7 @@ describe("tidemark status", () => {
         kind: "late",
         message: 'Partition "eu-1/default" was synced 30 s ago: its period is 15 s',
         next: "docs/operations.md, alarms SyncsStopped and SyncsLate",
+        cluster: "eu-1",
       },
     ]);
   });
@@ -230,6 +231,7 @@ describe("tidemark status", () => {
         message:
           'Autoscaler "eu-1/shop/web" holds: the windows page cannot be read: version 9 is not known',
         next: "tidemark partition describe eu-1/default",
+        cluster: "eu-1",
       },
     ]);
   });

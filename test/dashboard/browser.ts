@@ -38,6 +38,8 @@ export interface BrowserPage {
   addInitScript(script: string): Promise<void>;
   goto(url: string): Promise<unknown>;
   url(): string;
+  setViewportSize(size: { width: number; height: number }): Promise<void>;
+  emulateMedia(media: { colorScheme: "light" | "dark" }): Promise<void>;
   /** JavaScript, which the debugger runs: the policy of a page lets no such script in. */
   evaluate<Value>(script: string): Promise<Value>;
   getByRole(role: Role, of?: { name?: string; level?: number; exact?: boolean }): Located;
@@ -76,10 +78,46 @@ export const launchChromium = (): Promise<ChromiumBrowser> => {
 
 const AXE = load.resolve("axe-core/axe.min.js");
 
-/** What axe-core finds, with the element of each finding. */
-export const faultsOf = async (page: BrowserPage): Promise<readonly string[]> => {
-  await page.evaluate(readFileSync(AXE, "utf8"));
+/** What axe-core finds in a part of the page, with the element of each finding. */
+export const faultsOf = async (
+  page: BrowserPage,
+  { within = "html", rules }: { within?: string; rules?: readonly string[] } = {},
+): Promise<readonly string[]> => {
+  if (!(await page.evaluate<boolean>("'axe' in window")))
+    await page.evaluate(readFileSync(AXE, "utf8"));
+  const options = rules ? { runOnly: { type: "rule", values: rules } } : {};
   return page.evaluate<readonly string[]>(
-    "axe.run().then(({ violations }) => violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => id + ': ' + html)))",
+    `axe.run(${JSON.stringify(within)}, ${JSON.stringify(options)}).then(({ violations }) => violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => id + ': ' + html)))`,
   );
+};
+
+/** The widths of the proof. The last is that of a zoom of 200 % on a screen of 1,280. */
+const SIZES = [
+  { width: 1_280, height: 800 },
+  { width: 390, height: 844 },
+  { width: 640, height: 400 },
+] as const;
+
+/**
+ * What is wrong with what a tab shows, in each width and both themes: findings of axe-core, and a
+ * page that is wider than the window. Another theme only changes colours.
+ */
+export const faultsInEachLook = async (
+  page: BrowserPage,
+  within?: string,
+): Promise<readonly string[]> => {
+  const part = within === undefined ? {} : { within };
+  const found: string[] = [];
+  for (const size of SIZES) {
+    await page.setViewportSize(size);
+    await page.emulateMedia({ colorScheme: "light" });
+    const light = await faultsOf(page, part);
+    await page.emulateMedia({ colorScheme: "dark" });
+    const dark = await faultsOf(page, { ...part, rules: ["color-contrast"] });
+    const width = await page.evaluate<number>("document.documentElement.scrollWidth");
+    const wide = width > size.width ? [`the page is ${width} px wide`] : [];
+    const look = `at ${size.width} px`;
+    found.push(...[...light, ...dark, ...wide].map((fault) => `${look}: ${fault}`));
+  }
+  return found;
 };

@@ -31,6 +31,7 @@ const problem = z.object({
   ]),
   message: text.describe("a sentence"),
   next: text.describe("the next step: a command, or a page of the documentation"),
+  cluster: text.describe("present where it is about one cluster").exactOptional(),
 });
 export type StatusProblem = ViewOf<typeof problem>;
 

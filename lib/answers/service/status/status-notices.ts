@@ -8,6 +8,7 @@ import {
   autoscalersText,
   doctorText,
   isBroken,
+  aboutCluster,
   type Partition,
   problem,
   troubled,
@@ -24,12 +25,12 @@ export const clusterNotices = (
   nowMs: number,
 ): readonly StatusProblem[] => {
   const { partitions } = reading;
-  return [
+  return aboutCluster(cluster.name, [
     ...partitions.flatMap((partition) => absentNotices(cluster, partition, nowMs)),
     ...partitions.flatMap((partition) => podsNotices(cluster, partition, nowMs)),
     ...partitions.flatMap((partition) => slowNotices(cluster, partition)),
     ...dayNotices(cluster, reading),
-  ];
+  ]);
 };
 
 /** Owed are 99 of 100 due syncs of a day. */

@@ -66,22 +66,29 @@ export const clusterProblems = (
   reading: ClusterReading,
   nowMs: number,
   isWhole: boolean,
-): readonly StatusProblem[] => [
-  ...connectionProblems(reading),
-  ...(isWhole ? tokenProblems(cluster, reading, nowMs) : []),
-  ...undecidedProblems(cluster, reading, nowMs),
-  ...reading.partitions.flatMap((partition) => [
-    ...timeProblems(cluster, partition, nowMs),
-    // They name autoscalers of any namespace.
-    ...(isWhole
-      ? [
-          ...unreadableProblems(cluster, partition),
-          ...holdProblems(cluster, partition),
-          ...troubleProblems(cluster, partition, nowMs),
-        ]
-      : []),
-  ]),
-];
+): readonly StatusProblem[] =>
+  aboutCluster(cluster.name, [
+    ...connectionProblems(reading),
+    ...(isWhole ? tokenProblems(cluster, reading, nowMs) : []),
+    ...undecidedProblems(cluster, reading, nowMs),
+    ...reading.partitions.flatMap((partition) => [
+      ...timeProblems(cluster, partition, nowMs),
+      // They name autoscalers of any namespace.
+      ...(isWhole
+        ? [
+            ...unreadableProblems(cluster, partition),
+            ...holdProblems(cluster, partition),
+            ...troubleProblems(cluster, partition, nowMs),
+          ]
+        : []),
+    ]),
+  ]);
+
+/** What was found of one cluster names it, so that a page leads there. */
+export const aboutCluster = (
+  cluster: string,
+  found: readonly StatusProblem[],
+): readonly StatusProblem[] => found.map((each) => ({ ...each, cluster }));
 
 /** A fault that goes on has a problem of its own. */
 const BROKEN: ReadonlySet<ClusterState> = new Set([

@@ -1,3 +1,4 @@
+import { printable } from "../../../rules/model/foreign-text.ts";
 import type { EditPath } from "../../serve/routes.ts";
 
 /** Why there is no answer, in the kinds that a person does different things about. */
@@ -63,7 +64,7 @@ export class Api {
       });
       if (response.status === UNCHANGED) return { kind: "unchanged" };
       if (!response.ok) return { kind: "failure", failure: await failureOf(response) };
-      const value: Value = await response.json();
+      const value = shownAnswer<Value>(await response.text());
       return { kind: "answer", value, tag: response.headers.get("etag") ?? undefined };
     } catch (error) {
       return {
@@ -73,6 +74,25 @@ export class Api {
     }
   }
 }
+
+/** What JSON escapes, and what a browser would hide or obey: the order of letters, line ends. */
+const HIDDEN = /\\u|[\p{Cf}\p{Zl}\p{Zp}\u007f-\u009f]/u;
+const LINES_AND_TABS = /([\n\t])/;
+
+/**
+ * An answer whose texts are all shown as they are: of what strangers wrote, what would be hidden or
+ * would turn the order of the letters beside it is escaped, as the command prints it.
+ */
+const shownAnswer = <Value>(text: string): Value =>
+  HIDDEN.test(text)
+    ? JSON.parse(text, (_, value: unknown) => (typeof value === "string" ? shown(value) : value))
+    : JSON.parse(text);
+
+const shown = (text: string): string =>
+  text
+    .split(LINES_AND_TABS)
+    .map((part, at) => (at % 2 === 1 ? part : printable(part)))
+    .join("");
 
 const queryText = (parameters: Parameters): string => {
   const given = Object.entries(parameters).flatMap(([name, value]) =>
@@ -87,7 +107,10 @@ interface Problem {
 }
 
 const failureOf = async (response: Response): Promise<Failure> => {
-  const { code = "", detail = "" }: Problem = await response.json().catch(() => ({}));
+  const { code = "", detail = "" } = await response
+    .text()
+    .then(shownAnswer<Problem>)
+    .catch((): Problem => ({}));
   return { kind: kindOf(response.status, code), message: detail };
 };
 

@@ -4,6 +4,7 @@ import { stateWords } from "../../../answers/words/state-words.ts";
 import { CountBar, LoadBar } from "../parts/measure.tsx";
 import { AUTOSCALER_SHAPES, Mark } from "../parts/mark.tsx";
 import { Ago } from "../parts/time.tsx";
+import { useMatches } from "../parts/use-matches.ts";
 import { VirtualList } from "../parts/virtual-list.tsx";
 import { autoscalerLink } from "../route.ts";
 import { useKeys } from "../use-keys.ts";
@@ -43,6 +44,7 @@ export const FleetTable = ({
 }) => {
   const [shown, setShown] = useState<readonly [number, number]>([0, 0]);
   const box = useRef<HTMLDivElement>(null);
+  const isNarrow = useMatches(NARROW);
   const lines = useSparklines(rows.slice(shown[0], shown[1] + 1).map(({ key }) => key));
   useKeys({ j: () => moveFocus(box.current, 1), k: () => moveFocus(box.current, -1) });
   return (
@@ -85,7 +87,7 @@ export const FleetTable = ({
       </div>
       <VirtualList
         count={rows.length}
-        rowHeight={matchMedia(NARROW).matches ? NARROW_ROW_PX : ROW_PX}
+        rowHeight={isNarrow ? NARROW_ROW_PX : ROW_PX}
         onShown={(first, last) => setShown([first, last])}
       >
         {(index, top) => {

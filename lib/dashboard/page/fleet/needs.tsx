@@ -1,9 +1,10 @@
-import { useMemo } from "preact/hooks";
+import { useMemo, useState } from "preact/hooks";
 import type { StatusView } from "../../../answers/views/status.ts";
 import type { OverrideView } from "../../../answers/views/holds.ts";
 import { overrideText } from "../../../answers/words/bounds-words.ts";
 import type { FleetRow } from "./fleet-rows.ts";
 import { AUTOSCALER_SHAPES, CLUSTER_SHAPES, Mark } from "../parts/mark.tsx";
+import { plural } from "../parts/plural.ts";
 import { Ago, Sentence } from "../parts/time.tsx";
 import { useNow } from "../data/facts.ts";
 
@@ -18,17 +19,17 @@ interface Need {
   readonly search?: string;
 }
 
-/** The rows that a problem of the status is about. */
+/** The rows that a problem of the status is about, among those of its cluster. */
 const SEARCHES: Readonly<Partial<Record<StatusView["problems"][number]["kind"], string>>> = {
   "at max": "reason:toomanyreplicas",
-  failing: "state:failing",
   forbidden: "state:forbidden",
   refused: "reason:failedupdatescale",
   unmeasured: "is:unmeasured",
   "rule failed": "reason:rulefailed",
 };
 
-const SHOWN_MAX = 6;
+/** Before the others are asked for, so that the table begins on the first screen. */
+const SHOWN_AT_FIRST = 6;
 
 /** What needs a person, the most severe first, each one click away. */
 export const Needs = ({
@@ -45,6 +46,8 @@ export const Needs = ({
     [rows],
   );
   const all = needsOf(status, swinging, useNow());
+  const [isWhole, setWhole] = useState(false);
+  const shown = isWhole ? all : all.slice(0, SHOWN_AT_FIRST);
   if (all.length === 0)
     return (
       <p class="calm">
@@ -55,8 +58,8 @@ export const Needs = ({
     <section class="needs" aria-label="What needs a person">
       <h2>Needs a person</h2>
       <ul>
-        {all.slice(0, SHOWN_MAX).map(({ shape, message, next, since, search }) => (
-          <li key={message}>
+        {shown.map(({ shape, message, next, since, search }) => (
+          <li key={`${message} ${search}`}>
             <Mark shape={shape} />
             <span class="message">
               <Sentence>{message}</Sentence>
@@ -78,8 +81,15 @@ export const Needs = ({
           </li>
         ))}
       </ul>
-      {all.length > SHOWN_MAX && (
-        <p class="calm">and {all.length - SHOWN_MAX} more: tidemark status</p>
+      {all.length > SHOWN_AT_FIRST && (
+        <button
+          type="button"
+          class="button all"
+          aria-expanded={isWhole}
+          onClick={() => setWhole(!isWhole)}
+        >
+          {isWhole ? "Show fewer" : `Show ${all.length - SHOWN_AT_FIRST} more`}
+        </button>
       )}
     </section>
   );
@@ -100,9 +110,10 @@ const needsOf = (
 ): readonly Need[] => {
   const ofProblem =
     (shape: Shape) =>
-    ({ kind, message, next }: StatusView["problems"][number]): Need => {
-      const search = SEARCHES[kind];
-      return { shape, message, next, ...(search !== undefined && { search }) };
+    ({ kind, message, next, cluster }: StatusView["problems"][number]): Need => {
+      const search = [cluster === undefined ? [] : `cluster:${cluster}`, SEARCHES[kind] ?? []];
+      const text = search.flat().join(" ");
+      return { shape, message, next, ...(text !== "" && { search: text }) };
     };
   return [
     ...(frozen
@@ -112,6 +123,7 @@ const needsOf = (
             message: `The fleet was frozen by ${frozen.by}: ${frozen.reason}`,
             next: "tidemark fleet thaw",
             since: frozen.at,
+            search: "state:frozen",
           },
         ]
       : []),
@@ -121,7 +133,7 @@ const needsOf = (
       ? [
           {
             shape: CLUSTER_SHAPES["partly failing"],
-            message: `${swinging} swing: they have used their flap budget`,
+            message: `${plural(swinging, "autoscaler")} used up the flap budget`,
             search: "reason:flapbudget",
           },
         ]
@@ -138,10 +150,16 @@ const needsOf = (
       since: at,
       search: `${cluster}/${namespace}/${name}`,
     })),
+    ...moreOf(paused.more, AUTOSCALER_SHAPES.paused, "paused"),
     ...(overrides?.active ?? []).map((override) => ({
       shape: AUTOSCALER_SHAPES.held,
       message: overrideText(override, nowMs),
       search: searchOfOverride(override),
     })),
+    ...moreOf(overrides?.more ?? 0, AUTOSCALER_SHAPES.held, "overridden"),
   ];
 };
+
+/** Those that the status counts and does not list. */
+const moreOf = (more: number, shape: Shape, trait: string): readonly Need[] =>
+  more === 0 ? [] : [{ shape, message: `${more} more ${trait}`, search: `is:${trait}` }];
