@@ -43,7 +43,7 @@ export const figuresOf = (minutes: Minutes, { fromMs, untilMs }: TimeSpan): Figu
   const load = sum(minutes.loadMs);
   const inside = ({ atMs }: { readonly atMs: number }): boolean => atMs >= fromMs && atMs < untilMs;
   const scales = minutes.scales.filter(inside);
-  const reaction = reactionOf(minutes.reactions.filter(inside).map(({ lastedMs }) => lastedMs));
+  const reaction = reactionOf(reactionsIn(minutes, { fromMs, untilMs }));
   return {
     replicaHours: sum(minutes.podMs) / HOUR_MS,
     aboveTarget: sum(minutes.aboveMs) / known,
@@ -57,6 +57,21 @@ export const figuresOf = (minutes: Minutes, { fromMs, untilMs }: TimeSpan): Figu
     coverage: known / ((until - from) * MINUTE_MS),
     cutOff: sum(minutes.cutOffMs) / known,
   };
+};
+
+/**
+ * How long the pods were too few, each time that this began in a stretch. Where it never did, the
+ * time that had begun before and went on into it.
+ */
+const reactionsIn = (
+  { reactions }: Pick<Minutes, "reactions">,
+  { fromMs, untilMs }: TimeSpan,
+): readonly number[] => {
+  const begun = reactions.filter(({ atMs }) => atMs >= fromMs && atMs < untilMs);
+  const underWay = reactions.filter(
+    ({ atMs, lastedMs }) => atMs < fromMs && atMs + lastedMs > fromMs,
+  );
+  return (begun.length > 0 ? begun : underWay).map(({ lastedMs }) => lastedMs);
 };
 
 /** The days of a stretch by UTC, each as far as it is in it. */

@@ -31,6 +31,7 @@ export const happened = (
       count: orZero(read.count.value),
       ready: orZero(read.ready.value),
       needed: Number.isNaN(read.count.value) ? Number.NaN : needed,
+      isUnknown: Number.isNaN(read.count.value),
       isCutOff: read.cutOff.value === 1,
       ...{ load: 0, unserved: 0 },
     });

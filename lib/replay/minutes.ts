@@ -12,7 +12,7 @@ export interface Minutes {
   readonly count: Float64Array;
   readonly min: Float64Array;
   readonly max: Float64Array;
-  /** Pods × ms: that were asked for, and that served. */
+  /** Pods × ms: that were asked for while the load was known, and that served. */
   readonly podMs: Float64Array;
   readonly readyMs: Float64Array;
   /** How much of the minute is known. All that follows is of that time only. */
@@ -52,6 +52,8 @@ export interface SteadySpan {
   readonly ready: number;
   /** Pods that would be exactly at the target; NaN where it is unknown. */
   readonly needed: number;
+  /** Nobody knows the load: its pods are in no sum. Also false where no number of pods is right. */
+  readonly isUnknown: boolean;
   readonly isCutOff: boolean;
   readonly load: number;
   readonly unserved: number;
@@ -74,9 +76,11 @@ export class MinuteRecord {
   readonly #scales: ReplayedScale[] = [];
   readonly #reactions: Reaction[] = [];
   #tooFewSinceMs: number | undefined;
+  #passedMs: number;
   #max = Number.POSITIVE_INFINITY;
 
   constructor(fromMs: number, untilMs: number) {
+    this.#passedMs = fromMs;
     this.#fromMs = Math.floor(fromMs / MINUTE_MS) * MINUTE_MS;
     const length = Math.ceil((untilMs - this.#fromMs) / MINUTE_MS);
     this.#columns = Object.fromEntries(
@@ -103,6 +107,7 @@ export class MinuteRecord {
 
   pass(fromMs: number, toMs: number, segment: SteadySpan): void {
     this.#react(fromMs, segment);
+    this.#passedMs = toMs;
     for (let sinceMs = fromMs; sinceMs < toMs; ) {
       const at = this.#at(sinceMs);
       const untilMs = Math.min(toMs, this.#fromMs + (at + 1) * MINUTE_MS);
@@ -111,15 +116,19 @@ export class MinuteRecord {
     }
   }
 
+  /** Pods that are too few at the end were so for as long as is known. */
   minutes(): Minutes {
     const { length } = this.#reasons;
+    const sinceMs = this.#tooFewSinceMs;
+    const last =
+      sinceMs === undefined ? [] : [{ atMs: sinceMs, lastedMs: this.#passedMs - sinceMs }];
     return {
       fromMs: this.#fromMs,
       length,
       ...this.#columns,
       reasons: this.#reasons,
       scales: this.#scales,
-      reactions: this.#reactions,
+      reactions: [...this.#reactions, ...last],
     };
   }
 
@@ -128,10 +137,10 @@ export class MinuteRecord {
   }
 
   #add(at: number, forMs: number, segment: SteadySpan): void {
-    const { count, ready, needed, isCutOff, load, unserved } = segment;
+    const { count, ready, needed, isUnknown, isCutOff, load, unserved } = segment;
     const columns = this.#columns;
     columns.count[at] = count;
-    add(columns.podMs, at, count * forMs);
+    if (!isUnknown) add(columns.podMs, at, count * forMs);
     add(columns.readyMs, at, ready * forMs);
     if (Number.isNaN(needed)) return;
     add(columns.knownMs, at, forMs);

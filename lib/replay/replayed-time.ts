@@ -116,6 +116,7 @@ export class ReplayedTime {
     const load = this.#served?.reader.value ?? 0;
     const unserved = this.#served ? Math.max(0, load - ready * this.#served.perPod) : 0;
     const isCutOff = this.#cutOff?.value === 1;
-    return { count, ready, needed, isCutOff, load, unserved };
+    const isUnknown = this.#target.length > 0 && Number.isNaN(needed);
+    return { count, ready, needed, isUnknown, isCutOff, load, unserved };
   }
 }

@@ -10,6 +10,11 @@ const path = (name: string): string => join(folder, name);
 const write = (name: string, content: unknown): void =>
   writeFileSync(path(name), typeof content === "string" ? content : JSON.stringify(content));
 
+const cpuAt = (averageUtilization: number) => ({
+  type: "Resource",
+  resource: { name: "cpu", target: { type: "Utilization", averageUtilization } },
+});
+
 /** Ten hours: 90 units, and 280 from the sixth hour on. */
 const START_SECONDS = Date.UTC(2026, 0, 5) / 1_000;
 const SAMPLES = Array.from({ length: 600 }, (_, at) => [
@@ -52,6 +57,36 @@ const replayed = (
   );
 
 describe("tidemark replay --trace", () => {
+  it("says how long the pods were too few where they are until the end", async () => {
+    write("low.yaml", hpa({ maxReplicas: 20, metrics: [cpuAt(95)] }));
+    const { out } = await replayed("-o json", ["hpa.yaml", "low.yaml"]);
+    const [first, low] = JSON.parse(out).policies;
+    expect(low.aboveTarget).toBe(1);
+    // The warm-up takes an hour of the ten, and the target is missed before and after it.
+    expect(low.reactionSeconds).toMatchObject({ times: 1 });
+    expect(low.reactionSeconds.worst).toBeGreaterThan(9.9 * 3_600);
+    expect(first.reactionSeconds.worst).toBeLessThan(300);
+  });
+
+  it("shows nothing of a day that the load does not have, in hours neither", async () => {
+    const seconds = Array.from({ length: 3 * 1_440 }, (_, at) => START_SECONDS + at * 60);
+    const known = seconds.filter((_, at) => at < 1_440 || at >= 2_880);
+    write("holes.csv", `timestamp,value\n${known.map((at) => `${at},90`).join("\n")}\n`);
+    const { out } = await replayed("", ["hpa.yaml"], "holes.csv");
+    expect(out).toMatch(/^known +66.2 %$/m);
+    expect(out).toMatch(/^2026-01-06 +unknown +unknown$/m);
+    expect(out).toMatch(/^replica-hours +94$/m);
+  });
+
+  it("refuses a load of which too little is counted", async () => {
+    write("short.csv", `timestamp,value\n${START_SECONDS},1\n${START_SECONDS + 60},2\n`);
+    const { code, err } = await replayed("", ["hpa.yaml"], "short.csv");
+    expect(code).toBe(2);
+    expect(err).toContain(
+      'Cannot use the load of "short.csv": 108s of it are counted, and 5m are the least; give a longer load, or a shorter --warm-up',
+    );
+  });
+
   it("prints the figures of each policy, with what the later ones differ by, and opens nothing", async () => {
     const { code, out, err } = await replayed("--price 0.1");
     expect([code, err]).toEqual([0, ""]);

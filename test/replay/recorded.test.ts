@@ -164,6 +164,9 @@ describe("a day that is missing", () => {
     expect(one.figures.aboveTarget).toBe(1);
     expect(one.days.map(({ figures }) => Math.round(figures.coverage))).toEqual([1, 0, 1]);
     expect(other?.wins?.days).toBe(3 - 1);
+    // Three pods, on the two days that are known: a sample says something for a minute.
+    expect(one.figures.replicaHours).toBeCloseTo(2 * 24 * 3, 0);
+    expect(one.days.map(({ figures }) => Math.round(figures.replicaHours))).toEqual([72, 0, 72]);
   });
 });
 

@@ -1,6 +1,7 @@
 import { basename } from "node:path";
 import { readInputs } from "../../answers/service/apply/manifest-inputs.ts";
 import type { ManifestSource } from "../../answers/service/service.ts";
+import type { TimeSpan } from "../../replay/figures.ts";
 import type { ReplayedMetric } from "../../replay/load.ts";
 import type { ReplayedSpec } from "../../replay/replay.ts";
 import type { NotReplayed } from "../../replay/traced.ts";
@@ -9,7 +10,9 @@ import { passedOverText } from "../../rules/manifest/errors.ts";
 import { TidemarkError } from "../../rules/model/errors.ts";
 import { decimalText } from "../../rules/model/quantity.ts";
 import type { AutoscalerSpec, Validation } from "../../rules/model/spec.ts";
+import { MINUTE_MS } from "../../rules/model/time-text.ts";
 import { levelsOf } from "../../rules/policy/dialects.ts";
+import { ageText } from "../../stack/report/duration-text.ts";
 import type { CommandIo, Printer } from "../io.ts";
 import { type FileOptions, readSources } from "../select/read-sources.ts";
 import { usage } from "../usage-error.ts";
@@ -61,6 +64,18 @@ export const metricsOrThrow = (
     made.refused.map(({ of, why }) => `Cannot replay "${of}" of "${label}": ${why}`).join("\n"),
     made,
   );
+};
+
+/** Less than this says nothing of a policy. */
+const SHORTEST_MS = 5 * MINUTE_MS;
+
+/** Throws a usage error where too little is left to be counted. `what` to do about it. */
+export const refuseShort = (of: string, { fromMs, untilMs }: TimeSpan, what: string): void => {
+  const lengthMs = untilMs - fromMs;
+  if (lengthMs < SHORTEST_MS)
+    throw usage(
+      `Cannot use the load of "${of}": ${ageText(lengthMs)} of it are counted, and ${ageText(SHORTEST_MS)} are the least; ${what}`,
+    );
 };
 
 /** The container that the policies measure: a load is of one. */

@@ -29,7 +29,7 @@ import { autoscalerName, namespace } from "../../rules/model/ids.ts";
 import type { AutoscalerSpec } from "../../rules/model/spec.ts";
 import { lengthMs } from "../options/time-options.ts";
 import { usage } from "../usage-error.ts";
-import { containerOf, metricsOrThrow, targetText } from "./candidates.ts";
+import { containerOf, metricsOrThrow, refuseShort, targetText } from "./candidates.ts";
 import type { ReadHistory } from "./read-history.ts";
 import type { ReplayAll } from "./replay-threads.ts";
 
@@ -113,6 +113,7 @@ export const replayedHistory = async (
   const [firstSample] = recorded.samples;
   const fromMs = firstSample?.atMs ?? sinceMs;
   const counted = { fromMs: Math.max(fromMs, sinceMs), untilMs: recorded.untilMs };
+  refuseShort(named, counted, "give an earlier --since, or wait for more syncs");
   const cutOff = cutOffSeries(recorded);
   const workload: ReplayedWorkload = {
     pods: {

@@ -136,7 +136,8 @@ export const dayRows = ({
     withLocalTimes(since).slice(0, 10),
     ...policies.flatMap(({ days: own }) => {
       const day = own[at];
-      return [String(day?.replicaHours ?? ""), percentText(day?.aboveTarget)];
+      const hours = day?.coverage === 0 ? "unknown" : String(day?.replicaHours ?? "");
+      return [hours, percentText(day?.aboveTarget)];
     }),
   ]);
 };

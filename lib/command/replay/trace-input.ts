@@ -8,6 +8,7 @@ import { constantSeries, productOf, type Series, stepSeries } from "../../replay
 import type { MetricModel } from "../../replay/load.ts";
 import type { LoadedPod, TracedLoad } from "../../replay/traced.ts";
 import { lengthMs } from "../options/time-options.ts";
+import { refuseShort } from "./candidates.ts";
 import { usage } from "../usage-error.ts";
 
 /** The options that say what a recorded load is of, and what serves it. */
@@ -61,6 +62,12 @@ export const readTraceInput = async (options: TraceOptions): Promise<TraceInput>
       : lengthMs("--warm-up", options.warmUp, 0);
   if (warmUpMs >= lengthOfLoad)
     throw usage(`Cannot use --warm-up "${options.warmUp}": the load is not longer than that`);
+  const countedMs = fromMs + warmUpMs;
+  refuseShort(
+    basename(options.trace),
+    { fromMs: countedMs, untilMs: load.endMs },
+    "give a longer load, or a shorter --warm-up",
+  );
   return {
     name: basename(options.trace),
     unit: trace.unit,
@@ -77,7 +84,7 @@ export const readTraceInput = async (options: TraceOptions): Promise<TraceInput>
         ? DEFAULT_POD_START_MS
         : lengthMs("--pod-start", options.podStart, 0),
     fromMs,
-    countedMs: fromMs + warmUpMs,
+    countedMs,
     untilMs: load.endMs,
   };
 };

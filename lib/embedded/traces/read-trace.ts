@@ -13,6 +13,8 @@ import type { ShippedTrace, Trace, TracePoint } from "./trace.ts";
 /** Two years of minutes; more is a mistake, and would not stay small in memory. */
 const MAX_POINTS = 1_100_000;
 const SECONDS_MAX = 100_000_000_000;
+/** More is no load of a workload, and its product with a number of pods would not be exact. */
+const VALUE_MAX = 1e15;
 const DEFAULT_UNIT = "units";
 /** A trace of one sample has no distance to measure. */
 const DEFAULT_STEP_MS = 60_000;
@@ -126,10 +128,12 @@ const readRangeQuery = async (path: string): Promise<Trace> => {
     .filter(({ value }) => Number.isFinite(value));
   const bad = points.find(
     ({ value, atMs }, at) =>
-      value < 0 || atMs <= (points[at - 1]?.atMs ?? Number.NEGATIVE_INFINITY),
+      value < 0 || value > VALUE_MAX || atMs <= (points[at - 1]?.atMs ?? Number.NEGATIVE_INFINITY),
   );
   if (bad)
-    throw invalid(`the sample at ${bad.atMs / 1_000} is negative, or not after the one before it`);
+    throw invalid(
+      `the sample at ${bad.atMs / 1_000} is negative, above ${VALUE_MAX}, or not after the one before it`,
+    );
   if (points.length === 0) throw invalid("it has no samples");
   if (points.length > MAX_POINTS) throw invalid(`at most ${MAX_POINTS} samples are read`);
   return { points, unit: series.metric["__name__"] ?? DEFAULT_UNIT, stepMs: usualStepMs(points) };
@@ -146,7 +150,7 @@ class TraceReading {
   readonly #points: TracePoint[] = [];
   #unit: string | undefined;
   #lines = 0;
-  #lastMs = Number.NEGATIVE_INFINITY;
+  #last = { atMs: Number.NEGATIVE_INFINITY, text: "" };
 
   constructor(path: string) {
     this.#path = path;
@@ -190,9 +194,12 @@ class TraceReading {
     if (this.#points.length >= MAX_POINTS)
       throw this.#invalid(line, `at most ${MAX_POINTS} samples are read`);
     const atMs = this.#timeMs(time, line);
-    if (atMs <= this.#lastMs)
-      throw this.#invalid(line, `timestamp ${time} is not after ${this.#lastMs / 1000}`);
-    this.#lastMs = atMs;
+    if (atMs <= this.#last.atMs)
+      throw this.#invalid(
+        line,
+        `timestamp ${time} is not after ${this.#last.text}${WITHOUT_ZONE.test(time) ? "; a time without a zone is read as UTC, where no hour comes twice: export it in UTC" : ""}`,
+      );
+    this.#last = { atMs, text: time };
     if (NO_VALUE.has(value.toLowerCase())) return;
     this.#points.push({ atMs, value: this.#number(value, "value", line) });
   }
@@ -215,9 +222,12 @@ class TraceReading {
   }
 
   #number(text: string, column: string, line: number): number {
-    if (!/^\d+(\.\d+)?$/.test(text))
+    if (!/^\d+(\.\d+)?(e[+-]?\d+)?$/i.test(text))
       throw this.#invalid(line, `${column} "${text}" is not a number of at least 0`);
-    return Number(text);
+    const number = Number(text);
+    if (number > VALUE_MAX)
+      throw this.#invalid(line, `${column} "${text}" is above ${VALUE_MAX}, the most that is read`);
+    return number;
   }
 
   #invalid(line: number, what: string): TidemarkError {

@@ -140,11 +140,15 @@ describe("readTrace()", () => {
     [rangeQuery(series()), "it has no samples"],
     [
       rangeQuery(series([60, "1"], [60, "2"])),
-      "the sample at 60 is negative, or not after the one before it",
+      "the sample at 60 is negative, above 1000000000000000, or not after the one before it",
     ],
     [
       rangeQuery(series([60, "-1"])),
-      "the sample at 60 is negative, or not after the one before it",
+      "the sample at 60 is negative, above 1000000000000000, or not after the one before it",
+    ],
+    [
+      rangeQuery(series([60, "1e300"])),
+      "the sample at 60 is negative, above 1000000000000000, or not after the one before it",
     ],
     [
       '{"status":"success","data":{"resultType":"vector","result":[]}}',
@@ -162,6 +166,21 @@ describe("readTrace()", () => {
     ["timestamp,value\n60,1\n60,2\n", 3, "timestamp 60 is not after 60"],
     ["timestamp,value\n120,1\n60,2\n", 3, "timestamp 60 is not after 120"],
     ["# c\ntimestamp,value\n60,1\n\n120,-2\n", 5, 'value "-2" is not a number of at least 0'],
+    [
+      "timestamp,value\n60,1e18\n",
+      2,
+      'value "1e18" is above 1000000000000000, the most that is read',
+    ],
+    [
+      "t,v\n2026-10-25T00:00:00Z,1\n2026-10-25T00:00:00Z,1\n",
+      3,
+      "timestamp 2026-10-25T00:00:00Z is not after 2026-10-25T00:00:00Z",
+    ],
+    [
+      "t,v\n2026-10-25 02:59:00,1\n2026-10-25 02:00:00,1\n",
+      3,
+      "timestamp 2026-10-25 02:00:00 is not after 2026-10-25 02:59:00; a time without a zone is read as UTC, where no hour comes twice: export it in UTC",
+    ],
     ["timestamp,value\n60,many\n", 2, 'value "many" is not a number of at least 0'],
     ["timestamp,value\n60,\n", 1, "it has no samples"],
     ["timestamp,value\n120,\n60,NaN\n", 3, "timestamp 60 is not after 120"],
