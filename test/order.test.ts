@@ -12,7 +12,7 @@ describe("the order of the files of tests", () => {
       { path: "/tidemark/test/e2e/readme.test.ts", isShared: false },
       { path: "/tidemark/test/sync/waves.played.test.ts", isShared: true },
       { path: "/tidemark/test/real-server/run.test.ts", isShared: false },
-      { path: "/tidemark/test/e2e/week.test.ts", isShared: false },
+      { path: "/tidemark/test/e2e/clock-change.test.ts", isShared: false },
       { path: "/tidemark/test/real-server/parity.test.ts", isShared: false },
       { path: "/tidemark/test/simulation/first-seeds.test.ts", isShared: true },
     ];

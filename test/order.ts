@@ -14,7 +14,7 @@ export const FIRST: readonly string[] = [
   "test/real-server/takeover.test.ts",
   "test/real-server/outage.test.ts",
   "test/sync/hostile-server.process.test.ts",
-  "test/e2e/week.test.ts",
+  "test/e2e/clock-change.test.ts",
   "test/e2e/start.test.ts",
   "test/real-server/",
   "test/service/read-budgets.played.test.ts",

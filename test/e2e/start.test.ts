@@ -246,20 +246,20 @@ describe("npm start", { timeout: 120_000 }, () => {
   });
 
   it("makes clusters, workloads and autoscalers of its own, the same at every start, and goes on with them", async () => {
-    const made = ["--clusters", "2", "--autoscalers", "80", ...FAST];
+    const made = ["--clusters", "2", "--autoscalers", "40", ...FAST];
     const [one, other] = [folder("made"), folder("made-again")];
     // A second attempt begins anew.
     for (const data of [one, other]) rmSync(data, { recursive: true, force: true });
     const { code, err, out } = await startRun(["--data", one, ...made, "--for", "3m"]).ended;
     expect([code, err]).toEqual([0, ""]);
-    expect(out).toContain("Making 80 autoscalers and their workloads in 2 simulated clusters\n");
-    expect(out).toMatch(/^workloads +80, \d/m);
+    expect(out).toContain("Making 40 autoscalers and their workloads in 2 simulated clusters\n");
+    expect(out).toMatch(/^workloads +40, \d/m);
     const listed = (
       await tidemark(["get", "-A", "--clusters", "*", "-o", "name", "--data", one])
     ).out
       .trimEnd()
       .split("\n");
-    expect(listed).toHaveLength(80);
+    expect(listed).toHaveLength(40);
     expect(new Set(listed.map((line) => line.split("/")[0]))).toEqual(
       new Set(["local-1", "local-2"]),
     );
@@ -271,9 +271,9 @@ describe("npm start", { timeout: 120_000 }, () => {
     );
     expect(first.split("\n").length).toBeGreaterThan(20);
     expect(second).toBe(first);
-    const refused = await startRun(["--data", one, "--clusters", "3", "--autoscalers", "80"]).ended;
+    const refused = await startRun(["--data", one, "--clusters", "3", "--autoscalers", "40"]).ended;
     expect(refused.err).toContain(
-      "it simulates 80 autoscalers in 2 clusters, not 80 autoscalers in 3 clusters; for a run of its own: ",
+      "it simulates 40 autoscalers in 2 clusters, not 40 autoscalers in 3 clusters; for a run of its own: ",
     );
     const resumed = await startRun(["--data", one, "--for", "1m", "--speed", "100000"]).ended;
     expect([resumed.code, resumed.err]).toEqual([0, ""]);

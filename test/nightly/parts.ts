@@ -6,6 +6,7 @@ import { newestTag, olderCommit } from "../simulation/beside/older-tree.ts";
 export const ROOT = join(import.meta.dirname, "../..");
 /** Below the root, so that the line at the end is the same on every machine. */
 const FUZZ = "test/cluster/wire/fuzz.ts";
+const READS = "test/service/read-budgets.played.test.ts";
 const PROMISED = "test/mutation/promised.ts";
 
 export interface NightlyOptions {
@@ -74,6 +75,11 @@ export const PARTS: Readonly<Record<string, (options: NightlyOptions) => Part>> 
       ? { missing: binaries.message }
       : npm("prove", "--", "chaos", "--minutes", String(minutes));
   },
+  reads: () => ({
+    command: "npx",
+    args: ["vitest", "run", READS],
+    env: { READS_OF_ALL_SIZES: "true" },
+  }),
   promised: () => ({ command: process.execPath, args: [PROMISED] }),
   mutation: () => npm("prove", "--", "mutation"),
   rooms: ({ firstSeed }) => npm("prove", "--", "mutation", roomOfNight(firstSeed)),

@@ -5,7 +5,7 @@ import { playSeed } from "./seed.ts";
  * Seeds of both test files together; `SIMULATION_SEEDS` sets another number. Nights play hundreds
  * of fresh ones (docs/proofs.md).
  */
-export const CI_SEEDS = Number(process.env["SIMULATION_SEEDS"] ?? 80);
+export const CI_SEEDS = Number(process.env["SIMULATION_SEEDS"] ?? 40);
 
 const BATCH = 10;
 const SEED_PATIENCE_MS = 30_000;

@@ -14,9 +14,11 @@ export const SIZES = [
 ] as const;
 
 /** The fleets of these sizes: two of them have the past of one cluster in common. */
-export async function* realFleets(): AsyncGenerator<RealFleet> {
+export async function* realFleets(
+  sizes: readonly (readonly [number, number])[] = SIZES,
+): AsyncGenerator<RealFleet> {
   const templates = new Map<number, Template>();
-  for (const [clusters, each] of SIZES) {
+  for (const [clusters, each] of sizes) {
     const template = templates.get(each) ?? (await playedTemplate(each));
     templates.set(each, template);
     yield fleetOf(template, clusters);
