@@ -66,7 +66,9 @@ export const run = async (): Promise<void> => {
     };
     for (const [name, folder] of Object.entries(checkouts()))
       players.push(await startPlayer({ ...stage, name, folder }));
-    await play(players);
+    await play(players, (dueMs) => {
+      adapter.aheadMs = dueMs - Date.now();
+    });
     print(players);
   } finally {
     for (const player of players) player.close();
@@ -105,15 +107,16 @@ const startPlayer = async (stage: SteadyStage): Promise<Player> => {
     name: stage.name,
     samples: [],
     sync: async (dueMs) => (await ask(dueMs)) as Sample,
-    close: () => void child.kill(),
+    close: () => child.disconnect(),
   };
 };
 
 /** Turn by turn, and each goes first as often as the others. */
-const play = async (players: readonly Player[]): Promise<void> => {
+const play = async (players: readonly Player[], isDue: (dueMs: number) => void): Promise<void> => {
   const startMs = Date.now();
   for (let at = 0; at < (WARM_MINUTES + MINUTES) * SYNCS_A_MINUTE; at++) {
     const first = at % players.length;
+    isDue(startMs + at * PERIOD_MS);
     for (const { sync, samples } of [...players.slice(first), ...players.slice(0, first)]) {
       const sample = await sync(startMs + at * PERIOD_MS);
       if (at >= WARM_MINUTES * SYNCS_A_MINUTE) samples.push(sample);

@@ -13,6 +13,8 @@ import type { ControlPlane } from "./start.ts";
 export interface MetricsAdapter {
   /** In thousandths of a core, of each pod. */
   cpuMilli: number;
+  /** How far the clock of those who ask is ahead of the machine's, so that no sample is old. */
+  aheadMs: number;
   /** When each LIST with a selector was asked for, as the HPA controller asks. */
   readonly asked: Map<string, number[]>;
   readonly close: () => Promise<void>;
@@ -32,7 +34,7 @@ export const startMetricsAdapter = async (
   dir: string,
 ): Promise<MetricsAdapter> => {
   const { certificatePem, keyPem } = await serverCredentials(dir, Date.now());
-  const adapter = { cpuMilli: 0, asked: new Map<string, number[]>() };
+  const adapter = { cpuMilli: 0, aheadMs: 0, asked: new Map<string, number[]>() };
   const answers = keptAnswers(apps);
   const server = createServer({ cert: certificatePem, key: keyPem }, (request, response) => {
     const url = new URL(request.url ?? "", "https://adapter");
@@ -44,7 +46,7 @@ export const startMetricsAdapter = async (
       ]);
     const binary =
       (request.headers.accept ?? "").includes(PROTOBUF) && url.pathname.endsWith("/pods");
-    const bytes = answers(url, adapter.cpuMilli, binary);
+    const bytes = answers(url, binary, adapter);
     response.writeHead(bytes === undefined ? 404 : 200, {
       "content-type": binary ? PROTOBUF : "application/json",
     });
@@ -69,19 +71,24 @@ export const startMetricsAdapter = async (
  */
 const keptAnswers = (
   apps: readonly App[],
-): ((url: URL, cpuMilli: number, binary: boolean) => Buffer | undefined) => {
+): ((
+  url: URL,
+  binary: boolean,
+  usage: Pick<MetricsAdapter, "cpuMilli" | "aheadMs">,
+) => Buffer | undefined) => {
   const { encode } = published();
   const kept = new Map<string, { readonly bytes: Buffer; readonly untilMs: number }>();
-  return (url, cpuMilli, binary) => {
+  return (url, binary, { cpuMilli, aheadMs }) => {
+    const nowMs = Date.now() + aheadMs;
     const key = `${url.pathname} ${url.searchParams.get("labelSelector")} ${cpuMilli} ${binary}`;
     const known = kept.get(key);
-    if (known && performance.now() < known.untilMs) return known.bytes;
-    const answer = answerOf(url, apps, cpuMilli);
+    if (known && nowMs < known.untilMs) return known.bytes;
+    const answer = answerOf(url, apps, cpuMilli, nowMs);
     if (answer === undefined) return undefined;
     const bytes = binary
       ? encode(POD_METRICS, { metadata: {}, items: answer["items"] }, `${GROUP}/${VERSION}`)
       : Buffer.from(JSON.stringify(answer));
-    kept.set(key, { bytes, untilMs: performance.now() + KEPT_MS });
+    kept.set(key, { bytes, untilMs: nowMs + KEPT_MS });
     return bytes;
   };
 };
@@ -90,6 +97,7 @@ const answerOf = (
   url: URL,
   apps: readonly App[],
   cpuMilli: number,
+  nowMs: number,
 ): Record<string, unknown> | undefined => {
   const path = url.pathname;
   const wanted = url.searchParams.get("labelSelector")?.replace(/^app=/, "");
@@ -113,7 +121,7 @@ const answerOf = (
   }
   const match = new RegExp(`^${root}(?:/namespaces/([^/]+))?/pods$`).exec(path);
   if (!match) return undefined;
-  const timestamp = new Date().toISOString().replace(/\.\d+Z$/, "Z");
+  const timestamp = new Date(nowMs).toISOString().replace(/\.\d+Z$/, "Z");
   const items = apps
     .filter(
       ({ namespace, name }) =>
@@ -128,7 +136,7 @@ const answerOf = (
         {
           name: "app",
           usage: {
-            cpu: `${cpuMilli + ((at + Math.floor(Date.now() / KEPT_MS)) % 3) - 1}m`,
+            cpu: `${cpuMilli + ((at + Math.floor(nowMs / KEPT_MS)) % 3) - 1}m`,
             memory: "64Mi",
           },
         },

@@ -1,3 +1,4 @@
+import type { AutoscalerSpec } from "../model/spec.ts";
 import type { DoctorRule, DoctorFinding, Patient } from "./patient.ts";
 import { AT_MAXIMUM } from "./rules/at-maximum.ts";
 import { FALLBACK_CANNOT_ACT } from "./rules/fallback-cannot-act.ts";
@@ -57,10 +58,33 @@ export const asksDays = (patient: Patient, looks: Looks): boolean =>
  * fleet counts.
  */
 export const examineNewest = (patient: Omit<Patient, "days" | "sync">): readonly Diagnosis[] =>
-  examine(patient);
+  DOCTOR_RULES.flatMap((rule) =>
+    rule.ofManifest ? keptOf(rule, patient) : foundBy(rule, patient),
+  );
 
 /** Everything that the rules find. */
 export const examine = (patient: Patient): readonly Diagnosis[] =>
-  DOCTOR_RULES.flatMap(({ name, severity, examine: look }) =>
-    look(patient).map((finding) => ({ rule: name, severity, ...finding })),
-  );
+  DOCTOR_RULES.flatMap((rule) => foundBy(rule, patient));
+
+const foundBy = (
+  { name, severity, examine: look }: DoctorRule,
+  patient: Patient,
+): readonly Diagnosis[] => {
+  const findings = look(patient);
+  return findings.length === 0
+    ? NONE
+    : findings.map((finding) => ({ rule: name, severity, ...finding }));
+};
+
+const NONE: readonly Diagnosis[] = [];
+
+/** By the spec that was made of a manifest: it lives as long as a sync keeps it. */
+const ofManifests = new WeakMap<AutoscalerSpec, Map<DoctorRule, readonly Diagnosis[]>>();
+
+const keptOf = (rule: DoctorRule, patient: Patient): readonly Diagnosis[] => {
+  const kept = ofManifests.get(patient.spec) ?? new Map<DoctorRule, readonly Diagnosis[]>();
+  ofManifests.set(patient.spec, kept);
+  const found = kept.get(rule) ?? foundBy(rule, patient);
+  kept.set(rule, found);
+  return found;
+};

@@ -53,12 +53,12 @@ export const levelLine = (manifest: Manifest, at: number, of: number): ManifestL
   // The part of an HPA and of a WatermarkPodAutoscaler has the name of its type.
   const type = asText(metric["type"]);
   const source = type === "" ? path : `${path}.${type.charAt(0).toLowerCase()}${type.slice(1)}`;
-  const lines = [path, source].flatMap((place) =>
-    LEVELS.map((level) => lineOf(manifest, `${place}.${level}`)),
-  );
-  const isLevel = ({ value }: ManifestLine): boolean =>
-    value !== undefined && !value.startsWith("{");
-  return lines.find(isLevel) ?? lineOf(manifest, source);
+  for (const place of [path, source])
+    for (const level of LEVELS) {
+      const line = lineOf(manifest, `${place}.${level}`);
+      if (line.value !== undefined && !line.value.startsWith("{")) return line;
+    }
+  return lineOf(manifest, source);
 };
 
 /** A place outside the manifest: the workload that it scales. */

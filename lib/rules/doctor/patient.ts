@@ -48,6 +48,8 @@ export interface DoctorRule {
   readonly finds: string;
   /** True where it cannot say anything without the last days, which cost a request. */
   readonly asksDays?: (patient: Patient) => boolean;
+  /** True where it looks at the manifest only: what it finds is kept while the manifest is. */
+  readonly ofManifest?: true;
   readonly examine: (patient: Patient) => readonly DoctorFinding[];
 }
 

@@ -29,7 +29,7 @@ export const AT_MAXIMUM: DoctorRule = {
   finds: "more than the maximum has been wanted for a day",
   asksDays: isAtMaxNow,
   examine: (patient) => {
-    const { days = [], manifest, nowMs, spec } = patient;
+    const { days = [], nowMs, spec } = patient;
     const sinceMs = isAtMaxNow(patient) ? lastsSince(days, isCut) : undefined;
     if (sinceMs === undefined || nowMs - sinceMs < AT_MAXIMUM_MS) return [];
     const cut = days.filter(({ atMs }) => atMs >= sinceMs);
@@ -40,7 +40,7 @@ export const AT_MAXIMUM: DoctorRule = {
         evidence: `more than the maximum of ${max} has been wanted for ${lasted(nowMs - sinceMs)}, since ${utcText(sinceMs)}: up to ${most}`,
         cost: `the load is above its target: up to ${most - max} pods are missing`,
         change: {
-          ...lineOf(manifest, "spec.maxReplicas"),
+          ...lineOf(patient.manifest, "spec.maxReplicas"),
           advice: `write ${most}, or a higher target`,
         },
       },

@@ -6,6 +6,7 @@ export const FALLBACK_CANNOT_ACT: DoctorRule = {
   name: "fallback-cannot-act",
   severity: "problem",
   finds: "a fallback of a missing metric is not above minReplicas, or is above maxReplicas",
+  ofManifest: true,
   examine: ({ manifest, spec: { minReplicas, maxReplicas } }) =>
     asList(asObject(manifest["spec"])["metrics"]).flatMap((metric, at) => {
       const { action, replicas: raw } = asObject(asObject(metric)["onMissing"]);

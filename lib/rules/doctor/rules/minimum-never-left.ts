@@ -21,7 +21,7 @@ export const MINIMUM_NEVER_LEFT: DoctorRule = {
   finds: "fewer pods than the minimum were wanted in each of seven days",
   asksDays: isAtMinimum,
   examine: (patient) => {
-    const { days = [], manifest, evaluation } = patient;
+    const { days = [], evaluation } = patient;
     const min = evaluation?.bounds?.min;
     const most = highestOf(days, ({ wanted }) => wanted);
     if (
@@ -39,7 +39,7 @@ export const MINIMUM_NEVER_LEFT: DoctorRule = {
         evidence: `in ${DAYS_BACK} days the count never was above the minimum of ${min}, and at most ${counted(most, "pod")} ${most === 1 ? "was" : "were"} wanted`,
         cost: `${counted(min - least, "pod")} all day that the load does not need`,
         change: {
-          ...lineOf(manifest, "spec.minReplicas"),
+          ...lineOf(patient.manifest, "spec.minReplicas"),
           advice: `write ${least}, unless so many are there for another reason than the load`,
         },
       },

@@ -18,8 +18,8 @@ export const OLD_SAMPLES: DoctorRule = {
   name: "old-samples",
   severity: "problem",
   finds: "the sample behind a value is three minutes old or older",
-  examine: ({ evaluation, manifest }) =>
-    (evaluation?.metrics ?? []).flatMap((metric, at, all) => {
+  examine: (patient) =>
+    (patient.evaluation?.metrics ?? []).flatMap((metric, at, all) => {
       const seconds = ageOf(metric);
       if (seconds < OLD_SECONDS) return [];
       return [
@@ -27,7 +27,7 @@ export const OLD_SAMPLES: DoctorRule = {
           evidence: `the oldest sample of ${metric.name} is ${lasted(seconds * 1_000)} old`,
           cost: "the count follows the load so much later, up and down",
           change: {
-            ...levelLine(manifest, at, all.length),
+            ...levelLine(patient.manifest, at, all.length),
             advice:
               "look at the source: a metrics server that stands still, a scrape that fails; a PodAutoscaler refuses old values of a registered source with maxAgeSeconds",
           },

@@ -12,6 +12,7 @@ import { lineOf } from "../manifest-line.ts";
 export const POLICY_NEVER_BINDS: DoctorRule = {
   name: "policy-never-binds",
   severity: "advice",
+  ofManifest: true,
   finds: "a policy of scaleUp or scaleDown leads past the bounds in one step",
   examine: (patient) =>
     ["spec.behavior", "spec"].flatMap((place) =>

@@ -19,7 +19,7 @@ export const TARGET_NEVER_REACHED: DoctorRule = {
   finds: "nothing was scaled for seven days, and a metric stayed below half of its target",
   asksDays: isLow,
   examine: (patient) => {
-    const { days = [], evaluation, manifest } = patient;
+    const { days = [], evaluation } = patient;
     if (!isLow(patient) || !coverDays(days, DAYS_BACK)) return [];
     return (evaluation?.metrics ?? []).flatMap((metric, at, all) => {
       const name = shortMetricName(metric.name);
@@ -34,7 +34,7 @@ export const TARGET_NEVER_REACHED: DoctorRule = {
               ? "the count is the minimum whatever happens: each pod does less than half of what it could"
               : "it decides nothing beside the other metrics",
           change: {
-            ...levelLine(manifest, at, all.length),
+            ...levelLine(patient.manifest, at, all.length),
             advice: "write a lower target or smaller requests, or remove the metric",
           },
         },

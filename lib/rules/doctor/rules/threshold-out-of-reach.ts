@@ -1,4 +1,3 @@
-import { parseQuantity, floatOf } from "../../model/quantity.ts";
 import { asList, asObject } from "../../model/json.ts";
 import { levelLine } from "../manifest-line.ts";
 import type { DoctorRule, DoctorFinding, Patient } from "../patient.ts";
@@ -7,10 +6,8 @@ import type { MeasuredOutcome } from "../measured.ts";
 /** A percentage of what its containers may use at most has no larger value. */
 const WHOLE_PERCENT = 100;
 
-const percentOf = (text: string | undefined): number | undefined => {
-  const quantity = text?.endsWith("%") ? parseQuantity(text.slice(0, -1)) : undefined;
-  return quantity && floatOf(quantity);
-};
+const percentOf = (text: string | undefined): number | undefined =>
+  text?.endsWith("%") ? Number(text.slice(0, -1)) : undefined;
 
 /** True of a metric that is measured in percent of the limits of the containers. */
 const isOfLimit = ({ manifest }: Patient, at: number): boolean => {
@@ -56,11 +53,11 @@ const tooHigh = (
 
 /** The least count that can be wanted: with one pod, no value asks for fewer. */
 const nothingLess = (
-  { evaluation, manifest }: Patient,
+  patient: Patient,
   metric: MeasuredOutcome,
   at: number,
 ): readonly DoctorFinding[] => {
-  const { from = 0, bounds, metrics = [] } = evaluation ?? {};
+  const { from = 0, bounds, metrics = [] } = patient.evaluation ?? {};
   const least = Math.max(1, bounds?.min ?? 1);
   const isStuck = metric.turns?.below === undefined && metric.proposal >= from && from > least;
   if (!isStuck) return [];
@@ -72,7 +69,7 @@ const nothingLess = (
       evidence: `no value of ${metric.name} asks for fewer than ${from} pods, and the minimum is ${least}${assumed}`,
       cost: `${from - least} pods more than the minimum stay, however low the load`,
       change: {
-        ...levelLine(manifest, at, metrics.length),
+        ...levelLine(patient.manifest, at, metrics.length),
         advice: "write a higher target, or look at the pods without a value",
       },
     },
