@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { mapWithLimit } from "../../lib/stack/store/table/wait-for-all.ts";
 import type { ControlPlane } from "./start.ts";
 
@@ -15,6 +16,15 @@ export const appsOf = (count: number): readonly App[] =>
     namespace: `team-${Math.floor(at / PER_NAMESPACE)}`,
     name: `app-${String(at).padStart(5, "0")}`,
   }));
+
+/** The ReplicaSet that a deployment would have made: without it a pod belongs to nobody. */
+const ownerOf = (name: string) => ({
+  apiVersion: "apps/v1",
+  kind: "ReplicaSet",
+  name: `${name}-5d4f8c7b9d`,
+  uid: randomUUID(),
+  controller: true,
+});
 
 const template = (name: string) => ({
   metadata: { labels: { app: name } },
@@ -55,7 +65,11 @@ export const fillCluster = async (
     const pod = {
       apiVersion: "v1",
       kind: "Pod",
-      metadata: { name: `${name}-0`, labels: { app: name } },
+      metadata: {
+        name: `${name}-0`,
+        labels: { app: name },
+        ownerReferences: [ownerOf(name)],
+      },
       spec: template(name).spec,
     };
     await make("POST", `/api/v1/namespaces/${namespace}/pods`, pod);

@@ -56,17 +56,31 @@ export const bendsAround = (
     corrected = [],
     whole = 1,
   }: { readonly corrected?: readonly Corrected[]; readonly whole?: number } = {},
-): readonly bigint[] =>
-  [1 - down, 1, 1 + up].flatMap((share) => {
+): readonly bigint[] => {
+  // A set of numbers first: most of them come out several times, and big integers are slow.
+  const points = new Set<number>();
+  for (const share of [1 - down, 1, 1 + up]) {
     const cut = Math.floor((target * share) / whole) * whole;
-    return [target * share, cut, cut + whole].flatMap((point) =>
-      [AS_READ, ...corrected].flatMap(({ factor, added }) => nextTo(point * factor - added)),
-    );
-  });
+    points
+      .add(target * share)
+      .add(cut)
+      .add(cut + whole);
+  }
+  const read = [...points];
+  return nextTo(
+    [AS_READ, ...corrected].flatMap(({ factor, added }) =>
+      read.map((point) => point * factor - added),
+    ),
+  );
+};
 
-/** The steps next to a value; none for one without an end. */
-export const nextTo = (value: number): readonly bigint[] =>
-  Number.isFinite(value) ? [BigInt(Math.floor(value)), BigInt(Math.ceil(value))] : [];
+/** The steps next to values; none for one without an end. */
+export const nextTo = (values: readonly number[]): readonly bigint[] => {
+  const steps = new Set<number>();
+  for (const value of values)
+    if (Number.isFinite(value)) steps.add(Math.floor(value)).add(Math.ceil(value));
+  return [...steps].map(BigInt);
+};
 
 /** A curve of which another rule makes its own counts; `undefined` keeps what it could not use. */
 export const curveThrough = (

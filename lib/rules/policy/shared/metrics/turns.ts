@@ -17,8 +17,9 @@ export const turnsOf = (
     const value = curve.at(step);
     return value && asksOf(value.replicas, from);
   };
-  const below = lowerTurn(curve, at, asks);
-  const above = upperTurn(curve, at, asks);
+  const steps = probes(curve);
+  const below = lowerTurn(curve, steps, at, asks);
+  const above = upperTurn(curve, steps, at, asks);
   return inWords({ curve, below, above, at }, unitOf(target));
 };
 
@@ -38,29 +39,41 @@ const asksOf = (proposal: number, from: number): Asks => {
 /** Beyond the last bend the search doubles: a value of a million targets says nothing to people. */
 const DOUBLINGS = 20;
 
-const upperTurn = (curve: Curve, at: AsksAt, asks: Asks): StepTurn | undefined => {
-  const start = curve.ceil;
-  const bends = probes(curve).filter((step) => step >= start);
+const upperTurn = (
+  { ceil: start }: Curve,
+  steps: readonly bigint[],
+  at: AsksAt,
+  asks: Asks,
+): StepTurn | undefined => {
+  const bends = steps.filter((step) => step >= start);
   let last = bends.at(-1) ?? start;
   if (last < 1n) last = 1n;
   const beyond = Array.from({ length: DOUBLINGS }, (_, nth) => last << BigInt(nth + 1));
   return firstTurn([start, ...bends, ...beyond], at, asks);
 };
 
-const lowerTurn = (curve: Curve, at: AsksAt, asks: Asks): StepTurn | undefined => {
-  const start = curve.floor;
+const lowerTurn = (
+  { floor: start }: Curve,
+  steps: readonly bigint[],
+  at: AsksAt,
+  asks: Asks,
+): StepTurn | undefined => {
   if (start < 0n) return undefined;
-  const bends = probes(curve).filter((step) => step >= 0n && step <= start);
+  const bends = steps.filter((step) => step >= 0n && step <= start);
   const found = firstTurn([start, ...bends.toReversed(), 1n, 0n], at, asks);
   // The value above which nothing changes is the next step.
   return found && { ...found, step: found.step + 1n };
 };
 
-/** The bends with the values beside each, in their order. */
+/**
+ * The bends with the values beside each, in their order. Most bends are there several times, and
+ * this is most of what a sync that stores every evaluation costs: so each is looked at once.
+ */
 const probes = ({ bends, grain = 1n }: Curve): readonly bigint[] => {
-  const beside = grain === 1n ? [0n, 1n] : [0n, 1n, grain, grain + 1n];
-  const steps = bends().flatMap((bend) => beside.flatMap((by) => [bend - by, bend + by]));
-  return [...new Set(steps)].sort((one, other) => (one < other ? -1 : 1));
+  const beside = grain === 1n ? [1n] : [1n, grain, grain + 1n];
+  const steps = new Set(bends());
+  for (const bend of [...steps]) for (const by of beside) steps.add(bend - by).add(bend + by);
+  return [...steps].sort((one, other) => (one < other ? -1 : 1));
 };
 
 /**

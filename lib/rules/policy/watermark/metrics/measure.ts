@@ -218,7 +218,7 @@ const curveOf = (
       const { replicas } = proposeFromValue(step * over, metric, counts, spec);
       return { replicas, ratio: Number.NaN };
     },
-    bends: () => marksOf(metric, spec).flatMap(nextTo),
+    bends: () => nextTo(marksOf(metric, spec)),
   };
 };
 
