@@ -3,6 +3,7 @@ import type { Context } from "aws-lambda";
 import * as z from "zod";
 import type { ClusterItem } from "../lib/stack/store/records/clusters.ts";
 import { countProblems } from "../lib/stack/plan/count-problems.ts";
+import { present } from "../lib/rules/model/json.ts";
 import { planSyncs } from "../lib/stack/plan/schedule.ts";
 import { builtByFirst, ENVIRONMENT, environmentOf } from "../lib/lambda/environment.ts";
 import { planningParts, type ScheduleDependencies } from "../lib/lambda/planning.ts";
@@ -21,6 +22,7 @@ export const scheduleHandler = ({
   reporter,
   owners,
   people,
+  elsewhere,
 }: ScheduleDependencies): ScheduleHandler => {
   /**
    * The minute is planned by now: a failure here must not look like one of the planning, and has an
@@ -38,11 +40,12 @@ export const scheduleHandler = ({
   };
   return middy<TickEvent, void>({ timeoutEarlyInMillis: 0 }).handler(async (event) => {
     const { items, ...report } = await planSyncs(
-      { tables, queue },
+      { tables, queue, ...present({ elsewhere }) },
       { scheduledMs: Date.parse(tickSchema.parse(event).scheduledTime) },
     );
     reporter.planned(report);
-    await problemsOf(items);
+    // What is in the tables of another region is reported there.
+    if (!report.idle) await problemsOf(items);
   }) as ScheduleHandler;
 };
 

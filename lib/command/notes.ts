@@ -223,6 +223,9 @@ Look at DESIRED of get before it: the next sync goes to those counts, as far as 
   "fleet adopt": `
 Until then every sync on such tables holds.
 docs/operations.md has the runbook.`,
+  "fleet move": `
+docs/standby.md has the runbook, and what is lost.
+It takes the right to connect clusters, and asks nothing of the region that the fleet was in.`,
   "access grant": `
 From its first grant on a caller has only its grants.
 --cluster '*' without -n is the whole fleet; a freeze needs that.

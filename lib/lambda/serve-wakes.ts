@@ -2,17 +2,13 @@ import { clusterName, namespace } from "../rules/model/ids.ts";
 import { present } from "../rules/model/json.ts";
 import type { ClusterRecord } from "../rules/model/records.ts";
 import type { WakeRecord } from "../rules/model/wake.ts";
-import { SECOND_MS } from "../rules/model/time-text.ts";
 import type { WakeReport } from "../stack/report/function-lines.ts";
 import { getCluster } from "../stack/store/records/clusters.ts";
 import { listWakes } from "../stack/store/records/wakes.ts";
 import type { Tables } from "../stack/store/table/tables.ts";
 import type { WakeEvent } from "../stack/plan/wake-events.ts";
 import type { WantedWake } from "../stack/plan/wake-alerts.ts";
-import type { Waker } from "../stack/plan/wake.ts";
-
-/** How long an environment rests on what it has read, so that a storm of events costs no reads. */
-const REMEMBERED_MS = 10 * SECOND_MS;
+import { remembered, type Waker } from "../stack/plan/wake.ts";
 
 /** Serves events: each is one report. Throws where the tables or the queue cannot be used. */
 export type ServeWakes = (event: WakeEvent) => Promise<WakeReport>;
@@ -43,6 +39,7 @@ export const servesWakes = (tables: Tables, waker: Waker): ServeWakes => {
     });
     const sent = partitions.filter(({ kind }) => kind === "sync").length;
     if (partitions.length === 0) return { ...of, outcome: "unknown namespace" };
+    if (partitions.some(({ kind }) => kind === "elsewhere")) return { ...of, outcome: "elsewhere" };
     return { ...of, outcome: sent > 0 ? "sent" : "joined" };
   };
 
@@ -71,21 +68,3 @@ const wakesOfAlarm = (all: readonly WakeRecord[], arn: string): readonly WantedW
       ...present({ namespace: inside, names }),
       reason: `alarm of wake ${name}`,
     }));
-
-/** Reads at most once in ten seconds. A failed read is not remembered. */
-const remembered = <Value>(
-  clock: () => number,
-  read: () => Promise<Value>,
-): (() => Promise<Value>) => {
-  let last: { readonly atMs: number; readonly value: Promise<Value> } | undefined;
-  return () => {
-    const nowMs = clock();
-    if (last && nowMs - last.atMs < REMEMBERED_MS && nowMs >= last.atMs) return last.value;
-    const value = read();
-    last = { atMs: nowMs, value };
-    value.catch(() => {
-      if (last?.value === value) last = undefined;
-    });
-    return value;
-  };
-};

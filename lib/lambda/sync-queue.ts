@@ -6,6 +6,7 @@ import { comparedClock } from "../stack/store/table/repeat.ts";
 import type { Tables } from "../stack/store/table/tables.ts";
 import type { Reporter } from "../stack/report/reporter.ts";
 import type { ServiceContext } from "../answers/service/context.ts";
+import { stampBeside } from "../stack/plan/hold-fleet.ts";
 import { type MessageQueue, planNow } from "../stack/plan/send-messages.ts";
 
 /**
@@ -40,7 +41,10 @@ export const plansNow =
   ): NonNullable<ServiceContext["planNow"]> =>
   async (cluster) => {
     try {
-      await planNow({ queue, clock: await comparedClock(tables, "plan") }, cluster);
+      const stampAt = await stampBeside(tables);
+      // Otherwise the planner of another region plans it.
+      if (stampAt)
+        await planNow({ queue, clock: await comparedClock(tables, "plan") }, cluster, stampAt);
     } catch (error) {
       reporter.line(planNowFailedLine(cluster.name, error));
     }

@@ -1,7 +1,7 @@
 import { servesWakes, type ServeWakes } from "./serve-wakes.ts";
 import { wakerOf } from "../stack/plan/wake.ts";
 import { powertoolsReporter, type Reporter } from "../stack/report/reporter.ts";
-import { tablesWithoutIds } from "../stack/store/table/real-tables.ts";
+import { realTables } from "../stack/store/table/real-tables.ts";
 import type { ENVIRONMENT } from "./environment.ts";
 import { syncQueue } from "./sync-queue.ts";
 
@@ -14,7 +14,7 @@ export interface WakeDependencies {
 export const wakingParts = (
   names: Readonly<Record<(typeof ENVIRONMENT.wake)[number], string>>,
 ): WakeDependencies => {
-  const tables = tablesWithoutIds({ stateTable: names.TIDEMARK_STATE_TABLE, historyTable: "" });
+  const tables = realTables({ stateTable: names.TIDEMARK_STATE_TABLE, historyTable: "" });
   const queue = syncQueue(names.TIDEMARK_SYNC_QUEUE_URL);
   return { serve: servesWakes(tables, wakerOf({ tables, queue })), reporter: powertoolsReporter() };
 };

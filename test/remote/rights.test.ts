@@ -106,6 +106,7 @@ const REQUESTS: Readonly<Record<keyof Service, (service: Service) => Promise<unk
   freeze: (service) => service.freeze("drill"),
   thaw: (service) => service.thaw(),
   adopt: (service) => service.adopt(),
+  move: (service) => service.move("eu-central-1"),
   setOverride: (service) =>
     service.setOverride({ ...WEB, hold: true, reason: "drill", dryRun: true }),
   extendOverride: (service) =>
@@ -145,7 +146,16 @@ const CLUSTER_EDITS = [
   ...["checkCluster", "addCluster", "replaceCluster", "pauseCluster", "resumeCluster"],
   ...["removeCluster", "resetWindows", "resetIntent", "resetTime"],
 ];
-const FLEET = ["sources", "access", "freeze", "thaw", "adopt", "putCalendar", "deleteCalendar"];
+const FLEET = [
+  "sources",
+  "access",
+  "freeze",
+  "thaw",
+  "adopt",
+  "move",
+  "putCalendar",
+  "deleteCalendar",
+];
 const EDITS = [
   ...OWN_EDITS,
   ...OVERRIDE_EDITS,
@@ -154,6 +164,7 @@ const EDITS = [
   "freeze",
   "thaw",
   "adopt",
+  "move",
   "putCalendar",
   "deleteCalendar",
 ];

@@ -197,6 +197,13 @@ export const COMMAND_ROUTES: Readonly<Record<keyof CommandService, Route<Command
     (service) => service.adopt(),
     CONNECTS,
   ),
+  move: postJson(
+    "fleet",
+    "gives the fleet up for another region, or takes it there once no other stack can act",
+    input.FLEET_MOVE,
+    (service, { to }) => service.move(to),
+    CONNECTS,
+  ),
   setOverride: postJson(
     "visible",
     "sets bounds or a hold for some time, over schedule and manifest, for an autoscaler, a namespace, a cluster or the fleet",

@@ -137,6 +137,12 @@ const REMOVED = {
 export const PAST_EVENTS = EVENTS.extend(REMOVED);
 export const DOCTOR = EVENTS.omit({ since: true, until: true });
 export const CHANGES = PAST_EVENTS.omit({ until: true });
+/** The name of a region of AWS. */
+export const FLEET_MOVE = z.strictObject({
+  to: z
+    .string()
+    .regex(/^[a-z]{2,6}(-[a-z]{2,12}){1,3}-\d{1,2}$/, "must be a region, as eu-central-1"),
+});
 export const NO_FIELDS = z.strictObject({});
 /** Label names, separated by blanks or commas. */
 export const SERIES = z.strictObject({

@@ -49,6 +49,7 @@ export const COMMAND_PATHS = {
   freeze: "/v1/fleet/freeze",
   thaw: "/v1/fleet/thaw",
   adopt: "/v1/fleet/adopt",
+  move: "/v1/fleet/move",
   setOverride: "/v1/override/set",
   extendOverride: "/v1/override/extend",
   clearOverride: "/v1/override/clear",

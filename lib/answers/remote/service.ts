@@ -313,6 +313,7 @@ const commandService = (ask: SendRequest, newKey: () => string): CommandService 
     freeze: (reason, replace = false) => edit("freeze", { reason, ...(replace && { replace }) }),
     thaw: () => edit("thaw", {}),
     adopt: () => edit("adopt", {}),
+    move: (to) => edit("move", { to }),
     setOverride: ({
       cluster,
       namespace,

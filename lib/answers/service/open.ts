@@ -17,6 +17,7 @@ import {
   resumeCluster,
 } from "./clusters/cluster-edits.ts";
 import { checkCluster } from "./clusters/connection-check.ts";
+import { move, mustHoldFleet } from "./clusters/move-fleet.ts";
 import { comparedClock } from "../../stack/store/table/repeat.ts";
 import type { Ahead, QueryContext, ServiceContext } from "./context.ts";
 import { doctor } from "./doctor/doctor.ts";
@@ -117,6 +118,7 @@ export const openCommands = (context: ServiceContext): CommandService =>
         freeze,
         thaw,
         adopt,
+        move,
         setOverride,
         extendOverride,
         clearOverride,
@@ -145,6 +147,14 @@ type Verbs<Part, Context> = {
 };
 type Work<Context> = (context: Context, ...args: never[]) => unknown;
 
+/** They edit nothing, or decide where the fleet is. */
+const HERE_OR_NOT: ReadonlySet<string> = new Set<keyof CommandService>([
+  "move",
+  "adopt",
+  "checkCluster",
+  "checkSource",
+]);
+
 /**
  * An edit reads the time only by a clock that was compared with the clock of the tables. By a clock
  * that is an hour ahead it would take overrides and pauses in force for ended, and take them away.
@@ -158,6 +168,7 @@ const underComparedClock = (
       verb,
       async (context: ServiceContext, ...args: never[]) => {
         const clock = await comparedClock(context.tables, `do "${verb}"`, context.clock);
+        if (!HERE_OR_NOT.has(verb)) await mustHoldFleet(context.tables, verb);
         return work({ ...context, clock }, ...args);
       },
     ]),

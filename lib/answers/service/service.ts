@@ -17,6 +17,7 @@ import type {
   ClusterStored,
   ClusterView,
   FleetAdopted,
+  FleetMoved,
   FleetEdited,
   FleetView,
   PartitionView,
@@ -139,11 +140,10 @@ export interface CommandService extends RecordCommands {
    */
   freeze(reason: string, replace?: boolean): Promise<FleetEdited>;
   thaw(): Promise<FleetEdited>;
-  /**
-   * Takes restored or copied tables as the tables of this stack, with an unknown past, and freezes
-   * the fleet. Throws `service.not-restored`.
-   */
+  /** Goes on with restored or copied tables, frozen. Throws `service.not-restored`. */
   adopt(): Promise<FleetAdopted>;
+  /** Gives the fleet up for another region, or takes it there (docs/standby.md). */
+  move(to: string): Promise<FleetMoved>;
 
   /** Gives callers a right. From then on these callers have only their grants. */
   grantAccess(grant: NewGrant): Promise<AccessEdited>;

@@ -17,6 +17,7 @@ const VERBS = [
   "freeze",
   "grant",
   "handback",
+  "move",
   "override",
   "pause",
   "put-calendar",

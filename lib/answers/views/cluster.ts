@@ -180,6 +180,14 @@ export const connectionReport = z.object({
     .exactOptional(),
 });
 
+export const standby = z
+  .object({
+    region: text.describe("where the fleet is; absent where that is not known").exactOptional(),
+  })
+  .describe(
+    "present in a region that only has a replica of the tables: it reads, and plans nothing",
+  );
+
 export const fleet = z.object({
   frozen: frozen.exactOptional(),
   restored: only
@@ -187,12 +195,36 @@ export const fleet = z.object({
       "present where the tables were restored or are a copy: no sync does anything until they are adopted",
     )
     .exactOptional(),
+  standby: standby.exactOptional(),
+  leaving: z
+    .object({ to: text, at: time })
+    .describe("present where the stack gave the fleet up for a region that has not taken it yet")
+    .exactOptional(),
+  moved: z
+    .object({ from: text.exactOptional(), to: text.exactOptional(), by: text, at: time })
+    .describe("the newest move to this region; absent where the fleet never moved")
+    .exactOptional(),
 });
 export type FleetView = ViewOf<typeof fleet>;
 
 /** The fleet after its restored tables were adopted. */
 export const fleetAdopted = fleet.extend({ clusters: count, autoscalers: count });
 export type FleetAdopted = ViewOf<typeof fleetAdopted>;
+
+/** The fleet after it was given up here, or taken. */
+export const fleetMoved = z.object({
+  kind: z
+    .enum(["left", "taken", "repaired", "here"])
+    .describe(
+      "left: given up here; taken: it acts from here; repaired: it was here, and partitions that another region had written over go on; here: nothing was to be done",
+    ),
+  region: text.describe("where the fleet is, or may be taken"),
+  from: text.describe("where it was").exactOptional(),
+  takeAt: time.describe("when the region may take it; with `left`").exactOptional(),
+  partitions: count.describe("that go on with an unknown past"),
+  autoscalers: count,
+});
+export type FleetMoved = ViewOf<typeof fleetMoved>;
 
 /** The fleet after the edit. */
 export const fleetEdited = fleet.extend({

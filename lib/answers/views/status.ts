@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { CLUSTER_STATES, clusterState, decided } from "./cluster.ts";
+import { CLUSTER_STATES, clusterState, decided, standby } from "./cluster.ts";
 import { frozen, override, pause } from "./holds.ts";
 import { count, flag, ref, text, time, type ViewOf } from "./view-of.ts";
 
@@ -22,6 +22,7 @@ const problem = z.object({
     "rivals unknown",
     "rule failed",
     "slow sync",
+    "standby",
     "specs unknown",
     "token",
     "undecided",
@@ -46,6 +47,7 @@ export const status = z.object({
   healthy: flag.describe("false when there is a problem"),
   at: time.describe("by the clock of the stack"),
   frozen: frozen.exactOptional(),
+  standby: standby.exactOptional(),
   clusters: count,
   states: z
     .partialRecord(z.enum([...CLUSTER_STATES, "unreadable"]), count)

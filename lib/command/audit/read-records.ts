@@ -86,6 +86,7 @@ const HOLES: Readonly<Partial<Record<ChangeView["verb"], string>>> = {
   "reset-time": "times ahead of the clock were taken away from what the syncs remember",
   adopt:
     "the tables were restored or copied: what happened between the copy and this edit is not in them",
+  move: "the fleet moved to another region: what the region before did last may not be in these tables",
 };
 
 /** A manifest can differ in thousands of fields; `changes -o json` has all of them. */

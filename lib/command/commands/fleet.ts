@@ -1,5 +1,6 @@
 import { withLocalTimes } from "../../stack/report/instant-text.ts";
 import { text } from "../../stack/report/printed.ts";
+import type { FleetMoved, FleetView } from "../../answers/views/cluster.ts";
 import type { Printer, Session } from "../io.ts";
 import { frozenText } from "../output/describe-sheet.ts";
 import { documentText } from "../output/documents.ts";
@@ -55,6 +56,25 @@ export const adopt = async ({ service }: Session, printer: Printer): Promise<voi
   if (frozen) await printer.print(text`Fleet frozen ${frozenText(withLocalTimes(frozen))}\n`);
 };
 
+export const moveTo = async ({ service }: Session, printer: Printer, to: string): Promise<void> => {
+  await printer.print(movedText(await service.move(to)));
+};
+
+const movedText = ({ kind, region, from, takeAt = "now", autoscalers, partitions }: FleetMoved) => {
+  const counts = text`${autoscalers} autoscalers of ${partitions} partitions`;
+  const source = from === undefined ? text`` : text` from "${from}"`;
+  switch (kind) {
+    case "left":
+      return text`Fleet given up${source}; nothing is scaled until the stack in "${region}" takes it, from ${takeAt} on\nRun the same command there\n`;
+    case "taken":
+      return text`Fleet moved to "${region}"${source}; ${counts} go on as if each had just been scaled as far as its rules allow\n`;
+    case "repaired":
+      return text`The fleet is in "${region}"; ${counts} that another region had written over go on as if each had just been scaled as far as its rules allow\n`;
+    case "here":
+      return text`The fleet is in "${region}"; nothing was to be done\n`;
+  }
+};
+
 export const describe = async (
   { service }: Session,
   printer: Printer,
@@ -65,7 +85,17 @@ export const describe = async (
     ? text`The tables were restored or are a copy: nothing is scaled until "tidemark fleet adopt"\n`
     : text``;
   const words = fleet.frozen
-    ? text`${restored}Fleet frozen ${frozenText(withLocalTimes(fleet.frozen))}\n`
-    : text`${restored}Fleet not frozen\n`;
+    ? text`${restored}${placeText(fleet)}Fleet frozen ${frozenText(withLocalTimes(fleet.frozen))}\n`
+    : text`${restored}${placeText(fleet)}Fleet not frozen\n`;
   await printer.print(output === "text" ? words : documentText(fleet, output));
+};
+
+const placeText = ({ standby, leaving, moved }: FleetView) => {
+  if (standby)
+    return text`This stack is a standby: the fleet is in ${standby.region ?? "another region"}\n`;
+  if (leaving)
+    return text`Given up for ${leaving.to} at ${leaving.at}: nothing is scaled until "tidemark fleet move --to ${leaving.to}" there\n`;
+  return moved
+    ? text`Moved here${moved.from === undefined ? text`` : text` from ${moved.from}`} at ${moved.at} by ${moved.by}\n`
+    : text``;
 };

@@ -67,6 +67,9 @@ export const statusSheet = (view: StatusView, paint: Paint): Printed =>
   sheet([
     ["Status", view.healthy ? paint("good", "healthy") : paint("bad", "unhealthy")],
     ["At", view.at],
+    ...(view.standby
+      ? [["Standby", `the fleet is in ${view.standby.region ?? "another region"}`] as const]
+      : []),
     ["Fleet", view.frozen ? paint("warn", `frozen ${frozenText(view.frozen)}`) : "not frozen"],
     ["Clusters", clustersText(view)],
     ["Syncs", syncsText(view)],

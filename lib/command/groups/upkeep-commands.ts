@@ -159,6 +159,15 @@ export const fleetCommands = (parent: Command, run: CommandRun): void => {
       fleet.confirmed(options);
       return run.edit(options, async (session, printer) => fleet.adopt(session, printer));
     });
+  withTarget(parent.command("move"))
+    .description(
+      "in the region of the fleet: give it up for another one; in that region: take it, once no other stack can act",
+    )
+    .requiredOption("--to <region>", "region of the stack that is to have the fleet")
+    .addHelpText("after", example("tidemark fleet move --to eu-west-1 --region eu-west-1"))
+    .action((options: ScopeOptions & { readonly to: string }) =>
+      run.edit(options, async (...opened) => (await code.fleet()).moveTo(...opened, options.to)),
+    );
   withTarget(parent.command("describe"))
     .description("show whether the fleet is frozen, since when, by which user and why")
     .addOption(output(["text", "json", "yaml"]))

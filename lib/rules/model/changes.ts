@@ -62,6 +62,7 @@ export interface ScopeChangeRecord {
     | "freeze"
     | "thaw"
     | "adopt"
+    | "move"
     | "grant"
     | "revoke"
     | "require"

@@ -21,6 +21,10 @@ export interface FleetRecord {
   readonly tables?: TableIds;
   /** How often restored tables were adopted. */
   readonly restores?: number;
+  /** How the fleet came to these tables from a replica of them. Absent: it never moved. */
+  readonly moved?: FleetMove;
+  /** The stack gave the fleet up for another region: no sync acts until that region takes it. */
+  readonly leaving?: { readonly to: string; readonly by: string; readonly atMs: number };
   /** Overrides of every autoscaler of the fleet, expired ones too. Absent: none. */
   readonly overrides?: readonly Override[];
   /**
@@ -34,6 +38,17 @@ export interface FleetRecord {
 export interface TableIds {
   readonly state: string;
   readonly history: string;
+  /** Where the tables are. Absent in records of earlier releases, and of embedded tables. */
+  readonly region?: string;
+}
+
+/** The newest move of the fleet between the replicas of its tables (docs/standby.md). */
+export interface FleetMove {
+  /** Grows with each move, and no two regions use the same number. A claim carries it. */
+  readonly term: number;
+  readonly from?: string;
+  readonly by: string;
+  readonly atMs: number;
 }
 
 /** How to reach a cluster. The table stores the name of a secret, never the secret. */

@@ -8,6 +8,13 @@ export interface SyncMessage extends PartitionRef {
   readonly dueMs: number;
   /** The sync period when it was planned. It decides when the message is too old. */
   readonly periodMs: number;
+  /** The term of the fleet in which it was planned. Absent: 0, the fleet never moved. */
+  readonly term?: number;
+  /**
+   * From then on it may not be claimed, because another region may have the fleet. Absent where the
+   * tables have no replica.
+   */
+  readonly untilMs?: number;
   /** Present where a wake has sent it, between two planned syncs. */
   readonly woken?: Woken;
 }
@@ -32,6 +39,8 @@ const schema = z.object({
   partition: z.string().min(1).transform(partitionName),
   dueMs: z.number().int(),
   periodMs: z.number().int().positive(),
+  term: z.number().int().positive().exactOptional(),
+  untilMs: z.number().int().exactOptional(),
   woken: z
     .object({
       reason: z.string().max(FOREIGN_CHARACTERS_MAX),
@@ -60,9 +69,9 @@ export const isEarly = (
   { clockDifferenceMs }: Pick<Timing, "clockDifferenceMs">,
 ): boolean => dueMs > clockMs + clockDifferenceMs;
 
-/** True when later messages do its work. */
-export const isStale = ({ dueMs, periodMs }: SyncMessage, clockMs: number): boolean =>
-  clockMs - dueMs > STALE_PERIODS * periodMs;
+/** True when later messages do its work, or another region may have the fleet. */
+export const isStale = ({ dueMs, periodMs, untilMs }: SyncMessage, clockMs: number): boolean =>
+  clockMs - dueMs > STALE_PERIODS * periodMs || (untilMs !== undefined && clockMs > untilMs);
 
 /**
  * How long a sync and its parts may take, and how many scales a wave has. The safety of the

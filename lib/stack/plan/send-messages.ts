@@ -159,11 +159,13 @@ const PARALLEL = 4;
 export const planNow = async (
   ports: SendingPorts,
   cluster: Pick<ClusterRecord, "name" | "partitions" | "syncPeriodMs">,
+  stampAt: (dueMs: number) => Pick<SyncMessage, "term" | "untilMs"> = () => ({}),
 ): Promise<void> => {
   const nowMs = ports.clock();
+  const planned = planCluster(cluster, { fromMs: nowMs, untilMs: nowMs + AHEAD_MS });
   await sendPlanned(
     ports,
-    planCluster(cluster, { fromMs: nowMs, untilMs: nowMs + AHEAD_MS }),
+    planned.map((message) => ({ ...message, ...stampAt(message.dueMs) })),
     PARALLEL,
   );
 };

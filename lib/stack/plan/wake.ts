@@ -7,6 +7,7 @@ import { markWoken } from "../store/head/wake-mark.ts";
 import { partitionOf } from "../store/records/clusters.ts";
 import { comparedClock } from "../store/table/repeat.ts";
 import { mapWithLimit } from "../store/table/wait-for-all.ts";
+import { stampBeside } from "./hold-fleet.ts";
 import type { SyncMessage, Woken } from "./message.ts";
 import { dueTimes } from "./due-times.ts";
 import type { SchedulePorts } from "./schedule.ts";
@@ -35,10 +36,11 @@ export interface Wake {
 
 /**
  * What becomes of a wake in one partition. `sync`: an extra sync is sent. `joins`: an extra sync is
- * ahead. `planned`: a planned sync is due soon.
+ * ahead. `planned`: a planned sync is due soon. `elsewhere`: the fleet is in another region, which
+ * plans its syncs.
  */
 export interface WokenPartition {
-  readonly kind: "sync" | "joins" | "planned";
+  readonly kind: "sync" | "joins" | "planned" | "elsewhere";
   readonly partition: PartitionName;
   readonly dueMs: number;
 }
@@ -101,6 +103,7 @@ const REMEMBERED_MAX = 10_000;
 export const wakerOf = ({ tables, queue }: SchedulePorts): Waker => {
   const marks = knownMarks();
   const inTurn = turnsByPath();
+  const stampNow = remembered(tables.clock, () => stampBeside(tables));
 
   /** One attempt; undefined where another wake was served since the mark was read. */
   const attempted = async (
@@ -134,13 +137,24 @@ export const wakerOf = ({ tables, queue }: SchedulePorts): Waker => {
 
   return async (cluster, wake) => {
     const clock = await comparedClock(tables, "wake");
+    const stampAt = await stampNow();
+    if (!stampAt)
+      return partitionsOfWake(cluster, wake).map((partition) => ({
+        kind: "elsewhere" as const,
+        ...{ partition, dueMs: clock() },
+      }));
     const partitions = await mapWithLimit(partitionsOfWake(cluster, wake), PARALLEL, (partition) =>
       inTurn(`${cluster.name}/${partition}`, () => served(cluster, partition, clock)),
     );
     const woken = wokenOf(wake);
     const messages = partitions.flatMap(({ kind, partition, dueMs }): readonly SyncMessage[] =>
       kind === "sync"
-        ? [{ cluster: cluster.name, partition, dueMs, periodMs: cluster.syncPeriodMs, woken }]
+        ? [
+            {
+              ...{ cluster: cluster.name, partition, dueMs, periodMs: cluster.syncPeriodMs, woken },
+              ...stampAt(dueMs),
+            },
+          ]
         : [],
     );
     await sendPlanned({ queue, clock }, messages, PARALLEL);
@@ -180,3 +194,24 @@ const wokenOf = ({ reason, namespace, names }: Wake): Woken => ({
   reason: foreignText(reason),
   ...present({ namespace, names }),
 });
+
+/** How long an environment rests on what it has read, so that a storm of events costs no reads. */
+const REMEMBERED_MS = 10 * SECOND_MS;
+
+/** Reads at most once in ten seconds. A failed read is not remembered. */
+export const remembered = <Value>(
+  clock: () => number,
+  read: () => Promise<Value>,
+): (() => Promise<Value>) => {
+  let last: { readonly atMs: number; readonly value: Promise<Value> } | undefined;
+  return () => {
+    const nowMs = clock();
+    if (last && nowMs - last.atMs < REMEMBERED_MS && nowMs >= last.atMs) return last.value;
+    const value = read();
+    last = { atMs: nowMs, value };
+    value.catch(() => {
+      if (last?.value === value) last = undefined;
+    });
+    return value;
+  };
+};

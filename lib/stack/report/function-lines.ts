@@ -1,4 +1,5 @@
 import { foreignText } from "../../rules/model/foreign-text.ts";
+import { SECOND_MS } from "../../rules/model/time-text.ts";
 import type { LogLine } from "./log-lines.ts";
 
 /** The result of one planning call. */
@@ -16,10 +17,73 @@ export interface PlanReport {
   readonly skipped: number;
   /** Clusters whose record cannot be read, with the reason. Nothing is planned for them. */
   readonly unreadable: readonly { readonly name: string; readonly message: string }[];
+  /** Why nothing was planned; absent where the stack holds the fleet. */
+  readonly idle?: PlanIdle;
 }
 
+/** A stack that plans nothing, because the fleet is, or may be, in another region. */
+export type PlanIdle =
+  /** `silentMs`: for so long the holder cannot act any more; negative while it may. */
+  | { readonly kind: "standby"; readonly region?: string; readonly silentMs: number }
+  | { readonly kind: "leaving"; readonly to: string; readonly silentMs: number }
+  | { readonly kind: "resuming" }
+  | { readonly kind: "unanswered"; readonly region: string; readonly why: string }
+  | { readonly kind: "taken"; readonly region: string };
+
+/** True where the region of the fleet has planned nothing for so long that it may be taken. */
+export const isSilent = ({ idle }: PlanReport): boolean =>
+  idle?.kind === "standby" && idle.silentMs > 0;
+
+const idleLine = (idle: PlanIdle): LogLine => {
+  switch (idle.kind) {
+    case "standby":
+      return idle.silentMs > 0
+        ? {
+            level: "error",
+            message: `Planned nothing: the fleet is in ${quoted(idle.region)}, where no sync has been planned for ${Math.round(idle.silentMs / SECOND_MS)} s longer than the fleet can be held; \`tidemark fleet move --to\` this region takes it`,
+            fields: { ...idle },
+          }
+        : {
+            level: "debug",
+            message: `Planned nothing: the fleet is in ${quoted(idle.region)}`,
+            fields: { ...idle },
+          };
+    case "leaving":
+      return {
+        level: "warn",
+        message: `Planned nothing: the fleet was given up for ${quoted(idle.to)}, which has not taken it yet; \`tidemark fleet move --to ${idle.to}\` there takes it`,
+        fields: { ...idle },
+      };
+    case "resuming":
+      return {
+        level: "warn",
+        message:
+          "Planned nothing: no minute was planned for some time; the next call goes on where no other region has taken the fleet by then",
+        fields: { ...idle },
+      };
+    case "unanswered":
+      return {
+        level: "error",
+        message: `Planned nothing: no minute was planned for some time, and ${quoted(idle.region)} does not say whether it has taken the fleet; where no other stack acts, \`tidemark fleet move --to\` this region goes on`,
+        fields: { ...idle },
+      };
+    case "taken":
+      return {
+        level: "warn",
+        message: `Planned nothing: ${quoted(idle.region)} has taken the fleet, and its writes have not come here yet`,
+        fields: { ...idle },
+      };
+  }
+};
+
+const quoted = (region: string | undefined): string =>
+  region === undefined ? "another region" : `region "${region}"`;
+
 /** The log line of one planning call. */
-export const planLine = (report: PlanReport): LogLine => ({
+export const planLine = (report: PlanReport): LogLine =>
+  report.idle ? idleLine(report.idle) : plannedLine(report);
+
+const plannedLine = (report: PlanReport): LogLine => ({
   level: report.unreadable.length > 0 ? "error" : report.skipped > 0 ? "warn" : "info",
   message: `Planned ${report.sent} syncs of ${report.clusters} clusters`,
   fields: {
@@ -49,8 +113,8 @@ export interface WakeReport {
     readonly cluster: string;
     readonly namespace?: string;
     readonly reason: string;
-    /** `joined`: a sync that was ahead does the work. */
-    readonly outcome: "sent" | "joined" | "unknown cluster" | "unknown namespace";
+    /** `joined`: a sync that was ahead does the work. `elsewhere`: another region has the fleet. */
+    readonly outcome: "sent" | "joined" | "elsewhere" | "unknown cluster" | "unknown namespace";
   }[];
 }
 

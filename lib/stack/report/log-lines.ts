@@ -66,6 +66,15 @@ const DROPPED: Readonly<
     words:
       "a later release has claimed the partition, and this release does not know its rules; deploy the later release again",
   },
+  moved: {
+    level: "warn",
+    words: "the fleet has moved to another region, or is about to; this stack does nothing",
+  },
+  overwritten: {
+    level: "error",
+    words:
+      "another region has written over it after the fleet moved here, so that scales may be missing in it; nothing is scaled until `tidemark fleet move --to` this region is run again",
+  },
   lost: { level: "warn", words: "another sync claimed the partition in the meantime" },
 };
 

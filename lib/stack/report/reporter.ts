@@ -2,7 +2,7 @@ import { Logger } from "@aws-lambda-powertools/logger";
 import { Metrics } from "@aws-lambda-powertools/metrics";
 import { printable } from "../../rules/model/foreign-text.ts";
 import { asObject, asText, jsonIn } from "../../rules/model/json.ts";
-import { type PlanReport, planLine } from "./function-lines.ts";
+import { isSilent, type PlanReport, planLine } from "./function-lines.ts";
 import { type LogLine, logLines } from "./log-lines.ts";
 import { NOT_COUNTED, type ProblemReport, problemLines, problemMetrics } from "./problems.ts";
 import {
@@ -87,7 +87,11 @@ export const powertoolsReporter = ({
       publish([{ name: "FailedSyncs", unit: "Count", value: 1 }]);
     },
     // Without a metric: SQS counts the messages, and Lambda the calls.
-    planned: (report) => line(planLine(report)),
+    // Only a standby has one: its partitions wait, and the region of their fleet cannot say so.
+    planned: (report) => {
+      line(planLine(report));
+      if (isSilent(report)) publish(SILENT);
+    },
     problems: (report) => {
       for (const each of problemLines(report)) line(each);
       const values = problemMetrics(report);
@@ -104,6 +108,9 @@ export const powertoolsReporter = ({
     },
   };
 };
+
+/** Raises the alarm SyncsStopped. */
+const SILENT = [{ name: "NewLatePartitions", unit: "Count", value: 1 }] as const;
 
 /** Characters of an unreadable message that the log shows. A message has about a hundred. */
 const BODY_CHARACTERS_MAX = 256;

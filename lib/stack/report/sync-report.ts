@@ -27,7 +27,8 @@ export interface DroppedSync extends SyncOutcome {
  * clock is wrong. `done`: this due time or a later one is done. `held`: another sync holds the
  * lease. `removed`: the partition does not exist any more. `restored`: the tables were restored or
  * are a copy, and no person has adopted them. `lost`: another sync claimed the partition halfway.
- * `newer`: a later release works on the partition.
+ * `newer`: a later release works on the partition. `moved`: the fleet has moved to another region,
+ * or is about to. `overwritten`: another region has written over the partition after a move.
  */
 export type DropReason =
   | "stale"
@@ -38,7 +39,9 @@ export type DropReason =
   | "removed"
   | "restored"
   | "lost"
-  | "newer";
+  | "newer"
+  | "moved"
+  | "overwritten";
 
 export interface CompletedSync extends SyncOutcome {
   readonly kind: "completed";

@@ -1,4 +1,5 @@
 import { isTidemarkError } from "../../rules/model/errors.ts";
+import { present } from "../../rules/model/json.ts";
 import { project } from "../projections/project.ts";
 import { PROJECTIONS } from "../projections/projections.ts";
 import type {
@@ -83,7 +84,7 @@ const HELD_WAITS_MAX = 8;
  */
 const claimWhenFree = async (
   { tables, timing }: SyncPorts,
-  { cluster, partition, dueMs, woken }: SyncMessage,
+  { cluster, partition, dueMs, woken, term }: SyncMessage,
 ): Promise<ClaimOutcome> => {
   for (let waits = 0; ; waits++) {
     const clockMs = tables.clock();
@@ -92,6 +93,7 @@ const claimWhenFree = async (
       dueMs,
       clockMs,
       leaseUntilMs: clockMs + timing.leaseMs,
+      ...present({ term }),
     });
     if (outcome.kind !== "held" || !woken || waits === HELD_WAITS_MAX) return outcome;
     await tables.wait(HELD_WAIT_MS);

@@ -44,9 +44,12 @@ export interface Damaged {
   readonly worker: (parts?: Partial<SyncPorts>) => SyncPorts;
 }
 
-export const newDamaged = async (): Promise<Damaged> => {
+export const newDamaged = async (
+  rateWindowMs = RATE_MS,
+  client?: TableClient,
+): Promise<Damaged> => {
   const engine = await startMemory();
-  const world = await newWorld(engine.client, engine.tables, {}, { rateWindowMs: RATE_MS });
+  const world = await newWorld(client ?? engine.client, engine.tables, {}, { rateWindowMs });
   for (const name of ["api", "web"]) {
     world.cluster.workloads.set(name, {
       uid: `uid-of-${name}`,

@@ -1,15 +1,22 @@
 import type { CalendarVerb, OverrideVerb } from "../../../rules/model/changes.ts";
 import { TidemarkError } from "../../../rules/model/errors.ts";
 import { withoutExpired } from "../../../rules/model/override.ts";
-import type { FleetRecord, ClusterRecord, TableIds } from "../../../rules/model/records.ts";
+import { present } from "../../../rules/model/json.ts";
+import type {
+  FleetMove,
+  FleetRecord,
+  ClusterRecord,
+  TableIds,
+} from "../../../rules/model/records.ts";
 import {
   getFleet,
   putFleet,
   listClusters,
   putCluster,
 } from "../../../stack/store/records/clusters.ts";
-import { areRestored } from "../../../stack/store/table/real-tables.ts";
 import type { FleetEdited, FleetView, FleetAdopted } from "../../views/cluster.ts";
+import { fleetPlaceOf } from "../../../stack/store/records/fleet-place.ts";
+import { rfc3339 } from "../times.ts";
 import type { QueryContext, ServiceContext } from "../context.ts";
 import { isBaseOfEdit, recordChange } from "../partitions/record-change.ts";
 import { frozenView } from "../views/holds-view.ts";
@@ -29,8 +36,20 @@ const view = ({ frozen }: FleetRecord): FleetView => (frozen ? { frozen: frozenV
 
 export const fleet = async ({ tables }: QueryContext): Promise<FleetView> => {
   const [record, found] = await Promise.all([getFleet(tables), tables.ids?.()]);
-  return { ...view(record), ...(areRestored(record.tables, found) && { restored: true as const }) };
+  const place = fleetPlaceOf(record, found);
+  return {
+    ...view(record),
+    ...(place.kind === "copied" && { restored: true as const }),
+    ...(place.kind === "standby" && { standby: present({ region: place.region }) }),
+    ...(place.kind === "leaving" && { leaving: { to: place.to, at: rfc3339(place.atMs) } }),
+    ...(record.moved && { moved: movedView(record.moved, found) }),
+  };
 };
+
+const movedView = (
+  { from, by, atMs }: FleetMove,
+  found: TableIds | undefined,
+): NonNullable<FleetView["moved"]> => present({ from, to: found?.region, by, at: rfc3339(atMs) });
 
 type Change = (record: FleetRecord) => FleetRecord | undefined;
 
@@ -114,15 +133,10 @@ export const adopt = async (context: ServiceContext): Promise<FleetAdopted> => {
   const { tables } = context;
   const { version, ...before } = await getFleet(tables);
   const found = await tables.ids?.();
-  if (!found || !areRestored(before.tables, found)) throw notRestored();
-  const clusters = await Array.fromAsync(listClusters(tables));
-  const bad = clusters.find((item) => item.kind === "unreadable");
-  if (bad?.kind === "unreadable")
-    throw new TidemarkError(
-      "service.unreadable",
-      `Cannot adopt the tables: the record of cluster "${bad.name}" cannot be read: ${bad.message}`,
-      {},
-    );
+  const place = fleetPlaceOf(before, found);
+  if (place.kind === "standby") throw isReplica(place.region);
+  if (!found || place.kind !== "copied") throw notRestored();
+  const clusters = await readableClusters(tables, ADOPT);
   const after: FleetRecord = {
     ...before,
     tables: found,
@@ -130,22 +144,38 @@ export const adopt = async (context: ServiceContext): Promise<FleetAdopted> => {
     frozen: before.frozen ?? { by: context.by, atMs: context.clock(), reason: REASON },
   };
   await recordChange(context, { ...FLEET, version: version + 1, verb: "adopt", before, after });
+  const restoredAs = `r${after.restores}-${idPart(found)}`;
   let autoscalers = 0;
-  for (const item of clusters)
-    if (item.kind === "read")
-      autoscalers += await adoptCluster(
-        context,
-        item.record,
-        `r${after.restores}-${idPart(found)}`,
-      );
+  for (const cluster of clusters)
+    autoscalers += await adoptCluster(context, cluster, { restoredAs, action: ADOPT });
   const { kind } = await putFleet(tables, after, version);
-  if (kind === "conflict") throw editedMeanwhile("the fleet");
+  if (kind === "conflict") throw editedMeanwhile(ADOPT, "the fleet");
   return {
     ...(after.frozen && { frozen: frozenView(after.frozen) }),
     clusters: clusters.length,
     autoscalers,
   };
 };
+
+const ADOPT = "adopt the tables";
+
+/** Every cluster. Throws `service.unreadable` where the record of one cannot be read. */
+export const readableClusters = async (
+  tables: Tables,
+  action: string,
+): Promise<readonly ClusterRecord[]> => {
+  const clusters = await Array.fromAsync(listClusters(tables));
+  return clusters.map((item) => {
+    if (item.kind === "read") return item.record;
+    const why = `the record of cluster "${item.name}" cannot be read: ${item.message}`;
+    throw new TidemarkError("service.unreadable", `Cannot ${action}: ${why}`, {});
+  });
+};
+
+const isReplica = (region = "another region"): TidemarkError =>
+  conflict(
+    `Cannot adopt the tables: they are a replica of tables whose fleet is in "${region}"; \`tidemark fleet move --to\` this region takes it when no other stack can act`,
+  );
 
 const notRestored = (): TidemarkError =>
   new TidemarkError(
@@ -154,27 +184,35 @@ const notRestored = (): TidemarkError =>
     {},
   );
 
-const editedMeanwhile = (what: string): TidemarkError =>
-  conflict(`Cannot adopt the tables: another person edited ${what} in the meantime; run it again`);
+export const editedMeanwhile = (action: string, what: string): TidemarkError =>
+  conflict(`Cannot ${action}: another person edited ${what} in the meantime; run it again`);
 
 const ID_PART = 8;
 /** Two stacks that adopt copies of one table get different names. */
-const idPart = ({ state }: TableIds): string =>
+export const idPart = ({ state }: TableIds): string =>
   state.replaceAll(/[^0-9a-z]/gi, "").slice(0, ID_PART);
+
+interface Adoption {
+  readonly restoredAs: string;
+  /** Completes the message "Cannot …". */
+  readonly action: string;
+  /** The term of a move. */
+  readonly newTerm?: number;
+}
 
 /**
  * Its records first, then the windows under the leases. Before the fleet record names the new
  * tables, no sync reads any of it.
  */
-const adoptCluster = async (
+export const adoptCluster = async (
   context: ServiceContext,
   cluster: ClusterRecord,
-  restoredAs: string,
+  { restoredAs, action, newTerm }: Adoption,
 ): Promise<number> => {
   const { tables } = context;
   const raised = { ...cluster, restoredAs, version: cluster.version + LOST_NUMBERS };
   if ((await putCluster(tables, raised, cluster.version)).kind === "conflict")
-    throw editedMeanwhile(`cluster "${cluster.name}"`);
+    throw editedMeanwhile(action, `cluster "${cluster.name}"`);
   const items = await Array.fromAsync(listAutoscalers(tables, cluster.name));
   await mapWithLimit(items, RECORDS_AT_ONCE, async (item) => {
     // An item that cannot be read holds its autoscaler by itself.
@@ -186,7 +224,7 @@ const adoptCluster = async (
       record.generation,
     );
     if (stored.kind === "conflict")
-      throw editedMeanwhile(`autoscaler "${record.namespace}/${record.name}"`);
+      throw editedMeanwhile(action, `autoscaler "${record.namespace}/${record.name}"`);
   });
   await markEdited(tables);
   let autoscalers = 0;
@@ -196,7 +234,8 @@ const adoptCluster = async (
     autoscalers += await forgetPast(
       context,
       { cluster: raised, ref },
-      `adopt partition "${cluster.name}/${partition}"`,
+      `${action} in partition "${cluster.name}/${partition}"`,
+      newTerm,
     );
   }
   return autoscalers;

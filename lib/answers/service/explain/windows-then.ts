@@ -204,7 +204,7 @@ export const dayBefore = async (
   ]);
   const resets = [
     ...ofPartition.filter(({ verb }) => verb.startsWith("reset-")),
-    ...ofFleet.filter(({ verb }) => verb === "adopt"),
+    ...ofFleet.filter(({ verb }) => verb === "adopt" || verb === "move"),
   ];
   return {
     sinceMs,

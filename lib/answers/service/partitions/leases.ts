@@ -1,6 +1,7 @@
 import { TidemarkError, isTidemarkError } from "../../../rules/model/errors.ts";
+import { present } from "../../../rules/model/json.ts";
 import type { PartitionName, PartitionRef } from "../../../rules/model/ids.ts";
-import { claim } from "../../../stack/store/head/claim.ts";
+import { type Claim, claim } from "../../../stack/store/head/claim.ts";
 import { type Head, readHead, type Lease } from "../../../stack/store/head/head.ts";
 import { giveBack } from "../../../stack/store/head/release.ts";
 import { clockWords } from "../../../stack/store/table/server-clock.ts";
@@ -14,7 +15,8 @@ import type { Windows } from "../../../rules/model/windows.ts";
 import { askDialect } from "../../../rules/policy/dialects.ts";
 import { withUnknownPast } from "../../../rules/policy/unknown-past.ts";
 import { eventsOfAutoscaler } from "../../../stack/store/history/events.ts";
-import { getCluster, type Partitions } from "../../../stack/store/records/clusters.ts";
+import { getCluster, getFleet, type Partitions } from "../../../stack/store/records/clusters.ts";
+import { termOf } from "../../../stack/store/records/fleet-place.ts";
 import { readableSpec } from "../stored-spec.ts";
 import type { FoundPartition } from "./partition-query.ts";
 import { conflict } from "../refusals.ts";
@@ -25,6 +27,8 @@ export interface LeasedPartition {
   /** The newest write of the head; each write replaces it. */
   lease: Lease;
 }
+
+type Terms = Pick<Claim, "term" | "takesEarlierTerms">;
 
 export type Leases = ReadonlyMap<PartitionName, LeasedPartition>;
 
@@ -46,6 +50,8 @@ interface LeaseRequest {
    * it.
    */
   readonly settled?: ReadonlySet<PartitionName>;
+  /** The term of a move, which takes partitions of every earlier one. Absent: the fleet's. */
+  readonly newTerm?: number;
 }
 
 /**
@@ -75,10 +81,14 @@ export const underLeases = async <Result>(
  */
 const leaseAll = async (
   context: ServiceContext,
-  { action, partitions: wanted, settled = new Set() }: LeaseRequest,
+  { action, partitions: wanted, settled = new Set(), newTerm }: LeaseRequest,
 ): Promise<Leases> => {
+  const terms: Terms =
+    newTerm === undefined
+      ? { term: termOf(await getFleet(context.tables)) }
+      : { term: newTerm, takesEarlierTerms: true };
   for (let attempt = 1; ; attempt++) {
-    const outcome = await tryAll(context, wanted, settled);
+    const outcome = await tryAll(context, wanted, settled, terms);
     if (typeof outcome !== "string") return outcome;
     if (attempt >= ATTEMPTS_MAX) {
       const [{ cluster } = { cluster: "" }] = wanted;
@@ -95,6 +105,7 @@ const tryAll = async (
   context: ServiceContext,
   wanted: readonly PartitionRef[],
   settled: ReadonlySet<PartitionName>,
+  terms: Terms,
 ): Promise<Leases | string> => {
   for (const ref of wanted) {
     const head = await readHead(context.tables, ref);
@@ -103,7 +114,7 @@ const tryAll = async (
       return `partition "${ref.partition}" has an open intent`;
   }
   const leases = new Map<PartitionName, LeasedPartition>();
-  const refusal = await claimEach(context, wanted, leases);
+  const refusal = await claimEach(context, wanted, leases, terms);
   const open = [...leases].find(([partition, { head }]) => settled.has(partition) && openIn(head));
   if (refusal === undefined && !open) return leases;
   await giveAllBack(context, leases);
@@ -121,6 +132,7 @@ const claimEach = async (
   context: ServiceContext,
   wanted: readonly PartitionRef[],
   leases: Map<PartitionName, LeasedPartition>,
+  terms: Terms,
 ): Promise<string | undefined> => {
   for (const partition of wanted) {
     const clockMs = context.clock();
@@ -129,6 +141,7 @@ const claimEach = async (
       dueMs: NO_DUE_MS,
       clockMs,
       leaseUntilMs: clockMs + DEFAULT_TIMING.leaseMs,
+      ...terms,
     });
     if (claimed.kind === "clock")
       throw new TidemarkError(
@@ -136,6 +149,9 @@ const claimEach = async (
         `Cannot lease partition "${partition.partition}": the clock of this machine is ${clockWords(claimed.wrongByMs)} the service's`,
         { wrongByMs: claimed.wrongByMs },
       );
+    if (claimed.kind === "moved") return "the fleet has moved to another region";
+    if (claimed.kind === "overwritten")
+      return `another region has written over partition "${partition.partition}": run \`tidemark fleet move --to\` this region`;
     if (claimed.kind === "newer")
       return `partition "${partition.partition}" is in use by a later release`;
     if (claimed.kind !== "claimed") return `partition "${partition.partition}" is being synced`;
@@ -232,13 +248,15 @@ export const underLease = <Result>(
   { cluster, ref }: FoundPartition,
   action: string,
   work: (leased: LeasedPartition, cluster: ClusterRecord) => Promise<Result>,
+  newTerm?: number,
 ): Promise<Result> => {
   const changedMeanwhile = (): never => {
     throw conflict(
       `Cannot ${action}: another sync or edit changed the partition in the meantime; check it and try again`,
     );
   };
-  return underLeases(context, { action, partitions: [ref] }, changedMeanwhile, async (leases) => {
+  const request = { action, partitions: [ref], ...present({ newTerm }) };
+  return underLeases(context, request, changedMeanwhile, async (leases) => {
     const leased = leases.get(ref.partition);
     if (!leased) throw new TypeError(`partition "${ref.partition}" was not leased`);
     const now = await getCluster(context.tables, cluster.name);

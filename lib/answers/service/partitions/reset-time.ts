@@ -155,18 +155,25 @@ const reset = async (
  * Takes the windows of a partition in restored tables as an unknown past, and raises its epoch. On
  * doubt, hold: a page that cannot be read stays as it is, and holds its autoscalers until it is
  * reset. Open intents stay, and the next sync settles them. Returns the number of autoscalers.
- * Throws `service.busy`, `service.conflict`.
+ * `newTerm` is the term of a move. Throws `service.busy`, `service.conflict`.
  */
 export const forgetPast = (
   context: ServiceContext,
   partition: FoundPartition,
   action: string,
+  newTerm?: number,
 ): Promise<number> =>
-  underLease(context, partition, action, async (leased, cluster) => {
-    const count = await forget(context, leased, { ...partition, cluster });
-    leased.lease = await raiseEpoch(context.tables, leased.lease);
-    return count;
-  });
+  underLease(
+    context,
+    partition,
+    action,
+    async (leased, cluster) => {
+      const count = await forget(context, leased, { ...partition, cluster });
+      leased.lease = await raiseEpoch(context.tables, leased.lease);
+      return count;
+    },
+    newTerm,
+  );
 
 const forget = async (
   context: ServiceContext,

@@ -3,6 +3,7 @@ import { isActive } from "../../../rules/model/override.ts";
 import type { ClusterRecord, FleetRecord } from "../../../rules/model/records.ts";
 import type { IndexRow } from "../../../rules/model/summary.ts";
 import { listAutoscalersWith } from "../../../stack/store/records/autoscalers.ts";
+import { fleetPlaceOf } from "../../../stack/store/records/fleet-place.ts";
 import { isLately } from "../../../stack/store/head/head.ts";
 import { hasRest, readFleet } from "../../../stack/store/records/clusters.ts";
 import { CLUSTERS_AT_ONCE, mapWithLimit } from "../../../stack/store/table/wait-for-all.ts";
@@ -28,7 +29,7 @@ import { rfc3339 } from "../times.ts";
 import {
   clusterProblems,
   deadLetterProblems,
-  restoredProblems,
+  placeProblems,
   unreadableCluster,
 } from "./status-problems.ts";
 import { clusterNotices } from "./status-notices.ts";
@@ -84,8 +85,9 @@ export const status = async (context: QueryContext): Promise<StatusView> => {
   const ofClusters = looked.flatMap(({ cluster, reading }) =>
     clusterProblems(cluster, reading, nowMs, sees(context, cluster.name)),
   );
+  const place = fleetPlaceOf(fleet, ids);
   const problems = [
-    ...restoredProblems(fleet, ids),
+    ...(await placeProblems(context, place, nowMs)),
     ...unreadable,
     ...deadLetterProblems(deadLetters),
     ...ofClusters,
@@ -94,6 +96,7 @@ export const status = async (context: QueryContext): Promise<StatusView> => {
     healthy: problems.length === 0,
     at: rfc3339(nowMs),
     frozen: fleet.frozen && frozenView(fleet.frozen),
+    standby: place.kind === "standby" ? present({ region: place.region }) : undefined,
     clusters: items.length,
     states: statesOf(looked, unreadable.length),
     partitions: looked.reduce((sum, { reading }) => sum + reading.partitions.length, 0),
@@ -218,6 +221,7 @@ const findingsOf = (context: QueryContext, looked: readonly Looked[]): number | 
 
 const SEVERITY: readonly StatusProblem["kind"][] = [
   "restored",
+  "standby",
   "unreadable",
   "rule failed",
   "ahead",

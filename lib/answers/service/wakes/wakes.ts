@@ -186,7 +186,7 @@ export const deleteWake = async (context: ServiceContext, name: string): Promise
 };
 
 const SYNC = { sync: "sent", joins: "joined", planned: "planned" } as const satisfies Record<
-  WokenPartition["kind"],
+  Exclude<WokenPartition["kind"], "elsewhere">,
   string
 >;
 
@@ -205,8 +205,11 @@ export const wake = async (
     throw conflict("Cannot wake: no run is alive here that would sync; start it with npm start");
   const woken: WokenView["woken"][number][] = [];
   for (const { cluster, wake: of } of checked)
-    for (const { kind, partition, dueMs } of await waker(cluster, of))
+    for (const { kind, partition, dueMs } of await waker(cluster, of)) {
+      if (kind === "elsewhere")
+        throw conflict(`Cannot wake cluster "${cluster.name}": the fleet is in another region`);
       woken.push({ cluster: cluster.name, partition, sync: SYNC[kind], dueAt: rfc3339(dueMs) });
+    }
   return { woken };
 };
 

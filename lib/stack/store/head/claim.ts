@@ -16,6 +16,18 @@ import { giveBack } from "./release.ts";
  * 1: the version itself.
  */
 const PROTOCOL_VERSION = 1;
+/**
+ * The number that a head carries is the version plus a thousand for each term of the fleet, so that
+ * one comparison fences both: the stack of an earlier term claims nothing of a later one, and
+ * neither does code that knows no terms. A fleet that never moved has the term 0.
+ */
+const TERM = 1_000;
+const protocolOf = (term: number): number => PROTOCOL_VERSION + TERM * term;
+const termIn = (protocol: number): number => Math.floor(protocol / TERM);
+
+/** True for a head that was last claimed in an earlier term than this one of the fleet. */
+export const isOfEarlierTerm = ({ protocol }: Pick<Head, "protocol">, term: number): boolean =>
+  termIn(protocol) < term;
 
 export interface Claim {
   readonly partition: PartitionRef;
@@ -28,6 +40,10 @@ export interface Claim {
   readonly token: string;
   /** The protocol version of the claiming code; absent means the version of this code. */
   readonly protocol?: number;
+  /** The term of the fleet in which the claim was planned. Absent: 0, it never moved. */
+  readonly term?: number;
+  /** A move claims heads of every earlier term. */
+  readonly takesEarlierTerms?: true;
 }
 
 export type ClaimOutcome =
@@ -38,7 +54,11 @@ export type ClaimOutcome =
   /** The own clock is wrong by this much. A sync must not work then. */
   | { readonly kind: "clock"; readonly wrongByMs: number }
   /** Code with a later protocol version has claimed the partition. */
-  | { readonly kind: "newer"; readonly protocol: number };
+  | { readonly kind: "newer"; readonly protocol: number }
+  /** The fleet has moved to another region since the claim was planned. */
+  | { readonly kind: "moved" }
+  /** A stack of an earlier term has written over what this term had. */
+  | { readonly kind: "overwritten" };
 
 /*
  *  dueDoneMs   ──────○ 12:00:15 done
@@ -64,13 +84,22 @@ const ON_ITS_WAY_MS = 2_000;
 const NOT_DONE = "(attribute_not_exists(dueDoneMs) OR dueDoneMs < :due)";
 /** Code of an earlier protocol must not write after code of a later one. */
 const PROTOCOL_KNOWN = "(attribute_not_exists(#protocol) OR #protocol <= :protocol)";
+/*
+ *  term 1 in region B    claims ── acts
+ *         term 0 in region A   still claims its own copy ─ ─ the later write of one item wins ─ ─▶ region B
+ *         region B: the head has term 0, and the intents of term 1 are not in it: refused
+ */
+const OF_TERM = "(attribute_not_exists(#protocol) OR #protocol >= :term)";
 export const CLAIM_CONDITION = `(${NEVER_CLAIMED} OR ${GIVEN_BACK} OR ${RUN_OUT} OR ${IMPOSSIBLE}) AND ${NOT_DONE} AND ${PROTOCOL_KNOWN}`;
 
 /**
  * Raises the epoch, takes the lease and returns the head with every open intent. The first claim
  * also creates the map of intents for later writes.
  */
-export const claimParams = (stateTable: string, claim: Claim): UpdateItemCommandInput => ({
+export const claimParams = (
+  stateTable: string,
+  { term = 0, takesEarlierTerms, ...claim }: Claim,
+): UpdateItemCommandInput => ({
   TableName: stateTable,
   Key: itemKey(headKey(claim.partition)),
   UpdateExpression: [
@@ -82,7 +111,8 @@ export const claimParams = (stateTable: string, claim: Claim): UpdateItemCommand
     "intents = if_not_exists(intents, :none)",
     "#protocol = :protocol",
   ].join(", "),
-  ConditionExpression: CLAIM_CONDITION,
+  ConditionExpression:
+    term === 0 || takesEarlierTerms ? CLAIM_CONDITION : `${CLAIM_CONDITION} AND ${OF_TERM}`,
   ExpressionAttributeNames: { "#token": "token", "#protocol": "protocol" },
   ExpressionAttributeValues: {
     ":zero": { N: "0" },
@@ -93,7 +123,8 @@ export const claimParams = (stateTable: string, claim: Claim): UpdateItemCommand
     ":none": { M: {} },
     ":clock": { N: String(claim.clockMs) },
     ":due": { N: String(claim.dueMs) },
-    ":protocol": { N: String(claim.protocol ?? PROTOCOL_VERSION) },
+    ":protocol": { N: String(claim.protocol ?? protocolOf(term)) },
+    ...(term > 0 && !takesEarlierTerms && { ":term": { N: String(TERM * term) } }),
   },
   ReturnValues: "ALL_NEW",
 });
@@ -121,10 +152,12 @@ export const claim = async (
 };
 
 const refusalOf = (
-  { dueMs, protocol: own = PROTOCOL_VERSION }: Omit<Claim, "token">,
+  { dueMs, term = 0, protocol: own = protocolOf(term), takesEarlierTerms }: Omit<Claim, "token">,
   head: Head | undefined,
 ): Exclude<ClaimOutcome, { kind: "claimed" }> => {
   const { dueDoneMs = 0, leaseUntilMs = 0, protocol = 0 } = head ?? {};
+  if (termIn(protocol) > term) return { kind: "moved" };
   if (protocol > own) return { kind: "newer", protocol };
+  if (head && !takesEarlierTerms && isOfEarlierTerm(head, term)) return { kind: "overwritten" };
   return dueDoneMs >= dueMs ? { kind: "done" } : { kind: "held", untilMs: leaseUntilMs };
 };

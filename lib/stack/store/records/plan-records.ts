@@ -6,14 +6,35 @@ import type { Tables } from "../table/tables.ts";
 import { readRecord } from "./write.ts";
 import { compress, decompress } from "../table/compressed.ts";
 
-/**
- * The begins of the minutes that are marked as planned, milliseconds since 1970. Only the newest
- * few are kept.
- */
-export const readPlanMarks = async (tables: Tables): Promise<ReadonlySet<number>> => {
+/** What the planner remembers between two calls. */
+export interface PlanRecord {
+  /**
+   * The begins of the minutes that are marked as planned, milliseconds since 1970. Only the newest
+   * few are kept.
+   */
+  readonly minutes: ReadonlySet<number>;
+  /**
+   * Until then this stack holds the fleet: no message that it sent is due later (docs/standby.md).
+   * Absent where the tables have no replica.
+   */
+  readonly heldUntilMs?: number;
+  /** True while it takes the fleet up again after a pause. */
+  readonly resuming?: true;
+}
+
+export const readPlan = async (tables: Tables): Promise<PlanRecord> => {
   const item = await readRecord(tables, "read the planned minutes", planKey);
-  return new Set((item?.["minutes"]?.NS ?? []).map(Number));
+  const held = item?.["heldUntilMs"]?.N;
+  return {
+    minutes: new Set((item?.["minutes"]?.NS ?? []).map(Number)),
+    ...(held !== undefined && { heldUntilMs: Number(held) }),
+    ...(item?.["resuming"]?.BOOL === true && { resuming: true as const }),
+  };
 };
+
+/** The begins of the minutes that are marked as planned. */
+export const readPlanMarks = async (tables: Tables): Promise<ReadonlySet<number>> =>
+  (await readPlan(tables)).minutes;
 
 /*
  *  call 12:00   reads {12:00, 12:01} ── sends 12:02 ── writes {12:00, 12:01, 12:02}
@@ -28,10 +49,29 @@ export const readPlanMarks = async (tables: Tables): Promise<ReadonlySet<number>
  * Stores which minutes are planned, in place of what was stored. To be called when every message of
  * these minutes was sent.
  */
-export const markPlanned = async (tables: Tables, minutes: readonly number[]): Promise<void> => {
+export const markPlanned = (
+  tables: Tables,
+  minutes: readonly number[],
+  heldUntilMs?: number,
+): Promise<void> =>
+  storePlan(tables, {
+    minutes: new Set(minutes),
+    ...(heldUntilMs !== undefined && { heldUntilMs }),
+  });
+
+/** Stores what the planner remembers, in place of what was stored. */
+export const storePlan = async (
+  tables: Tables,
+  { minutes, heldUntilMs, resuming }: PlanRecord,
+): Promise<void> => {
   const params = {
     TableName: tables.stateTable,
-    Item: { ...itemKey(planKey), minutes: { NS: minutes.map(String) } },
+    Item: {
+      ...itemKey(planKey),
+      ...(minutes.size > 0 && { minutes: { NS: [...minutes].map(String) } }),
+      ...(heldUntilMs !== undefined && { heldUntilMs: { N: String(heldUntilMs) } }),
+      ...(resuming && { resuming: { BOOL: true } }),
+    },
   };
   await repeatWrite(tables, "mark the planned minutes", () =>
     tables.client.send(new PutItemCommand(params)),

@@ -178,8 +178,23 @@ export const clusterSchema = z.looseObject({
 
 export const fleetSchema = z.looseObject({
   frozen: z.looseObject({ by: z.string(), atMs: z.number(), reason: z.string() }).exactOptional(),
-  tables: z.looseObject({ state: z.string(), history: z.string() }).exactOptional(),
+  tables: z
+    .looseObject({
+      state: z.string(),
+      history: z.string(),
+      region: z.string().exactOptional(),
+    })
+    .exactOptional(),
   restores: z.number().int().exactOptional(),
+  moved: z
+    .looseObject({
+      term: z.number().int(),
+      from: z.string().exactOptional(),
+      by: z.string(),
+      atMs: z.number(),
+    })
+    .exactOptional(),
+  leaving: z.looseObject({ to: z.string(), by: z.string(), atMs: z.number() }).exactOptional(),
   overrides: overrides.exactOptional(),
   calendars: z
     .array(z.looseObject({ name: z.string(), days: z.array(z.number().int()) }))

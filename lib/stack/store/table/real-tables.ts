@@ -3,10 +3,11 @@ import { setTimeout as wait } from "node:timers/promises";
 import { DynamoDBClient, DescribeTableCommand } from "@aws-sdk/client-dynamodb";
 import { boundedRequests, withoutLogger } from "../../aws/bounded-requests.ts";
 import { serverClockOf } from "./server-clock.ts";
-import type { Tables } from "./tables.ts";
+import type { FoundTables, Tables } from "./tables.ts";
 import { REQUESTS_AT_ONCE } from "./wait-for-all.ts";
 import { TidemarkError } from "../../../rules/model/errors.ts";
 import type { TableIds } from "../../../rules/model/records.ts";
+import { present } from "../../../rules/model/json.ts";
 import { repeat } from "./repeat.ts";
 
 /**
@@ -22,14 +23,21 @@ const CALL_LIMITS = { connectMs: 1_000, wholeMs: 2_000 } as const;
 export const realTables = (names: Pick<Tables, "stateTable" | "historyTable">): Tables =>
   withIds(tablesWithoutIds(names));
 
-/** The same for a function that scales nothing and need not know which tables these are. */
-export const tablesWithoutIds = (names: Pick<Tables, "stateTable" | "historyTable">): Tables => {
+/**
+ * The same for a function that scales nothing and need not know which tables these are, or of
+ * another region.
+ */
+export const tablesWithoutIds = (
+  names: Pick<Tables, "stateTable" | "historyTable">,
+  region?: string,
+): Tables => {
   const { onAnswer, difference } = serverClockOf(Date.now, () => performance.now());
   return {
     // The SDK makes one attempt for each call. repeat.ts repeats, because repeats must end with the
     // sync.
     client: withoutLogger(
       new DynamoDBClient({
+        ...present({ region }),
         maxAttempts: 1,
         requestHandler: boundedRequests(CALL_LIMITS, onAnswer, { sockets: REQUESTS_AT_ONCE }),
       }),
@@ -56,8 +64,8 @@ const IDS_FRESH_MS = 60_000;
  * restore, and a copy, have other ids.
  */
 export const withIds = (tables: Tables): Tables => {
-  let known: { readonly ids: Promise<TableIds>; readonly atMs: number } | undefined;
-  const ids = (): Promise<TableIds> => {
+  let known: { readonly ids: Promise<FoundTables>; readonly atMs: number } | undefined;
+  const ids = (): Promise<FoundTables> => {
     const nowMs = tables.clock();
     if (known && Math.abs(nowMs - known.atMs) < IDS_FRESH_MS) return known.ids;
     const asked = { ids: askIds(tables), atMs: nowMs };
@@ -70,33 +78,53 @@ export const withIds = (tables: Tables): Tables => {
   return { ...tables, ids };
 };
 
-const askIds = async (tables: Tables): Promise<TableIds> => {
-  const [state, history] = await Promise.all(
-    [tables.stateTable, tables.historyTable].map((name) => askId(tables, name)),
-  );
-  if (state === undefined || history === undefined) throw new TypeError("two tables have two ids");
-  return { state, history };
+const askIds = async (tables: Tables): Promise<FoundTables> => {
+  const [state, history] = await Promise.all([
+    askTable(tables, tables.stateTable),
+    // A function without a right on the history asks for the state only.
+    tables.historyTable === "" ? undefined : askTable(tables, tables.historyTable),
+  ]);
+  return {
+    state: state.id,
+    history: history?.id ?? "",
+    ...present({ region: state.region }),
+    ...(state.replicas.length > 0 && { replicas: state.replicas }),
+  };
 };
 
 /** On doubt, do nothing: a table without an id may be any table. */
-const askId = async (tables: Tables, name: string): Promise<string> => {
+const askTable = async (tables: Tables, name: string) => {
   const { Table } = await repeat(tables, `describe table "${name}"`, () =>
     tables.client.send(new DescribeTableCommand({ TableName: name })),
   );
-  if (Table?.TableId) return Table.TableId;
-  throw new TidemarkError(
-    "store.unreadable",
-    `Cannot read the id of table "${name}": the answer has none`,
-    { table: name },
-  );
+  if (!Table?.TableId)
+    throw new TidemarkError(
+      "store.unreadable",
+      `Cannot read the id of table "${name}": the answer has none`,
+      { table: name },
+    );
+  const region = regionIn(Table.TableArn);
+  const replicas = (Table.Replicas ?? []).flatMap(({ RegionName }) => RegionName ?? []);
+  return {
+    id: Table.TableId,
+    region,
+    replicas: replicas.filter((name) => name !== region).toSorted(),
+  };
 };
+
+/** arn:PARTITION:dynamodb:REGION:ACCOUNT:table/NAME */
+const regionIn = (arn = ""): string | undefined => arn.split(":")[3] || undefined;
 
 /**
  * True where the tables are others than those that the fleet record was written for: they were
- * restored, or are a copy. Before the first cluster the record names no tables, and nothing can be
- * scaled.
+ * restored, are a copy, or are a replica. Before the first cluster the record names no tables, and
+ * nothing can be scaled.
  */
 export const areRestored = (recorded: TableIds | undefined, found: TableIds | undefined): boolean =>
   recorded !== undefined &&
   found !== undefined &&
-  (recorded.state !== found.state || recorded.history !== found.history);
+  (recorded.state !== found.state ||
+    (found.history !== "" && recorded.history !== found.history) ||
+    (found.region !== undefined &&
+      recorded.region !== undefined &&
+      recorded.region !== found.region));

@@ -37,7 +37,13 @@ export interface Tables {
    * Which tables these are (real-tables.ts). Absent where there is nothing that could be restored
    * without its clusters: the embedded run of a simulated cluster.
    */
-  readonly ids?: () => Promise<TableIds>;
+  readonly ids?: () => Promise<FoundTables>;
+}
+
+/** What the service says of both tables. */
+export interface FoundTables extends TableIds {
+  /** Other regions that have a replica of the state table. Absent: none. */
+  readonly replicas?: readonly string[];
 }
 
 const keyed = (TableName: string): CreateTableCommandInput => ({

@@ -3,7 +3,7 @@ import type { ScaleChange } from "../../../rules/model/windows.ts";
 import { followsCleanRelease, type Head } from "../../store/head/head.ts";
 import { getCluster, getFleet } from "../../store/records/clusters.ts";
 import { mustHaveRightClock } from "../../store/table/server-clock.ts";
-import { areRestored } from "../../store/table/real-tables.ts";
+import { fleetPlaceOf } from "../../store/records/fleet-place.ts";
 import { loadPages } from "./load-pages.ts";
 import { withForecasts } from "./load-forecasts.ts";
 import { waitsToBeRead, readSpecs } from "./load-specs.ts";
@@ -13,10 +13,10 @@ import type { SyncPorts, Remembered } from "../sync-ports.ts";
 import type { LoadedPages, LoadedSpecs, Loaded } from "../hand-over.ts";
 
 /**
- * Why a sync ends here: its partition does not exist any more; or the tables were restored or are a
- * copy, and no person has adopted them.
+ * Why a sync ends here: its partition does not exist any more; the tables were restored or are a
+ * copy, and no person has adopted them; or the fleet is in another region.
  */
-export type Unloaded = "removed" | "restored";
+export type Unloaded = "removed" | "restored" | "moved";
 
 /**
  * Reads the kill switch and the cluster strongly, then specs and windows. These come from memory
@@ -32,7 +32,9 @@ export const load = async (
     both(getFleet(ports.tables), ports.tables.ids?.()),
     getCluster(ports.tables, message.cluster),
   );
-  if (areRestored(fleet.tables, ids)) return "restored";
+  const place = fleetPlaceOf(fleet, ids);
+  if (place.kind === "copied") return "restored";
+  if (place.kind !== "here") return "moved";
   const cluster = stored && (await decidedCluster(ports.tables, stored, head));
   if (!cluster?.partitions.some(({ name }) => name === message.partition)) return "removed";
   const tables = ids ? `${ids.state}/${ids.history}` : "";
