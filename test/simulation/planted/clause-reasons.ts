@@ -36,6 +36,13 @@ const REASONS: readonly Reason[] = [
     }),
   ),
   {
+    ...{ write: "claim", clause: "#protocol >= :term", becomes: "true" },
+    why: named(
+      "`test/service/standby.test.ts`",
+      "is held by what it wrote over the other one: that partition waits until a person moves the fleet there once more",
+    ),
+  },
+  {
     write: "claim",
     clause: "releasedEpoch = epoch",
     becomes: "never",

@@ -58,6 +58,7 @@ export const REQUESTS_BY_FILE: Readonly<Record<string, readonly Request[]>> = {
         clockMs: 0,
         leaseUntilMs: 1,
         token: TOKEN,
+        term: 1,
       }),
     ),
   ],

@@ -104,6 +104,7 @@ export const CLAUSES: readonly Clause[] = [
   { write: "claim", clause: "dueDoneMs < :due", becomes: "true" },
   { write: "claim", clause: "attribute_not_exists(#protocol)", becomes: "never" },
   { write: "claim", clause: "#protocol <= :protocol", becomes: "true" },
+  { write: "claim", clause: "#protocol >= :term", becomes: "true" },
   ...HOLDER,
   { write: "write a page", clause: "attribute_not_exists(epoch)", becomes: "never" },
   { write: "write a page", clause: "epoch < :epoch", becomes: "never" },
