@@ -46,10 +46,10 @@ export interface Damaged {
 
 export const newDamaged = async (
   rateWindowMs = RATE_MS,
-  client?: TableClient,
+  through?: TableClient,
 ): Promise<Damaged> => {
   const engine = await startMemory();
-  const world = await newWorld(client ?? engine.client, engine.tables, {}, { rateWindowMs });
+  const world = await newWorld(through ?? engine.client, engine.tables, {}, { rateWindowMs });
   for (const name of ["api", "web"]) {
     world.cluster.workloads.set(name, {
       uid: `uid-of-${name}`,

@@ -108,7 +108,7 @@ const askTable = async (tables: Tables, name: string) => {
   return {
     id: Table.TableId,
     region,
-    replicas: replicas.filter((name) => name !== region).toSorted(),
+    replicas: replicas.filter((other) => other !== region).toSorted(),
   };
 };
 
